@@ -57,7 +57,7 @@ func leaves(path string, node *yaml.Node, into map[string]string) {
 	}
 	switch node.Kind {
 	case yaml.MappingNode:
-		for i := 0; i+1 < len(node.Content); i += 2 {
+		for i := 0; i < len(node.Content); i += 2 {
 			leaves(dot+node.Content[i].Value, node.Content[i+1], into)
 		}
 	case yaml.SequenceNode:

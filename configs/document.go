@@ -199,7 +199,7 @@ func readable(text string) bool {
 func tabbedLine(text []byte) int {
 	for i, line := range strings.Split(string(text), "\n") {
 		content := strings.TrimLeft(line, " \t")
-		if content != "" && content[0] != '#' && strings.Contains(line[:len(line)-len(content)], "\t") {
+		if content != "" && strings.Contains(line[:len(line)-len(content)], "\t") {
 			return i + 1
 		}
 	}

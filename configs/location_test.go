@@ -18,6 +18,7 @@ func TestADaemonIsFoundByAConfigurationWithMistakes(t *testing.T) {
 		{"nothing wrong", "mode: live\ndata_dir: /var/lib/botd\nlisten: off\n", other},
 		{"a key nobody knows", "mode: live\ndata_dir: \"/var/lib/botd\" # here\nlisten: 'off'\nnonsense: 1\n", other},
 		{"no YAML", "mode: live # real\r\ndata_dir: '/var/lib/botd'\r\nlisten: \"off\"\r\nrisk: {a: [\n\t}", other},
+		{"on lines of their own", "mode:\n  live\ndata_dir:\n  /var/lib/botd\nlisten:\n  off\n", other},
 		{"a mode there is not", "mode: liev\n", usual},
 		{"empty", "", usual},
 		{"not at its place", "risk:\n  data_dir: elsewhere\n  listen: [\n", usual},

@@ -79,7 +79,6 @@ func (c *ChannelConfig) keys() []key {
 
 func (c *ChannelConfig) checkAddress(s *section, node *yaml.Node) {
 	if strings.Contains(node.Value, "://") || looksSecret(node.Value) {
-		c.AddressFile = ""
 		s.wrong(node, "write the address to a file of mode 600 and its path here; change its token if others could read this file",
 			"%surl_file holds the address itself, not the path of its file", s.path)
 	}

@@ -28,7 +28,7 @@ func whole(into *int, low, high int) value {
 				return fmt.Sprintf(" %s is not between %d and %d", text, low, high), ""
 			}
 			*into = int(d.IntPart())
-			return good()
+			return "", ""
 		}}
 }
 
@@ -46,7 +46,7 @@ func duration(into *int64, low, high int64) value {
 				return fmt.Sprintf(" %s is not between %s and %s", text, durationText(low), durationText(high)), ""
 			}
 			*into = ms
-			return good()
+			return "", ""
 		}}
 }
 
@@ -70,7 +70,7 @@ func share(into *exchange.Rate, low, high exchange.Rate) value {
 				return fmt.Sprintf(" %s is below %s", text, percent(low)), ""
 			}
 			*into = rate
-			return good()
+			return "", ""
 		}}
 }
 
@@ -101,7 +101,7 @@ func amount(into *exchange.Amount, low exchange.Amount) value {
 			return fmt.Sprintf(" %s is above %s", text, mostAmount), ""
 		}
 		*into = amount
-		return good()
+		return "", ""
 	})
 	v.low, v.high, v.zero = low.String(), mostAmount.String(), into.IsZero
 	return v
@@ -120,7 +120,7 @@ func units(into *exchange.Amount) value {
 			return fmt.Sprintf(" %s is too large, or has too many decimal places", text), ""
 		}
 		*into = amount
-		return good()
+		return "", ""
 	})
 }
 
@@ -150,6 +150,6 @@ func loss(into *risk.Loss) value {
 			return fmt.Sprintf(" %s is not above zero", text), noLimitHint
 		}
 		*into = risk.Loss{USDT: amount}
-		return good()
+		return "", ""
 	}}
 }

@@ -68,7 +68,7 @@ func noteLines(path string, node *yaml.Node, into map[string]int) {
 		into[path] = node.Line
 		return
 	}
-	for i := 0; i+1 < len(node.Content); i += 2 {
+	for i := 0; i < len(node.Content); i += 2 {
 		name := node.Content[i].Value
 		if path != "" {
 			name = path + "." + name

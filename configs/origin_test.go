@@ -44,3 +44,29 @@ func TestEveryValueHasItsOrigin(t *testing.T) {
 		t.Errorf("access: have %+v", config.Access)
 	}
 }
+
+// TestTheModeOfTheCommandLineIsItsOrigin, and of nothing else; a step of a list stands where the list does.
+func TestTheModeOfTheCommandLineIsItsOrigin(t *testing.T) {
+	t.Parallel()
+	check := options(t)
+	check.Mode = configs.Demo
+	config, problems := configs.Load(tree("botd.yaml", "mode: paper\nforeign: adopt\nexchange: {base_url: https://v.example}\n", "strategies/a.yaml",
+		simple("a", "futures", "BTC-USDT")+"size: {equity: 50%}\nscale_in: [{open: 50%}, {at: -2%, open: 50%}]\n"), "", check)
+	if config == nil {
+		t.Fatal(problems)
+	}
+	settings, err := config.Settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	origins := map[string]string{}
+	for _, s := range settings {
+		origins[s.Path] = s.Origin
+	}
+	for path, want := range map[string]string{"mode": configs.OriginCommand, "foreign": "botd.yaml:2", "shutdown": configs.OriginDefault,
+		"strategies.a.scale_in.2.at": "strategies/a.yaml:7", "strategies.a.size.equity": "strategies/a.yaml:6"} {
+		if origins[path] != want {
+			t.Errorf("%s: want %s, have %s", path, want, origins[path])
+		}
+	}
+}

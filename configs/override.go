@@ -119,7 +119,7 @@ func set(node *yaml.Node, path string, value *yaml.Node) error {
 
 // child returns the value of a mapping's key, which is added if it is not there.
 func child(node *yaml.Node, key string) *yaml.Node {
-	for i := 0; i+1 < len(node.Content); i += 2 {
+	for i := 0; i < len(node.Content); i += 2 {
 		if node.Content[i].Value == key {
 			return node.Content[i+1]
 		}

@@ -1,12 +1,15 @@
 package configs_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"botd/configs"
+	"botd/strategy"
 )
 
 const overridden = `# a comment
@@ -50,5 +53,70 @@ func TestAStrategyWithOtherValues(t *testing.T) {
 	text, err := os.ReadFile(file)
 	if err != nil || string(text) != overridden {
 		t.Errorf("the file is changed: %v", err)
+	}
+}
+
+// TestWhatCannotTakeOtherValues says why; without any the file is read as it is, and as its mode says.
+func TestWhatCannotTakeOtherValues(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for i, c := range []struct {
+		text, path, value, want string
+	}{
+		{overridden, "size.equity", "a: [", `size.equity: "a: [" is not a value`},
+		{overridden, "size.equity", "", `size.equity: "" is not a value`},
+		{"# nothing\n", "interval", "4h", "is empty"},
+		{"a: [\n", "interval", "4h", "did not find expected node content"},
+		{"leverage: 0\nname: B\n", "market", "spt", ":3: market \"spt\" is not known"},
+	} {
+		file := write(t, filepath.Join(folder, string(rune('a'+i))+".yaml"), c.text, 0o600)
+		if one, problems := configs.LoadStrategyWith(file, map[string]string{c.path: c.value}, options(t)); one != nil || !strings.Contains(problems.String(),
+			c.want) {
+			t.Errorf("%s: want %q, have %v", c.path, c.want, problems)
+		} else if c.want == ":3: market \"spt\" is not known" && !slices.IsSortedFunc(problems, func(a, b configs.Problem) int { return a.Line - b.Line }) {
+			t.Errorf("want problems in the order of their lines, have %v", problems)
+		}
+	}
+	file := write(t, filepath.Join(folder, "live.yaml"), simple("a", "futures", "DOGE-USDT"), 0o600)
+	for _, values := range []map[string]string{nil, {"interval": "4h"}} {
+		check := options(t)
+		if one, problems := configs.LoadStrategyWith(file, values, check); one != nil || problems.Errors() != 1 {
+			t.Errorf("%v in a demo: want the symbol refused, have %v", values, problems)
+		}
+		check.Mode = configs.Live
+		if one, problems := configs.LoadStrategyWith(file, values, check); one == nil || problems.Warnings() != 1 || problems.Errors() != 0 {
+			t.Errorf("%v live: want it left to the venue, have %v", values, problems)
+		}
+	}
+}
+
+// TestColumnsAreOpenedBesideTheirStrategy: by paths from its folder, unless they are given.
+func TestColumnsAreOpenedBesideTheirStrategy(t *testing.T) {
+	t.Parallel()
+	files := tree("botd.yaml", "mode: demo\n", "strategies/a.yaml", simple("a", "futures", "BTC-USDT")+"columns: [a.csv, ../b.csv=x, /c.csv]\n")
+	var opened []string
+	check := options(t)
+	check.LoadColumns = func(files []string) (strategy.Columns, error) {
+		opened = files
+		return nil, nil
+	}
+	config, problems := configs.Load(files, "conf", check)
+	want := []string{"conf/strategies/a.csv", "conf/b.csv=x", "/c.csv"}
+	if config == nil || !slices.Equal(opened, want) || !slices.Equal(config.Strategies[0].ColumnPaths, want) {
+		t.Errorf("want %v opened, have %v, %v", want, opened, problems)
+	}
+	check.LoadColumns = func([]string) (strategy.Columns, error) { return nil, errors.New("no such column") }
+	if config, problems := configs.Load(files, "conf", check); config != nil || !strings.Contains(problems.String(),
+		"conf/strategies/a.yaml:6: columns: no such column") {
+		t.Errorf("want the reason at its line, have %v", problems)
+	}
+}
+
+// TestACandleClosesAtTheIntervalWithoutASchedule.
+func TestACandleClosesAtTheIntervalWithoutASchedule(t *testing.T) {
+	t.Parallel()
+	config, problems := configs.Load(tree("botd.yaml", "mode: demo\n", "strategies/a.yaml", simple("a", "futures", "BTC-USDT")), "", options(t))
+	if config == nil || config.Strategies[0].Schedule.Next(1) != 60_000 {
+		t.Errorf("want the close of a minute, have %v, %v", config, problems)
 	}
 }

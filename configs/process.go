@@ -64,7 +64,7 @@ func megabytes(into *int64, low, high int64) value {
 			return fmt.Sprintf(" %s is not between %dMB and %dMB", text, low, high), ""
 		}
 		*into = n
-		return good()
+		return "", ""
 	}}
 }
 

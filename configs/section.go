@@ -44,7 +44,7 @@ func newSection(d *document, path string, node *yaml.Node) *section {
 		return s
 	}
 	s.line = node.Line
-	for i := 0; i+1 < len(node.Content); i += 2 {
+	for i := 0; i < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
 		if key.Kind != yaml.ScalarNode || isNull(key) {
 			s.fail(key.Line, "write `key: value`", "%s stands where a key is expected", kindOf(key))

@@ -111,7 +111,7 @@ func (r *strategyReader) fits(text string, value decimal.Decimal, tickName strin
 		return fmt.Sprintf(" %s has more than %d decimal places or is too large", text, exchange.AmountScale), ""
 	}
 	if r.symbol == nil {
-		return good()
+		return "", ""
 	}
 	tick := r.symbol.QuantityDecimal(r.symbol.QuantityTick)
 	if tickName == "priceTick" {
@@ -119,7 +119,7 @@ func (r *strategyReader) fits(text string, value decimal.Decimal, tickName strin
 	}
 	rest := value.Mod(tick)
 	if rest.IsZero() {
-		return good()
+		return "", ""
 	}
 	below := value.Sub(rest)
 	hint = fmt.Sprintf("nearest: %s or %s", below, below.Add(tick))

@@ -70,7 +70,7 @@ func (l *stepList) parse(member *yaml.Node, first bool) (step overlay.Step, prob
 		return step, fmt.Sprintf(": %s stands where {at: ..., %s: ...} is expected", kindOf(member), l.share), hint
 	}
 	var at, part string
-	for i := 0; i+1 < len(member.Content); i += 2 {
+	for i := 0; i < len(member.Content); i += 2 {
 		switch name, value := member.Content[i].Value, member.Content[i+1]; {
 		case value.Kind != yaml.ScalarNode || name != "at" && name != l.share:
 			return step, fmt.Sprintf(": %q is neither at nor %s", shortened(name), l.share), hint

@@ -45,14 +45,7 @@ func StrategyWarnings(file string, options Options) (warnings Problems) {
 			limits = config.Limits
 		}
 	}
-	l := &loader{
-		files:     os.DirFS(filepath.Join(".", directory)),
-		disk:      filepath.Join(".", directory),
-		directory: filepath.ToSlash(directory),
-		options:   options,
-		config:    defaults(),
-		shown:     filepath.ToSlash(file),
-	}
+	l := loaderOf(file, options)
 	l.config.Limits = limits
 	c, _ := l.strategy(name)
 	if c == nil {

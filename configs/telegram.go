@@ -49,7 +49,6 @@ func (l *loader) checkTelegram(s *section) {
 	case file != nil && (looksSecret(file.Value) || telegramToken.MatchString(file.Value)):
 		s.wrong(file, "write the token to a file of mode 600 and its path here; have it changed if others could read this file",
 			"telegram.token_file looks like the token itself, not like a path")
-		c.TokenFile = ""
 	case file != nil && !c.On():
 		s.wrong(file, "write operators: [NUMBER] or viewers: [NUMBER]", "telegram lists nobody: no command would be taken")
 	case c.On() && file == nil && l.config.Exchange.CredentialsDirectory == "":

@@ -109,17 +109,14 @@ func (v value) showing(text func() string) value {
 
 // custom is a text that the row's check reads.
 func custom(show func() string) value {
-	return value{kind: KindText, text: show, parse: func(string) (string, string) { return good() }}
+	return value{kind: KindText, text: show, parse: func(string) (string, string) { return "", "" }}
 }
-
-// good is what parse returns for a value that is right.
-func good() (problem, hint string) { return "", "" }
 
 // text is any text.
 func text(into *string) value {
 	return value{kind: KindText, text: func() string { return *into }, parse: func(text string) (string, string) {
 		*into = text
-		return good()
+		return "", ""
 	}}
 }
 
@@ -130,7 +127,7 @@ func date(into *string) value {
 			return fmt.Sprintf(" %q is no date", shortened(text)), "write a day such as 2026-11-22"
 		}
 		*into = text
-		return good()
+		return "", ""
 	}}
 }
 
@@ -139,7 +136,7 @@ func choice(into *string, words ...string) value {
 	return value{kind: KindChoice, words: words, text: func() string { return *into }, parse: func(text string) (string, string) {
 		if slices.Contains(words, text) {
 			*into = text
-			return good()
+			return "", ""
 		}
 		hint := "one of " + strings.Join(words, ", ")
 		if near := spell.Nearest(strings.ToLower(text), words); near != "" {
@@ -170,7 +167,7 @@ func words(into *[]string, each *regexp.Regexp, hint string) value {
 			if member.Kind != yaml.ScalarNode || !each.MatchString(member.Value) {
 				return fmt.Sprintf(": %q is no such word", shortened(member.Value)), hint
 			}
-			return good()
+			return "", ""
 		},
 		set: func(members []string) { *into = members }, get: func() []string { return *into }}}
 }
@@ -185,7 +182,7 @@ func users(into *[]int64) value {
 				return fmt.Sprintf(": %q is not a user's number", shortened(member.Value)),
 					"the log shows a user's number when they write to the bot; a group has a negative one and cannot be listed"
 			}
-			return good()
+			return "", ""
 		},
 		set: func(members []string) {
 			*into = nil
@@ -225,7 +222,7 @@ func timeOfDay(into *int) value {
 			if parts != nil {
 				*into = minutesOf(parts)
 			}
-			return good()
+			return "", ""
 		}}
 }
 
@@ -240,7 +237,7 @@ func hours(from, until *int) value {
 		},
 		parse: func(text string) (string, string) {
 			if *from, *until = 0, 0; text == "off" {
-				return good()
+				return "", ""
 			}
 			first, second, _ := strings.Cut(text, "-")
 			a, b := clockFace.FindStringSubmatch(first), clockFace.FindStringSubmatch(second)
@@ -248,7 +245,7 @@ func hours(from, until *int) value {
 				return fmt.Sprintf(" %q are not hours of a day in UTC", shortened(text)), "write 22:00-07:00, or off"
 			}
 			*from, *until = minutesOf(a), minutesOf(b)
-			return good()
+			return "", ""
 		}}
 }
 

@@ -11,12 +11,18 @@ import (
 func TestAValueIsReadWithinItsBounds(t *testing.T) {
 	t.Parallel()
 	var (
-		amount exchange.Amount
+		money  exchange.Amount
 		lost   risk.Loss
 		minute int
 		count  int
 		lasts  int64
+		part   exchange.Rate
+		word   string
+		is     bool
+
+		from, until int
 	)
+	percentOf := func(n int) exchange.Rate { return exchange.RateOne / 100 * exchange.Rate(n) }
 	for _, c := range []struct {
 		name  string
 		value value
@@ -25,16 +31,58 @@ func TestAValueIsReadWithinItsBounds(t *testing.T) {
 		wrong string
 		hint  string
 	}{
-		{"units", units(&amount), "0.5", "0.5", "", ""},
-		{"units", units(&amount), "0", "", " 0 is not above zero", noLimitHint},
-		{"units", units(&amount), "-1", "", " -1 is not above zero", noLimitHint},
-		{"units", units(&amount), "0.00000000000000000001", "", " 0.00000000000000000001 is too large, or has too many decimal places", ""},
+		{"units", units(&money), "0.5", "0.5", "", ""},
+		{"units", units(&money), "0", "", " 0 is not above zero", noLimitHint},
+		{"units", units(&money), "-1", "", " -1 is not above zero", noLimitHint},
+		{"units", units(&money), "0.00000000000000000001", "", " 0.00000000000000000001 is too large, or has too many decimal places", ""},
 		{"loss", loss(&lost), "5%", "5%", "", ""},
 		{"loss", loss(&lost), "100%", "100%", "", ""},
 		{"loss", loss(&lost), "500 USDT", "500 USDT", "", ""},
 		{"loss", loss(&lost), "0 USDT", "", " 0 USDT is not above zero", noLimitHint},
 		{"loss", loss(&lost), "101", "", " 101 is above 100%", "did you mean 101 USDT?"},
 		{"loss", loss(&lost), "what USDT", "", `: "what" is not a number`, "write a share, 5%, or money, 500 USDT"},
+		{"loss", loss(&lost), "0.000001%", "0.000001%", "", ""},
+		{"loss", loss(&lost), "0%", "", " 0% is not above zero", ""},
+		{"loss", loss(&lost), "100", "", " 100 is above 100%", "did you mean 100%?"},
+		{"loss", loss(&lost), "0.0000000000000000001 USDT", "", " 0.0000000000000000001 USDT has more than 18 decimal places or is too large", ""},
+		{"money", amount(&money, exchange.AmountOf(2)), "2", "2", "", ""},
+		{"money", amount(&money, exchange.AmountOf(2)), "1.99", "", " 1.99 is below 2", ""},
+		{"money", amount(&money, exchange.AmountOf(2)), "2.0000000000000000001", "",
+			" 2.0000000000000000001 has more than 18 decimal places or is too large", ""},
+		{"money", amount(&money, exchange.AmountOf(2)), "two", "", `: "two" is not a number`, "write a plain number, such as 0.5"},
+		{"share", share(&part, percentOf(1), percentOf(50)), "1%", "1%", "", ""},
+		{"share", share(&part, percentOf(1), percentOf(50)), "0.5", "50%", "", ""},
+		{"share", share(&part, percentOf(1), percentOf(50)), "0.009", "", " 0.009 is below 1%", ""},
+		{"share", share(&part, percentOf(1), percentOf(50)), "0.9", "", " 0.9 is above 50%", ""},
+		{"share", share(&part, percentOf(1), percentOf(50)), "1", "", " 1 is above 50%", "did you mean 1%?"},
+		{"share", share(&part, percentOf(1), percentOf(50)), "50", "", " 50 is above 50%", "did you mean 50%?"},
+		{"share", share(&part, percentOf(1), percentOf(50)), "51", "", " 51 is above 50%", ""},
+		{"share", share(&part, percentOf(2), percentOf(50)), "1", "", " 1 is above 50%", ""},
+		{"share", share(&part, percentOf(2), percentOf(50)), "2", "", " 2 is above 50%", "did you mean 2%?"},
+		{"share", share(&part, percentOf(1), percentOf(50)), "200%", "", " 200% is above 50%", ""},
+		{"share", share(&part, percentOf(1), percentOf(50)), " 5 % ", "5%", "", ""},
+		{"share", share(&part, percentOf(1), percentOf(50)), "0.123456789", "", `: "0.123456789" has more than 8 decimal places or is too large`,
+			"write a share, such as 5% or 0.05"},
+		{"memory", megabytes(&lasts, 16, 2048), "16MB", "16MB", "", ""},
+		{"memory", megabytes(&lasts, 16, 2048), "17 MiB", "17MB", "", ""},
+		{"memory", megabytes(&lasts, 16, 2048), "2GB", "2048MB", "", ""},
+		{"memory", megabytes(&lasts, 16, 2048), "1GiB", "1024MB", "", ""},
+		{"memory", megabytes(&lasts, 16, 2048), "15MB", "", " 15MB is not between 16MB and 2048MB", ""},
+		{"memory", megabytes(&lasts, 16, 2048), "2049MB", "", " 2049MB is not between 16MB and 2048MB", ""},
+		{"memory", megabytes(&lasts, 16, 2048), "2TB", "", ` "2TB" is not a size of memory`, "write 256MB or 2GB"},
+		{"hours", hours(&from, &until), "22:15-07:05", "22:15-07:05", "", ""},
+		{"hours", hours(&from, &until), "00:00-23:59", "00:00-23:59", "", ""},
+		{"hours", hours(&from, &until), "off", "off", "", ""},
+		{"hours", hours(&from, &until), "22:15-22:15", "", ` "22:15-22:15" are not hours of a day in UTC`, "write 22:00-07:00, or off"},
+		{"hours", hours(&from, &until), "22:15-24:00", "", ` "22:15-24:00" are not hours of a day in UTC`, "write 22:00-07:00, or off"},
+		{"hours", hours(&from, &until), "24:00-07:00", "", ` "24:00-07:00" are not hours of a day in UTC`, "write 22:00-07:00, or off"},
+		{"day", date(&word), "2026-11-28", "2026-11-28", "", ""},
+		{"day", date(&word), "2026-11-31", "", ` "2026-11-31" is no date`, "write a day such as 2026-11-22"},
+		{"choice", choice(&word, "left", "right"), "left", "left", "", ""},
+		{"choice", choice(&word, "left", "right"), "Rigth", "", ` "Rigth" is not known`, `did you mean "right"?`},
+		{"choice", choice(&word, "left", "right"), "above", "", ` "above" is not known`, "one of left, right"},
+		{"flag", flag(&is), "true", "true", "", ""},
+		{"flag", flag(&is), "yes", "", ` "yes" is not known`, "one of true, false"},
 		{"time of day", timeOfDay(&minute), "06:07", "06:07", "", ""},
 		{"time of day", timeOfDay(&minute), "23:59", "23:59", "", ""},
 		{"time of day", timeOfDay(&minute), "off", "off", "", ""},
