@@ -151,12 +151,11 @@ func (r *round) fetchSpotHistory() {
 	}
 }
 
+// vanished reports whether the list of open spot orders does not show one of botd's with an id, or could not be read.
 func (r *round) vanished(p *account.Placement) bool {
-	if r.reading.snapshot.SpotOrders.Done() && p.OrderID() != 0 && !slices.Contains(r.reading.vanished, p) {
-		return false
-	}
-	return !r.reading.snapshot.SpotOrders.Done() || !r.reading.snapshot.Shows(exchange.Spot, p.OrderID()) &&
-		!slices.ContainsFunc(r.reading.snapshot.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID() })
+	s := &r.reading.snapshot
+	return !s.SpotOrders.Done() || slices.Contains(r.reading.vanished, p) && // a canceled one is among them though it is listed
+		!slices.ContainsFunc(s.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID() })
 }
 
 // askEvidence asks for what decides unknowns beyond the lists: positions/history

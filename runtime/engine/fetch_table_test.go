@@ -57,7 +57,7 @@ func TestWhichOrdersAreReadByTheirIDsWhereTheirListCannotBeRead(t *testing.T) {
 		r.reading = reading{phase: phaseOrders, lateMS: never}
 		c.with(w)
 		w.out.Reset()
-		r.fetchUnlisted()
+		r.fetchVanished()
 		want := exchange.Request{Operation: exchange.FuturesOrder, OrderID: 5}
 		if calls := w.out.Calls; (len(calls) == 1) != c.want || c.want && calls[0].Request != want || r.reading.pending != len(calls) {
 			t.Errorf("%s: want it read %t, have %+v", c.name, c.want, calls)
@@ -292,6 +292,86 @@ func TestHowManyPricesAreReadByTheirList(t *testing.T) {
 		r.listFailed(&purpose{of: exchange.FuturesTickers})
 		if r.singly[exchange.Futures] != e.nowMS+60_000 || r.byList(exchange.Futures) {
 			t.Errorf("want single tickers read for a minute after a list has failed, have %d ms", r.singly[exchange.Futures]-e.nowMS)
+		}
+	}
+}
+
+// TestWhatATickerSays: the price of its own symbol, where there is one.
+func TestWhatATickerSays(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		tickers []exchange.Ticker
+		want    exchange.Price
+	}{
+		{[]exchange.Ticker{{Symbol: "BTC-USDT", Last: 7}}, 7}, {[]exchange.Ticker{{Symbol: "BTC-USDT"}}, 5}, {nil, 5},
+		{[]exchange.Ticker{{Symbol: "ETH-USDT", Last: 9}, {Symbol: "BTC-USDT", Last: 7}}, 7}, {[]exchange.Ticker{{Symbol: "ETH-USDT", Last: 9}}, 5},
+	} {
+		w := settled(t)
+		w.symbol().Last, w.symbol().LastMS = 5, 1
+		if w.engine.round.takeTicker(w.symbol(), c.tickers); w.symbol().Last != c.want {
+			t.Errorf("%+v: want %d, have %d", c.tickers, c.want, w.symbol().Last)
+		}
+	}
+}
+
+// TestWhetherAListOfPricesIsAwaited: of its market, in the round under way.
+func TestWhetherAListOfPricesIsAwaited(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		p    purpose
+		want bool
+	}{
+		{purpose{kind: callTickers, of: exchange.FuturesTickers}, true}, {purpose{kind: callTickers, of: exchange.SpotTickers}, false},
+		{purpose{kind: callTickers, of: exchange.FuturesTickers, late: true}, false}, {purpose{kind: callTicker, of: exchange.FuturesTicker}, false},
+	} {
+		w := settled(t)
+		clear(w.engine.calls)
+		w.engine.begin(c.p)
+		if have := w.engine.round.listComes(exchange.Futures); have != c.want {
+			t.Errorf("%+v: want %t, have %t", c.p, c.want, have)
+		}
+	}
+}
+
+// TestARowOfAWalletThatCannotBeRead leaves what was known of its asset; one without a name leaves nothing.
+func TestARowOfAWalletThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		assets []string
+		want   string // balances; what is not read
+		of     []exchange.SymbolKey
+		unread []exchange.SymbolKey
+	}{
+		{"the asset that is traded", []string{"BTC"}, "USDT 5, BTC 3", []exchange.SymbolKey{coin}, []exchange.SymbolKey{coin}},
+		{"what it is paid with", []string{"USDT"}, "USDT 5, USDT 400", []exchange.SymbolKey{wholeSpot}, nil},
+		{"another", []string{"XYZ"}, "USDT 5, XYZ 0", nil, nil},
+		{"one without a name", []string{""}, "none", []exchange.SymbolKey{wholeSpot}, []exchange.SymbolKey{wholeSpot}},
+		{"one without a name first", []string{"", "BTC"}, "none", []exchange.SymbolKey{wholeSpot, coin}, []exchange.SymbolKey{wholeSpot, coin}},
+	} {
+		b := valued(t, 1, 1)
+		b.book.Balances = append(b.book.Balances, exchange.Balance{Asset: "BTC", Free: exchange.AmountOf(3)})
+		r := &round{base: b}
+		answer := &exchange.Answer{Operation: exchange.SpotWallet,
+			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "USDT", Free: exchange.AmountOf(5)}})}
+		for _, asset := range c.assets {
+			answer.Unreadable = append(answer.Unreadable, exchange.UnreadableRow{Asset: asset})
+		}
+		r.takeRead(&purpose{kind: callRound, of: exchange.SpotWallet}, &EventAnswer{Answer: *answer})
+		have := []string{"none"}
+		if balances := &r.reading.snapshot.Balances; balances.Done() {
+			have = nil
+			for _, one := range balances.Items() {
+				have = append(have, one.Asset+" "+one.Free.String())
+			}
+		}
+		var of []exchange.SymbolKey
+		for _, f := range r.reading.failures {
+			of = append(of, f.of)
+		}
+		if strings.Join(have, ", ") != c.want || !slices.Equal(of, c.of) ||
+			!slices.Equal(r.reading.snapshot.Unread, c.unread) || !r.reading.snapshot.UnreadAssets {
+			t.Errorf("%s: want %s, not read %v, have %s, %v, %v", c.name, c.want, c.of, have, of, r.reading.snapshot.Unread)
 		}
 	}
 }

@@ -148,9 +148,6 @@ func (r *results) share(change exchange.Amount, shares []exchange.Amount) {
 	}
 	left, leftWeight := rest, weight
 	for i := range shares {
-		if weights[i].IsZero() {
-			continue
-		}
 		part := left
 		if weights[i].Less(leftWeight) {
 			part = left.MulRate(weights[i].Ratio(leftWeight))

@@ -491,5 +491,5 @@ func (r *round) abandonRound() {
 	}
 	maps.DeleteFunc(r.calls, func(_ int64, p purpose) bool { return p.kind.ofRound() })
 	r.end()
-	r.reading.pending, r.overdue, r.roundMS = 0, nil, r.nowMS
+	r.overdue, r.roundMS = nil, r.nowMS
 }
