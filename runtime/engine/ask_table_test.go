@@ -154,6 +154,12 @@ func TestHowAnAnswerOfAStrategyIsTaken(t *testing.T) {
 		{"a decision that is late", decided, func(_ *world, one *leg) { one.question.dueMS = never }, "0   1"},
 		{"by all candles", decided, byCandle(5), "30   0"},
 		{"by candles that newer ones followed", decided, byCandle(4), "0   1"},
+		{"by none, and one is there", decided, func(_ *world, one *leg) {
+			one.config.Schedule, one.question.givenMS, one.series.end = nil, 0, 1
+		}, "0   1"},
+		{"by none, and none is there", decided, func(_ *world, one *leg) {
+			one.config.Schedule, one.question.givenMS, one.series.end = nil, 0, 0
+		}, "30   0"},
 		{"by a schedule newer candles do not matter", decided, func(_ *world, one *leg) {
 			one.question.givenMS = one.series.candles.OpenMS[3]
 		}, "30   1"},
@@ -288,6 +294,7 @@ func TestWhatIsPutInForce(t *testing.T) {
 			c.with(w, one)
 		}
 		one.plan = c.plan
+		one.plan.Remember("n", 7)
 		w.out.Reset()
 		w.engine.tick.decided(one)
 		fails := c.want != "" || one.plan.WordsOutOfBounds() != ""
@@ -305,11 +312,17 @@ func TestWhatADecisionLeavesInTheMemory(t *testing.T) {
 		changed, asked, watches bool
 		want                    string // events seen, a record each
 	}{
-		{"something new", true, true, false, "0"}, {"nothing new", false, true, false, ""}, {"events", false, true, true, "1"},
+		{"something new", true, true, false, "0"}, {"nothing new", false, true, false, ""}, {"events", false, true, true, "2000"},
 		{"events, and it was not asked", false, false, true, ""}, {"something new, and it was not asked", true, false, true, "0"},
 	} {
 		w := settled(t)
 		one := w.engine.legs[0]
+		if c.name == "events" { // as many again as are stored were missed
+			w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Assigned{Events: true}})
+			for range 1_999 {
+				w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, Body: record.Declined{Rule: "margin"}})
+			}
+		}
 		w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Assigned{Events: c.watches}})
 		w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, Body: record.Declined{Rule: "margin"}})
 		w.engine.tick.fillView(one)

@@ -36,7 +36,7 @@ func TestWhenAReadingIsBooked(t *testing.T) {
 		with func(a *accounting, m *bookkeeping)
 		want string // what comes of it
 	}{
-		{"nothing has changed", 1_000, nil, "not due"},
+		{"nothing has changed", 1_000, func(_ *accounting, m *bookkeeping) { m.dueMS = 5 }, "not due"},
 		{"the wallet has", 950, nil, "booked"},
 		{"it is not the same as before", 951, nil, "put off"},
 		{"it was the same for as long as a read may be old", 950, func(a *accounting, m *bookkeeping) { m.sinceMS = a.nowMS - 1_000 }, "put off"},

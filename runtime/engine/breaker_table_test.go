@@ -72,6 +72,15 @@ func TestWhenTheBreakerPausesOpenings(t *testing.T) {
 			t.Errorf("%s: want a pause of %d ms, have %d, %+v", c.name, c.wantMS, until-b.nowMS, b.out.Notes)
 			continue
 		}
+		if c.wantMS == pause && c.lost > 0 {
+			want := fmt.Sprintf("%d of %d placements within 10 min lost their answer", c.lost, c.answered+c.lost)
+			if c.lost < 5 {
+				want += ": more than a fifth"
+			}
+			if why := b.book.Breaker().Why; why != want {
+				t.Errorf("%s: want %q, have %q", c.name, want, why)
+			}
+		}
 		if rules := c.wantMS == emptyPause; (b.rulesMS == b.nowMS) != rules || (b.roundMS == b.nowMS) != rules {
 			t.Errorf("%s: want the rules read and a round at once %t, have them at %d and %d", c.name, rules, b.rulesMS-b.nowMS, b.roundMS-b.nowMS)
 		}

@@ -56,6 +56,7 @@ func TestWhatAPollOfCandlesAsksFor(t *testing.T) {
 		want exchange.Request
 	}{
 		{"the warm-up on futures", bitcoin, 0, exchange.Request{Operation: exchange.FuturesCandles, StartMS: midnight - 11*minuteMS, Limit: 1_500}},
+		{"what follows one on futures", bitcoin, 1, exchange.Request{Operation: exchange.FuturesCandles, StartMS: midnight, Limit: 1_500}},
 		{"what follows on futures", bitcoin, 5, exchange.Request{Operation: exchange.FuturesCandles, StartMS: midnight, Limit: 1_500}},
 		{"the warm-up on spot", coin, 0, exchange.Request{Operation: exchange.SpotCandles, StartMS: midnight - 11*minuteMS, EndMS: midnight, Limit: 500}},
 		{"what follows on spot", coin, 5, exchange.Request{Operation: exchange.SpotCandles, StartMS: midnight, EndMS: midnight, Limit: 500}},
@@ -210,6 +211,9 @@ func TestANewCandleIsThePriceUntilATickerIsNewer(t *testing.T) {
 		event.Answer.Candles.Append(candleAt(m.nowMS))
 		m.nowMS = closeMS + 2_000
 		m.takePolled(s, event)
+		if s.price != 77e8 || s.priceMS != closeMS+c.ticker {
+			t.Errorf("a ticker %s: want what it was before noted, have %d at %d", name, s.price, s.priceMS-closeMS)
+		}
 		if state.Last != c.want || state.LastMS != max(closeMS, closeMS+c.ticker) {
 			t.Errorf("a ticker %s: want %d, have %d at %d", name, c.want, state.Last, state.LastMS-closeMS)
 		}

@@ -433,8 +433,28 @@ func TestAnEngineIsNotMadeOfAnOlderStart(t *testing.T) {
 		}
 		config := w.config
 		config.Epoch, config.Random = epoch, placement.RandomFrom(9)
-		if _, err := New(config, book); (err != nil) != fails {
+		e, err := New(config, book)
+		if (err != nil) != fails || err == nil && e.Epoch() != epoch {
 			t.Errorf("epoch %d over %d: want it refused %t, have %v", epoch, book.Epoch(), fails, err)
+		}
+	}
+}
+
+// TestAFailingReadIsReportedWithItsSymbol, for logs and metrics; a market's has none.
+func TestAFailingReadIsReportedWithItsSymbol(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[exchange.SymbolKey]bool{bitcoin: true, wholeMarket: false} {
+		w := settled(t)
+		w.out.Reset()
+		w.blindedOn(key, 3)
+		w.engine.readHealth.watch()
+		for i := range w.out.Notes {
+			if have := w.out.Notes[i].Symbol == w.symbol().Rules; have != want {
+				t.Errorf("%s: want its symbol %t, have %+v", key, want, w.out.Notes[i])
+			}
+		}
+		if len(w.out.Notes) != 4 {
+			t.Errorf("%s: want three failures and the blindness reported, have %+v", key, w.out.Notes)
 		}
 	}
 }

@@ -162,7 +162,13 @@ func TestWhenARemovedStrategyEnds(t *testing.T) {
 		c.with(w, one)
 		w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10})
 		w.out.Reset()
+		w.engine.calls = map[int64]purpose{1: {kind: callBook, leg: one}, 2: {kind: callSetLeverage, symbol: one.symbol}, 3: {kind: callRules},
+			4: {kind: callSetLeverage, symbol: w.engine.book.Symbol(ether)}, 5: {kind: callRound}}
+		w.engine.round.reading.phase = phaseLists
 		w.engine.roster.endRemoved()
+		if calls := len(w.engine.calls); calls != map[int]int{0: 2, 1: 5}[c.want] || w.engine.round.inProgress() != (c.want == 1) {
+			t.Errorf("%s: want the answers that are awaited for it left to nobody, have %d", c.name, calls)
+		}
 		if have := len(w.engine.legs); have != c.want || w.engine.trades(exchange.Futures) != (have == 1) || (w.engine.legOn(bitcoin) != nil) != (have == 1) {
 			t.Errorf("%s: want %d strategies left, have %d", c.name, c.want, have)
 		}
@@ -248,7 +254,9 @@ func TestWhatStandsAgainstAReload(t *testing.T) {
 			watcher.Strategy = onlooker{hold(0), strategy.Watching{Pair: ether}}
 			return &Reload{Strategies: []*StrategyConfig{watcher, w.another("two", ether, hold(0))}}
 		}, nil},
-		{"two that are named alike and one that is unknown", nil, func(w *world) *Reload {
+		{"several removals of what there is not", nil, func(*world) *Reload { return &Reload{Removed: []string{"lost", "gone"}} },
+			[]string{"gone: it is not running", "lost: it is not running"}},
+		{"two on one symbol and one that is unknown", nil, func(w *world) *Reload {
 			return &Reload{Removed: []string{"gone"}, Strategies: []*StrategyConfig{w.another("two", bitcoin, hold(0))}}
 		}, []string{"gone: it is not running", "one and two both trade futures BTC-USDT"}},
 	} {
@@ -270,8 +278,13 @@ func TestWhatStandsAgainstAReload(t *testing.T) {
 	if diff := cmp.Diff(want, w.engine.ReloadObstacles(&Reload{Removed: []string{"one"}})); diff != "" {
 		t.Errorf("-want +have\n%s", diff)
 	}
-	if have := w.engine.ReloadObstacles(&Reload{Removed: []string{"one", "watcher"}}); len(have) != 0 {
-		t.Errorf("want both removed together, have %q", have)
+	blind := *watcher
+	blind.Strategy = scripted(hold(0))
+	for name, reload := range map[string]*Reload{"both removed together": {Removed: []string{"one", "watcher"}},
+		"one that watches no more": {Removed: []string{"one"}, Strategies: []*StrategyConfig{&blind}}} {
+		if have := w.engine.ReloadObstacles(reload); len(have) != 0 {
+			t.Errorf("want %s, have %q", name, have)
+		}
 	}
 }
 

@@ -105,6 +105,9 @@ func TestWhatWithdrawsAnOrderWhoseRecordWasLate(t *testing.T) {
 			return q
 		}
 		entry, exit := queuedFor(placement.Entry), queuedFor(placement.StopLoss)
+		if c.name == "the strategy ended" {
+			exit.intent.Purpose, exit.intent.Strategy = placement.Exit, "none"
+		}
 		c.with(w, entry)
 		if exit.call.DeadlineMS = entry.call.DeadlineMS; c.name == "another order is not answered" {
 			entry.intent.Order.ClientOrderID = w.sends(placement.Entry)

@@ -1,0 +1,376 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/risk"
+	"botd/strategy"
+)
+
+// TestWhatCandlesThatCameTogetherDecide: only the last one counts, and an entry of an earlier one lapses; off the engine the strategy is asked.
+func TestWhatCandlesThatCameTogetherDecide(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name               string
+		count              int
+		from               int // the candle whose decision desires the position
+		held               exchange.Quantity
+		latched            bool
+		offload, rehearses bool
+		decisions          int
+	}{
+		{"one", 1, 0, 0, false, false, false, 1},
+		{"two, by the first", 2, 0, 0, true, false, false, 1},
+		{"two, by the second", 2, 1, 0, false, false, false, 1},
+		{"three, by the second", 3, 1, 0, true, false, false, 1},
+		{"two, and it holds something", 2, 0, 10, false, false, false, 1},
+		{"two, off the engine", 2, 0, 0, false, true, false, 0},
+		{"two, in a preview", 2, 0, 0, false, false, true, 0},
+	} {
+		w := settled(t, byCandles)
+		w.engine.config.Offload, w.engine.config.Rehearse = c.offload, c.rehearses
+		one := w.heldCandles(5)
+		from := w.now + int64(c.from+1)*minuteMS
+		one.config.Strategy = scripted(func(view *strategy.View, plan *strategy.Plan) {
+			if view.NowMS >= from {
+				hold(10)(view, plan)
+			} else {
+				plan.Hold(strategy.Flat(), "not yet")
+			}
+		})
+		if c.held != 0 {
+			w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: c.held}})
+		}
+		answer := &exchange.Candles{Interval: exchange.Minute1}
+		for i := range c.count {
+			answer.Append(candleAt(w.now + int64(i)*minuteMS))
+		}
+		w.engine.nowMS = w.now + int64(c.count)*minuteMS + 2_000
+		w.out.Reset()
+		one.series.begun, one.question.givenMS, one.question.taken, one.question.id = true, 0, 0, 0
+		w.engine.market.takePolled(one.series, &EventAnswer{Answer: exchange.Answer{Candles: answer}})
+		plans := len(facts[NoteDecision](w.out.Notes))
+		if have := one.state.Latch() == 1; have != c.latched || plans != c.decisions || (len(w.out.Asks) == 1) != c.offload {
+			t.Errorf("%s: want it latched %t, %d decisions in force, have %t, %d, %d questions", c.name, c.latched, c.decisions, have, plans, len(w.out.Asks))
+		}
+		if c.offload {
+			if one.question.taken != c.count {
+				t.Errorf("%s: want the candles counted, have %d", c.name, one.question.taken)
+			}
+			continue
+		}
+		if closed := w.now + int64(c.count)*minuteMS; one.candleTargetMS != from || !c.rehearses && one.lastMS != closed {
+			t.Errorf("%s: want its target since %d and its last decision at the last close, have %d, %d", c.name, from-w.now, one.candleTargetMS-w.now,
+				one.lastMS-w.now)
+		}
+	}
+}
+
+// TestHowLongACandleIsNews: until the next one is due, two seconds after its close.
+func TestHowLongACandleIsNews(t *testing.T) {
+	t.Parallel()
+	for after, want := range map[int64]int{61_999: 1, 62_000: 0} {
+		m, s := polled(t, bitcoin, 1)
+		m.nowMS = s.candles.CloseMS(0) + after
+		if m.takeOne(s, 0); len(m.out.Notes) != want {
+			t.Errorf("%d ms after its close: want %d reports, have %d", after, want, len(m.out.Notes))
+		}
+	}
+}
+
+// TestWhatADecisionDoesToALatch: it stays, is released, or is noted as idle, each in a record; what a policy suppresses is reported.
+func TestWhatADecisionDoesToALatch(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		policy   strategy.Reentry
+		signal   bool // a new one
+		target   int  // sign; 2 for none
+		record   string
+		reported string
+		round    bool
+	}{
+		{"it stays", strategy.ReentrySignal, false, 1, "", "", false},
+		{"a new signal", strategy.ReentrySignal, true, 1, "0 false true", "0 true false the strategy asks again for the side", true},
+		{"no target", strategy.ReentrySignal, false, 2, "1 true false", "", false},
+		{"a new signal that may not enter", strategy.ReentryNever, true, 1, "", "1 false true a new signal does not enter: it waits until the strategy " +
+			"desires no position, or the other side (reentry: never)", false},
+	} {
+		w := newWorld(t, hold(10), protected)
+		w.pass(20_000)
+		w.price("48000")
+		w.pass(30_000)
+		one := w.engine.legs[0]
+		if one.state.Latch() != 1 {
+			t.Fatalf("%s: want the long side latched\n%s", c.name, w.story())
+		}
+		one.reentry, one.silent, one.signalMS, one.plan = c.policy, false, 0, strategy.Plan{}
+		if c.target == 1 {
+			one.plan.Target = strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}
+		}
+		if c.signal {
+			one.plan.SignalMS = one.state.LatchMS()
+		}
+		signalMS := one.plan.SignalMS
+		w.out.Reset()
+		w.engine.out, w.engine.roundMS = &w.out, never
+		before := len(w.engine.unwritten)
+		w.engine.tick.reenter(one)
+		have, reported := "", ""
+		for _, r := range w.engine.unwritten[before:] {
+			if body, is := r.Body.(record.Latch); is {
+				have = fmt.Sprint(body.Side, body.Idle, body.Renewed)
+			}
+		}
+		for _, fact := range facts[NoteLatch](w.out.Notes) {
+			reported = fmt.Sprint(fact.Side, " ", fact.Over, " ", fact.Signal, " ", fact.Why)
+		}
+		if have != c.record || reported != c.reported || (w.engine.roundMS == w.engine.nowMS) != c.round {
+			t.Errorf("%s: want the record %q, %q reported, have %q, %q", c.name, c.record, c.reported, have, reported)
+		}
+		if one.silent != (c.target == 2) || one.signalMS != signalMS {
+			t.Errorf("%s: want what it asked for noted, have %t, %d", c.name, one.silent, one.signalMS)
+		}
+	}
+}
+
+// TestWhatBecomesOfARefusalOnceAnOrderIsTaken: it is forgotten where the order stands, or filled; an order that was taken and then rejected counts as
+// one more, unless it was not to take.
+func TestWhatBecomesOfARefusalOnceAnOrderIsTaken(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		body   record.Body
+		post   bool
+		sentMS int64 // after the refusal
+		want   int   // refusals in a row
+		why    string
+	}{
+		{"it stands", record.Fill{OrderID: 5}, false, 0, 0, ""},
+		{"it filled", record.Ended{OrderID: 5, State: placement.Filled, Filled: 10}, false, 0, 0, ""},
+		{"one from before the refusal stands", record.Fill{OrderID: 5}, false, -1, 1, "7 no"},
+		{"it was rejected", record.Ended{OrderID: 5, State: placement.Rejected}, false, 0, 2, "accepted, then rejected"},
+		{"it was not to take, and was rejected", record.Ended{OrderID: 5, State: placement.Rejected}, true, 0, 1, "7 no"},
+		{"it was canceled", record.Ended{OrderID: 5, State: placement.Canceled}, false, 0, 1, "7 no"},
+	} {
+		w := settled(t)
+		b := w.engine.backoffs
+		order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 1, Quantity: 10,
+			PostOnly: c.post, ClientOrderID: w.engine.book.NextClientOrderID("t")}
+		about := func(body record.Body) {
+			w.engine.book.Apply(&record.Record{AtMS: w.engine.nowMS, Strategy: "one", Symbol: bitcoin, ClientOrderID: order.ClientOrderID, Body: body})
+		}
+		about(record.Sending{Order: order, Purpose: placement.Order, Key: "k"})
+		p := w.engine.book.Placement(order.ClientOrderID)
+		b.count(attemptAt(p), 7, "no", false, w.engine.nowMS-c.sentMS)
+		about(c.body)
+		b.settled(p)
+		refused, why := 0, ""
+		if one := b.of(attemptAt(p)); one != nil {
+			refused, why = one.refused, one.why
+		}
+		if refused != c.want || why != c.why {
+			t.Errorf("%s: want %d refusals, %q, have %d, %q", c.name, c.want, c.why, refused, why)
+		}
+	}
+}
+
+// TestWhenWhatWasRefusedIsSentAgainAfterAMarketCouldBeRead: as after a first refusal, and no later than before.
+func TestWhenWhatWasRefusedIsSentAgainAfterAMarketCouldBeRead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ lastAgoMS, untilMS, want int64 }{
+		{5_000, 60_000, 0}, {400, 60_000, 600}, {400, 300, 300}, {5_000, -100, -100},
+	} {
+		w := settled(t)
+		b, a := w.engine.backoffs, attempt{strategy: "one", symbol: bitcoin, purpose: placement.Exit}
+		b.count(a, 7, "no", false, w.engine.nowMS-c.lastAgoMS)
+		b.of(a).untilMS = w.engine.nowMS + c.untilMS
+		b.readAgain(ether)
+		if have := b.of(a).untilMS - w.engine.nowMS; have != c.untilMS {
+			t.Errorf("%+v: want it left alone by another symbol, have %d", c, have)
+		}
+		if b.readAgain(bitcoin); b.of(a).untilMS != w.engine.nowMS+c.want {
+			t.Errorf("%+v: have it in %d ms", c, b.of(a).untilMS-w.engine.nowMS)
+		}
+	}
+}
+
+// TestTheTargetOfAPlanIsAQuantityOnceItWasPriced.
+func TestTheTargetOfAPlanIsAQuantityOnceItWasPriced(t *testing.T) {
+	t.Parallel()
+	share := strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne / 2}
+	for _, c := range []struct {
+		name   string
+		target strategy.Target
+		priced exchange.Quantity
+		want   exchange.Quantity
+	}{
+		{"a quantity", strategy.Target{Kind: strategy.ByQuantity, Quantity: 17}, 0, 17},
+		{"a short one", strategy.Target{Kind: strategy.ByQuantity, Quantity: -17}, 0, -17},
+		{"a share", share, 0, 0}, {"a share that was priced", share, 40, 40}, {"none", strategy.Target{}, 0, 0},
+	} {
+		w := settled(t)
+		w.plan(c.target)
+		if c.priced != 0 {
+			w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Priced{Target: c.target, Quantity: c.priced}})
+		}
+		if have := w.engine.Status().Strategies[0].Target; have != c.want {
+			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
+		}
+	}
+}
+
+// TestWhenLimitsThatFollowEquityAreWatched: with what a round has read; between rounds where one of them needs it; never by equity of two moments.
+func TestWhenLimitsThatFollowEquityAreWatched(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name             string
+		fetched, watches bool
+		with             func(l *limits)
+		want             bool
+	}{
+		{"a round has read", true, false, nil, true}, {"between rounds", false, true, nil, true},
+		{"between rounds, and none needs it", false, false, nil, false},
+		{"of two moments", true, true, func(l *limits) { l.mixed = true }, false},
+		{"before the account was read", true, true, func(l *limits) { l.book.AccountMS = 0 }, false},
+	} {
+		b := valued(t, 1, 0)
+		l := &limits{base: b, accounting: &accounting{base: b}, watching: c.watches}
+		b.legs[0].state = b.book.Strategy(b.legs[0].config.Name)
+		b.legs[0].config.Limits = risk.Limits{MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(5)}}
+		if c.with != nil {
+			c.with(l)
+		}
+		l.watchLimits(c.fetched)
+		account, own := b.book.Watch("").Day(), b.book.Watch(b.legs[0].config.Name).Day()
+		if have := account.StartMS != 0; have != c.want || (own.StartMS != 0) != c.want || c.want && (account.Equity != exchange.AmountOf(1_000) ||
+			l.unmixed != account.Equity || account.Markets != "futures" || own.Markets != "") {
+			t.Errorf("%s: want the day begun %t, have %+v, %+v", c.name, c.want, account, own)
+		}
+	}
+}
+
+// TestWhatADayRemembers: its first equity; the peak of all days, raised by more than a thousandth; a breach that is crossed, with how long it lasts,
+// and that ends at its time.
+func TestWhatADayRemembers(t *testing.T) {
+	t.Parallel()
+	b := valued(t, 1, 0)
+	l := &limits{base: b, accounting: &accounting{base: b}}
+	w := b.book.Watch("")
+	limit := risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(50)}}
+	day := b.nowMS
+	for i, c := range []struct {
+		afterMS      int64
+		equity, want string // the day's equity and its peak
+		breaches     int
+	}{
+		{0, "1000", "1000 1000", 0}, {1_000, "1001", "1000 1000", 0}, {2_000, "1001.01", "1000 1001.01", 0}, {3_000, "990", "1000 1001.01", 0},
+		{4_000, "949", "1000 1001.01", 1}, {86_399_999, "949", "1000 1001.01", 1}, {86_400_000, "949", "949 1001.01", 0}, {86_401_000, "1100", "949 1100", 0},
+		{2 * 86_400_000, "1200", "1200 1200", 0},
+	} {
+		b.nowMS = day + c.afterMS
+		l.watch(w, nil, exchange.MustAmount(c.equity), &limit)
+		if have := fmt.Sprint(w.Day().Equity, " ", w.Day().Peak); have != c.want || len(w.Breaches()) != c.breaches {
+			t.Errorf("step %d: want %s and %d breaches, have %s, %+v", i, c.want, c.breaches, have, w.Breaches())
+		}
+	}
+	notes := facts[NoteLimit](b.out.Notes)
+	if len(notes) != 2 || notes[0].Over || notes[0].ForMS != 86_400_000-4_000 || notes[0].Rule != risk.MaxDailyLoss || !notes[1].Over ||
+		notes[1].Why != "its time is over" {
+		t.Errorf("want the breach reported with how long it lasts, and its end, have %+v", notes)
+	}
+}
+
+// TestWhatArmingAgainEnds: a drawdown, measured from the present equity on, and no daily loss; of a scope alone.
+func TestWhatArmingAgainEnds(t *testing.T) {
+	t.Parallel()
+	for _, scope := range []string{"", "futures BTC-USDT", "nobody"} {
+		b := valued(t, 1, 0)
+		l := &limits{base: b, accounting: &accounting{base: b}}
+		for _, rule := range []string{risk.MaxDrawdown, risk.MaxDailyLoss} {
+			b.record(record.Record{Strategy: scope, Body: record.Breach{Rule: rule, Why: "a test", UntilMS: b.nowMS + 60_000}})
+			b.record(record.Record{Strategy: "another", Body: record.Breach{Rule: rule, Why: "a test"}})
+		}
+		b.record(record.Record{Strategy: scope, Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(3_000), Peak: exchange.AmountOf(5_000)}})
+		l.rearmed(scope)
+		peak := map[string]string{"": "1000", "futures BTC-USDT": "0", "nobody": "5000"}[scope]
+		var left []string
+		for _, one := range b.book.Watch(scope).Breaches() {
+			left = append(left, one.Rule)
+		}
+		if day := b.book.Watch(scope).Day(); !slices.Equal(left, []string{risk.MaxDailyLoss}) || day.Peak.String() != peak ||
+			day.Equity != exchange.AmountOf(3_000) {
+			t.Errorf("%q: want the drawdown over, measured from %s, have %v, %+v", scope, peak, left, day)
+		}
+		if len(b.book.Watch("another").Breaches()) != 2 {
+			t.Errorf("%q: want another scope left alone", scope)
+		}
+	}
+}
+
+// TestWhatPeopleAreShownOfTheEquity while a wallet is ahead of the lists: that of before, where there is one.
+func TestWhatPeopleAreShownOfTheEquity(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		ahead   bool
+		unmixed int64
+		want    string
+	}{{false, 900, "1000 true"}, {true, 900, "900 true"}, {true, 0, "1000 true"}} {
+		b := valued(t, 1, 0)
+		l := &limits{base: b, ahead: c.ahead, unmixed: exchange.AmountOf(c.unmixed)}
+		total, known := l.shown()
+		if have := fmt.Sprint(total, " ", known); have != c.want {
+			t.Errorf("%+v: have %s", c, have)
+		}
+	}
+}
+
+// TestMoreTextsThanMayBeRememberedAreReportedEachTime: at most ten of a candle are.
+func TestMoreTextsThanMayBeRememberedAreReportedEachTime(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	one := w.heldCandles(3)
+	report := func(from, count int) int {
+		w.out.Reset()
+		one.plan = strategy.Plan{}
+		for i := range count {
+			one.plan.Notify(fmt.Sprint("text ", from+i))
+		}
+		w.engine.tick.report(one)
+		return len(facts[NoteNotice](w.out.Notes))
+	}
+	one.notices = notices{began: true}
+	have := []int{report(0, 5), report(5, 5), report(5, 5), report(10, 1), report(10, 1)}
+	if !slices.Equal(have, []int{5, 5, 0, 1, 1}) {
+		t.Errorf("want ten reported once, and the eleventh each time, have %v", have)
+	}
+	if sent := len(one.notices.sentMS); sent != noticesAtOnce || one.notices.withheld != 2 {
+		t.Errorf("want ten of an hour sent, have %d, %d withheld", sent, one.notices.withheld)
+	}
+	w.engine.nowMS += noticeSpanMS
+	one.series.candles.Append(candleAt(w.now))
+	one.series.end++
+	if report(0, 1) != 1 || one.notices.withheld != 0 {
+		t.Errorf("an hour and a candle later: want the first sent again, have %d withheld", one.notices.withheld)
+	}
+}
+
+// TestTheStatusNamesWhoHaltedAStrategy: the account, its symbol or its own scope.
+func TestTheStatusNamesWhoHaltedAStrategy(t *testing.T) {
+	t.Parallel()
+	for want, scope := range map[string]account.Scope{"account: news": {}, "strategy one: news": {Strategy: "one"},
+		"symbol futures BTC-USDT: news": {Symbol: bitcoin}} {
+		w := settled(t)
+		w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: scope.Strategy, Symbol: scope.Symbol,
+			Body: record.Halt{Level: record.LevelPause, Why: "news"}})
+		if s := w.engine.Status().Strategies[0]; s.State != "halted" || s.Why != want {
+			t.Errorf("want %q, have %q", want, s.Why)
+		}
+	}
+}

@@ -1,0 +1,357 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/risk"
+	"botd/strategy"
+)
+
+// TestWhenTheEngineWantsToBeWoken: at the first of everything that is due, as far as it is not stopping.
+func TestWhenTheEngineWantsToBeWoken(t *testing.T) {
+	t.Parallel()
+	const far = 1_000_000
+	for _, c := range []struct {
+		name string
+		with func(e *Engine, one *leg, at int64)
+		// while it trades, in a backtest, while it cancels and stops, once it has stopped
+		trades, feeds, stops, stopped bool
+	}{
+		{"a failed append", func(e *Engine, _ *leg, at int64) { e.journalMS = at }, true, true, true, true},
+		{"stops that were canceled", func(e *Engine, _ *leg, at int64) { e.replaceMS = at }, true, true, true, false},
+		{"a round", func(e *Engine, _ *leg, at int64) { e.roundMS = at }, true, true, true, false},
+		{"a round's late reads", func(e *Engine, _ *leg, at int64) {
+			e.round.reading.phase, e.round.reading.lateMS = phaseLists, at
+		}, true, true, true, false},
+		{"a halt beside a round that hangs", func(e *Engine, _ *leg, at int64) {
+			e.round.reading.phase, e.emergencyMS = phaseLists, at
+		}, true, true, true, false},
+		{"a halt beside no round", func(e *Engine, _ *leg, at int64) { e.emergencyMS = at }, false, false, false, false},
+		{"late reads of no round", func(e *Engine, _ *leg, at int64) { e.round.reading.lateMS = at }, false, false, false, false},
+		{"a tick", func(_ *Engine, one *leg, at int64) { one.nextMS = at }, true, true, false, false},
+		{"the rules", func(e *Engine, _ *leg, at int64) { e.rulesMS = at }, true, false, false, false},
+		{"candles", func(_ *Engine, one *leg, at int64) { one.series.pollMS = at }, true, false, false, false},
+		{"an answer of a strategy", func(_ *Engine, one *leg, at int64) { one.question.dueMS = at }, true, false, false, false},
+		{"a strategy that is asked again", func(_ *Engine, one *leg, at int64) { one.question.retryMS = at }, true, false, false, false},
+		{"a funding rate", func(_ *Engine, one *leg, at int64) { one.watched.fundingMS = at }, true, false, false, false},
+		{"a funding rate that is being read", func(_ *Engine, one *leg, at int64) {
+			one.watched.fundingMS, one.watched.asking = at, true
+		}, false, false, false, false},
+		{"an order book", func(_ *Engine, one *leg, at int64) { one.watched.bookMS = at }, true, false, false, false},
+		{"an order book that is being read", func(_ *Engine, one *leg, at int64) {
+			one.watched.bookMS, one.watched.askingBook = at, true
+		}, false, false, false, false},
+	} {
+		for mode, due := range map[string]bool{"trades": c.trades, "feeds": c.feeds, "stops": c.stops, "stopped": c.stopped} {
+			w := settled(t)
+			e, one := w.engine, w.engine.legs[0]
+			e.agenda = agenda{roundMS: w.now + far, replaceMS: never, emergencyMS: never, rulesMS: never}
+			e.journalMS, e.round.reading.phase, e.round.reading.lateMS = never, 0, never
+			one.nextMS, one.series.pollMS = never, never
+			switch mode {
+			case "feeds":
+				e.config.Feed = true
+			case "stops":
+				e.halts.closing = record.LevelCancel
+			case "stopped":
+				e.halts.stopped = true
+			}
+			c.with(e, one, w.now+77)
+			if have := e.NextMS() == w.now+77; have != due {
+				t.Errorf("%s, %s: want it woken for that %t, have %d", c.name, mode, due, e.NextMS()-w.now)
+			}
+		}
+	}
+	w := settled(t)
+	w.engine.legs[0].nextMS, w.engine.legs[0].question = never, newQuestion()
+	if have := w.engine.DecidesMS(); have != never {
+		t.Errorf("want nothing decided apart from closes, have %d", have)
+	}
+	w.engine.legs[0].question.dueMS = 7
+	if have := w.engine.DecidesMS(); have != 7 {
+		t.Errorf("want what a strategy is to answer, have %d", have)
+	}
+}
+
+// TestWhatIsUnderWay: a placement, records that are not written, and what stopping has left to do.
+func TestWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		with func(e *Engine)
+		want bool
+	}{
+		{"nothing", func(*Engine) {}, false},
+		{"a placement", func(e *Engine) { e.begin(purpose{kind: callPlace}) }, true},
+		{"a read", func(e *Engine) { e.begin(purpose{kind: callRound}) }, false},
+		{"a placement that waits for its record", func(e *Engine) { e.sender.queued = []queued{{}} }, true},
+		{"a record", func(e *Engine) { e.unwritten = []record.Record{{}} }, true},
+		{"it cancels and stops", func(e *Engine) { e.halts.closing = record.LevelCancel }, true},
+		{"it has canceled and stopped", func(e *Engine) { e.halts.closing, e.halts.stopped = record.LevelCancel, true }, false},
+	} {
+		w := settled(t)
+		clear(w.engine.calls)
+		if c.with(w.engine); w.engine.InFlight() != c.want {
+			t.Errorf("%s: want %t", c.name, c.want)
+		}
+	}
+}
+
+// TestARoundReportsWhatItCouldRead, and blindness in the round that makes it so.
+func TestARoundReportsWhatItCouldRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(0))
+	w.pass(30_000)
+	if last := facts[NoteRound](w.notes); !last[len(last)-1].Complete {
+		t.Errorf("want a complete round, have %+v", last[len(last)-1])
+	}
+	w.notes = nil
+	w.network = func(call *Call) fate {
+		if call.Request.Operation == exchange.FuturesAccount {
+			return fate{err: errors.New("broken")}
+		}
+		return fate{}
+	}
+	w.pass(60_000)
+	rounds, blindMS := []int64{}, int64(0)
+	for i := range w.notes {
+		switch fact := w.notes[i].Fact.(type) {
+		case NoteRound:
+			rounds = append(rounds, w.notes[i].AtMS)
+			if fact.Complete {
+				t.Errorf("want no complete round, have %+v", fact)
+			}
+		case NoteBlind:
+			blindMS = w.notes[i].AtMS
+		}
+	}
+	if len(rounds) < 3 || blindMS != rounds[2] {
+		t.Errorf("want blindness reported with the third round, of %v, have it at %d", rounds, blindMS)
+	}
+}
+
+// TestAPositionIsMeasuredWithoutItsStopThoughItsMarketIsNotRead.
+func TestAPositionIsMeasuredWithoutItsStopThoughItsMarketIsNotRead(t *testing.T) {
+	t.Parallel()
+	for _, read := range []bool{false, true} {
+		w := settled(t, protected)
+		one := w.engine.legs[0]
+		w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
+		w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10})
+		one.symbol.Position, one.readMS = 10, w.engine.nowMS-20_000
+		r := w.engine.round
+		r.reading = reading{snapshot: reconcile.Snapshot{BeganMS: w.engine.nowMS}}
+		if read {
+			r.reading.snapshot.Positions = exchange.FetchedOf[exchange.Position](nil)
+		}
+		w.out.Reset()
+		r.actOn(one)
+		if one.symbol.UnprotectedSinceMS != w.engine.nowMS-20_000 || len(facts[NoteUnprotected](w.out.Notes)) != 1 || (one.readMS == w.engine.nowMS) != read {
+			t.Errorf("read %t: want it unprotected since the read before, and reported, have %d, %+v", read, one.symbol.UnprotectedSinceMS, w.out.Notes)
+		}
+	}
+}
+
+// TestHowLongAPositionWasUnprotectedIsReported once it is over, and no second time.
+func TestHowLongAPositionWasUnprotectedIsReported(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	one, p := w.engine.legs[0], w.engine.protection
+	one.symbol.UnprotectedSinceMS = w.engine.nowMS - unprotectedAfterMS
+	w.out.Reset()
+	p.report(one)
+	p.report(one)
+	w.engine.nowMS += 700
+	p.end(one.symbol, w.engine.nowMS)
+	p.report(one)
+	p.report(one)
+	have := facts[NoteUnprotected](w.out.Notes)
+	if len(have) != 2 || have[0].Over || have[0].Why == "" || !have[1].Over || have[1].ForMS != unprotectedAfterMS+700 ||
+		one.symbol.UnprotectedMS != unprotectedAfterMS+700 {
+		t.Errorf("want its begin, and its end after 15.7 s, have %+v, %d ms in all", have, one.symbol.UnprotectedMS)
+	}
+	one.symbol.UnprotectedSinceMS = w.engine.nowMS
+	if p.end(one.symbol, w.engine.nowMS); one.symbol.UnprotectedMS != unprotectedAfterMS+700 {
+		t.Errorf("want no time added where there was none, have %d", one.symbol.UnprotectedMS)
+	}
+}
+
+// TestEquityIsNotJudgedWhileAMarketThatMovedIsNotRead: positions are of now, and its money is of before. Limits are watched again once all is read.
+func TestEquityIsNotJudgedWhileAMarketThatMovedIsNotRead(t *testing.T) {
+	t.Parallel()
+	for _, moves := range []bool{false, true} {
+		futures, spot := exchange.Quantity(0), exchange.Quantity(0)
+		w := twoMarkets(t, &futures, &spot)
+		w.pass(20_000)
+		if moves {
+			futures = 20
+		}
+		w.network = func(call *Call) fate {
+			if call.Request.Operation == exchange.SpotWallet {
+				return fate{err: errors.New("broken")}
+			}
+			return fate{}
+		}
+		w.pass(5_000)
+		if w.engine.limits.mixed != moves {
+			t.Errorf("it moved %t: want the equity of two moments %t", moves, moves)
+		}
+		w.pass(20_000)
+		if w.engine.limits.mixed != moves {
+			t.Errorf("it moved %t: want it so until all was read", moves)
+		}
+		w.network = nil
+		w.pass(20_000)
+		if w.engine.limits.mixed {
+			t.Error("want it over with a whole round")
+		}
+	}
+}
+
+// TestWhatARoundReportsOfAStrategy: its position where it has changed, a quarantine's begin and end, and a latch's.
+func TestWhatARoundReportsOfAStrategy(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		with  func(w *world, before *symbolBefore)
+		quiet bool
+		want  string
+	}{
+		{"nothing has changed", func(*world, *symbolBefore) {}, false, ""},
+		{"its position", func(_ *world, before *symbolBefore) { before.position = 5 }, false, "position 0"},
+		{"its position, and nobody looks on", func(_ *world, before *symbolBefore) { before.position = 5 }, true, ""},
+		{"a quarantine begins", func(w *world, _ *symbolBefore) {
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Why: "a difference"}})
+		}, false, "quarantine a difference false"},
+		{"a quarantine ends", func(_ *world, before *symbolBefore) { before.quarantine = "a difference" }, false, "quarantine  true"},
+		{"a latch begins", func(w *world, _ *symbolBefore) {
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Latch{Side: -1}})
+		}, false, "latch -1 false"},
+		{"a latch ends", func(_ *world, before *symbolBefore) { before.latch = 1 }, false, "latch 0 true"},
+	} {
+		w := settled(t)
+		w.engine.config.Quiet = c.quiet
+		before := symbolBefore{}
+		c.with(w, &before)
+		w.out.Reset()
+		w.engine.round.noteLeg(w.engine.legs[0], before)
+		var have []string
+		for i := range w.out.Notes {
+			switch fact := w.out.Notes[i].Fact.(type) {
+			case NotePosition:
+				have = append(have, fmt.Sprint("position ", fact.Quantity))
+			case NoteQuarantine:
+				have = append(have, fmt.Sprint("quarantine ", fact.Why, " ", fact.Over))
+			case NoteLatch:
+				have = append(have, fmt.Sprint("latch ", fact.Side, " ", fact.Over))
+			}
+		}
+		if strings.Join(have, ", ") != c.want {
+			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
+		}
+	}
+}
+
+// TestAReloadIsJournalledAndWatchesItsLimitsAtOnce; a new strategy is reported once.
+func TestAReloadIsJournalledAndWatchesItsLimitsAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, hash := range []string{"", "abc"} {
+		w := settled(t)
+		w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Day{StartMS: exchange.Day1.OpenOf(w.now), Equity: exchange.AmountOf(90_000),
+			Peak: exchange.AmountOf(90_000), Markets: "futures"}})
+		reload := &Reload{ConfigHash: hash, Limits: &risk.Limits{MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(5)}},
+			Strategies: []*StrategyConfig{w.another("two", ether, hold(0))}}
+		w.out.Reset()
+		before := len(w.engine.unwritten)
+		w.engine.roster.reload(reload)
+		hashes := 0
+		for _, r := range w.engine.unwritten[before:] {
+			if body, is := r.Body.(record.Config); is && body.Hash == hash {
+				hashes++
+			}
+		}
+		notes := facts[NoteReload](w.out.Notes)
+		if (hashes == 1) != (hash != "") || w.engine.book.Watch("").Breach(risk.MaxDrawdown) == nil || len(notes) != 1 ||
+			notes[0].Text != "it is new, and begins with 0 candles of warm-up" {
+			t.Errorf("hash %q: want it journalled, the new limit watched, and the new strategy reported, have %d, %+v", hash, hashes, notes)
+		}
+	}
+}
+
+// TestANewVersionSeesWhatItIsConfiguredWith, and each candle that is held with those before it.
+func TestANewVersionSeesWhatItIsConfiguredWith(t *testing.T) {
+	t.Parallel()
+	for _, offloads := range []bool{false, true} {
+		w := settled(t)
+		w.engine.config.Offload = offloads
+		one := w.heldCandles(3)
+		config := w.config.Strategies[0]
+		var closed []int
+		config.Leverage = 4
+		config.Strategy = seeing{scripted(hold(0)), func(view *strategy.View) { closed = append(closed, view.Closed()) }}
+		w.out.Reset()
+		w.engine.roster.replace(one, &config)
+		if one.view.Leverage != 4 || !offloads && !slices.Equal(closed, []int{1, 2, 3}) {
+			t.Errorf("want its leverage, and one candle more each time, have %d, %v", one.view.Leverage, closed)
+		}
+		if held := one.series.candles.OpenMS[2]; one.question.heldMS != held || offloads && (len(w.out.Asks) != 1 || w.out.Asks[0].Task.From != 0) {
+			t.Errorf("off the engine %t: want no decision by candles that were held before, have %d, %+v", offloads, one.question.heldMS, w.out.Asks)
+		}
+	}
+}
+
+// seeing is a strategy that looks at each candle.
+type seeing struct {
+	scripted
+	see func(*strategy.View)
+}
+
+func (s seeing) Candle(view *strategy.View) { s.see(view) }
+
+// TestWhatTheLaneReportsLater: an outcome is taken once it is known, and a halt's lane latches the strategy.
+func TestWhatTheLaneReportsLater(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10})
+	w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
+	order := LaneOrder{Strategy: "one", SentMS: w.engine.nowMS - 300, DeadlineMS: 9, Before: 10, Order: exchange.NewOrder{Market: exchange.Futures,
+		Symbol: "BTC-USDT", Side: exchange.Sell, Quantity: 10, ReduceOnly: true, ClientOrderID: "bt-lane"}}
+	state := func(outcome record.Body) placement.State {
+		order.Outcome = outcome
+		w.engine.dispatcher.takeLane(&EventLane{Orders: []LaneOrder{order}})
+		return w.engine.book.Placement("bt-lane").State()
+	}
+	if have := state(nil); have != placement.Sending || w.engine.legs[0].state.Latch() != 1 || w.engine.book.Placement("bt-lane").SentMS() != order.SentMS {
+		t.Errorf("without an answer: want it sending since it was sent, and the strategy latched, have %s", have)
+	}
+	if have := state(record.Acknowledged{OrderID: 5}); have != placement.Acknowledged {
+		t.Errorf("want the answer taken, have %s", have)
+	}
+	if have := state(record.Refused{Why: "no"}); have != placement.Acknowledged {
+		t.Errorf("want one answer taken, have %s", have)
+	}
+	if notes := facts[NotePlaced](w.out.Notes); len(notes) != 1 || notes[0].Reason != "the kill switch, beside the engine" {
+		t.Errorf("want it reported once, have %+v", notes)
+	}
+}
+
+// TestWhatIsMissingOnTheExchangeIsDeclaredSinceTheStart.
+func TestWhatIsMissingOnTheExchangeIsDeclaredSinceTheStart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(0), func(w *world) { w.config.Missing = []MissingStrategy{{Name: "gone", Symbol: ether}} })
+	w.pass(5_000)
+	d := w.wantState("failed")
+	if d.SinceMS != startMS || d.Scope != (account.Scope{Strategy: "gone", Symbol: ether}) ||
+		d.Cause != "the exchange has no symbol futures ETH-USDT any more" {
+		t.Errorf("want it declared, have %+v", d)
+	}
+}
