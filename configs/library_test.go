@@ -44,6 +44,9 @@ func TestALibraryIsReadFromTheScriptsFolderAlone(t *testing.T) {
 		{"a directory", "", "it cannot be read: it is not a regular file", func(folder, _ string) error {
 			return os.Mkdir(filepath.Join(folder, "lib.star"), 0o700)
 		}},
+		{"a file of more than a mebibyte", "", "it cannot be read: it is 1048577 bytes long; a library has at most 1048576", func(folder, _ string) error {
+			return os.WriteFile(filepath.Join(folder, "lib.star"), []byte(strings.Repeat("#", 1<<20+1)), 0o600)
+		}},
 		{"none", "", "there is no such file", func(string, string) error { return nil }},
 		{"another version than the pinned one", "file_sha256: " + strings.Repeat("0", 64), "is not the file that was meant",
 			func(folder, _ string) error {

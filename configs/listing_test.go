@@ -154,3 +154,48 @@ func TestListsAndTablesHaveTheirLengths(t *testing.T) {
 		t.Errorf("want the fees of each market, have %+v and %+v", a, b)
 	}
 }
+
+// TestAsManyStrategiesAsOneDaemonRuns, and one more is refused before any is read.
+func TestAsManyStrategiesAsOneDaemonRuns(t *testing.T) {
+	t.Parallel()
+	for more, want := range []bool{false, true} {
+		files := tree("botd.yaml", "mode: demo\n")
+		for i := range configs.MaxStrategies + more {
+			files[fmt.Sprintf("strategies/%03d.yaml", i)] = &fstest.MapFile{}
+		}
+		_, problems := configs.Load(files, "", options(t))
+		if have := strings.Contains(problems.String(), "501 strategies are more than 500"); have != want || want && problems.Errors() != 1 {
+			t.Errorf("%d more: want them refused %t, have %d problems", more, want, len(problems))
+		}
+	}
+}
+
+// TestAProfileIsReadFromItsFile, in the folder of the configuration or by its absolute path, and is one of the files that hold.
+func TestAProfileIsReadFromItsFile(t *testing.T) {
+	t.Parallel()
+	const profile = "null_lists: empty\nstatus_words: {spot: {DONE: FILLED}}\n"
+	outside := write(t, filepath.Join(t.TempDir(), "venue.yaml"), profile, 0o600)
+	for name, shown := range map[string]string{"venue.yaml": "conf/venue.yaml", "./venue.yaml": "conf/venue.yaml", outside: outside} {
+		config, problems := configs.Load(tree("botd.yaml", "mode: paper\nprofile: "+name+"\nexchange: {base_url: https://v.example}\n", "venue.yaml", profile),
+			"conf", options(t))
+		if config == nil {
+			t.Fatal(problems)
+		}
+		if p := config.Exchange.Profile; p.NullLists != configs.NullIsEmpty || p.SpotWords["DONE"] != "FILLED" ||
+			!cmp.Equal(config.Files, []string{"conf/botd.yaml", shown}) {
+			t.Errorf("%s: want the profile and its file, have %+v and %v", name, p, config.Files)
+		}
+	}
+	for name, want := range map[string]string{"none.yaml": "none.yaml cannot be read: file does not exist", "broken.yaml": "conf/broken.yaml:1: "} {
+		config, problems := configs.Load(tree("botd.yaml", "mode: paper\nprofile: "+name+"\nexchange: {base_url: https://v.example}\n", "broken.yaml",
+			"a: b: c\n"),
+			"conf", options(t))
+		if config != nil || !strings.Contains(problems.String(), want) {
+			t.Errorf("%s: want %q, have %v", name, want, problems)
+		}
+	}
+	if one, problems := configs.LoadStrategy("botd.yaml", options(t)); one != nil || len(problems) == 0 || problems[0].File != "botd.yaml" ||
+		problems[0].Line == 0 {
+		t.Errorf("a file of the working directory: want it read, have %v", problems)
+	}
+}

@@ -104,6 +104,8 @@ func TestTheSchemaRefusesWhatTheReaderRefuses(t *testing.T) {
 		{botd, "simulated: {spot: {USDT: 10, DOGE: 1.5}}", true},
 		{one, strategyOf("params: {fast: 5, slow: 20}"), true},
 		{one, strategyOf("params: {fasst: 5}"), false},
+		{one, strings.Replace(strategyOf("params: {quantity: 1, side: sell}"), "sma_cross", "twap", 1), true},
+		{one, strings.Replace(strategyOf("params: {quantity: 1, side: up}"), "sma_cross", "twap", 1), false},
 		{one, strategyOf("leverage: high"), false},
 		{one, strategyOf("protect: {stop_loss: 2%, returns: {4h: 2%}}"), true},
 		{one, "name: a\nstrategy: sma_cross\nmarket: futures\nsymbol: BTC-USDT", false},

@@ -36,8 +36,8 @@ notify:
   every: 2m
   daily: "06:07"
   channels:
-    mail: {url_file: /etc/botd/mail, least: info, also: [order.fill], never: [exchange.*], quiet: 22:15-07:05}
     phone: {url_file: /etc/botd/phone, least: warning}
+    mail: {url_file: /etc/botd/mail, least: info, also: [order.fill], never: [exchange.*], quiet: 22:15-07:05}
 signals: {listen: 127.0.0.1:8430, token_file: /etc/botd/signals}
 telegram: {token_file: /etc/botd/telegram, operators: [12, 1234567890123456], viewers: [34], server: "http://127.0.0.1:9"}
 risk: {max_leverage: 19, max_gross_exposure: 9, max_symbol_exposure: 2, max_daily_loss: 400 USDT, max_drawdown: 19%, max_open_orders: 199,
@@ -55,7 +55,7 @@ symbol: BTC-USDT
 interval: 1h
 schedule: '@every 10s'
 leverage: 3
-params: {every: 90s, quantity: "1", side: sell, slices: "5"}
+params: {every: 1500ms, quantity: "1", side: sell, slices: "5"}
 risk: {max_position: 2, max_leverage: 5, max_daily_loss: 3%}
 protect: {stop_loss: 60000.5, take_profit: 4%, trailing: {distance: 1.5%, offset: 0%}, time_limit: 3d, returns: {4h: 3%, 1d: -1%}, cooldown: 2h}
 entry: {order: post_only, patience: 1m, tries: 5, then: give_up}
@@ -94,6 +94,9 @@ func TestWhatIsWrittenIsWhatHolds(t *testing.T) {
 		config, problems := configs.Load(files, "", options(t))
 		if config == nil {
 			t.Fatal(problems)
+		}
+		if channels := config.Notify.Channels; len(channels) == 2 && channels[0].Name != "mail" {
+			t.Errorf("want channels by their names, have %+v", channels)
 		}
 		differences, err := configs.Differences(written, config.Effective())
 		if err != nil {
