@@ -30,6 +30,7 @@ type agenda struct {
 	replaceMS   int64 // what takes the place of stops that were canceled
 	emergencyMS int64 // a halt beside a round that hangs
 	rulesMS     int64 // the next read of the symbols' rules
+	forbiddenMS int64 // when these last refused what reduces or protects; 0 for never
 }
 
 // settleBounds are the venue's bounds.

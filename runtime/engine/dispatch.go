@@ -100,7 +100,7 @@ func (d *dispatcher) dispatch(leg *leg, intent *reconcile.Intent) bool {
 		if refusal.Rule == "symbol" && !d.config.Feed {
 			again := int64(rulesSoonMS) // what the symbol forbids may be over
 			if !intent.Purpose.Opens() {
-				again = rulesUrgentMS
+				again, d.forbiddenMS = rulesUrgentMS, d.nowMS
 			}
 			d.rulesMS = min(d.rulesMS, d.nowMS+again)
 		}

@@ -3,6 +3,7 @@ package engine
 import (
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/strategy"
 )
 
@@ -11,7 +12,7 @@ const (
 	rulesEveryMS  = 60_000
 	rulesStrictMS = 120_000 // for so long after they became stricter they are read as often as after a refusal
 	rulesSoonMS   = 10_000  // after they refused an opening
-	rulesUrgentMS = 3_000   // after they refused what reduces or protects
+	rulesUrgentMS = 3_000   // after they refused what reduces or protects, for a minute
 )
 
 // market reads candles, prices, the symbols' rules and funding rates.
@@ -38,6 +39,9 @@ func (m *market) takeRules(event *EventAnswer) {
 	if event.Err != nil || !event.Answer.Symbols.Done() {
 		return
 	}
+	if m.forbiddenMS != 0 && m.nowMS-m.forbiddenMS < rulesEveryMS {
+		m.rulesMS = min(m.rulesMS, m.nowMS+rulesUrgentMS)
+	}
 	for _, symbol := range event.Answer.Symbols.Items() {
 		state := m.book.Symbol(symbol.Key())
 		if state.Rules == nil || symbol.PriceScale != state.Rules.PriceScale || symbol.QuantityScale != state.Rules.QuantityScale {
@@ -51,17 +55,32 @@ func (m *market) takeRules(event *EventAnswer) {
 			m.roundMS = min(m.roundMS, m.nowMS) // what was forbidden may go now
 		}
 		state.Rules = &fresh
-		if state.Position != 0 && (m.nowMS-m.strict[symbol.Key()] < rulesStrictMS || belowMinimum(state)) {
+		if state.Position != 0 && (m.nowMS-m.strict[symbol.Key()] < rulesStrictMS || m.belowStricter(state)) {
 			m.rulesMS = min(m.rulesMS, m.nowMS+rulesUrgentMS)
 		}
 	}
 }
 
-// belowMinimum reports whether a position is below the smallest order, and more than what fees and
+// belowStricter reports whether a symbol's rules take no order of what is held, or, in the first minutes of a start, of the part
+// that no stop covers: they may have become stricter just before it, which it does not know.
+func (b *base) belowStricter(symbol *reconcile.SymbolState) bool {
+	if symbol.Rules == nil {
+		return false
+	}
+	uncovered := max(symbol.Position, -symbol.Position)
+	for _, p := range symbol.Live() {
+		if p.Purpose() == placement.StopLoss {
+			uncovered -= p.Remaining()
+		}
+	}
+	return belowMinimum(symbol, symbol.Position) || b.nowMS-b.startMS < rulesStrictMS && belowMinimum(symbol, max(0, uncovered))
+}
+
+// belowMinimum reports whether a position, or a part of one, is below the smallest order, and more than what fees and
 // steps leave of one.
-func belowMinimum(state *reconcile.SymbolState) bool {
+func belowMinimum(state *reconcile.SymbolState, part exchange.Quantity) bool {
 	const leftover = 8 // the share of the smallest order that may be left
-	value := state.Rules.Notional(state.Last, max(state.Position, -state.Position))
+	value := state.Rules.Notional(state.Last, max(part, -part))
 	return value.Less(state.Rules.MinNotional) && !value.Mul(leftover).Less(state.Rules.MinNotional)
 }
 

@@ -81,7 +81,7 @@ func TestWhatIsBelowTheSmallestOrder(t *testing.T) {
 		rules := *settled(t).symbol().Rules
 		rules.MinNotional = exchange.AmountOf(4_000)
 		state := &reconcile.SymbolState{Rules: &rules, Last: 50_000e8, Position: held}
-		if have := belowMinimum(state); have != want {
+		if have := belowMinimum(state, held); have != want {
 			t.Errorf("%d steps, of which 80 are an order: want %t, have %t", held, want, have)
 		}
 	}

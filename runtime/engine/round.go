@@ -417,7 +417,7 @@ func (r *round) actOn(leg *leg) (acted int) {
 	r.protection.measure(leg)
 	r.protection.report(leg)
 	leg.readMS = r.reading.snapshot.BeganMS
-	if !r.config.Feed && leg.symbol.Rules != nil && belowMinimum(leg.symbol) { // a start may have begun with such rules
+	if !r.config.Feed && r.belowStricter(leg.symbol) {
 		r.rulesMS = min(r.rulesMS, r.nowMS+rulesUrgentMS)
 	}
 	return acted

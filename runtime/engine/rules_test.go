@@ -114,30 +114,54 @@ func TestRulesThatBecameStricterAreReadEveryFewSeconds(t *testing.T) {
 	}
 }
 
-// TestAStartAmongRulesThatTakeNoOrderOfWhatIsHeldReadsThemEveryFewSeconds: its stop is gone, and the first rules it knows are those.
-func TestAStartAmongRulesThatTakeNoOrderOfWhatIsHeldReadsThemEveryFewSeconds(t *testing.T) {
+// TestAStartAmongRulesThatTakeNoOrderOfWhatLacksAStopReadsThemEveryFewSeconds: a stop is gone, and the first rules that the start
+// knows take no order of what that covered: of all that is held, of the part that was bought last, or none at all.
+func TestAStartAmongRulesThatTakeNoOrderOfWhatLacksAStopReadsThemEveryFewSeconds(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, hold(2_000), onEther, protected)
-	w.pass(60_000)
-	rules := w.venue.Symbol(spotEther)
-	before := rules.MinNotional
-	rules.MinNotional = rules.Notional(w.engine.Book().Symbol(spotEther).Last, 3_000)
-	w.venue.EachOpenOrder("one", exchange.Spot, func(o *exchange.Order) {
-		if _, err := w.venue.Do("one", &exchange.Request{Operation: exchange.SpotCancel, Symbol: "ETH-USDT", OrderID: o.ID}); err != nil {
-			t.Fatal(err)
-		}
-	})
-	strict := *rules
-	w.config.Strategies[0].Symbol = &strict
-	w.start()
-	w.pass(20_000)
-	if w.coveredEther() != 0 {
-		t.Fatalf("want no stop that the exchange would refuse\n%s", w.story())
+	grown := func(w *world, rules *exchange.Symbol) {
+		rules.MinNotional = rules.Notional(w.engine.Book().Symbol(spotEther).Last, 3_000)
 	}
-	rules.MinNotional = before
-	w.pass(6_000)
-	if covered := w.coveredEther(); covered < w.inEther()-2 {
-		t.Errorf("want it covered within seconds, have %d of %d\n%s", covered, w.inEther(), w.story())
+	forbids := func(_ *world, rules *exchange.Symbol) { rules.Tradable = false }
+	for _, c := range []struct {
+		name        string
+		first, then exchange.Quantity
+		stricter    func(*world, *exchange.Symbol)
+	}{
+		{"the smallest order is more than all", 2_000, 0, grown},
+		{"the smallest order is more than a part", 4_000, 2_000, grown},
+		{"nothing is traded", 2_000, 0, forbids},
+		{"nothing is traded, and a part has its stop", 4_000, 2_000, forbids},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			quantity := c.first
+			w := newWorld(t, func(v *strategy.View, p *strategy.Plan) { hold(quantity)(v, p) }, onEther, protected)
+			w.pass(60_000)
+			quantity += c.then
+			w.pass(60_000)
+			rules := w.venue.Symbol(spotEther)
+			before := *rules
+			c.stricter(w, rules)
+			w.pass(65_000) // they are read
+			newest := int64(0)
+			w.venue.EachOpenOrder("one", exchange.Spot, func(o *exchange.Order) { newest = max(newest, o.ID) })
+			if _, err := w.venue.Do("one", &exchange.Request{Operation: exchange.SpotCancel, Symbol: "ETH-USDT", OrderID: newest}); err != nil {
+				t.Fatal(err)
+			}
+			w.pass(16_000) // that is noticed
+			strict := *rules
+			w.config.Strategies[0].Symbol = &strict
+			w.start()
+			w.pass(8_000)
+			if w.coveredEther() > w.inEther()-1_900 {
+				t.Fatalf("want no stop that the exchange would refuse\n%s", w.story())
+			}
+			*rules = before
+			w.pass(6_000)
+			if covered := w.coveredEther(); covered < w.inEther()-4 {
+				t.Errorf("want it covered within seconds, have %d of %d\n%s", covered, w.inEther(), w.story())
+			}
+		})
 	}
 }
 
