@@ -82,3 +82,64 @@ func TestAnUnknownIsNotDecidedWhileKnownOrdersFill(t *testing.T) {
 	t.Parallel()
 	decidedAfterAFill(t)
 }
+
+// TestAnExitWithoutAnAnswerWaitsForNoYoungerOne sends an exit ten seconds after another, while nothing of the position is missing: the
+// first has not filled when its own fence has passed, unless something else may make up for what it filled.
+func TestAnExitWithoutAnAnswerWaitsForNoYoungerOne(t *testing.T) {
+	t.Parallel()
+	exitAfterExit(t)
+}
+
+func exitAfterExit(t testing.TB) {
+	t.Helper()
+	const fenceMS, gapMS = 5_000 + 7_000, 10_000
+	exit := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: 20, ReduceOnly: true}
+	opposite := exit
+	opposite.Side = exchange.Buy
+	for _, c := range []struct {
+		name   string
+		shown  exchange.Quantity
+		with   func(d *desk) []exchange.Order
+		second exchange.NewOrder
+		want   int64 // milliseconds from the first exit until it has ended; 0 where it has not before the second one's fence
+	}{
+		{"nothing is missing", 20, nil, exit, fenceMS + stableGapMS},
+		{"the second is not answered yet", 20, nil, exchange.NewOrder{}, fenceMS + stableGapMS},
+		{"a part is missing", 15, nil, exit, 0},
+		{"one of the other side", 20, nil, opposite, 0},
+		{"an order rests that may open", 20, func(d *desk) []exchange.Order {
+			id := d.rests(placement.Order, 30, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: d.price("49000"), Quantity: 3})
+			o := d.order(id, 30, exchange.StatusOpen, 3, 0)
+			o.Type = exchange.Limit
+			return []exchange.Order{o}
+		}, exit, 0},
+	} {
+		d := holds(t, 20)
+		var orders []exchange.Order
+		if c.with != nil {
+			orders = c.with(d)
+		}
+		began := d.now
+		first := d.send(Intent{Purpose: placement.Exit, Order: exit})
+		d.unknown(first)
+		have := int64(0)
+		for d.now < began+gapMS+fenceMS && have == 0 {
+			d.now += 1_000
+			if d.now == began+gapMS && c.second.Side != 0 {
+				d.unknown(d.send(Intent{Purpose: placement.Exit, Order: c.second}))
+			} else if d.now == began+gapMS {
+				d.send(Intent{Purpose: placement.Exit, Order: exit})
+			}
+			d.observe(c.shown, nil, orders...)
+			if p := d.book.Placement(first); p == nil || !p.State().Unresolved() {
+				have = d.now - began
+			}
+		}
+		if have != c.want {
+			t.Errorf("%s: want it decided after %d ms, have %d", c.name, c.want, have)
+		}
+		if c.want != 0 && !d.book.Unknowns() && c.second.Side != 0 {
+			t.Errorf("%s: want the second one unknown still", c.name)
+		}
+	}
+}

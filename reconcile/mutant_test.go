@@ -13,6 +13,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 	mutanttest.Shown(t, "reconcile", map[string]func(testing.TB){
 		"moved_snapshot":            decidedAfterAMove,
 		"fills_meanwhile":           decidedAfterAFill,
+		"younger_exit_decided":      exitAfterExit,
 		"own_trades_ignored":        tradedUnseen,
 		"list_decided_by":           heldWhereAListShowsNone,
 		"lost_stop_waits":           lostStop,

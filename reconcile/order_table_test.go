@@ -291,7 +291,7 @@ func TestWhenWhatIsUnknownIsDecided(t *testing.T) {
 		{"L after a fill", 10, fenceMS, func(at *situation) {
 			id := at.d.rests(placement.Order, 30, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: 1e8, Quantity: 3})
 			at.d.book.Apply(&record.Record{AtMS: fenceMS - 999, ClientOrderID: id, Body: record.Ended{OrderID: 30, State: placement.Canceled, Filled: 1}})
-			at.symbol.residual, at.symbol.stable = 9, stable{1, 9, 7}
+			at.symbol.residual, at.symbol.stable = 9, stable{known: 1, residual: 9, positionID: 7}
 		}, "", false},
 		{"an order that no list has shown", 10, fenceMS, func(at *situation) {
 			at.d.rests(placement.Order, 30, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: 1e8, Quantity: 3})
@@ -320,7 +320,7 @@ func TestWhenWhatIsUnknownIsDecided(t *testing.T) {
 		if c.shown == 0 {
 			symbol.PositionID = 0
 		}
-		symbol.stable = stable{0, symbol.residual, symbol.PositionID}
+		symbol.stable = stable{residual: symbol.residual, positionID: symbol.PositionID}
 		symbol.equal = persistence{sinceMS: 1, lastMS: d.now - 1_000, forMS: 2_000}
 		if c.with != nil {
 			c.with(&situation{d, s, symbol})

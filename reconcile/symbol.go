@@ -70,6 +70,7 @@ type SymbolState struct {
 	doubled       persistence       // the list shows two positions
 	stable        stable            // what the snapshots that count towards the fence show
 	equal         persistence       // since the first of them
+	equalFromMS   int64             // when that was begun
 	calm          persistence       // since the last fill, or since the start that followed soon; else not measured
 	seen          []int64           // ids of positions seen open, oldest first
 	unlistedSales []twinOrder       // spot: what orders under our prefix that the journal does not know, and that left the list, may have sold

@@ -91,21 +91,27 @@ func (b *Book) Overdue(key exchange.SymbolKey, nowMS, byMS int64) *account.Place
 // decideUnknown ends what is unknown on a symbol by the position equation: two
 // equal snapshots at least three seconds and L apart, the first begun after the
 // fence, with no known fill changed for L (exactly-once.md, Snapshot and equation). The
-// open list was checked before: what is here was not in it.
+// open list was checked before: what is here was not in it. Exits that are sent again and
+// again wait for no younger one where nothing of the position is missing.
 func (s *survey) decideUnknown(symbol *SymbolState, unknown []*account.Placement) {
-	fence := int64(0)
+	alone := symbol.residual == 0 && symbol.exitsAlone()
+	fence := unknown[0].Fence(s.book.Settle())
 	for _, p := range unknown {
-		fence = max(fence, p.Fence(s.book.Settle()))
+		if alone {
+			fence = min(fence, p.Fence(s.book.Settle()))
+		} else {
+			fence = max(fence, p.Fence(s.book.Settle()))
+		}
 	}
 	fresh := s.mayPredateFill(symbol)
 	if s.fetched.BeganMS < fence || !s.fetched.FuturesOrders.Done() || !s.fetched.Before.Done() || fresh ||
-		s.anyUnlisted(symbol.Key()) || s.anyUnanswered(symbol.Key()) {
+		s.anyUnlisted(symbol.Key()) || !alone && s.anyUnanswered(symbol.Key()) {
 		symbol.equal.reset()
 		return
 	}
-	cut := stable{symbol.Known(), symbol.residual, symbol.PositionID}
+	cut := stable{symbol.Known(), symbol.residual, symbol.PositionID, alone}
 	if symbol.equal.sinceMS == 0 || symbol.stable != cut {
-		symbol.stable = cut
+		symbol.stable, symbol.equalFromMS = cut, s.fetched.BeganMS
 		symbol.equal.restart(s.fetched)
 		return
 	}
@@ -123,7 +129,28 @@ func (s *survey) decideUnknown(symbol *SymbolState, unknown []*account.Placement
 		return // positions/history is asked for with the next snapshot (case 9)
 	}
 	symbol.equal.reset()
+	if alone {
+		unknown = slices.DeleteFunc(unknown, func(p *account.Placement) bool { return p.Fence(s.book.Settle()) > symbol.equalFromMS })
+	}
 	s.attribute(symbol, unknown)
+}
+
+// exitsAlone reports whether all orders of a symbol whose fate is not known reduce it on one side, and nothing rests that may
+// open: what one of them filled, no other makes up for in the position.
+func (s *SymbolState) exitsAlone() bool {
+	var first *account.Placement
+	for _, p := range s.live {
+		switch {
+		case !p.Reduces():
+			return false
+		case !p.State().Unresolved():
+		case first == nil:
+			first = p
+		case p.Order().Side != first.Order().Side:
+			return false
+		}
+	}
+	return true
 }
 
 // protectsOneOf reports whether a closePosition order stands that was placed since one of these openings was sent: a
@@ -278,4 +305,5 @@ func (t *SymbolState) noteSeen(id int64) {
 type stable struct {
 	known, residual exchange.Quantity
 	positionID      int64
+	alone           bool // each exit is decided by its own fence
 }

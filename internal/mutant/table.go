@@ -39,6 +39,8 @@ var protocol = []Row{
 		"reconcile TestASnapshotInWhichThePositionMovedDoesNotCount", []Edit{
 			{"reconcile.survey.takePosition", "before.Signed() != now.Signed() || before.ID != now.ID", "false"},
 		}},
+	{"younger_exit_decided", "an exit of unknown fate is decided with an older one", "equation", "reconcile TestAnExitWithoutAnAnswerWaitsForNoYoungerOne",
+		[]Edit{{"reconcile.survey.decideUnknown", "p.Fence(s.book.Settle()) > symbol.equalFromMS", "false"}}},
 	{"fills_meanwhile", "an uncertain placement is decided while known orders fill", "equation",
 		"reconcile TestAnUnknownIsNotDecidedWhileKnownOrdersFill", []Edit{
 			{"reconcile.survey.decideUnknown", "s.mayPredateFill(symbol)", "false"},

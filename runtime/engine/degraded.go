@@ -172,7 +172,12 @@ func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
 				obstacle = leg.symbol.Key().String() + ": " + refused
 			}
 		}
+		lost := 0
 		for _, p := range r.book.Live() {
+			if p.Symbol() == leg.symbol.Key() && p.Purpose() == placement.Exit && p.State() == placement.Uncertain {
+				lost++
+				obstacle = fmt.Sprintf("%s: no answer to %d of its exits; another is sent every few seconds", leg.symbol.Key(), lost)
+			}
 			if p.Symbol() == leg.symbol.Key() && p.Purpose() == placement.Exit && r.readHealth.incomplete(leg.symbol.Key()) {
 				obstacle = "an exit of " + leg.symbol.Key().String() + " was sent; only a read shows what became of it"
 			}

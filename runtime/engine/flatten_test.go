@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"strings"
+
 	"botd/exchange"
 	"botd/reconcile/account"
 	"botd/reconcile/record"
@@ -103,7 +105,22 @@ func flattenings() []flattening {
 			w.network = nil
 		}
 	}
-	stop := []option{protected}
+	unansweredExits := func(w *world) {
+		steady(w)
+		w.network = func(call *Call) fate {
+			if o := &call.Request.Order; !call.Request.Operation.Places() || o.Side != exchange.Sell || o.Type.Conditional() {
+				return fate{}
+			}
+			return fate{err: &exchange.Uncertain{Reason: "status 502"}}
+		}
+		w.give(&EventHalt{Scope: account.Scope{Strategy: "one"}, Level: record.LevelFlatten, Why: "before"})
+		w.pass(840_000)
+		if d := w.wantState("halted"); !strings.Contains(d.Remaining, "no answer") {
+			w.t.Errorf("want the halt to say why it is not done, have %q", d.Remaining)
+		}
+		w.network = nil
+	}
+	stop, fewOrders := []option{protected}, func(w *world) { w.config.Limits.MaxOpenOrders = 200 }
 	return append(declaredFlattenings(), []flattening{
 		{"futures, steady", false, stop, steady},
 		{"futures, right after the fill", false, stop, bought},
@@ -122,6 +139,8 @@ func flattenings() []flattening {
 		}},
 		{"futures, an exit unanswered", false, stop, leaving(500)},
 		{"futures, an exit uncertain", false, stop, leaving(10_000)},
+		{"futures, exits without an answer for 14 minutes", false, append([]option{fewOrders}, stop...), unansweredExits},
+		{"spot, exits without an answer for 14 minutes", true, append([]option{fewOrders}, stop...), unansweredExits},
 		{"spot, an exit unanswered", true, stop, leaving(500)},
 		{"spot, an exit uncertain", true, stop, leaving(10_000)},
 		{"spot, steady", true, stop, steady},
