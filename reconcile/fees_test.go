@@ -132,3 +132,37 @@ func TestAStopOnSpotIsForWhatTheFillsExplain(t *testing.T) {
 		})
 	}
 }
+
+// TestOnSpotLimitsCountLessThanAStepBelowWhatIsHeld: fees are counted in whole steps, rounded up over all purchases, so that what the
+// account holds may be above max_position by a part of a step, which no order could buy or sell.
+func TestOnSpotLimitsCountLessThanAStepBelowWhatIsHeld(t *testing.T) {
+	t.Parallel()
+	const perStep = 1_000 // a step is a thousandth, and so is the fee of a whole step's purchase of that
+	w := newWallet(t)
+	w.observe("0")
+	symbol, micros, counted := w.book.Symbol(coin), int64(0), exchange.Quantity(0)
+	for i, quantity := range []exchange.Quantity{6_000, -1_034, 1_000, 20, 22} {
+		w.now += 60_000
+		side, size, fee := exchange.Buy, quantity, exchange.AmountOf(int64(quantity)).Div(perStep*perStep)
+		if quantity < 0 {
+			side, size, fee = exchange.Sell, -quantity, exchange.Amount{}
+		}
+		micros += int64(quantity) * perStep
+		if side == exchange.Buy {
+			micros -= int64(quantity)
+		}
+		order := w.order(int64(5+i), side, size)
+		traded := Traded{OrderID: order.ID, Filled: size, Price: exchange.AmountOf(50_000), Fee: fee}
+		for range testSettle.StalenessMS/1_000 + 3 {
+			w.now += 1_000
+			w.historyOf(exchange.AmountOf(micros).Div(perStep*perStep).String(), w.filled(order), traded)
+		}
+		counted = symbol.Traded(exchange.Buy)
+		if more := micros - int64(counted)*perStep; more < 0 || more >= perStep {
+			t.Errorf("%+d: want less than a step held beyond the %d that count, have %d millionths", quantity, counted, micros)
+		}
+	}
+	if counted != 6_000 || micros <= 6_000*perStep {
+		t.Errorf("want a limit of 6000 reached, and passed by a part of a step, have %d counted and %d millionths held", counted, micros)
+	}
+}

@@ -151,7 +151,7 @@ func TestASymbolThatWasOnlyReadMakesNoOtherState(t *testing.T) {
 }
 
 // BenchmarkStart measures what a start reads, with and without a checkpoint, of a
-// journal of BOTD_RECORDS records (10,000) that is made first, or is at BOTD_JOURNAL.
+// journal of BOTD_RECORDS records (10,000) that is made first.
 func BenchmarkStart(b *testing.B) {
 	count := 10_000
 	if text := os.Getenv("BOTD_RECORDS"); text != "" {
