@@ -374,3 +374,104 @@ func TestTheStatusNamesWhoHaltedAStrategy(t *testing.T) {
 		}
 	}
 }
+
+// TestABreachThatAPersonEndsIsReportedWithoutAnEnd.
+func TestABreachThatAPersonEndsIsReportedWithoutAnEnd(t *testing.T) {
+	t.Parallel()
+	for untilMS, want := range map[int64]int64{0: 0, 60_000: 60_000} {
+		b := valued(t, 1, 0)
+		c := &risk.Crossing{Rule: risk.MaxDrawdown, Why: "a test"}
+		if untilMS != 0 {
+			c.UntilMS = b.nowMS + untilMS
+		}
+		(&limits{base: b}).breach(b.legs[0], b.legs[0].config.Name, c)
+		if have := facts[NoteLimit](b.out.Notes); len(have) != 1 || have[0].ForMS != want || b.out.Notes[0].Symbol != b.legs[0].config.Symbol {
+			t.Errorf("want it for %d ms, have %+v", want, have)
+		}
+	}
+}
+
+// TestAStepThatAnyRuleRefusesIsForeseenAsRefused, whatever the others say.
+func TestAStepThatAnyRuleRefusesIsForeseenAsRefused(t *testing.T) {
+	t.Parallel()
+	for name, with := range map[string]func(w *world){
+		"the first rule": func(w *world) { rules := *w.symbol().Rules; rules.Tradable = false; w.symbol().Rules = &rules },
+		"a later one": func(w *world) {
+			rules := *w.symbol().Rules
+			rules.MinNotional = exchange.AmountOf(600)
+			w.symbol().Rules = &rules
+		},
+		"a halt": func(w *world) {
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelPause, Why: "a test"}})
+		},
+	} {
+		w := settled(t)
+		one := w.engine.legs[0]
+		if step := w.engine.previews.judge(one, w.entry()); !step.Approved || len(step.Verdicts) < 20 {
+			t.Errorf("%s: want it approved before, have %+v", name, step.Verdicts)
+		}
+		with(w)
+		if step := w.engine.previews.judge(one, w.entry()); step.Approved {
+			t.Errorf("%s: want it refused, have %+v", name, step.Verdicts)
+		}
+	}
+}
+
+// TestHowSoonAHaltActsBesideARoundThatHangs: after two seconds where it has something to take away, else after ten.
+func TestHowSoonAHaltActsBesideARoundThatHangs(t *testing.T) {
+	t.Parallel()
+	for level, want := range map[record.HaltLevel]int64{record.LevelNone: 10_000, record.LevelPause: 10_000, record.LevelCancel: 2_000} {
+		w := standing(t)
+		w.engine.out = &w.out
+		w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: level, Why: "a test"}})
+		w.engine.round.beginRound()
+		if have := w.engine.emergencyMS - w.engine.nowMS; have != want {
+			t.Errorf("%s: want it after %d ms, have %d", level, want, have)
+		}
+	}
+}
+
+// TestAPolicyOfReentryIsTheConfiguredOne, or the strategy's own.
+func TestAPolicyOfReentryIsTheConfiguredOne(t *testing.T) {
+	t.Parallel()
+	own := settled(t).engine.legs[0].reentry
+	for _, configured := range []strategy.Reentry{strategy.ReentryNever, strategy.ReentryImmediate} {
+		w := settled(t, func(w *world) { w.config.Strategies[0].Reentry = configured })
+		if have := w.engine.legs[0].reentry; have != configured || own != strategy.ReentryOf(scripted(nil)) {
+			t.Errorf("want %v, have %v", configured, have)
+		}
+	}
+}
+
+// TestRefusalsThatDoNotComeAgainAreForgottenOnceThereAreAThousand.
+func TestRefusalsThatDoNotComeAgainAreForgottenOnceThereAreAThousand(t *testing.T) {
+	t.Parallel()
+	for count, want := range map[int]int{998: 999, 999: 1} {
+		r := newRefusals()
+		for i := range count {
+			r.isNew(fmt.Sprint(i), "no", 0)
+		}
+		if r.isNew("the last", "no", forgottenMS+1); len(r.last) != want {
+			t.Errorf("after %d: want %d remembered, have %d", count, want, len(r.last))
+		}
+	}
+}
+
+// TestWhereAStopTrailsThatIsOffTheTick: rounded to the side that protects.
+func TestWhereAStopTrailsThatIsOffTheTick(t *testing.T) {
+	t.Parallel()
+	for held, want := range map[exchange.Quantity]exchange.Price{10: 49_000e8, -10: 49_000e8 + 1e7} {
+		w := newWorld(t, nil, func(w *world) { w.config.Strategies[0].Strategy = &trailer{} })
+		w.pass(20_000)
+		w.symbol().Position = held
+		stop := strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 49_000e8 + 5}}
+		w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{Protection: stop}}})
+		if have, _, trails := w.engine.Trails(bitcoin); have != want || !trails {
+			t.Errorf("%d held: want %d, have %d", held, want, have)
+		}
+		w.symbol().Last = 0
+		if _, _, trails := w.engine.Trails(bitcoin); trails {
+			t.Error("want nothing without a price")
+		}
+	}
+}

@@ -99,6 +99,7 @@ func TestHowOldAPriceIs(t *testing.T) {
 	}{
 		{"candles close", false, 3, -500, 3_600_000}, {"they stand still", true, 3, -500, 0}, {"and a trade was later", true, 3, 700, 700},
 		{"and a trade is of the future", true, 3, 3_700_000, 3_600_000}, {"no candle is known", true, 0, 700, 3_600_000},
+		{"one candle is known", true, 1, -500, 0},
 	} {
 		w := settled(t)
 		one := w.heldCandles(c.candles)

@@ -164,7 +164,7 @@ func TestWhenARemovedStrategyEnds(t *testing.T) {
 		w.out.Reset()
 		w.engine.calls = map[int64]purpose{1: {kind: callBook, leg: one}, 2: {kind: callSetLeverage, symbol: one.symbol}, 3: {kind: callRules},
 			4: {kind: callSetLeverage, symbol: w.engine.book.Symbol(ether)}, 5: {kind: callRound}}
-		w.engine.round.reading.phase = phaseLists
+		w.engine.round.reading.phase, w.engine.book.WalletMS = phaseLists, 7
 		w.engine.roster.endRemoved()
 		if calls := len(w.engine.calls); calls != map[int]int{0: 2, 1: 5}[c.want] || w.engine.round.inProgress() != (c.want == 1) {
 			t.Errorf("%s: want the answers that are awaited for it left to nobody, have %d", c.name, calls)
@@ -180,7 +180,7 @@ func TestWhenARemovedStrategyEnds(t *testing.T) {
 		}
 		notes := facts[NoteReload](w.out.Notes)
 		if len(notes) != 1 || notes[0].Text != "it is no longer configured, holds nothing, and has ended" || one.state.Plan().Target.Sign() != 0 ||
-			len(w.engine.market.series) != 0 || w.engine.book.AccountMS != 0 || one.symbol.Read {
+			len(w.engine.market.series) != 0 || w.engine.book.AccountMS != 0 || w.engine.book.WalletMS != 0 || one.symbol.Read {
 			t.Errorf("%s: want it reported, and its plan, its candles and what was read forgotten, have %+v", c.name, notes)
 		}
 	}
@@ -211,14 +211,15 @@ func TestWhatARemovalSays(t *testing.T) {
 		}
 		stop := one.config.Protection
 		w.out.Reset()
-		one.failed, one.nextMS = "a bug", 5
+		one.failed, one.nextMS, one.seen = "a bug", 5, 0
 		w.engine.roster.remove(one, &Reload{Removed: []string{"one"}})
 		notes := facts[NoteReload](w.out.Notes)
 		plan := one.state.Plan()
 		if len(notes) != 1 || notes[0].Text != c.text || plan.Target.Sign() != c.target {
 			t.Errorf("%s: want %q, and a plan of sign %d, have %+v, %+v", c.name, c.text, c.target, notes, plan.Target)
 		}
-		if left := len(w.engine.legs) == 1; left && (one.failed != "" || one.nextMS != never || !one.config.Removed || one.config.Protection != stop ||
+		if left := len(w.engine.legs) == 1; left && (one.failed != "" || !one.decidesByCandle() ||
+			one.nextMS != never || !one.config.Removed || one.config.Protection != stop ||
 			one.limits != (risk.Limits{}) || c.onRemove == removeFlatten && plan.Protection != stop) || left != (c.onRemove != "") {
 			t.Errorf("%s: want it without a strategy and limits, and its stop kept, have %+v", c.name, one.config)
 		}

@@ -111,8 +111,8 @@ func TestARoundReportsWhatItCouldRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0))
 	w.pass(30_000)
-	if last := facts[NoteRound](w.notes); !last[len(last)-1].Complete {
-		t.Errorf("want a complete round, have %+v", last[len(last)-1])
+	if last := facts[NoteRound](w.notes); !last[len(last)-1].Complete || last[len(last)-1].DurationMS != 4*wayMS {
+		t.Errorf("want a complete round of two reads after each other, have %+v", last[len(last)-1])
 	}
 	w.notes = nil
 	w.network = func(call *Call) fate {
@@ -353,5 +353,104 @@ func TestWhatIsMissingOnTheExchangeIsDeclaredSinceTheStart(t *testing.T) {
 	if d.SinceMS != startMS || d.Scope != (account.Scope{Strategy: "gone", Symbol: ether}) ||
 		d.Cause != "the exchange has no symbol futures ETH-USDT any more" {
 		t.Errorf("want it declared, have %+v", d)
+	}
+}
+
+// TestWhatIsFollowedByARound: by one soon, what an answer or a state may have changed; by one at once, what a person or a decision asks for.
+func TestWhatIsFollowedByARound(t *testing.T) {
+	t.Parallel()
+	const busy = 1_000
+	order := func(w *world, of placement.Purpose, err error) {
+		id := w.sends(of)
+		answer := exchange.Answer{Order: exchange.Order{ID: 5, ClientOrderID: id}}
+		w.engine.dispatcher.placed(purpose{kind: callPlace, clientID: id, sentMS: w.now}, &EventAnswer{Answer: answer, Err: err})
+	}
+	refusal := &exchange.Refusal{Status: 400, Code: 7, Message: "no"}
+	for _, c := range []struct {
+		name string
+		with func(w *world, one *leg)
+		want int64 // from now
+	}{
+		{"an order is acknowledged", func(w *world, _ *leg) { order(w, placement.Entry, nil) }, busy},
+		{"an order is refused", func(w *world, _ *leg) { order(w, placement.Exit, refusal) }, busy},
+		{"an order's answer is lost", func(w *world, _ *leg) { order(w, placement.Exit, &exchange.Uncertain{Reason: "timeout"}) }, busy},
+		{"an order is canceled", func(w *world, _ *leg) {
+			w.engine.dispatcher.canceled(purpose{clientID: w.sends(placement.Entry), attempt: &attempt{}}, &EventAnswer{})
+		}, busy},
+		{"the leverage is set", func(w *world, one *leg) {
+			w.engine.dispatcher.leverageSet(purpose{symbol: one.symbol, leverage: 7, attempt: &attempt{}}, &EventAnswer{})
+		}, busy},
+		{"a read that was late is answered", func(w *world, _ *leg) {
+			w.engine.round.lateAnswer(&purpose{kind: callRound, of: exchange.FuturesOpenOrders}, &EventAnswer{})
+		}, busy},
+		{"a read that was late says that there is no such order", func(w *world, _ *leg) {
+			w.engine.round.lateAnswer(&purpose{kind: callOrder, of: exchange.FuturesOrder}, &EventAnswer{Err: refusal})
+		}, busy},
+		{"a read that was late fails", func(w *world, _ *leg) {
+			w.engine.round.lateAnswer(&purpose{kind: callRound, of: exchange.FuturesOpenOrders}, &EventAnswer{Err: refusal})
+		}, -1},
+		{"a strategy hangs", func(w *world, one *leg) { w.engine.tick.hang(one, "a test") }, busy},
+		{"a strategy answers again", func(w *world, one *leg) {
+			one.question.hung = "a test"
+			w.engine.tick.answersAgain(one)
+		}, busy},
+		{"a strategy is not asked before it was read", func(w *world, one *leg) {
+			one.symbol.Read = false
+			w.engine.tick.inquire(one)
+		}, busy},
+		{"the disk is nearly full", func(w *world, _ *leg) { w.engine.permission.disk(&EventDisk{Why: "a test"}) }, busy},
+		{"a limit is passed", func(w *world, _ *leg) { w.engine.limits.breach(nil, "", &risk.Crossing{Rule: risk.MaxDrawdown}) }, busy},
+		{"a breach ends", func(w *world, _ *leg) { w.engine.limits.endBreach("", nil, risk.MaxDrawdown, "a test") }, busy},
+		{"the breaker's pause is over", func(w *world, _ *leg) {
+			w.engine.config.Breaker = BreakerConfig{Unknowns: 5, WithinMS: 600_000, PauseMS: 600_000}
+			w.engine.breaker.breaking = true
+			w.engine.wake()
+		}, busy},
+		{"the journal can be written again", func(w *world, _ *leg) {
+			w.engine.journalErr = errors.New("full")
+			w.engine.sender.journaled(nil)
+		}, busy},
+		{"a transfer is declared", func(w *world, _ *leg) { w.engine.accounting.transfer(&EventTransfer{}) }, busy},
+		{"an order of the kill switch's lane", func(w *world, _ *leg) {
+			w.engine.dispatcher.takeLane(&EventLane{Orders: []LaneOrder{{Strategy: "one", Order: exchange.NewOrder{
+				Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, ClientOrderID: w.unknownID()}}}})
+		}, busy},
+		{"the kill switch's lane has sent nothing", func(w *world, _ *leg) { w.engine.dispatcher.takeLane(&EventLane{}) }, -1},
+		{"a halt", func(w *world, _ *leg) { w.engine.halts.halt(&EventHalt{Level: record.LevelPause, Why: "a test"}) }, 0},
+		{"a halt that is in force", func(w *world, _ *leg) {
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelPause, Why: "a test"}})
+			w.engine.halts.halt(&EventHalt{Level: record.LevelPause, Why: "a test"})
+		}, 0},
+		{"botd cancels and stops", func(w *world, _ *leg) { w.engine.halts.stop(ShutdownCancel) }, 0},
+		{"botd stops", func(w *world, _ *leg) { w.engine.halts.stop(ShutdownLeave) }, -1},
+		{"an order is withdrawn", func(w *world, _ *leg) {
+			w.engine.manual.withdraw(&EventWithdraw{ClientOrderID: w.sends(placement.Order), Why: "a test"})
+		}, 0},
+		{"a quarantine is resolved", func(w *world, _ *leg) {
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Why: "a difference"}})
+			w.engine.quarantines.resolve(&EventResolve{Symbol: bitcoin, Adopt: true, Why: "a test"})
+		}, 0},
+		{"a reload", func(w *world, _ *leg) { w.engine.roster.reload(&Reload{}) }, 0},
+		{"a limit is set", func(w *world, _ *leg) { w.engine.ruleset.tighten(&LimitChange{}) }, 0},
+		{"a decision", func(w *world, one *leg) {
+			one.plan = strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}}
+			w.engine.tick.adopt(one)
+		}, 0},
+		{"a decision that nothing opened before", func(w *world, one *leg) {
+			one.undecided = true
+			w.engine.tick.decided(one)
+		}, 0},
+		{"an exchange's rules that have changed", func(w *world, one *leg) {
+			changed := *one.symbol.Rules
+			changed.MinNotional = exchange.AmountOf(6)
+			w.engine.market.takeRules(&EventAnswer{Answer: exchange.Answer{Symbols: exchange.FetchedOf([]*exchange.Symbol{&changed})}})
+		}, 0},
+	} {
+		w := settled(t)
+		w.engine.roundMS = never
+		c.with(w, w.engine.legs[0])
+		if want := map[bool]int64{true: never, false: w.engine.nowMS + c.want}[c.want < 0]; w.engine.roundMS != want {
+			t.Errorf("%s: want a round in %d ms, have it in %d", c.name, c.want, w.engine.roundMS-w.engine.nowMS)
+		}
 	}
 }
