@@ -83,11 +83,9 @@ func moment(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-0
 // Conditions returns where the price is in the grid, and which lines are held.
 func (m *mesh) Conditions(view *strategy.View) []strategy.Condition {
 	price := func(p exchange.Price) string { return m.symbol.PriceDecimal(p).String() }
-	held, _ := m.heldCells(view)
-	cells := 0
-	for i := range m.cells {
-		cells += int(held[i/62] >> (i % 62) & 1)
-	}
+	held, all := m.heldNow(view, heldBefore(view)), cellsFrom(0, m.cells)
+	held = held.and(&all)
+	cells := held.count()
 	stopped, _ := view.Memory.Get(gridStopped)
 	pairs, _ := view.Memory.Get(gridPairs)
 	profit, _ := view.Memory.Get(gridProfit)

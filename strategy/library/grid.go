@@ -2,7 +2,6 @@ package library
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -68,13 +67,16 @@ type mesh struct {
 	prices         []exchange.Price
 	shift          int64               // the shift of prices
 	filled         []exchange.Quantity // filled quantities of each cell's orders, entry and exit, as in the view
+	begun          cellSet             // cells whose entries have filled at all
 
 	// The last decision, for as long as it does not change: what it depended on, and the first and
 	// the last price at which the same entries are passive.
 	version        uint64
 	from, to       exchange.Price
-	entries, exits []strategy.DesiredOrder
-	scratch        [2][]strategy.DesiredOrder
+	entries, exits gridOrders
+	opens          []strategy.DesiredOrder // the entries and the initial purchase
+	trading        cellSet                 // cells whose orders the exchange takes
+	resized        bool                    // prices or quantities may have changed since the orders of all cells were made
 }
 
 func newGrid(setting strategy.Setting, p gridParams) (*mesh, error) {
@@ -111,12 +113,13 @@ func newGrid(setting strategy.Setting, p gridParams) (*mesh, error) {
 		m.cellOf[m.enters[i]], m.cellOf[m.leaves[i]] = i, -1-i
 	}
 	m.filled = make([]exchange.Quantity, 2*m.cells)
+	m.entries, m.exits = newGridOrders(m.cells, m.sign == exchange.Buy), newGridOrders(m.cells, m.sign == exchange.Sell)
 	return m, nil
 }
 
 // lines computes the prices of all lines, the grid moved by that many lines.
 func (m *mesh) lines(shift int64) {
-	m.shift = shift
+	m.shift, m.resized = shift, true
 	m.prices = m.prices[:0]
 	for i := range m.cells + 1 {
 		at := m.lower + m.step*float64(int64(i)+shift)
@@ -138,8 +141,8 @@ const (
 	gridProfit  = "profit"  // of them, after fees, in hundred-millionths of a USDT
 )
 
-// heldKeys are the memory keys of the cells that hold, 62 cells a number.
-var heldKeys = [9]string{"held0", "held1", "held2", "held3", "held4", "held5", "held6", "held7", "held8"}
+// heldKeys are the memory keys of the cells that hold, a number of a cellSet each.
+var heldKeys = [len(cellSet{})]string{"held0", "held1", "held2", "held3", "held4", "held5", "held6", "held7", "held8"}
 
 func (*mesh) Warmup() int           { return 1 }
 func (*mesh) RestsExits() bool      { return true }
@@ -159,7 +162,7 @@ func (m *mesh) Range() (lower, upper exchange.Price) { return m.prices[0], m.pri
 
 func (m *mesh) Decide(view *strategy.View, plan *strategy.Plan) {
 	if view.Version != 0 && view.Version == m.version && m.from <= view.Last && view.Last <= m.to {
-		plan.Share(m.entries, m.exits)
+		plan.Share(m.opens, m.exits.list)
 		plan.Reason = gridReason
 		return
 	}
@@ -174,12 +177,12 @@ func (m *mesh) Decide(view *strategy.View, plan *strategy.Plan) {
 	}
 	m.grow(view, plan)
 	m.fills(view)
-	held, any := m.heldCells(view)
+	before := heldBefore(view)
+	held := m.heldNow(view, before)
+	any := held != cellSet{}
 	m.book(view, plan)
-	if any && view.Position.Quantity == 0 && m.positionLost(view, &held) {
-		for i := range held {
-			m.remember(view, plan, i, 0)
-		}
+	if any && view.Position.Quantity == 0 && positionLost(view, &before, &held) {
+		remember(plan, &before, &cellSet{})
 		if !m.restart {
 			plan.Remember(gridStopped, 1)
 		}
@@ -187,20 +190,11 @@ func (m *mesh) Decide(view *strategy.View, plan *strategy.Plan) {
 		return
 	}
 	starting := m.start(view, plan, &held)
-	for i, bits := range held {
-		m.remember(view, plan, i, bits)
-	}
+	remember(plan, &before, &held)
 	if m.trail && !any && starting == nil {
 		m.follow(view, plan)
 	}
-	if view.Version == 0 {
-		m.placeOrders(view, plan, &held, starting)
-		return
-	}
-	// Built in the buffers of the previous decision, and kept where they are only read.
-	plan.Orders, plan.Exits = m.scratch[0][:0], m.scratch[1][:0]
 	m.placeOrders(view, plan, &held, starting)
-	m.scratch[0], m.scratch[1] = plan.Orders, plan.Exits
 	m.saveDecision(view, plan, &held)
 }
 
@@ -209,10 +203,13 @@ const gridReason = "the lines nearest to the price"
 // fills sorts the filled quantities by cell.
 func (m *mesh) fills(view *strategy.View) {
 	clear(m.filled)
+	m.begun = cellSet{}
 	for _, f := range view.Fills {
 		switch cell, known := m.cellOf[f.Key]; {
 		case known && cell >= 0:
-			m.filled[cell] = f.Quantity
+			if m.filled[cell] = f.Quantity; f.Quantity > 0 {
+				m.begun.add(cell)
+			}
 		case known:
 			m.filled[m.cells-1-cell] = f.Quantity
 		}
@@ -223,90 +220,52 @@ func (m *mesh) fills(view *strategy.View) {
 func (m *mesh) in(cell int) exchange.Quantity  { return m.filled[cell] }
 func (m *mesh) out(cell int) exchange.Quantity { return m.filled[m.cells+cell] }
 
-// saveDecision stores the decision for as long as nothing it depends on changes. A decision that
-// remembers something changes that itself, and the lines of cells that hold do not count. Unchanged
-// lists stay the same slices.
-func (m *mesh) saveDecision(view *strategy.View, plan *strategy.Plan, held *[9]int64) {
-	m.version, m.from, m.to = view.Version, 0, math.MaxInt64
-	for i := range m.cells {
-		if held[i/62]>>(i%62)&1 != 0 {
-			continue
-		}
-		if price := m.prices[i]; m.sign == exchange.Buy && price < view.Last {
-			m.from = max(m.from, price+1)
-		} else if m.sign == exchange.Buy {
-			m.to = min(m.to, price)
-		} else if price := m.prices[i+1]; price > view.Last {
-			m.to = min(m.to, price-1)
-		} else {
-			m.from = max(m.from, price)
-		}
-	}
-	low, high := m.stop, m.target
-	if m.sign == exchange.Sell {
-		low, high = m.target, m.stop
-	}
-	m.from = max(m.from, low+1)
-	if high > 0 {
-		m.to = min(m.to, high-1)
-	}
-	if len(plan.Remembered().Entries()) > 0 || m.trail {
-		m.version = 0
-	}
-	if !slices.Equal(m.entries, plan.Orders) {
-		m.entries = slices.Clone(plan.Orders)
-	}
-	if !slices.Equal(m.exits, plan.Exits) {
-		m.exits = slices.Clone(plan.Exits)
-	}
-	plan.Share(m.entries, m.exits)
-}
-
-// heldCells returns which cells hold now: the remembered ones, updated by fills since.
-func (m *mesh) heldCells(view *strategy.View) (held [9]int64, any bool) {
-	m.closed = m.closed[:0]
+// heldBefore returns which cells held by what is remembered.
+func heldBefore(view *strategy.View) (held cellSet) {
 	for i := range held {
 		held[i], _ = view.Memory.Get(heldKeys[i])
 	}
-	if len(view.Fills) > 0 {
-		for i := range m.cells {
-			bit := int64(1) << (i % 62)
-			if held[i/62]&bit == 0 {
-				if m.entry[i] > 0 && m.in(i) >= m.entry[i] {
-					held[i/62] |= bit
-				}
-			} else if m.out(i) >= m.exit[i] {
-				held[i/62] &^= bit
-				m.closed = append(m.closed, i)
+	return held
+}
+
+// heldNow returns which cells hold now: the remembered ones, updated by fills since.
+func (m *mesh) heldNow(view *strategy.View, held cellSet) cellSet {
+	m.closed = m.closed[:0]
+	if len(view.Fills) == 0 {
+		return held
+	}
+	for i := range m.cells {
+		switch {
+		case !held.has(i):
+			if m.entry[i] > 0 && m.in(i) >= m.entry[i] {
+				held.add(i)
 			}
+		case m.out(i) >= m.exit[i]:
+			held.remove(i)
+			m.closed = append(m.closed, i)
 		}
 	}
-	for _, bits := range held {
-		any = any || bits != 0
-	}
-	return held, any
+	return held
 }
 
 // positionLost reports that the held quantity was closed by something other than the cells' own
 // orders: cells that already held, no position, and no order of theirs in the book whose fill might
 // not be known yet.
-func (m *mesh) positionLost(view *strategy.View, held *[9]int64) bool {
+func positionLost(view *strategy.View, before, held *cellSet) bool {
 	for i := range view.Working {
 		if strings.HasPrefix(view.Working[i].Key, "out") {
 			return false
 		}
 	}
-	for i := range held {
-		if before, _ := view.Memory.Get(heldKeys[i]); before&held[i] != 0 {
-			return true
-		}
-	}
-	return false
+	return before.and(held) != cellSet{}
 }
 
-func (m *mesh) remember(view *strategy.View, plan *strategy.Plan, i int, bits int64) {
-	if before, _ := view.Memory.Get(heldKeys[i]); before != bits {
-		plan.Remember(heldKeys[i], bits)
+// remember stores which cells hold, where that changed.
+func remember(plan *strategy.Plan, before, held *cellSet) {
+	for i, bits := range held {
+		if before[i] != bits {
+			plan.Remember(heldKeys[i], bits)
+		}
 	}
 }
 
@@ -326,47 +285,4 @@ func (m *mesh) follow(view *strategy.View, plan *strategy.Plan) {
 		m.grow(view, plan)
 		plan.Remember(gridShift, m.shift)
 	}
-}
-
-// placeOrders desires the orders nearest to the price: entries on its passive side, and an exit for
-// each cell that holds.
-func (m *mesh) placeOrders(view *strategy.View, plan *strategy.Plan, held *[9]int64, starting *strategy.DesiredOrder) {
-	entries, exits := 0, 0
-	if starting != nil {
-		plan.Orders = append(plan.Orders, *starting)
-	}
-	begin, _ := plan.Remembered().Get(gridBegin)
-	if begin == 0 {
-		begin, _ = view.Memory.Get(gridBegin)
-	}
-	for n := range m.cells {
-		i := m.cells - 1 - n // long: the highest entries below the price first
-		if m.sign == exchange.Sell {
-			i = n
-		}
-		in := m.enterAt(i)
-		if starting != nil && m.covered(i, exchange.Price(begin)) {
-			continue // bought by the initial purchase
-		}
-		if held[i/62]>>(i%62)&1 == 0 {
-			passive := m.sign == exchange.Buy && in < view.Last || m.sign == exchange.Sell && in > view.Last
-			begun := m.in(i) > 0
-			if (passive || begun) && entries < m.orders && m.trades(i) {
-				entries++
-				plan.Orders = append(plan.Orders, strategy.DesiredOrder{Key: m.enters[i], Side: m.sign, Price: in, Quantity: m.entry[i]})
-			}
-		}
-	}
-	for n := range m.cells {
-		i := n // long: the lowest exits first, they are the nearest
-		if m.sign == exchange.Sell {
-			i = m.cells - 1 - n
-		}
-		if held[i/62]>>(i%62)&1 == 0 || exits == m.orders {
-			continue
-		}
-		exits++
-		plan.Exits = append(plan.Exits, strategy.DesiredOrder{Key: m.leaves[i], Side: m.sign.Opposite(), Price: m.leaveAt(i), Quantity: m.exit[i]})
-	}
-	plan.Reason = gridReason
 }

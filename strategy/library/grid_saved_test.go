@@ -63,8 +63,8 @@ func TestASavedDecisionOfManyLinesCountsThoseThatHold(t *testing.T) {
 	// Cells 62 to 65 hold, and cells 124 and 125: their lines are at 162 to 165, and at 224 and 225.
 	b.view.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: heldKeys[1], Value: 0b1111}, strategy.MemoryEntry{Key: heldKeys[2], Value: 0b11})
 	b.strategy.Decide(&b.view, &b.plan)
-	if m := b.strategy.(*mesh); m.version != 1 || m.from != 223e8+1 || m.to != 226e8 || len(m.entries) != 126-6 || len(m.exits) != 6 {
-		t.Errorf("want it from 223.00000001 to 226 with 120 entries and 6 exits, have %d to %d with %d and %d", m.from, m.to, len(m.entries), len(m.exits))
+	if m := b.strategy.(*mesh); m.version != 1 || m.from != 223e8+1 || m.to != 226e8 || len(m.opens) != 126-6 || len(m.exits.list) != 6 {
+		t.Errorf("want it from 223.00000001 to 226 with 120 entries and 6 exits, have %d to %d with %d and %d", m.from, m.to, len(m.opens), len(m.exits.list))
 	}
 	b.view.Version, b.view.Last = 2, 163_5e7
 	b.strategy.Decide(&b.view, &b.plan)

@@ -91,6 +91,7 @@ func (m *mesh) trades(cell int) bool {
 
 // size computes the quantities of all cells.
 func (m *mesh) size() {
+	m.resized = true
 	for i := range m.cells {
 		m.entry[i] = m.sizeOf(i, 0)
 		m.exit[i] = m.sellable(m.entry[i])

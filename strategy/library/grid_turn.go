@@ -23,9 +23,8 @@ func (m *mesh) rests(view *strategy.View, plan *strategy.Plan) bool {
 	case stopped == 1:
 		plan.Reason = "a stop or target closed the position; the grid rests"
 	case stopped == 2 && m.symbol.Notional(view.Last, max(view.Position.Quantity, -view.Position.Quantity)).Less(m.symbol.MinNotional):
-		for i := range heldKeys {
-			m.remember(view, plan, i, 0)
-		}
+		before := heldBefore(view)
+		remember(plan, &before, &cellSet{})
 		plan.Remember(gridStopped, 1)
 		plan.Reason = "everything is closed"
 	default:
@@ -57,7 +56,7 @@ func (m *mesh) covered(cell int, begin exchange.Price) bool {
 
 // start desires the initial purchase until it is filled, in whole, and then counts its cells as held.
 // It is a limit order half a percent beyond the price at the beginning: filled at once, at no bad price.
-func (m *mesh) start(view *strategy.View, plan *strategy.Plan, held *[9]int64) (order *strategy.DesiredOrder) {
+func (m *mesh) start(view *strategy.View, plan *strategy.Plan, held *cellSet) (order *strategy.DesiredOrder) {
 	if begun, _ := view.Memory.Get(gridBegun); !m.initial || begun != 0 {
 		return nil
 	}
@@ -81,7 +80,7 @@ func (m *mesh) start(view *strategy.View, plan *strategy.Plan, held *[9]int64) (
 	}
 	for i := range m.cells {
 		if m.covered(i, exchange.Price(begin)) {
-			held[i/62] |= 1 << (i % 62)
+			held.add(i)
 		}
 	}
 	plan.Remember(gridBegun, 1)
@@ -102,6 +101,7 @@ func (m *mesh) book(view *strategy.View, plan *strategy.Plan) {
 		profit += m.earned(i).Quo(hundredMillionth)
 		if m.reinvest > 0 {
 			m.entry[i] = m.sizeOf(i, profit)
+			m.resized = true
 			plan.Remember(gridSize+strconv.Itoa(i), int64(m.entry[i]))
 		}
 	}

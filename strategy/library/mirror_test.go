@@ -104,6 +104,7 @@ func TestAGridThatKeepsItsDecisionDecidesAsOneThatDoesNot(t *testing.T) {
 		{"it trails", strategy.Values{"trail": "true", "restart": "true"}, strategy.Values{"trail": "true", "restart": "true"}},
 		{"it begins with what the lines above sell", strategy.Values{"initial": "true"}, nil},
 		{"many lines", strategy.Values{"lines": "201", "orders": "20"}, strategy.Values{"lines": "201", "orders": "20"}},
+		{"it reinvests", strategy.Values{"quantity": "0", "quote": "1000", "reinvest": "1"}, nil},
 		{"it begins again after a stop", strategy.Values{"restart": "true"}, strategy.Values{"restart": "true"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
