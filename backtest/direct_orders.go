@@ -49,6 +49,8 @@ type ladder struct {
 	working        []strategy.WorkingOrder // the same, as the strategy sees them
 	shown          []strategy.WorkingOrder // those that it saw last
 	ending         bool                    // one was canceled since the last round
+	agreed         bool                    // with the plan: since it came into force, what it has otherwise was canceled
+	complete       bool                    // too: all that it lacks was sent, and nothing has filled since
 	entries, exits orders
 	fills          []strategy.KeyFill // for the view
 }
@@ -89,6 +91,7 @@ func (d *direct) rests() bool {
 
 // adopt has orders and fills find their places in a plan that has come into force. A key that it does not name starts from nothing.
 func (d *direct) adopt() {
+	d.ladder.agreed, d.ladder.complete = false, false
 	if !d.rests() {
 		return
 	}
@@ -148,6 +151,7 @@ func (d *direct) settle(held *sim.Held) bool {
 	}
 	if len(d.run.fills) > 0 || l.ending {
 		d.removeEnded()
+		l.complete = false
 	}
 	return held.Quantity == sum && d.run.venue.OpenOrders(account, exchange.Futures) == len(l.book)
 }
@@ -210,10 +214,10 @@ func (d *direct) showOrders() {
 // convergeOrders sends what leads from the orders in the book to those of the plan, and has another round follow where
 // anything was sent.
 func (d *direct) convergeOrders(nowMS int64) {
-	if d.last <= 0 {
+	l := &d.ladder
+	if d.last <= 0 || l.complete {
 		return
 	}
-	l := &d.ladder
 	l.entries.match(l.book, d.inForce.Orders)
 	l.exits.match(l.book, d.inForce.Exits)
 	sent := d.withdraw()
@@ -221,6 +225,7 @@ func (d *direct) convergeOrders(nowMS int64) {
 	d.lackExits()
 	missing := len(l.entries.missing) + len(l.exits.missing)
 	if missing == 0 && !sent || len(l.entries.missing) > 0 && !d.opens() {
+		l.complete = missing == 0
 		return
 	}
 	unread := exchange.Quantity(0)
@@ -235,6 +240,7 @@ func (d *direct) convergeOrders(nowMS int64) {
 			unread += d.sendEntry(at)
 		}
 	}
+	l.complete = !sent && len(l.entries.missing) == 0
 	d.roundMS = nowMS
 	if d.uncovered != "" {
 		d.roundMS = never
@@ -257,8 +263,13 @@ func (of *orders) match(book []resting, list []strategy.DesiredOrder) {
 	}
 }
 
-// withdraw cancels what the plan does not have, or has otherwise, and reports whether there was any.
+// withdraw cancels what the plan does not have, or has otherwise, and reports whether there was any. A fill is taken from an order
+// and from what the plan has left of it, so the book stays as the plan has it until that changes.
 func (d *direct) withdraw() (any bool) {
+	if d.ladder.agreed {
+		return false
+	}
+	d.ladder.agreed = true
 	for i := range d.ladder.book {
 		o, stands := &d.ladder.book[i], &d.ladder.working[i]
 		if o.at >= 0 {
