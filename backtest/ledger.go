@@ -153,9 +153,30 @@ func (l *measurement) markCalm(leg *leg, last int) {
 	if l.holds {
 		l.hold(leg, last)
 	}
-	for ; leg.at < last; leg.at++ {
-		l.pass(leg.closeMS(), l.level)
+	if leg.at < last {
+		l.stay(leg.candles, leg.at, last)
+		leg.at = last
 	}
+}
+
+// stay counts the closes of candles at which nothing is held: pass, where the equity is what it was.
+func (l *measurement) stay(candles *exchange.Candles, from, to int) {
+	interval, slots, level, equities, dueMS := int64(candles.Interval), l.slots, l.level, l.equities, min(l.hours.nextMS, l.days.nextMS)
+	for _, openMS := range candles.OpenMS[from:to] {
+		closeMS := openMS + interval
+		slots++
+		equities += level
+		if closeMS >= dueMS {
+			l.hours.take(closeMS, level, level)
+			l.days.take(closeMS, level, level)
+			dueMS = min(l.hours.nextMS, l.days.nextMS)
+		}
+		if slots > l.nextCurve {
+			l.nextCurve += l.every
+			l.point(closeMS)
+		}
+	}
+	l.slots, l.equities = slots, equities
 }
 
 // hold marks what the only leg holds at the closes of its candles up to the last one: value without a change. What value keeps
