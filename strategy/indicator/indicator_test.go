@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"testing"
@@ -39,6 +40,43 @@ func TestAveragesAreComparedExactly(t *testing.T) {
 			}
 			if want, have := mean(periods[0]).Cmp(mean(periods[1])), fast.Compare(slow); want != have {
 				t.Fatalf("periods %v after %v: want %d, have %d", periods, values[:i+1], want, have)
+			}
+		}
+	})
+}
+
+// TestValuesInARowCompareAsOneByOne takes values at which the sums' products leave 63 bits in the middle of a row, too.
+func TestValuesInARowCompareAsOneByOne(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		periods := rapid.SliceOfN(rapid.IntRange(1, 20), 2, 2).Draw(t, "periods")
+		most := math.MaxInt64 / int64(periods[0]*periods[1])
+		values := rapid.SliceOfN(rapid.OneOf(rapid.Int64Range(0, 3), rapid.SampledFrom([]int64{0, most, min(most, math.MaxInt64/3) * 3})), 30, 90).
+			Draw(t, "values")
+		row := [2]*SMA{NewSMA(periods[0]), NewSMA(periods[1])}
+		single := [2]*SMA{NewSMA(periods[0]), NewSMA(periods[1])}
+		for _, v := range values[:20] {
+			for i := range row {
+				row[i].Next(v)
+				single[i].Next(v)
+			}
+		}
+		for at := 20; at < len(values); {
+			compare := row[0].Compare(row[1])
+			to := min(len(values), at+rapid.IntRange(1, 20).Draw(t, "values at once"))
+			taken, now := NextWhile(row[0], row[1], values[at:to], compare)
+			if taken < 1 || taken > to-at || taken < to-at && now == compare {
+				t.Fatalf("want values up to a change, have %d of %d", taken, to-at)
+			}
+			for i := range taken {
+				single[0].Next(values[at+i])
+				single[1].Next(values[at+i])
+				if have := single[0].Compare(single[1]); i < taken-1 && have != compare || i == taken-1 && have != now {
+					t.Fatalf("value %d of %d: want %d, before %d, have %d", i, taken, have, compare, now)
+				}
+			}
+			if at += taken; !reflect.DeepEqual(row, single) {
+				t.Fatalf("want %+v, have %+v", single, row)
 			}
 		}
 	})

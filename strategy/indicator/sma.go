@@ -6,7 +6,11 @@
 // outputs.
 package indicator
 
-import "math/bits"
+import (
+	"cmp"
+	"math"
+	"math/bits"
+)
 
 // SMA is the simple moving average of whole-number prices. It keeps the exact
 // sum, so that two averages can be compared without rounding: in floating point
@@ -69,4 +73,40 @@ func (s *SMA) Compare(other *SMA) int {
 func (s *SMA) times(n int) (high, low uint64) {
 	high, low = bits.Mul64(s.low, uint64(n))
 	return high + s.high*uint64(n), low
+}
+
+// NextWhile gives both averages, which are ready, values up to and with the first one after which a does not compare with b as
+// given. It returns how many, and how they compare then.
+func NextWhile[T ~int64](a, b *SMA, values []T, compare int) (taken, now int) {
+	timesA, timesB := int64(len(b.ring)), int64(len(a.ring))
+	// Sums of values up to this one, and of those that both have already, fit into 63 bits when multiplied.
+	most := math.MaxInt64 / 2 / (timesA * timesB)
+	now = compare
+	if a.within(most) && b.within(most) {
+		sumA, sumB, ringA, ringB, atA, atB := int64(a.low), int64(b.low), a.ring, b.ring, a.next, b.next
+		for ; taken < len(values) && int64(values[taken]) <= most && now == compare; taken++ {
+			value := int64(values[taken])
+			sumA, sumB = sumA+value-ringA[atA], sumB+value-ringB[atB]
+			ringA[atA], ringB[atB] = value, value
+			if atA++; atA == len(ringA) {
+				atA = 0
+			}
+			if atB++; atB == len(ringB) {
+				atB = 0
+			}
+			now = cmp.Compare(sumA*timesA, sumB*timesB)
+		}
+		a.low, b.low, a.next, b.next = uint64(sumA), uint64(sumB), atA, atB
+	}
+	for ; taken < len(values) && now == compare; taken++ {
+		a.Next(int64(values[taken]))
+		b.Next(int64(values[taken]))
+		now = a.Compare(b)
+	}
+	return taken, now
+}
+
+// within reports whether the values of the sum are so large at most, in the mean.
+func (s *SMA) within(most int64) bool {
+	return s.high == 0 && s.low <= uint64(most)*uint64(len(s.ring))
 }

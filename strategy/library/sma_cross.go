@@ -54,9 +54,17 @@ func (s *smaCrossing) Candle(view *strategy.View) { s.next(view.Candle.Close) }
 
 // Pass takes closes alone.
 func (s *smaCrossing) Pass(candles *exchange.Candles, from, to int) (end int) {
-	for i, price := range candles.Close[from:to] {
-		if s.next(price); !s.stays {
-			return from + i + 1
+	for end = from; end < to; {
+		if !s.both {
+			s.next(candles.Close[end])
+			end++
+		} else {
+			taken, now := indicator.NextWhile(s.fast, s.slow, candles.Close[end:to], s.before)
+			s.compared(now)
+			end += taken
+		}
+		if !s.stays {
+			return end
 		}
 	}
 	return to
@@ -65,10 +73,14 @@ func (s *smaCrossing) Pass(candles *exchange.Candles, from, to int) (end int) {
 func (s *smaCrossing) next(price exchange.Price) {
 	s.fast.Next(int64(price))
 	s.slow.Next(int64(price))
-	if !s.slow.Ready() {
-		return
+	if s.slow.Ready() {
+		s.compared(s.fast.Compare(s.slow))
 	}
-	now, crossed := s.fast.Compare(s.slow), s.crossed
+}
+
+// compared takes how the averages compare after the newest candle.
+func (s *smaCrossing) compared(now int) {
+	crossed := s.crossed
 	if s.both {
 		switch {
 		case s.before <= 0 && now > 0:
