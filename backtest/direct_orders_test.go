@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"testing"
 
 	"botd/backtest"
@@ -199,6 +200,31 @@ func TestGridsTradeTheSameByBothMachines(t *testing.T) {
 		if direct.Machine != c.machine || direct.Fills < 20 || direct.ResultSHA256 != engine.ResultSHA256 {
 			t.Errorf("%v: want %d fills by %q and %s, have %d by %q, and %s: %s", c.values, engine.Fills, c.machine, engine.ResultSHA256[:8], direct.Fills,
 				direct.Machine, direct.ResultSHA256[:8], difference(direct, engine))
+		}
+	}
+}
+
+// twiceKeyed rests two orders under one key, at prices that differ.
+type twiceKeyed struct{}
+
+func (twiceKeyed) Warmup() int           { return 1 }
+func (twiceKeyed) Candle(*strategy.View) {}
+func (twiceKeyed) Decide(v *strategy.View, plan *strategy.Plan) {
+	for _, below := range []exchange.Price{100, 90} {
+		plan.Orders, plan.OrdersSet = append(plan.Orders, strategy.DesiredOrder{Key: "bid", Side: exchange.Buy, Price: v.Symbol.FloorPrice(v.Last / 100 * below),
+			Quantity: 100 * v.Symbol.QuantityTick}), true
+	}
+}
+
+// TestAPlanThatNamesAKeyTwiceIsAMistake has both machines stop the strategy, which says which key it is.
+func TestAPlanThatNamesAKeyTwiceIsAMistake(t *testing.T) {
+	t.Parallel()
+	config := speedConfig(t, steps(symbol(t, exchange.Futures, "0.1", "0.001"), 100), "10", "50")
+	config.Legs[0].Make = func(*tape.Tape) (strategy.Strategy, error) { return twiceKeyed{}, nil }
+	for _, config := range []backtest.Config{config, backtest.ByEngine(config)} {
+		result, err := backtest.Run(t.Context(), config)
+		if err != nil || result.EndedBy == nil || !strings.Contains(result.EndedBy.Text, `two orders have the key "bid"`) {
+			t.Fatalf("want the strategy stopped for its key, have %v, %+v", err, result)
 		}
 	}
 }

@@ -102,7 +102,10 @@ func (p *Plan) OutOfBounds(symbol *exchange.Symbol, last exchange.Price) string 
 	if _, fits := symbol.NotionalWithin(max(last, 1), t.Quantity, maxNotional); !fits {
 		return beyond("a target", symbol, t.Quantity, last)
 	}
-	for _, orders := range [...][]DesiredOrder{p.Orders, p.Exits} {
+	for i, orders := range [...][]DesiredOrder{p.Orders, p.Exits} {
+		if key, twice := p.keyTwice(orders); twice {
+			return fmt.Sprintf("two %s have the key %q", [...]string{"orders", "exits"}[i], key)
+		}
 		for i := range orders {
 			o := &orders[i]
 			if o.PostOnly && symbol.Market == exchange.Spot {
@@ -115,6 +118,22 @@ func (p *Plan) OutOfBounds(symbol *exchange.Symbol, last exchange.Price) string 
 		}
 	}
 	return ""
+}
+
+// keyTwice returns a key that two orders of a list have. Each would replace the other, again and again. The strategy vouches
+// for lists that it shares.
+func (p *Plan) keyTwice(orders []DesiredOrder) (key string, twice bool) {
+	if p.shared || len(orders) < 2 {
+		return "", false
+	}
+	seen := make(map[string]bool, len(orders))
+	for i := range orders {
+		if key = orders[i].Key; seen[key] {
+			return key, true
+		}
+		seen[key] = true
+	}
+	return "", false
 }
 
 func beyond(what string, symbol *exchange.Symbol, quantity exchange.Quantity, price exchange.Price) string {

@@ -56,6 +56,12 @@ func TestAPlanBeyondAllBoundsIsReported(t *testing.T) {
 		{"a memory", remembering(1_000, ""), ""},
 		{"a large memory", remembering(1_001, ""), "1001 remembered values exceed 1000"},
 		{"a remembered text", remembering(1, strings.Repeat("k", 200)), "a remembered value's key of 201 bytes"},
+		{"a key twice", strategy.Plan{OrdersSet: true, Orders: []strategy.DesiredOrder{{Key: "a", Price: last, Quantity: 100},
+			{Key: "b", Price: last, Quantity: 100}, {Key: "a", Price: last, Quantity: 200}}}, `two orders have the key "a"`},
+		{"an exit's key twice", strategy.Plan{ExitsSet: true, Exits: []strategy.DesiredOrder{{Key: "b", Price: last, Quantity: 100},
+			{Key: "b", Price: last, Quantity: 100}}}, `two exits have the key "b"`},
+		{"the key of an order and an exit", strategy.Plan{OrdersSet: true, Orders: []strategy.DesiredOrder{{Key: "a", Price: last, Quantity: 100}},
+			ExitsSet: true, Exits: []strategy.DesiredOrder{{Key: "a", Price: last, Quantity: 100}}}, ""},
 		{"too many", strategy.Plan{OrdersSet: true, Orders: make([]strategy.DesiredOrder, 10_001)}, "10001 orders"},
 	} {
 		have := c.plan.OutOfBounds(symbol, last)

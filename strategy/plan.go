@@ -24,9 +24,10 @@ type Plan struct {
 	shared  bool // Orders and Exits belong to the strategy and never change
 }
 
-// Share sets Orders and Exits to lists that the strategy will never change, only replace. Nothing
-// is copied, and two plans with the same lists are equal without a comparison. A strategy that
-// keeps hundreds of orders and seldom changes one should share its lists.
+// Share sets Orders and Exits to lists that the strategy will never change, only replace, and in which
+// no key is twice: nothing checks that. Nothing is copied, and two plans with the same lists are equal
+// without a comparison. A strategy that keeps hundreds of orders and seldom changes one should share
+// its lists.
 func (p *Plan) Share(orders, exits []DesiredOrder) {
 	p.Orders, p.Exits, p.OrdersSet, p.ExitsSet, p.shared = orders, exits, true, true, true
 }

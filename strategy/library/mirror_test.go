@@ -135,6 +135,15 @@ func TestAGridThatKeepsItsDecisionDecidesAsOneThatDoesNot(t *testing.T) {
 				if have := keeps.step(ticks, stopped); have != want {
 					t.Fatalf("step %d at %d: without keeping %s\nwith %s", i, ticks, want, have)
 				}
+				for _, list := range [][]strategy.DesiredOrder{keeps.plan.Orders, keeps.plan.Exits} { // they are shared, so the grid vouches for its keys
+					keys := map[string]bool{}
+					for _, o := range list {
+						keys[o.Key] = true
+					}
+					if len(keys) != len(list) {
+						t.Fatalf("step %d: want %d keys, have %d", i, len(list), len(keys))
+					}
+				}
 				if short == nil {
 					continue
 				}
