@@ -211,8 +211,8 @@ func (twiceKeyed) Warmup() int           { return 1 }
 func (twiceKeyed) Candle(*strategy.View) {}
 func (twiceKeyed) Decide(v *strategy.View, plan *strategy.Plan) {
 	for _, below := range []exchange.Price{100, 90} {
-		plan.Orders, plan.OrdersSet = append(plan.Orders, strategy.DesiredOrder{Key: "bid", Side: exchange.Buy, Price: v.Symbol.FloorPrice(v.Last / 100 * below),
-			Quantity: 100 * v.Symbol.QuantityTick}), true
+		plan.Orders, plan.OrdersSet = append(plan.Orders, strategy.DesiredOrder{Key: "bid", Side: exchange.Buy,
+			Price: v.Symbol.FloorPrice(v.Last / 100 * below), Quantity: 100 * v.Symbol.QuantityTick}), true
 	}
 }
 
