@@ -187,7 +187,14 @@ func (d *direct) take(from, to int, out *engine.Effects) {
 	}
 	warmup := d.strategy.Warmup()
 	for at := from; at < to; {
-		end := d.show(at, to)
+		end := at + 1
+		if d.passer != nil && d.asked {
+			end = d.pass(at, to)
+		} else {
+			d.show(at)
+			d.strategy.Candle(&d.view)
+		}
+		d.seen += end - at
 		out.Taken += end - at
 		if at = end; d.changed(warmup) {
 			d.decided(d.view.NowMS, out)
@@ -196,25 +203,22 @@ func (d *direct) take(from, to int, out *engine.Effects) {
 	}
 }
 
-// show gives the strategy closed candles: the next one, or all of from:to until one changes something where it takes them
-// so. It returns one after the last.
-func (d *direct) show(from, to int) (end int) {
-	end = from + 1
-	passes := d.passer != nil && d.asked
-	if passes {
-		end = d.passer.Pass(d.candles, from, to)
-	}
-	d.seen += end - from
-	if d.last = d.candles.Close[end-1]; passes && d.passer.Stays() {
-		return end // nobody looks at the view
-	}
-	d.candles.Load(end-1, &d.view.Candle)
-	d.view.NowMS = d.candles.CloseMS(end - 1)
-	d.view.SetHistory(d.candles, end)
-	if !passes {
-		d.strategy.Candle(&d.view)
+// pass gives the strategy closed candles by their columns, all of from:to or up to the first one that changes something. It
+// returns one after the last.
+func (d *direct) pass(from, to int) (end int) {
+	end = d.passer.Pass(d.candles, from, to)
+	if d.last = d.candles.Close[end-1]; !d.passer.Stays() { // else nobody looks at the view
+		d.show(end - 1)
 	}
 	return end
+}
+
+// show makes a candle the newest of the view.
+func (d *direct) show(at int) {
+	newest := &d.view.Candle
+	d.candles.Load(at, newest)
+	d.last, d.view.NowMS = newest.Close, newest.OpenMS+int64(d.candles.Interval)
+	d.view.SetHistory(d.candles, at+1)
 }
 
 // changed asks the strategy, and reports whether its plan, its memory or what it reports to people changes.
