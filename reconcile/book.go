@@ -40,6 +40,7 @@ type Book struct {
 	purchases []purchase           // on spot that ended, oldest first
 	released  map[string]int64     // when the exchange answered that a live stop on spot is canceled
 	presumed  map[string]bool      // of them, those that only the wallet shows to have ended
+	purse     map[string]purse     // what money the wallet showed before a live purchase on spot was sent
 	unable    map[string]int64     // when the exchange refused to cancel a live placement
 	unfrozen  map[string]bool      // live sales on spot for which the newest wallet freezes nothing
 	shownSold map[string]bool      // of them, those of unknown fate that a wallet read since has shown to be sold
@@ -88,8 +89,8 @@ type observed struct {
 func NewBook(settle placement.Settle) *Book {
 	return &Book{journalled: account.New(settle), canceled: map[string]cancels{}, released: map[string]int64{}, presumed: map[string]bool{},
 		unable: map[string]int64{}, unfrozen: map[string]bool{}, shownSold: map[string]bool{}, answered: map[string]int64{},
-		handedOut: map[string]int64{},
-		bySymbol:  map[exchange.SymbolKey]*SymbolState{}, observed: observed{listed: map[exchange.Market]openList{}}}
+		handedOut: map[string]int64{}, purse: map[string]purse{},
+		bySymbol: map[exchange.SymbolKey]*SymbolState{}, observed: observed{listed: map[exchange.Market]openList{}}}
 }
 
 // Checkpoint returns the journalled state as it is, for the journal.
@@ -137,6 +138,7 @@ func (b *Book) apply(r *record.Record) {
 		b.noteBoot(r.AtMS)
 	case record.Sending:
 		b.begin(b.Placement(r.ClientOrderID))
+		b.notePurse(b.Placement(r.ClientOrderID))
 		symbol := b.Symbol(body.Order.Key())
 		symbol.Settled, symbol.extends = false, symbol.extends && body.Purpose == placement.Order
 	case record.Found:
@@ -204,6 +206,7 @@ func (b *Book) advance(r *record.Record) {
 		delete(b.released, r.ClientOrderID)
 		delete(b.presumed, r.ClientOrderID)
 		delete(b.unable, r.ClientOrderID)
+		delete(b.purse, r.ClientOrderID)
 		delete(b.unfrozen, r.ClientOrderID)
 		delete(b.shownSold, r.ClientOrderID)
 		delete(b.answered, r.ClientOrderID)

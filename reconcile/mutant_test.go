@@ -63,6 +63,10 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"twin_wallet_strips":        walletWithoutTwin,
 		"unread_row_unfrozen":       frozenLess,
 		"entry_unread_strips":       entryUnread,
+		"paid_once":                 func(t testing.TB) { paidTwice(t, "1.02", "9000", 20) },
+		"start_strips":              stopOfBefore,
+		"own_beside_twin":           ownWithAnother,
+		"sold_held_twice":           leftBySale,
 		"read_before_it_arrived":    func(t testing.TB) { readBeforeItArrived(t, 4_000, 0) },
 	})
 }

@@ -16,7 +16,7 @@ import (
 // presume takes what the wallet shows of orders that the open list does not show.
 func (s *survey) presume(symbol *SymbolState) {
 	before := symbol.spot.presumed
-	bought, sold, sinceMS := exchange.Quantity(0), exchange.Quantity(0), int64(math.MaxInt64)
+	bought, most, sold, sinceMS := exchange.Quantity(0), exchange.Quantity(0), exchange.Quantity(0), int64(math.MaxInt64)
 	for _, p := range s.book.Live() {
 		if p.Symbol() != symbol.Key() {
 			continue
@@ -33,7 +33,8 @@ func (s *survey) presume(symbol *SymbolState) {
 			continue
 		}
 		if p.Order().Side == exchange.Buy {
-			bought += s.mayBuy(p, symbol)
+			once := s.mayBuy(p, symbol)
+			bought, most = bought+once*s.timesPaid(p, symbol), most+once*mostTimes
 			sinceMS = min(sinceMS, p.SentMS())
 			continue
 		}
@@ -50,7 +51,17 @@ func (s *survey) presume(symbol *SymbolState) {
 	excess := s.book.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
 	own := excess - symbol.Unattributed() - s.unclaimedPurchases(symbol, sinceMS)
 	symbol.spot.presumed = max(0, min(own, bought), min(before, bought, own+sold)) // not less once a sale that no list shows either has sold
-	symbol.spot.undecided = max(symbol.spot.presumed, min(symbol.spot.undecided, bought))
+	symbol.spot.undecided = max(symbol.spot.presumed, min(max(symbol.spot.undecided, s.book.armedSince(symbol, sinceMS)), most))
+}
+
+// armedSince is what stops of before the start, and sent since a time, hold: a wallet had shown what they are for.
+func (b *Book) armedSince(symbol *SymbolState, sinceMS int64) (sum exchange.Quantity) {
+	for _, p := range symbol.live {
+		if p.Purpose() == placement.StopLoss && p.OrderID() != 0 && p.SentMS() >= sinceMS && p.SentMS() < b.bootMS {
+			sum += p.Remaining()
+		}
+	}
+	return sum
 }
 
 // noteBooked takes a quantity that was booked as bought off what is presumed: it is not counted twice, whatever is sold later.
@@ -101,6 +112,51 @@ func (s *survey) mayBuy(p *account.Placement, symbol *SymbolState) exchange.Quan
 		return 0
 	}
 	return max(0, symbol.Rules.QuantityFor(order.QuoteAmount.MulRate(exchange.RateOne*101/100), symbol.Last)-p.Filled())
+}
+
+// mostTimes is how often the exchange may have executed one purchase.
+const mostTimes = 2
+
+// timesPaid is how often a purchase may have been executed: once, unless the wallet that shows more of the asset shows the money for
+// all of it gone too, since it was sent and by nothing else that is known. A deposit costs nothing, and a person's purchase in the same second would
+// have to be of the same amount.
+func (s *survey) timesPaid(p *account.Placement, symbol *SymbolState) exchange.Quantity {
+	before, known := s.book.purse[p.ClientOrderID()]
+	if !known || s.book.StandsDown() || s.boughtSince(p, before.atMS) {
+		return 1
+	}
+	balance := s.book.Balance(symbol.Rules.Quote)
+	paid := before.amount.Sub(balance.Free.Add(balance.Frozen))
+	more := s.book.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees() - symbol.Unattributed()
+	if more <= s.mayBuy(p, symbol) || paid.Less(symbol.Rules.Notional(symbol.Last, more).MulRate(exchange.RateOne*98/100)) {
+		return 1
+	}
+	return mostTimes
+}
+
+// boughtSince reports whether anything else on spot may have cost money since a time.
+func (s *survey) boughtSince(p *account.Placement, sinceMS int64) bool {
+	return slices.ContainsFunc(s.book.symbols, func(other *SymbolState) bool {
+		return other.Key().Market == exchange.Spot && other.FilledMS() >= sinceMS
+	}) || slices.ContainsFunc(s.book.Live(), func(q *account.Placement) bool {
+		return q != p && q.Order().Market == exchange.Spot && q.Order().Side == exchange.Buy
+	})
+}
+
+// purse is what the wallet held of an asset, and when that was read.
+type purse struct {
+	amount exchange.Amount
+	atMS   int64
+}
+
+// notePurse remembers what money there was before a purchase was sent.
+func (b *Book) notePurse(p *account.Placement) {
+	symbol := b.Symbol(p.Symbol())
+	if order := p.Order(); order.Market != exchange.Spot || order.QuoteAmount.IsZero() || b.WalletMS == 0 || symbol.Rules == nil {
+		return
+	}
+	balance := b.Balance(symbol.Rules.Quote)
+	b.purse[p.ClientOrderID()] = purse{balance.Free.Add(balance.Frozen), b.walletMS}
 }
 
 // soldNothing reports whether the wallet shows all of the asset, though it freezes none of it for

@@ -90,7 +90,7 @@ func (d *derivation) soldByOthers() bool {
 // before it covered what that one held before.
 func (d *derivation) twinPending() exchange.Quantity {
 	recent := d.symbol.twinBought(d.nowMS)
-	before := max(0, d.symbol.heldWithTwin()-max(0, d.symbol.Known()-d.symbol.Fees())-recent)
+	before := max(0, d.symbol.heldWithTwin()-max(0, d.symbol.ownOnSpot())-recent)
 	return max(0, recent-max(0, d.book.sellsUnknown(d.symbol)-before))
 }
 
@@ -123,7 +123,7 @@ func (d *derivation) unnamedStops() (sum exchange.Quantity) {
 			sum += o.Remaining()
 		}
 	}
-	return min(sum, max(0, d.symbol.heldWithTwin()-max(0, d.symbol.Known()-d.symbol.Fees())-d.book.sellsUnknown(d.symbol)))
+	return min(sum, max(0, d.symbol.heldWithTwin()-max(0, d.symbol.ownOnSpot())-d.book.sellsUnknown(d.symbol)))
 }
 
 // walletDecides reports whether the wallet bounds what is protected: in a quarantine, since fills may be missing from the
@@ -180,17 +180,25 @@ func (d *derivation) selling(replaced func(*account.Placement) bool) (sum exchan
 			sum += p.Remaining()
 		}
 	}
+	missing := d.walletMisses()
+	if d.walletDecides() { // what is missing is no part of what is to be protected
+		return sum + unlisted - min(unlisted, missing)
+	}
+	return sum + unlisted + min(finished, max(0, missing-unlisted))
+}
+
+// walletMisses is what the wallet does not show of what fills explain, and of what was bought that no list shows.
+func (d *derivation) walletMisses() exchange.Quantity {
 	all := d.explainedByFills()
 	if d.symbol.Contradicted == "" {
 		all += d.symbol.spot.presumed
 	}
 	missing := all - d.backed(all)
-	if d.walletDecides() { // what is missing is no part of what is to be protected
-		return sum + unlisted - min(unlisted, missing)
+	if d.walletDecides() {
+		return missing
 	}
 	own := d.book.inWallet(d.symbol) - d.symbol.Baseline() - d.symbol.Unattributed() // what others bought is no witness of what is left
-	missing = max(missing, min(all, all-own))
-	return sum + unlisted + min(finished, max(0, missing-unlisted))
+	return max(missing, min(all, all-own))
 }
 
 // exitPart sells what no stop covers, and whose price was passed; the stops beside it stand. Those
@@ -232,7 +240,14 @@ func (d *derivation) exitPart() {
 // older than the last fill, or that shows less than the fills explain, does not keep a
 // stop away: if it is right, the exchange refuses the stop, and nothing is lost.
 func (d *derivation) stoppable(quantity exchange.Quantity) exchange.Quantity {
-	clipped, symbol := d.clip(quantity, func(p *account.Placement) bool { return !p.Seen() && !d.leavesUncovered(p) }), d.symbol
+	symbol, sold := d.symbol, d.walletMisses()
+	clipped := d.clip(quantity, func(p *account.Placement) bool {
+		if p.Symbol() == symbol.Key() && d.book.hasEnded(p) && p.Remaining() <= sold { // what it sold is not in the wallet any more
+			sold -= p.Remaining()
+			return false
+		}
+		return !p.Seen() && !d.leavesUncovered(p)
+	})
 	young := symbol.spot.early || d.book.WalletMS <= symbol.FilledMS()+d.book.Settle().StalenessMS
 	doubted := symbol.misses.sinceMS != 0 && !d.book.StandsDown()
 	if clipped >= quantity || !young && !doubted || symbol.Quarantine() != "" || symbol.spot.overdrawn && !d.tooSmall(clipped) {

@@ -86,9 +86,14 @@ func TestAStopOfMoreThanIsHeldIsTakenOffAtOnce(t *testing.T) {
 func protecting(t testing.TB) (w *wallet, derive func() []Intent) {
 	t.Helper()
 	w = holding(t, ForeignHalt)
+	return w, w.deriver()
+}
+
+// deriver derives what a strategy with a stop needs.
+func (w *wallet) deriver() func() []Intent {
 	symbol := w.book.Symbol(coin)
 	symbol.Last, symbol.EntryPrice = 50_000e8, exchange.AmountOf(50_000)
-	return w, func() []Intent {
+	return func() []Intent {
 		intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Equity: exchange.AmountOf(10_000), Interval: exchange.Minute1,
 			Bridge: true, Collar: exchange.RateOne / 20,
 			Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}}, w.now)

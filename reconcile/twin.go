@@ -82,13 +82,13 @@ func (b *Book) TwinPosition(symbol *SymbolState) (quantity exchange.Quantity, si
 	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || !b.StandsDown() || len(symbol.spot.twinOrders) == 0 {
 		return 0, 0
 	}
-	quantity = symbol.Rules.FloorQuantity(symbol.heldWithTwin() - max(0, symbol.Known()-symbol.Fees()))
+	quantity = symbol.Rules.FloorQuantity(symbol.heldWithTwin() - max(0, symbol.ownOnSpot()))
 	return max(0, quantity), symbol.spot.twinOrders[0].seenMS
 }
 
 // adoptTwin says how what the twin has bought becomes botd's. What the wallet held before botd bought may be that.
 func (b *Book) adoptTwin(symbol *SymbolState, quantity exchange.Quantity, emit func(record.Record)) {
-	before := b.inWallet(symbol) - max(0, symbol.Known()-symbol.Fees()) - quantity
+	before := b.inWallet(symbol) - max(0, symbol.ownOnSpot()) - quantity
 	if before < symbol.Baseline() {
 		emit(symbol.about(record.Baseline{Quantity: max(0, before)}))
 	}
@@ -105,9 +105,9 @@ func (s *SymbolState) resolveTwin() {
 // heldWithTwin is what all orders under the prefix have bought and not sold, as far as the wallet shows it. What the
 // wallet held before botd bought may be what the twin had bought by then.
 func (s *SymbolState) heldWithTwin() exchange.Quantity {
-	own, others := s.Known()-s.Fees(), s.netOfTwin()
+	own, others := s.ownOnSpot(), s.netOfTwin()
 	if own, others = own+min(0, others), max(0, others); !s.spot.early {
-		own = s.Known() - s.Fees() // a wallet that proves something shows what of it was sold
+		own = s.ownOnSpot() // a wallet that proves something shows what of it was sold
 	}
 	return max(0, min(max(0, min(own, s.spot.inWallet-s.Baseline()))+others, s.spot.inWallet))
 }
@@ -124,8 +124,11 @@ func (s *SymbolState) netOfTwin() exchange.Quantity {
 // boughtWithTwin is heldWithTwin, whatever the wallet shows of it.
 func (s *SymbolState) boughtWithTwin() exchange.Quantity {
 	net := s.netOfTwin()
-	return max(0, s.Known()-s.Fees()+min(0, net)) + max(0, net)
+	return max(0, s.ownOnSpot()+min(0, net)) + max(0, net)
 }
+
+// ownOnSpot is what botd's own purchases have bought and not sold: what fills explain, and what a wallet shows of one that no list shows.
+func (s *SymbolState) ownOnSpot() exchange.Quantity { return s.Known() - s.Fees() + s.spot.presumed }
 
 // twinBought is what the twin has bought so recently that its own stop may be on its way.
 func (s *SymbolState) twinBought(nowMS int64) (sum exchange.Quantity) {

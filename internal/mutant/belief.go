@@ -78,6 +78,22 @@ var belief = []Row{
 		"reconcile TestOneListTakesNoStopOffWhileTheEntryCannotBeRead", []Edit{
 			{"reconcile.survey.partialPosition", "s.noteUnexplained(symbol)", ""},
 		}},
+	{"paid_once", "what the wallet shows bought twice and paid twice is a deposit", "41",
+		"reconcile TestWhatTheWalletShowsBoughtTwiceAndPaidTwiceHasAStop", []Edit{
+			{"reconcile.survey.timesPaid", "return mostTimes", "return 1"},
+		}},
+	{"start_strips", "after a start a wallet takes off the stop of a purchase that is not decided", "40",
+		"reconcile TestAfterAStartAStopStaysUntilItsPurchaseIsDecided", []Edit{
+			{"reconcile.Book.armedSince", "p.SentMS() < b.bootMS", "false"},
+		}},
+	{"own_beside_twin", "where botd stands down, what its own purchase bought that no list shows is not held", "15",
+		"reconcile TestWhereBotdStandsDownWhatItsOwnPurchaseBoughtIsHeld", []Edit{
+			{"reconcile.SymbolState.ownOnSpot", "s.spot.presumed", "0"},
+		}},
+	{"sold_held_twice", "what a sale that no list shows has sold counts as taken of what the wallet has left", "40",
+		"reconcile TestAStopOfWhatASaleLeavesWaitsForNoList", []Edit{
+			{"reconcile.derivation.stoppable", "d.book.hasEnded(p) && p.Remaining() <= sold", "false"},
+		}},
 	{"torn_list_confirms", "an open list that leaves out an order which stands confirms a refusal", "3",
 		"runtime/engine TestAListThatLeavesOutWhatStandsConfirmsNoRefusal", []Edit{
 			{"reconcile.survey.leavesOut", "stands && o.Key() == key", "false"},

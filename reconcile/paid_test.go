@@ -1,0 +1,119 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// hasMoney fetches a wallet with so much of the asset free and frozen, and of money; the history shows nothing.
+func (w *wallet) hasMoney(free, frozen, money string, orders ...exchange.Order) {
+	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
+		History: exchange.FetchedOf[exchange.Order](nil), HistoryWhole: true,
+		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(free), Frozen: exchange.MustAmount(frozen)},
+			{Asset: "USDT", Free: exchange.MustAmount(money)}})})...)
+}
+
+// TestWhatTheWalletShowsBoughtTwiceAndPaidTwiceHasAStop: the exchange executed a purchase twice, and the history shows neither.
+func TestWhatTheWalletShowsBoughtTwiceAndPaidTwiceHasAStop(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		held, money string
+		want        exchange.Quantity
+	}{
+		"bought once, and paid once":              {"1.01", "9500", 10},
+		"bought twice, and paid twice":            {"1.02", "9000", 20},
+		"bought three times, and paid so":         {"1.03", "8500", 20},
+		"paid once, and the rest is a deposit":    {"1.02", "9500", 10},
+		"paid twice but for a little":             {"1.02", "9010", 20},
+		"paid twice, and something was withdrawn": {"1.01", "9000", 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			paidTwice(t, c.held, c.money, c.want)
+		})
+	}
+}
+
+func paidTwice(t testing.TB, held, money string, want exchange.Quantity) {
+	w, derive := protecting(t)
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
+	w.now += 60_000
+	w.hasMoney("1", "0", "10000")
+	w.now += 1_000
+	w.places(placement.Entry, 7, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)})
+	w.now += 1_000
+	w.hasMoney(held, "0", money)
+	if have := stopped(derive()); have != want {
+		t.Errorf("want a stop of %d, have %d", want, have)
+	}
+}
+
+// TestAfterAStartAStopStaysUntilItsPurchaseIsDecided: what the wallet had shown is forgotten, the stop is not.
+func TestAfterAStartAStopStaysUntilItsPurchaseIsDecided(t *testing.T) {
+	t.Parallel()
+	stopOfBefore(t)
+}
+
+func stopOfBefore(t testing.TB) {
+	w, _ := protecting(t)
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
+	w.now += 60_000
+	w.places(placement.Entry, 7, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)})
+	w.now += 1_000
+	stop := w.places(placement.StopLoss, 9, stopOf(20))
+	w.now += 1_000
+	w.start()
+	derive := w.deriver()
+	w.now += 1_000
+	w.hasMoney("1", "0.02", "9000", stop)
+	if have := canceled(derive()); len(have) != 0 {
+		t.Errorf("want the stop to stand, have %v canceled", have)
+	}
+}
+
+// TestWhereBotdStandsDownWhatItsOwnPurchaseBoughtIsHeld: no list shows it, and it is none of the other botd's.
+func TestWhereBotdStandsDownWhatItsOwnPurchaseBoughtIsHeld(t *testing.T) {
+	t.Parallel()
+	ownWithAnother(t)
+}
+
+func ownWithAnother(t testing.TB) {
+	w, derive := protecting(t)
+	stop := w.places(placement.StopLoss, 8, stopOf(10))
+	w.now += 60_000
+	w.hasMoney("1", "0.01", "10000", stop)
+	w.places(placement.Entry, 7, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: elders + "9", Body: record.Halt{Level: record.LevelPause, Why: "another botd"}})
+	w.now += 1_000
+	w.hasMoney("1.01", "0.01", "9500", stop)
+	if have := stopped(derive()); have != 10 {
+		t.Errorf("want a stop of the ten that were bought, have %d", have)
+	}
+	if theirs, _ := w.book.TwinPosition(w.book.Symbol(coin)); theirs != 0 {
+		t.Errorf("want none of it another's, have %d", theirs)
+	}
+}
+
+// TestAStopOfWhatASaleLeavesWaitsForNoList: the history does not show the sale, the wallet shows what is left and freezes nothing for it.
+func TestAStopOfWhatASaleLeavesWaitsForNoList(t *testing.T) {
+	t.Parallel()
+	leftBySale(t)
+}
+
+func leftBySale(t testing.TB) {
+	w, derive := protecting(t)
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Baseline{}})
+	w.now += 60_000
+	w.hasMoney("0.01", "0", "10000")
+	w.places(placement.Exit, 9, saleOf(6))
+	for range 6 {
+		w.now += 1_000
+		w.hasMoney("0.004", "0", "10300")
+	}
+	if have := stopped(derive()); have != 4 {
+		t.Errorf("want a stop of the four that are left, have %d", have)
+	}
+}
