@@ -67,6 +67,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"start_strips":              stopOfBefore,
 		"own_beside_twin":           ownWithAnother,
 		"sold_held_twice":           leftBySale,
+		"outlived_waits":            func(t testing.TB) { leftOfShown(t, 40, true) },
 		"read_before_it_arrived":    func(t testing.TB) { readBeforeItArrived(t, 4_000, 0) },
 	})
 }

@@ -151,6 +151,10 @@ func (d *derivation) unexplained() bool {
 	if fresh := symbol.testimony.zeroed && symbol.Known() == 0 && !slices.Contains(symbol.testimony.past, symbol.PositionID); fresh && !d.openingUnresolved() {
 		return true // no read of an earlier position shows this one
 	}
+	outlived := symbol.Known() == 0 && symbol.unexplainedID == symbol.PositionID && symbol.unexplainedFromMS < symbol.ChangedMS()
+	if outlived && !d.openingUnresolved() {
+		return true // it was shown beside botd's own part, before that was reduced
+	}
 	return symbol.Quarantine() != "" || d.nowMS-symbol.ChangedMS() > d.book.Settle().StalenessMS && !d.openingUnresolved() && symbol.differs.sinceMS != 0
 }
 

@@ -55,37 +55,38 @@ type SymbolState struct {
 	UnknownEnded   string                   // spot: the client order id of an ended order with our prefix that the journal does not know
 	leftToMaker    []exchange.Order         // open orders under our prefix that a person left to whoever made them
 
-	refusedMS     int64             // when the exchange refused an opening last; 0 for never
-	positionMS    int64             // futures: when the snapshot began in which the list was read last
-	readAlone     bool              // spot: since this start the wallet was read, and not all the rest
-	unread        bool              // a read about it failed or is late: nothing was concluded from the newest snapshot
-	differs       persistence       // Position and Known, by residual
-	residual      exchange.Quantity // Position - Known
-	residualOf    exchange.Quantity // Known then
-	unexplainedMS int64             // futures: when the snapshot began that last showed a position which fills do not explain; 0 for none
-	unexplainedID int64             // that position's, until positions/history shows its end or fills explain what is there; 0 for none
-	closedMS      int64             // futures: when the last position ended that positions/history has shown
-	differed      exchange.Quantity // the difference that differs measures
-	agrees        persistence       // no difference, since the last one
-	doubled       persistence       // the list shows two positions
-	stable        stable            // what the snapshots that count towards the fence show
-	equal         persistence       // since the first of them
-	equalFromMS   int64             // when that was begun
-	calm          persistence       // since the last fill, or since the start that followed soon; else not measured
-	seen          []int64           // ids of positions seen open, oldest first
-	unlistedSales []twinOrder       // spot: what orders under our prefix that the journal does not know, and that left the list, may have sold
-	unlistedFor   persistence       // since then
-	missed        exchange.Quantity // spot: what the wallet misses while an order rests
-	misses        persistence       // the wallet, that much
-	squares       persistence       // spot: the wallet differs from the fees expected
-	unsquared     exchange.Quantity // by that much
-	feeRate       exchange.Rate     // spot: the fee of purchases, as executions showed it last
-	moved         persistence       // spot: the wallet, as an unknown placement would have moved it
-	leftOver      exchange.Quantity // spot: what an order without any id, which nothing else claims, has bought for an unknown placement
-	leftSold      exchange.Quantity // spot: what was sold beyond what fills explain, out of that
-	movedBy       exchange.Quantity
-	feeRateKnown  bool
-	short         exchange.Quantity // spot: by how much the wallet misses what the fills explain, negative
+	refusedMS         int64             // when the exchange refused an opening last; 0 for never
+	positionMS        int64             // futures: when the snapshot began in which the list was read last
+	readAlone         bool              // spot: since this start the wallet was read, and not all the rest
+	unread            bool              // a read about it failed or is late: nothing was concluded from the newest snapshot
+	differs           persistence       // Position and Known, by residual
+	residual          exchange.Quantity // Position - Known
+	residualOf        exchange.Quantity // Known then
+	unexplainedMS     int64             // futures: when the snapshot began that last showed a position which fills do not explain; 0 for none
+	unexplainedFromMS int64             // futures: since when that position is shown so
+	unexplainedID     int64             // that position's, until positions/history shows its end or fills explain what is there; 0 for none
+	closedMS          int64             // futures: when the last position ended that positions/history has shown
+	differed          exchange.Quantity // the difference that differs measures
+	agrees            persistence       // no difference, since the last one
+	doubled           persistence       // the list shows two positions
+	stable            stable            // what the snapshots that count towards the fence show
+	equal             persistence       // since the first of them
+	equalFromMS       int64             // when that was begun
+	calm              persistence       // since the last fill, or since the start that followed soon; else not measured
+	seen              []int64           // ids of positions seen open, oldest first
+	unlistedSales     []twinOrder       // spot: what orders under our prefix that the journal does not know, and that left the list, may have sold
+	unlistedFor       persistence       // since then
+	missed            exchange.Quantity // spot: what the wallet misses while an order rests
+	misses            persistence       // the wallet, that much
+	squares           persistence       // spot: the wallet differs from the fees expected
+	unsquared         exchange.Quantity // by that much
+	feeRate           exchange.Rate     // spot: the fee of purchases, as executions showed it last
+	moved             persistence       // spot: the wallet, as an unknown placement would have moved it
+	leftOver          exchange.Quantity // spot: what an order without any id, which nothing else claims, has bought for an unknown placement
+	leftSold          exchange.Quantity // spot: what was sold beyond what fills explain, out of that
+	movedBy           exchange.Quantity
+	feeRateKnown      bool
+	short             exchange.Quantity // spot: by how much the wallet misses what the fills explain, negative
 }
 
 // Live returns the live placements on the symbol, oldest first.

@@ -14,6 +14,9 @@ import (
 func (s *survey) noteUnexplained(symbol *SymbolState) {
 	switch {
 	case symbol.residual != 0 && symbol.Position != 0:
+		if symbol.unexplainedID != symbol.PositionID {
+			symbol.unexplainedFromMS = s.fetched.EndedMS
+		}
 		symbol.unexplainedMS, symbol.unexplainedID = s.fetched.BeganMS, symbol.PositionID
 	case symbol.AtVenue() != 0:
 		symbol.unexplainedID = 0

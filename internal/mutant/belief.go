@@ -94,6 +94,10 @@ var belief = []Row{
 		"reconcile TestAStopOfWhatASaleLeavesWaitsForNoList", []Edit{
 			{"reconcile.derivation.stoppable", "d.book.hasEnded(p) && p.Remaining() <= sold", "false"},
 		}},
+	{"outlived_waits", "what is left of a position that was shown beside botd's part waits for L", "41",
+		"reconcile TestWhatIsLeftOfAPositionThatWasShownBesideBotdsPartHasAStopAtOnce", []Edit{
+			{"reconcile.derivation.unexplained", "symbol.unexplainedFromMS < symbol.ChangedMS()", "false"},
+		}},
 	{"torn_list_confirms", "an open list that leaves out an order which stands confirms a refusal", "3",
 		"runtime/engine TestAListThatLeavesOutWhatStandsConfirmsNoRefusal", []Edit{
 			{"reconcile.survey.leavesOut", "stands && o.Key() == key", "false"},
