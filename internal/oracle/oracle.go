@@ -116,6 +116,7 @@ type state struct {
 	sold     int64
 	rest     int64 // spot: what sales of everything have left, which no order sells
 	foreign  int64 // what others added to either side: no fault of botd's
+	unnamed  int64 // spot: what no read has shown to be botd's
 
 	unprotectedMS int64 // since when the position is without protection; -1 while it has it
 	shownMS       int64 // since when a read has shown that position; -1 for not yet
@@ -231,6 +232,17 @@ func (o *Oracle) Shown(atMS int64, symbol Symbol) {
 	}
 }
 
+// Unnamed takes how much of what is held on spot no read has shown to be botd's: a wallet says whose nothing is.
+func (o *Oracle) Unnamed(atMS int64, symbol Symbol, quantity int64) {
+	o.Advance(atMS)
+	s := o.state(symbol)
+	covered := s.unprotectedMS < 0
+	s.unnamed = quantity
+	if o.judge(s); covered && s.unprotectedMS >= 0 {
+		s.shownMS = -1
+	}
+}
+
 // Excused takes that botd could not have placed a stop at that moment: the exchange
 // refused one, one was on its way, or no process was running. The patience starts over.
 func (o *Oracle) Excused(atMS int64, symbol Symbol) {
@@ -307,7 +319,7 @@ func (o *Oracle) judgeProtection(s *state) {
 // protected reports whether stops on the exchange cover the whole position, or
 // there is nothing to protect.
 func (o *Oracle) protected(s *state) bool {
-	held := s.position - s.rest
+	held := s.position - s.rest - min(s.unnamed, max(0, s.position))
 	size := max(held, -held)
 	if size <= s.limits.Dust || s.symbol.Spot && held < 0 {
 		return true // on spot less than nothing is a foreign sale: there is nothing to protect

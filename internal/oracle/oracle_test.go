@@ -179,6 +179,26 @@ func TestWhatEachLogIsJudged(t *testing.T) {
 			o.Shown(5, spot)
 			o.Advance(60_000)
 		}, "unprotected"},
+		"spot: what nobody has shown to be botd's": {func(o *Oracle) {
+			o.Accepted(0, Order{ID: 1, Own: true, Symbol: spot, Buy: true, Quantity: 20})
+			o.Filled(1, Fill{1, spot, true, 20})
+			o.Unnamed(1, spot, 10)
+			o.Accepted(3, Order{ID: 2, Own: true, Symbol: spot, Stop: true, Quantity: 10})
+			o.Shown(5, spot)
+			o.Advance(60_000)
+		}, ""},
+		"spot: what a row has shown to be botd's since": {func(o *Oracle) {
+			o.Accepted(0, Order{ID: 1, Own: true, Symbol: spot, Buy: true, Quantity: 20})
+			o.Filled(1, Fill{1, spot, true, 20})
+			o.Unnamed(1, spot, 10)
+			o.Accepted(3, Order{ID: 2, Own: true, Symbol: spot, Stop: true, Quantity: 10})
+			o.Shown(5, spot)
+			o.Advance(60_000)
+			o.Unnamed(60_000, spot, 0)
+			o.Advance(90_000) // no read since
+			o.Shown(90_000, spot)
+			o.Advance(95_001)
+		}, "unprotected"},
 		"spot: a stop that filled in part still covers the rest": {func(o *Oracle) {
 			o.Accepted(0, Order{ID: 1, Own: true, Symbol: spot, Buy: true, Quantity: 10})
 			o.Filled(1, Fill{1, spot, true, 10})

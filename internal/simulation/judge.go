@@ -36,6 +36,8 @@ type judge struct {
 	reported int
 	dust     map[exchange.SymbolKey]dust
 
+	unnamed      map[int64]unnamed           // purchases on spot of the other process that no row has named to the first one
+	named        map[int64]bool              // orders of the other process that a row has
 	met          [2]bool                     // the process was shown an order of the other one
 	liquidations map[int64]bool              // positions whose liquidation botd journalled
 	stopped      map[exchange.SymbolKey]bool // by one, and not armed since
@@ -48,7 +50,7 @@ func newJudge(w *world) *judge {
 	}
 	j := &judge{w: w, oracle: oracle.New(patience), open: map[int64]bool{}, refusals: map[exchange.SymbolKey]*refusals{},
 		baseline: map[string]exchange.Amount{}, minute: map[exchange.SymbolKey]*budget{}, dust: map[exchange.SymbolKey]dust{},
-		liquidations: map[int64]bool{}, stopped: map[exchange.SymbolKey]bool{}}
+		liquidations: map[int64]bool{}, stopped: map[exchange.SymbolKey]bool{}, unnamed: map[int64]unnamed{}, named: map[int64]bool{}}
 	for _, key := range w.venue.keys {
 		free, frozen := w.venue.x.Balance(trader, w.venue.held[key].rules.Base)
 		j.baseline[w.venue.held[key].rules.Base], j.minute[key], j.refusals[key] = free.Add(frozen), &budget{}, &refusals{}
@@ -149,6 +151,13 @@ func (j *judge) filled(key exchange.SymbolKey, orderID int64, side exchange.Side
 		j.oracle.Accepted(j.w.nowMS, oracle.Order{ID: orderID, Symbol: nameOf(key), Buy: side == exchange.Buy, Quantity: net})
 	}
 	j.oracle.Filled(j.w.nowMS, oracle.Fill{OrderID: orderID, Symbol: nameOf(key), Buy: side == exchange.Buy, Quantity: net})
+	if a := j.w.venue.byOrder[orderID]; a != nil && a.by != 0 && key.Market == exchange.Spot && !j.named[orderID] {
+		if side == exchange.Sell {
+			net = -net
+		}
+		j.unnamed[orderID] = unnamed{key, j.unnamed[orderID].quantity + net}
+		j.countUnnamed(key)
+	}
 }
 
 // observe compares the exchange's open orders with those the oracle knows.
@@ -190,6 +199,7 @@ const longestWaitMS = 60_000
 func (j *judge) answered(f *flight) {
 	request := &f.call.Request
 	j.meet(f)
+	j.name(f)
 	if j.w.process.number != 0 {
 		return
 	}
