@@ -118,6 +118,10 @@ var belief = []Row{
 		"runtime/engine TestOnSpotStopsCoverAPositionTogether", []Edit{
 			{"runtime/engine.protection.hasStop", "leg.symbol.Key().Market == exchange.Futures", "true"},
 		}},
+	{"standstill_goes_on", "a round goes on by what it read before the process stood still", "44",
+		"runtime/engine TestARoundDuringWhichTheProcessStoodStillBeginsAgain", []Edit{
+			{"runtime/engine.Engine.Handle", "nowMS-e.nowMS > patienceMS+standstillMS", "false"},
+		}},
 	{"moves_refused", "a stop is taken off to be moved while the exchange refuses stops", "protection",
 		"reconcile TestNoStopMovesWhereTheExchangeRefusesStops", []Edit{
 			{"reconcile.derivation.calm", "!refused", "true"},

@@ -14,6 +14,7 @@ const (
 	blindAfter   = 3      // failed rounds in a row
 	promptMS     = 1_000  // how long a round waits for a read that did not take longer before
 	patienceMS   = 10_000 // how long it waits for any
+	standstillMS = 1_000  // how much later a wake may come before the process counts as having stood still
 )
 
 // readHealth knows what of the exchange can be read. A failing read concerns what it is about

@@ -158,8 +158,15 @@ func (e *Engine) PreviewLimits(t *LimitChange) (lines []string, err error) {
 }
 
 // Handle takes one event at the exchange's time and adds what is to be done to out.
+//
+// A round waits for no read for longer than patienceMS. Where nothing was handled for longer than that, the process
+// stood still: what the round under way has read by then may be of long before the rest, and it begins again.
 func (e *Engine) Handle(nowMS int64, event Event, out *Effects) {
+	stoodStill := nowMS-e.nowMS > patienceMS+standstillMS
 	e.nowMS, e.out = nowMS, out
+	if stoodStill {
+		e.round.abandonRound()
+	}
 	audited, _ := event.(*EventAudited)
 	if audited != nil {
 		event = audited.Event

@@ -268,6 +268,24 @@ func TestARoundThatIsAbandonedBeginsAgain(t *testing.T) {
 	}
 }
 
+// TestARoundDuringWhichTheProcessStoodStillBeginsAgain: one list was read before, the next would be read now.
+func TestARoundDuringWhichTheProcessStoodStillBeginsAgain(t *testing.T) {
+	t.Parallel()
+	stoodStill(t, patienceMS+standstillMS, false)
+	stoodStill(t, patienceMS+standstillMS+1, true)
+}
+
+func stoodStill(t testing.TB, forMS int64, again bool) {
+	w, r := reader(t)
+	r.asksOrders()
+	call, began := r.asksOrders(), w.engine.nowMS
+	r.reading.snapshot.BeganMS = began
+	w.engine.Handle(began+forMS, &EventAnswer{CallID: call, Answer: exchange.Answer{Operation: exchange.FuturesOpenOrders}}, &w.out)
+	if have := r.reading.phase == 0 && r.roundMS == began+forMS; have != again {
+		t.Errorf("after %d ms: want the round begun again %t, have phase %d, the next in %d ms", forMS, again, r.reading.phase, r.roundMS-began-forMS)
+	}
+}
+
 // TestWhatARoundHasMoved: what any strategy holds, more or less.
 func TestWhatARoundHasMoved(t *testing.T) {
 	t.Parallel()
