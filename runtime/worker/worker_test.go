@@ -133,7 +133,10 @@ type receiver struct {
 	take func()
 }
 
-func (h *receiver) Receive(*strategy.View, *strategy.Signal, *strategy.Plan) error { h.take(); return nil }
+func (h *receiver) Receive(*strategy.View, *strategy.Signal, *strategy.Plan) error {
+	h.take()
+	return nil
+}
 
 func TestASignalThatIsNotTakenInTimeHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
