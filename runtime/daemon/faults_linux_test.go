@@ -369,20 +369,19 @@ var virtualFaults = []struct {
 		incidents: "failed halted quarantined",
 	},
 	{
-		name: "a halt whose exit gets no answer", lasts: 22 * time.Minute, root: liveRoot, every: scrapeEvery,
+		name: "a halt whose exit gets no answer", lasts: 12 * time.Minute, root: liveRoot, every: scrapeEvery,
 		more: map[string]string{"strategies/slices.yaml": sliced("futures", "BTC-USDT", "0.002", 1, "1s")},
 		fault: func(w *watched, r *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
-			if is(r, http.MethodPost, "/fhapi/v1/order") && strings.HasSuffix(r.URL.Path, "/order") && w.within(time.Minute, 14*time.Minute) {
+			if is(r, http.MethodPost, "/fhapi/v1/order") && strings.HasSuffix(r.URL.Path, "/order") && w.within(time.Minute, 7*time.Minute) {
 				return answer(r, http.StatusServiceUnavailable, ""), nil
 			}
 			return next()
 		},
 		meanwhile: func(w *watched, p *process) {
-			w.halts(p, account.Scope{Strategy: "slices"}, record.LevelFlatten, 2*time.Minute, 15*time.Minute)
+			w.halts(p, account.Scope{Strategy: "slices"}, record.LevelFlatten, 2*time.Minute, 9*time.Minute)
 		},
-		expected:  []expectation{{"BotdOrderUnsettled", 2 * time.Minute, 14 * time.Minute, 70 * time.Second, 20 * time.Second}},
-		also:      []string{"BotdPartHalted"}, // a person's halt, after ten minutes
-		incidents: "halted unsettled",
+		expected:  []expectation{{"BotdHaltUnfinished", 2 * time.Minute, 7 * time.Minute, 130 * time.Second, 20 * time.Second}},
+		incidents: "breaker halted",
 	},
 	{
 		name: "a halt that cannot cancel", lasts: 12 * time.Minute, root: liveRoot,
