@@ -91,7 +91,9 @@ func lock(path, what string) (release func() error, err error) {
 	if err := file.Truncate(0); err == nil {
 		file.WriteAt([]byte(fmt.Sprintln(os.Getpid())), 0)
 	}
-	return file.Close, nil
+	return func() error { // unlocked, not just closed: a process that is being started has a copy of the file until it executes its program
+		return errors.Join(unix.Flock(int(file.Fd()), unix.LOCK_UN), file.Close())
+	}, nil
 }
 
 // CheckWritable makes the directory when there is none, and finds out whether a

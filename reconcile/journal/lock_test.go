@@ -4,7 +4,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestADirectoryThatIsRemovedUnderItsHolderIsLockedAgain: whoever makes the directory again, or finds it made, does not
@@ -67,5 +70,42 @@ func TestADirectoryThatIsRemovedUnderItsHolderIsLockedAgain(t *testing.T) {
 	}
 	if err := again(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestALockThatIsReleasedIsFreeForAProcessBeingStartedToo: between its fork and its program it has copies of all files.
+func TestALockThatIsReleasedIsFreeForAProcessBeingStartedToo(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "lock")
+	release, err := lock(path, "it")
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip("no /proc/self/fd here, which names the file's descriptor")
+	}
+	inherited := -1
+	for _, one := range open {
+		if target, _ := os.Readlink("/proc/self/fd/" + one.Name()); target == path {
+			descriptor, _ := strconv.Atoi(one.Name())
+			if inherited, err = unix.Dup(descriptor); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if inherited < 0 {
+		t.Fatal("want the lock's file open")
+	}
+	defer unix.Close(inherited)
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := lock(path, "it")
+	if err != nil {
+		t.Fatalf("want it free, have %v", err)
+	}
+	if err := again(); err != nil {
+		t.Fatal(err)
 	}
 }
