@@ -353,7 +353,7 @@ func (l *loaded) trial(one *job) (backtest.Trial, string, error) {
 	return l.trials.Trial(one.Choice)
 }
 
-// unload has a sweep made ready again, when it is needed again.
+// unload drops a sweep, which is made ready again when it is needed.
 func (w *Worker) unload(key string, old *loaded) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

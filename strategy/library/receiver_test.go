@@ -16,7 +16,7 @@ type hearing struct {
 	memory strategy.Memory
 }
 
-func hear(t *testing.T, values strategy.Values) *hearing {
+func listen(t *testing.T, values strategy.Values) *hearing {
 	t.Helper()
 	return &hearing{Strategy: newStrategy(t, "signal", exchange.Futures, values)}
 }
@@ -46,7 +46,7 @@ const hourMS = 3_600_000
 
 func TestASignalIsInForceUntilTheNextOrItsExpiry(t *testing.T) {
 	t.Parallel()
-	h := hear(t, strategy.Values{"mode": "long_short", "expiry": "4h"})
+	h := listen(t, strategy.Values{"mode": "long_short", "expiry": "4h"})
 	if have := h.target(0); have.Kind != strategy.NoTarget {
 		t.Errorf("before any signal: want no target, have %+v", have)
 	}
@@ -78,7 +78,7 @@ func TestASignalIsInForceUntilTheNextOrItsExpiry(t *testing.T) {
 
 func TestASignalCountsOnceInOrderAndInTime(t *testing.T) {
 	t.Parallel()
-	h := hear(t, strategy.Values{"max_age": "60s"})
+	h := listen(t, strategy.Values{"max_age": "60s"})
 	one := exchange.RateOne
 	for _, c := range []struct {
 		what   string
@@ -110,7 +110,7 @@ func TestASignalCountsOnceInOrderAndInTime(t *testing.T) {
 
 func TestTheNumberOfRememberedIDsIsBounded(t *testing.T) {
 	t.Parallel()
-	h := hear(t, nil)
+	h := listen(t, nil)
 	for i := range 100 {
 		at := int64(i) * 1_000
 		signal := strategy.Signal{ID: string(rune('0' + i)), Side: 1, Share: exchange.RateOne, AtMS: at}
@@ -152,7 +152,7 @@ func TestAShareOfAQuantityIsCutToItsStep(t *testing.T) {
 
 func TestAnIDWithAnotherContentIsRefusedNotTakenForKnown(t *testing.T) {
 	t.Parallel()
-	h, whole := hear(t, strategy.Values{}), exchange.RateOne
+	h, whole := listen(t, strategy.Values{}), exchange.RateOne
 	for _, c := range []struct {
 		signal strategy.Signal
 		want   error
@@ -172,7 +172,7 @@ func TestAnIDWithAnotherContentIsRefusedNotTakenForKnown(t *testing.T) {
 // TestASignalWithoutExpiryIsInForceUntilTheNext, and one with a time of its own until then.
 func TestASignalWithoutExpiryIsInForceUntilTheNext(t *testing.T) {
 	t.Parallel()
-	h := hear(t, strategy.Values{"mode": "long_short", "expiry": "0s"})
+	h := listen(t, strategy.Values{"mode": "long_short", "expiry": "0s"})
 	whole := strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne}
 	for _, c := range []struct {
 		signal strategy.Signal
@@ -195,7 +195,7 @@ func TestASignalWithoutExpiryIsInForceUntilTheNext(t *testing.T) {
 // TestSignalsOfOneMomentAreRememberedEach: none of sixteen is taken again, though their time would allow it.
 func TestSignalsOfOneMomentAreRememberedEach(t *testing.T) {
 	t.Parallel()
-	h := hear(t, nil)
+	h := listen(t, nil)
 	for _, want := range []error{nil, strategy.ErrRepeated} {
 		for i := range knownSignals {
 			signal := strategy.Signal{ID: string(rune('a' + i)), Side: 1, Share: exchange.RateOne - exchange.Rate(i), AtMS: 1_000}
@@ -209,7 +209,7 @@ func TestSignalsOfOneMomentAreRememberedEach(t *testing.T) {
 // TestWhyASignalIsFollowed: the plan has the signal's time, and names its side.
 func TestWhyASignalIsFollowed(t *testing.T) {
 	t.Parallel()
-	h := hear(t, strategy.Values{"mode": "long_short", "expiry": "1h"})
+	h := listen(t, strategy.Values{"mode": "long_short", "expiry": "1h"})
 	for i, want := range []string{"a signal asked for short", "a signal asked for no position", "a signal asked for long"} {
 		at := int64(i+1) * 1_000
 		if err := h.receive(t, at, strategy.Signal{ID: want, Side: i - 1, Share: exchange.RateOne / 2, AtMS: at}); err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // later keeps a halt for the next start when no daemon answers: the one that should
-// have heard it may be waiting for an exchange that fails, or be started again by
+// have received it may be waiting for an exchange that fails, or be started again by
 // systemd in a moment. It returns why nobody was reached, and what was done instead;
 // or the daemon, when one answers after all.
 func (f *haltFlags) later(command *cobra.Command, unreached error) (*connect.Running, error) {

@@ -166,7 +166,7 @@ export function begin(where, loader, onChange) {
   load = loader;
   changed = onChange;
   on((topic, data) => {
-    for (const hear of page?.listeners.get(topic) ?? []) hear(data);
+    for (const listener of page?.listeners.get(topic) ?? []) listener(data);
   });
   addEventListener("popstate", () => show());
   document.addEventListener("click", follow);
