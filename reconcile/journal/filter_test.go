@@ -2,15 +2,11 @@ package journal_test
 
 import (
 	"errors"
-	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
-	"botd/internal/failure"
 	"botd/reconcile/journal"
 	"botd/reconcile/record"
 )
@@ -101,37 +97,4 @@ func TestAFilterChoosesWhatItsFieldsSay(t *testing.T) {
 	j = read
 	compare("read by another process")
 	must(t, j.Close())
-}
-
-// TestEachFailureHasItsExitCodeAndItsWayOut: also where other words stand around it. What has a code already keeps it.
-func TestEachFailureHasItsExitCodeAndItsWayOut(t *testing.T) {
-	t.Parallel()
-	if journal.Failure(nil) != nil {
-		t.Error("want nothing of nothing")
-	}
-	for _, c := range []struct {
-		err  error
-		code int
-		says string
-	}{
-		{&journal.UnsoundError{Path: "a.db", Problems: []journal.Problem{{}}}, failure.Negative, "botd journal verify --file a.db"},
-		{&journal.AlteredError{Sequence: 7, Cause: errors.New("its hash")}, failure.Negative, "botd journal verify"},
-		{&journal.MissingError{Directory: "segments", Span: journal.Span{First: 1, Last: 2}}, failure.NoInput, "segments"},
-		{&journal.SchemaError{Path: "a.db", Problems: []journal.Problem{{}}}, failure.Data, "restore a backup"},
-		{&journal.KeyError{Path: "a.db", Records: 3, Keyed: true}, failure.Config, "journal_key"},
-		{&journal.BindingError{Path: "a.db", Want: journal.Binding{Mode: "demo"}, Have: journal.Binding{Mode: "live"}}, failure.Config, "live"},
-		{&journal.NewerError{Path: "a.db", What: "schema", Have: 9, Known: 8}, failure.Config, "newer"},
-		{journal.ErrLocked, failure.Temporary, ""},
-		{journal.ErrExists, failure.Usage, "name another file"},
-		{os.ErrNotExist, failure.NoInput, ""},
-		{io.ErrUnexpectedEOF, failure.IO, ""},
-		{failure.New(failure.Unavailable, "wait", "no answer"), failure.Unavailable, "wait"},
-	} {
-		for _, err := range []error{c.err, fmt.Errorf("open the journal: %w", c.err)} {
-			have := journal.Failure(err)
-			if code := failure.CodeOf(have); code != c.code || !errors.Is(have, c.err) || !strings.Contains(have.Error(), c.says) {
-				t.Errorf("%v: want exit %d and %q, have %d: %v", err, c.code, c.says, code, have)
-			}
-		}
-	}
 }

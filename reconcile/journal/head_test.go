@@ -1,7 +1,9 @@
 package journal_test
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -167,5 +169,141 @@ func TestAHashNotedElsewhereIsSearchedFor(t *testing.T) {
 		if have, err := reader.Has(t.Context(), hash); err != nil || have != want {
 			t.Errorf("%s: want %v, have %v, %v", hash, want, have, err)
 		}
+	}
+}
+
+// TestAHeadThatSaysNothingIsNone: a file that is cut or written by somebody else neither stops a start nor hides what is missing later.
+func TestAHeadThatSaysNothingIsNone(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"empty": "", "cut": `{"records":3,"ha`, "without a hash": `{"records":3,"hash":""}`, "of no record": `{"records":0,"hash":"a"}`,
+		"longer than any": `{"records":3,"hash":"` + strings.Repeat("a", 5_000) + `"}`,
+	} {
+		path := closed(t)
+		strew(t, journal.HeadPath(path), []byte(text))
+		if found := problems(t, path); len(found) > 0 {
+			t.Errorf("%s: want no problem, have %v", name, found)
+		}
+		j := open(t, path)
+		if j.Cut() != "" {
+			t.Errorf("%s: want nothing missing, have %s", name, j.Cut())
+		}
+		must(t, j.Append(t.Context(), []record.Record{{Body: record.Config{}}}))
+		must(t, j.Close())
+		cutOff(t, path, 1)
+		if found := problems(t, path); len(found) != 1 {
+			t.Errorf("%s: want a head written again, and what is cut off missed, have %v", name, found)
+		}
+	}
+}
+
+// TestWhatIsMissingIsNamed: by number, hash and time, and whether another record is in its place.
+func TestWhatIsMissingIsNamed(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal.db")
+	must(t, open(t, path).Close())
+	written := func(head string) string {
+		strew(t, journal.HeadPath(path), []byte(head))
+		j := open(t, path)
+		defer j.Close()
+		return j.Cut()
+	}
+	j := open(t, path)
+	must(t, j.Append(t.Context(), []record.Record{booted(1)}))
+	newest, err := j.Newest(t.Context())
+	must(t, err)
+	must(t, j.Close())
+	for head, want := range map[string]string{
+		`{"records":1,"hash":"` + newest.Hash + `"}`: "",
+		`{"records":1,"hash":"abc","at":"2027-01-15T09:00:00+01:00"}`: "journal " + path +
+			" does not hold what it held: record 1: want the record with hash abc that was there at 2027-01-15T08:00:00Z, have hash " + newest.Hash,
+		`{"records":2,"hash":"abc","at":"2027-01-15T08:00:00Z"}`: "journal " + path +
+			" does not hold what it held: record 2: want the record with hash abc that was there at 2027-01-15T08:00:00Z, have no such record",
+	} {
+		if have := written(head); have != want {
+			t.Errorf("%s: want %q, have %q", head, want, have)
+		}
+		if text, err := os.ReadFile(journal.HeadPath(path)); want != "" && (err != nil || string(text) != head) {
+			t.Errorf("want the head of what is missing left, have %s, %v", text, err)
+		}
+	}
+	must(t, journal.AcceptHead(path))
+	must(t, journal.AcceptHead(path)) // there is none any more
+	j = open(t, path)
+	if j.Cut() != "" {
+		t.Errorf("accepted: want nothing missing, have %s", j.Cut())
+	}
+	must(t, j.Close())
+}
+
+// TestTheHeadIsWrittenOnceAMinuteAndAtTheEnd: not where nothing was added, and never over what is missing.
+func TestTheHeadIsWrittenOnceAMinuteAndAtTheEnd(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := open(t, path)
+	head := func() string {
+		text, err := os.ReadFile(journal.HeadPath(path))
+		if os.IsNotExist(err) {
+			return "none"
+		}
+		must(t, err)
+		var h journal.Head
+		must(t, json.Unmarshal(text, &h))
+		return fmt.Sprint(h.Records, " at ", h.At.Unix()-946_684_800) // of synctest's clock
+	}
+	synctest.Test(t, func(t *testing.T) {
+		want := func(what, want string) {
+			t.Helper()
+			if j.Keep(t.Context()); head() != want {
+				t.Errorf("%s: want %s, have %s", what, want, head())
+			}
+		}
+		add := func() { must(t, j.Append(t.Context(), []record.Record{{Body: record.Config{}}})) }
+		want("without records", "none")
+		add()
+		want("the first record", "1 at 0")
+		add()
+		time.Sleep(time.Minute - time.Millisecond) // virtual
+		want("before a minute has passed", "1 at 0")
+		time.Sleep(time.Millisecond)
+		want("after it", "2 at 60")
+		time.Sleep(time.Hour)
+		want("with nothing added", "2 at 60")
+		add()
+		want("an hour later", "3 at 3660")
+		add()
+		must(t, j.Close())
+		if head() != "4 at 3660" {
+			t.Errorf("closed: want 4 at 3660, have %s", head())
+		}
+	})
+}
+
+// TestABackupIsNoNewerHeadThanIsKnown: what the journal held later is still missed.
+func TestABackupIsNoNewerHeadThanIsKnown(t *testing.T) {
+	t.Parallel()
+	for records, want := range map[int64]int64{0: 34, 33: 34, 34: 34, 40: 40} {
+		path := closed(t)
+		at := "2020-01-01T00:00:00Z"
+		strew(t, journal.HeadPath(path), fmt.Appendf(nil, `{"records":%d,"hash":"abc","at":%q}`, records, at))
+		reader, err := journal.Read(t.Context(), path)
+		must(t, err)
+		made, err := reader.Backup(t.Context(), filepath.Join(t.TempDir(), "copy.db"))
+		must(t, err)
+		must(t, reader.Close())
+		text, err := os.ReadFile(journal.HeadPath(path))
+		must(t, err)
+		var have journal.Head
+		must(t, json.Unmarshal(text, &have))
+		if changed := have.Hash == made.Hash; have.Records != want || changed != (records < want) {
+			t.Errorf("%d records known: want %d, have %+v", records, want, have)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := open(t, path)
+	_, err := j.Backup(t.Context(), filepath.Join(t.TempDir(), "copy.db"))
+	must(t, err)
+	if _, err := os.Stat(journal.HeadPath(path)); !os.IsNotExist(err) {
+		t.Errorf("a copy without records: want no head, have %v", err)
 	}
 }

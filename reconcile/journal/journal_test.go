@@ -30,12 +30,39 @@ func open(t *testing.T, path string) *journal.Journal {
 	return j
 }
 
+// TestAJournalIsForItsOwnerAlone: each file of it, and each directory that is made for it.
 func TestAJournalIsForItsOwnerAlone(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "journal.db")
-	open(t, path)
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the file's mode: want 600, have %v, %v", info.Mode(), err)
+	directory := filepath.Join(t.TempDir(), "data", "demo")
+	path := filepath.Join(directory, "journal.db")
+	j := open(t, path)
+	longJournal(t, j)
+	sealAll(t, j, small)
+	must(t, os.WriteFile(filepath.Join(directory, journal.AccountFile), []byte("account"), 0o600))
+	backup := filepath.Join(directory, "copy.db")
+	_, err := j.Backup(t.Context(), backup)
+	must(t, err)
+	must(t, j.Close())
+	_, err = journal.Restore(t.Context(), backup, path, nil, moment)
+	must(t, err)
+	_, err = journal.Restore(t.Context(), backup, filepath.Join(directory, "new", "journal.db"), nil, moment)
+	must(t, err)
+	count := 0
+	must(t, filepath.WalkDir(filepath.Dir(directory), func(path string, entry os.DirEntry, err error) error {
+		must(t, err)
+		info, err := entry.Info()
+		must(t, err)
+		want := os.FileMode(0o600)
+		if entry.IsDir() {
+			want = os.ModeDir | 0o700
+		}
+		if count++; info.Mode() != want {
+			t.Errorf("%s: want %v, have %v", filepath.Base(path), want, info.Mode())
+		}
+		return nil
+	}))
+	if count < 15 {
+		t.Errorf("want journal, lock, reserve, segments and copies, have %d files", count)
 	}
 }
 

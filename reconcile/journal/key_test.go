@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"botd/internal/conformance/journaltest"
+	"botd/internal/failure"
 	"botd/reconcile/journal"
 	"botd/reconcile/record"
 )
@@ -232,5 +234,82 @@ func TestABackupOfAKeyedJournal(t *testing.T) {
 	}
 	if _, err := openKeyed(t, path, key); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestKeyingBeginsWithAJournalThatIsSound: and the record that begins it says so (docs/operations.md).
+func TestKeyingBeginsWithAJournalThatIsSound(t *testing.T) {
+	t.Parallel()
+	begins := func(path string) string {
+		done, err := journal.BeginKey(t.Context(), path, key, "")
+		if err == nil {
+			t.Errorf("want no beginning, have %+v", done)
+		}
+		return fmt.Sprint(failure.CodeOf(err), " ", err)
+	}
+	for name, c := range map[string]struct {
+		path func() string
+		want string
+	}{
+		"not there": {func() string { return filepath.Join(t.TempDir(), "journal.db") }, "74 open journal "},
+		"without records": {func() string {
+			path := filepath.Join(t.TempDir(), "journal.db")
+			must(t, open(t, path).Close())
+			return path
+		}, "1 journal PATH has no records\nhint: botd run keys it from its first record on"},
+		"keyed already": {func() string { return keyedJournal(t, key) },
+			"1 journal PATH is keyed from record 1 on\nhint: botd journal verify checks every link with it"},
+		"not sound": {func() string {
+			path := keyedJournal(t, nil)
+			(&files{t, path}).exec("UPDATE placement SET state = 'absent'")
+			return path
+		}, "1 PATH is not sound: placement bmain-1-1: want "},
+		"in use": {func() string {
+			path := filepath.Join(t.TempDir(), "journal.db")
+			must(t, open(t, path).Append(t.Context(), journaltest.EveryKind()))
+			return path
+		}, "75 journal PATH is in use by another botd"},
+	} {
+		path := c.path()
+		if have := strings.ReplaceAll(begins(path), path, "PATH"); !strings.HasPrefix(have, c.want) {
+			t.Errorf("%s: want %q, have %q", name, c.want, have)
+		}
+	}
+	path := keyedJournal(t, nil)
+	before := verified(t, path, nil)
+	done, err := journal.BeginKey(t.Context(), path, key, "")
+	must(t, err)
+	after := verified(t, path, key)
+	want := journal.BegunKey{Schema: 1, Journal: path, Records: int64(before.Records), Last: before.Hash, From: int64(before.Records) + 1, Hash: after.Hash}
+	if done != want || after.Keyed != want.From || after.Records != before.Records+1 {
+		t.Errorf("want %+v, have %+v, %+v", want, done, after)
+	}
+	reader, err := journal.ReadKeyed(t.Context(), path, key)
+	must(t, err)
+	defer reader.Close()
+	first := selected(t, reader, journal.Filter{After: int64(before.Records)})[0]
+	detail := fmt.Sprintf("from here on, the key of journal_key_file; %d records before", before.Records)
+	if audit, is := first.Body.(record.Audit); !is || audit != (record.Audit{Actor: "command line", Role: "operator", Action: "journal key", Detail: detail}) ||
+		time.Since(time.UnixMilli(first.AtMS)).Abs() > time.Hour {
+		t.Errorf("want the command audited, have %+v", first)
+	}
+	if _, err := os.Lstat(path + ".reserve"); !os.IsNotExist(err) {
+		t.Errorf("want no reserve taken by a command, have %v", err)
+	}
+}
+
+// TestACodeBesideTheJournalIsOfOneKindAndOneKey: HMAC-SHA-256 of a fixed line and the text.
+func TestACodeBesideTheJournalIsOfOneKindAndOneKey(t *testing.T) {
+	t.Parallel()
+	sum := hmac.New(sha256.New, []byte(secret))
+	sum.Write([]byte("botd halt\nthe text"))
+	if want, have := hex.EncodeToString(sum.Sum(nil)), key.Coder("halt")([]byte("the text")); have != want {
+		t.Errorf("want %s, have %s", want, have)
+	}
+	if journal.NewKey(nil) != nil || journal.NewKey([]byte{}) != nil || journal.NewKey([]byte("k")) == nil {
+		t.Error("want a key of each secret, and none of none")
+	}
+	if (*journal.Key)(nil).Coder("halt") != nil {
+		t.Error("want no codes without a key")
 	}
 }

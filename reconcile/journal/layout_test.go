@@ -3,8 +3,10 @@ package journal_test
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,5 +91,50 @@ func TestARestoreTakesTheRecordsAlone(t *testing.T) {
 	}
 	if strings.Contains(content(restored), hidden) {
 		t.Error("want the records alone in the restored file")
+	}
+}
+
+// TestEachSchemaHasItsOwnTablesAndIndexes: balances came with schema 2, the indexes with 5. What an older botd did not make is not missed, and
+// what it did make is.
+func TestEachSchemaHasItsOwnTablesAndIndexes(t *testing.T) {
+	t.Parallel()
+	const balances, starts, checkpoints = "DROP TABLE balance;", "DROP INDEX record_boot;", "DROP INDEX record_checkpoint;"
+	for _, c := range []struct {
+		schema  int
+		dropped string
+		missing []string
+	}{
+		{1, balances + starts + checkpoints, nil},
+		{1, "", nil},
+		{1, "DROP TABLE placement;", []string{"index sqlite_autoindex_placement_1", "table placement"}},
+		{2, balances + starts + checkpoints, []string{"index sqlite_autoindex_balance_1", "table balance"}},
+		{2, starts + checkpoints, nil},
+		{3, starts, nil},
+		{4, checkpoints, nil},
+		{5, starts, []string{"index record_boot"}},
+		{5, checkpoints, []string{"index record_checkpoint"}},
+		{6, starts + checkpoints, []string{"index record_boot", "index record_checkpoint"}},
+		{5, "", nil},
+	} {
+		path := closed(t)
+		alter(t, path, fmt.Sprintf("%s PRAGMA user_version = %d", c.dropped, c.schema))
+		var have []string
+		for _, p := range problems(t, path) {
+			if p.Table != "schema" || p.Want != "one" || p.Have != "none" {
+				t.Errorf("schema %d: have %v", c.schema, p)
+			}
+			have = append(have, p.Key)
+		}
+		if !slices.Equal(have, c.missing) {
+			t.Errorf("schema %d without %s: want %q missed, have %q", c.schema, c.dropped, c.missing, have)
+		}
+	}
+	path := closed(t)
+	alter(t, path, "CREATE VIEW v AS SELECT 1; ALTER TABLE record ADD COLUMN more TEXT")
+	have := problems(t, path)
+	if len(have) != 2 || have[0].Key != "table record" || !strings.HasPrefix(have[0].Want, "CREATE TABLE record ( sequence") ||
+		!strings.HasSuffix(have[0].Have, ", more TEXT)") ||
+		have[1] != (journal.Problem{Table: "schema", Key: "view v", Want: "nothing of this name", Have: "one: CREATE VIEW v AS SELECT 1"}) {
+		t.Errorf("want both named with what they are, have %v", have)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -107,5 +108,65 @@ func TestALockThatIsReleasedIsFreeForAProcessBeingStartedToo(t *testing.T) {
 	}
 	if err := again(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestALockNamesItsHolder: the file has the process's id, which a refusal names, and nobody else may read or write it.
+func TestALockNamesItsHolder(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	path := filepath.Join(directory, "botd.lock")
+	if err := os.WriteFile(path, []byte("4000000000 an older and longer text\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	release, err := Lock(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := strconv.Itoa(os.Getpid())
+	if text, err := os.ReadFile(path); err != nil || string(text) != id+"\n" {
+		t.Errorf("want the id alone in it, have %q, %v", text, err)
+	}
+	want := "data directory " + directory + " is in use by another botd (pid " + id + ")\nhint: stop it, or give this one a data_dir of its own"
+	if _, err := Lock(directory); !errors.Is(err, ErrLocked) || err.Error() != want {
+		t.Errorf("want %q, have %v", want, err)
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	missing := filepath.Join(directory, "missing")
+	if _, err := Hold(missing); !errors.Is(err, os.ErrNotExist) || !strings.HasPrefix(err.Error(), "lock data directory "+missing+": ") {
+		t.Errorf("without a directory: want it named, have %v", err)
+	}
+}
+
+// TestADirectoryIsMadeAndTriedBeforeItIsUsed: for its owner alone, and with nothing left in it.
+func TestADirectoryIsMadeAndTriedBeforeItIsUsed(t *testing.T) {
+	t.Parallel()
+	directory := filepath.Join(t.TempDir(), "a", "b")
+	for range 2 {
+		if err := CheckWritable(directory); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(directory)
+		if err != nil || info.Mode().Perm() != 0o700 || info.Mode()&(os.ModeSticky|os.ModeSetuid|os.ModeSetgid) != 0 {
+			t.Errorf("want it for its owner alone, have %v, %v", info.Mode(), err)
+		}
+		if left, err := os.ReadDir(directory); err != nil || len(left) > 0 {
+			t.Errorf("want nothing left in it, have %v, %v", left, err)
+		}
+	}
+	const hint = "\nhint: set data_dir in botd.yaml to a directory botd may write"
+	file := filepath.Join(directory, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckWritable(file); err == nil || !strings.HasPrefix(err.Error(), "data directory: ") || !strings.HasSuffix(err.Error(), hint) {
+		t.Errorf("a file in its place: want it refused with a hint, have %v", err)
+	}
+	read := "/proc/self" // a directory in which nobody may make a file
+	if err := CheckWritable(read); err == nil || !strings.HasPrefix(err.Error(), "data directory /proc/self cannot be written: ") ||
+		!strings.HasSuffix(err.Error(), hint) {
+		t.Errorf("one that cannot be written: want it refused with a hint, have %v", err)
 	}
 }

@@ -2,13 +2,20 @@ package journal_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
+	"botd/internal/failure"
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/reconcile/ledger"
@@ -159,4 +166,158 @@ func TestAJournalOfSchema2KeepsWhatPeopleSet(t *testing.T) {
 	if want := []string{"accumulate BTC-USDT ", "hold SOL-USDT leave", "trend ETH-USDT "}; !slices.Equal(want, owners) {
 		t.Errorf("want %q, have %q", want, owners)
 	}
+}
+
+// TestAMigrationIsTriedOnACopyAndThenDone: botd migrate with --dry-run changes no record and leaves no file of its own; then a copy is made first, and a
+// journal that is up to date is left as it is.
+func TestAMigrationIsTriedOnACopyAndThenDone(t *testing.T) {
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	o := &oldJournals[0]
+	path := o.restore(t)
+	before, err := os.ReadFile(path)
+	must(t, err)
+	wantReport := func(what string, r journal.Report) {
+		t.Helper()
+		if r.Hash != o.hash || r.Rows != o.rows || r.Older || len(r.Problems) > 0 {
+			t.Errorf("%s: want a sound journal with %d rows that ends with %s, have %+v", what, o.rows, o.hash, r)
+		}
+	}
+	dry, err := journal.Migrate(t.Context(), path, nil, true)
+	must(t, err)
+	wantReport("tried", dry.Report)
+	if dry.Report = (journal.Report{}); !reflect.DeepEqual(dry, journal.Migration{Schema: 1, DryRun: true, Journal: path, From: 2, To: 5}) {
+		t.Errorf("tried: have %+v", dry)
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("tried: want the journal as it was, have it changed, %v", err)
+	}
+	leftovers(t, filepath.Dir(path), "journal.db journal.db.head") // a copy is known of the end
+	leftovers(t, temporary, "")
+	done, err := journal.Migrate(t.Context(), path, nil, false)
+	must(t, err)
+	wantReport("done", done.Report)
+	if !strings.HasPrefix(done.Backup, path+".schema2-") || done.DryRun || done.From != 2 || done.To != 5 {
+		t.Errorf("done: have %+v", done)
+	}
+	copied, err := journal.Read(t.Context(), done.Backup)
+	must(t, err)
+	o.check(t, copied, true)
+	must(t, copied.Close())
+	reader, err := journal.Read(t.Context(), path)
+	must(t, err)
+	o.check(t, reader, false)
+	if reader.Schema() != 5 {
+		t.Errorf("done: want schema 5, have %d", reader.Schema())
+	}
+	must(t, reader.Close())
+	for _, made := range []string{path + ".reserve", path + ".partial", path + ".before"} {
+		if _, err := os.Lstat(made); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("done: want no %s, have %v", filepath.Base(made), err)
+		}
+	}
+	again, err := journal.Migrate(t.Context(), path, nil, false)
+	must(t, err)
+	wantReport("again", again.Report)
+	if again.Report = (journal.Report{}); !reflect.DeepEqual(again, journal.Migration{Schema: 1, Journal: path, From: 5, To: 5}) {
+		t.Errorf("again: have %+v", again)
+	}
+	(&files{t, path}).exec("PRAGMA user_version = 99")
+	for _, dry := range []bool{true, false} {
+		if _, err := journal.Migrate(t.Context(), path, nil, dry); failure.CodeOf(err) != failure.Config || !errors.Is(err, journal.ErrNewerSchema) {
+			t.Errorf("a newer one, tried %t: want exit code 78, have %v", dry, err)
+		}
+	}
+}
+
+// TestAMigrationThatCannotBeDoneLeavesTheJournal: of a journal in which an order was sent twice no table can be made.
+func TestAMigrationThatCannotBeDoneLeavesTheJournal(t *testing.T) {
+	t.Parallel()
+	path := oldJournals[0].restore(t)
+	reader, err := journal.Read(t.Context(), path)
+	must(t, err)
+	binding, err := reader.Binding(t.Context())
+	must(t, err)
+	var sent journal.Stored
+	must(t, reader.Select(t.Context(), journal.Filter{Kinds: []record.Kind{record.KindSending}, Last: 1},
+		func(s *journal.Stored) error { sent = *s; return nil }))
+	newest, err := reader.Newest(t.Context())
+	must(t, err)
+	must(t, reader.Close())
+	body, err := sent.Record.MarshalJSON()
+	must(t, err)
+	sum := sha256.Sum256(append([]byte(newest.Hash), body...))
+	(&files{t, path}).exec("INSERT INTO record SELECT ?, at_ms, kind, strategy, market, symbol, client_order_id, ?, ?, ? FROM record WHERE sequence = ?",
+		newest.Records+1, string(body), newest.Hash, hex.EncodeToString(sum[:]), sent.Sequence)
+	want := fmt.Sprintf("prepare journal %s: journal record %d: client order id %s is journalled already, by record %d", path, newest.Records+1,
+		sent.ClientOrderID, sent.Sequence)
+	for range 2 {
+		if _, err := journal.Open(t.Context(), path, binding, journal.Options{}); err == nil || err.Error() != want {
+			t.Errorf("want %q, have %v", want, err)
+		}
+		reader, err := journal.Read(t.Context(), path)
+		must(t, err)
+		if have, err := reader.Newest(t.Context()); err != nil || have.Records != newest.Records+1 || reader.Schema() != 2 {
+			t.Errorf("want it as it was, have %+v of schema %d, %v", have, reader.Schema(), err)
+		}
+		must(t, reader.Close())
+	}
+}
+
+// TestACopyIsMadeBeforeAnOlderFormatIsWrittenOn: only of what this botd can read and writes otherwise. What cannot be read, opening it says.
+func TestACopyIsMadeBeforeAnOlderFormatIsWrittenOn(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		spoil func(f *files)
+		key   *journal.Key
+		want  string // what follows the journal's name; empty for no copy
+	}{
+		"up to date":          {func(*files) {}, nil, ""},
+		"of format 1":         {func(f *files) { f.format(1) }, nil, ".format1-"},
+		"of the one before":   {func(f *files) { f.format(record.FormatEpoch - 1) }, nil, fmt.Sprintf(".format%d-", record.FormatEpoch-1)},
+		"of this one":         {func(f *files) { f.format(record.FormatEpoch) }, nil, ""},
+		"from before formats": {func(f *files) { f.exec("DELETE FROM meta WHERE name = 'format'") }, nil, ""},
+		"of schema 4": {func(f *files) {
+			f.exec("DROP INDEX record_boot; DROP INDEX record_checkpoint; PRAGMA user_version = 4")
+		}, nil, ".schema4-"},
+		"that is not there":     {func(f *files) { must(f.t, os.Remove(f.path)) }, nil, ""},
+		"that is none":          {func(f *files) { strew(f.t, f.path, []byte("no journal")) }, nil, ""},
+		"of a newer format":     {func(f *files) { f.format(record.FormatEpoch + 1) }, nil, ""},
+		"without its key":       {func(f *files) { f.format(1) }, key, ""},
+		"without records":       {func(f *files) { f.format(1); f.exec("DELETE FROM record; DELETE FROM placement; DELETE FROM balance") }, key, ".format1-"},
+		"without a read record": {func(f *files) { f.exec("DROP TABLE record") }, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &files{t, closed(t)}
+			must(t, os.Remove(journal.HeadPath(f.path)))
+			c.spoil(f)
+			have, err := journal.BackupOlder(t.Context(), f.path, c.key)
+			if err != nil || (have == "") != (c.want == "") || !strings.HasPrefix(have, f.path+c.want) && have != "" {
+				t.Errorf("want %q, have %q, %v", c.want, have, err)
+			}
+			if have != "" {
+				if _, err := journal.CheckBackup(t.Context(), have, nil); err != nil {
+					t.Errorf("want a sound copy, have %v", err)
+				}
+			}
+		})
+	}
+	path := oldJournals[0].restore(t)
+	(&files{t,
+		path}).exec("UPDATE record SET body = replace(body, 'trend', 'other') WHERE sequence = (SELECT max(sequence) FROM record WHERE body LIKE '%trend%')")
+	name, err := journal.BackupOlder(t.Context(), path, nil)
+	if failure.CodeOf(err) != failure.IO || name != "" || !strings.Contains(err.Error(),
+		"hint: make room, or mend what botd journal verify says; nothing was changed") {
+		t.Errorf("of one that is not sound: want none, and what to do, have %q, %v", name, err)
+	}
+	if _, err := journal.Migrate(t.Context(), path, nil, false); failure.CodeOf(err) != failure.IO {
+		t.Errorf("its migration: want it refused, have %v", err)
+	}
+	leftovers(t, filepath.Dir(path), "journal.db")
+}
+
+// format marks a journal as written with a format.
+func (f *files) format(epoch int) {
+	f.exec("INSERT OR REPLACE INTO meta (name, value) VALUES ('format', ?)", fmt.Sprintf(`{"epoch":%d,"botd":"1.0"}`, epoch))
 }

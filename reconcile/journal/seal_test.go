@@ -18,6 +18,7 @@ import (
 	"botd/exchange"
 	"botd/internal/conformance/journaltest"
 	"botd/reconcile/journal"
+	"botd/reconcile/ledger"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
@@ -29,9 +30,10 @@ var small = journal.SealOptions{Records: 100}
 func longJournal(t *testing.T, j *journal.Journal) *trader {
 	t.Helper()
 	m := newTrader(t, j)
-	for range 4 {
+	for i := range 4 {
 		m.orders(30)
 		m.open(2)
+		m.wallet(int64(1_000 + i))
 		m.checkpoint()
 	}
 	m.orders(5)
@@ -55,6 +57,12 @@ func (m *trader) open(count int) {
 		m.add(record.Record{Strategy: "one", Symbol: key, ClientOrderID: id,
 			Body: record.Sending{Order: order, Purpose: placement.Entry, DeadlineMS: m.at + 5_000}})
 	}
+}
+
+// wallet adds a reading of the wallet, and what it says that came in.
+func (m *trader) wallet(usdt int64) {
+	reading := ledger.Reading{AtMS: m.at, Market: exchange.Futures, Wallet: []ledger.Asset{{Name: "USDT", Amount: exchange.AmountOf(usdt)}}}
+	m.add(record.Record{Body: record.Posting{Posting: ledger.Posting{Reading: reading, Lines: m.book.Ledger().Lines(&reading)}}})
 }
 
 // again is a trader of a later start.

@@ -3,12 +3,17 @@ package journal_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"botd/internal/conformance/journaltest"
 	"botd/reconcile/journal"
 	"botd/reconcile/record"
 )
@@ -94,4 +99,123 @@ func TestACopyOfAnOlderJournalHoldsItsAccount(t *testing.T) {
 	must(t, err)
 	defer reader.Close()
 	o.check(t, reader, true)
+}
+
+// together is a backup of a journal with the account beside it, and the journal's path.
+func together(t *testing.T) (path, backup string) {
+	t.Helper()
+	path, backup = filepath.Join(t.TempDir(), "journal.db"), filepath.Join(t.TempDir(), "copy.db")
+	j := open(t, path)
+	must(t, j.Append(t.Context(), journaltest.EveryKind()))
+	strew(t, filepath.Join(filepath.Dir(path), journal.AccountFile), []byte("of then"))
+	b, err := j.Backup(t.Context(), backup)
+	must(t, err)
+	sum := sha256.Sum256([]byte("of then"))
+	want := journal.AccountCopy{File: backup + ".exchange.json", Bytes: 7, SHA256: hex.EncodeToString(sum[:])}
+	if b.Account == nil || *b.Account != want {
+		t.Fatalf("want %+v, have %+v", want, b.Account)
+	}
+	must(t, j.Append(t.Context(), []record.Record{booted(99)}))
+	must(t, j.Close())
+	strew(t, filepath.Join(filepath.Dir(path), journal.AccountFile), []byte("of now"))
+	return path, backup
+}
+
+// TestABackupIsOfNoUseWithoutItsAccount: one that is missing, altered or named by nothing that can be read is refused, and what is there stays.
+func TestABackupIsOfNoUseWithoutItsAccount(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		spoil func(backup string)
+		want  string
+	}{
+		"missing": {func(backup string) { must(t, os.Remove(backup+".exchange.json")) }, "the account that belongs to BACKUP: "},
+		"altered": {func(backup string) { strew(t, backup+".exchange.json", []byte("of ever")) },
+			"BACKUP is not sound: account BACKUP.exchange.json: want sha256 "},
+		"not readable": {func(backup string) { (&files{t, backup}).exec("UPDATE meta SET value = 'none' WHERE name = 'account'") },
+			"read which account belongs to BACKUP: invalid character"},
+	} {
+		path, backup := together(t)
+		c.spoil(backup)
+		before := replayed(t, path)
+		_, err := journal.Restore(t.Context(), backup, path, nil, moment)
+		if err == nil || !strings.HasPrefix(strings.ReplaceAll(err.Error(), backup, "BACKUP"), c.want) {
+			t.Errorf("%s: want %q, have %v", name, c.want, err)
+		}
+		account, err := os.ReadFile(filepath.Join(filepath.Dir(path), journal.AccountFile))
+		if err != nil || string(account) != "of now" || !slices.Equal(replayed(t, path), before) {
+			t.Errorf("%s: want journal and account as they were, have %s, %v", name, account, err)
+		}
+	}
+}
+
+// TestAJournalComesBackWithItsAccountOrNotAtAll: what is in the way of one of the two leaves both as they were; without it both are restored,
+// both that were there are stored, and the journal goes on with the account as its own.
+func TestAJournalComesBackWithItsAccountOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	for _, inTheWay := range []string{"exchange.json.partial", "exchange.json.before-20270115T080000Z", "journal.db.head"} {
+		path, backup := together(t)
+		directory := filepath.Dir(path)
+		account := func() string {
+			text, err := os.ReadFile(filepath.Join(directory, journal.AccountFile))
+			must(t, err)
+			return string(text)
+		}
+		before := replayed(t, path)
+		must(t, os.RemoveAll(filepath.Join(directory, inTheWay)))
+		must(t, os.MkdirAll(filepath.Join(directory, inTheWay, "occupied"), 0o700))
+		if r, err := journal.Restore(t.Context(), backup, path, nil, moment); err == nil {
+			t.Errorf("%s in the way: want an error, have %+v", inTheWay, r)
+		}
+		if account() != "of now" || !slices.Equal(replayed(t, path), before) {
+			t.Errorf("%s in the way: want both as they were, have %s", inTheWay, account())
+		}
+		must(t, os.RemoveAll(filepath.Join(directory, inTheWay)))
+		left, err := filepath.Glob(filepath.Join(directory, "*before*"))
+		if partial, _ := filepath.Glob(filepath.Join(directory, "*.partial")); err != nil || len(left)+len(partial) > 0 {
+			t.Errorf("%s in the way: want nothing left, have %v, %v", inTheWay, left, partial)
+		}
+		r, err := journal.Restore(t.Context(), backup, path, nil, moment)
+		must(t, err)
+		if r.ReplacedAccount != filepath.Join(directory, "exchange.json.before-20270115T080000Z") || account() != "of then" {
+			t.Errorf("want the backup's account, and the other stored, have %s, %s", r.ReplacedAccount, account())
+		}
+		if text, err := os.ReadFile(r.ReplacedAccount); err != nil || string(text) != "of now" || !slices.Equal(replayed(t, r.Replaced), before) {
+			t.Errorf("want both that were there, have %s, %v", text, err)
+		}
+		strew(t, filepath.Join(directory, journal.AccountFile), []byte("of later"))
+		if b, err := journal.CheckBackup(t.Context(), path, nil); err != nil || b.Account != nil {
+			t.Errorf("want a journal in use that names no account, have %+v, %v", b.Account, err)
+		}
+	}
+}
+
+// TestNoFileOfABackupIsWrittenOver: neither the copy nor its account, whatever has the name.
+func TestNoFileOfABackupIsWrittenOver(t *testing.T) {
+	t.Parallel()
+	path, _ := together(t)
+	j := open(t, path)
+	for _, name := range []string{"copy.db", "copy.db.exchange.json"} {
+		target := t.TempDir()
+		must(t, os.Symlink("/nowhere", filepath.Join(target, name)))
+		if _, err := j.Backup(t.Context(), filepath.Join(target, "copy.db")); !errors.Is(err, journal.ErrExists) || !strings.HasPrefix(err.Error(),
+			filepath.Join(target, name)) {
+			t.Errorf("%s: want it named, have %v", name, err)
+		}
+		leftovers(t, target, name)
+	}
+	target := t.TempDir()
+	for _, name := range []string{"copy.db.partial", "copy.db.partial.exchange.json"} { // of a copy that was interrupted
+		strew(t, filepath.Join(target, name), []byte("half"))
+	}
+	_, err := j.Backup(t.Context(), filepath.Join(target, "copy.db"))
+	must(t, err)
+	leftovers(t, target, "copy.db copy.db.exchange.json")
+	for _, name := range []string{"new.db.partial", "new.db.partial.exchange.json"} {
+		must(t, os.MkdirAll(filepath.Join(target, name, "occupied"), 0o700))
+		if _, err := j.Backup(t.Context(), filepath.Join(target, "new.db")); err == nil {
+			t.Errorf("%s: want an error where it is a directory", name)
+		}
+		must(t, os.RemoveAll(filepath.Join(target, name)))
+	}
+	leftovers(t, target, "copy.db copy.db.exchange.json")
 }

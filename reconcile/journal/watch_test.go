@@ -1,6 +1,9 @@
 package journal_test
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,4 +95,102 @@ func TestAJournalThatIsWrittenIsNotTakenForLost(t *testing.T) {
 	if lost := open(t, path).Watch(); lost != "" {
 		t.Errorf("opened again: want nothing wrong, have %s", lost)
 	}
+}
+
+// TestALogThatLosesWhatWasJustWrittenIsNoticed: it was longer a moment ago than when it was polled before.
+func TestALogThatLosesWhatWasJustWrittenIsNoticed(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := open(t, path)
+	info, err := os.Stat(path + "-wal")
+	must(t, err)
+	must(t, j.Append(t.Context(), []record.Record{booted(1)}))
+	must(t, os.Truncate(path+"-wal", info.Size()))
+	if lost := j.Watch(); !strings.HasPrefix(lost, path+"-wal was cut from ") || !strings.Contains(lost, fmt.Sprintf(" to %d bytes", info.Size())) {
+		t.Errorf("want the cut noticed, have %q", lost)
+	}
+	if sealed, err := j.Seal(t.Context(), journal.SealOptions{Records: 1}); err == nil || sealed != nil {
+		t.Errorf("want nothing sealed, have %+v, %v", sealed, err)
+	}
+}
+
+// TestFactsGoOnBesideAJournalThatIsGone: a journal that was removed, and whose disk then fails, takes no more; each record goes into a file of
+// its owner's beside it, one a line, in order, also where the directory was removed.
+func TestFactsGoOnBesideAJournalThatIsGone(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "demo", "journal.db")
+	must(t, os.Mkdir(filepath.Dir(path), 0o700))
+	j, err := openFaulty(t, path, journaltest.Bound, nil)
+	must(t, err)
+	t.Cleanup(func() { j.Close() })
+	must(t, j.Append(t.Context(), []record.Record{booted(1)}))
+	must(t, os.RemoveAll(filepath.Dir(path)))
+	fact := func(n int) record.Record {
+		return record.Record{AtMS: int64(n), Body: record.Halt{Level: record.LevelFlatten, Why: fmt.Sprint("fact ", n)}}
+	}
+	lost := j.Watch()
+	for n := range 3 { // the file that is unlinked takes none of them
+		journaltest.FaultsIn(filepath.Dir(path)).FailSync()
+		if err := j.Append(t.Context(), []record.Record{fact(2 * n), fact(2*n + 1)}); err != nil {
+			t.Fatalf("want exits and halts to go on, have %v", err)
+		}
+	}
+	if !strings.HasSuffix(lost, "is gone: it was removed or moved while botd writes it") {
+		t.Errorf("want it noticed, have %q", lost)
+	}
+	file, err := os.Stat(path + ".diverted")
+	must(t, err)
+	if directory, err := os.Stat(filepath.Dir(path)); err != nil || directory.Mode().Perm() != 0o700 || file.Mode().Perm() != 0o600 {
+		t.Errorf("want both for their owner alone, have %v, %v, %v", directory.Mode(), file.Mode(), err)
+	}
+	text, err := os.ReadFile(path + ".diverted")
+	must(t, err)
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	for n, line := range lines {
+		var r record.Record
+		if err := json.Unmarshal([]byte(line), &r); err != nil || r.AtMS != int64(n) || r.Body.(record.Halt).Why != fmt.Sprint("fact ", n) {
+			t.Errorf("line %d: want fact %d, have %s, %v", n+1, n, line, err)
+		}
+	}
+	if len(lines) != 6 {
+		t.Errorf("want six facts, have %d", len(lines))
+	}
+	if err := j.Append(t.Context(), []record.Record{booted(1)}); !errors.Is(err, journal.ErrEpoch) {
+		t.Errorf("want an epoch that is not above the journal's refused all the same, have %v", err)
+	}
+	must(t, os.Remove(path+".diverted"))
+	must(t, os.Mkdir(path+".diverted", 0o700))
+	journaltest.FaultsIn(filepath.Dir(path)).FailSync()
+	if err := j.Append(t.Context(), []record.Record{fact(9)}); err != nil {
+		t.Errorf("where they cannot be written: want them to go on, have %v", err)
+	}
+}
+
+// TestTheNewestRescuedCopyIsFound: only where no journal is in its place.
+func TestTheNewestRescuedCopyIsFound(t *testing.T) {
+	t.Parallel()
+	directory := filepath.Join(t.TempDir(), "demo")
+	path := filepath.Join(directory, "journal.db")
+	want := func(what, want string) {
+		t.Helper()
+		if want != "" {
+			want = filepath.Join(directory, want)
+		}
+		if have := journal.Rescued(path); have != want {
+			t.Errorf("%s: want %q, have %q", what, want, have)
+		}
+	}
+	want("without a directory", "")
+	must(t, os.Mkdir(directory, 0o700))
+	want("of an empty one", "")
+	for _, name := range []string{"journal.db.lock", "other.db.rescued-20270101T000000Z", "journal.db.before-20270101T000000Z"} {
+		strew(t, filepath.Join(directory, name), nil)
+	}
+	want("beside other files", "")
+	for _, stamp := range []string{"20270102T000000Z", "20270103T000000Z", "20261231T235959Z"} {
+		strew(t, path+".rescued-"+stamp, nil)
+	}
+	want("of three", "journal.db.rescued-20270103T000000Z")
+	strew(t, path, nil)
+	want("beside a journal", "")
 }

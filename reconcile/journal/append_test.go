@@ -1,0 +1,117 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/record"
+)
+
+// failures are errors that SQLite returns, by what they mean.
+func failures(t *testing.T) map[string]error {
+	t.Helper()
+	ask := func(path, query string) error {
+		db, err := sql.Open("sqlite", "file:"+path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		_, err = db.ExecContext(t.Context(), query)
+		return err
+	}
+	directory := t.TempDir()
+	text, corrupt := filepath.Join(directory, "text"), filepath.Join(directory, "corrupt")
+	if err := errors.Join(os.WriteFile(text, []byte(strings.Repeat("no database ", 100)), 0o600), ask(corrupt, "CREATE TABLE t (a TEXT)")); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(corrupt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(page[100:], strings.Repeat("\xff", 60)) // the header of its first page
+	if err := os.WriteFile(corrupt, page, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return map[string]error{
+		"not a database": ask(text, "SELECT * FROM t"), "corrupt": ask(corrupt, "SELECT * FROM t"),
+		"constraint": ask(filepath.Join(directory, "new"), "CREATE TABLE t (a INTEGER PRIMARY KEY); INSERT INTO t VALUES (1); INSERT INTO t VALUES (1)"),
+		"full":       ask(filepath.Join(directory, "small"), "PRAGMA max_page_count = 1; CREATE TABLE t (a TEXT); CREATE TABLE u (a TEXT)"),
+		"closed":     sql.ErrConnDone, "interrupted": context.Canceled,
+	}
+}
+
+// TestWhatAFailedAppendMeans: where the journal's tail is known, it may be tried again; where it is in doubt, the process ends
+// (exactly-once.md, case 7).
+func TestWhatAFailedAppendMeans(t *testing.T) {
+	t.Parallel()
+	for name, cause := range failures(t) {
+		for _, other := range []bool{false, true} { // another record is there than this process wrote
+			j := opened(t, nil)
+			if other {
+				if _, err := j.db.ExecContext(t.Context(), "UPDATE record SET hash = 'another' WHERE sequence = 2"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			err := j.failed(t.Context(), cause)
+			broken := other || name == "not a database" || name == "corrupt" || name == "closed"
+			full := !broken && name == "full"
+			if cause == nil || !errors.Is(err, cause) || errors.Is(err, ErrBroken) != broken || errors.Is(err, ErrFull) != full {
+				t.Errorf("%s, another record %t: want broken %t, full %t, have %v", name, other, broken, full, err)
+			}
+			next := j.Append(t.Context(), []record.Record{{Body: record.Config{}}})
+			if broken && next != err || !broken && next != nil {
+				t.Errorf("%s, another record %t: the next append: have %v", name, other, next)
+			}
+			if marked, is := err.(interface{ Broken() bool }); broken != (is && marked.Broken()) {
+				t.Errorf("%s, another record %t: want it marked %t, have %v", name, other, broken, err)
+			}
+		}
+	}
+	j := opened(t, nil)
+	if _, err := j.db.ExecContext(t.Context(), "DELETE FROM record WHERE sequence = 2"); err != nil {
+		t.Fatal(err)
+	}
+	twice := record.Record{ClientOrderID: "b-1", Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, Body: record.Sending{}}
+	err := j.Append(t.Context(), []record.Record{twice, twice})
+	if !errors.Is(err, ErrBroken) || !strings.HasSuffix(err.Error(), "client order id b-1 is journalled already, by record 3; it ends with record 1, not 2") {
+		t.Errorf("a record that was taken away: have %v", err)
+	}
+}
+
+// TestAClosedJournalTakesNothing: and closing it again does nothing.
+func TestAClosedJournalTakesNothing(t *testing.T) {
+	t.Parallel()
+	j := opened(t, nil)
+	for range 2 {
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Append(t.Context(), []record.Record{{Body: record.Config{}}}); err == nil || err.Error() != "journal is closed" {
+			t.Errorf("an append: have %v", err)
+		}
+		if sealed, err := j.Seal(t.Context(), SealOptions{}); err == nil {
+			t.Errorf("sealing: want an error, have %v", sealed)
+		}
+	}
+	release, err := lock(j.path+".lock", "it")
+	if err != nil {
+		t.Fatalf("want its lock free, have %v", err)
+	}
+	if err := release(); err != nil {
+		t.Error(err)
+	}
+	reader, err := Read(t.Context(), j.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	if err := reader.Append(t.Context(), []record.Record{{Body: record.Config{}}}); !errors.Is(err, ErrReading) {
+		t.Errorf("an append to one that is read: want %v, have %v", ErrReading, err)
+	}
+}
