@@ -42,18 +42,5 @@ func Ranking(name string) (objective func(*Trial) float64, known bool) {
 // Rank sorts trials by an objective, the best first, and those of which it is NaN last; equal ones
 // stay in their order.
 func Rank(trials []Trial, objective func(*Trial) float64) {
-	slices.SortStableFunc(trials, func(a, b Trial) int {
-		x, y := objective(&a), objective(&b)
-		if math.IsNaN(x) || math.IsNaN(y) {
-			return cmp.Compare(present(y), present(x))
-		}
-		return cmp.Compare(y, x)
-	})
-}
-
-func present(x float64) int {
-	if math.IsNaN(x) {
-		return 0
-	}
-	return 1
+	slices.SortStableFunc(trials, func(a, b Trial) int { return cmp.Compare(objective(&b), objective(&a)) }) // NaN is below all
 }

@@ -137,8 +137,9 @@ func steps(part string) (values []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	step, geometric := decimal.NewFromInt(1), false
-	if rest, geometric = strings.CutPrefix(rest, "x"); rest != "" {
+	step := decimal.NewFromInt(1)
+	rest, geometric := strings.CutPrefix(rest, "x")
+	if rest != "" {
 		if step, _, err = number(rest); err != nil {
 			return nil, err
 		}
@@ -181,10 +182,10 @@ func (a *Axis) parseRange(list string) error {
 	return nil
 }
 
-// at returns the value at a place of the axis, from 0 to 1.
+// at returns the value at a place of the axis, from 0 to below 1.
 func (a *Axis) at(place float64) string {
 	if a.Range == nil {
-		return a.Values[min(len(a.Values)-1, int(place*float64(len(a.Values))))]
+		return a.Values[int(place*float64(len(a.Values)))]
 	}
 	r := a.Range
 	value := r.From + place*(r.To-r.From)

@@ -85,7 +85,10 @@ func (e *Expression) Number(numbers map[string]*float64) float64 {
 	case starlark.Int:
 		return float64(v.Float())
 	case starlark.Bool:
-		return float64(number01(bool(v)))
+		if v {
+			return 1
+		}
+		return 0
 	}
 	return math.NaN()
 }

@@ -17,15 +17,22 @@ import (
 func TestAxes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"fast=5,10,5":           "5 10",
-		"fast=5..20..5":         "5 10 15 20",
-		"fast=5..7":             "5 6 7",
-		"fast=1,5..7,10..20..5": "1 5 6 7 10 15 20",
-		"size=10%..30%..10%":    "10% 20% 30%",
-		"size=0.1..0.3..0.1":    "0.1 0.2 0.3",
-		"span=1..64..x4":        "1 4 16 64",
-		"interval=1h,4h":        "1h 4h",
-		"protect.stop_loss=2%":  "2%",
+		"fast=5,10,5":                "5 10",
+		"fast=5..20..5":              "5 10 15 20",
+		"fast=5..7":                  "5 6 7",
+		"fast=1,5..7,10..20..5":      "1 5 6 7 10 15 20",
+		"size=10%..30%..10%":         "10% 20% 30%",
+		"size=0.1..0.3..0.1":         "0.1 0.2 0.3",
+		"span=1..64..x4":             "1 4 16 64",
+		"span=1.5..4..x1.5":          "1.5 2.25 3.375",
+		"interval=1h,4h":             "1h 4h",
+		" fast =7..7":                "7",
+		"fast=-2..1":                 "-2 -1 0 1",
+		"fast=1e-20..1e-20..1":       "0.00000000000000000001",
+		"span=1..1.3..x1.1111111111": "1 1.1111111111 1.234567901209", // twelve places
+		"fast=1e20":                  "1e20",
+		"fast=1e20..1e20..1":         "100000000000000000000",
+		"protect.stop_loss=2%":       "2%",
 
 		`entry_long="rsi(close, 7) < 30", "rsi(close, 7) < 40"`: "rsi(close, 7) < 30 rsi(close, 7) < 40",
 	} {
@@ -52,21 +59,31 @@ func TestAxes(t *testing.T) {
 func TestAxesThatAreNone(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"fast":               "want NAME=5,10",
-		"=5":                 "want NAME=5,10",
-		"fast=":              "want NAME=5,10",
-		"fast=5,":            "a value is missing",
-		`rule="a, b`:         "a quote is not closed",
-		"fast=9..1":          "an end that is not below the beginning",
-		"fast=1..9..0":       "a step above zero",
-		"fast=1..9..x1":      "a step above zero",
-		"fast=0..9..x2":      "a step above zero",
-		"fast=a..9":          `"a" is not a number`,
-		"fast=1..5%":         "of different units",
-		"fast=log:0..9":      "begins above zero",
-		"fast=log:1..9..2":   "want log:FROM..TO",
-		"fast=1..9999999..1": "more than 100000 values",
-		"fast=1e999999..2":   "is not a number",
+		"fast":                               "want NAME=5,10",
+		"=5":                                 "want NAME=5,10",
+		"fast=":                              "want NAME=5,10",
+		"fast=5,":                            "a value is missing",
+		`rule="a, b`:                         "a quote is not closed",
+		"fast=9..1":                          "an end that is not below the beginning",
+		"fast=1..9..0":                       "a step above zero",
+		"fast=1..9..x1":                      "a step above zero",
+		"fast=0..9..x2":                      "a step above zero",
+		"fast=a..9":                          `"a" is not a number`,
+		"fast=1..5%":                         "of different units",
+		"fast=log:0..9":                      "begins above zero",
+		"fast=log:1..9..2":                   "want log:FROM..TO",
+		"fast=1..100001..1":                  "more than 100000 values",
+		"fast=1..50000..1,100001..150001..1": "more than 100000 values",
+		"fast=1,9..5":                        "an end that is not below the beginning",
+		"fast=1" + strings.Repeat("0", 40) + "..9":  "is not a number",
+		"fast=1" + strings.Repeat("0", 39) + "..9":  "an end that is not below the beginning",
+		"fast=1..9..2..3":                           "is not a number",
+		"fast=1..9..xa":                             "is not a number",
+		"fast=9..a":                                 `"a" is not a number`,
+		"fast=1e21..2e21":                           "is not a number",
+		"fast=1e-21..2":                             "is not a number",
+		"fast=0." + strings.Repeat("0", 40) + "..1": "is not a number",
+		"fast=1e999999..2":                          "is not a number",
 	} {
 		if _, err := search.ParseAxis(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: want %q, have %v", text, want, err)
@@ -110,13 +127,41 @@ func TestTheGridHasEveryCombinationThatIsAllowed(t *testing.T) {
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Error(diff)
 	}
+	words := space(t, "word == 'b'", "word=a,b")
+	if choices, err := words.Grid(); err != nil || len(choices) != 1 || choices[0]["word"] != "b" {
+		t.Errorf("a condition on a word: have %v, %v", choices, err)
+	}
 	large := space(t, "", "a=1..1000", "b=1..1000")
 	if _, err := large.Grid(); err == nil || !strings.Contains(err.Error(), "--search random") {
 		t.Errorf("have %v", err)
 	}
-	ranged := space(t, "", "a=0.5..1.5")
-	if _, err := ranged.Grid(); err == nil || !strings.Contains(err.Error(), "a grid needs steps") {
-		t.Errorf("have %v", err)
+	for _, r := range []search.Range{{From: 1, To: 2, Places: 1}, {From: 1, To: 2, Log: true}} {
+		ranged := search.Space{Axes: []search.Axis{{Name: "a", Range: &r}}}
+		if _, err := ranged.Grid(); err == nil || !strings.Contains(err.Error(), "a grid needs steps") {
+			t.Errorf("%+v: have %v", r, err)
+		}
+	}
+	for text, want := range map[string]int{"a=1..100000": 100_000, "a=1..50000..1,100001..150000..1": 100_000, "a=1..1000": 100_000} {
+		most := space(t, "", text, map[bool]string{false: "b=1", true: "b=1..100"}[text == "a=1..1000"])
+		if choices, err := most.Grid(); err != nil || len(choices) != want {
+			t.Errorf("%s: want %d choices, have %d, %v", text, want, len(choices), err)
+		}
+	}
+}
+
+// TestAConditionThatCannotBeEvaluatedEndsTheSearch and says at which choice.
+func TestAConditionThatCannotBeEvaluatedEndsTheSearch(t *testing.T) {
+	t.Parallel()
+	s := space(t, "word < 3", "word=a,b", "wide=0.0..1.0")
+	before := make([]search.Tried, 40)
+	for name, propose := range map[string]func() ([]search.Choice, error){
+		"random": func() ([]search.Choice, error) { return s.Random(1, 0, 3, nil) },
+		"tpe":    func() ([]search.Choice, error) { return s.TPE(1, 0, 3, before) },
+		"grid":   func() ([]search.Choice, error) { g := space(t, "word < 3", "word=a"); return g.Grid() },
+	} {
+		if choices, err := propose(); err == nil || choices != nil || !strings.Contains(err.Error(), `"word < 3" with `) {
+			t.Errorf("%s: have %v, %v", name, choices, err)
+		}
 	}
 }
 
@@ -255,8 +300,9 @@ func TestTPEFindsMoreThanChance(t *testing.T) {
 func TestExpressions(t *testing.T) {
 	t.Parallel()
 	two, missing := 2.0, (*float64)(nil)
-	numbers := map[string]*float64{"sharpe": &two, "profit_pct": &two, "beta": missing}
-	names := []string{"sharpe", "profit_pct", "beta"}
+	three := 3.0
+	numbers := map[string]*float64{"sharpe": &two, "profit_pct": &two, "beta": missing, "protect.stop": &two, "protect.stop.first": &three}
+	names := []string{"sharpe", "profit_pct", "beta", "protect.stop", "protect.stop.first"}
 	for text, want := range map[string]string{
 		"sharpe - 0.5*profit_pct":                      "1",
 		"max(sharpe, 3) + abs(-1)":                     "4",
@@ -265,9 +311,15 @@ func TestExpressions(t *testing.T) {
 		"sharpe / (profit_pct - 2)":                    "NaN",
 		"sharpe >= 2 and profit_pct < 3":               "1",
 		"[x for x in range(1000000) if x > 999998][0]": "", // names that are none of the figures
-		"sharpe +":            "",
-		"shrpe":               "",
-		"open('/etc/passwd')": "",
+		"sharpe +":                          "",
+		"shrpe":                             "",
+		"'a text'":                          "NaN",
+		"False":                             "0",
+		"True":                              "1",
+		"min(sharpe, 3)":                    "2",
+		"protect.stop.first - protect.stop": "1",
+		"max([abs(beta) for beta in (1,)*20000])": "NaN", // more steps than an expression may take
+		"open('/etc/passwd')":                     "",
 	} {
 		expression, err := search.ParseExpression(text, names)
 		if err != nil {
@@ -284,8 +336,25 @@ func TestExpressions(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "did you mean sharpe?") {
 		t.Errorf("have %v", err)
 	}
-	condition, err := search.ParseExpression("beta > 0", names)
-	if err != nil || condition.Holds(numbers) {
-		t.Errorf("a condition on a figure that is missing does not hold: %v", err)
+	for text, want := range map[string]bool{"beta > 0": false, "sharpe > 2": false, "sharpe >= 2": true} { // beta is missing
+		condition, err := search.ParseExpression(text, names)
+		if err != nil || condition.Holds(numbers) != want {
+			t.Errorf("%s: want %v; %v", text, want, err)
+		}
+	}
+}
+
+// TestAnUnknownNameIsAnsweredWithThoseThereAre: the first sixteen, where none is like it.
+func TestAnUnknownNameIsAnsweredWithThoseThereAre(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for n := range 17 {
+		names = append(names, fmt.Sprintf("name%02d", n))
+	}
+	const first = "there are name00, name01, name02, name03, name04, name05, name06, name07, name08, name09, name10, name11, name12, name13, name14, name15"
+	for count, want := range map[int]string{16: first, 17: first + ", ..."} {
+		if _, err := search.ParseExpression("zzz + xxx", names[:count]); err == nil || !strings.HasSuffix(err.Error(), "zzz is unknown\nhint: "+want) {
+			t.Errorf("%d names: have %v", count, err)
+		}
 	}
 }

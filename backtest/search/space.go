@@ -1,10 +1,8 @@
 package search
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -98,13 +96,13 @@ func newDrawer(s *Space, seed uint64, batch int, before []Tried) *drawer {
 	return d
 }
 
-// choices draws up to n new choices, each by places from 0 to 1 on its axes. There are fewer when the
-// space has no more.
-func (d *drawer) choices(n int, place func(axis int) float64) (drawn []Choice, err error) {
+// choices draws up to n new choices, each by places from 0 to 1 on its axes; failed is how often that led to none. There
+// are fewer when the space has no more.
+func (d *drawer) choices(n int, place func(axis, failed int) float64) (drawn []Choice, err error) {
 	for failed := 0; len(drawn) < n && failed < attempts; {
 		c := Choice{}
 		for i := range d.space.Axes {
-			c[d.space.Axes[i].Name] = d.space.Axes[i].at(place(i))
+			c[d.space.Axes[i].Name] = d.space.Axes[i].at(place(i, failed))
 		}
 		fits, err := d.space.allowed(c)
 		if err != nil {
@@ -123,20 +121,5 @@ func (d *drawer) choices(n int, place func(axis int) float64) (drawn []Choice, e
 // Random returns the choices of the batch with that number: drawn evenly, none that was tried.
 func (s *Space) Random(seed uint64, batch, n int, before []Tried) ([]Choice, error) {
 	d := newDrawer(s, seed, batch, before)
-	return d.choices(n, func(int) float64 { return d.random.Float64() })
-}
-
-// compare orders objectives: NaN, what says nothing, is below all.
-func compare(a, b float64) int {
-	if math.IsNaN(a) || math.IsNaN(b) {
-		return cmp.Compare(number01(!math.IsNaN(a)), number01(!math.IsNaN(b)))
-	}
-	return cmp.Compare(a, b)
-}
-
-func number01(yes bool) int {
-	if yes {
-		return 1
-	}
-	return 0
+	return d.choices(n, func(int, int) float64 { return d.random.Float64() })
 }

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -25,23 +26,20 @@ func (s *Space) TPE(seed uint64, batch, n int, before []Tried) ([]Choice, error)
 	}
 	ranked := slices.Clone(before)
 	slices.SortFunc(ranked, func(a, b Tried) int { // by their text where equal, so that the order they came in is of no effect
-		if c := compare(b.Objective, a.Objective); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Choice.Text(), b.Choice.Text())
+		return cmp.Or(cmp.Compare(b.Objective, a.Objective), strings.Compare(a.Choice.Text(), b.Choice.Text())) // NaN is below all
 	})
-	good := max(2, int(goodShare*float64(len(ranked))))
+	good := int(goodShare * float64(len(ranked)))
 	d := newDrawer(s, seed, batch, before)
 	densities := make([][2]density, len(s.Axes))
 	for i := range s.Axes {
 		densities[i] = [2]density{s.Axes[i].density(ranked[:good]), s.Axes[i].density(ranked[good:])}
 	}
-	misses := 0
-	return d.choices(n, func(axis int) float64 {
-		if misses++; misses > attempts { // what is near the good ones was all tried
+	return d.choices(n, func(axis, failed int) float64 {
+		if failed >= attempts/2 { // what is near the good ones was all tried
 			return d.random.Float64()
 		}
-		best, most := 0.0, math.Inf(-1)
+		var best float64
+		most := math.Inf(-1)
 		for range candidates {
 			place := densities[axis][0].draw(d.random.Float64(), d.random.NormFloat64())
 			if gain := math.Log(densities[axis][0].at(place)) - math.Log(densities[axis][1].at(place)); gain > most {
