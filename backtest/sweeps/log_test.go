@@ -3,13 +3,19 @@ package sweeps_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"botd/backtest"
 	"botd/backtest/sweeps"
+	"botd/exchange"
 )
 
 func trial(n int) *backtest.Trial {
@@ -20,7 +26,7 @@ func created(t *testing.T) (directory string, log *sweeps.Log) {
 	t.Helper()
 	directory = filepath.Join(t.TempDir(), "sweeps", "first")
 	spec := &sweeps.Spec{Schema: 1, Name: "first", Search: sweeps.Grid, Sort: "sharpe", Vary: []string{"fast=1..9"}}
-	log, err := sweeps.Create(directory, spec, map[string][]byte{sweeps.StrategyFile: []byte("name: trend\n"), "trend.star": []byte("pass\n")})
+	log, err := sweeps.Create(directory, spec, map[string][]byte{sweeps.StrategyFile: []byte("name: trend\n"), "lib/trend.star": []byte("pass\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +37,9 @@ func TestWhatASweepHasSurvivesACut(t *testing.T) {
 	t.Parallel()
 	directory, log := created(t)
 	for n := range 3 {
-		if err := log.Append(trial(n)); err != nil {
+		long := trial(n)
+		long.Params["mode"] = strings.Repeat("long", n) // the last one is longer than the one that takes its place
+		if err := log.Append(long); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,11 +68,135 @@ func TestWhatASweepHasSurvivesACut(t *testing.T) {
 			t.Fatalf("cut at %d: have %d trials, %v", cut, len(trials), err)
 		}
 	}
-	if err := os.WriteFile(rows, []byte("no row\n"+lines[0]), 0o600); err != nil {
+	for _, altered := range []string{"no row", `{"job_sha256":"1"}`, `{"seen":{}}`} {
+		if err := os.WriteFile(rows, []byte(lines[0]+altered+"\n"+lines[0]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := sweeps.Open(directory); err == nil || !strings.Contains(err.Error(), "line 2 is no trial") {
+			t.Errorf("%s: want it refused, have %v", altered, err)
+		}
+		if _, trials, err := sweeps.Read(directory); err == nil || trials != nil {
+			t.Errorf("%s: want it refused, have %v, %v", altered, trials, err)
+		}
+	}
+}
+
+func TestWhatWasNotStoredIsAnError(t *testing.T) {
+	t.Parallel()
+	directory, log := created(t)
+	if err := log.Append(trial(1)); err != nil || !log.Has(trial(1).Job) || log.Has(trial(2).Job) {
+		t.Errorf("have %v", err)
+	}
+	if err := log.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := sweeps.Open(directory); err == nil || !strings.Contains(err.Error(), "line 1 is no trial") {
-		t.Errorf("a row that was altered: have %v", err)
+	if err := log.Append(trial(2)); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("want an error, have %v", err)
+	}
+	if err := os.Mkdir(filepath.Join(directory, "progress.json.partial"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Progress(9, 9); err == nil {
+		t.Error("progress that cannot be stored: want an error")
+	}
+	const file, folder = 0o600, fs.ModeDir | 0o700
+	for name, want := range map[string]fs.FileMode{"sweep.json": file, "trials.jsonl": file, "lib/trend.star": file, "lib": folder, ".": folder, "..": folder} {
+		if info, err := os.Stat(filepath.Join(directory, name)); err != nil || info.Mode() != want {
+			t.Errorf("%s: want %v, have %v, %v", name, want, info.Mode(), err)
+		}
+	}
+}
+
+// TestTheProgressIsStoredTwiceASecond at most, and at the end.
+func TestTheProgressIsStoredTwiceASecond(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		directory, log := created(t)
+		defer log.Close()
+		if p, known := sweeps.ProgressOf(directory); known {
+			t.Errorf("before the first: have %+v", p)
+		}
+		for _, c := range []struct {
+			after       time.Duration
+			done, shown int
+		}{{0, 1, 1}, {499 * time.Millisecond, 2, 1}, {time.Millisecond, 3, 3}, {499 * time.Millisecond, 4, 3}, {0, 9, 9}} {
+			time.Sleep(c.after)
+			if err := log.Progress(c.done, 9); err != nil {
+				t.Fatal(err)
+			}
+			if p, known := sweeps.ProgressOf(directory); !known || p.Done != c.shown || p.Total != 9 {
+				t.Errorf("%d of 9: want %d shown, have %+v, %v", c.done, c.shown, p, known)
+			}
+		}
+		if info, err := os.Stat(filepath.Join(directory, "progress.json")); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("want it private, have %v, %v", info.Mode(), err)
+		}
+		for _, text := range []string{"", "{", `{"done": 0, "total": 0}`, `{"done": 1, "total": 2}` + strings.Repeat(" ", 1_024)} {
+			if err := os.WriteFile(filepath.Join(directory, "progress.json"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if p, known := sweeps.ProgressOf(directory); known {
+				t.Errorf("%.20q: want none known, have %+v", text, p)
+			}
+		}
+	})
+}
+
+// TestTheListHasTheNewestSweepFirst and passes over what is none.
+func TestTheListHasTheNewestSweepFirst(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	if all, err := sweeps.List(filepath.Join(folder, "none")); err != nil || all == nil || len(all) != 0 {
+		t.Errorf("without a folder: have %v, %v", all, err)
+	}
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for name, started := range map[string]time.Time{"a": at, "b": at.Add(time.Hour), "c": at.Add(time.Minute)} {
+		spec := &sweeps.Spec{Schema: 1, Name: name, Started: started, Search: sweeps.TPE, Sort: "profit"}
+		log, err := sweeps.Create(filepath.Join(folder, name), spec, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == "c" {
+			err = errors.Join(log.Append(trial(1)), log.Progress(1, 3))
+		}
+		if err := errors.Join(err, log.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.WriteFile(filepath.Join(folder, "b.json"), nil, 0o600), os.Mkdir(filepath.Join(folder, "other"), 0o700),
+		os.Remove(filepath.Join(folder, "a", "trials.jsonl"))); err != nil {
+		t.Fatal(err)
+	}
+	all, err := sweeps.List(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []sweeps.Status{{Name: "b", Started: at.Add(time.Hour), Search: "tpe", Sort: "profit", Done: true},
+		{Name: "c", Started: at.Add(time.Minute), Search: "tpe", Sort: "profit", Ended: 1, Total: 3}, {Name: "a", Started: at, Search: "tpe", Sort: "profit"}}
+	if d := cmp.Diff(want, all); d != "" {
+		t.Error(d)
+	}
+	for _, text := range []string{"{", `{"schema": 2}`} {
+		if err := os.WriteFile(filepath.Join(folder, "other", "sweep.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if all, err := sweeps.List(folder); err == nil || all != nil || !strings.Contains(err.Error(), "is no sweep of this botd") {
+			t.Errorf("%s: have %v, %v", text, all, err)
+		}
+		if running, err := sweeps.Cancel(filepath.Join(folder, "other")); err == nil || running {
+			t.Errorf("%s: have %v, %v", text, running, err)
+		}
+	}
+}
+
+// TestWhereASweepReadsItsStrategy: its own copy, but for one that names a program.
+func TestWhereASweepReadsItsStrategy(t *testing.T) {
+	t.Parallel()
+	for want, spec := range map[string]sweeps.Spec{"here/strategy.yaml": {Strategy: "/there/trend.yaml"},
+		"/there/trend.yaml": {Strategy: "/there/trend.yaml", InPlace: true}} {
+		if have := spec.StrategyPath("here"); filepath.ToSlash(have) != want {
+			t.Errorf("want %s, have %s", want, have)
+		}
 	}
 }
 
@@ -81,6 +213,9 @@ func TestOneProcessRunsASweep(t *testing.T) {
 	running, err := sweeps.Cancel(directory)
 	if err != nil || !running || !log.Canceled() {
 		t.Errorf("have %v, %v", running, err)
+	}
+	if info, err := os.Stat(filepath.Join(directory, "canceled")); err != nil || info.Mode() != 0o600 {
+		t.Errorf("want it private, have %v, %v", info.Mode(), err)
 	}
 	if err := log.Close(); err != nil {
 		t.Fatal(err)
@@ -104,14 +239,19 @@ func TestAPlanIsChecked(t *testing.T) {
 	t.Parallel()
 	sound := sweeps.Spec{Vary: []string{"fast=1..9"}, Search: sweeps.Random, Sort: "sharpe"}
 	for want, change := range map[string]func(*sweeps.Spec){
-		"":                     func(*sweeps.Spec) {},
-		"needs --vary":         func(s *sweeps.Spec) { s.Vary = nil },
-		"fast is varied twice": func(s *sweeps.Spec) { s.Vary = []string{"fast=1", "fast=2"} },
-		"--search none":        func(s *sweeps.Spec) { s.Search = "none" },
-		"--trials -1":          func(s *sweeps.Spec) { s.Trials = -1 },
-		"slow is unknown":      func(s *sweeps.Spec) { s.Where = "fast < slow" },
-		"--require":            func(s *sweeps.Spec) { s.Require = "trips >= 3" },
-		"--sort":               func(s *sweeps.Spec) { s.Sort = "luck" },
+		"":                                  func(*sweeps.Spec) {},
+		"needs --vary":                      func(s *sweeps.Spec) { s.Vary = nil },
+		"fast is varied twice":              func(s *sweeps.Spec) { s.Vary = []string{"fast=1", "fast=2"} },
+		"--search none":                     func(s *sweeps.Spec) { s.Search = "none" },
+		"--trials -1":                       func(s *sweeps.Spec) { s.Trials = -1 },
+		"slow is unknown":                   func(s *sweeps.Spec) { s.Where = "fast < slow" },
+		"--require":                         func(s *sweeps.Spec) { s.Require = "trips >= 3" },
+		"--sort":                            func(s *sweeps.Spec) { s.Sort = "luck" },
+		"--trials 100001: from 1 to 100000": func(s *sweeps.Spec) { s.Trials = 100_001 },
+		"--vary fast":                       func(s *sweeps.Spec) { s.Vary = []string{"fast"} },
+		"--stop-when":                       func(s *sweeps.Spec) { s.Stop = "luck>30%" },
+		"--pareto luck":                     func(s *sweeps.Spec) { s.Pareto = []string{"sharpe", "luck"} },
+		"--pareto sharpe: one":              func(s *sweeps.Spec) { s.Pareto = []string{"sharpe"} },
 	} {
 		spec := sound
 		change(&spec)
@@ -120,13 +260,19 @@ func TestAPlanIsChecked(t *testing.T) {
 			t.Errorf("want %q, have %v", want, err)
 		}
 	}
+	most := sweeps.Spec{Vary: []string{"fast=1..9", "slow=1..9"}, Search: sweeps.Random, Sort: "sharpe - trades", Trials: 100_000, Stop: "loss>20%"}
+	plan, err := sweeps.NewPlan(&most, 0)
+	if err != nil || len(plan.Axes()) != 2 || plan.Axes()[1].Name != "slow" || plan.StopWhen().Loss != exchange.RateOne/5 {
+		t.Errorf("have %+v, %v", plan, err)
+	}
 }
 
 func TestASweepThatCannotBeginLeavesItsNameFree(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "sweeps", "first")
 	spec := &sweeps.Spec{Schema: 1, Name: "first"}
-	for _, name := range []string{"../outside", strings.Repeat("x", 300)} { // refused before it is written, and by the file system
+	// Refused before it is written, by the file system, and where a folder has the name of a file.
+	for _, name := range []string{"../outside", strings.Repeat("x", 300), "sweep.json/x", "trials.jsonl/x"} {
 		if _, err := sweeps.Create(directory, spec, map[string][]byte{sweeps.StrategyFile: nil, name: nil}); err == nil {
 			t.Errorf("%s: want an error", name)
 		}
