@@ -102,8 +102,9 @@ type trips struct {
 }
 
 func chartData(result *backtest.Result, sources []Source) *charts {
-	c := &charts{Equity: curveOf(result, sources), Series: []series{}}
-	c.Rolling = rollingOf(result)
+	c := &charts{Equity: curveOf(result.Curve(), float(result.InitialEquity), sources), Series: []series{}}
+	firstMS, equity := result.Daily()
+	c.Rolling = rollingOf(firstMS, dailyReturns(equity))
 	for i := range sources {
 		c.Series = append(c.Series, seriesOf(result, &sources[i]))
 	}
@@ -113,10 +114,8 @@ func chartData(result *backtest.Result, sources []Source) *charts {
 
 // curveOf thins the equity out: of each stretch its last point, with the deepest
 // fall within it.
-func curveOf(result *backtest.Result, sources []Source) curve {
+func curveOf(points []backtest.Point, initial float64, sources []Source) curve {
 	var c curve
-	points := result.Curve()
-	initial := float(result.InitialEquity)
 	stretch := (len(points) + mostPoints - 1) / mostPoints
 	peak, fall := initial, 0.0
 	for i, p := range points {

@@ -40,13 +40,10 @@ func (d *drawing) done(label string) template.HTML {
 		d.height, d.body.String()))
 }
 
-// bar is a value beside others: it grows from the middle to the left or right.
+// bar is a value beside others, of which most is the largest: it grows from the middle to the left or right.
 func bar(value, most float64) template.HTML {
 	d := drawing{height: 12}
-	width := 0.0
-	if most > 0 {
-		width = 50 * math.Abs(value) / most
-	}
+	width := 50 * math.Abs(value) / most
 	d.line("axis", 50, 0, 50, 12)
 	switch {
 	case value > 0:

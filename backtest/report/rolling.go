@@ -4,7 +4,6 @@ import (
 	"math"
 	"strconv"
 
-	"botd/backtest"
 	"botd/exchange"
 )
 
@@ -18,10 +17,9 @@ type rolling struct {
 	Volatility []float64  `json:"v"`
 }
 
-func rollingOf(result *backtest.Result) rolling {
+// rollingOf is made of the returns of the days, the first of which begins at firstMS.
+func rollingOf(firstMS int64, returns []float64) rolling {
 	var all rolling
-	firstMS, equity := result.Daily()
-	returns := dailyReturns(equity)
 	for i := rollingDays; i <= len(returns); i++ {
 		mean, spread := 0.0, 0.0
 		for _, r := range returns[i-rollingDays : i] {
