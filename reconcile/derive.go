@@ -40,9 +40,7 @@ func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *
 	if !symbol.Read && !(desired.Unread && symbol.readAlone) || symbol.Rules == nil || symbol.Last <= 0 {
 		return nil, nil
 	}
-	d := &derivation{book: b, desired: desired, symbol: symbol, nowMS: nowMS, plan: desired.Strategy.Plan()}
-	d.sortPlacements()
-	d.measureHeld()
+	d := b.derivation(desired, nowMS)
 	if d.setLeverage() {
 		return d.intents, nil
 	}
@@ -68,12 +66,10 @@ func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *
 
 // ExitOf returns what would close the whole position with nothing in its way.
 func (b *Book) ExitOf(desired *Desired, nowMS int64) []Intent {
-	d := &derivation{book: b, desired: desired, symbol: desired.Symbol, nowMS: nowMS, plan: desired.Strategy.Plan()}
 	if desired.Symbol.Rules == nil || desired.Symbol.Last <= 0 {
 		return nil
 	}
-	d.sortPlacements()
-	d.measureHeld()
+	d := b.derivation(desired, nowMS)
 	d.intents = nil // a duplicate's cancel is derived already
 	if d.held != 0 {
 		d.reduceNow(abs(d.held), "the target is flat")
@@ -83,55 +79,71 @@ func (b *Book) ExitOf(desired *Desired, nowMS int64) []Intent {
 
 // StopLevel is the price at which the position is to be stopped; 0 when nothing says so.
 func (b *Book) StopLevel(desired *Desired) exchange.Price {
-	d := &derivation{book: b, desired: desired, symbol: desired.Symbol}
 	if desired.Symbol.Rules == nil || desired.Symbol.Last <= 0 || !desired.Protection.Set || desired.Protection.StopLoss.IsZero() {
 		return 0
 	}
-	if d.measureHeld(); d.held == 0 {
+	s := b.situation(desired, desired.Symbol, 0)
+	if s.held == 0 {
 		return 0
 	}
-	return d.protectionPrice(placement.StopLoss, desired.Protection.StopLoss)
+	return s.protectionPrice(placement.StopLoss, desired.Protection.StopLoss)
 }
 
 // Closable is the part of a symbol's position that may be botd's to close.
 func (b *Book) Closable(symbol *SymbolState) exchange.Quantity {
-	d := &derivation{book: b, symbol: symbol}
-	d.measureHeld()
-	return d.held
+	return b.situation(&Desired{}, symbol, 0).held
 }
 
 // ToClose is the signed quantity that the kill switch would close of a symbol: what the
 // exchange shows, without what is left to others.
 func (b *Book) ToClose(symbol *SymbolState) exchange.Quantity {
-	d := &derivation{book: b, symbol: symbol, desired: &Desired{Flatten: true}}
-	d.measureHeld()
-	return d.held
+	return b.situation(&Desired{Flatten: true}, symbol, 0).held
 }
 
-// derivation is the work of one Derive.
-type derivation struct {
+// situation is what is known of one symbol when changes are derived for it. Its methods answer
+// questions: they derive nothing and change nothing.
+type situation struct {
 	book    *Book
 	desired *Desired
 	symbol  *SymbolState
-	plan    strategy.Plan
 	nowMS   int64
-	intents []Intent
-	priced  *record.Record
+	held    exchange.Quantity // signed: the part of the position that is botd's
 
 	targetOrders []*account.Placement // live Entry and Exit
 	keyedOrders  []*account.Placement // live Order and ExitOrder
 	stops        []*account.Placement // live StopLoss
-	shrunk       []*account.Placement // stops that are taken off since they sell more than is held
 	profits      []*account.Placement // live TakeProfit
-	held         exchange.Quantity    // signed: the part of the position that is botd's
 	unsettled    bool                 // a placement on the symbol whose acceptance is not known
-	dusting      bool                 // a rest too small for an order is closed by its protection
-	exiting      bool                 // this round exits the position
-	reserved     exchange.Quantity    // what an exit on spot sells as soon as the stops have ended that hold it
-	postponed    bool                 // an exit that was refused waits
-	unlevered    bool                 // the leverage is not the one wanted: nothing opens
 }
 
+func (b *Book) situation(desired *Desired, symbol *SymbolState, nowMS int64) situation {
+	s := situation{book: b, desired: desired, symbol: symbol, nowMS: nowMS}
+	s.held = s.ownPart()
+	return s
+}
+
+// derivation is the work of one Derive: a situation, and what has been derived from it so far.
+type derivation struct {
+	situation
+	plan    strategy.Plan
+	intents []Intent
+	priced  *record.Record
+
+	shrunk    []*account.Placement // stops that are taken off since they sell more than is held
+	dusting   bool                 // a rest too small for an order is closed by its protection
+	exiting   bool                 // this round exits the position
+	reserved  exchange.Quantity    // what an exit on spot sells as soon as the stops have ended that hold it
+	postponed bool                 // an exit that was refused waits
+	unlevered bool                 // the leverage is not the desired one: nothing opens
+}
+
+func (b *Book) derivation(desired *Desired, nowMS int64) *derivation {
+	d := &derivation{situation: b.situation(desired, desired.Symbol, nowMS), plan: desired.Strategy.Plan()}
+	d.sortPlacements()
+	return d
+}
+
+// sortPlacements sorts the live placements by purpose, and cancels those that should not live.
 func (d *derivation) sortPlacements() {
 	former, places := d.symbol.keyed, d.symbol.keyedAt
 	d.keyedOrders, d.symbol.keyedAt = former[:0], places[:0]
@@ -168,35 +180,31 @@ func (d *derivation) sortPlacements() {
 	d.symbol.keyed = d.keyedOrders
 }
 
-// measureHeld finds the part of the position that may be botd's: what its fills explain,
+// ownPart returns the part of the position that may be botd's: what its fills explain,
 // and what its live orders may have made of that since. A foreign part is not
 // traded, and neither is a read older than the fills.
-func (d *derivation) measureHeld() {
-	position, known := d.symbol.Position, d.symbol.Known()
-	flatten := d.desired != nil && d.desired.Flatten
-	if d.symbol.Key().Market == exchange.Spot {
-		if flatten && d.symbol.Quarantine() != "" && d.symbol.Rules != nil {
-			position = d.book.heldInQuarantine(d.symbol)
+func (s *situation) ownPart() exchange.Quantity {
+	position, known := s.symbol.Position, s.symbol.Known()
+	if s.symbol.Key().Market == exchange.Spot {
+		if s.desired.Flatten && s.symbol.Quarantine() != "" && s.symbol.Rules != nil {
+			position = s.book.heldInQuarantine(s.symbol)
 		}
-		if d.held = max(0, position-d.book.sellsUnknown(d.symbol)); d.book.StandsDown() {
-			d.held = max(0, min(position, d.symbol.heldWithTwin()-d.book.sellsUnknown(d.symbol)))
+		if s.book.StandsDown() {
+			position = min(position, s.symbol.heldWithTwin())
 		}
-		return
+		return max(0, position-s.book.sellsUnknown(s.symbol))
 	}
 	if position == known {
-		d.held = position
-		return
+		return position
 	}
-	if standing := d.symbol.Standing(); standing != position { // the list is not believed
-		d.held = standing
-		return
+	if standing := s.symbol.Standing(); standing != position { // the list is not believed
+		return standing
 	}
-	if flatten {
-		d.held = position
-		return
+	if s.desired.Flatten {
+		return position
 	}
 	least, most := known, known
-	for _, p := range d.symbol.live {
+	for _, p := range s.symbol.live {
 		switch {
 		case p.Order().ClosePosition:
 			least, most = min(least, 0), max(most, 0)
@@ -206,13 +214,14 @@ func (d *derivation) measureHeld() {
 			least -= p.Remaining()
 		}
 	}
-	d.held = max(least, min(most, position))
+	held := max(least, min(most, position))
 	switch {
-	case signOf(d.held) != signOf(position):
-		d.held = 0
-	case abs(d.held) > abs(position):
-		d.held = position
+	case signOf(held) != signOf(position):
+		return 0
+	case abs(held) > abs(position):
+		return position
 	}
+	return held
 }
 
 func (d *derivation) add(intent Intent) {
@@ -288,12 +297,12 @@ func (d *derivation) convergeTarget() {
 
 // shownByWallet is how much of what is believed to be held the newest wallet shows, where it misses as much as an
 // order: a stop may have sold it that no list shows, and a part of a position is no more than what is left above the target.
-func (d *derivation) shownByWallet(held exchange.Quantity) exchange.Quantity {
-	if d.symbol.Key().Market != exchange.Spot || d.book.WalletMS == 0 {
+func (s *situation) shownByWallet(held exchange.Quantity) exchange.Quantity {
+	if s.symbol.Key().Market != exchange.Spot || s.book.WalletMS == 0 {
 		return held
 	}
-	own := max(0, d.book.inWallet(d.symbol)-d.symbol.Baseline()-d.symbol.Ignored())
-	if own >= held || d.tooSmall(held-own) {
+	own := max(0, s.book.inWallet(s.symbol)-s.symbol.Baseline()-s.symbol.Ignored())
+	if own >= held || s.tooSmall(held-own) {
 		return held
 	}
 	return own
@@ -301,11 +310,11 @@ func (d *derivation) shownByWallet(held exchange.Quantity) exchange.Quantity {
 
 // unrounded is how much of what is held a target asks for without the quantity step: a step
 // that has grown rounds what is bought, and sells nothing.
-func (d *derivation) unrounded(target strategy.Target) exchange.Quantity {
+func (s *situation) unrounded(target strategy.Target) exchange.Quantity {
 	if target.Kind != strategy.ByQuantity {
 		return 0
 	}
-	return min(abs(target.Quantity), abs(d.held)+d.symbol.Fees())
+	return min(abs(target.Quantity), abs(s.held)+s.symbol.Fees())
 }
 
 func signOf(q exchange.Quantity) int {
@@ -345,22 +354,22 @@ func (d *derivation) resolve(target strategy.Target) (exchange.Quantity, bool) {
 }
 
 // quantityFor is notional / last price, on spot with the taker fee reserved.
-func (d *derivation) quantityFor(notional exchange.Amount) exchange.Quantity {
-	if d.symbol.Key().Market == exchange.Spot {
-		notional = notional.MulDiv(int64(exchange.RateOne), int64(exchange.RateOne+d.desired.TakerFee))
+func (s *situation) quantityFor(notional exchange.Amount) exchange.Quantity {
+	if s.symbol.Key().Market == exchange.Spot {
+		notional = notional.MulDiv(int64(exchange.RateOne), int64(exchange.RateOne+s.desired.TakerFee))
 	}
-	return d.symbol.Rules.QuantityFor(notional, d.symbol.Last)
+	return s.symbol.Rules.QuantityFor(notional, s.symbol.Last)
 }
 
 func abs(q exchange.Quantity) exchange.Quantity { return max(q, -q) }
 
 // capped bounds one order by the most the symbol allows; what is left follows in the next round.
-func (d *derivation) capped(quantity exchange.Quantity) exchange.Quantity {
-	return min(quantity, d.symbol.Rules.QuantityFor(d.symbol.Rules.MaxNotional, d.symbol.Last))
+func (s *situation) capped(quantity exchange.Quantity) exchange.Quantity {
+	return min(quantity, s.symbol.Rules.QuantityFor(s.symbol.Rules.MaxNotional, s.symbol.Last))
 }
 
-func (d *derivation) tooSmall(quantity exchange.Quantity) bool {
-	return quantity < d.symbol.Rules.QuantityTick || d.symbol.Rules.Notional(d.symbol.Last, quantity).Less(d.symbol.Rules.MinNotional)
+func (s *situation) tooSmall(quantity exchange.Quantity) bool {
+	return quantity < s.symbol.Rules.QuantityTick || s.symbol.Rules.Notional(s.symbol.Last, quantity).Less(s.symbol.Rules.MinNotional)
 }
 
 // enter opens or adds: one opening at a time, and only when everything on the

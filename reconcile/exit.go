@@ -49,9 +49,9 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 // ExitOutdated reports whether the plan in force asks for no less than is held: an exit that the
 // one before it asked for has no reason any more.
 func (b *Book) ExitOutdated(desired *Desired) bool {
-	d := &derivation{book: b, desired: desired, symbol: desired.Symbol, plan: desired.Strategy.Plan()}
-	target, rules := d.plan.Target, desired.Symbol.Rules
-	if d.measureHeld(); target.Sign() == 0 || rules == nil || target.Sign() != signOf(d.held) {
+	target, symbol := desired.Strategy.Plan().Target, desired.Symbol
+	held := b.situation(desired, symbol, 0).held
+	if target.Sign() == 0 || symbol.Rules == nil || target.Sign() != signOf(held) {
 		return false
 	}
 	quantity, priced := desired.Strategy.Priced(target)
@@ -62,7 +62,7 @@ func (b *Book) ExitOutdated(desired *Desired) bool {
 	default:
 		return false // how much it asks for is not known yet
 	}
-	return abs(d.held)+d.symbol.Fees() <= abs(quantity)
+	return abs(held)+symbol.Fees() <= abs(quantity)
 }
 
 // postpones reports whether an exit on spot waits after refusals, or until the symbol is traded again. A stop would be in its

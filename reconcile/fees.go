@@ -42,11 +42,11 @@ func rateOfFee(fee, bought exchange.Amount) exchange.Rate {
 
 // expectFees returns the record that deducts the fee of what a record has just filled of a
 // purchase; false where none is due.
-func (s *survey) expectFees(symbol *SymbolState) (record.Record, bool) {
+func (e *evidence) expectFees(symbol *SymbolState) (record.Record, bool) {
 	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || symbol.Bought() <= 0 {
 		return record.Record{}, false
 	}
-	rate := s.book.SpotFee
+	rate := e.book.SpotFee
 	if symbol.feeRateKnown {
 		rate = symbol.feeRate
 	}

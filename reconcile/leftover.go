@@ -38,17 +38,17 @@ func (s *survey) quarantineLeftOver(p *account.Placement) bool {
 // leftOver returns a row that could be the placement's order: of its symbol and side,
 // not older, with an effect, and claimed by no placement. One that shows an id of
 // somebody's must have its quantity too.
-func (s *survey) leftOver(p *account.Placement) *exchange.Order {
-	lists := []exchange.Fetched[exchange.Order]{s.fetched.Orders(p.Order().Market)}
+func (e *evidence) leftOver(p *account.Placement) *exchange.Order {
+	lists := []exchange.Fetched[exchange.Order]{e.fetched.Orders(p.Order().Market)}
 	if p.Order().Market == exchange.Spot {
-		lists = append(lists, s.fetched.History)
+		lists = append(lists, e.fetched.History)
 	}
 	for _, list := range lists {
 		if !list.Done() {
 			continue
 		}
 		for i := range list.Items() {
-			if o := &list.Items()[i]; couldBe(o, p.Order(), p.SentMS()) && !s.claimed(o) {
+			if o := &list.Items()[i]; couldBe(o, p.Order(), p.SentMS()) && !e.claimed(o) {
 				return o
 			}
 		}
@@ -69,8 +69,8 @@ func (s *survey) noteIDs(orders []exchange.Order) {
 // boughtBy is how much a row that is left over has bought for a placement. That it shows no
 // id makes it nobody's: what a person buys shows none either. It is botd's to sell only
 // where botd's own rows show none, and where the placement could have bought that much.
-func (s *survey) boughtBy(o *exchange.Order, p *account.Placement, symbol *SymbolState) exchange.Quantity {
-	if o == nil || o.ClientOrderID != "" || o.Filled == 0 || !s.book.idsLeftOut || symbol.Rules == nil {
+func (e *evidence) boughtBy(o *exchange.Order, p *account.Placement, symbol *SymbolState) exchange.Quantity {
+	if o == nil || o.ClientOrderID != "" || o.Filled == 0 || !e.book.idsLeftOut || symbol.Rules == nil {
 		return 0
 	}
 	order := p.Order()
@@ -115,14 +115,14 @@ func couldBe(o *exchange.Order, order exchange.NewOrder, sentMS int64) bool {
 }
 
 // claimed reports whether a row is the order of a placement, live or ended.
-func (s *survey) claimed(o *exchange.Order) bool {
-	if s.match(o) != nil {
+func (e *evidence) claimed(o *exchange.Order) bool {
+	if e.match(o) != nil {
 		return true
 	}
-	if e, ended := s.book.Ended(o.ClientOrderID); ended && o.ClientOrderID != "" {
-		return e.OrderID == 0 || e.OrderID == o.ID
+	if former, ended := e.book.Ended(o.ClientOrderID); ended && o.ClientOrderID != "" {
+		return former.OrderID == 0 || former.OrderID == o.ID
 	}
-	_, _, ended := s.book.EndedAs(o.Key(), o.ID)
+	_, _, ended := e.book.EndedAs(o.Key(), o.ID)
 	return ended
 }
 
@@ -149,8 +149,8 @@ func (s *survey) walletMoved(symbol *SymbolState, p *account.Placement) (moved, 
 }
 
 // shownInWallet is how much of a spot symbol's base asset a snapshot shows.
-func (s *survey) shownInWallet(symbol *SymbolState) exchange.Quantity {
-	for _, balance := range s.fetched.Balances.Items() {
+func (e *evidence) shownInWallet(symbol *SymbolState) exchange.Quantity {
+	for _, balance := range e.fetched.Balances.Items() {
 		if balance.Asset == symbol.Rules.Base {
 			return symbol.Rules.FloorQuantity(symbol.Rules.QuantityOf(balance.Free.Add(balance.Frozen)))
 		}

@@ -38,7 +38,7 @@ func TestWhoseRowItIs(t *testing.T) {
 			if c.change != nil {
 				c.change(&row)
 			}
-			s := &survey{book: d.book, fetched: &Snapshot{}}
+			s := d.book.survey(&Snapshot{})
 			next, have := first, 0
 			if p := s.matchFrom(&next, &row); p != nil {
 				have = 1 + slices.Index(ids, p.ClientOrderID())
@@ -78,7 +78,7 @@ func TestWhatARowOfAnOrderSays(t *testing.T) {
 		id := d.rests(placement.Order, 12, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: 1e8, Quantity: 10})
 		d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Fill{OrderID: 12, Filled: 4}})
 		row := d.order(id, c.id, c.status, 10, c.filled)
-		s := &survey{book: d.book, fetched: &Snapshot{EndedMS: d.now}}
+		s := d.book.survey(&Snapshot{EndedMS: d.now})
 		s.observeOrder(d.book.Placement(id), &row)
 		have := ""
 		for _, r := range s.records {
@@ -205,7 +205,7 @@ func TestWhatARowOfAnOwnOrderThatCannotBeReadShows(t *testing.T) {
 		d := holds(t, 20)
 		id := d.rests(c.purpose, 12, exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Price: 1e8, Quantity: 10, ReduceOnly: true})
 		d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Fill{OrderID: 12, Filled: 4}})
-		s := &survey{book: d.book, fetched: &Snapshot{EndedMS: d.now}}
+		s := d.book.survey(&Snapshot{EndedMS: d.now})
 		s.unreadOwn(d.book.Placement(id), &UnreadOrder{Market: exchange.Futures, Open: c.open,
 			Row: exchange.UnreadableRow{ID: 12, FilledRead: c.read, Filled: c.filled}})
 		have := "filled 10"

@@ -108,8 +108,8 @@ func (d *derivation) placeKeyed(purpose placement.Purpose, desired *strategy.Des
 }
 
 // against reports whether a side would open against a position (futures rule 4).
-func (d *derivation) against(side exchange.Side) bool {
-	return d.symbol.Key().Market == exchange.Futures && int64(d.held)*side.Sign() < 0
+func (s *situation) against(side exchange.Side) bool {
+	return s.symbol.Key().Market == exchange.Futures && int64(s.held)*side.Sign() < 0
 }
 
 // otherSideUnknown reports whether an opening of the other side is to be sent in this round, or is not

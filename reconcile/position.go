@@ -293,9 +293,9 @@ func (s *survey) recordUnattributed(symbol *SymbolState, quantity exchange.Quant
 // symbol's last fill, by the clock and, since that may have jumped ahead, by what
 // lies between snapshots too: more than one of them, where L is no longer than
 // what may count of the time between two.
-func (s *survey) mayPredateFill(symbol *SymbolState) bool {
-	return s.fetched.BeganMS < symbol.FilledMS()+s.book.Settle().StalenessMS ||
-		s.book.Settle().StalenessMS > 0 && symbol.calm.sinceMS != 0 && !symbol.calm.exceeds(s.book.Settle().StalenessMS)
+func (e *evidence) mayPredateFill(symbol *SymbolState) bool {
+	return e.fetched.BeganMS < symbol.FilledMS()+e.book.Settle().StalenessMS ||
+		e.book.Settle().StalenessMS > 0 && symbol.calm.sinceMS != 0 && !symbol.calm.exceeds(e.book.Settle().StalenessMS)
 }
 
 // inWallet is how much of a spot symbol's base asset the account has.

@@ -159,7 +159,7 @@ func TestWhatWasOpenedStandsWhileNoListCanBeRead(t *testing.T) {
 		if c.with != nil {
 			c.with(d, symbol)
 		}
-		s := &survey{book: d.book, fetched: &Snapshot{}}
+		s := d.book.survey(&Snapshot{})
 		s.standOpened(symbol)
 		if have := symbol.testimony.doubted; have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
@@ -257,7 +257,7 @@ func TestSinceWhenAPositionIsHeldAndAtWhichPrice(t *testing.T) {
 		if c.state != nil {
 			c.state(d, symbol)
 		}
-		s := &survey{book: d.book, fetched: &Snapshot{BeganMS: 1, EndedMS: 77}}
+		s := d.book.survey(&Snapshot{BeganMS: 1, EndedMS: 77})
 		s.takeRow(symbol, &c.row)
 		have := fmt.Sprintf("%d %s %d %s", symbol.Position, symbol.EntryPrice, symbol.Leverage, symbol.LiqPrice)
 		if have != c.want || (symbol.SinceMS == 77) != c.newSet || symbol.PositionID != c.row.ID {

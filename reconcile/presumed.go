@@ -103,7 +103,7 @@ func (s *survey) unclaimedPurchases(symbol *SymbolState, sinceMS int64) (sum exc
 
 // mayBuy is the most that a purchase may still have bought: an amount in the quote asset at
 // a price a hundredth below the last one.
-func (s *survey) mayBuy(p *account.Placement, symbol *SymbolState) exchange.Quantity {
+func (e *evidence) mayBuy(p *account.Placement, symbol *SymbolState) exchange.Quantity {
 	order := p.Order()
 	if order.QuoteAmount.IsZero() {
 		return p.Remaining()
@@ -120,25 +120,25 @@ const mostTimes = 2
 // timesPaid is how often a purchase may have been executed: once, unless the wallet that shows more of the asset shows the money for
 // all of it gone too, since it was sent and by nothing else that is known. A deposit costs nothing, and a person's purchase in the same second would
 // have to be of the same amount.
-func (s *survey) timesPaid(p *account.Placement, symbol *SymbolState) exchange.Quantity {
-	before, known := s.book.purse[p.ClientOrderID()]
-	if !known || s.book.StandsDown() || s.boughtSince(p, before.atMS) {
+func (e *evidence) timesPaid(p *account.Placement, symbol *SymbolState) exchange.Quantity {
+	before, known := e.book.purse[p.ClientOrderID()]
+	if !known || e.book.StandsDown() || e.boughtSince(p, before.atMS) {
 		return 1
 	}
-	balance := s.book.Balance(symbol.Rules.Quote)
+	balance := e.book.Balance(symbol.Rules.Quote)
 	paid := before.amount.Sub(balance.Free.Add(balance.Frozen))
-	more := s.book.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees() - symbol.Unattributed()
-	if more <= s.mayBuy(p, symbol) || paid.Less(symbol.Rules.Notional(symbol.Last, more).MulRate(exchange.RateOne*98/100)) {
+	more := e.book.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees() - symbol.Unattributed()
+	if more <= e.mayBuy(p, symbol) || paid.Less(symbol.Rules.Notional(symbol.Last, more).MulRate(exchange.RateOne*98/100)) {
 		return 1
 	}
 	return mostTimes
 }
 
 // boughtSince reports whether anything else on spot may have cost money since a time.
-func (s *survey) boughtSince(p *account.Placement, sinceMS int64) bool {
-	return slices.ContainsFunc(s.book.symbols, func(other *SymbolState) bool {
+func (e *evidence) boughtSince(p *account.Placement, sinceMS int64) bool {
+	return slices.ContainsFunc(e.book.symbols, func(other *SymbolState) bool {
 		return other.Key().Market == exchange.Spot && other.FilledMS() >= sinceMS
-	}) || slices.ContainsFunc(s.book.Live(), func(q *account.Placement) bool {
+	}) || slices.ContainsFunc(e.book.Live(), func(q *account.Placement) bool {
 		return q != p && q.Order().Market == exchange.Spot && q.Order().Side == exchange.Buy
 	})
 }
@@ -161,11 +161,11 @@ func (b *Book) notePurse(p *account.Placement) {
 
 // soldNothing reports whether the wallet shows all of the asset, though it freezes none of it for
 // a stop: that was canceled, or either read is older.
-func (s *survey) soldNothing(p *account.Placement, symbol *SymbolState) bool {
-	if s.book.CancelMS(p.ClientOrderID()) == 0 && s.fetched.BeganMS <= s.book.arrivedMS(p)+s.book.Settle().StalenessMS {
+func (e *evidence) soldNothing(p *account.Placement, symbol *SymbolState) bool {
+	if e.book.CancelMS(p.ClientOrderID()) == 0 && e.fetched.BeganMS <= e.book.arrivedMS(p)+e.book.Settle().StalenessMS {
 		return false
 	}
-	return s.book.inWallet(symbol) >= symbol.Baseline()+symbol.Known()-symbol.Fees()
+	return e.book.inWallet(symbol) >= symbol.Baseline()+symbol.Known()-symbol.Fees()
 }
 
 // mostUnfrozenMS bounds how long after a sale the wallet is taken to be older than it.

@@ -48,9 +48,9 @@ func (d *derivation) mayRepeat(p *account.Placement) bool {
 
 // unansweredStop reports whether a stop was handed out so long ago that its answer counts as lost, though it may come yet: the exchange
 // takes no second one beside it. On spot it may take both, and both would sell.
-func (d *derivation) unansweredStop(p *account.Placement) bool {
-	at := d.book.handedOut[p.ClientOrderID()]
-	return at != 0 && d.nowMS-at >= repeatMS && p.Purpose() == placement.StopLoss && p.Order().ClosePosition
+func (s *situation) unansweredStop(p *account.Placement) bool {
+	at := s.book.handedOut[p.ClientOrderID()]
+	return at != 0 && s.nowMS-at >= repeatMS && p.Purpose() == placement.StopLoss && p.Order().ClosePosition
 }
 
 // replaceable reports whether a protective order may have another in its place: its fate is
@@ -72,15 +72,15 @@ func (b *Book) EndUnread(p *account.Placement) bool {
 }
 
 // repeatAfterMS is how long a placement of unknown fate waits for another beside it.
-func (d *derivation) repeatAfterMS(p *account.Placement) int64 {
+func (s *situation) repeatAfterMS(p *account.Placement) int64 {
 	levels := -promptRepeats
-	for _, q := range d.book.InFlightOn(p.Symbol()) {
-		if (q.State() == placement.Uncertain || d.unansweredStop(q)) && q.Purpose() == p.Purpose() && q.Key() == p.Key() &&
+	for _, q := range s.book.InFlightOn(p.Symbol()) {
+		if (q.State() == placement.Uncertain || s.unansweredStop(q)) && q.Purpose() == p.Purpose() && q.Key() == p.Key() &&
 			q.Order().Type == p.Order().Type {
 			levels++
 		}
 	}
-	if d.desired.Flatten {
+	if s.desired.Flatten {
 		levels = min(levels, 1) // the kill switch is not patient
 	}
 	return repeatMS << max(0, min(levels, repeatLevels))
@@ -88,8 +88,8 @@ func (d *derivation) repeatAfterMS(p *account.Placement) int64 {
 
 // superseded reports whether a younger exit was sent after this one: its own fate holds
 // nothing up then.
-func (d *derivation) superseded(p *account.Placement) bool {
-	return slices.ContainsFunc(d.targetOrders, func(q *account.Placement) bool { return q.Purpose() == placement.Exit && q.SentMS() > p.SentMS() })
+func (s *situation) superseded(p *account.Placement) bool {
+	return slices.ContainsFunc(s.targetOrders, func(q *account.Placement) bool { return q.Purpose() == placement.Exit && q.SentMS() > p.SentMS() })
 }
 
 // protect keeps the position's stop-loss and take-profit on the exchange, placed
@@ -128,48 +128,48 @@ func (d *derivation) protect() {
 
 // soldAll reports whether on spot botd's own fills say that nothing is held, and no purchase is under way: a
 // stop that stands would sell what is not botd's, whatever could not be read.
-func (d *derivation) soldAll() bool {
-	return d.symbol.Key().Market == exchange.Spot && d.symbol.Known() == 0 && d.symbol.Contradicted == "" &&
-		!slices.ContainsFunc(slices.Concat(d.targetOrders, d.keyedOrders), func(p *account.Placement) bool { return p.Order().Side == exchange.Buy })
+func (s *situation) soldAll() bool {
+	return s.symbol.Key().Market == exchange.Spot && s.symbol.Known() == 0 && s.symbol.Contradicted == "" &&
+		!slices.ContainsFunc(slices.Concat(s.targetOrders, s.keyedOrders), func(p *account.Placement) bool { return p.Order().Side == exchange.Buy })
 }
 
 // declared reports whether the symbol is in a declared state in which what protects
 // stays as it is: only a person, or its replacement, ends a protective order there.
-func (d *derivation) declared() bool {
-	symbol := d.symbol
-	return d.desired.Unread || symbol.Key().Market == exchange.Futures && (symbol.Quarantine() != "" || symbol.Contradicted != "" || symbol.Unwitnessed())
+func (s *situation) declared() bool {
+	symbol := s.symbol
+	return s.desired.Unread || symbol.Key().Market == exchange.Futures && (symbol.Quarantine() != "" || symbol.Contradicted != "" || symbol.Unwitnessed())
 }
 
 // unexplained reports whether there is a position that nothing of botd's explains, and that
 // no stale read shows: the exchange executed what it refused, or somebody traded by hand.
 // What is left to others by policy is no part of it.
-func (d *derivation) unexplained() bool {
-	symbol := d.symbol
-	if symbol.Key().Market != exchange.Futures || symbol.Position == 0 || d.book.Foreign == ForeignIgnore && symbol.Cause() != record.JournalLost {
+func (s *situation) unexplained() bool {
+	symbol := s.symbol
+	if symbol.Key().Market != exchange.Futures || symbol.Position == 0 || s.book.Foreign == ForeignIgnore && symbol.Cause() != record.JournalLost {
 		return false
 	}
-	if fresh := symbol.testimony.zeroed && symbol.Known() == 0 && !slices.Contains(symbol.testimony.past, symbol.PositionID); fresh && !d.openingUnresolved() {
+	if fresh := symbol.testimony.zeroed && symbol.Known() == 0 && !slices.Contains(symbol.testimony.past, symbol.PositionID); fresh && !s.openingUnresolved() {
 		return true // no read of an earlier position shows this one
 	}
 	outlived := symbol.Known() == 0 && symbol.unexplainedID == symbol.PositionID && symbol.unexplainedFromMS < symbol.ChangedMS()
-	if outlived && !d.openingUnresolved() {
+	if outlived && !s.openingUnresolved() {
 		return true // it was shown beside botd's own part, before that was reduced
 	}
-	return symbol.Quarantine() != "" || d.nowMS-symbol.ChangedMS() > d.book.Settle().StalenessMS && !d.openingUnresolved() && symbol.differs.sinceMS != 0
+	return symbol.Quarantine() != "" || s.nowMS-symbol.ChangedMS() > s.book.Settle().StalenessMS && !s.openingUnresolved() && symbol.differs.sinceMS != 0
 }
 
 // openingUnresolved reports whether it is not known what became of an opening: it may
 // explain a position.
-func (d *derivation) openingUnresolved() bool {
-	return d.unsettled && slices.ContainsFunc(d.symbol.inFlight, func(p *account.Placement) bool {
+func (s *situation) openingUnresolved() bool {
+	return s.unsettled && slices.ContainsFunc(s.symbol.inFlight, func(p *account.Placement) bool {
 		return p.State().Unresolved() && p.Purpose().Opens()
 	})
 }
 
 // mayProtectUnknown reports whether an order protects what an opening of unknown fate has made: a list showed
 // it since that was sent, and one that does not show it may lie. Until it is decided, what protects stays.
-func (d *derivation) mayProtectUnknown(p *account.Placement) bool {
-	return p.Order().ClosePosition && slices.ContainsFunc(d.symbol.inFlight, func(q *account.Placement) bool {
+func (s *situation) mayProtectUnknown(p *account.Placement) bool {
+	return p.Order().ClosePosition && slices.ContainsFunc(s.symbol.inFlight, func(q *account.Placement) bool {
 		return q.State() == placement.Uncertain && q.Purpose().Opens() && q.SentMS() <= p.SentMS()
 	})
 }
@@ -259,10 +259,10 @@ func (d *derivation) convergeStop(protection strategy.Protection) {
 // stopsOf sorts protections of one kind: the closePosition one, the bridge
 // beside it, and an exit at market; of several the newest. One of the other side was for an earlier position: an old list
 // shows it still.
-func (d *derivation) stopsOf(live []*account.Placement) (main, bridging, urgent *account.Placement) {
+func (s *situation) stopsOf(live []*account.Placement) (main, bridging, urgent *account.Placement) {
 	for _, p := range live {
 		switch {
-		case d.held != 0 && p.Order().Side == exchange.SideOf(d.held):
+		case s.held != 0 && p.Order().Side == exchange.SideOf(s.held):
 		case p.Order().ClosePosition:
 			if main == nil || main.State() == placement.Uncertain || p.State() != placement.Uncertain {
 				main = p
@@ -278,11 +278,11 @@ func (d *derivation) stopsOf(live []*account.Placement) (main, bridging, urgent 
 
 // exitForProtection returns the exit at market that is under way in the name of a
 // protection whose price was passed, or nil.
-func (d *derivation) exitForProtection() *account.Placement {
-	if _, _, urgent := d.stopsOf(d.stops); urgent != nil {
+func (s *situation) exitForProtection() *account.Placement {
+	if _, _, urgent := s.stopsOf(s.stops); urgent != nil {
 		return urgent
 	}
-	_, _, urgent := d.stopsOf(d.profits)
+	_, _, urgent := s.stopsOf(s.profits)
 	return urgent
 }
 
@@ -367,45 +367,45 @@ func share(price exchange.Price, rate exchange.Rate) exchange.Price {
 
 // protectionPrice is the stop price: on the losing side for a stop, on the
 // winning side for a profit, rounded away from the position by less than a tick.
-func (d *derivation) protectionPrice(purpose placement.Purpose, distance strategy.Distance) exchange.Price {
-	rules := d.symbol.Rules
+func (s *situation) protectionPrice(purpose placement.Purpose, distance strategy.Distance) exchange.Price {
+	rules := s.symbol.Rules
 	switch {
-	case distance.Price != 0 && d.above(purpose): // the tick may have grown since the strategy set it
+	case distance.Price != 0 && s.above(purpose): // the tick may have grown since the strategy set it
 		return rules.CeilPrice(distance.Price)
 	case distance.Price != 0:
 		return rules.FloorPrice(distance.Price)
 	}
-	base := d.symbol.MeanEntry()
+	base := s.symbol.MeanEntry()
 	if base.IsZero() {
-		base = rules.PriceAmount(d.symbol.Last)
+		base = rules.PriceAmount(s.symbol.Last)
 	}
-	return d.protectionFrom(base, purpose, distance)
+	return s.protectionFrom(base, purpose, distance)
 }
 
 // protectionFrom is the price at a distance from another.
-func (d *derivation) protectionFrom(base exchange.Amount, purpose placement.Purpose, distance strategy.Distance) exchange.Price {
-	rules := d.symbol.Rules
-	if d.above(purpose) {
+func (s *situation) protectionFrom(base exchange.Amount, purpose placement.Purpose, distance strategy.Distance) exchange.Price {
+	rules := s.symbol.Rules
+	if s.above(purpose) {
 		return rules.CeilPrice(rules.PriceOf(base.Add(base.MulRate(distance.Share))))
 	}
 	return rules.FloorPrice(rules.PriceOf(base.Sub(base.MulRate(distance.Share))))
 }
 
 // above reports whether a protection's price is above that of now: a long position's profit, and a short one's stop.
-func (d *derivation) above(purpose placement.Purpose) bool {
-	return d.long() == (purpose == placement.TakeProfit)
+func (s *situation) above(purpose placement.Purpose) bool {
+	return s.long() == (purpose == placement.TakeProfit)
 }
 
 // long reports whether the position that is protected is long, as any on spot.
-func (d *derivation) long() bool { return d.held > 0 || d.symbol.Key().Market == exchange.Spot }
+func (s *situation) long() bool { return s.held > 0 || s.symbol.Key().Market == exchange.Spot }
 
 // pricePassed reports whether the exchange would refuse the price: a stop must be on
 // the losing side of the current price, a profit on the winning side (rule 9).
-func (d *derivation) pricePassed(purpose placement.Purpose, price exchange.Price) bool {
-	if d.above(purpose) {
-		return price <= d.symbol.Last
+func (s *situation) pricePassed(purpose placement.Purpose, price exchange.Price) bool {
+	if s.above(purpose) {
+		return price <= s.symbol.Last
 	}
-	return price >= d.symbol.Last
+	return price >= s.symbol.Last
 }
 
 // exitNow exits at market in the name of a protection, unless an exit is under

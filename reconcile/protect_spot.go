@@ -67,13 +67,13 @@ func (d *derivation) protectSpot() {
 }
 
 // stopHasAsset reports whether on spot a stop is to hold what is held: a resting exit cannot hold it too.
-func (d *derivation) stopHasAsset() bool {
-	return d.symbol.Key().Market == exchange.Spot && d.desired.Protection.Set && !d.desired.Protection.StopLoss.IsZero()
+func (s *situation) stopHasAsset() bool {
+	return s.symbol.Key().Market == exchange.Spot && s.desired.Protection.Set && !s.desired.Protection.StopLoss.IsZero()
 }
 
 // restingExits is what exits of the plan still hold of the asset: a stop waits for their cancels.
-func (d *derivation) restingExits() (sum exchange.Quantity) {
-	for _, p := range d.keyedOrders {
+func (s *situation) restingExits() (sum exchange.Quantity) {
+	for _, p := range s.keyedOrders {
 		if p.Purpose() == placement.ExitOrder {
 			sum += p.Remaining()
 		}
@@ -82,67 +82,67 @@ func (d *derivation) restingExits() (sum exchange.Quantity) {
 }
 
 // soldByOthers reports whether the symbol is quarantined since the order history, too, shows that others have sold.
-func (d *derivation) soldByOthers() bool {
-	return d.symbol.Quarantine() != "" && d.symbol.Cause() == record.SoldByOthers
+func (s *situation) soldByOthers() bool {
+	return s.symbol.Quarantine() != "" && s.symbol.Cause() == record.SoldByOthers
 }
 
 // twinPending is what another botd has bought so recently that its stop may be on its way: of its orders that sell, those
 // before it covered what that one held before.
-func (d *derivation) twinPending() exchange.Quantity {
-	recent := d.symbol.twinBought(d.nowMS)
-	before := max(0, d.symbol.heldWithTwin()-max(0, d.symbol.ownOnSpot())-recent)
-	return max(0, recent-max(0, d.book.sellsUnknown(d.symbol)-before))
+func (s *situation) twinPending() exchange.Quantity {
+	recent := s.symbol.twinBought(s.nowMS)
+	before := max(0, s.symbol.heldWithTwin()-max(0, s.symbol.ownOnSpot())-recent)
+	return max(0, recent-max(0, s.book.sellsUnknown(s.symbol)-before))
 }
 
 // allShown reports whether each stop is known to stand: the exchange has shown all of them.
-func (d *derivation) allShown() bool {
-	return len(d.stops) > 1 && !slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return p.State().Unresolved() || !p.Seen() })
+func (s *situation) allShown() bool {
+	return len(s.stops) > 1 && !slices.ContainsFunc(s.stops, func(p *account.Placement) bool { return p.State().Unresolved() || !p.Seen() })
 }
 
 // explainedOnSpot is the spot position that stops protect: while a wallet is contradicted it is
 // what the fills explain, since nothing but that wallet says that any of it is gone. What a
 // purchase has bought that no list shows counts as far as the wallet shows it.
-func (d *derivation) explainedOnSpot() exchange.Quantity {
-	if d.book.StandsDown() {
-		return d.symbol.heldWithTwin() - d.book.sellsUnknown(d.symbol) - d.unnamedStops()
+func (s *situation) explainedOnSpot() exchange.Quantity {
+	if s.book.StandsDown() {
+		return s.symbol.heldWithTwin() - s.book.sellsUnknown(s.symbol) - s.unnamedStops()
 	}
 	switch {
-	case d.walletDecides():
-		return d.backed(d.explainedByFills() + d.symbol.spot.presumed)
-	case d.symbol.Contradicted == "" && d.symbol.Quarantine() == "":
-		return d.held + d.symbol.spot.presumed
+	case s.walletDecides():
+		return s.backed(s.explainedByFills() + s.symbol.spot.presumed)
+	case s.symbol.Contradicted == "" && s.symbol.Quarantine() == "":
+		return s.held + s.symbol.spot.presumed
 	}
-	return d.explainedByFills()
+	return s.explainedByFills()
 }
 
 // unnamedStops is what stops that show no id may sell of what another botd holds: where lists leave ids out, they may be its own.
 // What protects is not placed again, whoever placed it.
-func (d *derivation) unnamedStops() (sum exchange.Quantity) {
-	for i := range d.symbol.Foreign {
-		if o := &d.symbol.Foreign[i]; o.Side == exchange.Sell && o.ClientOrderID == "" && o.Type.StopLoss() {
+func (s *situation) unnamedStops() (sum exchange.Quantity) {
+	for i := range s.symbol.Foreign {
+		if o := &s.symbol.Foreign[i]; o.Side == exchange.Sell && o.ClientOrderID == "" && o.Type.StopLoss() {
 			sum += o.Remaining()
 		}
 	}
-	return min(sum, max(0, d.symbol.heldWithTwin()-max(0, d.symbol.ownOnSpot())-d.book.sellsUnknown(d.symbol)))
+	return min(sum, max(0, s.symbol.heldWithTwin()-max(0, s.symbol.ownOnSpot())-s.book.sellsUnknown(s.symbol)))
 }
 
 // walletDecides reports whether the wallet bounds what is protected: in a quarantine, since fills may be missing from the
 // journal. Where the exchange executed more than it answered, none is.
-func (d *derivation) walletDecides() bool {
-	return d.symbol.Quarantine() != "" && d.symbol.Cause() != record.ExecutedBeyond
+func (s *situation) walletDecides() bool {
+	return s.symbol.Quarantine() != "" && s.symbol.Cause() != record.ExecutedBeyond
 }
 
 // explainedByFills is what fills explain of a spot position, without what orders that the
 // journal does not know may sell of it.
-func (d *derivation) explainedByFills() exchange.Quantity {
-	return max(0, d.symbol.Known()-d.symbol.Fees()-d.book.sellsUnknown(d.symbol))
+func (s *situation) explainedByFills() exchange.Quantity {
+	return max(0, s.symbol.Known()-s.symbol.Fees()-s.book.sellsUnknown(s.symbol))
 }
 
 // backed is a quantity as far as the newest wallet shows it beside what is not botd's. It may be older than the
 // last sale: what that sold is in the fills already.
-func (d *derivation) backed(quantity exchange.Quantity) exchange.Quantity {
-	inWallet := d.symbol.Rules.FloorQuantity(d.book.inWallet(d.symbol))
-	return max(0, min(quantity, inWallet-d.symbol.Baseline()-d.book.sellsUnknown(d.symbol)))
+func (s *situation) backed(quantity exchange.Quantity) exchange.Quantity {
+	inWallet := s.symbol.Rules.FloorQuantity(s.book.inWallet(s.symbol))
+	return max(0, min(quantity, inWallet-s.symbol.Baseline()-s.book.sellsUnknown(s.symbol)))
 }
 
 // uncovered is what of it neither a stop nor an exit sells; below zero they sell more.
@@ -167,37 +167,37 @@ func (d *derivation) withoutExits(left exchange.Quantity) exchange.Quantity {
 // selling is what stops and exits may still sell, without those that another may take the place
 // of. What the wallet misses of the fills, those may have sold that the open list does not
 // show: it is not counted twice.
-func (d *derivation) selling(replaced func(*account.Placement) bool) (sum exchange.Quantity) {
+func (s *situation) selling(replaced func(*account.Placement) bool) (sum exchange.Quantity) {
 	unlisted, finished := exchange.Quantity(0), exchange.Quantity(0)
-	for _, p := range slices.Concat(d.stops, d.targetOrders) {
+	for _, p := range slices.Concat(s.stops, s.targetOrders) {
 		switch {
 		case p.Purpose() == placement.Entry || replaced(p):
-		case d.book.hasEnded(p):
+		case s.book.hasEnded(p):
 			finished += p.Remaining()
-		case d.book.unlisted(p):
+		case s.book.unlisted(p):
 			unlisted += p.Remaining()
 		default:
 			sum += p.Remaining()
 		}
 	}
-	missing := d.walletMisses()
-	if d.walletDecides() { // what is missing is no part of what is to be protected
+	missing := s.walletMisses()
+	if s.walletDecides() { // what is missing is no part of what is to be protected
 		return sum + unlisted - min(unlisted, missing)
 	}
 	return sum + unlisted + min(finished, max(0, missing-unlisted))
 }
 
 // walletMisses is what the wallet does not show of what fills explain, and of what was bought that no list shows.
-func (d *derivation) walletMisses() exchange.Quantity {
-	all := d.explainedByFills()
-	if d.symbol.Contradicted == "" {
-		all += d.symbol.spot.presumed
+func (s *situation) walletMisses() exchange.Quantity {
+	all := s.explainedByFills()
+	if s.symbol.Contradicted == "" {
+		all += s.symbol.spot.presumed
 	}
-	missing := all - d.backed(all)
-	if d.walletDecides() {
+	missing := all - s.backed(all)
+	if s.walletDecides() {
 		return missing
 	}
-	own := d.book.inWallet(d.symbol) - d.symbol.Baseline() - d.symbol.Unattributed() // what others bought is no witness of what is left
+	own := s.book.inWallet(s.symbol) - s.symbol.Baseline() - s.symbol.Unattributed() // what others bought is no witness of what is left
 	return max(missing, min(all, all-own))
 }
 
@@ -287,13 +287,13 @@ const restMS = 60_000
 
 // calm reports whether a stop may be taken off to be placed again: nothing on the symbol
 // is unknown or contradicted, no other stop is off, and the exchange takes stops.
-func (d *derivation) calm() bool {
-	canceled := func(p *account.Placement) bool { return d.book.CancelMS(p.ClientOrderID()) != 0 }
-	refused := slices.ContainsFunc(d.book.Refusals(), func(r account.Refusal) bool {
-		return r.Symbol == d.symbol.Key() && r.Purpose == placement.StopLoss && d.nowMS-r.LastMS < restMS
+func (s *situation) calm() bool {
+	canceled := func(p *account.Placement) bool { return s.book.CancelMS(p.ClientOrderID()) != 0 }
+	refused := slices.ContainsFunc(s.book.Refusals(), func(r account.Refusal) bool {
+		return r.Symbol == s.symbol.Key() && r.Purpose == placement.StopLoss && s.nowMS-r.LastMS < restMS
 	})
-	return !refused && d.symbol.Settled && !d.unsettled && d.symbol.Contradicted == "" && d.symbol.misses.sinceMS == 0 &&
-		!slices.ContainsFunc(d.stops, canceled)
+	return !refused && s.symbol.Settled && !s.unsettled && s.symbol.Contradicted == "" && s.symbol.misses.sinceMS == 0 &&
+		!slices.ContainsFunc(s.stops, canceled)
 }
 
 // moveStops takes a stop off, to be placed again at the price, at most once in an interval: the
@@ -324,9 +324,9 @@ func (d *derivation) moveStops(price exchange.Price) {
 
 // placeable reports whether the symbol's rules, as they are now, accept an order of that much:
 // else what stands, stays, since nothing could take its place.
-func (d *derivation) placeable(quantity exchange.Quantity) bool {
-	rules := d.symbol.Rules
-	return rules.Tradable && rules.FloorQuantity(quantity) == quantity && !d.tooSmall(quantity)
+func (s *situation) placeable(quantity exchange.Quantity) bool {
+	rules := s.symbol.Rules
+	return rules.Tradable && rules.FloorQuantity(quantity) == quantity && !s.tooSmall(quantity)
 }
 
 // shrinkStops takes off what sells more than is held. What was canceled sells nothing any more, and a stop that is not answered takes

@@ -48,9 +48,9 @@ const confirmMS = 10_000
 // mayHaveSold reports whether a sale on spot that the exchange refused may have been
 // executed all the same, since no read has confirmed the refusal: another one would sell
 // what is not there.
-func (d *derivation) mayHaveSold() bool {
-	return d.symbol.Key().Market == exchange.Spot && !d.desired.Flatten && slices.ContainsFunc(d.book.refused, func(r RefusedOrder) bool {
-		return r.Symbol == d.symbol.Key() && r.order.Side == exchange.Sell && d.nowMS-r.atMS < confirmMS
+func (s *situation) mayHaveSold() bool {
+	return s.symbol.Key().Market == exchange.Spot && !s.desired.Flatten && slices.ContainsFunc(s.book.refused, func(r RefusedOrder) bool {
+		return r.Symbol == s.symbol.Key() && r.order.Side == exchange.Sell && s.nowMS-r.atMS < confirmMS
 	})
 }
 
@@ -75,12 +75,12 @@ func (s *survey) confirmRefused() {
 
 // leavesOut reports whether the open list of futures leaves out an order of the symbol that stands by its id: a list that is not whole, or
 // that is older than that order, shows no other one either.
-func (s *survey) leavesOut(key exchange.SymbolKey) bool {
-	return slices.ContainsFunc(s.fetched.ByID, func(answer OrderByID) bool {
+func (e *evidence) leavesOut(key exchange.SymbolKey) bool {
+	return slices.ContainsFunc(e.fetched.ByID, func(answer OrderByID) bool {
 		o := &answer.Order
 		stands := answer.Known && (o.Status == exchange.StatusNew || o.Status == exchange.StatusOpen)
-		return stands && o.Key() == key && !s.fetched.Shows(exchange.Futures, o.ID) &&
-			!slices.ContainsFunc(s.fetched.FuturesOrders.Items(), func(listed exchange.Order) bool { return listed.ID == o.ID })
+		return stands && o.Key() == key && !e.fetched.Shows(exchange.Futures, o.ID) &&
+			!slices.ContainsFunc(e.fetched.FuturesOrders.Items(), func(listed exchange.Order) bool { return listed.ID == o.ID })
 	})
 }
 

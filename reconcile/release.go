@@ -61,9 +61,9 @@ const takenWaitMS = 3_000
 
 // taken reports whether the exchange has just refused to cancel a stop on spot: it has ended by other hands, and whoever
 // canceled it may be selling what it held. An exit goes by a wallet of after that.
-func (d *derivation) taken() bool {
-	at := d.symbol.spot.takenMS
-	return at != 0 && !d.desired.Flatten && d.nowMS-at < takenWaitMS
+func (s *situation) taken() bool {
+	at := s.symbol.spot.takenMS
+	return at != 0 && !s.desired.Flatten && s.nowMS-at < takenWaitMS
 }
 
 // hasEnded reports whether an order that the open list does not show has ended, in whatever

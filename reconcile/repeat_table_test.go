@@ -26,10 +26,7 @@ func deriving(book *Book, symbol *SymbolState, nowMS int64, change func(*Desired
 	if change != nil {
 		change(desired)
 	}
-	d := &derivation{book: book, desired: desired, symbol: symbol, nowMS: nowMS}
-	d.sortPlacements()
-	d.measureHeld()
-	return d
+	return book.derivation(desired, nowMS)
 }
 
 // TestWhichOrderMayHaveAnotherBesideIt on futures: one whose answer was lost two seconds ago, while there is room for more.

@@ -16,19 +16,19 @@ import (
 
 // positionShared reports whether others hold part of the position, or one of their
 // closePosition stops keeps the exchange from taking botd's (rule 8).
-func (d *derivation) positionShared() bool {
-	return d.symbol.Ignored() != 0 || d.slotTaken(exchange.StopMarket)
+func (s *situation) positionShared() bool {
+	return s.symbol.Ignored() != 0 || s.slotTaken(exchange.StopMarket)
 }
 
 // slotTaken reports whether an order of others closes the position by this type, of
 // which the exchange takes one a symbol (rule 8).
-func (d *derivation) slotTaken(kind exchange.OrderType) bool {
-	return slices.ContainsFunc(d.foreignOrders(), func(o exchange.Order) bool { return o.ClosePosition && o.Type == kind })
+func (s *situation) slotTaken(kind exchange.OrderType) bool {
+	return slices.ContainsFunc(s.foreignOrders(), func(o exchange.Order) bool { return o.ClosePosition && o.Type == kind })
 }
 
 // foreignOrders are the symbol's open orders that are not botd's, or not any more.
-func (d *derivation) foreignOrders() []exchange.Order {
-	return slices.Concat(d.symbol.Foreign, d.symbol.leftToMaker)
+func (s *situation) foreignOrders() []exchange.Order {
+	return slices.Concat(s.symbol.Foreign, s.symbol.leftToMaker)
 }
 
 // convergeStopPart keeps the stop of botd's part. The price being passed already, the part

@@ -116,7 +116,7 @@ func (b *Book) Unknowns() bool {
 // Observe advances every placement and position by what was fetched. The
 // records it returns are applied already, in order, and must be journalled.
 func (b *Book) Observe(fetched *Snapshot) []record.Record {
-	s := survey{book: b, fetched: fetched}
+	s := b.survey(fetched)
 	b.observedMS, b.listsMS = fetched.EndedMS, fetched.BeganMS
 	newborn := b.New()
 	s.nameRows()
@@ -207,22 +207,22 @@ func (s *survey) observeOpen(p *account.Placement, order *exchange.Order) {
 }
 
 // leftToMaker reports whether a person left the order to whoever made it.
-func (s *survey) leftToMaker(order *exchange.Order) bool {
-	e, known := s.book.Ended(order.ClientOrderID)
+func (e *evidence) leftToMaker(order *exchange.Order) bool {
+	former, known := e.book.Ended(order.ClientOrderID)
 	if !known {
-		_, e, _ = s.book.EndedAs(order.Key(), order.ID)
+		_, former, _ = e.book.EndedAs(order.Key(), order.ID)
 	}
-	return e.Left
+	return former.Left
 }
 
 // endedBefore reports whether an order without a client order id is one of a placement
 // that has ended.
-func (s *survey) endedBefore(order *exchange.Order) bool {
+func (e *evidence) endedBefore(order *exchange.Order) bool {
 	if order.ClientOrderID != "" {
 		return false
 	}
-	_, e, ended := s.book.EndedAs(order.Key(), order.ID)
-	return ended && !e.Left && !e.Absent
+	_, former, ended := e.book.EndedAs(order.Key(), order.ID)
+	return ended && !former.Left && !former.Absent
 }
 
 func hasOlder(orders []exchange.Order, order *exchange.Order) bool {
@@ -284,10 +284,10 @@ func duplicateID(order *exchange.Order) string {
 // match finds the live placement an order belongs to: by the exchange's id, which every
 // list shows, then by its client order id, since the order id of an unknown one is not
 // known.
-func (s *survey) match(order *exchange.Order) *account.Placement {
-	p := s.book.withOrderID(order.Market, order.ID)
+func (e *evidence) match(order *exchange.Order) *account.Placement {
+	p := e.book.withOrderID(order.Market, order.ID)
 	if p == nil {
-		p = s.book.Placement(order.ClientOrderID)
+		p = e.book.Placement(order.ClientOrderID)
 	}
 	if p != nil && p.OrderID() != 0 && p.OrderID() != order.ID {
 		p = nil // it is a second order under one client order id
@@ -412,12 +412,12 @@ func (s *survey) observeEnded(side exchange.Side) {
 // early reports whether a sale on spot is of more than is known to be held, while a purchase may have made that whose fate
 // is unknown, or which the exchange acknowledged and nothing has shown yet: the sale would count as of all that is held, and the
 // purchase, booked later, as held still. It waits until the purchase is decided; where a person must look, it does not.
-func (s *survey) early(p *account.Placement, filled exchange.Quantity) bool {
-	symbol := s.book.Symbol(p.Symbol())
+func (e *evidence) early(p *account.Placement, filled exchange.Quantity) bool {
+	symbol := e.book.Symbol(p.Symbol())
 	if p.Order().Side != exchange.Sell || filled-p.Filled() <= symbol.Known() || symbol.Quarantine() != "" {
 		return false
 	}
-	return slices.ContainsFunc(s.book.Live(), func(q *account.Placement) bool {
+	return slices.ContainsFunc(e.book.Live(), func(q *account.Placement) bool {
 		return q.Symbol() == p.Symbol() && q.Order().Side == exchange.Buy && (q.State().Unresolved() || !q.Seen())
 	})
 }

@@ -21,21 +21,21 @@ func (d *derivation) clipToWallet(quantity exchange.Quantity) exchange.Quantity 
 
 // saleRefused reports whether the exchange has just refused a sale on spot: it may have executed it, and a history that
 // does not show that may be old. What is sold again is no more than the wallet shows beside what is not botd's.
-func (d *derivation) saleRefused() bool {
-	return d.symbol.Key().Market == exchange.Spot && slices.ContainsFunc(d.book.Refusals(), func(r account.Refusal) bool {
-		return r.Symbol == d.symbol.Key() && !r.Purpose.Opens() && d.nowMS-r.LastMS < confirmMS
+func (s *situation) saleRefused() bool {
+	return s.symbol.Key().Market == exchange.Spot && slices.ContainsFunc(s.book.Refusals(), func(r account.Refusal) bool {
+		return r.Symbol == s.symbol.Key() && !r.Purpose.Opens() && s.nowMS-r.LastMS < confirmMS
 	})
 }
 
 // historyUnread reports whether on spot no history was read since the start that would show what an old
 // backup does not know: the wallet alone says what is botd's to sell.
-func (d *derivation) historyUnread() bool {
-	return d.symbol.Key().Market == exchange.Spot && d.desired.Unread && !d.symbol.Read
+func (s *situation) historyUnread() bool {
+	return s.symbol.Key().Market == exchange.Spot && s.desired.Unread && !s.symbol.Read
 }
 
 // beyondBaseline is what the newest wallet shows of the asset beside what is not botd's.
-func (d *derivation) beyondBaseline() exchange.Quantity {
-	return max(0, d.book.inWallet(d.symbol)-d.symbol.Baseline()-d.symbol.Ignored())
+func (s *situation) beyondBaseline() exchange.Quantity {
+	return max(0, s.book.inWallet(s.symbol)-s.symbol.Baseline()-s.symbol.Ignored())
 }
 
 // clip bounds a sale by what is free beside the sales of botd's that take some of it.
@@ -86,24 +86,24 @@ func (d *derivation) unreadFree(quantity exchange.Quantity) exchange.Quantity {
 // botd's, and has not enough for both, so that the exchange refuses the one that comes second.
 // What is not botd's was measured while no order's fate was unknown: the first may be gone. Nor has a wallet
 // read since shown that it was sold.
-func (d *derivation) repeatable(p *account.Placement) bool {
-	return !d.book.shownSold[p.ClientOrderID()] && d.inWalletYet(p) && d.book.inWallet(d.symbol)-abs(d.held) < p.Remaining()
+func (s *situation) repeatable(p *account.Placement) bool {
+	return !s.book.shownSold[p.ClientOrderID()] && s.inWalletYet(p) && s.book.inWallet(s.symbol)-abs(s.held) < p.Remaining()
 }
 
 // fitsWithUnknown reports whether on spot the wallet has enough for a sale and for one of unknown fate: the exchange would
 // refuse neither. What the wallet has free is less than is held where it freezes the rest for that one.
-func (d *derivation) fitsWithUnknown(quantity exchange.Quantity) bool {
+func (s *situation) fitsWithUnknown(quantity exchange.Quantity) bool {
 	unknown := func(p *account.Placement) bool {
-		return p.Purpose() == placement.Exit && p.State() == placement.Uncertain && p.OrderID() == 0 && quantity+p.Remaining() <= d.book.inWallet(d.symbol)
+		return p.Purpose() == placement.Exit && p.State() == placement.Uncertain && p.OrderID() == 0 && quantity+p.Remaining() <= s.book.inWallet(s.symbol)
 	}
-	return d.symbol.Key().Market == exchange.Spot && quantity < d.symbol.Rules.FloorQuantity(abs(d.held)) && d.book.walletRead &&
-		slices.ContainsFunc(d.targetOrders, unknown)
+	return s.symbol.Key().Market == exchange.Spot && quantity < s.symbol.Rules.FloorQuantity(abs(s.held)) && s.book.walletRead &&
+		slices.ContainsFunc(s.targetOrders, unknown)
 }
 
 // inWalletYet reports whether the wallet still shows most of what a sale of unknown fate would
 // have sold, beside what is not botd's.
-func (d *derivation) inWalletYet(p *account.Placement) bool {
-	return d.book.inWalletYet(p, d.symbol, d.held)
+func (s *situation) inWalletYet(p *account.Placement) bool {
+	return s.book.inWalletYet(p, s.symbol, s.held)
 }
 
 // inWalletYet is the same, by what was held before that sale.
@@ -142,8 +142,8 @@ func (b *Book) freezesLess(symbol *SymbolState) bool {
 
 // sellable is a price at which a sale of this quantity on spot is worth the least that the
 // exchange takes: the one given, or above it.
-func (d *derivation) sellable(price exchange.Price, quantity exchange.Quantity) exchange.Price {
-	rules := d.symbol.Rules
+func (s *situation) sellable(price exchange.Price, quantity exchange.Quantity) exchange.Price {
+	rules := s.symbol.Rules
 	if quantity <= 0 || !rules.Notional(price, quantity).Less(rules.MinNotional) {
 		return price
 	}

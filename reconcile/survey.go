@@ -7,14 +7,22 @@ import (
 	"botd/reconcile/record"
 )
 
-// survey takes one snapshot into the book: what was fetched becomes records, each applied
-// before the next is concluded.
-type survey struct {
+// evidence is the book beside what a snapshot shows. Its methods answer questions: they
+// conclude nothing and change nothing.
+type evidence struct {
 	book    *Book
 	fetched *Snapshot
+}
+
+// survey takes one snapshot into the book: it turns evidence into records, and applies each
+// before it concludes the next.
+type survey struct {
+	evidence
 	records []record.Record // applied, in order
 	spotIDs []int64         // of the open list of spot, sorted; nil until somebody asks
 }
+
+func (b *Book) survey(fetched *Snapshot) *survey { return &survey{evidence: evidence{b, fetched}} }
 
 // onSpot reports whether the open list of spot shows an order.
 func (s *survey) onSpot(orderID int64) bool {

@@ -33,8 +33,8 @@ func opened(t testing.TB, createdMS int64) (*desk, *SymbolState) {
 // shows is a snapshot of now in which the list shows a position, before anything is concluded from it.
 func (d *desk) shows(symbol *SymbolState, signed exchange.Quantity) *survey {
 	list := d.positions(signed)
-	s := &survey{book: d.book, fetched: &Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
-		Before: list, Positions: list}}
+	s := d.book.survey(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
+		Before: list, Positions: list})
 	symbol.Position = signed - symbol.Ignored()
 	symbol.residual = symbol.Position - symbol.Known()
 	if symbol.EntryPrice = (exchange.Amount{}); signed != 0 {
@@ -608,7 +608,7 @@ func TestByHowMuchTheMarginDiffers(t *testing.T) {
 		{"of none", "100", nil, "100", "0"},
 	} {
 		d := newDesk(t)
-		s := &survey{book: d.book, fetched: &Snapshot{Positions: exchange.FetchedOf(c.rows)}}
+		s := d.book.survey(&Snapshot{Positions: exchange.FetchedOf(c.rows)})
 		if c.used != "" {
 			s.fetched.Account = &exchange.MarginAccount{PositionMargin: exchange.MustAmount(c.used)}
 		}
@@ -674,7 +674,7 @@ func TestWhichEndedOrderWasSwept(t *testing.T) {
 			d.canceled(id)
 		}
 		symbol.testimony.sweptOf = 5
-		s := &survey{book: d.book, fetched: &Snapshot{}}
+		s := d.book.survey(&Snapshot{})
 		s.noteEndedWithPosition(d.book.Placement(id), 777)
 		want := testimony{sweptOf: 5}
 		if c.want {

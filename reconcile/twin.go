@@ -44,15 +44,15 @@ func (s *survey) noteTwinOrders(orders []exchange.Order) {
 
 // isTwinOrder reports whether an order under this prefix is the twin's: the journal does not
 // know it, and has not sent it before botd stood down for that one.
-func (s *survey) isTwinOrder(o *exchange.Order) bool {
+func (e *evidence) isTwinOrder(o *exchange.Order) bool {
 	id, ours := placement.ParseSerial(o.ClientOrderID)
-	if !ours || o.Market != exchange.Spot || !s.book.prefixed(o.ClientOrderID) || s.book.Known(o.ClientOrderID) || s.book.Known(duplicateID(o)) {
+	if !ours || o.Market != exchange.Spot || !e.book.prefixed(o.ClientOrderID) || e.book.Known(o.ClientOrderID) || e.book.Known(duplicateID(o)) {
 		return false
 	}
-	if !s.book.Sent(o.Key(), id) {
+	if !e.book.Sent(o.Key(), id) {
 		return true
 	}
-	found, standing := placement.ParseSerial(s.book.UnknownOrder())
+	found, standing := placement.ParseSerial(e.book.UnknownOrder())
 	return standing && found.Start == id.Start
 }
 

@@ -37,8 +37,8 @@ func (s *survey) noteClosed(symbol *SymbolState) {
 }
 
 // shownUnexplained reports whether the list has shown a position that no fill explained, and none for less than L.
-func (d *derivation) shownUnexplained() bool {
-	return d.symbol.unexplainedMS != 0 && d.book.listsMS <= d.symbol.unexplainedMS+d.book.Settle().StalenessMS
+func (s *situation) shownUnexplained() bool {
+	return s.symbol.unexplainedMS != 0 && s.book.listsMS <= s.symbol.unexplainedMS+s.book.Settle().StalenessMS
 }
 
 // protectsUnexplained reports whether an order may protect a position that no fill explains, of whose end nothing but the
@@ -54,8 +54,8 @@ func (b *Book) protectsUnexplained(p *account.Placement) bool {
 }
 
 // keepsForUnexplained reports whether an order stays for that reason. A person who wants all of it closed wants it gone with what the list shows.
-func (d *derivation) keepsForUnexplained(p *account.Placement) bool {
-	return !d.desired.Flatten && d.book.protectsUnexplained(p)
+func (s *situation) keepsForUnexplained(p *account.Placement) bool {
+	return !s.desired.Flatten && s.book.protectsUnexplained(p)
 }
 
 // needsEnd reports whether positions/history must be read to learn whether a position has ended that no fill explains, and from when on.

@@ -24,17 +24,17 @@ func (b *Book) unknownOn(key exchange.SymbolKey) []*account.Placement {
 	return unknown
 }
 
-func (s *survey) anyUnresolved(key exchange.SymbolKey) bool {
-	return slices.ContainsFunc(s.book.InFlightOn(key), func(p *account.Placement) bool { return p.State().Unresolved() })
+func (e *evidence) anyUnresolved(key exchange.SymbolKey) bool {
+	return slices.ContainsFunc(e.book.InFlightOn(key), func(p *account.Placement) bool { return p.State().Unresolved() })
 }
 
 // awaitsAnswer reports whether a symbol would be settled if a resting opening were answered.
-func (s *survey) awaitsAnswer(symbol *SymbolState) bool {
-	read := s.fetched.Positions.Done() && s.fetched.FuturesOrders.Done() && symbol.residual == 0
+func (e *evidence) awaitsAnswer(symbol *SymbolState) bool {
+	read := e.fetched.Positions.Done() && e.fetched.FuturesOrders.Done() && symbol.residual == 0
 	if symbol.Key().Market == exchange.Spot {
-		read = s.fetched.Balances.Done() && s.fetched.SpotOrders.Done()
+		read = e.fetched.Balances.Done() && e.fetched.SpotOrders.Done()
 	}
-	return read && symbol.Read && symbol.Quarantine() == "" && !s.fetched.isUnread(symbol.Key()) &&
+	return read && symbol.Read && symbol.Quarantine() == "" && !e.fetched.isUnread(symbol.Key()) &&
 		!slices.ContainsFunc(symbol.inFlight, func(p *account.Placement) bool {
 			resting := p.State() == placement.Sending && p.Purpose() == placement.Order
 			return p.State().Unresolved() && !resting
@@ -60,20 +60,20 @@ func (b *Book) BlocksOpening(clientOrderID string, key exchange.SymbolKey) bool 
 
 // anyUnanswered reports whether a placement on the symbol waits for its answer: it may
 // have filled already, so the residual is not the unknown ones' alone.
-func (s *survey) anyUnanswered(key exchange.SymbolKey) bool {
-	return slices.ContainsFunc(s.book.InFlightOn(key), func(p *account.Placement) bool { return p.State() == placement.Sending })
+func (e *evidence) anyUnanswered(key exchange.SymbolKey) bool {
+	return slices.ContainsFunc(e.book.InFlightOn(key), func(p *account.Placement) bool { return p.State() == placement.Sending })
 }
 
 // anyUnlisted reports whether an accepted placement may not be visible yet: it could
 // have filled without any list showing it (exactly-once.md, case 11).
-func (s *survey) anyUnlisted(key exchange.SymbolKey) bool {
-	return s.anyUnlistedThat(key, func(*account.Placement) bool { return true })
+func (e *evidence) anyUnlisted(key exchange.SymbolKey) bool {
+	return e.anyUnlistedThat(key, func(*account.Placement) bool { return true })
 }
 
 // anyUnlistedThat is the same of those placements that a predicate holds for.
-func (s *survey) anyUnlistedThat(key exchange.SymbolKey, that func(*account.Placement) bool) bool {
-	return slices.ContainsFunc(s.book.InFlightOn(key), func(p *account.Placement) bool {
-		return !p.State().Unresolved() && !p.Seen() && s.fetched.BeganMS < p.Fence(s.book.Settle()) && that(p)
+func (e *evidence) anyUnlistedThat(key exchange.SymbolKey, that func(*account.Placement) bool) bool {
+	return slices.ContainsFunc(e.book.InFlightOn(key), func(p *account.Placement) bool {
+		return !p.State().Unresolved() && !p.Seen() && e.fetched.BeganMS < p.Fence(e.book.Settle()) && that(p)
 	})
 }
 
@@ -155,9 +155,9 @@ func (s *SymbolState) exitsAlone() bool {
 
 // protectsOneOf reports whether a closePosition order stands that was placed since one of these openings was sent: a
 // list showed the position then, and such an order ends with it.
-func (s *survey) protectsOneOf(unknown []*account.Placement) bool {
+func (e *evidence) protectsOneOf(unknown []*account.Placement) bool {
 	return slices.ContainsFunc(unknown, func(q *account.Placement) bool {
-		return q.Purpose().Opens() && slices.ContainsFunc(s.book.Live(), func(p *account.Placement) bool {
+		return q.Purpose().Opens() && slices.ContainsFunc(e.book.Live(), func(p *account.Placement) bool {
 			return p.Symbol() == q.Symbol() && p.Order().ClosePosition && p.OrderID() != 0 && !p.State().Unresolved() && p.SentMS() >= q.SentMS()
 		})
 	})
@@ -237,7 +237,7 @@ func (s *SymbolState) Ahead() exchange.Quantity {
 
 // mayHaveClosed reports whether an unknown opening could have been filled and
 // closed before anybody looked: there is no position, and none is missing.
-func (s *survey) mayHaveClosed(symbol *SymbolState, unknown []*account.Placement) bool {
+func (e *evidence) mayHaveClosed(symbol *SymbolState, unknown []*account.Placement) bool {
 	return symbol.Position == 0 && slices.ContainsFunc(unknown, func(p *account.Placement) bool { return p.Purpose().Opens() })
 }
 

@@ -37,7 +37,7 @@ func (s *survey) noteNames(list exchange.Fetched[exchange.Order]) {
 }
 
 // namedList is a list with the ids that are known of its rows: by the order id, else by what they are.
-func (s *survey) namedList(list exchange.Fetched[exchange.Order]) exchange.Fetched[exchange.Order] {
+func (e *evidence) namedList(list exchange.Fetched[exchange.Order]) exchange.Fetched[exchange.Order] {
 	if !list.Done() {
 		return list
 	}
@@ -46,9 +46,9 @@ func (s *survey) namedList(list exchange.Fetched[exchange.Order]) exchange.Fetch
 		if rows[i].ClientOrderID != "" {
 			continue
 		}
-		id := s.book.names[rows[i].ID]
-		if id == "" && !s.claimed(&rows[i]) {
-			id = s.idOfEqual(&rows[i], rows)
+		id := e.book.names[rows[i].ID]
+		if id == "" && !e.claimed(&rows[i]) {
+			id = e.idOfEqual(&rows[i], rows)
 		}
 		if id == "" {
 			continue
@@ -64,27 +64,27 @@ func (s *survey) namedList(list exchange.Fetched[exchange.Order]) exchange.Fetch
 // idOfEqual returns the client order id of botd's order that a row equals: one of unknown fate, one that the exchange refused, or one that
 // it executed once more. A person's order of the same quantity at the same prices in the same seconds is no chance.
 // Where botd stands down, another botd's may be.
-func (s *survey) idOfEqual(row *exchange.Order, rows []exchange.Order) string {
+func (e *evidence) idOfEqual(row *exchange.Order, rows []exchange.Order) string {
 	if row.Price == 0 {
 		return ""
 	}
 	shown := func(id string) bool {
 		return slices.ContainsFunc(rows, func(o exchange.Order) bool { return o.ClientOrderID == id })
 	}
-	for _, p := range s.book.Live() {
-		if p.State() == placement.Uncertain && p.OrderID() == 0 && equals(row, p, p.Fence(s.book.Settle())) && !shown(p.ClientOrderID()) {
+	for _, p := range e.book.Live() {
+		if p.State() == placement.Uncertain && p.OrderID() == 0 && equals(row, p, p.Fence(e.book.Settle())) && !shown(p.ClientOrderID()) {
 			return p.ClientOrderID()
 		}
 	}
-	for i := range s.book.refused {
-		if r := &s.book.refused[i]; within(row, &r.order, r.SentMS, r.atMS+createdSlackMS) && !shown(r.clientOrderID) {
+	for i := range e.book.refused {
+		if r := &e.book.refused[i]; within(row, &r.order, r.SentMS, r.atMS+createdSlackMS) && !shown(r.clientOrderID) {
 			return r.clientOrderID
 		}
 	}
-	if s.book.StandsDown() {
+	if e.book.StandsDown() {
 		return ""
 	}
-	for _, p := range s.book.Live() {
+	for _, p := range e.book.Live() {
 		if younger := p.OrderID() > row.ID; p.OrderID() != 0 && (!younger || p.Purpose() == placement.StopLoss) && equals(row, p, p.SentMS()+repeatedMS) {
 			return p.ClientOrderID()
 		}
@@ -108,12 +108,12 @@ const repeatedMS = 10_000
 // named returns a row without an id under the id of the purchase of botd's that it repeats, where the list leaves botd's own
 // ids out too: of the same amount, or the same quantity and price, and of the same seconds. Nothing else distinguishes an order that
 // the exchange executed once more, or though it refused it, from a person's; a person's is not of the same amount by chance.
-func (s *survey) named(order *exchange.Order) *exchange.Order {
-	if order.ClientOrderID != "" || !s.book.idsLeftOut || order.Side != exchange.Buy || s.claimed(order) {
+func (e *evidence) named(order *exchange.Order) *exchange.Order {
+	if order.ClientOrderID != "" || !e.book.idsLeftOut || order.Side != exchange.Buy || e.claimed(order) {
 		return order
 	}
-	own := s.book.purchases
-	for _, p := range s.book.Live() {
+	own := e.book.purchases
+	for _, p := range e.book.Live() {
 		switch {
 		case p.OrderID() == 0 && couldBe(order, p.Order(), p.SentMS()):
 			return order // that one itself, of which no answer came
@@ -121,8 +121,8 @@ func (s *survey) named(order *exchange.Order) *exchange.Order {
 			own = append(own[:len(own):len(own)], purchase{p.ClientOrderID(), p.Order(), p.SentMS()})
 		}
 	}
-	for i := range s.book.refused { // it may have been executed all the same
-		if r := &s.book.refused[i]; r.order.Side == exchange.Buy {
+	for i := range e.book.refused { // it may have been executed all the same
+		if r := &e.book.refused[i]; r.order.Side == exchange.Buy {
 			own = append(own[:len(own):len(own)], purchase{r.clientOrderID, r.order, r.SentMS})
 		}
 	}

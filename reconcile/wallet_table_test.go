@@ -25,9 +25,9 @@ func explains(t testing.TB, known, fees exchange.Quantity) *wallet {
 // reads is a snapshot of now, before anything is concluded from it.
 func (w *wallet) reads(free, frozen exchange.Quantity, orders ...exchange.Order) *survey {
 	rules := w.book.Symbol(coin).Rules
-	s := &survey{book: w.book, fetched: &Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
+	s := w.book.survey(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "ETH", Free: exchange.AmountOf(7)},
-			{Asset: "BTC", Free: rules.QuantityAmount(free), Frozen: rules.QuantityAmount(frozen)}})}}
+			{Asset: "BTC", Free: rules.QuantityAmount(free), Frozen: rules.QuantityAmount(frozen)}})})
 	w.book.observedMS, w.book.listsMS = w.now, w.now
 	w.book.note(s.fetched)
 	return s
@@ -165,7 +165,7 @@ func TestAWalletThatHoldsMoreWaitsForTheHistory(t *testing.T) {
 		symbol := book.Symbol(coin)
 		symbol.Rules, symbol.Last = newWallet(t).book.Symbol(coin).Rules, c.last
 		symbol.spot.extra, symbol.spot.extraOf = c.extra, c.of
-		s := &survey{book: book, fetched: &Snapshot{BeganMS: 1_060_000, EndedMS: 1_060_000}}
+		s := book.survey(&Snapshot{BeganMS: 1_060_000, EndedMS: 1_060_000})
 		wait := s.awaitsHistory(symbol, c.more)
 		if lasts := symbol.spot.extra.sinceMS != 0; wait != c.wait || symbol.spot.extraOf != c.wantOf || lasts != c.lasts {
 			t.Errorf("%s: want wait %t, of %d, lasting %t, have %t, %d, %t", c.name, c.wait, c.wantOf, c.lasts, wait, symbol.spot.extraOf, lasts)
@@ -252,8 +252,8 @@ func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 	}
 	d := holds(t, 0) // a wallet of the same name says nothing of futures
 	id := d.places(placement.Order, exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 10})
-	s := &survey{book: d.book, fetched: &Snapshot{BeganMS: d.now + 60_000,
-		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.AmountOf(1)}})}}
+	s := d.book.survey(&Snapshot{BeganMS: d.now + 60_000,
+		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.AmountOf(1)}})})
 	if moved, persistent := s.walletMoved(d.book.Symbol(bitcoin), d.book.Placement(id)); moved || persistent {
 		t.Error("want no wallet to move a position on futures")
 	}

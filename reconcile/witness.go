@@ -124,8 +124,8 @@ func (s *survey) noteEnded(symbol *SymbolState) {
 }
 
 // opens reports whether an opening of botd's is live on the symbol.
-func (s *survey) opens(key exchange.SymbolKey) bool {
-	return slices.ContainsFunc(s.book.Live(), func(p *account.Placement) bool { return p.Symbol() == key && p.Purpose().Opens() })
+func (e *evidence) opens(key exchange.SymbolKey) bool {
+	return slices.ContainsFunc(e.book.Live(), func(p *account.Placement) bool { return p.Symbol() == key && p.Purpose().Opens() })
 }
 
 func (s *survey) witness(symbol *SymbolState) witness {
@@ -148,8 +148,8 @@ func (s *survey) witness(symbol *SymbolState) witness {
 }
 
 // noReadBefore is when no read can be older than a moment, and no request on its way any more.
-func (s *survey) noReadBefore(atMS int64) int64 {
-	settle := s.book.Settle()
+func (e *evidence) noReadBefore(atMS int64) int64 {
+	settle := e.book.Settle()
 	return atMS + settle.WindowMS + settle.VisibilityMS + settle.StalenessMS
 }
 
@@ -207,9 +207,9 @@ func (s *SymbolState) adoptedWas(row *exchange.Position) bool {
 // them was sent. It may have been opened before botd held part of it, or be dated by another clock
 // than what was journalled, and after a start nothing else shows which position it was. Where more is
 // missing than they explain, others have traded too, and a person must look.
-func (s *survey) closedByUnknown(symbol *SymbolState) bool {
+func (e *evidence) closedByUnknown(symbol *SymbolState) bool {
 	t, left, sentMS := &symbol.testimony, symbol.residual, int64(0)
-	for _, p := range s.book.unknownOn(symbol.Key()) {
+	for _, p := range e.book.unknownOn(symbol.Key()) {
 		if part := explained(p, left); part != 0 && p.Reduces() {
 			left -= part
 			sentMS = cmp.Or(sentMS, p.SentMS())
@@ -219,7 +219,7 @@ func (s *survey) closedByUnknown(symbol *SymbolState) bool {
 	if part == 0 || symbol.AtVenue() != 0 {
 		return false
 	}
-	return slices.ContainsFunc(s.fetched.Closed, func(row exchange.Position) bool {
+	return slices.ContainsFunc(e.fetched.Closed, func(row exchange.Position) bool {
 		another := slices.Contains(t.past, row.ID) || t.shownOf == symbol.OpenedMS() && row.ID != t.shownID
 		return !another && row.Symbol == symbol.Key().Name && row.Remaining == 0 && sideSign(row.Side) == signOf(symbol.Known()) &&
 			row.Quantity >= abs(part) && row.UpdatedMS >= sentMS-maxClockStepMS
@@ -229,13 +229,13 @@ func (s *survey) closedByUnknown(symbol *SymbolState) bool {
 // closedUnseen reports whether a row of positions/history is the end of a position that no list has shown
 // since botd opened it, or opened its part of another's: the list has shown none for L, and a row of its
 // side, as large as all of it and of no position of before, was closed since botd asked for it.
-func (s *survey) closedUnseen(symbol *SymbolState) bool {
+func (e *evidence) closedUnseen(symbol *SymbolState) bool {
 	t, openedMS := &symbol.testimony, symbol.OpenedMS()
-	shown := openedMS <= max(s.book.bootMS, symbol.AdoptedMS()) || t.shownOf == openedMS || symbol.AtVenue() != 0
-	if shown || !symbol.differs.exceeds(s.book.Settle().StalenessMS) {
+	shown := openedMS <= max(e.book.bootMS, symbol.AdoptedMS()) || t.shownOf == openedMS || symbol.AtVenue() != 0
+	if shown || !symbol.differs.exceeds(e.book.Settle().StalenessMS) {
 		return false
 	}
-	return slices.ContainsFunc(s.fetched.Closed, func(row exchange.Position) bool {
+	return slices.ContainsFunc(e.fetched.Closed, func(row exchange.Position) bool {
 		return !slices.Contains(t.past, row.ID) && row.Symbol == symbol.Key().Name && row.Remaining == 0 && sideSign(row.Side) == signOf(symbol.Known()) &&
 			row.Quantity >= abs(symbol.Known()+symbol.Ignored()) && row.UpdatedMS > symbol.DatedMS()
 	})
@@ -245,12 +245,12 @@ func (s *survey) closedUnseen(symbol *SymbolState) bool {
 // of before this start, whose entry a clock ahead of the exchange's has dated: nothing was
 // seen of it since, the list has shown none for L, and the row's was opened shortly before
 // that date and closed well after it.
-func (s *survey) closedByAnotherClock(symbol *SymbolState) bool {
+func (e *evidence) closedByAnotherClock(symbol *SymbolState) bool {
 	t, openedMS := &symbol.testimony, symbol.OpenedMS()
-	if openedMS > s.book.bootMS || t.shownOf == openedMS || symbol.AtVenue() != 0 || !symbol.differs.exceeds(s.book.Settle().StalenessMS) {
+	if openedMS > e.book.bootMS || t.shownOf == openedMS || symbol.AtVenue() != 0 || !symbol.differs.exceeds(e.book.Settle().StalenessMS) {
 		return false
 	}
-	return slices.ContainsFunc(s.fetched.Closed, func(row exchange.Position) bool {
+	return slices.ContainsFunc(e.fetched.Closed, func(row exchange.Position) bool {
 		return !slices.Contains(t.past, row.ID) && row.Symbol == symbol.Key().Name && row.Remaining == 0 && sideSign(row.Side) == signOf(symbol.Known()) &&
 			row.CreatedMS >= openedMS-openedMS%1000-maxClockStepMS && row.UpdatedMS > openedMS+maxClockStepMS
 	})
@@ -264,42 +264,42 @@ func sideSign(side exchange.PositionSide) int {
 }
 
 // armed reports whether a closePosition order of botd's stands on the symbol, as far as known.
-func (s *survey) armed(key exchange.SymbolKey) bool {
-	return slices.ContainsFunc(s.book.Live(), func(p *account.Placement) bool {
+func (e *evidence) armed(key exchange.SymbolKey) bool {
+	return slices.ContainsFunc(e.book.Live(), func(p *account.Placement) bool {
 		return p.Symbol() == key && p.Order().ClosePosition && !p.State().Unresolved()
 	})
 }
 
 // margin returns by how much the margin that the account has in use differs from what
 // the positions of the list need, and the latter; zero where either is not reported.
-func (s *survey) margin() (difference, needed exchange.Amount) {
-	if s.fetched.Account == nil || s.fetched.Account.PositionMargin.IsZero() {
+func (e *evidence) margin() (difference, needed exchange.Amount) {
+	if e.fetched.Account == nil || e.fetched.Account.PositionMargin.IsZero() {
 		return exchange.Amount{}, exchange.Amount{} // an account that reports none would agree with an empty list
 	}
-	for i := range s.fetched.Positions.Items() {
-		p := &s.fetched.Positions.Items()[i]
+	for i := range e.fetched.Positions.Items() {
+		p := &e.fetched.Positions.Items()[i]
 		if p.Remaining == 0 {
 			continue
 		}
-		rules := s.book.rulesOf(exchange.SymbolKey{Market: exchange.Futures, Name: p.Symbol})
+		rules := e.book.rulesOf(exchange.SymbolKey{Market: exchange.Futures, Name: p.Symbol})
 		if rules == nil || p.Leverage <= 0 {
 			return exchange.Amount{}, exchange.Amount{}
 		}
 		needed = needed.Add(rules.Notional(rules.PriceOf(p.EntryPrice), p.Remaining).Div(int64(p.Leverage)))
 	}
-	return s.fetched.Account.PositionMargin.Sub(needed).Abs(), needed
+	return e.fetched.Account.PositionMargin.Sub(needed).Abs(), needed
 }
 
 // marginDenies reports whether the account's margin in use does not need what the list shows beyond the fills: one of the
 // two is old, and neither decides what others hold. Where that waits for a person, the list is enough.
-func (s *survey) marginDenies(symbol *SymbolState) bool {
-	policy := s.book.Foreign
+func (e *evidence) marginDenies(symbol *SymbolState) bool {
+	policy := e.book.Foreign
 	if symbol.Rules == nil || symbol.Missing() || policy != ForeignAdopt && policy != ForeignIgnore {
 		return false
 	}
-	more, needed := s.margin()
+	more, needed := e.margin()
 	beyond := symbol.Rules.Notional(symbol.Rules.PriceOf(symbol.EntryPrice), abs(symbol.residual)).Div(int64(max(1, symbol.Leverage)))
-	return !needed.IsZero() && s.fetched.Account.PositionMargin.Less(needed) && !more.Mul(2).Less(beyond)
+	return !needed.IsZero() && e.fetched.Account.PositionMargin.Less(needed) && !more.Mul(2).Less(beyond)
 }
 
 // noteEndedWithPosition notes that a closePosition order ended without botd's doing: the exchange ends
@@ -311,14 +311,14 @@ func (s *survey) noteEndedWithPosition(p *account.Placement, atMS int64) {
 }
 
 // contradict declares, for good until it ends, that the list and botd's own fills contradict each other.
-func (s *survey) contradict(symbol *SymbolState) {
+func (e *evidence) contradict(symbol *SymbolState) {
 	why := ""
-	if symbol.testimony.doubted && (symbol.Contradicted != "" || symbol.differs.exceeds(s.book.Settle().StalenessMS)) {
+	if symbol.testimony.doubted && (symbol.Contradicted != "" || symbol.differs.exceeds(e.book.Settle().StalenessMS)) {
 		why = contradiction
 	} else if symbol.testimony.denied {
 		why = beyondMargin
 	}
-	symbol.declare(why, s.fetched.EndedMS)
+	symbol.declare(why, e.fetched.EndedMS)
 }
 
 func (s *SymbolState) declare(why string, atMS int64) {

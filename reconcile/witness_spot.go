@@ -129,16 +129,16 @@ func (b *Book) salesFrom(symbol *SymbolState) int64 {
 
 // salesOfOthers returns what orders that no placement claims have sold since wallet and
 // fills last agreed.
-func (s *survey) salesOfOthers(symbol *SymbolState) (sales []sale, sum exchange.Quantity) {
-	from := s.book.salesFrom(symbol)
-	for _, list := range [...]exchange.Fetched[exchange.Order]{s.fetched.SpotOrders, s.fetched.History} {
+func (e *evidence) salesOfOthers(symbol *SymbolState) (sales []sale, sum exchange.Quantity) {
+	from := e.book.salesFrom(symbol)
+	for _, list := range [...]exchange.Fetched[exchange.Order]{e.fetched.SpotOrders, e.fetched.History} {
 		if !list.Done() {
 			continue
 		}
 		for i := range list.Items() {
 			o := &list.Items()[i]
-			counted := slices.ContainsFunc(sales, func(e sale) bool { return e.orderID == o.ID })
-			if o.Key() == symbol.Key() && o.Side == exchange.Sell && o.Filled > 0 && o.CreatedMS >= from && !counted && !s.claimed(o) {
+			counted := slices.ContainsFunc(sales, func(one sale) bool { return one.orderID == o.ID })
+			if o.Key() == symbol.Key() && o.Side == exchange.Sell && o.Filled > 0 && o.CreatedMS >= from && !counted && !e.claimed(o) {
 				sales = append(sales, sale{o.ID, o.Filled})
 			}
 		}

@@ -24,7 +24,7 @@ var belief = []Row{
 		}},
 	{"margin_unasked", "what a list shows beyond the fills is another's, whatever the margin needs", "16",
 		"reconcile TestWhatTheMarginDoesNotNeedIsNobodyElses", []Edit{
-			{"reconcile.survey.marginDenies", "s.fetched.Account.PositionMargin.Less(needed)", "false"},
+			{"reconcile.evidence.marginDenies", "e.fetched.Account.PositionMargin.Less(needed)", "false"},
 		}},
 	{"half_wallet_believed", "a wallet that freezes less than stands takes stops off", "40",
 		"reconcile TestAWalletThatFreezesLessThanStandsTakesNoStopOff", []Edit{
@@ -40,27 +40,27 @@ var belief = []Row{
 		}},
 	{"repetition_foreign", "a purchase that was executed twice is a person's where lists leave ids out", "42",
 		"reconcile TestARowWithoutAnIDOfTheSameAmountAndSecondIsARepetition", []Edit{
-			{"reconcile.survey.named", "repeats(order, &one.order)", "false"},
+			{"reconcile.evidence.named", "repeats(order, &one.order)", "false"},
 		}},
 	{"equal_unnamed", "a stop of unknown fate that a list shows without its id is another's", "42",
 		"reconcile TestARowWithoutAnIDIsTheStopOfUnknownFateThatItEquals", []Edit{
-			{"reconcile.survey.idOfEqual", "equals(row, p, p.Fence(s.book.Settle()))", "false"},
+			{"reconcile.evidence.idOfEqual", "equals(row, p, p.Fence(e.book.Settle()))", "false"},
 		}},
 	{"refused_sale_rests", "a sale that was refused and stands without an id stays", "42",
 		"reconcile TestASaleThatWasRefusedAndStandsWithoutAnIDIsCanceled", []Edit{
-			{"reconcile.survey.idOfEqual", "within(row, &r.order, r.SentMS, r.atMS+createdSlackMS)", "false"},
+			{"reconcile.evidence.idOfEqual", "within(row, &r.order, r.SentMS, r.atMS+createdSlackMS)", "false"},
 		}},
 	{"equal_stops_stay", "of two equal stops without ids both stay", "14",
 		"reconcile TestOfTwoEqualStopsWithoutIDsTheYoungerIsCanceled", []Edit{
-			{"reconcile.survey.idOfEqual", "equals(row, p, p.SentMS()+repeatedMS)", "false"},
+			{"reconcile.evidence.idOfEqual", "equals(row, p, p.SentMS()+repeatedMS)", "false"},
 		}},
 	{"name_forgotten", "an id of another botd's order that a list has shown is forgotten when the next leaves it out", "42",
 		"reconcile TestAnIDThatAListHasShownStaysKnown", []Edit{
-			{"reconcile.survey.namedList", "s.book.names[rows[i].ID]", `""`},
+			{"reconcile.evidence.namedList", "e.book.names[rows[i].ID]", `""`},
 		}},
 	{"unnamed_stop_again", "where botd stands down, a stop that shows no id is placed again", "15",
 		"reconcile TestStandingDownAStopThatShowsNoIDIsNotPlacedAgain", []Edit{
-			{"reconcile.derivation.explainedOnSpot", "d.unnamedStops()", "0"},
+			{"reconcile.situation.explainedOnSpot", "s.unnamedStops()", "0"},
 		}},
 	{"one_wallet_strips", "one wallet takes the stop off what a purchase has bought that no list shows", "40",
 		"reconcile TestOneWalletTakesNoStopOffWhatAPurchaseBoughtThatNoListShows", []Edit{
@@ -80,7 +80,7 @@ var belief = []Row{
 		}},
 	{"paid_once", "what the wallet shows bought twice and paid twice is a deposit", "41",
 		"reconcile TestWhatTheWalletShowsBoughtTwiceAndPaidTwiceHasAStop", []Edit{
-			{"reconcile.survey.timesPaid", "return mostTimes", "return 1"},
+			{"reconcile.evidence.timesPaid", "return mostTimes", "return 1"},
 		}},
 	{"start_strips", "after a start a wallet takes off the stop of a purchase that is not decided", "40",
 		"reconcile TestAfterAStartAStopStaysUntilItsPurchaseIsDecided", []Edit{
@@ -96,11 +96,11 @@ var belief = []Row{
 		}},
 	{"outlived_waits", "what is left of a position that was shown beside botd's part waits for L", "41",
 		"reconcile TestWhatIsLeftOfAPositionThatWasShownBesideBotdsPartHasAStopAtOnce", []Edit{
-			{"reconcile.derivation.unexplained", "symbol.unexplainedFromMS < symbol.ChangedMS()", "false"},
+			{"reconcile.situation.unexplained", "symbol.unexplainedFromMS < symbol.ChangedMS()", "false"},
 		}},
 	{"torn_list_confirms", "an open list that leaves out an order which stands confirms a refusal", "3",
 		"runtime/engine TestAListThatLeavesOutWhatStandsConfirmsNoRefusal", []Edit{
-			{"reconcile.survey.leavesOut", "stands && o.Key() == key", "false"},
+			{"reconcile.evidence.leavesOut", "stands && o.Key() == key", "false"},
 		}},
 	{"refusal_forgotten", "a removed strategy has ended while what the exchange refused it may yet be shown", "49",
 		"runtime/engine TestARemovedStrategysOpeningThatTheExchangeRefusedAndExecutedHasSomebody", []Edit{
@@ -124,7 +124,7 @@ var belief = []Row{
 		}},
 	{"moves_refused", "a stop is taken off to be moved while the exchange refuses stops", "protection",
 		"reconcile TestNoStopMovesWhereTheExchangeRefusesStops", []Edit{
-			{"reconcile.derivation.calm", "!refused", "true"},
+			{"reconcile.situation.calm", "!refused", "true"},
 		}},
 	{"lost_read", "a read that is not answered is repeated in the next round only", "23",
 		"runtime/engine TestAReadWhoseAnswerIsLostIsRepeatedInItsRound", []Edit{
@@ -132,6 +132,6 @@ var belief = []Row{
 		}},
 	{"unanswered_stop", "a stop is awaited for as long as the client waits for its answer", "1",
 		"runtime/engine TestAStopWhoseAnswerDoesNotComeHasAnotherBesideIt", []Edit{
-			{"reconcile.derivation.unansweredStop", "at != 0", "false"},
+			{"reconcile.situation.unansweredStop", "at != 0", "false"},
 		}},
 }

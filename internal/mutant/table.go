@@ -46,10 +46,10 @@ var protocol = []Row{
 			{"reconcile.survey.decideUnknown", "s.mayPredateFill(symbol)", "false"},
 		}},
 	{"unseen_ignored", "an accepted order that was never listed counts as unfilled", "11", "internal/simulation TestRehearsal", []Edit{
-		{"reconcile.survey.anyUnlistedThat", "!p.Seen()", "false"},
+		{"reconcile.evidence.anyUnlistedThat", "!p.Seen()", "false"},
 	}},
 	{"awaited_ignored", "the equation does not wait for placements without an answer", "equation", "internal/simulation TestRehearsal", []Edit{
-		{"reconcile.survey.anyUnanswered", "p.State() == placement.Sending", "false"},
+		{"reconcile.evidence.anyUnanswered", "p.State() == placement.Sending", "false"},
 	}},
 	{"never_decided", "an uncertain placement stays uncertain", "principle", "", []Edit{
 		{"reconcile.survey.decideUnknown", "s.fetched.BeganMS < fence", "true"},
@@ -183,14 +183,14 @@ var protocol = []Row{
 		uncheckedLimit("max_position"),
 	}},
 	{"dust_ordered", "an order below the minimum is sent", "36", "", []Edit{
-		{"reconcile.derivation.tooSmall", "quantity < d.symbol.Rules.QuantityTick || d.symbol.Rules.Notional(d.symbol.Last, quantity)." +
-			"Less(d.symbol.Rules.MinNotional)", "quantity == 0"},
+		{"reconcile.situation.tooSmall", "quantity < s.symbol.Rules.QuantityTick || s.symbol.Rules.Notional(s.symbol.Last, quantity)." +
+			"Less(s.symbol.Rules.MinNotional)", "quantity == 0"},
 		unchecked("notional"),
 	}},
 	{"ticks_ignored", "prices are not rounded to their tick", "risk", "", []Edit{
-		{"reconcile.derivation.protectionFrom", "rules.CeilPrice(rules.PriceOf(base.Add(base.MulRate(distance.Share))))",
+		{"reconcile.situation.protectionFrom", "rules.CeilPrice(rules.PriceOf(base.Add(base.MulRate(distance.Share))))",
 			"rules.PriceOf(base.Add(base.MulRate(distance.Share))) + 1"},
-		{"reconcile.derivation.protectionFrom", "rules.FloorPrice(rules.PriceOf(base.Sub(base.MulRate(distance.Share))))",
+		{"reconcile.situation.protectionFrom", "rules.FloorPrice(rules.PriceOf(base.Sub(base.MulRate(distance.Share))))",
 			"rules.PriceOf(base.Sub(base.MulRate(distance.Share))) + 1"},
 		unchecked("price_tick"),
 	}},
@@ -222,7 +222,7 @@ var protocol = []Row{
 	// What holds though an assumption about the exchange is wrong (Beyond names the class).
 	{"same_random", "every start of every process draws the same random part of ids", "34", "", nil},
 	{"sales_unclipped", "a sale on spot asks for what was bought: no fee is deducted, and the wallet is not asked", "principle", "", []Edit{
-		{"reconcile.survey.expectFees", "due <= 0", "true"},
+		{"reconcile.evidence.expectFees", "due <= 0", "true"},
 		{"reconcile.derivation.clip", "rules.Market != exchange.Spot", "true"},
 	}},
 	{"witness_ignored", "a position that the list does not show counts as closed without a witness", "39", "", []Edit{
@@ -264,7 +264,7 @@ var protocol = []Row{
 	{"sales_first", "a sale is booked before the purchase it was of", "equation",
 		"reconcile TestASaleInOneHistoryWithItsPurchaseIsBookedAfterIt", []Edit{
 			{"reconcile.survey.observeEnded", "order.Side == side", "order.Side == exchange.Buy+exchange.Sell-side"},
-			{"reconcile.survey.early", "filled-p.Filled() <= symbol.Known()", "true"},
+			{"reconcile.evidence.early", "filled-p.Filled() <= symbol.Known()", "true"},
 		}},
 	{"part_sale_first", "a sale that is filled in part is booked before the purchase of unknown fate that it was of", "equation",
 		"reconcile TestASaleFilledInPartBeforeItsPurchaseIsKnownIsBookedAfterIt", []Edit{
@@ -333,7 +333,7 @@ var protocol = []Row{
 		}},
 	{"exit_beside_exit", "on spot a part is sold beside an exit in place of a stop", "29",
 		"reconcile TestOnSpotAnExitInPlaceOfAStopHasNoOtherBeside", []Edit{
-			{"reconcile.derivation.stopsOf", "p.Order().Type == exchange.Limit", "false"},
+			{"reconcile.situation.stopsOf", "p.Order().Type == exchange.Limit", "false"},
 		}},
 	{"resting_beside_exit", "on spot a resting exit is for what an exit under way sells", "principle",
 		"reconcile TestARestingExitLeavesWhatAnExitUnderWaySells", []Edit{
@@ -341,7 +341,7 @@ var protocol = []Row{
 		}},
 	{"backup_believed", "an exit goes by the fills of an old backup before the order history was read", "35",
 		"reconcile TestBeforeTheHistoryWasReadNoMoreIsSoldThanTheWalletShows", []Edit{
-			{"reconcile.derivation.historyUnread", "d.desired.Unread && !d.symbol.Read", "false"},
+			{"reconcile.situation.historyUnread", "s.desired.Unread && !s.symbol.Read", "false"},
 		}},
 	{"standing_down_forgot", "a start does not know that it stands down before it has read why", "15",
 		"reconcile TestStandingDownIsRememberedOverAStart", []Edit{
@@ -396,11 +396,11 @@ var protocol = []Row{
 	{"refusal_believed", "what the exchange refused was not executed, whatever a list shows", "3",
 		"runtime/engine TestARefusedPurchaseThatAHistoryWithoutIDsShowsIsNotMadeAgain", []Edit{
 			{"reconcile.survey.quarantineExecuted", "o.Filled > 0", "false"},
-			{"reconcile.survey.named", `order.ClientOrderID != ""`, "true"},
+			{"reconcile.evidence.named", `order.ClientOrderID != ""`, "true"},
 		}},
 	{"order_id_ignored", "rows are matched by their client order id alone", "42",
 		"runtime/engine TestOnSpotAnAcknowledgedOrderSettlesByItsOrderID", []Edit{
-			{"reconcile.survey.match", "s.book.withOrderID(order.Market, order.ID)", "(*account.Placement)(nil)"},
+			{"reconcile.evidence.match", "e.book.withOrderID(order.Market, order.ID)", "(*account.Placement)(nil)"},
 			{"reconcile.survey.matchFrom", "p.OrderID() == order.ID", "false"},
 		}},
 	{"removed_plan_stands", "the plan of a strategy that its removal flattens stays in force", "49",
@@ -415,7 +415,7 @@ var protocol = []Row{
 		{"strategy/library.slicing.Decide", "pace < target", "false"},
 	}},
 	{"stop_off_first", "a stop is taken off though the rules accept no other", "45", "runtime/engine TestAStopStandsWhereTheRulesAcceptNoOther", []Edit{
-		{"reconcile.derivation.placeable", "rules.Tradable && rules.FloorQuantity(quantity) == quantity && !d.tooSmall(quantity)", "true"},
+		{"reconcile.situation.placeable", "rules.Tradable && rules.FloorQuantity(quantity) == quantity && !s.tooSmall(quantity)", "true"},
 	}},
 	{"step_sells", "a step that has grown sells what is no multiple of it", "45", "runtime/engine TestAStepThatGrowsSellsNothing", []Edit{
 		{"reconcile.derivation.convergeTarget", "max(abs(resolved), d.unrounded(target))", "abs(resolved)"},

@@ -1,0 +1,88 @@
+package tidy
+
+import (
+	"go/ast"
+	"go/token"
+	"testing"
+)
+
+// TestQuestionsChangeNothing holds the methods of what a decision is derived from to their word:
+// none assigns to what its receiver or an argument leads to.
+func TestQuestionsChangeNothing(t *testing.T) {
+	t.Parallel()
+	methods := map[string]int{"situation": 0, "evidence": 0}
+	for _, file := range sources(t, "reconcile", false) {
+		for _, declared := range file.tree.Decls {
+			method, ok := declared.(*ast.FuncDecl)
+			if !ok || method.Recv == nil {
+				continue
+			}
+			pointer, ok := method.Recv.List[0].Type.(*ast.StarExpr)
+			if !ok {
+				continue
+			}
+			of := rootOf(pointer.X)
+			if _, asks := methods[of]; !asks {
+				continue
+			}
+			methods[of]++
+			for _, pos := range assignedBeyond(method) {
+				t.Errorf("%s:%d %s.%s changes what it is asked about: only a derivation or a survey does", file.path, file.line(pos), of, method.Name.Name)
+			}
+		}
+	}
+	for of, found := range methods {
+		if found == 0 {
+			t.Errorf("reconcile has no method of %s: this test looks for the wrong type", of)
+		}
+	}
+}
+
+// assignedBeyond returns where a method assigns to a field or element of its receiver or a parameter.
+func assignedBeyond(method *ast.FuncDecl) (found []token.Pos) {
+	foreign := map[string]bool{}
+	for _, list := range []*ast.FieldList{method.Recv, method.Type.Params} {
+		for _, field := range list.List {
+			for _, name := range field.Names {
+				foreign[name.Name] = true
+			}
+		}
+	}
+	assigned := func(to ast.Expr) {
+		if _, plain := to.(*ast.Ident); !plain && foreign[rootOf(to)] {
+			found = append(found, to.Pos())
+		}
+	}
+	ast.Inspect(method.Body, func(node ast.Node) bool {
+		switch n := node.(type) {
+		case *ast.AssignStmt:
+			for _, to := range n.Lhs {
+				assigned(to)
+			}
+		case *ast.IncDecStmt:
+			assigned(n.X)
+		}
+		return true
+	})
+	return found
+}
+
+// rootOf returns the variable that an expression with selectors and indices begins with; "" for none.
+func rootOf(e ast.Expr) string {
+	for {
+		switch x := e.(type) {
+		case *ast.SelectorExpr:
+			e = x.X
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.ParenExpr:
+			e = x.X
+		case *ast.Ident:
+			return x.Name
+		default:
+			return ""
+		}
+	}
+}
