@@ -27,6 +27,7 @@ type weather struct {
 	rough     exchange.Price // largest move of a candle, in ticks
 	shares    bool           // targets are shares of equity; leveraged on futures
 	costs     backtest.Costs // beyond fees and latency
+	long      bool           // candles of four hours, for 250 days
 }
 
 func (w weather) String() string {
@@ -35,11 +36,14 @@ func (w weather) String() string {
 }
 
 func (w weather) config(t testing.TB, seed uint64) backtest.Config {
-	const count = 600
+	count, interval, longest := 600, exchange.Minute15, int64(300)
+	if w.long {
+		count, interval, longest = 1_500, exchange.Hour4, 60 // no longer than what a mean is made of
+	}
 	random := rand.New(rand.NewPCG(seed, 1))
 	symbol := symbol(t, w.market, "0.1", "0.001")
-	candles := &exchange.Candles{Interval: exchange.Minute15}
-	openMS, price := midnight+int64(exchange.Hour1)*random.Int64N(24), exchange.Price(1_000)*symbol.PriceTick*10
+	candles := &exchange.Candles{Interval: interval}
+	openMS, price := interval.OpenOf(midnight+int64(exchange.Hour1)*random.Int64N(24)), exchange.Price(1_000)*symbol.PriceTick*10
 	draw := func() exchange.Price {
 		return exchange.Price(random.Int64N(int64(2*w.rough)+1)-int64(w.rough)) * symbol.PriceTick
 	}
@@ -52,9 +56,9 @@ func (w weather) config(t testing.TB, seed uint64) backtest.Config {
 		price = max(100*symbol.PriceTick, open+draw())
 		high, low := max(open, price)+max(0, draw()), min(open, price)-max(0, draw())
 		candles.Append(exchange.Candle{OpenMS: openMS, Open: open, High: high, Low: max(10*symbol.PriceTick, low), Close: price, Volume: 1})
-		openMS += int64(exchange.Minute15)
+		openMS += int64(interval)
 		if w.holes && random.IntN(40) == 0 {
-			openMS += int64(exchange.Minute15) * random.Int64N(300)
+			openMS += int64(interval) * random.Int64N(longest)
 		}
 		script.targets = append(script.targets, w.target(random, symbol))
 	}

@@ -119,6 +119,10 @@ func (c check) falls(r *backtest.Result, s *second) {
 			c.t.Errorf("%s: drawdown %d: want %+v, have %+v", c.what, i, all[i], h)
 		}
 	}
+	if d := r.Drawdown; len(have) > 0 && (d == nil || d.Depth != have[0].Depth || d.Peak != have[0].Peak) ||
+		len(have) == 0 && (d != nil || r.Figures.LongestFall != nil) {
+		c.t.Errorf("%s: want the deepest drawdown, have %+v", c.what, d)
+	}
 	longest := int64(0)
 	for _, f := range all {
 		longest = max(longest, cmp.Or(f.recovery, s.toMS)-f.peak)
@@ -145,6 +149,12 @@ func (c check) tripRows(r *backtest.Result, s *second) {
 			c.t.Errorf("%s: round trip %d: want %+v, have %+v", c.what, i, want, have)
 		}
 		c.texts("profit", want.pnl, have.PNL)
+		c.texts("quantity", max(want.filled, want.sold), have.Quantity)
+		c.texts("entry price", want.entryPrice, have.Entry)
+		c.texts("exit price", want.exitPrice, have.Exit)
+		if have.Symbol != r.Symbol || have.Strategy != r.Name || have.EntryReason != "scripted" {
+			c.t.Errorf("%s: round trip %d: have %+v", c.what, i, have)
+		}
 		c.texts("fees of it", want.fees, have.Fees)
 		c.texts("funding of it", want.funding, have.Funding)
 		c.texts("slippage of it", want.slippage, have.Slippage)
@@ -158,6 +168,7 @@ func (c check) tripRows(r *backtest.Result, s *second) {
 		}
 	}
 	c.equal("wins", float64(wins), float64(r.Wins))
+	c.symbolRow(r, s, wins, sum)
 	factor := math.NaN()
 	if lost > 0 {
 		factor = won / lost
@@ -167,6 +178,42 @@ func (c check) tripRows(r *backtest.Result, s *second) {
 		c.texts("expectancy", sum/float64(len(s.trips)), *r.Expectancy)
 	}
 	c.figure("buy and hold", 100*(s.last/s.first-1), r.Figures.BuyAndHold)
+}
+
+// symbolRow compares the row of the only symbol: of its round trips.
+func (c check) symbolRow(r *backtest.Result, s *second, wins int, sum float64) {
+	c.t.Helper()
+	fees, funding, row := 0.0, 0.0, &r.BySymbol[0]
+	for i := range s.trips {
+		fees, funding = fees+s.trips[i].fees, funding+s.trips[i].funding
+	}
+	c.texts("profit of the symbol", sum, row.PNL)
+	c.texts("fees of the symbol", fees, row.Fees)
+	c.texts("funding of the symbol", funding, row.Funding)
+	if len(r.BySymbol) != 1 || row.RoundTrips != len(s.trips) || row.Wins != wins || row.Fills != len(r.Executions) || row.Candles != len(s.closesMS) ||
+		r.Fills != row.Fills || r.Candles != row.Candles || row.Symbol != r.Symbol || row.Name != r.Name {
+		c.t.Errorf("%s: symbols: have %+v", c.what, r.BySymbol)
+	}
+}
+
+// curve compares the equity at each close, what is held of it, and what is left at the end.
+func (c check) curve(r *backtest.Result, s *second) {
+	c.t.Helper()
+	points := r.Curve()
+	if len(points) != len(s.closesMS) {
+		c.t.Fatalf("%s: want a point at each of %d closes, have %d", c.what, len(s.closesMS), len(points))
+	}
+	for i, p := range points {
+		if off := p.Leverage - s.held[i]/s.equity[i]; p.AtMS != s.closesMS[i] || math.Abs(p.Equity.Float()-s.equity[i]) > 1e-6 || math.Abs(off) > 1e-3 {
+			c.t.Errorf("%s: close %d: want %v, held %v, have %+v", c.what, i, s.equity[i], s.held[i], p)
+			return
+		}
+	}
+	open := r.OpenPosition
+	if (open != nil) != (s.units != 0) || open != nil && (open.Side != map[bool]string{true: "LONG", false: "SHORT"}[s.units > 0] ||
+		math.Abs(number(open.Quantity)-math.Abs(s.units)) > 1e-9) {
+		c.t.Errorf("%s: want %v held at the end, have %+v", c.what, s.units, open)
+	}
 }
 
 func (c check) tripFigures(have *backtest.TripFigures, s *second) {
@@ -215,10 +262,21 @@ func (c check) tripFigures(have *backtest.TripFigures, s *second) {
 	for i := range s.trips {
 		seconds = append(seconds, float64(s.trips[i].leftMS-s.trips[i].enteredMS)/1000)
 	}
-	slices.Sort(seconds)
-	c.equal("shortest", seconds[0], have.Holding.Least)
-	c.equal("longest", seconds[len(seconds)-1], have.Holding.Most)
-	c.equal("median", percentile(seconds, 50), have.Holding.Median)
+	spread := func(name string, values []float64, have *backtest.Spread) {
+		slices.Sort(values)
+		for percent, figure := range map[float64]float64{0: have.Least, 10: have.Tenth, 50: have.Median, 90: have.Ninth, 100: have.Most} {
+			if want := percentile(values, percent); math.Abs(want-figure) > 1e-3 {
+				c.t.Errorf("%s: %s: %v %% below %v, have %v", c.what, name, percent, want, figure)
+			}
+		}
+	}
+	var against, in []float64
+	for i := range s.trips {
+		against, in = append(against, 100*max(0, s.trips[i].mae)), append(in, 100*max(0, s.trips[i].mfe))
+	}
+	spread("held", seconds, have.Holding)
+	spread("MAE", against, have.Adverse)
+	spread("MFE", in, have.Favourable)
 }
 
 // groups compares the tables by weekday, hour and reason.
@@ -228,7 +286,7 @@ func (c check) groups(r *backtest.Result, s *second) {
 		trips, wins int
 		pnl         float64
 	}
-	days, hours, exits := map[string]group{}, map[string]group{}, map[string]group{}
+	days, hours, exits, entries := map[string]group{}, map[string]group{}, map[string]group{}, map[string]group{}
 	add := func(groups map[string]group, name string, t *secondTrip) {
 		g := groups[name]
 		if g.trips, g.pnl = g.trips+1, g.pnl+t.pnl; t.pnl > 1e-12 {
@@ -242,6 +300,7 @@ func (c check) groups(r *backtest.Result, s *second) {
 		add(days, at.Format("Monday"), t)
 		add(hours, at.Format("15:00"), t)
 		add(exits, t.exit, t)
+		add(entries, "scripted", t)
 	}
 	same := func(what, name string, groups map[string]group, trips, wins int, pnl string) {
 		c.t.Helper()
@@ -260,7 +319,10 @@ func (c check) groups(r *backtest.Result, s *second) {
 	for _, row := range r.ByExit {
 		same("exit", row.Reason, exits, row.RoundTrips, row.Wins, row.PNL)
 	}
-	if left := len(days) + len(hours) + len(exits); left > 0 {
+	for _, row := range r.ByEntry {
+		same("entry", row.Reason, entries, row.RoundTrips, row.Wins, row.PNL)
+	}
+	if left := len(days) + len(hours) + len(exits) + len(entries); left > 0 {
 		c.t.Errorf("%s: %d groups have no row", c.what, left)
 	}
 }
@@ -276,6 +338,9 @@ func (c check) months(r *backtest.Result, s *second) {
 			c.t.Errorf("%s: want month %s, have %s", c.what, at.Format("2006-01"), row.Month)
 		}
 		c.figure("month", 100*(equity/before-1), row.Return)
+		if math.Abs(number(row.Equity)-equity) > 0.0051 {
+			c.t.Errorf("%s: %s ends with %v, have %s", c.what, row.Month, equity, row.Equity)
+		}
 		before, at = equity, next
 	}
 	if at.UnixMilli() < s.toMS {

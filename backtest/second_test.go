@@ -17,16 +17,17 @@ import (
 // definitions of docs/backtest.md, and compares to a millionth.
 
 type secondTrip struct {
-	enteredMS, leftMS         int64
-	short                     bool
-	bought, sold              float64 // quantities, after fees
-	filled                    float64 // quantity bought, before fees
-	paid, got                 float64 // values
-	fees, funding, slippage   float64
-	quoteFees, realised       float64 // realised: on spot, beyond the mean cost
-	low, high                 float64
-	entryPrice, pnl, mae, mfe float64
-	exit                      string
+	enteredMS, leftMS       int64
+	short                   bool
+	bought, sold            float64 // quantities, after fees
+	filled                  float64 // quantity bought, before fees
+	paid, got               float64 // values
+	fees, funding, slippage float64
+	quoteFees, realised     float64 // realised: on spot, beyond the mean cost
+	low, high               float64
+	entryPrice, exitPrice   float64
+	pnl, mae, mfe           float64
+	exit                    string
 }
 
 type second struct {
@@ -34,6 +35,7 @@ type second struct {
 	closesMS []int64
 	equity   []float64 // at each close
 	held     []float64 // value held at each close
+	units    float64   // held at the last of them
 	trips    []secondTrip
 	fees     float64
 	funding  float64
@@ -117,11 +119,10 @@ func compute(config *backtest.Config, r *backtest.Result) *second {
 		if open != nil && exposed {
 			open.low, open.high = min(open.low, symbol.PriceFloat(c.Low[i])), max(open.high, symbol.PriceFloat(c.High[i]))
 		}
-		held := 0.0
-		if exposed {
-			held = math.Abs(units) * price
+		if s.units = 0; exposed {
+			s.units = units
 		}
-		s.closesMS, s.equity, s.held = append(s.closesMS, closeMS), append(s.equity, cash+units*price), append(s.held, held)
+		s.closesMS, s.equity, s.held = append(s.closesMS, closeMS), append(s.equity, cash+units*price), append(s.held, math.Abs(s.units)*price)
 	}
 	return s
 }
@@ -132,10 +133,10 @@ func (t *secondTrip) ended(market exchange.Market) secondTrip {
 	if market == exchange.Spot {
 		t.pnl = t.realised - t.fees
 	}
-	t.entryPrice = t.paid / t.filled
+	t.entryPrice, t.exitPrice = t.paid/t.filled, t.got/t.sold
 	t.mae, t.mfe = (t.entryPrice-t.low)/t.entryPrice, (t.high-t.entryPrice)/t.entryPrice
 	if t.short {
-		t.entryPrice = t.got / t.sold
+		t.entryPrice, t.exitPrice = t.exitPrice, t.entryPrice
 		t.mae, t.mfe = (t.high-t.entryPrice)/t.entryPrice, (t.entryPrice-t.low)/t.entryPrice
 	}
 	return *t
@@ -195,39 +196,63 @@ func (c check) texts(name string, want float64, have string) {
 // TestEveryFigureIsComputedTwice makes the figures of drawn runs again from their executions and candles.
 func TestEveryFigureIsComputedTwice(t *testing.T) {
 	t.Parallel()
-	runs, trips, months, hours := 0, 0, 0, 0
+	var all tally
 	for _, w := range weathers {
 		for seed := range uint64(4) {
-			config := w.config(t, seed)
-			config.RiskFree = 2 * exchange.RateOne / 100
-			r := mustRun(t, config)
-			if r.Liquidations > 0 || chargedAmongFills(&config, r) {
-				continue
-			}
-			c, s := check{t, w.String()}, compute(&config, r)
-			c.money(r, s)
-			c.series(&r.Figures.Daily, s.every(24*time.Hour), 365)
-			if whole := time.Duration(s.toMS-s.fromMS) * time.Millisecond; (r.Figures.Hourly != nil) != (whole < 60*24*time.Hour) {
-				t.Errorf("%s: hours are for runs under 60 days: have %v after %v", w, r.Figures.Hourly, whole)
-			} else if r.Figures.Hourly != nil {
-				hours++
-				c.series(r.Figures.Hourly, s.every(time.Hour), 365*24)
-			}
-			c.falls(r, s)
-			c.tripRows(r, s)
-			c.tripFigures(&r.Figures.Trips, s)
-			c.groups(r, s)
-			c.months(r, s)
-			runs, trips, months = runs+1, trips+len(s.trips), max(months, len(r.Figures.Months))
-			if t.Failed() {
-				return
-			}
+			all.run(t, w, seed, seed == 0)
 		}
 	}
-	if runs < 20 || trips < 500 || months < 2 || hours < 5 {
-		t.Errorf("%d runs with %d round trips, %d months, hours in %d: too few to prove anything", runs, trips, months, hours)
+	if all.runs < 20 || all.trips < 500 || all.months < 2 || all.hours < 5 {
+		t.Errorf("%+v: too few to prove anything", all)
 	}
-	t.Logf("%d runs, %d round trips", runs, trips)
+	t.Logf("%+v", all)
+}
+
+// TestEveryFigureOfALongRunIsComputedTwice, of runs of 250 days.
+func TestEveryFigureOfALongRunIsComputedTwice(t *testing.T) {
+	t.Parallel()
+	var all tally
+	for i, w := range longWeathers {
+		all.run(t, w, uint64(i), true)
+	}
+	if all.runs < 3 || all.trips < 200 || all.months < 9 || all.hours > 0 || all.rolling < 3 {
+		t.Errorf("%+v: too few to prove anything", all)
+	}
+}
+
+// tally is how much was compared.
+type tally struct{ runs, trips, months, hours, rolling int }
+
+// run compares the figures of a run, and those of its days beside holding too.
+func (all *tally) run(t *testing.T, w weather, seed uint64, days bool) {
+	t.Helper()
+	config := w.config(t, seed)
+	config.RiskFree = 2 * exchange.RateOne / 100
+	r := mustRun(t, config)
+	if r.Liquidations > 0 || chargedAmongFills(&config, r) || t.Failed() {
+		return
+	}
+	c, s := check{t, w.String()}, compute(&config, r)
+	c.money(r, s)
+	c.series(&r.Figures.Daily, s.every(24*time.Hour), 365)
+	if whole := time.Duration(s.toMS-s.fromMS) * time.Millisecond; (r.Figures.Hourly != nil) != (whole < 60*24*time.Hour) {
+		t.Errorf("%s: hours are for runs under 60 days: have %v after %v", w, r.Figures.Hourly, whole)
+	} else if r.Figures.Hourly != nil {
+		all.hours++
+		c.series(r.Figures.Hourly, s.every(time.Hour), 365*24)
+	}
+	c.falls(r, s)
+	c.tripRows(r, s)
+	c.tripFigures(&r.Figures.Trips, s)
+	c.groups(r, s)
+	c.months(r, s)
+	if days {
+		c.days(r, s, s.holding(config.Legs[0].Tape))
+	}
+	if r.Figures.Rolling != nil {
+		all.rolling++
+	}
+	all.runs, all.trips, all.months = all.runs+1, all.trips+len(s.trips), max(all.months, len(r.Figures.Months))
 }
 
 // TestHoursAreShownOfShortRunsOfFineCandles has runs on either side of both conditions.
@@ -286,6 +311,7 @@ func (c check) money(r *backtest.Result, s *second) {
 	n := float64(len(s.held))
 	c.equal("exposure", 100*exposed/n, r.Exposure)
 	c.equal("exposure of the symbol", 100*exposed/n, r.BySymbol[0].Exposure)
+	c.curve(r, s)
 	if math.Abs(leverage/n-r.Figures.Leverage) > 1e-3 { // four places, and dust
 		c.t.Errorf("%s: leverage: want %v, have %v", c.what, leverage/n, r.Figures.Leverage)
 	}
