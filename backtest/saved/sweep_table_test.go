@@ -16,7 +16,7 @@ func TestTrialsAreRowsOfParquet(t *testing.T) {
 	sharpe, profit := 1.25, -3.5
 	sweep := &saved.Sweep{Trials: []backtest.Trial{
 		{Job: "aa", Params: map[string]string{"fast": "5", "interval": "1h"}, Seen: &backtest.Column{}, Figures: map[string]*float64{"sharpe": &sharpe},
-			Unseen: &backtest.Column{Profit: &profit, FinalEquity: "9650.5"}},
+			Unseen: &backtest.Column{Profit: &profit, FinalEquity: "9650.5", Sharpe: &sharpe, MaxDrawdown: 4.5, RoundTrips: 12}},
 		{Job: "bb", Params: map[string]string{"fast": "10.5", "interval": "4h"}, Seen: &backtest.Column{}, Figures: map[string]*float64{"sharpe": nil}},
 	}}
 	directory := t.TempDir()
@@ -29,6 +29,9 @@ func TestTrialsAreRowsOfParquet(t *testing.T) {
 		Interval string   `parquet:"params.interval"`
 		Sharpe   *float64 `parquet:"sharpe"`
 		Equity   *float64 `parquet:"unseen_final_equity"`
+		Unseen   *float64 `parquet:"unseen_sharpe"`
+		Fall     *float64 `parquet:"unseen_max_drawdown_pct"`
+		Trades   *float64 `parquet:"unseen_trades"`
 		Profit   *float64 `parquet:"unseen_profit_pct"`
 	}
 	file, err := os.Open(filepath.Join(directory, saved.TrialsFile))
@@ -43,7 +46,8 @@ func TestTrialsAreRowsOfParquet(t *testing.T) {
 		t.Fatalf("want 2 rows, have %d", n)
 	}
 	a, b := rows[0], rows[1]
-	if a.Job != "aa" || *a.Fast != 5 || a.Interval != "1h" || *a.Sharpe != sharpe || *a.Equity != 9650.5 || *a.Profit != profit {
+	if a.Job != "aa" || *a.Fast != 5 || a.Interval != "1h" || *a.Sharpe != sharpe || *a.Equity != 9650.5 || *a.Profit != profit || *a.Unseen != sharpe ||
+		*a.Fall != 4.5 || *a.Trades != 12 {
 		t.Errorf("want the first trial, have %+v", a)
 	}
 	if b.Job != "bb" || *b.Fast != 10.5 || b.Interval != "4h" || b.Sharpe != nil || b.Equity != nil {

@@ -1,0 +1,248 @@
+package saved_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"botd/backtest"
+	"botd/backtest/saved"
+)
+
+// store writes a result as the report of a directory, with an hour of writing.
+func store(t *testing.T, folder, name string, hour int, r *backtest.Result) string {
+	t.Helper()
+	directory := filepath.Join(folder, name)
+	if err := r.WriteDir(directory); err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC)
+	if err := os.Chtimes(filepath.Join(directory, backtest.ReportFile), at, at); err != nil {
+		t.Fatal(err)
+	}
+	return directory
+}
+
+func result(last string) *backtest.Result {
+	sharpe, expectancy := 1.5, "1"
+	return &backtest.Result{Schema: 1, Strategy: "sma_cross", Symbol: "BTC-USDT", Interval: "1h", From: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC),
+		To: time.Date(2024, 2, 1, 0, 0, 0, 0, time.UTC), InitialEquity: "8000", FinalEquity: last, MaxDrawdown: 5,
+		Sharpe: &sharpe, Expectancy: &expectancy, RoundTrips: 7, TotalFees: "3", Wallet: last, TotalFunding: "0", TotalSlippage: "0",
+		Warnings: make([]backtest.Warning, 2), Version: "v", DataSHA256: "d", ConfigSHA256: "c",
+		Executions: []backtest.Execution{}, Trips: []backtest.TripRow{}}
+}
+
+// TestReportsAreListed: the newest first, what is none passed over, and what cannot be read is named.
+func TestReportsAreListed(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	store(t, folder, "old", 1, result("8000"))
+	store(t, folder, "new", 3, result("8100"))
+	store(t, folder, "middle", 2, result("7999.99"))
+	if err := os.MkdirAll(filepath.Join(folder, "empty"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var messages strings.Builder
+	rows, err := saved.List(&messages, folder)
+	if err != nil || messages.Len() != 0 || len(rows) != 3 {
+		t.Fatalf("have %d rows, %v, %s", len(rows), err, messages.String())
+	}
+	profit, sharpe := 1.25, 1.5
+	want := &saved.Run{Name: "new", Path: filepath.Join(folder, "new", backtest.ReportFile), At: time.Date(2026, 1, 1, 3, 0, 0, 0, time.UTC),
+		Strategy: "sma_cross", Symbol: "BTC-USDT", Interval: "1h", From: rows[0].From, To: rows[0].To, FinalEquity: "8100",
+		Profit: &profit, MaxDrawdown: 5, Sharpe: &sharpe,
+		RoundTrips: 7, Fees: "3", Warnings: 2, Version: "v", DataSHA256: "d", ConfigSHA256: "c"}
+	have := *rows[0]
+	have.Result, have.ResultSHA256, have.Intact = nil, "", false
+	if diff := cmp.Diff(want, &have); diff != "" {
+		t.Error(diff)
+	}
+	if rows[1].Name != "middle" || *rows[1].Profit != -0.0001 || rows[2].Name != "old" || *rows[2].Profit != 0 || rows[0].Result == nil {
+		t.Errorf("have %+v, %+v", rows[1], rows[2])
+	}
+	if err := os.WriteFile(filepath.Join(folder, "old", backtest.ReportFile), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rows, err = saved.List(&messages, folder)
+	if err != nil || len(rows) != 2 || !strings.Contains(messages.String(), filepath.Join("old", backtest.ReportFile)) {
+		t.Errorf("one cannot be read: have %d rows, %v, %s", len(rows), err, messages.String())
+	}
+	if rows, err = saved.List(&messages, filepath.Join(folder, "none")); err != nil || rows == nil || len(rows) != 0 {
+		t.Errorf("without a folder: have %v, %v", rows, err)
+	}
+	if _, err = saved.List(&messages, filepath.Join(folder, "new", backtest.ReportFile)); err == nil {
+		t.Error("a file: want an error")
+	}
+	if _, err := saved.Read(filepath.Join(folder, "empty")); err == nil {
+		t.Error("a folder without a report: want an error")
+	}
+	nothing := result("5")
+	nothing.InitialEquity = "0"
+	if run, err := saved.Read(store(t, folder, "nothing", 1, nothing)); err != nil || run.Profit != nil {
+		t.Errorf("of nothing: have %+v, %v", run, err)
+	}
+}
+
+func TestANoteIsKeptWithAReport(t *testing.T) {
+	t.Parallel()
+	directory := store(t, t.TempDir(), "one", 1, result("1"))
+	for note, want := range map[string]string{"worth a look": "worth a look", strings.Repeat("x", 5_000): strings.Repeat("x", 4_096)} {
+		if err := saved.WriteNote(directory, note); err != nil {
+			t.Fatal(err)
+		}
+		if run, err := saved.Read(directory); err != nil || run.Note != want {
+			t.Errorf("want %.20s, have %.20s, %v", want, run.Note, err)
+		}
+	}
+	for range 2 { // taking away what is not there is no error
+		if err := saved.WriteNote(directory, ""); err != nil {
+			t.Error(err)
+		}
+		if run, err := saved.Read(filepath.Join(directory, backtest.ReportFile)); err != nil || run.Note != "" {
+			t.Errorf("have %q, %v", run.Note, err)
+		}
+	}
+	if err := saved.WriteNote(filepath.Join(directory, "none"), "x"); err == nil {
+		t.Error("no directory: want an error")
+	}
+}
+
+// TestReportsAreCompared: what not all have, and the first fill that is another.
+func TestReportsAreCompared(t *testing.T) {
+	t.Parallel()
+	run := func(data, config, yaml string, assumed []string, prices ...string) *saved.Run {
+		r := &backtest.Result{Assumptions: assumed}
+		if yaml != "" {
+			r.Inputs = &backtest.Inputs{Strategies: []backtest.Input{{YAML: yaml}}}
+		}
+		for i, price := range prices {
+			r.Executions = append(r.Executions, backtest.Execution{TimeMS: int64(i) * 60_000, Symbol: "BTC-USDT", Side: "BUY", Quantity: "1", Price: price})
+		}
+		return &saved.Run{DataSHA256: data, ConfigSHA256: config, Result: r}
+	}
+	c := saved.Comparison{SameData: true, SameConfig: true, Runs: []*saved.Run{
+		run("d", "c", "name: a\nfast: 5\n", []string{"fees", "path"}, "10", "11"), run("d", "x", "name: a\nfast: 9", []string{"fees"}, "10", "12")}}
+	c.Compare()
+	if !c.SameData || c.SameConfig || c.FirstFill != "fill 2: 1970-01-01 00:01 BTC-USDT BUY 1 at 11; 1970-01-01 00:01 BTC-USDT BUY 1 at 12" {
+		t.Errorf("have %+v", c)
+	}
+	if diff := cmp.Diff([][]string{{"fast: 5"}, {"fast: 9"}}, c.Config); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([][]string{{"path"}, {}}, c.Assumed); diff != "" {
+		t.Error(diff)
+	}
+	c = saved.Comparison{SameData: true, SameConfig: true, Runs: []*saved.Run{run("d", "c", "", nil, "10"), run("e", "c", "", nil, "10", "12")}}
+	if c.Compare(); c.SameData || !c.SameConfig || c.FirstFill != "fill 2: none; 1970-01-01 00:01 BTC-USDT BUY 1 at 12" {
+		t.Errorf("have %+v", c)
+	}
+	c.Runs[1] = run("d", "c", "", nil, "10")
+	if c.Compare(); c.FirstFill != "" {
+		t.Errorf("the same fills: have %s", c.FirstFill)
+	}
+}
+
+func TestTheVerdictOfASweep(t *testing.T) {
+	t.Parallel()
+	number := func(f float64) *float64 { return &f }
+	column := func(sharpe *float64) *backtest.Column { return &backtest.Column{Sharpe: sharpe} }
+	const nothing = "no trial has a Sharpe ratio: there is nothing to judge"
+	for _, c := range []struct {
+		want  string
+		lucky *float64
+		trial []backtest.Trial
+	}{
+		{nothing, nil, nil},
+		{nothing, nil, []backtest.Trial{{}}},
+		{nothing, nil, []backtest.Trial{{Seen: column(nil)}}},
+		{"best of 1 try by sharpe: Sharpe 1.50; one try says nothing about luck, on the candles it was chosen by", nil,
+			[]backtest.Trial{{Seen: column(number(1.5))}}},
+		{"best of 2 tries by sharpe: Sharpe 1.50; the luckiest of 2 without skill would show 1.50: not better than luck; " +
+			"on the unseen candles it has no Sharpe ratio",
+			number(1.5), []backtest.Trial{{Seen: column(number(1.5)), Unseen: column(nil)}, {}}},
+		{"best of 1 try by sharpe: Sharpe 1.51; the luckiest of 1 without skill would show 1.50: better than luck; " +
+			"on the unseen candles it shows 0.00: it did not last",
+			number(1.5), []backtest.Trial{{Seen: column(number(1.51)), Unseen: column(number(0))}}},
+		{"best of 1 try by sharpe: Sharpe 1.51; the luckiest of 1 without skill would show 1.50: better than luck; " +
+			"on the unseen candles it shows 0.10", number(1.5),
+			[]backtest.Trial{{Seen: column(number(1.51)), Unseen: column(number(0.1))}}},
+	} {
+		sweep := saved.Sweep{Sort: "sharpe", Lucky: c.lucky, Trials: c.trial}
+		if have := sweep.Verdict(); have != c.want {
+			t.Errorf("want %s\nhave %s", c.want, have)
+		}
+	}
+}
+
+// TestASweepsFiles: the whole, and what a list shows of it.
+func TestASweepsFiles(t *testing.T) {
+	t.Parallel()
+	seen, unseen, split := 1.5, 0.5, time.Date(2024, 1, 2, 0, 0, 0, 0, time.UTC)
+	sweep := &saved.Sweep{Schema: 1, Strategy: "cross", Symbol: "BTC-USDT", Interval: "1h", Candles: 60, Split: &split, Sort: "sharpe",
+		Search: "grid", Refused: 2, DataSHA256: "d", Trials: []backtest.Trial{{Params: map[string]string{"fast": "2"}, Seen: &backtest.Column{Sharpe: &seen},
+			Unseen: &backtest.Column{Sharpe: &unseen}}}}
+	directory := t.TempDir()
+	if err := sweep.WriteSummary(directory); err != nil {
+		t.Fatal(err)
+	}
+	var have saved.Summary
+	read(t, filepath.Join(directory, saved.SweepSummary), &have)
+	want := saved.Summary{Strategy: "cross", Symbol: "BTC-USDT", Interval: "1h", Candles: 60, Split: &split, Sort: "sharpe", Search: "grid",
+		Refused: 2, Data: "d", Verdict: sweep.Verdict(), Trials: 1, Best: map[string]string{"fast": "2"}, Seen: &seen, Unseen: &unseen}
+	if diff := cmp.Diff(want, have); diff != "" {
+		t.Error(diff)
+	}
+	path := filepath.Join(directory, "sweeps", "first.json")
+	if err := saved.WriteSweep(path, sweep); err != nil {
+		t.Fatal(err)
+	}
+	var whole saved.Sweep
+	if read(t, path, &whole); whole.Trials[0].Params["fast"] != "2" || whole.Candles != 60 || len(sweep.Rows().([]backtest.Trial)) != 1 {
+		t.Errorf("have %+v", whole)
+	}
+	for name, want := range map[string]os.FileMode{"sweeps": os.ModeDir | 0o700, "sweeps/first.json": 0o600, saved.SweepSummary: 0o600} {
+		if info, err := os.Stat(filepath.Join(directory, name)); err != nil || info.Mode() != want {
+			t.Errorf("%s: want %v, have %v, %v", name, want, info.Mode(), err)
+		}
+	}
+	if err := saved.WriteSweep("", sweep); err != nil {
+		t.Errorf("nowhere: have %v", err)
+	}
+	sweep.Trials[0].Unseen = nil
+	if err := sweep.WriteSummary(directory); err != nil {
+		t.Fatal(err)
+	}
+	have = saved.Summary{}
+	if read(t, filepath.Join(directory, saved.SweepSummary), &have); have.Unseen != nil || have.Seen == nil {
+		t.Errorf("without a split: have %+v", have)
+	}
+	sweep.Trials = nil
+	if err := sweep.WriteSummary(filepath.Join(directory, "none")); err == nil {
+		t.Error("no directory: want an error")
+	}
+	if err := saved.WriteSweep(filepath.Join(path, "x"), sweep); err == nil {
+		t.Error("below a file: want an error")
+	}
+	if err := sweep.WriteTrials(filepath.Join(directory, "none")); err == nil {
+		t.Error("no directory: want an error")
+	}
+	if err := sweep.WriteSummary(directory); err != nil {
+		t.Errorf("without a trial: have %v", err)
+	}
+}
+
+func read(t *testing.T, path string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil || !strings.HasSuffix(string(text), "}\n") {
+		t.Fatalf("have %v, %.40s", err, text)
+	}
+}
