@@ -1,0 +1,262 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"botd/exchange"
+	"botd/runtime/api/auth"
+	"botd/runtime/view"
+)
+
+// TestAParameterIsCheckedAtItsBounds: docs/api.yaml has them for each; a value at a bound passes, one beyond it does not.
+func TestAParameterIsCheckedAtItsBounds(t *testing.T) {
+	t.Parallel()
+	limit, since, after := parameter{name: "p", kind: number, maximum: 1_000}, parameter{name: "p", kind: milliseconds}, parameter{name: "p", kind: cursor}
+	flag, choice, free := parameter{name: "p", kind: boolean}, parameter{name: "p", values: []string{"futures", "spot"}}, parameter{name: "p"}
+	for _, c := range []struct {
+		of    parameter
+		value string
+		want  string
+	}{
+		{limit, "1", ""}, {limit, "1000", ""}, {limit, "0", `p "0" is not a whole number from 1 to 1000`}, {limit, "1001", "from 1 to 1000"}, {limit, "",
+			"from 1"},
+		{limit, "1.5", "from 1"}, {since, "0", ""}, {since, "4503599627370496", ""}, {since, "4503599627370497", `p "4503599627370497" is not a number of`},
+		{since, "-1", "milliseconds"}, {since, "now", "milliseconds"}, {after, "1", ""}, {after, "9223372036854775807", ""}, {after, "0", `p "0" is no cursor`},
+		{after, "x", "no cursor"}, {flag, "true", ""}, {flag, "false", ""}, {flag, "1", `p "1" is neither true nor false`}, {flag, "", "neither"},
+		{choice, "spot", ""}, {choice, "", ""}, {choice, "Spot", `p "Spot" is not one of futures, spot`}, {free, "", ""}, {free, "anything", ""},
+	} {
+		have := ""
+		if err := c.of.check(c.value); err != nil {
+			have = err.Error()
+		}
+		if (have == "") != (c.want == "") || !strings.Contains(have, c.want) {
+			t.Errorf("%q: want %q, have %q", c.value, c.want, have)
+		}
+	}
+}
+
+// TestAQueryIsReadWholeOrNotAtAll: a parameter that is unknown, given twice or malformed refuses the request, by its name.
+func TestAQueryIsReadWholeOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for query, want := range map[string]string{
+		"/api/v1/orders?stat=live":       `parameter "stat" is unknown (known: after, limit, market, state, strategy, symbol)`,
+		"/api/v1/version?x=1":            `parameter "x" is unknown: this path takes none`,
+		"/api/v1/orders?limit=1&limit=2": `parameter "limit" is given 2 times`, "/api/v1/orders?a=%zz": "query: invalid URL escape",
+		"/api/v1/orders?market=margin": `market "margin" is not one of futures, spot`,
+	} {
+		p := decoded[Problem](t, d.want(400, query))
+		if p.Code != "parameter" || !strings.HasPrefix(p.Detail, want) || p.Status != 400 || p.Title != "Bad Request" || p.Type != "about:blank" ||
+			len(p.RequestID) != 16 {
+			t.Errorf("%s: want %q, have %+v", query, want, p)
+		}
+	}
+}
+
+// TestABodyIsTakenUpToItsBounds: 64 KiB, and 500 bytes of a reason or of a note.
+func TestABodyIsTakenUpToItsBounds(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	filled := func(size int) string {
+		const start, end = `{"level":"pause","reason":"a test"`, `}`
+		return start + strings.Repeat(" ", size-len(start)-len(end)) + end
+	}
+	reason := func(size int) string { return `{"level":"pause","reason":"` + strings.Repeat("x", size) + `"}` }
+	note := func(size int) string {
+		return `{"market":"futures","asset":"USDT","amount":"1","note":"` + strings.Repeat("x", size) + `"}`
+	}
+	for _, c := range []struct {
+		path, body string
+		code       int
+		detail     string
+	}{
+		{"/api/v1/risk/halt", filled(64 << 10), 202, ""},
+		{"/api/v1/risk/halt", filled(64<<10 + 1), 413, "the body is larger than 64 KiB"},
+		{"/api/v1/risk/halt", reason(500), 202, ""},
+		{"/api/v1/risk/halt", reason(501), 400, "reason is 501 bytes long, the maximum is 500"},
+		{"/api/v1/risk/halt", reason(1) + "{}", 400, "read body: something follows the object"},
+		{"/api/v1/risk/halt", reason(1) + " \n", 202, ""},
+		{"/api/v1/ledger/transfer", note(500), 200, ""},
+		{"/api/v1/ledger/transfer", note(501), 400, wantTransfer},
+	} {
+		sent := len(d.sent)
+		code, text := d.ask(http.MethodPost, c.path, c.body, bearer(testToken))
+		if code != c.code || c.detail != "" && decoded[Problem](t, text).Detail != c.detail {
+			t.Errorf("%s, %d bytes: want %d %s, have %d %s", c.path, len(c.body), c.code, c.detail, code, text)
+		}
+		if done := len(d.sent) - sent; (done == 1) != (c.code < 300) {
+			t.Errorf("%s, %d bytes: want it done %t, have %d events", c.path, len(c.body), c.code < 300, done)
+		}
+	}
+}
+
+// TestCandlesAreThoseBeforeToOrFromFrom: by their open times, of an interval of a minute, where it is 100 minutes and a second.
+func TestCandlesAreThoseBeforeToOrFromFrom(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	status := *running(t)
+	const minute = int64(60_000)
+	status.NowMS = 100*minute + 1_000
+	d.board.Show(status)
+	for _, c := range []struct {
+		query    string
+		from, to int64
+		refused  bool
+	}{
+		{"", 0, status.NowMS + 1, false}, // 500 would begin before the beginning of time
+		{"limit=1", 100 * minute, status.NowMS + 1, false},
+		{"limit=10", 91 * minute, status.NowMS + 1, false},
+		{"limit=10&to=3000000", 40 * minute, 50 * minute, false},   // those before it: it is no candle's
+		{"limit=10&to=3000001", 41 * minute, 50*minute + 1, false}, // a candle opens just before it
+		{"limit=10&from=3000000", 50 * minute, 60 * minute, false}, // the first ten from there
+		{"limit=100&from=3000000", 50 * minute, status.NowMS + 1, false},
+		{"from=3000000&to=3120000", 50 * minute, 52 * minute, false},
+		{"limit=10&to=0", 0, 0, false},
+		{"from=0&to=300000000", 0, 5_000 * minute, false},
+		{"from=0&to=300059999", 0, 5_001*minute - 1, false},
+		{"from=0&to=300060000", 0, 0, true},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/api/v1/candles?symbol=BTC-USDT&interval=1m&"+c.query, nil)
+		var each *route
+		for i := range routes {
+			if routes[i].id == "candles" {
+				each = &routes[i]
+			}
+		}
+		request, err := readRequest(each, r)
+		if err != nil {
+			t.Fatalf("%s: %v", c.query, err)
+		}
+		from, to, err := d.server.markets.span(request, exchange.Interval(minute))
+		if from != c.from || to != c.to || (err != nil) != c.refused {
+			t.Errorf("%s: want %d to %d, refused %t, have %d to %d, %v", c.query, c.from, c.to, c.refused, from, to, err)
+		}
+	}
+	if view.MaxCandles != 5_000 {
+		t.Errorf("want the bound of docs/api.yaml, have %d", view.MaxCandles)
+	}
+}
+
+// TestAPathMatchesItsPatternPartByPart: {...} is any one part, and a path of other methods says which.
+func TestAPathMatchesItsPatternPartByPart(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		pattern, path string
+		want          bool
+	}{
+		{"/api/v1/orders", "/api/v1/orders", true}, {"/api/v1/orders", "/api/v1/order", false}, {"/api/v1/orders", "/api/v1/orders/", false},
+		{"/api/v1/orders/{id}", "/api/v1/orders/a", true}, {"/api/v1/orders/{id}", "/api/v1/orders/a/b", false}, {"/api/v1/{a}/{b}", "/api/v1/x/y", true},
+		{"/api/v1/{a}/b", "/api/v1/x/c", false},
+	} {
+		if have := matches(c.pattern, c.path); have != c.want {
+			t.Errorf("%s of %s: want %t, have %t", c.path, c.pattern, c.want, have)
+		}
+	}
+	d := newDesk(t)
+	for path, want := range map[string]string{"/api/v1/backtests": "GET, POST", "/api/v1/session": "DELETE, GET, POST", "/api/v1/orders": "GET"} {
+		answer := d.answer(http.MethodPatch, path, "", bearer(testToken))
+		if p := decoded[Problem](t, answer.Body.String()); answer.Code != 405 || answer.Header().Get("Allow") != want || p.Code != "method" ||
+			p.Detail != "the path takes "+want {
+			t.Errorf("%s: want %s, have %d %v %+v", path, want, answer.Code, answer.Header(), p)
+		}
+	}
+}
+
+// TestWhatCannotBeAskedFromInsideIsABadRequest: a body that is no JSON, and a method that is none.
+func TestWhatCannotBeAskedFromInsideIsABadRequest(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	who := auth.Caller{By: "bot", From: "bot", Role: auth.Viewer}
+	if code, text := d.server.Call(t.Context(), who, http.MethodPost, "/api/v1/risk/halt", func() {}); code != 400 || text != nil {
+		t.Errorf("a body that is no JSON: have %d %s", code, text)
+	}
+	if code, text := d.server.Call(t.Context(), who, "no method", "/api/v1/version", nil); code != 400 || text != nil {
+		t.Errorf("a method that is none: have %d %s", code, text)
+	}
+	if code, text := d.server.Call(t.Context(), who, http.MethodGet, "/api/v1/version", nil); code != 200 || !strings.Contains(string(text), "1.2.3") {
+		t.Errorf("a request: have %d %s", code, text)
+	}
+}
+
+// TestABacktestAndASweepAreBounded: by the limits of docs/api.yaml; what is left out is filled in.
+func TestABacktestAndASweepAreBounded(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2027, 1, 15, 9, 30, 5, 0, time.FixedZone("", 3600))
+	params := func(count, size int) map[string]string {
+		all := map[string]string{}
+		for i := range count {
+			all[fmt.Sprintf("%0*d", size, i)] = strings.Repeat("9", size)
+		}
+		return all
+	}
+	for want, c := range map[string]BacktestRequest{
+		"":                           {Strategy: "trend", Params: params(50, 200), Candles: 1, Seed: 7},
+		"51 params are more than 50": {Strategy: "trend", Params: params(51, 2)},
+		"a parameter's name or value is longer than 200 bytes":            {Strategy: "trend", Params: params(1, 201)},
+		"candles -1: want 1 or more":                                      {Strategy: "trend", Candles: -1},
+		"seed and candles are of a synthetic market: give file, or those": {Strategy: "trend", File: "a.csv", Candles: 5},
+		`name "choices": want letters`:                                    {Strategy: "trend", Name: "choices"},
+		"strategy is missing":                                             {Name: "mine"},
+	} {
+		err := c.check(now)
+		if want == "" && (err != nil || c.Name != "trend-20270115-083005") || want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
+			t.Errorf("want %q, have %v, %s", want, err, c.Name)
+		}
+	}
+	if seeded, file := (&BacktestRequest{Seed: 7}).data(), (&BacktestRequest{File: "a.csv"}).data(); seeded != "a synthetic market, seed 7" || file != "a.csv" {
+		t.Errorf("what it runs over: have %q, %q", seeded, file)
+	}
+	axes := func(count, size int) []string {
+		all := make([]string, count)
+		for i := range all {
+			all[i] = strings.Repeat("a", size)
+		}
+		return all
+	}
+	for want, c := range map[string]SweepRequest{
+		"":                                 {Strategy: "trend", File: "a.csv", Vary: axes(20, 500), Trials: 10_000},
+		"21 axes are more than 20":         {Strategy: "trend", File: "a.csv", Vary: axes(21, 5)},
+		"a text is longer than 500 bytes":  {Strategy: "trend", File: "a.csv", Vary: axes(1, 501)},
+		"trials -1: from 1 to 10000":       {Strategy: "trend", File: "a.csv", Vary: axes(1, 5), Trials: -1},
+		"trials 10001: from 1 to 10000":    {Strategy: "trend", File: "a.csv", Vary: axes(1, 5), Trials: 10_001},
+		"a text is longer than 500 bytes ": {Strategy: "trend", File: strings.Repeat("a", 501), Vary: axes(1, 5)},
+	} {
+		err := c.check(now)
+		if want == "" && (err != nil || c.Name != "trend-20270115-083005" || c.Search != "grid" || c.Sort != "sharpe" || c.Seed != 1) ||
+			want != "" && (err == nil || err.Error() != strings.TrimSpace(want)) {
+			t.Errorf("want %q, have %v, %+v", want, err, c)
+		}
+	}
+	set := SweepRequest{Strategy: "trend", File: "a.csv", Vary: axes(1, 5), Search: "tpe", Sort: "profit", Seed: 9, Name: "mine"}
+	if err := set.check(now); err != nil || set.Search != "tpe" || set.Sort != "profit" || set.Seed != 9 || set.Name != "mine" {
+		t.Errorf("want what is given left, have %v, %+v", err, set)
+	}
+}
+
+// TestOrdersToCancelAreThoseThatMatchAllThatIsGiven: and its answer says which they are.
+func TestOrdersToCancelAreThoseThatMatchAllThatIsGiven(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		of      CancelRequest
+		matches bool // of trend's order of BTC-USDT on futures
+		text    string
+	}{
+		{CancelRequest{}, true, "all opening orders"},
+		{CancelRequest{Strategy: "trend"}, true, "opening orders of strategy trend"},
+		{CancelRequest{Market: "futures"}, true, "opening orders of futures"},
+		{CancelRequest{Symbol: "BTC-USDT"}, true, "opening orders of BTC-USDT"},
+		{CancelRequest{Strategy: "trend", Market: "futures", Symbol: "BTC-USDT"}, true, "opening orders of strategy trend futures BTC-USDT"},
+		{CancelRequest{Strategy: "hold", Market: "futures", Symbol: "BTC-USDT"}, false, "opening orders of strategy hold futures BTC-USDT"},
+		{CancelRequest{Strategy: "trend", Market: "spot"}, false, "opening orders of strategy trend spot"},
+		{CancelRequest{Strategy: "trend", Symbol: "ETH-USDT"}, false, "opening orders of strategy trend ETH-USDT"},
+	} {
+		if have := c.of.matches("trend", "futures", "BTC-USDT"); have != c.matches || c.of.String() != c.text {
+			t.Errorf("want %s, matching %t, have %s, %t", c.text, c.matches, c.of.String(), have)
+		}
+	}
+}
