@@ -64,3 +64,53 @@ func TestMarketDataIsPacedByCredential(t *testing.T) {
 		t.Error("want other credentials let in")
 	}
 }
+
+// TestAPaceIsABurstAndThenSoManyASecond: 200 and 50 from an unknown address, 60 and 10 market data of a credential.
+func TestAPaceIsABurstAndThenSoManyASecond(t *testing.T) {
+	t.Parallel()
+	g, now := NewGuard(Config{}), time.Unix(1e9, 0)
+	for _, c := range []struct {
+		pace             *pace
+		burst, perSecond int
+	}{{&g.unknown, 200, 50}, {&g.market, 60, 10}} {
+		for _, step := range []struct {
+			after time.Duration
+			want  int
+		}{{0, c.burst}, {time.Second, c.perSecond}, {time.Minute, c.burst}} {
+			now = now.Add(step.after)
+			have := 0
+			for c.pace.allow("a", now) {
+				have++
+			}
+			if have != step.want {
+				t.Errorf("%s later: want %d let in, have %d", step.after, step.want, have)
+			}
+		}
+		if c.pace.allow("b", now); len(c.pace.sources) != 2 {
+			t.Errorf("want two sources counted, have %d", len(c.pace.sources))
+		}
+		now = now.Add(time.Minute) // both are as if they had never been here
+		if c.pace.allow("c", now); len(c.pace.sources) != 1 {
+			t.Errorf("want the newest counted alone, have %d", len(c.pace.sources))
+		}
+	}
+}
+
+// TestTheRestOfManySourcesSharesOnePace: a thousand are counted one by one.
+func TestTheRestOfManySourcesSharesOnePace(t *testing.T) {
+	t.Parallel()
+	p, now := pace{perSecond: 1, burst: 2}, time.Unix(1e9, 0)
+	for n := range 1_000 {
+		if !p.allow(fmt.Sprint(n), now) {
+			t.Fatalf("source %d: want it let in", n)
+		}
+	}
+	for n, want := range []bool{true, true, false} {
+		if have := p.allow(fmt.Sprint("beyond ", n), now); have != want {
+			t.Errorf("source %d beyond: want let in %t, have %t", n+1, want, have)
+		}
+	}
+	if !p.allow("7", now) || p.allow("7", now) {
+		t.Error("want one that is counted alone to have its own pace")
+	}
+}
