@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -427,4 +428,63 @@ func TestNotesAreShownInOrder(t *testing.T) {
 			t.Errorf("want %q, have %q", want, shown)
 		}
 	})
+}
+
+// setClock is a clock that was set.
+type setClock int64
+
+func (c setClock) ServerNowMS() int64 { return int64(c) }
+
+// TestTheLoopWaitsUntilTheEngineIsDue: a second at most, so that a clock that was set is noticed, and a moment after a wake that changed nothing.
+func TestTheLoopWaitsUntilTheEngineIsDue(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		nextMS int64
+		woken  bool
+		want   time.Duration
+	}{
+		{10_001, false, time.Millisecond}, {10_001, true, time.Millisecond}, {10_700, true, 700 * time.Millisecond}, {10_999, false, 999 * time.Millisecond},
+		{11_000, false, time.Second}, {11_001, false, time.Second}, {math.MaxInt64, false, time.Second}, {10_000, false, 0}, {10_000, true, time.Millisecond},
+		{9_000, false, 0}, {9_000, true, time.Millisecond},
+	} {
+		d := New(Config{Machine: &machine{nextMS: c.nextMS}, Clock: setClock(10_000)})
+		if have := d.wait(c.woken); have != c.want {
+			t.Errorf("due at %d, woken %t: want %s, have %s", c.nextMS, c.woken, c.want, have)
+		}
+	}
+}
+
+// TestAWorkerIsFreeForExitsAndOneForWhatSettles: where there are three or more; fewer serve all.
+func TestAWorkerIsFreeForExitsAndOneForWhatSettles(t *testing.T) {
+	t.Parallel()
+	const exit, settle, all = engine.PriorityExit, engine.PrioritySettle, engine.PriorityMarket
+	for workers, want := range map[int][]engine.Priority{1: {all}, 2: {all, all}, 3: {exit, settle, all}, 5: {exit, settle, all, all, all}} {
+		for worker := range workers {
+			if have := servedBy(worker, workers); have != want[worker] {
+				t.Errorf("worker %d of %d: want priorities up to %d, have %d", worker+1, workers, want[worker], have)
+			}
+		}
+	}
+	if d := New(Config{}); d.config.Workers != 8 || d.config.CallTimeout != 10*time.Second || d.config.StopTimeout != 10*time.Second {
+		t.Errorf("want 8 workers, and 10 s for a call and for stopping, have %+v", d.config)
+	}
+	set := Config{Workers: 3, CallTimeout: time.Second, StopTimeout: time.Minute}
+	if d := New(set); d.config.Workers != 3 || d.config.CallTimeout != time.Second || d.config.StopTimeout != time.Minute {
+		t.Errorf("want what is set left, have %+v", d.config)
+	}
+}
+
+// TestARequestIsSentUpToItsTimeToLive: at its last millisecond, and not one later.
+func TestARequestIsSentUpToItsTimeToLive(t *testing.T) {
+	t.Parallel()
+	for deadlineMS, want := range map[int64]string{0: "", 10_000: "", 10_001: "", 9_999: "its time to live had passed by 1 ms", 9_000: "passed by 1000 ms"} {
+		s := &story{}
+		d := New(Config{Venue: &scriptedVenue{story: s}, Clock: setClock(10_000)})
+		due := call(1, engine.PriorityEntry, "x")
+		due.DeadlineMS = deadlineMS
+		_, err := d.perform(t.Context(), &due, nil)
+		if sent := len(s.all()) == 1; sent != (want == "") || (err == nil) != sent || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("by %d at 10000: want %q, have sent %t, %v", deadlineMS, want, sent, err)
+		}
+	}
 }

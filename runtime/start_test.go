@@ -2,8 +2,10 @@ package runtime
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -40,5 +42,38 @@ func TestAMarkThatCannotBeLeftIsAnError(t *testing.T) {
 	t.Parallel()
 	if _, _, err := Mark(filepath.Join(t.TempDir(), "nowhere")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("want %v, have %v", os.ErrNotExist, err)
+	}
+}
+
+// TestAMarkThatCannotBeReadOrRemovedIsAnError: a start does not go on as if the last run had ended well.
+func TestAMarkThatCannotBeReadOrRemovedIsAnError(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	file := filepath.Join(directory, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if clean, _, err := Mark(file); err == nil || clean != nil || !strings.HasPrefix(err.Error(), "look for the last run's marker: ") {
+		t.Errorf("in a file: have %v", err)
+	}
+	if clean, unclean, err := Mark(filepath.Join(directory, "nowhere")); clean != nil || unclean || err == nil ||
+		!strings.HasPrefix(err.Error(), "mark the data directory as running: ") {
+		t.Errorf("nowhere: have %t, %v", unclean, err)
+	}
+	clean, _, err := Mark(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(directory, "running")); err != nil || string(text) != fmt.Sprintln(os.Getpid()) {
+		t.Errorf("want the process's id in it, have %q, %v", text, err)
+	}
+	if err := errors.Join(clean(), os.Remove(file)); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(directory); err != nil || len(left) > 0 {
+		t.Errorf("want nothing left, have %v, %v", left, err)
+	}
+	if err := clean(); !errors.Is(err, os.ErrNotExist) || !strings.HasPrefix(err.Error(), "remove the running marker: ") {
+		t.Errorf("a second time: have %v", err)
 	}
 }
