@@ -82,6 +82,7 @@ var testedBy = map[string][]string{
 	"botd/reconcile/account":   {"botd/reconcile"},
 	"botd/reconcile/placement": {"botd/reconcile"},
 	"botd/reconcile/record":    {"botd/reconcile/journal"},
+	"botd/runtime/api/auth":    {"botd/runtime/api"},
 }
 
 // test is one test of a package.

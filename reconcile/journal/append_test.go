@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/reconcile/ledger"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -81,6 +83,59 @@ func TestWhatAFailedAppendMeans(t *testing.T) {
 	err := j.Append(t.Context(), []record.Record{twice, twice})
 	if !errors.Is(err, ErrBroken) || !strings.HasSuffix(err.Error(), "client order id b-1 is journalled already, by record 3; it ends with record 1, not 2") {
 		t.Errorf("a record that was taken away: have %v", err)
+	}
+}
+
+// TestABalanceThatCannotBeReadIsNotAddedTo: nothing of the batch is written, and it may be tried again.
+func TestABalanceThatCannotBeReadIsNotAddedTo(t *testing.T) {
+	t.Parallel()
+	j := opened(t, nil)
+	line := ledger.Line{Account: ledger.Wallet, Symbol: exchange.SymbolKey{Market: exchange.Spot}, Asset: "USDT", Amount: exchange.AmountOf(1)}
+	posting := []record.Record{{Body: record.Posting{Posting: ledger.Posting{Reading: ledger.Reading{Market: exchange.Spot}, Lines: []ledger.Line{line}}}}}
+	set := func(amount string) {
+		t.Helper()
+		if _, err := j.db.ExecContext(t.Context(), "UPDATE balance SET amount = ?", amount); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Append(t.Context(), posting); err != nil {
+		t.Fatal(err)
+	}
+	set("none")
+	if err := j.Append(t.Context(), posting); err == nil || errors.Is(err, ErrBroken) || j.Records() != 3 {
+		t.Errorf("want it refused, have %v after record %d", err, j.Records())
+	}
+	set("5")
+	if err := j.Append(t.Context(), posting); err != nil || j.Records() != 4 {
+		t.Errorf("want it written, have %v after record %d", err, j.Records())
+	}
+}
+
+// TestACopyIsCutToARecordWithItsRows: what is derived of the records behind it leaves with them.
+func TestACopyIsCutToARecordWithItsRows(t *testing.T) {
+	t.Parallel()
+	for sequence, want := range map[int64]int{5: 2, 4: 2, 3: 1, 2: 0} {
+		j := opened(t, nil)
+		key := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
+		sending := record.Sending{Purpose: placement.Entry, Order: exchange.NewOrder{Market: key.Market, Symbol: key.Name, Side: exchange.Buy,
+			Type: exchange.MarketOrder}}
+		records := []record.Record{{ClientOrderID: "b-1", Symbol: key, Body: sending}, {ClientOrderID: "b-2", Symbol: key, Body: sending},
+			{ClientOrderID: "b-1", Body: record.Refused{}}}
+		if err := j.Append(t.Context(), records); err != nil {
+			t.Fatal(err)
+		}
+		if err := cutTo(t.Context(), j.path, sequence, &AccountCopy{Bytes: 7}); err != nil {
+			t.Fatal(err)
+		}
+		report, err := j.Verify(t.Context())
+		if err != nil || len(report.Problems) > 0 || report.Records != int(sequence) || report.Rows != want {
+			t.Errorf("cut to record %d: want it sound with %d rows, have %+v, %v", sequence, want, report, err)
+		}
+		var text string
+		if err := j.db.QueryRowContext(t.Context(), "SELECT value FROM meta WHERE name = 'account'").Scan(&text); err != nil ||
+			text != `{"file":"","bytes":7,"sha256":""}` {
+			t.Errorf("want the account noted, have %s, %v", text, err)
+		}
 	}
 }
 

@@ -138,6 +138,8 @@ func TestARestoredJournalIsTheBackup(t *testing.T) {
 		"a later journal":               func(*testing.T, string) {},
 		"one that cannot be read":       func(t *testing.T, path string) { strew(t, path, bytes.Repeat([]byte("no journal"), 1_000)) },
 		"a log that lost its journal":   func(t *testing.T, path string) { strew(t, path+"-wal", []byte("old")); must(t, os.Remove(path)) },
+		"one that names no account":     func(t *testing.T, path string) { (&files{t, path}).exec("DELETE FROM meta WHERE name = 'binding'") },
+		"a directory":                   func(t *testing.T, path string) { must(t, os.Remove(path)); must(t, os.Mkdir(path, 0o700)) },
 		"a copy that was not completed": func(t *testing.T, path string) { strew(t, path+".partial", []byte("half")) },
 		"one that was killed": func(t *testing.T, path string) {
 			killed := open(t, path)
@@ -165,6 +167,9 @@ func TestARestoredJournalIsTheBackup(t *testing.T) {
 			}
 			if (restored.Replaced == "") != (missing != nil) {
 				t.Errorf("kept as %q, though %v", restored.Replaced, missing)
+			}
+			if _, err := os.Lstat(restored.Replaced + "-wal"); !os.IsNotExist(err) {
+				t.Errorf("want what was there kept in one file, have a log, %v", err)
 			}
 			if name == "a later journal" {
 				if have := replayed(t, restored.Replaced); strings.Join(later, " ") != strings.Join(have, " ") {
@@ -266,6 +271,12 @@ func TestARestoreThatCannotGoOnLeavesTheJournal(t *testing.T) {
 			}
 		})
 	}
+	accountless, copied := filepath.Join(t.TempDir(), "journal.db"), filepath.Join(t.TempDir(), "copy.db")
+	must(t, os.Mkdir(filepath.Join(filepath.Dir(accountless), journal.AccountFile), 0o700))
+	if _, err := open(t, accountless).Backup(t.Context(), copied); err == nil || !strings.HasPrefix(err.Error(), "copy the account: ") {
+		t.Errorf("an account that cannot be read: want no backup, have %v", err)
+	}
+	leftovers(t, filepath.Dir(copied), "")
 	path := filepath.Join(t.TempDir(), "file", "journal.db")
 	strew(t, filepath.Dir(path), []byte("not a directory"))
 	backup := filepath.Join(t.TempDir(), "backup.db")

@@ -19,7 +19,8 @@ type failing struct {
 	path    string
 	stored  []string // hashes of what was there before
 	message error    // all that it returned as an error
-	armed   bool     // a call will fail
+	call    int      // the one that fails, counted from the beginning or once all is written; 0 for none
+	later   bool     // once all is written
 	added   int      // records whose append returned none
 }
 
@@ -31,6 +32,10 @@ func (f *failing) note(err error) bool {
 
 // use opens the journal, appends, backs it up, seals it, verifies it and closes it.
 func (f *failing) use(ctx context.Context) {
+	faults := journaltest.FaultsIn(filepath.Dir(f.path))
+	if !f.later {
+		faults.FailCall(f.call)
+	}
 	j, err := openFaulty(f.t, f.path, journaltest.Bound, nil)
 	if !f.note(err) {
 		return
@@ -40,6 +45,12 @@ func (f *failing) use(ctx context.Context) {
 			f.added += 2
 		}
 	}
+	if f.later {
+		faults.FailCall(f.call)
+	} else if f.call != 0 && faults.Pending() {
+		f.note(j.Close())
+		return
+	}
 	_, err = j.Backup(ctx, filepath.Join(filepath.Dir(f.path), "backup.db"))
 	f.note(err)
 	_, err = j.Seal(ctx, journal.SealOptions{Records: 10})
@@ -48,19 +59,26 @@ func (f *failing) use(ctx context.Context) {
 	if f.note(err); err == nil && len(report.Problems) > 0 { // SQLite's own check shows a page that it cannot read as a problem
 		f.note(&journal.UnsoundError{Path: f.path, Problems: report.Problems})
 	}
-	if !journaltest.FaultsIn(filepath.Dir(f.path)).Pending() && f.message == nil && f.armed {
+	if !faults.Pending() && f.message == nil && f.call != 0 {
 		f.t.Error("want the error returned, have none")
 	}
 	f.note(j.Close()) // what SQLite cannot move into the file then stays in its log
 }
 
 // TestEachCallOfTheFileLayerFailsOnce has one read, write, sync or cut fail, the first, the second and so on, while a journal
-// is opened, written, backed up, sealed, verified and closed. What was said to be stored is stored, in its order and
+// is opened and written. What was said to be stored is stored, in its order and
 // once; nothing else is there but what a failed append may have left as a whole; a backup that has its name is sound; and
 // afterwards all of it works.
 //
 // It runs alone: a process that a test beside it starts would hold a journal's lock until it is another program.
-func TestEachCallOfTheFileLayerFailsOnce(t *testing.T) {
+func TestEachCallOfTheFileLayerFailsOnce(t *testing.T) { eachCallFails(t, false, 30) }
+
+// TestEachCallOfTheFileLayerFailsOnceWhileAJournalIsCopied has the same of backing up, sealing, verifying and closing.
+func TestEachCallOfTheFileLayerFailsOnceWhileAJournalIsCopied(t *testing.T) {
+	eachCallFails(t, true, 70)
+}
+
+func eachCallFails(t *testing.T, later bool, least int) {
 	must(t, journaltest.RegisterFaults())
 	template := filepath.Join(t.TempDir(), journal.FileName)
 	j := open(t, template)
@@ -78,12 +96,10 @@ func TestEachCallOfTheFileLayerFailsOnce(t *testing.T) {
 		step = 8
 	}
 	for ; ; n += step {
-		f := &failing{t: t, path: filepath.Join(t.TempDir(), journal.FileName), stored: before, armed: true}
+		f := &failing{t: t, path: filepath.Join(t.TempDir(), journal.FileName), stored: before, call: n, later: later}
 		must(t, os.WriteFile(f.path, text, 0o600))
-		faults := journaltest.FaultsIn(filepath.Dir(f.path))
-		faults.FailCall(n)
 		f.use(t.Context())
-		if faults.Pending() {
+		if journaltest.FaultsIn(filepath.Dir(f.path)).Pending() {
 			break
 		}
 		if f.message != nil {
@@ -96,8 +112,8 @@ func TestEachCallOfTheFileLayerFailsOnce(t *testing.T) {
 		}
 	}
 	t.Logf("about %d calls; %d of those that failed were returned as an error", n-1, returned)
-	if n < 100 {
-		t.Errorf("want a hundred calls and more, have %d", n)
+	if n < least {
+		t.Errorf("want %d calls and more, have %d", least, n)
 	}
 }
 

@@ -64,6 +64,17 @@ func TestAFilterChoosesWhatItsFieldsSay(t *testing.T) {
 			}
 		}
 	}
+	newest := func(where string) { // from none of the file's own records to some of a segment's
+		t.Helper()
+		for last := range 40 {
+			f := journal.Filter{Last: last, Strategy: "one"}
+			var have []string
+			must(t, j.Select(t.Context(), f, func(s *journal.Stored) error { have = append(have, s.Hash); return nil }))
+			if want := chosen(all, &f); !slices.Equal(have, want) {
+				t.Fatalf("%s: the last %d: want %d records, have %d", where, last, len(want), len(have))
+			}
+		}
+	}
 	stops := func(where string) {
 		t.Helper()
 		for _, f := range []journal.Filter{{}, {Last: 400}, {Last: 3}, {Strategy: "one"}} {
@@ -90,6 +101,7 @@ func TestAFilterChoosesWhatItsFieldsSay(t *testing.T) {
 		t.Fatal("want segments")
 	}
 	compare("sealed")
+	newest("sealed")
 	stops("sealed")
 	must(t, j.Close())
 	read, err := journal.Read(t.Context(), path)
@@ -97,4 +109,37 @@ func TestAFilterChoosesWhatItsFieldsSay(t *testing.T) {
 	j = read
 	compare("read by another process")
 	must(t, j.Close())
+}
+
+// TestWhetherAllAreThereIsSeenWhenAllAreChosen: any filter gives what is left, each record compared with its own hash.
+func TestWhetherAllAreThereIsSeenWhenAllAreChosen(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := open(t, path)
+	newTrader(t, j).orders(5)
+	taken := &files{t, path}
+	taken.exec("DELETE FROM record WHERE sequence = 7")
+	choose := func(f journal.Filter) error {
+		return j.Select(t.Context(), f, func(*journal.Stored) error { return nil })
+	}
+	filters := []journal.Filter{{After: 1}, {SinceMS: 1}, {Kinds: []record.Kind{record.KindEnded}}, {Symbol: "BTC-USDT"}, {Strategy: "one"}, {Last: 30}}
+	var altered *journal.AlteredError
+	if err := choose(journal.Filter{}); !errors.As(err, &altered) || altered.Sequence != 7 {
+		t.Errorf("all: want record 7 missed, have %v", err)
+	}
+	for _, f := range filters {
+		if err := choose(f); err != nil {
+			t.Errorf("%+v: want what is left, have %v", f, err)
+		}
+	}
+	taken.exec("UPDATE record SET body = replace(body, 'FILLED', 'filled') WHERE sequence = 9")
+	for _, f := range append(filters, journal.Filter{}) {
+		want := int64(9)
+		if f.Last+len(f.Kinds)+len(f.Symbol)+len(f.Strategy)+int(f.After+f.SinceMS) == 0 {
+			want = 7
+		}
+		if err := choose(f); !errors.As(err, &altered) || altered.Sequence != want {
+			t.Errorf("%+v: want record %d found altered, have %v", f, want, err)
+		}
+	}
 }

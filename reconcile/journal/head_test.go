@@ -272,9 +272,17 @@ func TestTheHeadIsWrittenOnceAMinuteAndAtTheEnd(t *testing.T) {
 		add()
 		want("an hour later", "3 at 3660")
 		add()
+		inTheWay := filepath.Join(journal.HeadPath(path)+".partial", "occupied")
+		must(t, os.MkdirAll(inTheWay, 0o700))
+		time.Sleep(time.Minute)
+		want("that cannot be written", "3 at 3660")
+		must(t, os.RemoveAll(filepath.Dir(inTheWay)))
+		time.Sleep(time.Minute)
+		want("that can be written again", "4 at 3780")
+		add()
 		must(t, j.Close())
-		if head() != "4 at 3660" {
-			t.Errorf("closed: want 4 at 3660, have %s", head())
+		if head() != "5 at 3780" {
+			t.Errorf("closed: want 5 at 3780, have %s", head())
 		}
 	})
 }

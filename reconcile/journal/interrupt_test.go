@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -161,12 +162,32 @@ var interruptibles = []interruptible{
 	}},
 }
 
-// TestWhatIsInterruptedSaysSoOrIsDone ends the context of everything that is done with a journal at its first look, at its
+// TestReadingThatIsInterruptedSaysSoOrIsDone ends the context of what is done with a journal at its first look, at its
 // second, and so on; from the fortieth on at every seventh. It returns an error then, or what it returns without; and the journal that was there is
-// sound, whole, and
-// takes the same thing again.
-func TestWhatIsInterruptedSaysSoOrIsDone(t *testing.T) {
+// sound, whole, and takes the same thing again.
+func TestReadingThatIsInterruptedSaysSoOrIsDone(t *testing.T) {
 	t.Parallel()
+	interruptEach(t, "replay", "select all", "select the last of a strategy", "select the newest", "verify", "newest", "binding", "has")
+}
+
+func TestWritingThatIsInterruptedSaysSoOrIsDone(t *testing.T) {
+	t.Parallel()
+	interruptEach(t, "open", "checkpoint", "seal", "append")
+}
+
+func TestACopyThatIsInterruptedSaysSoOrIsDone(t *testing.T) {
+	t.Parallel()
+	interruptEach(t, "back up", "begin a key")
+}
+
+func TestARestoreThatIsInterruptedSaysSoOrIsDone(t *testing.T) {
+	t.Parallel()
+	interruptEach(t, "restore", "restore over another")
+}
+
+// interruptEach interrupts what has one of the names.
+func interruptEach(t *testing.T, names ...string) {
+	t.Helper()
 	template := t.TempDir()
 	path := filepath.Join(template, journal.FileName)
 	j := open(t, path)
@@ -183,7 +204,9 @@ func TestWhatIsInterruptedSaysSoOrIsDone(t *testing.T) {
 	_, err = j.Backup(t.Context(), filepath.Join(template, "kept.db"))
 	must(t, err)
 	must(t, j.Close())
-	for _, one := range interruptibles {
+	for _, name := range names {
+		at := slices.IndexFunc(interruptibles, func(one interruptible) bool { return one.name == name })
+		one := interruptibles[at]
 		t.Run(one.name, func(t *testing.T) {
 			t.Parallel()
 			directory := func() string {

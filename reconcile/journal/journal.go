@@ -200,8 +200,6 @@ func (j *Journal) prepare(ctx context.Context, binding Binding, beginKey bool) (
 		if j.format, err = readFormat(ctx, j.writer, j.path, version); err != nil {
 			return err
 		}
-	}
-	if version > 0 {
 		if err := j.readTail(ctx); err != nil {
 			return err
 		}
@@ -236,7 +234,7 @@ func (j *Journal) migrate(ctx context.Context, version int) (err error) {
 			err = errors.Join(err, rollback)
 		}
 	}()
-	if version > 0 && version < sameTables {
+	if version < sameTables {
 		t, err := prepareTables(ctx, j.writer)
 		if err == nil {
 			err = t.rederive(ctx, j.writer)

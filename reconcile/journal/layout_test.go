@@ -119,7 +119,14 @@ func TestEachSchemaHasItsOwnTablesAndIndexes(t *testing.T) {
 		path := closed(t)
 		alter(t, path, fmt.Sprintf("%s PRAGMA user_version = %d", c.dropped, c.schema))
 		var have []string
-		for _, p := range problems(t, path) {
+		reader, err := journal.Read(t.Context(), path)
+		must(t, err)
+		report, err := reader.Verify(t.Context())
+		must(t, errors.Join(err, reader.Close()))
+		if len(c.missing) == 0 && report.Older != (c.schema < 3) {
+			t.Errorf("schema %d: its tables are of before schema 3: have %t", c.schema, report.Older)
+		}
+		for _, p := range report.Problems {
 			if p.Table != "schema" || p.Want != "one" || p.Have != "none" {
 				t.Errorf("schema %d: have %v", c.schema, p)
 			}

@@ -47,7 +47,7 @@ func (h *Holder) Renew() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	path, what := lockOf(h.directory)
-	if now, err := os.Lstat(path); err == nil && h.taken != nil && os.SameFile(now, h.taken) {
+	if now, _ := os.Lstat(path); os.SameFile(now, h.taken) { // neither may be there
 		return nil
 	}
 	release, err := lock(path, what)

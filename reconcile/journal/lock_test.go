@@ -134,6 +134,11 @@ func TestALockNamesItsHolder(t *testing.T) {
 	if err := release(); err != nil {
 		t.Fatal(err)
 	}
+	released := 0
+	one := func() error { released++; return os.ErrClosed }
+	if err := (&Holder{releases: []func() error{one, one}}).Release(); !errors.Is(err, os.ErrClosed) || released != 2 {
+		t.Errorf("want each lock released, and what fails returned, have %d, %v", released, err)
+	}
 	missing := filepath.Join(directory, "missing")
 	if _, err := Hold(missing); !errors.Is(err, os.ErrNotExist) || !strings.HasPrefix(err.Error(), "lock data directory "+missing+": ") {
 		t.Errorf("without a directory: want it named, have %v", err)

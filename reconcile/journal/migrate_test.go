@@ -222,6 +222,10 @@ func TestAMigrationIsTriedOnACopyAndThenDone(t *testing.T) {
 	if again.Report = (journal.Report{}); !reflect.DeepEqual(again, journal.Migration{Schema: 1, Journal: path, From: 5, To: 5}) {
 		t.Errorf("again: have %+v", again)
 	}
+	(&files{t, path}).exec("UPDATE placement SET state = 'absent'")
+	if _, err := journal.Migrate(t.Context(), path, nil, false); failure.CodeOf(err) != failure.Negative {
+		t.Errorf("one that is up to date and not sound: want exit code 1, have %v", err)
+	}
 	(&files{t, path}).exec("PRAGMA user_version = 99")
 	for _, dry := range []bool{true, false} {
 		if _, err := journal.Migrate(t.Context(), path, nil, dry); failure.CodeOf(err) != failure.Config || !errors.Is(err, journal.ErrNewerSchema) {
@@ -315,6 +319,25 @@ func TestACopyIsMadeBeforeAnOlderFormatIsWrittenOn(t *testing.T) {
 		t.Errorf("its migration: want it refused, have %v", err)
 	}
 	leftovers(t, filepath.Dir(path), "journal.db")
+}
+
+// TestFormerNamesOfKindsAreOfBeforeSchema3: later they are a column that somebody wrote.
+func TestFormerNamesOfKindsAreOfBeforeSchema3(t *testing.T) {
+	t.Parallel()
+	for schema, want := range map[int]int{2: 0, 3: 1, 5: 1} {
+		path := closed(t)
+		(&files{t, path}).exec("UPDATE record SET kind = 'config' WHERE kind = 'assigned'")
+		(&files{t, path}).exec(fmt.Sprintf("PRAGMA user_version = %d", schema))
+		if found := problems(t, path); len(found) != want || want == 1 && (found[0].Table != "record" || !strings.Contains(found[0].Have, "kind:config")) {
+			t.Errorf("schema %d: want %d problems, have %v", schema, want, found)
+		}
+		reader, err := journal.Read(t.Context(), path)
+		must(t, err)
+		if have := len(selected(t, reader, journal.Filter{Kinds: []record.Kind{record.KindAssigned}})); have != 1-want {
+			t.Errorf("schema %d: want %d chosen by its kind, have %d", schema, 1-want, have)
+		}
+		must(t, reader.Close())
+	}
 }
 
 // format marks a journal as written with a format.

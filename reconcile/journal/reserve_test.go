@@ -68,6 +68,10 @@ func TestTheReserveIsTakenSpentAndTakenAgain(t *testing.T) {
 	if err := os.Mkdir(r.path, 0o700); err == nil {
 		t.Fatal("want no directory")
 	}
+	taken := reserve{path: t.TempDir(), size: 1 << 20} // a directory in its place
+	if taken.begin(); taken.refill() != "the disk of the journal is nearly full: 2 MiB free are wanted" {
+		t.Errorf("what cannot be made: want it reported, have %q", taken.refill())
+	}
 	none := reserve{path: filepath.Join(t.TempDir(), "reserve"), size: -1}
 	if none.begin(); none.spend() || none.refill() != "" || sizeOf(t, none.path) != -1 {
 		t.Errorf("want none where none is set, have %q", none.low)

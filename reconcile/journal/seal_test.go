@@ -132,8 +132,10 @@ func TestASealedJournalReadsAsItDidBefore(t *testing.T) {
 				if report.Records != head.Records || report.Hash != head.Hash || report.Segments != 4 || len(report.Missing) > 0 {
 					t.Errorf("want all %d records verified, have %+v", head.Records, report)
 				}
-				if there, err := j.Has(t.Context(), before[0][10].Hash); err != nil || !there {
-					t.Errorf("want a sealed record found by its hash, have %t, %v", there, err)
+				for hash, want := range map[string]bool{before[0][10].Hash: true, strings.Repeat("0", 64): false} {
+					if there, err := j.Has(t.Context(), hash); err != nil || there != want {
+						t.Errorf("hash %s of a sealed record: want it found %t, have %t, %v", hash, want, there, err)
+					}
 				}
 				must(t, j.Close())
 				j, err = openKeyed(t, path, key)
@@ -257,6 +259,16 @@ func TestWhatIsWrongWithSegmentsIsFound(t *testing.T) {
 			if err != nil || len(report.Problems) == 0 {
 				t.Errorf("want it found, have %+v, %v", report, err)
 			}
+			for what, reads := range map[string]func() error{
+				"replay": func() error { return j.Replay(t.Context(), func(*record.Record) error { return nil }) },
+				"select": func() error {
+					return j.Select(t.Context(), journal.Filter{}, func(*journal.Stored) error { return nil })
+				},
+			} {
+				if err := reads(); err == nil && name != "what is carried on" { // which no record is read from
+					t.Errorf("%s: want an error", what)
+				}
+			}
 		})
 	}
 }
@@ -265,6 +277,9 @@ func TestOnlyAJournalWithSegmentsIsRefusedByOlderBotds(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := open(t, path)
+	if j.Schema() != 5 {
+		t.Errorf("a new journal: want schema 5, have %d", j.Schema())
+	}
 	longJournal(t, j)
 	for _, want := range []int{5, 6} {
 		if reader, err := journal.Read(t.Context(), path); err != nil || reader.Schema() != want {
@@ -276,6 +291,34 @@ func TestOnlyAJournalWithSegmentsIsRefusedByOlderBotds(t *testing.T) {
 	}
 	if sealed, err := j.Seal(t.Context(), journal.SealOptions{Keep: 1 << 30, Records: 1}); err != nil || sealed != nil {
 		t.Errorf("want nothing sealed below the size that is kept, have %+v, %v", sealed, err)
+	}
+}
+
+// TestASegmentIsDurableBeforeItsRecordsLeave: it is written, read back and named; then the base moves, and then records are deleted, 500 at a time.
+func TestASegmentIsDurableBeforeItsRecordsLeave(t *testing.T) {
+	t.Parallel()
+	j := open(t, filepath.Join(t.TempDir(), "journal.db"))
+	m := newTrader(t, j)
+	m.orders(150)
+	m.checkpoint()
+	var steps []string
+	options := journal.SealOptions{Records: 100, Step: func(step string) { steps = append(steps, step) }}
+	sealed, err := j.Seal(t.Context(), options)
+	must(t, err)
+	if have := strings.Join(steps, " "); have != "written checked named sealed deleted deleted" {
+		t.Errorf("have the steps %s", have)
+	}
+	info, err := os.Stat(sealed.File)
+	must(t, err)
+	if sealed.First != 1 || sealed.Last != 601 || sealed.Bytes != info.Size() || filepath.Dir(sealed.File) != journal.SegmentsPath(filepath.Join(
+		filepath.Dir(filepath.Dir(sealed.File)), "journal.db")) {
+		t.Errorf("want records 1 to 601, have %+v of %d bytes", sealed, info.Size())
+	}
+	if steps = nil; len(sealAll(t, j, options)) != 0 || len(steps) != 0 {
+		t.Errorf("again: want nothing done, have %v", steps)
+	}
+	if few, err := j.Seal(t.Context(), journal.SealOptions{}); err != nil || few != nil { // 10,000 records where nothing is said
+		t.Errorf("want nothing sealed of few records, have %+v, %v", few, err)
 	}
 }
 

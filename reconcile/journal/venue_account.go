@@ -177,12 +177,9 @@ func (a *AccountCopy) place(directory string, now time.Time) (replaced string, e
 }
 
 // dropMark removes the mark from a journal that comes into use: the account goes on.
-func dropMark(ctx context.Context, path string) (err error) {
-	db, err := sql.Open("sqlite", "file:"+path+"?mode=rw"+untrusted+"&_pragma=synchronous(FULL)")
-	if err != nil {
+func dropMark(ctx context.Context, path string) error {
+	return writing(ctx, path, func(conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, "DELETE FROM meta WHERE name = ?", accountMark)
 		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	_, err = db.ExecContext(ctx, "DELETE FROM meta WHERE name = ?", accountMark)
-	return err
+	})
 }

@@ -160,7 +160,7 @@ func TestWhatIsNoJournalIsNotRead(t *testing.T) {
 		"of a newer schema": {altered("PRAGMA user_version = 7"), "journal PATH has schema 7, this botd knows 6",
 			"journal PATH has schema 7, this botd knows 6"},
 		"of a newer format": {altered(`INSERT INTO meta VALUES ('format', '{"epoch":9999,"botd":"9.1"}')`),
-			"journal PATH has format epoch 9999, this botd knows ",
+			fmt.Sprintf("journal PATH has format epoch 9999, this botd knows %d:", record.FormatEpoch),
 			"journal PATH has format epoch 9999, this botd knows "},
 		"of a format that cannot be read": {altered(`INSERT INTO meta VALUES ('format', 'none')`), "read the format of journal PATH: invalid character",
 			"read the format of journal PATH: invalid character"},

@@ -110,9 +110,9 @@ func TestAChangeThatIsUnderWayIsWaitedFor(t *testing.T) {
 	var group sync.WaitGroup
 	group.Go(func() { first = ask(t.Context()) })
 	<-begun
-	gone, leave := context.WithCancel(t.Context())
+	abandoned, leave := context.WithCancel(t.Context())
 	leave()
-	if answer := ask(gone); answer.Body.Len() != 0 {
+	if answer := ask(abandoned); answer.Body.Len() != 0 {
 		t.Errorf("who is gone: want no answer, have %s", answer.Body)
 	}
 	group.Go(func() { second = ask(t.Context()) })
