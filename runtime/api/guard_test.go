@@ -446,6 +446,9 @@ func TestMetricsAtAnAddressOfTheirOwnNeedTheirToken(t *testing.T) {
 		}
 		text, err := io.ReadAll(response.Body)
 		response.Body.Close()
+		if challenge := response.Header.Get("WWW-Authenticate"); (challenge == "Bearer") != (c.want == http.StatusUnauthorized) {
+			t.Errorf("%s with token %q: which credential is wanted: have %q", c.path, c.token, challenge)
+		}
 		if money := strings.Contains(string(text), "_usdt"); err != nil || response.StatusCode != c.want || money != (c.want == http.StatusOK) {
 			t.Errorf("%s with token %q: want %d, have %d, money %t, %v", c.path, c.token, c.want, response.StatusCode, money, err)
 		}
@@ -454,5 +457,62 @@ func TestMetricsAtAnAddressOfTheirOwnNeedTheirToken(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestASocketWhoseFileIsTakenAwayIsMadeAgain: also with its directory; once it is closed it stays away.
+func TestASocketWhoseFileIsTakenAwayIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	directory := filepath.Join(t.TempDir(), "data")
+	path := filepath.Join(directory, SocketName)
+	if err := os.MkdirAll(filepath.Join(path, "occupied"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ListenSocket(directory); err == nil || !strings.HasPrefix(err.Error(), "listen "+path+": ") {
+		t.Errorf("what cannot be removed in its place: want an error, have %v", err)
+	}
+	if err := errors.Join(os.RemoveAll(path)); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := ListenSocket(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := listener.(*socket)
+	reached := func() bool {
+		connection, err := net.Dial("unix", path)
+		if err != nil {
+			return false
+		}
+		return connection.Close() == nil
+	}
+	for _, away := range []string{path, directory} {
+		if err := os.RemoveAll(away); err != nil {
+			t.Fatal(err)
+		}
+		if reached() {
+			t.Fatal("want nothing there")
+		}
+		s.renew()
+		info, err := os.Stat(path)
+		if err != nil || info.Mode().Perm() != 0o600 || !reached() {
+			t.Errorf("want a socket of mode 0600 again, have %v, %v", info, err)
+		}
+		if parent, err := os.Stat(directory); err != nil || parent.Mode() != os.ModeDir|0o700 && away == directory {
+			t.Errorf("want its directory for its owner alone, have %v, %v", parent.Mode(), err)
+		}
+	}
+	before := s.current()
+	if s.renew(); s.current() != before {
+		t.Error("want one that is there left")
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Errorf("closing without its file: %v", err)
+	}
+	if s.renew(); reached() {
+		t.Error("closed: want it away")
 	}
 }

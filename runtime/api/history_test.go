@@ -142,3 +142,41 @@ func TestWhoChangedWhatIsReadFromTheJournal(t *testing.T) {
 		t.Errorf("want - have +\n%s", diff)
 	}
 }
+
+// TestListsAreOfWhatTheirFiltersSay: orders by state and owner, intents by outcome and purpose, and a strategy since its first fill.
+func TestListsAreOfWhatTheirFiltersSay(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.take(sending(1, "a"), sending(2, "b"), sending(3, "c"),
+		record.Record{AtMS: 4_000, ClientOrderID: "b", Body: record.Ended{State: placement.Filled, Filled: 20}},
+		record.Record{AtMS: 5_000, ClientOrderID: "c", Body: record.Ended{State: placement.Canceled}})
+	for query, want := range map[string]string{
+		"": "a", "?state=live": "a", "?state=ended": "c b", "?state=all": "c b a", "?state=filled": "b", "?state=canceled": "c", "?state=nonsense": "",
+		"?state=all&strategy=trend": "c b a", "?state=all&strategy=hold": "", "?state=ended&strategy=hold": "", "?strategy=hold": "",
+		"?state=filled&strategy=hold": "",
+		"?state=ended&market=futures": "c b", "?state=ended&market=spot": "", "?state=filled&symbol=BTC-USDT": "b", "?state=filled&symbol=ETH-USDT": "",
+	} {
+		var have []string
+		for _, o := range decoded[List[view.Order]](t, d.want(200, "/api/v1/orders"+query)).Items {
+			have = append(have, o.ClientOrderID)
+		}
+		if strings.Join(have, " ") != want {
+			t.Errorf("orders%s: want %q, have %q", query, want, have)
+		}
+	}
+	for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "margin") {
+		d.board.Note(&n)
+	}
+	one := d.intents()[0]
+	for query, want := range map[string]bool{
+		"": true, "?outcome=" + one.Outcome: true, "?outcome=none": false, "?purpose=" + one.Purpose: true, "?purpose=none": false,
+		"?outcome=none&purpose=" + one.Purpose: false, "?strategy=hold&purpose=" + one.Purpose: false,
+		"?strategy=trend&outcome=" + one.Outcome + "&purpose=" + one.Purpose: true,
+	} {
+		found := slices.ContainsFunc(decoded[List[view.Intent]](t, d.want(200, "/api/v1/intents"+query)).Items,
+			func(i view.Intent) bool { return i.ID == one.ID })
+		if found != want {
+			t.Errorf("intents%s: want it listed %t, have %t", query, want, found)
+		}
+	}
+}

@@ -158,6 +158,9 @@ func TestAFileOfAnsweredChangesIsReadAsItSays(t *testing.T) {
 			default:
 				t.Errorf("%s: want %s answered, or its client waits for ever", name, name)
 			}
+			if media := one.header.Get("Content-Type"); media != "application/json" && one.body != nil {
+				t.Errorf("%s: want the kind of its answer, have %q", name, media)
+			}
 			have = append(have, fmt.Sprint(name, " ", one.status, " ", string(one.body)))
 		}
 		if (err != nil) != c.wrong || !c.wrong && fmt.Sprint(have) != fmt.Sprint(c.known) {

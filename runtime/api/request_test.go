@@ -10,6 +10,7 @@ import (
 
 	"botd/exchange"
 	"botd/runtime/api/auth"
+	"botd/runtime/engine"
 	"botd/runtime/view"
 )
 
@@ -88,6 +89,10 @@ func TestABodyIsTakenUpToItsBounds(t *testing.T) {
 		code, text := d.ask(http.MethodPost, c.path, c.body, bearer(testToken))
 		if code != c.code || c.detail != "" && decoded[Problem](t, text).Detail != c.detail {
 			t.Errorf("%s, %d bytes: want %d %s, have %d %s", c.path, len(c.body), c.code, c.detail, code, text)
+		}
+		if event, is := d.last().(*engine.EventTransfer); code == 200 && (!is || event.Transfer.Amount != exchange.AmountOf(1) ||
+			event.Transfer.Asset != "USDT") {
+			t.Errorf("want 1 USDT transferred, have %+v", event)
 		}
 		if done := len(d.sent) - sent; (done == 1) != (c.code < 300) {
 			t.Errorf("%s, %d bytes: want it done %t, have %d events", c.path, len(c.body), c.code < 300, done)
@@ -257,6 +262,49 @@ func TestOrdersToCancelAreThoseThatMatchAllThatIsGiven(t *testing.T) {
 	} {
 		if have := c.of.matches("trend", "futures", "BTC-USDT"); have != c.matches || c.of.String() != c.text {
 			t.Errorf("want %s, matching %t, have %s, %t", c.text, c.matches, c.of.String(), have)
+		}
+	}
+}
+
+// last is the newest event that was sent; nil for none.
+func (d *desk) last() engine.Event {
+	if len(d.sent) == 0 {
+		return nil
+	}
+	return d.sent[len(d.sent)-1].Event
+}
+
+// TestAServerThatKnowsNoSymbolsServesNone: nor market data.
+func TestAServerThatKnowsNoSymbolsServesNone(t *testing.T) {
+	t.Parallel()
+	d := newDeskWith(t, func(c *Config) { c.Symbols, c.Listed = nil, nil })
+	d.want(404, "/api/v1/market/futures/BTC-USDT")
+	d.want(400, "/api/v1/candles?symbol=BTC-USDT&interval=1m")
+	if text := d.want(200, "/api/v1/market/symbols"); !strings.Contains(text, `"items":[]`) {
+		t.Errorf("have %s", text)
+	}
+	without := newDeskWith(t, func(c *Config) { c.Market = nil })
+	without.want(404, "/api/v1/market/futures/BTC-USDT")
+	if text := without.want(400, "/api/v1/candles?symbol=BTC-USDT&interval=1m"); !strings.Contains(text, "no market data is served here") {
+		t.Errorf("have %s", text)
+	}
+}
+
+// TestReadinessIsThatOfTheScrape: whoever scrapes.
+func TestReadinessIsThatOfTheScrape(t *testing.T) {
+	t.Parallel()
+	for name, as := range map[string]func(*http.Request){"nobody": nil, "a viewer": bearer(viewerToken)} {
+		d := newDesk(t)
+		d.board.Note(&engine.Note{Fact: engine.NoteRound{Complete: true}})
+		d.board.Show(*running(t))
+		if _, text := d.ask(http.MethodGet, "/metrics", "", as); !strings.Contains(text, "\nbotd_ready 1\n") {
+			t.Errorf("%s: want it ready", name)
+		}
+		status := *running(t)
+		status.Blind, status.Failed = true, 3
+		d.board.Show(status)
+		if _, text := d.ask(http.MethodGet, "/metrics", "", as); !strings.Contains(text, "\nbotd_ready 0\n") {
+			t.Errorf("%s: want it not ready", name)
 		}
 	}
 }

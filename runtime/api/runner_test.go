@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"botd/runtime"
 )
@@ -239,4 +240,122 @@ func TestABacktestEndsAtItsTime(t *testing.T) {
 			t.Errorf("want it ended, have %+v", runs)
 		}
 	})
+}
+
+// TestServingEndsWhatRunsBesideIt: a backtest and the process of a sweep.
+func TestServingEndsWhatRunsBesideIt(t *testing.T) {
+	t.Parallel()
+	stub, bench, reports := &sweeperStub{run: lasts}, &stub{run: hangs}, filepath.Join(t.TempDir(), "backtests")
+	d := newDeskWith(t, func(c *Config) {
+		c.Reports, c.Runner, c.Sweeps, c.Sweeper = reports, bench, interrupted(t, sweeps(t)), stub
+	})
+	_, stop := d.serve()
+	if code, _, text := post[BacktestStart](d, "/api/v1/backtests", `{"strategy":"trend","name":"long"}`); code != 202 {
+		t.Fatalf("want it started, have %d %s", code, text)
+	}
+	if code, _, text := post[SweepStart](d, "/api/v1/sweeps", aSweep); code != 202 {
+		t.Fatalf("want it started, have %d %s", code, text)
+	}
+	stop()
+	if runs := d.runs(); len(runs) != 1 || runs[0].State != "canceled" || runs[0].Error != "botd stopped" {
+		t.Errorf("want the backtest ended, have %+v", runs)
+	}
+	if runs := d.sweepRuns(); len(runs) != 1 || runs[0].State != "canceled" || runs[0].Error != "botd stopped" {
+		t.Errorf("want the sweep ended, have %+v", runs)
+	}
+	for path, body := range map[string]string{"/api/v1/backtests": `{"strategy":"trend","name":"late"}`, "/api/v1/sweeps": strings.Replace(aSweep, "mine",
+		"late", 1)} {
+		if code, _, text := post[BacktestStart](d, path, body); code != 409 {
+			t.Errorf("%s: want nothing begun, have %d %s", path, code, text)
+		}
+	}
+}
+
+// TestARunThatHasEndedIsNotCanceled: not even while another is running.
+func TestARunThatHasEndedIsNotCanceled(t *testing.T) {
+	t.Parallel()
+	first := true
+	d, _, reports := benched(t, func(ctx context.Context, directory string, report func(string, float64)) error {
+		if first {
+			first = false
+			return writes(ctx, directory, report)
+		}
+		return hangs(ctx, directory, report)
+	})
+	for _, name := range []string{"one", "two"} {
+		if code, _, text := post[BacktestStart](d, "/api/v1/backtests", `{"strategy":"trend","name":"`+name+`"}`); code != 202 {
+			t.Fatalf("%s: want it started, have %d %s", name, code, text)
+		}
+		if name == "one" {
+			d.server.runner.group.Wait()
+		}
+	}
+	if info, err := os.Stat(filepath.Join(reports, "one")); err != nil || info.Mode().Perm() != 0o755 {
+		t.Errorf("its report: want a directory that others may read, have %v, %v", info, err)
+	}
+	for id, want := range map[string]int{"one": 409, "none": 404} {
+		if code, _, text := post[Change](d, "/api/v1/backtests/runs/"+id+"/cancel", ""); code != want {
+			t.Errorf("%s: want %d, have %d %s", id, want, code, text)
+		}
+	}
+	if runs := d.runs(); runs[0].State != "running" || runs[1].State != "done" {
+		t.Errorf("want the other one running, have %+v", runs)
+	}
+	if code, out, text := post[Change](d, "/api/v1/backtests/runs/two/cancel", ""); code != 200 ||
+		out.Does[0] != "the backtest two ends, and leaves no report" {
+		t.Errorf("want it canceled, have %d %s", code, text)
+	}
+}
+
+// TestProgressIsPublishedFourTimesASecond: and at once where a phase or the run ends, and where the next one begins.
+func TestProgressIsPublishedFourTimesASecond(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := &runner{}
+		begin := func() { q.runs = append(q.runs, BacktestRun{Phase: "reading"}) }
+		report := func(what, phase string, ended, want bool) {
+			t.Helper()
+			if _, due := q.now(func(run *BacktestRun) {
+				if run.Phase = phase; ended {
+					run.EndedMS = 1
+				}
+			}); due != want {
+				t.Errorf("%s: want it due %t, have %t", what, want, due)
+			}
+		}
+		begin()
+		report("the first", "reading", false, true)
+		report("the next", "reading", false, false)
+		time.Sleep(250*time.Millisecond - 1)
+		report("just before a quarter of a second", "reading", false, false)
+		time.Sleep(1)
+		report("after it", "reading", false, true)
+		report("another phase", "running", false, true)
+		report("the same", "running", false, false)
+		report("its end", "", true, true)
+		begin()
+		report("the next run", "reading", false, true)
+		report("the same", "reading", false, false)
+		report("an end without a phase of its own", "reading", true, true)
+	})
+}
+
+// TestTheNewestTwentyRunsAreListed: the oldest goes for a new one, and one runs at a time.
+func TestTheNewestTwentyRunsAreListed(t *testing.T) {
+	t.Parallel()
+	var q single[int]
+	for n := range 23 {
+		if !q.claim() || q.claim() {
+			t.Fatalf("run %d: want the place taken once", n)
+		}
+		q.begin(&n, time.Hour, nil, func(context.Context) {})
+		q.group.Wait()
+		q.release()
+	}
+	if len(q.runs) != 20 || q.runs[0] != 3 || q.runs[19] != 22 {
+		t.Errorf("want the newest twenty, have %v", q.runs)
+	}
+	if q.stop(); q.claim() {
+		t.Error("stopped: want nothing begun")
+	}
 }

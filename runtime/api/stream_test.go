@@ -351,3 +351,62 @@ func TestViewersLeaveStreamsToTheOperator(t *testing.T) {
 		}
 	}
 }
+
+// TestAStreamIsJoinedAfterAnyEventThatIsHeld: from before the first one on.
+func TestAStreamIsJoinedAfterAnyEventThatIsHeld(t *testing.T) {
+	t.Parallel()
+	s := NewStream("e1", ops.NewMetrics("demo", ops.Build{}))
+	for n := range 3 {
+		s.Publish("notice", n)
+	}
+	s.Publish("log", 3)
+	viewer := auth.Identity{Role: auth.Viewer}
+	for after, want := range map[string]int{"": -1, "e1-0": 3, "e1-1": 2, "e1-3": 0, "e1-4": 0} {
+		client, missed, gap, hello, err := s.join(&viewer, nil, after)
+		if err != nil || gap != nil || len(missed) != max(0, want) || want > 0 && missed[0].sequence != int64(4-want) || hello.Oldest != "e1-0" ||
+			hello.Last != "e1-4" {
+			t.Errorf("after %q: want %d events, have %+v, %+v, %+v, %v", after, want, missed, gap, hello, err)
+		}
+		s.leave(client)
+	}
+	for after, why := range map[string]string{"e1-5": "there was no such event", "e2-1": "botd was restarted", "e1-x": "it is not an event id",
+		"e1": "it is not an event id"} {
+		client, missed, gap, _, err := s.join(&viewer, nil, after)
+		if err != nil || missed != nil || gap == nil || *gap != (Gap{after, "e1-4", why}) {
+			t.Errorf("after %q: want a gap, have %+v, %+v, %v", after, missed, gap, err)
+		}
+		s.leave(client)
+	}
+	_, all, _, _, _ := s.join(&viewer, []string{"log"}, "e1-0")
+	if len(all) != 1 || all[0].topic != "log" || string(all[0].frame) != "id: e1-4\nevent: log\ndata: 3\n\n" {
+		t.Errorf("of the logs alone: have %+v", all)
+	}
+	s.Close()
+	if s.Publish("notice", 1); s.LastID() != "e1-4" {
+		t.Errorf("closed: want nothing published, have %s", s.LastID())
+	}
+	if _, _, _, _, err := s.join(&viewer, nil, ""); !errors.Is(err, errStreamEnded) {
+		t.Errorf("closed: want no client, have %v", err)
+	}
+}
+
+// TestAStreamSaysWhenToComeBack: after two seconds, and which events there are where one is asked for that there is not.
+func TestAStreamSaysWhenToComeBack(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	ctx, leave := context.WithCancel(t.Context())
+	leave() // it ends once it has begun
+	answer := d.answer(http.MethodGet, "/api/v1/events", "", func(r *http.Request) { bearer(viewerToken)(r); *r = *r.WithContext(ctx) })
+	if text := answer.Body.String(); !strings.HasPrefix(text, "retry: 2000\n\nevent: hello\n") || answer.Header().Get("Cache-Control") != "no-store" {
+		t.Errorf("have %v %s", answer.Header(), text)
+	}
+	if have, _ := d.scrape(`botd_sse_disconnects_total{reason="client"}`); have != 1 {
+		t.Errorf("want its end counted, have %v", have)
+	}
+	if have, _ := d.scrape("botd_sse_clients"); have != 0 {
+		t.Errorf("want no client left, have %v", have)
+	}
+	if text := d.want(400, "/api/v1/events?topics=fill,weather"); !strings.Contains(text, `topic \"weather\" is unknown (known: status, account, strategy,`) {
+		t.Errorf("have %s", text)
+	}
+}

@@ -297,3 +297,34 @@ func (v *visitor) goSweeps(stub *sweeperStub) {
 	v.call(http.StatusNotFound, "cancel_sweep", "none", "", bearer(testToken))
 	v.good("sweep_runs", "", "")
 }
+
+// TestASweepThatAnotherProcessRunsIsCanceledThere: and a botd that has no place for its sweeps runs none.
+func TestASweepThatAnotherProcessRunsIsCanceledThere(t *testing.T) {
+	t.Parallel()
+	d, stub, _ := sweeping(t, ends)
+	stub.elsewhere = "cut"
+	const does = "the sweep cut ends; the trials that have ended are kept"
+	for dry, asked := range map[string]int{"?dry_run=true": 0, "": 1} {
+		stub.asked = nil
+		if code, out, text := post[Change](d, "/api/v1/sweeps/cut/cancel"+dry, ""); code != 200 || !slices.Equal(out.Does, []string{does}) ||
+			out.DryRun != (dry != "") ||
+			len(stub.asked) != asked {
+			t.Errorf("%q: want it canceled, have %d %s, %v", dry, code, text, stub.asked)
+		}
+	}
+	if code, _, text := post[SweepStart](d, "/api/v1/sweeps/cut/resume", ""); code != 409 || !strings.Contains(text, "the sweep is running") {
+		t.Errorf("want it not resumed while it runs, have %d %s", code, text)
+	}
+	stub.elsewhere = ""
+	if code, _, text := post[Change](d, "/api/v1/sweeps/cut/cancel", ""); code != 409 || !strings.Contains(text, "there is nothing to cancel") {
+		t.Errorf("one that does not run: have %d %s", code, text)
+	}
+	for name, change := range map[string]func(*Config){
+		"sweeps": func(c *Config) { c.Reports, c.Sweeper = "reports", stub }, "reports": func(c *Config) { c.Sweeps, c.Sweeper = sweeps(t), stub },
+	} {
+		without := newDeskWith(t, change)
+		if code, _, text := post[SweepStart](without, "/api/v1/sweeps", aSweep); code != 409 || !strings.Contains(text, "runs no sweeps") {
+			t.Errorf("without a place for %s: want 409, have %d %s", name, code, text)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"botd/runtime"
 	"botd/runtime/api/auth"
 )
 
@@ -164,5 +165,28 @@ func TestWhoLoggedInByALinkMakesTokensAndATokenMakesNone(t *testing.T) {
 		if want := `"makes_tokens":` + map[bool]string{true: "true", false: "false"}[c.makes]; !strings.Contains(reported.Body.String(), want) {
 			t.Errorf("%s: want it reported %s, have %s", c.name, want, reported.Body)
 		}
+	}
+}
+
+// TestARevocationThatIsNotWrittenDownHoldsAllTheSame: the token is worth nothing, and who revoked it hears that the journal does not say so.
+func TestARevocationThatIsNotWrittenDownHoldsAllTheSame(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	now := time.Now()
+	token, err := d.server.config.Keyring.Add(auth.Key{Name: "phone", Role: "viewer", Made: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.fails = runtime.ErrUnwritten
+	answer := d.asked(http.MethodDelete, "/api/v1/tokens/phone", "", bearer(testToken))
+	if p := decoded[Problem](t, answer.Body.String()); answer.Code != 503 || p.Code != "unwritten" || !strings.HasPrefix(p.Detail,
+		"the token is worth nothing from now on; ") {
+		t.Errorf("want it said, have %d %s", answer.Code, answer.Body)
+	}
+	if code, _ := d.ask(http.MethodGet, "/api/v1/version", "", bearer(token)); code != 401 {
+		t.Errorf("want the token worth nothing, have %d", code)
+	}
+	if answer := d.asked(http.MethodDelete, "/api/v1/tokens/phone", "", bearer(testToken)); answer.Code != 404 {
+		t.Errorf("want it gone, have %d", answer.Code)
 	}
 }
