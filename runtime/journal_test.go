@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -266,6 +267,100 @@ func TestADiskThatIsFullFromTheStartIsHeardOfBeforeTheFirstBatch(t *testing.T) {
 		}
 		t.Error("want the event of the disk before anything is durable")
 	})
+}
+
+// lost is a journal whose files are taken away.
+type lost struct {
+	*keeper
+	why []string
+}
+
+func (l *lost) Watch() string {
+	if len(l.why) > 1 {
+		l.why = l.why[1:]
+	}
+	return l.why[0]
+}
+
+// TestTheEngineIsNotifiedOfALostJournal: which says more than a disk that is full.
+func TestTheEngineIsNotifiedOfALostJournal(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig()
+		r.config.Journal = &lost{&keeper{r.journal, []string{"", "", "full", "full", "full", "full", ""}}, []string{"", "", "", "it is gone", "it is gone", ""}}
+		r.start(t)
+		time.Sleep(10 * time.Second)
+		if err := r.finish(); err != nil {
+			t.Error(err)
+		}
+		var have []engine.EventDisk
+		for _, disk := range given[*engine.EventDisk](r.machine) {
+			have = append(have, *disk)
+		}
+		if want := []engine.EventDisk{{Why: "full"}, {Why: "it is gone", Lost: true}, {Why: "full"}, {}}; !slices.Equal(want, have) {
+			t.Errorf("want %+v, have %+v", want, have)
+		}
+	})
+}
+
+// TestTheDiskIsCheckedAfterEachBatch: the batch may have taken the last room.
+func TestTheDiskIsCheckedAfterEachBatch(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig()
+		r.journalling()
+		r.config.Journal = &keeper{r.journal, []string{"", "", "full"}}
+		r.start(t)
+		synctest.Wait()
+		if err := r.driver.Send(t.Context(), halt("a")); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait() // and no second has passed
+		if have := given[*engine.EventDisk](r.machine); len(have) != 1 || have[0].Why != "full" {
+			t.Errorf("want the full disk reported at once, have %+v", have)
+		}
+		if err := r.finish(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestWhoeverSendsIsAnsweredWithItsBatch: those whose records are written, and no other one while another batch is; of one that fails all are.
+func TestWhoeverSendsIsAnsweredWithItsBatch(t *testing.T) {
+	t.Parallel()
+	full := errors.New("full")
+	for _, c := range []struct {
+		written int64
+		writing bool
+		err     error
+		want    string // of batches 3, 4 and 5
+	}{
+		{3, true, nil, "written waits waits"}, {4, true, nil, "written written waits"}, {2, true, nil, "waits waits waits"},
+		{3, false, nil, "written written written"}, {3, true, full, "full full full"}, {3, false, full, "full full full"},
+	} {
+		d := New(Config{})
+		d.writing = c.writing
+		var answers []chan error
+		for batch := range int64(3) {
+			answers = append(answers, make(chan error, 1))
+			d.durable = append(d.durable, durability{3 + batch, answers[batch]})
+		}
+		d.answerDurable(c.written, c.err)
+		var have []string
+		left := 0
+		for _, answer := range answers {
+			select {
+			case err := <-answer:
+				have = append(have, map[bool]string{true: "full", false: "written"}[errors.Is(err, ErrUnwritten) && errors.Is(err, full)])
+			default:
+				left++
+				have = append(have, "waits")
+			}
+		}
+		if strings.Join(have, " ") != c.want || len(d.durable) != left {
+			t.Errorf("batch %d written, another being written %t, %v: want %s, have %q", c.written, c.writing, c.err, c.want, have)
+		}
+	}
 }
 
 func TestStoppingWithRecordsInMemoryOnlyIsAnError(t *testing.T) {

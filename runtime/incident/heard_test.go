@@ -8,6 +8,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/runtime/engine"
 )
 
 // promise is what docs/operations.md says of a kind of incident: its severity, and after how many seconds it opens and becomes critical; 0 for never.
@@ -94,6 +98,184 @@ func TestOfEachIncidentAPersonIsNotifiedAsOftenAsPromised(t *testing.T) {
 		}
 		if !slices.Equal(heard, want) {
 			t.Errorf("%s:\nwant %s\nhave %s", kind, strings.Join(want, ", "), strings.Join(heard, ", "))
+		}
+	}
+}
+
+// declared is a declared state of the account since a moment.
+func declared(kind string, sinceMS int64, scope account.Scope) engine.Degraded {
+	return engine.Degraded{State: kind, SinceMS: sinceMS, Scope: scope, Cause: "of " + kind}
+}
+
+// changes are what a person is notified of at a moment.
+func changes(t *Tracker, nowMS int64, states ...engine.Degraded) string {
+	var all []string
+	for _, r := range t.Update(nowMS, states, true) {
+		all = append(all, fmt.Sprint(r.Change, " ", r.Incident.Kind, " ", r.Incident.ID))
+	}
+	return strings.Join(all, ", ")
+}
+
+// TestAnIncidentIsTheSameWithinHalfAnHourOfItsEnd: later it is another one.
+func TestAnIncidentIsTheSameWithinHalfAnHourOfItsEnd(t *testing.T) {
+	t.Parallel()
+	for later, want := range map[int64]string{30 * 60_000: "returned quarantined 1", 30*60_000 + 1: "opened quarantined 2"} {
+		tracker := new(Tracker)
+		if have := changes(tracker, 1_000, declared("quarantined", 1_000, account.Scope{})); have != "opened quarantined 1" {
+			t.Fatalf("have %q", have)
+		}
+		changes(tracker, 2_000) // its state has ended
+		if have := changes(tracker, 31_999); have != "" {
+			t.Errorf("before half a minute: have %q", have)
+		}
+		if have := changes(tracker, 32_000); have != "closed quarantined 1" {
+			t.Errorf("after half a minute: have %q", have)
+		}
+		if one := tracker.All()[0]; one.ClosedMS != 2_000 || one.Open() || one.InForce() {
+			t.Errorf("want it ended when its state did, have %+v", one)
+		}
+		now := 2_000 + later
+		if have := changes(tracker, now, declared("quarantined", now, account.Scope{})); have != want {
+			t.Errorf("%d ms later: want %q, have %q", later, want, have)
+		}
+		newest := tracker.All()[len(tracker.All())-1]
+		if !newest.InForce() || newest.RemindedMS != now || newest.Times != map[int64]int{1: 2, 2: 1}[newest.ID] {
+			t.Errorf("%d ms later: have %+v", later, newest)
+		}
+	}
+}
+
+// TestStatesOfAnOutageAreOneIncident: those that begin within two minutes of its opening, or that a wider one covers; those of other kinds are not.
+func TestStatesOfAnOutageAreOneIncident(t *testing.T) {
+	t.Parallel()
+	bitcoin := account.Scope{Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}}
+	ether := account.Scope{Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}}
+	for later, want := range map[int64]string{119_999: "", 120_000: "opened blind 2"} {
+		tracker := new(Tracker)
+		if have := changes(tracker, 1_000, declared("blind", 1_000, bitcoin)); have != "opened blind 1" {
+			t.Fatalf("have %q", have)
+		}
+		now := 1_000 + later
+		if have := changes(tracker, now, declared("blind", 1_000, bitcoin), declared("blind", now, ether)); have != want {
+			t.Errorf("another symbol %d ms later: want %q, have %q", later, want, have)
+		}
+		if scope := tracker.All()[0].Scope; (scope == account.Scope{}) != (want == "") {
+			t.Errorf("another symbol %d ms later: have the scope %s", later, scope)
+		}
+	}
+	tracker := new(Tracker)
+	have := changes(tracker, 61_000, declared("rate_limited", 1_000, account.Scope{}), declared("blind", 61_000, bitcoin))
+	if have != "opened rate_limited 1, opened blind 2" {
+		t.Errorf("a symbol beside an account that is rate limited: want both, have %q", have)
+	}
+	if have := changes(new(Tracker), 1_000, declared("blind", 1_000, bitcoin), declared("blind", 1_000, account.Scope{})); have != "opened blind 1" {
+		t.Errorf("a symbol and the account: want the account's, have %q", have)
+	}
+	market := account.Scope{Symbol: exchange.SymbolKey{Market: exchange.Futures}}
+	trend := account.Scope{Strategy: "trend", Symbol: exchange.SymbolKey{Market: exchange.Futures}}
+	for _, c := range []struct {
+		wide, narrow account.Scope
+		want         bool
+	}{
+		{account.Scope{}, bitcoin, true}, {account.Scope{}, trend, true}, {bitcoin, bitcoin, true}, {market, bitcoin, true}, {market, ether, false},
+		{bitcoin, market, false}, {trend, bitcoin, false}, {bitcoin, ether, false}, {bitcoin, account.Scope{}, false},
+	} {
+		if have := covers(c.wide, c.narrow); have != c.want {
+			t.Errorf("%s covers %s: want %t, have %t", c.wide, c.narrow, c.want, have)
+		}
+	}
+}
+
+// TestWhatFollowsFromAnOutageOpensNothingOfItsOwn: a clock that cannot be read a minute after the account cannot, and a breaker that outlives the
+// outage in which it began.
+func TestWhatFollowsFromAnOutageOpensNothingOfItsOwn(t *testing.T) {
+	t.Parallel()
+	for sinceMS, want := range map[int64]string{60_000: "", 59_999: "opened clock 2"} { // of the clock; the account is blind since 0
+		tracker := new(Tracker)
+		changes(tracker, 0, declared("blind", 0, account.Scope{}))
+		if have := changes(tracker, sinceMS+60_000, declared("blind", 0, account.Scope{}), declared("clock", sinceMS, account.Scope{})); have != want {
+			t.Errorf("a clock that is off %d ms after: want %q, have %q", sinceMS, want, have)
+		}
+	}
+	for sinceMS, want := range map[int64]string{9_999: "opened breaker 2", 10_000: "", 15_000: "", 20_000: "", 20_001: "opened breaker 2"} {
+		tracker := new(Tracker)
+		changes(tracker, 10_000, declared("blind", 10_000, account.Scope{}))
+		changes(tracker, 20_000)
+		if have := changes(tracker, 50_000); have != "closed blind 1" {
+			t.Fatalf("have %q", have)
+		}
+		breaker := declared("breaker", sinceMS, account.Scope{})
+		breaker.UntilMS = 900_000
+		if have := changes(tracker, 60_000, breaker); have != want {
+			t.Errorf("a breaker since %d of an outage from 10000 to 20000: want %q, have %q", sinceMS, want, have)
+		}
+	}
+}
+
+// TestAStartRepeatsWhatMayNotHaveArrived: a message of the last two minutes of the run before, and of a warning one that quiet hours may have held.
+func TestAStartRepeatsWhatMayNotHaveArrived(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kind     string
+		severity Severity
+		heldMS   int64
+		ageMS    int64 // of the newest message
+		want     string
+	}{
+		{"quarantined", Critical, 0, 119_999, "reminder quarantined 4"}, {"quarantined", Critical, 0, 120_000, ""},
+		{"quarantined", Critical, 600_000, 120_000, ""}, {"failed", Warning, 600_000, 599_999, "reminder failed 4"}, {"failed", Warning, 600_000, 600_000, ""},
+		{"failed", Warning, 60_000, 119_999, "reminder failed 4"}, {"failed", Warning, 60_000, 120_000, ""},
+	} {
+		tracker := &Tracker{HeldMS: c.heldMS}
+		const now = 10_000_000
+		tracker.Restore([]Incident{{ID: 4, Kind: c.kind, Severity: c.severity, SinceMS: now - 700_000, OpenedMS: now - 700_000, Times: 1,
+			RemindedMS: now - c.ageMS, AbsentMS: 5}})
+		if one := tracker.All()[0]; one.InForce() || one.AbsentMS != 0 {
+			t.Errorf("%+v: before anything is known: have %+v", c, one)
+		}
+		if have := changes(tracker, now, declared(c.kind, now-700_000, account.Scope{})); have != c.want {
+			t.Errorf("%+v: have %q", c, have)
+		}
+		if have := changes(tracker, now+1, declared(c.kind, now-700_000, account.Scope{})); have != "" {
+			t.Errorf("%+v: again: have %q", c, have)
+		}
+	}
+	tracker := new(Tracker)
+	good := Incident{ID: 1, Kind: "failed", Times: 1}
+	tracker.Restore([]Incident{{ID: 9, Kind: "failed", Times: 1}, {Kind: "failed", Times: 1}, {ID: 2, Kind: "failed"}, {ID: 3, Times: 1},
+		{ID: 5, Kind: "failed", Times: 1, Reminders: -1}, good})
+	if all := tracker.All(); len(all) != 2 || all[0] != good || all[1].ID != 9 {
+		t.Errorf("want what is no incident left out, and the oldest first, have %+v", all)
+	}
+	if have := changes(tracker, 1, declared("journal", 1, account.Scope{})); have != "opened journal 10" {
+		t.Errorf("want the next number, have %q", have)
+	}
+}
+
+// TestWhatIsOpenedAtOnceIsOpenedAtOnce: in the millisecond in which it is declared, as the table of docs/operations.md says; each kind has a section there.
+func TestWhatIsOpenedAtOnceIsOpenedAtOnce(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, p := range promises(t) {
+		have := changes(new(Tracker), 5_000_000+int64(p.opens)*1_000, declared(kind, 5_000_000, account.Scope{}))
+		if have != "opened "+kind+" 1" {
+			t.Errorf("%s: want it opened after %d s, have %q", kind, p.opens, have)
+		}
+		if section := (&Incident{Kind: kind}).Runbook(); !strings.Contains(string(text), "### "+section+"\n") {
+			t.Errorf("%s: want a section %s of docs/operations.md", kind, section)
+		}
+	}
+	tracker := new(Tracker)
+	changes(tracker, 0, declared("new_kind", 0, account.Scope{}))
+	for now, want := range map[int64]string{3_600_000: "escalated new_kind 1"} {
+		if have := changes(tracker, now-1, declared("new_kind", 0, account.Scope{})); have != "" {
+			t.Errorf("a kind that is not known, before an hour: have %q", have)
+		}
+		if have := changes(tracker, now, declared("new_kind", 0, account.Scope{})); have != want {
+			t.Errorf("a kind that is not known, after an hour: want %q, have %q", want, have)
 		}
 	}
 }

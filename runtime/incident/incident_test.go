@@ -2,7 +2,6 @@ package incident
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -306,15 +305,6 @@ func TestAWarningThatQuietHoursHeldBackIsSaidAgain(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeAnIncidentIsNotRestored(t *testing.T) {
-	t.Parallel()
-	tracker := new(Tracker)
-	tracker.Restore([]Incident{{}, {ID: 1, Kind: "blind", Times: -1}, {ID: 2, Kind: "blind", Times: 1, Reminders: -3}, {ID: -1, Kind: "stale", Times: 1}})
-	if reports := tracker.Update(1_000_000, nil, true); len(reports) != 0 || len(tracker.All()) != 0 {
-		t.Errorf("want nothing, have %+v and %+v", reports, tracker.All())
-	}
-}
-
 func TestAnEventIsAnIncidentUntilItIsSettledOrOld(t *testing.T) {
 	t.Parallel()
 	tracker := new(Tracker)
@@ -341,19 +331,6 @@ func TestAnEventIsAnIncidentUntilItIsSettledOrOld(t *testing.T) {
 	}
 }
 
-// TestEachKindHasAPageOfTheRunbook looks for the heading that an incident sends a person to.
-func TestEachKindHasAPageOfTheRunbook(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile("../../docs/operations.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for kind, p := range policies {
-		if !strings.Contains(string(text), "\n### "+p.runbook+"\n") {
-			t.Errorf("%s: want a section %q in docs/operations.md", kind, p.runbook)
-		}
-	}
-}
 
 func TestClosedIncidentsAreBounded(t *testing.T) {
 	t.Parallel()
