@@ -131,7 +131,7 @@ func TestAnIncidentIsTheSameWithinHalfAnHourOfItsEnd(t *testing.T) {
 		if have := changes(tracker, 32_000); have != "closed quarantined 1" {
 			t.Errorf("after half a minute: have %q", have)
 		}
-		if one := tracker.All()[0]; one.ClosedMS != 2_000 || one.Open() || one.InForce() {
+		if one := tracker.All()[0]; one.ClosedMS != 2_000 || one.AbsentMS != 0 || one.Open() || one.InForce() {
 			t.Errorf("want it ended when its state did, have %+v", one)
 		}
 		now := 2_000 + later
@@ -276,6 +276,38 @@ func TestWhatIsOpenedAtOnceIsOpenedAtOnce(t *testing.T) {
 		}
 		if have := changes(tracker, now, declared("new_kind", 0, account.Scope{})); have != want {
 			t.Errorf("a kind that is not known, after an hour: want %q, have %q", want, have)
+		}
+	}
+}
+
+// TestAnIncidentHasTheNewestCauseAndWayOut: also where it follows from another one that began later; another scope's state is none of it.
+func TestAnIncidentHasTheNewestCauseAndWayOut(t *testing.T) {
+	t.Parallel()
+	tracker := new(Tracker)
+	stale, trend := declared("stale", 0, account.Scope{}), declared("limit", 0, account.Scope{Strategy: "trend"})
+	if have := changes(tracker, 60_000, stale, declared("limit", 0, account.Scope{}), trend); have != "opened stale 1, opened limit 2, opened limit 3" {
+		t.Fatalf("have %q", have)
+	}
+	stale.Cause, stale.WayOut, trend.Cause, trend.WayOut = "another", "wait", "another", "raise it"
+	if have := changes(tracker, 61_000, stale, declared("blind", 61_000, account.Scope{}), trend); have != "opened blind 4" {
+		t.Errorf("have %q", have)
+	}
+	for i, want := range []string{"another, wait, since 61000", "of limit, , since 60000", "another, raise it, since 61000"} {
+		if one := tracker.All()[i]; fmt.Sprintf("%s, %s, since %d", one.Cause, one.WayOut, one.UpdatedMS) != want {
+			t.Errorf("%s: want %s, have %+v", one.Kind, want, one)
+		}
+	}
+	if have := changes(tracker, 91_000, stale, declared("blind", 61_000, account.Scope{}), trend); have != "closed limit 2" {
+		t.Errorf("want the account's limit closed though a strategy's is in force, have %q", have)
+	}
+}
+
+// TestWhatReturnsOftenIsClosedLate: after half a minute, doubled with each return up to half an hour.
+func TestWhatReturnsOftenIsClosedLate(t *testing.T) {
+	t.Parallel()
+	for times, want := range map[int]int64{1: 30, 2: 60, 3: 120, 6: 960, 7: 1800, 12: 1800, 1_000: 1800} {
+		if have := closesAfter(&Incident{Times: times}); have != want*1_000 {
+			t.Errorf("%d times: want %d s, have %d ms", times, want, have)
 		}
 	}
 }

@@ -331,7 +331,6 @@ func TestAnEventIsAnIncidentUntilItIsSettledOrOld(t *testing.T) {
 	}
 }
 
-
 func TestClosedIncidentsAreBounded(t *testing.T) {
 	t.Parallel()
 	tracker := new(Tracker)
