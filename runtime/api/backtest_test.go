@@ -81,6 +81,9 @@ func TestAReportsPageIsShutIn(t *testing.T) {
 		strings.Contains(policy, "connect-src") {
 		t.Errorf("want the page in a sandbox, have %d %q under %q", have.Code, have.Body, policy)
 	}
+	if media := have.Header().Get("Content-Type"); media != "text/html; charset=utf-8" || have.Header().Get("Cache-Control") != "no-cache" {
+		t.Errorf("want a page that is asked for again, have %v", have.Header())
+	}
 	if code, _ := d.ask(http.MethodGet, "/api/v1/backtests/trend-1/report", "", nil); code != 401 {
 		t.Errorf("want a foreign file refused, have %d", code)
 	}

@@ -58,7 +58,8 @@ func TestEveryAnswerIsGuarded(t *testing.T) {
 			"default-src 'none'") || !strings.Contains(have, "frame-ancestors 'none'") {
 			t.Errorf("%s: want a strict policy, have %q", path, have)
 		}
-		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY"} {
+		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY",
+			"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin"} {
 			if have := header.Get(name); have != want {
 				t.Errorf("%s: %s: want %q, have %q", path, name, want, have)
 			}

@@ -164,6 +164,14 @@ func TestListsAreOfWhatTheirFiltersSay(t *testing.T) {
 			t.Errorf("orders%s: want %q, have %q", query, want, have)
 		}
 	}
+	d.board.Show(*running(t))
+	d.take(record.Record{AtMS: 6_000, ClientOrderID: "a", Body: record.Fill{Filled: 20, Price: enginetest.Amount(t, "50000")}})
+	dated := decoded[view.OneStrategy](t, d.want(200, "/api/v1/strategies/trend"))
+	all := decoded[List[view.Strategy]](t, d.want(200, "/api/v1/strategies")).Items
+	status := decoded[view.Status](t, d.want(200, "/api/v1/status")).Strategies
+	if dated.SinceMS == 0 || all[0].SinceMS != dated.SinceMS || status[0].SinceMS != dated.SinceMS {
+		t.Errorf("want its position dated everywhere, have %d, %d, %d", dated.SinceMS, all[0].SinceMS, status[0].SinceMS)
+	}
 	for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "margin") {
 		d.board.Note(&n)
 	}

@@ -308,3 +308,81 @@ func TestReadinessIsThatOfTheScrape(t *testing.T) {
 		}
 	}
 }
+
+// TestAPartThatIsMissingIsSaidToBe: a botd without files, backtests, a dashboard or sweeps of its own answers as empty or refuses by name.
+func TestAPartThatIsMissingIsSaidToBe(t *testing.T) {
+	t.Parallel()
+	d := newDeskWith(t, func(c *Config) {
+		c.Configuration = func() Configuration { return Configuration{Directory: "configs"} }
+		c.Sweeps = interrupted(t, sweeps(t))
+	})
+	d.board.Show(*running(t))
+	if text := d.want(200, "/api/v1/config"); !strings.Contains(text, `"files":[]`) || !strings.Contains(text, `"settings":[]`) {
+		t.Errorf("want empty lists, have %s", text)
+	}
+	if code, text := d.ask(http.MethodGet, "/api/v1/strategies/trend/parity", "", bearer(testToken)); code != 409 || !strings.Contains(text,
+		"runs no backtests") {
+		t.Errorf("parity: have %d %s", code, text)
+	}
+	if text := d.want(200, "/api/v1/sweeps"); !strings.Contains(text, `"state":"interrupted"`) || strings.Contains(text, `"state":"running"`) {
+		t.Errorf("sweeps: want none running, have %s", text)
+	}
+	script := d.answer(http.MethodGet, "/login.js", "", nil)
+	if script.Code != 200 || script.Header().Get("Content-Type") != "text/javascript; charset=utf-8" || script.Body.String() != loginJS {
+		t.Errorf("the script of the login page: have %d %v", script.Code, script.Header())
+	}
+	for market, want := range map[string][2]bool{"": {true, true}, "?market=futures": {true, false}, "?market=spot": {false, true}} {
+		text := d.want(200, "/api/v1/market/symbols"+market)
+		if have := [2]bool{strings.Contains(text, bitcoin.Name), strings.Contains(text, ether.Name)}; have != want && bitcoin.Market != ether.Market {
+			t.Errorf("symbols%s: want %v, have %v", market, want, have)
+		} else if bitcoin.Market == ether.Market && have != [2]bool{market != "?market=spot", market != "?market=spot"} {
+			t.Errorf("symbols%s: have %v", market, have)
+		}
+	}
+	d.want(400, "/api/v1/strategies/trend/plots?from=0&to=900000000000")
+}
+
+// TestAnEngineThatDoesNotAnswerChangesNothing: each change that asks it first is refused.
+func TestAnEngineThatDoesNotAnswerChangesNothing(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.stops = true
+	for path, body := range map[string]string{
+		"/api/v1/orders/cancel": `{"reason":"a"}`, "/api/v1/positions/futures/BTC-USDT/close": `{"reason":"a"}`,
+		"/api/v1/risk/halt":       `{"level":"pause","reason":"a"}`,
+		"/api/v1/ledger/transfer": `{"market":"futures","asset":"USDT","amount":"1"}`,
+	} {
+		code, text := d.ask(http.MethodPost, path, body, bearer(testToken))
+		if p := decoded[Problem](t, text); code != 503 || p.Code != "stopped" || p.Detail != "the engine does not answer now: nothing was changed" ||
+			len(d.sent) != 0 {
+			t.Errorf("%s: want it refused, have %d %s", path, code, text)
+		}
+	}
+	d.stops = false
+	_, text := d.ask(http.MethodPost, "/api/v1/orders/cancel", `{"strategy":"trnd","reason":"a"}`, bearer(testToken))
+	if p := decoded[Problem](t, text); p.Detail != "opening orders of strategy trnd: no strategy matches (there are: trend, hold): nothing was changed" {
+		t.Errorf("a mistyped name: have %s", text)
+	}
+}
+
+// TestALinkIsOfAnAddressThatIsThisBotdsAlone: a name below localhost where the address is a loopback one without TLS, and the address as it is elsewhere.
+func TestALinkIsOfAnAddressThatIsThisBotdsAlone(t *testing.T) {
+	t.Parallel()
+	tokens := auth.Tokens{Operator: testToken, Viewer: viewerToken}
+	for address, own := range map[string]bool{
+		"http://127.0.0.1:8420": true, "http://localhost:8420": true, "http://[::1]:8420": true, "https://127.0.0.1:8420": false,
+		"http://192.0.2.1:8420":    false,
+		"http://botd.example:8420": false, "http://127.0.0.1": false, "": false,
+	} {
+		for _, access := range []Access{{}, {BehindProxy: true}} {
+			d := newDeskWith(t, func(c *Config) { c.Address, c.Access = address, access })
+			want := address
+			if own && !access.BehindProxy {
+				want = "http://" + tokens.InstanceHost() + ":8420"
+			}
+			if have := d.server.NewLink(); have.Address != want || have.Plain != address || have.Path != "/login#"+have.Code || have.Schema != 1 {
+				t.Errorf("%q, %+v: want %q, have %+v", address, access, want, have)
+			}
+		}
+	}
+}

@@ -190,3 +190,23 @@ func TestARevocationThatIsNotWrittenDownHoldsAllTheSame(t *testing.T) {
 		t.Errorf("want it gone, have %d", answer.Code)
 	}
 }
+
+// TestATokenThatCannotBeSavedIsWorthNothing: and its name is free.
+func TestATokenThatCannotBeSavedIsWorthNothing(t *testing.T) {
+	t.Parallel()
+	directory := filepath.Join(t.TempDir(), "gone")
+	d := newDeskWith(t, func(c *Config) {
+		var err error
+		if c.Keyring, err = auth.OpenKeyring(directory); err != nil {
+			t.Fatal(err)
+		}
+	})
+	cookie := d.asked(http.MethodPost, "/api/v1/session", `{"code":"`+d.server.NewLink().Code+`"}`, func(*http.Request) {}).Result().Cookies()[0]
+	answer := d.asked(http.MethodPost, "/api/v1/tokens", `{"name":"phone","role":"viewer","ends":"`+time.Now().Add(time.Hour).UTC().Format(time.RFC3339)+`"}`,
+		func(r *http.Request) { r.AddCookie(cookie) })
+	if p := decoded[Problem](t, answer.Body.String()); answer.Code != 503 || p.Code != "unwritten" || !strings.HasPrefix(p.Detail,
+		"the token could not be saved") ||
+		len(d.server.config.Keyring.List()) != 0 {
+		t.Errorf("want it refused, have %d %s", answer.Code, answer.Body)
+	}
+}

@@ -19,6 +19,8 @@ func TestLongAnswersAreCompressedForWhoTakesIt(t *testing.T) {
 		{"/api/v1/risk", "br;q=1.0, gzip;q=0.8", true},
 		{"/api/v1/risk", "gzip;q=0", false},
 		{"/api/v1/risk", "", false},
+		{"/api/v1/risk", "br", false},
+		{"/api/v1/risk", "deflate, identity;q=0.5", false},
 		{"/api/v1/session", "gzip", false}, // short
 		{"/api/v1/openapi.json", "gzip", true},
 	} {

@@ -1,0 +1,332 @@
+package gateway
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"botd/configs"
+	"botd/exchange"
+	"botd/exchange/paper"
+	"botd/exchange/sim"
+	"botd/internal/enginetest"
+	"botd/internal/failure"
+	"botd/reconcile/account"
+	"botd/reconcile/journal"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/runtime/engine"
+	"botd/runtime/ops"
+)
+
+// demoConfig is a demo whose account has another wallet than the default one.
+func demoConfig() *configs.Config {
+	return &configs.Config{Mode: configs.Demo, Instance: "main", Simulated: configs.SimulatedConfig{Futures: exchange.AmountOf(1_234),
+		Spot: map[string]exchange.Amount{"USDT": exchange.AmountOf(77)}}}
+}
+
+// wallet is what a venue shows of the futures account.
+func wallet(t *testing.T, do func(context.Context, exchange.Request) (exchange.Answer, error)) exchange.Amount {
+	t.Helper()
+	answer, err := do(t.Context(), exchange.Request{Operation: exchange.FuturesAccount})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.Account.WalletBalance
+}
+
+// TestADemoIsAnExchangeOfItsOwn: with the configured account, reached by a signed client at an address that is written while it runs; its copy, and
+// what is public of it, are read while it does and afterwards.
+func TestADemoIsAnExchangeOfItsOwn(t *testing.T) {
+	t.Parallel()
+	config, data := demoConfig(), t.TempDir()
+	config.DataDir = data
+	directory := filepath.Join(data, "demo")
+	if err := os.Mkdir(directory, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	v, err := Open(t.Context(), config, directory, DemoMarket{Seed: 3}, Network{})
+	if err == nil {
+		err = errors.Join(v.Reach(t.Context()), v.Reach(t.Context()))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte("demo"))
+	want := journal.Binding{Mode: "demo", URL: "embedded", KeyFingerprint: hex.EncodeToString(sum[:])[:12], Instance: "main"}
+	if v.Binding != want || v.Trading != v.Client {
+		t.Errorf("want %+v, have %+v", want, v.Binding)
+	}
+	if have := wallet(t, v.Trading.Do); have != exchange.AmountOf(1_234) {
+		t.Errorf("want the configured wallet, have %s", have)
+	}
+	address, err := os.ReadFile(filepath.Join(directory, "exchange.address"))
+	if err != nil || !strings.HasPrefix(string(address), "http://127.0.0.1:") {
+		t.Errorf("want its address, have %s, %v", address, err)
+	}
+	public, running, err := OpenPublic(t.Context(), config)
+	if err != nil || !running || public.Where != strings.TrimSpace(string(address)) || len(public.Symbols) != len(sim.DefaultSymbols()) {
+		t.Errorf("want what is public of the running one, have %+v, %t, %v", public, running, err)
+	}
+	if err := v.Stop(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(directory, "exchange.address")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("stopped: want no address, have %v", err)
+	}
+	state, err := os.ReadFile(filepath.Join(directory, journal.AccountFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.Simulated.Futures = exchange.AmountOf(5) // of a demo that is new
+	rehearsal, err := OpenCopy(t.Context(), config, directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rehearsal.Stop()
+	if have := wallet(t, rehearsal.Trading.Do); have != exchange.AmountOf(1_234) {
+		t.Errorf("want the account as the run left it, have %s", have)
+	}
+	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10}
+	if now := rehearsal.Clock.ServerNowMS(); time.Since(time.UnixMilli(now)).Abs() > time.Hour || len(rehearsal.Known) != len(sim.DefaultSymbols()) {
+		t.Errorf("want the time now and every symbol, have %d, %d", now, len(rehearsal.Known))
+	}
+	if _, err := (ReadOnly{rehearsal.Trading}).Do(t.Context(), exchange.Request{Operation: exchange.FuturesPlace, Order: order}); err == nil ||
+		!strings.Contains(err.Error(), "a rehearsal sends nothing") {
+		t.Errorf("an order: want nothing sent, have %v", err)
+	}
+	if have := wallet(t, (ReadOnly{rehearsal.Trading}).Do); have == (exchange.Amount{}) {
+		t.Error("a read: want it answered")
+	}
+	if after, err := os.ReadFile(filepath.Join(directory, journal.AccountFile)); err != nil || string(after) != string(state) {
+		t.Errorf("want the file left as it is, have it changed, %v", err)
+	}
+	public, running, err = OpenPublic(t.Context(), config)
+	if err != nil || running || public.Where != "the demo's market" || time.Since(time.UnixMilli(public.NowMS())).Abs() > time.Hour {
+		t.Errorf("of one that does not run: want its market as a new one begins, have %+v, %t, %v", public, running, err)
+	}
+	if answer, err := public.Ask(t.Context(), exchange.Request{Operation: exchange.FuturesTicker, Symbol: "BTC-USDT"}); err != nil ||
+		len(answer.Tickers.Items()) == 0 {
+		t.Errorf("want a price, have %+v, %v", answer.Tickers, err)
+	}
+	fresh, err := DemoCopy(config, t.TempDir())
+	if err != nil || wallet(t, fresh.Trading.Do) != exchange.AmountOf(5) {
+		t.Errorf("a demo that never ran: want the configured account, have %v", err)
+	}
+}
+
+// TestADemoThatCannotBeginSaysWhatIsInItsWay: with the exit code of it, and nothing left running.
+func TestADemoThatCannotBeginSaysWhatIsInItsWay(t *testing.T) {
+	t.Parallel()
+	busy := Network{Listen: func() (net.Listener, error) { return nil, net.ErrClosed }}
+	for name, c := range map[string]struct {
+		spoil   func(directory string) error
+		network Network
+		code    int
+	}{
+		"a state that cannot be read": {func(d string) error {
+			return os.WriteFile(filepath.Join(d, journal.AccountFile), []byte("none"), 0o600)
+		}, Network{},
+			failure.Data},
+		"no port":                 {func(string) error { return nil }, busy, failure.Unavailable},
+		"no room for its address": {func(d string) error { return os.MkdirAll(filepath.Join(d, AddressFile, "occupied"), 0o700) }, Network{}, failure.IO},
+	} {
+		directory := filepath.Join(t.TempDir(), "demo")
+		if err := errors.Join(os.Mkdir(directory, 0o700), c.spoil(directory)); err != nil {
+			t.Fatal(err)
+		}
+		v, err := Open(t.Context(), demoConfig(), directory, DemoMarket{Seed: 3}, c.network)
+		if failure.CodeOf(err) != c.code || v != nil {
+			t.Errorf("%s: want exit code %d, have %v", name, c.code, err)
+		}
+	}
+	directory := t.TempDir()
+	if err := os.WriteFile(filepath.Join(directory, journal.AccountFile), []byte("none"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := DemoCopy(demoConfig(), directory); failure.CodeOf(err) != failure.Data {
+		t.Errorf("a copy of what cannot be read: want exit code %d, have %v", failure.Data, err)
+	}
+	if err := errors.Join(os.Remove(filepath.Join(directory, journal.AccountFile)), os.Mkdir(filepath.Join(directory, journal.AccountFile),
+		0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := DemoCopy(demoConfig(), directory); failure.CodeOf(err) != failure.IO {
+		t.Errorf("a copy of a directory: want exit code %d, have %v", failure.IO, err)
+	}
+}
+
+// TestASymbolIsFoundOrSuggested: by its market and its name; one that begins alike is suggested.
+func TestASymbolIsFoundOrSuggested(t *testing.T) {
+	t.Parallel()
+	v := &Public{Where: "the venue", Symbols: sim.DefaultSymbols()}
+	for _, c := range []struct{ market, name, want string }{
+		{"futures", "BTC-USDT", ""}, {"spot", "BTC-USDT", ""}, {"margin", "BTC-USDT", "--market: unknown market"},
+		{"futures", "btcusd", "the venue has no futures symbol btcusd\nhint: did you mean BTC-USDT?"},
+		{"futures", "BTC_USDT", "hint: did you mean BTC-USDT?"}, {"spot", "eth/", "the venue has no spot symbol eth/\nhint: did you mean ETH-USDT?"},
+		{"futures", "ZZZ-USDT", "hint: botd markets lists what there is"}, {"futures", "---", "hint: botd markets lists what there is"},
+	} {
+		symbol, err := v.Find(c.market, c.name)
+		if c.want == "" {
+			if err != nil || symbol.Name != c.name || symbol.Market.String() != c.market {
+				t.Errorf("%s %s: have %+v, %v", c.market, c.name, symbol, err)
+			}
+		} else if err == nil || !strings.Contains(err.Error(), c.want) || failure.CodeOf(err) != failure.Usage {
+			t.Errorf("%s %s: want %q, have %v", c.market, c.name, c.want, err)
+		}
+	}
+	for in, want := range map[rune]rune{'A': 'A', 'Z': 'Z', '0': '0', '9': '9', '@': -1, '[': -1, '/': -1, ':': -1, 'a': -1} {
+		if have := letters(in); have != want {
+			t.Errorf("%q: want %q, have %q", in, want, have)
+		}
+	}
+	for kind, code := range map[error]int{&exchange.Refusal{Message: "no"}: failure.Negative, context.DeadlineExceeded: failure.Unavailable} {
+		v.Do = func(context.Context, exchange.Request) (exchange.Answer, error) { return exchange.Answer{}, kind }
+		if _, err := v.Ask(t.Context(), exchange.Request{}); failure.CodeOf(err) != code || !strings.HasPrefix(err.Error(), "the venue: ") {
+			t.Errorf("%v: want exit code %d, have %v", kind, code, err)
+		}
+	}
+}
+
+// TestAVenueThatIsNotReachedSaysWhy: the clock first, then the key, then the symbols.
+func TestAVenueThatIsNotReachedSaysWhy(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	for name, text := range map[string]string{"key": "key", "secret": "secret"} {
+		if err := os.WriteFile(filepath.Join(directory, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := func(address string) error {
+		config := &configs.Config{Mode: configs.Live, Exchange: configs.ExchangeConfig{BaseURL: address, KeyFile: filepath.Join(directory, "key"),
+			SecretFile: filepath.Join(directory, "secret"), RequestsPerSecond: 100, Settle: configs.SettleConfig{Written: true}}}
+		v, err := Open(t.Context(), config, directory, DemoMarket{}, Network{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.Reach(t.Context())
+	}
+	if err := open(lacking(t, "/none")); failure.CodeOf(err) != failure.Credentials || !strings.Contains(err.Error(), "hint: check key_file, secret_file") {
+		t.Errorf("a key that the venue does not know: have %v", err)
+	}
+	down := httptest.NewServer(http.NotFoundHandler())
+	down.Close()
+	if err := open(down.URL); failure.CodeOf(err) != failure.Unavailable || !strings.HasPrefix(err.Error(), "reach "+down.URL+": ") {
+		t.Errorf("a venue that is down: have %v", err)
+	}
+}
+
+// TestAKeyIsOfTheSameAccountByWhatItShows: what a list leaves out is nothing, and only orders that are known to be open count.
+func TestAKeyIsOfTheSameAccountByWhatItShows(t *testing.T) {
+	t.Parallel()
+	of := func(asset string, free, frozen int64) exchange.Balance {
+		return exchange.Balance{Asset: asset, Free: exchange.AmountOf(free), Frozen: exchange.AmountOf(frozen)}
+	}
+	all := func(b ...exchange.Balance) []exchange.Balance { return b }
+	for _, c := range []struct {
+		a, b []exchange.Balance
+		want bool
+	}{
+		{nil, nil, true}, {all(of("USDT", 5, 0)), all(of("USDT", 5, 0)), true}, {all(of("USDT", 5, 0)), all(of("USDT", 3, 2)), true},
+		{all(of("USDT", 5, 0), of("BTC", 0, 0)), all(of("USDT", 5, 0)), true}, {all(of("USDT", 5, 0)), nil, false}, {nil, all(of("USDT", 0, 1)), false},
+		{all(of("USDT", 5, 0)), all(of("BTC", 5, 0)), false}, {all(of("USDT", 5, 1)), all(of("USDT", 5, 0)), false},
+	} {
+		if have := sameBalances(c.a, c.b); have != c.want {
+			t.Errorf("%v and %v: want the same %t, have %t", c.a, c.b, c.want, have)
+		}
+	}
+	key := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
+	order := func(state placement.State, id int64) account.Placement {
+		return enginetest.Placement(record.Record{Strategy: "one", Symbol: key, ClientOrderID: "b", Body: record.Sending{Purpose: placement.Entry,
+			Order: exchange.NewOrder{Market: key.Market, Symbol: key.Name, Side: exchange.Buy, Type: exchange.MarketOrder}}}, state, id)
+	}
+	seen := &engine.Status{Live: []account.Placement{order(placement.Working, 7), order(placement.Working, 0), order(placement.Uncertain, 8),
+		order(placement.Working, 1)}}
+	if have := workingOf(seen); len(have) != 2 || have[0] != 7 || have[1] != 1 {
+		t.Errorf("want the orders 7 and 1, have %v", have)
+	}
+}
+
+// TestFeedsThatAreTooOldAreDeclared: each symbol once, since its data are, until they come again.
+func TestFeedsThatAreTooOldAreDeclared(t *testing.T) {
+	t.Parallel()
+	v := &Exchange{}
+	bitcoin, ether := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}
+	states := func() string {
+		var all []string
+		for _, d := range v.Degraded() {
+			since := "now"
+			if time.Since(time.UnixMilli(d.SinceMS)) > time.Hour {
+				since = strconv.FormatInt(d.SinceMS, 10)
+			}
+			all = append(all, d.State+" "+d.Scope.Symbol.Name+" since "+since+", "+d.Cause)
+		}
+		return strings.Join(all, "; ")
+	}
+	for _, step := range []struct {
+		seen paper.Staleness
+		want string
+	}{
+		{paper.Staleness{Key: bitcoin}, ""},
+		{paper.Staleness{Key: bitcoin, Stale: true, SinceMS: 7}, "stale BTC-USDT since 7, the venue's data are older than paper.max_age"},
+		{paper.Staleness{Key: bitcoin, Stale: true, SinceMS: 9, Reason: "503"}, "stale BTC-USDT since 7, the venue's data are older than paper.max_age: 503"},
+		{paper.Staleness{Key: ether, Stale: true}, "stale BTC-USDT since 7, the venue's data are older than paper.max_age: 503; " +
+			"stale ETH-USDT since now, the venue has sent no data yet"},
+		{paper.Staleness{Key: bitcoin}, "stale ETH-USDT since now, the venue has sent no data yet"},
+		{paper.Staleness{Key: bitcoin}, "stale ETH-USDT since now, the venue has sent no data yet"},
+		{paper.Staleness{Key: ether}, ""},
+	} {
+		if v.stale.take(step.seen); states() != step.want {
+			t.Errorf("after %+v: want %q, have %q", step.seen, step.want, states())
+		}
+	}
+}
+
+// TestWhatAVenueSaysBeforeThereIsAConsoleIsLoggedThen: in its order, and once.
+func TestWhatAVenueSaysBeforeThereIsAConsoleIsLoggedThen(t *testing.T) {
+	t.Parallel()
+	v, logs := &Exchange{}, ops.NewLogs()
+	v.messages.log("paper.state", "first")
+	v.messages.log("paper.state", "second")
+	v.LogTo(ops.NewConsole(io.Discard, ops.Format{JSON: true}, ops.NewMetrics("paper", ops.Build{}), logs))
+	v.messages.log("paper.state", "third")
+	var have []string
+	logs.Lines(func(lines []ops.LogLine) {
+		for _, line := range lines {
+			have = append(have, line.Message)
+		}
+	})
+	if want := "paper     first paper     second paper     third"; strings.Join(have, " ") != want {
+		t.Errorf("want %q, have %q", want, have)
+	}
+}
+
+// TestAProfileSaysHowTheVenueWrites: each market has its own words, and one that is no status is left out.
+func TestAProfileSaysHowTheVenueWrites(t *testing.T) {
+	t.Parallel()
+	p := Profile(&configs.ProfileConfig{NullLists: configs.NullIsEmpty, NumberNoise: configs.NoiseHalfTick, FuturesWords: map[string]string{"DONE": "FILLED",
+		"ODD": "NO STATUS"}, SpotWords: map[string]string{"DONE": "CANCELED"}})
+	if !p.NullLists || !p.HalfTick || len(p.StatusWords[exchange.Futures]) != 1 || p.StatusWords[exchange.Futures]["DONE"] != exchange.StatusFilled ||
+		p.StatusWords[exchange.Spot]["DONE"] != exchange.StatusCanceled {
+		t.Errorf("have %+v", p)
+	}
+	if p := Profile(&configs.ProfileConfig{NullLists: configs.NullIsError, NumberNoise: configs.NoiseOfFloats}); p.NullLists || p.HalfTick {
+		t.Errorf("have %+v", p)
+	}
+	traded := Traded(&configs.Config{Strategies: []configs.StrategyConfig{{Market: exchange.Futures, Symbol: "A"}, {Market: exchange.Spot, Symbol: "B"}}})
+	if len(traded) != 2 || traded[0] != (exchange.SymbolKey{Market: exchange.Futures, Name: "A"}) || traded[1] != (exchange.SymbolKey{Market: exchange.Spot,
+		Name: "B"}) {
+		t.Errorf("have %v", traded)
+	}
+}
