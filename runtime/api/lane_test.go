@@ -13,25 +13,25 @@ import (
 	"botd/runtime/view"
 )
 
-// beside is a kill switch that knows what was read last.
-type beside struct{}
+// lastKnown is a kill switch that knows what was read last.
+type lastKnown struct{}
 
-func (beside) Scopes() []account.Scope {
+func (lastKnown) Scopes() []account.Scope {
 	return []account.Scope{{Strategy: "trend", Symbol: bitcoin.Key()}}
 }
 
-func (beside) Preview(level record.HaltLevel, scope account.Scope) []string {
+func (lastKnown) Preview(level record.HaltLevel, scope account.Scope) []string {
 	return []string{level.String() + " the " + scope.String() + ": cancel order 7", "close 0.02 BTC"}
 }
 
-func (beside) Degraded() []engine.Degraded {
+func (lastKnown) Degraded() []engine.Degraded {
 	return []engine.Degraded{{State: "lane", Scope: account.Scope{}, Cause: "the engine does not answer"}}
 }
 
 // TestAHaltIsShownAndTakenWhileTheEngineDoesNotAnswer: by the lane beside it, which is for halts alone.
 func TestAHaltIsShownAndTakenWhileTheEngineDoesNotAnswer(t *testing.T) {
 	t.Parallel()
-	d := newDeskWith(t, func(c *Config) { c.Lane = beside{} })
+	d := newDeskWith(t, func(c *Config) { c.Lane = lastKnown{} })
 	d.stops = true
 	code, out, text := post[HaltAnswer](d, "/api/v1/risk/halt", `{"level":"flatten","strategy":"trend","reason":"it hangs"}`)
 	does := []string{"the engine does not answer: the kill switch acts beside it, by the orders and positions known last",

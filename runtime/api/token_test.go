@@ -168,7 +168,7 @@ func TestWhoLoggedInByALinkMakesTokensAndATokenMakesNone(t *testing.T) {
 	}
 }
 
-// TestARevocationThatIsNotWrittenDownHoldsAllTheSame: the token is worth nothing, and who revoked it hears that the journal does not say so.
+// TestARevocationThatIsNotWrittenDownHoldsAllTheSame: the token is worth nothing, and the answer says that the journal does not say so.
 func TestARevocationThatIsNotWrittenDownHoldsAllTheSame(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -330,3 +330,88 @@ func TestAProfileSaysHowTheVenueWrites(t *testing.T) {
 		t.Errorf("have %v", traded)
 	}
 }
+
+// TestAPaperAccountTradesOnWhatAVenueShows: with the configured wallet, and another one's prices; it is stored when it stops, and a copy of it is read.
+func TestAPaperAccountTradesOnWhatAVenueShows(t *testing.T) {
+	t.Parallel()
+	directory, config := t.TempDir(), demoConfig()
+	config.Mode, config.Paper = configs.Paper, configs.PaperConfig{PollMS: 1_000, MaxAgeMS: 60_000}
+	config.Exchange.BaseURL, config.Exchange.RequestsPerSecond = lacking(t, "/none"), 1_000
+	config.Strategies = []configs.StrategyConfig{{Market: exchange.Futures, Symbol: "BTC-USDT"}}
+	open := func() *Exchange {
+		t.Helper()
+		v, err := Open(t.Context(), config, directory, DemoMarket{}, Network{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.Measure(ops.NewMetrics("paper", ops.Build{}))
+		if err := errors.Join(v.Reach(t.Context()), v.Reach(t.Context())); err != nil { // the second time there is nothing to do
+			t.Fatal(err)
+		}
+		return v
+	}
+	v := open()
+	if v.Binding.Mode != "paper" || v.Binding.URL != config.Exchange.BaseURL || v.Binding.Instance != "main" || v.Binding.KeyFingerprint == "" {
+		t.Errorf("have %+v", v.Binding)
+	}
+	if have := wallet(t, v.Trading.Do); have != exchange.AmountOf(1_234) {
+		t.Errorf("want the configured wallet, have %s", have)
+	}
+	price, err := v.Trading.Do(t.Context(), exchange.Request{Operation: exchange.FuturesTicker, Symbol: "BTC-USDT"})
+	if err != nil || len(price.Tickers.Items()) != 1 || price.Tickers.Items()[0].Last == 0 {
+		t.Errorf("want the venue's price, have %+v, %v", price.Tickers, err)
+	}
+	v.Watch(exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"})
+	if err := v.Stop(); err != nil {
+		t.Error(err)
+	}
+	config.Simulated.Futures = exchange.AmountOf(5) // of an account that is new
+	again := open()
+	if have := wallet(t, again.Trading.Do); have != exchange.AmountOf(1_234) {
+		t.Errorf("the next run: want the account as it was left, have %s", have)
+	}
+	if err := again.Stop(); err != nil {
+		t.Error(err)
+	}
+	for where, want := range map[string]exchange.Amount{directory: exchange.AmountOf(1_234), t.TempDir(): exchange.AmountOf(5)} {
+		rehearsal, err := OpenCopy(t.Context(), config, where)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if have := wallet(t, rehearsal.Trading.Do); have != want || rehearsal.Where != "the public data of "+config.Exchange.BaseURL {
+			t.Errorf("a copy: want %s, have %s at %s", want, have, rehearsal.Where)
+		}
+		rehearsal.Stop()
+	}
+	public, running, err := OpenPublic(t.Context(), config)
+	if err != nil || !running || public.Where != config.Exchange.BaseURL {
+		t.Errorf("want what is public of the venue, have %+v, %t, %v", public, running, err)
+	}
+	path := filepath.Join(directory, journal.AccountFile)
+	if err := os.WriteFile(path, []byte("none"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	spoiled, err := Open(t.Context(), config, directory, DemoMarket{}, Network{})
+	if err == nil {
+		err = spoiled.Reach(t.Context())
+	}
+	if failure.CodeOf(err) != failure.Data {
+		t.Errorf("an account that cannot be read: want exit code %d, have %v", failure.Data, err)
+	}
+	if _, err := OpenCopy(t.Context(), config, directory); failure.CodeOf(err) != failure.Data {
+		t.Errorf("a copy of it: want exit code %d, have %v", failure.Data, err)
+	}
+	for _, address := range []string{"no address", "http://127.0.0.1:1"} {
+		config.Exchange.BaseURL = address
+		if _, _, err := OpenPublic(t.Context(), config); err == nil {
+			t.Errorf("%s: want what is public of nothing refused", address)
+		}
+		if _, err := OpenCopy(t.Context(), config, directory); err == nil {
+			t.Errorf("%s: want a copy beside nothing refused", address)
+		}
+	}
+	config.Mode, config.Exchange.KeyFile = configs.Live, filepath.Join(directory, "missing")
+	if _, err := Open(t.Context(), config, directory, DemoMarket{}, Network{}); failure.CodeOf(err) != failure.Credentials {
+		t.Errorf("live without a key: want exit code %d, have %v", failure.Credentials, err)
+	}
+}
