@@ -7,36 +7,6 @@ import (
 	"testing"
 )
 
-// TestConformance runs every case on the simulated exchange and, through the
-// signed client, on its server.
-func TestConformance(t *testing.T) {
-	t.Parallel()
-	cases, err := Cases()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, venue := range []struct {
-		name string
-		open Open
-	}{{"sim", Simulated}, {"rest", Served}} {
-		t.Run(venue.name, func(t *testing.T) {
-			t.Parallel()
-			for i := range cases {
-				c := &cases[i]
-				if venue.name == "sim" && c.Wired() {
-					continue
-				}
-				t.Run(c.String(), func(t *testing.T) {
-					t.Parallel()
-					if err := Run(c, venue.open); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-		})
-	}
-}
-
 // TestMatrix prints how many cases there are of each operation, subject, refusal,
 // status, state, field and limit, and fails when one has none.
 func TestMatrix(t *testing.T) {

@@ -8,15 +8,7 @@ import (
 
 	"botd/exchange"
 	"botd/exchange/rest"
-	"botd/exchange/sim"
 )
-
-// direct asks a simulated exchange in process.
-type direct struct{ *sim.Exchange }
-
-func (d direct) Do(_ context.Context, request exchange.Request) (exchange.Answer, error) {
-	return d.Exchange.Do("", &request)
-}
 
 func wantStory(t *testing.T, findings []Finding, least int) {
 	t.Helper()
@@ -27,30 +19,6 @@ func wantStory(t *testing.T, findings []Finding, least int) {
 		if f.Err != nil {
 			text := f.Err.Error()
 			t.Errorf("%s: %s", f.What, text[:min(600, len(text))])
-		}
-	}
-}
-
-func randomExchange(t testing.TB, seed uint64) *sim.Exchange {
-	t.Helper()
-	x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: StartMS + 7*3_600_000 + 12_345, OrderDelayMS: sim.DefaultOrderDelayMS})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, symbol := range sim.DefaultSymbols() {
-		x.SetMarket(symbol.Key(), sim.Random(seed))
-	}
-	return x
-}
-
-// TestTheRandomMarketIsConsistent reads a random market at several moments.
-func TestTheRandomMarketIsConsistent(t *testing.T) {
-	t.Parallel()
-	for seed, all := range [][]int64{{0, 61_003}, {1, 7_200_000}} {
-		x := randomExchange(t, uint64(seed))
-		for _, ms := range all {
-			x.Advance(x.NowMS() + ms)
-			wantStory(t, Read(context.Background(), direct{x}, Bounds{}), 90)
 		}
 	}
 }
@@ -104,26 +72,6 @@ func TestTheRandomMarketIsConsistentOverHTTP(t *testing.T) {
 	}
 }
 
-// TestTheStillMarketIsConsistent does the same with prices that the test sets.
-func TestTheStillMarketIsConsistent(t *testing.T) {
-	t.Parallel()
-	world := World{}
-	x, err := world.exchange()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range int64(50) {
-		for _, symbol := range world.Symbols() {
-			last, _ := x.Price(symbol.Key())
-			if err := x.SetPrice(symbol.Key(), symbol.FloorPrice(last+last/1000*exchange.Price(i%7-3)), 0); err != nil {
-				t.Fatal(err)
-			}
-		}
-		x.Advance(x.NowMS() + 45_000)
-	}
-	wantStory(t, Read(context.Background(), direct{x}, Bounds{Own: true}), 90)
-}
-
 // TestAVenueIsConsistent reads the venue of BOTD_CONFORMANCE_URL, and changes nothing.
 func TestAVenueIsConsistent(t *testing.T) {
 	t.Parallel()
@@ -138,87 +86,4 @@ func TestAVenueIsConsistent(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	wantStory(t, Read(ctx, client, LiveBounds), 1)
-}
-
-// TestARandomMarketFillsAsItsBookShows sends orders through several levels: each
-// level gives what it showed, the book shows what is left, and the next move of the
-// market renews it. The fills fit the candles.
-func TestARandomMarketFillsAsItsBookShows(t *testing.T) {
-	t.Parallel()
-	x := randomExchange(t, 5)
-	if err := x.AddAccount(sim.AccountConfig{Name: "alice", FuturesUSDT: exchange.AmountOf(10_000_000)}); err != nil {
-		t.Fatal(err)
-	}
-	symbol := x.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"})
-	asks := func() []exchange.Level {
-		answer, err := x.Do("", &exchange.Request{Operation: exchange.FuturesDepth, Symbol: symbol.Name, Limit: 20})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return answer.Depth.Asks
-	}
-	x.Advance(exchange.Minute1.OpenOf(x.NowMS()) + int64(exchange.Minute1) + 100)
-	before := asks()
-	order := exchange.NewOrder{Market: exchange.Futures, Symbol: symbol.Name, Side: exchange.Buy, Type: exchange.MarketOrder,
-		Quantity: before[0].Quantity + before[1].Quantity + before[2].Quantity/2/symbol.QuantityTick*symbol.QuantityTick}
-	if _, err := x.Do("alice", &exchange.Request{Operation: exchange.FuturesPlace, Order: order}); err != nil {
-		t.Fatal(err)
-	}
-	x.Advance(x.NowMS() + 5)
-	fills := x.Fills()
-	if len(fills) != 3 {
-		t.Fatalf("want a fill at each of three levels, have %+v", fills)
-	}
-	for i, fill := range fills {
-		if fill.Price != before[i].Price || i < 2 && fill.Quantity != before[i].Quantity {
-			t.Errorf("fill %d: want %+v, have %d at %d", i, before[i], fill.Quantity, fill.Price)
-		}
-	}
-	after := asks()
-	if after[0].Price != before[2].Price || after[0].Quantity != before[2].Quantity-fills[2].Quantity || after[1] != before[3] {
-		t.Errorf("want what is left of %+v, have %+v", before[2:4], after[:2])
-	}
-	wantStory(t, Read(context.Background(), direct{x}, Bounds{Own: true}), 90)
-	x.Advance(x.NowMS() + 2_000)
-	last, _ := x.Price(symbol.Key())
-	if renewed := asks(); renewed[0].Price != last+symbol.PriceTick {
-		t.Errorf("want the quotes a tick from %d again, have %d", last, renewed[0].Price)
-	}
-	wantStory(t, Read(context.Background(), direct{x}, Bounds{Own: true}), 90)
-}
-
-// TestARandomMarketHasCalmAndWildTimes holds its candles of two weeks against what
-// a market looks like: hours differ much in how far they move, tails are fat, and
-// there are candles of every interval.
-func TestARandomMarketHasCalmAndWildTimes(t *testing.T) {
-	t.Parallel()
-	x := randomExchange(t, 11)
-	answer, err := x.Do("", &exchange.Request{Operation: exchange.FuturesCandles, Symbol: "BTC-USDT", Interval: exchange.Minute15, Limit: 1500})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := answer.Candles
-	if c.Len() < 14*96 {
-		t.Fatalf("want two weeks of 15m candles, have %d", c.Len())
-	}
-	var squares, fourths float64
-	var days []float64
-	for i := 1; i < c.Len(); i++ {
-		move := float64(c.Close[i])/float64(c.Close[i-1]) - 1
-		squares, fourths = squares+move*move, fourths+move*move*move*move
-		if i%96 == 0 {
-			days = append(days, squares)
-		}
-	}
-	n := float64(c.Len() - 1)
-	if tails := fourths / n / (squares / n * squares / n); tails < 3.5 {
-		t.Errorf("want fat tails, a kurtosis above 3.5, have %.2f", tails)
-	}
-	calm, wild := days[0], days[0]
-	for i := 1; i < len(days); i++ {
-		calm, wild = min(calm, days[i]-days[i-1]), max(wild, days[i]-days[i-1])
-	}
-	if wild < 2*calm {
-		t.Errorf("want a wild day of twice a calm one's variance, have %g and %g", wild, calm)
-	}
 }

@@ -1,4 +1,4 @@
-package conformance
+package sim_test
 
 import (
 	"slices"

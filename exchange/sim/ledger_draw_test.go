@@ -1,4 +1,4 @@
-package conformance
+package sim_test
 
 import (
 	"testing"
@@ -7,6 +7,7 @@ import (
 
 	"botd/exchange"
 	"botd/exchange/sim"
+	"botd/internal/conformance"
 )
 
 var orderTypes = []exchange.OrderType{
@@ -41,7 +42,7 @@ func TestMoneyIsNeitherMadeNorLost(t *testing.T) {
 func newLedger(r *rapid.T) *ledger {
 	l := &ledger{r: r, names: []string{"alice", "bob", "carol"}, nets: rapid.Bool().Draw(r, "nets"), states: map[int64]exchange.Order{},
 		ended: map[string]int{}}
-	config := sim.Config{Symbols: sim.DefaultSymbols(), StartMS: StartMS + fundingMS - 60_000, Seed: 1, OppositeOrder: "reject",
+	config := sim.Config{Symbols: sim.DefaultSymbols(), StartMS: conformance.StartMS + fundingMS - 60_000, Seed: 1, OppositeOrder: "reject",
 		OrderDelayMS: rapid.SampledFrom([]int64{0, 5}).Draw(r, "delay")}
 	if l.nets {
 		config.OppositeOrder = "net"
@@ -71,7 +72,7 @@ func newLedger(r *rapid.T) *ledger {
 	}
 	var points []sim.FundingPoint
 	for n := range int64(100) {
-		payday := StartMS + (n+1)*fundingMS
+		payday := conformance.StartMS + (n+1)*fundingMS
 		points = append(points, sim.FundingPoint{TimeMS: payday, Rate: rateAt(payday)})
 	}
 	l.x.SetFunding("BTC-USDT", points)
