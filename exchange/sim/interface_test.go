@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"slices"
 	"testing"
 
 	"botd/internal/conformance"
@@ -10,18 +11,30 @@ import (
 // tests run the same over HTTP.
 func TestTheInterface(t *testing.T) {
 	t.Parallel()
+	runCases(t, conformance.Simulated, nil)
+}
+
+// TestTheInterfaceAcrossRestarts runs the cases on an exchange that is restored from its state before each step. What is not
+// in a state starts over: candles, public trades and the day's statistics.
+func TestTheInterfaceAcrossRestarts(t *testing.T) {
+	t.Parallel()
+	runCases(t, conformance.Restarted, []string{"candles", "public-trades", "ticker", "limits-default", "limits-maximum"})
+}
+
+func runCases(t *testing.T, open conformance.Open, without []string) {
+	t.Helper()
 	cases, err := conformance.Cases()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range cases {
 		c := &cases[i]
-		if c.Wired() {
-			continue // about HTTP
+		if c.Wired() || slices.Contains(without, c.Subject) {
+			continue // those that speak HTTP are the server's
 		}
 		t.Run(c.String(), func(t *testing.T) {
 			t.Parallel()
-			if err := conformance.Run(c, conformance.Simulated); err != nil {
+			if err := conformance.Run(c, open); err != nil {
 				t.Error(err)
 			}
 		})

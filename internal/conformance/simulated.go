@@ -29,3 +29,80 @@ func (v simulated) Advance(ms int64) error {
 
 // Close does nothing.
 func (v simulated) Close() error { return nil }
+
+// Restarted opens a world on the simulated exchange, which ends before each step and is restored from what it stored: in turns
+// a snapshot, and a snapshot with the changes that followed.
+func Restarted(w World) (Venue, error) {
+	x, err := w.exchange()
+	if err != nil {
+		return nil, err
+	}
+	return &restarted{simulated: simulated{x}, world: w}, nil
+}
+
+type restarted struct {
+	simulated
+	world   World
+	base    []byte // of the changes
+	stored  int    // times
+	changes [][]byte
+}
+
+// restarts bounds them: a case that repeats its steps has thousands.
+const restarts = 50
+
+// restart replaces the exchange by a restored one.
+func (v *restarted) restart() error {
+	if v.stored++; v.stored > restarts {
+		return nil
+	}
+	var state []byte
+	var err error
+	if v.base == nil {
+		state, err = v.Snapshot()
+	} else {
+		var change []byte
+		if change, err = v.Changes(); err == nil {
+			v.changes = append(v.changes, change)
+			state, err = sim.Merge(v.base, v.changes)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	x, err := sim.Restore(v.world.config(), state)
+	if err != nil {
+		return err
+	}
+	v.world.markets(x)
+	v.Exchange = x
+	if v.base = nil; v.stored%2 == 1 {
+		v.base, v.changes = state, nil
+		x.Track()
+	}
+	return nil
+}
+
+// Do executes a request after a restart.
+func (v *restarted) Do(account string, request exchange.Request) (exchange.Answer, error) {
+	if err := v.restart(); err != nil {
+		return exchange.Answer{}, err
+	}
+	return v.simulated.Do(account, request)
+}
+
+// SetPrice sets a price after a restart.
+func (v *restarted) SetPrice(key exchange.SymbolKey, price, mark exchange.Price) error {
+	if err := v.restart(); err != nil {
+		return err
+	}
+	return v.Exchange.SetPrice(key, price, mark)
+}
+
+// Advance passes time after a restart.
+func (v *restarted) Advance(ms int64) error {
+	if err := v.restart(); err != nil {
+		return err
+	}
+	return v.simulated.Advance(ms)
+}

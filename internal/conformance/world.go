@@ -108,25 +108,23 @@ func (w *World) Symbols() []*exchange.Symbol {
 	return symbols
 }
 
-// exchange makes the simulated exchange of the world.
-func (w *World) exchange() (*sim.Exchange, error) {
+// config is that of the world's exchange.
+func (w *World) config() sim.Config {
 	config := sim.Config{Symbols: w.Symbols(), StartMS: StartMS, OrderDelayMS: sim.DefaultOrderDelayMS, OppositeOrder: w.OppositeOrder,
 		LiquidationFee: w.Liquidation}
 	if w.DelayMS != 0 {
 		config.OrderDelayMS = max(0, w.DelayMS)
 	}
-	x, err := sim.New(config)
+	return config
+}
+
+// exchange makes the simulated exchange of the world.
+func (w *World) exchange() (*sim.Exchange, error) {
+	x, err := sim.New(w.config())
 	if err != nil {
 		return nil, err
 	}
-	for _, symbol := range config.Symbols {
-		switch {
-		case symbol.Base == unpriced:
-			x.SetMarket(symbol.Key(), sim.Fed())
-		case w.Random > 0:
-			x.SetMarket(symbol.Key(), sim.Random(w.Random))
-		}
-	}
+	w.markets(x)
 	for _, name := range accounts {
 		account := sim.DefaultAccount(name)
 		account.ReadOnly = name == reader
@@ -137,10 +135,22 @@ func (w *World) exchange() (*sim.Exchange, error) {
 			return nil, err
 		}
 	}
+	return x, nil
+}
+
+// markets sets what moves an exchange's prices, and its funding rates.
+func (w *World) markets(x *sim.Exchange) {
+	for _, symbol := range w.Symbols() {
+		switch {
+		case symbol.Base == unpriced:
+			x.SetMarket(symbol.Key(), sim.Fed())
+		case w.Random > 0:
+			x.SetMarket(symbol.Key(), sim.Random(w.Random))
+		}
+	}
 	if w.Funding != nil {
 		x.SetFunding("BTC-USDT", w.Funding)
 	}
-	return x, nil
 }
 
 // table finds symbols by key.

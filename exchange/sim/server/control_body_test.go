@@ -60,3 +60,24 @@ func TestAControlCallTakesWholeNumbersHoweverTheyAreWritten(t *testing.T) {
 		}
 	}
 }
+
+// TestANumberOfAControlCallHasItsBounds: 40 characters, and 10^18.
+func TestANumberOfAControlCallHasItsBounds(t *testing.T) {
+	t.Parallel()
+	_, c := startServer(t, nil)
+	for seed, want := range map[string]string{
+		"7." + strings.Repeat("0", 38): "7", "7." + strings.Repeat("0", 39): "", "1e18": "1000000000000000000", "1e19": "", "1E1": "10", "10e-1": "1", "1e-1": "",
+		`"7.0"`: "", "-1.0": "", "1.5": "",
+	} {
+		a := c.send("POST", "/control/v1/faults", `{"match":"GET /fapi/v1/ping","kind":"drop_request","seed":`+seed+`}`, nil)
+		if want == "" {
+			a.want(t, 400)
+			continue
+		}
+		a.want(t, 200)
+		if have := c.control("GET", "/control/v1/faults", "").body; !strings.Contains(have, `"seed":`+want+`}`) {
+			t.Errorf("%s: want a seed of %s, have %s", seed, want, have)
+		}
+		c.control("DELETE", "/control/v1/faults", "")
+	}
+}

@@ -139,6 +139,50 @@ func TestAnInvalidFaultIsRefused(t *testing.T) {
 	}
 }
 
+func TestAFaultIsTakenUpToItsBounds(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []Fault{
+		{Match: placePath, Kind: Delay, DelayMS: 1},
+		{Match: placePath, Kind: Hide, DelayMS: maxDelayMS},
+		{Match: "POST /hapi/v1/spot/order", Kind: Hide, DelayMS: 1},
+		{Match: "*", Kind: Hide, DelayMS: 1},
+		{Match: placePath, Kind: Status, Status: 200},
+		{Match: placePath, Kind: Status, Status: 599},
+		{Match: placePath, Kind: DropRequest, Count: new(1)},
+		{Match: placePath, Kind: DropRequest, Probability: new(0.0)},
+		{Match: placePath, Kind: DropRequest, Probability: new(1.0)},
+		{Match: "GET /fapi/v1/ticker/BTC-USDT", Kind: Empty},
+	} {
+		if err := fault.check(faultSymbols); err != nil {
+			t.Errorf("%+v: want it taken, have %v", fault, err)
+		}
+	}
+	for _, fault := range []Fault{
+		{Match: placePath, Kind: Status, Status: 199}, {Match: placePath, Kind: Delay, DelayMS: 0}, {Match: placePath, Kind: Truncate, Count: new(-1)},
+		{Match: " /fhapi/v1/order", Kind: DropRequest}, {Match: "POST fhapi/v1/order", Kind: DropRequest}, {Match: "GET /fapi/v1/ti me*", Kind: DropRequest},
+		{Match: "GET /fapi/v1/time?x*", Kind: DropRequest}, {Match: "GET/fapi/v1/time", Kind: DropRequest}, {Match: "Get /fapi/*", Kind: DropRequest},
+		{Match: "GET /api/v1/spot/public/ticker/BTC-USDT", Kind: DropRequest}, // the only symbol here is one of futures
+		{Match: "POST /fhapi/v1/order/cancel", Kind: Hide, DelayMS: 5},
+	} {
+		if err := fault.check(faultSymbols); err == nil {
+			t.Errorf("%+v: want an error, have none", fault)
+		}
+	}
+}
+
+func TestAThousandFaultsAreInForceAtMost(t *testing.T) {
+	t.Parallel()
+	var f faults
+	for range maxFaults {
+		addFault(t, &f, Fault{Match: placePath, Kind: DropRequest, Count: new(1)})
+	}
+	if err := f.add(Fault{Match: placePath, Kind: DropRequest}); err == nil || len(f.list()) != 1_000 {
+		t.Errorf("want the 1001st refused, have %d and %v", len(f.list()), err)
+	}
+	wantKinds(t, &f, DropRequest) // the oldest is spent, so that another fits
+	addFault(t, &f, Fault{Match: placePath, Kind: Truncate})
+}
+
 func addFault(t *testing.T, f *faults, fault Fault) {
 	t.Helper()
 	if err := fault.check(faultSymbols); err != nil {

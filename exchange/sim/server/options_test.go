@@ -12,6 +12,7 @@ import (
 
 	"botd/exchange"
 	"botd/exchange/sim"
+	"botd/exchange/wire"
 )
 
 func noFiles() Loaders {
@@ -33,6 +34,20 @@ func TestInvalidOptionsAreRefused(t *testing.T) {
 		{Options{Accounts: []string{"KEY:S", "KEY2:TOPSECRET:write"}}, "account 2"},
 		{Options{Accounts: []string{":SECRET"}}, "account 1"},
 		{Options{Accounts: []string{"KEY:A", "KEY:B"}}, "twice"},
+		{Options{Accounts: []string{"KEY:"}}, "account 1"},
+		{Options{Accounts: []string{"KEY:SECRET:"}}, "account 1"},
+		{Options{Accounts: []string{"KEY:SECRET:read:all"}}, "account 1"},
+		{Options{Custom: []CustomAccount{{Account: Account{Key: "KEY"}}}}, "no key or no secret"},
+		{Options{Custom: []CustomAccount{{Account: Account{Secret: "S"}}}}, "no key or no secret"},
+		{Options{Custom: []CustomAccount{{Account{"KEY", "S", false}, sim.AccountConfig{FuturesUSDT: exchange.AmountOf(-1)}}}}, "below 0"},
+		{Options{Delay: 9 * 24 * time.Hour}, "order delay"},
+		{Options{DelaySpread: -time.Second}, "delay spread"},
+		{Options{Opposite: "hedge"}, "hedge"},
+		{Options{Variants: []string{"nonsense"}}, "nonsense"},
+		{Options{Window: -time.Second}, "window"},
+		{Options{Start: "1970-01-01T00:00:00Z"}, "after 1970"},
+		{Options{Start: "1969-12-31T23:59:59Z"}, "after 1970"},
+		{Options{Signer: wire.Signer{Template: "{nonsense}"}}, "nonsense"},
 		{Options{Clock: "sundial"}, "sundial"},
 		{Options{Start: "yesterday"}, "yesterday"},
 		{Options{Speed: -1}, "speed"},
@@ -56,6 +71,68 @@ func TestInvalidOptionsAreRefused(t *testing.T) {
 		if !strings.Contains(err.Error(), c.hint) || strings.Contains(err.Error(), "TOPSECRET") {
 			t.Errorf("want an error about %q without a secret, have %v", c.hint, err)
 		}
+	}
+}
+
+// TestAFileOfCandlesIsPlayedOnBitcoinWhereItHasSome.
+func TestAFileOfCandlesIsPlayedOnBitcoinWhereItHasSome(t *testing.T) {
+	t.Parallel()
+	load := noFiles()
+	load.Tape = func(string, *exchange.Symbol) (*exchange.Candles, error) {
+		return &exchange.Candles{Interval: exchange.Minute1}, nil
+	}
+	options := Options{Listen: "127.0.0.1:0", Market: "empty.csv"}
+	if _, _, err := Open(options, load); err == nil || !strings.Contains(err.Error(), "empty.csv has no candles") {
+		t.Errorf("without candles: have %v", err)
+	}
+	load.Symbols = func(string) ([]*exchange.Symbol, error) { return sim.DefaultSymbols()[1:2], nil } // ETH-USDT alone
+	options.Symbols = "symbols.yaml"
+	if _, _, err := Open(options, load); err == nil || !strings.Contains(err.Error(), "BTC-USDT, which the symbols lack") {
+		t.Errorf("without the symbol: have %v", err)
+	}
+	load.Symbols = func(string) ([]*exchange.Symbol, error) { return nil, nil }
+	options.Market = "still"
+	if _, _, err := Open(options, load); err == nil || !strings.Contains(err.Error(), "needs symbols") {
+		t.Errorf("without symbols: have %v", err)
+	}
+}
+
+// TestWithAFileOfRatesAPaymentWithoutARowIsNothing, on the random market too, which has rates of its own.
+func TestWithAFileOfRatesAPaymentWithoutARowIsNothing(t *testing.T) {
+	t.Parallel()
+	rate := func(c *trader, symbol string) string {
+		var answer struct{ FundingRate string }
+		c.send("GET", "/fapi/v1/funding-rate/"+symbol, "", nil).read(t, &answer)
+		return answer.FundingRate
+	}
+	load := noFiles()
+	load.Funding = func(string) (map[string][]sim.FundingPoint, error) {
+		return map[string][]sim.FundingPoint{"BTC-USDT": {{TimeMS: ManualStartMS + 8*3_600_000, Rate: 100}}}, nil
+	}
+	_, with := open(t, Options{Clock: "manual", Funding: "rates.csv"}, load)
+	_, without := open(t, Options{Clock: "manual"}, load)
+	if have := rate(with, "BTC-USDT"); have != "0.000001" {
+		t.Errorf("want the rate of the row, have %s", have)
+	}
+	if have := rate(with, "ETH-USDT"); have != "0" {
+		t.Errorf("without a row: want 0, have %s", have)
+	}
+	if have := rate(without, "ETH-USDT"); have == "0" {
+		t.Error("without a file: want the market's own rate, have 0")
+	}
+}
+
+// TestAnAccountOfAFileHasItsOwnDepositsAndFees.
+func TestAnAccountOfAFileHasItsOwnDepositsAndFees(t *testing.T) {
+	t.Parallel()
+	options := Options{FuturesFees: Fees{Taker: 70_000}, Custom: []CustomAccount{{Account{"RICH", "S", false},
+		sim.AccountConfig{Name: "another", FuturesUSDT: exchange.AmountOf(7), SpotMaker: 1}}}}
+	if have := options.account("RICH"); have.Name != "RICH" || have.FuturesUSDT != exchange.AmountOf(7) || have.SpotMaker != 1 || have.FuturesTaker != 0 {
+		t.Errorf("want what the file says, have %+v", have)
+	}
+	have, want := options.account("KEY"), sim.DefaultAccount("KEY")
+	if want.FuturesTaker = 70_000; have.FuturesTaker != want.FuturesTaker || have.FuturesMaker != want.FuturesMaker || have.FuturesUSDT != want.FuturesUSDT {
+		t.Errorf("want the default with the fee that is set, have %+v", have)
 	}
 }
 

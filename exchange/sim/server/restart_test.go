@@ -1,13 +1,18 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"botd/exchange/sim"
+	"botd/internal/pipe"
 )
 
 // buildStill builds or restores a still exchange.
@@ -141,6 +146,24 @@ func TestAPanicOfTheExchangeEndsTheService(t *testing.T) {
 	if want := "the exchange stopped: books do not balance"; fmt.Sprint(err) != want {
 		t.Errorf("want %q, have %v", want, err)
 	}
+}
+
+// TestServeEndsWithAPanicOfTheExchange at once, though nothing is due and its context goes on.
+func TestServeEndsWithAPanicOfTheExchange(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, func(config *Config) { config.Log = nil })
+		ended := make(chan error, 1)
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		go func() { ended <- s.Serve(ctx, pipe.NewListener()) }()
+		synctest.Wait()
+		_ = s.locked(func() { panic("books do not balance") })
+		if err := <-ended; err == nil || !strings.Contains(err.Error(), "books do not balance") || time.Since(began) > time.Second {
+			t.Errorf("want it ended at once with what happened, have %v after %s", err, time.Since(began))
+		}
+	})
 }
 
 // TestAStateTruncatedInItsLastRecordsIsReopened: a server reopens a state file that is cut anywhere

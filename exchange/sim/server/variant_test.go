@@ -1,9 +1,14 @@
 package server
 
 import (
+	"bytes"
 	"fmt"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
+
+	"botd/exchange/wire"
 )
 
 func startVariant(t *testing.T, names string) *trader {
@@ -22,6 +27,35 @@ func TestUnknownVariantsAndDurationsAreRefused(t *testing.T) {
 	if v, err := parseVariants([]string{"stale-positions=7s, null-lists", "float-noise"}); err != nil || len(v.named) != 3 || !v.has("null-lists") ||
 		v.has("byte-order-mark") {
 		t.Errorf("want three variants, have %+v, %v", v.named, err)
+	}
+}
+
+// TestAVariantTakesADurationWhereItHasOne, of a minute at most.
+func TestAVariantTakesADurationWhereItHasOne(t *testing.T) {
+	t.Parallel()
+	durations := map[string]time.Duration{"stale-positions": 6 * time.Second, "empty-positions": 3 * time.Second}
+	for _, variant := range Variants() {
+		v, err := parseVariants([]string{" " + variant.Name + ",, "})
+		if err != nil || v.named[variant.Name] != durations[variant.Name] || len(v.named) != 1 {
+			t.Errorf("%s: want %s, have %v and %v", variant.Name, durations[variant.Name], v.named, err)
+		}
+		for _, text := range []string{"=1m", "=1ns", "=1m1ns", "=-1s"} {
+			takes := durations[variant.Name] > 0 && text != "=1m1ns" && text != "=-1s"
+			if _, err := parseVariants([]string{variant.Name + text}); (err == nil) != takes {
+				t.Errorf("%s%s: want it taken %t, have %v", variant.Name, text, takes, err)
+			}
+		}
+	}
+}
+
+// TestNoiseIsThatOfABinaryFloat on quantities that are no whole number.
+func TestNoiseIsThatOfABinaryFloat(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"0.997": "0.9970000000000002", "0.1": "0.10000000000000003", "5": "5", "0": "0", "-2": "-2", "": "", "much": "much",
+		"1.5": "1.5000000000000004"} {
+		if have := withNoise(text); have != want {
+			t.Errorf("%q: want %q, have %q", text, want, have)
+		}
 	}
 }
 
@@ -104,6 +138,7 @@ func TestTheJournalOfRequestsIsFiltered(t *testing.T) {
 	c.call("GET", "/hapi/v1/spot/wallet", "").want(t, 200)
 	for query, want := range map[string]string{
 		"": "1 2 3", "?status=503": "1", "?account=KEY": "2 3", "?match=POST+/fhapi/*": "2", "?after=2": "3", "?limit=2": "2 3", "?match=*&status=201": "2",
+		"?after=0": "1 2 3", "?after=3": "", "?limit=0": "", "?limit=9": "1 2 3", "?status=0": "", "?account=": "1", "?account=key&limit=1": "3",
 	} {
 		var list struct {
 			Requests []struct {
@@ -122,5 +157,66 @@ func TestTheJournalOfRequestsIsFiltered(t *testing.T) {
 		if have := strings.Join(ids, " "); have != want {
 			t.Errorf("%q: want %s, have %s", query, want, have)
 		}
+	}
+}
+
+// TestAJournalsFilterIsANumberOrNone: what is misspelled would list what was not asked for.
+func TestAJournalsFilterIsANumberOrNone(t *testing.T) {
+	t.Parallel()
+	_, c := startServer(t, nil)
+	for _, query := range []string{"after=-1", "limit=-1", "status=-1", "after=x", "limit=1.5", "status=99999999999999999999", "since=5", "match=nonsense", "%zz"} {
+		c.send("GET", "/control/v1/requests?"+query, "", nil).wantRefusal(t, 400, wire.CodeMalformed)
+	}
+}
+
+// TestTheJournalNamesTheFaultThatHitARequest, and has no status where no answer was sent.
+func TestTheJournalNamesTheFaultThatHitARequest(t *testing.T) {
+	t.Parallel()
+	_, c := startServer(t, nil)
+	for i, kind := range []FaultKind{DropRequest, DropResponse, Delay, Status, Truncate, Hide, Empty, ""} {
+		more := map[FaultKind]string{Delay: `,"delay_ms":1`, Hide: `,"delay_ms":1`, Status: `,"status":599`}[kind]
+		if kind != "" {
+			c.fault(`{"match":"POST /fhapi/v1/order","count":1,"kind":"` + string(kind) + `"` + more + `}`)
+		}
+		answer := c.call("POST", "/fhapi/v1/order", buyBelow)
+		var list struct {
+			Requests []struct {
+				Status  int
+				Fault   FaultKind
+				Pending bool
+				Account string
+			}
+		}
+		c.control("GET", "/control/v1/requests?limit=1", "").read(t, &list)
+		want := map[FaultKind]int{DropRequest: 0, DropResponse: 0, Status: 599, Empty: 200}
+		status, known := want[kind]
+		if !known {
+			status = 201
+		}
+		if have := list.Requests[0]; have.Fault != kind || have.Status != status || have.Pending || have.Account != testKey {
+			t.Errorf("%d, %q: want %d, have %+v", i, kind, status, have)
+		}
+		if status != answer.status {
+			t.Errorf("%q: want %d, have %d", kind, status, answer.status)
+		}
+	}
+	c.wantOrders("two", "two", "two", "two", "two")
+}
+
+// TestTheJournalHoldsTheNewestRequests, and 2048 bytes of a body.
+func TestTheJournalHoldsTheNewestRequests(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, nil)
+	for range 2*maxRequests + 3 {
+		s.requests.add(&requestRecord{}, s.clock.nowMS)
+	}
+	s.journal(httptest.NewRequest("POST", "/fhapi/v1/order?a=b", nil), bytes.Repeat([]byte("x"), 2_049))
+	list := s.requests.record
+	if first, last := list[0], list[len(list)-1]; len(list) != maxRequests+4 || first.ID != maxRequests+1 || last.ID != 2*maxRequests+4 ||
+		len(last.Body) != 2_048 || last.Query != "a=b" || last.TimeMS != ManualStartMS || !last.Pending {
+		t.Errorf("want %d requests with the last one's first 2048 bytes, have %d from %d on and %+v", maxRequests+4, len(list), first.ID, last)
+	}
+	if s = newServer(t, func(config *Config) { config.Control = false }); s.journal(httptest.NewRequest("GET", "/", nil), nil) != nil {
+		t.Error("want no journal where nobody can ask for it")
 	}
 }
