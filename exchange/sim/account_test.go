@@ -77,7 +77,9 @@ func TestAnAccountIsOpenedWithinItsBounds(t *testing.T) {
 		{"a balance below zero", func(c *AccountConfig) { c.Spot = map[string]exchange.Amount{"BTC": amount("-1")} }, "-1 BTC is below 0"},
 		{"leverage 1", func(c *AccountConfig) { c.Leverage = 1 }, ""},
 		{"leverage below 0", func(c *AccountConfig) { c.Leverage = -1 }, "leverage -1"},
-		{"fees of a tenth", func(c *AccountConfig) { c.FuturesMaker, c.FuturesTaker, c.SpotMaker, c.SpotTaker = tenth, tenth, tenth, tenth }, ""},
+		{"fees of a tenth", func(c *AccountConfig) {
+			c.FuturesMaker, c.FuturesTaker, c.SpotMaker, c.SpotTaker = tenth, tenth, tenth, tenth
+		}, ""},
 		{"rebates of a tenth", func(c *AccountConfig) { c.FuturesMaker, c.SpotTaker = -tenth, -tenth }, ""},
 		{"a maker fee beyond", func(c *AccountConfig) { c.FuturesMaker = tenth + 1 }, "outside -0.1..0.1"},
 		{"a taker fee beyond", func(c *AccountConfig) { c.FuturesTaker = -tenth - 1 }, "outside -0.1..0.1"},

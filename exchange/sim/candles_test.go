@@ -184,3 +184,120 @@ func (d *desk) wantTradesWithin(recorded *exchange.Candles, interval exchange.In
 	}
 	return outside
 }
+
+// TestCandlesAreAskedForByTimeAndNumber on twelve minutes that each close a dollar higher.
+func TestCandlesAreAskedForByTimeAndNumber(t *testing.T) {
+	t.Parallel()
+	const minute = int64(exchange.Minute1)
+	d := newDesk(t, Config{})
+	spot := d.on(exchange.Spot, "BTC-USDT")
+	for i := range int64(12) {
+		d.Advance(startMS + i*minute + 30_000)
+		for _, each := range []*desk{d, spot} {
+			if err := each.SetPrice(each.key(), each.p("50000")+exchange.Price(i)*usd, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, c := range []struct {
+		market           exchange.Market
+		from, to         int64 // in minutes; -1 for none
+		offset, limit    int
+		first, last, len int64
+	}{
+		{exchange.Futures, -1, -1, 0, 0, 0, 11, 12},
+		{exchange.Futures, -1, -1, 0, 3, 9, 11, 3},
+		{exchange.Futures, -1, 5, 0, 3, 3, 5, 3},
+		{exchange.Futures, -1, 5, 0, 9, 0, 5, 6},
+		{exchange.Futures, 4, -1, 0, 3, 4, 6, 3},
+		{exchange.Futures, 4, 8, 0, 0, 4, 8, 5},
+		{exchange.Futures, 4, 8, 0, 5, 4, 8, 5},
+		{exchange.Futures, 4, 8, 0, 4, 4, 7, 4},
+		{exchange.Futures, 11, -1, 0, 9, 11, 11, 1},
+		{exchange.Futures, 12, -1, 0, 9, 0, 0, 0},
+		{exchange.Futures, 4, 8, 2, 2, 4, 5, 2}, // futures have no offset
+		{exchange.Spot, 4, 8, 0, 0, 4, 8, 5},
+		{exchange.Spot, 4, 8, 2, 2, 6, 7, 2},
+		{exchange.Spot, 4, 8, 2, 9, 6, 8, 3},
+		{exchange.Spot, 4, 8, 4, 9, 8, 8, 1},
+		{exchange.Spot, 4, 8, 5, 9, 0, 0, 0},
+		{exchange.Spot, 4, 8, 50, 9, 0, 0, 0},
+		{exchange.Spot, 8, 4, 0, 9, 0, 0, 0},
+		{exchange.Spot, 10, 30, 0, 9, 10, 11, 2},
+	} {
+		request := exchange.Request{Operation: exchange.FuturesCandles, Symbol: d.name, Interval: exchange.Minute1, Offset: c.offset, Limit: c.limit}
+		if c.market == exchange.Spot {
+			request.Operation = exchange.SpotCandles
+		}
+		if c.from >= 0 {
+			request.StartMS = startMS + c.from*minute
+		}
+		if c.to >= 0 {
+			request.EndMS = startMS + c.to*minute
+		}
+		have := d.do(request).Candles
+		if int64(have.Len()) != c.len {
+			t.Errorf("%+v: want %d candles, have %d", c, c.len, have.Len())
+			continue
+		}
+		for i := range have.Len() {
+			number := (have.OpenMS[i] - startMS) / minute
+			if number != c.first+int64(i) || have.Close[i] != d.p("50000")+exchange.Price(number)*usd {
+				t.Errorf("%+v: want minute %d with its close, have %d at %d", c, c.first+int64(i), number, have.Close[i])
+			}
+		}
+	}
+	one, five := int64(1), 5*minute // a millisecond outside leaves the candle out
+	for _, c := range []struct{ start, end, want int64 }{
+		{startMS + minute, startMS + 2*minute, 2}, {startMS + minute + one, startMS + 2*minute, 1}, {startMS + minute, startMS + 2*minute - one, 1},
+	} {
+		request := exchange.Request{Operation: exchange.FuturesCandles, Symbol: d.name, Interval: exchange.Minute1, StartMS: c.start, EndMS: c.end}
+		if have := d.do(request).Candles; int64(have.Len()) != c.want {
+			t.Errorf("%+v: want %d candles, have %d", c, c.want, have.Len())
+		}
+	}
+	merged := d.do(exchange.Request{Operation: exchange.FuturesCandles, Symbol: d.name, Interval: exchange.Minute5, Limit: 2}).Candles
+	if merged.Len() != 2 || merged.OpenMS[0] != startMS+five || merged.Open[0] != d.p("50004") || merged.Close[0] != d.p("50009") ||
+		merged.High[1] != d.p("50011") || merged.Low[1] != d.p("50009") {
+		t.Errorf("want the last two of five minutes, have %+v", merged)
+	}
+}
+
+// TestTenWeeksOfMinutesAreStored: after a jump of the clock by a quarter of a year the minutes are flat, and the oldest are gone.
+func TestTenWeeksOfMinutesAreStored(t *testing.T) {
+	t.Parallel()
+	const stored, minute = 100_000, int64(exchange.Minute1)
+	d := newDesk(t, Config{})
+	d.setLast("51000")
+	first := func() int64 {
+		d.Helper()
+		candles := d.do(exchange.Request{Operation: exchange.FuturesCandles, Symbol: d.name, Interval: exchange.Minute1, StartMS: 1, Limit: 1}).Candles
+		if candles.Len() != 1 {
+			t.Fatalf("want a first candle, have %d", candles.Len())
+		}
+		return candles.OpenMS[0]
+	}
+	d.Advance(startMS + (stored+1)*minute) // as many minutes missed as are stored: none is dropped
+	if have := first(); have != startMS {
+		t.Errorf("want the first minute still, have the one at %d", have-startMS)
+	}
+	d.Advance(startMS + 3*stored*minute)
+	if have, want := first(), startMS+2*stored*minute; have != want {
+		t.Errorf("want the last %d and the present one, the first at %d, have %d", stored, want, have)
+	}
+	days := d.do(exchange.Request{Operation: exchange.FuturesCandles, Symbol: d.name, Interval: exchange.Day1, Limit: 1500}).Candles
+	for i := range days.Len() {
+		if c := days.At(i); c.Open != d.p("51000") || c.High != c.Open || c.Low != c.Open || c.Close != c.Open || c.Volume != 0 {
+			t.Fatalf("day %d: want it flat at 51000, have %+v", i, c)
+		}
+	}
+	if days.Len() != 71 { // from 138.9 days after the start to 208.3
+		t.Errorf("want 71 days begun, have %d", days.Len())
+	}
+	d.Advance(d.NowMS() + 99_999*minute) // in two steps it is the builder that drops them
+	first()
+	d.Advance(d.NowMS() + 2*minute)
+	if have, want := first(), d.NowMS()-stored*minute+minute; have != want {
+		t.Errorf("want the newest %d, the first at %d, have %d", stored, want, have)
+	}
+}

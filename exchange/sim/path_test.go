@@ -36,50 +36,145 @@ func TestAStopAndATakeProfitInOneCandleTakeTheWorse(t *testing.T) {
 	}
 }
 
-// TestTheWorstPathMeetsARestingEntryLate: it buys at the low after the high, so that the high
-// cannot take the profit.
-func TestTheWorstPathMeetsARestingEntryLate(t *testing.T) {
+// TestTheWorseHalfOfAPathComesFirst has what the accounts hold and have in the book within 49000 to 51000, and which of the two
+// is worse for them when the price goes through both. A short is the mirror image of a long.
+func TestTheWorseHalfOfAPathComesFirst(t *testing.T) {
 	t.Parallel()
+	limit, stop, profit := exchange.Limit, exchange.StopMarket, exchange.TakeProfitMarket
+	type wait struct {
+		side  string
+		kind  exchange.OrderType
+		price string // or stop price
+		exits bool   // what the position has
+	}
+	buy, sell := wait{"buy", limit, "49500", false}, wait{"sell", limit, "50500", false}
 	for _, c := range []struct {
-		side, price string
-		low, high   string
-		want        PathOrder
+		name   string
+		holds  string
+		orders []wait
+		trail  string // where a stop that follows is to be; "none" before it follows
+		want   PathOrder
 	}{
-		{"buy", "49500", "49000", "51000", HighFirst},
-		{"sell", "50500", "49000", "51000", LowFirst},
-		{"buy", "48000", "49000", "51000", ByDirection}, // out of reach
+		{"nothing", "", nil, "", ByDirection},
+		{"it only buys", "", []wait{buy}, "", HighFirst},
+		{"it only sells", "", []wait{sell}, "", LowFirst},
+		{"it does both", "", []wait{buy, sell}, "", ByDirection},
+		{"it buys at the low itself", "", []wait{{"buy", limit, "49000", false}}, "", HighFirst},
+		{"it buys below the low", "", []wait{{"buy", limit, "48999.9", false}}, "", ByDirection},
+		{"it sells at the high itself", "", []wait{{"sell", limit, "51000", false}}, "", LowFirst},
+		{"it sells above the high", "", []wait{{"sell", limit, "51000.1", false}}, "", ByDirection},
+		{"it buys what rises", "", []wait{{"buy", stop, "50500", false}}, "", HighFirst},
+		{"it buys what rises, too far", "", []wait{{"buy", stop, "51000.1", false}}, "", ByDirection},
+		{"it sells what falls", "", []wait{{"sell", stop, "49500", false}}, "", LowFirst},
+		{"it sells what has risen", "", []wait{{"sell", profit, "50500", false}}, "", LowFirst},
+		{"it buys what has fallen", "", []wait{{"buy", profit, "49500", false}}, "", HighFirst},
+		{"a long", "buy", nil, "", LowFirst},
+		{"a short", "sell", nil, "", HighFirst},
+		{"a long with its stop", "buy", []wait{{"sell", stop, "49200", true}}, "", LowFirst},
+		{"a short with its stop", "sell", []wait{{"buy", stop, "50800", true}}, "", HighFirst},
+		{"a long with its target", "buy", []wait{{"sell", limit, "50500", true}}, "", LowFirst},
+		{"a long that buys more", "buy", []wait{buy}, "", HighFirst},
+		{"a short that sells more", "sell", []wait{sell}, "", LowFirst},
+		{"a long that buys more, with a target", "buy", []wait{buy, {"sell", limit, "50500", true}}, "", HighFirst},
+		{"a long that buys more, with its stop", "buy", []wait{buy, {"sell", stop, "49200", true}}, "", LowFirst},
+		{"a short that sells more, with its stop", "sell", []wait{sell, {"buy", stop, "50800", true}}, "", HighFirst},
+		{"a long that buys more, with its stop at the low", "buy", []wait{buy, {"sell", stop, "49000", true}}, "", LowFirst},
+		{"a long that buys more, with its stop below", "buy", []wait{buy, {"sell", stop, "48999.9", true}}, "", HighFirst},
+		{"a long whose stop is to follow", "buy", nil, "none", HighFirst},
+		{"a short whose stop is to follow", "sell", nil, "none", LowFirst},
+		{"a long whose stop follows below", "buy", nil, "48999.9", HighFirst},
+		{"a long whose stop follows, at the low", "buy", nil, "49000", LowFirst},
+		{"a long whose stop follows, within", "buy", nil, "49500", LowFirst},
+		{"a short whose stop follows above", "sell", nil, "51000.1", LowFirst},
+		{"a short whose stop follows, at the high", "sell", nil, "51000", HighFirst},
+		{"a long whose stop is to follow another", "buy", []wait{{"sell", stop, "49200", true}}, "none", LowFirst},
+		{"nothing, and a stop that is to follow", "", nil, "none", ByDirection},
 	} {
 		d := newDesk(t, Config{})
-		d.place(d.order(c.side, exchange.Limit, "0.01", c.price))
-		if have := d.find(d.key()).adverse(d.p(c.low), d.p(c.high)); have != c.want {
-			t.Errorf("%s at %s: want %d, have %d", c.side, c.price, c.want, have)
+		if c.holds != "" {
+			d.place(d.order(c.holds, exchange.MarketOrder, "0.01", ""))
+		}
+		for _, o := range c.orders {
+			order := d.order(o.side, o.kind, "0.01", "")
+			if order.ReduceOnly = o.exits; o.kind == limit {
+				order.Price = d.p(o.price)
+			} else {
+				order.StopPrice, order.WorkingType = d.p(o.price), exchange.ContractPrice
+			}
+			d.place(order)
+		}
+		seat, _ := d.Instrument(d.key())
+		switch c.trail {
+		case "":
+		case "none":
+			seat.Trail(0, d.p("50500"), true)
+		default:
+			seat.Trail(d.p(c.trail), 0, true)
+		}
+		b := d.find(d.key())
+		b.fresh()
+		if have := b.adverse(d.p("49000"), d.p("51000")); have != c.want {
+			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
+		}
+		mirror := map[PathOrder]PathOrder{LowFirst: HighFirst, HighFirst: LowFirst, ByDirection: ByDirection, Worst: Worst}
+		for one, other := range mirror {
+			if have := one.mirrored(); have != other {
+				t.Errorf("want %d the opposite of %d, have %d", other, one, have)
+			}
 		}
 	}
 }
 
-// TestAGridGetsThePathWithFewerTrades: with a target above and more to buy below, the worst path
-// sells first, since a quantity bought at the low could be sold at the high.
-func TestAGridGetsThePathWithFewerTrades(t *testing.T) {
+// TestALiquidationWithinReachEndsAPositionLikeAStop: one that buys more, or sells more, meets it first.
+func TestALiquidationWithinReachEndsAPositionLikeAStop(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, Config{})
-	d.place(d.order("buy", exchange.MarketOrder, "0.01", ""))
-	d.place(d.order("buy", exchange.Limit, "0.01", "49500"))
-	d.place(d.order("sell", exchange.Limit, "0.01", "50500", reduceOnly))
-	if have := d.find(d.key()).adverse(d.p("49000"), d.p("51000")); have != HighFirst {
-		t.Errorf("want the high first, have %d", have)
-	}
-	d.place(d.order("sell", exchange.StopMarket, "", "", closePosition, d.stopAt("49200", exchange.ContractPrice)))
-	if have := d.find(d.key()).adverse(d.p("49000"), d.p("51000")); have != LowFirst {
-		t.Errorf("with a stop in reach: want the low first, have %d", have)
+	for _, c := range []struct {
+		side, entry string
+		within      PathOrder
+	}{{"buy", "49000", LowFirst}, {"sell", "51000", HighFirst}} {
+		d := newDesk(t, Config{})
+		d.place(d.order(c.side, exchange.MarketOrder, "1.5", ""))
+		d.place(d.order(c.side, exchange.Limit, "0.1", c.entry))
+		b := d.find(d.key())
+		b.fresh()
+		at := max(b.liquidationLow, min(b.liquidationHigh, d.p("60000")))
+		low, high, beyond := d.p("40000"), d.p("60000"), c.within.mirrored()
+		if have := b.adverse(low, high); have != c.within {
+			t.Errorf("%s: want %d with the liquidation at %d, have %d", c.side, c.within, at, have)
+		}
+		if c.side == "buy" {
+			low = b.liquidationLow
+		} else {
+			high = b.liquidationHigh
+		}
+		if have := b.adverse(low, high); have != c.within {
+			t.Errorf("%s: want %d at the liquidation itself, have %d", c.side, c.within, have)
+		}
+		if c.side == "buy" {
+			low++
+		} else {
+			high--
+		}
+		if have := b.adverse(low, high); have != beyond {
+			t.Errorf("%s: want %d before the liquidation, have %d", c.side, beyond, have)
+		}
 	}
 }
 
 func TestSpotHoldingsCountAsLong(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{}).on(exchange.Spot, "BTC-USDT") // which begins with 1 BTC
-	d.place(d.order("sell", exchange.StopMarket, "0.5", "", d.stopAt("49200", exchange.NoWorkingType)))
-	if have := d.find(d.key()).adverse(d.p("49000"), d.p("51000")); have != LowFirst {
+	b := d.find(d.key())
+	if have := b.adverse(d.p("49000"), d.p("51000")); have != LowFirst {
 		t.Errorf("want the low first, have %d", have)
+	}
+	d.place(d.order("buy", exchange.Limit, "0.01", "49500"))
+	if have := b.adverse(d.p("49000"), d.p("51000")); have != HighFirst {
+		t.Errorf("with more to buy: want the high first, have %d", have)
+	}
+	d.place(d.order("sell", exchange.StopMarket, "1", "", d.stopAt("49200", exchange.NoWorkingType))) // what it freezes is held
+	if have := b.adverse(d.p("49000"), d.p("51000")); have != LowFirst {
+		t.Errorf("with a stop: want the low first, have %d", have)
 	}
 }
 

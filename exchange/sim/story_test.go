@@ -46,7 +46,36 @@ func wantOneStoryOf(t *testing.T, market exchange.Market) {
 // TestTheListsOfOneOfManySymbolsAgree: where there are many, few minutes of the past have trades.
 func TestTheListsOfOneOfManySymbolsAgree(t *testing.T) {
 	t.Parallel()
-	for _, more := range []int{12, 60, 600} {
+	wantOneStoryAmong(t, 12, 60)
+}
+
+// TestTheListsOfOneOfSixHundredSymbolsAgree, of which every sixteenth minute has trades.
+func TestTheListsOfOneOfSixHundredSymbolsAgree(t *testing.T) {
+	t.Parallel()
+	wantOneStoryAmong(t, 600)
+}
+
+// TestThePastsOfAllSymbolsHaveABoundedNumberOfTradesADay: 350,000, of 30 a minute where they are few, else of 6 in one of
+// 1, 2, 4, 8... minutes.
+func TestThePastsOfAllSymbolsHaveABoundedNumberOfTradesADay(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ books, every, perMinute int64 }{
+		{1, 1, 30}, {8, 1, 30}, {9, 1, 6}, {40, 1, 6}, {41, 2, 6}, {81, 2, 6}, {82, 4, 6}, {162, 4, 6}, {163, 8, 6}, {2_000, 64, 6},
+	} {
+		p := &past{}
+		p.spread(c.books)
+		if p.every != c.every || p.perMinute != c.perMinute {
+			t.Errorf("%d symbols: want %d trades in one of %d minutes, have %d in one of %d", c.books, c.perMinute, c.every, p.perMinute, p.every)
+		}
+		if trades := c.books * 1_440 * p.perMinute / p.every; trades > 350_000 {
+			t.Errorf("%d symbols: %d trades a day", c.books, trades)
+		}
+	}
+}
+
+func wantOneStoryAmong(t *testing.T, others ...int) {
+	t.Helper()
+	for _, more := range others {
 		symbols := DefaultSymbols()
 		for i := range more {
 			symbol, err := exchange.NewSymbol(exchange.SymbolSpec{Market: exchange.Futures, Name: fmt.Sprintf("S%04d-USDT", i), Base: fmt.Sprintf("S%04d", i),

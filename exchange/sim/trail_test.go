@@ -72,9 +72,23 @@ func (f *followed) run(t *testing.T, delayMS int64) (exit, before, soon, stop ex
 // delay never gives a better price, and one millisecond costs what the path moves in it at most.
 func TestAStopThatFollowsThePathNeverGainsByDelay(t *testing.T) {
 	t.Parallel()
+	wantFollowedOrdered(t, true)
+}
+
+// TestAShortsStopThatFollowsThePathNeverGainsByDelay does so with shorts.
+func TestAShortsStopThatFollowsThePathNeverGainsByDelay(t *testing.T) {
+	t.Parallel()
+	wantFollowedOrdered(t, false)
+}
+
+func wantFollowedOrdered(t *testing.T, buys bool) {
+	t.Helper()
 	compared, dearer := 0, 0
 	for seed := range uint64(700) {
 		f := drawFollowed(t, seed)
+		if f.buys != buys {
+			continue
+		}
 		last, before := exchange.Price(0), int64(0)
 		for _, delay := range []int64{0, 1, 10, 100, 1_000, 10_000, 60_000} {
 			exit, _, _, stop := f.run(t, delay)
@@ -100,7 +114,7 @@ func TestAStopThatFollowsThePathNeverGainsByDelay(t *testing.T) {
 			last, before = exit, delay
 		}
 	}
-	if compared < 2_000 || dearer < 300 {
+	if compared < 1_000 || dearer < 150 { // of each half
 		t.Errorf("%d pairs, %d of them dearer: too few to prove anything", compared, dearer)
 	}
 	t.Logf("%d pairs, %d dearer, none cheaper", compared, dearer)
