@@ -10,36 +10,43 @@ import (
 	"botd/exchange"
 )
 
-// TestTradesCandlesTickersAndDepthAgree compares, in the past and after the start, what each list of a
-// futures symbol says of the same trades, at every interval.
+// TestTradesCandlesTickersAndDepthAgree compares, in the past and after the start, what each list says of the same trades, at
+// every interval. Each market and symbol is a test of its own, so that each is short.
 func TestTradesCandlesTickersAndDepthAgree(t *testing.T) {
 	t.Parallel()
-	wantOneStoryOf(t, exchange.Futures)
+	wantOneStoryOf(t, exchange.Futures, "BTC-USDT", 0)
 }
 
-// TestTradesCandlesTickersAndDepthAgreeOnSpot does so on spot.
 func TestTradesCandlesTickersAndDepthAgreeOnSpot(t *testing.T) {
 	t.Parallel()
-	wantOneStoryOf(t, exchange.Spot)
+	wantOneStoryOf(t, exchange.Spot, "BTC-USDT", 1)
 }
 
-func wantOneStoryOf(t *testing.T, market exchange.Market) {
+func TestTradesCandlesTickersAndDepthAgreeOfASmallPrice(t *testing.T) {
+	t.Parallel()
+	wantOneStoryOf(t, exchange.Futures, "PEPE-USDT", 1)
+}
+
+func TestTradesCandlesTickersAndDepthAgreeOfASmallPriceOnSpot(t *testing.T) {
+	t.Parallel()
+	wantOneStoryOf(t, exchange.Spot, "PEPE-USDT", 0)
+}
+
+func wantOneStoryOf(t *testing.T, market exchange.Market, name string, seed uint64) {
 	t.Helper()
-	for seed := range uint64(3) {
-		for _, name := range []string{"BTC-USDT", "PEPE-USDT"} {
-			d := newDesk(t, Config{StartMS: startMS + int64(seed)*7_654_321}).on(market, name)
-			if seed < 2 { // else still
-				d.SetMarket(d.key(), Random(seed))
-			}
-			d.wantOneStory(false)
-			for step := range int64(30) { // fills at the quotes and through them, set prices, pauses
-				d.fillSome(mix(seed<<8 + uint64(step)))
-				d.Advance(d.NowMS() + int64(mix(uint64(step))%9_000))
-			}
-			d.wantOneStory(false)
-			d.Advance(d.NowMS() + 90*60_000)
-			d.wantOneStory(true)
+	for _, random := range []bool{true, false} { // else still
+		d := newDesk(t, Config{StartMS: startMS + int64(seed+1)*7_654_321}).on(market, name)
+		if random {
+			d.SetMarket(d.key(), Random(seed))
 		}
+		d.wantOneStory(false)
+		for step := range int64(30) { // fills at the quotes and through them, set prices, pauses
+			d.fillSome(mix(seed<<8 + uint64(step)))
+			d.Advance(d.NowMS() + int64(mix(uint64(step))%9_000))
+		}
+		d.wantOneStory(false)
+		d.Advance(d.NowMS() + 90*60_000)
+		d.wantOneStory(true)
 	}
 }
 

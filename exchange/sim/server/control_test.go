@@ -332,6 +332,8 @@ func TestControlIsRefusedOffLoopback(t *testing.T) {
 		{"from loopback", "127.0.0.1:8421", "", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}, 200},
 		{"as localhost", "localhost:8421", "", &net.TCPAddr{IP: net.IPv6loopback}, 200},
 		{"in memory", "pipe", "", pipe.NewListener().Addr(), 200},
+		{"as another address", "10.0.0.1:8421", "", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}, 403},
+		{"as a loopback address in brackets", "[::1]:8421", "", &net.TCPAddr{IP: net.IPv6loopback}, 200},
 		{"from outside", "10.0.0.1", "", &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1)}, 403},
 		{"nowhere", "127.0.0.1", "", nil, 403},
 		{"a rebound name", "evil.example:8421", "", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}, 403},
@@ -349,6 +351,23 @@ func TestControlIsRefusedOffLoopback(t *testing.T) {
 		s.Handler().ServeHTTP(recorder, request)
 		if recorder.Code != c.status {
 			t.Errorf("%s: want %d, have %d %s", c.name, c.status, recorder.Code, recorder.Body)
+		}
+	}
+}
+
+// TestALoopbackAddressIsReachableFromThisMachineAlone.
+func TestALoopbackAddressIsReachableFromThisMachineAlone(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		address net.Addr
+		want    bool
+	}{
+		{&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}, true}, {&net.TCPAddr{IP: net.IPv6loopback}, true}, {&net.TCPAddr{IP: net.IPv4(10, 0, 0, 1)}, false},
+		{&net.TCPAddr{}, false}, {&net.UnixAddr{Name: "x"}, true}, {pipe.NewListener().Addr(), true}, {&net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)}, false},
+		{nil, false},
+	} {
+		if have := loopback(c.address); have != c.want {
+			t.Errorf("%v: want %t, have %t", c.address, c.want, have)
 		}
 	}
 }

@@ -98,7 +98,10 @@ func TestWhatAVariantRemembersEndsWithTheStateItIsOf(t *testing.T) {
 	})
 	c.advance(3_600_000)
 	c.place(buyMarket)
-	c.advance(10)
+	for range 2 {
+		c.advance(7_000)
+		c.place(buyBelow) // a change, with which what is older is forgotten
+	}
 	c.control("POST", "/control/v1/reset", "").want(t, 200)
 	for range 3 {
 		c.advance(10_000)

@@ -148,6 +148,25 @@ func TestAPanicOfTheExchangeEndsTheService(t *testing.T) {
 	}
 }
 
+// TestABrokenExchangeAnswersNothing about an account or a market, and takes no control call.
+func TestABrokenExchangeAnswersNothing(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, func(config *Config) { config.Build, config.Log = buildFresh, nil })
+	client, shut := pipe.Serve(s.Handler())
+	defer shut()
+	c := &trader{t, client, "http://pipe", testKey, testSecret, s.clock.nowMS}
+	_ = s.locked(func() { panic("books do not balance") })
+	for _, call := range []struct{ method, target, body string }{
+		{"POST", "/fhapi/v1/order", buyMarket}, {"GET", "/fhapi/v1/leverage", ""}, {"GET", "/fapi/v1/time", ""}, {"GET", "/control/v1/orders", ""},
+		{"POST", "/control/v1/clock", `{"advance_ms":5}`}, {"POST", "/control/v1/price", `{"market":"futures","symbol":"BTC-USDT","price":"1"}`},
+		{"GET", "/control/v1/state", ""}, {"POST", "/control/v1/reset", ""},
+	} {
+		if a := c.call(call.method, call.target, call.body); a.status != 500 || !strings.Contains(a.body, "books do not balance") {
+			t.Errorf("%s %s: want 500 with the reason, have %d %s", call.method, call.target, a.status, a.body)
+		}
+	}
+}
+
 // TestServeEndsWithAPanicOfTheExchange at once, though nothing is due and its context goes on.
 func TestServeEndsWithAPanicOfTheExchange(t *testing.T) {
 	t.Parallel()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -170,6 +171,49 @@ func TestAFileTruncatedInItsLastRecordsHoldsTheWholeRecordsBefore(t *testing.T) 
 				t.Errorf("cut at %d, then %q: want %d, have %d", cut, tail, want, have)
 			}
 		}
+	}
+}
+
+// TestTheFileDoesNotGrowWithItsHistory: it is rewritten when its changes are larger than its snapshot and the minimum.
+func TestTheFileDoesNotGrowWithItsHistory(t *testing.T) {
+	t.Parallel()
+	f, c := newStateTest(t)
+	largest := 0
+	for range 200 {
+		c.add(t, f)
+		f.group.Wait()
+		content := read(t, f.path)
+		largest = max(largest, len(content))
+		if have := sum(t, content); have != c.now.Load() {
+			t.Fatalf("want %d, have %d", c.now.Load(), have)
+		}
+	}
+	// The title, a snapshot of up to 13 bytes, and changes of 12 bytes until they are 100.
+	if most := len(stateTitle) + 13 + 100 + 12; largest > most || largest < 100 {
+		t.Errorf("want %d bytes at most, and 100 reached, have %d", most, largest)
+	}
+}
+
+// TestALastRecordThatWasNeverWrittenIsLeftOut: after a power failure a page of it may hold zeros.
+func TestALastRecordThatWasNeverWrittenIsLeftOut(t *testing.T) {
+	t.Parallel()
+	whole := appendRecord(appendRecord([]byte(stateTitle), []byte("5")), []byte("+1"))
+	for _, tail := range []string{"\x00\x00\x00\n", "0000\x00\n", "12345678 +", "1", "\x00"} {
+		s, err := parseState(append(slices.Clone(whole), tail...))
+		if err != nil || s.torn != len(tail) || string(s.snapshot) != "5" || len(s.changes) != 1 {
+			t.Errorf("%q: want it left out, have %+v and %v", tail, s, err)
+		}
+	}
+	for _, content := range []string{
+		stateTitle, stateTitle + "\x00\n", stateTitle + "12345678 5\n", string(whole) + "12345678 +1\n", string(whole) + "\x00\n\x00\n", "another title\n",
+		string(whole) + "\n",
+	} {
+		if s, err := parseState([]byte(content)); err == nil {
+			t.Errorf("%q: want an error, have %+v", content, s)
+		}
+	}
+	if s, err := parseState([]byte(`{"Schema":1}`)); err != nil || string(s.snapshot) != `{"Schema":1}` || s.torn != 0 {
+		t.Errorf("want a snapshot alone read, as versions before 2 wrote it, have %+v and %v", s, err)
 	}
 }
 

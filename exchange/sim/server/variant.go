@@ -96,11 +96,7 @@ func parseVariants(texts []string) (variants, error) {
 }
 
 func (v *variants) has(name string) bool {
-	return v.named[name] > 0 || len(v.named) > 0 && contains(v.named, name)
-}
-
-func contains(named map[string]time.Duration, name string) bool {
-	_, found := named[name]
+	_, found := v.named[name]
 	return found
 }
 

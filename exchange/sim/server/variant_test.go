@@ -59,6 +59,90 @@ func TestNoiseIsThatOfABinaryFloat(t *testing.T) {
 	}
 }
 
+// TestAVariantWritesAnAnswerInItsWay has an answer as the interface writes it, and as each variant does.
+func TestAVariantWritesAnAnswerInItsWay(t *testing.T) {
+	t.Parallel()
+	const futures = `[{"filled":"0.5","id":1,"quantity":"2","remainingQty":"0.1"}]`
+	for _, c := range []struct {
+		variant, method, path string
+		status                int
+		body, want            string
+	}{
+		{"float-noise", "POST", "/fhapi/v1/order/open", 200, futures, `[{"filled":"0.5000000000000002","id":1,"quantity":"2","remainingQty":"0.10000000000000003"}]`},
+		{"float-noise", "GET", "/hapi/v1/spot/order/open", 200, `[{"filled":0.5,"price":0.3,"quantity":3}]`, `[{"filled":0.5000000000000002,"price":0.3,"quantity":3}]`},
+		{"float-noise", "GET", "/fapi/v1/trades", 200, `[{"quantity":0.5}]`, `[{"quantity":0.5}]`},
+		{"foreign-status-words", "GET", "/hapi/v1/spot/order/history", 200,
+			`[{"filled":1,"side":"BUY","status":"FILLED"},{"filled":1,"side":"BUY","status":"CANCELED"},{"filled":0,"side":"BUY","status":"NEW"}]`,
+			`[{"filled":1,"side":"BUY","status":"EXECUTED"},{"filled":1,"side":"BUY","status":"CANCELLED"},{"filled":0,"side":"BUY","status":"NEW"}]`},
+		{"foreign-status-words", "GET", "/fhapi/v1/order", 200, `{"filled":"1","side":"BUY","status":"FILLED"}`, `{"filled":"1","side":"BUY","status":"FILLED"}`},
+		{"foreign-status-words", "GET", "/fhapi/v1/order", 200, `{"filled":"1","side":"BUY","status":"CANCELED"}`, `{"filled":"1","side":"BUY","status":"CANCELLED"}`},
+		{"foreign-status-words", "GET", "/hapi/v1/spot/order/trades", 200, `[{"side":"BUY","status":"FILLED"}]`, `[{"side":"BUY","status":"FILLED"}]`},
+		{"foreign-status-words", "GET", "/hapi/v1/spot/order/trades", 200, `[{"filled":1,"status":"FILLED"}]`, `[{"filled":1,"status":"FILLED"}]`},
+		{"extra-fields", "GET", "/fapi/v1/time", 200, `{"serverTime":5}`, `{"Filled":"999999","ID":1,"STATUS":"FILLED","Status":"FILLED","note":"x","serverTime":5}`},
+		{"extra-fields", "GET", "/hapi/v1/spot/wallet", 200, `{"wallets":[{"asset":"BTC"}]}`,
+			`{"Filled":"999999","ID":1,"STATUS":"FILLED","Status":"FILLED","note":"x","wallets":[{"Filled":"999999","ID":1,"STATUS":"FILLED","Status":"FILLED",` +
+				`"asset":"BTC","note":"x"}]}`},
+		{"strings-for-numbers", "GET", "/fapi/v1/candle", 200, `[[5,"1",0.25],{"a":{"b":1e-05}}]`, `[["5","1","0.25"],{"a":{"b":"1e-05"}}]`},
+		{"null-lists", "GET", "/api/v1/spot/public/books", 200, `{"asks":[],"bids":[[1,2]],"id":3}`, `{"asks":null,"bids":[[1,2]],"id":3}`},
+		{"null-lists", "POST", "/fhapi/v1/order/open", 200, `[]`, `null`},
+		{"list-envelopes-off", "GET", "/api/v1/spot/public/tickers", 200, `{"tickers":[{"symbol":"X"}]}`, `[{"symbol":"X"}]`},
+		{"list-envelopes-off", "GET", "/hapi/v1/spot/wallet", 200, `{"wallets":[1]}`, `[1]`},
+		{"list-envelopes-off", "GET", "/fapi/v1/depth", 200, `{"tickers":[1]}`, `{"tickers":[1]}`},
+		{"list-envelopes-on", "GET", "/api/v1/spot/public/candles", 200, `[1]`, `{"data":[1]}`},
+		{"list-envelopes-on", "GET", "/hapi/v1/spot/order/history", 200, `[]`, `{"data":[]}`},
+		{"list-envelopes-on", "GET", "/hapi/v1/spot/order/open", 200, `[]`, `[]`},
+		{"byte-order-mark", "GET", "/fapi/v1/time", 200, `{"serverTime":5}`, "\xef\xbb\xbf" + `{"serverTime":5}`},
+		{"byte-order-mark", "GET", "/fapi/v1/time", 500, `{"error":"x"}`, "\xef\xbb\xbf" + `{"error":"x"}`},
+		{"error-words", "GET", "/fapi/v1/time", 400, `{"code":1,"error":"the \"error\": field"}`, `{"code":1,"msg":"the \"error\": field"}`},
+		{"error-words", "GET", "/fapi/v1/time", 399, `{"error":1}`, `{"error":1}`},
+		{"null-lists", "GET", "/fapi/v1/time", 400, `{"list":[]}`, `{"list":[]}`},
+		{"null-lists", "GET", "/nowhere", 200, `{"list":[]}`, `{"list":[]}`},
+		{"null-lists", "POST", "/fhapi/v1/order/cancel/all", 200, `NULL`, `NULL`},
+		{"open-without-client-id", "POST", "/fhapi/v1/order/open", 200, `[{"client_order_id":"a","id":1}]`, `[{"id":1}]`},
+		{"open-without-client-id", "GET", "/hapi/v1/spot/order/open", 200, `[{"clientOrderId":"a","id":1}]`, `[{"id":1}]`},
+		{"open-without-client-id", "GET", "/fhapi/v1/order", 200, `{"client_order_id":"a","id":1}`, `{"client_order_id":"a","id":1}`},
+		{"history-without-client-id", "GET", "/hapi/v1/spot/order/open", 200, `[{"clientOrderId":"a","id":1}]`, `[{"clientOrderId":"a","id":1}]`},
+		{"history-without-client-id", "GET", "/hapi/v1/spot/order/history", 200, `[{"clientOrderId":"a","id":1}]`, `[{"id":1}]`},
+	} {
+		v, err := parseVariants([]string{c.variant})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := reply{status: c.status, body: []byte(c.body)}
+		if v.rewrite(httptest.NewRequest(c.method, c.path, nil), &p); string(p.body) != c.want || p.status != c.status {
+			t.Errorf("%s of %s: want\n%s\nhave\n%s", c.variant, c.path, c.want, p.body)
+		}
+		none, plain := variants{}, reply{status: c.status, body: []byte(c.body)}
+		if none.rewrite(httptest.NewRequest(c.method, c.path, nil), &plain); string(plain.body) != c.body {
+			t.Errorf("without a variant: want %s, have %s", c.body, plain.body)
+		}
+	}
+}
+
+// TestTheListOfPositionsIsAsOldAsItSays: with a position that grows every two seconds.
+func TestTheListOfPositionsIsAsOldAsItSays(t *testing.T) {
+	t.Parallel()
+	c := startVariant(t, "stale-positions=6s")
+	quantity := func() string {
+		var all []struct{ RemainingQty string }
+		if c.call("POST", "/fhapi/v1/positions/open", "{}").read(t, &all); len(all) == 0 {
+			return "0"
+		}
+		return all[0].RemainingQty
+	}
+	have := ""
+	for range 6 { // at 0, 2, 4... s, filled 5 ms later
+		c.place(buyMarket)
+		c.advance(1_004)
+		have += quantity() + " "
+		c.advance(996)
+		have += quantity() + " "
+	}
+	if want := "0 0 0 0 0 0 0.01 0.01 0.02 0.02 0.03 0.03 "; have != want {
+		t.Errorf("want what was there 6 s before, %s, have %s", want, have)
+	}
+}
+
 func TestListsMayNotEchoClientOrderIDs(t *testing.T) {
 	t.Parallel()
 	c := startVariant(t, "history-without-client-id,open-without-client-id")
