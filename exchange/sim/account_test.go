@@ -230,7 +230,8 @@ func TestAnAssetThatNoSymbolHasIsHeldBesideTheOthers(t *testing.T) {
 	t.Parallel()
 	d := spotDesk(t, Config{})
 	config := DefaultAccount("carol")
-	config.Spot = map[string]exchange.Amount{"AAA": exchange.AmountOf(7), "DOT": exchange.AmountOf(8), "ZZZ": exchange.AmountOf(9), "USDT": exchange.AmountOf(500)}
+	of := exchange.AmountOf
+	config.Spot = map[string]exchange.Amount{"AAA": of(7), "DOT": of(8), "ZZZ": of(9), "USDT": of(500)}
 	if err := d.AddAccount(config); err != nil {
 		t.Fatal(err)
 	}

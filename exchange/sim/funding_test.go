@@ -12,8 +12,8 @@ func TestARateIsOfTheFullHourThatItIsRecordedNear(t *testing.T) {
 	const hour = int64(exchange.Hour1)
 	d := newDesk(t, Config{StartMS: startMS + 5*hour + 1})
 	d.SetFunding(d.name, []FundingPoint{
-		{startMS + 32*hour + 60_001, 5}, {startMS + 24*hour - 60_000, 3}, {startMS + 16*hour + 60_000, 2}, {startMS + 8*hour, 1}, {startMS + 40*hour - 60_001, 6},
-		{startMS + 48*hour + 1, 7},
+		{startMS + 32*hour + 60_001, 5}, {startMS + 24*hour - 60_000, 3}, {startMS + 16*hour + 60_000, 2}, {startMS + 8*hour, 1},
+		{startMS + 40*hour - 60_001, 6}, {startMS + 48*hour + 1, 7},
 	})
 	for i, want := range []exchange.Rate{1, 2, 3, 0, 0, 7, 0} {
 		have := d.do(exchange.Request{Operation: exchange.FuturesFundingRate, Symbol: d.name}).Funding

@@ -66,8 +66,8 @@ func TestANumberOfAControlCallHasItsBounds(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
 	for seed, want := range map[string]string{
-		"7." + strings.Repeat("0", 38): "7", "7." + strings.Repeat("0", 39): "", "1e18": "1000000000000000000", "1e19": "", "1E1": "10", "10e-1": "1", "1e-1": "",
-		`"7.0"`: "", "-1.0": "", "1.5": "",
+		"7." + strings.Repeat("0", 38): "7", "7." + strings.Repeat("0", 39): "", "1e18": "1000000000000000000", "1e19": "", "1E1": "10", "10e-1": "1",
+		"1e-1": "", `"7.0"`: "", "-1.0": "", "1.5": "",
 	} {
 		a := c.send("POST", "/control/v1/faults", `{"match":"GET /fapi/v1/ping","kind":"drop_request","seed":`+seed+`}`, nil)
 		if want == "" {

@@ -2,9 +2,11 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,6 +15,7 @@ import (
 	"time"
 
 	"botd/exchange"
+	"botd/exchange/sim"
 	"botd/internal/pipe"
 )
 
@@ -268,5 +271,82 @@ func TestServeEndsWithItsContext(t *testing.T) {
 	if conn, err := net.Dial("tcp", listener.Addr().String()); err == nil {
 		conn.Close()
 		t.Error("want the listener closed, have a connection")
+	}
+}
+
+// TestARequestIsAdmittedUnderTheLockOnlyWithinItsWindow: one that waited there for longer is refused.
+func TestARequestIsAdmittedUnderTheLockOnlyWithinItsWindow(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, nil)
+	for _, at := range []struct {
+		ageMS int64
+		taken bool
+	}{{5_000, true}, {5_001, false}, {-5_000, true}, {-5_001, false}} {
+		answer, err := s.execute(caller{testKey, ManualStartMS - at.ageMS}, &exchange.Request{Operation: exchange.FuturesLeverages}, 0)
+		var refusal *exchange.Refusal
+		if at.taken && (err != nil || len(answer.Leverages.Items()) != 4) {
+			t.Errorf("%d ms: want it answered, have %+v and %v", at.ageMS, answer, err)
+		}
+		if !at.taken && (!errors.As(err, &refusal) || refusal.Code != exchange.CodeInvalidTimestamp || refusal.Status != 401) {
+			t.Errorf("%d ms: want 401 and %d, have %v", at.ageMS, exchange.CodeInvalidTimestamp, err)
+		}
+	}
+	if answer, err := s.execute(caller{}, &exchange.Request{Operation: exchange.FuturesTime}, 0); err != nil || answer.ServerTimeMS != ManualStartMS {
+		t.Errorf("want a public request without a time answered, have %+v and %v", answer, err)
+	}
+}
+
+// TestADocumentThatCannotBeReadIs500, and its reason is logged.
+func TestADocumentThatCannotBeReadIs500(t *testing.T) {
+	t.Parallel()
+	var logged strings.Builder
+	s := newServer(t, func(config *Config) {
+		config.Log = func(format string, values ...any) { fmt.Fprintf(&logged, format, values...) }
+	})
+	broken := func() ([]byte, error) { return nil, errors.New("no document") }
+	if p := s.document(httptest.NewRequest("GET", documentPath, nil), broken); p.status != 500 || !strings.Contains(string(p.body), "no document") {
+		t.Errorf("want 500 with the reason, have %d %s", p.status, p.body)
+	}
+	if logged.String() != "no document" {
+		t.Errorf("want it logged, have %q", logged.String())
+	}
+	if p := s.document(httptest.NewRequest("POST", documentPath, nil), broken); p.status != 405 || p.allow != "GET" {
+		t.Errorf("want 405, have %d, allowed %q", p.status, p.allow)
+	}
+	if p := s.failure(errors.New("not a refusal")); p.status != 500 {
+		t.Errorf("want 500 for what is no refusal, have %d", p.status)
+	}
+}
+
+// TestAServerNeedsAnExchangeAndAccountsThatCanSign.
+func TestAServerNeedsAnExchangeAndAccountsThatCanSign(t *testing.T) {
+	t.Parallel()
+	key := []Account{{Key: "A", Secret: "S"}}
+	for _, c := range []struct {
+		name   string
+		change func(*Config)
+		want   string
+	}{
+		{"no exchange", func(c *Config) { c.Exchange = nil }, "needs an exchange"},
+		{"a state file without Build", func(c *Config) { c.StatePath = "x" }, "needs Build"},
+		{"no key", func(c *Config) { c.Accounts = append(key, Account{Secret: "S"}) }, "account 2 has no key"},
+		{"no secret", func(c *Config) { c.Accounts = []Account{{Key: "B"}} }, "account 1 has no key or no secret"},
+		{"an account twice", func(c *Config) { c.Accounts = append(key, key...) }, `"A" is given twice`},
+		{"a clock too fast", func(c *Config) { c.Clock.Speed = 2e6 }, "speed"},
+		{"a budget below 0", func(c *Config) { c.Budget = -1 }, "budget -1"},
+		{"a template that does not sign", func(c *Config) { c.Signer.Template = "{nonsense}" }, "nonsense"},
+		{"an account that cannot be opened", func(c *Config) {
+			c.NewAccount = func(string) sim.AccountConfig { return sim.AccountConfig{} }
+		}, "needs a name"},
+		{"a Build that fails", func(c *Config) { c.Build = func([]byte) (*sim.Exchange, error) { return nil, errors.New("no market") } }, "no market"},
+	} {
+		config := Config{Exchange: newExchange(t), Accounts: key, Clock: Clock{Manual: true}}
+		c.change(&config)
+		if s, err := New(config); err == nil || s != nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: want %q, have %v", c.name, c.want, err)
+		}
+	}
+	if _, err := New(Config{Exchange: newExchange(t)}); err != nil {
+		t.Errorf("an exchange alone: want a server of the public calls, have %v", err)
 	}
 }

@@ -51,7 +51,8 @@ func TestAVariantTakesADurationWhereItHasOne(t *testing.T) {
 // TestNoiseIsThatOfABinaryFloat on quantities that are no whole number.
 func TestNoiseIsThatOfABinaryFloat(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{"0.997": "0.9970000000000002", "0.1": "0.10000000000000003", "5": "5", "0": "0", "-2": "-2", "": "", "much": "much",
+	for text, want := range map[string]string{"0.997": "0.9970000000000002", "0.1": "0.10000000000000003", "5": "5", "0": "0", "-2": "-2",
+		"": "", "much": "much",
 		"1.5": "1.5000000000000004"} {
 		if have := withNoise(text); have != want {
 			t.Errorf("%q: want %q, have %q", text, want, have)
@@ -68,20 +69,25 @@ func TestAVariantWritesAnAnswerInItsWay(t *testing.T) {
 		status                int
 		body, want            string
 	}{
-		{"float-noise", "POST", "/fhapi/v1/order/open", 200, futures, `[{"filled":"0.5000000000000002","id":1,"quantity":"2","remainingQty":"0.10000000000000003"}]`},
-		{"float-noise", "GET", "/hapi/v1/spot/order/open", 200, `[{"filled":0.5,"price":0.3,"quantity":3}]`, `[{"filled":0.5000000000000002,"price":0.3,"quantity":3}]`},
+		{"float-noise", "POST", "/fhapi/v1/order/open", 200, futures,
+			`[{"filled":"0.5000000000000002","id":1,"quantity":"2","remainingQty":"0.10000000000000003"}]`},
+		{"float-noise", "GET", "/hapi/v1/spot/order/open", 200, `[{"filled":0.5,"price":0.3,"quantity":3}]`,
+			`[{"filled":0.5000000000000002,"price":0.3,"quantity":3}]`},
 		{"float-noise", "GET", "/fapi/v1/trades", 200, `[{"quantity":0.5}]`, `[{"quantity":0.5}]`},
 		{"foreign-status-words", "GET", "/hapi/v1/spot/order/history", 200,
 			`[{"filled":1,"side":"BUY","status":"FILLED"},{"filled":1,"side":"BUY","status":"CANCELED"},{"filled":0,"side":"BUY","status":"NEW"}]`,
 			`[{"filled":1,"side":"BUY","status":"EXECUTED"},{"filled":1,"side":"BUY","status":"CANCELLED"},{"filled":0,"side":"BUY","status":"NEW"}]`},
-		{"foreign-status-words", "GET", "/fhapi/v1/order", 200, `{"filled":"1","side":"BUY","status":"FILLED"}`, `{"filled":"1","side":"BUY","status":"FILLED"}`},
-		{"foreign-status-words", "GET", "/fhapi/v1/order", 200, `{"filled":"1","side":"BUY","status":"CANCELED"}`, `{"filled":"1","side":"BUY","status":"CANCELLED"}`},
+		{"foreign-status-words", "GET", "/fhapi/v1/order", 200, `{"filled":"1","side":"BUY","status":"FILLED"}`,
+			`{"filled":"1","side":"BUY","status":"FILLED"}`},
+		{"foreign-status-words", "GET", "/fhapi/v1/order", 200, `{"filled":"1","side":"BUY","status":"CANCELED"}`,
+			`{"filled":"1","side":"BUY","status":"CANCELLED"}`},
 		{"foreign-status-words", "GET", "/hapi/v1/spot/order/trades", 200, `[{"side":"BUY","status":"FILLED"}]`, `[{"side":"BUY","status":"FILLED"}]`},
 		{"foreign-status-words", "GET", "/hapi/v1/spot/order/trades", 200, `[{"filled":1,"status":"FILLED"}]`, `[{"filled":1,"status":"FILLED"}]`},
-		{"extra-fields", "GET", "/fapi/v1/time", 200, `{"serverTime":5}`, `{"Filled":"999999","ID":1,"STATUS":"FILLED","Status":"FILLED","note":"x","serverTime":5}`},
+		{"extra-fields", "GET", "/fapi/v1/time", 200, `{"serverTime":5}`,
+			`{"Filled":"999999","ID":1,"STATUS":"FILLED","Status":"FILLED","note":"x","serverTime":5}`},
 		{"extra-fields", "GET", "/hapi/v1/spot/wallet", 200, `{"wallets":[{"asset":"BTC"}]}`,
-			`{"Filled":"999999","ID":1,"STATUS":"FILLED","Status":"FILLED","note":"x","wallets":[{"Filled":"999999","ID":1,"STATUS":"FILLED","Status":"FILLED",` +
-				`"asset":"BTC","note":"x"}]}`},
+			`{"Filled":"999999","ID":1,"STATUS":"FILLED","Status":"FILLED","note":"x","wallets":[` +
+				`{"Filled":"999999","ID":1,"STATUS":"FILLED","Status":"FILLED","asset":"BTC","note":"x"}]}`},
 		{"strings-for-numbers", "GET", "/fapi/v1/candle", 200, `[[5,"1",0.25],{"a":{"b":1e-05}}]`, `[["5","1","0.25"],{"a":{"b":"1e-05"}}]`},
 		{"null-lists", "GET", "/api/v1/spot/public/books", 200, `{"asks":[],"bids":[[1,2]],"id":3}`, `{"asks":null,"bids":[[1,2]],"id":3}`},
 		{"null-lists", "POST", "/fhapi/v1/order/open", 200, `[]`, `null`},
@@ -248,7 +254,8 @@ func TestTheJournalOfRequestsIsFiltered(t *testing.T) {
 func TestAJournalsFilterIsANumberOrNone(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
-	for _, query := range []string{"after=-1", "limit=-1", "status=-1", "after=x", "limit=1.5", "status=99999999999999999999", "since=5", "match=nonsense", "%zz"} {
+	for _, query := range []string{"after=-1", "limit=-1", "status=-1", "after=x", "limit=1.5", "status=99999999999999999999",
+		"since=5", "match=nonsense", "%zz"} {
 		c.send("GET", "/control/v1/requests?"+query, "", nil).wantRefusal(t, 400, wire.CodeMalformed)
 	}
 }
