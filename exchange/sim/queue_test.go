@@ -14,30 +14,30 @@ func TestEventsAreDueByTimeThenInTheOrderOfTheRequests(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
 		q := queue{dueMS: never}
-		var waiting []eventTime
+		var queued []eventTime
 		for range 60 {
 			if random.IntN(3) > 0 {
 				at := random.Int64N(12)
 				q.push(at, &order{}, false)
-				waiting = append(waiting, eventTime{at, q.sequence})
-			} else if len(waiting) > 0 {
-				slices.SortFunc(waiting, func(a, b eventTime) int {
+				queued = append(queued, eventTime{at, q.sequence})
+			} else if len(queued) > 0 {
+				slices.SortFunc(queued, func(a, b eventTime) int {
 					if a.TimeMS != b.TimeMS {
 						return int(a.TimeMS - b.TimeMS)
 					}
 					return int(a.Sequence - b.Sequence)
 				})
-				if q.dueMS != waiting[0].TimeMS {
-					t.Fatalf("want the first due at %d, have %d", waiting[0].TimeMS, q.dueMS)
+				if q.dueMS != queued[0].TimeMS {
+					t.Fatalf("want the first due at %d, have %d", queued[0].TimeMS, q.dueMS)
 				}
 				first := q.pop()
-				if have := (eventTime{first.timeMS, first.sequence}); have != waiting[0] || first.order.arrives != have {
-					t.Fatalf("want %v, have %v of an order that arrives at %v", waiting[0], have, first.order.arrives)
+				if have := (eventTime{first.timeMS, first.sequence}); have != queued[0] || first.order.arrives != have {
+					t.Fatalf("want %v, have %v of an order that arrives at %v", queued[0], have, first.order.arrives)
 				}
-				waiting = waiting[1:]
+				queued = queued[1:]
 			}
-			if len(q.events) != len(waiting) || len(waiting) == 0 && q.dueMS != never {
-				t.Fatalf("want %d events, have %d, due at %d", len(waiting), len(q.events), q.dueMS)
+			if len(q.events) != len(queued) || len(queued) == 0 && q.dueMS != never {
+				t.Fatalf("want %d events, have %d, due at %d", len(queued), len(q.events), q.dueMS)
 			}
 		}
 	}
