@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -50,5 +51,102 @@ func TestWithinTheCorridorNobodyIsLiquidated(t *testing.T) {
 	})
 	if quiet < 20 {
 		t.Errorf("only %d moves were quiet", quiet)
+	}
+}
+
+// TestTheCorridorIsFoundAgainWhenAnAccountChanges: after a withdrawal, and after a fill, what was quiet is not.
+func TestTheCorridorIsFoundAgainWhenAnAccountChanges(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(d *desk){
+		"a withdrawal": func(d *desk) {
+			if err := d.Transfer("alice", exchange.Futures, "USDT", exchange.MustAmount("-800")); err != nil {
+				d.Fatal(err)
+			}
+		},
+		"a fill": func(d *desk) {
+			d.do(exchange.Request{Operation: exchange.FuturesSetLeverage, Symbol: d.name, Leverage: 50})
+			d.place(d.order("buy", exchange.MarketOrder, "3", ""))
+		},
+	} {
+		d := newDesk(t, Config{})
+		eth := d.on(exchange.Futures, "ETH-USDT")
+		d.place(d.order("buy", exchange.MarketOrder, "0.9", ""))
+		eth.place(eth.order("buy", exchange.MarketOrder, "16", ""))
+		quiet := func(share exchange.Price) bool {
+			width := d.p("50000") / 1000 * share
+			return d.Quiet(d.key(), d.p("50000")-width, d.p("50000")+width, startMS)
+		}
+		widest := exchange.Price(0)
+		for share := exchange.Price(1); share < 900 && quiet(share); share++ {
+			widest = share
+		}
+		if widest < 20 || widest > 300 {
+			t.Fatalf("want a corridor of some per cent, have %d thousandths", widest)
+		}
+		version := d.CorridorVersion()
+		if quiet(widest); d.CorridorVersion() != version {
+			t.Errorf("%s: want the corridor found once while nothing changes", name)
+		}
+		change(d)
+		if quiet(widest) {
+			t.Errorf("%s: want %d thousandths not quiet any more", name, widest)
+		}
+		if d.CorridorVersion() == version || !quiet(1) {
+			t.Errorf("%s: want a narrower corridor", name)
+		}
+	}
+}
+
+// TestPositionsAreCoupledWhereAnAccountHasSeveral: then one symbol has no bounds of its own.
+func TestPositionsAreCoupledWhereAnAccountHasSeveral(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, Config{})
+	seat, _ := d.Instrument(d.key())
+	apart := func(want bool, when string) {
+		t.Helper()
+		if _, _, _, have := seat.Bounds(); have != want {
+			t.Errorf("%s: want it apart %t, have %t", when, want, have)
+		}
+	}
+	apart(true, "without positions")
+	for i, each := range []*desk{d, d.as("bob"), d.as("bob").on(exchange.Futures, "ETH-USDT"), d.on(exchange.Futures, "ETH-USDT")} {
+		each.place(each.order("buy", exchange.MarketOrder, []string{"0.1", "0.1", "1", "1"}[i], ""))
+		apart(i < 2, fmt.Sprint("after position ", i+1))
+	}
+	for _, each := range []*desk{d, d.as("bob")} {
+		each.place(each.order("sell", exchange.MarketOrder, "0.1", "", reduceOnly))
+	}
+	apart(true, "when each has one again")
+}
+
+// TestAStopThatFollowsIsTrailedWhenItWaitsWhereItIsToBe.
+func TestAStopThatFollowsIsTrailedWhenItWaitsWhereItIsToBe(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, Config{})
+	seat, _ := d.Instrument(d.key())
+	d.place(d.order("buy", exchange.MarketOrder, "0.1", ""))
+	want := func(want bool, what string) {
+		t.Helper()
+		if have := seat.Trailed(); have != want {
+			t.Errorf("%s: want %t, have %t", what, want, have)
+		}
+	}
+	want(true, "before it follows")
+	seat.Trail(d.p("49500"), 0, true)
+	want(false, "before it is placed")
+	d.place(d.order("sell", exchange.StopMarket, "0.05", "", reduceOnly, d.stopAt("49400", exchange.MarkPrice)))
+	want(false, "with one that is further away")
+	stop := d.place(d.order("sell", exchange.StopMarket, "", "", closePosition, d.stopAt("49500", exchange.MarkPrice)))
+	want(true, "with the stop in its place")
+	seat.Trail(d.p("49600"), 0, true)
+	want(false, "when it is to be elsewhere")
+	seat.Trail(0, d.p("51000"), true)
+	want(true, "before it follows again")
+	d.do(exchange.Request{Operation: exchange.FuturesCancel, OrderID: stop.ID})
+	if seat.Revealed() || seat.Known() != d.p("50000") {
+		t.Errorf("want a still market's price known, have %d", seat.Known())
+	}
+	if seat.Reveal(true); seat.Revealed() {
+		t.Error("want no path of a still market revealed")
 	}
 }

@@ -46,6 +46,7 @@ func TestSlippageMovesTheTakerAndNeverPassesALimit(t *testing.T) {
 		}
 		t.Log(c.name)
 		d.fillsAre(c.want)
+		d.wantAmount("what slippage cost", d.Symbol(d.key()).PriceDecimal(d.p(c.want[0])-d.p("50000")).String(), d.Fills()[0].Slipped) // of one BTC
 	}
 }
 

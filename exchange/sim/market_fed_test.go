@@ -269,3 +269,107 @@ func TestATradeLiquidatesOnlyAPositionThatWasThere(t *testing.T) {
 		})
 	}
 }
+
+// TestASellingLimitFillsOnlyWhereTheVenueTradedThroughIt is the mirror image of what a buying one does.
+func TestASellingLimitFillsOnlyWhereTheVenueTradedThroughIt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		trade  exchange.Trade // TimeMS is relative to the order's acceptance
+		status exchange.OrderStatus
+		filled exchange.Quantity
+	}{
+		{"below it", exchange.Trade{Price: 50_099 * usd, Quantity: btc, TimeMS: 10}, exchange.StatusOpen, 0},
+		{"at it", exchange.Trade{Price: 50_100 * usd, Quantity: btc, TimeMS: 10}, exchange.StatusOpen, 0},
+		{"through it", exchange.Trade{Price: 50_100*usd + 1, Quantity: btc, TimeMS: 10}, exchange.StatusFilled, btc / 10},
+		{"through it with as much", exchange.Trade{Price: 50_200 * usd, Quantity: btc / 10, TimeMS: 10}, exchange.StatusFilled, btc / 10},
+		{"through it with less", exchange.Trade{Price: 50_200 * usd, Quantity: btc / 50, TimeMS: 10}, exchange.StatusOpen, btc / 50},
+		{"through it with nothing", exchange.Trade{Price: 50_200 * usd, TimeMS: 10}, exchange.StatusOpen, 0},
+		{"through it before it was there", exchange.Trade{Price: 50_200 * usd, Quantity: btc, TimeMS: -1}, exchange.StatusOpen, 0},
+	} {
+		x, key := fedExchange(t)
+		feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 50_000 * usd, Depth: depthOf(49_999, 50_001, btc)})
+		x.Advance(x.NowMS() + 100)
+		id := fedOrder(t, x, exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Price: 50_100 * usd, Quantity: btc / 10})
+		c.trade.TimeMS += x.NowMS()
+		x.Advance(x.NowMS() + 1000)
+		feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 50_000 * usd, Trades: []exchange.Trade{c.trade}})
+		t.Log(c.name)
+		wantOrder(t, x, id, c.status, c.filled)
+		for _, fill := range x.Fills() {
+			if fill.Price != 50_100*usd || !fill.Maker || fill.Side != exchange.Sell {
+				t.Errorf("a resting order makes at its own price: have %+v", fill)
+			}
+		}
+	}
+}
+
+// TestATradeFillsTheBestOrdersFirst, of both sides, as far as its quantity goes.
+func TestATradeFillsTheBestOrdersFirst(t *testing.T) {
+	t.Parallel()
+	x, key := fedExchange(t)
+	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 50_000 * usd, Depth: depthOf(49_999, 50_001, btc)})
+	var ids []int64
+	for _, price := range []exchange.Price{49_800, 49_900, 49_850, 49_900} {
+		ids = append(ids, fedOrder(t, x, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: price * usd, Quantity: btc / 10}))
+	}
+	x.Advance(x.NowMS() + 1000)
+	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Trades: []exchange.Trade{{Price: 49_700 * usd, Quantity: btc / 4, TimeMS: x.NowMS()}}})
+	for i, want := range []exchange.Quantity{0, btc / 10, btc / 20, btc / 10} {
+		status := exchange.StatusOpen
+		if want == btc/10 {
+			status = exchange.StatusFilled
+		}
+		wantOrder(t, x, ids[i], status, want)
+	}
+	if last, mark := x.Price(key); last != 49_700*usd || mark != last {
+		t.Errorf("want the price of the trade, have %d and %d", last, mark)
+	}
+}
+
+// TestADepthThatCrossesASellingLimitFillsItUpToItsQuantity, and what it took is gone.
+func TestADepthThatCrossesASellingLimitFillsItUpToItsQuantity(t *testing.T) {
+	t.Parallel()
+	x, key := fedExchange(t)
+	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 50_000 * usd, Depth: depthOf(49_999, 50_001, btc)})
+	id := fedOrder(t, x, exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Price: 50_100 * usd, Quantity: btc / 10})
+	x.Advance(x.NowMS() + 1000)
+	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Depth: depthOf(50_110, 50_130, btc/50, btc/50, btc)})
+	wantOrder(t, x, id, exchange.StatusOpen, btc/25) // 50110 and 50100, but not 50090
+	bids := (&desk{t, x, "a", exchange.Futures, "BTC-USDT"}).depth(5).Bids
+	if len(bids) != 1 || bids[0] != (exchange.Level{Price: 50_090 * usd, Quantity: btc}) {
+		t.Errorf("want the third level left, have %v", bids)
+	}
+}
+
+// TestAnUpdateWithAPriceOutOfBoundsChangesNothing, and what cannot be traded is no quote.
+func TestAnUpdateWithAPriceOutOfBoundsChangesNothing(t *testing.T) {
+	t.Parallel()
+	x, key := fedExchange(t)
+	d := &desk{t, x, "a", exchange.Futures, "BTC-USDT"}
+	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 50_000 * usd, Depth: depthOf(49_999, 50_001, btc)})
+	before := d.depth(5)
+	tick := x.Symbol(key).PriceTick
+	for _, update := range []FeedUpdate{
+		{Last: tick - 1, Depth: &exchange.Depth{}}, {Last: -1, Depth: &exchange.Depth{}}, {Last: 1<<60 + 1, Depth: &exchange.Depth{}},
+		{Last: 50_001 * usd, Depth: &exchange.Depth{}, Trades: []exchange.Trade{{Price: 50_000 * usd}, {Price: 0}}},
+		{Last: 50_001 * usd, Depth: &exchange.Depth{}, Trades: []exchange.Trade{{Price: 1<<60 + 1}}},
+	} {
+		if err := x.Feed(key, update); err == nil {
+			t.Errorf("%+v: want it refused", update)
+		}
+		if last, _ := x.Price(key); last != 50_000*usd || len(d.depth(5).Bids) != len(before.Bids) || d.depth(5).ID != before.ID {
+			t.Errorf("%+v: want nothing changed, have %d and %+v", update, last, d.depth(5))
+		}
+	}
+	feedTo(t, x, key, FeedUpdate{Last: tick, Trades: []exchange.Trade{{Price: tick}}})
+	level := func(price exchange.Price, quantity exchange.Quantity) exchange.Level {
+		return exchange.Level{Price: price, Quantity: quantity}
+	}
+	lot := x.Symbol(key).QuantityTick
+	feedTo(t, x, key, FeedUpdate{Depth: &exchange.Depth{Bids: []exchange.Level{level(0, btc), level(9*usd, 0), level(8*usd, lot)}, Asks: []exchange.Level{
+		level(-usd, btc), level(10*usd, lot)}}})
+	if have := d.depth(5); len(have.Bids) != 1 || have.Bids[0] != level(8*usd, lot) || len(have.Asks) != 1 || have.Asks[0].Price != 10*usd {
+		t.Errorf("want one level a side, have %+v", have)
+	}
+}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"testing"
 
@@ -67,6 +68,53 @@ func TestPublicAnswers(t *testing.T) {
 	d.wantCode(CodeParameter, err)
 	_, err = d.Do("", &exchange.Request{Operation: exchange.FuturesTicker, Symbol: "btc-usdt"})
 	d.wantCode(exchange.CodeFuturesInvalidSymbol, err)
+}
+
+// TestPositionsHistoryIsFiltered by symbol, side and the second of closing, both ends included; newest first.
+func TestPositionsHistoryIsFiltered(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, Config{})
+	eth := d.on(exchange.Futures, "ETH-USDT")
+	for i, each := range []struct {
+		*desk
+		in, out string
+	}{{d, "buy", "sell"}, {eth, "sell", "buy"}, {d, "sell", "buy"}, {eth, "buy", "sell"}} { // closed after 10.4, 20.4, 30.4 and 40.4 s
+		each.place(each.order(each.in, exchange.MarketOrder, "0.01", ""))
+		each.Advance(startMS + int64(i+1)*10_000 + 400)
+		each.place(each.order(each.out, exchange.MarketOrder, "0.01", "", reduceOnly))
+	}
+	second := func(n int64) int64 { return startMS + n*1_000 }
+	for _, c := range []struct {
+		request exchange.Request
+		want    string
+	}{
+		{exchange.Request{}, "[4 3 2 1]"}, {exchange.Request{Limit: 2}, "[4 3]"}, {exchange.Request{Limit: 2, Offset: 1}, "[3 2]"},
+		{exchange.Request{Offset: 4}, "[]"}, {exchange.Request{Symbol: "ETH-USDT"}, "[4 2]"}, {exchange.Request{PositionSide: exchange.Short}, "[3 2]"},
+		{exchange.Request{PositionSide: exchange.Long, Symbol: "BTC-USDT"}, "[1]"},
+		{exchange.Request{StartMS: second(20)}, "[4 3 2]"}, {exchange.Request{StartMS: second(21)}, "[4 3]"}, {exchange.Request{EndMS: second(20)}, "[2 1]"},
+		{exchange.Request{EndMS: second(19)}, "[1]"}, {exchange.Request{StartMS: second(20), EndMS: second(30)}, "[3 2]"},
+		{exchange.Request{StartMS: second(30), EndMS: second(20)}, "[]"}, {exchange.Request{Symbol: "BTC-USDT", Offset: 1}, "[1]"},
+	} {
+		c.request.Operation = exchange.FuturesPositionsHistory
+		ids := []int64{}
+		for _, p := range d.do(c.request).Positions.Items() {
+			ids = append(ids, p.ID)
+		}
+		if have := fmt.Sprint(ids); have != c.want {
+			t.Errorf("%+v: want %s, have %s", c.request, c.want, have)
+		}
+	}
+	for _, request := range []exchange.Request{{Symbol: "NO-USDT"}, {Limit: -1}, {Offset: -1}} {
+		request.Operation = exchange.FuturesPositionsHistory
+		if _, err := d.Do("alice", &request); err == nil {
+			t.Errorf("%+v: want it refused", request)
+		}
+	}
+	for _, request := range []exchange.Request{{StartMS: -1, EndMS: 5}, {EndMS: -1, StartMS: 5}, {Limit: -1, EndMS: 5}, {Offset: -1, EndMS: 5}, {StartMS: 5}} {
+		request.Operation, request.Symbol, request.Interval = exchange.SpotCandles, "BTC-USDT", exchange.Minute1
+		_, err := d.Do("", &request)
+		d.wantCode(CodeParameter, err)
+	}
 }
 
 func TestAReadOnlyKeyChangesNothing(t *testing.T) {
@@ -157,6 +205,9 @@ func TestOldFinishedOrdersAreForgottenAndOpenOnesStay(t *testing.T) {
 	d.wantStatus(resting.ID, exchange.StatusNew)
 	if n := len(d.AllOrders()); n < 20 || n > 60 {
 		t.Fatalf("want about 20 orders kept, have %d", n)
+	}
+	if history := d.do(exchange.Request{Operation: exchange.SpotOrderHistory, Limit: 1000}).Orders.Items(); len(history) != len(d.AllOrders()) {
+		t.Errorf("want the history of the stored orders alone, have %d", len(history))
 	}
 	fills := d.Fills()
 	if len(fills) != 20 || fills[0].ID != 381 || fills[19].ID != 400 {
