@@ -97,9 +97,7 @@ func (r *Replay) choose() error {
 		return failure.New(failure.NoInput, "botd fills lists what was traded", "%s has traded nothing in that time: there is nothing to compare",
 			r.Strategy.Name)
 	}
-	byTime := func(x, y parity.Execution) int { return cmp.Compare(x.AtMS, y.AtMS) }
-	slices.SortStableFunc(r.fills, byTime)
-	slices.SortStableFunc(r.held, byTime)
+	slices.SortStableFunc(r.fills, func(x, y parity.Execution) int { return cmp.Compare(x.AtMS, y.AtMS) })
 	if step := int64(r.Strategy.Interval); r.FromMS == 0 { // the candle at whose close the first fill was decided
 		r.FromMS = r.fills[0].AtMS/step*step - step
 	}

@@ -99,6 +99,9 @@ func TestANoteIsKeptWithAReport(t *testing.T) {
 			t.Errorf("want %.20s, have %.20s, %v", want, run.Note, err)
 		}
 	}
+	if info, err := os.Stat(filepath.Join(directory, "note.txt")); err != nil || info.Mode().Perm()&0o600 != 0o600 {
+		t.Errorf("want it open to its owner, have %v, %v", info.Mode(), err)
+	}
 	for range 2 { // taking away what is not there is no error
 		if err := saved.WriteNote(directory, ""); err != nil {
 			t.Error(err)
@@ -106,6 +109,12 @@ func TestANoteIsKeptWithAReport(t *testing.T) {
 		if run, err := saved.Read(filepath.Join(directory, backtest.ReportFile)); err != nil || run.Note != "" {
 			t.Errorf("have %q, %v", run.Note, err)
 		}
+	}
+	if err := os.MkdirAll(filepath.Join(directory, "note.txt", "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := saved.WriteNote(directory, ""); err == nil {
+		t.Error("a note that cannot be taken away: want an error")
 	}
 	if err := saved.WriteNote(filepath.Join(directory, "none"), "x"); err == nil {
 		t.Error("no directory: want an error")
@@ -141,7 +150,14 @@ func TestReportsAreCompared(t *testing.T) {
 	if c.Compare(); c.SameData || !c.SameConfig || c.FirstFill != "fill 2: none; 1970-01-01 00:01 BTC-USDT BUY 1 at 12" {
 		t.Errorf("have %+v", c)
 	}
-	c.Runs[1] = run("d", "c", "", nil, "10")
+	for k, want := range [][2]bool{{true, true}, {false, true}, {true, false}} { // of three, the last is another
+		third := []*saved.Run{run("d", "c", "", nil), run("e", "c", "", nil), run("d", "x", "", nil)}[k]
+		c = saved.Comparison{SameData: true, SameConfig: true, Runs: []*saved.Run{run("d", "c", "", nil), run("d", "c", "", nil), third}}
+		if c.Compare(); c.SameData != want[0] || c.SameConfig != want[1] {
+			t.Errorf("want %v, have %v, %v", want, c.SameData, c.SameConfig)
+		}
+	}
+	c.Runs = []*saved.Run{run("d", "c", "", nil, "10"), run("d", "c", "", nil, "10")}
 	if c.Compare(); c.FirstFill != "" {
 		t.Errorf("the same fills: have %s", c.FirstFill)
 	}

@@ -39,6 +39,22 @@ func TestTrialsAreRowsOfParquet(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
+	info, err := file.Stat()
+	if err != nil || info.Mode() != 0o600 {
+		t.Errorf("want it private, have %v, %v", info.Mode(), err)
+	}
+	whole, err := parquet.OpenFile(file, info.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]parquet.Kind{"params.fast": parquet.Double, "params.interval": parquet.ByteArray, "sharpe": parquet.Double} {
+		if column := whole.Root().Column(name); column == nil || column.Type().Kind() != want {
+			t.Errorf("%s: want a column of %v, have %v", name, want, column)
+		}
+	}
+	if none := (&saved.Sweep{}).WriteTrials(directory + "/none"); none == nil {
+		t.Error("no directory: want an error")
+	}
 	rows := make([]row, 2)
 	reader := parquet.NewGenericReader[row](file)
 	defer reader.Close()

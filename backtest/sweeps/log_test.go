@@ -131,6 +131,12 @@ func TestTheProgressIsStoredTwiceASecond(t *testing.T) {
 		if info, err := os.Stat(filepath.Join(directory, "progress.json")); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("want it private, have %v, %v", info.Mode(), err)
 		}
+		if err := log.Progress(1, 1); err != nil {
+			t.Fatal(err)
+		}
+		if p, known := sweeps.ProgressOf(directory); !known || p.Total != 1 {
+			t.Errorf("1 of 1: have %+v, %v", p, known)
+		}
 		for _, text := range []string{"", "{", `{"done": 0, "total": 0}`, `{"done": 1, "total": 2}` + strings.Repeat(" ", 1_024)} {
 			if err := os.WriteFile(filepath.Join(directory, "progress.json"), []byte(text), 0o600); err != nil {
 				t.Fatal(err)

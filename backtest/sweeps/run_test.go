@@ -423,7 +423,8 @@ func (f failing) Run(ctx context.Context, trials []backtest.Trial, _ func(*backt
 func TestSplits(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]exchange.Rate{"": 0, "70%": exchange.RateOne / 10 * 7, "0.7": exchange.RateOne / 10 * 7, "0.1%": exchange.RateOne / 1000,
-		"0%": -1, "100%": -1, "1": -1, "-5%": -1, "half": -1, "%": -1} {
+		"0.000001%": 1,
+		"0%":        -1, "100%": -1, "1": -1, "-5%": -1, "half": -1, "%": -1} {
 		have, err := sweeps.ParseSplit(text)
 		if want < 0 {
 			if err == nil || have != 0 || !strings.Contains(err.Error(), "--split "+text) {
