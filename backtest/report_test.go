@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -384,12 +386,46 @@ func TestTheReportIsWrittenWhole(t *testing.T) {
 		}
 		if name == "equity.csv" {
 			same(t, "the curve's end", result.FinalEquity, rows[len(rows)-1][1])
+			continue
 		}
+		wantRowsAsJSON(t, rows, fields[map[string]string{"fills.csv": "executions", "trades.csv": "trades"}[name]].([]any))
 	}
 	wantParquetAsCSV(t, directory)
 	blocked := filepath.Join(directory, "report.json", "below a file")
 	if err := result.WriteDir(blocked); err == nil {
 		t.Error("a directory that cannot be created: want an error")
+	}
+	broken := errors.New("no room")
+	for what, output := range map[string]backtest.Output{
+		"no room":                   {Name: "x.html", Write: func(io.Writer) error { return broken }},
+		"no such file or directory": {Name: "none/x.html", Write: func(io.Writer) error { return nil }},
+	} {
+		if err := result.WriteDir(directory, output); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("want %q, have %v", what, err)
+		}
+		if left, _ := filepath.Glob(filepath.Join(directory, "*.partial")); len(left) != 0 {
+			t.Errorf("%s: %v is left", what, left)
+		}
+	}
+	if again, err := os.ReadFile(filepath.Join(directory, "report.json")); err != nil || !bytes.Equal(again, text) {
+		t.Errorf("want the earlier report as it was, have %v", err)
+	}
+}
+
+// wantRowsAsJSON compares rows of CSV with those of the JSON, whose quantity they name otherwise.
+func wantRowsAsJSON(t *testing.T, rows [][]string, all []any) {
+	t.Helper()
+	for i, row := range rows[1:] {
+		fields := all[i].(map[string]any)
+		for k, name := range rows[0] {
+			want := fields[map[bool]string{true: "quantity", false: name}[name == "qty"]]
+			if number, is := want.(float64); is {
+				want = strconv.FormatFloat(number, 'f', -1, 64)
+			}
+			if want != row[k] {
+				t.Errorf("row %d: %s: want %v, have %s", i, name, want, row[k])
+			}
+		}
 	}
 }
 

@@ -133,6 +133,22 @@ func TestLegsShareTheMargin(t *testing.T) {
 	}
 }
 
+// TestEachLegHasItsOwnLeverage: at 20 times, 500 units at 100 take 2500 of 10000 USDT; at 4 times they would take 12500.
+func TestEachLegHasItsOwnLeverage(t *testing.T) {
+	t.Parallel()
+	rows := "100 100 100 100\n100 100 100 100\n100 100 100 100\n100 100 100 100"
+	first, second := coin(t, exchange.Futures, "AAA"), coin(t, exchange.Futures, "BBB")
+	for leverage, fills := range map[int]int{20: 1, 4: 0} {
+		two := legOf("two", candlesOf(t, second, exchange.Hour1, midnight, rows), &scripted{targets: hold(t, second, ". 500 . .")})
+		two.Strategy.Leverage = leverage
+		result := mustRun(t, backtest.Config{Cash: exchange.AmountOf(10_000), Costs: fees(0, 0), Legs: []backtest.Leg{
+			legOf("one", candlesOf(t, first, exchange.Hour1, midnight, rows), &scripted{targets: hold(t, first, ". . . .")}), two}})
+		if result.Fills != fills {
+			t.Errorf("leverage %d: want %d fills, have %d, %v", leverage, fills, result.Fills, result.Warnings)
+		}
+	}
+}
+
 // TestLegsOfTwoIntervalsCloseInOrderOfTime: the minutes decide on their own
 // closes while the hour is under way.
 func TestLegsOfTwoIntervalsCloseInOrderOfTime(t *testing.T) {
