@@ -69,6 +69,22 @@ func TestThreeColumnsAreThreeMarketsOfOneRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ends, noted := 0, [2]int{}
+	config.Progress = func(done, total int) {
+		if done == total {
+			ends++
+		}
+	}
+	config.Note = func(*engine.Note) { noted[min(ends, 1)]++ }
+	if _, err := backtest.RunColumns(t.Context(), config); err != nil || ends != 1 {
+		t.Errorf("want the progress of the realistic run alone, have %d ends, %v", ends, err)
+	}
+	first := noted[0] + noted[1]
+	config.Progress = nil
+	if mustRun(t, config); noted[0]+noted[1] != 2*first {
+		t.Errorf("want the facts of the realistic run alone, have %d of all, %d of it", first, noted[0]+noted[1]-first)
+	}
+	config.Note = nil
 	alone := mustRun(t, config)
 	if result.ResultSHA256 != alone.ResultSHA256 || result.Columns[1].ResultSHA256 != alone.ResultSHA256 ||
 		result.Columns[1].FinalEquity != alone.FinalEquity {

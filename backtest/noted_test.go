@@ -187,11 +187,11 @@ func TestOrdersOfTheDirectMachineAreCounted(t *testing.T) {
 func TestTheFirstThatEndsTradingCounts(t *testing.T) {
 	t.Parallel()
 	e := counting(noted("trend", engine.NoteStrategyFailed{Why: "it panicked"}), noted("other", engine.NoteStrategyFailed{Why: "later"}),
-		noted("", engine.NoteQuarantine{Why: "a stranger's order"}), noted("", engine.NoteHalt{Why: "by hand"}), noted("", engine.NoteHalt{Why: "again"}),
+		noted("", engine.NoteQuarantine{Why: "a foreign order"}), noted("", engine.NoteHalt{Why: "by hand"}), noted("", engine.NoteHalt{Why: "again"}),
 		noted("trend", engine.NoteNotice{Withheld: true}), noted("trend", engine.NoteNotice{}), noted("", engine.NoteLiquidated{}))
 	want := EndedBy{"strategy_failed", time.UnixMilli(notedMS).UTC(), "it panicked", "trend", "it panicked"}
 	if e.ended == nil || *e.ended != want || e.failure != "trend failed and was stopped: it panicked" ||
-		e.quarantine != "a stranger's order" || e.halt != "by hand" {
+		e.quarantine != "a foreign order" || e.halt != "by hand" {
 		t.Errorf("have %+v, %s, %s, %s", e.ended, e.failure, e.quarantine, e.halt)
 	}
 	if *e.notices != (Notices{Count: 2, Withheld: 1}) || e.liquidatedMS != notedMS {

@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"math"
+	"strconv"
 	"time"
 )
 
@@ -52,8 +53,7 @@ func Years(firstMS int64, equity, bench []float64) []YearRow {
 	held := compounded(firstMS, s.bench, 12)
 	first := time.UnixMilli(firstMS).UTC().Year()
 	for i, r := range s.years {
-		year := time.Date(first+i, 1, 1, 0, 0, 0, 0, time.UTC).Format("2006")
-		rows = append(rows, YearRow{year, finite(100 * r), finite(100 * held[i])})
+		rows = append(rows, YearRow{strconv.Itoa(first + i), finite(100 * r), finite(100 * held[i])})
 	}
 	return rows
 }

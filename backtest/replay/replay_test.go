@@ -68,7 +68,8 @@ func replaying(t *testing.T, market string) *Replay {
 	}
 	directory := t.TempDir()
 	file, data := filepath.Join(directory, "trend.yaml"), filepath.Join(directory, "BTCUSDT-1h.csv")
-	text := "name: trend\nstrategy: sma_cross\nmarket: " + market + "\nsymbol: BTC-USDT\ninterval: 1h\nsize: {equity: 100%}\nparams: {fast: 1, slow: 2, mode: MODE}\n" +
+	text := "name: trend\nstrategy: sma_cross\nmarket: " + market + "\nsymbol: BTC-USDT\ninterval: 1h\n" +
+		"size: {equity: 100%}\nparams: {fast: 1, slow: 2, mode: MODE}\n" +
 		"backtest: {cash: 777}\n"
 	text = strings.ReplaceAll(text, "MODE", map[string]string{"futures": "long_short", "spot": "long_only"}[market])
 	if err := errors.Join(os.WriteFile(file, []byte(text), 0o600), tape.WriteFile(data, candles, symbol, nil)); err != nil {
@@ -267,7 +268,7 @@ func TestWhatTradingCost(t *testing.T) {
 	}
 }
 
-// TestTheRoundTripOfAFill is one that it entered or left, as far as readings tell.
+// TestTheRoundTripOfAFill is one that it entered or left, as far as readings show.
 func TestTheRoundTripOfAFill(t *testing.T) {
 	t.Parallel()
 	trips := []view.RoundTrip{{Side: "LONG", EnteredMS: 100_000, LeftMS: 200_000}, {Side: "SHORT", EnteredMS: 200_000, LeftMS: 300_000}}
