@@ -106,9 +106,9 @@ func TestWhatTheDirectMachineMaySend(t *testing.T) {
 			t.Errorf("%d hundredths: want too small %v, have %v", size, want, have)
 		}
 	}
-	bare := *symbol
-	bare.Brackets = nil
-	d.symbol = &bare
+	plain := *symbol
+	plain.Brackets = nil
+	d.symbol = &plain
 	for leverage, want := range map[int]bool{1: true, 2: false} {
 		if d.leverage = leverage; d.bracketed(price, quantity(1)) != want {
 			t.Errorf("without brackets, a leverage of %d: want %v", leverage, want)
