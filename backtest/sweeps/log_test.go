@@ -67,6 +67,9 @@ func TestWhatASweepHasSurvivesACut(t *testing.T) {
 		if err != nil || len(trials) != 3 || trials[1].Seen.Fills != 1 || trials[2].Seen.Fills != 7 {
 			t.Fatalf("cut at %d: have %d trials, %v", cut, len(trials), err)
 		}
+		if after, err := os.ReadFile(rows); err != nil || !strings.HasSuffix(string(after), "\n") {
+			t.Fatalf("cut at %d: want nothing left behind the last row, have %s, %v", cut, after, err)
+		}
 	}
 	for _, altered := range []string{"no row", `{"job_sha256":"1"}`, `{"seen":{}}`} {
 		if err := os.WriteFile(rows, []byte(lines[0]+altered+"\n"+lines[0]), 0o600); err != nil {
