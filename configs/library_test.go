@@ -35,19 +35,19 @@ func TestALibraryIsReadFromTheScriptsFolderAlone(t *testing.T) {
 		{"a link inside", "", "", func(folder, _ string) error {
 			return join(os.WriteFile(filepath.Join(folder, "one.star"), []byte(side), 0o600), os.Symlink("one.star", filepath.Join(folder, "lib.star")))
 		}},
-		{"a link out", "", "x.star:1: load(\"lib.star\"): it cannot be read: path escapes from parent", func(folder, outside string) error {
+		{"a link out", "", "x.star:1: load(\"lib.star\"): cannot be read: path escapes from parent", func(folder, outside string) error {
 			return os.Symlink(outside, filepath.Join(folder, "lib.star"))
 		}},
-		{"a relative link out", "", "it cannot be read: path escapes from parent", func(folder, outside string) error {
+		{"a relative link out", "", "cannot be read: path escapes from parent", func(folder, outside string) error {
 			return os.Symlink("../"+filepath.Base(outside), filepath.Join(folder, "lib.star"))
 		}},
-		{"a directory", "", "it cannot be read: it is not a regular file", func(folder, _ string) error {
+		{"a directory", "", "cannot be read: it is not a regular file", func(folder, _ string) error {
 			return os.Mkdir(filepath.Join(folder, "lib.star"), 0o700)
 		}},
-		{"a file of more than a mebibyte", "", "it cannot be read: it is 1048577 bytes long; a library has at most 1048576", func(folder, _ string) error {
+		{"a file of more than a mebibyte", "", "cannot be read: it is 1048577 bytes long; a library has at most 1048576", func(folder, _ string) error {
 			return os.WriteFile(filepath.Join(folder, "lib.star"), []byte(strings.Repeat("#", 1<<20+1)), 0o600)
 		}},
-		{"none", "", "there is no such file", func(string, string) error { return nil }},
+		{"none", "", "file not found", func(string, string) error { return nil }},
 		{"another version than the pinned one", "file_sha256: " + strings.Repeat("0", 64), "is not the file that was meant",
 			func(folder, _ string) error {
 				return os.WriteFile(filepath.Join(folder, "lib.star"), []byte(side), 0o600)

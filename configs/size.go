@@ -69,7 +69,7 @@ func (r *strategyReader) checkMax(s *section, node *yaml.Node) {
 	c := r.into
 	switch {
 	case c.Market == exchange.Spot && c.Size.Max > exchange.RateOne:
-		s.wrong(node, "spot buys with what is there; at most 100%", "%smax %s is more than the account", s.path, node.Value)
+		s.wrong(node, "spot buys only with available funds; use at most 100%", "%smax %s is more than the account", s.path, node.Value)
 	case c.Leverage > 0 && c.Size.Max > exchange.Rate(c.Leverage)*exchange.RateOne:
 		s.wrong(node, fmt.Sprintf("at most %d00%%", c.Leverage), "%smax %s exceeds leverage %d", s.path, node.Value, c.Leverage)
 	}
@@ -80,7 +80,7 @@ func (r *strategyReader) checkEquity(s *section, node *yaml.Node) {
 	r.equity = node
 	switch {
 	case c.Market == exchange.Spot && c.Size.Equity > exchange.RateOne:
-		s.wrong(node, "spot buys with what is there; at most 100%", "%sequity %s is more than the account", s.path, node.Value)
+		s.wrong(node, "spot buys only with available funds; use at most 100%", "%sequity %s is more than the account", s.path, node.Value)
 	case c.Leverage > 0 && c.Size.Equity > exchange.Rate(c.Leverage)*exchange.RateOne:
 		s.wrong(node, fmt.Sprintf("size.equity is the notional, leverage not multiplied in; at most %d00%%", c.Leverage),
 			"%sequity %s exceeds leverage %d", s.path, node.Value, c.Leverage)

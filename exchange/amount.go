@@ -15,8 +15,8 @@ const AmountScale = 18
 
 // Amount is an exact decimal with 18 places: money in USDT, a wallet's quantity of an asset, or a
 // mean price. It is a 128-bit integer: a price of 8 places times a quantity of 8 places is exact,
-// and the largest value is about 1.7e20. Arithmetic that would overflow panics. That is a broken
-// invariant, since every input is bounded at the edge.
+// and the largest value is about 1.7e20. Arithmetic that would overflow panics: an overflow is a
+// broken invariant, because every input is bounded at the edge.
 type Amount struct {
 	hi int64
 	lo uint64
@@ -129,7 +129,7 @@ func (a Amount) big() *big.Int {
 	return n
 }
 
-// Decimal returns the same number for the edges: the wire, the screen, a file.
+// Decimal returns the same number as a decimal, for the wire, the screen and files.
 func (a Amount) Decimal() decimal.Decimal { return decimal.NewFromBigInt(a.big(), -AmountScale) }
 
 // Float returns a float64 within a few units of its last place, for statistics and metrics only: 9500 may be 9500.000000000002.
@@ -166,7 +166,7 @@ func (a Amount) Append(text []byte) []byte {
 		return text
 	}
 	places := AmountScale
-	// By constants, which the compiler divides by without a division.
+	// Division by constants, which the compiler replaces by multiplication.
 	if part%1e9 == 0 {
 		part, places = part/1e9, places-9
 	}
@@ -196,7 +196,7 @@ func (a *Amount) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Sign is -1, 0 or +1.
+// Sign returns -1, 0 or +1.
 func (a Amount) Sign() int {
 	switch {
 	case a.hi < 0:
@@ -237,7 +237,7 @@ func (a Amount) Abs() Amount {
 	return a
 }
 
-// Cmp is -1, 0 or +1 as a is below, equal to or above b.
+// Cmp returns -1, 0 or +1 if a is below, equal to or above b.
 func (a Amount) Cmp(b Amount) int {
 	switch {
 	case a.hi < b.hi || a.hi == b.hi && a.lo < b.lo:
@@ -273,8 +273,8 @@ func (a Amount) Mul(n int64) Amount { return a.MulDiv(n, 1) }
 // Div returns a / n, truncated towards zero; n is not zero.
 func (a Amount) Div(n int64) Amount { return a.MulDiv(1, n) }
 
-// MulRate returns a x rate, truncated towards zero beyond 18 places: exact whenever the product has
-// no more places than that.
+// MulRate returns a x rate, truncated towards zero beyond 18 places: exact if the product has no
+// more places than that.
 func (a Amount) MulRate(rate Rate) Amount { return a.MulDiv(int64(rate), int64(RateOne)) }
 
 // MulDiv returns a x n / m, truncated towards zero, with a 192-bit product in between.
@@ -293,7 +293,7 @@ func (a Amount) MulDiv(n, m int64) Amount {
 	}
 	if divisor != 1 {
 		rest := mid
-		if high != 0 || mid >= divisor { // else the quotient has one word: one division instead of two
+		if high != 0 || mid >= divisor { // otherwise the quotient has one word: one division instead of two
 			mid, rest = bits.Div64(high, mid, divisor)
 		} else {
 			mid = 0
@@ -310,8 +310,8 @@ func (a Amount) MulDiv(n, m int64) Amount {
 	return result
 }
 
-// Quo returns how many whole times b fits into a, truncated towards zero; b is not zero. It is for
-// sizing and ratios, not for the inner loop.
+// Quo returns the number of whole times b fits into a, truncated towards zero; b is not zero. It is
+// for sizing and ratios, not for the inner loop.
 func (a Amount) Quo(b Amount) int64 {
 	if b.IsZero() {
 		panic("exchange: amount divided by zero")
@@ -366,7 +366,7 @@ func (a Amount) MulQuo(b, c Amount) Amount {
 	return result
 }
 
-// Ratio returns a / b as a Rate, truncated towards zero; zero when b is zero.
+// Ratio returns a / b as a Rate, truncated towards zero, or zero if b is zero.
 func (a Amount) Ratio(b Amount) Rate {
 	if b.IsZero() {
 		return 0
@@ -384,7 +384,7 @@ func (a Amount) Ratio(b Amount) Rate {
 // wide is an integer of 256 bits, the lowest 64 first.
 type wide [4]uint64
 
-// product returns a x b, neither of which is negative.
+// product returns a x b for a and b that are not negative.
 func product(a, b Amount) (w wide) {
 	var carry, part uint64
 	w[1], w[0] = bits.Mul64(a.lo, b.lo)
@@ -398,7 +398,7 @@ func product(a, b Amount) (w wide) {
 	return w
 }
 
-// quotient returns w / c and whether it is an amount. c is above zero.
+// quotient returns w / c and whether it fits an Amount. c is above zero.
 func (w wide) quotient(c Amount) (Amount, bool) {
 	if c.hi == 0 {
 		q3, rest := w[3]/c.lo, w[3]%c.lo
@@ -416,8 +416,8 @@ func (w wide) quotient(c Amount) (Amount, bool) {
 	return Amount{int64(q1), q0}, q2 == 0 && q1 < 1<<62
 }
 
-// digit divides three words by two, of which the first has its highest bit set and which are more than the
-// first two (Knuth, The Art of Computer Programming, 4.3.1, algorithm D).
+// digit divides three words by two. The divisor's highest bit is set, and it is larger than the
+// first two words (Knuth, The Art of Computer Programming, 4.3.1, algorithm D).
 func digit(u2, u1, u0, d1, d0 uint64) (q, r1, r0 uint64) {
 	q, rest, carry := ^uint64(0), uint64(0), uint64(0)
 	if u2 < d1 {

@@ -98,7 +98,7 @@ type Candle struct {
 }
 
 // Candles are the candles of one symbol and interval in columns, oldest first. The optional columns
-// (QuoteVolume and after) are empty where the source has none.
+// (QuoteVolume and after) are empty if the source has none.
 type Candles struct {
 	Interval               Interval
 	OpenMS                 []int64
@@ -138,7 +138,8 @@ func (c *Candles) Load(i int, candle *Candle) {
 // CloseMS returns the first millisecond after candle i.
 func (c *Candles) CloseMS(i int) int64 { return c.OpenMS[i] + int64(c.Interval) }
 
-// Append adds a candle at the end, with the columns that there are: all where it is the first.
+// Append adds a candle at the end. It fills the columns that exist, or all columns for the first
+// candle.
 func (c *Candles) Append(candle Candle) {
 	first := len(c.OpenMS) == 0
 	c.OpenMS = append(c.OpenMS, candle.OpenMS)
@@ -180,7 +181,7 @@ func (c *Candles) Merge(part Candle) {
 	}
 }
 
-// Slice returns the candles from..to, to excluded. The columns are shared.
+// Slice returns the candles in [from, to). The columns are shared.
 func (c *Candles) Slice(from, to int) *Candles {
 	part := &Candles{
 		Interval: c.Interval, OpenMS: c.OpenMS[from:to], Open: c.Open[from:to], High: c.High[from:to],
@@ -198,7 +199,7 @@ func (c *Candles) Slice(from, to int) *Candles {
 	return part
 }
 
-// Join extends a candle by the one that follows it.
+// Join extends a candle by its successor.
 func (c *Candle) Join(next *Candle) {
 	c.High, c.Low, c.Close = max(c.High, next.High), min(c.Low, next.Low), next.Close
 	c.Volume += next.Volume
@@ -217,7 +218,7 @@ func (i Interval) CheckBuilds(longer Interval) error {
 	return nil
 }
 
-// Plausible returns what is wrong with a candle, or nil: prices are above zero, high is the
+// Plausible returns the reason why a candle is invalid, or nil: prices are above zero, high is the
 // highest, low the lowest, volume is not negative.
 func (c Candle) Plausible() error {
 	switch {

@@ -5,11 +5,12 @@ import (
 	"fmt"
 )
 
-// A call of the exchange fails in four ways, and each needs another reaction. They are types, so
-// that none can be mistaken for another and a failed read can never look like an empty answer.
+// A call of the exchange fails in four ways, each of which needs a different reaction. They are
+// separate types, so that one cannot be mistaken for another and a failed read never looks like an
+// empty answer.
 
-// Refusal is a parsed "no" of the exchange: nothing was done. Code and Message are the venue's,
-// Status is the HTTP status.
+// Refusal is the exchange's parsed rejection of a request: nothing was done. Code and Message are
+// the venue's, Status is the HTTP status.
 type Refusal struct {
 	Operation Operation
 	Status    int
@@ -17,7 +18,7 @@ type Refusal struct {
 	Message   string
 }
 
-// Error says what was refused and why.
+// Error returns the refused operation and the reason.
 func (r *Refusal) Error() string {
 	return fmt.Sprintf("%s refused: %s (HTTP %d, code %d)", r.Operation, r.Message, r.Status, r.Code)
 }
@@ -38,49 +39,49 @@ func (r *Refusal) Unauthorized() bool {
 		(r.Status == 401 || r.Status == 403) && r.Code != CodeInvalidTimestamp
 }
 
-// UnknownSymbol reports whether the refusal is about a symbol that the exchange does not have.
+// UnknownSymbol reports whether the exchange refused because it does not list the symbol.
 func (r *Refusal) UnknownSymbol() bool {
 	return r.Code == CodeSpotInvalidSymbol || r.Code == CodeFuturesInvalidSymbol
 }
 
-// Uncertain means that the outcome of a placement is not known: the order may be on the exchange.
-// It is never sent again; only fetching decides.
+// Uncertain means that the outcome of a placement is unknown: the order may be on the exchange. It
+// is never sent again; only a fetch settles it.
 type Uncertain struct {
 	Reason string // short, from a closed set: timeout, reset, status 503, malformed answer, ...
 	Err    error
 }
 
-// ReasonRateLimited is the reason when the answer was "too many requests".
+// ReasonRateLimited is the reason for an answer "too many requests".
 const ReasonRateLimited = "rate limited"
 
-// Error says why the outcome is unknown.
+// Error returns why the outcome is unknown.
 func (u *Uncertain) Error() string { return "outcome unknown: " + u.Reason }
 
 // Unwrap returns the cause.
 func (u *Uncertain) Unwrap() error { return u.Err }
 
-// Unavailable means that a call got no answer, or the answer "not now". A read may be tried again.
+// Unavailable means that a call got no answer, or the answer "not now". A read may be retried.
 type Unavailable struct {
 	Operation    Operation
 	Reason       string
-	RetryAfterMS int64 // as asked by the venue, 0 when it did not
+	RetryAfterMS int64 // as requested by the venue, 0 if it did not
 	Err          error
 }
 
-// Error says what was not available.
+// Error returns the unavailable operation and the reason.
 func (u *Unavailable) Error() string { return fmt.Sprintf("%s unavailable: %s", u.Operation, u.Reason) }
 
 // Unwrap returns the cause.
 func (u *Unavailable) Unwrap() error { return u.Err }
 
-// Malformed means that a successful answer could not be understood.
+// Malformed means that a successful answer could not be parsed.
 type Malformed struct {
 	Operation Operation
 	What      string
 	Err       error
 }
 
-// Error says what could not be understood.
+// Error returns the operation and what could not be parsed.
 func (m *Malformed) Error() string {
 	return fmt.Sprintf("%s answer malformed: %s", m.Operation, m.What)
 }

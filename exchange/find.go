@@ -1,6 +1,6 @@
 package exchange
 
-// FindSymbol finds a configured symbol among those known.
+// FindSymbol finds a configured symbol among the known ones.
 func FindSymbol(symbols []*Symbol, market Market, name string) (*Symbol, bool) {
 	for _, s := range symbols {
 		if s.Market == market && s.Name == name {

@@ -1,7 +1,8 @@
-// Package exchange defines the vocabulary of the market: Symbol, candle columns, Order, Position, Request and Answer, tick arithmetic, errors.
+// Package exchange defines the vocabulary of the market: Symbol, candle columns, Order, Position,
+// Request and Answer, tick arithmetic, errors.
 //
 // Everything here is a value. Prices and quantities are whole numbers of a symbol's smallest unit
-// (Price, Quantity), sums of money are exact decimals of 18 places (Amount), times are Unix
+// (Price, Quantity), amounts of money are exact decimals with 18 places (Amount), times are Unix
 // milliseconds (names end in MS). Nothing in the package reads a clock, does I/O or starts a
 // goroutine.
 package exchange
@@ -11,7 +12,7 @@ import "fmt"
 // Market names one of the two markets of the trading service.
 type Market uint8
 
-// The two markets. The zero value is no market; every function refuses it.
+// The two markets. The zero value is no market, and every function refuses it.
 const (
 	Futures Market = iota + 1 // perpetual futures: margin, leverage, positions
 	Spot                      // assets in a wallet
@@ -60,7 +61,7 @@ func (s *Side) UnmarshalText(text []byte) (err error) {
 // ParseSide reads BUY or SELL.
 func ParseSide(text string) (Side, error) { return sideNames.parse(text) }
 
-// Sign is +1 for Buy and -1 for Sell: the sign the side gives a position.
+// Sign returns +1 for Buy and -1 for Sell: the sign that the side gives a position.
 func (s Side) Sign() int64 {
 	switch s {
 	case Buy:
@@ -79,7 +80,7 @@ func (s Side) Opposite() Side {
 	return Buy
 }
 
-// SideOf returns the side that moves a position by the signed quantity, which is not zero.
+// SideOf returns the side that moves a position by the signed quantity, which must not be zero.
 func SideOf(delta Quantity) Side {
 	switch {
 	case delta > 0:
@@ -129,7 +130,7 @@ func (t OrderType) Priced() bool { return t == Limit || t == StopLimit || t == T
 // StopLoss reports whether the order is a stop-loss kind.
 func (t OrderType) StopLoss() bool { return t == StopLimit || t == StopMarket }
 
-// WorkingType says which price activates a conditional order.
+// WorkingType is the price that activates a conditional order.
 type WorkingType uint8
 
 // The working types. The zero value belongs to orders that are not conditional.
@@ -147,13 +148,13 @@ func (w WorkingType) String() string { return workingTypeNames.text(w) }
 // MarshalText writes the name.
 func (w WorkingType) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
-// UnmarshalText reads the name; empty is none.
+// UnmarshalText reads the name; an empty text means none.
 func (w *WorkingType) UnmarshalText(text []byte) (err error) {
 	*w, err = ParseWorkingType(string(text))
 	return err
 }
 
-// ParseWorkingType reads CONTRACT_PRICE or MARK_PRICE; empty is none.
+// ParseWorkingType reads CONTRACT_PRICE or MARK_PRICE; an empty text means none.
 func ParseWorkingType(text string) (WorkingType, error) {
 	if text == "" {
 		return NoWorkingType, nil

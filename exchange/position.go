@@ -29,7 +29,7 @@ func ParsePositionSide(text string) (PositionSide, error) { return positionSideN
 // PositionStatus is the state of a futures position.
 type PositionStatus uint8
 
-// OPEN is from the interface, the other two from decisions.md, closed position.
+// OPEN is documented in the interface, the other two in decisions.md under closed position.
 const (
 	PositionOpen PositionStatus = iota + 1
 	PositionClosed
@@ -60,8 +60,8 @@ type Position struct {
 	Remaining       Quantity // not closed yet
 	Leverage        int
 	UnrealizedPNL   Amount // USDT
-	RealizedPNL     Amount // USDT, price difference alone
-	LiqPrice        Amount // zero when no price above zero liquidates
+	RealizedPNL     Amount // USDT, from the price difference only
+	LiqPrice        Amount // zero if no price above zero liquidates
 	Status          PositionStatus
 	LastUpdatePrice Amount
 	ClosePrice      Amount
@@ -90,10 +90,10 @@ type MarginAccount struct {
 	AvailableBalance    Amount
 	TotalBonus          Amount
 	TestStatus, IsDemo  bool
-	PositionsUndeclared int // elements of the positions array, whose shape the interface does not show
+	PositionsUndeclared int // elements of the positions array, whose shape the interface does not document
 }
 
-// Equity is wallet plus unrealised profit.
+// Equity returns the wallet plus unrealized profit.
 func (a *MarginAccount) Equity() Amount { return a.WalletBalance.Add(a.UnrealizedPNL) }
 
 // Balance is one entry of the spot wallet (interface, Spot wallet entry).
@@ -110,7 +110,7 @@ type LeverageSetting struct {
 }
 
 // Ticker holds the 24-hour statistics of a symbol (interface, Futures ticker and Spot ticker). Spot
-// has no bid, ask and count.
+// has no bid, ask or count.
 type Ticker struct {
 	Symbol          string
 	Last, Bid, Ask  Price

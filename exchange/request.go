@@ -91,7 +91,7 @@ func (o Operation) Signed() bool {
 }
 
 // Places reports whether the operation places an order. Such a request is sent at most once, and
-// its outcome is uncertain when the answer is lost.
+// its outcome is uncertain if the answer is lost.
 func (o Operation) Places() bool { return o == FuturesPlace || o == SpotPlace }
 
 // Changes reports whether the operation changes anything on the exchange.
@@ -103,11 +103,12 @@ func (o Operation) Changes() bool {
 	return false
 }
 
-// SendLimit bounds when the first byte of a request may be sent. The zero value sets no bound.
+// SendLimit bounds the time at which the first byte of a request may be sent. The zero value sets
+// no bound.
 type SendLimit struct {
 	NotAfterMS int64           // not after this server time; 0 for any
-	Recalled   <-chan struct{} // not once it is closed; nil for never
-	Withdrawn  func() bool     // not when it says so at the last moment; nil for never
+	Recalled   <-chan struct{} // not after it is closed; nil for never
+	Withdrawn  func() bool     // not if it returns true just before sending; nil for never
 }
 
 // IsRecalled reports whether the request was recalled.
@@ -120,8 +121,8 @@ func (l SendLimit) IsRecalled() bool {
 	}
 }
 
-// Request is one call of an operation. Only the fields that the operation takes are read; zero
-// means not given.
+// Request is one call of an operation. The client reads only the operation's own fields; a zero
+// field is not sent.
 type Request struct {
 	Operation      Operation
 	Symbol         string
@@ -136,20 +137,20 @@ type Request struct {
 	Order          NewOrder     // FuturesPlace, SpotPlace
 }
 
-// Fetched is the content of a list answer. Its zero value means "not fetched", and Items panics
-// then: a failed fetch cannot be read as an empty list.
+// Fetched is the content of a list answer. Its zero value means "not fetched", in which case Items
+// panics: a failed fetch cannot be mistaken for an empty list.
 type Fetched[T any] struct {
 	items []T
 	done  bool
 }
 
-// FetchedOf wraps a list that was fetched, empty or not.
+// FetchedOf wraps a fetched list, empty or not.
 func FetchedOf[T any](items []T) Fetched[T] { return Fetched[T]{items, true} }
 
 // Done reports whether the list was fetched.
 func (f Fetched[T]) Done() bool { return f.done }
 
-// Items returns the list. It panics when the list was not fetched.
+// Items returns the list. It panics if the list was not fetched.
 func (f Fetched[T]) Items() []T {
 	if !f.done {
 		panic("exchange: items of a list that was not fetched")
@@ -167,34 +168,34 @@ type Answer struct {
 	Account   MarginAccount
 	Depth     Depth
 	Funding   FundingRate
-	Candles   *Candles // FuturesCandles, SpotCandles; nil when not fetched
+	Candles   *Candles // FuturesCandles, SpotCandles; nil if not fetched
 	Symbols   Fetched[*Symbol]
-	Tickers   Fetched[Ticker] // a single ticker too
+	Tickers   Fetched[Ticker] // also for a single ticker
 	Trades    Fetched[Trade]
 	Levels    Fetched[SymbolBracket]
-	Orders    Fetched[Order] // open lists, history, cancel all (empty for a NULL alone)
+	Orders    Fetched[Order] // open lists, history, cancel all (empty for NULL alone)
 	Leverages Fetched[LeverageSetting]
 	Positions Fetched[Position]
 	Fills     Fetched[UserTrade]
 	Balances  Fetched[Balance]
 
-	Unreadable []UnreadableRow // rows of the account's lists that are in none of the above
+	Unreadable []UnreadableRow // rows of the account's lists that could not be parsed into any of the above
 }
 
-// UnreadableRow is a row of a list that cannot be understood, and what could be read of it.
+// UnreadableRow is a list row that cannot be parsed, with the fields that could be read.
 type UnreadableRow struct {
-	Symbol        string // empty where it cannot be read, like the other names
+	Symbol        string // empty if it cannot be read, like the other names
 	ID            int64
 	ClientOrderID string
 	Asset         string   // of a wallet
 	Filled        Quantity // of an order
 	FilledRead    bool
-	UnknownSymbol bool // nothing is wrong with it, but its symbol is not in the table
+	UnknownSymbol bool // the row is valid, but its symbol is not in the table
 	Why           string
 	Raw           string // clipped and printable
 }
 
-// Error says what cannot be read, and what there is.
+// Error returns the reason and the row's text.
 func (r *UnreadableRow) Error() string {
 	return fmt.Sprintf("a row cannot be read: %s: %s", r.Why, r.Raw)
 }

@@ -75,8 +75,8 @@ type SymbolSpec struct {
 // maxName is the longest name of a symbol or an asset.
 const maxName = 40
 
-// validName reports whether a name has only the signs that the interface shows in names. A name
-// stands in paths, file names, logs and on screens.
+// validName reports whether a name contains only characters that the interface uses in names. Names
+// appear in paths, file names, logs and on screens.
 func validName(name string) bool {
 	return len(name) <= maxName && !strings.ContainsFunc(name, func(r rune) bool {
 		return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_'
@@ -154,13 +154,13 @@ func (s *Symbol) setUnits() error {
 	return nil
 }
 
-// powers are those of ten that 64 bits hold, up to AmountScale.
+// powers are the powers of ten that fit in 64 bits, up to AmountScale.
 var powers = [AmountScale + 1]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
 
 func powU(n int) uint64 { return powers[n] }
 
 // WithScales returns the symbol with at least that many places of price and quantity, for recorded
-// data finer than the ticks. It returns s itself when it already has them.
+// data finer than the ticks. It returns s itself if it already has them.
 func (s *Symbol) WithScales(price, quantity int) (*Symbol, error) {
 	if price <= s.PriceScale && quantity <= s.QuantityScale {
 		return s, nil
@@ -234,8 +234,8 @@ func (s *Symbol) PriceOf(amount Amount) Price {
 	return Price(units(amount, scaled(1, powU(AmountScale-s.PriceScale))))
 }
 
-// AverageCost returns cost / quantity as a mean price with 18 places, truncated towards zero; zero
-// when the quantity is zero.
+// AverageCost returns cost / quantity as a mean price with 18 places, truncated towards zero; or
+// zero if the quantity is zero.
 func (s *Symbol) AverageCost(cost Amount, quantity Quantity) Amount {
 	if quantity == 0 {
 		return Amount{}
@@ -243,8 +243,8 @@ func (s *Symbol) AverageCost(cost Amount, quantity Quantity) Amount {
 	return cost.MulDiv(int64(powU(s.QuantityScale)), int64(quantity))
 }
 
-// Cost returns a mean price x quantity with 18 places, truncated towards zero. It has the sign of the quantity. What a
-// mean price has beyond the range of prices does not count.
+// Cost returns a mean price x quantity with 18 places, truncated towards zero. It has the sign of
+// the quantity. The part of a mean price beyond the range of prices is ignored.
 func (s *Symbol) Cost(mean Amount, quantity Quantity) Amount {
 	whole := s.PriceOf(mean)
 	rest := mean.Sub(s.PriceAmount(whole))
@@ -254,8 +254,8 @@ func (s *Symbol) Cost(mean Amount, quantity Quantity) Amount {
 	return s.Notional(whole, quantity).Add(rest.MulDiv(int64(quantity), int64(powU(s.QuantityScale))))
 }
 
-// QuantityFor returns how much notional buys at price, rounded down to the quantity tick and at
-// most maxUnits.
+// QuantityFor returns the quantity that notional buys at price, rounded down to the quantity tick
+// and at most maxUnits.
 func (s *Symbol) QuantityFor(notional Amount, price Price) Quantity {
 	if price <= 0 {
 		return 0
@@ -263,11 +263,11 @@ func (s *Symbol) QuantityFor(notional Amount, price Price) Quantity {
 	return s.FloorQuantity(Quantity(units(notional, scaled(int64(price), s.notionalUnit))))
 }
 
-// maxUnits is more than any venue has. Larger numbers are cut to it; the sum of two does not
-// overflow.
+// maxUnits is larger than any real number of units. Larger numbers are reduced to it, so the sum of
+// two does not overflow.
 const maxUnits = 1<<62 - 1
 
-// units returns how many whole times unit fits into amount, truncated towards zero.
+// units returns the number of whole times unit fits into amount, truncated towards zero.
 func units(amount, unit Amount) int64 {
 	count := int64(maxUnits)
 	if q, fits := quotient(amount.Abs(), unit); fits && q < maxUnits {
@@ -280,7 +280,7 @@ func units(amount, unit Amount) int64 {
 }
 
 // NotionalWithin returns the notional of a quantity, without its sign, and whether it is at most
-// the limit. Nothing overflows, whatever the quantity.
+// the limit. It never overflows.
 func (s *Symbol) NotionalWithin(price Price, quantity Quantity, limit Amount) (Amount, bool) {
 	high, low := bits.Mul64(magnitude(int64(price)), magnitude(int64(quantity)))
 	over, top := bits.Mul64(high, s.notionalUnit)
@@ -331,12 +331,12 @@ func wholeUnits(d decimal.Decimal, scale int) (int64, error) {
 	return n.Int64(), nil
 }
 
-// PriceDecimal returns a price for the edges.
+// PriceDecimal returns a price as a decimal, for input and output.
 func (s *Symbol) PriceDecimal(p Price) decimal.Decimal {
 	return decimal.New(int64(p), -int32(s.PriceScale))
 }
 
-// QuantityDecimal returns a quantity for the edges.
+// QuantityDecimal returns a quantity as a decimal, for input and output.
 func (s *Symbol) QuantityDecimal(q Quantity) decimal.Decimal {
 	return decimal.New(int64(q), -int32(s.QuantityScale))
 }
@@ -349,8 +349,8 @@ func (s *Symbol) QuantityFloat(q Quantity) float64 {
 	return float64(q) / float64(powU(s.QuantityScale))
 }
 
-// BracketOf returns the margin level of a notional; beyond the last maximum the last level. Without
-// brackets it is an empty level of leverage 1.
+// BracketOf returns the margin level of a notional, or the last level beyond its maximum. Without
+// brackets it returns an empty level of leverage 1.
 func (s *Symbol) BracketOf(notional Amount) Bracket {
 	for _, b := range s.Brackets {
 		if notional.Cmp(b.Max) <= 0 {

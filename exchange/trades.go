@@ -11,10 +11,11 @@ type Trades struct {
 	Sold     []bool // the seller took: it met a resting buy
 }
 
-// Len returns how many there are.
+// Len returns the number of trades.
 func (t *Trades) Len() int { return len(t.TimeMS) }
 
-// Candles returns the candles of an interval that the trades make: none where nothing was traded.
+// Candles returns the candles of an interval built from the trades, without candles for untraded
+// intervals.
 func (t *Trades) Candles(symbol *Symbol, interval Interval) *Candles {
 	candles := &Candles{Interval: interval}
 	for i, price := range t.Price {
@@ -28,7 +29,7 @@ func (t *Trades) Candles(symbol *Symbol, interval Interval) *Candles {
 	}
 	for _, column := range [][]float64{candles.Volume, candles.QuoteVolume, candles.TakerBase, candles.TakerQuote} {
 		for i, sum := range column {
-			column[i] = math.Round(sum*1e8) / 1e8 // adding left noise
+			column[i] = math.Round(sum*1e8) / 1e8 // adding left rounding errors
 		}
 	}
 	return candles

@@ -1,9 +1,9 @@
-// Package reconcile derives an account's state from what was requested and fetched, and the intents that lead from it to the plan.
+// Package reconcile derives an account's state from requests and fetched answers, and the intents
+// that lead from it to the plan.
 //
-// It holds the account's Book: the journalled state (package account), and what is
-// observed of the exchange. The journalled part changes in one way only, by
-// applying records; snapshots are evidence, from which Observe derives records.
-// Nothing here asks for the time or does I/O.
+// It holds the account's Book: the journalled state (package account) and the observations of the
+// exchange. The journalled part changes only by applying records; snapshots are evidence, from
+// which Observe derives records. The package neither reads the time nor does I/O.
 package reconcile
 
 import (
@@ -17,72 +17,72 @@ import (
 	"botd/reconcile/record"
 )
 
-// journalled is the account's journalled state: its methods are the book's too, and
-// its Apply is reached through the book's alone.
+// journalled is the account's journalled state. The book promotes its methods, but hides its Apply
+// behind its own.
 type journalled = account.State
 
-// Book is what is known about one account: what is journalled, and what is observed.
-// Not safe for several goroutines.
+// Book is the known state of one account, journalled and observed. It is not safe for concurrent
+// use.
 type Book struct {
 	*journalled
 	observed
 	symbols  []*SymbolState // sorted by key
 	bySymbol map[exchange.SymbolKey]*SymbolState
-	recent   *SymbolState // the last one found
+	recent   *SymbolState // the last one looked up
 
 	refused   []RefusedOrder
-	sequence  int64                // of the ids made in this epoch
-	placedMS  int64                // when the last order on spot that the exchange took was sent
-	handedOut map[string]int64     // when a live placement was handed out to be sent
-	answered  map[string]int64     // when the exchange's answer gave a live placement its id
-	canceled  map[string]cancels   // those sent of a live placement
-	purposes  []purposed           // of sales that ended, oldest first
-	purchases []purchase           // on spot that ended, oldest first
-	released  map[string]int64     // when the exchange answered that a live stop on spot is canceled
-	presumed  map[string]bool      // of them, those that only the wallet shows to have ended
-	purse     map[string]purse     // what money the wallet showed before a live purchase on spot was sent
+	sequence  int64                // of the ids generated in this epoch
+	placedMS  int64                // send time of the last spot order that the exchange accepted
+	handedOut map[string]int64     // when a live placement was passed on for sending
+	answered  map[string]int64     // when the exchange's answer assigned an id to a live placement
+	canceled  map[string]cancels   // cancels sent for a live placement
+	purposes  []purposed           // purposes of ended sales, oldest first
+	purchases []purchase           // ended spot purchases, oldest first
+	released  map[string]int64     // when the exchange answered that it canceled a live spot stop
+	presumed  map[string]bool      // of these, stops whose end only the wallet shows
+	purse     map[string]purse     // the wallet's USDT before a live spot purchase was sent
 	unable    map[string]int64     // when the exchange refused to cancel a live placement
-	unfrozen  map[string]bool      // live sales on spot for which the newest wallet freezes nothing
-	shownSold map[string]bool      // of them, those of unknown fate that a wallet read since has shown to be sold
-	inFlight  []*account.Placement // live ones that do not rest, oldest first
+	unfrozen  map[string]bool      // live spot sales for which the newest wallet freezes nothing
+	shownSold map[string]bool      // of these, uncertain ones that a later wallet read has shown as sold
+	inFlight  []*account.Placement // live placements that do not rest, oldest first
 	openIDs   []int64              // scratch of Vanished
-	matched   []*account.Placement // likewise of observeList
-	slots     []slot               // likewise of convergeKeyed
+	matched   []*account.Placement // scratch of observeList
+	slots     []slot               // scratch of convergeKeyed
 	pass      pass
 
-	SpotFee  exchange.Rate // taken from the asset bought on spot, where no execution has shown it
-	Foreign  string        // policy for what botd did not make: halt, adopt or ignore
-	Instance string        // whose prefix our client order ids carry
+	SpotFee  exchange.Rate // share of the bought spot asset, until an execution shows the actual rate
+	Foreign  string        // policy for foreign orders and positions: halt, adopt or ignore
+	Instance string        // instance whose prefix botd's client order ids carry
 }
 
-// cancels is when the first and the newest cancel of a placement were sent.
+// cancels holds the times of the first and the newest cancel of a placement.
 type cancels struct{ firstMS, lastMS int64 }
 
-// openList is an open list as it was last read.
+// openList is the last read of an open list.
 type openList struct {
 	orders  []exchange.Order
-	unread  []int64 // of rows that cannot be read
-	beganMS int64   // the snapshot's
+	unread  []int64 // ids of unreadable rows
+	beganMS int64   // begin of the snapshot
 }
 
-// observed is what was last fetched of the account as a whole.
+// observed is the last fetched state of the account as a whole.
 type observed struct {
 	Account    exchange.MarginAccount
-	AccountMS  int64               // when; 0 for never
-	accountMS  int64               // when the read of it began
+	AccountMS  int64               // time of the read; 0 for never
+	accountMS  int64               // begin of the read
 	Balances   []exchange.Balance  // spot wallet
 	Open       []exchange.Position // on futures, of any symbol
 	WalletMS   int64
-	walletMS   int64 // when the read of it began
-	walletRead bool  // with the newest snapshot
+	walletMS   int64 // begin of the read
+	walletRead bool  // read with the newest snapshot
 	listed     map[exchange.Market]openList
-	observedMS int64            // when the snapshot under way ended
-	listsMS    int64            // when it began
-	bootMS     int64            // when this epoch began
-	changes    uint64           // of what was observed, counted
-	stale      int64            // answers older than what was known, counted
-	idsLeftOut bool             // spot lists show botd's own orders without client order ids
-	names      map[int64]string // by order id: of orders on spot under this prefix that the journal does not know
+	observedMS int64            // end of the snapshot under way
+	listsMS    int64            // its begin
+	bootMS     int64            // begin of this epoch
+	changes    uint64           // number of changes of the observed state
+	stale      int64            // number of answers older than the known state
+	idsLeftOut bool             // spot lists omit the client order ids of botd's own orders
+	names      map[int64]string // by order id: spot orders with this prefix that are not in the journal
 }
 
 // NewBook returns the book of an account whose journal is empty.
@@ -93,13 +93,13 @@ func NewBook(settle placement.Settle) *Book {
 		bySymbol: map[exchange.SymbolKey]*SymbolState{}, observed: observed{listed: map[exchange.Market]openList{}}}
 }
 
-// Checkpoint returns the journalled state as it is, for the journal.
+// Checkpoint returns the current journalled state, for the journal.
 func (b *Book) Checkpoint(accountName string) record.Checkpoint {
 	return record.Checkpoint{Layout: account.Layout, Epoch: b.Epoch(), Account: accountName, State: b.Snapshot()}
 }
 
-// Restore returns the book that the records before a checkpoint make. Nothing is
-// observed yet, as after a replay.
+// Restore returns the book of the records before a checkpoint. As after a replay, nothing is
+// observed yet.
 func Restore(settle placement.Settle, c *record.Checkpoint) (*Book, error) {
 	state, err := account.Restore(settle, c.State)
 	if err != nil {
@@ -115,8 +115,8 @@ func Restore(settle placement.Settle, c *record.Checkpoint) (*Book, error) {
 	return b, nil
 }
 
-// Apply changes the journalled state by one record. What was observed of the same
-// thing is not settled before it is read again.
+// Apply changes the journalled state by one record. Earlier observations of the same object do not
+// settle it until it is read again.
 func (b *Book) Apply(r *record.Record) {
 	b.apply(r)
 	b.pass.note(b, r)
@@ -158,7 +158,7 @@ func (b *Book) apply(r *record.Record) {
 	}
 }
 
-// advance takes a record about a live placement; one about another changes nothing.
+// advance applies a record to a live placement. It ignores records about others.
 func (b *Book) advance(r *record.Record) {
 	p := b.Placement(r.ClientOrderID)
 	if p == nil {
@@ -217,11 +217,11 @@ func (b *Book) advance(r *record.Record) {
 	}
 }
 
-// InFlight returns the live placements that do not rest, oldest first: sent and not answered, acknowledged and not
-// read yet, uncertain, or at market. They are few, whatever rests.
+// InFlight returns the live placements that do not rest, oldest first: sent without an answer,
+// acknowledged but not read yet, uncertain, or at market. They are few, however many orders rest.
 func (b *Book) InFlight() []*account.Placement { return slices.Clip(b.inFlight) }
 
-// InFlightOn returns those of a symbol, oldest first.
+// InFlightOn returns the placements in flight on a symbol, oldest first.
 func (b *Book) InFlightOn(key exchange.SymbolKey) []*account.Placement {
 	if symbol := b.find(key); symbol != nil {
 		return slices.Clip(symbol.inFlight)
@@ -233,7 +233,7 @@ func inFlight(p *account.Placement) bool {
 	return !p.State().Final() && (p.State() != placement.Working || p.Type() == exchange.MarketOrder)
 }
 
-// listLive finds again what is live on each symbol, and what of it is in flight.
+// listLive rebuilds the lists of live placements per symbol and of those in flight.
 func (b *Book) listLive() {
 	b.inFlight = b.inFlight[:0]
 	for _, symbol := range b.symbols {
@@ -244,7 +244,7 @@ func (b *Book) listLive() {
 	}
 }
 
-// begin lists the newest placement.
+// begin lists a new placement.
 func (b *Book) begin(p *account.Placement) {
 	symbol := b.Symbol(p.Symbol())
 	symbol.live = append(symbol.live, p)
@@ -253,7 +253,7 @@ func (b *Book) begin(p *account.Placement) {
 	}
 }
 
-// follow puts a placement that has moved on where it belongs.
+// follow moves a changed placement to the list where it belongs.
 func (b *Book) follow(p *account.Placement) {
 	symbol := b.Symbol(p.Symbol())
 	if listed := slices.Contains(symbol.inFlight, p); inFlight(p) && !listed {
@@ -267,7 +267,8 @@ func (b *Book) follow(p *account.Placement) {
 	}
 }
 
-// without takes a placement out of a list in place. It clears nothing behind the end: somebody may be reading there.
+// without removes a placement from a list in place. It does not clear the slots behind the end,
+// because another reader may still use them.
 func without(list []*account.Placement, p *account.Placement) []*account.Placement {
 	if i := slices.Index(list, p); i >= 0 {
 		return append(list[:i], list[i+1:]...)
@@ -275,7 +276,7 @@ func without(list []*account.Placement, p *account.Placement) []*account.Placeme
 	return list
 }
 
-// noteBoot begins a new epoch: nothing is concluded from what was read before it.
+// noteBoot begins a new epoch: earlier reads no longer count as evidence.
 func (b *Book) noteBoot(atMS int64) {
 	b.sequence, b.bootMS = 0, atMS
 	for _, symbol := range b.symbols {
@@ -285,7 +286,7 @@ func (b *Book) noteBoot(atMS int64) {
 	}
 }
 
-// noteReported takes that an unknown ended order was reported to a person.
+// noteReported records that an unknown ended order was reported to a person.
 func (b *Book) noteReported(clientOrderID string) {
 	for _, symbol := range b.symbols {
 		if clientOrderID != "" && symbol.UnknownEnded == clientOrderID {
@@ -294,20 +295,20 @@ func (b *Book) noteReported(clientOrderID string) {
 	}
 }
 
-// Symbol returns the state of a symbol, made when it is new.
+// Symbol returns the state of a symbol and creates it if it is new.
 func (b *Book) Symbol(key exchange.SymbolKey) *SymbolState {
 	if known := b.find(key); known != nil {
 		return known
 	}
-	none := []*account.Placement{} // not nil, as a list that has become empty is not
+	none := []*account.Placement{} // not nil, like a list that became empty
 	made := &SymbolState{journalledSymbol: b.journalled.Symbol(key), live: none, inFlight: none}
 	at, _ := slices.BinarySearchFunc(b.symbols, key, func(s *SymbolState, k exchange.SymbolKey) int { return s.Key().Compare(k) })
 	b.symbols, b.bySymbol[key] = slices.Insert(b.symbols, at, made), made
 	return made
 }
 
-// find returns the state of a symbol, or nil. It remembers the last one, which what a round does with a symbol asks for again
-// and again.
+// find returns the state of a symbol, or nil. It caches the last one, which a round looks up
+// repeatedly.
 func (b *Book) find(key exchange.SymbolKey) *SymbolState {
 	if b.recent == nil || b.recent.Key() != key {
 		known := b.bySymbol[key]
@@ -322,30 +323,30 @@ func (b *Book) find(key exchange.SymbolKey) *SymbolState {
 // Symbols returns all symbols, sorted by key.
 func (b *Book) Symbols() []*SymbolState { return b.symbols }
 
-// Knows reports whether there is a symbol of a market.
+// Knows reports whether the book has a symbol of a market.
 func (b *Book) Knows(market exchange.Market) bool {
 	return slices.ContainsFunc(b.symbols, func(s *SymbolState) bool { return s.Key().Market == market })
 }
 
-// Version changes whenever anything a round could act on changes.
+// Version changes whenever anything that can affect a round changes.
 func (b *Book) Version() uint64 { return b.journalled.Version() + b.changes }
 
-// NextClientOrderID returns an id that was never used: the epoch is above every
-// journalled one, its random part is this start's alone, and the sequence counts up.
+// NextClientOrderID returns a new unique id: its epoch is above every journalled one, its random
+// part belongs to this start, and its sequence counts up.
 func (b *Book) NextClientOrderID(instance string) string {
 	b.sequence++
 	return placement.ClientOrderID(instance, b.Start(), b.sequence)
 }
 
-// NoteHandedOut takes that a live placement was handed out to be sent.
+// NoteHandedOut records that a live placement was passed on for sending.
 func (b *Book) NoteHandedOut(clientOrderID string, atMS int64) { b.handedOut[clientOrderID] = atMS }
 
-// NoteCancel takes that a cancel of a live placement was sent.
+// NoteCancel records that a cancel of a live placement was sent.
 func (b *Book) NoteCancel(clientOrderID string, atMS int64) {
 	b.canceled[clientOrderID] = cancels{cmp.Or(b.canceled[clientOrderID].firstMS, atMS), atMS}
 }
 
-// Canceled gives the live placements of which a cancel was sent, in no order.
+// Canceled yields the live placements for which a cancel was sent, in no particular order.
 func (b *Book) Canceled() iter.Seq[*account.Placement] {
 	return func(yield func(*account.Placement) bool) {
 		for id := range b.canceled {
@@ -362,8 +363,8 @@ func (b *Book) CancelMS(clientOrderID string) int64 { return b.canceled[clientOr
 // Equity returns the futures account's equity, as last fetched and marked.
 func (b *Book) Equity() exchange.Amount { return b.Account.Equity() }
 
-// Marked returns the futures account's equity at the last prices: what prices
-// have done to positions since the account was fetched is added.
+// Marked returns the futures account's equity at the last prices: it includes the effect of price
+// changes on positions since the account was fetched.
 func (b *Book) Marked() exchange.Amount { return b.pass.marked.once(&b.pass, b.sumMarked) }
 
 func (b *Book) sumMarked() exchange.Amount {
@@ -374,7 +375,7 @@ func (b *Book) sumMarked() exchange.Amount {
 	return equity
 }
 
-// Balance returns the spot wallet's entry of an asset; zero when it has none.
+// Balance returns the spot wallet's entry for an asset, or zero if there is none.
 func (b *Book) Balance(asset string) exchange.Balance {
 	for _, balance := range b.Balances {
 		if balance.Asset == asset {
@@ -384,5 +385,5 @@ func (b *Book) Balance(asset string) exchange.Balance {
 	return exchange.Balance{Asset: asset}
 }
 
-// Stale returns how many answers were older than what was known already.
+// Stale returns the number of answers that were older than the known state.
 func (b *Book) Stale() int64 { return b.stale }

@@ -10,31 +10,31 @@ import (
 	"botd/strategy"
 )
 
-// Desired is one strategy's plan in force with what deriving from it needs.
+// Desired is one strategy's plan in force with the inputs for deriving intents from it.
 type Desired struct {
 	Strategy   *account.Strategy
 	Symbol     *SymbolState
-	Protection strategy.Protection // the plan's, else the configured one
-	Leverage   int                 // the plan's, else the configured one; 0 leaves it
-	Entries    bool                // false: nothing that opens (halted, catching up, blind)
+	Protection strategy.Protection // the plan's, otherwise the configured one
+	Leverage   int                 // the plan's, otherwise the configured one; 0 leaves it unchanged
+	Entries    bool                // false: nothing may open (halted, catching up, blind)
 	Equity     exchange.Amount     // account equity, for sizing
 	TakerFee   exchange.Rate       // reserved on spot
-	Collar     exchange.Rate       // how far through the price a spot exit may go
-	Interval   exchange.Interval   // a protection moves at most once in it
-	Bridge     bool                // a moving stop is bridged: answers take time here
-	ExitFromMS int64               // spot: an exit that the exchange refused waits until then, and its stop stands; 0 for none
+	Collar     exchange.Rate       // maximum distance of a spot exit through the price
+	Interval   exchange.Interval   // a protection moves at most once per interval
+	Bridge     bool                // a moving stop is bridged, because answers take time
+	ExitFromMS int64               // spot: an exit that the exchange refused waits until then while its stop stays; 0 for none
 	YieldMS    int64               // spot: until then exits are left to another botd; 0 for none
-	MaxLive    int                 // with so many placements in the book nothing is sent again whose answer was lost; 0: no bound
-	Flatten    bool                // a person wants what the exchange shows closed, explained or not
-	Repeat     bool                // an exit that is not answered may have another beside it: it was called back
-	Frozen     bool                // nothing but exits: what is to protect is not known, and what does stays as it is
-	Extends    bool                // between rounds: openings go while nothing but acknowledged ones came about since the symbol was settled
-	Unread     bool                // its market was not read whole: what protects stays, what is missing of it is placed, and no exit is repeated
+	MaxLive    int                 // with this many placements in the book, an order whose answer was lost is not sent again; 0: no bound
+	Flatten    bool                // a person requested to close the exchange's position, explained or not
+	Repeat     bool                // an unanswered exit may be repeated, because it was called back
+	Frozen     bool                // only exits: the position to protect is unknown, and existing protection stays
+	Extends    bool                // between rounds: openings are allowed while only acknowledged ones have been added since the symbol was settled
+	Unread     bool                // its market was not read completely: protection stays, missing protection is placed, and no exit is repeated
 }
 
-// Derive returns the few changes that lead to the desired state, given what is known.
-// It is derived again each round; nothing of an earlier round is replayed. The
-// record, when there is one, prices the target and is not applied yet.
+// Derive returns the few changes that lead to the desired state from the known state. It starts
+// from scratch each round and repeats nothing from an earlier one. The record, if any, prices the
+// target and has not been applied yet.
 func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *record.Record) {
 	symbol := desired.Symbol
 	if !symbol.Read && !(desired.Unread && symbol.readAlone) || symbol.Rules == nil || symbol.Last <= 0 {
@@ -58,13 +58,13 @@ func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *
 	default:
 		d.protect()
 	}
-	if d.exiting || d.postponed { // by its plan or in the name of its protection: nothing opens beside it, and no resting exit takes its place
+	if d.exiting || d.postponed { // by its plan or in place of its protection: nothing opens alongside it, and no resting exit replaces it
 		d.intents = slices.DeleteFunc(d.intents, func(i Intent) bool { return i.Purpose.Opens() || i.Purpose == placement.ExitOrder })
 	}
 	return d.intents, d.priced
 }
 
-// ExitOf returns what would close the whole position with nothing in its way.
+// ExitOf returns the intents that would close the whole position if nothing were in the way.
 func (b *Book) ExitOf(desired *Desired, nowMS int64) []Intent {
 	if desired.Symbol.Rules == nil || desired.Symbol.Last <= 0 {
 		return nil
@@ -77,7 +77,7 @@ func (b *Book) ExitOf(desired *Desired, nowMS int64) []Intent {
 	return d.intents
 }
 
-// StopLevel is the price at which the position is to be stopped; 0 when nothing says so.
+// StopLevel returns the price at which the position is to be stopped, or 0 if none is set.
 func (b *Book) StopLevel(desired *Desired) exchange.Price {
 	if desired.Symbol.Rules == nil || desired.Symbol.Last <= 0 || !desired.Protection.Set || desired.Protection.StopLoss.IsZero() {
 		return 0
@@ -89,13 +89,13 @@ func (b *Book) StopLevel(desired *Desired) exchange.Price {
 	return s.protectionPrice(placement.StopLoss, desired.Protection.StopLoss)
 }
 
-// Closable is the part of a symbol's position that may be botd's to close.
+// Closable returns the part of a symbol's position that botd may close.
 func (b *Book) Closable(symbol *SymbolState) exchange.Quantity {
 	return b.situation(&Desired{}, symbol, 0).held
 }
 
-// ToClose is the signed quantity that the kill switch would close of a symbol: what the
-// exchange shows, without what is left to others.
+// ToClose returns the signed quantity that the kill switch would close on a symbol: the exchange's
+// position without the part left to others.
 func (b *Book) ToClose(symbol *SymbolState) exchange.Quantity {
 	return b.situation(&Desired{Flatten: true}, symbol, 0).held
 }
@@ -147,7 +147,7 @@ func (b *Book) derivation(desired *Desired, nowMS int64) *derivation {
 func (d *derivation) sortPlacements() {
 	former, places := d.symbol.keyed, d.symbol.keyedAt
 	d.keyedOrders, d.symbol.keyedAt = former[:0], places[:0]
-	for _, p := range d.symbol.live { // whatever is on the symbol is its strategy's, also what an earlier one left
+	for _, p := range d.symbol.live { // everything on the symbol belongs to its strategy, including orders of an earlier one
 		if p.Duplicate() {
 			d.cancel(p, "a second order under one client order id")
 			continue
@@ -175,7 +175,7 @@ func (d *derivation) sortPlacements() {
 		}
 	}
 	if ended := d.symbol.keyed; len(ended) > len(d.keyedOrders) {
-		clear(ended[len(d.keyedOrders):]) // they are not held on to
+		clear(ended[len(d.keyedOrders):]) // release the ended placements
 	}
 	d.symbol.keyed = d.keyedOrders
 }
@@ -230,21 +230,20 @@ func (d *derivation) add(intent Intent) {
 	d.intents = append(d.intents, intent)
 }
 
-// cancel takes a placement out of the book, unless that was just asked.
+// cancel cancels a placement unless a cancel was just sent.
 func (d *derivation) cancel(p *account.Placement, reason string) {
 	const again = 2_000 // ms; a cancel is idempotent by the venue's own rules
 	if sent := d.book.CancelMS(p.ClientOrderID()); p.OrderID() == 0 || sent != 0 && d.nowMS-sent < again {
 		return
 	}
 	if slices.ContainsFunc(d.intents, func(i Intent) bool { return i.Purpose == placement.Cancel && i.OrderID == p.OrderID() }) {
-		return // for another reason already
+		return // already for another reason
 	}
 	d.add(Intent{Purpose: placement.Cancel, OrderID: p.OrderID(), ClientID: p.ClientOrderID(), Key: p.Key(), Reason: reason})
 }
 
-// setLeverage asks for the leverage wanted before anything opens (case 32). It
-// reports whether that must come first; beside a position or orders only what
-// opens waits for it.
+// setLeverage requests the desired leverage before anything opens (case 32). It reports whether the
+// change must come first; while there are positions or orders, only openings wait for it.
 func (d *derivation) setLeverage() bool {
 	desired := d.desired
 	if d.symbol.Key().Market != exchange.Futures || desired.Leverage == 0 || desired.Leverage == d.symbol.Leverage || !desired.Entries {
@@ -289,8 +288,8 @@ func (d *derivation) convergeTarget() {
 	case signOf(delta) == sign:
 		d.enter(delta)
 	default:
-		// Only what is held already is reduced: an entry whose fill is not
-		// known yet may be in the position and in flight at once.
+		// Only a confirmed position is reduced: an entry whose fill is not known yet may be in the
+		// position and in flight at the same time.
 		d.reduce(d.shownByWallet(abs(position)) + d.symbol.Fees() - max(abs(resolved), d.unrounded(target)))
 	}
 }
@@ -327,8 +326,8 @@ func signOf(q exchange.Quantity) int {
 	return 0
 }
 
-// resolve prices the target once: when its first order is due and everything on
-// the symbol is settled.
+// resolve prices the target once, when its first order is due and everything on the symbol is
+// settled.
 func (d *derivation) resolve(target strategy.Target) (exchange.Quantity, bool) {
 	state, rules := d.desired.Strategy, d.symbol.Rules
 	if quantity, priced := state.Priced(target); priced {
@@ -347,7 +346,7 @@ func (d *derivation) resolve(target strategy.Target) (exchange.Quantity, bool) {
 		resolved = d.quantityFor(target.Quote)
 	}
 	if !d.desired.Entries && abs(resolved) >= abs(d.symbol.Position) {
-		return 0, false // nothing may open: it is priced when it may. A smaller position is reached all the same
+		return 0, false // nothing may open, so it is priced later; a smaller position is still reached
 	}
 	d.priced = &record.Record{AtMS: d.nowMS, Strategy: state.Name(), Symbol: d.symbol.Key(), Body: record.Priced{Target: target, Quantity: resolved}}
 	return resolved, true
@@ -372,15 +371,15 @@ func (s *situation) tooSmall(quantity exchange.Quantity) bool {
 	return quantity < s.symbol.Rules.QuantityTick || s.symbol.Rules.Notional(s.symbol.Last, quantity).Less(s.symbol.Rules.MinNotional)
 }
 
-// enter opens or adds: one opening at a time, and only when everything on the
-// symbol is settled (class N).
+// enter opens or adds: one opening at a time, and only if everything on the symbol is settled
+// (class N).
 func (d *derivation) enter(delta exchange.Quantity) {
 	if !d.desired.Entries || !d.mayOpen() || d.exiting || len(d.targetOrders) > 0 {
 		return
 	}
 	quantity := d.capped(d.symbol.Rules.FloorQuantity(abs(delta)))
 	if d.tooSmall(quantity) {
-		return // within one step, or below minNotional: reached
+		return // within one step or below minNotional: the target is reached
 	}
 	order := exchange.NewOrder{Type: exchange.MarketOrder, Side: exchange.SideOf(delta), Quantity: quantity}
 	if d.symbol.Key().Market == exchange.Spot {
@@ -389,7 +388,7 @@ func (d *derivation) enter(delta exchange.Quantity) {
 	d.add(Intent{Purpose: placement.Entry, Order: order, Reason: d.plan.Reason})
 }
 
-// mayOpen reports whether nothing on the symbol is unknown: only then it opens.
+// mayOpen reports whether nothing on the symbol is unknown, which is required for an opening.
 func (d *derivation) mayOpen() bool {
 	settled := d.symbol.Settled || d.desired.Extends && d.symbol.extends
 	return settled && !d.unsettled && !d.unlevered

@@ -390,7 +390,7 @@ func TestWhatConfirmsARefusal(t *testing.T) {
 			s.fetched.SpotOrders = exchange.FetchedOf([]exchange.Order{o})
 		}
 	}
-	const found = "order 70, which nothing claims, could be one that the exchange refused and executed"
+	const found = "order 70, which no placement claims, could be one that the exchange refused and executed"
 	for _, c := range []struct {
 		name      string
 		order     exchange.NewOrder

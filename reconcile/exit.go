@@ -9,28 +9,28 @@ import (
 	"botd/strategy"
 )
 
-// exit closes the whole position, whatever is unknown: reducing is never
-// blocked. Resting reduceOnly quantities go first, since their sum would refuse
-// it; the closePosition stop stays until the exchange sweeps it.
+// exit closes the whole position, whatever is unknown: reducing is never blocked. Resting
+// reduceOnly orders are canceled first, because their sum would make the exchange refuse it; the
+// closePosition stop stays until the exchange removes it.
 func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 	if position == 0 || d.postpones() || d.mayHaveSold() || d.taken() {
 		return
 	}
 	if d.symbol.Key().Market == exchange.Spot && len(d.stops) > 0 && d.tooSmall(d.symbol.Rules.FloorQuantity(abs(position))) {
-		return // no order can do it by the rules of now: what protects stays
+		return // under the current rules no order can close it: protection stays
 	}
 	d.exiting = true
 	d.cancelPassedExits(d.targetOrders)
 	for _, p := range d.targetOrders {
 		if p.Purpose() == placement.Exit && !d.mayRepeat(p) {
-			return // one exit at a time: derived again when it has ended, or its answer was lost (case 20)
+			return // one exit at a time: it is derived again when this one has ended or its answer was lost (case 20)
 		}
 	}
 	if p := d.exitForProtection(); p != nil && !d.mayRepeat(p) {
 		return
 	}
 	if d.book.StandsDown() && d.symbol.Key().Market == exchange.Spot {
-		if d.makeRoom(abs(position)) { // what another bought keeps its stops
+		if d.makeRoom(abs(position)) { // another owner's quantity keeps its stops
 			return
 		}
 	} else if d.clearResting() {
@@ -46,8 +46,8 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 	d.reduceNow(abs(position), reason)
 }
 
-// ExitOutdated reports whether the plan in force asks for no less than is held: an exit that the
-// one before it asked for has no reason any more.
+// ExitOutdated reports whether the plan in force desires at least the current position, so that an
+// exit for the previous plan is no longer needed.
 func (b *Book) ExitOutdated(desired *Desired) bool {
 	target, symbol := desired.Strategy.Plan().Target, desired.Symbol
 	held := b.situation(desired, symbol, 0).held
@@ -60,13 +60,13 @@ func (b *Book) ExitOutdated(desired *Desired) bool {
 	case target.Kind == strategy.ByQuantity:
 		quantity = target.Quantity
 	default:
-		return false // how much it asks for is not known yet
+		return false // the desired quantity is not known yet
 	}
 	return abs(held)+symbol.Fees() <= abs(quantity)
 }
 
-// postpones reports whether an exit on spot waits after refusals, or until the symbol is traded again. A stop would be in its
-// way and is canceled for it: while the exit waits, the stop stands.
+// postpones reports whether a spot exit waits after refusals, or until the symbol is traded again.
+// A stop blocks it and would have to be canceled, so the stop stays while the exit waits.
 func (d *derivation) postpones() bool {
 	if d.symbol.Key().Market == exchange.Spot && (d.nowMS < max(d.desired.ExitFromMS, d.desired.YieldMS) || !d.symbol.Rules.Tradable && len(d.stops) > 0) {
 		d.postponed = true
@@ -74,7 +74,7 @@ func (d *derivation) postpones() bool {
 	return d.postponed
 }
 
-// clearOrders cancels the resting exits, and reports whether to wait for that.
+// clearOrders cancels the resting exits and reports whether to wait for that.
 func (d *derivation) clearOrders() (wait bool) {
 	for _, p := range d.keyedOrders {
 		if p.Order().ReduceOnly || d.symbol.Key().Market == exchange.Spot && p.Order().Side == exchange.Sell {
@@ -85,12 +85,11 @@ func (d *derivation) clearOrders() (wait bool) {
 	return wait
 }
 
-// clearResting cancels what would stand in the way of a full exit, and reports
-// whether to wait for that.
+// clearResting cancels the orders that block a full exit and reports whether to wait for that.
 func (d *derivation) clearResting() bool {
 	wait := d.clearOrders()
-	// A spot stop holds the asset, one with a quantity counts in the sum: their cancel is
-	// confirmed before any other exit.
+	// A spot stop holds the asset, and a stop with a quantity counts in the sum: their cancel must
+	// be confirmed before any other exit.
 	for _, p := range slices.Concat(d.stops, d.profits) {
 		if d.symbol.Key().Market == exchange.Spot || p.Order().ReduceOnly && p.Order().Type != exchange.MarketOrder {
 			d.cancel(p, "makes room for the exit")
@@ -103,9 +102,9 @@ func (d *derivation) clearResting() bool {
 	return wait
 }
 
-// blocksExit reports whether a full exit waits for the end of a resting order. On futures it
-// does not where that cannot be canceled, or the kill switch has waited for it: a market
-// order of the whole position takes it along (rule 6).
+// blocksExit reports whether a full exit waits for the end of a resting order. On futures it does
+// not wait for an order that cannot be canceled, or that the kill switch has already waited for: a
+// market order for the whole position removes it (rule 6).
 func (d *derivation) blocksExit(p *account.Placement) bool {
 	if d.symbol.Key().Market == exchange.Spot {
 		at := d.book.released[p.ClientOrderID()]
@@ -116,20 +115,20 @@ func (d *derivation) blocksExit(p *account.Placement) bool {
 	return p.State() != placement.Uncertain && !d.book.EndUnread(p) && d.symbol.Rules.Cancelable && !waited
 }
 
-// reduce makes the position smaller by part of it.
+// reduce reduces the position by a quantity.
 func (d *derivation) reduce(quantity exchange.Quantity) {
 	if quantity <= 0 || d.postpones() || d.mayHaveSold() || d.taken() {
 		return
 	}
 	if d.symbol.Key().Market == exchange.Spot {
 		if d.tooSmall(d.symbol.Rules.FloorQuantity(min(quantity, abs(d.held)))) {
-			return // no order can do it: what protects stays
+			return // no order can do it: protection stays
 		}
-		d.exiting = true // the stop holds the asset that is sold: it comes back when that is done
+		d.exiting = true // the stop holds the asset to be sold; it returns afterwards
 	}
 	for _, p := range d.targetOrders {
 		if p.Purpose() == placement.Exit {
-			return // a part that is sent again could take more than the plan says: wait for its fate
+			return // a repeated partial sale could take more than the plan desires: wait for its outcome
 		}
 	}
 	if d.exitForProtection() != nil {
@@ -139,13 +138,13 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 		return
 	}
 	if _, bridge, _ := d.stopsOf(d.stops); bridge != nil && !d.positionShared() && d.symbol.Key().Market == exchange.Futures {
-		return // a stop is moving, and its bridge holds the reduceOnly sum: a round or two
+		return // a stop is moving and its bridge uses the reduceOnly sum, for a round or two
 	}
 	if d.symbol.Key().Market == exchange.Futures && d.reducingRoom() < min(quantity, abs(d.held)) && d.clearOrders() {
-		return // resting exits fill the sum: they come back for what is left
+		return // resting exits use the sum; they return for the rest
 	}
 	if d.positionShared() && d.reducingRoom() < min(quantity, abs(d.held)) && d.clearResting() {
-		d.exiting = true // what protects comes back when that is done
+		d.exiting = true // the protection returns afterwards
 		return
 	}
 	d.reduceNow(min(quantity, abs(d.held)), "the target is smaller")
@@ -165,19 +164,19 @@ func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {
 	if d.symbol.Key().Market == exchange.Futures {
 		order.Side = exchange.SideOf(-d.held)
 	} else {
-		// Spot MARKET sells are by USDT amount: base is sold by a limit through the collar. What a
-		// purchase of unknown fate has bought is sold too, where fills explain nothing.
+		// A spot MARKET sale is by USDT amount, so base quantity is sold by a limit through the
+		// collar. It includes the result of an uncertain purchase that fills do not explain.
 		order.Type, order.Side, order.ReduceOnly = exchange.Limit, exchange.Sell, false
 		order.Price = d.sellable(rules.CeilPrice(d.symbol.Last-share(d.symbol.Last, d.desired.Collar)), quantity)
 	}
 	d.add(Intent{Purpose: placement.Exit, Order: order, Reason: reason})
 }
 
-// dust is the key of an order that closes what is too little for one of its own.
+// dust is the key of an order that closes a quantity too small for an order of its own.
 const dust = "dust"
 
-// closeDust closes what is too small for an order of its own with a closePosition
-// order a tick from the price; it is not looped on (case 36).
+// closeDust closes a quantity too small for its own order with a closePosition order one tick from
+// the price. It does not retry in a loop (case 36).
 func (d *derivation) closeDust(quantity exchange.Quantity, reason string) {
 	if d.symbol.Key().Market == exchange.Spot || d.held == 0 || quantity < abs(d.held) || d.symbol.Ignored() != 0 {
 		return
@@ -195,7 +194,7 @@ func (d *derivation) closeDust(quantity exchange.Quantity, reason string) {
 	case len(d.profits) == 0:
 		order.Type, tick = exchange.TakeProfitMarket, -tick
 	default:
-		return // both stand already: whichever comes first closes it
+		return // both already rest: whichever triggers first closes it
 	}
 	if d.held < 0 {
 		tick = -tick

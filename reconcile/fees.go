@@ -5,16 +5,16 @@ import (
 	"botd/reconcile/record"
 )
 
-// On spot the fee of a purchase is taken from the asset bought. It is deducted at the
-// fill, by the rate that the order's own executions show, else by the configured one,
-// and rounded up: what protects and what exits may then be sent at once, for a quantity
-// that is there. The wallet squares it later.
+// On spot the fee of a purchase is taken from the purchased asset. botd deducts it at the fill, at
+// the rate shown by the order's own executions or else the configured rate, and rounds it up, so
+// that protection and exits can be sent at once for a quantity that exists. Later the wallet
+// corrects it.
 
-// spotFeeBound is the largest share of what was bought that fees in the received
-// asset may have taken, before the wallet counts as not understood.
+// spotFeeBound is the largest plausible share of a purchase taken as fees; beyond it the wallet
+// counts as unexplained.
 const spotFeeBound exchange.Rate = 500_000 // 0.5 %
 
-// learnFees takes the fee rates that executions of purchases show.
+// learnFees records the fee rates shown by executions of purchases.
 func (s *survey) learnFees() {
 	for i := range s.fetched.Trades {
 		traded := &s.fetched.Trades[i]
@@ -30,8 +30,8 @@ func (s *survey) learnFees() {
 	}
 }
 
-// rateOfFee is the least rate by which a fee is not below what was taken: a rate that is higher
-// than that would expect a whole unit too much where fees are multiples of the step.
+// rateOfFee returns the lowest rate whose fee is at least the one taken: a higher rate would expect
+// a whole unit too much if fees are multiples of the step.
 func rateOfFee(fee, bought exchange.Amount) exchange.Rate {
 	rate := fee.Ratio(bought) // truncates
 	if bought.MulRate(rate).Less(fee) {
@@ -57,9 +57,9 @@ func (e *evidence) expectFees(symbol *SymbolState) (record.Record, bool) {
 	return symbol.about(record.Fees{Quantity: due, Expected: true, Evidence: "fees of the asset bought, by the known rate"}), true
 }
 
-// squareWallet takes what the wallet misses of the fills as fees, within their
-// bound; more of it is foreign. While an order rests, which may
-// fill between the list and the wallet, that is so when it lasts.
+// squareWallet books the wallet's shortfall against the fills as fees, within their bound. A larger
+// shortfall is foreign, but while an order rests that may fill between the two reads, only if it
+// persists.
 func (s *survey) squareWallet(symbol *SymbolState, held exchange.Quantity, live bool) {
 	bound := symbol.Rules.QuantityOf(symbol.Rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.Rules.QuantityTick - symbol.ExpectedFees()
 	short := symbol.Known() - symbol.Fees() - (held - symbol.Baseline())
@@ -80,8 +80,8 @@ func (s *survey) squareWallet(symbol *SymbolState, held exchange.Quantity, live 
 	s.decideShortWallet(symbol, short)
 }
 
-// squareFees books by how much fees took more, or less, than was expected of them. More
-// in the wallet than the fees that were expected is foreign.
+// squareFees books the difference between actual and expected fees. A wallet excess beyond the
+// expected fees is foreign.
 func (s *survey) squareFees(symbol *SymbolState, short exchange.Quantity, live bool) {
 	if short == 0 || -short > symbol.ExpectedFees() {
 		symbol.squares.reset()
@@ -104,8 +104,8 @@ func (s *survey) squareFees(symbol *SymbolState, short exchange.Quantity, live b
 	s.emit(symbol.about(record.Fees{Quantity: short, Evidence: evidence}))
 }
 
-// ceilUnit is an amount of the base asset, rounded up to the smallest quantity there is: the
-// step may change while it is held.
+// ceilUnit rounds an amount of the base asset up to the smallest quantity, not the step, which may
+// change while it is held.
 func ceilUnit(rules *exchange.Symbol, amount exchange.Amount) exchange.Quantity {
 	floor := rules.QuantityOf(amount)
 	if rules.QuantityAmount(floor).Less(amount) {

@@ -10,27 +10,27 @@ import (
 	"botd/reconcile/record"
 )
 
-// Policies for what botd did not make (contract: foreign).
+// Policies for orders and positions that botd did not make (contract: foreign).
 const (
 	ForeignHalt   = "halt"   // quarantine the symbol until a person resolves it
-	ForeignAdopt  = "adopt"  // take positions as the strategy's own
-	ForeignIgnore = "ignore" // trade beside them
+	ForeignAdopt  = "adopt"  // adopt positions as the strategy's own
+	ForeignIgnore = "ignore" // trade alongside them
 )
 
-// lostJournal is why a symbol is quarantined whose position or orders an empty
-// journal knows nothing of (case 35).
+// lostJournal is the quarantine reason for a symbol with a position or orders that an empty journal
+// does not contain (case 35).
 const lostJournal = "the journal is new and knows nothing of what is open here: it was lost, or the account is not botd's alone"
 
-// foreign decides a lasting difference that no unknown explains, and that a witness
-// confirms where something is missing. A position that ended was closed by a person or a
-// liquidation: that is adopted. Anything else goes by policy. What was adopted latches
-// the symbol's strategies: nothing that a person sold is bought straight back.
+// foreign decides a lasting difference that nothing uncertain explains and, if something is
+// missing, that a witness confirms. If a position ended, a person or a liquidation closed it, and
+// the difference is adopted. Everything else follows the policy. An adoption latches the symbol's
+// strategies, so that they do not immediately buy back what a person sold.
 func (s *survey) foreign(symbol *SymbolState) {
 	before := symbol.Known()
 	switch {
 	case symbol.AtVenue() == 0:
 		if symbol.Ignored() != 0 {
-			s.emit(symbol.about(record.Ignored{Evidence: "what was ignored was closed from outside"}))
+			s.emit(symbol.about(record.Ignored{Evidence: "the ignored part was closed externally"}))
 		}
 		if symbol.Known() != 0 {
 			evidence := "the position was closed from outside"
@@ -40,7 +40,7 @@ func (s *survey) foreign(symbol *SymbolState) {
 			s.emit(symbol.about(record.Adopted{Quantity: -symbol.Known(), Evidence: evidence}))
 		}
 	case s.book.StandsDown():
-		s.quarantine(symbol, "the position differs from the fills by "+residualText(symbol)+" while another botd may be placing")
+		s.quarantine(symbol, "the position differs from the fills by "+residualText(symbol)+" while another botd may be placing orders")
 		return
 	case s.marginDenies(symbol):
 		symbol.testimony.denied = true
@@ -53,22 +53,21 @@ func (s *survey) foreign(symbol *SymbolState) {
 		s.quarantine(symbol, "the position differs from the fills by "+residualText(symbol)+", which nothing explains")
 		return
 	}
-	symbol.residual, symbol.residualOf = symbol.Position-symbol.Known(), symbol.Known() // another difference lasts again
+	symbol.residual, symbol.residualOf = symbol.Position-symbol.Known(), symbol.Known() // the next difference has to last again
 	if symbol.Known() != before {
 		s.latchOn(symbol.Key())
 	}
 }
 
-// outweighed reports whether botd's part of a position is more than there is of
-// it, or on its other side: with others on the symbol its own orders may fill
-// against theirs.
+// outweighed reports whether botd's part exceeds the position or is on its other side. If others
+// trade the symbol, its own orders may fill against theirs.
 func (t *SymbolState) outweighed() bool {
 	venue := t.AtVenue()
 	return t.Ignored() != 0 && t.Known() != 0 && (signOf(t.Known()) != signOf(venue) || abs(t.Known()) > abs(venue))
 }
 
-// ignore leaves the difference to whoever made it. What botd holds cannot be
-// more than there is: one position stands for all of it.
+// ignore leaves the difference to its owner. botd's part is at most the whole position, because one
+// position represents everything.
 func (b *Book) ignore(symbol *SymbolState, evidence string, emit func(record.Record)) {
 	venue, own := symbol.AtVenue(), symbol.Known()
 	switch {
@@ -83,9 +82,9 @@ func (b *Book) ignore(symbol *SymbolState, evidence string, emit func(record.Rec
 	emit(symbol.about(record.Ignored{Quantity: venue - own, Evidence: evidence}))
 }
 
-// ForeignOpening returns an order botd did not make that may open a position any moment,
-// where the policy is to open nothing beside such (foreign: halt); nil for none.
-// Spot knows no position: there the wallet shows it, and an order that cannot be read holds back alone.
+// ForeignOpening returns a foreign order that may open a position at any moment, if the policy
+// forbids openings alongside one (foreign: halt), or nil. Spot has no positions: there the wallet
+// shows the effect, and only an unreadable order blocks openings.
 func (b *Book) ForeignOpening(symbol *SymbolState) *exchange.Order {
 	if b.Foreign == ForeignAdopt || b.Foreign == ForeignIgnore {
 		return nil
@@ -115,8 +114,8 @@ func residualText(symbol *SymbolState) string {
 	return symbol.Rules.QuantityDecimal(symbol.residual).String()
 }
 
-// guardLost quarantines, while the journal is new, every symbol with a position
-// or one of our orders (case 35). Nothing is adopted, whatever the policy.
+// guardLost quarantines, while the journal is new, every symbol with a position or an order of
+// botd's (case 35). Nothing is adopted, whatever the policy.
 func (s *survey) guardLost() {
 	for _, symbol := range s.book.symbols {
 		id := symbol.UnknownEnded
@@ -128,7 +127,7 @@ func (s *survey) guardLost() {
 		}
 		if symbol.Quarantine() == "" {
 			quarantined := symbol.about(record.Quarantined{Why: lostJournal, Cause: record.JournalLost})
-			quarantined.ClientOrderID = id // the next start stands down before it has read it
+			quarantined.ClientOrderID = id // the next start then stands down before it has read the order
 			s.emit(quarantined)
 		}
 		symbol.Settled = false
@@ -140,9 +139,9 @@ func (b *Book) prefixed(clientOrderID string) bool {
 	return b.Instance != "" && strings.HasPrefix(clientOrderID, "b"+b.Instance+"-")
 }
 
-// sellsUnknown is what open spot orders under this instance's prefix, which the
-// journal does not know, may still sell of what the fills explain: an old backup's
-// stop does not reduce a position only, as on futures, but sells again.
+// sellsUnknown returns the quantity of the explained position that open spot orders with this
+// instance's prefix, unknown to the journal, may still sell. A stop from an old backup does not
+// just reduce a position, as on futures, but sells again.
 func (b *Book) sellsUnknown(symbol *SymbolState) (sum exchange.Quantity) {
 	for i := range symbol.Foreign {
 		if o := &symbol.Foreign[i]; o.Side == exchange.Sell && b.prefixed(o.ClientOrderID) {
@@ -155,8 +154,8 @@ func (b *Book) sellsUnknown(symbol *SymbolState) (sum exchange.Quantity) {
 	return sum
 }
 
-// noteUnlisted notes that such orders have left the list: only the wallet
-// shows how much they sold, and it may be older than that for as long as a read may be.
+// noteUnlisted records that such orders have left the list. Only the wallet shows how much they
+// sold, and it may be older by the maximum staleness of a read.
 func (s *survey) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
 	if symbol.Key().Market != exchange.Spot {
 		return
@@ -171,15 +170,15 @@ func (s *survey) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
 	}
 }
 
-// decideUnlisted ends that for an order which the history shows to have ended: that row says what it sold. Whoever
-// took it off has a moment for what takes its place.
+// decideUnlisted ends this for an order that the history shows as ended: its row contains the sold
+// quantity. Whoever removed it has a moment to place its replacement.
 func (s *SymbolState) decideUnlisted(o *exchange.Order, nowMS int64) {
 	if o.Status.Final() {
 		s.unlistedSales = slices.DeleteFunc(s.unlistedSales, func(one twinOrder) bool { return one.orderID == o.ID && nowMS-one.seenMS >= twinStopMS })
 	}
 }
 
-// forgetUnlisted ends that when the wallet has been read long enough after it.
+// forgetUnlisted ends this once the wallet has been read long enough afterwards.
 func (s *survey) forgetUnlisted(symbol *SymbolState) {
 	if len(symbol.unlistedSales) == 0 || !s.fetched.Balances.Done() {
 		return
@@ -189,10 +188,9 @@ func (s *survey) forgetUnlisted(symbol *SymbolState) {
 	}
 }
 
-// ForeignPrefix returns the client order id of an order that carries this
-// instance's prefix and is not in the journal: a second instance or an old backup
-// (case 15); empty for none. Where the journal was lost, its symbol is quarantined
-// already (case 35).
+// ForeignPrefix returns the client order id of an order that carries this instance's prefix but is
+// not in the journal, from a second instance or an old backup (case 15); empty for none. If the
+// journal was lost, its symbol is already quarantined (case 35).
 func (b *Book) ForeignPrefix() string {
 	for _, symbol := range b.symbols {
 		if symbol.Cause() == record.JournalLost {
@@ -210,16 +208,16 @@ func (b *Book) ForeignPrefix() string {
 	return ""
 }
 
-// observeNewest takes what a spot symbol's history shows when it is first read since the start: a position says
-// nothing there, since the wallet may hold the same of somebody else.
+// observeNewest handles the first read of a spot symbol's history since the start. A position
+// proves nothing there, because the wallet may contain the same quantity of another owner.
 func (s *survey) observeNewest() {
 	s.noteIDs(s.fetched.Newest)
 	s.noteUnknownEnded(s.fetched.Newest)
 }
 
-// noteUnknownEnded looks whether the history of a spot symbol names an order that carries this
-// instance's prefix and that the journal does not account for, whenever it is read: a purchase that
-// filled at once is in no open list.
+// noteUnknownEnded checks, on each read of a spot symbol's history, whether it names an order with
+// this instance's prefix that the journal does not account for: a purchase that filled at once is
+// in no open list.
 func (s *survey) noteUnknownEnded(orders []exchange.Order) {
 	s.noteTwinOrders(orders)
 	for i := range orders {
@@ -230,9 +228,9 @@ func (s *survey) noteUnknownEnded(orders []exchange.Order) {
 	}
 }
 
-// Resolve says what a person's end of a symbol's quarantine changes: adopt takes
-// the difference and our own orders as the strategy's, ignore leaves them to
-// whoever made them. What is unknown ends with it. The records are not applied.
+// Resolve returns the records by which a person ends a symbol's quarantine: adopt books the
+// difference and botd's own orders to the strategy, ignore leaves them to their owner. It also ends
+// what is unknown. The records are not applied.
 func (b *Book) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason string) []record.Record {
 	symbol := b.Symbol(key)
 	var records []record.Record
@@ -278,8 +276,8 @@ func (b *Book) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason stri
 	return records
 }
 
-// unclaimed is how much more of a spot symbol's asset the wallet holds than fills explain,
-// while a placement of unknown fate may have bought it.
+// unclaimed returns the wallet's excess of a spot symbol's asset over the fills, while an uncertain
+// placement may have bought it.
 func (b *Book) unclaimed(symbol *SymbolState) exchange.Quantity {
 	if !b.buysUnknown(symbol) || symbol.Rules == nil {
 		return 0
@@ -287,8 +285,8 @@ func (b *Book) unclaimed(symbol *SymbolState) exchange.Quantity {
 	return max(0, b.inWallet(symbol)-symbol.Baseline()-symbol.Known()+symbol.Fees())
 }
 
-// found is the record of an order on the exchange that is taken into the journal
-// under an id; what is known of it beyond the order itself comes in the payload.
+// found returns the record that takes an exchange order into the journal under an id. The payload
+// carries facts beyond the order itself.
 func found(order *exchange.Order, strategy, id string, body record.Found) record.Record {
 	switch {
 	case body.Purpose != 0:

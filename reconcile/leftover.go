@@ -8,16 +8,16 @@ import (
 	"botd/reconcile/account"
 )
 
-// A list proves that an order is absent only where it would show it. The interface
-// promises the client order id in no list: a row that could be the order, and that no
-// placement claims, is left over, and then nothing is absent (exactly-once.md, case 42).
+// A list proves that an order is absent only if it would show it. The interface promises the client
+// order id in no list: a row that could be the order and that no placement claims is left over, and
+// then nothing counts as absent (exactly-once.md, case 42).
 
-// createdSlackMS is how much earlier than its journalled time an order may be dated:
-// futures date in whole seconds.
+// createdSlackMS is the maximum time by which an order's date may precede its journalled time:
+// futures dates are in whole seconds.
 const createdSlackMS = 1_000
 
-// quarantineLeftOver reports whether something is left over that could be a placement of unknown
-// fate, or may be: it quarantines the symbol in the first case.
+// quarantineLeftOver reports whether a leftover row exists, or may exist, that could be an
+// uncertain placement. If one exists, it quarantines the symbol.
 func (s *survey) quarantineLeftOver(p *account.Placement) bool {
 	symbol := s.book.Symbol(p.Symbol())
 	o := s.leftOver(p)
@@ -25,7 +25,7 @@ func (s *survey) quarantineLeftOver(p *account.Placement) bool {
 		symbol.leftOver = s.boughtBy(o, p, symbol)
 	}
 	if o != nil {
-		s.quarantine(symbol, fmt.Sprintf("order %d, which nothing claims, could be the unknown placement %s", o.ID, p.ClientOrderID()))
+		s.quarantine(symbol, fmt.Sprintf("order %d, which no placement claims, could be the unknown placement %s", o.ID, p.ClientOrderID()))
 		return true
 	}
 	moved, persistent := s.walletMoved(symbol, p)
@@ -56,8 +56,8 @@ func (e *evidence) leftOver(p *account.Placement) *exchange.Order {
 	return nil
 }
 
-// noteIDs notes that a spot list leaves client order ids out: a row that is botd's by its
-// order id shows none.
+// noteIDs records that a spot list omits client order ids, if a row known by its order id to be
+// botd's shows none.
 func (s *survey) noteIDs(orders []exchange.Order) {
 	for i := range orders {
 		if o := &orders[i]; !s.book.idsLeftOut && o.ClientOrderID == "" && s.claimed(o) {
@@ -85,8 +85,8 @@ func (e *evidence) boughtBy(o *exchange.Order, p *account.Placement, symbol *Sym
 	return o.Filled
 }
 
-// heldInQuarantine is what the kill switch closes of a quarantined spot symbol: what fills
-// explain and what a purchase of unknown fate has bought, as far as the wallet shows it.
+// heldInQuarantine returns the quantity that the kill switch closes on a quarantined spot symbol:
+// the explained quantity plus the result of an uncertain purchase, as far as the wallet shows it.
 func (b *Book) heldInQuarantine(symbol *SymbolState) exchange.Quantity {
 	held := symbol.heldOnSpot()
 	if b.buysUnknown(symbol) {
@@ -95,12 +95,12 @@ func (b *Book) heldInQuarantine(symbol *SymbolState) exchange.Quantity {
 	return max(0, min(held, b.inWallet(symbol)-symbol.Baseline()))
 }
 
-// buysUnknown reports whether a purchase of unknown fate is on a symbol.
+// buysUnknown reports whether a symbol has an uncertain purchase.
 func (b *Book) buysUnknown(symbol *SymbolState) bool {
 	return slices.ContainsFunc(b.unknownOn(symbol.Key()), func(p *account.Placement) bool { return p.Order().Side == exchange.Buy })
 }
 
-// couldBe reports whether a row may be an order that was sent then, under whatever id.
+// couldBe reports whether a row may be an order sent at that time, under any id.
 func couldBe(o *exchange.Order, order exchange.NewOrder, sentMS int64) bool {
 	if o.Key() != order.Key() || o.Side != order.Side || o.CreatedMS < sentMS-createdSlackMS || o.Status.Final() && o.Filled == 0 {
 		return false
@@ -108,7 +108,7 @@ func couldBe(o *exchange.Order, order exchange.NewOrder, sentMS int64) bool {
 	if o.ClientOrderID == "" {
 		return o.ClosePosition == order.ClosePosition || order.Market == exchange.Spot
 	}
-	if !order.QuoteAmount.IsZero() { // by amount: which quantity the list shows is not known
+	if !order.QuoteAmount.IsZero() { // by amount: the list's quantity cannot be predicted
 		return o.Type == order.Type
 	}
 	return o.Quantity == order.Quantity && o.ClosePosition == order.ClosePosition && o.Type.Conditional() == order.Type.Conditional()
@@ -126,9 +126,9 @@ func (e *evidence) claimed(o *exchange.Order) bool {
 	return ended
 }
 
-// walletMoved reports whether the wallet holds more, or less, of a spot symbol's asset than
-// fills explain, as the placement would have made it; and whether that has lasted. A
-// wallet that may be older than the last fill shows nothing.
+// walletMoved reports whether the wallet's balance of a spot symbol's asset deviates from the fills
+// in the direction of the placement, and whether the deviation has lasted. A wallet that may be
+// older than the last fill proves nothing.
 func (s *survey) walletMoved(symbol *SymbolState, p *account.Placement) (moved, persistent bool) {
 	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || !s.fetched.Balances.Done() || s.mayPredateFill(symbol) {
 		return false, false
@@ -158,8 +158,8 @@ func (e *evidence) shownInWallet(symbol *SymbolState) exchange.Quantity {
 	return 0
 }
 
-// Unclaimed is how much more of a spot symbol's asset the wallet holds than what the kill
-// switch would close, and than what it held before botd bought; zero where it does not.
+// Unclaimed returns the wallet's excess of a spot symbol's asset over the quantity that the kill
+// switch would close and the balance before botd bought; zero if there is none.
 func (b *Book) Unclaimed(symbol *SymbolState) exchange.Quantity {
 	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || b.WalletMS == 0 {
 		return 0

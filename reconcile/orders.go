@@ -9,16 +9,16 @@ import (
 	"botd/strategy"
 )
 
-// cutMS is how long after its fence an unknown waits for a stable snapshot before
+// cutMS is the time after its fence for which an uncertain order waits for a stable snapshot before
 // the symbol's resting openings are canceled to get one (case 37).
 const cutMS = 60_000
 
-// refusedMS is how long a key rests after the exchange would not take its order,
-// such as a post-only one that would have matched.
+// refusedMS is the time for which a key rests after the exchange refused its order, such as a
+// post-only order that would have matched.
 const refusedMS = 5_000
 
-// convergeKeyed keeps the plan's resting orders in the book: what is not desired is
-// canceled; a changed order is canceled, confirmed, and its remainder placed.
+// convergeKeyed keeps the plan's resting orders in the book: it cancels orders that are not
+// desired. It cancels a changed order, waits for the confirmation, and places the remainder.
 func (d *derivation) convergeKeyed(purpose placement.Purpose, desired []strategy.DesiredOrder, set bool) {
 	overdue := purpose == placement.Order && d.book.Overdue(d.symbol.Key(), d.nowMS, cutMS) != nil
 	keys := account.KeysOf(desired)
@@ -29,7 +29,7 @@ func (d *derivation) convergeKeyed(purpose placement.Purpose, desired []strategy
 		}
 		i := keys.Find(p.Key(), d.symbol.keyedAt[n])
 		if i >= 0 {
-			slots[i].placed = true // by another order perhaps: its end is waited for
+			slots[i].placed = true // possibly by a different order, whose end must come first
 			d.symbol.keyedAt[n] = i
 		}
 		if overdue {
@@ -55,11 +55,11 @@ func (d *derivation) convergeKeyed(purpose placement.Purpose, desired []strategy
 
 // slot is one order of a plan.
 type slot struct {
-	placed bool              // an order stands under its key, or did a moment ago
+	placed bool              // an order is in the book under its key, or was a moment ago
 	filled exchange.Quantity // under its key
 }
 
-// slots makes the slots of a plan's orders, with what has filled.
+// slots returns the slots of a plan's orders, with their fills.
 func (d *derivation) slots(keys *account.Keys, purpose placement.Purpose, count int) []slot {
 	slots := slices.Grow(d.book.slots[:0], count)[:count]
 	clear(slots)
@@ -75,7 +75,7 @@ func sameOrder(p *account.Placement, desired *strategy.DesiredOrder, filled exch
 	return order.Side == desired.Side && order.Price == desired.Price && order.StopPrice == desired.StopPrice && p.Remaining() <= desired.Quantity-filled
 }
 
-// placeKeyed adds an order for a desired one that has none.
+// placeKeyed places an order for a desired one without an order.
 func (d *derivation) placeKeyed(purpose placement.Purpose, desired *strategy.DesiredOrder, filled exchange.Quantity) {
 	if purpose == placement.Order && (!d.desired.Entries || !d.mayOpen()) {
 		return
@@ -87,7 +87,7 @@ func (d *derivation) placeKeyed(purpose placement.Purpose, desired *strategy.Des
 		return
 	}
 	if refused := d.desired.Strategy.RefusedByKey(purpose, desired.Key); refused != 0 && d.nowMS-refused < refusedMS {
-		return // the same order at once would be refused again (incident 54)
+		return // the same order would be refused again right away (incident 54)
 	}
 	quantity := d.symbol.Rules.FloorQuantity(desired.Quantity - filled)
 	if purpose == placement.ExitOrder {
@@ -112,8 +112,8 @@ func (s *situation) against(side exchange.Side) bool {
 	return s.symbol.Key().Market == exchange.Futures && int64(s.held)*side.Sign() < 0
 }
 
-// otherSideUnknown reports whether an opening of the other side is to be sent in this round, or is not
-// acknowledged: of both sides of a market maker's quotes the second waits for the first.
+// otherSideUnknown reports whether an opening on the other side will be sent in this round or is
+// not acknowledged: of a market maker's two quotes the second waits for the first.
 func (d *derivation) otherSideUnknown(side exchange.Side) bool {
 	if d.symbol.Key().Market != exchange.Futures {
 		return false
@@ -131,8 +131,8 @@ func (d *derivation) otherSideUnknown(side exchange.Side) bool {
 	return false
 }
 
-// reducible is how much of botd's position no resting exit covers yet, those derived
-// in this round included, and the exchange's sum has room for (rule 5).
+// reducible returns the part of botd's position that no resting exit covers yet, including those
+// derived in this round, and that fits the exchange's sum (rule 5).
 func (d *derivation) reducible() exchange.Quantity {
 	free := abs(d.held)
 	for _, p := range d.keyedOrders {

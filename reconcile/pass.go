@@ -6,23 +6,24 @@ import (
 	"botd/reconcile/record"
 )
 
-// pass is one pass over all strategies after a read. What every strategy needs and is summed over all symbols is summed
-// once in it: nothing is read meanwhile, and an order that is sent changes a sum by no more than it takes itself.
+// pass is one pass over all strategies after a read. Sums over all symbols that every strategy
+// needs are computed once per pass: nothing is read meanwhile, and an order that is sent changes a
+// sum by at most its own amount.
 type pass struct {
-	number       uint64 // changes with each pass, and with a record that may change a sum; 0 while none is under way
-	last         uint64 // the last number given
+	number       uint64 // changes with each pass and with a record that may change a sum; 0 outside a pass
+	last         uint64 // the last number used
 	sent         []*account.Placement
 	marked       summed[exchange.Amount]
 	unknownOrder summed[string]
 }
 
-// summed is a sum, and the number of the pass in which it was made.
+// summed is a sum and the number of the pass in which it was computed.
 type summed[T any] struct {
 	value T
 	pass  uint64
 }
 
-// once returns a sum of the pass under way, made where it has not been yet; without a pass it is made each time.
+// once returns a sum, computed once in the current pass; outside a pass it is computed each time.
 func (s *summed[T]) once(p *pass, sum func() T) T {
 	if p.number == 0 {
 		return sum()
@@ -33,14 +34,16 @@ func (s *summed[T]) once(p *pass, sum func() T) T {
 	return s.value
 }
 
-// BeginPass begins a pass over all strategies: until EndPass no price, position or list is taken.
+// BeginPass begins a pass over all strategies: until EndPass no price, position or list may be
+// applied.
 func (b *Book) BeginPass() { b.pass.restart() }
 
-// EndPass ends it.
+// EndPass ends the pass.
 func (b *Book) EndPass() { b.pass.number = 0 }
 
-// Pass returns the number of the pass under way, and the placements that were sent in it, oldest first: while the number
-// stays, they alone have changed what is summed over all symbols. The number is 0 when no pass is under way.
+// Pass returns the number of the current pass and the placements sent in it, oldest first. While
+// the number stays the same, only they have changed the sums over all symbols. Outside a pass the
+// number is 0.
 func (b *Book) Pass() (number uint64, sent []*account.Placement) { return b.pass.number, b.pass.sent }
 
 func (p *pass) restart() {
@@ -48,7 +51,7 @@ func (p *pass) restart() {
 	p.number, p.sent = p.last, p.sent[:0]
 }
 
-// note takes a record that was applied.
+// note handles an applied record.
 func (p *pass) note(b *Book, r *record.Record) {
 	if p.number == 0 {
 		return
@@ -56,7 +59,7 @@ func (p *pass) note(b *Book, r *record.Record) {
 	switch r.Body.(type) {
 	case record.Sending:
 		p.sent = append(p.sent, b.Placement(r.ClientOrderID))
-	case record.Plan, record.Priced, record.Memory, record.Declined: // a strategy's own
+	case record.Plan, record.Priced, record.Memory, record.Declined: // these belong to one strategy
 	default:
 		p.restart()
 	}

@@ -1,20 +1,18 @@
 package reconcile
 
-// mostGapMS is the most that passes between two snapshots as time in which
-// something lasted.
+// mostGapMS is the maximum time between two snapshots that counts towards persistence.
 const mostGapMS = 1_000
 
-// persistence measures for how long something has been the same, from snapshot to
-// snapshot. Of the time between two of them no more counts than lies between
-// rounds while something is unsettled, so that a clock that jumps ahead makes
-// nothing last (exactly-once.md, L).
+// persistence measures for how long a condition has persisted from snapshot to snapshot. Between
+// two snapshots at most the usual interval of unsettled rounds counts, so a clock that jumps ahead
+// does not make anything persist (exactly-once.md, L).
 type persistence struct {
-	sinceMS int64 // the first snapshot's end; 0 while it does not last
-	lastMS  int64 // the newest snapshot's end
+	sinceMS int64 // end of the first snapshot; 0 if it does not persist
+	lastMS  int64 // end of the newest snapshot
 	forMS   int64
 }
 
-// extend takes one more snapshot in which it is the same.
+// extend adds a snapshot in which the condition still holds.
 func (l *persistence) extend(s *Snapshot) {
 	end := max(s.BeganMS, s.EndedMS)
 	if l.sinceMS == 0 {
@@ -25,7 +23,7 @@ func (l *persistence) extend(s *Snapshot) {
 	l.lastMS = end
 }
 
-// pause takes a snapshot before which it was interrupted: that time does not count.
+// pause handles a snapshot before which the condition was interrupted: that time does not count.
 func (l *persistence) pause(s *Snapshot) { l.lastMS = max(s.BeganMS, s.EndedMS) }
 
 // restart begins with this snapshot.

@@ -8,8 +8,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// observePosition compares the position the exchange reports with the one the
-// fills explain, and decides what is unknown.
+// observePosition compares the exchange's position with the one that the fills explain, and decides
+// uncertain placements.
 func (s *survey) observePosition(symbol *SymbolState) {
 	if symbol.calm.sinceMS != 0 {
 		symbol.calm.extend(s.fetched)
@@ -40,7 +40,7 @@ func (s *survey) observePosition(symbol *SymbolState) {
 		s.measureResidual(symbol)
 		s.takeTestimony(symbol)
 	} else if symbol.Unwitnessed() {
-		symbol.Settled = false // no single list decides
+		symbol.Settled = false // a single list never settles a symbol
 	} else if symbol.residual != 0 && symbol.Quarantine() == "" && symbol.differs.exceeds(s.book.Settle().StalenessMS) {
 		s.foreign(symbol)
 	} else if symbol.residual == 0 && symbol.outweighed() {
@@ -50,8 +50,8 @@ func (s *survey) observePosition(symbol *SymbolState) {
 	symbol.Settled = symbol.residual == 0 && !s.anyUnresolved(symbol.Key()) && symbol.Quarantine() == ""
 }
 
-// partialPosition takes where a symbol's position stands after another read about the symbol
-// failed: what reduces and protects goes on, and nothing is concluded.
+// partialPosition updates a symbol's position after another read about the symbol failed: reducing
+// and protecting continue, and nothing is concluded.
 func (s *survey) partialPosition(symbol *SymbolState) {
 	symbol.unread = true
 	switch {
@@ -65,7 +65,7 @@ func (s *survey) partialPosition(symbol *SymbolState) {
 	case s.takePosition(symbol):
 		symbol.Read, symbol.residual = true, symbol.Position-symbol.Known()
 		s.noteUnexplained(symbol)
-		if symbol.Missing() && symbol.rowOf(s.fetched) != nil { // a positive record, whatever else could not be read
+		if symbol.Missing() && symbol.rowOf(s.fetched) != nil { // a positive record, even if other reads failed
 			symbol.testimony.by, symbol.testimony.doubted = closedRow, false
 		}
 	}
@@ -75,8 +75,8 @@ func (s *survey) partialPosition(symbol *SymbolState) {
 	symbol.Settled = false
 }
 
-// partialWallet takes what a wallet shows of orders while something else about the symbol cannot be read: where the
-// open list could be, though rows of it could not, what purchases have bought too.
+// partialWallet applies a wallet's evidence about orders while other reads about the symbol fail.
+// If the open list was read, even with unreadable rows, that includes the results of purchases.
 func (s *survey) partialWallet(symbol *SymbolState) {
 	if s.fetched.Balances.Done() && s.fetched.SpotOrders.Done() && symbol.Rules != nil {
 		s.presume(symbol)
@@ -90,23 +90,23 @@ func (s *survey) partialWallet(symbol *SymbolState) {
 	}
 }
 
-// standOpened takes what botd's own fills opened since the list was last read as held until
-// it is read again.
+// standOpened treats the quantity opened by botd's own fills since the last list as held until the
+// list is read again.
 func (s *survey) standOpened(symbol *SymbolState) {
 	t, known := &symbol.testimony, symbol.Known()
 	if symbol.positionMS > symbol.FilledMS()+s.book.Settle().StalenessMS || t.by != noWitness {
-		return // it was read since, and says what it says; or a witness says that it has ended
+		return // it has been read since then and is current, or a witness reports the end
 	}
 	if known != 0 && signOf(symbol.Opened()) == signOf(known) && t.shownOf != symbol.OpenedMS() && symbol.FilledMS() > s.book.bootMS {
 		t.doubted = true
 	}
 }
 
-// takePosition reads the symbol's position out of the list. It reports false
-// when the full snapshot moved while it was taken.
+// takePosition reads the symbol's position from the list. It returns false if the full snapshot
+// changed while it was taken.
 func (s *survey) takePosition(symbol *SymbolState) bool {
 	now, count := find(s.fetched.Positions.Items(), symbol.Key().Name)
-	if count > 1 { // a list put together from replicas may show the one that ended and the next; lasting, it breaks the contract (case 38)
+	if count > 1 { // a list combined from replicas may show both an ended and the next position; if this persists, it violates the contract (case 38)
 		if symbol.doubled.extend(s.fetched); symbol.doubled.exceeds(s.book.Settle().StalenessMS) {
 			s.quarantine(symbol, "the exchange shows two positions on one symbol")
 		}
@@ -138,23 +138,23 @@ func (s *survey) takePosition(symbol *SymbolState) bool {
 	return true
 }
 
-// takeRow takes a row of the list as the symbol's position; a zero one for none.
+// takeRow uses a row of the list as the symbol's position; a zero row means none.
 func (s *survey) takeRow(symbol *SymbolState, now *exchange.Position) {
 	if now.ID != symbol.PositionID || symbol.AtVenue() == 0 {
 		symbol.SinceMS = s.fetched.EndedMS
 	}
 	symbol.Position, symbol.PositionID, symbol.LiqPrice = now.Signed()-symbol.Ignored(), now.ID, now.LiqPrice
 	if now.Remaining != 0 || symbol.Known() == 0 || symbol.testimony.shownOf != symbol.OpenedMS() {
-		symbol.EntryPrice = now.EntryPrice // a list that shows none of a known position changes no price
+		symbol.EntryPrice = now.EntryPrice // a list without a known position does not change the price
 	}
 	if now.Leverage > 0 {
 		symbol.Leverage = now.Leverage
 	}
 }
 
-// takeShown takes a position that one of the snapshot's two lists shows while the other cannot be read, or its
-// row there cannot: what a read has shown is protected, and nothing else is concluded from it. It reports false
-// where neither shows one.
+// takeShown uses a position that one of the snapshot's two lists shows while the other list, or its
+// row there, cannot be read. A position that a read has shown is protected, and nothing else is
+// concluded from it. It returns false if neither shows one.
 func (s *survey) takeShown(symbol *SymbolState) bool {
 	for _, list := range [...]exchange.Fetched[exchange.Position]{s.fetched.Positions, s.fetched.Before} {
 		if !list.Done() {
@@ -171,8 +171,8 @@ func (s *survey) takeShown(symbol *SymbolState) bool {
 	return false
 }
 
-// takeOneOf takes one of several positions that the list shows on a symbol as what is to be
-// protected: the one that fills explain, else the one that was shown before, else the newest.
+// takeOneOf selects the position to protect if the list shows several on a symbol: the one that
+// fills explain, else the one shown before, else the newest.
 func (s *SymbolState) takeOneOf(positions []exchange.Position) {
 	var one exchange.Position
 	rank := func(p *exchange.Position) int {
@@ -202,10 +202,10 @@ func find(positions []exchange.Position, symbol string) (found exchange.Position
 	return found, count
 }
 
-// measureResidual notes the difference and for how long nothing has explained it. While a
-// placement could, by being unresolved or not visible yet, that does not begin; it begins
-// again when fills were booked, since the same figure is another one's then. A read that
-// shows no difference, and may be older, interrupts it and does not end it.
+// measureResidual records the difference and for how long nothing has explained it. The time does
+// not start while a placement could explain it, by being unresolved or not visible yet, and it
+// starts over when fills are booked, because the same figure then means a different one. A read
+// without a difference, which may be older, interrupts it but does not end it.
 func (s *survey) measureResidual(symbol *SymbolState) {
 	residual, known := symbol.Position-symbol.Known(), symbol.Known()
 	explains := func(p *account.Placement) bool { return explained(p, residual) != 0 }
@@ -233,8 +233,8 @@ func (s *survey) measureResidual(symbol *SymbolState) {
 	s.noteUnexplained(symbol)
 }
 
-// observeWallet squares the fills of a spot symbol with the wallet, whose base
-// asset pays the fees of what was bought.
+// observeWallet reconciles the fills of a spot symbol with the wallet, whose base asset pays the
+// fees of purchases.
 func (s *survey) observeWallet(symbol *SymbolState) {
 	if !s.fetched.Balances.Done() || !s.fetched.SpotOrders.Done() || symbol.Rules == nil {
 		return
@@ -258,7 +258,7 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 	}
 	if s.mayPredateFill(symbol) {
 		s.boundByWallet(symbol)
-		return // a read this soon may be older than the last fill: it proves nothing, and nothing opens until one does
+		return // a read this early may be older than the last fill: it proves nothing, and nothing opens until one does
 	}
 	symbol.spot.early = false
 	held := s.book.inWallet(symbol)
@@ -278,9 +278,9 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 	symbol.Settled = symbol.Quarantine() == "" && symbol.misses.sinceMS == 0
 }
 
-// recordUnattributed journals what the wallet holds beyond the baseline and the fills, where that has
-// changed by the worth of an order: after a start nothing else distinguishes it from
-// what a purchase that no list shows has bought, or a sale has left.
+// recordUnattributed journals the wallet's excess over the baseline and the fills, if it has
+// changed by the worth of an order. After a start, nothing else distinguishes it from the result of
+// a purchase that no list shows, or the rest of a sale.
 func (s *survey) recordUnattributed(symbol *SymbolState, quantity exchange.Quantity) {
 	quantity = max(0, quantity)
 	changed := abs(quantity - symbol.Unattributed())
@@ -298,23 +298,22 @@ func (e *evidence) mayPredateFill(symbol *SymbolState) bool {
 		e.book.Settle().StalenessMS > 0 && symbol.calm.sinceMS != 0 && !symbol.calm.exceeds(e.book.Settle().StalenessMS)
 }
 
-// inWallet is how much of a spot symbol's base asset the account has.
+// inWallet returns the account's balance of a spot symbol's base asset.
 func (b *Book) inWallet(symbol *SymbolState) exchange.Quantity {
 	balance := b.Balance(symbol.Rules.Base)
-	return symbol.Rules.QuantityOf(balance.Free.Add(balance.Frozen)) // not by the step: that may change
+	return symbol.Rules.QuantityOf(balance.Free.Add(balance.Frozen)) // not by the step, which may change
 }
 
-// boundByWallet keeps what may be sold within the wallet where the journal is
-// known to miss orders: it may miss the sale of what it believes to be held, and
-// an exit on spot sells whatever there is. A wallet that may be older than the
-// last fills may still show what they sold.
+// boundByWallet limits the sellable quantity to the wallet if the journal is known to lack orders:
+// it may lack the sale of an assumed position, and a spot exit sells whatever exists. A wallet that
+// may be older than the last fills may still show the sold quantity.
 func (s *survey) boundByWallet(symbol *SymbolState) {
 	if !s.book.StandsDown() && symbol.Quarantine() == "" {
 		return
 	}
 	held, early := s.book.inWallet(symbol), s.mayPredateFill(symbol)
 	if early && !s.book.StandsDown() && symbol.Cause() == record.ExecutedBeyond {
-		return // all that botd sold is known
+		return // all of botd's sales are known
 	}
 	if early {
 		held -= symbol.Sold()
@@ -323,8 +322,8 @@ func (s *survey) boundByWallet(symbol *SymbolState) {
 	symbol.Position = symbol.heldOnSpot()
 }
 
-// heldOnSpot is what fills and fees explain, without what the wallet misses of
-// it: the rest of the asset may be the user's, and is not sold.
+// heldOnSpot returns the quantity that fills and fees explain, less the wallet's shortfall. The
+// rest of the asset may be the user's and is not sold.
 func (t *SymbolState) heldOnSpot() exchange.Quantity {
 	return max(0, t.Known()-t.Fees()+t.short)
 }
@@ -334,15 +333,15 @@ func (b *Book) liveOn(key exchange.SymbolKey) bool {
 	return symbol != nil && len(symbol.live) > 0
 }
 
-// shortWallet is why a symbol on spot is quarantined of which a witness confirms that others have sold.
+// shortWallet is the quarantine reason for a spot symbol on which a witness confirms sales by
+// others.
 const shortWallet = "the wallet holds less than the fills explain"
 
-// decideMissing decides a wallet that holds less than the fills explain, which a witness
-// confirms. What was sold cannot be ignored, so it is adopted as sold, and latches, or
-// waits for a person.
+// decideMissing decides a wallet shortfall that a witness confirms. A sale cannot be ignored, so it
+// is adopted as sold, and latches, or waits for a person.
 func (s *survey) decideMissing(symbol *SymbolState, short exchange.Quantity) {
 	symbol.short = -short
-	if s.book.StandsDown() { // it may be its sale, and of what that one bought
+	if s.book.StandsDown() { // it may be the other botd's sale, of its own purchase
 		s.quarantineFor(symbol, record.SoldByOthers, shortWallet+" while another botd may be placing")
 		return
 	}

@@ -9,11 +9,11 @@ import (
 	"botd/reconcile/placement"
 )
 
-// Where order history and user trades leave an order of botd's out, the wallet still shows
-// what it did. That books nothing, but a stop is placed by it: what a purchase bought
-// that no list shows, and what a stop holds no more.
+// If order history and user trades omit an order of botd's, the wallet still shows its effect. The
+// effect is not booked, but a stop follows it: it covers the result of a purchase that no list
+// shows, and no longer covers a quantity that a stop has sold.
 
-// presume takes what the wallet shows of orders that the open list does not show.
+// presume applies the wallet's evidence about orders that the open list does not show.
 func (s *survey) presume(symbol *SymbolState) {
 	before := symbol.spot.presumed
 	bought, most, sold, sinceMS := exchange.Quantity(0), exchange.Quantity(0), exchange.Quantity(0), int64(math.MaxInt64)
@@ -54,7 +54,8 @@ func (s *survey) presume(symbol *SymbolState) {
 	symbol.spot.undecided = max(symbol.spot.presumed, min(max(symbol.spot.undecided, s.book.armedSince(symbol, sinceMS)), most))
 }
 
-// armedSince is what stops of before the start, and sent since a time, hold: a wallet had shown what they are for.
+// armedSince returns the quantity of stops from before the start that were sent since a time: a
+// wallet had shown the quantity they protect.
 func (b *Book) armedSince(symbol *SymbolState, sinceMS int64) (sum exchange.Quantity) {
 	for _, p := range symbol.live {
 		if p.Purpose() == placement.StopLoss && p.OrderID() != 0 && p.SentMS() >= sinceMS && p.SentMS() < b.bootMS {
@@ -64,24 +65,26 @@ func (b *Book) armedSince(symbol *SymbolState, sinceMS int64) (sum exchange.Quan
 	return sum
 }
 
-// noteBooked takes a quantity that was booked as bought off what is presumed: it is not counted twice, whatever is sold later.
+// noteBooked subtracts a booked purchase from the presumed quantity, so that it is not counted
+// twice, whatever is sold later.
 func (s *SymbolState) noteBooked(bought exchange.Quantity) {
 	s.spot.presumed = max(0, s.spot.presumed-max(0, bought))
 	s.spot.undecided = max(0, s.spot.undecided-max(0, bought))
 }
 
-// noteSold takes a quantity that was booked as sold, beyond what was known to be held, off what may have been bought.
+// noteSold subtracts a booked sale, beyond the known position, from the quantity that may have been
+// bought.
 func (s *SymbolState) noteSold(beyond exchange.Quantity) {
 	s.spot.undecided = max(s.spot.presumed, s.spot.undecided-max(0, beyond))
 }
 
-// vanished is what of a purchase that no list shows a wallet has shown, and the newest does not: what protects it stays, and nothing else
-// is concluded.
+// vanished returns the part of an unlisted purchase that an earlier wallet showed and the newest
+// does not: its protection stays, and nothing else is concluded.
 func (s *SymbolState) vanished() exchange.Quantity { return max(0, s.spot.undecided-s.spot.presumed) }
 
-// unclaimedPurchases is what purchases that no placement claims have bought since wallet and fills last
-// agreed, or since a time. What a history has shown stays known while none can be read. That a row shows no id makes it
-// nobody's only where botd's own rows show none.
+// unclaimedPurchases returns the quantity bought by purchases that no placement claims, since
+// wallet and fills last agreed or since a time. Evidence from an earlier history stays valid while
+// none can be read. A row without an id counts as unowned only if botd's own rows show ids.
 func (s *survey) unclaimedPurchases(symbol *SymbolState, sinceMS int64) (sum exchange.Quantity) {
 	rows := symbol.spot.others
 	if s.fetched.History.Done() {
@@ -89,7 +92,7 @@ func (s *survey) unclaimedPurchases(symbol *SymbolState, sinceMS int64) (sum exc
 	}
 	sinceMS = min(sinceMS-createdSlackMS, s.book.salesFrom(symbol))
 	symbol.spot.others = nil
-	for i := range slices.Backward(rows) { // the newest of an order's rows first
+	for i := range slices.Backward(rows) { // an order's newest rows first
 		o := &rows[i]
 		unnamed := o.ClientOrderID == "" && s.book.idsLeftOut
 		seen := slices.ContainsFunc(symbol.spot.others, func(other exchange.Order) bool { return other.ID == o.ID })
@@ -114,7 +117,7 @@ func (e *evidence) mayBuy(p *account.Placement, symbol *SymbolState) exchange.Qu
 	return max(0, symbol.Rules.QuantityFor(order.QuoteAmount.MulRate(exchange.RateOne*101/100), symbol.Last)-p.Filled())
 }
 
-// mostTimes is how often the exchange may have executed one purchase.
+// mostTimes is the maximum number of executions of one purchase by the exchange.
 const mostTimes = 2
 
 // timesPaid is how often a purchase may have been executed: once, unless the wallet that shows more of the asset shows the money for
@@ -143,13 +146,13 @@ func (e *evidence) boughtSince(p *account.Placement, sinceMS int64) bool {
 	})
 }
 
-// purse is what the wallet held of an asset, and when that was read.
+// purse is a wallet balance and the time of its read.
 type purse struct {
 	amount exchange.Amount
 	atMS   int64
 }
 
-// notePurse remembers what money there was before a purchase was sent.
+// notePurse records the balance before a purchase was sent.
 func (b *Book) notePurse(p *account.Placement) {
 	symbol := b.Symbol(p.Symbol())
 	if order := p.Order(); order.Market != exchange.Spot || order.QuoteAmount.IsZero() || b.WalletMS == 0 || symbol.Rules == nil {
@@ -168,11 +171,13 @@ func (e *evidence) soldNothing(p *account.Placement, symbol *SymbolState) bool {
 	return e.book.inWallet(symbol) >= symbol.Baseline()+symbol.Known()-symbol.Fees()
 }
 
-// mostUnfrozenMS bounds how long after a sale the wallet is taken to be older than it.
+// mostUnfrozenMS is the maximum time after a sale for which the wallet is assumed to be older than
+// the sale.
 const mostUnfrozenMS = 4_000
 
-// noteUnfrozen notes, and reports, whether the wallet freezes nothing for a sale that no open list
-// shows: it has ended or was never taken. A wallet that may be older than the sale says nothing.
+// noteUnfrozen records and reports whether the wallet freezes nothing for a sale that no open list
+// shows: it has ended or was never accepted. A wallet that may be older than the sale proves
+// nothing.
 func (s *survey) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
 	b, read := s.book, s.fetched
 	frozen := symbol.Rules.QuantityOf(b.Balance(symbol.Rules.Base).Frozen)
@@ -182,7 +187,7 @@ func (s *survey) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
 			frozen -= o.Remaining()
 		}
 	}
-	for _, q := range b.Live() { // those that the exchange acknowledged hold it before one that it may not have taken
+	for _, q := range b.Live() { // acknowledged orders hold the asset before one that may not have been accepted
 		if p.OrderID() == 0 && q.OrderID() != 0 && q.Symbol() == p.Symbol() && q.Order().Side == exchange.Sell && b.unlisted(q) {
 			frozen -= q.Remaining()
 		}
@@ -194,8 +199,9 @@ func (s *survey) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
 	return unfrozen
 }
 
-// noteWalletShortfall notes that the wallet lacks what a sale of unknown fate would have sold. A wallet that shows the asset later shows
-// what somebody has bought since. One that may be older than the last fill says nothing.
+// noteWalletShortfall records that the wallet lacks the quantity of an uncertain sale. A later
+// wallet with the asset shows a new purchase by another party. A wallet that may be older than the
+// last fill proves nothing.
 func (s *survey) noteWalletShortfall(p *account.Placement, symbol *SymbolState) {
 	if p.Order().Side != exchange.Sell || s.fetched.BeganMS <= max(p.SentMS(), symbol.FilledMS()+s.book.Settle().StalenessMS) {
 		return

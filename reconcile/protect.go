@@ -10,30 +10,29 @@ import (
 	"botd/strategy"
 )
 
-// repeatMS is how long after one whose answer was lost an exit or a protection is
-// sent again, as a new placement (exactly-once.md, case 20 and class I). Where more than
-// three are unknown it takes twice as long for each, up to eight times.
+// repeatMS is the time after which an exit or a protection whose answer was lost is sent again, as
+// a new placement (exactly-once.md, case 20 and class I). With more than three uncertain ones it
+// doubles for each, up to eight times.
 const (
 	repeatMS      = 2_000
-	replaceMS     = 500 // after a stop's cancel was sent, where nothing says what became of it
+	replaceMS     = 500 // after a stop's cancel was sent, if nothing reports the stop's fate
 	promptRepeats = 3
 	repeatLevels  = 3
 )
 
-// bridge is the key of the reduceOnly stop that stands while the closePosition
-// stop moves.
+// bridge is the key of the reduceOnly stop that protects while the closePosition stop moves.
 const bridge = "bridge"
 
-// mayRepeat reports whether a placement of unknown fate may have another beside it:
-// it was not in the list just fetched, and the exchange refuses or caps a repeat. On
-// spot it does that where the wallet still shows the asset, and not enough for both; a
-// stop is repeated all the same, since one too many is seen in the next list and canceled.
+// mayRepeat reports whether an uncertain placement may be repeated: the list just fetched does not
+// contain it, and the exchange would refuse or cap a repeat. On spot it does so if the wallet still
+// shows the asset, but not enough for both. A stop is repeated anyway, because a duplicate appears
+// in the next list and is canceled.
 func (d *derivation) mayRepeat(p *account.Placement) bool {
 	if at := d.book.released[p.ClientOrderID()]; at != 0 {
 		return d.nowMS-at >= ReleaseMS
 	}
 	if immediate := p.Order().Type == exchange.MarketOrder || p.Order().Type == exchange.Limit; d.desired.Unread && immediate {
-		return false // only a fresh read says how much is left
+		return false // only a fresh read shows how much is left
 	}
 	lost := p.State() == placement.Uncertain || p.State() == placement.Sending && (d.desired.Repeat || d.unansweredStop(p))
 	late := d.nowMS-max(p.SentMS(), p.UnknownMS()) >= d.repeatAfterMS(p) || d.desired.Repeat && d.superseded(p)
@@ -41,7 +40,7 @@ func (d *derivation) mayRepeat(p *account.Placement) bool {
 		return false
 	}
 	if d.desired.MaxLive > 0 && len(d.book.Live())+len(d.intents) >= d.desired.MaxLive {
-		return false // an unknown placement stands for each that was lost: there is no room for more of them
+		return false // an uncertain placement represents each lost one: there is no room for more of them
 	}
 	return d.symbol.Key().Market == exchange.Futures || p.Order().Type == exchange.StopLimit && p.Purpose() == placement.StopLoss || d.repeatable(p)
 }
@@ -53,15 +52,14 @@ func (s *situation) unansweredStop(p *account.Placement) bool {
 	return at != 0 && s.nowMS-at >= repeatMS && p.Purpose() == placement.StopLoss && p.Order().ClosePosition
 }
 
-// replaceable reports whether a protective order may have another in its place: its fate is
-// not known and it may be repeated, or its end cannot be read. On spot the answer to the cancel
-// decides that.
+// replaceable reports whether a protective order may be replaced: its fate is unknown and it may be
+// repeated, or its end cannot be read. On spot the answer to the cancel decides that.
 func (d *derivation) replaceable(p *account.Placement) bool {
 	return d.mayRepeat(p) || p.Order().Market == exchange.Futures && d.book.EndUnread(p)
 }
 
-// EndUnread reports whether an order was canceled, no open list read since shows it, and what
-// became of it cannot be read.
+// EndUnread reports whether an order was canceled, no open list since shows it, and its final state
+// cannot be read.
 func (b *Book) EndUnread(p *account.Placement) bool {
 	canceledMS, list := b.canceled[p.ClientOrderID()].firstMS, b.listed[p.Order().Market]
 	if canceledMS == 0 || b.listsMS < canceledMS+replaceMS || p.State().Unresolved() || !b.Symbol(p.Symbol()).unread {
@@ -92,27 +90,27 @@ func (s *situation) superseded(p *account.Placement) bool {
 	return slices.ContainsFunc(s.targetOrders, func(q *account.Placement) bool { return q.Purpose() == placement.Exit && q.SentMS() > p.SentMS() })
 }
 
-// protect keeps the position's stop-loss and take-profit on the exchange, placed
-// in the round in which the position is first seen.
+// protect keeps the position's stop-loss and take-profit on the exchange. They are placed in the
+// round in which the position is first seen.
 func (d *derivation) protect() {
 	protection := d.desired.Protection
 	switch {
 	case d.dusting:
-		return // what stands closes the rest
+		return // existing protection closes the rest
 	case d.symbol.Key().Market == exchange.Spot && (d.explainedOnSpot() > 0 || d.soldByOthers() || d.book.StandsDown() && d.symbol.heldWithTwin() > 0):
 		d.protectSpot()
 		return
 	case d.symbol.Key().Market == exchange.Spot && d.held != 0:
-		return // the wallet shows none of it: what stands, stays
+		return // the wallet shows none of it: existing protection stays
 	case d.held == 0 && d.unexplained():
 		d.protectUnexplained()
 		return
 	case d.held == 0 && (d.symbol.Known() != 0 || d.symbol.Position != 0 || d.declared() && !d.soldAll()):
-		return // the read may be stale, or it is not botd's: what protects stays
+		return // the read may be stale, or the position is not botd's: protection stays
 	case d.held == 0 && (d.symbol.vanished() > 0 || d.book.StandsDown() && d.symbol.boughtWithTwin() > 0):
-		return // one wallet alone shows that it has gone
+		return // only one wallet shows that it has ended
 	case d.held == 0 && d.shownUnexplained():
-		return // one list alone shows that it has ended
+		return // only one list shows that it has ended
 	case d.held == 0:
 		for _, p := range append(d.stops, d.profits...) {
 			if !d.mayProtectUnknown(p) && !d.keepsForUnexplained(p) {
@@ -174,8 +172,8 @@ func (s *situation) mayProtectUnknown(p *account.Placement) bool {
 	})
 }
 
-// protectUnexplained keeps a stop on a position that is not botd's to close, where its
-// strategy says how far away.
+// protectUnexplained keeps a stop on a position that botd must not close, if its strategy sets a
+// distance.
 func (d *derivation) protectUnexplained() {
 	protection := d.desired.Protection
 	if !protection.Set || protection.StopLoss.IsZero() || d.positionShared() ||
@@ -185,7 +183,7 @@ func (d *derivation) protectUnexplained() {
 	d.held = d.symbol.Position
 	defer func() { d.held = 0 }()
 	price := d.protectionPrice(placement.StopLoss, protection.StopLoss)
-	if d.pricePassed(placement.StopLoss, price) && protection.StopLoss.Price == 0 { // it was opened long ago: as far from the price of now
+	if d.pricePassed(placement.StopLoss, price) && protection.StopLoss.Price == 0 { // it was opened long ago: use the same distance from the current price
 		price = d.protectionFrom(d.symbol.Rules.PriceAmount(d.symbol.Last), placement.StopLoss, protection.StopLoss)
 	}
 	if price > 0 && !d.pricePassed(placement.StopLoss, price) {
@@ -197,17 +195,17 @@ func (d *derivation) protectUnexplained() {
 	}
 }
 
-// convergeStop keeps one closePosition STOP_MARKET, which leaves the reduceOnly sum to
-// the exits. It moves by way of a reduceOnly STOP_MARKET that stands meanwhile,
-// where the sum allows one; else by cancel, confirm, place. The price being
-// passed already, the position is exited at market.
+// convergeStop keeps one closePosition STOP_MARKET, which leaves the reduceOnly sum to the exits.
+// To move it, a reduceOnly STOP_MARKET protects meanwhile if the sum allows one; otherwise it is
+// canceled, confirmed and placed again. If the price has already been passed, the position exits at
+// market.
 func (d *derivation) convergeStop(protection strategy.Protection) {
 	main, bridging, urgent := d.stopsOf(d.stops)
 	if urgent != nil && !d.mayRepeat(urgent) {
-		return // it is being exited
+		return // the position is exiting
 	}
 	if d.declared() && main != nil && !d.replaceable(main) {
-		return // what stands, stays, until the position is understood
+		return // existing protection stays until the position is understood
 	}
 	if !protection.Set || protection.StopLoss.IsZero() {
 		for _, p := range d.stops {
@@ -238,13 +236,14 @@ func (d *derivation) convergeStop(protection strategy.Protection) {
 	case bridging != nil:
 		switch covers := bridging.Remaining() >= abs(d.symbol.Position); {
 		case bridging.State().Unresolved():
-		case covers: // only then its replacement stands
+		case covers: // only then does its replacement rest
 			d.cancel(main, "the protection moves")
 		case d.held == d.symbol.Position: // it has grown since
 			d.cancel(bridging, "it covers less than the position")
 		}
 	case d.nowMS-main.SentMS() < int64(d.desired.Interval), !d.symbol.Rules.Tradable, d.symbol.unread, d.held != d.symbol.Position:
-		// not too often, while another may be placed, where its end can be read, and where it would cover all that the exchange shows
+		// not too often, only while another may be placed, if its end can be read, and if it would
+		// cover the exchange's whole position
 	case d.desired.Bridge && len(d.targetOrders) == 0 && d.reducible() == abs(d.held):
 		d.protectBy(
 			placement.StopLoss,
@@ -267,7 +266,7 @@ func (s *situation) stopsOf(live []*account.Placement) (main, bridging, urgent *
 			if main == nil || main.State() == placement.Uncertain || p.State() != placement.Uncertain {
 				main = p
 			}
-		case p.Order().Type == exchange.MarketOrder || p.Order().Type == exchange.Limit: // on spot it has a limit, the collar's
+		case p.Order().Type == exchange.MarketOrder || p.Order().Type == exchange.Limit: // on spot it is limited by the collar
 			urgent = p
 		default:
 			bridging = p
@@ -286,8 +285,8 @@ func (s *situation) exitForProtection() *account.Placement {
 	return urgent
 }
 
-// convergeProfit keeps one closePosition TAKE_PROFIT_MARKET. While it moves the position
-// misses a profit, not its protection: cancel, confirm, place.
+// convergeProfit keeps one closePosition TAKE_PROFIT_MARKET. While it moves, the position lacks a
+// profit target but not its protection: cancel, confirm, place.
 func (d *derivation) convergeProfit(protection strategy.Protection) {
 	main, bridging, urgent := d.stopsOf(d.profits)
 	if urgent != nil && !d.mayRepeat(urgent) || d.declared() && len(d.profits) > 0 {
@@ -313,7 +312,7 @@ func (d *derivation) convergeProfit(protection strategy.Protection) {
 			"takes the profit",
 		)
 	case main.State().Unresolved():
-	case bridging != nil: // of when others held part of the position
+	case bridging != nil: // from a time when others had part of the position
 		d.cancel(bridging, "the one of the whole position stands")
 	case main.Order().StopPrice == price, d.pricePassed(placement.TakeProfit, price), d.nowMS-main.SentMS() < int64(d.desired.Interval):
 	default:
@@ -321,9 +320,8 @@ func (d *derivation) convergeProfit(protection strategy.Protection) {
 	}
 }
 
-// protectBy places a protecting order, unless the position is on its way out: the
-// exchange sweeps what protects it with its end, and a new one would stand
-// against the next position (case 29).
+// protectBy places a protective order unless the position is exiting: the exchange removes the
+// protection at the end of the position, and a new one would apply to the next position (case 29).
 func (d *derivation) protectBy(purpose placement.Purpose, order exchange.NewOrder, reason string) {
 	if d.exitsWhole() {
 		return
@@ -337,9 +335,10 @@ func (d *derivation) protectBy(purpose placement.Purpose, order exchange.NewOrde
 	d.add(intent)
 }
 
-// exitsWhole reports whether an exit of the whole position is under way. What the position shows of an exit
-// already, though its fill is not booked, is no part of what it may still do. One of unknown fate is not waited for
-// until its fence: a stop of the whole position ends with it, whenever it is executed.
+// exitsWhole reports whether an exit of the whole position is under way. The part of an exit
+// already visible in the position, although its fill is not booked, no longer counts towards its
+// possible effect. It does not wait for an uncertain exit until its fence: a stop for the whole
+// position ends with it, whenever it executes.
 func (d *derivation) exitsWhole() bool {
 	ahead := d.symbol.Ahead()
 	for _, p := range d.targetOrders {
@@ -408,8 +407,7 @@ func (s *situation) pricePassed(purpose placement.Purpose, price exchange.Price)
 	return price >= s.symbol.Last
 }
 
-// exitNow exits at market in the name of a protection, unless an exit is under
-// way already.
+// exitNow exits at market in place of a protection, unless an exit is already under way.
 func (d *derivation) exitNow(purpose placement.Purpose, reason string) {
 	if d.exiting {
 		return
@@ -421,9 +419,9 @@ func (d *derivation) exitNow(purpose placement.Purpose, reason string) {
 	}
 	d.exiting = true
 	if d.clearResting() {
-		return // the whole follows when the exchange has confirmed
+		return // the whole exit follows after the exchange has confirmed
 	}
-	d.intents = slices.DeleteFunc(d.intents, func(i Intent) bool { return i.Purpose == placement.Exit }) // a part of what goes now
+	d.intents = slices.DeleteFunc(d.intents, func(i Intent) bool { return i.Purpose == placement.Exit }) // they are included in this exit
 	before := len(d.intents)
 	d.reduceNow(abs(d.held), reason)
 	for i := before; i < len(d.intents); i++ {

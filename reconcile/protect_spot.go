@@ -10,14 +10,13 @@ import (
 	"botd/reconcile/record"
 )
 
-// Spot stops are orders of a quantity, which hold the asset. What is bought later is
-// covered by one more, so that what stands stays; when there are many, the smallest is
-// joined with what comes, since that takes off no other. That waits until nothing is
-// unknown.
+// Spot stops are orders for a quantity and hold the asset. A later purchase gets an additional
+// stop, so that existing ones stay. When there are many, the smallest is merged with the new
+// quantity, because that removes no other. Merging waits until nothing is uncertain.
 const mostStops = 8
 
-// protectSpot keeps STOP_LIMITs over the whole quantity that no exit sells. They hold the
-// asset, so one that is in the way of an exit is canceled, and its cancel answered, first.
+// protectSpot keeps STOP_LIMITs over the whole quantity that no exit sells. They hold the asset, so
+// a stop that blocks an exit is canceled first, and the answer awaited.
 func (d *derivation) protectSpot() {
 	if d.cancelPassedExits(d.stops) {
 		return
@@ -45,13 +44,13 @@ func (d *derivation) protectSpot() {
 	missing := d.symbol.Rules.FloorQuantity(d.capped(d.stoppable(uncovered - d.restingExits())))
 	moved := slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return p.Order().StopPrice != price })
 	switch {
-	case d.desired.Unread && uncovered < 0 && !d.allShown(), d.desired.Unread && uncovered >= 0 && d.tooSmall(missing): // what stands, stays
+	case d.desired.Unread && uncovered < 0 && !d.allShown(), d.desired.Unread && uncovered >= 0 && d.tooSmall(missing): // existing stops stay
 	case uncovered < 0:
 		d.shrinkStops()
 	case d.tooSmall(uncovered) && moved:
 		d.moveStops(price)
 	case d.tooSmall(missing):
-	case len(d.stops) >= mostStops && !d.desired.Unread && !d.book.StandsDown() && d.calm(): // where it stands down no stop is taken off for another
+	case len(d.stops) >= mostStops && !d.desired.Unread && !d.book.StandsDown() && d.calm(): // while it stands down, no stop is removed for another
 		d.joinStops()
 	case d.pricePassed(placement.StopLoss, price) && len(d.stops) == 0:
 		d.exitNow(placement.StopLoss, "the stop's price was passed already")
@@ -60,7 +59,7 @@ func (d *derivation) protectSpot() {
 	case !d.pricePassed(placement.StopLoss, price):
 		order := exchange.NewOrder{Type: exchange.StopLimit, Side: exchange.Sell, Quantity: missing, StopPrice: price}
 		order.Price = d.sellable(d.symbol.Rules.FloorPrice(price-share(price, d.desired.Collar)), missing)
-		if order.Price <= price { // else it is too little to be sold at its stop price: no order can do it
+		if order.Price <= price { // otherwise the quantity is too small to be sold at its stop price: no order can do it
 			d.add(Intent{Purpose: placement.StopLoss, Reason: "protects the position", Order: order})
 		}
 	}
@@ -145,12 +144,13 @@ func (s *situation) backed(quantity exchange.Quantity) exchange.Quantity {
 	return max(0, min(quantity, inWallet-s.symbol.Baseline()-s.book.sellsUnknown(s.symbol)))
 }
 
-// uncovered is what of it neither a stop nor an exit sells; below zero they sell more.
+// uncovered returns the part of the position that neither a stop nor an exit sells; below zero they
+// sell more.
 func (d *derivation) uncovered() exchange.Quantity {
 	return d.withoutExits(d.explainedOnSpot() - d.selling(d.leavesUncovered))
 }
 
-// withoutExits takes off a quantity what this derivation sells already, by whole steps.
+// withoutExits subtracts the quantity that this derivation already sells, in whole steps.
 func (d *derivation) withoutExits(left exchange.Quantity) exchange.Quantity {
 	for i := range d.intents {
 		if d.intents[i].Purpose == placement.Exit {
@@ -201,10 +201,10 @@ func (s *situation) walletMisses() exchange.Quantity {
 	return max(missing, min(all, all-own))
 }
 
-// exitPart sells what no stop covers, and whose price was passed; the stops beside it stand. Those
-// whose end is not known may have been executed at that price: unlike another stop, a sale at once cannot
-// be taken back, so they count as sold unless a fresh wallet says that they have sold nothing. One that freezes
-// nothing for them, and shows that some was sold, shows what they have left.
+// exitPart sells the quantity that no stop covers and whose price was passed; the other stops stay.
+// Stops with an unknown end may have executed at that price. Unlike another stop, an immediate sale
+// cannot be undone, so they count as sold unless a fresh wallet shows that they sold nothing. A
+// wallet that freezes nothing for them and shows a partial sale shows the rest.
 func (d *derivation) exitPart() {
 	left, shown, ended := d.explainedOnSpot(), d.beyondBaseline(), exchange.Quantity(0)
 	sold := shown < left
@@ -236,13 +236,13 @@ func (d *derivation) exitPart() {
 	}
 }
 
-// stoppable is how much a stop may sell: what the wallet has free. A wallet that may be
-// older than the last fill, or that shows less than the fills explain, does not keep a
-// stop away: if it is right, the exchange refuses the stop, and nothing is lost.
+// stoppable returns the quantity that a stop may sell: the wallet's free balance. A wallet that may
+// be older than the last fill, or that shows less than the fills explain, does not prevent a stop:
+// if it is right, the exchange refuses the stop, and nothing is lost.
 func (d *derivation) stoppable(quantity exchange.Quantity) exchange.Quantity {
 	symbol, sold := d.symbol, d.walletMisses()
 	clipped := d.clip(quantity, func(p *account.Placement) bool {
-		if p.Symbol() == symbol.Key() && d.book.hasEnded(p) && p.Remaining() <= sold { // what it sold is not in the wallet any more
+		if p.Symbol() == symbol.Key() && d.book.hasEnded(p) && p.Remaining() <= sold { // the wallet no longer contains the quantity it sold
 			sold -= p.Remaining()
 			return false
 		}
@@ -256,7 +256,7 @@ func (d *derivation) stoppable(quantity exchange.Quantity) exchange.Quantity {
 	fees := symbol.Rules.QuantityOf(symbol.Rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.Rules.QuantityTick
 	for _, p := range symbol.live {
 		if p.Order().Side == exchange.Sell && (p.State().Unresolved() || !p.Seen()) && !d.leavesUncovered(p) {
-			return clipped // it may hold, or have sold, what the wallet lacks
+			return clipped // it may hold, or have sold, the missing quantity
 		}
 	}
 	if quantity-clipped <= fees {
@@ -265,8 +265,8 @@ func (d *derivation) stoppable(quantity exchange.Quantity) exchange.Quantity {
 	return quantity
 }
 
-// joinStops makes room for one more stop: the smallest one goes, and its quantity comes
-// back together with what is not covered yet.
+// joinStops makes room for another stop: it removes the smallest one, whose quantity is then
+// covered together with the uncovered one.
 func (d *derivation) joinStops() {
 	var smallest *account.Placement
 	for _, p := range d.stops {
@@ -282,7 +282,8 @@ func (d *derivation) joinStops() {
 	}
 }
 
-// restMS is how long no stop moves after the exchange has refused one: what would take its place would wait.
+// restMS is the time for which no stop moves after the exchange has refused one, because its
+// replacement would have to wait.
 const restMS = 60_000
 
 // calm reports whether a stop may be taken off to be placed again: nothing on the symbol
@@ -296,8 +297,8 @@ func (s *situation) calm() bool {
 		!slices.ContainsFunc(s.stops, canceled)
 }
 
-// moveStops takes a stop off, to be placed again at the price, at most once in an interval: the
-// oldest one alone, so that the others stand meanwhile. Where answers take no time all go.
+// moveStops removes a stop to place it again at the price, at most once per interval: only the
+// oldest, so that the others protect meanwhile. If answers take no time, it moves all.
 func (d *derivation) moveStops(price exchange.Price) {
 	var off []*account.Placement
 	for _, p := range d.stops {
@@ -329,18 +330,19 @@ func (s *situation) placeable(quantity exchange.Quantity) bool {
 	return rules.Tradable && rules.FloorQuantity(quantity) == quantity && !s.tooSmall(quantity)
 }
 
-// shrinkStops takes off what sells more than is held. What was canceled sells nothing any more, and a stop that is not answered takes
-// none off that stands: the exchange may have refused it, and a list shows it otherwise.
+// shrinkStops removes stops that sell more than the position. A canceled stop no longer sells
+// anything, and an unanswered stop does not remove a resting one: the exchange may have refused it,
+// and a list shows it otherwise.
 func (d *derivation) shrinkStops() {
 	released := func(p *account.Placement) bool {
 		unanswered := p.Purpose() == placement.StopLoss && p.OrderID() == 0
 		return d.book.released[p.ClientOrderID()] != 0 || unanswered || d.leavesUncovered(p)
 	}
 	explained := d.explainedOnSpot()
-	if d.walletDecides() && !d.soldByOthers() && d.book.freezesLess(d.symbol) { // that wallet takes no stop off
+	if d.walletDecides() && !d.soldByOthers() && d.book.freezesLess(d.symbol) { // that wallet removes no stop
 		explained = d.explainedByFills() + d.symbol.spot.presumed
 	}
-	if !d.exiting { // what the newest wallet alone does not show of a purchase keeps its stop
+	if !d.exiting { // the part of a purchase that only the newest wallet lacks keeps its stop
 		explained += d.symbol.vanished()
 	}
 	excess := d.selling(released) + d.reserved - explained
@@ -354,8 +356,8 @@ func (d *derivation) shrinkStops() {
 	}
 }
 
-// makeRoom takes off as many stops as hold what an exit of that quantity sells, and
-// reports whether to wait for that. The others stay.
+// makeRoom removes enough stops to release the quantity of an exit, and reports whether to wait for
+// that. The others stay.
 func (d *derivation) makeRoom(quantity exchange.Quantity) (wait bool) {
 	wait = d.clearOrders()
 	if short := d.symbol.Rules.FloorQuantity(quantity) - d.uncovered(); short > 0 {
@@ -368,9 +370,9 @@ func (d *derivation) makeRoom(quantity exchange.Quantity) (wait bool) {
 	return wait
 }
 
-// takeOff cancels stops that hold at least a quantity together: those first whose cancel
-// is under way, then those that the open list does not show, then the smallest that holds all of
-// it, else the largest. It returns those.
+// takeOff cancels stops that together hold at least a quantity, and returns them: first those
+// already being canceled, then those that the open list does not show, then the smallest that holds
+// all of it, else the largest.
 func (d *derivation) takeOff(quantity exchange.Quantity, reason string) (taken []*account.Placement) {
 	stops := slices.DeleteFunc(slices.Clone(d.stops), d.mayRepeat)
 	for quantity > 0 && len(stops) > 0 {
@@ -380,7 +382,7 @@ func (d *derivation) takeOff(quantity exchange.Quantity, reason string) (taken [
 				compareBool(d.book.unlisted(a), d.book.unlisted(b)),
 				compareBool(a.Remaining() >= quantity, b.Remaining() >= quantity),
 				cmp.Compare(a.Remaining(), b.Remaining())*signOf(quantity-max(a.Remaining(), b.Remaining())),
-				cmp.Compare(a.OrderID(), b.OrderID()), // of two that are the same another botd takes off the younger too
+				cmp.Compare(a.OrderID(), b.OrderID()), // of two equal stops another botd removes the younger one too
 			)
 		})
 		d.cancel(next, reason)

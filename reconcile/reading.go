@@ -8,7 +8,7 @@ import (
 	"botd/reconcile/ledger"
 )
 
-// rulesOf are a symbol's rules, where the book knows them.
+// rulesOf returns a symbol's rules if the book has them.
 func (b *Book) rulesOf(key exchange.SymbolKey) *exchange.Symbol {
 	symbol := b.find(key)
 	if symbol == nil {
@@ -17,8 +17,7 @@ func (b *Book) rulesOf(key exchange.SymbolKey) *exchange.Symbol {
 	return symbol.Rules
 }
 
-// FuturesReading is what a snapshot shows of the futures wallet; it reports false
-// when that is not all of it.
+// FuturesReading returns a snapshot's reading of the futures wallet, and false if it is incomplete.
 func (b *Book) FuturesReading(s *Snapshot) (ledger.Reading, bool) {
 	if s.Account == nil || !s.Positions.Done() || len(s.UnreadPositions) > 0 {
 		return ledger.Reading{}, false
@@ -48,7 +47,7 @@ func (b *Book) PositionsRead(open []exchange.Position) (read []ledger.Position) 
 	return read
 }
 
-// addInstrument adds a symbol to a reading where the ledger does not know it as it is.
+// addInstrument adds a symbol to a reading if the ledger's terms of it differ.
 func (b *Book) addInstrument(r *ledger.Reading, rules *exchange.Symbol) {
 	if rules == nil {
 		return
@@ -59,7 +58,7 @@ func (b *Book) addInstrument(r *ledger.Reading, rules *exchange.Symbol) {
 	}
 }
 
-// PositionRead reads a position for the ledger; its quantities are zero where the symbol is not known.
+// PositionRead reads a position for the ledger. Its quantities are zero if the symbol is unknown.
 func (b *Book) PositionRead(p *exchange.Position) ledger.Position {
 	read := ledger.Position{
 		ID:         p.ID,
@@ -80,8 +79,8 @@ func (b *Book) PositionRead(p *exchange.Position) ledger.Position {
 	return read
 }
 
-// SpotReading is what a snapshot shows of the spot wallet: the assets of the
-// book's symbols. It reports false when the wallet was not read.
+// SpotReading returns a snapshot's reading of the spot wallet: the assets of the book's symbols. It
+// returns false if the wallet was not read.
 func (b *Book) SpotReading(s *Snapshot) (ledger.Reading, bool) {
 	r := ledger.Reading{AtMS: s.EndedMS, Market: exchange.Spot}
 	if !s.Balances.Done() || s.UnreadAssets {

@@ -9,9 +9,9 @@ import (
 	"botd/reconcile/placement"
 )
 
-// An exchange may execute what it refused (exactly-once.md, case 3): a refusal counts
-// when one snapshot that began after it does not show the order, on spot in the order
-// history too. Until then nothing opens on its symbol.
+// An exchange may execute an order that it refused (exactly-once.md, case 3): a refusal counts when
+// one snapshot that began after it does not show the order, on spot in the order history too. Until
+// then nothing opens on its symbol.
 
 // RefusedOrder is a placement whose refusal no snapshot has confirmed yet.
 type RefusedOrder struct {
@@ -29,8 +29,8 @@ func (r *RefusedOrder) Opens() bool { return r.purpose.Opens() }
 // Refused lists the refusals that no snapshot has confirmed yet.
 func (b *Book) Refused() []RefusedOrder { return b.refused }
 
-// RefusedUntilMS is until when a list may show, for the first time, an opening on the symbol that the exchange refused and executed all
-// the same; 0 where it refused none since the start.
+// RefusedUntilMS returns the time until which a list may first show an opening on the symbol that
+// the exchange refused but executed; 0 if it has refused none since the start.
 func (s *SymbolState) RefusedUntilMS(settle *placement.Settle) int64 {
 	if s.refusedMS == 0 {
 		return 0
@@ -42,7 +42,7 @@ func (b *Book) noteRefused(p *account.Placement, atMS int64) {
 	b.refused = append(b.refused, RefusedOrder{p.Symbol(), p.SentMS(), atMS, p.ClientOrderID(), p.Purpose(), p.Order()})
 }
 
-// confirmMS is how long a further exit on spot waits for the reads that confirm a refusal.
+// confirmMS is the time for which a further spot exit waits for the reads that confirm a refusal.
 const confirmMS = 10_000
 
 // mayHaveSold reports whether a sale on spot that the exchange refused may have been
@@ -54,8 +54,8 @@ func (s *situation) mayHaveSold() bool {
 	})
 }
 
-// confirmRefused drops the refusals that a snapshot confirms, and keeps openings back
-// on the symbols of the others.
+// confirmRefused drops the refusals that a snapshot confirms and keeps blocking openings on the
+// symbols of the others.
 func (s *survey) confirmRefused() {
 	s.book.refused = slices.DeleteFunc(s.book.refused, func(r RefusedOrder) bool {
 		read := s.fetched.Positions.Done() && s.fetched.FuturesOrders.Done() && !s.leavesOut(r.Symbol)
@@ -84,8 +84,9 @@ func (e *evidence) leavesOut(key exchange.SymbolKey) bool {
 	})
 }
 
-// quarantineExecuted quarantines the symbol where lists that leave ids out show what an opening that was refused could have
-// made, and nothing else claims it: matched by its id it would be that placement's. What fills on futures the position shows.
+// quarantineExecuted quarantines the symbol if lists that omit ids show a possible result of a
+// refused opening that nothing else claims: with an id it would match the placement. On futures the
+// position shows any fill.
 func (s *survey) quarantineExecuted(r *RefusedOrder) {
 	if !r.Opens() {
 		return
@@ -108,5 +109,5 @@ func (s *survey) quarantineExecuted(r *RefusedOrder) {
 }
 
 func executedText(o *exchange.Order) string {
-	return fmt.Sprintf("order %d, which nothing claims, could be one that the exchange refused and executed", o.ID)
+	return fmt.Sprintf("order %d, which no placement claims, could be one that the exchange refused and executed", o.ID)
 }

@@ -8,27 +8,27 @@ import (
 	"botd/reconcile/placement"
 )
 
-// On spot a stop holds the asset that it would sell. What it held is free from the moment
-// its cancel is answered CANCELED, whatever a wallet shows that was read before, or that
-// may be older. So what takes the place of a stop goes out with that answer and waits for
-// no list, which may be wrong or not come.
+// On spot a stop holds the asset that it would sell. The asset is free from the moment the cancel
+// is answered CANCELED, whatever an earlier or possibly older wallet read shows. The stop's
+// replacement is therefore sent on that answer and waits for no list, which may be wrong or late.
 
-// release is how much of a symbol's asset an own order held until a cancel freed it.
+// release is the quantity of a symbol's asset that an own order held until a cancel freed it.
 type release struct {
 	atMS     int64
 	quantity exchange.Quantity
 }
 
-// How long after the answer to its cancel what a stop held is taken to be free: an exchange
-// may free it later than it answers. The next stop may be refused and tried again; an exit
-// that is refused would have to wait for the lists.
+// The time after the answer to its cancel from which a stop's asset counts as free: an exchange may
+// free it later than it answers. If the exchange refuses the next stop, it is sent again; a refused
+// exit would have to wait for the lists.
 const (
 	ReleaseMS     = 400
 	ExitReleaseMS = 1_000
 )
 
-// arrivedMS is the earliest time from which a read proves something about an order: that it was to be sent, or that the exchange
-// answered it. Between them it may have waited for its turn, and a read of then was before it.
+// arrivedMS returns the earliest time from which a read proves something about an order: its send
+// time, or the time of the exchange's answer. In between it may have waited for its turn, so an
+// earlier read proves nothing.
 func (b *Book) arrivedMS(p *account.Placement) int64 {
 	return max(p.SentMS(), b.answered[p.ClientOrderID()])
 }
@@ -44,7 +44,7 @@ func (b *Book) unlisted(p *account.Placement) bool {
 // Unlisted reports whether the newest open list, which began after an order was sent and answered, does not show it.
 func (b *Book) Unlisted(p *account.Placement) bool { return b.unlisted(p) }
 
-// NoteCancelRefused takes that the exchange refused to cancel an order.
+// NoteCancelRefused records that the exchange refused to cancel an order.
 func (b *Book) NoteCancelRefused(clientOrderID string, atMS int64) {
 	p := b.Placement(clientOrderID)
 	if p == nil {
@@ -56,7 +56,8 @@ func (b *Book) NoteCancelRefused(clientOrderID string, atMS int64) {
 	}
 }
 
-// takenWaitMS is how long an exit on spot waits after the exchange refused to cancel a stop for it.
+// takenWaitMS is the time for which a spot exit waits after the exchange refused to cancel a stop
+// for it.
 const takenWaitMS = 3_000
 
 // taken reports whether the exchange has just refused to cancel a stop on spot: it has ended by other hands, and whoever
@@ -66,15 +67,15 @@ func (s *situation) taken() bool {
 	return at != 0 && !s.desired.Flatten && s.nowMS-at < takenWaitMS
 }
 
-// hasEnded reports whether an order that the open list does not show has ended, in whatever
-// way: the exchange refused to cancel it before, or the wallet freezes nothing for it.
+// hasEnded reports whether an order that the open list does not show has ended in any way: the
+// exchange refused to cancel it, or the wallet freezes nothing for it.
 func (b *Book) hasEnded(p *account.Placement) bool {
 	at := b.unable[p.ClientOrderID()]
 	return b.unlisted(p) && (at != 0 && b.listed[p.Order().Market].beganMS > at || b.unfrozen[p.ClientOrderID()])
 }
 
-// ReleasedMS is when the stop of a symbol that was canceled last, and has not ended for the
-// lists yet, was answered to be canceled; 0 for none.
+// ReleasedMS returns the answer time of a symbol's last stop cancel if the lists still show the
+// stop; 0 for none.
 func (b *Book) ReleasedMS(key exchange.SymbolKey) (atMS int64) {
 	for _, p := range b.Symbol(key).live {
 		atMS = max(atMS, b.released[p.ClientOrderID()])
@@ -82,12 +83,12 @@ func (b *Book) ReleasedMS(key exchange.SymbolKey) (atMS int64) {
 	return atMS
 }
 
-// mostReleases bounds how many of them are remembered.
+// mostReleases bounds the remembered releases.
 const mostReleases = 64
 
-// NoteReleased takes the answer to a cancel. It reports whether the answer says that a
-// stop on spot has ended, with nothing filled that is not known: another order may then
-// take its place. How it ended the lists decide.
+// NoteReleased records the answer to a cancel. It reports whether the answer proves that a spot
+// stop has ended without an unknown fill, so that another order may replace it. The lists decide
+// how it ended.
 func (b *Book) NoteReleased(clientOrderID string, order *exchange.Order, atMS int64) bool {
 	p := b.Placement(clientOrderID)
 	if p == nil || p.Order().Market != exchange.Spot || p.Purpose() != placement.StopLoss || p.Order().Type != exchange.StopLimit ||
@@ -99,10 +100,10 @@ func (b *Book) NoteReleased(clientOrderID string, order *exchange.Order, atMS in
 	return true
 }
 
-// noteFreed notes that a canceled sale on spot holds nothing any more.
+// noteFreed records that a canceled spot sale no longer holds anything.
 func (b *Book) noteFreed(p *account.Placement, atMS int64) {
 	order := p.Order()
-	left := order.Quantity - p.Filled() // one that has ended has no remainder
+	left := order.Quantity - p.Filled() // an ended placement has no remainder
 	if order.Market != exchange.Spot || order.Side != exchange.Sell || p.OrderID() == 0 || left <= 0 || b.released[p.ClientOrderID()] != 0 {
 		return
 	}
@@ -113,28 +114,28 @@ func (b *Book) noteFreed(p *account.Placement, atMS int64) {
 	t.freed = append(t.freed, release{atMS, left})
 }
 
-// purposed is the purpose of a sale on spot that has ended.
+// purposed is the purpose of an ended spot sale.
 type purposed struct {
 	clientOrderID string
 	purpose       placement.Purpose
 }
 
-// purchase is a purchase on spot that has ended, of which the exchange's order is known.
+// purchase is an ended spot purchase with a known exchange order.
 type purchase struct {
 	clientOrderID string
 	order         exchange.NewOrder
 	sentMS        int64
 }
 
-// notePurpose remembers what a sale on spot was for: the exchange may execute it once more,
-// and an exit does not count as part of the plan's resting exits. It remembers purchases too.
+// notePurpose remembers the purpose of a spot sale: the exchange may execute it a second time, and
+// an exit does not count as part of the plan's resting exits. It remembers purchases too.
 func (b *Book) notePurpose(p *account.Placement) {
 	if p.Order().Market != exchange.Spot {
 		return
 	}
 	if p.Order().Side == exchange.Buy {
 		if p.OrderID() == 0 {
-			return // what became of it was decided without its order, which is no repetition of it
+			return // it was decided without its exchange order, which is not a repetition
 		}
 		if len(b.purchases) == mostReleases {
 			b.purchases = slices.Delete(b.purchases, 0, 1)
@@ -148,7 +149,7 @@ func (b *Book) notePurpose(p *account.Placement) {
 	b.purposes = append(b.purposes, purposed{p.ClientOrderID(), p.Purpose()})
 }
 
-// purposeOf returns the purpose of a placement, live or ended a moment ago; zero where it is not known.
+// purposeOf returns the purpose of a placement, live or just ended, or zero if unknown.
 func (b *Book) purposeOf(clientOrderID string) placement.Purpose {
 	if p := b.Placement(clientOrderID); p != nil && p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell {
 		return p.Purpose()
@@ -161,15 +162,15 @@ func (b *Book) purposeOf(clientOrderID string) placement.Purpose {
 	return 0
 }
 
-// noteOpenAgain notes that a list which is not older than the release shows the order open.
+// noteOpenAgain records that a list not older than the release shows the order open.
 func (s *survey) noteOpenAgain(p *account.Placement) {
 	if at := s.book.released[p.ClientOrderID()]; at != 0 && s.book.listsMS > at+s.book.Settle().StalenessMS {
 		delete(s.book.released, p.ClientOrderID())
 	}
 }
 
-// freed is what own orders held of a symbol's asset, and the newest wallet may not show
-// as free yet.
+// freed returns the quantity released by own orders that the newest wallet may not show as free
+// yet.
 func (b *Book) freed(symbol *SymbolState) (sum exchange.Quantity) {
 	for _, one := range symbol.spot.freed {
 		if b.walletMS <= one.atMS+b.Settle().StalenessMS {
@@ -179,8 +180,8 @@ func (b *Book) freed(symbol *SymbolState) (sum exchange.Quantity) {
 	return sum
 }
 
-// noteOverdrawn takes that the exchange refused a stop of more than the wallet shows: then
-// the wallet is right, and the next one is for no more than that.
+// noteOverdrawn records that the exchange refused a stop for more than the wallet shows: the wallet
+// is right, and the next stop is for no more than that.
 func (b *Book) noteOverdrawn(p *account.Placement) {
 	symbol := b.Symbol(p.Symbol())
 	if p.Order().Market != exchange.Spot || p.Order().Type != exchange.StopLimit || symbol.Rules == nil {

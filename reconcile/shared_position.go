@@ -9,10 +9,10 @@ import (
 	"botd/strategy"
 )
 
-// A closePosition order closes all there is of a symbol's one position. Where that
-// is not botd's to close, or a foreign one stands already, its part is protected by
-// reduceOnly orders of its quantity. They count in the exchange's sum (rule 5),
-// where foreign orders count too: a stop comes before a profit.
+// A closePosition order closes a symbol's whole position. If part of it is not botd's to close, or
+// a foreign closePosition order exists, botd's part is protected by reduceOnly orders for its
+// quantity. They count in the exchange's sum (rule 5), as do foreign orders: a stop has priority
+// over a profit.
 
 // positionShared reports whether others hold part of the position, or one of their
 // closePosition stops keeps the exchange from taking botd's (rule 8).
@@ -31,8 +31,8 @@ func (s *situation) foreignOrders() []exchange.Order {
 	return slices.Concat(s.symbol.Foreign, s.symbol.leftToMaker)
 }
 
-// convergeStopPart keeps the stop of botd's part. The price being passed already, the part
-// is exited at market.
+// convergeStopPart keeps the stop of botd's part. If the price has already been passed, the part
+// exits at market.
 func (d *derivation) convergeStopPart(price exchange.Price) {
 	if !d.pricePassed(placement.StopLoss, price) {
 		d.convergePart(placement.StopLoss, exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price}, "protects botd's part of the position")
@@ -44,9 +44,9 @@ func (d *derivation) convergeStopPart(price exchange.Price) {
 	}
 }
 
-// convergePart keeps orders of one kind over botd's part: what is too large, or at another
-// price, is canceled, confirmed and placed again; what is missing is added. One of
-// the whole position stands until they do, and goes then.
+// convergePart keeps orders of one kind over botd's part: an order that is too large, or at another
+// price, is canceled, confirmed and placed again; a missing quantity is added. An order for the
+// whole position stays until they rest and is then canceled.
 func (d *derivation) convergePart(purpose placement.Purpose, order exchange.NewOrder, reason string) {
 	live := d.stops
 	if purpose == placement.TakeProfit {
@@ -70,7 +70,7 @@ func (d *derivation) convergePart(purpose placement.Purpose, order exchange.NewO
 		}
 	}
 	switch {
-	case ends || d.exiting: // an exit takes its place
+	case ends || d.exiting: // an exit replaces it
 	case open > 0:
 		d.addPart(purpose, order, open, reason)
 	case whole != nil && d.symbol.Ignored() != 0:
@@ -78,7 +78,7 @@ func (d *derivation) convergePart(purpose placement.Purpose, order exchange.NewO
 	}
 }
 
-// addPart places what is missing, as far as the sum has room for it.
+// addPart places the missing quantity, as far as the sum has room for it.
 func (d *derivation) addPart(purpose placement.Purpose, order exchange.NewOrder, open exchange.Quantity, reason string) {
 	order.ReduceOnly, order.Quantity = true, d.symbol.Rules.FloorQuantity(min(open, d.reducingRoom()))
 	if purpose == placement.StopLoss && order.Quantity < d.symbol.Rules.FloorQuantity(open) {
@@ -89,15 +89,16 @@ func (d *derivation) addPart(purpose placement.Purpose, order exchange.NewOrder,
 		}
 	}
 	if purpose == placement.TakeProfit && order.Quantity < d.symbol.Rules.FloorQuantity(open) {
-		return // a crumb of it would only keep others from leaving their part
+		return // a tiny part would only take others' room
 	}
 	if !d.tooSmall(order.Quantity) {
 		d.protectBy(purpose, order, reason)
 	}
 }
 
-// convergeProfitPart keeps the profit of botd's part. Where the list is not believed, the position may have less room
-// than is known for what reduces it: the profit waits until the stop stands, and takes none of its room.
+// convergeProfitPart keeps the profit of botd's part. If the list is not trusted, the position may
+// have less room for reducing orders than known: the profit then waits until the stop rests and
+// takes none of its room.
 func (d *derivation) convergeProfitPart(protection strategy.Protection) {
 	standing := func(p *account.Placement) bool { return !p.State().Unresolved() }
 	if d.symbol.Standing() != d.symbol.Position && !protection.StopLoss.IsZero() && !slices.ContainsFunc(d.stops, standing) {
@@ -113,9 +114,9 @@ func (d *derivation) convergeProfitPart(protection strategy.Protection) {
 	}
 }
 
-// reducingRoom is what the exchange's sum of reducing quantities leaves of the position,
-// those derived in this round included (rule 5). On spot it is what of the asset
-// no order sells.
+// reducingRoom returns the part of the position that the exchange's sum of reducing quantities
+// leaves free, including those derived in this round (rule 5). On spot it is the part of the asset
+// that no order sells.
 func (d *derivation) reducingRoom() exchange.Quantity {
 	free := abs(d.held)
 	if d.symbol.Key().Market == exchange.Futures {

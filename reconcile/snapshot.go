@@ -10,10 +10,10 @@ import (
 	"botd/reconcile/record"
 )
 
-// Snapshot is what one round fetched. Lists that were not fetched stay so: the
-// book draws no conclusion from them.
+// Snapshot holds the answers fetched in one round. Lists that were not fetched stay unset, and the
+// book concludes nothing from them.
 type Snapshot struct {
-	BeganMS       int64 // server time before the first read went out
+	BeganMS       int64 // server time before the first read was sent
 	EndedMS       int64
 	FuturesOrders exchange.Fetched[exchange.Order]
 	SpotOrders    exchange.Fetched[exchange.Order]
@@ -22,37 +22,37 @@ type Snapshot struct {
 	Positions     exchange.Fetched[exchange.Position]
 	Balances      exchange.Fetched[exchange.Balance]
 	Account       *exchange.MarginAccount
-	ByID          []OrderByID      // orders asked for by id
+	ByID          []OrderByID      // orders read by id
 	Newest        []exchange.Order // the newest orders of spot symbols not read since the start
 	HistoryWhole  bool             // History holds every order since the oldest live placement
 	Trades        []Traded
 	Closed        []exchange.Position // positions/history of the symbols in ClosedOf
 	ClosedOf      []string
-	Unread        []exchange.SymbolKey // symbols, or whole markets, of which a read failed: nothing is concluded about them
+	Unread        []exchange.SymbolKey // symbols, or whole markets, with a failed read: nothing is concluded about them
 
 	UnreadOrders    []UnreadOrder
-	UnreadPositions []exchange.SymbolKey // without a name: of some symbol
-	UnreadAssets    bool                 // the wallet shows balances that cannot be read
+	UnreadPositions []exchange.SymbolKey // without a name: of an unknown symbol
+	UnreadAssets    bool                 // the wallet contains unreadable balances
 }
 
-// isUnread reports whether a read failed that a conclusion about the symbol needs.
+// isUnread reports whether a read failed that is required for conclusions about the symbol.
 func (s *Snapshot) isUnread(key exchange.SymbolKey) bool {
 	return slices.ContainsFunc(s.Unread, func(u exchange.SymbolKey) bool { return u.Market == key.Market && (u.Name == "" || u.Name == key.Name) })
 }
 
-// OrderByID is the answer to a question for one order by id.
+// OrderByID is the answer to a read of one order by id.
 type OrderByID struct {
 	OrderID int64
 	Order   exchange.Order
-	Known   bool // false: the exchange says there is no such order
+	Known   bool // false: the exchange reports that the order does not exist
 }
 
-// Traded is what the user trades say of one spot order.
+// Traded is the sum of the user trades of one spot order.
 type Traded struct {
 	OrderID int64
 	Filled  exchange.Quantity
 	Price   exchange.Amount // mean
-	Fee     exchange.Amount // taken from the asset bought
+	Fee     exchange.Amount // taken from the purchased asset
 }
 
 // Orders returns the open list of a market, if it was fetched.
@@ -63,9 +63,8 @@ func (s *Snapshot) Orders(market exchange.Market) exchange.Fetched[exchange.Orde
 	return s.FuturesOrders
 }
 
-// Vanished returns the live placements with an order id that the open list of
-// their market does not show, or that were canceled, since a list that is old still shows
-// them: each must be asked for by id.
+// Vanished returns the live placements with an order id that their market's open list does not
+// show, or that were canceled, because an old list may still show them: each must be read by id.
 func (b *Book) Vanished(s *Snapshot) []*account.Placement {
 	var vanished []*account.Placement
 	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {
@@ -74,7 +73,7 @@ func (b *Book) Vanished(s *Snapshot) []*account.Placement {
 			continue
 		}
 		orders, open := list.Items(), b.openIDs[:0]
-		next := 0 // placements too are oldest first: mostly the next one is the next order's
+		next := 0 // placements are also sorted oldest first: usually the next one matches the next order
 		for _, p := range b.Live() {
 			if p.OrderID() == 0 || p.Symbol().Market != market {
 				continue
@@ -95,7 +94,7 @@ func (b *Book) Vanished(s *Snapshot) []*account.Placement {
 	return vanished
 }
 
-// openIDs appends the exchange's ids of the open orders of a market, those whose rows cannot be read included, and
+// openIDs appends the exchange's ids of a market's open orders, including unreadable rows, and
 // sorts them.
 func (s *Snapshot) openIDs(market exchange.Market, ids []int64) []int64 {
 	orders := s.Orders(market).Items()
@@ -107,21 +106,21 @@ func (s *Snapshot) openIDs(market exchange.Market, ids []int64) []int64 {
 	return ids
 }
 
-// Unknowns reports whether any placement's acceptance is not known, for which a
-// round must take the full snapshot.
+// Unknowns reports whether any placement is uncertain, in which case a round must take the full
+// snapshot.
 func (b *Book) Unknowns() bool {
 	return slices.ContainsFunc(b.InFlight(), func(p *account.Placement) bool { return p.State() == placement.Uncertain })
 }
 
-// Observe advances every placement and position by what was fetched. The
-// records it returns are applied already, in order, and must be journalled.
+// Observe advances every placement and position by the fetched answers. The returned records are
+// already applied, in order, and must be journalled.
 func (b *Book) Observe(fetched *Snapshot) []record.Record {
 	s := b.survey(fetched)
 	b.observedMS, b.listsMS = fetched.EndedMS, fetched.BeganMS
 	newborn := b.New()
 	s.nameRows()
 	s.learnFees()
-	s.observeEnded(exchange.Buy) // before any sale: one of more than is known to be held counts as of all of it
+	s.observeEnded(exchange.Buy) // before any sale: a sale of more than the known position counts as a sale of all of it
 	s.observeList(exchange.Futures, fetched.FuturesOrders)
 	s.observeList(exchange.Spot, fetched.SpotOrders)
 	s.observeUnread()
@@ -151,14 +150,14 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 	return s.records
 }
 
-// observeList takes an open list: what is in it is working, with its fills.
+// observeList applies an open list: its orders are working, with their fills.
 func (s *survey) observeList(market exchange.Market, list exchange.Fetched[exchange.Order]) {
 	if !list.Done() {
 		return
 	}
 	orders := list.Items()
 	matched := slices.Grow(s.book.matched[:0], len(orders))
-	next := 0 // both lists are oldest first: mostly the next placement is the next order's
+	next := 0 // both lists are sorted oldest first: usually the next placement matches the next order
 	for i := range orders {
 		order := &orders[i]
 		p := s.matchFrom(&next, order)
@@ -176,9 +175,9 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 	for i := range orders {
 		order := &orders[i]
 		switch {
-		case matched[i] != nil && !matched[i].State().Final(): // live, as it was
+		case matched[i] != nil && !matched[i].State().Final(): // live and unchanged
 		case s.match(order) != nil:
-		case s.endedBefore(order): // in a stale list, which shows no client order id
+		case s.endedBefore(order): // in a stale list that omits client order ids
 			s.book.stale++
 		case s.leftToMaker(order):
 			symbol := s.book.Symbol(order.Key())
@@ -191,12 +190,12 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 		}
 	}
 	s.noteTwinOrders(orders)
-	clear(matched) // an ended placement is not held on to
+	clear(matched) // do not retain ended placements
 	s.book.matched = matched
 }
 
-// observeOpen takes an order that an open list shows. One that is filled in part, of what a purchase of unknown fate has
-// bought, stands; what it sold is booked once the purchase is decided.
+// observeOpen applies an order in an open list. A partly filled sale of an uncertain purchase's
+// result stays open; its fill is booked once the purchase is decided.
 func (s *survey) observeOpen(p *account.Placement, order *exchange.Order) {
 	if order.Market == exchange.Spot && s.early(p, order.Filled) {
 		unfilled := *order
@@ -229,7 +228,7 @@ func hasOlder(orders []exchange.Order, order *exchange.Order) bool {
 	return slices.ContainsFunc(orders, func(o exchange.Order) bool { return o.ClientOrderID == order.ClientOrderID && o.ID < order.ID })
 }
 
-// observeByID takes the answer to a question by id.
+// observeByID applies the answer to a read by id.
 func (s *survey) observeByID(answer OrderByID) {
 	p := s.book.withOrderID(exchange.Futures, answer.OrderID)
 	if p == nil {
@@ -239,15 +238,15 @@ func (s *survey) observeByID(answer OrderByID) {
 		s.observeOrder(p, &answer.Order)
 		return
 	}
-	// An acknowledged id the exchange does not know: ask until the fence has
-	// passed, then a person must look; never "lost after three" (case 12).
+	// The exchange does not know an acknowledged id: read it again until the fence has passed, then
+	// a person must check. It never counts as lost after a number of reads (case 12).
 	s.observeLost(p)
 }
 
-// observeDuplicate takes an open order under an id that is another order's, or
-// that had ended: its fills are ours, and it is canceled (case 14). Seen open
-// under its own ended id, or found before and ended since, it is a stale replica's
-// (case 13), unless a person or the equation took it not to be there.
+// observeDuplicate handles an open order under an id that belongs to another order, or whose
+// placement had ended: its fills are botd's, and it is canceled (case 14). If it was seen open
+// under its own ended id, or found before and ended since, the list is from a stale replica (case
+// 13), unless a person or the equation decided that it did not exist.
 func (s *survey) observeDuplicate(order *exchange.Order) {
 	id := order.ClientOrderID
 	if e, found := s.book.Ended(duplicateID(order)); found && !e.Absent {
@@ -268,10 +267,10 @@ func (s *survey) observeDuplicate(order *exchange.Order) {
 		body.Filled, body.Evidence = min(e.Filled, order.Filled), "order "+id+" is on the exchange after it was taken to have ended"
 	}
 	if stop := body.Purpose == placement.StopLoss || order.ClosePosition; ended && e.OrderID == 0 && !e.Absent && stop {
-		body.Duplicate = false // it was refused, and stands all the same
+		body.Duplicate = false // it was refused but exists
 	}
 	if p := s.book.Placement(id); p != nil && p.Order().Market == exchange.Spot && body.Purpose == placement.StopLoss && order.ID < p.OrderID() {
-		body.Duplicate = false // that one is the younger
+		body.Duplicate = false // the other one is the younger
 	}
 	s.emit(found(order, strategy, duplicateID(order), body))
 	s.observeOrder(s.book.Placement(duplicateID(order)), order)
@@ -290,7 +289,7 @@ func (e *evidence) match(order *exchange.Order) *account.Placement {
 		p = e.book.Placement(order.ClientOrderID)
 	}
 	if p != nil && p.OrderID() != 0 && p.OrderID() != order.ID {
-		p = nil // it is a second order under one client order id
+		p = nil // it is a second order with the same client order id
 	}
 	if p == nil || p.Order().Symbol != order.Symbol || p.Order().Side != order.Side {
 		return nil
@@ -298,8 +297,8 @@ func (e *evidence) match(order *exchange.Order) *account.Placement {
 	return p
 }
 
-// matchFrom is match that looks at the live placement at next first, and puts next
-// behind the one it found there.
+// matchFrom is match with a hint: it tries the live placement at next first and sets next behind
+// the one it found there.
 func (s *survey) matchFrom(next *int, order *exchange.Order) *account.Placement {
 	for at := *next; at < min(*next+3, len(s.book.Live())); at++ {
 		p := s.book.Live()[at]
@@ -311,8 +310,8 @@ func (s *survey) matchFrom(next *int, order *exchange.Order) *account.Placement 
 	return s.match(order)
 }
 
-// observeOrder takes an order as fetched. Filled never goes down: a smaller figure is a
-// stale replica's (exactly-once.md, case 13).
+// observeOrder applies a fetched order. Filled never decreases: a smaller value comes from a stale
+// replica (exactly-once.md, case 13).
 func (s *survey) observeOrder(p *account.Placement, order *exchange.Order) {
 	if order.Filled < p.Filled() {
 		s.book.stale++
@@ -322,7 +321,7 @@ func (s *survey) observeOrder(p *account.Placement, order *exchange.Order) {
 		s.noteOpenAgain(p)
 	}
 	if !order.Status.Final() && p.State() == placement.Working && filled == p.Filled() && p.OrderID() == order.ID {
-		return // resting, as it was
+		return // resting and unchanged
 	}
 	switch {
 	case order.Status.Final():
@@ -343,15 +342,15 @@ func (s *survey) observeOrder(p *account.Placement, order *exchange.Order) {
 		)
 	case p.State() != placement.Working || filled != p.Filled() || p.OrderID() != order.ID:
 		if order.Status == exchange.StatusCreated && p.OrderID() == order.ID {
-			return // accepted, not yet in the book: nothing new
+			return // accepted but not yet in the book: no change
 		}
 		s.emit(p.About(record.Fill{OrderID: order.ID, Filled: filled, Price: fillPrice(order), CreatedMS: datedBefore(p, order)}))
 	}
 }
 
-// datedBefore is the exchange's date of an opening on futures, in whole seconds, where it is before the order was sent
-// by botd's clock: that is ahead, and the position that the order opens would seem younger than its row in
-// positions/history.
+// datedBefore returns the exchange's date of a futures opening, in whole seconds, if it precedes
+// the send time by botd's clock: that clock is ahead, and the position that the order opens would
+// seem younger than its row in positions/history.
 func datedBefore(p *account.Placement, order *exchange.Order) int64 {
 	if order.Market != exchange.Futures || !p.Purpose().Opens() || order.CreatedMS >= p.SentMS()-p.SentMS()%1000 {
 		return 0
@@ -369,8 +368,8 @@ func finalState(status exchange.OrderStatus) placement.State {
 	return placement.Canceled
 }
 
-// fillPrice is the mean price where the exchange reports it: spot orders carry it,
-// futures orders do not.
+// fillPrice returns the mean price if the exchange reports it: spot orders contain it, futures
+// orders do not.
 func fillPrice(order *exchange.Order) exchange.Amount {
 	if order.Market == exchange.Spot {
 		return order.AveragePrice
@@ -378,8 +377,8 @@ func fillPrice(order *exchange.Order) exchange.Amount {
 	return exchange.Amount{}
 }
 
-// observeLost takes an acknowledged order that the exchange does not know after the
-// fence: a person must look, and what it did is unknown (case 12).
+// observeLost handles an acknowledged order that the exchange does not know after the fence: its
+// effect is unknown, and a person must check (case 12).
 func (s *survey) observeLost(p *account.Placement) {
 	if s.fetched.BeganMS < p.Fence(s.book.Settle()) || p.State() == placement.Uncertain {
 		return
@@ -389,7 +388,7 @@ func (s *survey) observeLost(p *account.Placement) {
 	s.quarantine(s.book.Symbol(p.Symbol()), why)
 }
 
-// observeEnded takes the orders of one side that spot order history shows, and the user trades of
+// observeEnded applies the orders of one side in the spot order history, and the user trades of
 // single orders.
 func (s *survey) observeEnded(side exchange.Side) {
 	if !s.fetched.History.Done() {
@@ -422,9 +421,9 @@ func (e *evidence) early(p *account.Placement, filled exchange.Quantity) bool {
 	})
 }
 
-// observeHistory takes spot order history, which shows every order that ended,
-// and the user trades of single orders. They are evidence by themselves: an order
-// in neither list nor history after the fence was never taken.
+// observeHistory applies the spot order history, which contains every ended order, and the user
+// trades of single orders. They are evidence by themselves: an order in neither list nor history
+// after the fence was never accepted.
 func (s *survey) observeHistory() {
 	s.noteIDs(s.fetched.History.Items())
 	s.noteUnknownEnded(s.fetched.History.Items())
@@ -443,7 +442,7 @@ func (s *survey) observeHistory() {
 		}
 		listed := func(o exchange.Order) bool { return o.ID == p.OrderID() }
 		switch {
-		case p.State() == placement.Uncertain && p.OrderID() != 0: // the exchange had it: only its row, or a person, says how it ended
+		case p.State() == placement.Uncertain && p.OrderID() != 0: // the exchange had it: only its row, or a person, decides how it ended
 		case p.State() == placement.Uncertain:
 			if s.quarantineLeftOver(p) {
 				continue
@@ -453,7 +452,7 @@ func (s *survey) observeHistory() {
 			s.observeLost(p)
 		}
 	}
-	s.observeEnded(exchange.Sell) // what waited for a purchase that was never taken
+	s.observeEnded(exchange.Sell) // sales that waited for a purchase that was never accepted
 }
 
 // withOrderID finds a live placement by the exchange's order id.

@@ -8,10 +8,10 @@ import (
 	"botd/reconcile/placement"
 )
 
-// clipToWallet bounds a sale on spot by what the newest wallet has free of the asset, less what
-// sales that no read has shown yet take of it, and those derived in this round. A
-// reduction so never waits for the wallet to explain the fills, and never asks for more
-// than there is. On futures the exchange's sum alone bounds it (room).
+// clipToWallet bounds a sale on spot by the newest wallet's free balance, less the sales that no
+// read has shown yet and those derived in this round. A reduction thus never waits for the wallet
+// to confirm the fills, and never requests more than exists. On futures only the exchange's sum
+// bounds it (room).
 func (d *derivation) clipToWallet(quantity exchange.Quantity) exchange.Quantity {
 	if d.historyUnread() || d.saleRefused() {
 		quantity = min(quantity, d.beyondBaseline())
@@ -38,7 +38,7 @@ func (s *situation) beyondBaseline() exchange.Quantity {
 	return max(0, s.book.inWallet(s.symbol)-s.symbol.Baseline()-s.symbol.Ignored())
 }
 
-// clip bounds a sale by what is free beside the sales of botd's that take some of it.
+// clip bounds a sale by the free balance less botd's own sales that take some of it.
 func (d *derivation) clip(quantity exchange.Quantity, takes func(*account.Placement) bool) exchange.Quantity {
 	rules := d.symbol.Rules
 	if rules.Market != exchange.Spot {
@@ -62,10 +62,11 @@ func (d *derivation) clip(quantity exchange.Quantity, takes func(*account.Placem
 	if d.book.walletRead {
 		return clipped
 	}
-	return max(clipped, d.unreadFree(quantity)) // what was bought since the wallet was read is not in it
+	return max(clipped, d.unreadFree(quantity)) // purchases since the wallet was read are not in it
 }
 
-// unreadFree is how much of a quantity no sale of botd's takes, while the wallet cannot be read.
+// unreadFree returns the part of a quantity that no sale of botd's takes, while the wallet cannot
+// be read.
 func (d *derivation) unreadFree(quantity exchange.Quantity) exchange.Quantity {
 	free := d.symbol.Rules.FloorQuantity(abs(d.held))
 	for _, p := range d.symbol.live {
@@ -106,14 +107,15 @@ func (s *situation) inWalletYet(p *account.Placement) bool {
 	return s.book.inWalletYet(p, s.symbol, s.held)
 }
 
-// inWalletYet is the same, by what was held before that sale.
+// inWalletYet reports the same, given the position before that sale.
 func (b *Book) inWalletYet(p *account.Placement, symbol *SymbolState, held exchange.Quantity) bool {
 	return b.inWallet(symbol)-symbol.Baseline()-symbol.Ignored()-symbol.Unattributed() > abs(held)-p.Remaining()/2
 }
 
-// leavesUncovered reports whether a sale on spot takes nothing of what a stop is for: it may be
-// repeated, or its fate is unknown, no list shows it, and the wallet still shows the asset and freezes
-// none of it. Should it be executed later, a stop too many is seen in the next list and canceled.
+// leavesUncovered reports whether a spot sale reduces the quantity that needs a stop by nothing: it
+// may be repeated, or it is uncertain, no list shows it, and the wallet still shows the asset
+// without freezing any. If it executes later, the superfluous stop appears in the next list and is
+// canceled.
 func (d *derivation) leavesUncovered(p *account.Placement) bool {
 	if d.mayRepeat(p) {
 		return true
@@ -123,8 +125,8 @@ func (d *derivation) leavesUncovered(p *account.Placement) bool {
 	return lost && d.book.walletRead && !d.book.StandsDown() && (d.inWalletYet(p) || d.book.freezesLess(d.symbol))
 }
 
-// freezesLess reports whether the wallet freezes less of a spot symbol's asset than what the open list shows for sale: it
-// is older than that, or wrong, and no witness that any of the asset was sold.
+// freezesLess reports whether the wallet freezes less of a spot symbol's asset than the open list's
+// sales: it is older than the list, or wrong, and does not prove that any of the asset was sold.
 func (b *Book) freezesLess(symbol *SymbolState) bool {
 	frozen := symbol.Rules.QuantityOf(b.Balance(symbol.Rules.Base).Frozen)
 	for i := range b.listed[exchange.Spot].orders {
@@ -132,7 +134,7 @@ func (b *Book) freezesLess(symbol *SymbolState) bool {
 			frozen -= o.Remaining()
 		}
 	}
-	for _, p := range symbol.live { // its row cannot be read, and stands
+	for _, p := range symbol.live { // its row is unreadable, and it is open
 		if p.Order().Side == exchange.Sell && slices.Contains(b.listed[exchange.Spot].unread, p.OrderID()) {
 			frozen -= p.Remaining()
 		}
@@ -150,8 +152,8 @@ func (s *situation) sellable(price exchange.Price, quantity exchange.Quantity) e
 	return rules.CeilPrice(rules.PriceOf(rules.AverageCost(rules.MinNotional, quantity)) + 1)
 }
 
-// cancelPassedExits cancels an exit on spot that rests because the price has passed its limit, and
-// reports whether one is in the way: the next goes out at the price of then.
+// cancelPassedExits cancels a spot exit that rests because the price has passed its limit, and
+// reports whether one is blocking: the next exit uses the then current price.
 func (d *derivation) cancelPassedExits(live []*account.Placement) (stuck bool) {
 	for _, p := range live {
 		o := p.Order()

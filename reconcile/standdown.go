@@ -8,15 +8,15 @@ import (
 	"botd/reconcile/placement"
 )
 
-// UnknownOrder returns the client order id of an order that carries this instance's
-// prefix and is not in the journal, seen now or since a person last armed the
-// account, or that a symbol was quarantined for and still is; empty for none. Both
-// are in the journal: a start stands down before it has read anything. A second instance, or this one with a later journal, may
-// be at work (case 15): nothing opens, nothing that stands is moved or canceled, and
-// no protection that stands is placed again, whoever placed it.
+// UnknownOrder returns the client order id of an order that carries this instance's prefix but is
+// not in the journal, seen now or since a person last armed the account, or that caused a
+// quarantine still in force; empty for none. The journal contains both, so a start stands down
+// before it has read anything. A second instance, or this one with a later journal, may be running
+// (case 15): nothing opens, existing orders are neither moved nor canceled, and existing protection
+// is not placed again, whoever placed it.
 func (b *Book) UnknownOrder() string { return b.pass.unknownOrder.once(&b.pass, b.findUnknown) }
 
-// StandsDown reports whether there is such an order.
+// StandsDown reports whether such an order exists.
 func (b *Book) StandsDown() bool { return b.UnknownOrder() != "" }
 
 func (b *Book) findUnknown() string {
@@ -39,18 +39,18 @@ func (b *Book) findUnknown() string {
 	return ""
 }
 
-// protectStandingDown protects what nothing protects, and leaves what stands as it
-// is: two that move their stops would each cancel what the other knows too.
+// protectStandingDown protects unprotected quantity and leaves existing orders unchanged: two botds
+// that both move stops would cancel each other's.
 func (d *derivation) protectStandingDown() {
 	before := len(d.intents)
 	d.protect()
 	defer d.takeOffSold()
 	if d.symbol.AtVenue() == 0 && (d.symbol.Key().Market == exchange.Futures || d.symbol.heldWithTwin() == 0) {
-		return // what this journal placed to protect it goes
+		return // this journal's own protection is removed
 	}
 	stop := d.stands(d.stops, exchange.StopMarket, exchange.StopLimit)
 	profit := d.stands(d.profits, exchange.TakeProfitMarket, exchange.TakeProfitLimit)
-	spot := d.symbol.Key().Market == exchange.Spot // there a stop is of a quantity, and only what none sells is placed
+	spot := d.symbol.Key().Market == exchange.Spot // a spot stop is for a quantity, and only a quantity that no stop sells gets one
 	excess := d.symbol.spot.excess
 	protecting := slices.DeleteFunc(slices.Clone(d.intents[before:]), func(i Intent) bool {
 		switch i.Purpose {
@@ -66,8 +66,9 @@ func (d *derivation) protectStandingDown() {
 	d.intents = append(d.intents[:before], protecting...)
 }
 
-// takeOffSold takes off on spot what this journal's own stops would sell once more: orders that it does not know have sold
-// it, as the order history shows, and the wallet. On futures a stop sells no more than there is.
+// takeOffSold removes, on spot, this journal's own stops for quantity that has already been sold:
+// by orders that it does not know, as the order history and the wallet show. On futures a stop
+// cannot sell more than the position.
 func (d *derivation) takeOffSold() {
 	seen := &d.symbol.spot
 	if d.symbol.Key().Market != exchange.Spot || seen.early || seen.soldUnknown == 0 || !d.book.walletRead || d.desired.Unread {
@@ -79,8 +80,8 @@ func (d *derivation) takeOffSold() {
 	}
 }
 
-// stands reports whether an order of one of the types protects the position: one of
-// botd's, or one under its prefix that the journal does not know.
+// stands reports whether an order of one of the types protects the position: one of botd's, or one
+// with its prefix that the journal does not know.
 func (d *derivation) stands(own []*account.Placement, types ...exchange.OrderType) bool {
 	side := exchange.Sell
 	if d.symbol.Key().Market == exchange.Futures {

@@ -19,7 +19,7 @@ type evidence struct {
 type survey struct {
 	evidence
 	records []record.Record // applied, in order
-	spotIDs []int64         // of the open list of spot, sorted; nil until somebody asks
+	spotIDs []int64         // of the spot open list, sorted; nil until needed
 }
 
 func (b *Book) survey(fetched *Snapshot) *survey { return &survey{evidence: evidence{b, fetched}} }
@@ -37,7 +37,7 @@ func (s *survey) onSpot(orderID int64) bool {
 	return found
 }
 
-// emit applies a record, and what a fill means for fees.
+// emit applies a record and the fees that follow from its fill.
 func (s *survey) emit(r record.Record) {
 	s.apply(r)
 	if _, _, fills := r.Filled(); !fills {
@@ -54,7 +54,7 @@ func (s *survey) apply(r record.Record) {
 	s.records = append(s.records, r)
 }
 
-// note takes what was fetched of the account as a whole.
+// note stores the fetched state of the account as a whole.
 func (o *observed) note(s *Snapshot) {
 	if s.Account != nil {
 		o.Account, o.AccountMS, o.accountMS = *s.Account, s.EndedMS, s.BeganMS

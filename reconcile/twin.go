@@ -9,25 +9,26 @@ import (
 	"botd/reconcile/record"
 )
 
-// Where botd stands down, another botd trades under its prefix, or did: its twin. On spot both have one wallet, and a
-// stop of either sells of the same asset. What is held is then what all orders under the prefix have bought and not
-// sold, as far as the wallet shows it; what no stop of either covers is protected. None of the twin's is adopted, and
-// no exit is for it.
+// If botd stands down, another botd trades under its prefix, or did: its twin. On spot both share
+// one wallet, and a stop of either sells the same asset. The position then is the quantity that all
+// orders under the prefix have bought and not sold, as far as the wallet shows it, and the part
+// that no stop of either covers is protected. None of the twin's position is adopted, and no exit
+// sells it.
 
-// twinStopMS is how long the twin has for the stop of what it has just bought.
+// twinStopMS is the time that the twin has for the stop of its latest purchase.
 const twinStopMS = 1_500
 
-// maxTwinOrders bounds how many of its orders are remembered: a page of the history.
+// maxTwinOrders bounds the number of its remembered orders: one page of the history.
 const maxTwinOrders = 1_000
 
-// twinOrder is what an order of the twin has bought, or, where net is negative, sold.
+// twinOrder is the quantity that an order of the twin has bought or, if negative, sold.
 type twinOrder struct {
 	orderID int64
 	net     exchange.Quantity
 	seenMS  int64
 }
 
-// noteTwinOrders takes what orders of the twin have filled.
+// noteTwinOrders records the fills of the twin's orders.
 func (s *survey) noteTwinOrders(orders []exchange.Order) {
 	for i := range orders {
 		o := &orders[i]
@@ -76,8 +77,9 @@ func (s *SymbolState) noteTwinOrder(o *exchange.Order, atMS int64, fee exchange.
 	}
 }
 
-// TwinPosition is what of a spot symbol's asset the twin has bought and not sold, as far as the wallet shows it, and since when
-// botd has seen it; zero for none. It is protected while botd stands down; a person says whose it is.
+// TwinPosition returns the part of a spot symbol's asset that the twin has bought and not sold, as
+// far as the wallet shows it, and since when botd has seen it; zero for none. It is protected while
+// botd stands down; a person decides its owner.
 func (b *Book) TwinPosition(symbol *SymbolState) (quantity exchange.Quantity, sinceMS int64) {
 	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || !b.StandsDown() || len(symbol.spot.twinOrders) == 0 {
 		return 0, 0
@@ -86,7 +88,8 @@ func (b *Book) TwinPosition(symbol *SymbolState) (quantity exchange.Quantity, si
 	return max(0, quantity), symbol.spot.twinOrders[0].seenMS
 }
 
-// adoptTwin says how what the twin has bought becomes botd's. What the wallet held before botd bought may be that.
+// adoptTwin emits the records by which the twin's position becomes botd's. It may include the
+// wallet's balance before botd bought.
 func (b *Book) adoptTwin(symbol *SymbolState, quantity exchange.Quantity, emit func(record.Record)) {
 	before := b.inWallet(symbol) - max(0, symbol.ownOnSpot()) - quantity
 	if before < symbol.Baseline() {
@@ -94,7 +97,7 @@ func (b *Book) adoptTwin(symbol *SymbolState, quantity exchange.Quantity, emit f
 	}
 }
 
-// resolveTwin takes that a person decided what the twin's orders did.
+// resolveTwin records that a person decided the effect of the twin's orders.
 func (s *SymbolState) resolveTwin() {
 	for _, one := range s.spot.twinOrders {
 		s.spot.resolvedID = max(s.spot.resolvedID, one.orderID)
@@ -102,17 +105,19 @@ func (s *SymbolState) resolveTwin() {
 	s.spot.twinOrders, s.spot.twinSold = nil, 0
 }
 
-// heldWithTwin is what all orders under the prefix have bought and not sold, as far as the wallet shows it. What the
-// wallet held before botd bought may be what the twin had bought by then.
+// heldWithTwin returns the quantity that all orders under the prefix have bought and not sold, as
+// far as the wallet shows it. The wallet's balance before botd bought may include earlier purchases
+// of the twin.
 func (s *SymbolState) heldWithTwin() exchange.Quantity {
 	own, others := s.ownOnSpot(), s.netOfTwin()
 	if own, others = own+min(0, others), max(0, others); !s.spot.early {
-		own = s.ownOnSpot() // a wallet that proves something shows what of it was sold
+		own = s.ownOnSpot() // a conclusive wallet shows how much of it was sold
 	}
 	return max(0, min(max(0, min(own, s.spot.inWallet-s.Baseline()))+others, s.spot.inWallet))
 }
 
-// netOfTwin is what the twin's orders have bought and not sold, as lists show them, without what own sales have sold of it.
+// netOfTwin returns the quantity that the twin's orders have bought and not sold by the lists, less
+// the part that own sales have sold.
 func (s *SymbolState) netOfTwin() exchange.Quantity {
 	net := -s.spot.twinSold
 	for _, one := range s.spot.twinOrders {
@@ -121,16 +126,18 @@ func (s *SymbolState) netOfTwin() exchange.Quantity {
 	return net
 }
 
-// boughtWithTwin is heldWithTwin, whatever the wallet shows of it.
+// boughtWithTwin returns heldWithTwin regardless of the wallet.
 func (s *SymbolState) boughtWithTwin() exchange.Quantity {
 	net := s.netOfTwin()
 	return max(0, s.ownOnSpot()+min(0, net)) + max(0, net)
 }
 
-// ownOnSpot is what botd's own purchases have bought and not sold: what fills explain, and what a wallet shows of one that no list shows.
+// ownOnSpot returns the quantity that botd's own purchases have bought and not sold: explained by
+// fills, or shown by a wallet for a purchase that no list shows.
 func (s *SymbolState) ownOnSpot() exchange.Quantity { return s.Known() - s.Fees() + s.spot.presumed }
 
-// twinBought is what the twin has bought so recently that its own stop may be on its way.
+// twinBought returns the quantity that the twin bought so recently that its own stop may be on the
+// way.
 func (s *SymbolState) twinBought(nowMS int64) (sum exchange.Quantity) {
 	for _, one := range s.spot.twinOrders {
 		if nowMS-one.seenMS < twinStopMS {
@@ -140,12 +147,12 @@ func (s *SymbolState) twinBought(nowMS int64) (sum exchange.Quantity) {
 	return sum
 }
 
-// yieldMS is how long an exit on spot is left to a twin that holds the same coins: until then a wallet
-// shows what that one has sold. It may not know of this one, and yield to nobody.
+// yieldMS is the time for which a spot exit is left to a twin that holds the same coins: by its end
+// a wallet shows the twin's sale. The twin may not know of this botd and may not yield.
 const yieldMS = 3_500
 
-// younger reports whether botd stands down for one that began before it. Both compare the starts in which
-// they found each other, so that a start since changes nothing.
+// younger reports whether botd stands down for a botd that began earlier. Both compare the starts
+// in which they found each other, so a later start changes nothing.
 func (b *Book) younger() bool {
 	id, standing := placement.ParseSerial(b.UnknownOrder())
 	own := b.Start()
@@ -155,9 +162,10 @@ func (b *Book) younger() bool {
 	return standing && id.Start.Compare(own) < 0
 }
 
-// YieldMS is until when an exit on spot that was decided then is left to the twin; 0 where it is not. Of two that
-// found each other the elder sells first. Where it placed nothing on spot since the other one began, that one may not
-// have found it: then it yields too, though not for as long.
+// YieldMS returns the time until which a spot exit decided at a given time is left to the twin; 0
+// for no wait. Of two botds that found each other, the elder sells first. If the elder has placed
+// nothing on spot since the other began, the twin may not have found it, so the elder also yields,
+// though for a shorter time.
 func (b *Book) YieldMS(symbol *SymbolState, decidedMS int64) int64 {
 	if symbol.Key().Market != exchange.Spot {
 		return 0
@@ -174,14 +182,14 @@ func (b *Book) YieldMS(symbol *SymbolState, decidedMS int64) int64 {
 	return decidedMS + yieldMS
 }
 
-// How long stops of two botds together sell more than is held before one takes its own off: the botd of
-// the later start first, the other one where that does not happen.
+// The time for which the stops of two botds together may exceed the position before one removes its
+// own: first the botd with the later start, then the other if the first does not act.
 const (
 	excessMS     = 1_500
 	excessLastMS = 10_000
 )
 
-// sellsWithTwin is what the live orders of both would sell.
+// sellsWithTwin returns the total quantity that the live orders of both would sell.
 func (b *Book) sellsWithTwin(symbol *SymbolState) exchange.Quantity {
 	sells := b.sellsUnknown(symbol)
 	for _, p := range symbol.live {
@@ -192,8 +200,8 @@ func (b *Book) sellsWithTwin(symbol *SymbolState) exchange.Quantity {
 	return sells
 }
 
-// noteExcess notes since when own stops and the twin's sell more than is held. An old list may show one that has
-// ended: the wallet must freeze the asset for all of them.
+// noteExcess records since when own and the twin's stops exceed the position. An old list may show
+// a stop that has ended, so the wallet must freeze the asset for all of them.
 func (s *survey) noteExcess(symbol *SymbolState) {
 	t := &symbol.spot
 	sells := s.book.sellsWithTwin(symbol)
@@ -207,13 +215,14 @@ func (s *survey) noteExcess(symbol *SymbolState) {
 	}
 }
 
-// worthless reports whether no order is for so little.
+// worthless reports whether a quantity is too small for any order.
 func (s *SymbolState) worthless(quantity exchange.Quantity) bool {
 	return s.Rules.Notional(s.Last, quantity).Less(s.Rules.MinNotional)
 }
 
-// shrinks reports whether an own stop may be taken off, since stops of the twin stand in its place, as the
-// newest whole read shows: not more of them than sell too much, of which it takes off what it sells.
+// shrinks reports whether an own stop may be removed because stops of the twin replace it, as the
+// newest complete read shows. The removed stops never exceed the excess, which is reduced by each
+// of them.
 func (d *derivation) shrinks(i *Intent, excess *exchange.Quantity) bool {
 	t, after, p := &d.symbol.spot, int64(excessLastMS), d.book.Placement(i.ClientID)
 	if d.book.younger() {
@@ -230,8 +239,8 @@ func (d *derivation) shrinks(i *Intent, excess *exchange.Quantity) bool {
 	return true
 }
 
-// TwinUncovered reports whether botd stands down and no stop covers part of what is held: the next round
-// must be soon.
+// TwinUncovered reports whether botd stands down and no stop covers part of the position, so the
+// next round must come soon.
 func (b *Book) TwinUncovered(symbol *SymbolState) bool {
 	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || !b.StandsDown() {
 		return false
@@ -240,7 +249,8 @@ func (b *Book) TwinUncovered(symbol *SymbolState) bool {
 	return symbol.spot.excessMS != 0 || left > 0 && !symbol.worthless(left)
 }
 
-// noteTwinSold takes what an own sale has sold beyond what fills explain, out of what the twin bought.
+// noteTwinSold records the part of an own sale that exceeds the quantity explained by fills as a
+// sale of the twin's purchases.
 func (s *SymbolState) noteTwinSold(p *account.Placement, grown, before exchange.Quantity) {
 	if p.Order().Side == exchange.Sell && len(s.spot.twinOrders) > 0 {
 		s.spot.twinSold += max(0, grown-before)

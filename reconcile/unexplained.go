@@ -7,10 +7,11 @@ import (
 	"botd/reconcile/account"
 )
 
-// A futures position that no fill explains is protected like any other. That a list shows none of it any more is no proof of its
-// end, and no fill can be one: what protects it stays until positions/history shows it closed, or fills explain what is there.
+// A futures position that no fill explains is protected like any other. A list without it does not
+// prove its end, and no fill can: its protection stays until positions/history shows it closed, or
+// fills explain the position.
 
-// noteUnexplained takes what a list shows beyond the fills.
+// noteUnexplained records the part of a listed position beyond the fills.
 func (s *survey) noteUnexplained(symbol *SymbolState) {
 	switch {
 	case symbol.residual != 0 && symbol.Position != 0:
@@ -23,7 +24,7 @@ func (s *survey) noteUnexplained(symbol *SymbolState) {
 	}
 }
 
-// noteClosed takes the ends of positions that positions/history shows.
+// noteClosed records the ends of positions shown in positions/history.
 func (s *survey) noteClosed(symbol *SymbolState) {
 	for i := range s.fetched.Closed {
 		row := &s.fetched.Closed[i]
@@ -41,9 +42,9 @@ func (s *situation) shownUnexplained() bool {
 	return s.symbol.unexplainedMS != 0 && s.book.listsMS <= s.symbol.unexplainedMS+s.book.Settle().StalenessMS
 }
 
-// protectsUnexplained reports whether an order may protect a position that no fill explains, of whose end nothing but the
-// list says anything: one that it has shown since the start, or, before that, one that stood when the order was sent, ten seconds
-// and more after anything was booked.
+// protectsUnexplained reports whether an order may protect a position that no fill explains and
+// whose end only the list shows: a position shown since the start or, before that, one that was
+// open when the order was sent, at least ten seconds after anything was booked.
 func (b *Book) protectsUnexplained(p *account.Placement) bool {
 	symbol := b.Symbol(p.Symbol())
 	if symbol.Key().Market != exchange.Futures || !p.Order().ClosePosition || symbol.Known() != 0 || symbol.AtVenue() != 0 {
@@ -58,7 +59,8 @@ func (s *situation) keepsForUnexplained(p *account.Placement) bool {
 	return !s.desired.Flatten && s.book.protectsUnexplained(p)
 }
 
-// needsEnd reports whether positions/history must be read to learn whether a position has ended that no fill explains, and from when on.
+// needsEnd reports whether positions/history must be read to learn whether an unexplained position
+// has ended, and from which time.
 func (b *Book) needsEnd(symbol *SymbolState) (sinceMS int64, ask bool) {
 	for _, p := range symbol.live {
 		if b.protectsUnexplained(p) {
@@ -68,8 +70,9 @@ func (b *Book) needsEnd(symbol *SymbolState) (sinceMS int64, ask bool) {
 	return 0, false
 }
 
-// cancelOpposite takes off what protected a position of the other side: the exchange takes no second closePosition order of a type. The
-// fills must explain the one of now, since an old list shows an earlier one.
+// cancelOpposite cancels the protection of an earlier position on the other side, because the
+// exchange accepts no second closePosition order of a type. The fills must explain the current
+// position, because an old list may show an earlier one.
 func (d *derivation) cancelOpposite() {
 	if d.declared() || d.held != d.symbol.Known() || d.symbol.residual != 0 {
 		return

@@ -9,9 +9,9 @@ import (
 	"botd/reconcile/record"
 )
 
-// stableGapMS is how far apart the two equal snapshots must at least be that
-// decide an unknown. Where lists may lag for longer they are L apart: a fill that
-// the first shows in the positions is in the list of the second then.
+// stableGapMS is the minimum time between the two equal snapshots that decide an uncertain order.
+// If lists may lag for longer, they are L apart: a fill that the first shows in the positions is
+// then in the list of the second.
 const stableGapMS = 3_000
 
 func (b *Book) unknownOn(key exchange.SymbolKey) []*account.Placement {
@@ -41,9 +41,8 @@ func (e *evidence) awaitsAnswer(symbol *SymbolState) bool {
 		})
 }
 
-// BlocksOpening reports whether a placement on the symbol that is older than
-// this opening is not answered, or an exit of any age, which could eat the new
-// position, or whether any is unknown.
+// BlocksOpening reports whether something on the symbol blocks this opening: an older unanswered
+// placement, an exit of any age, which could reduce the new position, or any uncertain placement.
 func (b *Book) BlocksOpening(clientOrderID string, key exchange.SymbolKey) bool {
 	own := false
 	for _, p := range b.InFlightOn(key) {
@@ -77,8 +76,8 @@ func (e *evidence) anyUnlistedThat(key exchange.SymbolKey, that func(*account.Pl
 	})
 }
 
-// Overdue returns the oldest unknown placement whose fence passed that long ago
-// and that is still not decided (cases 24 and 37), or nil.
+// Overdue returns the oldest uncertain placement whose fence passed at least that long ago and that
+// is still undecided (cases 24 and 37), or nil.
 func (b *Book) Overdue(key exchange.SymbolKey, nowMS, byMS int64) *account.Placement {
 	for _, p := range b.InFlightOn(key) {
 		if p.State() == placement.Uncertain && nowMS > p.Fence(b.Settle())+byMS {
@@ -88,11 +87,11 @@ func (b *Book) Overdue(key exchange.SymbolKey, nowMS, byMS int64) *account.Place
 	return nil
 }
 
-// decideUnknown ends what is unknown on a symbol by the position equation: two
-// equal snapshots at least three seconds and L apart, the first begun after the
-// fence, with no known fill changed for L (exactly-once.md, Snapshot and equation). The
-// open list was checked before: what is here was not in it. Exits that are sent again and
-// again wait for no younger one where nothing of the position is missing.
+// decideUnknown decides the uncertain placements of a symbol by the position equation: two equal
+// snapshots at least three seconds and L apart, the first begun after the fence, with no known fill
+// changed for L (exactly-once.md, Snapshot and equation). The open list was checked before and
+// contained none of them. Repeated exits do not wait for younger ones if nothing of the position is
+// missing.
 func (s *survey) decideUnknown(symbol *SymbolState, unknown []*account.Placement) {
 	alone := symbol.residual == 0 && symbol.exitsAlone()
 	fence := unknown[0].Fence(s.book.Settle())
@@ -120,13 +119,13 @@ func (s *survey) decideUnknown(symbol *SymbolState, unknown []*account.Placement
 		return
 	}
 	if symbol.Missing() && symbol.AtVenue() == 0 && symbol.testimony.by == noWitness {
-		return // an end that only the list shows; positions/history is asked for with the next snapshot
+		return // only the list shows this end; positions/history is read with the next snapshot
 	}
 	if symbol.residual == 0 && symbol.AtVenue() == 0 && s.protectsOneOf(unknown) {
 		return // the exchange would have ended it with the position that a list has shown
 	}
 	if symbol.residual == 0 && s.mayHaveClosed(symbol, unknown) && !slices.Contains(s.fetched.ClosedOf, symbol.Key().Name) {
-		return // positions/history is asked for with the next snapshot (case 9)
+		return // positions/history is read with the next snapshot (case 9)
 	}
 	symbol.equal.reset()
 	if alone {
@@ -135,8 +134,8 @@ func (s *survey) decideUnknown(symbol *SymbolState, unknown []*account.Placement
 	s.attribute(symbol, unknown)
 }
 
-// exitsAlone reports whether all orders of a symbol whose fate is not known reduce it on one side, and nothing rests that may
-// open: what one of them filled, no other makes up for in the position.
+// exitsAlone reports whether all uncertain orders of a symbol reduce it on one side and nothing
+// rests that may open: no other order can offset the fill of one of them in the position.
 func (s *SymbolState) exitsAlone() bool {
 	var first *account.Placement
 	for _, p := range s.live {
@@ -163,9 +162,9 @@ func (e *evidence) protectsOneOf(unknown []*account.Placement) bool {
 	})
 }
 
-// attribute says which unknowns explain the residual. One of them alone decides
-// itself; of several the oldest on the residual's side are booked first: the
-// position is right then, and which of them it was is not certain (case 18).
+// attribute assigns the residual to uncertain placements. A single one decides itself. Of several,
+// the oldest on the residual's side are booked first: the position is then right, although it is
+// not certain which of them filled (case 18).
 func (s *survey) attribute(symbol *SymbolState, unknown []*account.Placement) {
 	left := symbol.residual
 	for _, p := range unknown {
@@ -204,8 +203,8 @@ func (s *survey) attribute(symbol *SymbolState, unknown []*account.Placement) {
 	}
 }
 
-// explained is the part of a residual that an unknown placement can have made.
-// A closePosition order may have taken all there was.
+// explained returns the part of a residual that an uncertain placement can have caused. A
+// closePosition order may have closed everything.
 func explained(p *account.Placement, residual exchange.Quantity) exchange.Quantity {
 	side := exchange.Quantity(p.Order().Side.Sign())
 	switch most := p.Order().Quantity - p.Filled(); {
@@ -218,8 +217,8 @@ func explained(p *account.Placement, residual exchange.Quantity) exchange.Quanti
 	}
 }
 
-// Explained is the part of a difference between position and fills that a placement can have made by filling
-// in the direction in which it opens.
+// Explained returns the part of a difference between position and fills that a placement can have
+// caused by filling in the direction in which it opens.
 func Explained(p *account.Placement, residual exchange.Quantity) exchange.Quantity {
 	if !p.Purpose().Opens() {
 		return 0
@@ -227,7 +226,7 @@ func Explained(p *account.Placement, residual exchange.Quantity) exchange.Quanti
 	return explained(p, residual)
 }
 
-// Ahead is by how much a futures position, as it was read, is ahead of the fills that are booked.
+// Ahead returns by how much a futures position, as read, is ahead of the booked fills.
 func (s *SymbolState) Ahead() exchange.Quantity {
 	if s.Key().Market != exchange.Futures {
 		return 0
@@ -241,8 +240,8 @@ func (e *evidence) mayHaveClosed(symbol *SymbolState, unknown []*account.Placeme
 	return symbol.Position == 0 && slices.ContainsFunc(unknown, func(p *account.Placement) bool { return p.Purpose().Opens() })
 }
 
-// OpeningNeedingHistory returns the symbol's oldest unknown opening when positions/history
-// must be read to decide it, or nil.
+// OpeningNeedingHistory returns the symbol's oldest uncertain opening if positions/history must be
+// read to decide it, or nil.
 func (b *Book) OpeningNeedingHistory(symbol *SymbolState, nowMS int64) *account.Placement {
 	if symbol.Key().Market != exchange.Futures || symbol.Position != 0 {
 		return nil
@@ -255,12 +254,11 @@ func (b *Book) OpeningNeedingHistory(symbol *SymbolState, nowMS int64) *account.
 	return nil
 }
 
-// closedAlready looks for a position that the unknown opening made and that is
-// closed again: created since it was sent, on its side, and never seen open
-// (case 9). Both are booked, inferred.
+// closedAlready finds a position that the uncertain opening made and that has closed again: created
+// after it was sent, on its side, and never seen open (case 9). It books both as inferred.
 func (s *survey) closedAlready(symbol *SymbolState, p *account.Placement) bool {
 	if symbol.FilledMS() >= p.SentMS() {
-		return false // a known order's fill may have made it
+		return false // a known order's fill may have caused it
 	}
 	for i := range s.fetched.Closed {
 		c := &s.fetched.Closed[i]
@@ -287,10 +285,10 @@ func (s *survey) closedAlready(symbol *SymbolState, p *account.Placement) bool {
 	return false
 }
 
-// keepSeen bounds how many position ids a symbol remembers.
+// keepSeen bounds the number of position ids remembered per symbol.
 const keepSeen = 32
 
-// noteSeen remembers a position's id: a position seen open is nobody's unknown.
+// noteSeen remembers a position's id: a position seen open does not belong to an uncertain order.
 func (t *SymbolState) noteSeen(id int64) {
 	if id == 0 || slices.Contains(t.seen, id) {
 		return
@@ -301,7 +299,7 @@ func (t *SymbolState) noteSeen(id int64) {
 	t.seen = append(t.seen, id)
 }
 
-// stable is what must be equal in the two snapshots that decide an unknown.
+// stable is the content that must be equal in the two snapshots that decide an uncertain order.
 type stable struct {
 	known, residual exchange.Quantity
 	positionID      int64

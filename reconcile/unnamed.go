@@ -8,13 +8,14 @@ import (
 	"botd/reconcile/placement"
 )
 
-// The interface promises the client order id in no list (exactly-once.md, case 42). A row on spot that shows none is first what its
-// order id says, if any list has ever shown one for it; then the order of botd's that it equals in every term, and in time.
+// The interface promises the client order id in no list (exactly-once.md, case 42). A spot row
+// without one is identified first by its order id, if any list has ever shown a client order id for
+// it, and then by equality in every term, and in time, with an order of botd's.
 
-// mostNames bounds how many ids of orders that the journal does not know are remembered.
+// mostNames bounds the remembered ids of orders that the journal does not know.
 const mostNames = 1_000
 
-// nameRows gives the rows of spot lists that show no client order id the one that is known for them.
+// nameRows fills in the known client order ids of spot rows without one.
 func (s *survey) nameRows() {
 	s.noteNames(s.fetched.SpotOrders)
 	s.noteNames(s.fetched.History)
@@ -24,7 +25,8 @@ func (s *survey) nameRows() {
 	s.fetched.Newest = s.namedList(exchange.FetchedOf(s.fetched.Newest)).Items()
 }
 
-// noteNames remembers the ids of orders under this prefix that the journal does not know: a later list may leave them out.
+// noteNames remembers the ids of orders under this prefix that the journal does not know, because a
+// later list may omit them.
 func (s *survey) noteNames(list exchange.Fetched[exchange.Order]) {
 	for i := 0; list.Done() && i < len(list.Items()); i++ {
 		if o := &list.Items()[i]; s.book.prefixed(o.ClientOrderID) && !s.book.Known(o.ClientOrderID) {
@@ -92,7 +94,8 @@ func (e *evidence) idOfEqual(row *exchange.Order, rows []exchange.Order) string 
 	return ""
 }
 
-// equals reports whether a row is like a placement's order, created since that was sent, and until a time.
+// equals reports whether a row matches a placement's order and was created between its send time
+// and a given time.
 func equals(row *exchange.Order, p *account.Placement, untilMS int64) bool {
 	order := p.Order()
 	return within(row, &order, p.SentMS(), untilMS)
@@ -102,7 +105,7 @@ func within(row *exchange.Order, order *exchange.NewOrder, sentMS, untilMS int64
 	return repeats(row, order) && row.StopPrice == order.StopPrice && row.CreatedMS >= sentMS-createdSlackMS && row.CreatedMS <= untilMS
 }
 
-// repeatedMS is how long after a purchase its repetition may be dated.
+// repeatedMS is the maximum time after a purchase at which its repetition may be dated.
 const repeatedMS = 10_000
 
 // named returns a row without an id under the id of the purchase of botd's that it repeats, where the list leaves botd's own
@@ -116,7 +119,7 @@ func (e *evidence) named(order *exchange.Order) *exchange.Order {
 	for _, p := range e.book.Live() {
 		switch {
 		case p.OrderID() == 0 && couldBe(order, p.Order(), p.SentMS()):
-			return order // that one itself, of which no answer came
+			return order // the order itself, whose answer was lost
 		case p.OrderID() != 0:
 			own = append(own[:len(own):len(own)], purchase{p.ClientOrderID(), p.Order(), p.SentMS()})
 		}
@@ -136,7 +139,7 @@ func (e *evidence) named(order *exchange.Order) *exchange.Order {
 	return order
 }
 
-// repeats reports whether a row may be the same order once more.
+// repeats reports whether a row may be a repetition of the same order.
 func repeats(row *exchange.Order, order *exchange.NewOrder) bool {
 	same := row.Key() == order.Key() && row.Side == order.Side && row.Type == order.Type
 	if order.QuoteAmount.IsZero() {

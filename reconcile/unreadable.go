@@ -9,20 +9,20 @@ import (
 	"botd/reconcile/record"
 )
 
-// UnreadOrder is an order's row that cannot be read (case 43).
+// UnreadOrder is an unreadable order row (case 43).
 type UnreadOrder struct {
 	Market exchange.Market
-	Open   bool // of the open list; else of a history
+	Open   bool // in the open list; otherwise in a history
 	Row    exchange.UnreadableRow
 }
 
-// Key is the symbol that the row names; it has no name where that cannot be read.
+// Key returns the symbol in the row. Its name is empty if unreadable.
 func (u *UnreadOrder) Key() exchange.SymbolKey {
 	return exchange.SymbolKey{Market: u.Market, Name: u.Row.Symbol}
 }
 
-// PlacementOf returns the live placement that a row is about: by the exchange's id, else by the
-// client order id; nil for none.
+// PlacementOf returns the live placement of a row: by the exchange's id, otherwise by the client
+// order id; nil for none.
 func (b *Book) PlacementOf(u *UnreadOrder) *account.Placement {
 	if p := b.withOrderID(u.Market, u.Row.ID); p != nil && u.Row.ID != 0 {
 		return p
@@ -33,12 +33,12 @@ func (b *Book) PlacementOf(u *UnreadOrder) *account.Placement {
 	return nil
 }
 
-// Shows reports whether a row that cannot be read shows that an order is open.
+// Shows reports whether an unreadable row shows that an order is open.
 func (s *Snapshot) Shows(market exchange.Market, orderID int64) bool {
 	return slices.ContainsFunc(s.UnreadOrders, func(u UnreadOrder) bool { return u.Open && u.Market == market && u.Row.ID == orderID })
 }
 
-// unreadIDs are the exchange's ids of open orders whose rows cannot be read.
+// unreadIDs returns the exchange's ids of open orders with unreadable rows.
 func (s *Snapshot) unreadIDs(market exchange.Market) (ids []int64) {
 	for i := range s.UnreadOrders {
 		if u := &s.UnreadOrders[i]; u.Open && u.Market == market {
@@ -48,15 +48,15 @@ func (s *Snapshot) unreadIDs(market exchange.Market) (ids []int64) {
 	return ids
 }
 
-// lacksPosition reports whether the row of a symbol's position cannot be read: its absence from the
-// list says nothing.
+// lacksPosition reports whether the row of a symbol's position is unreadable, so that its absence
+// from the list proves nothing.
 func (s *Snapshot) lacksPosition(key exchange.SymbolKey) bool {
 	return slices.ContainsFunc(s.UnreadPositions, func(u exchange.SymbolKey) bool { return u.Market == key.Market && (u.Name == "" || u.Name == key.Name) })
 }
 
-// observeUnread takes order rows that cannot be read. One of botd's own makes its placement
-// uncertain, and what it shows as filled is booked; a protective order that is listed stands, and
-// stays as it is. A foreign one is an unknown order on its symbol.
+// observeUnread applies unreadable order rows. A row of botd's own order makes its placement
+// uncertain, and its fill is booked; a listed protective order stays. A foreign row is an unknown
+// order on its symbol.
 func (s *survey) observeUnread() {
 	for _, symbol := range s.book.symbols {
 		if s.fetched.Orders(symbol.Key().Market).Done() {
@@ -90,7 +90,7 @@ func (s *survey) unreadOwn(p *account.Placement, u *UnreadOrder) {
 	filled, whole := u.Row.Filled, p.Order().Quantity
 	switch {
 	case !u.Row.FilledRead:
-	case filled == whole && whole > 0: // whatever its status is called
+	case filled == whole && whole > 0: // whatever the name of its status
 		s.emit(p.About(record.Ended{OrderID: u.Row.ID, State: placement.Filled, Filled: filled, Evidence: "its row shows all of it filled; " + u.Row.Why}))
 		return
 	case filled > p.Filled():
@@ -102,7 +102,7 @@ func (s *survey) unreadOwn(p *account.Placement, u *UnreadOrder) {
 	}
 }
 
-// UnreadRow returns what cannot be read of a foreign open order, nil where all of it can.
+// UnreadRow returns the unreadable row of a foreign open order, or nil if it is readable.
 func (s *SymbolState) UnreadRow(o *exchange.Order) *exchange.UnreadableRow {
 	i := slices.IndexFunc(s.Unreadable, func(row exchange.UnreadableRow) bool { return row.ID == o.ID && row.ClientOrderID == o.ClientOrderID })
 	if i < 0 {

@@ -9,14 +9,13 @@ import (
 	"botd/reconcile/record"
 )
 
-// No single list decides. A position that botd's own fills explain, and that the list
-// of positions no longer shows, or shows smaller, has changed only when something
-// besides that list says so: a row in positions/history, the end of the closePosition
-// orders that the exchange sweeps with a position, or released margin. A protective
-// order or an exit that GET shows FILLED needs no witness: its fill is booked, and the
-// fills no longer explain more than the list shows.
+// No single list decides. A position that botd's own fills explain and that the list of positions
+// no longer shows, or shows smaller, has changed only if something other than that list confirms
+// it: a row in positions/history, the end of the closePosition orders that the exchange removes
+// with a position, or released margin. A protective order or an exit that GET reports as FILLED
+// needs no witness: its fill is booked, and the fills then explain no more than the list shows.
 
-// A witness is something besides the list of positions that says that a position changed.
+// A witness is evidence of a position change other than the list of positions.
 type witness string
 
 const (
@@ -30,20 +29,20 @@ const (
 		"neither positions/history, its protective orders nor the margin confirm it"
 )
 
-// testimony is what was observed of a futures position besides the list's newest answer.
+// testimony is the evidence about a futures position other than the list's newest answer.
 type testimony struct {
 	by       witness
-	freed    exchange.Quantity // how much was missing when the margin confirmed it
-	shownID  int64             // of the position that the list last showed while botd held one
-	past     []int64           // of positions that had ended before the one held
-	unbooked int64             // of a position first shown while an opening of botd's was live: it may be its own
-	shownOf  int64             // when the position it showed was opened; 0 for none
-	sweptMS  int64             // when a closePosition order was seen to have ended that botd did not cancel
-	sweptOf  int64             // when that order was sent: it says nothing of a position opened later
-	marginOf exchange.Quantity // how much was held when the account's margin last agreed with the list
-	zeroed   bool              // the list agreed since the start that nothing was held
-	doubted  bool              // the list is not believed
-	denied   bool              // what it shows beyond the fills is not believed
+	freed    exchange.Quantity // missing quantity at the time the margin confirmed it
+	shownID  int64             // id of the position that the list last showed while botd held one
+	past     []int64           // ids of positions that ended before the current one
+	unbooked int64             // id of a position first shown while an opening of botd's was live, which may have made it
+	shownOf  int64             // opening time of the position it showed; 0 for none
+	sweptMS  int64             // when a closePosition order was found ended that botd did not cancel
+	sweptOf  int64             // send time of that order: it proves nothing about a later position
+	marginOf exchange.Quantity // position at the last time the account's margin agreed with the list
+	zeroed   bool              // the list agreed since the start that there is no position
+	doubted  bool              // the list is not trusted
+	denied   bool              // its excess over the fills is not trusted
 }
 
 // Missing reports whether the list shows less of a futures position than botd's fills
@@ -53,11 +52,12 @@ func (s *SymbolState) Missing() bool {
 	return s.Known() != 0 && signOf(s.Opened()) == signOf(s.Known()) && s.residual != 0 && signOf(s.residual) == -signOf(expected)
 }
 
-// Unwitnessed reports whether the list shows less than that, and nothing besides it says so.
+// Unwitnessed reports whether the list shows less than that and nothing else confirms it.
 func (s *SymbolState) Unwitnessed() bool { return s.Missing() && s.testimony.by == noWitness }
 
-// Believed is the position that a strategy decides by: where a list alone shows less of it than botd's fills
-// explain, what they explain. Else a list that lies for a moment would have it sold down to what was shown.
+// Believed returns the position for a strategy's decisions: if only a list shows less of it than
+// botd's fills explain, the explained position. Otherwise a list that is wrong for a moment would
+// make it sell down to the shown position.
 func (s *SymbolState) Believed() exchange.Quantity {
 	if s.Unwitnessed() {
 		return s.Known()
@@ -65,9 +65,8 @@ func (s *SymbolState) Believed() exchange.Quantity {
 	return s.Standing()
 }
 
-// Standing is botd's part of the position that protection, exits and limits go by: the
-// newest read's, or, where that is not believed and shows none of it, what the fills
-// explain.
+// Standing returns botd's part of the position for protection, exits and limits: from the newest
+// read or, if that is not trusted and shows none of it, from the fills.
 func (s *SymbolState) Standing() exchange.Quantity {
 	if s.testimony.doubted && signOf(s.Position) != signOf(s.Known()) {
 		return s.Known()
@@ -75,17 +74,17 @@ func (s *SymbolState) Standing() exchange.Quantity {
 	return s.Position
 }
 
-// StandingAtVenue is the same of the whole position, what is ignored included.
+// StandingAtVenue returns the same for the whole position, including the ignored part.
 func (s *SymbolState) StandingAtVenue() exchange.Quantity { return s.Standing() + s.Ignored() }
 
-// takeTestimony looks for a witness of what the list misses, and notes what one can be
-// found by later while it misses nothing.
+// takeTestimony searches for a witness of the quantity missing from the list, and records the basis
+// for later evidence while nothing is missing.
 func (s *survey) takeTestimony(symbol *SymbolState) {
 	t := &symbol.testimony
 	if !symbol.Missing() {
 		t.by, t.doubted = noWitness, false
 		if s.fetched.BeganMS > t.sweptMS+s.book.Settle().StalenessMS {
-			t.sweptMS = 0 // the orders ended, and the position outlived them
+			t.sweptMS = 0 // the orders ended, but the position outlived them
 		}
 		t.zeroed = t.zeroed && symbol.Known() == 0
 		if symbol.residual == 0 && symbol.Known() == 0 {
@@ -103,13 +102,13 @@ func (s *survey) takeTestimony(symbol *SymbolState) {
 		t.by = s.witness(symbol)
 	}
 	unseen := t.shownOf != symbol.OpenedMS() && symbol.OpenedMS() > s.book.bootMS               // the list may be older than the entry
-	unarmed := !s.armed(symbol.Key()) && slices.Contains(s.fetched.ClosedOf, symbol.Key().Name) // a stop that may be missing waits for no L
+	unarmed := !s.armed(symbol.Key()) && slices.Contains(s.fetched.ClosedOf, symbol.Key().Name) // a stop that may be missing does not wait for L
 	t.doubted = t.by == noWitness && (t.doubted || unseen || unarmed || symbol.differs.exceeds(s.book.Settle().StalenessMS))
 }
 
-// noteEnded takes the positions that were shown as ended. One that was shown first while an
-// opening was live is none of the past while that opening is: its fill may not be booked yet.
-// Neither is one that is left to others: what botd opens is part of it.
+// noteEnded records the ended positions in the history. A position first shown while an opening was
+// live does not count as past while that opening is live, because its fill may not be booked yet.
+// Neither does a position left to others, because botd's openings become part of it.
 func (s *survey) noteEnded(symbol *SymbolState) {
 	t := &symbol.testimony
 	if !s.opens(symbol.Key()) {
@@ -137,7 +136,7 @@ func (s *survey) witness(symbol *SymbolState) witness {
 		return sweptOrders
 	case symbol.AtVenue() != 0 && symbol.Rules != nil &&
 		(t.marginOf == symbol.Known() && t.shownOf == symbol.OpenedMS() || s.fetched.BeganMS > s.noReadBefore(symbol.ChangedMS())):
-		smaller := abs(symbol.Known()+symbol.Ignored()) - abs(symbol.AtVenue()) // the other side needs the same margin: that was not released
+		smaller := abs(symbol.Known()+symbol.Ignored()) - abs(symbol.AtVenue()) // the other side needs the same margin, so none was released
 		released := symbol.Rules.Notional(symbol.Rules.PriceOf(symbol.EntryPrice), max(0, smaller)).Div(int64(max(1, symbol.Leverage)))
 		if more, needed := s.margin(); smaller > 0 && !needed.IsZero() && !released.Less(more.Mul(2)) {
 			t.freed = abs(symbol.residual)
@@ -153,7 +152,7 @@ func (e *evidence) noReadBefore(atMS int64) int64 {
 	return atMS + settle.WindowMS + settle.VisibilityMS + settle.StalenessMS
 }
 
-// rowOf returns the row of positions/history that is the end of botd's position, or nil.
+// rowOf returns the row of positions/history with the end of botd's position, or nil.
 func (s *SymbolState) rowOf(snapshot *Snapshot) *exchange.Position {
 	for i := range snapshot.Closed {
 		if s.closedBy(&snapshot.Closed[i]) {
@@ -163,8 +162,7 @@ func (s *SymbolState) rowOf(snapshot *Snapshot) *exchange.Position {
 	return nil
 }
 
-// Liquidation returns the row of positions/history that shows botd's position liquidated,
-// or nil.
+// Liquidation returns the row of positions/history with the liquidation of botd's position, or nil.
 func (s *SymbolState) Liquidation(snapshot *Snapshot) *exchange.Position {
 	if row := s.rowOf(snapshot); row != nil && row.Status == exchange.PositionLiquidated && s.Known() != 0 {
 		return row
@@ -187,16 +185,16 @@ func (s *SymbolState) closedBy(row *exchange.Position) bool {
 	case slices.Contains(t.past, row.ID):
 		return false
 	case row.ID == t.shownID, newest >= 0 && s.seen[newest] == row.ID && t.shownOf != s.OpenedMS():
-		return true // the list showed it last, and it was adopted later than it was opened
+		return true // the list showed it last, and it was adopted after it was opened
 	case s.adoptedWas(row):
-		return true // a symbol has one position: the one that was open when it was adopted
+		return true // a symbol has one position: the one open at its adoption
 	case signOf(s.Ignored()) == signOf(s.Known()) && row.UpdatedMS >= s.DatedMS()-s.DatedMS()%1000 && row.Quantity >= abs(s.Known()+s.Ignored()):
-		return true // botd opened its part in another's position, which was as large as both
+		return true // botd opened its part in another's position of that total size
 	}
 	return row.CreatedMS >= s.DatedMS()-s.DatedMS()%1000
 }
 
-// adoptedWas reports whether a row's position was open when botd's was adopted, by any clock.
+// adoptedWas reports whether a row's position was open, by any clock, when botd's was adopted.
 func (s *SymbolState) adoptedWas(row *exchange.Position) bool {
 	atMS := s.AdoptedMS()
 	return atMS != 0 && s.OpenedMS() == atMS && row.CreatedMS+maxClockStepMS <= atMS && row.UpdatedMS >= atMS+maxClockStepMS
@@ -302,8 +300,8 @@ func (e *evidence) marginDenies(symbol *SymbolState) bool {
 	return !needed.IsZero() && e.fetched.Account.PositionMargin.Less(needed) && !more.Mul(2).Less(beyond)
 }
 
-// noteEndedWithPosition notes that a closePosition order ended without botd's doing: the exchange ends
-// them with the position.
+// noteEndedWithPosition records that a closePosition order ended without botd's action: the
+// exchange ends such orders with the position.
 func (s *survey) noteEndedWithPosition(p *account.Placement, atMS int64) {
 	if t := &s.book.Symbol(p.Symbol()).testimony; p.Order().ClosePosition && s.book.CancelMS(p.ClientOrderID()) == 0 {
 		t.sweptMS, t.sweptOf = atMS, max(t.sweptOf, p.SentMS())
@@ -330,14 +328,14 @@ func (s *SymbolState) declare(why string, atMS int64) {
 	}
 }
 
-// EndContradiction ends that the newest read is not believed: a person decided that it is right.
+// EndContradiction makes the newest read trusted again: a person decided that it is right.
 func (s *SymbolState) EndContradiction() {
 	s.declare("", 0)
 	s.testimony.by, s.testimony.doubted = aPerson, false
 }
 
-// NeedsPositionHistory reports whether positions/history must be read to learn whether a position has
-// ended that the list does not show whole, and from when on.
+// NeedsPositionHistory reports whether positions/history must be read to learn whether a position
+// that the list does not show completely has ended, and from which time.
 func (b *Book) NeedsPositionHistory(symbol *SymbolState) (sinceMS int64, ask bool) {
 	if since, unexplained := b.needsEnd(symbol); unexplained {
 		return since, true
@@ -348,8 +346,8 @@ func (b *Book) NeedsPositionHistory(symbol *SymbolState) (sinceMS int64, ask boo
 	return max(0, symbol.DatedMS()-symbol.DatedMS()%1000-1000-maxClockStepMS), true
 }
 
-// latchOn keeps the strategies of a symbol from opening again, by the plan that still
-// stands, what something else than their plan has changed.
+// latchOn latches the strategies of a symbol after a change that their plan did not cause, so that
+// the plan in force does not open again.
 func (s *survey) latchOn(key exchange.SymbolKey) {
 	for _, t := range s.book.Strategies() {
 		plan := t.Plan()

@@ -7,62 +7,59 @@ import (
 	"botd/reconcile/record"
 )
 
-// On spot the wallet is the list that may be wrong. That it holds less of an asset than
-// botd's own fills explain is witnessed by sales in the order history that no placement
-// claims. That it holds more may be an order which the exchange refused, or was sent once,
-// and executed all the same: the order history is asked for that too.
+// On spot the wallet is the list that may be wrong. A shortfall against botd's own fills is
+// witnessed by sales in the order history that no placement claims. An excess may be an order that
+// the exchange executed despite its refusal, or twice; the order history is read for that too.
 
 const spotContradiction = "the wallet holds less than botd's own fills explain, and the order history shows no sale that botd did not make"
 
-// spotTestimony is what was observed of a spot symbol's asset besides the wallet's newest
-// answer.
+// spotTestimony is the evidence about a spot symbol's asset other than the wallet's newest answer.
 type spotTestimony struct {
 	squaredMS int64             // when wallet and fills last agreed
-	sales     []sale            // by others, that were taken as the reason of an earlier difference
-	extra     persistence       // the wallet holds more, worth an order
-	extraOf   exchange.Quantity // how much more
-	freed     []release         // what own orders held until they were canceled, oldest first
-	differs   exchange.Quantity // by how much the newest wallet differs from what fills explain, where that is worth an order
-	asked     int               // how many rounds have asked the order history about it
-	presumed  exchange.Quantity // what a purchase that no list shows has bought, as far as the wallet shows it, without what is booked
-	undecided exchange.Quantity // the same as far as a wallet has shown it since: one that shows less is no witness that it has gone
-	others    []exchange.Order  // purchases that no placement claims, as histories showed
-	early     bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is unknown
+	sales     []sale            // sales by others that explained an earlier difference
+	extra     persistence       // persistence of a wallet excess worth an order
+	extraOf   exchange.Quantity // that excess
+	freed     []release         // quantities held by own orders until they were canceled, oldest first
+	differs   exchange.Quantity // difference between the newest wallet and the fills, if worth an order
+	asked     int               // number of rounds that read the order history about it
+	presumed  exchange.Quantity // result of an unlisted purchase, as far as the wallet shows it, without the booked part
+	undecided exchange.Quantity // the same by any later wallet: one that shows less does not prove that it is gone
+	others    []exchange.Order  // purchases that no placement claims, from histories
+	early     bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is uncertain
 	takenMS   int64             // when the exchange last refused to cancel a stop
-	overdrawn bool              // the exchange refused a stop of more than the wallet shows
+	overdrawn bool              // the exchange refused a stop for more than the wallet shows
 
-	soldUnknown exchange.Quantity // what orders under this instance's prefix that no placement claims have sold, as the order history shows
+	soldUnknown exchange.Quantity // sales in the order history by orders with this instance's prefix that no placement claims
 
-	twinOrders []twinOrder       // orders of another botd under this prefix that filled, oldest first
-	twinSold   exchange.Quantity // what own sales have sold of that
-	resolvedID int64             // up to this order a person has decided about them
-	excess     exchange.Quantity // how much more own stops and those of another botd sell than is held
-	excessMS   int64             // since when; 0 while they do not
-	inWallet   exchange.Quantity // as it was last read
+	twinOrders []twinOrder       // filled orders of another botd with this prefix, oldest first
+	twinSold   exchange.Quantity // part of these that own sales have sold
+	resolvedID int64             // a person has decided about them up to this order
+	excess     exchange.Quantity // quantity by which own and the other botd's stops exceed the position
+	excessMS   int64             // start of that time; 0 if they do not
+	inWallet   exchange.Quantity // as last read
 }
 
-// sale is how much an order that no placement claims has sold.
+// sale is the quantity sold by an order that no placement claims.
 type sale struct {
 	orderID int64
 	filled  exchange.Quantity
 }
 
-// mostSales bounds how many of them are remembered.
+// mostSales bounds the number of remembered sales.
 const mostSales = 64
 
-// AwaitsFreshWallet reports whether the wallet of a spot symbol proves nothing yet, since it may be older
-// than the last fill. Of the time between two snapshots little counts, so the next one must be
-// soon: else a wallet that lies is not contradicted for minutes.
+// AwaitsFreshWallet reports whether a spot symbol's wallet proves nothing yet because it may be
+// older than the last fill. Little of the time between two snapshots counts, so the next one must
+// come soon; otherwise a wrong wallet would go uncontradicted for minutes.
 func (b *Book) AwaitsFreshWallet(symbol *SymbolState) bool {
 	return b.Settle().StalenessMS > 0 && symbol.Key().Market == exchange.Spot && symbol.spot.early && symbol.Known() != 0
 }
 
-// mostAsked bounds in how many rounds the order history is asked about a difference from
-// which nothing is concluded yet.
+// mostAsked bounds the number of rounds that read the order history about an unresolved difference.
 const mostAsked = 10
 
-// noteDiffers notes that a wallet differs from what the fills explain, however old it may
-// be: what the order history shows of it is evidence by itself, and a stop is due at once.
+// noteDiffers records that a wallet differs from the fills, however old it may be: the order
+// history is evidence by itself, and a stop is due at once.
 func (s *survey) noteDiffers(symbol *SymbolState) {
 	t := &symbol.spot
 	switch by := s.book.walletDiffers(symbol); {
@@ -75,8 +72,8 @@ func (s *survey) noteDiffers(symbol *SymbolState) {
 	}
 }
 
-// walletDiffers returns by how much the newest wallet holds more of a spot symbol than what fills explain; 0 where that is not worth an
-// order, and where botd neither holds any of it nor may have bought some.
+// walletDiffers returns the newest wallet's excess of a spot symbol over the fills; 0 if it is not
+// worth an order, or if botd neither holds any of it nor may have bought some.
 func (b *Book) walletDiffers(symbol *SymbolState) exchange.Quantity {
 	unconcerned := symbol.Known() == 0 && !b.liveOn(symbol.Key()) && !b.mayHaveBought(symbol)
 	if symbol.Rules == nil || symbol.Last <= 0 || unconcerned {
@@ -89,8 +86,9 @@ func (b *Book) walletDiffers(symbol *SymbolState) exchange.Quantity {
 	return by
 }
 
-// WalletAhead reports whether the wallet shows what an order on spot has filled before a list does: its money without its coins, or the
-// other way round, is neither a loss nor a gain. It is so until the order history has been asked about it often enough.
+// WalletAhead reports whether the wallet includes a spot order's fill before a list shows it: the
+// change of money without coins, or vice versa, is neither a loss nor a gain. This ends once the
+// order history has been read about it often enough.
 func (b *Book) WalletAhead(symbol *SymbolState) bool {
 	if symbol.Key().Market != exchange.Spot {
 		return false
@@ -99,15 +97,15 @@ func (b *Book) WalletAhead(symbol *SymbolState) bool {
 	return by != 0 && (by != symbol.spot.differs || symbol.Suspect())
 }
 
-// mayHaveBought reports whether a purchase that was refused may have been executed, and no
-// list may show it yet.
+// mayHaveBought reports whether a refused purchase may have been executed without any list showing
+// it yet.
 func (b *Book) mayHaveBought(symbol *SymbolState) bool {
 	settle := b.Settle()
 	return b.observedMS < symbol.RefusedUntilMS(&settle)
 }
 
-// NeedsOrderHistory reports whether the order history of a spot symbol must be read to learn why
-// the wallet does not agree with the fills, and from when on.
+// NeedsOrderHistory reports whether a spot symbol's order history must be read to learn why the
+// wallet disagrees with the fills, and from which time.
 func (b *Book) NeedsOrderHistory(symbol *SymbolState) (sinceMS int64, ask bool) {
 	if symbol.Key().Market != exchange.Spot || symbol.misses.sinceMS == 0 && symbol.spot.extra.sinceMS == 0 && !symbol.Suspect() {
 		return 0, false
@@ -115,13 +113,13 @@ func (b *Book) NeedsOrderHistory(symbol *SymbolState) (sinceMS int64, ask bool) 
 	return max(0, b.salesFrom(symbol)-60_000), true
 }
 
-// Suspect reports whether the wallet of a spot symbol differs from what the fills explain, and the order history, which may show why, has not
-// been read often enough since.
+// Suspect reports whether a spot symbol's wallet differs from the fills and the order history,
+// which may explain it, has not been read often enough since.
 func (s *SymbolState) Suspect() bool { return s.spot.differs != 0 && s.spot.asked < mostAsked }
 
-// salesFrom is since when a sale may be the reason of a difference.
+// salesFrom returns the time from which a sale may explain a difference.
 func (b *Book) salesFrom(symbol *SymbolState) int64 {
-	if symbol.spot.squaredMS == 0 { // not since the start
+	if symbol.spot.squaredMS == 0 { // never since the start
 		return symbol.ChangedMS()
 	}
 	return symbol.spot.squaredMS - b.Settle().StalenessMS - createdSlackMS
@@ -154,8 +152,8 @@ func (e *evidence) salesOfOthers(symbol *SymbolState) (sales []sale, sum exchang
 	return sales, sum
 }
 
-// noteSoldUnknown takes what the order history shows of sales by orders under this instance's prefix that no placement claims:
-// the journal is older than they are.
+// noteSoldUnknown records sales in the order history by orders with this instance's prefix that no
+// placement claims: the journal is older than they are.
 func (s *survey) noteSoldUnknown(symbol *SymbolState) {
 	rows := s.fetched.Newest
 	if s.fetched.History.Done() {
@@ -172,10 +170,10 @@ func (s *survey) noteSoldUnknown(symbol *SymbolState) {
 	symbol.spot.soldUnknown = max(symbol.spot.soldUnknown, sum)
 }
 
-// decideShortWallet decides a wallet that holds less than the fills explain: by a witness what it
-// means goes by policy, without one the wallet is contradicted.
+// decideShortWallet decides a wallet shortfall against the fills: with a witness the policy
+// applies, without one the wallet is contradicted.
 func (s *survey) decideShortWallet(symbol *SymbolState, short exchange.Quantity) {
-	if s.book.StandsDown() { // the journal misses orders, the sale may be one of them
+	if s.book.StandsDown() { // the journal lacks orders, and the sale may be one of them
 		symbol.short = -short
 	}
 	switch sales, sold := s.salesOfOthers(symbol); {
@@ -193,14 +191,14 @@ func (s *survey) decideShortWallet(symbol *SymbolState, short exchange.Quantity)
 	}
 }
 
-// noteAgreed takes that wallet and fills agree.
+// noteAgreed records that wallet and fills agree.
 func (s *SymbolState) noteAgreed(atMS int64) {
 	s.spot.squaredMS, s.short, s.spot.overdrawn = atMS, 0, false
 	s.declare("", 0)
 }
 
-// awaitsHistory reports whether the wallet holds more than the fills explain, worth an order, and
-// whether to wait for what the order history says of it.
+// awaitsHistory reports whether the wallet's excess over the fills is worth an order, and whether
+// to wait for the order history about it.
 func (s *survey) awaitsHistory(symbol *SymbolState, more exchange.Quantity) (wait bool) {
 	t := &symbol.spot
 	settle := s.book.Settle()
@@ -209,7 +207,7 @@ func (s *survey) awaitsHistory(symbol *SymbolState, more exchange.Quantity) (wai
 		return false
 	}
 	if more == t.extraOf && t.extra.sinceMS == 0 {
-		return false // asked already: it is foreign
+		return false // already read: the excess is foreign
 	}
 	if more != t.extraOf {
 		t.extra.reset()
@@ -222,10 +220,9 @@ func (s *survey) awaitsHistory(symbol *SymbolState, more exchange.Quantity) (wai
 	return true
 }
 
-// observeExtra takes an order of the history under an id of botd's that no placement
-// claims, or whose placement was refused: the exchange executed what it refused, or
-// executed twice. What it filled is botd's, protected and bounded as such, and a person
-// looks.
+// observeExtra handles an order in the history under an id of botd's that no placement claims, or
+// whose placement was refused: the exchange executed it despite its refusal, or twice. Its fill is
+// botd's, is protected and bounded as such, and a person must check.
 func (s *survey) observeExtra(order *exchange.Order) {
 	order = s.named(order)
 	e, ended := s.book.Ended(order.ClientOrderID)

@@ -7,13 +7,13 @@ import (
 	"botd/reconcile"
 )
 
-// Mover is what moves a limit between intents.
+// Mover is the kind of change that can move a latching limit between intents.
 type Mover uint8
 
-// What moves limits between intents.
+// The movers of limits between intents.
 const (
 	ByEquity  Mover = iota
-	ByResults       // of closed positions
+	ByResults       // results of closed positions
 )
 
 // Crossing is a limit that was crossed. Its breach holds entries back until it ends.
@@ -23,11 +23,11 @@ type Crossing struct {
 	UntilMS int64 // 0: until botd rearm
 }
 
-// Crossed returns the limits that a mover has crossed. A loss stays too large, so it is
-// returned only while it has no breach; a streak starts over after each breach. The
-// limits, like equity, are those of the strategy, or of the account without one.
+// Crossed returns the limits that a mover has crossed. A loss limit stays crossed, so it is
+// returned only while it has no breach; a losing streak is counted from zero after each breach. The
+// limits and the equity are the strategy's, or the account's if the strategy is empty.
 func (l *Limits) Crossed(by Mover, nowMS int64, book *reconcile.Book, strategy string, equity exchange.Amount) (all []Crossing) {
-	var s *subject // most have no limit that latches
+	var s *subject // most strategies have no latching limit
 	watch := book.Watch(strategy)
 	for i := range limitTable {
 		limit := &limitTable[i]
@@ -54,7 +54,7 @@ func (l *Limits) Crossed(by Mover, nowMS int64, book *reconcile.Book, strategy s
 	return all
 }
 
-// Recovered reports whether a limit that was crossed, of those that move so, holds again.
+// Recovered reports whether the named limit, if this mover moves it, is no longer crossed.
 func (l *Limits) Recovered(by Mover, rule string, nowMS int64, book *reconcile.Book, strategy string, equity exchange.Amount) bool {
 	s := subject{nowMS: nowMS, book: book, watch: book.Watch(strategy), limits: l, strategy: strategy, funds: equity}
 	for i := range limitTable {
@@ -74,7 +74,7 @@ func lostInARow(f figures) string {
 	return f.value.String() + " positions in a row lost"
 }
 
-// Watched reports whether a limit is set that the mover moves.
+// Watched reports whether a limit is set that this mover moves.
 func (l *Limits) Watched(by Mover) bool {
 	for i := range limitTable {
 		if limit := &limitTable[i]; limit.latch != nil && limit.latch.moves == by && limit.isSet(l) {

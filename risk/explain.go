@@ -6,7 +6,7 @@ import (
 	"botd/reconcile"
 )
 
-// Verdict is the result of one rule for an intent, with its figures where it has any.
+// Verdict is the result of one rule for an intent, with the figures it compared, if any.
 type Verdict struct {
 	Rule    string
 	Scope   string // of a limit: account, account futures, symbol ..., strategy ...
@@ -31,17 +31,17 @@ func (o Outcome) String() string {
 	return [...]string{"", "passed", "refused", "not_reached"}[o]
 }
 
-// Explain returns the verdict of every rule on an intent, in the order and with the
-// figures of Check: both read the same findings.
+// Explain returns the verdict of every rule on an intent, in the order of Check and with its
+// figures: both read the same findings.
 func (g *Gate) Explain(intent *reconcile.Intent, facts *Facts) []Verdict {
 	_, _, all := g.CheckExplained(intent, facts)
 	return all
 }
 
-// CheckExplained is Check and Explain at once.
+// CheckExplained combines Check and Explain.
 func (g *Gate) CheckExplained(intent *reconcile.Intent, facts *Facts) (approved Approved, refusal *Refusal, all []Verdict) {
 	names := namesOf(intent.Purpose)
-	all = make([]Verdict, 0, len(names)) // mostly one each
+	all = make([]Verdict, 0, len(names)) // most rules have one verdict
 	refused := g.judge(intent, facts, func(found *finding) { all = append(all, found.verdict()) })
 	if refused == nil {
 		return Approved{*intent, true}, nil, all

@@ -7,12 +7,12 @@ import (
 	"botd/exchange"
 )
 
-// finding is the result of one rule for an intent: the figures it compared, and whether
-// it refused. Check and Explain read the same findings. Numbers are formatted only for
-// people, so that a check makes no text.
+// finding is the result of one rule for an intent: the figures it compared, and whether it refused.
+// Check and Explain read the same findings. Numbers are formatted only when someone reads them, so
+// a check builds no strings.
 type finding struct {
 	rule    string
-	scope   scope // of a limit: whose
+	scope   scope // the limit's scope
 	refused bool
 	value   figure
 	limit   figure
@@ -28,20 +28,20 @@ type figure struct {
 	number exchange.Amount
 	upTo   exchange.Amount // of a range
 	unit   unit
-	fine   bool // every digit counts
+	fine   bool // print all digits
 }
 
 // unit is the unit of a figure's number; an empty one means that there is no number.
 type unit string
 
-// Units. An asset's name is one too.
+// Units. The name of an asset is a unit too.
 const (
 	plain   unit = "1"
 	usdt    unit = "USDT"
 	seconds unit = "s"
 )
 
-// String returns the figure. That of a limit has money to the cent and whole seconds.
+// String returns the figure. A limit's figure is rounded to the cent or to whole seconds.
 func (f figure) String() string {
 	switch {
 	case f.unit == usdt && !f.fine:
@@ -52,7 +52,7 @@ func (f figure) String() string {
 	return f.exact()
 }
 
-// amountUnit is how many of the smallest amounts make one.
+// amountUnit is the number of smallest amounts in one unit.
 const amountUnit = 1_000_000_000_000_000_000
 
 var halfCent = exchange.AmountOf(1).Div(200)
@@ -88,7 +88,7 @@ func word(text string) figure { return figure{text: text} }
 
 func number(amount exchange.Amount, unit unit) figure { return figure{number: amount, unit: unit} }
 
-// money is an amount that the exchange compares: every digit of it counts.
+// money returns an amount that the exchange compares digit by digit.
 func money(amount exchange.Amount) figure {
 	return figure{number: amount, unit: usdt, fine: true}
 }
@@ -109,7 +109,7 @@ func (f figure) prefixed(text string) figure {
 	return f
 }
 
-// compare sets the figures of a rule, and returns whether they fit: if not, the rule refuses.
+// compare sets the figures of a rule and reports whether they fit. If not, the rule refuses.
 func (f *finding) compare(value, limit figure, fits bool, hint string) bool {
 	f.value, f.limit, f.hint = value, limit, hint
 	return fits
@@ -129,7 +129,7 @@ func (f *finding) texts() (value, limit string) {
 	return value, limit
 }
 
-// advice returns the hint; that of a limit with the configured value.
+// advice returns the hint. The hint of a limit includes the configured value.
 func (f *finding) advice() string {
 	if f.setting == nil {
 		return f.hint

@@ -35,7 +35,7 @@ func (g *Gate) unsettled(intent *reconcile.Intent, facts *Facts, f *finding) boo
 		return f.refuse("placement "+p.ClientOrderID()+" "+p.State().String(), "a settled symbol", "its outcome is fetched, never guessed")
 	}
 	if o := facts.Book.ForeignOpening(state); o != nil {
-		return f.refuse(fmt.Sprintf("order %d, which botd did not make", o.ID), "none that opens (foreign: halt)",
+		return f.refuse(fmt.Sprintf("order %d, not placed by botd", o.ID), "no foreign opening order (foreign: halt)",
 			"cancel it, or set foreign: ignore or adopt")
 	}
 	return true

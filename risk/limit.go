@@ -5,7 +5,7 @@ import (
 	"botd/reconcile/placement"
 )
 
-// Limits are the user's limits of the account or of a strategy. Zero is no limit.
+// Limits are the user's limits of the account or of a strategy. Zero means no limit.
 type Limits struct {
 	MaxLeverage        int
 	MaxGrossExposure   exchange.Rate // multiple of equity
@@ -21,7 +21,7 @@ type Limits struct {
 	MaxPosition        exchange.Amount `json:"max_position,omitzero"` // base units
 }
 
-// The names of the limits: as they are configured, reported and counted.
+// The names of the limits in configuration, reports and metrics.
 const (
 	MaxLeverage        = "max_leverage"
 	MaxGrossExposure   = "max_gross_exposure"
@@ -37,21 +37,21 @@ const (
 	MaxPosition        = "max_position"
 )
 
-// Limit describes one limit. Check, Explain, Utilization, breaches, metrics, the reader
-// and the schema of the configuration, and the tables of docs/risk.md and
-// docs/configuration.md derive from these rows. To add a limit, add its name, its field
-// and its row to this file, and what the tests know of it to limit_test.go.
+// Limit describes one limit. Check, Explain, Utilization, breaches, metrics, the reader and the
+// schema of the configuration, and the tables of docs/risk.md and docs/configuration.md derive from
+// these rows. To add a limit, add its name, its field and its row to this file, and its cases to
+// limit_test.go.
 type Limit struct {
 	Name string
-	Of   string // set: this is a setting of that limit, and has no rule
+	Of   string // if set, this is a setting of that limit and has no rule
 
 	// Configuration.
-	Reach     Reach             // of the account's limit; a strategy may set any limit
+	Reach     Reach             // reach of the account's limit; a strategy may set any limit
 	Field     func(*Limits) any // its value: *int, *int64 (ms), *exchange.Rate, *exchange.Amount (base units) or *Loss
 	Low, High int64             // bounds of the value, in the unit of the field
 	Percent   bool              // write an exchange.Rate as a percentage
 	Default   string            // of the account
-	Unit      string            // of the value, where its text does not name one
+	Unit      string            // unit of the value, unless its text names one
 	Example   string
 	What      string // a phrase
 
@@ -66,10 +66,10 @@ type Limit struct {
 	Counts, Effect, Ends string
 }
 
-// Reach says what the account's limit is measured on.
+// Reach is the scope on which an account limit is measured.
 type Reach uint8
 
-// What the account's limit is measured on. A strategy's limit is measured on the strategy.
+// The reaches of account limits. A strategy's limit is measured on the strategy.
 const (
 	OfAccount  Reach = iota + 1
 	OfMarket         // each market
@@ -77,7 +77,7 @@ const (
 	OfStrategy       // the account has no such limit
 )
 
-// latch says how a breach of a limit begins and ends.
+// latch describes how a breach of a limit begins and ends.
 type latch struct {
 	moves Mover
 	why   func(figures) string
@@ -95,19 +95,19 @@ const (
 // limitTable holds all limits, in the order of checks and documents.
 var limitTable = []Limit{
 	{Name: MaxLeverage, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxLeverage }, Low: 1, High: maxMultiple, Default: "20",
-		Unit: "times", Example: "20", What: "the most leverage that is set on the exchange",
+		Unit: "times", Example: "20", What: "maximum leverage set on the exchange",
 		measure: leverageSet, ofLeverage: true, hint: "lower the leverage", clears: "lower the leverage, or raise the limit",
 		Counts: "the leverage set on the exchange for the symbol, and a leverage about to be set",
 		Effect: "openings and the change of leverage are refused", Ends: "lower the leverage, or raise the limit"},
 	{Name: MaxGrossExposure, Reach: OfMarket, Field: func(l *Limits) any { return &l.MaxGrossExposure }, Low: 1, High: maxMultiple * one, Default: "10",
 		Example: "3.0", What: "the value of all positions and openings of a market, as a multiple of that market's equity",
-		measure: grossExposure, hint: "the value with everything in flight filled; ask for less", clears: lessOrHigher,
+		measure: grossExposure, hint: "the value with everything in flight filled; reduce the order", clears: lessOrHigher,
 		Counts: "the values of all symbols of the market at the last price, with every opening that is open, in flight or uncertain filled, as a multiple of " +
 			"that market's equity; of a strategy: its symbol's value",
 		Effect: isRefused, Ends: "by itself, when the value falls"},
 	{Name: MaxSymbolExposure, Reach: OfSymbol, Field: func(l *Limits) any { return &l.MaxSymbolExposure }, Low: 1, High: maxMultiple * one,
 		Example: "100%", What: "the same of one symbol",
-		measure: symbolExposure, hint: "the value with everything in flight filled; ask for less", clears: lessOrHigher,
+		measure: symbolExposure, hint: "the value with everything in flight filled; reduce the order", clears: lessOrHigher,
 		Counts: "the same of one symbol", Effect: isRefused, Ends: byItself},
 	{Name: MaxDailyLoss, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxDailyLoss }, High: one, Default: "5%",
 		Example: "5%", What: "lost since 00:00 UTC: then no entries until the next day",
@@ -123,13 +123,13 @@ var limitTable = []Limit{
 		Counts: "what equity lost from its highest since it was first watched, or since the last `botd rearm`; a share of that, or USDT",
 		Effect: isLatched, Ends: "`botd rearm` (`--strategy NAME`); the highest equity is then measured again"},
 	{Name: MaxOpenOrders, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxOpenOrders }, Low: 1, High: maxOrders, Default: "200",
-		Unit: "orders", Example: "200", What: "in the book, in flight and of unknown fate",
+		Unit: "orders", Example: "200", What: "in the book, in flight or uncertain",
 		measure: openOrders, hint: "cancel orders", clears: endsByItself,
 		Counts: "orders in the book, in flight and uncertain", Effect: isRefused, Ends: byItself},
 	{Name: MaxOrdersPerMinute, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxOrdersPerMinute }, Low: 1, High: maxOrders, Default: "300",
-		Unit: "orders", Example: "300", What: "placed in the last 60 s, whatever became of them",
+		Unit: "orders", Example: "300", What: "placed in the last 60 s, whatever their outcome",
 		measure: ordersPerMinute, hint: "the next minute is free again", clears: endsByItself,
-		Counts: "placements of the last 60 s, whatever became of them", Effect: isRefused, Ends: byItself},
+		Counts: "placements in the last 60 s, whatever their outcome", Effect: isRefused, Ends: byItself},
 	{Name: PriceCollar, Reach: OfSymbol, Field: func(l *Limits) any { return &l.PriceCollar }, Low: 1, High: one, Percent: true, Default: "5%",
 		Example: "5%", What: "how far a limit order that opens may be through the last price, to its own cost",
 		measure: throughPrice, hint: "a price this far through the last price is most likely a mistake", clears: endsByItself,
@@ -151,12 +151,12 @@ var limitTable = []Limit{
 		Counts: "how long entries wait after such a streak; 1h where none is given", Effect: "-", Ends: "-"},
 	{Name: MaxPosition, Reach: OfStrategy, Field: func(l *Limits) any { return &l.MaxPosition },
 		Unit: "base units", Example: "0.02", What: "its position together with its openings",
-		measure: ownPosition, hint: "the position with everything in flight filled; ask for less", clears: lessOrHigher,
+		measure: ownPosition, hint: "the position with everything in flight filled; reduce the order", clears: lessOrHigher,
 		Counts: "the larger of its position and of what its own fills opened and have not reduced, " +
 			"and all its openings of the side, in base units", Effect: isRefused, Ends: byItself},
 }
 
-// Bounds of values, which reveal a forgotten percent sign, and texts.
+// Bounds of values, chosen to reveal a forgotten percent sign, and texts.
 const (
 	one          = int64(exchange.RateOne)
 	maxMultiple  = 1000
@@ -184,7 +184,7 @@ func leverageSet(s *subject) figures {
 	return counts(most, s.limits.MaxLeverage)
 }
 
-// grossExposure of a strategy is that of its one symbol.
+// grossExposure measures the market. For a strategy, it measures the strategy's one symbol.
 func grossExposure(s *subject) figures {
 	if s.strategy != "" {
 		return s.exposure(s.limits.MaxGrossExposure, s.state)
@@ -204,7 +204,7 @@ func drawdown(s *subject) figures {
 	return s.loss(s.watch.Day().Peak, s.limits.MaxDrawdown)
 }
 
-// losingStreak is crossed by the result of a position, not by an intent.
+// losingStreak never refuses an intent by itself: the result of a position crosses it.
 func losingStreak(s *subject) figures {
 	f := counts(s.watch.Losses(), s.limits.MaxLosingStreak)
 	f.byResult = true
@@ -230,7 +230,7 @@ func ordersPerMinute(s *subject) figures {
 	return counts(own+s.added(), s.limits.MaxOrdersPerMinute)
 }
 
-// throughPrice bounds the price of each order: without an order nothing is in use.
+// throughPrice bounds the price of each order. Without an order, its utilization is zero.
 func throughPrice(s *subject) figures {
 	if s.state.Rules == nil || s.state.Last <= 0 {
 		return figures{unknown: s.state.Key().String() + " has no price", hint: nextRound}

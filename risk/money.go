@@ -8,25 +8,24 @@ import (
 	"botd/reconcile/account"
 )
 
-// The rules of this file are the exchange's rules about money: leverage, margin,
-// balances. An order in flight or uncertain counts as accepted and filled at a bad
-// price; the figures of the last read contain what that read saw.
+// The rules of this file are the exchange's rules about money: leverage, margin and balances. An
+// order in flight or uncertain is counted as accepted and filled at a bad price. The figures of the
+// last read already include every order that the read returned.
 
-// defaultSlip is the slippage counted for a market order in flight where no price
-// collar is set.
+// defaultSlip is the slippage assumed for a market order in flight if no price collar is set.
 const defaultSlip = exchange.RateOne / 20
 
-// setLeverage allows what the bracket allows, and no less than the open position and
-// orders have margin for.
+// setLeverage requires a leverage that the bracket allows and that leaves enough margin for the
+// open position and orders.
 func (g *Gate) setLeverage(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	state := facts.State
 	switch {
 	case state.Rules == nil:
-		return f.refuse(intent.Leverage, "a known symbol", "its rules were not fetched yet")
+		return f.refuse(intent.Leverage, "a known symbol", "its rules have not been fetched yet")
 	case intent.Leverage < 1:
 		return f.compare(countOf(intent.Leverage), countOf(1).prefixed("at least"), false, "leverage is a whole number from 1")
 	case state.Last <= 0:
-		return f.refuse("no price", "a last price", "no price of this symbol was read yet")
+		return f.refuse("no price", "a last price", "no price of this symbol has been read yet")
 	}
 	if p := unresolved(facts); p != nil {
 		return f.refuse("placement "+p.ClientOrderID()+" "+p.State().String(), "a settled symbol", "its outcome is fetched before leverage changes")
@@ -35,8 +34,8 @@ func (g *Gate) setLeverage(intent *reconcile.Intent, facts *Facts, f *finding) b
 	return g.lowered(intent.Leverage, facts, f) && bracketLeverage(intent.Leverage, max(state.Last, state.Mark), size, facts, f)
 }
 
-// lowered requires the margin that a lower leverage needs for the open position and
-// orders of the symbol.
+// lowered requires enough margin to hold the symbol's open position and orders at the lower
+// leverage.
 func (g *Gate) lowered(leverage int, facts *Facts, f *finding) bool {
 	state := facts.State
 	if state.Leverage != 0 && leverage >= state.Leverage {
@@ -76,9 +75,9 @@ func entryCost(state *reconcile.SymbolState) exchange.Amount {
 	return boundedNotional(state.Rules, state.Rules.PriceOf(state.EntryPrice)+1, max(state.AtVenue(), -state.AtVenue()))
 }
 
-// bracketLeverage applies the margin bracket of a size, which bounds leverage. The last
-// bracket bounds the size. Without brackets nobody knows what leverage a size may have:
-// then there is none but 1, which borrows nothing.
+// bracketLeverage applies the margin bracket of a size, which bounds leverage; the last bracket
+// bounds the size itself. If the brackets are unknown, only leverage 1 is allowed, because it
+// borrows nothing.
 func bracketLeverage(leverage int, at exchange.Price, size exchange.Quantity, facts *Facts, f *finding) bool {
 	rules := facts.State.Rules
 	brackets, notional := rules.Brackets, boundedNotional(rules, at, size)
@@ -90,11 +89,11 @@ func bracketLeverage(leverage int, at exchange.Price, size exchange.Quantity, fa
 		return f.compare(money(notional), money(last), false, "no margin bracket of the symbol reaches this size")
 	}
 	most := rules.BracketOf(notional).MaxLeverage
-	return f.compare(countOf(leverage), countOf(most), leverage <= most, "the margin bracket of this size allows less leverage: lower it, or ask for less")
+	return f.compare(countOf(leverage), countOf(most), leverage <= most, "the margin bracket of this size allows less leverage: lower it, or reduce the order")
 }
 
-// leverage requires that the leverage set on the exchange is known, and allowed for the
-// position that would result.
+// leverage requires that the leverage set on the exchange is known and that the resulting position
+// is allowed to have it.
 func (g *Gate) leverage(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	state := facts.State
 	if state.Key().Market == exchange.Spot {
@@ -123,8 +122,8 @@ func (g *Gate) margin(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	return f.compare(money(needed), number(free, "USDT available"), !free.Less(needed), "less size, more leverage, or a deposit")
 }
 
-// free returns the margin available for one more opening: as last read, less the losses
-// by price since, less everything in flight at its worst.
+// free returns the margin available for another opening: the last read value, less losses from
+// price changes since, less everything in flight at its worst case.
 func (g *Gate) free(facts *Facts) exchange.Amount {
 	collar := g.collar(facts)
 	if in := g.pass(facts, collar); in != nil {
@@ -144,7 +143,7 @@ func sumFree(facts *Facts, collar exchange.Rate) exchange.Amount {
 	return free
 }
 
-// taken returns what live placements of a symbol may take from the available margin.
+// taken returns the margin that a symbol's live placements may still take.
 func taken(orders []*account.Placement, state *reconcile.SymbolState, collar exchange.Rate, facts *Facts) (sum exchange.Amount) {
 	if state.Rules == nil || state.Key().Market != exchange.Futures {
 		return sum
@@ -158,7 +157,7 @@ func taken(orders []*account.Placement, state *reconcile.SymbolState, collar exc
 	return sum
 }
 
-// collar returns how far from the last price a fill is counted.
+// collar returns the assumed distance of a fill from the last price.
 func (g *Gate) collar(facts *Facts) exchange.Rate {
 	collar := cmp.Or(facts.Strategy.PriceCollar, g.limits.PriceCollar, defaultSlip)
 	if account := g.limits.PriceCollar; account != 0 {
@@ -167,8 +166,8 @@ func (g *Gate) collar(facts *Facts) exchange.Rate {
 	return collar
 }
 
-// reserve returns what a placement may still take from the available margin: the margin
-// of an opening that no read has seen, its fee, and the loss of a fill through the price.
+// reserve returns the margin that a placement may still take: the margin of an opening that no read
+// has returned yet, its fee, and the loss of a fill through the price.
 func reserve(p *account.Placement, state *reconcile.SymbolState, away exchange.Price, facts *Facts) exchange.Amount {
 	left, rules := p.Remaining(), state.Rules
 	low, high := max(0, state.Last-away), state.Last+away
@@ -181,7 +180,7 @@ func reserve(p *account.Placement, state *reconcile.SymbolState, away exchange.P
 	}
 	sum := boundedNotional(rules, high, left).MulRate(facts.TakerFee)
 	if p.Seen() && p.Order().Type.Priced() {
-		return sum // it rests: its margin is in the figures of the read, and it fills at its price
+		return sum // the order rests: the read figures include its margin, and it fills at its price
 	}
 	if p.Purpose().Opens() && !p.Seen() {
 		sum = sum.Add(boundedNotional(rules, high, left).Div(int64(max(state.Leverage, 1))))
@@ -193,8 +192,8 @@ func reserve(p *account.Placement, state *reconcile.SymbolState, away exchange.P
 	return sum.Add(boundedNotional(rules, max(0, loss), left))
 }
 
-// balance requires what a spot order spends to be free, its fee included where that is
-// paid in USDT. Orders in flight count as spent.
+// balance requires a free balance that covers a spot order, including a fee paid in USDT. Orders in
+// flight count as spent.
 func (g *Gate) balance(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	state, order := facts.State, &intent.Order
 	if state.Key().Market != exchange.Spot {
@@ -212,7 +211,8 @@ func (g *Gate) balance(intent *reconcile.Intent, facts *Facts, f *finding) bool 
 		"less size or a deposit; open orders may hold the rest")
 }
 
-// freeOf returns what is free of an asset for a spot order on a side: orders in flight count as spent.
+// freeOf returns the free balance of the asset that a spot order on this side spends. Orders in
+// flight count as spent.
 func freeOf(asset string, side exchange.Side, facts *Facts) exchange.Amount {
 	free := facts.Book.Balance(asset).Free
 	for _, p := range facts.Book.InFlight() {
@@ -229,8 +229,8 @@ func freeOf(asset string, side exchange.Side, facts *Facts) exchange.Amount {
 	return free
 }
 
-// BuyingPower returns the value of the largest opening at the last price that the free money pays for, its fee
-// included. The leverage is the one that is configured, else the one set on the exchange.
+// BuyingPower returns the value of the largest opening at the last price that the free funds can
+// pay for, fee included. It uses the configured leverage, or else the leverage set on the exchange.
 func (g *Gate) BuyingPower(leverage int, facts *Facts) exchange.Amount {
 	state := facts.State
 	if state.Rules == nil {
@@ -248,7 +248,7 @@ func (g *Gate) BuyingPower(leverage int, facts *Facts) exchange.Amount {
 	return free.Max(exchange.Amount{}).Mul(int64(leverage)).MulDiv(one, one+int64(leverage)*int64(facts.TakerFee))
 }
 
-// spends returns what a spot order takes from the free balance.
+// spends returns the amount that a spot order takes from the free balance.
 func spends(order *exchange.NewOrder, left exchange.Quantity, state *reconcile.SymbolState, facts *Facts) exchange.Amount {
 	byAmount := !order.QuoteAmount.IsZero()
 	if order.Side == exchange.Sell {

@@ -5,18 +5,19 @@ import (
 	"botd/reconcile"
 )
 
-// passed are the sums over all symbols of a pass over the strategies (reconcile.Book.Pass), with what was sent in it.
+// passed holds the sums over all symbols during one pass over the strategies (reconcile.Book.Pass),
+// including the orders sent in that pass.
 type passed struct {
 	book   *reconcile.Book
 	number uint64
-	collar exchange.Rate // the sums differ by how far from the last price a fill is counted, and by the fee
+	collar exchange.Rate // assumed distance of a fill from the last price; the sums depend on it and on the fee
 	fee    exchange.Rate
-	sent   int // how many of the placements sent in the pass are counted
+	sent   int // number of placements sent in this pass that the sums include
 	free   exchange.Amount
 	orders perMarket
 }
 
-// pass returns the sums of the pass under way, up to date; nil when none is under way.
+// pass returns the current sums of the pass under way, or nil outside a pass.
 func (g *Gate) pass(facts *Facts, collar exchange.Rate) *passed {
 	number, sent := facts.Book.Pass()
 	if number == 0 {
@@ -31,7 +32,7 @@ func (g *Gate) pass(facts *Facts, collar exchange.Rate) *passed {
 	return in
 }
 
-// passWith returns the sums for a collar, made where there are none yet.
+// passWith returns the sums for a collar and computes them on first use.
 func (g *Gate) passWith(facts *Facts, number uint64, collar exchange.Rate) *passed {
 	if len(g.passed) > 0 && (g.passed[0].number != number || g.passed[0].book != facts.Book) {
 		g.passed = g.passed[:0]

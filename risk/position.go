@@ -9,20 +9,21 @@ import (
 	"botd/reconcile/placement"
 )
 
-// The rules of this file are the exchange's rules about positions (interface, rules
-// 4 to 9). Everything resting, in flight or uncertain is counted at its worst case.
+// The rules of this file are the exchange's rules about positions (interface, rules 4 to 9). Every
+// order that rests, is in flight or is uncertain is counted at its worst case.
 //
-// Uncertainty never blocks a reducing order: an exit or a protection whose outcome is
-// unknown is not counted against the next one. If the first did arrive, the exchange
-// refuses the second; it never doubles it (classes I and R of the protocol).
+// Uncertainty never blocks a reducing order: an exit or a protection whose outcome is unknown is
+// not counted against the next one. If the first did arrive, the exchange refuses the second; it
+// never doubles it (classes I and R of the protocol).
 
-// repeats reports whether the intent may be sent beside one whose outcome is unknown.
+// repeats reports whether an intent may be sent although an earlier one of its kind has an unknown
+// outcome.
 func repeats(purpose placement.Purpose) bool {
 	return purpose == placement.Exit || purpose.Protects()
 }
 
-// unanswered reports whether the outcome of a placement is unknown, or its answer is late:
-// neither the kill switch nor a stop waits until it is given up.
+// unanswered reports whether a placement's outcome is unknown or its answer is late. Neither a kill
+// switch nor a stop waits for it.
 func unanswered(p *account.Placement, facts *Facts) bool {
 	const lateMS = 2_000
 	return p.State() == placement.Uncertain || p.State() == placement.Sending && facts.NowMS-p.SentMS() >= lateMS
@@ -33,7 +34,7 @@ func (g *Gate) reduceOnly(intent *reconcile.Intent, facts *Facts, f *finding) bo
 	if !intent.Order.Reduces() {
 		return true
 	}
-	position, whole := reducible(intent, facts.State) // the ignored part is not botd's to reduce
+	position, whole := reducible(intent, facts.State) // botd must not reduce the ignored part
 	if position == 0 || whole == 0 {
 		return f.refuse("no position", "an open position", "reduceOnly needs a position to reduce (rule 5)")
 	}
@@ -41,7 +42,8 @@ func (g *Gate) reduceOnly(intent *reconcile.Intent, facts *Facts, f *finding) bo
 		return f.refuse(intent.Order.Side, intent.Order.Side.Opposite(), "a reducing order is opposite to the position (rule 5)")
 	}
 	if (whole > 0) == (intent.Order.Side == exchange.Buy) { // the ignored part outweighs botd's
-		return f.refuse(intent.Order.Side, intent.Order.Side.Opposite(), "the exchange's one position, foreign part included, is on the other side (rule 5)")
+		return f.refuse(intent.Order.Side, intent.Order.Side.Opposite(),
+			"the exchange's single position, including the foreign part, is on the other side (rule 5)")
 	}
 	if intent.Order.ClosePosition {
 		return true
@@ -51,9 +53,9 @@ func (g *Gate) reduceOnly(intent *reconcile.Intent, facts *Facts, f *finding) bo
 		"more than the position's remaining quantity (rule 5)")
 }
 
-// reducible returns botd's part of the position and the whole of it, as they count for an
-// order: what protects or exits goes by what stands where the newest list is not believed,
-// a resting order waits for the list.
+// reducible returns botd's own part of the position and the whole position, as they count for an
+// order. Exits and protections use the standing position even if the newest list is not trusted
+// yet; a resting order waits for the list.
 func reducible(intent *reconcile.Intent, state *reconcile.SymbolState) (own, whole exchange.Quantity) {
 	if repeats(intent.Purpose) {
 		return state.Standing(), state.StandingAtVenue()
@@ -61,10 +63,10 @@ func reducible(intent *reconcile.Intent, state *reconcile.SymbolState) (own, who
 	return state.Position, state.AtVenue()
 }
 
-// reduceOnlySum keeps the sum of all reducing quantities within the position: this
-// order's, those in flight and foreign ones (rule 5). A resting exit waits for uncertain
-// ones, an exit at market does not. What rests does not count against a market order of
-// the whole position, which removes it (rule 6): no order may keep botd in a position.
+// reduceOnlySum keeps the sum of all reducing quantities within the position: this order, orders in
+// flight and foreign orders (rule 5). A resting exit waits for uncertain orders; a market exit does
+// not. Resting orders do not count against a market order for the whole position, which removes
+// them (rule 6): no order may prevent botd from leaving a position.
 func (g *Gate) reduceOnlySum(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	if !intent.Order.ReduceOnly {
 		return true
@@ -100,12 +102,12 @@ func (g *Gate) closePosition(intent *reconcile.Intent, facts *Facts, f *finding)
 	for _, p := range facts.State.Live() {
 		active := p.Order().ClosePosition && !unanswered(p, facts) && !facts.Book.EndUnread(p)
 		if active && p.Order().Type == order.Type {
-			return f.refuse("a second one", "one per symbol and type", "the first is canceled before (rule 8)")
+			return f.refuse("a second one", "one per symbol and type", "the first is canceled beforehand (rule 8)")
 		}
 	}
 	for i := range facts.State.Foreign {
 		if o := &facts.State.Foreign[i]; o.ClosePosition && o.Type == order.Type {
-			return f.refuse("a second one beside order "+o.ClientOrderID+" that botd did not make", "one per symbol and type",
+			return f.refuse("a second one besides order "+o.ClientOrderID+", not placed by botd", "one per symbol and type",
 				"cancel it, or let it protect the position (rule 8)")
 		}
 	}
@@ -117,9 +119,9 @@ func (g *Gate) closePosition(intent *reconcile.Intent, facts *Facts, f *finding)
 	return f.compare(priceOf(rules, order.StopPrice), priceOf(rules, current).prefixed(side), fits, "the price has passed it already (rule 9)")
 }
 
-// opposite refuses an order against an open position without reduceOnly: its meaning is
-// not documented. An opening that rests or is in flight may be a position by now, so
-// nothing opens against it either, except for the other side of a market maker's quotes.
+// opposite refuses an order against an open position without reduceOnly, because the exchange does
+// not document its meaning. An opening that rests or is in flight may already be a position, so
+// nothing opens against it either. The only exception is the other side of a market maker's quotes.
 func (g *Gate) opposite(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	state, side := facts.State, intent.Order.Side
 	if state.Key().Market == exchange.Spot {
@@ -132,18 +134,18 @@ func (g *Gate) opposite(intent *reconcile.Intent, facts *Facts, f *finding) bool
 	}
 	for _, p := range state.Live() {
 		if p.Purpose().Opens() && p.Order().Side != side && !quotesBoth(intent, p, state) {
-			return f.refuse(side, side.Opposite(), "opening order "+p.ClientOrderID()+" of the other side may fill first; it is canceled before (rule 4)")
+			return f.refuse(side, side.Opposite(), "opening order "+p.ClientOrderID()+" on the other side may fill first; it is canceled beforehand (rule 4)")
 		}
 	}
 	return true
 }
 
-// quotesBoth reports whether an intent and a resting opening of the other side are both sides of a
-// market maker's quotes: post-only orders under keys of one strategy's plan, while nothing is held
-// and the first is acknowledged, so that no two orders of opposite sides are unknown at once. Whatever
-// the exchange makes of the second after the first has filled (it stays, is rejected, or reduces:
-// there is one position a symbol, rule 4), the sum of the fills is the position, and each side alone
-// is bounded by the limits. The planner cancels what is left against a position.
+// quotesBoth reports whether an intent and a resting opening on the other side are the two sides of
+// a market maker's quotes. Both are post-only orders of one strategy's plan, there is no position,
+// and the first order is acknowledged, so two orders of opposite sides are never unknown at once.
+// Whatever the exchange does with the second order after the first has filled (keep it, reject it
+// or reduce with it: each symbol has one position, rule 4), the position is the sum of the fills,
+// and the limits bound each side on its own. The planner cancels an order left against a position.
 func quotesBoth(intent *reconcile.Intent, resting *account.Placement, state *reconcile.SymbolState) bool {
 	known := resting.State() == placement.Acknowledged || resting.State() == placement.Working
 	return known && state.AtVenue() == 0 && state.StandingAtVenue() == 0 && resting.Filled() == 0 &&
@@ -151,8 +153,8 @@ func quotesBoth(intent *reconcile.Intent, resting *account.Placement, state *rec
 		intent.Order.PostOnly && resting.Order().PostOnly
 }
 
-// worst returns the size that the exchange's position reaches on a side when every
-// opening of that side fills, foreign ones included, and nothing reduces it.
+// worst returns the size of the exchange's position if every opening on a side fills, foreign ones
+// included, and nothing reduces it.
 func worst(state *reconcile.SymbolState, side exchange.Side) exchange.Quantity {
 	size := plus(max(0, state.AtVenue()*exchange.Quantity(side.Sign()), state.Traded(side)), opening(state, side))
 	for i := range state.Foreign {
@@ -163,12 +165,12 @@ func worst(state *reconcile.SymbolState, side exchange.Side) exchange.Quantity {
 	return size
 }
 
-// own returns the size that botd's part of the position reaches likewise.
+// own returns the size of botd's part of the position in the same case.
 func own(state *reconcile.SymbolState, side exchange.Side) exchange.Quantity {
 	return plus(max(0, state.Position*exchange.Quantity(side.Sign()), state.Traded(side)), opening(state, side))
 }
 
-// opening returns what botd's openings of a side may still fill.
+// opening returns the quantity that botd's openings on a side may still fill.
 func opening(state *reconcile.SymbolState, side exchange.Side) (size exchange.Quantity) {
 	for _, p := range state.Live() {
 		if !p.Purpose().Opens() || p.Order().Side != side {
@@ -190,8 +192,8 @@ func plus(a, b exchange.Quantity) exchange.Quantity {
 	return a + b
 }
 
-// exposure returns a symbol's value with everything in flight filled, on the larger
-// side, and whether it is known: without a price it is not.
+// exposure returns a symbol's value on its larger side, with everything in flight filled, and
+// whether the value is known. It is unknown without a price.
 func exposure(state *reconcile.SymbolState) (exchange.Amount, bool) {
 	size := max(worst(state, exchange.Buy), worst(state, exchange.Sell))
 	if size == 0 {
@@ -203,8 +205,8 @@ func exposure(state *reconcile.SymbolState) (exchange.Amount, bool) {
 	return notionalOf(state.Rules, state.Last, size)
 }
 
-// orderCount bounds the open orders of a market that an opening may join, foreign ones
-// included. The interface documents no bound.
+// orderCount bounds the open orders of an account in one market, foreign ones included. The
+// interface documents no bound.
 func (g *Gate) orderCount(_ *reconcile.Intent, facts *Facts, f *finding) bool {
 	count := 1
 	if in := g.pass(facts, g.collar(facts)); in != nil {
@@ -213,10 +215,10 @@ func (g *Gate) orderCount(_ *reconcile.Intent, facts *Facts, f *finding) bool {
 		count += countOrders(facts.Book)[facts.State.Key().Market]
 	}
 	const most = maxMarketOrders - reservedForExits
-	return f.compare(countOf(count), countOf(most), count <= most, "cancel orders: a market takes no more of an account")
+	return f.compare(countOf(count), countOf(most), count <= most, "cancel orders: the market accepts no more from one account")
 }
 
-// perMarket are numbers by market.
+// perMarket holds one number per market.
 type perMarket [exchange.Spot + 1]int
 
 // countOrders counts the open orders, foreign ones included.
@@ -230,7 +232,8 @@ func countOrders(book *reconcile.Book) (orders perMarket) {
 	return orders
 }
 
-// Open orders of one account and market, and how many of them are reserved for exits.
+// maxMarketOrders bounds the open orders of one account in a market; reservedForExits of them are
+// reserved for exits.
 const (
 	maxMarketOrders  = 10_000
 	reservedForExits = 200

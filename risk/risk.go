@@ -1,11 +1,12 @@
-// Package risk checks every intent against the rules, is the only maker of Approved, and fails closed.
+// Package risk checks every intent against the rules, is the only maker of Approved, and fails
+// closed.
 //
-// A Gate checks one intent against the state of the account, with everything in
-// flight counted at its worst case. It refuses whatever it cannot judge. While an
-// order is uncertain, only reducing and protecting intents pass.
+// A Gate checks one intent against the state of the account, with everything in flight counted at
+// its worst case. It refuses every intent that it cannot judge. While an order is uncertain, only
+// reducing and protecting intents pass.
 //
-// The rules of the exchange and of botd itself are in venue.go, position.go, money.go
-// and halted.go. The user's limits are rows of one table, in limit.go.
+// The rules of the exchange and of botd itself are in venue.go, position.go, money.go and
+// halted.go. The user's limits are rows of one table, in limit.go.
 package risk
 
 import (
@@ -21,7 +22,7 @@ import (
 type Refusal struct {
 	Rule  string // from Rules
 	Scope string // of a limit: account, account futures, symbol ..., strategy ...
-	Value string // with the intent
+	Value string // value including the intent
 	Limit string
 	Hint  string
 }
@@ -31,14 +32,14 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("%s: %s, limit %s (%s)", r.Rule, r.Value, r.Limit, r.Hint)
 }
 
-// Approved is an intent that no rule refused. Only a Gate makes one: the zero value
-// panics when it is used.
+// Approved is an intent that passed every rule. Only a Gate creates one. Using the zero value
+// panics.
 type Approved struct {
 	intent reconcile.Intent
 	passed bool
 }
 
-// Intent returns the approved intent. It panics on a value that no gate made.
+// Intent returns the approved intent. It panics on a value that no Gate created.
 func (a Approved) Intent() reconcile.Intent {
 	if !a.passed {
 		panic("risk: an intent that no gate approved")
@@ -51,11 +52,11 @@ type Facts struct {
 	NowMS    int64
 	Book     *reconcile.Book
 	State    *reconcile.SymbolState
-	Strategy Limits          // the strategy's own, tighter
+	Strategy Limits          // the strategy's own limits, applied in addition
 	Market   exchange.Amount // equity of the order's market, for exposures
-	Equity   exchange.Amount // of the account, all markets botd trades, for losses
+	Equity   exchange.Amount // equity of the account in all markets that botd trades, for losses
 	Unread   bool            // Equity is not known yet
-	Own      exchange.Amount // equity of the strategy, when one of its limits follows it
+	Own      exchange.Amount // equity of the strategy, if one of its limits depends on it
 	TakerFee exchange.Rate   // counted for orders in flight; reserved on spot
 	Blind    bool            // reads have failed for too long: nothing opens
 }
@@ -80,7 +81,7 @@ type rule struct {
 	find func(*Gate, *reconcile.Intent, *Facts, *finding) (fits bool)
 }
 
-// The rules by the kind of intent, in the order in which they are checked.
+// The rules for each kind of intent, in the order of their checks.
 var (
 	always = []rule{
 		{"symbol", (*Gate).symbol},
@@ -143,8 +144,8 @@ func namesOf(purpose placement.Purpose) (names []string) {
 	return names
 }
 
-// Check approves an intent or returns the refusal. A cancel passes unless the symbol
-// allows none.
+// Check approves an intent or returns the refusal. A cancel passes unless the symbol does not allow
+// cancels.
 func (g *Gate) Check(intent *reconcile.Intent, facts *Facts) (Approved, *Refusal) {
 	if refused := g.judge(intent, facts, discard); refused != nil {
 		return Approved{}, refused.refusal()
@@ -152,9 +153,9 @@ func (g *Gate) Check(intent *reconcile.Intent, facts *Facts) (Approved, *Refusal
 	return Approved{*intent, true}, nil
 }
 
-// judge checks an intent against each rule in order and returns the finding of the
-// first that refuses, or nil. It passes every finding to give. A limit has a finding
-// for the account and another for the strategy, where they set it.
+// judge checks an intent against each rule in order and returns the first finding that refuses, or
+// nil. It passes every finding to give. A limit set for both the account and the strategy has a
+// finding for each.
 func (g *Gate) judge(intent *reconcile.Intent, facts *Facts, give func(*finding)) *finding {
 	f := &g.found
 	for _, r := range rulesOf(intent.Purpose) {

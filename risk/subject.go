@@ -8,14 +8,14 @@ import (
 	"botd/reconcile/account"
 )
 
-// scope is whose limit it is and what it is measured on.
+// scope identifies the owner of a limit and the state it is measured on.
 type scope struct {
 	reach    Reach
-	strategy string // of a strategy's own limit
+	strategy string // set for a strategy's own limit
 	key      exchange.SymbolKey
 }
 
-// String returns the scope's name; that of a rule is empty.
+// String returns the scope's name. A rule that is not a limit has an empty scope.
 func (s scope) String() string {
 	switch {
 	case s.strategy != "":
@@ -30,38 +30,38 @@ func (s scope) String() string {
 	return ""
 }
 
-// subject is what a limit is measured on, and an intent to count as if it were filled.
-// Without an intent the figures are those in use now.
+// subject is the state that a limit is measured on, plus an intent that is counted as filled.
+// Without an intent the figures are the current utilization.
 type subject struct {
 	nowMS    int64
 	book     *reconcile.Book
 	limits   *Limits
 	watch    *account.Watch
-	strategy string // whose limits these are; empty: the account's
+	strategy string // owner of the limits; empty: the account
 	intent   *reconcile.Intent
 
 	market exchange.Market
-	state  *reconcile.SymbolState   // nil: the account, or one of its markets
+	state  *reconcile.SymbolState   // nil for the account or one of its markets
 	traded []*reconcile.SymbolState // of the account
 	equity exchange.Amount          // of the market, for exposures
 	funds  exchange.Amount          // equity of the account or the strategy, for losses
 	unread bool                     // funds is not known yet
 }
 
-// figures are what a limit compares: a value above the limit is refused.
+// figures are the two numbers that a limit compares: it refuses a value above the limit.
 type figures struct {
 	value, limit exchange.Amount
 	unit         unit
-	start        exchange.Amount // of a loss: what it is measured from
-	unknown      string          // set: why the figures are not known, which refuses
-	hint         string          // how that ends
-	idle         bool            // the limit bounds each order by itself, and there is none
+	start        exchange.Amount // of a loss: the equity it is measured from
+	unknown      string          // reason why the figures are unknown, which refuses
+	hint         string          // how the figures become known
+	idle         bool            // the limit bounds each order by itself, and there is no order
 
-	byResult bool // the result of a position crosses the limit, on reaching it; an intent never does
+	byResult bool // only the result of a position can cross the limit, by reaching it; an intent cannot
 }
 
-// nextRound is how most unknown figures become known.
-const nextRound = "it is read with the next round"
+// nextRound is the hint for figures that the next round reads.
+const nextRound = "the next round reads it"
 
 func counts(value, limit int) figures {
 	return figures{value: exchange.AmountOf(int64(value)), limit: exchange.AmountOf(int64(limit)), unit: plain}
@@ -77,9 +77,9 @@ func (s *subject) added() int {
 	return 1
 }
 
-// exposure compares the value of symbols, with everything in flight filled, with a
-// multiple of the market's equity. It is unknown while a size has no price, or is so
-// large that a sum could overflow.
+// exposure compares the value of symbols, with everything in flight filled, with a multiple of the
+// market's equity. The value is unknown if a size has no price or is so large that a sum could
+// overflow.
 func (s *subject) exposure(multiple exchange.Rate, symbols ...*reconcile.SymbolState) figures {
 	f := figures{unit: usdt}
 	for _, state := range symbols {
@@ -88,9 +88,9 @@ func (s *subject) exposure(multiple exchange.Rate, symbols ...*reconcile.SymbolS
 		}
 		one, known := exposure(state)
 		if !known {
-			f.unknown, f.hint = state.Key().String()+" has no price, or a size beyond all bounds", nextRound
+			f.unknown, f.hint = state.Key().String()+" has no price, or its size is out of bounds", nextRound
 			if state.Rules == nil {
-				f.unknown, f.hint = state.Key().String()+" has no price", "no strategy trades it, so nothing is read of it: end what is open there"
+				f.unknown, f.hint = state.Key().String()+" has no price", "no strategy trades it, so botd does not read it: close its positions and orders"
 			}
 			return f
 		}
@@ -99,7 +99,7 @@ func (s *subject) exposure(multiple exchange.Rate, symbols ...*reconcile.SymbolS
 	if s.intent != nil {
 		more, known := value(&s.intent.Order, s.state)
 		if !known {
-			f.unknown, f.hint = "the order's value is beyond all bounds", "ask for less"
+			f.unknown, f.hint = "the order's value is out of bounds", "reduce the order"
 		}
 		f.value = f.value.Add(more)
 	}
@@ -111,16 +111,16 @@ func (s *subject) exposure(multiple exchange.Rate, symbols ...*reconcile.SymbolS
 	return f
 }
 
-// loss compares what the subject's funds lost from a start with a limit.
+// loss compares the subject's loss since a starting equity with a limit.
 func (s *subject) loss(start exchange.Amount, limit Loss) figures {
 	if s.unread || s.watch.Day().StartMS == 0 {
-		return figures{unit: usdt, unknown: "equity was not read yet", hint: nextRound}
+		return figures{unit: usdt, unknown: "equity has not been read yet", hint: nextRound}
 	}
 	return figures{value: start.Sub(s.funds).Max(exchange.Amount{}), limit: limit.From(start), unit: usdt, start: start}
 }
 
-// judge compares the figures of the limit for a subject. A breach refuses until it ends,
-// whatever the figures are by then.
+// judge compares the figures of the limit for a subject. A breach keeps refusing until it ends,
+// whatever the figures are meanwhile.
 func (l *Limit) judge(s *subject, found *finding) {
 	f := l.measure(s)
 	*found = finding{rule: l.Name, scope: l.scope(s), value: number(f.value, f.unit), limit: number(f.limit, f.unit), hint: l.hint, setting: l,

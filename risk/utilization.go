@@ -8,11 +8,11 @@ import (
 	"botd/reconcile/account"
 )
 
-// Account is the state that the utilization of all limits is derived from.
+// Account is the state from which the utilization of all limits is derived.
 type Account struct {
 	NowMS      int64
 	Book       *reconcile.Book
-	Equity     exchange.Amount // of all markets traded
+	Equity     exchange.Amount // of all traded markets
 	Known      bool            // Equity is known
 	Markets    []MarketFacts   // traded
 	Strategies []StrategyFacts
@@ -32,36 +32,36 @@ type StrategyFacts struct {
 	Own    exchange.Amount
 }
 
-// The states of a limit.
+// The utilization states of a limit.
 const (
 	StateOK       = "ok"
-	StateNear     = "near"     // four fifths are in use
-	StateFull     = "full"     // nothing more fits
+	StateNear     = "near"     // four fifths of the limit are used
+	StateFull     = "full"     // no further opening fits
 	StateBreached = "breached" // entries are held back
 	StateUnknown  = "unknown"  // a figure is not known: openings are refused
 )
 
-// Utilization is how much of one limit is in use.
+// Utilization is the used part of one limit.
 type Utilization struct {
 	Scope    string             // account, account futures, account spot, symbol ..., strategy ...
 	Strategy string             // of a strategy's own limit
 	Symbol   exchange.SymbolKey // of a symbol's limit
 	Rule     string
-	Value    string // in use
+	Value    string // current value
 	Limit    string
 	Headroom string
-	Ratio    float64 // share of the limit in use; 1 is the limit
+	Ratio    float64 // used share of the limit; 1 is the limit
 	State    string
 	Why      string // of a breach
 	WayOut   string // how a full, breached or unknown limit clears
 	SinceMS  int64  // of a breach
 	UntilMS  int64  // of a breach that ends by itself
 
-	Set *account.SetLimit // set by a person; nil: as configured
+	Set *account.SetLimit // nil if the configuration sets the limit, else the person's change
 }
 
-// Utilization returns the utilization of every limit that is set: the account's, then
-// each strategy's.
+// Utilization returns the utilization of every limit that is set: the account's limits, then those
+// of each strategy.
 func (g *Gate) Utilization(facts *Account) (all []Utilization) {
 	account := subject{nowMS: facts.NowMS, book: facts.Book, watch: facts.Book.Watch(""), limits: &g.limits, funds: facts.Equity, unread: !facts.Known}
 	for i := range facts.Strategies {
@@ -86,7 +86,7 @@ func (g *Gate) Utilization(facts *Account) (all []Utilization) {
 	return all
 }
 
-// on returns the subject for a strategy's symbol.
+// on returns the subject for a strategy and its symbol.
 func (s subject) on(strategy *StrategyFacts, facts *Account) subject {
 	s.state, s.market = strategy.State, strategy.State.Key().Market
 	for _, market := range facts.Markets {
@@ -97,7 +97,8 @@ func (s subject) on(strategy *StrategyFacts, facts *Account) subject {
 	return s
 }
 
-// utilization appends the limits with a reach. Those of a strategy are all that it sets.
+// utilization appends the limits of a reach. For a strategy it appends every limit that the
+// strategy sets.
 func (s *subject) utilization(all []Utilization, reach Reach) []Utilization {
 	for i := range limitTable {
 		l := &limitTable[i]
@@ -140,7 +141,7 @@ func (l *Limit) utilization(s *subject) Utilization {
 	return u
 }
 
-// wayOut returns how a breach ends.
+// wayOut returns the action or time that ends a breach.
 func wayOut(b *account.Breach, strategy string) string {
 	switch {
 	case b.UntilMS != 0:

@@ -67,19 +67,19 @@ func TestHowMuchOfALimitIsInUse(t *testing.T) {
 			Utilization{Scope: "account", Rule: MaxDailyLoss, Value: "400 USDT", Limit: "1000 USDT", Headroom: "600 USDT", Ratio: 0.4, State: StateOK}},
 		{"a loss before equity was read", Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(1_000)}}, Limits{}, nil,
 			Utilization{Scope: "account", Rule: MaxDailyLoss, Value: "-", Limit: "1000 USDT", Headroom: "-", State: StateUnknown,
-				WayOut: "it is read with the next round"}},
+				WayOut: "the next round reads it"}},
 		{"a price before it was read", Limits{MaxDataAgeMS: 4_000}, Limits{}, func(b *table) { b.state.LastMS = 0 },
 			Utilization{Scope: "symbol futures BTC-USDT", Symbol: bitcoin, Rule: MaxDataAge, Value: "-", Limit: "4s", Headroom: "-", State: StateUnknown,
-				WayOut: "it is read with the next round"}},
+				WayOut: "the next round reads it"}},
 		{"an exposure without a price", Limits{MaxSymbolExposure: exchange.RateOne}, Limits{}, func(b *table) { b.state.Last = 0 },
 			Utilization{Scope: "symbol futures BTC-USDT", Symbol: bitcoin, Rule: MaxSymbolExposure, Value: "-", Limit: "1", Headroom: "-", State: StateUnknown,
-				WayOut: "it is read with the next round"}},
+				WayOut: "the next round reads it"}},
 		{"a symbol that no strategy trades", Limits{MaxSymbolExposure: exchange.RateOne}, Limits{}, func(b *table) { b.state.Rules = nil },
 			Utilization{Scope: "symbol futures BTC-USDT", Symbol: bitcoin, Rule: MaxSymbolExposure, Value: "-", Limit: "1", Headroom: "-", State: StateUnknown,
-				WayOut: "no strategy trades it, so nothing is read of it: end what is open there"}},
+				WayOut: "no strategy trades it, so botd does not read it: close its positions and orders"}},
 		{"an equity of nothing", Limits{MaxGrossExposure: exchange.RateOne}, Limits{}, func(b *table) { b.facts.Market = exchange.Amount{} },
 			Utilization{Scope: "account futures", Rule: MaxGrossExposure, Value: "-", Limit: "1", Headroom: "-", Ratio: 1, State: StateUnknown,
-				WayOut: "it is read with the next round"}},
+				WayOut: "the next round reads it"}},
 		{"a breach until a time", Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(1_000)}}, Limits{}, func(b *table) {
 			b.book.Apply(&record.Record{Body: day})
 			b.book.Apply(&record.Record{AtMS: 1_700, Body: record.Breach{Rule: MaxDailyLoss, Why: "lost", UntilMS: 9_000}})
@@ -156,12 +156,12 @@ func TestARefusalSaysWhatItCompared(t *testing.T) {
 		{"a price off its tick", nil, limit(49_999.95e8, 100),
 			"price_tick: 49999.95, limit a multiple of 0.1 (nearest: 49999.9 or 50000)"},
 		{"above the bracket", nil, reconcile.Intent{Purpose: placement.Leverage, Leverage: 51},
-			"leverage: 51, limit 50 (the margin bracket of this size allows less leverage: lower it, or ask for less)"},
+			"leverage: 51, limit 50 (the margin bracket of this size allows less leverage: lower it, or reduce the order)"},
 		{"no leverage at all", nil, reconcile.Intent{Purpose: placement.Leverage}, "leverage: 0, limit at least 1 (leverage is a whole number from 1)"},
 		{"a symbol without rules", func(b *table) { b.state.Rules = nil }, reconcile.Intent{Purpose: placement.Leverage, Leverage: 3},
-			"leverage: 3, limit a known symbol (its rules were not fetched yet)"},
+			"leverage: 3, limit a known symbol (its rules have not been fetched yet)"},
 		{"without a price", func(b *table) { b.state.Last = 0 }, reconcile.Intent{Purpose: placement.Leverage, Leverage: 3},
-			"leverage: no price, limit a last price (no price of this symbol was read yet)"},
+			"leverage: no price, limit a last price (no price of this symbol has been read yet)"},
 		{"an order of unknown fate", func(b *table) { b.sending("x", limit(40_000e8, 1).Order) }, reconcile.Intent{Purpose: placement.Leverage, Leverage: 3},
 			"leverage: placement x sending, limit a settled symbol (its outcome is fetched before leverage changes)"},
 		{"no brackets", unbracketed, reconcile.Intent{Purpose: placement.Leverage, Leverage: 2},
@@ -218,7 +218,7 @@ func TestARefusalSaysWhatItCompared(t *testing.T) {
 		{"by less than a cent", func(b *table) {
 			b.gate.limits.MaxGrossExposure, b.facts.Market = exchange.RateOne, exchange.MustAmount("4999.999")
 		}, entry(100),
-			"max_gross_exposure: 5000 USDT, limit 4999.999 USDT (the value with everything in flight filled; ask for less (risk.max_gross_exposure: 1))"},
+			"max_gross_exposure: 5000 USDT, limit 4999.999 USDT (the value with everything in flight filled; reduce the order (risk.max_gross_exposure: 1))"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -14,7 +14,7 @@ import (
 	"botd/exchange"
 )
 
-// Loss is the limit of a loss: a share of what it is measured from, or USDT.
+// Loss is a limit on a loss: a share of the starting equity, or an amount in USDT.
 type Loss struct {
 	Share exchange.Rate
 	USDT  exchange.Amount
@@ -23,7 +23,7 @@ type Loss struct {
 // IsZero reports whether there is no limit.
 func (l Loss) IsZero() bool { return l.Share == 0 && l.USDT.IsZero() }
 
-// From returns the largest loss allowed from an equity.
+// From returns the largest allowed loss from a starting equity.
 func (l Loss) From(equity exchange.Amount) exchange.Amount {
 	if l.Share != 0 {
 		return equity.MulRate(l.Share)
@@ -31,7 +31,8 @@ func (l Loss) From(equity exchange.Amount) exchange.Amount {
 	return l.USDT
 }
 
-// String returns the loss as the configuration writes it: 5%, 500 USDT; empty for none.
+// String returns the loss in configuration syntax, such as 5% or 500 USDT, or an empty string for
+// none.
 func (l Loss) String() string {
 	switch {
 	case l.Share != 0:
@@ -44,7 +45,7 @@ func (l Loss) String() string {
 
 func percent(rate exchange.Rate) string { return rate.Decimal().Shift(2).String() + "%" }
 
-// Table returns the rows of all limits, in the order of checks and documents.
+// Table returns the rows of all limits, in the order of the checks and the documents.
 func Table() []Limit { return slices.Clone(limitTable) }
 
 // LimitNamed returns the row of a limit, or nil.
@@ -57,7 +58,7 @@ func LimitNamed(name string) *Limit {
 	return nil
 }
 
-// DefaultLimits returns the account's limits where the configuration sets none.
+// DefaultLimits returns the account limits that apply if the configuration sets none.
 func DefaultLimits() (limits Limits) {
 	for i := range limitTable {
 		if l := &limitTable[i]; l.Default != "" {
@@ -69,7 +70,7 @@ func DefaultLimits() (limits Limits) {
 	return limits
 }
 
-// Tightenable returns the names of the limits that a person may tighten while botd runs.
+// Tightenable returns the names of the limits that a user can tighten while botd runs.
 func Tightenable() (names []string) {
 	for i := range limitTable {
 		if limitTable[i].measure != nil {
@@ -79,16 +80,16 @@ func Tightenable() (names []string) {
 	return names
 }
 
-// Tighten sets one limit of a strategy, or of the account without one, to a value as the
-// configuration writes it: 5%, 500 USDT, 10, 2m. A value that is not tighter than the one
-// in force is an error and changes nothing.
+// Tighten sets one limit of a strategy, or of the account if the strategy is empty, to a value in
+// configuration syntax: 5%, 500 USDT, 10, 2m. A value that is not tighter than the current one is
+// an error and changes nothing.
 func (l *Limits) Tighten(strategy, name, value string) error {
 	limit, tighter := LimitNamed(name), *l
 	switch {
 	case limit == nil || limit.measure == nil:
-		return fmt.Errorf("%s %s: there is no such limit (there are: %s)", name, value, strings.Join(Tightenable(), ", "))
+		return fmt.Errorf("%s %s: unknown limit (known: %s)", name, value, strings.Join(Tightenable(), ", "))
 	case limit.Reach == OfStrategy && strategy == "":
-		return fmt.Errorf("%s %s: it is a strategy's: say which", name, value)
+		return fmt.Errorf("%s %s: this limit belongs to a strategy: name the strategy", name, value)
 	}
 	if err := limit.parse(&tighter, value); err != nil {
 		return fmt.Errorf("%s %s: %w", name, value, err)
@@ -96,7 +97,7 @@ func (l *Limits) Tighten(strategy, name, value string) error {
 	if in := limit.Text(l); in != "" {
 		switch order, comparable := limit.Compare(&tighter, l); {
 		case !comparable:
-			return fmt.Errorf("%s %s cannot be compared with %s: write it in the same way", name, value, in)
+			return fmt.Errorf("%s %s cannot be compared with %s: use the same unit", name, value, in)
 		case order >= 0:
 			return fmt.Errorf("%s %s is not tighter than %s", name, value, in)
 		}
@@ -106,17 +107,17 @@ func (l *Limits) Tighten(strategy, name, value string) error {
 	return nil
 }
 
-// Complete sets the settings that a limit needs and nobody gave.
+// Complete fills in the settings that a limit needs and the configuration leaves out.
 func (l *Limits) Complete() {
 	if l.MaxLosingStreak != 0 && l.CoolDownMS == 0 {
 		l.CoolDownMS = usualCoolDownMS
 	}
 }
 
-// Setting is one limit with its value, as the configuration writes it.
+// Setting is one limit with its value in configuration syntax.
 type Setting struct{ Name, Value string }
 
-// List returns the limits that are set. A setting whose limit is not set is left out.
+// List returns the limits that are set. It omits settings of limits that are not set.
 func (l *Limits) List() (all []Setting) {
 	for i := range limitTable {
 		limit := &limitTable[i]
@@ -127,7 +128,7 @@ func (l *Limits) List() (all []Setting) {
 	return all
 }
 
-// Text returns the named limit as the configuration writes it; empty for none.
+// Text returns the named limit in configuration syntax, or an empty string for none.
 func (l *Limits) Text(name string) string {
 	if limit := LimitNamed(name); limit != nil {
 		return limit.Text(l)
@@ -152,7 +153,7 @@ func (l *Limit) isSet(limits *Limits) bool {
 	return false
 }
 
-// Text returns the limit's value as the configuration writes it; empty for none.
+// Text returns the limit's value in configuration syntax, or an empty string for none.
 func (l *Limit) Text(limits *Limits) string {
 	if !l.isSet(limits) {
 		return ""
@@ -176,7 +177,7 @@ func (l *Limit) Text(limits *Limits) string {
 }
 
 // Compare orders two values of the limit, the tighter first, and reports whether they are
-// comparable: a share and an amount of money are not.
+// comparable. A share and an amount of money are not.
 func (l *Limit) Compare(a, b *Limits) (order int, comparable bool) {
 	switch a := l.Field(a).(type) {
 	case *int:
@@ -199,15 +200,15 @@ func (l *Limit) parse(limits *Limits, value string) (err error) {
 	switch field := l.Field(limits).(type) {
 	case *int:
 		if *field, err = strconv.Atoi(value); err != nil || *field < 1 {
-			return errors.New("want a whole number from 1 on")
+			return errors.New("want a whole number of at least 1")
 		}
 	case *int64:
 		if *field, err = parseDuration(value); err != nil || *field < l.Low {
-			return errors.New("want a time of a second or more, 30s or 2m")
+			return errors.New("want a duration of at least a second, such as 30s or 2m")
 		}
 	case *exchange.Rate:
 		if *field, err = parseRate(value); err != nil || *field < 1 {
-			return errors.New("want a number above zero, 0.5 or 5%")
+			return errors.New("want a number above zero, such as 0.5 or 5%")
 		}
 	case *exchange.Amount:
 		if *field, err = exchange.ParseAmount(value); err != nil || field.Sign() <= 0 {
@@ -225,7 +226,7 @@ func (l *Loss) parse(value string) (err error) {
 	money, absolute := strings.CutSuffix(value, "USDT")
 	if !absolute {
 		if l.Share, err = parseRate(value); err != nil || l.Share < 1 || l.Share > exchange.RateOne {
-			return errors.New("want a share up to 100%, or money, 500 USDT")
+			return errors.New("want a share of at most 100%, or an amount such as 500 USDT")
 		}
 		return nil
 	}
@@ -234,7 +235,7 @@ func (l *Loss) parse(value string) (err error) {
 		l.USDT, err = exchange.AmountFromDecimal(d)
 	}
 	if err != nil || l.USDT.Sign() <= 0 {
-		return errors.New("want an amount above zero, 500 USDT")
+		return errors.New("want an amount above zero, such as 500 USDT")
 	}
 	return nil
 }

@@ -15,18 +15,18 @@ func TestALimitIsSetTighterAndNeverLooser(t *testing.T) {
 		MaxOpenOrders: 200, MaxOrdersPerMinute: 300, PriceCollar: exchange.RateOne / 20, MaxDataAgeMS: 120_000, MaxPosition: exchange.MustAmount("0.1")}
 	for _, c := range []struct{ rule, value, want string }{ // want: the limit afterwards, or what the error says
 		{risk.MaxLeverage, "5", "5"}, {risk.MaxLeverage, "20", "not tighter than 20"}, {risk.MaxLeverage, "21", "not tighter than 20"},
-		{risk.MaxLeverage, "0", "from 1 on"}, {risk.MaxLeverage, "x", "from 1 on"},
+		{risk.MaxLeverage, "0", "of at least 1"}, {risk.MaxLeverage, "x", "of at least 1"},
 		{risk.MaxGrossExposure, "0.5", "0.5"}, {risk.MaxGrossExposure, "11", "not tighter than 10"}, {risk.MaxGrossExposure, "-1", "above zero"},
 		{risk.MaxSymbolExposure, "2", "2"}, {risk.MaxLosingStreak, "3", "3"},
 		{risk.MaxDailyLoss, "2%", "2%"}, {risk.MaxDailyLoss, "0.02", "2%"}, {risk.MaxDailyLoss, "5%", "not tighter than 5%"},
-		{risk.MaxDailyLoss, "100 USDT", "in the same way"}, {risk.MaxDailyLoss, "200%", "up to 100%"},
+		{risk.MaxDailyLoss, "100 USDT", "use the same unit"}, {risk.MaxDailyLoss, "200%", "at most 100%"},
 		{risk.MaxDrawdown, "100 USDT", "100 USDT"}, {risk.MaxDrawdown, "600USDT", "not tighter than 500 USDT"},
-		{risk.MaxDrawdown, "1%", "in the same way"}, {risk.MaxDrawdown, "-5 USDT", "above zero"},
+		{risk.MaxDrawdown, "1%", "use the same unit"}, {risk.MaxDrawdown, "-5 USDT", "above zero"},
 		{risk.MaxOpenOrders, "10", "10"}, {risk.MaxOrdersPerMinute, "10", "10"}, {risk.PriceCollar, "1%", "1%"}, {risk.PriceCollar, "6%",
 			"not tighter than 5%"},
-		{risk.MaxDataAge, "30s", "30s"}, {risk.MaxDataAge, "3m", "not tighter than 2m"}, {risk.MaxDataAge, "1", "a second or more"},
+		{risk.MaxDataAge, "30s", "30s"}, {risk.MaxDataAge, "3m", "not tighter than 2m"}, {risk.MaxDataAge, "1", "at least a second"},
 		{risk.MaxPosition, "0.05", "0.05"}, {risk.MaxPosition, "0.2", "not tighter than 0.1"},
-		{"cool_down", "1h", "no such limit"}, {"max_fun", "1", "no such limit"},
+		{"cool_down", "1h", "unknown limit"}, {"max_fun", "1", "unknown limit"},
 	} {
 		limits := has
 		err := limits.Tighten("one", c.rule, c.value)
@@ -41,7 +41,7 @@ func TestALimitIsSetTighterAndNeverLooser(t *testing.T) {
 	if err := limits.Tighten("", risk.MaxLosingStreak, "2"); err != nil || limits.CoolDownMS == 0 {
 		t.Errorf("a streak's limit has a cool-down: have %d ms, %v", limits.CoolDownMS, err)
 	}
-	if err := limits.Tighten("", risk.MaxPosition, "1"); err == nil || !strings.Contains(err.Error(), "a strategy's") {
+	if err := limits.Tighten("", risk.MaxPosition, "1"); err == nil || !strings.Contains(err.Error(), "belongs to a strategy") {
 		t.Errorf("max_position of the account: want it refused, have %v", err)
 	}
 }

@@ -8,15 +8,15 @@ import (
 	"botd/reconcile"
 )
 
-// The rules of this file are the exchange's rules about an order by itself (interface,
-// rules 1 to 12), checked before sending so that the exchange has nothing to refuse.
-// Rules that depend on other orders are in position.go and money.go.
+// The rules of this file are the exchange's rules about a single order (interface, rules 1 to 12).
+// botd checks them before sending so that the exchange has no reason to refuse. Rules that depend
+// on other orders are in position.go and money.go.
 
 func (g *Gate) symbol(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	rules := facts.State.Rules
 	switch {
 	case rules == nil:
-		return f.refuse(intent.Order.Symbol, "a known symbol", "its rules were not fetched yet")
+		return f.refuse(intent.Order.Symbol, "a known symbol", "its rules have not been fetched yet")
 	case !rules.Tradable:
 		return f.refuse("isTrade false", "true", "the exchange accepts no new orders on this symbol now; its rules are read again soon")
 	case rules.ReduceOnly && rules.Market == exchange.Futures && !intent.Order.Reduces():
@@ -58,11 +58,11 @@ func (g *Gate) shape(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	return true
 }
 
-// price requires a last price to judge by, and exactly the prices that the type takes.
+// price requires a last price to judge by, and exactly the prices that the order's type uses.
 func (g *Gate) price(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	order, rules := &intent.Order, facts.State.Rules
 	if facts.State.Last <= 0 {
-		return f.refuse("none", "a last price", "no price of this symbol was read yet")
+		return f.refuse("none", "a last price", "no price of this symbol has been read yet")
 	}
 	for _, p := range []struct {
 		name  string
@@ -113,7 +113,7 @@ func (g *Gate) quantityTick(intent *reconcile.Intent, facts *Facts, f *finding) 
 		"quantities are whole ticks")
 }
 
-// basis returns the price that an order's value is judged at (rule 2).
+// basis returns the price at which an order is valued (rule 2).
 func basis(order *exchange.NewOrder, state *reconcile.SymbolState) exchange.Price {
 	switch {
 	case order.Type.Priced():
@@ -124,9 +124,8 @@ func basis(order *exchange.NewOrder, state *reconcile.SymbolState) exchange.Pric
 	return state.Last
 }
 
-// maxNotional bounds every value that is computed, in USDT, far above any real one. A
-// larger value counts as this much, or as unknown where it has to be exact, so that no
-// sum overflows.
+// maxNotional bounds every computed value, in USDT, far above any real value. A larger value counts
+// as maxNotional, or as unknown where an exact value is required, so no sum overflows.
 var maxNotional = exchange.AmountOf(1_000_000_000_000_000)
 
 // notionalOf returns the value of a quantity at a price, and whether it is exact.
@@ -135,7 +134,7 @@ func notionalOf(rules *exchange.Symbol, at exchange.Price, size exchange.Quantit
 	return amount.Min(maxNotional), known
 }
 
-// boundedNotional returns notionalOf where maxNotional may stand for a larger value.
+// boundedNotional returns notionalOf, capped at maxNotional.
 func boundedNotional(rules *exchange.Symbol, at exchange.Price, size exchange.Quantity) exchange.Amount {
 	amount, _ := notionalOf(rules, at, size)
 	return amount
@@ -175,7 +174,7 @@ func (g *Gate) notional(intent *reconcile.Intent, facts *Facts, f *finding) bool
 	return f.compare(money(notional), limit, true, "")
 }
 
-// working returns the price that triggers an order: on spot the last price.
+// working returns the price that triggers an order. On spot this is the last price.
 func working(order *exchange.NewOrder, state *reconcile.SymbolState) exchange.Price {
 	if order.WorkingType == exchange.MarkPrice && state.Mark > 0 {
 		return state.Mark
@@ -183,9 +182,9 @@ func working(order *exchange.NewOrder, state *reconcile.SymbolState) exchange.Pr
 	return state.Last
 }
 
-// stopPrice refuses a conditional order at the current price, and a protection on the
-// wrong side of it, which the exchange would take for the other type (rule 11).
-// closePosition has a rule of its own.
+// stopPrice refuses a conditional order at the current price and a protection on the wrong side of
+// it, because the exchange would treat it as the other type (rule 11). closePosition has its own
+// rule.
 func (g *Gate) stopPrice(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	order, rules := &intent.Order, facts.State.Rules
 	if !order.Type.Conditional() || order.ClosePosition {

@@ -18,7 +18,7 @@ const maxEquityShare = 1_000_000 * exchange.RateOne
 // maxOrders is the largest number of orders in one plan.
 const maxOrders = 10_000
 
-// Bounds of what a plan says in words. The journal keeps it, and every start reads it again.
+// Bounds of a plan's texts. The journal stores them, and every start reads them.
 const (
 	maxReason     = 1_000 // bytes
 	maxKey        = 200   // bytes of an order's key, or a remembered value's
@@ -31,14 +31,14 @@ const (
 	maxNotice  = 500 // bytes of each
 )
 
-// Bounds of what a strategy says when it fails, and of what it decides by: both are shown to people.
+// Bounds of a strategy's error texts and conditions, which users read.
 const (
 	MaxCause         = 4_000 // bytes
 	maxConditions    = 200
 	maxConditionText = 200 // bytes of each of its texts
 )
 
-// Clip cuts a text that is longer than so many bytes, and marks that it did.
+// Clip shortens a text to a number of bytes and marks the cut.
 func Clip(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -46,7 +46,7 @@ func Clip(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// shortened are conditions within their bounds.
+// shortened returns conditions cut to their bounds.
 func shortened(conditions []Condition) []Condition {
 	conditions = slices.Clone(conditions[:min(len(conditions), maxConditions)])
 	for i := range conditions {
@@ -56,7 +56,8 @@ func shortened(conditions []Condition) []Condition {
 	return conditions
 }
 
-// WordsOutOfBounds returns which text of the plan is too long for the journal, empty for none.
+// WordsOutOfBounds names the text of the plan that is too long for the journal, or returns an empty
+// string.
 func (p *Plan) WordsOutOfBounds() string {
 	if len(p.Reason) > maxReason {
 		return fmt.Sprintf("a reason of %d bytes exceeds %d", len(p.Reason), maxReason)
@@ -71,7 +72,8 @@ func (p *Plan) WordsOutOfBounds() string {
 	return p.memory.OutOfBounds()
 }
 
-// OutOfBounds returns what in the memory is too much for the journal, empty for nothing.
+// OutOfBounds describes the part of the memory that is too large for the journal, or returns an
+// empty string.
 func (m Memory) OutOfBounds() string {
 	if len(m.entries) > maxRemembered {
 		return fmt.Sprintf("%d remembered values exceed %d", len(m.entries), maxRemembered)
@@ -84,15 +86,16 @@ func (m Memory) OutOfBounds() string {
 	return ""
 }
 
-// OutOfBounds returns what in the plan is beyond all bounds, empty for nothing. Such a plan cannot
-// be computed exactly. An order is valued at the highest of its own prices and the last price.
+// OutOfBounds describes the part of the plan that is out of bounds, or returns an empty string. A
+// plan out of bounds cannot be computed exactly. An order is valued at the highest of its own
+// prices and the last price.
 func (p *Plan) OutOfBounds(symbol *exchange.Symbol, last exchange.Price) string {
 	t := p.Target
 	switch {
 	case t.Share > maxEquityShare || t.Share < -maxEquityShare:
-		return fmt.Sprintf("a target of %s times the equity is beyond all bounds", t.Share)
+		return fmt.Sprintf("a target of %s times the equity is out of bounds", t.Share)
 	case maxNotional.Less(t.Quote.Abs()):
-		return fmt.Sprintf("a target of %s USDT is beyond all bounds (%s)", t.Quote, maxNotional)
+		return fmt.Sprintf("a target of %s USDT is out of bounds (%s)", t.Quote, maxNotional)
 	case len(p.Orders)+len(p.Exits) > maxOrders:
 		return fmt.Sprintf("%d orders at once exceed %d", len(p.Orders)+len(p.Exits), maxOrders)
 	}
@@ -120,8 +123,8 @@ func (p *Plan) OutOfBounds(symbol *exchange.Symbol, last exchange.Price) string 
 	return ""
 }
 
-// keyTwice returns a key that two orders of a list have. Each would replace the other, again and again. The strategy vouches
-// for lists that it shares.
+// keyTwice returns a key that two orders of a list share. Each would replace the other endlessly.
+// The strategy guarantees unique keys in lists that it shares.
 func (p *Plan) keyTwice(orders []DesiredOrder) (key string, twice bool) {
 	if p.shared || len(orders) < 2 {
 		return "", false
@@ -137,6 +140,6 @@ func (p *Plan) keyTwice(orders []DesiredOrder) (key string, twice bool) {
 }
 
 func beyond(what string, symbol *exchange.Symbol, quantity exchange.Quantity, price exchange.Price) string {
-	return fmt.Sprintf("%s of %s %s at %s is beyond all bounds: worth more than %s USDT", what, symbol.QuantityDecimal(quantity), symbol.Name,
+	return fmt.Sprintf("%s of %s %s at %s is out of bounds: worth more than %s USDT", what, symbol.QuantityDecimal(quantity), symbol.Name,
 		symbol.PriceDecimal(price), maxNotional)
 }

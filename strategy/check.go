@@ -10,8 +10,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Check returns what is wrong with one value of this parameter, or nil. A configuration reports all
-// wrong parameters at once, where building a strategy stops at the first.
+// Check returns an error if the text is not a valid value of this parameter. A configuration
+// reports all invalid parameters at once, while building a strategy stops at the first.
 func (p Parameter) Check(text string) error {
 	if text == "" {
 		return fmt.Errorf("is required (%s)", p.Help)

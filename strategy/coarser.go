@@ -3,7 +3,7 @@ package strategy
 import "botd/exchange"
 
 // Coarser builds candles of a longer interval from the strategy's own candles. A strategy on hourly
-// candles that also uses daily ones gets a day when its last hour has closed, never before.
+// candles that also uses daily ones receives a day when its last hour has closed, never earlier.
 type Coarser struct {
 	own, interval exchange.Interval
 	forming       exchange.Candle
@@ -20,8 +20,8 @@ func NewCoarser(own, interval exchange.Interval) (*Coarser, error) {
 }
 
 // Next takes the newest closed candle and calls closed for each longer candle that it completes.
-// Candles before the first whole interval are skipped. Where candles are missing, a longer candle
-// closes when a later one shows that its interval has ended.
+// Candles before the first whole interval are skipped. If candles are missing, a longer candle
+// closes when a later candle shows that its interval has ended.
 func (c *Coarser) Next(candle exchange.Candle, closed func(exchange.Candle)) {
 	at := c.interval.OpenOf(candle.OpenMS)
 	switch {
@@ -33,7 +33,7 @@ func (c *Coarser) Next(candle exchange.Candle, closed func(exchange.Candle)) {
 	case at == candle.OpenMS:
 		c.begin(candle, at)
 	default:
-		return // in the middle of an interval whose beginning was not seen
+		return // in the middle of an interval whose beginning is missing
 	}
 	if candle.OpenMS+int64(c.own) == at+int64(c.interval) {
 		closed(c.forming)

@@ -4,16 +4,16 @@ import (
 	"strconv"
 )
 
-// Condition is one comparison a strategy decides by, with its figures, for people to read.
+// Condition is one comparison that a strategy decides by, with its figures, for people to read.
 type Condition struct {
 	Name     string // what is compared: fast average, entry_long
-	Value    string // its present value
-	Requires string // what it is compared with, and how; empty for a figure alone
-	Met      bool   // the comparison is true now
+	Value    string // current value
+	Requires string // the other side of the comparison and its direction; empty for a figure alone
+	Met      bool   // the comparison currently holds
 }
 
-// Conditional is a strategy that explains what it decides by. Conditions has no effect and can be
-// called at any time, also between two candles.
+// Conditional is a strategy that explains its decisions. Conditions has no effect and can be called
+// at any time, also between two candles.
 type Conditional interface {
 	Conditions(view *View) []Condition
 }
@@ -26,7 +26,7 @@ func Figure(value float64) string {
 	return strconv.FormatFloat(value, 'g', 10, 64)
 }
 
-// Comparison returns the condition that compares two floats, both of them known.
+// Comparison returns the condition that compares two known floats.
 func Comparison(name string, value float64, relation, other string, against float64) Condition {
 	holds := false
 	switch relation {

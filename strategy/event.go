@@ -7,22 +7,23 @@ import (
 	"botd/exchange"
 )
 
-// Event is one thing that happened to what a strategy desired. A strategy that asks for events
-// (Watching.Events) sees each of them in one decision that counts: what the decision remembers and
-// that it has seen them is one record of the journal, so a restart neither repeats nor loses one.
+// Event is one change to a strategy's desired orders or target. A strategy that subscribes to
+// events (Watching.Events) receives each of them in exactly one decision that takes effect. One
+// journal record holds both the decision's memory and the fact that the events were delivered, so a
+// restart neither repeats nor loses an event.
 type Event struct {
-	AtMS     int64 // when botd learnt it
+	AtMS     int64 // when botd learned of it
 	Kind     EventKind
-	Key      string // the plan's key; "" for the target and for what protects it
-	Reduces  bool   // it is about an order that makes the position smaller
+	Key      string // the plan's key; "" for the target and its protection
+	Reduces  bool   // the order makes the position smaller
 	Side     exchange.Side
-	Quantity exchange.Quantity // filled: by how much, before fees; else what the order had left
-	Price    exchange.Amount   // filled: the mean price of Quantity; zero where it is not known
-	Rule     string            // refused: botd's rule; "" where the exchange refused
+	Quantity exchange.Quantity // filled: the quantity of this fill, before fees; else the order's remaining quantity
+	Price    exchange.Amount   // filled: the mean price of Quantity; zero if unknown
+	Rule     string            // refused: botd's rule; "" if the exchange refused
 	Why      string
 }
 
-// EventKind says what happened.
+// EventKind is the kind of an event.
 type EventKind uint8
 
 // The kinds of event.
@@ -30,10 +31,10 @@ const (
 	EventFilled     EventKind = iota + 1 // an order filled, in whole or in part
 	EventStopped                         // the stop-loss filled
 	EventTookProfit                      // the take-profit filled
-	EventRefused                         // botd or the exchange would not take an order
-	EventCanceled                        // an order ended before it was filled in whole
-	EventLatched                         // the side of the target is closed to entries
-	EventReleased                        // it is open again
+	EventRefused                         // botd or the exchange refused an order
+	EventCanceled                        // an order ended before it filled completely
+	EventLatched                         // the target's side is closed to entries
+	EventReleased                        // the side is open to entries again
 	eventEnd
 )
 

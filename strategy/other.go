@@ -6,22 +6,22 @@ import (
 	"botd/exchange"
 )
 
-// MaxOthers is how many other symbols a strategy reads the candles of, at most.
+// MaxOthers is the maximum number of other symbols whose candles a strategy reads.
 const MaxOthers = 20
 
-// Other is another symbol of which a strategy reads the candles, in the strategy's own interval.
+// Other is another symbol whose candles a strategy reads, in the strategy's own interval.
 type Other struct {
 	Symbol  *exchange.Symbol
-	Candles *exchange.Candles // as far as they are known; nil for none
+	Candles *exchange.Candles // the known candles; nil for none
 }
 
 // OtherReader is a strategy that reads candles of other symbols: View.Other shows them.
 type OtherReader interface {
-	// ReadsOthers returns the symbols, each once and none of them its own.
+	// ReadsOthers returns the symbols, without duplicates and without the strategy's own.
 	ReadsOthers() []exchange.SymbolKey
 }
 
-// OthersOf returns the other symbols of which a strategy, or the one it wraps, reads the candles.
+// OthersOf returns the other symbols whose candles a strategy, or the one it wraps, reads.
 func OthersOf(s Strategy) []exchange.SymbolKey {
 	if reader, is := as[OtherReader](s); is {
 		return reader.ReadsOthers()
@@ -29,8 +29,8 @@ func OthersOf(s Strategy) []exchange.SymbolKey {
 	return nil
 }
 
-// Other returns the candle of the n-th other symbol that opened when the newest candle of the
-// strategy did, and so closes with it. A symbol has none where nothing was recorded of it.
+// Other returns the candle of the n-th other symbol that opened, and so closes, with the strategy's
+// newest candle. It is unknown if the symbol has no such candle on record.
 func (v *View) Other(n int) (candle exchange.Candle, known bool) {
 	if n >= len(v.Others) || v.Others[n].Candles == nil {
 		return candle, false

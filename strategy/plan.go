@@ -6,28 +6,28 @@ import (
 	"botd/exchange"
 )
 
-// Plan is the desired state, not a command. Its zero value desires nothing and leaves everything as
-// it is. Buffers are reused: call Reset instead of making a new Plan.
+// Plan is the desired state, not a command. Its zero value desires nothing and changes nothing.
+// Buffers are reused: call Reset instead of making a new Plan.
 type Plan struct {
 	Target     Target         // the desired position; exclusive with Orders
-	Leverage   int            // futures; 0 leaves it as it is
+	Leverage   int            // futures; 0 leaves it unchanged
 	Orders     []DesiredOrder // opening orders to keep in the book
 	Exits      []DesiredOrder // reducing orders to keep in the book
 	OrdersSet  bool           // Orders is set, even when empty
 	ExitsSet   bool           // Exits is set, even when empty
 	Protection Protection     // stop-loss and take-profit of the position
 	Reason     string         // why, in words, for logs and screens
-	SignalMS   int64          `json:"-"` // when the signal was given that Target follows; 0 where the strategy does not say
+	SignalMS   int64          `json:"-"` // time of the signal that Target follows; 0 if the strategy does not report one
 
 	memory  Memory
 	notices []string
 	shared  bool // Orders and Exits belong to the strategy and never change
 }
 
-// Share sets Orders and Exits to lists that the strategy will never change, only replace, and in which
-// no key is twice: nothing checks that. Nothing is copied, and two plans with the same lists are equal
-// without a comparison. A strategy that keeps hundreds of orders and seldom changes one should share
-// its lists.
+// Share sets Orders and Exits to lists that the strategy will never change, only replace, and in
+// which no key occurs twice; nothing checks that. The lists are not copied, and two plans with the
+// same lists are equal without a comparison. A strategy that keeps hundreds of orders and rarely
+// changes one should share its lists.
 func (p *Plan) Share(orders, exits []DesiredOrder) {
 	p.Orders, p.Exits, p.OrdersSet, p.ExitsSet, p.shared = orders, exits, true, true, true
 }
@@ -35,7 +35,7 @@ func (p *Plan) Share(orders, exits []DesiredOrder) {
 // TargetKind is the unit of a target.
 type TargetKind uint8
 
-// The kinds of target. The zero value is no target.
+// The kinds of target. The zero value is the absence of a target.
 const (
 	NoTarget   TargetKind = iota
 	ByQuantity            // signed base quantity
@@ -53,10 +53,10 @@ type Target struct {
 	Quote    exchange.Amount
 }
 
-// Flat is the target of no position.
+// Flat returns the target of no position.
 func Flat() Target { return Target{Kind: ByQuantity} }
 
-// Sign is -1 for short, 0 for flat, +1 for long.
+// Sign returns -1 for short, 0 for flat, +1 for long.
 func (t Target) Sign() int {
 	switch {
 	case t.Quantity > 0 || t.Share > 0 || t.Quote.Sign() > 0:
@@ -68,7 +68,7 @@ func (t Target) Sign() int {
 }
 
 // DesiredOrder is an order to keep in the book under a stable key. Another price or quantity under
-// the same key replaces the order. The quantity is the whole, fills included.
+// the same key replaces the order. The quantity is the order's total, fills included.
 type DesiredOrder struct {
 	Key       string
 	Side      exchange.Side
@@ -86,7 +86,7 @@ type Protection struct {
 }
 
 // Distance is a price, or a share of the entry price on the losing side (stop-loss) or winning side
-// (take-profit). Zero is none.
+// (take-profit). Zero means none.
 type Distance struct {
 	Price exchange.Price
 	Share exchange.Rate
@@ -97,8 +97,9 @@ func (d Distance) IsZero() bool { return d == Distance{} }
 
 // Reset empties the plan and keeps its buffers.
 func (p *Plan) Reset() {
-	// Field by field, one structure an assignment: this runs once a candle. Clearing a whole Plan takes four times as long,
-	// and two structures assigned at once are cleared on the stack and copied from there, which costs more than a call.
+	// Field by field, one structure per assignment, because this runs once per candle. Clearing a
+	// whole Plan takes four times as long, and two structures assigned at once are cleared on the
+	// stack and copied from there, which costs more than a call.
 	p.Target = Target{}
 	p.Protection = Protection{}
 	p.Leverage, p.OrdersSet, p.ExitsSet, p.Reason, p.SignalMS = 0, false, false, "", 0
@@ -107,7 +108,7 @@ func (p *Plan) Reset() {
 	}
 }
 
-// resetLists empties what most plans do not have.
+// resetLists empties the lists that most plans do not have.
 func (p *Plan) resetLists() {
 	p.unshare()
 	p.Orders, p.Exits, p.memory.entries, p.notices = p.Orders[:0], p.Exits[:0], p.memory.entries[:0], nil
@@ -120,7 +121,7 @@ func (p *Plan) unshare() {
 	}
 }
 
-// Clone returns a copy that shares only what never changes.
+// Clone returns a copy that shares only immutable data.
 func (p *Plan) Clone() *Plan {
 	clone := *p
 	if !p.shared {
@@ -132,7 +133,7 @@ func (p *Plan) Clone() *Plan {
 
 // Hold sets the target position.
 func (p *Plan) Hold(target Target, reason string) {
-	// Word by word: two that overlap, which the compiler would copy, wait for each other in the processor.
+	// Word by word: overlapping copies, which the compiler would emit, stall in the processor.
 	to := &p.Target
 	to.Kind, to.Quantity, to.Share, to.Quote = target.Kind, target.Quantity, target.Share, target.Quote
 	p.Reason = reason
@@ -141,8 +142,8 @@ func (p *Plan) Hold(target Target, reason string) {
 // Remember stores a value in the journal. Later decisions read it from view.Memory.
 func (p *Plan) Remember(key string, value int64) { p.memory.set(key, value) }
 
-// Notify reports a text to people: in the log and by the notification channels. What exceeds the
-// bounds of a decision is cut.
+// Notify reports a text to users, in the log and through the notification channels. It drops texts
+// beyond the bounds of a decision.
 func (p *Plan) Notify(text string) {
 	if len(p.notices) < MaxNotices {
 		p.notices = append(p.notices, Clip(text, maxNotice))
@@ -155,7 +156,7 @@ func (p *Plan) Notices() []string { return p.notices }
 // Remembered returns the values stored with Remember.
 func (p *Plan) Remembered() Memory { return p.memory }
 
-// Equal reports whether both plans desire the same state. Reasons are not compared.
+// Equal reports whether both plans desire the same state. It ignores reasons.
 func (p *Plan) Equal(q *Plan) bool {
 	return p.Target == q.Target && p.Leverage == q.Leverage && p.OrdersSet == q.OrdersSet &&
 		p.ExitsSet == q.ExitsSet && p.Protection == q.Protection &&
@@ -205,8 +206,8 @@ func (p *Plan) Covers(newer *Plan) bool {
 		(!newer.ExitsSet || p.ExitsSet && sameOrders(newer.Exits, p.Exits))
 }
 
-// Memory is what a strategy must remember beyond candles and position: a few named integers, stored
-// in the journal.
+// Memory holds the values that a strategy must remember beyond candles and position: a few named
+// integers, stored in the journal.
 type Memory struct {
 	entries []MemoryEntry
 }

@@ -5,6 +5,6 @@ package strategy
 type Plot struct {
 	Indicator  string
 	Parameters map[string]float64
-	Outputs    []string // which of its outputs; nil for all
+	Outputs    []string // outputs to plot; nil for all
 	OwnScale   bool     // drawn on a scale of its own, below the price
 }

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// Reentry says when a strategy may enter the side again on which a stop-loss or a take-profit
-// ended its position. A target that was flat or on the other side in between always may.
+// Reentry is the policy for entering a side again after a stop-loss or a take-profit ended its
+// position. A target that was flat or on the other side in between always allows it.
 type Reentry uint8
 
-// The policies of re-entry. The zero value leaves it to the strategy, and is ReentrySignal where
-// the strategy says nothing.
+// The policies of re-entry. The zero value leaves the choice to the strategy, and to ReentrySignal
+// if the strategy sets none.
 const (
 	ReentryUnset     Reentry = iota
 	ReentrySignal            // by a new signal: Plan.SignalMS, or a target after a decision without one
-	ReentryImmediate         // by the next decision that still asks for the side
+	ReentryImmediate         // by the next decision with a target on that side
 	ReentryNever             // only after a target that was flat or on the other side
 	reentryEnd
 )
@@ -48,7 +48,7 @@ func ParseReentry(text string) (Reentry, error) {
 	return ReentryUnset, fmt.Errorf("reentry %q: it is signal, immediate or never", text)
 }
 
-// Reenterer is a strategy with a policy of re-entry of its own.
+// Reenterer is a strategy with its own re-entry policy.
 type Reenterer interface {
 	Reentry() Reentry
 }

@@ -13,30 +13,30 @@ import (
 	"botd/exchange"
 )
 
-// Setting is where a strategy will run. Its constructor receives it.
+// Setting describes where a strategy will run. Its constructor receives it.
 type Setting struct {
 	Market   exchange.Market
 	Symbol   *exchange.Symbol
 	Interval exchange.Interval
 	Size     Size
-	Fees     Fees    // what fills are expected to cost
-	TickMS   int64   // the regular time between two ticks; 0 where the schedule has none
-	MemoryMB int64   // of a strategy that runs in a process of its own; 0 is the default
-	CatchUp  int     // slices a tick, of strategies that trade in slices; 0 is 1
-	Columns  Columns // series from outside; nil for none
+	Fees     Fees    // expected fees of fills
+	TickMS   int64   // regular interval between two ticks; 0 if the schedule has none
+	MemoryMB int64   // of a strategy that runs in its own process; 0 is the default
+	CatchUp  int     // slices per tick, for strategies that trade in slices; 0 is 1
+	Columns  Columns // external series; nil for none
 }
 
-// Definition describes a kind of strategy: its registry name, what it does, its parameters and its
+// Definition describes a kind of strategy: its registry name, its summary, its parameters and its
 // constructor.
 type Definition struct {
 	Name       string
 	Summary    string // one sentence
 	Parameters []Parameter
-	Silent     bool // it did not say which parameters it has: all are taken as they are
+	Silent     bool // the strategy declares no parameters: all are accepted
 	New        func(setting Setting, values Values) (Strategy, error)
 }
 
-// Parameter describes one parameter, as its struct's tags say.
+// Parameter describes one parameter, as read from the tags of its struct.
 type Parameter struct {
 	Name    string   `json:"name"`
 	Kind    string   `json:"kind"`              // int, decimal, duration, text, bool
@@ -50,16 +50,16 @@ type Parameter struct {
 // Values are parameter values as text, by name, as written in YAML.
 type Values map[string]string
 
-// ValueError names the wrong parameter, so that the configuration loader can report the line.
+// ValueError names the invalid parameter, so that the configuration loader can report its line.
 type ValueError struct {
 	Parameter string
 	Err       error
 }
 
-// Error names the parameter and what is wrong with it.
+// Error returns the parameter and its fault.
 func (e *ValueError) Error() string { return "params." + e.Parameter + ": " + e.Err.Error() }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the fault.
 func (e *ValueError) Unwrap() error { return e.Err }
 
 // Define makes a Definition from a parameter struct. Its fields carry tags: param (name), default,
@@ -84,7 +84,7 @@ func Define[P any](name, summary string, build func(Setting, P) (Strategy, error
 		}
 		for given := range values {
 			if !slices.ContainsFunc(definition.Parameters, func(p Parameter) bool { return p.Name == given }) {
-				return nil, &ValueError{given, fmt.Errorf("%s has no such parameter", name)}
+				return nil, &ValueError{given, fmt.Errorf("%s does not have this parameter", name)}
 			}
 		}
 		return build(setting, params)
@@ -203,14 +203,14 @@ func (p Parameter) bounded(value decimal.Decimal, text string) error {
 	return nil
 }
 
-// Registry holds the kinds of strategy a program knows, by name. The command line builds it; there
-// is no global registry.
+// Registry holds a program's kinds of strategy by name. The command line builds it; there is no
+// global registry.
 type Registry struct {
 	definitions []Definition
 }
 
-// NewRegistry returns a registry of the definitions, sorted by name. It panics when two have the
-// same name.
+// NewRegistry returns a registry of the definitions, sorted by name. It panics if two have the same
+// name.
 func NewRegistry(definitions ...Definition) *Registry {
 	sorted := slices.Clone(definitions)
 	slices.SortFunc(sorted, func(a, b Definition) int { return strings.Compare(a.Name, b.Name) })
@@ -237,12 +237,12 @@ func (r *Registry) All() []Definition { return r.definitions }
 // SourceError is an error in the source of a strategy: a script or a rule.
 type SourceError struct {
 	File         string // or the parameter that holds the source
-	Line, Column int    // from 1; 0 when the source as a whole is meant
+	Line, Column int    // from 1; 0 for the source as a whole
 	Err          error
-	Unknown      string   // the undefined name, when that is the error
-	Known        []string // defined names that it may have meant
+	Unknown      string   // the undefined name, if that is the error
+	Known        []string // similar defined names
 	Member       bool     // Unknown is a member, such as view.price
-	Hint         string   // what to write instead, where the mistake is a common one
+	Hint         string   // the correct spelling or construct for a common mistake
 	Trace        []string // the call stack of the script, outermost first; empty when it did not run
 }
 
@@ -255,8 +255,7 @@ func (e *SourceError) Error() string {
 	return text + ": " + e.Fault()
 }
 
-// Fault returns what is wrong, and the call stack when it has several entries, without the
-// position.
+// Fault returns the fault without its position, and the call stack if it has several entries.
 func (e *SourceError) Fault() string {
 	if len(e.Trace) > 1 {
 		return e.Err.Error() + " (called: " + strings.Join(e.Trace, " > ") + ")"
@@ -264,5 +263,5 @@ func (e *SourceError) Fault() string {
 	return e.Err.Error()
 }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the fault.
 func (e *SourceError) Unwrap() error { return e.Err }

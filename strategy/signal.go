@@ -6,23 +6,23 @@ import (
 	"botd/exchange"
 )
 
-// Signal asks a strategy for a position from outside botd.
+// Signal is an external request for a position.
 type Signal struct {
-	ID        string        // unique: a signal counts once, however often it arrives
+	ID        string        // unique: a signal takes effect once, however often it arrives
 	Side      int           // +1 long, -1 short, 0 flat
 	Share     exchange.Rate // of the configured size
-	AtMS      int64         // when it was made
+	AtMS      int64         // time at which it was created
 	ExpiresMS int64         // when it expires; 0 leaves that to the strategy
 }
 
-// Receiver is a strategy that takes signals.
+// Receiver is a strategy that accepts signals.
 type Receiver interface {
-	// Receive stores a signal in the plan's memory (Plan.Remember) and has no other effect. An
-	// error says why the signal is refused.
+	// Receive stores a signal in the plan's memory (Plan.Remember) and has no other effect. If it
+	// refuses the signal, it returns the reason as an error.
 	Receive(view *View, signal *Signal, plan *Plan) error
 }
 
-// Reasons why a signal is refused.
+// Reasons for refusing a signal.
 var (
 	ErrRepeated   = errors.New("it was taken before")
 	ErrReused     = errors.New("its id was used before for another request: every signal needs an id of its own")
@@ -32,7 +32,7 @@ var (
 	ErrUnable     = errors.New("the strategy cannot do it")
 )
 
-// ReceiverOf returns the strategy, or the one it wraps, that takes signals.
+// ReceiverOf returns the strategy, or the one it wraps, that accepts signals.
 func ReceiverOf(s Strategy) (Receiver, bool) {
 	for {
 		if receiver, takes := s.(Receiver); takes {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Source is the text of a script with the libraries that it loads, as their files were read. Whoever compiles it opens no file.
+// Source is the text of a script and of the libraries that it loads. Compiling it opens no file.
 type Source struct {
 	File      string    `json:"file"` // for messages
 	Text      []byte    `json:"source"`
@@ -21,23 +21,24 @@ type Source struct {
 
 // Library is a file that a script, or another library, loads.
 type Library struct {
-	Name  string `json:"name"` // as it is loaded: its path in the folder of the strategy's file
+	Name  string `json:"name"` // name in the load statement: the path in the folder of the strategy's file
 	File  string `json:"file"` // for messages
 	Text  []byte `json:"text,omitempty"`
-	Fault string `json:"fault,omitempty"` // why it could not be read
+	Fault string `json:"fault,omitempty"` // reason why it could not be read
 }
 
-// Bounds of what a script loads in all: a process of its own gets it with one message.
+// Bounds of the loaded libraries in total: they are sent to a separate process in one message.
 const (
 	maxLibraries    = 64
 	maxLibraryBytes = 4 << 20
 )
 
-// loads finds the names in load("lib.star", ...). What only looks like one, in a comment or a text, costs a read: whether a
-// library is loaded is for whoever compiles the script to say.
+// loads finds the names in load("lib.star", ...). A false match in a comment or a string only costs
+// a read, because the compiler decides which libraries are loaded.
 var loads = regexp.MustCompile(`\bload\s*\(\s*(?:"([^"\n]*)"|'([^'\n]*)')`)
 
-// Gather reads the libraries that the script names, those that they name, and so on. A name that is no path in the folder is not read.
+// Gather reads the libraries that the script names, those that they name, and so on. It does not
+// read names that are not paths in the folder.
 func (s *Source) Gather(read func(name string) (text []byte, found bool, err error)) {
 	known, total := map[string]bool{}, 0
 	queued := [][]byte{s.Text}
@@ -69,12 +70,13 @@ func (s *Source) Gather(read func(name string) (text []byte, found bool, err err
 	slices.SortFunc(s.Libraries, func(a, b Library) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// LibraryName reports whether a name is that of a Starlark file in the folder, or below it.
+// LibraryName reports whether a name is the path of a Starlark file in or below the folder.
 func LibraryName(name string) bool {
 	return path.Ext(name) == ".star" && path.Clean(name) == name && !path.IsAbs(name) && !strings.HasPrefix(name, "../")
 }
 
-// SHA256 identifies the script with its libraries: the hash of the text alone where it loads none.
+// SHA256 identifies the script with its libraries. Without libraries it is the hash of the text
+// alone.
 func (s *Source) SHA256() string {
 	sum := sha256.New()
 	write(sum, s.Text)
@@ -86,4 +88,4 @@ func (s *Source) SHA256() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-func write(sum hash.Hash, text []byte) { _, _ = sum.Write(text) } // which never fails
+func write(sum hash.Hash, text []byte) { _, _ = sum.Write(text) } // never fails

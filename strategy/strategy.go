@@ -1,8 +1,8 @@
 // Package strategy defines what a strategy is: View in, Plan out; parameters; the registry.
 //
-// A strategy sees every closed candle once, in order, warm-up included, and can be asked at any
-// time for its desired state. It places no orders: botd compares the desired state with what is
-// known and derives the few changes.
+// A strategy sees every closed candle once, in order, warm-up included, and can decide its desired
+// state at any time. It places no orders: botd compares the desired state with the known state and
+// derives the few changes.
 package strategy
 
 import (
@@ -13,49 +13,51 @@ import (
 
 // Strategy is one running strategy on one symbol.
 type Strategy interface {
-	// Warmup is how many closed candles the strategy needs before its first decision counts.
+	// Warmup returns the number of closed candles that the strategy needs before its first decision
+	// takes effect.
 	Warmup() int
 	// Candle updates the strategy's own state, such as indicators, with view.Candle, a newly closed
 	// candle. It desires nothing.
 	Candle(view *View)
 	// Decide writes the whole desired state into plan, which is empty. It is repeatable and has no
-	// effect: the same view gives the same plan. A field left unset means "leave it as it is".
+	// side effects: the same view gives the same plan. A field left unset means "leave it
+	// unchanged".
 	Decide(view *View, plan *Plan)
 }
 
-// View is what a strategy can see. It is valid only during the call.
+// View is the input of a strategy. It is valid only during the call.
 type View struct {
-	NowMS       int64            // nominal time of the tick: a candle's close, or the scheduled time
+	NowMS       int64            // nominal time of the tick: a candle's close or the scheduled time
 	Symbol      *exchange.Symbol // rules and scales
 	Interval    exchange.Interval
 	Candle      exchange.Candle // the newest closed candle; zero before the first
 	Last        exchange.Price  // last known trade price, at least as new as the newest close
 	Position    Position
-	Equity      exchange.Amount // account equity in USDT: wallet plus unrealised profit (futures), or quote plus base at Last (spot)
-	BuyingPower exchange.Amount // the value of the largest opening that the free money pays for, fee included, when the strategy watches it
+	Equity      exchange.Amount // account equity in USDT: wallet plus unrealized profit (futures), or quote plus base at Last (spot)
+	BuyingPower exchange.Amount // value of the largest opening that the free funds can pay for, fee included, if the strategy watches it
 	Size        Size            // as configured
-	Leverage    int             // as configured, 0 when not configured
+	Leverage    int             // as configured, 0 if not configured
 	Working     []WorkingOrder  // the strategy's own orders in the book
 	Fills       []KeyFill       // filled quantities under the keys of the plan in force
-	Events      []Event         // since the last decision, when the strategy watches them; oldest first
-	Missed      int             // events that are not in Events, because there were too many
+	Events      []Event         // since the last decision, if the strategy watches them; oldest first
+	Missed      int             // number of events omitted from Events because there were too many
 	Memory      Memory
-	Funding     Funding // when the strategy watches it
-	Pair        Pair    // when the strategy watches one
-	Book        Book    // when the strategy watches it
-	Others      []Other // the symbols whose candles the strategy reads, in the order of ReadsOthers
-	Version     uint64  // unchanged since the last decision: so are position, orders, fills and memory; 0 says nothing
+	Funding     Funding // if the strategy watches it
+	Pair        Pair    // if the strategy watches one
+	Book        Book    // if the strategy watches it
+	Others      []Other // symbols whose candles the strategy reads, in the order of ReadsOthers
+	Version     uint64  // if unchanged since the last decision, so are position, orders, fills and memory; 0 if unknown
 
 	history *exchange.Candles
 	end     int
 }
 
-// Position is the strategy's own position: on futures the signed position, on spot what it bought
-// and has not sold.
+// Position is the strategy's own position: on futures the signed position, on spot the quantity it
+// bought and has not sold.
 type Position struct {
 	Quantity   exchange.Quantity // signed
-	EntryPrice exchange.Amount   // mean entry price, zero when flat; on spot the mean price of what was bought
-	SinceMS    int64             // when it was first seen, zero when flat
+	EntryPrice exchange.Amount   // mean entry price, zero if flat; on spot the mean purchase price
+	SinceMS    int64             // when it was first seen, zero if flat
 }
 
 // WorkingOrder is one of the strategy's orders in the book.
@@ -65,7 +67,7 @@ type WorkingOrder struct {
 	Type      exchange.OrderType
 	Price     exchange.Price
 	StopPrice exchange.Price
-	Quantity  exchange.Quantity // of an order for an amount of money, what that buys at the last price; 0 where none is known
+	Quantity  exchange.Quantity // for an order by amount, the quantity that it buys at the last price; 0 without a price
 	Filled    exchange.Quantity
 }
 
@@ -89,11 +91,11 @@ func (v *View) Filled(key string) exchange.Quantity {
 // SetHistory makes candles[0:end] visible to the strategy. The engine calls it.
 func (v *View) SetHistory(candles *exchange.Candles, end int) { v.history, v.end = candles, end }
 
-// Closed returns how many closed candles are visible.
+// Closed returns the number of visible closed candles.
 func (v *View) Closed() int { return v.end }
 
-// Back returns the closed candle n before the newest: Back(0) is the newest. It panics for a candle
-// that is not visible: one after the newest, or one before the oldest.
+// Back returns the closed candle n before the newest: Back(0) is the newest. It panics if the
+// candle is not visible, that is, newer than the newest or older than the oldest.
 func (v *View) Back(n int) exchange.Candle {
 	if n < 0 || n >= v.end {
 		panic(fmt.Sprintf("candle %d before the newest is not visible: %d are closed, 0 is the newest", n, v.end))
@@ -108,7 +110,7 @@ type Size struct {
 	Quote    exchange.Amount   // USDT
 }
 
-// IsZero reports whether nothing was configured.
+// IsZero reports whether no size was configured.
 func (s Size) IsZero() bool { return s == Size{} }
 
 // Target returns the size as a target with that sign (+1 long, -1 short, 0 flat).

@@ -8,39 +8,39 @@ import (
 	"botd/exchange"
 )
 
-// Task is what a strategy is asked at once: the closed candles it has not seen, in order, and a
-// decision. Whoever performs it shares nothing with the engine that changes.
+// Task is a unit of work for a strategy: the closed candles it has not seen, in order, and a
+// decision. It shares no mutable data with the engine, so any goroutine can perform it.
 type Task struct {
-	View     View             // of the decisions, as it was when the task was made; its lists belong to the task
-	Before   View             // of the decision before: candles are seen with it until the next one
-	Candles  exchange.Candles // the closed candles that are visible
-	From, To int              // which of them are new
-	Each     int              // the first of them at whose close the strategy is asked; To for none
-	AtMS     int64            // a decision after them, at this nominal time; 0 for none
-	Fresh    bool             // the strategy has no state of its own: these candles are its first
-	Target   Target           // of the decision before
+	View     View             // view of the decisions at the time the task was built; its lists belong to the task
+	Before   View             // view of the previous decision, used for candles until the next one
+	Candles  exchange.Candles // visible closed candles
+	From, To int              // range of the new ones
+	Each     int              // first new candle with a decision at its close; To for none
+	AtMS     int64            // nominal time of a decision after the candles; 0 for none
+	Fresh    bool             // the strategy has no state of its own: these are its first candles
+	Target   Target           // of the previous decision
 
-	Price   exchange.Price // the newest price that is no candle's, and its time
+	Price   exchange.Price // newest price that does not come from a candle, and its time
 	PriceMS int64
 }
 
 // Result is what a strategy returned for a task.
 type Result struct {
 	Plan       Plan        // of the last decision
-	Decided    bool        // there was one
-	TargetMS   int64       // the nominal time at which its target last changed; 0 where it did not
+	Decided    bool        // there was a decision
+	TargetMS   int64       // nominal time at which its target last changed; 0 if it did not
 	Conditions []Condition // at the last decision
-	Failure    string      // why the strategy failed; empty where it did not
-	Lost       string      // why its process ended, with its state; empty where it did not
+	Failure    string      // reason why the strategy failed; empty if it did not
+	Lost       string      // reason why its process ended and lost its state; empty if it did not
 }
 
-// Restarter is a strategy whose own state can be lost: Restart has it start over, without any. It
-// panics with a LostError where it cannot.
+// Restarter is a strategy whose own state can be lost: Restart starts it over without any state. It
+// panics with a LostError if it cannot.
 type Restarter interface {
 	Restart()
 }
 
-// restart has a strategy start over, or the one it wraps.
+// restart starts a strategy, or the one it wraps, over.
 func restart(s Strategy) {
 	for s != nil {
 		if r, is := s.(Restarter); is {
@@ -55,14 +55,14 @@ func restart(s Strategy) {
 	}
 }
 
-// LostError says that the process which ran a strategy has ended, and the strategy's own state
-// with it. A strategy that runs elsewhere panics with it.
+// LostError reports that the process running a strategy has ended and the strategy's own state is
+// lost. A strategy in a separate process panics with it.
 type LostError struct{ Cause string }
 
-// Error returns why the process has ended.
+// Error returns the reason for the end of the process.
 func (e *LostError) Error() string { return e.Cause }
 
-// Perform has the strategy do the task. A panic is the result's failure.
+// Perform lets the strategy do the task. A panic becomes the result's failure.
 func (t *Task) Perform(s Strategy) (r Result) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -111,7 +111,7 @@ func (t *Task) decide(s Strategy, r *Result) {
 	}
 }
 
-// conditionsOf returns what a strategy decides by; none where it cannot say so.
+// conditionsOf returns a strategy's conditions, or none if it does not explain itself.
 func conditionsOf(s Strategy, v *View) (conditions []Condition) {
 	defer func() {
 		if recover() != nil {
@@ -124,14 +124,14 @@ func conditionsOf(s Strategy, v *View) (conditions []Condition) {
 	return nil
 }
 
-// show makes the candles up to end visible, and the newest of them the view's.
+// show makes the candles before end visible and sets the view's newest candle.
 func (t *Task) show(v *View, end int) {
 	t.Candles.Load(end-1, &v.Candle)
 	v.NowMS = t.Candles.CloseMS(end - 1)
 	v.SetHistory(&t.Candles, end)
 }
 
-// failed is the result of a task in which a strategy panicked.
+// failed returns the result of a task in which a strategy panicked.
 func failed(cause any) Result {
 	if err, is := cause.(error); is {
 		var lost *LostError
@@ -142,7 +142,7 @@ func failed(cause any) Result {
 	return Result{Failure: Clip(fmt.Sprint(cause), MaxCause)}
 }
 
-// Snapshot returns a view whose lists nobody else changes.
+// Snapshot returns a view with its own copies of all lists.
 func (v *View) Snapshot() View {
 	snapshot := *v
 	snapshot.Working, snapshot.Fills = slices.Clone(v.Working), slices.Clone(v.Fills)

@@ -2,16 +2,16 @@ package strategy
 
 import "botd/exchange"
 
-// Watching is what a strategy needs to see besides its own candles and price.
+// Watching lists the data that a strategy needs besides its own candles and price.
 type Watching struct {
 	Funding bool               // the symbol's funding rate (futures)
 	Pair    exchange.SymbolKey // another symbol that a strategy of the same account trades; zero for none
-	Events  bool               // what happened to its orders since its last decision
+	Events  bool               // events of its orders since its last decision
 	Book    bool               // the top of the symbol's order book
-	Funds   bool               // what the free money pays for
+	Funds   bool               // the buying power of the free funds
 }
 
-// Watcher is a strategy that needs to see more.
+// Watcher is a strategy that subscribes to more data.
 type Watcher interface {
 	Watches() Watching
 }
@@ -21,36 +21,37 @@ type Wrapper interface {
 	Wrapped() Strategy
 }
 
-// Rester is a strategy that keeps reducing orders in the book (Plan.Exits) while it holds something.
+// Rester is a strategy that keeps reducing orders in the book (Plan.Exits) while it has a position.
 type Rester interface {
 	RestsExits() bool
 }
 
 // RestsExits reports whether a strategy, or the one it wraps, keeps reducing orders in the book. On
-// spot they hold the asset that a stop would sell: the two exclude each other there.
+// spot such orders hold the asset that a stop would sell, so the two exclude each other there.
 func RestsExits(s Strategy) bool {
 	r, is := as[Rester](s)
 	return is && r.RestsExits()
 }
 
-// ProfitTaker is a strategy whose plans may set take-profits of their own. On spot, which has no such orders, they
-// are kept by sales at their prices.
+// ProfitTaker is a strategy whose plans may set their own take-profits. Spot has no take-profit
+// orders, so sales at their prices replace them.
 type ProfitTaker interface {
 	TakesProfit() bool
 }
 
-// TakesProfit reports whether a strategy, or the one it wraps, may set take-profits of its own.
+// TakesProfit reports whether a strategy, or the one it wraps, may set its own take-profits.
 func TakesProfit(s Strategy) bool {
 	p, is := as[ProfitTaker](s)
 	return is && p.TakesProfit()
 }
 
-// Starter is a strategy whose first answer waits for something to start, such as the interpreter of a program.
+// Starter is a strategy whose first answer has to wait for a start, such as that of a program's
+// interpreter.
 type Starter interface {
 	StartMS() int64
 }
 
-// StartMS is how long a strategy, or the one it wraps, may take to start.
+// StartMS returns the time that a strategy, or the one it wraps, may take to start.
 func StartMS(s Strategy) int64 {
 	if starter, is := as[Starter](s); is {
 		return starter.StartMS()
@@ -58,7 +59,7 @@ func StartMS(s Strategy) int64 {
 	return 0
 }
 
-// WatchingOf returns what a strategy, or the one it wraps, needs to see.
+// WatchingOf returns the subscriptions of a strategy, or of the one it wraps.
 func WatchingOf(s Strategy) Watching {
 	if w, is := as[Watcher](s); is {
 		return w.Watches()
@@ -66,7 +67,7 @@ func WatchingOf(s Strategy) Watching {
 	return Watching{}
 }
 
-// as is the first of a strategy and those that it wraps which is a T.
+// as returns the first T among a strategy and those that it wraps.
 func as[T any](s Strategy) (found T, is bool) {
 	for s != nil {
 		if found, is = s.(T); is {
@@ -83,12 +84,12 @@ func as[T any](s Strategy) (found T, is bool) {
 
 // Funding is the funding rate of the symbol (interface, Funding rate).
 type Funding struct {
-	Rate   exchange.Rate // live: the announced rate of the next payment; in a backtest: the rate of the last payment, since the next was not known
+	Rate   exchange.Rate // live: the announced rate of the next payment; in a backtest: the rate of the last payment, because the next was not known yet
 	NextMS int64         // when the next payment is due
 	Known  bool
 }
 
-// Pair is the other symbol a strategy watches, as the account holds it.
+// Pair is the account's position in the other symbol that a strategy watches.
 type Pair struct {
 	Symbol   *exchange.Symbol
 	Position exchange.Quantity // signed, in the pair's own scale

@@ -14,14 +14,14 @@ import (
 	"botd/exchange/sim"
 )
 
-// feed is the known public data of one symbol.
+// feed holds the known public data of one symbol.
 type feed struct {
-	asOfMS int64 // when the present data were requested; 0 before the first
-	stale  bool  // the data are too old, and this was reported
-	err    error // of the last request; nil when it succeeded
+	asOfMS int64 // when the current data were requested; 0 before the first
+	stale  bool  // the data are too old, and this has been reported
+	err    error // error of the last request; nil if it succeeded
 
 	tradeMS int64          // the newest trade processed
-	seen    map[int64]bool // ids of the trades processed at that time
+	seen    map[int64]bool // ids of the processed trades at that time
 
 	fundingAsked time.Time
 }
@@ -39,7 +39,7 @@ func (f *feed) because() string {
 	return ": " + f.err.Error()
 }
 
-// staleness reports data that are too old, or never arrived.
+// staleness returns the report for data that are too old or never arrived.
 func (f *feed) staleness(key exchange.SymbolKey) Staleness {
 	s := Staleness{Key: key, Stale: true, SinceMS: f.asOfMS}
 	if f.err != nil {
@@ -52,13 +52,13 @@ func age(ms int64) time.Duration {
 	return (time.Duration(ms) * time.Millisecond).Round(100 * time.Millisecond)
 }
 
-// observation is the result of one round of requests about a symbol.
+// observation is the result of one round of requests for a symbol.
 type observation struct {
-	asOfMS  int64 // before the first request was sent
+	asOfMS  int64 // time before the first request was sent
 	ticker  exchange.Ticker
 	depth   exchange.Depth
 	trades  []exchange.Trade
-	funding *exchange.FundingRate // nil when it was not requested or not answered
+	funding *exchange.FundingRate // nil if it was not requested or not received
 }
 
 // Run feeds the market and advances its clock until the context ends.
@@ -78,11 +78,12 @@ func (v *Venue) Run(ctx context.Context) {
 	}
 }
 
-// Poll requests the data of every fed symbol once: a start needs prices before the first tick.
+// Poll requests the data of every fed symbol once, because a start needs prices before the first
+// tick.
 func (v *Venue) Poll(ctx context.Context) { v.pollAll(ctx) }
 
-// pollAll requests the data of all symbols at once. A round takes at most half as long as data stay
-// fresh, so that one symbol that hangs makes no other stale.
+// pollAll requests the data of all symbols concurrently. A round takes at most half as long as data
+// stay fresh, so that one symbol that hangs does not make the others stale.
 func (v *Venue) pollAll(ctx context.Context) {
 	limited, cancel := context.WithTimeout(ctx, v.config.MaxAge/2)
 	defer cancel()
@@ -109,8 +110,8 @@ func (v *Venue) watched() []exchange.SymbolKey {
 	return keys
 }
 
-// ask reads a symbol's trades, book and ticker, and from time to time its funding rate. All but the
-// last are required.
+// ask requests a symbol's trades, book and ticker, and from time to time its funding rate. All but
+// the last are required.
 func (v *Venue) ask(ctx context.Context, key exchange.SymbolKey) (observation, error) {
 	trades, depth, ticker := exchange.FuturesTrades, exchange.FuturesDepth, exchange.FuturesTicker
 	if key.Market == exchange.Spot {
@@ -179,7 +180,7 @@ func (v *Venue) take(key exchange.SymbolKey, seen observation, err error) {
 		return
 	}
 	if f.stale {
-		v.config.Notify("paper.fresh", fmt.Sprintf("%s has data again after %s; trades before the last %s fill nothing", key, age(now-f.asOfMS),
+		v.config.Notify("paper.fresh", fmt.Sprintf("%s has data again after %s; trades older than the last %s fill nothing", key, age(now-f.asOfMS),
 			v.config.MaxAge))
 	}
 	f.asOfMS, f.stale = max(f.asOfMS, seen.asOfMS), false
@@ -189,11 +190,11 @@ func (v *Venue) take(key exchange.SymbolKey, seen observation, err error) {
 	}
 	v.watchOpen()
 	if unwritten := v.save(); unwritten != nil {
-		v.config.Notify("paper.unwritten", unwritten.Error()) // nothing is answered before it is written
+		v.config.Notify("paper.unwritten", unwritten.Error()) // the venue answers nothing before it is stored
 	}
 }
 
-// examine refuses data that are too old or impossible.
+// examine refuses data that are too old or implausible.
 func (v *Venue) examine(seen *observation, nowMS int64) error {
 	most := v.config.MaxAge.Milliseconds()
 	newest := seen.ticker.CloseMS
@@ -213,9 +214,9 @@ func (v *Venue) examine(seen *observation, nowMS int64) error {
 	return nil
 }
 
-// unseen returns the trades that were not processed before and are not older than a time, oldest
-// first. A trade that arrives late, after newer ones, is left out: this may miss a fill, but never
-// invents one.
+// unseen returns the trades that have not been processed and are not older than a time, oldest
+// first. It omits a trade that arrives after newer ones: this may miss a fill but never invents
+// one.
 func (f *feed) unseen(trades []exchange.Trade, sinceMS int64) []exchange.Trade {
 	trades = slices.Clone(trades)
 	slices.SortStableFunc(trades, func(a, b exchange.Trade) int { return cmp.Or(cmp.Compare(a.TimeMS, b.TimeMS), cmp.Compare(a.ID, b.ID)) })
@@ -235,8 +236,8 @@ func (f *feed) unseen(trades []exchange.Trade, sinceMS int64) []exchange.Trade {
 	return fresh
 }
 
-// nextExpiry returns the feed whose data expire next, and the last time at which they are fresh;
-// far in the future when there are none.
+// nextExpiry returns the feed whose data expire next and the last time at which they are fresh, or
+// a time far in the future if there is none.
 func (v *Venue) nextExpiry() (next exchange.SymbolKey, lastMS int64) {
 	lastMS = math.MaxInt64
 	for key, f := range v.feeds {
@@ -250,7 +251,7 @@ func (v *Venue) nextExpiry() (next exchange.SymbolKey, lastMS int64) {
 	return next, lastMS
 }
 
-// withdraw removes a symbol's quotes: its data are too old.
+// withdraw removes a symbol's quotes because its data are too old.
 func (v *Venue) withdraw(key exchange.SymbolKey) {
 	f := v.feeds[key]
 	f.stale = true
@@ -258,11 +259,11 @@ func (v *Venue) withdraw(key exchange.SymbolKey) {
 		panic("paper: " + err.Error()) // every symbol here is fed
 	}
 	v.config.OnStale(f.staleness(key))
-	v.config.Notify("paper.stale", fmt.Sprintf("the venue's data of %s are older than %s%s: nothing is accepted or fills there until new data arrive",
+	v.config.Notify("paper.stale", fmt.Sprintf("the venue's data of %s are older than %s%s: the symbol accepts and fills nothing until new data arrive",
 		key, v.config.MaxAge, f.because()))
 }
 
-// runClock processes what is due: orders reaching the book, funding, data becoming too old.
+// runClock processes due events: orders reaching the book, funding payments, data becoming too old.
 func (v *Venue) runClock(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -277,7 +278,7 @@ func (v *Venue) runClock(ctx context.Context) {
 	}
 }
 
-// passTime brings the exchange to the present and returns how long until something is due.
+// passTime advances the exchange to the current time and returns the time until the next due event.
 func (v *Venue) passTime() time.Duration {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -295,10 +296,10 @@ func (v *Venue) passTime() time.Duration {
 	return max(time.Duration(wait)*time.Millisecond, time.Millisecond)
 }
 
-// wakeClock makes runClock check again what is due.
+// wakeClock makes runClock check again for due events.
 func (v *Venue) wakeClock() {
 	select {
 	case v.wake <- struct{}{}:
-	default: // it has been woken already
+	default: // a wake-up is already pending
 	}
 }

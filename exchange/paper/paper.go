@@ -1,15 +1,13 @@
 // Package paper trades a simulated account on a real venue's public data.
 //
-// What is public is the venue's own: those operations go through to it. What is
-// signed is answered by a simulated exchange with one account, whose market
-// follows the venue's public data as last read: orders match against the real
-// book, trades and prices as they come in. No key is needed and nothing is sent
-// to the venue but public reads.
+// Public operations go through to the venue. Signed operations are answered by a simulated exchange
+// with one account, whose market follows the venue's public data as last read: orders match against
+// the real book, trades and prices as they arrive. It needs no key and sends nothing to the venue
+// but public reads.
 //
-// It fails closed. Data are good for MaxAge from the moment they were asked for;
-// after that the symbol has no quotes, nothing placed on it is accepted, and what
-// rests there neither fills nor is triggered until data come again. What the venue
-// traded in a gap longer than MaxAge fills nothing.
+// It fails closed. Data are valid for MaxAge from the moment of their request. After that the
+// symbol has no quotes, it accepts no placement, and its resting orders neither fill nor trigger
+// until new data arrive. Trades of the venue in a gap longer than MaxAge fill nothing.
 package paper
 
 import (
@@ -26,7 +24,7 @@ import (
 // Account is the name of the only account.
 const Account = "paper"
 
-// Intervals of the feed unless configured.
+// Default intervals of the feed.
 const (
 	DefaultPollEvery = time.Second
 	DefaultMaxAge    = 10 * time.Second
@@ -44,8 +42,8 @@ type Clock interface {
 }
 
 // Store makes the account durable. Save returns when every change up to the given one is on disk.
-// source returns the changes since its last call and the number of the last one; with all, also a
-// snapshot.
+// source returns the changes since its last call and the number of the last one; if all is set, it
+// also returns a snapshot.
 type Store interface {
 	Save(change uint64, source func(all bool) (change, snapshot []byte, newest uint64, err error)) error
 }
@@ -54,26 +52,26 @@ type Store interface {
 type Config struct {
 	Public  Public
 	Clock   Clock
-	Symbols []*exchange.Symbol   // as listed by the venue, both markets
+	Symbols []*exchange.Symbol   // as listed by the venue for both markets
 	Watch   []exchange.SymbolKey // fed from the start; symbols with orders or a position are fed too
 
-	Deposit   sim.AccountConfig // deposits count when the account is created, fees always
+	Deposit   sim.AccountConfig // deposits apply when the account is created, fees always
 	DelayMS   int64             // from acceptance to the book
 	PollEvery time.Duration     // 0 is DefaultPollEvery
 	MaxAge    time.Duration     // 0 is DefaultMaxAge
 
-	State   []byte                   // the account as the store has it, nil for a new one
+	State   []byte                   // stored account, nil for a new one
 	Store   Store                    // written before an answer is returned; nil stores nothing
-	Notify  func(event, text string) // for people: data became stale, or fresh again; nil is silent. It must not call the venue
-	OnStale func(Staleness)          // called whenever data become stale, why, and when they are fresh again; nil for none. It must not call the venue
+	Notify  func(event, text string) // reports to users that data became stale or fresh again; nil is silent. It must not call the venue
+	OnStale func(Staleness)          // called when data become stale, with the reason, and when they are fresh again; nil for none. It must not call the venue
 }
 
-// Staleness says whether a symbol's data are too old to trade on.
+// Staleness reports whether a symbol's data are too old to trade on.
 type Staleness struct {
 	Key     exchange.SymbolKey
 	Stale   bool
-	SinceMS int64  // when the present data were requested; 0 if they never arrived
-	Reason  string // result of the last request; empty when it is not known
+	SinceMS int64  // when the current data were requested; 0 if they never arrived
+	Reason  string // result of the last request; empty if unknown
 }
 
 // Venue is the paper venue. It is safe for concurrent use.
@@ -87,7 +85,7 @@ type Venue struct {
 	saved    uint64 // the last durable change
 }
 
-// New makes a venue with the account of the state. It sends no request.
+// New creates a venue with the stored account. It sends no request.
 func New(config Config) (*Venue, error) {
 	if config.PollEvery == 0 {
 		config.PollEvery = DefaultPollEvery
@@ -125,7 +123,7 @@ func New(config Config) (*Venue, error) {
 	return v, v.save()
 }
 
-// open makes the simulated exchange, with every symbol fed.
+// open creates the simulated exchange with every symbol fed.
 func open(config *Config) (x *sim.Exchange, err error) {
 	settings := sim.Config{Symbols: config.Symbols, StartMS: config.Clock.ServerNowMS(), OrderDelayMS: config.DelayMS}
 	if config.State == nil {
@@ -147,8 +145,8 @@ func open(config *Config) (x *sim.Exchange, err error) {
 	return x, errors.Join(err, x.SetFees(config.Deposit))
 }
 
-// skipDowntime brings a restored exchange to the present. The rates of funding payments that were
-// due meanwhile are not public any more: they are not charged, and this is reported.
+// skipDowntime advances a restored exchange to the current time. The rates of funding payments that
+// fell due meanwhile are no longer public, so they are not charged; it reports this.
 func (v *Venue) skipDowntime() {
 	since, now := v.exchange.NowMS(), v.config.Clock.ServerNowMS()
 	for _, p := range v.positions() {
@@ -165,13 +163,12 @@ func (v *Venue) skipDowntime() {
 	v.exchange.Advance(now)
 }
 
-// Do performs one operation: a public one at the venue, a signed one on the paper account.
+// Do performs one operation: a public one on the venue, a signed one on the paper account.
 func (v *Venue) Do(ctx context.Context, request exchange.Request) (exchange.Answer, error) {
 	return v.DoBefore(ctx, request, exchange.SendLimit{})
 }
 
-// DoBefore is Do for a placement that may only be accepted before a time limit, and not after it
-// was recalled.
+// DoBefore is Do for a placement that must not be accepted after a time limit or after its recall.
 func (v *Venue) DoBefore(ctx context.Context, request exchange.Request, limit exchange.SendLimit) (exchange.Answer, error) {
 	if !request.Operation.Signed() {
 		return v.config.Public.Do(ctx, request)
@@ -205,13 +202,13 @@ func (v *Venue) DoBefore(ctx context.Context, request exchange.Request, limit ex
 	return answer, err
 }
 
-// notDone is the answer to a request that had no effect.
+// notDone returns the answer to a request without effect.
 func notDone(request *exchange.Request, why string, cause error) error {
 	return &exchange.Unavailable{Operation: request.Operation, Reason: "not sent: " + why, Err: cause}
 }
 
-// notReady returns why nothing can be placed on a symbol now; empty when it can. The exchange
-// itself refuses an unknown symbol.
+// notReady returns the reason why a symbol accepts no placements now, or an empty string. The
+// exchange itself refuses an unknown symbol.
 func (v *Venue) notReady(key exchange.SymbolKey) string {
 	if v.exchange.Symbol(key) == nil {
 		return ""
@@ -219,7 +216,7 @@ func (v *Venue) notReady(key exchange.SymbolKey) string {
 	f := v.feeds[key]
 	if f == nil {
 		f = &feed{}
-		v.feeds[key] = f // it is requested from now on
+		v.feeds[key] = f // the feed requests it from now on
 	}
 	now := v.exchange.NowMS()
 	switch {
@@ -231,7 +228,7 @@ func (v *Venue) notReady(key exchange.SymbolKey) string {
 	return fmt.Sprintf("the venue's data of %s are %s old, more than max_age %s%s", key, age(now-f.asOfMS), v.config.MaxAge, f.because())
 }
 
-// Watch has a symbol fed from now on.
+// Watch adds a symbol to the feed.
 func (v *Venue) Watch(key exchange.SymbolKey) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -241,7 +238,7 @@ func (v *Venue) Watch(key exchange.SymbolKey) {
 }
 
 // advance brings the exchange to the venue's time. Quotes that expire on the way are withdrawn at
-// that time, before anything due later.
+// that time, before later events.
 func (v *Venue) advance() {
 	now := v.config.Clock.ServerNowMS()
 	for {
@@ -268,7 +265,7 @@ func (v *Venue) save() error {
 	return nil
 }
 
-// collectChanges is the source of the store.
+// collectChanges is the store's source.
 func (v *Venue) collectChanges(all bool) (change, snapshot []byte, newest uint64, err error) {
 	if change, err = v.exchange.Changes(); err == nil && all {
 		snapshot, err = v.exchange.Snapshot()
@@ -284,7 +281,7 @@ func (v *Venue) positions() []exchange.Position {
 	return answer.Positions.Items()
 }
 
-// watchOpen has every symbol with an order or a position fed.
+// watchOpen adds every symbol with an order or a position to the feed.
 func (v *Venue) watchOpen() {
 	watch := func(market exchange.Market, name string) {
 		key := exchange.SymbolKey{Market: market, Name: name}

@@ -24,17 +24,17 @@ const (
 	maxBody     = 8 << 20
 )
 
-// Pace of requests: the probe asks a venue that nobody has measured slowly, and more slowly after
-// each answer 429.
+// Pace of requests. The probe sends requests slowly to a venue that nobody has measured, and more
+// slowly after each answer 429.
 const (
 	firstGap     = 20 * time.Millisecond
 	maxGap       = time.Second
 	maxWait      = 10 * time.Second // for one Retry-After
-	maxTotalWait = time.Minute      // for all of them; after that a limited request fails
+	maxTotalWait = time.Minute      // in total; after that a limited request fails
 )
 
-// caller sends single requests and records what they show. It retries nothing: the probe is after
-// the venue's own answer.
+// caller sends single requests and records their results. It retries nothing, because the probe
+// needs the venue's own answer.
 type caller struct {
 	base    string
 	http    *http.Client
@@ -45,15 +45,15 @@ type caller struct {
 	offset  time.Duration // server time minus local time
 
 	habits  *habits
-	budget  int  // requests, at most
-	reserve bool // the budget counts no more: what was opened is being closed
+	budget  int  // maximum number of requests
+	reserve bool // the budget no longer applies: open orders and positions are being closed
 	headers map[string]string
 	calls   int
 	limited int
-	began   time.Time     // of the first request
-	next    time.Time     // when the next one may be sent
-	gap     time.Duration // between two
-	waited  time.Duration // total wait because of 429
+	began   time.Time     // time of the first request
+	next    time.Time     // time of the next request
+	gap     time.Duration // minimum gap between two requests
+	waited  time.Duration // total wait after answers 429
 }
 
 // reply is the result of one request.
@@ -63,13 +63,13 @@ type reply struct {
 	status       int   // 0 without an answer
 	began, ended time.Time
 	retryAfter   time.Duration
-	rows         []map[string]any // its records as they were written
+	rows         []map[string]any // records as received
 }
 
 func (r *reply) took() time.Duration { return r.ended.Sub(r.began) }
 
-// newCaller has one connection pool, no proxy, no HTTP/2 and follows no redirect, like the client
-// that botd trades with.
+// newCaller returns a caller with one connection pool, no proxy, no HTTP/2 and no redirects, like
+// botd's trading client.
 func newCaller(config *Config) *caller {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
@@ -83,7 +83,7 @@ func newCaller(config *Config) *caller {
 	}
 }
 
-// call sends a request once. A signed request has the server's time plus a shift.
+// call sends a request once. A signed request carries the server's time plus a shift.
 func (c *caller) call(ctx context.Context, request exchange.Request, shift time.Duration) reply {
 	encoded, err := wire.EncodeRequest(&request, c.symbols)
 	if err != nil {
@@ -156,7 +156,7 @@ func (c *caller) sign(request *http.Request, encoded *wire.HTTPRequest, nowMS in
 	return signature
 }
 
-// page is a web page received instead of JSON.
+// page is an error for a web page received instead of JSON.
 type page struct{ start string }
 
 func (p *page) Error() string { return fmt.Sprintf("received a web page instead of JSON: %q", p.start) }
@@ -176,7 +176,7 @@ func start(body []byte) string {
 	return text
 }
 
-// scrubbed is an error without secrets, in case the venue repeated one.
+// scrubbed returns an error without secrets, in case the venue repeated one.
 type scrubbed struct {
 	error
 	text string
@@ -189,7 +189,7 @@ func (c *caller) scrub(text, signature string) string {
 	return wire.Redact(text, string(c.secret), signature, c.key)
 }
 
-// network returns an error without the address, which is known.
+// network returns an error without its known address.
 func network(err error) error {
 	var outer *url.Error
 	if errors.As(err, &outer) {
@@ -198,7 +198,7 @@ func network(err error) error {
 	return err
 }
 
-// note records the headers about rate limits.
+// note records the rate limit headers.
 func (c *caller) note(response *http.Response) {
 	if response.StatusCode == http.StatusTooManyRequests {
 		c.limited++
@@ -212,7 +212,7 @@ func (c *caller) note(response *http.Response) {
 	}
 }
 
-// unlimited is call with a retry after a pause while the venue answers "too many requests".
+// unlimited calls, and retries after a pause while the venue answers "too many requests".
 func (c *caller) unlimited(ctx context.Context, request exchange.Request, shift time.Duration) reply {
 	r := c.call(ctx, request, shift)
 	for try := 0; try < 3 && r.status == http.StatusTooManyRequests && c.waited < maxTotalWait; try++ {
@@ -226,7 +226,7 @@ func (c *caller) unlimited(ctx context.Context, request exchange.Request, shift 
 	return r
 }
 
-// patiently is unlimited with one more retry after a pause when the venue was unavailable.
+// patiently is unlimited with one more retry after a pause if the venue was unavailable.
 func (c *caller) patiently(ctx context.Context, request exchange.Request, shift time.Duration) reply {
 	r := c.unlimited(ctx, request, shift)
 	for try := 0; try < 3 && (r.status == 0 || r.status >= http.StatusInternalServerError); try++ {

@@ -10,17 +10,18 @@ import (
 	"botd/exchange"
 )
 
-// Bounds of what an exercise costs and takes.
+// Bounds of the cost and the duration of an exercise.
 const (
-	maxPartialSpend = 10 // times minNotional: what a partial fill may need unless given, or
-	maxPartialLots  = 3  // times the smallest order
-	partialReads    = 20 // at the book, for a level that is small enough
-	maxFee          = 50 // the largest fee is this part of a purchase
+	maxPartialSpend = 10 // default bound of a partial fill, times minNotional, or
+	maxPartialLots  = 3  // times the smallest order, whichever is larger
+	partialReads    = 20 // number of reads of the book to find a level that is small enough
+	maxFee          = 50 // the fee is assumed to be at most one part in 50 of a purchase
 	slowestPoll     = 250 * time.Millisecond
-	noticeable      = 1500 // ms between two views of one change that make a list an old one
+	noticeable      = 1500 // ms between the first sight of a change in two lists that makes the later one stale
 )
 
-// exercise is one market's orders that fill: the smallest there are, and everything is closed afterwards.
+// exercise places one market's orders that fill: the smallest possible ones. Everything is closed
+// afterwards.
 type exercise struct {
 	*prober
 	market exchange.Market
@@ -29,17 +30,18 @@ type exercise struct {
 	bid    exchange.Price
 	ask    exchange.Price
 	serial int
-	sent   string // the client order id of the last order
-	// Futures alone: the list of positions has shown one that nothing has closed since, and shows it no more.
+	sent   string // client order id of the last order
+	// Futures only: the list of positions has shown an open position that nothing has closed since,
+	// and later omitted it.
 	holds, leftOut bool
-	rows           int // of the last list of positions
+	rows           int // number of rows in the last list of positions
 	start          time.Time
-	// What own orders may have bought at most, what reads have shown of it, and what was sold again. More is
-	// never sold.
+	// The maximum that the exercise's orders may have bought, the quantity that reads have
+	// confirmed, and the quantity sold again. No more than that is ever sold.
 	mayHave, sure, resold exchange.Quantity
 }
 
-// exercised runs what fills on a market, cleans up, and returns whether it ran.
+// exercised runs the filling orders on a market, cleans up, and reports whether it ran.
 func (p *prober) exercised(ctx context.Context, market exchange.Market, seen *Delays) {
 	e := &exercise{prober: p, market: market, seen: seen}
 	symbol, found := p.symbols.Symbol(exchange.SymbolKey{Market: market, Name: p.config.Symbol})
@@ -55,13 +57,13 @@ func (p *prober) exercised(ctx context.Context, market exchange.Market, seen *De
 	e.futuresFills(ctx)
 }
 
-// again cancels an order that stands beside the one that was placed, under its client order id.
+// again cancels a duplicate order that the exchange placed under the same client order id.
 func (p *prober) again(ctx context.Context, cancel exchange.Request) {
 	p.habits.seen[habitTwice] = true
 	_ = p.withdraw(context.WithoutCancel(ctx), cancel) // the next read of the list tries again
 }
 
-// done adds a step: what happened, or the error that ended it.
+// done adds a step with its result, or the error that ended it.
 func (e *exercise) done(name string, began time.Time, err error, format string, values ...any) bool {
 	step := Step{Name: e.market.String() + "_" + name, Outcome: OK, LatencyMS: ms(time.Since(began)), What: fmt.Sprintf(format, values...)}
 	if err != nil {
@@ -71,7 +73,7 @@ func (e *exercise) done(name string, began time.Time, err error, format string, 
 	return err == nil
 }
 
-// quotes reads the best quotes, and the size of the best ask.
+// quotes reads the best quotes and the size of the best ask.
 func (e *exercise) quotes(ctx context.Context) (askSize exchange.Quantity, err error) {
 	operation := exchange.FuturesDepth
 	if e.market == exchange.Spot {
@@ -88,8 +90,8 @@ func (e *exercise) quotes(ctx context.Context) (askSize exchange.Quantity, err e
 	return 0, errors.New("a side of the book is empty")
 }
 
-// through returns a price that a little beyond the other side's best, so that a limit order fills and costs
-// no more.
+// through returns a price slightly beyond the other side's best, so that a limit order fills at
+// little extra cost.
 func (e *exercise) through(side exchange.Side) exchange.Price {
 	if side == exchange.Buy {
 		return e.symbol.CeilPrice(e.ask + e.ask/200)
@@ -97,7 +99,7 @@ func (e *exercise) through(side exchange.Side) exchange.Price {
 	return e.symbol.FloorPrice(e.bid - e.bid/200)
 }
 
-// smallest is the least quantity worth so many times minNotional.
+// smallest returns the least quantity worth a number of times minNotional.
 func (e *exercise) smallest(times int64) exchange.Quantity {
 	quantity := max(e.symbol.QuantityFor(e.symbol.MinNotional.Mul(times), e.bid), e.symbol.QuantityTick)
 	for e.symbol.Notional(e.bid-e.bid/20, quantity).Less(e.symbol.MinNotional.Mul(times)) {
@@ -106,8 +108,8 @@ func (e *exercise) smallest(times int64) exchange.Quantity {
 	return quantity
 }
 
-// send places an order of the exercise and returns its id; 0 with no error where it was refused and may
-// have been executed all the same.
+// send places an order of the exercise and returns its id. An id of 0 without an error means that
+// the order was refused but may have been executed.
 func (e *exercise) send(ctx context.Context, order exchange.NewOrder) (id int64, sent time.Time, err error) {
 	e.serial++
 	order.Market, order.Symbol = e.market, e.symbol.Name
@@ -130,7 +132,7 @@ func (e *exercise) send(ctx context.Context, order exchange.NewOrder) (id int64,
 	return 0, r.began, fmt.Errorf("placing %s %s %s: %w", order.Side, order.Type, e.symbol.QuantityDecimal(order.Quantity), r.err)
 }
 
-// most is what may still be held of what own orders bought.
+// most returns the largest quantity that the exercise's own orders may have left open.
 func (e *exercise) most() exchange.Quantity {
 	if e.habits.seen[habitTwice] {
 		return 2*e.mayHave - e.resold
@@ -138,14 +140,15 @@ func (e *exercise) most() exchange.Quantity {
 	return e.mayHave - e.resold
 }
 
-// noteTwice notes whether an order was executed twice: not where much more has come, which is somebody's.
+// noteTwice records whether an order was executed twice. A much larger quantity belongs to someone
+// else and does not count.
 func (e *exercise) noteTwice(came, quantity exchange.Quantity) {
 	if 2*came > 3*quantity && 2*came < 5*quantity {
 		e.habits.seen[habitTwice] = true
 	}
 }
 
-// poll reads until a condition holds, ever more slowly, and returns the time since then.
+// poll reads until a condition holds, at growing intervals, and returns the time since then.
 func (e *exercise) poll(ctx context.Context, since time.Time, what string, holds func() (bool, error)) (time.Duration, error) {
 	wait := pollInterval
 	for end := time.Now().Add(e.config.MaxWait); ; wait = min(wait*3/2, slowestPoll) {
@@ -164,7 +167,7 @@ func (e *exercise) poll(ctx context.Context, since time.Time, what string, holds
 	}
 }
 
-// orderRow reads an order as it was written, by GET on futures and from the lists on spot.
+// orderRow reads an order as received, with GET on futures and from the lists on spot.
 func (e *exercise) orderRow(ctx context.Context, id int64) (map[string]any, error) {
 	requests := []exchange.Request{{Operation: exchange.FuturesOrder, OrderID: id}}
 	if e.market == exchange.Spot {
@@ -188,7 +191,7 @@ func (e *exercise) orderRow(ctx context.Context, id int64) (map[string]any, erro
 	return nil, nil
 }
 
-// filled waits until an order is filled in whole.
+// filled waits until an order has filled completely.
 func (e *exercise) filled(ctx context.Context, id int64, since time.Time) (took time.Duration, word string, err error) {
 	took, err = e.poll(ctx, since, fmt.Sprintf("order %d is not shown as filled", id), func() (bool, error) {
 		row, err := e.orderRow(ctx, id)
@@ -199,7 +202,7 @@ func (e *exercise) filled(ctx context.Context, id int64, since time.Time) (took 
 	return took, word, err
 }
 
-// stop places a stop far from the price, looks for it in the open list, and cancels it.
+// stop places a stop far from the price, waits for it in the open list, and cancels it.
 func (e *exercise) stop(ctx context.Context, order exchange.NewOrder) {
 	began := time.Now()
 	id, sent, err := e.send(ctx, order)
@@ -250,8 +253,9 @@ func (e *exercise) listed(ctx context.Context, id int64, kind *string) (bool, er
 	return listed, r.err
 }
 
-// affordable watches the book for a best ask that is small enough to be bought with a little more, and returns how much
-// that is; 0 when there was none, and the step says so.
+// affordable polls the book for a best ask small enough to be exceeded by an affordable order, and
+// returns the quantity of that order. It returns 0 if there was none and adds a step with the
+// reason.
 func (e *exercise) affordable(ctx context.Context) (quantity exchange.Quantity, err error) {
 	least := exchange.Amount{}
 	var most exchange.Amount
@@ -276,15 +280,15 @@ func (e *exercise) affordable(ctx context.Context) (quantity exchange.Quantity, 
 		}
 	}
 	e.add(
-		Step{Name: e.market.String() + "_partial", Outcome: Skip, What: fmt.Sprintf("the best level of the book was never small enough in %d looks: "+
+		Step{Name: e.market.String() + "_partial", Outcome: Skip, What: fmt.Sprintf("the best level of the book was never small enough in %d reads: "+
 			"%s USDT at least, more than the %s USDT that are spent here; no order was filled in part", partialReads, least, most),
 			Hint: "--spend USDT allows more; another symbol may have smaller levels"},
 	)
 	return 0, nil
 }
 
-// partial buys the best level and a little more at its price, so that the rest stays: where the level is
-// small enough. It returns what was filled.
+// partial buys slightly more than the best level at its price if that level is small enough, so
+// that the rest of the order stays. It returns the filled quantity.
 func (e *exercise) partial(ctx context.Context) (filled exchange.Quantity) {
 	began := time.Now()
 	quantity, err := e.affordable(ctx)
@@ -297,7 +301,7 @@ func (e *exercise) partial(ctx context.Context) (filled exchange.Quantity) {
 	}
 	id, sent, err := e.send(ctx, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: e.ask, Quantity: quantity})
 	var refusal *exchange.Refusal
-	if errors.As(err, &refusal) && !refusal.Unauthorized() { // it may need more money than there is
+	if errors.As(err, &refusal) && !refusal.Unauthorized() { // it may need more funds than available
 		e.add(Step{Name: e.market.String() + "_partial", Outcome: Skip, What: "no order was filled in part: " + err.Error()})
 		return 0
 	}
@@ -314,7 +318,7 @@ func (e *exercise) partial(ctx context.Context) (filled exchange.Quantity) {
 		return part > 0, err
 	})
 	whole := part > 0 && e.units(part) >= quantity
-	_ = e.withdraw(context.WithoutCancel(ctx), e.cancelOf(id)) // it may be filled whole by now
+	_ = e.withdraw(context.WithoutCancel(ctx), e.cancelOf(id)) // it may have filled completely by now
 	last, _ := e.orderRow(context.WithoutCancel(ctx), id)
 	if _, _, now, _ := orderOf(last); now > part {
 		part = now

@@ -9,8 +9,9 @@ import (
 	"botd/exchange"
 )
 
-// futuresFills opens the smallest position that can be closed in two parts, tries a stop and a partial fill,
-// and closes it. Where a position is open already nothing is sent: it is somebody's.
+// futuresFills opens the smallest position that can be closed in two parts, tries a stop and a
+// partial fill, and closes the position. If a position is already open, it sends nothing, because
+// that position is not the probe's.
 func (e *exercise) futuresFills(ctx context.Context) {
 	began := time.Now()
 	e.start = began
@@ -43,13 +44,13 @@ func (e *exercise) futuresFills(ctx context.Context) {
 	e.reduce(ctx)
 }
 
-// hidden reports whether the account has margin in a position.
+// hidden reports whether the account uses margin for a position.
 func (e *exercise) hidden(ctx context.Context) (bool, error) {
 	r := e.patiently(ctx, exchange.Request{Operation: exchange.FuturesAccount}, 0)
 	return !r.answer.Account.PositionMargin.IsZero(), r.err
 }
 
-// position reads what is held of the symbol, and notes a list that leaves out what is held.
+// position reads the open quantity of the symbol, and records a list that omits the open position.
 func (e *exercise) position(ctx context.Context) (held float64, err error) {
 	r := e.patiently(ctx, exchange.Request{Operation: exchange.FuturesOpenPositions}, 0)
 	if r.err != nil {
@@ -77,7 +78,7 @@ func (e *exercise) position(ctx context.Context) (held float64, err error) {
 	return held, nil
 }
 
-// open buys, and looks when the order and the position show it.
+// open buys and measures when the order and the position show the fill.
 func (e *exercise) open(ctx context.Context) bool {
 	began, quantity := time.Now(), 2*e.smallest(1)
 	id, sent, err := e.send(ctx, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: quantity})
@@ -121,7 +122,7 @@ func (e *exercise) open(ctx context.Context) bool {
 	)
 }
 
-// pollPosition waits until the list of positions shows one; after a refusal for a short while alone.
+// pollPosition waits until the list of positions shows one, only briefly after a refusal.
 func (e *exercise) pollPosition(ctx context.Context, since time.Time, held *float64, refused bool) (time.Duration, error) {
 	return e.poll(ctx, since, "no list of positions shows it", func() (bool, error) {
 		var err error
@@ -130,8 +131,8 @@ func (e *exercise) pollPosition(ctx context.Context, since time.Time, held *floa
 	})
 }
 
-// compare notes how much later than the order itself another list showed a fill. One that was empty for a
-// while says nothing of its age.
+// compare records how much later than the order itself another list showed a fill. A list that was
+// empty for a while reveals nothing about its age.
 func (e *exercise) compare(order, list time.Duration) {
 	if e.habits.seen[habitEmpty] {
 		return
@@ -144,7 +145,7 @@ func (e *exercise) compare(order, list time.Duration) {
 	}
 }
 
-// reduce closes a part with a reduceOnly order, and looks when the position shows it.
+// reduce closes a part with a reduceOnly order and measures when the position shows it.
 func (e *exercise) reduce(ctx context.Context) {
 	began := time.Now()
 	var before float64
@@ -195,8 +196,9 @@ func (e *exercise) reduce(ctx context.Context) {
 	)
 }
 
-// closePosition closes what the exercise opened, however it ended, and no more. That a list shows nothing is no proof
-// that nothing is held: the history must show the position as ended.
+// closePosition closes the position that the exercise opened, however the exercise ended, and no
+// more. An empty list does not prove that nothing is open: the history must show that the position
+// has ended.
 func (e *exercise) closePosition(ctx context.Context) {
 	began := time.Now()
 	e.reserve = true
@@ -233,7 +235,7 @@ func (e *exercise) closePosition(ctx context.Context) {
 			Step{
 				Name:    "futures_close",
 				Outcome: Fail,
-				What: fmt.Sprintf("a position of %v %s may still be open, %s of it from here: positions/history does not show its end: %v", held,
+				What: fmt.Sprintf("a position of %v %s may still be open, %s of it from this probe: positions/history does not show its end: %v", held,
 					e.symbol.Name, e.symbol.QuantityDecimal(max(0, e.most())), err),
 				Hint: "look at the account, and close it manually",
 			},
@@ -244,7 +246,8 @@ func (e *exercise) closePosition(ctx context.Context) {
 	}
 }
 
-// closed reports whether the history shows a position of the symbol that ended since the exercise began.
+// closed reports whether the history shows a position of the symbol that ended after the exercise
+// began.
 func (e *exercise) closed(ctx context.Context) bool {
 	r := e.patiently(ctx, exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: e.symbol.Name, Limit: 5}, 0)
 	for _, row := range r.rows {

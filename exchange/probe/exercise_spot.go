@@ -10,8 +10,8 @@ import (
 	"botd/exchange"
 )
 
-// spotFills buys the smallest quantity that can be sold again, looks for it in history, trades and wallet,
-// tries a stop and a partial fill, and sells what it bought.
+// spotFills buys the smallest quantity that can be sold again, waits for it in history, trades and
+// wallet, tries a stop and a partial fill, and sells the purchase.
 func (e *exercise) spotFills(ctx context.Context) {
 	began := time.Now()
 	before, err := e.free(ctx)
@@ -31,12 +31,12 @@ func (e *exercise) spotFills(ctx context.Context) {
 		e.stop(ctx, exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopLimit, Quantity: e.smallest(2), StopPrice: trigger,
 			Price: e.symbol.FloorPrice(trigger - trigger/100)})
 	} else {
-		e.skip("the pair takes no STOP_LIMIT", "spot_stop")
+		e.skip("the pair does not accept STOP_LIMIT orders", "spot_stop")
 	}
 	e.partial(ctx)
 }
 
-// free reads what is free of the base asset.
+// free reads the free balance of the base asset.
 func (e *exercise) free(ctx context.Context) (exchange.Quantity, error) {
 	r := e.patiently(ctx, exchange.Request{Operation: exchange.SpotWallet}, 0)
 	if r.err != nil {
@@ -50,7 +50,7 @@ func (e *exercise) free(ctx context.Context) (exchange.Quantity, error) {
 	return 0, nil
 }
 
-// buy buys, and looks when order, trades and wallet show it.
+// buy buys and measures when order, trades and wallet show the fill.
 func (e *exercise) buy(ctx context.Context, before exchange.Quantity) bool {
 	began, quantity := time.Now(), e.smallest(3)
 	id, sent, err := e.send(ctx, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: e.through(exchange.Buy), Quantity: quantity})
@@ -90,7 +90,7 @@ func (e *exercise) buy(ctx context.Context, before exchange.Quantity) bool {
 		e.symbol.QuantityDecimal(quantity), id, word, took.Round(time.Millisecond), booked.Round(time.Millisecond), traded.Round(time.Millisecond))
 }
 
-// historyEcho notes whether the history has the client order id of a filled order.
+// historyEcho records whether the history contains the client order id of a filled order.
 func (e *exercise) historyEcho(ctx context.Context, id int64) {
 	r := e.patiently(ctx, exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: e.symbol.Name}, 0)
 	for _, row := range r.rows {
@@ -108,15 +108,15 @@ func (e *exercise) pollWallet(ctx context.Context, since time.Time, before excha
 	})
 }
 
-// sellAll sells what the exercise bought, however it ended, and no more: what the wallet has beyond that is
-// somebody's, whatever an earlier read of it showed.
+// sellAll sells the exercise's purchases, however the exercise ended, and no more: the rest of the
+// wallet is not the probe's, whatever an earlier read showed.
 func (e *exercise) sellAll(ctx context.Context, before exchange.Quantity) {
 	began := time.Now()
 	e.reserve = true
 	defer func() { e.reserve = false }()
 	var err error
 	var took time.Duration
-	was, left := exchange.Quantity(0), exchange.Quantity(0) // in the wallet before a sale; to be sold
+	was, left := exchange.Quantity(0), exchange.Quantity(0) // wallet balance before a sale; quantity to sell
 	for try := 0; try < 5; try++ {
 		now, readErr := e.free(ctx)
 		if _, quoteErr := e.quotes(ctx); readErr != nil || quoteErr != nil {
@@ -128,9 +128,9 @@ func (e *exercise) sellAll(ctx context.Context, before exchange.Quantity) {
 		left = e.symbol.FloorQuantity(min(now-before, e.most()))
 		price := e.through(exchange.Sell)
 		if err = nil; e.tooSmall(price, left) {
-			missing := e.sure - e.sure/maxFee - e.resold // a fee was taken from all that was bought
+			missing := e.sure - e.sure/maxFee - e.resold // each purchase paid a fee
 			if e.tooSmall(price, missing) {
-				break // what is left is below the smallest order
+				break // the rest is below the smallest order
 			}
 			left, err = missing, errors.New("the wallet does not show it")
 			pause(ctx, settleFor)
@@ -139,7 +139,7 @@ func (e *exercise) sellAll(ctx context.Context, before exchange.Quantity) {
 		id, sent, sendErr := e.send(ctx, exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Price: price, Quantity: left})
 		was = now
 		if err = sendErr; err != nil {
-			pause(ctx, settleFor) // an exchange may have executed what it refused
+			pause(ctx, settleFor) // an exchange may have executed an order that it refused
 			continue
 		}
 		if took, _, err = e.filled(ctx, id, sent); err != nil {
@@ -154,7 +154,7 @@ func (e *exercise) sellAll(ctx context.Context, before exchange.Quantity) {
 	step := Step{Name: "spot_close", Outcome: OK, LatencyMS: ms(time.Since(began)),
 		What: fmt.Sprintf("sold again after %s; %s is left, below the smallest order", took.Round(time.Millisecond), e.symbol.QuantityDecimal(max(left, 0)))}
 	if err != nil {
-		step.Outcome, step.What = Fail, fmt.Sprintf("%s %s that was bought may still be held: %v", e.symbol.QuantityDecimal(left), e.symbol.Base, err)
+		step.Outcome, step.What = Fail, fmt.Sprintf("%s %s of the purchase may still be held: %v", e.symbol.QuantityDecimal(left), e.symbol.Base, err)
 		step.Hint = "sell it manually"
 	}
 	e.add(step)

@@ -12,7 +12,7 @@ import (
 	"botd/exchange/wire"
 )
 
-// Habits of venues, by the names that botd exchange --variant gives them.
+// Habits of venues, under the names that botd exchange --variant uses.
 const (
 	habitHistoryIDs     = "history-without-client-id"
 	habitOpenIDs        = "open-without-client-id"
@@ -31,13 +31,14 @@ const (
 	habitEmpty          = "empty-positions"
 )
 
-// habits are what answers show of how a venue reads the interface where it is open, or breaks it.
+// habits are the deviations of a venue's answers: where the interface leaves a choice, and where
+// the venue violates it.
 type habits struct {
 	seen         map[string]bool
-	words        map[exchange.Market]map[string]exchange.OrderStatus // status words that the interface does not have
-	unknownWords map[string]bool                                     // those whose meaning was not seen
+	words        map[exchange.Market]map[string]exchange.OrderStatus // status words that are not in the interface
+	unknownWords map[string]bool                                     // words whose meaning remains unknown
 	canceled     map[int64]bool                                      // orders whose cancel was confirmed
-	beyond       bool                                                // noise that a binary float does not leave
+	beyond       bool                                                // quantities have noise that binary floats do not leave
 }
 
 func newHabits() *habits {
@@ -45,7 +46,7 @@ func newHabits() *habits {
 		words: map[exchange.Market]map[string]exchange.OrderStatus{exchange.Futures: {}, exchange.Spot: {}}}
 }
 
-// names are the habits seen, sorted.
+// names returns the observed habits, sorted.
 func (h *habits) names() []string {
 	names := []string{}
 	for name := range h.seen {
@@ -55,7 +56,7 @@ func (h *habits) names() []string {
 	return names
 }
 
-// observe reads an answer as it was written, and returns its records.
+// observe records the habits in an answer as received, and returns its records.
 func (h *habits) observe(request *exchange.Request, status int, body []byte, table symbolFinder) []map[string]any {
 	text := wire.WithoutMark(body)
 	if len(text) < len(body) {
@@ -87,7 +88,7 @@ func (h *habits) observe(request *exchange.Request, status int, body []byte, tab
 	return rows
 }
 
-// shape notes lists in envelopes, lists without theirs, and null for a list.
+// shape records lists in unexpected envelopes, lists without their envelope, and null for a list.
 func (h *habits) shape(operation exchange.Operation, content any) {
 	_, isList := content.([]any)
 	_, isObject := content.(map[string]any)
@@ -106,10 +107,10 @@ func (h *habits) shape(operation exchange.Operation, content any) {
 	}
 }
 
-// numbered are fields that the interface writes as JSON numbers.
+// numbered lists the fields that the interface defines as JSON numbers.
 var numbered = []string{"serverTime", "priceTick", "quantityTick", "createdAt"}
 
-// fields notes numbers that are written as strings, and names that differ in case alone.
+// fields records numbers written as strings, and names that differ only in case.
 func (h *habits) fields(row map[string]any) {
 	for _, name := range numbered {
 		if _, text := row[name].(string); text {
@@ -125,7 +126,7 @@ func (h *habits) fields(row map[string]any) {
 	}
 }
 
-// order learns the status words of one's own orders.
+// order learns the status words of the probe's own orders.
 func (h *habits) order(market exchange.Market, row map[string]any) {
 	word, _ := row["status"].(string)
 	id, _, filled, quantity := orderOf(row)
@@ -148,12 +149,12 @@ func (h *habits) order(market exchange.Market, row map[string]any) {
 
 func same(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(math.Abs(a), math.Abs(b)) }
 
-// symbolFinder finds the rules of a symbol.
+// symbolFinder returns the rules of a symbol.
 type symbolFinder interface {
 	Symbol(exchange.SymbolKey) (*exchange.Symbol, bool)
 }
 
-// quantities notes digits that are finer than the symbol's tick.
+// quantities records digits finer than the symbol's tick.
 func (h *habits) quantities(market exchange.Market, row map[string]any, table symbolFinder) {
 	name, _ := row["symbol"].(string)
 	symbol, found := table.Symbol(exchange.SymbolKey{Market: market, Name: name})
@@ -173,7 +174,7 @@ func (h *habits) quantities(market exchange.Market, row map[string]any, table sy
 	}
 }
 
-// recordsOf returns the objects of an answer: itself, or its list's.
+// recordsOf returns the objects of an answer: itself, or the elements of its list.
 func recordsOf(content any) (rows []map[string]any) {
 	switch c := content.(type) {
 	case map[string]any:
@@ -193,7 +194,8 @@ func recordsOf(content any) (rows []map[string]any) {
 	return rows
 }
 
-// orderOf reads what says how far an order is, however its status is spelled.
+// orderOf reads the fields that identify an order and its progress, whatever the spelling of its
+// status.
 func orderOf(row map[string]any) (id int64, clientID string, filled, quantity float64) {
 	id, _ = strconv.ParseInt(textOf(row["id"]), 10, 64)
 	if clientID = textOf(row["client_order_id"]); clientID == "" {

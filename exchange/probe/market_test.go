@@ -109,7 +109,7 @@ func TestAPartialFillNeedsALevelThatIsAffordable(t *testing.T) {
 	venue := serve(t, setup{})
 	r := probed(t, trading(venue))
 	for _, name := range []string{"futures_partial", "spot_partial"} {
-		if step := r.step(t, name); step.Outcome != Skip || !strings.Contains(step.What, "never small enough in 20 looks") || step.Hint == "" {
+		if step := r.step(t, name); step.Outcome != Skip || !strings.Contains(step.What, "never small enough in 20 reads") || step.Hint == "" {
 			t.Errorf("want it skipped with the reason, have %+v", step)
 		}
 	}

@@ -1,10 +1,9 @@
 // Package probe examines a venue from outside, step by step.
 //
-// It finds out what botd must know about a venue that nobody described: whether it is reachable,
-// how each public operation answers, how far its clock is off, what it wants signed, how old a
-// signed request may be (W), and, with one tiny order far from the price, how long an order takes
-// to become visible (D) and how old a read may be (L). Without Trade nothing is placed, canceled or
-// changed.
+// It measures what botd must know about an undocumented venue: whether it is reachable, how each
+// public operation answers, its clock offset, its signature scheme, the maximum age of a signed
+// request (W), and, with one tiny order far from the price, the delay until an order is visible (D)
+// and the maximum age of a read (L). Without Trade it places, cancels and changes nothing.
 package probe
 
 import (
@@ -27,7 +26,7 @@ const (
 	OK   Outcome = "ok"
 	Warn Outcome = "warn"
 	Fail Outcome = "fail"
-	Skip Outcome = "skip" // with the reason
+	Skip Outcome = "skip" // What holds the reason
 )
 
 // Step is one examined aspect.
@@ -40,31 +39,31 @@ type Step struct {
 	Hint      string  `json:"hint,omitempty"`
 }
 
-// Report is everything that a probe found.
+// Report contains all results of a probe.
 type Report struct {
 	Schema       int               `json:"schema"`
 	BaseURL      string            `json:"base_url"`
 	Steps        []Step            `json:"steps"`
-	Clock        *Clock            `json:"clock"`        // null when it was not reported
-	Signature    *Signature        `json:"signature"`    // null when none was accepted, or tried
-	Window       *Window           `json:"window"`       // null when it was not measured
+	Clock        *Clock            `json:"clock"`        // null if it was not reported
+	Signature    *Signature        `json:"signature"`    // null if none was accepted or tried
+	Window       *Window           `json:"window"`       // null if it was not measured
 	Delays       *Delays           `json:"delays"`       // null without Trade
-	Lists        []List            `json:"lists"`        // of orders, as far as they were seen
+	Lists        []List            `json:"lists"`        // lists of orders that the probe read
 	NullLists    bool              `json:"null_lists"`   // a list was written as null
-	Habits       []string          `json:"habits"`       // seen, by the names of botd exchange --variant
+	Habits       []string          `json:"habits"`       // observed habits, under the names of botd exchange --variant
 	Words        map[string]string `json:"status_words"` // foreign ones: "spot EXECUTED" is FILLED
 	UnknownWords []string          `json:"status_words_unknown"`
 	Beyond       bool              `json:"noise_beyond_floats"` // quantities have noise that binary floats do not leave
-	Markets      map[string]Delays `json:"markets"`             // delays, of each market that was tried
+	Markets      map[string]Delays `json:"markets"`             // delays of each tried market
 	Partial      bool              `json:"partial_fill"`        // an order was filled in part
-	History      bool              `json:"positions_history"`   // the closed position was in it
-	Filled       bool              `json:"filled"`              // orders were filled, not only placed and canceled
-	RateLimits   map[string]string `json:"rate_limits"`         // headers about limits, as last seen
+	History      bool              `json:"positions_history"`   // the history contained the closed position
+	Filled       bool              `json:"filled"`              // orders were filled, not just placed and canceled
+	RateLimits   map[string]string `json:"rate_limits"`         // the last received rate limit headers
 	Requests     int               `json:"requests"`            // sent
-	RateLimited  int               `json:"rate_limited"`        // number answered 429
+	RateLimited  int               `json:"rate_limited"`        // number of requests answered 429
 	Settings     Settings          `json:"settings"`
 	Reached      bool              `json:"-"`
-	Refused      bool              `json:"-"` // key or signature were not accepted
+	Refused      bool              `json:"-"` // the venue did not accept key or signature
 }
 
 // Clock is the server's time minus the local time.
@@ -73,30 +72,30 @@ type Clock struct {
 	BoundMS  int64 `json:"bound_ms"` // maximum error
 }
 
-// Signature describes what the venue wants signed.
+// Signature describes the venue's signature scheme.
 type Signature struct {
 	Payload  string `json:"payload"`
 	Encoding string `json:"encoding"`
-	Paths    string `json:"paths"` // full, route: what is signed of an address with a path
+	Paths    string `json:"paths"` // full or route: the signed part of an address with a path
 }
 
 // Window is the maximum difference of a timestamp from the server's time.
 type Window struct {
 	PastMS    int64 `json:"past_ms"`
 	FutureMS  int64 `json:"future_ms"`
-	ErrorMS   int64 `json:"error_ms"`  // of both: the search's step, the clock's bound, and the slowest of the reads
-	Unbounded bool  `json:"unbounded"` // even the oldest one was accepted
+	ErrorMS   int64 `json:"error_ms"`  // error of both bounds: the search step, the clock bound and the slowest read
+	Unbounded bool  `json:"unbounded"` // even the oldest timestamp was accepted
 }
 
-// Delays are the longest ones observed, measured from sending.
+// Delays are the longest observed delays, measured from sending.
 type Delays struct {
 	VisibilityMS int64 `json:"visibility_ms"` // until GET and the open list showed the order
-	StalenessMS  int64 `json:"staleness_ms"`  // a read was older than one before it
+	StalenessMS  int64 `json:"staleness_ms"`  // a read was older than an earlier read
 	Rounds       int   `json:"rounds"`
 }
 
-// Settings are the bounds for the YAML, in milliseconds; measured lists those that this probe
-// measured. The others are cautious defaults for a venue that nobody has measured
+// Settings are the bounds for the YAML, in milliseconds. measured lists those that this probe
+// measured; the others are cautious defaults for a venue that nobody has measured
 // (exactly-once.md).
 type Settings struct {
 	WindowMS     int64    `json:"window_ms"`
@@ -104,7 +103,7 @@ type Settings struct {
 	StalenessMS  int64    `json:"staleness_ms"`
 	Measured     []string `json:"measured"`
 
-	RequestsPerSecond int `json:"requests_per_second,omitempty"` // rate at which the probe ended, when it was limited
+	RequestsPerSecond int `json:"requests_per_second,omitempty"` // final rate of the probe, if it was rate limited
 }
 
 // Bounds of a venue that nobody has measured.
@@ -112,8 +111,8 @@ const (
 	unmeasuredWindow     = 60 * time.Second
 	unmeasuredVisibility = 45 * time.Second
 	unmeasuredStaleness  = 15 * time.Second
-	delayFactor          = 4     // D and L are the longest observed, times 4,
-	minDelayMS           = 1_000 // and never below what is assumed for the simulated exchange: a few orders in a quiet market prove little
+	delayFactor          = 4     // D and L are four times the longest observed delay,
+	minDelayMS           = 1_000 // but at least the delays of the simulated exchange: a few orders in a quiet market prove little
 )
 
 // Config configures a probe. BaseURL is enough for the public steps.
@@ -125,20 +124,20 @@ type Config struct {
 	TLS     *tls.Config // nil is the system's
 
 	Trade    bool            // place tiny orders, far from the price, and cancel them
-	Symbol   string          // of the public steps and of Trade; empty chooses one
+	Symbol   string          // symbol for the public steps and for Trade; empty chooses one
 	Distance exchange.Rate   // of the order's price from the best bid; 0 is 20 %
 	Rounds   int             // orders placed; 0 is 3
-	NoFills  bool            // of Trade: no order that fills
-	Requests int             // at most, but for what closes; 0 is 5000
-	Spend    exchange.Amount // of a partial fill; 0 is what little the smallest orders need
-	Tries    int             // signatures that may be refused; 0 is 400
+	NoFills  bool            // with Trade: place no orders that fill
+	Requests int             // maximum number, except for closing; 0 is 5000
+	Spend    exchange.Amount // maximum cost of a partial fill; 0 is the little that the smallest orders need
+	Tries    int             // maximum number of refused signatures; 0 is 400
 
 	MaxAge   time.Duration // oldest and newest timestamp tried; 0 is 10 minutes
 	MaxWait  time.Duration // for an order to become visible; 0 is a minute
 	Progress func(Step)    // called after each step; nil for none
 
-	gap    time.Duration // between two requests, at first; 0 is firstGap
-	glance time.Duration // between two looks at the book for a small level; 0 is slowestPoll
+	gap    time.Duration // initial gap between two requests; 0 is firstGap
+	glance time.Duration // gap between two reads of the book for a small level; 0 is slowestPoll
 }
 
 // prober is a running probe.
@@ -149,11 +148,11 @@ type prober struct {
 
 	listed  map[exchange.Market][]*exchange.Symbol
 	plain   exchange.Request // a signed read without query and body that the venue serves
-	slowest time.Duration    // of the reads that measure the window
+	slowest time.Duration    // slowest read of the window measurement
 }
 
-// Run examines a venue. An error is only about the configuration: the venue's behaviour is in the
-// report.
+// Run examines a venue. An error is only about the configuration; the report contains the venue's
+// behavior.
 func Run(ctx context.Context, config Config) (*Report, error) {
 	if _, err := rest.New(rest.Config{BaseURL: config.BaseURL, Signer: config.Signer}); err != nil {
 		return nil, err // the client has the rules for addresses
@@ -206,7 +205,7 @@ func (c *Config) fill() {
 	}
 }
 
-// signed runs the steps that need keys, each if the one before allows it.
+// signed runs the steps that need keys. Each runs if the previous one succeeded.
 func (p *prober) signed(ctx context.Context) {
 	switch {
 	case p.config.Key == "":
@@ -228,7 +227,7 @@ func (p *prober) signed(ctx context.Context) {
 	p.delays(ctx)
 }
 
-// take writes down the habits that were seen.
+// take copies the observed habits into the report.
 func (r *Report) take(h *habits) {
 	for _, list := range r.Lists {
 		switch {
@@ -264,7 +263,7 @@ func (p *prober) skip(why string, names ...string) {
 	}
 }
 
-// Failed returns how many steps failed.
+// Failed returns the number of failed steps.
 func (r *Report) Failed() (count int) {
 	for _, step := range r.Steps {
 		if step.Outcome == Fail {
@@ -274,7 +273,7 @@ func (r *Report) Failed() (count int) {
 	return count
 }
 
-// settle turns the measurements into bounds that hold.
+// settle converts the measurements into safe bounds.
 func (r *Report) settle() {
 	s := &r.Settings
 	s.WindowMS, s.VisibilityMS, s.StalenessMS = unmeasuredWindow.Milliseconds(), unmeasuredVisibility.Milliseconds(), unmeasuredStaleness.Milliseconds()

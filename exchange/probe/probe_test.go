@@ -183,7 +183,7 @@ func TestBothMarketsAreExaminedAndNothingIsLeftOpen(t *testing.T) {
 	}
 	profile := r.Profile(time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC))
 	for _, want := range []string{"measured: 2026-11-22}", "spot_history: echoed",
-		`payload: "{timestamp}{method}{path}{body}"`, "sign: full", "# not found out:"} {
+		`payload: "{timestamp}{method}{path}{body}"`, "sign: full", "# not determined:"} {
 		if !strings.Contains(profile, want) {
 			t.Errorf("want %q in the profile, have\n%s", want, profile)
 		}

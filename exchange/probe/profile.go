@@ -10,8 +10,8 @@ import (
 	"botd/exchange"
 )
 
-// Profile writes the report as a profile for botd.yaml: what was measured, and as comments what was
-// not.
+// Profile formats the report as a profile for botd.yaml, with the measured settings, and the
+// unmeasured ones as comments.
 func (r *Report) Profile(day time.Time) string {
 	var b strings.Builder
 	line := func(format string, values ...any) { fmt.Fprintf(&b, format+"\n", values...) }
@@ -44,12 +44,12 @@ func (r *Report) Profile(day time.Time) string {
 		line("# seen: %s", name)
 	}
 	for _, what := range r.Unknown() {
-		line("# not found out: %s", what)
+		line("# not determined: %s", what)
 	}
 	return b.String()
 }
 
-// writeWords writes the foreign status words whose meaning was seen.
+// writeWords writes the venue's status words whose meaning is known.
 func (r *Report) writeWords(line func(string, ...any)) {
 	if len(r.Words) == 0 {
 		return
@@ -68,7 +68,7 @@ func (r *Report) writeWords(line func(string, ...any)) {
 	}
 }
 
-// writeSettle writes the bounds of each market that was measured in full.
+// writeSettle writes the bounds of each completely measured market.
 func (r *Report) writeSettle(line func(string, ...any), day time.Time) {
 	if !r.Settings.Has("window") || len(r.Markets) == 0 {
 		line("# settle: not measured in full; run with --trade")
@@ -87,12 +87,12 @@ func (r *Report) writeSettle(line func(string, ...any), day time.Time) {
 	}
 }
 
-// bounds are D and L with the margin that a few orders in a quiet market need.
+// bounds returns D and L with the margin that a few orders in a quiet market require.
 func (d *Delays) bounds() (visibilityMS, stalenessMS int64) {
 	return roundUp(max(minDelayMS, delayFactor*d.VisibilityMS), 100), roundUp(max(minDelayMS, delayFactor*d.StalenessMS), 100)
 }
 
-// Unknown lists what this probe could not find out.
+// Unknown lists what this probe could not determine.
 func (r *Report) Unknown() []string {
 	unknown := []string{
 		"whether a list is now and then empty, or older, where the probe did not see it (it watched for seconds)",

@@ -55,7 +55,7 @@ func (p *prober) unreached(err error) bool {
 	return false
 }
 
-// certificateWarning is how long before a certificate expires the probe warns.
+// certificateWarning is the remaining validity of a certificate below which the probe warns.
 const certificateWarning = 14 * 24 * time.Hour
 
 func reached(target string, state *tls.ConnectionState, took time.Duration) Step {
@@ -71,7 +71,8 @@ func reached(target string, state *tls.ConnectionState, took time.Duration) Step
 	return step
 }
 
-// publicOrder has every public operation, the lists first: the others need scales.
+// publicOrder lists every public operation. The symbol lists come first, because the others need
+// their scales.
 var publicOrder = []exchange.Operation{
 	exchange.FuturesHealth, exchange.FuturesPing, exchange.FuturesTime,
 	exchange.FuturesSymbols, exchange.FuturesMarginLevels, exchange.FuturesSymbolMarginLevels, exchange.FuturesTickers, exchange.FuturesTicker,
@@ -86,7 +87,7 @@ func (p *prober) public(ctx context.Context) {
 	}
 }
 
-// needsList reports whether an answer's numbers are in a symbol's units.
+// needsList reports whether an answer contains numbers in a symbol's units.
 func needsList(operation exchange.Operation) bool {
 	switch operation {
 	case exchange.FuturesHealth, exchange.FuturesPing, exchange.FuturesTime, exchange.FuturesSymbols, exchange.FuturesMarginLevels, exchange.SpotPairs:
@@ -134,7 +135,7 @@ func (p *prober) ask(ctx context.Context, operation exchange.Operation) {
 	p.add(step)
 }
 
-// keep stores the lists.
+// keep stores the symbol lists.
 func (p *prober) keep(operation exchange.Operation, r *reply) {
 	if operation == exchange.FuturesTime {
 		p.offset = time.UnixMilli(r.answer.ServerTimeMS).Sub(r.ended)
@@ -167,7 +168,7 @@ func (p *prober) pick(market exchange.Market) *exchange.Symbol {
 	return nil
 }
 
-// describe returns what an answer contains, and what is odd about it.
+// describe returns the content of an answer and its irregularity, if any.
 func describe(request *exchange.Request, a *exchange.Answer) (what, odd string) {
 	switch request.Operation {
 	case exchange.FuturesHealth, exchange.FuturesPing:
@@ -176,7 +177,7 @@ func describe(request *exchange.Request, a *exchange.Answer) (what, odd string) 
 		return time.UnixMilli(a.ServerTimeMS).UTC().Format(time.RFC3339), ""
 	case exchange.FuturesSymbols, exchange.SpotPairs:
 		if len(a.Symbols.Items()) == 0 {
-			return "0 symbols", "nothing is listed: nothing can be traded there"
+			return "0 symbols", "the market lists no symbols and cannot be traded"
 		}
 		return fmt.Sprintf("%d symbols", len(a.Symbols.Items())), ""
 	case exchange.FuturesMarginLevels, exchange.FuturesSymbolMarginLevels:
@@ -238,8 +239,8 @@ func describeCandles(request *exchange.Request, c *exchange.Candles) (what, odd 
 
 const clockTries = 5
 
-// clock reads the server's time several times; the shortest round trip counts, since the time is
-// taken somewhere within it.
+// clock reads the server's time several times and uses the shortest round trip, because the server
+// read its clock at some moment within it.
 func (p *prober) clock(ctx context.Context) {
 	best := time.Duration(1<<63 - 1)
 	var fault error
@@ -268,7 +269,7 @@ func (p *prober) clock(ctx context.Context) {
 	p.add(step)
 }
 
-// limits reports what the answers show about rate limits.
+// limits reports the rate limits that the answers reveal.
 func (p *prober) limits() {
 	rate := float64(p.calls) / max(time.Since(p.began).Seconds(), 0.001)
 	if p.limited > 0 {

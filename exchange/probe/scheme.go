@@ -8,14 +8,14 @@ import (
 	"botd/exchange/wire"
 )
 
-// A scheme is one way to sign: a product of what is signed in which order, what is between, and how address, body and
-// signature are written. Its cost is how unlikely it is, by what venues do.
+// A scheme is one way to sign: the signed parts and their order, their separator, and the spelling
+// of address, body and signature. Its cost is its unlikelihood, judged by common venues.
 type scheme struct {
 	wire.Signer
 	cost int
 }
 
-// choice is one way to write a part of a scheme.
+// choice is one spelling of a part of a scheme.
 type choice struct {
 	text string
 	cost int
@@ -24,22 +24,22 @@ type choice struct {
 // The choices of each part, likely ones first.
 var (
 	separators = []choice{{"", 0}, {`\n`, 2}, {"|", 6}, {".", 6}, {"&", 6}, {":", 7}, {",", 7}, {" ", 8}, {"-", 8}, {"_", 8}, {"+", 9}}
-	// What is signed of an address: all of it, its parts, or one of them.
+	// The signed parts of an address: all of it, its parts, or one of them.
 	resources = []choice{{"{path}", 0}, {"{route}SEP{query}", 2}, {"{route}{query}", 3}, {"{route}", 3}, {"{query}", 4}}
 	// In [ ] with the separator before it: only with a body. After ~ the separator is always there.
 	bodies = []choice{{"{body}", 0}, {"[{body}]", 1}, {"{body_sha256}", 2}, {"{body_base64}", 2}, {"[{body_sha256}]", 3}, {"[{body_base64}]", 3},
 		{"~[{body_sha256}]", 4}, {"", 3}}
 	encodings = []choice{{"hex", 0}, {"base64", 1}}
-	// Schemes that are more common than their parts.
+	// Schemes that are more common than the combination of their parts.
 	common = []choice{{"{timestamp}.{body}", 3}, {"{timestamp}{key}{query}{body}", 3}, {"{query}{body}", 3}}
 )
 
-// Parts of a scheme, by the letters of their orders.
+// Parts of a scheme, by their letters in an order.
 const (
 	partTime, partMethod, partResource, partKey = 't', 'm', 'r', 'k'
 )
 
-// orders are what is signed in which order, without the body.
+// orders returns the possible orders of the signed parts, without the body.
 func orders() (all []choice) {
 	for _, set := range []choice{{"tmr", 0}, {"tr", 2}, {"ktmr", 3}, {"ktr", 3}, {"tm", 6}, {"kt", 5}, {"t", 5}, {"mr", 6}, {"r", 6}} {
 		for _, order := range permutations(set.text) {
@@ -50,8 +50,8 @@ func orders() (all []choice) {
 	return all
 }
 
-// orderCost is how unlikely an order is: the method comes before the address, the time first or last, and the key is
-// first or beside the time.
+// orderCost returns the unlikelihood of an order: usually the method precedes the address, the time
+// is first or last, and the key is first or next to the time.
 func orderCost(order string) (cost int) {
 	at := func(part byte) int { return strings.IndexByte(order, part) }
 	if at(partMethod) >= 0 && at(partResource) >= 0 && at(partMethod)+1 != at(partResource) {
@@ -69,7 +69,7 @@ func orderCost(order string) (cost int) {
 	return cost
 }
 
-// resources are the ways to write the address of an order that has one.
+// resources returns the possible spellings of the address in an order.
 func (c choice) resources() []choice {
 	if strings.IndexByte(c.text, partResource) < 0 {
 		return []choice{{}}
@@ -89,13 +89,13 @@ func permutations(letters string) (all []string) {
 	return all
 }
 
-// templates are what is signed, in every order with every choice.
+// templates are the signed texts in every order with every choice.
 var templates = sync.OnceValue(func() (all []choice) {
 	for _, order := range orders() {
 		for _, separator := range separators {
 			for _, resource := range order.resources() {
 				if separator.text == "" && strings.Contains(resource.text, "SEP") {
-					continue // it is the same as the next one
+					continue // identical to the next one
 				}
 				for _, body := range bodies {
 					cost := order.cost + separator.cost + resource.cost + body.cost
@@ -110,8 +110,8 @@ var templates = sync.OnceValue(func() (all []choice) {
 	return append(all, common...)
 })
 
-// schemes are all ways to sign that are known, likely ones first. paths are the ways to sign an address with a path of
-// its own.
+// schemes returns all known signature schemes, likely ones first. paths are the ways to sign an
+// address that has a path.
 func schemes(paths []string) []scheme {
 	var byCost [][]scheme
 	for _, template := range templates() {
@@ -134,8 +134,8 @@ type parts struct {
 	join                      string // before a body at the end
 }
 
-// joins are what may be between a body and the other parts: what is between those, or where one of the two is nothing, the
-// other.
+// joins returns the possible separators between a body and the other parts: their separator, or, if
+// one of the two is empty, the other.
 func joins(separator, body choice) []choice {
 	all := []choice{{separator.text, 0}}
 	switch {
@@ -150,7 +150,7 @@ func joins(separator, body choice) []choice {
 	return all
 }
 
-// written are the templates of an order of parts. A body with another separator than theirs is at the end.
+// written returns the templates of an order of parts. A body with a different separator comes last.
 func (c choice) written(p parts, cost int) (all []choice) {
 	first := 0
 	if p.body == "" || p.join != p.separator {
@@ -163,8 +163,8 @@ func (c choice) written(p parts, cost int) (all []choice) {
 	return all
 }
 
-// template writes an order of parts with a body before the part at a place, and what that place costs: at the end
-// nothing, before a time at the end little.
+// template combines an order of parts with a body before the part at a place, and returns the cost
+// of that place: none at the end, little before a time at the end.
 func (c choice) template(p parts, place int) (template string, cost int) {
 	names := map[byte]string{partTime: "{timestamp}", partMethod: "{method}", partKey: "{key}",
 		partResource: strings.ReplaceAll(p.resource, "SEP", p.separator)}

@@ -9,23 +9,23 @@ import (
 	"botd/exchange/wire"
 )
 
-// search finds the scheme that a venue wants, by signed reads that place nothing.
+// search finds a venue's signature scheme with signed reads, which place nothing.
 type search struct {
 	p        *prober
-	prefix   string // the path of the venue's address
+	prefix   string // path of the venue's address
 	reads    [3]signedRead
 	refusals int
 }
 
-// signedRead is one kind of read: the first of its requests that the venue serves, and what of it was refused and
-// accepted. Schemes that sign it alike are one to it.
+// signedRead is one kind of read: the first of its requests that the venue serves, and the signed
+// texts that were refused and accepted. Schemes that sign it identically are equivalent for it.
 type signedRead struct {
 	what     string
-	requests []exchange.Request // those to try; none is left where the venue serves none
+	requests []exchange.Request // requests to try; empty if the venue serves none
 	encoded  wire.HTTPRequest   // the first one
 	refused  map[string]bool
 	accepted string
-	by       wire.Signer // whose text was accepted
+	by       wire.Signer // signer whose text was accepted
 }
 
 func (r *signedRead) request() *exchange.Request { return &r.requests[0] }
@@ -58,7 +58,8 @@ func (s *search) begin(r *signedRead) (err error) {
 	return err
 }
 
-// signs returns what stands for the text that a scheme signs of a read: its signature at one time by one secret.
+// signs returns a key for the text that a scheme signs for a read: its signature at a fixed time
+// with a fixed secret.
 func (s *search) signs(signer wire.Signer, r *signedRead) string {
 	path := r.encoded.Path
 	if signer.Paths != wire.SignRoute {
@@ -67,7 +68,7 @@ func (s *search) signs(signer wire.Signer, r *signedRead) string {
 	return signer.Sign(nil, wire.Signed{Timestamp: "0", Method: r.encoded.Method, Path: path, Key: s.p.key, Body: r.encoded.Body})
 }
 
-// possible reports whether a scheme agrees with all answers so far.
+// possible reports whether a scheme is consistent with all answers so far.
 func (s *search) possible(signer wire.Signer) bool {
 	for i := range s.reads {
 		r := &s.reads[i]
@@ -81,7 +82,7 @@ func (s *search) possible(signer wire.Signer) bool {
 	return true
 }
 
-// try sends the reads that the venue did not accept from a scheme yet, up to the first refusal.
+// try sends the reads that the venue has not yet accepted from a scheme, up to the first refusal.
 func (s *search) try(ctx context.Context, signer wire.Signer) (all bool, v verdict, reply reply) {
 	for i := 0; i < len(s.reads); i++ {
 		r := &s.reads[i]
@@ -119,7 +120,7 @@ func (s *search) untried() (text string) {
 	return text
 }
 
-// partly says which reads were accepted where not all were.
+// partly names the accepted reads if the venue did not accept all of them.
 func (s *search) partly() (text string) {
 	for i := range s.reads {
 		if r := &s.reads[i]; r.accepted != "" {

@@ -14,15 +14,15 @@ import (
 	"botd/internal/plural"
 )
 
-// verdict is what a signed read shows about its signature.
+// verdict is the conclusion about a signature from one signed read.
 type verdict uint8
 
 const (
 	accepted    verdict = iota
-	otherwise           // the signature is a different one
+	otherwise           // the signature scheme is wrong
 	outside             // the timestamp is outside the window
-	keyRefused          // nothing else need be tried
-	unavailable         // no answer that proves anything
+	keyRefused          // further attempts are pointless
+	unavailable         // the answer proves nothing
 	guarded             // a web page
 )
 
@@ -45,14 +45,15 @@ func judge(r *reply) verdict {
 	case r.status == http.StatusUnauthorized, errors.As(r.err, &refusal) && refusal.Code == exchange.CodeInvalidSignature:
 		return otherwise
 	case r.status == http.StatusBadRequest:
-		return otherwise // some say it this way
+		return otherwise // some venues answer this way
 	}
 	return unavailable
 }
 
-// signature tries schemes until signed reads are accepted: one without query and body, which settles what is signed of
-// every request in which order and encoding, then one with a query, and one with a body. A refusal excludes every scheme
-// that would sign that read in the same way, and an acceptance every other.
+// signature tries schemes until signed reads are accepted: first one without query and body, which
+// determines the signed parts of every request and the encoding, then one with a query, and one
+// with a body. A refusal excludes every scheme that would sign that read identically, and an
+// acceptance excludes every other.
 func (p *prober) signature(ctx context.Context) bool {
 	search, err := p.newSearch()
 	if err != nil {
@@ -98,18 +99,18 @@ func (p *prober) signature(ctx context.Context) bool {
 	}
 	p.report.Refused = true
 	p.add(Step{Name: "signature", Outcome: Fail, What: fmt.Sprintf("%s refused%s", plural.Of(search.refusals, "signature"), search.partly()),
-		Hint: "is the secret the key's own? ask the venue what it wants signed, and try it with --signature-payload and --signature-encoding; " +
+		Hint: "is the secret the key's own? ask the venue for its signature scheme and set it with --signature-payload and --signature-encoding; " +
 			"--signature-tries tries more"})
 	return false
 }
 
-// schemes are the configured one, then all others by their likelihood.
+// schemes returns the configured scheme, followed by all others by likelihood.
 func (p *prober) schemes() []scheme {
 	own := p.config.Signer
 	own.Template, own.Encoding, own.Paths = cmp.Or(own.Template, wire.DefaultTemplate), cmp.Or(own.Encoding, "hex"), cmp.Or(own.Paths, wire.SignFull)
 	paths := []string{wire.SignFull}
 	if address, err := url.Parse(p.base); err == nil && address.Path != "" {
-		paths = append(paths, wire.SignRoute) // only then is there a difference
+		paths = append(paths, wire.SignRoute) // only then do they differ
 	}
 	return append([]scheme{{Signer: own}}, schemes(paths)...)
 }
@@ -124,8 +125,8 @@ var hints = map[verdict]string{
 // windowStep is the precision of the window.
 const windowStep = 50 * time.Millisecond
 
-// window finds the oldest and the newest timestamp that a signed read may have. The reads place
-// nothing, so any may be accepted.
+// window finds the oldest and the newest timestamp that the venue accepts in a signed read. The
+// reads place nothing, so any of them may be accepted.
 func (p *prober) window(ctx context.Context) {
 	began := p.calls
 	p.slowest = 0
@@ -153,7 +154,7 @@ func (p *prober) window(ctx context.Context) {
 }
 
 // bound finds how far a timestamp may be shifted in a direction: it doubles the shift until it is
-// refused, then halves the gap. open is true when even the largest shift was accepted.
+// refused, then halves the gap. open is true if even the largest shift was accepted.
 func (p *prober) bound(ctx context.Context, sign time.Duration) (within time.Duration, open bool, err error) {
 	good, bad := time.Duration(0), time.Duration(0)
 	for shift := time.Second; bad == 0; shift *= 2 {
@@ -186,7 +187,7 @@ func (p *prober) bound(ctx context.Context, sign time.Duration) (within time.Dur
 }
 
 // admits reports whether a timestamp with that shift is accepted. The signature is known to be
-// right, so any refusal is about the timestamp.
+// valid, so any refusal concerns the timestamp.
 func (p *prober) admits(ctx context.Context, shift time.Duration) (bool, error) {
 	r := p.patiently(ctx, p.plain, shift)
 	p.slowest = max(p.slowest, r.took())

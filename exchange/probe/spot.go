@@ -11,7 +11,7 @@ import (
 )
 
 // spot places the smallest order far from the price on the spot market, follows it through the open
-// list, cancels it, and looks for it in the history.
+// list, cancels it, and waits for it in the history.
 func (p *prober) spot(ctx context.Context, seen *Delays) {
 	step := Step{Name: "spot", Outcome: OK}
 	order, err := p.tiny(ctx, exchange.Spot)
@@ -53,7 +53,8 @@ func (p *prober) spot(ctx context.Context, seen *Delays) {
 	p.add(step)
 }
 
-// inList reads a list until it has an order, or does not, and returns the time since then.
+// inList reads a list until it contains an order, or no longer does, and returns the time since
+// then.
 func (p *prober) inList(ctx context.Context, list exchange.Operation, order *exchange.NewOrder, id int64, wanted bool, since time.Time) (time.Duration, error) {
 	for end := time.Now().Add(p.config.MaxWait); ; {
 		r := p.patiently(ctx, exchange.Request{Operation: list, Symbol: order.Symbol}, 0)
@@ -86,7 +87,7 @@ func (p *prober) inList(ctx context.Context, list exchange.Operation, order *exc
 	}
 }
 
-// unread names why rows of a list could not be read.
+// unread returns the reason why rows of a list could not be read.
 func unread(answer *exchange.Answer) string {
 	if len(answer.Unreadable) == 0 {
 		return ""
@@ -94,20 +95,20 @@ func unread(answer *exchange.Answer) string {
 	return fmt.Sprintf("; %d rows cannot be read: %s", len(answer.Unreadable), answer.Unreadable[0].Why)
 }
 
-// List is what one list shows of an order that was placed with a client order id.
+// List describes how one list shows an order placed with a client order id.
 type List struct {
 	List    string `json:"list"`
 	Echoes  bool   `json:"echoes"` // its rows have the client order id
 	AfterMS int64  `json:"after_ms"`
 }
 
-// listNames are the lists of a profile's client_order_id.
+// listNames maps operations to the lists in a profile's client_order_id.
 var listNames = map[exchange.Operation]string{
 	exchange.FuturesOrder: "futures_order", exchange.FuturesOpenOrders: "futures_open", exchange.SpotOpenOrders: "spot_open",
 	exchange.SpotOrderHistory: "spot_history",
 }
 
-// noteList remembers what a list showed first.
+// noteList records a list's first sight of the order.
 func (p *prober) noteList(operation exchange.Operation, echoes bool, after time.Duration) {
 	name := listNames[operation]
 	for i := range p.report.Lists {

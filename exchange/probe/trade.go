@@ -10,14 +10,14 @@ import (
 	"botd/exchange"
 )
 
-// Intervals of watching an order.
+// Intervals for watching an order.
 const (
 	pollInterval = 20 * time.Millisecond
-	settleFor    = time.Second // reads continue this long after an order is gone, to catch an old one
+	settleFor    = time.Second // reads continue this long after an order has ended, to detect stale reads
 )
 
-// delays measures each market by itself, whatever the other one does: with orders far from the price, and with the
-// smallest that fill.
+// delays measures each market independently, with orders far from the price and with the smallest
+// orders that fill.
 func (p *prober) delays(ctx context.Context) {
 	p.empties(ctx)
 	markets := []exchange.Market{exchange.Futures, exchange.Spot}
@@ -50,8 +50,9 @@ func (p *prober) delays(ctx context.Context) {
 		"a read is up to %d ms old (L); the largest of %d", both.VisibilityMS, both.StalenessMS, both.Rounds)})
 }
 
-// futures places a tiny order far from the price several times, measures how long it takes to become visible, cancels
-// it, and measures how long it is still reported. Rounds are 0 where one failed.
+// futures places a tiny order far from the price several times, measures how long it takes to
+// become visible, cancels it, and measures how long reads still return it. The result is empty if a
+// round failed.
 func (p *prober) futures(ctx context.Context, seen *Delays) {
 	order, err := p.tiny(ctx, exchange.Futures)
 	if err != nil {
@@ -63,14 +64,14 @@ func (p *prober) futures(ctx context.Context, seen *Delays) {
 		step := p.round(ctx, order, seen)
 		p.add(step)
 		if step.Outcome == Fail {
-			*seen = Delays{} // what failed was not measured
+			*seen = Delays{} // a failed step measured nothing
 			return
 		}
 	}
 }
 
-// empties reads lists that are empty in most accounts, and asks for an order that there is not, to see how
-// both are written.
+// empties reads lists that are empty in most accounts and requests an order that does not exist, to
+// see how the venue writes both.
 func (p *prober) empties(ctx context.Context) {
 	for _, operation := range []exchange.Operation{exchange.FuturesOpenOrders, exchange.FuturesOpenPositions, exchange.SpotOpenOrders, exchange.SpotUserTrades,
 		exchange.SpotOrderHistory} {
@@ -112,7 +113,7 @@ func (p *prober) tiny(ctx context.Context, market exchange.Market) (exchange.New
 	return order, nil
 }
 
-// round runs one order's life.
+// round runs the life of one order.
 func (p *prober) round(ctx context.Context, order exchange.NewOrder, seen *Delays) Step {
 	symbol, _ := p.symbols.Symbol(order.Key())
 	step := Step{Name: "trade", Outcome: OK}
@@ -123,7 +124,7 @@ func (p *prober) round(ctx context.Context, order exchange.NewOrder, seen *Delay
 	}
 	watch := orderWatch{p: p, id: id, order: &order, sent: placed.began}
 	shown, err := watch.until(ctx, true)
-	cancelErr := p.withdraw(context.WithoutCancel(ctx), exchange.Request{Operation: exchange.FuturesCancel, OrderID: id}) // even when the user gave up
+	cancelErr := p.withdraw(context.WithoutCancel(ctx), exchange.Request{Operation: exchange.FuturesCancel, OrderID: id}) // even if the user interrupted
 	if err == nil && cancelErr == nil {
 		_, err = watch.until(ctx, false)
 	}
@@ -140,7 +141,8 @@ func (p *prober) round(ctx context.Context, order exchange.NewOrder, seen *Delay
 	return step
 }
 
-// place places an order, and returns its id and the call; 0 when there is no such order, and the step says why.
+// place places an order and returns its id and the call. The id is 0 if there is no such order; the
+// step then contains the reason.
 func (p *prober) place(ctx context.Context, step *Step, operation exchange.Operation, order *exchange.NewOrder) (id int64, placed reply) {
 	placed = p.submit(ctx, exchange.Request{Operation: operation, Order: *order})
 	step.Status, step.LatencyMS = placed.status, ms(placed.took())
@@ -155,7 +157,7 @@ func (p *prober) place(ctx context.Context, step *Step, operation exchange.Opera
 	return id, placed
 }
 
-// failed notes what went wrong with an order that was placed.
+// failed records the failure of a placed order.
 func (s *Step) failed(order *exchange.NewOrder, id int64, err, cancelErr error) {
 	s.Outcome, s.What = Fail, fmt.Sprintf("order %d: %v", id, err)
 	if cancelErr != nil {
@@ -163,8 +165,8 @@ func (s *Step) failed(order *exchange.NewOrder, id int64, err, cancelErr error) 
 	}
 }
 
-// submit sends a placement, and waits for its answer even if the user gives up meanwhile: else nobody would know whether
-// there is an order.
+// submit sends a placement and waits for its answer even if the user interrupts meanwhile;
+// otherwise it would be unknown whether the order exists.
 func (p *prober) submit(ctx context.Context, request exchange.Request) reply {
 	if err := ctx.Err(); err != nil {
 		return reply{err: err}
@@ -172,7 +174,8 @@ func (p *prober) submit(ctx context.Context, request exchange.Request) reply {
 	return p.call(context.WithoutCancel(ctx), request, 0)
 }
 
-// lost looks for an order whose placement got no answer; 0 when it was refused, was not sent, or does not appear.
+// lost searches for an order whose placement got no answer. It returns 0 if the order was refused,
+// was not sent, or does not appear.
 func (p *prober) lost(order *exchange.NewOrder, placed *reply) int64 {
 	var refusal *exchange.Refusal
 	refused, patience := errors.As(placed.err, &refusal), p.config.MaxWait
@@ -182,7 +185,7 @@ func (p *prober) lost(order *exchange.NewOrder, placed *reply) int64 {
 	if refused && (refusal.Unauthorized() || order.Type == exchange.MarketOrder) {
 		return 0
 	}
-	if refused { // an exchange may execute what it refuses
+	if refused { // an exchange may execute an order that it refuses
 		patience = settleFor
 	}
 	ctx := context.Background()
@@ -205,7 +208,7 @@ func (p *prober) lost(order *exchange.NewOrder, placed *reply) int64 {
 	return 0
 }
 
-// withdraw cancels an order until the venue confirms, or the order does not exist.
+// withdraw cancels an order until the venue confirms or reports that the order does not exist.
 func (p *prober) withdraw(ctx context.Context, cancel exchange.Request) error {
 	var err error
 	for range 5 {
@@ -219,8 +222,8 @@ func (p *prober) withdraw(ctx context.Context, cancel exchange.Request) error {
 	return fmt.Errorf("cancel: %w", err)
 }
 
-// orderWatch follows one order through GET and the open list, and records reads that showed less
-// than an earlier one.
+// orderWatch follows one order through GET and the open list, and records reads that are older than
+// an earlier one.
 type orderWatch struct {
 	p     *prober
 	id    int64
@@ -235,11 +238,11 @@ type observation struct {
 	reply
 }
 
-// until reads until both ways agree that the order is open, or that it is not, and stay so for a
-// while. It returns the time from sending until both agreed.
+// until reads until both sources agree that the order is open, or that it is not, and remain so for
+// a while. It returns the time from sending until both agreed.
 func (w *orderWatch) until(ctx context.Context, open bool) (time.Duration, error) {
 	var first [2]time.Time // when GET and the list first reported it
-	var newest time.Time   // when it was first reported at all
+	var newest time.Time   // when either first reported it
 	end := time.Now().Add(w.p.config.MaxWait)
 	for {
 		for i, read := range [2]func(context.Context) (observation, error){w.get, w.list} {
@@ -254,7 +257,7 @@ func (w *orderWatch) until(ctx context.Context, open bool) (time.Duration, error
 					newest = seen.ended
 				}
 			case seen.open != open && !newest.IsZero():
-				// The read began after the change was visible, and did not show it.
+				// The read began after the change was visible but did not show it.
 				w.stale = max(w.stale, seen.began.Sub(newest))
 				first[i] = time.Time{}
 			}

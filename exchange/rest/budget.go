@@ -12,8 +12,8 @@ import (
 	"botd/exchange"
 )
 
-// priority orders the requests that wait for the budget: canceling and reducing before settling,
-// then opening, then the engine's market data, and last what people watch.
+// priority orders the requests that wait for the budget: first canceling and reducing, then
+// settling, then opening, then the engine's market data, and last data for viewers.
 type priority int
 
 const (
@@ -33,25 +33,25 @@ func priorityOf(request *exchange.Request) priority {
 		return priorityEnter
 	case operation.Changes():
 		return priorityExit
-	case operation.Signed(), operation == exchange.FuturesTime, // no clock, no signature
+	case operation.Signed(), operation == exchange.FuturesTime, // without the clock there is no signature
 		operation == exchange.FuturesTickers, operation == exchange.SpotTickers: // a round waits for the prices
 		return prioritySettle
 	}
 	return priorityWatch
 }
 
-// reservedShare of a burst is left to exits: a kill switch sends its first requests at once,
-// however busy everything else is.
+// reservedShare is the part of a burst reserved for exits, so that a kill switch sends its first
+// requests at once, however busy everything else is.
 const reservedShare = 5
 
 // budget releases requests at a rate: the highest priority first, and in order of arrival within a
 // priority.
 type budget struct {
-	reserve     float64    // requests that only exits may take
+	reserve     float64    // requests reserved for exits
 	mu          sync.Mutex // guards all below
 	limiter     *rate.Limiter
-	queued      [priorities][]chan struct{} // each is closed when its turn comes
-	timer       *time.Timer                 // calls serve when the next request may go
+	queued      [priorities][]chan struct{} // each channel is closed when its turn comes
+	timer       *time.Timer                 // calls serve at the time of the next request
 	pausedUntil time.Time
 }
 
@@ -65,7 +65,7 @@ func newBudget(perSecond float64, burst int) *budget {
 	return &budget{limiter: rate.NewLimiter(rate.Limit(perSecond), burst), reserve: float64(burst / reservedShare)}
 }
 
-// wait returns when it is the caller's turn or the request was recalled, or with the context's
+// wait returns nil on the caller's turn or when the request was recalled, or else the context's
 // error.
 func (b *budget) wait(ctx context.Context, p priority, recalled <-chan struct{}) error {
 	if err := ctx.Err(); err != nil {
@@ -91,7 +91,7 @@ func (b *budget) wait(ctx context.Context, p priority, recalled <-chan struct{})
 	if i := slices.Index(b.queued[p], turn); i >= 0 {
 		b.queued[p] = slices.Delete(b.queued[p], i, i+1)
 	}
-	return ctx.Err() // a turn that arrived at the same moment is lost: one request less
+	return ctx.Err() // a turn that arrived at the same moment is lost, which costs one request
 }
 
 func (b *budget) outranked(p priority) bool {
@@ -107,10 +107,10 @@ func (b *budget) take(now time.Time, p priority) bool {
 	return !now.Before(b.pausedUntil) && b.limiter.TokensAt(now) >= b.needs(p) && b.limiter.AllowN(now, 1)
 }
 
-// needs is how many requests the budget must have left for one of a priority.
+// needs returns the number of requests that the budget must have left for one of a priority.
 func (b *budget) needs(p priority) float64 {
 	if p == priorityExit || b.limiter.Limit() == rate.Inf {
-		return 0 // the limiter itself asks for one
+		return 0 // the limiter itself requires one
 	}
 	return 1 + b.reserve
 }
@@ -146,7 +146,7 @@ func (b *budget) serve() {
 	}
 }
 
-// paused returns when requests resume; zero when there is no pause.
+// paused returns the time at which requests resume, or zero if there is no pause.
 func (b *budget) paused() time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()

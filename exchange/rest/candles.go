@@ -6,7 +6,8 @@ import (
 	"botd/exchange"
 )
 
-// FuturesCandlesPage and SpotCandlesPage are candles a page (interface, Limits).
+// FuturesCandlesPage and SpotCandlesPage are the maximum numbers of candles per page (interface,
+// Limits).
 const FuturesCandlesPage, SpotCandlesPage = 1500, 500
 
 // Span narrows a list. Zero fields are not sent; the venue's defaults apply.
@@ -15,10 +16,10 @@ type Span struct {
 	Limit, Offset  int
 }
 
-// Candles returns a symbol's candles, oldest first. On futures the one being formed is
-// included, and without a start they are the newest; 500 when span.Limit is 0, at most 1500;
-// span.Offset is not sent. On spot start and end are required; 100 when span.Limit is 0, at
-// most 500; there are no 30m and 1w candles [Futures candle, Spot public].
+// Candles returns a symbol's candles, oldest first. On futures they include the forming candle and,
+// without a start, are the newest; the default limit is 500, at most 1500, and span.Offset is not
+// sent. On spot start and end are required; the default limit is 100, at most 500, and there are no
+// 30m and 1w candles [Futures candle, Spot public].
 func (c *Client) Candles(ctx context.Context, key exchange.SymbolKey, interval exchange.Interval, span Span) (*exchange.Candles, error) {
 	request := exchange.Request{Operation: exchange.FuturesCandles, Symbol: key.Name, Interval: interval,
 		StartMS: span.StartMS, EndMS: span.EndMS, Limit: span.Limit}

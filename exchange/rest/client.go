@@ -29,22 +29,22 @@ type Config struct {
 	Key       string
 	Secret    []byte
 	Signer    wire.Signer       // the zero value is the default of decisions.md
-	Profile   *wire.Profile     // how the venue writes what the interface leaves open; nil is the interface alone
-	Transport http.RoundTripper // nil is a transport of the client's own
+	Profile   *wire.Profile     // the venue's choices that the interface leaves open; nil for the interface alone
+	Transport http.RoundTripper // nil for a transport owned by the client
 	Timeout   time.Duration     // of one attempt; 0 is DefaultTimeout
 	Budget    float64           // requests per second and market; 0 is unlimited
-	Burst     int               // requests at once; 0 is the budget of one second
+	Burst     int               // requests at once; 0 is one second of the budget
 	Clock     func() time.Time  // nil is time.Now
 	Observe   func(Observation) // nil for none; may be called from several goroutines at once
 }
 
-// String returns the address alone, never key or secret.
+// String returns only the address, never key or secret.
 func (c Config) String() string { return "client of " + redact(c.BaseURL) }
 
-// GoString is String, so that no verb of fmt prints the secret.
+// GoString returns the same as String, so that no verb of fmt prints the secret.
 func (c Config) GoString() string { return c.String() }
 
-// RateLimited is the outcome of a request that was answered 429.
+// RateLimited is the outcome of a request answered with 429.
 const RateLimited = "rate_limited"
 
 // Observation describes one attempt, for metrics. It contains no secret.
@@ -67,14 +67,14 @@ type Client struct {
 	http    *http.Client
 	traced  bool // the transport reports when it has a connection
 	budgets map[exchange.Market]*budget
-	guests  *rate.Limiter // for people who watch, of both markets
+	guests  *rate.Limiter // for viewers, of both markets
 	symbols *SymbolTable
 	listing gate // one goroutine reads the symbols at a time
 	clock   serverClock
 	syncing gate // one goroutine reads the clock at a time
 }
 
-// New makes a client. It sends nothing.
+// New creates a client. It sends nothing.
 func New(config Config) (*Client, error) {
 	base, err := checkBase(config.BaseURL)
 	if err != nil {
@@ -98,7 +98,7 @@ func New(config Config) (*Client, error) {
 	c := &Client{config: config, base: base, symbols: NewSymbolTable(), listing: newGate(), syncing: newGate(), clock: serverClock{now: config.Clock}}
 	c.SetCredentials(config.Key, config.Secret)
 	_, c.traced = config.Transport.(*http.Transport)
-	// A redirect would send the key to another host and repeat a POST.
+	// Following a redirect would send the key to another host and repeat a POST.
 	c.http = &http.Client{Transport: config.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	c.budgets = map[exchange.Market]*budget{
 		exchange.Futures: newBudget(config.Budget, config.Burst), exchange.Spot: newBudget(config.Budget, config.Burst),
@@ -113,7 +113,8 @@ type credentials struct {
 	secret []byte
 }
 
-// SetCredentials signs with another key of the same account from the next request on.
+// SetCredentials makes the client sign with another key of the same account from the next request
+// on.
 func (c *Client) SetCredentials(key string, secret []byte) {
 	c.keys.Store(&credentials{key, secret})
 }
@@ -124,7 +125,7 @@ func checkBase(address string) (string, error) {
 		return "", fmt.Errorf("base_url %q is not an http(s) address", redact(address))
 	}
 	if base.User != nil || base.RawQuery != "" || base.Fragment != "" {
-		return "", errors.New("base_url holds a user, a query or a fragment: credentials belong in key_file and secret_file")
+		return "", errors.New("base_url contains a user, a query or a fragment: credentials belong in key_file and secret_file")
 	}
 	if base.Scheme == "http" && !loopback(base.Hostname()) {
 		return "", fmt.Errorf("base_url http://%s: http is for loopback only, use https", base.Host)
@@ -149,20 +150,21 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// String returns the address alone, never key or secret.
+// String returns only the address, never key or secret.
 func (c *Client) String() string { return c.config.String() }
 
-// GoString is String, so that no verb of fmt prints the secret.
+// GoString returns the same as String, so that no verb of fmt prints the secret.
 func (c *Client) GoString() string { return c.String() }
 
-// PausedUntil returns when a market's requests resume after the venue asked for a pause; zero when
-// there is no pause.
+// PausedUntil returns the time at which a market's requests resume after the venue requested a
+// pause, or zero if there is no pause.
 func (c *Client) PausedUntil(market exchange.Market) time.Time { return c.budgets[market].paused() }
 
-// Symbols returns the table of instruments, which is empty until the client needs it.
+// Symbols returns the table of instruments, which is empty until a request needs it.
 func (c *Client) Symbols() *SymbolTable { return c.symbols }
 
-// prepare gets what the request needs: symbols for its scales, the clock for its signature.
+// prepare fetches the prerequisites of the request: symbols for its scales, the clock for its
+// signature.
 func (c *Client) prepare(ctx context.Context, operation exchange.Operation) error {
 	if needsSymbols(operation) && !c.symbols.holds(operation.Market()) {
 		if err := c.list(ctx, operation.Market(), false); err != nil {
@@ -175,12 +177,12 @@ func (c *Client) prepare(ctx context.Context, operation exchange.Operation) erro
 	return nil
 }
 
-// notReady reports that a request was not sent because another one failed.
+// notReady reports that a request was not sent because a prerequisite failed.
 func notReady(operation exchange.Operation, err error) error {
 	return &exchange.Unavailable{Operation: operation, Reason: "not sent: " + err.Error()}
 }
 
-// gate admits one goroutine at a time. The others wait with their contexts.
+// gate admits one goroutine at a time. The others wait, bounded by their contexts.
 type gate chan struct{}
 
 func newGate() gate { return make(gate, 1) }

@@ -10,14 +10,14 @@ import (
 
 // Bounds of the clock.
 const (
-	clockAttempts = 3                // the attempt with the shortest round trip counts
-	clockAge      = 15 * time.Minute // older than this, reads fetch it again
-	clockJump     = time.Second      // difference between the local clock and the elapsed time
+	clockAttempts = 3                // the attempt with the shortest round trip is used
+	clockAge      = 15 * time.Minute // reads refresh an older clock
+	clockJump     = time.Second      // minimum difference between the local clock and the elapsed time that counts as a jump
 	noRoundTrips  = time.Duration(1<<63 - 1)
 )
 
 // serverClock is the server's time. It advances with the elapsed time, so a step of the local clock
-// does not move it.
+// does not affect it.
 type serverClock struct {
 	now func() time.Time
 
@@ -43,8 +43,8 @@ func (s *serverClock) doubt() {
 	s.doubtful = true
 }
 
-// stale reports whether the clock must be read before a signature. An old reading is good enough
-// for a request that cannot wait.
+// stale reports whether the clock must be read before a signature. A request that cannot wait uses
+// an old reading.
 func (s *serverClock) stale(canWait bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,11 +67,12 @@ func (s *serverClock) read() (server, local time.Time, bound time.Duration) {
 	return s.server.Add(local.Sub(s.local)), local, s.bound
 }
 
-// SyncClock reads the server's time (interface, Authentication 6). It takes the middle of the round
+// SyncClock reads the server's time (interface, Authentication 6). It uses the middle of the round
 // trip, so the error is at most half of it.
 func (c *Client) SyncClock(ctx context.Context) error { return c.synchronize(ctx, true) }
 
-// synchronize reads the clock, unless must is false and another goroutine just did.
+// synchronize reads the clock. If must is false, it skips the read if another goroutine has just
+// done it.
 func (c *Client) synchronize(ctx context.Context, must bool) error {
 	if err := c.syncing.enter(ctx); err != nil {
 		return err
@@ -111,19 +112,19 @@ func (c *Client) OffsetMS() (offset, bound int64) {
 // ClockReading is one reading of the exchange's clock by TrackClock.
 type ClockReading struct {
 	Offset, Bound time.Duration // as Offset returns them
-	Jumped        time.Duration // the step of the local clock, or sleep of the machine, that caused the reading; 0 for none
-	Err           error         // the clock could not be read: the last good reading stays in use
+	Jumped        time.Duration // the step of the local clock, or the machine's sleep, that triggered the reading; 0 for none
+	Err           error         // the clock could not be read: the last successful reading stays in use
 }
 
 // Intervals of TrackClock.
 const (
-	jumpEvery = time.Second // how often it checks for a jump
+	jumpEvery = time.Second // interval of the checks for a jump
 	syncAgain = 5 * time.Second
 )
 
 // TrackClock reads the exchange's clock at an interval, and at once after the local clock was set
-// or the machine slept, until the context ends. It reports each reading. The elapsed time stands
-// still while a machine sleeps: without this, everything unsigned would use an old time until the
+// or the machine has slept, until the context ends. It reports each reading. The elapsed time stops
+// while a machine sleeps: without TrackClock, everything unsigned would use an old time until the
 // next signature.
 func (c *Client) TrackClock(ctx context.Context, every time.Duration, report func(ClockReading)) {
 	ticker := time.NewTicker(jumpEvery)

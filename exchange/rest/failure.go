@@ -14,13 +14,13 @@ import (
 	"botd/exchange/wire"
 )
 
-// notSent is an error that happened before the first byte could be sent.
+// notSent is an error from before the first byte could be sent.
 func notSent(operation exchange.Operation, why string, cause error) error {
 	return &exchange.Unavailable{Operation: operation, Reason: "not sent: " + why, Err: cause}
 }
 
-// failed is a network error. Only an error before the connection was made proves that the exchange
-// received nothing.
+// failed returns the fate of a network error. Only an error before the connection was established
+// proves that the exchange received nothing.
 func failed(operation exchange.Operation, err error, sent bool) fate {
 	switch {
 	case !sent:
@@ -31,7 +31,7 @@ func failed(operation exchange.Operation, err error, sent bool) fate {
 	return fate{err: &exchange.Unavailable{Operation: operation, Reason: reason(err), Err: err}, again: true}
 }
 
-// tooLong is the error for an answer longer than maxBody.
+// tooLong returns the error for an answer longer than maxBody.
 func tooLong(operation exchange.Operation) error {
 	malformed := &exchange.Malformed{Operation: operation, What: "it is longer than 8 MiB"}
 	if operation.Places() {
@@ -40,7 +40,7 @@ func tooLong(operation exchange.Operation) error {
 	return malformed
 }
 
-// neverConnected recognises a connection error by its type, for transports that do not report
+// neverConnected recognizes a connection error by its type, for transports that do not report
 // connections.
 func neverConnected(err error) bool {
 	var (
@@ -50,7 +50,7 @@ func neverConnected(err error) bool {
 	return errors.As(err, &operation) && operation.Op == "dial" || errors.As(err, &dns)
 }
 
-// reason names a network error from a closed set, suitable as a metric label.
+// reason classifies a network error into a closed set, suitable as a metric label.
 func reason(err error) string {
 	var (
 		network     net.Error
@@ -79,7 +79,7 @@ func reason(err error) string {
 	return "network error"
 }
 
-// scrubbed removes secrets from the venue's text, in case the venue repeats them. All other text in
+// scrubbed removes secrets from the venue's text in case the venue repeats them. All other text in
 // these errors is botd's own.
 func (c *Client) scrubbed(err error, signature string) error {
 	var (
@@ -93,13 +93,13 @@ func (c *Client) scrubbed(err error, signature string) error {
 		malformed.What = c.scrub(malformed.What, signature)
 		var unknown *wire.UnknownSymbolError
 		if !errors.As(malformed.Err, &unknown) {
-			malformed.Err = nil // its text is in What
+			malformed.Err = nil // What contains its text
 		}
 	}
 	return err
 }
 
-// scrubRows removes secrets from what is carried of rows that cannot be read.
+// scrubRows removes secrets from unreadable rows.
 func (c *Client) scrubRows(rows []exchange.UnreadableRow, signature string) {
 	for i := range rows {
 		row := &rows[i]
@@ -114,7 +114,7 @@ func (c *Client) scrub(text, signature string) string {
 	return wire.Redact(text, string(keys.secret), signature, keys.key, string(c.config.Secret), c.config.Key)
 }
 
-// redact removes everything before the host of an address.
+// redact removes the part of an address before its host.
 func redact(address string) string {
 	if at := strings.LastIndex(address, "@"); at >= 0 {
 		return "(hidden)" + address[at:]

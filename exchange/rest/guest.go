@@ -9,19 +9,18 @@ import (
 	"botd/exchange"
 )
 
-// Share of the request budget that guests may use together, and what stands for the budget
-// where it is unlimited.
+// Guests' share of the request budget, and the substitute for an unlimited budget.
 const (
 	guestShare      = 10 // a tenth
 	guestOfNoBudget = 50 // requests per second
 	guestBurst      = 5  // seconds of the share at once
 )
 
-// Guest reads public data for people who watch, not for the engine. All guests together use
-// a tenth of the request budget, and their requests go last.
+// Guest reads public data for viewers, not for the engine. All guests together use a tenth of the
+// request budget, and their requests go last.
 type Guest struct{ client *Client }
 
-// Guest returns a reader for people who watch.
+// Guest returns a reader for viewers.
 func (c *Client) Guest() *Guest { return &Guest{c} }
 
 func newGuests(budget float64) *rate.Limiter {
@@ -36,15 +35,15 @@ type guestKey struct{}
 // Do performs a read of public data.
 func (g *Guest) Do(ctx context.Context, request exchange.Request) (exchange.Answer, error) {
 	if operation := request.Operation; operation.Signed() || operation.Changes() {
-		return exchange.Answer{}, fmt.Errorf("%s is not public: it is not read for people who watch", operation)
+		return exchange.Answer{}, fmt.Errorf("%s is not public and not available to viewers", operation)
 	}
 	return g.client.Do(context.WithValue(ctx, guestKey{}, true), request)
 }
 
 type urgentKey struct{}
 
-// Urgent has requests made with the context go before everything that is no exit: the kill
-// switch's readings.
+// Urgent gives requests made with the context priority over everything except exits. The kill
+// switch uses it for its reads.
 func Urgent(ctx context.Context) context.Context { return context.WithValue(ctx, urgentKey{}, true) }
 
 // await waits until a request may be sent.

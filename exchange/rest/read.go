@@ -17,7 +17,7 @@ const (
 	maxTries     = 4
 	firstBackoff = 200 * time.Millisecond
 	maxBackoff   = 5 * time.Second
-	maxPause     = 30 * time.Second // the caller must wait out a longer Retry-After
+	maxPause     = 30 * time.Second // the caller must wait itself for a longer Retry-After
 )
 
 // read retries a read while venue or network are unavailable, once more after -1021 with a new
@@ -59,12 +59,12 @@ func (c *Client) read(ctx context.Context, request *exchange.Request) (exchange.
 	}
 }
 
-// namesUnknown reports whether a row's symbol is not in the table.
+// namesUnknown reports whether the symbol of a row is missing from the table.
 func namesUnknown(answer *exchange.Answer) bool {
 	return slices.ContainsFunc(answer.Unreadable, func(row exchange.UnreadableRow) bool { return row.UnknownSymbol && row.Symbol != "" })
 }
 
-// relisted reads a market's list again where it is old enough, and reports whether it did.
+// relisted reads a market's list again if it is old enough, and reports whether it did.
 func (c *Client) relisted(ctx context.Context, market exchange.Market) bool {
 	return c.symbols.age(market, c.config.Clock()) >= relistAfter && c.list(ctx, market, true) == nil
 }

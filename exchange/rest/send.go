@@ -17,7 +17,7 @@ import (
 	"botd/exchange/wire"
 )
 
-// maxBody is the longest answer that is read, in bytes.
+// maxBody is the maximum length of an answer, in bytes.
 const maxBody = 8 << 20
 
 // fate is the outcome of one attempt.
@@ -55,7 +55,7 @@ func (c *Client) DoBefore(ctx context.Context, request exchange.Request, limit e
 		return answer, fate.err
 	}
 	// A placement is sent once, whatever happens. A cancel or a leverage change could be repeated,
-	// but the engine decides that.
+	// but that decision is the engine's.
 	answer, fate := c.try(ctx, &request, limit)
 	return answer, fate.err
 }
@@ -164,7 +164,7 @@ func (c *Client) sign(request *http.Request, encoded *wire.HTTPRequest, nowMS in
 		Timestamp: timestamp, Method: encoded.Method, Path: path, Key: keys.key, Body: encoded.Body}))
 }
 
-// understand reads an answer that arrived in full.
+// understand parses a completely received answer.
 func (c *Client) understand(request *exchange.Request, outgoing *http.Request, response *http.Response, body []byte) (exchange.Answer, fate) {
 	received := wire.HTTPResponse{Status: response.StatusCode, RetryAfter: c.inSeconds(response.Header.Get("Retry-After")), Body: body}
 	answer, err := c.config.Profile.DecodeAnswer(request, received, c.symbols)

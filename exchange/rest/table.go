@@ -46,7 +46,7 @@ func (t *SymbolTable) All() []*exchange.Symbol {
 	return all
 }
 
-// holds reports whether a market's list was read.
+// holds reports whether a market's list has been read.
 func (t *SymbolTable) holds(market exchange.Market) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -59,7 +59,7 @@ func (t *SymbolTable) age(market exchange.Market, now time.Time) time.Duration {
 	return now.Sub(t.readAt[market])
 }
 
-// replace stores a market's new list. A symbol that is no longer listed stays, since orders of it
+// replace stores a market's new list. A symbol that is no longer listed stays, because orders on it
 // may still be reported, but it is not tradable.
 func (t *SymbolTable) replace(market exchange.Market, symbols []*exchange.Symbol, now time.Time) {
 	t.mu.Lock()
@@ -79,7 +79,7 @@ func (t *SymbolTable) replace(market exchange.Market, symbols []*exchange.Symbol
 	t.readAt[market] = now
 }
 
-// needsSymbols reports whether an operation's request or answer has prices or quantities in a
+// needsSymbols reports whether an operation's request or answer contains prices or quantities in a
 // symbol's units.
 func needsSymbols(operation exchange.Operation) bool {
 	switch operation {
@@ -92,8 +92,8 @@ func needsSymbols(operation exchange.Operation) bool {
 	return true
 }
 
-// RefreshSymbols reads both markets' lists and the futures margin levels. Where one market's list
-// cannot be read, the other's is read all the same.
+// RefreshSymbols reads both markets' lists and the futures margin levels. A failure of one market's
+// list does not stop the other.
 func (c *Client) RefreshSymbols(ctx context.Context) error {
 	if err := c.listing.enter(ctx); err != nil {
 		return err
@@ -102,17 +102,18 @@ func (c *Client) RefreshSymbols(ctx context.Context) error {
 	return errors.Join(c.listFutures(ctx), c.listSpot(ctx))
 }
 
-// relistAfter is how old a list must be before an unknown symbol makes the client read it again.
+// relistAfter is the minimum age of a list at which an unknown symbol makes the client read it
+// again.
 const relistAfter = 30 * time.Second
 
-// list reads one market's list if there is none, or again if an unknown symbol was named.
+// list reads one market's list if there is none, or again if an unknown symbol occurred.
 func (c *Client) list(ctx context.Context, market exchange.Market, again bool) error {
 	if err := c.listing.enter(ctx); err != nil {
 		return err
 	}
 	defer c.listing.leave()
 	if c.symbols.holds(market) && !(again && c.symbols.age(market, c.config.Clock()) >= relistAfter) {
-		return nil // another goroutine just did
+		return nil // another goroutine has just read it
 	}
 	if market == exchange.Spot {
 		return c.listSpot(ctx)
@@ -137,7 +138,7 @@ func (c *Client) listFutures(ctx context.Context) error {
 	}
 	brackets := c.brackets(ctx)
 	symbols := listed.Symbols.Items()
-	for _, symbol := range symbols { // new from the wire: nobody else has them yet
+	for _, symbol := range symbols { // just parsed: no other goroutine uses them yet
 		symbol.Brackets = brackets[symbol.Name]
 		if known, found := c.symbols.Symbol(symbol.Key()); found && len(symbol.Brackets) == 0 {
 			symbol.Brackets = known.Brackets
@@ -147,8 +148,8 @@ func (c *Client) listFutures(ctx context.Context) error {
 	return nil
 }
 
-// brackets reads the margin levels, sorted. Where they cannot be read, symbols keep those that
-// were, or have none, and all else goes on.
+// brackets reads the margin levels, sorted. If they cannot be read, symbols keep the previous ones
+// or have none, and everything else continues.
 func (c *Client) brackets(ctx context.Context) map[string][]exchange.Bracket {
 	brackets := map[string][]exchange.Bracket{}
 	levels, fate := c.read(ctx, &exchange.Request{Operation: exchange.FuturesMarginLevels})
@@ -158,11 +159,11 @@ func (c *Client) brackets(ctx context.Context) map[string][]exchange.Bracket {
 	return bracketsOf(&levels)
 }
 
-// addBrackets gives listed symbols the margin levels that are known, and asks once for those of symbols
-// that have none: they may not have been answered at the start.
+// addBrackets assigns the known margin levels to listed symbols, and requests them once for symbols
+// without any, because the request may have failed at the start.
 func (c *Client) addBrackets(ctx context.Context, symbols []*exchange.Symbol) {
 	if !c.symbols.holds(exchange.Futures) {
-		return // the client's own first reading of the list has both
+		return // the client's first read of the list includes both
 	}
 	missing := false
 	for _, symbol := range symbols {
@@ -176,7 +177,7 @@ func (c *Client) addBrackets(ctx context.Context, symbols []*exchange.Symbol) {
 	}
 	levels, fate := c.try(ctx, &exchange.Request{Operation: exchange.FuturesMarginLevels}, exchange.SendLimit{})
 	if fate.err != nil {
-		return // what needs them is refused (risk), the rest goes on
+		return // the risk check refuses orders that need them; the rest continues
 	}
 	brackets := bracketsOf(&levels)
 	for _, symbol := range symbols {
@@ -187,7 +188,8 @@ func (c *Client) addBrackets(ctx context.Context, symbols []*exchange.Symbol) {
 	c.symbols.replace(exchange.Futures, symbols, c.config.Clock())
 }
 
-// bracketsOf returns the margin levels by symbol, sorted; none of a symbol of which one cannot be read.
+// bracketsOf returns the sorted margin levels by symbol. A symbol with an unreadable level has
+// none.
 func bracketsOf(levels *exchange.Answer) map[string][]exchange.Bracket {
 	brackets := map[string][]exchange.Bracket{}
 	for _, level := range levels.Levels.Items() {

@@ -12,8 +12,8 @@ const DefaultLeverage = 10
 
 const quoteAsset = "USDT"
 
-// AccountConfig is the initial state of an account. Do identifies an account by its name; over HTTP
-// that is the key.
+// AccountConfig is the initial state of an account. Do identifies an account by its name, which is
+// the key over HTTP.
 type AccountConfig struct {
 	Name         string
 	FuturesUSDT  exchange.Amount
@@ -22,9 +22,9 @@ type AccountConfig struct {
 	FuturesTaker exchange.Rate
 	SpotMaker    exchange.Rate
 	SpotTaker    exchange.Rate
-	ReadOnly     bool // refuses every call that changes something
-	Leverage     int  // of every symbol until it is set; 0 is DefaultLeverage
-	FeeFromQuote bool // charge spot fees in USDT on both sides, for backtests; else in the received asset
+	ReadOnly     bool // refuses every call that changes state
+	Leverage     int  // initial leverage of every symbol; 0 is DefaultLeverage
+	FeeFromQuote bool // charge spot fees in USDT on both sides, for backtests; otherwise in the received asset
 }
 
 // DefaultAccount returns the account of decisions.md: 10000 USDT on futures,
@@ -37,7 +37,7 @@ func DefaultAccount(name string) AccountConfig {
 	}
 }
 
-// account is one account of both markets.
+// account is one account on both markets.
 type account struct {
 	config AccountConfig
 	index  int
@@ -45,22 +45,22 @@ type account struct {
 	money          Money // all but Unrealized
 	orderMargin    exchange.Amount
 	positionMargin exchange.Amount
-	profits, needs positionSum // of positions: unrealised profit, maintenance margin
+	profits, needs positionSum // of positions: unrealized profit, maintenance margin
 	holdings       []holding   // by index of the book
 	positions      []*position // open ones, by id
 	history        []*position // closed, oldest first
 	closed         int         // number of all closed positions, including forgotten ones
 	futuresOrders  orderList
-	unsettled      bool // is in Exchange.unsettled
+	unsettled      bool // listed in Exchange.unsettled
 
 	balances   []balance // by index of the asset
 	spotOrders []*order  // oldest first
 	spotList   orderList
 	trades     []exchange.UserTrade // oldest first
 
-	tracked bool // is in the tracker
+	tracked bool // listed in the tracker
 	written struct {
-		known  bool // Changes has written its settings
+		known  bool // Changes has written the account's settings
 		closed int  // number of closed positions that Changes has written
 	}
 }
@@ -69,32 +69,32 @@ type account struct {
 type holding struct {
 	leverage int
 	position *position
-	reducing exchange.Quantity // sum that open reduceOnly orders may still fill
-	funding  exchange.Amount   // net funding paid since the exchange was made; not in snapshots
+	reducing exchange.Quantity // quantity that open reduceOnly orders may still fill
+	funding  exchange.Amount   // net funding paid since the exchange was created; not in snapshots
 }
 
 // balance is one asset of the spot wallet.
 type balance struct{ free, frozen exchange.Amount }
 
-// Money is an account's futures wallet and where it comes from, exact to the last digit:
+// Money is an account's futures wallet and its origin, exact to the last digit:
 //
 //	Wallet = Deposits + Realized - Funding - Fees + Insurance
 //
-// Insurance is what the exchange covered when a liquidation would have left the wallet below zero.
-// It is zero for an account that never went bankrupt.
+// Insurance is the amount that the exchange covered when liquidations would have left the wallet
+// below zero. It is zero for an account that never went bankrupt.
 type Money struct {
 	Wallet         exchange.Amount
 	Deposits       exchange.Amount
 	Realized       exchange.Amount // price differences of closed quantities
 	Funding        exchange.Amount // net paid
 	Fees           exchange.Amount // liquidation fees included
-	LiquidationFee exchange.Amount // the part of Fees that liquidations charged
+	LiquidationFee exchange.Amount // the part of Fees charged by liquidations
 	Insurance      exchange.Amount
 	Unrealized     exchange.Amount // at the mark prices
 	Liquidations   int             // positions closed by liquidation
 }
 
-// Equity is the wallet plus unrealised profit.
+// Equity returns the wallet plus unrealized profit.
 func (m *Money) Equity() exchange.Amount { return m.Wallet.Add(m.Unrealized) }
 
 // AddAccount opens an account.
@@ -126,7 +126,8 @@ func (x *Exchange) AddAccount(config AccountConfig) error {
 	return nil
 }
 
-// named returns an account, or nil. It remembers the last one, since a backtest has one and asks for it again and again.
+// named returns an account, or nil. It caches the last one, because a backtest has a single account
+// and looks it up all the time.
 func (x *Exchange) named(name string) *account {
 	if a := x.asked; a != nil && a.config.Name == name {
 		return a
@@ -180,7 +181,7 @@ func (x *Exchange) join(config AccountConfig) *account {
 	return a
 }
 
-// addAsset adds an asset that no symbol has and renumbers the indexes behind it.
+// addAsset adds a new asset and renumbers the indexes behind it.
 func (x *Exchange) addAsset(asset string) {
 	at, found := slices.BinarySearch(x.assets, asset)
 	if found {
@@ -211,14 +212,14 @@ func (a *account) open(market exchange.Market) *orderList {
 	return &a.spotList
 }
 
-// forgetSpotOrders drops the orders that the exchange has forgotten.
+// forgetSpotOrders drops orders that the exchange has forgotten.
 func (a *account) forgetSpotOrders(orders *orderStore) {
 	a.spotOrders = slices.DeleteFunc(a.spotOrders, func(o *order) bool {
 		return orders.of(a, exchange.Spot, o.ID) == nil
 	})
 }
 
-// Money returns an account's futures money; zero for an unknown account.
+// Money returns an account's futures money, or zero for an unknown account.
 func (x *Exchange) Money(name string) Money {
 	a := x.named(name)
 	if a == nil {
@@ -238,14 +239,15 @@ func (x *Exchange) Position(name, symbol string) (exchange.Position, bool) {
 	return a.holdings[b.index].position.report(), true
 }
 
-// Held is a position as its owner needs it: Position without what only the interface shows.
+// Held is the part of a Position that its owner needs, without the fields that only the interface
+// shows.
 type Held struct {
 	ID       int64
 	Quantity exchange.Quantity // signed
 	Cost     exchange.Amount   // sum of price x quantity
 }
 
-// Held returns an account's position of a symbol; zero when there is none.
+// Held returns an account's position in a symbol, or zero if there is none.
 func (x *Exchange) Held(name, symbol string) Held {
 	a, b := x.named(name), x.find(exchange.SymbolKey{Market: exchange.Futures, Name: symbol})
 	if a == nil || b == nil || a.holdings[b.index].position == nil {
@@ -258,7 +260,8 @@ func (x *Exchange) Held(name, symbol string) Held {
 	return Held{p.id, p.remaining, p.cost}
 }
 
-// Margin returns an account's futures equity as shown to it, and what of it is available for orders.
+// Margin returns an account's futures equity as the account sees it, and the part available for
+// orders.
 func (x *Exchange) Margin(name string) (equity, available exchange.Amount) {
 	a := x.named(name)
 	if a == nil {
@@ -294,7 +297,7 @@ func (x *Exchange) OpenOrders(name string, market exchange.Market) int {
 	return 0
 }
 
-// Leverage returns an account's leverage on a symbol, 0 when unknown.
+// Leverage returns an account's leverage on a symbol, or 0 if unknown.
 func (x *Exchange) Leverage(name, symbol string) int {
 	a, b := x.named(name), x.find(exchange.SymbolKey{Market: exchange.Futures, Name: symbol})
 	if a == nil || b == nil {
@@ -303,8 +306,8 @@ func (x *Exchange) Leverage(name, symbol string) int {
 	return a.holdings[b.index].leverage
 }
 
-// Transfer moves money into a wallet of an account, or out of it when the amount is
-// negative, as a deposit or a withdrawal does.
+// Transfer moves money into an account's wallet, or out of it if the amount is negative, like a
+// deposit or a withdrawal.
 func (x *Exchange) Transfer(name string, market exchange.Market, asset string, amount exchange.Amount) error {
 	a := x.named(name)
 	if a == nil {
@@ -322,6 +325,6 @@ func (x *Exchange) Transfer(name string, market exchange.Market, asset string, a
 		}
 		a.balances[at].free = a.balances[at].free.Add(amount)
 	}
-	x.clearing.markChanged(a) // its positions are liquidated at other prices now
+	x.clearing.markChanged(a) // its positions now liquidate at other prices
 	return nil
 }

@@ -10,13 +10,13 @@ import (
 // maxPrice is the highest price of a symbol, in its units.
 const maxPrice exchange.Price = 1 << 60
 
-// Directions in which a stop price is reached.
+// Directions from which a price reaches a stop price.
 const (
-	falling = iota // by a price at or below it
-	rising         // by a price at or above it
+	falling = iota // reached by a price at or below it
+	rising         // reached by a price at or above it
 )
 
-// book is one symbol: its price, the quotes of its market, the accounts' orders.
+// book is one symbol: its price, its market's quotes, and the accounts' orders.
 type book struct {
 	exchange    *Exchange
 	symbol      *exchange.Symbol
@@ -29,40 +29,40 @@ type book struct {
 	updateID    int64        // lastUpdateId of depth
 
 	market            Market
-	tape              *tape          // the same market, when it plays recorded candles
-	traded            *tradeTape     // the same market, when it plays recorded trades
-	fed               *fed           // the same market, when it is fed: its quotes are external and finite
-	liquiditySeed     uint64         // seeds the levels of a random market; 0 where every level has maxNotional
-	consumed          [2]consumed    // taken quantity: bids at falling, asks at rising
-	spread            exchange.Price // distance of the quotes from the last price; 0: at the price itself, unlimited
+	tape              *tape          // the same market, if it plays recorded candles
+	traded            *tradeTape     // the same market, if it plays recorded trades
+	fed               *fed           // the same market, if it is fed: its quotes are external and finite
+	liquiditySeed     uint64         // seeds the levels of a random market; 0 if every level has maxNotional
+	consumed          [2]consumed    // consumed quantity: bids at falling, asks at rising
+	spread            exchange.Price // distance of the quotes from the last price; 0: unlimited quantity at the price itself
 	moveMS            int64          // time of the market's next move
-	skipped           bool           // SkipTo moved past it
+	skipped           bool           // SkipTo has passed it
 	restored          bool           // the price comes from a snapshot
 	positions         []*position    // open positions of all accounts
 	funding           []FundingPoint
-	fundingMS         int64 // time of the next payment; never on spot
-	positionFundingMS int64 // time of the next payment that concerns a position
+	fundingMS         int64 // time of the next payment; never for spot
+	positionFundingMS int64 // time of the next payment that affects a position
 
 	// Nothing happens while the price stays between floor and ceiling.
-	stale                           bool           // they must be computed again
+	stale                           bool           // they must be recomputed
 	liquidationKnown                bool           // liquidation prices are included
-	markVersion                     uint64         // with coupled positions: the mark count at which they were computed
+	markVersion                     uint64         // with coupled positions: the mark version for which they were computed
 	orderLow                        exchange.Price // bounds from orders
 	orderHigh                       exchange.Price
-	safeLow, safeHigh               exchange.Price // with coupled positions: the corridor
+	safeLow, safeHigh               exchange.Price // with coupled positions: the corridor without liquidations
 	floor, ceiling                  exchange.Price
 	liquidationLow, liquidationHigh exchange.Price // mark prices that liquidate an account
 
-	costs      Costs             // of taking, on recorded candles
+	costs      Costs             // costs of taking, on recorded candles
 	volume     float64           // of the recorded candle being played
-	allowance  exchange.Quantity // quantity that volume still allows
+	allowance  exchange.Quantity // quantity that the volume still allows
 	written    bookNumbers       // as last written by Changes
-	quoted     exchange.Price    // before slippage, of the present fill
+	quoted     exchange.Price    // price before slippage of the current fill
 	trails     bool              // a stop follows the price of a position
-	trailing   exchange.Price    // where it is to be by now, 0 while it does not follow
-	trailsFrom exchange.Price    // the price from which on it does
+	trailing   exchange.Price    // the stop's current target price, 0 while it does not follow
+	trailsFrom exchange.Price    // price from which it follows
 
-	past    *past // of a random market
+	past    *past // history of a random market
 	trades  []exchange.Trade
 	tradeID int64
 	candles builder
@@ -101,7 +101,7 @@ func (b *book) ask() (exchange.Price, bool) {
 	return b.symbol.FloorPrice(b.last) + b.spread + exchange.Price(b.consumed[rising].levels)*b.symbol.PriceTick, b.last > 0
 }
 
-// bid returns the highest price at which the market buys; close to zero there is none.
+// bid returns the highest price at which the market buys. Close to zero there is none.
 func (b *book) bid() (exchange.Price, bool) {
 	if b.fed != nil {
 		return b.fed.best(exchange.Sell)
@@ -113,7 +113,7 @@ func (b *book) bid() (exchange.Price, bool) {
 	return price, b.last > 0 && price > 0
 }
 
-// quantityFor is Symbol.QuantityFor with a maximum, so that no price, however small, overflows.
+// quantityFor is Symbol.QuantityFor with a maximum, so that even a tiny price does not overflow.
 func quantityFor(s *exchange.Symbol, amount exchange.Amount, price exchange.Price) exchange.Quantity {
 	const maximum = 1 << 60
 	if amount.Sign() <= 0 || price <= 0 {
@@ -125,7 +125,7 @@ func quantityFor(s *exchange.Symbol, amount exchange.Amount, price exchange.Pric
 	return s.QuantityFor(amount, price)
 }
 
-// checkPrice returns an error for a price that is out of bounds.
+// checkPrice returns an error if a price is out of bounds.
 func (b *book) checkPrice(name string, price exchange.Price) error {
 	if price < b.symbol.PriceTick || price > maxPrice {
 		return fmt.Errorf("%s %s of %s is outside %s..%s", name, b.symbol.PriceDecimal(price), b.symbol.Key(),
@@ -139,14 +139,14 @@ func (b *book) checkPrice(name string, price exchange.Price) error {
 	return nil
 }
 
-// jump sets the price without passing the prices between. At a gap in recorded candles, what it
-// passed fills at the new price.
+// jump sets the price without visiting the prices in between. At a gap in recorded candles, the
+// passed orders fill at the new price.
 func (b *book) jump(price, mark exchange.Price, gap bool) {
 	b.setPrice(price, mark)
 	b.react(gap)
 }
 
-// slide moves the price through every price between and stops where something happens.
+// slide moves the price through every price in between and stops whenever something happens.
 func (b *book) slide(target exchange.Price) {
 	for b.last != target || b.mark != target {
 		b.fresh()
@@ -169,7 +169,7 @@ func (b *book) setPrice(price, mark exchange.Price) {
 	b.exchange.markVersion++
 }
 
-// react applies the present price: liquidations, then fills of resting orders, then triggers.
+// react applies the current price: liquidations, then fills of resting orders, then triggers.
 func (b *book) react(gap bool) {
 	b.fresh()
 	if b.last > b.floor && b.last < b.ceiling && b.mark > b.floor && b.mark < b.ceiling {
@@ -195,7 +195,7 @@ func (b *book) react(gap bool) {
 		b.activate(o, b.last)
 	}
 	if b.tape != nil {
-		b.tape.known = b.last // the account saw it happen
+		b.tape.known = b.last // the account has seen the fill
 	}
 	b.exchange.clearing.settleAccounts()
 }
@@ -224,7 +224,7 @@ func (b *book) fillCrossed(gap bool) {
 	}
 }
 
-// through is how far beyond a resting order the price must go for it to fill.
+// through returns the distance beyond a resting order's price at which the order fills.
 func (b *book) through() exchange.Price {
 	if b.costs.Through {
 		return b.symbol.PriceTick
@@ -232,11 +232,11 @@ func (b *book) through() exchange.Price {
 	return 0
 }
 
-// take fills a resting order, wholly or as far as the candle's volume goes. The order is the maker,
-// a quote the taker. A gap with quotes at the price itself fills at that price where a touch
-// fills, else the order's own price counts, as it does for the rest of an order that was passed
-// earlier: in a market without gaps in time a price never jumps over a resting order. It reports
-// whether there may be more to fill.
+// take fills a resting order, completely or as far as the candle's volume allows. The order is the
+// maker, a quote the taker. At a gap with quotes at the price itself, an order fills at the gap's
+// price if a touch fills; otherwise its own price applies, as for the rest of an order that was
+// passed earlier, because in a market without time gaps a price never jumps over a resting order.
+// It reports whether more may fill.
 func (b *book) take(o *order, gap bool) bool {
 	price := o.Price
 	if gap && b.spread == 0 && o.Filled == 0 && !b.costs.Through && !o.delayed && !o.triggered {
@@ -263,7 +263,7 @@ func (b *book) take(o *order, gap bool) bool {
 	return true
 }
 
-// reachedOrder returns a conditional order whose stop price is reached, or nil.
+// reachedOrder returns a conditional order whose stop price has been reached, or nil.
 func (b *book) reachedOrder() *order {
 	for i, price := range [2]exchange.Price{b.last, b.mark} {
 		if stop, ok := b.conditional[i][falling].price(); ok && price <= stop {
@@ -296,8 +296,8 @@ func (b *book) fresh() {
 	b.floor, b.ceiling = max(b.orderLow, b.liquidationLow), min(b.orderHigh, b.liquidationHigh)
 }
 
-// boundOrders computes the bounds from resting and conditional orders. Liquidation prices are
-// unknown afterwards.
+// boundOrders computes the bounds from resting and conditional orders. It invalidates the
+// liquidation prices.
 func (b *book) boundOrders() {
 	b.stale, b.liquidationKnown = false, false
 	b.orderLow, b.orderHigh = 0, math.MaxInt64
@@ -323,7 +323,7 @@ func (b *book) boundOrders() {
 	}
 }
 
-// notePositions follows the opening and closing of positions.
+// notePositions updates the symbol after positions opened or closed.
 func (b *book) notePositions() {
 	b.stale = true
 	b.positionFundingMS = never

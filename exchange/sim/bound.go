@@ -7,21 +7,21 @@ import (
 	"botd/exchange"
 )
 
-// Of a recorded candle four prices are known, and the time of two: the open and the close. What
-// happens between is a guess (path.go), good enough to say which stop, target or resting order the
-// price passed, and bad at saying what a market order would have paid at a moment. With
-// Costs.Bounded such an order pays the worst price that the market can have had between its
-// placement and its fill:
+// A recorded candle has four known prices, of which two have a known time: the open and the close.
+// The path in between is a guess (path.go). It is good enough to decide which stop, target or
+// resting order the price passed, but not for the price that a market order would have paid at a
+// given moment. With Costs.Bounded such an order pays the worst price that the market can have had
+// between its placement and its fill:
 //
 //	buy  at t: open + (high - open) * sqrt((t - open time) / interval), and the largest of these on the way
 //	sell at t: open - (open - low)  * sqrt((t - open time) / interval), and the smallest
 //
-// The root is how far a price without a trend gets with time, so the same delay costs as much on
-// candles of a minute as on those of an hour. At the open itself it is the open. More delay is never
-// better, and a little more costs a little more. It depends on the candle alone, not on the guessed
-// path, so it orders the columns of a backtest.
+// The root is how far a price without a trend moves with time, so the same delay costs as much on
+// one-minute candles as on hourly ones. At the open itself the price is the open. More delay never
+// improves the price, and slightly more costs slightly more. The bound depends only on the candle,
+// not on the guessed path, so it orders the columns of a backtest.
 
-// worse returns the price that is worse for an order of the side.
+// worse returns the price that is worse for an order on the side.
 func worse(side exchange.Side, one, other exchange.Price) exchange.Price {
 	if side == exchange.Buy {
 		return max(one, other)
@@ -29,11 +29,11 @@ func worse(side exchange.Side, one, other exchange.Price) exchange.Price {
 	return min(one, other)
 }
 
-// takesSince returns when an order set out to take.
+// takesSince returns the time from which an order can take.
 func (b *book) takesSince(o *order) int64 { return max(o.sinceMS, o.CreatedMS+b.costs.LaterMS) }
 
-// bounded returns the price that an order taking from a recorded market pays, before slippage; ok is
-// false when its limit excludes it.
+// bounded returns the price, before slippage, that a taking order pays in a recorded market. ok is
+// false if its limit excludes that price.
 func (b *book) bounded(o *order) (price exchange.Price, ok bool) {
 	now := b.exchange.nowMS
 	triggered := o.triggeredMS == now && o.worst != 0
@@ -46,8 +46,9 @@ func (b *book) bounded(o *order) (price exchange.Price, ok bool) {
 	if !o.priced() {
 		return price, b.last > 0
 	}
-	// While the price that is known is within the limit it takes, at the limit at worst. Else it rests:
-	// what an order of the account has just met is better known than the way from the open.
+	// If the known price is within the limit, the order takes, at the limit at worst. Otherwise it
+	// rests: the price that just met one of the account's orders is better known than the path from
+	// the open.
 	if worse(o.Side, price, o.Price) == price {
 		price = o.Price
 	}
@@ -58,13 +59,14 @@ func (b *book) bounded(o *order) (price exchange.Price, ok bool) {
 	case b.tape.revealed:
 		known = b.last
 	case known == o.Price && b.costs.Through && b.tape.openedMS() > b.takesSince(o):
-		return price, false // one that was there before the bar would have rested, and was not gone through
+		return price, false // an order that was there before the bar would have rested without being passed
 	}
 	return price, worse(o.Side, known, o.Price) == o.Price
 }
 
-// follow follows an order on its way to the book: a stop, which is triggered by what the path reaches meanwhile, and what was
-// placed while the path was revealed. What that meets is the path, so the worst of it since the placement counts.
+// follow follows an order on its way to the book: a stop that the path triggers meanwhile, or an
+// order placed while the path is revealed. Such an order meets the path, so the worst price on it
+// since the placement applies.
 func (m *tape) follow(b *book, o *order) {
 	if m.revealed {
 		o.worst, o.watched = b.last, true
@@ -88,8 +90,8 @@ func (m *tape) watch(b *book) {
 	}
 }
 
-// worst returns the worst price for a side, and the least volume of a bar, from one time to another,
-// which lies in the present bar.
+// worst returns the worst price for a side and the smallest volume of a bar in a period within the
+// current bar.
 func (m *tape) worst(side exchange.Side, sinceMS, nowMS int64) (price exchange.Price, volume float64) {
 	at := cursor{m.candle, m.bar, m.step}
 	if !at.back(m) {
@@ -97,7 +99,7 @@ func (m *tape) worst(side exchange.Side, sinceMS, nowMS int64) (price exchange.P
 	}
 	openMS, bar, interval := m.bounds(at)
 	if nowMS >= openMS+interval && sinceMS+1 >= openMS+interval {
-		return bar.Close, bar.Volume // in a gap of the record
+		return bar.Close, bar.Volume // in a gap in the record
 	}
 	part := min(1, float64(max(nowMS-openMS, 0))/float64(interval))
 	price, volume = reach(side, &bar, math.Sqrt(part)), bar.Volume
@@ -115,7 +117,8 @@ func (m *tape) worst(side exchange.Side, sinceMS, nowMS int64) (price exchange.P
 	return price, volume
 }
 
-// reach returns the open moved by a part of the way to the extreme that is worse for the side.
+// reach returns the open moved by a share of the distance to the extreme that is worse for the
+// side.
 func reach(side exchange.Side, bar *exchange.Candle, part float64) exchange.Price {
 	if side == exchange.Buy {
 		return bar.Open + exchange.Price(math.Ceil(float64(max(0, bar.High-bar.Open))*part))
@@ -123,7 +126,7 @@ func reach(side exchange.Side, bar *exchange.Candle, part float64) exchange.Pric
 	return bar.Open - exchange.Price(math.Ceil(float64(max(0, bar.Open-bar.Low))*part))
 }
 
-// bounds returns the bar of a cursor: when it opened, its prices and its interval.
+// bounds returns the bar at a cursor: its open time, its prices and its interval.
 func (m *tape) bounds(at cursor) (openMS int64, bar exchange.Candle, interval int64) {
 	if m.detail.covers(at.candle) {
 		bar = m.detail.candles.At(m.detail.from[at.candle] + at.bar)
@@ -136,7 +139,7 @@ func (m *tape) bounds(at cursor) (openMS int64, bar exchange.Candle, interval in
 	return bar.OpenMS, bar, int64(m.candles.Interval)
 }
 
-// openedMS returns when the present bar opened.
+// openedMS returns the open time of the current bar.
 func (m *tape) openedMS() int64 {
 	at := cursor{m.candle, m.bar, m.step}
 	if !at.back(m) {
@@ -146,8 +149,8 @@ func (m *tape) openedMS() int64 {
 	return openMS
 }
 
-// restsLate reports whether an order reaches the book when an extreme of the bar may be over: what
-// of the bar is left is unknown, so it can fill from the bar's close on.
+// restsLate reports whether an order reaches the book when an extreme of the bar may already be
+// over. The rest of the bar is unknown, so the order can fill from the bar's close on.
 func (m *tape) restsLate(nowMS int64) (closeMS int64, late bool) {
 	at := cursor{m.candle, m.bar, m.step}
 	if !at.back(m) {

@@ -2,7 +2,7 @@ package sim
 
 import "botd/exchange"
 
-// WithBrackets gives a futures symbol without margin brackets the built-in ones.
+// WithBrackets returns a futures symbol with the built-in margin brackets if it has none.
 func WithBrackets(s *exchange.Symbol) *exchange.Symbol {
 	if s.Market != exchange.Futures || len(s.Brackets) > 0 {
 		return s

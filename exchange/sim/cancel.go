@@ -22,8 +22,8 @@ func (c *call) cancelable() (*order, *exchange.Refusal) {
 	return o, nil
 }
 
-// cancelFutures accepts a cancel. The answer says PRE_CANCELED; the order is CANCELED after the
-// delay, unless it fills first.
+// cancelFutures accepts a cancel. The answer's status is PRE_CANCELED; the order is CANCELED after
+// the delay, unless it fills first.
 func (c *call) cancelFutures() *exchange.Refusal {
 	o, refusal := c.cancelable()
 	if refusal != nil {
@@ -50,8 +50,8 @@ func (c *call) cancelAllFutures() *exchange.Refusal {
 	return nil
 }
 
-// cancelSpot cancels a spot order. The answer says CANCELED and no fill follows; list, history and
-// wallet follow after the delay.
+// cancelSpot cancels a spot order. The answer's status is CANCELED and no fill follows; list,
+// history and wallet follow after the delay.
 func (c *call) cancelSpot() *exchange.Refusal {
 	b, refusal := c.symbol(c.request.Symbol)
 	if refusal != nil {
@@ -98,7 +98,7 @@ func (x *Exchange) takeOutAndCancel(o *order) exchange.Order {
 	return reported
 }
 
-// cancel ends an order after the delay, but not before it reached the book.
+// cancel ends an order after the delay, but not before it has reached the book.
 func (x *Exchange) cancel(o *order) {
 	x.version++
 	x.noteOrder(o)
@@ -109,8 +109,8 @@ func (x *Exchange) cancel(o *order) {
 	x.finish(o, canceled)
 }
 
-// setLeverage changes a symbol's leverage: at most that of the position's bracket, and not so low
-// that margin is missing.
+// setLeverage changes a symbol's leverage: at most the leverage of the position's bracket, and not
+// so low that margin is missing.
 func (c *call) setLeverage() *exchange.Refusal {
 	b, refusal := c.symbol(c.request.Symbol)
 	if refusal != nil {

@@ -8,7 +8,7 @@ import (
 	"botd/exchange"
 )
 
-// maxBaseCandles is how many minutes are stored: about 69 days.
+// maxBaseCandles is the number of stored minutes: about 69 days.
 const maxBaseCandles = 100_000
 
 // builder builds one-minute candles from prices and trades as they arrive. All other intervals are
@@ -16,10 +16,10 @@ const maxBaseCandles = 100_000
 type builder struct {
 	base exchange.Candles
 	last exchange.Price
-	off  bool // the market has recorded minutes of its own
+	off  bool // the market has its own recorded minutes
 }
 
-// roll begins the minute of a time and every empty minute before it.
+// roll begins the minute of a time and all empty minutes before it.
 func (c *builder) roll(timeMS int64, price exchange.Price) {
 	c.base.Interval = exchange.Minute1
 	open := exchange.Minute1.OpenOf(timeMS)
@@ -49,7 +49,7 @@ func (c *builder) flat(open int64) {
 	c.base.Append(exchange.Candle{OpenMS: open, Open: c.last, High: c.last, Low: c.last, Close: c.last})
 }
 
-// tick adds a price to the present candle.
+// tick adds a price to the current candle.
 func (c *builder) tick(timeMS int64, price exchange.Price) {
 	if c.off {
 		return
@@ -63,7 +63,7 @@ func (c *builder) tick(timeMS int64, price exchange.Price) {
 	c.base.Close[n-1], c.last = price, price
 }
 
-// trade adds a trade's volume, not its price, to the present candle.
+// trade adds a trade's volume, but not its price, to the current candle.
 func (c *builder) trade(timeMS int64, last exchange.Price, base, quote float64, buyerTakes bool) {
 	if c.off {
 		return
@@ -79,14 +79,14 @@ func (c *builder) trade(timeMS int64, last exchange.Price, base, quote float64, 
 	}
 }
 
-// reach widens the present candle to a trade: every trade lies within its candle.
+// reach widens the current candle to include a trade, because every trade lies within its candle.
 func (c *builder) reach(price exchange.Price) {
 	if n := c.base.Len(); !c.off && n > 0 {
 		c.base.High[n-1], c.base.Low[n-1] = max(c.base.High[n-1], price), min(c.base.Low[n-1], price)
 	}
 }
 
-// minutesFrom returns the minutes that open from fromMS to untilMS, both inclusive, and perhaps more.
+// minutesFrom returns at least the minutes that open from fromMS to untilMS, inclusive.
 func (b *book) minutesFrom(fromMS, untilMS int64) *exchange.Candles {
 	base := &b.candles.base
 	if b.past == nil || fromMS >= b.past.toMS || base.OpenMS[0] != b.past.toMS { // the oldest minutes may have been dropped
@@ -100,8 +100,8 @@ func (b *book) minutesFrom(fromMS, untilMS int64) *exchange.Candles {
 	return all
 }
 
-// builtFrom returns the candles of an interval from about a time to about another, oldest first,
-// built from the minutes.
+// builtFrom returns the candles of an interval for at least a period, oldest first, built from the
+// minutes.
 func (b *book) builtFrom(interval exchange.Interval, fromMS, untilMS int64) *exchange.Candles {
 	if b.last == 0 {
 		return &exchange.Candles{Interval: interval}
@@ -131,8 +131,8 @@ func clone(c *exchange.Candles) *exchange.Candles {
 	}
 }
 
-// window returns the candles whose open time is within startMS..endMS, both inclusive: with a start
-// the first ones, else the newest.
+// window returns the candles with an open time within startMS..endMS, inclusive: the first ones if
+// there is a start, otherwise the newest.
 func (b *book) window(interval exchange.Interval, startMS, endMS int64, fromStart bool, offset, limit int) *exchange.Candles {
 	aboutMS, untilMS := startMS, b.exchange.nowMS
 	if fromStart && b.past != nil {
@@ -180,8 +180,8 @@ func (b *book) window(interval exchange.Interval, startMS, endMS int64, fromStar
 	return part
 }
 
-// snap rounds the volumes of candles, from one on, to what their parts add up to: adding floats
-// left the last digits wrong.
+// snap rounds the volumes of candles, from a given one on, to the sums of their parts: adding
+// floats made the last digits inexact.
 func snap(c *exchange.Candles, from int, base, quote float64) {
 	for i := from; i < c.Len(); i++ {
 		c.Volume[i], c.TakerBase[i] = snapped(c.Volume[i], base), snapped(c.TakerBase[i], base)
@@ -192,8 +192,8 @@ func snap(c *exchange.Candles, from int, base, quote float64) {
 // recordedGrain is the finest step of recorded volumes: 1e-8.
 const recordedGrain = 1e8
 
-// volumeSteps returns how many volume steps make one: the power of ten of a quantityTick, and that of a
-// quantityTick times a priceTick. Recorded volumes may be finer.
+// volumeSteps returns the number of volume steps in one unit: the power of ten of a quantityTick,
+// and of a quantityTick times a priceTick. Recorded volumes may be finer.
 func (b *book) volumeSteps(recorded bool) (base, quote float64) {
 	if recorded {
 		return recordedGrain, recordedGrain
@@ -218,7 +218,7 @@ func snapped(number, grain float64) float64 {
 	return math.Round(number*grain) / grain
 }
 
-// fillColumns adds the optional columns to candles that were recorded without them.
+// fillColumns adds the missing optional columns to recorded candles.
 func fillColumns(c *exchange.Candles) {
 	n := c.Len()
 	for _, column := range []*[]float64{&c.QuoteVolume, &c.TakerBase, &c.TakerQuote} {

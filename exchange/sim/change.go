@@ -9,8 +9,8 @@ import (
 	"botd/exchange"
 )
 
-// tracker collects what changed since the last call of Changes, so that a log of changes costs what
-// happened, not what is stored.
+// tracker collects the changes since the last call of Changes, so that a log of changes grows with
+// activity, not with the stored state.
 type tracker struct {
 	on       bool
 	orders   []*order
@@ -25,7 +25,7 @@ func (x *Exchange) Track() {
 	x.tracked()
 }
 
-// tracked clears what was collected: it has been returned.
+// tracked clears the collected changes after they were returned.
 func (x *Exchange) tracked() {
 	t := &x.tracker
 	for _, o := range t.orders {
@@ -40,7 +40,7 @@ func (x *Exchange) tracked() {
 	t.orders, t.accounts, t.fillID = t.orders[:0], t.accounts[:0], x.fills.lastID
 }
 
-// noteOrder notes that an order changed.
+// noteOrder records that an order changed.
 func (x *Exchange) noteOrder(o *order) {
 	if x.tracker.on && !o.tracked {
 		o.tracked = true
@@ -48,7 +48,7 @@ func (x *Exchange) noteOrder(o *order) {
 	}
 }
 
-// noteAccount notes that an account's money, positions or settings changed.
+// noteAccount records that an account's money, positions or settings changed.
 func (x *Exchange) noteAccount(a *account) {
 	if x.tracker.on && !a.tracked {
 		a.tracked = true
@@ -56,7 +56,7 @@ func (x *Exchange) noteAccount(a *account) {
 	}
 }
 
-// Changes returns what changed since the last call, or since Track, as JSON for Merge.
+// Changes returns the changes since the last call, or since Track, as JSON for Merge.
 func (x *Exchange) Changes() ([]byte, error) {
 	if !x.tracker.on {
 		return nil, fmt.Errorf("changes of an exchange that does not track them")

@@ -6,13 +6,13 @@ import (
 	"botd/exchange"
 )
 
-// CorridorVersion counts how often the corridors were computed. Several symbols are quiet together
-// only when it is the same at the first question and at the last.
+// CorridorVersion counts the computations of the corridors. Several symbols are quiet together only
+// if it is the same at the first and at the last question.
 func (x *Exchange) CorridorVersion() uint64 { return x.corridors }
 
 // findCorridor gives each symbol the prices around its mark within which no account can be
-// liquidated, whatever the other symbols do within theirs: all may move by the same share of their
-// mark. Where there is no margin left there is no corridor, and every price is checked.
+// liquidated, as long as the other symbols stay within theirs: all may move by the same share of
+// their mark. Without any margin left there is no corridor, and every price is checked.
 func (x *Exchange) findCorridor() {
 	x.corridor = true
 	x.corridors++
@@ -34,7 +34,7 @@ func (x *Exchange) findCorridor() {
 
 // room is the share by which all marks may move at once, in any direction, while the account stays
 // above its maintenance margin. In the worst case each position loses that share of its value, and
-// its maintenance margin is that of the larger value.
+// its maintenance margin is computed for the larger value.
 func (a *account) room() float64 {
 	equity, value, needs := a.money.Wallet.Add(a.unrealized()).Float(), 0.0, a.maintenance().Float()
 	for _, p := range a.positions {

@@ -7,15 +7,15 @@ import (
 	"botd/exchange"
 )
 
-// Costs are the costs of taking from a recorded market beyond fees, and how much of it can be
-// taken. The zero value is a market that takes any quantity at its price, at once.
+// Costs are the costs of taking from a recorded market beyond fees, and the bounds on the taken
+// quantity. The zero value is a market that fills any quantity at its price, at once.
 type Costs struct {
-	Slippage  exchange.Rate // share of the price that the taker pays on top
-	Impact    exchange.Rate // further slippage: this times the order's share of the candle's volume
+	Slippage  exchange.Rate // share of the price that the taker pays in addition
+	Impact    exchange.Rate // additional slippage: this times the order's share of the candle's volume
 	VolumeCap exchange.Rate // share of a candle's volume that orders can fill; 0 is unlimited
-	Bounded   bool          // as in a backtest: what is guessed of a candle's path is never to an order's advantage (bound.go)
-	LaterMS   int64         // of the order delay: what passes in it does not count, as if the order were placed later
-	Through   bool          // a resting order fills when the price has gone a tick through it; else on a touch
+	Bounded   bool          // as in a backtest: a guess about a candle's path never favors an order (bound.go)
+	LaterMS   int64         // the part of the order delay whose events are ignored, as if the order were placed later
+	Through   bool          // a resting order fills when the price has passed it by a tick; otherwise on a touch
 }
 
 // slipped returns the price that an order pays for a quantity quoted at a price. It never passes
@@ -35,7 +35,7 @@ func (b *book) slipped(o *order, price exchange.Price, quantity exchange.Quantit
 		}
 		rate += exchange.Rate(math.Ceil(float64(float64(b.costs.Impact) * share)))
 	}
-	rate = max(rate, o.slippage) // a rest that waits for volume is not cheaper for it
+	rate = max(rate, o.slippage) // a rest that waits for volume does not become cheaper
 	o.slippage = rate
 	if rate <= 0 {
 		return price
@@ -84,9 +84,9 @@ func (b *book) spend(quantity exchange.Quantity) {
 	}
 }
 
-// postpone delays an order that would take in a gap of the record until the next candle, and reports
-// whether it must wait. Until then it is not shown, like an order within the delay. One that finds no
-// volume left is shown and waits in the book (enter).
+// postpone delays an order that would take during a gap in the record until the next candle, and
+// reports whether it must wait. Until then it is not visible, like an order within the delay. An
+// order that finds no volume left is visible and waits in the book (enter).
 func (b *book) postpone(o *order) bool {
 	if !b.recorded() || o.dead || !b.executable(o) || o.priced() && !b.matches(o) {
 		return false
@@ -100,10 +100,10 @@ func (b *book) postpone(o *order) bool {
 	return true
 }
 
-// recorded reports whether what takes is filled from a record, as in a backtest.
+// recorded reports whether taking orders are filled from a record, as in a backtest.
 func (b *book) recorded() bool { return b.costs.Bounded || b.traded != nil }
 
-// await returns the rest of an order to the book when a candle opens. Until then it is shown and
+// await returns the rest of an order to the book when a candle opens. Until then it is visible and
 // can be canceled.
 func (b *book) await(o *order) {
 	b.exchange.queue.push(b.market.opensMS(b), o, false)

@@ -16,7 +16,7 @@ func (b *book) depth(request *exchange.Request) (exchange.Depth, *exchange.Refus
 		return exchange.Depth{}, refuse(request.Operation, CodeParameter, "limit %d is not one of 5, 10, 20, 50, 100", count)
 	}
 	depth := exchange.Depth{ID: b.updateID}
-	if b.fed != nil { // the venue's own book counts: accounts' orders are not in it
+	if b.fed != nil { // the venue's own book applies, without the accounts' orders
 		depth.Bids = append(depth.Bids, b.fed.bids[:min(count, len(b.fed.bids))]...)
 		depth.Asks = append(depth.Asks, b.fed.asks[:min(count, len(b.fed.asks))]...)
 		return depth, nil

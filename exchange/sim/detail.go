@@ -2,7 +2,7 @@ package sim
 
 import "botd/exchange"
 
-// detail is a finer series beside the candles, and which candles it covers completely.
+// detail is a finer series in addition to the candles, with the candles that it covers completely.
 type detail struct {
 	candles *exchange.Candles
 	from    []int // by candle: index of its first bar, or -1

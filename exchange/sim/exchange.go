@@ -1,13 +1,12 @@
 // Package sim simulates the exchange as a pure state machine.
 //
-// It serves all 35 operations of the interface for any number of accounts, on
-// both markets, and decides everything the interface leaves open as
-// decisions.md says. Time is an argument: nothing happens but in Advance, Do,
-// SetPrice and SlideTo, and the same calls give the same results. It has no
+// It serves all 35 operations of the interface for any number of accounts, on both markets, and
+// follows decisions.md wherever the interface leaves a choice. Time is an argument: state changes
+// only in Advance, Do, SetPrice and SlideTo, and the same calls give the same results. It has no
 // lock: one owner calls it.
 //
-// At one moment funding is paid first, then markets move, then orders reach the
-// book and cancels are done.
+// At any given time, funding is paid first, then markets move, then orders reach the book and
+// cancels take effect.
 package sim
 
 import (
@@ -52,23 +51,23 @@ const never = math.MaxInt64
 // Exchange is the simulated exchange.
 type Exchange struct {
 	config Config
-	net    bool // an opposite order reduces the position and flips it
+	net    bool // an opposite order reduces the position and can flip it
 	nowMS  int64
 
 	books       []*book // by market and name
 	byKey       map[exchange.SymbolKey]*book
-	recent      *book  // the last one found
-	dueMS       int64  // when a market moves or funding is paid next,
-	dueKnown    bool   // while this is so
+	recent      *book  // the last one looked up
+	dueMS       int64  // time of the next market move or funding payment,
+	dueKnown    bool   // if it is known
 	skipped     bool   // SkipTo moved a book past moves of its market
-	markVersion uint64 // number of mark prices set: with coupled positions, each moves the bounds of all
+	markVersion uint64 // number of mark prices set: with coupled positions, each changes everyone's bounds
 	corridor    bool   // the books' corridors are known
-	corridors   uint64 // how often they were computed
-	coupled     bool   // an account has several positions: each one's liquidation depends on the others' marks
+	corridors   uint64 // number of their computations
+	coupled     bool   // an account has several positions: the liquidation of each depends on the other marks
 	assets      []string
 	accounts    []*account
 	byName      map[string]*account
-	asked       *account // the last one found
+	asked       *account // the last one looked up
 	queue       queue
 	lastTurn    int64 // last turn given to a standing order
 	tracker     tracker
@@ -82,7 +81,7 @@ type Exchange struct {
 }
 
 // New returns an exchange in which every symbol has a still market at its price from decisions.md,
-// or 100 where it has none.
+// or at 100 by default.
 func New(config Config) (*Exchange, error) {
 	if err := config.check(); err != nil {
 		return nil, err
@@ -118,7 +117,7 @@ func New(config Config) (*Exchange, error) {
 func (c *Config) check() error {
 	switch {
 	case len(c.Symbols) == 0:
-		return fmt.Errorf("an exchange needs symbols: give DefaultSymbols()")
+		return fmt.Errorf("an exchange needs symbols: use DefaultSymbols()")
 	case len(c.Symbols) > MaxSymbols:
 		return fmt.Errorf("%d symbols are more than %d", len(c.Symbols), MaxSymbols)
 	case c.OrderDelayMS < 0 || c.OrderDelayMS > MaxOrderDelayMS:
@@ -165,7 +164,7 @@ func (x *Exchange) NextMS() (int64, bool) {
 func (x *Exchange) findDue() {
 	x.dueMS, x.dueKnown = never, true
 	for _, b := range x.books {
-		if b.tape != nil && b.tape.sliding() { // orders may come into its way at any time
+		if b.tape != nil && b.tape.sliding() { // orders may appear in its way at any time
 			b.moveMS, x.dueKnown = b.tape.dueMS(b), false
 		}
 		x.dueMS = min(x.dueMS, b.fundingMS, b.moveMS)
@@ -189,8 +188,8 @@ func (x *Exchange) Advance(nowMS int64) {
 	}
 }
 
-// slide moves the prices that take their time to where they are now. On the way there nothing
-// happens, or it would have been due before.
+// slide moves prices that change gradually to their current value. Nothing happens on the way;
+// otherwise it would have been due earlier.
 func (x *Exchange) slide() {
 	for _, b := range x.books {
 		if b.tape != nil && b.tape.sliding() && b.moveMS > x.nowMS {
@@ -199,8 +198,8 @@ func (x *Exchange) slide() {
 	}
 }
 
-// passMoment processes everything due at the clock's time. Funding comes before any order that
-// fills at the same time (decisions.md, funding).
+// passMoment processes everything due at the current time. Funding precedes any order that fills at
+// the same time (decisions.md, funding).
 func (x *Exchange) passMoment() {
 	x.dueKnown = false
 	for _, b := range x.books {
@@ -219,15 +218,15 @@ func (x *Exchange) passMoment() {
 	}
 }
 
-// SetMarket sets what moves a symbol's price from now on. It ignores an unknown symbol.
+// SetMarket sets the source of a symbol's price from now on. It ignores an unknown symbol.
 func (x *Exchange) SetMarket(key exchange.SymbolKey, market Market) {
 	if b := x.find(key); b != nil {
 		b.setMarket(market)
 	}
 }
 
-// find returns a symbol's book, or nil. It remembers the last one, since a backtest looks up the
-// same symbol again and again.
+// find returns a symbol's book, or nil. It caches the last one, because a backtest looks up the
+// same symbol all the time.
 func (x *Exchange) find(key exchange.SymbolKey) *book {
 	if b := x.recent; b != nil && b.symbol.Market == key.Market && b.symbol.Name == key.Name {
 		return b
@@ -239,7 +238,7 @@ func (x *Exchange) find(key exchange.SymbolKey) *book {
 	return b
 }
 
-// realign moves the books that SkipTo moved to their next moves.
+// realign seeks the next moves of the books that SkipTo moved.
 func (x *Exchange) realign() {
 	if !x.skipped {
 		return

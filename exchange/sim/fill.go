@@ -25,7 +25,7 @@ type Fill struct {
 
 // fillLog holds the newest fills of all accounts, each encoded for snapshots once.
 type fillLog struct {
-	most    int    // how many it holds
+	most    int    // capacity
 	all     []Fill // a ring once it holds that many
 	oldest  int
 	encoded [][]byte
@@ -96,7 +96,7 @@ func (c *clearing) recordSpot(o *order, fill Fill) {
 	}
 }
 
-// Fills returns all stored fills, oldest first: those of every account since the start or since
+// Fills returns all stored fills of every account, oldest first, since the start or since
 // TakeFills.
 func (x *Exchange) Fills() []Fill { return x.fills.appendTo(nil) }
 
@@ -107,7 +107,7 @@ func (x *Exchange) TakeFills(buffer []Fill) []Fill {
 	return buffer
 }
 
-// maxTrades is how many public trades of a symbol are stored: as many as a request can ask for.
+// maxTrades is the number of stored public trades per symbol: the most that a request can return.
 const maxTrades = 1000
 
 // publish makes a fill a public trade. Fills count in trades and volume but move neither the price

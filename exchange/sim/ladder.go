@@ -4,7 +4,7 @@ import "botd/exchange"
 
 // ladder stores orders by price, the best last, and within a price by time. Bids and falling
 // triggers have their highest price last, asks and rising triggers their lowest. The orders form a
-// linked list, so that a busy ladder does not allocate once its levels have grown.
+// linked list, so a busy ladder does not allocate once its levels have grown.
 type ladder struct {
 	sign   int64 // +1: the highest price is the best; -1: the lowest
 	levels []level
@@ -15,8 +15,8 @@ type level struct {
 	head, tail *order
 }
 
-// search returns the index of the key's level, or where it belongs. It starts at the best end,
-// where most changes happen.
+// search returns the index of the key's level, or of its insertion point. It starts at the best
+// end, where most changes happen.
 func (l *ladder) search(key int64) int {
 	low, high := 0, len(l.levels)
 	for low < high {
@@ -68,7 +68,7 @@ func (l *ladder) remove(o *order) {
 	}
 }
 
-// best returns the first order of the best price, or nil.
+// best returns the first order at the best price, or nil.
 func (l *ladder) best() *order {
 	if n := len(l.levels); n > 0 {
 		return l.levels[n-1].head
@@ -76,7 +76,7 @@ func (l *ladder) best() *order {
 	return nil
 }
 
-// holds reports whether an order of the price is in it.
+// holds reports whether it contains an order at the price.
 func (l *ladder) holds(price exchange.Price) bool {
 	key := l.sign * int64(price)
 	at := l.search(key)
@@ -91,8 +91,7 @@ func (l *ladder) price() (exchange.Price, bool) {
 	return 0, false
 }
 
-// bestOfOthers returns the first order that is not the account's own: an account never trades with
-// itself.
+// bestOfOthers returns the first order of another account: an account never trades with itself.
 func (l *ladder) bestOfOthers(own *account) *order {
 	for i := len(l.levels) - 1; i >= 0; i-- {
 		for o := l.levels[i].head; o != nil; o = o.next {

@@ -8,12 +8,12 @@ import (
 
 // A still or recorded market quotes at least maxNotional at every level and renews it after every
 // fill. The random market's levels are thinner, so that a large order goes through several; the
-// market's next move renews what was taken.
+// market's next move renews the consumed quantity.
 
-// consumed is how much of one side's quotes was taken since the market's last move.
+// consumed is the quantity of one side's quotes taken since the market's last move.
 type consumed struct {
 	levels   int               // taken completely
-	quantity exchange.Quantity // of the level that is now the best
+	quantity exchange.Quantity // taken from the current best level
 }
 
 // Bounds of a thin level, in USDT, at the price itself; twenty ticks away it is twice as thick.
@@ -23,8 +23,8 @@ const (
 	levelSteps     = 10 // of the market, for which a level stays the same
 )
 
-// levelQuantity returns how much the market quotes at a price: at least maxNotional, computed at
-// the last price where that is lower.
+// levelQuantity returns the quantity that the market quotes at a price: at least maxNotional,
+// computed at the last price if that is lower.
 func (b *book) levelQuantity(price exchange.Price) exchange.Quantity {
 	if b.liquiditySeed != 0 {
 		return b.randomQuantity(price)
@@ -44,7 +44,8 @@ func (b *book) randomQuantity(price exchange.Price) exchange.Quantity {
 	return max(quantityFor(b.symbol, exchange.AmountOf(value), price), b.symbol.QuantityTick)
 }
 
-// quotedFirst returns what is left of the best level that an order of the side would meet.
+// quotedFirst returns the remaining quantity of the best level that an order of the side would
+// meet.
 func (b *book) quotedFirst(side exchange.Side, price exchange.Price) exchange.Quantity {
 	return b.levelQuantity(price) - b.consumed[consumedSide(side)].quantity
 }
@@ -58,7 +59,8 @@ func (b *book) consume(side exchange.Side, price exchange.Price, quantity exchan
 	b.updateID++
 }
 
-// consumedSide is the side of the book that an order takes from: buying makes the price rise.
+// consumedSide returns the side of the book that an order takes from: a buy takes asks, where
+// prices rise.
 func consumedSide(side exchange.Side) int {
 	if side == exchange.Buy {
 		return rising

@@ -7,7 +7,8 @@ func (a *account) unrealized() exchange.Amount {
 	return a.profits.of(a.positions, (*position).unrealized)
 }
 
-// shown returns it as the owner may know it, which is at no price that is a guess of a recorded candle's path.
+// shown returns the unrealized profit as the account may see it, which excludes guessed prices on a
+// recorded candle's path.
 func (a *account) shown() exchange.Amount {
 	var sum exchange.Amount
 	for _, p := range a.positions {
@@ -16,7 +17,7 @@ func (a *account) shown() exchange.Amount {
 	return sum
 }
 
-// available returns wallet + unrealised profit - order margin - position margin.
+// available returns wallet + unrealized profit - order margin - position margin.
 func (a *account) available() exchange.Amount {
 	return a.money.Wallet.Add(a.unrealized()).Sub(a.orderMargin).Sub(a.positionMargin)
 }
@@ -26,26 +27,27 @@ func (a *account) maintenance() exchange.Amount {
 	return a.needs.of(a.positions, (*position).maintenance)
 }
 
-// maintenance is the position's part of it.
+// maintenance returns the position's maintenance margin.
 func (p *position) maintenance() exchange.Amount { return p.maintenanceAt(p.book.mark) }
 
-// maintenanceAt is notional x marginRatio - marginAmount of the bracket that the notional at the
-// mark price falls in.
+// maintenanceAt returns notional x marginRatio - marginAmount of the bracket for the notional at
+// the mark price.
 func (p *position) maintenanceAt(mark exchange.Price) exchange.Amount {
 	notional := p.book.symbol.Notional(mark, p.remaining)
 	bracket := p.book.symbol.BracketOf(notional)
 	return notional.MulRate(bracket.MarginRatio).Sub(bracket.MarginAmount)
 }
 
-// clearing books what was executed and paid: balances, positions, margin, liquidations.
+// clearing books executions and payments: balances, positions, margin, liquidations.
 type clearing struct {
 	exchange   *Exchange
-	unsettled  []*account // had a fill or a payment: to be checked for liquidation
+	unsettled  []*account // accounts with a fill or a payment that must be checked for liquidation
 	positionID int64      // of the newest position
 }
 
 // marginOf returns the order margin of the rest of an opening order: its value at its basis /
-// leverage. On an exchange that nets, an opposite order opens only what exceeds the position.
+// leverage. On an exchange that nets, an opposite order opens only the quantity that exceeds the
+// position.
 func (c *clearing) marginOf(o *order) exchange.Amount {
 	h := &o.account.holdings[o.book.index]
 	left := o.Quantity - o.Filled
@@ -55,7 +57,7 @@ func (c *clearing) marginOf(o *order) exchange.Amount {
 	return o.book.symbol.Notional(o.basis(), left).Div(int64(h.leverage))
 }
 
-// holdMargin sets the margin an order holds to what it needs now.
+// holdMargin updates the margin that an order reserves to its current need.
 func (c *clearing) holdMargin(o *order) {
 	margin := c.marginOf(o)
 	o.account.orderMargin = o.account.orderMargin.Add(margin).Sub(o.reserved)
@@ -64,7 +66,7 @@ func (c *clearing) holdMargin(o *order) {
 	c.exchange.noteAccount(o.account)
 }
 
-// releaseFutures returns what a finished order held.
+// releaseFutures returns the margin of a finished order.
 func (c *clearing) releaseFutures(o *order) {
 	h := &o.account.holdings[o.book.index]
 	o.account.orderMargin = o.account.orderMargin.Sub(o.reserved)
@@ -88,7 +90,7 @@ func (c *clearing) markChanged(a *account) {
 	}
 }
 
-// settleAccounts liquidates the accounts that fills or payments left with too little margin.
+// settleAccounts liquidates the accounts left with too little margin after fills or payments.
 func (c *clearing) settleAccounts() {
 	for i := 0; i < len(c.unsettled); i++ {
 		a := c.unsettled[i]
@@ -98,7 +100,7 @@ func (c *clearing) settleAccounts() {
 	c.unsettled = c.unsettled[:0]
 }
 
-// settleAccount liquidates an account whose wallet + unrealised profit is not above its maintenance
+// settleAccount liquidates an account whose wallet + unrealized profit is not above its maintenance
 // margin. A negative wallet is raised to zero once no open position could cover it.
 func (c *clearing) settleAccount(a *account) {
 	if len(a.positions) > 0 && a.money.Wallet.Add(a.unrealized()).Cmp(a.maintenance()) <= 0 {
@@ -113,7 +115,7 @@ func (c *clearing) settleAccount(a *account) {
 }
 
 // liquidate cancels the account's open futures orders, then closes its positions at their mark
-// prices. The fee takes at most what is left in the wallet.
+// prices. The fee is at most the rest of the wallet.
 func (c *clearing) liquidate(a *account) {
 	for o := a.futuresOrders.first; o != nil; o = a.futuresOrders.first {
 		c.exchange.finish(o, canceled)
@@ -149,12 +151,12 @@ func (c *clearing) liquidate(a *account) {
 }
 
 // liquidationPrice returns the mark price of the position's symbol at which the account is
-// liquidated, all else unchanged, with 18 places; zero when there is none above zero.
+// liquidated, all else unchanged, with 18 places, or zero if there is no such price above zero.
 //
 // With wallet + the other positions' profit - their maintenance = rest, a long of quantity q and
-// cost c in a bracket of ratio r and amount a is liquidated where rest + q*m - c = q*m*r - a, so m
-// = (c - rest - a) / (q * (1-r)); a short where m = (c + rest + a) / (q * (1+r)). The bracket is
-// the one that q*m falls in.
+// cost c in a bracket of ratio r and amount a is liquidated at rest + q*m - c = q*m*r - a, so m =
+// (c - rest - a) / (q * (1-r)); a short at m = (c + rest + a) / (q * (1+r)). The bracket is the one
+// of q*m.
 func (p *position) liquidationPrice() exchange.Amount {
 	profits, needs := p.others()
 	rest := p.account.money.Wallet.Add(profits).Sub(needs)

@@ -2,28 +2,28 @@ package sim
 
 import "botd/exchange"
 
-// Market moves a symbol's price and its quotes. Still, Random, Tape and Fed make one; it serves one
-// symbol only.
+// Market moves a symbol's price and its quotes. Still, Random, Tape and Fed create one; each serves
+// only one symbol.
 type Market interface {
 	begin(b *book) int64                        // sets the first price and the quotes, returns the time of the next move
 	move(b *book) int64                         // moves the price at the clock's time, returns the time of the next move
-	seek(b *book) int64                         // returns the time of the next move after the clock's, when moves were skipped
-	openAt(timeMS int64) (exchange.Price, bool) // the recorded open of the candle that begins then
+	seek(b *book) int64                         // returns the time of the next move after the clock's, after moves were skipped
+	openAt(timeMS int64) (exchange.Price, bool) // the recorded open of the candle that begins at the time
 	fundingRate(timeMS int64) exchange.Rate     // of a payment without a recorded rate
 	pricedMS(b *book) int64                     // the clock's time, or the time of the next price that an order can meet
 	opensMS(b *book) int64                      // when the next candle opens
 
-	// candlesOf returns recorded candles up to the clock's time, the present one separately; nil
-	// when the market has none.
+	// candlesOf returns recorded candles up to the clock's time, the current one separately; nil if
+	// the market has none.
 	candlesOf(b *book, interval exchange.Interval) (closed *exchange.Candles, last exchange.Candle, forming bool)
 }
 
-// StillConfig configures a market in which nothing moves by itself.
+// StillConfig configures a market that never moves on its own.
 type StillConfig struct {
 	// SpreadTicks is the distance of the quotes from the price. With 0 they are at the price itself
 	// and unlimited, so that a market order fills exactly there.
 	SpreadTicks int
-	Price       exchange.Price // initial price; 0 leaves the present one
+	Price       exchange.Price // initial price; 0 leaves the current one
 }
 
 type still struct{ config StillConfig }

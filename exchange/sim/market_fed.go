@@ -8,25 +8,25 @@ import (
 
 // FeedUpdate is another venue's public data of a symbol. Feed applies it to a Fed market.
 type FeedUpdate struct {
-	AsOfMS int64            // when it was requested: Depth and Last do not touch orders accepted since then
-	Depth  *exchange.Depth  // the whole book; nil leaves what remains of the last one
+	AsOfMS int64            // when it was requested: Depth and Last do not affect orders accepted since then
+	Depth  *exchange.Depth  // the whole book; nil leaves the rest of the last one
 	Trades []exchange.Trade // since the last call, oldest first
 	Last   exchange.Price   // 0 leaves last and mark price
 }
 
-// fed is a market whose price, book and trades are another venue's. Its quotes are finite: what an
-// order takes is gone until the next depth arrives.
+// fed is a market whose price, book and trades come from another venue. Its quotes are finite: a
+// taken quantity is unavailable until the next depth arrives.
 type fed struct {
-	bids, asks []exchange.Level // what is left, best first, in whole quantity ticks
+	bids, asks []exchange.Level // remaining quotes, best first, in whole quantity ticks
 }
 
 // Fed returns a market that follows Feed. Before the first update it has no quotes, and no price
-// unless a snapshot had one: nothing fills.
+// unless a snapshot had one, so nothing fills.
 //
-// An arriving order takes what the depth still has. A resting order fills when the venue traded
-// strictly through its price, up to that trade's quantity, or when the depth crosses it. A
-// conditional order is triggered by each trade and the last price. An update touches only orders
-// that were accepted before the trade or the request: the venue's market moved without the others.
+// An arriving order takes the remaining depth. A resting order fills if the venue traded strictly
+// through its price, up to that trade's quantity, or if the depth crosses it. Trades and the last
+// price trigger conditional orders. An update affects only orders accepted before the trade or the
+// request, because the venue's market moved without the others.
 func Fed() Market { return &fed{} }
 
 func (m *fed) begin(b *book) int64 {
@@ -66,7 +66,7 @@ func (m *fed) best(side exchange.Side) (exchange.Price, bool) {
 	return 0, false
 }
 
-// take removes a quantity, at most the best level's, from what an order of the side meets.
+// take removes a quantity, up to the best level's, from the quotes that an order of the side meets.
 func (m *fed) take(side exchange.Side, quantity exchange.Quantity) {
 	levels := m.side(side)
 	if (*levels)[0].Quantity -= quantity; (*levels)[0].Quantity <= 0 {
@@ -74,7 +74,7 @@ func (m *fed) take(side exchange.Side, quantity exchange.Quantity) {
 	}
 }
 
-// quote replaces the quotes. Less than a quantityTick of a level cannot be taken.
+// quote replaces the quotes. Level quantities below a quantityTick cannot be taken.
 func (m *fed) quote(s *exchange.Symbol, depth *exchange.Depth) {
 	whole := func(into, levels []exchange.Level) []exchange.Level {
 		into = into[:0:0]
@@ -188,7 +188,7 @@ func (b *book) fillResting(o *order, most exchange.Quantity) exchange.Quantity {
 }
 
 // moveTo sets last and mark price to their value at a time, then liquidates positions and triggers
-// orders that are older than that.
+// older orders.
 func (b *book) moveTo(price exchange.Price, timeMS int64) {
 	b.setPrice(price, price)
 	for _, a := range b.exchange.accounts {

@@ -23,19 +23,19 @@ const (
 type random struct {
 	seed   uint64
 	walk   walk
-	anchor exchange.Price // the price it returns to
-	unit   uint64         // prices times quantities in one USDT; 0 where it is too large a number
+	anchor exchange.Price // the price to which it reverts
+	unit   uint64         // prices times quantities in one USDT; 0 if that number is too large
 	last   exchange.Price // as last set
-	// The walk's prices are multiplied by part / whole: 1 until somebody sets another price.
+	// The walk's prices are multiplied by part / whole, which is 1 until another price is set.
 	part, whole int64
 	nextMS      int64
 }
 
 // Random returns a seeded synthetic market: a random walk with trends, calm and volatile periods
-// and jumps that returns to its first price again and again. It has trades and candles from before
-// the start, so that strategies need not wait for their indicators; they are computed when they are
-// asked for. Its book has finite depth: an order that takes more than a level has goes on to the
-// next, and the next move renews the quotes.
+// and jumps that keeps reverting to its first price. It has trades and candles from before the
+// start, so that strategies need not wait for their indicators; they are computed on demand. Its
+// book has finite depth: an order larger than a level continues at the next, and the next move
+// renews the quotes.
 func Random(seed uint64) Market { return &random{seed: seed} }
 
 func (m *random) begin(b *book) int64 {
@@ -67,7 +67,8 @@ func (m *random) continueFrom(b *book, timeMS int64) {
 	}
 }
 
-// recall gives the book the time before the start, and what has passed of the present minute.
+// recall provides the book with its history before the start and the past part of the current
+// minute.
 func (m *random) recall(b *book, nowMS int64) {
 	b.tradeID = max(b.tradeID, pastTrades)
 	openMS := exchange.Minute1.OpenOf(b.exchange.nowMS)
@@ -88,7 +89,7 @@ func (m *random) seek(b *book) int64 {
 
 func (m *random) move(b *book) int64 {
 	timeMS := m.nextMS
-	if b.last != m.last { // somebody set it
+	if b.last != m.last { // the price was set externally
 		m.continueFrom(b, timeMS-randomStepMS)
 	}
 	trade := m.trade(b, timeMS)
@@ -108,8 +109,8 @@ func (m *random) price(b *book, timeMS int64) exchange.Price {
 	return exchange.Price(max((price+tick/2)/tick*tick, tick))
 }
 
-// exact returns the walk's price, neither scaled nor on a tick. A minute opens at the price at which
-// the one before closed.
+// exact returns the walk's price, neither scaled nor rounded to a tick. A minute opens at the
+// previous minute's close.
 func (m *random) exact(timeMS int64) int64 {
 	step := timeMS / randomStepMS
 	if step%randomTrades == 0 {

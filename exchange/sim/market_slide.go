@@ -6,24 +6,25 @@ import (
 	"botd/exchange"
 )
 
-// With Costs.Bounded a tape's price takes its time from step to step: it moves in a straight line,
-// and what it reaches on the way happens at that time. The account can then act on a fill while the
-// price is still where it happened, and an order that arrives a millisecond later finds the price
-// nearly there. Served to programs over HTTP, a tape moves from step to step at once.
+// With Costs.Bounded a tape's price moves gradually from step to step: in a straight line, and
+// events on the way happen at the time the price reaches them. The account can then act on a fill
+// while the price is still where it happened, and an order that arrives a millisecond later finds
+// nearly the same price. Served over HTTP, a tape jumps from step to step.
 
-// sliding reports whether the price is on its way between two steps.
+// sliding reports whether the price is moving between two steps.
 func (m *tape) sliding() bool { return m.config.Costs.Bounded && m.step > 0 }
 
-// pass moves the price to where it is at the clock's time.
+// pass moves the price to its value at the clock's time.
 func (m *tape) pass(b *book) {
 	m.reconsider(b)
 	b.slide(m.priceAt(b.exchange.nowMS))
 	m.watch(b)
 }
 
-// reconsider chooses the path again as long as it has reached neither extreme: by Worst and Best it
-// depends on what the account holds and has in the book by now. Having turned it has as much time again as was left to the
-// second extreme: else it would be the steeper the later it turns, and a millisecond could cost a whole candle.
+// reconsider chooses the path again while it has reached neither extreme, because Worst and Best
+// depend on the account's current position and orders. After turning, the path has the same time
+// again that was left to the second extreme; otherwise it would become steeper the later it turns,
+// and a millisecond could cost a whole candle.
 func (m *tape) reconsider(b *book) {
 	if m.step != 1 {
 		return
@@ -52,7 +53,8 @@ func (m *tape) priceAt(nowMS int64) exchange.Price {
 	return m.from.Price + moved
 }
 
-// dueMS returns when something happens next: the price reaches what it cannot pass, or the next step.
+// dueMS returns the time of the next event: the price reaches something on its way, or the next
+// step.
 func (m *tape) dueMS(b *book) int64 {
 	if !m.sliding() {
 		return m.nextMS()
@@ -76,12 +78,13 @@ func (m *tape) dueMS(b *book) int64 {
 	return min(max(at, b.exchange.nowMS+1), to.OffsetMS)
 }
 
-// pauses is how many times at most a stop that trails is moved on the way to an extreme.
+// pauses is the maximum number of moves of a trailing stop on the way to an extreme.
 const pauses = 32
 
-// pause returns the next price on the way to a step at which a stop that trails is checked: where it begins to, each tenth of a
-// per cent on the way to the first extreme, and where it is to be, whether it has got there or not. On the worse path the price
-// turns round as soon as that stop is to be within the candle.
+// pause returns the next price on the way to a step at which a trailing stop is checked: where it
+// starts, every tenth of a per cent on the way to the first extreme, and at its target price,
+// whether it has been moved there or not. On the worse path the price reverses as soon as the
+// stop's target is within the candle.
 func (m *tape) pause(b *book, to exchange.Price) exchange.Price {
 	if !b.trails {
 		return to

@@ -6,13 +6,13 @@ import (
 	"botd/exchange"
 )
 
-// TapeConfig says how recorded candles are played.
+// TapeConfig sets how recorded candles are played.
 type TapeConfig struct {
 	SpreadTicks int // like StillConfig's; with 0, as in a backtest, no minutes are built inside longer candles
 	Order       PathOrder
 	Costs       Costs
 	Funding     exchange.Rate     // of payments without a recorded rate
-	Detail      *exchange.Candles // of a shorter interval: replaces the guessed path in candles that it covers without a gap
+	Detail      *exchange.Candles // candles of a shorter interval, which replace the guessed path of candles that they cover without a gap
 }
 
 // tape plays recorded candles, each as one bar, or as the bars of the detail.
@@ -24,29 +24,29 @@ type tape struct {
 	bar      int     // within the candle
 	step     int
 	order    PathOrder      // of the present bar
-	turned   int64          // how much later its path reaches the first extreme, since it turned round on the way
+	turned   int64          // additional time to the first extreme after the path reversed on the way
 	known    exchange.Price // the last price whose time is known
-	followed []*order       // on their way to the book (follow)
-	revealed bool           // the account's exits see the path
-	from     Step           // with Costs.Bounded: where the way to the next step began, at a time of the clock
+	followed []*order       // orders on their way to the book (follow)
+	revealed bool           // the account's exits follow the path
+	from     Step           // with Costs.Bounded: start of the way to the next step, at a time of the clock
 
-	seen    *exchange.Candles // the candles as they are shown: as recorded, and what accounts traded
-	plays   bool              // what is published is the market's own
-	counts  bool              // quote volume, count and taker volumes are those of its own trades
+	seen    *exchange.Candles // the visible candles: as recorded, plus the accounts' trades
+	plays   bool              // the published trades are the market's own
+	counts  bool              // quote volume, count and taker volumes come from its own trades
 	reached reached
 	shown   map[exchange.Interval]*shown
 }
 
-// reached is how far accounts' trades went in the present candle.
+// reached is the price range of the accounts' trades in the current candle.
 type reached struct {
 	candle    int
 	low, high exchange.Price // 0: no trade yet
 }
 
-// shown holds the candles of an interval that are shown: recorded candles, merged as they close.
+// shown holds the visible candles of an interval: recorded candles, merged as they close.
 type shown struct {
 	candles  exchange.Candles
-	consumed int // recorded candles that are closed
+	consumed int // number of closed recorded candles
 }
 
 // Tape returns a market that plays recorded candles of one interval, whose prices are in the
@@ -63,16 +63,16 @@ func Tape(candles *exchange.Candles, config TapeConfig) Market {
 func (m *tape) begin(b *book) int64 {
 	b.quoteFrom(m.config.SpreadTicks)
 	b.costs = m.config.Costs
-	// Minutes are built from steps only for those who look at them: a backtest has no spread, and
-	// nothing in it asks for candles shorter than the recorded ones. Building the half a million
-	// minutes of a year took nine tenths of a backtest on hourly candles.
+	// Minutes are built from steps only if something reads them: a backtest has no spread and reads
+	// no candles shorter than the recorded ones. Building the half a million minutes of a year took
+	// nine tenths of a backtest on hourly candles.
 	b.candles.off = m.candles.Interval == exchange.Minute1 || m.config.SpreadTicks == 0
 	next := m.seek(b)
 	if m.candles.Len() == 0 {
 		return next
 	}
 	m.complete(b)
-	// The price is that of the last step passed; before the first candle its open.
+	// The price is that of the last passed step, or the open before the first candle.
 	at := cursor{m.candle, m.bar, m.step}
 	at.back(m)
 	price := m.stepOf(at.candle, at.bar, at.step).Price
@@ -110,7 +110,7 @@ func (m *tape) nextMS() int64 {
 	return m.barMS() + offset
 }
 
-// barMS returns when the cursor's bar opened.
+// barMS returns the open time of the cursor's bar.
 func (m *tape) barMS() int64 {
 	if m.detail.covers(m.candle) {
 		return m.detail.candles.OpenMS[m.detail.from[m.candle]+m.bar]
@@ -181,8 +181,8 @@ func (m *tape) move(b *book) int64 {
 	case step > 0:
 		b.slide(at.Price)
 	case bar == 0:
-		// A gap fills at the open: nothing between was traded. The candle's own open counts, since
-		// the detail may begin later.
+		// A gap fills at the open, because nothing traded in between. The candle's own open
+		// applies, because the detail may begin later.
 		open := m.candles.Open[candle]
 		b.jump(open, open, true)
 	default:
@@ -195,7 +195,7 @@ func (m *tape) move(b *book) int64 {
 	return m.dueMS(b)
 }
 
-// chosen returns the path order of the present bar, once it is known who holds what in it.
+// chosen returns the path order of the current bar once the positions and orders in it are known.
 func (m *tape) chosen(b *book, candle, bar int) PathOrder {
 	if m.config.Order != Worst && m.config.Order != Best {
 		return m.config.Order
@@ -231,8 +231,8 @@ func (m *tape) openAt(timeMS int64) (exchange.Price, bool) {
 
 func (m *tape) fundingRate(int64) exchange.Rate { return m.config.Funding }
 
-// pricedMS returns when an order that arrives now meets a price: now within a candle, else with the
-// next one.
+// pricedMS returns the time at which an arriving order meets a price: now within a candle,
+// otherwise at the next one.
 func (m *tape) pricedMS(b *book) int64 {
 	now := b.exchange.nowMS
 	last := cursor{m.candle, m.bar, m.step}
@@ -254,7 +254,7 @@ func (m *tape) opensMS(*book) int64 {
 // cursor is a step of a tape.
 type cursor struct{ candle, bar, step int }
 
-// back goes to the previous step and reports whether there is one.
+// back moves to the previous step and reports whether there is one.
 func (c *cursor) back(m *tape) bool {
 	switch {
 	case c.step > 0:

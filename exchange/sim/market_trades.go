@@ -6,23 +6,23 @@ import (
 	"botd/exchange"
 )
 
-// TradesConfig says how recorded trades are played.
+// TradesConfig sets how recorded trades are played.
 type TradesConfig struct {
 	Costs   Costs
-	Queue   exchange.Rate // share of a trade at an order's price that reaches the order; the rest stood before it
+	Queue   exchange.Rate // share of a trade at an order's price that reaches the order; the rest was ahead in the queue
 	Funding exchange.Rate // of payments without a recorded rate
 }
 
-// tradeTape plays recorded trades. Nothing is guessed: the price is that of the last trade. A trade
-// through a resting order's price fills it, as far as the trade goes; one at its price fills it by
-// its share of the queue, where the trade met orders of its side. What takes waits for the next trade,
-// and pays the worst price of the trades since it was placed, as far as each goes: a delay is never to its
-// advantage. A tape of order books would be another Market like this.
+// tradeTape plays recorded trades. It guesses nothing: the price is that of the last trade. A trade
+// through a resting order's price fills it up to the trade's quantity. A trade at its price fills
+// it by its share of the queue, if the trade met orders of its side. A taking order waits for the
+// next trade and pays the worst price of the trades since its placement, each up to its quantity,
+// so a delay never favors it.
 type tradeTape struct {
 	trades *exchange.Trades
 	config TradesConfig
-	at     int   // the next one
-	lastMS int64 // when the last one was
+	at     int   // index of the next trade
+	lastMS int64 // time of the last trade
 }
 
 // Trades returns a market that plays recorded trades, whose prices are in the symbol's units.
@@ -33,7 +33,7 @@ func Trades(trades *exchange.Trades, config TradesConfig) Market {
 func (m *tradeTape) begin(b *book) int64 {
 	b.quoteFrom(0)
 	b.costs = m.config.Costs
-	b.costs.Bounded, b.costs.Through = false, false // the price is known, and the trades say what went through
+	b.costs.Bounded, b.costs.Through = false, false // the price is known, and the trades show what they passed
 	if b.costs.VolumeCap == 0 {
 		b.costs.VolumeCap = exchange.RateOne
 	}
@@ -66,8 +66,8 @@ func (m *tradeTape) move(b *book) int64 {
 	return m.nextMS()
 }
 
-// trade plays one trade: what it goes through, what rests at its price, then what it triggers. What is
-// left of it is for those who take at its time.
+// trade plays one trade: it fills the orders it passes, then those at its price, then triggers
+// stops. Orders that take at its time get the rest.
 func (m *tradeTape) trade(b *book, at int) {
 	price, whole := m.trades.Price[at], m.trades.Quantity[at]
 	b.renew(b.symbol.QuantityFloat(whole))
@@ -83,7 +83,7 @@ func (m *tradeTape) trade(b *book, at int) {
 	b.allowance = left
 }
 
-// fillPassed fills the resting orders that a trade went through.
+// fillPassed fills the resting orders that a trade passed.
 func (b *book) fillPassed(price exchange.Price) {
 	for o := b.bids.best(); o != nil && o.Price > price && b.take(o, false); o = b.bids.best() {
 	}
@@ -101,9 +101,10 @@ func (b *book) fillAt(price exchange.Price, sold bool) {
 	}
 }
 
-// worst returns the worst price for a side, and the least quantity, of the trades from a time to now.
+// worst returns the worst price for a side and the smallest quantity of the trades from a time to
+// now.
 func (m *tradeTape) worst(b *book, side exchange.Side, sinceMS int64) (price exchange.Price, volume float64) {
-	at := m.at // while it is played, and the one after it then
+	at := m.at // the trade being played, and afterwards the next one
 	if at >= m.trades.Len() || m.trades.TimeMS[at] > b.exchange.nowMS {
 		at = max(0, at-1)
 	}
@@ -118,7 +119,7 @@ func (m *tradeTape) openAt(int64) (exchange.Price, bool) { return 0, false }
 func (m *tradeTape) fundingRate(int64) exchange.Rate     { return m.config.Funding }
 func (m *tradeTape) opensMS(*book) int64                 { return m.nextMS() }
 
-// pricedMS is now at a trade, else when the next one is.
+// pricedMS returns the current time during a trade, otherwise the time of the next trade.
 func (m *tradeTape) pricedMS(b *book) int64 {
 	if b.exchange.nowMS == m.lastMS {
 		return m.lastMS

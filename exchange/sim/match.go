@@ -2,7 +2,7 @@ package sim
 
 import "botd/exchange"
 
-// maxValue is the largest value of one order or position in USDT, so that no product overflows.
+// maxValue is the maximum value of one order or position in USDT, so that no product overflows.
 const maxValue = 1e15
 
 // arrive processes an accepted order's arrival at the book.
@@ -30,12 +30,12 @@ func (b *book) arrive(o *order) {
 	}
 }
 
-// arriveConditional has a conditional order wait for its stop price. One whose stop price was passed
-// before it arrived triggers at once, with the type in its answer (decisions.md, smaller ones).
+// arriveConditional makes a conditional order wait for its stop price. If its stop price was passed
+// before it arrived, it triggers at once, with the type in its answer (decisions.md, smaller ones).
 func (b *book) arriveConditional(o *order) {
 	reached := b.reached(o) || o.passed
 	if b.costs.Bounded {
-		// On the best path a stop, too, knows no more of what is left of the bar than its close.
+		// On the best path, even a stop knows only the close of the rest of the bar.
 		spared := b.tape.config.Order == Best && o.exits() && !o.watched && !o.passed
 		o.worst, o.watched = b.triggersAt(o, reached), false
 		if (spared || !o.Type.StopLoss()) && b.delayRest(o) {
@@ -54,8 +54,9 @@ func (b *book) arriveConditional(o *order) {
 	b.activate(o, met)
 }
 
-// arriveLate has an order rest, or wait for its stop price, at the close of the bar in which it arrived. A stop that the close
-// has passed pays its stop price, after those that the price has passed before it.
+// arriveLate makes an order rest, or wait for its stop price, from the close of the bar in which it
+// arrived. If the close has passed a stop, it pays its stop price, after those that the price
+// passed earlier.
 func (b *book) arriveLate(o *order) {
 	switch {
 	case !o.Type.Conditional() || o.triggered:
@@ -76,15 +77,17 @@ func (b *book) arriveLate(o *order) {
 	b.react(false)
 }
 
-// waitsAgain reports whether what a candle's volume left of a take-profit waits for its stop price again: it pays that price, as
-// a limit would, and no order that was triggered later pays a better one.
+// waitsAgain reports whether the rest of a take-profit, unfilled for lack of volume, waits for its
+// stop price again. It then pays that price, like a limit, and no order triggered later pays a
+// better one.
 func (b *book) waitsAgain(o *order) bool {
 	return b.costs.Bounded && !o.Type.StopLoss() && (!o.priced() || worse(o.Side, o.StopPrice, o.Price) == o.Price)
 }
 
-// triggersAt returns what an arriving conditional order pays at best when it triggers; 0 for no bound. A stop
-// that was on its way pays the worst price since it was placed, if that is beyond its stop price: the market
-// may have passed it there. A take-profit pays its stop price, as a limit would, whatever gap comes later.
+// triggersAt returns the best price that an arriving conditional order pays when it triggers; 0 for
+// no bound. A stop that was on its way pays the worst price since its placement if that is beyond
+// its stop price, because the market may have passed it there. A take-profit pays its stop price,
+// like a limit, whatever gap follows.
 func (b *book) triggersAt(o *order, reached bool) exchange.Price {
 	now, sinceMS := b.exchange.nowMS, b.takesSince(o)
 	if o.Type.StopLoss() && o.watched {
@@ -112,7 +115,7 @@ func (b *book) working(kind exchange.WorkingType) (int, exchange.Price) {
 	return 0, b.last
 }
 
-// current returns the price that an order is judged by when it is placed: what is known of it.
+// current returns the known price that judges an order at its placement.
 func (b *book) current(kind exchange.WorkingType) exchange.Price {
 	if b.costs.Bounded && b.tape.known > 0 && !b.skipped && !b.tape.revealed {
 		return b.tape.known
@@ -121,8 +124,8 @@ func (b *book) current(kind exchange.WorkingType) exchange.Price {
 	return price
 }
 
-// direction returns how the order's stop price is reached: that of a selling stop-loss and a buying
-// take-profit by a falling price, the others by a rising one.
+// direction returns the direction from which the order's stop price is reached: a falling price
+// reaches a selling stop-loss or a buying take-profit, a rising one the others.
 func (o *order) direction() int {
 	if (o.Side == exchange.Sell) == o.Type.StopLoss() {
 		return falling
@@ -171,24 +174,24 @@ func (b *book) enter(o *order, refused exchange.OrderStatus) {
 	switch {
 	case o.Status.Final():
 	case b.recorded() && b.capped(1) == 0 && b.matches(o):
-		b.await(o) // the rest takes too, when there is volume again
+		b.await(o) // the rest takes again when there is volume
 	case o.priced() && b.costs.Bounded && b.delayRest(o):
 	case o.priced():
 		b.rest(o)
 	case o.Filled > 0 && b.amountSpent(o):
 		b.exchange.finish(o, exchange.StatusFilled)
 	case b.costs.VolumeCap > 0 && b.wanted(o, b.last) > 0:
-		b.await(o) // the next candle has volume of its own
+		b.await(o) // the next candle has its own volume
 	default:
 		b.exchange.finish(o, canceled)
 	}
 }
 
-// delayRest has an order that reaches the book late in a bar rest from the bar's close on. Until then
-// it is shown and can be canceled.
+// delayRest makes an order that reaches the book late in a bar rest from the bar's close on. Until
+// then it is visible and can be canceled.
 func (b *book) delayRest(o *order) bool {
 	closeMS, late := b.tape.restsLate(b.exchange.nowMS)
-	if o.triggered { // by the path, so that only the best one may go on from there
+	if o.triggered { // triggered by the path, so only the best one may continue from there
 		late = b.tape.config.Order != Best && b.exchange.nowMS > b.tape.openedMS() && b.exchange.nowMS < closeMS
 	}
 	if late {
@@ -198,7 +201,7 @@ func (b *book) delayRest(o *order) bool {
 	return late
 }
 
-// queueUp gives an order its turn behind all standing orders; a restored order has one.
+// queueUp gives an order its turn behind all standing orders. A restored order already has one.
 func (x *Exchange) queueUp(o *order) {
 	if o.turn == 0 {
 		x.lastTurn++
@@ -238,7 +241,7 @@ func (b *book) executable(o *order) bool {
 	return p != nil && p.id == o.ClosePositionID
 }
 
-// wanted returns how much of an order would fill at a price.
+// wanted returns the quantity of an order that would fill at a price.
 func (b *book) wanted(o *order, price exchange.Price) exchange.Quantity {
 	if o.Market == exchange.Spot {
 		return b.wantedSpot(o, price)
@@ -266,7 +269,7 @@ func (b *book) best(side exchange.Side) (exchange.Price, bool) {
 }
 
 // maker returns the first order of another account that an order of the side would meet. It cancels
-// orders that may not execute any more.
+// orders that may no longer execute.
 func (b *book) maker(o *order) *order {
 	other := &b.asks
 	if o.Side == exchange.Sell {
@@ -281,7 +284,7 @@ func (b *book) maker(o *order) *order {
 	}
 }
 
-// firstMatch returns what an order would match first: accounts' orders come before a quote at the same
+// firstMatch returns the first match of an order: accounts' orders precede a quote at the same
 // price.
 func (b *book) firstMatch(o *order) (price exchange.Price, maker *order, ok bool) {
 	if b.costs.Bounded {
@@ -302,7 +305,7 @@ func (b *book) firstMatch(o *order) (price exchange.Price, maker *order, ok bool
 	return price, maker, ok
 }
 
-// boundedQuote is meet in a backtest, in whose book are the orders of one account only.
+// boundedQuote is firstMatch in a backtest, whose book contains only one account's orders.
 func (b *book) boundedQuote(o *order) (exchange.Price, *order, bool) {
 	price, ok := b.bounded(o)
 	return price, nil, ok
@@ -314,7 +317,7 @@ func (b *book) matches(o *order) bool {
 }
 
 // match fills an order as far as the book allows. Quotes are renewed after every fill, so the best
-// one takes all the rest; those of a Fed market are not.
+// one takes all the rest; a Fed market's quotes are not.
 func (b *book) match(o *order) {
 	for !o.Status.Final() {
 		price, maker, ok := b.firstMatch(o)

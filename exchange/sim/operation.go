@@ -3,7 +3,7 @@ package sim
 import "botd/exchange"
 
 // Do answers one operation at the clock's time. Public operations need no account. An error is
-// always a *exchange.Refusal, and then nothing was done.
+// always an *exchange.Refusal, in which case nothing was done.
 func (x *Exchange) Do(name string, request *exchange.Request) (exchange.Answer, error) {
 	op := request.Operation
 	if op == 0 || op > exchange.SpotWallet {
@@ -16,7 +16,7 @@ func (x *Exchange) Do(name string, request *exchange.Request) (exchange.Answer, 
 	} else if c.account = x.named(name); c.account == nil {
 		refusal = refuse(op, exchange.CodeUnknownKey, "unknown key %q", name)
 	} else if op.Changes() && c.account.config.ReadOnly {
-		refusal = refuse(op, exchange.CodeNotPermitted, "key %q may read only", name)
+		refusal = refuse(op, exchange.CodeNotPermitted, "key %q is read-only", name)
 	} else if op.Changes() {
 		refusal = c.change()
 		x.clearing.settleAccounts()
@@ -32,12 +32,12 @@ func (x *Exchange) Do(name string, request *exchange.Request) (exchange.Answer, 
 // call is one operation being answered.
 type call struct {
 	exchange *Exchange
-	account  *account // nil: a public one
+	account  *account // nil for a public operation
 	request  *exchange.Request
-	answer   exchange.Answer // a value: it would be allocated for each operation
+	answer   exchange.Answer // a value, to avoid an allocation per operation
 }
 
-// change performs the seven operations that change something.
+// change performs the seven operations that change state.
 func (c *call) change() *exchange.Refusal {
 	switch c.request.Operation {
 	case exchange.FuturesPlace:
@@ -69,7 +69,7 @@ func (c *call) symbol(name string) (*book, *exchange.Refusal) {
 	return nil, refuse(c.request.Operation, code, "symbol %q is invalid", name)
 }
 
-// optionalSymbol refuses an unknown symbol; without a symbol a request is about all of them.
+// optionalSymbol refuses an unknown symbol. A request without a symbol covers all of them.
 func (c *call) optionalSymbol() *exchange.Refusal {
 	if c.request.Symbol == "" {
 		return nil

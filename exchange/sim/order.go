@@ -7,7 +7,7 @@ const canceled = exchange.StatusCanceled
 // order is an order with the exchange's internal state.
 type order struct {
 	exchange.Order        // as the interface shows it
-	visible        bool   // it reached the book: list and GET show it
+	visible        bool   // it has reached the book: list and GET return it
 	before, after  *order // in the account's list of open orders, oldest first
 	account        *account
 	book           *book
@@ -19,24 +19,24 @@ type order struct {
 	spent    exchange.Amount // price x quantity of all fills
 
 	// In a backtest, while the order takes (bound.go):
-	worst       exchange.Price // what a conditional order pays at best, or 0; once it was triggered, what it pays there
-	met         exchange.Price // where it was triggered: its limit is judged by it
-	triggeredMS int64          // and when
-	sinceMS     int64          // since when it takes, if not since it was placed
+	worst       exchange.Price // the best price that a conditional order pays, or 0; after its trigger, the price it pays then
+	met         exchange.Price // the price that triggered it, by which its limit is judged
+	triggeredMS int64          // the time of the trigger
+	sinceMS     int64          // the time from which it takes, if not from its placement
 	slippage    exchange.Rate  // the largest so far
 	late        bool           // it rests, or waits for its stop price, from its bar's close on
-	delayed     bool           // it did not reach the book when it was placed
-	spared      bool           // a stop of the best path that pays its price whenever it is passed
-	passed      bool           // a stop whose price the path has reached while it was on its way
-	watched     bool           // it is on its way, and worst is the worst price that the path has reached since it was placed
+	delayed     bool           // it did not reach the book immediately
+	spared      bool           // a stop on the best path that pays its price whenever it is passed
+	passed      bool           // a stop whose price the path reached while it was on its way
+	watched     bool           // it is on its way, and worst is the worst price on the path since its placement
 
-	encoded []byte // for snapshots, once the order cannot change any more
+	encoded []byte // for snapshots, once the order is final
 
-	turn          int64     // its turn in its ladder: lower comes first
+	turn          int64     // its turn in its ladder; lower comes first
 	arrives, ends eventTime // its events in the queue; zero for none
-	tracked       bool      // is in the tracker
+	tracked       bool      // listed in the tracker
 
-	ladder         *ladder // that the order is in
+	ladder         *ladder // the ladder that contains the order
 	key            int64
 	previous, next *order // within its price
 }
@@ -93,7 +93,7 @@ func (x *Exchange) newOrder(a *account, b *book, asked *exchange.NewOrder) *orde
 	return o
 }
 
-// forgetOrders drops the oldest finished orders when there are a quarter too many.
+// forgetOrders drops the oldest finished orders when the limit is exceeded by a quarter.
 func (x *Exchange) forgetOrders() {
 	if x.orders.forget() {
 		for _, a := range x.accounts {
@@ -109,7 +109,7 @@ func (o *order) report() exchange.Order {
 	return reported
 }
 
-// show brings a copy of the order into that form.
+// show converts a copy of the order to that form.
 func (o *order) show(reported *exchange.Order) {
 	if reported.Market == exchange.Futures {
 		reported.CreatedMS -= reported.CreatedMS % 1000
@@ -126,7 +126,7 @@ func (o *order) opens() bool {
 	return o.Market == exchange.Futures && !o.reduceOnly && !o.ClosePosition
 }
 
-// exits reports whether the order can only end what is held.
+// exits reports whether the order can only close a position.
 func (o *order) exits() bool {
 	return o.Market == exchange.Futures && !o.opens() || o.Market == exchange.Spot && o.Side == exchange.Sell
 }
@@ -185,14 +185,15 @@ func (x *Exchange) AllOrders() []OrderState {
 	return all
 }
 
-// Ended reports whether an order has ended, or is not stored any more.
+// Ended reports whether an order has ended or is no longer stored.
 func (x *Exchange) Ended(id int64) bool {
 	o := x.orders.byID(id)
 	return o == nil || o.Status.Final()
 }
 
 // EachOpenOrder calls visit for each unfinished order of an account and market, oldest first,
-// including those that the interface does not show yet. The order must not be changed or kept.
+// including those that the interface does not return yet. visit must not change or retain the
+// order.
 func (x *Exchange) EachOpenOrder(name string, market exchange.Market, visit func(*exchange.Order)) {
 	if a := x.byName[name]; a != nil {
 		for o := a.open(market).first; o != nil; o = o.after {

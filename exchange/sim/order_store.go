@@ -6,17 +6,17 @@ import (
 	"botd/exchange"
 )
 
-// orderStore holds the orders of all accounts by id. The oldest finished ones are forgotten when
-// there are a quarter more than it may hold.
+// orderStore holds the orders of all accounts by id. It drops the oldest finished ones when its
+// limit is exceeded by a quarter.
 type orderStore struct {
 	most   int
-	due    int      // how many are stored when the oldest finished ones are forgotten next
+	due    int      // number of stored orders at which it next drops finished ones
 	all    []*order // all[0] has id first; nil where forgotten
 	count  int      // number of those that are not nil
 	first  int64
 	lastID int64
-	reuse  bool     // of orders that are forgotten
-	spare  []*order // forgotten, and referred to by nothing
+	reuse  bool     // reuse the memory of dropped orders
+	spare  []*order // dropped and no longer referenced
 }
 
 // blank returns a zero order.
@@ -44,7 +44,7 @@ func (s *orderStore) add(o *order) {
 	if len(s.all) == 0 {
 		s.first = o.ID
 	}
-	for s.first+int64(len(s.all)) < o.ID { // restored without those that were forgotten
+	for s.first+int64(len(s.all)) < o.ID { // restored without the dropped ones
 		s.all = append(s.all, nil)
 	}
 	s.all = append(s.all, o)
@@ -98,7 +98,7 @@ func (s *orderStore) forget() bool {
 	}
 	s.all = slices.Delete(s.all, 0, start)
 	s.first += int64(start)
-	s.due = s.count + room // where more are open than may be stored, the next search is worth its time only then
+	s.due = s.count + room // if more orders are open than may be stored, the next search pays off only then
 	return true
 }
 

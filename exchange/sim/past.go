@@ -6,29 +6,29 @@ import (
 	"botd/exchange"
 )
 
-// past is a random market's time before the exchange began. It is the same walk that continues
-// afterwards, computed when it is asked for and not stored: two thousand symbols have one.
+// past is a random market's history before the exchange began. It is the same walk that continues
+// afterwards, computed on demand and not stored, because two thousand symbols have one.
 type past struct {
-	market       random // with a scale of its own: what is set later does not change the past
+	market       random // with its own scale: later price changes do not affect the past
 	fromMS, toMS int64  // its minutes; toMS is the minute in which the exchange began
-	every        int64  // minutes from one that has trades to the next
-	perMinute    int64  // trades of such a minute
+	every        int64  // minutes between two minutes with trades
+	perMinute    int64  // trades in such a minute
 	lastMS       int64  // of its last trade
 	lastID       int64
-	hours        map[int64]exchange.Candle // those of the last day, for the ticker
+	hours        map[int64]exchange.Candle // hours of the last day, for the ticker
 	dayMS        int64                     // where day begins
-	day          exchange.Candle           // from then on, in all
+	day          exchange.Candle           // all trades from then on
 }
 
-// Where many symbols are simulated, few minutes of the past have trades, and those few: the ticker of each is a sum over
-// a day, and all of them are one question.
+// With many symbols, only few minutes of the past have trades, and only few of them: each ticker
+// sums a day, and one request returns all tickers.
 const (
 	maxDayTrades = 350_000 // of all symbols
-	fewTrades    = 6       // of a minute that has some
+	fewTrades    = 6       // trades in a minute with trades
 	lastTradeMS  = int64(exchange.Minute1) - randomStepMS
 )
 
-// spread decides which minutes have trades, and how many, by how many symbols there are.
+// spread sets which minutes have trades, and how many, depending on the number of symbols.
 func (p *past) spread(books int64) {
 	p.every, p.perMinute = 1, randomTrades
 	if books*int64(exchange.Day1)/randomStepMS <= maxDayTrades {
@@ -40,8 +40,8 @@ func (p *past) spread(books int64) {
 	}
 }
 
-// tradeAt returns a trade of a minute that has some: the first at the price of the last one before, the last in the
-// minute's last step.
+// tradeAt returns a trade of a minute with trades: the first is at the last price before, the last
+// in the minute's last step.
 func (p *past) tradeAt(b *book, minuteMS, number int64) exchange.Trade {
 	timeMS := minuteMS + number*(int64(exchange.Minute1)/p.perMinute)
 	if number == p.perMinute-1 {
@@ -54,7 +54,8 @@ func (p *past) tradeAt(b *book, minuteMS, number int64) exchange.Trade {
 	return trade
 }
 
-// tradedFrom returns the first minute from a time on that has trades. The last one of the past has some.
+// tradedFrom returns the first minute with trades from a time on. The last minute of the past has
+// some.
 func (p *past) tradedFrom(timeMS int64) int64 {
 	last, step := p.toMS-int64(exchange.Minute1), p.every*int64(exchange.Minute1)
 	return last - (last-timeMS)/step*step
@@ -100,8 +101,8 @@ func addTrade(b *book, c *exchange.Candle, trade *exchange.Trade) {
 	}
 }
 
-// pastMinutes are the minutes of one past that were computed last: who reads a symbol's candles reads those of several
-// intervals, each of which is built from minutes.
+// pastMinutes caches the last computed minutes of one past: a reader of a symbol's candles reads
+// several intervals, each built from minutes.
 type pastMinutes struct {
 	of *past
 	exchange.Candles
@@ -154,7 +155,7 @@ func (p *past) trades(b *book, count int) []exchange.Trade {
 	return list
 }
 
-// since sums up the minutes that open from fromMS on. Whole hours are remembered for a day.
+// since sums the minutes that open from fromMS on. Whole hours are cached for a day.
 func (p *past) since(b *book, fromMS int64) (sum exchange.Candle) {
 	openMS := exchange.Minute1.OpenOf(max(fromMS, p.fromMS) + int64(exchange.Minute1) - 1)
 	if openMS == p.dayMS {

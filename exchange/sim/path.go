@@ -2,7 +2,7 @@ package sim
 
 import "botd/exchange"
 
-// PathOrder says whether a candle's path takes its low or its high first.
+// PathOrder sets whether a candle's path reaches its low or its high first.
 type PathOrder uint8
 
 // The path orders. The zero value guesses from the candle: a rising one went down first, a falling
@@ -22,10 +22,10 @@ type Step struct {
 	Price    exchange.Price
 }
 
-// stepOf returns one of the four prices that playback takes through a candle: the open at its beginning, low and
+// stepOf returns one of the four prices of a candle's playback: the open at its beginning, low and
 // high after a quarter and a half of the interval, the close in its last millisecond. From the open
-// on, the price slides through every price between. Worst and Best, which depend on positions and
-// orders, count as ByDirection.
+// on, the price slides through every price in between. Worst and Best, which depend on positions
+// and orders, are treated as ByDirection.
 func stepOf(order PathOrder, candles *exchange.Candles, at, step int) Step {
 	offsetMS := offsetOf(step, candles.Interval)
 	switch step {
@@ -41,7 +41,7 @@ func stepOf(order PathOrder, candles *exchange.Candles, at, step int) Step {
 	return Step{offsetMS, candles.Low[at]}
 }
 
-// offsetOf returns when a step is, in milliseconds after its candle's open time.
+// offsetOf returns the time of a step, in milliseconds after its candle's open time.
 func offsetOf(step int, interval exchange.Interval) int64 {
 	if step == 3 {
 		return int64(interval) - 1
@@ -80,7 +80,7 @@ func (b *book) adverse(low, high exchange.Price) PathOrder {
 	return ByDirection
 }
 
-// netSide is the sign of the accounts' total position.
+// netSide returns the sign of the accounts' total position.
 func (b *book) netSide() int {
 	sum := exchange.Quantity(0)
 	for _, p := range b.positions {
@@ -99,9 +99,9 @@ func (b *book) netSide() int {
 	return int(max(-1, min(1, sum)))
 }
 
-// stopped reports whether a price within low..high that is reached from that direction triggers an
-// order that reduces the position, or liquidates, or is where the stop that trails is to be: it ends the position
-// there as soon as it has got there.
+// stopped reports whether a price within low..high, reached from that direction, triggers an order
+// that reduces the position, or liquidates, or is the target of the trailing stop, which ends the
+// position as soon as it is moved there.
 func (b *book) stopped(direction int, low, high exchange.Price) bool {
 	if b.trailing >= low && b.trailing <= high {
 		return true

@@ -15,13 +15,13 @@ func (p *placement) refuse(code int, format string, values ...any) *exchange.Ref
 	return refuse(p.operation, code, format, values...)
 }
 
-// prepare finds the symbol and validates what both markets require of an order.
+// prepare finds the symbol and validates the requirements of both markets.
 func (c *call) prepare() (*placement, *exchange.Refusal) {
 	b, refusal := c.symbol(c.request.Order.Symbol)
 	if refusal != nil {
 		return nil, refusal
 	}
-	p := &c.exchange.validating // one at a time; allocating it would be a tenth of a placement
+	p := &c.exchange.validating // one at a time; allocating it would take a tenth of a placement
 	*p = placement{c.exchange, c.request.Operation, c.account, b, c.request.Order}
 	asked, s := &p.asked, b.symbol
 	switch {
@@ -152,8 +152,8 @@ func (p *placement) classify() *exchange.Refusal {
 	return nil
 }
 
-// send puts an accepted order on its way to the book: at once, inside the call, when there is no
-// delay. The answer shows the order as it was accepted.
+// send starts an accepted order on its way to the book: at once, inside the call, if there is no
+// delay. The answer contains the order as accepted.
 func (c *call) send(o *order) {
 	c.answer.Order = o.report()
 	delay := c.exchange.delay()

@@ -47,7 +47,7 @@ func (p *placement) flags() *exchange.Refusal {
 	case p.book.symbol.ReduceOnly && !asked.Reduces():
 		return p.refuse(CodeReduceOnlySymbol, "%s accepts reducing orders only: isReduceOnly is true", p.book.symbol.Name)
 	case !asked.QuoteAmount.IsZero():
-		return p.refuse(CodeQuantity, "a futures order takes a base quantity, not an amount of %s USDT", asked.QuoteAmount)
+		return p.refuse(CodeQuantity, "a futures order requires a base quantity, not an amount of %s USDT", asked.QuoteAmount)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (p *placement) reducing() *exchange.Refusal {
 }
 
 // closing validates a closePosition order: one per type, and its stopPrice on the side of the
-// current price that the table of rule 9 gives.
+// current price required by the table of rule 9.
 func (p *placement) closing(position *position) *exchange.Refusal {
 	asked, s := &p.asked, p.book.symbol
 	for o := p.account.futuresOrders.first; o != nil; o = o.after {

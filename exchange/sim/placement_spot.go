@@ -2,7 +2,7 @@ package sim
 
 import "botd/exchange"
 
-// placeSpot validates a spot order and accepts it: what it needs is frozen.
+// placeSpot validates a spot order, freezes the required balance and accepts the order.
 func (c *call) placeSpot() *exchange.Refusal {
 	p, refusal := c.prepare()
 	if refusal != nil {

@@ -14,19 +14,19 @@ type position struct {
 	side    exchange.PositionSide
 	status  exchange.PositionStatus
 
-	opened    exchange.Quantity // in total
+	opened    exchange.Quantity // total quantity
 	remaining exchange.Quantity
 	cost      exchange.Amount // sum of price x quantity of the remaining quantity
 	margin    exchange.Amount // cost / leverage
 	realized  exchange.Amount
 	exited    exchange.Quantity
-	exits     exchange.Amount // sum of price x quantity of what was closed
+	exits     exchange.Amount // sum of price x quantity of the closed quantity
 	last      exchange.Price  // of the last fill
 	leverage  int             // at the time it closed
 
 	createdMS, updatedMS int64
 
-	entry exchange.Amount // of the last quantity, still set when nothing remains
+	entry exchange.Amount // entry price of the last quantity, still set when nothing remains
 }
 
 // sideOf returns the side that an order opens: BUY opens LONG and SELL opens SHORT (interface,
@@ -46,7 +46,7 @@ func (p *position) exitSide() exchange.Side {
 	return exchange.Buy
 }
 
-// profit returns what closing a quantity of that cost yields at a value.
+// profit returns the profit of closing a quantity with that cost at a value.
 func (p *position) profit(value, cost exchange.Amount) exchange.Amount {
 	if p.side == exchange.Long {
 		return value.Sub(cost)
@@ -56,14 +56,15 @@ func (p *position) profit(value, cost exchange.Amount) exchange.Amount {
 
 func (p *position) unrealized() exchange.Amount { return p.unrealizedAt(p.book.mark) }
 
-// shown is the profit at the price that is known.
+// shown returns the profit at the known price.
 func (p *position) shown() exchange.Amount { return p.unrealizedAt(p.book.current(exchange.MarkPrice)) }
 
 func (p *position) unrealizedAt(mark exchange.Price) exchange.Amount {
 	return p.profit(p.book.symbol.Notional(mark, p.remaining), p.cost)
 }
 
-// fillFutures books an executed quantity: the fee, then what it reduces, then what it opens.
+// fillFutures books an executed quantity: first the fee, then the reduced, then the opened
+// quantity.
 func (c *clearing) fillFutures(o *order, price exchange.Price, quantity exchange.Quantity, fee exchange.Amount) {
 	a, b := o.account, o.book
 	a.money.Fees = a.money.Fees.Add(fee)
@@ -110,8 +111,8 @@ func (c *clearing) increase(a *account, b *book, side exchange.Side, price excha
 	c.updateMargin(p, price)
 }
 
-// reduce closes a part. Its cost is proportional to the quantity, truncated at 18 places, and all
-// of the rest when nothing remains.
+// reduce closes a part. Its cost is proportional to the quantity, truncated at 18 places; if
+// nothing remains, it is all of the rest.
 func (c *clearing) reduce(p *position, price exchange.Price, quantity exchange.Quantity) {
 	a, value := p.account, p.book.symbol.Notional(price, quantity)
 	p.exclude()
@@ -136,15 +137,15 @@ func (c *clearing) updateMargin(p *position, price exchange.Price) {
 	p.margin, p.last, p.updatedMS = margin, price, c.exchange.nowMS
 }
 
-// closePosition ends a position of which nothing remains. However it was closed, its open
-// reduceOnly, stop-loss and take-profit orders are canceled; the order that closed it, if that was
-// a closePosition order, is filled.
+// closePosition ends a position of which nothing remains. Whatever closed it, its open reduceOnly,
+// stop-loss and take-profit orders are canceled; if a closePosition order closed it, that order is
+// filled.
 func (c *clearing) closePosition(p *position, status exchange.PositionStatus, by *order) {
 	a, b := p.account, p.book
 	h := &a.holdings[b.index]
 	p.status, p.leverage = status, h.leverage
 	h.position = nil
-	p.exclude() // a margin level may need something of nothing
+	p.exclude() // a margin level may require margin even for zero
 	a.positions = without(a.positions, p)
 	b.positions = without(b.positions, p)
 	b.notePositions()

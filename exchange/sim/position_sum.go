@@ -2,12 +2,13 @@ package sim
 
 import "botd/exchange"
 
-// positionSum is a sum over an account's open positions at their mark prices. While no mark is set, a position that changes
-// has its part of the sum replaced: what thousands of fills cost that follow each other grows with their number, not with
-// its square. Sums are of whole numbers, so that their order does not matter.
+// positionSum is a sum over an account's open positions at their mark prices. Between two marks, a
+// changing position replaces its own part of the sum, so the cost of thousands of consecutive fills
+// grows with their number, not with its square. The sums are integers, so their order does not
+// matter.
 type positionSum struct {
 	value       exchange.Amount
-	markVersion uint64 // the mark count at which it was summed
+	markVersion uint64 // mark version of the sum
 	known       bool
 }
 
@@ -25,7 +26,7 @@ func (s *positionSum) of(positions []*position, part func(*position) exchange.Am
 	return s.value
 }
 
-// exclude takes a position out of the sums of its account, before it changes or closes.
+// exclude subtracts a position from its account's sums before it changes or closes.
 func (p *position) exclude() {
 	a := p.account
 	if a.profits.holds(p) {
@@ -36,7 +37,7 @@ func (p *position) exclude() {
 	}
 }
 
-// include takes it into them again.
+// include adds it again.
 func (p *position) include() {
 	a := p.account
 	if a.profits.holds(p) {
@@ -47,7 +48,8 @@ func (p *position) include() {
 	}
 }
 
-// holds reports whether the sum is known at the present marks; one of other marks is made again when it is asked for.
+// holds reports whether the sum is valid at the current marks; otherwise it is recomputed on
+// demand.
 func (s *positionSum) holds(p *position) bool {
 	s.known = s.known && s.markVersion == p.book.exchange.markVersion
 	return s.known

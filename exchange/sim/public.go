@@ -143,8 +143,8 @@ func (b *book) since(fromMS int64) (sum exchange.Candle) {
 	return sum
 }
 
-// mean returns a mean price with four places more than prices have: rounding would lose that of a
-// coin of 0.00001.
+// mean returns a mean price with four more places than prices have; rounding would lose the mean of
+// a coin at 0.00001.
 func (b *book) mean(price float64) exchange.Amount {
 	const finer = 10_000
 	units := price / b.symbol.PriceFloat(1)
@@ -156,8 +156,7 @@ func (b *book) mean(price float64) exchange.Amount {
 	return b.symbol.PriceAmount(whole).Add(part)
 }
 
-// tickerInterval returns the shortest interval of which the market has recorded candles, else a
-// minute.
+// tickerInterval returns the shortest interval of the market's recorded candles, or else a minute.
 func (b *book) tickerInterval() (interval exchange.Interval, recorded bool) {
 	for _, interval := range exchange.Intervals() {
 		if closed, _, _ := b.market.candlesOf(b, interval); closed != nil && interval < exchange.Day1 {

@@ -17,7 +17,7 @@ func (e *event) before(other *event) bool {
 type queue struct {
 	events   []event
 	sequence int64
-	dueMS    int64 // of the first event; never when there is none
+	dueMS    int64 // time of the first event; never if there is none
 }
 
 func (q *queue) push(timeMS int64, o *order, cancel bool) {
@@ -62,7 +62,7 @@ func (q *queue) pop() event {
 	return first
 }
 
-// expect stores an order's event, for snapshots. Of several cancels the first one counts.
+// expect stores an order's event, for snapshots. Of several cancels, the first one applies.
 func (o *order) expect(at eventTime, cancel bool) {
 	switch {
 	case !cancel:
@@ -88,7 +88,7 @@ func (x *Exchange) deliver(e event) {
 	x.clearing.settleAccounts()
 }
 
-// delay returns how long an order takes to reach the book, and a cancel to take effect.
+// delay returns the delay until an order reaches the book or a cancel takes effect.
 func (x *Exchange) delay() int64 {
 	if x.config.OrderDelaySpreadMS == 0 {
 		return x.config.OrderDelayMS

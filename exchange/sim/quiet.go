@@ -2,7 +2,7 @@ package sim
 
 import "botd/exchange"
 
-// Instrument is one symbol of an exchange, looked up once and used often.
+// Instrument is one symbol of an exchange, looked up once and used many times.
 type Instrument struct{ book *book }
 
 // Instrument returns a symbol. When it is unknown, the Instrument must not be used.
@@ -14,27 +14,29 @@ func (x *Exchange) Instrument(key exchange.SymbolKey) (Instrument, bool) {
 // Price returns the symbol's last and mark price.
 func (i Instrument) Price() (last, mark exchange.Price) { return i.book.last, i.book.mark }
 
-// Known returns the last price that is known: inside a recorded candle, whose path is a guess, its
-// open, or the price at which an order of the account was last filled or triggered.
+// Known returns the last known price. Inside a recorded candle, whose path is a guess, that is its
+// open or the price at which one of the account's orders was last filled or triggered.
 func (i Instrument) Known() exchange.Price { return i.book.current(exchange.ContractPrice) }
 
-// Trail says whether a stop follows the price of the account's position, where it is to be by now, 0 while it does not follow,
-// and the price from which on it does. The worse path of a recorded candle depends on it.
+// Trail sets whether a stop follows the price of the account's position, its current target price,
+// or 0 while it does not follow, and the price from which it follows. The worse path of a recorded
+// candle depends on it.
 func (i Instrument) Trail(stop, from exchange.Price, trails bool) {
 	i.book.trailing, i.book.trailsFrom, i.book.trails = stop, from, trails
 }
 
-// Reveal says whether the known price is the one that a recorded candle's path has reached, for a stop that follows it.
+// Reveal sets whether the known price is the price that a recorded candle's path has reached, for a
+// stop that follows it.
 func (i Instrument) Reveal(path bool) {
 	if i.book.tape != nil {
 		i.book.tape.revealed = path
 	}
 }
 
-// Revealed reports whether it is.
+// Revealed reports whether Reveal is set.
 func (i Instrument) Revealed() bool { return i.book.tape != nil && i.book.tape.revealed }
 
-// Trailed reports whether the stop that follows the price waits in the book where it is to be.
+// Trailed reports whether the trailing stop in the book is at its target price.
 func (i Instrument) Trailed() bool {
 	for _, ladders := range i.book.conditional {
 		for j := range ladders {
@@ -81,9 +83,9 @@ func (i Instrument) Quiet(low, high exchange.Price, untilMS int64) bool {
 	return low > b.safeLow && high < b.safeHigh
 }
 
-// Bounds returns the prices that the symbol must stay strictly between, and the time it must stay
-// before, for nothing to happen on it: Quiet for many candles at once. With coupled positions there
-// are no bounds: a price moves them.
+// Bounds returns the prices between which nothing happens on the symbol before a time, exclusive:
+// Quiet for many candles at once. With coupled positions there are no bounds, because each price
+// moves them.
 func (i Instrument) Bounds() (floor, ceiling exchange.Price, beforeMS int64, apart bool) {
 	b := i.book
 	b.fresh()
@@ -93,7 +95,7 @@ func (i Instrument) Bounds() (floor, ceiling exchange.Price, beforeMS int64, apa
 	return b.floor, b.ceiling, min(b.positionFundingMS, b.exchange.queue.dueMS), !b.exchange.coupled
 }
 
-// follows reports whether the path is watched for an order on its way to the book.
+// follows reports whether the path is tracked for an order on its way to the book.
 func (b *book) follows() bool { return b.tape != nil && len(b.tape.followed) > 0 }
 
 // SkipTo moves the clock and the symbol's price without further work; Quiet must have allowed it.
@@ -107,13 +109,13 @@ func (i Instrument) SkipTo(nowMS int64, last exchange.Price) {
 	x.markVersion++
 }
 
-// Quiet is the instrument's; an unknown symbol is never quiet.
+// Quiet calls the instrument's Quiet. An unknown symbol is never quiet.
 func (x *Exchange) Quiet(key exchange.SymbolKey, low, high exchange.Price, untilMS int64) bool {
 	i, known := x.Instrument(key)
 	return known && i.Quiet(low, high, untilMS)
 }
 
-// SkipTo is the instrument's.
+// SkipTo calls the instrument's SkipTo.
 func (x *Exchange) SkipTo(nowMS int64, key exchange.SymbolKey, last exchange.Price) {
 	if i, known := x.Instrument(key); known {
 		i.SkipTo(nowMS, last)

@@ -6,7 +6,7 @@ import (
 	"botd/exchange"
 )
 
-// read answers the signed operations that change nothing.
+// read answers the signed operations that change no state.
 func (c *call) read() *exchange.Refusal {
 	op := c.request.Operation
 	switch op {
@@ -59,7 +59,7 @@ func (a *account) report() exchange.MarginAccount {
 // reusedList is a list of open orders whose memory is used again, and as long as nothing changes the list itself.
 type reusedList struct {
 	orders  []exchange.Order
-	account *account // nil: of one symbol
+	account *account // nil: orders of one symbol
 	version uint64
 }
 
@@ -92,8 +92,8 @@ func (c *call) openOrders() *exchange.Refusal {
 	return nil
 }
 
-// span is the records of a list that can match a request, from:to. An account's lists grow with its
-// age: whoever asks for what is recent looks at no more than that.
+// span is the range from:to of a list's records that can match a request. An account's lists grow
+// with its age, and a request for recent records scans no more than that range.
 type span struct{ from, to int }
 
 // newestFirst lists records from the last of a span to the first, within the request's limit and

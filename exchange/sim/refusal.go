@@ -59,7 +59,7 @@ const (
 var rules = []Rule{
 	{exchange.CodeSpotInvalidSymbol, "spot_symbol", "the symbol is not in the spot list"},
 	{exchange.CodeFuturesInvalidSymbol, "futures_symbol", "the symbol is not in the futures list"},
-	{exchange.CodeNotPermitted, "not_permitted", "the key may not change anything"},
+	{exchange.CodeNotPermitted, "not_permitted", "the key is read-only"},
 	{exchange.CodeUnknownKey, "unknown_key", "the key is not known"},
 	{CodeParameter, "parameter", "a parameter is missing or outside its bounds"},
 	{CodeSide, "side", "side is BUY or SELL"},
@@ -86,7 +86,7 @@ var rules = []Rule{
 	{CodeReduceQuantity, "reduce_quantity", "a reduceOnly qt is at most remainingQty (rule 5)"},
 	{CodeReduceSum, "reduce_sum", "the sum of open reduceOnly orders is at most remainingQty (rule 5)"},
 	{CodeCloseType, "close_type", "closePosition is for STOP_MARKET and TAKE_PROFIT_MARKET (rule 8)"},
-	{CodeCloseQuantity, "close_quantity", "closePosition takes no qt (rule 8)"},
+	{CodeCloseQuantity, "close_quantity", "closePosition forbids qt (rule 8)"},
 	{CodeCloseDuplicate, "close_duplicate", "one closePosition order is active per symbol and type (rule 8)"},
 	{CodeCloseStopPrice, "close_stop_price", "a closePosition stopPrice lies on its type's side of the current price (rule 9)"},
 	{CodeOppositeOrder, "opposite_order", "an order opposite to the open position needs reduceOnly"},
@@ -105,8 +105,8 @@ var rules = []Rule{
 // Rules returns the table of refusals, for docs and tests.
 func Rules() []Rule { return append([]Rule(nil), rules...) }
 
-// refuse makes a refusal: HTTP 400 unless the code is about the key. The message names field, value
-// and bound.
+// refuse returns a refusal: HTTP 400 unless the code concerns the key. The message names field,
+// value and bound.
 func refuse(operation exchange.Operation, code int, format string, values ...any) *exchange.Refusal {
 	status := 400
 	switch code {

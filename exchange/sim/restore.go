@@ -10,9 +10,9 @@ import (
 )
 
 // Restore returns the exchange of a snapshot, with still markets. Accounts come from the snapshot;
-// call AddAccount for new ones, then SetMarket and SetFunding. Every symbol with something open
-// must be configured as it was. A symbol that is missing or has other scales, and on which nothing
-// is open, starts over, and its finished orders are forgotten.
+// call AddAccount for new ones, then SetMarket and SetFunding. Every symbol with open orders or
+// positions must have the same configuration as before. A symbol without any that is missing or has
+// other scales starts over and loses its finished orders.
 func Restore(config Config, data []byte) (*Exchange, error) {
 	s, err := readSnapshot(data)
 	if err != nil {
@@ -88,8 +88,8 @@ func (q *queue) restore(sequence int64) {
 	}
 }
 
-// changed returns the snapshot's symbols that are not configured as they were. It returns an error
-// when something is open on one of them.
+// changed returns the snapshot's symbols whose configuration differs. It returns an error if one of
+// them has open orders or positions.
 func (x *Exchange) changed(s *snapshot) (map[exchange.SymbolKey]bool, error) {
 	why := map[exchange.SymbolKey]error{}
 	for _, state := range s.Books {
@@ -123,8 +123,8 @@ func (x *Exchange) changed(s *snapshot) (map[exchange.SymbolKey]bool, error) {
 	return unknown, nil
 }
 
-// forget drops everything that belongs to symbols. Fills have amounts in units of a symbol that is
-// not known any more, so they are dropped too.
+// forget drops all state of unknown symbols. Fills have amounts in a symbol's units, so they are
+// dropped too.
 func (s *snapshot) forget(unknown map[exchange.SymbolKey]bool) {
 	if len(unknown) == 0 {
 		return
@@ -230,7 +230,7 @@ func (x *Exchange) restoreEvent(at eventTime, o *order, cancel bool) {
 	o.expect(at, cancel)
 }
 
-// restoreStanding puts orders back into their ladders, in their order of time.
+// restoreStanding returns orders to their ladders, in order of time.
 func (x *Exchange) restoreStanding(s *snapshot) error {
 	var standing []*order
 	for o := range x.orders.each {
@@ -249,7 +249,7 @@ func (x *Exchange) restoreStanding(s *snapshot) error {
 		for _, id := range state.Standing {
 			o := x.orders.byID(id)
 			if o == nil || o.book != b {
-				return fmt.Errorf("snapshot: order %d stands in the book of %s but is not of it", id, b.symbol.Key())
+				return fmt.Errorf("snapshot: order %d is in the book of %s but belongs to another symbol", id, b.symbol.Key())
 			}
 			if err := b.stand(o); err != nil {
 				return err
@@ -260,11 +260,11 @@ func (x *Exchange) restoreStanding(s *snapshot) error {
 	return nil
 }
 
-// stand puts a restored order back into its ladder.
+// stand returns a restored order to its ladder.
 func (b *book) stand(o *order) error {
 	switch {
 	case o.Status.Final():
-		return fmt.Errorf("snapshot: order %d stands in the book of %s but is finished", o.ID, b.symbol.Key())
+		return fmt.Errorf("snapshot: order %d is in the book of %s but is finished", o.ID, b.symbol.Key())
 	case o.Type.Conditional() && !o.triggered:
 		b.wait(o)
 	default:
@@ -273,7 +273,7 @@ func (b *book) stand(o *order) error {
 	return nil
 }
 
-// restore gives a restored order back to its account.
+// restore returns a restored order to its account.
 func (o *order) restore() {
 	if o.Market == exchange.Spot {
 		o.account.spotOrders = append(o.account.spotOrders, o)

@@ -38,7 +38,7 @@ func TestASnapshotThatContradictsItselfIsRefused(t *testing.T) {
 		{"an order of no account", func(s map[string]any) { first(s, "Orders")["Account"] = "nobody" }, "has no account or symbol"},
 		{"an order on no symbol", func(s map[string]any) { first(s, "Orders")["Symbol"] = "NONE-USDT" }, "has no account or symbol"},
 		{"an event of no order", func(s map[string]any) { first(s, "Queue")["OrderID"] = 4_711 }, "unknown order 4711"},
-		{"an order that is not there stands in a book", func(s map[string]any) { standing(s)["Standing"] = []any{4_711} }, "order 4711 stands in the book"},
+		{"an order that is not there stands in a book", func(s map[string]any) { standing(s)["Standing"] = []any{4_711} }, "order 4711 is in the book"},
 		{"an order stands in another's book", func(s map[string]any) {
 			ids := standing(s)["Standing"]
 			delete(standing(s), "Standing")
@@ -48,7 +48,7 @@ func TestASnapshotThatContradictsItselfIsRefused(t *testing.T) {
 					return
 				}
 			}
-		}, "but is not of it"},
+		}, "but belongs to another symbol"},
 	} {
 		var s map[string]any
 		numbers := json.NewDecoder(bytes.NewReader(text))

@@ -14,15 +14,15 @@ const (
 	snapshotSchema = 2
 )
 
-// snapshot is what survives a restart: accounts, orders, positions, history, trades, ids and the
-// clock. Markets and candles are not in it. A partial snapshot is a change: see Changes.
+// snapshot is the state that survives a restart: accounts, orders, positions, history, trades, ids
+// and the clock. It excludes markets and candles. A partial snapshot is a change: see Changes.
 type snapshot struct {
 	snapshotHeader
 	Books    []bookState    `json:",omitempty"`
 	Accounts []accountState `json:",omitempty"`
 	Queue    []eventState   `json:",omitempty"` // of the first schema
 
-	// The last two are encoded by hand: see Snapshot.
+	// The last two are encoded manually: see Snapshot.
 	Orders []orderState `json:",omitempty"`
 	Fills  []Fill       `json:",omitempty"`
 }
@@ -88,7 +88,7 @@ type orderState struct {
 	Visible    bool            `json:",omitempty"`
 	Triggered  bool            `json:",omitempty"`
 	Dead       bool            `json:",omitempty"`
-	Stood      int64           `json:",omitempty"` // its turn in its ladder, when it is in one
+	Stood      int64           `json:",omitempty"` // its turn in its ladder, if it is in one
 	Arrives    *eventTime      `json:",omitempty"` // at the book
 	Ends       *eventTime      `json:",omitempty"` // by a cancel
 	Held       exchange.Amount // only while the order is open
@@ -108,8 +108,8 @@ type eventState struct {
 	Cancel   bool
 }
 
-// Snapshot returns everything that must survive a restart, as JSON. Finished orders and fills do
-// not change any more, so each is encoded once.
+// Snapshot returns the state that must survive a restart, as JSON. Finished orders and fills no
+// longer change, so each is encoded once.
 func (x *Exchange) Snapshot() ([]byte, error) {
 	s := x.header()
 	for _, b := range x.books {
@@ -161,7 +161,7 @@ func appendList(data []byte, name string, items [][]byte) []byte {
 	return append(data, ']')
 }
 
-// encode encodes an order, once if it cannot change any more.
+// encode encodes an order, only once if it is final.
 func (o *order) encode() ([]byte, error) {
 	if o.encoded != nil {
 		return o.encoded, nil

@@ -35,7 +35,8 @@ func (a *account) withFee(amount exchange.Amount) exchange.Amount {
 	return amount.Add(amount.MulRate(max(a.config.SpotMaker, a.config.SpotTaker, 0)))
 }
 
-// requiredFunds returns what the rest of a spot order must hold: USDT to buy, the base asset to sell.
+// requiredFunds returns the funds that the rest of a spot order must reserve: USDT to buy, the base
+// asset to sell.
 func (b *book) requiredFunds(o *order) exchange.Amount {
 	byAmount := !o.QuoteAmount.IsZero()
 	switch {
@@ -49,15 +50,15 @@ func (b *book) requiredFunds(o *order) exchange.Amount {
 	return b.symbol.QuantityAmount(o.Quantity - o.Filled)
 }
 
-// freeze holds what an accepted order needs.
+// freeze reserves the funds of an accepted order.
 func (b *book) freeze(o *order) {
 	o.reserved = b.requiredFunds(o)
 	paid := o.paid()
 	paid.free, paid.frozen = paid.free.Sub(o.reserved), paid.frozen.Add(o.reserved)
 }
 
-// wantedSpot returns how much of a spot order would fill at a price: the rest, and for a market
-// order no more than can be paid.
+// wantedSpot returns the quantity of a spot order that would fill at a price: the rest, and for a
+// market order no more than the account can pay.
 func (b *book) wantedSpot(o *order, price exchange.Price) exchange.Quantity {
 	left := o.Quantity - o.Filled
 	if !o.QuoteAmount.IsZero() {
@@ -80,8 +81,8 @@ func (b *book) wantedSpot(o *order, price exchange.Price) exchange.Quantity {
 	return min(left, quantityFor(b.symbol, money, price))
 }
 
-// fillSpot moves both assets of a fill and releases what the rest of the order does not need any
-// more.
+// fillSpot moves both assets of a fill and releases the funds that the rest of the order no longer
+// needs.
 func (c *clearing) fillSpot(o *order, value exchange.Amount, quantity exchange.Quantity, fee exchange.Amount) {
 	given, got := value, o.book.symbol.QuantityAmount(quantity)
 	if o.Side == exchange.Sell {
@@ -106,7 +107,7 @@ func (c *clearing) fillSpot(o *order, value exchange.Amount, quantity exchange.Q
 	c.exchange.version++
 }
 
-// releaseSpot returns what a finished order held.
+// releaseSpot returns the reserved funds of a finished order.
 func (c *clearing) releaseSpot(o *order) {
 	paid := o.paid()
 	paid.frozen, paid.free = paid.frozen.Sub(o.reserved), paid.free.Add(o.reserved)

@@ -7,10 +7,12 @@ import (
 	"botd/exchange"
 )
 
-// What is public of a recorded candle, where somebody looks (a backtest, which has no spread, does not): a trade at each
-// of its four prices, which together are its volume to the quantityTick, and what accounts trade in it.
+// The public trades of a recorded candle, if something reads them (a backtest, which has no spread,
+// does not): one trade at each of its four prices, which together have its volume to the
+// quantityTick, plus the accounts' trades in it.
 
-// tradeOf returns the trade of a step of a candle, and whether there is one: the volume is divided evenly.
+// tradeOf returns the trade of a step of a candle, and whether there is one. The volume is divided
+// evenly.
 func (m *tape) tradeOf(b *book, candle int, step int64) (trade exchange.Trade, some bool) {
 	whole := exchange.Quantity(min(m.candles.Volume[candle]/b.symbol.QuantityFloat(1), 1<<50))
 	until := func(step int64) exchange.Quantity { return b.symbol.FloorQuantity(whole / 4 * exchange.Quantity(step)) }
@@ -22,7 +24,7 @@ func (m *tape) tradeOf(b *book, candle int, step int64) (trade exchange.Trade, s
 	return exchange.Trade{Price: at.Price, Quantity: quantity, TimeMS: m.candles.OpenMS[candle] + at.OffsetMS, BuyerIsMaker: step&1 == 1}, quantity > 0
 }
 
-// traded sums up the trades of a candle's first steps.
+// traded sums the trades of a candle's first steps.
 func (m *tape) traded(b *book, candle int, steps int64) (sum exchange.Candle) {
 	for step := range steps {
 		if trade, some := m.tradeOf(b, candle, step); some {
@@ -32,7 +34,8 @@ func (m *tape) traded(b *book, candle int, steps int64) (sum exchange.Candle) {
 	return sum
 }
 
-// complete gives recorded candles without quote volume, count and taker volumes those of their trades.
+// complete fills in the quote volume, count and taker volumes of recorded candles without them,
+// from their trades.
 func (m *tape) complete(b *book) {
 	c := *m.candles
 	lacks := func(at int) bool {
@@ -53,7 +56,7 @@ func (m *tape) complete(b *book) {
 	m.candles, m.seen, m.counts = &c, &c, true
 }
 
-// recall publishes the trades of the present candle up to the step that was the last to pass.
+// recall publishes the trades of the current candle up to the last passed step.
 func (m *tape) recall(b *book, last cursor) {
 	if m.config.SpreadTicks == 0 || b.exchange.nowMS >= m.candles.CloseMS(last.candle) || b.exchange.nowMS < m.candles.OpenMS[last.candle] {
 		return
@@ -73,8 +76,8 @@ func (m *tape) trade(b *book, candle, step int) {
 	}
 }
 
-// reach adds an account's trade to the candle of its time, as it is shown. The recorded candles, which the price
-// follows, stay as they are.
+// reach adds an account's trade to the visible candle of its time. The recorded candles, which the
+// price follows, stay unchanged.
 func (m *tape) reach(b *book, trade *exchange.Trade) {
 	if m.plays || m.config.SpreadTicks == 0 {
 		return
@@ -101,7 +104,8 @@ func (m *tape) reach(b *book, trade *exchange.Trade) {
 	s.TakerBase[at], s.TakerQuote[at] = s.TakerBase[at]+one.TakerBase, s.TakerQuote[at]+one.TakerQuote
 }
 
-// forming returns the present candle: the steps so far with their part of the recorded volume, and what accounts traded.
+// forming returns the current candle: the steps so far with their part of the recorded volume, plus
+// the accounts' trades.
 func (m *tape) forming(b *book, at int, now int64) exchange.Candle {
 	whole, shown := m.candles.At(at), m.seen.At(at)
 	candle := exchange.Candle{OpenMS: whole.OpenMS, Open: whole.Open, High: whole.Open, Low: whole.Open, Close: whole.Open}
@@ -120,7 +124,7 @@ func (m *tape) forming(b *book, at int, now int64) exchange.Candle {
 	candle.Volume, candle.QuoteVolume = whole.Volume*share, whole.QuoteVolume*share
 	candle.TakerBase, candle.TakerQuote = whole.TakerBase*share, whole.TakerQuote*share
 	candle.Trades = whole.Trades * steps / 4
-	if m.config.SpreadTicks > 0 { // somebody looks
+	if m.config.SpreadTicks > 0 { // the trades are visible
 		sum := m.traded(b, at, steps)
 		if candle.Volume = sum.Volume; m.counts {
 			candle.QuoteVolume, candle.TakerBase, candle.TakerQuote, candle.Trades = sum.QuoteVolume, sum.TakerBase, sum.TakerQuote, sum.Trades
@@ -130,7 +134,7 @@ func (m *tape) forming(b *book, at int, now int64) exchange.Candle {
 	candle.TakerBase, candle.TakerQuote = candle.TakerBase+shown.TakerBase-whole.TakerBase, candle.TakerQuote+shown.TakerQuote-whole.TakerQuote
 	candle.Trades += shown.Trades - whole.Trades
 	for _, number := range []*float64{&candle.Volume, &candle.QuoteVolume, &candle.TakerBase, &candle.TakerQuote} {
-		*number = snapped(*number, recordedGrain) // subtracting left noise
+		*number = snapped(*number, recordedGrain) // subtracting left rounding errors
 	}
 	return candle
 }

@@ -5,16 +5,16 @@ import (
 	"math/bits"
 )
 
-// The random walk of a symbol is a function of its seed and the step alone, so that any part of it
-// can be computed without the parts before. Coarse points are drawn around zero; between two known
-// points, the midpoint is drawn around their mean, again and again down to single steps. Values are
-// shares of the anchor in billionths, and all arithmetic is on integers.
+// The random walk of a symbol is a function of its seed and the step alone, so any part of it can
+// be computed on its own. Coarse points are drawn around zero; between two known points, the
+// midpoint is drawn around their mean, recursively down to single steps. Values are shares of the
+// anchor in billionths, and all arithmetic is on integers.
 
 const (
 	walkLevels   = 16     // halvings between two coarse points, which are 2^16 steps apart: 36 hours
 	coarseSpread = 800    // the coarse points' deviation is about 3 %
-	steadyWidth  = 350    // of intervals too long for a mood or a regime
-	moodLevels   = 12     // the longest interval of which regime and mood set the width: 2.3 hours
+	steadyWidth  = 350    // of intervals longer than moods and regimes
+	moodLevels   = 12     // the longest interval whose width depends on regime and mood: 2.3 hours
 	regimeSteps  = 1_200  // a width lasts 40 minutes
 	moodSteps    = 11_400 // a calm or volatile period 380 minutes
 	bumpSteps    = 7_200  // one jump in 4 hours: 0.2 % to 1 %, up or down, forgotten within 8 hours
@@ -23,15 +23,15 @@ const (
 // moods scale every move, in percent.
 var moods = [8]int64{50, 70, 90, 100, 110, 140, 190, 260}
 
-// midpointSpread is the deviation of a midpoint in an interval of 2^level steps, in thousandths of a
-// single step's: half the root of the length, and twice that where a trend lasts (17 minutes to 4.5
-// hours).
+// midpointSpread is the deviation of a midpoint in an interval of 2^level steps, in thousandths of
+// a single step's: half the root of the length, and twice that for intervals in which a trend lasts
+// (17 minutes to 4.5 hours).
 var midpointSpread = [walkLevels + 1]int64{
 	0, 707, 1_000, 1_414, 2_000, 2_828, 4_000, 5_657, 8_000, 2 * 11_314, 2 * 16_000, 2 * 22_627, 2 * 32_000, 2 * 45_255, 64_000, 90_510, 128_000,
 }
 
-// walk computes values of one symbol's walk. It remembers the way to the last one: the next step
-// shares most of it.
+// walk computes values of one symbol's walk. It caches the path to the last one, because the next
+// step shares most of it.
 type walk struct {
 	seed      uint64
 	known     bool
@@ -90,7 +90,7 @@ func bell(draw uint64) int64 {
 	return int64(draw&0xffff) + int64(draw>>16&0xffff) + int64(draw>>32&0xffff) + int64(draw>>48&0xffff) - 2*0xffff
 }
 
-// bumps returns what the latest jumps add.
+// bumps returns the sum of the latest jumps at a step.
 func (w *walk) bumps(step int64) (sum int64) {
 	if slot := step / bumpSteps; slot != w.bumpSlot {
 		for i := range w.bump {
@@ -108,7 +108,8 @@ func (w *walk) bumps(step int64) (sum int64) {
 	return sum
 }
 
-// widthAt is the width of the moves at a step, in percent: 2 to 5 by the regime, times the mood.
+// widthAt returns the width of the moves at a step, in percent: 2 to 5 by the regime, times the
+// mood.
 func (w *walk) widthAt(step int64) int64 {
 	regime, mood := step/regimeSteps, step/moodSteps
 	if regime != w.regime || mood != w.mood {

@@ -15,10 +15,9 @@ import (
 	"botd/exchange"
 )
 
-// Extend appends candles to their series and returns how many were new. Candles that the series
-// already has are skipped and stay as they are; older ones are put in front. A last line that a
-// crash truncated is cut off first. Extend is for candles as they close; Save writes many at once
-// and makes them durable.
+// Extend appends candles to their series and returns the number of new ones. It skips candles that
+// the series already has, and puts older ones in front. It first cuts off a last line that a crash
+// truncated. Use Extend for candles as they close; Save writes many at once and makes them durable.
 func (s Store) Extend(symbol *exchange.Symbol, candles *exchange.Candles) (added int, err error) {
 	if candles.Len() == 0 {
 		return 0, nil
@@ -43,7 +42,7 @@ func (s Store) Extend(symbol *exchange.Symbol, candles *exchange.Candles) (added
 	return candles.Len() - from, series.add(lines)
 }
 
-// put merges candles into a series that begins later; its own candles stay.
+// put merges candles into a series that begins later. The series' own candles stay.
 func (s Store) put(path string, symbol *exchange.Symbol, candles *exchange.Candles) (added int, err error) {
 	old, err := s.Load(symbol, candles.Interval)
 	if err != nil {
@@ -75,7 +74,7 @@ const signalsHeader = "time_ms,strategy,target"
 // SignalsPath returns the path of the recorded signals.
 func (s Store) SignalsPath() string { return filepath.Join(s.Directory, "signals.csv") }
 
-// ExtendSignals appends a signal that was taken. Times never go back in the file.
+// ExtendSignals appends an accepted signal. Times never go back in the file.
 func (s Store) ExtendSignals(row *SignalRow) (added int, err error) {
 	series, err := openSeries(s.SignalsPath(), signalsHeader, 0)
 	if err != nil {
@@ -98,7 +97,7 @@ func (s Store) FundingPath(symbol string) string {
 	return filepath.Join(s.Directory, exchange.Futures.String(), symbol, "funding.csv")
 }
 
-// growing is a file of rows to which rows are appended.
+// growing is a file to which rows are appended.
 type growing struct {
 	file            *os.File
 	end             int64 // offset after its last whole line
@@ -106,7 +105,7 @@ type growing struct {
 	rows            bool  // it has rows
 }
 
-// maxLine is longer than any line that is written.
+// maxLine exceeds the length of any written line.
 const maxLine = 1 << 12
 
 // openSeries opens a file of rows with the time in a column, and creates it if necessary. It cuts
@@ -171,8 +170,8 @@ func (g *growing) begin(header string, column int) error {
 	return nil
 }
 
-// repair cuts off what follows the last whole line and returns that line. The file has at least one:
-// its header.
+// repair cuts off everything after the last whole line and returns that line. The file has at least
+// one: its header.
 func (g *growing) repair(size int64) (last []byte, err error) {
 	var tail []byte
 	for from := size; ; {
@@ -199,8 +198,8 @@ func (g *growing) repair(size int64) (last []byte, err error) {
 	return last, err
 }
 
-// add appends whole lines. They are not synced: a power failure may lose the last of them, which
-// arrive again, and a sync would make the journal wait.
+// add appends whole lines without syncing them: a power failure may lose the last ones, which will
+// be received again, and a sync would delay the journal.
 func (g *growing) add(lines []byte) error {
 	n, err := g.file.WriteAt(lines, g.end)
 	if err != nil {

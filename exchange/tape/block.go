@@ -27,7 +27,7 @@ type block struct {
 	done int64 // bytes of the file read so far
 
 	batch *batch // in place of data: rows of a Parquet file
-	total int    // of the first block: how many rows there are; 0 for nobody knows
+	total int    // of the first block: total number of rows; 0 if unknown
 }
 
 // feed reads a file in blocks, one or two ahead of the parser: reading, hashing and unpacking run
@@ -37,7 +37,7 @@ type feed struct {
 	free   chan []byte
 	stop   chan struct{}
 	origin foreign.Origin // set before the first block: where the rows below the header are in the file
-	given  string         // set before the first block: the columns, if they are not as the first line says
+	given  string         // set before the first block: the columns, if they differ from the first line
 	scale  int            // of prices
 	err    error          // set before blocks is closed
 	sha    string         // set before blocks is closed
@@ -71,7 +71,7 @@ func (f *feed) close() {
 	}
 }
 
-// release gives a block's buffer back to be filled again.
+// release returns a block's buffer for reuse.
 func (f *feed) release(data []byte) {
 	select {
 	case f.free <- data[:cap(data)]:
@@ -107,8 +107,9 @@ func (f *feed) read(path string, file *os.File, size int64) error {
 	return nil
 }
 
-// translate returns the stream as the CSV that the parser reads. A file in the store's own form, the
-// common case, passes through as it is; so does what nobody understands, for the parser's error.
+// translate returns the stream as the CSV that the parser reads. A file in the store's own format,
+// the common case, passes through unchanged, and so does an unknown format, so that the parser
+// reports the error.
 func (f *feed) translate(path string, stream io.Reader) (io.Reader, error) {
 	const examined = 1 << 16
 	head := bufio.NewReaderSize(stream, examined)
@@ -130,8 +131,8 @@ func (f *feed) translate(path string, stream io.Reader) (io.Reader, error) {
 	return nil, &DataError{Path: path, What: "the file cannot be read: " + err.Error(), Hint: "is it complete?"}
 }
 
-// native reports whether the parser reads the text as it is: its columns are known, and the first
-// times are ascending numbers of milli- or microseconds.
+// native reports whether the parser can read the text unchanged: its columns are known, and the
+// first times are ascending numbers of milli- or microseconds.
 func native(text []byte, columns string) bool {
 	line, body, _ := bytes.Cut(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), []byte{'\n'})
 	known, isRow, err := layoutOf("", string(line))
@@ -149,7 +150,7 @@ func native(text []byte, columns string) bool {
 		line, body, _ = bytes.Cut(body, []byte{'\n'})
 		fields := split(nil, line)
 		if at >= len(fields) || len(fields[at]) == 0 {
-			return true // the parser says what is wrong
+			return true // the parser reports the error
 		}
 		now, ok := wholeOf(fields[at])
 		if now = milliseconds(now); !ok || now < seconds || now < last {
@@ -160,7 +161,7 @@ func native(text []byte, columns string) bool {
 	return true
 }
 
-// unpack returns the CSV's bytes, whether the file is plain, gzip, ZIP or Parquet.
+// unpack returns the CSV's bytes from a plain, gzip, ZIP or Parquet file.
 func unpack(path string, raw io.Reader) (io.Reader, error) {
 	head := bufio.NewReaderSize(raw, blockSize)
 	magic, _ := head.Peek(4)

@@ -17,9 +17,9 @@ import (
 	"botd/exchange"
 )
 
-// Cache stores parsed candles in columns, so that a file is parsed once. An entry is named by the
-// file's content and the way it was read, wherever the file is. Whatever is wrong with the cache,
-// the file itself is read.
+// Cache stores parsed candles in columns, so that a file is parsed only once. An entry is
+// identified by the file's content and the read options, regardless of its path. If the cache
+// fails, the file itself is read.
 type Cache struct {
 	Directory string
 	MaxBytes  int64 // on disk: the oldest entries beyond it are removed; 0 is defaultCacheBytes

@@ -2,6 +2,5 @@ package tape
 
 import "sync"
 
-// SharedCache keeps parsed candles between commands; what is written at the end of
-// one is waited for.
+// SharedCache is shared between commands. A command waits for its writes before it ends.
 var SharedCache = sync.OnceValue(OpenCache)

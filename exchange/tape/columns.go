@@ -113,7 +113,7 @@ func writeColumns(w io.Writer, t *Tape) error {
 	return nil
 }
 
-// planes returns a column's differences as bytes and sets how to read them.
+// planes returns a column's differences as bytes and sets the parameters for reading them.
 func planes(numbers []int64, column *columnHeader) []byte {
 	n := len(numbers)
 	if n == 0 {
@@ -141,7 +141,7 @@ func planes(numbers []int64, column *columnHeader) []byte {
 }
 
 // divisor returns the greatest common divisor of two numbers, either of which may be zero. A
-// difference that wrapped around has only the divisor one.
+// difference that wrapped around has only the divisor 1.
 func divisor(a, b int64) int64 {
 	if a == math.MinInt64 || b == math.MinInt64 {
 		return 1
@@ -211,7 +211,7 @@ func readColumns(path string) (*stored, error) {
 	return s, nil
 }
 
-// unpack fills the columns, as many at once as there are processors.
+// unpack fills the columns, in parallel on all processors.
 func (s *stored) unpack(frames []byte) error {
 	unpacker, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(8*maxCandles), zstd.WithDecoderConcurrency(0))
 	if err != nil {
@@ -279,7 +279,8 @@ func fractions(unpacker *zstd.Decoder, frame []byte, column *columnHeader, n int
 	})
 }
 
-// each unpacks a column and gives its values in parts, so that it is in memory once as they are wanted.
+// each unpacks a column and passes its values on in parts, so that only the final form of the
+// column is in memory.
 func (c *columnHeader) each(unpacker *zstd.Decoder, frame []byte, n int, take func(from int, values []int64)) error {
 	bytes, err := unpacker.DecodeAll(frame, make([]byte, 0, c.Width*n))
 	if err != nil {

@@ -15,7 +15,7 @@ type Source interface {
 	Candles(ctx context.Context, interval exchange.Interval, fromMS, toMS int64) (*exchange.Candles, error)
 }
 
-// Download fetches the candles of a series that a store lacks, in pages.
+// Download fetches the candles that a store's series lacks, in pages.
 type Download struct {
 	Store    Store
 	Symbol   *exchange.Symbol
@@ -27,11 +27,11 @@ type Download struct {
 	Progress func(done, total int) // candles
 }
 
-// saveEvery is how many candles stay in memory before they are saved.
+// saveEvery is the number of candles held in memory before they are saved.
 const saveEvery = 60_000
 
-// Run fetches the missing parts. Candles that were fetched are saved even when it ends early, so
-// that the next run continues there.
+// Run fetches the missing parts. It saves fetched candles even if it ends early, so that the next
+// run continues there.
 func (d Download) Run(ctx context.Context, source Source) (Saved, error) {
 	gaps, have, err := d.missing()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"botd/internal/failure"
 )
 
-// Failure gives errors of recorded files their exit codes.
+// Failure assigns exit codes to errors of recorded files.
 func Failure(err error) error {
 	var data *DataError
 	switch {

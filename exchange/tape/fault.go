@@ -19,8 +19,9 @@ func wrong(c column, format string, arguments ...any) *fault {
 	return &fault{column: c, what: fmt.Sprintf(format, arguments...)}
 }
 
-// slow parses a row with care: other number formats, gaps, and all faults. With Repair it drops and
-// reports a wrong row. It returns the decimal places needed when the scale has too few.
+// slow parses a row carefully: it handles other number formats, gaps and all faults. With Repair it
+// drops and reports a wrong row. If the scale is too small, it returns the required number of
+// decimal places.
 func (p *parser) slow(line, below []byte) (finer int, err error) {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return 0, nil
@@ -96,7 +97,7 @@ func (p *parser) read() (finer int, f *fault) {
 	return finer, p.plausible()
 }
 
-// String says what a column should contain.
+// String describes the expected content of a column.
 func (k kind) String() string {
 	switch k {
 	case whole:
@@ -156,7 +157,7 @@ func (p *parser) place(below []byte) *fault {
 	if missing == 0 {
 		return nil
 	}
-	// When rows are dropped, one time far in the future must not drop all rows after it.
+	// When rows are dropped, a single time far in the future must not drop all rows after it.
 	if next, ok := p.timeOf(below); p.options.Repair && ok && next > p.lastMS && next < at {
 		return wrong(openTime, "open time %d is after the row below (%d): out of order", at, next)
 	}

@@ -44,8 +44,8 @@ func FundingOf(rows []FundingRow, symbol string) []FundingRow {
 	return own
 }
 
-// SaveFunding adds a symbol's rates to the stored ones. Where both have a payment with different
-// rates, the new one replaces the old if replace is set; else nothing is written.
+// SaveFunding adds a symbol's rates to the stored ones. If both have a payment with different
+// rates, the new rate replaces the old one if replace is set; otherwise nothing is written.
 func (s Store) SaveFunding(symbol string, rows []FundingRow, replace bool) (Saved, error) {
 	path := s.FundingPath(symbol)
 	saved := Saved{Path: path}

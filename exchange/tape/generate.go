@@ -8,8 +8,8 @@ import (
 
 // Generate generates synthetic candles: calm and volatile periods alternate, trends last for some
 // days' worth of candles, and now and then the price jumps. The same arguments give the same
-// candles on every machine: it only uses operations that IEEE 754 rounds in one way, and none that
-// a compiler may fuse.
+// candles on every machine: it uses only operations with a unique IEEE 754 result, and none that a
+// compiler may fuse.
 func Generate(seed uint64, symbol *exchange.Symbol, interval exchange.Interval, startMS int64, count int) *exchange.Candles {
 	m := newMarket(seed, symbol, interval)
 	candles := &exchange.Candles{
@@ -33,7 +33,7 @@ type market struct {
 
 	start, last float64
 	usual       float64 // a candle's typical move, as a share of the price
-	wild        float64 // present volatility, as a multiple of the usual one
+	wild        float64 // current volatility, as a multiple of the usual one
 	drift       float64 // a candle's trend, as a share of the price
 	trendLeft   int     // candles until the trend changes
 	lots        float64 // a candle's typical volume, in quantity ticks
@@ -110,7 +110,7 @@ func (m *market) move() float64 {
 	}
 	// Volatility persists for a while: GARCH(1,1) of the deviation.
 	m.wild = min(8, float64(0.06)+float64(0.87*m.wild)+float64(0.0875*float64(m.wild*math.Abs(shock))))
-	// Far from its first price the market is drawn back, so that prices stay in bounds.
+	// Far from its first price the market drifts back, so that prices stay in bounds.
 	switch {
 	case m.last > 8*m.start:
 		move -= float64(m.usual * 0.05)

@@ -2,8 +2,8 @@ package tape
 
 import "fmt"
 
-// Jumps describes candles that open far from the previous close without a gap between: often a
-// symbol that was renamed or redenominated, or two sources put together.
+// Jumps describes candles that open far from the previous close without a gap in between. Often the
+// symbol was renamed or redenominated, or two sources were joined.
 func Jumps(t *Tape) []string {
 	const (
 		far     = 0.2 // of the price
@@ -17,7 +17,7 @@ func Jumps(t *Tape) []string {
 			continue
 		}
 		if count++; count <= maximum {
-			named = append(named, fmt.Sprintf("the candle of %d opens at %s, the one before closed at %s", c.OpenMS[i],
+			named = append(named, fmt.Sprintf("the candle of %d opens at %s, the previous one closed at %s", c.OpenMS[i],
 				t.Symbol.PriceDecimal(c.Open[i]), t.Symbol.PriceDecimal(c.Close[i-1])))
 		}
 	}

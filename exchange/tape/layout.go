@@ -29,7 +29,7 @@ const (
 
 const (
 	required = volume     // the columns up to this one must exist
-	filled   = closePrice // those up to this one have a number in every row
+	filled   = closePrice // the columns up to this one have a number in every row
 )
 
 // kind is the number format of a column.
@@ -47,7 +47,7 @@ var kinds = [columnEnd]kind{openPrice: price, highPrice: price, lowPrice: price,
 var columnNames = [columnEnd]string{"", "open_time_ms", "open", "high", "low", "close", "volume", "close_time_ms", "quote_volume", "trades",
 	"taker_buy_base", "taker_buy_quote"}
 
-// otherNames are those in the header of some of Binance's files.
+// otherNames are the names in the header of some Binance files.
 var otherNames = map[string]column{"open_time": openTime, "close_time": closeTime, "count": trades, "taker_buy_volume": takerBase,
 	"taker_buy_quote_volume": takerQuote}
 
@@ -62,8 +62,8 @@ type layout []column
 
 func (l layout) has(c column) bool { return slices.Contains(l, c) }
 
-// layoutOf derives the layout from the first line: from its names, or that of a kline file when it
-// begins with a number. In that case the line is a row.
+// layoutOf derives the layout from the first line: from its names, or, if it begins with a number,
+// from the layout of kline files. In that case the line is a row.
 func layoutOf(path, line string) (l layout, isRow bool, err error) {
 	line = strings.TrimSpace(strings.TrimPrefix(line, "\xef\xbb\xbf"))
 	fail := func(column, format string, arguments ...any) (layout, bool, error) {
@@ -94,7 +94,7 @@ func layoutOf(path, line string) (l layout, isRow bool, err error) {
 	for c := openTime; c <= required; c++ {
 		if !l.has(c) {
 			if len(names) == 1 && strings.ContainsAny(line, ";\t") {
-				return fail("", "there is no comma between the columns (%s)", shorten(line))
+				return fail("", "the columns are not separated by commas (%s)", shorten(line))
 			}
 			return fail(columnNames[c], "column %s is missing (there are: %s)", columnNames[c], shorten(line))
 		}
@@ -113,8 +113,8 @@ func layoutGiven(columns, line string) (l layout, isRow bool, err error) {
 	return l, line != "" && line[0] >= '0' && line[0] <= '9', nil
 }
 
-// shorten bounds what an error shows of a file with any content: control characters of a terminal
-// are removed.
+// shorten bounds the part of arbitrary file content that an error contains, and removes terminal
+// control characters.
 func shorten(text string) string {
 	const maxLength = 120
 	rest := ""

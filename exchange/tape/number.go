@@ -17,9 +17,9 @@ var powers = [maxDigits + 1]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e
 // floatPowers are exact as float64.
 var floatPowers = [maxDigits + 1]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
 
-// scan parses a plain decimal number at i: its digits as an integer, how many of them are decimal
-// places, and where it ends. The end is -1 when there is no number or it is too long. Eight bytes
-// after the data must be readable.
+// scan parses a plain decimal number at i: its digits as an integer, the number of decimal places,
+// and its end. The end is -1 if there is no number or it is too long. Eight bytes after the data
+// must be readable.
 func scan(data []byte, i int) (mantissa uint64, places, end int) {
 	begin := i
 	if x, other := eight(data, i); other == 0 {
@@ -88,7 +88,8 @@ func float(mantissa uint64, places int) float64 {
 	if mantissa <= 1<<53 {
 		return float64(mantissa) / floatPowers[places] // both are exact, so the quotient is the nearest float64
 	}
-	// The quotient's first 63 or 64 bits, the last of which is set where more follow: the conversion rounds them once.
+	// The quotient's first 63 or 64 bits; the last is set if more follow. The conversion rounds
+	// them once.
 	up, down := bits.LeadingZeros64(mantissa), bits.LeadingZeros64(powers[places])
 	shifted := mantissa << up
 	quotient, rest := bits.Div64(shifted>>1, shifted<<63, powers[places]<<down)
@@ -123,8 +124,8 @@ func floatOf(text []byte) (float64, bool) {
 	return value, err == nil && !math.IsInf(value, 0)
 }
 
-// priceOf parses any decimal number, such as 1e-05, in units of 10^-scale. more is how many decimal
-// places it would need when the scale has too few.
+// priceOf parses any decimal number, such as 1e-05, in units of 10^-scale. If the scale is too
+// small, more is the required number of decimal places.
 func priceOf(text []byte, scale int) (price int64, more int, ok bool) {
 	const longest = 60
 	if len(text) > longest {

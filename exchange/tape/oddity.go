@@ -8,11 +8,11 @@ import (
 	"botd/exchange"
 )
 
-// What is odd about candles that break no rule.
+// Thresholds for unusual candles that violate no rule.
 const (
-	outlierTimes   = 20  // a high or low so many usual ranges beyond the candles beside it
-	outlierPart    = 100 // and at least this part of the price: a quiet minute is soon exceeded
-	outlierWindow  = 10  // candles before it, whose median range is the usual one
+	outlierTimes   = 20  // distance of a high or low beyond its neighbors, in usual ranges
+	outlierPart    = 100 // minimum part of the price, because a quiet minute is soon exceeded
+	outlierWindow  = 10  // preceding candles, whose median range is the usual one
 	shortestRepeat = 3   // equal candles in a row, with a volume
 	shortestSilent = 60  // candles in a row without volume, or a day of longer ones
 	mostDescribed  = 20  // of each kind
@@ -23,7 +23,7 @@ func Oddities(t *Tape) []string {
 	return slices.Concat(outliers(t), repeats(t), untradedStretches(t))
 }
 
-// listed collects descriptions, the first twenty in words.
+// listed collects descriptions and spells out the first twenty.
 type listed struct {
 	all   []string
 	count int
@@ -45,8 +45,8 @@ func (l *listed) done() []string {
 
 func momentOf(atMS int64) string { return time.UnixMilli(atMS).UTC().Format(time.RFC3339) }
 
-// outliers are highs and lows far beyond the bodies of the candles beside: a move that lasts has a body,
-// an outlier in the next candle has none.
+// outliers finds highs and lows far beyond the bodies of their neighbors. A lasting move has a body
+// in the next candle; an outlier does not.
 func outliers(t *Tape) []string {
 	found, c := &listed{kind: "outliers"}, t.Candles
 	ranges := make([]int64, 0, 2*outlierWindow)
@@ -98,7 +98,7 @@ func repeats(t *Tape) []string {
 	return found.done()
 }
 
-// untradedStretches are stretches in which nothing was traded.
+// untradedStretches finds stretches without any trade.
 func untradedStretches(t *Tape) []string {
 	found, c := &listed{kind: "stretches without volume"}, t.Candles
 	shortest := max(shortestRepeat, min(shortestSilent, int(exchange.Day1/c.Interval)))

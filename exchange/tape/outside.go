@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Limits of series from outside.
+// Limits of external series.
 const (
 	maxOutside      = 10_000_000 // rows of a file
 	rereadEvery     = time.Second
@@ -23,17 +23,18 @@ const (
 	expectedColumns = "expected a header with time_ms and columns of numbers"
 	expectedSignals = "expected a header with time_ms,strategy,target"
 
-	// Times since 1970 before and after which no market's are: they are in seconds, or in micro- or nanoseconds.
+	// Market times are within these bounds since 1970. Others are in seconds, or in micro- or
+	// nanoseconds.
 	earliestMS = 100_000_000_000 // 1973
 	latestMS   = 100 * earliestMS
-	aSecondMS  = 1_000_000_000 // from here on, 2001 in seconds; what is below is a time of a test
+	aSecondMS  = 1_000_000_000 // from here on a time in seconds (2001); lower values are times of a test
 )
 
 // A rowFile is a CSV or Parquet file, plain or packed, whose header is read.
 type rowFile struct {
 	reader *csv.Reader
 	header []string
-	first  []string // the first row of a file without a header, as Binance's of trades
+	first  []string // first row of a file without a header, such as Binance's trades
 	opened []io.Closer
 }
 
@@ -56,10 +57,10 @@ func openRows(path string) (*rowFile, error) {
 	words, err := f.reader.Read()
 	if err != nil {
 		f.close()
-		return nil, &DataError{Path: path, Line: 1, What: "no header: the file is empty, or no CSV"}
+		return nil, &DataError{Path: path, Line: 1, What: "no header: the file is empty or not a CSV file"}
 	}
 	f.header = slices.Clone(words)
-	f.header[0] = strings.TrimPrefix(f.header[0], "\ufeff") // spreadsheets write it
+	f.header[0] = strings.TrimPrefix(f.header[0], "\ufeff") // spreadsheets write a byte order mark
 	for i := range f.header {
 		f.header[i] = strings.TrimSpace(f.header[i])
 	}
@@ -75,7 +76,7 @@ func (f *rowFile) close() {
 	}
 }
 
-// rowsOf gives each row of a file to a function.
+// rowsOf passes each row of a file to a function.
 func rowsOf(path string, row func(line int, header, fields []string) error) error {
 	file, err := openRows(path)
 	if err != nil {
@@ -103,7 +104,7 @@ func rowsOf(path string, row func(line int, header, fields []string) error) erro
 	}
 }
 
-// timeOf reads a row's time, which must be after the one before it.
+// timeOf reads a row's time, which must be after the previous row's.
 func timeOf(path string, line int, text string, beforeMS int64, same bool) (int64, error) {
 	atMS, err := strconv.ParseInt(text, 10, 64)
 	switch {
@@ -172,9 +173,9 @@ func targetOf(word string) (side int, share float64, known bool) {
 	return 1, number, true
 }
 
-// Columns are series of numbers from files, each value visible from its time on.
+// Columns are series of numbers from files. Each value is visible from its time on.
 type Columns struct {
-	follow bool // read a file again when it has changed
+	follow bool // read a changed file again
 
 	mu    sync.Mutex // guards what follows
 	files []*columnFile
@@ -187,10 +188,10 @@ type columnFile struct {
 	changed      time.Time
 	timeMS       []int64
 	names        []string
-	values       [][]float64 // by name; a gap has the value before it
+	values       [][]float64 // by name; a gap repeats the previous value
 }
 
-// ColumnPath takes FILE=PREFIX apart. A file may have = in its name.
+// ColumnPath splits FILE=PREFIX. The file name itself may contain =.
 func ColumnPath(word string) (file, prefix string) {
 	if _, err := os.Stat(word); err == nil {
 		return word, ""
@@ -262,7 +263,7 @@ func (f *columnFile) read() error {
 	return nil
 }
 
-// add adds a row's numbers; an empty one is the one before it.
+// add adds a row's numbers. An empty one repeats the previous value.
 func (f *columnFile) add(line, skip int, fields []string) error {
 	n := 0
 	for i, text := range fields {
@@ -284,7 +285,7 @@ func (f *columnFile) add(line, skip int, fields []string) error {
 	return nil
 }
 
-// refresh reads a file again that has changed; what is half written counts the next time.
+// refresh reads a changed file again. It leaves a partly written row for the next time.
 func (f *columnFile) refresh(now time.Time) {
 	if now.Sub(f.checkedAt) < rereadEvery {
 		return

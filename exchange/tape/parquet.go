@@ -17,8 +17,8 @@ import (
 	"botd/exchange"
 )
 
-// A Parquet file is converted to the CSV it stands for, a header and one line a row, so that every
-// check and every line number is the same for both. Row n of the file is reported as line n + 1.
+// A Parquet file is converted to equivalent CSV, a header and one line per row, so that all checks
+// and line numbers are the same for both. Row n of the file is reported as line n + 1.
 
 // parquetAsCSV returns the file's rows as CSV.
 func parquetAsCSV(path string) (io.ReadCloser, error) {
@@ -44,13 +44,13 @@ func parquetAsCSV(path string) (io.ReadCloser, error) {
 	return reader, nil
 }
 
-// parquetFile is an open file and how its columns are written.
+// parquetFile is an open file and the formats of its columns.
 type parquetFile struct {
 	path    string
 	file    *parquet.File
 	names   []string
 	numbers []numeric
-	bytes   []bool // which columns hold byte arrays
+	bytes   []bool // columns that hold byte arrays
 }
 
 func openParquet(path string, file io.ReaderAt, size int64) (p *parquetFile, err error) {
@@ -74,14 +74,14 @@ func openParquet(path string, file io.ReaderAt, size int64) (p *parquetFile, err
 	return p, nil
 }
 
-// rescue turns a panic of the library about a broken file into an error.
+// rescue turns a panic of the library on a broken file into an error.
 func rescue(path string, err *error) {
 	if caught := recover(); caught != nil {
 		*err = &DataError{Path: path, What: fmt.Sprintf("the Parquet file is broken: %v", caught), Hint: "was the download complete?"}
 	}
 }
 
-// numeric is how a column's values are numbers.
+// numeric describes how to read a column's values as numbers.
 type numeric struct {
 	divide int64 // times in nanoseconds
 	places int   // of decimals
@@ -152,7 +152,7 @@ func (p *parquetFile) head() ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// rows writes the header and so many rows at most.
+// rows writes the header and up to a number of rows.
 func (p *parquetFile) rows(w io.Writer, most int) (err error) {
 	defer rescue(p.path, &err)
 	out := bufio.NewWriterSize(w, 1<<16)
@@ -245,7 +245,7 @@ func WriteParquet(w io.Writer, candles *exchange.Candles, symbol *exchange.Symbo
 	return writer.Close()
 }
 
-// WriteRows writes a table as Parquet: a row of it is a struct whose tags name its columns.
+// WriteRows writes a table as Parquet. The tags of the row's struct name the columns.
 func WriteRows[T any](w io.Writer, rows []T) error {
 	writer := parquet.NewGenericWriter[T](w, parquet.Compression(&parquet.Zstd))
 	if _, err := writer.Write(rows); err != nil {

@@ -11,23 +11,23 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// A Parquet file in the store's own form is read by columns, each decoded by a goroutine of its own, and
-// its numbers are not written as text and parsed again. Its first rows, by which columns, scale and
-// interval are found, and every row that is not a plain candle after the one before, are still the CSV
-// that they stand for: the checks and the errors are the same.
+// A Parquet file in the store's own format is read by columns. Separate goroutines decode them, and
+// numbers are not converted to text and back. Its first rows, which determine columns, scale and
+// interval, and every row that is not a plain successor of the previous candle still go through the
+// equivalent CSV, so the checks and errors are the same.
 
 const (
 	batchRows = 4096
 	headRows  = 1024 // more than preview examines
-	batches   = 2    // of a column, under way
+	batches   = 2    // per column, in flight
 )
 
 // batch is the next rows of all columns.
 type batch struct {
 	rows   int
-	first  int // to take: the rows before were in the head
+	first  int // index of the first row to take; the head contained the earlier ones
 	layout layout
-	parts  []*part // by the layout; nil for a column that is skipped
+	parts  []*part // by the layout; nil for a skipped column
 }
 
 // part is the next rows of one column.
@@ -35,7 +35,7 @@ type part struct {
 	values []parquet.Value
 	whole  []int64 // times, prices in units, counts
 	real   []float64
-	asText []bool // the number needs the care of slow
+	asText []bool // the number must be parsed by slow
 	reader *columnReader
 }
 
@@ -96,7 +96,7 @@ func (f *feed) send(b block) error {
 	}
 }
 
-// layout returns the meaning of the columns, where the parser reads them as they are.
+// layout returns the meaning of the columns if the parser can read them directly.
 func (p *parquetFile) layout(head []byte, given string) (layout, bool) {
 	if !native(head, given) {
 		return nil, false
@@ -110,7 +110,7 @@ func (p *parquetFile) layout(head []byte, given string) (layout, bool) {
 	return known, err == nil && !isRow && len(known) == len(p.names)
 }
 
-// batches reads the columns side by side.
+// batches reads the columns in parallel.
 func (f *feed) batches(p *parquetFile, layout layout, size int64, total int) error {
 	var group sync.WaitGroup
 	defer group.Wait()
@@ -168,7 +168,7 @@ func (r *columnReader) read(p *parquetFile, stop <-chan struct{}) (err error) {
 	flush := func() {
 		present.values = present.values[:filled]
 		present.convert()
-		r.parts <- present // there is room: it is one of batches
+		r.parts <- present // there is room, because at most batches parts exist
 		present, filled = nil, 0
 	}
 	for _, group := range p.file.RowGroups() {
@@ -249,10 +249,11 @@ func (p *part) convert() {
 	}
 }
 
-// exactDigits is how many digits a decimal may have so that no other of as many has the same float64.
+// exactDigits is the maximum number of digits for which different decimals have different float64
+// values.
 const exactDigits = 1e15
 
-// plain reports whether a float is a number that a file of candles has.
+// plain reports whether a float is a possible number in a candle file.
 func plain(f float64) bool {
 	return f >= 0 && f < exactDigits && (f > 1e-15 || f == 0) && !math.Signbit(f)
 }
@@ -277,8 +278,8 @@ func (n *numeric) whole(v *parquet.Value) (int64, bool) {
 	return value, ok && n.places == 0
 }
 
-// price returns units of 10^-scale. A double is the decimal of at most 15 digits that is nearest to it;
-// any other is left to its text.
+// price returns units of 10^-scale. A double represents the nearest decimal of at most 15 digits;
+// any other is parsed from its text.
 func (n *numeric) price(v *parquet.Value, scale int) (int64, bool) {
 	if v.Kind() == parquet.Double {
 		f := v.Double()
@@ -318,11 +319,11 @@ func (b *batch) line(row int) (line []byte) {
 	return line
 }
 
-// release gives the parts back to their readers.
+// release returns the parts to their readers.
 func (b *batch) release() {
 	for _, part := range b.parts {
 		if part != nil {
-			part.reader.free <- part // there is room: it came from there
+			part.reader.free <- part // there is room, because the part came from there
 		}
 	}
 }
@@ -344,7 +345,7 @@ func (p *parser) batch(b *batch) (finer int, err error) {
 	return 0, nil
 }
 
-// take stores a row that is a plain candle after the one before; any other is left to slow.
+// take stores a row that is a plain successor of the previous candle, and leaves any other to slow.
 func (p *parser) take(b *batch, i int) bool {
 	for k, c := range b.layout {
 		part := b.parts[k]

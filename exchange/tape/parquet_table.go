@@ -9,8 +9,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// TableColumn is one column of a table that is known only when it is written: numbers, of which NaN is
-// none, or texts.
+// TableColumn is one column of a table whose columns are known only at run time: numbers, with NaN
+// for none, or strings.
 type TableColumn struct {
 	Name    string
 	Numbers []float64
@@ -20,7 +20,7 @@ type TableColumn struct {
 // WriteTable writes columns of equal length as Parquet, in the order of their names.
 func WriteTable(w io.Writer, columns []TableColumn) error {
 	columns = slices.Clone(columns)
-	slices.SortFunc(columns, func(a, b TableColumn) int { return strings.Compare(a.Name, b.Name) }) // as the format's own groups are
+	slices.SortFunc(columns, func(a, b TableColumn) int { return strings.Compare(a.Name, b.Name) }) // as the format sorts its own groups
 	group, rows := parquet.Group{}, 0
 	for i := range columns {
 		c := &columns[i]

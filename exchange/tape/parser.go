@@ -13,28 +13,28 @@ type parser struct {
 	path    string
 	symbol  *exchange.Symbol
 	options Options
-	asked   exchange.Interval // 0: find it
+	asked   exchange.Interval // 0: detect it
 	size    int64
 
 	layout   layout
 	interval int64
-	unknown  error // why the interval could not be found: reported when no row is wrong by itself
-	line     int   // of the present row
-	step     int   // to the line of the next row
+	unknown  error // error of the interval detection, reported if no row is wrong by itself
+	line     int   // number of the current row
+	step     int   // distance to the line of the next row
 	n        int   // candles so far
-	total    int   // rows of the file; 0 for nobody knows
+	total    int   // rows of the file; 0 if unknown
 	lastMS   int64
 	dropped  int
 	noVolume int
 	closesMS int64 // the last row's own close time
-	row      row   // the present one
+	row      row   // the current row
 	fields   [][]byte
 	candles  *exchange.Candles
 	tape     *Tape
 }
 
-// load parses the file. It returns the decimal places needed when the symbol's scale has too few:
-// the file must then be read again.
+// load parses the file. If the symbol's scale is too small, it returns the required number of
+// decimal places, and the caller must read the file again.
 func (p *parser) load() (finer int, err error) {
 	feed, err := newFeed(p.path, p.size, p.options.Columns, p.symbol.PriceScale)
 	if err != nil {
@@ -75,7 +75,7 @@ func (p *parser) load() (finer int, err error) {
 	return 0, p.finish(feed.sha)
 }
 
-// begin processes the first block, from which it finds columns, scale and interval.
+// begin processes the first block, which determines columns, scale and interval.
 func (p *parser) begin(data []byte, feed *feed) (body []byte, finer int, err error) {
 	end := bytes.IndexByte(data, '\n')
 	var isRow bool
@@ -105,8 +105,7 @@ func (p *parser) begin(data []byte, feed *feed) (body []byte, finer int, err err
 	return body, 0, nil
 }
 
-// reserve makes room for that many more candles, and initially for as many as the file's size
-// suggests.
+// reserve makes room for more candles, and initially for as many as the file's size suggests.
 func (p *parser) reserve(rows int, bytes int) error {
 	maximum := maxCandles
 	if p.options.MaxCandles > 0 {
@@ -174,8 +173,8 @@ type row struct {
 	real  [columnEnd]float64
 }
 
-// fast parses a regular row and returns where the next one begins. It leaves anything else, right
-// or wrong, to slow, and returns 0.
+// fast parses a regular row and returns the position of the next one. For anything else, valid or
+// not, it returns 0 and leaves it to slow.
 func (p *parser) fast(data []byte, i int) (next int) {
 	row, last := &p.row, len(p.layout)-1
 	for k, c := range p.layout {
@@ -226,8 +225,8 @@ func (p *parser) fast(data []byte, i int) (next int) {
 	return i + 1
 }
 
-// next reports whether the row is the candle after the last one, with plausible prices. The first
-// row, a gap and any fault are left to slow.
+// next reports whether the row is the direct successor of the last candle, with plausible prices.
+// The first row, gaps and faults are left to slow.
 func (p *parser) next() bool {
 	v := &p.row.whole
 	if v[openTime] >= microseconds && v[openTime]%1000 == 0 {
@@ -238,7 +237,7 @@ func (p *parser) next() bool {
 		low <= v[openPrice] && v[openPrice] <= high && low <= v[closePrice] && v[closePrice] <= high
 }
 
-// keep stores the row in the columns, in which reserve has made room.
+// keep stores the row in the columns, in which reserve made room.
 func (p *parser) keep() {
 	v, real, columns, n := &p.row.whole, &p.row.real, p.candles, p.n
 	columns.OpenMS[n] = v[openTime]
@@ -261,8 +260,8 @@ func (p *parser) keep() {
 	p.n, p.lastMS, p.closesMS = n+1, v[openTime], v[closeTime]
 }
 
-// optional returns an optional column, extended to the length of the other. A column of a file that
-// has only empty fields stays empty.
+// optional returns an optional column, extended to the length of the other. A column with only
+// empty fields stays empty.
 func optional[T any](column *[]T, other []T) []T {
 	if *column == nil {
 		*column = make([]T, len(other), cap(other))

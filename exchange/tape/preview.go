@@ -8,8 +8,8 @@ import (
 	"botd/exchange"
 )
 
-// preview is what the first rows show before parsing. It ignores wrong rows; parsing finds them
-// again.
+// preview is the result of scanning the first rows before parsing. It ignores wrong rows, which
+// parsing reports.
 type preview struct {
 	rows   int
 	times  []int64 // open times, in order of the rows
@@ -68,8 +68,8 @@ func (g *preview) usual() (distanceMS int64, count int) {
 	return distanceMS, count
 }
 
-// interval returns the candles' interval: the requested one, unless the rows contradict it, else
-// the usual distance of the rows.
+// interval returns the candles' interval: the requested one unless the rows contradict it,
+// otherwise the usual distance between rows.
 func (g *preview) interval(path string, asked exchange.Interval) (exchange.Interval, error) {
 	distance, count := g.usual()
 	found := exchange.Interval(distance)

@@ -13,19 +13,19 @@ import (
 	"botd/exchange"
 )
 
-// RecorderConfig says where a recorder stores what it receives, and within which bounds. The store
-// must be its own: it removes the oldest rows.
+// RecorderConfig sets the destination and the bounds of a recorder. The recorder must own the
+// store, because it removes the oldest rows.
 type RecorderConfig struct {
 	Store        Store
 	MaxBytes     int64                                        // of all files together; beyond it the oldest rows of the largest file are removed
-	MinFreeBytes int64                                        // nothing is written when the disk has less free space
+	MinFreeBytes int64                                        // nothing is written if the disk has less free space
 	Free         func(directory string) (_ int64, known bool) // free space of the disk; nil for no check
 	Notify       func(error)                                  // called once when writing begins to fail, and with nil when it works again
 	Count        func(stored, lost int)                       // rows stored and lost
 }
 
-// Recorder stores what a daemon sees, in the background: each call returns at once. What cannot be
-// written is reported, counted and lost.
+// Recorder stores the data that a daemon receives, in the background: each call returns at once.
+// Data that cannot be written are reported, counted and lost.
 type Recorder struct {
 	config   RecorderConfig
 	queue    chan recorded
@@ -56,8 +56,8 @@ func (r *recorded) rows() int {
 }
 
 const (
-	recorderQueue = 4_096           // answers that may wait for a slow disk
-	recorderClose = 5 * time.Second // how long Close waits for the disk
+	recorderQueue = 4_096           // maximum number of queued answers for a slow disk
+	recorderClose = 5 * time.Second // maximum wait of Close for the disk
 	recorderAgain = 5 * time.Minute // until a failed cut is tried again: it copies a file
 )
 
@@ -79,7 +79,7 @@ func newRecorder(config RecorderConfig) *Recorder {
 		sizes: map[string]int64{}, failing: map[string]struct{}{}, reported: map[string]struct{}{}}
 }
 
-// Candles stores closed candles, which must not change any more.
+// Candles stores closed candles, which must no longer change.
 func (r *Recorder) Candles(symbol *exchange.Symbol, candles *exchange.Candles) {
 	r.take(recorded{symbol: *symbol, candles: candles})
 }
@@ -87,7 +87,7 @@ func (r *Recorder) Candles(symbol *exchange.Symbol, candles *exchange.Candles) {
 // Funding stores the rate of a payment.
 func (r *Recorder) Funding(row FundingRow) { r.take(recorded{funding: row}) }
 
-// Signal stores a signal that a strategy has taken.
+// Signal stores a signal that a strategy has accepted.
 func (r *Recorder) Signal(row SignalRow) { r.take(recorded{signal: &row}) }
 
 func (r *Recorder) take(row recorded) {
@@ -101,7 +101,7 @@ func (r *Recorder) take(row recorded) {
 // Bytes returns the size of all files.
 func (r *Recorder) Bytes() int64 { return r.bytes.Load() }
 
-// Close writes what is queued, as far as the disk does it in time.
+// Close writes the queued items, as far as the disk allows in time.
 func (r *Recorder) Close() {
 	close(r.queue)
 	select {
@@ -110,7 +110,7 @@ func (r *Recorder) Close() {
 	}
 }
 
-// measure finds existing files and removes incomplete ones that a crash left.
+// measure finds existing files and removes incomplete ones left by a crash.
 func (r *Recorder) measure() {
 	_ = filepath.WalkDir(r.config.Store.Directory, func(path string, item fs.DirEntry, err error) error {
 		switch {
@@ -163,7 +163,7 @@ func (r *Recorder) write(row *recorded) {
 	r.report(path, err)
 }
 
-// room returns an error when the disk is nearly full: the last space is reserved for the journal.
+// room returns an error if the disk is nearly full: the last space is reserved for the journal.
 func (r *Recorder) room() error {
 	if r.config.Free == nil {
 		return nil
@@ -208,7 +208,7 @@ func (r *Recorder) bound() error {
 	return nil
 }
 
-// report reports once why a file cannot be written, and once when all can be written again.
+// report reports once why a file cannot be written, and once when all files can be written again.
 func (r *Recorder) report(path string, err error) {
 	if err == nil {
 		if _, failed := r.failing[path]; failed {
@@ -230,6 +230,6 @@ func (r *Recorder) report(path string, err error) {
 	}
 }
 
-// RecordedFolder is where a mode's directory has what its daemon polled. It is the
-// daemon's alone: what is downloaded stands elsewhere and is never cut.
+// RecordedFolder is the folder below a mode's directory for data polled by its daemon. Only the
+// daemon writes there. Downloads are stored elsewhere and are never cut.
 const RecordedFolder = "recorded"

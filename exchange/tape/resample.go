@@ -7,9 +7,9 @@ import (
 )
 
 // Resample builds coarse candles from fine ones: first open, last close, highest, lowest, sums.
-// Prices are exact. A coarse candle with a missing fine one is left out at both ends of the series,
-// where it was not recorded completely. In the middle it is built from what there is, and its open
-// time is in incomplete.
+// Prices are exact. At both ends of the series, a coarse candle with missing fine ones is omitted
+// as incompletely recorded. In the middle it is built from the existing ones, and incomplete
+// contains its open time.
 func Resample(fine *exchange.Candles, interval exchange.Interval) (coarse *exchange.Candles, incomplete []int64, err error) {
 	if err := fine.Interval.CheckBuilds(interval); err != nil {
 		return nil, nil, err
@@ -50,8 +50,8 @@ type Difference struct {
 	What   string
 }
 
-// Compare returns where recorded coarse candles differ in price from those built from fine ones
-// (both with the symbol's scale). It skips candles that only one of them has.
+// Compare returns the recorded coarse candles whose prices differ from those built from fine
+// candles (both with the symbol's scale). It skips candles that only one side has.
 func Compare(made, recorded *exchange.Candles, symbol *exchange.Symbol) []Difference {
 	var all []Difference
 	for i, k := 0, 0; i < made.Len() && k < recorded.Len(); {

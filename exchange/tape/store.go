@@ -41,14 +41,13 @@ func (s Store) Path(market exchange.Market, symbol string, interval exchange.Int
 	return filepath.Join(s.Directory, market.String(), symbol, interval.String()+".csv")
 }
 
-// Load reads a series. The error is fs.ErrNotExist when there is none.
+// Load reads a series. The error is fs.ErrNotExist if there is none.
 func (s Store) Load(symbol *exchange.Symbol, interval exchange.Interval) (*Tape, error) {
 	return LoadCandles(s.Path(symbol.Market, symbol.Name, interval), symbol, interval, Options{})
 }
 
-// Save adds candles to their series. Where both have a candle and the two differ, the new one
-// replaces the old if replace is set; else nothing is written and the error names the first
-// difference.
+// Save adds candles to their series. If the two differ in a candle, the new one replaces the old
+// one if replace is set; otherwise nothing is written and the error names the first difference.
 func (s Store) Save(symbol *exchange.Symbol, candles *exchange.Candles, replace bool) (Saved, error) {
 	path := s.Path(symbol.Market, symbol.Name, candles.Interval)
 	saved := Saved{Path: path}
@@ -75,7 +74,7 @@ func (s Store) Save(symbol *exchange.Symbol, candles *exchange.Candles, replace 
 	return saved, WriteFile(path, merged, old.Symbol, nil)
 }
 
-// rescaled returns the candles with that many more decimal places in prices.
+// rescaled returns the candles with additional decimal places in prices.
 func rescaled(c *exchange.Candles, more int) (*exchange.Candles, error) {
 	if more <= 0 {
 		return c, nil

@@ -318,7 +318,7 @@ func TestJumpsAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	have := tape.Jumps(read)
-	if len(have) != 1 || have[0] != "the candle of 1704067260000 opens at 12, the one before closed at 10" {
+	if len(have) != 1 || have[0] != "the candle of 1704067260000 opens at 12, the previous one closed at 10" {
 		t.Errorf("want one jump (a hole's is none), have %v", have)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"botd/internal/failure"
 )
 
-// FundingSummary is what verify and list report about the rates of one symbol.
+// FundingSummary is the report of verify and list about the rates of one symbol.
 type FundingSummary struct {
 	File     string        `json:"file"`
 	Symbol   string        `json:"symbol"`
@@ -57,7 +57,7 @@ func SummarizeFunding(file string) ([]FundingSummary, error) {
 	return spans, nil
 }
 
-// Summary is what list and verify report about a series.
+// Summary is the report of list and verify about a series.
 type Summary struct {
 	File     string            `json:"file"`
 	Market   string            `json:"market,omitempty"`
@@ -74,8 +74,8 @@ type Summary struct {
 }
 
 type SummaryHole struct {
-	FromMS  int64 `json:"from_ms"` // open time of the first candle that is missing
-	ToMS    int64 `json:"to_ms"`   // and of the first that is there again
+	FromMS  int64 `json:"from_ms"` // open time of the first missing candle
+	ToMS    int64 `json:"to_ms"`   // open time of the first candle after the hole
 	Candles int   `json:"candles"`
 }
 

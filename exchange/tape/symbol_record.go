@@ -8,7 +8,7 @@ import (
 	"botd/exchange"
 )
 
-// SymbolRecord is a symbol as LoadSymbols reads it, from JSON too.
+// SymbolRecord is a symbol in the form that LoadSymbols reads, also from JSON.
 type SymbolRecord struct {
 	Symbol        string          `json:"symbol"`
 	Market        string          `json:"market"`

@@ -16,8 +16,8 @@ import (
 
 // LoadSymbols reads a YAML list of symbol records for both markets. It accepts the field names of
 // futures and spot records for either. A record without `market` belongs to the market of its field
-// names, to futures when they are the same, and also to the other market unless that has a record
-// of the symbol.
+// names, or to futures if they fit both, and also to the other market unless that has its own
+// record of the symbol.
 func LoadSymbols(path string) ([]*exchange.Symbol, error) {
 	records, err := readRecords(path)
 	if err != nil {
@@ -122,8 +122,8 @@ type record struct {
 	err  error
 }
 
-// futuresKeys are the names that only a futures record has (interface, Futures symbol), spotKeys
-// those of a spot record (Spot pair).
+// futuresKeys are the names found only in futures records (interface, Futures symbol), spotKeys
+// those found only in spot records (Spot pair).
 var (
 	futuresKeys = []string{"baseAsset", "quoteAsset", "isReduceOnly", "adjustedFundingRateCap", "adjustedFundingRateFloor", "fundingIntervalHours", "brackets"}
 	spotKeys    = []string{"base", "quote", "orderTypes"}

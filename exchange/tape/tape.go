@@ -1,9 +1,9 @@
 // Package tape reads recorded market data from files into columns and finds the gaps in it.
 //
-// Candles come as CSV with a header (columns by name, in any order), as
-// Binance's kline CSV without one, or in a layout that package foreign knows;
-// plain, gzip or alone in a ZIP archive; or as Parquet. What is wrong with a file is a DataError with the line, the header
-// being line 1 (Parquet's first row being line 2).
+// Candles come as CSV with a header (columns by name, in any order), as Binance's kline CSV without
+// one, or in a layout that package foreign reads; plain, gzip or alone in a ZIP archive; or as
+// Parquet. An invalid file is a DataError with the line, the header being line 1 (Parquet's first
+// row being line 2).
 package tape
 
 import (
@@ -19,12 +19,12 @@ type Tape struct {
 	Candles  *exchange.Candles
 	Holes    []Hole
 	SHA256   string            // of the file's bytes on disk
-	Repaired []string          // rows that Repair dropped, one sentence each, at most maxRepaired and one with the number of the others
+	Repaired []string          // rows that Repair dropped, one sentence each, at most maxRepaired plus one with the number of the others
 	Warnings []string          // unusual but valid data
-	Finer    exchange.Interval // of the file's candles, which build these; 0 where they are the file's own
+	Finer    exchange.Interval // interval of the file's candles if the tape is built from finer ones; 0 otherwise
 }
 
-// Hole is a run of candles that the file lacks. Holes are reported, never filled.
+// Hole is a run of missing candles. Holes are reported, never filled.
 type Hole struct {
 	AfterMS  int64 // open time of the candle before
 	BeforeMS int64 // open time of the candle after
@@ -35,9 +35,9 @@ type Hole struct {
 type Options struct {
 	Repair     bool                    // drop wrong rows instead of failing
 	Progress   func(done, total int64) // bytes of the file; called from time to time, nil for none
-	Cache      *Cache                  // of files parsed earlier; nil for none
+	Cache      *Cache                  // cache of parsed files; nil for none
 	MaxCandles int                     // more is an error; 0 for as many as fit
-	Columns    string                  // the meaning of each column, in the form of a header, whatever the file's first line is
+	Columns    string                  // the meaning of each column, in the form of a header, overriding the file's first line
 }
 
 // DataError is an error in a recorded file, with its position.
@@ -47,7 +47,7 @@ type DataError struct {
 	Column string // name of the column or key at fault, if any
 	What   string
 	Hint   string
-	Finer  exchange.Interval // of the file's candles, which build those that were asked for; 0 for anything else
+	Finer  exchange.Interval // interval of the file's finer candles from which the requested ones can be built; 0 otherwise
 }
 
 // Error returns path:line: what, and the hint on a line of its own.
@@ -66,7 +66,7 @@ func (e *DataError) Error() string {
 	return text
 }
 
-// Bounds of what is read.
+// Bounds of the input.
 const (
 	maxFile     = 8 << 30     // bytes on disk
 	maxUnpacked = 32 << 30    // bytes of CSV
@@ -74,8 +74,9 @@ const (
 	maxRepaired = 1_000       // sentences
 )
 
-// LoadCandles reads one series. A zero interval is found from the data. The tape's symbol has as
-// many decimal places as the data need: prices in Candles are in its units, not the given symbol's.
+// LoadCandles reads one series. A zero interval is detected from the data. The tape's symbol has as
+// many decimal places as the data require; prices in Candles are in its units, not in the given
+// symbol's.
 func LoadCandles(path string, symbol *exchange.Symbol, interval exchange.Interval, options Options) (*Tape, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -85,7 +86,7 @@ func LoadCandles(path string, symbol *exchange.Symbol, interval exchange.Interva
 		return nil, &DataError{Path: path, What: fmt.Sprintf("%d bytes are more than %d", info.Size(), int64(maxFile)), Hint: "split the file"}
 	}
 	if options.Columns != "" {
-		options.Cache = nil // it identifies files by their content alone
+		options.Cache = nil // it identifies files only by their content
 	}
 	asked := request{path: path, size: info.Size(), scale: symbol.PriceScale, interval: interval, repair: options.Repair}
 	if cached := options.Cache.load(&asked, symbol); cached != nil {
@@ -94,7 +95,7 @@ func LoadCandles(path string, symbol *exchange.Symbol, interval exchange.Interva
 		}
 		return cached, nil
 	}
-	// A later row may have more decimal places than all rows before it: then the file is read again
+	// A later row may have more decimal places than all rows before it. The file is then read again
 	// with a finer scale, at most once per place.
 	for {
 		p := &parser{path: path, symbol: symbol, options: options, asked: interval, size: info.Size()}

@@ -12,7 +12,7 @@ import (
 	"botd/exchange"
 )
 
-// tradeColumns are the names that the columns of trades have in files.
+// tradeColumns are the names of the columns of trades in files.
 var tradeColumns = struct{ id, price, quantity, time, maker, side []string }{
 	[]string{"id", "trade_id", "agg_trade_id"}, []string{"price"}, []string{"qty", "quantity", "size", "amount"},
 	[]string{"time_ms", "time", "timestamp", "transact_time"}, []string{"is_buyer_maker"}, []string{"side"},
@@ -20,7 +20,7 @@ var tradeColumns = struct{ id, price, quantity, time, maker, side []string }{
 
 const expectedTrades = "expected a header with id, price, qty, time_ms, and side (buy, sell) or is_buyer_maker"
 
-// AreTrades reports whether a file's header is one of trades.
+// AreTrades reports whether a file's header describes trades.
 func AreTrades(path string) bool {
 	file, err := openRows(path)
 	if err != nil {
@@ -40,8 +40,9 @@ func tradeLayout(header []string) (at [6]int, found bool) {
 	return at, at[0] >= 0 && at[1] >= 0 && at[2] >= 0 && at[3] >= 0 && (at[4] >= 0 || at[5] >= 0)
 }
 
-// binanceTrades returns the names of the columns of Binance's files of spot trades and aggregated trades, which have no
-// header: https://github.com/binance/binance-public-data. Of other rows there are none.
+// binanceTrades returns the names of the columns of Binance's files of spot trades and aggregated
+// trades, which have no header: https://github.com/binance/binance-public-data. It returns none for
+// other rows.
 func binanceTrades(first []string) []string {
 	for _, word := range first[max(0, len(first)-2):] {
 		if !strings.EqualFold(word, "true") && !strings.EqualFold(word, "false") {
@@ -65,8 +66,8 @@ func ofMicroseconds(text string) string {
 	return text
 }
 
-// LoadTrades reads recorded trades, CSV or Parquet, in order of id and time. Prices are in the symbol's
-// units, quantities are rounded down to them.
+// LoadTrades reads recorded trades, CSV or Parquet, in order of id and time. Prices are in the
+// symbol's units; quantities are rounded down to them.
 func LoadTrades(path string, symbol *exchange.Symbol) (*exchange.Trades, error) {
 	trades, beforeID, beforeMS := &exchange.Trades{}, int64(math.MinInt64), int64(math.MinInt64)
 	err := rowsOf(path, func(line int, header, fields []string) error {
@@ -94,7 +95,7 @@ func LoadTrades(path string, symbol *exchange.Symbol) (*exchange.Trades, error) 
 			return wrong(1, "has more decimal places than the symbol")
 		}
 		quantity, err := strconv.ParseFloat(fields[at[2]], 64)
-		if err != nil || !(quantity >= 0) || math.IsInf(quantity, 0) { // not a number is no quantity
+		if err != nil || !(quantity >= 0) || math.IsInf(quantity, 0) { // NaN is not a quantity
 			return wrong(2, "is no quantity")
 		}
 		sold, known := sellerTook(fields, at)
@@ -117,7 +118,7 @@ func LoadTrades(path string, symbol *exchange.Symbol) (*exchange.Trades, error) 
 	return trades, err
 }
 
-// sellerTook reports whether the seller took: the buyer's order was in the book.
+// sellerTook reports whether the seller was the taker: the buyer's order was in the book.
 func sellerTook(fields []string, at [6]int) (sold, known bool) {
 	if at[4] >= 0 {
 		switch strings.ToLower(fields[at[4]]) {

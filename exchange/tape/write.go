@@ -8,7 +8,7 @@ import (
 	"botd/exchange"
 )
 
-// Step is called with the progress of writing; its error stops the writing. It may be nil.
+// Step is called with the progress of writing; an error stops the writing. It may be nil.
 type Step func(done, total int) error
 
 // stepRows is the number of candles between two calls of Step.
@@ -21,8 +21,8 @@ func (s Step) at(i, total int) error {
 	return s(i+1, total)
 }
 
-// WriteCSV writes candles in the format of LoadCandles: exact prices, and empty columns that the
-// candles do not have.
+// WriteCSV writes candles in the format of LoadCandles: exact prices, and empty fields for columns
+// that the candles lack.
 func WriteCSV(w io.Writer, candles *exchange.Candles, symbol *exchange.Symbol, step Step) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	out.WriteString(header)

@@ -20,18 +20,18 @@ type HTTPResponse struct {
 // package exchange:
 //
 //   - *exchange.Refusal: 400, 401, 403, 404 or 405 with a readable venue error
-//   - *exchange.Uncertain: any other failure of a placement, also an answer that cannot be
-//     understood or that is about another order (exactly-once.md, cases 1 to 4)
+//   - *exchange.Uncertain: any other failure of a placement, including an answer that cannot be
+//     parsed or that is about another order (exactly-once.md, cases 1 to 4)
 //   - *exchange.Unavailable: any other status of any other call
 //   - *exchange.Malformed: a success that cannot be understood; it is never an empty answer
 //
-// A row of one of the account's lists that cannot be understood is in the answer's Unreadable, and
-// the others are read.
+// A row of one of the account's lists that cannot be parsed goes into the answer's Unreadable; the
+// other rows are still read.
 func DecodeAnswer(request *exchange.Request, response HTTPResponse, symbols Symbols) (exchange.Answer, error) {
 	return (*Profile)(nil).DecodeAnswer(request, response, symbols)
 }
 
-// DecodeAnswer reads the answer to a request as this venue writes it.
+// DecodeAnswer reads the answer to a request in this venue's format.
 func (p *Profile) DecodeAnswer(request *exchange.Request, response HTTPResponse, symbols Symbols) (exchange.Answer, error) {
 	if response.Status < 200 || response.Status > 299 {
 		return exchange.Answer{}, errorOf(request.Operation, response)
@@ -57,7 +57,7 @@ type answerDecoder struct {
 	answer  exchange.Answer
 }
 
-// decode reads what does not depend on a symbol's scales.
+// decode reads the parts that do not depend on a symbol's scales.
 func (d *answerDecoder) decode() (err error) {
 	switch d.request.Operation {
 	case exchange.FuturesHealth, exchange.FuturesPing, exchange.FuturesSetLeverage:
@@ -96,7 +96,7 @@ func (d *answerDecoder) decode() (err error) {
 	return err
 }
 
-// public reads market data. It skips list elements of symbols that botd does not know.
+// public reads market data. It skips list elements of unknown symbols.
 func (d *answerDecoder) public() (err error) {
 	switch d.request.Operation {
 	case exchange.FuturesTicker:
@@ -123,7 +123,7 @@ func (d *answerDecoder) public() (err error) {
 }
 
 // account reads the account's own orders, positions and trades. A row that cannot be read, or whose
-// symbol is unknown, is set aside: it must not be overlooked.
+// symbol is unknown, is set aside so that it is not overlooked.
 func (d *answerDecoder) account() (err error) {
 	ofFutures := func(f *futuresOrder) string { return f.Symbol }
 	ofSpot := func(f *spotOrder) string { return f.Symbol }
@@ -150,7 +150,7 @@ func (d *answerDecoder) account() (err error) {
 		d.answer.Orders, err = symbolList(d, d.body, setAside, ofFutures, (*futuresOrder).read)
 	case exchange.SpotOpenOrders, exchange.SpotCancelAll:
 		d.answer.Orders, err = symbolList(d, d.body, setAside, ofSpot, (*spotOrder).read)
-	case exchange.SpotOrderHistory: // the interface does not show it: it may be wrapped
+	case exchange.SpotOrderHistory: // the interface does not document it: it may be wrapped
 		var body []byte
 		if body, err = unwrapped(d.profile, d.body); err == nil {
 			d.answer.Orders, err = symbolList(d, body, setAside, ofSpot, (*spotOrder).read)
@@ -163,7 +163,7 @@ func (d *answerDecoder) account() (err error) {
 	return err
 }
 
-// member returns the list under a name, or the body where that is a list itself.
+// member returns the list under a name, or the body if that is itself a list.
 func (d *answerDecoder) member(name string) ([]byte, error) {
 	if len(d.body) > 0 && d.body[0] == '[' {
 		return d.body, nil
@@ -175,7 +175,7 @@ func (d *answerDecoder) member(name string) ([]byte, error) {
 	return fields[name], nil
 }
 
-// nullMember reports whether the list under a name is an empty one that is written as null.
+// nullMember reports whether the list under a name is empty but written as null.
 func (d *answerDecoder) nullMember(name string) bool {
 	list, err := d.member(name)
 	return err == nil && d.profile.emptyAsNull(list)
@@ -232,7 +232,7 @@ func (d *answerDecoder) depth() error {
 	}
 	r := reader{symbol: symbol}
 	d.answer.Depth = exchange.Depth{ID: int64(max(f.LastUpdateID, f.ID)), Bids: r.levels("bids", *f.Bids), Asks: r.levels("asks", *f.Asks)}
-	// The interface defines an order for the spot book only.
+	// The interface defines an order only for the spot book.
 	slices.SortStableFunc(d.answer.Depth.Bids, func(a, b exchange.Level) int { return int(min(1, max(-1, b.Price-a.Price))) })
 	slices.SortStableFunc(d.answer.Depth.Asks, func(a, b exchange.Level) int { return int(min(1, max(-1, a.Price-b.Price))) })
 	return r.err
@@ -250,7 +250,7 @@ func (r *reader) levels(field string, raw [][]number) []exchange.Level {
 	return levels
 }
 
-// order reads one order and checks that it is the one that was requested.
+// order reads one order and checks that it is the requested one.
 func order[F any](d *answerDecoder, name func(*F) string, decode func(*F, reader) (exchange.Order, error)) error {
 	var f F
 	if err := Unmarshal(d.body, &f); err != nil {
@@ -287,8 +287,8 @@ func (d *answerDecoder) symbol(name string) (*exchange.Symbol, error) {
 	return nil, &UnknownSymbolError{key}
 }
 
-// UnknownSymbolError names a symbol that the table does not have. The client reads the list again
-// and tries once more.
+// UnknownSymbolError names a symbol that is missing from the table. The client reads the list again
+// and retries once.
 type UnknownSymbolError struct{ Key exchange.SymbolKey }
 
 // Error names the symbol.

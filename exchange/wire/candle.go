@@ -12,8 +12,8 @@ import (
 	"botd/exchange"
 )
 
-// candles reads candles into columns: with the fast scanner when they are arrays of plain numbers,
-// as documented, else with the tolerant reader.
+// candles reads candles into columns: with the fast scanner if they are arrays of plain numbers, as
+// documented, otherwise with the tolerant reader.
 func (d *answerDecoder) candles() error {
 	symbol, err := d.symbol(d.request.Symbol)
 	if err != nil {
@@ -63,7 +63,7 @@ func (d *answerDecoder) readCandles(symbol *exchange.Symbol) (*exchange.Candles,
 }
 
 // candleFields are the elements of a candle by index (interface, Futures candle), each with the
-// names it may have in an object: the interface does not show the spot record.
+// names it may have in an object: the interface does not document the spot record.
 var candleFields = [11][]string{
 	{"openTime", "open_time", "time", "timestamp", "t"},
 	{"open", "o", "openPrice"},
@@ -131,8 +131,8 @@ func candleNumbers(raw json.RawMessage) (fields [11]number, err error) {
 	return fields, nil
 }
 
-// scanCandles reads an array of arrays of plain numbers without encoding/json and decimals. It
-// returns false for anything else, right or wrong; readCandles then decides.
+// scanCandles reads an array of arrays of plain numbers without encoding/json and decimals. For
+// anything else, valid or not, it returns false and leaves it to readCandles.
 func scanCandles(body []byte, symbol *exchange.Symbol, into *exchange.Candles) bool {
 	s := scanner{body: body}
 	grow(into, bytes.Count(body, []byte("["))-1)
@@ -157,7 +157,7 @@ func scanCandles(body []byte, symbol *exchange.Symbol, into *exchange.Candles) b
 	}
 }
 
-// grow makes room for n candles, at most as many as a request can ask for.
+// grow makes room for n candles, up to the maximum of a request.
 func grow(c *exchange.Candles, n int) {
 	n = min(max(n, 0), routes[exchange.FuturesCandles-1].Limit.Max)
 	c.OpenMS, c.Trades = make([]int64, 0, n), make([]int64, 0, n)
@@ -172,7 +172,7 @@ type scanner struct {
 	at   int
 }
 
-// skip passes white space and then one character, if it is there.
+// skip skips white space and then one character, if present.
 func (s *scanner) skip(c byte) bool {
 	for s.at < len(s.body) {
 		switch s.body[s.at] {
@@ -188,7 +188,7 @@ func (s *scanner) skip(c byte) bool {
 	return false
 }
 
-// atEnd reports whether only white space is left.
+// atEnd reports whether only white space remains.
 func (s *scanner) atEnd() bool { return len(bytes.TrimSpace(s.body[s.at:])) == 0 }
 
 // candle reads an array of exactly eleven numbers.
@@ -234,7 +234,7 @@ const maxDigits = 18 // they fit in an int64
 func (s *scanner) number() (n digits, ok bool) {
 	quoted := s.skip('"')
 	if !quoted {
-		s.skip(0) // there is no such character: skips white space only
+		s.skip(0) // no body contains this character: skips only white space
 	}
 	start, point := s.at, -1
 	for s.at < len(s.body) {

@@ -15,8 +15,8 @@ func WithoutMark(body []byte) []byte {
 	return bytes.TrimPrefix(bytes.TrimSpace(body), []byte("\xef\xbb\xbf"))
 }
 
-// Unmarshal reads a record by names in their exact case. encoding/json alone also accepts another
-// case, so an additional field Status would override status.
+// Unmarshal reads a record with case-sensitive names. encoding/json alone ignores case, so an
+// additional field Status would override status.
 func Unmarshal(raw []byte, record any) error {
 	names := namesOf(record)
 	if len(names) == 0 || !hasOtherCase(raw, names) {
@@ -24,7 +24,7 @@ func Unmarshal(raw []byte, record any) error {
 	}
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil {
-		return json.Unmarshal(raw, record) // its error is about the record
+		return json.Unmarshal(raw, record) // reports the record's own error
 	}
 	for name := range fields {
 		if !slices.Contains(names, name) {
@@ -38,7 +38,7 @@ func Unmarshal(raw []byte, record any) error {
 	return json.Unmarshal(exact, record)
 }
 
-// UnmarshalKnown reads a record like Unmarshal. A name that it does not have is an error.
+// UnmarshalKnown reads a record like Unmarshal. An unknown name is an error.
 func UnmarshalKnown(raw []byte, record any) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {
@@ -67,7 +67,7 @@ func namesOf(record any) []string {
 	return names
 }
 
-// hasOtherCase reports whether raw may have a key that is one of the names in another case.
+// hasOtherCase reports whether raw may have a key that equals one of the names except for case.
 func hasOtherCase(raw []byte, names []string) bool {
 	for i := 0; i < len(raw); i++ {
 		if raw[i] != '"' {

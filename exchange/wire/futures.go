@@ -38,7 +38,7 @@ func (f *futuresSymbol) read() (*exchange.Symbol, error) {
 	})
 }
 
-// currencies derives what the record leaves out from the symbol's name, BASE-QUOTE.
+// currencies derives missing assets from the symbol's name, BASE-QUOTE.
 func currencies(name, base, quote string) (string, string) {
 	first, second, _ := strings.Cut(name, "-")
 	return cmp.Or(base, first), cmp.Or(quote, second)
@@ -169,7 +169,7 @@ func (f *futuresOrder) read(r reader) (exchange.Order, error) {
 	return o, r.err
 }
 
-// words reads the enumerations that orders of both markets share.
+// words reads the enumerations shared by orders of both markets.
 func (r *reader) words(o *exchange.Order, side, kind, status string) {
 	var err error
 	o.Side, err = exchange.ParseSide(side)
@@ -180,9 +180,9 @@ func (r *reader) words(o *exchange.Order, side, kind, status string) {
 	r.note(err)
 }
 
-// orderStatus reads a status of the interface, a word that the profile gives to one, or a word that
-// other venues use for the same status: the interface leaves states unnamed (States and
-// transitions). Any other word is an error, since the status decides whether fills can follow.
+// orderStatus reads a status of the interface, a word that the profile maps to one, or a word that
+// other venues use for one, because the interface leaves some states unnamed (States and
+// transitions). Any other word is an error, because the status determines whether fills can follow.
 func (p *Profile) orderStatus(market exchange.Market, text string) (exchange.OrderStatus, error) {
 	if p != nil {
 		if status, named := p.StatusWords[market][text]; named {

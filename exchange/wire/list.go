@@ -9,7 +9,7 @@ import (
 	"botd/exchange"
 )
 
-// array reads a JSON array; anything else, null included, is an error.
+// array reads a JSON array; anything else, including null, is an error.
 func array[F any](body []byte) ([]F, error) {
 	body = bytes.TrimSpace(body)
 	if len(body) == 0 || body[0] != '[' {
@@ -22,8 +22,7 @@ func array[F any](body []byte) ([]F, error) {
 	return raw, nil
 }
 
-// split reads a JSON array's rows as they were written. Null is an empty list where the profile
-// says so.
+// split reads a JSON array's rows as raw JSON. Null is an empty list if the profile permits it.
 func split(p *Profile, body []byte) (rows []json.RawMessage, err error) {
 	if p.emptyAsNull(body) {
 		return nil, nil
@@ -60,13 +59,14 @@ func list[F, T any](d *answerDecoder, body []byte, read func(*F) (T, error)) (ex
 	return exchange.FetchedOf(items), nil
 }
 
-// unreadable says what happens to a record that cannot be read, or whose symbol is not in the table.
+// unreadable sets the treatment of a record that cannot be read or whose symbol is not in the
+// table.
 type unreadable uint8
 
 const (
 	allOrNone unreadable = iota // the answer is malformed
 	setAside                    // it is in the answer's Unreadable
-	passOver                    // it is skipped where its symbol is not in the table, else the answer is malformed
+	passOver                    // a record with an unknown symbol is skipped; otherwise the answer is malformed
 )
 
 // symbolList reads an array of records that depend on their symbol's scales.
@@ -92,7 +92,7 @@ func symbolList[F, T any](d *answerDecoder, body []byte, otherwise unreadable, n
 	return exchange.FetchedOf(items), nil
 }
 
-// namesUnknown reports whether all that is wrong is that the table does not have the symbol.
+// namesUnknown reports whether the only fault is that the symbol is missing from the table.
 func namesUnknown(err error) bool {
 	var unknown *UnknownSymbolError
 	return errors.As(err, &unknown) && unknown.Key.Name != ""
@@ -131,7 +131,7 @@ func one[F, T any](d *answerDecoder, name func(*F) string, read func(*F, reader)
 }
 
 // symbolsOf reads a symbol list. It skips a symbol that cannot be represented, so that one exotic
-// instrument does not lose the others. If none can be represented, the list is malformed.
+// instrument does not hide the others. If none can be represented, the list is malformed.
 func symbolsOf[F any](d *answerDecoder, read func(*F) (*exchange.Symbol, error)) (exchange.Fetched[*exchange.Symbol], error) {
 	symbols, err := list(d, d.body, read)
 	if unread := d.answer.Unreadable; err == nil && len(symbols.Items()) == 0 && len(unread) > 0 {
@@ -144,8 +144,8 @@ func symbolsOf[F any](d *answerDecoder, read func(*F) (*exchange.Symbol, error))
 // wrappers are the names under which venues wrap a list.
 var wrappers = []string{"data", "candles", "klines", "orders", "history", "list", "items", "rows", "result"}
 
-// unwrapped returns the array in a body that the interface does not show: the body itself, or the
-// one list in an object that is not an error.
+// unwrapped returns the array in an undocumented body: the body itself, or the one list in an
+// object that is not an error.
 func unwrapped(p *Profile, body []byte) ([]byte, error) {
 	if len(body) == 0 || body[0] != '{' {
 		return body, nil

@@ -16,7 +16,7 @@ import (
 // string.
 type number struct {
 	decimal.Decimal
-	given bool // false when the field was absent, null or an empty string
+	given bool // false if the field was absent, null or an empty string
 }
 
 func numberOf(d decimal.Decimal) number { return number{d, true} }
@@ -49,7 +49,7 @@ func (n *number) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// outOfRange looks only at digits and exponent, so that 1e1000000000 costs nothing.
+// outOfRange checks only digits and exponent, so that 1e1000000000 costs nothing.
 func outOfRange(d decimal.Decimal) bool {
 	exponent := int(d.Exponent())
 	return exponent < -maxFraction || exponent > maxMagnitude || !d.IsZero() && d.NumDigits()+exponent > maxMagnitude+1
@@ -137,7 +137,7 @@ func (m millisText) MarshalJSON() ([]byte, error) {
 }
 
 // laterThanSeconds is later than any time in seconds (the year 5138). A larger number is in
-// milliseconds, whatever the samples of the interface look like.
+// milliseconds, whatever the interface's samples show.
 const laterThanSeconds = 100_000_000_000
 
 // seconds is a time in whole seconds.
@@ -192,7 +192,7 @@ func (r *reader) price(field string, n number) exchange.Price {
 	return p
 }
 
-// quantity reads one of the account's own quantities: it must be exact, but for float noise, and
+// quantity reads one of the account's own quantities: it must be exact, except for float noise, and
 // not negative.
 func (r *reader) quantity(field string, n number) exchange.Quantity {
 	d, noise := withoutNoise(n.Decimal, int32(r.symbol.QuantityScale))
@@ -207,11 +207,11 @@ func (r *reader) quantity(field string, n number) exchange.Quantity {
 	return q
 }
 
-// noiseDigits is how many digits, or decimal places, a number has at least that a binary float left noise in:
-// 0.9970000000000002 is 0.997, as 0.0040000000000002 is 0.004, and 0.9970002 is not.
+// noiseDigits is the minimum number of digits or decimal places of a number with binary float
+// noise: 0.9970000000000002 is 0.997 and 0.0040000000000002 is 0.004, but 0.9970002 stays.
 const noiseDigits = 15
 
-// withoutNoise rounds a number that differs from its scale by float noise alone.
+// withoutNoise rounds a number that differs from its scale only by float noise.
 func withoutNoise(d decimal.Decimal, scale int32) (rounded decimal.Decimal, noise bool) {
 	if -d.Exponent() <= scale || d.NumDigits() < noiseDigits && -d.Exponent() < noiseDigits {
 		return d, false

@@ -10,10 +10,10 @@ import (
 	"botd/internal/printable"
 )
 
-// reasonMalformed is the reason why a placement is uncertain when its answer cannot be understood.
+// reasonMalformed is the reason for an uncertain placement whose answer cannot be parsed.
 const reasonMalformed = "malformed answer"
 
-// errorOf turns an unsuccessful answer into an error. A readable venue error is a refusal, except
+// errorOf converts an unsuccessful answer to an error. A readable venue error is a refusal, except
 // for the statuses after which the outcome is unknown (exactly-once.md, cases 1, 3 and 4).
 func errorOf(operation exchange.Operation, response HTTPResponse) error {
 	switch response.Status {
@@ -32,7 +32,7 @@ func errorOf(operation exchange.Operation, response HTTPResponse) error {
 	return &exchange.Unavailable{Operation: operation, Reason: why, RetryAfterMS: response.RetryAfterMS()}
 }
 
-// RetryAfterMS returns the pause that the venue asks for: Retry-After in whole seconds, at most an
+// RetryAfterMS returns the pause that the venue requests: Retry-After in whole seconds, at most an
 // hour, 0 for none.
 func (r HTTPResponse) RetryAfterMS() int64 {
 	seconds, err := strconv.ParseInt(strings.TrimSpace(r.RetryAfter), 10, 64)
@@ -42,7 +42,7 @@ func (r HTTPResponse) RetryAfterMS() int64 {
 	return min(seconds, 3600) * 1000
 }
 
-// maxMessage bounds how much text a venue can put into a log.
+// maxMessage bounds the venue's text in logs.
 const maxMessage = 300 // bytes
 
 // parseError reads an error body: {code, error}, {code, msg} or {code, message}.

@@ -22,8 +22,8 @@ type HTTPRequest struct {
 	Body   []byte // nil for GET
 }
 
-// EncodeRequest encodes a request of any operation. It reads only the fields that the operation
-// takes; a missing required field is an error.
+// EncodeRequest encodes a request of any operation. It reads only the operation's own fields; a
+// missing required field is an error.
 func EncodeRequest(request *exchange.Request, symbols Symbols) (HTTPRequest, error) {
 	route := RouteOf(request.Operation)
 	out := HTTPRequest{Method: route.Method, Path: route.Path}
@@ -86,7 +86,7 @@ func parametersOf(r *exchange.Request, parameters []Parameter) (map[string]any, 
 
 func (f Field) isTime() bool { return f >= FieldStart && f <= FieldEndSeconds }
 
-// fieldOf returns a field as text or as a number; both are zero when it is not set.
+// fieldOf returns a field as text or as a number; both are zero if it is not set.
 func fieldOf(r *exchange.Request, field Field) (word string, number int64) {
 	switch field {
 	case FieldSymbol:
@@ -136,7 +136,7 @@ type futuresOrderBody struct {
 	ClientOrderID string `json:"client_order_id,omitempty"`
 }
 
-// spotOrderBody has numbers where futuresOrderBody has strings.
+// spotOrderBody uses numbers for the strings of futuresOrderBody.
 type spotOrderBody struct {
 	Symbol        string      `json:"symbol"`
 	Side          string      `json:"side"`
@@ -147,8 +147,8 @@ type spotOrderBody struct {
 	ClientOrderID string      `json:"clientOrderId,omitempty"`
 }
 
-// placeBody encodes a new order without its zero quantities and prices. The risk check and the
-// exchange apply the rules of the interface, not this package.
+// placeBody encodes a new order and omits zero quantities and prices. The interface's rules are
+// applied by the risk check and the exchange, not here.
 func placeBody(request *exchange.Request, symbols Symbols) (any, error) {
 	o := &request.Order
 	if market := request.Operation.Market(); o.Market != market {

@@ -16,7 +16,7 @@ import (
 type Route struct {
 	Operation  exchange.Operation
 	Method     string
-	Path       string // {symbol} stands for the path's symbol
+	Path       string // {symbol} is replaced by the symbol
 	Parameters []Parameter
 	Limit      Limit
 }
@@ -120,8 +120,8 @@ var routes = []Route{
 // RouteOf returns the route of an operation. It panics on an unknown operation.
 func RouteOf(operation exchange.Operation) Route { return routes[operation-1] }
 
-// Match returns the operation of a method and a path. If there is none, known says whether the path
-// exists with other methods, and allow lists them.
+// Match returns the operation of a method and a path. If there is none, known reports whether the
+// path exists with other methods, and allow lists them.
 func Match(method, path string) (operation exchange.Operation, symbol string, known bool, allow []string) {
 	for i := range routes {
 		found, fits := routes[i].fits(path)
@@ -137,8 +137,8 @@ func Match(method, path string) (operation exchange.Operation, symbol string, kn
 	return 0, "", known, allow
 }
 
-// MatchesAny reports whether any route of a method has a path that begins with prefix; an empty
-// method stands for all, and begins says whether any symbol of a market begins with a text.
+// MatchesAny reports whether any route of a method has a path that begins with prefix. An empty
+// method matches all; begins reports whether any symbol of a market begins with a text.
 func MatchesAny(method, prefix string, begins func(exchange.Market, string) bool) bool {
 	for i := range routes {
 		fixed, isPattern := strings.CutSuffix(routes[i].Path, symbolPattern)

@@ -10,20 +10,21 @@ import (
 	"botd/exchange"
 )
 
-// Profile is how a venue writes what the interface leaves open. A nil profile is the interface alone.
+// Profile holds a venue's choices that the interface leaves open. A nil profile is the interface
+// alone.
 type Profile struct {
 	NullLists   bool // a list answered as null is empty
 	HalfTick    bool // a quantity within half a tick is read as the tick
 	StatusWords map[exchange.Market]map[string]exchange.OrderStatus
 }
 
-// maxRowText bounds what is carried of a row that cannot be read, in bytes.
+// maxRowText bounds the retained text of an unreadable row, in bytes.
 const maxRowText = 200
 
-// setAside carries a row that cannot be read, with what can be read of it.
+// setAside records an unreadable row, with its readable fields.
 func (d *answerDecoder) setAside(raw []byte, err error) {
 	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(raw, &fields) // nothing can be read of what is no object
+	_ = json.Unmarshal(raw, &fields) // nothing can be read if it is not an object
 	row := exchange.UnreadableRow{Why: clean(err.Error()), Raw: clean(string(raw))}
 	var unknown *UnknownSymbolError
 	row.UnknownSymbol = errors.As(err, &unknown)
@@ -60,7 +61,7 @@ func word(raw json.RawMessage) string {
 	return text
 }
 
-// clean clips text of a venue, and replaces what is not printable.
+// clean clips a venue's text and replaces unprintable characters.
 func clean(text string) string {
 	if len(text) > maxRowText {
 		text = fmt.Sprintf("%s... (%d bytes)", text[:maxRowText], len(text))

@@ -2,12 +2,12 @@ package wire
 
 import "strings"
 
-// minPrefix is the shortest prefix of a secret that is redacted too: long venue messages are
-// truncated, and the cut may be inside a secret.
+// minPrefix is the length of the shortest secret prefix that is also redacted: long venue messages
+// are truncated, possibly inside a secret.
 const minPrefix = 4
 
-// Redact removes secrets from a text that may be logged, also those whose end was cut off. It
-// ignores empty secrets.
+// Redact removes secrets from a text that may be logged, including truncated ones. It ignores empty
+// secrets.
 func Redact(text string, secrets ...string) string {
 	for _, secret := range secrets {
 		if secret == "" {

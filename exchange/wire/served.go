@@ -16,8 +16,8 @@ import (
 	"botd/exchange"
 )
 
-// Codes of the simulated exchange for errors found while a request is read. Codes of a rule equal
-// those in exchange/sim, which applies the rules; a test keeps them equal.
+// Codes of the simulated exchange for errors in decoding a request. Codes of a rule equal those in
+// exchange/sim, which applies the rules; a test compares them.
 const (
 	CodeMalformed     = 1000 // wrong type, no JSON, or a missing parameter
 	CodeParameter     = 2000
@@ -28,7 +28,7 @@ const (
 	CodeStopPriceTick = 2012
 )
 
-// DecodeRequest reads a request on the server's side, strictly. Its errors are *exchange.Refusal
+// DecodeRequest reads a request strictly, on the server's side. Its errors are *exchange.Refusal
 // with status 400 that name field and value.
 func DecodeRequest(operation exchange.Operation, pathSymbol string, query url.Values, body []byte, symbols Symbols) (exchange.Request, error) {
 	route := RouteOf(operation)
@@ -57,7 +57,7 @@ type requestDecoder struct {
 	refusal *exchange.Refusal // the first
 }
 
-// source is a query or a body. It distinguishes an absent value from a wrong one.
+// source is a query or a body. It distinguishes an absent value from an invalid one.
 type source interface {
 	word(name string) (value string, given bool, err error)
 	integer(name string) (value int64, given bool, err error)
@@ -104,7 +104,7 @@ func (d *requestDecoder) read(p Parameter, limit Limit) {
 		r.EndMS = d.time(p, 1000)
 	case FieldOrderID:
 		r.OrderID = d.integer(p, math.MinInt64, math.MaxInt64)
-	case FieldLeverage: // its bounds are the exchange's
+	case FieldLeverage: // the exchange checks its bounds
 		r.Leverage = int(d.integer(p, math.MinInt32, math.MaxInt32))
 	case FieldOffset:
 		r.Offset = int(d.integer(p, 0, math.MaxInt32))
@@ -140,7 +140,7 @@ func (d *requestDecoder) integer(p Parameter, low, high int64) int64 {
 	return value
 }
 
-// latestTime is the latest time in milliseconds that is accepted.
+// latestTime is the latest accepted time in milliseconds.
 const latestTime = math.MaxInt64 / 2_000_000
 
 func (d *requestDecoder) time(p Parameter, unit int64) int64 {

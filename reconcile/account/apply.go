@@ -10,11 +10,10 @@ import (
 	"botd/strategy"
 )
 
-// Apply changes the state by one record. Replaying a journal is applying its
-// records in order.
+// Apply changes the state by one record. Replaying a journal means applying its records in order.
 func (s *State) Apply(r *record.Record) {
 	switch r.Kind() {
-	case record.KindPosting, record.KindTransfer, record.KindCheckpoint: // which change nothing that a round acts on
+	case record.KindPosting, record.KindTransfer, record.KindCheckpoint: // these change nothing that a round acts on
 	default:
 		s.version++
 		s.starts.noteID(r)
@@ -37,7 +36,7 @@ func (s *State) Apply(r *record.Record) {
 	}
 }
 
-// applyToStrategy takes what changes one strategy's state.
+// applyToStrategy applies the records that change one strategy's state.
 func (s *State) applyToStrategy(r *record.Record) {
 	t := s.Strategy(r.Strategy)
 	defer t.noteLatch(t.latch.side, r.AtMS)
@@ -63,7 +62,7 @@ func (s *State) applyToStrategy(r *record.Record) {
 	}
 }
 
-// applyFact takes what happened to orders, symbols and the account.
+// applyFact applies the facts about orders, symbols and the account.
 func (s *State) applyFact(r *record.Record) {
 	switch body := r.Body.(type) {
 	case record.Sending:
@@ -105,7 +104,7 @@ func (s *State) applyFact(r *record.Record) {
 	}
 }
 
-// boot begins a new epoch: what was being sent when the last one ended is unknown.
+// boot begins a new epoch: orders that were being sent when the last one ended become uncertain.
 func (s *State) boot(r *record.Record, body *record.Boot) {
 	s.starts.boot(body)
 	for _, p := range s.live {
@@ -118,7 +117,7 @@ func (s *State) begin(p *Placement) {
 	s.live = append(s.live, p)
 }
 
-// advance moves one placement on. A record about one that has ended is stale and
+// advance applies a record to one placement. A record about a placement that has ended is stale and
 // changes nothing.
 func (s *State) advance(r *record.Record) {
 	p := s.placements[r.ClientOrderID]
@@ -138,7 +137,7 @@ func (s *State) advance(r *record.Record) {
 	}
 }
 
-// fill takes what filled of a placement.
+// fill books a fill of a placement.
 func (s *State) fill(p, before *Placement, grown exchange.Quantity, r *record.Record) {
 	symbol := s.Symbol(p.order.Key())
 	if p.order.Market == exchange.Spot && p.order.Side == exchange.Buy {
@@ -158,8 +157,8 @@ func (s *State) fill(p, before *Placement, grown exchange.Quantity, r *record.Re
 		t.ofKey(placement.Order, p.key).filled += grown
 	case p.purpose == placement.ExitOrder:
 		t.ofKey(placement.ExitOrder, p.key).filled += grown
-		t.lower(grown)                                // fills of exits beside a target lower it
-		if t.exitsEnded(symbol.known - symbol.fees) { // as a take-profit would: the policy of re-entry says what opens it again
+		t.lower(grown)                                // fills of exits placed alongside a target lower it
+		if t.exitsEnded(symbol.known - symbol.fees) { // like a take-profit: the re-entry policy decides when it opens again
 			t.setLatch(t.plan.Target.Sign(), true, r.AtMS)
 		}
 	case p.purpose.Protects():
@@ -185,8 +184,8 @@ func (s *State) end(p *Placement, atMS int64) {
 	})
 }
 
-// liquidated latches the strategies that trade the symbol of a position that the exchange
-// has liquidated. The position itself ends with what is adopted.
+// liquidated latches the strategies that trade the symbol of a position that the exchange has
+// liquidated. The position itself ends when the difference is adopted.
 func (s *State) liquidated(symbol *Symbol, positionID, atMS int64) {
 	symbol.liquidatedID = positionID
 	for _, t := range s.strategies {
@@ -196,8 +195,8 @@ func (s *State) liquidated(symbol *Symbol, positionID, atMS int64) {
 	}
 }
 
-// adopted takes a difference between exchange and journal as the strategy's. A
-// position that has ended so latches the strategies that trade the symbol.
+// adopted books a difference between exchange and journal as the strategy's. If this ends a
+// position, it latches the strategies that trade the symbol.
 func (s *State) adopted(symbol *Symbol, quantity exchange.Quantity, atMS int64) {
 	symbol.adopt(quantity, atMS)
 	s.refusals.endPosition(symbol)
@@ -211,8 +210,7 @@ func (s *State) adopted(symbol *Symbol, quantity exchange.Quantity, atMS int64) 
 	}
 }
 
-// ignored takes what is left to whoever made it: the part of a position, or one
-// order.
+// ignored leaves a part of the position, or one order, to its owner.
 func (s *State) ignored(r *record.Record, body *record.Ignored) {
 	symbol := s.Symbol(r.Symbol)
 	symbol.ignored = body.Quantity

@@ -7,39 +7,39 @@ import (
 	"botd/reconcile/record"
 )
 
-// maxTally bounds how many placements the breaker's figures look back on.
+// maxTally bounds the number of placements that the breaker's counts cover.
 const maxTally = 1_000
 
-// Breaker is the account's pause of openings after too much went wrong
-// (exactly-once.md, cases 4, 25 and 26). It ends by itself.
+// Breaker is the account's pause of openings after too many failures (exactly-once.md, cases 4, 25
+// and 26). It ends by itself.
 type Breaker struct {
 	Why     string
 	SinceMS int64
 	UntilMS int64
 }
 
-// circuit is the breaker as it was last tripped, and the counts that it is decided by. They
-// are made of records, so that a restart knows the same.
+// circuit is the breaker's last trip and the counts that trip it. They derive from records, so a
+// restart restores them.
 type circuit struct {
 	breaker   Breaker
 	sentMS    []int64 // placements, oldest first
-	unknownMS []int64 // of them, lost answers
-	empty     int     // endings without a fill in a row
+	unknownMS []int64 // times of those whose answer was lost
+	empty     int     // consecutive endings without a fill
 }
 
 func (c *circuit) sent(atMS int64) { c.sentMS = pushBounded(c.sentMS, atMS) }
 
 func (c *circuit) unknown(atMS int64) { c.unknownMS = pushBounded(c.unknownMS, atMS) }
 
-// ended counts endings without a fill. A cancel of an order that rested is no
-// sign of anything, and what was never sent none of the exchange's.
+// ended counts endings without a fill. The cancel of a resting order proves nothing, and an order
+// that was never sent says nothing about the exchange.
 func (c *circuit) ended(p *Placement) {
 	switch {
 	case p.filled > 0:
 		c.empty = 0
 	case p.purpose.Protects(), p.state == placement.Expired:
 	case p.state == placement.Canceled && p.order.Type.Priced():
-	case p.state == placement.Rejected && p.order.PostOnly: // it would have matched: what post-only is for
+	case p.state == placement.Rejected && p.order.PostOnly: // it would have matched, which post-only prevents
 	default:
 		c.empty++
 	}
@@ -57,15 +57,15 @@ func since(times []int64, fromMS int64) int {
 	return len(times) - i
 }
 
-// Breaker returns the breaker as it was last tripped; see Breaking.
+// Breaker returns the last trip of the breaker; see Breaking.
 func (c *circuit) Breaker() Breaker { return c.breaker }
 
-// Breaking reports whether the breaker holds openings back now.
+// Breaking reports whether the breaker currently blocks openings.
 func (c *circuit) Breaking(nowMS int64) bool { return nowMS < c.breaker.UntilMS }
 
-// Tally returns how many placements were sent, and how many of them lost their
-// answer, since a time, and how many in a row ended without a fill. What was
-// before the breaker tripped last does not count again.
+// Tally returns the number of placements sent since a time, how many of them lost their answer, and
+// the number of consecutive endings without a fill. It ignores everything before the breaker's last
+// trip.
 func (c *circuit) Tally(fromMS int64) (sent, unknown, empty int) {
 	fromMS = max(fromMS, c.breaker.SinceMS+1)
 	return since(c.sentMS, fromMS), since(c.unknownMS, fromMS), c.empty

@@ -9,19 +9,18 @@ import (
 	"botd/reconcile/placement"
 )
 
-// meaning is raised when Apply makes another state of the same records, though the
-// state's fields are the same: checkpoints from before are then not read.
+// meaning is incremented when Apply produces a different state from the same records although the
+// state's fields are unchanged. Earlier checkpoints are then not read.
 const meaning = 2 // 2: fewer endings are remembered
 
-// Layout names what snapshots of this botd are made of. A snapshot of another layout is
-// not read: the journal is replayed as a whole.
+// Layout identifies the format of this botd's snapshots. Snapshots of another layout are ignored,
+// and the whole journal is replayed.
 var Layout = fmt.Sprintf("%d-%s", meaning, freeze.Layout(State{}))
 
 // Snapshot returns the whole state, for a checkpoint.
 func (s *State) Snapshot() []byte { return freeze.Freeze(s) }
 
-// Restore returns the state of a snapshot of this layout, with the venue's bounds as they
-// are now.
+// Restore returns the state of a snapshot of this layout, with the venue's current bounds.
 func Restore(settle placement.Settle, snapshot []byte) (*State, error) {
 	s := &State{}
 	if err := freeze.Thaw(snapshot, s); err != nil {
@@ -34,8 +33,8 @@ func Restore(settle placement.Settle, snapshot []byte) (*State, error) {
 // Symbols returns all symbols in the journal, sorted by key.
 func (s *State) Symbols() []*Symbol { return s.symbols }
 
-// SameSnapshot reports whether two snapshots are of one state, whatever bounds of the
-// venue were configured when each was made, and whatever symbols were only read of it.
+// SameSnapshot reports whether two snapshots are of the same state, regardless of the venue bounds
+// configured for each, and of symbols that were only read.
 func SameSnapshot(one, other []byte) bool {
 	normal := func(snapshot []byte) []byte {
 		s, err := Restore(placement.Settle{}, snapshot)
@@ -45,7 +44,7 @@ func SameSnapshot(one, other []byte) bool {
 		for _, symbol := range s.symbols {
 			symbol.sold, symbol.traded = 0, 0 // they depend on the bounds
 		}
-		s.symbols = slices.DeleteFunc(s.symbols, func(t *Symbol) bool { return *t == Symbol{key: t.key} }) // no record is of it
+		s.symbols = slices.DeleteFunc(s.symbols, func(t *Symbol) bool { return *t == Symbol{key: t.key} }) // no record refers to it
 		return s.Snapshot()
 	}
 	a, b := normal(one), normal(other)

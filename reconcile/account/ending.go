@@ -2,37 +2,37 @@ package account
 
 import "botd/exchange"
 
-// maxRemembered bounds how many ended placements are remembered by their ids,
-// so that a stale list showing one of them is not taken for a foreign order: those of
-// a quarter of an hour at five orders a second.
+// maxRemembered bounds the number of ended placements remembered by id, so that a stale list
+// containing one is not mistaken for a foreign order. It covers a quarter of an hour at five orders
+// a second.
 const maxRemembered = 5_000
 
-// Ending is what is remembered of a placement that has ended.
+// Ending is the memory of a placement that has ended.
 type Ending struct {
 	Symbol   exchange.SymbolKey
 	OrderID  int64
 	Filled   exchange.Quantity
 	Strategy string
-	Left     bool // a person left it to whoever made it
-	Absent   bool // it was taken never to have been on the exchange, or to be gone from it
+	Left     bool // a person left it to its owner
+	Absent   bool // it was assumed to have never reached the exchange, or to have left it
 }
 
-// endings are those of the newest placements that have ended, at most maxRemembered.
+// endings are the newest ended placements, at most maxRemembered.
 type endings struct {
 	byID  map[string]Ending
 	order []string // oldest first
 }
 
-// Ended returns what is remembered of a placement that has ended.
+// Ended returns the ending of a placement.
 func (e *endings) Ended(clientOrderID string) (Ending, bool) {
 	ending, ended := e.byID[clientOrderID]
 	return ending, ended
 }
 
-// EndedAs returns what is remembered of a placement that has ended, and its client order
-// id, by the exchange's id of its order.
+// EndedAs returns the ending and the client order id of the ended placement with the given exchange
+// order id.
 func (e *endings) EndedAs(symbol exchange.SymbolKey, orderID int64) (clientOrderID string, ending Ending, ended bool) {
-	for id, ending := range e.byID { // one at most has that order id
+	for id, ending := range e.byID { // at most one has that order id
 		if orderID != 0 && ending.OrderID == orderID && ending.Symbol == symbol {
 			return id, ending, true
 		}

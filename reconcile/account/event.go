@@ -9,28 +9,28 @@ import (
 	"botd/strategy"
 )
 
-// maxEvents bounds what is kept for a strategy that is not asked.
+// maxEvents bounds the events stored for a strategy that is not deciding.
 const maxEvents = 1_000
 
-// events are what happened to one strategy since its last decision, where it watches that.
+// events are the events of one strategy since its last decision, if it watches them.
 type events struct {
 	watched bool
 	list    []strategy.Event
-	before  int64 // how many there were before those of the list
-	seen    int64 // how many of all the strategy has seen
+	before  int64 // number of events before those in the list
+	seen    int64 // number of events that the strategy has received
 }
 
-// Events returns what happened since the strategy's last decision, how many events are no longer
-// kept of that, and how many there have been in all. The list must not be changed.
+// Events returns the events since the strategy's last decision, the number of those that were
+// dropped, and the total number so far. The list must not be modified.
 func (s *Strategy) Events() (list []strategy.Event, missed int, all int64) {
 	e := &s.events
 	return e.list, int(e.before - e.seen), e.before + int64(len(e.list))
 }
 
-// WatchesEvents reports whether what happens is kept for the strategy.
+// WatchesEvents reports whether events are stored for the strategy.
 func (s *Strategy) WatchesEvents() bool { return s.events.watched }
 
-// Declines reports whether the strategy has yet to see that a rule would not let an order go.
+// Declines reports whether the strategy has not yet received an event that a rule refused an order.
 func (s *Strategy) Declines(reduces bool, key, rule string) bool {
 	return slices.ContainsFunc(s.events.list, func(e strategy.Event) bool {
 		return e.Kind == strategy.EventRefused && e.Reduces == reduces && e.Key == key && e.Rule == rule
@@ -49,7 +49,7 @@ func (e *events) happened(event strategy.Event) {
 	e.list = append(e.list, event)
 }
 
-// take drops what the strategy has seen.
+// take drops the events that the strategy has received.
 func (e *events) take(seen int64) {
 	if seen <= e.seen {
 		return
@@ -69,7 +69,7 @@ func eventOf(p *Placement, kind strategy.EventKind, atMS int64) strategy.Event {
 	return event
 }
 
-// noteFill adds what filled of a placement.
+// noteFill adds an event for a fill of a placement.
 func (e *events) noteFill(p, before *Placement, grown exchange.Quantity, atMS int64) {
 	if !e.watched {
 		return
@@ -86,7 +86,7 @@ func (e *events) noteFill(p, before *Placement, grown exchange.Quantity, atMS in
 	e.happened(event)
 }
 
-// noteEnd adds that a placement has ended without being filled in whole.
+// noteEnd adds an event for a placement that ended before it filled completely.
 func (e *events) noteEnd(p *Placement, atMS int64) {
 	if !e.watched {
 		return
@@ -98,7 +98,7 @@ func (e *events) noteEnd(p *Placement, atMS int64) {
 		return
 	case p.state == placement.Refused, p.state == placement.Rejected:
 		event.Kind, event.Why = strategy.EventRefused, p.why
-	case p.purpose.Protects(): // it ends with what it protects, and moves
+	case p.purpose.Protects(): // it ends with the position it protects, and when it moves
 		return
 	default:
 		event.Why = p.evidence
@@ -106,13 +106,13 @@ func (e *events) noteEnd(p *Placement, atMS int64) {
 	e.happened(event)
 }
 
-// noteDeclined adds that botd's rules would not let an order go.
+// noteDeclined adds an event for an order that botd's rules refused.
 func (e *events) noteDeclined(body *record.Declined, atMS int64) {
 	e.happened(strategy.Event{AtMS: atMS, Kind: strategy.EventRefused, Key: body.Key, Reduces: !body.Purpose.Opens(), Side: body.Side,
 		Quantity: body.Quantity, Rule: body.Rule, Why: body.Why})
 }
 
-// noteLatch adds that the latch has changed.
+// noteLatch adds an event for a change of the latch.
 func (s *Strategy) noteLatch(before int, atMS int64) {
 	switch {
 	case s.latch.side == before:
@@ -123,8 +123,7 @@ func (s *Strategy) noteLatch(before int, atMS int64) {
 	}
 }
 
-// addedPrice is the mean price of what an order filled beyond what it had filled before, given
-// the mean price of all.
+// addedPrice returns the mean price of an order's new fill, given the mean price of all its fills.
 func addedPrice(before *Placement, grown exchange.Quantity, mean exchange.Amount) exchange.Amount {
 	switch {
 	case mean.IsZero() || before.filled > 0 && before.price.IsZero():

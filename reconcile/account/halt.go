@@ -9,13 +9,13 @@ import (
 	"botd/reconcile/record"
 )
 
-// Scope is what a halt holds for. Its zero value is the account.
+// Scope is the reach of a halt. Its zero value is the account.
 type Scope struct {
 	Strategy string             // one strategy
-	Symbol   exchange.SymbolKey // one symbol; what is shown of a whole market has no name
+	Symbol   exchange.SymbolKey // one symbol; without a name, a whole market (for display)
 }
 
-// String names the scope for people.
+// String returns the scope's name for people.
 func (s Scope) String() string {
 	switch {
 	case s.Strategy != "":
@@ -32,7 +32,7 @@ func (s Scope) compare(t Scope) int {
 	return cmp.Or(cmp.Compare(s.Strategy, t.Strategy), s.Symbol.Compare(t.Symbol))
 }
 
-// Covers reports whether a halt of the scope holds for a strategy's symbol.
+// Covers reports whether a halt of the scope applies to a strategy's symbol.
 func (s Scope) Covers(strategy string, symbol exchange.SymbolKey) bool {
 	return (s.Strategy == "" || s.Strategy == strategy) && (s.Symbol == exchange.SymbolKey{} || s.Symbol == symbol)
 }
@@ -44,12 +44,12 @@ type Halt struct {
 	AtMS  int64
 	Scope Scope
 
-	Unknown   string          // the client order id under our prefix that the journal did not know (case 15); empty for none
+	Unknown   string          // the client order id with botd's prefix that was not in the journal (case 15); empty for none
 	UnknownMS int64           // when it was found
-	Start     placement.Start // the newest start of this journal then
+	Start     placement.Start // the newest start of this journal at that time
 }
 
-// halts are those in force, one a scope, sorted by scope: the account's first.
+// halts are the halts in force, one per scope, sorted by scope: the account's first.
 type halts struct{ inForce []Halt }
 
 // Halts returns every halt in force, the account's first.
@@ -66,7 +66,7 @@ func (h *halts) HaltOf(scope Scope) Halt {
 	return Halt{Scope: scope}
 }
 
-// HaltOn returns the severest halt that holds for a strategy's symbol.
+// HaltOn returns the severest halt that applies to a strategy's symbol.
 func (h *halts) HaltOn(strategy string, symbol exchange.SymbolKey) (most Halt) {
 	for _, one := range h.inForce {
 		if one.Scope.Covers(strategy, symbol) && one.Level > most.Level {

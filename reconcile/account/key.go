@@ -10,16 +10,16 @@ import (
 	"botd/strategy"
 )
 
-// keyFill is what became of one key of the plan in force.
+// keyFill is the state of one key of the plan in force.
 type keyFill struct {
 	purpose   placement.Purpose
 	key       string
 	filled    exchange.Quantity
-	refusedMS int64 // when the exchange last would not take an order under it
-	at        int   // its place in the plan in force, or near that
+	refusedMS int64 // when the exchange last refused an order under it
+	at        int   // its index in the plan in force, approximately
 }
 
-// FilledByKey returns what was filled under a key.
+// FilledByKey returns the quantity filled under a key.
 func (s *Strategy) FilledByKey(purpose placement.Purpose, key string) exchange.Quantity {
 	if i, found := s.findKey(purpose, key); found {
 		return s.keys[i].filled
@@ -27,7 +27,7 @@ func (s *Strategy) FilledByKey(purpose placement.Purpose, key string) exchange.Q
 	return 0
 }
 
-// FilledAt gives the places of a plan's orders under whose keys something filled.
+// FilledAt yields the indexes of a plan's orders under whose keys something has filled.
 func (s *Strategy) FilledAt(keys *Keys, purpose placement.Purpose) iter.Seq2[int, exchange.Quantity] {
 	return func(yield func(int, exchange.Quantity) bool) {
 		for i := range s.keys {
@@ -42,7 +42,7 @@ func (s *Strategy) FilledAt(keys *Keys, purpose placement.Purpose) iter.Seq2[int
 	}
 }
 
-// Fills gives each key of the plan under which something filled, orders first.
+// Fills yields each key of the plan with a fill, orders first.
 func (s *Strategy) Fills() iter.Seq2[string, exchange.Quantity] {
 	return func(yield func(string, exchange.Quantity) bool) {
 		for i := range s.keys {
@@ -53,8 +53,8 @@ func (s *Strategy) Fills() iter.Seq2[string, exchange.Quantity] {
 	}
 }
 
-// RefusedByKey returns when the exchange last would not take an order under a key;
-// 0 when it always did.
+// RefusedByKey returns when the exchange last refused an order under a key; 0 if it accepted the
+// last one.
 func (s *Strategy) RefusedByKey(purpose placement.Purpose, key string) int64 {
 	if i, found := s.findKey(purpose, key); found {
 		return s.keys[i].refusedMS
@@ -62,7 +62,7 @@ func (s *Strategy) RefusedByKey(purpose placement.Purpose, key string) int64 {
 	return 0
 }
 
-// findKey finds a key's place: there may be hundreds.
+// findKey finds a key by binary search, because there may be hundreds.
 func (s *Strategy) findKey(purpose placement.Purpose, key string) (int, bool) {
 	return slices.BinarySearchFunc(s.keys, key, func(k keyFill, key string) int {
 		if k.purpose != purpose {
@@ -72,7 +72,7 @@ func (s *Strategy) findKey(purpose placement.Purpose, key string) (int, bool) {
 	})
 }
 
-// ofKey returns a key's entry, made when it is new.
+// ofKey returns a key's entry and creates it if it is new.
 func (s *Strategy) ofKey(purpose placement.Purpose, key string) *keyFill {
 	i, found := s.findKey(purpose, key)
 	if !found {
@@ -81,8 +81,8 @@ func (s *Strategy) ofKey(purpose placement.Purpose, key string) *keyFill {
 	return &s.keys[i]
 }
 
-// forgetKeys drops what was filled under keys that the plan does not name any more:
-// a key that comes back starts over.
+// forgetKeys drops the fills of keys that the plan no longer contains. A key that returns starts
+// from zero.
 func (s *Strategy) forgetKeys() {
 	orders, exits := KeysOf(s.plan.Orders), KeysOf(s.plan.Exits)
 	for i := range s.keys {
@@ -98,17 +98,17 @@ func (s *Strategy) forgetKeys() {
 // Keys finds orders of a plan by their keys.
 type Keys struct {
 	orders []strategy.DesiredOrder
-	missed int            // keys that were not near where they were expected
-	byKey  map[string]int // nil until many were not
+	missed int            // number of keys not found near their expected index
+	byKey  map[string]int // nil until many keys were missed
 }
 
 // KeysOf finds orders of a list.
 func KeysOf(orders []strategy.DesiredOrder) Keys { return Keys{orders: orders} }
 
-// fewMissed are found faster one by one.
+// fewMissed is the number of misses up to which a linear search is faster.
 const fewMissed = 8
 
-// Find returns the place of a key, or -1. It looks first where the key is expected, and beside that.
+// Find returns the index of a key, or -1. It searches near the expected index first.
 func (k *Keys) Find(key string, expected int) int {
 	if uint(expected) < uint(len(k.orders)) && k.orders[expected].Key == key {
 		return expected
@@ -127,7 +127,7 @@ func (k *Keys) search(key string, expected int) int {
 	}
 	if k.byKey == nil {
 		k.byKey = make(map[string]int, len(k.orders))
-		for i := len(k.orders) - 1; i >= 0; i-- { // the first of a key counts
+		for i := len(k.orders) - 1; i >= 0; i-- { // the first order with a key wins
 			k.byKey[k.orders[i].Key] = i
 		}
 	}

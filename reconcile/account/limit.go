@@ -7,17 +7,17 @@ import (
 	"botd/reconcile/record"
 )
 
-// SetLimit is a limit that a person set tighter than the configuration has it. It
-// holds until a person ends it, or the configuration is as tight.
+// SetLimit is a limit that a person set tighter than the configuration. It applies until a person
+// ends it or the configuration is as tight.
 type SetLimit struct {
 	Strategy string // empty for the account
 	Rule     string
-	Value    string // as the configuration writes it; empty: as configured again
+	Value    string // in configuration syntax; empty: as configured again
 	By, Why  string
 	AtMS     int64
 }
 
-// setLimits are those in force, sorted by strategy and rule: the account's first.
+// setLimits are the limits set by people, sorted by strategy and rule: the account's first.
 type setLimits struct{ inForce []SetLimit }
 
 func (l *setLimits) apply(r *record.Record, body *record.Limit) {

@@ -11,7 +11,8 @@ import (
 
 // Placement is an order in the journal, with its state.
 type Placement struct {
-	// What each round reads of each placement comes first: two lines of the processor's cache.
+	// The fields that each round reads of each placement come first: they fill two lines of the
+	// processor's cache.
 	orderID   int64
 	filled    exchange.Quantity
 	state     placement.State
@@ -34,74 +35,74 @@ type Placement struct {
 	evidence      string
 }
 
-// ClientOrderID is its id, which no other placement has or had.
+// ClientOrderID returns its id, which is unique across all placements.
 func (p *Placement) ClientOrderID() string { return p.clientOrderID }
 
-// OrderID is the exchange's id; 0 until it is known.
+// OrderID returns the exchange's id; 0 until it is known.
 func (p *Placement) OrderID() int64 { return p.orderID }
 
-// Strategy is the strategy it belongs to.
+// Strategy returns the strategy that owns it.
 func (p *Placement) Strategy() string { return p.strategy }
 
-// Purpose is what it is for.
+// Purpose returns its purpose.
 func (p *Placement) Purpose() placement.Purpose { return p.purpose }
 
-// Key is the plan's key, for an order or an exit of the plan.
+// Key returns the plan's key, for an order or an exit of the plan.
 func (p *Placement) Key() string { return p.key }
 
-// Order is its content.
+// Order returns its order as sent.
 func (p *Placement) Order() exchange.NewOrder { return p.order }
 
-// Symbol is the order's symbol.
+// Symbol returns the order's symbol.
 func (p *Placement) Symbol() exchange.SymbolKey { return p.order.Key() }
 
-// Side is the order's side.
+// Side returns the order's side.
 func (p *Placement) Side() exchange.Side { return p.order.Side }
 
-// Type is the order's type.
+// Type returns the order's type.
 func (p *Placement) Type() exchange.OrderType { return p.order.Type }
 
 // Reduces reports whether the order can only reduce a futures position.
 func (p *Placement) Reduces() bool { return p.order.Reduces() }
 
-// State is how far it has come.
+// State returns its state.
 func (p *Placement) State() placement.State { return p.state }
 
-// Filled is what it has filled, cumulative.
+// Filled returns its cumulative filled quantity.
 func (p *Placement) Filled() exchange.Quantity { return p.filled }
 
-// Price is the mean price of its fills; zero where it is not known.
+// Price returns the mean price of its fills; zero if unknown.
 func (p *Placement) Price() exchange.Amount { return p.price }
 
-// SentMS is the journalled server time at which it was to be sent.
+// SentMS returns the journalled server time for its sending.
 func (p *Placement) SentMS() int64 { return p.sentMS }
 
-// UnknownMS is when its answer was lost.
+// UnknownMS returns the time at which its answer was lost.
 func (p *Placement) UnknownMS() int64 { return p.unknownMS }
 
-// DeadlineMS is when its time to live ends.
+// DeadlineMS returns the end of its time to live.
 func (p *Placement) DeadlineMS() int64 { return p.deadlineMS }
 
-// EndedMS is when it ended; 0 while it has not.
+// EndedMS returns the time at which it ended; 0 if it has not.
 func (p *Placement) EndedMS() int64 { return p.endedMS }
 
-// Why is why it was refused, or is uncertain.
+// Why returns the reason for its refusal or uncertainty.
 func (p *Placement) Why() string { return p.why }
 
-// Evidence is what its final state follows from.
+// Evidence returns the evidence for its final state.
 func (p *Placement) Evidence() string { return p.evidence }
 
-// Seen reports whether it was fetched at least once.
+// Seen reports whether it has been fetched at least once.
 func (p *Placement) Seen() bool { return p.seen }
 
-// Duplicate reports whether it is a second order under one id, which is canceled.
+// Duplicate reports whether it is a second order under the same id, which gets canceled.
 func (p *Placement) Duplicate() bool { return p.duplicate }
 
-// Withdrawn is why a person has it canceled; empty for not at all.
+// Withdrawn returns the reason why a person canceled it; empty if no one did.
 func (p *Placement) Withdrawn() string { return p.withdrawn }
 
-// Remaining is the quantity that may still fill, in base units; zero for a
-// closePosition order, which has none.
+// Remaining returns the quantity that may still fill, in base units; zero for a closePosition
+// order, which has none.
 func (p *Placement) Remaining() exchange.Quantity {
 	if p.state.Final() {
 		return 0
@@ -109,7 +110,7 @@ func (p *Placement) Remaining() exchange.Quantity {
 	return max(0, p.order.Quantity-p.filled)
 }
 
-// SignedRemaining is what it may still do to the position.
+// SignedRemaining returns its possible further effect on the position.
 func (p *Placement) SignedRemaining() exchange.Quantity {
 	return p.Remaining() * exchange.Quantity(p.order.Side.Sign())
 }
@@ -120,18 +121,18 @@ func (p *Placement) Fence(settle placement.Settle) int64 {
 	return p.deadlineMS + settle.WindowMS + settle.VisibilityMS + settle.StalenessMS
 }
 
-// About is a record about the placement.
+// About returns a record about the placement.
 func (p *Placement) About(body record.Body) record.Record {
 	return record.Record{Strategy: p.strategy, Symbol: p.order.Key(), ClientOrderID: p.clientOrderID, Body: body}
 }
 
-// begun is the placement that a sending record begins.
+// begun returns the placement that a sending record begins.
 func begun(r *record.Record, body *record.Sending) *Placement {
 	return &Placement{clientOrderID: r.ClientOrderID, strategy: r.Strategy, purpose: body.Purpose, key: body.Key, order: body.Order,
 		state: placement.Sending, sentMS: r.AtMS, deadlineMS: body.DeadlineMS}
 }
 
-// found is the placement of an order found on the exchange.
+// found returns the placement of an order found on the exchange.
 func found(r *record.Record, body *record.Found) *Placement {
 	return &Placement{
 		clientOrderID: r.ClientOrderID,
@@ -150,8 +151,8 @@ func found(r *record.Record, body *record.Found) *Placement {
 	}
 }
 
-// Begin returns the placement that a record begins, as it is then; false for a
-// record that begins none.
+// Begin returns the placement that a record begins, in its initial state, or false if the record
+// begins none.
 func Begin(r *record.Record) (Placement, bool) {
 	switch body := r.Body.(type) {
 	case record.Sending:
@@ -169,14 +170,14 @@ func (p *Placement) After(r *record.Record) Placement {
 	return after
 }
 
-// In returns the placement in a state in which it was fetched.
+// In returns the placement in a state reported by a fetch.
 func (p *Placement) In(state placement.State, orderID int64) Placement {
 	fetched := *p
 	fetched.state, fetched.orderID = state, orderID
 	return fetched
 }
 
-// advance takes a record about the placement, and returns by how much it has filled.
+// advance applies a record to the placement and returns its newly filled quantity.
 func (p *Placement) advance(r *record.Record) (grown exchange.Quantity) {
 	switch body := r.Body.(type) {
 	case record.Acknowledged:
@@ -209,14 +210,14 @@ func (p *Placement) advance(r *record.Record) (grown exchange.Quantity) {
 	return grown
 }
 
-// identify takes the exchange's id of the order, where it is known.
+// identify stores the exchange's id of the order if it is known.
 func (p *Placement) identify(orderID int64) {
 	if orderID != 0 {
 		p.orderID = orderID
 	}
 }
 
-// fillTo takes what the order has filled beyond what is known.
+// fillTo books the part of a cumulative fill that is not known yet.
 func (p *Placement) fillTo(filled exchange.Quantity, price exchange.Amount) (grown exchange.Quantity) {
 	if grown = filled - p.filled; grown <= 0 {
 		return 0
@@ -232,7 +233,7 @@ func (p *Placement) end(state placement.State, evidence string, atMS int64) {
 	p.state, p.endedMS, p.evidence = state, atMS, evidence
 }
 
-// booked is the order as the ledger takes it.
+// booked returns the order in the ledger's form.
 func (p *Placement) booked() *ledger.Order {
 	o := &p.order
 	rests := o.Type == exchange.Limit || o.Type == exchange.StopLimit || o.Type == exchange.TakeProfitLimit

@@ -8,35 +8,35 @@ import (
 	"botd/reconcile/record"
 )
 
-// mostRefusals bounds how many intents are remembered that the exchange refused.
+// mostRefusals bounds the number of remembered intents that the exchange refused.
 const mostRefusals = 64
 
 // Refusal is an intent whose placements the exchange has refused in a row. It is journalled, so
-// that a start waits as the process before it would have: a process that is started again and
-// again sends no more than one that runs.
+// that a restarted process waits as long as its predecessor would have: frequent restarts send no
+// more orders than one long run.
 type Refusal struct {
 	Strategy string
 	Symbol   exchange.SymbolKey
 	Purpose  placement.Purpose
 	Key      string
 	Type     exchange.OrderType
-	SinceMS  int64     // the first of them
-	LastMS   int64     // the newest
+	SinceMS  int64     // the first refusal
+	LastMS   int64     // the newest refusal
 	Of       []Refused // oldest first, at most mostRefused
 }
 
-// Refused is one of them: when, and what the exchange answered.
+// Refused is one refusal: its time and the exchange's answer.
 type Refused struct {
 	AtMS int64
 	Code int
 	Why  string
 }
 
-// mostRefused bounds how many refusals of one intent are remembered: by then it waits for as
-// long as any does.
+// mostRefused bounds the remembered refusals of one intent: at that number the wait is already the
+// longest.
 const mostRefused = 16
 
-// refusals are the intents refused, in the order of their first refusal, at most mostRefusals.
+// refusals are the refused intents, in the order of their first refusal, at most mostRefusals.
 type refusals struct{ inForce []Refusal }
 
 // Refusals returns the intents that the exchange refused, in the order of their first refusal.
@@ -48,8 +48,8 @@ func (f *refusals) find(p *Placement) int {
 	})
 }
 
-// note takes what a record says of the exchange's will to take an intent. A postOnly
-// order that would have matched is rejected for its price.
+// note updates the refusals with a record. A postOnly order that would have matched was refused for
+// its price only.
 func (f *refusals) note(p *Placement, r *record.Record) {
 	switch body := r.Body.(type) {
 	case record.Refused:
@@ -66,7 +66,7 @@ func (f *refusals) note(p *Placement, r *record.Record) {
 	}
 }
 
-// endPosition forgets what was to reduce or protect a position that has ended.
+// endPosition forgets the refused intents that were to reduce or protect an ended position.
 func (f *refusals) endPosition(symbol *Symbol) {
 	if symbol.known == 0 {
 		f.inForce = slices.DeleteFunc(f.inForce, func(r Refusal) bool { return r.Symbol == symbol.key && !r.Purpose.Opens() })
@@ -90,7 +90,8 @@ func (f *refusals) add(p *Placement, refused Refused) {
 	one.Of = append(one.Of, refused)
 }
 
-// drop forgets what the exchange has taken. An older order stands beside those that are refused.
+// drop forgets an intent that the exchange has accepted. An older order may coexist with the
+// refused ones.
 func (f *refusals) drop(p *Placement) {
 	if i := f.find(p); i >= 0 && p.sentMS >= f.inForce[i].LastMS {
 		f.inForce = slices.Delete(f.inForce, i, i+1)

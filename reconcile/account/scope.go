@@ -9,21 +9,21 @@ import (
 	"botd/exchange"
 )
 
-// ScopeName is what a person writes to name a scope. Its zero value is the account.
+// ScopeName is the name of a scope as a person writes it. Its zero value is the account.
 type ScopeName struct {
 	Strategy string
-	Market   string // only where the symbol is known in both markets
+	Market   string // needed only if both markets list the symbol
 	Symbol   string
 }
 
-// Resolve finds the scope that a name means. Known are the strategies, each with its symbol,
-// and what else may be named, such as scopes that are halted. A name that matches nothing is
-// an error: whoever mistypes it must not believe it halted.
+// Resolve finds the scope of a name. known contains the strategies, each with its symbol, and other
+// valid scopes, such as halted ones. A name that matches nothing is an error: a person who mistypes
+// it must not believe it halted.
 func (n ScopeName) Resolve(known []Scope) (Scope, error) {
 	switch {
 	case n.Strategy != "" && n.Symbol != "":
-		return Scope{}, errors.New("give strategy or symbol, not both")
-	case n.Market != "" && n.Symbol == "": // whoever means a market must not have the account halted, or armed again
+		return Scope{}, errors.New("set strategy or symbol, not both")
+	case n.Market != "" && n.Symbol == "": // a market without a symbol must not halt or rearm the account
 		return Scope{}, fmt.Errorf("market %s alone names nothing: give a symbol too, or neither: nothing was changed", n.Market)
 	case n.Strategy != "":
 		return n.strategy(known)
@@ -43,7 +43,7 @@ func (n ScopeName) strategy(known []Scope) (Scope, error) {
 			names = append(names, k.Strategy)
 		}
 	}
-	return Scope{}, fmt.Errorf("there is no strategy %q (there are: %s): nothing was changed", n.Strategy, strings.Join(names, ", "))
+	return Scope{}, fmt.Errorf("unknown strategy %q (known: %s): nothing was changed", n.Strategy, strings.Join(names, ", "))
 }
 
 func (n ScopeName) symbol(known []Scope) (Scope, error) {
@@ -59,5 +59,5 @@ func (n ScopeName) symbol(known []Scope) (Scope, error) {
 	case 1:
 		return Scope{Symbol: found[0]}, nil
 	}
-	return Scope{}, fmt.Errorf("%s is traded in both markets: say which", n.Symbol)
+	return Scope{}, fmt.Errorf("%s is traded in both markets: name one", n.Symbol)
 }

@@ -8,22 +8,22 @@ import (
 	"botd/reconcile/record"
 )
 
-// maxStarts bounds how many starts are remembered, newest first.
+// maxStarts bounds the number of remembered starts, newest first.
 const maxStarts = 10_000
 
-// started is a start that the journal holds, or knows of by the id of an order.
+// started is a start recorded in the journal, or known from the id of an order.
 type started struct {
 	placement.Start
-	sequence int64 // the highest of its ids that the journal knows
+	sequence int64 // the highest sequence of its known ids
 }
 
-// starts are those that the journal knows, sorted, at most maxStarts.
+// starts are the known starts, sorted, at most maxStarts.
 type starts struct {
 	newest   placement.Start
 	known    []started
-	reported int64 // the newest epoch of which an unknown id was reported to a person for the account, or was forgotten
+	reported int64 // the newest epoch with an unknown id that was reported to a person for the account, or was forgotten
 
-	reportedOn map[exchange.SymbolKey]placement.Serial // the newest unknown id that was reported, or taken over, on a symbol alone
+	reportedOn map[exchange.SymbolKey]placement.Serial // the newest unknown id on one symbol that was reported or adopted
 }
 
 // Epoch returns the highest journalled epoch.
@@ -45,9 +45,9 @@ func (s *starts) boot(body *record.Boot) {
 	}
 }
 
-// noteID notes the id of the order that a record is about. One that was reported to
-// a person is not reported again: of the account, or of the symbol alone that the record is about,
-// since what another symbol has of the same start may not have been read yet.
+// noteID records the id of a record's order. An id that was reported to a person is not reported
+// again: for the account, or only for the record's symbol, because other symbols' orders of the
+// same start may not have been read yet.
 func (s *starts) noteID(r *record.Record) {
 	if r.ClientOrderID == "" {
 		return
@@ -67,7 +67,7 @@ func (s *starts) noteID(r *record.Record) {
 	}
 }
 
-// noteOn notes an id that the journal knows of a symbol, though it may not have sent it.
+// noteOn records an id known on a symbol, although this journal may not have sent it.
 func (s *starts) noteOn(key exchange.SymbolKey, id placement.Serial) {
 	if s.accounts(id) {
 		return
@@ -82,7 +82,7 @@ func (s *starts) noteOn(key exchange.SymbolKey, id placement.Serial) {
 	s.reportedOn[key] = id
 }
 
-// note notes that the journal knows a start, and its ids up to a sequence.
+// note records that the journal knows a start and its ids up to a sequence.
 func (s *starts) note(start placement.Start, sequence int64) {
 	i, found := slices.BinarySearchFunc(s.known, start, func(t started, start placement.Start) int { return t.Compare(start) })
 	if !found {
@@ -95,16 +95,15 @@ func (s *starts) note(start placement.Start, sequence int64) {
 	}
 }
 
-// Sent reports whether the journal accounts for an order id of botd's on a symbol: it knows the
-// start and an id of it that is no earlier, or a person was notified of that start or a
-// later one. Any other was sent by another botd, or by this one after the journal was
-// copied.
+// Sent reports whether the journal accounts for one of botd's order ids on a symbol: it knows the
+// start and an id of it that is no earlier, or a person was notified of that start or a later one.
+// Any other id was sent by another botd, or by this one after the journal was copied.
 func (s *starts) Sent(key exchange.SymbolKey, id placement.Serial) bool {
 	on := s.reportedOn[key]
 	return s.accounts(id) || id.Start.Epoch < on.Start.Epoch || id.Start == on.Start && id.Sequence <= on.Sequence
 }
 
-// accounts is Sent on any symbol.
+// accounts reports the same for any symbol.
 func (s *starts) accounts(id placement.Serial) bool {
 	i, found := slices.BinarySearchFunc(s.known, id.Start, func(t started, start placement.Start) int { return t.Compare(start) })
 	if found {

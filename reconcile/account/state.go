@@ -1,10 +1,10 @@
-// Package account holds an account's journalled state, which changes by applying records and in no other way.
+// Package account holds an account's journalled state, which changes only by applying records.
 //
-// Every placement with its state, the quantities that fills and adoptions explain,
-// each strategy's plan in force, halts, quarantines, latches, and the limits that
-// people set. Fields are not exported: who reads them has methods, and who wants
-// them otherwise writes a record. Starting again is applying the journal's records
-// again. What is observed of the exchange is no part of it (package reconcile).
+// It contains every placement with its state, the quantities that fills and adoptions explain, each
+// strategy's plan in force, halts, quarantines, latches, and the limits that people set. Fields are
+// not exported: other packages read them through methods and change them by writing records. A
+// restart applies the journal's records again. Observations of the exchange are not part of it
+// (package reconcile).
 package account
 
 import (
@@ -16,7 +16,8 @@ import (
 	"botd/reconcile/placement"
 )
 
-// State is one account's journalled state. Each part it embeds has its own fields and rules. Not safe for several goroutines.
+// State is one account's journalled state. Each part it embeds has its own fields and rules. It is
+// not safe for concurrent use.
 type State struct {
 	halts
 	setLimits
@@ -36,7 +37,7 @@ type State struct {
 	ledger     *ledger.Ledger
 	books      ledger.Writer
 	unbooked   bool
-	seasoned   bool // the journal holds more than starts and plans
+	seasoned   bool // the journal contains more than starts and plans
 }
 
 // New returns the state of an account whose journal is empty.
@@ -46,11 +47,10 @@ func New(settle placement.Settle) *State {
 	return s
 }
 
-// SkipLedger books no money from now on: fills are not kept for a ledger that nobody
-// would ask.
+// SkipLedger stops booking money: fills are no longer passed to a ledger that nothing reads.
 func (s *State) SkipLedger() { s.unbooked = true }
 
-// Symbol returns a symbol's state, made when it is new.
+// Symbol returns a symbol's state and creates it if it is new.
 func (s *State) Symbol(key exchange.SymbolKey) *Symbol {
 	i, found := slices.BinarySearchFunc(s.symbols, key, func(t *Symbol, k exchange.SymbolKey) int { return t.key.Compare(k) })
 	if !found {
@@ -59,7 +59,7 @@ func (s *State) Symbol(key exchange.SymbolKey) *Symbol {
 	return s.symbols[i]
 }
 
-// Strategy returns a strategy's state, made when it is new.
+// Strategy returns a strategy's state and creates it if it is new.
 func (s *State) Strategy(name string) *Strategy {
 	i, found := s.findStrategy(name)
 	if !found {
@@ -81,13 +81,13 @@ func (s *State) Live() []*Placement { return slices.Clip(s.live) }
 // Placement returns a live placement by its client order id, or nil.
 func (s *State) Placement(clientOrderID string) *Placement { return s.placements[clientOrderID] }
 
-// Known reports whether the client order id is one in the journal.
+// Known reports whether the journal contains the client order id.
 func (s *State) Known(clientOrderID string) bool {
 	_, ended := s.Ended(clientOrderID)
 	return ended || s.placements[clientOrderID] != nil
 }
 
-// Version changes with every record that a round could act on.
+// Version changes with every record that can affect a round.
 func (s *State) Version() uint64 { return s.version }
 
 // Settle returns the venue's bounds.
@@ -96,18 +96,18 @@ func (s *State) Settle() placement.Settle { return s.settle }
 // Ledger returns the account's ledger.
 func (s *State) Ledger() *ledger.Ledger { return s.ledger }
 
-// New reports whether the journal holds nothing yet but starts and plans.
+// New reports whether the journal contains nothing but starts and plans.
 func (s *State) New() bool { return !s.seasoned }
 
-// Orphan is a symbol with a position or orders that no configured strategy trades, or
-// of which the ledger awaits something.
+// Orphan is a symbol that no configured strategy trades but that has a position, orders, or trades
+// that the ledger still expects.
 type Orphan struct {
 	Strategy string
 	Symbol   exchange.SymbolKey
 }
 
-// Orphans returns the symbols that hold a position or live orders of a strategy, or
-// whose trades are not all booked or in a result, and that none of the configured ones trades.
+// Orphans returns the symbols that none of the configured strategies trades and that have a
+// position or live orders of a strategy, or trades that are not all booked or part of a result.
 func (s *State) Orphans(configured func(strategy string, symbol exchange.SymbolKey) bool) []Orphan {
 	var orphans []Orphan
 	for _, symbol := range s.symbols {

@@ -13,10 +13,10 @@ import (
 type Strategy struct {
 	name     string
 	symbol   exchange.SymbolKey
-	plan     strategy.Plan // its buffers are used again
+	plan     strategy.Plan // its buffers are reused
 	memory   strategy.Memory
 	latch    latch
-	target   strategy.Target   // the one that quantity is the size of
+	target   strategy.Target   // the target that quantity was computed for
 	quantity exchange.Quantity // signed
 	priced   bool
 	onRemove string
@@ -24,54 +24,54 @@ type Strategy struct {
 	events   events
 }
 
-// Name is the strategy's name.
+// Name returns the strategy's name.
 func (s *Strategy) Name() string { return s.name }
 
-// Symbol is the symbol it trades.
+// Symbol returns the symbol that it trades.
 func (s *Strategy) Symbol() exchange.SymbolKey { return s.symbol }
 
-// Plan is a copy of the plan in force. Its lists are shared and must not be changed.
+// Plan returns a copy of the plan in force. Its lists are shared and must not be modified.
 func (s *Strategy) Plan() strategy.Plan { return s.plan }
 
 // ClonePlan returns a copy of the plan in force that shares nothing with it.
 func (s *Strategy) ClonePlan() *strategy.Plan { return s.plan.Clone() }
 
-// Covers reports whether a newer plan changes nothing of the one in force.
+// Covers reports whether a newer plan would change nothing in the plan in force.
 func (s *Strategy) Covers(newer *strategy.Plan) bool { return s.plan.Covers(newer) }
 
-// Memory is what the strategy remembers.
+// Memory returns the strategy's memory.
 func (s *Strategy) Memory() strategy.Memory { return s.memory }
 
 // latch closes a side to entries.
 type latch struct {
 	side      int // 0 for none
 	atMS      int64
-	protected bool // by a stop-loss or take-profit
-	idle      bool // the strategy has asked for no position since
+	protected bool // closed by a stop-loss or take-profit
+	idle      bool // the strategy has desired no position since
 }
 
-// Latch is the side of the target on which nothing enters; 0 for none.
+// Latch returns the side of the target that is closed to entries; 0 for none.
 func (s *Strategy) Latch() int { return s.latch.side }
 
-// LatchMS is when the side was closed.
+// LatchMS returns the time at which the side was closed.
 func (s *Strategy) LatchMS() int64 { return s.latch.atMS }
 
-// LatchedByProtection reports whether a stop-loss or take-profit closed the side: the strategy's
-// policy says when it may enter again.
+// LatchedByProtection reports whether a stop-loss or take-profit closed the side. The strategy's
+// policy then decides when it may enter again.
 func (s *Strategy) LatchedByProtection() bool { return s.latch.protected }
 
-// LatchIdle reports whether the strategy has asked for no position since the side was closed.
+// LatchIdle reports whether the strategy has desired no position since the side was closed.
 func (s *Strategy) LatchIdle() bool { return s.latch.idle }
 
-// OnRemove is what becomes of it when it is removed: flatten, leave.
+// OnRemove returns the action when the strategy is removed: flatten or leave.
 func (s *Strategy) OnRemove() string { return s.onRemove }
 
-// Priced returns the signed size that a target was priced at; false when it was not.
+// Priced returns the signed size at which a target was priced, or false if it was not.
 func (s *Strategy) Priced(target strategy.Target) (exchange.Quantity, bool) {
 	return s.quantity, s.priced && s.target == target
 }
 
-// WithPlan returns the state as it would be with another plan in force.
+// WithPlan returns the state with another plan in force.
 func (s *Strategy) WithPlan(plan *strategy.Plan) *Strategy {
 	state := *s
 	state.plan, state.keys = *plan.Clone(), slices.Clone(s.keys)
@@ -89,8 +89,8 @@ func (s *Strategy) WithPlan(plan *strategy.Plan) *Strategy {
 	return &state
 }
 
-// Halted returns the state with what a halt leaves of the plan: cancel keeps no
-// opening orders, flatten no position.
+// Halted returns the state with the plan reduced by a halt: at cancel it has no opening orders, at
+// flatten no position.
 func (s *Strategy) Halted(level record.HaltLevel) *Strategy {
 	if level < record.LevelCancel {
 		return s
@@ -110,13 +110,12 @@ func (s *Strategy) setPlan(plan *strategy.Plan) {
 	s.plan.Reset()
 	s.plan.Merge(plan)
 	if s.plan.Target != s.target {
-		s.priced = false // another target: the same one later is priced again
+		s.priced = false // another target: if the same one returns later, it is priced again
 	}
 }
 
-// setLatch forbids entries on the target's side until the target was zero or
-// changed side: a position ended by anything but its plan must not be re-entered
-// by the plan that still stands.
+// setLatch forbids entries on the target's side until the target has been zero or on the other
+// side: if anything but its plan ends a position, the plan still in force must not enter it again.
 func (s *Strategy) setLatch(side int, protected bool, atMS int64) {
 	before := s.latch.side
 	switch side {
@@ -129,7 +128,7 @@ func (s *Strategy) setLatch(side int, protected bool, atMS int64) {
 	s.noteLatch(before, atMS)
 }
 
-// takeLatch takes what a record says of the latch.
+// takeLatch applies a latch record.
 func (s *Strategy) takeLatch(body *record.Latch, atMS int64) {
 	switch {
 	case body.Idle:
@@ -143,15 +142,16 @@ func (s *Strategy) takeLatch(body *record.Latch, atMS int64) {
 	}
 }
 
-// releaseLatch ends a latch when the target is zero or has changed side.
+// releaseLatch ends a latch if the target is zero or has changed side.
 func (s *Strategy) releaseLatch() {
 	if s.latch.side != 0 && s.plan.Target.Sign() != s.latch.side {
 		s.latch = latch{}
 	}
 }
 
-// exitsEnded reports whether the exits beside a target have ended the position: what is left of it is
-// nothing, or on spot, where fees are taken from what was bought, a twentieth of what they sold.
+// exitsEnded reports whether the exits placed alongside a target have ended the position: nothing
+// is left or, on spot, where fees reduce the purchased quantity, at most a twentieth of what they
+// sold.
 func (s *Strategy) exitsEnded(left exchange.Quantity) bool {
 	if !s.priced || s.plan.Target.Sign() == 0 {
 		return false
@@ -165,7 +165,7 @@ func (s *Strategy) exitsEnded(left exchange.Quantity) bool {
 	return s.quantity == 0 || max(left, -left) <= sold/20
 }
 
-// lower takes what an exit order filled from a priced target.
+// lower subtracts an exit order's fill from a priced target.
 func (s *Strategy) lower(by exchange.Quantity) {
 	switch {
 	case !s.priced:

@@ -34,24 +34,24 @@ type Symbol struct {
 	sold         exchange.Quantity
 }
 
-// Key names the symbol.
+// Key returns the symbol's key.
 func (s *Symbol) Key() exchange.SymbolKey { return s.key }
 
-// Known is what is adopted plus the signed fills of all placements.
+// Known returns the adopted quantity plus the signed fills of all placements.
 func (s *Symbol) Known() exchange.Quantity { return s.known }
 
-// Bought is, on spot, the gross quantity bought since fees were last squared with
-// the wallet.
+// Bought returns, on spot, the gross quantity bought since fees were last reconciled with the
+// wallet.
 func (s *Symbol) Bought() exchange.Quantity { return s.bought }
 
-// Fees is, on spot, what fees took of the quantity bought, since it was last flat.
+// Fees returns, on spot, the part of the purchases taken as fees since the position was last flat.
 func (s *Symbol) Fees() exchange.Quantity { return s.fees }
 
-// ExpectedFees is the part of Fees that was expected at fills, since fees were last
-// squared with the wallet.
+// ExpectedFees returns the part of Fees that was deducted at fills since fees were last reconciled
+// with the wallet.
 func (s *Symbol) ExpectedFees() exchange.Quantity { return s.expected }
 
-// takeFees takes what fees took of what was bought.
+// takeFees books fees taken from purchases.
 func (s *Symbol) takeFees(body *record.Fees) {
 	s.fees += body.Quantity
 	if body.Expected {
@@ -61,56 +61,58 @@ func (s *Symbol) takeFees(body *record.Fees) {
 	s.bought, s.expected = 0, 0
 }
 
-// Baseline is, on spot, what the wallet held of the base asset while no strategy did.
+// Baseline returns, on spot, the wallet's balance of the base asset while no strategy held any.
 func (s *Symbol) Baseline() exchange.Quantity { return s.baseline }
 
-// Unattributed is, on spot, what the wallet held beyond the baseline and what fills explain, when a
-// wallet that proves something was last read.
+// Unattributed returns, on spot, the wallet's excess over the baseline and the fills at the last
+// conclusive read.
 func (s *Symbol) Unattributed() exchange.Quantity { return s.unattributed }
 
-// MeanPrice is the mean price of what is held on spot, which reports no entry price.
+// MeanPrice returns the mean price of the spot position, for which the exchange reports no entry
+// price.
 func (s *Symbol) MeanPrice() exchange.Amount { return s.meanPrice }
 
-// Ignored is the signed part of the exchange's position that is left to others.
+// Ignored returns the signed part of the exchange's position that is left to others.
 func (s *Symbol) Ignored() exchange.Quantity { return s.ignored }
 
-// Owner is the strategy that trades the symbol, as last configured.
+// Owner returns the strategy that trades the symbol, as last configured.
 func (s *Symbol) Owner() string { return s.owner }
 
-// Quarantine is why nothing opens until a person resolves it; empty for none.
+// Quarantine returns the reason why nothing opens until a person resolves it; empty for none.
 func (s *Symbol) Quarantine() string { return s.quarantine }
 
-// Cause is what the quarantine comes from; of no meaning without one.
+// Cause returns the cause of the quarantine; it is meaningless without one.
 func (s *Symbol) Cause() record.QuarantineCause { return s.cause }
 
-// LiquidatedID is the exchange's id of the position that it liquidated last; 0 for none.
+// LiquidatedID returns the exchange's id of the last liquidated position; 0 for none.
 func (s *Symbol) LiquidatedID() int64 { return s.liquidatedID }
 
-// UnknownOrder is the client order id under our prefix that the journal did not know when the symbol
-// was quarantined; empty for none.
+// UnknownOrder returns the client order id with botd's prefix that was not in the journal when the
+// symbol was quarantined; empty for none.
 func (s *Symbol) UnknownOrder() string { return s.unknownOrder }
 
-// QuarantineMS is since when.
+// QuarantineMS returns the start of the quarantine.
 func (s *Symbol) QuarantineMS() int64 { return s.quarantineMS }
 
-// FilledMS is when Known last changed by a fill.
+// FilledMS returns when a fill last changed Known.
 func (s *Symbol) FilledMS() int64 { return s.filledMS }
 
-// OpenedMS is when what is held was first asked for, or adopted; 0 for never.
+// OpenedMS returns when the position was first ordered or adopted; 0 for never.
 func (s *Symbol) OpenedMS() int64 { return s.openedMS }
 
-// DatedMS is the same by the exchange's clock, as far as a clock of botd's that was ahead of it is known.
+// DatedMS returns OpenedMS by the exchange's clock, corrected for a botd clock known to have been
+// ahead.
 func (s *Symbol) DatedMS() int64 { return cmp.Or(s.datedMS, s.openedMS) }
 
-// AdoptedMS is when a difference between exchange and journal was last adopted; 0 for never.
+// AdoptedMS returns when a difference between exchange and journal was last adopted; 0 for never.
 func (s *Symbol) AdoptedMS() int64 { return s.adoptedMS }
 
-// Opened is the signed position that openings and adoptions made, less what reduced it.
-// It is less than Known where something was reduced that botd did not know it had opened.
+// Opened returns the signed position from openings and adoptions, less reductions. It is less than
+// Known if a reduction reduced a position that botd did not know it had opened.
 func (s *Symbol) Opened() exchange.Quantity { return s.opened }
 
-// Traded is the signed sum of botd's own filled openings, less its own reductions, since
-// the last zero that had settled: what others did to the position is no part of it.
+// Traded returns the signed sum of botd's own filled openings, less its own reductions, since the
+// position was last settled at zero. It excludes changes that others made to the position.
 func (s *Symbol) Traded(nowMS int64, settle *placement.Settle) exchange.Quantity {
 	if s.settledZero(nowMS, settle) {
 		return 0
@@ -118,13 +120,14 @@ func (s *Symbol) Traded(nowMS int64, settle *placement.Settle) exchange.Quantity
 	return s.traded - s.fees*exchange.Quantity(sign(s.traded))
 }
 
-// settledZero reports whether nothing is held, and no adoption is so young that a late
-// read could still belie it.
+// settledZero reports whether the position is zero and no adoption is recent enough for a late read
+// to contradict it.
 func (s *Symbol) settledZero(nowMS int64, settle *placement.Settle) bool {
 	return s.known == 0 && nowMS >= s.HoldMS(settle)
 }
 
-// HoldMS is until when nothing opens on the symbol since a difference was adopted; 0 for never.
+// HoldMS returns the time until which nothing opens on the symbol after a difference was adopted; 0
+// for never.
 func (s *Symbol) HoldMS(settle *placement.Settle) int64 {
 	if s.adoptedMS == 0 {
 		return 0
@@ -132,10 +135,11 @@ func (s *Symbol) HoldMS(settle *placement.Settle) int64 {
 	return s.adoptedMS + settle.WindowMS + settle.VisibilityMS + settle.StalenessMS
 }
 
-// ChangedMS is when Known last changed.
+// ChangedMS returns when Known last changed.
 func (s *Symbol) ChangedMS() int64 { return max(s.filledMS, s.adoptedMS) }
 
-// Sold is, on spot, what the last fills sold, none of which was followed by L without one.
+// Sold returns, on spot, the quantity sold by the last fills that were less than L apart from each
+// other.
 func (s *Symbol) Sold() exchange.Quantity { return s.sold }
 
 // release ends a quarantine.
@@ -143,7 +147,7 @@ func (s *Symbol) release() {
 	s.quarantine, s.quarantineMS, s.unknownOrder, s.cause = "", 0, "", record.OtherCause
 }
 
-// adopt takes a difference between exchange and journal as the strategy's.
+// adopt books a difference between exchange and journal as the strategy's.
 func (s *Symbol) adopt(quantity exchange.Quantity, atMS int64) {
 	if quantity != 0 {
 		s.adoptedMS = atMS
@@ -157,7 +161,7 @@ func (s *Symbol) adopt(quantity exchange.Quantity, atMS int64) {
 	s.release()
 }
 
-// fill takes what filled of a placement.
+// fill books a fill of a placement.
 func (s *Symbol) fill(p *Placement, grown exchange.Quantity, atMS int64, settle *placement.Settle) {
 	if atMS-s.filledMS > settle.StalenessMS {
 		s.sold = 0
@@ -171,12 +175,12 @@ func (s *Symbol) fill(p *Placement, grown exchange.Quantity, atMS int64, settle 
 	}
 	s.sold += grown
 	if s.key.Market == exchange.Spot && s.known <= s.fees {
-		s.known, s.fees, s.bought, s.expected = 0, 0, 0, 0 // flat: what fees took is gone with it
+		s.known, s.fees, s.bought, s.expected = 0, 0, 0, 0 // flat: the fees ended with the position
 		s.opened, s.traded = 0, 0
 	}
 }
 
-// expose takes a fill as part of what botd itself has opened.
+// expose counts a fill as part of the position that botd itself opened.
 func (s *Symbol) expose(p *Placement, grown exchange.Quantity, atMS int64, settle *placement.Settle) {
 	if s.settledZero(atMS, settle) {
 		s.traded = 0
@@ -191,7 +195,7 @@ func (s *Symbol) expose(p *Placement, grown exchange.Quantity, atMS int64, settl
 	}
 }
 
-// towardZero adds a reduction to a position, of which no other side comes.
+// towardZero adds a reduction to a position, at most down to zero.
 func towardZero(position, reduction exchange.Quantity) exchange.Quantity {
 	if after := position + reduction; sign(after) == sign(position) {
 		return after
@@ -201,9 +205,8 @@ func towardZero(position, reduction exchange.Quantity) exchange.Quantity {
 
 func sign(q exchange.Quantity) int { return cmp.Compare(q, 0) }
 
-// buy keeps the mean price of what is held on spot, given the mean price of all
-// that the order has filled now, which is more by grown than before. A price that
-// is not reported changes nothing.
+// buy updates the mean price of the spot position. mean is the mean price of the order's whole
+// fill, of which grown is new. An unreported price changes nothing.
 func (s *Symbol) buy(p *Placement, grown exchange.Quantity, mean exchange.Amount) {
 	if mean.IsZero() || grown <= 0 {
 		return

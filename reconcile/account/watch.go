@@ -8,8 +8,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// Watch is what the limits of one scope remember: the account's, or a strategy's.
-// It is made of records, so that a restart knows the same utilization.
+// Watch is the memory of the limits of one scope: the account or a strategy. It derives from
+// records, so a restart restores the same utilization.
 type Watch struct {
 	strategy string
 	day      Day
@@ -17,22 +17,22 @@ type Watch struct {
 	result   record.Result
 	wallet   exchange.Amount
 	known    bool
-	traded   exchange.Quantity // of a strategy on futures, since the wallet was accounted for
-	fills    []Filled          // of a strategy on spot, since its result was journalled; the newest maxFills
+	traded   exchange.Quantity // of a strategy on futures, since the last wallet included in results
+	fills    []Filled          // of a strategy on spot, since its last journalled result; the newest maxFills
 	losses   int
 	breaches []Breach
 }
 
-// Day is the equity at the start of the UTC day and its peak ever.
+// Day is the equity at the start of the UTC day and the all-time peak.
 type Day struct {
 	StartMS int64
 	Equity  exchange.Amount
 	Peak    exchange.Amount
-	Markets string          // of the account: whose equity it is
+	Markets string          // of the account: the markets of the equity
 	Spot    exchange.Amount // of the account: the part of Equity that is on spot
 }
 
-// Breach is a limit that was crossed and keeps entries back.
+// Breach is a crossed limit that blocks entries.
 type Breach struct {
 	Rule    string
 	Why     string
@@ -40,7 +40,7 @@ type Breach struct {
 	UntilMS int64 // 0: until it is rearmed
 }
 
-// Over reports whether the breach's time has passed.
+// Over reports whether the breach has expired.
 func (b *Breach) Over(nowMS int64) bool { return b.UntilMS != 0 && b.UntilMS <= nowMS }
 
 // watches are sorted by strategy, the account's first.
@@ -49,8 +49,8 @@ type watches struct {
 	byStrategy map[string]*Watch
 }
 
-// Watch returns the watch of a strategy, or of the account for an empty name;
-// made when it is new.
+// Watch returns the watch of a strategy, or of the account for an empty name, and creates it if it
+// is new.
 func (w *watches) Watch(strategy string) *Watch {
 	if known := w.byStrategy[strategy]; known != nil {
 		return known
@@ -67,13 +67,13 @@ func (w *watches) Watch(strategy string) *Watch {
 // Today returns the account's day.
 func (w *watches) Today() Day { return w.Watch("").Day() }
 
-// Strategy is whose watch it is; empty for the account's.
+// Strategy returns the owner of the watch; empty for the account.
 func (w *Watch) Strategy() string { return w.strategy }
 
-// Day is the scope's day.
+// Day returns the scope's day.
 func (w *Watch) Day() Day { return w.day }
 
-// PeakMS is when the peak was last raised.
+// PeakMS returns when the peak was last raised.
 func (w *Watch) PeakMS() int64 { return w.peakMS }
 
 func (w *Watch) measure(atMS int64, day Day) {
@@ -83,32 +83,32 @@ func (w *Watch) measure(atMS int64, day Day) {
 	w.day = day
 }
 
-// Result is what the strategy made, derived from the wallet; see Known.
+// Result returns the strategy's result, derived from the wallet; see Known.
 func (w *Watch) Result() record.Result { return w.result }
 
-// Wallet is, of the account, the futures wallet that the results account for.
+// Wallet returns, for the account, the futures wallet that the results include.
 func (w *Watch) Wallet() exchange.Amount { return w.wallet }
 
-// Known reports whether Result, or Wallet, was journalled.
+// Known reports whether Result or Wallet has been journalled.
 func (w *Watch) Known() bool { return w.known }
 
-// Traded is what a strategy's futures orders filled, on both sides, since the wallet that the results account for: its money
-// is in no result yet.
+// Traded returns the quantity that a strategy's futures orders filled, on both sides, since the
+// last wallet included in results: its money is not in any result yet.
 func (w *Watch) Traded() exchange.Quantity { return w.traded }
 
-// maxFills bounds the fills that wait for a result: there is one in each round.
+// maxFills bounds the fills that wait for a result; each round has one.
 const maxFills = 256
 
-// Filled is a part of an order that was filled.
+// Filled is one fill of an order.
 type Filled struct {
 	Quantity exchange.Quantity // negative: sold
-	Price    exchange.Amount   // mean; zero where it is not known
+	Price    exchange.Amount   // mean; zero if unknown
 }
 
-// Fills are what a strategy's spot orders filled, oldest first, that is in no result yet.
+// Fills returns the fills of a strategy's spot orders that are not in a result yet, oldest first.
 func (w *Watch) Fills() []Filled { return slices.Clip(w.fills) }
 
-// filled takes a part of an order that was filled.
+// filled adds a fill of an order.
 func (w *Watch) filled(p, before *Placement, grown exchange.Quantity) {
 	switch {
 	case p.order.Market == exchange.Futures:
@@ -121,13 +121,14 @@ func (w *Watch) filled(p, before *Placement, grown exchange.Quantity) {
 	}
 }
 
-// unaccounted reports whether a strategy has traded on futures since the wallet that results account for.
+// unaccounted reports whether a strategy has traded on futures since the last wallet included in
+// results.
 func (w *watches) unaccounted(strategy string) bool {
 	i, found := slices.BinarySearchFunc(w.all, strategy, func(one *Watch, n string) int { return strings.Compare(one.strategy, n) })
 	return found && w.all[i].traded != 0 && w.Watch("").known
 }
 
-// account takes that the results account for a wallet.
+// account records that the results include a wallet.
 func (w *watches) account(body *record.Accounted) {
 	one := w.Watch("")
 	one.wallet, one.losses, one.known = body.Wallet, body.Losses, true
@@ -139,10 +140,10 @@ func (w *watches) account(body *record.Accounted) {
 	}
 }
 
-// Losses is how many positions lost in a row.
+// Losses returns the number of consecutive losing positions.
 func (w *Watch) Losses() int { return w.losses }
 
-// Breaches are those in force, one a rule.
+// Breaches returns the breaches in force, one per rule.
 func (w *Watch) Breaches() []Breach { return slices.Clip(w.breaches) }
 
 // Breach returns a rule's breach in force, or nil.
@@ -155,7 +156,7 @@ func (w *Watch) Breach(rule string) *Breach {
 	return nil
 }
 
-// breached takes a breach, or with no cause its end.
+// breached records a breach, or its end if it has no cause.
 func (w *Watch) breached(atMS int64, body *record.Breach) {
 	w.breaches = slices.DeleteFunc(slices.Clone(w.breaches), func(b Breach) bool { return b.Rule == body.Rule })
 	if body.Why != "" {
@@ -163,22 +164,22 @@ func (w *Watch) breached(atMS int64, body *record.Breach) {
 	}
 }
 
-// send is a placement's time and owner.
+// send is the time and owner of a placement.
 type send struct {
 	atMS     int64
 	strategy string
 }
 
-// Bounds of what is remembered of placements sent.
+// Bounds of the remembered placements.
 const (
 	minuteMS = 60_000
 	maxSends = 100_000
 )
 
-// pace is what was sent within the last minute, oldest first.
+// pace lists the placements of the last minute, oldest first.
 type pace struct{ sends []send }
 
-// note keeps who sent when within the last minute.
+// note records a placement and drops those older than a minute.
 func (p *pace) note(atMS int64, strategy string) {
 	old := 0
 	for old < len(p.sends) && (atMS-p.sends[old].atMS >= minuteMS || len(p.sends)-old >= maxSends) {
@@ -187,8 +188,8 @@ func (p *pace) note(atMS int64, strategy string) {
 	p.sends = append(p.sends[:copy(p.sends, p.sends[old:])], send{atMS, strategy})
 }
 
-// SentWithin returns how many placements were journalled in the minute before:
-// all of them, and a strategy's own.
+// SentWithin returns the number of placements journalled in the last minute: all of them, and a
+// strategy's own.
 func (p *pace) SentWithin(nowMS int64, strategy string) (all, own int) {
 	for i := len(p.sends) - 1; i >= 0 && nowMS-p.sends[i].atMS < minuteMS; i-- {
 		all++

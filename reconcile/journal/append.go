@@ -11,7 +11,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// Primary result codes of SQLite that decide what a failed append means.
+// Primary result codes of SQLite that determine the meaning of a failed append.
 const (
 	codePrimary = 0xff
 	codeIO      = 10
@@ -20,10 +20,9 @@ const (
 	codeNotDB   = 26
 )
 
-// Append makes the records durable, in order, all or none. ErrFull and a busy
-// file may be tried again: nothing of the batch is in the journal. After
-// ErrBroken nothing is known of it, and the process has to end (exactly-once.md,
-// case 7).
+// Append makes the records durable, in order, all or none. After ErrFull or a busy file the caller
+// may retry: the journal contains nothing of the batch. After ErrBroken its state is unknown, and
+// the process must end (exactly-once.md, case 7).
 func (j *Journal) Append(ctx context.Context, records []record.Record) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -38,7 +37,7 @@ func (j *Journal) Append(ctx context.Context, records []record.Record) error {
 		err = j.append(ctx, records)
 	}
 	if err != nil && !errors.Is(err, ErrEpoch) && j.watch.poll() != "" {
-		j.broken = nil // it is known what became of the file
+		j.broken = nil // the state of the file is known
 		return j.divert(records)
 	}
 	j.watch.poll()
@@ -67,7 +66,7 @@ func (j *Journal) append(ctx context.Context, records []record.Record) error {
 	return nil
 }
 
-// position is where a journal ends.
+// position is the end of a journal.
 type position struct {
 	key      *Key
 	sequence int64
@@ -75,7 +74,7 @@ type position struct {
 	epoch    int64
 }
 
-// next moves on by one record and returns its text.
+// next advances by one record and returns its text.
 func (p *position) next(r *record.Record) (body []byte, previous string, err error) {
 	if boot, ok := r.Body.(record.Boot); ok {
 		if boot.Epoch <= p.epoch {
@@ -104,11 +103,11 @@ func (j *Journal) appendOne(ctx context.Context, end *position, r *record.Record
 	return derive(&j.tables, end.sequence, r)
 }
 
-// failed ends a failed transaction and says what the failure means. A disk that
-// is full leaves nothing behind, which is checked; a write or a sync that
-// failed may have left anything, whatever the file says when it is read again.
+// failed ends a failed transaction and classifies the failure. A full disk leaves nothing behind,
+// which is checked; a failed write or sync may have left anything, whatever the file contains when
+// it is read again.
 func (j *Journal) failed(ctx context.Context, cause error) error {
-	_, rollback := j.writer.ExecContext(ctx, "ROLLBACK") // SQLite may have done it itself: then it is an error
+	_, rollback := j.writer.ExecContext(ctx, "ROLLBACK") // SQLite may have rolled back itself, which makes this an error
 	sequence, hash, err := tail(ctx, j.writer)
 	switch code := resultCode(cause) & codePrimary; {
 	case code == codeIO || code == codeCorrupt || code == codeNotDB || errors.Is(cause, sql.ErrConnDone):
@@ -133,7 +132,7 @@ func resultCode(err error) int {
 	return 0
 }
 
-// Keep looks after the journal's reserve of disk: runtime.Keeper.
+// Keep maintains the journal's disk reserve: runtime.Keeper.
 func (j *Journal) Keep(context.Context) (low string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

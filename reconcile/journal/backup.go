@@ -15,7 +15,7 @@ import (
 	"botd/internal/private"
 )
 
-// ErrExists means that a file would be written over.
+// ErrExists means that a file would be overwritten.
 var ErrExists = errors.New("is there already")
 
 // Backup is a copy of a journal, checked after copying.
@@ -28,16 +28,16 @@ type Backup struct {
 	Report
 }
 
-// stamp is the time in the name of what was put aside.
+// stamp is the format of the time in the names of files that were set aside.
 const stamp = "20060102T150405Z"
 
-// partial is the ending of a file that is not whole yet.
+// partial is the suffix of an incomplete file.
 const partial = ".partial"
 
-// Backup copies the journal as it stands at one moment into a new file, also while
-// a daemon writes it, and verifies the copy as a whole before it gets its name. A
-// copy that is not sound is an error, and no file is left. The simulated account of demo
-// and paper is copied at the same moment, into a file beside the copy.
+// Backup copies a consistent snapshot of the journal into a new file, even while a daemon writes
+// it, and verifies the whole copy before it gets its name. An unsound copy is an error and leaves
+// no file. The simulated account of demo and paper is copied at the same moment, into a file next
+// to the copy.
 func (j *Journal) Backup(ctx context.Context, path string) (b Backup, err error) {
 	copied := path + partial
 	for _, file := range []string{path, accountOf(path)} {
@@ -57,7 +57,7 @@ func (j *Journal) Backup(ctx context.Context, path string) (b Backup, err error)
 	if err != nil {
 		return b, err
 	}
-	if file, err := os.OpenFile(copied, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err != nil { // for its owner alone, from the start
+	if file, err := os.OpenFile(copied, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err != nil { // readable only by its owner, from the start
 		return b, fmt.Errorf("write the backup: %w", err)
 	} else if err := file.Close(); err != nil {
 		return b, fmt.Errorf("write the backup: %w", err)
@@ -88,13 +88,13 @@ func (j *Journal) Backup(ctx context.Context, path string) (b Backup, err error)
 		}
 	}
 	if err := settle(copied, path); err != nil {
-		return b, errors.Join(err, discard(path), discard(accountOf(path))) // one without the other is no backup
+		return b, errors.Join(err, discard(path), discard(accountOf(path))) // one without the other is not a backup
 	}
 	j.marked(&b)
 	return b, nil
 }
 
-// holds reports whether the journal has the record that a copy of it ends with.
+// holds reports whether the journal contains the last record of a copy.
 func (j *Journal) holds(ctx context.Context, copied *Report) error {
 	if copied.Records == 0 {
 		return nil
@@ -109,7 +109,7 @@ func (j *Journal) holds(ctx context.Context, copied *Report) error {
 	return nil
 }
 
-// CheckBackup verifies a copy of a journal as a whole. Problems in it are an error.
+// CheckBackup verifies a whole copy of a journal. Problems in it are an error.
 func CheckBackup(ctx context.Context, path string, key *Key) (Backup, error) {
 	b := Backup{File: path}
 	j, err := ReadKeyed(ctx, path, key)
@@ -133,13 +133,13 @@ func CheckBackup(ctx context.Context, path string, key *Key) (Backup, error) {
 	return b, err
 }
 
-// UnsoundError means that a journal is not as its records say.
+// UnsoundError means that a journal does not match its records.
 type UnsoundError struct {
 	Path     string
 	Problems []Problem
 }
 
-// Error names the first problem.
+// Error returns the first problem.
 func (e *UnsoundError) Error() string {
 	return fmt.Sprintf("%s is not sound: %s (%d problems)", e.Path, e.Problems[0], len(e.Problems))
 }
@@ -170,7 +170,7 @@ func settle(from, to string) error {
 	return syncDirectory(filepath.Dir(to))
 }
 
-// syncDirectory makes the names in a directory durable.
+// syncDirectory makes a directory's entries durable.
 func syncDirectory(path string) error {
 	directory, err := os.Open(path)
 	if err != nil {
@@ -186,17 +186,17 @@ func discard(path string) error {
 	return nil
 }
 
-// Restored is what a restore did.
+// Restored is the result of a restore.
 type Restored struct {
 	Backup
-	Replaced        string `json:"kept"`                   // where the journal that was there is now; empty for none
-	ReplacedAccount string `json:"kept_account,omitempty"` // where the account that was there is now
+	Replaced        string `json:"kept"`                   // where the previous journal is now; empty for none
+	ReplacedAccount string `json:"kept_account,omitempty"` // where the previous account is now
 }
 
-// Restore puts a backup in a journal's place. The backup is verified, its records are
-// copied into a fresh file, and that is verified; the journal that was there is kept under another name. The
-// account of demo and paper comes with it. The data directory must be this process's: nobody
-// may write the journal meanwhile.
+// Restore replaces a journal by a backup. The backup is verified, its records are copied into a
+// fresh file, and that file is verified. The previous journal is kept under another name. The
+// account of demo and paper is restored with it. This process must hold the data directory: nothing
+// else may write the journal meanwhile.
 func Restore(ctx context.Context, backup, path string, key *Key, now time.Time) (r Restored, err error) {
 	if r.Backup, err = CheckBackup(ctx, backup, key); err != nil {
 		return r, err
@@ -232,7 +232,7 @@ func Restore(ctx context.Context, backup, path string, key *Key, now time.Time) 
 	return r, nil
 }
 
-// exchange puts journal and account in place, both or none.
+// exchange moves both journal and account into place, or neither.
 func (r *Restored) exchange(ctx context.Context, copied, path string, now time.Time) (err error) {
 	head := readHead(path)
 	if r.Replaced, err = setAside(ctx, path, now); err != nil {
@@ -258,15 +258,16 @@ func (r *Restored) exchange(ctx context.Context, copied, path string, now time.T
 			}
 		}()
 	}
-	if err := discard(HeadPath(path)); err != nil { // what the other one held is not missing in this one
+	if err := discard(HeadPath(path)); err != nil { // records of the other journal are not missing in this one
 		return err
 	}
 	return settle(copied, path)
 }
 
-// takeBack gives a file its name again, and leaves no second one: botd refuses an account with two.
+// takeBack restores a file's name and leaves no second one, because botd refuses an account with
+// two.
 func takeBack(path, moved string) error {
-	if moved == "" { // there was none
+	if moved == "" { // there was no file
 		return discard(path)
 	}
 	own, err := os.Lstat(path)
@@ -280,15 +281,15 @@ func takeBack(path, moved string) error {
 	return os.Rename(moved, path)
 }
 
-// fits reports whether the journal in the backup's place, if there is one that can
-// be read, belongs to the same account.
+// fits reports whether the readable journal at the backup's destination, if any, belongs to the
+// same account.
 func (r *Restored) fits(ctx context.Context, path string) error {
 	if _, err := os.Lstat(path); err != nil {
 		return nil
 	}
 	j, err := Read(ctx, path)
 	if err != nil {
-		return nil // an unreadable journal is what a restore is for
+		return nil // restoring an unreadable journal is the purpose of a restore
 	}
 	have, err := j.Binding(ctx)
 	if err = errors.Join(err, j.Close()); err == nil && have != (Binding{}) && have != r.Binding {
@@ -297,9 +298,9 @@ func (r *Restored) fits(ctx context.Context, path string) error {
 	return nil
 }
 
-// setAside keeps the journal that is there under another name. Its own name stays
-// until the backup takes it, so that there is a journal at every moment, unless it
-// cannot be opened: then its files are moved as they are.
+// setAside keeps the existing journal under another name. Its own name remains until the backup
+// takes it, so that there is a journal at every moment, unless it cannot be opened: then its files
+// are moved unchanged.
 func setAside(ctx context.Context, path string, now time.Time) (moved string, err error) {
 	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
 		return "", dropLog(path)
@@ -312,7 +313,7 @@ func setAside(ctx context.Context, path string, now time.Time) (moved string, er
 		if err := os.Link(path, moved); err == nil {
 			return moved, nil
 		}
-		if err := copyFile(path, moved); err != nil { // a file system without links
+		if err := copyFile(path, moved); err != nil { // the file system does not support links
 			return "", errors.Join(err, discard(moved))
 		}
 		return moved, nil
@@ -326,11 +327,11 @@ func setAside(ctx context.Context, path string, now time.Time) (moved string, er
 	return moved, nil
 }
 
-// dropLog removes what SQLite keeps beside a file: left there, it would be taken
-// for that of the file that comes in its place.
+// dropLog removes SQLite's companion files; otherwise they would be applied to the file's
+// replacement.
 func dropLog(path string) error { return errors.Join(discard(path+"-wal"), discard(path+"-shm")) }
 
-// fold takes a journal's write-ahead log into its file and removes the log.
+// fold merges a journal's write-ahead log into its file and removes the log.
 func fold(ctx context.Context, path string) error {
 	db, err := sql.Open("sqlite", "file:"+path+"?mode=rw"+untrusted+"&_pragma=busy_timeout(5000)")
 	if err != nil {

@@ -10,24 +10,24 @@ import (
 	"slices"
 )
 
-// base is where the records of the journal's file begin: those before are sealed in segments.
-// Its zero value is the beginning.
+// base is the start of the records in the journal's file; earlier ones are sealed in segments. Its
+// zero value is the beginning.
 type base struct {
 	Through int64   `json:"through"` // the last sealed record
 	Hash    string  `json:"hash"`    // of that record
-	Rows    carried `json:"rows"`    // what the sealed records leave in the derived tables
+	Rows    carried `json:"rows"`    // rows that the sealed records leave in the derived tables
 }
 
-// sealedBase is a base as it is stored.
+// sealedBase is the stored form of a base.
 type sealedBase struct {
 	Base json.RawMessage `json:"base"`
 	Code string          `json:"code,omitempty"` // of the journal's key
 }
 
-// baseMark is the row of the meta table that holds it.
+// baseMark is the key of its row in the meta table.
 const baseMark = "sealed"
 
-// coder makes codes of bases.
+// coder returns the function that computes the codes of bases.
 func (k *Key) coder() func([]byte) string { return k.Coder("journal base") }
 
 func (b *base) text(key *Key) (string, error) {
@@ -43,7 +43,7 @@ func (b *base) text(key *Key) (string, error) {
 	return string(text), err
 }
 
-// readBase reads where the records begin.
+// readBase reads the start of the records.
 func readBase(ctx context.Context, q querier) (*base, error) {
 	b, _, err := readSealedBase(ctx, q)
 	return b, err
@@ -72,14 +72,15 @@ func readSealedBase(ctx context.Context, q querier) (*base, *sealedBase, error) 
 	return &b, &stored, nil
 }
 
-// carried are rows of the derived tables that go on from one segment to the next: balances, and
-// placements that have not ended. One that ended leaves the tables with its segment.
+// carried are the rows of the derived tables that carry over from one segment to the next:
+// balances, and placements that have not ended. An ended placement leaves the tables with its
+// segment.
 type carried struct {
 	Placements []placementRow   `json:"placements"`
 	Balances   []carriedBalance `json:"balances"`
 }
 
-// carriedBalance is a balance in writing.
+// carriedBalance is the serialized form of a balance.
 type carriedBalance struct {
 	Account  string `json:"account"`
 	Strategy string `json:"strategy"`
@@ -95,8 +96,8 @@ func (c *carriedBalance) balance() balance {
 	return balance{balanceKey{c.Account, c.Strategy, c.Market, c.Symbol, c.Asset}, c.Amount, c.Derived, c.Sequence}
 }
 
-// seal takes the placements that ended out of the tables, and returns what is carried on, in
-// one order, and the ids of what is not.
+// seal removes ended placements from the tables. It returns the carried rows in a fixed order, and
+// the ids of the removed ones.
 func (m *memoryTables) seal() (c carried, ended []string) {
 	for id, p := range m.placements {
 		if p.EndedMS != 0 {
@@ -118,7 +119,7 @@ func (m *memoryTables) seal() (c carried, ended []string) {
 	return c, ended
 }
 
-// put puts carried rows into tables.
+// put inserts carried rows into tables.
 func (c *carried) put(t tables) error {
 	for i := range c.Placements {
 		if err := t.putPlacement(c.Placements[i]); err != nil {
@@ -133,7 +134,7 @@ func (c *carried) put(t tables) error {
 	return nil
 }
 
-// equal compares two.
+// equal compares two sets of carried rows.
 func (c *carried) equal(other *carried) bool {
 	return slices.Equal(c.Placements, other.Placements) && slices.Equal(c.Balances, other.Balances)
 }

@@ -10,18 +10,19 @@ import (
 	"botd/reconcile/record"
 )
 
-// BegunKey is what botd journal key prints.
+// BegunKey is the output of botd journal key.
 type BegunKey struct {
 	Schema  int    `json:"schema"`
 	Journal string `json:"journal"`
-	Records int64  `json:"records"` // from before the key, which does not show who wrote them
+	Records int64  `json:"records"` // records from before the key, which do not prove their author
 	Last    string `json:"last"`    // the hash of the last of them
 	From    int64  `json:"keyed_from"`
 	Hash    string `json:"hash"` // of that record
 }
 
-// BeginKey has the links of a journal carry codes from its next record on, an audit record
-// that says so. What is there is verified before, and has to pass through a noted hash where one is given.
+// BeginKey makes the links of a journal carry codes from its next record on, an audit record that
+// states this. It first verifies the existing records, which must include a noted hash if one is
+// given.
 func BeginKey(ctx context.Context, path string, key *Key, expect string) (done BegunKey, err error) {
 	store, err := Read(ctx, path)
 	if err != nil {
@@ -50,7 +51,7 @@ func BeginKey(ctx context.Context, path string, key *Key, expect string) (done B
 	return done, Failure(errors.Join(err, opened.Close()))
 }
 
-// beforeKey verifies what is there.
+// beforeKey verifies the existing records.
 func (j *Journal) beforeKey(ctx context.Context, expect string) (report Report, binding Binding, err error) {
 	if report, err = j.Verify(ctx); err != nil {
 		return report, binding, err

@@ -8,8 +8,8 @@ import (
 	"fmt"
 )
 
-// Text is a binding as the record of a start holds it: in the chain, so that the
-// journal cannot be given to another account by one row outside it.
+// Text returns a binding as the record of a start contains it: inside the chain, so that changing
+// one row outside it cannot assign the journal to another account.
 func (b Binding) Text() string {
 	text, err := json.Marshal(b)
 	if err != nil {
@@ -18,8 +18,8 @@ func (b Binding) Text() string {
 	return string(text)
 }
 
-// chained is the binding that the last start's record holds; false when it holds
-// none, as those of older botds do.
+// chained returns the binding in the last start's record, or false if it has none, like those of
+// older botds.
 func chained(ctx context.Context, conn *sql.Conn) (b Binding, found bool, err error) {
 	text, err := newestOf(ctx, conn, "boot", "account")
 	if err == nil && text == "" {
@@ -37,7 +37,7 @@ func chained(ctx context.Context, conn *sql.Conn) (b Binding, found bool, err er
 	return b, true, nil
 }
 
-// newestOf is a field of the newest record of a kind; empty when there is none.
+// newestOf returns a field of the newest record of a kind, or an empty string if there is none.
 func newestOf(ctx context.Context, q querier, kind, field string) (string, error) {
 	var text sql.NullString
 	err := q.QueryRowContext(ctx, "SELECT json_extract(body, ?) FROM record WHERE kind = '"+kind+"' ORDER BY sequence DESC LIMIT 1", "$."+field).
@@ -48,7 +48,7 @@ func newestOf(ctx context.Context, q querier, kind, field string) (string, error
 	return text.String, err
 }
 
-// Binding is what the journal belongs to.
+// Binding returns the account to which the journal belongs.
 func (j *Journal) Binding(ctx context.Context) (b Binding, err error) {
 	conn, err := j.db.Conn(ctx)
 	if err != nil {
@@ -61,7 +61,7 @@ func (j *Journal) Binding(ctx context.Context) (b Binding, err error) {
 	return b, nil
 }
 
-// bindingOf is the stored binding; the zero value for none.
+// bindingOf returns the stored binding, or the zero value for none.
 func bindingOf(ctx context.Context, conn *sql.Conn) (b Binding, err error) {
 	var text string
 	err = conn.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = 'binding'").Scan(&text)

@@ -10,21 +10,22 @@ import (
 	"botd/reconcile/record"
 )
 
-// CheckpointEvery is after how many records the state is journalled again.
+// CheckpointEvery is the number of records between two checkpoints of the state.
 const CheckpointEvery = 20_000
 
-// FewRecords are replayed as a whole, whatever checkpoints there are: it takes a moment.
+// FewRecords is the number of records below which the whole journal is replayed, whatever
+// checkpoints exist, because that takes only a moment.
 const FewRecords = 10_000
 
-// Checkpoint is the newest checkpoint that this botd can read, and its place.
+// Checkpoint is the newest checkpoint that this botd can read, and its position.
 type Checkpoint struct {
 	Sequence int64
 	Hash     string
 	record.Checkpoint
 }
 
-// Checkpoint finds the newest checkpoint to begin a replay with; nil when all records
-// are to be replayed: there are few, or there is none of this botd's layout.
+// Checkpoint finds the newest checkpoint from which to replay, or nil if all records must be
+// replayed, because there are few or no checkpoint has this botd's layout.
 func (j *Journal) Checkpoint(ctx context.Context) (*Checkpoint, error) {
 	b, err := readBase(ctx, j.db)
 	if err != nil {
@@ -56,7 +57,7 @@ func (j *Journal) Checkpoint(ctx context.Context) (*Checkpoint, error) {
 	return &c, nil
 }
 
-// ReplayAfter gives every record after a checkpoint, in order, checking the chain.
+// ReplayAfter passes on every record after a checkpoint, in order, and checks the chain.
 func (j *Journal) ReplayAfter(ctx context.Context, c *Checkpoint, take func(*record.Record) error) error {
 	conn, err := j.db.Conn(ctx)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// tables are the derived tables, as an implementation keeps them: what the
-// records say, ready to read. They change in the transaction of their record.
+// tables are the derived tables of an implementation: the content of the records, ready to read.
+// They change in the transaction of their record.
 type tables interface {
 	placement(clientOrderID string) (placementRow, bool, error)
 	putPlacement(placementRow) error
@@ -31,7 +31,7 @@ type placementRow struct {
 	OrderID       int64  `json:"order_id"`
 	Filled        int64  `json:"filled"` // in units of the symbol's quantity scale
 	SentMS        int64  `json:"sent_ms"`
-	EndedMS       int64  `json:"ended_ms"` // 0 while it is not final
+	EndedMS       int64  `json:"ended_ms"` // 0 if not final
 }
 
 func (p placementRow) row() Row {
@@ -51,7 +51,7 @@ type balance struct {
 	balanceKey
 	amount   string // exact
 	derived  bool
-	sequence int64 // of the last entry
+	sequence int64 // sequence of the last entry
 }
 
 func (b balance) row() Row {
@@ -131,7 +131,7 @@ func advancePlacement(t tables, r *record.Record) error {
 	return t.putPlacement(p)
 }
 
-// advance takes a record of a placement. One that is final already may only fill more.
+// advance applies a record to a placement. A final placement can only get additional fills.
 func (p *placementRow) advance(r *record.Record) {
 	state, ended := p.State, false
 	switch body := r.Body.(type) {
@@ -185,7 +185,7 @@ func (m *memoryTables) putBalance(b balance) error {
 	return nil
 }
 
-// rows gives every row, in no order.
+// rows returns every row, unordered.
 func (m *memoryTables) rows() map[[2]string]string {
 	all := map[[2]string]string{}
 	for _, p := range m.placements {

@@ -149,14 +149,15 @@ func TestEachFailureOfAJournalHasItsExitCodeAndHint(t *testing.T) {
 		code int
 		text []string
 	}{
-		{&UnsoundError{"copy.db", problem}, 1, []string{"copy.db is not sound: ", "(2 problems)", "hint: botd journal verify --file copy.db shows all of it"}},
-		{&AlteredError{7, errAltered}, 1, []string{"journal record 7 was altered or one before it is missing", "hint: botd journal verify says more"}},
+		{&UnsoundError{"copy.db", problem}, 1, []string{"copy.db is not sound: ", "(2 problems)",
+			"hint: botd journal verify --file copy.db lists all problems"}},
+		{&AlteredError{7, errAltered}, 1, []string{"journal record 7 was altered or one before it is missing", "hint: botd journal verify shows more"}},
 		{&MissingError{"segments", Span{First: 1, Last: 9}}, 66, []string{"are not in segments", "hint: put the segments that were moved away back"}},
 		{&SchemaError{"journal.db", problem}, 65, []string{"journal journal.db has a schema that botd does not make", "(2 problems)",
 			"hint: botd journal verify"}},
 		{&KeyError{"journal.db", 5, true}, 78, []string{"journal.db is keyed, and journal_key_file is not set", "hint: set journal_key_file in botd.yaml"}},
 		{&KeyError{"journal.db", 5, false}, 78, []string{"journal.db is not keyed", "its 5 records may have been rewritten", "hint: if it never was keyed"}},
-		{&BindingError{Path: "journal.db"}, 78, []string{"journal journal.db belongs to", "hint: give this account a data_dir of its own"}},
+		{&BindingError{Path: "journal.db"}, 78, []string{"journal journal.db belongs to", "hint: use a separate data_dir for this account"}},
 		{&NewerError{"journal.db", "schema", 9, 8, ""}, 78,
 			[]string{"journal journal.db has schema 9, this botd knows 8: journal was written by a newer botd\n",
 				"hint: run the botd that wrote it, or a newer one; or restore a backup"}},

@@ -10,7 +10,7 @@ import (
 // FileName is the journal's file in a data directory.
 const FileName = "journal.db"
 
-// Failure gives what went wrong with a journal its exit code, and what mends it.
+// Failure assigns an exit code and a remedy to an error of a journal.
 func Failure(err error) error {
 	var (
 		coded   *failure.Error
@@ -28,13 +28,13 @@ func Failure(err error) error {
 	case errors.As(err, &coded):
 		return err
 	case errors.As(err, &unsound):
-		return failure.New(failure.Negative, "botd journal verify --file "+unsound.Path+" shows all of it", "%w", err)
+		return failure.New(failure.Negative, "botd journal verify --file "+unsound.Path+" lists all problems", "%w", err)
 	case errors.As(err, &altered):
-		return failure.New(failure.Negative, "botd journal verify says more; a backup may hold it unaltered", "%w", err)
+		return failure.New(failure.Negative, "botd journal verify shows more; a backup may contain it unaltered", "%w", err)
 	case errors.As(err, &missing):
 		return failure.New(failure.NoInput, missing.Hint(), "%w", err)
 	case errors.As(err, &planted):
-		return failure.New(failure.Data, "botd journal verify shows all of it; somebody else wrote to this file: restore a backup (botd restore)", "%w", err)
+		return failure.New(failure.Data, "botd journal verify lists all problems; the file was written externally: restore a backup (botd restore)", "%w", err)
 	case errors.As(err, &unkeyed):
 		return failure.New(failure.Config, unkeyed.Hint(), "%w", err)
 	case errors.As(err, &wrong):

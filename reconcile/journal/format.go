@@ -11,29 +11,29 @@ import (
 	"botd/reconcile/record"
 )
 
-// Format is the newest format epoch that a journal was written with, and the first
-// botd that wrote it so. Its zero value is a journal from before format epochs.
+// Format is the newest format epoch of a journal's records and the first botd that wrote it. Its
+// zero value is a journal from before format epochs.
 type Format struct {
 	Epoch int    `json:"epoch"`
 	Botd  string `json:"botd"`
 }
 
-// current is the format this botd writes.
+// current is the format that this botd writes.
 func current() Format {
 	info := version.Read()
 	return Format{record.FormatEpoch, version.Spaced(info.Version, info.Revision)}
 }
 
-// NewerError means that a newer botd has written the journal: this one would ignore
-// what it cannot read, and decide without it.
+// NewerError means that a newer botd has written the journal: this one would ignore records that it
+// cannot read, and decide without them.
 type NewerError struct {
 	Path        string
 	What        string // schema, format epoch
 	Have, Known int
-	Botd        string // that wrote it; empty when the journal does not say
+	Botd        string // the version that wrote it; empty if the journal does not record it
 }
 
-// Error names what this botd does not know, and which one does.
+// Error returns the unknown version and the botd that supports it.
 func (e *NewerError) Error() string {
 	text := fmt.Sprintf("journal %s has %s %d, this botd knows %d: %v", e.Path, e.What, e.Have, e.Known, ErrNewerSchema)
 	if e.Botd != "" {
@@ -45,7 +45,7 @@ func (e *NewerError) Error() string {
 // Unwrap gives ErrNewerSchema.
 func (e *NewerError) Unwrap() error { return ErrNewerSchema }
 
-// Hint says which botd to run.
+// Hint names the botd to run.
 func (e *NewerError) Hint() string {
 	text := "run the botd that wrote it, or a newer one"
 	if e.Botd != "" {
@@ -54,12 +54,12 @@ func (e *NewerError) Hint() string {
 	return text + "; or restore a backup from before the upgrade (botd restore)"
 }
 
-// querier is a connection, or all of them.
+// querier is a single connection or a pool.
 type querier interface {
 	QueryRowContext(ctx context.Context, query string, arguments ...any) *sql.Row
 }
 
-// readFormat reads a journal's format, and refuses what is newer than this botd.
+// readFormat reads a journal's format and refuses one that is newer than this botd.
 func readFormat(ctx context.Context, q querier, path string, schema int) (f Format, err error) {
 	var text string
 	err = q.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = 'format'").Scan(&text)
@@ -85,8 +85,8 @@ func (f Format) known(path string) error {
 	return nil
 }
 
-// raiseFormat writes this botd's format into the journal, in the transaction of the
-// first records that have it, and returns it.
+// raiseFormat writes this botd's format into the journal, in the transaction of its first records
+// in that format, and returns it.
 func (j *Journal) raiseFormat(ctx context.Context) (Format, error) {
 	if j.format.Epoch >= record.FormatEpoch {
 		return j.format, nil
@@ -100,5 +100,5 @@ func (j *Journal) raiseFormat(ctx context.Context) (Format, error) {
 	return f, err
 }
 
-// Format is the newest format that the journal was written with.
+// Format returns the newest format in which the journal was written.
 func (j *Journal) Format() Format { return j.format }

@@ -10,8 +10,8 @@ import (
 	"botd/internal/private"
 )
 
-// copyRecords copies a journal's rows into a fresh file of botd's own schema. Nothing else that
-// a file can hold comes along: no trigger, no view, no free page with old content.
+// copyRecords copies a journal's rows into a fresh file with botd's own schema. Nothing else that a
+// file can contain is copied: no trigger, no view, no free page with old content.
 func copyRecords(ctx context.Context, from, to string) error {
 	file, err := private.Open(to, os.O_CREATE|os.O_TRUNC|os.O_WRONLY)
 	if err != nil {
@@ -23,7 +23,7 @@ func copyRecords(ctx context.Context, from, to string) error {
 	return writing(ctx, to, func(conn *sql.Conn) error { return copyRows(ctx, conn, from) })
 }
 
-// writing opens a file of records durably, and closes it after use.
+// writing durably opens a file of records and closes it after use.
 func writing(ctx context.Context, path string, use func(*sql.Conn) error) error {
 	db, err := sql.Open("sqlite", "file:"+path+"?mode=rw"+untrusted+"&_pragma=synchronous(FULL)")
 	if err != nil {

@@ -12,24 +12,24 @@ import (
 	"botd/internal/private"
 )
 
-// Head is the note, in a file beside the journal, of a record that was durable in it.
-// A chain shows what was altered or taken out of its middle; only what is known
-// outside shows that records are missing at its end.
+// Head is a note, in a file next to the journal, of a record that was durable in it. The chain
+// reveals altered or missing records in its middle; only an external note reveals records missing
+// at its end.
 type Head struct {
-	Records int64     `json:"records"` // there were so many
-	Hash    string    `json:"hash"`    // of the last of them
+	Records int64     `json:"records"` // number of records
+	Hash    string    `json:"hash"`    // hash of the last one
 	At      time.Time `json:"at"`
 }
 
 const (
 	headEnding = ".head"
-	headEvery  = time.Minute // of a journal that is written
+	headEvery  = time.Minute // while the journal is written
 )
 
-// HeadPath is the file beside a journal that notes what was durable in it.
+// HeadPath returns the path of the file with the head of a journal.
 func HeadPath(path string) string { return path + headEnding }
 
-// readHead returns what is known of a journal's end, nil for nothing.
+// readHead returns the noted end of a journal, or nil if there is none.
 func readHead(path string) *Head {
 	text, err := private.Read(HeadPath(path), 4<<10)
 	var h Head
@@ -39,8 +39,8 @@ func readHead(path string) *Head {
 	return &h
 }
 
-// writeHead replaces it. The file follows what is durable and is not synced itself:
-// it may be older than the journal, never newer.
+// writeHead replaces the head. The file follows the durable records and is not synced itself: it
+// may be older than the journal, never newer.
 func writeHead(path string, h Head) error {
 	text, err := json.Marshal(h)
 	if err != nil {
@@ -57,14 +57,14 @@ func writeHead(path string, h Head) error {
 	return os.Rename(HeadPath(path)+partial, HeadPath(path))
 }
 
-// missing says what a journal lacks of its head; empty for nothing.
+// missing describes the part of its head that a journal lacks, or returns an empty string.
 func (h *Head) missing(ctx context.Context, conn *sql.Conn) (string, error) {
 	var hash string
 	err := conn.QueryRowContext(ctx, "SELECT hash FROM record WHERE sequence = ?", h.Records).Scan(&hash)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		if b, err := readBase(ctx, conn); err != nil || h.Records <= b.Through {
-			return "", err // it is sealed
+			return "", err // the record is sealed
 		}
 		return "no such record", nil
 	case err != nil:
@@ -75,13 +75,13 @@ func (h *Head) missing(ctx context.Context, conn *sql.Conn) (string, error) {
 	return "", nil
 }
 
-// wanted is what the head says that there must be.
+// wanted describes the record that the head requires.
 func (h *Head) wanted() string {
 	return fmt.Sprintf("the record with hash %s that was there at %s", h.Hash, h.At.UTC().Format(time.RFC3339))
 }
 
-// beginHead compares the journal with its head. What is missing stays noted: the
-// head is not written over.
+// beginHead compares the journal with its head. A missing record stays noted: the head is not
+// overwritten.
 func (j *Journal) beginHead(ctx context.Context) error {
 	h := readHead(j.path)
 	if h == nil {
@@ -89,20 +89,20 @@ func (j *Journal) beginHead(ctx context.Context) error {
 	}
 	have, err := h.missing(ctx, j.writer)
 	if have != "" {
-		j.cut = fmt.Sprintf("journal %s does not hold what it held: record %d: want %s, have %s", j.path, h.Records, h.wanted(), have)
+		j.cut = fmt.Sprintf("journal %s lacks records that it contained: record %d: want %s, have %s", j.path, h.Records, h.wanted(), have)
 	}
 	return err
 }
 
-// Cut says that records are missing which the journal is known to have held; empty
-// when none is.
+// Cut reports missing records that the journal is known to have contained, or returns an empty
+// string.
 func (j *Journal) Cut() string { return j.cut }
 
-// AcceptHead forgets what is known of a journal's end: the journal is taken as it is.
+// AcceptHead forgets the noted end of a journal and accepts the journal as it is.
 func AcceptHead(path string) error { return discard(HeadPath(path)) }
 
-// keepHead writes the head when it is due, or now. A head that cannot be written
-// is an older one.
+// keepHead writes the head if it is due or if now is set. If it cannot be written, the older head
+// stays.
 func (j *Journal) keepHead(now bool) {
 	if j.cut != "" || j.watch.lost != "" || j.broken != nil || j.sequence == j.headed || !now && time.Since(j.headedAt) < headEvery {
 		return
@@ -113,8 +113,7 @@ func (j *Journal) keepHead(now bool) {
 	}
 }
 
-// Has reports whether the journal holds the record with a hash, such as one that
-// was written down elsewhere.
+// Has reports whether the journal contains the record with a hash, such as one noted elsewhere.
 func (j *Journal) Has(ctx context.Context, hash string) (bool, error) {
 	var sequence int64
 	err := j.db.QueryRowContext(ctx, "SELECT sequence FROM record WHERE hash = ?", hash).Scan(&sequence)
@@ -127,8 +126,7 @@ func (j *Journal) Has(ctx context.Context, hash string) (bool, error) {
 	return true, nil
 }
 
-// marked takes a sound copy of the journal as what is known of its end, where that
-// is later than what was known.
+// marked notes the end of a verified copy as the journal's head if it is later than the noted one.
 func (j *Journal) marked(b *Backup) {
 	if known := readHead(j.path); b.Records > 0 && (known == nil || known.Records < int64(b.Records)) {
 		_ = writeHead(j.path, Head{int64(b.Records), b.Hash, time.Now().UTC()}) // if it cannot be written, the older one stays

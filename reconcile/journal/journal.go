@@ -1,10 +1,9 @@
 // Package journal stores records durably in one SQLite file, append-only and chained.
 //
-// One append-only table of records, each carrying the hash of the one before it,
-// and tables derived from it in the same transaction. Append returns when the
-// commit is durable (WAL, synchronous=FULL). What an implementation has to do is
-// written down as a suite of tests, package internal/conformance/journaltest; SQLite and an in-memory
-// journal pass it.
+// It has one append-only table of records, each carrying the hash of its predecessor, and tables
+// derived from it in the same transaction. Append returns once the commit is durable (WAL,
+// synchronous=FULL). The test suite in package internal/conformance/journaltest specifies an
+// implementation; SQLite and an in-memory journal pass it.
 package journal
 
 import (
@@ -29,11 +28,11 @@ import (
 // maxConnections bounds the connections of one journal: one writes, the others read.
 const maxConnections = 4
 
-// ErrBroken means that an append failed in a way that leaves the journal's tail
-// in doubt: the process must end, and the next start replays what is there.
+// ErrBroken means that an append failed and left the journal's tail in doubt: the process must end,
+// and the next start replays the stored records.
 var ErrBroken = errors.New("journal broken")
 
-// ErrFull means that there was no room: nothing was written, and it may be tried again.
+// ErrFull means that there was no room: nothing was written, and the caller may retry.
 var ErrFull = errors.New("no room for the journal")
 
 // ErrEpoch means that a start's epoch is not above every journalled one.
@@ -42,10 +41,10 @@ var ErrEpoch = errors.New("epoch is not above the journal's")
 // ErrNewerSchema means that a newer botd has written this journal.
 var ErrNewerSchema = errors.New("journal was written by a newer botd")
 
-// ErrReading means that a journal opened for reading was to be written.
+// ErrReading means that a write was attempted on a journal opened for reading.
 var ErrReading = errors.New("journal is open for reading only")
 
-// brokenError carries the cause of ErrBroken; the driver asks for it by its method.
+// brokenError carries the cause of ErrBroken. The driver detects it by its method.
 type brokenError struct{ cause error }
 
 func (e *brokenError) Error() string {
@@ -53,11 +52,11 @@ func (e *brokenError) Error() string {
 }
 func (e *brokenError) Unwrap() []error { return []error{ErrBroken, e.cause} }
 
-// Broken says that the process must end.
+// Broken reports that the process must end.
 func (e *brokenError) Broken() bool { return true }
 
-// Binding is what a journal belongs to: it is stored at creation and compared at
-// every start, so that one account's truth is never taken for another's.
+// Binding identifies the owner of a journal. It is stored at creation and compared at every start,
+// so that one account's journal is never used for another.
 type Binding struct {
 	Mode           string `json:"mode"`
 	URL            string `json:"url"`
@@ -65,7 +64,7 @@ type Binding struct {
 	Instance       string `json:"instance"`
 }
 
-// differences says, field by field, what two bindings do not share.
+// differences lists the fields in which two bindings differ.
 func (b Binding) differences(have Binding) string {
 	text := ""
 	for _, field := range []struct{ name, want, have string }{
@@ -88,15 +87,15 @@ type BindingError struct {
 	Want, Have Binding
 }
 
-// Error names what differs.
+// Error lists the differences.
 func (e *BindingError) Error() string {
-	return fmt.Sprintf("journal %s belongs to %s\nhint: give this account a data_dir of its own", e.Path, e.Want.differences(e.Have))
+	return fmt.Sprintf("journal %s belongs to %s\nhint: use a separate data_dir for this account", e.Path, e.Want.differences(e.Have))
 }
 
-// Journal is one account's journal in a SQLite file. Safe for several goroutines.
+// Journal is one account's journal in a SQLite file. It is safe for concurrent use.
 type Journal struct {
 	path      string
-	elsewhere string // where its segments are; empty for beside it
+	elsewhere string // directory of its segments; empty for next to it
 	db        *sql.DB
 	key       *Key         // of its links; nil for none
 	release   func() error // the lock; nil for reading
@@ -111,9 +110,9 @@ type Journal struct {
 	epoch    int64
 	broken   error
 	reserve  reserve
-	cut      string    // what is missing that was there; from opening on
-	headed   int64     // the record that its head notes
-	headedAt time.Time // when
+	cut      string    // missing records, as found at opening
+	headed   int64     // the record noted in its head
+	headedAt time.Time // time of that note
 	watch    watch
 }
 
@@ -133,17 +132,17 @@ CREATE INDEX IF NOT EXISTS record_boot ON record (sequence) WHERE kind = 'boot';
 CREATE INDEX IF NOT EXISTS record_checkpoint ON record (sequence) WHERE kind = 'checkpoint';
 `
 
-// untrusted makes SQLite run no function that a schema names.
+// untrusted prevents SQLite from running functions named in a schema.
 const untrusted = "&_pragma=trusted_schema(0)"
 
-// Options are how a journal is kept.
+// Options configure a journal.
 type Options struct {
 	Reserve int64 // bytes kept free for facts and exits; 0 for DefaultReserve, negative for none
 
 	Layer string // SQLite's file layer by its name; empty for the system's
 
 	Key      *Key // of the chain's links; nil for plain hashes
-	BeginKey bool // a journal that is not keyed is from its next record on; else it is refused
+	BeginKey bool // key an unkeyed journal from its next record on; otherwise it is refused
 }
 
 func (o *Options) layer() string {
@@ -153,7 +152,7 @@ func (o *Options) layer() string {
 	return "&vfs=" + o.Layer
 }
 
-// Open opens or makes the journal file, for this process alone.
+// Open opens or creates the journal file for this process only.
 func Open(ctx context.Context, path string, binding Binding, options Options) (*Journal, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("make the data directory: %w", err)
@@ -222,8 +221,8 @@ func (j *Journal) prepare(ctx context.Context, binding Binding, beginKey bool) (
 	return j.beginHead(ctx)
 }
 
-// migrate brings the schema up to date: records and their chain stay as they are,
-// what is derived from them is rebuilt. All of it or nothing.
+// migrate updates the schema in one transaction: records and their chain stay unchanged, and
+// derived tables are rebuilt.
 func (j *Journal) migrate(ctx context.Context, version int) (err error) {
 	if _, err := j.writer.ExecContext(ctx, "BEGIN IMMEDIATE;"+schema); err != nil {
 		return err
@@ -247,7 +246,7 @@ func (j *Journal) migrate(ctx context.Context, version int) (err error) {
 	return err
 }
 
-// bind stores the binding of a new journal and compares it with a known one's.
+// bind stores the binding of a new journal, or compares it with the stored one.
 func (j *Journal) bind(ctx context.Context, binding Binding) error {
 	want, err := json.Marshal(binding)
 	if err != nil {
@@ -279,7 +278,7 @@ func (j *Journal) bind(ctx context.Context, binding Binding) error {
 	return nil
 }
 
-// readTail finds where the journal ends.
+// readTail finds the end of the journal.
 func (j *Journal) readTail(ctx context.Context) error {
 	sequence, hash, err := tail(ctx, j.writer)
 	if err != nil {
@@ -289,7 +288,7 @@ func (j *Journal) readTail(ctx context.Context) error {
 	if err := j.writer.QueryRowContext(ctx, "SELECT max(json_extract(body, '$.epoch')) FROM record WHERE kind = 'boot'").Scan(&epoch); err != nil {
 		return fmt.Errorf("read the epoch of journal %s: %w", j.path, err)
 	}
-	sealed, err := newestOf(ctx, j.writer, "checkpoint", "epoch") // of starts whose records are sealed
+	sealed, err := newestOf(ctx, j.writer, "checkpoint", "epoch") // starts whose records are sealed
 	if err != nil {
 		return fmt.Errorf("read the epoch of journal %s: %w", j.path, err)
 	}
@@ -298,7 +297,7 @@ func (j *Journal) readTail(ctx context.Context) error {
 	return nil
 }
 
-// Records is how many there are, for its one writer.
+// Records returns the number of records, for its one writer.
 func (j *Journal) Records() int64 { return j.sequence }
 
 func tail(ctx context.Context, conn *sql.Conn) (sequence int64, hash string, err error) {
@@ -309,8 +308,8 @@ func tail(ctx context.Context, conn *sql.Conn) (sequence int64, hash string, err
 	return sequence, hash, err
 }
 
-// Read opens a journal for reading, whatever it is bound to and also of an older
-// schema, while a daemon may write it. Codes of its links are not checked.
+// Read opens a journal for reading, whatever its binding and even with an older schema, while a
+// daemon may write it. It does not check the codes of the links.
 func Read(ctx context.Context, path string) (*Journal, error) { return ReadKeyed(ctx, path, nil) }
 
 // ReadKeyed opens a journal for reading, and checks the codes of its links with their key.
@@ -333,7 +332,7 @@ func ReadKeyed(ctx context.Context, path string, key *Key) (*Journal, error) {
 	return j, nil
 }
 
-// Close closes the file and lets go of its lock.
+// Close closes the file and releases its lock.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -357,7 +356,7 @@ func (j *Journal) Close() error {
 	return err
 }
 
-// chain is the hash of a record: of the hash before it and its own text.
+// chain returns the hash of a record, computed from the previous hash and its own text.
 func chain(previous string, body []byte) string {
 	sum := sha256.New()
 	sum.Write([]byte(previous))

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// Key makes the links of a journal's chain ones that nobody else can make. Without it whoever
-// can write the file can compute the whole chain again. nil is none: the links are plain hashes.
+// Key makes the links of a journal's chain unforgeable. Without it, anyone who can write the file
+// can recompute the whole chain. A nil key means plain hashes.
 type Key struct{ secret []byte }
 
-// NewKey returns the key of a secret; nil when there is none.
+// NewKey returns the key of a secret, or nil if it is empty.
 func NewKey(secret []byte) *Key {
 	if len(secret) == 0 {
 		return nil
@@ -21,20 +21,21 @@ func NewKey(secret []byte) *Key {
 	return &Key{secret}
 }
 
-// What a journal proves when all of its links are right.
+// Guarantees of a journal whose links are all valid.
 const (
-	ProvesConsistency  = "consistency"  // its records fit each other; whoever can write it can rebuild them all
-	ProvesAuthenticity = "authenticity" // from the first keyed record on, who wrote them had the key
+	ProvesConsistency  = "consistency"  // its records are consistent; anyone who can write it can rebuild them all
+	ProvesAuthenticity = "authenticity" // from the first keyed record on, the author had the key
 )
 
-// codeMark stands between a link's hash, which everybody can check, and its code, which only
-// who has the key can.
+// codeMark separates a link's hash, which anyone can check, from its code, which only the owner of
+// the key can check.
 const codeMark = "."
 
-// keyed reports whether a link carries a code. Such a link is followed by no other kind.
+// keyed reports whether a link carries a code. All later links then carry one too.
 func keyed(hash string) bool { return strings.Contains(hash, codeMark) }
 
-// link is the hash of a record, of the hash before it and its own text, and its code.
+// link returns the hash of a record, computed from the previous hash and its own text, and its
+// code.
 func (k *Key) link(previous string, body []byte) string {
 	if k == nil {
 		return chain(previous, body)
@@ -50,7 +51,8 @@ func (k *Key) code(previous string, body []byte) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Coder returns what makes codes of texts of one kind that lie beside the journal; nil without a key.
+// Coder returns a function that computes codes for one kind of text stored next to the journal, or
+// nil without a key.
 func (k *Key) Coder(kind string) func(text []byte) string {
 	if k == nil {
 		return nil
@@ -63,7 +65,7 @@ func (k *Key) Coder(kind string) func(text []byte) string {
 	}
 }
 
-// fits checks a link. Without the key a code is not checked.
+// fits checks a link. It cannot check a code without the key.
 func (k *Key) fits(previous string, body []byte, hash string) error {
 	plain, code, coded := strings.Cut(hash, codeMark)
 	switch {
@@ -75,20 +77,20 @@ func (k *Key) fits(previous string, body []byte, hash string) error {
 	return nil
 }
 
-// What is wrong with a link.
+// Faults of a link.
 var (
 	errAltered = errors.New("was altered or one before it is missing")
 	errForged  = errors.New("has a link that the configured key did not make: the journal was rewritten, or the key is another one")
 )
 
-// KeyError means that a journal and the configured key do not go together.
+// KeyError means that a journal and the configured key do not match.
 type KeyError struct {
 	Path    string
 	Records int64
-	Keyed   bool // the journal is: the key is missing
+	Keyed   bool // the journal is keyed, but the key is missing
 }
 
-// Error says which of the two is missing.
+// Error names the missing part.
 func (e *KeyError) Error() string {
 	if e.Keyed {
 		return fmt.Sprintf("journal %s is keyed, and journal_key_file is not set: no record can be added without the key", e.Path)
@@ -96,16 +98,16 @@ func (e *KeyError) Error() string {
 	return fmt.Sprintf("journal %s is not keyed, though journal_key_file is set: its %d records may have been rewritten", e.Path, e.Records)
 }
 
-// Hint says what to do.
+// Hint returns the remedy.
 func (e *KeyError) Hint() string {
 	if e.Keyed {
-		return "set journal_key_file in botd.yaml to the key's file; a journal once keyed goes on keyed"
+		return "set journal_key_file in botd.yaml to the key's file; a keyed journal stays keyed"
 	}
 	return "if it never was keyed, botd journal key begins with its next record; if it was, somebody replaced it: restore a backup (botd restore)"
 }
 
-// checkKey refuses to write a journal that is keyed without its key, and one that is not
-// keyed where a key is configured, unless keying is to begin.
+// checkKey refuses to write a keyed journal without its key, and an unkeyed one with a configured
+// key unless keying is to begin.
 func (j *Journal) checkKey(begin bool) error {
 	if j.sequence == 0 || keyed(j.hash) == (j.key != nil) || begin && j.key != nil {
 		return nil

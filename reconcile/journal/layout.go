@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// SchemaError means that a file holds something botd does not make: a trigger, a view, an
-// index or a table of another form. Such a file could change what is written to it, and is not
-// written or copied.
+// SchemaError means that a file contains an object that botd does not create: a trigger, a view, an
+// index, or a table with another definition. Such an object could change what is written, so the
+// file is neither written nor copied.
 type SchemaError struct {
 	Path     string
 	Problems []Problem
 }
 
-// Error names the first thing.
+// Error names the first such object.
 func (e *SchemaError) Error() string {
 	return fmt.Sprintf("journal %s has a schema that botd does not make: %s (%d problems)", e.Path, e.Problems[0], len(e.Problems))
 }
 
-// madeObjects are the tables of the schema with their definitions, and what SQLite makes for
-// their primary keys, without a definition of its own.
+// madeObjects returns the tables of the schema with their definitions, and the indexes that SQLite
+// creates for their primary keys without a definition.
 func madeObjects() map[string]string {
 	all := map[string]string{}
 	for statement := range strings.SplitSeq(schema, ";") {
@@ -44,14 +44,14 @@ func madeObjects() map[string]string {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// These are the oldest schemas that have every table, and every index.
+// The oldest schemas that contain every table and every index.
 const (
 	withBalances = 2
 	withIndexes  = 5
 )
 
-// compareSchema compares what a file holds with what botd of that schema makes. It is asked
-// before anything else is read, since a view could stand in a table's place.
+// compareSchema compares the objects in a file with those of botd's schema. It runs before anything
+// else is read, because a view could replace a table.
 func compareSchema(ctx context.Context, conn *sql.Conn, version int) ([]Problem, error) {
 	rows, err := conn.QueryContext(ctx, "SELECT type, name, coalesce(sql, '') FROM sqlite_schema")
 	if err != nil {
@@ -69,7 +69,7 @@ func compareSchema(ctx context.Context, conn *sql.Conn, version int) ([]Problem,
 		}
 		have[kind+" "+name] = oneLine(definition)
 	}
-	if err := rows.Err(); err != nil { // what was not read is not missing
+	if err := rows.Err(); err != nil { // objects that were not read are not missing
 		return nil, fmt.Errorf("read the journal's schema: %w", err)
 	}
 	var problems []Problem
@@ -89,7 +89,7 @@ func compareSchema(ctx context.Context, conn *sql.Conn, version int) ([]Problem,
 	return problems, nil
 }
 
-// checkSchema refuses to write a file with another schema than botd makes.
+// checkSchema refuses to write a file whose schema differs from botd's.
 func (j *Journal) checkSchema(ctx context.Context, version int) error {
 	problems, err := compareSchema(ctx, j.writer, version)
 	if err == nil && len(problems) > 0 {

@@ -14,11 +14,10 @@ import (
 	"botd/internal/private"
 )
 
-// ErrLocked means that another process, or another part of this one, has it.
+// ErrLocked means that another process, or another part of this one, holds the lock.
 var ErrLocked = errors.New("in use by another botd")
 
-// Lock takes the data directory for this process alone. The lock ends with the
-// process, however it ends.
+// Lock locks the data directory for this process. The lock ends with the process, however it ends.
 func Lock(directory string) (release func() error, err error) {
 	return lock(lockOf(directory))
 }
@@ -27,8 +26,8 @@ func lockOf(directory string) (path, what string) {
 	return filepath.Join(directory, "botd.lock"), "data directory " + directory
 }
 
-// Holder has the data directory locked for as long as it runs: also one that somebody
-// removed under it and that is made again, in which another botd would find no lock.
+// Holder keeps the data directory locked while it runs, even if the directory is removed and
+// recreated, so that another botd does not find it without a lock.
 type Holder struct {
 	directory string
 	mu        sync.Mutex  // guards all below
@@ -36,13 +35,14 @@ type Holder struct {
 	releases  []func() error
 }
 
-// Hold takes the data directory as Lock does.
+// Hold locks the data directory like Lock.
 func Hold(directory string) (*Holder, error) {
 	h := &Holder{directory: directory}
 	return h, h.Renew()
 }
 
-// Renew takes the lock again if its file is gone, or is another. It makes no directory.
+// Renew takes the lock again if its file is missing or was replaced. It does not create the
+// directory.
 func (h *Holder) Renew() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -59,7 +59,7 @@ func (h *Holder) Renew() error {
 	return err
 }
 
-// Release lets go of the directory.
+// Release releases the directory.
 func (h *Holder) Release() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -71,7 +71,7 @@ func (h *Holder) Release() error {
 	return errors.Join(all...)
 }
 
-// lock takes a file's lock, and writes the process's id into it for people.
+// lock locks a file and writes the process id into it for people.
 func lock(path, what string) (release func() error, err error) {
 	file, err := private.Open(path, os.O_CREATE|os.O_RDWR)
 	if err != nil {
@@ -81,23 +81,22 @@ func lock(path, what string) (release func() error, err error) {
 		holder, _ := os.ReadFile(path)
 		file.Close()
 		return nil, fmt.Errorf(
-			"%s is %w (pid %s)\nhint: stop it, or give this one a data_dir of its own",
+			"%s is %w (pid %s)\nhint: stop it, or use a separate data_dir for this one",
 			what,
 			ErrLocked,
 			strings.TrimSpace(string(holder)),
 		)
 	}
-	// The id is for people: on a full disk the lock holds without it.
+	// The id is only informative: on a full disk the lock holds without it.
 	if err := file.Truncate(0); err == nil {
 		file.WriteAt([]byte(fmt.Sprintln(os.Getpid())), 0)
 	}
-	return func() error { // unlocked, not just closed: a process that is being started has a copy of the file until it executes its program
+	return func() error { // unlock explicitly, because a process being started has a copy of the file until it executes its program
 		return errors.Join(unix.Flock(int(file.Fd()), unix.LOCK_UN), file.Close())
 	}, nil
 }
 
-// CheckWritable makes the directory when there is none, and finds out whether a
-// file can be written there.
+// CheckWritable creates the directory if necessary and checks that files can be written in it.
 func CheckWritable(directory string) error {
 	if err := os.MkdirAll(directory, 0o700); err != nil {
 		return fmt.Errorf("data directory: %w\nhint: set data_dir in botd.yaml to a directory botd may write", err)

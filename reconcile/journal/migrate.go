@@ -13,7 +13,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// Migration is what botd migrate prints.
+// Migration is the output of botd migrate.
 type Migration struct {
 	Schema  int    `json:"schema"`
 	DryRun  bool   `json:"dry_run"`
@@ -21,10 +21,10 @@ type Migration struct {
 	From    int    `json:"from"` // the journal's schema
 	To      int    `json:"to"`   // this botd's
 	Backup  string `json:"backup,omitempty"`
-	Report  Report `json:"report"` // of the journal as it is, or would be, after
+	Report  Report `json:"report"` // of the journal after the migration, real or tried
 }
 
-// Migrate brings a journal up to date, or tries it on a copy.
+// Migrate updates a journal, or tries the update on a copy.
 func Migrate(ctx context.Context, path string, key *Key, dry bool) (done Migration, err error) {
 	done = Migration{Schema: 1, DryRun: dry, Journal: path, To: NewestSchema}
 	store, err := ReadKeyed(ctx, path, key)
@@ -73,21 +73,21 @@ func Migrate(ctx context.Context, path string, key *Key, dry bool) (done Migrati
 	return done, nil
 }
 
-// BackupOlder copies a journal of an older schema or format beside itself before this
-// botd writes it, after which the older botd refuses it, and returns the copy's name;
-// none when the journal is neither.
+// BackupOlder copies a journal with an older schema or format to a file next to it before this botd
+// writes it, because the older botd then refuses it. It returns the copy's name, or none if no copy
+// was needed.
 func BackupOlder(ctx context.Context, path string, key *Key) (name string, err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
 	store, err := ReadKeyed(ctx, path, key)
 	if err != nil {
-		return "", nil // opening it for writing says why
+		return "", nil // opening it for writing reports the reason
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	newest, err := store.Newest(ctx)
 	if err != nil || newest.Records > 0 && keyed(newest.Hash) != (key != nil) {
-		return "", nil // so does this
+		return "", nil // likewise
 	}
 	what := fmt.Sprintf("schema%d", store.Schema())
 	if store.Schema() >= NewestSchema {
@@ -100,7 +100,7 @@ func BackupOlder(ctx context.Context, path string, key *Key) (name string, err e
 	if _, err := store.Backup(ctx, name); err != nil {
 		return "", failure.New(
 			failure.IO,
-			"make room, or mend what botd journal verify says; nothing was changed",
+			"make room, or fix the problems that botd journal verify reports; nothing was changed",
 			"back up the journal before it is brought up to date: %w",
 			err,
 		)

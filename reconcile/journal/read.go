@@ -11,14 +11,14 @@ import (
 	"botd/reconcile/record"
 )
 
-// Stored is a record with its place in the journal.
+// Stored is a record with its position in the journal.
 type Stored struct {
 	Sequence int64
 	Hash     string
 	record.Record
 }
 
-// MarshalJSON writes the record with its place before its own fields.
+// MarshalJSON writes the record's position before its own fields.
 func (s Stored) MarshalJSON() ([]byte, error) {
 	body, err := s.Record.MarshalJSON()
 	if err != nil {
@@ -27,14 +27,14 @@ func (s Stored) MarshalJSON() ([]byte, error) {
 	return append(fmt.Appendf(nil, `{"sequence":%d,"hash":%q,`, s.Sequence, s.Hash), body[1:]...), nil
 }
 
-// AlteredError means that a record does not fit the chain: it was altered, or one
-// before it is missing.
+// AlteredError means that a record does not fit the chain: it was altered, or its predecessor is
+// missing.
 type AlteredError struct {
 	Sequence int64
 	Cause    error
 }
 
-// Error names the place.
+// Error names the position.
 func (e *AlteredError) Error() string {
 	return fmt.Sprintf("journal record %d %v", e.Sequence, e.Cause)
 }
@@ -42,11 +42,11 @@ func (e *AlteredError) Error() string {
 // link follows the chain of records.
 type link struct {
 	key      *Key
-	sequence int64 // of the last one
+	sequence int64 // sequence of the last record
 	hash     string
 }
 
-// take checks one record against the chain and reads it.
+// take checks one record against the chain and decodes it.
 func (l *link) take(sequence int64, body, previous, hash string) (Stored, error) {
 	err := l.key.fits(previous, []byte(body), hash)
 	if sequence != l.sequence+1 || previous != l.hash {
@@ -63,8 +63,8 @@ func (l *link) take(sequence int64, body, previous, hash string) (Stored, error)
 	return stored, nil
 }
 
-// Replay gives every record in order, checking the chain. An altered or missing
-// record is an error that names its sequence.
+// Replay passes on every record in order and checks the chain. An altered or missing record is an
+// error that names its sequence.
 func (j *Journal) Replay(ctx context.Context, take func(*record.Record) error) error {
 	return j.reading(ctx, func(conn *sql.Conn, b *base) error {
 		segments, missing, err := j.segments(b)
@@ -78,8 +78,8 @@ func (j *Journal) Replay(ctx context.Context, take func(*record.Record) error) e
 	})
 }
 
-// each gives the records of segments that follow each other up to the base, and those of the
-// file after it, checking the chain.
+// each passes on the records of consecutive segments up to the base and then those of the file, and
+// checks the chain.
 func (j *Journal) each(ctx context.Context, conn *sql.Conn, segments []segment, b *base, take func(*Stored) error) error {
 	l := link{j.key, b.Through, b.Hash}
 	if len(segments) > 0 {
@@ -96,7 +96,7 @@ func (j *Journal) each(ctx context.Context, conn *sql.Conn, segments []segment, 
 	return eachAfter(ctx, conn, l, take)
 }
 
-// eachAfter gives every record after a place in the chain.
+// eachAfter passes on every record after a position in the chain.
 func eachAfter(ctx context.Context, conn *sql.Conn, l link, take func(*Stored) error) error {
 	rows, err := conn.QueryContext(ctx, "SELECT sequence, body, previous, hash FROM record WHERE sequence > ? ORDER BY sequence", l.sequence)
 	if err != nil {
@@ -120,17 +120,17 @@ func eachAfter(ctx context.Context, conn *sql.Conn, l link, take func(*Stored) e
 	return rows.Err()
 }
 
-// Filter chooses records. Its zero value chooses all.
+// Filter selects records. Its zero value selects all.
 type Filter struct {
 	After    int64 // a sequence: only records after it
 	SinceMS  int64 // server time
 	Kinds    []record.Kind
 	Symbol   string
 	Strategy string
-	Last     int // of those, the last so many; 0 for all
+	Last     int // of those, the last n; 0 for all
 }
 
-// where writes the filter as SQL.
+// where returns the filter as SQL.
 func (f *Filter) where() (text string, arguments []any) {
 	parts := []string{"sequence > ?"}
 	arguments = append(arguments, f.After)
@@ -152,16 +152,16 @@ func (f *Filter) where() (text string, arguments []any) {
 	return strings.Join(parts, " AND "), arguments
 }
 
-// placeholders are so many more after the first.
+// placeholders returns the placeholders after the first.
 func placeholders(more int) string { return strings.Repeat(",?", more) }
 
-// matches reports whether the filter chooses a record, apart from Last.
+// matches reports whether the filter selects a record, apart from Last.
 func (f *Filter) matches(s *Stored) bool {
 	return s.Sequence > f.After && s.AtMS >= f.SinceMS && (len(f.Kinds) == 0 || slices.Contains(f.Kinds, s.Kind())) &&
 		(f.Symbol == "" || f.Symbol == s.Symbol.Name) && (f.Strategy == "" || f.Strategy == s.Strategy)
 }
 
-// pick gives those of all records that the filter chooses.
+// pick passes on the records that the filter selects.
 func (f *Filter) pick(take func(*Stored) error, all func(func(*Stored) error) error) error {
 	var last []Stored
 	if err := all(func(s *Stored) error {
@@ -184,13 +184,13 @@ func (f *Filter) pick(take func(*Stored) error, all func(func(*Stored) error) er
 	return nil
 }
 
-// all reports whether the filter leaves nothing out.
+// all reports whether the filter excludes nothing.
 func (f *Filter) all() bool {
 	return f.After == 0 && f.SinceMS == 0 && len(f.Kinds) == 0 && f.Symbol == "" && f.Strategy == "" && f.Last == 0
 }
 
-// Select gives the records a filter chooses, in order. Each is compared with its
-// own hash; whether all are there is seen when all are chosen.
+// Select passes on the records that a filter selects, in order. It checks each record against its
+// own hash; completeness is checked only if all are selected.
 func (j *Journal) Select(ctx context.Context, filter Filter, take func(*Stored) error) error {
 	return j.reading(ctx, func(conn *sql.Conn, b *base) error {
 		segments, missing, err := j.segments(b)
@@ -198,16 +198,16 @@ func (j *Journal) Select(ctx context.Context, filter Filter, take func(*Stored) 
 			return err
 		}
 		for len(missing) > 0 && len(segments) > 0 && segments[0].First <= missing[len(missing)-1].First {
-			segments = segments[1:] // what is missing lies between it and the file
+			segments = segments[1:] // the missing part is between it and the file
 		}
-		if filter.all() || j.schema < sameTables { // the columns of older ones name some kinds otherwise
+		if filter.all() || j.schema < sameTables { // older schemas have other names for some kinds
 			return filter.pick(take, func(take func(*Stored) error) error { return j.each(ctx, conn, segments, b, take) })
 		}
 		return j.choose(ctx, conn, segments, b, filter, take)
 	})
 }
 
-// choose gives the records of segments and file that a filter chooses.
+// choose passes on the selected records of segments and file.
 func (j *Journal) choose(ctx context.Context, conn *sql.Conn, segments []segment, b *base, filter Filter, take func(*Stored) error) error {
 	segments = slices.DeleteFunc(segments, func(s segment) bool { return s.Last <= filter.After || s.NewestMS < filter.SinceMS })
 	if filter.Last == 0 {
@@ -233,7 +233,7 @@ func (j *Journal) choose(ctx context.Context, conn *sql.Conn, segments []segment
 	return nil
 }
 
-// chooseSealed gives the chosen records of segments.
+// chooseSealed passes on the selected records of segments.
 func (j *Journal) chooseSealed(segments []segment, filter Filter, take func(*Stored) error) error {
 	return filter.pick(take, func(take func(*Stored) error) error {
 		for i := range segments {
@@ -245,7 +245,7 @@ func (j *Journal) chooseSealed(segments []segment, filter Filter, take func(*Sto
 	})
 }
 
-// chooseStored gives the chosen records of the file.
+// chooseStored passes on the selected records of the file.
 func (j *Journal) chooseStored(ctx context.Context, conn *sql.Conn, b *base, filter Filter, take func(*Stored) error) error {
 	filter.After = max(filter.After, b.Through)
 	where, arguments := filter.where()

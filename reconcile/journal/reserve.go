@@ -11,19 +11,18 @@ import (
 	"botd/internal/private"
 )
 
-// DefaultReserve is what is kept free for facts and exits: some thousand records.
+// DefaultReserve is the space reserved for facts and exits: some thousand records.
 const DefaultReserve = 4 << 20
 
-// reserve is a file that takes up room on the journal's disk. When the disk is
-// full it is given up, and what it held is for facts and exits; openings wait
-// until there is room for it again.
+// reserve is a file that occupies space on the journal's disk. When the disk is full it is released
+// for facts and exits; openings wait until it can be restored.
 type reserve struct {
 	path string
 	size int64 // bytes; 0 for DefaultReserve, negative for none
 	low  string
 }
 
-// begin takes the room when a journal is opened.
+// begin takes the space when a journal is opened.
 func (r *reserve) begin() {
 	if r.size == 0 {
 		r.size = DefaultReserve
@@ -38,7 +37,7 @@ func (r *reserve) begin() {
 	r.refill()
 }
 
-// spend gives the room up. It reports whether there was any.
+// spend releases the space and reports whether there was any.
 func (r *reserve) spend() bool {
 	if r.size < 0 || r.low != "" {
 		return false
@@ -47,8 +46,8 @@ func (r *reserve) spend() bool {
 	return os.Remove(r.path) == nil
 }
 
-// refill takes the room again when there is twice as much, so that a disk at its
-// brim does not go to and fro. It returns why it is still in use.
+// refill takes the space again once twice as much is free, so that a nearly full disk does not
+// oscillate. It returns the reason why the reserve is still in use.
 func (r *reserve) refill() string {
 	if r.low == "" || r.size < 0 {
 		return ""
@@ -63,7 +62,7 @@ func (r *reserve) refill() string {
 	return r.low
 }
 
-// take makes the file, with its blocks.
+// take creates the file with its blocks.
 func (r *reserve) take() (err error) {
 	file, err := private.Open(r.path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
 	if err != nil {
@@ -76,7 +75,7 @@ func (r *reserve) take() (err error) {
 	return err
 }
 
-// fill writes blocks where the file system cannot promise them.
+// fill writes blocks if the file system cannot preallocate them.
 func fill(file *os.File, size int64) error {
 	block := make([]byte, 1<<16)
 	for written := int64(0); written < size; written += int64(len(block)) {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// allocate takes blocks without writing them where the file system promises them.
+// allocate preallocates blocks without writing them, if the file system supports it.
 func allocate(file *os.File, size int64) error {
 	err := unix.Fallocate(int(file.Fd()), 0, 0, size)
 	if errors.Is(err, unix.EOPNOTSUPP) {

@@ -7,23 +7,23 @@ import "botd/reconcile/record"
 //	1  records and placements
 //	2  balances of the ledger
 //	3  records of version 3, which new ones are written in; older ones stay as they were written
-//	4  a format epoch (format.go), which the botd of schema 3 does not look at
+//	4  a format epoch (format.go), which the botd of schema 3 ignores
 //	5  indexes of the starts and of the checkpoints
-//	6  its oldest records are sealed in segments (seal.go): one becomes so with its first segment
+//	6  its oldest records are sealed in segments (seal.go): a journal gets this schema with its first segment
 const schemaVersion = 5
 
-// sealedSchema is the schema of a journal with segments, which botds from before them refuse.
+// sealedSchema is the schema of a journal with segments, which older botds refuse.
 const sealedSchema = 6
 
-// sameTables is the oldest schema whose derived tables, and columns records are chosen
-// by, are those of schemaVersion.
+// sameTables is the oldest schema whose derived tables and selection columns equal those of
+// schemaVersion.
 const sameTables = 3
 
-// NewestSchema is the schema this program writes. Opening an older journal brings
-// it up to date; a newer one is refused.
+// NewestSchema is the schema that this program writes. Opening an older journal updates it; a newer
+// one is refused.
 const NewestSchema = schemaVersion
 
-// formerKinds are the names that kinds of record had before schema 3.
+// formerKinds are the names of record kinds before schema 3.
 var formerKinds = map[record.Kind]string{
 	record.KindAssigned:  "config",
 	record.KindPriced:    "resolved",
@@ -31,5 +31,5 @@ var formerKinds = map[record.Kind]string{
 	record.KindPosting:   "entry",
 }
 
-// Schema is the schema of the journal as it is now.
+// Schema returns the current schema of the journal.
 func (j *Journal) Schema() int { return j.schema }

@@ -14,33 +14,33 @@ import (
 )
 
 const (
-	// SegmentRecords is how many records a segment has at least.
+	// SegmentRecords is the minimum number of records in a segment.
 	SegmentRecords = 10_000
 	// deletedAtOnce bounds how long an append waits for the deletion of sealed records.
 	deletedAtOnce = 500
 )
 
-// SealOptions say what is sealed.
+// SealOptions configure sealing.
 type SealOptions struct {
-	Keep    int64             // bytes of records that stay in the file
-	Records int64             // a segment has at least so many; 0 for SegmentRecords
-	Step    func(step string) // called after each step that a kill can come after; nil for none
+	Keep    int64             // bytes of records to keep in the file
+	Records int64             // minimum number of records in a segment; 0 for SegmentRecords
+	Step    func(step string) // called after each step at which a kill can happen; nil for none
 }
 
-// Sealed is a segment that was made.
+// Sealed is a new segment.
 type Sealed struct {
 	Span
 	File  string `json:"file"`
 	Bytes int64  `json:"bytes"`
 }
 
-// Seal moves the oldest records of a journal that has grown beyond a size into a segment: those
-// before a checkpoint that a start of this botd reads. It returns nil when there is nothing to
-// seal. Appends go on meanwhile.
+// Seal moves the oldest records of a journal that exceeds a size into a segment: those before a
+// checkpoint that this botd can read at a start. It returns nil if there is nothing to seal.
+// Appends continue meanwhile.
 //
-// The segment is written, synced, read back as a whole, and named; then one transaction moves
-// the journal's base behind it, and only then are the records deleted, a few at a time. A kill
-// at any moment leaves each record in the file, in the segment, or in both.
+// The segment is written, synced, read back as a whole, and named; then one transaction moves the
+// journal's base behind it, and only then are the records deleted, a few at a time. A kill at any
+// moment leaves each record in the file, in the segment, or in both.
 func (j *Journal) Seal(ctx context.Context, options SealOptions) (*Sealed, error) {
 	if options.Records == 0 {
 		options.Records = SegmentRecords
@@ -48,7 +48,7 @@ func (j *Journal) Seal(ctx context.Context, options SealOptions) (*Sealed, error
 	if options.Step == nil {
 		options.Step = func(string) {}
 	}
-	if err := j.dropSealed(ctx, options.Step); err != nil { // what a kill has left
+	if err := j.dropSealed(ctx, options.Step); err != nil { // left by a kill
 		return nil, err
 	}
 	h, err := j.sealable(ctx, &options)
@@ -74,7 +74,7 @@ func (j *Journal) Seal(ctx context.Context, options SealOptions) (*Sealed, error
 	return &Sealed{Span{h.First, h.Last}, path, found.Size()}, j.dropSealed(ctx, options.Step)
 }
 
-// sealable finds the segment that is due; nil for none.
+// sealable finds the due segment, or nil.
 func (j *Journal) sealable(ctx context.Context, options *SealOptions) (h *segmentHeader, err error) {
 	err = j.reading(ctx, func(conn *sql.Conn, b *base) error {
 		var pages, free, size int64
@@ -97,7 +97,7 @@ func (j *Journal) sealable(ctx context.Context, options *SealOptions) (h *segmen
 				Scan(&found.NewestMS)
 		}
 		if err != nil {
-			return fmt.Errorf("find what can be sealed: %w", err)
+			return fmt.Errorf("find the records to seal: %w", err)
 		}
 		h = &found
 		return nil
@@ -105,8 +105,8 @@ func (j *Journal) sealable(ctx context.Context, options *SealOptions) (h *segmen
 	return h, err
 }
 
-// writeChecked writes a segment and reads it back before it gets its name. It returns the base
-// after it, and the placements that leave the tables with it.
+// writeChecked writes a segment and reads it back before naming it. It returns the base after it
+// and the placements that leave the tables with it.
 func (j *Journal) writeChecked(ctx context.Context, h *segmentHeader, path string, step func(string)) (next *base, ended []string, err error) {
 	rows, err := j.db.QueryContext(ctx, "SELECT hash, body FROM record WHERE sequence BETWEEN ? AND ? ORDER BY sequence", h.First, h.Last)
 	if err != nil {
@@ -138,7 +138,7 @@ func (j *Journal) writeChecked(ctx context.Context, h *segmentHeader, path strin
 	return next, ended, nil
 }
 
-// move moves the base behind a segment that is durable.
+// move moves the base behind a durable segment.
 func (j *Journal) move(ctx context.Context, next *base, ended []string) error {
 	text, err := next.text(j.key)
 	if err != nil {
@@ -216,7 +216,7 @@ func (j *Journal) change(ctx context.Context, make func() error) error {
 	return nil
 }
 
-// begun is the state that a journal's first record is, when it is a checkpoint of this layout.
+// begun returns the state in a journal's first record if it is a checkpoint of this layout.
 func begun(s *Stored) *record.Checkpoint {
 	if c, is := s.Body.(record.Checkpoint); is && c.Layout == account.Layout {
 		return &c

@@ -21,22 +21,22 @@ import (
 	"botd/internal/private"
 )
 
-// A segment is a file of records that were sealed: a line that says which ones they are, then a
-// line for each, its link and its text, compressed. It never changes once it has its name, so it
-// may be copied and moved away.
+// A segment is a file of sealed records: a header line that identifies them, then one line per
+// record with its link and text, compressed. It never changes once it has its name, so it can be
+// copied and moved away.
 
 // Bounds of a segment's file.
 const (
 	segmentFormat  = 1
-	maxHeaderBytes = 256 << 20 // the open placements and balances before it
+	maxHeaderBytes = 256 << 20 // open placements and balances before it
 	maxRecordBytes = 256 << 20 // a checkpoint is the longest
 	segmentEnding  = ".jsonl.zst"
 )
 
-// SegmentsPath is the directory beside a journal that has its segments.
+// SegmentsPath returns the directory of a journal's segments.
 func SegmentsPath(path string) string { return path + ".segments" }
 
-// segmentHeader says what a segment holds.
+// segmentHeader describes the content of a segment.
 type segmentHeader struct {
 	Format   int     `json:"format"`
 	First    int64   `json:"first"`
@@ -44,22 +44,22 @@ type segmentHeader struct {
 	Previous string  `json:"previous"` // hash of the record before it; empty before the first
 	Hash     string  `json:"hash"`     // of its last record
 	NewestMS int64   `json:"newest_ms"`
-	Rows     carried `json:"rows"` // what the records before it leave in the derived tables
+	Rows     carried `json:"rows"` // rows that the preceding records leave in the derived tables
 }
 
-// name is a segment's file name: its place, and enough of its hash to differ from one of
-// another history.
+// name returns a segment's file name: its position and enough of its hash to distinguish another
+// history.
 func (h *segmentHeader) name() string {
 	return fmt.Sprintf("%012d-%012d-%.16s%s", h.First, h.Last, h.Hash, segmentEnding)
 }
 
-// segment is a segment's file that is there.
+// segment is an existing segment file.
 type segment struct {
 	path string
 	segmentHeader
 }
 
-// openSegment opens a segment's file and reads what it holds.
+// openSegment opens a segment's file and reads its header.
 func openSegment(path string) (s segment, lines *bufio.Reader, closed func() error, err error) {
 	file, err := private.Open(path, os.O_RDONLY)
 	if err != nil {
@@ -87,7 +87,7 @@ func openSegment(path string) (s segment, lines *bufio.Reader, closed func() err
 	return s, lines, closed, nil
 }
 
-// readLine reads a line of at most so many bytes, without its end.
+// readLine reads a line up to a maximum length, without its end.
 func readLine(lines *bufio.Reader, most int) (line []byte, err error) {
 	for {
 		part, err := lines.ReadSlice('\n')
@@ -105,7 +105,7 @@ func readLine(lines *bufio.Reader, most int) (line []byte, err error) {
 	}
 }
 
-// each gives the segment's records, checking the chain from the record before it.
+// each passes on the segment's records and checks the chain from the preceding record.
 func (s *segment) each(l *link, take func(*Stored) error) (err error) {
 	found, lines, closed, err := openSegment(s.path)
 	if err != nil {
@@ -138,7 +138,7 @@ func (s *segment) each(l *link, take func(*Stored) error) (err error) {
 	return nil
 }
 
-// writeSegment writes the rows of a query of links and texts into a segment's file, durably.
+// writeSegment durably writes the links and texts returned by a query into a segment's file.
 func writeSegment(path string, h *segmentHeader, rows *sql.Rows) (err error) {
 	file, err := private.Open(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY)
 	if err != nil {
@@ -171,10 +171,10 @@ type Span struct {
 	Last  int64 `json:"last"`
 }
 
-// String names both ends.
+// String returns both ends of the range.
 func (s Span) String() string { return fmt.Sprintf("%d to %d", s.First, s.Last) }
 
-// MissingError means that sealed records are needed whose segments are not there.
+// MissingError means that sealed records are needed whose segments are missing.
 type MissingError struct {
 	Directory string
 	Span
@@ -185,11 +185,12 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("the segments with records %s are not in %s", e.Span, e.Directory)
 }
 
-// Hint says what to do.
+// Hint returns the remedy.
 func (e *MissingError) Hint() string { return "put the segments that were moved away back" }
 
-// segments are those of one history, oldest first, and what is missing between and before them.
-// A segment belongs to it by the hash that the one after it, or the file, goes on from.
+// segments returns the segments of one history, oldest first, and the spans missing between and
+// before them. A segment belongs to the history if its hash is the one from which its successor, or
+// the file, continues.
 func (j *Journal) segments(b *base) (found []segment, missing []Span, err error) {
 	if b.Through == 0 {
 		return nil, nil, nil
@@ -217,10 +218,10 @@ func (j *Journal) segments(b *base) (found []segment, missing []Span, err error)
 		all = append(all, s)
 	}
 	slices.SortFunc(all, func(a, b segment) int { return cmp.Compare(b.Last, a.Last) }) // newest first
-	next, hash := b.Through+1, b.Hash                                                   // what is known of what comes after
+	next, hash := b.Through+1, b.Hash                                                   // the known successor
 	for _, s := range all {
 		if s.Last >= next || s.Last == next-1 && hash != "" && s.Hash != hash {
-			continue // of another history: a backup from before it was restored
+			continue // of another history: a backup from before the segment was restored
 		}
 		if s.Last < next-1 {
 			missing = append(missing, Span{s.Last + 1, next - 1})
@@ -243,10 +244,10 @@ func (j *Journal) segmentsDirectory() string {
 	return SegmentsPath(j.path)
 }
 
-// Segments has a journal that is read look for its segments elsewhere than beside it.
+// Segments sets the directory in which a journal opened for reading looks for its segments.
 func (j *Journal) Segments(directory string) { j.elsewhere = directory }
 
-// reading reads the file as it stands at one moment: what is sealed meanwhile stays there.
+// reading reads a consistent snapshot of the file: records sealed meanwhile remain in it.
 func (j *Journal) reading(ctx context.Context, use func(*sql.Conn, *base) error) error {
 	conn, err := j.db.Conn(ctx)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// sqlTables are the statements of the writing connection, prepared once. They
-// are the derived tables while it appends.
+// sqlTables are the prepared statements of the writing connection. They are its derived tables
+// during appends.
 type sqlTables struct {
 	insert       *sql.Stmt
 	getPlacement *sql.Stmt
@@ -40,8 +40,7 @@ func prepareTables(ctx context.Context, conn *sql.Conn) (t sqlTables, err error)
 	return t, nil
 }
 
-// close finishes the statements: SQLite keeps a file open, and its log beside it,
-// while one of them is not.
+// close closes the statements: SQLite keeps a file and its log open while any statement is open.
 func (t *sqlTables) close() (err error) {
 	for _, s := range []*sql.Stmt{t.insert, t.getPlacement, t.setPlacement, t.getBalance, t.setBalance} {
 		if s != nil {
@@ -112,13 +111,13 @@ func (t *sqlTables) putBalance(b balance) error {
 	return err
 }
 
-// rederive makes the derived tables, and the columns records are chosen by, again
-// from the records, in the transaction under way.
+// rederive rebuilds the derived tables and the selection columns from the records, in the current
+// transaction.
 func (t *sqlTables) rederive(ctx context.Context, conn *sql.Conn) error {
 	if _, err := conn.ExecContext(ctx, "DELETE FROM placement; DELETE FROM balance"); err != nil {
 		return err
 	}
-	var stored []Stored // one connection does not read and write at once
+	var stored []Stored // one connection cannot read and write at once
 	b, err := readBase(ctx, conn)
 	if err == nil {
 		err = b.Rows.put(t)

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// AccountFile is the simulated account of demo and paper, beside their journal. Both are of
-// one moment or of no use: a backup holds both.
+// AccountFile is the simulated account of demo and paper, next to their journal. The two are only
+// useful together, from the same moment, so a backup contains both.
 const AccountFile = "exchange.json"
 
 // AccountCopy is the copy of a simulated account that belongs to a backup.
@@ -23,25 +23,25 @@ type AccountCopy struct {
 	SHA256 string `json:"sha256"`
 }
 
-// accountMark is the row of a backup's meta table that names the account it belongs to.
+// accountMark is the key, in a backup's meta table, of the account that belongs to it.
 const accountMark = "account"
 
-// Bounds of the wait for a moment at which the account does not change.
+// Bounds of the wait for a moment without changes of the account.
 const (
 	momentTries = 2_000
 	momentPause = 2 * time.Millisecond
 )
 
-// accountOf is the copy of the account that belongs to a backup.
+// accountOf returns the path of the account copy that belongs to a backup.
 func accountOf(backup string) string { return backup + "." + AccountFile }
 
-// errMoves means that the account changed at every try.
+// errMoves means that the account changed during every attempt.
 var errMoves = errors.New("the account's file changes without a pause: try again")
 
-// moment copies the account beside a journal and returns the last record that was durable at
-// that moment. botd journals an order before the account can know it, and the account stores
-// what it did before it answers: when the file is the same before and after the newest record
-// is asked for, records and file agree exactly.
+// moment copies the account beside a journal and returns the last record that was durable at that
+// moment. botd journals an order before the account receives it, and the account stores every
+// change before it answers. If the file is the same before and after the newest record is read,
+// records and file agree exactly.
 func (j *Journal) moment(ctx context.Context, to string) (sequence int64, found bool, err error) {
 	from := filepath.Join(filepath.Dir(j.path), AccountFile)
 	if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
@@ -73,7 +73,7 @@ func (j *Journal) moment(ctx context.Context, to string) (sequence int64, found 
 	return 0, true, errMoves
 }
 
-// writeNew writes a file durably, for its owner alone.
+// writeNew durably writes a file readable only by its owner.
 func writeNew(path string, text []byte) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -83,7 +83,7 @@ func writeNew(path string, text []byte) error {
 	return errors.Join(err, file.Sync(), file.Close())
 }
 
-// cutTo ends a copy of a journal with a record, and notes which account belongs to it.
+// cutTo ends a copy of a journal with a given record and notes the account that belongs to it.
 func cutTo(ctx context.Context, path string, sequence int64, account *AccountCopy) error {
 	return writing(ctx, path, func(conn *sql.Conn) error { return cutAt(ctx, conn, sequence, account) })
 }
@@ -106,7 +106,7 @@ func cutAt(ctx context.Context, conn *sql.Conn, sequence int64, account *Account
 	if n, err := removed.RowsAffected(); err != nil || n > 0 {
 		var version int
 		err = errors.Join(err, conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version))
-		if err == nil && version >= withBalances { // what is derived of older ones is rebuilt by their migration
+		if err == nil && version >= withBalances { // migration rebuilds the derived tables of older ones
 			err = rebuildTables(ctx, conn)
 		}
 		if err != nil {
@@ -126,8 +126,8 @@ func rebuildTables(ctx context.Context, conn *sql.Conn) (err error) {
 	return err
 }
 
-// account returns the account that belongs to a journal's file, checked; nil when the file
-// names none.
+// account returns the verified account that belongs to a journal's file, or nil if the file names
+// none.
 func (j *Journal) account(ctx context.Context) (*AccountCopy, error) {
 	var text string
 	err := j.db.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = ?", accountMark).Scan(&text)
@@ -151,7 +151,7 @@ func (j *Journal) account(ctx context.Context) (*AccountCopy, error) {
 	return &have, nil
 }
 
-// place puts a backup's account in its place; the one that was there stays beside it.
+// place moves a backup's account into place and keeps the previous one next to it.
 func (a *AccountCopy) place(directory string, now time.Time) (replaced string, err error) {
 	to := filepath.Join(directory, AccountFile)
 	text, err := os.ReadFile(a.File)

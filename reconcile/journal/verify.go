@@ -16,25 +16,25 @@ import (
 	"botd/reconcile/record"
 )
 
-// maxProblems bounds how many problems a report lists.
+// maxProblems bounds the number of problems listed in a report.
 const maxProblems = 100
 
-// Report is what Verify found.
+// Report is the result of Verify.
 type Report struct {
-	Records  int       `json:"records"`              // sealed ones with it
-	Segments int       `json:"segments,omitempty"`   // that were verified
-	Missing  []Span    `json:"missing,omitempty"`    // sealed records whose segments are not there, and were not verified
+	Records  int       `json:"records"`              // including sealed ones
+	Segments int       `json:"segments,omitempty"`   // verified segments
+	Missing  []Span    `json:"missing,omitempty"`    // sealed records whose segments are missing; they were not verified
 	Entries  int       `json:"entries"`              // of the ledger
 	Rows     int       `json:"rows"`                 // of derived tables
-	Hash     string    `json:"hash"`                 // of the last record: two copies of a journal that agree in it are equal
-	Head     *Head     `json:"head,omitempty"`       // what is known beside the journal of its end, and was compared
+	Hash     string    `json:"hash"`                 // of the last record: two copies of a journal with the same hash are equal
+	Head     *Head     `json:"head,omitempty"`       // the externally noted end of the journal, which was compared
 	Keyed    int64     `json:"keyed_from,omitempty"` // the first record whose link carries a code of the journal's key; 0 for none
-	Proves   string    `json:"proves"`               // what the chain proves where no problem is listed: ProvesConsistency, ProvesAuthenticity
-	Older    bool      `json:"older,omitempty"`      // of an older schema: its derived tables were not checked, the next start rebuilds them
+	Proves   string    `json:"proves"`               // what the chain proves if no problem is listed: ProvesConsistency, ProvesAuthenticity
+	Older    bool      `json:"older,omitempty"`      // of an older schema: its derived tables were not checked, and the next start rebuilds them
 	Problems []Problem `json:"problems"`
 }
 
-// Problem is one thing that is not as the records say.
+// Problem is one inconsistency.
 type Problem struct {
 	Table string `json:"table"` // record, ledger, or a derived table
 	Key   string `json:"key"`   // the record's sequence, or the row's key
@@ -51,21 +51,21 @@ func (r *Report) add(problems ...Problem) {
 	r.Problems = append(r.Problems, problems[:min(len(problems), maxProblems-min(maxProblems, len(r.Problems)))]...)
 }
 
-// verifier recomputes what the records say.
+// verifier recomputes the state from the records.
 type verifier struct {
 	report Report
 	want   *memoryTables
 	book   *reconcile.Book
 
-	account string // what the last start says that the journal belongs to
-	blind   bool   // what is missing leaves no state to apply records to, until the next checkpoint
+	account string // owner of the journal, as recorded by the last start
+	blind   bool   // missing records leave no state to apply records to, until the next checkpoint
 }
 
 func newVerifier() *verifier {
 	return &verifier{report: Report{Problems: []Problem{}, Proves: ProvesConsistency}, want: newMemoryTables(), book: reconcile.NewBook(placement.Settle{})}
 }
 
-// take takes one record whose place in the chain was checked.
+// take handles one record whose link has been checked.
 func (v *verifier) take(s *Stored) error {
 	v.report.Records, v.report.Hash = int(s.Sequence), s.Hash
 	if c := begun(s); v.blind && c != nil {
@@ -78,7 +78,7 @@ func (v *verifier) take(s *Stored) error {
 		v.report.Keyed = s.Sequence
 	}
 	if err := derive(v.want, s.Sequence, &s.Record); err != nil {
-		v.report.add(Problem{"record", sequenceText(s.Sequence), "a record that can follow those before it", err.Error()})
+		v.report.add(Problem{"record", sequenceText(s.Sequence), "a record that can follow its predecessors", err.Error()})
 	}
 	switch body := s.Body.(type) {
 	case record.Boot:
@@ -96,7 +96,7 @@ func (v *verifier) take(s *Stored) error {
 	return v.apply(s)
 }
 
-// apply applies a record as a start does. What it cannot take, a start cannot either.
+// apply applies a record as a start does. A record that fails here would fail at a start too.
 func (v *verifier) apply(s *Stored) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -107,8 +107,8 @@ func (v *verifier) apply(s *Stored) (err error) {
 	return nil
 }
 
-// checkpoint checks that a checkpoint is what the records before it make. One of another
-// layout is of another botd, and no start of this one reads it.
+// checkpoint checks that a checkpoint equals the state of the records before it. One of another
+// layout comes from another botd version, and this one never reads it.
 func (v *verifier) checkpoint(s *Stored, c *record.Checkpoint) {
 	if c.Layout != account.Layout || v.blind {
 		return
@@ -118,8 +118,8 @@ func (v *verifier) checkpoint(s *Stored, c *record.Checkpoint) {
 	}
 }
 
-// posting checks a posting of the ledger: it is balanced, and it is what its reading
-// and the records before it lead to.
+// posting checks a posting of the ledger: it balances, and it follows from its reading and the
+// earlier records.
 func (v *verifier) posting(s *Stored, p *ledger.Posting) {
 	v.report.Entries++
 	if asset, sum := p.Balanced(); !sum.IsZero() {
@@ -129,7 +129,7 @@ func (v *verifier) posting(s *Stored, p *ledger.Posting) {
 		return
 	}
 	defer func() {
-		if cause := recover(); cause != nil { // numbers beyond all bounds
+		if cause := recover(); cause != nil { // numbers out of range
 			v.report.add(Problem{"ledger", sequenceText(s.Sequence), "a reading that can be booked", fmt.Sprint(cause)})
 		}
 	}()
@@ -138,18 +138,18 @@ func (v *verifier) posting(s *Stored, p *ledger.Posting) {
 	}
 }
 
-// broke takes the end of a chain that does not hold.
+// broke handles the end of a chain at an invalid link.
 func (v *verifier) broke(err error) bool {
 	var altered *AlteredError
 	if !errors.As(err, &altered) {
 		return false
 	}
-	v.report.add(Problem{"record", sequenceText(altered.Sequence), "the record that the one before it leads to", altered.Cause.Error()})
+	v.report.add(Problem{"record", sequenceText(altered.Sequence), "the successor of the previous record", altered.Cause.Error()})
 	return true
 }
 
-// outside compares what stands outside the chain: the journal's binding with that of
-// the last start, and its end with what is known of it beside the journal.
+// outside compares the data outside the chain: the journal's binding with that of the last start,
+// and its end with the external note.
 func (v *verifier) outside(ctx context.Context, conn *sql.Conn, head *Head) error {
 	have, err := bindingOf(ctx, conn)
 	if err != nil {
@@ -167,8 +167,8 @@ func (v *verifier) outside(ctx context.Context, conn *sql.Conn, head *Head) erro
 	return err
 }
 
-// proves says what the chain proves. Where a key is configured, a journal without codes is not
-// the one that was written with it.
+// proves sets what the chain proves. If a key is configured, a journal without codes is not the one
+// that was written with it.
 func (v *verifier) proves(key *Key) {
 	switch {
 	case key != nil && v.report.Keyed > 0:
@@ -178,8 +178,7 @@ func (v *verifier) proves(key *Key) {
 	}
 }
 
-// records checks the chain, and the columns records are chosen by against their
-// texts.
+// records checks the chain, and the selection columns against the records' texts.
 func (v *verifier) records(ctx context.Context, conn *sql.Conn, l link, older bool) error {
 	rows, err := conn.QueryContext(
 		ctx,
@@ -226,7 +225,7 @@ func (v *verifier) records(ctx context.Context, conn *sql.Conn, l link, older bo
 	return rows.Err()
 }
 
-// columns are what records are chosen by.
+// columns are the columns by which records are selected.
 type columns struct {
 	atMS                                          int64
 	kind, strategy, market, symbol, clientOrderID string
@@ -257,19 +256,18 @@ func (v *verifier) compare(have map[[2]string]string) {
 	v.report.add(problems...)
 }
 
-// Verify checks the whole journal as it stands at one moment, also while a
-// daemon writes it: the file's pages and indexes, the chain of records, every entry
-// of the ledger against its reading, and every row of the derived tables against
-// what the records say. Problems are in the report; an error means that it could not
-// be read.
+// Verify checks a consistent snapshot of the whole journal, even while a daemon writes it: the
+// file's pages and indexes, the chain of records, every entry of the ledger against its reading,
+// and every row of the derived tables against the records. Problems are in the report; an error
+// means that it could not be read.
 func (j *Journal) Verify(ctx context.Context) (Report, error) {
-	head := readHead(j.path) // before the moment at which the journal is read: it is never newer then
+	head := readHead(j.path) // read before the journal, so that it is never newer
 	conn, err := j.db.Conn(ctx)
 	if err != nil {
 		return Report{}, fmt.Errorf("verify the journal: %w", err)
 	}
 	defer conn.Close()
-	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil { // one moment for all that is read
+	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil { // all reads see the same moment
 		return Report{}, fmt.Errorf("verify the journal: %w", err)
 	}
 	defer conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
@@ -278,7 +276,7 @@ func (j *Journal) Verify(ctx context.Context) (Report, error) {
 		return v.report, err
 	}
 	if problems, err := compareSchema(ctx, conn, j.schema); err != nil || len(problems) > 0 {
-		if v.report.add(problems...); len(v.report.Problems) > 0 { // such a file cannot be judged further
+		if v.report.add(problems...); len(v.report.Problems) > 0 { // such a file cannot be checked further
 			return v.report, nil
 		}
 		return v.report, err
@@ -289,7 +287,7 @@ func (j *Journal) Verify(ctx context.Context) (Report, error) {
 		err = v.records(ctx, conn, l, j.schema < sameTables)
 	}
 	if err != nil {
-		if v.broke(err) || damaged { // what follows cannot be judged
+		if v.broke(err) || damaged { // later records cannot be checked
 			return v.report, nil
 		}
 		return v.report, err
@@ -311,11 +309,11 @@ func (j *Journal) Verify(ctx context.Context) (Report, error) {
 	return v.report, nil
 }
 
-// mostDamage bounds how much of a damaged file is reported.
+// mostDamage bounds the reported damage of a file.
 const mostDamage = 10
 
-// pages checks the file itself: its pages, and the indexes, which no record and no
-// row describes, but by which the next record changes its rows.
+// pages checks the file itself: its pages and its indexes. No record and no row describes an index,
+// but the next record uses it to change rows.
 func (v *verifier) pages(ctx context.Context, conn *sql.Conn) error {
 	rows, err := conn.QueryContext(ctx, fmt.Sprintf("PRAGMA integrity_check(%d)", mostDamage))
 	if err != nil {
@@ -331,7 +329,7 @@ func (v *verifier) pages(ctx context.Context, conn *sql.Conn) error {
 			continue
 		}
 		for _, line := range strings.Split(strings.TrimSpace(text), "\n")[:min(mostDamage, strings.Count(strings.TrimSpace(text), "\n")+1)] {
-			if !strings.HasPrefix(line, "***") { // a headline
+			if !strings.HasPrefix(line, "***") { // a heading
 				v.report.add(Problem{"file", "", "sound pages and indexes", line})
 			}
 		}

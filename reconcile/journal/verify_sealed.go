@@ -10,9 +10,9 @@ import (
 	"botd/reconcile/placement"
 )
 
-// sealed verifies the segments that are there, oldest first, and returns the place in the chain
-// that the file goes on from. After records that are missing it goes on with what the next
-// segment, or the file, says that they left, and with the checkpoint that it begins with.
+// sealed verifies the existing segments, oldest first, and returns the position in the chain from
+// which the file continues. After missing records it continues with the rows that the next segment,
+// or the file, declares, and with the checkpoint at its beginning.
 func (v *verifier) sealed(ctx context.Context, conn *sql.Conn, j *Journal) (link, error) {
 	l := link{key: j.key}
 	b, stored, err := readSealedBase(ctx, conn)
@@ -39,8 +39,8 @@ func (v *verifier) sealed(ctx context.Context, conn *sql.Conn, j *Journal) (link
 	return l, nil
 }
 
-// reach comes to where a segment or the file begins, and compares what it says that the records
-// before it left with what they did.
+// reach handles the start of a segment or the file, and compares the rows declared for the earlier
+// records with the recomputed ones.
 func (v *verifier) reach(l *link, through int64, hash string, rows *carried, where string) {
 	if l.sequence == through { // with that hash: the segments of one history fit each other
 		if have, _ := v.want.seal(); !have.equal(rows) {
@@ -61,7 +61,7 @@ func (v *verifier) reach(l *link, through int64, hash string, rows *carried, whe
 // errFound ends reading.
 var errFound = errors.New("found")
 
-// hasSealed reports whether a segment holds the record with a hash.
+// hasSealed reports whether a segment contains the record with a hash.
 func (j *Journal) hasSealed(ctx context.Context, hash string) (found bool, err error) {
 	err = j.reading(ctx, func(_ *sql.Conn, b *base) error {
 		segments, _, err := j.segments(b)

@@ -14,28 +14,28 @@ import (
 	"botd/reconcile/record"
 )
 
-// watch compares the journal's files with what they were (exactly-once.md, case 48): a
-// file that is unlinked, replaced or cut under a process takes its writes all the same,
-// and the next start finds none of them. It never opens the files: closing one would
-// drop SQLite's locks on it.
+// watch compares the journal's files with their earlier state (exactly-once.md, case 48): a file
+// that is unlinked, replaced or truncated under a process still accepts its writes, but the next
+// start finds none of them. It never opens the files, because closing one would release SQLite's
+// locks on it.
 type watch struct {
 	files [2]watched // the journal, and SQLite's log
-	lost  string     // what is wrong, from when it was found on; empty for nothing
-	cut   bool       // the journal's own pages are missing: SQLite cannot append any more
+	lost  string     // the fault, once found; empty for none
+	cut   bool       // the journal's own pages are missing: SQLite can no longer append
 }
 
-// watched is one file as it was last seen.
+// watched is the last known state of one file.
 type watched struct {
 	path string
-	seen fs.FileInfo // nil before it was
+	seen fs.FileInfo // nil before the first read
 }
 
 func newWatch(path string) watch {
 	return watch{files: [2]watched{{path: path}, {path: path + "-wal"}}}
 }
 
-// poll compares once more, and returns what is wrong. A fault stays: what was written
-// meanwhile is in no file that the next start reads.
+// poll compares again and returns the fault, if any. A fault is permanent: records written
+// meanwhile are in no file that the next start reads.
 func (w *watch) poll() string {
 	for i := range w.files {
 		if w.lost != "" {
@@ -49,7 +49,7 @@ func (w *watch) poll() string {
 func (f *watched) poll(w *watch) {
 	now, err := os.Lstat(f.path)
 	switch {
-	case err != nil && f.seen == nil && errors.Is(err, fs.ErrNotExist): // SQLite makes its log with the first record
+	case err != nil && f.seen == nil && errors.Is(err, fs.ErrNotExist): // SQLite creates its log with the first record
 	case errors.Is(err, fs.ErrNotExist):
 		w.lost = fmt.Sprintf("%s is gone: it was removed or moved while botd writes it", f.path)
 	case err != nil:
@@ -65,16 +65,16 @@ func (f *watched) poll(w *watch) {
 	}
 }
 
-// Watch returns what is wrong with the journal's files; empty for nothing.
+// Watch returns the fault of the journal's files; empty for none.
 func (j *Journal) Watch() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.watch.poll()
 }
 
-// divert takes records that the journal's files cannot take any more: exits and the
-// kill switch go on without them, and nothing opens. They are appended, one a line, to a
-// file beside the journal where that can be written.
+// divert takes records that can no longer go into the journal's files: exits and the kill switch
+// continue without them, and nothing opens. It appends them, one per line, to a file next to the
+// journal if that can be written.
 func (j *Journal) divert(records []record.Record) error {
 	var text strings.Builder
 	for i := range records {
@@ -85,7 +85,7 @@ func (j *Journal) divert(records []record.Record) error {
 		text.Write(append(line, '\n'))
 	}
 	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
-		return nil // there is no place for them
+		return nil // there is nowhere to store them
 	}
 	file, err := private.Open(j.path+".diverted", os.O_CREATE|os.O_APPEND|os.O_WRONLY)
 	if err != nil {
@@ -96,18 +96,19 @@ func (j *Journal) divert(records []record.Record) error {
 	return nil
 }
 
-// rescued is what follows a journal's path in the names of copies that rescue makes.
+// rescued is the suffix of copies made by rescue.
 const rescued = ".rescued-"
 
-// Rescued returns the newest copy that a run saved of a journal which was lost under it, where no journal is there again; empty for
-// none. A new journal would know of no halt, no limit that latched, and no order.
+// Rescued returns the newest copy saved from a journal that was lost during a run, if no journal
+// has replaced it; empty for none. A new journal would contain no halts, no latched limits and no
+// orders.
 func Rescued(path string) string {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
 	files, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
-		return "" // there is no directory yet, or the start will say what is wrong with it
+		return "" // there is no directory yet, or the start will report its fault
 	}
 	newest := ""
 	for _, file := range files { // sorted, and named by their time
@@ -118,8 +119,8 @@ func Rescued(path string) string {
 	return newest
 }
 
-// rescue saves what the open files still hold of a journal that is gone, at the end
-// of the process, and returns the copy's name.
+// rescue saves the content of the still open files of a lost journal at the end of the process, and
+// returns the copy's name.
 func (j *Journal) rescue() (name string, err error) {
 	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
 		return "", err

@@ -6,8 +6,8 @@ import (
 	"botd/exchange"
 )
 
-// Transfer is money that came into a wallet from outside, or, negative, went out: as a
-// person declares it, because the ledger cannot know by itself.
+// Transfer is money that moved into a wallet from outside or, if negative, out of it. A person
+// declares it, because the ledger cannot identify it by itself.
 type Transfer struct {
 	Market exchange.Market `json:"market"`
 	Asset  string          `json:"asset"`
@@ -15,7 +15,7 @@ type Transfer struct {
 	Note   string          `json:"note,omitempty"`
 }
 
-// Lines are the bookings of a transfer: what nothing explained is explained by it.
+// Lines returns the bookings of a transfer, which explain unexplained changes.
 func (t *Transfer) Lines() []Line {
 	key := exchange.SymbolKey{Market: t.Market}
 	return []Line{
@@ -24,34 +24,34 @@ func (t *Transfer) Lines() []Line {
 	}
 }
 
-// maxOpenItems bounds how many unexplained changes, and how many declared ones, are remembered.
+// maxOpenItems bounds the remembered unexplained changes and declarations, each.
 const maxOpenItems = 256
 
-// openItem is a change of a wallet that waits for its explanation, or a declared transfer that
-// no wallet has shown yet.
+// openItem is a wallet change that waits for its explanation, or a declared transfer that no wallet
+// has shown yet.
 type openItem struct {
 	market exchange.Market
 	asset  string
-	amount exchange.Amount // into the wallet, or, negative, out of it
-	atMS   int64           // of the reading that showed it; of the declaration
+	amount exchange.Amount // positive into the wallet, negative out of it
+	atMS   int64           // time of the reading with the change, or of the declaration
 }
 
-// Matched is a part of a transfer that a change of the wallet answers to.
+// Matched is a part of a transfer with a matching wallet change.
 type Matched struct {
 	Amount exchange.Amount
-	AtMS   int64 // when the wallet showed it
+	AtMS   int64 // time at which the wallet showed it
 }
 
-// Match returns which unexplained changes a transfer explains, the newest first. What is left
-// of it waits for a change of the wallet to come.
+// Match returns the unexplained changes that a transfer explains, newest first. The rest of the
+// transfer waits for a future wallet change.
 func (l *Ledger) Match(t *Transfer) (matched []Matched) {
 	_, rest := consume(slices.Clone(l.declared), t.Market, t.Asset, t.Amount, nil)
 	consume(slices.Clone(l.unexplained), t.Market, t.Asset, rest.Neg(), func(m Matched) { matched = append(matched, m) })
 	return matched
 }
 
-// consume takes an amount out of the items of a wallet that have the other sign, the newest
-// first. It returns the items that are left, and what is left of the amount.
+// consume subtracts an amount from a wallet's items of the other sign, newest first. It returns the
+// remaining items and the rest of the amount.
 func consume(items []openItem, market exchange.Market, asset string, amount exchange.Amount, each func(Matched)) ([]openItem, exchange.Amount) {
 	for i := len(items) - 1; i >= 0 && !amount.IsZero(); i-- {
 		item := &items[i]
@@ -77,8 +77,8 @@ func remember(items []openItem, item openItem) []openItem {
 	return items
 }
 
-// declare books a transfer: it takes back a declaration of the other sign, explains what is
-// unexplained, and what is left waits for the wallet to show it.
+// declare books a transfer: it cancels declarations of the other sign, then explains unexplained
+// changes; the rest waits until the wallet shows it.
 func (l *Ledger) declare(t *Transfer, atMS int64) {
 	for _, line := range t.Lines() {
 		l.add(&line)
@@ -91,7 +91,7 @@ func (l *Ledger) declare(t *Transfer, atMS int64) {
 	}
 }
 
-// Declared returns what was declared of an asset and no wallet has shown yet.
+// Declared returns the sum of an asset's declarations that no wallet has shown yet.
 func (l *Ledger) Declared(market exchange.Market, asset string) (sum exchange.Amount) {
 	for i := range l.declared {
 		if o := &l.declared[i]; o.market == market && o.asset == asset {
@@ -101,7 +101,7 @@ func (l *Ledger) Declared(market exchange.Market, asset string) (sum exchange.Am
 	return sum
 }
 
-// expected returns how much of a change of a wallet was declared before the wallet showed it.
+// expected returns the part of a wallet change that was declared in advance.
 func (l *Ledger) expected(market exchange.Market, asset string, change exchange.Amount) exchange.Amount {
 	declared := l.Declared(market, asset)
 	if declared.Sign() != change.Sign() {
@@ -113,8 +113,8 @@ func (l *Ledger) expected(market exchange.Market, asset string, change exchange.
 	return change
 }
 
-// outside splits what a wallet changed without a trade, as lines book it: what was declared
-// before is explained by its declaration, the rest comes from outside by itself.
+// outside books a wallet change without a trade: the part declared in advance is explained by its
+// declaration, and the rest is an external transfer.
 func (l *Ledger) outside(lines []Line, market exchange.Market, asset string, rest exchange.Amount) []Line {
 	key := exchange.SymbolKey{Market: market}
 	declared := l.expected(market, asset, rest.Neg()).Neg()
@@ -127,13 +127,14 @@ func (l *Ledger) outside(lines []Line, market exchange.Market, asset string, res
 	return lines
 }
 
-// Flow returns what the lines of a reading say moved in from outside, or, negative, out of a
-// market's wallet, of an asset: found by itself, or declared before.
+// Flow returns the external transfers of an asset in a reading, positive into a market's wallet:
+// found by themselves or declared in advance.
 func (l *Ledger) Flow(lines []Line, market exchange.Market, asset string) exchange.Amount {
 	return External(lines, asset).Add(l.expected(market, asset, unexplained(lines, asset)))
 }
 
-// Left returns what the lines of a reading leave unexplained: what was declared before is not.
+// Left returns the changes that the lines of a reading leave unexplained, except those declared in
+// advance.
 func (l *Ledger) Left(lines []Line, market exchange.Market) (left []Asset) {
 	for i := range lines {
 		if line := &lines[i]; line.Account == Unexplained {
@@ -146,12 +147,12 @@ func (l *Ledger) Left(lines []Line, market exchange.Market) (left []Asset) {
 	return left
 }
 
-// Holds reports whether the ledger follows an asset of a market's wallet.
+// Holds reports whether the ledger tracks an asset of a market's wallet.
 func (l *Ledger) Holds(market exchange.Market, asset string) bool {
 	return market == exchange.Futures && asset == FuturesAsset || market == exchange.Spot && l.counts(asset)
 }
 
-// unexplained is the change of a wallet that lines leave unexplained.
+// unexplained returns the wallet change that the lines leave unexplained.
 func unexplained(lines []Line, asset string) (sum exchange.Amount) {
 	for i := range lines {
 		if line := &lines[i]; line.Account == Unexplained && line.Asset == asset {
@@ -161,7 +162,7 @@ func unexplained(lines []Line, asset string) (sum exchange.Amount) {
 	return sum
 }
 
-// await notes what a posting leaves unexplained, but for what was declared before.
+// await records the changes that a posting leaves unexplained, except those declared in advance.
 func (l *Ledger) await(posting *Posting) {
 	for i := range posting.Lines {
 		line := &posting.Lines[i]

@@ -10,52 +10,51 @@ import (
 // FuturesAsset is the asset of the futures wallet.
 const FuturesAsset = "USDT"
 
-// FuturesWallet is what an account shows of its wallet.
+// FuturesWallet returns the assets in an account's futures wallet.
 func FuturesWallet(a *exchange.MarginAccount) []Asset {
 	return []Asset{{FuturesAsset, a.WalletBalance}}
 }
 
-// Futures orders carry neither price nor fee. A position's realizedPNL is the exact
-// profit; any further change of the wallet is fees and funding. If
-// only one of the two can have happened it is that one; if both can, fees are
-// booked at the rate last seen alone and the rest is funding. An amount outside
-// these bounds is unexplained, and is booked as such.
+// Futures orders report neither price nor fee. A position's realizedPNL is its exact profit; any
+// further wallet change is fees and funding. If only one of the two can have occurred, the change
+// is that one. If both can, fees are booked at the rate last seen on its own, and the rest is
+// funding. An amount outside these bounds is booked as unexplained.
 const (
-	usualTaker    exchange.Rate = 50_000     // 0.05 %, until a fee was seen alone
+	usualTaker    exchange.Rate = 50_000     // 0.05 %, until a fee has occurred on its own
 	usualMaker    exchange.Rate = 20_000     // 0.02 %
-	leastFee      exchange.Rate = -50_000    // of the value traded: a rebate
+	leastFee      exchange.Rate = -50_000    // of the traded value: a rebate
 	mostFee       exchange.Rate = 300_000    // 0.3 %
 	mostFeeForced exchange.Rate = 5_000_000  // 5 %: a liquidation
-	mostFunding   exchange.Rate = 3_000_000  // 3 % of the position, where the symbol has no cap
-	fundingSlack  exchange.Rate = 20_000_000 // 20 %: the mark may be off the entry by that much more
-	fundingLateMS int64         = 60_000     // it may be charged so long after it was due
+	mostFunding   exchange.Rate = 3_000_000  // 3 % of the position, if the symbol has no cap
+	fundingSlack  exchange.Rate = 20_000_000 // 20 %: the mark price may differ from the entry by that much
+	fundingLateMS int64         = 60_000     // maximum delay of the charge
 )
 
-// part is what one symbol has to do with a change of the wallet.
+// part is one symbol's possible share of a wallet change.
 type part struct {
 	key      exchange.SymbolKey
 	strategy string
 	realised exchange.Amount
 	traded   exchange.Amount // value of all executions
-	exact    bool            // it is known to the last digit
+	exact    bool            // traded is exact to the last digit
 	expected exchange.Amount // fees, at the rates last seen
-	takes    bool            // some of it by orders that take
+	takes    bool            // some of it by taking orders
 	rests    bool            // some of it by orders that may rest
-	held     exchange.Amount // value of what was held over funding times, times their number
+	held     exchange.Amount // value of the position over funding times, times their number
 	cap      exchange.Rate
 	forced   bool
 }
 
-// funding is the most that can have been paid or got.
+// funding returns the maximum funding paid or received.
 func (p *part) funding() exchange.Amount {
 	return p.held.MulRate(p.cap).MulRate(exchange.RateOne + fundingSlack)
 }
 
-// futuresLines says what changed since the last reading.
+// futuresLines books the changes since the last reading.
 func (l *Ledger) futuresLines(r *Reading) []Line {
 	change := walletOf(r, FuturesAsset).Sub(l.wallet(exchange.Futures, FuturesAsset))
 	parts := l.parts(r)
-	rest := change.Neg() // what was paid: fees, funding, and what nobody knows
+	rest := change.Neg() // amount paid: fees, funding, and unexplained
 	var lines []Line
 	pay := func(account Account, p *part, amount exchange.Amount) {
 		if !amount.IsZero() {
@@ -86,9 +85,9 @@ func (l *Ledger) futuresLines(r *Reading) []Line {
 	return lines
 }
 
-// untouched reports whether nothing that costs or brings money can have happened to any
-// position since the last reading: nothing traded, nothing ended, no funding due. What the
-// wallet has changed then came from outside, or went there.
+// untouched reports whether nothing can have cost or earned money on any position since the last
+// reading: nothing traded, nothing ended, no funding due. A wallet change then is an external
+// transfer.
 func untouched(r *Reading, parts []part) bool {
 	if r.Partial || r.Unstable || len(r.Closed) > 0 {
 		return false
@@ -101,8 +100,8 @@ func untouched(r *Reading, parts []part) bool {
 	return true
 }
 
-// nearFunding reports whether a funding time of open positions is so near that an amount may
-// be funding which is charged early or late.
+// nearFunding reports whether a funding time of open positions is close enough that an amount may
+// be funding charged early or late.
 func (l *Ledger) nearFunding(r *Reading, amount exchange.Amount) bool {
 	var bound exchange.Amount
 	for i := range r.Open {
@@ -116,8 +115,8 @@ func (l *Ledger) nearFunding(r *Reading, amount exchange.Amount) bool {
 	return !bound.IsZero() && !bound.Less(amount.Abs())
 }
 
-// External returns what the lines of a reading say moved in from outside, or, negative,
-// out, of an asset: no line of a strategy.
+// External returns the external transfers of an asset in the lines of a reading, positive into the
+// wallet: lines that belong to no strategy.
 func External(lines []Line, asset string) (sum exchange.Amount) {
 	for i := range lines {
 		if l := &lines[i]; l.Account == Transferred && l.Strategy == "" && l.Asset == asset {
@@ -136,8 +135,8 @@ func walletOf(r *Reading, asset string) exchange.Amount {
 	return exchange.Amount{}
 }
 
-// divide divides what was paid among the parts, as fees and as funding. What it
-// does not give away is not explained.
+// divide divides a paid amount among the parts, as fees and funding. The undivided rest is
+// unexplained.
 func divide(parts []part, paid exchange.Amount) (fees, funding []exchange.Amount) {
 	fees, funding = make([]exchange.Amount, len(parts)), make([]exchange.Amount, len(parts))
 	var expected, least, most, bound, held exchange.Amount
@@ -154,11 +153,11 @@ func divide(parts []part, paid exchange.Amount) (fees, funding []exchange.Amount
 	}
 	within := func(amount, low, high exchange.Amount) bool { return !amount.Less(low) && !high.Less(amount) }
 	switch {
-	case held.IsZero() && within(paid, least, most): // fees alone
+	case held.IsZero() && within(paid, least, most): // only fees
 		apportion(fees, paid, expected, func(i int) exchange.Amount { return parts[i].expected })
-	case most.IsZero() && within(paid.Abs(), exchange.Amount{}, bound): // funding alone
+	case most.IsZero() && within(paid.Abs(), exchange.Amount{}, bound): // only funding
 		apportion(funding, paid, held, func(i int) exchange.Amount { return parts[i].held })
-	default: // both, or neither: fees as they usually are, funding when the rest can be
+	default: // both or neither: the usual fees, and funding if the rest is plausible
 		apportion(fees, expected, expected, func(i int) exchange.Amount { return parts[i].expected })
 		if rest := paid.Sub(expected); !held.IsZero() && within(rest.Abs(), exchange.Amount{}, bound) {
 			apportion(funding, rest, held, func(i int) exchange.Amount { return parts[i].held })
@@ -167,8 +166,8 @@ func divide(parts []part, paid exchange.Amount) (fees, funding []exchange.Amount
 	return fees, funding
 }
 
-// apportion divides an amount in proportion to weights, to the last digit: the last
-// one with a weight gets what the cuts left.
+// apportion divides an amount in proportion to weights, exactly: the last part with a weight gets
+// the rounding remainder.
 func apportion(into []exchange.Amount, amount, whole exchange.Amount, weight func(int) exchange.Amount) {
 	if whole.IsZero() {
 		return
@@ -185,7 +184,7 @@ func apportion(into []exchange.Amount, amount, whole exchange.Amount, weight fun
 	}
 }
 
-// parts looks at each symbol that was traded or held, in order of symbol.
+// parts returns each symbol that was traded or held, in order of symbol.
 func (l *Ledger) parts(r *Reading) []part {
 	var parts []part
 	of := func(symbol string) *part {
@@ -225,7 +224,7 @@ func (l *Ledger) parts(r *Reading) []part {
 	return parts
 }
 
-// instrumentFor are a symbol's instrument, the reading's own first.
+// instrumentFor returns a symbol's instrument, preferring the reading's own.
 func (l *Ledger) instrumentFor(r *Reading, key exchange.SymbolKey) Instrument {
 	for _, t := range r.Instruments {
 		if t.Symbol == key {
@@ -236,8 +235,8 @@ func (l *Ledger) instrumentFor(r *Reading, key exchange.SymbolKey) Instrument {
 	return instrument
 }
 
-// onGrid is the nearest multiple of the grid: mean prices are cut at 18 places,
-// values of executions are not.
+// onGrid returns the nearest multiple of the grid: mean prices are truncated at 18 places,
+// execution values are not.
 func onGrid(value, grid exchange.Amount) exchange.Amount {
 	if grid.IsZero() || !value.Div(1<<62).Less(grid) { // the quotient does not fit
 		return value
@@ -245,13 +244,13 @@ func onGrid(value, grid exchange.Amount) exchange.Amount {
 	return grid.Mul(value.Add(grid.Div(2)).Quo(grid))
 }
 
-// overFunding notes what was held when funding was due since the last reading. A
-// position that ended shows when.
+// overFunding computes the position at each funding time since the last reading. An ended position
+// reports its time.
 func (l *Ledger) overFunding(p *part, r *Reading, instrument *Instrument) {
 	if instrument.FundingCap > 0 {
 		p.cap = instrument.FundingCap
 	}
-	interval := int64(max(1, instrument.FundingHours)) * int64(exchange.Hour1) // not known: it may be any hour
+	interval := int64(max(1, instrument.FundingHours)) * int64(exchange.Hour1) // unknown: it may be every hour
 	sinceMS := max(l.futures.atMS-fundingLateMS, l.owner(p.key).fundedMS)
 	due := func(g *Position, quantity exchange.Amount, untilMS int64) {
 		if g.Symbol == p.key.Name {
@@ -274,12 +273,12 @@ func (l *Ledger) overFunding(p *part, r *Reading, instrument *Instrument) {
 
 var unit = exchange.AmountOf(1)
 
-// value is a quantity at the entry price.
+// value returns the value of a quantity at the entry price.
 func (g *Position) value(quantity exchange.Amount) exchange.Amount {
 	return g.Entry.MulQuo(quantity, unit)
 }
 
-// proceeds is the value of what an exit brought: what it cost, and the profit.
+// proceeds returns the value received at an exit: cost plus profit.
 func (g *Position) proceeds(cost, profit exchange.Amount) exchange.Amount {
 	if g.Short {
 		return cost.Sub(profit)
@@ -295,7 +294,7 @@ func (l *Ledger) position(now *Position) *Position {
 	return &l.positions[i]
 }
 
-// moves takes an open position: what was opened and closed of it since.
+// moves adds the quantities of an open position opened and closed since the last reading.
 func (l *Ledger) moves(p *part, now *Position) {
 	before := l.position(now)
 	if before == nil {
@@ -316,7 +315,7 @@ func (l *Ledger) moves(p *part, now *Position) {
 	}
 }
 
-// ended takes a position that ended since.
+// ended adds a position that ended since the last reading.
 func (l *Ledger) ended(p *part, now *Position) {
 	before := l.position(now)
 	p.forced = p.forced || now.Liquidated
@@ -334,10 +333,10 @@ func (l *Ledger) ended(p *part, now *Position) {
 	}
 }
 
-// WantsClosed reports whether the exchange has to be asked for the positions that
-// ended: the wallet changed, or one of the ledger's is not open any more. One may
-// have been opened and ended in between, by botd or by hand. Before anything was
-// traded none is asked for: the wallet is taken over in the round that read it.
+// WantsClosed reports whether the ended positions must be requested: the wallet has changed, or one
+// of the ledger's positions is no longer open. A position may have opened and ended in between, by
+// botd or manually. Before the first trade none are requested: the wallet is taken over in the
+// round that read it.
 func (l *Ledger) WantsClosed(r *Reading) bool {
 	if l.Untouched(exchange.Futures) {
 		return false
@@ -348,22 +347,22 @@ func (l *Ledger) WantsClosed(r *Reading) bool {
 		})
 }
 
-// wasOver reports whether a position had ended when the wallet was taken over;
-// the exchange reports times to the second.
+// wasOver reports whether a position had ended before the wallet was taken over. The exchange
+// reports times in seconds.
 func (l *Ledger) wasOver(g *Position) bool {
 	opened := l.futures.openedMS / 1_000
 	return g.UntilMS != 0 && l.position(g) == nil && g.UntilMS/1_000 <= opened && g.FromMS/1_000 < opened
 }
 
-// Fresh returns the ended positions that are not booked. It reports false when one of the
-// ledger's own is in neither list, since the exchange does not report it yet, and when one
-// ended after the reading that does not show it open: what it made is not in that wallet.
+// Fresh returns the ended positions that are not booked. whole is false if one of the ledger's own
+// positions is in neither list, because the exchange does not report it yet, and if one ended after
+// the reading that no longer shows it open, because that wallet does not contain its result.
 func (l *Ledger) Fresh(r *Reading, ended []Position) (fresh []Position, whole bool) {
 	whole = true
 	for _, g := range ended {
 		switch {
 		case slices.Contains(l.closed, g.ID), l.wasOver(&g), slices.ContainsFunc(r.Open, func(o Position) bool { return o.ID == g.ID }):
-		case g.UntilMS/1_000 > r.AtMS/1_000: // the exchange reports times to the second
+		case g.UntilMS/1_000 > r.AtMS/1_000: // the exchange reports times in seconds
 			whole = false
 		default:
 			fresh = append(fresh, g)
@@ -377,10 +376,9 @@ func (l *Ledger) Fresh(r *Reading, ended []Position) (fresh []Position, whole bo
 	return fresh, whole
 }
 
-// usual reports whether what was paid is near the fees at the rates last seen, and
-// what funding can be. Nearer than the profit of a trade may be, and than the fees
-// of the symbol that paid least: a wallet that does not show a trade yet must not
-// pass.
+// usual reports whether the paid amount is close to the expected fees plus possible funding. The
+// tolerance is below both the profit of a trade and the fees of the symbol that paid least: a
+// wallet that does not include a trade yet must not pass.
 func (l *Ledger) usual(r *Reading) bool {
 	var expected, bound, paid, least exchange.Amount
 	for _, p := range l.parts(r) {
@@ -388,7 +386,7 @@ func (l *Ledger) usual(r *Reading) bool {
 		switch fees := p.expected.Abs(); {
 		case p.takes && p.rests || p.forced:
 			bound = bound.Add(fees.Div(2))
-		case !p.exact: // how much was traded is known, at which prices is not quite
+		case !p.exact: // the traded quantity is exact, its prices are not
 			bound = bound.Add(fees.Div(10))
 		case least.IsZero() || !fees.IsZero() && fees.Less(least):
 			least = fees
@@ -399,7 +397,7 @@ func (l *Ledger) usual(r *Reading) bool {
 	return !bound.Less(paid.Sub(expected).Abs())
 }
 
-// bookFutures moves the ledger on to a reading.
+// bookFutures advances the ledger to a reading.
 func (l *Ledger) bookFutures(r *Reading) {
 	if l.futures.opened && !l.futures.unstable && !r.Unstable {
 		l.learnRates(r)
@@ -416,8 +414,8 @@ func (l *Ledger) bookFutures(r *Reading) {
 	}
 }
 
-// learnRates takes the fee rate from a reading in which one symbol was traded,
-// by one kind of order, and nothing else can have happened.
+// learnRates learns the fee rate from a reading in which one symbol was traded, by one kind of
+// order, and nothing else can have occurred.
 func (l *Ledger) learnRates(r *Reading) {
 	parts := l.parts(r)
 	if len(parts) != 1 {
@@ -431,7 +429,7 @@ func (l *Ledger) learnRates(r *Reading) {
 	}
 	rate := paid.Ratio(p.traded)
 	if p.traded.MulRate(rate) != paid {
-		return // rounded by the exchange, or of two kinds
+		return // rounded by the exchange, or of both kinds
 	}
 	if p.takes {
 		l.taker = rate

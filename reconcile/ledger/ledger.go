@@ -1,7 +1,7 @@
-// Package ledger books money: double entry from what the wallets show, round trips from what was filled.
+// Package ledger books money: double entry from the wallets, round trips from the fills.
 //
-// Every posting sums to zero in each asset. Nothing here asks for the time or
-// does I/O; postings change the ledger, and each belongs to a journal record.
+// Every posting sums to zero in each asset. The package neither reads the time nor does I/O;
+// postings change the ledger, and each belongs to a journal record.
 package ledger
 
 import (
@@ -13,22 +13,21 @@ import (
 	"botd/reconcile/placement"
 )
 
-// Account names an account of the ledger. What the account has is positive
-// (wallet, position, what was spent on fees and funding), where it came from is
-// negative (transfers, realised profit), so that every entry sums to zero in
-// each asset.
+// Account names an account of the ledger. Assets and costs are positive (wallet, position, paid
+// fees and funding), their sources are negative (transfers, realized profit), so every entry sums
+// to zero in each asset.
 type Account uint8
 
 // The accounts.
 const (
 	Wallet      Account = iota + 1 // as the exchange reports it; of the whole account
-	Holding                        // spot: what is held, at its cost
-	Exchanged                      // spot: the other side of base quantities bought and sold
-	Realised                       // profit, price difference alone
+	Holding                        // spot: the position, at its cost
+	Exchanged                      // spot: counterpart of base quantities bought and sold
+	Realised                       // profit from the price difference only
 	Fees                           // paid
 	Funding                        // net paid
-	Transferred                    // what was there before, or moved in and out
-	Unexplained                    // what the wallet says and nothing explains: shown, never smoothed
+	Transferred                    // the initial balance, and transfers in and out
+	Unexplained                    // wallet changes without an explanation: shown, never smoothed
 	accountEnd
 )
 
@@ -59,21 +58,21 @@ func (a *Account) UnmarshalText(text []byte) error {
 // Line is one amount of an entry.
 type Line struct {
 	Account  Account            `json:"account"`
-	Strategy string             `json:"strategy,omitempty"` // whose; empty for the account as a whole
+	Strategy string             `json:"strategy,omitempty"` // owner; empty for the account as a whole
 	Symbol   exchange.SymbolKey `json:"symbol"`             // its name is empty for the wallet
 	Asset    string             `json:"asset"`
 	Amount   exchange.Amount    `json:"amount"`
-	Derived  bool               `json:"derived,omitempty"` // from realizedPNL, entryPrice and the wallet; else as the exchange reported it
+	Derived  bool               `json:"derived,omitempty"` // derived from realizedPNL, entryPrice and the wallet; otherwise as reported by the exchange
 }
 
-// Posting is one entry of the ledger: what was read, and the lines that follow
-// from it and from the records before. Its lines sum to zero in each asset.
+// Posting is one entry of the ledger: a reading, and the lines that follow from it and from the
+// earlier records. Its lines sum to zero in each asset.
 type Posting struct {
 	Reading Reading `json:"reading"`
 	Lines   []Line  `json:"lines"`
 }
 
-// Balanced returns the first asset whose lines do not sum to zero, and their sum.
+// Balanced returns the first asset whose lines do not sum to zero, and the sum.
 func (e *Posting) Balanced() (asset string, sum exchange.Amount) {
 	for _, line := range e.Lines {
 		sum = exchange.Amount{}
@@ -89,19 +88,19 @@ func (e *Posting) Balanced() (asset string, sum exchange.Amount) {
 	return "", exchange.Amount{}
 }
 
-// Reading is what the exchange reported about one market's money. Quantities are
-// amounts, so that a reading can be understood without the symbols' scales.
+// Reading is the exchange's report about one market's money. Quantities are amounts, so that a
+// reading can be understood without the symbols' scales.
 type Reading struct {
 	AtMS        int64           `json:"at_ms"`
 	Market      exchange.Market `json:"market"`
 	Wallet      []Asset         `json:"wallet"`
 	Open        []Position      `json:"open,omitempty"`        // futures positions
-	Closed      []Position      `json:"closed,omitempty"`      // that ended since the last reading
+	Closed      []Position      `json:"closed,omitempty"`      // ended since the last reading
 	Trades      []Trade         `json:"trades,omitempty"`      // spot: the account's own
-	Instruments []Instrument    `json:"instruments,omitempty"` // of symbols whose terms are new
+	Instruments []Instrument    `json:"instruments,omitempty"` // of symbols with new terms
 
-	Unstable bool `json:"unstable,omitempty"` // it was not seen to stand still
-	Partial  bool `json:"partial,omitempty"`  // the exchange did not report everything that filled or ended while it was asked
+	Unstable bool `json:"unstable,omitempty"` // the reading was not confirmed as consistent
+	Partial  bool `json:"partial,omitempty"`  // the exchange did not report everything that filled or ended meanwhile
 }
 
 // Same reports whether two readings have the same money.
@@ -109,13 +108,13 @@ func (r *Reading) Same(other *Reading) bool {
 	return slices.Equal(r.Wallet, other.Wallet) && slices.Equal(r.Open, other.Open)
 }
 
-// Asset is what a wallet holds of an asset.
+// Asset is a wallet's balance of an asset.
 type Asset struct {
 	Name   string          `json:"name"`
 	Amount exchange.Amount `json:"amount"`
 }
 
-// Position is a futures position as it was read.
+// Position is a futures position as read.
 type Position struct {
 	ID         int64           `json:"id"`
 	Symbol     string          `json:"symbol"`
@@ -126,11 +125,11 @@ type Position struct {
 	Close      exchange.Amount `json:"close,omitzero"`
 	Realised   exchange.Amount `json:"realised,omitzero"`
 	Liquidated bool            `json:"liquidated,omitempty"`
-	FromMS     int64           `json:"from_ms,omitempty"`  // when it was opened, to the second
-	UntilMS    int64           `json:"until_ms,omitempty"` // of one that ended: when it last changed
+	FromMS     int64           `json:"from_ms,omitempty"`  // time of opening, in seconds precision
+	UntilMS    int64           `json:"until_ms,omitempty"` // of an ended position: time of the last change
 }
 
-// Trade is one execution of a spot order, as the exchange reported it.
+// Trade is one execution of a spot order as reported by the exchange.
 type Trade struct {
 	ID       int64           `json:"id"`
 	OrderID  int64           `json:"order_id"`
@@ -140,19 +139,19 @@ type Trade struct {
 	FeeAsset string          `json:"fee_asset,omitempty"`
 }
 
-// Instrument are what the ledger needs of a symbol's rules.
+// Instrument holds the parts of a symbol's rules that the ledger needs.
 type Instrument struct {
 	Symbol       exchange.SymbolKey `json:"symbol"`
 	Base         string             `json:"base"`
 	Quote        string             `json:"quote"`
 	Unit         exchange.Amount    `json:"unit"`          // of an exchange.Quantity
 	Grid         exchange.Amount    `json:"grid"`          // every execution's value is a multiple of it
-	Step         exchange.Amount    `json:"step,omitzero"` // the least that can be traded; zero in journals of before
+	Step         exchange.Amount    `json:"step,omitzero"` // minimum tradable quantity; zero in older journals
 	FundingCap   exchange.Rate      `json:"funding_cap,omitempty"`
 	FundingHours int                `json:"funding_hours,omitempty"`
 }
 
-// InstrumentOf reads them from a symbol.
+// InstrumentOf returns the instrument of a symbol.
 func InstrumentOf(s *exchange.Symbol) Instrument {
 	return Instrument{
 		Symbol:       s.Key(),
@@ -166,24 +165,24 @@ func InstrumentOf(s *exchange.Symbol) Instrument {
 	}
 }
 
-// least is the least quantity that can be traded.
+// least returns the minimum tradable quantity.
 func (t *Instrument) least() exchange.Amount { return t.Step.Max(t.Unit) }
 
-// Balance is what one account of the ledger stands at.
+// Balance is the balance of one account of the ledger.
 type Balance struct {
 	Account  Account            `json:"account"`
 	Strategy string             `json:"strategy,omitempty"`
 	Symbol   exchange.SymbolKey `json:"symbol"`
 	Asset    string             `json:"asset"`
 	Amount   exchange.Amount    `json:"amount"`
-	Derived  bool               `json:"derived,omitempty"` // some of it is
+	Derived  bool               `json:"derived,omitempty"` // some of it is derived
 }
 
 func (b *Balance) compare(l *Line) int {
 	return cmp.Or(cmp.Compare(b.Strategy, l.Strategy), b.Symbol.Compare(l.Symbol), cmp.Compare(b.Account, l.Account), cmp.Compare(b.Asset, l.Asset))
 }
 
-// Moved is what a strategy bought and sold of a symbol: exact, from the fills.
+// Moved is the quantity that a strategy bought and sold of a symbol, exact from the fills.
 type Moved struct {
 	Strategy string
 	Symbol   exchange.SymbolKey
@@ -191,12 +190,12 @@ type Moved struct {
 	Sold     exchange.Quantity
 }
 
-// maxClosed bounds how many ended positions are remembered, so that one is
-// booked once however often the exchange reports it.
+// maxClosed bounds the remembered ended positions, so that each is booked once, however often the
+// exchange reports it.
 const maxClosed = 1_000
 
-// Ledger is one account's money and quantities, double entry. Like the Book it
-// is part of, it changes by records only.
+// Ledger is one account's money and quantities, in double entry. Like the Book that contains it, it
+// changes only by records.
 type Ledger struct {
 	balances    []Balance    // sorted by strategy, symbol, account, asset
 	moved       []Moved      // sorted by strategy, symbol
@@ -206,20 +205,20 @@ type Ledger struct {
 	futures     progress
 	spot        progress
 	positions   []Position // open at the last reading, sorted by id
-	closed      []int64    // ids of ended positions that are booked, oldest first
-	costs       []cost     // spot: what is held, sorted by symbol
+	closed      []int64    // spot: current positions, sorted by symbol
+	costs       []cost     // changes that no transfer explains yet, oldest first
 	unexplained []openItem // that no transfer explains yet, oldest first
 	declared    []openItem // transfers that no wallet has shown yet, oldest first
 	taker       exchange.Rate
 	maker       exchange.Rate
 }
 
-// progress is how far one market's wallet is booked.
+// progress is the state of one market's booking.
 type progress struct {
 	opened   bool
 	traded   bool  // something filled since the last reading
-	unstable bool  // the last reading was not seen to stand still
-	openedMS int64 // when the wallet was taken over
+	unstable bool  // the last reading was not confirmed as consistent
+	openedMS int64 // time at which the wallet was taken over
 	atMS     int64 // of the last reading
 }
 
@@ -227,21 +226,21 @@ type progress struct {
 type owner struct {
 	symbol   exchange.SymbolKey
 	strategy string
-	fundedMS int64 // when funding was last booked
-	takes    bool  // futures: since the last reading, orders that take have filled
+	fundedMS int64 // time of the last booked funding
+	takes    bool  // futures: taking orders have filled since the last reading
 	rests    bool  // futures: orders that may rest have filled
 }
 
-// pending is what filled of one spot placement and is not booked yet.
+// pending is the unbooked fill of one spot placement.
 type pending struct {
 	clientOrderID string
 	orderID       int64
 	strategy      string
 	symbol        exchange.SymbolKey
 	buy           bool
-	before        exchange.Quantity // filled before the wallet was taken over: it is in there
+	before        exchange.Quantity // filled before the wallet was taken over, and included in it
 	quantity      exchange.Quantity // filled, not booked
-	trades        []int64           // booked already
+	trades        []int64           // already booked
 	final         bool              // no more can fill
 }
 
@@ -251,16 +250,16 @@ func New() (*Ledger, Writer) {
 	return l, Writer{l}
 }
 
-// Writer changes a ledger: who has it applies records, nobody else does.
+// Writer changes a ledger. Only its owner applies records.
 type Writer struct{ l *Ledger }
 
-// Fill takes what filled of an order: every fill once.
+// Fill books an order's new fill. Each fill must be passed once.
 func (w Writer) Fill(o *Order, grown exchange.Quantity) { w.l.fill(o, grown) }
 
-// End notes that an order cannot fill any more.
+// End records that an order can no longer fill.
 func (w Writer) End(clientOrderID string, orderID int64) { w.l.end(clientOrderID, orderID) }
 
-// Post books a posting: its lines, and how far the market is booked then.
+// Post books a posting: its lines, and the market's progress.
 func (w Writer) Post(p *Posting) { w.l.post(p) }
 
 // Declare books a transfer that a person declares.
@@ -269,10 +268,11 @@ func (w Writer) Declare(t *Transfer, atMS int64) { w.l.declare(t, atMS) }
 // Balances returns every account, sorted by strategy, symbol, account and asset.
 func (l *Ledger) Balances() []Balance { return l.balances }
 
-// Quantities returns what every strategy bought and sold, sorted by strategy and symbol.
+// Quantities returns the quantities bought and sold by every strategy, sorted by strategy and
+// symbol.
 func (l *Ledger) Quantities() []Moved { return l.moved }
 
-// Sum adds up one account of a strategy in an asset; on all symbols.
+// Sum returns the sum of one account of a strategy in an asset, over all symbols.
 func (l *Ledger) Sum(account Account, strategy, asset string) (sum exchange.Amount) {
 	for i := range l.balances {
 		if b := &l.balances[i]; b.Account == account && b.Strategy == strategy && b.Asset == asset {
@@ -282,8 +282,8 @@ func (l *Ledger) Sum(account Account, strategy, asset string) (sum exchange.Amou
 	return sum
 }
 
-// Unexplained returns what no entry explains, by market and asset. What was declared and no
-// wallet has shown yet is not part of it.
+// Unexplained returns the changes that no entry explains, by market and asset. It excludes
+// declarations that no wallet has shown yet.
 func (l *Ledger) Unexplained() (all []Balance) {
 	for i := range l.balances {
 		b := l.balances[i]
@@ -304,7 +304,7 @@ func (l *Ledger) progress(market exchange.Market) *progress {
 	return &l.futures
 }
 
-// wallet is what the ledger says a wallet holds.
+// wallet returns the ledger's balance of a wallet.
 func (l *Ledger) wallet(market exchange.Market, asset string) exchange.Amount {
 	line := Line{Account: Wallet, Symbol: exchange.SymbolKey{Market: market}, Asset: asset}
 	i, found := slices.BinarySearchFunc(l.balances, &line, func(b Balance, l *Line) int { return b.compare(l) })
@@ -314,7 +314,7 @@ func (l *Ledger) wallet(market exchange.Market, asset string) exchange.Amount {
 	return l.balances[i].Amount
 }
 
-// Instrument returns a symbol's terms, as the ledger knows them.
+// Instrument returns the ledger's terms of a symbol.
 func (l *Ledger) Instrument(key exchange.SymbolKey) (Instrument, bool) {
 	i, found := slices.BinarySearchFunc(l.instruments, key, func(t Instrument, k exchange.SymbolKey) int { return t.Symbol.Compare(k) })
 	if !found {
@@ -331,7 +331,7 @@ func (l *Ledger) learn(instrument Instrument) {
 	l.instruments[i] = instrument
 }
 
-// owner returns a symbol's, made when it is new.
+// owner returns a symbol's owner and creates it if it is new.
 func (l *Ledger) owner(key exchange.SymbolKey) *owner {
 	i, found := slices.BinarySearchFunc(l.owners, key, func(o owner, k exchange.SymbolKey) int { return o.symbol.Compare(k) })
 	if !found {
@@ -340,8 +340,8 @@ func (l *Ledger) owner(key exchange.SymbolKey) *owner {
 	return &l.owners[i]
 }
 
-// Awaits reports whether something of a symbol that botd traded is not booked yet:
-// it moved since the last reading, or a position of it was open then.
+// Awaits reports whether part of botd's trading on a symbol is not booked yet: the symbol moved
+// since the last reading, or had an open position then.
 func (l *Ledger) Awaits(key exchange.SymbolKey) bool {
 	if key.Market == exchange.Spot {
 		return slices.ContainsFunc(l.pending, func(p pending) bool { return p.symbol == key && !p.settled() })
@@ -352,15 +352,15 @@ func (l *Ledger) Awaits(key exchange.SymbolKey) bool {
 	})
 }
 
-// Order is one of botd's orders, as far as money is concerned.
+// Order is the part of one of botd's orders that concerns money.
 type Order struct {
 	ClientOrderID string
-	OrderID       int64 // the exchange's; 0 while it is not known
+	OrderID       int64 // the exchange's id; 0 while unknown
 	Strategy      string
 	Purpose       placement.Purpose
 	Symbol        exchange.SymbolKey
 	Side          exchange.Side
-	Rests         bool              // it may rest in the order book, for the maker's fee
+	Rests         bool              // it may rest in the order book and pay the maker fee
 	Filled        exchange.Quantity // cumulative
 }
 
@@ -380,7 +380,7 @@ func (l *Ledger) fill(o *Order, grown exchange.Quantity) {
 	}
 }
 
-// move adds up what a strategy bought or sold.
+// move adds a quantity bought or sold by a strategy.
 func (l *Ledger) move(strategy string, key exchange.SymbolKey, side exchange.Side, grown exchange.Quantity) {
 	i, found := slices.BinarySearchFunc(l.moved, &Moved{Strategy: strategy, Symbol: key}, func(a Moved, b *Moved) int {
 		return cmp.Or(cmp.Compare(a.Strategy, b.Strategy), a.Symbol.Compare(b.Symbol))
@@ -395,19 +395,19 @@ func (l *Ledger) move(strategy string, key exchange.SymbolKey, side exchange.Sid
 	}
 }
 
-// Opened reports whether a market's wallet was taken over.
+// Opened reports whether a market's wallet has been taken over.
 func (l *Ledger) Opened(market exchange.Market) bool { return l.progress(market).opened }
 
-// Untouched reports whether a market's wallet is yet to be taken over, and
-// nothing was traded there.
+// Untouched reports whether a market's wallet has not been taken over and nothing has been traded
+// there.
 func (l *Ledger) Untouched(market exchange.Market) bool {
 	return !l.Opened(market) && !l.progress(market).traded
 }
 
-// Booked reports whether an ended position is booked.
+// Booked reports whether an ended position has been booked.
 func (l *Ledger) Booked(id int64) bool { return slices.Contains(l.closed, id) }
 
-// Due reports whether a reading has something that is not booked.
+// Due reports whether a reading contains anything unbooked.
 func (l *Ledger) Due(r *Reading) bool {
 	progress := l.progress(r.Market)
 	if !progress.opened || progress.traded && r.Market == exchange.Futures ||
@@ -422,8 +422,7 @@ func (l *Ledger) Due(r *Reading) bool {
 	return r.Market == exchange.Futures && !slices.Equal(l.positions, r.Open)
 }
 
-// Lines returns the bookings of a reading, given all records before it. It changes
-// nothing.
+// Lines returns the bookings of a reading, given all earlier records. It changes nothing.
 func (l *Ledger) Lines(r *Reading) []Line {
 	if !l.progress(r.Market).opened {
 		return opening(r)
@@ -434,8 +433,8 @@ func (l *Ledger) Lines(r *Reading) []Line {
 	return l.futuresLines(r)
 }
 
-// Plausible reports whether a unstable reading can be of one moment: all of it is
-// explained, and on futures by fees that are about as they usually are.
+// Plausible reports whether an unstable reading can be consistent: all of it is explained, and on
+// futures by fees close to the usual ones.
 func (l *Ledger) Plausible(r *Reading, lines []Line) bool {
 	if slices.ContainsFunc(lines, func(l Line) bool { return l.Account == Unexplained }) {
 		return false
@@ -443,7 +442,7 @@ func (l *Ledger) Plausible(r *Reading, lines []Line) bool {
 	return r.Market == exchange.Spot || !l.futures.opened || l.usual(r)
 }
 
-// opening takes over what is there.
+// opening takes over the existing balances.
 func opening(r *Reading) (lines []Line) {
 	for _, a := range r.Wallet {
 		lines = transfer(lines, r.Market, a, Transferred)
@@ -451,7 +450,7 @@ func opening(r *Reading) (lines []Line) {
 	return lines
 }
 
-// transfer adds what a wallet has more, or less, and the account it comes from.
+// transfer adds a wallet change and its counterpart.
 func transfer(lines []Line, market exchange.Market, a Asset, from Account) []Line {
 	if a.Amount.IsZero() {
 		return lines

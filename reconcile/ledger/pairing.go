@@ -2,39 +2,39 @@ package ledger
 
 import "botd/exchange"
 
-// Pairing pairs executions, from flat to flat. Backtests and the journal's
-// reports of live trading use it alike.
+// Pairing pairs executions from flat to flat. Backtests and the journal's reports of live trading
+// use it alike.
 type Pairing struct {
-	Side    exchange.Side   // of the first
+	Side    exchange.Side   // side of the first execution
 	Held    exchange.Amount // signed, of the base asset
 	Bought  exchange.Amount // of the base asset
 	Sold    exchange.Amount
 	Paid    exchange.Amount // value bought
 	Taken   exchange.Amount // value sold
-	Fees    exchange.Amount // all of them, by their worth
+	Fees    exchange.Amount // worth of all fees
 	Charged exchange.Amount // the part of the fees that left the wallet in the quote asset
 }
 
-// Execution is one fill as a round trip counts it.
+// Execution is one fill as counted in a round trip.
 type Execution struct {
 	Side     exchange.Side
 	Quantity exchange.Amount // of the base asset
 	Value    exchange.Amount // in the quote asset
-	Fee      exchange.Amount // in the asset it was taken in
+	Fee      exchange.Amount // in the asset of the fee
 	Worth    exchange.Amount // of the fee, in the quote asset
-	InBase   bool            // the fee was taken from what was bought
+	InBase   bool            // the fee was deducted from the purchased asset
 }
 
 // Begun reports whether anything was executed.
 func (t *Pairing) Begun() bool { return !t.Bought.IsZero() || !t.Sold.IsZero() }
 
-// Execute takes the next execution.
+// Execute adds the next execution.
 func (t *Pairing) Execute(x *Execution) {
 	if !t.Begun() {
 		t.Side = x.Side
 	}
 	t.Fees = t.Fees.Add(x.Worth)
-	if x.InBase { // the asset is not held, and shows as less sold
+	if x.InBase { // the fee is not held, and appears as less sold
 		t.Held = t.Held.Sub(x.Fee)
 	} else {
 		t.Charged = t.Charged.Add(x.Fee)
@@ -46,15 +46,15 @@ func (t *Pairing) Execute(x *Execution) {
 	}
 }
 
-// Flat reports whether it is over: less is left than can be traded.
+// Flat reports whether the round trip is over: the rest is below the minimum tradable quantity.
 func (t *Pairing) Flat(step exchange.Amount) bool {
 	return !t.Bought.IsZero() && !t.Sold.IsZero() && t.Held.Abs().Less(step)
 }
 
-// Net is what it brought, without funding.
+// Net returns the profit without funding.
 func (t *Pairing) Net() exchange.Amount { return t.Taken.Sub(t.Paid).Sub(t.Charged) }
 
-// Prices are the mean prices of entry and exit.
+// Prices returns the mean prices of entry and exit.
 func (t *Pairing) Prices() (entry, exit exchange.Amount) {
 	entry, exit = mean(t.Paid, t.Bought), mean(t.Taken, t.Sold)
 	if t.Side == exchange.Sell {
@@ -63,15 +63,16 @@ func (t *Pairing) Prices() (entry, exit exchange.Amount) {
 	return entry, exit
 }
 
-// Stock is what is held on spot of a base asset, and what it cost. Less than can be traded is left of most round trips,
-// since fees are taken from what is bought: it goes into the next one at its cost.
+// Stock is the spot position in a base asset and its cost. Most round trips leave less than can be
+// traded, because fees are deducted from purchases; the next round trip starts with it at its cost.
 type Stock struct {
 	Quantity exchange.Amount // base
 	Paid     exchange.Amount // quote
 }
 
-// Move takes the next execution, and returns the price difference alone that it realised: of a sale, beyond what was sold
-// had cost. What is sold beyond the stock was there before, and makes no profit.
+// Move adds the next execution and returns the realized price difference: of a sale, the proceeds
+// less the cost of the sold quantity. A quantity sold beyond the stock was there before and makes
+// no profit.
 func (s *Stock) Move(x *Execution) (realised exchange.Amount) {
 	switch own := x.Quantity.Min(s.Quantity); {
 	case x.Side == exchange.Buy:
@@ -81,13 +82,13 @@ func (s *Stock) Move(x *Execution) (realised exchange.Amount) {
 		realised = x.Value.MulQuo(own, x.Quantity).Sub(paid)
 		s.Quantity, s.Paid = s.Quantity.Sub(own), s.Paid.Sub(paid)
 	}
-	if x.InBase { // valued at its execution's price
+	if x.InBase { // valued at the execution's price
 		s.Quantity, s.Paid = s.Quantity.Sub(x.Fee), s.Paid.Sub(x.Worth)
 	}
 	return realised
 }
 
-// mean is a mean price with 18 places, cut towards zero.
+// mean returns a mean price with 18 places, truncated towards zero.
 func mean(value, quantity exchange.Amount) exchange.Amount {
 	if quantity.IsZero() {
 		return exchange.Amount{}

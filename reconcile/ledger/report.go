@@ -7,32 +7,32 @@ import (
 	"botd/exchange"
 )
 
-// Report is a ledger as people and programs read it.
+// Report is a ledger in the form that people and programs read.
 type Report struct {
 	Strategies  []Row        `json:"strategies"`
 	Accounts    []AccountRow `json:"accounts"`
-	Unexplained []AccountRow `json:"unexplained"`        // what the wallets have changed beyond all fills, fees and funding
-	Declared    []AccountRow `json:"declared,omitempty"` // transfers that a person declared and no wallet has shown yet
-	FuturesMS   int64        `json:"futures_ms"`         // up to when that market is booked; 0 for not at all
+	Unexplained []AccountRow `json:"unexplained"`        // wallet changes beyond all fills, fees and funding
+	Declared    []AccountRow `json:"declared,omitempty"` // declared transfers that no wallet has shown yet
+	FuturesMS   int64        `json:"futures_ms"`         // time up to which the market is booked; 0 for not at all
 	SpotMS      int64        `json:"spot_ms"`
 }
 
-// Row is what one strategy has done on one symbol.
+// Row is the trading of one strategy on one symbol.
 type Row struct {
-	Strategy string          `json:"strategy"` // empty for what no strategy of botd's did
+	Strategy string          `json:"strategy"` // empty for trading by no strategy of botd's
 	Market   exchange.Market `json:"market"`
 	Symbol   string          `json:"symbol"`
 	Bought   exchange.Amount `json:"bought"` // base, exact
 	Sold     exchange.Amount `json:"sold"`
-	Asset    string          `json:"asset"`    // of what follows
-	Realised exchange.Amount `json:"realised"` // profit, price difference alone
+	Asset    string          `json:"asset"`    // of the following amounts
+	Realised exchange.Amount `json:"realised"` // profit from the price difference only
 	Fees     exchange.Amount `json:"fees"`     // paid
 	Funding  exchange.Amount `json:"funding"`  // net paid
-	Net      exchange.Amount `json:"net"`      // realised without fees and funding
-	Derived  bool            `json:"derived"`  // the money follows from realizedPNL, entryPrice and the wallet; else it is as reported
+	Net      exchange.Amount `json:"net"`      // realized profit less fees and funding
+	Derived  bool            `json:"derived"`  // the money is derived from realizedPNL, entryPrice and the wallet; otherwise it is as reported
 }
 
-// AccountRow is what one account of the ledger stands at.
+// AccountRow is the balance of one account of the ledger.
 type AccountRow struct {
 	Account  Account         `json:"account"`
 	Strategy string          `json:"strategy"`
@@ -68,8 +68,8 @@ func (l *Ledger) Report() Report {
 	return r
 }
 
-// open lists what is unexplained, and what is declared and not seen: each as a change of the
-// wallet. Where it came from is negative.
+// open lists unexplained changes, and declared ones that have not appeared yet, as wallet changes.
+// Their source is negative.
 func (r *Report) open(l *Ledger, row AccountRow) {
 	declared := l.Declared(row.Market, row.Asset)
 	if row.Amount = declared.Sub(row.Amount); !row.Amount.IsZero() {
@@ -81,7 +81,7 @@ func (r *Report) open(l *Ledger, row AccountRow) {
 	}
 }
 
-// row returns a strategy's, made when it is new.
+// row returns a strategy's row and creates it if it is new.
 func (r *Report) row(strategy string, key exchange.SymbolKey, asset string) *Row {
 	wanted := Row{Strategy: strategy, Market: key.Market, Symbol: key.Name, Asset: asset}
 	i, found := slices.BinarySearchFunc(r.Strategies, wanted, func(a, b Row) int {

@@ -7,50 +7,50 @@ import (
 	"botd/reconcile/placement"
 )
 
-// RoundTrip is a closed round trip, by the journal.
+// RoundTrip is a closed round trip as recorded in the journal.
 type RoundTrip struct {
-	Strategy   string // empty for what no strategy of botd's did
+	Strategy   string // empty for trading by no strategy of botd's
 	Symbol     exchange.SymbolKey
-	Asset      string // of the money
+	Asset      string // asset of the money
 	PositionID int64  // futures
 	Side       exchange.Side
 	Quantity   exchange.Amount // of the base asset
 	Entry      exchange.Amount // mean prices
 	Exit       exchange.Amount
-	Realised   exchange.Amount // price difference alone
+	Realised   exchange.Amount // price difference only
 	Fees       exchange.Amount
 	Funding    exchange.Amount // paid
 	EnteredMS  int64
 	LeftMS     int64
-	By         placement.Purpose // of what ended it; 0 where it was no order of botd's
+	By         placement.Purpose // purpose of the order that ended it; 0 if no order of botd's did
 	Liquidated bool
-	Derived    bool // fees and funding follow from the wallet; else as reported
-	Whole      bool // false: a part of the money is not known
+	Derived    bool // fees and funding are derived from the wallet; otherwise as reported
+	Whole      bool // false: part of the money is unknown
 }
 
-// Net is the profit without fees and funding.
+// Net returns the profit less fees and funding.
 func (t *RoundTrip) Net() exchange.Amount { return t.Realised.Sub(t.Fees).Sub(t.Funding) }
 
 // maxEnded bounds the ended orders whose executions may still be reported.
 const maxEnded = 1_000
 
-// RoundTrips finds the round trips of strategies in the records of a journal, given each
-// once and in order. On futures the exchange reports an ended position with its prices and its
-// profit, and the ledger has the costs; on spot it reports each execution.
+// RoundTrips finds the round trips of strategies in the records of a journal, which must be passed
+// once each, in order. On futures the exchange reports an ended position with its prices and its
+// profit, and the ledger contributes the costs; on spot it reports each execution.
 type RoundTrips struct {
 	orders      map[string]*Order
 	byID        map[int64]*Order // spot
 	ended       []string         // of the orders, oldest first
 	symbols     []*tripSymbol    // sorted by symbol
 	instruments []Instrument
-	opened      bool // the futures wallet was taken over
+	opened      bool // the futures wallet has been taken over
 }
 
 // tripSymbol holds the open round trip of a symbol.
 type tripSymbol struct {
 	key      exchange.SymbolKey
-	filling  span     // by botd's own fills
-	spans    []span   // closed spans whose position was not reported yet
+	filling  span     // round trip of botd's own fills
+	spans    []span   // closed spans whose position has not been reported yet
 	position Position // futures: open at the last reading
 	fees     exchange.Amount
 	funding  exchange.Amount
@@ -58,32 +58,32 @@ type tripSymbol struct {
 	spot     spotTrip
 }
 
-// span is a round trip by quantities alone, as futures fills report it.
+// span is a round trip in quantities only, as futures fills report it.
 type span struct {
 	strategy string
 	by       placement.Purpose
 	net      exchange.Quantity // signed
-	opened   exchange.Quantity // all that was opened
-	reported bool              // its position was
+	opened   exchange.Quantity // total quantity opened
+	reported bool              // its position has been reported
 }
 
-// spotTrip is the round trip under way on a spot symbol.
+// spotTrip is the current round trip on a spot symbol.
 type spotTrip struct {
 	Pairing
 	strategy  string
 	by        placement.Purpose
 	enteredMS int64
-	stock     Stock           // also between two round trips
-	realised  exchange.Amount // price difference alone
-	odd       bool            // a part of its money is not known
+	stock     Stock           // kept between two round trips
+	realised  exchange.Amount // price difference only
+	odd       bool            // part of its money is unknown
 }
 
-// NewRoundTrips knows of none.
+// NewRoundTrips returns an empty RoundTrips.
 func NewRoundTrips() *RoundTrips {
 	return &RoundTrips{orders: map[string]*Order{}, byID: map[int64]*Order{}}
 }
 
-// Send takes an order that was journalled, or found on the exchange, and keeps it.
+// Send stores an order that was journalled or found on the exchange.
 func (t *RoundTrips) Send(o *Order) {
 	t.orders[o.ClientOrderID] = o
 	t.identify(o, o.OrderID)
@@ -115,8 +115,7 @@ func (t *RoundTrips) instrumentOf(key exchange.SymbolKey) Instrument {
 	return Instrument{}
 }
 
-// Advance takes what an order has filled, its exchange id where it is known, and
-// whether it has ended.
+// Advance updates an order's fill, its exchange id if known, and whether it has ended.
 func (t *RoundTrips) Advance(clientOrderID string, orderID int64, filled exchange.Quantity, ended bool) {
 	o := t.orders[clientOrderID]
 	if o == nil {
@@ -141,10 +140,10 @@ func (t *RoundTrips) Advance(clientOrderID string, orderID int64, filled exchang
 	}
 }
 
-// fill takes what filled of an order on futures.
+// fill adds an order's new fill on futures.
 func (s *tripSymbol) fill(o *Order, grown exchange.Quantity) {
 	f := s.move(grown * exchange.Quantity(o.Side.Sign()))
-	if f.strategy == "" { // what was adopted is the strategy's that goes on with it
+	if f.strategy == "" { // an adopted position belongs to the strategy that continues with it
 		f.strategy = o.Strategy
 	}
 	if !o.Purpose.Opens() {
@@ -153,7 +152,7 @@ func (s *tripSymbol) fill(o *Order, grown exchange.Quantity) {
 	s.over()
 }
 
-// move changes what is held; what makes it larger was opened.
+// move changes the position; an increase counts as opened.
 func (s *tripSymbol) move(by exchange.Quantity) *span {
 	f := &s.filling
 	if f.net == 0 {
@@ -165,7 +164,7 @@ func (s *tripSymbol) move(by exchange.Quantity) *span {
 	return f
 }
 
-// over stores a span that is flat again until its position is reported.
+// over stores a span that is flat again, until its position is reported.
 func (s *tripSymbol) over() {
 	if f := &s.filling; f.net == 0 && f.opened != 0 {
 		if !f.reported {
@@ -175,7 +174,7 @@ func (s *tripSymbol) over() {
 	}
 }
 
-// Adopt takes a change of the position that no order of botd's made.
+// Adopt applies a change of the position that no order of botd's made.
 func (t *RoundTrips) Adopt(key exchange.SymbolKey, quantity exchange.Quantity) {
 	s := t.symbol(key)
 	if key.Market == exchange.Futures {
@@ -188,7 +187,7 @@ func (t *RoundTrips) Adopt(key exchange.SymbolKey, quantity exchange.Quantity) {
 	}
 }
 
-// Post takes a posting of the ledger and returns the round trips that it ends.
+// Post applies a posting of the ledger and returns the round trips that it ends.
 func (t *RoundTrips) Post(p *Posting) (ended []RoundTrip) {
 	for _, instrument := range p.Reading.Instruments {
 		t.instruments = append(slices.DeleteFunc(t.instruments, func(old Instrument) bool { return old.Symbol == instrument.Symbol }), instrument)

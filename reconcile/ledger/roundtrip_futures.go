@@ -6,13 +6,13 @@ import (
 	"botd/exchange"
 )
 
-// futures takes what a reading of the futures market reports of positions.
+// futures applies the positions in a reading of the futures market.
 func (t *RoundTrips) futures(e *Posting) (ended []RoundTrip) {
 	first := !t.opened
 	t.opened = true
 	for _, name := range positionSymbols(&e.Reading, t.symbols) {
 		s := t.symbol(exchange.SymbolKey{Market: exchange.Futures, Name: name})
-		if first { // what ended before the wallet was taken over is not in the books
+		if first { // positions that ended before the wallet was taken over are not in the books
 			s.position, s.whole = positionOf(e.Reading.Open, name), false
 			continue
 		}
@@ -21,8 +21,8 @@ func (t *RoundTrips) futures(e *Posting) (ended []RoundTrip) {
 	return ended
 }
 
-// positionSymbols are the symbols that a reading is about, sorted: those it names, and
-// those of which a position was open.
+// positionSymbols returns the symbols that a reading concerns, sorted: those it names, and those
+// with an open position.
 func positionSymbols(r *Reading, known []*tripSymbol) (names []string) {
 	for _, s := range known {
 		if s.position.ID != 0 {
@@ -47,8 +47,7 @@ func positionOf(positions []Position, symbol string) Position {
 	return Position{}
 }
 
-// read takes a reading's rows of one symbol: the positions that ended are round
-// trips, with their costs.
+// read applies a reading's rows of one symbol: ended positions become round trips with their costs.
 func (s *tripSymbol) read(e *Posting, instrument Instrument) (ended []RoundTrip) {
 	var positions []Position
 	for i := range e.Reading.Closed {
@@ -104,8 +103,8 @@ func tripOf(g *Position, key exchange.SymbolKey) RoundTrip {
 	return trip
 }
 
-// shares divides what was paid on the symbol among the positions it was paid for:
-// fees by what was traded of each, funding by what each held. Mostly it is one.
+// shares divides the amounts paid on the symbol among the positions they were paid for: fees by
+// traded value, funding by held value. Usually there is one position.
 func (s *tripSymbol) shares(e *Posting, positions []Position) (fees, funding []exchange.Amount) {
 	fees, funding = make([]exchange.Amount, len(positions)), make([]exchange.Amount, len(positions))
 	var paid, funded, traded, held exchange.Amount
@@ -130,7 +129,7 @@ func (s *tripSymbol) shares(e *Posting, positions []Position) (fees, funding []e
 	return fees, funding
 }
 
-// traded is the value of what was traded of a position since the last reading.
+// traded returns the value of a position's trades since the last reading.
 func (s *tripSymbol) traded(g *Position) exchange.Amount {
 	var before Position
 	if g.ID == s.position.ID {
@@ -141,16 +140,16 @@ func (s *tripSymbol) traded(g *Position) exchange.Amount {
 	return g.value(opened).Abs().Add(g.proceeds(g.value(exited), g.Realised.Sub(before.Realised)).Abs())
 }
 
-// attribute finds whose a position was, and what ended it, by botd's own fills.
+// attribute finds a position's strategy, and the order that ended it, from botd's own fills.
 func (s *tripSymbol) attribute(trip *RoundTrip, g *Position, instrument Instrument) {
 	same := func(o *span) bool { return instrument.Unit.Mul(int64(o.opened)) == g.Opened }
 	switch i := slices.IndexFunc(s.spans, func(o span) bool { return same(&o) }); {
 	case i >= 0:
 		trip.Strategy, trip.By = s.spans[i].strategy, s.spans[i].by
-		s.spans = slices.Delete(s.spans, 0, i+1) // earlier ones belong to positions that are never reported
+		s.spans = slices.Delete(s.spans, 0, i+1) // earlier ones belong to positions that will never be reported
 	case s.filling.opened != 0 && same(&s.filling): // ended by no order of botd's, or by one not fetched yet
 		trip.Strategy, s.filling.reported = s.filling.strategy, true
-	case len(s.spans) > 0: // somebody else had a part in it
+	case len(s.spans) > 0: // another party contributed to it
 		trip.Strategy = s.spans[0].strategy
 		s.spans = slices.Delete(s.spans, 0, 1)
 	}

@@ -2,7 +2,7 @@ package ledger
 
 import "botd/exchange"
 
-// executions takes the executions of a reading of the spot wallet.
+// executions applies the executions in a reading of the spot wallet.
 func (t *RoundTrips) executions(r *Reading) (ended []RoundTrip) {
 	for i := range r.Trades {
 		x := &r.Trades[i]
@@ -22,9 +22,9 @@ func (t *RoundTrips) executions(r *Reading) (ended []RoundTrip) {
 	return ended
 }
 
-// execute takes one execution. What is sold beyond what was bought was there before,
-// and is no part of it. Less than can be traded is left of most round trips: it is
-// taken into the next one at its cost, as in the ledger.
+// execute applies one execution. A quantity sold beyond the purchases was there before and does not
+// count. Most round trips leave less than can be traded; the next one starts with it at its cost,
+// as in the ledger.
 func (s *tripSymbol) execute(o *Order, x *Trade, instrument Instrument, atMS int64) (trip RoundTrip, over bool) {
 	open, quantity := &s.spot, x.Quantity
 	if o.Side == exchange.Sell {
@@ -42,7 +42,7 @@ func (s *tripSymbol) execute(o *Order, x *Trade, instrument Instrument, atMS int
 	case instrument.Base:
 		e.InBase, e.Worth = true, x.Price.MulQuo(x.Fee, unit)
 	case instrument.Quote, "":
-	default: // a third asset, of unknown worth
+	default: // a third asset of unknown worth
 		e.Fee, e.Worth, open.odd = exchange.Amount{}, exchange.Amount{}, true
 	}
 	open.Execute(&e)

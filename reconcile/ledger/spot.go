@@ -7,7 +7,7 @@ import (
 	"botd/exchange"
 )
 
-// cost is what a strategy holds of a spot symbol, and what it paid for it.
+// cost is a strategy's position in a spot symbol and its cost.
 type cost struct {
 	symbol   exchange.SymbolKey
 	quantity exchange.Amount // base
@@ -22,7 +22,8 @@ func (l *Ledger) costOf(key exchange.SymbolKey) cost {
 	return l.costs[i]
 }
 
-// Held is what was bought on spot of a symbol's base asset and is still held, as far as it is booked.
+// Held returns the part of a symbol's base asset that was bought on spot and is still held, as far
+// as it is booked.
 func (l *Ledger) Held(key exchange.SymbolKey) exchange.Amount { return l.costOf(key).quantity }
 
 func (l *Ledger) setCost(c cost) {
@@ -33,7 +34,7 @@ func (l *Ledger) setCost(c cost) {
 	l.costs[i] = c
 }
 
-// wait keeps an order until its executions are reported.
+// wait stores an order until its executions are reported.
 func (l *Ledger) wait(o *Order, grown exchange.Quantity) {
 	i := slices.IndexFunc(l.pending, func(w pending) bool { return w.clientOrderID == o.ClientOrderID })
 	if i < 0 {
@@ -47,8 +48,8 @@ func (l *Ledger) wait(o *Order, grown exchange.Quantity) {
 	l.pending[i].orderID = o.OrderID
 }
 
-// settled reports whether there is nothing to ask for: all that filled is booked,
-// or the exchange's id of the order is not known.
+// settled reports whether nothing needs to be requested: all fills are booked, or the exchange's
+// order id is unknown.
 func (p *pending) settled() bool { return p.quantity == 0 || p.orderID == 0 }
 
 // WantsTrades returns the spot orders whose executions are not all booked.
@@ -62,17 +63,17 @@ func (l *Ledger) WantsTrades() (orders []SpotOrder) {
 	return orders
 }
 
-// SpotOrder is a spot order with executions that are not booked.
+// SpotOrder is a spot order with unbooked executions.
 type SpotOrder struct {
 	Symbol   string
 	OrderID  int64
-	Before   exchange.Quantity // of its first executions, which the wallet that was taken over held
+	Before   exchange.Quantity // its first executions, which the taken-over wallet included
 	Quantity exchange.Quantity // filled, not booked
-	Booked   []int64           // its trades that are
+	Booked   []int64           // its booked trades
 }
 
-// spotLines books executions as they were reported; any further change of the wallet
-// is unexplained, except for an asset that no reading had before.
+// spotLines books executions as reported. Any further wallet change is unexplained, except for an
+// asset that no reading had before.
 func (l *Ledger) spotLines(r *Reading) []Line {
 	b := spotBooking{ledger: l, reading: r}
 	for i := range r.Trades {
@@ -87,9 +88,9 @@ func (l *Ledger) spotLines(r *Reading) []Line {
 		}
 		rest := a.Amount.Sub(l.wallet(exchange.Spot, a.Name)).Sub(moved)
 		switch {
-		case !l.counts(a.Name): // a strategy has begun to trade it: what is there is taken over
+		case !l.counts(a.Name): // a strategy has begun to trade it: the existing balance is taken over
 			b.lines = transfer(b.lines, exchange.Spot, Asset{a.Name, rest}, Transferred)
-		case l.movedAlone(r) && !rest.IsZero(): // nothing was traded: it came from outside, or went there
+		case l.movedAlone(r) && !rest.IsZero(): // nothing was traded: an external transfer
 			b.lines = append(b.lines, Line{Account: Wallet, Symbol: exchange.SymbolKey{Market: exchange.Spot}, Asset: a.Name, Amount: rest})
 			b.lines = l.outside(b.lines, exchange.Spot, a.Name, rest.Neg())
 		default:
@@ -99,8 +100,8 @@ func (l *Ledger) spotLines(r *Reading) []Line {
 	return b.lines
 }
 
-// movedAlone reports whether nothing was traded since the last reading and one asset alone
-// has changed: a trade that is not known yet changes two.
+// movedAlone reports whether nothing was traded since the last reading and only one asset has
+// changed. An unknown trade would change two.
 func (l *Ledger) movedAlone(r *Reading) bool {
 	changed := 0
 	for _, a := range r.Wallet {
@@ -111,14 +112,14 @@ func (l *Ledger) movedAlone(r *Reading) bool {
 	return changed == 1 && len(r.Trades) == 0 && len(l.pending) == 0 && !r.Partial && !r.Unstable
 }
 
-// counts reports whether an asset of the spot wallet was in a reading that is booked.
+// counts reports whether a booked reading contained an asset of the spot wallet.
 func (l *Ledger) counts(asset string) bool {
 	return slices.ContainsFunc(l.instruments, func(t Instrument) bool {
 		return t.Symbol.Market == exchange.Spot && (t.Base == asset || t.Quote == asset)
 	})
 }
 
-// spotBooking is one reading's trades on their way into lines.
+// spotBooking converts one reading's trades to lines.
 type spotBooking struct {
 	ledger  *Ledger
 	reading *Reading
@@ -134,8 +135,8 @@ func (b *spotBooking) cost(key exchange.SymbolKey) *cost {
 	return &b.costs[i]
 }
 
-// trade books one execution: base against what was traded, quote against the
-// holding at its cost, the difference of a sale as profit, and its fee.
+// trade books one execution: base against the traded quantity, quote against the holding at its
+// cost, the difference of a sale as profit, and its fee.
 func (b *spotBooking) trade(t *Trade) {
 	i := slices.IndexFunc(b.ledger.pending, func(p pending) bool { return p.orderID == t.OrderID })
 	if i < 0 {
@@ -169,8 +170,8 @@ func (b *spotBooking) trade(t *Trade) {
 	b.fee(put, p, &instrument, c, t)
 }
 
-// sold takes a sale out of what is held. What is sold beyond it was there
-// before: it is brought in at the price it is sold for, without profit.
+// sold subtracts a sale from the holding. A quantity sold beyond it was there before: it is brought
+// in at its sale price, without profit.
 func (b *spotBooking) sold(
 	put func(Account, string, string, exchange.Amount),
 	p *pending,
@@ -191,8 +192,8 @@ func (b *spotBooking) sold(
 	c.quantity, c.paid = c.quantity.Sub(own), c.paid.Sub(paid)
 }
 
-// fee books a fee in its asset. One in the base asset is valued at the
-// execution's price and taken out of what is held.
+// fee books a fee in its asset. A fee in the base asset is valued at the execution's price and
+// subtracted from the holding.
 func (b *spotBooking) fee(put func(Account, string, string, exchange.Amount), p *pending, instrument *Instrument, c *cost, t *Trade) {
 	put(Wallet, "", t.FeeAsset, t.Fee.Neg())
 	if t.FeeAsset != instrument.Base {
@@ -206,7 +207,7 @@ func (b *spotBooking) fee(put func(Account, string, string, exchange.Amount), p 
 	c.quantity, c.paid = c.quantity.Sub(t.Fee.Min(c.quantity)), c.paid.Sub(value)
 }
 
-// bookSpot moves the ledger on to a reading.
+// bookSpot advances the ledger to a reading.
 func (l *Ledger) bookSpot(r *Reading) {
 	b := spotBooking{ledger: l, reading: r}
 	for i := range r.Trades {
@@ -225,8 +226,8 @@ func (l *Ledger) bookSpot(r *Reading) {
 	for _, c := range b.costs {
 		l.setCost(c)
 	}
-	// An order that is no longer live and booked in full is done, and so is one
-	// whose executions are never reported; one that may fill again keeps its bookings.
+	// An order that has ended and is completely booked is done, and so is one whose executions are
+	// never reported. An order that may fill again keeps its bookings.
 	for i := range l.pending {
 		if r.Partial {
 			l.pending[i].quantity = 0

@@ -7,25 +7,26 @@ import (
 	"strings"
 )
 
-// MaxClientOrderID is how long a client order id may be, in characters.
+// MaxClientOrderID is the maximum length of a client order id, in characters.
 const MaxClientOrderID = 32
 
 // RandomLength is the length of a start's random part, in base 36 characters.
 const RandomLength = 5
 
-// LaneIDs is how many client order ids a start declares for the kill switch's lane: the journal
-// accounts for them before any is used, so that an order by one is known whatever became of its record.
+// LaneIDs is the number of client order ids that a start declares for the kill switch's lane. The
+// journal accounts for them before any is used, so that an order with such an id is known even if
+// its record was lost.
 const LaneIDs = 1_000
 
-// epochLength is the least length of an epoch that a random part follows: that of
-// Unix seconds in base 36 until 2038, when it becomes 7. What is shorter than the two
-// together is an epoch alone, as botds before the random part wrote it.
+// epochLength is the minimum length of an epoch followed by a random part: that of Unix seconds in
+// base 36 until 2038, when it becomes 7. A shorter text is an epoch alone, as written by botds
+// before the random part.
 const epochLength = 6
 
-// Start is one start of botd, as its client order ids name it.
+// Start is one start of botd, as named in its client order ids.
 type Start struct {
 	Epoch  int64  // above every journalled one
-	Random string // distinguishes two starts of one second; empty in journals from before it
+	Random string // distinguishes two starts in the same second; empty in older journals
 }
 
 // Compare orders starts by their epochs.
@@ -33,7 +34,7 @@ func (s Start) Compare(t Start) int {
 	return cmp.Or(cmp.Compare(s.Epoch, t.Epoch), strings.Compare(s.Random, t.Random))
 }
 
-// String writes the start as ids have it.
+// String returns the start as it appears in ids.
 func (s Start) String() string {
 	epoch := strconv.FormatInt(s.Epoch, 36)
 	if s.Random == "" {
@@ -42,9 +43,9 @@ func (s Start) String() string {
 	return strings.Repeat("0", max(0, epochLength-len(epoch))) + epoch + s.Random
 }
 
-// ClientOrderID builds b<instance>-<epoch><random>-<sequence>, the epoch in base 36.
-// An instance of 10 characters leaves 8 digits for the sequence, 7 from 2038 on: a
-// start that placed more orders than that must start over.
+// ClientOrderID builds b<instance>-<epoch><random>-<sequence>, the epoch in base 36. An instance of
+// 10 characters leaves 8 digits for the sequence, 7 from 2038 on: a process that has placed more
+// orders must restart.
 func ClientOrderID(instance string, start Start, sequence int64) string {
 	id := "b" + instance + "-" + start.String() + "-" + strconv.FormatInt(sequence, 10)
 	if len(id) > MaxClientOrderID {
@@ -53,14 +54,14 @@ func ClientOrderID(instance string, start Start, sequence int64) string {
 	return id
 }
 
-// Serial is the place of a client order id among those of its start.
+// Serial is the position of a client order id among those of its start.
 type Serial struct {
 	Start    Start
 	Sequence int64
 }
 
-// ParseSerial reads a client order id of botd's, with a random part or without, and
-// reports whether it is one.
+// ParseSerial parses one of botd's client order ids, with or without a random part, and reports
+// whether it is one.
 func ParseSerial(clientOrderID string) (Serial, bool) {
 	id, _, _ := strings.Cut(clientOrderID, "#")
 	last := strings.LastIndexByte(id, '-')
@@ -80,8 +81,8 @@ func ParseSerial(clientOrderID string) (Serial, bool) {
 	return Serial{Start{number, random}, sequence}, err == nil && failed == nil
 }
 
-// RandomFrom makes a random part of a number; a start takes one from the system's
-// entropy, a simulation from its seed.
+// RandomFrom converts a number to a random part. A start uses the system's entropy, a simulation
+// its seed.
 func RandomFrom(number uint64) string {
 	var text [RandomLength]byte
 	for i := range text {

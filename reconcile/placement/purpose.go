@@ -1,9 +1,9 @@
-// Package placement names what an order is for, how far it has come, its id and the venue's bounds.
+// Package placement defines the purpose, state and id of an order, and the venue's bounds.
 package placement
 
 import "fmt"
 
-// Purpose says what an intent is for.
+// Purpose is the purpose of an intent.
 type Purpose uint8
 
 // The purposes. Entry and Order open risk; all others reduce or protect.
@@ -14,7 +14,7 @@ const (
 	ExitOrder                     // a plan's exit order under its key
 	StopLoss                      // protection
 	TakeProfit                    // protection
-	Cancel                        // take an order out of the book
+	Cancel                        // cancel an order
 	Leverage                      // set a symbol's leverage
 	purposeEnd
 )

@@ -7,16 +7,16 @@ type State uint8
 
 // The placement states. From Filled on they are final.
 const (
-	Sending      State = iota + 1 // journalled; the answer is not known
-	Acknowledged                  // has an order id; not yet seen when fetched
-	Working                       // seen on the exchange, not final
-	Uncertain                     // the answer was lost: maybe there, maybe not
+	Sending      State = iota + 1 // journalled; the answer is unknown
+	Acknowledged                  // has an order id; not yet fetched
+	Working                       // fetched, not final
+	Uncertain                     // the answer was lost: the order may or may not exist
 	Filled                        // final
-	Canceled                      // final, maybe part filled
-	Rejected                      // final: the exchange ended it itself
-	Refused                       // final: the exchange never took it
+	Canceled                      // final, possibly partly filled
+	Rejected                      // final: the exchange ended it by itself
+	Refused                       // final: the exchange never accepted it
 	Absent                        // final: proven to have had no effect
-	Expired                       // final: never sent, its time to live had passed
+	Expired                       // final: never sent, because its time to live had passed
 	stateEnd
 )
 
@@ -44,9 +44,9 @@ func (s *State) UnmarshalText(text []byte) error {
 	return fmt.Errorf("unknown placement state %q", text)
 }
 
-// Final reports whether nothing can follow.
+// Final reports whether the state can no longer change.
 func (s State) Final() bool { return s >= Filled }
 
-// Unresolved reports whether the placement's acceptance is not known: from the
-// first byte until a parsed answer.
+// Unresolved reports whether the placement's acceptance is unknown: from the first byte until a
+// parsed answer.
 func (s State) Unresolved() bool { return s == Sending || s == Uncertain }

@@ -1,9 +1,8 @@
 package record
 
-// formats lists every change to what records hold, oldest first: "+" adds a kind, a
-// field or a value of an enumeration, "-" removes one. Whoever changes a payload
-// appends the lines that TestFormatsListEveryKindAndField prints; a line is never
-// changed or removed.
+// formats lists every change to the content of records, oldest first: "+" adds a kind, a field or a
+// value of an enumeration, "-" removes one. When changing a payload, append the lines that
+// TestFormatsListEveryKindAndField prints; never change or remove a line.
 var formats = [...]string{
 	"the kinds and fields of testdata/format1.txt",
 	"+fees.expected bool",
@@ -50,8 +49,8 @@ var formats = [...]string{
 	"+quarantined.cause QuarantineCause",
 }
 
-// FormatEpoch is the format of the records this botd writes: it grows with every line
-// of formats. A journal carries the highest epoch it was written with, and a botd
-// that does not know that epoch refuses the journal: it would ignore what it cannot
-// read, and decide without it.
+// FormatEpoch is the format of the records that this botd writes: it grows with every line of
+// formats. A journal carries the highest epoch with which it was written, and a botd that does not
+// support that epoch refuses the journal, because it would ignore records that it cannot read and
+// decide without them.
 const FormatEpoch = len(formats)

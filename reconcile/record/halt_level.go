@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// HaltLevel says how much a halt stops. Each level does what the lower ones do,
-// so a greater one is more severe.
+// HaltLevel is the severity of a halt. Each level includes the effects of the lower ones.
 type HaltLevel uint8
 
 // The levels of a halt.
 const (
 	LevelNone    HaltLevel = iota // no halt; as a request, rearm
 	LevelPause                    // nothing opens
-	LevelCancel                   // and resting openings are canceled
-	LevelFlatten                  // and positions are closed
+	LevelCancel                   // resting openings are canceled too
+	LevelFlatten                  // positions are closed too
 	levelEnd
 )
 

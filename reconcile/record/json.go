@@ -8,15 +8,15 @@ import (
 	"botd/exchange"
 )
 
-// Version is the format of the records this botd writes. Records without one are
-// of version 2 or older (version2.go).
+// Version is the format of the records that this botd writes. Records without a version are of
+// version 2 or older (version2.go).
 const Version = 3
 
-// versioned is how the text of a record begins that names its version.
+// versioned is the beginning of a record's text that names its version.
 const versioned = `{"v":`
 
-// envelope is what every record has. In JSON the fields of the payload follow it
-// in the same object.
+// envelope holds the fields that every record has. In JSON the fields of the payload follow in the
+// same object.
 type envelope struct {
 	Version       int                `json:"v"`
 	Kind          Kind               `json:"kind"`
@@ -40,7 +40,7 @@ func (r Record) MarshalJSON() ([]byte, error) {
 	return append(text, body[1:]...), nil
 }
 
-// UnmarshalJSON reads a record as this botd or an older one wrote it.
+// UnmarshalJSON reads a record written by this botd or an older one.
 func (r *Record) UnmarshalJSON(text []byte) error {
 	if !bytes.HasPrefix(text, []byte(versioned)) {
 		return r.decode2(text)

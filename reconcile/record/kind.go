@@ -2,7 +2,7 @@ package record
 
 import "fmt"
 
-// Kind names what a record says.
+// Kind names the content of a record.
 type Kind uint8
 
 // The kinds of record (exactly-once.md, Journal). Each is the kind of the payload
@@ -10,37 +10,37 @@ type Kind uint8
 const (
 	KindBoot         Kind = iota + 1
 	KindSending           // an approved order, durable before its first byte
-	KindAcknowledged      // the exchange gave an order id
-	KindRefused           // the exchange did not take the order
+	KindAcknowledged      // the exchange assigned an order id
+	KindRefused           // the exchange refused the order
 	KindUnknown           // the answer was lost
 	KindFill              // cumulative filled quantity
 	KindEnded             // a final state, and the evidence for it
-	KindQuarantined       // a symbol is not understood: nothing opens there
+	KindQuarantined       // a symbol's state is unexplained: nothing opens there
 	KindAdopted           // a difference between exchange and journal is accepted
 	KindPlan              // a strategy's plan in force
 	KindMemory            // a strategy's memory
 	KindLatch             // no entry in a direction until the target was zero or changed side
 	KindPriced            // a target's size, priced once
 	KindConfig            // the configuration's hash at a start or reload
-	KindAssigned          // a strategy's symbol, and what its removal does
+	KindAssigned          // a strategy's symbol and the action at its removal
 	KindDay               // equity at the start of a UTC day, and its peak
 	KindHalt              // trading halted, or rearmed
-	KindBaseline          // spot: what the wallet held that is not the strategy's
-	KindFees              // spot: quantity of the asset bought that fees took
+	KindBaseline          // spot: foreign part of the wallet
+	KindFees              // spot: quantity of the purchased asset taken as fees
 	KindBreaker           // openings pause until a time
 	KindIgnored           // a part of the position, or an order, is left to others
 	KindFound             // an order on the exchange is taken into the journal
-	KindResult            // what a strategy made, for its limits
-	KindAccounted         // the futures wallet that the results account for
+	KindResult            // a strategy's result, for its limits
+	KindAccounted         // the futures wallet that the results include
 	KindBreach            // a limit was crossed, or holds again
-	KindPosting           // the ledger: what was read of the money, and what that means
-	KindAudit             // a person asked for a change: who, from where, what
-	KindWithdrawn         // a person cancels one order: it is canceled until it has ended
-	KindLimit             // a person set a limit tighter than the configuration, or took it back
-	KindLiquidated        // the exchange ended a position whose margin was used up
-	KindCheckpoint        // the whole state, as the records before it make it
-	KindTransfer          // a person declares money that came into a wallet from outside, or went out
-	KindDeclined          // botd's rules would not let an order of a strategy that watches events go
+	KindPosting           // the ledger: a reading of the money and its bookings
+	KindAudit             // a person requested a change: who, from where, what
+	KindWithdrawn         // a person cancels one order; it is canceled until it has ended
+	KindLimit             // a person set a limit tighter than the configuration, or withdrew it
+	KindLiquidated        // the exchange liquidated a position
+	KindCheckpoint        // the whole state that the earlier records produce
+	KindTransfer          // a person declares money that moved into or out of a wallet
+	KindDeclined          // botd's rules refused an order of a strategy that watches events
 	kindEnd
 )
 
@@ -106,10 +106,10 @@ func (k *Kind) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// formerNames are kinds by the names they had in older journals.
+// formerNames maps the names of kinds in older journals.
 var formerNames = map[string]Kind{"resolved": KindPriced, "entry": KindPosting}
 
-// ParseKind reads a kind's name, or a name it had in older journals.
+// ParseKind reads a kind's name, or its name in older journals.
 func ParseKind(text string) (Kind, error) {
 	for i, name := range kindNames {
 		if i > 0 && name == text {

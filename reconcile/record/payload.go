@@ -10,80 +10,79 @@ import (
 // Body is the payload of a record: exactly one of the types below, by value.
 type Body interface {
 	Kind() Kind
-	summarize(*summary) // of this package alone
+	summarize(*summary) // only implemented in this package
 }
 
-// Boot is a start. Its epoch is above every journalled one.
+// Boot records a start. Its epoch is above every journalled one.
 type Boot struct {
 	Epoch   int64  `json:"epoch"`
-	Account string `json:"account,omitempty"` // what the journal belongs to
-	Random  string `json:"random,omitempty"`  // the part of client order ids that distinguishes two starts of one second
-	Lane    string `json:"lane,omitempty"`    // the same part of the ids that the kill switch's lane may use in this start
+	Account string `json:"account,omitempty"` // owner of the journal
+	Random  string `json:"random,omitempty"`  // the part of client order ids that distinguishes two starts in the same second
+	Lane    string `json:"lane,omitempty"`    // the corresponding part for ids that the kill switch's lane may use in this start
 }
 
-// Sending is an approved order. It is durable before the order's first byte.
+// Sending records an approved order. It is durable before the order's first byte.
 type Sending struct {
 	Order      exchange.NewOrder `json:"order"`
 	Purpose    placement.Purpose `json:"purpose"`
 	Key        string            `json:"key,omitempty"`         // of the plan
-	DeadlineMS int64             `json:"deadline_ms,omitempty"` // no first byte after this
-	Before     exchange.Quantity `json:"before,omitempty"`      // signed position when it was derived
+	DeadlineMS int64             `json:"deadline_ms,omitempty"` // no first byte after this time
+	Before     exchange.Quantity `json:"before,omitempty"`      // signed position at derivation
 	Reserved   exchange.Amount   `json:"reserved,omitzero"`     // notional at risk, USDT
 }
 
-// Acknowledged is the exchange's answer that it has an order.
+// Acknowledged records the exchange's answer that it accepted an order.
 type Acknowledged struct {
 	OrderID int64 `json:"order_id"`
 }
 
-// Refused is the exchange's answer that it does not take an order.
+// Refused records the exchange's answer that it refused an order.
 type Refused struct {
 	Code int    `json:"code,omitempty"`
 	Why  string `json:"why,omitempty"`
 }
 
-// Unknown is an answer that was lost: the order may be there or not.
+// Unknown records a lost answer: the order may or may not exist.
 type Unknown struct {
 	Why string `json:"why,omitempty"`
 }
 
-// Fill is what an order has filled so far. It also says that the order was seen.
+// Fill records an order's cumulative fill. It also proves that the order was seen.
 type Fill struct {
 	OrderID   int64             `json:"order_id,omitempty"`
 	Filled    exchange.Quantity `json:"filled,omitempty"`     // cumulative
-	Price     exchange.Amount   `json:"price,omitzero"`       // mean, where it is known
-	CreatedMS int64             `json:"created_ms,omitempty"` // of an opening: the exchange's date, where that is before it was sent by botd's clock
+	Price     exchange.Amount   `json:"price,omitzero"`       // mean, if known
+	CreatedMS int64             `json:"created_ms,omitempty"` // of an opening: the exchange's date if it precedes the send time by botd's clock
 }
 
-// Ended is the final state of an order, and the evidence for it.
+// Ended records the final state of an order and the evidence for it.
 type Ended struct {
 	OrderID   int64             `json:"order_id,omitempty"`
 	State     placement.State   `json:"state"`
 	Filled    exchange.Quantity `json:"filled,omitempty"` // cumulative
-	Price     exchange.Amount   `json:"price,omitzero"`   // mean, where it is known
+	Price     exchange.Amount   `json:"price,omitzero"`   // mean, if known
 	Evidence  string            `json:"evidence,omitempty"`
 	CreatedMS int64             `json:"created_ms,omitempty"` // as in Fill
 }
 
-// Quarantined is a symbol that is not understood: nothing opens there until a
-// person resolves it.
+// Quarantined records an unexplained symbol: nothing opens there until a person resolves it.
 type Quarantined struct {
 	Why   string          `json:"why"`
 	Cause QuarantineCause `json:"cause,omitempty"`
 }
 
-// Adopted accepts a difference between exchange and journal as the strategy's.
+// Adopted assigns a difference between exchange and journal to the strategy.
 type Adopted struct {
 	Quantity exchange.Quantity `json:"quantity,omitempty"` // signed
 	Evidence string            `json:"evidence,omitempty"`
 }
 
-// Plan is a strategy's plan in force. Fields that are not set leave what there was.
+// Plan records a strategy's plan in force. Fields that are not set keep their previous value.
 type Plan struct {
 	Plan *strategy.Plan `json:"plan"`
 }
 
-// Memory is all of a strategy's memory, and how many of its events it has seen.
+// Memory records a strategy's complete memory and the number of events it has received.
 type Memory struct {
 	Entries []strategy.MemoryEntry `json:"memory"`
 	Events  int64                  `json:"events,omitempty"` // 0: as many as before
@@ -92,33 +91,33 @@ type Memory struct {
 // Latch forbids entries on a side; 0 releases.
 type Latch struct {
 	Side    int  `json:"side"`
-	Idle    bool `json:"idle,omitempty"`    // the strategy asks for no position: what it asks for next is a new signal
+	Idle    bool `json:"idle,omitempty"`    // the strategy desires no position: its next desired position is a new signal
 	Renewed bool `json:"renewed,omitempty"` // released by a new signal: the target is priced again
 }
 
-// Priced is a target's size, priced once.
+// Priced records a target's size, which is priced once.
 type Priced struct {
 	Target   strategy.Target   `json:"target"`
 	Quantity exchange.Quantity `json:"quantity"` // signed
 }
 
-// Config is the hash of the configuration at a start or a reload.
+// Config records the hash of the configuration at a start or a reload.
 type Config struct {
 	Hash string `json:"config"`
 }
 
-// Assigned says that the strategy trades the symbol, and what its removal does.
+// Assigned records a strategy's symbol and the action at its removal.
 type Assigned struct {
 	OnRemove string `json:"on_remove,omitempty"` // flatten, leave
-	Events   bool   `json:"events,omitempty"`    // the strategy is shown what happened
+	Events   bool   `json:"events,omitempty"`    // the strategy receives events
 }
 
-// Day is the equity of the account, or of a strategy, at the start of a UTC day.
+// Day records the equity of the account, or of a strategy, at the start of a UTC day.
 type Day struct {
 	StartMS int64           `json:"day_ms"` // UTC midnight
 	Equity  exchange.Amount `json:"equity"`
 	Peak    exchange.Amount `json:"peak"`              // highest ever
-	Markets string          `json:"markets,omitempty"` // of the account: whose equity it is
+	Markets string          `json:"markets,omitempty"` // of the account: the markets of the equity
 	Spot    exchange.Amount `json:"spot,omitzero"`     // of the account: the part of Equity that is on spot
 }
 
@@ -128,63 +127,64 @@ type Halt struct {
 	Why   string    `json:"why,omitempty"`
 }
 
-// Baseline is what the spot wallet held of a symbol's base asset while no strategy
-// held any, and what it has held beside that and botd's own since then.
+// Baseline records the spot wallet's balance of a symbol's base asset while no strategy held any,
+// and its foreign excess since then.
 type Baseline struct {
 	Quantity     exchange.Quantity `json:"quantity"`
 	Unattributed exchange.Quantity `json:"beside,omitempty"`
 }
 
-// Fees is what fees took of a quantity bought on spot: expected at the fill, by the
-// known rate, or, where it differs, squared with the wallet later.
+// Fees records the fees taken from a spot purchase: expected at the fill, at the known rate, or
+// corrected later by the wallet.
 type Fees struct {
-	Quantity exchange.Quantity `json:"quantity"`           // negative: the wallet holds more than was expected
+	Quantity exchange.Quantity `json:"quantity"`           // negative: the wallet has more than expected
 	Expected bool              `json:"expected,omitempty"` // at the fill
 	Evidence string            `json:"evidence,omitempty"`
 }
 
-// Breaker pauses the account's openings until a time.
+// Breaker records a pause of the account's openings until a time.
 type Breaker struct {
 	UntilMS int64  `json:"until_ms"`
 	Why     string `json:"why,omitempty"`
 }
 
-// Ignored leaves a part of a position, or one order, to whoever made it.
+// Ignored leaves a part of a position, or one order, to its owner.
 type Ignored struct {
-	Quantity exchange.Quantity `json:"quantity,omitempty"` // signed: all that is ignored of the position from now on
-	OrderID  int64             `json:"order_id,omitempty"` // of the order that is ignored
+	Quantity exchange.Quantity `json:"quantity,omitempty"` // signed: the whole ignored part of the position from now on
+	OrderID  int64             `json:"order_id,omitempty"` // of the ignored order
 	Evidence string            `json:"evidence,omitempty"`
 }
 
-// Found takes an order that is on the exchange into the journal.
+// Found takes an order that exists on the exchange into the journal.
 type Found struct {
 	OrderID   int64             `json:"order_id"`
 	Order     exchange.NewOrder `json:"order"`
 	Purpose   placement.Purpose `json:"purpose"`
 	Key       string            `json:"key,omitempty"`
-	Filled    exchange.Quantity `json:"filled,omitempty"`    // cumulative, and booked already
-	Duplicate bool              `json:"duplicate,omitempty"` // a second order under one id: it is canceled
+	Filled    exchange.Quantity `json:"filled,omitempty"`    // cumulative, already booked
+	Duplicate bool              `json:"duplicate,omitempty"` // a second order under one id, which gets canceled
 	Evidence  string            `json:"evidence,omitempty"`
 }
 
-// Result is what a strategy made, for its limits.
+// Result records a strategy's result, for its limits.
 type Result struct {
 	Base     exchange.Amount   `json:"base"`     // the account's equity when the strategy was first watched
-	Result   exchange.Amount   `json:"result"`   // realised since, net of fees and funding; on spot its cash flow
-	Trip     exchange.Amount   `json:"trip"`     // the result when the round trip under way began
-	Position exchange.Quantity `json:"position"` // signed: the one that Result belongs to
+	Result   exchange.Amount   `json:"result"`   // realized since then, net of fees and funding; on spot its cash flow
+	Trip     exchange.Amount   `json:"trip"`     // result at the start of the current round trip
+	Position exchange.Quantity `json:"position"` // signed: the position that Result belongs to
 	Losses   int               `json:"losses,omitempty"`
 }
 
-// Accounted is the futures wallet that the strategies' results account for, without what came from outside and was in no posting yet.
+// Accounted records the futures wallet that the strategies' results include, without external
+// transfers that were in no posting yet.
 type Accounted struct {
 	Wallet exchange.Amount `json:"wallet"`
-	Losses int             `json:"losses,omitempty"` // round trips of the account that lost, in a row
-	Keeps  bool            `json:"keeps,omitempty"`  // what strategies have traded since the last reading is still to be accounted for
+	Losses int             `json:"losses,omitempty"` // consecutive losing round trips of the account
+	Keeps  bool            `json:"keeps,omitempty"`  // trades of strategies since the last reading are not yet included
 }
 
-// Breach says that a limit of the account, or of a strategy, was crossed. Without
-// a cause the limit holds again.
+// Breach records that a limit of the account, or of a strategy, was crossed. Without a cause it
+// records that the limit holds again.
 type Breach struct {
 	Rule    string `json:"rule"`
 	Why     string `json:"why,omitempty"`
@@ -196,57 +196,57 @@ type Posting struct {
 	ledger.Posting
 }
 
-// Transfer is money from outside, or to it, that a person declares.
+// Transfer records external money, in or out, that a person declares.
 type Transfer struct {
 	ledger.Transfer
 }
 
-// Audit is one change that a person asked for.
+// Audit records one change that a person requested.
 type Audit struct {
 	Actor     string `json:"actor"` // socket, token, session
 	Role      string `json:"role"`
 	From      string `json:"from"`   // address
 	Action    string `json:"action"` // the route
 	Target    string `json:"target,omitempty"`
-	Detail    string `json:"detail,omitempty"` // what was asked for, and why
+	Detail    string `json:"detail,omitempty"` // the request and its reason
 	RequestID string `json:"request_id"`
 }
 
-// Withdrawn says that a person takes one order off the exchange: it is canceled
-// until it has ended.
+// Withdrawn records that a person cancels one order: botd cancels it until it has ended.
 type Withdrawn struct {
 	OrderID int64  `json:"order_id,omitempty"`
 	Why     string `json:"why,omitempty"`
 }
 
-// Limit is a limit that a person set tighter than the configuration.
+// Limit records a limit that a person set tighter than the configuration.
 type Limit struct {
 	Rule  string `json:"rule"`
-	Value string `json:"value,omitempty"` // as the configuration writes it; empty: as configured again
+	Value string `json:"value,omitempty"` // in configuration syntax; empty: as configured again
 	By    string `json:"by,omitempty"`
 	Why   string `json:"why,omitempty"`
 }
 
-// Liquidated is the exchange's end of a position whose margin was used up.
+// Liquidated records the liquidation of a position by the exchange.
 type Liquidated struct {
 	PositionID int64             `json:"position_id"`
-	Quantity   exchange.Quantity `json:"quantity"` // signed: what was held
+	Quantity   exchange.Quantity `json:"quantity"` // signed: the liquidated position
 	ClosePrice exchange.Amount   `json:"close_price,omitzero"`
-	Realised   exchange.Amount   `json:"realised,omitzero"` // the price difference alone
+	Realised   exchange.Amount   `json:"realised,omitzero"` // price difference only
 	Evidence   string            `json:"evidence,omitempty"`
 }
 
-// Checkpoint is the whole state that the records before it make: a start reads the newest
-// one and the records after it. It is no more than what they say, and replay proves it.
+// Checkpoint is the whole state produced by the records before it. A start reads the newest
+// checkpoint and the records after it. It contains nothing beyond those records, and replay proves
+// it.
 type Checkpoint struct {
-	Layout  string `json:"layout"` // of State: a botd of another layout replays all records
+	Layout  string `json:"layout"` // of State: a botd with another layout replays all records
 	Epoch   int64  `json:"epoch"`
-	Account string `json:"account,omitempty"` // what the journal belongs to
+	Account string `json:"account,omitempty"` // owner of the journal
 	State   []byte `json:"state"`
 }
 
-// Declined is an order that botd's rules would not let go, of a strategy that watches events.
-// It is written once between two decisions.
+// Declined records an order that botd's rules refused, for a strategy that watches events. It is
+// written once between two decisions.
 type Declined struct {
 	Purpose  placement.Purpose `json:"purpose"`
 	Key      string            `json:"key,omitempty"`

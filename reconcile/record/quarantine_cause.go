@@ -6,15 +6,16 @@ import (
 	"strings"
 )
 
-// QuarantineCause says what a quarantine comes from, where something depends on it: what may be protected and sold meanwhile.
+// QuarantineCause is the cause of a quarantine, if it determines what may be protected and sold
+// meanwhile.
 type QuarantineCause uint8
 
 // The causes of a quarantine.
 const (
-	OtherCause     QuarantineCause = iota // a difference that nothing explains, an order that nothing claims, and so on
-	SoldByOthers                          // spot: others have sold what botd bought, as the order history shows
+	OtherCause     QuarantineCause = iota // an unexplained difference, an unclaimed order, and so on
+	SoldByOthers                          // spot: the order history shows that others sold botd's purchases
 	ExecutedBeyond                        // the exchange executed more than it answered
-	JournalLost                           // the journal is new, and knows nothing of what is open
+	JournalLost                           // the journal is new and lacks the open positions and orders
 	causeEnd
 )
 
@@ -41,11 +42,12 @@ func (c *QuarantineCause) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// causeTexts is what the text of such a quarantine began with before records had a cause. It is never changed.
+// causeTexts are the prefixes of quarantine texts from before records had a cause. They never
+// change.
 var causeTexts = [causeEnd]string{SoldByOthers: "the wallet holds less than the fills explain", ExecutedBeyond: "the exchange executed ",
 	JournalLost: "the journal is new and knows nothing of what is open here"}
 
-// FormerCause returns the cause of a quarantine that was journalled before records had one.
+// FormerCause returns the cause of a quarantine journalled before records had a cause.
 func (q *Quarantined) FormerCause() QuarantineCause {
 	for cause, text := range causeTexts {
 		if text != "" && strings.HasPrefix(q.Why, text) {

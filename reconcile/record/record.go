@@ -1,10 +1,10 @@
-// Package record defines what the journal holds: one envelope, and one payload type for each kind of record.
+// Package record defines the records of the journal: one envelope, and one payload type for each
+// kind of record.
 //
-// A record is a fact or a decision that must survive a restart. The kind of a
-// record is the type of its payload, so a field exists only where it has a
-// meaning, and it has one meaning. A new kind, field or enumeration value is a new
-// line of formats (format.go): it raises the journal's format epoch, which an older
-// botd refuses. Nothing here asks for the time or does I/O.
+// A record is a fact or a decision that must survive a restart. The kind of a record is the type of
+// its payload, so each field exists only in the kinds that use it, with a single meaning. A new
+// kind, field or enumeration value is a new line of formats (format.go): it raises the journal's
+// format epoch, which an older botd refuses. The package neither reads the time nor does I/O.
 package record
 
 import (
@@ -13,12 +13,12 @@ import (
 	"botd/exchange"
 )
 
-// Record is one entry of the journal: when, about what, and the payload of its kind.
+// Record is one entry of the journal: its time, its subject, and the payload of its kind.
 type Record struct {
 	AtMS          int64              // server time
-	Strategy      string             // the strategy it is about; empty for none
-	Symbol        exchange.SymbolKey // the symbol it is about; zero for none
-	ClientOrderID string             // the order it is about; empty for none
+	Strategy      string             // its strategy; empty for none
+	Symbol        exchange.SymbolKey // its symbol; zero for none
+	ClientOrderID string             // its order; empty for none
 	Body          Body               // never nil in a journal
 }
 
@@ -30,9 +30,8 @@ func (r *Record) Kind() Kind {
 	return r.Body.Kind()
 }
 
-// Summary says in a line what a record says, without its time, kind, strategy and
-// symbol. Quantities and prices are in units of the symbol's scales, which a
-// record does not carry.
+// Summary describes a record in one line, without its time, kind, strategy and symbol. Quantities
+// and prices are in units of the symbol's scales, which a record does not contain.
 func (r *Record) Summary() string {
 	var s summary
 	if r.ClientOrderID != "" {
@@ -44,8 +43,8 @@ func (r *Record) Summary() string {
 	return strings.Join(s.parts, " ")
 }
 
-// Filled returns what the order has filled in all by this record, and the mean
-// price where it is known; it reports false for a record that does not say.
+// Filled returns the order's cumulative fill by this record, and the mean price if known. It
+// returns false for a record without a fill.
 func (r *Record) Filled() (filled exchange.Quantity, price exchange.Amount, ok bool) {
 	switch body := r.Body.(type) {
 	case Fill:

@@ -10,14 +10,14 @@ import (
 	"botd/strategy"
 )
 
-// summary collects what a payload says, in short.
+// summary collects a short description of a payload.
 type summary struct{ parts []string }
 
 func (s *summary) add(format string, values ...any) {
 	s.parts = append(s.parts, fmt.Sprintf(format, values...))
 }
 
-// texts adds those that are not empty.
+// texts adds the texts that are not empty.
 func (s *summary) texts(texts ...string) {
 	for _, text := range texts {
 		if text != "" {
@@ -168,7 +168,7 @@ func (b Breach) summarize(s *summary) {
 	s.texts(b.Rule, b.Why)
 }
 
-// summarize names the lines that are not the wallet's.
+// summarize names the lines of accounts other than the wallet.
 func (b Posting) summarize(s *summary) {
 	s.add("%s", b.Reading.Market)
 	for i := range b.Lines {

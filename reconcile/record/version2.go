@@ -10,8 +10,8 @@ import (
 	"botd/strategy"
 )
 
-// record2 is a record as botd wrote it until schema 2: one structure for all kinds.
-// It is frozen: what it reads is in journals that people keep (testdata).
+// record2 is a record in the format of schema 2 and earlier: one structure for all kinds. It is
+// frozen, because users keep journals with such records (testdata).
 type record2 struct {
 	Kind     string             `json:"kind"`
 	AtMS     int64              `json:"at_ms"`
@@ -89,7 +89,7 @@ func (r *Record) decode2(text []byte) error {
 	return err
 }
 
-// body is the payload that an old record stands for.
+// body returns the payload that corresponds to an old record.
 func (r *record2) body() (Body, error) {
 	if body := r.orderBody(); body != nil {
 		return body, nil
@@ -134,7 +134,7 @@ func (r *record2) body() (Body, error) {
 	return nil, fmt.Errorf("unknown journal record %q", r.Kind)
 }
 
-// orderBody is the payload of a record about an order; nil for another's.
+// orderBody returns the payload of a record about an order, or nil for another record.
 func (r *record2) orderBody() Body {
 	switch r.Kind {
 	case "sending":
@@ -165,8 +165,8 @@ func (r *record2) orderBody() Body {
 	return nil
 }
 
-// strategyBody is the payload of a record about a strategy or the configuration;
-// nil for another's.
+// strategyBody returns the payload of a record about a strategy or the configuration, or nil for
+// another record.
 func (r *record2) strategyBody() Body {
 	switch r.Kind {
 	case "plan":

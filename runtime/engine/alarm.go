@@ -96,9 +96,9 @@ func (a *alarms) watchContradicted() {
 
 func foreignText(symbol *reconcile.SymbolState, o *exchange.Order) string {
 	if row := symbol.UnreadRow(o); row != nil {
-		return fmt.Sprintf("order %d, which botd did not make, cannot be read: %s", o.ID, row.Why)
+		return fmt.Sprintf("order %d, not placed by botd, cannot be read: %s", o.ID, row.Why)
 	}
-	text := fmt.Sprintf("order %d, which botd did not make, may open a position: %s %s", o.ID, o.Side, o.Type)
+	text := fmt.Sprintf("order %d, not placed by botd, may open a position: %s %s", o.ID, o.Side, o.Type)
 	if rules := symbol.Rules; rules != nil {
 		text += " " + rules.QuantityDecimal(o.Remaining()).String()
 	}

@@ -372,7 +372,7 @@ func TestAForeignOrderIsReportedWhenItBeginsAndEnds(t *testing.T) {
 	a.watchForeign()
 	notes := facts[NoteForeign](w.out.Notes)
 	if len(notes) != 2 || notes[0].Over || notes[0].OrderID != 9 || !notes[1].Over || since != w.engine.nowMS-1_000 || w.symbol().ForeignSinceMS != 0 ||
-		notes[0].Why != "order 9, which botd did not make, may open a position: BUY LIMIT 0.01" {
+		notes[0].Why != "order 9, not placed by botd, may open a position: BUY LIMIT 0.01" {
 		t.Errorf("want its begin and its end, have %+v", notes)
 	}
 }

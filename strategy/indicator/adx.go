@@ -2,17 +2,15 @@ package indicator
 
 import "math"
 
-// ADX is Wilder's average directional index with its two directions (New
-// Concepts in Technical Trading Systems, 1978), as TA-Lib's ADX, PLUS_DI and
-// MINUS_DI.
+// ADX is Wilder's average directional index with its two directions (New Concepts in Technical
+// Trading Systems, 1978), as TA-Lib's ADX, PLUS_DI and MINUS_DI.
 //
-// Formula: a candle's direction is how far its high passed the high before, or
-// its low the low before, whichever is more. Both directions and the true range
-// are summed over period-1 candles, then each: previous - previous / period +
-// new. DI = 100 x direction / range, DX = 100 x |plus - minus| / (plus + minus), ADX
-// = the mean of the first period DX, then (previous x (period-1) + DX) / period.
-// Where plus and minus are both zero there is no DX, and ADX stays.
-// First DI: at candle period + 1; first ADX: at candle 2 x period.
+// Formula: a candle's direction is how far its high passed the high before, or its low the low
+// before, whichever is larger. Both directions and the true range are summed over period-1 candles,
+// then each: previous - previous / period + new. DI = 100 x direction / range, DX = 100 x |plus -
+// minus| / (plus + minus), ADX = the mean of the first period DX, then (previous x (period-1) + DX)
+// / period. If plus and minus are both zero there is no DX, and ADX keeps its value. First DI: at
+// candle period + 1; first ADX: at candle 2 x period.
 type ADX struct {
 	period                     float64
 	warm                       int // period
@@ -34,8 +32,7 @@ type Directions struct {
 	Index       float64 // ADX, NaN before the first
 }
 
-// Next takes a candle. It returns ok from the first ADX on; both directions are
-// there earlier.
+// Next takes a candle. It returns ok from the first ADX on; both directions are available earlier.
 func (a *ADX) Next(high, low, closes float64) (d Directions, ok bool) {
 	d = Directions{math.NaN(), math.NaN(), math.NaN()}
 	beforeHigh, beforeLow, before := a.high, a.low, a.close

@@ -48,14 +48,13 @@ func trueRange(high, low, before float64) float64 {
 	return max(high-low, math.Abs(high-before), math.Abs(low-before))
 }
 
-// Supertrend is Olivier Seban's trend line. TA-Lib has none; this is the usual
-// one over TA-Lib's ATR, equal to Stock.Indicators.
+// Supertrend is Olivier Seban's trend line. TA-Lib has no such indicator; this is the usual
+// definition over TA-Lib's ATR and equals Stock.Indicators.
 //
-// Formula: bands of multiplier x ATR around (high + low) / 2. The upper band only
-// falls and the lower only rises until the close before passes it. In a rising
-// trend the line is the lower band until a close at or below it, then the upper
-// band until a close above that. The trend first rises when the first close
-// with a band is at or above the middle. First value: at candle period + 1.
+// Formula: bands of multiplier x ATR around (high + low) / 2. The upper band only falls and the
+// lower only rises until the close before passes it. In a rising trend the line is the lower band
+// until a close at or below it, then the upper band until a close above that. The trend first rises
+// when the first close with a band is at or above the middle. First value: at candle period + 1.
 type Supertrend struct {
 	atr          *ATR
 	multiplier   float64

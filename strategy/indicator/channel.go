@@ -4,7 +4,7 @@ package indicator
 // candle period.
 type Highest struct{ values extreme }
 
-// NewHighest looks over period values, at least 1.
+// NewHighest returns a Highest over period values, at least 1.
 func NewHighest(period int) *Highest { return &Highest{newExtreme(period)} }
 
 // Next takes a value and returns the highest, once there are enough.
@@ -14,7 +14,7 @@ func (h *Highest) Next(value float64) (highest float64, ok bool) { return h.valu
 // period.
 type Lowest struct{ values extreme }
 
-// NewLowest looks over period values, at least 1.
+// NewLowest returns a Lowest over period values, at least 1.
 func NewLowest(period int) *Lowest { return &Lowest{newExtreme(period)} }
 
 // Next takes a value and returns the lowest, once there are enough.
@@ -65,11 +65,10 @@ func (k *Keltner) Next(high, low, closes float64) (upper, middle, lower float64,
 	return middle + span, middle, middle - span, ok && ready
 }
 
-// Chandelier is Charles Le Beau's exit (about 1990): where a trailing stop hangs
-// from the extreme.
+// Chandelier is Charles Le Beau's exit (about 1990): a trailing stop that hangs from the extreme.
 //
-// Formula: long = highest high - multiplier x ATR, short = lowest low + multiplier x ATR,
-// over period candles. First value: at candle period + 1.
+// Formula: long = highest high - multiplier x ATR, short = lowest low + multiplier x ATR, over
+// period candles. First value: at candle period + 1.
 type Chandelier struct {
 	highest    *Highest
 	lowest     *Lowest
@@ -108,10 +107,10 @@ func (n *NATR) Next(high, low, closes float64) (percent float64, ok bool) {
 	return 100 * (span / closes), ok
 }
 
-// TrueRange is Wilder's, as TA-Lib's TRANGE.
+// TrueRange is Wilder's true range, as TA-Lib's TRANGE.
 //
-// Formula: the longest of high - low, |high - close before| and |low - close before|.
-// First value: at candle 2.
+// Formula: the longest of high - low, |high - close before| and |low - close before|. First value:
+// at candle 2.
 type TrueRange struct {
 	before float64
 	begun  bool
@@ -124,21 +123,21 @@ func (t *TrueRange) Next(high, low, closes float64) (span float64, ok bool) {
 	return trueRange(high, low, before), begun
 }
 
-// Ichimoku is Goichi Hosoda's cloud (1969), as it is drawn under the candle: the spans are those
-// computed displacement candles ago, so they contain nothing of the future. The lagging line, which
-// does, is left out.
+// Ichimoku is Goichi Hosoda's cloud (1969), as drawn under the candle: the spans were computed
+// displacement candles ago, so they contain no future data. The lagging line, which would, is
+// omitted.
 //
 // Formula: conversion and base = middle of highest high and lowest low over their periods; span A =
-// (conversion + base) / 2, span B = the middle over its period, both moved displacement - 1 candles
-// ahead. First value: at candle span_b + displacement - 1.
+// (conversion + base) / 2, span B = the middle over its period, both shifted displacement - 1
+// candles ahead. First value: at candle span_b + displacement - 1.
 type Ichimoku struct {
 	conversion, base, long *Donchian
 	a, b                   delay
 	ahead                  int
 }
 
-// NewIchimoku returns a cloud over three periods, moved ahead by displacement
-// candles, the candle itself being the first.
+// NewIchimoku returns a cloud over three periods, shifted ahead by displacement candles, counting
+// the candle itself as the first.
 func NewIchimoku(conversion, base, spanB, displacement int) *Ichimoku {
 	return &Ichimoku{NewDonchian(conversion), NewDonchian(base), NewDonchian(spanB), newDelay(displacement - 1), newDelay(displacement - 1),
 		max(0, displacement-1)}

@@ -68,11 +68,12 @@ func (m *MACD) Next(value float64) (macd, signal, histogram float64, ok bool) {
 	return macd, signal, macd - signal, true
 }
 
-// PPO is the difference of two averages in percent of the slow one, as TA-Lib's PPO with exponential
-// averages: unlike MACD's, each begins with its own first candles.
+// PPO is the difference of two averages in percent of the slow one, as TA-Lib's PPO with
+// exponential averages: unlike MACD's, each begins with its own first candles.
 //
-// Formula: ppo = 100 x (EMA(fast) - EMA(slow)) / EMA(slow), 0 where the slow one is; signal =
-// EMA(signal) of ppo, histogram = ppo - signal. First value of all three: at candle slow + signal - 1.
+// Formula: ppo = 100 x (EMA(fast) - EMA(slow)) / EMA(slow), 0 if the slow one is 0; signal =
+// EMA(signal) of ppo, histogram = ppo - signal. First value of all three: at candle slow + signal -
+// 1.
 type PPO struct{ fast, slow, signal *EMA }
 
 // NewPPO returns averages over fast and slow values, at least 2, swapped when fast is the longer,

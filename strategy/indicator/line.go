@@ -16,7 +16,7 @@ type Line struct {
 func Lines(name string, parameters map[string]float64, outputs []string, bars []Bar) ([]Line, error) {
 	definition, known := Find(name)
 	if !known {
-		return nil, fmt.Errorf("there is no indicator %q", name)
+		return nil, fmt.Errorf("unknown indicator %q", name)
 	}
 	stream, err := definition.New(parameters)
 	if err != nil {

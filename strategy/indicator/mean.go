@@ -3,7 +3,7 @@ package indicator
 import "math"
 
 // window keeps the last values and their sum, and the sum of squares around an origin. Adding and
-// subtracting accumulates rounding errors. Therefore both sums are computed again with each turn of
+// subtracting accumulates rounding errors. Both sums are therefore recomputed during each turn of
 // the ring and replace the old ones when the turn is complete: still O(1) a candle, and the
 // rounding error of a value is gone two turns after it.
 type window struct {
@@ -48,7 +48,8 @@ func (w *window) add(value float64) bool {
 
 func (w *window) mean() float64 { return w.origin + w.sum/float64(len(w.ring)) }
 
-// deviation is that of the population: the squares are divided by period, not by period - 1.
+// deviation returns the population's deviation: the squares are divided by period, not by period -
+// 1.
 func (w *window) deviation() float64 {
 	n := float64(len(w.ring))
 	mean := w.sum / n
@@ -74,11 +75,10 @@ func (m *Mean) Next(value float64) (mean float64, ok bool) {
 	return m.window.mean(), true
 }
 
-// StdDev is the moving standard deviation of a population, as TA-Lib's STDDEV
-// with one deviation.
+// StdDev is the moving population standard deviation, as TA-Lib's STDDEV with one deviation.
 //
-// Formula: root of the mean of squared distances from the mean of the last
-// period values. First value: at candle period.
+// Formula: root of the mean of squared distances from the mean of the last period values. First
+// value: at candle period.
 type StdDev struct{ window window }
 
 // NewStdDev returns a deviation over period values, at least 2.

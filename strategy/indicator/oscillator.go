@@ -31,11 +31,10 @@ func (r *ROC) Next(value float64) (rate float64, ok bool) {
 	return change(value, old), ok
 }
 
-// CMO is Tushar Chande's momentum oscillator (The New Technical Trader, 1994),
-// smoothed as TA-Lib does: as RSI.
+// CMO is Tushar Chande's momentum oscillator (The New Technical Trader, 1994), smoothed like RSI,
+// as in TA-Lib.
 //
-// Formula: 100 x (up - down) / (up + down) of RSI's means. First value: at candle
-// period + 1.
+// Formula: 100 x (up - down) / (up + down) of RSI's means. First value: at candle period + 1.
 type CMO struct{ index *RSI }
 
 // NewCMO returns an oscillator over period changes, at least 2.
@@ -78,7 +77,7 @@ func (s *StochRSI) Next(value float64) (k, d float64, ok bool) {
 	if !full {
 		return 0, 0, false
 	}
-	if bottom = -bottom; top-bottom > 100*negligible { // else the prices stand still, and it is rounding
+	if bottom = -bottom; top-bottom > 100*negligible { // else the prices stand still and the range is rounding error
 		k = 100 * ((index - bottom) / (top - bottom))
 	}
 	d, ok = s.signal.Next(k)
@@ -107,14 +106,15 @@ func (w *WilliamsR) Next(high, low, closes float64) (percent float64, ok bool) {
 	return -100 * ((top - closes) / (top - bottom)), ok
 }
 
-// negligible is a share that only rounding makes: no price tick is as small a part of its price.
+// negligible is a share below which a difference is rounding error: no price tick is as small a
+// part of its price.
 const negligible = 1e-13
 
 // CCI is Donald Lambert's commodity channel index (Commodities, 1980), as TA-Lib's. The mean
 // distance from a moving mean has no incremental form: the cost of a candle grows with the period.
 //
 // Formula: (typical - mean) / (0.015 x mean of |typical - mean|) over the last period typical
-// prices (high + low + close) / 3, 0 where nothing moves. First value: at candle period.
+// prices (high + low + close) / 3, 0 if all are equal. First value: at candle period.
 type CCI struct {
 	ring []float64
 	next int
@@ -142,7 +142,7 @@ func (c *CCI) Next(high, low, closes float64) (index float64, ok bool) {
 	for _, v := range c.ring {
 		distance += math.Abs(v - mean)
 	}
-	if distance <= n*negligible*math.Abs(mean) { // what is left of equal prices is rounding
+	if distance <= n*negligible*math.Abs(mean) { // equal prices leave only rounding error
 		return 0, true
 	}
 	return (typical - mean) / (0.015 * (distance / n)), true
@@ -172,11 +172,11 @@ func (a *Aroon) Next(high, low float64) (down, up float64, ok bool) {
 	return down, up, ok
 }
 
-// UltimateOscillator is Larry Williams' (1985), as TA-Lib's ULTOSC.
+// UltimateOscillator is Larry Williams' oscillator (1985), as TA-Lib's ULTOSC.
 //
-// Formula: 100 x (4 a + 2 b + c) / 7 with, over the short, middle and long period, the
-// sum of close - min(low, close before) divided by the sum of true ranges. First
-// value: at candle long + 1.
+// Formula: 100 x (4 a + 2 b + c) / 7, where a, b and c are, over the short, middle and long period,
+// the sum of close - min(low, close before) divided by the sum of true ranges. First value: at
+// candle long + 1.
 type UltimateOscillator struct {
 	pressure, span [3]*Mean
 	before         float64
@@ -215,8 +215,8 @@ func (u *UltimateOscillator) Next(high, low, closes float64) (value float64, ok 
 
 // TSI is William Blau's true strength index (Stocks & Commodities, 1991).
 //
-// Formula: 100 x EMA(short) of EMA(long) of the changes, divided by the same of their
-// sizes. First value: at candle long + short.
+// Formula: 100 x EMA(short) of EMA(long) of the changes, divided by the same average of their
+// absolute values. First value: at candle long + short.
 type TSI struct {
 	change, size [2]*EMA
 	before       float64
@@ -247,12 +247,12 @@ func (t *TSI) Next(value float64) (index float64, ok bool) {
 	return 100 * (up / size), ok
 }
 
-// Fisher is John Ehlers' Fisher transform of the price's place in its range
-// (Stocks & Commodities, 2002).
+// Fisher is John Ehlers' Fisher transform of the price's position in its range (Stocks &
+// Commodities, 2002).
 //
-// Formula: x = 0.66 ((middle - lowest) / (highest - lowest) - 0.5) + 0.67 x before, within
-// 0.999; value = 0.5 ln((1 + x) / (1 - x)) + 0.5 value before, with middle = (high + low) / 2.
-// First value: at candle period.
+// Formula: x = 0.66 ((middle - lowest) / (highest - lowest) - 0.5) + 0.67 x before, within 0.999;
+// value = 0.5 ln((1 + x) / (1 - x)) + 0.5 value before, with middle = (high + low) / 2. First
+// value: at candle period.
 type Fisher struct {
 	highest, lowest extreme
 	x, value        float64

@@ -2,19 +2,19 @@ package indicator
 
 import "math"
 
-// Candlestick patterns, as TA-Lib's CDL functions with its default settings: 100 where a rising
-// pattern ends with this candle, -100 where a falling one does, 0 where none does; 80 in place of
-// 100 where engulfing and harami touch at one end. What counts as long, short or near is relative
-// to the candles before. Patterns with a gap are rare in markets that never close.
+// Candlestick patterns, as TA-Lib's CDL functions with its default settings: 100 if a bullish
+// pattern ends with this candle, -100 if a bearish one does, else 0; 80 in place of 100 if
+// engulfing and harami touch at one end. Long, short and near are relative to the preceding
+// candles. Patterns with a gap are rare in markets that never close.
 
-// pattern is the definition of one.
+// pattern is the definition of one candlestick pattern.
 type pattern struct {
 	name, summary string
 	before        int // candles before the first value
 	find          func(p *candlesticks) float64
 }
 
-// patterns are all of them.
+// patterns lists all candlestick patterns.
 func patterns() []pattern {
 	return []pattern{
 		{"belt_hold", "a long candle that opens at its extreme", 10, beltHold},
@@ -41,7 +41,7 @@ func patterns() []pattern {
 	}
 }
 
-// patternDefinitions are the patterns as indicators.
+// patternDefinitions returns the patterns as indicators.
 func patternDefinitions() (all []Definition) {
 	for _, p := range patterns() {
 		all = append(all, Definition{p.name, "candlestick pattern: " + p.summary, nil, one, func([]float64) Stream {
@@ -55,7 +55,7 @@ func patternDefinitions() (all []Definition) {
 	return all
 }
 
-// candlesticks keeps the last candles. Before the first they are empty.
+// candlesticks holds the last candles. Candles before the first are empty.
 type candlesticks struct {
 	ring  [16]Bar
 	count int
@@ -71,8 +71,8 @@ func (p *candlesticks) at(n int) *Bar {
 	return &p.ring[(p.count+len(p.ring)-1-n)%len(p.ring)]
 }
 
-// setting is what a candle's part is compared with: a share of the mean of the candles before it,
-// or of itself where that many are none.
+// setting is the reference that a part of a candle is compared with: a share of the mean of the
+// preceding candles, or of the candle itself if their number is zero.
 type setting struct {
 	of      func(b *Bar) float64
 	candles int
@@ -90,7 +90,7 @@ var (
 	far             = setting{span, 5, 0.6}
 )
 
-// usual is a setting at the candle n before the newest.
+// usual returns a setting's value at the candle n before the newest.
 func (p *candlesticks) usual(m setting, n int) float64 {
 	if m.candles == 0 {
 		return m.share * m.of(p.at(n))

@@ -3,10 +3,11 @@ package indicator
 import "math"
 
 // Correlation is Pearson's coefficient of two series, as TA-Lib's CORREL. Its cost grows with the
-// period: what a running sum of squares rounds away is what two series that move little differ by.
+// period: a running sum of squares would lose the small differences of two series that move little
+// to rounding.
 //
-// Formula: covariance / (deviation x deviation) over the last period pairs, 0 where either stands
-// still. First value: at candle period.
+// Formula: covariance / (deviation x deviation) over the last period pairs, 0 if either is
+// constant. First value: at candle period.
 type Correlation struct{ pairs pairs }
 
 // NewCorrelation returns a coefficient over period pairs, at least 2.
@@ -24,11 +25,11 @@ func (c *Correlation) Next(x, y float64) (coefficient float64, ok bool) {
 	return max(-1, min(1, covariance/math.Sqrt(ofX*ofY))), true
 }
 
-// Beta is how much a series moves for a move of the market, as TA-Lib's BETA: the slope of the
+// Beta measures how much a series moves with the market, as TA-Lib's BETA: the slope of the
 // regression of its returns on the market's.
 //
-// Formula: covariance of the returns / variance of the market's, over the last period returns, 0
-// where the market stands still. First value: at candle period + 1.
+// Formula: covariance of the returns / variance of the market's, over the last period returns, 0 if
+// the market is constant. First value: at candle period + 1.
 type Beta struct {
 	pairs       pairs
 	market, own float64
@@ -76,7 +77,8 @@ func (p *pairs) add(x, y float64) bool {
 	return p.full
 }
 
-// moments are the sums of products of the distances from the means. What only rounding makes is 0.
+// moments returns the sums of products of the distances from the means. A sum that is only rounding
+// error becomes 0.
 func (p *pairs) moments() (both, ofX, ofY float64) {
 	n, meanX, meanY := float64(len(p.x)), 0.0, 0.0
 	for i, x := range p.x {
@@ -129,10 +131,9 @@ func (p *PercentRank) Next(value float64) (rank float64, ok bool) {
 }
 
 // Fractals are Bill Williams' (Trading Chaos, 1995): a high above those of wing candles on both
-// sides, and a low below them. One is known wing candles after it.
+// sides, and a low below them. A fractal is known wing candles after it.
 //
-// Formula: the price of the newest fractal that is known. First value of each: with its first
-// fractal.
+// Formula: the price of the newest known fractal. First value of each: with its first fractal.
 type Fractals struct {
 	wing     int
 	ring     []Bar // the last 2 x wing + 1 candles

@@ -18,8 +18,8 @@ type RSI struct {
 // NewRSI returns an index over period changes, at least 2.
 func NewRSI(period int) *RSI { return &RSI{period: float64(max(2, period)), warm: max(2, period)} }
 
-// Still reports whether no price has changed so far: the index is 0 by convention then, and no sign of
-// weakness.
+// Still reports whether no price has changed so far. The index is then 0 by convention, which does
+// not indicate weakness.
 func (r *RSI) Still() bool { return r.up+r.down == 0 }
 
 // Next takes a close and returns the index, once there is one.

@@ -1,9 +1,8 @@
 // Package indicator computes streaming indicators in constant time per candle.
 //
-// Each indicator takes a candle's numbers with Next and returns its value and
-// whether there is one yet; nothing is allocated after the constructor. Where
-// sources differ, TA-Lib is followed. All lists them by name, with parameters and
-// outputs.
+// Each indicator takes a candle's numbers with Next and returns its value and whether there is one
+// yet; nothing is allocated after the constructor. If sources differ, the package follows TA-Lib.
+// All lists the indicators by name, with parameters and outputs.
 package indicator
 
 import (
@@ -12,16 +11,16 @@ import (
 	"math/bits"
 )
 
-// SMA is the simple moving average of whole-number prices. It keeps the exact
-// sum, so that two averages can be compared without rounding: in floating point
-// averages on a coarse tick tie where they differ, and differ where they tie.
+// SMA is the simple moving average of whole-number prices. It stores the exact sum, so two averages
+// can be compared without rounding. Floating-point averages on a coarse tick can tie where the
+// exact ones differ, and differ where the exact ones tie.
 //
 // Formula: mean of the last period values. First value: at candle period.
 type SMA struct {
 	ring []int64
 	next int
 	seen int
-	high uint64 // of the sum, which has 128 bits: no scale of prices overflows it
+	high uint64 // high half of the 128-bit sum, which no scale of prices overflows
 	low  uint64
 }
 
@@ -54,8 +53,8 @@ func (s *SMA) Value() float64 {
 	return (float64(s.high)*(1<<64) + float64(s.low)) / float64(len(s.ring))
 }
 
-// Compare is -1, 0 or +1 as this average is below, equal to or above the other,
-// decided exactly by cross-multiplying the sums.
+// Compare returns -1, 0 or +1 if this average is below, equal to or above the other, decided
+// exactly by cross-multiplying the sums.
 func (s *SMA) Compare(other *SMA) int {
 	leftHigh, leftLow := s.times(len(other.ring))
 	rightHigh, rightLow := other.times(len(s.ring))
@@ -75,11 +74,13 @@ func (s *SMA) times(n int) (high, low uint64) {
 	return high + s.high*uint64(n), low
 }
 
-// NextWhile gives both averages, which are ready, values up to and with the first one after which a does not compare with b as
-// given. It returns how many, and how they compare then.
+// NextWhile feeds values to both averages, which must be ready, up to and including the first value
+// after which a no longer compares with b as given. It returns the number of values taken and the
+// comparison after them.
 func NextWhile[T ~int64](a, b *SMA, values []T, compare int) (taken, now int) {
 	timesA, timesB := int64(len(b.ring)), int64(len(a.ring))
-	// Sums of values up to this one, and of those that both have already, fit into 63 bits when multiplied.
+	// Sums of the values up to this one, plus the sums already in both averages, fit into 63 bits
+	// when multiplied.
 	most := math.MaxInt64 / 2 / (timesA * timesB)
 	now = compare
 	if a.within(most) && b.within(most) {
@@ -106,7 +107,7 @@ func NextWhile[T ~int64](a, b *SMA, values []T, compare int) (taken, now int) {
 	return taken, now
 }
 
-// within reports whether the values of the sum are so large at most, in the mean.
+// within reports whether the mean of the sum's values is at most this large.
 func (s *SMA) within(most int64) bool {
 	return s.high == 0 && s.low <= uint64(most)*uint64(len(s.ring))
 }

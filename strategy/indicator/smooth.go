@@ -20,9 +20,9 @@ func (d *delay) swap(value float64) (old float64, ok bool) {
 	return old, ok
 }
 
-// line keeps the last values with the sums of a weighted mean and of a regression line. Rounding
-// errors accumulate in sums that are only updated, so they are computed again with each turn of the
-// ring, which is O(1) a candle on average.
+// line holds the last values with the sums of a weighted mean and of a regression line. Rounding
+// errors accumulate in sums that are only updated, so the sums are recomputed once per turn of the
+// ring, which is O(1) per candle on average.
 type line struct {
 	ring []float64
 	next int
@@ -30,7 +30,7 @@ type line struct {
 
 	sum      float64
 	weighted float64 // sum of value x age rank, the newest being len(ring)
-	busy     int     // number of values that are not zero: without any, both sums are exactly zero
+	busy     int     // number of values that are not zero; if there are none, both sums are exactly zero
 }
 
 func newLine(period int) line { return line{ring: make([]float64, max(1, period))} }
@@ -152,9 +152,9 @@ func (t *TEMA) parts(value float64) (one, two, three float64, ok bool) {
 
 // T3 is Tim Tillson's average (Technical Analysis of Stocks & Commodities, 1998), as TA-Lib's.
 //
-// Formula: DEMA's idea three times over, with the share factor: -v^3 e6 + 3 (v^2 + v^3) e5 -
-// 3 (2 v^2 + v + v^3) e4 + (1 + 3 v + v^3 + 3 v^2) e3, where e1 to e6 are EMA of EMA. First value:
-// at candle 6 period - 5.
+// Formula: DEMA applied three times, weighted by factor: -v^3 e6 + 3 (v^2 + v^3) e5 - 3 (2 v^2 + v
+// + v^3) e4 + (1 + 3 v + v^3 + 3 v^2) e3, where e1 to e6 are EMA of EMA. First value: at candle 6
+// period - 5.
 type T3 struct {
 	averages [6]*EMA
 	weights  [4]float64 // of e3 to e6
@@ -286,8 +286,8 @@ func (h *HMA) Next(value float64) (mean float64, ok bool) {
 
 // TRIMA is the triangular moving average, as TA-Lib's.
 //
-// Formula: the mean of means: of (period + 1) / 2 over as many, or, period being
-// even, of period / 2 over one more. First value: at candle period.
+// Formula: a mean of means: (period + 1) / 2 values over (period + 1) / 2 means, or, for an even
+// period, period / 2 values over period / 2 + 1 means. First value: at candle period.
 type TRIMA struct{ first, second *Mean }
 
 // NewTRIMA returns an average over period values, at least 1.
@@ -333,10 +333,10 @@ func (w *Wilder) Next(value float64) (mean float64, ok bool) {
 	return w.mean, true
 }
 
-// ZScore is how many deviations a value is away from the mean of the last ones.
+// ZScore is the distance of a value from the mean of the last values, in standard deviations.
 //
-// Formula: (value - mean) / population deviation over the last period values, 0
-// where they are all equal. First value: at candle period.
+// Formula: (value - mean) / population deviation over the last period values, 0 if they are all
+// equal. First value: at candle period.
 type ZScore struct{ window window }
 
 // NewZScore returns a score over period values, at least 2.

@@ -37,8 +37,8 @@ func (s *Stoch) Next(high, low, closes float64) (k, d float64, ok bool) {
 	return k, d, true
 }
 
-// extreme is the highest of the last values: a queue of those that no later one has exceeded, so
-// that each value enters and leaves once.
+// extreme is the highest of the last values. It is a queue of the values that no later one has
+// exceeded, so each value enters and leaves once.
 type extreme struct {
 	values      []float64 // a ring
 	at          []int     // index of each value
@@ -67,5 +67,5 @@ func (e *extreme) next(value float64) (highest float64, full bool) {
 	return e.values[e.first], e.seen >= period
 }
 
-// age returns how many candles ago the highest value came, the newest of equal ones.
+// age returns how many candles ago the highest value occurred, the newest of equal ones.
 func (e *extreme) age() int { return e.seen - 1 - e.at[e.first] }

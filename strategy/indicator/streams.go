@@ -2,27 +2,27 @@ package indicator
 
 // Adapters from the typed indicators to streams.
 
-// each is a stream of any outputs.
+// each is a stream with any number of outputs.
 type each func(bar Bar, values []float64)
 
 // Next takes a candle and writes the outputs.
 func (e each) Next(bar Bar, values []float64) { e(bar, values) }
 
-// ofClose is a stream of an indicator of closes.
+// ofClose is a stream of an indicator that takes closes.
 func ofClose[T interface {
 	Next(value float64) (float64, bool)
 }](indicator T) Stream {
 	return each(func(bar Bar, values []float64) { values[0] = orNaN(indicator.Next(bar.Close)) })
 }
 
-// ofRange is a stream of an indicator of high, low and close.
+// ofRange is a stream of an indicator that takes high, low and close.
 func ofRange[T interface {
 	Next(high, low, closes float64) (float64, bool)
 }](indicator T) Stream {
 	return each(func(bar Bar, values []float64) { values[0] = orNaN(indicator.Next(bar.High, bar.Low, bar.Close)) })
 }
 
-// ofBar is a stream of an indicator of the whole candle.
+// ofBar is a stream of an indicator that takes the whole candle.
 func ofBar[T interface {
 	Next(bar Bar) (float64, bool)
 }](indicator T) Stream {
@@ -34,7 +34,7 @@ var (
 	bands = []string{"upper", "middle", "lower"}
 )
 
-// simple is a definition with one output and a period.
+// simple returns a definition with one output and a period.
 func simple(name, summary string, fallback, minimum float64, make func(period int) Stream) Definition {
 	return Definition{name, summary, []Parameter{period(fallback, minimum)}, one, func(p []float64) Stream { return make(int(p[0])) }}
 }
@@ -269,5 +269,5 @@ func relations() []Definition {
 	}
 }
 
-// Two reports whether an indicator is of two series: high and low where none are given.
+// Two reports whether an indicator takes two series. The defaults are high and low.
 func (d *Definition) Two() bool { return d.Name == "beta" || d.Name == "correlation" }

@@ -11,7 +11,7 @@ import (
 // Bar is a candle as indicators use it.
 type Bar struct {
 	Open, High, Low, Close, Volume float64
-	OpenMS                         int64 // for those that start over each day
+	OpenMS                         int64 // for indicators that start over each day
 }
 
 // Stream is any indicator of the table. It takes a candle and writes a value for each output, NaN
@@ -78,7 +78,7 @@ func (d *Definition) Has(parameter string) error {
 	return nil
 }
 
-// Find returns the definition of that name.
+// Find returns the definition with that name.
 func Find(name string) (*Definition, bool) {
 	all := All()
 	i := slices.IndexFunc(all, func(d Definition) bool { return d.Name == name })

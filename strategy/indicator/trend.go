@@ -2,10 +2,10 @@ package indicator
 
 import "math"
 
-// Choppiness is Bill Dreiss' index of how sideways a market goes (about 1993).
+// Choppiness is Bill Dreiss' index of sideways movement (about 1993).
 //
-// Formula: 100 x log10(sum of true ranges / (highest high - lowest low)) / log10(period)
-// over period candles, 0 where there is no range. First value: at candle period + 1.
+// Formula: 100 x log10(sum of true ranges / (highest high - lowest low)) / log10(period) over
+// period candles, 0 without a range. First value: at candle period + 1.
 type Choppiness struct {
 	span    TrueRange
 	spans   line
@@ -35,7 +35,7 @@ func (c *Choppiness) Next(high, low, closes float64) (index float64, ok bool) {
 }
 
 // PSAR is Wilder's parabolic stop and reverse (New Concepts in Technical Trading Systems, 1978), as
-// TA-Lib's SAR: the first direction is that of the first candle's directional movement.
+// TA-Lib's SAR: the first direction is the first candle's directional movement.
 //
 // Formula: the stop moves by a factor of its distance from the extreme; the factor grows by step at
 // each new extreme, up to a maximum; the stop never enters the range of the last two candles; once
@@ -172,11 +172,11 @@ func (h *HeikinAshi) Next(bar Bar) Bar {
 
 const dayMS = 86_400_000
 
-// Pivot are the floor traders' points of the day before, days beginning at 00:00 UTC.
+// Pivot computes the floor traders' pivot points from the previous day. Days begin at 00:00 UTC.
 //
-// Formula: pivot = (high + low + close) / 3 of the day before, R1 = 2 pivot - low, S1 = 2
-// pivot - high, R2 and S2 = pivot +- (high - low), R3 = high + 2 (pivot - low), S3 = low - 2
-// (high - pivot). First value: at the first candle of the second day.
+// Formula: pivot = (high + low + close) / 3 of the previous day, R1 = 2 pivot - low, S1 = 2 pivot -
+// high, R2 and S2 = pivot +- (high - low), R3 = high + 2 (pivot - low), S3 = low - 2 (high -
+// pivot). First value: at the first candle of the second day.
 type Pivot struct {
 	day         int64
 	begun       bool
@@ -184,10 +184,10 @@ type Pivot struct {
 	ready       bool
 }
 
-// Points are the levels of a day.
+// Points are the pivot levels of a day.
 type Points struct{ Pivot, R1, S1, R2, S2, R3, S3 float64 }
 
-// Next takes a candle and returns its day's levels, once there are any.
+// Next takes a candle and returns the pivot levels of its day, once there are any.
 func (p *Pivot) Next(bar Bar) (levels Points, ok bool) {
 	switch day := bar.OpenMS / dayMS; {
 	case !p.begun:

@@ -2,8 +2,8 @@ package indicator
 
 // OBV is Joseph Granville's on-balance volume (1963), as TA-Lib's.
 //
-// Formula: the first candle's volume; then plus the volume of a candle that closes
-// above the one before, minus that of one that closes below. First value: at candle 1.
+// Formula: the first candle's volume; then plus the volume of a candle that closes above the one
+// before, minus the volume of one that closes below. First value: at candle 1.
 type OBV struct {
 	before, value float64
 	begun         bool
@@ -24,11 +24,11 @@ func (o *OBV) Next(closes, volume float64) float64 {
 }
 
 // MFI is Quong's and Soudack's money flow index (Stocks & Commodities, 1989), as TA-Lib's with one
-// exception: TA-Lib returns 0 where less than 1 was traded in the period, which is common for coins
-// of little value; here only where nothing was traded.
+// exception: TA-Lib returns 0 if less than 1 was traded in the period, which is common for
+// low-priced coins; MFI returns 0 only if nothing was traded.
 //
 // Formula: 100 x up / (up + down), where up and down are the sums over period candles of typical
-// price x volume where the typical price (high + low + close) / 3 rose, or fell. First value: at
+// price x volume for rising and falling typical prices (high + low + close) / 3. First value: at
 // candle period + 1.
 type MFI struct {
 	up, down line
@@ -131,12 +131,12 @@ func (c *CMF) Next(bar Bar) (value float64, ok bool) {
 	return c.flow.sum / c.volume.sum, ok
 }
 
-// VWAP is the volume-weighted average price of a session: of so many days, beginning so many hours
-// after 00:00 UTC. Sessions of 7 days begin on Mondays.
+// VWAP is the volume-weighted average price of a session. A session lasts a number of days and
+// begins a number of hours after 00:00 UTC. Sessions of 7 days begin on Mondays.
 //
-// Formula: sum of typical price x volume / sum of volumes since the session began, with
-// typical = (high + low + close) / 3; the typical price itself as long as nothing was
-// traded. First value: at candle 1.
+// Formula: sum of typical price x volume / sum of volumes since the session began, with typical =
+// (high + low + close) / 3; the typical price itself while nothing has been traded. First value: at
+// candle 1.
 type VWAP struct {
 	offsetMS, lengthMS int64
 	session            int64
@@ -146,8 +146,8 @@ type VWAP struct {
 // mondayMS is 1970-01-05, a Monday.
 const mondayMS = 4 * dayMS
 
-// NewVWAP returns a price of sessions of so many days, at least 1, which begin offset hours after
-// 00:00 UTC.
+// NewVWAP returns the price of sessions of a number of days, at least 1, which begin offset hours
+// after 00:00 UTC.
 func NewVWAP(offset float64, days int) *VWAP {
 	return &VWAP{offsetMS: mondayMS + int64(offset*3_600_000), lengthMS: int64(max(1, days)) * dayMS}
 }
@@ -166,7 +166,7 @@ func (v *VWAP) Next(bar Bar) float64 {
 	return v.Add(bar)
 }
 
-// Anchor starts over.
+// Anchor starts a new session.
 func (v *VWAP) Anchor() { v.money, v.coins = 0, 0 }
 
 // Add takes a candle of the same session and returns the price.
@@ -181,8 +181,8 @@ func (v *VWAP) Add(bar Bar) float64 {
 
 // VWMA is the volume-weighted moving average.
 //
-// Formula: sum of close x volume / sum of volumes over period candles; the mean of
-// closes where nothing was traded. First value: at candle period.
+// Formula: sum of close x volume / sum of volumes over period candles; the mean of closes if
+// nothing was traded. First value: at candle period.
 type VWMA struct {
 	money, coins line
 	mean         *Mean
@@ -204,7 +204,7 @@ func (v *VWMA) Next(closes, volume float64) (mean float64, ok bool) {
 
 // BOP is Igor Livshin's balance of power (Stocks & Commodities, 2001), as TA-Lib's.
 //
-// Formula: (close - open) / (high - low), 0 without range. First value: at candle 1.
+// Formula: (close - open) / (high - low), 0 without a range. First value: at candle 1.
 func BOP(bar Bar) float64 {
 	if span := bar.High - bar.Low; span > 0 {
 		return (bar.Close - bar.Open) / span

@@ -2,8 +2,8 @@ package library
 
 import "botd/strategy"
 
-// buyAndHold buys once and holds: the benchmark for every other strategy. It loses what the market
-// loses.
+// buyAndHold buys once and holds. It is the benchmark for every other strategy and loses as much as
+// the market loses.
 func buyAndHold() strategy.Definition {
 	return strategy.Define("buy_and_hold", "buys once and keeps it",
 		func(setting strategy.Setting, _ struct{}) (strategy.Strategy, error) {

@@ -9,16 +9,15 @@ import (
 	"botd/strategy"
 )
 
-// The conditions of each strategy. A strategy made of a signal shows the values that its signal saw
-// last.
+// The conditions of each strategy. A signal strategy shows the last values of its signal.
 
-// explained adds conditions to a strategy that is made of a signal.
+// explained adds conditions to a signal strategy.
 type explained struct {
 	*following
 	conditions func(view *strategy.View) []strategy.Condition
 }
 
-// explain adds conditions to a strategy made of a signal.
+// explain adds conditions to a signal strategy.
 func explain(made strategy.Strategy, err error, saw func(view *strategy.View) []strategy.Condition) (strategy.Strategy, error) {
 	if err != nil {
 		return nil, err
@@ -26,13 +25,13 @@ func explain(made strategy.Strategy, err error, saw func(view *strategy.View) []
 	return &explained{made.(*following), saw}, nil
 }
 
-// Conditions returns what the signal saw, and the side it asked for last.
+// Conditions returns the signal's values and the last side it requested.
 func (s *explained) Conditions(view *strategy.View) []strategy.Condition {
 	asked := [4]string{unchanged: "nothing yet: waits for a change of side", long: "long", flat: "no position", short: "short"}
 	return append(s.conditions(view), strategy.Condition{Name: "asked for last", Value: asked[s.last]})
 }
 
-// Conditions returns both averages. A cross is between two candles: being on one side alone enters
+// Conditions returns both averages. A cross happens between two candles: staying on one side enters
 // nothing.
 func (s *smaCrossing) Conditions(view *strategy.View) []strategy.Condition {
 	if !s.slow.Ready() {
@@ -57,7 +56,7 @@ func (s *rsiReversal) Conditions(*strategy.View) []strategy.Condition {
 	}
 }
 
-// Conditions returns which slice is due and when the next one is.
+// Conditions returns the slice that is due and the time of the next one.
 func (s *slicing) Conditions(view *strategy.View) []strategy.Condition {
 	begin, known := view.Memory.Get(began)
 	if !known {
@@ -80,7 +79,7 @@ func (s *slicing) Conditions(view *strategy.View) []strategy.Condition {
 
 func moment(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05") }
 
-// Conditions returns where the price is in the grid, and which lines are held.
+// Conditions returns the price's position in the grid and the held lines.
 func (m *mesh) Conditions(view *strategy.View) []strategy.Condition {
 	price := func(p exchange.Price) string { return m.symbol.PriceDecimal(p).String() }
 	held, all := m.heldNow(view, heldBefore(view)), cellsFrom(0, m.cells)
@@ -114,7 +113,7 @@ func (a *averaging) Conditions(view *strategy.View) []strategy.Condition {
 		due = min(due, a.buys)
 	}
 	all := []strategy.Condition{
-		{Name: "buys due by the clock", Value: fmt.Sprint(due), Requires: fmt.Sprint("above those made, ", at(dcaBought)), Met: due > at(dcaBought)},
+		{Name: "buys due by the clock", Value: fmt.Sprint(due), Requires: fmt.Sprint("above the buys made, ", at(dcaBought)), Met: due > at(dcaBought)},
 		{Name: "next buy by the clock", Value: moment(begin + (max(0, view.NowMS-begin)/a.everyMS+1)*a.everyMS)},
 	}
 	if last := a.symbol.PriceAmount(exchange.Price(at(dcaPrice))); a.fall > 0 && !last.IsZero() {
@@ -133,7 +132,7 @@ func (a *averaging) Conditions(view *strategy.View) []strategy.Condition {
 	return all
 }
 
-// Conditions compares the held share with the target weight.
+// Conditions compares the current share of equity with the target weight.
 func (r *rebalancing) Conditions(view *strategy.View) []strategy.Condition {
 	if view.Equity.Sign() <= 0 || view.Last <= 0 {
 		return []strategy.Condition{{Name: "share held", Value: "none yet: no equity or no price"}}
@@ -143,7 +142,7 @@ func (r *rebalancing) Conditions(view *strategy.View) []strategy.Condition {
 		Requires: fmt.Sprintf("more than %.2f %% away from %.2f %%", 100*r.band, 100*r.weight.Float()), Met: math.Abs(now-r.weight.Float()) > r.band}}
 }
 
-// Conditions returns how long the quotes stay in the book.
+// Conditions returns how long the quotes have been in the book.
 func (q *quoter) Conditions(view *strategy.View) []strategy.Condition {
 	var now turn
 	for i, name := range turnNames {

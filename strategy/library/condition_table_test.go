@@ -60,54 +60,54 @@ func TestWhatAStrategyShowsOfItsDecision(t *testing.T) {
 		{"dca", strategy.Values{"amount": "100", "every": "1h"}, []conditionRow{
 			{"before the first tick", nil, strategy.Fees{}, none, 1000, nil, []string{"began: not yet: the first buy is due with the first tick"}},
 			{"at its start", nil, strategy.Fees{}, map[string]int64{dcaBegan: shownMS}, 1000, nil, []string{
-				"buys due by the clock: 1 | above those made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40"}},
+				"buys due by the clock: 1 | above the buys made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40"}},
 			{"when it has bought", nil, strategy.Fees{}, map[string]int64{dcaBegan: shownMS, dcaBought: 1}, 1000, nil, []string{
-				"buys due by the clock: 1 | above those made, 1 | not met", "next buy by the clock: 2001-09-09 02:46:40"}},
+				"buys due by the clock: 1 | above the buys made, 1 | not met", "next buy by the clock: 2001-09-09 02:46:40"}},
 			{"three hours later", nil, strategy.Fees{}, map[string]int64{dcaBegan: shownMS - 3*3_600_000, dcaBought: 3}, 1000, nil, []string{
-				"buys due by the clock: 4 | above those made, 3 | met", "next buy by the clock: 2001-09-09 02:46:40"}},
+				"buys due by the clock: 4 | above the buys made, 3 | met", "next buy by the clock: 2001-09-09 02:46:40"}},
 			{"a clock that was set back", nil, strategy.Fees{}, map[string]int64{dcaBegan: shownMS + 5_000}, 1000, nil, []string{
-				"buys due by the clock: 1 | above those made, 0 | met", "next buy by the clock: 2001-09-09 02:46:45"}},
+				"buys due by the clock: 1 | above the buys made, 0 | met", "next buy by the clock: 2001-09-09 02:46:45"}},
 			{"of two, both made", strategy.Values{"buys": "2"}, strategy.Fees{},
 				map[string]int64{dcaBegan: shownMS - 3*3_600_000, dcaBought: 2}, 1000, nil, []string{
-					"buys due by the clock: 2 | above those made, 2 | not met", "next buy by the clock: 2001-09-09 02:46:40"}},
+					"buys due by the clock: 2 | above the buys made, 2 | not met", "next buy by the clock: 2001-09-09 02:46:40"}},
 			{"of one, made", strategy.Values{"buys": "1"}, strategy.Fees{}, map[string]int64{dcaBegan: shownMS - 3*3_600_000, dcaBought: 1}, 1000, nil,
 				[]string{
-					"buys due by the clock: 1 | above those made, 1 | not met", "next buy by the clock: 2001-09-09 02:46:40"}},
+					"buys due by the clock: 1 | above the buys made, 1 | not met", "next buy by the clock: 2001-09-09 02:46:40"}},
 			{"without buys on falls", nil, strategy.Fees{}, map[string]int64{dcaBegan: shownMS, dcaPrice: 1000e8}, 900, nil, []string{
-				"buys due by the clock: 1 | above those made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40"}},
+				"buys due by the clock: 1 | above the buys made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40"}},
 			{"fallen by a very small share", strategy.Values{"fall": "0.00000001"}, strategy.Fees{}, map[string]int64{dcaBegan: shownMS, dcaPrice: 1000e8},
 				1000,
-				nil, []string{"buys due by the clock: 1 | above those made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
+				nil, []string{"buys due by the clock: 1 | above the buys made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
 					"price: 1000 | at or below 999.99999 for a buy on a fall | not met"}},
 			{"fallen by its share", strategy.Values{"fall": "10%", "falls": "1"}, strategy.Fees{},
 				map[string]int64{dcaBegan: shownMS, dcaPrice: 1000e8}, 900, nil, []string{
-					"buys due by the clock: 1 | above those made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
+					"buys due by the clock: 1 | above the buys made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
 					"price: 900 | at or below 900 for a buy on a fall | met"}},
 			{"not quite", strategy.Values{"fall": "10%", "falls": "1"}, strategy.Fees{},
 				map[string]int64{dcaBegan: shownMS, dcaPrice: 1000e8}, 900.1, nil, []string{
-					"buys due by the clock: 1 | above those made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
+					"buys due by the clock: 1 | above the buys made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
 					"price: 900.1 | at or below 900 for a buy on a fall | not met"}},
 			{"all buys on falls made", strategy.Values{"fall": "10%", "falls": "1"}, strategy.Fees{},
 				map[string]int64{dcaBegan: shownMS, dcaPrice: 1000e8, dcaFallen: 1}, 900, nil, []string{
-					"buys due by the clock: 1 | above those made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
+					"buys due by the clock: 1 | above the buys made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
 					"price: 900 | at or below 900 for a buy on a fall | not met"}},
 			{"nothing bought that could have fallen", strategy.Values{"fall": "10%"}, strategy.Fees{}, map[string]int64{dcaBegan: shownMS}, 900, nil, []string{
-				"buys due by the clock: 1 | above those made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40"}},
+				"buys due by the clock: 1 | above the buys made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40"}},
 			{"at its take-profit", strategy.Values{"take_profit": "5%"}, strategy.Fees{}, map[string]int64{dcaBegan: shownMS, dcaQuantity: 100}, 1050,
-				holds(100, 1000), []string{"buys due by the clock: 1 | above those made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
+				holds(100, 1000), []string{"buys due by the clock: 1 | above the buys made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
 					"price: 1050 | at or above 1050 to sell all | met"}},
 			{"at a very small take-profit of the smallest quantity", strategy.Values{"take_profit": "0.00000001"}, strategy.Fees{},
 				map[string]int64{dcaBegan: shownMS, dcaQuantity: 1}, 1000, holds(1, 1000), []string{
-					"buys due by the clock: 1 | above those made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
+					"buys due by the clock: 1 | above the buys made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
 					"price: 1000 | at or above 1000.00001 to sell all | not met"}},
 			{"at its take-profit, before the fees of both ways", strategy.Values{"take_profit": "5%"}, strategy.Fees{Taker: exchange.RateOne / 1000},
 				map[string]int64{dcaBegan: shownMS, dcaQuantity: 100}, 1051.9, holds(100, 1000), []string{
-					"buys due by the clock: 1 | above those made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
+					"buys due by the clock: 1 | above the buys made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40",
 					"price: 1051.9 | at or above 1052 to sell all | not met"}},
 			{"with a take-profit, and nothing held", strategy.Values{"take_profit": "5%"}, strategy.Fees{}, map[string]int64{dcaBegan: shownMS}, 1050, nil,
-				[]string{"buys due by the clock: 1 | above those made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40"}},
+				[]string{"buys due by the clock: 1 | above the buys made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40"}},
 			{"without one, and something held", nil, strategy.Fees{}, map[string]int64{dcaBegan: shownMS, dcaQuantity: 100}, 1050, holds(100, 1000),
-				[]string{"buys due by the clock: 1 | above those made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40"}},
+				[]string{"buys due by the clock: 1 | above the buys made, 0 | met", "next buy by the clock: 2001-09-09 02:46:40"}},
 		}},
 		{"rebalance", strategy.Values{"weight": "40%", "band": "5%"}, []conditionRow{
 			{"no equity", nil, strategy.Fees{}, none, 1000, func(v *strategy.View) { v.Equity = exchange.Amount{} }, []string{

@@ -22,17 +22,17 @@ type dcaParams struct {
 	TakeProfit decimal.Decimal `param:"take_profit" default:"0" min:"0" max:"100" help:"sell everything at this profit after fees, and start over; 0 never"`
 }
 
-// dca buys for the same amount again and again (dollar-cost averaging): by the clock and, if
-// configured, once more each time the price has fallen by a share. Its memory is made of what was
-// filled: a buy that was refused was not made, and is not made up for. What was due during a halt
-// it buys afterwards, one buy (or catch_up buys) at a time.
+// dca buys for the same amount repeatedly (dollar-cost averaging): by the clock and, if configured,
+// once more each time the price has fallen by a share. Its memory depends on fills: a refused buy
+// does not count and is not repeated. Buys that fell due during a halt follow afterwards, one at a
+// time (or catch_up at a time).
 //
-// Buys on falls are the safety orders of 3Commas: the n-th is for amount x scale^n (volume scale), when
-// the price is fall x step_scale^(n-1) below the last buy (deviation and its step scale). It sells
-// everything at the mean price paid, plus take_profit, plus the fees of both ways.
+// Buys on falls are the safety orders of 3Commas: the n-th is for amount x scale^n (volume scale),
+// when the price is fall x step_scale^(n-1) below the last buy (deviation and its step scale). It
+// sells everything at the mean price paid, plus take_profit, plus the fees of both directions.
 //
-// It loses when the price keeps falling: the mean price follows slowly, and buys on falls put most
-// money in where it falls the longest.
+// It loses when the price keeps falling: the mean price follows slowly, and buys on falls invest
+// most where the fall lasts longest.
 func dca() strategy.Definition {
 	return strategy.Define("dca", "buys for equal amounts by the clock and on falls, and can sell all above the mean price",
 		func(setting strategy.Setting, p dcaParams) (strategy.Strategy, error) {
@@ -78,25 +78,25 @@ type averaging struct {
 	buys, falls  int64
 	fall, profit exchange.Rate
 	scale        exchange.Rate
-	stepScale    exchange.Rate // of the falls
+	stepScale    exchange.Rate // fees of buying and selling
 	fees         exchange.Rate // of buying and selling
-	pace         int64         // buys that one order may make
+	pace         int64         // maximum number of buys in one order
 }
 
 // Memory keys.
 const (
-	dcaBegan    = "begin_ms"  // when it started, or started over
-	dcaBought   = "bought"    // buys by the clock that were due since then
+	dcaBegan    = "begin_ms"  // when the strategy started or started over
+	dcaBought   = "bought"    // buys by the clock that fell due since then
 	dcaFallen   = "fallen"    // buys on falls since then
-	dcaQuantity = "quantity"  // what was filled, in the symbol's units
+	dcaQuantity = "quantity"  // filled quantity, in the symbol's units
 	dcaPrice    = "price"     // of the last buy, in the symbol's units
 	dcaSpent    = "spent"     // for the quantity, in hundred-millionths of a USDT
 	dcaSelling  = "selling"   // 1 until the position is sold
-	dcaDue      = "owed"      // buys by the clock that are due and were not asked for: one is under way
-	dcaPending  = "pending"   // of a buy that was asked for and is not filled yet, in the symbol's units
-	dcaFalling  = "falling"   // 1 while that buy is one on a fall
-	dcaRefused  = "refused"   // which buy by the clock was the newest when one was refused
-	dcaSignal   = "signal_ms" // when a buy was last asked for
+	dcaDue      = "owed"      // buys by the clock that are due but not requested, because another buy is under way
+	dcaPending  = "pending"   // of a requested buy that has not filled yet, in the symbol's units
+	dcaFalling  = "falling"   // 1 while the pending buy is a buy on a fall
+	dcaRefused  = "refused"   // number of the newest buy by the clock at the time of a refusal
+	dcaSignal   = "signal_ms" // when a buy was last requested
 )
 
 var hundredMillionth = exchange.MustAmount("0.00000001")
@@ -104,15 +104,15 @@ var hundredMillionth = exchange.MustAmount("0.00000001")
 func (*averaging) Warmup() int           { return 1 }
 func (*averaging) Candle(*strategy.View) {}
 
-// Economics is the take-profit, where there is one: it is reckoned after the fees.
+// Economics returns the take-profit, if there is one. It is computed after fees.
 func (a *averaging) Economics() (strategy.Economics, bool) {
 	return strategy.Economics{What: "selling at the take-profit", Gross: a.profit + a.fees, Takers: 2}, a.profit > 0
 }
 
-// Watches asks for what was filled and refused.
+// Watches subscribes to fills and refusals.
 func (*averaging) Watches() strategy.Watching { return strategy.Watching{Events: true} }
 
-// averagingTurn is what one decision knows and remembers of an averaging strategy.
+// averagingTurn is the input and the memory of one decision of an averaging strategy.
 type averagingTurn struct {
 	*averaging
 	strategy.Decision
@@ -135,18 +135,18 @@ func (s *averaging) Decide(view *strategy.View, plan *strategy.Plan) {
 	plan.SignalMS = a.Recall(dcaSignal)
 }
 
-// happened takes what became of the last buy.
+// happened applies the events of the last buy.
 func (a *averagingTurn) happened() {
 	for i := range a.View.Events {
 		switch e := &a.View.Events[i]; {
-		case e.Kind == strategy.EventFilled && e.Reduces: // also by a target or a return of its configuration
+		case e.Kind == strategy.EventFilled && e.Reduces: // also by a target, or when its configuration returns
 			a.keep(exchange.Quantity(a.Recall(dcaQuantity)) - e.Quantity)
 		case e.Key != "":
 		case e.Kind == strategy.EventFilled && e.Side == exchange.Buy:
 			a.filled(e)
 		case e.Kind == strategy.EventFilled, e.Kind == strategy.EventStopped, e.Kind == strategy.EventTookProfit:
 			a.keep(exchange.Quantity(a.Recall(dcaQuantity)) - e.Quantity)
-		case e.Kind == strategy.EventLatched: // whatever ended it: what is not held was not bought
+		case e.Kind == strategy.EventLatched: // whatever ended the order: a position that is gone was not bought
 			a.keep(min(exchange.Quantity(a.Recall(dcaQuantity)), a.View.Position.Quantity))
 		case e.Kind == strategy.EventRefused && !e.Reduces:
 			a.Remember(dcaRefused, a.Recall(dcaBought))
@@ -158,7 +158,7 @@ func (a *averagingTurn) happened() {
 	}
 }
 
-// filled takes a fill of a buy.
+// filled applies the fill of a buy.
 func (a *averagingTurn) filled(e *strategy.Event) {
 	paid := a.symbol.Notional(exchange.Price(a.Recall(dcaPrice)), e.Quantity)
 	if !e.Price.IsZero() {
@@ -174,12 +174,12 @@ func (a *averagingTurn) filled(e *strategy.Event) {
 	}
 	left := exchange.Quantity(max(0, a.Recall(dcaPending)-int64(e.Quantity)))
 	if a.symbol.Notional(a.View.Last, left).Less(a.symbol.MinNotional) {
-		left = 0 // spot is bought by amount: after a rise there is less of it, and no order makes up for that
+		left = 0 // spot is bought by amount: after a price rise the quantity is smaller, and no order makes up for it
 	}
 	a.Remember(dcaPending, int64(left))
 }
 
-// keep takes that less is held.
+// keep records that less is held.
 func (a *averagingTurn) keep(quantity exchange.Quantity) {
 	before := a.Recall(dcaQuantity)
 	if quantity = max(0, quantity); before > 0 {
@@ -201,7 +201,7 @@ func (a *averagingTurn) above() bool {
 	return !a.symbol.PriceAmount(a.View.Last).Less(mean.Add(mean.MulRate(a.profit + a.fees)))
 }
 
-// buy asks for the buy that is due, if one is, and says why.
+// buy requests the buy that is due, if any, and returns the reason.
 func (a *averagingTurn) buy() (reason string) {
 	begin, begun := a.View.Memory.Get(dcaBegan)
 	if !begun {
@@ -212,7 +212,7 @@ func (a *averagingTurn) buy() (reason string) {
 	if a.buys > 0 {
 		due = min(due, a.buys)
 	}
-	if due > a.Recall(dcaBought) { // those that nobody asked for are not made up for: one is due
+	if due > a.Recall(dcaBought) { // missed buys are not made up for: only one is due
 		a.Remember(dcaBought, due)
 		a.Remember(dcaDue, a.Recall(dcaDue)+1)
 	}
@@ -230,12 +230,13 @@ func (a *averagingTurn) buy() (reason string) {
 	return "holds what was bought"
 }
 
-// ask remembers a buy that is to be made, and returns why. A price that has risen so far that the amount pays for no step of the
-// quantity is reported: nothing would say that nothing is bought any more.
+// ask remembers a requested buy and returns the reason. If the price has risen so far that the
+// amount pays for less than one quantity step, ask reports it; otherwise the strategy would stop
+// buying silently.
 func (a *averagingTurn) ask(amount exchange.Amount, falling int64, why string) (reason string) {
 	quantity := a.symbol.FloorQuantity(a.symbol.QuantityFor(amount, a.View.Last))
 	if quantity == 0 {
-		why = fmt.Sprintf("buys nothing: %s USDT at %s are less than the smallest quantity, %s %s", amount, a.symbol.PriceDecimal(a.View.Last),
+		why = fmt.Sprintf("buys nothing: %s USDT at %s buy less than the smallest quantity, %s %s", amount, a.symbol.PriceDecimal(a.View.Last),
 			a.symbol.QuantityDecimal(a.symbol.QuantityTick), a.symbol.Base)
 		a.Plan.Notify(why)
 	}
@@ -246,8 +247,8 @@ func (a *averagingTurn) ask(amount exchange.Amount, falling int64, why string) (
 	return why
 }
 
-// mean returns the mean price paid: on futures the exchange's entry price, on spot what was spent of
-// what is held, fees included.
+// mean returns the mean price paid: on futures the exchange's entry price, on spot the cost of the
+// held quantity, fees included.
 func (a *averaging) mean(view *strategy.View, spent int64, quantity exchange.Quantity) exchange.Amount {
 	if view.Symbol.Market == exchange.Futures && !view.Position.EntryPrice.IsZero() || quantity == 0 {
 		return view.Position.EntryPrice
@@ -267,18 +268,19 @@ func (a *averagingTurn) sell() {
 	a.Remember(dcaBegan, a.View.NowMS)
 }
 
-// dust reports a rest too small to sell.
+// dust reports whether the remaining position is too small to sell.
 func (a *averaging) dust(view *strategy.View) bool {
 	return a.symbol.Notional(view.Last, view.Position.Quantity).Less(a.symbol.MinNotional)
 }
 
-// fallen reports whether the price is far enough below the last buy for the next one on a fall.
+// fallen reports whether the price has fallen far enough below the last buy for the next buy on a
+// fall.
 func (a *averaging) fallen(last, bought exchange.Price, falls int64) bool {
 	price := a.symbol.PriceAmount(bought)
 	return !price.Sub(price.MulRate(a.step(falls))).Less(a.symbol.PriceAmount(last))
 }
 
-// step is how far the price must fall for a buy after so many on falls.
+// step returns the required fall of the price after a number of buys on falls.
 func (a *averaging) step(falls int64) exchange.Rate {
 	fall := exchange.AmountOf(1).MulRate(a.fall)
 	for range falls {

@@ -182,7 +182,7 @@ func TestDCAReportsThatItsAmountBuysNothing(t *testing.T) {
 	s := newStrategy(t, "dca", exchange.Futures, strategy.Values{"amount": "100", "every": "1h"})
 	view, plan := strategy.View{Symbol: setting(t, exchange.Futures).Symbol, NowMS: 1, Last: 100_001e8}, strategy.Plan{}
 	s.Decide(&view, &plan)
-	want := "buys nothing: 100 USDT at 100001 are less than the smallest quantity, 0.001 BTC"
+	want := "buys nothing: 100 USDT at 100001 buy less than the smallest quantity, 0.001 BTC"
 	if have := plan.Notices(); len(have) != 1 || have[0] != want || plan.Reason != want || plan.Target.Quantity != 0 {
 		t.Errorf("want it reported, have %q, %q and %v", have, plan.Reason, plan.Target.Quantity)
 	}

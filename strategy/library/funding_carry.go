@@ -23,12 +23,12 @@ type carryParams struct {
 // files, one for each market, with the same parameters and symbol. The futures leg decides: it goes
 // short when the funding rate is at least enter and flat when it is below leave. The spot leg holds
 // as much as the futures leg is short, so that an exit, a stop or a liquidation there sells it too.
-// When the legs differ by more than the band for longer than patience, both are closed and stay
-// closed until the rate has been below leave.
+// If the legs differ by more than the band for longer than patience, both close and stay closed
+// until the rate falls below leave.
 //
-// It loses when the funding turns negative before it leaves. Entries and exits cost four fees: a
-// position must be held for many payments. The futures leg can be liquidated while the spot leg's
-// gain is in another wallet: keep leverage low.
+// It loses if the funding turns negative before it exits. Entries and exits cost four fees: it must
+// hold a position for many payments. The futures leg can be liquidated while the spot leg's gain is
+// in another wallet: keep leverage low.
 func fundingCarry() strategy.Definition {
 	return strategy.Define("funding_carry", "long on spot and short on futures while shorts receive funding; a file for each market",
 		func(setting strategy.Setting, p carryParams) (strategy.Strategy, error) {
@@ -51,7 +51,7 @@ func fundingCarry() strategy.Definition {
 		})
 }
 
-// roundedRate is a share, rounded to the eight places of a rate.
+// roundedRate returns a share rounded to the eight places of a rate.
 func roundedRate(share decimal.Decimal) exchange.Rate {
 	return exchange.Rate(share.Shift(8).Round(0).IntPart())
 }
@@ -70,7 +70,7 @@ func (*carry) Candle(*strategy.View) {}
 // Memory keys of the futures leg.
 const (
 	carryOn      = "on"      // 1 while the carry is on, 2 while it is off because its legs differed
-	carryDiffers = "differs" // since when the legs differ, 0 when they match
+	carryDiffers = "differs" // time since which the legs differ, 0 while they match
 )
 
 type carryFutures struct{ *carry }
@@ -135,7 +135,7 @@ func (c *carrySpot) Conditions(view *strategy.View) []strategy.Condition {
 	return []strategy.Condition{c.legs(view)}
 }
 
-// differs returns since when the legs differ by more than the band.
+// differs returns the time since which the legs differ by more than the band.
 func (c *carryFutures) differs(view *strategy.View, on int64) int64 {
 	if on != 1 || !view.Pair.Known {
 		return 0
@@ -154,13 +154,13 @@ type carrySpot struct{ *carry }
 
 func (c *carrySpot) Watches() strategy.Watching { return strategy.Watching{Pair: c.pair} }
 
-// Decide holds as much as the futures leg is short.
+// Decide holds the quantity that the futures leg is short.
 func (c *carrySpot) Decide(view *strategy.View, plan *strategy.Plan) {
 	if !view.Pair.Known {
 		return
 	}
 	short := max(0, -view.Pair.Position)
-	// Both scales are of the same asset.
+	// Both scales belong to the same asset.
 	target := view.Symbol.FloorQuantity(view.Symbol.QuantityOf(view.Pair.Symbol.QuantityAmount(short)))
 	if target == 0 {
 		plan.Hold(strategy.Flat(), "the futures leg is not short")

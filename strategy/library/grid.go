@@ -29,26 +29,26 @@ type gridParams struct {
 	Fee      decimal.Decimal `param:"fee" default:"0.1%" min:"0" max:"0.05" help:"spot: fee as a share of the bought quantity"`
 }
 
-// grid keeps a buy in the book at each line below the price and, once it is filled, a sell at the
-// next line above: each pair earns the distance of two lines less fees, as often as the price
-// swings through it. It acts on each tick: with a schedule of some seconds it replaces filled
-// orders quickly.
+// grid holds a buy in the book at each line below the price and, once it has filled, a sell at the
+// next line above. Each pair earns the distance of two lines less fees, every time the price swings
+// through it. It acts on each tick: with a schedule of some seconds it replaces filled orders
+// quickly.
 //
-// It loses when the price leaves the grid on the losing side: every line is then held, at a mean
+// It loses when the price leaves the grid on the losing side: it then holds every line, at a mean
 // price far from the market. Use it with a stop.
 func grid() strategy.Definition {
-	return strategy.Define("grid", "buys at lines below the price and sells each one line higher, again and again",
+	return strategy.Define("grid", "buys at lines below the price and sells each one line higher, repeatedly",
 		func(setting strategy.Setting, p gridParams) (strategy.Strategy, error) { return newGrid(setting, p) })
 }
 
-// mesh is a running grid. A cell is the space between two lines: it either waits to enter at one of
-// them or holds what it will exit at the other.
+// mesh is a running grid. A cell is the space between two lines: it either waits to enter at one
+// line or holds a quantity to exit at the other.
 type mesh struct {
 	symbol         *exchange.Symbol
 	sign           exchange.Side
-	quantity       exchange.Quantity // of an entry; 0 where it is quote
+	quantity       exchange.Quantity // of an entry; 0 if quote is set
 	quote          exchange.Amount   // of an entry
-	afterFee       exchange.Rate     // of what is bought: less the fee on spot
+	afterFee       exchange.Rate     // share of a bought quantity left after the fee on spot
 	fees           strategy.Fees
 	reinvest       exchange.Rate
 	initial        bool
@@ -56,27 +56,27 @@ type mesh struct {
 	entry, exit    []exchange.Quantity // of each cell
 	closed         []int               // cells whose pair has closed since the last decision
 	lower          float64
-	step           float64 // distance or ratio of two lines
+	step           float64 // distance or ratio between two lines
 	geometric      bool
 	cells          int
 	orders         int
 	trail, restart bool
 
 	enters, leaves []string       // order keys of each cell
-	cellOf         map[string]int // by key: the cell, or -1 minus the cell for the exit
+	cellOf         map[string]int // by key: the cell, or -1 minus the cell for an exit
 	prices         []exchange.Price
-	shift          int64               // the shift of prices
-	filled         []exchange.Quantity // filled quantities of each cell's orders, entry and exit, as in the view
-	begun          cellSet             // cells whose entries have filled at all
+	shift          int64               // current shift of the prices
+	filled         []exchange.Quantity // filled quantities of each cell's entry and exit orders, as in the view
+	begun          cellSet             // cells whose entries have filled at least in part
 
-	// The last decision, for as long as it does not change: what it depended on, and the first and
-	// the last price at which the same entries are passive.
+	// The last decision and its inputs: it stays valid while they do not change, and while the
+	// price is between the first and the last price at which the same entries are passive.
 	version        uint64
 	from, to       exchange.Price
 	entries, exits gridOrders
 	opens          []strategy.DesiredOrder // the entries and the initial purchase
-	trading        cellSet                 // cells whose orders the exchange takes
-	resized        bool                    // prices or quantities may have changed since the orders of all cells were made
+	trading        cellSet                 // cells whose orders the exchange accepts
+	resized        bool                    // prices or quantities may have changed since the orders of all cells were built
 }
 
 func newGrid(setting strategy.Setting, p gridParams) (*mesh, error) {
@@ -117,7 +117,7 @@ func newGrid(setting strategy.Setting, p gridParams) (*mesh, error) {
 	return m, nil
 }
 
-// lines computes the prices of all lines, the grid moved by that many lines.
+// lines computes the prices of all lines, with the grid shifted by a number of lines.
 func (m *mesh) lines(shift int64) {
 	m.shift, m.resized = shift, true
 	m.prices = m.prices[:0]
@@ -133,22 +133,23 @@ func (m *mesh) lines(shift int64) {
 
 const (
 	gridShift   = "shift"   // lines by which the grid has moved
-	gridStopped = "stopped" // 1: a stop closed the position; 2: the price reached stop or target, everything is being closed
+	gridStopped = "stopped" // 1: a stop closed the position; 2: the price reached the stop or target, everything is being closed
 	gridBegun   = "begun"   // 1 once the initial purchase is done
-	gridBegin   = "begin"   // the price at which it began
-	gridSize    = "size"    // and the number of a cell: the quantity of its entry, where profit is reinvested
+	gridBegin   = "begin"   // the price at which the grid began
+	gridSize    = "size"    // with the number of a cell: the quantity of its entry, if profit is reinvested
 	gridPairs   = "pairs"   // closed pairs
-	gridProfit  = "profit"  // of them, after fees, in hundred-millionths of a USDT
+	gridProfit  = "profit"  // profit of closed pairs after fees, in hundred-millionths of a USDT
 )
 
-// heldKeys are the memory keys of the cells that hold, a number of a cellSet each.
+// heldKeys are the memory keys of the set of holding cells, one per number of a cellSet.
 var heldKeys = [len(cellSet{})]string{"held0", "held1", "held2", "held3", "held4", "held5", "held6", "held7", "held8"}
 
 func (*mesh) Warmup() int           { return 1 }
 func (*mesh) RestsExits() bool      { return true }
 func (*mesh) Candle(*strategy.View) {}
 
-// Economics is the narrowest pair of neighbouring lines: a buy at one and a sell at the next.
+// Economics returns the profit of the narrowest pair of neighbouring lines: a buy at one and a sell
+// at the next.
 func (m *mesh) Economics() (strategy.Economics, bool) {
 	narrowest := math.Inf(1)
 	for i := 1; i < len(m.prices); i++ {
@@ -157,7 +158,7 @@ func (m *mesh) Economics() (strategy.Economics, bool) {
 	return strategy.Economics{What: "a pair of neighbouring lines", Gross: exchange.Rate(narrowest * float64(exchange.RateOne)), Makers: 2}, true
 }
 
-// Range is between the outermost lines as they are configured: a grid that trails may have moved.
+// Range returns the configured outermost lines. A grid that trails may have moved since.
 func (m *mesh) Range() (lower, upper exchange.Price) { return m.prices[0], m.prices[len(m.prices)-1] }
 
 func (m *mesh) Decide(view *strategy.View, plan *strategy.Plan) {
@@ -216,11 +217,11 @@ func (m *mesh) fills(view *strategy.View) {
 	}
 }
 
-// in and out return the filled quantities of a cell's orders.
+// in returns the filled quantity of a cell's entry, and out that of its exit.
 func (m *mesh) in(cell int) exchange.Quantity  { return m.filled[cell] }
 func (m *mesh) out(cell int) exchange.Quantity { return m.filled[m.cells+cell] }
 
-// heldBefore returns which cells held by what is remembered.
+// heldBefore returns the remembered set of holding cells.
 func heldBefore(view *strategy.View) (held cellSet) {
 	for i := range held {
 		held[i], _ = view.Memory.Get(heldKeys[i])
@@ -228,7 +229,7 @@ func heldBefore(view *strategy.View) (held cellSet) {
 	return held
 }
 
-// heldNow returns which cells hold now: the remembered ones, updated by fills since.
+// heldNow returns the cells that hold now: the remembered ones, updated by fills since then.
 func (m *mesh) heldNow(view *strategy.View, held cellSet) cellSet {
 	m.closed = m.closed[:0]
 	if len(view.Fills) == 0 {
@@ -248,9 +249,9 @@ func (m *mesh) heldNow(view *strategy.View, held cellSet) cellSet {
 	return held
 }
 
-// positionLost reports that the held quantity was closed by something other than the cells' own
-// orders: cells that already held, no position, and no order of theirs in the book whose fill might
-// not be known yet.
+// positionLost reports whether something other than the cells' own orders closed the held quantity:
+// cells held before, there is no position, and no order of theirs is in the book whose fill might
+// still be unknown.
 func positionLost(view *strategy.View, before, held *cellSet) bool {
 	for i := range view.Working {
 		if strings.HasPrefix(view.Working[i].Key, "out") {
@@ -260,7 +261,7 @@ func positionLost(view *strategy.View, before, held *cellSet) bool {
 	return before.and(held) != cellSet{}
 }
 
-// remember stores which cells hold, where that changed.
+// remember stores the set of holding cells if it has changed.
 func remember(plan *strategy.Plan, before, held *cellSet) {
 	for i, bits := range held {
 		if before[i] != bits {
@@ -269,7 +270,7 @@ func remember(plan *strategy.Plan, before, held *cellSet) {
 	}
 }
 
-// follow moves the grid by whole lines so that the price is inside again.
+// follow moves the grid by whole lines until the price is inside it again.
 func (m *mesh) follow(view *strategy.View, plan *strategy.Plan) {
 	shift := m.shift
 	for range m.cells {

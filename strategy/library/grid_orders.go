@@ -9,7 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// cellSet is a set of a grid's cells, 62 of them a number, as it is remembered.
+// cellSet is a set of a grid's cells, stored as numbers of 62 cells each, as memory requires.
 type cellSet [9]int64
 
 const cellsEach = 62
@@ -18,7 +18,7 @@ func (s *cellSet) has(cell int) bool { return s[cell/cellsEach]>>(cell%cellsEach
 func (s *cellSet) add(cell int)      { s[cell/cellsEach] |= 1 << (cell % cellsEach) }
 func (s *cellSet) remove(cell int)   { s[cell/cellsEach] &^= 1 << (cell % cellsEach) }
 
-// cellsFrom returns the cells from..to, to excluded.
+// cellsFrom returns the cells from up to but not including to.
 func cellsFrom(from, to int) (s cellSet) {
 	for i := range s {
 		low, high := min(max(0, from-i*cellsEach), cellsEach), min(max(0, to-i*cellsEach), cellsEach)
@@ -48,7 +48,7 @@ func (s *cellSet) without(other *cellSet) (rest cellSet) {
 	return rest
 }
 
-// count is how many cells are in the set.
+// count returns the number of cells in the set.
 func (s *cellSet) count() (n int) {
 	for _, part := range s {
 		n += bits.OnesCount64(uint64(part))
@@ -56,7 +56,8 @@ func (s *cellSet) count() (n int) {
 	return n
 }
 
-// next returns the first cell from one on that is in the set, or is not; the number of all where there is none.
+// next returns the first cell, starting at the given one, that is in the set (or is not), or the
+// total number of cells if there is none.
 func (s *cellSet) next(cell int, in bool) int {
 	for i := cell / cellsEach; i < len(s); i++ {
 		part := s[i]
@@ -70,13 +71,13 @@ func (s *cellSet) next(cell int, in bool) int {
 	return cellsEach * len(s)
 }
 
-// highest returns the last cell of the set, -1 for none.
+// highest returns the last cell of the set, or -1 if it is empty.
 func (s *cellSet) highest() int {
 	back := s.backwards()
 	return cellsEach*len(s) - 1 - back.next(0, true)
 }
 
-// backwards returns the set with the last of all cells as the first.
+// backwards returns the set with the order of all cells reversed.
 func (s *cellSet) backwards() (back cellSet) {
 	for i, part := range s {
 		back[len(s)-1-i] = int64(bits.Reverse64(uint64(part)) >> (64 - cellsEach))
@@ -84,20 +85,21 @@ func (s *cellSet) backwards() (back cellSet) {
 	return back
 }
 
-// gridOrders are the entries or the exits of a grid. The list of those desired is made of the orders of all cells, which stand
-// in its sequence, and stays the same slice while the same ones are desired.
+// gridOrders are the entries or the exits of a grid. The list of desired orders is built from the
+// orders of all cells, in their sequence, and stays the same slice while the desired set does not
+// change.
 type gridOrders struct {
-	all     []strategy.DesiredOrder // of each cell, the nearest to the price first
-	downs   bool                    // the highest cell is the first
-	desired cellSet                 // the cells of list
-	list    []strategy.DesiredOrder // shared with plans, so never changed
+	all     []strategy.DesiredOrder // order of each cell, the nearest to the price first
+	downs   bool                    // the highest cell comes first
+	desired cellSet                 // cells of the orders in list
+	list    []strategy.DesiredOrder // shared with plans, so never modified
 }
 
 func newGridOrders(cells int, downs bool) gridOrders {
 	return gridOrders{all: make([]strategy.DesiredOrder, cells), downs: downs}
 }
 
-// set sets a cell's order.
+// set stores a cell's order.
 func (o *gridOrders) set(cell int, order strategy.DesiredOrder) {
 	if o.downs {
 		cell = len(o.all) - 1 - cell
@@ -107,13 +109,13 @@ func (o *gridOrders) set(cell int, order strategy.DesiredOrder) {
 	}
 }
 
-// desire lists the orders of a set of cells, so many at most.
+// desire lists the orders of a set of cells, up to a maximum.
 func (o *gridOrders) desire(cells *cellSet, most int) {
 	if o.list != nil && o.desired == *cells {
 		return
 	}
 	o.desired = *cells
-	places, before := *cells, 0 // in the set where the first order has its place
+	places, before := *cells, 0 // cells in the order of the list, and the position of the first order
 	if o.downs {
 		places, before = cells.backwards(), cellsEach*len(cells)-len(o.all)
 	}
@@ -126,13 +128,14 @@ func (o *gridOrders) desire(cells *cellSet, most int) {
 	}
 }
 
-// border returns the first cell whose entry is above the price, or at it where it buys.
+// border returns the first cell whose entry is above the price. For buys, an entry at the price
+// counts as above it.
 func (m *mesh) border(last exchange.Price) int {
 	return sort.Search(m.cells, func(i int) bool { return m.enterAt(i) > last || m.sign == exchange.Buy && m.enterAt(i) == last })
 }
 
-// placeOrders desires the orders nearest to the price: entries on its passive side, those filled in part, and an exit for each
-// cell that holds.
+// placeOrders desires the orders nearest to the price: entries on its passive side, partly filled
+// entries, and an exit for each holding cell.
 func (m *mesh) placeOrders(view *strategy.View, plan *strategy.Plan, held *cellSet, starting *strategy.DesiredOrder) {
 	if m.resized {
 		m.resized, m.trading = false, cellSet{}
@@ -151,7 +154,7 @@ func (m *mesh) placeOrders(view *strategy.View, plan *strategy.Plan, held *cellS
 	enters = enters.or(&m.begun)
 	enters = enters.and(&m.trading)
 	enters = enters.without(held)
-	if starting != nil { // buys what the cells at the beginning's price and above it are to hold
+	if starting != nil { // buys the quantity for the cells at and above the price at which the grid began
 		begin, _ := plan.Remembered().Get(gridBegin)
 		if begin == 0 {
 			begin, _ = view.Memory.Get(gridBegin)
@@ -171,11 +174,12 @@ func (m *mesh) placeOrders(view *strategy.View, plan *strategy.Plan, held *cellS
 	plan.Reason = gridReason
 }
 
-// saveDecision stores what the decision depends on: it stands for as long as that does not change. A decision that
-// remembers something changes that itself, and the lines of cells that hold do not count.
+// saveDecision stores the inputs of the decision, which stays valid while they do not change. A
+// decision that remembers something changes its own inputs. The lines of holding cells do not
+// matter.
 func (m *mesh) saveDecision(view *strategy.View, plan *strategy.Plan, held *cellSet) {
 	m.version, m.from, m.to = view.Version, 0, math.MaxInt64
-	border, at := m.border(view.Last), exchange.Price(0) // what a price at a line counts as: above it, or below it where it buys
+	border, at := m.border(view.Last), exchange.Price(0) // the side of a price exactly at a line: above it, or below it for buys
 	if m.sign == exchange.Buy {
 		at = 1
 	}

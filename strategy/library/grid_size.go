@@ -15,7 +15,8 @@ func wrongParameter(parameter, format string, arguments ...any) error {
 	return &strategy.ValueError{Parameter: parameter, Err: fmt.Errorf(format, arguments...)}
 }
 
-// bounds reads the prices at which everything is closed: beyond the grid, on the side of each.
+// bounds reads the stop and target prices at which everything is closed. They lie outside the grid,
+// one on each side.
 func (m *mesh) bounds(p *gridParams) error {
 	for _, bound := range []struct {
 		name  string
@@ -38,7 +39,7 @@ func (m *mesh) bounds(p *gridParams) error {
 	return nil
 }
 
-// sizes reads how large the orders are: a quantity, or an amount of money at the line of each.
+// sizes reads the order size: a quantity, or an amount of money at each line.
 func (m *mesh) sizes(setting *strategy.Setting, p *gridParams) error {
 	s := m.symbol
 	var err error
@@ -55,9 +56,9 @@ func (m *mesh) sizes(setting *strategy.Setting, p *gridParams) error {
 	case m.quantity == 0 && m.quote.IsZero():
 		return wrongParameter("quantity", "is required, or quote")
 	case m.quantity != 0 && !m.quote.IsZero():
-		return wrongParameter("quote", "and quantity both say how large an order is: keep one of them")
+		return wrongParameter("quote", "and quantity both set the size of an order: use only one of them")
 	case m.reinvest != 0 && m.quote.IsZero():
-		return wrongParameter("reinvest", "needs quote: a quantity stays what it is")
+		return wrongParameter("reinvest", "needs quote: a fixed quantity cannot grow")
 	}
 	if setting.Market == exchange.Spot {
 		fee, err := exchange.RateFromDecimal(p.Fee)
@@ -84,7 +85,8 @@ func (m *mesh) sizes(setting *strategy.Setting, p *gridParams) error {
 	return nil
 }
 
-// trades reports whether the exchange takes the orders of a cell: where a grid that trails has moved to, its amount of money may be too small.
+// trades reports whether the exchange accepts the orders of a cell. After a trailing grid has
+// moved, its amount of money may be too small.
 func (m *mesh) trades(cell int) bool {
 	return m.exit[cell] > 0 && !m.symbol.Notional(m.prices[cell], m.exit[cell]).Less(m.symbol.MinNotional)
 }
@@ -98,7 +100,7 @@ func (m *mesh) size() {
 	}
 }
 
-// sizeOf is the quantity of a cell's entry after a profit, in hundred-millionths of a USDT.
+// sizeOf returns the quantity of a cell's entry after a profit, in hundred-millionths of a USDT.
 func (m *mesh) sizeOf(cell int, profit int64) exchange.Quantity {
 	if m.quantity != 0 {
 		return m.quantity
@@ -107,7 +109,7 @@ func (m *mesh) sizeOf(cell int, profit int64) exchange.Quantity {
 	return m.symbol.FloorQuantity(m.symbol.QuantityFor(each, m.enterAt(cell)))
 }
 
-// grow takes the quantities that cells have after pairs of theirs closed.
+// grow applies the new quantities of cells whose pairs have closed.
 func (m *mesh) grow(view *strategy.View, plan *strategy.Plan) {
 	if m.reinvest == 0 {
 		return
@@ -125,7 +127,7 @@ func (m *mesh) grow(view *strategy.View, plan *strategy.Plan) {
 	}
 }
 
-// sellable is what is left of a bought quantity after the fee on spot.
+// sellable returns the rest of a bought quantity after the fee on spot.
 func (m *mesh) sellable(bought exchange.Quantity) exchange.Quantity {
 	if m.afterFee == exchange.RateOne {
 		return bought
@@ -133,7 +135,7 @@ func (m *mesh) sellable(bought exchange.Quantity) exchange.Quantity {
 	return m.symbol.FloorQuantity(m.symbol.QuantityOf(m.symbol.QuantityAmount(bought).MulRate(m.afterFee)))
 }
 
-// enterAt and leaveAt are the lines at which a cell enters and leaves.
+// enterAt and leaveAt return the lines at which a cell enters and exits.
 func (m *mesh) enterAt(cell int) exchange.Price {
 	if m.sign == exchange.Sell {
 		return m.prices[cell+1]

@@ -7,8 +7,8 @@ import (
 	"botd/strategy"
 )
 
-// rests reports whether the grid wants nothing, or everything closed: a stop has filled, or the price
-// has reached its own stop or target.
+// rests reports whether the grid desires nothing or a close of everything, because a stop has
+// filled or the price has reached the grid's own stop or target.
 func (m *mesh) rests(view *strategy.View, plan *strategy.Plan) bool {
 	stopped, _ := view.Memory.Get(gridStopped)
 	beyond := m.beyond(view.Last)
@@ -37,7 +37,7 @@ func (m *mesh) rests(view *strategy.View, plan *strategy.Plan) bool {
 	return true
 }
 
-// beyond reports whether a price has reached stop or target.
+// beyond reports whether a price has reached the stop or target.
 func (m *mesh) beyond(last exchange.Price) bool {
 	low, high := m.stop, m.target
 	if m.sign == exchange.Sell {
@@ -46,7 +46,8 @@ func (m *mesh) beyond(last exchange.Price) bool {
 	return last <= low || high > 0 && last >= high
 }
 
-// covered reports whether the initial purchase is for a cell: its line was not passive at the beginning.
+// covered reports whether the initial purchase includes the cell: its line was not passive at the
+// beginning.
 func (m *mesh) covered(cell int, begin exchange.Price) bool {
 	if m.sign == exchange.Sell {
 		return m.enterAt(cell) <= begin
@@ -54,8 +55,9 @@ func (m *mesh) covered(cell int, begin exchange.Price) bool {
 	return m.enterAt(cell) >= begin
 }
 
-// start desires the initial purchase until it is filled, in whole, and then counts its cells as held.
-// It is a limit order half a percent beyond the price at the beginning: filled at once, at no bad price.
+// start desires the initial purchase until it has filled completely, then marks its cells as held.
+// It is a limit order half a percent beyond the starting price, so that it fills at once but at no
+// bad price.
 func (m *mesh) start(view *strategy.View, plan *strategy.Plan, held *cellSet) (order *strategy.DesiredOrder) {
 	if begun, _ := view.Memory.Get(gridBegun); !m.initial || begun != 0 {
 		return nil
@@ -89,7 +91,7 @@ func (m *mesh) start(view *strategy.View, plan *strategy.Plan, held *cellSet) (o
 
 const gridStart = "start" // key of the initial purchase
 
-// book counts the pairs that have closed, and what they earned after fees.
+// book records the pairs that have closed and their profit after fees.
 func (m *mesh) book(view *strategy.View, plan *strategy.Plan) {
 	if len(m.closed) == 0 {
 		return
@@ -109,7 +111,8 @@ func (m *mesh) book(view *strategy.View, plan *strategy.Plan) {
 	plan.Remember(gridProfit, profit)
 }
 
-// earned is what a closed pair of a cell leaves: on spot the entry's fee is in what is not sold again.
+// earned returns the profit of a closed pair of a cell. On spot, the quantity that is not sold
+// again already contains the entry's fee.
 func (m *mesh) earned(cell int) exchange.Amount {
 	in, out := m.symbol.Notional(m.enterAt(cell), m.entry[cell]), m.symbol.Notional(m.leaveAt(cell), m.exit[cell])
 	gain, fee := out.Sub(in), out.MulRate(m.fees.Maker)

@@ -14,19 +14,19 @@ type marketMakingParams struct {
 	quoteParams
 }
 
-// marketMaking keeps a buy below and a sell above the middle of the book, each at half the spread,
-// and moves them when the middle has moved: impatient traders pay it the spread. Where no book is
-// known (recorded candles have none) it quotes around the last price. A position makes the orders that
-// add to it smaller (skew). Orders are post-only on futures; spot has no such orders, and one
-// that the price has reached by the time it arrives is a taker there. It acts on each tick: give it a
+// marketMaking holds a buy below and a sell above the middle of the book, each at half the spread,
+// and moves them with the middle: impatient traders pay it the spread. If no book is known
+// (recorded candles have none), it quotes around the last price. A position shrinks the orders that
+// add to it (skew). Orders are post-only on futures. Spot has no post-only orders, so an order that
+// the price has reached by the time it arrives takes there. It acts on each tick: give it a
 // schedule of some seconds.
 //
-// On futures both sides rest while it is flat. When one fills, the other is canceled and quoted again
-// as a reducing order: by the interface an opening order against a position has no meaning. On spot
-// there is nothing to sell before something was bought.
+// On futures both sides rest while there is no position. When one fills, the other is canceled and
+// quoted again as a reducing order, because the interface defines no meaning for an opening order
+// against a position. On spot there is nothing to sell before something has been bought.
 //
-// It loses when the price trends: the orders on the losing side are filled, those that would earn
-// the spread back are not (adverse selection). The fees of both fills must be less than the spread.
+// It loses when the price trends: the orders on the losing side fill and those that would earn the
+// spread back do not (adverse selection). The fees of both fills must be less than the spread.
 func marketMaking() strategy.Definition {
 	return strategy.Define("market_making", "keeps orders on both sides of the price and earns the spread",
 		func(setting strategy.Setting, p marketMakingParams) (strategy.Strategy, error) {
@@ -35,7 +35,7 @@ func marketMaking() strategy.Definition {
 		})
 }
 
-// fixedSpread is half a spread on each side.
+// fixedSpread quotes half a spread on each side.
 type fixedSpread float64
 
 func (fixedSpread) warmup() int                                     { return 1 }
@@ -56,7 +56,7 @@ type avellanedaParams struct {
 }
 
 // avellaneda quotes around a reservation price that leans away from the position, at a spread that
-// grows with the volatility, with all prices as shares of the price.
+// grows with volatility. All distances are shares of the price.
 //
 // model avellaneda (M. Avellaneda, S. Stoikov, High-frequency trading in a limit order book,
 // Quantitative Finance 8, 2008), the position as a share of max_position:
@@ -65,17 +65,18 @@ type avellanedaParams struct {
 //	spread      = gamma sigma^2 horizon + 2/gamma ln(1 + gamma/kappa)
 //
 // model glft (O. Guéant, C.-A. Lehalle, J. Fernandez-Tapia, Dealing with the inventory risk,
-// Mathematics and Financial Economics 7, 2013, the asymptotic closed form), q in orders of quantity:
+// Mathematics and Financial Economics 7, 2013, the asymptotic closed form), q in orders of
+// quantity:
 //
 //	distance of the bid = 1/gamma ln(1 + gamma/kappa) + (2q + 1)/2 slope
 //	distance of the ask = 1/gamma ln(1 + gamma/kappa) - (2q - 1)/2 slope
 //	slope               = sigma sqrt(gamma / (2 kappa arrivals) (1 + gamma/kappa)^(1 + kappa/gamma))
 //
-// sigma is the standard deviation of the closes' changes. Where kappa is 0 it is estimated: the chance
-// that a candle's price goes further from its open than a distance is taken as exp(-kappa distance),
-// whose most likely kappa is one over the mean distance of the highs and lows of the period. Where gamma
-// is 0 it is the one at which the reservation price leans by risk/kappa at max_position:
-// risk / (kappa sigma^2 horizon). It loses where market making does.
+// sigma is the standard deviation of the closes' changes. A kappa of 0 is estimated: the
+// probability that a candle's price moves further from its open than a distance is modeled as
+// exp(-kappa distance), whose maximum-likelihood kappa is one over the mean distance of the highs
+// and lows of the period. A gamma of 0 is replaced by the one at which the reservation price leans
+// by risk/kappa at max_position: risk / (kappa sigma^2 horizon). It loses when market making does.
 func avellaneda() strategy.Definition {
 	return strategy.Define("avellaneda", "market making around a price that leans away from the position, wider in volatile markets",
 		func(setting strategy.Setting, p avellanedaParams) (strategy.Strategy, error) {
@@ -116,7 +117,8 @@ func (m *inventoryModel) observe(view *strategy.View) {
 	m.before = c.Close
 }
 
-// figures returns gamma and kappa, given or estimated; zero where they cannot be: prices that stand still.
+// figures returns gamma and kappa, configured or estimated. They are zero if constant prices allow
+// no estimate.
 func (m *inventoryModel) figures() (gamma, kappa float64) {
 	kappa = m.kappa
 	if kappa == 0 && m.reach > 0 {
@@ -147,7 +149,8 @@ func (m *inventoryModel) distances(share, orders float64) (bid, ask float64) {
 	return half + lean, half - lean
 }
 
-// narrowest is the floor of the spread, or what it is without volatility where that is wider and known.
+// narrowest returns the floor of the spread, or the model's spread at zero volatility if that is
+// known and wider.
 func (m *inventoryModel) narrowest() (float64, bool) {
 	narrow := m.floor
 	if m.gamma > 0 && m.kappa > 0 {

@@ -9,7 +9,8 @@ import (
 	"botd/strategy"
 )
 
-// PlotsOf returns the indicators of a strategy: a built-in one's, or those that its rules or its script call.
+// PlotsOf returns the indicators of a strategy: those of a built-in one, or those that its rules or
+// script call.
 func PlotsOf(kind, script string, given strategy.Values) []strategy.Plot {
 	switch kind {
 	case "script":
@@ -25,7 +26,7 @@ func PlotsOf(kind, script string, given strategy.Values) []strategy.Plot {
 }
 
 // Plots returns the indicators that a built-in strategy of that kind uses with its parameters.
-// Those that use only prices have none.
+// Strategies that use only prices have none.
 func Plots(kind string, given strategy.Values) []strategy.Plot {
 	value := func(name string) float64 {
 		text, set := given[name]

@@ -10,7 +10,7 @@ import (
 	"botd/strategy/indicator"
 )
 
-// mostPlots is how many indicators of a text are drawn: more cannot be distinguished.
+// mostPlots is the maximum number of plotted indicators of a text: more cannot be distinguished.
 const mostPlots = 6
 
 var (
@@ -19,18 +19,19 @@ var (
 	named    = regexp.MustCompile(`(?m)^\s*([A-Za-z_]\w*)\s*=\s*param\(\s*["']([^"']*)["']`)
 )
 
-// onThePrice are the indicators whose values are prices: they are drawn over the candles.
+// onThePrice lists the indicators whose values are prices; they are drawn over the candles.
 var onThePrice = []string{"sma", "ema", "wma", "dema", "tema", "kama", "hma", "rma", "smma", "trima", "t3", "vwap", "vwma", "bollinger", "keltner", "donchian",
 	"supertrend", "sar", "psar", "ichimoku", "linreg", "highest", "lowest", "max", "min", "median", "fractal", "heikin_ashi"}
 
-// TextPlots returns the indicators that rules or a script call on the closing price, with numbers or with parameters and
-// constants of the text, in the order in which they are first written. One that is made of another, or of a column, is left out.
+// TextPlots returns the indicators that rules or a script call on the closing price, with numbers
+// or with parameters and constants of the text, in order of first appearance. It omits indicators
+// of other indicators or of columns.
 func TextPlots(text string, given strategy.Values) []strategy.Plot {
 	numbers := map[string]string{}
 	for _, match := range assigned.FindAllStringSubmatch(text, -1) {
 		numbers[match[1]] = match[2]
 	}
-	for _, match := range named.FindAllStringSubmatch(text, -1) { // what the file says goes before the default
+	for _, match := range named.FindAllStringSubmatch(text, -1) { // a value in the file overrides the default
 		if value, set := given[match[2]]; set {
 			numbers[match[1]] = value
 		}
@@ -58,7 +59,8 @@ func TextPlots(text string, given strategy.Values) []strategy.Plot {
 	return all
 }
 
-// arguments reads what an indicator is called with; ok is false where it is not the closing price, or not known here.
+// arguments reads the arguments of an indicator call. ok is false if the series is not the closing
+// price or an argument is unknown.
 func arguments(into map[string]float64, text string, definition *indicator.Definition, numbers map[string]string) (ok bool) {
 	at := 0
 	for i, word := range strings.Split(text, ",") {
@@ -85,7 +87,7 @@ func arguments(into map[string]float64, text string, definition *indicator.Defin
 	return true
 }
 
-// joined adds a plot; another output of one that is there is drawn with it.
+// joined adds a plot. Another output of an indicator that is already listed joins its plot.
 func joined(all []strategy.Plot, plot strategy.Plot) []strategy.Plot {
 	for i := range all {
 		have := &all[i]

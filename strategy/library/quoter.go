@@ -26,18 +26,18 @@ type quoteParams struct {
 	Ceiling     decimal.Decimal `param:"ceiling" default:"0" min:"0" help:"do not buy above this price; 0 for none"`
 }
 
-// spreadModel says how far from the middle a market maker quotes.
+// spreadModel computes the distance of a market maker's quotes from the middle.
 type spreadModel interface {
 	warmup() int
 	observe(view *strategy.View) // a closed candle
-	// distances returns those of the best quotes, as shares of the price, for a position away from
-	// the target: as a share of max_position from -1 to 1, and in orders.
+	// distances returns the distances of the best quotes as shares of the price. The position's
+	// distance from the target is given as a share of max_position, from -1 to 1, and in orders.
 	distances(share, orders float64) (bid, ask float64)
 	narrowest() (spread float64, known bool)
 }
 
-// quoter keeps quotes in the book: a turn of orders on each side, under keys of its own, until the
-// price or a fill requires the side's next turn.
+// quoter holds quotes in the book: a turn of orders on each side, each turn under its own keys,
+// until the price or a fill requires the side's next turn.
 type quoter struct {
 	symbol                *exchange.Symbol
 	spot                  bool
@@ -49,29 +49,29 @@ type quoter struct {
 	refreshMS, delayMS    int64
 	floor, ceiling        exchange.Price
 	model                 spreadModel
-	named                 [2]int64 // the turns that keys are for
+	named                 [2]int64 // turns for which keys exist
 	keys                  [2][]string
 }
 
 // turn holds the figures of the quotes in force.
 type turn [len(turnNames)]int64
 
-// Figures of a turn, and their memory keys.
+// The figures of a turn, in the order of their memory keys.
 const (
-	quoteTurn     = iota // number of the buys' turn
-	quoteSellTurn        // and of the sells'
-	quoteAt              // when the prices were compared last
-	quoteCenter          // the middle then
+	quoteTurn     = iota // number of the buy side's turn
+	quoteSellTurn        // number of the sell side's turn
+	quoteAt              // time of the last price comparison
+	quoteCenter          // the middle at that time
 	quoteBid             // the best prices
 	quoteAsk
 	quoteHeld   // the position of the turn
-	quoteFilled // when a fill was seen first, 0 before
-	quoteHung   // where the order opposite to the fills stays, 0 for nowhere
+	quoteFilled // time at which a fill was first seen, 0 before
+	quoteHung   // price at which the order opposite to the fills stays, 0 for none
 )
 
 var turnNames = [...]string{"turn", "sell_turn", "at", "center", "bid", "ask", "held", "filled", "hung"}
 
-// bookAgeMS is how old an order book may be to be quoted by.
+// bookAgeMS is the maximum age of an order book used for quotes.
 const bookAgeMS = 10_000
 
 func newQuoter(setting strategy.Setting, p quoteParams, model spreadModel) (strategy.Strategy, error) {
@@ -96,7 +96,7 @@ func newQuoter(setting strategy.Setting, p quoteParams, model spreadModel) (stra
 	case q.maxPosition < q.quantity:
 		return nil, &strategy.ValueError{Parameter: "max_position", Err: fmt.Errorf("%s is less than one order, %s", p.MaxPosition, p.Quantity)}
 	case max(q.target, -q.target) > q.maxPosition:
-		return nil, &strategy.ValueError{Parameter: "target", Err: fmt.Errorf("%s is beyond max_position %s", p.Target, p.MaxPosition)}
+		return nil, &strategy.ValueError{Parameter: "target", Err: fmt.Errorf("%s exceeds max_position %s", p.Target, p.MaxPosition)}
 	case q.spot && q.target < 0:
 		return nil, &strategy.ValueError{Parameter: "target", Err: fmt.Errorf("%s would be a short position, which spot does not have", p.Target)}
 	}
@@ -120,13 +120,13 @@ func newQuoter(setting strategy.Setting, p quoteParams, model spreadModel) (stra
 func (q *quoter) Warmup() int                { return q.model.warmup() }
 func (q *quoter) Candle(view *strategy.View) { q.model.observe(view) }
 
-// RestsExits is true: what is held is offered.
+// RestsExits is true: the quoter offers its position with resting orders.
 func (*quoter) RestsExits() bool { return true }
 
-// Watches asks for the order book.
+// Watches subscribes to the order book.
 func (*quoter) Watches() strategy.Watching { return strategy.Watching{Book: true} }
 
-// Economics is the spread while nothing moves and nothing is held.
+// Economics returns the spread without price moves and without a position.
 func (q *quoter) Economics() (strategy.Economics, bool) {
 	spread, known := q.model.narrowest()
 	return strategy.Economics{What: "a buy and a sell at the narrowest quotes", Gross: exchange.Rate(math.Round(spread * float64(exchange.RateOne))),
@@ -151,7 +151,7 @@ func (q *quoter) Decide(view *strategy.View, plan *strategy.Plan) {
 	plan.Reason = "both sides of the price"
 }
 
-// next returns the turn that is in force from now on.
+// next returns the turn in force from now on.
 func (q *quoter) next(view *strategy.View, t turn) turn {
 	held := int64(view.Position.Quantity)
 	switch {
@@ -171,7 +171,8 @@ func (q *quoter) next(view *strategy.View, t turn) turn {
 	return t
 }
 
-// middle is the price between the best bid and ask of the book, or the last price where no book is known.
+// middle returns the price between the best bid and ask of the book, or the last price if no book
+// is known.
 func (q *quoter) middle(view *strategy.View) exchange.Price {
 	if view.Book.Known(view.NowMS, bookAgeMS) {
 		return view.Book.Middle()
@@ -179,8 +180,8 @@ func (q *quoter) middle(view *strategy.View) exchange.Price {
 	return view.Last
 }
 
-// priced compares the prices of a turn with those that are right now. After a fill both sides begin a
-// turn, else the side whose price is further away than the tolerance.
+// priced compares the prices of a turn with the current ones. After a fill both sides begin a new
+// turn; otherwise only the side whose price deviates by more than the tolerance.
 func (q *quoter) priced(view *strategy.View, t turn, both bool) turn {
 	held, center := view.Position.Quantity, q.middle(view)
 	t[quoteHung] = q.hung(t, held, center)
@@ -206,8 +207,9 @@ func (q *quoter) priced(view *strategy.View, t turn, both bool) turn {
 	return t
 }
 
-// hung returns where the order opposite to the fills stays: at the price that was quoted beside them,
-// the mean where several turns filled; nowhere once the price is too far from it, or nothing is held.
+// hung returns the price at which the order opposite to the fills stays: the price quoted with
+// them, or the mean price if several turns filled. It is 0 if the price has moved too far from it
+// or there is no position.
 func (q *quoter) hung(t turn, held exchange.Quantity, center exchange.Price) int64 {
 	before := exchange.Quantity(t[quoteHeld])
 	grown := max(held, -held) - max(before, -before)
@@ -230,7 +232,7 @@ func (q *quoter) hung(t turn, held exchange.Quantity, center exchange.Price) int
 	return hung
 }
 
-// name sets the keys of a side's turn.
+// name builds the keys of a side's turn.
 func (q *quoter) name(side exchange.Side, turn int64) []string {
 	i, text := 0, "buy"
 	if side == exchange.Sell {
@@ -245,8 +247,8 @@ func (q *quoter) name(side exchange.Side, turn int64) []string {
 	return q.keys[i]
 }
 
-// quote desires the orders of one side. Those that reduce the position are exits, bounded by it;
-// those that add to it are bounded by maxPosition.
+// quote desires the orders of one side. Orders that reduce the position are exits bounded by it;
+// orders that add to it are bounded by maxPosition.
 func (q *quoter) quote(view *strategy.View, plan *strategy.Plan, t *turn, side exchange.Side) {
 	held, best, number := exchange.Quantity(t[quoteHeld]), t[quoteBid], t[quoteTurn]
 	if side == exchange.Sell {
@@ -288,8 +290,8 @@ func (q *quoter) quote(view *strategy.View, plan *strategy.Plan, t *turn, side e
 	}
 }
 
-// passive keeps a buy below the best ask and a sell above the best bid, where the book is known, and both
-// on their side of the middle where it is not: a post-only order that would match is refused.
+// passive keeps a buy below the best ask and a sell above the best bid, or, without a known book,
+// both on their side of the middle. A post-only order that would match is rejected.
 func (q *quoter) passive(view *strategy.View, center exchange.Price, bid, ask float64) (float64, float64) {
 	high, low := center, center
 	if view.Book.Known(view.NowMS, bookAgeMS) {

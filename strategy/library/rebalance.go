@@ -16,11 +16,12 @@ type rebalanceParams struct {
 	Band   decimal.Decimal `param:"band" default:"5%" min:"0.001" max:"1" help:"how far the asset may drift, as a share of the equity, before it is rebalanced"`
 }
 
-// rebalance keeps one asset at its share of the account: it sells what rose and buys what fell. A
-// basket is one such strategy for each asset, with weights that add up to less than one; the rest
-// stays in USDT. Its schedule says how often it checks ("0 0 * * *" is once a day).
+// rebalance holds one asset at its share of the account: it sells after a rise and buys after a
+// fall. A basket is one such strategy for each asset, with weights that add up to less than one;
+// the rest stays in USDT. Its schedule sets how often it checks ("0 0 * * *" is once a day).
 //
-// It underperforms holding when one asset outruns the others, and loses with them when all fall.
+// It underperforms buy and hold if one asset outruns the others, and loses with the assets when all
+// fall.
 func rebalance() strategy.Definition {
 	return strategy.Define("rebalance", "keeps an asset at a share of the account, selling what rose and buying what fell",
 		func(setting strategy.Setting, p rebalanceParams) (strategy.Strategy, error) {
@@ -37,18 +38,18 @@ type rebalancing struct {
 	band   float64
 }
 
-const rebalanced = "quantity" // the quantity last traded to
+const rebalanced = "quantity" // the quantity of the last rebalancing
 
 func (*rebalancing) Warmup() int           { return 1 }
 func (*rebalancing) Candle(*strategy.View) {}
 
-// Weight is the share of the account's equity that it holds.
+// Weight returns the share of the account's equity that the strategy holds.
 func (r *rebalancing) Weight() exchange.Rate { return r.weight }
 
-// Watches asks for what was refused.
+// Watches subscribes to refusals.
 func (*rebalancing) Watches() strategy.Watching { return strategy.Watching{Events: true} }
 
-// refused reports whether the order to the target was refused since the last decision.
+// refused reports whether the order to the target has been refused since the last decision.
 func refused(view *strategy.View) bool {
 	return slices.ContainsFunc(view.Events, func(e strategy.Event) bool { return e.Kind == strategy.EventRefused && e.Key == "" })
 }
@@ -60,8 +61,8 @@ func (r *rebalancing) Decide(view *strategy.View, plan *strategy.Plan) {
 	now := view.Symbol.Notional(view.Last, view.Position.Quantity).Float() / view.Equity.Float()
 	base, begun := view.Memory.Get(rebalanced)
 	reason := "within its band of the account"
-	// Only a quantity that was reached can have drifted: an order in flight is not priced again, one
-	// that was refused is.
+	// Only a quantity that was reached can have drifted. An order in flight is not repriced; a
+	// refused one is.
 	reached := math.Abs(float64(int64(view.Position.Quantity)-base)) <= 0.01*float64(base)+float64(view.Symbol.QuantityTick)
 	if !begun || (reached || refused(view)) && math.Abs(now-r.weight.Float()) > r.band {
 		base = int64(view.Symbol.QuantityFor(view.Equity.MulRate(r.weight), view.Last))

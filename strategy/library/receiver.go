@@ -10,18 +10,18 @@ import (
 )
 
 type signalParams struct {
-	Mode   string        `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"long_short: a signal may ask for a short position"`
+	Mode   string        `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"long_short: signals can request short positions"`
 	Expiry time.Duration `param:"expiry" default:"24h" min:"0s" max:"8760h" help:"how long a signal is in force; then it is closed. 0s: until the next"`
 	MaxAge time.Duration `param:"max_age" default:"1m" min:"1s" max:"24h" help:"a signal older than this on arrival is refused"`
 }
 
-// signals holds what external signals ask for: the configured size, or a share of it, on either
-// side, until the next signal or the expiry. Its memory is in the journal, so that a restart
-// changes nothing and a repeated signal is recognised.
+// signals holds the position that external signals request: the configured size, or a share of it,
+// on either side, until the next signal or the expiry. Its memory is in the journal, so a restart
+// changes nothing and a repeated signal is recognized.
 //
-// It loses what the signals lose, and more: they arrive late.
+// It loses as much as the signals lose, and more, because they arrive late.
 func signals() strategy.Definition {
-	return strategy.Define("signal", "holds what signals from outside ask for: TradingView alerts and other webhooks",
+	return strategy.Define("signal", "holds the position that external signals request: TradingView alerts and other webhooks",
 		func(setting strategy.Setting, p signalParams) (strategy.Strategy, error) {
 			if err := shorts(setting, p.Mode); err != nil {
 				return nil, err
@@ -47,19 +47,19 @@ const (
 	signalNext    = "signal.next"    // slot of the next id
 )
 
-// knownSignals is how many ids are remembered. Ids of signals made earlier than the last one need
-// not be: those are refused by their time.
+// knownSignals is the number of remembered ids. Ids of signals older than the last one need not be
+// remembered: their time refuses them.
 const knownSignals = 16
 
 func signalID(i int64) string { return fmt.Sprintf("signal.id%d", i) }
 
 func signalContent(i int64) string { return fmt.Sprintf("signal.content%d", i) }
 
-// contentOf is a fingerprint of what a signal asks for. The same id with another content is a
-// sender's mistake and not a repeated signal.
+// contentOf returns a fingerprint of the position that a signal requests. A repeated id with
+// different content is a sender's mistake, not a repeated signal.
 func contentOf(s *strategy.Signal) int64 { return fingerprint(fmt.Sprint(s.Side, s.Share)) }
 
-// fingerprint is an id or a content as memory stores it.
+// fingerprint returns the number that memory stores for an id or a content.
 func fingerprint(id string) int64 {
 	sum := fnv.New64a()
 	sum.Write([]byte(id))
@@ -69,7 +69,7 @@ func fingerprint(id string) int64 {
 func (*receiving) Warmup() int           { return 0 }
 func (*receiving) Candle(*strategy.View) {}
 
-// Receive takes a signal that is neither known, nor older than the last one, nor late.
+// Receive accepts a signal unless it is a repeat, older than the last one, or late.
 func (s *receiving) Receive(view *strategy.View, signal *strategy.Signal, plan *strategy.Plan) error {
 	id := fingerprint(signal.ID)
 	for i := range int64(knownSignals) {
@@ -93,7 +93,7 @@ func (s *receiving) Receive(view *strategy.View, signal *strategy.Signal, plan *
 	case signal.AtMS < last:
 		return strategy.ErrSuperseded
 	case signal.Side < 0 && !s.shorts:
-		return fmt.Errorf("%w: it goes long only (params.mode)", strategy.ErrUnable)
+		return fmt.Errorf("%w: the strategy is long only (params.mode)", strategy.ErrUnable)
 	case signal.Share <= 0 || signal.Share > exchange.RateOne:
 		return fmt.Errorf("%w: a size of %s is not above 0 and at most 1, the configured size", strategy.ErrUnable, signal.Share)
 	case signal.Side != 0 && s.target(int64(signal.Side), signal.Share).Sign() == 0:
@@ -122,7 +122,7 @@ func (s *receiving) Decide(view *strategy.View, plan *strategy.Plan) {
 		plan.Hold(strategy.Flat(), "the last signal has expired")
 		return
 	}
-	reason := [...]string{"a signal asked for short", "a signal asked for no position", "a signal asked for long"}[side+1]
+	reason := [...]string{"a signal requested a short position", "a signal requested no position", "a signal requested a long position"}[side+1]
 	plan.Hold(s.target(side, exchange.Rate(share)), reason)
 }
 

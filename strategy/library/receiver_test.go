@@ -210,7 +210,7 @@ func TestSignalsOfOneMomentAreRememberedEach(t *testing.T) {
 func TestWhyASignalIsFollowed(t *testing.T) {
 	t.Parallel()
 	h := listen(t, strategy.Values{"mode": "long_short", "expiry": "1h"})
-	for i, want := range []string{"a signal asked for short", "a signal asked for no position", "a signal asked for long"} {
+	for i, want := range []string{"a signal requested a short position", "a signal requested no position", "a signal requested a long position"} {
 		at := int64(i+1) * 1_000
 		if err := h.receive(t, at, strategy.Signal{ID: want, Side: i - 1, Share: exchange.RateOne / 2, AtMS: at}); err != nil {
 			t.Fatal(err)

@@ -46,8 +46,8 @@ func bollinger() strategy.Definition {
 		})
 }
 
-// reverted returns the side after a candle: in at an extreme, out when the price is back on the
-// other half, unchanged in between.
+// reverted returns the side after a candle: enter at an extreme, exit when the price is back on the
+// other half, otherwise unchanged.
 func reverted(side desired, low, high, upperHalf, lowerHalf bool) desired {
 	switch {
 	case low:

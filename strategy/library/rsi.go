@@ -38,9 +38,9 @@ type rsiReversal struct {
 	low, high float64
 	long      strategy.Target
 	last      float64 // the newest index; NaN before the first
-	side      int     // +1 after a low, -1 after a high, 0 before either
+	side      int     // +1 after a low, -1 after a high, 0 before
 	weak      bool    // the newest index is below low
-	signalMS  int64   // when it fell below
+	signalMS  int64   // time at which the index fell below low
 	stays     bool    // the newest candle changed neither side nor signal
 }
 
@@ -64,7 +64,7 @@ func (s *rsiReversal) Candle(view *strategy.View) {
 	s.weak, s.stays = ok && value < s.low, s.side == side && s.signalMS == signalMS
 }
 
-// Stays reports whether the newest candle changed neither the side nor when its signal was given.
+// Stays reports whether the newest candle changed neither the side nor the time of its signal.
 func (s *rsiReversal) Stays() bool { return s.stays }
 
 func (s *rsiReversal) Decide(_ *strategy.View, plan *strategy.Plan) {

@@ -8,7 +8,7 @@ import (
 	"botd/strategy/indicator"
 )
 
-// desired is the side a signal asks for on a candle.
+// desired is the side that a signal requests on a candle.
 type desired int8
 
 const (
@@ -18,8 +18,8 @@ const (
 	short
 )
 
-// following is a strategy that holds what its signal asked for last: the configured size on either
-// side, or nothing.
+// following is a strategy that holds the side its signal last requested: the configured size on
+// either side, or nothing.
 type following struct {
 	warmup  int
 	next    func(view *strategy.View) desired
@@ -27,9 +27,9 @@ type following struct {
 	reasons [4]string
 	last    desired
 
-	repeats  bool  // a signal on the side that it is on already is a new one
-	signalMS int64 // when the newest signal was given
-	stays    bool  // the newest candle gave none
+	repeats  bool  // another signal on the current side counts as a new one
+	signalMS int64 // time of the newest signal
+	stays    bool  // the newest candle gave no signal
 }
 
 // follow makes a strategy from a signal. Without shorts, a sell signal only closes the long
@@ -47,7 +47,7 @@ func follow(setting strategy.Setting, mode string, warmup int, reasons [4]string
 	return f, nil
 }
 
-// shorts refuses short positions where the market has none.
+// shorts refuses short positions on a market that has none.
 func shorts(setting strategy.Setting, mode string) error {
 	if mode == "long_short" && setting.Market == exchange.Spot {
 		return &strategy.ValueError{Parameter: "mode", Err: errors.New("long_short needs the futures market: spot has no short positions")}
@@ -65,7 +65,7 @@ func (f *following) Candle(view *strategy.View) {
 	}
 }
 
-// Stays reports whether the newest candle gave no signal that is new.
+// Stays reports whether the newest candle gave no new signal.
 func (f *following) Stays() bool { return f.stays }
 
 func (f *following) Decide(_ *strategy.View, plan *strategy.Plan) {
@@ -82,8 +82,8 @@ func bar(view *strategy.View) indicator.Bar {
 		Volume: c.Volume, OpenMS: c.OpenMS}
 }
 
-// crossing reports when a value crosses above or below zero: between two candles that both have a
-// value.
+// crossing reports when a value crosses above or below zero between two consecutive candles that
+// both have a value.
 type crossing struct {
 	before float64
 	begun  bool

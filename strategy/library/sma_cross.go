@@ -41,10 +41,10 @@ type smaCrossing struct {
 	fast, slow *indicator.SMA
 	warmup     int
 	long, out  strategy.Target
-	before     int  // fast against slow on the previous candle
+	before     int  // comparison of fast and slow on the previous candle
 	both       bool // both averages existed then
 	crossed    int  // +1 above, -1 below, 0 not yet
-	stays      bool // the newest candle left that as it was
+	stays      bool // the newest candle changed nothing
 }
 
 // Warmup is one candle more than the slow average needs: a cross is between two candles.
@@ -52,7 +52,7 @@ func (s *smaCrossing) Warmup() int { return s.warmup }
 
 func (s *smaCrossing) Candle(view *strategy.View) { s.next(view.Candle.Close) }
 
-// Pass takes closes alone.
+// Pass takes only closes.
 func (s *smaCrossing) Pass(candles *exchange.Candles, from, to int) (end int) {
 	for end = from; end < to; {
 		if !s.both {
@@ -78,7 +78,7 @@ func (s *smaCrossing) next(price exchange.Price) {
 	}
 }
 
-// compared takes how the averages compare after the newest candle.
+// compared applies the comparison of the averages after the newest candle.
 func (s *smaCrossing) compared(now int) {
 	crossed := s.crossed
 	if s.both {
@@ -92,7 +92,7 @@ func (s *smaCrossing) compared(now int) {
 	s.before, s.both, s.stays = now, true, s.crossed == crossed
 }
 
-// Stays reports whether the newest candle was no cross to another side.
+// Stays reports whether the newest candle crossed to no other side.
 func (s *smaCrossing) Stays() bool { return s.stays }
 
 func (s *smaCrossing) Decide(_ *strategy.View, plan *strategy.Plan) {

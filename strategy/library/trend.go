@@ -36,8 +36,8 @@ func emaCross() strategy.Definition {
 			fast, slow, cross := indicator.NewEMA(p.Fast), indicator.NewEMA(p.Slow), crossing{}
 			reasons := [4]string{long: "the fast average crossed above the slow one", short: "the fast average crossed below the slow one"}
 			quick, lazy := math.NaN(), math.NaN()
-			// An exponential average never forgets its past; after three times its length 5 % of
-			// the beginning remain.
+			// An exponential average never forgets its past; after three times its length, 5 % of
+			// the initial value remains.
 			made, err := follow(setting, p.Mode, 3*p.Slow, reasons, func(view *strategy.View) desired {
 				price := view.Symbol.PriceFloat(view.Candle.Close)
 				quick, _ = fast.Next(price)
@@ -155,10 +155,10 @@ type breakout struct {
 	near, far           float64 // highest and lowest of the previous exit candles
 	ready               bool
 	side                desired
-	saw                 [5]float64 // the newest close, and what it was compared with
+	saw                 [5]float64 // the newest close and the values it was compared with
 }
 
-// conditions returns what the newest close was compared with.
+// conditions returns the comparisons of the newest close.
 func (b *breakout) conditions(*strategy.View) []strategy.Condition {
 	all := []strategy.Condition{
 		strategy.Comparison("close", b.saw[0], "above", "the highest high before", b.saw[1]),

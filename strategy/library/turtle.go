@@ -26,14 +26,15 @@ type turtleParams struct {
 }
 
 // turtle trades the rules that Richard Dennis taught (C. Faith, The Original Turtle Trading Rules,
-// 2003). N is Wilder's average of the true range. It enters when the price breaks the extreme of the
-// previous entry candles with a unit of risk x equity / N, adds a unit each half N that the price goes
-// on, and stops all units 2 N behind the newest, on the exchange. It leaves at the opposite extreme of
-// the exit candles. A breakout is skipped when the one before, taken or not, would have won, unless the
-// longer failsafe breakout confirms it. N is that of the first unit's candle, for all units.
+// 2003). N is Wilder's average of the true range. It enters when the price breaks the extreme of
+// the previous entry candles with a unit of risk x equity / N, adds a unit each half N that the
+// price advances, and stops all units 2 N behind the newest, on the exchange. It leaves at the
+// opposite extreme of the exit candles. A breakout is skipped if the previous one, taken or not,
+// would have won, unless the longer failsafe breakout confirms it. All units use the N of the first
+// unit's candle.
 //
 // The price is compared at each tick: at closes, or with a schedule of some seconds as soon as the
-// price is there. With its own stops protect.stop_loss has nothing to add.
+// price reaches it. Because it sets its own stops, protect.stop_loss adds nothing.
 //
 // It loses often and a little: most breakouts fail, and the few that succeed must pay for them.
 func turtle() strategy.Definition {
@@ -46,7 +47,7 @@ func turtle() strategy.Definition {
 				return nil, wrongParameter("failsafe", "%d is not above entry %d; 0 skips no breakout", p.Failsafe, p.Entry)
 			}
 			if setting.Market == exchange.Spot && p.Cap.GreaterThan(decimal.NewFromInt(1)) {
-				return nil, &strategy.ValueError{Parameter: "max_notional", Err: errors.New("spot buys with what is there; at most 100%")}
+				return nil, &strategy.ValueError{Parameter: "max_notional", Err: errors.New("spot buys only with available funds; use at most 100%")}
 			}
 			risk, err := exchange.RateFromDecimal(p.Risk)
 			if err != nil {
@@ -62,7 +63,8 @@ func turtle() strategy.Definition {
 		})
 }
 
-// extremes are the highest high and the lowest low of the candles so far, and without the newest.
+// extremes holds the highest high and the lowest low of the candles so far, and the same without
+// the newest candle.
 type extremes struct {
 	highs         *indicator.Highest
 	lows          *indicator.Lowest
@@ -70,7 +72,7 @@ type extremes struct {
 	before, under float64 // high and low without the newest candle
 }
 
-// newExtremes returns nil for no candles.
+// newExtremes returns nil for a length of zero.
 func newExtremes(period int) *extremes {
 	if period == 0 {
 		return nil
@@ -86,8 +88,8 @@ func (e *extremes) next(b *indicator.Bar) {
 	}
 }
 
-// broken is +1 above the high, -1 below the low, 0 between. A close is compared with the candles before
-// its own, a price between two closes with all of them.
+// broken returns +1 above the high, -1 below the low, 0 between. A close is compared with the
+// preceding candles; a price between two closes is compared with all candles.
 func (e *extremes) broken(view *strategy.View) int64 {
 	price, high, low := view.Symbol.PriceFloat(view.Last), e.high, e.low
 	if view.NowMS <= view.Candle.OpenMS+int64(view.Interval) {
@@ -113,8 +115,8 @@ type turtles struct {
 	n                     float64
 	entry, exit, failsafe *extremes
 
-	// The last breakout, taken or not: what decides whether the next one is skipped.
-	paper   int64 // its side while it lasts
+	// The last breakout, taken or not, decides whether the next one is skipped.
+	paper   int64 // its side while it is open
 	paperAt float64
 	paperN  float64
 	won     bool
@@ -122,18 +124,18 @@ type turtles struct {
 
 // Memory keys.
 const (
-	turtleSide     = "side"     // of the position that is wanted: +1, -1, 0
+	turtleSide     = "side"     // of the desired position: +1, -1, 0
 	turtleQuantity = "quantity" // of all units
 	turtleUnits    = "units"
-	turtleNewest   = "newest"  // the price at which the newest unit was asked for
+	turtleNewest   = "newest"  // the price at which the newest unit was requested
 	turtleN        = "n"       // in the symbol's units
-	turtleEntered  = "entered" // 1 once a position was seen
+	turtleEntered  = "entered" // 1 once a position has been seen
 	turtleSignal   = "signal_ms"
 )
 
 func (t *turtles) Warmup() int { return t.warmup }
 
-// Watches asks for what was stopped and refused.
+// Watches subscribes to stops and refusals.
 func (*turtles) Watches() strategy.Watching { return strategy.Watching{Events: true} }
 
 func (t *turtles) Candle(view *strategy.View) {
@@ -146,8 +148,8 @@ func (t *turtles) Candle(view *strategy.View) {
 	t.seen++
 }
 
-// follow carries the last breakout on: it has lost once the price is stop x N against it, else it ends
-// at the opposite extreme of the exit candles.
+// follow updates the last breakout: it has lost once the price is stop x N against it; otherwise it
+// ends at the opposite extreme of the exit candles.
 func (t *turtles) follow(b *indicator.Bar) {
 	if t.failsafe == nil || t.seen < t.warmup-1 || t.n <= 0 {
 		return
@@ -174,7 +176,7 @@ func (t *turtles) follow(b *indicator.Bar) {
 	}
 }
 
-// turtleTurn is what one decision knows and remembers.
+// turtleTurn is the input and the memory of one decision.
 type turtleTurn struct {
 	*turtles
 	strategy.Decision
@@ -215,7 +217,8 @@ func (t *turtles) Decide(view *strategy.View, plan *strategy.Plan) {
 	}
 }
 
-// happened takes what became of the units: a stop ends all of them, a refused one was not bought.
+// happened applies the events of the units: a stop ends all of them, and a refused unit was not
+// bought.
 func (t *turtleTurn) happened() {
 	held := max(t.View.Position.Quantity, -t.View.Position.Quantity)
 	if held != 0 && t.Recall(turtleSide) != 0 {
@@ -238,7 +241,7 @@ func (t *turtleTurn) happened() {
 	}
 }
 
-// enter takes a breakout, and says why or why not.
+// enter takes or skips a breakout and returns the reason.
 func (t *turtleTurn) enter() string {
 	side := t.entry.broken(t.View)
 	switch {
@@ -263,8 +266,8 @@ func (t *turtleTurn) enter() string {
 	return "a breakout"
 }
 
-// unit is the quantity that gains or loses risk of the equity when the price moves by N, as far as the
-// value of all units allows.
+// unit returns the quantity that gains or loses the risk share of the equity when the price moves
+// by N, bounded by the value of all units.
 func (t *turtleTurn) unit() exchange.Quantity {
 	unit := t.View.QuantityByVolatility(t.risk, exchange.Price(t.Recall(turtleN)))
 	room := t.symbol.QuantityFor(t.View.Equity.MulRate(t.cap), t.View.Last) - exchange.Quantity(t.Recall(turtleQuantity))
@@ -275,7 +278,7 @@ func (t *turtleTurn) unit() exchange.Quantity {
 	return unit
 }
 
-// grows adds a unit once the price has advanced, and the units before are held.
+// grows adds a unit once the price has advanced and the earlier units have filled.
 func (t *turtleTurn) grows() bool {
 	side, quantity := t.Recall(turtleSide), exchange.Quantity(t.Recall(turtleQuantity))
 	advanced := int64(t.View.Last-exchange.Price(t.Recall(turtleNewest))) * side

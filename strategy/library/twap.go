@@ -15,18 +15,19 @@ type twapParams struct {
 	Quantity decimal.Decimal `param:"quantity" min:"0" help:"base currency, in total"`
 	Slices   int             `param:"slices" default:"10" min:"1" max:"100000" help:"number of equal parts"`
 	Every    time.Duration   `param:"every" default:"1m" min:"100ms" help:"time between two parts"`
-	Jitter   decimal.Decimal `param:"jitter" default:"0" min:"0" max:"1" help:"each part comes later by up to this share of every, so that nobody foresees it"`
+	Jitter   decimal.Decimal `param:"jitter" default:"0" min:"0" max:"1" help:"random delay of each slice, up to this share of every, against prediction"`
 	Bound    decimal.Decimal `param:"price_bound" default:"0" min:"0" help:"buy nothing above this price, sell nothing below it; 0 for none"`
 }
 
 // twap reaches a quantity in equal slices, one each interval, then holds (time-weighted average
 // price). Its target follows from its remembered start: through any number of restarts it reaches
-// exactly the quantity. After a pause, a halt or downtime it catches up a slice (or catch_up
-// slices) a tick, counted from what it holds and has in flight.
+// exactly that quantity. After a pause, a halt or downtime it catches up one slice (or catch_up
+// slices) per tick, counted from what it holds and has in flight.
 //
-// While the price is beyond price_bound it adds nothing, and catches up afterwards. With jitter each
-// slice is later by a share of the time between two, drawn from the start and its number: a restart
-// draws the same. Slices are market orders, or as entry says: limit or post-only orders with patience.
+// While the price is beyond price_bound it adds nothing, and catches up afterwards. With jitter
+// each slice is delayed by a share of the interval, drawn from the start and the slice's number, so
+// a restart draws the same delay. Slices are market orders, or, with entry, limit or post-only
+// orders with patience.
 //
 // It loses when the price runs away while it is still buying.
 func twap() strategy.Definition {
@@ -55,12 +56,12 @@ type slicing struct {
 	sign, quantity exchange.Quantity
 	slices         int64
 	everyMS        int64
-	step           exchange.Quantity // slices that one tick may add
-	bound          exchange.Price    // beyond which nothing is added; 0 for none
+	step           exchange.Quantity // slices that one tick can add
+	bound          exchange.Price    // price beyond which nothing is added; 0 for none
 	jitter         float64           // share of everyMS
 }
 
-// due returns how many slices are due, and when the next one is.
+// due returns the number of due slices and the time of the next one.
 func (s *slicing) due(begin, nowMS int64) (count, nextMS int64) {
 	whole := max(0, nowMS-begin) / s.everyMS
 	if nextMS = begin + whole*s.everyMS + s.delayMS(begin, whole); nextMS <= nowMS {
@@ -70,7 +71,7 @@ func (s *slicing) due(begin, nowMS int64) (count, nextMS int64) {
 	return min(s.slices, whole), nextMS
 }
 
-// delayMS is by how much a slice is later, drawn from the start and its number.
+// delayMS returns the delay of a slice, drawn from the start and the slice's number.
 func (s *slicing) delayMS(begin, slice int64) int64 {
 	if s.jitter == 0 {
 		return 0
@@ -85,14 +86,15 @@ func (s *slicing) outside(last exchange.Price) bool {
 	return s.bound > 0 && exchange.Price(s.sign)*(last-s.bound) > 0
 }
 
-// stepOf is how many slices one tick may add: those that are due between two regular ticks,
-// or as many as may be caught up.
+// stepOf returns the number of slices that one tick can add: those that fall due between two
+// regular ticks, or the configured catch_up.
 func stepOf(setting *strategy.Setting, everyMS int64) int64 {
 	return max(1, int64(setting.CatchUp), (setting.TickMS+everyMS-1)/everyMS)
 }
 
-// outstanding is what is held and what the strategy's own entries may still fill, in the
-// direction of a sign. A market order for an amount of money counts as a slice where no price is known.
+// outstanding returns the held quantity plus the quantity that the strategy's own entries may still
+// fill, in the direction of a sign. A market order for an amount of money counts as one slice if no
+// price is known.
 func outstanding(view *strategy.View, sign, slice exchange.Quantity) exchange.Quantity {
 	all := view.Position.Quantity * sign
 	for i := range view.Working {
@@ -100,7 +102,7 @@ func outstanding(view *strategy.View, sign, slice exchange.Quantity) exchange.Qu
 		switch {
 		case o.Key != "" || o.StopPrice != 0:
 		case o.Quantity == 0 && exchange.Quantity(o.Side.Sign()) == sign:
-			all += max(0, slice-o.Filled) // what it has filled is held already
+			all += max(0, slice-o.Filled) // its filled part is already held
 		default:
 			all += max(0, o.Quantity-o.Filled) * exchange.Quantity(o.Side.Sign()) * sign
 		}
@@ -108,8 +110,8 @@ func outstanding(view *strategy.View, sign, slice exchange.Quantity) exchange.Qu
 	return max(0, all)
 }
 
-// paced bounds a target, so that one tick adds no more than a step to what is outstanding. A
-// step is never less than the exchange takes as an order, and on spot has room for fees.
+// paced bounds a target so that one tick adds at most a step to the outstanding quantity. A step is
+// at least the exchange's minimum order, and on spot leaves room for fees.
 func paced(symbol *exchange.Symbol, view *strategy.View, sign, target, slice, step exchange.Quantity) exchange.Quantity {
 	if symbol.Market == exchange.Spot {
 		step += step/100 + symbol.QuantityTick
@@ -132,7 +134,7 @@ func (s *slicing) Decide(view *strategy.View, plan *strategy.Plan) {
 	}
 	due, _ := s.due(begin, view.NowMS)
 	count := exchange.Quantity(s.slices)
-	// The product could exceed 64 bits for a very large quantity: divide first.
+	// The product could exceed 64 bits for a very large quantity, so divide first.
 	target := s.quantity/count*exchange.Quantity(due) + s.quantity%count*exchange.Quantity(due)/count
 	slice, reason := (s.quantity-1)/count+1, "the slices due by now"
 	if pace := paced(s.symbol, view, s.sign, target, slice, slice*min(s.step, count)); pace < target {

@@ -8,27 +8,26 @@ import (
 	"botd/strategy"
 )
 
-// Entry says how positions are opened. The zero value opens at market. Otherwise an opening
-// becomes one resting order, which is repriced when its patience has run out. After the last try
-// the rest goes to market or is given up until the strategy's target changes. What reduces a
-// position never waits.
+// Entry says how positions are opened. The zero value opens at market. Otherwise an opening becomes
+// one resting order, which is repriced when its patience has run out. After the last try the rest
+// goes to market or is given up until the strategy's target changes. Reducing orders never wait.
 type Entry struct {
 	Resting    bool  // by limit orders in the book
-	PostOnly   bool  // that are never the taker (futures)
+	PostOnly   bool  // orders are never takers (futures)
 	PatienceMS int64 // how long an order stays at its price
 	Tries      int   // number of prices, the first included
-	Cross      bool  // after the last try: at market; else give up
+	Cross      bool  // after the last try go to market; else give up
 }
 
 // Memory keys of the entry rules. Journals hold them, so they cannot change.
 const (
 	entryGoal    = "entries.goal"   // the target as a signed quantity, priced once
 	entryFrom    = "entries.from"   // the position at that time
-	entryPrice   = "entries.price"  // price of the order in the book
+	entryPrice   = "entries.price"  // price of the resting order
 	entrySince   = "entries.since"  // when the order got that price
 	entryTry     = "entries.try"    // number of prices so far; 0 when there is no entry
 	entryOutcome = "entries.done"   // how the entry ended; 0 while it is under way
-	entryKind    = "entries.kind"   // kind of the strategy's target, to see when it changes
+	entryKind    = "entries.kind"   // kind of the strategy's target, to detect a change
 	entryAmount  = "entries.amount" // amount of that target
 	entryWaits   = "entries.waits"  // 1 while the target waits until the previous order is canceled
 )
@@ -51,7 +50,7 @@ type entering struct {
 
 func (e *entering) apply() {
 	if e.Plan.OrdersSet {
-		e.Remember(entryTry, 0) // the strategy keeps opening orders of its own
+		e.Remember(entryTry, 0) // the strategy places its own opening orders
 		return
 	}
 	switch {
@@ -71,7 +70,7 @@ func (e *entering) apply() {
 	}
 }
 
-// changed reports whether the target differs from the remembered one, and remembers it.
+// changed reports whether the target differs from the remembered one, and remembers the new one.
 func (e *entering) changed() bool {
 	t := e.Plan.Target
 	number := int64(t.Quantity)
@@ -103,7 +102,7 @@ func (e *entering) target() strategy.Target {
 	return t
 }
 
-// begin prices a new target. One that opens nothing is left to the engine.
+// begin prices a new target. The engine handles a target that opens nothing.
 func (e *entering) begin() {
 	q, position := e.quantity(e.Plan.Target), e.View.Position.Quantity
 	e.Remember(entryTry, 0)
@@ -112,7 +111,7 @@ func (e *entering) begin() {
 	switch {
 	case q == 0, position != 0 && (q > 0) != (position > 0), abs(q) <= abs(position):
 		return
-	case e.working(): // it may still be filled: the missing quantity is known once it is canceled
+	case e.working(): // it may still fill: the missing quantity is known once it is canceled
 		e.Remember(entryWaits, 1)
 		e.Plan.Target, e.Plan.OrdersSet, e.Plan.Reason = strategy.Target{}, true, "cancels the previous entry order first"
 		return
@@ -185,7 +184,7 @@ func (e *entering) enter() {
 	}
 }
 
-// small reports a rest too small for an order.
+// small reports whether the rest is too small for an order.
 func (e *entering) small(left exchange.Quantity) bool {
 	n := e.View.Symbol.FloorQuantity(abs(left))
 	return n == 0 || e.View.Symbol.Notional(e.View.Last, n).Less(e.View.Symbol.MinNotional)

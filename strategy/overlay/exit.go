@@ -8,54 +8,54 @@ import (
 	"botd/strategy"
 )
 
-// Exit says when a position is closed whatever the strategy decides. A side that these rules
-// closed stays closed until the strategy's target has been flat or on the other side, or its policy
-// of re-entry says otherwise, the same as after a stop-loss. The trailing stop and the returns are orders on the exchange, which follow
-// the price and the age; what rests where is in rest.go.
+// Exit holds the rules that close a position whatever the strategy decides. A side that these rules
+// closed stays closed until the strategy's target has been flat or on the other side, or until its
+// re-entry policy allows it, as after a stop-loss. The trailing stop and the returns are orders on
+// the exchange that follow the price and the age; rest.go documents which of them rest.
 type Exit struct {
-	Base        strategy.Protection // applies where the strategy's plan sets none
+	Base        strategy.Protection // applies if the strategy's plan sets none
 	Trailing    Trailing
 	TimeLimitMS int64    // maximum age of a position; 0 for none
 	Returns     []Return // by age, ascending
 	Targets     []Step   // by distance; not with returns
 	CooldownMS  int64    // after a position has ended, nothing opens for this long
 	Reentry     strategy.Reentry
-	SellsProfit bool // spot has no take-profit orders: a sale at its price is the take-profit
+	SellsProfit bool // spot has no take-profit orders: a resting sale at that price replaces it
 }
 
 // Trailing is a stop that follows the best price since the entry.
 type Trailing struct {
 	Distance exchange.Rate // from the best price; 0 for none
-	After    exchange.Rate // the profit at which it starts
+	After    exchange.Rate // profit at which the stop starts
 }
 
-// Return is the profit that closes a position of at least that age.
+// Return is the profit that closes a position of at least a given age.
 type Return struct {
 	AgeMS  int64
 	Profit exchange.Rate
 }
 
-// IsZero reports whether there is no rule.
+// IsZero reports whether no rule is set.
 func (e *Exit) IsZero() bool {
 	return e.Trailing.Distance == 0 && e.TimeLimitMS == 0 && len(e.Returns) == 0 && len(e.Targets) == 0 && e.CooldownMS == 0 && !e.SellsProfit
 }
 
 // Memory keys of the exit rules. Journals hold them, so they cannot change.
 const (
-	exitSide    = "exits.side"    // side of the position seen last: +1, 0, -1
+	exitSide    = "exits.side"    // side of the last known position: +1, 0, -1
 	exitSince   = "exits.since"   // when that position was first seen, milliseconds
 	exitBest    = "exits.best"    // best price since then
-	exitEnded   = "exits.left"    // when the last position was seen to have ended
+	exitEnded   = "exits.left"    // when the last position was found ended
 	exitTarget  = "exits.wanted"  // side of the strategy's last target
 	exitBlocked = "exits.blocked" // side that stays closed until the strategy's target changes
 	exitShut    = "exits.shut"    // when that side was closed
 	exitStop    = "exits.stop"    // the strategy's own stop-loss: a price, or a share as a negative number
-	exitProfit  = "exits.profit"  // its own take-profit, likewise
+	exitProfit  = "exits.profit"  // the strategy's own take-profit, encoded the same way
 	exitRests   = "exits.rests"   // 1 while a return rests in the book
-	exitOrder   = "exits.order"   // number of its key: another one when the position grows
-	exitSize    = "exits.size"    // size of the position that it was placed for
-	exitMoved   = "exits.moved"   // 1 while the protection in force is not the strategy's or the configured one, 2 once it is again
-	exitDue     = "exits.due"     // which return was due at the last decision, from 1; 0 for none
+	exitOrder   = "exits.order"   // number of the order's key, which changes when the position grows
+	exitSize    = "exits.size"    // position size for which the order was placed
+	exitMoved   = "exits.moved"   // 1 while the protection in force differs from the strategy's or the configured one, 2 once it matches again
+	exitDue     = "exits.due"     // number of the return that was due at the last decision, from 1; 0 for none
 	exitOwn     = "exits.own"     // 1 once the strategy has set exits of its own
 )
 
@@ -66,7 +66,8 @@ type exiting struct {
 	ageMS int64
 }
 
-// idle reports whether there is nothing but a strategy that may set a take-profit, and has not.
+// idle reports whether the only possible rule is a take-profit that the strategy may set and has
+// not set.
 func (e *exiting) idle() bool {
 	r := e.rules
 	none := r.Trailing.Distance == 0 && r.TimeLimitMS == 0 && len(r.Returns) == 0 && len(r.Targets) == 0 && r.CooldownMS == 0
@@ -88,7 +89,8 @@ func (e *exiting) apply() {
 	e.cooldown()
 }
 
-// follow is apply between two decisions: the strategy is not asked, and nothing is closed at market.
+// follow applies the rules between two decisions: it does not call the strategy and closes nothing
+// at market.
 func (e *exiting) follow() {
 	if e.idle() {
 		return
@@ -98,12 +100,12 @@ func (e *exiting) follow() {
 	e.rest()
 }
 
-// follows reports whether a rule is an order that follows the price or the position.
+// follows reports whether a rule's order follows the price or the position.
 func (e *Exit) follows() bool {
 	return e.Trailing.Distance != 0 || len(e.Returns) > 0 || len(e.Targets) > 0 || e.SellsProfit
 }
 
-// observe remembers a position that began or ended, and the best price it has reached.
+// observe remembers a position that began or ended, and the best price so far.
 func (e *exiting) observe() {
 	now, before := int64(cmp.Compare(e.View.Position.Quantity, 0)), e.Recall(exitSide)
 	if now != before {
@@ -111,7 +113,7 @@ func (e *exiting) observe() {
 		if before != 0 {
 			e.Remember(exitEnded, e.View.NowMS)
 		}
-		if e.Recall(exitRests) != 0 && e.Recall(exitTarget) == before { // the return was reached
+		if e.Recall(exitRests) != 0 && e.Recall(exitTarget) == before { // the return has filled
 			e.shut(before)
 		}
 		e.Remember(exitSince, e.View.NowMS)
@@ -125,7 +127,7 @@ func (e *exiting) observe() {
 	}
 	e.ageMS = e.View.NowMS - e.Recall(exitSince)
 	reached := e.View.Last
-	if c := &e.View.Candle; c.OpenMS >= e.Recall(exitSince) { // the position is as old as the whole candle
+	if c := &e.View.Candle; c.OpenMS >= e.Recall(exitSince) { // the position has existed for the whole candle
 		if now > 0 {
 			reached = max(reached, c.High)
 		} else {
@@ -139,14 +141,14 @@ func (e *exiting) observe() {
 	}
 }
 
-// stride is how far the best price must improve to be remembered: a twentieth of the trailing
-// distance, so that not every price change is a record in the journal.
+// stride is the minimum improvement of the best price that is remembered: a twentieth of the
+// trailing distance, so that not every price change writes a journal record.
 func (e *exiting) stride(at exchange.Price) exchange.Price {
 	return max(e.View.Symbol.PriceTick, portion(at, e.rules.Trailing.Distance/20))
 }
 
-// block remembers the strategy's target and protection, and keeps a side closed that the rules
-// closed until the target changes.
+// block remembers the strategy's target and protection. It keeps a side that the rules closed from
+// opening until the target changes.
 func (e *exiting) block() {
 	if e.Plan.Protection.Set {
 		e.Remember(exitStop, encoded(e.Plan.Protection.StopLoss))
@@ -159,7 +161,8 @@ func (e *exiting) block() {
 			e.Remember(exitBlocked, 0)
 		}
 	}
-	// The decision that sees the end asks for nothing, whatever the policy: the target that stands had its trade.
+	// The decision that sees the end opens nothing, whatever the policy: the current target has
+	// already been traded.
 	now := e.Recall(exitShut) == e.View.NowMS
 	if e.Recall(exitBlocked) != 0 && e.View.Position.Quantity == 0 && !now && e.mayReenter() {
 		e.Remember(exitBlocked, 0)
@@ -169,13 +172,14 @@ func (e *exiting) block() {
 	}
 }
 
-// shut keeps a side closed.
+// shut closes a side to entries.
 func (e *exiting) shut(side int64) {
 	e.Remember(exitBlocked, side)
 	e.Remember(exitShut, e.View.NowMS)
 }
 
-// mayReenter reports whether the policy of re-entry opens the side that the rules closed, as after a stop-loss.
+// mayReenter reports whether the re-entry policy opens a side that the rules closed, as after a
+// stop-loss.
 func (e *exiting) mayReenter() bool {
 	switch e.rules.Reentry {
 	case strategy.ReentryImmediate:
@@ -202,7 +206,7 @@ func decoded(n int64) strategy.Distance {
 	return strategy.Distance{Price: exchange.Price(n)}
 }
 
-// gain is the profit of the position at a price, as a share of its entry price.
+// gain returns the profit of the position at a price, as a share of its entry price.
 func (e *exiting) gain(at exchange.Price) exchange.Rate {
 	entry := e.View.Position.EntryPrice
 	if entry.IsZero() {
@@ -232,8 +236,8 @@ func (e *exiting) closeByRule() {
 	e.closeTargets()
 }
 
-// age finds the return that is due at the position's age. Only decisions do, so that a backtest, which
-// knows the moments of closes, does as the daemon.
+// age finds the return that is due at the position's age. Only decisions call it, so a backtest,
+// which knows only the closes, behaves like the daemon.
 func (e *exiting) age() {
 	n := len(e.rules.Returns)
 	for n > 0 && (e.Recall(exitSide) == 0 || e.ageMS < e.rules.Returns[n-1].AgeMS) {
@@ -242,7 +246,7 @@ func (e *exiting) age() {
 	e.Remember(exitDue, int64(n))
 }
 
-// due returns the return that applies, nil for none.
+// due returns the return in force, or nil.
 func (e *exiting) due() *Return {
 	if n := e.Recall(exitDue); n > 0 && n <= int64(len(e.rules.Returns)) {
 		return &e.rules.Returns[n-1]
@@ -258,10 +262,10 @@ func (e *exiting) close(reason string) {
 	e.Plan.Hold(strategy.Flat(), reason)
 }
 
-// protect sets the protection in force: the strategy's or the configured one, with the trailing stop,
-// and with the return as its take-profit where a resting order cannot be it. What was moved for one
-// position is taken back for the next. From then on the plan in force says what protects: a new version's
-// configured protection would not count beside it, so each decision says it again.
+// protect sets the protection in force: the strategy's or the configured one, plus the trailing
+// stop, plus the return as take-profit if it cannot be a resting order. Changes made for one
+// position are undone for the next. From then on the plan in force defines the protection and hides
+// a reload's new configured protection, so each decision sets it again.
 func (e *exiting) protect() {
 	base := e.protection()
 	protection := base
@@ -303,7 +307,7 @@ func (e *exiting) trail(protection *strategy.Protection) {
 	protection.StopLoss = strategy.Distance{Price: own}
 }
 
-// protection is what applies without the trailing stop.
+// protection returns the protection without the trailing stop.
 func (e *exiting) protection() strategy.Protection {
 	if e.Recall(exitStop) == 0 && e.Recall(exitProfit) == 0 {
 		return e.rules.Base
@@ -311,7 +315,7 @@ func (e *exiting) protection() strategy.Protection {
 	return strategy.Protection{Set: true, StopLoss: decoded(e.Recall(exitStop)), TakeProfit: decoded(e.Recall(exitProfit))}
 }
 
-// stopPrice returns a stop-loss as a price, zero when there is none.
+// stopPrice returns a stop-loss as a price, or zero if there is none.
 func (e *exiting) stopPrice(at strategy.Distance) exchange.Price {
 	if at.Share == 0 {
 		return at.Price
@@ -324,7 +328,7 @@ func (e *exiting) stopPrice(at strategy.Distance) exchange.Price {
 	return e.View.Symbol.CeilPrice(entry + away)
 }
 
-// cooldown opens nothing for a while after a position has ended.
+// cooldown blocks openings for a while after a position has ended.
 func (e *exiting) cooldown() {
 	if e.rules.CooldownMS == 0 || e.Recall(exitSide) != 0 || e.Recall(exitEnded) == 0 || e.View.NowMS-e.Recall(exitEnded) >= e.rules.CooldownMS {
 		return
@@ -339,8 +343,8 @@ func (e *exiting) cooldown() {
 	}
 }
 
-// conditions adds how near the rules are to closing the position, or what keeps the next one
-// from being opened.
+// conditions adds the distance of the rules from closing the position, or the rule that blocks the
+// next opening.
 func (e *exiting) conditions(all []strategy.Condition) []strategy.Condition {
 	add := func(name, value, wants string, holds bool) {
 		all = append(all, strategy.Condition{Name: name, Value: value, Requires: wants, Met: holds})

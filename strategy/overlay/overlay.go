@@ -1,8 +1,9 @@
-// Package overlay adds sizes, entry and exit rules to any strategy: patient entries, trailing stop, time limit, returns by age, cooldown.
+// Package overlay adds sizes, entry and exit rules to any strategy: patient entries, trailing stop,
+// time limit, returns by age, cooldown.
 //
-// An overlay sees what the strategy sees and changes the plan the strategy returns. It decides
-// from the view and from memory that the journal stores, like a strategy, so a restart changes
-// nothing and asking twice gives the same plan.
+// An overlay sees the strategy's view and changes the plan that the strategy returns. Like a
+// strategy, it decides from the view and from memory stored in the journal, so a restart changes
+// nothing and deciding twice returns the same plan.
 package overlay
 
 import (
@@ -10,15 +11,15 @@ import (
 	"botd/strategy"
 )
 
-// Rules are what a configuration asks for. The zero value changes nothing.
+// Rules are the rules that a configuration sets. The zero value changes nothing.
 type Rules struct {
 	Sizing Sizing
 	Entry  Entry
 	Exit   Exit
 }
 
-// Wrap puts the rules around a strategy. The size applies first, then exit rules; the entry rules work
-// on the plan that is left.
+// Wrap puts the rules around a strategy. The size applies first, then the exit rules, then the
+// entry rules.
 func Wrap(inner strategy.Strategy, rules Rules) strategy.Strategy {
 	if rules.Exit.IsZero() && !rules.Entry.Resting && rules.Sizing.IsZero() {
 		return inner
@@ -31,20 +32,20 @@ type overlay struct {
 	rules Rules
 }
 
-// Wrapped returns the strategy inside.
+// Wrapped returns the wrapped strategy.
 func (o *overlay) Wrapped() strategy.Strategy { return o.inner }
 
-// Warmup is the strategy's own.
+// Warmup returns the strategy's own warmup.
 func (o *overlay) Warmup() int { return o.inner.Warmup() }
 
-// Watches is what the strategy needs to see, and the free money where a size is bound by it.
+// Watches returns what the strategy watches, plus the free funds if they bound a size.
 func (o *overlay) Watches() strategy.Watching {
 	w := strategy.WatchingOf(o.inner)
 	w.Funds = w.Funds || o.rules.Sizing.Reduce
 	return w
 }
 
-// Batch is the strategy's own while no rule changes its plan.
+// Batch calls the strategy's own Batch while no rule changes its plan.
 func (o *overlay) Batch(v *strategy.View, candles *exchange.Candles, from, to int, equity func(at int) exchange.Amount) (end int) {
 	batcher, is := o.inner.(strategy.Batcher)
 	e := exiting{Decision: strategy.Decision{View: v, Plan: &strategy.Plan{}}, rules: &o.rules.Exit}
@@ -54,10 +55,10 @@ func (o *overlay) Batch(v *strategy.View, candles *exchange.Candles, from, to in
 	return batcher.Batch(v, candles, from, to, equity)
 }
 
-// Candle is the strategy's own.
+// Candle passes the candle to the strategy.
 func (o *overlay) Candle(view *strategy.View) { o.inner.Candle(view) }
 
-// Decide asks the strategy and applies the rules to its plan.
+// Decide calls the strategy and applies the rules to its plan.
 func (o *overlay) Decide(view *strategy.View, plan *strategy.Plan) {
 	o.inner.Decide(view, plan)
 	d := strategy.Decision{View: view, Plan: plan}
@@ -72,10 +73,10 @@ func (o *overlay) Decide(view *strategy.View, plan *strategy.Plan) {
 	}
 }
 
-// Follows reports whether an exit follows the price.
+// Follows reports whether an exit order follows the price.
 func (o *overlay) Follows() bool { return o.rules.Exit.follows() }
 
-// Trails reports whether a stop moves with the price, and from which profit on.
+// Trails reports whether a stop moves with the price, and the profit at which it starts.
 func (o *overlay) Trails() (after exchange.Rate, trails bool) {
 	return o.rules.Exit.Trailing.After, o.rules.Exit.Trailing.Distance != 0
 }
@@ -85,7 +86,7 @@ func (o *overlay) Follow(view *strategy.View, plan *strategy.Plan) {
 	(&exiting{Decision: strategy.Decision{View: view, Plan: plan}, rules: &o.rules.Exit}).follow()
 }
 
-// Conditions returns the strategy's own conditions, then those of the rules in use.
+// Conditions returns the strategy's own conditions, followed by those of the rules in use.
 func (o *overlay) Conditions(view *strategy.View) []strategy.Condition {
 	var all []strategy.Condition
 	if inner, is := o.inner.(strategy.Conditional); is {

@@ -7,22 +7,24 @@ import (
 	"botd/strategy"
 )
 
-// The return that is due by age rests on the exchange:
+// The return that is due at the position's age rests on the exchange:
 //
 //	futures                      a reduceOnly limit over the position
 //	futures with a trailing stop its take-profit: the stop that moves needs the exchange's reduceOnly sum
 //	spot without a stop          a limit over the position
 //	spot with a stop             nothing: the stop holds the asset, and decisions check the return
 //
-// So does the take-profit on spot, which has no order of that name: the nearer of both counts.
+// The take-profit rests the same way on spot, which has no take-profit orders; the nearer of the
+// two applies.
 //
-// A strategy that keeps exits of its own keeps them: decisions check its returns too, and so
-// is one that is too small for an order at its price. A limit beyond the market is filled at the market.
+// A strategy with exits of its own keeps them, and decisions check the returns instead. Decisions
+// also check a return that is too small for an order. A limit beyond the market fills at the
+// market.
 
 // returnKey begins the plan key of the resting return.
 const returnKey = "return"
 
-// profitReturns reports whether the returns are the take-profit of the protection.
+// profitReturns reports whether the returns act as the protection's take-profit.
 func (e *exiting) profitReturns() bool {
 	return len(e.rules.Returns) > 0 && e.rules.Trailing.Distance != 0 && e.View.Symbol.Market == exchange.Futures
 }
@@ -36,7 +38,8 @@ func (e *exiting) restReturns() bool {
 	return e.View.Symbol.Market == exchange.Futures || e.protection().StopLoss.IsZero()
 }
 
-// returnRests reports whether the return that is due is one of those, and large enough for an order.
+// returnRests reports whether the return that is due is a resting limit and large enough for an
+// order.
 func (e *exiting) returnRests() bool {
 	if !e.restReturns() || e.Plan.ExitsSet && e.Recall(exitRests) == 0 {
 		return false
@@ -45,7 +48,7 @@ func (e *exiting) returnRests() bool {
 	return price > 0 && !e.View.Symbol.Notional(price, size).Less(e.View.Symbol.MinNotional)
 }
 
-// restingPrice is the price of the return that is due, or of the take-profit on spot where that is
+// restingPrice returns the price of the return that is due, or of the spot take-profit if that is
 // nearer; 0 for none.
 func (e *exiting) restingPrice() exchange.Price {
 	price, profit := e.returnPrice(), e.soldProfit()
@@ -55,7 +58,7 @@ func (e *exiting) restingPrice() exchange.Price {
 	return price
 }
 
-// soldProfit is the price of the take-profit on spot; 0 for none.
+// soldProfit returns the price of the spot take-profit; 0 for none.
 func (e *exiting) soldProfit() exchange.Price {
 	if !e.rules.SellsProfit || e.Recall(exitSide) <= 0 || e.View.Position.EntryPrice.IsZero() {
 		return 0
@@ -63,7 +66,7 @@ func (e *exiting) soldProfit() exchange.Price {
 	return e.profitPrice(e.protection().TakeProfit)
 }
 
-// returnPrice is the price of the return that is due; 0 for none.
+// returnPrice returns the price of the return that is due; 0 for none.
 func (e *exiting) returnPrice() exchange.Price {
 	r, entry := e.due(), e.View.Position.EntryPrice
 	if r == nil || entry.IsZero() {
@@ -76,7 +79,7 @@ func (e *exiting) returnPrice() exchange.Price {
 	return e.View.Symbol.CeilPrice(e.View.Symbol.PriceOf(entry.Add(away)))
 }
 
-// takeReturn makes the return that is due the take-profit, unless a nearer one is set.
+// takeReturn uses the return that is due as the take-profit, unless a nearer one is set.
 func (e *exiting) takeReturn(protection *strategy.Protection) {
 	if !e.profitReturns() {
 		return
@@ -87,7 +90,7 @@ func (e *exiting) takeReturn(protection *strategy.Protection) {
 	}
 }
 
-// profitPrice returns a take-profit as a price, zero when there is none.
+// profitPrice returns a take-profit as a price, or zero if there is none.
 func (e *exiting) profitPrice(at strategy.Distance) exchange.Price {
 	if at.Share == 0 {
 		return at.Price
@@ -121,7 +124,7 @@ func (e *exiting) rest() {
 		return
 	}
 	whole := abs(e.View.Position.Quantity) + e.View.Filled(e.restKey())
-	if e.Recall(exitRests) == 0 || int64(whole) > e.Recall(exitSize) { // an order that stands is never made larger
+	if e.Recall(exitRests) == 0 || int64(whole) > e.Recall(exitSize) { // a resting order is never enlarged
 		e.Remember(exitOrder, e.Recall(exitOrder)+1)
 		whole = abs(e.View.Position.Quantity)
 	}
@@ -131,5 +134,5 @@ func (e *exiting) rest() {
 		Price: price, Quantity: whole}), true
 }
 
-// restKey is the plan key of the return that rests.
+// restKey returns the plan key of the resting return.
 func (e *exiting) restKey() string { return returnKey + strconv.FormatInt(e.Recall(exitOrder), 10) }

@@ -8,43 +8,43 @@ import (
 	"botd/strategy"
 )
 
-// Sizing says how large a position is: by the distance of its stop, by how much the price moves, or by
-// what the strategy's trades have earned. That replaces a target given as a share of the equity, sized once
-// when the position is entered, and leaves targets in other units as they are. Parts of an entry and the
-// bound by the free money hold for targets in all units.
+// Sizing sets the size of a position by the distance of its stop, by the volatility of the price,
+// or by the results of the strategy's trades. It replaces a target given as a share of equity,
+// once, when the position is entered, and leaves targets in other units unchanged. The parts of an
+// entry and the bound by free funds apply to targets in all units.
 type Sizing struct {
-	Risk       exchange.Rate     // of the equity, that the stop loses; 0 for another way
-	Volatility exchange.Rate     // of the equity in a year, that the position moves
+	Risk       exchange.Rate     // share of equity that the stop may lose; 0 for another method
+	Volatility exchange.Rate     // annual volatility of the position, as a share of equity
 	Kelly      exchange.Rate     // share of the growth-optimal position
 	Max        exchange.Rate     // maximum value as a share of the equity
-	Steps      []Step            // the parts of an entry: the first at once, the others by distance; none for one part
-	Reduce     bool              // a size that the free money does not pay for is made smaller
-	Stop       strategy.Distance // the configured one, where the plan sets none
+	Steps      []Step            // parts of an entry: the first at once, the others by distance; empty for a single part
+	Reduce     bool              // shrink a size that the free funds cannot pay for
+	Stop       strategy.Distance // configured stop, used if the plan sets none
 	TakeProfit strategy.Distance
 }
 
-// IsZero reports whether the size is the strategy's.
+// IsZero reports whether the strategy's own size applies.
 func (s *Sizing) IsZero() bool { return !s.atEntry() && len(s.Steps) == 0 && !s.Reduce }
 
 // atEntry reports whether the size is computed from risk, volatility or results.
 func (s *Sizing) atEntry() bool { return s.Risk != 0 || s.Volatility != 0 || s.Kelly != 0 }
 
 const (
-	volatilityCandles = 30                     // of which the deviation is taken
-	kellyTrades       = 20                     // before which nothing is concluded from them
-	leastKelly        = exchange.RateOne / 100 // is traded while they say nothing, or that there is no edge
+	volatilityCandles = 30                     // number of candles whose deviation is used
+	kellyTrades       = 20                     // number of trades required before they are used
+	leastKelly        = exchange.RateOne / 100 // traded while the trades show nothing, or no edge
 )
 
 // Memory keys of the size. Journals hold them, so they cannot change.
 const (
 	sizeSide     = "size.side"     // of the position that was sized: +1, 0, -1
 	sizeQuantity = "size.quantity" // of it
-	sizeShare    = "size.share"    // of the size that the strategy asked for
-	sizeSignal   = "size.signal"   // when the signal was given that it follows
-	sizeKind     = "size.kind"     // of the target that the strategy asked for; 0 for a share of the equity
-	sizeSteps    = "size.steps"    // parts of the entry that were reached
-	sizeRisk     = "size.distance" // of the stop, as of the entry
-	sizeSeen     = "size.seen"     // side of the position that was seen last
+	sizeShare    = "size.share"    // share of the strategy's requested size
+	sizeSignal   = "size.signal"   // time of the signal that the size follows
+	sizeKind     = "size.kind"     // of the strategy's requested target; 0 for a share of equity
+	sizeSteps    = "size.steps"    // parts of the entry that the price has reached
+	sizeRisk     = "size.distance" // distance of the stop at the entry
+	sizeSeen     = "size.seen"     // side of the last known position
 	sizeEntry    = "size.entry"    // its entry price
 	sizeWins     = "size.wins"     // positions that ended with a profit
 	sizeWon      = "size.won"      // the sum of their profits, as shares of the price
@@ -75,7 +75,8 @@ func (s *sizing) apply() {
 		return
 	}
 	share, kind := amountOf(t), int64(t.Kind)-int64(strategy.ByEquity)
-	// While nothing is held or under way the size has had no effect yet, or its position came and went between two decisions.
+	// While nothing is held or under way, either the size has had no effect yet or its position
+	// opened and closed between two decisions.
 	again := s.View.Position.Quantity == 0 && (s.Plan.SignalMS > s.Recall(sizeSignal) || len(s.View.Working) == 0)
 	if s.Recall(sizeSide) != side || s.Recall(sizeShare) != share || s.Recall(sizeKind) != kind || again {
 		quantity, why := s.whole(t, side)
@@ -98,7 +99,7 @@ func (s *sizing) apply() {
 	s.Plan.Target = s.part()
 }
 
-// amountOf is a target's amount, to see when it changes.
+// amountOf returns a target's amount, to detect a change.
 func amountOf(t strategy.Target) int64 {
 	switch t.Kind {
 	case strategy.ByEquity:
@@ -109,7 +110,7 @@ func amountOf(t strategy.Target) int64 {
 	return int64(abs(t.Quantity))
 }
 
-// whole is the size of a target, and why it is none.
+// whole returns the full size of a target, or the reason for none.
 func (s *sizing) whole(t strategy.Target, side int64) (quantity exchange.Quantity, why string) {
 	symbol := s.View.Symbol
 	switch {
@@ -128,8 +129,9 @@ func (s *sizing) whole(t strategy.Target, side int64) (quantity exchange.Quantit
 
 const noneFits = "the free money pays for less than the smallest order"
 
-// affordable bounds a size by what the free money pays for, where that is asked for: the part of it
-// that is due grows the position by no more. A position on the other side is closed first, and frees its own.
+// affordable bounds a size by what the free funds can pay for, if Reduce is set: the due part may
+// grow the position by no more. A position on the other side is closed first, which frees its own
+// margin.
 func (s *sizing) affordable(whole exchange.Quantity, side int64) exchange.Quantity {
 	if !s.rules.Reduce || s.View.Last <= 0 {
 		return whole
@@ -154,11 +156,11 @@ func (s *sizing) affordable(whole exchange.Quantity, side int64) exchange.Quanti
 	return symbol.FloorQuantity(symbol.QuantityOf(symbol.QuantityAmount(held+more).MulDiv(int64(exchange.RateOne), int64(share))))
 }
 
-// powerSpared is the share of the free money that is not spent, so that a price that moves on does not
+// powerSpared is the share of the free funds that is left unspent, so that a moving price does not
 // make the order too large.
 const powerSpared = exchange.RateOne / 200
 
-// due is the share of the position of the parts that were reached.
+// due returns the share of the position in the parts that the price has reached.
 func (s *sizing) due() (share exchange.Rate) {
 	if len(s.rules.Steps) == 0 {
 		return exchange.RateOne
@@ -171,7 +173,7 @@ func (s *sizing) due() (share exchange.Rate) {
 	return share
 }
 
-// part is the target of the parts that were reached.
+// part returns the target for the parts that the price has reached.
 func (s *sizing) part() strategy.Target {
 	quantity := portionOf(s.View.Symbol, exchange.Quantity(s.Recall(sizeQuantity)), s.due())
 	return strategy.Target{Kind: strategy.ByQuantity, Quantity: exchange.Quantity(s.Recall(sizeSide)) * quantity}
@@ -184,8 +186,8 @@ func portionOf(symbol *exchange.Symbol, whole exchange.Quantity, share exchange.
 	return symbol.FloorQuantity(symbol.QuantityOf(symbol.QuantityAmount(whole).MulRate(share)))
 }
 
-// grow takes the next part of the entry once the price has reached it. A position of which a target has
-// closed a share grows no more.
+// grow adds the next part of the entry once the price has reached it. A position that a target has
+// partly closed does not grow again.
 func (s *sizing) grow() bool {
 	n, side := s.Recall(sizeSteps), s.Recall(sizeSide)
 	held := s.View.Position.Quantity * exchange.Quantity(side)
@@ -205,7 +207,7 @@ func (s *sizing) grow() bool {
 	return true
 }
 
-// compute returns how large a position is at the last price, and why it is none.
+// compute returns the size of a position at the last price, or the reason for none.
 func (s *sizing) compute(side int64) (quantity exchange.Quantity, why string) {
 	v := s.View
 	most := v.Symbol.QuantityFor(v.Equity.MulRate(s.most()), v.Last)
@@ -230,26 +232,27 @@ func (s *sizing) compute(side int64) (quantity exchange.Quantity, why string) {
 	return min(max(quantity, -quantity), most), why
 }
 
-// most is the maximum value as a share of the equity: the configured one, or what the equity pays for where that is less.
-// A size at the bound would else be refused whenever the price has moved on, again and again.
+// most returns the maximum value as a share of equity: the configured one, or the value that the
+// equity can pay for if that is smaller. Otherwise a size at the bound would be refused each time
+// the price moves.
 func (s *sizing) most() exchange.Rate {
 	leverage := s.View.Leverage
 	if s.View.Symbol.Market == exchange.Spot {
 		leverage = 1
 	}
-	if leverage == 0 { // as the exchange has it
+	if leverage == 0 { // as set on the exchange
 		return s.rules.Max
 	}
 	return min(s.rules.Max, exchange.Rate(leverage)*(exchange.RateOne-powerSpared))
 }
 
-// worth is the quantity of a share of the equity, at most the maximum.
+// worth returns the quantity of a share of equity, at most the maximum.
 func (s *sizing) worth(share float64) exchange.Quantity {
 	share = min(share, s.most().Float())
 	return s.View.Symbol.QuantityFor(s.View.Equity.MulRate(exchange.Rate(share*float64(exchange.RateOne))), s.View.Last)
 }
 
-// stopDistance is how far the stop is from an entry price.
+// stopDistance returns the distance of the stop from an entry price.
 func (s *sizing) stopDistance(entry exchange.Price) exchange.Price {
 	stop := s.rules.Stop
 	if s.Plan.Protection.Set {
@@ -261,7 +264,8 @@ func (s *sizing) stopDistance(entry exchange.Price) exchange.Price {
 	return max(entry-stop.Price, stop.Price-entry)
 }
 
-// stopPrice is the stop of a position that is entered at the last price; 0 where there is none on its losing side.
+// stopPrice returns the stop of a position entered at the last price, or 0 if there is none on its
+// losing side.
 func (s *sizing) stopPrice(side int64) exchange.Price {
 	stop := s.rules.Stop
 	if s.Plan.Protection.Set {
@@ -277,7 +281,7 @@ func (s *sizing) stopPrice(side int64) exchange.Price {
 	return at
 }
 
-// volatility is the deviation of the closes' changes, over a year.
+// volatility returns the annualized deviation of the closes' changes.
 func (s *sizing) volatility() (year float64, known bool) {
 	v := s.View
 	if v.Closed() <= volatilityCandles || v.Interval <= 0 {
@@ -295,23 +299,24 @@ func (s *sizing) volatility() (year float64, known bool) {
 	return year, year > 1e-9
 }
 
-// kelly is the share of the equity at which the equity would have grown fastest with the trades so far:
-// p/loss - (1-p)/gain, of their mean loss and gain as shares of the price (E. O. Thorp). 0 says nothing.
+// kelly returns the share of equity at which the equity would have grown fastest with the trades so
+// far: p/loss - (1-p)/gain, of their mean loss and gain as shares of the price (E. O. Thorp). 0
+// means that there are too few trades.
 func (s *sizing) kelly() float64 {
 	wins, losses := float64(s.Recall(sizeWins)), float64(s.Recall(sizeLosses))
 	if wins+losses < kellyTrades || wins == 0 {
 		return 0
 	}
 	if losses == 0 {
-		return math.Inf(1) // as much as is allowed
+		return math.Inf(1) // the maximum allowed
 	}
 	gain, loss := float64(s.Recall(sizeWon))/wins/1e8, float64(s.Recall(sizeLost))/losses/1e8
 	p := wins / (wins + losses)
 	return p/max(loss, 1e-9) - (1-p)/max(gain, 1e-9)
 }
 
-// observe remembers where positions began, and what those that ended earned: by the price at the
-// decision that saw the end, or by the stop or take-profit where that lies between.
+// observe remembers the start of positions and the profit of ended ones: by the price at the
+// decision that saw the end, or by the stop or take-profit if that lies in between.
 func (s *sizing) observe() {
 	now, before := int64(0), s.Recall(sizeSeen)
 	if q := s.View.Position.Quantity; q > 0 {
@@ -325,7 +330,7 @@ func (s *sizing) observe() {
 	if before != 0 {
 		s.ended(before)
 		if now == 0 && s.Recall(sizeSide) == before {
-			s.Remember(sizeSide, 0) // what is entered next is sized again
+			s.Remember(sizeSide, 0) // the next entry is sized from scratch
 		}
 	}
 	if s.Remember(sizeSeen, now); now == 0 {

@@ -8,18 +8,18 @@ import (
 )
 
 // Targets close shares of the position at distances from its entry. They rest on the exchange as
-// limits where returns would (rest.go); elsewhere a decision that finds one reached closes its share
-// at market. The shares are of the largest size that the position had.
+// limits wherever returns would (rest.go); elsewhere, a decision that finds a target reached closes
+// its share at market. Each share is a share of the position's largest size.
 
 // Memory keys of the targets. Journals hold them, so they cannot change.
 const (
-	targetRisk  = "targets.risk"  // the distance of the stop as of the entry
+	targetRisk  = "targets.risk"  // distance of the stop at the entry
 	targetWhole = "targets.whole" // the largest size of the position
-	targetTaken = "targets.taken" // a bit for each target that was reached
-	targetOrder = "targets.order" // number of the keys: another one when the position grows
+	targetTaken = "targets.taken" // one bit for each target that was reached
+	targetOrder = "targets.order" // number of the keys, which changes when the position grows
 )
 
-// forgetTargets starts over with a position.
+// forgetTargets starts over for a new position.
 func (e *exiting) forgetTargets() {
 	for _, key := range []string{targetRisk, targetWhole, targetTaken} {
 		e.Remember(key, 0)
@@ -41,7 +41,7 @@ func (e *exiting) observeTargets() {
 		}
 	}
 	switch whole := e.Recall(targetWhole); {
-	case whole == 0 || e.Recall(targetTaken) == 0 && size+filled > whole: // it is new, or has grown
+	case whole == 0 || e.Recall(targetTaken) == 0 && size+filled > whole: // the position is new or has grown
 		e.Remember(targetWhole, size+filled)
 		e.Remember(targetOrder, e.Recall(targetOrder)+1)
 	}
@@ -57,7 +57,8 @@ func (e *exiting) take(i int) { e.Remember(targetTaken, e.Recall(targetTaken)|1<
 
 func (e *exiting) taken(i int) bool { return e.Recall(targetTaken)&(1<<i) != 0 }
 
-// targetQuantity is how much the i-th target closes: the last of those that close everything, what rounding left.
+// targetQuantity returns the quantity that the i-th target closes. The last target of a full close
+// includes the rounding remainder.
 func (e *exiting) targetQuantity(i int) exchange.Quantity {
 	whole := exchange.Quantity(e.Recall(targetWhole))
 	part := func(share exchange.Rate) exchange.Quantity {
@@ -75,7 +76,7 @@ func (e *exiting) targetQuantity(i int) exchange.Quantity {
 	return part(e.rules.Targets[i].Share)
 }
 
-// targetPrice is where the i-th target is; 0 where it is not known.
+// targetPrice returns the price of the i-th target, or 0 if it is unknown.
 func (e *exiting) targetPrice(i int) exchange.Price {
 	entry := e.View.Symbol.PriceOf(e.View.Position.EntryPrice)
 	if entry <= 0 {
@@ -92,7 +93,7 @@ func (e *exiting) targetsRest() bool {
 	return e.View.Symbol.Market == exchange.Futures || e.protection().StopLoss.IsZero()
 }
 
-// closeTargets closes at market what no order in the book closes: the shares of the targets that are reached.
+// closeTargets closes at market the shares of reached targets that no resting order closes.
 func (e *exiting) closeTargets() {
 	if len(e.rules.Targets) == 0 || e.targetsRest() {
 		return
@@ -107,7 +108,7 @@ func (e *exiting) closeTargets() {
 	e.leaveTaken(reason)
 }
 
-// leaveTaken holds what the targets that were reached leave of the position.
+// leaveTaken holds the rest of the position after the reached targets.
 func (e *exiting) leaveTaken(reason string) {
 	left := exchange.Quantity(e.Recall(targetWhole))
 	for i := range e.rules.Targets {
@@ -130,7 +131,7 @@ func (e *exiting) leaveTaken(reason string) {
 	e.Plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: exchange.Quantity(side) * left}, reason)
 }
 
-// restTargets keeps the targets that were not reached in the book.
+// restTargets keeps the targets that have not been reached in the book.
 func (e *exiting) restTargets(leaves bool) {
 	rests := e.Recall(exitSide) != 0 && !leaves && e.targetsRest()
 	if !rests {
@@ -152,7 +153,7 @@ func (e *exiting) restTargets(leaves bool) {
 	e.Remember(exitRests, 1)
 }
 
-// targetKey is the plan key of the i-th target.
+// targetKey returns the plan key of the i-th target.
 func (e *exiting) targetKey(i int) string {
 	return fmt.Sprintf("target%d.%d", e.Recall(targetOrder), i+1)
 }

@@ -11,8 +11,8 @@ import (
 	"botd/strategy"
 )
 
-// Bounds of a batch. It begins small and grows while its program answers quickly, since the process
-// has a bounded processor time for each answer.
+// Bounds of a batch. It begins small and grows while its program answers quickly, because the
+// process has limited processor time for each answer.
 const (
 	leastBatch = 2
 	mostBatch  = 4_096
@@ -20,27 +20,27 @@ const (
 	slowBatch  = time.Second
 )
 
-// batch is decisions that a program has made at once and that have not been asked for yet.
+// batch holds decisions that a program has made at once and that have not been used yet.
 type batch struct {
-	most    int // candles of the next one
+	most    int // candles of the next batch
 	plans   []json.RawMessage
-	at      int    // the next of them
-	openMS  int64  // of its candle
-	version uint64 // of their views
+	at      int    // index of the next plan
+	openMS  int64  // of the next plan's candle
+	version uint64 // version of their views
 	equity  exchange.Amount
-	varies  func(at int) exchange.Amount // nil where the equity stays
+	varies  func(at int) exchange.Amount // nil if the equity is constant
 	from    int
 }
 
 var (
-	same   = []byte("true") // the plan is the one before
-	absent = []byte("null") // it leaves everything as it is
+	same   = []byte("true") // the plan equals the one before
+	absent = []byte("null") // the plan leaves everything unchanged
 )
 
-// left reports whether decisions are prepared.
+// left reports whether prepared decisions remain.
 func (b *batch) left() bool { return b.at < len(b.plans) }
 
-// Batch has the program decide at the close of each of the candles.
+// Batch lets the program decide at the close of each of the candles.
 func (r *Remote) Batch(v *strategy.View, candles *exchange.Candles, from, to int, equity func(at int) exchange.Amount) int {
 	if !r.welcome.Batches {
 		return from
@@ -48,14 +48,14 @@ func (r *Remote) Batch(v *strategy.View, candles *exchange.Candles, from, to int
 	r.current()
 	b := &r.batch
 	if b.left() {
-		panic(fmt.Errorf("%d decisions were prepared and not asked for", len(b.plans)-b.at))
+		panic(fmt.Errorf("%d prepared decisions were not used", len(b.plans)-b.at))
 	}
 	r.sendCandles(v)
 	b.most = max(b.most, leastBatch)
 	to = min(to, from+b.most)
 	q := question{Type: typeDecideEach}
 	r.see(v, &q)
-	q.Last = "" // the closes are
+	q.Last = "" // the closes are the last prices
 	names := r.welcome.Columns
 	if r.columns != nil && len(names) > 0 {
 		to = min(to, from+max(1, columnsAtOnce/len(names)))
@@ -83,7 +83,7 @@ func (r *Remote) Batch(v *strategy.View, candles *exchange.Candles, from, to int
 	r.rows = r.rows[:0]
 	a := r.receive(typePlans)
 	if equity != nil {
-		r.view = r.view[:0] // what the program sees has moved on
+		r.view = r.view[:0] // the program's view has moved on
 	}
 	r.adapt(to-from, time.Since(began))
 	if err := r.prepared(a.Plans, to-from); err != nil {
@@ -96,7 +96,7 @@ func (r *Remote) Batch(v *strategy.View, candles *exchange.Candles, from, to int
 	return end
 }
 
-// adapt sets how many candles the next batch has.
+// adapt sets the number of candles of the next batch.
 func (r *Remote) adapt(candles int, took time.Duration) {
 	switch b := &r.batch; {
 	case took > slowBatch:
@@ -106,7 +106,7 @@ func (r *Remote) adapt(candles int, took time.Duration) {
 	}
 }
 
-// prepared refuses what is no answer to a batch of so many candles.
+// prepared refuses plans that are not a valid answer to a batch of this many candles.
 func (r *Remote) prepared(plans []json.RawMessage, candles int) error {
 	if len(plans) == 0 || len(plans) > candles {
 		return fmt.Errorf("it decides %d times at %d closes", len(plans), candles)
@@ -116,16 +116,16 @@ func (r *Remote) prepared(plans []json.RawMessage, candles int) error {
 		case bytes.Equal(plan, absent):
 		case bytes.Equal(plan, same):
 			if !r.decided || len(r.plan.Notices()) > 0 {
-				return errors.New("its plan is said to be the one before: there is none, or it notifies somebody")
+				return errors.New("it repeats the previous plan, but there is none, or the plan has notices")
 			}
 		case i < len(plans)-1:
-			return errors.New("it goes on after a decision that changes its plan")
+			return errors.New("it continues after a decision that changes its plan")
 		}
 	}
 	return nil
 }
 
-// take returns the next prepared decision, of a view that must be the one it was made for.
+// take returns the next prepared decision. The view must be the one for which it was made.
 func (b *batch) take(v *strategy.View) (json.RawMessage, error) {
 	equity := b.equity
 	if b.varies != nil {
@@ -154,12 +154,12 @@ func (r *Remote) decidePrepared(v *strategy.View, plan *strategy.Plan) {
 	}
 	var info planInfo
 	if err := json.Unmarshal(text, &info); err != nil {
-		r.lose("what it answers cannot be read: " + err.Error())
+		r.lose("its answer cannot be read: " + err.Error())
 	}
 	r.read(&info, plan)
 }
 
-// read writes what the program answered into a plan, and keeps it for those that are the same.
+// read writes the program's answer into a plan and saves it for later answers that repeat it.
 func (r *Remote) read(info *planInfo, plan *strategy.Plan) {
 	if err := info.into(plan, r.symbol); err != nil {
 		panic(fmt.Errorf("its plan cannot be read: %w", err))
@@ -167,7 +167,7 @@ func (r *Remote) read(info *planInfo, plan *strategy.Plan) {
 	r.plan, r.decided = *plan.Clone(), true
 }
 
-// repeat writes a plan once more, into one that is empty.
+// repeat copies a plan into an empty one.
 func repeat(plan, before *strategy.Plan) {
 	plan.Target, plan.Leverage, plan.Protection = before.Target, before.Leverage, before.Protection
 	plan.Reason, plan.SignalMS = before.Reason, before.SignalMS

@@ -8,11 +8,11 @@ import (
 	"botd/strategy"
 )
 
-// columnRow is what the columns that a strategy reads show at the close of one candle, in the order
-// of its hello; null for what is not known yet.
+// columnRow holds the values of a strategy's columns at the close of one candle, in the order of
+// its hello; null for unknown values.
 type columnRow []*float64
 
-// newColumnRow reads columns at a time. What is no finite number is not known.
+// newColumnRow reads columns at a time. Values that are not finite numbers are unknown.
 func newColumnRow(columns strategy.Columns, names []string, atMS int64) columnRow {
 	row := make(columnRow, len(names))
 	for i, name := range names {
@@ -23,20 +23,20 @@ func newColumnRow(columns strategy.Columns, names []string, atMS int64) columnRo
 	return row
 }
 
-// receivedColumns are the columns of a strategy at the other end: what has come with its candles.
+// receivedColumns holds the columns on the strategy's end, as received with its candles.
 type receivedColumns struct {
-	names  []string // that there are
-	read   []string // that come
+	names  []string // all columns
+	read   []string // columns sent to the strategy
 	shown  []columnRow
-	given  int       // candles of the message that were given
+	given  int       // number of candles of the message already passed on
 	atMS   int64     // the close of the newest candle
 	values columnRow // at that time
 }
 
-// Names returns the names of all columns there are.
+// Names returns the names of all columns.
 func (c *receivedColumns) Names() []string { return c.names }
 
-// At returns what a column shows at the close of the newest candle, the one time that is asked for.
+// At returns the value of a column at the close of the newest candle, the only time available.
 func (c *receivedColumns) At(name string, atMS int64) (value float64, known bool) {
 	i := slices.Index(c.read, name)
 	if i < 0 || atMS != c.atMS || i >= len(c.values) || c.values[i] == nil {
@@ -45,10 +45,10 @@ func (c *receivedColumns) At(name string, atMS int64) (value float64, known bool
 	return *c.values[i], true
 }
 
-// take takes the rows of a message.
+// take stores the rows of a message.
 func (c *receivedColumns) take(rows []columnRow) { c.shown, c.given = rows, 0 }
 
-// next goes on to the next candle of the message.
+// next advances to the next candle of the message.
 func (c *receivedColumns) next(candle *exchange.Candle, interval exchange.Interval) {
 	c.atMS, c.values = candle.OpenMS+int64(interval), nil
 	if c.given < len(c.shown) {

@@ -1,6 +1,6 @@
-// Package process speaks with a strategy that runs in a process of its own, whatever it is written in.
+// Package process communicates with a strategy that runs in its own process, in any language.
 //
-// Messages are JSON objects, each after its length: four bytes, the most significant first.
+// Messages are JSON objects, each preceded by its length: four bytes, the most significant first.
 // docs/process.md describes them. Remote is botd's end, a strategy.Strategy; Serve is the other
 // end, of strategies written in Go or Starlark.
 package process
@@ -15,14 +15,14 @@ import (
 // Protocol is the version of the messages.
 const Protocol = 1
 
-// Bounds of a message, in bytes. What a program answers is read into botd's memory, where it takes
-// up to a hundred times its length; the longest plan, of 10,000 orders, needs about half the bound.
+// Bounds of a message, in bytes. botd reads a program's answer into memory, where it takes up to a
+// hundred times its length. The longest plan, of 10,000 orders, needs about half the bound.
 const (
 	maxFrame  = 16 << 20 // from botd
 	maxAnswer = 2 << 20  // from a program
 )
 
-// writeFrame writes one message, unless it is longer than the bound.
+// writeFrame writes one message, or returns an error if it exceeds the bound.
 func writeFrame(w io.Writer, buffer []byte, message any, bound int) ([]byte, error) {
 	buffer, err := appendMessage(append(buffer[:0], 0, 0, 0, 0), message)
 	if err != nil {
@@ -48,8 +48,8 @@ func appendMessage(buffer []byte, message any) ([]byte, error) {
 	return append(buffer, text...), nil
 }
 
-// readFrame reads one message's text into the buffer, which grows as the text arrives: a length
-// alone reserves nothing.
+// readFrame reads one message's text into the buffer. The buffer grows as the text arrives, so a
+// length alone reserves no memory.
 func readFrame(r io.Reader, buffer []byte, bound int) ([]byte, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

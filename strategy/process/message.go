@@ -25,24 +25,24 @@ const (
 	typeLog        = "log"
 )
 
-// Hello begins: what the strategy is to be, and where it runs. Its answer is a hello.
+// Hello is the first message: it describes the strategy and where it runs. Its answer is a hello.
 type Hello struct {
 	Type       string           `json:"type"`
 	Protocol   int              `json:"protocol"`
 	Name       string           `json:"name"`
 	Market     exchange.Market  `json:"market,omitzero"`
-	Symbol     *SymbolInfo      `json:"symbol,omitempty"` // none: only the parameters are asked for
+	Symbol     *SymbolInfo      `json:"symbol,omitempty"` // nil: only the parameters are requested
 	Interval   string           `json:"interval,omitempty"`
 	IntervalMS int64            `json:"interval_ms,omitempty"`
 	TickMS     int64            `json:"tick_ms,omitempty"`
 	Leverage   int              `json:"leverage,omitempty"`
 	Size       SizeInfo         `json:"size"`
 	Params     strategy.Values  `json:"params"`
-	Columns    []string         `json:"columns,omitempty"` // the names of those there are
-	Script     *strategy.Source `json:"script,omitempty"`  // of botd's own process for scripts; without a file the rules among the parameters
+	Columns    []string         `json:"columns,omitempty"` // the names of the available columns
+	Script     *strategy.Source `json:"script,omitempty"`  // of botd's own script process; without a file, the rules are among the parameters
 	MemoryMB   int64            `json:"memory_mb,omitempty"`
 
-	received *receivedColumns // at the other end
+	received *receivedColumns // on the strategy's end
 }
 
 // SymbolInfo describes the symbol. Decimals are texts.
@@ -59,7 +59,7 @@ type SymbolInfo struct {
 	FundingHours  int             `json:"funding_interval_hours,omitempty"`
 }
 
-// SizeInfo is the configured size: at most one of them.
+// SizeInfo is the configured size; at most one field is set.
 type SizeInfo struct {
 	Equity   *exchange.Rate   `json:"equity,omitempty"`
 	Quantity *decimal.Decimal `json:"quantity,omitempty"`
@@ -74,14 +74,14 @@ type Welcome struct {
 	Parameters []strategy.Parameter `json:"parameters,omitempty"`
 	Watch      *watchInfo           `json:"watch,omitempty"`
 	Explains   bool                 `json:"explains,omitempty"` // it answers explain messages
-	Columns    []string             `json:"columns,omitempty"`  // that it reads
-	Others     []pairName           `json:"others,omitempty"`   // the other symbols whose candles it reads
+	Columns    []string             `json:"columns,omitempty"`  // columns that it reads
+	Others     []pairName           `json:"others,omitempty"`   // other symbols whose candles it reads
 	Reentry    strategy.Reentry     `json:"reentry,omitempty"`  // after a stop-loss or take-profit
 	Batches    bool                 `json:"batches,omitempty"`  // it answers decide_each messages
-	form                            // in which it reads candles
+	form                            // form in which it reads candles
 }
 
-// watchInfo is what else the strategy needs to see.
+// watchInfo lists the additional data that the strategy watches.
 type watchInfo struct {
 	Funding bool      `json:"funding,omitempty"`
 	Pair    *pairName `json:"pair,omitempty"`
@@ -99,15 +99,16 @@ type pairName struct {
 type question struct {
 	Type     string            `json:"type"`
 	Candles  json.RawMessage   `json:"candles,omitempty"`  // rows, oldest first, in the form of the program
-	Columns  []columnRow       `json:"columns,omitempty"`  // a row for each of them, where the strategy reads any
-	Others   []otherRows       `json:"others,omitempty"`   // candles of the other symbols that it reads
-	View     json.RawMessage   `json:"view,omitempty"`     // after them (decide_each: the first), where it has changed since the message before
-	Equities []exchange.Amount `json:"equities,omitempty"` // decide_each: at each decision, where it varies
+	Columns  []columnRow       `json:"columns,omitempty"`  // one row per candle, if the strategy reads any columns
+	Others   []otherRows       `json:"others,omitempty"`   // candles of the other symbols
+	View     json.RawMessage   `json:"view,omitempty"`     // view after the candles (decide_each: the first), if changed since the previous message
+	Equities []exchange.Amount `json:"equities,omitempty"` // decide_each: equity at each decision, if it varies
 	NowMS    int64             `json:"now_ms,omitempty"`
 	Last     string            `json:"last,omitempty"`
 }
 
-// append writes the question as JSON. Its long members are JSON already: encoding/json would read them once more.
+// append writes the question as JSON. Its long members are already JSON, and encoding/json would
+// parse them again.
 func (q *question) append(text []byte) ([]byte, error) {
 	short := *q
 	short.Candles, short.View = nil, nil
@@ -125,19 +126,19 @@ func (q *question) append(text []byte) ([]byte, error) {
 	return append(text, '}'), nil
 }
 
-// answer is any message of the strategy's.
+// answer is any message from the strategy.
 type answer struct {
 	Type string `json:"type"`
 	Welcome
 	Plan       *planInfo            `json:"plan"`
-	Plans      []json.RawMessage    `json:"plans"` // of decide_each: an object, true for the one before, null
+	Plans      []json.RawMessage    `json:"plans"` // of decide_each: an object, true to repeat the previous plan, or null
 	Conditions []strategy.Condition `json:"conditions"`
 	fault
 	Level string `json:"level"`
 	Text  string `json:"text"`
 }
 
-// fault is why a strategy failed.
+// fault describes why a strategy failed.
 type fault struct {
 	Message   string   `json:"message,omitempty"`
 	Trace     []string `json:"trace,omitempty"`
@@ -151,14 +152,14 @@ type fault struct {
 	Hint      string   `json:"hint,omitempty"`
 }
 
-// Bounds of a fault, so that the answer which brings it stays within its own.
+// Bounds of a fault, so that the answer containing it stays within its own bound.
 const (
 	maxMessage = 16_000 // bytes
-	maxLine    = 1_000  // bytes of each line of a trace, and of each shorter text
-	maxLines   = 100    // of a trace, and of the names that are known
+	maxLine    = 1_000  // bytes of each trace line and each shorter text
+	maxLines   = 100    // lines of a trace, and known names
 )
 
-// bound cuts what is too long.
+// bound cuts texts that are too long.
 func (f *fault) bound() {
 	f.Message = strategy.Clip(f.Message, maxMessage)
 	for _, text := range []*string{&f.Parameter, &f.File, &f.Unknown, &f.Hint} {
@@ -172,7 +173,7 @@ func (f *fault) bound() {
 	}
 }
 
-// faultOf takes an error apart.
+// faultOf splits an error into a fault.
 func faultOf(err error) (f fault) {
 	defer func() { f.bound() }()
 	f = fault{Message: err.Error()}
@@ -191,7 +192,7 @@ func faultOf(err error) (f fault) {
 	return f
 }
 
-// err puts it together again. A trace without a place in a file follows the message.
+// err rebuilds the error. A trace without a position in a file follows the message.
 func (f *fault) err() error {
 	f.bound()
 	text := f.Message
@@ -211,7 +212,7 @@ func (f *fault) err() error {
 	return err
 }
 
-// NewHello describes where a strategy runs.
+// NewHello describes the setting in which a strategy runs.
 func NewHello(name string, setting *strategy.Setting, values strategy.Values) *Hello {
 	h := &Hello{Type: typeHello, Protocol: Protocol, Name: name, Params: values}
 	if setting == nil {
@@ -247,7 +248,7 @@ func (i *SymbolInfo) symbol(market exchange.Market) (*exchange.Symbol, error) {
 		MaxNotional: i.MaxNotional.Decimal(), FundingIntervalHours: i.FundingHours, Tradable: true, Cancelable: true})
 }
 
-// Setting is where the strategy runs, as the other end needs it.
+// Setting returns the setting of the strategy for the other end.
 func (h *Hello) Setting() (*strategy.Setting, error) {
 	symbol, err := h.Symbol.symbol(h.Market)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// otherRows are candles of another symbol, those that opened with candles of the message.
+// otherRows are candles of another symbol that opened with candles of the message.
 type otherRows struct {
 	Market     exchange.Market `json:"market"`
 	Symbol     string          `json:"symbol"`
@@ -17,7 +17,7 @@ type otherRows struct {
 	Candles    json.RawMessage `json:"candles"`
 }
 
-// ReadsOthers is what the strategy declared.
+// ReadsOthers returns the symbols that the strategy declared.
 func (r *Remote) ReadsOthers() (keys []exchange.SymbolKey) {
 	own := exchange.SymbolKey{Market: r.hello.Market, Name: r.symbol.Name}
 	for _, name := range r.welcome.Others {
@@ -33,7 +33,7 @@ func (r *Remote) ReadsOthers() (keys []exchange.SymbolKey) {
 }
 
 // addOthers adds the candles of other symbols that close with the newest candle of a view, and
-// returns how many bytes of them are unsent.
+// returns the number of unsent bytes.
 func (r *Remote) addOthers(v *strategy.View) (unsent int) {
 	if len(r.others) != len(v.Others) {
 		r.others = make([][]byte, len(v.Others))
@@ -47,7 +47,7 @@ func (r *Remote) addOthers(v *strategy.View) (unsent int) {
 	return unsent
 }
 
-// takeOthers returns the rows that wait, and starts over.
+// takeOthers returns the unsent rows and clears them.
 func (r *Remote) takeOthers(v *strategy.View) (all []otherRows) {
 	for i, rows := range r.others {
 		if len(rows) > 0 {
@@ -59,13 +59,13 @@ func (r *Remote) takeOthers(v *strategy.View) (all []otherRows) {
 	return all
 }
 
-// receivedOthers are the candles of other symbols at the other end.
+// receivedOthers holds the candles of other symbols on the strategy's end.
 type receivedOthers struct {
 	keys []pairName
 	all  []strategy.Other
 }
 
-// newReceivedOthers begins without any candles.
+// newReceivedOthers returns a receivedOthers without candles.
 func newReceivedOthers(keys []exchange.SymbolKey) *receivedOthers {
 	o := &receivedOthers{all: make([]strategy.Other, len(keys))}
 	for _, key := range keys {
@@ -74,12 +74,12 @@ func newReceivedOthers(keys []exchange.SymbolKey) *receivedOthers {
 	return o
 }
 
-// take takes the rows of a message. At least so many candles of each symbol are kept.
+// take stores the rows of a message. It retains at least keep candles of each symbol.
 func (o *receivedOthers) take(rows []otherRows, keep int) error {
 	for i := range rows {
 		at := slices.Index(o.keys, pairName{rows[i].Market, rows[i].Symbol})
 		if at < 0 {
-			return fmt.Errorf("candles of %s were not asked for", rows[i].Symbol)
+			return fmt.Errorf("candles of %s were not requested", rows[i].Symbol)
 		}
 		other := &o.all[at]
 		if other.Candles == nil {
@@ -94,7 +94,7 @@ func (o *receivedOthers) take(rows []otherRows, keep int) error {
 	return nil
 }
 
-// shortened returns the newer half of candles of which there are more than twice as many as are kept.
+// shortened drops the older half of the candles once there are more than twice as many as required.
 func shortened(old *exchange.Candles, keep int) *exchange.Candles {
 	n := old.Len()
 	if n < 2*keep {

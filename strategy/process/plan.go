@@ -9,8 +9,8 @@ import (
 	"botd/strategy"
 )
 
-// planInfo is a plan. A member that is missing or null leaves what it is about as it is.
-// Decimals may be texts or numbers.
+// planInfo is a plan. A member that is missing or null leaves its subject unchanged. Decimals may
+// be strings or numbers.
 type planInfo struct {
 	Target     *targetInfo     `json:"target,omitempty"`
 	Leverage   int             `json:"leverage,omitempty"`
@@ -23,7 +23,7 @@ type planInfo struct {
 	Notify     []string        `json:"notify,omitempty"`
 }
 
-// targetInfo is a target: exactly one of them.
+// targetInfo is a target; exactly one field is set.
 type targetInfo struct {
 	Quantity *decimal.Decimal `json:"quantity,omitempty"`
 	Equity   *decimal.Decimal `json:"equity,omitempty"`
@@ -95,7 +95,7 @@ func newDistanceInfo(d strategy.Distance, s *exchange.Symbol) *distanceInfo {
 	return nil
 }
 
-// into writes what was read into a plan, which is empty.
+// into writes the plan into an empty strategy.Plan.
 func (i *planInfo) into(p *strategy.Plan, s *exchange.Symbol) error {
 	c := &converter{symbol: s}
 	p.Leverage, p.Reason, p.SignalMS = i.Leverage, i.Reason, i.SignalMS
@@ -127,7 +127,7 @@ func (i *planInfo) into(p *strategy.Plan, s *exchange.Symbol) error {
 		p.Protection = strategy.Protection{Set: true, StopLoss: c.distance(protection.StopLoss), TakeProfit: c.distance(protection.TakeProfit)}
 	}
 	if i.Memory != nil {
-		if why := i.Memory.OutOfBounds(); why != "" { // before Remember, which compares each key with all
+		if why := i.Memory.OutOfBounds(); why != "" { // before Remember, which compares each key with all others
 			return errors.New(why)
 		}
 		for _, e := range i.Memory.Entries() {

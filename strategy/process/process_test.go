@@ -193,7 +193,7 @@ func TestWhatAProcessGetsWrong(t *testing.T) {
 	}{
 		{"it ends", []string{hello}, "ended", ""},
 		{"it answers garbage", []string{hello, `}{`}, "cannot be read", ""},
-		{"it answers what was not asked", []string{hello, hello}, `"hello" where "plan"`, ""},
+		{"it answers what was not asked", []string{hello, hello}, `"hello", but "plan"`, ""},
 		{"it speaks another protocol", []string{`{"type":"hello","protocol":7}`}, "protocol 7", ""},
 		{"it fails", []string{hello, `{"type":"error","message":"division by zero","trace":["line 3 in decide"]}`}, "", "division by zero\nline 3 in decide"},
 		{"its target is two", []string{hello, `{"type":"plan","plan":{"target":{"quantity":"1","equity":"1"}}}`}, "", "one of quantity"},
@@ -205,7 +205,7 @@ func TestWhatAProcessGetsWrong(t *testing.T) {
 		{"its number is beyond all", []string{hello, `{"type":"plan","plan":{"target":{"quantity":"1e300"}}}`}, "", "cannot be read"},
 		{"it needs more candles than there are", []string{`{"type":"hello","protocol":1,"warmup":600000}`}, "its warm-up is 600000 candles", ""},
 		{"it needs less than none", []string{`{"type":"hello","protocol":1,"warmup":-1}`}, "its warm-up is -1 candles", ""},
-		{"it names what it answers at length", []string{hello, `{"type":"` + strings.Repeat("t", 50_000) + `"}`}, `t" where "plan"`, ""},
+		{"it names what it answers at length", []string{hello, `{"type":"` + strings.Repeat("t", 50_000) + `"}`}, `t", but "plan"`, ""},
 		{"it logs and answers", []string{hello, `{"type":"log","text":"hello"}`, `{"type":"plan","plan":null}`}, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -247,8 +247,8 @@ func TestABatchIsAnsweredWithinItsRules(t *testing.T) {
 		{"a plan ends it", `null,{"target":{"quantity":"0.5"}}`, "none 500"},
 		{"it is the same", `{"target":{"quantity":"0.5"}}|true,null|true,true,true`, "500 500 none 500 500 500"},
 		{"it says the same before there is one", `true,null`, "there is none"},
-		{"it goes on after a change", `{"target":{"quantity":"0.5"}},null`, "goes on after"},
-		{"a notice is the same", `{"target":{"quantity":"0.5"},"notify":["n"]}|true`, "notifies somebody"},
+		{"it goes on after a change", `{"target":{"quantity":"0.5"}},null`, "continues after"},
+		{"a notice is the same", `{"target":{"quantity":"0.5"},"notify":["n"]}|true`, "plan has notices"},
 		{"it says nothing", ``, "decides 0 times at 2 closes"},
 		{"it decides too often", `null,null,null`, "decides 3 times at 2 closes"},
 		{"it is no plan", `3`, "cannot be read"},

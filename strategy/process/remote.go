@@ -15,7 +15,7 @@ import (
 )
 
 // Connection is a process that runs a strategy. Kill ends it, from any goroutine; Cause waits for
-// its end and says why it ended.
+// its end and returns the reason.
 type Connection interface {
 	io.ReadWriter
 	Kill(cause string)
@@ -25,10 +25,10 @@ type Connection interface {
 // Program starts processes that run a strategy.
 type Program struct {
 	Start func() (Connection, error)
-	Log   func(level, text string) // nil drops what a strategy logs
+	Log   func(level, text string) // nil drops the strategy's log lines
 }
 
-// Remote is a strategy that runs in a process of its own.
+// Remote is a strategy that runs in its own process.
 type Remote struct {
 	program Program
 	hello   *Hello
@@ -38,20 +38,20 @@ type Remote struct {
 
 	mu         sync.Mutex // guards connection and killed
 	connection Connection
-	killed     string // why there is none any more
+	killed     string // reason for the missing connection
 
-	// The rest belongs to whoever asks the strategy.
+	// Only the caller of the strategy uses the other fields.
 	rows   []byte      // candles that have not been sent
-	others [][]byte    // those of other symbols
-	shown  []columnRow // what columns show at their closes
+	others [][]byte    // unsent candles of other symbols
+	shown  []columnRow // column values at the closes of the unsent candles
 	view   []byte      // the newest view that was sent
 	last   string
 	frame  []byte
 	buffer []byte
 
 	batch   batch
-	plan    strategy.Plan // of the newest answer that was one
-	decided bool          // there is one
+	plan    strategy.Plan // plan of the newest complete answer
+	decided bool          // plan is set
 }
 
 // rowsAtOnce bounds the candles of one message, in bytes.
@@ -60,17 +60,18 @@ const rowsAtOnce = 1 << 20
 // columnsAtOnce bounds the values of columns in one message.
 const columnsAtOnce = 1 << 16
 
-// Bounds of what a program says it needs.
+// Bounds of a program's declared needs.
 const (
 	maxWarmup = 500_000 // candles
-	maxNames  = 1_000   // of parameters, and of columns
+	maxNames  = 1_000   // of parameters and of columns
 )
 
-// StartsWithin bounds how long a program takes until it answers the first message: an interpreter
-// loads its libraries meanwhile.
+// StartsWithin bounds the time until a program answers the first message, during which an
+// interpreter loads its libraries.
 const StartsWithin = 30 * time.Second
 
-// StartMS is how long the process may take to start. A script's process is botd itself, and takes no time.
+// StartMS returns how long the process may take to start. A script's process is botd itself and
+// needs no time.
 func (r *Remote) StartMS() int64 {
 	if r.hello.Script != nil {
 		return 0
@@ -78,7 +79,7 @@ func (r *Remote) StartMS() int64 {
 	return StartsWithin.Milliseconds()
 }
 
-// NewRemote starts a process, learns what the strategy needs, and ends the process.
+// NewRemote starts a process, reads the strategy's declared needs and ends the process.
 func NewRemote(program Program, hello *Hello, setting *strategy.Setting) (made *Remote, err error) {
 	r := &Remote{program: program, hello: hello, symbol: setting.Symbol, columns: setting.Columns}
 	if err := r.learn(); err != nil {
@@ -87,14 +88,14 @@ func NewRemote(program Program, hello *Hello, setting *strategy.Setting) (made *
 	return r, nil
 }
 
-// Parameters starts a process, learns which parameters the strategy has, and ends the process.
+// Parameters starts a process, reads the strategy's parameters and ends the process.
 func Parameters(program Program, hello *Hello) ([]strategy.Parameter, error) {
 	r := &Remote{program: program, hello: hello}
 	err := r.learn()
 	return r.welcome.Parameters, err
 }
 
-// learn begins and ends a process.
+// learn starts a process, reads the strategy's declaration and ends the process.
 func (r *Remote) learn() (err error) {
 	defer caught(&err)
 	defer r.Kill(learned)
@@ -102,24 +103,26 @@ func (r *Remote) learn() (err error) {
 	return nil
 }
 
-// learned is why a process ended that was asked only what it needs: the next question starts one.
-const learned = "it was asked only what it needs"
+// learned is the reason recorded for a process that only answered the hello; the next question
+// starts a new one.
+const learned = "it was started only to read its declaration"
 
-// Description is what a strategy has declared about itself, so that it need not be asked again.
+// Description is a strategy's declaration about itself, saved so that it need not be read again.
 type Description struct{ welcome Welcome }
 
-// Description returns what the strategy declared about itself.
+// Description returns the strategy's declaration about itself.
 func (r *Remote) Description() Description { return Description{r.welcome} }
 
-// Described is NewRemote of a strategy that has been asked before.
+// Described returns NewRemote's result for a strategy whose declaration is already known, without
+// starting a process.
 func Described(program Program, hello *Hello, setting *strategy.Setting, d Description) *Remote {
 	return &Remote{program: program, hello: hello, symbol: setting.Symbol, columns: setting.Columns, welcome: d.welcome}
 }
 
-// Warmup is what the strategy declared.
+// Warmup returns the strategy's declared warmup.
 func (r *Remote) Warmup() int { return r.welcome.Warmup }
 
-// Watches is what the strategy declared.
+// Watches returns the strategy's declared subscriptions.
 func (r *Remote) Watches() (w strategy.Watching) {
 	if watch := r.welcome.Watch; watch != nil {
 		w.Funding, w.Events, w.Book, w.Funds = watch.Funding, watch.Events, watch.Book, watch.Funds
@@ -130,19 +133,19 @@ func (r *Remote) Watches() (w strategy.Watching) {
 	return w
 }
 
-// Reentry is what the strategy declared.
+// Reentry returns the strategy's declared re-entry policy.
 func (r *Remote) Reentry() strategy.Reentry { return r.welcome.Reentry }
 
-// TakesProfit is true: what the program plans is not known before.
+// TakesProfit is true, because the program's plans are not known in advance.
 func (*Remote) TakesProfit() bool { return true }
 
-// Restart starts over, in a new process.
+// Restart starts over in a new process.
 func (r *Remote) Restart() {
 	r.Kill("it starts over")
 	r.begin()
 }
 
-// Kill ends the process. Whoever is asking the strategy finds it lost.
+// Kill ends the process. A goroutine that is calling the strategy finds it lost.
 func (r *Remote) Kill(cause string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -152,8 +155,8 @@ func (r *Remote) Kill(cause string) {
 	r.connection, r.killed = nil, cause
 }
 
-// begin starts a process and greets it.
-// A process that asks for more than it may is lost.
+// begin starts a process and sends it the hello. A process that declares more than the bounds allow
+// is lost.
 func (r *Remote) begin() {
 	connection, err := r.program.Start()
 	if err != nil {
@@ -162,7 +165,7 @@ func (r *Remote) begin() {
 	r.mu.Lock()
 	r.connection, r.killed = connection, ""
 	r.mu.Unlock()
-	runtime.AddCleanup(r, func(c Connection) { c.Kill("nobody asks it any more") }, connection)
+	runtime.AddCleanup(r, func(c Connection) { c.Kill("no longer in use") }, connection)
 	r.rows, r.others, r.shown, r.view, r.last = r.rows[:0], nil, nil, r.view[:0], ""
 	r.batch, r.decided = batch{}, false
 	r.send(r.hello)
@@ -182,8 +185,8 @@ func (r *Remote) begin() {
 	r.welcome = a.Welcome
 }
 
-// current is the connection under way. A strategy whose process has ended is lost until it is
-// restarted; one that was never asked begins now.
+// current returns the current connection. A strategy whose process has ended is lost until it is
+// restarted; a strategy that has not been called yet starts now.
 func (r *Remote) current() Connection {
 	r.mu.Lock()
 	connection, killed := r.connection, r.killed
@@ -198,14 +201,14 @@ func (r *Remote) current() Connection {
 	return r.current()
 }
 
-// lose ends the process for a fault of its own.
+// lose ends the process because of its own fault.
 func (r *Remote) lose(cause string) {
 	cause = strategy.Clip(cause, maxLine)
 	r.Kill(cause)
 	panic(&strategy.LostError{Cause: cause})
 }
 
-// vanished is a strategy whose process has ended by itself, or was killed.
+// vanished handles a process that ended by itself or was killed.
 func (r *Remote) vanished(connection Connection) {
 	cause := connection.Cause()
 	r.Kill(cause)
@@ -220,20 +223,20 @@ func (r *Remote) send(message any) {
 	}
 }
 
-// receive returns the next message that is no log line.
+// receive returns the next message that is not a log line.
 func (r *Remote) receive(kind string) *answer {
 	connection := r.current()
 	for {
 		var err error
 		if r.frame, err = readFrame(connection, r.frame, maxAnswer); err != nil {
 			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-				connection.Kill("what it answers cannot be read: " + err.Error())
+				connection.Kill("its answer cannot be read: " + err.Error())
 			}
 			r.vanished(connection)
 		}
 		var a answer
 		if err := json.Unmarshal(r.frame, &a); err != nil {
-			r.lose("what it answers cannot be read: " + err.Error())
+			r.lose("its answer cannot be read: " + err.Error())
 		}
 		switch a.Type {
 		case kind:
@@ -247,16 +250,17 @@ func (r *Remote) receive(kind string) *answer {
 			r.Kill("it failed: " + a.Message)
 			panic(err)
 		default:
-			r.lose(fmt.Sprintf("it answers %.60q where %q is asked for", a.Type, kind))
+			r.lose(fmt.Sprintf("it answers %.60q, but %q was requested", a.Type, kind))
 		}
 	}
 }
 
-// Candle saves the candle until the strategy is asked. What it sees beside the candle goes first.
+// Candle saves the candle until the next call of the strategy. It first sends what changed
+// alongside the candle.
 func (r *Remote) Candle(v *strategy.View) {
 	r.current()
 	if r.batch.left() {
-		return // it has seen the candle
+		return // the program has already received the candle
 	}
 	q := question{Type: typeCandles}
 	if r.see(v, &q); q.View != nil || q.Last != "" {
@@ -273,7 +277,7 @@ func (r *Remote) Candle(v *strategy.View) {
 	}
 }
 
-// see adds to a question what has changed of the view.
+// see adds the changed parts of the view to a question.
 func (r *Remote) see(v *strategy.View, q *question) {
 	text, err := json.Marshal(newViewInfo(v))
 	if err != nil {
@@ -288,7 +292,7 @@ func (r *Remote) see(v *strategy.View, q *question) {
 	}
 }
 
-// sendCandles sends the candles that were saved.
+// sendCandles sends the saved candles.
 func (r *Remote) sendCandles(v *strategy.View) {
 	if len(r.rows) > 0 {
 		r.send(&question{Type: typeCandles, Candles: r.welcome.member(r.rows), Others: r.takeOthers(v), Columns: r.shown})
@@ -296,7 +300,7 @@ func (r *Remote) sendCandles(v *strategy.View) {
 	}
 }
 
-// Decide has the strategy decide.
+// Decide requests a decision from the strategy.
 func (r *Remote) Decide(v *strategy.View, plan *strategy.Plan) {
 	r.current()
 	if r.batch.left() {
@@ -317,7 +321,7 @@ func (r *Remote) Decide(v *strategy.View, plan *strategy.Plan) {
 	r.read(a.Plan, plan)
 }
 
-// Conditions has the strategy say what it decides by.
+// Conditions requests the strategy's conditions.
 func (r *Remote) Conditions(v *strategy.View) []strategy.Condition {
 	if !r.welcome.Explains {
 		return nil

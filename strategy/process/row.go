@@ -16,13 +16,14 @@ import (
 // taker buy base, taker buy quote.
 const columns = 10
 
-// form is how a program reads candles.
+// form is the format in which a program reads candles.
 type form struct {
-	Prices bool `json:"prices,omitempty"` // time and prices alone
-	Packed bool `json:"packed,omitempty"` // as the bytes of numbers, in base64
+	Prices bool `json:"prices,omitempty"` // only times and prices
+	Packed bool `json:"packed,omitempty"` // as binary numbers, in base64
 }
 
-// append adds a candle to rows. Prices are written with all their digits, or packed as the nearest floats.
+// append adds a candle to rows. Prices are written with all digits, or packed as the nearest
+// floats.
 func (f form) append(rows []byte, s *exchange.Symbol, c *exchange.Candle) []byte {
 	if f.Packed {
 		return f.pack(rows, s, c)
@@ -48,7 +49,8 @@ func (f form) append(rows []byte, s *exchange.Symbol, c *exchange.Candle) []byte
 	return append(rows, ']', ']')
 }
 
-// pack adds a candle as eight bytes a number, the least significant first: times and trades are whole numbers, all others floats.
+// pack adds a candle as eight bytes per number, the least significant first: times and trades are
+// integers, all others floats.
 func (f form) pack(rows []byte, s *exchange.Symbol, c *exchange.Candle) []byte {
 	rows = binary.LittleEndian.AppendUint64(rows, uint64(c.OpenMS))
 	for _, price := range [...]exchange.Price{c.Open, c.High, c.Low, c.Close} {
@@ -79,7 +81,7 @@ func appendFloat(text []byte, value float64) []byte {
 	return strconv.AppendFloat(text, value, 'g', -1, 64)
 }
 
-// appendScaled adds a number of so many decimal places.
+// appendScaled adds a number with a given number of decimal places.
 func appendScaled(text []byte, n int64, places int) []byte {
 	if n < 0 {
 		text, n = append(text, '-'), -n
@@ -101,7 +103,7 @@ func appendScaled(text []byte, n int64, places int) []byte {
 	return text
 }
 
-// readRows reads candles that append wrote as text, one after the other.
+// readRows reads candles that append wrote as text, one after another.
 func readRows(rows []byte, s *exchange.Symbol, take func(c *exchange.Candle)) error {
 	rows = bytes.TrimSpace(rows)
 	if len(rows) < 2 || rows[0] != '[' || rows[len(rows)-1] != ']' {
@@ -154,7 +156,7 @@ func readRow(row []byte, s *exchange.Symbol) (c exchange.Candle, err error) {
 	return c, err
 }
 
-// readScaled reads a decimal number as a whole number of its smallest places.
+// readScaled reads a decimal number as an integer number of its smallest unit.
 func readScaled(text []byte, places int) (int64, error) {
 	whole, fraction, _ := bytes.Cut(text, []byte{'.'})
 	if len(fraction) > places {

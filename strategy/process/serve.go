@@ -11,11 +11,11 @@ import (
 	"botd/strategy"
 )
 
-// Load makes the strategy that a hello asks for, or returns only its parameters where the hello
-// names no symbol.
+// Load builds the strategy that a hello requests. If the hello names no symbol, Load returns only
+// the strategy's parameters.
 type Load func(h *Hello) (strategy.Strategy, []strategy.Parameter, error)
 
-// Serve answers questions to one strategy until there are no more.
+// Serve answers questions to one strategy until the input ends.
 func Serve(r io.Reader, w io.Writer, load Load) error {
 	s := &server{in: bufio.NewReader(r), out: w}
 	text, err := s.read()
@@ -43,7 +43,7 @@ func Serve(r io.Reader, w io.Writer, load Load) error {
 	}
 }
 
-// ended is nil where the other end has closed the stream between two messages.
+// ended returns nil if the other end closed the stream between two messages.
 func ended(err error) error {
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -51,7 +51,7 @@ func ended(err error) error {
 	return err
 }
 
-// server is the strategy's end.
+// server is the strategy's end of the connection.
 type server struct {
 	in       *bufio.Reader
 	out      io.Writer
@@ -60,7 +60,7 @@ type server struct {
 	strategy strategy.Strategy
 	view     strategy.View
 	candles  exchange.Candles
-	columns  *receivedColumns // nil where there are none
+	columns  *receivedColumns // nil if there are none
 	others   *receivedOthers
 	plan     strategy.Plan
 }
@@ -112,7 +112,7 @@ func (s *server) begin(h *Hello, load Load) (err error) {
 	return s.write(&w)
 }
 
-// newWatchInfo says what else a strategy needs to see; nil for nothing.
+// newWatchInfo returns a strategy's subscriptions, or nil for none.
 func newWatchInfo(w strategy.Watching) *watchInfo {
 	if w == (strategy.Watching{}) {
 		return nil
@@ -180,7 +180,7 @@ func (s *server) take(text []byte) (err error) {
 	return nil
 }
 
-// candle gives the strategy one candle.
+// candle passes one candle to the strategy.
 func (s *server) candle(c *exchange.Candle) {
 	s.candles = *shortened(&s.candles, s.keep())
 	s.candles.Append(*c)
@@ -192,7 +192,7 @@ func (s *server) candle(c *exchange.Candle) {
 	s.strategy.Candle(&s.view)
 }
 
-// keep is how many candles a strategy can look back at, at least.
+// keep returns the minimum number of candles that a strategy can look back at.
 func (s *server) keep() int { return max(4_096, s.strategy.Warmup()+1) }
 
 func (s *server) decide(q *question) error {

@@ -11,7 +11,7 @@ import (
 	"botd/strategy"
 )
 
-// viewInfo is what changes seldom of a view. Decimals are texts.
+// viewInfo is the part of a view that rarely changes. Decimals are strings.
 type viewInfo struct {
 	Position positionInfo    `json:"position"`
 	Equity   exchange.Amount `json:"equity"`
@@ -68,7 +68,7 @@ type pairInfo struct {
 	Last     decimal.Decimal `json:"last"`
 }
 
-// bookInfo is the top of the order book, each level a price and a quantity.
+// bookInfo is the top of the order book; each level is a price and a quantity.
 type bookInfo struct {
 	AtMS int64                `json:"at_ms"`
 	Bids [][2]decimal.Decimal `json:"bids"`
@@ -124,7 +124,7 @@ func newViewInfo(v *strategy.View) *viewInfo {
 	return i
 }
 
-// into writes what was read into a view.
+// into writes the received values into a view.
 func (i *viewInfo) into(v *strategy.View) error {
 	c := &converter{symbol: v.Symbol}
 	v.Position = strategy.Position{Quantity: c.quantity(i.Position.Quantity), EntryPrice: i.Position.EntryPrice, SinceMS: i.Position.SinceMS}
@@ -161,8 +161,8 @@ func (i *viewInfo) into(v *strategy.View) error {
 	return c.err
 }
 
-// converter turns decimals into a symbol's units and keeps the first error. What has too many
-// decimal places is rounded: a price to the nearest tick, a quantity towards zero.
+// converter converts decimals to a symbol's units and keeps the first error. It rounds values with
+// too many decimal places: a price to the nearest tick, a quantity towards zero.
 type converter struct {
 	symbol *exchange.Symbol
 	err    error
@@ -265,7 +265,7 @@ func appendMember(text []byte, i int, key string) []byte {
 	if i > 0 {
 		text = append(text, ',')
 	}
-	name, _ := json.Marshal(key) // a string always can be written
+	name, _ := json.Marshal(key) // a string can always be encoded
 	return append(append(text, name...), ':')
 }
 
@@ -283,7 +283,7 @@ func members(text []byte, read func(key string, d *json.Decoder) error) error {
 		if err != nil {
 			return err
 		}
-		if err := read(key.(string), d); err != nil { // the decoder takes no other key
+		if err := read(key.(string), d); err != nil { // the decoder accepts no other key type
 			return fmt.Errorf("%s: %w", key, err)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"botd/strategy/indicator"
 )
 
-// checkCalls finds calls that would fail, on every branch: arguments that a function does not take, sides and kinds that
-// do not exist, and what decide and candle may not do.
+// checkCalls finds calls that would fail, on every branch: arguments that a function does not
+// accept, sides and kinds that do not exist, and calls that decide and candle must not make.
 func (k kinds) checkCalls(file *syntax.File) (err error) {
 	defined := map[*syntax.Ident]*syntax.DefStmt{}
 	for _, statement := range file.Stmts {
@@ -45,7 +45,7 @@ func first(errs ...error) error {
 	return nil
 }
 
-// checkCall finds arguments that the called function does not take.
+// checkCall finds arguments that the called function does not accept.
 func (k kinds) checkCall(call *syntax.CallExpr, defined map[*syntax.Ident]*syntax.DefStmt) error {
 	a := argumentsOf(call)
 	name, is := call.Fn.(*syntax.Ident)
@@ -65,7 +65,7 @@ func (k kinds) checkCall(call *syntax.CallExpr, defined map[*syntax.Ident]*synta
 		return nil
 	}
 	if bounds, is := positional[own]; is && !a.open && (len(a.named) > 0 || len(a.given) < bounds[0] || len(a.given) > bounds[1]) {
-		return sourceError(call.Lparen, fmt.Errorf("%s takes %d without names, not %d", own, bounds[0], len(call.Args)))
+		return sourceError(call.Lparen, fmt.Errorf("%s takes %d positional arguments, not %d", own, bounds[0], len(call.Args)))
 	}
 	if signature, is := signatures[own]; is {
 		if own == "plan" && len(a.given) > 0 {
@@ -81,7 +81,8 @@ func (k kinds) checkCall(call *syntax.CallExpr, defined map[*syntax.Ident]*synta
 	return nil
 }
 
-// signatureOf is the signature of a function of the script; not fixed where it takes any number of arguments.
+// signatureOf returns the signature of a function of the script. It is not fixed if the function
+// takes any number of arguments.
 func signatureOf(def *syntax.DefStmt) (signature []string, fixed bool) {
 	for _, p := range def.Params {
 		switch p := p.(type) {
@@ -96,13 +97,13 @@ func signatureOf(def *syntax.DefStmt) (signature []string, fixed bool) {
 	return signature, true
 }
 
-// arguments are those of one call.
+// arguments are the arguments of one call.
 type arguments struct {
 	call   *syntax.CallExpr
 	given  []syntax.Expr // by position
 	named  []string
 	values map[string]syntax.Expr
-	open   bool // *args or **named: how many there are is not known
+	open   bool // *args or **named: their number is unknown
 }
 
 func argumentsOf(call *syntax.CallExpr) arguments {
@@ -123,7 +124,7 @@ func argumentsOf(call *syntax.CallExpr) arguments {
 	return a
 }
 
-// match compares them with a signature.
+// match compares the arguments with a signature.
 func (a *arguments) match(function string, signature []string) error {
 	fails := func(format string, values ...any) error {
 		return sourceError(a.call.Lparen, fmt.Errorf(function+": "+format, values...))
@@ -158,7 +159,7 @@ func (a *arguments) match(function string, signature []string) error {
 	return nil
 }
 
-// argument is the n-th or the one with that name; nil for none.
+// argument returns the n-th argument or the one with that name, or nil.
 func (a *arguments) argument(n int, name string) syntax.Expr {
 	if n < len(a.given) && !a.open {
 		return a.given[n]
@@ -185,7 +186,7 @@ func (k kinds) checkSide(function string, a arguments) error {
 	return nil
 }
 
-// words are the texts that an expression can be, as far as they are written there.
+// words returns the strings that an expression can have, as far as they are literals.
 func words(expression syntax.Expr) (all []*syntax.Literal) {
 	switch e := expression.(type) {
 	case *syntax.Literal:
@@ -208,7 +209,7 @@ func words(expression syntax.Expr) (all []*syntax.Literal) {
 	return all
 }
 
-// vocabulary are the words that some members can be.
+// vocabulary lists the possible strings of some members.
 func vocabulary(kind, member string) []string {
 	switch {
 	case kind == kindEvent && member == "kind":
@@ -225,7 +226,7 @@ func vocabulary(kind, member string) []string {
 	return nil
 }
 
-// checkWord finds comparisons with words that what is compared never is.
+// checkWord finds comparisons with strings that the compared member can never equal.
 func (k kinds) checkWord(e *syntax.BinaryExpr) error {
 	if e.Op != syntax.EQL && e.Op != syntax.NEQ && e.Op != syntax.IN && e.Op != syntax.NOT_IN {
 		return nil
@@ -254,8 +255,8 @@ func either(words []string) string {
 	return strings.Join(quoted[:last], ", ") + " or " + quoted[last]
 }
 
-// checkDecision finds what decide and candle may not do, in their own text: make series, which must see every candle, and
-// in decide, write state.
+// checkDecision finds operations that decide and candle must not perform in their own text:
+// creating series, which must see every candle, and, in decide, writing state.
 func (k kinds) checkDecision(def *syntax.DefStmt) (err error) {
 	if def.Name.Name != "decide" && def.Name.Name != "candle" {
 		return nil

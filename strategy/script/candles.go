@@ -12,7 +12,7 @@ import (
 	"botd/strategy"
 )
 
-// candles are the series of a longer interval, or of another symbol.
+// candles are the series of a longer interval or of another symbol.
 type candles struct {
 	on     *clock
 	series starlark.StringDict
@@ -21,8 +21,8 @@ type candles struct {
 var _ starlark.HasAttrs = (*candles)(nil)
 
 // candlesOf implements candles(interval, symbol, market): candles("1d").close,
-// ema(candles("4h").close, 20), atr(candles("1d"), 14), candles("1h", symbol = "ETH-USDT").
-// The market is the strategy's own where none is given.
+// ema(candles("4h").close, 20), atr(candles("1d"), 14), candles("1h", symbol = "ETH-USDT"). The
+// default market is the strategy's own.
 func candlesOf(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r := runningOf(thread)
 	var text, symbol, market string
@@ -30,7 +30,7 @@ func candlesOf(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple
 		return nil, err
 	}
 	if !r.loading {
-		return nil, errors.New("candles(...) belongs at the top of the file, where series are made")
+		return nil, errors.New("candles(...) belongs at the top of the file, where series are defined")
 	}
 	interval, err := exchange.ParseInterval(text)
 	if err != nil {
@@ -63,7 +63,7 @@ func (c *clock) String() string {
 	return c.symbol.Name + " " + c.interval.String()
 }
 
-// placeClocks finds whose candles each clock has, and how they are made.
+// placeClocks finds the symbol and the source of each clock's candles.
 func (r *running) placeClocks(setting *strategy.Setting) (err error) {
 	for _, c := range r.clocks[1:] {
 		key := exchange.SymbolKey{Market: cmp.Or(c.symbol.Market, setting.Market), Name: cmp.Or(c.symbol.Name, setting.Symbol.Name)}
@@ -83,7 +83,7 @@ func (r *running) placeClocks(setting *strategy.Setting) (err error) {
 	return nil
 }
 
-// otherOf is the place of a symbol among the others.
+// otherOf returns the index of a symbol among the others.
 func (r *running) otherOf(key exchange.SymbolKey) int {
 	if i := slices.Index(r.others, key); i >= 0 {
 		return i
@@ -92,7 +92,7 @@ func (r *running) otherOf(key exchange.SymbolKey) int {
 	return len(r.others) - 1
 }
 
-// ReadsOthers returns the other symbols whose candles are read.
+// ReadsOthers returns the other symbols whose candles the script reads.
 func (r *running) ReadsOthers() []exchange.SymbolKey { return r.others }
 
 // Attr returns one of the series.
@@ -106,10 +106,10 @@ func (c *candles) Attr(name string) (starlark.Value, error) {
 // AttrNames returns the names of the series.
 func (c *candles) AttrNames() []string { return c.series.Keys() }
 
-// String returns the call that made them.
+// String returns the call that created the candles.
 func (c *candles) String() string { return "candles(" + c.on.String() + ")" }
 
-// Type returns what type() returns.
+// Type returns the Starlark type name.
 func (c *candles) Type() string { return "candles" }
 
 // Freeze does nothing: a script cannot change them.

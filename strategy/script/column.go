@@ -13,8 +13,8 @@ import (
 	"botd/strategy/indicator"
 )
 
-// column implements column(name): a series from outside, at each candle's close the value that was
-// visible then.
+// column implements column(name): an external series. At each candle's close it has the value that
+// was visible at that time.
 func column(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r := runningOf(thread)
 	var name string
@@ -22,7 +22,7 @@ func column(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, n
 		return nil, err
 	}
 	if !r.loading {
-		return nil, errors.New("column(...) belongs at the top of the file, where series are made")
+		return nil, errors.New("column(...) belongs at the top of the file, where series are defined")
 	}
 	r.columns = append(r.columns, name)
 	return r.derive(r.own(), fmt.Sprintf("column(%q)", name), func(bar *indicator.Bar) float64 {
@@ -33,12 +33,12 @@ func column(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, n
 	}), nil
 }
 
-// ReadsColumns returns the names of the columns that are read.
+// ReadsColumns returns the names of the columns that the script reads.
 func (r *running) ReadsColumns() []string {
 	return slices.Compact(slices.Sorted(slices.Values(r.columns)))
 }
 
-// checkColumns refuses a column that no file has.
+// checkColumns refuses a column that no file contains.
 func (r *running) checkColumns(columns strategy.Columns) error {
 	if len(r.columns) == 0 {
 		return nil
@@ -49,13 +49,13 @@ func (r *running) checkColumns(columns strategy.Columns) error {
 	}
 	for _, name := range r.columns {
 		if names := columns.Names(); !slices.Contains(names, name) {
-			return fmt.Errorf("column(%q): there is no such column; there are %s", name, strings.Join(names, ", "))
+			return fmt.Errorf("column(%q): unknown column (known: %s)", name, strings.Join(names, ", "))
 		}
 	}
 	return nil
 }
 
-// rehearsedColumns stand for any column in a rehearsal.
+// rehearsedColumns stands in for all columns in a rehearsal.
 type rehearsedColumns struct{}
 
 func (rehearsedColumns) Names() []string                  { return nil }

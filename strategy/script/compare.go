@@ -12,7 +12,7 @@ import (
 // its newest value, and a value that does not exist yet (NaN) is neither above nor below anything,
 // whereas Starlark orders NaN above everything.
 
-// comparisons are these functions, under names that a script cannot write.
+// comparisons lists these functions, under names that a script cannot write.
 var comparisons = map[syntax.Token]*starlark.Builtin{
 	syntax.LT:  comparison(syntax.LT, func(x, y float64) bool { return x < y }),
 	syntax.LE:  comparison(syntax.LE, func(x, y float64) bool { return x <= y }),
@@ -44,13 +44,13 @@ func comparison(operator syntax.Token, floats func(x, y float64) bool) *starlark
 				return nil, fmt.Errorf("%s is a function: it has a value when it is called, as %s(...)", v.Name(), v.Name())
 			}
 		}
-		// Two integers, texts or lists: as Starlark does.
+		// Two integers, strings or lists compare as in Starlark.
 		result, err := starlark.Compare(operator, newest(x), newest(y))
 		return starlark.Bool(result), err
 	})
 }
 
-// compared is a comparison at the top of the file as a series; nil where there is no series in it.
+// compared returns a top-level comparison as a series, or nil if no operand is a series.
 func compared(thread *starlark.Thread, operator syntax.Token, floats func(x, y float64) bool, x, y starlark.Value) starlark.Value {
 	r, on := runningOf(thread), (*clock)(nil)
 	for _, side := range [...]starlark.Value{x, y} {
@@ -71,8 +71,8 @@ func compared(thread *starlark.Thread, operator syntax.Token, floats func(x, y f
 	})
 }
 
-// number returns a float or the newest value of a series. An integer is converted to a float when
-// the other side is one.
+// number returns a float or the newest value of a series. It converts an integer to a float if the
+// other side is a float.
 func number(value starlark.Value) (float64, bool) {
 	switch value := value.(type) {
 	case starlark.Float:
@@ -94,14 +94,14 @@ func newest(value starlark.Value) starlark.Value {
 	return value
 }
 
-// ofNewest is a function of Starlark's that takes a series by its newest value: float(close).
+// ofNewest wraps a Starlark function so that it reads a series by its newest value: float(close).
 func ofNewest(name string) *starlark.Builtin {
 	original := starlark.Universe[name]
 	return starlark.NewBuiltin(name, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 		values := make(starlark.Tuple, len(args))
 		for i, value := range args {
 			if s, is := value.(*series); is && s.owner.loading {
-				return nil, fmt.Errorf("%s(%s): at the top of the file a series has no value yet: ask for it in decide", name, s.name)
+				return nil, fmt.Errorf("%s(%s): at the top of the file a series has no value yet: read it in decide", name, s.name)
 			}
 			values[i] = newest(value)
 		}
@@ -111,8 +111,8 @@ func ofNewest(name string) *starlark.Builtin {
 
 func rewriteFile(file *syntax.File) { (&rewriting{top: true}).statements(file.Stmts) }
 
-// rewriting replaces comparisons by calls, and at the top of the file and, or and not too. The top may call a function
-// that is defined there; decide and candle run once there are candles.
+// rewriting replaces comparisons by calls, and at the top of the file also and, or and not. The top
+// of the file may call a function defined there; decide and candle run only once there are candles.
 type rewriting struct{ top bool }
 
 func (w *rewriting) statements(statements []syntax.Stmt) {

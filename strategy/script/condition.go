@@ -6,7 +6,7 @@ import (
 	"botd/strategy"
 )
 
-// maxConditions bounds what a script shows.
+// maxConditions bounds the number of conditions that a script shows.
 const maxConditions = 60
 
 // Conditions returns the newest value of every series of the script.
@@ -28,7 +28,7 @@ func (r *running) Conditions(*strategy.View) (all []strategy.Condition) {
 	return all
 }
 
-// Conditions returns whether each rule is true, then the values in the rules.
+// Conditions returns the truth of each rule, followed by the values in the rules.
 func (r *ruled) Conditions(view *strategy.View) []strategy.Condition {
 	var all []strategy.Condition
 	for i, text := range r.texts {
@@ -45,8 +45,8 @@ func (r *ruled) Conditions(view *strategy.View) []strategy.Condition {
 	return append(all, r.running.Conditions(view)...)
 }
 
-// holds evaluates one rule. It reports a failing rule instead of panicking: this is only for
-// display.
+// holds evaluates one rule. Because the result is only displayed, it reports a failing rule instead
+// of panicking.
 func (r *ruled) holds(view *strategy.View, rule int) (met bool, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

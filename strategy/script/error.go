@@ -16,7 +16,7 @@ func sourceError(at syntax.Position, err error) *strategy.SourceError {
 	return &strategy.SourceError{File: at.Filename(), Line: int(at.Line), Column: int(at.Col), Err: err}
 }
 
-// located turns an error of Starlark into one with a position.
+// located converts a Starlark error into one with a position.
 func located(err error) error {
 	var (
 		wrong   syntax.Error
@@ -43,9 +43,9 @@ func located(err error) error {
 	return err
 }
 
-// failure is an error of a running script: what went wrong, where, and the call stack.
+// failure converts an error of a running script into one with its cause, position and call stack.
 func failure(failed *starlark.EvalError) error {
-	for inner := failed; errors.As(inner.Unwrap(), &inner); { // of a library
+	for inner := failed; errors.As(inner.Unwrap(), &inner); { // unwrap the error of a library
 		failed = inner
 	}
 	var (

@@ -12,13 +12,13 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// Texts are formatted as in Python: "%.2f %5d" % (x, n) and "{:.2f}".format(x). Starlark alone has
-// neither widths nor places, and of a series both take the newest value.
+// Strings are formatted as in Python: "%.2f %5d" % (x, n) and "{:.2f}".format(x). Starlark itself
+// supports neither widths nor precisions. Both forms read a series by its newest value.
 
-// maxWidth bounds widths and places.
+// maxWidth bounds widths and precisions.
 const maxWidth = 100
 
-// formatName is what calls of the method are rewritten to, a name that a script cannot write.
+// formatName is the name that replaces calls of the format method; a script cannot write it.
 const formatName = ".format"
 
 var (
@@ -44,7 +44,7 @@ var percent = starlark.NewBuiltin("%", func(_ *starlark.Thread, _ *starlark.Buil
 	return converted(string(text), values)
 })
 
-// newestOf are the newest values of values.
+// newestOf replaces series by their newest values.
 func newestOf(values starlark.Tuple) starlark.Tuple {
 	all := make(starlark.Tuple, len(values))
 	for i, value := range values {
@@ -53,8 +53,7 @@ func newestOf(values starlark.Tuple) starlark.Tuple {
 	return all
 }
 
-// checkTexts finds conversions that do not exist, and values that are too many or missing, on every
-// branch of a script.
+// checkTexts finds unknown conversions, and excess or missing values, on every branch of a script.
 func checkTexts(file *syntax.File) (err error) {
 	syntax.Walk(file, func(n syntax.Node) bool {
 		e, is := n.(*syntax.BinaryExpr)
@@ -83,7 +82,7 @@ func checkTexts(file *syntax.File) (err error) {
 	return err
 }
 
-// converted replaces the conversions of a text by values.
+// converted replaces the conversions of a string by values.
 func converted(text string, values starlark.Tuple) (starlark.Value, error) {
 	if want := conversions(text); want != len(values) {
 		return nil, fmt.Errorf("%q takes %d values, not %d", text, want, len(values))
@@ -103,7 +102,7 @@ func converted(text string, values starlark.Tuple) (starlark.Value, error) {
 	return starlark.String(result), failed
 }
 
-// conversions counts those of a text.
+// conversions counts the conversions of a string.
 func conversions(text string) (count int) {
 	for _, found := range conversion.FindAllString(text, -1) {
 		if found != "%%" {
@@ -113,7 +112,7 @@ func conversions(text string) (count int) {
 	return count
 }
 
-// checkConversions refuses conversions that there are not.
+// checkConversions refuses unknown conversions.
 func checkConversions(text string) error {
 	for _, part := range conversion.FindAllStringSubmatch(text, -1) {
 		width, _ := strconv.Atoi(part[2])
@@ -121,8 +120,8 @@ func checkConversions(text string) error {
 		switch {
 		case part[0] == "%%", strings.Contains(text, "%("):
 		case part[4] == "" || !strings.Contains("dioxXeEfFgGsrc", part[4]):
-			return fmt.Errorf("%q: there is no conversion %s: a number is %%g, with two places %%.2f, whole %%d; a text is %%s; a percent sign is %%%%",
-				text, part[0])
+			return fmt.Errorf("%q: unknown conversion %s: use %%g for a number, %%.2f for two decimals, "+
+				"%%d for an integer, %%s for a string, %%%% for a percent sign", text, part[0])
 		case width > maxWidth || places > maxWidth:
 			return fmt.Errorf("%q: a width is at most %d", text, maxWidth)
 		}
@@ -130,7 +129,8 @@ func checkConversions(text string) error {
 	return nil
 }
 
-// oneValue writes a value by a conversion. Without flags, width and places it is Starlark's.
+// oneValue formats a value by a conversion. Without flags, width and precision the conversion is
+// Starlark's.
 func oneValue(flags, kind string, value starlark.Value) (string, error) {
 	if err := checkConversions("%" + flags + kind); err != nil {
 		return "", err
@@ -186,7 +186,7 @@ func attribute(of starlark.Value, name string) (starlark.Value, error) {
 	return nil, fmt.Errorf("%s has no .%s field or method", of.Type(), name)
 }
 
-// filled replaces the fields of a text by values.
+// filled replaces the fields of a string by values.
 func filled(text string, values starlark.Tuple, named []starlark.Tuple) (written string, err error) {
 	at := 0
 	written = field.ReplaceAllStringFunc(text, func(found string) string {
@@ -218,14 +218,14 @@ func fieldValue(name string, values starlark.Tuple, named []starlark.Tuple) (sta
 			return pair[1], nil
 		}
 	}
-	return nil, fmt.Errorf("format: there is no value for {%s}", name)
+	return nil, fmt.Errorf("format: no value for {%s}", name)
 }
 
-// specifiedValue writes a value as a field's specification says, such as .2f or >8.
+// specifiedValue formats a value by a field's specification, such as .2f or >8.
 func specifiedValue(spec string, value starlark.Value) (string, error) {
 	part := specified.FindStringSubmatch(spec)
 	if part == nil {
-		return "", fmt.Errorf("format: {:%s} is not known here: {:.2f}, {:8d}, {:+.1f}, {:.1%%} and {:>10} are", spec)
+		return "", fmt.Errorf("format: {:%s} is not supported; supported are, for example, {:.2f}, {:8d}, {:+.1f}, {:.1%%} and {:>10}", spec)
 	}
 	flags, kind := part[2]+part[3]+part[4]+part[5], part[6]
 	_, isNumber := number(value)

@@ -31,7 +31,7 @@ func TestTextsAreFormattedAsInPython(t *testing.T) {
 func TestTextsThatCannotBeFormatted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ expression, want string }{
-		{`"%y" % close`, `my.star:4:20: "%y": there is no conversion %y`},
+		{`"%y" % close`, `my.star:4:20: "%y": unknown conversion %y`},
 		{`"100% sure %g" % (close,)`, "takes 2 values, not 1"},
 		{`"%g %g" % (close, high, low)`, "takes 2 values, not 3"},
 		{`"%999d" % 3`, "a width is at most 100"},
@@ -44,7 +44,7 @@ func TestTextsThatCannotBeFormatted(t *testing.T) {
 	for _, c := range []struct{ expression, want string }{
 		{`"%.2f" % "x"`, "is of a number, not of string"},
 		{`("%g" + " %g") % close`, "takes 2 values, not 1"},
-		{`"{:^9}".format(close)`, "is not known here"},
+		{`"{:^9}".format(close)`, "is not supported"},
 		{`"{:.1f} {}".format(close)`, "no value for {1}"},
 	} {
 		compiled, err := Compile("my.star", []byte("def decide(view):\n    print("+c.expression+")\n"))

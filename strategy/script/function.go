@@ -9,8 +9,8 @@ import (
 	"botd/strategy/indicator"
 )
 
-// seriesFunctions are functions of series: at the top of the file a series, in decide a number. Without any series abs,
-// max and min are Starlark's own.
+// seriesFunctions are functions of series. At the top of the file they return a series, in decide a
+// number. Without any series argument, abs, max and min are Starlark's own.
 func seriesFunctions() starlark.StringDict {
 	return starlark.StringDict{
 		"abs":     ofSeries("abs", 1, 1, func(values []float64) float64 { return math.Abs(values[0]) }),
@@ -25,7 +25,7 @@ func seriesFunctions() starlark.StringDict {
 	}
 }
 
-// liftable are the functions whose calls are series when their arguments are.
+// liftable are the functions whose calls are series if their arguments are.
 var liftable = map[string]bool{"abs": true, "log": true, "max": true, "min": true, "sum": true, "hour": true, "minute": true, "weekday": true,
 	"session": true, "since": true, "value_when": true, "where": true, "anchored_vwap": true}
 
@@ -37,7 +37,8 @@ func extremeOf(values []float64, of func(x, y float64) float64) float64 {
 	return best
 }
 
-// ofSeries is a function of series and numbers. A value that does not exist yet makes none.
+// ofSeries returns a function of series and numbers. If any argument has no value yet, neither has
+// the result.
 func ofSeries(name string, least, most int, of func(values []float64) float64) *starlark.Builtin {
 	return starlark.NewBuiltin(name, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 		r := runningOf(thread)
@@ -79,7 +80,7 @@ func ofSeries(name string, least, most int, of func(values []float64) float64) *
 	})
 }
 
-// sum implements sum(series, candles): of the last values.
+// sum implements sum(series, candles), the sum of the last values.
 func sum(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	var of starlark.Value
 	var n int

@@ -155,13 +155,13 @@ func TestAnIndicatorOfTwoSeriesTakesBoth(t *testing.T) {
 func TestALongOnlyScriptIsShownNoShort(t *testing.T) {
 	t.Parallel()
 	refuses := "def decide(view):\n    if view.position < 0:\n        fail(\"never short\")\n    return hold(\"long\")\n"
-	if have := faultOf(t, exchange.Futures, refuses); !strings.Contains(have, "never short") || !strings.Contains(have, "says long_only()") {
+	if have := faultOf(t, exchange.Futures, refuses); !strings.Contains(have, "never short") || !strings.Contains(have, "must call long_only()") {
 		t.Errorf("want the short and long_only() named, have %q", have)
 	}
 	if have := faultOf(t, exchange.Futures, "long_only()\n"+refuses); have != "" {
 		t.Errorf("want it accepted, have %q", have)
 	}
-	if have := faultOf(t, exchange.Futures, "long_only()\ndef decide(view):\n    return hold(\"short\")\n"); !strings.Contains(have, "says long_only()") {
+	if have := faultOf(t, exchange.Futures, "long_only()\ndef decide(view):\n    return hold(\"short\")\n"); !strings.Contains(have, "calls long_only()") {
 		t.Errorf("want its short refused, have %q", have)
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"botd/strategy/indicator"
 )
 
-// kinds says of names and expressions what they hold, as far as their text shows it, else "". It needs a file whose
-// names are resolved.
-type kinds map[*syntax.Ident]string // of a name's first use
+// kinds maps names to the kind of value they hold, or "" if their text does not show it. It needs a
+// file with resolved names.
+type kinds map[*syntax.Ident]string // by the first use of a name
 
-// Kinds beside Starlark's own types and the names of indicators with several outputs.
+// Kinds in addition to Starlark's own types and the names of indicators with several outputs.
 const (
 	kindView    = "view"
 	kindEvent   = "event"
@@ -26,12 +26,12 @@ const (
 var viewKinds = map[string]string{"symbol": "string", "market": "string", "interval": "string", "events": "list", "working": "list",
 	"bids": "tuple", "asks": "tuple", "memory": "dict", "filled": "function"}
 
-// returned are the kinds of what functions return.
+// returned maps functions to the kinds of their results.
 var returned = map[string]string{"bool": "bool", "candles": kindCandles, "dict": "dict", "enumerate": "list", "float": kindNumber, "int": kindNumber,
 	"len": kindNumber, "list": "list", "repr": "string", "reversed": "list", "round": kindNumber, "set": "set", "sorted": "list", "str": "string",
 	"tuple": "tuple", "type": "string", "zip": "list"}
 
-// builtin returns the name of what a script did not define itself.
+// builtin returns the name in an expression if the script does not define it itself.
 func builtin(expression syntax.Expr) string {
 	name, is := expression.(*syntax.Ident)
 	if !is {
@@ -43,7 +43,7 @@ func builtin(expression syntax.Expr) string {
 	return ""
 }
 
-// firstUse is a name's first use, one for all of them.
+// firstUse returns a name's first use, which represents all of them.
 func firstUse(name *syntax.Ident) *syntax.Ident {
 	if b, is := name.Binding.(*resolve.Binding); is {
 		return b.First
@@ -51,13 +51,13 @@ func firstUse(name *syntax.Ident) *syntax.Ident {
 	return nil
 }
 
-// kindsOf finds what the names of a file hold.
+// kindsOf finds the kinds of the names in a file.
 func kindsOf(file *syntax.File) kinds {
 	k := kinds{}
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch s := n.(type) {
 		case *syntax.AssignStmt:
-			if s.Op == syntax.EQ { // with another sign the kind stays
+			if s.Op == syntax.EQ { // other assignment operators keep the kind
 				k.bind(s.LHS, k.of(s.RHS))
 			}
 		case *syntax.ForStmt:
@@ -79,7 +79,8 @@ func kindsOf(file *syntax.File) kinds {
 	return k
 }
 
-// bind notes what a name is given. One that is given values of several kinds has none.
+// bind records the kind of a value assigned to a name. A name with values of several kinds has no
+// kind.
 func (k kinds) bind(to syntax.Expr, kind string) {
 	switch to := to.(type) {
 	case *syntax.Ident:
@@ -100,7 +101,8 @@ func (k kinds) bind(to syntax.Expr, kind string) {
 	}
 }
 
-// parameters binds those of a function. One named view is the view, as is the one that botd calls decide and candle with.
+// parameters binds the parameters of a function. A parameter named view is the view, as is the one
+// with which botd calls decide and candle.
 func (k kinds) parameters(all []syntax.Expr, called bool) {
 	for _, p := range all {
 		switch p := p.(type) {
@@ -120,7 +122,7 @@ func (k kinds) parameters(all []syntax.Expr, called bool) {
 	}
 }
 
-// element is the kind of the elements of a list of the view's.
+// element returns the kind of the elements of one of the view's lists.
 func element(list syntax.Expr) string {
 	dot, is := list.(*syntax.DotExpr)
 	if !is {
@@ -132,7 +134,7 @@ func element(list syntax.Expr) string {
 	return map[string]string{"events": kindEvent, "working": kindOrder}[dot.Name.Name]
 }
 
-// of is the kind of an expression.
+// of returns the kind of an expression.
 func (k kinds) of(expression syntax.Expr) string {
 	switch e := expression.(type) {
 	case *syntax.Ident:
@@ -186,7 +188,7 @@ func (k kinds) named(name *syntax.Ident) string {
 	return ""
 }
 
-// member is the kind of an attribute that exists.
+// member returns the kind of an existing attribute.
 func (k kinds) member(dot *syntax.DotExpr) string {
 	switch of := k.of(dot.X); of {
 	case kindView:
@@ -205,7 +207,7 @@ func (k kinds) member(dot *syntax.DotExpr) string {
 	return ""
 }
 
-// resultOf is the kind of what a function of botd or of Starlark returns.
+// resultOf returns the kind of the result of a botd or Starlark function.
 func resultOf(function string) string {
 	if definition, is := indicator.Find(function); is {
 		if len(definition.Outputs) == 1 {
@@ -216,7 +218,7 @@ func resultOf(function string) string {
 	return returned[function]
 }
 
-// membersOf are the members of a kind, and whether it is known.
+// membersOf returns the members of a kind and whether they are known.
 func membersOf(kind string) (names []string, known bool) {
 	switch kind {
 	case "":

@@ -12,16 +12,17 @@ import (
 	"botd/strategy"
 )
 
-// compiling is a script with the libraries that it loads. Their texts are given: nothing here opens a file.
+// compiling is a script with the libraries that it loads. Their texts are supplied: nothing here
+// opens a file.
 type compiling struct {
 	given   []strategy.Library
-	made    map[string]*starlark.Program // libraries, by name
+	made    map[string]*starlark.Program // compiled libraries, by name
 	texts   map[string]string            // of all files, by the names in errors
 	path    []string                     // the libraries being compiled, outermost first
-	watches strategy.Watching            // what they name
+	watches strategy.Watching            // attributes that the files name
 }
 
-// parse reads one file and compiles what it loads.
+// parse reads one file and compiles the libraries that it loads.
 func (c *compiling) parse(name string, source []byte) (*syntax.File, error) {
 	file, err := dialect.Parse(name, source, 0)
 	if err != nil {
@@ -45,7 +46,7 @@ func (c *compiling) parse(name string, source []byte) (*syntax.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	examined, err := dialect.Parse(name, source, 0) // a tree of its own: names are resolved once
+	examined, err := dialect.Parse(name, source, 0) // a separate tree, because names are resolved only once
 	if err != nil {
 		return nil, located(err)
 	}
@@ -56,7 +57,7 @@ func (c *compiling) parse(name string, source []byte) (*syntax.File, error) {
 	return file, nil
 }
 
-// library compiles the library that a statement loads, once.
+// library compiles the library that a load statement names, once.
 func (c *compiling) library(load *syntax.LoadStmt) error {
 	name := load.ModuleName()
 	fails := func(hint, format string, values ...any) error {
@@ -69,11 +70,11 @@ func (c *compiling) library(load *syntax.LoadStmt) error {
 	case !strategy.LibraryName(name):
 		return fails("put the file into the script's folder: load(\"lib.star\", \"name\")", "load(%q): a library is a .star file in the script's folder", name)
 	case i < 0:
-		return fails("it must stand in the script's folder, and load with its name on one line", "load(%q): there is no such file", name)
+		return fails("put the file into the script's folder, and write load and its name on one line", "load(%q): file not found", name)
 	case c.given[i].Fault != "":
-		return fails("", "load(%q): it cannot be read: %s", name, c.given[i].Fault)
+		return fails("", "load(%q): cannot be read: %s", name, c.given[i].Fault)
 	case slices.Contains(c.path, name):
-		return fails("put what both need into a third file", "load(%q): the libraries load each other: %s", name,
+		return fails("put the shared definitions into a third file", "load(%q): the libraries load each other: %s", name,
 			strings.Join(append(c.path, name), " loads "))
 	case c.made[name] != nil:
 		return nil
@@ -95,7 +96,8 @@ func (c *compiling) library(load *syntax.LoadStmt) error {
 	return nil
 }
 
-// loading is what a thread loads by: each library runs once for each strategy, with the same names as the script.
+// loading returns the load function of a thread: each library runs once for each strategy, with the
+// same names as the script.
 func (s *Script) loading(given starlark.StringDict) func(*starlark.Thread, string) (starlark.StringDict, error) {
 	loaded := map[string]starlark.StringDict{}
 	return func(thread *starlark.Thread, name string) (starlark.StringDict, error) {

@@ -76,7 +76,7 @@ func TestALibraryThatCannotBeLoadedIsShownWhereItStands(t *testing.T) {
 		{"outside of the folder", `load("../lib.star", "a")`, `folder/my.star:1:6: load("../lib.star"): a library is a .star file`, nil},
 		{"an absolute path", `load("/etc/lib.star", "a")`, `load("/etc/lib.star"): a library is a .star file`, nil},
 		{"another kind of file", `load("lib.yaml", "a")`, `load("lib.yaml"): a library is a .star file`, nil},
-		{"a link", `load("lib.star", "a")`, `load("lib.star"): it cannot be read: it is a link out of the folder`, nil},
+		{"a link", `load("lib.star", "a")`, `load("lib.star"): cannot be read: it is a link out of the folder`, nil},
 		{"a name that it lacks", `load("lib.star", "b")`, `folder/my.star:1:1: load: name b not found in module lib.star`, []string{"lib.star", "a = 1"}},
 		{"a syntax error in it", `load("lib.star", "a")`, `folder/lib.star:2:5: got `, []string{"lib.star", "a = 1\nb = = 2"}},
 		{"an unknown name on a branch", `load("lib.star", "a")`, `folder/lib.star:3:16: ema2 is not defined`,

@@ -10,11 +10,11 @@ import (
 	"botd/strategy/indicator"
 )
 
-// At the top of the file a comparison of series is a series too: 1 on each candle on which it is
-// true, else 0. So are crosses, and and, or and not of such conditions.
+// At the top of the file a comparison of series is itself a series: 1 on each candle on which it is
+// true, else 0. The same applies to crosses and to and, or and not of such conditions.
 
-// logic are and, or and not at the top of the file, under names that a script cannot write. The
-// second operand is a function, called only when it is needed.
+// logic holds and, or and not at the top of the file, under names that a script cannot write. The
+// second operand is a function that is called only when needed.
 var logic = map[string]*starlark.Builtin{
 	"and": starlark.NewBuiltin("and", func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 		return both(thread, args, func(x, y bool) bool { return x && y }, false)
@@ -30,8 +30,8 @@ var logic = map[string]*starlark.Builtin{
 	}),
 }
 
-// both joins two conditions. Without a series it is Starlark's own: the first operand where it
-// decides, else the second.
+// both joins two conditions. Without a series it behaves like Starlark: it returns the first
+// operand if that decides, else the second.
 func both(thread *starlark.Thread, args starlark.Tuple, of func(x, y bool) bool, decided starlark.Bool) (starlark.Value, error) {
 	first, isSeries := args[0].(*series)
 	isSeries = isSeries && runningOf(thread).loading
@@ -56,7 +56,7 @@ func both(thread *starlark.Thread, args starlark.Tuple, of func(x, y bool) bool,
 // holds reports whether a value exists and is not zero, n candles back.
 func (s *series) holds(n int) bool { v := s.at(n); return v == v && v != 0 }
 
-// condition makes a series of 1 where something is true and 0 where it is not.
+// condition makes a series that is 1 while something is true and 0 otherwise.
 func condition(r *running, on *clock, name string, is func() bool) *series {
 	return r.condition(on, name, func(*indicator.Bar) bool { return is() })
 }
@@ -73,7 +73,7 @@ func (r *running) condition(on *clock, name string, is func(bar *indicator.Bar) 
 	return s
 }
 
-// rewriteLogic returns and, or and not at the top of the file as calls.
+// rewriteLogic replaces and, or and not at the top of the file by calls.
 func rewriteLogic(expression syntax.Expr) syntax.Expr {
 	call := func(at syntax.Position, name string, args ...syntax.Expr) syntax.Expr {
 		return &syntax.CallExpr{Fn: &syntax.Ident{NamePos: at, Name: name}, Lparen: at, Args: args, Rparen: at}
@@ -91,10 +91,10 @@ func rewriteLogic(expression syntax.Expr) syntax.Expr {
 	return expression
 }
 
-// undecided is what a condition of series in an if at the top of the file fails with.
+// undecided is the error of an if at the top of the file whose condition is a series.
 const undecided = "a series has no value yet at the top of the file: decide by it in decide or candle, or choose a value with where(condition, a, b)"
 
-// seriesMemory are functions that remember: series at the top of the file, and in rules.
+// seriesMemory are functions with memory: they are series at the top of the file and in rules.
 func seriesMemory() starlark.StringDict {
 	return starlark.StringDict{
 		"since":         starlark.NewBuiltin("since", since),
@@ -104,19 +104,20 @@ func seriesMemory() starlark.StringDict {
 	}
 }
 
-// remembering unpacks the arguments of a function of series that must see every candle.
+// remembering unpacks the arguments of a series function that must see every candle.
 func remembering(thread *starlark.Thread, name string, args starlark.Tuple, named []starlark.Tuple, into ...any) (*running, error) {
 	r := runningOf(thread)
 	if err := unpack(name, args, named, into...); err != nil {
 		return nil, err
 	}
 	if !r.loading {
-		return nil, fmt.Errorf("%s(...) makes a series, which must see every candle: make it at the top of the file, and use its name here", name)
+		return nil, fmt.Errorf("%s(...) defines a series, which must see every candle: define it at the top of the file and use its name here", name)
 	}
 	return r, nil
 }
 
-// since implements since(condition): how many candles ago it was last true; 0 on the candle itself.
+// since implements since(condition): the number of candles since it was last true; 0 on that
+// candle.
 func since(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	var of *series
 	r, err := remembering(thread, "since", args, named, &of)
@@ -132,8 +133,8 @@ func since(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, na
 	}), nil
 }
 
-// valueWhen implements value_when(condition, series): its value on the last candle on which the
-// condition was true.
+// valueWhen implements value_when(condition, series): the series' value on the last candle on which
+// the condition was true.
 func valueWhen(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	var when, of *series
 	r, err := remembering(thread, "value_when", args, named, &when, &of)
@@ -149,7 +150,7 @@ func valueWhen(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple
 	}), nil
 }
 
-// where implements where(condition, a, b): a on each candle on which it is true, else b.
+// where implements where(condition, a, b): a on each candle on which the condition is true, else b.
 func where(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	var when *series
 	var yes, no starlark.Value

@@ -12,8 +12,8 @@ import (
 	"botd/strategy/indicator"
 )
 
-// checked returns an error of what cannot be, on every branch of a file, before it runs: names and members that do not exist,
-// conversions of texts, and calls.
+// checked finds errors on every branch of a file before it runs: unknown names and members, string
+// conversions, and calls.
 func checked(file *syntax.File) error {
 	if err := resolve.File(file, isPredeclared, starlark.Universe.Has); err != nil {
 		return located(err)
@@ -28,7 +28,8 @@ func checked(file *syntax.File) error {
 	return k.checkCalls(file)
 }
 
-// checkMembers finds members that do not exist: of what a name is known to hold, and names that nothing in a script has.
+// checkMembers finds unknown members: of names whose kind is known, and members that no value in a
+// script has.
 func (k kinds) checkMembers(file *syntax.File) (err error) {
 	all := allMembers()
 	syntax.Walk(file, func(n syntax.Node) bool {
@@ -38,7 +39,7 @@ func (k kinds) checkMembers(file *syntax.File) (err error) {
 		}
 		kind := k.of(dot.X)
 		known, is := membersOf(kind)
-		what := "nothing in a script has a"
+		what := "no value in a script has a"
 		switch x, named := dot.X.(*syntax.Ident); {
 		case !is:
 			known = all
@@ -78,7 +79,7 @@ func mathNames() []string {
 	return module.AttrNames()
 }
 
-// allMembers are the members of all that a script can hold.
+// allMembers returns the members of all values that a script can hold.
 func allMembers() []string {
 	names := map[string]bool{}
 	add := func(all []string) {

@@ -8,17 +8,17 @@ import (
 	"botd/strategy"
 )
 
-// mistake is a common one: how it is recognised, and what to write instead.
+// mistake is a common mistake: how to recognize it, and the correct spelling.
 type mistake struct {
-	message *regexp.Regexp // of the error; nil for any
-	line    *regexp.Regexp // of the text around it; nil for any
+	message *regexp.Regexp // pattern of the error; nil for any
+	line    *regexp.Regexp // pattern of the surrounding text; nil for any
 	instead string
 }
 
-// syntaxError is what Starlark's parser says of words and signs that it does not expect.
+// syntaxError matches the messages of Starlark's parser for unexpected words and signs.
 var syntaxError = regexp.MustCompile(`^(got |unexpected input|.* does not associate with )`)
 
-const noClasses = "there are no classes: def decide(view), and what lasts from candle to candle is in state: state[\"n\"] = state.get(\"n\", 0) + 1"
+const noClasses = "there are no classes: def decide(view), and keep values from candle to candle in state: state[\"n\"] = state.get(\"n\", 0) + 1"
 
 // mistakes are tried in this order; docs/strategies.md lists them.
 var mistakes = []mistake{
@@ -41,7 +41,7 @@ var mistakes = []mistake{
 	{
 		syntaxError,
 		regexp.MustCompile(`^\s*global\b`),
-		"what lasts from candle to candle is in state: state[\"n\"] = state.get(\"n\", 0) + 1, in candle(view)",
+		"keep values from candle to candle in state: state[\"n\"] = state.get(\"n\", 0) + 1, in candle(view)",
 	},
 	{syntaxError, regexp.MustCompile(`\b[fF]["']`), "there are no f-strings: write \"price %g\" % close, or \"price {}\".format(close + 0)"},
 	{
@@ -55,7 +55,7 @@ var mistakes = []mistake{
 		regexp.MustCompile(`^\s*(try|except|raise|with)\b`),
 		"there are no exceptions: check first, with if or known(...); an error stops the strategy",
 	},
-	{syntaxError, regexp.MustCompile(`^\s*(async|await|yield|lambda\s*:)`), "a decision waits for nothing: def decide(view):"},
+	{syntaxError, regexp.MustCompile(`^\s*(async|await|yield|lambda\s*:)`), "a decision cannot wait: write def decide(view):"},
 	{regexp.MustCompile(`field or method`), regexp.MustCompile(`\bself\.`), noClasses},
 	{regexp.MustCompile(`want (indent|outdent|unindent)|inconsistent indentation|unindent does not match`), nil,
 		"indent by four spaces a level, and by no tab"},
@@ -67,12 +67,12 @@ var mistakes = []mistake{
 	{syntaxError, regexp.MustCompile(`^\s*if\b`), "a rule is the condition alone, without if: close > open"},
 	{syntaxError, regexp.MustCompile(`[^<>=!]=[^=]`), "a comparison for equality is ==; floats seldom are equal: compare with < and >"},
 	{regexp.MustCompile(`series [<>]=? series not implemented`), nil,
-		"of the last candles: highest(high, 20), lowest(low, 20), made at the top; max(a, b) is of two"},
-	{regexp.MustCompile(`builtin_function_or_method`), nil, "an indicator is made at the top, with parentheses: a = atr(14); then a is its value"},
+		"of the last candles: highest(high, 20), lowest(low, 20), defined at the top; max(a, b) takes two values"},
+	{regexp.MustCompile(`builtin_function_or_method`), nil, "define an indicator at the top, with parentheses: a = atr(14); then a is its value"},
 	{regexp.MustCompile(`^hour is a function|^minute is a function|^weekday is a function`), nil, "at the top: h = hour(); in decide: h == 14"},
 	{regexp.MustCompile(`unknown binary op: .*\bcandles\b`), nil, "candles have several series: close / btc.close"},
 	{regexp.MustCompile(`^hold: unexpected keyword argument`), nil,
-		"hold(side, reason = text) takes no more: plan(target = size(0.5), stop_loss = \"2%\") says all of it"},
+		"hold(side, reason = text) takes no other arguments: use plan(target = size(0.5), stop_loss = \"2%\")"},
 	{regexp.MustCompile(`^plan: target is .* not a (string|float|int)`), nil,
 		"the configured size on a side is size(1), size(-1) or size(0); hold(\"long\") is short for it"},
 	{regexp.MustCompile(`: 0 is not a price of`), regexp.MustCompile(`entry_price`),
@@ -83,12 +83,12 @@ var mistakes = []mistake{
 	{
 		regexp.MustCompile(`frozen`),
 		nil,
-		"what is made at the top of the file never changes: keep lists and numbers in state, which candle(view) writes",
+		"values defined at the top of the file never change: keep lists and numbers in state, which candle(view) writes",
 	},
-	{regexp.MustCompile(`^state keeps numbers, .* not a list`), nil,
+	{regexp.MustCompile(`^state stores numbers, .* not a list`), nil,
 		"the last values are those of a series, close[1], sma(close, 20); a tuple is kept: state[\"c\"] = state.get(\"c\", ()) + (close[0],)"},
 	{regexp.MustCompile(`state can be written only in candle`), nil, "write def candle(view): state[...] = ...; decide reads it"},
-	{regexp.MustCompile(`makes an indicator, which must see every candle`), nil,
+	{regexp.MustCompile(`defines an indicator, which must see every candle`), nil,
 		"at the top: average = ema(close, 20); in decide: close > average"},
 	{regexp.MustCompile(`\[-\d+\]: a series has values`), nil, "close[1] is the close of the candle before, close[2] of the one before that"},
 	{
@@ -120,7 +120,7 @@ var mistakes = []mistake{
 	},
 }
 
-// otherwise are names of other languages and bots, and what they are here.
+// otherwise maps names from other languages and bots to their equivalents here.
 var otherwise = map[string]string{
 	"crossover": "write cross_above(a, b)", "crossunder": "write cross_below(a, b)", "crossed_above": "write cross_above(a, b)",
 	"crossed_below": "write cross_below(a, b)", "cross": "write cross_above(a, b) or cross_below(a, b)",
@@ -152,7 +152,7 @@ var otherwise = map[string]string{
 	"input":          "write param(\"fast\", 12)",
 }
 
-// otherMembers are members that view and others do not have.
+// otherMembers maps member names that view and other values do not have to their equivalents.
 var otherMembers = map[string]string{
 	"price":  "the last trade is view.last, the candle's close close",
 	"close":  "the candle's close is close, without view; a position is closed by hold(\"flat\")",
@@ -186,7 +186,7 @@ var otherMembers = map[string]string{
 	"sma":        "indicators have no prefix: sma(close, 20)",
 }
 
-// advised adds to an error what to write instead, where it is a common mistake in one of the files.
+// advised adds the correct spelling to an error that is a common mistake in one of the files.
 func advised(err error, texts map[string]string) error {
 	var at *strategy.SourceError
 	if !errors.As(err, &at) || at.Hint != "" {
@@ -198,7 +198,7 @@ func advised(err error, texts map[string]string) error {
 	return err
 }
 
-// noMember is what a value says that does not have a member.
+// noMember matches the error of a value without a member of that name.
 var noMember = regexp.MustCompile(`has no \.(\w+) field or method`)
 
 func advice(at *strategy.SourceError, source string) string {

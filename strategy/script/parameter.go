@@ -14,7 +14,7 @@ import (
 )
 
 // param implements param(name, default, min=, max=, oneof=, help=): a parameter of the strategy,
-// set in its YAML. Its kind is that of the default.
+// set in its YAML. The default determines its kind.
 func param(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r := runningOf(thread)
 	if !r.loading {
@@ -85,7 +85,7 @@ func text(value starlark.Value) string {
 	return value.String()
 }
 
-// valueOf returns a checked YAML value as the script sees it.
+// valueOf converts a checked YAML value to a script value.
 func valueOf(p strategy.Parameter, given string) (starlark.Value, error) {
 	switch p.Kind {
 	case "int":
@@ -105,8 +105,8 @@ func valueOf(p strategy.Parameter, given string) (starlark.Value, error) {
 	return starlark.String(given), nil
 }
 
-// reentry implements reentry("signal"), "immediate" or "never": when the strategy may enter the side
-// again on which a stop-loss or take-profit ended its position.
+// reentry implements reentry("signal"), "immediate" or "never": the condition for entering a side
+// again after a stop-loss or take-profit ended its position.
 func reentry(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (_ starlark.Value, err error) {
 	r := runningOf(thread)
 	var policy string
@@ -120,8 +120,8 @@ func reentry(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, 
 	return starlark.None, err
 }
 
-// longOnly implements long_only(): the script holds long positions or none. It is never shown a short
-// one, and a target below zero is an error.
+// longOnly implements long_only(): the script holds only long positions. Its view never shows a
+// short position, and a target below zero is an error.
 func longOnly(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r := runningOf(thread)
 	if err := unpack("long_only", args, named); err != nil {
@@ -134,8 +134,8 @@ func longOnly(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
 	return starlark.None, nil
 }
 
-// warmup implements warmup(candles): how many closed candles are needed before the first decision
-// counts, where the measured number is too small.
+// warmup implements warmup(candles): the number of closed candles required before the first
+// decision takes effect, if the measured number is too small.
 func warmup(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r := runningOf(thread)
 	var candles int

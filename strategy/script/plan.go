@@ -14,7 +14,7 @@ import (
 	"botd/strategy"
 )
 
-// opaque is a value that a script passes on without looking inside.
+// opaque is a value that a script passes on without reading it.
 type opaque struct{ kind string }
 
 // String returns its kind.
@@ -32,7 +32,7 @@ func (o opaque) Truth() starlark.Bool { return true }
 // Hash returns an error: it cannot be a key.
 func (o opaque) Hash() (uint32, error) { return 0, errors.New(o.kind + " cannot be a key") }
 
-// result is what decide returns.
+// result is the value that decide returns.
 type result struct {
 	opaque
 	plan   strategy.Plan
@@ -71,7 +71,7 @@ func trading(thread *starlark.Thread, function string) (*running, error) {
 	return r, nil
 }
 
-// signOf is the sign of a side of hold.
+// signOf returns the sign of a side of hold.
 func signOf(side string) (int64, error) {
 	switch side {
 	case "long":
@@ -84,7 +84,7 @@ func signOf(side string) (int64, error) {
 	return 0, fmt.Errorf("hold(%q): the side is \"long\", \"short\" or \"flat\"", side)
 }
 
-// sideOf is the side of an order.
+// sideOf returns the side of an order.
 func sideOf(side string) (exchange.Side, error) {
 	parsed, err := exchange.ParseSide(strings.ToUpper(side))
 	if err != nil {
@@ -93,7 +93,8 @@ func sideOf(side string) (exchange.Side, error) {
 	return parsed, err
 }
 
-// hold implements hold(side, reason=""), of "long", "short" and "flat": the configured size on that side.
+// hold implements hold(side, reason=""), with the side "long", "short" or "flat": the configured
+// size on that side.
 func hold(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r, err := trading(thread, "hold")
 	if err != nil {
@@ -112,10 +113,10 @@ func hold(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, nam
 	return w, r.holdable(w.plan.Target)
 }
 
-// holdable refuses a target that the market does not have.
+// holdable refuses a target that the market does not support.
 func (r *running) holdable(target strategy.Target) error {
 	if r.long && target.Sign() < 0 {
-		return errors.New("the script says long_only(): hold \"flat\", or take that line out")
+		return errors.New("the script calls long_only(): hold \"flat\", or remove that line")
 	}
 	if r.setting.Market == exchange.Spot && target.Sign() < 0 {
 		return errors.New("spot has no short positions: hold \"flat\", or trade futures")
@@ -123,7 +124,7 @@ func (r *running) holdable(target strategy.Target) error {
 	return nil
 }
 
-// notify implements notify(text): reports it to people when the decision is taken.
+// notify implements notify(text): it reports the text to users when the decision is made.
 func notify(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r, err := trading(thread, "notify")
 	if err != nil {
@@ -194,15 +195,15 @@ func target(kind string) *starlark.Builtin {
 	})
 }
 
-// sized is the quantity at risk as of the entry.
+// sized is the quantity at risk, fixed at the entry.
 type sized struct {
-	asked   exchange.Quantity // while nothing was held
+	asked   exchange.Quantity // desired while there was no position
 	sinceMS int64             // of the position; 0 for none
 	entered exchange.Quantity
 }
 
-// at is the quantity that is asked for now: while a position of its side is held, that of its entry. One that was entered
-// before the start stays as it is.
+// at returns the quantity desired now. While a position on its side is held, this is the quantity
+// of its entry. A position entered before the start stays unchanged.
 func (s *sized) at(v *strategy.View, now exchange.Quantity) exchange.Quantity {
 	held := v.Position.Quantity
 	if held == 0 || (held > 0) != (now > 0) {
@@ -211,7 +212,7 @@ func (s *sized) at(v *strategy.View, now exchange.Quantity) exchange.Quantity {
 	}
 	if s.sinceMS == 0 || s.sinceMS != v.Position.SinceMS {
 		if s.entered = held; (s.asked > 0) == (held > 0) && max(s.asked, -s.asked) > max(held, -held) {
-			s.entered = s.asked // a part of it is filled
+			s.entered = s.asked // a part of it has filled
 		}
 		s.asked, s.sinceMS = 0, v.Position.SinceMS
 	}
@@ -219,7 +220,7 @@ func (s *sized) at(v *strategy.View, now exchange.Quantity) exchange.Quantity {
 }
 
 // risk implements risk(share, stop): the target that loses that share of the equity between the
-// last price and the stop, long when the stop is below. It is sized at the entry.
+// last price and the stop, long if the stop is below. It is sized at the entry.
 func risk(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r, err := trading(thread, "risk")
 	if err != nil {
@@ -235,7 +236,7 @@ func risk(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, nam
 	}
 	rate, err := exchange.RateFromDecimal(share.Round(8))
 	if err != nil || rate <= 0 || rate > exchange.RateOne {
-		return nil, fmt.Errorf("risk: share %s is not from 0 to 1, such as 0.01 or \"1%%\"", share)
+		return nil, fmt.Errorf("risk: share %s is not between 0 and 1: write, for example, 0.01 or \"1%%\"", share)
 	}
 	stop, err := r.price("risk: stop", stopValue, 0)
 	if err != nil {
@@ -287,7 +288,8 @@ func order(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, na
 	return o, nil
 }
 
-// orderQuantity is a number in base currency, or what quote(...), equity(...) and the like buy at the order's price.
+// orderQuantity returns a number in base currency, or the quantity that quote(...), equity(...) and
+// the like buy at the order's price.
 func (r *running) orderQuantity(value starlark.Value, at exchange.Price) (exchange.Quantity, error) {
 	if t, is := value.(*targetValue); is {
 		symbol := r.setting.Symbol
@@ -369,7 +371,7 @@ func ordersOf(name string, value starlark.Value) ([]strategy.DesiredOrder, bool,
 		o, is := element.(*orderValue)
 		switch {
 		case !is:
-			return nil, false, fmt.Errorf("plan: %s is a list of order(...), and holds a %s", name, element.Type())
+			return nil, false, fmt.Errorf("plan: %s must be a list of order(...), but contains a %s", name, element.Type())
 		case keys[o.order.Key]:
 			return nil, false, fmt.Errorf("plan: two %s have the key %q", name, o.order.Key)
 		}
@@ -421,8 +423,8 @@ func remembered(w *result, values *starlark.Dict) error {
 	return nil
 }
 
-// decimalOf reads a number: a text or an integer exactly, a float with 14 digits, so that 0.1 + 0.2
-// is 0.3.
+// decimalOf reads a number: a string or an integer exactly, a float with 14 digits, so that 0.1 +
+// 0.2 is 0.3.
 func decimalOf(value starlark.Value) (decimal.Decimal, error) {
 	switch value := newest(value).(type) {
 	case starlark.Int:

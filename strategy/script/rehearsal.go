@@ -11,15 +11,15 @@ import (
 
 // Bounds of the measured warm-up, in candles.
 const (
-	warmupTimes  = 3       // times the first value: averages that remember all candles have settled by then
+	warmupTimes  = 3       // times the first value; averages with infinite memory have settled by then
 	warmupBeyond = 1_000   // but at most this many after the first value, of the longest interval
 	warmupTried  = 100_000 // a series without a value by then is ignored
 	rehearsed    = 64      // number of decisions tried
 )
 
-// rehearse runs synthetic candles through a strategy that will not trade: until each of its series
-// has a value, which determines the warm-up, and then through some decisions with and without a
-// position. A misspelt name is found when the configuration is checked, not when money is at stake.
+// rehearse runs synthetic candles through a strategy that will not trade: first until each of its
+// series has a value, which determines the warm-up, then through some decisions with and without a
+// position. It finds a misspelled name when the configuration is checked, before money is at stake.
 func rehearse(r *running, as strategy.Strategy) (warmup int, err error) {
 	stage := newStage(r.setting)
 	stage.long = r.long
@@ -71,7 +71,7 @@ func rehearse(r *running, as strategy.Strategy) (warmup int, err error) {
 	return min(warmupTimes*first, first+warmupBeyond*int(longest/r.setting.Interval)), nil
 }
 
-// decides reports whether a strategy decides without an error while nothing is held.
+// decides reports whether a strategy decides without an error while it has no position.
 func (s *stage) decides(as strategy.Strategy) (sound bool) {
 	defer func() { sound = recover() == nil }()
 	view, plan := s.view, strategy.Plan{}
@@ -80,16 +80,16 @@ func (s *stage) decides(as strategy.Strategy) (sound bool) {
 	return sound
 }
 
-// rehearsedWith says of an error that the rehearsal showed the script a short position, which one
-// that goes long alone does not expect.
+// rehearsedWith adds to an error that the rehearsal showed the script a short position, which a
+// long-only script does not expect.
 func rehearsedWith(failed error) error {
 	var at *strategy.SourceError
 	if !errors.As(failed, &at) {
 		return failed
 	}
 	with := *at
-	with.Err = fmt.Errorf("%w (rehearsed on load with a synthetic short position: a script that never sells short says long_only() at its top; "+
-		"another says what to do with it, or returns None)", at.Err)
+	with.Err = fmt.Errorf("%w (rehearsed on load with a synthetic short position: a script that never sells short must call long_only() at its top; "+
+		"any other must handle the position or return None)", at.Err)
 	return &with
 }
 
@@ -100,7 +100,7 @@ type stage struct {
 	setting strategy.Setting
 	at      int
 	price   exchange.Price
-	long    bool // it shows no shorts
+	long    bool // shows no short positions
 }
 
 func newStage(setting strategy.Setting) *stage {
@@ -109,14 +109,14 @@ func newStage(setting strategy.Setting) *stage {
 	return s
 }
 
-// candle is the candle under way, from one price to another.
+// candle returns the current candle, from one price to another.
 func (s *stage) candle(from, to exchange.Price) exchange.Candle {
-	tick, wick := s.setting.Symbol.PriceTick, exchange.Price(s.at%3) // neighbours differ, or no extreme would stand out
+	tick, wick := s.setting.Symbol.PriceTick, exchange.Price(s.at%3) // neighbors differ, otherwise no extreme would stand out
 	return exchange.Candle{OpenMS: int64(s.at) * int64(s.setting.Interval), Open: from, Close: to,
 		High: max(from, to) + (1+wick)*tick, Low: min(from, to) - (3-wick)*tick, Volume: 10 + 3*math.Sin(float64(s.at))}
 }
 
-// next returns the market one candle later: in turn flat, long, short.
+// next returns the market one candle later: flat, long and short in turn.
 func (s *stage) next() *strategy.View {
 	s.at++
 	n, tick := float64(s.at), s.setting.Symbol.PriceTick
@@ -125,7 +125,7 @@ func (s *stage) next() *strategy.View {
 	c := s.candle(open, s.price)
 	s.candles.Append(c)
 	v := &s.view
-	for i := range v.Others { // around half of it, each in a way of its own
+	for i := range v.Others { // at about half the price, each with its own variation
 		at := func(n float64) exchange.Price {
 			return (500 + exchange.Price(20*math.Sin(n*(0.9+0.1*float64(i))))) * tick
 		}

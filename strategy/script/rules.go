@@ -15,7 +15,7 @@ import (
 	"botd/strategy/indicator"
 )
 
-// The rules, by parameter name.
+// The rules' parameter names.
 var ruleNames = [...]string{"entry_long", "exit_long", "entry_short", "exit_short"}
 
 const (
@@ -25,16 +25,17 @@ const (
 	exitShort
 )
 
-// never stands for a rule that is not configured.
+// never replaces a rule that is not configured.
 const never = "False"
 
 // Rules defines the strategy named "rules": conditions over indicators, evaluated at each closed
 // candle, without code.
 //
 // While flat, entry_long opens a long position of the configured size and entry_short a short one;
-// when both are true, nothing happens. While long, exit_long closes it, and entry_short reverses
-// it; likewise while short. Each candle on which an entry is true is a signal: after a stop-loss or
-// take-profit the next one enters again, whichever candle the position ended in.
+// if both are true, nothing happens. While long, exit_long closes the position and entry_short
+// reverses it; short positions work the same way. Each candle on which an entry is true is a
+// signal: after a stop-loss or take-profit the next signal enters again, whichever candle the
+// position ended in.
 func Rules() strategy.Definition {
 	help := [...]string{"opens a long position when true", "closes a long position when true",
 		"opens a short position when true (futures)", "closes a short position when true"}
@@ -66,7 +67,7 @@ func makeRules(setting strategy.Setting, values strategy.Values) (strategy.Strat
 	}
 	if texts[entryLong] == never && texts[entryShort] == never {
 		return nil, &strategy.ValueError{Parameter: ruleNames[entryLong],
-			Err: errors.New("neither entry_long nor entry_short is set: nothing would ever be traded")}
+			Err: errors.New("neither entry_long nor entry_short is set: the strategy would never trade")}
 	}
 	if setting.Market == exchange.Spot && texts[entryShort] != never {
 		return nil, &strategy.ValueError{Parameter: ruleNames[entryShort], Err: errors.New("spot has no short positions: trade futures, or remove it")}
@@ -101,9 +102,9 @@ func (s *Script) ruled(setting strategy.Setting, texts [len(ruleNames)]string) (
 	return r, nil
 }
 
-// blame finds the rule that caused an error at the top of the file. All series are made there, and
-// Starlark sees one file for them, that of the first rule. Compiled alone, each rule is its own
-// file.
+// blame finds the rule that caused an error at the top of the file. All series are defined there,
+// and Starlark attributes them to one file, that of the first rule. Compiled alone, each rule is
+// its own file.
 func blame(setting strategy.Setting, texts [len(ruleNames)]string, err error) error {
 	for i := range texts {
 		alone := [len(ruleNames)]string{never, never, never, never}
@@ -119,7 +120,7 @@ func blame(setting strategy.Setting, texts [len(ruleNames)]string, err error) er
 	return err
 }
 
-// inRule turns an error of a rule into one of its parameter.
+// inRule converts an error of a rule into an error of its parameter.
 func inRule(err error) error {
 	var at *strategy.SourceError
 	if errors.As(err, &at) {
@@ -128,7 +129,8 @@ func inRule(err error) error {
 	return err
 }
 
-// compileRules makes a script of the rules: each rule a function, its series at the top.
+// compileRules builds a script from the rules: each rule is a function, and its series are at the
+// top.
 func compileRules(texts [len(ruleNames)]string) (*Script, error) {
 	lifted := &lifting{}
 	file := &syntax.File{Path: "rules", Options: dialect}
@@ -156,7 +158,7 @@ func compileRules(texts [len(ruleNames)]string) (*Script, error) {
 	return s, inRule(err)
 }
 
-// checkRule finds what cannot be, in what is evaluated seldom too.
+// checkRule finds errors in a rule on every branch, including those that are seldom evaluated.
 func checkRule(name, text string, start syntax.Position) error {
 	expression, err := dialect.ParseExpr(name, text, 0)
 	if err != nil {
@@ -168,8 +170,8 @@ func checkRule(name, text string, start syntax.Position) error {
 	}}})
 }
 
-// lifting moves series out of conditions: what consists of prices, indicators and arithmetic alone
-// is computed once a candle and has a history.
+// lifting moves series out of conditions: an expression of prices, indicators and arithmetic alone
+// is computed once per candle and has a history.
 type lifting struct {
 	statements []syntax.Stmt
 }
@@ -206,8 +208,8 @@ func (l *lifting) steady(expression syntax.Expr) bool {
 	return false
 }
 
-// condition reports whether an expression is a condition over steady ones, such as the arguments of
-// sum, since and where.
+// condition reports whether an expression is a condition over steady expressions, such as the
+// arguments of sum, since and where.
 func (l *lifting) condition(expression syntax.Expr) bool {
 	either := func(e syntax.Expr) bool { return l.steady(e) || l.condition(e) }
 	switch e := expression.(type) {
@@ -230,7 +232,7 @@ func (l *lifting) condition(expression syntax.Expr) bool {
 	return false
 }
 
-// conditions are the functions whose calls are conditions.
+// conditions are the functions that return conditions.
 var conditions = map[string]bool{"cross_above": true, "cross_below": true, "rising": true, "falling": true, "known": true}
 
 func isSource(name string) bool {
@@ -242,7 +244,7 @@ func isSource(name string) bool {
 	return false
 }
 
-// lift replaces steady expressions by the name of a series at the top.
+// lift replaces steady expressions by the names of series at the top.
 func (l *lifting) lift(expression syntax.Expr) syntax.Expr {
 	if l.steady(expression) {
 		switch expression.(type) {
@@ -282,9 +284,9 @@ type ruled struct {
 	texts [len(ruleNames)]string
 
 	desired  int64 // the side desired last: +1, 0, -1
-	since    bool  // a rule has been true since the start
-	rule     int   // which rule it was
-	signalMS int64 // when its entry was last true
+	since    bool  // a rule was true at least once since the start
+	rule     int   // the rule that was last true
+	signalMS int64 // time at which its entry was last true
 }
 
 // Candle evaluates the rules.
@@ -325,7 +327,7 @@ func (r *ruled) true(rule int) bool {
 	return bool(holds)
 }
 
-// Decide desires what the rules asked for last.
+// Decide desires the side that the rules last chose.
 func (r *ruled) Decide(_ *strategy.View, plan *strategy.Plan) {
 	if r.since {
 		plan.Hold(r.size(r.desired), ruleNames[r.rule]+": "+r.texts[r.rule])

@@ -8,7 +8,7 @@ import (
 	"botd/strategy/indicator"
 )
 
-// running is one strategy made from a script.
+// running is one strategy built from a script.
 type running struct {
 	name       string
 	thread     *starlark.Thread
@@ -22,14 +22,14 @@ type running struct {
 	state   *state
 	clocks  []*clock // the strategy's own candles first, then longer ones
 	setting strategy.Setting
-	columns []string // the names of those it reads
+	columns []string // names of the columns that the script reads
 	others  []exchange.SymbolKey
-	watches strategy.Watching // what it names
+	watches strategy.Watching // attributes that the script names
 	pair    exchange.SymbolKey
 	trail   trail
 	sized   sized
 	reentry strategy.Reentry // declared
-	long    bool             // it declared to hold no shorts
+	long    bool             // the script declared that it holds no shorts
 	warmup  int              // declared, or measured by rehearse
 	view    *view
 	args    starlark.Tuple
@@ -40,16 +40,16 @@ type running struct {
 // clock holds the candles of one symbol and interval, and the series computed from them.
 type clock struct {
 	interval exchange.Interval  // 0 for the strategy's own
-	symbol   exchange.SymbolKey // without a name it is the strategy's own; without a market, on the strategy's
-	other    int                // of View.Others; -1 for the strategy's own candles
-	coarser  *strategy.Coarser  // nil where the interval is the strategy's
-	nodes    []*node            // in order of creation: an input comes before what is computed from it
+	symbol   exchange.SymbolKey // without a name: the strategy's own symbol; without a market: the strategy's market
+	other    int                // index in View.Others; -1 for the strategy's own candles
+	coarser  *strategy.Coarser  // nil if the interval is the strategy's own
+	nodes    []*node            // in order of creation: inputs precede the nodes computed from them
 }
 
 // node computes one or more series at each candle of its clock.
 type node struct {
 	step  func(bar *indicator.Bar)
-	wrote *series // one of its outputs
+	wrote *series // one of the node's outputs
 }
 
 const local = "botd" // thread-local key of the running strategy
@@ -64,7 +64,7 @@ func newRunning(name string, values strategy.Values) *running {
 
 func runningOf(thread *starlark.Thread) *running { return thread.Local(local).(*running) }
 
-// print adds text to the next reason, at most a line.
+// print adds text to the next reason, at most one line.
 func (r *running) print(text string) {
 	const most = 500
 	if r.printed != "" {
@@ -86,8 +86,8 @@ func (r *running) derive(on *clock, name string, compute func(bar *indicator.Bar
 // own returns the clock of the strategy's own candles.
 func (r *running) own() *clock { return r.clocks[0] }
 
-// meet returns the clock of an operation on two series: their own when it is the same, else the
-// strategy's, on which the longer one stays unchanged in between.
+// meet returns the clock of an operation on two series: their common clock if they share one, else
+// the strategy's own, on which the longer series stays unchanged in between.
 func (r *running) meet(a, b *clock) *clock {
 	if a == b {
 		return a
@@ -95,9 +95,9 @@ func (r *running) meet(a, b *clock) *clock {
 	return r.own()
 }
 
-// feed passes the candles that closed to all series: first to those of other symbols and of longer
-// intervals, then to those of the strategy's own candles. Where another symbol has no candle its
-// series stay as they are.
+// feed passes the closed candles to all series: first to those of other symbols and of longer
+// intervals, then to those of the strategy's own candles. If another symbol has no candle, its
+// series stay unchanged.
 func (r *running) feed(v *strategy.View) {
 	for _, c := range r.clocks[1:] {
 		symbol, candle, known := v.Symbol, v.Candle, true
@@ -125,20 +125,20 @@ func (c *clock) tick(s *exchange.Symbol, candle *exchange.Candle) {
 	}
 }
 
-// Warmup is the script's warmup(n), or three times what its indicators need.
+// Warmup returns the script's warmup(n), or three times the warmup of its indicators.
 func (r *running) Warmup() int { return r.warmup }
 
-// Watches is what the script names, and its pair.
+// Watches returns the script's subscriptions and its pair.
 func (r *running) Watches() strategy.Watching {
 	w := r.watches
 	w.Pair = r.pair
 	return w
 }
 
-// Reentry is what the script's reentry(...) says.
+// Reentry returns the policy of the script's reentry(...).
 func (r *running) Reentry() strategy.Reentry { return r.reentry }
 
-// TakesProfit is true: plan(take_profit = ...).
+// TakesProfit is true because a script may call plan(take_profit = ...).
 func (*running) TakesProfit() bool { return true }
 
 // Candle updates the series and calls the script's candle.
@@ -154,8 +154,8 @@ func (r *running) Candle(v *strategy.View) {
 	r.printed = ""
 }
 
-// Decide calls the script's decide. An error is a panic, which stops only this strategy and leaves
-// its protection on the exchange.
+// Decide calls the script's decide. An error panics, which stops only this strategy and leaves its
+// protection on the exchange.
 func (r *running) Decide(v *strategy.View, plan *strategy.Plan) {
 	r.view.of = v
 	r.printed, r.notices = "", nil
@@ -164,7 +164,7 @@ func (r *running) Decide(v *strategy.View, plan *strategy.Plan) {
 	case *result:
 		result.into(plan)
 	default:
-		panic(sourceError(r.decide.Position(), errorf("decide returned %s; it returns hold(...), plan(...) or None", result.Type())))
+		panic(sourceError(r.decide.Position(), errorf("decide returned %s; it must return hold(...), plan(...) or None", result.Type())))
 	}
 	for _, text := range r.notices {
 		plan.Notify(text)
@@ -193,7 +193,7 @@ func (r *running) sources(into starlark.StringDict) {
 	}
 }
 
-// size returns the configured size of that sign, or the whole equity.
+// size returns the configured size with that sign, or the whole equity.
 func (r *running) size(sign int64) strategy.Target {
 	size := r.setting.Size
 	if size.IsZero() {

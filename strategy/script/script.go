@@ -26,13 +26,13 @@ const (
 
 var dialect = &syntax.FileOptions{Set: true, TopLevelControl: true}
 
-// Script is a compiled file from which any number of strategies can be made.
+// Script is a compiled file from which any number of strategies can be built.
 type Script struct {
 	name       string // of the file, for errors
 	program    *starlark.Program
-	libraries  map[string]*starlark.Program // by the names under which they are loaded
+	libraries  map[string]*starlark.Program // by the names in load statements
 	texts      map[string]string            // of all files, by the names in errors
-	watches    strategy.Watching            // what it names
+	watches    strategy.Watching            // attributes that the script names
 	parameters []strategy.Parameter
 }
 
@@ -71,13 +71,14 @@ func compileFile(name string, file *syntax.File) (*Script, error) {
 	return &Script{name: name, program: program, watches: watchesOf(file)}, nil
 }
 
-// watchesOf is what a script needs to see by the attributes that it names. It is read and kept for no other.
+// watchesOf returns the subscriptions that a script needs, by the attributes that it names. The
+// scanned file is used for nothing else.
 func watchesOf(file *syntax.File) strategy.Watching {
 	return strategy.Watching{Events: reads(file, "events", "missed"), Funding: reads(file, "funding", "funding_ms"),
 		Book: reads(file, "bids", "asks", "bid", "ask", "book_ms"), Funds: reads(file, "buying_power")}
 }
 
-// together is what two files need to see.
+// together combines the subscriptions of two files.
 func together(a, b strategy.Watching) strategy.Watching {
 	return strategy.Watching{Events: a.Events || b.Events, Funding: a.Funding || b.Funding, Book: a.Book || b.Book, Funds: a.Funds || b.Funds}
 }
@@ -93,7 +94,7 @@ func reads(file *syntax.File, attributes ...string) (names bool) {
 	return names
 }
 
-// Files defines scripts in a registry, as far as they are known without a file.
+// Files defines scripts in a registry, as far as they can be described without a file.
 func Files() strategy.Definition {
 	return strategy.Definition{Name: "script", Summary: "runs a Starlark file: strategy: script, file: my.star",
 		New: func(strategy.Setting, strategy.Values) (strategy.Strategy, error) {
@@ -113,7 +114,7 @@ func (s *Script) Definition() strategy.Definition {
 		}}
 }
 
-// rehearsed makes the strategy, and tries another one of the same on synthetic candles.
+// rehearsed builds the strategy and rehearses a second instance of it on synthetic candles.
 func (s *Script) rehearsed(setting strategy.Setting, values strategy.Values) (strategy.Strategy, error) {
 	made, err := s.placed(setting, values)
 	if err != nil {
@@ -153,7 +154,7 @@ func (r *running) place(setting strategy.Setting) error {
 	return nil
 }
 
-// check refuses values of unknown parameters and invalid values.
+// check refuses unknown parameters and invalid values.
 func (s *Script) check(values strategy.Values) error {
 	known := map[string]bool{}
 	for _, parameter := range s.parameters {
@@ -166,7 +167,7 @@ func (s *Script) check(values strategy.Values) error {
 	}
 	for name := range values {
 		if !known[name] {
-			return &strategy.ValueError{Parameter: name, Err: fmt.Errorf("%s has no such parameter", s.name)}
+			return &strategy.ValueError{Parameter: name, Err: fmt.Errorf("%s does not have this parameter", s.name)}
 		}
 	}
 	return nil
@@ -194,7 +195,7 @@ func (s *Script) load(values strategy.Values) (*running, error) {
 	return r, nil
 }
 
-// top runs the top of the file. A condition that it cannot decide yet is an error like any other.
+// top runs the top of the file. A condition that it cannot decide yet is an ordinary error.
 func (s *Script) top(r *running, given starlark.StringDict) (globals starlark.StringDict, err error) {
 	defer func() {
 		cause := recover()

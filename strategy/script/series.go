@@ -13,11 +13,11 @@ import (
 	"botd/strategy/indicator"
 )
 
-// History is how many past values of a series a script can read.
+// History is the number of past values of a series that a script can read.
 const History = 256
 
-// series has a value for every candle: a price, an indicator, or arithmetic of series made at the
-// top of the file. In decide it stands for its newest value.
+// series has a value for every candle: a price, an indicator, or arithmetic of series defined at
+// the top of the file. In decide it represents its newest value.
 type series struct {
 	owner *running
 	on    *clock
@@ -39,7 +39,7 @@ func (s *series) push(value float64) {
 	s.count++
 }
 
-// at returns the value n candles back, NaN where there is none.
+// at returns the value n candles back, or NaN if there is none.
 func (s *series) at(n int) float64 {
 	if n >= s.count || n >= History {
 		return math.NaN()
@@ -50,7 +50,7 @@ func (s *series) at(n int) float64 {
 // String returns the newest value.
 func (s *series) String() string { return fmt.Sprintf("%s=%g", s.name, s.at(0)) }
 
-// Type returns what type() returns.
+// Type returns the Starlark type name.
 func (s *series) Type() string { return "series" }
 
 // Freeze does nothing: a script cannot change a series.
@@ -67,8 +67,8 @@ func (s *series) Truth() starlark.Bool {
 // Hash returns an error: a series cannot be a key.
 func (s *series) Hash() (uint32, error) { return 0, errors.New("a series cannot be a key") }
 
-// Get implements s[n], the value n candles back; at the top of the file, the series of these
-// values.
+// Get implements s[n], the value n candles back. At the top of the file it returns a series of
+// these values.
 func (s *series) Get(key starlark.Value) (starlark.Value, bool, error) {
 	n, err := starlark.AsInt32(key)
 	switch {
@@ -149,7 +149,7 @@ func label(value starlark.Value) string {
 	return value.String()
 }
 
-// outputs are the series of an indicator with several outputs, by name.
+// outputs holds the series of an indicator with several outputs, by name.
 type outputs struct {
 	definition *indicator.Definition
 	all        []*series
@@ -166,7 +166,7 @@ func (o *outputs) String() string {
 	return o.definition.Name + "(" + strings.Join(texts, ", ") + ")"
 }
 
-// Type returns what type() returns.
+// Type returns the Starlark type name, which is the indicator's name.
 func (o *outputs) Type() string { return o.definition.Name }
 
 // Freeze does nothing: a script cannot change it.
@@ -186,7 +186,7 @@ func (o *outputs) Attr(name string) (starlark.Value, error) {
 	return nil, noOutput(o.definition, name)
 }
 
-// noOutput is the error of an output that an indicator does not have.
+// noOutput is the error for an output that the indicator does not have.
 func noOutput(definition *indicator.Definition, name string) error {
 	return fmt.Errorf("%s has no .%s: write %s", definition.Name, name, example(definition))
 }

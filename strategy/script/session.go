@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 	"time"
-	_ "time/tzdata" // time zones do not depend on the machine that has none
+	_ "time/tzdata" // time zones also work on a machine without a time zone database
 
 	"go.starlark.net/starlark"
 
@@ -16,10 +16,11 @@ const (
 	dayMins  = 24 * 60
 )
 
-// wallClock returns the minutes since 1970-01-01 that the clocks of a place show.
+// wallClock returns the minutes since 1970-01-01 on the local clock of a place.
 type wallClock func(atMS int64) int64
 
-// clockOf reads offset, hours from UTC, and zone, the name of a time zone: one of them, or UTC.
+// clockOf reads either offset, the hours from UTC, or zone, the name of a time zone. The default is
+// UTC.
 func clockOf(name string, offset starlark.Value, zone string) (wallClock, error) {
 	hours, ok := number(offset)
 	if _, is := offset.(*series); !ok || is || math.Abs(hours) > 14 {
@@ -33,7 +34,7 @@ func clockOf(name string, offset starlark.Value, zone string) (wallClock, error)
 	}
 	place, err := time.LoadLocation(zone)
 	if err != nil || zone == "Local" {
-		return nil, fmt.Errorf("%s: there is no time zone %q; such as America/New_York, Europe/Berlin, Asia/Tokyo, UTC", name, zone)
+		return nil, fmt.Errorf("%s: unknown time zone %q; use, for example, America/New_York, Europe/Berlin, Asia/Tokyo, UTC", name, zone)
 	}
 	return func(atMS int64) int64 {
 		_, seconds := time.UnixMilli(atMS).In(place).Zone()
@@ -41,8 +42,8 @@ func clockOf(name string, offset starlark.Value, zone string) (wallClock, error)
 	}, nil
 }
 
-// ofTime is a series of the time at which each candle closes, in UTC, so many hours beside it, or in
-// a time zone with its daylight saving.
+// ofTime returns a series of the time at which each candle closes: in UTC, at an offset of hours,
+// or in a time zone with daylight saving.
 func ofTime(name string, of func(minutes int64) int64) *starlark.Builtin {
 	return starlark.NewBuiltin(name, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 		offset, zone := starlark.Value(starlark.MakeInt(0)), ""
@@ -58,8 +59,8 @@ func ofTime(name string, of func(minutes int64) int64) *starlark.Builtin {
 	})
 }
 
-// session implements session(begin, end, offset=0, zone=""): 1 for each candle that lies wholly
-// between two times of the day, else 0. An end before the begin is of the next day.
+// session implements session(begin, end, offset=0, zone=""): 1 for each candle that lies entirely
+// between two times of day. An end before the begin belongs to the next day.
 func session(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	var begin, end, zone string
 	offset := starlark.Value(starlark.MakeInt(0))

@@ -11,8 +11,8 @@ import (
 	"botd/strategy/indicator"
 )
 
-// shared holds the built-in names of every script, besides Starlark's own. The series of the candle
-// and state are added for each strategy.
+// shared holds the built-in names of every script in addition to Starlark's own. The series of the
+// candle and state are added for each strategy.
 var shared = predeclare()
 
 func predeclare() starlark.StringDict {
@@ -90,7 +90,7 @@ func isPredeclared(name string) bool {
 	return false
 }
 
-// Names returns what a script can call, for help and suggestions.
+// Names returns the names that a script can use, for help and suggestions.
 func Names() []string {
 	names := []string{"state"}
 	for _, source := range priceSources {
@@ -104,8 +104,8 @@ func Names() []string {
 	return names
 }
 
-// maker makes an indicator at the top of the file: name(series, parameters). Without a series it
-// uses the candle itself.
+// maker returns a function that creates an indicator at the top of the file: name(series,
+// parameters). Without a series it uses the candle itself.
 func maker(definition indicator.Definition) *starlark.Builtin {
 	return starlark.NewBuiltin(definition.Name, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
 		named []starlark.Tuple) (starlark.Value, error) {
@@ -145,9 +145,9 @@ func maker(definition indicator.Definition) *starlark.Builtin {
 	})
 }
 
-// tooLate is the error of an indicator that is made where candles have passed already.
+// tooLate is the error for an indicator that is created after candles have already passed.
 func tooLate(name string) error {
-	return fmt.Errorf("%s(...) makes an indicator, which must see every candle: call it at the top of the file, "+
+	return fmt.Errorf("%s(...) defines an indicator, which must see every candle: call it at the top of the file, "+
 		"outside any function, and use its name here", name)
 }
 
@@ -180,7 +180,7 @@ func parametersOf(definition *indicator.Definition, args starlark.Tuple, named [
 	return values, nil
 }
 
-// indicator adds a node that feeds a stream: of one series or two, or of the candle.
+// indicator adds a node that feeds a stream: with one or two series, or with the candle.
 func (r *running) indicator(on *clock, definition *indicator.Definition, stream indicator.Stream, source, second *series) starlark.Value {
 	all := make([]*series, len(definition.Outputs))
 	for i, output := range definition.Outputs {
@@ -215,7 +215,7 @@ func (r *running) indicator(on *clock, definition *indicator.Definition, stream 
 	return &outputs{definition, all}
 }
 
-// newestTwo returns a value's newest and previous value; a number never changes.
+// newestTwo returns a value's newest and previous value. A number never changes.
 func newestTwo(value starlark.Value) (now, before float64, err error) {
 	if s, is := value.(*series); is {
 		return s.at(0), s.at(1), nil
@@ -227,11 +227,11 @@ func newestTwo(value starlark.Value) (now, before float64, err error) {
 	return f, f, nil
 }
 
-// crossing is a function of two series that is true on the candle of the cross.
+// crossing returns a function of two series that is true on the candle of the cross.
 func crossing(name string, is func(before, now float64) bool) *starlark.Builtin {
 	return starlark.NewBuiltin(name, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 		if len(args) != 2 || len(named) > 0 {
-			return nil, fmt.Errorf("%s takes two: the one that crosses, and what it crosses", name)
+			return nil, fmt.Errorf("%s takes two series: the crossing one and the crossed one", name)
 		}
 		if made, err := joined(thread, name, args, func() bool {
 			a, aBefore, _ := newestTwo(args[0])
@@ -252,7 +252,7 @@ func crossing(name string, is func(before, now float64) bool) *starlark.Builtin 
 	})
 }
 
-// joined is a condition of two series at the top of the file, as a series; nil elsewhere.
+// joined returns a condition of two series at the top of the file as a series, or nil elsewhere.
 func joined(thread *starlark.Thread, name string, args starlark.Tuple, holds func() bool) (starlark.Value, error) {
 	r, on := runningOf(thread), (*clock)(nil)
 	if !r.loading {
@@ -271,13 +271,13 @@ func joined(thread *starlark.Thread, name string, args starlark.Tuple, holds fun
 		}
 	}
 	if on == nil {
-		return nil, fmt.Errorf("%s takes two: the one that crosses, and what it crosses", name)
+		return nil, fmt.Errorf("%s takes two series: the crossing one and the crossed one", name)
 	}
 	return condition(r, on, name+"("+label(args[0])+", "+label(args[1])+")", holds), nil
 }
 
-// steady is a function of a series that is true when each of the last n values relates so to the
-// previous one.
+// steady returns a function of a series that is true if each of the last n values has the given
+// relation to its predecessor.
 func steady(name string, is func(before, now float64) bool) *starlark.Builtin {
 	return starlark.NewBuiltin(name, func(thread *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 		var of starlark.Value
@@ -317,7 +317,7 @@ func known(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named [
 	return starlark.Bool(ok && !math.IsNaN(f)), nil
 }
 
-// round implements round(value, digits=0): rounds to that many places, for texts.
+// round implements round(value, digits=0): it rounds to that many decimals, for strings.
 func round(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	var value starlark.Value
 	digits := 0

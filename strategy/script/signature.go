@@ -6,7 +6,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// signatures are the parameters of the functions that a script can call, in order; one with a question mark can be left out.
+// signatures are the parameters of the functions that a script can call, in order. A question mark
+// marks an optional parameter.
 var signatures = map[string][]string{
 	"anchored_vwap": {"condition"},
 	"candles":       {"interval", "symbol?", "market?"},
@@ -38,12 +39,12 @@ var signatures = map[string][]string{
 	"where":         {"condition", "a", "b"},
 }
 
-// positional are functions whose arguments have no names, with the least and the most of them.
+// positional are functions with positional arguments only, and their minimum and maximum number.
 var positional = map[string][2]int{
 	"abs": {1, 1}, "cross_above": {2, 2}, "cross_below": {2, 2}, "equity": {1, 1}, "known": {1, 1}, "log": {1, 1}, "quantity": {1, 1}, "quote": {1, 1},
 }
 
-// unpack takes the arguments of a function by its signature.
+// unpack reads the arguments of a function by its signature.
 func unpack(function string, args starlark.Tuple, named []starlark.Tuple, into ...any) error {
 	pairs := make([]any, 0, 2*len(into))
 	for i, name := range signatures[function] {
@@ -52,5 +53,5 @@ func unpack(function string, args starlark.Tuple, named []starlark.Tuple, into .
 	return starlark.UnpackArgs(function, args, named, pairs...)
 }
 
-// parameter returns a parameter's name, and whether it can be left out.
+// parameter returns a parameter's name and whether it is optional.
 func parameter(written string) (name string, optional bool) { return strings.CutSuffix(written, "?") }

@@ -7,8 +7,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// state is what a script remembers from candle to candle. It is rebuilt from the candles at every
-// start, so only candle(view) may write it; decide can be called any number of times.
+// state is a script's memory from candle to candle. It is rebuilt from the candles at every start,
+// so only candle(view) may write it; decide can be called any number of times.
 type state struct {
 	held     *starlark.Dict
 	writable bool
@@ -33,7 +33,7 @@ func (s *state) SetKey(key, value starlark.Value) error {
 		return errWritesState
 	}
 	if !plain(value) {
-		return fmt.Errorf("state keeps numbers, texts, booleans, None and tuples of them, not a %s", value.Type())
+		return fmt.Errorf("state stores numbers, strings, booleans, None and tuples of them, not a %s", value.Type())
 	}
 	if _, found, _ := s.held.Get(key); !found && s.held.Len() >= stateEntries {
 		return fmt.Errorf("state already has %d entries, the maximum", stateEntries)
@@ -80,7 +80,7 @@ func (s *state) AttrNames() []string { return []string{"get", "items", "keys", "
 // String returns the entries.
 func (s *state) String() string { return s.held.String() }
 
-// Type returns what type() returns.
+// Type returns the Starlark type name.
 func (s *state) Type() string { return "state" }
 
 // Freeze does nothing: candle may write it.

@@ -12,14 +12,14 @@ import (
 	"botd/strategy"
 )
 
-// trail is the best and the worst price since an entry, as far as candles were seen.
+// trail is the best and the worst price since an entry, as far as the script has received candles.
 type trail struct {
 	sinceMS, seenMS int64
 	high, low       exchange.Price
 }
 
-// follow brings it up to the newest closed candle. Candles that opened before the entry do not
-// count: what they show may have been before it.
+// follow updates the trail to the newest closed candle. Candles that opened before the entry do not
+// count, because their extremes may precede it.
 func (t *trail) follow(v *strategy.View) {
 	entry := exchange.Price(v.Position.EntryPrice.Decimal().Shift(int32(v.Symbol.PriceScale)).IntPart())
 	if t.sinceMS != v.Position.SinceMS {
@@ -37,8 +37,8 @@ func (t *trail) follow(v *strategy.View) {
 	t.seenMS = newest
 }
 
-// trailing implements trailing(distance): a stop-loss for plan that follows the best price since the
-// entry at that share of it, and never moves back. Before the entry it is the distance itself.
+// trailing implements trailing(distance): a stop-loss for plan that follows the best price since
+// the entry at that share of it and never moves back. Before the entry it is the distance itself.
 func trailing(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r, err := trading(thread, "trailing")
 	if err != nil {
@@ -50,7 +50,7 @@ func trailing(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
 	}
 	share, err := exchange.ParseRate(distance)
 	if err != nil || !strings.HasSuffix(distance, "%") || share <= 0 || share >= exchange.RateOne {
-		return nil, fmt.Errorf("trailing(%q): a share such as \"3%%\"", distance)
+		return nil, fmt.Errorf("trailing(%q): want a share such as \"3%%\"", distance)
 	}
 	v := r.view.of
 	if v.Position.Quantity == 0 {
@@ -66,7 +66,7 @@ func trailing(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
 }
 
 // targets implements targets([(distance or price, share), ...]): a list of take-profits for
-// plan(exits=...), each a limit order over a share of what the position was. Without a position it
+// plan(exits=...), each a limit order over a share of the original position. Without a position it
 // is empty.
 func targets(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r, err := trading(thread, "targets")
@@ -86,11 +86,11 @@ func targets(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, 
 	for element := range starlark.Elements(list) {
 		part, is := element.(starlark.Tuple)
 		if !is || len(part) != 2 {
-			return nil, errors.New("targets: a list of (distance or price, share), such as [(\"2%\", \"50%\"), (\"4%\", \"50%\")]")
+			return nil, errors.New("targets: want a list of (distance or price, share), such as [(\"2%\", \"50%\"), (\"4%\", \"50%\")]")
 		}
 		parts = append(parts, part)
 	}
-	// The whole position is what is held and what these orders have sold of it.
+	// The original position is the current one plus the quantity that these orders have sold.
 	quantity := max(v.Position.Quantity, -v.Position.Quantity)
 	key := func(i int) string { return fmt.Sprintf("target %d %s", i+1, name) }
 	for i := range parts {
@@ -110,7 +110,7 @@ func targets(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, 
 			continue
 		}
 		part := v.Symbol.FloorQuantity(exchange.Quantity(decimal.NewFromInt(int64(quantity)).Mul(share).IntPart()))
-		if i == len(parts)-1 && whole.Equal(decimal.NewFromInt(1)) { // what rounding left of the others
+		if i == len(parts)-1 && whole.Equal(decimal.NewFromInt(1)) { // the rounding remainder of the others
 			part = quantity
 			for _, other := range all {
 				part -= other.(*orderValue).order.Quantity
@@ -123,7 +123,7 @@ func targets(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, 
 	return starlark.NewList(all), nil
 }
 
-// targetPrice is a price, or a distance from the entry on the winning side.
+// targetPrice returns a price, or a price at a distance from the entry on the winning side.
 func (r *running) targetPrice(given starlark.Value, direction int) (exchange.Price, error) {
 	text, is := given.(starlark.String)
 	if !is || !strings.HasSuffix(string(text), "%") {
@@ -140,8 +140,8 @@ func (r *running) targetPrice(given starlark.Value, direction int) (exchange.Pri
 	return r.price("targets", starlark.String(entry.Mul(decimal.NewFromInt(1).Add(share.Mul(decimal.NewFromInt(int64(direction))))).String()), direction)
 }
 
-// pair implements pair(symbol, market="futures"): another symbol that a strategy of the same account
-// trades, seen as view.pair_position and view.pair_last.
+// pair implements pair(symbol, market="futures"): another symbol that a strategy of the same
+// account trades, visible as view.pair_position and view.pair_last.
 func pair(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r := runningOf(thread)
 	symbol, market := "", "futures"

@@ -12,8 +12,8 @@ import (
 	"botd/strategy"
 )
 
-// view is the strategy's View as a script sees it. Numbers are floats, good enough for decisions;
-// prices and quantities of the result are rounded to the symbol's ticks.
+// view is the script's form of the strategy's View. Numbers are floats, which is exact enough for
+// decisions; prices and quantities of the result are rounded to the symbol's ticks.
 type view struct {
 	of     *strategy.View
 	filled *starlark.Builtin
@@ -70,7 +70,8 @@ var viewAttributes = map[string]func(v *strategy.View) starlark.Value{
 	"missed":  func(v *strategy.View) starlark.Value { return starlark.MakeInt(v.Missed) },
 }
 
-// whenKnown is a number; one that is not known is neither above nor below anything, as in a series.
+// whenKnown returns a number, or NaN if it is unknown. NaN is neither above nor below anything, as
+// in a series.
 func whenKnown(known bool, value float64) starlark.Value {
 	if !known {
 		value = math.NaN()
@@ -78,7 +79,7 @@ func whenKnown(known bool, value float64) starlark.Value {
 	return starlark.Float(value)
 }
 
-// bestOf is the best price of a side of the order book.
+// bestOf returns the best price of a side of the order book.
 func bestOf(v *strategy.View, side []exchange.Level) starlark.Value {
 	if len(side) == 0 {
 		return whenKnown(false, 0)
@@ -86,7 +87,7 @@ func bestOf(v *strategy.View, side []exchange.Level) starlark.Value {
 	return price(v, side[0].Price)
 }
 
-// levels are the prices and quantities of a side of the order book, the best first.
+// levels returns the prices and quantities of a side of the order book, the best first.
 func levels(v *strategy.View, side []exchange.Level) starlark.Value {
 	all := make(starlark.Tuple, len(side))
 	for i, l := range side {
@@ -124,7 +125,7 @@ func working(v *strategy.View) starlark.Value {
 	return list
 }
 
-// events are what happened since the last decision, oldest first.
+// events returns the events since the last decision, oldest first.
 func events(v *strategy.View) starlark.Value {
 	all := make([]starlark.Value, len(v.Events))
 	for i, e := range v.Events {
@@ -147,7 +148,7 @@ func memory(v *strategy.View) starlark.Value {
 	entries := v.Memory.Entries()
 	d := starlark.NewDict(len(entries))
 	for _, e := range entries {
-		_ = d.SetKey(starlark.String(e.Key), starlark.MakeInt64(e.Value)) // a text key into a dictionary that is not frozen
+		_ = d.SetKey(starlark.String(e.Key), starlark.MakeInt64(e.Value)) // a string key and a dictionary that is not frozen
 	}
 	d.Freeze()
 	return d
@@ -179,7 +180,7 @@ func (v *view) AttrNames() []string {
 // String returns "view".
 func (v *view) String() string { return "view" }
 
-// Type returns what type() returns.
+// Type returns the Starlark type name.
 func (v *view) Type() string { return "view" }
 
 // Freeze does nothing: a script cannot change a view.

@@ -81,7 +81,7 @@ func TestAJournalWithoutItsNotedEndStartsNothing(t *testing.T) {
 	if err := os.WriteFile(noted, []byte(other), 0o600); err != nil || other == string(text) {
 		t.Fatal(err, other)
 	}
-	if have := p.run(failure.Config, "run"); !strings.Contains(have, "does not hold what it held") || !strings.Contains(have, "head --accept") {
+	if have := p.run(failure.Config, "run"); !strings.Contains(have, "lacks records that it contained") || !strings.Contains(have, "head --accept") {
 		t.Errorf("want the start refused, with the way out, have %s", have)
 	}
 	p.file("configs/botd.yaml", "mode: demo\ndata_dir: ./data\nlisten: off\nforeign: ignore\n", 0o600)

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// maxBuckets bounds how many keys or addresses have a bucket of their own; the others share one.
+// maxBuckets bounds the number of keys and addresses with a bucket of their own; the others share
+// one.
 const maxBuckets = 4096
 
 // budget counts requests by name in buckets of n tokens, refilled with n a second (decisions.md,
@@ -32,8 +33,8 @@ func newBudget(perSecond int) *budget {
 	}
 }
 
-// spend takes one token from every name's bucket, or from none; then it returns after how many
-// seconds to try again.
+// spend takes one token from every name's bucket, or from none and returns the number of seconds
+// until a retry.
 func (b *budget) spend(names ...string) (retrySeconds int, ok bool) {
 	if b.perSecond == 0 {
 		return 0, true
@@ -72,8 +73,8 @@ func (b *budget) bucket(name string, now time.Time) *rate.Limiter {
 	return limiter
 }
 
-// sweep drops full buckets: a new one would be the same. It checks all of them, so it runs at most
-// once a second.
+// sweep drops full buckets, which equal new ones. It checks all of them, so it runs at most once a
+// second.
 func (b *budget) sweep(now time.Time) {
 	b.sweptAt = now
 	for name, limiter := range b.buckets {
@@ -83,8 +84,8 @@ func (b *budget) sweep(now time.Time) {
 	}
 }
 
-// budgetNames returns whose budget a request uses: its address's and, when the key is known, its
-// key's. An unknown key has no bucket, or guessing keys would fill the memory.
+// budgetNames returns the budgets that a request uses: its address's and, if the key is known, its
+// key's. An unknown key has no bucket; otherwise guessed keys would fill the memory.
 func (s *Server) budgetNames(r *http.Request) []string {
 	if s.budget.perSecond == 0 {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// defaultWindowMS is how far x-timestamp may be from the exchange's time at speed 1
+// defaultWindowMS is the maximum difference of x-timestamp from the exchange's time at speed 1
 // (decisions.md, clock window).
 const defaultWindowMS = 5000
 
@@ -19,9 +19,9 @@ const maxSpeed = 1e6
 
 // Clock configures the exchange's time. The zero value is the wall clock.
 type Clock struct {
-	Manual  bool    // moves only by the control interface
+	Manual  bool    // moved only by the control interface
 	StartMS int64   // start time; 0 is now, or ManualStartMS when manual
-	Speed   float64 // times real time; 0 is 1
+	Speed   float64 // factor of real time; 0 is 1
 
 	WindowMS int64 // maximum difference of x-timestamp at speed 1; 0 is 5000
 }
@@ -39,7 +39,8 @@ type clock struct {
 	moved    chan struct{} // closed when a manual clock moves
 }
 
-// newClock starts a clock, not before the given time: a restored exchange continues where it was.
+// newClock starts a clock, not before the given time, so that a restored exchange continues where
+// it stopped.
 func newClock(settings Clock, earliestMS int64) (*clock, error) {
 	if settings.Speed == 0 {
 		settings.Speed = 1
@@ -94,8 +95,8 @@ func (c *clock) windowMS() int64 {
 	return int64(math.Ceil(float64(c.window) * c.speed))
 }
 
-// until returns the real time until the exchange's time is reached; false when it is not reached
-// without a control call.
+// until returns the real time until the exchange's time is reached, or false if only a control call
+// can reach it.
 func (c *clock) until(timeMS int64) (time.Duration, bool) {
 	if c.manual {
 		return 0, false
@@ -124,8 +125,8 @@ func (c *clock) movement() <-chan struct{} {
 }
 
 // wait delays a request that arrived at fromMS by delayMS of real time. On a manual clock it ends
-// earlier when the clock was moved that far, so that a test need not really wait. It returns false
-// when stop ended it.
+// early once the clock has moved that far, so that tests need not wait. It returns false if stop
+// ended it.
 func (c *clock) wait(fromMS, delayMS int64, stop <-chan struct{}) bool {
 	timer := time.NewTimer(time.Duration(delayMS) * time.Millisecond)
 	defer timer.Stop()

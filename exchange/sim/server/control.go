@@ -40,7 +40,7 @@ var controls = []struct {
 	{http.MethodPost, statePath, byBody((*Server).restoreSnapshot)},
 }
 
-// byBody is a call that needs nothing of the request but its body.
+// byBody is a call that uses only the request's body.
 func byBody(do func(*Server, []byte) reply) func(*Server, *http.Request, []byte) reply {
 	return func(s *Server, _ *http.Request, body []byte) reply { return do(s, body) }
 }
@@ -70,8 +70,8 @@ func (s *Server) answerControl(r *http.Request, body []byte) reply {
 	return wrongMethod(r, allowed)
 }
 
-// fromThisMachine refuses requests that a web page in a browser on this machine could send: those
-// of other sites, and those to names that resolve to a loopback address.
+// fromThisMachine refuses requests that a web page in a local browser could send: those from other
+// sites, and those to names that resolve to a loopback address.
 func fromThisMachine(r *http.Request) error {
 	address, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if address == nil || !loopback(address) {
@@ -97,8 +97,8 @@ func badControl(format string, values ...any) reply {
 	return refused(http.StatusBadRequest, wire.CodeMalformed, fmt.Sprintf(format, values...))
 }
 
-// readControl reads the body of a control call. Names count in their exact case and an unknown one is an error: a
-// misspelled fault would let a test pass. 30.0 is 30.
+// readControl reads the body of a control call. Names are case-sensitive, and an unknown name is an
+// error, because a misspelled fault would let a test pass. 30.0 is 30.
 func readControl(body []byte, into any) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(wire.WithoutMark(body), &fields); err != nil {
@@ -114,7 +114,7 @@ func readControl(body []byte, into any) error {
 	return wire.UnmarshalKnown(written, into)
 }
 
-// wholeNumber returns a whole number without fraction and exponent, and anything else as it is.
+// wholeNumber returns an integer without fraction and exponent, and anything else unchanged.
 func wholeNumber(raw json.RawMessage) json.RawMessage {
 	const maxText, maxExponent = 40, 18
 	if len(raw) > maxText || !bytes.ContainsAny(raw, ".eE") || raw[0] == '"' {
@@ -177,7 +177,7 @@ func (s *Server) moveClock(body []byte) reply {
 		return badControl("the clock runs by itself: start with --clock manual to move it")
 	}
 	if asked.AdvanceMS == nil {
-		return badControl("advance_ms is missing: 0 does what is due")
+		return badControl("advance_ms is missing: 0 processes what is due")
 	}
 	if *asked.AdvanceMS < 0 || *asked.AdvanceMS > maxAdvanceMS {
 		return badControl("advance_ms %d is not 0 to %d", *asked.AdvanceMS, maxAdvanceMS)
@@ -190,7 +190,7 @@ func (s *Server) moveClock(body []byte) reply {
 	})
 }
 
-// change changes the exchange and answers when the change is on disk.
+// change changes the exchange and answers once the change is on disk.
 func (s *Server) change(do func() error) reply {
 	var bad error
 	err := s.locked(func() {

@@ -30,8 +30,8 @@ type fillRecord struct {
 	TimeMS   int64           `json:"time"`
 }
 
-// listOrders answers with the exchange's own state: every account's orders, including hidden ones
-// and those not yet shown, and every fill.
+// listOrders answers with the exchange's internal state: every account's orders, including hidden
+// and not yet visible ones, and every fill.
 func (s *Server) listOrders(r *http.Request, _ []byte) reply {
 	page, err := pageOf(r)
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Server) listOrders(r *http.Request, _ []byte) reply {
 	var fills []sim.Fill
 	err = s.locked(func() { orders, fills = s.exchange.AllOrders(), append(fills, s.exchange.Fills()...) })
 	if err == nil {
-		err = s.save() // an order is not reported before it is stored, here neither
+		err = s.save() // even here, no order is reported before it is stored
 	}
 	if err != nil {
 		return s.failed(err)
@@ -64,7 +64,7 @@ func (s *Server) listOrders(r *http.Request, _ []byte) reply {
 	return answered(state)
 }
 
-// page is a part of a list: limit 0 is all of it.
+// page is a part of a list; limit 0 means all of it.
 type page struct{ offset, limit int }
 
 func pageOf(r *http.Request) (p page, err error) {

@@ -15,19 +15,19 @@ import (
 
 const (
 	statePath = "/control/v1/state"
-	maxState  = 256 << 20 // bytes of a snapshot that is sent back
+	maxState  = 256 << 20 // bytes of a snapshot that is posted
 )
 
-// errFixed is why the exchange cannot be replaced.
+// errFixed is the error for an exchange that cannot be replaced.
 var errFixed = errors.New("the exchange cannot be replaced: it was not started by botd exchange, or it stores its state in a file")
 
-// stateRecord is a snapshot: of the clock, and of accounts, orders, positions and prices.
+// stateRecord is a snapshot of the clock, accounts, orders, positions and prices.
 type stateRecord struct {
 	TimeMS     int64           `json:"time"`
 	Exchange   json.RawMessage `json:"exchange"`
-	Accounts   []accountRecord `json:"accounts,omitempty"` // that the control interface opened
+	Accounts   []accountRecord `json:"accounts,omitempty"` // accounts opened through the control interface
 	Delisted   []symbolRecord  `json:"delisted,omitempty"`
-	Placements int             `json:"placements,omitempty"` // that variants counted
+	Placements int             `json:"placements,omitempty"` // counted by variants
 }
 
 type accountRecord struct {
@@ -64,7 +64,7 @@ func (s *Server) snapshot([]byte) reply {
 	return answered(record)
 }
 
-// restoreSnapshot replaces the state by a snapshot. A manual clock goes where the snapshot's stood.
+// restoreSnapshot replaces the state with a snapshot. A manual clock is set to the snapshot's time.
 func (s *Server) restoreSnapshot(body []byte) reply {
 	var record stateRecord
 	if err := readControl(body, &record); err != nil {
@@ -76,7 +76,7 @@ func (s *Server) restoreSnapshot(body []byte) reply {
 	return s.replace(record)
 }
 
-// reset makes the exchange as it was when it started, without faults and requests.
+// reset returns the exchange to its initial state, without faults and requests.
 func (s *Server) reset([]byte) reply {
 	p := s.replace(stateRecord{})
 	if p.status == 200 {
@@ -86,8 +86,8 @@ func (s *Server) reset([]byte) reply {
 	return p
 }
 
-// replace builds the exchange again, from a snapshot or from nothing: with the accounts of the start, and those of the
-// snapshot.
+// replace rebuilds the exchange from a snapshot or from scratch, with the initial accounts and
+// those of the snapshot.
 func (s *Server) replace(record stateRecord) reply {
 	return s.change(func() error {
 		if s.build == nil || s.state.path != "" {
@@ -122,7 +122,7 @@ func (s *Server) replace(record stateRecord) reply {
 				return err
 			}
 		}
-		s.controlChanges += s.exchange.Version() // what was counted never goes back
+		s.controlChanges += s.exchange.Version() // counters never go back
 		s.exchange, s.delisted = x, delisted
 		s.variants.forget(record.Placements)
 		s.setAccounts(accounts)
@@ -180,8 +180,8 @@ func (s *Server) deposit(body []byte) reply {
 	return s.change(func() error { return s.exchange.Transfer(asked.Account, asked.Market, asked.Asset, amount) })
 }
 
-// addAccount opens an account. Its deposits are those of --account unless given; an account that the state file has
-// keeps what it has.
+// addAccount opens an account. Its default deposits are those of --account; an account in the state
+// file keeps its balances.
 func (s *Server) addAccount(body []byte) reply {
 	var asked struct {
 		Key      string                     `json:"key"`
@@ -198,7 +198,7 @@ func (s *Server) addAccount(body []byte) reply {
 	}
 	return s.change(func() error {
 		if s.accounts[asked.Key] != nil {
-			return fmt.Errorf("account %.40q is there already", asked.Key)
+			return fmt.Errorf("account %.40q already exists", asked.Key)
 		}
 		account := s.newAccount(asked.Key)
 		if err := fund(&account, asked.Futures, asked.Spot); err != nil {
@@ -216,7 +216,7 @@ func (s *Server) addAccount(body []byte) reply {
 	})
 }
 
-// fund replaces an account's first deposits by those that are given.
+// fund replaces an account's initial deposits with the given ones.
 func fund(account *sim.AccountConfig, futures *decimal.Decimal, spot map[string]decimal.Decimal) (err error) {
 	if futures != nil {
 		if account.FuturesUSDT, err = exchange.AmountRounded(*futures); err != nil {

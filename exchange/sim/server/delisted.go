@@ -9,7 +9,7 @@ import (
 )
 
 // A delisted symbol is in no symbol list, and every call about it is refused. Its position and its
-// orders stay, and are listed.
+// orders remain, and lists return them.
 
 // setSymbol delists a symbol, or lists it again.
 func (s *Server) setSymbol(body []byte) reply {
@@ -37,7 +37,7 @@ func (s *Server) setSymbol(body []byte) reply {
 	})
 }
 
-// refusesSymbol is the refusal of a call about a delisted symbol, nil for any other call.
+// refusesSymbol returns the refusal of a call about a delisted symbol, or nil for any other call.
 func (s *Server) refusesSymbol(operation exchange.Operation, name string) error {
 	if !s.delisted[exchange.SymbolKey{Market: operation.Market(), Name: name}] {
 		return nil

@@ -21,8 +21,8 @@ type hiddenOrder struct {
 	id     int64
 }
 
-// execute calls the exchange. It returns when everything its answer says about an account is on
-// disk; a change that could not be written is not acknowledged.
+// execute calls the exchange. It returns once everything that its answer reports about an account
+// is on disk; it does not acknowledge a change that could not be written.
 func (s *Server) execute(by caller, request *exchange.Request, hideMS int64) (exchange.Answer, error) {
 	var answer exchange.Answer
 	var bad error
@@ -43,8 +43,8 @@ func (s *Server) execute(by caller, request *exchange.Request, hideMS int64) (ex
 func (s *Server) do(by caller, request *exchange.Request, hideMS int64) (exchange.Answer, error) {
 	nowMS := s.exchange.NowMS()
 	if request.Operation.Signed() {
-		// Checked again under the lock: a request is never admitted later than its window (the
-		// fence of exactly-once depends on it).
+		// This is checked again under the lock, so that no request is admitted after its window
+		// (the fence of exactly-once depends on it).
 		if refusal := s.checkTimestamp(request.Operation, by.stampMS, nowMS); refusal != nil {
 			return exchange.Answer{}, refusal
 		}
@@ -88,7 +88,7 @@ func (s *Server) hides(market exchange.Market, id int64) bool {
 	return s.hidden[hiddenOrder{market, id}] != 0
 }
 
-// reveal forgets hidden orders whose time has passed.
+// reveal forgets hidden orders whose time is over.
 func (s *Server) reveal() {
 	for order, untilMS := range s.hidden {
 		if untilMS <= s.exchange.NowMS() {
@@ -129,7 +129,7 @@ func (s *Server) collectChanges(all bool) (change, snapshot []byte, newest uint6
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.broken != nil {
-		return nil, nil, 0, s.broken // the file stays at what was acknowledged before
+		return nil, nil, 0, s.broken // the file stays at the last acknowledged state
 	}
 	if change, err = s.exchange.Changes(); err == nil && all {
 		snapshot, err = s.exchange.Snapshot()
@@ -137,11 +137,12 @@ func (s *Server) collectChanges(all bool) (change, snapshot []byte, newest uint6
 	return change, snapshot, s.changes(), err
 }
 
-// changes counts what must be written: changes of accounts and calls of the control interface. It
-// never goes back.
+// changes counts the changes that must be written: those of accounts and calls of the control
+// interface. It never goes back.
 func (s *Server) changes() uint64 { return s.exchange.Version() + s.controlChanges + 1 }
 
-// failed is the answer when the exchange itself failed: the outcome of the request is unknown.
+// failed returns the answer after the exchange itself failed: the outcome of the request is
+// unknown.
 func (s *Server) failed(err error) reply {
 	s.log("%v", err)
 	return refused(http.StatusInternalServerError, http.StatusInternalServerError, err.Error())

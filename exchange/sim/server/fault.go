@@ -36,12 +36,12 @@ var faultKinds = []FaultKind{DropRequest, DropResponse, Delay, Status, Truncate,
 
 // Fault is a scheduled fault.
 type Fault struct {
-	Match       string    `json:"match"` // method and path without query; * at the end stands for any rest
+	Match       string    `json:"match"` // method and path without query; a trailing * matches any rest
 	Kind        FaultKind `json:"kind"`
 	Status      int       `json:"status,omitempty"`
 	DelayMS     int64     `json:"delay_ms,omitempty"`
-	Count       *int      `json:"count,omitempty"`       // how often; without it until deleted
-	Probability *float64  `json:"probability,omitempty"` // of each matching request; without it 1
+	Count       *int      `json:"count,omitempty"`       // number of uses; unlimited if not set
+	Probability *float64  `json:"probability,omitempty"` // of each matching request; 1 if not set
 	Seed        uint64    `json:"seed,omitempty"`
 }
 
@@ -71,7 +71,7 @@ func (f *Fault) check(symbols symbolTable) error {
 	return nil
 }
 
-// matchesPlacement reports whether the fault is about a placement of either market.
+// matchesPlacement reports whether the fault matches a placement on either market.
 func (f *Fault) matchesPlacement() bool {
 	return slices.ContainsFunc([]exchange.Operation{exchange.FuturesPlace, exchange.SpotPlace}, func(place exchange.Operation) bool {
 		route := wire.RouteOf(place)
@@ -79,7 +79,7 @@ func (f *Fault) matchesPlacement() bool {
 	})
 }
 
-// checkMatch returns an error for a match that no request of the interface can have.
+// checkMatch returns an error for a match that no request of the interface can satisfy.
 func checkMatch(match string, symbols symbolTable) error {
 	if match == "*" {
 		return nil
@@ -87,7 +87,7 @@ func checkMatch(match string, symbols symbolTable) error {
 	method, path, found := strings.Cut(match, " ")
 	prefix, open := strings.CutSuffix(path, "*")
 	if !found || method == "" || method != strings.ToUpper(method) || !strings.HasPrefix(path, "/") || strings.ContainsAny(prefix, " ?*") {
-		return fmt.Errorf("match %q is not a method and a path without query, such as \"POST /fhapi/v1/order\"; * at its end stands for any rest", match)
+		return fmt.Errorf("match %q is not a method and a path without query, such as \"POST /fhapi/v1/order\"; a trailing * matches any rest", match)
 	}
 	if open {
 		if !wire.MatchesAny(method, prefix, symbols.begins) {
@@ -107,7 +107,7 @@ func checkMatch(match string, symbols symbolTable) error {
 	return fmt.Errorf("match %q can never match: the interface has no path %s", match, path)
 }
 
-// matches reports whether the fault is about a request, given as method and path.
+// matches reports whether the fault matches a request, given as method and path.
 func (f *Fault) matches(request string) bool {
 	prefix, open := strings.CutSuffix(f.Match, "*")
 	return f.Match == request || open && strings.HasPrefix(request, prefix)
@@ -130,7 +130,7 @@ func (f *faults) add(fault Fault) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.armed) >= maxFaults {
-		return fmt.Errorf("%d faults are in force, no more are taken", len(f.armed))
+		return fmt.Errorf("%d faults are active, the maximum", len(f.armed))
 	}
 	armed := &armedFault{Fault: fault, left: -1, dice: rand.New(rand.NewPCG(fault.Seed, 0))}
 	if fault.Count != nil {
@@ -163,7 +163,7 @@ func (f *faults) list() []Fault {
 	return list
 }
 
-// effect is what the faults do to one request.
+// effect is the combined effect of the faults on one request.
 type effect struct {
 	delayMS int64     // before anything else
 	kind    FaultKind // one of the four kinds that change the answer; empty for none
@@ -171,9 +171,9 @@ type effect struct {
 	hideMS  int64
 }
 
-// inject decides what happens to a request. Every matching fault draws its random number each time,
-// so that one fault's pattern does not depend on another's. Of the faults that change the answer
-// the oldest wins; the others keep their count.
+// inject determines the effect on a request. Every matching fault draws its random number each
+// time, so that one fault's pattern does not depend on another's. Of the faults that change the
+// answer, the oldest wins; the others keep their count.
 func (f *faults) inject(r *http.Request) effect {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -195,7 +195,7 @@ func (f *faults) inject(r *http.Request) effect {
 	return h
 }
 
-// name is what the journal of requests calls it.
+// name returns the effect's name in the journal of requests.
 func (h *effect) name() string {
 	switch {
 	case h.kind != "":

@@ -44,7 +44,7 @@ func (o *Options) tapes(symbols []*exchange.Symbol, load Loaders) ([]tape, error
 	return tapes, nil
 }
 
-// build makes the exchange and sets its markets and funding rates.
+// build creates the exchange and sets its markets and funding rates.
 func (o *Options) build(start sim.Config, state []byte, tapes []tape, rates map[string][]sim.FundingPoint) (x *sim.Exchange, err error) {
 	if state == nil {
 		x, err = sim.New(start)

@@ -27,11 +27,11 @@ type Options struct {
 	Funding  string  // file of recorded rates
 	Budget   int     // requests per second; 0 is unlimited
 	Control  bool
-	State    string   // file that keeps the accounts through restarts
+	State    string   // file that stores the accounts across restarts
 	Symbols  string   // file of symbol records
 	Variants []string // NAME[=DURATION], as Variants lists them
 
-	// Settings in which a venue may differ from decisions.md.
+	// Settings in which a venue may deviate from decisions.md.
 	Signer      wire.Signer
 	Window      time.Duration // maximum difference of x-timestamp; 5 s
 	Delay       time.Duration // until an order or a cancel takes effect; 5 ms, negative for none
@@ -44,7 +44,7 @@ type Options struct {
 	Log func(format string, values ...any)
 }
 
-// CustomAccount is an account with deposits and fees of its own.
+// CustomAccount is an account with its own deposits and fees.
 type CustomAccount struct {
 	Account
 	Config sim.AccountConfig // its name is the key
@@ -88,8 +88,8 @@ func (o *Options) delays() (delayMS, spreadMS int64, err error) {
 // DefaultListen is the address on which `botd exchange` listens.
 const DefaultListen = "127.0.0.1:8421"
 
-// Loaders read files for Open. The command line passes them, so that this package needs no file
-// format.
+// Loaders read files for Open. The command line passes them, so that this package depends on no
+// file format.
 type Loaders struct {
 	Tape    func(path string, symbol *exchange.Symbol) (*exchange.Candles, error)
 	Funding func(path string) (map[string][]sim.FundingPoint, error) // by futures symbol
@@ -200,7 +200,7 @@ func (o *Options) clock() (Clock, error) {
 func parseAccounts(texts []string) ([]Account, error) {
 	accounts := make([]Account, 0, len(texts))
 	for i, text := range texts {
-		// The text is never shown: it contains a secret.
+		// Errors never contain the text, because it includes a secret.
 		parts := strings.Split(text, ":")
 		if len(parts) < 2 || len(parts) > 3 || parts[0] == "" || parts[1] == "" || len(parts) == 3 && parts[2] != "read" {
 			return nil, fmt.Errorf("account %d is not KEY:SECRET or KEY:SECRET:read", i+1)

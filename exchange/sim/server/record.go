@@ -15,7 +15,7 @@ const stateTitle = "botd exchange state 2\n"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksumSize is that many hex digits and a space.
+// checksumSize is the number of hex digits plus a space.
 const checksumSize = 9
 
 // appendRecord appends a record. Its content is JSON on one line.
@@ -33,8 +33,8 @@ type stateContent struct {
 
 var errNoState = errors.New("it is not a state file of botd exchange; give another --state, or move it away to start over")
 
-// parseState parses a state file. A record that a crash truncated can only be the last one: it was
-// never acknowledged and is left out. Damage anywhere else is an error.
+// parseState parses a state file. Only the last record can be truncated by a crash; it was never
+// acknowledged and is ignored. Damage anywhere else is an error.
 func parseState(content []byte) (stateContent, error) {
 	var s stateContent
 	if bytes.HasPrefix(content, []byte("{")) { // versions before 2 wrote only a snapshot
@@ -54,8 +54,8 @@ func parseState(content []byte) (stateContent, error) {
 		case whole && ok:
 			s.changes = append(s.changes, record)
 		case s.snapshot != nil && (!whole || len(rest) == 0 && bytes.IndexByte(line, 0) >= 0):
-			// Truncated; or, after a power failure, long enough but with pages that were never
-			// written.
+			// Either truncated or, after a power failure, complete in length but with pages that
+			// were never written.
 			s.torn = len(lines)
 			return s, nil
 		default:

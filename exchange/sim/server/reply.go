@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// writeTimeout bounds how long a client may take to read its answer.
+// writeTimeout bounds the time in which a client must read its answer.
 const writeTimeout = 30 * time.Second
 
 // reply is one answer, ready to be sent.
@@ -41,7 +41,7 @@ func answered(content any) reply {
 
 // send writes the reply. half truncates its body and closes the connection.
 func (p *reply) send(w http.ResponseWriter, half bool) {
-	// A listener whose connections have no deadlines has none here either.
+	// A listener whose connections do not support deadlines has none here either.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))
 	header := w.Header()
 	header.Set("Content-Type", "application/json")
@@ -55,7 +55,7 @@ func (p *reply) send(w http.ResponseWriter, half bool) {
 	}
 	w.WriteHeader(p.status)
 	if !half {
-		_, _ = w.Write(p.body) // the client is gone; there is nobody to report to
+		_, _ = w.Write(p.body) // the client has disconnected; there is no one to report to
 		return
 	}
 	_, _ = w.Write(p.body[:len(p.body)/2])

@@ -78,7 +78,7 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	p.send(w, h.kind == Truncate)
 }
 
-// indexPath says what this server is and where its description is.
+// indexPath is the path of the index, which describes the server and links to its documentation.
 const indexPath = "/"
 
 func (s *Server) index(r *http.Request) reply {
@@ -92,8 +92,8 @@ func (s *Server) index(r *http.Request) reply {
 	}{"botd exchange: a simulated exchange", documentPath, s.control})
 }
 
-// documentPath serves the interface's own description, olderPath the same for generators that read
-// OpenAPI 3.0 alone.
+// documentPath serves the interface's OpenAPI description, and olderPath the same in OpenAPI 3.0
+// for older generators.
 const (
 	documentPath = "/openapi.json"
 	olderPath    = "/openapi-3.0.json"
@@ -180,7 +180,7 @@ func refusalReply(refusal *exchange.Refusal) reply {
 	return reply{status: refusal.Status, body: wire.EncodeRefusal(refusal)}
 }
 
-// caller is the signer of a request, and when it was signed.
+// caller is the signer of a request and its time of signing.
 type caller struct {
 	key     string
 	stampMS int64
@@ -222,7 +222,7 @@ func (s *Server) authenticate(operation exchange.Operation, r *http.Request, bod
 	return caller{key, stampMS}, nil
 }
 
-// checkTimestamp refuses a timestamp that is outside its window at a time.
+// checkTimestamp refuses a timestamp outside its window.
 func (s *Server) checkTimestamp(operation exchange.Operation, stampMS, nowMS int64) *exchange.Refusal {
 	window := s.clock.windowMS()
 	if stampMS >= nowMS-window && stampMS <= nowMS+window {

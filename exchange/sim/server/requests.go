@@ -12,38 +12,39 @@ import (
 
 const (
 	requestsPath = "/control/v1/requests"
-	maxRequests  = 5_000 // remembered
+	maxRequests  = 5_000 // remembered requests
 	maxBodyShown = 2_048 // bytes of a remembered body
 )
 
-// requestRecord is one request of the interface, as it came, in the order of arrival.
+// requestRecord is one request of the interface as received, in order of arrival.
 type requestRecord struct {
 	ID      int64  `json:"id"`
-	TimeMS  int64  `json:"time"` // the exchange's
+	TimeMS  int64  `json:"time"` // time of the exchange
 	Method  string `json:"method"`
 	Path    string `json:"path"`
 	Query   string `json:"query,omitempty"`
 	Body    string `json:"body,omitempty"`
 	Account string `json:"account,omitempty"` // the key, as sent
-	Status  int    `json:"status"`            // 0: no answer was sent
-	Pending bool   `json:"pending,omitempty"` // it is being answered
-	Fault   string `json:"fault,omitempty"`   // what was done to it
+	Status  int    `json:"status"`            // 0: no answer has been sent
+	Pending bool   `json:"pending,omitempty"` // the answer is pending
+	Fault   string `json:"fault,omitempty"`   // the injected fault
 }
 
-// requests is the journal of what was asked, newest last.
+// requests is the journal of received requests, newest last.
 type requests struct {
 	mu     sync.Mutex // guards all below, and the records
 	last   int64
 	record []*requestRecord
 }
 
-// entry is a request in the journal whose answer is noted later; nil where nobody can ask for it.
+// entry is a request in the journal whose answer is recorded later; nil if the journal is not
+// exposed.
 type entry struct {
 	journal *requests
 	record  *requestRecord
 }
 
-// journal remembers a request that has arrived, where somebody can ask for it.
+// journal records a received request if the control interface can query it.
 func (s *Server) journal(r *http.Request, body []byte) *entry {
 	if !s.control {
 		return nil
@@ -68,7 +69,7 @@ func (j *requests) add(record *requestRecord, nowMS func() int64) {
 	j.record = append(j.record, record)
 }
 
-// answered notes how a request was answered, and the fault that hit it.
+// answered records a request's answer and the fault that affected it.
 func (e *entry) answered(status int, fault string) {
 	if e == nil {
 		return
@@ -84,8 +85,8 @@ func (j *requests) clear() {
 	j.record = nil
 }
 
-// listRequests answers with the requests that pass the filters of the query, oldest first: match (as
-// of faults), account, status, after (an id), limit (the newest so many).
+// listRequests answers with the requests that pass the filters of the query, oldest first: match
+// (as of faults), account, status, after (an id), limit (the newest n).
 func (s *Server) listRequests(r *http.Request, _ []byte) reply {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {

@@ -1,11 +1,10 @@
 // Package server serves the simulated exchange over the signed HTTP interface.
 //
-// A Server owns one sim.Exchange. Every request first brings the exchange to the
-// clock's time; between requests a goroutine of Serve does so whenever something
-// is due, so that conditional orders and funding need no request. With a state
-// file, what an answer reports of an account is on disk before the answer goes
-// out. The control interface, for tests alone, sets prices and the clock and
-// makes requests fail; it is served on loopback addresses only.
+// A Server owns one sim.Exchange. Every request first advances the exchange to the clock's time.
+// Between requests a goroutine of Serve does so whenever something is due, so that conditional
+// orders and funding need no request. With a state file, everything that an answer reports about an
+// account is on disk before the answer is sent. The control interface, for tests only, sets prices
+// and the clock and injects faults; it is served only on loopback addresses.
 package server
 
 import (
@@ -34,17 +33,18 @@ const (
 	stopTimeout       = 5 * time.Second // for requests in flight when Serve ends
 )
 
-// limits of the connections: those of an account's owner are closed for nobody else's.
+// limits bounds the connections. An account owner's connections are never closed to make room for
+// others.
 var limits = inbound.Limits{All: 1024, Unknown: 512}
 
 // Account is a key that may use the exchange. The key is also the account's name there.
 type Account struct {
 	Key, Secret string
-	ReadOnly    bool // refuses every call that changes something
+	ReadOnly    bool // refuses every call that changes state
 }
 
-// Config configures a Server. Exchange or Build is enough; without accounts only the public calls
-// are answered.
+// Config configures a Server. Exchange or Build is enough. Without accounts it answers only the
+// public calls.
 type Config struct {
 	Exchange   *sim.Exchange
 	Build      Build                              // instead of Exchange; required with StatePath
@@ -55,25 +55,25 @@ type Config struct {
 	Budget     int      // requests per second of each key and each address; 0 is unlimited
 	Control    bool     // serve the control interface
 	Variants   []string // NAME[=DURATION], as Variants lists them
-	StatePath  string   // file that keeps the accounts through restarts; empty for none
+	StatePath  string   // file that stores the accounts across restarts; empty for none
 	Log        func(format string, values ...any)
 }
 
-// Build makes the exchange: with sim.Restore from a state, with sim.New when it is nil.
+// Build creates the exchange: with sim.Restore from a state, with sim.New without one.
 type Build func(state []byte) (*sim.Exchange, error)
 
 // Server serves one simulated exchange.
 type Server struct {
-	accountsMu sync.RWMutex        // guards accounts, beside mu when they change
-	accounts   map[string]*Account // replaced, never changed
-	configured map[string]*Account // those of the start
+	accountsMu sync.RWMutex        // guards accounts, together with mu for changes
+	accounts   map[string]*Account // replaced, never modified
+	configured map[string]*Account // initial accounts
 	symbols    symbolTable
 	signer     wire.Signer
 	clock      *clock
 	budget     *budget
 	faults     faults
 	requests   requests
-	build      Build // nil where the exchange was given
+	build      Build // nil if the exchange was passed in
 	newAccount func(key string) sim.AccountConfig
 	control    bool
 	state      stateFile
@@ -84,17 +84,17 @@ type Server struct {
 
 	mu             sync.Mutex // guards all below
 	exchange       *sim.Exchange
-	controlChanges uint64 // how often the control interface changed a price or the clock
+	controlChanges uint64 // number of changes of a price or the clock by the control interface
 	hidden         map[hiddenOrder]int64
 	delisted       map[exchange.SymbolKey]bool
 	variants       variants
-	broken         error // a panic of the exchange: nothing it returns can be trusted
+	broken         error // a panic of the exchange: none of its results can be trusted
 }
 
-// New makes a server and restores the accounts of the state file, if there is one.
+// New creates a server and restores the accounts of the state file, if there is one.
 func New(config Config) (*Server, error) {
 	if config.Budget < 0 {
-		return nil, fmt.Errorf("budget %d is below 0: give requests per second, or 0 for unlimited", config.Budget)
+		return nil, fmt.Errorf("budget %d is below 0: set requests per second, or 0 for unlimited", config.Budget)
 	}
 	if err := config.Signer.Check(); err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func (s *Server) begin(config *Config) (err error) {
 func (s *Server) restore(config *Config) (*sim.Exchange, error) {
 	if config.Build == nil {
 		if config.Exchange == nil || config.StatePath != "" {
-			return nil, errors.New("a server needs an exchange, and one with a state file needs Build to restore it")
+			return nil, errors.New("a server needs an exchange, and with a state file it needs Build to restore it")
 		}
 		return config.Exchange, nil
 	}
@@ -206,7 +206,8 @@ func symbolsOf(x *sim.Exchange) (symbolTable, error) {
 }
 
 // Handler serves the interface, and the control interface if it is configured. Without Serve, time
-// passes only with a request; what was due in between then happens in order, each at its own time.
+// passes only with a request; events that were due in between then happen in order, each at its own
+// time.
 func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serveHTTP) }
 
 // Serve answers requests until the context ends, lets those in flight finish, and returns nil; any
@@ -271,10 +272,10 @@ func (s *Server) runClock(ctx context.Context) error {
 		}
 		timer.Stop()
 		if due {
-			timer.Reset(max(wait, time.Millisecond)) // many moments of a fast clock pass in one step
+			timer.Reset(max(wait, time.Millisecond)) // a fast clock passes many events in one step
 		}
 		if err := s.save(); err != nil {
-			s.log("%v", err) // requests are answered 500 until it can be written
+			s.log("%v", err) // requests are answered with 500 until it can be written
 			timer.Reset(time.Second)
 		}
 	}
@@ -290,8 +291,8 @@ func (s *Server) advance() (wait time.Duration, due bool, err error) {
 	return wait, due, err
 }
 
-// locked brings the exchange to the clock's time and calls do. A panic in there is a broken
-// invariant: it is reported, and no request is answered any more.
+// locked brings the exchange to the clock's time and calls do. A panic inside is a broken
+// invariant: it is reported, and no further request is answered.
 func (s *Server) locked(do func()) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -313,11 +314,11 @@ func (s *Server) locked(do func()) (err error) {
 	return nil
 }
 
-// wakeClock makes runClock check again what is due.
+// wakeClock makes runClock check again for due events.
 func (s *Server) wakeClock() {
 	select {
 	case s.wake <- struct{}{}:
-	default: // it has been woken already
+	default: // a wake-up is already pending
 	}
 }
 

@@ -26,8 +26,8 @@ const (
 	rewriteSuffix = ".rewrite"
 )
 
-// stateFile stores the state on disk: a snapshot and the changes since. Writers queue. A writer
-// whose change was already written by the one before it has nothing to do, so that simultaneous
+// stateFile stores the state on disk: a snapshot and the changes since then. Writers queue. A
+// writer whose change was already written by its predecessor has nothing to do, so simultaneous
 // requests share one write.
 type stateFile struct {
 	path       string // empty: nothing is stored
@@ -51,12 +51,11 @@ type stateFile struct {
 // also a snapshot of everything.
 type changeSource func(all bool) (change, snapshot []byte, newest uint64, err error)
 
-// rewrite is a new file being written. What is written to the old one meanwhile must follow its
+// rewrite is a new file being written. Changes written to the old file meanwhile must follow its
 // snapshot.
 type rewrite struct{ tail []byte }
 
-// open reads the file and locks it for this process. The content is empty when there is no file
-// yet.
+// open reads the file and locks it for this process. The content is empty if there is no file yet.
 func (f *stateFile) open() (content stateContent, err error) {
 	if f.path == "" {
 		return content, nil
@@ -86,7 +85,7 @@ func (f *stateFile) open() (content stateContent, err error) {
 	return content, nil
 }
 
-// restore returns the state that the file holds, nil when there is none yet.
+// restore returns the stored state, or nil if there is none yet.
 func (f *stateFile) restore() ([]byte, error) {
 	content, err := f.open()
 	if err != nil || content.snapshot == nil {
@@ -103,8 +102,8 @@ func restoreError(path string, err error) error {
 	return fmt.Errorf("restore state %s: %w (move it away to start over)", path, err)
 }
 
-// openLocked opens and locks a file; nil when there is none. The lock ends with the process,
-// however it ends.
+// openLocked opens and locks a file, or returns nil if there is none. The lock ends with the
+// process, however it ends.
 func openLocked(path string) (*os.File, error) {
 	for {
 		file, err := private.Open(path, os.O_RDWR)
@@ -132,10 +131,10 @@ func openLocked(path string) (*os.File, error) {
 // ErrBusy means that another process has locked the state file.
 var ErrBusy = errors.New("another exchange uses it: stop that one, or give another --state")
 
-// StateError means that the state file holds no usable state.
+// StateError means that the state file contains no usable state.
 type StateError struct{ Err error }
 
-// Error says what is wrong with the file.
+// Error returns the fault of the file.
 func (e *StateError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
@@ -203,7 +202,7 @@ func (f *stateFile) append(change []byte) error {
 	return nil
 }
 
-// replace replaces the file with one that holds this snapshot.
+// replace replaces the file with one that contains this snapshot.
 func (f *stateFile) replace(snapshot []byte) error {
 	file, err := newStateFile(f.path+newSuffix, snapshot)
 	if err != nil {
@@ -212,12 +211,12 @@ func (f *stateFile) replace(snapshot []byte) error {
 	return f.install(file, len(snapshot))
 }
 
-// finish writes a new file and puts it in the place of the old one.
+// finish completes a new file and moves it to the place of the old one.
 func (f *stateFile) finish(r *rewrite, snapshot []byte) {
 	file, err := newStateFile(f.path+rewriteSuffix, snapshot)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err == nil && f.rewrite != r { // a write failed meanwhile: the next one starts again
+	if err == nil && f.rewrite != r { // a write failed meanwhile: the next one starts over
 		err = errors.Join(os.Remove(file.Name()), file.Close())
 		if err != nil {
 			f.log("state %s: %v", f.path, err)
@@ -235,7 +234,7 @@ func (f *stateFile) finish(r *rewrite, snapshot []byte) {
 		}
 	}
 	f.rewrite = nil
-	if err != nil { // the old file is as good as it was
+	if err != nil { // the old file is still valid
 		f.log("state %s was not rewritten: %v", f.path, err)
 		f.appended = 0 // before the next attempt
 		return
@@ -264,8 +263,8 @@ func newStateFile(path string, snapshot []byte) (*os.File, error) {
 	return file, nil
 }
 
-// install renames a file to the state's name. After a crash at any point either the old or the new
-// file is there, whole.
+// install renames a file to the state's name. After a crash at any point, either the old or the new
+// file exists, complete.
 func (f *stateFile) install(file *os.File, size int) error {
 	if err := os.Rename(file.Name(), f.path); err != nil {
 		return errors.Join(err, file.Close())
@@ -273,14 +272,14 @@ func (f *stateFile) install(file *os.File, size int) error {
 	old := f.file
 	f.file, f.size, f.appended = file, size, 0
 	if old != nil {
-		_ = old.Close() // the new file has everything that was written to it
+		_ = old.Close() // the new file contains everything written to it
 	}
 	err := syncDirectory(filepath.Dir(f.path))
 	f.whole = err == nil
 	return err
 }
 
-// close releases the file; nothing is written any more.
+// close releases the file; nothing is written afterwards.
 func (f *stateFile) close() error {
 	f.group.Wait()
 	f.mu.Lock()

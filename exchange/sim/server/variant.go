@@ -17,15 +17,15 @@ import (
 	"botd/exchange/wire"
 )
 
-// Variant is another legal reading of the interface document, or a habit that venues have.
+// Variant is another legal reading of the interface document, or a common habit of venues.
 type Variant struct {
 	Name     string
 	What     string
-	Duration time.Duration // its default; 0 where it takes none
+	Duration time.Duration // its default; 0 if it takes none
 	rewrite  func(operation exchange.Operation, row map[string]any)
 }
 
-// Variants lists what botd exchange --variant knows.
+// Variants lists the variants of botd exchange --variant.
 func Variants() []Variant {
 	return []Variant{
 		{"history-without-client-id", "the spot order history does not echo client order ids", 0, withoutID(exchange.SpotOrderHistory)},
@@ -49,7 +49,7 @@ func Variants() []Variant {
 
 const everyFifth = 5
 
-// variants are those in force.
+// variants are the active variants.
 type variants struct {
 	rewrites []func(exchange.Operation, map[string]any)
 	named    map[string]time.Duration
@@ -100,7 +100,7 @@ func (v *variants) has(name string) bool {
 	return found
 }
 
-// rewrite writes a reply as the variants say.
+// rewrite rewrites a reply according to the variants.
 func (v *variants) rewrite(r *http.Request, p *reply) {
 	if len(v.named) == 0 {
 		return
@@ -125,7 +125,7 @@ func (v *variants) answer(operation exchange.Operation, body []byte) []byte {
 		return body // cancel-all's NULL
 	}
 	if object, isObject := content.(map[string]any); isObject && v.has("list-envelopes-off") {
-		switch operation { // before the records are written in another way: the envelope is none
+		switch operation { // before other rewrites of the records: a list has no envelope
 		case exchange.SpotTickers:
 			content = object["tickers"]
 		case exchange.SpotWallet:
@@ -216,7 +216,7 @@ func withoutID(operations ...exchange.Operation) func(exchange.Operation, map[st
 	}
 }
 
-// noisy adds what a binary float leaves: one unit in the last place of the double.
+// noisy adds the error of a binary float: one unit in the last place of the double.
 func noisy(operation exchange.Operation, row map[string]any) {
 	if !operation.Signed() {
 		return
@@ -256,7 +256,7 @@ func extraFields(_ exchange.Operation, row map[string]any) {
 	row["Status"], row["STATUS"], row["ID"], row["Filled"], row["note"] = "FILLED", "FILLED", 1, "999999", "x"
 }
 
-// place executes a placement as the variants say. It is called under the server's mutex.
+// place executes a placement according to the variants. The caller holds the server's mutex.
 func (s *Server) place(by caller, request *exchange.Request) (exchange.Answer, error) {
 	v := &s.variants
 	answer, err := s.exchange.Do(by.key, request)
@@ -279,14 +279,14 @@ func (s *Server) place(by caller, request *exchange.Request) (exchange.Answer, e
 	return answer, nil
 }
 
-// forget ends what is remembered of a state that is no more. It is called under the server's mutex.
+// forget clears the memory of a replaced state. The caller holds the server's mutex.
 func (v *variants) forget(placements int) {
 	v.placements, v.version = placements, 0
 	clear(v.positions)
 }
 
-// notePositions remembers what the list of open positions showed when. It is called under the
-// server's mutex, after every change.
+// notePositions records the list of open positions with its time. It is called under the server's
+// mutex, after every change.
 func (v *variants) notePositions(x *sim.Exchange, accounts map[string]*Account) {
 	old := v.named["stale-positions"]
 	if old == 0 || v.version == x.Version() && v.version != 0 {

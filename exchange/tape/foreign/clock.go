@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// timeForms are those of dates; a fraction of the second may follow the seconds of each. A time
+// timeForms are the accepted date formats. A fraction may follow the seconds of each. A time
 // without a zone is UTC.
 var timeForms = []string{
 	time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 -0700", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02",
@@ -28,9 +28,8 @@ func millisecondsOf(text string) (int64, bool) {
 	return 0, false
 }
 
-// unixTime reads a number of seconds, milliseconds, microseconds or nanoseconds since 1970. By its
-// size it is one of them: seconds are between 1973 and the year 5138, the others between 1973 and
-// the year 5138 too.
+// unixTime reads a number of seconds, milliseconds, microseconds or nanoseconds since 1970. Its
+// magnitude determines the unit, for times from 1973 to the year 5138.
 func unixTime(text string) (int64, bool) {
 	const (
 		leastSeconds = 1e8

@@ -9,12 +9,12 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
-// Feather files, version 2, are Arrow's IPC file format: a footer says where the schema and the
-// batches of rows are, and each batch has the buffers of its columns, packed or not. freqtrade and
-// pandas write them, packed with LZ4. Tables, fields and numbers below are those of Arrow's
+// Feather files, version 2, are Arrow's IPC file format: a footer locates the schema and the
+// batches of rows, and each batch contains the buffers of its columns, compressed or not. freqtrade
+// and pandas write them, compressed with LZ4. Tables, fields and numbers below follow Arrow's
 // File.fbs, Message.fbs and Schema.fbs.
 
-// featherMagic begins and ends a file; the footer's length stands before the end.
+// featherMagic begins and ends a file; the footer's length precedes the end.
 var featherMagic = []byte("ARROW1")
 
 const featherTail = 4 + 6
@@ -32,7 +32,8 @@ func root(data []byte) table {
 	return table{flatbuffers.Table{Bytes: data, Pos: flatbuffers.GetUOffsetT(data)}}
 }
 
-// offset is where the table's field begins; 0 for an absent one, which has its default.
+// offset returns the position of the table's field, or 0 for an absent field, which has its
+// default.
 func (t table) offset(field int) flatbuffers.UOffsetT {
 	return flatbuffers.UOffsetT(t.Offset(flatbuffers.VOffsetT(4 + 2*field)))
 }
@@ -45,7 +46,7 @@ func (t table) short(field int, absent int16) int16 {
 
 func (t table) long(field int) int64 { return t.GetInt64Slot(flatbuffers.VOffsetT(4+2*field), 0) }
 
-// table is the table in a field.
+// table returns the table in a field.
 func (t table) table(field int) (inner table, found bool) {
 	o := t.offset(field)
 	if o == 0 {
@@ -54,7 +55,7 @@ func (t table) table(field int) (inner table, found bool) {
 	return table{flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(o + t.Pos)}}, true
 }
 
-// list is the length of the vector in a field, and where its elements begin.
+// list returns the length of the vector in a field and the position of its elements.
 func (t table) list(field int) (length int, begin flatbuffers.UOffsetT) {
 	o := t.offset(field)
 	if o == 0 {

@@ -16,14 +16,14 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// featherColumn is how a column's values are stored.
+// featherColumn describes the storage of a column's values.
 type featherColumn struct {
 	name    string
-	buffers int // of a batch: which values there are, perhaps where each one ends, and the values
+	buffers int // buffers per batch: a validity bitmap, possibly offsets, and the values
 	append  func(rows []byte, from *featherValues, i int) []byte
 }
 
-// The types of Arrow's Schema.fbs that a column of a candle file has.
+// The types of Arrow's Schema.fbs that occur in candle files.
 const (
 	featherNull      = 1
 	featherWhole     = 2
@@ -55,12 +55,12 @@ func featherColumns(schema table) (columns []featherColumn, err error) {
 		columns = append(columns, column)
 	}
 	if !slices.ContainsFunc(columns, func(c featherColumn) bool { return c.buffers > 0 }) {
-		return nil, ErrUnknown // and nothing would bound the number of rows
+		return nil, ErrUnknown // otherwise nothing would bound the number of rows
 	}
 	return columns, nil
 }
 
-// understand sets how the values of a type are appended.
+// understand selects the formatter for the values of a type.
 func (c *featherColumn) understand(kind byte, about table) bool {
 	switch kind {
 	case featherNull:
@@ -141,12 +141,12 @@ func (v *featherValues) take(buffers int, next func() ([]byte, error)) (err erro
 	return nil
 }
 
-// has reports whether there is a value: a bit each, or none where all are there.
+// has reports whether value i is present: one bit per value, or no bits if all are present.
 func (v *featherValues) has(i int) bool { return len(v.present) == 0 || v.present[i/8]>>(i%8)&1 == 1 }
 
 func (v *featherValues) whole(i, size int) int64 { return wholeAt(v.data, i, size) }
 
-// wholeAt is the i-th number of so many bytes, not extended by its sign.
+// wholeAt returns the i-th unsigned number of a given width.
 func wholeAt(data []byte, i, size int) int64 {
 	switch at := data[i*size:]; size {
 	case 1:
@@ -160,8 +160,8 @@ func wholeAt(data []byte, i, size int) int64 {
 	}
 }
 
-// unpack returns a buffer's bytes, at most so many. Before the packed ones stands how many they are;
-// -1 says that they are not packed.
+// unpack returns a buffer's bytes, up to a maximum. A length precedes compressed bytes; -1 means
+// that they are not compressed.
 func unpack(raw []byte, codec byte, most int) ([]byte, error) {
 	const (
 		lz4Frame, zstandard = 0, 1
@@ -189,7 +189,7 @@ func unpack(raw []byte, codec byte, most int) ([]byte, error) {
 	case codec != lz4Frame:
 		return nil, fmt.Errorf("packed in an unknown way (%d)", codec)
 	}
-	var out bytes.Buffer // it grows as bytes come: a size is only a claim
+	var out bytes.Buffer // it grows as bytes arrive, because the stated size may be wrong
 	if n, err := io.Copy(&out, io.LimitReader(lz4.NewReader(bytes.NewReader(raw)), size+1)); err != nil || n != size {
 		return nil, errFeatherCut
 	}

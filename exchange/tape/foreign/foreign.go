@@ -1,11 +1,11 @@
-// Package foreign turns the candle files of other sources into the CSV that package tape parses.
+// Package foreign converts candle files of other sources to the CSV that package tape parses.
 //
-// It reads the layouts of exchanges, data vendors and other trading programs:
-// headers in their words, lines before the header, files without one, newest
-// rows first, times as seconds, milliseconds, micro- or nanoseconds or as dates,
-// other delimiters, JSON, and Arrow's IPC files (feather). It decides by the first rows what stands where and
-// guesses nothing that the prices contradict. Numbers are passed on as they are
-// written, but for the noise of floats. Each line becomes one line, so that errors name the line of the file.
+// It reads the layouts of exchanges, data vendors and other trading programs: headers with their
+// own names, lines before the header, files without one, newest rows first, times as seconds,
+// milliseconds, micro- or nanoseconds or as dates, other delimiters, JSON, and Arrow's IPC files
+// (feather). The first rows determine the meaning of each column, and no guess may contradict the
+// prices. Numbers pass unchanged except for float noise. Each line becomes one line, so errors name
+// the line of the file.
 package foreign
 
 import (
@@ -18,13 +18,13 @@ import (
 	"strings"
 )
 
-// Origin says which line of the file each translated row was.
+// Origin maps translated rows to lines of the file.
 type Origin struct {
 	First int // line of the first row
 	Step  int // to the line of the next row: -1 for a file with its newest row first
 }
 
-// ErrUnknown says that the file has none of the known layouts.
+// ErrUnknown means that the file has none of the known layouts.
 var ErrUnknown = errors.New("the layout of the file is unknown")
 
 // maxFile bounds files that must be in memory as a whole: those with the newest row first, JSON, and feather.
@@ -34,8 +34,8 @@ var errTooLarge = errors.New("more than 2 GiB in a layout that must be read as a
 
 // CSV returns the stream's candles as CSV with package tape's header, oldest first. The reader's
 // buffer must be large enough to show the first rows. columns are the user's names of the columns,
-// from left to right, or empty: they are then found. The stream is where it was, but for a mark of
-// the byte order, when the error is ErrUnknown.
+// from left to right, or empty to detect them. If the error is ErrUnknown, the stream is unread
+// except for a byte order mark.
 func CSV(stream *bufio.Reader, columns string) (io.Reader, Origin, error) {
 	head, err := stream.Peek(stream.Size())
 	if err != nil && err != io.EOF {
@@ -69,7 +69,7 @@ func CSV(stream *bufio.Reader, columns string) (io.Reader, Origin, error) {
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// translate returns the translated rows of a text, of which head is the beginning, or all of it.
+// translate returns the translated rows of a text that begins with head.
 func translate(text io.Reader, head []byte, whole bool, columns string) (io.Reader, Origin, error) {
 	sheet, err := examine(head, whole, columns)
 	if err != nil {
@@ -132,8 +132,8 @@ func (t *translated) Read(into []byte) (int, error) {
 	return n, nil
 }
 
-// row appends the line's candle, as a line. What cannot be read as a time is passed on, without
-// commas, for the parser to refuse.
+// row appends a line's candle as a line. It passes an unreadable time on, without commas, for the
+// parser to refuse.
 func (t *translated) row(out, line []byte) []byte {
 	s := t.sheet
 	if len(bytes.TrimSpace(line)) == 0 {
@@ -154,7 +154,7 @@ func (t *translated) row(out, line []byte) []byte {
 	return append(out, '\n')
 }
 
-// plain removes what would be another column or line.
+// plain removes characters that would start another column or line.
 func plain(text string) string {
 	return strings.NewReplacer(",", " ", "\n", " ", "\r", " ").Replace(text)
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// rowsOfJSON returns the rows of a JSON file as CSV: a list of lists, as freqtrade's files and the
-// answers of exchanges are, or of objects, whose keys then make the header. The list may lie inside
+// rowsOfJSON returns the rows of a JSON file as CSV: a list of lists, as in freqtrade's files and
+// in answers of exchanges, or of objects, whose keys then make the header. The list may lie inside
 // objects, as in {"result": {"list": [...]}}.
 func rowsOfJSON(data []byte) ([]byte, error) {
 	rows, err := listOf(data, 4)
@@ -45,7 +45,7 @@ func rowsOfJSON(data []byte) ([]byte, error) {
 	return out, nil
 }
 
-// valuesOf returns a row's values, of an object those of the keys.
+// valuesOf returns a row's values; for an object, those of the keys.
 func valuesOf(row json.RawMessage, keys []string) (values []json.RawMessage, err error) {
 	if keys == nil {
 		return values, json.Unmarshal(row, &values)
@@ -60,7 +60,7 @@ func valuesOf(row json.RawMessage, keys []string) (values []json.RawMessage, err
 	return values, nil
 }
 
-// listOf finds the list of rows, inside of at most so many objects.
+// listOf finds the list of rows within a maximum number of nested objects.
 func listOf(data []byte, depth int) ([]json.RawMessage, error) {
 	data = bytes.TrimSpace(data)
 	switch {

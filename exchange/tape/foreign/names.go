@@ -6,10 +6,10 @@ import (
 	"unicode"
 )
 
-// column is what a column of a candle file means.
+// column is the meaning of a column of a candle file.
 type column int
 
-// The columns, in the order in which they are written.
+// The columns, in the order of the output.
 const (
 	timeColumn column = iota
 	openColumn
@@ -24,11 +24,11 @@ const (
 	columnEnd
 )
 
-// written are package tape's names.
+// written are package tape's names of the columns.
 var written = [columnEnd]string{"open_time_ms", "open", "high", "low", "close", "volume", "quote_volume", "trades", "taker_buy_base", "taker_buy_quote"}
 
-// names are the words of sources for each column, in lower case without blanks and signs, the
-// better ones first: a file may have a number of seconds beside a date.
+// names lists the names that sources use for each column, in lower case without blanks and signs,
+// preferred names first, because a file may have both a number of seconds and a date.
 var names = [columnEnd][]string{
 	timeColumn: {"opentimems", "opentime", "starttime", "startat", "timestamp", "unix", "unixtimestamp", "unixtime", "ts", "t", "time", "datetime", "date",
 		"candlebegintime", "opentimeutc", "gmttime"},
@@ -43,10 +43,10 @@ var names = [columnEnd][]string{
 	takerQuoteColumn: {"takerbuyquote", "takerbuyquotevolume", "takerbuyquoteassetvolume"},
 }
 
-// quoteAssets are what a file of CryptoDataDownload calls the quote volume: "Volume USDT".
+// quoteAssets are the assets after which CryptoDataDownload names the quote volume: "Volume USDT".
 var quoteAssets = []string{"usd", "usdt", "usdc", "busd", "fdusd", "tusd", "dai", "eur", "gbp", "jpy", "krw"}
 
-// word is a name without signs and blanks, in lower case.
+// word returns a name without signs and blanks, in lower case.
 func word(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -56,8 +56,7 @@ func word(name string) string {
 	}, name)
 }
 
-// headed returns which field each column is, by the names of a header; found is false when it does
-// not name the four prices.
+// headed maps the names of a header to fields. found is false if it lacks any of the four prices.
 func headed(header []string) (at fieldsAt, found bool) {
 	at = noFields
 	words := make([]string, len(header))
@@ -85,7 +84,7 @@ func headed(header []string) (at fieldsAt, found bool) {
 	return at, at[openColumn] >= 0 && at[highColumn] >= 0 && at[lowColumn] >= 0 && at[closeColumn] >= 0
 }
 
-// fieldsAt says which field each column is, counted from 0; -1 for none.
+// fieldsAt maps each field to its column, counted from 0; -1 for none.
 type fieldsAt [columnEnd]int
 
 var noFields = fieldsAt{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1}
@@ -94,7 +93,7 @@ var noFields = fieldsAt{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1}
 const okxFields = 9
 
 // unheaded are the layouts without a header, by the number of fields, in the order in which they
-// are tried: package foreign takes the first that no row contradicts.
+// are tried: the first layout that no row contradicts is used.
 var unheaded = map[int][]fieldsAt{
 	5: {{0, 1, 2, 3, 4, -1, -1, -1, -1, -1}},
 	6: {

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// sheet is what the first rows show of a file.
+// sheet is the layout of a file, as found from its first rows.
 type sheet struct {
 	delimiter   byte
 	begin       int // lines before the first row
 	at          fieldsAt
-	clock       int // field of the time of day beside the date, -1 for none
+	clock       int // field of the time of day, if separate from the date; -1 for none
 	newestFirst bool
 }
 
@@ -25,7 +25,7 @@ const (
 func examine(head []byte, whole bool, columns string) (*sheet, error) {
 	lines := strings.SplitN(string(head), "\n", examinedLines+1)
 	if !whole || len(lines) > examinedLines {
-		lines = lines[:len(lines)-1] // it may be cut, or is the rest
+		lines = lines[:len(lines)-1] // it may be truncated
 	}
 	s := &sheet{delimiter: delimiterOf(lines), clock: -1}
 	rows := make([][]string, len(lines))
@@ -44,7 +44,8 @@ func examine(head []byte, whole bool, columns string) (*sheet, error) {
 	return s, s.withoutHeader(rows)
 }
 
-// delimiterOf returns the sign between the columns: the one that parts most lines into five or more.
+// delimiterOf returns the column delimiter: the character that splits the most lines into five or
+// more fields.
 func delimiterOf(lines []string) (best byte) {
 	most := -1
 	for _, sign := range []byte{',', ';', '\t'} {
@@ -84,7 +85,7 @@ func split(fields []string, line string, delimiter byte) []string {
 	}
 }
 
-// given takes the columns as the user named them.
+// given applies the columns as the user named them.
 func (s *sheet) given(columns string, rows [][]string) error {
 	at, found := headed(strings.Split(columns, ","))
 	if !found || at[timeColumn] < 0 {
@@ -94,8 +95,8 @@ func (s *sheet) given(columns string, rows [][]string) error {
 	return s.settle(rows)
 }
 
-// firstRow finds the first row below the header, and the time where no name says it: Yahoo calls
-// its column "Price", pandas leaves the name of an index empty.
+// firstRow finds the first row below the header, and the time column if its name is unknown: Yahoo
+// names it "Price", and pandas leaves the name of an index empty.
 func (s *sheet) firstRow(rows [][]string) error {
 	if s.at[timeColumn] < 0 {
 		named := map[int]bool{}
@@ -120,7 +121,7 @@ func (s *sheet) firstRow(rows [][]string) error {
 	return s.settle(rows)
 }
 
-// findClock finds a column of the time of day beside that of the date.
+// findClock finds a column for the time of day in addition to the date's.
 func (s *sheet) findClock(rows [][]string, header []string) {
 	for field, name := range header {
 		if (word(name) == "time" || word(name) == "date") && len(rows) > 0 && field < len(rows[0]) && len(header) == len(rows[0]) {
@@ -139,9 +140,9 @@ func (s *sheet) findClock(rows [][]string, header []string) {
 	}
 }
 
-// chooseVolume decides between the volumes of OKX: vol is in contracts for derivatives and in the
-// base asset for spot, volCcy in the base asset for derivatives and in the quote asset, as
-// volCcyQuote, for spot.
+// chooseVolume selects OKX's base volume: vol is in contracts for derivatives and in the base asset
+// for spot; volCcy is in the base asset for derivatives and in the quote asset, like volCcyQuote,
+// for spot.
 func (s *sheet) chooseVolume(rows [][]string, volCcy int) {
 	for _, row := range rows {
 		if quote := s.at[quoteColumn]; quote >= 0 && field(row, volCcy) != field(row, quote) {
@@ -151,7 +152,7 @@ func (s *sheet) chooseVolume(rows [][]string, volCcy int) {
 	}
 }
 
-// withoutHeader takes the first layout of that many fields that no row contradicts.
+// withoutHeader selects the first layout with that number of fields that no row contradicts.
 func (s *sheet) withoutHeader(rows [][]string) error {
 	for s.begin < min(preamble, len(rows)) {
 		if _, ok := millisecondsOf(rows[s.begin][0]); ok {
@@ -164,7 +165,7 @@ func (s *sheet) withoutHeader(rows [][]string) error {
 	}
 	for _, above := range rows[:s.begin] {
 		if len(above) == len(rows[s.begin]) {
-			return ErrUnknown // it is a header, of other things than candles
+			return ErrUnknown // a header of data other than candles
 		}
 	}
 	for _, at := range unheaded[len(rows[s.begin])] {
@@ -182,8 +183,8 @@ func (s *sheet) withoutHeader(rows [][]string) error {
 	return ErrUnknown
 }
 
-// plausible reports whether the prices of all rows are those of candles, and trades are counted in
-// whole numbers.
+// plausible reports whether the prices of all rows can be candles and the trade counts are
+// integers.
 func (s *sheet) plausible(rows [][]string) bool {
 	seen := false
 	for _, row := range rows {
@@ -215,7 +216,7 @@ func (s *sheet) plausible(rows [][]string) bool {
 	return seen
 }
 
-// settle passes over the lines before the first time, and finds the order of the rows.
+// settle skips the lines before the first time and finds the order of the rows.
 func (s *sheet) settle(rows [][]string) error {
 	last := min(len(rows), s.begin+preamble)
 	for ; s.begin < last; s.begin++ {
@@ -253,7 +254,7 @@ func field(row []string, at int) string {
 	return row[at]
 }
 
-// timeText is the row's time as it is written.
+// timeText returns the row's time as written.
 func (s *sheet) timeText(row []string) string {
 	if s.clock >= 0 {
 		return field(row, s.at[timeColumn]) + " " + field(row, s.clock)
@@ -263,8 +264,8 @@ func (s *sheet) timeText(row []string) string {
 
 func (s *sheet) timeOf(row []string) (int64, bool) { return millisecondsOf(s.timeText(row)) }
 
-// number returns a field without the signs that group its digits, with a decimal point, and without
-// the noise of floats. Counts that were saved as floats lose their ".0", and an absent number is empty.
+// number returns a field without thousands separators, with a decimal point, and without float
+// noise. A count saved as a float loses its ".0", and an absent number is empty.
 func (s *sheet) number(row []string, c column) string {
 	text := field(row, s.at[c])
 	switch strings.ToLower(text) {
@@ -289,12 +290,12 @@ func (s *sheet) number(row []string, c column) string {
 	return text
 }
 
-// certainDigits are the significant digits that a float of eight bytes holds of any decimal number.
+// certainDigits is the number of significant decimal digits that an eight-byte float preserves.
 const certainDigits = 15
 
-// meant is the number that a float with its noise stands for, or the text as it is. Yahoo's prices
-// are floats of four bytes, which others widen: 0.083129 becomes 0.08312900364398956; and sums of
-// floats end as 3.3000000000000003.
+// meant returns the number that a noisy float represents, or the text unchanged. Yahoo's prices are
+// four-byte floats, which others widen: 0.083129 becomes 0.08312900364398956; and sums of floats
+// end like 3.3000000000000003.
 func meant(text string) string {
 	number, err := strconv.ParseFloat(text, 64)
 	if err != nil || significant(text) <= certainDigits {
@@ -305,12 +306,12 @@ func meant(text string) string {
 	}
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(number, 'e', certainDigits-1, 64), 64)
 	if short := strconv.FormatFloat(rounded, 'f', -1, 64); err == nil && significant(short) <= certainDigits-3 {
-		return short // three zeros or more in a row before the noise are no chance
+		return short // three or more consecutive zeros before the noise are no coincidence
 	}
 	return text
 }
 
-// significant counts a number's digits from its first to its last that is not zero.
+// significant counts a number's digits from its first to its last nonzero digit.
 func significant(text string) int {
 	mantissa, _, _ := strings.Cut(strings.ToLower(text), "e")
 	return len(strings.Trim(strings.NewReplacer(".", "", "-", "", "+", "").Replace(mantissa), "0"))
