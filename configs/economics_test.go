@@ -112,7 +112,7 @@ func TestStepsOfEntriesAndExitsAreChecked(t *testing.T) {
 		{"R without a stop", "rsi", "targets: [{at: 1R, close: 33%}]", "targets: R is the distance of protect.stop_loss, which is missing"},
 		{"more than all", "rsi", "targets: [{at: 2%, close: 80%}, {at: 4%, close: 40%}]", "targets: the shares add up to 120%"},
 		{"on the losing side", "rsi", "targets: [{at: -2%, close: 50%}]", "targets: -2% is on the losing side"},
-		{"no sign", "rsi", "targets: [{at: 2, close: 50%}]", "\"2\" is no distance"},
+		{"no sign", "rsi", "targets: [{at: 2, close: 50%}]", "\"2\" is not a distance"},
 		{"no share", "rsi", "targets: [{at: 2%}]", "a step has no close"},
 		{"no distance", "rsi", "targets: [{close: 20%}]", "a step has no at"},
 		{"a word of the other list", "rsi", "targets: [{at: 2%, open: 20%}]", "\"open\" is neither at nor close"},

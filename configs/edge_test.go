@@ -69,7 +69,7 @@ func TestAStepIsReadWholeOrRefusedWithItsReason(t *testing.T) {
 		{&targets, true, "{at: 2%, open: 50%}", overlay.Step{}, `: "open" is neither at nor close`},
 		{&targets, true, "{at: [2%], close: 50%}", overlay.Step{}, `: "at" is neither at nor close`},
 		{&targets, true, "50%", overlay.Step{}, "stands where {at: ..., close: ...} is expected"},
-		{&targets, true, "{at: 2, close: 50%}", overlay.Step{}, ": at: \"2\" is no distance"},
+		{&targets, true, "{at: 2, close: 50%}", overlay.Step{}, ": at: \"2\" is not a distance"},
 		{&targets, true, "{at: 2%, close: 0%}", overlay.Step{}, `: close "0%" is not a share above 0 and up to 100%`},
 		{&targets, true, "{at: 2%, close: -1%}", overlay.Step{}, `: close "-1%" is not a share above 0 and up to 100%`},
 		{&targets, true, "{at: 2%, close: 100.000001%}", overlay.Step{}, `: close "100.000001%" is not a share above 0 and up to 100%`},

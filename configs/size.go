@@ -104,7 +104,7 @@ func (r *strategyReader) readQuantity(text string, quantity decimal.Decimal) (pr
 	return problem, hint
 }
 
-// fits reports a price or quantity that botd cannot hold, or that is no multiple of the
+// fits reports a price or quantity that botd cannot hold, or that is not a multiple of the
 // symbol's step, with the nearest that are.
 func (r *strategyReader) fits(text string, value decimal.Decimal, tickName string) (problem, hint string) {
 	if _, err := exchange.AmountFromDecimal(value); err != nil {

@@ -92,7 +92,7 @@ var Table = []Row{
 		pure, "", ""},
 	{"reconcile/ledger", "books money: double entry from the wallets, round trips from the fills",
 		pure, "exchange reconcile/placement", ""},
-	{"reconcile/record", "defines what the journal holds: one envelope, and one payload type for each kind of record",
+	{"reconcile/record", "defines the records of the journal: one envelope, and one payload type for each kind of record",
 		pure, "exchange strategy reconcile/placement reconcile/ledger", ""},
 	{"reconcile/account", "holds an account's journalled state, which changes only by applying records",
 		pure, "exchange strategy reconcile/placement reconcile/ledger reconcile/record internal/freeze", ""},

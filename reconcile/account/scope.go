@@ -43,7 +43,7 @@ func (n ScopeName) strategy(known []Scope) (Scope, error) {
 			names = append(names, k.Strategy)
 		}
 	}
-	return Scope{}, fmt.Errorf("unknown strategy %q (known: %s): nothing was changed", n.Strategy, strings.Join(names, ", "))
+	return Scope{}, fmt.Errorf("there is no strategy %q (there are: %s): nothing was changed", n.Strategy, strings.Join(names, ", "))
 }
 
 func (n ScopeName) symbol(known []Scope) (Scope, error) {

@@ -127,7 +127,7 @@ func TestALockNamesItsHolder(t *testing.T) {
 	if text, err := os.ReadFile(path); err != nil || string(text) != id+"\n" {
 		t.Errorf("want the id alone in it, have %q, %v", text, err)
 	}
-	want := "data directory " + directory + " is in use by another botd (pid " + id + ")\nhint: stop it, or give this one a data_dir of its own"
+	want := "data directory " + directory + " is in use by another botd (pid " + id + ")\nhint: stop it, or use a separate data_dir for this one"
 	if _, err := Lock(directory); !errors.Is(err, ErrLocked) || err.Error() != want {
 		t.Errorf("want %q, have %v", want, err)
 	}

@@ -312,7 +312,7 @@ func TestACopyIsMadeBeforeAnOlderFormatIsWrittenOn(t *testing.T) {
 		path}).exec("UPDATE record SET body = replace(body, 'trend', 'other') WHERE sequence = (SELECT max(sequence) FROM record WHERE body LIKE '%trend%')")
 	name, err := journal.BackupOlder(t.Context(), path, nil)
 	if failure.CodeOf(err) != failure.IO || name != "" || !strings.Contains(err.Error(),
-		"hint: make room, or mend what botd journal verify says; nothing was changed") {
+		"hint: make room, or fix the problems that botd journal verify reports; nothing was changed") {
 		t.Errorf("of one that is not sound: want none, and what to do, have %q, %v", name, err)
 	}
 	if _, err := journal.Migrate(t.Context(), path, nil, false); failure.CodeOf(err) != failure.IO {

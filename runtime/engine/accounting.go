@@ -13,57 +13,57 @@ import (
 	"botd/reconcile/record"
 )
 
-// Bounds of the ledger's questions.
+// Bounds of the ledger's reads.
 const (
 	closedPage    = 100    // ended positions, a page
 	maxClosed     = 1_000  // ended positions, all pages
 	tradesPage    = 1_000  // executions of one order
-	moneyGiveUpMS = 60_000 // what ended and is not reported for so long is booked without; what is unknown is not awaited longer
-	starvedMS     = 60_000 // a market that never stands still is read apart from the rounds
-	maxBetween    = 11     // answers while an unstable reading is completed
-	unstableTries = 10     // so often such a reading is put off because not all of it is explained
+	moneyGiveUpMS = 60_000 // an ended position or order that is not reported for this long is booked without it; uncertain ones are not awaited longer
+	starvedMS     = 60_000 // a market that is never stable is read outside the rounds
+	maxBetween    = 11     // answers that may arrive while an unstable reading is completed
+	unstableTries = 10     // maximum number of times such a reading is postponed because it is not fully explained
 )
 
-// accounting books what the exchange reports of the account's money.
+// accounting books the exchange's reports of the account's money.
 type accounting struct {
 	*base
 	alarms        *alarms
 	limits        *limits
-	futures, spot bookkeeping // how far the ledger has got
+	futures, spot bookkeeping // progress of the ledger
 }
 
-// bookkeeping is how far the ledger has got with one market.
+// bookkeeping is the ledger's progress in one market.
 type bookkeeping struct {
 	last     ledger.Reading // the newest
-	sinceMS  int64          // since when it has been the same
-	tradedMS int64          // when a fill was last learned of
-	lackMS   int64          // since when the exchange reports less than it should; 0 for never
-	due      bool           // it shows something that is not booked yet
-	dueMS    int64          // since when; 0 while it does not
+	sinceMS  int64          // start of the time for which it has been the same
+	tradedMS int64          // time at which a fill was last learned
+	lackMS   int64          // start of the time for which the exchange reports less than it should; 0 for never
+	due      bool           // it contains something unbooked
+	dueMS    int64          // start of that time; 0 while it does not
 
-	flow     exchange.Amount // USDT that seems to have moved in or out since the last posting
-	reading  ledger.Reading  // being completed by questions
-	unstable bool            // it was not seen to stand still: it is booked if all of it is explained
-	between  int             // of an unstable reading: how many answers are in
-	refused  int             // so many in a row were not all explained
-	pending  int             // for so many answers
+	flow     exchange.Amount // USDT that apparently moved in or out since the last posting
+	reading  ledger.Reading  // being completed by further reads
+	unstable bool            // it was not confirmed as consistent: it is booked if all of it is explained
+	between  int             // of an unstable reading: number of answers received
+	refused  int             // number of consecutive readings that were not fully explained
+	pending  int             // number of pending answers
 	failed   bool
 	ended    []ledger.Position
-	found    int64 // base units of executions found, of those wanted
+	found    int64 // base units of executions found so far
 	wanted   int64
 }
 
-// ready reports whether a reading is to be booked and no answer is waited for.
+// ready reports whether a reading is to be booked and no answer is pending.
 func (m *bookkeeping) ready() bool { return m.due && m.pending == 0 }
 
-// ready reports whether a market's reading is.
+// ready reports whether a market's reading is to be booked.
 func (a *accounting) ready() bool { return a.futures.ready() || a.spot.ready() }
 
-// observe takes what a round read of the money into the ledger. Wallet and
-// positions are read one after the other, and replicas may be old: a reading is
-// booked when a later one shows the same, which began as long as a read may be old
-// after it, and after the last fill was learned of. What is there at first is taken over at once, before anything is
-// traded. In a backtest all is read at one moment.
+// observe passes a round's reads of the money to the ledger. Wallet and positions are read one
+// after the other, and replicas may be old: a reading is booked once a later one shows the same,
+// which began at least the maximum age of a read after it, and after the last known fill. The
+// initial balances are taken over at once, before anything is traded. In a backtest everything is
+// read at the same moment.
 func (a *accounting) observe(snapshot *reconcile.Snapshot) {
 	if !a.config.Ledger || a.journalErr != nil {
 		return
@@ -82,7 +82,7 @@ func (a *accounting) take(m *bookkeeping, r ledger.Reading, beganMS int64) {
 	}
 	m.last = r
 	m.due, m.flow = a.book.Ledger().Due(&r), exchange.Amount{}
-	if m.due && a.book.Ledger().Opened(r.Market) { // what the first reading shows was there before
+	if m.due && a.book.Ledger().Opened(r.Market) { // the content of the first reading was there before
 		m.flow = a.book.Ledger().Flow(a.book.Ledger().Lines(&r), r.Market, ledger.FuturesAsset)
 	}
 	if !m.due {
@@ -104,20 +104,21 @@ func (a *accounting) take(m *bookkeeping, r ledger.Reading, beganMS int64) {
 	a.complete(m)
 }
 
-// unresolved reports whether it is not known what became of an order of a market, and a minute is not over.
+// unresolved reports whether the outcome of an order in a market is unknown and less than a minute
+// has passed.
 func (a *accounting) unresolved(market exchange.Market) bool {
 	return slices.ContainsFunc(a.book.InFlight(), func(p *account.Placement) bool {
 		return p.State().Unresolved() && p.Order().Market == market && a.nowMS-p.SentMS() < moneyGiveUpMS
 	})
 }
 
-// liveIn reports whether an order of botd's stands in a market, or may stand there: what it has filled since may be
-// in the positions of a reading and not in its wallet, and is not booked yet.
+// liveIn reports whether an order of botd's is, or may be, open in a market: its later fills may be
+// in a reading's positions but not in its wallet, and are not booked yet.
 func (a *accounting) liveIn(market exchange.Market) bool {
 	return slices.ContainsFunc(a.book.Live(), func(p *account.Placement) bool { return p.Order().Market == market })
 }
 
-// traded notes when a fill was learned of.
+// traded records when a fill was learned.
 func (a *accounting) traded(p *account.Placement) {
 	m := &a.futures
 	if p.Order().Market == exchange.Spot {
@@ -126,8 +127,8 @@ func (a *accounting) traded(p *account.Placement) {
 	m.tradedMS = a.nowMS
 }
 
-// differs reports whether a position the exchange reports is not the one the fills
-// make: one of them is old, or a fill is not known yet, and the wallet may have it.
+// differs reports whether the exchange's position differs from the fills: one of them is old, or a
+// fill is unknown, which the wallet may include.
 func (a *accounting) differs(market exchange.Market) bool {
 	return slices.ContainsFunc(a.book.Symbols(), func(t *reconcile.SymbolState) bool {
 		residual, _ := t.Residual()
@@ -135,9 +136,9 @@ func (a *accounting) differs(market exchange.Market) bool {
 	})
 }
 
-// takeBetween takes what an unstable reading asks for, one after the other: positions,
-// the account, and positions again. When they are the same the account is of the
-// same moment, else these are the first ones.
+// takeBetween applies the reads for an unstable reading, one after the other: positions, the
+// account, and positions again. If both positions are the same, the account is of the same moment;
+// otherwise the second ones start over.
 func (a *accounting) takeBetween(m *bookkeeping, answer *exchange.Answer) {
 	m.between++
 	if m.between%2 == 0 {
@@ -156,7 +157,7 @@ func (a *accounting) takeBetween(m *bookkeeping, answer *exchange.Answer) {
 	}
 }
 
-// complete asks for what a reading lacks.
+// complete requests the missing parts of a reading.
 func (a *accounting) complete(m *bookkeeping) {
 	m.ended, m.found, m.wanted = nil, 0, 0
 	if m.reading.Market == exchange.Futures && a.book.Ledger().WantsClosed(&m.reading) {
@@ -182,12 +183,12 @@ func (a *accounting) askFor(m *bookkeeping, p purpose, request exchange.Request)
 	a.ask(p, PriorityMarket, request)
 }
 
-// askEnded asks for a page of the positions that ended, newest first.
+// askEnded requests a page of the ended positions, newest first.
 func (a *accounting) askEnded(m *bookkeeping) {
 	a.askFor(m, purpose{kind: callEnded}, exchange.Request{Operation: exchange.FuturesPositionsHistory, Offset: len(m.ended), Limit: closedPage})
 }
 
-// takeAnswer takes the answer to a question of the ledger's.
+// takeAnswer applies the answer to one of the ledger's reads.
 func (a *accounting) takeAnswer(p purpose, event *EventAnswer) {
 	m := &a.futures
 	if p.kind == callExecutions {
@@ -210,15 +211,15 @@ func (a *accounting) takeAnswer(p purpose, event *EventAnswer) {
 	}
 }
 
-// ofExecutions reports whether the exchange refuses to say what one order has executed, as of a symbol that is delisted: they
-// are lacking, and the money of all other symbols is booked.
+// ofExecutions reports whether the exchange refuses to report an order's executions, for example of
+// a delisted symbol: they stay missing, and the money of all other symbols is booked.
 func ofExecutions(p *purpose, err error) bool {
 	var refusal *exchange.Refusal
 	return p.kind == callExecutions && errors.As(err, &refusal) && !ofAccount(refusal)
 }
 
-// takeEnded takes a page of the positions that ended, and asks for the next one
-// while none of them is booked already.
+// takeEnded applies a page of the ended positions and requests the next one while none of them has
+// been booked.
 func (a *accounting) takeEnded(m *bookkeeping, page []exchange.Position) {
 	booked := false
 	for i := range page {
@@ -230,7 +231,7 @@ func (a *accounting) takeEnded(m *bookkeeping, page []exchange.Position) {
 	}
 }
 
-// takeExecutions takes those of one order that are not booked, oldest first.
+// takeExecutions applies the unbooked executions of one order, oldest first.
 func (a *accounting) takeExecutions(m *bookkeeping, p purpose, trades []exchange.UserTrade) {
 	trades = slices.SortedFunc(slices.Values(trades), func(x, y exchange.UserTrade) int { return cmp.Compare(x.ID, y.ID) })
 	for _, o := range a.book.Ledger().WantsTrades() {
@@ -253,8 +254,8 @@ func (a *accounting) takeExecutions(m *bookkeeping, p purpose, trades []exchange
 	}
 }
 
-// post books a reading whose questions are answered, unless the exchange
-// does not report all of it yet: then the next round asks again, for a minute.
+// post books a complete reading unless the exchange does not report everything yet: then the next
+// round reads again, for up to a minute.
 func (a *accounting) post(m *bookkeeping) {
 	whole := m.found >= m.wanted
 	if m.reading.Market == exchange.Futures {
@@ -269,14 +270,14 @@ func (a *accounting) post(m *bookkeeping) {
 		}
 	}
 	if !m.unstable && !m.reading.Same(&m.last) {
-		return // it moved on while questions were out
+		return // it changed while reads were pending
 	}
 	m.reading.Partial, m.reading.Unstable = !whole, m.unstable
 	slices.SortFunc(m.reading.Trades, func(x, y ledger.Trade) int { return cmp.Compare(x.ID, y.ID) })
 	posting := &ledger.Posting{Reading: m.reading, Lines: a.book.Ledger().Lines(&m.reading)}
 	plausible := !m.unstable || a.book.Ledger().Plausible(&m.reading, posting.Lines)
 	if m.lackMS, m.dueMS = 0, 0; !plausible && m.refused < unstableTries {
-		m.refused++ // it may be of different moments: the next one decides
+		m.refused++ // it may mix different moments: the next one decides
 		return
 	}
 	m.due, m.refused = false, 0
@@ -295,13 +296,13 @@ func (a *accounting) post(m *bookkeeping) {
 	}
 }
 
-// flow is what seems to have moved into the account from outside, or out of it, and is not
-// booked yet: no gain and no loss.
+// flow returns the unbooked amount that apparently moved into or out of the account: neither a gain
+// nor a loss.
 func (a *accounting) flow() exchange.Amount { return a.futures.flow.Add(a.spot.flow) }
 
-// fromOutside is the part of the futures wallet's change that came from outside, or went there, and is not booked yet.
-// While it is not known what became of an order, or the fills do not explain a position, a change is not taken to
-// come from outside: what is not known may have made it.
+// fromOutside returns the unbooked part of the futures wallet's change that is an external
+// transfer. While an order's outcome is unknown or the fills do not explain a position, a change
+// does not count as external, because the unknown may have caused it.
 func (a *accounting) fromOutside() exchange.Amount {
 	if a.differs(exchange.Futures) || slices.ContainsFunc(a.book.InFlight(), func(p *account.Placement) bool {
 		return p.State().Unresolved() && p.Order().Market == exchange.Futures
@@ -311,8 +312,8 @@ func (a *accounting) fromOutside() exchange.Amount {
 	return a.futures.flow
 }
 
-// transferred takes what a posting says came from outside, or went there: the equity that losses
-// are measured from moves with it.
+// transferred applies the external transfers of a posting: the equity from which losses are
+// measured moves with them.
 func (a *accounting) transferred(m *bookkeeping, posting *ledger.Posting, amount exchange.Amount) {
 	m.flow = exchange.Amount{}
 	for i := range posting.Lines {
@@ -330,7 +331,7 @@ func (a *accounting) transferred(m *bookkeeping, posting *ledger.Posting, amount
 		return
 	}
 	a.limits.shift(m.reading.Market, amount)
-	if w := a.book.Watch(""); m.reading.Market == exchange.Futures && w.Known() { // no result counts it
+	if w := a.book.Watch(""); m.reading.Market == exchange.Futures && w.Known() { // no result includes it
 		a.record(record.Record{Body: record.Accounted{Wallet: w.Wallet().Add(amount), Losses: w.Losses(), Keeps: true}})
 	}
 }

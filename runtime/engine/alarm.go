@@ -9,15 +9,15 @@ import (
 	"botd/reconcile/record"
 )
 
-// overdueMS is how long after its fence an unknown may stay undecided before its
+// overdueMS is the time after its fence for which an uncertain order may stay undecided before its
 // strategy halts (case 24).
 const overdueMS = 120_000
 
-// alarms halt what needs a person, and say what keeps openings back.
+// alarms halt whatever needs a person, and report what blocks openings.
 type alarms struct{ *base }
 
-// guardOverdue halts a strategy whose unknown placement could not be decided for
-// two minutes after its fence: no valid snapshot was to be had (case 24).
+// guardOverdue halts a strategy whose uncertain placement could not be decided for two minutes
+// after its fence, because there was no valid snapshot (case 24).
 func (a *alarms) guardOverdue() {
 	for _, leg := range a.legs {
 		p := a.book.Overdue(leg.symbol.Key(), a.nowMS, overdueMS)
@@ -30,9 +30,9 @@ func (a *alarms) guardOverdue() {
 	}
 }
 
-// guardPrefix stands the account down when another instance, or an old backup, trades
-// under our prefix (case 15): the halt's record names the order. Under a halt that is
-// in force already a person is notified too, once.
+// guardPrefix stands the account down when another instance, or an old backup, trades under botd's
+// prefix (case 15): the halt's record names the order. If a halt is already in force, a person is
+// notified once.
 func (a *alarms) guardPrefix() {
 	id := a.book.ForeignPrefix()
 	if id == "" {
@@ -53,8 +53,8 @@ func (a *alarms) guardPrefix() {
 	a.note("", nil, NoteHalt{Why: why})
 }
 
-// guardUnknownOrders quarantines the symbols whose history shows an order the journal
-// does not know: unlike an open one it is not found again.
+// guardUnknownOrders quarantines the symbols whose history shows an order that the journal does not
+// know: unlike an open order, it is not found again.
 func (a *alarms) guardUnknownOrders() {
 	for _, symbol := range a.book.Symbols() {
 		if symbol.UnknownEnded == "" || symbol.Quarantine() != "" {
@@ -66,8 +66,8 @@ func (a *alarms) guardUnknownOrders() {
 	}
 }
 
-// watchForeign reports when orders that botd did not make begin to hold openings of a
-// symbol back, and when none does any more.
+// watchForeign reports when foreign orders begin to block a symbol's openings, and when none does
+// any longer.
 func (a *alarms) watchForeign() {
 	for _, symbol := range a.book.Symbols() {
 		o := a.book.ForeignOpening(symbol)
@@ -82,8 +82,7 @@ func (a *alarms) watchForeign() {
 	}
 }
 
-// watchContradicted reports when a list begins to contradict botd's own fills, and when
-// that is over.
+// watchContradicted reports when a list begins to contradict botd's own fills, and when that ends.
 func (a *alarms) watchContradicted() {
 	for _, symbol := range a.book.Symbols() {
 		if (symbol.Contradicted != "") == symbol.ContradictedNoted {

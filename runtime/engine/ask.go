@@ -10,18 +10,18 @@ import (
 	"botd/strategy"
 )
 
-// Bounds of a question to a strategy.
+// Bounds of a call to a strategy.
 const (
-	DefaultDeadlineMS = 2_000          // of an answer
-	candleDeadlineMS  = 2              // and for each candle that it brings
-	askedAtOnce       = 500            // candles of one question
-	askAgainMS        = 1_000          // after a strategy's process has ended; doubled each time
-	askAgainMostMS    = 5 * 60_000     // at most
-	answersWellMS     = 10 * 60 * 1000 // since the last end: the wait is short again
+	DefaultDeadlineMS = 2_000          // for an answer
+	candleDeadlineMS  = 2              // plus this for each candle in the call
+	askedAtOnce       = 500            // candles per call
+	askAgainMS        = 1_000          // wait after a strategy's process has ended; doubled each time
+	askAgainMostMS    = 5 * 60_000     // maximum wait
+	answersWellMS     = 10 * 60 * 1000 // time since the last end after which the wait is short again
 )
 
-// Ask is a question to a strategy. The driver has somebody else answer it, by one
-// EventDecision in its own time: the engine waits for nothing.
+// Ask is a call to a strategy. The driver has another goroutine perform it and returns one
+// EventDecision; the engine does not wait.
 type Ask struct {
 	ID       int64
 	Name     string
@@ -29,13 +29,13 @@ type Ask struct {
 	Task     strategy.Task
 }
 
-// EndedStrategy is a strategy that is not asked any more: it was replaced or removed.
+// EndedStrategy is a strategy that is no longer called because it was replaced or removed.
 type EndedStrategy struct {
 	Name     string
 	Strategy strategy.Strategy
 }
 
-// EventDecision brings what a strategy returned.
+// EventDecision delivers a strategy's result.
 type EventDecision struct {
 	AskID  int64
 	Result strategy.Result
@@ -43,30 +43,30 @@ type EventDecision struct {
 
 func (*EventDecision) event() {}
 
-// question is what a strategy is asked, and what it is to be asked next.
+// question is the current call to a strategy and the inputs of the next one.
 type question struct {
-	id       int64 // under way; 0 for none
-	answered int64 // the newest that was answered
-	dueMS    int64 // when it must be answered; never while none is under way, or nobody waits for the answer
-	retryMS  int64 // when a strategy that lost its state is asked again; never while that is not due
+	id       int64 // call in progress; 0 for none
+	answered int64 // the newest answered call
+	dueMS    int64 // deadline of the answer; never if no call is in progress or the answer is not awaited
+	retryMS  int64 // time of the next call after a strategy lost its state; never if none is due
 
-	givenMS int64 // the opening of the newest candle given
-	fresh   bool  // it must start over
-	atMS    int64 // a decision is due at this nominal time; 0 for none
+	givenMS int64 // open time of the newest candle passed on
+	fresh   bool  // the strategy must start over
+	atMS    int64 // nominal time of a due decision; 0 for none
 	taken   int   // candles since the last decision in force
-	events  int64 // how many the strategy has seen when it answers
-	heldMS  int64 // up to this candle no decision is asked for: it was held before the strategy began
+	events  int64 // number of events that the strategy has received when it answers
+	heldMS  int64 // no decision is requested up to this candle, which preceded the strategy
 
 	conditions []strategy.Condition // of the last answer
-	hung       string               // why the strategy does not answer; empty while it does
+	hung       string               // reason why the strategy does not answer; empty while it does
 	hungMS     int64
-	ends       int // of its process, without ten sound minutes in between
+	ends       int // ends of its process without ten sound minutes in between
 	endedMS    int64
 }
 
 func newQuestion() question { return question{dueMS: never, retryMS: never, fresh: true} }
 
-// run asks a strategy at a nominal time.
+// run calls a strategy at a nominal time.
 func (t *tick) run(leg *leg, nominalMS int64) {
 	if !t.config.Offload {
 		t.decideNow(leg, nominalMS)
@@ -79,9 +79,9 @@ func (t *tick) run(leg *leg, nominalMS int64) {
 	t.inquire(leg)
 }
 
-// decideAgain asks a strategy at once, since its plan counts on what did not come about:
-// an opening that is absent, or a position that a person has closed and armed again. Until it has
-// decided nothing opens by the old plan.
+// decideAgain calls a strategy at once because its plan relies on something that did not happen: an
+// opening that is absent, or a position that a person closed before rearming. Until it has decided,
+// nothing opens under the old plan.
 func (t *tick) decideAgain(leg *leg) {
 	if leg.config.Removed || leg.failed != "" || leg.state.Plan().Target.Sign() == 0 {
 		return
@@ -102,16 +102,16 @@ func (t *tick) decideNow(leg *leg, nominalMS int64) {
 	}
 }
 
-// inquireRead asks a strategy what waited for its account to be read.
+// inquireRead calls a strategy that was waiting for its account to be read.
 func (t *tick) inquireRead(leg *leg) {
 	if t.config.Offload {
 		t.inquire(leg)
 	}
 }
 
-// inquire asks a strategy what it is to be asked, unless it is thinking still, or has nothing to
-// think about. Before the account was read it would decide on a position of nothing that may be
-// none: what is held from before the start. A round that reads it is due then.
+// inquire calls a strategy unless it is still busy or has nothing to do. Before the account is
+// read, a decision would assume no position, although one may exist from before the start. A round
+// that reads the account is then due.
 func (t *tick) inquire(leg *leg) {
 	q := &leg.question
 	if !leg.symbol.Read {
@@ -134,7 +134,7 @@ func (t *tick) inquire(leg *leg) {
 	t.out.Asks = append(t.out.Asks, Ask{ID: q.id, Name: leg.config.Name, Strategy: leg.config.Strategy, Task: task})
 }
 
-// task is the next question to a strategy.
+// task returns the next task of a strategy.
 func (t *tick) task(leg *leg) strategy.Task {
 	q, s := &leg.question, leg.series
 	from, warmup := 0, leg.config.Strategy.Warmup()
@@ -173,13 +173,13 @@ func (leg *leg) deadlineMS() int64 {
 	return DefaultDeadlineMS
 }
 
-// answered takes what a strategy returned. A decision by candles to which newer ones have come
-// is superseded: the next answer follows at once. A halt does not touch a plan, only what it may
+// answered applies a strategy's result. A decision from candles is superseded if newer ones have
+// arrived: the next answer follows at once. A halt does not change a plan, only the orders it may
 // send; while botd stops, no plan changes.
 func (t *tick) answered(event *EventDecision) {
 	leg := t.legAsked(event.AskID)
 	if leg == nil {
-		return // the strategy was replaced or removed meanwhile
+		return // the strategy has been replaced or removed meanwhile
 	}
 	q, result := &leg.question, &event.Result
 	late := q.dueMS == never
@@ -203,7 +203,7 @@ func (t *tick) answered(event *EventDecision) {
 	switch {
 	case !result.Decided || superseded:
 	case late:
-		q.atMS = t.nowMS // it decided on what was true too long ago
+		q.atMS = t.nowMS // its inputs were too old
 	default:
 		q.conditions, leg.plan, leg.events = result.Conditions, result.Plan, q.events
 		t.takeDecision(leg)
@@ -211,7 +211,7 @@ func (t *tick) answered(event *EventDecision) {
 	t.inquire(leg)
 }
 
-// takeDecision puts a decision in force, as far as it is not too old to enter.
+// takeDecision puts a decision in force unless it is too old to enter.
 func (t *tick) takeDecision(leg *leg) {
 	before, taken := leg.state.Plan().Target, leg.question.taken
 	leg.question.taken = 0
@@ -221,7 +221,7 @@ func (t *tick) takeDecision(leg *leg) {
 	}
 }
 
-// decided takes what the strategy decided. A plan that changes nothing ends here.
+// decided applies a strategy's decision. A plan that changes nothing ends here.
 func (t *tick) decided(leg *leg) {
 	if t.config.Rehearse {
 		return
@@ -232,9 +232,9 @@ func (t *tick) decided(leg *leg) {
 	t.putInForce(leg, true)
 }
 
-// putInForce takes the new plan and what it remembers; asked says whether that came of the strategy.
+// putInForce applies the new plan and its memory. asked is true if the strategy decided it.
 func (t *tick) putInForce(leg *leg, asked bool) {
-	// In the journal it would bring every start down: it is derived again there.
+	// In the journal it would fail every start: there it is derived again.
 	covered := leg.state.Covers(&leg.plan)
 	why := leg.plan.WordsOutOfBounds()
 	if why == "" && !covered {
@@ -258,13 +258,13 @@ func (t *tick) putInForce(leg *leg, asked bool) {
 	if !covered {
 		t.adopt(leg)
 	}
-	if asked { // an exit that follows the price asks for nothing, and that is no decision to hold nothing
+	if asked { // an exit that follows the price sets no target, which is not a decision to hold nothing
 		t.reenter(leg)
 	}
 }
 
-// remember journals what the strategy remembers, and, where it was asked, that it has seen what
-// happened: one record.
+// remember journals a strategy's memory and, if it was called, the number of events it has
+// received, in one record.
 func (t *tick) remember(leg *leg, memory strategy.Memory, changed, asked bool) {
 	events, missed, _ := leg.state.Events()
 	seen := int64(0)
@@ -276,7 +276,7 @@ func (t *tick) remember(leg *leg, memory strategy.Memory, changed, asked bool) {
 	}
 }
 
-// adopt puts the new plan in force, journalled, and asks for a round.
+// adopt puts the new plan in force, journals it, and requests a round.
 func (t *tick) adopt(leg *leg) {
 	merged := leg.state.ClonePlan()
 	merged.Merge(&leg.plan)
@@ -288,7 +288,7 @@ func (t *tick) adopt(leg *leg) {
 	t.roundMS, leg.plannedMS, leg.planned = t.nowMS, t.nowMS, planned
 }
 
-// legAsked is the strategy that a question under way is for.
+// legAsked returns the strategy of the call in progress.
 func (t *tick) legAsked(id int64) *leg {
 	for _, leg := range t.legs {
 		if leg.question.id == id {
@@ -298,8 +298,8 @@ func (t *tick) legAsked(id int64) *leg {
 	return nil
 }
 
-// overdue declares the strategies hung whose answers are, and has strategies asked again whose
-// processes have ended.
+// overdue declares strategies with overdue answers hung, and calls strategies again whose processes
+// have ended.
 func (t *tick) overdue() {
 	for _, leg := range t.legs {
 		q := &leg.question
@@ -315,8 +315,8 @@ func (t *tick) overdue() {
 	}
 }
 
-// lost has a strategy start over whose process has ended: with all candles that are held, and a
-// decision when it has seen them.
+// lost restarts a strategy whose process has ended: with all available candles, and a decision
+// after them.
 func (t *tick) lost(leg *leg, cause string) {
 	q := &leg.question
 	if q.ends++; t.nowMS-q.endedMS > answersWellMS {
@@ -329,7 +329,7 @@ func (t *tick) lost(leg *leg, cause string) {
 	t.hang(leg, cause)
 }
 
-// begin has a strategy see all candles that are held, before it decides.
+// begin passes all available candles to a strategy before it decides.
 func (t *tick) begin(leg *leg) {
 	q := &leg.question
 	if q.givenMS, leg.seen = 0, 0; leg.series.end > 0 {
@@ -342,14 +342,14 @@ func (t *tick) begin(leg *leg) {
 func (t *tick) hang(leg *leg, why string) {
 	q := &leg.question
 	if q.hung != "" {
-		return // the first cause is the one to look for
+		return // the first cause is the relevant one
 	}
 	q.hung, q.hungMS = why, t.nowMS
 	t.note(leg.config.Name, leg.config.Symbol, NoteHung{Why: why})
 	t.soon()
 }
 
-// answersAgain ends that a strategy is hung.
+// answersAgain ends a strategy's hung state.
 func (t *tick) answersAgain(leg *leg) {
 	q := &leg.question
 	if q.hung == "" {
@@ -360,7 +360,7 @@ func (t *tick) answersAgain(leg *leg) {
 	t.soon()
 }
 
-// withdraw has a strategy asked no more: it was replaced or removed.
+// withdraw stops calling a strategy that was replaced or removed.
 func (t *tick) withdraw(leg *leg) {
 	if t.config.Offload && !leg.config.Removed {
 		t.out.Ended = append(t.out.Ended, EndedStrategy{leg.config.Name, leg.config.Strategy})
@@ -368,10 +368,10 @@ func (t *tick) withdraw(leg *leg) {
 	leg.question = newQuestion()
 }
 
-// askMS is when a question is overdue, or due again.
+// askMS returns when a call is overdue, or due again.
 func (leg *leg) askMS() int64 { return min(leg.question.dueMS, leg.question.retryMS) }
 
-// hungWayOut says what ends that a strategy is hung.
+// hungWayOut describes how a hung strategy recovers.
 func (leg *leg) hungWayOut() string {
 	way := "it is asked again when it returns, with the candles it has missed"
 	if leg.question.ends > 0 {

@@ -13,30 +13,30 @@ import (
 	"botd/reconcile/placement"
 )
 
-// How soon an intent that the exchange refused is sent again: after the first, doubled
-// with each refusal by the same code, up to the longest.
+// The time after which a refused intent is sent again: the first wait, doubled with each refusal by
+// the same code, up to the longest.
 const (
 	firstReduceMS   = 1_000 // stops, exits, cancels
 	longestReduceMS = 60_000
 	firstOpenMS     = 5_000 // openings, leverage
 	longestOpenMS   = 300_000
 	longestClockMS  = 15_000 // the clock is read again meanwhile
-	firstKeyMS      = 30_000 // an opening under a key that is not accepted: a person mends that
+	firstKeyMS      = 30_000 // an opening under a key that is not accepted: a person has to fix it
 )
 
-// Bounds of what is remembered of refusals.
+// Bounds of the remembered refusals.
 const (
 	mostAtOnce       = 8       // refusals of an intent at one moment of a backtest
-	declaredAfter    = 3       // refusals in a row until an intent is declared refused
-	unprotectedAfter = 2       // until a position whose stop it is counts as unprotected
-	currentMS        = 30_000  // what was not derived for longer is not wanted now
-	forgetBackoffMS  = 600_000 // what was not derived for so long starts over
-	maxCodes         = 16      // codes counted apart
+	declaredAfter    = 3       // consecutive refusals until an intent is declared refused
+	unprotectedAfter = 2       // refusals until a position whose stop is refused counts as unprotected
+	currentMS        = 30_000  // an intent not derived for longer is currently not desired
+	forgetBackoffMS  = 600_000 // an intent not derived for this long starts over
+	maxCodes         = 16      // codes counted separately
 	maxVenueText     = 200     // bytes of the exchange's text
 )
 
-// attempt identifies an intent across rounds. An exit at market in the name of a stop is
-// another intent than the stop.
+// attempt identifies an intent across rounds. A market exit in place of a stop is a different
+// intent from the stop.
 type attempt struct {
 	strategy string
 	symbol   exchange.SymbolKey
@@ -57,21 +57,21 @@ func attemptAt(p *account.Placement) attempt {
 	return attempt{p.Strategy(), p.Symbol(), p.Purpose(), p.Key(), p.Order().Type}
 }
 
-// backoff is how often the exchange refused an intent in a row, and until when it waits.
+// backoff holds the consecutive refusals of an intent by the exchange, and the end of its wait.
 type backoff struct {
 	attempt
 	refused   int
 	codes     map[int]int // refusals by code
 	why       string      // the newest: code and text
-	sinceMS   int64       // the first of them
+	sinceMS   int64       // time of the first refusal
 	lastMS    int64
 	untilMS   int64
-	derivedMS int64 // when it was last wanted
+	derivedMS int64 // when it was last derived
 	noted     bool
 }
 
-// backoffs keep intents back that the exchange refuses, longer each time: protection and
-// exits up to a minute, openings up to five.
+// backoffs hold intents that the exchange refuses, longer each time: protection and exits up to a
+// minute, openings up to five.
 type backoffs struct {
 	*base
 	all  []*backoff // in the order of their first refusal
@@ -91,7 +91,7 @@ func (b *backoffs) of(a attempt) *backoff {
 	return nil
 }
 
-// holds reports whether an intent waits, and notes that it is wanted.
+// holds reports whether an intent waits, and records that it was derived.
 func (b *backoffs) holds(intent *reconcile.Intent) bool {
 	if b.saleRefused(intent) {
 		return true
@@ -104,8 +104,9 @@ func (b *backoffs) holds(intent *reconcile.Intent) bool {
 	return b.nowMS < one.untilMS
 }
 
-// saleRefused reports whether on spot the exchange has just refused another sale at once of the same position: the plan's exit,
-// or the one in place of a stop. It may have executed it, which a read shows a moment later.
+// saleRefused reports whether, on spot, the exchange has just refused another immediate sale of the
+// same position: the plan's exit, or the one in place of a stop. It may have executed that sale,
+// which a read shows a moment later.
 func (b *backoffs) saleRefused(intent *reconcile.Intent) bool {
 	this := attemptOf(intent)
 	return this.sellsAtOnce() && slices.ContainsFunc(b.all, func(one *backoff) bool {
@@ -113,21 +114,21 @@ func (b *backoffs) saleRefused(intent *reconcile.Intent) bool {
 	})
 }
 
-// sellsAtOnce reports whether an intent is an exit on spot, for whatever reason.
+// sellsAtOnce reports whether an intent is a spot exit, whatever its reason.
 func (a *attempt) sellsAtOnce() bool {
 	return a.symbol.Market == exchange.Spot && a.kind == exchange.Limit && (a.purpose == placement.Exit || a.purpose == placement.StopLoss)
 }
 
-// refused counts a refusal. In a backtest time is that of candles, and nothing waits but what is
-// refused again and again at one moment: on spot, where a cancel frees the asset after a delay.
+// refused counts a refusal. In a backtest, time is candle time, and only an intent that is refused
+// repeatedly at the same moment waits: on spot, where a cancel frees the asset after a delay.
 func (b *backoffs) refused(a attempt, code int, text string, unauthorized bool) {
 	if !b.config.Feed || b.spins(a) {
 		b.count(a, code, text, unauthorized, b.nowMS)
 	}
 }
 
-// restore takes what the exchange refused before this start, as the journal has it: a process that
-// is started again and again sends no more than one that runs.
+// restore loads the refusals from before this start from the journal: a process that restarts
+// repeatedly sends no more orders than one that keeps running.
 func (b *backoffs) restore() {
 	for _, r := range b.book.Refusals() {
 		if b.config.Feed || b.nowMS-r.LastMS > forgetBackoffMS {
@@ -139,7 +140,7 @@ func (b *backoffs) restore() {
 	}
 }
 
-// count takes a refusal of a moment.
+// count adds a refusal at a time.
 func (b *backoffs) count(a attempt, code int, text string, unauthorized bool, atMS int64) {
 	one := b.of(a)
 	if one == nil {
@@ -147,7 +148,7 @@ func (b *backoffs) count(a attempt, code int, text string, unauthorized bool, at
 		b.all = append(b.all, one)
 	}
 	if len(one.codes) >= maxCodes && one.codes[code] == 0 {
-		code = 0 // whoever makes up codes is counted as one
+		code = 0 // arbitrary codes are counted as one
 	}
 	one.refused++
 	one.codes[code]++
@@ -173,12 +174,12 @@ func (b *backoffs) spins(a attempt) bool {
 	return b.spin.count > mostAtOnce
 }
 
-// refusedBy counts a refusal that answers a call; another error is none.
+// refusedBy counts a refusal that answers a call. Other errors are not refusals.
 func (b *backoffs) refusedBy(a attempt, refusal *exchange.Refusal) {
 	b.refused(a, refusal.Code, refusal.Message, refusal.Unauthorized())
 }
 
-// taken forgets what the exchange has taken.
+// taken forgets the refusals of an intent that the exchange has accepted.
 func (b *backoffs) taken(a attempt) {
 	b.all = slices.DeleteFunc(b.all, func(one *backoff) bool {
 		if one.attempt != a {
@@ -189,8 +190,8 @@ func (b *backoffs) taken(a attempt) {
 	})
 }
 
-// settled counts what became of a placement after the exchange had taken it. A postOnly
-// order that would have matched is rejected for its price, and rests by itself.
+// settled counts the final state of a placement that the exchange had accepted. A postOnly order
+// that would have matched is rejected for its price and waits on its own.
 func (b *backoffs) settled(p *account.Placement) {
 	switch p.State() {
 	case placement.Working, placement.Filled:
@@ -202,8 +203,8 @@ func (b *backoffs) settled(p *account.Placement) {
 	}
 }
 
-// accepted forgets the refusals of an intent of which an order stands, or stood until botd canceled it. An older one stands beside
-// those that are refused.
+// accepted forgets the refusals of an intent whose order rests, or rested until botd canceled it.
+// An older order may coexist with refused ones.
 func (b *backoffs) accepted(p *account.Placement) {
 	if len(b.all) == 0 {
 		return
@@ -213,8 +214,8 @@ func (b *backoffs) accepted(p *account.Placement) {
 	}
 }
 
-// exitFromMS is when an exit of a spot position that waits is sent again, or a stop that is in its
-// way is canceled again; 0 when neither waits. Until then stops may hold the asset.
+// exitFromMS returns when a waiting spot exit is sent again, or a blocking stop is canceled again;
+// 0 if neither waits. Until then stops may hold the asset.
 func (b *backoffs) exitFromMS(leg *leg) int64 {
 	for _, one := range b.all {
 		if one.strategy == leg.config.Name && one.symbol == leg.symbol.Key() && b.nowMS < one.untilMS &&
@@ -235,8 +236,8 @@ func (b *backoffs) cancelsStop(one *backoff) bool {
 	return p != nil && p.Purpose() == placement.StopLoss
 }
 
-// readAgain has what the exchange refused of a symbol that could not be read sent as after a first refusal, since it
-// can be read again: not sooner, since what was read then may be older. How often it was refused still counts.
+// readAgain resets the waits of a symbol that can be read again to that of a first refusal: not
+// shorter, because the earlier read may be older. The refusal counts stay.
 func (b *backoffs) readAgain(key exchange.SymbolKey) {
 	for _, one := range b.all {
 		if one.symbol == key {
@@ -245,7 +246,7 @@ func (b *backoffs) readAgain(key exchange.SymbolKey) {
 	}
 }
 
-// nextMS is when the next of the intents that are wanted may be sent again; never for none.
+// nextMS returns when the next desired intent may be sent again; never for none.
 func (b *backoffs) nextMS() int64 {
 	next := int64(never)
 	for _, one := range b.all {
@@ -256,7 +257,7 @@ func (b *backoffs) nextMS() int64 {
 	return next
 }
 
-// watch forgets what is not wanted any more, and notes what begins and ends.
+// watch forgets intents that are no longer desired, and reports refusals that begin and end.
 func (b *backoffs) watch() {
 	b.all = slices.DeleteFunc(b.all, func(one *backoff) bool {
 		symbol := b.book.Symbol(one.symbol)
@@ -289,14 +290,14 @@ func (b *backoffs) over(one *backoff) {
 	}
 }
 
-// declares reports whether an intent is declared refused. A stop's refusal is part of
-// its position's state: unprotected.
+// declares reports whether an intent is declared refused. A stop's refusal is part of its
+// position's state instead: unprotected.
 func (b *backoffs) declares(one *backoff) bool {
 	return one.refused >= declaredAfter && b.nowMS-one.derivedMS <= currentMS && one.purpose != placement.StopLoss
 }
 
-// stopRefused returns the stop of a symbol, or the exit in its place, that the exchange
-// refused most recently; nil when it refused none often enough.
+// stopRefused returns a symbol's stop, or the exit in its place, that the exchange refused most
+// recently, or nil if it refused none often enough.
 func (b *backoffs) stopRefused(key exchange.SymbolKey) (newest *backoff) {
 	for _, one := range b.all {
 		if one.symbol == key && one.purpose == placement.StopLoss && one.refused >= unprotectedAfter && (newest == nil || one.lastMS > newest.lastMS) {
@@ -306,8 +307,8 @@ func (b *backoffs) stopRefused(key exchange.SymbolKey) (newest *backoff) {
 	return newest
 }
 
-// reason is what an intent that is wanted now is refused with, and when it is sent again;
-// empty when it is not.
+// reason returns why a currently desired intent is refused and when it is sent again, or an empty
+// string.
 func (b *backoffs) reason(a attempt) string {
 	if one := b.of(a); one != nil {
 		return b.text(one)
@@ -315,7 +316,7 @@ func (b *backoffs) reason(a attempt) string {
 	return ""
 }
 
-// exitReason is why the exit of a strategy's position waits; empty when it does not.
+// exitReason returns why the exit of a strategy's position waits, or an empty string.
 func (b *backoffs) exitReason(leg *leg) string {
 	for _, one := range b.all {
 		if one.strategy == leg.config.Name && one.symbol == leg.symbol.Key() && one.purpose == placement.Exit {
@@ -330,11 +331,11 @@ func (b *backoffs) text(one *backoff) string {
 	if one.refused > 1 {
 		times = fmt.Sprintf("%d times in a row", one.refused)
 	}
-	return fmt.Sprintf("the exchange refuses the %s, %s: %s; tried again at %s", one.name(), times, one.why,
+	return fmt.Sprintf("the exchange refuses the %s, %s: %s; retried at %s", one.name(), times, one.why,
 		time.UnixMilli(one.untilMS).UTC().Format("15:04:05"))
 }
 
-// name is what is refused, in words.
+// name describes the refused intent.
 func (a *attempt) name() string {
 	switch {
 	case a.purpose == placement.StopLoss && (a.kind == exchange.MarketOrder || a.kind == exchange.Limit):
@@ -368,7 +369,7 @@ func venueText(code int, text string) string {
 	return fmt.Sprintf("%d %s", code, text)
 }
 
-// declared is why an intent of a strategy is declared refused; empty when none is.
+// declared returns why an intent of a strategy is declared refused, or an empty string.
 func (b *backoffs) declared(strategy string) string {
 	for _, one := range b.all {
 		if one.strategy == strategy && b.declares(one) {

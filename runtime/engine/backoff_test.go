@@ -46,7 +46,7 @@ func TestAStopThatIsRefusedIsTriedSeldomAndThePositionIsDeclaredUnprotected(t *t
 			w.network = refuses(conditional)
 			w.pass(10_000)
 			state := w.wantState("unprotected")
-			for _, part := range []string{"1117", "stop orders", "tried again"} {
+			for _, part := range []string{"1117", "stop orders", "retried"} {
 				if !strings.Contains(state.Cause, part) {
 					t.Errorf("the cause: want %q in it, have %q", part, state.Cause)
 				}

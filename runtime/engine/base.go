@@ -10,38 +10,38 @@ import (
 	"botd/reconcile/placement"
 )
 
-// base is what every part of the engine works on: the configuration, the book, the
-// strategies, when something is due, and the outbox of the event under way.
+// base is the shared state of the engine's parts: the configuration, the book, the strategies, the
+// agenda, and the outbox of the current event.
 type base struct {
 	*outbox
 	agenda
-	config  Config // Limits are those in force
+	config  Config // Limits are the limits in force
 	legs    []*leg // sorted by name
 	on      map[exchange.SymbolKey]*leg
 	count   [exchange.Spot + 1]int // of legs by market
 	started bool
 	startMS int64
-	measure func(what Measured, strategy string) (done func()) // nil: nobody looks at the clock
+	measure func(what Measured, strategy string) (done func()) // nil: nothing is measured
 }
 
-// agenda is when something is due; never when it is not.
+// agenda holds the due times; never if nothing is due.
 type agenda struct {
 	roundMS     int64 // the next round
-	replaceMS   int64 // what takes the place of stops that were canceled
-	emergencyMS int64 // a halt beside a round that hangs
+	replaceMS   int64 // replacement of stops that were canceled
+	emergencyMS int64 // a halt alongside a round that hangs
 	rulesMS     int64 // the next read of the symbols' rules
-	forbiddenMS int64 // when these last refused what reduces or protects; 0 for never
+	forbiddenMS int64 // time of the last refusal of a reducing or protecting order by the rules; 0 for never
 }
 
 // settleBounds are the venue's bounds.
 func (b *base) settleBounds() *placement.Settle { settle := b.book.Settle(); return &settle }
 
-// soon asks for a round while something is in flight.
+// soon requests a round while something is in flight.
 func (b *base) soon() { b.roundMS = min(b.roundMS, b.nowMS+b.config.BusyRoundMS) }
 
 func (b *base) trades(market exchange.Market) bool { return b.count[market] > 0 }
 
-// enlist puts a leg among the others, and delist takes it out.
+// enlist adds a leg to the others, and delist removes it.
 func (b *base) enlist(added *leg) {
 	i, _ := slices.BinarySearchFunc(b.legs, added.config.Name, func(leg *leg, name string) int { return strings.Compare(leg.config.Name, name) })
 	b.legs = slices.Insert(b.legs, i, added)
@@ -65,7 +65,7 @@ func (b *base) legNamed(name string) *leg {
 	return b.legs[i]
 }
 
-// configured is the run of a strategy that the configuration has.
+// configured returns the leg of a configured strategy.
 func (b *base) configured(name string) *leg {
 	if leg := b.legNamed(name); leg != nil && !leg.config.Removed {
 		return leg
@@ -73,7 +73,7 @@ func (b *base) configured(name string) *leg {
 	return nil
 }
 
-// noStrategy is the error of a name that no configured strategy has.
+// noStrategy returns the error for a name that no configured strategy has.
 func (b *base) noStrategy(name string) error {
 	var names []string
 	for _, leg := range b.legs {
@@ -84,7 +84,7 @@ func (b *base) noStrategy(name string) error {
 	return fmt.Errorf("there is no strategy %q (there are: %s): nothing was changed", name, strings.Join(names, ", "))
 }
 
-// legOn is the strategy that trades a symbol.
+// legOn returns the strategy that trades a symbol.
 func (b *base) legOn(key exchange.SymbolKey) *leg { return b.on[key] }
 
 func (b *base) symbolOf(key exchange.SymbolKey) *exchange.Symbol {
@@ -94,7 +94,7 @@ func (b *base) symbolOf(key exchange.SymbolKey) *exchange.Symbol {
 	return b.book.Symbol(key).Rules
 }
 
-// errorText is an error for a note: short, and never with a secret in it.
+// errorText returns an error's text for a note: short, and without secrets.
 func errorText(err error) string {
 	var refusal *exchange.Refusal
 	if errors.As(err, &refusal) {

@@ -8,43 +8,43 @@ import (
 	"botd/reconcile/account"
 )
 
-// When failing reads keep openings back (cases 23 and 44).
+// Bounds beyond which failing reads block openings (cases 23 and 44).
 const (
 	blindAfterMS = 30_000 // without a read
 	blindAfter   = 3      // failed rounds in a row
-	promptMS     = 1_000  // how long a round waits for a read that did not take longer before
-	patienceMS   = 10_000 // how long it waits for any
-	standstillMS = 1_000  // how much later a wake may come before the process counts as having stood still
+	promptMS     = 1_000  // time for which a round waits for a read that has been fast
+	patienceMS   = 10_000 // time for which it waits for any read
+	standstillMS = 1_000  // delay of a wake from which the process counts as having stopped
 )
 
-// readHealth knows what of the exchange can be read. A failing read concerns what it is about
-// and nothing more: a symbol, a market, or the account.
+// readHealth tracks which parts of the exchange can be read. A failing read affects only its own
+// domain: a symbol, a market, or the account.
 type readHealth struct {
 	*base
 	backoffs  *backoffs
-	readingMS int64     // when the round under way began; never between rounds
-	endedMS   int64     // when the last round ended that read anything
-	soundMS   int64     // when the last complete round ended
-	failed    int       // rounds in a row that were not complete
-	domains   []*domain // those whose reads fail, sorted by key
+	readingMS int64     // begin of the current round; never between rounds
+	endedMS   int64     // end of the last round that read anything
+	soundMS   int64     // end of the last complete round
+	failed    int       // consecutive incomplete rounds
+	domains   []*domain // domains with failing reads, sorted by key
 }
 
-// domain is a failure domain whose reads fail.
+// domain is a failure domain with failing reads.
 type domain struct {
 	key    exchange.SymbolKey // zero: the account; without a name: a market
-	failed int                // rounds in a row
-	seenMS int64              // when it was last read
+	failed int                // consecutive failed rounds
+	seenMS int64              // time of the last successful read
 	cause  string             // of the newest failure
 	blind  bool               // reported
 }
 
-// failure is a read of a round that failed, and what it is about.
+// failure is a failed read of a round and its domain.
 type failure struct {
 	of  exchange.SymbolKey
 	err error
 }
 
-// symbolwide reports whether the domain is one symbol: the rest of the account is read.
+// symbolwide reports whether the domain is one symbol, so that the rest of the account can be read.
 func (d *domain) symbolwide() bool { return d.key.Name != "" }
 
 func (d *domain) covers(key exchange.SymbolKey) bool {
@@ -61,14 +61,14 @@ func (d *domain) text() string {
 	return "orders and positions of " + d.key.Market.String()
 }
 
-// blinded reports whether a domain's reads have failed for so long that nothing may open
-// in it: three rounds in a row, or 30 s.
+// blinded reports whether a domain's reads have failed for so long that nothing may open in it:
+// three rounds in a row, or 30 s.
 func (s *readHealth) blinded(d *domain) bool {
 	return d.failed >= blindAfter || s.nowMS-d.seenMS > blindAfterMS
 }
 
-// Blind reports whether reads that concern a symbol have failed for so long that nothing
-// may open on it, also while a round hangs.
+// Blind reports whether reads required for a symbol have failed for so long that nothing may open
+// on it, even while a round hangs.
 func (s *readHealth) Blind(key exchange.SymbolKey) bool {
 	return s.hangs() || slices.ContainsFunc(s.domains, func(d *domain) bool { return d.covers(key) && s.blinded(d) })
 }
@@ -80,7 +80,7 @@ func (s *readHealth) blindWide() bool {
 
 func (s *readHealth) hangs() bool { return s.nowMS-s.readingMS > blindAfterMS }
 
-// failing returns how many rounds in a row could not read what concerns a symbol.
+// failing returns the number of consecutive rounds that failed to read a symbol's data.
 func (s *readHealth) failing(key exchange.SymbolKey) (rounds int) {
 	for _, d := range s.domains {
 		if d.covers(key) {
@@ -90,12 +90,12 @@ func (s *readHealth) failing(key exchange.SymbolKey) (rounds int) {
 	return rounds
 }
 
-// incomplete reports whether something that concerns a symbol could not be read in the newest round.
+// incomplete reports whether some of a symbol's data could not be read in the newest round.
 func (s *readHealth) incomplete(key exchange.SymbolKey) bool {
 	return slices.ContainsFunc(s.domains, func(d *domain) bool { return d.covers(key) })
 }
 
-// worst returns how many rounds in a row some domain could not be read.
+// worst returns the highest number of consecutive failed rounds of any domain.
 func (s *readHealth) worst() (rounds int) {
 	for _, d := range s.domains {
 		rounds = max(rounds, d.failed)
@@ -103,8 +103,8 @@ func (s *readHealth) worst() (rounds int) {
 	return rounds
 }
 
-// take counts what a round could not read. What neither failed in it nor is late was read,
-// where the round got so far. A late read is no failure yet; that it lasts counts.
+// take counts a round's failed reads. Everything that neither failed nor is late counts as read, as
+// far as the round got. A late read is not a failure yet, but its duration counts.
 func (s *readHealth) take(failures, late []failure, finished bool) {
 	for _, f := range failures {
 		s.failedOn(f)
@@ -118,7 +118,7 @@ func (s *readHealth) take(failures, late []failure, finished bool) {
 			return false
 		}
 		if d.symbolwide() && slices.ContainsFunc(missing, func(f failure) bool { return f.of.Name == "" && f.of.Market == d.key.Market }) {
-			return false // its own calls were perhaps not made
+			return false // its own calls may not have been made
 		}
 		if d.blind {
 			s.noteBlind(d, true)
@@ -138,7 +138,7 @@ func (s *readHealth) take(failures, late []failure, finished bool) {
 	}
 }
 
-// domain returns the domain of a read that is missing.
+// domain returns the domain of a missing read.
 func (s *readHealth) domain(f failure) *domain {
 	i, found := slices.BinarySearchFunc(s.domains, f.of, func(d *domain, key exchange.SymbolKey) int { return d.key.Compare(key) })
 	if !found {
@@ -150,7 +150,7 @@ func (s *readHealth) domain(f failure) *domain {
 func (s *readHealth) failedOn(f failure) {
 	d := s.domain(f)
 	d.failed, d.cause = d.failed+1, errorText(f.err)
-	if d.failed <= blindAfter || !d.symbolwide() { // one that lasts is a declared state: its rounds are not logged one by one
+	if d.failed <= blindAfter || !d.symbolwide() { // a lasting one is a declared state: its rounds are not logged individually
 		s.note("", s.rulesOf(d), NoteFetchFailed{d.text(), f.err, d.failed})
 	}
 }
@@ -176,7 +176,7 @@ func (s *readHealth) rulesOf(d *domain) *exchange.Symbol {
 	return nil
 }
 
-// degraded lists what is blind.
+// degraded lists the blind domains.
 func (s *readHealth) degraded() (all []Degraded) {
 	if s.hangs() && s.worst() == 0 {
 		all = append(all, Degraded{State: "blind", Cause: "no answer for 30 s", SinceMS: cmp.Or(s.soundMS, s.readingMS), WayOut: wayOutBlind})
@@ -194,15 +194,15 @@ func (s *readHealth) degraded() (all []Degraded) {
 	return all
 }
 
-// What ends blindness.
+// How blindness ends.
 const (
 	wayOutBlind       = "ends with the first complete round, tried every few seconds; meanwhile nothing opens, stops stay on the exchange"
-	wayOutBlindSymbol = "ends when the symbol can be read again, tried with every round; meanwhile nothing opens on it, exits and stops go on as far as " +
+	wayOutBlindSymbol = "ends when the symbol can be read again, tried with every round; meanwhile nothing opens on it, exits and stops continue as far as " +
 		"its position is read; if the symbol is delisted, remove its strategy"
 )
 
-// cause returns why a symbol could not be read in the newest round, and when it was read
-// last; empty where it was read.
+// cause returns why a symbol could not be read in the newest round and when it was last read, or an
+// empty string if it was read.
 func (s *readHealth) cause(key exchange.SymbolKey) (why string, seenMS int64) {
 	for _, d := range s.domains {
 		if d.covers(key) {

@@ -7,8 +7,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// A fifth of the placements unknown trips the breaker too, once there were
-// enough of them for a share to mean something.
+// The breaker also trips if a fifth of the placements are uncertain, once there are enough of them
+// for a share to be meaningful.
 const (
 	unknownShare = 5  // one in
 	shareAtLeast = 10 // placements
@@ -17,11 +17,11 @@ const (
 // breaker pauses openings after too many lost answers.
 type breaker struct {
 	*base
-	breaking bool // it was tripped, and its end is not reported yet
+	breaking bool // it has tripped, and its end has not been reported yet
 }
 
-// guardBreaker trips the account's breaker when too much was unknown, or too
-// much ended without a fill (cases 25 and 26), and reports when it has ended.
+// guardBreaker trips the account's breaker if too many placements lost their answer or ended
+// without a fill (cases 25 and 26), and reports its end.
 func (b *breaker) guardBreaker() {
 	config := &b.config.Breaker
 	if config.Unknowns == 0 {
@@ -40,7 +40,7 @@ func (b *breaker) guardBreaker() {
 		b.trip(fmt.Sprintf("%d of %d placements within %d min lost their answer: more than a fifth", unknown, sent, config.WithinMS/60_000), config.PauseMS)
 	case config.EmptyEndings > 0 && empty >= config.EmptyEndings:
 		if !b.trip(fmt.Sprintf("%d placements in a row ended without a fill", empty), config.EmptyPauseMS) {
-			return // a longer pause is in force: it is checked when that has ended, not with every wake until then
+			return // a longer pause is in force: the check repeats at its end, not with every wake until then
 		}
 		if !b.config.Feed {
 			b.rulesMS = b.nowMS // the rules may have changed
@@ -49,15 +49,14 @@ func (b *breaker) guardBreaker() {
 	}
 }
 
-// rateLimited trips the breaker after a placement was answered by "too many requests" (case 4).
+// rateLimited trips the breaker after a placement was answered with "too many requests" (case 4).
 func (b *breaker) rateLimited() {
 	if b.config.Breaker.Unknowns != 0 {
 		b.trip("a placement was rate limited", cmp.Or(b.config.Breaker.EmptyPauseMS, 45_000))
 	}
 }
 
-// trip pauses openings for a while, and reports whether it did; a longer pause in
-// force stays.
+// trip pauses openings for a while and reports whether it did; a longer pause in force stays.
 func (b *breaker) trip(why string, pauseMS int64) bool {
 	until := b.nowMS + pauseMS
 	if until <= b.book.Breaker().UntilMS {

@@ -4,7 +4,7 @@ import (
 	"botd/exchange"
 )
 
-// poll asks for the candles that are due, and each minute for the symbols' rules.
+// poll requests the due candles and, each minute, the symbols' rules.
 func (m *market) poll() {
 	for _, s := range m.series {
 		if s.pollMS <= m.nowMS && !s.asking {
@@ -17,7 +17,7 @@ func (m *market) poll() {
 	}
 }
 
-// pollSeries asks for what closed since the newest candle held, or for the warm-up.
+// pollSeries requests the candles closed since the newest stored one, or those for the warm-up.
 func (m *market) pollSeries(s *series) {
 	s.asking, s.pollMS = true, never
 	from := s.interval.OpenOf(m.nowMS) - int64(s.warmup+1)*int64(s.interval)
@@ -37,7 +37,7 @@ func (m *market) pollSeries(s *series) {
 	m.ask(purpose{kind: callCandles, series: s}, PriorityMarket, request)
 }
 
-// takePolled takes a poll's answer: the closed candles not held yet.
+// takePolled applies a poll's answer: the new closed candles.
 func (m *market) takePolled(s *series, event *EventAnswer) {
 	s.asking = false
 	if event.Err != nil || event.Answer.Candles == nil {
@@ -50,7 +50,7 @@ func (m *market) takePolled(s *series, event *EventAnswer) {
 	taken, full := m.takeClosed(s, event.Answer.Candles)
 	next := s.interval.OpenOf(m.nowMS-m.config.CloseLagMS) + int64(s.interval) + m.config.CloseLagMS
 	if full {
-		s.pollMS = m.nowMS // the answer was a full page: more is waiting
+		s.pollMS = m.nowMS // the answer was a full page: there is more
 		return
 	}
 	m.watchFrozen(s)
@@ -68,7 +68,7 @@ func (m *market) takePolled(s *series, event *EventAnswer) {
 	s.begun = true
 }
 
-// takeClosed appends what is closed and new, and reports whether the page was full.
+// takeClosed appends the new closed candles and reports whether the page was full.
 func (m *market) takeClosed(s *series, answer *exchange.Candles) (taken int, full bool) {
 	polled := &exchange.Candles{Interval: s.interval}
 	if state := s.state(); state != nil {
@@ -103,7 +103,7 @@ func (m *market) takeClosed(s *series, answer *exchange.Candles) (taken int, ful
 	return taken, answer.Len() >= limit
 }
 
-// takeCandlePrice takes the newest candle; the price of a ticker that is newer stays.
+// takeCandlePrice applies the newest candle's price unless a ticker's price is newer.
 func (m *market) takeCandlePrice(s *series) {
 	state := s.state()
 	if state == nil {
@@ -117,8 +117,8 @@ func (m *market) takeCandlePrice(s *series) {
 	}
 }
 
-// follow asks each strategy at every candle of an answer, and notes since when it has
-// had its target, so that an entry decided long ago is not made late.
+// follow calls each strategy at every candle of an answer and records since when it has had its
+// target, so that an old entry decision is not executed late.
 func (m *market) follow(s *series) {
 	nominal := s.candles.CloseMS(s.end - 1)
 	for _, leg := range s.legs {
@@ -132,8 +132,8 @@ func (m *market) follow(s *series) {
 	}
 }
 
-// caughtUp ends a poll's catch-up: of the plans that were followed only the last
-// counts; exits stand, entries older than one interval lapse.
+// caughtUp ends a poll's catch-up: only the last of the followed plans takes effect; exits stay,
+// and entries older than one interval lapse.
 func (m *market) caughtUp(s *series, taken int) {
 	nominal := s.candles.CloseMS(s.end - 1)
 	if taken > 1 && s.begun {
@@ -159,11 +159,11 @@ func (m *market) caughtUp(s *series, taken int) {
 		m.tick.lapse(leg, before, taken, nominal)
 	}
 	for _, leg := range s.readers {
-		m.tick.inquireRead(leg) // it may have waited for these
+		m.tick.inquireRead(leg) // it may have been waiting for these
 	}
 }
 
-// takeCandles takes candles the driver feeds: the columns are the tape's own.
+// takeCandles applies candles fed by the driver: the columns belong to the tape.
 func (m *market) takeCandles(event *EventCandles) {
 	for _, s := range m.series {
 		if s.key != event.Series || s.interval != event.Candles.Interval {
@@ -190,12 +190,12 @@ func (m *market) takeOne(s *series, i int) {
 			m.tick.candle(leg, &candle, i+1)
 		}
 	}
-	if !m.config.Quiet && candle.OpenMS+2*int64(s.interval)+m.config.CloseLagMS > m.nowMS { // those of the warm-up are no news
+	if !m.config.Quiet && candle.OpenMS+2*int64(s.interval)+m.config.CloseLagMS > m.nowMS { // warm-up candles are not reported
 		m.note("", s.symbol, NoteCandle{candle})
 	}
 }
 
-// ticked asks the strategies that decide once per closed candle.
+// ticked calls the strategies that decide once per closed candle.
 func (m *market) ticked(s *series, taken int) {
 	if taken == 0 {
 		return

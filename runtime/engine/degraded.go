@@ -11,23 +11,23 @@ import (
 	"botd/reconcile/record"
 )
 
-// Degraded is a declared state in which something does not open, or nothing.
+// Degraded is a declared state in which some or all openings are blocked.
 type Degraded struct {
 	State         string // blind, breaker, standing_down, halted, limit, quarantined, contradicted, adopted, foreign, failed, journal, stale, ...
 	Scope         account.Scope
 	Cause         string
 	SinceMS       int64
-	UntilMS       int64    // when it ends by itself; 0 when not known
-	WayOut        string   // what ends it
-	Blind         []string // a halt that takes something away: what it cannot see, or act on
-	ExitsAccepted bool     // and the exchange has taken all the orders that end what is left
-	Remaining     string   // a halt that takes something away: what is left of that, and what keeps it
+	UntilMS       int64    // when it ends by itself; 0 if unknown
+	WayOut        string   // how it ends
+	Blind         []string // of a halt that closes something: what it cannot see or act on
+	ExitsAccepted bool     // the exchange has also accepted all orders that close the rest
+	Remaining     string   // of a halt that closes something: what remains, and the reason
 }
 
-// standDownWayOut is the same in every journal: nobody but a person knows which
-// botd is to trade.
+// standDownWayOut is the same for every journal, because only a person knows which botd is to
+// trade.
 const standDownWayOut = "find the other botd of this account and instance and stop it, or look why the journal is old; " +
-	"then botd resolve each symbol that waits, and botd rearm; stops that stand are left as they are, exits go on"
+	"then botd resolve each waiting symbol, and botd rearm; existing stops stay unchanged, exits continue"
 
 // Degraded lists the declared states in force: the account's first, then the symbols',
 // then the strategies'.
@@ -64,7 +64,7 @@ func (r *report) Degraded() []Degraded {
 		}
 		if leg.failed != "" {
 			all = append(all, Degraded{State: "failed", Scope: account.Scope{Strategy: leg.config.Name}, Cause: leg.failed, SinceMS: leg.failedMS,
-				WayOut: "mend it: a changed file is taken over; its protection stays"})
+				WayOut: "fix its file, which is then reloaded; its protection stays"})
 		}
 		if leg.question.hung != "" {
 			all = append(all, Degraded{State: "hung", Scope: account.Scope{Strategy: leg.config.Name}, Cause: leg.question.hung,
@@ -75,14 +75,13 @@ func (r *report) Degraded() []Degraded {
 		if r.backoffs.declares(one) {
 			all = append(all, Degraded{State: "refused", Scope: account.Scope{Strategy: one.strategy}, Cause: r.backoffs.text(one),
 				SinceMS: one.sinceMS,
-				WayOut:  "mend what the exchange names (botd explain " + one.strategy + "); it is tried again by itself, ever more seldom"})
+				WayOut:  "fix the cause that the exchange reports (botd explain " + one.strategy + "); it is retried automatically, at growing intervals"})
 		}
 	}
 	return all
 }
 
-// protectionWayOut says what ends that a position is unprotected, and what botd does
-// meanwhile.
+// protectionWayOut describes how an unprotected position recovers, and what botd does meanwhile.
 func (r *report) protectionWayOut(leg *leg) string {
 	way := "mend what keeps the stop away, or botd halt --level flatten --symbol " + leg.symbol.Key().Name + "; nothing opens there"
 	desired := r.dispatcher.desired(leg)
@@ -92,7 +91,7 @@ func (r *report) protectionWayOut(leg *leg) string {
 	return way
 }
 
-// degradedSymbol lists what of a symbol is not believed, or was believed a moment ago.
+// degradedSymbol lists the parts of a symbol that are not trusted, or were not until recently.
 func (r *report) degradedSymbol(symbol *reconcile.SymbolState) (all []Degraded) {
 	scope := account.Scope{Symbol: symbol.Key()}
 	if symbol.Contradicted != "" {
@@ -107,7 +106,7 @@ func (r *report) degradedSymbol(symbol *reconcile.SymbolState) (all []Degraded) 
 	return all
 }
 
-// missing is the state of a strategy whose symbol the exchange no longer has.
+// missing returns the state of a strategy whose symbol the exchange no longer lists.
 func (r *report) missing(m *MissingStrategy) Degraded {
 	return Degraded{State: "failed", Scope: account.Scope{Strategy: m.Name, Symbol: m.Symbol}, Cause: missingText(m), SinceMS: max(1, r.startMS),
 		WayOut: "remove the strategy, or start again when the exchange lists the symbol; what it left on the exchange stays as it is"}
@@ -119,7 +118,7 @@ func missingText(m *MissingStrategy) string {
 
 // degradedAccount lists the states of the account, and all halts.
 func (r *report) degradedAccount() (all []Degraded) {
-	if full := r.permission.low != "" && !r.permission.lost; r.journalErr != nil && !full { // that the disk is full is declared below
+	if full := r.permission.low != "" && !r.permission.lost; r.journalErr != nil && !full { // a full disk is declared below
 		state := "journal"
 		if r.journalFull {
 			state = "disk"
@@ -154,8 +153,8 @@ func (r *report) degradedAccount() (all []Degraded) {
 	return append(all, r.limits.limitedBy("")...)
 }
 
-// remaining is what a halt has still to take away, and what prevents that; empty when it
-// is done.
+// remaining returns what a halt still has to close and the obstacle, or an empty string if it is
+// done.
 func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
 	positions, orders, obstacle, failed := []string(nil), 0, "", 0
 	for _, leg := range r.legs {
@@ -179,7 +178,7 @@ func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
 				obstacle = fmt.Sprintf("%s: no answer to %d of its exits; another is sent every few seconds", leg.symbol.Key(), lost)
 			}
 			if p.Symbol() == leg.symbol.Key() && p.Purpose() == placement.Exit && r.readHealth.incomplete(leg.symbol.Key()) {
-				obstacle = "an exit of " + leg.symbol.Key().String() + " was sent; only a read shows what became of it"
+				obstacle = "an exit of " + leg.symbol.Key().String() + " was sent; only a read shows its outcome"
 			}
 			if p.Symbol() == leg.symbol.Key() &&
 				(p.Withdrawn() != "" || level == record.LevelFlatten || level == record.LevelCancel && p.Purpose().Opens()) {
@@ -208,7 +207,8 @@ func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
 	return strings.Join(left, "; ")
 }
 
-// exitsAccepted reports whether the exchange has taken all that ends what a halt takes away.
+// exitsAccepted reports whether the exchange has accepted all orders by which a halt closes
+// positions.
 func (r *report) exitsAccepted(scope account.Scope, level record.HaltLevel) bool {
 	for _, leg := range r.legs {
 		if !scope.Covers(leg.config.Name, leg.symbol.Key()) {

@@ -6,7 +6,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// desired is what one strategy wants, with what deriving from it needs.
+// desired returns one strategy's desired state, with the inputs for deriving from it.
 func (d *dispatcher) desired(leg *leg) reconcile.Desired {
 	desired := reconcile.Desired{
 		Strategy: leg.state, Symbol: leg.symbol, Protection: protectionOf(leg), Leverage: leg.config.Leverage,
@@ -21,17 +21,18 @@ func (d *dispatcher) desired(leg *leg) reconcile.Desired {
 	return desired
 }
 
-// desiredAt is what one strategy wants under a halt of that level.
+// desiredAt returns one strategy's desired state under a halt of that level.
 func (d *dispatcher) desiredAt(leg *leg, level record.HaltLevel) reconcile.Desired {
 	desired := d.desired(leg)
 	desired.Strategy, desired.Flatten = desired.Strategy.Halted(level), level == record.LevelFlatten
 	if desired.Flatten {
-		desired.YieldMS = 0 // what a person asks for is left to nobody
+		desired.YieldMS = 0 // a person's request yields to no other botd
 	}
 	return desired
 }
 
-// collar is how far through the price a spot exit may go: 5 % unless the limits say less.
+// collar returns the maximum distance of a spot exit through the price: 5 % unless the limits set
+// less.
 func (d *dispatcher) collar(leg *leg) exchange.Rate {
 	collar := exchange.RateOne / 20
 	for _, limit := range []exchange.Rate{d.config.Limits.PriceCollar, leg.config.Limits.PriceCollar} {

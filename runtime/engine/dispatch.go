@@ -11,7 +11,7 @@ import (
 	"botd/risk"
 )
 
-// dispatcher derives what is to change, has it checked, and lets it go.
+// dispatcher derives changes, has them checked, and sends them.
 type dispatcher struct {
 	*base
 	readHealth *readHealth
@@ -25,12 +25,12 @@ type dispatcher struct {
 	backoffs   *backoffs
 }
 
-// act derives the intents that lead to one strategy's desired state, checks them and lets them go. It
-// returns how many intents went.
+// act derives the intents that lead to one strategy's desired state, checks them and sends them. It
+// returns the number of intents sent.
 func (d *dispatcher) act(leg *leg) int {
 	level := d.halts.levelOn(leg, record.LevelNone)
 	if d.config.Rehearse || leg.config.Removed && level == record.LevelNone {
-		return 0 // what protects its position stays as it is
+		return 0 // its position's protection stays unchanged
 	}
 	desired := d.desiredAt(leg, level)
 	desired.Repeat = desired.Flatten && !d.sender.recallLate(leg.symbol.Key())
@@ -53,9 +53,8 @@ func (d *dispatcher) act(leg *leg) int {
 	return acted
 }
 
-// actUnread acts for a strategy whose market could not be read whole: what protects its
-// position, and one exit at a time, go by what is known, and what stands stays. It returns
-// how many intents went.
+// actUnread acts for a strategy whose market could not be read completely: protection and one exit
+// at a time use the known state, and existing orders stay. It returns the number of intents sent.
 func (d *dispatcher) actUnread(leg *leg) (acted int) {
 	level := d.halts.levelOn(leg, record.LevelNone)
 	if d.endsSomething(leg, level) {
@@ -68,7 +67,7 @@ func (d *dispatcher) actUnread(leg *leg) (acted int) {
 	}
 	if mayMissSale := d.book.StandsDown() || leg.symbol.Quarantine() != "" && leg.symbol.Cause() != record.ExecutedBeyond; mayMissSale &&
 		leg.symbol.Key().Market == exchange.Spot {
-		return 0 // only the wallet shows what the journal misses
+		return 0 // only the wallet shows what the journal lacks
 	}
 	desired := d.desiredAt(leg, level)
 	desired.Unread, desired.Entries = true, false
@@ -84,11 +83,11 @@ func (d *dispatcher) actUnread(leg *leg) (acted int) {
 	return acted
 }
 
-// dispatch checks one intent, and when approved lets it go: an order by way of
-// the journal, a cancel and a leverage at once, since they may be repeated.
+// dispatch checks one intent and, if approved, sends it: an order through the journal, a cancel or
+// a leverage change at once, because those may be repeated.
 func (d *dispatcher) dispatch(leg *leg, intent *reconcile.Intent) bool {
 	if d.journalErr != nil && intent.Purpose != placement.Cancel {
-		return false // no intent until the facts queued are written; a cancel is in no record and only reduces
+		return false // no intent before the queued facts are written; a cancel is in no record and only reduces
 	}
 	if d.backoffs.holds(intent) {
 		return false
@@ -98,7 +97,7 @@ func (d *dispatcher) dispatch(leg *leg, intent *reconcile.Intent) bool {
 	key := intent.Strategy + " " + intent.Purpose.String() + " " + intent.Key
 	if refusal != nil {
 		if refusal.Rule == "symbol" && !d.config.Feed {
-			again := int64(rulesSoonMS) // what the symbol forbids may be over
+			again := int64(rulesSoonMS) // the symbol's restriction may have ended
 			if !intent.Purpose.Opens() {
 				again, d.forbiddenMS = rulesUrgentMS, d.nowMS
 			}
@@ -118,8 +117,8 @@ func (d *dispatcher) dispatch(leg *leg, intent *reconcile.Intent) bool {
 	return true
 }
 
-// declined journals, once between two decisions, that a rule would not let an order of a strategy
-// go that watches what happens.
+// declined journals, once between two decisions, that a rule refused an order of a strategy that
+// watches events.
 func (d *dispatcher) declined(leg *leg, intent *reconcile.Intent, refusal *risk.Refusal) {
 	if !leg.state.WatchesEvents() || intent.Purpose == placement.Cancel || intent.Purpose == placement.Leverage {
 		return
@@ -134,7 +133,7 @@ func (d *dispatcher) declined(leg *leg, intent *reconcile.Intent, refusal *risk.
 	}
 }
 
-// checked asks the gate. The verdict of every rule is for people who watch: a backtest has none.
+// checked runs the gate. The verdicts of all rules are for display: a backtest has none.
 func (d *dispatcher) checked(intent *reconcile.Intent, facts *risk.Facts) (approved risk.Approved, refusal *risk.Refusal, verdicts []risk.Verdict) {
 	if d.measure != nil {
 		defer d.measure(MeasuredCheck, intent.Strategy)()
@@ -146,7 +145,7 @@ func (d *dispatcher) checked(intent *reconcile.Intent, facts *risk.Facts) (appro
 	return d.ruleset.gate.CheckExplained(intent, facts)
 }
 
-// facts are what the gate judges a strategy's intents against.
+// facts returns the facts by which the gate judges a strategy's intents.
 func (d *dispatcher) facts(leg *leg) risk.Facts {
 	facts := risk.Facts{
 		NowMS:    d.nowMS,
@@ -162,8 +161,7 @@ func (d *dispatcher) facts(leg *leg) risk.Facts {
 	return facts
 }
 
-// execute is the only way to the exchange for anything that changes it, and it
-// takes an Approved.
+// execute is the only way to change anything on the exchange, and it requires an Approved.
 func (d *dispatcher) execute(approved risk.Approved) {
 	intent := approved.Intent()
 	switch intent.Purpose {
@@ -188,7 +186,7 @@ func (d *dispatcher) execute(approved risk.Approved) {
 	}
 }
 
-// place journals the order; it is sent when its record is durable.
+// place journals the order, which is sent once its record is durable.
 func (d *dispatcher) place(intent reconcile.Intent) {
 	intent.Order.ClientOrderID = d.book.NextClientOrderID(d.config.Instance)
 	order := intent.Order
@@ -217,8 +215,8 @@ func (d *dispatcher) place(intent reconcile.Intent) {
 	d.sender.queued = append(d.sender.queued, w)
 }
 
-// journaled lets the placements go whose records are durable. After a failed
-// append none goes: nothing was sent, and nothing will be under those ids.
+// journaled sends the placements whose records are durable. After a failed append none is sent, and
+// nothing ever will be under those ids.
 func (s *sender) journaled(err error) {
 	written := s.writing
 	s.writing = 0
@@ -238,7 +236,7 @@ func (s *sender) journaled(err error) {
 	if s.local = s.journalErr == nil; !s.local {
 		s.journalErr, s.journalFull = nil, false
 		s.note("", nil, NoteJournal{Over: true, Records: written, Why: s.permission.low})
-		s.soon() // what was held back is derived again
+		s.soon() // held orders are derived again
 	}
 	s.emitted += int64(written)
 	s.unwritten = s.unwritten[:copy(s.unwritten, s.unwritten[written:])]
@@ -253,7 +251,7 @@ func (s *sender) journaled(err error) {
 	s.queued = rest
 }
 
-// send lets a placement go.
+// send sends a placement.
 func (s *sender) send(w queued) {
 	if why := s.permission.withdrawn(&w); why != "" {
 		s.neverSent(&w, why)
@@ -281,16 +279,16 @@ func (s *sender) neverSent(w *queued, why string) {
 	}
 }
 
-// missed has a strategy decide again whose plan is newer than an opening that was never sent: it counts on that one, and would have
-// both opened at once.
+// missed has a strategy decide again if its plan is newer than an opening that was never sent: the
+// plan relies on that opening and would open both at once.
 func (s *sender) missed(leg *leg, purpose placement.Purpose) {
 	if purpose == placement.Entry && s.permission.halts.closing == record.LevelNone && !s.permission.halts.stopped {
 		s.tick.decideAgain(leg)
 	}
 }
 
-// placed takes the answer to a placement: acknowledged, refused, surely not
-// sent, or unknown. Everything that is not certain is unknown.
+// placed applies the answer to a placement: acknowledged, refused, certainly not sent, or unknown.
+// Everything uncertain is unknown.
 func (d *dispatcher) placed(p purpose, event *EventAnswer) {
 	order := d.book.Placement(p.clientID)
 	if order == nil {
@@ -303,7 +301,7 @@ func (d *dispatcher) placed(p purpose, event *EventAnswer) {
 		d.backoffs.refusedBy(attemptAt(order), refusal)
 	}
 	_, lost := body.(record.Unknown)
-	if !order.Seen() || !lost && refusal == nil { // an answer that was lost, or that refuses a repetition of it, takes nothing back that a list has shown
+	if !order.Seen() || !lost && refusal == nil { // a lost answer, or the refusal of a repetition, does not undo what a list has shown
 		d.record(record.Record{ClientOrderID: p.clientID, Strategy: order.Strategy(), Symbol: key, Body: body})
 		d.note(order.Strategy(), d.book.Symbol(key).Rules, fact)
 	}
@@ -322,7 +320,7 @@ func (d *dispatcher) placed(p purpose, event *EventAnswer) {
 	d.soon()
 }
 
-// outcome is what the answer to a placement says, as a record and as a note.
+// outcome returns the record and the note for the answer to a placement.
 func (d *dispatcher) outcome(p *purpose, event *EventAnswer, order NoteOrder) (record.Body, Fact) {
 	if event.Err == nil {
 		if answersAnotherOrder(&event.Answer.Order, p.clientID) { // case 2
@@ -338,10 +336,10 @@ func (d *dispatcher) outcome(p *purpose, event *EventAnswer, order NoteOrder) (r
 		unknown *exchange.Uncertain
 	)
 	switch {
-	case errors.As(event.Err, &unknown): // first: whatever it wraps, its fate is not known
+	case errors.As(event.Err, &unknown): // first: whatever it wraps, the outcome is unknown
 	case errors.As(event.Err, &refusal):
 		if !refusal.Unauthorized() && !d.config.Feed {
-			d.rulesMS = d.nowMS // a refusal by rule: the rules may have changed
+			d.rulesMS = d.nowMS // refused by a rule: the rules may have changed
 		}
 		return record.Refused{Why: refusal.Message, Code: refusal.Code}, NoteRefused{order, refusal.Message, event.Err}
 	case errors.As(event.Err, &unsent):
@@ -353,9 +351,9 @@ func (d *dispatcher) outcome(p *purpose, event *EventAnswer, order NoteOrder) (r
 	return record.Unknown{Why: why}, NoteUncertain{order, why, event.Err}
 }
 
-// canceled takes the answer to a cancel. An accepted cancel is no end, and a refused one
-// no proof: the next round reads what became of the order. What takes the place of a stop
-// on spot waits for none.
+// canceled applies the answer to a cancel. An accepted cancel is not the end, and a refused one
+// proves nothing: the next round reads the order's state. The replacement of a spot stop does not
+// wait for that.
 func (d *dispatcher) canceled(p purpose, event *EventAnswer) {
 	d.answered(*p.attempt, event.Err)
 	d.soon()
@@ -363,14 +361,14 @@ func (d *dispatcher) canceled(p purpose, event *EventAnswer) {
 		d.book.NoteCancelRefused(p.clientID, d.nowMS)
 	}
 	if order := d.book.Placement(p.clientID); event.Err == nil && order != nil && order.OrderID() != 0 {
-		d.backoffs.accepted(order) // it stood until now
+		d.backoffs.accepted(order) // it rested until now
 	}
 	if event.Err == nil && !d.config.Feed && d.book.NoteReleased(p.clientID, &event.Answer.Order, d.nowMS) {
 		d.replaceMS = min(d.replaceMS, d.nowMS+reconcile.ReleaseMS)
 	}
 }
 
-// replaceReleased places what takes the place of stops whose asset is free by now.
+// replaceReleased places the replacements of stops whose asset is free by now.
 func (d *dispatcher) replaceReleased() {
 	d.replaceMS = never
 	for _, leg := range d.legs {
@@ -389,8 +387,8 @@ func (d *dispatcher) replaceReleased() {
 	}
 }
 
-// replace places what takes the place of a stop that was just canceled: stops and exits,
-// by what was last read.
+// replace places the replacement of a stop that was just canceled: stops and exits, from the last
+// read.
 func (d *dispatcher) replace(leg *leg) {
 	level := d.halts.levelOn(leg, record.LevelNone)
 	if d.config.Rehearse || leg.config.Removed && level == record.LevelNone {
@@ -407,7 +405,7 @@ func (d *dispatcher) replace(leg *leg) {
 	}
 }
 
-// leverageSet takes the answer to a change of the leverage.
+// leverageSet applies the answer to a change of the leverage.
 func (d *dispatcher) leverageSet(p purpose, event *EventAnswer) {
 	d.answered(*p.attempt, event.Err)
 	p.symbol.Leverage = p.leverage
@@ -418,7 +416,7 @@ func (d *dispatcher) leverageSet(p purpose, event *EventAnswer) {
 	d.soon()
 }
 
-// answered counts a refusal of what is no placement, or forgets earlier ones.
+// answered counts a refusal of a cancel or a leverage change, or forgets earlier ones.
 func (d *dispatcher) answered(a attempt, err error) {
 	var refusal *exchange.Refusal
 	switch {
@@ -429,7 +427,7 @@ func (d *dispatcher) answered(a attempt, err error) {
 	}
 }
 
-// answersAnotherOrder reports whether a placement's answer shows no order, or another one.
+// answersAnotherOrder reports whether a placement's answer contains no order or a different one.
 func answersAnotherOrder(answer *exchange.Order, clientID string) bool {
 	return answer.ID == 0 || answer.ClientOrderID != "" && answer.ClientOrderID != clientID
 }

@@ -5,19 +5,19 @@ import (
 	"botd/reconcile/record"
 )
 
-// Effects are what the engine wants done, in this order: call Recalls back, append
-// Records (all of them, durably, in order), perform Calls, put Asks, show Notes. The caller owns the
-// buffers and resets them.
+// Effects are the engine's outputs, in this order: Recalls to call back, Records to append (all of
+// them, durably, in order), Calls to perform, Asks to put to strategies, Notes to show. The caller
+// owns the buffers and resets them.
 type Effects struct {
 	Records   []record.Record // to be made durable; answered by one EventJournaled of Sequence
 	Sequence  int64           // of the last record in Records, counted from 1 at start
 	Calls     []Call          // to be performed; each is answered by one EventAnswer
-	Asks      []Ask           // of strategies; each is answered by one EventDecision, however late
-	Abandoned []int64         // Asks that took too long: what runs the strategy is ended where that is possible
-	Ended     []EndedStrategy // those that are not asked any more
-	Recalls   []int64         // earlier Calls not wanted any more: answered as never sent, unless they have left
+	Asks      []Ask           // calls to strategies; each is answered by one EventDecision, however late
+	Abandoned []int64         // Asks that took too long: the worker that runs the strategy is ended if possible
+	Ended     []EndedStrategy // strategies that are no longer called
+	Recalls   []int64         // earlier Calls no longer desired: answered as never sent unless they have left
 	Notes     []Note          // facts for logs, metrics and screens
-	Taken     int             // EventStretch: how many candles were taken; the effects are of the last one's close
+	Taken     int             // EventStretch: number of candles taken; the effects belong to the last one's close
 }
 
 // Reset empties the effects and keeps their buffers.
@@ -27,8 +27,8 @@ func (e *Effects) Reset() {
 	e.Sequence, e.Taken = 0, 0
 }
 
-// Call is one request to perform. A placement's request can only be made from a
-// risk.Approved: the engine has no other way to build one.
+// Call is one request to perform. A placement's request can only be built from a risk.Approved: the
+// engine has no other way to create one.
 type Call struct {
 	ID         int64
 	Priority   Priority

@@ -9,10 +9,10 @@ import (
 	"botd/reconcile/record"
 )
 
-// emergencyHalt acts without fresh reads while the exchange answers none: orders that may
-// open are canceled by their ids, as often as needed (class I), and a futures position is
-// closed at market by what was last read of it, once, since reduceOnly cannot flip. Whatever became of that, another exit is sent from a
-// fresh read only (class R). What protects stays until then.
+// emergencyHalt acts without fresh reads while the exchange answers none: it cancels orders that
+// may open by their ids, as often as needed (class I), and closes a futures position at market from
+// its last read, once, because reduceOnly cannot flip it. Whatever the outcome, another exit
+// requires a fresh read (class R). Protection stays until then.
 func (d *dispatcher) emergencyHalt() {
 	if d.halts.stopped {
 		return
@@ -39,8 +39,8 @@ func (d *dispatcher) emergencyOn(leg *leg) {
 	}
 }
 
-// endsSomething reports whether a halt at this level, or a person who withdrew an order,
-// ends something on the leg's symbol.
+// endsSomething reports whether a halt at this level, or an order withdrawn by a person, closes
+// anything on the leg's symbol.
 func (d *dispatcher) endsSomething(leg *leg, level record.HaltLevel) bool {
 	return level >= record.LevelCancel ||
 		slices.ContainsFunc(d.book.Live(), func(p *account.Placement) bool { return p.Symbol() == leg.symbol.Key() && p.Withdrawn() != "" })

@@ -1,9 +1,8 @@
 // Package engine runs one account as a state machine of ticks and rounds: events in, effects out.
 //
-// It is a state machine: Handle takes an event with its time and says what is
-// to be done. It has no clock, no I/O and no goroutine, so the live daemon, the
-// backtest and the simulation drive the very same code. A tick decides: View to
-// Plan. A round converges: settle, derive, check, journal, place.
+// Handle takes an event with its time and returns the effects. The engine has no clock, no I/O and
+// no goroutine, so the live daemon, the backtest and the simulation drive the same code. A tick
+// decides: View to Plan. A round converges: settle, derive, check, journal, place.
 package engine
 
 import (
@@ -19,14 +18,14 @@ import (
 
 const never = math.MaxInt64
 
-// Engine is one account's engine: its parts, and the way of an event to them. It is not
-// safe for concurrent use: its driver owns it.
+// Engine is one account's engine: its parts, and the routing of events to them. It is not safe for
+// concurrent use; its driver owns it.
 type Engine struct {
 	*base
-	*report      // what is shown of it
-	*previews    // what would be done now, without any effect
-	*manual      // what a person does to one order or one position
-	*quarantines // what a person decides about a symbol that waits
+	*report      // the engine's state for display
+	*previews    // previews of the next actions, without any effect
+	*manual      // a person's actions on one order or one position
+	*quarantines // a person's decisions about symbols that wait
 
 	market     *market     // candles, prices, rules and funding rates
 	tick       *tick       // decides: View to Plan
@@ -36,17 +35,17 @@ type Engine struct {
 	permission *permission // whether openings may go out
 	halts      *halts      // the kill switch
 	readHealth *readHealth // whether reads fail
-	breaker    *breaker    // the pause after too many lost answers
+	breaker    *breaker    // the time that positions lack their stops
 	protection *protection // how long positions lack their stops
-	backoffs   *backoffs   // what the exchange refuses waits
+	backoffs   *backoffs   // the waits of refused intents
 	ruleset    *ruleset    // the limits in force
-	limits     *limits     // those that follow equity
-	results    *results    // what each strategy made
-	accounting *accounting // the ledger's way to a reading
-	roster     *roster     // which strategies there are
+	limits     *limits     // the limits that follow equity
+	results    *results    // the result of each strategy
+	accounting *accounting // the ledger's readings
+	roster     *roster     // the set of strategies
 }
 
-// New makes an engine over a book that was replayed from the journal.
+// New creates an engine over a book replayed from the journal.
 func New(config Config, book *reconcile.Book) (*Engine, error) {
 	if config.Epoch <= book.Epoch() {
 		return nil, fmt.Errorf("epoch %d is not above the journal's %d", config.Epoch, book.Epoch())
@@ -76,7 +75,7 @@ func New(config Config, book *reconcile.Book) (*Engine, error) {
 	return e, nil
 }
 
-// assemble makes the parts, each with those that it uses: none is used by one made before it.
+// assemble creates the parts, each after the parts that it uses.
 func assemble(b *base) *Engine {
 	e := &Engine{base: b}
 	e.backoffs = &backoffs{base: b}
@@ -128,39 +127,41 @@ func (e *Engine) Book() *reconcile.Book { return e.book }
 // Epoch returns the number of this start.
 func (e *Engine) Epoch() int64 { return e.config.Epoch }
 
-// Measured names what somebody with a clock may measure.
+// Measured names an operation whose duration may be measured.
 type Measured uint8
 
-// What can be measured.
+// The measurable operations.
 const (
 	MeasuredCycle Measured = iota + 1 // one decision of a strategy
 	MeasuredCheck                     // one check of an intent by the gate
 )
 
-// Measure has begin called before each cycle and check, and what it returns after
-// it. The engine itself never asks for the time. It is set before the first event.
+// Measure sets a function called before each cycle and check; the function it returns is called
+// afterwards. The engine itself never reads the time. Measure must be called before the first
+// event.
 func (e *Engine) Measure(begin func(what Measured, strategy string) (done func())) { e.measure = begin }
 
-// Blind reports whether reads that concern a symbol have failed for so long that nothing
-// may open on it (cases 23 and 44).
+// Blind reports whether reads required for a symbol have failed for so long that nothing may open
+// on it (cases 23 and 44).
 func (e *Engine) Blind(key exchange.SymbolKey) bool { return e.readHealth.Blind(key) }
 
-// ReloadObstacles lists what keeps a reload from being put in force now; nothing when nothing
-// does. Handle asks the same again: what holds a position may have changed.
+// ReloadObstacles lists the obstacles to a reload now, or none. Handle checks them again, because
+// positions may have changed.
 func (e *Engine) ReloadObstacles(reload *Reload) (obstacles []string) {
 	return e.roster.obstacles(reload)
 }
 
-// PreviewLimits says what setting limits would do, and does nothing. An error says why they
-// cannot be set: nothing of it is done then.
+// PreviewLimits returns the effect of setting limits without setting them. If they cannot be set,
+// it returns the reason as an error, and none of them would be set.
 func (e *Engine) PreviewLimits(t *LimitChange) (lines []string, err error) {
 	return e.ruleset.preview(t)
 }
 
-// Handle takes one event at the exchange's time and adds what is to be done to out.
+// Handle takes one event at the exchange's time and adds its effects to out.
 //
-// A round waits for no read for longer than patienceMS. Where nothing was handled for longer than that, the process
-// stood still: what the round under way has read by then may be of long before the rest, and it begins again.
+// A round waits for no read for longer than patienceMS. If no event was handled for longer than
+// that, the process was stopped: the reads of the current round may be much older than the rest, so
+// it begins again.
 func (e *Engine) Handle(nowMS int64, event Event, out *Effects) {
 	stoodStill := nowMS-e.nowMS > patienceMS+standstillMS
 	e.nowMS, e.out = nowMS, out
@@ -176,14 +177,14 @@ func (e *Engine) Handle(nowMS int64, event Event, out *Effects) {
 			e.record(record.Record{Body: *audited.Audit})
 		}
 		e.take(event)
-		e.flush() // before recall, which has seen each record, a checkpoint too, before it is durable
+		e.flush() // before recall, which must have seen each record, including a checkpoint, before it is durable
 		e.sender.recall()
 	}
 	e.out = nil
 }
 
-// refuses reports whether something is against a change of the configuration, of the
-// limits or of the ledger: nothing of it is done then, and nobody's audit is written down.
+// refuses reports whether anything prevents a change of the configuration, of the limits or of the
+// ledger: none of it is then done, and no audit is written.
 func (e *Engine) refuses(event Event) bool {
 	switch event := event.(type) {
 	case *EventReload:
@@ -197,7 +198,7 @@ func (e *Engine) refuses(event Event) bool {
 	return false
 }
 
-// take does what follows from an event.
+// take routes an event.
 func (e *Engine) take(event Event) {
 	switch event := event.(type) {
 	case *EventCandles:
@@ -243,20 +244,20 @@ func (e *Engine) take(event Event) {
 		e.dispatcher.takeLane(event)
 	case *EventStop:
 		e.halts.stop(event.Shutdown)
-	case nil: // a person's change that is none of the engine's
+	case nil: // a person's change outside the engine
 	default:
 		panic(fmt.Sprintf("engine: an event that is a %T", event))
 	}
 }
 
-// answer takes the answer of a call under way.
+// answer routes the answer of a call in progress.
 func (e *Engine) answer(event *EventAnswer) {
 	p, found := e.calls[event.CallID]
 	if !found {
 		return
 	}
 	delete(e.calls, event.CallID)
-	if rows := event.Answer.Unreadable; len(rows) > 0 && !p.kind.ofRound() { // only a round knows what a row is about
+	if rows := event.Answer.Unreadable; len(rows) > 0 && !p.kind.ofRound() { // only a round can attribute a row
 		event = &EventAnswer{CallID: event.CallID, Err: &exchange.Malformed{Operation: event.Answer.Operation, What: rows[0].Error(), Err: &rows[0]}}
 	}
 	switch p.kind {
@@ -286,7 +287,7 @@ func (e *Engine) answer(event *EventAnswer) {
 	}
 }
 
-// start begins: a new epoch, everything unresolved unknown, then the first round.
+// start begins a new epoch: everything unresolved becomes uncertain, then the first round runs.
 func (e *Engine) start() {
 	e.started, e.readHealth.soundMS, e.readHealth.endedMS, e.breaker.breaking = true, e.nowMS, e.nowMS, e.book.Breaking(e.nowMS)
 	e.startMS = e.nowMS
@@ -313,10 +314,10 @@ func (e *Engine) start() {
 	}
 }
 
-// wake does what is due.
+// wake processes everything due.
 func (e *Engine) wake() {
 	if e.journalMS <= e.nowMS {
-		e.journalMS = never // flush hands the records out again, while stopping too
+		e.journalMS = never // flush passes the records on again, also while stopping
 	}
 	if e.halts.stopped {
 		return
@@ -339,7 +340,8 @@ func (e *Engine) wake() {
 	}
 }
 
-// proceedWithoutLateReads acts beside a round whose answers do not come, and goes on without those that are late.
+// proceedWithoutLateReads acts alongside a round whose answers do not arrive, and continues without
+// the late ones.
 func (e *Engine) proceedWithoutLateReads() {
 	if e.emergencyMS <= e.nowMS {
 		e.dispatcher.emergencyHalt()
@@ -349,7 +351,7 @@ func (e *Engine) proceedWithoutLateReads() {
 	}
 }
 
-// decideDue asks for what is due of the market, and the strategies whose time has come.
+// decideDue requests the due market data and calls the strategies whose time has come.
 func (e *Engine) decideDue() {
 	if !e.config.Feed {
 		e.market.poll()
@@ -364,7 +366,7 @@ func (e *Engine) decideDue() {
 	}
 }
 
-// NextMS returns when the engine wants an EventWake; math.MaxInt64 for never.
+// NextMS returns when the engine needs an EventWake; math.MaxInt64 for never.
 func (e *Engine) NextMS() int64 {
 	next := e.journalMS
 	if e.halts.stopped {
@@ -401,8 +403,8 @@ func (e *Engine) NextMS() int64 {
 	return next
 }
 
-// InFlight reports whether calls are under way, placements wait for an answer,
-// records are not written yet, or stopping has something left to take away.
+// InFlight reports whether calls are in progress, placements wait for an answer, records are not
+// written yet, or stopping still has something to close.
 func (e *Engine) InFlight() bool {
 	if len(e.sender.queued) > 0 || len(e.unwritten) > 0 || e.halts.closing != record.LevelNone && !e.halts.stopped {
 		return true

@@ -166,7 +166,7 @@ func TestWhatKeepsAPositionWithoutItsStop(t *testing.T) {
 	rules := *one.symbol.Rules
 	rules.MinNotional = exchange.AmountOf(5_000)
 	one.symbol.Rules, one.symbol.UnprotectedSinceMS = &rules, w.engine.nowMS-unprotectedAfterMS
-	if have := w.engine.protection.cause(one); !strings.Contains(have, "the exchange takes no order below 5000 USDT now") {
+	if have := w.engine.protection.cause(one); !strings.Contains(have, "the exchange currently accepts no order below 5000 USDT") {
 		t.Errorf("want the new minimum named, have %q", have)
 	}
 }
@@ -181,7 +181,7 @@ func TestWhatAPersonCannotCancelOrClose(t *testing.T) {
 		}
 	}
 	w := settled(t)
-	fails(w, "bt-none", "order bt-none is not under way any more")
+	fails(w, "bt-none", "order bt-none is no longer open")
 	elsewhere := w.sendsOn(ether, placement.Order)
 	fails(w, elsewhere, "no strategy trades futures ETH-USDT now")
 	own := w.sends(placement.Order)
@@ -189,7 +189,7 @@ func TestWhatAPersonCannotCancelOrClose(t *testing.T) {
 	fails(w, own, "order "+own+" is being canceled already: news")
 	ended := w.sends(placement.Order)
 	w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: ended, Body: record.Ended{State: placement.Canceled}})
-	fails(w, ended, "order "+ended+" is not under way any more")
+	fails(w, ended, "order "+ended+" is no longer open")
 	for key, want := range map[exchange.SymbolKey]string{ether: "no strategy trades futures ETH-USDT now", bitcoin: "nothing is held on futures BTC-USDT"} {
 		if _, err := w.engine.PreviewClose(key); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("want %q, have %v", want, err)

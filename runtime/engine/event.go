@@ -6,108 +6,109 @@ import (
 	"botd/reconcile/record"
 )
 
-// Event is one thing that happened, given by a driver: a pointer to one of the structs
-// below. The engine keeps no pointer into it after Handle, so a driver may reuse it.
+// Event is one thing that happened, passed in by a driver: a pointer to one of the structs below.
+// The engine retains no pointer into it after Handle, so a driver may reuse it.
 type Event interface{ event() }
 
 // EventStart begins, after the journal was replayed.
 type EventStart struct{}
 
-// EventWake says that the time NextMS asked for has come.
+// EventWake reports that the time returned by NextMS has come.
 type EventWake struct{}
 
-// EventRound says that something may have changed on the exchange: run a round now.
+// EventRound reports that something may have changed on the exchange: run a round now.
 type EventRound struct{}
 
-// EventCandles brings closed candles of one series, in order (backtest; live they come
-// as answers).
+// EventCandles delivers closed candles of one series, in order (backtest; live they arrive as
+// answers).
 type EventCandles struct {
 	Series   exchange.SymbolKey
-	Candles  *exchange.Candles // the columns; the engine may keep them
-	From, To int               // the first new candle, and one after the last
+	Candles  *exchange.Candles // the columns; the engine may retain them
+	From, To int               // index of the first new candle, and the index after the last
 }
 
-// EventStretch brings closed candles of one series in which nothing else happens: they
-// are taken until anything comes of one (backtest).
+// EventStretch delivers closed candles of one series during which nothing else happens: they are
+// taken until one of them has an effect (backtest).
 type EventStretch EventCandles
 
-// EventPrice brings a last trade price, and the mark when known.
+// EventPrice delivers a last trade price, and the mark price if known.
 type EventPrice struct {
 	Series exchange.SymbolKey
 	Last   exchange.Price
-	Mark   exchange.Price // 0 when not known
+	Mark   exchange.Price // 0 if unknown
 }
 
-// EventAnswer brings a call's answer, or its error.
+// EventAnswer delivers a call's answer or its error.
 type EventAnswer struct {
 	CallID int64
 	Answer exchange.Answer
 	Err    error
 }
 
-// EventJournaled says that the records up to Sequence are durable, or why they are not.
+// EventJournaled reports that the records up to Sequence are durable, or why they are not.
 type EventJournaled struct {
 	Sequence int64
 	Err      error
 }
 
-// EventDisk says why the journal's disk is nearly full, or that the journal's files are
-// lost; empty when there is room again.
+// EventDisk reports why the journal's disk is nearly full, or that the journal's files are lost;
+// empty once there is room again.
 type EventDisk struct {
 	Why  string
-	Lost bool // its files were unlinked, replaced or cut: until the next start
+	Lost bool // its files were unlinked, replaced or truncated: until the next start
 }
 
 // EventHalt is the kill switch.
 type EventHalt struct {
-	Scope account.Scope    // zero is the account
-	Level record.HaltLevel // LevelNone re-arms
+	Scope account.Scope    // zero means the account
+	Level record.HaltLevel // LevelNone rearms
 	Why   string
 }
 
 // EventResolve ends the quarantine of a symbol as a person decided.
 type EventResolve struct {
 	Symbol exchange.SymbolKey
-	Adopt  bool // false ignores
+	Adopt  bool // false: ignore
 	Why    string
 }
 
-// EventWithdraw takes one opening order out of the book.
+// EventWithdraw cancels one opening order.
 type EventWithdraw struct {
 	ClientOrderID string
 	Why           string
 }
 
-// EventReload changes the configuration: all of it, or nothing.
+// EventReload changes the configuration, completely or not at all.
 type EventReload struct{ Reload *Reload }
 
-// EventSetLimits sets limits tighter than the configuration, or as it has them again.
+// EventSetLimits sets limits tighter than the configuration, or resets them.
 type EventSetLimits struct{ Change *LimitChange }
 
-// EventSignal brings a strategy a signal from outside.
+// EventSignal delivers an external signal to a strategy.
 type EventSignal struct {
 	Strategy string
 	Signal   *Signal
 }
 
-// EventPrepareSignal asks what a strategy that answers off the engine is to take a signal with:
-// Signal.Reception. It changes nothing.
+// EventPrepareSignal requests the state with which a strategy outside the engine is to receive a
+// signal: Signal.Reception. It changes nothing.
 type EventPrepareSignal struct {
 	Strategy string
 	Signal   *Signal
 }
 
-// EventLane brings what the kill switch's lane sent beside the engine, each time all of it.
+// EventLane delivers the orders that the kill switch's lane sent independently of the engine, each
+// time all of them.
 type EventLane struct{ Orders []LaneOrder }
 
-// EventStop stops: leave, cancel_orders or flatten. Calls under way may still answer.
+// EventStop stops: leave, cancel_orders or flatten. Calls in progress may still answer.
 type EventStop struct{ Shutdown string }
 
-// EventAudited is what a person asked for: the audit is journalled before anything that
-// follows from the event, and not at all when the event is refused.
+// EventAudited is a person's request: the audit is journalled before anything that follows from the
+// event, and not at all if the event is refused.
 type EventAudited struct {
 	Audit *record.Audit
-	Event Event // nil for a change that is none of the engine's
+	Event Event // nil for a change outside the engine
 }
 
 func (*EventStart) event() {}

@@ -10,7 +10,7 @@ import (
 	"botd/reconcile/placement"
 )
 
-// spotHistory is how many orders or trades one page of spot history holds.
+// spotHistory is the number of orders or trades on one page of spot history.
 const spotHistory = 1_000
 
 func (r *round) askForRound(p purpose, request exchange.Request) {
@@ -22,7 +22,7 @@ func (r *round) askForRound(p purpose, request exchange.Request) {
 		return
 	}
 	switch late := r.lateCopies(&p); {
-	case late >= mostCopies, late > 0 && p.kind == callTicker: // the list takes the place of a ticker
+	case late >= mostCopies, late > 0 && p.kind == callTicker: // the list replaces a ticker
 		r.skipLateRead(&p)
 		return
 	case late > 0:
@@ -36,7 +36,7 @@ func (r *round) askForRound(p purpose, request exchange.Request) {
 	r.ask(p, PrioritySettle, request)
 }
 
-// noSuchOrder reports whether an answer says that the exchange does not know an order.
+// noSuchOrder reports whether an answer means that the exchange does not know an order.
 func (p *purpose) noSuchOrder(err error) bool {
 	if err == nil || p.kind != callOrder {
 		return false
@@ -45,8 +45,8 @@ func (p *purpose) noSuchOrder(err error) bool {
 	return errors.As(err, &refusal) && !ofAccount(refusal) && !refusal.UnknownSymbol()
 }
 
-// readFailed takes a read that failed. It concerns what the call is about, and the account
-// where credentials or clock are refused.
+// readFailed handles a failed read. It affects the call's domain, and the account if credentials or
+// clock are refused.
 func (r *round) readFailed(p *purpose, err error) {
 	if p.kind == callTickers {
 		r.listFailed(p)
@@ -61,14 +61,14 @@ func (r *round) readFailed(p *purpose, err error) {
 	r.unread(p, of)
 }
 
-// unread keeps conclusions from being drawn about what a call is about.
+// unread prevents conclusions in a call's domain.
 func (r *round) unread(p *purpose, of exchange.SymbolKey) {
 	if p.kind != callTicker && p.kind != callLeverages && of.Market != 0 {
 		r.reading.snapshot.Unread = append(r.reading.snapshot.Unread, of)
 	}
 }
 
-// domain is what a read of a round is about: a symbol, a market, or the account.
+// domain returns the domain of a round's read: a symbol, a market, or the account.
 func (p *purpose) domain() exchange.SymbolKey {
 	switch {
 	case p.symbol != nil:
@@ -85,13 +85,13 @@ func (r *round) noteFailure(of exchange.SymbolKey, err error) {
 	}
 }
 
-// ofAccount reports whether a refusal is about credentials or clock.
+// ofAccount reports whether a refusal concerns credentials or clock.
 func ofAccount(refusal *exchange.Refusal) bool {
 	return refusal.Unauthorized() || refusal.Code == exchange.CodeInvalidTimestamp
 }
 
-// fetchUnlisted asks for the futures orders that something is to become of, while the open
-// list cannot be read.
+// fetchUnlisted reads by id the futures orders that need a decision while the open list cannot be
+// read.
 func (r *round) fetchUnlisted() {
 	for _, p := range r.book.Live() {
 		moves := p.State() != placement.Working || r.book.CancelMS(p.ClientOrderID()) != 0 || p.Order().Type == exchange.MarketOrder
@@ -102,8 +102,8 @@ func (r *round) fetchUnlisted() {
 	}
 }
 
-// fetchSpotHistory asks for the history of spot symbols that have live orders. It shows what
-// they filled also where the open list could not be read.
+// fetchSpotHistory requests the history of spot symbols with live orders. It shows their fills even
+// if the open list could not be read.
 func (r *round) fetchSpotHistory() {
 	if !r.book.Knows(exchange.Spot) {
 		return
@@ -142,7 +142,7 @@ func (r *round) fetchSpotHistory() {
 		r.askForRound(purpose{kind: callHistory, symbol: r.book.Symbol(refused.Symbol)},
 			exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: refused.Symbol.Name, StartMS: max(0, refused.SentMS-60_000), Limit: spotHistory})
 	}
-	standsDown := r.book.StandsDown() // what another botd does is in no list of botd's own
+	standsDown := r.book.StandsDown() // another botd's actions are in no list of botd's own
 	for _, leg := range r.legs {
 		if leg.symbol.Key().Market == exchange.Spot && (standsDown || !leg.symbol.Read) && !r.config.Feed {
 			r.askForRound(purpose{kind: callNewest, symbol: leg.symbol},
@@ -151,15 +151,16 @@ func (r *round) fetchSpotHistory() {
 	}
 }
 
-// vanished reports whether the list of open spot orders does not show one of botd's with an id, or could not be read.
+// vanished reports whether the list of open spot orders omits an order of botd's with an id, or
+// could not be read.
 func (r *round) vanished(p *account.Placement) bool {
 	s := &r.reading.snapshot
 	return !s.SpotOrders.Done() || slices.Contains(r.reading.vanished, p) && // a canceled one is among them though it is listed
 		!slices.ContainsFunc(s.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID() })
 }
 
-// askEvidence asks for what decides unknowns beyond the lists: positions/history
-// on futures (case 9), user trades of an order on spot.
+// askEvidence requests further evidence about uncertain orders: positions/history on futures (case
+// 9), user trades of an order on spot.
 func (r *round) askEvidence() {
 	r.askEnds()
 	if !r.book.Knows(exchange.Spot) {
@@ -173,8 +174,8 @@ func (r *round) askEvidence() {
 	}
 }
 
-// askEnds asks positions/history for the ends of positions that the list does not show whole, and of what an opening
-// of unknown fate may have made: one question, from the earlier of both on.
+// askEnds reads positions/history for the ends of positions that the list does not show completely,
+// and for possible results of uncertain openings, with one request from the earlier time on.
 func (r *round) askEnds() {
 	for _, leg := range r.legs {
 		since, ask := r.book.NeedsPositionHistory(leg.symbol)
@@ -217,7 +218,7 @@ func (r *round) takeTrades(p *purpose, answer *exchange.Answer) {
 	}
 }
 
-// needsPrice reports whether a round could act on the symbol's price.
+// needsPrice reports whether a round could use the symbol's price.
 func (r *round) needsPrice(leg *leg) bool {
 	return leg.symbol.LastMS == 0 || leg.symbol.Position != 0 || leg.config.Schedule != nil ||
 		leg.state.Plan().Target.Sign() != 0 || leg.state.Plan().OrdersSet

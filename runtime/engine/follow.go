@@ -7,8 +7,8 @@ import (
 	"botd/strategy"
 )
 
-// EventFollow brings a price that a recorded candle's path has reached. Only exits that follow the
-// price see it (backtest; live every round does that).
+// EventFollow delivers a price on a recorded candle's path. Only exits that follow the price use it
+// (backtest; live every round does that).
 type EventFollow struct {
 	Series exchange.SymbolKey
 	Last   exchange.Price
@@ -16,8 +16,8 @@ type EventFollow struct {
 
 func (*EventFollow) event() {}
 
-// Trails reports whether a strategy on the symbol holds a position whose stop follows the price: where
-// that is to be by now, 0 while it does not follow, and the price from which on it does.
+// Trails reports whether a strategy on the symbol has a position whose stop follows the price, with
+// the stop's target price, or 0 while it does not follow, and the price from which it follows.
 func (e *Engine) Trails(key exchange.SymbolKey) (stop, from exchange.Price, trails bool) {
 	for _, leg := range e.legs {
 		if leg.symbol.Key() != key {
@@ -30,7 +30,7 @@ func (e *Engine) Trails(key exchange.SymbolKey) (stop, from exchange.Price, trai
 		if after, trails := follower.Trails(); trails {
 			entry := leg.symbol.MeanEntry()
 			side := cmp.Compare(leg.symbol.Position, 0)
-			from = leg.symbol.Rules.PriceOf(entry.Add(entry.MulRate(after).Mul(int64(side)))) + exchange.Price(max(0, side)) // rounded up for a long one
+			from = leg.symbol.Rules.PriceOf(entry.Add(entry.MulRate(after).Mul(int64(side)))) + exchange.Price(max(0, side)) // rounded up for a long position
 			if stop = leg.state.Plan().Protection.StopLoss.Price; side < 0 {
 				return leg.symbol.Rules.CeilPrice(stop), from, true
 			}
@@ -40,7 +40,8 @@ func (e *Engine) Trails(key exchange.SymbolKey) (stop, from exchange.Price, trai
 	return 0, 0, false
 }
 
-// DecidesMS returns when a strategy decides next that does not wait for a close; math.MaxInt64 for never.
+// DecidesMS returns when a strategy next decides without waiting for a close; math.MaxInt64 for
+// never.
 func (e *Engine) DecidesMS() int64 {
 	next := int64(never)
 	for _, leg := range e.legs {
@@ -49,7 +50,8 @@ func (e *Engine) DecidesMS() int64 {
 	return next
 }
 
-// follower is what moves the exits of the leg's position; nil while there is nothing to move.
+// follower returns the strategy that moves the exits of the leg's position, or nil if there is
+// nothing to move.
 func (leg *leg) follower() strategy.Follower {
 	if leg.symbol.Position == 0 || leg.symbol.Last <= 0 || leg.failed != "" || leg.config.Removed {
 		return nil
@@ -57,7 +59,7 @@ func (leg *leg) follower() strategy.Follower {
 	return strategy.FollowerOf(leg.config.Strategy)
 }
 
-// followPrice has the exits on a symbol follow a price.
+// followPrice lets the exits on a symbol follow a price.
 func (t *tick) followPrice(event *EventFollow) {
 	for _, leg := range t.legs {
 		if leg.symbol.Key() == event.Series {
@@ -65,15 +67,16 @@ func (t *tick) followPrice(event *EventFollow) {
 			t.follow(leg)
 			if f := leg.follower(); f != nil {
 				if _, trails := f.Trails(); trails {
-					t.roundMS = t.nowMS // a stop that was moved too recently may be moved by now, though it is to be where it was
+					t.roundMS = t.nowMS // a stop that was moved too recently may move now, even if its target has not changed
 				}
 			}
 		}
 	}
 }
 
-// follow has the exits of a position follow the price. Nobody is asked for it: a strategy that hangs
-// keeps its trailing stop. While a question is out its answer decides, which was made before.
+// follow lets the exits of a position follow the price. It does not call a worker: a strategy that
+// hangs keeps its trailing stop. While a call is in progress its answer decides, which was made
+// earlier.
 func (t *tick) follow(leg *leg) {
 	follower := leg.follower()
 	if follower == nil || t.config.Rehearse || leg.question.id != 0 {

@@ -10,25 +10,24 @@ import (
 	"botd/reconcile/record"
 )
 
-// halts is the kill switch, and shutting down.
+// halts is the kill switch and the shutdown.
 type halts struct {
 	*base
 	limits  *limits
 	tick    *tick
-	askedMS int64            // when one was asked for last
-	closing record.HaltLevel // the level at which botd shuts down; LevelNone while it trades
+	askedMS int64            // time of the last request
+	closing record.HaltLevel // the level of the shutdown; LevelNone while trading
 	stopped bool
 }
 
-// halt takes an order of the kill switch: a halt is escalated, never made milder;
-// LevelNone arms its scope again, and releases the latch of a strategy
-// that is armed by name.
+// halt applies a request to the kill switch: a halt can be escalated but not made milder; LevelNone
+// rearms its scope, and releases the latch of a strategy that is rearmed by name.
 func (h *halts) halt(event *EventHalt) {
 	scope := event.Scope
 	before := h.book.HaltOf(scope)
 	h.askedMS, h.roundMS = h.nowMS, h.nowMS
 	if event.Level != record.LevelNone && event.Level <= before.Level {
-		return // in force already, or a severer one is
+		return // already in force, or a severer one is
 	}
 	h.record(record.Record{Strategy: scope.Strategy, Symbol: scope.Symbol, Body: record.Halt{Level: event.Level, Why: event.Why}})
 	h.note(scope.Strategy, h.symbolOf(scope.Symbol), NoteHalt{event.Why, event.Level == record.LevelNone})
@@ -43,11 +42,11 @@ func (h *halts) halt(event *EventHalt) {
 		h.decideAgain(scope)
 	}
 	h.roundMS = h.nowMS
-	h.emergencyMS = min(h.emergencyMS, h.nowMS+haltRetryMS) // a round under way may hang
+	h.emergencyMS = min(h.emergencyMS, h.nowMS+haltRetryMS) // the current round may hang
 }
 
-// decideAgain has the strategies of a scope that is armed again decide again: the plan of before counts on
-// what was closed.
+// decideAgain has the strategies of a rearmed scope decide again, because their old plan relies on
+// a position that was closed.
 func (h *halts) decideAgain(scope account.Scope) {
 	for _, leg := range h.legs {
 		if scope.Covers(leg.config.Name, leg.symbol.Key()) {
@@ -56,18 +55,17 @@ func (h *halts) decideAgain(scope account.Scope) {
 	}
 }
 
-// levelOn is the severest level that holds for a strategy: of the kill switch, of
-// stopping, of its removal from the configuration, of a limit passed, and of the
-// one given.
+// levelOn returns the severest level for a strategy: of the kill switch, of stopping, of its
+// removal from the configuration, of a crossed limit, and the given one.
 func (h *halts) levelOn(leg *leg, level record.HaltLevel) record.HaltLevel {
 	if h.limits.breached(leg.config.Name) != nil {
-		level = max(level, record.LevelCancel) // an order that rests would still open
+		level = max(level, record.LevelCancel) // a resting order could still open
 	}
 	return max(level, h.book.HaltOn(leg.config.Name, leg.symbol.Key()).Level, h.closing, leg.removal())
 }
 
-// stop ends what is new. Leaving, nothing more is sent. Canceling or flattening,
-// rounds go on without ticks until nothing is left to do, or the driver gives up.
+// stop ends all new activity. With leave, nothing more is sent. With cancel or flatten, rounds
+// continue without ticks until nothing remains, or the driver gives up.
 func (h *halts) stop(shutdown string) {
 	switch shutdown {
 	case ShutdownCancel:
@@ -81,7 +79,7 @@ func (h *halts) stop(shutdown string) {
 	h.roundMS = h.nowMS
 }
 
-// finishShutdown ends stopping when a round found nothing left to do.
+// finishShutdown completes the stop when a round found nothing left to do.
 func (h *halts) finishShutdown(acted, queued int) {
 	if h.closing == record.LevelNone || h.stopped || acted > 0 || queued > 0 {
 		return
@@ -94,7 +92,7 @@ func (h *halts) finishShutdown(acted, queued int) {
 	h.stopped, h.roundMS = true, never
 }
 
-// unfinished reports whether something is left that a level takes away.
+// unfinished reports whether anything remains that a level closes.
 func (h *halts) unfinished(leg *leg, level record.HaltLevel) bool {
 	if held := h.book.ToClose(leg.symbol); level == record.LevelFlatten && held != 0 && !h.dust(leg, held) {
 		return true
@@ -107,13 +105,14 @@ func (h *halts) unfinished(leg *leg, level record.HaltLevel) bool {
 	return false
 }
 
-// dust reports whether what is held on spot is worth less than any order may be, by the rules of the start and by
-// those of now: nothing can be sold of it, and little is lost.
+// dust reports whether a spot position is worth less than any order may be, by the rules at the
+// start and the current ones: nothing of it can be sold, and its value is small.
 func (b *base) dust(leg *leg, held exchange.Quantity) bool {
 	return b.belowMinimum(leg, held) && worth(leg, held).Less(leg.config.Symbol.MinNotional)
 }
 
-// belowMinimum reports whether what is held on spot is worth less than the smallest order that the exchange takes now.
+// belowMinimum reports whether a spot position is worth less than the exchange's current minimum
+// order.
 func (b *base) belowMinimum(leg *leg, held exchange.Quantity) bool {
 	rules := leg.symbol.Rules
 	return leg.symbol.Key().Market == exchange.Spot && rules != nil && leg.symbol.Last > 0 && worth(leg, held).Less(rules.MinNotional)
@@ -123,16 +122,18 @@ func worth(leg *leg, held exchange.Quantity) exchange.Amount {
 	return leg.symbol.Rules.Notional(leg.symbol.Last, max(held, -held))
 }
 
-// minimumText says that no order can be made of what is held, though it is more than dust; empty when one can.
+// minimumText explains that a position is too small for an order, although it is more than dust;
+// empty if an order is possible.
 func (b *base) minimumText(leg *leg, held exchange.Quantity) string {
 	if held == 0 || !b.belowMinimum(leg, held) || b.dust(leg, held) {
 		return ""
 	}
-	return fmt.Sprintf("%s is worth %s USDT: the exchange takes no order below %s USDT now", leg.symbol.Key(), worth(leg, held), leg.symbol.Rules.MinNotional)
+	return fmt.Sprintf("%s is worth %s USDT: the exchange currently accepts no order below %s USDT", leg.symbol.Key(), worth(leg, held),
+		leg.symbol.Rules.MinNotional)
 }
 
-// unread reports whether a halt that takes something away is younger than the newest read
-// of a symbol it concerns: what is left is not known before that.
+// unread reports whether a closing halt is younger than the newest read of a symbol in its scope:
+// what remains is unknown before that.
 func (h *halts) unread() bool {
 	for _, leg := range h.legs {
 		halt := h.book.HaltOn(leg.config.Name, leg.symbol.Key())
@@ -143,8 +144,8 @@ func (h *halts) unread() bool {
 	return false
 }
 
-// pending reports whether a halt has still something to take away, or an order is
-// withdrawn: a round that fails is then tried again soon.
+// pending reports whether a halt still has something to close, or an order is withdrawn: a failed
+// round is then retried soon.
 func (h *halts) pending() bool {
 	for _, leg := range h.legs {
 		if level := h.levelOn(leg, record.LevelNone); level > record.LevelPause && h.unfinished(leg, level) {
@@ -154,8 +155,8 @@ func (h *halts) pending() bool {
 	return slices.ContainsFunc(h.book.Live(), func(p *account.Placement) bool { return p.Withdrawn() != "" })
 }
 
-// latchFlattened keeps a strategy whose position is closed over its head from
-// opening it again by the plan that still stands.
+// latchFlattened latches a strategy whose position a halt closes, so that the plan in force does
+// not open it again.
 func (h *halts) latchFlattened(leg *leg, level record.HaltLevel) {
 	sign := leg.state.Plan().Target.Sign()
 	if level != record.LevelFlatten || leg.symbol.Known() == 0 || sign == 0 || leg.state.Latch() == sign || leg.config.Removed {

@@ -10,8 +10,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// HaltBlind returns what a halt cannot see, or cannot act on, a line for each. With a
-// time it adds what was not read since then: until it was, nobody knows what is left.
+// HaltBlind returns what a halt cannot see or act on, one line each. Given a time, it adds what has
+// not been read since then: until it is, the rest is unknown.
 func (r *report) HaltBlind(level record.HaltLevel, scope account.Scope, sinceMS int64) (blind []string) {
 	if level < record.LevelCancel {
 		return nil
@@ -40,7 +40,7 @@ func (r *report) HaltBlind(level record.HaltLevel, scope account.Scope, sinceMS 
 	return blind
 }
 
-// blindRead says what of a symbol is not read.
+// blindRead adds the parts of a symbol that are not read.
 func (r *report) blindRead(leg *leg, sinceMS int64, add func(string, ...any)) {
 	key := leg.symbol.Key()
 	switch cause, seenMS := r.readHealth.cause(key); {
@@ -60,7 +60,7 @@ func because(cause string) string {
 	return ": " + cause
 }
 
-// blindExit says what keeps a position from being closed.
+// blindExit adds the obstacles to closing a position.
 func (r *report) blindExit(leg *leg, add func(string, ...any)) {
 	symbol, rules := leg.symbol, leg.config.Symbol
 	held := r.book.ToClose(symbol)
@@ -77,7 +77,7 @@ func (r *report) blindExit(leg *leg, add func(string, ...any)) {
 	}
 }
 
-// blindUntraded says which positions no strategy trades: botd sends no order there.
+// blindUntraded adds the positions that no strategy trades: botd sends no orders there.
 func (r *report) blindUntraded(add func(string, ...any)) {
 	for i := range r.book.Open {
 		p := &r.book.Open[i]
@@ -88,7 +88,7 @@ func (r *report) blindUntraded(add func(string, ...any)) {
 	}
 }
 
-// closingInFlight reports whether the exchange has taken orders that close all that is held of
+// closingInFlight reports whether the exchange has accepted orders that close the whole position of
 // a symbol.
 func (r *report) closingInFlight(leg *leg) bool {
 	held := r.book.ToClose(leg.symbol)

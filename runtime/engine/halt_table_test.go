@@ -286,7 +286,7 @@ func TestWhatIsDust(t *testing.T) {
 		}
 		want := ""
 		if c.below && !c.isDust {
-			want = fmt.Sprintf("%s is worth %d USDT: the exchange takes no order below %d USDT now", one.symbol.Key(), c.held, c.now)
+			want = fmt.Sprintf("%s is worth %d USDT: the exchange currently accepts no order below %d USDT", one.symbol.Key(), c.held, c.now)
 		}
 		if have := b.minimumText(one, held); have != want {
 			t.Errorf("%s: want %q, have %q", c.name, want, have)

@@ -457,11 +457,11 @@ func TestWhatIsSaidOfARefusedIntent(t *testing.T) {
 	all := &backoffs{base: b}
 	of := attempt{strategy: "one", symbol: bitcoin, purpose: placement.Exit}
 	all.refused(of, 7, "no\x1b[2J", false)
-	if have := all.reason(of); have != "the exchange refuses the exit, once: 7 no [2J; tried again at 00:00:01" {
+	if have := all.reason(of); have != "the exchange refuses the exit, once: 7 no [2J; retried at 00:00:01" {
 		t.Errorf("have %q", have)
 	}
 	all.refused(of, 0, strings.Repeat("é", 150), false)
-	want := "the exchange refuses the exit, 2 times in a row: " + strings.Repeat("é", 100) + "…; tried again at 00:00:01"
+	want := "the exchange refuses the exit, 2 times in a row: " + strings.Repeat("é", 100) + "…; retried at 00:00:01"
 	if have := all.reason(of); have != want {
 		t.Errorf("want %q\nhave %q", want, have)
 	}

@@ -7,13 +7,13 @@ import (
 	"botd/reconcile/record"
 )
 
-// ladderMS is how old the newest read of a symbol may be for an opening to go out between rounds.
+// ladderMS is the maximum age of a symbol's newest read for an opening to be sent between rounds.
 const ladderMS = 5_000
 
-// extendLadder sends the next resting opening of a plan as soon as the exchange has acknowledged the one
-// before: a ladder stands as fast as answers come and the request budget allows. One opening at a time is
-// unanswered, nothing goes while anything on the symbol is unknown, and the next round reads what became
-// of them all.
+// extendLadder sends a plan's next resting opening as soon as the exchange has acknowledged the
+// previous one: a ladder is complete as fast as answers arrive and the request budget allows. One
+// opening at a time is unanswered, nothing is sent while anything on the symbol is uncertain, and
+// the next round reads the state of them all.
 func (d *dispatcher) extendLadder(before *account.Placement) {
 	if before.Purpose() != placement.Order || before.State() != placement.Acknowledged {
 		return
@@ -39,9 +39,9 @@ func (d *dispatcher) extendLadder(before *account.Placement) {
 	}
 }
 
-// unread is how much resting openings of a symbol may fill that no round has read yet. Between two rounds
-// they are at most half of what the plan lacks: a second botd on the account, which only a round sees, may
-// send the other half.
+// unread returns the quantity that a symbol's resting openings may fill and that no round has read
+// yet. Between two rounds it is at most half of what the plan lacks: a second botd on the account,
+// which only a round detects, may send the other half.
 func (d *dispatcher) unread(key exchange.SymbolKey) (sum exchange.Quantity) {
 	for _, p := range d.book.InFlightOn(key) {
 		if p.Purpose() == placement.Order && !p.Seen() {
@@ -51,8 +51,8 @@ func (d *dispatcher) unread(key exchange.SymbolKey) (sum exchange.Quantity) {
 	return sum
 }
 
-// mayExtend reports whether openings of a strategy may go by what was read last: between rounds, while
-// its symbol could be read.
+// mayExtend reports whether a strategy's openings may use the last read: between rounds, while its
+// symbol could be read.
 func (d *dispatcher) mayExtend(leg *leg) bool {
 	return !d.halts.stopped && !d.config.Rehearse && !leg.config.Removed && d.nowMS-leg.readMS <= ladderMS &&
 		d.readHealth.readingMS == never && !d.readHealth.incomplete(leg.symbol.Key())

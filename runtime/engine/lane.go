@@ -7,19 +7,19 @@ import (
 	"botd/reconcile/record"
 )
 
-// Exposure is what the kill switch needs to know of one strategy's symbol to act beside
+// Exposure is the state of one strategy's symbol that the kill switch needs to act independently of
 // the engine.
 type Exposure struct {
 	Strategy string
 	Symbol   *exchange.Symbol
-	Close    exchange.Quantity // signed: what a flatten closes
+	Close    exchange.Quantity // signed: the quantity that a flatten closes
 	Others   exchange.Quantity // signed: the part of a futures position that is left to others
 	Last     exchange.Price
-	Collar   exchange.Rate       // how far through the price a sale on spot may go
+	Collar   exchange.Rate       // maximum distance of a spot sale through the price
 	Orders   []account.Placement // live
 }
 
-// Exposures returns the journalled orders and the newest positions of every strategy. It
+// Exposures returns the journalled orders and the newest positions of every strategy. The result
 // shares nothing with the engine.
 func (e *Engine) Exposures() []Exposure {
 	all := make([]Exposure, 0, len(e.legs))
@@ -36,19 +36,19 @@ func (e *Engine) Exposures() []Exposure {
 	return all
 }
 
-// LaneOrder is an order that the kill switch's lane placed: it reduces, always.
+// LaneOrder is an order placed by the kill switch's lane. It always reduces.
 type LaneOrder struct {
 	Strategy   string
 	Order      exchange.NewOrder
 	SentMS     int64
-	DeadlineMS int64             // no first byte after this
+	DeadlineMS int64             // no first byte after this time
 	Before     exchange.Quantity // signed position when it was placed
-	Outcome    record.Body       // Acknowledged, Refused, Unknown or Ended; nil while there is no answer
+	Outcome    record.Body       // Acknowledged, Refused, Unknown or Ended; nil while unanswered
 }
 
-// takeLane takes the lane's orders into the journal. From here on they are placements like
-// any other: fetched, settled, and uncertain where the answer was lost. The strategy whose
-// position is closed over its head does not open it again.
+// takeLane takes the lane's orders into the journal. From then on they are ordinary placements:
+// fetched, settled, and uncertain if the answer was lost. The strategy whose position they close
+// does not open it again.
 func (d *dispatcher) takeLane(event *EventLane) {
 	before := len(d.unwritten)
 	for i := range event.Orders {

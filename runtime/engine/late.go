@@ -8,21 +8,21 @@ import (
 	"botd/exchange"
 )
 
-// A round waits for a read only as long as such a read took before, doubled, a second at least: then it goes
-// on without it, and acts on what was read. An answer may be lost: where a read that was sent no earlier has
-// been answered, it is sent once more before that, and the first answer counts. The next rounds send it again
-// too, and wait for less, while few of the same are out. Until one is answered nothing is
-// concluded about what it is about. The answer of a late read is not used, since it is older than the reads
-// beside it: it shows how long to wait.
+// A round waits for a read only twice as long as such a read took before, at least a second; then
+// it continues without it and acts on the other reads. An answer may be lost: if a read that was
+// sent no earlier has been answered, the unanswered one is repeated once before that, and the first
+// answer counts. Later rounds send it again and wait for less, while few copies are in flight.
+// Until one is answered, nothing is concluded in its domain. The answer of a late read is not used,
+// because it is older than the others; it only shows how long to wait.
 
 var errLate = errors.New("no answer yet")
 
-// patience is how long a round waits for a read.
+// patience returns the time for which a round waits for a read.
 func (r *round) patience(of exchange.Operation) int64 {
 	return min(patienceMS, max(promptMS, 2*r.took[of]))
 }
 
-// noteDuration notes how long a read took. One that fails is waited for no longer than any other.
+// noteDuration records the duration of a read. A failing one is not awaited longer than any other.
 func (r *round) noteDuration(p *purpose, event *EventAnswer) {
 	if event.Err != nil {
 		delete(r.took, p.of)
@@ -35,13 +35,13 @@ func (r *round) noteDuration(p *purpose, event *EventAnswer) {
 // overtaken reports whether a read that was sent no earlier has been answered.
 func (r *round) overtaken(p *purpose) bool { return r.answered >= p.sentMS }
 
-// mostCopies bounds how many of the same read are out.
+// mostCopies bounds the copies of a read in flight.
 const mostCopies = 4
 
-// repeatAfterMS is how long a round waits until it repeats a read.
+// repeatAfterMS returns the time after which a round repeats a read.
 func (r *round) repeatAfterMS(of exchange.Operation) int64 { return max(promptMS*4/10, r.took[of]*3/2) }
 
-// attentionMS is when a read is repeated, or late.
+// attentionMS returns when a read is repeated, or late.
 func (r *round) attentionMS(p *purpose) int64 {
 	if p.repeated {
 		return p.dueMS
@@ -49,12 +49,12 @@ func (r *round) attentionMS(p *purpose) int64 {
 	return min(p.dueMS, p.sentMS+r.repeatAfterMS(p.of))
 }
 
-// same reports whether two reads ask the same.
+// same reports whether two reads are the same request.
 func (p *purpose) same(q *purpose) bool {
 	return q.kind == p.kind && q.of == p.of && q.symbol == p.symbol && q.orderID == p.orderID && q.before == p.before
 }
 
-// lateCopies returns how many of the same read are out since earlier phases.
+// lateCopies returns the number of copies of the read in flight from earlier phases.
 func (r *round) lateCopies(p *purpose) (count int) {
 	for _, q := range r.calls {
 		if q.late && q.same(p) {
@@ -64,7 +64,7 @@ func (r *round) lateCopies(p *purpose) (count int) {
 	return count
 }
 
-// isLate reports whether the same read of an earlier phase is still out.
+// isLate reports whether the same read of an earlier phase is still in flight.
 func (r *round) isLate(p *purpose) bool { return r.lateCopies(p) > 0 }
 
 // awaited reports whether the round still waits for a read, which may have been sent twice.
@@ -77,9 +77,9 @@ func (r *round) awaited(p *purpose) bool {
 	return false
 }
 
-// skipLateRead has the round do without a read that is late.
+// skipLateRead continues the round without a late read.
 func (r *round) skipLateRead(p *purpose) {
-	if p.kind == callTickers { // as if each of its prices were late: to ask for them singly would take longer still
+	if p.kind == callTickers { // as if each of its prices were late: single reads would take even longer
 		for _, symbol := range r.missingPrices(p.of.Market()) {
 			if r.lateByList(p, symbol) {
 				r.noteLate(symbol.Key())
@@ -101,8 +101,8 @@ func (r *round) noteLate(of exchange.SymbolKey) {
 	}
 }
 
-// proceed repeats what is not answered, and goes on without the answers that are late. It reports whether the
-// round is complete.
+// proceed repeats unanswered reads and continues without late ones. It reports whether the round is
+// complete.
 func (r *round) proceed() (complete bool) {
 	r.reading.lateMS = never
 	var due []int64
@@ -143,15 +143,15 @@ func (r *round) repeat(p purpose) {
 	r.ask(p, PrioritySettle, *p.request)
 }
 
-// forget leaves further answers to a read to nobody.
+// forget ignores further answers to a read.
 func (r *round) forget(p *purpose) {
 	maps.DeleteFunc(r.calls, func(_ int64, q purpose) bool {
 		return q.request == p.request && p.request != nil || q.late && q.same(p)
 	})
 }
 
-// lateAnswer takes the answer of a read that its round did not wait for: what it failed
-// with, and how long it took.
+// lateAnswer handles the answer of a read that its round no longer awaited: its error, and its
+// duration.
 func (r *round) lateAnswer(p *purpose, event *EventAnswer) {
 	r.noteDuration(p, event)
 	if p.kind == callTickers && event.Err != nil {
@@ -168,8 +168,8 @@ func (r *round) lateAnswer(p *purpose, event *EventAnswer) {
 	r.overdue = append(r.overdue, failure{p.domain(), event.Err})
 }
 
-// giveUpLate gives up the late reads that have been out for too long, and counts those that
-// failed since the last round.
+// giveUpLate gives up late reads that have been in flight too long, and counts those that failed
+// since the last round.
 func (r *round) giveUpLate() {
 	var given []int64
 	for id, p := range r.calls {

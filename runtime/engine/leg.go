@@ -16,7 +16,7 @@ import (
 // leg is one strategy on its symbol.
 type leg struct {
 	config        StrategyConfig
-	limits        risk.Limits // as configured: config's are those in force
+	limits        risk.Limits // as configured; config's are the ones in force
 	series        *series
 	others        []*series // of the other symbols that it reads
 	symbol        *reconcile.SymbolState
@@ -25,41 +25,41 @@ type leg struct {
 	plan          strategy.Plan // scratch of Decide
 	working       []strategy.WorkingOrder
 	fills         []strategy.KeyFill
-	events        int64  // how many events there had been when the view was last filled
+	events        int64  // number of events when the view was last filled
 	seen          int    // candles given to the strategy
-	nextMS        int64  // when the schedule asks next; never for @candle
+	nextMS        int64  // next scheduled call; never for @candle
 	lastMS        int64  // nominal time of the last tick
-	failed        string // why the strategy is stopped; empty while it runs
+	failed        string // reason why the strategy is stopped; empty while it runs
 	failedMS      int64
 	limitsVersion int    // the number of its last change
 	version       uint64 // of the book when the view was last filled
 
 	waits bool            // its results wait until the money is known
-	entry exchange.Amount // futures: the position's entry price before them
+	entry exchange.Amount // futures: the position's entry price before that
 
-	plannedMS   int64 // when its plan was put in force; 0 where that was before the start
-	planned     int64 // the sequence of its plan's record; likewise
-	readMS      int64 // when the round began that last read its position; 0 for never
-	emergencyMS int64 // the round whose position was closed by an emergency halt
+	plannedMS   int64 // when its plan was put in force; 0 if before the start
+	planned     int64 // the sequence of its plan's record; 0 likewise
+	readMS      int64 // begin of the round that last read its position; 0 for never
+	emergencyMS int64 // the round in which an emergency halt closed its position
 
-	unprotectedMS int64 // since when its position is declared unprotected; 0 while it is not
+	unprotectedMS int64 // start of its declared unprotected state; 0 while protected
 
-	reentry  strategy.Reentry // its policy
-	silent   bool             // the last decision asked for no position
+	reentry  strategy.Reentry // its re-entry policy
+	silent   bool             // the last decision desired no position
 	signalMS int64            // its Plan.SignalMS
 
 	watched  watched
 	question question
 	notices  notices
 
-	undecided bool  // the plan in force counts on what did not come about: nothing opens before the strategy has decided again
-	askedMost int64 // the newest question when that began: an answer to it, or an older one, ends nothing
+	undecided bool  // the plan in force relies on something that did not happen: nothing opens before the strategy has decided again
+	askedMost int64 // the newest call at that time: an answer to it or to an older one does not end this
 
-	candleTarget   strategy.Target // the target of the last candle's decision, and since which candle
+	candleTarget   strategy.Target // the target of the last candle's decision, and the candle since which it is unchanged
 	candleTargetMS int64
 }
 
-// noteSymbol returns the leg's symbol; nil without a leg, for the account.
+// noteSymbol returns the leg's symbol, or nil without a leg, for the account.
 func (leg *leg) noteSymbol() *exchange.Symbol {
 	if leg == nil {
 		return nil
@@ -67,13 +67,13 @@ func (leg *leg) noteSymbol() *exchange.Symbol {
 	return leg.config.Symbol
 }
 
-// decidesByCandle reports whether a strategy is asked once per closed candle, and has
-// seen enough of them.
+// decidesByCandle reports whether a strategy is called once per closed candle and has received
+// enough of them.
 func (leg *leg) decidesByCandle() bool {
 	return leg.config.Schedule == nil && leg.seen >= leg.config.Strategy.Warmup()
 }
 
-// nextTick is when the strategy is asked next.
+// nextTick returns when the strategy is called next.
 func (leg *leg) nextTick(nowMS int64) int64 {
 	switch {
 	case leg.failed != "" || leg.config.Removed:
@@ -86,7 +86,7 @@ func (leg *leg) nextTick(nowMS int64) int64 {
 	return leg.config.Interval.OpenOf(nowMS) + int64(leg.config.Interval)
 }
 
-// progress is the state of a leg that nothing keeps from deciding but candles that are missing.
+// progress returns the state of a leg that only missing candles keep from deciding.
 func (leg *leg) progress() (state, why string, spent bool) {
 	warmup, lacking := leg.config.Strategy.Warmup(), leg.lacking()
 	switch {
@@ -101,14 +101,14 @@ func (leg *leg) progress() (state, why string, spent bool) {
 	return "running", leg.awaited(), false
 }
 
-// SpentText says that the orders of a plan are spent, whose keys are given.
+// SpentText returns the text about a plan whose orders, with the given keys, are spent.
 func SpentText(keys []string) string {
 	return fmt.Sprintf("its orders %s are filled and what they opened has ended: a key starts over once a plan leaves it out",
 		strings.Join(keys[:min(len(keys), 5)], ", "))
 }
 
-// spent are the keys of the plan's orders where nothing is held and all of them are filled: nothing comes of
-// the plan any more.
+// spent returns the keys of the plan's orders if there is no position and all of them have filled:
+// the plan has no further effect.
 func (leg *leg) spent() (keys []string) {
 	orders := leg.state.Plan().Orders
 	if len(orders) == 0 || !leg.ended() {
@@ -123,8 +123,8 @@ func (leg *leg) spent() (keys []string) {
 	return keys
 }
 
-// target is the quantity the plan in force desires; that of a share or an amount is known
-// once it was priced.
+// target returns the quantity that the plan in force desires. For a share or an amount it is known
+// once priced.
 func (leg *leg) target() exchange.Quantity {
 	target := leg.state.Plan().Target
 	quantity, priced := leg.state.Priced(target)
@@ -137,7 +137,7 @@ func (leg *leg) target() exchange.Quantity {
 	return 0
 }
 
-// removal is the level at which a removed strategy's symbol is wound up.
+// removal returns the level at which a removed strategy's symbol is closed.
 func (leg *leg) removal() record.HaltLevel {
 	if leg.config.Removed && !leg.config.Absent && leg.state.OnRemove() == removeFlatten {
 		return record.LevelFlatten
@@ -145,7 +145,7 @@ func (leg *leg) removal() record.HaltLevel {
 	return record.LevelNone
 }
 
-// protectionOf is the plan's protection, else the configured one.
+// protectionOf returns the plan's protection, or else the configured one.
 func protectionOf(leg *leg) strategy.Protection {
 	if leg.state.Plan().Protection.Set {
 		return leg.state.Plan().Protection
@@ -153,7 +153,7 @@ func protectionOf(leg *leg) strategy.Protection {
 	return leg.config.Protection
 }
 
-// removedStrategy stands for a strategy that was removed: it desires nothing.
+// removedStrategy replaces a strategy that was removed: it desires nothing.
 type removedStrategy struct{}
 
 func (removedStrategy) Warmup() int { return 0 }

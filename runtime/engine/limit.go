@@ -9,19 +9,20 @@ import (
 	"botd/risk"
 )
 
-// limits are those that follow equity and results from round to round: daily loss,
-// drawdown, losing streak. The journal holds what they remember. A breach holds entries back
-// and cancels resting openings until it ends.
+// limits are the limits that follow equity and results from round to round: daily loss, drawdown,
+// losing streak. Their memory is in the journal. A breach blocks entries and cancels resting
+// openings until it ends.
 type limits struct {
 	*base
 	accounting *accounting
-	watching   bool            // between rounds too
-	mixed      bool            // positions and money are of two moments, and so would be the equity
-	ahead      bool            // a wallet shows what no list does yet
-	unmixed    exchange.Amount // the account's equity when they were last of one; zero before
+	watching   bool            // also between rounds
+	mixed      bool            // positions and money are from two different moments, and so would the equity be
+	ahead      bool            // a wallet includes a fill that no list shows yet
+	unmixed    exchange.Amount // the account's equity when they were last consistent; zero before
 }
 
-// shown is the account's equity as people see it: while a wallet shows what no list does yet, that of before.
+// shown returns the account's equity for display: while a wallet includes a fill that no list shows
+// yet, the previous one.
 func (l *limits) shown() (total exchange.Amount, known bool) {
 	if l.ahead && !l.unmixed.IsZero() {
 		return l.unmixed, true
@@ -39,7 +40,7 @@ func (l *limits) watchLimits(fetched bool) {
 		return
 	}
 	l.unmixed = total
-	total = total.Sub(l.accounting.flow()) // money moved is no gain and no loss
+	total = total.Sub(l.accounting.flow()) // a transfer is neither a gain nor a loss
 	l.regroup()
 	l.watch(l.book.Watch(""), nil, total, &l.config.Limits)
 	for _, leg := range l.legs {
@@ -49,8 +50,8 @@ func (l *limits) watchLimits(fetched bool) {
 	}
 }
 
-// watch updates the day and the peak of one scope, ends breaches whose time is over and
-// latches limits that are crossed. The peak is journalled in steps of a thousandth.
+// watch updates the day and the peak of one scope, ends expired breaches and latches crossed
+// limits. The peak is journalled in steps of a thousandth.
 func (l *limits) watch(w *account.Watch, leg *leg, equity exchange.Amount, limits *risk.Limits) {
 	start := exchange.Day1.OpenOf(l.nowMS)
 	step := w.Day().Peak.MulRate(exchange.RateOne / 1000)
@@ -85,16 +86,16 @@ func (l *limits) recordDay(strategy string, day account.Day) {
 	)
 }
 
-// regroup adjusts what the account's losses are measured from when the account starts or
-// stops trading a market: its equity changes then without a gain or a loss. A market that
-// is no longer traded takes the part with it that the day began with.
+// regroup adjusts the basis of the account's losses when the account starts or stops trading a
+// market, because its equity then changes without a gain or a loss. A market that is no longer
+// traded is removed with its part of the day's starting equity.
 func (l *limits) regroup() {
 	day, now := l.book.Watch("").Day(), l.markets()
 	if day.StartMS == 0 || day.Markets == now {
 		return
 	}
 	before := day.Markets
-	if day.Markets = now; before == "" { // journalled before parts were
+	if day.Markets = now; before == "" { // journalled before parts were recorded
 		day.Spot = l.onSpot()
 		l.recordDay("", day)
 		return
@@ -118,8 +119,7 @@ func (l *limits) regroup() {
 	l.recordDay("", day)
 }
 
-// shift moves what the account's losses are measured from with money that came from outside,
-// or went there.
+// shift moves the basis of the account's losses by an external transfer.
 func (l *limits) shift(market exchange.Market, by exchange.Amount) {
 	day := l.book.Watch("").Day()
 	if day.StartMS == 0 {
@@ -132,8 +132,7 @@ func (l *limits) shift(market exchange.Market, by exchange.Amount) {
 	l.recordDay("", day)
 }
 
-// breach holds a scope's entries back, reports it, and has its resting openings
-// canceled.
+// breach blocks a scope's entries, reports it, and cancels its resting openings.
 func (l *limits) breach(leg *leg, strategy string, c *risk.Crossing) {
 	l.record(record.Record{Strategy: strategy, Body: record.Breach{Rule: c.Rule, Why: c.Why, UntilMS: c.UntilMS}})
 	fact := NoteLimit{Rule: c.Rule, Why: c.Why}
@@ -150,7 +149,7 @@ func (l *limits) endBreach(strategy string, leg *leg, rule, why string) {
 	l.soon()
 }
 
-// breached returns the breach that holds a strategy's entries back, or nil.
+// breached returns the breach that blocks a strategy's entries, or nil.
 func (l *limits) breached(strategy string) *account.Breach {
 	for _, name := range [...]string{"", strategy} {
 		for i := range l.book.Watch(name).Breaches() {
@@ -162,8 +161,8 @@ func (l *limits) breached(strategy string) *account.Breach {
 	return nil
 }
 
-// rearmed ends the breaches of a scope that botd rearm ends. The drawdown is measured from
-// the present equity on; a daily loss stays until its day is over.
+// rearmed ends the breaches of a scope that botd rearm ends. The drawdown is then measured from the
+// current equity; a daily loss stays until its day is over.
 func (l *limits) rearmed(strategy string) {
 	w, leg := l.book.Watch(strategy), l.legNamed(strategy)
 	for i := len(w.Breaches()) - 1; i >= 0; i-- {
@@ -172,7 +171,7 @@ func (l *limits) rearmed(strategy string) {
 		}
 	}
 	equity, known := l.total()
-	if known = known && (strategy == "" || leg != nil); leg != nil { // nothing is known of a removed strategy
+	if known = known && (strategy == "" || leg != nil); leg != nil { // nothing is known about a removed strategy
 		equity = l.own(leg)
 	}
 	if known && w.Day().StartMS != 0 {

@@ -10,9 +10,9 @@ import (
 	"botd/reconcile/record"
 )
 
-// watchLiquidations looks for positions of strategies that positions/history shows
-// liquidated, before what they leave is adopted as closed (case 46). In a backtest a
-// liquidation ends a position like any other, and the strategy's own latch holds.
+// watchLiquidations finds strategies' positions that positions/history shows as liquidated, before
+// the rest is adopted as closed (case 46). In a backtest a liquidation ends a position like any
+// other, and the strategy's own latch applies.
 func (a *alarms) watchLiquidations(snapshot *reconcile.Snapshot) {
 	if a.config.Feed {
 		return
@@ -24,8 +24,8 @@ func (a *alarms) watchLiquidations(snapshot *reconcile.Snapshot) {
 	}
 }
 
-// bookedLiquidations takes what the ledger read of positions that ended: a liquidation of
-// which no round saw the row.
+// bookedLiquidations handles liquidations among the ended positions read by the ledger whose row no
+// round saw.
 func (a *alarms) bookedLiquidations(closed []ledger.Position) {
 	if a.config.Feed {
 		return
@@ -38,8 +38,8 @@ func (a *alarms) bookedLiquidations(closed []ledger.Position) {
 	}
 }
 
-// liquidated journals a liquidation once, and halts the strategies of its symbol: a plan
-// that lost its margin is not continued without a person.
+// liquidated journals a liquidation once and halts the strategies of its symbol: a plan that lost
+// its margin does not continue without a person.
 func (a *alarms) liquidated(symbol *reconcile.SymbolState, positionID int64, held exchange.Quantity, price, realised exchange.Amount) {
 	if positionID == symbol.LiquidatedID() {
 		return

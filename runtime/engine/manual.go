@@ -13,33 +13,33 @@ import (
 	"botd/strategy"
 )
 
-// ManualAction is what a person is about to do to one order or one position: what is sent,
-// and what becomes of the strategy. It holds its strategy back by a halt of its own,
-// so that no later round undoes it.
+// ManualAction is a person's intended action on one order or one position: what is sent, and the
+// effect on the strategy. It holds its strategy by a halt of its own, so that no later round undoes
+// it.
 type ManualAction struct {
 	Scope account.Scope    // of the halt
 	Level record.HaltLevel // of the halt
-	Steps []Step           // what is sent now, and what follows once that is confirmed
-	Lines []string         // what comes of it, for people
+	Steps []Step           // requests sent now, and those that follow once they are confirmed
+	Lines []string         // the consequences, for people
 }
 
 func (d *ManualAction) add(format string, values ...any) {
 	d.Lines = append(d.Lines, fmt.Sprintf(format, values...))
 }
 
-// manual is what a person does to one order or one position.
+// manual handles a person's actions on one order or one position.
 type manual struct {
 	*base
 	halts    *halts
 	previews *previews
 }
 
-// PreviewCancel says what canceling one order would do, and does
-// nothing. An error says why it cannot be canceled.
+// PreviewCancel returns the effect of canceling one order without canceling it. If it cannot be
+// canceled, it returns the reason as an error.
 func (m *manual) PreviewCancel(clientOrderID string) (ManualAction, error) {
 	p := m.book.Placement(clientOrderID)
 	if p == nil || p.State().Final() {
-		return ManualAction{}, fmt.Errorf("order %s is not under way any more: there is nothing to cancel", clientOrderID)
+		return ManualAction{}, fmt.Errorf("order %s is no longer open: there is nothing to cancel", clientOrderID)
 	}
 	leg := m.legOn(p.Symbol())
 	switch {
@@ -81,13 +81,13 @@ func (m *manual) PreviewCancel(clientOrderID string) (ManualAction, error) {
 	if p.Filled() > 0 {
 		action.add("%s of it is filled already, and stays a position", leg.config.Symbol.QuantityDecimal(p.Filled()))
 	}
-	action.add("what fills until the cancel arrives stays a position too; its stop is kept")
+	action.add("what fills until the cancel arrives stays a position too; its stop stays")
 	m.addConsequences(leg, &action)
 	return action, nil
 }
 
-// PreviewClose says what closing the position of one symbol would do, and does nothing.
-// An error says why there is nothing that botd could close.
+// PreviewClose returns the effect of closing the position of one symbol without closing it. If botd
+// could close nothing, it returns the reason as an error.
 func (m *manual) PreviewClose(key exchange.SymbolKey) (ManualAction, error) {
 	leg := m.legOn(key)
 	if leg == nil {
@@ -141,7 +141,7 @@ func (m *manual) PreviewClose(key exchange.SymbolKey) (ManualAction, error) {
 	return action, nil
 }
 
-// levelAfter is the level at which the strategy's own halt stands after the action.
+// levelAfter returns the level of the strategy's own halt after the action.
 func (m *manual) levelAfter(d *ManualAction) string {
 	if before := m.book.HaltOf(d.Scope).Level; d.Level <= before {
 		return before.String() + " already"
@@ -149,8 +149,8 @@ func (m *manual) levelAfter(d *ManualAction) string {
 	return d.Level.String()
 }
 
-// addConsequences adds what the rules refuse now, and what the strategy does when it is
-// armed again.
+// addConsequences adds the current refusals by rules, and the strategy's behavior after it is
+// rearmed.
 func (m *manual) addConsequences(leg *leg, d *ManualAction) {
 	for i := range d.Steps {
 		if d.Steps[i].Later {
@@ -185,7 +185,7 @@ func (m *manual) addConsequences(leg *leg, d *ManualAction) {
 	}
 }
 
-// targetText is a plan's target, for people.
+// targetText returns a plan's target as text.
 func targetText(plan *strategy.Plan, symbol *exchange.Symbol) string {
 	side := "long"
 	if plan.Target.Sign() < 0 {
@@ -197,8 +197,8 @@ func targetText(plan *strategy.Plan, symbol *exchange.Symbol) string {
 	return "a " + side + " position"
 }
 
-// withdraw takes one order out of the book as a person asked: it is canceled, again
-// if need be, until it has ended, and its strategy is held back. Both are journalled.
+// withdraw cancels one order at a person's request, repeatedly if necessary, until it has ended,
+// and holds its strategy. Both are journalled.
 func (m *manual) withdraw(event *EventWithdraw) {
 	action, err := m.PreviewCancel(event.ClientOrderID)
 	if err != nil {

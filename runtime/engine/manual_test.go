@@ -78,7 +78,7 @@ func TestAnOrderCanceledByAPersonStaysOut(t *testing.T) {
 	if d := w.wantState("halted"); d.Scope.Strategy != "one" || d.Remaining != "" {
 		t.Errorf("want the strategy halted and nothing left to do, have %+v", d)
 	}
-	if _, err := w.engine.PreviewCancel(low.ClientOrderID()); err == nil || !strings.Contains(err.Error(), "not under way") {
+	if _, err := w.engine.PreviewCancel(low.ClientOrderID()); err == nil || !strings.Contains(err.Error(), "no longer open") {
 		t.Errorf("want an ended order refused, have %v", err)
 	}
 	w.halt(record.LevelNone, account.Scope{Strategy: "one"})

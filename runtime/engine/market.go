@@ -10,9 +10,9 @@ import (
 // How often the symbols' rules are read, in milliseconds.
 const (
 	rulesEveryMS  = 60_000
-	rulesStrictMS = 120_000 // for so long after they became stricter they are read as often as after a refusal
+	rulesStrictMS = 120_000 // time after they became stricter for which they are read as often as after a refusal
 	rulesSoonMS   = 10_000  // after they refused an opening
-	rulesUrgentMS = 3_000   // after they refused what reduces or protects, for a minute
+	rulesUrgentMS = 3_000   // after they refused a reducing or protecting order, for a minute
 )
 
 // market reads candles, prices, the symbols' rules and funding rates.
@@ -21,7 +21,7 @@ type market struct {
 	limits *limits
 	tick   *tick
 	series []*series                    // sorted by key and interval
-	strict map[exchange.SymbolKey]int64 // when a symbol's rules were read first as they are now, stricter than before
+	strict map[exchange.SymbolKey]int64 // when a symbol's current, stricter rules were first read
 }
 
 func (m *market) pollRules() {
@@ -33,8 +33,8 @@ func (m *market) pollRules() {
 	}
 }
 
-// takeRules takes the symbols' rules as they are now. Scales never change while
-// botd runs: a rule that no longer fits them keeps the symbol from opening.
+// takeRules applies the symbols' current rules. Scales never change while botd runs: a rule that no
+// longer fits them blocks the symbol's openings.
 func (m *market) takeRules(event *EventAnswer) {
 	if event.Err != nil || !event.Answer.Symbols.Done() {
 		return
@@ -52,7 +52,7 @@ func (m *market) takeRules(event *EventAnswer) {
 			fresh.Brackets = state.Rules.Brackets
 		}
 		if changed := m.compare(state.Rules, &fresh); changed {
-			m.roundMS = min(m.roundMS, m.nowMS) // what was forbidden may go now
+			m.roundMS = min(m.roundMS, m.nowMS) // previously forbidden orders may be sent now
 		}
 		state.Rules = &fresh
 		if state.Position != 0 && (m.nowMS-m.strict[symbol.Key()] < rulesStrictMS || m.belowStricter(state)) {
@@ -61,8 +61,9 @@ func (m *market) takeRules(event *EventAnswer) {
 	}
 }
 
-// belowStricter reports whether a symbol's rules take no order of what is held, or, in the first minutes of a start, of the part
-// that no stop covers: they may have become stricter just before it, which it does not know.
+// belowStricter reports whether a symbol's rules accept no order for its position or, in the first
+// minutes of a start, for the part that no stop covers: they may have become stricter just before,
+// which the start does not know.
 func (b *base) belowStricter(symbol *reconcile.SymbolState) bool {
 	if symbol.Rules == nil {
 		return false
@@ -76,16 +77,16 @@ func (b *base) belowStricter(symbol *reconcile.SymbolState) bool {
 	return belowMinimum(symbol, symbol.Position) || b.nowMS-b.startMS < rulesStrictMS && belowMinimum(symbol, max(0, uncovered))
 }
 
-// belowMinimum reports whether a position, or a part of one, is below the smallest order, and more than what fees and
-// steps leave of one.
+// belowMinimum reports whether a position, or a part of one, is below the minimum order but more
+// than the remainder that fees and steps leave.
 func belowMinimum(state *reconcile.SymbolState, part exchange.Quantity) bool {
-	const leftover = 8 // the share of the smallest order that may be left
+	const leftover = 8 // the largest remainder, as a divisor of the minimum order
 	value := state.Rules.Notional(state.Last, max(part, -part))
 	return value.Less(state.Rules.MinNotional) && !value.Mul(leftover).Less(state.Rules.MinNotional)
 }
 
-// compare reports whether a symbol's rules have changed, and notes when they became stricter:
-// they may be as before at any time, and until that is read nothing is rounded or sized right.
+// compare reports whether a symbol's rules have changed, and records when they became stricter:
+// they may revert at any time, and until that is read nothing is rounded or sized correctly.
 func (m *market) compare(old, fresh *exchange.Symbol) (changed bool) {
 	forbids := old.Tradable && !fresh.Tradable || !old.ReduceOnly && fresh.ReduceOnly || old.Cancelable && !fresh.Cancelable
 	stricter := forbids || fresh.PriceTick > old.PriceTick || fresh.QuantityTick > old.QuantityTick || old.MinNotional.Less(fresh.MinNotional)
@@ -96,7 +97,7 @@ func (m *market) compare(old, fresh *exchange.Symbol) (changed bool) {
 		fresh.PriceTick != old.PriceTick || fresh.QuantityTick != old.QuantityTick || old.MinNotional != fresh.MinNotional
 }
 
-// takePrice takes a last trade price.
+// takePrice applies a last trade price.
 func (m *market) takePrice(event *EventPrice) {
 	symbol := m.book.Symbol(event.Series)
 	symbol.Last, symbol.LastMS = event.Last, m.nowMS
@@ -105,10 +106,9 @@ func (m *market) takePrice(event *EventPrice) {
 	}
 }
 
-// priceTimeMS is when the price that is reported now was true. Where the symbol's candles
-// stand still it is as old as the exchange's own times say, so that a market that
-// is frozen there is no fresh price (max_data_age); else it is what is paid now,
-// also where it was traded long ago.
+// priceTimeMS returns the time of the reported price. If the symbol's candles are frozen, it is the
+// exchange's own time, so that a frozen market has no fresh price (max_data_age); otherwise the
+// price is current, even if it last traded long ago.
 func (m *market) priceTimeMS(key exchange.SymbolKey, reportedMS int64) int64 {
 	newest, frozen := reportedMS, false
 	for _, s := range m.seriesOn(key) {
@@ -122,10 +122,10 @@ func (m *market) priceTimeMS(key exchange.SymbolKey, reportedMS int64) int64 {
 	return min(newest, m.nowMS)
 }
 
-// fundingEveryMS is how often a funding rate is read while somebody watches it.
+// fundingEveryMS is the interval at which a watched funding rate is read.
 const fundingEveryMS = 60_000
 
-// pollFunding asks for the funding rates that are due.
+// pollFunding requests the due funding rates.
 func (m *market) pollFunding() {
 	for _, leg := range m.legs {
 		if leg.watched.fundingMS <= m.nowMS && !leg.watched.asking {
@@ -135,8 +135,8 @@ func (m *market) pollFunding() {
 	}
 }
 
-// takeFunding takes a rate. In a backtest the exchange knows what it will
-// charge, which nobody knew then: it is shown when it has been paid.
+// takeFunding applies a rate. In a backtest the exchange knows the future charge, which was not
+// known at the time: it is shown once it has been paid.
 func (m *market) takeFunding(leg *leg, event *EventAnswer) {
 	a := &leg.watched
 	a.asking, a.fundingMS = false, m.nowMS+fundingEveryMS
@@ -154,10 +154,10 @@ func (m *market) takeFunding(leg *leg, event *EventAnswer) {
 	leg.view.Funding = strategy.Funding{Rate: shown, NextMS: funding.NextMS, Known: known}
 }
 
-// bookEveryMS is how often an order book is read while a strategy watches it.
+// bookEveryMS is the interval at which a watched order book is read.
 const bookEveryMS = 2_000
 
-// pollBooks asks for the order books that are due.
+// pollBooks requests the due order books.
 func (m *market) pollBooks() {
 	for _, leg := range m.legs {
 		if a := &leg.watched; a.bookMS <= m.nowMS && !a.askingBook {
@@ -172,8 +172,7 @@ func (m *market) pollBooks() {
 	}
 }
 
-// takeBook takes an order book. One that cannot be read leaves the last one, which is older with
-// every second: whoever uses it goes by its time.
+// takeBook applies an order book. After a failed read the last one stays; its users check its time.
 func (m *market) takeBook(leg *leg, event *EventAnswer) {
 	leg.watched.askingBook, leg.watched.bookMS = false, m.nowMS+bookEveryMS
 	if event.Err != nil {

@@ -9,8 +9,8 @@ import (
 	"botd/strategy"
 )
 
-// Note is a fact for logs, metrics and screens: when it became one, of which
-// strategy and symbol where it belongs to one, and what it is.
+// Note is a fact for logs, metrics and screens: its time, its strategy and symbol if any, and its
+// content.
 type Note struct {
 	AtMS     int64
 	Strategy string           // empty for none
@@ -18,22 +18,21 @@ type Note struct {
 	Fact     Fact
 }
 
-// Fact is what a note reports: one of the structs below, by value. Each is one line
-// of the log and one metric. What has a beginning and an end is one kind, Over at
-// its end.
+// Fact is what a note reports: one of the structs below, by value. Each is one line of the log and
+// one metric. A condition with a beginning and an end is one kind, with Over set at its end.
 type Fact interface{ fact() }
 
-// NoteCandle reports a closed candle that was taken.
+// NoteCandle reports a new closed candle.
 type NoteCandle struct{ Candle exchange.Candle }
 
-// NoteCandles reports the closed candles of one answer, those of the warm-up too, for
-// recording them. The receiver may keep the columns.
+// NoteCandles reports the closed candles of one answer, including those of the warm-up, for
+// recording. The receiver may retain the columns.
 type NoteCandles struct{ Candles *exchange.Candles }
 
-// NoteGap reports candles that the exchange left out.
+// NoteGap reports candles missing on the exchange.
 type NoteGap struct{ Missing int }
 
-// NoteTick reports that a strategy was asked (never in a backtest).
+// NoteTick reports that a strategy was called (never in a backtest).
 type NoteTick struct{ Reason string }
 
 // NoteMissed reports scheduled ticks that were skipped, or candles that came late.
@@ -42,7 +41,7 @@ type NoteMissed struct {
 	Why   string
 }
 
-// NoteDecision reports that a strategy changed its plan. The receiver may keep the plan.
+// NoteDecision reports that a strategy changed its plan. The receiver may retain the plan.
 type NoteDecision struct {
 	Plan     *strategy.Plan
 	Reason   string
@@ -50,8 +49,8 @@ type NoteDecision struct {
 	Position exchange.Quantity
 }
 
-// NoteStrategyFailed reports that a strategy panicked, or asked for what nobody can do,
-// and is stopped.
+// NoteStrategyFailed reports that a strategy panicked, or desired something impossible, and is
+// stopped.
 type NoteStrategyFailed struct{ Why string }
 
 // NoteHung reports that a strategy does not answer, or answers again.
@@ -60,18 +59,18 @@ type NoteHung struct {
 	Over bool
 }
 
-// NoteNotice reports a text of a strategy's own to people, or that it was withheld since there were
-// too many.
+// NoteNotice reports a strategy's notice to people, or that it was withheld because there were too
+// many.
 type NoteNotice struct {
 	Text     string
 	Withheld bool
-	Before   int // how many were withheld since the last that was not
+	Before   int // number withheld since the last one sent
 }
 
-// NoteReload reports what a reload of the configuration made of a strategy.
+// NoteReload reports the effect of a configuration reload on a strategy.
 type NoteReload struct{ Text string }
 
-// NoteSignal reports a signal that was taken, or, with an error, was not.
+// NoteSignal reports an accepted signal, or, with an error, a refused one.
 type NoteSignal struct {
 	Text string
 	Err  error
@@ -79,10 +78,10 @@ type NoteSignal struct {
 
 // NoteLatch reports that a strategy is latched on a side, or released.
 type NoteLatch struct {
-	Side   int // 0 when it is released
+	Side   int // 0 if it is released
 	Why    string
 	Over   bool
-	Signal bool // it stands, and a signal did not enter for it
+	Signal bool // it stays, and a signal was not entered because of it
 }
 
 // NoteIntent reports an intent that was derived. Its verdict follows.
@@ -93,7 +92,7 @@ func (n NoteIntent) IDs() (clientOrderID string, orderID int64) {
 	return n.Intent.ClientID, n.Intent.OrderID
 }
 
-// NoteApproved reports that every rule let an intent pass. Verdicts are made live only.
+// NoteApproved reports that every rule approved an intent. Verdicts exist only live.
 type NoteApproved struct {
 	Intent   *reconcile.Intent
 	Verdicts []risk.Verdict
@@ -102,7 +101,7 @@ type NoteApproved struct {
 // IDs names the order that is canceled.
 func (n NoteApproved) IDs() (clientOrderID string, orderID int64) { return NoteIntent{n.Intent}.IDs() }
 
-// NoteRefusal reports that a rule refused an intent. Verdicts are made live only.
+// NoteRefusal reports that a rule refused an intent. Verdicts exist only live.
 type NoteRefusal struct {
 	Intent   *reconcile.Intent
 	Refusal  *risk.Refusal
@@ -112,11 +111,11 @@ type NoteRefusal struct {
 // IDs names the order that is canceled.
 func (n NoteRefusal) IDs() (clientOrderID string, orderID int64) { return NoteIntent{n.Intent}.IDs() }
 
-// NoteOrder is what the facts of one placement's life share.
+// NoteOrder holds the fields common to the facts about one placement.
 type NoteOrder struct {
 	Purpose       placement.Purpose
 	ClientOrderID string
-	OrderID       int64 // 0 while the exchange gave none
+	OrderID       int64 // 0 if the exchange has assigned none
 	Order         exchange.NewOrder
 }
 
@@ -127,13 +126,13 @@ func noteOrder(p *account.Placement) NoteOrder {
 	return NoteOrder{p.Purpose(), p.ClientOrderID(), p.OrderID(), p.Order()}
 }
 
-// NotePlaced reports that a placement's request goes out.
+// NotePlaced reports that a placement's request is being sent.
 type NotePlaced struct {
 	NoteOrder
 	Reason string
 }
 
-// NoteAcknowledged reports that the exchange gave the order an id.
+// NoteAcknowledged reports that the exchange assigned the order an id.
 type NoteAcknowledged struct {
 	NoteOrder
 	DurationMS int64 // since it was sent
@@ -148,13 +147,13 @@ type NoteRefused struct {
 
 // NoteLiquidated reports that the exchange liquidated a position.
 type NoteLiquidated struct {
-	Quantity   exchange.Quantity // signed: what was held
-	ClosePrice exchange.Amount   // where the exchange reports one
-	Realised   exchange.Amount   // the price difference alone
+	Quantity   exchange.Quantity // signed: the position
+	ClosePrice exchange.Amount   // if the exchange reports one
+	Realised   exchange.Amount   // price difference only
 	Text       string
 }
 
-// NoteTransfer reports money that came into a wallet from outside, or, negative, went out.
+// NoteTransfer reports an external transfer into a wallet or, if negative, out of it.
 type NoteTransfer struct {
 	Market exchange.Market
 	Asset  string
@@ -162,34 +161,33 @@ type NoteTransfer struct {
 	Text   string
 }
 
-// NoteIntentRefused reports that the exchange refuses an intent again and again, or
-// that this is over.
+// NoteIntentRefused reports that the exchange keeps refusing an intent, or that this has ended.
 type NoteIntentRefused struct {
 	Purpose placement.Purpose
 	Why     string
 	Over    bool
 }
 
-// NoteUnprotected reports that a position lacks its stop and why, or that it has one
-// again or has ended.
+// NoteUnprotected reports that a position lacks its stop and why, or that it is protected again or
+// has ended.
 type NoteUnprotected struct {
 	Why   string
-	ForMS int64 // at the end: how long it lacked it
+	ForMS int64 // at the end: the unprotected time
 	Over  bool
 }
 
-// NoteUncertain reports that the answer to the placement was lost.
+// NoteUncertain reports that a placement's answer was lost.
 type NoteUncertain struct {
 	NoteOrder
 	Why string
 	Err error
 }
 
-// NoteFill reports that more of an order was filled.
+// NoteFill reports a new fill of an order.
 type NoteFill struct {
 	NoteOrder
-	Quantity exchange.Quantity // more than was known before
-	Price    exchange.Amount   // mean of all that was filled, where the exchange reports one
+	Quantity exchange.Quantity // the new part
+	Price    exchange.Amount   // mean of the whole fill, if the exchange reports one
 	Last     exchange.Price
 }
 
@@ -198,12 +196,12 @@ type NoteSettled struct {
 	NoteOrder
 	State      placement.State
 	Filled     exchange.Quantity
-	Price      exchange.Amount // mean, where the exchange reports one
+	Price      exchange.Amount // mean, if the exchange reports one
 	Evidence   string
 	DurationMS int64 // since it was sent
 }
 
-// NoteFound reports an order under one of our ids that the journal did not know.
+// NoteFound reports an order with one of botd's ids that the journal did not know.
 type NoteFound struct {
 	NoteOrder
 	Evidence string
@@ -212,7 +210,7 @@ type NoteFound struct {
 // NotePosition reports that a strategy's position changed.
 type NotePosition struct {
 	Quantity   exchange.Quantity // signed
-	EntryPrice exchange.Amount   // where the exchange reports one
+	EntryPrice exchange.Amount   // if the exchange reports one
 	Last       exchange.Price
 }
 
@@ -222,17 +220,17 @@ type NoteAdopted struct {
 	Evidence string
 }
 
-// NoteIgnored reports how much of a position is left to others, none when it is zero.
+// NoteIgnored reports the part of a position that is left to others; zero for none.
 type NoteIgnored struct {
 	Quantity exchange.Quantity
 	Evidence string
 }
 
-// NoteRound reports the end of a round: complete, or a read failed.
+// NoteRound reports the end of a round, complete or with failed reads.
 type NoteRound struct {
 	Complete   bool
-	Late       int // domains of which a read was not waited for: nothing was concluded there
-	Acted      int // intents that went out
+	Late       int // domains with a read that was not awaited: nothing was concluded there
+	Acted      int // number of intents sent
 	DurationMS int64
 }
 
@@ -240,23 +238,23 @@ type NoteRound struct {
 type NoteFetchFailed struct {
 	What  string
 	Err   error
-	Count int // rounds in a row
+	Count int // consecutive rounds
 }
 
-// NoteStale reports answers older than what was known.
+// NoteStale reports answers older than the known state.
 type NoteStale struct {
 	Count int
 	Text  string
 }
 
-// NoteBlind reports that reads of something have failed for too long, or work again.
+// NoteBlind reports that the reads of a domain have failed for too long, or work again.
 type NoteBlind struct {
 	Of   string // the account, a market's orders and positions, or a symbol
 	Why  string
 	Over bool
 }
 
-// NoteFrozen reports that the exchange's candles stand still, or go on.
+// NoteFrozen reports that the exchange's candles are frozen, or move again.
 type NoteFrozen struct {
 	Text string
 	Over bool
@@ -268,15 +266,15 @@ type NoteQuarantine struct {
 	Over bool
 }
 
-// NoteContradicted reports that the newest list of positions, or the wallet, is not
-// believed, or that it is again.
+// NoteContradicted reports that the newest list of positions, or the wallet, is not trusted, or is
+// trusted again.
 type NoteContradicted struct {
 	Why  string
 	Over bool
 }
 
-// NoteForeign reports that an order botd did not make keeps openings of a symbol back,
-// or none does any more.
+// NoteForeign reports that a foreign order blocks a symbol's openings, or that none does any
+// longer.
 type NoteForeign struct {
 	OrderID int64
 	Why     string
@@ -286,20 +284,20 @@ type NoteForeign struct {
 // IDs names the order.
 func (n NoteForeign) IDs() (clientOrderID string, orderID int64) { return "", n.OrderID }
 
-// NoteHalt reports that trading is halted, or armed again.
+// NoteHalt reports that trading is halted or rearmed.
 type NoteHalt struct {
 	Why  string
 	Over bool
 }
 
-// NoteBreaker reports that openings pause by themselves, or go on.
+// NoteBreaker reports that the breaker pauses openings, or that the pause has ended.
 type NoteBreaker struct {
 	Why     string
 	PauseMS int64
 	Over    bool
 }
 
-// NoteLimit reports that a limit is crossed and keeps entries back, or does no more.
+// NoteLimit reports that a limit is crossed and blocks entries, or no longer does.
 type NoteLimit struct {
 	Rule  string
 	Why   string
@@ -314,13 +312,13 @@ type NoteLimitSet struct {
 	Over bool
 }
 
-// NoteJournal reports that the journal cannot be written or its disk is nearly full, or
-// that this is over.
+// NoteJournal reports that the journal cannot be written or its disk is nearly full, or that this
+// has ended.
 type NoteJournal struct {
-	Err     error  // of the append; nil when it is about the disk
-	Why     string // at the end: what keeps openings back still
-	Records int    // that wait
-	Lost    bool   // its files were unlinked, replaced or cut
+	Err     error  // of the append; nil if it concerns the disk
+	Why     string // at the end: what still blocks openings
+	Records int    // number of waiting records
+	Lost    bool   // its files were unlinked, replaced or truncated
 	Over    bool
 }
 

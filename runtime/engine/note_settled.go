@@ -8,8 +8,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// noteObserved notes what evidence has decided. What it says of placements, and of
-// symbols that a strategy trades, is noted by what it has changed.
+// noteObserved notes what evidence has decided. Effects on placements, and on symbols that a
+// strategy trades, are noted by the resulting change.
 func (r *round) noteObserved(observed *record.Record) {
 	rules := r.book.Symbol(observed.Symbol).Rules
 	switch body := observed.Body.(type) {

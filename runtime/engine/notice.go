@@ -2,23 +2,23 @@ package engine
 
 import "slices"
 
-// Bounds of what one strategy reports to people.
+// Bounds of one strategy's notices to people.
 const (
 	noticesAtOnce = 10        // in noticeSpanMS
 	noticeSpanMS  = 3_600_000 // 1 h
 )
 
-// notices is what a strategy has reported to people in the last hour.
+// notices holds a strategy's notices of the last hour.
 type notices struct {
 	began    bool
-	candleMS int64    // the newest closed candle at the last decision that reported
-	texts    []string // what was reported at that candle
-	sentMS   []int64  // when the newest were sent, at most noticesAtOnce
-	withheld int      // since the last one that was sent
+	candleMS int64    // the newest closed candle at the last decision with a notice
+	texts    []string // notices at that candle
+	sentMS   []int64  // send times of the newest, at most noticesAtOnce
+	withheld int      // number since the last one sent
 }
 
-// report sends what the decision reports to people: each text once a candle, and so many an hour.
-// What the first decision after a start reports may have been sent before, and is not.
+// report sends a decision's notices to people: each text once per candle, up to a maximum per hour.
+// The notices of the first decision after a start may have been sent before and are dropped.
 func (t *tick) report(leg *leg) {
 	n := &leg.notices
 	texts, first := leg.plan.Notices(), !n.began && t.config.Offload

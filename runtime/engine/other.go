@@ -9,15 +9,15 @@ import (
 	"botd/strategy"
 )
 
-// readOthers has the candles of other symbols read that a strategy reads, and no others for it. In
-// a backtest they are there already.
+// readOthers has the candles read of the other symbols that a strategy uses, and no others for it.
+// In a backtest they already exist.
 func (r *roster) readOthers(leg *leg) error {
 	if r.config.Feed {
 		leg.view.Others = leg.config.Others
 		return nil
 	}
 	if len(leg.config.Others) > 0 && !r.config.Offload && !r.config.Rehearse {
-		return fmt.Errorf("strategy %s reads candles of other symbols: it is asked by a worker, or fed in a backtest", leg.config.Name)
+		return fmt.Errorf("strategy %s reads candles of other symbols: it needs a worker, or a backtest that feeds them", leg.config.Name)
 	}
 	before := leg.others
 	leg.others = nil
@@ -40,7 +40,7 @@ func (r *roster) readOthers(leg *leg) error {
 	return nil
 }
 
-// unread ends that a strategy reads a series, and the series where nobody else does.
+// unread ends a strategy's use of a series, and the series if no other strategy uses it.
 func (r *roster) unread(s *series, reader *leg) {
 	s.readers = slices.DeleteFunc(s.readers, func(other *leg) bool { return other == reader })
 	r.endSeries(s)
@@ -54,9 +54,9 @@ func (r *roster) endSeries(s *series) {
 	}
 }
 
-// reached returns how many of its own candles a strategy can be given: those that the other symbols
-// which it reads have reached too. Candles close by the clock also where nothing is traded: what is
-// missing is late, or its exchange stands still, and a backtest would have it.
+// reached returns the number of a strategy's own candles that can be passed to it: those that the
+// other symbols it reads have reached too. Candles close by the clock even without trades: a
+// missing one is late, or its exchange is frozen, and a backtest would have it.
 func (leg *leg) reached() int {
 	end := leg.series.end
 	for _, s := range leg.others {
@@ -71,8 +71,8 @@ func (leg *leg) reached() int {
 	return end
 }
 
-// lacking returns the first of the other symbols of which fewer candles are known than the strategy
-// needs; nil for none.
+// lacking returns the first of the other symbols with fewer known candles than the strategy needs,
+// or nil.
 func (leg *leg) lacking() *exchange.Symbol {
 	for _, s := range leg.others {
 		if s.end < leg.config.Strategy.Warmup() {
@@ -82,7 +82,7 @@ func (leg *leg) lacking() *exchange.Symbol {
 	return nil
 }
 
-// awaited says of which other symbol a strategy awaits a candle; empty for none.
+// awaited names the other symbol whose candle a strategy awaits; empty for none.
 func (leg *leg) awaited() string {
 	if leg.reached() == leg.series.end {
 		return ""
@@ -95,8 +95,8 @@ func (leg *leg) awaited() string {
 	return ""
 }
 
-// catchUp gives the strategies of a preview that read other symbols the candles that all of these
-// have reached.
+// catchUp passes, in a preview, the candles that all other symbols have reached to the strategies
+// that read them.
 func (t *tick) catchUp(s *series) {
 	for _, leg := range slices.Concat(s.legs, s.readers) {
 		if len(leg.others) == 0 {
@@ -113,7 +113,7 @@ func (t *tick) catchUp(s *series) {
 	}
 }
 
-// othersNow are the candles of the other symbols as they are known now. Nobody changes them.
+// othersNow returns the currently known candles of the other symbols. They are never modified.
 func (leg *leg) othersNow() (all []strategy.Other) {
 	for _, s := range leg.others {
 		all = append(all, strategy.Other{Symbol: s.symbol, Candles: s.candles.Slice(0, s.end)})

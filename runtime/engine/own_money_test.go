@@ -74,13 +74,13 @@ func TestWhatIsRefusedIsSaidInWords(t *testing.T) {
 		refused int
 		want    string
 	}{
-		{attempt{purpose: placement.StopLoss, kind: exchange.StopMarket}, 1, "the exchange refuses the stop, once: 1 no; tried again at 00:01:05"},
+		{attempt{purpose: placement.StopLoss, kind: exchange.StopMarket}, 1, "the exchange refuses the stop, once: 1 no; retried at 00:01:05"},
 		{attempt{purpose: placement.StopLoss, kind: exchange.MarketOrder}, 2,
-			"the exchange refuses the exit in place of the stop, 2 times in a row: 1 no; tried again at 00:01:05"},
+			"the exchange refuses the exit in place of the stop, 2 times in a row: 1 no; retried at 00:01:05"},
 		{attempt{purpose: placement.StopLoss, kind: exchange.Limit}, 3,
-			"the exchange refuses the exit in place of the stop, 3 times in a row: 1 no; tried again at 00:01:05"},
-		{attempt{purpose: placement.TakeProfit}, 1, "the exchange refuses the take-profit, once: 1 no; tried again at 00:01:05"},
-		{attempt{purpose: placement.Cancel, key: "7"}, 1, "the exchange refuses the cancel of 7, once: 1 no; tried again at 00:01:05"},
+			"the exchange refuses the exit in place of the stop, 3 times in a row: 1 no; retried at 00:01:05"},
+		{attempt{purpose: placement.TakeProfit}, 1, "the exchange refuses the take-profit, once: 1 no; retried at 00:01:05"},
+		{attempt{purpose: placement.Cancel, key: "7"}, 1, "the exchange refuses the cancel of 7, once: 1 no; retried at 00:01:05"},
 	} {
 		if have := b.text(&backoff{attempt: c.of, refused: c.refused, why: "1 no", untilMS: 65_000}); have != c.want {
 			t.Errorf("want %q\nhave %q", c.want, have)

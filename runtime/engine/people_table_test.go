@@ -23,7 +23,7 @@ import (
 
 const (
 	heldAtCancel = "strategy one is halted at level pause, so that the order is not placed again: nothing opens; exits and stops go on"
-	fillsStay    = "what fills until the cancel arrives stays a position too; its stop is kept"
+	fillsStay    = "what fills until the cancel arrives stays a position too; its stop stays"
 	rearmOrders  = "it stays so until it is armed again (botd rearm --strategy one); its plan keeps 2 opening orders in the book, so then it places " +
 		"them at once"
 	heldAtClose = "strategy one is halted at level flatten: nothing opens, its opening orders are canceled, and its position is closed at market; " +

@@ -7,7 +7,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// permission says whether openings may go out.
+// permission decides whether openings may be sent.
 type permission struct {
 	*base
 	readHealth *readHealth
@@ -15,9 +15,9 @@ type permission struct {
 	ruleset    *ruleset
 	halts      *halts
 	protection *protection
-	low        string // why the journal's disk is nearly full; empty while it is not
+	low        string // why the journal's disk is nearly full; empty if it is not
 	lowMS      int64
-	lost       bool // low is that the journal's files are lost
+	lost       bool // low means that the journal's files are lost
 }
 
 func (p *permission) mayEnter(leg *leg) bool {
@@ -26,7 +26,7 @@ func (p *permission) mayEnter(leg *leg) bool {
 		p.limits.breached(leg.config.Name) == nil
 }
 
-// heldBack says what declared state keeps openings of a strategy back; empty for none.
+// heldBack returns the declared state that blocks a strategy's openings; empty for none.
 func (p *permission) heldBack(strategy string, key exchange.SymbolKey) string {
 	switch {
 	case p.book.HaltOn(strategy, key).Level != record.LevelNone:
@@ -47,8 +47,8 @@ func (p *permission) heldBack(strategy string, key exchange.SymbolKey) string {
 	return ""
 }
 
-// withdrawn says why a placement must not go any more, though its record is
-// durable: what was approved before the commit may have become wrong during it.
+// withdrawn returns why a placement must no longer be sent although its record is durable: the
+// approval from before the commit may have become invalid.
 func (p *permission) withdrawn(w *queued) string {
 	key := w.intent.Order.Key()
 	switch {
@@ -57,7 +57,7 @@ func (p *permission) withdrawn(w *queued) string {
 	case p.nowMS > w.call.DeadlineMS:
 		return "its time to live had passed"
 	case w.intent.Purpose == placement.Exit && p.outdated(p.legNamed(w.intent.Strategy)):
-		return "the plan asks for what is held meanwhile"
+		return "the plan now desires the current position"
 	case !w.intent.Purpose.Opens():
 		return ""
 	case p.halts.closing != record.LevelNone:
@@ -78,14 +78,15 @@ func (p *permission) withdrawn(w *queued) string {
 	return ""
 }
 
-// opposes reports whether an opening of that side is against a futures position (interface, futures rule 4).
+// opposes reports whether an opening on that side is against a futures position (interface, futures
+// rule 4).
 func opposes(symbol *reconcile.SymbolState, side exchange.Side) bool {
 	against := func(position exchange.Quantity) bool { return int64(position)*side.Sign() < 0 }
 	return symbol.Key().Market == exchange.Futures && (against(symbol.AtVenue()) || against(symbol.StandingAtVenue()))
 }
 
-// outdated reports whether a strategy's plan asks for no less than it holds: it was decided again
-// after an exit had been derived.
+// outdated reports whether a strategy's plan desires at least its position: it was decided after an
+// exit had been derived.
 func (p *permission) outdated(leg *leg) bool {
 	if leg == nil {
 		return false
@@ -94,8 +95,8 @@ func (p *permission) outdated(leg *leg) bool {
 	return p.book.ExitOutdated(&desired)
 }
 
-// disk notes that the journal's disk is nearly full, or has room again, or that its files
-// are lost. What is left is for facts and exits: nothing opens.
+// disk records that the journal's disk is nearly full, has room again, or that its files are lost.
+// The rest is reserved for facts and exits: nothing opens.
 func (p *permission) disk(event *EventDisk) {
 	if (event.Why == "") != (p.low == "") || event.Lost && !p.lost {
 		p.lowMS = p.nowMS

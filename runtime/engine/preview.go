@@ -12,15 +12,15 @@ import (
 	"botd/strategy"
 )
 
-// TickPreview is what one strategy's next tick and the round after it would do with
-// what is known now, and why. It is made without any effect.
+// TickPreview describes what one strategy's next tick and the following round would do in the known
+// state, and why. Creating it has no effect.
 type TickPreview struct {
 	Strategy string
 	Kind     string
 	Symbol   *exchange.Symbol
 	Interval exchange.Interval
 	NowMS    int64
-	NextMS   int64 // the nominal time of the next tick; 0 when there is none
+	NextMS   int64 // the nominal time of the next tick; 0 if there is none
 
 	Seen, Warmup int             // candles
 	Candle       exchange.Candle // the newest closed one
@@ -35,37 +35,37 @@ type TickPreview struct {
 	InForce    strategy.Plan // now
 	Plan       strategy.Plan // after the tick
 	Changes    bool          // the tick would change the plan
-	Latch      int           // the side that may not be entered
+	Latch      int           // the side that is closed to entries
 	Steps      []PreviewedIntent
-	Blocks     []Block // what keeps entries back, or everything
+	Blocks     []Block // what blocks entries, or everything
 }
 
-// PreviewedIntent is one intent that would be derived, and what each rule would say.
+// PreviewedIntent is one intent that would be derived, with each rule's verdict.
 type PreviewedIntent struct {
 	Intent   reconcile.Intent
 	Approved bool
 	Verdicts []risk.Verdict
-	Later    bool // another opening goes first: one a symbol and round
-	// RefusedBy is the exchange's newest refusal of the same intent, and when it is sent
-	// again; empty for none.
+	Later    bool // another opening goes first: one per symbol and round
+	// RefusedBy is the exchange's newest refusal of the same intent and the time of the retry;
+	// empty for none.
 	RefusedBy string
 }
 
-// Block is one thing that keeps a strategy from acting, and what ends it.
+// Block is one obstacle that keeps a strategy from acting, and how it ends.
 type Block struct {
 	What   string
 	WayOut string
 }
 
-// Step is one thing a halt would send.
+// Step is one request that a halt would send.
 type Step struct {
 	Strategy string
 	Symbol   *exchange.Symbol
 	Intent   reconcile.Intent
-	Later    bool // once the steps before it are confirmed
+	Later    bool // after the steps before it are confirmed
 }
 
-// previews say what would be done now, without doing it.
+// previews describe the next actions without performing them.
 type previews struct {
 	*base
 	ruleset    *ruleset
@@ -75,7 +75,7 @@ type previews struct {
 	report     *report
 }
 
-// PreviewTicks returns those of all strategies, in the order of their names.
+// PreviewTicks returns the previews of all strategies, sorted by name.
 func (p *previews) PreviewTicks() []TickPreview {
 	all := make([]TickPreview, 0, len(p.legs))
 	for _, leg := range p.legs {
@@ -119,7 +119,7 @@ func (p *previews) previewTick(leg *leg) TickPreview {
 	desired.Strategy = desired.Strategy.Halted(p.halts.levelOn(leg, record.LevelNone))
 	intents, _ := p.book.Derive(&desired, p.nowMS)
 	opened := false
-	if len(intents) == 1 && intents[0].Purpose == placement.Leverage { // what comes once it is set
+	if len(intents) == 1 && intents[0].Purpose == placement.Leverage { // the intents that follow once it is set
 		desired.Leverage = 0
 		after, _ := p.book.Derive(&desired, p.nowMS)
 		intents, opened = append(intents, after...), true
@@ -142,7 +142,7 @@ func (p *previews) previewPlan(leg *leg, o *TickPreview) strategy.Plan {
 		return plan
 	}
 	if p.config.Offload {
-		o.Conditions = leg.question.conditions // asking it again would take the engine's time
+		o.Conditions = leg.question.conditions // another call would take the engine's time
 		return plan
 	}
 	conditions, failure := p.tick.rehearse(leg, o.NextMS)
@@ -156,7 +156,7 @@ func (p *previews) previewPlan(leg *leg, o *TickPreview) strategy.Plan {
 	return plan
 }
 
-// judge asks every rule about an intent.
+// judge returns every rule's verdict on an intent.
 func (p *previews) judge(leg *leg, intent *reconcile.Intent) PreviewedIntent {
 	facts := p.dispatcher.facts(leg)
 	step := PreviewedIntent{
@@ -171,14 +171,14 @@ func (p *previews) judge(leg *leg, intent *reconcile.Intent) PreviewedIntent {
 	return step
 }
 
-// blocks says what keeps the strategy from acting, beside what the rules say.
+// blocks returns the obstacles that keep the strategy from acting, in addition to the rules.
 func (p *previews) blocks(leg *leg, o *TickPreview) []Block {
 	all := o.Blocks
 	add := func(wayOut, format string, values ...any) {
 		all = append(all, Block{fmt.Sprintf(format, values...), wayOut})
 	}
 	if leg.failed != "" {
-		add("mend it: a changed file is taken over; its protection stays", "the strategy has failed: %s", leg.failed)
+		add("fix its file, which is then reloaded; its protection stays", "the strategy has failed: %s", leg.failed)
 	}
 	if leg.question.hung != "" {
 		add(leg.hungWayOut(), "the strategy hangs: %s", leg.question.hung)
@@ -222,8 +222,8 @@ func (p *previews) blocks(leg *leg, o *TickPreview) []Block {
 	return all
 }
 
-// PreviewHalt says exactly what a halt would send now, and sends nothing: what a
-// round under it would derive, and for flatten the exits that follow its cancels.
+// PreviewHalt returns exactly what a halt would send now, without sending it: what a round under it
+// would derive and, for flatten, the exits that follow its cancels.
 func (p *previews) PreviewHalt(level record.HaltLevel, scope account.Scope) []Step {
 	var steps []Step
 	for _, leg := range p.legs {
@@ -240,7 +240,7 @@ func (p *previews) PreviewHalt(level record.HaltLevel, scope account.Scope) []St
 			case level > record.LevelCancel && intent.Purpose == placement.Exit:
 				exits = true
 			default:
-				continue // what a round would do without the halt too
+				continue // a round would do this without the halt too
 			}
 			steps = append(steps, Step{leg.config.Name, leg.config.Symbol, intent, false})
 		}

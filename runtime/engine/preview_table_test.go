@@ -210,13 +210,13 @@ func TestWhatIsLeftToAHalt(t *testing.T) {
 			"to close: futures BTC-USDT 0.01; orders to end: 3"},
 		{"the exchange refuses the exit", record.LevelFlatten, func(w *world) {
 			w.engine.backoffs.count(attempt{strategy: "one", symbol: bitcoin, purpose: placement.Exit}, 7, "no", false, 1_000)
-		}, "to close: futures BTC-USDT 0.01; orders to end: 3; futures BTC-USDT: the exchange refuses the exit, once: 7 no; tried again at 00:00:02"},
+		}, "to close: futures BTC-USDT 0.01; orders to end: 3; futures BTC-USDT: the exchange refuses the exit, once: 7 no; retried at 00:00:02"},
 		{"the journal fails", record.LevelCancel, func(w *world) { w.engine.journalErr = errFull },
 			"orders to end: 1; the journal cannot be written, tried again every second"},
 		{"the exchange fails", record.LevelCancel, func(w *world) { w.blindedOn(bitcoin, 2) },
 			"orders to end: 1; the exchange fails (2 times in a row), tried again every 2 s"},
 		{"an exit is not read", record.LevelFlatten, func(w *world) { w.sends(placement.Exit); w.blindedOn(bitcoin, 1) },
-			"to close: futures BTC-USDT 0.01; orders to end: 4; an exit of futures BTC-USDT was sent; only a read shows what became of it; " +
+			"to close: futures BTC-USDT 0.01; orders to end: 4; an exit of futures BTC-USDT was sent; only a read shows its outcome; " +
 				"the exchange fails (1 times in a row), tried again every 2 s"},
 		{"a person took an order out", record.LevelPause, func(w *world) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.live(placement.Order, "low").ClientOrderID(),

@@ -7,19 +7,20 @@ import (
 	"botd/reconcile"
 )
 
-// A round reads the prices of the symbols that it could act on: of many of a market by the list of its
-// tickers, which is one request however many there are, else one ticker each: a list has all the symbols of
-// a venue, often hundreds of kilobytes, which three small answers are not. A list that fails or leaves a
-// symbol out is made good by single tickers in the same round; one that is late is waited for no longer than
-// any other read, and given up after 10 s it has failed. A single ticker that is late is made good by the list:
-// by an old price a stop would be sent that the exchange refuses, since its level has been passed.
+// A round reads the prices of the symbols that it could act on. For many symbols of a market it
+// reads the list of tickers, which is a single request, otherwise one ticker each: a list contains
+// all symbols of a venue, often hundreds of kilobytes, unlike three small answers. If a list fails
+// or omits a symbol, single tickers replace it in the same round. A late list is awaited no longer
+// than any other read, and given up as failed after 10 s. A late single ticker is replaced by the
+// list: with an old price a stop would be sent that the exchange refuses, because its level has
+// been passed.
 
 const (
-	listFrom    = 4      // symbols of a market: from here on the list is read
-	listAgainMS = 60_000 // after a list failed, single tickers are read for so long
+	listFrom    = 4      // symbols of a market from which the list is read
+	listAgainMS = 60_000 // time after a failed list for which single tickers are read
 )
 
-// askPrices asks for the prices that a round could act on.
+// askPrices requests the prices that a round could act on.
 func (r *round) askPrices() {
 	futures, spot := r.byList(exchange.Futures), r.byList(exchange.Spot)
 	for _, leg := range r.legs {
@@ -39,7 +40,7 @@ func (r *round) askPrices() {
 	}
 }
 
-// askList asks for the prices of a market, once a round. It reports whether it did.
+// askList requests the prices of a market, once per round, and reports whether it did.
 func (r *round) askList(market exchange.Market, instead bool) bool {
 	request := exchange.Request{Operation: exchange.FuturesTickers}
 	if market == exchange.Spot {
@@ -58,13 +59,13 @@ func (r *round) byList(market exchange.Market) bool {
 	return r.nowMS >= r.singly[market] && len(r.missingPrices(market)) >= r.listFrom
 }
 
-// lacksPrice reports whether a round needs a price of a symbol that it has not.
+// lacksPrice reports whether a round still needs a symbol's price.
 func (r *round) lacksPrice(leg *leg) bool {
 	fresh := r.nowMS-leg.symbol.LastMS < 500 && leg.symbol.LastMS != 0
 	return !fresh && r.needsPrice(leg)
 }
 
-// missingPrices are the symbols of a market that lack a fresh price, each once.
+// missingPrices returns the symbols of a market that lack a fresh price, without duplicates.
 func (r *round) missingPrices(market exchange.Market) (wanted []*reconcile.SymbolState) {
 	for _, leg := range r.legs {
 		if leg.symbol.Key().Market == market && r.lacksPrice(leg) && !slices.Contains(wanted, leg.symbol) {
@@ -74,7 +75,7 @@ func (r *round) missingPrices(market exchange.Market) (wanted []*reconcile.Symbo
 	return wanted
 }
 
-// askTickers asks for one ticker each.
+// askTickers requests one ticker each.
 func (r *round) askTickers(wanted []*reconcile.SymbolState) {
 	for _, symbol := range wanted {
 		r.askTicker(symbol)
@@ -89,7 +90,7 @@ func (r *round) askTicker(symbol *reconcile.SymbolState) {
 	r.askForRound(purpose{kind: callTicker, symbol: symbol}, request)
 }
 
-// takeTicker takes the price of one symbol.
+// takeTicker applies the price of one symbol.
 func (r *round) takeTicker(symbol *reconcile.SymbolState, tickers []exchange.Ticker) {
 	for i := range tickers {
 		if t := &tickers[i]; t.Symbol == symbol.Key().Name && t.Last > 0 {
@@ -98,7 +99,7 @@ func (r *round) takeTicker(symbol *reconcile.SymbolState, tickers []exchange.Tic
 	}
 }
 
-// takeTickers takes the prices of a market, and asks for those that its list leaves out.
+// takeTickers applies the prices of a market, and requests those that its list omits.
 func (r *round) takeTickers(market exchange.Market, tickers []exchange.Ticker) {
 	at := make(map[string]int, len(tickers))
 	for i := range tickers {
@@ -115,7 +116,7 @@ func (r *round) takeTickers(market exchange.Market, tickers []exchange.Ticker) {
 	r.askTickers(missing)
 }
 
-// withoutList asks for the prices of a market whose list failed.
+// withoutList requests the prices of a market whose list failed.
 func (r *round) withoutList(p *purpose) { r.askTickers(r.missingPrices(p.of.Market())) }
 
 // listComes reports whether the list of a market's prices is awaited in this round.
@@ -128,8 +129,8 @@ func (r *round) listComes(market exchange.Market) bool {
 	return false
 }
 
-// lateByList reports whether a symbol's price is late with its market's list: any, or, where that was asked for instead
-// of single tickers, one whose own ticker is late.
+// lateByList reports whether a symbol's price is late together with its market's list: any price
+// or, if the list replaced single tickers, one whose own ticker is late.
 func (r *round) lateByList(p *purpose, symbol *reconcile.SymbolState) bool {
 	single := purpose{kind: callTicker, of: exchange.FuturesTicker, symbol: symbol}
 	if symbol.Key().Market == exchange.Spot {
@@ -138,5 +139,5 @@ func (r *round) lateByList(p *purpose, symbol *reconcile.SymbolState) bool {
 	return !p.instead || r.isLate(&single)
 }
 
-// listFailed has single tickers read for a while.
+// listFailed makes the engine read single tickers for a while.
 func (r *round) listFailed(p *purpose) { r.singly[p.of.Market()] = r.nowMS + listAgainMS }

@@ -8,17 +8,17 @@ import (
 	"botd/reconcile/placement"
 )
 
-// protection measures how long positions lack their stops.
+// protection measures the time that positions lack their stops.
 type protection struct {
 	*base
 	backoffs *backoffs
 	refusals *refusals
 }
 
-// measure keeps an upper bound on the time a position is unprotected: from the round
-// before the one that sees it without its stop (nothing was read between the two) until
-// a stop is acknowledged, or the position has ended. At a start that is the
-// first round, and in a backtest, where nothing happens unseen, the round itself.
+// measure maintains an upper bound on the time a position is unprotected: from the round before the
+// one that finds it without its stop (nothing was read in between) until a stop is acknowledged or
+// the position has ended. At a start it begins with the first round, and in a backtest, where
+// nothing happens unobserved, with the round itself.
 func (p *protection) measure(leg *leg) {
 	desired := protectionOf(leg)
 	switch {
@@ -37,9 +37,9 @@ func (p *protection) end(symbol *reconcile.SymbolState, nowMS int64) {
 	}
 }
 
-// hasStop reports whether a stop stands on the exchange: the exchange gave it an
-// id, and nothing says that it ended, the newest open list included. On spot, where stops are
-// of a quantity, they cover the position together, but for what is too little for an order.
+// hasStop reports whether a stop rests on the exchange: the exchange assigned it an id, and
+// nothing, including the newest open list, shows that it ended. On spot, where stops have
+// quantities, together they must cover the position except for a remainder too small for an order.
 func (p *protection) hasStop(leg *leg) bool {
 	left := leg.symbol.Standing()
 	for _, order := range leg.symbol.Live() {
@@ -54,12 +54,12 @@ func (p *protection) hasStop(leg *leg) bool {
 	return leg.symbol.Key().Market == exchange.Spot && left != leg.symbol.Standing() && (left <= 0 || p.belowMinimum(leg, left))
 }
 
-// unprotectedAfterMS is how long a position may lack its stop, for whatever reason, until that is
-// declared.
+// unprotectedAfterMS is the time for which a position may lack its stop, whatever the reason,
+// before this is declared.
 const unprotectedAfterMS = 15_000
 
-// cause says why a position without its stop is declared unprotected; empty when it is
-// not: the exchange refuses the stop, a rule does, or it has lasted.
+// cause returns why a position without its stop is declared unprotected: the exchange or a rule
+// refuses the stop, or the state has lasted; empty if it is not declared.
 func (p *protection) cause(leg *leg) string {
 	since := leg.symbol.UnprotectedSinceMS
 	if since == 0 || p.config.Feed {
@@ -83,7 +83,7 @@ func (p *protection) cause(leg *leg) string {
 // declared reports whether a strategy's position is declared unprotected.
 func (p *protection) declared(leg *leg) bool { return leg != nil && p.cause(leg) != "" }
 
-// report notes when a position begins to be unprotected, and when that is over.
+// report reports when a position becomes unprotected, and when that ends.
 func (p *protection) report(leg *leg) {
 	why := p.cause(leg)
 	switch {

@@ -11,34 +11,34 @@ import (
 	"botd/reconcile/record"
 )
 
-// Quarantine is a symbol that waits for a person, with the evidence to decide by.
+// Quarantine is a symbol that waits for a person's decision, with the evidence.
 type Quarantine struct {
 	Symbol     exchange.SymbolKey
-	Rules      *exchange.Symbol // nil while they are not known
-	Strategy   string           // that trades it
+	Rules      *exchange.Symbol // nil while unknown
+	Strategy   string           // the strategy that trades it
 	Cause      string
 	SinceMS    int64
 	Venue      exchange.Quantity // position as the exchange reports it
-	Known      exchange.Quantity // the part that botd's own fills, and what was adopted, explain
-	Ignored    exchange.Quantity // the part that is left to somebody else
-	Difference exchange.Quantity // what nothing explains
+	Known      exchange.Quantity // the part that botd's own fills and adoptions explain
+	Ignored    exchange.Quantity // the part that is left to others
+	Difference exchange.Quantity // the unexplained part
 	Unknown    []account.Placement
-	Orders     []exchange.Order // open ones that the journal does not know
-	Adopt      []string         // what resolving it either way would change
+	Orders     []exchange.Order // open orders that the journal does not know
+	Adopt      []string         // the effect of resolving it either way
 	Ignore     []string
 	Blocked    string // why it cannot be resolved now
 }
 
-// Resolution is a person's end of a symbol's quarantine, and what it changes.
+// Resolution is a person's decision that ends a symbol's quarantine, and its effects.
 type Resolution struct {
 	Symbol  exchange.SymbolKey
 	Adopt   bool // false: ignore
 	Cause   string
-	Lines   []string // what changes, for people
+	Lines   []string // the effects, for people
 	records []record.Record
 }
 
-// quarantines wait for a person, who is shown the evidence.
+// quarantines handles the symbols that wait for a person.
 type quarantines struct{ *base }
 
 // Quarantines lists the symbols that wait for a person.
@@ -82,8 +82,8 @@ func (q *quarantines) Quarantines() []Quarantine {
 	return all
 }
 
-// waits returns why a person may decide about a symbol, and since when: it is quarantined, a read of it is not
-// believed, or another botd has bought of it; empty where none is to.
+// waits returns why a person may decide about a symbol, and since when: it is quarantined, a read
+// of it is not trusted, or another botd has bought it; empty if there is nothing to decide.
 func (q *quarantines) waits(symbol *reconcile.SymbolState) (cause string, sinceMS int64) {
 	switch theirs, seenMS := q.book.TwinPosition(symbol); {
 	case symbol.Quarantine() != "":
@@ -91,14 +91,14 @@ func (q *quarantines) waits(symbol *reconcile.SymbolState) (cause string, sinceM
 	case symbol.Contradicted != "":
 		return symbol.Contradicted, symbol.ContradictedSinceMS
 	case theirs != 0:
-		return fmt.Sprintf("another botd under this prefix bought %s of it, which is protected, and exited by nobody",
+		return fmt.Sprintf("another botd under this prefix bought %s of it, which is protected but has no exit",
 			symbol.Rules.QuantityDecimal(theirs)), seenMS
 	}
 	return "", 0
 }
 
-// PreviewResolution says what ending a symbol's quarantine would change, and changes
-// nothing. An error says why it cannot be ended now.
+// PreviewResolution returns the effect of ending a symbol's quarantine without ending it. If it
+// cannot be ended now, it returns the reason as an error.
 func (q *quarantines) PreviewResolution(key exchange.SymbolKey, adopt bool, reason string) (Resolution, error) {
 	symbol := q.book.Symbol(key)
 	cause, _ := q.waits(symbol)
@@ -138,7 +138,7 @@ func resolutionLine(r *record.Record, symbol *reconcile.SymbolState) string {
 		if r.ClientOrderID != "" {
 			return fmt.Sprintf("order %d (%s) is left alone", body.OrderID, r.ClientOrderID)
 		}
-		return quantity(body.Quantity) + " of the position is left to whoever made it"
+		return quantity(body.Quantity) + " of the position is left to its owner"
 	case record.Baseline:
 		return quantity(body.Quantity) + " of the wallet is taken to be foreign"
 	case record.Adopted:
@@ -149,7 +149,7 @@ func resolutionLine(r *record.Record, symbol *reconcile.SymbolState) string {
 	return "nothing is to be adopted: position and fills agree at " + quantity(symbol.Known())
 }
 
-// resolve ends a quarantine as a person asked. It is journalled; a round follows.
+// resolve ends a quarantine at a person's request. It is journalled, and a round follows.
 func (q *quarantines) resolve(event *EventResolve) {
 	resolution, err := q.PreviewResolution(event.Symbol, event.Adopt, event.Why)
 	if err != nil {

@@ -5,24 +5,24 @@ import (
 	"botd/strategy"
 )
 
-// renewal is what a decision means for a strategy of which a side is latched.
+// renewal is the meaning of a decision for a strategy with a latched side.
 type renewal uint8
 
 const (
 	staysOut   renewal = iota
-	asksNot            // it asks for no position: what it asks for next is a new signal
-	reenters           // its policy lets it enter again
-	suppressed         // it asks again, and its policy does not let it
+	asksNot            // it desires no position: its next desired position is a new signal
+	reenters           // its policy allows it to enter again
+	suppressed         // it desires the side again, but its policy does not allow it
 )
 
-// renewal says what the decision in leg.plan means for the latch.
+// renewal returns the meaning of the decision in leg.plan for the latch.
 func (leg *leg) renewal() renewal {
 	latch := leg.state.Latch()
 	if latch == 0 || !leg.ended() {
 		return staysOut
 	}
 	target, protected := &leg.plan.Target, leg.state.LatchedByProtection()
-	newSignal := leg.plan.SignalMS != 0 && leg.plan.SignalMS >= leg.state.LatchMS() // whatever ended the position: the signal is newer
+	newSignal := leg.plan.SignalMS != 0 && leg.plan.SignalMS >= leg.state.LatchMS() // whatever ended the position, the signal is newer
 	if leg.plan.SignalMS == 0 && protected {
 		newSignal = leg.state.LatchIdle() || leg.silent
 	}
@@ -40,19 +40,19 @@ func (leg *leg) renewal() renewal {
 	return staysOut
 }
 
-// ended reports whether nothing is left of the position that could be reduced.
+// ended reports whether nothing reducible remains of the position.
 func (leg *leg) ended() bool {
 	held, rules := leg.symbol.Known()-leg.symbol.Fees(), leg.symbol.Rules
 	held = max(held, -held)
 	return held == 0 || rules != nil && (rules.FloorQuantity(held) == 0 || rules.Notional(leg.symbol.Last, held).Less(rules.MinNotional))
 }
 
-// takeLastDecision takes what the decision in leg.plan asked for, before the next one.
+// takeLastDecision records the decision in leg.plan before the next one.
 func (leg *leg) takeLastDecision() {
 	leg.silent, leg.signalMS = leg.plan.Target.Kind == strategy.NoTarget, leg.plan.SignalMS
 }
 
-// reenter releases the latch where the strategy's policy says so: its target is priced again.
+// reenter releases the latch if the strategy's policy allows it: its target is priced again.
 func (t *tick) reenter(leg *leg) {
 	latch := leg.state.Latch()
 	switch leg.renewal() {
@@ -68,15 +68,15 @@ func (t *tick) reenter(leg *leg) {
 	leg.takeLastDecision()
 }
 
-// latchWayOut says what opens a latched side again.
+// latchWayOut describes how a latched side opens again.
 func (leg *leg) latchWayOut() string {
 	switch {
 	case leg.reentry == strategy.ReentryNever:
 		return "it waits until the strategy desires no position, or the other side (reentry: never)"
 	case !leg.state.LatchedByProtection():
-		return "it waits until the strategy desires no position, or the other side, or says that its signal is new"
+		return "it waits until the strategy desires no position, or the other side, or reports a new signal"
 	case leg.reentry == strategy.ReentryImmediate:
-		return "the next decision that asks for the side enters (reentry: immediate)"
+		return "the next decision for that side enters (reentry: immediate)"
 	}
 	return "it waits for a new signal, for no position, or for the other side (reentry: signal)"
 }

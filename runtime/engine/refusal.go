@@ -1,19 +1,18 @@
 package engine
 
-// forgottenMS is how long a refusal that does not come again is remembered, and
-// minForgotten how many there are before old ones are dropped: a strategy may make a
-// new key with every candle.
+// forgottenMS is the time for which an unrepeated refusal is remembered, and minForgotten the
+// number of refusals from which old ones are dropped: a strategy may create a new key with every
+// candle.
 const (
 	forgottenMS  = 3_600_000
 	minForgotten = 1_000
-	freshMS      = 60_000 // what was refused longer ago keeps nothing back now: rounds are 15 s apart
+	freshMS      = 60_000 // an older refusal no longer blocks anything: rounds are 15 s apart
 )
 
-// refusals suppresses refusals that were reported, by intent: one that repeats itself is reported
-// once.
+// refusals suppresses repeated refusals, by intent: a refusal that repeats is reported once.
 type refusals struct {
 	last  map[string]refusal
-	sweep int // how many there are when old ones are looked for
+	sweep int // number of refusals at which old ones are dropped
 }
 
 type refusal struct {
@@ -23,7 +22,7 @@ type refusal struct {
 
 func newRefusals() *refusals { return &refusals{map[string]refusal{}, minForgotten} }
 
-// isNew takes a refusal, and reports whether it is another than the last one.
+// isNew records a refusal and reports whether it differs from the last one.
 func (t *refusals) isNew(intent, text string, nowMS int64) bool {
 	before := t.last[intent]
 	t.last[intent] = refusal{text, nowMS}
@@ -34,7 +33,7 @@ func (t *refusals) isNew(intent, text string, nowMS int64) bool {
 }
 
 func (t *refusals) forget(nowMS int64) {
-	for intent, refusal := range t.last { // the order is seen by nobody
+	for intent, refusal := range t.last { // the order has no visible effect
 		if nowMS-refusal.atMS > forgottenMS {
 			delete(t.last, intent)
 		}
@@ -42,10 +41,10 @@ func (t *refusals) forget(nowMS int64) {
 	t.sweep = 2*len(t.last) + minForgotten
 }
 
-// clear ends what was refused.
+// clear ends an intent's refusal.
 func (t *refusals) clear(intent string) { delete(t.last, intent) }
 
-// reason is what an intent is refused with; empty when it is not, or not any more.
+// reason returns why an intent is refused, or an empty string if it is not, or no longer.
 func (t *refusals) reason(intent string, nowMS int64) string {
 	if refusal := t.last[intent]; nowMS-refusal.atMS <= freshMS {
 		return refusal.text

@@ -10,18 +10,18 @@ import (
 	"botd/strategy"
 )
 
-// Reload is what changed of an engine's configuration while it runs. All of it is
-// put in force by one event, or nothing.
+// Reload is a change of an engine's configuration while it runs. One event puts all of it in force,
+// or nothing.
 type Reload struct {
 	Strategies []*StrategyConfig // new versions of strategies that run, and new strategies
 	Removed    []string          // strategies that are no longer configured
-	Confirmed  []string          // strategies that were absent at the start: their removal acts now
-	Limits     *risk.Limits      // the account's; nil leaves them as they are
-	ConfigHash string            // of the configuration as it is now; empty is not recorded
-	Refused    []string          // set by Handle: why nothing of it was done
+	Confirmed  []string          // strategies that were absent at the start: their removal takes effect now
+	Limits     *risk.Limits      // the account's; nil leaves them unchanged
+	ConfigHash string            // of the new configuration; not recorded if empty
+	Refused    []string          // set by Handle: why none of it was done
 }
 
-// obstacles lists what keeps a reload from being put in force now.
+// obstacles lists what prevents a reload now.
 func (r *roster) obstacles(reload *Reload) (obstacles []string) {
 	refuse := func(format string, values ...any) { obstacles = append(obstacles, fmt.Sprintf(format, values...)) }
 	if r.halts.stopped || r.halts.closing != record.LevelNone {
@@ -75,13 +75,13 @@ func (r *roster) isMissing(name string) bool {
 	return slices.ContainsFunc(r.config.Missing, func(m MissingStrategy) bool { return m.Name == name })
 }
 
-// refused reports whether something is against a reload, which then says so.
+// refused reports whether anything prevents a reload, and records the reasons in it.
 func (r *roster) refused(reload *Reload) bool {
 	reload.Refused = r.obstacles(reload)
 	return len(reload.Refused) > 0
 }
 
-// pairs are what strategies would watch after a reload besides their own symbols.
+// pairs returns the symbols that strategies would watch after a reload besides their own.
 func (r *roster) pairs(reload *Reload) map[string]exchange.SymbolKey {
 	pairs := map[string]exchange.SymbolKey{}
 	for _, leg := range r.legs {
@@ -98,7 +98,7 @@ func (r *roster) pairs(reload *Reload) map[string]exchange.SymbolKey {
 	return pairs
 }
 
-// reload puts a change in force that nothing is against.
+// reload puts a change without obstacles in force.
 func (r *roster) reload(reload *Reload) {
 	if reload.ConfigHash != "" {
 		r.record(record.Record{Body: record.Config{Hash: reload.ConfigHash}})
@@ -128,12 +128,12 @@ func (r *roster) reload(reload *Reload) {
 		}
 		replaced = append(replaced, config)
 	}
-	for _, config := range replaced { // they may watch what joined
+	for _, config := range replaced { // they may watch a symbol that has just been added
 		r.replace(r.legNamed(config.Name), config)
 	}
 	for _, leg := range r.legs {
 		if err := r.watchFor(leg); err != nil {
-			panic("engine: " + err.Error()) // Reloadable would have refused
+			panic("engine: " + err.Error()) // Reloadable would have refused it
 		}
 	}
 	r.ruleset.lapse()
@@ -142,13 +142,12 @@ func (r *roster) reload(reload *Reload) {
 	r.roundMS = r.nowMS
 }
 
-// replace puts another version of a running strategy in its place: its code,
-// parameters, size, protection, limits and schedule. Its plan, position, orders
-// and memory stay. The new version sees the candles that are held, as at a start;
-// while they are fewer than its warm-up it decides nothing and what stands, stands.
-// A strategy that failed runs again.
+// replace replaces a running strategy by another version: its code, parameters, size, protection,
+// limits and schedule. Its plan, position, orders and memory stay. The new version receives the
+// stored candles, as at a start; while they are fewer than its warm-up it decides nothing and
+// existing orders stay. A failed strategy runs again.
 func (r *roster) replace(leg *leg, config *StrategyConfig) {
-	config.Symbol = leg.config.Symbol // the rules as they are by now
+	config.Symbol = leg.config.Symbol // the current rules
 	r.tick.withdraw(leg)
 	inForce := leg.config.Limits
 	leg.config, leg.limits = *config, config.Limits
@@ -179,16 +178,16 @@ func (r *roster) replace(leg *leg, config *StrategyConfig) {
 	r.noteReload(leg, text)
 }
 
-// join adds a strategy as New does. What was read of its symbol before is not about
-// a symbol that is traded: the next round reads it as the first one after a start,
-// and a round under way would not know all of it.
+// join adds a strategy, as New does. Earlier reads of its symbol do not count, because it was not
+// traded: the next round reads it like the first one after a start, and a round in progress would
+// be incomplete for it.
 func (r *roster) join(config *StrategyConfig) {
-	if leg := r.legNamed(config.Name); leg != nil { // it was removed and comes back: what it holds is the book's
+	if leg := r.legNamed(config.Name); leg != nil { // it was removed and returns: the book has its position
 		r.drop(leg)
 	}
 	leg, err := r.add(config)
 	if err != nil {
-		panic("engine: " + err.Error()) // Reloadable would have refused
+		panic("engine: " + err.Error()) // Reloadable would have refused it
 	}
 	r.round.abandonRound()
 	leg.config.Limits = risk.Limits{} // until they are enforced
@@ -199,9 +198,9 @@ func (r *roster) join(config *StrategyConfig) {
 	r.noteReload(leg, fmt.Sprintf("it is new, and begins with %d candles of warm-up", config.Strategy.Warmup()))
 }
 
-// remove ends a strategy that is no longer configured. One that holds something, or
-// of which the ledger awaits something, stays as one without a strategy, which is
-// wound up or left as on_remove says; as after a restart without it.
+// remove ends a strategy that is no longer configured. If it has a position, or the ledger still
+// expects trades of it, it stays without its strategy and is closed or left, as on_remove requires,
+// like after a restart without it.
 func (r *roster) remove(leg *leg, reload *Reload) {
 	if r.ended(leg, reload) {
 		r.endLeg(leg)
@@ -214,16 +213,16 @@ func (r *roster) remove(leg *leg, reload *Reload) {
 	text := "it is no longer configured; on_remove: " + leg.state.OnRemove()
 	if r.holding(leg) == "" {
 		r.forget(leg)
-		text = "it is no longer configured; what it made last is not booked yet"
+		text = "it is no longer configured; its last result is not booked yet"
 	}
 	r.noteReload(leg, text)
 	r.claim(leg)
 	r.windUp(leg)
 }
 
-// windUp journals that a strategy which is flattened by its removal desires no position: should it come back, its
-// former plan would open at once what was closed. What protects it is in that plan: an exit may be lost, and what it
-// has not sold needs its stop, across a restart too.
+// windUp journals that a strategy flattened by its removal desires no position: otherwise its old
+// plan would reopen the closed position at once if it returned. Its protection is in that plan: an
+// exit may be lost, and the unsold part needs its stop, also across a restart.
 func (r *roster) windUp(leg *leg) {
 	if leg.removal() != record.LevelFlatten {
 		return
@@ -235,8 +234,8 @@ func (r *roster) windUp(leg *leg) {
 	}
 }
 
-// Absent returns the strategies that were absent from the configuration at the start while
-// they hold something, and whose removal nobody has confirmed.
+// Absent returns the strategies with a position that were absent from the configuration at the
+// start and whose removal no one has confirmed.
 func (e *Engine) Absent() (names []string) {
 	for _, leg := range e.legs {
 		if leg.config.Absent {
@@ -246,8 +245,7 @@ func (e *Engine) Absent() (names []string) {
 	return names
 }
 
-// PreviewRemoval says, a line each, what becomes of what strategies hold when they are
-// removed.
+// PreviewRemoval returns, one line per strategy, what happens to its position when it is removed.
 func (e *Engine) PreviewRemoval(names []string) (lines []string) {
 	for _, name := range names {
 		leg := e.legNamed(name)
@@ -257,11 +255,11 @@ func (e *Engine) PreviewRemoval(names []string) (lines []string) {
 		held := e.roster.holding(leg)
 		switch {
 		case held == "":
-			lines = append(lines, name+": end it, it holds nothing")
+			lines = append(lines, name+": end it, it has no position")
 		case leg.state.OnRemove() == removeFlatten:
-			lines = append(lines, name+": close what it holds ("+held+")")
+			lines = append(lines, name+": close its position ("+held+")")
 		default:
-			lines = append(lines, name+": leave what it holds ("+held+")")
+			lines = append(lines, name+": leave its position ("+held+")")
 		}
 	}
 	return lines

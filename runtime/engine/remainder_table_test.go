@@ -35,9 +35,9 @@ func TestWhatKeepsAStrategyFromEnding(t *testing.T) {
 		}, "futures BTC-USDT is quarantined: a difference"},
 		{"a refusal that no read has confirmed", func(w *world) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Entry), Body: record.Refused{Why: "no"}})
-		}, "the exchange may have executed what it refused on futures BTC-USDT"},
-		{"not read", func(w *world) { w.symbol().Read = false }, "what it holds on futures BTC-USDT is not settled yet"},
-		{"not settled", func(w *world) { w.symbol().Settled = false }, "what it holds on futures BTC-USDT is not settled yet"},
+		}, "the exchange may have executed a refused order on futures BTC-USDT"},
+		{"not read", func(w *world) { w.symbol().Read = false }, "its position in futures BTC-USDT is not settled yet"},
+		{"not settled", func(w *world) { w.symbol().Settled = false }, "its position in futures BTC-USDT is not settled yet"},
 	} {
 		w := settled(t)
 		c.with(w)

@@ -10,19 +10,19 @@ import (
 	"botd/risk"
 )
 
-// results say what each strategy made.
+// results computes each strategy's result.
 type results struct {
 	*base
 	limits     *limits
 	accounting *accounting
-	following  bool // somebody needs them
+	following  bool // a limit or the ledger needs them
 
 	wallet        exchange.Amount // futures, as last read
-	walletMS      int64           // when the first round began that read it so
-	outstandingMS int64           // since when the money of the futures strategies waits; 0 while it does not
+	walletMS      int64           // begin of the first round that read this value
+	outstandingMS int64           // start of the time for which the futures strategies' money waits; 0 if it does not
 }
 
-// resultGiveUpMS is how long money waits until what was read explains it.
+// resultGiveUpMS is the maximum time that money waits for an explanation by reads.
 const resultGiveUpMS = 60_000
 
 // follows reports whether a limit or the ledger needs the results of strategies.
@@ -34,16 +34,15 @@ func (r *results) follows() bool {
 	return follows
 }
 
-// attribute says what each strategy made since the last round, for its limits.
+// attribute computes each strategy's result since the last round, for its limits.
 //
-// On spot a fill shows its price, and its fee is known by the rate. On futures neither price nor fee is reported, so
-// the change of the wallet is the truth: it belongs to the strategy that traded
-// or held; where there are several, each is given what it closed at the last
-// price, and the rest, fees above all, in proportion to what they traded, or held
-// (funding). So the strategies' results always sum to the wallet's change.
+// On spot a fill has its price, and its fee follows from the rate. On futures neither price nor fee
+// is reported, so the wallet's change is authoritative: it belongs to the strategy that traded or
+// had a position. If there are several, each gets the value it closed at the last price, and the
+// rest, mostly fees, is divided in proportion to traded value, or to positions (funding). The
+// strategies' results therefore always sum to the wallet's change.
 //
-// Orders, positions and the wallet are read one after the other, and a read may be old:
-// see waits.
+// Orders, positions and the wallet are read one after the other, and a read may be old: see waits.
 func (r *results) attribute(snapshot *reconcile.Snapshot) {
 	if _, known := r.total(); !r.following || !known {
 		return
@@ -63,7 +62,7 @@ func (r *results) attribute(snapshot *reconcile.Snapshot) {
 	for i, leg := range r.legs {
 		if leg.symbol.Key().Market == exchange.Spot {
 			if leg.symbol.Rules == nil || leg.symbol.Last == 0 || !leg.symbol.Read {
-				continue // what it holds is not known yet since the start
+				continue // its position is not known yet since the start
 			}
 			shares[i] = r.cash(leg)
 		} else if leg.waits = waits; waits {
@@ -74,14 +73,15 @@ func (r *results) attribute(snapshot *reconcile.Snapshot) {
 	}
 }
 
-// waits reports whether the futures money is left for a later round: until a wallet read has stood still, for as long as
-// a read may be old, since the last fill was learned of, and the fills explain the positions. Before that, the wallet may
-// lack what a known fill has made, or show what a fill has made that is not known yet, and the change would be another
-// strategy's, or nobody's. What seems to come from outside beside a trade may be what the trade has made: the ledger
-// decides that. It waits a minute at most: a market may never stand still.
+// waits reports whether the futures money is left for a later round: until a wallet read has been
+// stable for the maximum age of a read since the last known fill, and the fills explain the
+// positions. Before that, the wallet may lack the result of a known fill or include an unknown one,
+// and the change would be assigned to the wrong strategy. An apparent external transfer alongside a
+// trade may be the trade's result: the ledger decides that. It waits a minute at most, because a
+// market may never be stable.
 func (r *results) waits(snapshot *reconcile.Snapshot) bool {
 	if r.config.Feed {
-		return false // all is read at one moment
+		return false // everything is read at the same moment
 	}
 	wallet, account := r.book.Account.WalletBalance, r.book.Watch("")
 	read := snapshot.Account != nil && snapshot.Positions.Done()
@@ -96,7 +96,7 @@ func (r *results) waits(snapshot *reconcile.Snapshot) bool {
 		r.outstandingMS = 0
 		return false
 	}
-	if r.outstandingMS == 0 || !read { // a wallet that cannot be read is not waited for in vain
+	if r.outstandingMS == 0 || !read { // do not wait for a wallet that cannot be read
 		r.outstandingMS = r.nowMS
 	}
 	if r.nowMS-r.outstandingMS < resultGiveUpMS {
@@ -106,13 +106,15 @@ func (r *results) waits(snapshot *reconcile.Snapshot) bool {
 	return false
 }
 
-// ownWallet is the futures wallet without what came from outside and is in no posting of the ledger yet: once it is,
-// the wallet that results account for moves by it. Should it turn out not to come from outside, it is in the next change.
+// ownWallet returns the futures wallet without external transfers that are in no posting of the
+// ledger yet: once posted, the wallet of the results moves by them. If they turn out not to be
+// external, they are part of the next change.
 func (r *results) ownWallet() exchange.Amount {
 	return r.book.Account.WalletBalance.Sub(r.accounting.fromOutside())
 }
 
-// tradedFutures reports whether a strategy's orders filled on futures since the results accounted for a wallet.
+// tradedFutures reports whether a strategy's orders have filled on futures since the last wallet
+// included in the results.
 func (r *results) tradedFutures() bool {
 	return slices.ContainsFunc(r.legs, func(leg *leg) bool { return r.book.Watch(leg.config.Name).Traded() != 0 })
 }
@@ -121,7 +123,7 @@ func (r *results) tradedFutures() bool {
 func (r *results) share(change exchange.Amount, shares []exchange.Amount) {
 	weights, weight := make([]exchange.Amount, len(r.legs)), exchange.Amount{}
 	rest := change
-	for _, held := range [...]bool{false, true} { // who traded; when nobody did, who holds
+	for _, held := range [...]bool{false, true} { // strategies that traded; if none did, those with a position
 		for i, leg := range r.legs {
 			if leg.symbol.Key().Market != exchange.Futures || leg.symbol.Rules == nil {
 				continue
@@ -138,7 +140,7 @@ func (r *results) share(change exchange.Amount, shares []exchange.Amount) {
 		}
 	}
 	if weight.IsZero() {
-		return // money moved in or out, or traded by hand: no strategy's
+		return // a transfer or a manual trade: it belongs to no strategy
 	}
 	for i, leg := range r.legs {
 		if r.book.Watch(leg.config.Name).Traded() != 0 {
@@ -157,7 +159,7 @@ func (r *results) share(change exchange.Amount, shares []exchange.Amount) {
 	}
 }
 
-// unknown is how much a strategy's orders may have filled of which it is not known what became of them.
+// unknown returns the quantity that a strategy's uncertain orders may have filled.
 func (r *results) unknown(leg *leg) (quantity exchange.Quantity) {
 	for _, p := range r.book.InFlight() {
 		if p.State().Unresolved() && p.Strategy() == leg.config.Name {
@@ -167,7 +169,7 @@ func (r *results) unknown(leg *leg) (quantity exchange.Quantity) {
 	return quantity
 }
 
-// estimate is what a strategy's fills closed brought at the last price.
+// estimate returns the value closed by a strategy's fills at the last price.
 func (r *results) estimate(leg *leg) exchange.Amount {
 	rules, held := leg.symbol.Rules, r.book.Watch(leg.config.Name).Result().Position
 	closed := held - leg.symbol.Position
@@ -180,13 +182,13 @@ func (r *results) estimate(leg *leg) exchange.Amount {
 	return rules.Notional(leg.symbol.Price(), closed).Sub(rules.Cost(leg.entry, closed))
 }
 
-// result books what one strategy made, and when its position ended whether that lost.
+// result books a strategy's result and, when its position ended, whether it was a loss.
 func (r *results) result(leg *leg, made exchange.Amount) {
 	w := r.book.Watch(leg.config.Name)
 	position := leg.symbol.Position
 	if leg.symbol.Key().Market == exchange.Spot && leg.symbol.Rules != nil &&
 		leg.symbol.Rules.Notional(leg.symbol.Last, position).Less(leg.symbol.Rules.MinNotional) {
-		position = 0 // what is too small to sell is no position
+		position = 0 // a quantity too small to sell does not count as a position
 	}
 	if made.IsZero() && position == w.Result().Position && w.Known() {
 		return
@@ -197,7 +199,7 @@ func (r *results) result(leg *leg, made exchange.Amount) {
 		next.Base = r.equity(leg.symbol.Key().Market).Sub(r.worth(leg))
 	}
 	if w.Result().Position == 0 {
-		next.Trip = w.Result().Result // fees of the entry belong to the trip
+		next.Trip = w.Result().Result // the entry's fees belong to the round trip
 	}
 	ended := w.Result().Position != 0 && (position == 0 || (position > 0) != (w.Result().Position > 0))
 	if !ended {
@@ -225,8 +227,8 @@ func streak(losses int, trip exchange.Amount) int {
 	return losses
 }
 
-// coolAll keeps entries back where a streak is as long already as a limit of this start: it may be tighter, or the strategy
-// was not configured when it lost.
+// coolAll blocks entries if a streak already reaches a limit of this start: the limit may be
+// tighter, or the strategy was not configured when it lost.
 func (r *results) coolAll() {
 	r.cool(r.book.Watch(""), nil, &r.config.Limits)
 	for _, leg := range r.legs {
@@ -234,8 +236,7 @@ func (r *results) coolAll() {
 	}
 }
 
-// cool keeps entries back after too many losing positions in a row. The count
-// starts over.
+// cool blocks entries after too many consecutive losing positions. The count starts over.
 func (r *results) cool(w *account.Watch, leg *leg, limits *risk.Limits) {
 	crossed := limits.Crossed(risk.ByResults, r.nowMS, r.book, w.Strategy(), exchange.Amount{})
 	if len(crossed) == 0 {
@@ -253,7 +254,8 @@ func (r *results) cool(w *account.Watch, leg *leg, limits *risk.Limits) {
 	r.record(record.Record{Strategy: w.Strategy(), Symbol: leg.symbol.Key(), Body: cooled})
 }
 
-// cash is what a strategy's spot fills brought since its last result, fees in the quote asset taken off.
+// cash returns the cash flow of a strategy's spot fills since its last result, less fees in the
+// quote asset.
 func (r *results) cash(leg *leg) (cash exchange.Amount) {
 	rules := leg.symbol.Rules
 	for _, fill := range r.book.Watch(leg.config.Name).Fills() {
@@ -262,7 +264,7 @@ func (r *results) cash(leg *leg) (cash exchange.Amount) {
 			value = rules.Notional(leg.symbol.Last, fill.Quantity)
 		}
 		cash = cash.Sub(value)
-		if fill.Quantity < 0 || r.config.QuoteFees { // else the fee is taken from what was bought
+		if fill.Quantity < 0 || r.config.QuoteFees { // otherwise the fee is deducted from the purchase
 			cash = cash.Sub(value.Abs().MulRate(r.config.TakerFee))
 		}
 	}

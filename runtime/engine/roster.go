@@ -13,8 +13,8 @@ import (
 	"botd/strategy"
 )
 
-// roster knows which strategies there are: those of the start, and those that a reload
-// brings, replaces and removes.
+// roster is the set of strategies: those of the start, and those that a reload adds, replaces and
+// removes.
 type roster struct {
 	*base
 	accounting *accounting
@@ -27,7 +27,7 @@ type roster struct {
 	round      *round
 }
 
-// add adds a strategy; start has it begin.
+// add adds a strategy; start makes it run.
 func (r *roster) add(config *StrategyConfig) (*leg, error) {
 	if config.Removed {
 		config.Strategy = removedStrategy{}
@@ -53,7 +53,7 @@ func (r *roster) add(config *StrategyConfig) (*leg, error) {
 	return added, nil
 }
 
-// start has a strategy asked, and its candles read, from now on.
+// start makes a strategy run: it is called, and its candles are read, from now on.
 func (r *roster) start(leg *leg) {
 	if leg.config.Schedule != nil {
 		leg.nextMS = leg.config.Schedule.Next(r.nowMS)
@@ -63,8 +63,8 @@ func (r *roster) start(leg *leg) {
 	}
 }
 
-// watchFor finds what a strategy wants to see. The pair must be traded by the
-// account, or nothing would be known of it.
+// watchFor resolves a strategy's subscriptions. The account must trade the pair, because otherwise
+// nothing would be known about it.
 func (r *roster) watchFor(leg *leg) error {
 	if err := r.readOthers(leg); err != nil {
 		return err
@@ -93,9 +93,8 @@ func (r *roster) watchFor(leg *leg) error {
 	return fmt.Errorf("strategy %s watches %s, which no strategy of the account trades", leg.config.Name, key)
 }
 
-// claim writes down whose a symbol is, and what is to become of it should its
-// strategy be removed. A symbol that holds what another strategy left halts until
-// a person accepts that: its protection stays.
+// claim journals the owner of a symbol and the action at the strategy's removal. A symbol with
+// another strategy's remaining position halts until a person accepts it: its protection stays.
 func (r *roster) claim(leg *leg) {
 	r.arrive(leg)
 	holds := leg.symbol.Known() != 0 || r.halts.unfinished(leg, record.LevelFlatten)
@@ -109,7 +108,7 @@ func (r *roster) claim(leg *leg) {
 	switch {
 	case !holds, leg.config.Absent:
 	case leg.config.Removed && leg.removal() == record.LevelNone:
-		why = "strategy " + leg.config.Name + " was removed from the configuration while it holds something; its stop stays"
+		why = "strategy " + leg.config.Name + " was removed from the configuration while it has a position; its stop stays"
 	case !leg.config.Removed && owner != "" && owner != leg.config.Name:
 		why = "strategy " + leg.config.Name + " takes over what " + owner + " holds; its stop stays"
 	}
@@ -119,7 +118,8 @@ func (r *roster) claim(leg *leg) {
 	}
 }
 
-// arrive pauses a strategy that the account has never traded, where it is to wait for a person.
+// arrive pauses a strategy that the account has never traded, if it is configured to wait for a
+// person.
 func (r *roster) arrive(leg *leg) {
 	scope := account.Scope{Strategy: leg.config.Name}
 	if !leg.config.Paused || leg.state.Symbol() != (exchange.SymbolKey{}) || r.book.HaltOf(scope).Level != record.LevelNone {
@@ -130,8 +130,8 @@ func (r *roster) arrive(leg *leg) {
 	r.note(leg.config.Name, leg.config.Symbol, NoteHalt{Why: why})
 }
 
-// holding says what keeps a leg from ending without a trace; empty when it is flat,
-// and nothing of it is under way or in doubt.
+// holding returns what keeps a leg from ending; empty if it is flat with nothing in flight or
+// uncertain.
 func (r *roster) holding(leg *leg) string {
 	symbol, orders := leg.symbol, 0
 	for _, p := range r.book.Live() {
@@ -147,16 +147,16 @@ func (r *roster) holding(leg *leg) string {
 	case symbol.Quarantine() != "":
 		return fmt.Sprintf("%s is quarantined: %s", symbol.Key(), symbol.Quarantine())
 	case slices.ContainsFunc(r.book.Refused(), func(o reconcile.RefusedOrder) bool { return o.Symbol == symbol.Key() }):
-		return fmt.Sprintf("the exchange may have executed what it refused on %s", symbol.Key())
+		return fmt.Sprintf("the exchange may have executed a refused order on %s", symbol.Key())
 	case !symbol.Read || !symbol.Settled:
-		return fmt.Sprintf("what it holds on %s is not settled yet", symbol.Key())
+		return fmt.Sprintf("its position in %s is not settled yet", symbol.Key())
 	}
 	return ""
 }
 
-// ended reports whether nothing is left of a strategy that is no longer configured. The ledger may still await something of its symbol,
-// its result what it made there last, or a list may still show an opening that the exchange refused and executed, unless another strategy
-// there gets it.
+// ended reports whether nothing remains of a strategy that is no longer configured. The ledger may
+// still expect trades of its symbol, its result may lack the last of them, or a list may still show
+// an opening that the exchange refused but executed, unless another strategy there takes them over.
 func (r *roster) ended(leg *leg, reload *Reload) bool {
 	key := leg.symbol.Key()
 	due := r.config.Ledger && r.book.Ledger().Awaits(key) || r.results.following && r.book.Watch(leg.config.Name).Traded() != 0 ||
@@ -164,7 +164,7 @@ func (r *roster) ended(leg *leg, reload *Reload) bool {
 	return r.holding(leg) == "" && (!due || slices.ContainsFunc(reload.Strategies, func(c *StrategyConfig) bool { return c.Symbol.Key() == key }))
 }
 
-// endRemoved ends removed strategies that are wound up, when their money is booked.
+// endRemoved ends removed strategies that are closed once their money is booked.
 func (r *roster) endRemoved() {
 	if !slices.ContainsFunc(r.legs, func(l *leg) bool { return l.config.Removed }) {
 		return
@@ -177,22 +177,21 @@ func (r *roster) endRemoved() {
 		switch {
 		case !leg.config.Removed:
 		case !r.ended(leg, &Reload{}):
-			r.claim(leg) // it may hold more than when it was removed
+			r.claim(leg) // its position may be larger than at its removal
 		case !m.due && m.pending == 0:
 			r.endLeg(leg)
 		}
 	}
 }
 
-// endLeg has a removed strategy that holds nothing leave no trace but its records.
+// endLeg ends a removed strategy without a position, which leaves only its records.
 func (r *roster) endLeg(leg *leg) {
 	r.forget(leg)
-	r.noteReload(leg, "it is no longer configured, holds nothing, and has ended")
+	r.noteReload(leg, "it is no longer configured, has no position, and has ended")
 	r.drop(leg)
 }
 
-// forget takes away what a removed strategy desired: it must not be what begins,
-// should the strategy come back.
+// forget clears a removed strategy's desired state, which must not be its first plan if it returns.
 func (r *roster) forget(leg *leg) {
 	if plan := leg.state.Plan(); !plan.Equal(&strategy.Plan{}) {
 		r.record(
@@ -205,7 +204,7 @@ func (r *roster) forget(leg *leg) {
 	}
 }
 
-// drop removes a leg. Answers that are on their way to it reach nobody.
+// drop removes a leg. Answers still on the way to it are ignored.
 func (r *roster) drop(ended *leg) {
 	r.round.abandonRound()
 	r.tick.withdraw(ended)
@@ -221,7 +220,7 @@ func (r *roster) drop(ended *leg) {
 	})
 	ended.symbol.Forget()
 	if !r.trades(exchange.Futures) {
-		r.book.AccountMS = 0 // should it be traded again, it is read first
+		r.book.AccountMS = 0 // if it is traded again, it is read first
 	}
 	if !r.trades(exchange.Spot) {
 		r.book.WalletMS = 0

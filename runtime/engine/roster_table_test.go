@@ -26,7 +26,7 @@ func TestWhoClaimsASymbol(t *testing.T) {
 	holds := func(w *world) {
 		w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
 	}
-	const left = "strategy one was removed from the configuration while it holds something; its stop stays"
+	const left = "strategy one was removed from the configuration while it has a position; its stop stays"
 	for _, c := range []struct {
 		name     string
 		with     func(w *world, one *leg)
@@ -179,7 +179,7 @@ func TestWhenARemovedStrategyEnds(t *testing.T) {
 			continue
 		}
 		notes := facts[NoteReload](w.out.Notes)
-		if len(notes) != 1 || notes[0].Text != "it is no longer configured, holds nothing, and has ended" || one.state.Plan().Target.Sign() != 0 ||
+		if len(notes) != 1 || notes[0].Text != "it is no longer configured, has no position, and has ended" || one.state.Plan().Target.Sign() != 0 ||
 			len(w.engine.market.series) != 0 || w.engine.book.AccountMS != 0 || w.engine.book.WalletMS != 0 || one.symbol.Read {
 			t.Errorf("%s: want it reported, and its plan, its candles and what was read forgotten, have %+v", c.name, notes)
 		}
@@ -195,10 +195,10 @@ func TestWhatARemovalSays(t *testing.T) {
 		preview, text  string
 		target         int // sign of what its plan desires afterwards
 	}{
-		{"it holds nothing", "", func(*world) {}, "one: end it, it holds nothing", "it is no longer configured, holds nothing, and has ended", 0},
-		{"it is left", "leave", func(w *world) { w.symbol().Position = 10 }, "one: leave what it holds (it holds 0.01 of futures BTC-USDT)",
+		{"it holds nothing", "", func(*world) {}, "one: end it, it has no position", "it is no longer configured, has no position, and has ended", 0},
+		{"it is left", "leave", func(w *world) { w.symbol().Position = 10 }, "one: leave its position (it holds 0.01 of futures BTC-USDT)",
 			"it is no longer configured; on_remove: leave", 1},
-		{"it is closed", removeFlatten, func(w *world) { w.symbol().Position = 10 }, "one: close what it holds (it holds 0.01 of futures BTC-USDT)",
+		{"it is closed", removeFlatten, func(w *world) { w.symbol().Position = 10 }, "one: close its position (it holds 0.01 of futures BTC-USDT)",
 			"it is no longer configured; on_remove: flatten", 0},
 	} {
 		w := settled(t, protected)
@@ -333,8 +333,8 @@ func TestWhatSettingALimitSays(t *testing.T) {
 		for _, c := range []struct{ rule, value, text, reported string }{
 			{risk.MaxOpenOrders, "", risk.MaxOpenOrders + " of " + scope + " is already as configured: " + configured, ""},
 			{risk.MaxOpenOrders, "4", risk.MaxOpenOrders + " of " + scope + " is 4 from now on, across restarts (configured: " + configured +
-				"); nothing is closed for it", risk.MaxOpenOrders + " of " + whose + ": 4, set by ann: news"},
-			{risk.MaxLeverage, "3", risk.MaxLeverage + " of " + scope + " is 3 from now on, across restarts (configured: none); nothing is closed for it",
+				"); nothing is closed", risk.MaxOpenOrders + " of " + whose + ": 4, set by ann: news"},
+			{risk.MaxLeverage, "3", risk.MaxLeverage + " of " + scope + " is 3 from now on, across restarts (configured: none); nothing is closed",
 				risk.MaxLeverage + " of " + whose + ": 3, set by ann: news"},
 			{risk.MaxOpenOrders, "", risk.MaxOpenOrders + " of " + scope + " is as configured again: " + configured + " (4 was set by ann)",
 				risk.MaxOpenOrders + " of " + whose + ": as configured again: news"},

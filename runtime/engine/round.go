@@ -10,16 +10,16 @@ import (
 	"botd/reconcile/placement"
 )
 
-// phase is where a round stands; zero is no round under way.
+// phase is the progress of a round; zero if none is in progress.
 type phase uint8
 
 const (
-	phaseLists     phase = iota + 1 // open lists; positions too when something is unknown
+	phaseLists     phase = iota + 1 // open lists, and positions if anything is uncertain
 	phaseOrders                     // orders that vanished from their list, by id
 	phasePositions                  // positions, account, wallet, prices
 )
 
-// round settles, and has the dispatcher derive, check and place.
+// round settles, then has the dispatcher derive, check and place.
 type round struct {
 	*base
 	readHealth *readHealth
@@ -36,44 +36,44 @@ type round struct {
 	market     *market
 	backoffs   *backoffs
 	reading    reading
-	took       map[exchange.Operation]int64 // how long reads took last
-	answered   int64                        // when the latest of the reads that were answered was sent
+	took       map[exchange.Operation]int64 // last durations of reads
+	answered   int64                        // send time of the most recently sent read that was answered
 	overdue    []failure                    // of late reads that failed between rounds
-	singly     map[exchange.Market]int64    // until when prices are read by single tickers
-	listFrom   int                          // that constant; tests have fewer symbols
-	asked      exchange.Request             // of Config.Read
+	singly     map[exchange.Market]int64    // time until which prices are read by single tickers
+	listFrom   int                          // the constant of that name; tests have fewer symbols
+	asked      exchange.Request             // scratch of Config.Read
 	askedFor   purpose                      // likewise
 	instant    EventAnswer                  // likewise
 	before     []symbolBefore               // scratch of settle
 	live       []*account.Placement         // likewise
-	filled     []exchange.Quantity          // likewise, of each of live
+	filled     []exchange.Quantity          // likewise, for each of live
 }
 
-// reading is how far the round under way has got.
+// reading is the progress of the current round.
 type reading struct {
 	phase    phase
-	pending  int       // answers of this phase still out
-	lateMS   int64     // when the first of them may be late
-	failures []failure // one a domain
-	late     []failure // likewise, of reads that are still out
+	pending  int       // pending answers of this phase
+	lateMS   int64     // earliest time at which one of them may be late
+	failures []failure // one per domain
+	late     []failure // likewise, of pending reads
 	snapshot reconcile.Snapshot
-	account  exchange.MarginAccount // that the snapshot points to
-	vanished []*account.Placement   // from the open lists
+	account  exchange.MarginAccount // the snapshot points to it
+	vanished []*account.Placement   // missing in the open lists
 	history  []exchange.Order
-	listed   []exchange.Market // whose list of prices was asked for
-	asked    bool              // history was asked for
+	listed   []exchange.Market // markets whose list of prices was requested
+	asked    bool              // history was requested
 	partial  bool              // a page of it was full: there may be more
 	version  uint64
 }
 
-// haltRetryMS is how soon a failed round is tried again while a halt has something
-// to take away.
+// haltRetryMS is the time after which a failed round is retried while a halt has something to
+// close.
 const haltRetryMS = 2_000
 
-// inProgress reports whether answers of a round are out.
+// inProgress reports whether answers of a round are pending.
 func (r *round) inProgress() bool { return r.reading.phase != 0 }
 
-// beginRound asks for the open lists. It reports whether the round is complete at once.
+// beginRound requests the open lists. It reports whether the round is complete at once.
 func (r *round) beginRound() (complete bool) {
 	r.readHealth.readingMS = r.nowMS
 	r.reading = reading{phase: phaseLists, lateMS: never, version: r.book.Version(),
@@ -103,8 +103,8 @@ func (r *round) beginRound() (complete bool) {
 	return r.advance()
 }
 
-// roundAnswer takes one answer of the round and moves on when all are in. It reports whether
-// the round is complete.
+// roundAnswer applies one answer of the round and advances once all have arrived. It reports
+// whether the round is complete.
 func (r *round) roundAnswer(p purpose, event *EventAnswer) (complete bool) {
 	if p.late {
 		r.lateAnswer(&p, event)
@@ -115,19 +115,19 @@ func (r *round) roundAnswer(p purpose, event *EventAnswer) (complete bool) {
 	case event.Err == nil || p.noSuchOrder(event.Err):
 		r.forget(&p)
 	case r.awaited(&p):
-		return false // the other may be answered yet
+		return false // the other copy may still be answered
 	}
 	r.reading.pending--
 	r.takeRead(&p, event)
 	return r.advance()
 }
 
-// advance moves on while nothing is waited for. It reports whether the round is complete.
+// advance advances while no answer is awaited. It reports whether the round is complete.
 func (r *round) advance() (complete bool) {
 	for r.reading.pending == 0 && r.reading.phase != 0 {
 		switch {
 		case r.reading.phase == phaseLists && r.readHealth.worst() == 0 && r.nothingRead():
-			r.roundFailed() // the next one asks for positions all the same
+			r.roundFailed() // the next one requests positions anyway
 		case r.reading.phase == phaseLists:
 			r.reading.phase = phaseOrders
 			r.fetchVanished()
@@ -141,8 +141,8 @@ func (r *round) advance() (complete bool) {
 	return complete
 }
 
-// takeRead puts an answer into the snapshot. A list that was not fetched stays
-// unfetched, and nothing is concluded about what it is about.
+// takeRead adds an answer to the snapshot. A list that was not fetched stays unset, and nothing is
+// concluded in its domain.
 func (r *round) takeRead(p *purpose, event *EventAnswer) {
 	snapshot := &r.reading.snapshot
 	if p.noSuchOrder(event.Err) {
@@ -193,8 +193,8 @@ func (r *round) takeRead(p *purpose, event *EventAnswer) {
 	}
 }
 
-// fetchVanished asks for each live order its list does not show: futures by
-// id, spot (which has no get) by the symbol's history.
+// fetchVanished reads each live order that its list omits: futures orders by id, spot orders (which
+// have no get) through the symbol's history.
 func (r *round) fetchVanished() {
 	r.reading.vanished = r.book.Vanished(&r.reading.snapshot)
 	for _, p := range r.reading.vanished {
@@ -210,8 +210,8 @@ func (r *round) fetchVanished() {
 	r.askEvidence()
 }
 
-// askPositions reads positions last, so that a fill between the lists and here
-// shows as a difference that the next round explains, never as a wrong sum.
+// askPositions reads positions last, so that a fill after the lists appears as a difference that
+// the next round explains, never as a wrong sum.
 func (r *round) askPositions() {
 	if r.trades(exchange.Futures) {
 		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesOpenPositions})
@@ -247,12 +247,11 @@ func (r *round) wasRead(market exchange.Market) bool {
 	return s.Positions.Done()
 }
 
-// roundFailed ends a round that could read no market: nothing is concluded
-// and nothing is done.
+// roundFailed ends a round that could read no market: it concludes nothing and does nothing.
 func (r *round) roundFailed() {
 	var failures []failure
 	if len(r.reading.failures) > 0 {
-		failures = []failure{{err: r.reading.failures[0].err}} // no market can be read: that is the account's
+		failures = []failure{{err: r.reading.failures[0].err}} // if no market can be read, the failure is the account's
 	}
 	r.readHealth.take(failures, r.reading.late, false)
 	r.note("", nil, NoteRound{DurationMS: r.nowMS - r.reading.snapshot.BeganMS})
@@ -263,7 +262,7 @@ func (r *round) roundFailed() {
 	r.roundMS = r.nowMS + r.retryMS()
 }
 
-// retryMS is how soon a round that could not read everything is tried again.
+// retryMS returns the time after which an incomplete round is retried.
 func (r *round) retryMS() int64 {
 	most := int64(15_000)
 	switch {
@@ -275,12 +274,13 @@ func (r *round) retryMS() int64 {
 	return min(most, max(1_000, r.config.BusyRoundMS)<<max(0, min(r.readHealth.worst()-1, 4)))
 }
 
-// exposedRetryMS is how soon a round that could not read a symbol is tried again while something
-// there may lack its stop.
+// exposedRetryMS is the time after which a round that could not read a symbol is retried while a
+// position there may lack its stop.
 const exposedRetryMS = 2_000
 
-// exposed reports whether a position of a symbol that cannot be read lacks its stop, or may: it was not read
-// since the start, or what became of an opening is not known, one that the exchange refused included.
+// exposed reports whether a position in a symbol that cannot be read lacks its stop, or may: it has
+// not been read since the start, or an opening's outcome is unknown, including that of a refused
+// one.
 func (r *round) exposed() bool {
 	return slices.ContainsFunc(r.legs, func(leg *leg) bool {
 		unseen := !leg.symbol.Read && leg.symbol.Known() != 0 && !r.protection.hasStop(leg)
@@ -292,8 +292,8 @@ func (r *round) exposed() bool {
 	})
 }
 
-// finishRound settles, then acts on what is true now, where it was read. It reports whether
-// anything was.
+// finishRound settles, then acts on the current state as far as it was read. It reports whether
+// anything was read.
 func (r *round) finishRound() bool {
 	if len(r.reading.failures)+len(r.reading.late) > 0 && !r.anyRead() {
 		r.roundFailed()
@@ -336,7 +336,7 @@ func (r *round) finishRound() bool {
 	return true
 }
 
-// settle advances every placement by what was fetched, and notes what changed.
+// settle advances every placement by the fetched answers and notes the changes.
 func (r *round) settle(snapshot *reconcile.Snapshot) {
 	before := r.before[:0]
 	for _, leg := range r.legs {
@@ -379,12 +379,13 @@ func (r *round) settle(snapshot *reconcile.Snapshot) {
 	r.alarms.watchContradicted()
 }
 
-// walletAhead reports whether the equity would be of two moments, since a wallet shows what no list does yet.
+// walletAhead reports whether the equity would mix two moments, because a wallet includes a fill
+// that no list shows yet.
 func (r *round) walletAhead() bool {
 	return !r.config.Feed && slices.ContainsFunc(r.legs, func(leg *leg) bool { return r.book.WalletAhead(leg.symbol) })
 }
 
-// moved reports whether the round has changed what a strategy holds.
+// moved reports whether the round has changed a strategy's position.
 func (r *round) moved() bool {
 	for i, leg := range r.legs {
 		if leg.symbol.Position != r.before[i].position {
@@ -394,15 +395,15 @@ func (r *round) moved() bool {
 	return false
 }
 
-// symbolBefore is what a round may change of one strategy's symbol.
+// symbolBefore is the state of one strategy's symbol that a round may change.
 type symbolBefore struct {
 	position   exchange.Quantity
 	quarantine string
 	latch      int
 }
 
-// actOn acts for one strategy: on what was read, or, where its market was not, or its symbol not whole since the
-// start, on what is known without that: what protects it, and exits.
+// actOn acts for one strategy: on the reads or, if its market was not read, or its symbol not
+// completely since the start, on the known state without them: protection and exits only.
 func (r *round) actOn(leg *leg) (acted int) {
 	switch {
 	case !r.wasRead(leg.symbol.Key().Market), !leg.symbol.Read:
@@ -425,8 +426,8 @@ func (r *round) actOn(leg *leg) (acted int) {
 
 func (r *round) end() { r.reading.phase, r.readHealth.readingMS = 0, never }
 
-// schedule says when the next round is due: soon while anything is in flight,
-// uncertain or unprotected, else after the idle time.
+// schedule sets the time of the next round: soon while anything is in flight, uncertain or
+// unprotected, otherwise after the idle time.
 func (r *round) schedule(acted bool) {
 	changed := r.book.Version() != r.reading.version
 	switch {
@@ -448,24 +449,24 @@ func (r *round) schedule(acted bool) {
 	r.roundMS = min(r.roundMS, r.backoffs.nextMS())
 }
 
-// standDownRoundMS is how soon a round follows another while botd stands down: another botd may take a stop off, or
-// buy, and end before it has placed its own.
+// standDownRoundMS is the time between rounds while botd stands down: the other botd may remove a
+// stop, or buy, and end before it has placed its own.
 const standDownRoundMS = 2_000
 
-// bookingMS is how long the ledger waits until what it read is old enough to be booked.
+// bookingMS returns when the ledger's reading is old enough to be booked.
 func (r *round) bookingMS() int64 {
 	return max(r.config.BusyRoundMS, min(r.config.IdleRoundMS, r.config.Settle.StalenessMS))
 }
 
-// hastenBooking has the next round come soon when the answers to the ledger's
-// questions were not enough to book.
+// hastenBooking schedules the next round soon if the answers to the ledger's reads were not
+// sufficient for booking.
 func (r *round) hastenBooking() {
 	if r.config.IdleRoundMS > 0 && !r.inProgress() && r.accounting.ready() {
 		r.roundMS = min(r.roundMS, r.nowMS+r.bookingMS())
 	}
 }
 
-// busy reports whether a round soon could learn something.
+// busy reports whether a round in the near future could bring new information.
 func (r *round) busy() bool {
 	for _, p := range r.book.InFlight() {
 		if r.readHealth.failing(p.Symbol()) == 0 {
@@ -483,8 +484,8 @@ func (r *round) busy() bool {
 	})
 }
 
-// abandonRound begins a round under way again: it did not ask for all that a round
-// asks for now.
+// abandonRound starts the current round over, because it did not request everything that a round
+// requests now.
 func (r *round) abandonRound() {
 	if !r.inProgress() {
 		return

@@ -7,8 +7,7 @@ import (
 	"botd/reconcile"
 )
 
-// takeRows takes the rows of a list that cannot be read. Each affects what it is about and nothing
-// more (case 43).
+// takeRows handles the unreadable rows of a list. Each affects only its own domain (case 43).
 func (r *round) takeRows(p *purpose, answer *exchange.Answer) {
 	market := answer.Operation.Market()
 	for i := range answer.Unreadable {
@@ -26,8 +25,8 @@ func (r *round) takeRows(p *purpose, answer *exchange.Answer) {
 			if key := (exchange.SymbolKey{Market: market, Name: row.Symbol}); r.legOn(key) != nil {
 				r.noteFailure(key, row)
 			}
-		case exchange.FuturesTickers, exchange.SpotTickers: // what is left out is asked singly
-		default: // the calls of one symbol
+		case exchange.FuturesTickers, exchange.SpotTickers: // omitted prices are requested individually
+		default: // reads of a single symbol
 			r.noteUnread(p.symbol.Key(), row)
 		}
 	}
@@ -42,7 +41,7 @@ func (r *round) takeOrderRow(u reconcile.UnreadOrder) {
 	}
 }
 
-// takePositionRow takes that a position cannot be read: its absence from the list says nothing.
+// takePositionRow records that a position is unreadable: its absence from the list proves nothing.
 func (r *round) takePositionRow(row *exchange.UnreadableRow) {
 	snapshot, key := &r.reading.snapshot, exchange.SymbolKey{Market: exchange.Futures, Name: row.Symbol}
 	snapshot.UnreadPositions = append(snapshot.UnreadPositions, key)
@@ -51,8 +50,8 @@ func (r *round) takePositionRow(row *exchange.UnreadableRow) {
 	}
 }
 
-// takeAssetRow takes that a balance cannot be read: what was known of it stays. A base asset
-// concerns its symbol, anything else the wallet's market.
+// takeAssetRow records that a balance is unreadable: its known value stays. A base asset affects
+// its symbol, any other asset the wallet's market.
 func (r *round) takeAssetRow(row *exchange.UnreadableRow) {
 	snapshot := &r.reading.snapshot
 	snapshot.UnreadAssets = true
@@ -75,7 +74,7 @@ func (r *round) takeAssetRow(row *exchange.UnreadableRow) {
 	}
 }
 
-// noteUnread takes that something cannot be read, and that nothing may be concluded about it.
+// noteUnread records that a domain is unreadable, so that nothing is concluded in it.
 func (r *round) noteUnread(of exchange.SymbolKey, err error) {
 	r.noteFailure(of, err)
 	r.reading.snapshot.Unread = append(r.reading.snapshot.Unread, of)

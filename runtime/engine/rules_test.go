@@ -10,7 +10,7 @@ import (
 
 // A symbol's rules change while a position is held (exactly-once.md, case 45).
 
-// stepGrows has the quantity step grow tenfold beside a position that is no multiple of it.
+// stepGrows has the quantity step grow tenfold beside a position that is not a multiple of it.
 func stepGrows(t testing.TB, market exchange.Market) {
 	one, two := exchange.Quantity(26), exchange.Quantity(0)
 	if market == exchange.Spot {

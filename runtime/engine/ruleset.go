@@ -10,8 +10,8 @@ import (
 	"botd/risk"
 )
 
-// LimitChange is a person's request to set limits of the account, or of a strategy, tighter
-// than the configuration, or without a value as configured again. It never loosens one.
+// LimitChange is a person's request to set limits of the account, or of a strategy, tighter than
+// the configuration or, without a value, back to it. It never loosens a limit.
 type LimitChange struct {
 	Strategy string // empty for the account
 	Limits   []Setting
@@ -19,7 +19,7 @@ type LimitChange struct {
 	Err      error // set by Handle: why nothing was changed
 }
 
-// Setting is one limit's value, as the configuration writes it.
+// Setting is one limit's value in configuration syntax.
 type Setting struct{ Rule, Value string }
 
 // ruleset holds the limits in force: those of the configuration, tightened by people.
@@ -30,10 +30,10 @@ type ruleset struct {
 	written       risk.Limits // of the account, as configured
 	gate          *risk.Gate
 	limitsVersion int // the number of the last change of the account's limits
-	changes       int // numbered so far
+	changes       int // number of changes so far
 }
 
-// preview returns what setting limits would do, in words, or why it is not possible.
+// preview describes the effect of setting limits, or returns why it is impossible.
 func (r *ruleset) preview(t *LimitChange) (lines []string, err error) {
 	written, scope := r.written, "the account"
 	leg := r.configured(t.Strategy)
@@ -44,7 +44,7 @@ func (r *ruleset) preview(t *LimitChange) (lines []string, err error) {
 		}
 	}
 	for _, s := range t.Limits {
-		if t.Strategy != "" && leg == nil && s.Value != "" { // what was set of a removed strategy can still be reset
+		if t.Strategy != "" && leg == nil && s.Value != "" { // a removed strategy's limits can still be reset
 			return nil, r.noStrategy(t.Strategy)
 		}
 		have := cmp.Or(written.Text(s.Rule), "none")
@@ -71,7 +71,7 @@ func (r *ruleset) preview(t *LimitChange) (lines []string, err error) {
 		}
 		lines = append(
 			lines,
-			fmt.Sprintf("%s of %s is %s from now on, across restarts (configured: %s); nothing is closed for it", s.Rule, scope, s.Value, have),
+			fmt.Sprintf("%s of %s is %s from now on, across restarts (configured: %s); nothing is closed", s.Rule, scope, s.Value, have),
 		)
 	}
 	if len(lines) == 0 {
@@ -116,15 +116,15 @@ func (r *ruleset) setLimit(strategy, rule string) *account.SetLimit {
 	return nil
 }
 
-// lapse resets limits that people set and the configuration has reached: should it become
-// looser again, that is intended.
+// lapse resets limits set by people that the configuration has reached: if it becomes looser again,
+// that is intended.
 func (r *ruleset) lapse() {
 	for _, s := range append([]account.SetLimit{}, r.book.SetLimits()...) {
 		written := r.written
 		if s.Strategy != "" {
 			leg := r.configured(s.Strategy)
 			if leg == nil {
-				continue // it may come back
+				continue // it may return
 			}
 			written = leg.limits
 		}
@@ -169,8 +169,8 @@ func (r *ruleset) tightened(strategy string, limits risk.Limits) risk.Limits {
 	return limits
 }
 
-// limitsVersionOf returns the number of the last change of what a strategy's orders are judged
-// by; none of one that is gone.
+// limitsVersionOf returns the number of the last change of the limits for a strategy's orders, or
+// none if the strategy no longer exists.
 func (r *ruleset) limitsVersionOf(strategy string) int {
 	if leg := r.legNamed(strategy); leg != nil {
 		return max(r.limitsVersion, leg.limitsVersion)
@@ -178,7 +178,7 @@ func (r *ruleset) limitsVersionOf(strategy string) int {
 	return -1
 }
 
-// newLimitsVersion numbers such a change. No number is used twice.
+// newLimitsVersion numbers such a change. Numbers are never reused.
 func (r *ruleset) newLimitsVersion() int {
 	r.changes++
 	return r.changes

@@ -384,7 +384,7 @@ func TestWhenAPositionIsDeclaredUnprotected(t *testing.T) {
 		{"for fifteen seconds", 15_000, nil, "no stop is confirmed on the exchange"},
 		{"a backtest", 20_000, func(w *world) { w.engine.config.Feed = true }, ""},
 		{"its stop was refused once", 1, refuses(1), ""},
-		{"its stop was refused twice", 1, refuses(2), "the exchange refuses the stop, 2 times in a row: 7 no; tried again at "},
+		{"its stop was refused twice", 1, refuses(2), "the exchange refuses the stop, 2 times in a row: 7 no; retried at "},
 		{"protected, though one was refused", 0, refuses(2), ""},
 	} {
 		w := settled(t, protected)

@@ -9,22 +9,23 @@ import (
 	"botd/reconcile/record"
 )
 
-// journalRetryMS is how soon a failed append is tried again.
+// journalRetryMS is the time after which a failed append is retried.
 const journalRetryMS = 1_000
 
-// sender sends placements once their records are durable, and recalls what must not go.
+// sender sends placements once their records are durable, and recalls those that must no longer be
+// sent.
 type sender struct {
 	*base
 	permission *permission
 	tick       *tick
-	queued     []queued  // placements that wait for their record
-	sent       []opening // handed out, neither answered nor recalled
-	local      bool      // the event under way changed nothing but what its records are about
-	examined   int64     // how many records there were after the event before
-	examinedMS int64     // when all of sent were examined last
+	queued     []queued  // placements waiting for their record
+	sent       []opening // passed on, neither answered nor recalled
+	local      bool      // the current event changed only the subjects of its records
+	examined   int64     // number of records after the previous event
+	examinedMS int64     // when all of sent were last examined
 }
 
-// opening is a placement that opens and was handed out.
+// opening is an opening placement that was passed on.
 type opening struct {
 	symbol *reconcile.SymbolState
 	*queued
@@ -36,13 +37,13 @@ type queued struct {
 	call          Call
 	purpose       purpose
 	intent        reconcile.Intent
-	limitsVersion int // under which it was approved (limitsVersionOf)
+	limitsVersion int // version of the limits that approved it (limitsVersionOf)
 }
 
-// recallLate calls back exits of a symbol that were handed out a second ago and are not
-// answered: the kill switch sends them again, and one that still waits, for its record or
-// for the request budget, must not leave together with the next. It reports whether one
-// may still wait, or was handed out less than two seconds ago: its record may have been late.
+// recallLate recalls a symbol's unanswered exits that were passed on at least a second ago: the
+// kill switch sends them again, and one that still waits, for its record or for the request budget,
+// must not be sent together with the next. It reports whether one may still wait, or was passed on
+// less than two seconds ago, because its record may have been late.
 func (s *sender) recallLate(key exchange.SymbolKey) (waits bool) {
 	const lateMS, youngMS = 1_000, 2_000
 	for _, order := range s.book.InFlightOn(key) {
@@ -66,9 +67,9 @@ func (s *sender) recallLate(key exchange.SymbolKey) (waits bool) {
 	return waits
 }
 
-// callOf returns the call under way that places an order.
+// callOf returns the call in progress that places an order.
 func (s *sender) callOf(clientOrderID string) (id int64, found bool) {
-	for id, p := range s.calls { // one at most is of this order
+	for id, p := range s.calls { // at most one belongs to this order
 		if p.kind == callPlace && p.clientID == clientOrderID {
 			return id, true
 		}
@@ -76,14 +77,14 @@ func (s *sender) callOf(clientOrderID string) (id int64, found bool) {
 	return 0, false
 }
 
-// recallAllMS is how old an examination of all openings handed out may be. What time alone makes of them, a read that
-// hangs or a stop that is missing, takes 15 s and more, and their time to live is checked once more as they leave.
+// recallAllMS is the maximum age of the last examination of all sent openings. Effects of time
+// alone, such as a hanging read or a missing stop, take at least 15 s, and the time to live is
+// checked again when they leave.
 const recallAllMS = 100
 
-// recall calls back the openings handed out that must not go any more. One may
-// still wait for the request budget while an exit, which waits for nothing,
-// overtakes it; one that has left is answered as it is. After a local event only those
-// are examined whose symbols its records are about.
+// recall recalls sent openings that must no longer be sent. One may still wait for the request
+// budget while an exit, which waits for nothing, overtakes it; one that has left gets its ordinary
+// answer. After a local event it examines only those on the symbols of its records.
 func (s *sender) recall() {
 	recorded := s.emitted + int64(len(s.unwritten))
 	records := s.unwritten[len(s.unwritten)-int(recorded-s.examined):]
@@ -106,13 +107,13 @@ func (s *sender) recall() {
 
 func aboutNoSymbol(r record.Record) bool { return r.Symbol == exchange.SymbolKey{} }
 
-// recallOn calls back those on a symbol that must not go any more.
+// recallOn recalls those on a symbol that must no longer be sent.
 func (s *sender) recallOn(symbol *reconcile.SymbolState) {
 	for i := 0; i < len(s.sent); i++ {
 		if s.sent[i].symbol != symbol || !s.examine(s.sent[i]) {
 			continue
 		}
-		if i == 0 { // mostly: answers come in the order of requests, and the others stay where they are
+		if i == 0 { // usually answers arrive in order of the requests, and the others stay in place
 			s.sent[0], s.sent = opening{}, s.sent[1:]
 		} else {
 			s.sent = slices.Delete(s.sent, i, i+1)
@@ -121,7 +122,8 @@ func (s *sender) recallOn(symbol *reconcile.SymbolState) {
 	}
 }
 
-// examine calls an opening back when it must not go any more, and reports whether it is called back, or was answered.
+// examine recalls an opening that must no longer be sent. It reports whether the opening was
+// recalled or answered.
 func (s *sender) examine(o opening) bool {
 	p, under := s.calls[o.call.ID]
 	if !under {

@@ -10,22 +10,22 @@ import (
 	"botd/reconcile/account"
 )
 
-// Bounds of the look.
+// Bounds of polling.
 const (
 	keepCandles    = 4_096 // per series, at least the warm-up
-	pollAgainMS    = 1_000 // a candle that should be closed is not there yet
+	pollAgainMS    = 1_000 // a candle that should be closed is missing
 	pollBackoffMS  = 5_000 // a poll failed
-	futuresCandles = 1_500 // most candles of one answer
+	futuresCandles = 1_500 // maximum number of candles in one answer
 	spotCandles    = 500
 )
 
-// frozenAfter is how many intervals old the newest closed candle may be. Candles
-// close by the clock also where nothing is traded: one that should have followed it
-// is missing for a whole interval then. A price that stays the same proves nothing.
+// frozenAfter is the maximum age of the newest closed candle, in intervals. Candles close by the
+// clock even without trades, so its successor has then been missing for a whole interval. An
+// unchanged price proves nothing.
 const frozenAfter = 2
 
-// series are the closed candles of one symbol and interval, shared by every
-// strategy on it and by those of other symbols that read it.
+// series are the closed candles of one symbol and interval, shared by all strategies on it and by
+// strategies on other symbols that read it.
 type series struct {
 	key      exchange.SymbolKey
 	interval exchange.Interval
@@ -33,19 +33,19 @@ type series struct {
 	candles  *exchange.Candles
 	end      int // closed candles taken
 	legs     []*leg
-	readers  []*leg // on other symbols
+	readers  []*leg // strategies on other symbols
 	warmup   int
-	pollMS   int64 // when to ask next (live)
+	pollMS   int64 // time of the next request (live)
 	asking   bool
-	price    exchange.Price // before the candles of the newest answer, and its time
+	price    exchange.Price // before the candles of the newest answer, with its time
 	priceMS  int64
 	begun    bool   // the first answer was taken
-	frozen   bool   // answers come, and their newest closed candle is too old
-	faultMS  int64  // the first of the questions in a row that were not answered; 0 for none
-	fault    string // of the last of them
+	frozen   bool   // answers arrive, but their newest closed candle is too old
+	faultMS  int64  // the first of the consecutive failed requests; 0 for none
+	fault    string // error of the last of them
 }
 
-// seriesOn returns those of a symbol.
+// seriesOn returns the series of a symbol.
 func (m *market) seriesOn(key exchange.SymbolKey) []*series {
 	from, _ := slices.BinarySearchFunc(m.series, key, func(s *series, k exchange.SymbolKey) int { return s.key.Compare(k) })
 	to := from
@@ -69,7 +69,7 @@ func (m *market) seriesOf(key exchange.SymbolKey, interval exchange.Interval) *s
 	return m.series[i]
 }
 
-// state is the state of its symbol; nil where no strategy trades it.
+// state returns its symbol's state, or nil if no strategy trades it.
 func (s *series) state() *reconcile.SymbolState {
 	if len(s.legs) == 0 {
 		return nil
@@ -77,7 +77,7 @@ func (s *series) state() *reconcile.SymbolState {
 	return s.legs[0].symbol
 }
 
-// trim bounds the candles held.
+// trim bounds the stored candles.
 func (s *series) trim() {
 	keep := max(keepCandles, s.warmup+1)
 	if s.end < 2*keep {
@@ -90,52 +90,50 @@ func (s *series) trim() {
 	s.candles, s.end = fresh, keep
 }
 
-// stale reports whether the candles could not be read for so long, or are so old by
-// the venue's own times, that it is a state: a strategy that decides by them does
-// not decide.
+// stale reports whether the candles have not been read for so long, or are so old by the venue's
+// own times, that this is a declared state: a strategy based on them does not decide.
 func (s *series) stale(nowMS int64) bool {
 	return s.frozen || s.faultMS != 0 && nowMS-s.faultMS > blindAfterMS
 }
 
-// failed notes a question that was not answered.
+// failed records a failed request.
 func (s *series) failed(nowMS int64, err error) {
 	if s.faultMS == 0 {
 		s.faultMS = nowMS
 	}
-	if s.fault = "the answer held none"; err != nil {
+	if s.fault = "the answer contained none"; err != nil {
 		s.fault = errorText(err)
 	}
 }
 
-// standstill says how old the newest candle is.
+// standstill describes the age of the newest candle.
 func (s *series) standstill(nowMS int64) string {
 	return fmt.Sprintf(
-		"candles of %s stand still: the exchange answers, and its newest closed %s ago",
+		"candles of %s are frozen: the exchange answers, but its newest candle closed %s ago",
 		s.interval,
 		(time.Duration(nowMS-s.candles.CloseMS(s.end-1)) * time.Millisecond).Round(time.Second),
 	)
 }
 
-// degraded is the declared state of a series that is stale.
+// degraded returns the declared state of a stale series.
 func (s *series) degraded(nowMS int64) Degraded {
 	d := Degraded{
 		State:   "stale",
 		Scope:   account.Scope{Symbol: s.key},
 		SinceMS: s.faultMS,
 		Cause:   "candles of " + s.interval.String() + " cannot be read: " + s.fault,
-		WayOut: "ends with the first answer, asked for every few seconds; " +
-			"meanwhile strategies stay with what they decided by the last candle, stops stay on the exchange",
+		WayOut: "ends with the first answer, requested every few seconds; " +
+			"meanwhile strategies keep their last decision, stops stay on the exchange",
 	}
 	if s.frozen && s.faultMS == 0 {
 		d.SinceMS, d.Cause = s.candles.CloseMS(s.end-1), s.standstill(nowMS)
-		d.WayOut = "ends with the next closed candle, asked for every few seconds; " +
-			"meanwhile strategies stay with what they decided by the last one, prices are as old as the exchange's own times, stops stay on the exchange"
+		d.WayOut = "ends with the next closed candle, requested every few seconds; " +
+			"meanwhile strategies keep their last decision, prices are as old as the exchange's own times, stops stay on the exchange"
 	}
 	return d
 }
 
-// watchFrozen reports, after an answer, that the venue's candles stand still, or go on
-// again.
+// watchFrozen reports, after an answer, that the venue's candles are frozen, or move again.
 func (m *market) watchFrozen(s *series) {
 	frozen := s.end > 0 && m.nowMS > s.candles.CloseMS(s.end-1)+frozenAfter*int64(s.interval)+m.config.CloseLagMS
 	if frozen == s.frozen {

@@ -10,22 +10,22 @@ import (
 	"botd/strategy"
 )
 
-// Signal is a request from outside, and what became of it.
+// Signal is an external request and its outcome.
 type Signal struct {
 	strategy.Signal
-	Err error // set by Handle: why it was not taken
+	Err error // set by Handle: why it was not accepted
 
-	// Reception is set by EventPrepareSignal where strategies answer off the engine; EventSignal takes it
-	// back when somebody has had it answered.
+	// Reception is set by EventPrepareSignal if strategies run outside the engine; EventSignal
+	// applies it once it has been answered.
 	Reception *Reception
 }
 
-// Reception is a strategy that is to take a signal, off the engine.
+// Reception is a strategy that is to receive a signal outside the engine.
 type Reception struct {
 	Name     string
 	Strategy strategy.Strategy
-	WithinMS int64 // of an answer
-	Late     bool  // there was none in time
+	WithinMS int64 // deadline of an answer
+	Late     bool  // there was no answer in time
 
 	view    strategy.View
 	signal  strategy.Signal
@@ -34,8 +34,8 @@ type Reception struct {
 	failure string
 }
 
-// Answer has the strategy take the signal into its memory. Whoever calls it shares nothing with
-// the engine that changes.
+// Answer has the strategy store the signal in its memory. It shares no mutable data with the
+// engine.
 func (r *Reception) Answer() {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -46,10 +46,10 @@ func (r *Reception) Answer() {
 	r.refused = receiver.Receive(&r.view, &r.signal, &r.plan)
 }
 
-// Why a signal reaches nobody.
+// Reasons why a signal is not delivered.
 var (
 	ErrNoStrategy = errors.New("no such strategy")
-	ErrDeaf       = errors.New("the strategy takes no signals")
+	ErrDeaf       = errors.New("the strategy does not accept signals")
 	ErrFailed     = errors.New("the strategy has failed and is stopped")
 	ErrNotYet     = errors.New("the strategy has no price yet")
 	ErrStopping   = errors.New("botd is stopping")
@@ -57,7 +57,7 @@ var (
 	ErrMoved      = errors.New("the strategy has remembered something else meanwhile")
 )
 
-// prepareSignal prepares what a strategy is asked with that is to take a signal off the engine.
+// prepareSignal prepares the state for delivering a signal outside the engine.
 func (t *tick) prepareSignal(name string, s *Signal) {
 	i := slices.IndexFunc(t.legs, func(leg *leg) bool { return leg.config.Name == name && !leg.config.Removed })
 	if i < 0 || !t.config.Offload {
@@ -71,13 +71,13 @@ func (t *tick) prepareSignal(name string, s *Signal) {
 	s.Reception = &Reception{Name: name, Strategy: leg.config.Strategy, WithinMS: leg.deadlineMS(), view: leg.view.Snapshot(), signal: s.Signal}
 }
 
-// received takes what a strategy made of a signal off the engine.
+// received applies the result of a signal delivered outside the engine.
 func (t *tick) received(leg *leg, r *Reception) error {
 	switch {
 	case r == nil || r.Strategy != leg.config.Strategy:
-		return ErrNotYet // it was replaced meanwhile
+		return ErrNotYet // it has been replaced meanwhile
 	case r.Late:
-		t.hang(leg, fmt.Sprintf("it has not taken a signal within %s", time.Duration(r.WithinMS)*time.Millisecond))
+		t.hang(leg, fmt.Sprintf("it did not answer a signal within %s", time.Duration(r.WithinMS)*time.Millisecond))
 		return ErrLate
 	case r.failure != "":
 		t.fail(leg, r.failure)
@@ -89,8 +89,8 @@ func (t *tick) received(leg *leg, r *Reception) error {
 	return r.refused
 }
 
-// signal gives a strategy a request from outside. What it remembers of it is a record,
-// and it decides at once.
+// signal delivers an external request to a strategy. Its memory is a record, and it decides at
+// once.
 func (t *tick) signal(name string, s *Signal) {
 	i := slices.IndexFunc(t.legs, func(leg *leg) bool { return leg.config.Name == name && !leg.config.Removed })
 	if i < 0 {

@@ -160,7 +160,7 @@ func TestASignalThatAStrategyDoesNotTakeInTimeHangsItAlone(t *testing.T) {
 	if err := w.given("one", late); !errors.Is(err, ErrLate) {
 		t.Fatalf("want %v, have %v", ErrLate, err)
 	}
-	if d := w.wantState("hung"); !strings.Contains(d.Cause, "has not taken a signal within 2s") {
+	if d := w.wantState("hung"); !strings.Contains(d.Cause, "did not answer a signal within 2s") {
 		t.Errorf("want the signal named, have %+v", d)
 	}
 	broken := w.heard("one", 1, 7)

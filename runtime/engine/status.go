@@ -13,19 +13,19 @@ import (
 	"botd/strategy"
 )
 
-// Status is a summary for people and metrics; it shares nothing with the engine.
+// Status is a summary for people and metrics. It shares nothing with the engine.
 type Status struct {
 	NowMS      int64
 	Equity     exchange.Amount // of the futures account
-	Total      exchange.Amount // of all markets traded; zero while it is not known
+	Total      exchange.Amount // of all traded markets; zero if unknown
 	Day        account.Day     // since midnight UTC
 	Account    exchange.MarginAccount
 	AccountMS  int64
-	Halt       account.Halt   // the account's
-	Halts      []account.Halt // all in force
+	Halt       account.Halt   // the account's halt
+	Halts      []account.Halt // all halts in force
 	Blind      bool
 	SoundMS    int64 // end of the last complete round
-	Failed     int   // rounds failed in a row
+	Failed     int   // consecutive failed rounds
 	JournalErr error
 	DiskLow    string // why nothing opens: the journal's disk is nearly full
 	Degraded   []Degraded
@@ -33,20 +33,20 @@ type Status struct {
 	Symbols    []SymbolStatus
 	Balances   []exchange.Balance // spot wallet, as last fetched
 	Live       []account.Placement
-	Limits     []risk.Utilization // of every limit, how much is in use
-	Ledger     []ledger.Balance   // of the account's money; empty where it is not booked
+	Limits     []risk.Utilization // utilization of every limit
+	Ledger     []ledger.Balance   // balances of the account's money; empty if it is not booked
 }
 
-// SymbolStatus is what the exchange reports of one symbol, beside what the journal explains.
+// SymbolStatus is the exchange's state of one symbol, with the state that the journal explains.
 type SymbolStatus struct {
 	Key        exchange.SymbolKey
-	Rules      *exchange.Symbol // nil while not known
+	Rules      *exchange.Symbol // nil if unknown
 	Owner      string
-	Position   exchange.Quantity // as the exchange reported, without what is ignored
-	Ignored    exchange.Quantity // of the exchange's position, not botd's
+	Position   exchange.Quantity // as reported by the exchange, without the ignored part
+	Ignored    exchange.Quantity // foreign part of the exchange's position
 	Known      exchange.Quantity // by the journal: adopted plus signed fills
-	Residual   exchange.Quantity // what nothing explains of the difference between the two
-	Baseline   exchange.Quantity // spot: what the wallet held before
+	Residual   exchange.Quantity // unexplained difference between the two
+	Baseline   exchange.Quantity // spot: the wallet's balance before botd's purchases
 	EntryPrice exchange.Amount
 	LiqPrice   exchange.Amount
 	Leverage   int
@@ -57,7 +57,7 @@ type SymbolStatus struct {
 
 	Quarantine   string
 	QuarantineMS int64
-	Foreign      []exchange.Order // open orders botd did not make
+	Foreign      []exchange.Order // open foreign orders
 }
 
 // StrategyStatus is one strategy's part of the Status.
@@ -71,30 +71,30 @@ type StrategyStatus struct {
 	Reason             string // of the plan in force
 	Target             exchange.Quantity
 	Position           exchange.Quantity
-	Booked             exchange.Amount // spot: what the ledger holds of the base asset; behind Position by its next reading
+	Booked             exchange.Amount // spot: the ledger's holding of the base asset; behind Position by its next reading
 	EntryPrice         exchange.Amount
 	LiqPrice           exchange.Amount
 	Last               exchange.Price
 	LastMS             int64 // of the price
 	CandleMS           int64 // close of the newest candle
 	TickMS             int64 // nominal time of the last tick
-	NextMS             int64 // next scheduled tick, or the next candle's poll; 0 when there is none
+	NextMS             int64 // next scheduled tick, or the next candle's poll; 0 if there is none
 	Settled            bool
 	Plan               strategy.Plan // in force; a copy
 	Memory             strategy.Memory
-	Latch              int             // side of the target that is latched
-	Spent              bool            // all orders of its plan are filled, and nothing is held
-	Realized           exchange.Amount // since the strategy began, fees and funding included; on spot of the positions before the one under way
-	tripProfit         exchange.Amount // spot: what the position under way has made, its cash flow and its value together
-	Own                exchange.Amount // equity attributed to the strategy; zero until it was first watched
-	Peak               exchange.Amount // highest journalled one; zero where no limit watches it
-	Protected          bool            // a stop that the exchange has covers the position
-	UnprotectedSinceMS int64           // since when its position lacks its stop; 0 while it does not
-	UnprotectedMS      int64           // how long its positions lacked their stops, since the start
+	Latch              int             // latched side of the target
+	Spent              bool            // all orders of its plan have filled, and there is no position
+	Realized           exchange.Amount // since the strategy began, including fees and funding; on spot of the positions before the current one
+	tripProfit         exchange.Amount // spot: profit of the current position, the sum of its cash flow and its value
+	Own                exchange.Amount // equity attributed to the strategy; zero before it was first watched
+	Peak               exchange.Amount // highest journalled one; zero if no limit watches it
+	Protected          bool            // a stop accepted by the exchange covers the position
+	UnprotectedSinceMS int64           // start of the time for which its position lacks its stop; 0 if it has one
+	UnprotectedMS      int64           // total time that its positions lacked their stops, since the start
 }
 
-// Unrealized is what the position has made at the last price. Spot reports no entry
-// price: there it is what the position under way brought, part exits included.
+// Unrealized returns the position's profit at the last price. Spot reports no entry price: there it
+// is the profit of the current position, including partial exits.
 func (s *StrategyStatus) Unrealized() exchange.Amount {
 	if s.Symbol != nil && s.Symbol.Market == exchange.Spot {
 		return s.tripProfit
@@ -105,7 +105,7 @@ func (s *StrategyStatus) Unrealized() exchange.Amount {
 	return s.Symbol.Notional(s.Last, s.Position).Sub(s.Symbol.Cost(s.EntryPrice, s.Position))
 }
 
-// report shows the engine between events.
+// report describes the engine between events.
 type report struct {
 	*base
 	readHealth *readHealth
@@ -118,7 +118,7 @@ type report struct {
 	backoffs   *backoffs
 }
 
-// Status summarises the engine between events.
+// Status summarizes the engine between events.
 func (r *report) Status() Status {
 	status := Status{NowMS: r.nowMS, Equity: r.equity(exchange.Futures), Account: r.book.Account, AccountMS: r.book.AccountMS,
 		Halt: r.book.Halted(), Blind: r.readHealth.blindWide(), SoundMS: r.readHealth.soundMS,
@@ -237,7 +237,7 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 	return s
 }
 
-// OpenLeft says, line by line, what stays open on the exchange.
+// OpenLeft lists what stays open on the exchange, one line each.
 func (r *report) OpenLeft() []string {
 	var lines []string
 	for _, symbol := range r.book.Symbols() {

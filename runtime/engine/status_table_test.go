@@ -146,7 +146,7 @@ func TestAPreviewNamesEverythingThatKeepsAStrategyFromActing(t *testing.T) {
 	}{
 		{"nothing", func(*world, *leg) {}, ""},
 		{"it failed", func(_ *world, one *leg) { one.failed = "a bug" },
-			"the strategy has failed: a bug | mend it: a changed file is taken over; its protection stays"},
+			"the strategy has failed: a bug | fix its file, which is then reloaded; its protection stays"},
 		{"it hangs", func(_ *world, one *leg) { one.question.hung = "no answer" },
 			"the strategy hangs: no answer | it is asked again when it returns, with the candles it has missed; or mend its file"},
 		{"its process ended", func(_ *world, one *leg) { one.question.hung, one.question.ends = "no answer", 1 },
@@ -168,7 +168,7 @@ func TestAPreviewNamesEverythingThatKeepsAStrategyFromActing(t *testing.T) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Latch{Side: 1}})
 			w.config.Strategies[0].Strategy, w.engine.legs[0].config.Strategy = scripted(hold(10)), scripted(hold(10))
 		}, "latched: its position of this side was ended by something else than its plan | it waits until the strategy desires no position, or the " +
-			"other side, or says that its signal is new; or botd rearm --strategy one"},
+			"other side, or reports a new signal; or botd rearm --strategy one"},
 		{"paused by name", func(w *world, _ *leg) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Halt{Level: record.LevelPause, Why: "news"}})
 		}, "halted: pause: news | botd rearm --strategy one"},

@@ -7,10 +7,10 @@ import (
 	"botd/strategy"
 )
 
-// Every call into a strategy stands in this file. A strategy that panics fails alone, and
-// its protection stays on the exchange.
+// This file contains every call into a strategy. A strategy that panics fails alone, and its
+// protection stays on the exchange.
 
-// guard calls into a strategy.
+// guard calls into a strategy and recovers its panics.
 func (t *tick) guard(leg *leg, call func()) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -20,7 +20,7 @@ func (t *tick) guard(leg *leg, call func()) {
 	call()
 }
 
-// candle gives the strategy one closed candle.
+// candle passes one closed candle to the strategy.
 func (t *tick) candle(leg *leg, candle *exchange.Candle, end int) {
 	if leg.failed != "" || t.config.Offload {
 		return
@@ -32,7 +32,7 @@ func (t *tick) candle(leg *leg, candle *exchange.Candle, end int) {
 	t.guard(leg, func() { leg.config.Strategy.Candle(&leg.view) })
 }
 
-// decide brings the view up to date and asks the strategy.
+// decide updates the view and calls the strategy.
 func (t *tick) decide(leg *leg, nominalMS int64) {
 	t.refreshView(leg, nominalMS)
 	if t.measure != nil {
@@ -41,8 +41,8 @@ func (t *tick) decide(leg *leg, nominalMS int64) {
 	t.guard(leg, func() { leg.config.Strategy.Decide(&leg.view, &leg.plan) })
 }
 
-// candles gives the strategy candles one by one, and asks it at the close of each until its
-// plan or its memory changes. It returns one after the last candle that was given.
+// candles passes candles to the strategy one by one and calls it at the close of each until its
+// plan or its memory changes. It returns the index after the last candle passed.
 func (t *tick) candles(leg *leg, s *series, from, to int) (end int, changed bool) {
 	warmup := leg.config.Strategy.Warmup()
 	end = from
@@ -53,21 +53,21 @@ func (t *tick) candles(leg *leg, s *series, from, to int) (end int, changed bool
 			changed = t.next(leg, s, end-1, warmup)
 		}
 	})
-	return max(end, from+1), changed // a strategy that failed before the first candle has had it
+	return max(end, from+1), changed // a strategy that failed before the first candle has received it
 }
 
-// batch has a strategy that makes several decisions at once prepare those at the closes of candles
-// of a stretch. It returns one after the last candle that can be given.
+// batch lets a strategy that makes several decisions at once prepare those at the closes of a
+// stretch of candles. It returns the index after the last candle that can be passed.
 func (t *tick) batch(leg *leg, s *series, from, to, warmup int) int {
 	batcher, is := leg.config.Strategy.(strategy.Batcher)
-	if !is || leg.seen+1 < warmup || leg.state.Latch() != 0 { // while it is latched each decision may matter, whatever it asks for
+	if !is || leg.seen+1 < warmup || leg.state.Latch() != 0 { // while it is latched, every decision may matter
 		return to
 	}
 	seen := leg.view.Snapshot()
 	t.refreshView(leg, leg.view.NowMS)
 	view := leg.view
-	leg.view = seen // the first candle is seen with the view of the decision before
-	leg.version--   // and its decision with this one
+	leg.view = seen // the first candle uses the view of the previous decision
+	leg.version--   // and its decision uses this one
 	var equity func(at int) exchange.Amount
 	if symbol := leg.symbol; symbol.AtVenue() != 0 {
 		last, mark := symbol.Last, symbol.Mark
@@ -83,8 +83,8 @@ func (t *tick) batch(leg *leg, s *series, from, to, warmup int) int {
 	return to
 }
 
-// next gives the strategy one closed candle, asks it, and reports whether its plan, its memory or
-// what it reports to people changes.
+// next passes one closed candle to the strategy, calls it, and reports whether its plan, its memory
+// or its notices change.
 func (t *tick) next(leg *leg, s *series, at, warmup int) bool {
 	closes := s.candles.CloseMS(at)
 	t.nowMS = closes
@@ -112,7 +112,7 @@ func (t *tick) next(leg *leg, s *series, at, warmup int) bool {
 	return false
 }
 
-// signalObstacle says why a strategy cannot take a signal now.
+// signalObstacle returns why a strategy cannot accept a signal now.
 func (t *tick) signalObstacle(leg *leg) error {
 	_, takes := strategy.ReceiverOf(leg.config.Strategy)
 	switch {
@@ -126,7 +126,7 @@ func (t *tick) signalObstacle(leg *leg) error {
 	return nil
 }
 
-// receive has the strategy take a signal into its memory.
+// receive has the strategy store a signal in its memory.
 func (t *tick) receive(leg *leg, s *Signal) error {
 	if err := t.signalObstacle(leg); err != nil {
 		return err
@@ -144,8 +144,8 @@ func (t *tick) receive(leg *leg, s *Signal) error {
 	return refused
 }
 
-// rehearse asks the strategy as a tick at a time would, and leaves its answer in leg.plan.
-// A failure says why the tick would stop the strategy.
+// rehearse calls the strategy as a tick at a time would, and leaves its decision in leg.plan.
+// failure is the reason for which the tick would stop the strategy.
 func (t *tick) rehearse(leg *leg, nominalMS int64) (conditions []strategy.Condition, failure string) {
 	t.refreshView(leg, nominalMS)
 	defer func() {

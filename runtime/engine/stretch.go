@@ -4,10 +4,9 @@ import (
 	"botd/strategy"
 )
 
-// takeStretch takes candles that follow each other, each at its own close, until
-// anything comes of one. The driver vouches that nothing else happens meanwhile:
-// no fill, no payment, no tick by schedule. What comes of it is what would have
-// come had each candle been an event of its own.
+// takeStretch takes consecutive candles, each at its own close, until one has an effect. The driver
+// guarantees that nothing else happens meanwhile: no fill, no payment, no scheduled tick. The
+// effects are the same as if each candle had been an event of its own.
 func (m *market) takeStretch(event *EventStretch) {
 	s := m.seriesOf(event.Series, event.Candles.Interval)
 	if len(m.legs) != 1 || len(s.legs) != 1 || !m.config.Quiet || m.limits.watching || s.legs[0].watched.wanted != (strategy.Watching{}) ||
@@ -26,7 +25,7 @@ func (m *market) takeStretch(event *EventStretch) {
 	}
 }
 
-// takeEach takes the stretch's candles as events of their own.
+// takeEach takes the stretch's candles as separate events.
 func (m *market) takeEach(event *EventStretch) {
 	one := EventCandles{Series: event.Series, Candles: event.Candles}
 	for i := event.From; i < event.To; i++ {

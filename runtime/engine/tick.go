@@ -5,15 +5,15 @@ import (
 	"botd/strategy"
 )
 
-// tick asks strategies: View to Plan.
+// tick calls strategies: View to Plan.
 type tick struct {
 	*base
 	halts   *halts
 	ruleset *ruleset
 }
 
-// scheduled runs a tick that is due by the schedule. Ticks that were missed are
-// counted and skipped, never replayed.
+// scheduled runs a tick that is due by the schedule. Missed ticks are counted and skipped, never
+// replayed.
 func (t *tick) scheduled(leg *leg) {
 	nominal, missed := leg.nextMS, 0
 	for next := leg.config.Schedule.Next(nominal); next <= t.nowMS; next = leg.config.Schedule.Next(next) {
@@ -39,7 +39,8 @@ func (t *tick) noteLatch(leg *leg, before int) {
 	}
 }
 
-// lapse latches an entry that was decided more than one candle ago, of several that came at once.
+// lapse latches an entry that was decided more than one candle ago, if several candles arrived at
+// once.
 func (t *tick) lapse(leg *leg, before strategy.Target, taken int, nominalMS int64) {
 	now := leg.state.Plan().Target
 	sign := now.Sign()

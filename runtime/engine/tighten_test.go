@@ -35,7 +35,7 @@ func TestAPersonMakesLimitsTighterAndNeverLooser(t *testing.T) {
 		w.tightens("not tighter than 1", scope, Setting{risk.MaxGrossExposure, "2"})
 		w.tightens("not tighter than 5%", scope, Setting{risk.MaxGrossExposure, "0.001"}, Setting{risk.MaxDailyLoss, "6%"}) // all or nothing
 		w.tightens("already as configured", scope, Setting{risk.MaxGrossExposure, ""})
-		w.tightens("no such limit", scope, Setting{"max_fun", "1"})
+		w.tightens("unknown limit", scope, Setting{"max_fun", "1"})
 		w.tightens("no limit is named", scope)
 		w.tightens(`no strategy "nobody"`, "nobody", Setting{risk.MaxOpenOrders, "1"})
 		w.tightens("", scope, Setting{risk.MaxGrossExposure, "0.001"})
@@ -79,7 +79,7 @@ func TestAStrategysLimitIsNotLooserThanTheAccounts(t *testing.T) {
 	w.tightens("which the account has", "one", Setting{risk.MaxOpenOrders, "6"})
 	w.tightens("", "one", Setting{risk.MaxOpenOrders, "4"})
 	w.tightens("", "one", Setting{risk.MaxPosition, "0.5"})
-	w.tightens("say which", "", Setting{risk.MaxPosition, "0.5"})
+	w.tightens("name the strategy", "", Setting{risk.MaxPosition, "0.5"})
 }
 
 func TestAConfigurationThatIsAsTightEndsWhatAPersonSet(t *testing.T) {

@@ -10,17 +10,16 @@ import (
 	"botd/risk"
 )
 
-// EventTransfer books money that came into a wallet from outside, or went out, as a person
-// declares it.
+// EventTransfer books an external transfer into a wallet, or out of it, that a person declares.
 type EventTransfer struct {
 	Transfer ledger.Transfer
-	Strategy string // futures: whose result counted it; empty where one strategy alone trades there
+	Strategy string // futures: the strategy whose result includes it; empty if only one strategy trades there
 }
 
 func (*EventTransfer) event() {}
 
-// PreviewTransfer says what booking a transfer changes, and changes nothing. An error says
-// why it cannot be booked.
+// PreviewTransfer returns the effect of booking a transfer without booking it. If it cannot be
+// booked, it returns the reason as an error.
 func (e *Engine) PreviewTransfer(event *EventTransfer) ([]string, error) {
 	return e.accounting.previewTransfer(event)
 }
@@ -50,7 +49,7 @@ func (a *accounting) previewTransfer(event *EventTransfer) ([]string, error) {
 	lines := []string{fmt.Sprintf("a %s of %s %s is booked as transferred: neither a gain nor a loss", what, t.Amount.Abs(), t.Asset)}
 	switch rest := t.Amount.Sub(known); {
 	case rest.IsZero():
-		lines = append(lines, "it explains a change of the wallet that nothing explained")
+		lines = append(lines, "it explains a previously unexplained change of the wallet")
 	case known.IsZero():
 		lines = append(lines, fmt.Sprintf("nothing unexplained matches it yet: the next change of the wallet by %s %s counts as this transfer", rest, t.Asset))
 	default:
@@ -67,8 +66,8 @@ func (a *accounting) previewTransfer(event *EventTransfer) ([]string, error) {
 	return lines, nil
 }
 
-// counted returns the strategy whose result counted an unexplained change of the futures
-// wallet. On spot results follow from fills alone.
+// counted returns the strategy whose result includes an unexplained change of the futures wallet.
+// On spot, results follow from fills alone.
 func (a *accounting) counted(event *EventTransfer) (found *leg) {
 	if event.Transfer.Market != exchange.Futures {
 		return nil
@@ -88,8 +87,8 @@ func (a *accounting) counted(event *EventTransfer) (found *leg) {
 	return found
 }
 
-// transfer books a transfer, and moves what losses are measured from by the part of it that a
-// wallet has shown already. The rest follows when a wallet shows it.
+// transfer books a transfer and moves the basis of losses by the part of it that a wallet has
+// already shown. The rest follows when a wallet shows it.
 func (a *accounting) transfer(event *EventTransfer) {
 	t, leg := &event.Transfer, a.counted(event)
 	matched := a.book.Ledger().Match(t)
@@ -109,7 +108,7 @@ func (a *accounting) transfer(event *EventTransfer) {
 	a.soon()
 }
 
-// name is the strategy's; empty without one.
+// name returns the strategy's name; empty without one.
 func (l *leg) name() string {
 	if l == nil {
 		return ""
@@ -117,13 +116,13 @@ func (l *leg) name() string {
 	return l.config.Name
 }
 
-// peakMarginMS is how long before a reading the wallet may have shown what it shows: a peak
-// that was raised since counts a deposit. A withdrawal raises none.
+// peakMarginMS is the maximum time before a reading at which the wallet may have shown its content:
+// a peak raised since then includes a deposit. A withdrawal raises none.
 const peakMarginMS = 2 * moneyGiveUpMS
 
-// explained takes a change of a wallet that turned out to have come from outside out of what
-// losses are measured from. Equity of the account was measured with it: what was noted before
-// it moves along. A strategy's result counted it: what was noted after it falls with it.
+// explained removes a wallet change that turned out to be external from the basis of losses. The
+// account's equity included it: earlier values move along. A strategy's result included it: later
+// values move back.
 func (l *limits) explained(market exchange.Market, m ledger.Matched, leg *leg) {
 	w := l.book.Watch("")
 	if day := w.Day(); day.StartMS != 0 {
@@ -157,7 +156,7 @@ func (l *limits) explained(market exchange.Market, m ledger.Matched, leg *leg) {
 	}
 }
 
-// reconsider ends the breaches of a scope that follow equity and no longer hold.
+// reconsider ends the breaches of a scope that follow equity and no longer apply.
 func (l *limits) reconsider(strategy string, leg *leg) {
 	equity, known := l.total()
 	limits := &l.config.Limits

@@ -6,9 +6,8 @@ import (
 	"botd/exchange"
 )
 
-// equity is what sizes and limits are shares of. Futures: wallet plus
-// unrealised, marked at the last prices. Spot: USDT plus what was bought, at
-// the last prices.
+// equity returns the basis of sizes and limits. Futures: wallet plus unrealized profit at the last
+// prices. Spot: USDT plus purchases at the last prices.
 func (b *base) equity(market exchange.Market) exchange.Amount {
 	if market == exchange.Futures {
 		return b.book.Marked()
@@ -29,7 +28,7 @@ func (b *base) equity(market exchange.Market) exchange.Amount {
 	return total
 }
 
-// total is the equity of all markets traded, and whether it is known.
+// total returns the equity of all traded markets, and whether it is known.
 func (b *base) total() (total exchange.Amount, known bool) {
 	futures, spot := b.trades(exchange.Futures), b.trades(exchange.Spot)
 	if futures && b.book.AccountMS == 0 || spot && b.book.WalletMS == 0 || !futures && !spot {
@@ -44,32 +43,33 @@ func (b *base) total() (total exchange.Amount, known bool) {
 	return total, true
 }
 
-// own returns a strategy's equity: what the account had when the strategy was first
-// watched, plus what the strategy made since.
+// own returns a strategy's equity: the account's when the strategy was first watched, plus the
+// strategy's result since then.
 func (b *base) own(leg *leg) exchange.Amount {
 	result := b.book.Watch(leg.config.Name).Result()
 	return result.Base.Add(result.Result).Add(b.worth(leg))
 }
 
-// worth is what a strategy's position adds to its result: on spot its value, on futures what it has made.
+// worth returns a position's contribution to a strategy's result: on spot its value, on futures its
+// profit.
 func (b *base) worth(leg *leg) (worth exchange.Amount) {
 	symbol := leg.symbol
 	held, entry, at := symbol.Position, symbol.EntryPrice, symbol.AtVenue()
 	switch {
-	case symbol.Ignored() != 0: // the exchange's one position has a foreign part: the strategy's is what its fills made
+	case symbol.Ignored() != 0: // the exchange's single position has a foreign part: the strategy's part follows from its fills
 		held = symbol.Known()
-	case leg.waits && !leg.entry.IsZero(): // what it has closed since has brought nothing yet: it counts as still held
+	case leg.waits && !leg.entry.IsZero(): // the part closed since then has brought nothing yet: it counts as still held
 		held, entry = b.book.Watch(leg.config.Name).Result().Position, leg.entry
 		at = held
 	}
 	if held == 0 || symbol.Rules == nil || at == 0 {
 		return worth
 	}
-	paid := symbol.Rules.Cost(entry, held) // 0 on spot: there the result has what was paid
+	paid := symbol.Rules.Cost(entry, held) // 0 on spot, where the result includes the purchase price
 	return symbol.Rules.Notional(symbol.Price(), held).Sub(paid)
 }
 
-// onSpot returns the part of the account's equity that is on spot.
+// onSpot returns the spot part of the account's equity.
 func (b *base) onSpot() (part exchange.Amount) {
 	if b.trades(exchange.Spot) {
 		part = b.equity(exchange.Spot)
@@ -77,7 +77,7 @@ func (b *base) onSpot() (part exchange.Amount) {
 	return part
 }
 
-// markets names the markets traded.
+// markets names the traded markets.
 func (b *base) markets() string {
 	var all []string
 	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {

@@ -7,19 +7,19 @@ import (
 	"botd/strategy"
 )
 
-// watched is what one strategy sees besides its own symbol's candles.
+// watched is a strategy's additional data besides its own symbol's candles.
 type watched struct {
 	wanted     strategy.Watching
 	pair       *reconcile.SymbolState
-	fundingMS  int64 // when to read the rate next; never when it is not watched
+	fundingMS  int64 // when to read the rate next; never if not watched
 	asking     bool
-	bookMS     int64 // when to read the order book next; never when it is not watched
+	bookMS     int64 // when to read the order book next; never if not watched
 	askingBook bool
-	next       exchange.Rate // last reported as the next payment's; in a backtest it is shown once it was paid
+	next       exchange.Rate // last reported rate of the next payment; a backtest shows it once it has been paid
 	known      bool
 }
 
-// refreshView brings the view up to date and empties the plan.
+// refreshView updates the view and empties the plan.
 func (t *tick) refreshView(leg *leg, nominalMS int64) {
 	leg.view.NowMS, leg.view.Last = nominalMS, leg.symbol.Last
 	if leg.version != t.book.Version() {
@@ -37,7 +37,7 @@ func (t *tick) refreshView(leg *leg, nominalMS int64) {
 	leg.plan.Reset()
 }
 
-// fillView copies what the strategy may see of the book.
+// fillView copies the visible part of the book.
 func (t *tick) fillView(leg *leg) {
 	leg.version = t.book.Version()
 	leg.view.Version = leg.version + 1
@@ -48,7 +48,7 @@ func (t *tick) fillView(leg *leg) {
 	ahead := leg.symbol.Ahead()
 	for _, p := range t.book.Live() {
 		if p.Strategy() == leg.config.Name {
-			part := reconcile.Explained(p, ahead) // the position shows it already: it is not in flight besides
+			part := reconcile.Explained(p, ahead) // the position already includes it: it is not in flight as well
 			ahead -= part
 			order := p.Order()
 			leg.working = append(leg.working, strategy.WorkingOrder{Key: p.Key(), Side: order.Side, Type: order.Type, Price: order.Price,
@@ -64,7 +64,8 @@ func (t *tick) fillView(leg *leg) {
 	leg.view.Events, leg.view.Missed, leg.events = leg.state.Events()
 }
 
-// quantityOf is an order's quantity; of one for an amount of money, what that buys at the last price.
+// quantityOf returns an order's quantity; for an order by amount, the quantity that it buys at the
+// last price.
 func quantityOf(symbol *reconcile.SymbolState, order *exchange.NewOrder) exchange.Quantity {
 	if order.QuoteAmount.IsZero() || symbol.Rules == nil || symbol.Last <= 0 {
 		return order.Quantity
@@ -72,7 +73,7 @@ func quantityOf(symbol *reconcile.SymbolState, order *exchange.NewOrder) exchang
 	return symbol.Rules.QuantityFor(order.QuoteAmount, symbol.Last)
 }
 
-// showPair shows the pair.
+// showPair fills in the pair.
 func (leg *leg) showPair() {
 	symbol := leg.watched.pair
 	if symbol == nil {

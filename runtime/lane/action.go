@@ -14,12 +14,12 @@ import (
 	"botd/runtime/engine"
 )
 
-// pull is one halt that the engine did not take in time.
+// pull is one halt that the engine did not accept in time.
 type pull struct {
 	halt  engine.EventHalt
 	audit *record.Audit
-	taken bool         // by the engine, if not durably
-	sent  <-chan error // the answer of the first try; nil when it was answered
+	taken bool         // the engine has accepted it, if not durably
+	sent  <-chan error // the answer of the first attempt; nil once answered
 }
 
 func (p *pull) event() engine.Event {
@@ -29,7 +29,7 @@ func (p *pull) event() engine.Event {
 	return &engine.EventAudited{Audit: p.audit, Event: &p.halt}
 }
 
-// records is what the lane's file holds of it.
+// records returns its records for the lane's file.
 func (p *pull) records(atMS int64) (all []record.Record) {
 	if p.audit != nil {
 		all = append(all, record.Record{AtMS: atMS, Body: *p.audit})
@@ -38,42 +38,42 @@ func (p *pull) records(atMS int64) (all []record.Record) {
 		Body: record.Halt{Level: p.halt.Level, Why: p.halt.Why}})
 }
 
-// action is what the lane does from the first halt until the engine takes over. Its fields
-// are guarded by the lane's mutex, but for end.
+// action is the lane's activity from the first halt until the engine takes over. The lane's mutex
+// guards its fields except end.
 type action struct {
 	sinceMS int64
 	cause   string
 	pulls   []pull
 	targets []*target
 	orders  []engine.LaneOrder
-	news    bool        // of orders, that the engine does not know
-	state   [2]progress // of futures and of spot
-	end     atomic.Bool // the engine takes over: no new request
+	news    bool        // there are orders that the engine does not know
+	state   [2]progress // of futures and spot
+	end     atomic.Bool // the engine takes over: no new requests
 }
 
-// progress is how far the lane is on one market.
+// progress is the lane's progress on one market.
 type progress struct {
-	read  bool     // both lists, after the newest request
-	left  []string // what is still to be canceled or closed
+	read  bool     // both lists have been read after the newest request
+	left  []string // orders and positions still to be canceled or closed
 	blind []string // what cannot be seen or closed
 }
 
-// target is one strategy's symbol, as the newest list shows it.
+// target is one strategy's symbol in the newest list.
 type target struct {
 	engine.Exposure
-	asked    record.HaltLevel            // by the halts so far
-	level    record.HaltLevel            // that is acted on: whoever acts takes it from asked
-	canceled map[int64]time.Time         // orders, when a cancel was sent last
-	final    map[int64]exchange.Quantity // orders that have ended, and what they filled
-	sale     *sale                       // spot: the newest sale, until its end is known
-	sold     exchange.Quantity           // spot: by sales that have ended
+	asked    record.HaltLevel            // level requested by the halts so far
+	level    record.HaltLevel            // level being acted on, taken from asked
+	canceled map[int64]time.Time         // orders, and the time of their last cancel
+	final    map[int64]exchange.Quantity // ended orders and their fills
+	sale     *sale                       // spot: the newest sale until its end is known
+	sold     exchange.Quantity           // spot: sold by ended sales
 	closed   closing                     // futures: the newest close
-	sent     exchange.Quantity           // futures: by all closes that may have been executed
+	sent     exchange.Quantity           // futures: quantity of all closes that may have been executed
 }
 
 // closing is one close of a futures position.
 type closing struct {
-	at       time.Time // answered
+	at       time.Time // time of the answer
 	from, by exchange.Quantity
 	refused  bool
 }
@@ -84,10 +84,10 @@ func newAction(nowMS int64, exposures []engine.Exposure, left map[string]*passed
 		t := &target{Exposure: exposures[i], canceled: map[int64]time.Time{}, final: map[int64]exchange.Quantity{}}
 		t.Orders = nil
 		for _, p := range exposures[i].Orders {
-			if p.State() == placement.Sending { // the engine may not have taken what became of it
+			if p.State() == placement.Sending { // the engine may not have received its outcome
 				sent := left[p.ClientOrderID()]
 				if sent == nil || sent.refused {
-					continue // it never left, and does not while the lane acts
+					continue // it was never sent, and is not sent while the lane acts
 				}
 				p = p.In(p.State(), sent.orderID)
 			}
@@ -108,7 +108,7 @@ func (a *action) add(p pull) {
 	}
 }
 
-// levelOf is the level in force on a symbol.
+// levelOf returns the level in force on a symbol.
 func (a *action) levelOf(key exchange.SymbolKey) (level record.HaltLevel) {
 	for i := range a.pulls {
 		if a.pulls[i].halt.Scope == (account.Scope{}) {
@@ -123,7 +123,7 @@ func (a *action) levelOf(key exchange.SymbolKey) (level record.HaltLevel) {
 	return level
 }
 
-// placement finds a journalled order by the exchange's id, else by its client order id.
+// placement finds a journalled order by the exchange's id, otherwise by its client order id.
 func (t *target) placement(o *exchange.Order) *account.Placement {
 	i := slices.IndexFunc(t.Orders, func(p account.Placement) bool {
 		return p.OrderID() != 0 && p.OrderID() == o.ID || p.OrderID() == 0 && p.ClientOrderID() == o.ClientOrderID
@@ -134,8 +134,8 @@ func (t *target) placement(o *exchange.Order) *account.Placement {
 	return &t.Orders[i]
 }
 
-// ends reports whether a level cancels an order. On futures what protects stays until the
-// position is gone; on spot it holds the asset that is to be sold.
+// ends reports whether a level cancels an order. On futures, protection stays until the position
+// has ended; on spot it holds the asset that is to be sold.
 func (t *target) ends(p *account.Placement) bool {
 	switch {
 	case t.level < record.LevelCancel:
@@ -148,8 +148,8 @@ func (t *target) ends(p *account.Placement) bool {
 	return t.Symbol.Market == exchange.Spot || p.Purpose() == placement.ExitOrder
 }
 
-// most is how much of a position on one side may be botd's: what the list showed, and what
-// its openings may have added since.
+// most returns the largest part of a position on one side that may be botd's: the listed part, plus
+// the possible fills of its openings since.
 func (t *target) most(sign exchange.Quantity) (sum exchange.Quantity) {
 	sum = max(0, t.Close*sign)
 	for i := range t.Orders {
@@ -160,7 +160,7 @@ func (t *target) most(sign exchange.Quantity) (sum exchange.Quantity) {
 	return sum
 }
 
-// Degraded is the halt while the lane acts, as a declared state; nothing while it does not.
+// Degraded returns the halt as a declared state while the lane acts.
 func (l *Lane) Degraded() (all []engine.Degraded) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -178,10 +178,10 @@ func (l *Lane) Degraded() (all []engine.Degraded) {
 		all = append(all, d)
 	}
 	return append(all, engine.Degraded{State: "lane", Cause: a.cause, SinceMS: a.sinceMS,
-		WayOut: "ends when the engine answers and the journal can be written; what hangs is in the log"})
+		WayOut: "ends when the engine answers and the journal can be written; the log names the cause"})
 }
 
-// remaining is what is left to do on both markets.
+// remaining returns what is left to do on both markets.
 func (a *action) remaining() (left string, blind []string) {
 	var lines []string
 	for i := range a.state {
@@ -198,7 +198,7 @@ func (a *action) trades(market int) bool {
 	return slices.ContainsFunc(a.targets, func(t *target) bool { return (t.Symbol.Market == exchange.Spot) == (market == 1) })
 }
 
-// Preview is what a halt would send, in words, by the newest list.
+// Preview describes the requests of a halt, by the newest list.
 func (l *Lane) Preview(level record.HaltLevel, scope account.Scope) (lines []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -15,16 +15,16 @@ import (
 	"botd/reconcile/record"
 )
 
-// FileName is the lane's file in the directory of a mode.
+// FileName is the name of the lane's file in a mode's directory.
 const FileName = "killswitch.log"
 
-// fileSize is enough for each of the lane's ids with its outcome. It is written in full when
-// the file is made: on a full disk what it holds can be overwritten.
+// fileSize has room for each of the lane's ids with its outcome. The file is written in full when
+// created, so that its content can be overwritten on a full disk.
 const fileSize = 1 << 20
 
-// File holds what the lane did until the journal does: a record a line, zeros after them. Where the
-// journal has a key, a code follows each record, of the line and of the code before it. One
-// goroutine writes, so that whoever waits for a slow disk waits for as long as they choose.
+// File stores the lane's actions until the journal does: one record per line, followed by zeros. If
+// the journal has a key, a code follows each record, computed from the line and the previous code.
+// A single goroutine writes, so that callers choose how long they wait for a slow disk.
 type File struct {
 	file   *os.File
 	code   func(text []byte) string // of a line; nil without a key
@@ -40,8 +40,8 @@ type write struct {
 	done       chan<- error
 }
 
-// OpenFile opens the file, or makes it with its room, and returns the records in it. A line without the
-// code that the key makes is refused: its record would become one of the journal.
+// OpenFile opens the file, or creates it at full size, and returns its records. It refuses a line
+// without the key's code, because its record would become a journal record.
 func OpenFile(path string, code func(text []byte) string) (*File, []record.Record, error) {
 	file, err := private.Open(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
@@ -49,7 +49,7 @@ func OpenFile(path string, code func(text []byte) string) (*File, []record.Recor
 	}
 	text := make([]byte, fileSize)
 	n, err := file.ReadAt(text, 0)
-	if n < fileSize { // new, or cut: its room is taken again
+	if n < fileSize { // new or truncated: allocate its room again
 		if _, err = file.WriteAt(text[n:], int64(n)); err == nil {
 			err = file.Sync()
 		}
@@ -66,8 +66,8 @@ func OpenFile(path string, code func(text []byte) string) (*File, []record.Recor
 	return f, records, nil
 }
 
-// parse reads the records, and the last code. The last line may be torn: its order's id is in the record
-// of the start.
+// parse reads the records and the last code. The last line may be incomplete: its order's id is in
+// the start's record.
 func parse(text []byte, code func(text []byte) string) (records []record.Record, used int, last string, err error) {
 	if end := bytes.IndexByte(text, 0); end >= 0 {
 		text = text[:end]
@@ -94,10 +94,10 @@ func parse(text []byte, code func(text []byte) string) (records []record.Record,
 	}
 }
 
-// codeMark stands between a record, in which JSON allows no tab, and its code.
+// codeMark separates a record, in which JSON allows no tab, from its code.
 const codeMark = "\t"
 
-// sealed are lines as they are written, and the code of the last one.
+// sealed returns lines in written form, and the code of the last one.
 func sealed(lines [][]byte, last string, code func(text []byte) string) (text []byte, newest string) {
 	for _, line := range lines {
 		text = append(text, line...)
@@ -110,9 +110,9 @@ func sealed(lines [][]byte, last string, code func(text []byte) string) (text []
 	return text, last
 }
 
-// run writes until the file is closed. What was started over since it was asked for is dropped.
+// run writes until the file is closed. It drops writes from before the file started over.
 func (f *File) run(at int64, last string) {
-	generation := int64(0) // of the file as it was opened
+	generation := int64(0) // of the file when opened
 	for w := range f.writes {
 		err := errStale
 		if now := f.generation.Load(); now != generation {
@@ -134,7 +134,7 @@ func (f *File) run(at int64, last string) {
 
 var errStale, errFull = errors.New("the file was started over since"), errors.New("the lane's file is full")
 
-// put writes a text into the file's room, durably.
+// put writes a text durably into the file's room.
 func (f *File) put(text []byte, at int64) error {
 	if at+int64(len(text)) > fileSize {
 		return errFull
@@ -145,14 +145,14 @@ func (f *File) put(text []byte, at int64) error {
 	return f.file.Sync()
 }
 
-// write adds records. It reports whether they are durable within a time; without one it does
-// not wait.
+// write adds records. It reports whether they are durable within a time; a time of zero does not
+// wait.
 func (f *File) write(records []record.Record, within time.Duration) bool {
 	var lines [][]byte
 	for i := range records {
 		line, err := json.Marshal(records[i])
 		if err != nil {
-			panic(err) // a record that is no JSON
+			panic(err) // a record that is not valid JSON
 		}
 		lines = append(lines, line)
 	}
@@ -160,7 +160,7 @@ func (f *File) write(records []record.Record, within time.Duration) bool {
 	select {
 	case f.writes <- write{lines, f.generation.Load(), done}:
 	default:
-		return false // a disk that hangs
+		return false // the disk hangs
 	}
 	if within == 0 {
 		return false
@@ -175,7 +175,7 @@ func (f *File) write(records []record.Record, within time.Duration) bool {
 	}
 }
 
-// reset empties the file, when it can be written: the journal has everything.
+// reset empties the file as soon as it can be written: the journal has everything.
 func (f *File) reset() {
 	generation := f.generation.Add(1)
 	select {
@@ -184,7 +184,7 @@ func (f *File) reset() {
 	}
 }
 
-// Reset empties the file and waits for it.
+// Reset empties the file and waits until it is done.
 func (f *File) Reset() error {
 	done := make(chan error, 1)
 	f.writes <- write{generation: f.generation.Add(1), done: done}

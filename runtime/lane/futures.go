@@ -10,8 +10,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// Times between the lane's readings, and before a close that shows no effect is sent again
-// (case 20).
+// Times between the lane's reads, and before a close without visible effect is sent again (case
+// 20).
 const (
 	soon       = 100 * time.Millisecond
 	later      = time.Second
@@ -19,7 +19,7 @@ const (
 	retryAfter = 500 * time.Millisecond // a refused close
 )
 
-// actOnFutures cancels and closes: at once by the journalled list, then by what it reads.
+// actOnFutures cancels and closes: at once by the journalled list, then by its own reads.
 func (l *Lane) actOnFutures(ctx context.Context, a *action) {
 	first := true
 	for ctx.Err() == nil && !a.end.Load() {
@@ -44,7 +44,7 @@ func (l *Lane) actOnFutures(ctx context.Context, a *action) {
 	}
 }
 
-// actByList needs no reading: cancels may be repeated, and reduceOnly cannot flip a position.
+// actByList needs no reads: cancels may be repeated, and reduceOnly cannot flip a position.
 func (l *Lane) actByList(ctx context.Context, a *action, targets []*target) {
 	var group sync.WaitGroup
 	group.Go(func() { l.cancelListed(ctx, targets) })
@@ -56,7 +56,7 @@ func (l *Lane) actByList(ctx context.Context, a *action, targets []*target) {
 	group.Wait()
 }
 
-// settleFutures reads both lists, and acts on what they show.
+// settleFutures reads both lists and acts on them.
 func (l *Lane) settleFutures(ctx context.Context, a *action, targets []*target) (p progress) {
 	var orders, positions exchange.Answer
 	var failed [2]error
@@ -88,7 +88,7 @@ func (l *Lane) settleFutures(ctx context.Context, a *action, targets []*target) 
 	return p
 }
 
-// settleOn acts on what a reading shows of one symbol.
+// settleOn acts on a read of one symbol.
 func (l *Lane) settleOn(ctx context.Context, a *action, t *target, orders []exchange.Order, positions []exchange.Position,
 	began time.Time) (left, blind []string) {
 	for i := range orders {
@@ -122,8 +122,8 @@ func (l *Lane) settleOn(ctx context.Context, a *action, t *target, orders []exch
 	return left, blind
 }
 
-// toClose is how much of what a reading shows is the lane's to close, signed. Where the
-// position is botd's alone that is all of it.
+// toClose returns the signed quantity of a read position that the lane closes: all of it if the
+// position is botd's alone.
 func (t *target) toClose(remaining exchange.Quantity) exchange.Quantity {
 	sign := exchange.Quantity(1)
 	if remaining < 0 {
@@ -132,15 +132,15 @@ func (t *target) toClose(remaining exchange.Quantity) exchange.Quantity {
 	most := t.most(sign)
 	switch {
 	case most == 0:
-		return 0 // whoever opened it on that side, it was not botd
+		return 0 // a position on that side is not botd's
 	case t.Others == 0:
 		return remaining
 	}
 	return sign * max(0, min(remaining*sign, most-t.sent))
 }
 
-// mayClose reports whether another close may follow the newest one (class R): after a reading
-// that began once it was answered, and shows its effect, or none for long enough.
+// mayClose reports whether another close may follow the newest one (class R): after a read that
+// began after its answer and shows its effect, or shows none for long enough.
 func (t *target) mayClose(remaining exchange.Quantity, began time.Time) bool {
 	c := &t.closed
 	switch {
@@ -154,11 +154,11 @@ func (t *target) mayClose(remaining exchange.Quantity, began time.Time) bool {
 	return remaining == c.from-c.by || time.Since(c.at) >= closeAgain
 }
 
-// close sends one reduceOnly market order. It returns why nothing can be sent.
+// close sends one reduceOnly market order. It returns the reason if nothing can be sent.
 func (l *Lane) close(ctx context.Context, a *action, t *target, quantity, from exchange.Quantity) (why string) {
 	size := max(quantity, -quantity)
 	if t.Last > 0 {
-		size = min(size, t.Symbol.QuantityFor(t.Symbol.MaxNotional, t.Last)) // what is left follows
+		size = min(size, t.Symbol.QuantityFor(t.Symbol.MaxNotional, t.Last)) // the rest follows
 	}
 	if size = t.Symbol.FloorQuantity(size); size == 0 || t.Last > 0 && t.Symbol.Notional(t.Last, size).Less(t.Symbol.MinNotional) {
 		return fmt.Sprintf("%s of %s is too little for an order of its own: it is left to the engine", t.Symbol.QuantityDecimal(quantity), t.Symbol.Key())

@@ -11,9 +11,9 @@ import (
 	"botd/runtime"
 )
 
-// Gate is the venue as the engine's driver uses it. While the lane acts, the engine's openings
-// do not leave in the scope of a halt, and its exits do not leave where the lane closes: two
-// of one position must not go out together. Cancels and futures protection pass.
+// Gate returns the venue for the engine's driver. While the lane acts, it holds the engine's
+// openings in the scope of a halt, and its exits where the lane closes, because two closes of one
+// position must not be sent together. Cancels and futures protection pass.
 func (l *Lane) Gate() runtime.Venue { return gated{l} }
 
 type gated struct{ lane *Lane }
@@ -40,7 +40,7 @@ func (g gated) DoBefore(ctx context.Context, request exchange.Request, limit exc
 	return venue.DoBefore(ctx, request, limit)
 }
 
-// begin notes a placement of the engine, unless it must not leave.
+// begin registers a placement of the engine, unless it must not be sent.
 func (l *Lane) begin(order *exchange.NewOrder) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -52,18 +52,18 @@ func (l *Lane) begin(order *exchange.NewOrder) bool {
 	return true
 }
 
-// passed is a placement of the engine that left through the gate.
+// passed is a placement of the engine that passed the gate.
 type passed struct {
 	at      time.Time
-	orderID int64 // 0 while it is not known
-	refused bool  // or surely not sent
+	orderID int64 // 0 if unknown
+	refused bool  // or certainly not sent
 }
 
-// passedFor is how long such a placement is remembered: longer than its call can take.
+// passedFor is the time for which such a placement is remembered: longer than its call can take.
 const passedFor = time.Minute
 
-// forget drops placements that the engine must have received, unless it receives nothing: then
-// nothing is shown.
+// forget drops placements that the engine must have received, unless the engine currently receives
+// nothing.
 func (l *Lane) forget(now time.Time) {
 	maps.DeleteFunc(l.passed, func(_ string, p *passed) bool { return now.Sub(p.at) > passedFor })
 }
@@ -83,7 +83,7 @@ func (l *Lane) ended(key exchange.SymbolKey, clientOrderID string, orderID int64
 	}
 }
 
-// Refuses reports whether a placement of the engine must not leave now.
+// Refuses reports whether a placement of the engine must not be sent now.
 func (l *Lane) Refuses(order *exchange.NewOrder) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,7 +101,7 @@ func (l *Lane) refuses(order *exchange.NewOrder) bool {
 	return level >= record.LevelPause
 }
 
-// isPlacing reports whether a placement of the engine on a symbol is under way.
+// isPlacing reports whether a placement of the engine on a symbol is in progress.
 func (l *Lane) isPlacing(key exchange.SymbolKey) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

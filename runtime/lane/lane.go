@@ -1,13 +1,13 @@
-// Package lane gives the kill switch its own way to the exchange, for when the engine or the journal does not answer.
+// Package lane gives the kill switch its own way to the exchange, for when the engine or the
+// journal does not answer.
 //
-// A halt goes to the engine first. When the engine does not take it within a second, or cannot
-// make it durable, the lane acts: it cancels by id what the journalled list shows, closes
-// futures positions reduceOnly and sells on spot what is free, reads again and goes on until
-// nothing is left. It opens nothing. The client order ids it may use are in the record of the
-// start, and each order is written to a file whose room is taken in advance, so that neither
-// a full nor a slow disk delays it and a restart knows of it. The engine takes all of it into
-// the journal as soon as it answers, and goes on from there; until then its own exits do not
-// leave where the lane closes (Gate).
+// A halt goes to the engine first. If the engine does not accept it within a second, or cannot make
+// it durable, the lane acts: it cancels the journalled orders by id, closes futures positions with
+// reduceOnly, sells the free spot balance, reads again, and repeats this until nothing is left. It
+// opens nothing. Its client order ids are in the record of the start, and it writes each order to a
+// preallocated file, so that neither a full nor a slow disk delays it and a restart knows its
+// orders. As soon as the engine answers, it takes everything into the journal and continues from
+// there; until then its own exits are held where the lane closes (Gate).
 package lane
 
 import (
@@ -27,24 +27,24 @@ import (
 
 // Times of the lane.
 const (
-	patience    = time.Second            // for the engine and the journal, before the lane acts
-	durableWait = 300 * time.Millisecond // for the lane's file, before an order leaves without it
+	patience    = time.Second            // for the engine and the journal before the lane acts
+	durableWait = 300 * time.Millisecond // for the lane's file before an order is sent without it
 	callTimeout = 4 * time.Second        // of a placement
 	readTimeout = 2 * time.Second
-	takeOver    = 5 * time.Second // of one try to give everything to the engine
+	takeOver    = 5 * time.Second // of one attempt to pass everything to the engine
 	timeToLive  = 5_000           // ms from an order's record to its first byte
 )
 
-// ErrActing refuses to arm again while the lane acts.
+// ErrActing refuses to rearm while the lane acts.
 var ErrActing = errors.New("the kill switch acts beside the engine, which does not answer: arm again when it has taken over")
 
-// Driver gives the engine events.
+// Driver passes events to the engine.
 type Driver interface {
 	Query(ctx context.Context, read func()) error
 	Send(ctx context.Context, event engine.Event) error
 }
 
-// Config is what a lane is made of.
+// Config configures a lane.
 type Config struct {
 	Venue    runtime.Venue
 	Driver   Driver
@@ -52,26 +52,26 @@ type Config struct {
 	Urgent   func(context.Context) context.Context
 	File     *File
 	Instance string
-	Start    placement.Start // of the ids it may use
+	Start    placement.Start // of its ids
 	Log      func(event, format string, arguments ...any)
-	Used     func(Use) // when the engine has taken over; nil for nobody
+	Used     func(Use) // called when the engine has taken over; nil for none
 }
 
-// Lane is the kill switch beside the engine. It is safe for concurrent use.
+// Lane is the kill switch independent of the engine. It is safe for concurrent use.
 type Lane struct {
 	config Config
 	wake   chan struct{}
 
 	mu        sync.Mutex // guards all below
 	exposures []engine.Exposure
-	placing   map[exchange.SymbolKey]int // placements of the engine under way
-	passed    map[string]*passed         // placements of the engine that left, by client order id
+	placing   map[exchange.SymbolKey]int // placements of the engine in progress
+	passed    map[string]*passed         // placements of the engine that passed the gate, by client order id
 	sequence  int64
 	acting    *action // nil while the engine answers
 	use       *Use    // the last one; nil for none
 }
 
-// New returns a lane that waits.
+// New returns an idle lane.
 func New(config Config) *Lane {
 	if config.Urgent == nil {
 		config.Urgent = func(ctx context.Context) context.Context { return ctx }
@@ -79,7 +79,7 @@ func New(config Config) *Lane {
 	return &Lane{config: config, wake: make(chan struct{}, 1), placing: map[exchange.SymbolKey]int{}, passed: map[string]*passed{}}
 }
 
-// Show takes the newest orders and positions that the engine knows.
+// Show stores the engine's newest orders and positions.
 func (l *Lane) Show(exposures []engine.Exposure) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,7 +87,7 @@ func (l *Lane) Show(exposures []engine.Exposure) {
 	l.forget(time.Now())
 }
 
-// Scopes are what a halt may name, by the newest list.
+// Scopes returns the valid scopes of a halt, by the newest list.
 func (l *Lane) Scopes() (known []account.Scope) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,12 +97,12 @@ func (l *Lane) Scopes() (known []account.Scope) {
 	return known
 }
 
-// Query is the driver's.
+// Query calls the driver's Query.
 func (l *Lane) Query(ctx context.Context, read func()) error { return l.config.Driver.Query(ctx, read) }
 
-// Send gives the engine an event. A halt that the engine does not take, or cannot make
-// durable, within a second is carried out beside it. ErrUnwritten means then that not even
-// the lane's own file is.
+// Send passes an event to the engine. If the engine does not accept a halt, or make it durable,
+// within a second, the lane carries it out. ErrUnwritten then means that not even the lane's own
+// file is durable.
 func (l *Lane) Send(ctx context.Context, event engine.Event) error {
 	halt, audit := haltOf(event)
 	if halt == nil {
@@ -117,7 +117,7 @@ func (l *Lane) Send(ctx context.Context, event engine.Event) error {
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	sent := make(chan error, 1)
-	go func() { sent <- l.config.Driver.Send(limited, event) }() // it ends with the turn that took it, whatever the context
+	go func() { sent <- l.config.Driver.Send(limited, event) }() // it ends with the turn that accepted it, whatever the context
 	select {
 	case err := <-sent:
 		if err == nil || errors.Is(err, runtime.ErrStopped) {
@@ -129,7 +129,7 @@ func (l *Lane) Send(ctx context.Context, event engine.Event) error {
 	}
 }
 
-// haltOf is the halt in an event, and who asked for it; nil for any other event.
+// haltOf returns the halt in an event and its audit, or nil for any other event.
 func haltOf(event engine.Event) (*engine.EventHalt, *record.Audit) {
 	var audit *record.Audit
 	if audited, is := event.(*engine.EventAudited); is {
@@ -146,7 +146,7 @@ func (l *Lane) Acting() bool {
 	return l.acting != nil
 }
 
-// engage begins to act, or adds a halt to what is done already.
+// engage starts acting, or adds a halt to the current action.
 func (l *Lane) engage(p pull, cause error) error {
 	nowMS := l.config.NowMS()
 	l.mu.Lock()
@@ -161,7 +161,7 @@ func (l *Lane) engage(p pull, cause error) error {
 	l.mu.Unlock()
 	select {
 	case l.wake <- struct{}{}:
-	default: // it is awake
+	default: // it is already awake
 	}
 	if !l.config.File.write(p.records(nowMS), durableWait) {
 		return runtime.ErrUnwritten
@@ -169,7 +169,7 @@ func (l *Lane) engage(p pull, cause error) error {
 	return nil
 }
 
-// Run acts whenever a halt asks for it, until the context ends.
+// Run acts whenever a halt requires it, until the context ends.
 func (l *Lane) Run(ctx context.Context) {
 	for {
 		select {
@@ -186,7 +186,7 @@ func (l *Lane) Run(ctx context.Context) {
 	}
 }
 
-// serve acts until the engine has taken everything over, durably.
+// serve acts until the engine has durably taken everything over.
 func (l *Lane) serve(ctx context.Context, a *action) {
 	var group sync.WaitGroup
 	group.Go(func() { l.actOnFutures(ctx, a) })
@@ -195,14 +195,14 @@ func (l *Lane) serve(ctx context.Context, a *action) {
 		pause(ctx, 100*time.Millisecond)
 	}
 	a.end.Store(true)
-	group.Wait() // a request under way is answered, or times out
+	group.Wait() // a request in progress is answered or times out
 	for ctx.Err() == nil && !(l.deliver(ctx, a) && l.release(a)) {
 		pause(ctx, 100*time.Millisecond)
 	}
 }
 
-// deliver gives the engine the halts and all that was sent. It reports whether all of it is
-// in the journal.
+// deliver passes the halts and all sent orders to the engine. It reports whether everything is in
+// the journal.
 func (l *Lane) deliver(ctx context.Context, a *action) bool {
 	limited, cancel := context.WithTimeout(ctx, takeOver)
 	defer cancel()
@@ -231,7 +231,7 @@ func (l *Lane) deliver(ctx context.Context, a *action) bool {
 	return l.config.Driver.Send(limited, &engine.EventLane{Orders: orders}) == nil
 }
 
-// sendAgain gives the engine a halt, or waits for the end of the first try.
+// sendAgain passes a halt to the engine, or waits for the end of the first attempt.
 func (l *Lane) sendAgain(ctx context.Context, p *pull) (answered bool, err error) {
 	if p.sent == nil {
 		return true, l.config.Driver.Send(ctx, p.event())
@@ -244,8 +244,8 @@ func (l *Lane) sendAgain(ctx context.Context, p *pull) (answered bool, err error
 	}
 }
 
-// First is what the engine must know before it takes the next event: a reading shows what the
-// lane's orders did, and nothing else explains it.
+// First returns the event that the engine must handle before the next one: a read shows the effects
+// of the lane's orders, which nothing else explains.
 func (l *Lane) First() engine.Event {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -256,7 +256,7 @@ func (l *Lane) First() engine.Event {
 	return &engine.EventLane{Orders: slices.Clone(l.acting.orders)}
 }
 
-// release ends acting, unless another halt came meanwhile.
+// release ends acting, unless another halt has arrived meanwhile.
 func (l *Lane) release(a *action) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -266,11 +266,11 @@ func (l *Lane) release(a *action) bool {
 	l.acting = nil
 	l.over(a)
 	l.config.File.reset()
-	l.config.Log("lane.released", "engine    has taken over what the kill switch did beside it: %d orders, all in the journal", len(a.orders))
+	l.config.Log("lane.released", "engine    has taken over the kill switch's %d orders, all in the journal", len(a.orders))
 	return true
 }
 
-// pause waits, or until the context ends.
+// pause waits for a time, or until the context ends.
 func pause(ctx context.Context, duration time.Duration) {
 	timer := time.NewTimer(duration)
 	defer timer.Stop()

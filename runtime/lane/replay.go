@@ -14,9 +14,9 @@ type Journal interface {
 	Append(ctx context.Context, records []record.Record) error
 }
 
-// Replay puts into the journal and the book, before the engine starts, what the lane did
-// before the process ended and the engine did not take: orders whose answer was lost are
-// uncertain then, like any other. It returns the records.
+// Replay adds to the journal and the book, before the engine starts, the actions of the lane before
+// the process ended that the engine did not take over: orders whose answer was lost become
+// uncertain, like any other. It returns the records.
 func Replay(ctx context.Context, found []record.Record, nowMS int64, store Journal, book *reconcile.Book) ([]record.Record, error) {
 	var records []record.Record
 	add := func(r record.Record) {
@@ -53,7 +53,7 @@ func Replay(ctx context.Context, found []record.Record, nowMS int64, store Journ
 	return records, store.Append(ctx, records)
 }
 
-// latchOf keeps a strategy whose position was closed over its head from opening it again.
+// latchOf returns the latch that keeps a strategy from reopening a position that the lane closed.
 func latchOf(book *reconcile.Book, r *record.Record) (record.Record, bool) {
 	strategy := book.Strategy(r.Strategy)
 	sign := strategy.Plan().Target.Sign()

@@ -16,15 +16,15 @@ import (
 
 const cancelAgain = 2 * time.Second // a cancel is idempotent by the venue's own rules
 
-// read fetches a list, before everything that is no exit.
+// read fetches a list, with priority over everything except exits.
 func (l *Lane) read(ctx context.Context, request exchange.Request) (exchange.Answer, error) {
 	limited, cancel := context.WithTimeout(l.config.Urgent(ctx), readTimeout)
 	defer cancel()
 	return l.config.Venue.Do(limited, request)
 }
 
-// cancel takes an order out of the book, unless that was just asked. What it had filled is
-// final where the answer says so.
+// cancel cancels an order unless a cancel was just sent. Its fill is final if the answer reports
+// that.
 func (l *Lane) cancel(ctx context.Context, t *target, orderID int64) {
 	l.mu.Lock()
 	_, ended := t.final[orderID]
@@ -50,8 +50,8 @@ func (l *Lane) cancel(ctx context.Context, t *target, orderID int64) {
 	}
 }
 
-// cancelListed cancels what the journalled list shows and a level ends, all at once: the
-// request budget orders them.
+// cancelListed cancels the journalled orders that a level ends, all at once: the request budget
+// orders them.
 func (l *Lane) cancelListed(ctx context.Context, targets []*target) {
 	var group sync.WaitGroup
 	for _, t := range targets {
@@ -64,8 +64,8 @@ func (l *Lane) cancelListed(ctx context.Context, targets []*target) {
 	group.Wait()
 }
 
-// place sends one order, which must not be able to open anything, once its record is in the
-// lane's file, or after a moment without it: its id is in the record of the start.
+// place sends one order, which must not be able to open anything, once its record is in the lane's
+// file, or after a moment without it: its id is in the record of the start.
 func (l *Lane) place(ctx context.Context, a *action, t *target, order exchange.NewOrder) (id string, outcome record.Body) {
 	if !order.Reduces() && (order.Market != exchange.Spot || order.Side != exchange.Sell) {
 		panic("lane: an order that may open: " + order.Symbol)
@@ -96,7 +96,7 @@ func (l *Lane) place(ctx context.Context, a *action, t *target, order exchange.N
 	return order.ClientOrderID, outcome
 }
 
-// send performs a placement, and says what its answer means.
+// send performs a placement and returns the meaning of its answer.
 func (l *Lane) send(ctx context.Context, o *engine.LaneOrder) record.Body {
 	operation := exchange.FuturesPlace
 	if o.Order.Market == exchange.Spot {
@@ -133,7 +133,7 @@ func (l *Lane) send(ctx context.Context, o *engine.LaneOrder) record.Body {
 	return record.Unknown{Why: err.Error()}
 }
 
-// report shows how far the lane is on a market: 0 is futures, 1 is spot.
+// report stores the lane's progress on a market: 0 is futures, 1 is spot.
 func (l *Lane) report(a *action, market int, p progress) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -141,8 +141,8 @@ func (l *Lane) report(a *action, market int, p progress) {
 	l.progressed(a)
 }
 
-// targetsOn are the targets of a market that a halt takes something away from, with the
-// levels of now.
+// targetsOn returns a market's targets for which a halt closes something, with their current
+// levels.
 func (l *Lane) targetsOn(a *action, market exchange.Market) (all []*target) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	saleRests   = 2 * time.Second // then the price has passed its limit: it is canceled, and the next goes at the price of then
+	saleRests   = 2 * time.Second // then the price has passed its limit: it is canceled, and the next uses the current price
 	historyRows = 1_000
 	historyMS   = 60_000 // before an order was sent: clocks differ
 )
 
-// sale is one sale on spot whose end is not known yet.
+// sale is one spot sale whose end is not known yet.
 type sale struct {
 	clientID string
-	orderID  int64 // 0 until it is known
+	orderID  int64 // 0 if unknown
 	at       time.Time
 }
 
-// actOnSpot cancels everything of its own, since a resting sale holds the asset, and sells
-// what is free of what the journal explains.
+// actOnSpot cancels all own orders, because a resting sale holds the asset, and sells the free part
+// of the quantity that the journal explains.
 func (l *Lane) actOnSpot(ctx context.Context, a *action) {
 	first := true
 	for ctx.Err() == nil && !a.end.Load() {
@@ -49,7 +49,7 @@ func (l *Lane) actOnSpot(ctx context.Context, a *action) {
 	}
 }
 
-// settleSpot reads the open orders and the wallet, and acts on what they show.
+// settleSpot reads the open orders and the wallet and acts on them.
 func (l *Lane) settleSpot(ctx context.Context, a *action, targets []*target) (p progress) {
 	var orders, wallet exchange.Answer
 	var failed [2]error
@@ -79,8 +79,8 @@ func (l *Lane) settleSpot(ctx context.Context, a *action, targets []*target) (p 
 	return p
 }
 
-// settleSale acts on one symbol: first everything of its own must have ended, with a known
-// fill; then what is left is sold, one sale at a time.
+// settleSale acts on one symbol: first all own orders must have ended with a known fill; then the
+// rest is sold, one sale at a time.
 func (l *Lane) settleSale(ctx context.Context, a *action, t *target, open []exchange.Order, free exchange.Quantity) (left, blind []string) {
 	for i := range open {
 		o := &open[i]
@@ -133,7 +133,7 @@ func (l *Lane) settleSale(ctx context.Context, a *action, t *target, open []exch
 	return left, blind
 }
 
-// price goes through the book by the collar, but no lower than the least that an order is worth.
+// price returns a price through the book by the collar, but not below the minimum notional.
 func (t *target) price(last exchange.Price, quantity exchange.Quantity) exchange.Price {
 	rules := t.Symbol
 	price := rules.CeilPrice(last - rules.PriceOf(rules.PriceAmount(last).MulRate(t.Collar)))
@@ -143,7 +143,7 @@ func (t *target) price(last exchange.Price, quantity exchange.Quantity) exchange
 	return price
 }
 
-// lastPrice is the newest price, or that of the list.
+// lastPrice returns the newest price, or the list's.
 func (l *Lane) lastPrice(ctx context.Context, t *target) exchange.Price {
 	answer, err := l.read(ctx, exchange.Request{Operation: exchange.SpotTicker, Symbol: t.Symbol.Name})
 	if err == nil && answer.Tickers.Done() && len(answer.Tickers.Items()) > 0 && answer.Tickers.Items()[0].Last > 0 {
@@ -152,8 +152,8 @@ func (l *Lane) lastPrice(ctx context.Context, t *target) exchange.Price {
 	return t.Last
 }
 
-// evidence finds out what every order of its own has filled in the end, by the order history.
-// It returns what is not known yet.
+// evidence finds the final fill of every own order in the order history. It returns what is still
+// unknown.
 func (l *Lane) evidence(ctx context.Context, t *target, open []exchange.Order) (missing string) {
 	if t.known() {
 		return ""
@@ -168,7 +168,7 @@ func (l *Lane) evidence(ctx context.Context, t *target, open []exchange.Order) (
 	answer, err := l.read(ctx, exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: t.Symbol.Name, StartMS: max(0, since-historyMS),
 		Limit: historyRows})
 	if err != nil {
-		return fmt.Sprintf("what was sold of %s is not known: %v", t.Symbol.Key(), err)
+		return fmt.Sprintf("the sold quantity of %s is unknown: %v", t.Symbol.Key(), err)
 	}
 	rows := answer.Orders.Items()
 	for i := range rows {
@@ -193,7 +193,7 @@ func (l *Lane) evidence(ctx context.Context, t *target, open []exchange.Order) (
 	return fmt.Sprintf("an order on %s whose end is not known yet", t.Symbol.Key())
 }
 
-// unnamed is a key for an order whose id on the exchange was not known to the list.
+// unnamed returns a key for an order whose exchange id was unknown in the list.
 func unnamed(p *account.Placement) int64 { return -p.SentMS() }
 
 func (t *target) settle(orderID int64, filled exchange.Quantity, l *Lane) {
@@ -202,8 +202,8 @@ func (t *target) settle(orderID int64, filled exchange.Quantity, l *Lane) {
 	t.final[orderID] = filled
 }
 
-// known reports whether all its own orders have ended with a known fill. An opening that may
-// never have reached the exchange does not keep what is there from being sold.
+// known reports whether all own orders have ended with a known fill. An opening that may never have
+// reached the exchange does not prevent the sale.
 func (t *target) known() bool {
 	if t.sale != nil {
 		return false
@@ -221,7 +221,8 @@ func (t *target) known() bool {
 	return true
 }
 
-// leftToSell is what the journal explained when the list was made, with what has filled since.
+// leftToSell returns the quantity that the journal explained when the list was made, adjusted for
+// fills since.
 func (t *target) leftToSell() exchange.Quantity {
 	left := t.Close - t.sold
 	for i := range t.Orders {

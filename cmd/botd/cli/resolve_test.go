@@ -158,7 +158,7 @@ func TestAManualTradeIsQuarantinedShownAndResolved(t *testing.T) {
 		remaining        string // of the position, in the end
 	}{
 		{"--adopt", "0.02 is adopted: the position is botd's at 0.07", "0.05"}, // the target sells what is too much
-		{"--ignore", "0.02 of the position is left to whoever made it", "0.07"},
+		{"--ignore", "0.02 of the position is left to its owner", "0.07"},
 	} {
 		t.Run(c.decision, func(t *testing.T) {
 			t.Parallel()
