@@ -256,7 +256,7 @@ func TestAStrategyThatIsAbsentAtAStartKeepsWhatItHolds(t *testing.T) {
 		t.Errorf("want it listed as absent, have %v", have)
 	}
 	if have := w.engine.PreviewRemoval([]string{"one"}); len(have) != 1 ||
-		!strings.Contains(have[0], "close what it holds (it holds 0.01 of futures BTC-USDT)") {
+		!strings.Contains(have[0], "close its position (it holds 0.01 of futures BTC-USDT)") {
 		t.Errorf("want what a removal would do, have %q", have)
 	}
 	w.wantSound()

@@ -58,7 +58,7 @@ func TestAMarketThatAnswersAndStandsStillIsStaleAndOpensNothing(t *testing.T) {
 	w.wantSound()
 	w.pass(120_000)
 	d := w.wantState("stale")
-	if d.Scope.Symbol != bitcoin || d.SinceMS > frozen+60_000 || d.SinceMS < frozen-60_000 || !strings.Contains(d.Cause, "stand still") ||
+	if d.Scope.Symbol != bitcoin || d.SinceMS > frozen+60_000 || d.SinceMS < frozen-60_000 || !strings.Contains(d.Cause, "are frozen") ||
 		w.engine.Blind(bitcoin) {
 		t.Errorf("want the symbol stale since its newest closed candle, and nothing blind; have %+v", d)
 	}

@@ -56,7 +56,7 @@ func TestAFolderThatVanishesRemovesNothing(t *testing.T) {
 	d.until(t, "config.removal_waits")
 	eventually(t, "status declares what would be closed", func() bool {
 		_, have := askDemo(t, directory, "/api/v1/status")
-		return strings.Contains(have, `"state":"removal"`) && strings.Contains(have, "close what it holds")
+		return strings.Contains(have, `"state":"removal"`) && strings.Contains(have, "close its position")
 	})
 	move(away, folder)
 	write("strategies/mine.yaml", strings.Replace(removedYAML, "0.01", "0.02", 1))
