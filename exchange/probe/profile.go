@@ -20,7 +20,7 @@ func (r *Report) Profile(day time.Time) string {
 		line("signature: {payload: %q, encoding: %s}", s.Payload, s.Encoding)
 		line("paths: {sign: %s}", s.Paths)
 	} else {
-		line("# signature: not found out")
+		line("# signature: not determined")
 	}
 	if r.NullLists {
 		line("null_lists: empty")

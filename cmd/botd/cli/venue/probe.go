@@ -224,7 +224,7 @@ func probeTable(w io.Writer, r *probe.Report) {
 		t.AppendRow(table.Row{"habit", probe.OK, "", "", habit + " (docs/exchange.md, Variants)"})
 	}
 	for _, unknown := range r.Unknown() {
-		t.AppendRow(table.Row{"not found out", "", "", "", unknown})
+		t.AppendRow(table.Row{"not determined", "", "", "", unknown})
 	}
 	t.SetColumnConfigs([]table.ColumnConfig{{Name: "what", WidthMax: 110}})
 	t.Render()
