@@ -311,3 +311,27 @@ func TestWhatReturnsOftenIsClosedLate(t *testing.T) {
 		}
 	}
 }
+
+// TestSettlingEndsEventsOfOneKind: those that go on, and no others.
+func TestSettlingEndsEventsOfOneKind(t *testing.T) {
+	t.Parallel()
+	tracker := new(Tracker)
+	lane, loss := declared("lane", 0, account.Scope{}), declared("liquidation", 0, account.Scope{})
+	tracker.Raise(0, &lane)
+	tracker.Raise(0, &loss)
+	if have := changes(tracker, 1); have != "opened lane 1, opened liquidation 2" {
+		t.Fatalf("have %q", have)
+	}
+	tracker.Settle(1_000, "lane")
+	changes(tracker, 1_000)
+	if have := changes(tracker, 31_000); have != "closed lane 1" {
+		t.Errorf("want the lane's alone ended, have %q", have)
+	}
+	tracker.Settle(40_000, "lane")
+	if one := tracker.All()[0]; one.UntilMS != 1_000 || one.ClosedMS != 1_000 {
+		t.Errorf("want what has ended left, have %+v", one)
+	}
+	if one := tracker.All()[1]; one.UntilMS != 24*3_600_000 || !one.InForce() {
+		t.Errorf("want the other one in force for a day, have %+v", one)
+	}
+}
