@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -11,7 +12,11 @@ import (
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/exchange/sim/server"
+	"botd/internal/enginetest"
 	"botd/internal/startclock"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
 	"botd/runtime/engine"
 )
 
@@ -49,11 +54,11 @@ func TestAKeyIsReplacedWhileBotdRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	account, err := v.Client.Do(t.Context(), exchange.Request{Operation: exchange.FuturesAccount})
+	read, err := v.Client.Do(t.Context(), exchange.Request{Operation: exchange.FuturesAccount})
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := &engine.Status{Account: account.Account}
+	seen := &engine.Status{Account: read.Account}
 	rotate := func() (changed bool, err error) {
 		for range 2 { // files are taken once they stand still
 			changed, err = v.Rotate(t.Context(), config, directory, func() (*engine.Status, error) { return seen, nil })
@@ -72,9 +77,42 @@ func TestAKeyIsReplacedWhileBotdRuns(t *testing.T) {
 	if changed, err := rotate(); !changed || err == nil || !strings.Contains(err.Error(), "wallet differs") {
 		t.Errorf("another account: want it refused, have %v, %v", changed, err)
 	}
-	seen.Account = account.Account
+	seen.Account = read.Account
 	write("new", "two")
-	if changed, err := rotate(); !changed || err != nil {
+	order := enginetest.Placement(record.Record{Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, ClientOrderID: "b-1",
+		Body: record.Sending{Purpose: placement.Entry}}, placement.Working, 99)
+	unread := errors.New("not read yet")
+	for want, shown := range map[string]func() (*engine.Status, error){
+		"not read yet": func() (*engine.Status, error) { return nil, unread },
+		"its spot wallet differs from what was read last": func() (*engine.Status, error) {
+			return &engine.Status{Account: seen.Account, Balances: []exchange.Balance{{Asset: "USDT", Free: exchange.AmountOf(1)}}}, nil
+		},
+		"it shows none of the orders that are open": func() (*engine.Status, error) {
+			return &engine.Status{Account: seen.Account, Live: []account.Placement{order}}, nil
+		},
+	} {
+		for range 2 {
+			if changed, err := v.Rotate(t.Context(), config, directory, shown); err != nil && (!changed || !strings.Contains(err.Error(), want)) {
+				t.Errorf("want %q, have %t, %v", want, changed, err)
+			}
+		}
+		if changed, err := v.Rotate(t.Context(), config, directory, shown); !changed || err == nil || v.credentials.Key != "old" {
+			t.Errorf("%s: want it refused, have %t, %v", want, changed, err)
+		}
+	}
+	if err := os.Rename(config.Exchange.KeyFile, config.Exchange.KeyFile+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if changed, err := rotate(); changed || err == nil {
+		t.Errorf("without the file of the key: want an error and the old key, have %t, %v", changed, err)
+	}
+	if err := os.Rename(config.Exchange.KeyFile+".away", config.Exchange.KeyFile); err != nil {
+		t.Fatal(err)
+	}
+	if changed, err := (&Exchange{}).Rotate(t.Context(), config, directory, nil); changed || err != nil {
+		t.Errorf("an exchange without keys: want nothing, have %t, %v", changed, err)
+	}
+	if changed, err := v.Rotate(t.Context(), config, directory, func() (*engine.Status, error) { return seen, nil }); !changed || err != nil {
 		t.Fatalf("a new key: want it taken, have %v, %v", changed, err)
 	}
 	if v.credentials.Key != "new" {
