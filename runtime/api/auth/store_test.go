@@ -71,7 +71,6 @@ func TestSessionsSurviveARestart(t *testing.T) {
 	}
 	closing()
 	guard, closing = run(t, directory, Tokens{Operator: newToken(), Viewer: tokens.Viewer})
-	defer closing()
 	viewer.Name = guard.cookie
 	operator.Name = guard.cookie
 	if have := roleOf(guard, host, operator); have != Public {
@@ -80,6 +79,14 @@ func TestSessionsSurviveARestart(t *testing.T) {
 	if have := roleOf(guard, host, viewer); have != Viewer {
 		t.Errorf("a session whose token stands: want it open, have %v", have)
 	}
+	closing()
+	login(t, guard, tokens.Viewer, host) // which is not saved any more, and waits for nobody
+	guard, closing = run(t, directory, Tokens{Operator: tokens.Operator, Viewer: newToken()})
+	viewer.Name = guard.cookie
+	if have := roleOf(guard, host, viewer); have != Public {
+		t.Errorf("a viewer's session whose token was replaced: want it ended, have %v", have)
+	}
+	closing()
 }
 
 // TestASessionIsGoodForTheOriginItWasOpenedAt replays a cookie as a browser would send it for
@@ -120,5 +127,101 @@ func TestADaemonHasANameOfItsOwn(t *testing.T) {
 		if denied := guard.Check(request); (denied == nil) != want {
 			t.Errorf("%s: want let in %t, have %v", host, want, denied)
 		}
+	}
+}
+
+// TestTimesOfUseAreSavedEveryFiveMinutes: and each session that begins or ends at once.
+func TestTimesOfUseAreSavedEveryFiveMinutes(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	s := sessions{store: store{path: "somewhere", saved: now, writes: make(chan []byte, 1)}}
+	value := s.begin(session{role: Viewer}, now)
+	saved := func() bool {
+		select {
+		case <-s.store.writes:
+			return true
+		default:
+			return false
+		}
+	}
+	if !saved() {
+		t.Error("begun: want it saved")
+	}
+	for at, want := range map[time.Duration]bool{time.Minute: false, 5 * time.Minute: false} {
+		if s.find(value, now.Add(at)); saved() != want {
+			t.Errorf("after %s: want it saved %t", at, want)
+		}
+	}
+	later := now.Add(5*time.Minute + time.Nanosecond)
+	if s.find(value, later); !saved() {
+		t.Error("after five minutes: want it saved")
+	}
+	if s.find(value, later.Add(5*time.Minute)); saved() {
+		t.Error("five minutes after that: want it not saved yet")
+	}
+	if s.end(value); !saved() {
+		t.Error("ended: want it saved")
+	}
+}
+
+// TestFilesThatAreTooLongAreNotRead: of sessions and of named tokens, beyond a mebibyte.
+func TestFilesThatAreTooLongAreNotRead(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	for _, name := range []string{SessionsFile, KeyringFile} {
+		if err := os.WriteFile(filepath.Join(directory, name), []byte("[]"+strings.Repeat(" ", 1<<20)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := OpenKeyring(directory); err == nil {
+		t.Error("named tokens: want an error")
+	}
+	warned := 0
+	closing := NewGuard(Config{}).OpenSessions(directory, time.Now(), func(error) { warned++ })
+	if closing(); warned != 1 {
+		t.Errorf("sessions: want one warning, have %d", warned)
+	}
+}
+
+// TestWhoAsksIsKnownByAddressAndName: without a credential by its address alone; a session has the name of the token that opened it.
+func TestWhoAsksIsKnownByAddressAndName(t *testing.T) {
+	t.Parallel()
+	ring, err := OpenKeyring(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	token, err := ring.Add(Key{Name: "phone", Role: "viewer", Made: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	guard := NewGuard(Config{Tokens: Tokens{Operator: newToken()}, Keyring: ring})
+	for address, want := range map[string]string{"192.0.2.7:99": "192.0.2.7", "[::1]:8": "::1", "@": "@"} {
+		request := httptest.NewRequest(http.MethodGet, "http://"+host+"/", nil)
+		request.RemoteAddr = address
+		if who := guard.Identify(request, now); who != (Identity{From: want}) {
+			t.Errorf("%s: have %+v", address, who)
+		}
+	}
+	cookie := login(t, guard, token, host)
+	request := httptest.NewRequest(http.MethodGet, "http://"+host+"/", nil)
+	request.AddCookie(cookie)
+	if who := guard.Identify(request, now); who.Actor() != "session phone" || who.Role != Viewer || who.Credential() == "viewer " || who.MakesTokens() {
+		t.Errorf("a session of a named token: have %+v", who)
+	}
+	over := guard.Logout(request)
+	if over.Name != cookie.Name || over.Value != "" || over.MaxAge != -1 {
+		t.Errorf("want a cookie that deletes it, have %+v", over)
+	}
+	if who := guard.Identify(request, now); who.Role != Public {
+		t.Errorf("logged out: have %+v", who)
+	}
+	viewer := Identity{Role: Viewer}
+	for range 60 {
+		guard.PaceMarket(&viewer, now)
+	}
+	if denied := guard.PaceMarket(&viewer, now); denied == nil || denied.Status != 429 || denied.Wait != time.Second ||
+		!strings.HasPrefix(denied.Detail, "more than 10 requests for market data a second") {
+		t.Errorf("beyond the pace: have %+v", denied)
 	}
 }

@@ -59,3 +59,51 @@ func TestTheTokensAreTheirOwnersAlone(t *testing.T) {
 		t.Error("a directory that is not there: want an error")
 	}
 }
+
+// TestTokensAreRestoredWhereTheirFilesAreGone: with their directory, for their owner alone; what is there is left.
+func TestTokensAreRestoredWhereTheirFilesAreGone(t *testing.T) {
+	t.Parallel()
+	directory := filepath.Join(t.TempDir(), "data")
+	tokens := Tokens{Operator: "operator-of-a-test-long-enough", Viewer: "viewer-of-a-test-long-enough"}
+	want := func(what string, want Tokens) {
+		t.Helper()
+		have, first, err := ReadTokens(directory)
+		if err != nil || first || have != want {
+			t.Errorf("%s: want the same tokens, have %+v, made %t, %v", what, have, first, err)
+		}
+	}
+	if err := tokens.Restore(directory); err != nil {
+		t.Fatal(err)
+	}
+	for path, mode := range map[string]os.FileMode{directory: os.ModeDir | 0o700, filepath.Join(directory, "token"): 0o600} {
+		if info, err := os.Stat(path); err != nil || info.Mode() != mode {
+			t.Errorf("%s: want mode %v, have %v, %v", path, mode, info.Mode(), err)
+		}
+	}
+	want("both", tokens)
+	if err := os.Remove(filepath.Join(directory, ViewerFile)); err != nil {
+		t.Fatal(err)
+	}
+	other := Tokens{Operator: "another-operator-of-a-test", Viewer: tokens.Viewer}
+	if err := other.Restore(directory); err != nil {
+		t.Fatal(err)
+	}
+	want("one", tokens)
+	if err := (Tokens{}).Restore(filepath.Join(directory, "new")); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(directory, "new")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("without tokens: want nothing made, have %v", err)
+	}
+	inFile := filepath.Join(directory, OperatorFile, "below")
+	if have, first, err := ReadTokens(inFile); err == nil || first || have != (Tokens{}) || !strings.HasPrefix(err.Error(), "read the API token: ") {
+		t.Errorf("below a file: want an error, have %+v, %t, %v", have, first, err)
+	}
+	if have, first, err := ReadTokens(filepath.Join(directory, "nowhere")); err == nil || first || have != (Tokens{}) ||
+		!strings.HasPrefix(err.Error(), "write the API token: ") {
+		t.Errorf("in no directory: want an error, have %+v, %t, %v", have, first, err)
+	}
+	if name := tokens.InstanceHost(); len(name) != len("botd-0123456789ab.localhost") || name == other.InstanceHost() {
+		t.Errorf("want a name of its own, have %s", name)
+	}
+}
