@@ -135,6 +135,24 @@ func TestACheckpointThatTheRecordsDoNotMakeIsFound(t *testing.T) {
 	}
 }
 
+// TestACheckpointIsCheckedAgainAfterWhatIsMissing: the state that is not known is that of the next checkpoint, and later ones have to follow from it.
+func TestACheckpointIsCheckedAgainAfterWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := open(t, path)
+	m := longJournal(t, j)
+	sealAll(t, j, small)
+	wrong := m.book.Checkpoint(journaltest.Bound.Text())
+	m.orders(1)
+	must(t, os.RemoveAll(journal.SegmentsPath(path)))
+	soundReport(t, j)
+	must(t, j.Append(t.Context(), []record.Record{{AtMS: m.at, Body: wrong}}))
+	report, err := j.Verify(t.Context())
+	if err != nil || len(report.Missing) != 1 || len(report.Problems) != 1 || report.Problems[0].Table != "checkpoint" {
+		t.Errorf("want the checkpoint found wrong, have %+v, %v", report, err)
+	}
+}
+
 // TestASymbolThatWasOnlyReadMakesNoOtherState asks for a symbol that no record is of, as a reading of the account does: its
 // checkpoint is what the records make, for verify and for a backup.
 func TestASymbolThatWasOnlyReadMakesNoOtherState(t *testing.T) {

@@ -150,6 +150,7 @@ func TestSegmentsOfOneHistoryAreFoundByTheirHashes(t *testing.T) {
 		"beside a longer one of another":        {[]string{first, second, third, "21-40 b y"}, []string{first, second, third}, nil},
 		"beside one that overlaps":              {[]string{first, second, third, "16-25 x y"}, []string{first, second, third}, nil},
 		"beside a middle of another":            {[]string{first, second, "11-20 a x", third}, []string{first, second, third}, nil},
+		"without the first record alone":        {[]string{"2-30 a c"}, []string{"2-30 a c"}, []Span{{1, 1}}},
 		"one of all":                            {[]string{"1-30 - c"}, []string{"1-30 - c"}, nil},
 		"another's first, of which none is own": {[]string{"1-30 - x"}, nil, []Span{{1, 30}}},
 	} {

@@ -194,3 +194,31 @@ func TestTheNewestRescuedCopyIsFound(t *testing.T) {
 	strew(t, path, nil)
 	want("beside a journal", "")
 }
+
+// TestAJournalThatCannotBeCheckedIsLost: a file takes its directory's place, so that there is none for what happens either.
+func TestAJournalThatCannotBeCheckedIsLost(t *testing.T) {
+	t.Parallel()
+	directory := filepath.Join(t.TempDir(), "demo")
+	path := filepath.Join(directory, "journal.db")
+	j := open(t, path)
+	must(t, j.Append(t.Context(), []record.Record{booted(1)}))
+	must(t, os.Rename(directory, directory+"-old"))
+	strew(t, directory, nil)
+	if lost := j.Watch(); !strings.HasPrefix(lost, path+" cannot be checked: ") {
+		t.Errorf("want it noticed, have %q", lost)
+	}
+	if err := j.Append(t.Context(), []record.Record{{Body: record.Config{}}}); err != nil {
+		t.Errorf("want exits and halts to go on, have %v", err)
+	}
+	if sealed, err := j.Seal(t.Context(), journal.SealOptions{}); err == nil && sealed != nil {
+		t.Errorf("want nothing sealed, have %+v", sealed)
+	}
+	if err := j.Close(); err == nil {
+		t.Error("want it said that nothing of it could be saved")
+	}
+	must(t, os.Remove(directory))
+	must(t, os.Rename(directory+"-old", directory))
+	if records := selected(t, open(t, path), journal.Filter{}); len(records) != 2 {
+		t.Errorf("back in its place: want what was written, have %d records", len(records))
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"botd/exchange/sim"
 	"botd/exchange/sim/server"
 	"botd/internal/enginetest"
+	"botd/internal/failure"
 	"botd/internal/startclock"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
@@ -69,6 +70,9 @@ func TestAKeyIsReplacedWhileBotdRuns(t *testing.T) {
 		t.Errorf("the same key: want nothing, have %v, %v", changed, err)
 	}
 	write("new", "wrong")
+	if changed, err := v.Rotate(t.Context(), config, directory, nil); changed || err != nil {
+		t.Errorf("files that were written a moment ago: want them read once more, have %v, %v", changed, err)
+	}
 	if changed, err := rotate(); !changed || err == nil || strings.Contains(err.Error(), "wrong\n") {
 		t.Errorf("a wrong secret: want it refused, have %v, %v", changed, err)
 	}
@@ -96,7 +100,8 @@ func TestAKeyIsReplacedWhileBotdRuns(t *testing.T) {
 				t.Errorf("want %q, have %t, %v", want, changed, err)
 			}
 		}
-		if changed, err := v.Rotate(t.Context(), config, directory, shown); !changed || err == nil || v.credentials.Key != "old" {
+		if changed, err := v.Rotate(t.Context(), config, directory, shown); !changed || err == nil || v.credentials.Key != "old" ||
+			want != "not read yet" && failure.CodeOf(err) != failure.Credentials {
 			t.Errorf("%s: want it refused, have %t, %v", want, changed, err)
 		}
 	}
