@@ -340,6 +340,37 @@ func TestFormerNamesOfKindsAreOfBeforeSchema3(t *testing.T) {
 	}
 }
 
+// TestAFormatIsOfTheBotdThatWroteItFirst: a later one of the same format leaves its name, and one of an older format writes its own.
+func TestAFormatIsOfTheBotdThatWroteItFirst(t *testing.T) {
+	t.Parallel()
+	for epoch, first := range map[int]bool{record.FormatEpoch: true, record.FormatEpoch - 1: false} {
+		path := closed(t)
+		(&files{t, path}).format(epoch)
+		j := open(t, path)
+		must(t, j.Append(t.Context(), []record.Record{{Body: record.Config{}}}))
+		if have := j.Format(); have.Epoch != record.FormatEpoch || (have.Botd == "1.0") != first {
+			t.Errorf("format %d: have %+v", epoch, have)
+		}
+		must(t, j.Close())
+		reader, err := journal.Read(t.Context(), path)
+		must(t, err)
+		if have := reader.Format(); have.Epoch != record.FormatEpoch || (have.Botd == "1.0") != first {
+			t.Errorf("format %d, in the file: have %+v", epoch, have)
+		}
+		text, err := json.Marshal(selected(t, reader, journal.Filter{Last: 1})[0])
+		must(t, err)
+		var shown struct {
+			Sequence int64
+			Hash     string
+			Kind     string
+		}
+		if err := json.Unmarshal(text, &shown); err != nil || shown.Sequence != 35 || len(shown.Hash) != 64 || shown.Kind != "config" {
+			t.Errorf("want a record with its place, have %s, %v", text, err)
+		}
+		must(t, reader.Close())
+	}
+}
+
 // format marks a journal as written with a format.
 func (f *files) format(epoch int) {
 	f.exec("INSERT OR REPLACE INTO meta (name, value) VALUES ('format', ?)", fmt.Sprintf(`{"epoch":%d,"botd":"1.0"}`, epoch))

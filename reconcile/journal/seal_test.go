@@ -259,6 +259,9 @@ func TestWhatIsWrongWithSegmentsIsFound(t *testing.T) {
 			if err != nil || len(report.Problems) == 0 {
 				t.Errorf("want it found, have %+v, %v", report, err)
 			}
+			if want := []journal.Span{{First: 1, Last: sealed[3].Last}}; name == "another's content" && !reflect.DeepEqual(report.Missing, want) {
+				t.Errorf("want what could not be read counted as missing, have %v", report.Missing)
+			}
 			for what, reads := range map[string]func() error{
 				"replay": func() error { return j.Replay(t.Context(), func(*record.Record) error { return nil }) },
 				"select": func() error {
