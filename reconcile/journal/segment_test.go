@@ -129,6 +129,16 @@ func TestALineIsReadWholeUpToItsBound(t *testing.T) {
 	}
 }
 
+// unopened is a journal of which only its segments are read, which are in journal.db.segments (docs/operations.md).
+func unopened(t *testing.T) *Journal {
+	t.Helper()
+	j := &Journal{path: filepath.Join(t.TempDir(), FileName)}
+	if have := SegmentsPath(j.path); have != filepath.Join(filepath.Dir(j.path), "journal.db.segments") {
+		t.Fatalf("want them beside it, have %s", have)
+	}
+	return j
+}
+
 // TestSegmentsOfOneHistoryAreFoundByTheirHashes has a journal whose first thirty records are sealed, and the segments of it, of others, or not
 // all of them beside it. A segment is written here as FIRST-LAST PREVIOUS HASH.
 func TestSegmentsOfOneHistoryAreFoundByTheirHashes(t *testing.T) {
@@ -154,7 +164,7 @@ func TestSegmentsOfOneHistoryAreFoundByTheirHashes(t *testing.T) {
 		"one of all":                            {[]string{"1-30 - c"}, []string{"1-30 - c"}, nil},
 		"another's first, of which none is own": {[]string{"1-30 - x"}, nil, []Span{{1, 30}}},
 	} {
-		j := &Journal{path: filepath.Join(t.TempDir(), FileName)}
+		j := unopened(t)
 		if err := os.Mkdir(SegmentsPath(j.path), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +207,7 @@ func TestADirectoryOfSegmentsThatCannotBeReadIsAnError(t *testing.T) {
 			return err
 		},
 	} {
-		j := &Journal{path: filepath.Join(t.TempDir(), FileName)}
+		j := unopened(t)
 		if err := spoil(SegmentsPath(j.path)); err != nil {
 			t.Fatal(err)
 		}
