@@ -8,6 +8,9 @@ import "botd/runtime/engine"
 // trails reports whether the stop of any position follows the price.
 func (r *run) trails() bool {
 	for i := range r.legs {
+		if !r.legs[i].follows {
+			continue
+		}
 		if _, _, trails := r.machine.Trails(r.legs[i].key); trails {
 			return true
 		}
@@ -19,6 +22,9 @@ func (r *run) trails() bool {
 func (r *run) follow(nowMS int64) (again bool) {
 	for i := range r.legs {
 		l := &r.legs[i]
+		if !l.follows {
+			continue
+		}
 		stop, from, trails := r.machine.Trails(l.key)
 		last, _ := l.seat.Price()
 		if trails && l.openMS() <= nowMS && last != l.reached {

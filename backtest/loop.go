@@ -8,6 +8,7 @@ import (
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/runtime/engine"
+	"botd/strategy"
 )
 
 const never = math.MaxInt64
@@ -45,12 +46,14 @@ type leg struct {
 	closed  engine.EventCandles // of every candle
 	stretch engine.EventStretch // of several
 	held    holding
-	reached exchange.Price // what exits followed last
+	follows bool           // its strategy has exits that follow the price
+	reached exchange.Price // what they followed last
 }
 
 func (l *leg) begin(config *Leg, venue *sim.Exchange) {
 	symbol := config.Tape.Symbol
-	*l = leg{config: config, symbol: symbol, key: symbol.Key(), candles: config.Tape.Candles}
+	*l = leg{config: config, symbol: symbol, key: symbol.Key(), candles: config.Tape.Candles,
+		follows: strategy.FollowerOf(config.Strategy.Strategy) != nil}
 	l.seat, _ = venue.Instrument(l.key)
 	l.closed = engine.EventCandles{Series: l.key, Candles: l.candles}
 	l.stretch = engine.EventStretch(l.closed)
