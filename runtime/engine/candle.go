@@ -165,19 +165,31 @@ func (m *market) caughtUp(s *series, taken int) {
 
 // takeCandles applies candles fed by the driver: the columns belong to the tape.
 func (m *market) takeCandles(event *EventCandles) {
-	for _, s := range m.series {
-		if s.key != event.Series || s.interval != event.Candles.Interval {
-			continue
-		}
-		s.candles = event.Candles
-		for i := event.From; i < event.To; i++ {
-			m.takeOne(s, i)
-		}
-		s.end = event.To
-		m.pollFunding()
-		m.limits.watchLimits(false)
-		m.ticked(s, event.To-event.From)
+	s := m.fed(event.Series, event.Candles.Interval)
+	if s == nil {
+		return
 	}
+	s.candles = event.Candles
+	for i := event.From; i < event.To; i++ {
+		m.takeOne(s, i)
+	}
+	s.end = event.To
+	m.pollFunding()
+	m.limits.watchLimits(false)
+	m.ticked(s, event.To-event.From)
+}
+
+// fed returns the series that the driver feeds; nil for one that nobody reads. A driver mostly feeds all of them in turn.
+func (m *market) fed(key exchange.SymbolKey, interval exchange.Interval) *series {
+	for range m.series {
+		if m.feeding++; m.feeding >= len(m.series) {
+			m.feeding = 0
+		}
+		if s := m.series[m.feeding]; s.key == key && s.interval == interval {
+			return s
+		}
+	}
+	return nil
 }
 
 func (m *market) takeOne(s *series, i int) {

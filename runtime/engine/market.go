@@ -18,10 +18,11 @@ const (
 // market reads candles, prices, the symbols' rules and funding rates.
 type market struct {
 	*base
-	limits *limits
-	tick   *tick
-	series []*series                    // sorted by key and interval
-	strict map[exchange.SymbolKey]int64 // when a symbol's current, stricter rules were first read
+	limits  *limits
+	tick    *tick
+	series  []*series                    // sorted by key and interval
+	feeding int                          // the one that the driver fed last
+	strict  map[exchange.SymbolKey]int64 // when a symbol's current, stricter rules were first read
 }
 
 func (m *market) pollRules() {
