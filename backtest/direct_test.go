@@ -227,22 +227,65 @@ func difference(one, other *backtest.Result) string {
 	return fmt.Sprintf("executions are equal: %+v %+v", one.Orders, other.Orders)
 }
 
-// TestSteadyStrategiesTradeTheSameByBothMachines has strategies of the library that say when a candle changes nothing, whom the
-// direct machine does not ask then and the engine does.
-func TestSteadyStrategiesTradeTheSameByBothMachines(t *testing.T) {
+// TestSteadyStrategiesTradeTheSameWhetherAskedOrNot has strategies of the library that say when a candle changes nothing, whom
+// neither machine asks then, and the same ones asked at every close, since they do not say it. Of a strategy alone candles pass
+// as stretches, of several they come one by one; a stop that ends positions has decisions matter that change no plan.
+func TestSteadyStrategiesTradeTheSameWhetherAskedOrNot(t *testing.T) {
 	t.Parallel()
-	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 20_000)
-	size := strategy.Size{Quote: exchange.AmountOf(500)}
-	setting := strategy.Setting{Market: exchange.Futures, Symbol: recorded.Symbol, Interval: exchange.Minute1, Size: size}
+	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 8_000)
+	stop := strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 500}}
 	for _, name := range []string{"sma_cross", "ema_cross", "macd", "rsi", "donchian"} {
-		config := speedConfig(t, recorded, "10", "50")
-		leg := &config.Legs[0]
-		leg.Kind, leg.Strategy.Size, leg.Strategy.Protection = name, size, strategy.Protection{Set: true}
-		leg.Make = func(*tape.Tape) (strategy.Strategy, error) { return build(t, name, setting, strategy.Values{}), nil }
-		direct, engine := mustRun(t, config), mustRun(t, backtest.ByEngine(config))
-		if direct.Machine != "direct" || direct.Fills < 100 || direct.ResultSHA256 != engine.ResultSHA256 {
-			t.Errorf("%s: want %d fills and %s, have %d by %q, and %s", name, engine.Fills, engine.ResultSHA256[:8], direct.Fills, direct.Machine,
-				direct.ResultSHA256[:8])
+		for _, c := range []struct {
+			what       string
+			symbols    []string
+			protection strategy.Protection
+			reentry    strategy.Reentry
+			direct     bool
+		}{
+			{"alone", []string{"A-USDT"}, strategy.Protection{Set: true}, 0, true},
+			{"alone, with a stop", []string{"A-USDT"}, stop, strategy.ReentrySignal, false},
+			{"alone, again at once after a stop", []string{"A-USDT"}, stop, strategy.ReentryImmediate, false},
+			{"two", []string{"A-USDT", "B-USDT"}, strategy.Protection{Set: true}, 0, false},
+			{"two, again at once after a stop", []string{"A-USDT", "B-USDT"}, stop, strategy.ReentryImmediate, false},
+		} {
+			config, silent := speedConfig(t, recorded, "10", "50"), speedConfig(t, recorded, "10", "50")
+			config.Legs, silent.Legs = nil, nil
+			for _, symbol := range c.symbols {
+				says, asked := steadyLeg(t, name, recorded, symbol)
+				for _, leg := range []*backtest.Leg{&says, &asked} {
+					leg.Strategy.Protection, leg.Strategy.Reentry = c.protection, c.reentry
+				}
+				config.Legs, silent.Legs = append(config.Legs, says), append(silent.Legs, asked)
+			}
+			want, results := mustRun(t, backtest.ByEngine(silent)), []*backtest.Result{mustRun(t, backtest.ByEngine(config))}
+			if c.direct {
+				results = append(results, mustRun(t, config))
+			}
+			for _, have := range results {
+				if have.Fills < 40*len(c.symbols) || have.ResultSHA256 != want.ResultSHA256 {
+					t.Errorf("%s, %s: want %d fills and %s, have %d and %s by %q: %s", name, c.what, want.Fills, want.ResultSHA256[:8], have.Fills,
+						have.ResultSHA256[:8], have.Machine, difference(have, want))
+				}
+			}
+			if last := results[len(results)-1]; c.direct && last.Machine != "direct" {
+				t.Errorf("%s: want the direct machine, have %q", name, last.Machine)
+			}
 		}
 	}
+}
+
+// steadyLeg is a strategy of the library on a symbol, and the same one that does not say when a candle changes nothing.
+func steadyLeg(t *testing.T, kind string, recorded *tape.Tape, symbol string) (says, silent backtest.Leg) {
+	own := *recorded.Symbol
+	own.Name = symbol
+	size := strategy.Size{Quote: exchange.AmountOf(500)}
+	setting := strategy.Setting{Market: exchange.Futures, Symbol: &own, Interval: exchange.Minute1, Size: size}
+	says = speedConfig(t, &tape.Tape{Symbol: &own, Candles: recorded.Candles}, "10", "50").Legs[0]
+	says.Kind, says.Strategy.Name, says.Strategy.Size = kind, symbol, size
+	silent = says
+	says.Make = func(*tape.Tape) (strategy.Strategy, error) { return build(t, kind, setting, strategy.Values{}), nil }
+	silent.Make = func(*tape.Tape) (strategy.Strategy, error) {
+		return struct{ strategy.Strategy }{build(t, kind, setting, strategy.Values{})}, nil
+	}
+	return says, silent
 }

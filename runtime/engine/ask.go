@@ -96,7 +96,11 @@ func (t *tick) decideNow(leg *leg, nominalMS int64) {
 		return
 	}
 	leg.lastMS = nominalMS
-	t.decide(leg, nominalMS)
+	if !leg.stays() {
+		t.decide(leg, nominalMS)
+	} else if t.config.Quiet && !leg.undecided && leg.state.Latch() == 0 {
+		return // its plan is in force
+	}
 	if leg.failed == "" {
 		t.decided(leg)
 	}

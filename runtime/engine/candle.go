@@ -193,17 +193,17 @@ func (m *market) fed(key exchange.SymbolKey, interval exchange.Interval) *series
 }
 
 func (m *market) takeOne(s *series, i int) {
-	candle := s.candles.At(i)
+	last, closes := s.candles.Close[i], s.candles.CloseMS(i)
 	if state := s.state(); state != nil {
-		state.Last, state.Mark, state.LastMS = candle.Close, candle.Close, candle.OpenMS+int64(s.interval)
+		state.Last, state.Mark, state.LastMS = last, last, closes
 	}
 	for _, leg := range s.legs {
 		if len(leg.others) == 0 {
-			m.tick.candle(leg, &candle, i+1)
+			m.tick.candle(leg, s.candles, i)
 		}
 	}
-	if !m.config.Quiet && candle.OpenMS+2*int64(s.interval)+m.config.CloseLagMS > m.nowMS { // warm-up candles are not reported
-		m.note("", s.symbol, NoteCandle{candle})
+	if !m.config.Quiet && closes+int64(s.interval)+m.config.CloseLagMS > m.nowMS { // warm-up candles are not reported
+		m.note("", s.symbol, NoteCandle{s.candles.At(i)})
 	}
 }
 

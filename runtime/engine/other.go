@@ -104,8 +104,7 @@ func (t *tick) catchUp(s *series) {
 		}
 		leg.view.Others = leg.othersNow()
 		for end := leg.reached(); leg.seen < end; {
-			candle := leg.series.candles.At(leg.seen)
-			t.candle(leg, &candle, leg.seen+1)
+			t.candle(leg, leg.series.candles, leg.seen)
 			if leg.failed != "" {
 				break
 			}

@@ -161,8 +161,7 @@ func (r *roster) replace(leg *leg, config *StrategyConfig) {
 	r.tick.fillView(leg)
 	r.tick.begin(leg)
 	for n := range leg.series.end {
-		candle := leg.series.candles.At(n)
-		r.tick.candle(leg, &candle, n+1)
+		r.tick.candle(leg, leg.series.candles, n)
 	}
 	leg.nextMS = never
 	if config.Schedule != nil && leg.failed == "" {

@@ -45,6 +45,9 @@ func (r *roster) add(config *StrategyConfig) (*leg, error) {
 	symbol.Rules = config.Symbol
 	added := &leg{config: *config, limits: config.Limits, symbol: symbol, state: r.book.Strategy(config.Name), nextMS: never, question: newQuestion()}
 	added.view.Symbol, added.view.Interval, added.view.Size, added.view.Leverage = config.Symbol, config.Interval, config.Size, config.Leverage
+	if r.config.Feed {
+		added.steady = steadyOf(config.Strategy)
+	}
 	added.series = r.market.seriesOf(key, config.Interval)
 	added.series.symbol = config.Symbol
 	added.series.legs = append(added.series.legs, added)

@@ -21,15 +21,11 @@ func (t *tick) guard(leg *leg, call func()) {
 }
 
 // candle passes one closed candle to the strategy.
-func (t *tick) candle(leg *leg, candle *exchange.Candle, end int) {
+func (t *tick) candle(leg *leg, candles *exchange.Candles, at int) {
 	if leg.failed != "" || t.config.Offload {
 		return
 	}
-	leg.seen++
-	leg.view.Candle = *candle
-	leg.view.NowMS = candle.OpenMS + int64(leg.config.Interval)
-	leg.view.SetHistory(leg.series.candles, end)
-	t.guard(leg, func() { leg.config.Strategy.Candle(&leg.view) })
+	t.guard(leg, func() { leg.give(candles, at, at+1) })
 }
 
 // decide updates the view and calls the strategy.
@@ -38,7 +34,7 @@ func (t *tick) decide(leg *leg, nominalMS int64) {
 	if t.measure != nil {
 		defer t.measure(MeasuredCycle, leg.config.Name)()
 	}
-	t.guard(leg, func() { leg.config.Strategy.Decide(&leg.view, &leg.plan) })
+	t.guard(leg, leg.ask)
 }
 
 // candles passes candles to the strategy one by one and calls it at the close of each until its
@@ -49,8 +45,7 @@ func (t *tick) candles(leg *leg, s *series, from, to int) (end int, changed bool
 	t.guard(leg, func() {
 		to := t.batch(leg, s, from, to, warmup)
 		for end < to && !changed {
-			end++
-			changed = t.next(leg, s, end-1, warmup)
+			end, changed = t.next(leg, s, end, to, warmup)
 		}
 	})
 	return max(end, from+1), changed // a strategy that failed before the first candle has received it
@@ -83,24 +78,29 @@ func (t *tick) batch(leg *leg, s *series, from, to, warmup int) int {
 	return to
 }
 
-// next passes one closed candle to the strategy, calls it, and reports whether its plan, its memory
-// or its notices change.
-func (t *tick) next(leg *leg, s *series, at, warmup int) bool {
-	closes := s.candles.CloseMS(at)
+// next passes closed candles to the strategy, one or as many as it takes by column, calls it, and reports whether its plan, its
+// memory or its notices change. It returns the index after the last candle passed.
+func (t *tick) next(leg *leg, s *series, from, to, warmup int) (end int, changed bool) {
+	if leg.state.Latch() != 0 { // while it is latched, every decision may matter
+		to = from + 1
+	}
+	end = leg.give(s.candles, from, to)
+	last, closes := s.candles.Close[end-1], s.candles.CloseMS(end-1)
 	t.nowMS = closes
-	s.candles.Load(at, &leg.view.Candle)
-	last := leg.view.Candle.Close
 	leg.symbol.Last, leg.symbol.Mark, leg.symbol.LastMS = last, last, closes
-	leg.seen++
-	leg.view.NowMS = closes
-	leg.view.SetHistory(s.candles, at+1)
-	leg.config.Strategy.Candle(&leg.view)
 	if leg.seen < warmup {
-		return false
+		return end, false
 	}
 	leg.lastMS = closes
-	t.refreshView(leg, closes)
-	leg.config.Strategy.Decide(&leg.view, &leg.plan)
+	if !leg.stays() {
+		t.refreshView(leg, closes)
+		leg.ask()
+	}
+	return end, t.changes(leg)
+}
+
+// changes reports whether the decision in leg.plan changes something.
+func (t *tick) changes(leg *leg) bool {
 	if !leg.state.Covers(&leg.plan) || leg.state.Latch() != 0 && leg.renewal() != staysOut || len(leg.plan.Notices()) > 0 {
 		return true
 	}

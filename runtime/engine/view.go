@@ -35,6 +35,7 @@ func (t *tick) refreshView(leg *leg, nominalMS int64) {
 			Strategy: leg.config.Limits, TakerFee: t.config.TakerFee})
 	}
 	leg.plan.Reset()
+	leg.steady.decided = 0
 }
 
 // fillView copies the visible part of the book.

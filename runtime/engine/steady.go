@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// steady is how a strategy of a backtest is spared questions and candles: one that says that a candle changed nothing has
+// the plan of its last decision still.
+type steady struct {
+	strategy strategy.Steady // nil where it is not one, where more than candles reaches it, and live
+	passer   strategy.Passer // likewise
+	decided  int             // candles seen at the decision in leg.plan, or at the last one that left it as it is; 0 for none
+}
+
+// steadyOf finds out whether a strategy is one.
+func steadyOf(s strategy.Strategy) (found steady) {
+	_, receives := strategy.ReceiverOf(s)
+	if receives || strategy.FollowerOf(s) != nil || strategy.WatchingOf(s) != (strategy.Watching{}) {
+		return found
+	}
+	found.strategy, _ = s.(strategy.Steady)
+	found.passer, _ = s.(strategy.Passer)
+	return found
+}
+
+// give gives the strategy closed candles: one, or by their columns all up to the first that changes something. It returns
+// one after the last that was given.
+func (leg *leg) give(candles *exchange.Candles, from, to int) (end int) {
+	s := &leg.steady
+	if s.passer == nil || s.decided == 0 || s.decided != leg.seen {
+		leg.seen++
+		leg.show(candles, from)
+		leg.config.Strategy.Candle(&leg.view)
+		return from + 1
+	}
+	end = s.passer.Pass(candles, from, to)
+	if leg.seen += end - from; s.passer.Stays() { // nobody looks at the view
+		s.decided = leg.seen
+	} else {
+		leg.show(candles, end-1)
+	}
+	return end
+}
+
+// show makes a candle the newest of the view.
+func (leg *leg) show(candles *exchange.Candles, at int) {
+	candles.Load(at, &leg.view.Candle)
+	leg.view.NowMS = leg.view.Candle.OpenMS + int64(leg.config.Interval)
+	leg.view.SetHistory(candles, at+1)
+}
+
+// stays reports whether a decision now would be the one in leg.plan.
+func (leg *leg) stays() bool {
+	s := &leg.steady
+	if s.decided == 0 || leg.seen-s.decided > 1 || !s.strategy.Stays() {
+		return false
+	}
+	s.decided = leg.seen
+	return true
+}
+
+// ask asks the strategy, whose view is up to date and whose plan is empty.
+func (leg *leg) ask() {
+	leg.config.Strategy.Decide(&leg.view, &leg.plan)
+	if leg.steady.strategy != nil && len(leg.plan.Notices()) == 0 && len(leg.plan.Remembered().Entries()) == 0 {
+		leg.steady.decided = leg.seen
+	}
+}
