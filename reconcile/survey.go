@@ -12,6 +12,13 @@ import (
 type evidence struct {
 	book    *Book
 	fetched *Snapshot
+	margins margins
+}
+
+// margins is what margin returns, once somebody has asked.
+type margins struct {
+	known              bool
+	difference, needed exchange.Amount
 }
 
 // survey takes one snapshot into the book: it turns evidence into records, and applies each
@@ -22,7 +29,9 @@ type survey struct {
 	spotIDs []int64         // of the spot open list, sorted; nil until needed
 }
 
-func (b *Book) survey(fetched *Snapshot) *survey { return &survey{evidence: evidence{b, fetched}} }
+func (b *Book) survey(fetched *Snapshot) *survey {
+	return &survey{evidence: evidence{book: b, fetched: fetched}}
+}
 
 // onSpot reports whether the open list of spot shows an order.
 func (s *survey) onSpot(orderID int64) bool {
