@@ -17,7 +17,7 @@ import (
 // orders at the same moments, by the same exchange, and the same sums. What an engine learns by rounds of
 // reads and writes into a journal, it takes from the exchange, which fills a market order within its
 // placement. Of anything else that comes up it says so and stops, and the run starts over with the engine:
-// an intent that a rule may refuse, an order that is not filled whole, a liquidation, a plan with orders
+// an intent that a rule other than margin may refuse, an order that is not filled whole, a liquidation, a plan with orders
 // or stops, a strategy that fails.
 type direct struct {
 	run       *run
@@ -59,6 +59,7 @@ type direct struct {
 	pending int64             // the order under way; 0 for none
 	after   exchange.Quantity // the position when it is filled
 	reasons [2]reason         // of exits
+	refusal risk.Refusal      // of the last entry; zero where it was sent
 }
 
 // reason is why an exit is made, and the words of the plan in it.

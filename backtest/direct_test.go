@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -225,6 +226,27 @@ func difference(one, other *backtest.Result) string {
 		}
 	}
 	return fmt.Sprintf("executions are equal: %+v %+v", one.Orders, other.Orders)
+}
+
+// TestBothMachinesRefuseTheSame has a strategy lose until its entries need more margin than is left.
+func TestBothMachinesRefuseTheSame(t *testing.T) {
+	t.Parallel()
+	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 12_000)
+	config := speedConfig(t, recorded, "10", "50")
+	size := strategy.Size{Quote: exchange.AmountOf(28_000)}
+	setting := strategy.Setting{Market: exchange.Futures, Symbol: recorded.Symbol, Interval: exchange.Minute1, Size: size}
+	leg := &config.Legs[0]
+	leg.Strategy.Size, leg.Strategy.Protection = size, strategy.Protection{Set: true}
+	leg.Make = func(*tape.Tape) (strategy.Strategy, error) {
+		return build(t, "sma_cross", setting, strategy.Values{"fast": "10", "slow": "50", "mode": "long_short"}), nil
+	}
+	have, want := mustRun(t, config), mustRun(t, backtest.ByEngine(config))
+	if have.Machine != "direct" || have.Refusals < 20 || have.Fills < 20 {
+		t.Errorf("want fills and refusals by the direct machine, have %d and %d by %q", have.Fills, have.Refusals, have.Machine)
+	}
+	if have.ResultSHA256 != want.ResultSHA256 || !reflect.DeepEqual(have.NotTraded, want.NotTraded) || !reflect.DeepEqual(have.Orders, want.Orders) {
+		t.Errorf("want %+v and %+v, have %+v and %+v", want.NotTraded, want.Orders, have.NotTraded, have.Orders)
+	}
 }
 
 // TestSteadyStrategiesTradeTheSameWhetherAskedOrNot has strategies of the library that say when a candle changes nothing, whom

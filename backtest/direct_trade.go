@@ -4,6 +4,7 @@ import (
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/reconcile/placement"
+	"botd/risk"
 	"botd/strategy"
 )
 
@@ -132,17 +133,31 @@ func (d *direct) tooSmall(quantity exchange.Quantity, value exchange.Amount) boo
 	return quantity < d.symbol.QuantityTick || value.Less(d.symbol.MinNotional)
 }
 
-// enter opens or adds. What a rule of risk may refuse is left to the engine.
+// enter opens or adds, where the margin is there. What another rule of risk may refuse is left to the engine.
 func (d *direct) enter(delta exchange.Quantity) {
 	quantity, value := d.capped(magnitude(delta))
 	if d.tooSmall(quantity, value) {
 		return // within one step, or below minNotional: reached
 	}
-	if d.available.Less(value.Div(int64(d.leverage))) || !d.bracketed(d.last, magnitude(d.held.Quantity)+quantity) {
+	if !d.bracketed(d.last, magnitude(d.held.Quantity)+quantity) {
 		d.giveUp("an intent that a rule may refuse")
 		return
 	}
+	if refusal := risk.Margin(value.Div(int64(d.leverage)), d.available); refusal != nil {
+		d.refuse(refusal)
+		return
+	}
+	d.refusal = risk.Refusal{}
 	d.place(placement.Entry, exchange.SideOf(delta), quantity, d.inForce.Reason)
+}
+
+// refuse counts that an entry was refused. One that repeats itself counts once.
+func (d *direct) refuse(refusal *risk.Refusal) {
+	if *refusal != d.refusal {
+		d.refusal = *refusal
+		d.run.ledger.events.counts.Wanted++
+		d.run.ledger.events.refuses(d.name, refusal)
+	}
 }
 
 // bracketed reports whether the symbol's margin brackets allow a size at the leverage set.

@@ -11,6 +11,7 @@ import (
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/reconcile/placement"
+	"botd/risk"
 	"botd/runtime/engine"
 )
 
@@ -111,11 +112,7 @@ func (e *events) count(note *engine.Note, equity exchange.Amount) {
 	case engine.NoteLiquidated:
 		e.liquidatedMS = note.AtMS
 	case engine.NoteRefusal:
-		e.refused = counted(e.refused, fact.Refusal.Rule)
-		e.suppressed(note.Strategy, refusedBy+fact.Refusal.Rule, fact.Refusal.Error)
-		if e.refusal == "" {
-			e.refusal = fact.Refusal.Error()
-		}
+		e.refuses(note.Strategy, fact.Refusal)
 	case engine.NotePlaced:
 		e.counts.Placed++
 		if e.wanted == nil {
@@ -141,6 +138,15 @@ func (e *events) count(note *engine.Note, equity exchange.Amount) {
 	case engine.NoteHalt:
 		e.halt = cmp.Or(e.halt, fact.Why)
 		e.ends(note, "halt", fact.Why)
+	}
+}
+
+// refuses counts an intent of a strategy that a rule refused.
+func (e *events) refuses(strategy string, refusal *risk.Refusal) {
+	e.refused = counted(e.refused, refusal.Rule)
+	e.suppressed(strategy, refusedBy+refusal.Rule, refusal.Error)
+	if e.refusal == "" {
+		e.refusal = refusal.Error()
 	}
 }
 

@@ -118,8 +118,21 @@ func (g *Gate) margin(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	}
 	needed, _ := value(&intent.Order, state)
 	needed = needed.Div(int64(max(state.Leverage, 1)))
-	free := g.free(facts)
+	return f.available(needed, g.free(facts))
+}
+
+// available requires margin to be free.
+func (f *finding) available(needed, free exchange.Amount) bool {
 	return f.compare(money(needed), number(free, "USDT available"), !free.Less(needed), "less size, more leverage, or a deposit")
+}
+
+// Margin returns the refusal of an opening that needs more margin than is free; nil where that is enough.
+func Margin(needed, free exchange.Amount) *Refusal {
+	f := finding{rule: "margin"}
+	if f.refused = !f.available(needed, free); f.refused {
+		return f.refusal()
+	}
+	return nil
 }
 
 // free returns the margin available for another opening: the last read value, less losses from

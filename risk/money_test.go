@@ -32,6 +32,19 @@ func (b *table) fly(id string, key exchange.SymbolKey, f flight) {
 	}
 }
 
+// TestMarginThatIsNotFreeIsRefused has an opening need as much as is free, and a cent more.
+func TestMarginThatIsNotFreeIsRefused(t *testing.T) {
+	t.Parallel()
+	free := exchange.AmountOf(100)
+	if refusal := Margin(free, free); refusal != nil {
+		t.Errorf("want margin enough, have %v", refusal)
+	}
+	const want = "margin: 100.01 USDT, limit 100 USDT available (less size, more leverage, or a deposit)"
+	if refusal := Margin(free.Add(exchange.AmountOf(1).Div(100)), free); refusal == nil || refusal.Error() != want {
+		t.Errorf("want %s, have %v", want, refusal)
+	}
+}
+
 // TestWhatIsFreeForAnotherOpening has orders on their way, resting ones, and a position whose price has moved. Of 10,000 USDT
 // at leverage 10, a fee of 0.1 % and a price of 50,000, all figures by hand: the margin and the fee at the worst price, and the
 // loss that a fill there would be. 0.00000001 is the price's smallest unit, which a slip is rounded up by.
