@@ -50,7 +50,8 @@ internal/mutation/equivalent.txt. It needs a clone of the repository, and is run
 	f.StringVar(&flags.options.Match, "match", "", "run the mutants whose name contains this")
 	f.StringSliceVar(&flags.options.Tests, "tests", nil, "packages whose tests run beside the package's own")
 	f.StringVar(&flags.since, "since", "", "run those of the packages, or all, whose code, tests aside, changed since this commit")
-	f.Float64Var(&flags.atLeast, "at-least", 0, "fail if a smaller percentage is noticed, equivalent mutants included; of a sample, beyond chance")
+	f.Float64Var(&flags.atLeast, "at-least", 0,
+		"fail if a smaller percentage of all is noticed, where equivalent mutants count as not noticed; of a sample, beyond chance")
 	shell.OutputFlag(command, &flags.output)
 	return command
 }
@@ -83,15 +84,31 @@ func mutate(command *cobra.Command, patterns []string, flags *mutateFlags) error
 	if err := shell.Print(command.OutOrStdout(), flags.output, scores, func(w io.Writer) { mutationTable(w, scores) }); err != nil {
 		return err
 	}
-	mutants, killed := 0, 0
-	for i := range scores {
-		mutants, killed = mutants+scores[i].Mutants, killed+scores[i].Killed
-	}
-	if sampled := flags.options.Sample != 0 || flags.options.Budget != 0; mutation.Below(killed, mutants, flags.atLeast, sampled) {
-		fmt.Fprintf(command.ErrOrStderr(), "%d of %d mutants are noticed: less than %g%%\n", killed, mutants, flags.atLeast)
+	if why := tooFew(scores, flags.atLeast, flags.options.Sample != 0 || flags.options.Budget != 0); why != "" {
+		fmt.Fprintln(command.ErrOrStderr(), why)
 		return failure.Quiet()
 	}
 	return nil
+}
+
+// tooFew says that fewer mutants are noticed than there must be, and what was compared; empty where they are enough.
+func tooFew(scores []mutation.Score, atLeast float64, sampled bool) string {
+	var all mutation.Score
+	for i := range scores {
+		s := &scores[i]
+		all.Mutants, all.Killed, all.Equivalent = all.Mutants+s.Mutants, all.Killed+s.Killed, all.Equivalent+s.Equivalent
+	}
+	if !mutation.Below(all.Killed, all.Mutants, atLeast, sampled) {
+		return ""
+	}
+	why := fmt.Sprintf("%d of %d mutants are noticed, %.1f%%: less than --at-least %g", all.Killed, all.Mutants, all.OfAll(), atLeast)
+	if sampled {
+		why += ", beyond chance"
+	}
+	if all.Equivalent > 0 {
+		why += fmt.Sprintf(", which counts the %d equivalent ones as not noticed (without them %.1f%%)", all.Equivalent, all.WithoutEquivalent())
+	}
+	return why
 }
 
 // mutationTable prints the survivors, and a line for each package.
@@ -103,11 +120,11 @@ func mutationTable(w io.Writer, scores []mutation.Score) {
 			}
 		}
 	}
-	t := shell.NewTable(w, table.Row{"package", "mutants", "killed", "survived", "not reached", "equivalent", "noticed", "took"})
+	t := shell.NewTable(w, table.Row{"package", "mutants", "killed", "survived", "not reached", "equivalent", "of all", "without equivalent", "took"})
 	for i := range scores {
 		s := &scores[i]
-		t.AppendRow(table.Row{s.Package, s.Mutants, s.Killed, s.Survived, s.Unreached, s.Equivalent, fmt.Sprintf("%.1f%%", s.Share()),
-			s.Took.Round(time.Second)})
+		t.AppendRow(table.Row{s.Package, s.Mutants, s.Killed, s.Survived, s.Unreached, s.Equivalent, fmt.Sprintf("%.1f%%", s.OfAll()),
+			fmt.Sprintf("%.1f%%", s.WithoutEquivalent()), s.Took.Round(time.Second)})
 	}
 	t.Render()
 }

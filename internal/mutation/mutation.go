@@ -78,12 +78,17 @@ type Score struct {
 	All        []Mutant      `json:"all"`
 }
 
-// Share returns the percentage of the mutants without the equivalent ones that were killed.
-func (s *Score) Share() float64 {
-	if s.Mutants == s.Equivalent {
+// OfAll returns the percentage of all mutants that were killed: equivalent ones count as not killed.
+func (s *Score) OfAll() float64 { return share(s.Killed, s.Mutants) }
+
+// WithoutEquivalent returns the percentage of the mutants without the equivalent ones that were killed.
+func (s *Score) WithoutEquivalent() float64 { return share(s.Killed, s.Mutants-s.Equivalent) }
+
+func share(killed, of int) float64 {
+	if of == 0 {
 		return 100
 	}
-	return 100 * float64(s.Killed) / float64(s.Mutants-s.Equivalent)
+	return 100 * float64(killed) / float64(of)
 }
 
 // sample chooses mutants of all packages: each has the same chance.
