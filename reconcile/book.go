@@ -270,10 +270,13 @@ func (b *Book) follow(p *account.Placement) {
 // without removes a placement from a list in place. It does not clear the slots behind the end,
 // because another reader may still use them.
 func without(list []*account.Placement, p *account.Placement) []*account.Placement {
-	if i := slices.Index(list, p); i >= 0 {
-		return append(list[:i], list[i+1:]...)
+	others := list[:0]
+	for _, q := range list {
+		if q != p {
+			others = append(others, q)
+		}
 	}
-	return list
+	return others
 }
 
 // noteBoot begins a new epoch: earlier reads no longer count as evidence.
@@ -282,7 +285,7 @@ func (b *Book) noteBoot(atMS int64) {
 	for _, symbol := range b.symbols {
 		symbol.Read, symbol.Settled, symbol.extends, symbol.calm = false, false, false, symbol.calmSince(b.Settle(), atMS)
 		symbol.testimony, symbol.spot, symbol.readAlone, symbol.refusedMS = testimony{}, spotTestimony{}, false, 0
-		symbol.declare("", 0)
+		symbol.believe()
 	}
 }
 
@@ -359,9 +362,6 @@ func (b *Book) Canceled() iter.Seq[*account.Placement] {
 
 // CancelMS returns when a cancel of a live placement was last sent; 0 for never.
 func (b *Book) CancelMS(clientOrderID string) int64 { return b.canceled[clientOrderID].lastMS }
-
-// Equity returns the futures account's equity, as last fetched and marked.
-func (b *Book) Equity() exchange.Amount { return b.Account.Equity() }
 
 // Marked returns the futures account's equity at the last prices: it includes the effect of price
 // changes on positions since the account was fetched.

@@ -37,7 +37,7 @@ type Desired struct {
 // target and has not been applied yet.
 func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *record.Record) {
 	symbol := desired.Symbol
-	if !symbol.Read && !(desired.Unread && symbol.readAlone) || symbol.Rules == nil || symbol.Last <= 0 {
+	if !symbol.Read && !(desired.Unread && symbol.readAlone) || symbol.Rules == nil || symbol.Last == 0 {
 		return nil, nil
 	}
 	d := b.derivation(desired, nowMS)
@@ -45,12 +45,12 @@ func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *
 		return d.intents, nil
 	}
 	d.convergeTarget()
-	d.convergeKeyed(placement.Order, d.plan.Orders, d.plan.OrdersSet)
+	d.convergeKeyed(placement.Order, d.plan.Orders)
+	exits := d.plan.Exits
 	if d.stopHasAsset() {
-		d.convergeKeyed(placement.ExitOrder, nil, true)
-	} else {
-		d.convergeKeyed(placement.ExitOrder, d.plan.Exits, d.plan.ExitsSet)
+		exits = nil
 	}
+	d.convergeKeyed(placement.ExitOrder, exits)
 	switch {
 	case desired.Frozen && (symbol.Position != 0 || symbol.Known() != 0 || symbol.spot.presumed != 0):
 	case b.StandsDown():
@@ -66,20 +66,17 @@ func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *
 
 // ExitOf returns the intents that would close the whole position if nothing were in the way.
 func (b *Book) ExitOf(desired *Desired, nowMS int64) []Intent {
-	if desired.Symbol.Rules == nil || desired.Symbol.Last <= 0 {
+	if desired.Symbol.Rules == nil || desired.Symbol.Last == 0 {
 		return nil
 	}
-	d := b.derivation(desired, nowMS)
-	d.intents = nil // a duplicate's cancel is derived already
-	if d.held != 0 {
-		d.reduceNow(abs(d.held), "the target is flat")
-	}
+	d := &derivation{situation: b.situation(desired, desired.Symbol, nowMS), plan: desired.Strategy.Plan()}
+	d.reduceNow(abs(d.held), "the target is flat")
 	return d.intents
 }
 
 // StopLevel returns the price at which the position is to be stopped, or 0 if none is set.
 func (b *Book) StopLevel(desired *Desired) exchange.Price {
-	if desired.Symbol.Rules == nil || desired.Symbol.Last <= 0 || !desired.Protection.Set || desired.Protection.StopLoss.IsZero() {
+	if desired.Symbol.Rules == nil || desired.Symbol.Last == 0 || !desired.Protection.Set || desired.Protection.StopLoss.IsZero() {
 		return 0
 	}
 	s := b.situation(desired, desired.Symbol, 0)
@@ -205,12 +202,9 @@ func (s *situation) ownPart() exchange.Quantity {
 	}
 	least, most := known, known
 	for _, p := range s.symbol.live {
-		switch {
-		case p.Order().ClosePosition:
-			least, most = min(least, 0), max(most, 0)
-		case p.Order().Side == exchange.Buy:
+		if p.Order().Side == exchange.Buy {
 			most += p.Remaining()
-		default:
+		} else {
 			least -= p.Remaining()
 		}
 	}
@@ -233,7 +227,7 @@ func (d *derivation) add(intent Intent) {
 // cancel cancels a placement unless a cancel was just sent.
 func (d *derivation) cancel(p *account.Placement, reason string) {
 	const again = 2_000 // ms; a cancel is idempotent by the venue's own rules
-	if sent := d.book.CancelMS(p.ClientOrderID()); p.OrderID() == 0 || sent != 0 && d.nowMS-sent < again {
+	if sent := d.book.CancelMS(p.ClientOrderID()); p.OrderID() == 0 || d.nowMS-sent < again {
 		return
 	}
 	if slices.ContainsFunc(d.intents, func(i Intent) bool { return i.Purpose == placement.Cancel && i.OrderID == p.OrderID() }) {
@@ -300,7 +294,7 @@ func (s *situation) shownByWallet(held exchange.Quantity) exchange.Quantity {
 	if s.symbol.Key().Market != exchange.Spot || s.book.WalletMS == 0 {
 		return held
 	}
-	own := max(0, s.book.inWallet(s.symbol)-s.symbol.Baseline()-s.symbol.Ignored())
+	own := s.beyondBaseline()
 	if own >= held || s.tooSmall(held-own) {
 		return held
 	}

@@ -61,6 +61,14 @@ func TestWhatIsHeldWithAnotherBotd(t *testing.T) {
 			t.Errorf("%s: want %d of it theirs since %d, have %d since %d", c.name, c.theirs1, wantSince, theirs, since)
 		}
 	}
+	for own, want := range map[exchange.Quantity]exchange.Quantity{0: 5, 1: 5} {
+		w := explains(t, own, 0)
+		symbol := w.book.Symbol(coin)
+		symbol.UnknownEnded, symbol.spot.twinOrders, symbol.spot.inWallet = elders+"1", []twinOrder{{50, 5, 700}}, 1_005+own
+		if theirs, _ := w.book.TwinPosition(symbol); theirs != want {
+			t.Errorf("%d of botd's own: want %d theirs, have %d", own, want, theirs)
+		}
+	}
 	w, symbol := standing(t, twinOrder{50, 5, 700})
 	symbol.spot.inWallet = 1_015
 	symbol.UnknownEnded = ""
@@ -71,6 +79,79 @@ func TestWhatIsHeldWithAnotherBotd(t *testing.T) {
 	d.book.Symbol(bitcoin).UnknownEnded, d.book.Symbol(bitcoin).spot.twinOrders = elders+"1", []twinOrder{{50, 5, 700}}
 	if theirs, since := d.book.TwinPosition(d.book.Symbol(bitcoin)); theirs != 0 || since != 0 {
 		t.Errorf("want none on futures, where the position is one, have %d since %d", theirs, since)
+	}
+}
+
+// TestWhatBothBotdsHaveBoughtAndNotSold, whatever the wallet shows of it: what one has sold beyond its own was the other's.
+func TestWhatBothBotdsHaveBoughtAndNotSold(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ own, theirs, want exchange.Quantity }{
+		{10, 5, 15}, {10, 0, 10}, {10, -3, 7}, {10, -12, 0}, {0, 5, 5}, {0, 0, 0}, {0, -3, 0},
+	} {
+		w := explains(t, c.own, 0)
+		symbol := w.book.Symbol(coin)
+		symbol.spot.twinOrders = []twinOrder{{50, c.theirs, 700}}
+		if have := symbol.boughtWithTwin(); have != c.want {
+			t.Errorf("%d of botd's own and %d theirs: want %d, have %d", c.own, c.theirs, c.want, have)
+		}
+	}
+}
+
+// TestWhatAnotherBotdHasJustBought, 1.5 s ago at most: its stop may be on its way.
+func TestWhatAnotherBotdHasJustBought(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		one  twinOrder
+		want exchange.Quantity
+	}{
+		{"a moment ago", twinOrder{50, 7, 10_000}, 7},
+		{"1.5 s ago", twinOrder{50, 7, 8_500}, 0},
+		{"less than 1.5 s ago", twinOrder{50, 7, 8_501}, 7},
+		{"a sale is none", twinOrder{50, -7, 10_000}, 0},
+	} {
+		_, symbol := standing(t, twinOrder{49, 5, 10_000}, c.one)
+		if have := symbol.twinBought(10_000); have != 5+c.want {
+			t.Errorf("%s: want %d beside five, have %d", c.name, c.want, have-5)
+		}
+	}
+}
+
+// TestWhatAPersonAdoptsOfAnotherBotds: what it has bought and not sold. What the wallet held before botd bought may be that.
+func TestWhatAPersonAdoptsOfAnotherBotds(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name        string
+		own, theirs exchange.Quantity
+		inWallet    exchange.Quantity
+		adopt       bool
+		adopted     exchange.Quantity
+		baseline    exchange.Quantity // -1 where nothing is said of it
+	}{
+		{"it was bought since", 10, 5, 1_015, true, 5, -1},
+		{"it was there before", 10, 5, 1_010, true, 5, 995},
+		{"one of it was there before", 10, 1, 1_010, true, 1, 999},
+		{"all that was there before was its own", 0, 5, 5, true, 5, 0},
+		{"all but one was", 0, 5, 6, true, 5, 1},
+		{"it has bought nothing, and the wallet shows less than there was before", 10, 0, 900, true, 0, -1},
+		{"a person leaves it to that one", 10, 5, 1_010, false, 0, -1},
+	} {
+		w := explains(t, c.own, 0)
+		symbol := w.book.Symbol(coin)
+		symbol.UnknownEnded, symbol.spot.twinOrders, symbol.spot.inWallet = elders+"1", []twinOrder{{50, c.theirs, 700}}, c.inWallet
+		w.reads(c.inWallet, 0)
+		adopted, baseline := exchange.Quantity(0), exchange.Quantity(-1)
+		for _, r := range w.book.Resolve(coin, c.adopt, "one", "a test") {
+			switch body := r.Body.(type) {
+			case record.Adopted:
+				adopted += body.Quantity
+			case record.Baseline:
+				baseline = body.Quantity
+			}
+		}
+		if adopted != c.adopted || baseline != c.baseline {
+			t.Errorf("%s: want %d adopted and %d before, have %d and %d", c.name, c.adopted, c.baseline, adopted, baseline)
+		}
 	}
 }
 
@@ -233,10 +314,15 @@ func TestWhatAnotherBotdsOrdersHaveDone(t *testing.T) {
 			o := row(elders+"2", 50, exchange.Sell, 4)
 			o.Market = exchange.Futures
 			return o
-		}()}, nil, ""},
+		}()}, func(w *wallet, s *SymbolState) { w.book.Symbol(bitcoin).Rules = s.Rules }, ""},
 		{"one that a person has decided about", []exchange.Order{row(elders+"2", 50, exchange.Sell, 4), row(elders+"3", 51, exchange.Sell, 4)},
 			func(_ *wallet, s *SymbolState) { s.spot.resolvedID = 50 }, "51:-4"},
 		{"the rules are not known", []exchange.Order{row(elders+"2", 50, exchange.Sell, 4)}, func(_ *wallet, s *SymbolState) { s.Rules = nil }, ""},
+		{"under an id of this journal's own start", []exchange.Order{row("bt-1-0", 50, exchange.Sell, 4)}, nil, ""},
+		{"under such an id, where the other botd began with a copy of the journal", []exchange.Order{row("bt-1-0", 50, exchange.Sell, 4)},
+			func(_ *wallet, s *SymbolState) { s.UnknownEnded = "bt-1-9" }, "50:-4"},
+		{"under such an id, and none is found yet", []exchange.Order{row("bt-1-0", 50, exchange.Sell, 4)},
+			func(_ *wallet, s *SymbolState) { s.UnknownEnded = "" }, ""},
 	} {
 		w, symbol := standing(t)
 		w.book.SpotFee = exchange.RateOne / 1_000
@@ -246,7 +332,7 @@ func TestWhatAnotherBotdsOrdersHaveDone(t *testing.T) {
 		}
 		s.noteTwinOrders(c.rows)
 		have := ""
-		for i, one := range symbol.spot.twinOrders {
+		for i, one := range append(symbol.spot.twinOrders, w.book.Symbol(bitcoin).spot.twinOrders...) {
 			if i > 0 {
 				have += " "
 			}
@@ -293,6 +379,14 @@ func TestWhatOwnSalesHaveSoldOfAnotherBotds(t *testing.T) {
 		if have := symbol.spot.twinSold; have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
+	}
+	w, symbol := standing(t, twinOrder{50, 5, 1})
+	o := w.places(placement.Exit, 9, saleOf(20))
+	for _, filled := range []exchange.Quantity{4, 13} {
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Fill{OrderID: 9, Filled: filled}})
+	}
+	if have := symbol.spot.twinSold; have != 3 {
+		t.Errorf("in two parts: want three sold of theirs, have %d", have)
 	}
 }
 
@@ -412,7 +506,9 @@ func TestWhatConfirmsARefusal(t *testing.T) {
 		{"it shows one of before", purchase, executed(func(o *exchange.Order) { o.CreatedMS -= 2_000 }), true, ""},
 		{"it shows a row that is botd's", purchase, executed(func(o *exchange.Order) { o.ID = 8 }), true, ""},
 		{"botd's rows show ids", purchase, func(w *wallet, s *survey) { executed(nil)(w, s); w.book.idsLeftOut = false }, true, ""},
+		{"it shows one that has filled nothing", purchase, executed(func(o *exchange.Order) { o.Filled, o.Status = 0, exchange.StatusOpen }), true, ""},
 		{"the open list shows it without an id", purchase, resting(nil), true, found},
+		{"the open list shows one of a second before", purchase, resting(func(o *exchange.Order) { o.CreatedMS = 1_059_000 }), true, found},
 		{"it rests under a person's id", purchase, resting(func(o *exchange.Order) { o.ClientOrderID = "a person's" }), true, ""},
 		{"one of another price rests", purchase, resting(func(o *exchange.Order) { o.Price++ }), true, ""},
 		{"one of another quantity rests", purchase, resting(func(o *exchange.Order) { o.Quantity++ }), true, ""},
@@ -518,6 +614,10 @@ func TestWhoseRepetitionARowIs(t *testing.T) {
 		{"of one that was refused", limit, false, func(w *wallet, _ *exchange.Order) {
 			w.apply(record.Record{AtMS: w.now, ClientOrderID: w.book.Live()[0].ClientOrderID(), Body: record.Refused{Why: "no"}})
 		}, true},
+		{"of one of the same amount that was refused and never answered", amount, true, func(w *wallet, _ *exchange.Order) {
+			w.book.purchases = nil
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: w.places(placement.Order, 0, amount).ClientOrderID, Body: record.Refused{Why: "no"}})
+		}, true},
 		{"that of one whose answer was lost", limit, true, func(w *wallet, _ *exchange.Order) { w.places(placement.Order, 0, limit) }, false},
 	} {
 		w := explains(t, 10, 0)
@@ -532,7 +632,10 @@ func TestWhoseRepetitionARowIs(t *testing.T) {
 			c.with(w, &row)
 		}
 		before := row.ClientOrderID
-		have := w.reads(1_010, 0).named(&row).ClientOrderID
+		if n := len(w.book.Refused()); n > 0 {
+			first.ClientOrderID = w.book.Refused()[n-1].clientOrderID
+		}
+		have := w.reads(1_010, 0).repetition(&row).ClientOrderID
 		if want := map[bool]string{true: first.ClientOrderID, false: before}[c.want]; have != want || row.ClientOrderID != before {
 			t.Errorf("%s: want it under %q, have %q", c.name, want, have)
 		}
@@ -591,6 +694,7 @@ func TestWhatAPlacementExplainsOfADifference(t *testing.T) {
 		{"all that it may fill", placement.Entry, buys, 0, 15, 10},
 		{"what is left of it", placement.Entry, buys, 7, 15, 3},
 		{"none of the other side", placement.Entry, buys, 0, -4, 0},
+		{"one", placement.Entry, buys, 0, 1, 1},
 		{"none of none", placement.Entry, buys, 0, 0, 0},
 		{"an exit opens nothing", placement.Exit, closes, 0, -4, 0},
 	} {
@@ -706,6 +810,7 @@ func TestWhenAWalletIsReadSoonAgain(t *testing.T) {
 		{"it proves nothing", 10, func(*SymbolState) {}, true},
 		{"it proves something", 10, func(s *SymbolState) { s.spot.early = false }, false},
 		{"nothing is held", 0, func(*SymbolState) {}, false},
+		{"one is held", 1, func(*SymbolState) {}, true},
 	} {
 		w := explains(t, c.known, 0)
 		symbol := w.book.Symbol(coin)
@@ -720,10 +825,12 @@ func TestWhenAWalletIsReadSoonAgain(t *testing.T) {
 	if d.book.AwaitsFreshWallet(d.book.Symbol(bitcoin)) {
 		t.Error("want no wallet read for futures")
 	}
-	b := NewBook(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000})
-	b.Apply(&record.Record{Symbol: coin, Body: record.Adopted{Quantity: 10}})
-	if b.Symbol(coin).spot.early = true; b.AwaitsFreshWallet(b.Symbol(coin)) {
-		t.Error("want no hurry where reads are never old")
+	for stalenessMS := range int64(2) {
+		b := NewBook(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: stalenessMS})
+		b.Apply(&record.Record{Symbol: coin, Body: record.Adopted{Quantity: 10}})
+		if b.Symbol(coin).spot.early = true; b.AwaitsFreshWallet(b.Symbol(coin)) != (stalenessMS > 0) {
+			t.Errorf("reads of %d ms before: want a hurry where there are such", stalenessMS)
+		}
 	}
 }
 

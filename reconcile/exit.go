@@ -16,7 +16,7 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 	if position == 0 || d.postpones() || d.mayHaveSold() || d.taken() {
 		return
 	}
-	if d.symbol.Key().Market == exchange.Spot && len(d.stops) > 0 && d.tooSmall(d.symbol.Rules.FloorQuantity(abs(position))) {
+	if d.symbol.Key().Market == exchange.Spot && d.tooSmall(d.symbol.Rules.FloorQuantity(abs(position))) {
 		return // under the current rules no order can close it: protection stays
 	}
 	d.exiting = true
@@ -108,7 +108,7 @@ func (d *derivation) clearResting() bool {
 func (d *derivation) blocksExit(p *account.Placement) bool {
 	if d.symbol.Key().Market == exchange.Spot {
 		at := d.book.released[p.ClientOrderID()]
-		return !d.mayRepeat(p) || at != 0 && d.nowMS-at < ExitReleaseMS
+		return !d.mayRepeat(p) || d.nowMS-at < ExitReleaseMS
 	}
 	canceled := d.book.CancelMS(p.ClientOrderID())
 	waited := d.desired.Flatten && canceled != 0 && d.nowMS-canceled >= repeatMS

@@ -65,7 +65,6 @@ func (s *survey) squareWallet(symbol *SymbolState, held exchange.Quantity, live 
 	short := symbol.Known() - symbol.Fees() - (held - symbol.Baseline())
 	if short <= 0 || short <= bound && symbol.Bought() > 0 {
 		s.recordUnattributed(symbol, -short)
-		symbol.short = 0
 		symbol.misses.reset()
 		symbol.noteAgreed(s.fetched.EndedMS)
 		s.awaitsHistory(symbol, -short-bound)

@@ -122,7 +122,7 @@ func (s *survey) guardLost() {
 		if i := slices.IndexFunc(symbol.Foreign, func(o exchange.Order) bool { return s.book.prefixed(o.ClientOrderID) }); id == "" && i >= 0 {
 			id = symbol.Foreign[i].ClientOrderID
 		}
-		if id == "" && (symbol.Key().Market != exchange.Futures || symbol.AtVenue() == 0 || symbol.Known() != 0) {
+		if id == "" && symbol.AtVenue() == 0 {
 			continue
 		}
 		if symbol.Quarantine() == "" {
@@ -180,7 +180,7 @@ func (s *SymbolState) decideUnlisted(o *exchange.Order, nowMS int64) {
 
 // forgetUnlisted ends this once the wallet has been read long enough afterwards.
 func (s *survey) forgetUnlisted(symbol *SymbolState) {
-	if len(symbol.unlistedSales) == 0 || !s.fetched.Balances.Done() {
+	if !s.fetched.Balances.Done() {
 		return
 	}
 	if symbol.unlistedFor.extend(s.fetched); symbol.unlistedFor.exceeds(s.book.Settle().StalenessMS) {

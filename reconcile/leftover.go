@@ -37,16 +37,13 @@ func (s *survey) quarantineLeftOver(p *account.Placement) bool {
 
 // leftOver returns a row that could be the placement's order: of its symbol and side,
 // not older, with an effect, and claimed by no placement. One that shows an id of
-// somebody's must have its quantity too.
+// somebody's must have its quantity too. The lists have been read.
 func (e *evidence) leftOver(p *account.Placement) *exchange.Order {
 	lists := []exchange.Fetched[exchange.Order]{e.fetched.Orders(p.Order().Market)}
 	if p.Order().Market == exchange.Spot {
 		lists = append(lists, e.fetched.History)
 	}
 	for _, list := range lists {
-		if !list.Done() {
-			continue
-		}
 		for i := range list.Items() {
 			if o := &list.Items()[i]; couldBe(o, p.Order(), p.SentMS()) && !e.claimed(o) {
 				return o

@@ -55,7 +55,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"reported_everywhere":       lostOnAnotherSymbol,
 		"unanswered_takes_off":      func(t testing.TB) { stopNotAnswered(t, nil, 0) },
 		"equal_unnamed":             func(t testing.TB) { stopWithoutAnID(t, func(*exchange.Order) {}, true) },
-		"refused_sale_rests":        refusedSaleRests,
+		"refused_sale_rests":        func(t testing.TB) { refusedSaleRests(t, func(*exchange.Order) {}, true) },
 		"equal_stops_stay":          func(t testing.TB) { twoEqualStops(t, 9, 9, false) },
 		"name_forgotten":            func(t testing.TB) { shownWithItsID(t, true, 10) },
 		"unnamed_stop_again":        func(t testing.TB) { stopOfAnother(t, func(*exchange.Order) {}, 0) },

@@ -102,18 +102,18 @@ func TestWhichDateOfAnOrderIsTheExchanges(t *testing.T) {
 		name      string
 		purpose   placement.Purpose
 		market    exchange.Market
-		createdMS int64 // it was sent at 1,000,500
+		createdMS int64 // it was sent at 1,001,500
 		want      int64
 	}{
-		{"before", placement.Entry, exchange.Futures, 999_000, 999_000},
-		{"of the same second", placement.Entry, exchange.Futures, 1_000_000, 0},
-		{"a moment before that second", placement.Entry, exchange.Futures, 999_999, 999_999},
-		{"later", placement.Entry, exchange.Futures, 1_001_000, 0},
-		{"of an exit", placement.Exit, exchange.Futures, 999_000, 0},
-		{"on spot", placement.Entry, exchange.Spot, 999_000, 0},
+		{"before", placement.Entry, exchange.Futures, 1_000_000, 1_000_000},
+		{"of the same second", placement.Entry, exchange.Futures, 1_001_000, 0},
+		{"a moment before that second", placement.Entry, exchange.Futures, 1_000_999, 1_000_999},
+		{"later", placement.Entry, exchange.Futures, 1_002_000, 0},
+		{"of an exit", placement.Exit, exchange.Futures, 1_000_000, 0},
+		{"on spot", placement.Entry, exchange.Spot, 1_000_000, 0},
 	} {
 		d := newDesk(t)
-		d.now = 1_000_500
+		d.now = 1_001_500
 		order := buys
 		order.Market = c.market
 		p := d.book.Placement(d.places(c.purpose, order))
@@ -323,6 +323,7 @@ func TestHowMuchAPositionHasMadeSinceTheAccountWasRead(t *testing.T) {
 		{"by the mark", func(*SymbolState) {}, "20"},
 		{"by the last trade where no mark is known", func(s *SymbolState) { s.Mark = 0 }, "-20"},
 		{"others' part too", func(s *SymbolState) { s.Position = 15; s.journalledSymbol = leaving(5) }, "20"},
+		{"of one unit", func(s *SymbolState) { s.Position = 1 }, "1"},
 		{"none of nothing", func(s *SymbolState) { s.Position = 0 }, "0"},
 		{"none where it was not read", func(s *SymbolState) { s.MarkedAt = 0 }, "0"},
 		{"none without rules", func(s *SymbolState) { s.Rules = nil }, "0"},
@@ -411,24 +412,28 @@ func TestWhichClosedPositionAnUnknownOpeningMade(t *testing.T) {
 		closed bool
 	}{
 		{"opened in the same second", nil, nil, "filled 10", true},
-		{"opened before", func(p *exchange.Position) { p.CreatedMS = 999_999 }, nil, "", false},
+		{"opened before", func(p *exchange.Position) { p.CreatedMS = 1_000_999 }, nil, "", false},
 		{"of a part", func(p *exchange.Position) { p.Quantity = 4 }, nil, "canceled 4", true},
 		{"of more", func(p *exchange.Position) { p.Quantity = 15 }, nil, "filled 10", true},
 		{"of the other side", func(p *exchange.Position) { p.Side = exchange.Short }, nil, "", false},
 		{"of another symbol", func(p *exchange.Position) { p.Symbol = "ETH-USDT" }, nil, "", false},
 		{"one that was seen open", nil, func(_ *desk, s *SymbolState) { s.seen = []int64{9} }, "", false},
 		{"a known order has filled since", nil, func(d *desk, _ *SymbolState) {
-			d.book.Apply(&record.Record{AtMS: 1_000_500, ClientOrderID: d.places(placement.Exit, closes),
+			d.book.Apply(&record.Record{AtMS: 1_001_500, ClientOrderID: d.places(placement.Exit, closes),
 				Body: record.Ended{OrderID: 30, State: placement.Canceled, Filled: 1}})
 		}, "", false},
 		{"a known order had filled before", nil, func(d *desk, _ *SymbolState) {
-			d.book.Apply(&record.Record{AtMS: 1_000_499, ClientOrderID: d.places(placement.Exit, closes),
+			d.book.Apply(&record.Record{AtMS: 1_001_499, ClientOrderID: d.places(placement.Exit, closes),
 				Body: record.Ended{OrderID: 30, State: placement.Canceled, Filled: 1}})
+		}, "filled 10", true},
+		{"four of it were known", nil, func(d *desk, _ *SymbolState) {
+			d.book.Apply(&record.Record{AtMS: 1_001_499, ClientOrderID: d.book.Live()[0].ClientOrderID(), Body: record.Fill{OrderID: 9, Filled: 4}})
+			d.unknown(d.book.Live()[0].ClientOrderID())
 		}, "filled 10", true},
 	} {
 		d := newDesk(t)
 		symbol := d.book.Symbol(bitcoin)
-		d.now = 1_000_500
+		d.now = 1_001_500
 		opening := d.places(placement.Entry, buys)
 		d.unknown(opening)
 		if c.with != nil {
@@ -436,7 +441,7 @@ func TestWhichClosedPositionAnUnknownOpeningMade(t *testing.T) {
 		}
 		known := symbol.Known()
 		s := d.shows(symbol, 0)
-		row := exchange.Position{ID: 9, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 10, CreatedMS: 1_000_000, EntryPrice: exchange.AmountOf(50_000)}
+		row := exchange.Position{ID: 9, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 10, CreatedMS: 1_001_000, EntryPrice: exchange.AmountOf(50_000)}
 		if c.row != nil {
 			c.row(&row)
 		}

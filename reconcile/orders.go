@@ -19,7 +19,7 @@ const refusedMS = 5_000
 
 // convergeKeyed keeps the plan's resting orders in the book: it cancels orders that are not
 // desired. It cancels a changed order, waits for the confirmation, and places the remainder.
-func (d *derivation) convergeKeyed(purpose placement.Purpose, desired []strategy.DesiredOrder, set bool) {
+func (d *derivation) convergeKeyed(purpose placement.Purpose, desired []strategy.DesiredOrder) {
 	overdue := purpose == placement.Order && d.book.Overdue(d.symbol.Key(), d.nowMS, cutMS) != nil
 	keys := account.KeysOf(desired)
 	slots := d.slots(&keys, purpose, len(desired))
@@ -34,7 +34,6 @@ func (d *derivation) convergeKeyed(purpose placement.Purpose, desired []strategy
 		}
 		if overdue {
 			d.cancel(p, "fills all the time: out of the way of a stable snapshot")
-			continue
 		}
 		switch {
 		case i < 0 || !sameOrder(p, &desired[i], slots[i].filled):
@@ -43,7 +42,7 @@ func (d *derivation) convergeKeyed(purpose placement.Purpose, desired []strategy
 			d.cancel(p, "the quote of the other side has filled")
 		}
 	}
-	if !set || d.exiting {
+	if d.exiting {
 		return
 	}
 	for i := range desired {
@@ -86,7 +85,7 @@ func (d *derivation) placeKeyed(purpose placement.Purpose, desired *strategy.Des
 	if purpose == placement.Order && desired.PostOnly && (d.against(desired.Side) || d.otherSideUnknown(desired.Side)) {
 		return
 	}
-	if refused := d.desired.Strategy.RefusedByKey(purpose, desired.Key); refused != 0 && d.nowMS-refused < refusedMS {
+	if refused := d.desired.Strategy.RefusedByKey(purpose, desired.Key); d.nowMS-refused < refusedMS {
 		return // the same order would be refused again right away (incident 54)
 	}
 	quantity := d.symbol.Rules.FloorQuantity(desired.Quantity - filled)

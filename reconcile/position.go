@@ -34,16 +34,15 @@ func (s *survey) observePosition(symbol *SymbolState) {
 	symbol.Read, symbol.testimony.denied = true, false
 	s.measureResidual(symbol)
 	s.takeTestimony(symbol)
-	if unknown := s.book.unknownOn(symbol.Key()); len(unknown) > 0 {
-		symbol.Settled = false
+	switch unknown := s.book.unknownOn(symbol.Key()); {
+	case len(unknown) > 0:
 		s.decideUnknown(symbol, unknown)
 		s.measureResidual(symbol)
 		s.takeTestimony(symbol)
-	} else if symbol.Unwitnessed() {
-		symbol.Settled = false // a single list never settles a symbol
-	} else if symbol.residual != 0 && symbol.Quarantine() == "" && symbol.differs.exceeds(s.book.Settle().StalenessMS) {
+	case symbol.Unwitnessed(): // a single list never settles a symbol
+	case symbol.residual != 0 && symbol.Quarantine() == "" && symbol.differs.exceeds(s.book.Settle().StalenessMS):
 		s.foreign(symbol)
-	} else if symbol.residual == 0 && symbol.outweighed() {
+	case symbol.residual == 0 && symbol.outweighed():
 		s.book.ignore(symbol, "the exchange has one position: what is left of it beside others is botd's", s.emit)
 	}
 	s.contradict(symbol)
@@ -122,7 +121,7 @@ func (s *survey) takePosition(symbol *SymbolState) bool {
 			return false
 		}
 	}
-	if now.ID != 0 && now.ID == symbol.PositionID && signOf(now.Signed()) == -signOf(symbol.AtVenue()) && now.Remaining != 0 {
+	if now.ID == symbol.PositionID && signOf(now.Signed()) == -signOf(symbol.AtVenue()) && now.Remaining != 0 {
 		s.quarantine(symbol, "the position changed its side by itself") // case 38
 	}
 	if now.ID != symbol.PositionID || now.Signed() != symbol.AtVenue() {
@@ -347,7 +346,6 @@ func (s *survey) decideMissing(symbol *SymbolState, short exchange.Quantity) {
 	}
 	if s.book.Foreign == ForeignAdopt || s.book.Foreign == ForeignIgnore {
 		s.emit(symbol.about(record.Adopted{Quantity: -short, Evidence: "the wallet holds less: sold outside botd, as the order history shows"}))
-		symbol.short = 0
 		s.latchOn(symbol.Key())
 		return
 	}

@@ -111,9 +111,6 @@ func (e *evidence) mayBuy(p *account.Placement, symbol *SymbolState) exchange.Qu
 	if order.QuoteAmount.IsZero() {
 		return p.Remaining()
 	}
-	if symbol.Last <= 0 {
-		return 0
-	}
 	return max(0, symbol.Rules.QuantityFor(order.QuoteAmount.MulRate(exchange.RateOne*101/100), symbol.Last)-p.Filled())
 }
 
@@ -124,8 +121,8 @@ const mostTimes = 2
 // all of it gone too, since it was sent and by nothing else that is known. A deposit costs nothing, and a person's purchase in the same second would
 // have to be of the same amount.
 func (e *evidence) timesPaid(p *account.Placement, symbol *SymbolState) exchange.Quantity {
-	before, known := e.book.purse[p.ClientOrderID()]
-	if !known || e.book.StandsDown() || e.boughtSince(p, before.atMS) {
+	before := e.book.purse[p.ClientOrderID()]
+	if e.book.StandsDown() || e.boughtSince(p, before.atMS) {
 		return 1
 	}
 	balance := e.book.Balance(symbol.Rules.Quote)
@@ -155,7 +152,7 @@ type purse struct {
 // notePurse records the balance before a purchase was sent.
 func (b *Book) notePurse(p *account.Placement) {
 	symbol := b.Symbol(p.Symbol())
-	if order := p.Order(); order.Market != exchange.Spot || order.QuoteAmount.IsZero() || b.WalletMS == 0 || symbol.Rules == nil {
+	if p.Order().QuoteAmount.IsZero() || symbol.Rules == nil { // what a limit order pays is frozen before it has bought anything
 		return
 	}
 	balance := b.Balance(symbol.Rules.Quote)
@@ -188,7 +185,7 @@ func (s *survey) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
 		}
 	}
 	for _, q := range b.Live() { // acknowledged orders hold the asset before one that may not have been accepted
-		if p.OrderID() == 0 && q.OrderID() != 0 && q.Symbol() == p.Symbol() && q.Order().Side == exchange.Sell && b.unlisted(q) {
+		if p.OrderID() == 0 && q.Symbol() == p.Symbol() && q.Order().Side == exchange.Sell && b.unlisted(q) {
 			frozen -= q.Remaining()
 		}
 	}

@@ -225,7 +225,7 @@ func (d *derivation) convergeStop(protection strategy.Protection) {
 	passed := d.pricePassed(placement.StopLoss, price)
 	switch {
 	case passed && (missing || main.Order().StopPrice != price && !main.State().Unresolved()):
-		d.exitNow(placement.StopLoss, "the stop's price was passed already")
+		d.exitNow()
 	case missing:
 		d.protectBy(placement.StopLoss, exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price, ClosePosition: true}, "protects the position")
 	case main.State().Unresolved() || passed:
@@ -275,21 +275,17 @@ func (s *situation) stopsOf(live []*account.Placement) (main, bridging, urgent *
 	return main, bridging, urgent
 }
 
-// exitForProtection returns the exit at market that is under way in the name of a
-// protection whose price was passed, or nil.
+// exitForProtection returns the exit at market that is under way since a stop's price was passed, or nil.
 func (s *situation) exitForProtection() *account.Placement {
-	if _, _, urgent := s.stopsOf(s.stops); urgent != nil {
-		return urgent
-	}
-	_, _, urgent := s.stopsOf(s.profits)
+	_, _, urgent := s.stopsOf(s.stops)
 	return urgent
 }
 
 // convergeProfit keeps one closePosition TAKE_PROFIT_MARKET. While it moves, the position lacks a
 // profit target but not its protection: cancel, confirm, place.
 func (d *derivation) convergeProfit(protection strategy.Protection) {
-	main, bridging, urgent := d.stopsOf(d.profits)
-	if urgent != nil && !d.mayRepeat(urgent) || d.declared() && len(d.profits) > 0 {
+	main, bridging, _ := d.stopsOf(d.profits)
+	if d.declared() && len(d.profits) > 0 {
 		return
 	}
 	if !protection.Set || protection.TakeProfit.IsZero() {
@@ -407,8 +403,8 @@ func (s *situation) pricePassed(purpose placement.Purpose, price exchange.Price)
 	return price >= s.symbol.Last
 }
 
-// exitNow exits at market in place of a protection, unless an exit is already under way.
-func (d *derivation) exitNow(purpose placement.Purpose, reason string) {
+// exitNow exits at market in place of a stop whose price was passed, unless an exit is already under way.
+func (d *derivation) exitNow() {
 	if d.exiting {
 		return
 	}
@@ -422,11 +418,16 @@ func (d *derivation) exitNow(purpose placement.Purpose, reason string) {
 		return // the whole exit follows after the exchange has confirmed
 	}
 	d.intents = slices.DeleteFunc(d.intents, func(i Intent) bool { return i.Purpose == placement.Exit }) // they are included in this exit
+	d.stopNow(abs(d.held))
+}
+
+// stopNow sells or buys back a quantity in place of a stop.
+func (d *derivation) stopNow(quantity exchange.Quantity) {
 	before := len(d.intents)
-	d.reduceNow(abs(d.held), reason)
+	d.reduceNow(quantity, "the stop's price was passed already")
 	for i := before; i < len(d.intents); i++ {
 		if d.intents[i].Purpose == placement.Exit {
-			d.intents[i].Purpose = purpose
+			d.intents[i].Purpose = placement.StopLoss
 		}
 	}
 }

@@ -35,8 +35,8 @@ func (d *derivation) protectSpot() {
 		return
 	}
 	uncovered := d.uncovered()
-	if d.book.StandsDown() && uncovered > 0 {
-		uncovered = max(0, uncovered-d.twinPending())
+	if d.book.StandsDown() {
+		uncovered = max(min(0, uncovered), uncovered-d.twinPending())
 	}
 	if d.historyUnread() && d.book.walletMS >= d.book.bootMS+d.book.Settle().StalenessMS { // before that a wallet may be older than the last fill
 		uncovered = min(uncovered, d.beyondBaseline()-d.selling(d.leavesUncovered))
@@ -44,7 +44,7 @@ func (d *derivation) protectSpot() {
 	missing := d.symbol.Rules.FloorQuantity(d.capped(d.stoppable(uncovered - d.restingExits())))
 	moved := slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return p.Order().StopPrice != price })
 	switch {
-	case d.desired.Unread && uncovered < 0 && !d.allShown(), d.desired.Unread && uncovered >= 0 && d.tooSmall(missing): // existing stops stay
+	case d.desired.Unread && d.tooSmall(missing) && (uncovered >= 0 || !d.allShown()): // existing stops stay
 	case uncovered < 0:
 		d.shrinkStops()
 	case d.tooSmall(uncovered) && moved:
@@ -53,7 +53,7 @@ func (d *derivation) protectSpot() {
 	case len(d.stops) >= mostStops && !d.desired.Unread && !d.book.StandsDown() && d.calm(): // while it stands down, no stop is removed for another
 		d.joinStops()
 	case d.pricePassed(placement.StopLoss, price) && len(d.stops) == 0:
-		d.exitNow(placement.StopLoss, "the stop's price was passed already")
+		d.exitNow()
 	case d.pricePassed(placement.StopLoss, price):
 		d.exitPart()
 	case !d.pricePassed(placement.StopLoss, price):
@@ -227,13 +227,7 @@ func (d *derivation) exitPart() {
 	default:
 		left -= ended
 	}
-	before := len(d.intents)
-	if left = d.capped(d.stoppable(d.withoutExits(left))); left > 0 {
-		d.reduceNow(left, "the stop's price was passed already")
-	}
-	for i := before; i < len(d.intents); i++ {
-		d.intents[i].Purpose = placement.StopLoss
-	}
+	d.stopNow(d.capped(d.stoppable(d.withoutExits(left))))
 }
 
 // stoppable returns the quantity that a stop may sell: the wallet's free balance. A wallet that may
@@ -312,9 +306,8 @@ func (d *derivation) moveStops(price exchange.Price) {
 	if d.desired.Bridge && (len(off) == 0 || !d.calm()) {
 		return
 	}
-	slices.SortStableFunc(off, func(a, b *account.Placement) int { return cmp.Compare(a.SentMS(), b.SentMS()) })
 	if d.desired.Bridge {
-		off = off[:1]
+		off = off[:1] // the oldest
 	} else if len(off) < len(d.stops) {
 		return
 	}

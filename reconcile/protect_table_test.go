@@ -133,6 +133,140 @@ func TestWhatProtectsAPosition(t *testing.T) {
 		{"nothing explains it, and it was opened far from here", 0, func(d *desk) { quarantined(d); d.observe(20, nil); d.last("48000") }, only(2_000_000, 0),
 			"stop_loss sell stop_market stop 47040 whole: protects a position that nothing explains"},
 		{"nothing explains it, and it is protected", 0, func(d *desk) { quarantined(d); stands("49000", 0)(d); d.observe(20, nil) }, only(2_000_000, 0), ""},
+		{"one unit", 1, nil, only(2_000_000, 4_000_000), stop + "; " + profit},
+		{"one unit, and its stop stands", 1, stands("49000", 0), only(2_000_000, 0), ""},
+		{"one unit, and an old list shows a short one's stop", 1, func(d *desk) { d.whole(placement.StopLoss, 12, exchange.Buy, "51000") }, only(2_000_000, 0),
+			"cancel 12: it protects a position of the other side; " + stop},
+		{"one unit of a short one", -1, nil, only(2_000_000, 0), "stop_loss buy stop_market stop 51000 whole: protects the position"},
+		{"a stop at the least price", 20, func(d *desk) { d.book.Symbol(bitcoin).Rules.PriceTick = 1 }, func(w *Desired) {
+			w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 1}}
+		}, "stop_loss sell stop_market stop 1e-08 whole: protects the position"},
+		{"a profit at the least price", -20, func(d *desk) { d.book.Symbol(bitcoin).Rules.PriceTick = 1 }, func(w *Desired) {
+			w.Protection = strategy.Protection{Set: true, TakeProfit: strategy.Distance{Price: 1}}
+		}, "take_profit buy take_profit_market stop 1e-08 whole: takes the profit"},
+		{"others hold more, and a profit at the least price", -20, func(d *desk) { d.book.Symbol(bitcoin).Rules.PriceTick = 1; d.others(-20) },
+			func(w *Desired) {
+				w.Protection = strategy.Protection{Set: true, TakeProfit: strategy.Distance{Price: 1}}
+			},
+			"take_profit buy take_profit_market 20 stop 1e-08 reduceOnly as bridge: takes the profit of botd's part of the position"},
+		{"nothing explains it, and its stop is at the least price", 0, func(d *desk) {
+			quarantined(d)
+			d.observe(20, nil)
+			d.book.Symbol(bitcoin).Rules.PriceTick = 1
+		}, func(w *Desired) { w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 1}} },
+			"stop_loss sell stop_market stop 1e-08 whole: protects a position that nothing explains"},
+		{"one unit that was shown beside others a moment ago", 1, func(d *desk) { d.book.Symbol(bitcoin).unexplainedMS = d.book.listsMS }, only(2_000_000, 0),
+			stop},
+		{"the list is not believed, and a profit of others takes the place of its own", 20, func(d *desk) {
+			symbol := d.book.Symbol(bitcoin)
+			symbol.Position, symbol.testimony.doubted = 0, true
+			symbol.Foreign = []exchange.Order{{ID: 99, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.TakeProfitMarket,
+				ClosePosition: true, Status: exchange.StatusOpen}}
+		}, only(2_000_000, 4_000_000), stop},
+		{"the same, and its stop stands", 20, func(d *desk) {
+			stands("49000", 0)(d)
+			symbol := d.book.Symbol(bitcoin)
+			symbol.Position, symbol.testimony.doubted = 0, true
+			symbol.Foreign = []exchange.Order{{ID: 99, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.TakeProfitMarket,
+				ClosePosition: true, Status: exchange.StatusOpen}}
+		}, only(2_000_000, 4_000_000), partProfit},
+		{"a stop at no price", 20, nil, only(exchange.RateOne, 0), ""},
+		{"a profit at no price", -20, nil, only(0, exchange.RateOne), ""},
+		{"one of unknown fate would move", 20, func(d *desk) {
+			id := d.whole(placement.StopLoss, 12, exchange.Sell, "48000")
+			d.now += minute
+			d.unknown(id)
+		}, bridged, ""},
+		{"one of unknown fate is beside the one that moves", 20, func(d *desk) {
+			stands("48000", minute)(d)
+			d.unknown(d.whole(placement.StopLoss, 13, exchange.Sell, "49000"))
+		}, only(2_000_000, 0), moves},
+		{"of two the newer one moves", 20, func(d *desk) {
+			stands("49000", 0)(d)
+			d.whole(placement.StopLoss, 13, exchange.Sell, "48000")
+			d.now += minute
+		}, only(2_000_000, 0), "cancel 13: the protection moves"},
+		{"the one that stands counts before an older one of unknown fate", 20, func(d *desk) {
+			d.unknown(d.whole(placement.StopLoss, 13, exchange.Sell, "49000"))
+			d.now += 1_000
+			stands("48000", 0)(d)
+			d.now += minute
+			d.unknown(d.book.Live()[0].ClientOrderID())
+		}, only(2_000_000, 0), moves},
+		{"it is being sold, since its price was passed", 20, func(d *desk) {
+			d.rests(placement.StopLoss, 12, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: 20, ReduceOnly: true})
+			d.last("48000")
+		}, only(2_000_000, 0), ""},
+		{"its price was passed while an exit is under way", 20, func(d *desk) {
+			d.rests(placement.Exit, 12, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: 5, ReduceOnly: true})
+			d.last("48000")
+		}, only(2_000_000, 0), ""},
+		{"its price was passed while an exit is lost", 20, func(d *desk) {
+			d.unknown(d.rests(placement.Exit, 12, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: 5, ReduceOnly: true}))
+			d.last("48000")
+			d.now += 2_000
+		}, only(2_000_000, 0), passed},
+		{"its price was passed while an entry is under way", 20, func(d *desk) {
+			d.rests(placement.Entry, 12, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 5})
+			d.last("48000")
+		}, only(2_000_000, 0), passed},
+		{"a profit of a part is left beside that of the whole", 20, func(d *desk) {
+			takes("52000", 0)(d)
+			d.rests(placement.TakeProfit, 13,
+				exchange.NewOrder{Side: exchange.Sell, Type: exchange.TakeProfitMarket, StopPrice: d.price("52000"), Quantity: 20, ReduceOnly: true})
+		}, only(0, 4_000_000), "cancel 13: the one of the whole position stands"},
+		{"to a part, while a bridge stands", 20, func(d *desk) {
+			d.target(15)
+			d.derive(nil)
+			stands("48000", minute)(d)
+			d.part(13, 20, "49000")
+		}, bridged, moves},
+		{"its end is witnessed, and not booked yet", 20, func(d *desk) {
+			stands("49000", 0)(d)
+			d.observeClosed(0, 7, d.stopOpen(12))
+		}, only(2_000_000, 0), ""},
+		{"others hold part, and its stop was passed", 20, func(d *desk) { d.others(10); d.part(12, 20, "49000"); d.last("48000") }, only(2_000_000, 0), ""},
+		{"others hold part, and its stop at another price", 20, func(d *desk) { d.others(10); d.part(12, 20, "47000"); d.last("48000") }, only(2_000_000, 0),
+			"cancel 12: makes room for the exit"},
+		{"others hold part, and its stop was passed and lost", 20, func(d *desk) {
+			d.others(10)
+			d.unknown(d.part(12, 20, "49000"))
+			d.last("48000")
+			d.now += 2_000
+		}, only(2_000_000, 0), "cancel 12: makes room for the exit; " + passed},
+		{"others hold more, and stop and profit stand", 20, func(d *desk) {
+			d.others(20)
+			d.part(12, 20, "49000")
+			d.rests(placement.TakeProfit, 13,
+				exchange.NewOrder{Side: exchange.Sell, Type: exchange.TakeProfitMarket, StopPrice: d.price("52000"), Quantity: 20, ReduceOnly: true})
+			d.now += minute
+		}, only(2_000_000, 4_000_000), ""},
+		{"others hold part, and all but one is protected", 20, func(d *desk) { d.others(10); d.part(12, 19, "49000") }, only(2_000_000, 0),
+			"stop_loss sell stop_market 1 stop 49000 reduceOnly as bridge: protects botd's part of the position"},
+		{"others hold one, and a stop of the whole is left", 20, func(d *desk) { d.others(1); d.part(13, 20, "49000"); stands("49000", 0)(d) },
+			only(2_000_000, 0), "cancel 12: it would close what others hold too"},
+		{"others hold more, and a profit leaves room for the stop", 20, func(d *desk) {
+			d.others(20)
+			d.rests(placement.TakeProfit, 12,
+				exchange.NewOrder{Side: exchange.Sell, Type: exchange.TakeProfitMarket, StopPrice: d.price("52000"), Quantity: 20, ReduceOnly: true})
+		}, only(2_000_000, 4_000_000), part},
+		{"others hold part, and there is room for a crumb of the profit", 20, func(d *desk) {
+			d.others(10)
+			d.part(12, 20, "49000")
+			d.rests(placement.TakeProfit, 13,
+				exchange.NewOrder{Side: exchange.Sell, Type: exchange.TakeProfitMarket, StopPrice: d.price("52000"), Quantity: 5, ReduceOnly: true})
+		}, only(2_000_000, 4_000_000), ""},
+		{"others hold more, and the profit's price was passed", 20, func(d *desk) { d.others(20); d.part(12, 20, "49000"); d.last("52000") },
+			only(2_000_000, 4_000_000), ""},
+		{"others hold more, and the profit is at no price", -20, func(d *desk) { d.others(-20) }, only(0, exchange.RateOne), ""},
+		{"others hold some, and an entry is under way", -20, func(d *desk) {
+			d.others(-3)
+			d.rests(placement.Entry, 12, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: 5})
+		}, only(2_000_000, 0), "stop_loss buy stop_market 20 stop 51000 reduceOnly as bridge: protects botd's part of the position"},
+		{"nothing explains it, and nothing but exits goes", 0, func(d *desk) { quarantined(d); d.observe(20, nil) }, func(w *Desired) {
+			only(2_000_000, 0)(w)
+			w.Frozen = true
+		}, ""},
 		{"nothing explains it, and no stop is wanted", 0, func(d *desk) { quarantined(d); d.observe(20, nil) }, only(0, 4_000_000), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

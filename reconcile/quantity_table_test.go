@@ -91,6 +91,7 @@ func TestWhatIsLeftBesideTheSalesOfARound(t *testing.T) {
 		{"an exit", 20, []Intent{sale(placement.Exit, 6)}, 0, 14, 6},
 		{"two", 20, []Intent{sale(placement.Exit, 6), sale(placement.Exit, 4)}, 0, 10, 10},
 		{"a stop is no exit", 20, []Intent{sale(placement.StopLoss, 6)}, 0, 20, 0},
+		{"one waits for stops", 20, nil, 1, 19, 1},
 		{"what waits for stops", 20, nil, 5, 15, 5},
 		{"both", 20, []Intent{sale(placement.Exit, 6)}, 5, 9, 11},
 		{"more than there is", 4, []Intent{sale(placement.Exit, 6)}, 5, -7, 11},
@@ -114,6 +115,34 @@ func TestWhatIsLeftBesideTheSalesOfARound(t *testing.T) {
 		contradicted.intents, contradicted.reserved = c.intents, c.reserved
 		if contradicted.shrinkStops(); len(contradicted.shrunk) != 0 {
 			t.Errorf("%s: want no stop taken off while the wallet is contradicted", c.name)
+		}
+	}
+}
+
+// TestWhatIsLeftIsInWholeSteps, which may have grown; what is sold beyond that is exact.
+func TestWhatIsLeftIsInWholeSteps(t *testing.T) {
+	t.Parallel()
+	for left, want := range map[exchange.Quantity]exchange.Quantity{10: 8, 8: 8, 1: 0, 0: 0, -1: -1, -7: -7} {
+		w := explains(t, 20, 0)
+		w.book.Symbol(coin).Rules.QuantityTick = 4
+		if have := w.deriving(nil).withoutExits(left); have != want {
+			t.Errorf("of %d in steps of four: want %d, have %d", left, want, have)
+		}
+	}
+}
+
+// TestOfWhatTheWalletMissesAStopInNoListHasSoldFirst, and one that has ended what is missed beyond that.
+func TestOfWhatTheWalletMissesAStopInNoListHasSoldFirst(t *testing.T) {
+	t.Parallel()
+	for missing, want := range map[exchange.Quantity]exchange.Quantity{0: 6, 4: 6, 6: 6, 8: 8, 10: 10, 12: 10} {
+		w := explains(t, 20, 0)
+		ended, unlisted := w.places(placement.StopLoss, 21, stopOf(4)), w.places(placement.StopLoss, 22, stopOf(6))
+		w.now += 60_000
+		w.reads(1_020-missing, 0)
+		w.book.listed[exchange.Spot] = openList{beganMS: w.now}
+		w.book.unfrozen[ended.ClientOrderID] = true
+		if have := w.deriving(nil).selling(func(*account.Placement) bool { return false }); have != want {
+			t.Errorf("%d missing: want %s and %s to sell %d, have %d", missing, ended.ClientOrderID, unlisted.ClientOrderID, want, have)
 		}
 	}
 }
@@ -214,6 +243,14 @@ func TestWhatRestingExitsMayBeOf(t *testing.T) {
 		if have := one.reducible(); have != c.reducible {
 			t.Errorf("%s: want %d, have %d", c.name, c.reducible, have)
 		}
+	}
+	d := holds(t, 20) // what others hold makes room, and is not botd's to sell
+	d.others(20)
+	d.acknowledge(d.places(placement.ExitOrder, reduces), 9)
+	one := d.deriving(nil)
+	one.intents = []Intent{intent(placement.ExitOrder, true), intent(placement.Exit, true)}
+	if room, have := one.reducingRoom(), one.reducible(); room != 24 || have != 4 {
+		t.Errorf("beside others: want room for 24, and four of botd's, have %d and %d", room, have)
 	}
 }
 

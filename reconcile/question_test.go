@@ -128,6 +128,18 @@ func TestAnExitIsOutdatedOnceThePlanAsksForNoLessThanIsHeld(t *testing.T) {
 	if !d.book.ExitOutdated(desired) {
 		t.Error("a share of the equity that is as much as is held: want it outdated")
 	}
+	if d.book.Symbol(bitcoin).Rules = nil; d.book.ExitOutdated(desired) {
+		t.Error("want it not outdated where the rules are not known")
+	}
+	for target, want := range map[exchange.Quantity]bool{9: false, 10: true} { // of ten that were bought fees have taken two
+		w := explains(t, 10, 2)
+		symbol := w.book.Symbol(coin)
+		symbol.Position = symbol.heldOnSpot()
+		w.targets(target, nil)
+		if have := w.book.ExitOutdated(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol}); have != want {
+			t.Errorf("a target of %d, of ten less fees: want it outdated %t, have %t", target, want, have)
+		}
+	}
 }
 
 // TestWhatIsToBeClosedAndWhereItIsStopped: of what fills explain, of what else there is, and where nothing says so.
@@ -150,6 +162,12 @@ func TestWhatIsToBeClosedAndWhereItIsStopped(t *testing.T) {
 		{"more than the fills say", 20, 25, nil, stop, 20, 25, 49_000e8, "exit sell market 20 reduceOnly: the target is flat", false, false},
 		{"less than they say", 20, 15, nil, stop, 15, 15, 49_000e8, "exit sell market 15 reduceOnly: the target is flat", false, false},
 		{"on the other side", 20, -5, nil, stop, 0, -5, 0, "", false, false},
+		{"one unit", 1, 1, nil, stop, 1, 1, 49_000e8, "exit sell market 1 reduceOnly: the target is flat", false, false},
+		{"on the other side, as an order may have made it", 20, -5, func(d *desk) {
+			order := offers
+			order.Quantity, order.ReduceOnly = 30, false
+			d.places(placement.Order, order)
+		}, stop, -5, -5, 51_000e8, "exit buy market 5 reduceOnly: the target is flat", false, false},
 		{"what only others made", 0, 20, nil, stop, 0, 20, 0, "", false, false},
 		{"what an order may have made", 20, 30, func(d *desk) { d.places(placement.Order, buys) }, stop, 30, 30, 49_000e8,
 			"exit sell market 30 reduceOnly: the target is flat", false, false},
@@ -163,6 +181,7 @@ func TestWhatIsToBeClosedAndWhereItIsStopped(t *testing.T) {
 			"exit sell market 20 reduceOnly: the target is flat", false, false},
 		{"without rules", 20, 20, nil, stop, 20, 20, 0, "", true, false},
 		{"without a price", 20, 20, nil, stop, 20, 20, 0, "", false, true},
+		{"a short one without a price", -20, -20, nil, stop, -20, -20, 0, "", false, true},
 	} {
 		d := holds(t, c.known)
 		symbol := d.book.Symbol(bitcoin)

@@ -82,10 +82,10 @@ func (b *Book) PositionRead(p *exchange.Position) ledger.Position {
 // SpotReading returns a snapshot's reading of the spot wallet: the assets of the book's symbols. It
 // returns false if the wallet was not read.
 func (b *Book) SpotReading(s *Snapshot) (ledger.Reading, bool) {
-	r := ledger.Reading{AtMS: s.EndedMS, Market: exchange.Spot}
 	if !s.Balances.Done() || s.UnreadAssets {
-		return r, false
+		return ledger.Reading{}, false
 	}
+	r := ledger.Reading{AtMS: s.EndedMS, Market: exchange.Spot}
 	var names []string
 	for _, symbol := range b.symbols {
 		if symbol.Key().Market == exchange.Spot && symbol.Rules != nil {

@@ -64,7 +64,7 @@ const takenWaitMS = 3_000
 // canceled it may be selling what it held. An exit goes by a wallet of after that.
 func (s *situation) taken() bool {
 	at := s.symbol.spot.takenMS
-	return at != 0 && !s.desired.Flatten && s.nowMS-at < takenWaitMS
+	return !s.desired.Flatten && s.nowMS-at < takenWaitMS
 }
 
 // hasEnded reports whether an order that the open list does not show has ended in any way: the
@@ -164,7 +164,7 @@ func (b *Book) purposeOf(clientOrderID string) placement.Purpose {
 
 // noteOpenAgain records that a list not older than the release shows the order open.
 func (s *survey) noteOpenAgain(p *account.Placement) {
-	if at := s.book.released[p.ClientOrderID()]; at != 0 && s.book.listsMS > at+s.book.Settle().StalenessMS {
+	if s.book.listsMS > s.book.released[p.ClientOrderID()]+s.book.Settle().StalenessMS {
 		delete(s.book.released, p.ClientOrderID())
 	}
 }

@@ -86,6 +86,33 @@ func TestWhichOrderMayHaveAnotherBesideIt(t *testing.T) {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}
+	part := stop
+	part.ClosePosition, part.Quantity, part.ReduceOnly = false, 20, true
+	for _, c := range []struct { // that are handed out, and not answered
+		name    string
+		purpose placement.Purpose
+		order   exchange.NewOrder
+		agoMS   int64
+		want    bool
+	}{
+		{"a stop of the whole position, two seconds ago", placement.StopLoss, stop, 2_000, true},
+		{"one a moment ago", placement.StopLoss, stop, 1_999, false},
+		{"one that was not handed out", placement.StopLoss, stop, -1, false},
+		{"a stop of a quantity", placement.StopLoss, part, 2_000, false},
+		{"a profit", placement.TakeProfit, stop, 2_000, false},
+		{"an exit", placement.Exit, closes, 2_000, false},
+	} {
+		d := holds(t, 20)
+		id := d.places(c.purpose, c.order)
+		d.now += 9_000 // it has waited for its turn
+		if c.agoMS >= 0 {
+			d.book.NoteHandedOut(id, d.now)
+			d.now += c.agoMS
+		}
+		if have := d.deriving(nil).mayRepeat(d.book.Placement(id)); have != c.want {
+			t.Errorf("handed out, %s: want another beside it %t, have %t", c.name, c.want, have)
+		}
+	}
 	d := holds(t, 20)
 	id := d.places(placement.Exit, closes)
 	lost(d, id, 2_000)
@@ -573,6 +600,11 @@ func TestAtWhichPriceASaleIsWorthAnOrder(t *testing.T) {
 			t.Errorf("%d at %v: want %v, have %v", c.quantity, c.price, c.want, have)
 		}
 	}
+	w := explains(t, 10, 0)
+	w.book.Symbol(coin).Rules.PriceTick = 1
+	if have := w.deriving(nil).sellable(1_000e8, 3); have != 1_666_66666667 {
+		t.Errorf("three, in the finest ticks: want the least price at which they are worth five, 1666.66666667, have %v", have)
+	}
 }
 
 // TestWhichExitRestsSinceThePriceHasPassedItsLimit: on spot, known to stand for two seconds.
@@ -639,7 +671,6 @@ func TestHowMuchOfWhatIsHeldTheWalletShows(t *testing.T) {
 		{"less by less than an order", 1_009, nil, 10},
 		{"none of it", 990, nil, 0},
 		{"the wallet was never read", 1_000, func(w *wallet) { w.book.WalletMS = 0 }, 10},
-		{"some of it is left to others", 1_010, func(w *wallet) { w.apply(record.Record{Symbol: coin, Body: record.Ignored{Quantity: 4}}) }, 6},
 	} {
 		w := explains(t, 10, 0)
 		w.reads(c.inWallet, 0)
@@ -740,6 +771,8 @@ func TestAStopOnAPositionThatNothingExplains(t *testing.T) {
 		want       string
 	}{
 		{"from its entry", share, 20, "50000", nil, "49000"},
+		{"from its entry, far below the price of now", share, 20, "55000", nil, "49000"},
+		{"at no price", strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne}}, 20, "50000", nil, ""},
 		{"from the price of now, since that was passed", share, 20, "48000", nil, "47040"},
 		{"at a price", at(49_500e8), 20, "50000", nil, "49500"},
 		{"at a price that was passed: none", at(49_500e8), 20, "49000", nil, ""},

@@ -40,7 +40,7 @@ func (d *derivation) convergeStopPart(price exchange.Price) {
 	}
 	stands := slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return p.Order().StopPrice == price && !d.mayRepeat(p) })
 	if !stands {
-		d.exitNow(placement.StopLoss, "the stop's price was passed already")
+		d.exitNow()
 	}
 }
 

@@ -35,7 +35,7 @@ func (s *situation) historyUnread() bool {
 
 // beyondBaseline is what the newest wallet shows of the asset beside what is not botd's.
 func (s *situation) beyondBaseline() exchange.Quantity {
-	return max(0, s.book.inWallet(s.symbol)-s.symbol.Baseline()-s.symbol.Ignored())
+	return max(0, s.book.inWallet(s.symbol)-s.symbol.Baseline())
 }
 
 // clip bounds a sale by the free balance less botd's own sales that take some of it.
@@ -109,7 +109,7 @@ func (s *situation) inWalletYet(p *account.Placement) bool {
 
 // inWalletYet reports the same, given the position before that sale.
 func (b *Book) inWalletYet(p *account.Placement, symbol *SymbolState, held exchange.Quantity) bool {
-	return b.inWallet(symbol)-symbol.Baseline()-symbol.Ignored()-symbol.Unattributed() > abs(held)-p.Remaining()/2
+	return b.inWallet(symbol)-symbol.Baseline()-symbol.Unattributed() > abs(held)-p.Remaining()/2
 }
 
 // leavesUncovered reports whether a spot sale reduces the quantity that needs a stop by nothing: it
@@ -157,7 +157,7 @@ func (s *situation) sellable(price exchange.Price, quantity exchange.Quantity) e
 func (d *derivation) cancelPassedExits(live []*account.Placement) (stuck bool) {
 	for _, p := range live {
 		o := p.Order()
-		if o.Market == exchange.Spot && o.Side == exchange.Sell && o.Type == exchange.Limit && p.OrderID() != 0 && p.Seen() &&
+		if o.Market == exchange.Spot && o.Side == exchange.Sell && o.Type == exchange.Limit && p.Seen() &&
 			!p.State().Unresolved() && d.nowMS-p.SentMS() >= repeatMS {
 			d.cancel(p, "rests, since the price has passed its limit")
 			stuck = true

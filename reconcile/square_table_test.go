@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,6 +87,66 @@ func TestWhatAWalletMissesOfAPurchase(t *testing.T) {
 	if symbol.misses.sinceMS == 0 || symbol.Fees() != 0 {
 		t.Errorf("want what was adopted missed, have %+v, fees %d", symbol.misses, symbol.Fees())
 	}
+	order := w.buysUnder(5, 1) // of one that was bought one may be gone, the step
+	w.apply(record.Record{AtMS: w.now - 60_000, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Filled, OrderID: 5, Filled: 1}})
+	w.reads(1_010, 0).squareWallet(symbol, 1_010, false)
+	if symbol.misses.sinceMS != 0 || symbol.Fees() != 1 {
+		t.Errorf("want one taken as a fee, have %+v, fees %d", symbol.misses, symbol.Fees())
+	}
+	for more, want := range map[exchange.Quantity]bool{6: false, 7: true} { // five are within the bound of fees, and two are worth an order
+		w, symbol := bought(t)
+		w.reads(all+more, 0).squareWallet(symbol, all+more, false)
+		if _, ask := w.book.NeedsOrderHistory(symbol); ask != want {
+			t.Errorf("%d more: want the order history read %t, have %t", more, want, ask)
+		}
+	}
+	for missed, want := range map[exchange.Quantity]bool{6: false, 7: true} { // another figure lasts again
+		w, symbol := bought(t)
+		symbol.missed, symbol.misses = missed, persistence{sinceMS: 1, lastMS: w.now, forMS: 1_001}
+		w.reads(all-7, 0).squareWallet(symbol, all-7, false)
+		if have := symbol.Contradicted != ""; have != want {
+			t.Errorf("%d missed before, and seven now: want it contradicted %t, have %t", missed, want, have)
+		}
+	}
+}
+
+// TestFeesAreSquaredWhileAnOrderRestsOnceTheWalletHasMissedThemForL, each figure by itself, and from the last time on that it missed none.
+func TestFeesAreSquaredWhileAnOrderRestsOnceTheWalletHasMissedThemForL(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		misses []exchange.Quantity // in reads 0.6 s apart
+		want   exchange.Quantity   // fees, of which one was expected
+	}{
+		{"for less than L", []exchange.Quantity{5, 5}, 1},
+		{"for longer", []exchange.Quantity{5, 5, 5}, 6},
+		{"with a read between that misses none", []exchange.Quantity{5, 0, 5}, 1},
+		{"with a read between that misses none, and for less since", []exchange.Quantity{5, 0, 5, 5}, 1},
+		{"another figure", []exchange.Quantity{5, 4, 5}, 1},
+	} {
+		w, symbol := bought(t)
+		w.buysUnder(9, 3)
+		for _, missed := range c.misses {
+			w.reads(1_999-missed, 0).squareWallet(symbol, 1_999-missed, true)
+			w.now += 600
+		}
+		if have := symbol.Fees(); have != c.want {
+			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
+		}
+	}
+	w, symbol := bought(t)
+	misses := func(inWallet exchange.Quantity) {
+		w.reads(inWallet, 0).squareWallet(symbol, inWallet, true)
+		w.now += 600
+	}
+	for range 3 {
+		misses(1_994)
+	}
+	order := w.buysUnder(6, 1_000) // and of a thousand more as much is missed, which lasts by itself
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Filled, OrderID: 6, Filled: 1_000}})
+	if misses(2_989); symbol.Fees() != 6 {
+		t.Errorf("want the second five not taken before L, have %d", symbol.Fees())
+	}
 }
 
 // TestWhichFeeIsExpectedOfAPurchase: the rate of its executions, else the configured one, rounded up, once.
@@ -94,21 +155,22 @@ func TestWhichFeeIsExpectedOfAPurchase(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		traded []Traded
-		want   exchange.Quantity // of a thousand, at a configured fee of 0.1 %
+		want   exchange.Quantity // of a thousand, at a configured fee of 0.2 %
 	}{
-		{"the configured one", nil, 1},
+		{"the configured one", nil, 2},
+		{"what they show, a little more than three", []Traded{{OrderID: 5, Filled: 1_000, Fee: exchange.MustAmount("0.003000001")}}, 4},
 		{"what its executions show", []Traded{{OrderID: 5, Filled: 1_000, Fee: exchange.MustAmount("0.003")}}, 3},
 		{"what they show, rounded up", []Traded{{OrderID: 5, Filled: 1_000, Fee: exchange.MustAmount("0.0031")}}, 4},
 		{"not more than may be", []Traded{{OrderID: 5, Filled: 1_000, Fee: exchange.MustAmount("0.02")}}, 5},
 		{"none where they show none", []Traded{{OrderID: 5, Filled: 1_000}}, 0},
-		{"executions of nothing show none", []Traded{{OrderID: 5, Fee: exchange.MustAmount("0.003")}}, 1},
-		{"another order's show none of it", []Traded{{OrderID: 6, Filled: 1_000, Fee: exchange.MustAmount("0.003")}}, 1},
+		{"executions of nothing show none", []Traded{{OrderID: 5, Fee: exchange.MustAmount("0.003")}}, 2},
+		{"another order's show none of it", []Traded{{OrderID: 6, Filled: 1_000, Fee: exchange.MustAmount("0.003")}}, 2},
 		{"a sale's show none, and the next does", []Traded{{OrderID: 7, Filled: 1_000, Fee: exchange.MustAmount("0.004")},
 			{OrderID: 5, Filled: 1_000, Fee: exchange.MustAmount("0.003")}}, 3},
 		{"of one unit", []Traded{{OrderID: 5, Filled: 1, Fee: exchange.MustAmount("0.000003")}}, 3},
 	} {
 		w := explains(t, 0, 0)
-		w.book.SpotFee = exchange.RateOne / 1_000
+		w.book.SpotFee = exchange.RateOne / 500
 		order := w.buysUnder(5, 1_000)
 		w.places(placement.Exit, 7, saleOf(1_000))
 		s := w.reads(2_000, 0)
@@ -117,9 +179,34 @@ func TestWhichFeeIsExpectedOfAPurchase(t *testing.T) {
 		for range 2 { // the second time it is known
 			s.emit(w.book.Placement(order.ClientOrderID).About(record.Fill{OrderID: 5, Filled: 1_000}))
 		}
-		if have := w.book.Symbol(coin).Fees(); have != c.want {
-			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
+		fees := 0
+		for _, r := range s.records {
+			if r.Kind() == record.KindFees {
+				fees++
+			}
 		}
+		if have := w.book.Symbol(coin).Fees(); have != c.want || fees != int(min(1, c.want)) || len(s.records) != 2+fees {
+			t.Errorf("%s: want %d, recorded once, have %d, in %d of %d records", c.name, c.want, have, fees, len(s.records))
+		}
+	}
+	w := explains(t, 0, 0)
+	w.book.SpotFee = exchange.RateOne / 500
+	s := w.reads(1_001, 0)
+	s.emit(w.book.Placement(w.buysUnder(5, 1).ClientOrderID).About(record.Fill{OrderID: 5, Filled: 1}))
+	if have := w.book.Symbol(coin).Fees(); have != 1 {
+		t.Errorf("want the fee of one unit to be one, have %d", have)
+	}
+	w.book.Symbol(coin).Rules = nil // as of a symbol that is not traded any more
+	s.fetched.Trades = []Traded{{OrderID: 5, Filled: 1, Fee: exchange.MustAmount("0.001")}}
+	if s.learnFees(); w.book.Symbol(coin).feeRateKnown {
+		t.Error("want no rate of a symbol whose rules are not known")
+	}
+	d := newDesk(t)
+	d.book.SpotFee = exchange.RateOne / 500
+	on := d.book.survey(&Snapshot{})
+	on.emit(d.book.Placement(d.places(placement.Entry, buys)).About(record.Fill{OrderID: 5, Filled: 10}))
+	if have := d.book.Symbol(bitcoin).Fees(); have != 0 || len(on.records) != 1 {
+		t.Errorf("want no fee taken from a position on futures, have %d, %d records", have, len(on.records))
 	}
 }
 
@@ -196,6 +283,7 @@ func TestWhichSalesOthersHaveMade(t *testing.T) {
 		before        []sale
 		want          exchange.Quantity
 	}{
+		{"one that has sold nothing", nil, []exchange.Order{sold(70, 0, nil)}, nil, 0},
 		{"one that is open", []exchange.Order{sold(70, 4, nil)}, nil, nil, 4},
 		{"one of the history", nil, []exchange.Order{sold(70, 4, nil)}, nil, 4},
 		{"the same in both", []exchange.Order{sold(70, 4, nil)}, []exchange.Order{sold(70, 4, nil)}, nil, 4},
@@ -217,8 +305,26 @@ func TestWhichSalesOthersHaveMade(t *testing.T) {
 		if c.history != nil {
 			s.fetched.History = exchange.FetchedOf(c.history)
 		}
-		if _, have := s.salesOfOthers(symbol); have != c.want {
-			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
+		sales, have := s.salesOfOthers(symbol)
+		if have != c.want || slices.ContainsFunc(sales, func(s sale) bool { return s.filled == 0 }) {
+			t.Errorf("%s: want %d, have %d by %v", c.name, c.want, have, sales)
+		}
+	}
+}
+
+// TestOfSixtyFourSalesEachIsRememberedAsAReason: the same sale is no witness of a second loss.
+func TestOfSixtyFourSalesEachIsRememberedAsAReason(t *testing.T) {
+	t.Parallel()
+	w := explains(t, 1_000, 0)
+	symbol := w.book.Symbol(coin)
+	for i := range int64(65) {
+		s := w.reads(2_000, 0)
+		s.fetched.History = exchange.FetchedOf([]exchange.Order{{ID: 70 + i, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Filled: 1,
+			Quantity: 1, Status: exchange.StatusFilled, CreatedMS: w.now}})
+		s.decideShortWallet(symbol, 1)
+		want := []sale{{70 + max(0, i-63), 1}, {70 + i, 1}}
+		if have := symbol.spot.sales; len(have) != int(min(i+1, 64)) || have[0] != want[0] || have[len(have)-1] != want[1] {
+			t.Fatalf("want the newest 64 of %d remembered, have %v", i+1, have)
 		}
 	}
 }
@@ -245,6 +351,9 @@ func TestWhatAWalletIsTakenToHold(t *testing.T) {
 		{"more, since the start", 1_000, 1_010, nil, "1000 10; false true"},
 		{"more, of an asset that was never there", 0, 10, squared, "0 10; false true"},
 		{"more, and it was asked already", 1_000, 1_010, func(w *wallet, s *SymbolState) { squared(w, s); s.spot.extraOf = 10 }, "1010 0; true true"},
+		{"the one that was noted beside it is gone", 1_000, 1_000, func(w *wallet, s *SymbolState) {
+			w.apply(record.Record{Symbol: coin, Body: record.Baseline{Quantity: 1_000, Unattributed: 1}})
+		}, "1000 0; true true"},
 		{"what was noted beside it is gone", 1_000, 1_000, func(w *wallet, s *SymbolState) {
 			w.apply(record.Record{Symbol: coin, Body: record.Baseline{Quantity: 1_000, Unattributed: 10}})
 		}, "1000 0; true true"},

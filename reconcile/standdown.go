@@ -58,10 +58,8 @@ func (d *derivation) protectStandingDown() {
 			return !spot || !d.shrinks(&i, &excess)
 		case placement.StopLoss:
 			return stop && !spot
-		case placement.TakeProfit:
-			return profit && !spot
 		}
-		return false
+		return profit && !spot // a take-profit
 	})
 	d.intents = append(d.intents[:before], protecting...)
 }

@@ -36,7 +36,6 @@ func (b *Book) survey(fetched *Snapshot) *survey {
 // onSpot reports whether the open list of spot shows an order.
 func (s *survey) onSpot(orderID int64) bool {
 	if s.spotIDs == nil {
-		s.spotIDs = make([]int64, 0, len(s.fetched.SpotOrders.Items()))
 		for i := range s.fetched.SpotOrders.Items() {
 			s.spotIDs = append(s.spotIDs, s.fetched.SpotOrders.Items()[i].ID)
 		}

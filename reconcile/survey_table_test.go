@@ -224,6 +224,10 @@ func TestWhatOpensBetweenRounds(t *testing.T) {
 			d.observe(0, nil)
 			d.acknowledge(id, 11)
 		}, false},
+		{"it had not settled before", func(d *desk) {
+			d.observe(5, nil)
+			d.acknowledge(d.places(placement.Order, buys), 11)
+		}, false},
 		{"an entry is acknowledged", func(d *desk) { d.acknowledge(d.places(placement.Entry, buys), 11) }, false},
 		{"an entry is not answered", func(d *desk) {
 			id := d.places(placement.Entry, buys)

@@ -144,6 +144,51 @@ func TestWhatLeadsFromAPositionToATarget(t *testing.T) {
 			d.observe(6, nil)
 		}, nil, ""},
 		{"too little of a part", 2, 1, cheap, nil, ""},
+		{"too little, a moment after", 1, 0, func(d *desk) { cheap(d); d.dust(12); d.now += int64(exchange.Minute1) - 1 }, nil, ""},
+		{"too little, a minute after", 1, 0, func(d *desk) { cheap(d); d.dust(12); d.now += int64(exchange.Minute1) }, nil,
+			"take_profit sell take_profit_market stop 4000.1 whole as dust: the target is flat; too little for an order of its own"},
+		{"one unit to two", 1, 2, nil, nil, "entry buy market 1"},
+		{"to one less", 20, 19, nil, nil, fmt.Sprintf(smaller, 1)},
+		{"to one more", 20, 21, nil, nil, "entry buy market 1"},
+		{"for the plan's reason", 20, 0, func(d *desk) { d.want(&strategy.Plan{Target: strategy.Flat(), Reason: "it crossed"}) }, nil,
+			fmt.Sprintf(flat, 20) + ": it crossed"},
+		{"beside an entry of a part", 20, 25, func(d *desk) {
+			entry := d.rests(placement.Entry, 12, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 3})
+			d.observe(20, nil, d.order(entry, 12, exchange.StatusOpen, 3, 0))
+		}, nil, ""},
+		{"the leverage first", 0, 20, func(d *desk) { d.book.Symbol(bitcoin).Leverage = 5 }, nil, "leverage 10: the leverage wanted"},
+		{"the leverage, beside an order that goes", 0, 20, func(d *desk) {
+			d.book.Symbol(bitcoin).Leverage = 5
+			bid := d.rests(placement.Order, 12, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: d.price("40000"), Quantity: 3})
+			d.observe(0, nil, d.order(bid, 12, exchange.StatusOpen, 3, 0))
+		}, nil, "leverage 10: the leverage wanted; cancel 12: no longer desired"},
+		{"to a part, latched", 20, 15, latches, nil, fmt.Sprintf(smaller, 5)},
+		{"to more, latched", 20, 25, latches, nil, ""},
+		{"to another part, latched: it has no price", 20, 15, func(d *desk) { latches(d); d.target(14) }, nil, ""},
+		{"a step that has grown sells nothing", 30, 24, func(d *desk) { d.book.Symbol(bitcoin).Rules.QuantityTick = 10; d.target(25) }, nil, ""},
+		{"to less than a step's worth", 20, 24, func(d *desk) {
+			d.want(&strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuote, Quote: exchange.AmountOf(1)}})
+		}, nil, fmt.Sprintf(smaller, 20)},
+		{"a stop of a part is in the way", 20, 0, func(d *desk) { d.part(12, 20, "49000") }, stop,
+			"cancel 12: makes room for the exit; stop_loss sell stop_market stop 49000 whole: protects the position"},
+		{"the whole is being sold in place of a stop", 20, 0, func(d *desk) {
+			d.rests(placement.StopLoss, 12, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: 20, ReduceOnly: true})
+		}, stop, ""},
+		{"to a part, which others' leaves room for", 20, 15, func(d *desk) { d.others(5); d.part(12, 20, "49000") }, stop, fmt.Sprintf(smaller, 5)},
+		{"to a part, which others' leaves no room for", 20, 10, func(d *desk) { d.others(5); d.part(12, 20, "49000") }, stop,
+			"cancel 12: makes room for the exit"},
+		{"a tick above the smallest price", 1, 0, func(d *desk) { d.book.Symbol(bitcoin).Rules.PriceTick, d.book.Symbol(bitcoin).Last = 1, 2 }, nil,
+			"stop_loss sell stop_market stop 1e-08 whole as dust: the target is flat; too little for an order of its own"},
+		{"without a price, and not at its leverage", 0, 20, func(d *desk) { d.book.Symbol(bitcoin).Last, d.book.Symbol(bitcoin).Leverage = 0, 5 }, nil, ""},
+		{"without a price", 20, 0, func(d *desk) { d.book.Symbol(bitcoin).Last = 0 }, nil, ""},
+		{"to a part, some of which is protected", 20, 10, func(d *desk) { d.others(1); d.part(12, 12, "49000") }, stop,
+			"cancel 12: makes room for the exit"},
+		{"a second order under one id protects nothing", 20, 20, func(d *desk) {
+			order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket,
+				StopPrice: d.price("49000"), ClosePosition: true}
+			d.book.Apply(&record.Record{AtMS: d.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: "x#13",
+				Body: record.Found{OrderID: 13, Order: order, Purpose: placement.StopLoss, Duplicate: true}})
+		}, stop, "cancel 13: a second order under one client order id; stop_loss sell stop_market stop 49000 whole: protects the position"},
 		{"at the smallest price", 1, 0, func(d *desk) { d.book.Symbol(bitcoin).Last = d.price("0.1") }, nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -158,6 +203,34 @@ func TestWhatLeadsFromAPositionToATarget(t *testing.T) {
 				t.Errorf("want %q\nhave %q", c.want, have)
 			}
 		})
+	}
+}
+
+// latches has something else than the plan have ended a long position.
+func latches(d *desk) { d.book.Apply(&record.Record{Strategy: "one", Body: record.Latch{Side: 1}}) }
+
+// dust is a stop next to the price, that closes what is too little for an order.
+func (d *desk) dust(orderID int64) {
+	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: d.price("3999.9"),
+		ClosePosition: true}
+	d.acknowledge(d.send(Intent{Purpose: placement.StopLoss, Key: dust, Order: order}), orderID)
+}
+
+// TestATargetHasNoPriceBeforeItsLeverageIsSet: it is priced when its first order is due.
+func TestATargetHasNoPriceBeforeItsLeverageIsSet(t *testing.T) {
+	t.Parallel()
+	d := holds(t, 0)
+	target := strategy.Target{Kind: strategy.ByQuote, Quote: exchange.AmountOf(1_000)}
+	d.want(&strategy.Plan{Target: target})
+	d.book.Symbol(bitcoin).Leverage = 5
+	d.one(placement.Leverage, nil)
+	if _, priced := d.book.Strategy("one").Priced(target); priced {
+		t.Error("want no price yet")
+	}
+	d.book.Symbol(bitcoin).Leverage = 10
+	d.book.Symbol(bitcoin).Last = d.price("25000")
+	if entry := d.one(placement.Entry, nil); entry.Order.Quantity != 40 || entry.Strategy != "one" || entry.Last != d.price("25000") || entry.Before != 0 {
+		t.Errorf("want 40 bought at the price of then, have %+v", entry)
 	}
 }
 

@@ -7,11 +7,12 @@ import (
 	"botd/exchange"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
+	"botd/strategy"
 )
 
 const (
-	sentMS   = 1_000_500 // when what is held was asked for
-	filledMS = 1_000_800 // and when it was booked
+	sentMS   = 1_001_500 // when what is held was asked for
+	filledMS = 1_001_800 // and when it was booked
 	bootMS   = 900_000
 )
 
@@ -53,7 +54,7 @@ func ended(id int64, change func(p *exchange.Position)) exchange.Position {
 	return p
 }
 
-// TestWhichRowIsTheEndOfAPosition of twenty that was opened at 1,000.5 s and was number seven.
+// TestWhichRowIsTheEndOfAPosition of twenty that was opened at 1,001.5 s and was number seven.
 func TestWhichRowIsTheEndOfAPosition(t *testing.T) {
 	t.Parallel()
 	shown := func(symbol *SymbolState) { symbol.testimony.shownID, symbol.testimony.shownOf = 7, symbol.OpenedMS() }
@@ -88,15 +89,15 @@ func TestWhichRowIsTheEndOfAPosition(t *testing.T) {
 		{"the only one that was seen", 0, seen(9), 9, nil, true},
 		{"one that was seen before the last", 0, seen(9, 8), 9, nil, false},
 		{"the one that was seen last, while the one held was shown", 0, func(s *SymbolState) { seen(9)(s); shown(s) }, 9, nil, false},
-		{"opened in the same second", 0, before, 9, dated(1_000_000, 2_000_000), true},
-		{"opened in the second before", 0, before, 9, dated(999_999, 2_000_000), false},
+		{"opened in the same second", 0, before, 9, dated(1_001_000, 2_000_000), true},
+		{"opened in the second before", 0, before, 9, dated(1_000_999, 2_000_000), false},
 		{"beside others, as large as both, ended since", 5, before, 9, func(p *exchange.Position) {
-			dated(1, 1_000_000)(p)
+			dated(1, 1_001_000)(p)
 			p.Quantity = 25
 		}, true},
-		{"beside others, less than both", 5, before, 9, func(p *exchange.Position) { dated(1, 1_000_000)(p); p.Quantity = 24 }, false},
-		{"beside others, ended before", 5, before, 9, func(p *exchange.Position) { dated(1, 999_999)(p); p.Quantity = 25 }, false},
-		{"beside others of the other side", -5, before, 9, func(p *exchange.Position) { dated(1, 1_000_000)(p); p.Quantity = 25 }, false},
+		{"beside others, less than both", 5, before, 9, func(p *exchange.Position) { dated(1, 1_001_000)(p); p.Quantity = 24 }, false},
+		{"beside others, ended before", 5, before, 9, func(p *exchange.Position) { dated(1, 1_000_999)(p); p.Quantity = 25 }, false},
+		{"beside others of the other side", -5, before, 9, func(p *exchange.Position) { dated(1, 1_001_000)(p); p.Quantity = 25 }, false},
 	} {
 		d, symbol := opened(t, 0)
 		d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: c.others}})
@@ -106,11 +107,11 @@ func TestWhichRowIsTheEndOfAPosition(t *testing.T) {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}
-	_, symbol := opened(t, 980_000) // the exchange's clock is twenty seconds behind
+	_, symbol := opened(t, 981_500) // the exchange's clock is twenty seconds behind
 	before(symbol)
-	for createdMS, want := range map[int64]bool{979_999: false, 980_000: true} {
+	for createdMS, want := range map[int64]bool{980_999: false, 981_000: true} {
 		if row := ended(9, dated(createdMS, 2_000_000)); symbol.closedBy(&row) != want {
-			t.Errorf("dated 980 s by the exchange, a row of %d: want %t", createdMS, want)
+			t.Errorf("dated 981.5 s by the exchange, a row of %d: want %t", createdMS, want)
 		}
 	}
 }
@@ -148,7 +149,7 @@ func TestWhichRowIsTheEndOfAnAdoptedPosition(t *testing.T) {
 	}
 }
 
-// TestWhichRowShowsThatReductionsOfUnknownFateEndedAPosition of twenty, opened at 1,000.5 s; an exit was sent at 1,100 s.
+// TestWhichRowShowsThatReductionsOfUnknownFateEndedAPosition of twenty, opened at 1,001.5 s; an exit was sent at 1,100 s.
 func TestWhichRowShowsThatReductionsOfUnknownFateEndedAPosition(t *testing.T) {
 	t.Parallel()
 	const exitMS = 1_100_000
@@ -170,6 +171,7 @@ func TestWhichRowShowsThatReductionsOfUnknownFateEndedAPosition(t *testing.T) {
 		{"as large, ended since", exits(20), 0, nil, nil, true},
 		{"larger: others held some", exits(20), 0, nil, func(p *exchange.Position) { p.Quantity = 21 }, true},
 		{"smaller", exits(20), 0, nil, func(p *exchange.Position) { p.Quantity = 19 }, false},
+		{"as much as an exit of one explains", exits(1), 0, nil, func(p *exchange.Position) { p.Quantity = 1 }, true},
 		{"as much as the exit explains", exits(15), 0, nil, func(p *exchange.Position) { p.Quantity = 15 }, true},
 		{"ended before, by more than clocks differ", exits(20), 0, nil, func(p *exchange.Position) { p.UpdatedMS = exitMS - 10_001 }, false},
 		{"ended before, by as much as clocks may differ", exits(20), 0, nil, func(p *exchange.Position) { p.UpdatedMS = exitMS - 10_000 }, true},
@@ -267,7 +269,7 @@ func (d *desk) showsEnded(symbol *SymbolState, shown exchange.Quantity, forMS in
 // TestWhichRowIsTheEndOfAPositionDatedByAnotherClock: of before the start, whose clock was up to ten seconds ahead of the exchange's.
 func TestWhichRowIsTheEndOfAPositionDatedByAnotherClock(t *testing.T) {
 	t.Parallel()
-	const createdMS, endedMS = 1_000_000 - 10_000, sentMS + 10_001
+	const createdMS, endedMS = 1_001_000 - 10_000, sentMS + 10_001
 	for _, c := range []struct {
 		name  string
 		shown exchange.Quantity
@@ -357,6 +359,8 @@ func TestWhatElseSaysThatAPositionBecameSmaller(t *testing.T) {
 			swept(sentMS)(d, s, symbol)
 			d.resting(12, 5)
 		}, sweptOrders},
+		{"the margin of one was released", 19, freshMS + 1, uses("95"), freedMargin},
+		{"the margin of all but one was released", 1, freshMS + 1, uses("5"), freedMargin},
 		{"the margin of half was released", 10, freshMS + 1, uses("50"), freedMargin},
 		{"as much of it as is still believed", 10, freshMS + 1, uses("75"), freedMargin},
 		{"less of it", 10, freshMS + 1, uses("75.01"), noWitness},
@@ -391,6 +395,13 @@ func TestWhatElseSaysThatAPositionBecameSmaller(t *testing.T) {
 		}
 		if have := s.witness(symbol); have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
+		}
+		freed := abs(symbol.residual)
+		if c.want != freedMargin {
+			freed = 0
+		}
+		if have := symbol.testimony.freed; have != freed {
+			t.Errorf("%s: want it confirmed of %d, have %d", c.name, freed, have)
 		}
 	}
 }
@@ -446,6 +457,8 @@ func TestWhatAListIsTakenToSay(t *testing.T) {
 			asked(d, s, symbol)
 			armed(d, s, symbol)
 		}, state{shownOf: sentMS}, state{shownOf: sentMS}},
+		{"the margin has confirmed as much", 15, armed, state{shownOf: sentMS, by: freedMargin, freed: 5}, state{shownOf: sentMS, by: freedMargin, freed: 5}},
+		{"the margin has confirmed less", 15, armed, state{shownOf: sentMS, by: freedMargin, freed: 4}, state{shownOf: sentMS, freed: 4}},
 		{"positions/history shows the end", 0, row, state{shownOf: 1, doubted: true}, state{shownOf: 1, by: closedRow}},
 		{"after the sweep of its orders it shows it too", 0, row, state{shownOf: 1, by: sweptOrders}, state{shownOf: 1, by: closedRow}},
 		{"a person has confirmed it, and it shows the end", 0, row, state{shownOf: 1, by: aPerson}, state{shownOf: 1, by: aPerson}},
@@ -511,10 +524,10 @@ func TestWhenPositionsHistoryIsRead(t *testing.T) {
 		by        witness
 		want      int64 // -1 for not at all
 	}{
-		{"it misses some", 15, 0, noWitness, 1_000_000 - 11_000},
-		{"it misses all of one that the exchange dated", 0, 950_700, noWitness, 950_000 - 11_000},
+		{"it misses some", 15, 0, noWitness, 1_001_000 - 11_000},
+		{"it misses all of one that the exchange dated", 0, 951_700, noWitness, 951_000 - 11_000},
 		{"it misses all of one of the first seconds", 0, 10_900, noWitness, 0},
-		{"its orders were swept", 0, 0, sweptOrders, 1_000_000 - 11_000},
+		{"its orders were swept", 0, 0, sweptOrders, 1_001_000 - 11_000},
 		{"a row shows its end", 0, 0, closedRow, -1},
 		{"a person confirms it", 0, 0, aPerson, -1},
 		{"it misses nothing", 20, 0, noWitness, -1},
@@ -640,6 +653,7 @@ func TestWhenTheMarginDeniesWhatAListShowsBeyondTheFills(t *testing.T) {
 		{"none is reported", ForeignAdopt, 30, "0", nil, false},
 		{"the rules are not known", ForeignAdopt, 30, "100", func(s *SymbolState) { s.Rules = nil }, false},
 		{"the leverage is not known: all of the price may be needed", ForeignAdopt, 30, "100", func(s *SymbolState) { s.Leverage = 0 }, false},
+		{"a leverage of one, by more than a quarter", ForeignAdopt, 30, "20", func(s *SymbolState) { s.Leverage = 1 }, false},
 		{"a leverage of one", ForeignAdopt, 30, "100", func(s *SymbolState) { s.Leverage = 1 }, false},
 	} {
 		d, symbol := opened(t, 0)
@@ -683,5 +697,105 @@ func TestWhichEndedOrderWasSwept(t *testing.T) {
 		if have := symbol.testimony; have.sweptMS != want.sweptMS || have.sweptOf != want.sweptOf {
 			t.Errorf("%s: want %d of %d, have %d of %d", c.name, want.sweptMS, want.sweptOf, have.sweptMS, have.sweptOf)
 		}
+	}
+}
+
+// TestAShortPositionEndsByARowOfItsSide.
+func TestAShortPositionEndsByARowOfItsSide(t *testing.T) {
+	t.Parallel()
+	for side, want := range map[exchange.PositionSide]bool{exchange.Short: true, exchange.Long: false} {
+		d := holds(t, -20)
+		symbol := d.book.Symbol(bitcoin)
+		row := ended(9, func(p *exchange.Position) { p.Side, p.CreatedMS, p.UpdatedMS = side, d.now, d.now+1_000 })
+		if have := symbol.closedBy(&row); have != want {
+			t.Errorf("%s: want %t, have %t", side, want, have)
+		}
+	}
+}
+
+// TestWhatAListMisses of what is known: of a position that botd has opened, and not of one that it has reduced beyond that.
+func TestWhatAListMisses(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		bought exchange.Quantity
+		sold   exchange.Quantity
+		shown  exchange.Quantity
+		want   bool
+	}{
+		{"all of it", 20, 0, 0, true},
+		{"one of it", 20, 0, 19, true},
+		{"one, which is all", 1, 0, 0, true},
+		{"none", 20, 0, 20, false},
+		{"it shows more", 20, 0, 21, false},
+		{"nothing was opened", 0, 5, 0, false},
+	} {
+		d := newDesk(t)
+		for _, one := range []struct {
+			purpose placement.Purpose
+			order   exchange.NewOrder
+			filled  exchange.Quantity
+		}{{placement.Entry, buys, c.bought}, {placement.Exit, closes, c.sold}} {
+			if one.filled != 0 {
+				one.order.Quantity = one.filled
+				d.ended(d.places(one.purpose, one.order), placement.Filled, one.filled)
+			}
+		}
+		symbol := d.book.Symbol(bitcoin)
+		d.shows(symbol, c.shown)
+		if have := symbol.Missing(); have != c.want {
+			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
+		}
+	}
+}
+
+// TestWhenAListIsContradicted: it is doubted, and that has lasted for L; until it is believed again.
+func TestWhenAListIsContradicted(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name            string
+		doubted, denied bool
+		forMS           int64
+		before, want    string
+	}{
+		{"it is believed", false, false, 1_001, "", ""},
+		{"it is believed again", false, false, 1_001, contradiction, ""},
+		{"it is doubted", true, false, 1_000, "", ""},
+		{"it is doubted for longer than L", true, false, 1_001, "", contradiction},
+		{"it is doubted still", true, false, 0, contradiction, contradiction},
+		{"the margin denies it", false, true, 0, "", beyondMargin},
+	} {
+		d := holds(t, 20)
+		symbol := d.book.Symbol(bitcoin)
+		s := d.shows(symbol, 20)
+		symbol.Contradicted, symbol.testimony.doubted, symbol.testimony.denied = c.before, c.doubted, c.denied
+		symbol.differs = persistence{sinceMS: 1, lastMS: d.now, forMS: c.forMS}
+		if s.contradict(symbol); symbol.Contradicted != c.want || (symbol.ContradictedSinceMS != 0) != (c.want != "") {
+			t.Errorf("%s: want %q, have %q since %d", c.name, c.want, symbol.Contradicted, symbol.ContradictedSinceMS)
+		}
+	}
+}
+
+// TestWhatWasEndedFromOutsideLatchesTheStrategiesOfItsSymbol that ask for a position, each once.
+func TestWhatWasEndedFromOutsideLatchesTheStrategiesOfItsSymbol(t *testing.T) {
+	t.Parallel()
+	d := holds(t, 20)
+	for name, one := range map[string]struct {
+		symbol exchange.SymbolKey
+		target exchange.Quantity
+	}{"two": {bitcoin, -5}, "flat": {bitcoin, 0}, "another": {ethers.Key(), 5}} {
+		d.book.Apply(&record.Record{Strategy: name, Symbol: one.symbol,
+			Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: one.target}}}})
+	}
+	s := d.shows(d.book.Symbol(bitcoin), 0)
+	for range 2 { // the second time they are latched
+		s.latchOn(bitcoin)
+	}
+	have := ""
+	for _, r := range s.records {
+		have += fmt.Sprintf("%s %d ", r.Strategy, r.Body.(record.Latch).Side)
+	}
+	if have != "one 1 two -1 " {
+		t.Errorf("want one latched long and two short, have %s", have)
 	}
 }

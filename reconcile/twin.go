@@ -32,9 +32,6 @@ type twinOrder struct {
 func (s *survey) noteTwinOrders(orders []exchange.Order) {
 	for i := range orders {
 		o := &orders[i]
-		if o.Market != exchange.Spot || o.Filled == 0 && !o.Status.Final() {
-			continue
-		}
 		symbol := s.book.Symbol(o.Key())
 		symbol.decideUnlisted(o, s.fetched.EndedMS)
 		if o.Filled > 0 && o.ID > symbol.spot.resolvedID && s.isTwinOrder(o) {
@@ -208,7 +205,7 @@ func (s *survey) noteExcess(symbol *SymbolState) {
 	t.excess = sells - symbol.heldWithTwin()
 	frozen := symbol.Rules.QuantityOf(s.book.Balance(symbol.Rules.Base).Frozen)
 	switch {
-	case t.excess <= 0 || !s.book.StandsDown() || frozen < sells || symbol.worthless(t.excess):
+	case !s.book.StandsDown() || frozen < sells || symbol.worthless(t.excess):
 		t.excess, t.excessMS = 0, 0
 	case t.excessMS == 0:
 		t.excessMS = s.fetched.EndedMS
@@ -217,7 +214,7 @@ func (s *survey) noteExcess(symbol *SymbolState) {
 
 // worthless reports whether a quantity is too small for any order.
 func (s *SymbolState) worthless(quantity exchange.Quantity) bool {
-	return s.Rules.Notional(s.Last, quantity).Less(s.Rules.MinNotional)
+	return quantity <= 0 || s.Rules.Notional(s.Last, quantity).Less(s.Rules.MinNotional)
 }
 
 // shrinks reports whether an own stop may be removed because stops of the twin replace it, as the
@@ -232,7 +229,7 @@ func (d *derivation) shrinks(i *Intent, excess *exchange.Quantity) bool {
 		return false
 	}
 	left := *excess - p.Remaining()
-	if left < 0 && !d.symbol.worthless(-left) {
+	if !d.symbol.worthless(-left) {
 		return false
 	}
 	*excess = left
@@ -246,7 +243,7 @@ func (b *Book) TwinUncovered(symbol *SymbolState) bool {
 		return false
 	}
 	left := symbol.heldWithTwin() - b.sellsWithTwin(symbol)
-	return symbol.spot.excessMS != 0 || left > 0 && !symbol.worthless(left)
+	return symbol.spot.excessMS != 0 || !symbol.worthless(left)
 }
 
 // noteTwinSold records the part of an own sale that exceeds the quantity explained by fills as a

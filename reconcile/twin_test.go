@@ -253,8 +253,47 @@ func yields(t testing.TB, id string, placed bool, decidedMS, want int64) {
 	if have := w.book.YieldMS(symbol, decidedMS); have != want {
 		t.Errorf("want an exit left to the other until %d, have %d", want, have)
 	}
+	if have := w.book.YieldMS(newDesk(t).book.Symbol(bitcoin), decidedMS); have != 0 {
+		t.Errorf("want nothing left to anybody on futures, have until %d", have)
+	}
 	if w.start(); w.book.YieldMS(w.book.Symbol(coin), decidedMS) != want {
 		t.Errorf("want the same after a start, which is later than both, have %d", w.book.YieldMS(w.book.Symbol(coin), decidedMS))
+	}
+}
+
+// TestWhoBeganLaterIsDecidedByTheStartsInWhichBothWereFound, whatever starts since. Of one start with a copy of the journal neither is the later.
+func TestWhoBeganLaterIsDecidedByTheStartsInWhichBothWereFound(t *testing.T) {
+	t.Parallel()
+	const decidedMS = 5_000_000
+	for _, c := range []struct {
+		name    string
+		id      string
+		starts  int   // since
+		epochMS int64 // an order was placed, after the second began in which the other one did
+		want    int64
+	}{
+		{"it began before the other one, and both started since", "bt-000003aaaaa-1", 4, 4_000, decidedMS},
+		{"a copy of its journal", "bt-1-9", 0, -1, decidedMS + yieldMS},
+		{"it placed an order in the second in which the other one began", "bt-000zzz00000-1", 0, 999, decidedMS + yieldMS},
+		{"it placed one in the next second", "bt-000zzz00000-1", 0, 1_000, decidedMS},
+	} {
+		w := newWallet(t)
+		other, _ := placement.ParseSerial(c.id)
+		if c.epochMS >= 0 {
+			w.now = other.Start.Epoch*1_000 + c.epochMS
+			w.places(placement.StopLoss, 8, stopOf(10))
+		}
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: c.id, Body: record.Halt{Level: record.LevelPause, Why: "another botd"}})
+		for range c.starts {
+			w.start()
+		}
+		want := c.want
+		if want == decidedMS {
+			want = 0 // at once
+		}
+		if have := w.book.YieldMS(w.book.Symbol(coin), decidedMS); have != want {
+			t.Errorf("%s: want an exit left to the other until %d, have %d", c.name, want, have)
+		}
 	}
 }
 

@@ -39,7 +39,7 @@ func (s *survey) noteClosed(symbol *SymbolState) {
 
 // shownUnexplained reports whether the list has shown a position that no fill explained, and none for less than L.
 func (s *situation) shownUnexplained() bool {
-	return s.symbol.unexplainedMS != 0 && s.book.listsMS <= s.symbol.unexplainedMS+s.book.Settle().StalenessMS
+	return s.book.listsMS <= s.symbol.unexplainedMS+s.book.Settle().StalenessMS
 }
 
 // protectsUnexplained reports whether an order may protect a position that no fill explains and

@@ -1,11 +1,13 @@
 package reconcile
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
 	"botd/exchange"
 	"botd/reconcile/placement"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
@@ -34,5 +36,134 @@ func leftOfShown(t testing.TB, shown exchange.Quantity, want bool) {
 	})
 	if have := slices.Contains(purposes(intents), placement.StopLoss); have != want {
 		t.Errorf("%d shown before: want a stop %t, have %+v", shown, want, intents)
+	}
+}
+
+// TestWhatIsNotedOfAPositionThatNoFillExplains: which it is, since when it is shown so, and when it was last; until fills explain what is there, or
+// positions/history shows its end.
+func TestWhatIsNotedOfAPositionThatNoFillExplains(t *testing.T) {
+	t.Parallel()
+	row := func(id int64, change func(p *exchange.Position)) []exchange.Position {
+		return []exchange.Position{ended(id, func(p *exchange.Position) {
+			if p.UpdatedMS = 700_000; change != nil {
+				change(p)
+			}
+		})}
+	}
+	for _, c := range []struct {
+		name           string
+		known, ignored exchange.Quantity
+		shown          exchange.Quantity
+		before         int64 // the position noted before
+		closed         []exchange.Position
+		want           string // it, since when, last shown at; the last end that was shown
+	}{
+		{"nothing is explained", 0, 0, 20, 0, nil, "7 1000000 999999; 0"},
+		{"less is", 10, 0, 20, 0, nil, "7 1000000 999999; 0"},
+		{"it was shown so before", 0, 0, 20, 7, nil, "7 5 999999; 0"},
+		{"another was", 0, 0, 20, 6, nil, "7 1000000 999999; 0"},
+		{"all of it is explained", 20, 0, 20, 7, nil, "0 5 4; 0"},
+		{"one is, which is all", 1, 0, 1, 7, nil, "0 5 4; 0"},
+		{"others hold it", 0, 20, 20, 7, nil, "0 5 4; 0"},
+		{"none is shown", 0, 0, 0, 7, nil, "7 5 4; 0"},
+		{"none is shown of what is known", 10, 0, 0, 7, nil, "7 5 4; 0"},
+		{"its end is shown", 0, 0, 0, 7, row(7, nil), "0 5 4; 700000"},
+		{"the end of another is", 0, 0, 0, 7, row(8, nil), "7 5 4; 700000"},
+		{"it is shown to be smaller", 0, 0, 0, 7, row(7, func(p *exchange.Position) { p.Remaining = 1 }), "7 5 4; 0"},
+		{"the end of another symbol's is", 0, 0, 0, 7, row(7, func(p *exchange.Position) { p.Symbol = "ETH-USDT" }), "7 5 4; 0"},
+	} {
+		d := newDesk(t)
+		d.book.Apply(&record.Record{AtMS: 1, Symbol: bitcoin, Body: record.Adopted{Quantity: c.known}})
+		d.book.Apply(&record.Record{AtMS: 1, Symbol: bitcoin, Body: record.Ignored{Quantity: c.ignored}})
+		symbol := d.book.Symbol(bitcoin)
+		if symbol.unexplainedID = c.before; c.before != 0 {
+			symbol.unexplainedFromMS, symbol.unexplainedMS = 5, 4
+		}
+		s := d.shows(symbol, c.shown)
+		s.fetched.BeganMS, s.fetched.Closed = d.now-1, c.closed
+		s.noteClosed(symbol)
+		s.noteUnexplained(symbol)
+		have := fmt.Sprintf("%d %d %d; %d", symbol.unexplainedID, symbol.unexplainedFromMS, symbol.unexplainedMS, symbol.closedMS)
+		if have != c.want {
+			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
+		}
+	}
+}
+
+// TestForLNoListIsBelievedThatShowsThePositionGone which no fill explained.
+func TestForLNoListIsBelievedThatShowsThePositionGone(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		unexplainedMS, listsMS int64
+		want                   bool
+	}{{500_000, 500_000, true}, {500_000, 501_000, true}, {500_000, 501_001, false}, {0, 501_001, false}} {
+		d := newDesk(t)
+		d.book.Symbol(bitcoin).unexplainedMS, d.book.listsMS = c.unexplainedMS, c.listsMS
+		if have := d.deriving(nil).shownUnexplained(); have != c.want {
+			t.Errorf("shown at %d, a list of %d: want %t, have %t", c.unexplainedMS, c.listsMS, c.want, have)
+		}
+	}
+}
+
+// TestWhichOrderMayProtectAPositionThatNoFillExplains, where no list shows one any more: since positions/history has not shown its end. It is asked
+// for from eleven seconds before on, L and what clocks may differ.
+func TestWhichOrderMayProtectAPositionThatNoFillExplains(t *testing.T) {
+	t.Parallel()
+	const startMS, stopMS = 2_000_000, 1_101_500
+	known := func(quantity exchange.Quantity) func(d *desk, s *SymbolState) {
+		return func(d *desk, _ *SymbolState) {
+			d.book.Apply(&record.Record{AtMS: 1_000_000, Symbol: bitcoin, Body: record.Adopted{Quantity: quantity}})
+		}
+	}
+	shown := func(atMS int64) func(d *desk, s *SymbolState) {
+		return func(_ *desk, s *SymbolState) { s.unexplainedID, s.unexplainedMS = 7, atMS }
+	}
+	for _, c := range []struct {
+		name   string
+		sentMS int64
+		whole  bool // it closes all there is
+		with   func(d *desk, s *SymbolState)
+		want   int64 // since when positions/history is read; -1 where it protects nothing of the kind
+	}{
+		{"the list has shown one since the start", startMS + 500, true, shown(startMS + 400), startMS + 400 - 11_000},
+		{"the list has shown one after it was sent", startMS + 500, true, shown(startMS + 600), startMS + 500 - 11_000},
+		{"the list has shown one in the first seconds", 5_000, true, shown(4_000), 0},
+		{"of a quantity", startMS + 500, false, shown(startMS + 400), -1},
+		{"a position is known", startMS + 500, true, func(d *desk, s *SymbolState) { shown(startMS+400)(d, s); known(20)(d, s) }, -1},
+		{"a position is shown", startMS + 500, true, func(d *desk, s *SymbolState) { shown(startMS+400)(d, s); s.Position = 20 }, -1},
+		{"no list has shown one", startMS + 500, true, nil, -1},
+		{"it was sent before the start", stopMS, true, nil, 0},
+		{"it was sent in the moment of the start", startMS, true, nil, -1},
+		{"ten seconds after something was booked", stopMS, true, func(d *desk, s *SymbolState) {
+			d.book.Apply(&record.Record{AtMS: stopMS - 10_000, Symbol: bitcoin, Body: record.Adopted{Quantity: 5}})
+			d.book.Apply(&record.Record{AtMS: stopMS - 10_000, Symbol: bitcoin, Body: record.Adopted{Quantity: -5}})
+		}, -1},
+		{"more than ten seconds after", stopMS, true, func(d *desk, s *SymbolState) {
+			d.book.Apply(&record.Record{AtMS: stopMS - 10_001, Symbol: bitcoin, Body: record.Adopted{Quantity: 5}})
+			d.book.Apply(&record.Record{AtMS: stopMS - 10_001, Symbol: bitcoin, Body: record.Adopted{Quantity: -5}})
+		}, 0},
+		{"one ended in the second in which it was sent", stopMS, true, func(_ *desk, s *SymbolState) { s.closedMS = 1_101_000 }, -1},
+		{"one ended before that", stopMS, true, func(_ *desk, s *SymbolState) { s.closedMS = 1_100_999 }, 0},
+	} {
+		d := newDesk(t)
+		if d.now = c.sentMS; c.whole {
+			d.whole(placement.StopLoss, 12, exchange.Sell, "49000")
+		} else {
+			d.resting(12, 5)
+		}
+		symbol := d.book.Symbol(bitcoin)
+		d.book.bootMS = startMS
+		if c.with != nil {
+			c.with(d, symbol)
+		}
+		if since, ask := d.book.NeedsPositionHistory(symbol); ask != (c.want >= 0) || since != max(0, c.want) {
+			t.Errorf("%s: want since %d, have %d, %t", c.name, c.want, since, ask)
+		}
+	}
+	w := explains(t, 0, 0)
+	w.places(placement.StopLoss, 9, exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopMarket, ClosePosition: true, StopPrice: 49_000e8})
+	w.book.Symbol(coin).unexplainedID = 7
+	if _, ask := w.book.NeedsPositionHistory(w.book.Symbol(coin)); ask {
+		t.Error("want no positions/history of spot, which has none")
 	}
 }

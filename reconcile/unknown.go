@@ -96,9 +96,7 @@ func (s *survey) decideUnknown(symbol *SymbolState, unknown []*account.Placement
 	alone := symbol.residual == 0 && symbol.exitsAlone()
 	fence := unknown[0].Fence(s.book.Settle())
 	for _, p := range unknown {
-		if alone {
-			fence = min(fence, p.Fence(s.book.Settle()))
-		} else {
+		if !alone {
 			fence = max(fence, p.Fence(s.book.Settle()))
 		}
 	}
@@ -157,7 +155,7 @@ func (s *SymbolState) exitsAlone() bool {
 func (e *evidence) protectsOneOf(unknown []*account.Placement) bool {
 	return slices.ContainsFunc(unknown, func(q *account.Placement) bool {
 		return q.Purpose().Opens() && slices.ContainsFunc(e.book.Live(), func(p *account.Placement) bool {
-			return p.Symbol() == q.Symbol() && p.Order().ClosePosition && p.OrderID() != 0 && !p.State().Unresolved() && p.SentMS() >= q.SentMS()
+			return p.Symbol() == q.Symbol() && p.Order().ClosePosition && !p.State().Unresolved() && p.SentMS() >= q.SentMS()
 		})
 	})
 }

@@ -10,16 +10,24 @@ import (
 	"botd/strategy"
 )
 
-// places sends an order, which the exchange acknowledges where it has an id, and returns it as
+// places sends an order, which the exchange acknowledges where it has an id, and whose answer is lost else, and returns it as
 // a list shows it.
 func (w *wallet) places(purpose placement.Purpose, orderID int64, order exchange.NewOrder) exchange.Order {
+	w.t.Helper()
+	row := w.sends(purpose, orderID, order)
+	if orderID == 0 {
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: row.ClientOrderID, Body: record.Unknown{Why: "timeout"}})
+	}
+	return row
+}
+
+// sends sends an order that the exchange acknowledges where it has an id, and returns it as a list shows it.
+func (w *wallet) sends(purpose placement.Purpose, orderID int64, order exchange.NewOrder) exchange.Order {
 	w.t.Helper()
 	order.Market, order.Symbol, order.ClientOrderID = exchange.Spot, "BTC-USDT", w.book.NextClientOrderID("t")
 	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID,
 		Body: record.Sending{Order: order, Purpose: purpose, DeadlineMS: w.now + 5_000}})
-	if orderID == 0 {
-		w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Unknown{Why: "timeout"}})
-	} else {
+	if orderID != 0 {
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Acknowledged{OrderID: orderID}})
 	}
 	return exchange.Order{ID: orderID, ClientOrderID: order.ClientOrderID, Market: exchange.Spot, Symbol: "BTC-USDT", Side: order.Side, Type: order.Type,

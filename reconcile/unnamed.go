@@ -17,12 +17,17 @@ const mostNames = 1_000
 
 // nameRows fills in the known client order ids of spot rows without one.
 func (s *survey) nameRows() {
-	s.noteNames(s.fetched.SpotOrders)
-	s.noteNames(s.fetched.History)
-	s.noteNames(exchange.FetchedOf(s.fetched.Newest))
-	s.fetched.SpotOrders = s.namedList(s.fetched.SpotOrders)
-	s.fetched.History = s.namedList(s.fetched.History)
-	s.fetched.Newest = s.namedList(exchange.FetchedOf(s.fetched.Newest)).Items()
+	newest := exchange.FetchedOf(s.fetched.Newest)
+	lists := [...]*exchange.Fetched[exchange.Order]{&s.fetched.SpotOrders, &s.fetched.History, &newest}
+	for _, list := range lists {
+		s.noteNames(*list)
+	}
+	for _, list := range lists {
+		if list.Done() {
+			*list = exchange.FetchedOf(s.named(list.Items()))
+		}
+	}
+	s.fetched.Newest = newest.Items()
 }
 
 // noteNames remembers the ids of orders under this prefix that the journal does not know, because a
@@ -38,29 +43,22 @@ func (s *survey) noteNames(list exchange.Fetched[exchange.Order]) {
 	}
 }
 
-// namedList is a list with the ids that are known of its rows: by the order id, else by what they are.
-func (e *evidence) namedList(list exchange.Fetched[exchange.Order]) exchange.Fetched[exchange.Order] {
-	if !list.Done() {
-		return list
+// named returns the rows of a list with the ids that are known of them: by the order id, else by what they are.
+func (e *evidence) named(rows []exchange.Order) []exchange.Order {
+	if !slices.ContainsFunc(rows, func(o exchange.Order) bool { return o.ClientOrderID == "" }) {
+		return rows
 	}
-	rows, copied := list.Items(), false
+	rows = slices.Clone(rows) // what was fetched stays as it was
 	for i := range rows {
-		if rows[i].ClientOrderID != "" {
-			continue
+		o := &rows[i]
+		if o.ClientOrderID == "" {
+			o.ClientOrderID = e.book.names[o.ID]
 		}
-		id := e.book.names[rows[i].ID]
-		if id == "" && !e.claimed(&rows[i]) {
-			id = e.idOfEqual(&rows[i], rows)
+		if o.ClientOrderID == "" && !e.claimed(o) {
+			o.ClientOrderID = e.idOfEqual(o, rows)
 		}
-		if id == "" {
-			continue
-		}
-		if !copied {
-			rows, copied = slices.Clone(rows), true
-		}
-		rows[i].ClientOrderID = id
 	}
-	return exchange.FetchedOf(rows)
+	return rows
 }
 
 // idOfEqual returns the client order id of botd's order that a row equals: one of unknown fate, one that the exchange refused, or one that
@@ -108,26 +106,23 @@ func within(row *exchange.Order, order *exchange.NewOrder, sentMS, untilMS int64
 // repeatedMS is the maximum time after a purchase at which its repetition may be dated.
 const repeatedMS = 10_000
 
-// named returns a row without an id under the id of the purchase of botd's that it repeats, where the list leaves botd's own
+// repetition returns a row without an id under the id of the purchase of botd's that it repeats, where the list leaves botd's own
 // ids out too: of the same amount, or the same quantity and price, and of the same seconds. Nothing else distinguishes an order that
 // the exchange executed once more, or though it refused it, from a person's; a person's is not of the same amount by chance.
-func (e *evidence) named(order *exchange.Order) *exchange.Order {
+func (e *evidence) repetition(order *exchange.Order) *exchange.Order {
 	if order.ClientOrderID != "" || !e.book.idsLeftOut || order.Side != exchange.Buy || e.claimed(order) {
 		return order
 	}
 	own := e.book.purchases
 	for _, p := range e.book.Live() {
-		switch {
-		case p.OrderID() == 0 && couldBe(order, p.Order(), p.SentMS()):
+		if p.OrderID() == 0 && couldBe(order, p.Order(), p.SentMS()) {
 			return order // the order itself, whose answer was lost
-		case p.OrderID() != 0:
-			own = append(own[:len(own):len(own)], purchase{p.ClientOrderID(), p.Order(), p.SentMS()})
 		}
+		own = append(own[:len(own):len(own)], purchase{p.ClientOrderID(), p.Order(), p.SentMS()})
 	}
 	for i := range e.book.refused { // it may have been executed all the same
-		if r := &e.book.refused[i]; r.order.Side == exchange.Buy {
-			own = append(own[:len(own):len(own)], purchase{r.clientOrderID, r.order, r.SentMS})
-		}
+		r := &e.book.refused[i]
+		own = append(own[:len(own):len(own)], purchase{r.clientOrderID, r.order, r.SentMS})
 	}
 	for _, one := range own {
 		if repeats(order, &one.order) && order.CreatedMS >= one.sentMS-createdSlackMS && order.CreatedMS <= one.sentMS+repeatedMS {

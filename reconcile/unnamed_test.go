@@ -1,6 +1,8 @@
 package reconcile
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"botd/exchange"
@@ -27,16 +29,20 @@ func canceled(intents []Intent) (ids []int64) {
 // TestARowWithoutAnIDIsTheStopOfUnknownFateThatItEquals: a list that leaves ids out shows it; another one beside it would sell the same twice.
 func TestARowWithoutAnIDIsTheStopOfUnknownFateThatItEquals(t *testing.T) {
 	t.Parallel()
+	const fenceMS = 5_000 + 5_000 + 1_000 + 1_000 // its time to live, W, D and L
 	for name, c := range map[string]struct {
 		change func(*exchange.Order)
 		found  bool
 	}{
-		"the same":                    {func(*exchange.Order) {}, true},
-		"of another quantity":         {func(o *exchange.Order) { o.Quantity++ }, false},
-		"at another price":            {func(o *exchange.Order) { o.Price++ }, false},
-		"with another stop price":     {func(o *exchange.Order) { o.StopPrice++ }, false},
-		"older than a second":         {func(o *exchange.Order) { o.CreatedMS -= createdSlackMS + 1 }, false},
-		"of when it could not arrive": {func(o *exchange.Order) { o.CreatedMS += 600_000 }, false},
+		"the same":                          {func(*exchange.Order) {}, true},
+		"of another quantity":               {func(o *exchange.Order) { o.Quantity++ }, false},
+		"at another price":                  {func(o *exchange.Order) { o.Price++ }, false},
+		"with another stop price":           {func(o *exchange.Order) { o.StopPrice++ }, false},
+		"older by a second":                 {func(o *exchange.Order) { o.CreatedMS -= 1_000 }, true},
+		"older than a second":               {func(o *exchange.Order) { o.CreatedMS -= 1_001 }, false},
+		"of when it could arrive at latest": {func(o *exchange.Order) { o.CreatedMS += fenceMS }, true},
+		"of when it could not arrive":       {func(o *exchange.Order) { o.CreatedMS += fenceMS + 1 }, false},
+		"under an id of somebody's":         {func(o *exchange.Order) { o.ClientOrderID = "a person's" }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -53,30 +59,78 @@ func stopWithoutAnID(t testing.TB, change func(*exchange.Order), found bool) {
 	stop = unnamed(stop)
 	change(&stop)
 	w.now += 3_000
-	w.shows("1", "0.01", stop)
+	fetched := []exchange.Order{stop}
+	w.shows("1", "0.01", fetched...)
 	if have := w.book.Placement(id).OrderID() == 8; have != found {
 		t.Errorf("want order 8 to be it %t, have %t", found, have)
+	}
+	if fetched[0].ClientOrderID != stop.ClientOrderID {
+		t.Errorf("want what was fetched as it was, have %q", fetched[0].ClientOrderID)
 	}
 	if have := stopped(derive()) != 0; have == found {
 		t.Errorf("want another stop beside it %t, have %t", !found, have)
 	}
 }
 
-// TestASaleThatWasRefusedAndStandsWithoutAnIDIsCanceled: what it holds would be sold beside what an exit sells.
+// TestASaleThatWasRefusedAndStandsWithoutAnIDIsCanceled: what it holds would be sold beside what an exit sells. The exchange dates it a second
+// after its refusal at latest.
 func TestASaleThatWasRefusedAndStandsWithoutAnIDIsCanceled(t *testing.T) {
 	t.Parallel()
-	refusedSaleRests(t)
+	refusedSaleRests(t, func(*exchange.Order) {}, true)
+	refusedSaleRests(t, func(o *exchange.Order) { o.CreatedMS += 1_000 }, true)
+	refusedSaleRests(t, func(o *exchange.Order) { o.CreatedMS += 1_001 }, false)
+	refusedSaleRests(t, func(o *exchange.Order) { o.Quantity = 4 }, false)
 }
 
-func refusedSaleRests(t testing.TB) {
+func refusedSaleRests(t testing.TB, change func(*exchange.Order), found bool) {
 	w, derive := protecting(t)
 	sale := w.places(placement.ExitOrder, 0, exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Quantity: 10, Price: 51_000e8})
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Body: record.Refused{Code: 2998, Why: "forbidden"}})
 	sale.ID = 8
+	change(&sale)
 	w.now += 1_000
 	w.shows("1", "0.01", unnamed(sale))
-	if have := canceled(derive()); len(have) != 1 || have[0] != 8 {
-		t.Errorf("want order 8 canceled, have %v", have)
+	if have := canceled(derive()); (len(have) == 1 && have[0] == 8) != found {
+		t.Errorf("want order 8 canceled %t, have %v", found, have)
+	}
+}
+
+// TestWhichEqualOrderWithoutAnIDIsOnceMoreBotdsOwn, and canceled: of a resting sale a younger one of the next ten seconds. A stop's may be the
+// older one: the younger of two stops goes.
+func TestWhichEqualOrderWithoutAnIDIsOnceMoreBotdsOwn(t *testing.T) {
+	t.Parallel()
+	sale := exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Quantity: 10, Price: 51_000e8}
+	for _, c := range []struct {
+		name      string
+		orderID   int64 // of botd's own; 0 while it is not answered
+		another   int64
+		afterMS   int64
+		taken     bool
+		uncertain bool
+	}{
+		{"younger", 8, 9, 0, true, false},
+		{"older", 8, 7, 0, false, false},
+		{"older than one of which a row could not be read", 8, 7, 0, false, true},
+		{"ten seconds younger", 8, 9, 10_000, true, false},
+		{"younger than that", 8, 9, 10_001, false, false},
+		{"of one that is not answered", 0, 9, 0, false, false},
+	} {
+		w, derive := protecting(t)
+		row := unnamed(w.sends(placement.ExitOrder, c.orderID, sale))
+		again := row
+		again.ID, again.CreatedMS = c.another, row.CreatedMS+c.afterMS
+		open := []exchange.Order{row, again}
+		if c.orderID == 0 {
+			open = open[1:]
+		}
+		if c.uncertain {
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: w.book.Live()[0].ClientOrderID(), Body: record.Unknown{Why: "a test"}})
+		}
+		w.now += 11_000
+		w.shows("0.99", "0.02", open...)
+		if have := slices.Contains(canceled(derive()), c.another); have != c.taken {
+			t.Errorf("%s: want it canceled %t, have %t", c.name, c.taken, have)
+		}
 	}
 }
 
@@ -109,11 +163,39 @@ func twoEqualStops(t testing.TB, other, taken int64, standsDown bool) {
 	}
 }
 
-// TestAnIDThatAListHasShownStaysKnown: the next list leaves the id of another botd's order out.
+// TestAnIDThatAListHasShownStaysKnown: the next list leaves the id of another botd's order out. Whichever list has shown it.
 func TestAnIDThatAListHasShownStaysKnown(t *testing.T) {
 	t.Parallel()
 	shownWithItsID(t, true, 10)
 	shownWithItsID(t, false, 0)
+	theirs := anothers(elders+"2", 50, exchange.Sell, exchange.StopLimit, 10, 0, 1)
+	for name, shows := range map[string]func(s *Snapshot, rows []exchange.Order){
+		"the open list":               func(s *Snapshot, rows []exchange.Order) { s.SpotOrders = exchange.FetchedOf(rows) },
+		"a history":                   func(s *Snapshot, rows []exchange.Order) { s.History = exchange.FetchedOf(rows) },
+		"the first read of a history": func(s *Snapshot, rows []exchange.Order) { s.Newest = rows },
+	} {
+		for named, ids := range map[string]func(s *Snapshot, rows []exchange.Order){
+			"the open list":               func(s *Snapshot, rows []exchange.Order) { s.SpotOrders = exchange.FetchedOf(rows) },
+			"a history":                   func(s *Snapshot, rows []exchange.Order) { s.History = exchange.FetchedOf(rows) },
+			"the first read of a history": func(s *Snapshot, rows []exchange.Order) { s.Newest = rows },
+		} {
+			w := explains(t, 10, 0)
+			first, next := &Snapshot{}, &Snapshot{}
+			ids(first, []exchange.Order{theirs})
+			shows(next, []exchange.Order{unnamed(theirs)})
+			w.book.survey(first).nameRows()
+			w.book.survey(next).nameRows()
+			have := slices.Clone(next.Newest)
+			for _, list := range []exchange.Fetched[exchange.Order]{next.SpotOrders, next.History} {
+				if list.Done() {
+					have = append(have, list.Items()...)
+				}
+			}
+			if len(have) != 1 || have[0].ClientOrderID != theirs.ClientOrderID {
+				t.Errorf("%s has shown its id, %s does not: want it known, have %+v", named, name, have)
+			}
+		}
+	}
 }
 
 func shownWithItsID(t testing.TB, shown bool, want exchange.Quantity) {
@@ -126,6 +208,19 @@ func shownWithItsID(t testing.TB, shown bool, want exchange.Quantity) {
 	w.shows("1", "0.01", unnamed(theirs))
 	if have := w.book.sellsUnknown(w.book.Symbol(coin)); have != want {
 		t.Errorf("shown before %t: want it to sell %d, have %d", shown, want, have)
+	}
+}
+
+// TestOfAThousandIDsEachStaysKnown, until there is one more: then all are forgotten.
+func TestOfAThousandIDsEachStaysKnown(t *testing.T) {
+	t.Parallel()
+	w := explains(t, 10, 0)
+	s := w.book.survey(&Snapshot{})
+	for i := range int64(1_001) {
+		s.noteNames(exchange.FetchedOf([]exchange.Order{anothers(fmt.Sprint(elders, i), 1+i, exchange.Sell, exchange.Limit, 10, 0, 1)}))
+		if want := map[bool]int{true: 1, false: int(i) + 1}[i == 1_000]; len(w.book.names) != want {
+			t.Fatalf("want %d known after %d, have %d", want, i+1, len(w.book.names))
+		}
 	}
 }
 

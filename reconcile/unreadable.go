@@ -24,7 +24,7 @@ func (u *UnreadOrder) Key() exchange.SymbolKey {
 // PlacementOf returns the live placement of a row: by the exchange's id, otherwise by the client
 // order id; nil for none.
 func (b *Book) PlacementOf(u *UnreadOrder) *account.Placement {
-	if p := b.withOrderID(u.Market, u.Row.ID); p != nil && u.Row.ID != 0 {
+	if p := b.withOrderID(u.Market, u.Row.ID); p != nil {
 		return p
 	}
 	if p := b.Placement(u.Row.ClientOrderID); p != nil && p.Order().Market == u.Market {

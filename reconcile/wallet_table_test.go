@@ -68,6 +68,7 @@ func TestByHowMuchAWalletDiffers(t *testing.T) {
 		{"it agrees", 10, 0, 1_010, nil, noted{3, 4}, noted{}},
 		{"by less than an order", 10, 0, 1_011, nil, noted{3, 4}, noted{}},
 		{"by the smallest order", 10, 0, 1_012, nil, noted{}, noted{2, 0}},
+		{"by one that is worth an order", 10, 0, 1_011, func(w *wallet) { w.book.Symbol(coin).Last = 5_000e8 }, noted{}, noted{1, 0}},
 		{"by less than nothing", 10, 0, 1_008, nil, noted{}, noted{-2, 0}},
 		{"by the same once more", 10, 0, 1_012, nil, noted{2, 4}, noted{2, 5}},
 		{"by another figure", 10, 0, 1_013, nil, noted{2, 4}, noted{3, 0}},
@@ -91,6 +92,59 @@ func TestByHowMuchAWalletDiffers(t *testing.T) {
 		w.reads(c.inWallet, 0).noteDiffers(symbol)
 		if have := (noted{symbol.spot.differs, symbol.spot.asked}); have != c.want {
 			t.Errorf("%s: want %+v, have %+v", c.name, c.want, have)
+		}
+		if symbol.Rules = nil; w.book.walletDiffers(symbol) != 0 {
+			t.Errorf("%s: want none where the rules are not known", c.name)
+		}
+	}
+}
+
+// TestWhenAWalletIsAheadOfTheLists: it differs, and the order history has not been asked about that often enough.
+func TestWhenAWalletIsAheadOfTheLists(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		inWallet exchange.Quantity
+		differs  exchange.Quantity // when it was asked last
+		asked    int
+		want     bool
+	}{
+		{"it agrees", 1_010, 0, 0, false},
+		{"it agrees, and did not before", 1_010, 12, 0, false},
+		{"it shows more", 1_022, 0, 0, true},
+		{"it shows less", 1_004, 0, 0, true},
+		{"nine rounds have asked about it", 1_022, 12, 9, true},
+		{"ten rounds have asked about it", 1_022, 12, 10, false},
+		{"ten rounds have asked about another figure", 1_022, 11, 10, true},
+	} {
+		w := explains(t, 10, 0)
+		w.reads(c.inWallet, 0)
+		symbol := w.book.Symbol(coin)
+		symbol.spot.differs, symbol.spot.asked = c.differs, c.asked
+		if have := w.book.WalletAhead(symbol); have != c.want {
+			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
+		}
+	}
+	d := holds(t, 20)
+	d.book.WalletMS, d.book.Balances = 1, []exchange.Balance{{Asset: "BTC", Free: exchange.AmountOf(7)}}
+	if d.book.WalletAhead(d.book.Symbol(bitcoin)) {
+		t.Error("want no wallet ahead on futures, whose account is one")
+	}
+}
+
+// TestWhatIsWorthNoOrder: less than the least that the exchange takes, and nothing, where it takes any.
+func TestWhatIsWorthNoOrder(t *testing.T) {
+	t.Parallel()
+	symbol := explains(t, 10, 0).book.Symbol(coin)
+	for quantity, want := range map[exchange.Quantity]bool{-2: true, 0: true, 1: true, 2: false, 3: false} {
+		if have := symbol.worthless(quantity); have != want {
+			t.Errorf("%d: want it worthless %t, have %t", quantity, want, have)
+		}
+	}
+	symbol.Rules.MinNotional = exchange.Amount{}
+	for quantity, want := range map[exchange.Quantity]bool{-2: true, 0: true, 1: false} {
+		if have := symbol.worthless(quantity); have != want {
+			t.Errorf("%d, where the exchange takes any: want it worthless %t, have %t", quantity, want, have)
 		}
 	}
 }
@@ -221,6 +275,9 @@ func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 		{"fees have taken some, within two steps", buys, 2, 1_010, nil, false, false},
 		{"by what fees may take of a purchase", buys, 0, 2_017, bought, false, false},
 		{"by more than fees may take", buys, 0, 2_018, bought, true, true},
+		{"within two steps, which have grown", buys, 0, 1_016, func(w *wallet, _ *survey) { w.book.Symbol(coin).Rules.QuantityTick = 4 }, false, false},
+		{"by more than two steps, which have grown", buys, 0, 1_020, func(w *wallet, _ *survey) { w.book.Symbol(coin).Rules.QuantityTick = 4 }, true, true},
+		{"it moved before, and does not any more", buys, 0, 1_010, lasts(3, 500), false, false},
 		{"another order is live", buys, 0, 1_013, another, true, false},
 		{"another order is live on another symbol", buys, 0, 1_013, func(w *wallet, _ *survey) { w.sendsElsewhere(exchange.Buy) }, true, true},
 		{"another is live, and it has lasted for L", buys, 0, 1_013, lasts(3, 1_000), true, false},
@@ -249,6 +306,24 @@ func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 		if since := symbol.moved.sinceMS; (since != 0) != c.moved {
 			t.Errorf("%s: want it to last %t, have since %d", c.name, c.moved, since)
 		}
+	}
+	w := explains(t, 10, 0) // beside another order it must last for L, each figure by itself
+	row := w.places(placement.Order, 0, buys)
+	w.buysUnder(8, 5)
+	for i, want := range []bool{false, false, true} {
+		if _, persistent := w.reads(1_013, 0).walletMoved(w.book.Symbol(coin), w.book.Placement(row.ClientOrderID)); persistent != want {
+			t.Errorf("read %d: want it to have lasted %t", i, want)
+		}
+		w.now += 600
+	}
+	w = explains(t, 3, 0)
+	w.apply(record.Record{Symbol: coin, Body: record.Baseline{}})
+	w.book.Symbol(coin).calm = persistence{}
+	sold := w.places(placement.Order, 0, saleOf(3))
+	empty := w.reads(0, 0)
+	empty.fetched.Balances = exchange.FetchedOf[exchange.Balance](nil)
+	if moved, _ := empty.walletMoved(w.book.Symbol(coin), w.book.Placement(sold.ClientOrderID)); !moved {
+		t.Error("want the sale of all three to have moved it, where the wallet shows none")
 	}
 	d := holds(t, 0) // a wallet of the same name says nothing of futures
 	id := d.places(placement.Order, exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 10})
@@ -399,6 +474,12 @@ func TestWhatAPurchaseThatNoListShowsIsPresumedToHaveBought(t *testing.T) {
 		{"where it may have sold more than there was", sells(false), 2, 1, nil, 2},
 		{"where a sale that is listed has sold none", sells(true), 8, 5, nil, 5},
 		{"it is listed", of(8), 10, 10, func(at *situation) { at.s = at.w.reads(1_020, 0, at.sale) }, 0},
+		{"it is being sent", func(w *wallet) exchange.Order {
+			return w.sends(placement.Order, 0, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Price: 2_500e8})
+		}, 0, 10, nil, 0},
+		{"the row of an order without an id cannot be read", of(0), 0, 10, func(at *situation) {
+			at.s.fetched.UnreadOrders = []UnreadOrder{{Market: exchange.Spot, Open: true}}
+		}, 10},
 		{"its row cannot be read", of(8), 10, 10, func(at *situation) {
 			at.s.fetched.UnreadOrders = []UnreadOrder{{Market: exchange.Spot, Open: true, Row: exchange.UnreadableRow{ID: 8}}}
 		}, 0},
@@ -475,6 +556,7 @@ func TestWhatAPurchaseThatNoListShowsIsPresumedToHaveBought(t *testing.T) {
 func TestAStopThatOnlyTheWalletShowsToHaveEnded(t *testing.T) {
 	t.Parallel()
 	stop := func(w *wallet) exchange.Order { return w.places(placement.StopLoss, 9, stopOf(10)) }
+	var frozen exchange.Quantity
 	for _, c := range []struct {
 		name     string
 		sale     func(w *wallet) exchange.Order
@@ -483,6 +565,7 @@ func TestAStopThatOnlyTheWalletShowsToHaveEnded(t *testing.T) {
 		with     func(w *wallet, sale exchange.Order)
 		want     bool
 	}{
+		{"the wallet shows all, and freezes it", stop, 1_010, 1_001, func(w *wallet, _ exchange.Order) { frozen = 10 }, false},
 		{"the wallet shows all, and freezes nothing", stop, 1_010, 1_001, nil, true},
 		{"the wallet shows more", stop, 1_011, 1_001, nil, true},
 		{"the wallet shows less: it has sold", stop, 1_009, 1_001, nil, false},
@@ -500,11 +583,11 @@ func TestAStopThatOnlyTheWalletShowsToHaveEnded(t *testing.T) {
 		w := explains(t, 10, 0)
 		sale := c.sale(w)
 		w.now += c.afterMS
-		if c.with != nil {
+		if frozen = 0; c.with != nil {
 			c.with(w, sale)
 		}
 		symbol, former := w.book.Symbol(coin), w.book.released[sale.ClientOrderID]
-		w.reads(c.inWallet, 0).presume(symbol)
+		w.reads(c.inWallet-frozen, frozen).presume(symbol)
 		have := w.book.presumed[sale.ClientOrderID]
 		if want := map[bool]int64{true: w.now, false: former}[c.want]; have != c.want || w.book.released[sale.ClientOrderID] != want {
 			t.Errorf("%s: want it presumed %t, have %t, released at %d", c.name, c.want, have, w.book.released[sale.ClientOrderID])
@@ -516,22 +599,31 @@ func TestAStopThatOnlyTheWalletShowsToHaveEnded(t *testing.T) {
 		if listed := w.book.released[sale.ClientOrderID] == former || c.want && w.book.released[sale.ClientOrderID] == 0; sale.ID != 0 && !listed {
 			t.Errorf("%s: want a listed one to hold again, have it released at %d", c.name, w.book.released[sale.ClientOrderID])
 		}
+		if c.want { // and what the answer to its cancel says no list takes back
+			w.book.NoteReleased(sale.ClientOrderID, &exchange.Order{ID: 9, Status: exchange.StatusCanceled}, w.now)
+			if w.reads(c.inWallet, 0, sale).presume(symbol); w.book.released[sale.ClientOrderID] != w.now {
+				t.Errorf("%s: want it released since its cancel was answered", c.name)
+			}
+		}
 	}
 }
 
 // TestAStopWhoseCancelWasSent has ended where the wallet shows all of the asset, however soon after the stop that was read.
 func TestAStopWhoseCancelWasSent(t *testing.T) {
 	t.Parallel()
-	for _, canceled := range []bool{true, false} {
-		for _, inWallet := range []exchange.Quantity{1_009, 1_010} {
-			w := explains(t, 10, 0)
-			stop := w.places(placement.StopLoss, 9, stopOf(10))
-			if canceled {
-				w.book.NoteCancel(stop.ClientOrderID, w.now)
-			}
-			have := w.reads(inWallet, 0).soldNothing(w.book.Placement(stop.ClientOrderID), w.book.Symbol(coin))
-			if want := canceled && inWallet == 1_010; have != want {
-				t.Errorf("canceled %t, %d in the wallet: want it to have sold nothing %t, have %t", canceled, inWallet, want, have)
+	for _, afterMS := range []int64{0, 1_000, 1_001} { // L is a second
+		for _, canceled := range []bool{true, false} {
+			for _, inWallet := range []exchange.Quantity{1_009, 1_010} {
+				w := explains(t, 10, 0)
+				stop := w.places(placement.StopLoss, 9, stopOf(10))
+				if w.now += afterMS; canceled {
+					w.book.NoteCancel(stop.ClientOrderID, w.now)
+				}
+				have := w.reads(inWallet, 0).soldNothing(w.book.Placement(stop.ClientOrderID), w.book.Symbol(coin))
+				if want := (canceled || afterMS > 1_000) && inWallet == 1_010; have != want {
+					t.Errorf("canceled %t, read after %d ms, %d in the wallet: want it to have sold nothing %t, have %t", canceled, afterMS,
+						inWallet, want, have)
+				}
 			}
 		}
 	}
@@ -604,6 +696,94 @@ func TestWhatACanceledSaleHeldIsFree(t *testing.T) {
 	}
 	if freed := w.book.Symbol(coin).spot.freed; len(freed) != 64 || freed[0].quantity != 2 || freed[63].quantity != 65 {
 		t.Errorf("want the newest 64 remembered, have %d: %v", len(freed), fmt.Sprint(freed))
+	}
+	w = explains(t, 10, 0)
+	stopped := w.places(placement.StopLoss, 9, stopOf(10))
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: stopped.ClientOrderID, Body: record.Fill{OrderID: 9, Filled: 10}})
+	w.book.NoteReleased(stopped.ClientOrderID, canceled(w, stopped.ClientOrderID), w.now)
+	if freed := w.book.Symbol(coin).spot.freed; len(freed) != 0 {
+		t.Errorf("want nothing free of one that has sold all, have %v", freed)
+	}
+}
+
+// TestOfSixtyFourEndedOrdersOnSpotEachIsRemembered: what a sale was for, and what a purchase was.
+func TestOfSixtyFourEndedOrdersOnSpotEachIsRemembered(t *testing.T) {
+	t.Parallel()
+	w := explains(t, 10, 0)
+	for i := range int64(66) {
+		for _, order := range []exchange.Order{w.places(placement.Exit, 100+i, saleOf(1)), w.buysUnder(200+i, 1)} {
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Canceled, OrderID: order.ID}})
+		}
+		if want := int(min(i+1, 64)); len(w.book.purposes) != want || len(w.book.purchases) != want {
+			t.Fatalf("after %d of each: want the newest %d, have %d and %d", i+1, want, len(w.book.purposes), len(w.book.purchases))
+		}
+	}
+}
+
+// TestWhichOrderNoListShows: one with an id, in no row of a list that began after it was answered.
+func TestWhichOrderNoListShows(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		orderID int64
+		afterMS int64 // the list began so long after it was answered
+		orders  []exchange.Order
+		unread  []int64
+		want    bool
+	}{
+		{"none shows it", 9, 1, []exchange.Order{{ID: 8}}, []int64{7}, true},
+		{"it has no id", 0, 1, nil, nil, false},
+		{"the list began with its answer", 9, 0, nil, nil, false},
+		{"a row shows it", 9, 1, []exchange.Order{{ID: 8}, {ID: 9}}, nil, false},
+		{"a row that cannot be read does", 9, 1, nil, []int64{9}, false},
+	} {
+		w := explains(t, 10, 0)
+		sent := w.sends(placement.Exit, c.orderID, saleOf(1))
+		p := w.book.Placement(sent.ClientOrderID)
+		w.book.listed[exchange.Spot] = openList{orders: c.orders, unread: c.unread, beganMS: w.now + c.afterMS}
+		if have := w.book.Unlisted(p); have != c.want {
+			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
+		}
+		for refusedMS, ended := range map[int64]bool{0: false, w.now + c.afterMS - 1: c.want, w.now + c.afterMS: false} { // and its cancel was refused before
+			w.book.unable[sent.ClientOrderID] = refusedMS
+			if have := w.book.hasEnded(p); have != ended {
+				t.Errorf("%s, its cancel refused at %d: want it ended %t, have %t", c.name, refusedMS, ended, have)
+			}
+		}
+	}
+}
+
+// TestWhichRefusalSaysThatAStopWasOfTooMuch: a stop's on spot, of more than the wallet has free.
+func TestWhichRefusalSaysThatAStopWasOfTooMuch(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		order exchange.NewOrder
+		with  func(w *wallet)
+		want  bool
+	}{
+		{"of more", stopOf(11), nil, true},
+		{"of as much", stopOf(10), nil, false},
+		{"an exit of more", saleOf(11), nil, false},
+		{"the rules are not known", stopOf(11), func(w *wallet) { w.book.Symbol(coin).Rules = nil }, false},
+		{"of as much, after one of more", stopOf(10), func(w *wallet) { w.refuses(placement.StopLoss, stopOf(11)) }, true},
+	} {
+		w := explains(t, 10, 0)
+		w.reads(10, 0)
+		if c.with != nil {
+			c.with(w)
+		}
+		if w.refuses(placement.StopLoss, c.order); w.book.Symbol(coin).spot.overdrawn != c.want {
+			t.Errorf("%s: want it known to be too much %t", c.name, c.want)
+		}
+	}
+	d := holds(t, 20)
+	order := offers
+	order.Type, order.Quantity = exchange.StopLimit, 11
+	d.book.Balances = []exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("0.01")}}
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.StopLoss, order), Body: record.Refused{Why: "no"}})
+	if d.book.Symbol(bitcoin).spot.overdrawn {
+		t.Error("want no wallet to say so of futures")
 	}
 }
 

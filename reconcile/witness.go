@@ -137,7 +137,7 @@ func (s *survey) witness(symbol *SymbolState) witness {
 	case symbol.AtVenue() != 0 && symbol.Rules != nil &&
 		(t.marginOf == symbol.Known() && t.shownOf == symbol.OpenedMS() || s.fetched.BeganMS > s.noReadBefore(symbol.ChangedMS())):
 		smaller := abs(symbol.Known()+symbol.Ignored()) - abs(symbol.AtVenue()) // the other side needs the same margin, so none was released
-		released := symbol.Rules.Notional(symbol.Rules.PriceOf(symbol.EntryPrice), max(0, smaller)).Div(int64(max(1, symbol.Leverage)))
+		released := symbol.Rules.Notional(symbol.Rules.PriceOf(symbol.EntryPrice), smaller).Div(int64(max(1, symbol.Leverage)))
 		if more, needed := s.margin(); smaller > 0 && !needed.IsZero() && !released.Less(more.Mul(2)) {
 			t.freed = abs(symbol.residual)
 			return freedMargin
@@ -164,7 +164,7 @@ func (s *SymbolState) rowOf(snapshot *Snapshot) *exchange.Position {
 
 // Liquidation returns the row of positions/history with the liquidation of botd's position, or nil.
 func (s *SymbolState) Liquidation(snapshot *Snapshot) *exchange.Position {
-	if row := s.rowOf(snapshot); row != nil && row.Status == exchange.PositionLiquidated && s.Known() != 0 {
+	if row := s.rowOf(snapshot); row != nil && row.Status == exchange.PositionLiquidated {
 		return row
 	}
 	return nil
@@ -197,7 +197,7 @@ func (s *SymbolState) closedBy(row *exchange.Position) bool {
 // adoptedWas reports whether a row's position was open, by any clock, when botd's was adopted.
 func (s *SymbolState) adoptedWas(row *exchange.Position) bool {
 	atMS := s.AdoptedMS()
-	return atMS != 0 && s.OpenedMS() == atMS && row.CreatedMS+maxClockStepMS <= atMS && row.UpdatedMS >= atMS+maxClockStepMS
+	return s.OpenedMS() == atMS && row.CreatedMS+maxClockStepMS <= atMS && row.UpdatedMS >= atMS+maxClockStepMS
 }
 
 // closedByUnknown reports whether positions/history shows that reductions of unknown fate have ended the
@@ -319,27 +319,27 @@ func (s *survey) noteEndedWithPosition(p *account.Placement, atMS int64) {
 
 // contradict declares, for good until it ends, that the list and botd's own fills contradict each other.
 func (e *evidence) contradict(symbol *SymbolState) {
-	why := ""
-	if symbol.testimony.doubted && (symbol.Contradicted != "" || symbol.differs.exceeds(e.book.Settle().StalenessMS)) {
-		why = contradiction
-	} else if symbol.testimony.denied {
-		why = beyondMargin
-	}
-	symbol.declare(why, e.fetched.EndedMS)
-}
-
-func (s *SymbolState) declare(why string, atMS int64) {
 	switch {
-	case why == "":
-		s.Contradicted, s.ContradictedSinceMS = "", 0
+	case symbol.testimony.doubted && (symbol.Contradicted != "" || symbol.differs.exceeds(e.book.Settle().StalenessMS)):
+		symbol.declare(contradiction, e.fetched.EndedMS)
+	case symbol.testimony.denied:
+		symbol.declare(beyondMargin, e.fetched.EndedMS)
 	default:
-		s.Contradicted, s.ContradictedSinceMS = why, cmp.Or(s.ContradictedSinceMS, atMS)
+		symbol.believe()
 	}
 }
 
-// EndContradiction makes the newest read trusted again: a person decided that it is right.
+// declare declares that what is read of the symbol is not believed, and why.
+func (s *SymbolState) declare(why string, atMS int64) {
+	s.Contradicted, s.ContradictedSinceMS = why, cmp.Or(s.ContradictedSinceMS, atMS)
+}
+
+// believe ends that.
+func (s *SymbolState) believe() { s.Contradicted, s.ContradictedSinceMS = "", 0 }
+
+// EndContradiction ends that the newest read is not believed: a person decided that it is right.
 func (s *SymbolState) EndContradiction() {
-	s.declare("", 0)
+	s.believe()
 	s.testimony.by, s.testimony.doubted = aPerson, false
 }
 

@@ -76,11 +76,11 @@ func (s *survey) noteDiffers(symbol *SymbolState) {
 // worth an order, or if botd neither holds any of it nor may have bought some.
 func (b *Book) walletDiffers(symbol *SymbolState) exchange.Quantity {
 	unconcerned := symbol.Known() == 0 && !b.liveOn(symbol.Key()) && !b.mayHaveBought(symbol)
-	if symbol.Rules == nil || symbol.Last <= 0 || unconcerned {
+	if symbol.Rules == nil || unconcerned {
 		return 0
 	}
 	by := b.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
-	if symbol.Rules.Notional(symbol.Last, abs(by)).Less(symbol.Rules.MinNotional) {
+	if symbol.worthless(abs(by)) {
 		return 0
 	}
 	return by
@@ -181,7 +181,7 @@ func (s *survey) decideShortWallet(symbol *SymbolState, short exchange.Quantity)
 		all := append(symbol.spot.sales, sales...)
 		symbol.spot.sales = slices.Clone(all[max(0, len(all)-mostSales):])
 		symbol.misses.reset()
-		symbol.declare("", 0)
+		symbol.believe()
 		s.decideMissing(symbol, short)
 	case symbol.Quarantine() != "":
 		symbol.short = -short
@@ -194,7 +194,7 @@ func (s *survey) decideShortWallet(symbol *SymbolState, short exchange.Quantity)
 // noteAgreed records that wallet and fills agree.
 func (s *SymbolState) noteAgreed(atMS int64) {
 	s.spot.squaredMS, s.short, s.spot.overdrawn = atMS, 0, false
-	s.declare("", 0)
+	s.believe()
 }
 
 // awaitsHistory reports whether the wallet's excess over the fills is worth an order, and whether
@@ -202,7 +202,7 @@ func (s *SymbolState) noteAgreed(atMS int64) {
 func (s *survey) awaitsHistory(symbol *SymbolState, more exchange.Quantity) (wait bool) {
 	t := &symbol.spot
 	settle := s.book.Settle()
-	if more <= 0 || settle.StalenessMS == 0 || symbol.Last <= 0 || symbol.Rules.Notional(symbol.Last, more).Less(symbol.Rules.MinNotional) {
+	if settle.StalenessMS == 0 || symbol.worthless(more) {
 		t.extra, t.extraOf = persistence{}, 0
 		return false
 	}
@@ -224,14 +224,14 @@ func (s *survey) awaitsHistory(symbol *SymbolState, more exchange.Quantity) (wai
 // whose placement was refused: the exchange executed it despite its refusal, or twice. Its fill is
 // botd's, is protected and bounded as such, and a person must check.
 func (s *survey) observeExtra(order *exchange.Order) {
-	order = s.named(order)
-	e, ended := s.book.Ended(order.ClientOrderID)
+	order = s.repetition(order)
+	_, ended := s.book.Ended(order.ClientOrderID)
 	live := s.book.Placement(order.ClientOrderID)
-	claimed := ended && e.OrderID == order.ID || live != nil && (live.OrderID() == 0 || live.OrderID() == order.ID)
+	claimed := live != nil && (live.OrderID() == 0 || live.OrderID() == order.ID)
 	if order.ClientOrderID == "" || order.Filled == 0 || claimed || !ended && live == nil || s.leftToMaker(order) {
 		return
 	}
-	if _, _, known := s.book.EndedAs(order.Key(), order.ID); known || s.book.Placement(duplicateID(order)) != nil || s.book.Known(duplicateID(order)) {
+	if _, _, known := s.book.EndedAs(order.Key(), order.ID); known || s.book.Known(duplicateID(order)) {
 		return
 	}
 	s.observeDuplicate(order)

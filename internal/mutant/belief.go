@@ -12,7 +12,7 @@ var belief = []Row{
 		}},
 	{"adopted_unwitnessed", "the end of an adopted position is not witnessed by the row that was open at its adoption", "16",
 		"reconcile TestTheRowThatWasOpenAtAnAdoptionIsTheAdoptedPositions", []Edit{
-			{"reconcile.SymbolState.adoptedWas", "atMS != 0", "false"},
+			{"reconcile.SymbolState.adoptedWas", "s.OpenedMS() == atMS", "false"},
 		}},
 	{"row_left_out", "a position whose row can be read in one of two lists is not protected", "43",
 		"reconcile TestWhatEitherListOfASnapshotShowsIsProtected", []Edit{
@@ -40,7 +40,7 @@ var belief = []Row{
 		}},
 	{"repetition_foreign", "a purchase that was executed twice is a person's where lists leave ids out", "42",
 		"reconcile TestARowWithoutAnIDOfTheSameAmountAndSecondIsARepetition", []Edit{
-			{"reconcile.evidence.named", "repeats(order, &one.order)", "false"},
+			{"reconcile.evidence.repetition", "repeats(order, &one.order)", "false"},
 		}},
 	{"equal_unnamed", "a stop of unknown fate that a list shows without its id is another's", "42",
 		"reconcile TestARowWithoutAnIDIsTheStopOfUnknownFateThatItEquals", []Edit{
@@ -56,7 +56,7 @@ var belief = []Row{
 		}},
 	{"name_forgotten", "an id of another botd's order that a list has shown is forgotten when the next leaves it out", "42",
 		"reconcile TestAnIDThatAListHasShownStaysKnown", []Edit{
-			{"reconcile.evidence.namedList", "e.book.names[rows[i].ID]", `""`},
+			{"reconcile.evidence.named", "e.book.names[o.ID]", `""`},
 		}},
 	{"unnamed_stop_again", "where botd stands down, a stop that shows no id is placed again", "15",
 		"reconcile TestStandingDownAStopThatShowsNoIDIsNotPlacedAgain", []Edit{

@@ -396,7 +396,7 @@ var protocol = []Row{
 	{"refusal_believed", "what the exchange refused was not executed, whatever a list shows", "3",
 		"runtime/engine TestARefusedPurchaseThatAHistoryWithoutIDsShowsIsNotMadeAgain", []Edit{
 			{"reconcile.survey.quarantineExecuted", "o.Filled > 0", "false"},
-			{"reconcile.evidence.named", `order.ClientOrderID != ""`, "true"},
+			{"reconcile.evidence.repetition", `order.ClientOrderID != ""`, "true"},
 		}},
 	{"order_id_ignored", "rows are matched by their client order id alone", "42",
 		"runtime/engine TestOnSpotAnAcknowledgedOrderSettlesByItsOrderID", []Edit{

@@ -16,7 +16,7 @@ var twin = []Row{
 		}},
 	{"taken_sells", "an exit on spot goes out though another has taken its stop off", "34",
 		"reconcile TestAnExitWaitsWhereAnotherTookTheStopOff", []Edit{
-			{"reconcile.situation.taken", "at != 0", "false"},
+			{"reconcile.situation.taken", "s.nowMS-at < takenWaitMS", "false"},
 		}},
 	{"price_hangs", "a price whose ticker hangs stays as it was", "protection",
 		"runtime/engine TestAPriceThatHangsIsReadFromTheList", []Edit{

@@ -1,0 +1,528 @@
+package reconcile
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/strategy"
+)
+
+// TestWhatInterruptsTwoEqualSnapshots: a list that moved, or shows two positions on one symbol; that lasts by itself.
+func TestWhatInterruptsTwoEqualSnapshots(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name         string
+		change       func(s *Snapshot)
+		taken, equal bool // the position is taken, and the snapshots count as equal
+		doubled      bool
+	}{
+		{"nothing", func(*Snapshot) {}, true, true, false},
+		{"the list moved", func(s *Snapshot) { s.Before = exchange.FetchedOf[exchange.Position](nil) }, false, false, false},
+		{"it shows two positions", func(s *Snapshot) {
+			two := append(s.Positions.Items(), s.Positions.Items()...)
+			two[1].ID = 8
+			s.Positions = exchange.FetchedOf(two)
+		}, false, false, true},
+	} {
+		d := holds(t, 20)
+		symbol := d.book.Symbol(bitcoin)
+		s := d.shows(symbol, 20)
+		c.change(s.fetched)
+		symbol.equal, symbol.doubled = persistence{sinceMS: 1}, persistence{sinceMS: 1}
+		if have := s.takePosition(symbol); have != c.taken || (symbol.equal.sinceMS != 0) != c.equal || (symbol.doubled.sinceMS != 0) != c.doubled {
+			t.Errorf("%s: want it taken %t, equal %t, doubled %t, have %t, %+v, %+v", c.name, c.taken, c.equal, c.doubled, have, symbol.equal, symbol.doubled)
+		}
+	}
+}
+
+// TestWhatAPositionThatChangesIsMarkedAt: the price of then; what a read shows is as old as that read.
+func TestWhatAPositionThatChangesIsMarkedAt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name        string
+		held, shown exchange.Quantity
+		marked      bool
+		quarantined bool
+		since       bool // it is a new one
+	}{
+		{"as it was", 20, 20, false, false, false},
+		{"it has grown", 1, 2, true, false, false},
+		{"one unit on the other side by itself", 20, -1, true, true, false},
+	} {
+		d := holds(t, c.held)
+		symbol := d.book.Symbol(bitcoin)
+		symbol.MarkedAt, symbol.Mark, symbol.SinceMS, symbol.positionMS = 1, d.price("51000"), 5, 6
+		s := d.shows(symbol, c.shown)
+		symbol.Position = c.held
+		s.fetched.BeganMS, s.fetched.EndedMS = 700_000, 800_000
+		s.takePosition(symbol)
+		if marked := symbol.MarkedAt == d.price("51000"); marked != c.marked || symbol.positionMS != 700_000 || (symbol.Quarantine() != "") != c.quarantined ||
+			(symbol.SinceMS == 800_000) != c.since {
+			t.Errorf("%s: want it marked %t, have %t at %v, read at %d, since %d, %q", c.name, c.marked, marked, symbol.MarkedAt, symbol.positionMS,
+				symbol.SinceMS, symbol.Quarantine())
+		}
+	}
+}
+
+// TestWhichOfSeveralPositionsIsTaken: the one that fills and what is ignored explain, else the one that was shown before, else the newest.
+func TestWhichOfSeveralPositionsIsTaken(t *testing.T) {
+	t.Parallel()
+	row := func(id int64, quantity exchange.Quantity) exchange.Position {
+		return exchange.Position{ID: id, Symbol: "BTC-USDT", Side: exchange.Long, Remaining: quantity, EntryPrice: exchange.AmountOf(id)}
+	}
+	other, over := row(3, 25), row(2, 0)
+	other.Symbol = "ETH-USDT"
+	for _, c := range []struct {
+		name string
+		list []exchange.Position
+		want int64
+	}{
+		{"the explained one", []exchange.Position{row(8, 25), row(7, 9), row(9, 4)}, 8},
+		{"the explained one, listed last", []exchange.Position{row(9, 4), row(7, 9), row(8, 25)}, 8},
+		{"the one that was shown", []exchange.Position{row(9, 4), row(7, 9), row(8, 5)}, 7},
+		{"the newest", []exchange.Position{row(8, 4), row(9, 5)}, 9},
+		{"none of another symbol, and none that is over", []exchange.Position{other, row(9, 1), over, other}, 9},
+	} {
+		d := holds(t, 20)
+		d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
+		symbol := d.book.Symbol(bitcoin)
+		symbol.PositionID = 7
+		symbol.takeOneOf(c.list)
+		if symbol.PositionID != c.want || symbol.EntryPrice != exchange.AmountOf(c.want) {
+			t.Errorf("%s: want %d, have %d", c.name, c.want, symbol.PositionID)
+		}
+		for _, one := range c.list {
+			if one.ID == c.want && symbol.AtVenue() != one.Remaining {
+				t.Errorf("%s: want %d with what is ignored, have %d", c.name, one.Remaining, symbol.AtVenue())
+			}
+		}
+	}
+}
+
+// TestAReadThatFailedIsForgottenWithTheNextWholeOne, and what it showed beyond the fills is noted all the same.
+func TestAReadThatFailedIsForgottenWithTheNextWholeOne(t *testing.T) {
+	t.Parallel()
+	d := holds(t, 20)
+	symbol := d.book.Symbol(bitcoin)
+	d.now += 1_000
+	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: d.positions(25),
+		Unread: []exchange.SymbolKey{bitcoin}})
+	if !symbol.unread || symbol.unexplainedMS != d.now || symbol.Position != 25 {
+		t.Errorf("want the 25 of one list noted, have %d, unread %t, unexplained at %d", symbol.Position, symbol.unread, symbol.unexplainedMS)
+	}
+	d.now += 1_000
+	if d.observe(20, nil); symbol.unread || !symbol.Settled || len(d.book.Open) != 1 {
+		t.Errorf("want it read, have unread %t, settled %t, %d positions", symbol.unread, symbol.Settled, len(d.book.Open))
+	}
+}
+
+// TestOfADifferenceOnlyTheTimeCountsInWhichListsShowedIt: one that shows none interrupts it.
+func TestOfADifferenceOnlyTheTimeCountsInWhichListsShowedIt(t *testing.T) {
+	t.Parallel()
+	d := holds(t, 20)
+	symbol, before := d.book.Symbol(bitcoin), exchange.Quantity(0)
+	for _, c := range []struct {
+		shown, differed exchange.Quantity
+		forMS           int64
+	}{{25, 5, 0}, {25, 5, 600}, {20, 5, 600}, {25, 5, 600}, {25, 5, 1_200}, {26, 6, 0}} {
+		d.now += 600
+		s := d.shows(symbol, c.shown)
+		symbol.residual, symbol.residualOf = before, 20
+		s.measureResidual(symbol)
+		if before = symbol.residual; symbol.differed != c.differed || symbol.differs.forMS != c.forMS {
+			t.Errorf("%d shown: want %d for %d ms, have %d for %d", c.shown, c.differed, c.forMS, symbol.differed, symbol.differs.forMS)
+		}
+	}
+}
+
+// TestWhichReadsLeaveASpotSymbolExtended: the wallet and the open list, both.
+func TestWhichReadsLeaveASpotSymbolExtended(t *testing.T) {
+	t.Parallel()
+	for _, wallet := range []bool{true, false} {
+		for _, list := range []bool{true, false} {
+			w := explains(t, 10, 0)
+			s := w.reads(1_010, 0)
+			if !wallet {
+				s.fetched.Balances = exchange.Fetched[exchange.Balance]{}
+			}
+			if !list {
+				s.fetched.SpotOrders = exchange.Fetched[exchange.Order]{}
+			}
+			w.book.Symbol(coin).Read = true
+			if have := s.awaitsAnswer(w.book.Symbol(coin)); have != (wallet && list) {
+				t.Errorf("the wallet read %t, the list %t: want it to await answers alone %t, have %t", wallet, list, wallet && list, have)
+			}
+		}
+	}
+	d := newDesk(t)
+	opening := d.places(placement.Order, buys)
+	if d.unknown(opening); d.book.BlocksOpening(opening, bitcoin) {
+		t.Error("want an opening not to block itself")
+	}
+}
+
+// TestWhenAnAcceptedOrderMustBeVisible: from its fence on.
+func TestWhenAnAcceptedOrderMustBeVisible(t *testing.T) {
+	t.Parallel()
+	for afterMS, want := range map[int64]bool{-1: true, 0: false} {
+		d := newDesk(t)
+		id := d.rests(placement.Entry, 12, buys)
+		d.now = d.book.Placement(id).Fence(testSettle) + afterMS
+		if have := d.shows(d.book.Symbol(bitcoin), 0).anyUnlisted(bitcoin); have != want {
+			t.Errorf("%d ms after its fence: want it unlisted %t, have %t", afterMS, want, have)
+		}
+	}
+}
+
+// TestWhatAnUnknownOrderWaitsForAtItsFence: positions/history where the end of what it made could be there, and a stop that stands since.
+func TestWhatAnUnknownOrderWaitsForAtItsFence(t *testing.T) {
+	t.Parallel()
+	leftOver := exchange.Order{ID: 70, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10,
+		Status: exchange.StatusOpen}
+	for _, c := range []struct {
+		name    string
+		known   exchange.Quantity
+		purpose placement.Purpose
+		order   exchange.NewOrder
+		shown   exchange.Quantity
+		stop    bool // of the whole position, sent since
+		history bool // positions/history was read
+		row     bool // something is left over
+		want    string
+	}{
+		{"nothing was made", 0, placement.Entry, buys, 0, false, true, false, "absent 0"},
+		{"nothing is shown, and positions/history was not read", 0, placement.Entry, buys, 0, false, false, false, "uncertain"},
+		{"nothing more is shown of a position that is known", 5, placement.Entry, buys, 5, false, false, false, "absent 0"},
+		{"the same, and its stop stands since", 5, placement.Entry, buys, 5, true, false, false, "absent 0"},
+		{"nothing is shown, and a stop stands since", 0, placement.Entry, buys, 0, true, true, false, "uncertain"},
+		{"an exit has closed nothing", 20, placement.Exit, closes, 20, false, false, false, "absent 0"},
+		{"one unit was made", 0, placement.Entry, buys, 1, false, true, false, "canceled 1"},
+		{"nothing was made, and something is left over", 0, placement.Entry, buys, 0, false, true, true, "quarantined"},
+		{"all of it was made, whatever is left over", 0, placement.Entry, buys, 10, false, true, true, "filled 10"},
+	} {
+		d := holds(t, c.known)
+		d.now += 60_000
+		d.observe(c.known, nil)
+		id := d.places(c.purpose, c.order)
+		d.unknown(id)
+		p := d.book.Placement(id)
+		d.now++
+		var rows []exchange.Order
+		if c.stop {
+			d.whole(placement.StopLoss, 30, exchange.Sell, "49000")
+			rows = append(rows, d.stopOpen(30))
+		}
+		if c.row {
+			row := leftOver
+			row.CreatedMS = d.now
+			rows = append(rows, row)
+		}
+		d.now = p.Fence(testSettle)
+		evidence := ""
+		for range 8 {
+			d.now += 1_000
+			s := &Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(rows), Before: d.positions(c.shown),
+				Positions: d.positions(c.shown)}
+			if c.history {
+				s.ClosedOf = []string{"BTC-USDT"}
+			}
+			for _, r := range d.book.Observe(s) {
+				if body, is := r.Body.(record.Ended); is && r.ClientOrderID == id {
+					evidence = body.Evidence
+					if symbol := d.book.Symbol(bitcoin); symbol.residual != 0 || !symbol.Settled || c.shown != 0 && symbol.testimony.shownID != 7 {
+						t.Errorf("%s: want it settled at once, have %d left, settled %t", c.name, symbol.residual, symbol.Settled)
+					}
+				}
+			}
+		}
+		have := p.State().String()
+		if d.book.Placement(id) == nil {
+			have += fmt.Sprintf(" %d", p.Filled())
+		} else if d.book.Symbol(bitcoin).Quarantine() != "" {
+			have = "quarantined"
+		}
+		if have != c.want || strings.Contains(evidence, "several") {
+			t.Errorf("%s: want %s, have %s by %q", c.name, c.want, have, evidence)
+		}
+	}
+}
+
+// TestOfSeveralUnknownOrdersItIsNotCertainWhichFilled, which is noted. What explains none of a position has not made one that has ended since.
+func TestOfSeveralUnknownOrdersItIsNotCertainWhichFilled(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.observe(0, nil)
+	sells := buys
+	sells.Side = exchange.Sell
+	var unknown []*account.Placement
+	for _, order := range []exchange.NewOrder{sells, buys} {
+		id := d.places(placement.Entry, order)
+		d.unknown(id)
+		unknown = append(unknown, d.book.Placement(id))
+	}
+	s := d.shows(d.book.Symbol(bitcoin), 10)
+	s.fetched.Closed = []exchange.Position{ended(9, func(p *exchange.Position) {
+		p.Side, p.CreatedMS, p.UpdatedMS, p.Quantity = exchange.Short, d.now, d.now, 10
+	})}
+	s.attribute(d.book.Symbol(bitcoin), unknown)
+	if unknown[0].State() != placement.Absent || unknown[1].State() != placement.Filled || d.book.Symbol(bitcoin).Known() != 10 {
+		t.Errorf("want the first absent and the second filled, have %s and %s, %d known", unknown[0].State(), unknown[1].State(),
+			d.book.Symbol(bitcoin).Known())
+	}
+	if body, is := s.records[1].Body.(record.Ended); !is || !strings.Contains(body.Evidence, "several were unknown at once") {
+		t.Errorf("want it noted that several were unknown, have %+v", s.records[1].Body)
+	}
+}
+
+// TestThatNothingWasHeldStaysKnownUntilSomethingIs: a list that shows more does not change that.
+func TestThatNothingWasHeldStaysKnownUntilSomethingIs(t *testing.T) {
+	t.Parallel()
+	for known, want := range map[exchange.Quantity]bool{0: true, 1: false} {
+		d := holds(t, known)
+		symbol := d.book.Symbol(bitcoin)
+		s := d.shows(symbol, 5)
+		symbol.testimony.zeroed = true
+		if s.takeTestimony(symbol); symbol.testimony.zeroed != want {
+			t.Errorf("%d known, five shown: want it known that nothing was held %t", known, want)
+		}
+	}
+}
+
+// TestWhileBotdStandsDownWhatItPlacedGoesWithThePosition, and none of what stands else.
+func TestWhileBotdStandsDownWhatItPlacedGoesWithThePosition(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		known  exchange.Quantity
+		side   exchange.Side // of the stop
+		price  string
+		stands bool // another one's stop too
+		want   string
+	}{
+		{"nothing is held", 0, exchange.Sell, "49000", false, "cancel 12: there is no position to protect"},
+		{"it is held, and the stop would move", 20, exchange.Sell, "48000", false, ""},
+		{"a short one is held, and the stop would move", -20, exchange.Buy, "52000", false, ""},
+		{"a short one is held, and an old list shows a long one's stop", -20, exchange.Sell, "49000", false,
+			"stop_loss buy stop_market stop 51000 whole: protects the position"},
+	} {
+		d := holds(t, c.known)
+		d.book.Symbol(bitcoin).UnknownEnded = elders + "1"
+		d.whole(placement.StopLoss, 12, c.side, c.price)
+		d.now += int64(exchange.Minute1)
+		if have := summary(d.derive(stopAt2)); have != c.want {
+			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
+		}
+	}
+	for inWallet, want := range map[exchange.Quantity]string{0: "cancel 9: there is no position to protect", 1: ""} { // on spot the other one may hold it
+		w := explains(t, 0, 0)
+		w.places(placement.StopLoss, 9, stopOf(1))
+		symbol := w.book.Symbol(coin)
+		w.reads(inWallet, 0)
+		symbol.UnknownEnded, symbol.spot.inWallet = elders+"1", inWallet
+		if inWallet != 0 {
+			symbol.spot.twinOrders = []twinOrder{{50, 1, 1}}
+		}
+		d := w.deriving(stopped2)
+		d.protectStandingDown()
+		if have := summary(d.intents); have != want {
+			t.Errorf("on spot, %d in the wallet: want %q, have %q", inWallet, want, have)
+		}
+	}
+}
+
+// TestWhichOrderMayProtectWhatAnOpeningOfUnknownFateHasMade: one of the whole position, sent with it or since.
+func TestWhichOrderMayProtectWhatAnOpeningOfUnknownFateHasMade(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		purpose placement.Purpose
+		order   exchange.NewOrder
+		unknown bool
+		afterMS int64
+		whole   bool
+		want    bool
+	}{
+		{"sent since", placement.Entry, buys, true, 1, true, true},
+		{"sent with it", placement.Entry, buys, true, 0, true, true},
+		{"sent before", placement.Entry, buys, true, -1, true, false},
+		{"of a quantity", placement.Entry, buys, true, 1, false, false},
+		{"the opening is being sent", placement.Entry, buys, false, 1, true, false},
+		{"an exit is unknown", placement.Exit, closes, true, 1, true, false},
+	} {
+		d := newDesk(t)
+		d.now += 10
+		id := d.places(c.purpose, c.order)
+		if c.unknown {
+			d.unknown(id)
+		}
+		if d.now += c.afterMS; c.whole {
+			id = d.whole(placement.StopLoss, 12, exchange.Sell, "49000")
+		} else {
+			id = d.resting(12, 5)
+		}
+		if have := d.deriving(nil).mayProtectUnknown(d.book.Placement(id)); have != c.want {
+			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
+		}
+	}
+}
+
+// TestWhatARestingOrderOfAPlanIs: beside a stop on futures an exit rests all the same, a stop is by the price of contracts, and only a quote that
+// would open against a position is in its way.
+func TestWhatARestingOrderOfAPlanIs(t *testing.T) {
+	t.Parallel()
+	sell := func(change func(*strategy.DesiredOrder)) []strategy.DesiredOrder {
+		o := strategy.DesiredOrder{Key: "k", Side: exchange.Sell, Price: 60_000e8, Quantity: 5}
+		if change != nil {
+			change(&o)
+		}
+		return []strategy.DesiredOrder{o}
+	}
+	posted := func(o *strategy.DesiredOrder) { o.PostOnly = true }
+	for _, c := range []struct {
+		name string
+		plan strategy.Plan
+		rest placement.Purpose // it rests already
+		want string
+	}{
+		{"an exit beside a stop", strategy.Plan{Exits: sell(nil), ExitsSet: true}, 0, "exit_order sell limit 5 at 60000 reduceOnly as k"},
+		{"an order by a stop", strategy.Plan{Orders: sell(func(o *strategy.DesiredOrder) { o.StopPrice = 61_000e8 }), OrdersSet: true}, 0,
+			"order sell stop_limit 5 at 60000 stop 61000 as k"},
+		{"an order on the other side rests", strategy.Plan{Orders: sell(nil), OrdersSet: true}, placement.Order, ""},
+		{"a quote on the other side rests", strategy.Plan{Orders: sell(posted), OrdersSet: true}, placement.Order,
+			"cancel 12: the quote of the other side has filled"},
+		{"a posted exit rests", strategy.Plan{Exits: sell(posted), ExitsSet: true}, placement.ExitOrder, ""},
+	} {
+		d := holds(t, 20)
+		d.whole(placement.StopLoss, 13, exchange.Sell, "49000")
+		d.want(&c.plan)
+		var rows []exchange.Order
+		if c.rest != 0 {
+			order := exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Price: 60_000e8, Quantity: 5, ReduceOnly: c.rest == placement.ExitOrder,
+				PostOnly: c.name != "an order on the other side rests"}
+			id := d.rests(c.rest, 12, order)
+			row := d.order(id, 12, exchange.StatusOpen, 5, 0)
+			row.Side, row.Type = exchange.Sell, exchange.Limit
+			rows = append(rows, row)
+		}
+		d.now += 1_000
+		d.observe(20, nil, append(rows, d.stopOpen(13))...)
+		intents := d.derive(stopAt2)
+		if have := summary(intents); have != c.want {
+			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
+		}
+		for _, intent := range intents {
+			if want := intent.Order.StopPrice != 0; (intent.Order.WorkingType == exchange.ContractPrice) != want {
+				t.Errorf("%s: want it by the price of contracts %t, have %+v", c.name, want, intent.Order)
+			}
+		}
+	}
+	d := holds(t, 0) // where each stood in the plan is remembered of those that stand
+	var orders []strategy.DesiredOrder
+	for _, key := range []string{"a", "b", "c"} {
+		orders = append(orders, strategy.DesiredOrder{Key: key, Side: exchange.Buy, Price: 40_000e8, Quantity: 5})
+	}
+	d.want(&strategy.Plan{Orders: orders, OrdersSet: true})
+	var all []string
+	for i, intent := range d.derive(nil) {
+		all = append(all, d.send(intent))
+		d.acknowledge(all[i], int64(11+i))
+	}
+	symbol := d.book.Symbol(bitcoin)
+	for _, id := range []string{"", all[0], all[2], all[1]} {
+		if id != "" {
+			d.ended(id, placement.Canceled, 0)
+		}
+		if d.derive(nil); len(symbol.keyedAt) != len(symbol.keyed) || len(symbol.keyed) != len(symbol.live) {
+			t.Errorf("want %d orders and their places, have %d and %d", len(symbol.live), len(symbol.keyed), len(symbol.keyedAt))
+		}
+	}
+}
+
+// TestWhatARoundConfirmsAndNotes of a refusal, of an order of another botd that is open, and of a stop that was released and stands again.
+func TestWhatARoundConfirmsAndNotes(t *testing.T) {
+	t.Parallel()
+	w := explains(t, 10, 0)
+	w.refuses(placement.Exit, saleOf(4))
+	stop := w.places(placement.StopLoss, 9, stopOf(6))
+	w.answersCancel(stop)
+	theirs := anothers(elders+"2", 50, exchange.Sell, exchange.StopLimit, 10, 4, 1)
+	w.now += 2_000
+	w.shows("1", "0.01", stop, theirs)
+	if len(w.book.Refused()) != 0 {
+		t.Error("want the refusal confirmed")
+	}
+	if w.book.ReleasedMS(coin) != 0 {
+		t.Error("want the stop to hold again, which a list of later shows")
+	}
+	if orders := w.book.Symbol(coin).spot.twinOrders; len(orders) != 1 || orders[0].net != -4 {
+		t.Errorf("want the four that another botd has sold noted, have %+v", orders)
+	}
+	w.now += 1_000
+	if w.shows("1.02", "0.01", stop, theirs); !w.book.Symbol(coin).Suspect() {
+		t.Error("want it noted that the wallet differs")
+	}
+}
+
+// TestBoundByTheWallet: what may be sold where a person must look; a wallet that may be older than the last fills still shows what they sold.
+func TestBoundByTheWallet(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		why      string
+		inWallet exchange.Quantity
+		early    bool
+		stands   bool
+		want     exchange.Quantity // held, of ten less two as fees
+	}{
+		{"nobody must look", "", 1_004, false, false, 8},
+		{"a person must look", "a test", 1_008, false, false, 8},
+		{"the wallet shows less", "a test", 1_004, false, false, 4},
+		{"the wallet shows more", "a test", 1_020, false, false, 8},
+		{"it may show what was sold last, three", "a test", 1_008, true, false, 5},
+		{"more was executed than was answered, and the wallet shows less", "the exchange executed b-1 twice", 1_004, false, false, 4},
+		{"the same, by a wallet that may be old", "the exchange executed b-1 twice", 1_004, true, false, 8},
+		{"the same, and another botd trades", "the exchange executed b-1 twice", 1_008, true, true, 5},
+		{"another botd trades", "", 1_004, false, true, 4},
+	} {
+		w := explains(t, 13, 0)
+		sale := w.places(placement.Exit, 9, saleOf(3))
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Body: record.Ended{State: placement.Filled, OrderID: 9, Filled: 3}})
+		w.apply(record.Record{Symbol: coin, Body: record.Fees{Quantity: 2, Expected: true}})
+		symbol := w.book.Symbol(coin)
+		if symbol.calm = (persistence{}); !c.early {
+			w.now += 60_000
+		}
+		if c.why != "" {
+			quarantined(c.why)(w)
+		}
+		if c.stands {
+			symbol.UnknownEnded = elders + "1"
+		}
+		symbol.Position = symbol.heldOnSpot()
+		w.reads(c.inWallet, 0).boundByWallet(symbol)
+		if symbol.Position != c.want {
+			t.Errorf("%s: want %d, have %d", c.name, c.want, symbol.Position)
+		}
+	}
+}
+
+// TestAWalletIsOlderThanAFillForL, where reads may be old at all.
+func TestAWalletIsOlderThanAFillForL(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		stalenessMS, forMS int64
+		want               bool
+	}{{0, 0, false}, {1, 0, true}, {1, 1, true}, {1, 2, false}, {1_000, 1_000, true}, {1_000, 1_001, false}} {
+		b := NewBook(placement.Settle{StalenessMS: c.stalenessMS})
+		symbol := b.Symbol(coin)
+		symbol.calm = persistence{sinceMS: 1, forMS: c.forMS}
+		if have := b.survey(&Snapshot{BeganMS: 1_000_000}).mayPredateFill(symbol); have != c.want {
+			t.Errorf("L of %d ms, %d ms after the fill: want it to be older %t, have %t", c.stalenessMS, c.forMS, c.want, have)
+		}
+	}
+}

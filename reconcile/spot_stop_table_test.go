@@ -1,0 +1,463 @@
+package reconcile
+
+import (
+	"fmt"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/strategy"
+)
+
+// TestWhatProtectsASpotHolding says what is sent for ten that were bought at 50,000, beside a thousand of others, with a stop 2 % away.
+func TestWhatProtectsASpotHolding(t *testing.T) {
+	t.Parallel()
+	const (
+		stop  = "stop_loss sell stop_limit %d at 46550 stop 49000: protects the position"
+		moves = "cancel 8: the protection moves"
+	)
+	minute := int64(exchange.Minute1)
+	at := func(price exchange.Price, quantity exchange.Quantity) exchange.NewOrder {
+		o := stopOf(quantity)
+		o.StopPrice = price
+		return o
+	}
+	stands := func(orders ...exchange.NewOrder) func(w *wallet) {
+		return func(w *wallet) {
+			var rows []exchange.Order
+			sum := exchange.Quantity(0)
+			for i := range orders {
+				rows, sum = append(rows, w.places(placement.StopLoss, int64(8+i), orders[i])), sum+orders[i].Quantity
+			}
+			w.now += minute
+			rules := w.book.Symbol(coin).Rules
+			w.shows(rules.QuantityAmount(1_010-sum).String(), rules.QuantityAmount(sum).String(), rows...)
+		}
+	}
+	none := func(w *Desired) { w.Protection = strategy.Protection{Set: true} }
+	unread := func(w *Desired) { stopped2(w); w.Unread = true }
+	whole := func(w *Desired) {
+		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne}}
+	}
+	for _, c := range []struct {
+		name    string
+		with    func(w *wallet)
+		desired func(*Desired)
+		want    string
+	}{
+		{"all of it", nil, stopped2, fmt.Sprintf(stop, 10)},
+		{"what no stop covers", stands(stopOf(4)), stopped2, fmt.Sprintf(stop, 6)},
+		{"one unit that none covers", stands(stopOf(9)), stopped2, fmt.Sprintf(stop, 1)},
+		{"it stands", stands(stopOf(10)), stopped2, ""},
+		{"none is wanted", stands(stopOf(10)), none, "cancel 8: no longer desired"},
+		{"none is wanted, and a person must look", func(w *wallet) { stands(stopOf(10))(w); quarantined("a test")(w) }, none, ""},
+		{"none is wanted, and the wallet is contradicted", func(w *wallet) { stands(stopOf(10))(w); contradicts(w) }, none, ""},
+		{"at no price", stands(stopOf(10)), whole, ""},
+		{"it moves", stands(at(48_000e8, 10)), stopped2, moves},
+		{"it moves to the least price", func(w *wallet) { stands(at(48_000e8, 10))(w); w.book.Symbol(coin).Rules.PriceTick = 1 }, func(w *Desired) {
+			w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 1}}
+		}, moves},
+		{"of two the older one moves first", stands(at(48_000e8, 4), at(48_000e8, 6)), stopped2, moves},
+		{"it moves, and more is covered first", stands(at(48_000e8, 4)), stopped2, fmt.Sprintf(stop, 6)},
+		{"it would move while its market cannot be read", stands(at(48_000e8, 4), at(48_000e8, 6)), unread, ""},
+		{"it would move beside one of unknown fate", func(w *wallet) {
+			stands(at(48_000e8, 10))(w)
+			w.places(placement.StopLoss, 0, at(48_000e8, 1))
+		}, stopped2, ""},
+		{"it would move while one is being sold at once", func(w *wallet) {
+			stands(at(48_000e8, 6))(w)
+			w.places(placement.StopLoss, 20, saleOf(4))
+		}, stopped2, ""},
+		{"it sells one more than is held", func(w *wallet) {
+			stands(stopOf(10))(w)
+			w.apply(record.Record{Symbol: coin, Body: record.Adopted{Quantity: -1}})
+			w.now += minute
+			w.shows("0.999", "0.01", w.stopRow(8))
+		}, stopped2, "cancel 8: what is held is less than the stop would sell"},
+		{"one sells more than is held, and its market cannot be read", func(w *wallet) {
+			stands(stopOf(10))(w)
+			w.apply(record.Record{Symbol: coin, Body: record.Adopted{Quantity: -6}})
+			w.now += minute
+			w.shows("0.994", "0.01", w.stopRow(8))
+		}, unread, ""},
+		{"of two one is too many, and their market cannot be read", func(w *wallet) {
+			stands(stopOf(6), stopOf(4))(w)
+			w.apply(record.Record{Symbol: coin, Body: record.Adopted{Quantity: -4}})
+			w.now += minute
+			w.shows("0.996", "0.01", w.stopRow(8), w.stopRow(9))
+		}, unread, "cancel 9: what is held is less than the stop would sell"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w, _ := protecting(t)
+			w.book.Symbol(coin).EntryPrice = exchange.AmountOf(50_000)
+			if c.with != nil {
+				c.with(w)
+			}
+			if have := summary(w.derives(func(d *Desired) { c.desired(d); d.Entries = false })); have != c.want {
+				t.Errorf("want %q\nhave %q", c.want, have)
+			}
+		})
+	}
+}
+
+// stopRow is a live order as a list shows it.
+func (w *wallet) stopRow(orderID int64) exchange.Order {
+	p := w.book.withOrderID(exchange.Spot, orderID)
+	o := p.Order()
+	return exchange.Order{ID: orderID, ClientOrderID: p.ClientOrderID(), Market: exchange.Spot, Symbol: o.Symbol, Side: o.Side, Type: o.Type,
+		Quantity: o.Quantity, Price: o.Price, StopPrice: o.StopPrice, Status: exchange.StatusOpen, CreatedMS: p.SentMS()}
+}
+
+// TestOneUnitHasAStop as everything has that is worth an order: botd's own, and where it stands down what another one bought.
+func TestOneUnitHasAStop(t *testing.T) {
+	t.Parallel()
+	w, _ := protecting(t)
+	w.apply(record.Record{Symbol: coin, Body: record.Adopted{Quantity: -9}})
+	w.now += 60_000
+	w.shows("1.001", "0")
+	w.targets(1, nil)
+	if have := stopped(w.derives(stopped2)); have != 1 {
+		t.Errorf("want a stop of one, have %d", have)
+	}
+	w, _ = protecting(t)
+	w.apply(record.Record{Symbol: coin, Body: record.Adopted{Quantity: -10}})
+	w.targets(0, nil)
+	w.now += 60_000
+	bought := anothers(elders+"1", 40, exchange.Buy, exchange.MarketOrder, 1, 1, w.now)
+	for range 3 {
+		w.now += 1_000
+		w.sees("1.001", "0", []exchange.Order{bought})
+	}
+	if have := stopped(w.derives(stopped2)); have != 1 {
+		t.Errorf("want a stop of the one that another botd bought, have %d", have)
+	}
+}
+
+// TestWhatStaysWhereNothingIsHeldOnSpot: what a wallet alone shows to be gone, and, where botd stands down, what either has bought.
+func TestWhatStaysWhereNothingIsHeldOnSpot(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name      string
+		undecided exchange.Quantity
+		theirs    exchange.Quantity
+		stands    bool // botd stands down
+		inWallet  exchange.Quantity
+		want      bool // the stop stays
+	}{
+		{"nothing was bought", 0, 0, false, 1_000, false},
+		{"one was bought that the wallet shows no more", 1, 0, false, 1_000, true},
+		{"another botd has bought one", 0, 1, true, 0, true},
+		{"another botd has bought nothing", 0, 0, true, 0, false},
+		{"another botd had bought some, and a person has decided", 0, 5, false, 1_000, false},
+	} {
+		w := explains(t, 0, 0)
+		w.places(placement.StopLoss, 9, stopOf(1))
+		symbol := w.book.Symbol(coin)
+		w.reads(c.inWallet, 0)
+		symbol.spot.undecided, symbol.spot.inWallet = c.undecided, c.inWallet
+		if c.theirs != 0 {
+			symbol.spot.twinOrders = []twinOrder{{50, c.theirs, 700}}
+		}
+		if c.stands {
+			symbol.UnknownEnded = elders + "1"
+		}
+		d := w.deriving(stopped2)
+		d.protect()
+		if have := len(canceled(d.intents)) == 0; have != c.want {
+			t.Errorf("%s: want the stop to stay %t, have %q", c.name, c.want, summary(d.intents))
+		}
+	}
+}
+
+// TestAfterAStartThatCouldReadNoHistoryTheWalletSaysWhatIsProtected, once it is younger than the last fill.
+func TestAfterAStartThatCouldReadNoHistoryTheWalletSaysWhatIsProtected(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		afterMS int64 // the wallet was read so long after the start
+		stands  exchange.Quantity
+		want    exchange.Quantity
+	}{
+		{"it may be older than the last fill", 999, 0, 10}, {"it shows four", 1_000, 0, 4}, {"it shows four, of which a stop covers three", 1_000, 3, 1},
+	} {
+		w, _ := protecting(t)
+		var rows []exchange.Order
+		if c.stands != 0 {
+			rows = append(rows, w.places(placement.StopLoss, 8, stopOf(c.stands)))
+		}
+		w.now += 60_000
+		w.start()
+		w.now += c.afterMS
+		rules := w.book.Symbol(coin).Rules
+		w.book.Symbol(coin).Last, w.book.Symbol(coin).EntryPrice = 50_000e8, exchange.AmountOf(50_000)
+		w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(rows), Unread: []exchange.SymbolKey{coin},
+			Balances: exchange.FetchedOf([]exchange.Balance{
+				{Asset: "BTC", Free: rules.QuantityAmount(1_004 - c.stands), Frozen: rules.QuantityAmount(c.stands)}})})
+		if have := stopped(w.derives(func(d *Desired) { stopped2(d); d.Unread = true })); have != c.want {
+			t.Errorf("%s: want a stop of %d, have %d", c.name, c.want, have)
+		}
+	}
+}
+
+// TestWhatAnotherBotdsStopOnItsWayCovers: what it has just bought, less what its orders sell beyond what it held before.
+func TestWhatAnotherBotdsStopOnItsWayCovers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name        string
+		own         exchange.Quantity
+		before, now exchange.Quantity // what the other one had bought, and has just bought
+		sells       exchange.Quantity // its orders
+		want        exchange.Quantity
+	}{
+		{"nothing was bought", 10, 5, 0, 0, 0},
+		{"seven were, and nothing sells them", 10, 5, 7, 0, 7},
+		{"its orders sell what it held before", 10, 5, 7, 5, 7},
+		{"they sell some of the seven", 10, 5, 7, 8, 4},
+		{"they sell all of it", 10, 5, 7, 12, 0},
+		{"they sell more", 10, 5, 7, 15, 0},
+		{"botd holds nothing of its own", 0, 5, 7, 5, 7},
+		{"botd holds nothing, and they sell some of the seven", 0, 5, 7, 6, 6},
+	} {
+		w := explains(t, c.own, 0)
+		symbol := w.book.Symbol(coin)
+		symbol.UnknownEnded, symbol.spot.inWallet = elders+"1", 1_000+c.own+c.before+c.now
+		symbol.spot.twinOrders = []twinOrder{{50, c.before, w.now - 60_000}, {51, c.now, w.now}}
+		if c.sells != 0 {
+			symbol.Foreign = []exchange.Order{anothers(elders+"2", 60, exchange.Sell, exchange.StopLimit, c.sells, 0, 1)}
+		}
+		if have := w.deriving(nil).twinPending(); have != c.want {
+			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
+		}
+	}
+}
+
+// TestWhatStopsWithoutAnIDMaySellOfAnotherBotds: no more than it holds that no order of its own under its id sells.
+func TestWhatStopsWithoutAnIDMaySellOfAnotherBotds(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name        string
+		own, theirs exchange.Quantity
+		sells       exchange.Quantity // under its id
+		unnamed     exchange.Quantity
+		want        exchange.Quantity
+	}{
+		{"all of it", 10, 5, 0, 5, 5}, {"more than it holds", 10, 5, 0, 9, 5}, {"less", 10, 5, 0, 3, 3}, {"beside orders under its id", 10, 5, 2, 9, 3},
+		{"orders under its id sell all of it", 10, 5, 9, 9, 0}, {"it holds nothing", 10, 0, 0, 9, 0}, {"botd holds nothing", 0, 5, 0, 9, 5},
+		{"neither holds anything", 0, 0, 0, 9, 0},
+	} {
+		w := explains(t, c.own, 0)
+		symbol := w.book.Symbol(coin)
+		symbol.UnknownEnded, symbol.spot.inWallet = elders+"1", 1_000+c.own+c.theirs
+		symbol.spot.twinOrders = []twinOrder{{50, c.theirs, 1}}
+		symbol.Foreign = []exchange.Order{anothers("", 61, exchange.Sell, exchange.StopLimit, c.unnamed, 0, 1)}
+		if c.sells != 0 {
+			symbol.Foreign = append(symbol.Foreign, anothers(elders+"2", 60, exchange.Sell, exchange.StopLimit, c.sells, 0, 1))
+		}
+		if have := w.deriving(nil).unnamedStops(); have != c.want {
+			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
+		}
+	}
+}
+
+// TestWhatIsSoldAtOnceBesideStopsWhosePriceWasPassed: what no stop sells. One whose end is not known counts as sold, unless a fresh wallet says that
+// it has sold nothing.
+func TestWhatIsSoldAtOnceBesideStopsWhosePriceWasPassed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		inWallet exchange.Quantity // of twenty, beside a thousand
+		stop     exchange.Quantity // that is listed, of the twenty
+		lost     exchange.Quantity // of another one, that is in no list
+		unfrozen bool              // the wallet freezes nothing for that
+		unread   bool
+		old      bool // the wallet was not read
+		stands   bool // botd stands down
+		want     exchange.Quantity
+	}{
+		{"nothing is covered", 20, 0, 0, false, false, false, false, 20},
+		{"what a stop covers", 20, 12, 0, false, false, false, false, 8},
+		{"one that is in no list may have sold", 20, 8, 5, false, false, false, false, 7},
+		{"the wallet freezes nothing for it, and shows all", 20, 8, 5, true, false, false, false, 7},
+		{"the wallet freezes nothing for it, and shows less", 15, 8, 5, true, false, false, false, 7},
+		{"the same, and it shows much less", 12, 8, 5, true, false, false, false, 4},
+		{"the same, of a wallet that was not read", 12, 8, 5, true, false, true, false, 7},
+		{"the same, of a market that was not read", 12, 8, 5, true, true, false, false, 7},
+		{"another botd trades, and holds some", 25, 8, 0, false, false, false, true, 12},
+	} {
+		w := explains(t, 20, 0)
+		var rows []exchange.Order
+		if c.stop != 0 {
+			rows = append(rows, w.places(placement.StopLoss, 8, stopOf(c.stop)))
+		}
+		if c.lost != 0 {
+			w.places(placement.StopLoss, 9, stopOf(c.lost))
+		}
+		w.now += 60_000
+		symbol := w.book.Symbol(coin)
+		if c.stands {
+			symbol.UnknownEnded, symbol.spot.twinOrders, symbol.spot.inWallet = elders+"1", []twinOrder{{50, 5, 1}}, 1_000+c.inWallet
+		}
+		w.reads(1_000+c.inWallet-c.stop, c.stop, rows...)
+		if c.unfrozen {
+			for _, p := range w.book.Live() {
+				if p.OrderID() == 9 {
+					w.book.unfrozen[p.ClientOrderID()] = true
+				}
+			}
+		}
+		w.book.walletRead = !c.old
+		d := w.deriving(func(d *Desired) { stopped2(d); d.Unread = c.unread })
+		d.exitPart()
+		if have := stopped(d.intents); have != c.want {
+			t.Errorf("%s: want %d sold, have %d", c.name, c.want, have)
+		}
+	}
+}
+
+// TestOfEightStopsTheSmallestGoesForOneThatCoversMore, unless one is being sold at once or its fate is not known.
+func TestOfEightStopsTheSmallestGoesForOneThatCoversMore(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		last func(w *wallet)
+		want string
+	}{
+		{"all stand", func(w *wallet) { w.places(placement.StopLoss, 20, stopOf(3)) }, "cancel 12: one stop takes the place of two"},
+		{"one is being sold at once", func(w *wallet) { w.places(placement.StopLoss, 20, saleOf(3)) }, ""},
+		{"the fate of one is not known", func(w *wallet) { w.places(placement.StopLoss, 0, stopOf(3)) }, ""},
+		{"it is not traded", func(w *wallet) {
+			w.places(placement.StopLoss, 20, stopOf(3))
+			w.book.Symbol(coin).Rules.Tradable = false
+		}, ""},
+	} {
+		w := explains(t, 60, 0)
+		for i, quantity := range []exchange.Quantity{5, 6, 4, 7, 2, 3, 8} {
+			w.places(placement.StopLoss, int64(8+i), stopOf(quantity))
+		}
+		c.last(w)
+		d := w.deriving(nil)
+		if d.joinStops(); summary(d.intents) != c.want {
+			t.Errorf("%s: want %q, have %q", c.name, c.want, summary(d.intents))
+		}
+	}
+}
+
+// TestWhereAnswersTakeNoTimeAllStopsMoveAtOnce, unless one is being sold at once or its fate is not known.
+func TestWhereAnswersTakeNoTimeAllStopsMoveAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		last func(w *wallet)
+		want string
+	}{
+		{"both stand", func(w *wallet) { w.places(placement.StopLoss, 9, stopOf(3)) }, "cancel 8: the protection moves; cancel 9: the protection moves"},
+		{"one is being sold at once", func(w *wallet) { w.places(placement.StopLoss, 9, saleOf(3)) }, ""},
+		{"the fate of one is not known", func(w *wallet) { w.places(placement.StopLoss, 0, stopOf(3)) }, ""},
+	} {
+		w := explains(t, 10, 0)
+		w.places(placement.StopLoss, 8, stopOf(5))
+		c.last(w)
+		w.now += int64(exchange.Minute1)
+		d := w.deriving(nil)
+		if d.moveStops(48_000e8); summary(d.intents) != c.want {
+			t.Errorf("%s: want %q, have %q", c.name, c.want, summary(d.intents))
+		}
+	}
+}
+
+// TestBesideAnotherBotdWithTheSameCoinsNoStopMoves, and one that sells what that one's stop sells already is too many.
+func TestBesideAnotherBotdWithTheSameCoinsNoStopMoves(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		stop  exchange.Price
+		sells exchange.Quantity // the other one's stop
+		want  string            // of what protects, and of what is left of it where botd stands down
+	}{
+		{"it would move", 48_000e8, 0, "cancel 9: the protection moves / "},
+		{"it is one too many", 49_000e8, 1, "cancel 9: what is held is less than the stop would sell / "},
+	} {
+		w := explains(t, 0, 0)
+		symbol := w.book.Symbol(coin)
+		order := stopOf(1)
+		order.StopPrice = c.stop
+		w.places(placement.StopLoss, 9, order)
+		w.now += int64(exchange.Minute1)
+		w.reads(0, 1)
+		symbol.Last, symbol.UnknownEnded, symbol.spot.inWallet, symbol.spot.twinOrders = 50_000e8, elders+"1", 1, []twinOrder{{50, 1, 1}}
+		if c.sells != 0 {
+			symbol.Foreign = []exchange.Order{anothers(elders+"2", 60, exchange.Sell, exchange.StopLimit, c.sells, 0, 1)}
+		}
+		protects, stands := w.deriving(stopped2), w.deriving(stopped2)
+		protects.protect()
+		stands.protectStandingDown()
+		if have := summary(protects.intents) + " / " + summary(stands.intents); have != c.want {
+			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
+		}
+	}
+}
+
+// TestWhenNoStopIsTakenOffToBePlacedAgain: for a minute after the exchange has refused one on the symbol.
+func TestWhenNoStopIsTakenOffToBePlacedAgain(t *testing.T) {
+	t.Parallel()
+	elsewhere := func(w *wallet) {
+		order := exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT", Side: exchange.Sell, Type: exchange.StopLimit, Quantity: 10,
+			ClientOrderID: w.book.NextClientOrderID("t")}
+		w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: order.Key(), ClientOrderID: order.ClientOrderID,
+			Body: record.Sending{Order: order, Purpose: placement.StopLoss, DeadlineMS: w.now + 5_000}})
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Refused{Why: "no"}})
+	}
+	for _, c := range []struct {
+		name  string
+		with  func(w *wallet)
+		agoMS int64
+		want  bool
+	}{
+		{"none was refused", func(*wallet) {}, 0, true},
+		{"a stop was, a moment ago", func(w *wallet) { w.refuses(placement.StopLoss, stopOf(10)) }, 59_999, false},
+		{"a stop was, a minute ago", func(w *wallet) { w.refuses(placement.StopLoss, stopOf(10)) }, 60_000, true},
+		{"an exit was", func(w *wallet) { w.refuses(placement.Exit, saleOf(10)) }, 1_000, true},
+		{"a stop of another symbol was", elsewhere, 1_000, true},
+	} {
+		w := explains(t, 10, 0)
+		c.with(w)
+		w.now += c.agoMS
+		w.book.Symbol(coin).Settled = true
+		if have := w.deriving(nil).calm(); have != c.want {
+			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
+		}
+	}
+}
+
+// TestOfWhatTheWalletMissesEachStopThatHasEndedHasSoldItsOwn: the next one holds what it has not sold.
+func TestOfWhatTheWalletMissesEachStopThatHasEndedHasSoldItsOwn(t *testing.T) {
+	t.Parallel()
+	w := explains(t, 20, 0)
+	first, second := w.places(placement.StopLoss, 21, stopOf(6)), w.places(placement.StopLoss, 22, stopOf(6))
+	w.now += 60_000
+	w.reads(14, 0)
+	w.book.listed[exchange.Spot] = openList{beganMS: w.now}
+	w.book.unfrozen[first.ClientOrderID], w.book.unfrozen[second.ClientOrderID] = true, true
+	w.apply(record.Record{Symbol: coin, Body: record.Baseline{}})
+	if have := w.deriving(nil).stoppable(14); have != 8 {
+		t.Errorf("of fourteen that are free, while one of two stops of six has sold: want eight, have %d", have)
+	}
+}
+
+// TestAPriceIsPassedByItsCollar, to the last digit: 5 % of 12,345.6 are 617.28, and a sale is at 11,728.32, or the tick above it.
+func TestAPriceIsPassedByItsCollar(t *testing.T) {
+	t.Parallel()
+	w, _ := protecting(t)
+	w.now += 60_000
+	w.shows("1.01", "0")
+	w.book.Symbol(coin).Last = 12_345_60000000
+	w.targets(0, nil)
+	if have := summary(w.derives(nil)); have != "exit sell limit 10 at 11728.4: the target is flat" {
+		t.Errorf("want it sold at 11728.4, have %q", have)
+	}
+	if have := share(1_23456789, 2_000_000); have != 2_469135 {
+		t.Errorf("want 2 %% of 1.23456789 to be 0.02469135, have %v", have)
+	}
+}
