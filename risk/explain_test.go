@@ -5,6 +5,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -64,6 +65,141 @@ func TestExplainNeverSaysNoLimitOfAStrategysOwn(t *testing.T) {
 			t.Errorf("%s: want %s of %s passed, have %+v", rule, want[0], want[1], have)
 		}
 	}
+}
+
+// TestWhatHasNoFiguresShowsNone: leverage on spot, a price tick without a price, a collar without a price to compare.
+func TestWhatHasNoFiguresShowsNone(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		rule         string
+		spot         bool
+		intent       reconcile.Intent
+		value, limit string
+	}{
+		{MaxLeverage, true, limit(50_000e8, 100), "", ""},
+		{MaxLeverage, false, limit(50_000e8, 100), "10", "20"},
+		{"price_tick", false, entry(100), "", ""},
+		{"price_tick", false, limit(50_000e8, 100), "50000", "a multiple of 0.1"},
+		{PriceCollar, false, entry(100), "", ""},
+		{PriceCollar, false, limit(50_010e8, 100), "10 USDT", "500 USDT"},
+	} {
+		b := newTable(t, Limits{})
+		if c.spot {
+			b = spotTable(t)
+		}
+		b.gate = NewGate(Limits{MaxLeverage: 20, PriceCollar: exchange.RateOne / 100})
+		c.intent.Strategy, c.intent.Order.Market, c.intent.Order.Symbol = "one", b.state.Key().Market, "BTC-USDT"
+		found := 0
+		for _, v := range b.gate.Explain(&c.intent, &b.facts) {
+			if v.Rule != c.rule {
+				continue
+			}
+			if found++; v.Outcome != Passed || v.Value != c.value || v.Limit != c.limit {
+				t.Errorf("%s, on spot %t: want %q of %q passed, have %+v", c.rule, c.spot, c.value, c.limit, v)
+			}
+		}
+		if found != 1 {
+			t.Errorf("%s: want one verdict, have %d", c.rule, found)
+		}
+	}
+}
+
+// TestWhenTheFiguresOfAPriceAreKnown: with rules and a price; one that is newer than now is of no age.
+func TestWhenTheFiguresOfAPriceAreKnown(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		rules  bool
+		last   exchange.Price
+		lastMS int64
+		known  bool
+		age    string
+	}{
+		{true, 1, 1_000, true, "1"}, {false, 1, 1_000, false, "1"}, {true, 0, 1_000, false, "1"}, {false, 0, 1_999, false, "0.001"},
+		{true, 1, 2_000, true, "0"}, {true, 1, 2_005, true, "0"},
+	} {
+		b := newTable(t, Limits{})
+		if b.state.Last, b.state.LastMS = c.last, c.lastMS; !c.rules {
+			b.state.Rules = nil
+		}
+		s := &subject{nowMS: 2_000, state: b.state, limits: &Limits{PriceCollar: exchange.RateOne, MaxDataAgeMS: 1_000}}
+		if have := throughPrice(s); (have.unknown == "") != c.known {
+			t.Errorf("%+v: want the collar known %t, have %q", c, c.known, have.unknown)
+		}
+		if have := dataAge(s); have.value.String() != c.age || have.unknown != "" {
+			t.Errorf("%+v: want an age of %s s, have %s, %q", c, c.age, have.value, have.unknown)
+		}
+	}
+}
+
+// TestWhatAnOrderIsJudgedAt: the mark price where it is asked for and known; a value beyond all bounds counts as a thousand million millions.
+func TestWhatAnOrderIsJudgedAt(t *testing.T) {
+	t.Parallel()
+	b := newTable(t, Limits{})
+	for _, c := range []struct {
+		kind exchange.WorkingType
+		mark exchange.Price
+		want exchange.Price
+	}{{exchange.MarkPrice, 1, 1}, {exchange.MarkPrice, 0, 50_000e8}, {exchange.ContractPrice, 1, 50_000e8}, {exchange.NoWorkingType, 1, 50_000e8}} {
+		b.state.Mark = c.mark
+		if have := working(&exchange.NewOrder{WorkingType: c.kind}, b.state); have != c.want {
+			t.Errorf("%v, a mark of %d: want %d, have %d", c.kind, c.mark, c.want, have)
+		}
+	}
+	amount, exact := notionalOf(b.state.Rules, 9_000_000_000e8, 1_000_000_000_000)
+	if amount.String() != "1000000000000000" || exact {
+		t.Errorf("want the bound, and not exact, have %s, %t", amount, exact)
+	}
+}
+
+// TestWhatAnExposureCounts: of the order's own market alone, and of an opening for an amount of money what that buys at the last price less what it
+// has bought.
+func TestWhatAnExposureCounts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		with func(b *table)
+		want string // with an order of 5,000
+	}{
+		{"the order alone", func(*table) {}, "5000 USDT"},
+		{"a position on futures too", func(b *table) {
+			other := b.book.Symbol(bitcoin)
+			other.Position, other.Last = 1_000, 50_000e8
+		}, "5000 USDT"},
+		{"and one without rules", func(b *table) {
+			other := b.book.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "XYZ-USDT"})
+			other.Position = 1_000
+		}, "5000 USDT"},
+		{"a purchase for 2,500 USDT", func(b *table) { b.live("m", spotAmount("2500"), placement.Entry) }, "7500 USDT"},
+		{"a half of it", func(b *table) {
+			b.live("m", spotAmount("2500"), placement.Entry)
+			b.book.Apply(&record.Record{ClientOrderID: "m", Body: record.Fill{OrderID: 5, Filled: 20, Price: exchange.AmountOf(50_000)}})
+			b.state.Position = 20
+		}, "7500 USDT"}, // the rest, and what it has bought
+		{"it bought more than that is now", func(b *table) {
+			b.live("m", spotAmount("2500"), placement.Entry)
+			b.book.Apply(&record.Record{ClientOrderID: "m", Body: record.Fill{OrderID: 5, Filled: 60, Price: exchange.AmountOf(40_000)}})
+			b.state.Position = 60
+		}, "8000 USDT"},
+	} {
+		b := spotTable(t)
+		b.gate = NewGate(Limits{MaxGrossExposure: 10 * exchange.RateOne})
+		c.with(b)
+		intent := limit(50_000e8, 100)
+		intent.Strategy, intent.Order.Market, intent.Order.Symbol = "one", exchange.Spot, "BTC-USDT"
+		have := "no verdict"
+		for _, v := range b.gate.Explain(&intent, &b.facts) {
+			if v.Rule == MaxGrossExposure {
+				have = v.Value
+			}
+		}
+		if have != c.want {
+			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
+		}
+	}
+}
+
+func spotAmount(amount string) exchange.NewOrder {
+	return exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.MustAmount(amount)}
 }
 
 func TestAFigureIsWrittenForPeople(t *testing.T) {

@@ -98,6 +98,34 @@ func stop(price exchange.Price) reconcile.Intent {
 		ClosePosition: true, WorkingType: exchange.ContractPrice}}
 }
 
+// TestATypeThatThereIsNotIsRefused though the symbol says nothing of types.
+func TestATypeThatThereIsNotIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []exchange.OrderType{0, exchange.TakeProfitMarket + 1} {
+		b := newTable(t, Limits{})
+		b.change(func(s *exchange.Symbol) { s.OrderTypes = nil })
+		if refusal := b.check(with(entry(100), func(o *exchange.NewOrder) { o.Type = kind })); refusal == nil || refusal.Rule != "shape" {
+			t.Errorf("type %d: want it refused by its shape, have %v", kind, refusal)
+		}
+	}
+}
+
+// TestWhatIsOfFuturesAloneIsRefusedOnSpot.
+func TestWhatIsOfFuturesAloneIsRefusedOnSpot(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*exchange.NewOrder){
+		"":              func(*exchange.NewOrder) {},
+		"postOnly":      func(o *exchange.NewOrder) { o.PostOnly = true },
+		"reduceOnly":    func(o *exchange.NewOrder) { o.ReduceOnly = true },
+		"closePosition": func(o *exchange.NewOrder) { o.ClosePosition = true },
+	} {
+		refusal := spotTable(t).check(with(limit(40_000e8, 100), change))
+		if name == "" && refusal != nil || name != "" && (refusal == nil || refusal.Rule != "shape" || refusal.Limit != "none on spot") {
+			t.Errorf("%q: want it refused by its shape where it is given, have %v", name, refusal)
+		}
+	}
+}
+
 func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 	t.Parallel()
 	long := func(b *table) { b.hold(100) }
@@ -117,6 +145,10 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 			b.change(func(s *exchange.Symbol) { s.ReduceOnly = true })
 		}, exit(100, exchange.Sell), ""},
 		{"no price", Limits{}, func(b *table) { b.state.Last = 0 }, entry(100), "price"},
+		{"a price of the smallest unit", Limits{PriceCollar: exchange.RateOne}, func(b *table) {
+			b.state.Last = 1
+			b.change(func(s *exchange.Symbol) { s.PriceTick, s.MinNotional = 1, exchange.Amount{} })
+		}, limit(1, 100), ""},
 		{"price off its tick", Limits{}, nil, limit(49_999.95e8, 100), "price_tick"},
 		{"price on its tick", Limits{}, nil, limit(49_999.9e8, 100), ""},
 		{"no quantity", Limits{}, nil, entry(0), "quantity_tick"},

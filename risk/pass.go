@@ -1,14 +1,10 @@
 package risk
 
-import (
-	"botd/exchange"
-	"botd/reconcile"
-)
+import "botd/exchange"
 
 // passed holds the sums over all symbols during one pass over the strategies (reconcile.Book.Pass),
 // including the orders sent in that pass.
 type passed struct {
-	book   *reconcile.Book
 	number uint64
 	collar exchange.Rate // assumed distance of a fill from the last price; the sums depend on it and on the fee
 	fee    exchange.Rate
@@ -34,7 +30,7 @@ func (g *Gate) pass(facts *Facts, collar exchange.Rate) *passed {
 
 // passWith returns the sums for a collar and computes them on first use.
 func (g *Gate) passWith(facts *Facts, number uint64, collar exchange.Rate) *passed {
-	if len(g.passed) > 0 && (g.passed[0].number != number || g.passed[0].book != facts.Book) {
+	if len(g.passed) > 0 && g.passed[0].number != number {
 		g.passed = g.passed[:0]
 	}
 	for i := range g.passed {
@@ -43,7 +39,7 @@ func (g *Gate) passWith(facts *Facts, number uint64, collar exchange.Rate) *pass
 		}
 	}
 	_, sent := facts.Book.Pass()
-	g.passed = append(g.passed, passed{book: facts.Book, number: number, collar: collar, fee: facts.TakerFee, sent: len(sent),
+	g.passed = append(g.passed, passed{number: number, collar: collar, fee: facts.TakerFee, sent: len(sent),
 		free: sumFree(facts, collar), orders: countOrders(facts.Book)})
 	return &g.passed[len(g.passed)-1]
 }

@@ -91,6 +91,34 @@ func TestWhatReducesIsBoundedByThePosition(t *testing.T) {
 	}
 }
 
+// TestWhatReducesGoesByWhatStands: where the list shows no position and is not believed, an exit and a stop go by what botd's fills explain; a resting
+// exit waits for the list.
+func TestWhatReducesGoesByWhatStands(t *testing.T) {
+	t.Parallel()
+	b := newTable(t, Limits{})
+	b.hold(100)
+	for _, beganMS := range []int64{10_000, 60_000} {
+		b.book.Observe(&reconcile.Snapshot{BeganMS: beganMS, EndedMS: beganMS, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
+			Positions: exchange.FetchedOf[exchange.Position](nil), Account: &exchange.MarginAccount{AvailableBalance: exchange.AmountOf(10_000)}})
+	}
+	if b.state.Position != 0 || b.state.Standing() != 100 {
+		t.Fatalf("want a list that is not believed, have %d, %d stand", b.state.Position, b.state.Standing())
+	}
+	b.facts.NowMS = 60_000
+	resting := exit(100, exchange.Sell)
+	resting.Purpose, resting.Key, resting.Order.Type, resting.Order.Price = placement.ExitOrder, "k", exchange.Limit, 60_000e8
+	for _, c := range []struct {
+		name   string
+		intent reconcile.Intent
+		rule   string
+	}{{"an exit", exit(100, exchange.Sell), ""}, {"more than stands", exit(101, exchange.Sell), "reduce_only"}, {"a stop", protection(49_000e8), ""},
+		{"a resting exit", resting, "reduce_only"}} {
+		if refusal := b.check(c.intent); c.rule == "" && refusal != nil || c.rule != "" && (refusal == nil || refusal.Rule != c.rule) {
+			t.Errorf("%s: want it refused by %q, have %v", c.name, c.rule, refusal)
+		}
+	}
+}
+
 // onItsWay puts an order on its way at a time, without an answer.
 func (b *table) onItsWay(id string, intent reconcile.Intent, atMS int64) {
 	order := intent.Order

@@ -41,6 +41,12 @@ func TestALimitIsSetTighterAndNeverLooser(t *testing.T) {
 	if err := limits.Tighten("", risk.MaxLosingStreak, "2"); err != nil || limits.CoolDownMS == 0 {
 		t.Errorf("a streak's limit has a cool-down: have %d ms, %v", limits.CoolDownMS, err)
 	}
+	for text, want := range map[string]string{"10d": "10d", "1h30m": "90m", "1500ms": "1500ms", "24h": "1d"} {
+		age := risk.Limits{}
+		if err := age.Tighten("", risk.MaxDataAge, text); err != nil || age.Text(risk.MaxDataAge) != want {
+			t.Errorf("%s: want %s, have %s, %v", text, want, age.Text(risk.MaxDataAge), err)
+		}
+	}
 	if err := limits.Tighten("", risk.MaxPosition, "1"); err == nil || !strings.Contains(err.Error(), "belongs to a strategy") {
 		t.Errorf("max_position of the account: want it refused, have %v", err)
 	}

@@ -2,11 +2,16 @@ package rest
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"os"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -64,6 +69,27 @@ func TestTheBudgetsFigures(t *testing.T) {
 		}
 		if have := fmt.Sprintf("%s %d %v; %v %d", limit, b.limiter.Burst(), b.reserve, guests.Limit(), guests.Burst()); have != c.want {
 			t.Errorf("%v, %d: want %s, have %s", c.perSecond, c.burst, c.want, have)
+		}
+	}
+}
+
+// TestWhoGoesBefore: whoever waits already at one's own priority, or a higher one.
+func TestWhoGoesBefore(t *testing.T) {
+	t.Parallel()
+	for waits, want := range map[priority][3]bool{
+		priorityExit: {true, true, true}, prioritySettle: {false, true, true}, priorityEnter: {false, false, true},
+	} {
+		b := newBudget(10, 0)
+		for p := range want {
+			if b.outranked(priority(p)) {
+				t.Errorf("nobody waits: want %d not outranked", p)
+			}
+		}
+		b.queued[waits] = append(b.queued[waits], make(chan struct{}))
+		for p, outranked := range want {
+			if have := b.outranked(priority(p)); have != outranked {
+				t.Errorf("one of %d waits: want %d outranked %t, have %t", waits, p, outranked, have)
+			}
 		}
 	}
 }
@@ -207,4 +233,47 @@ func TestAPausedMarketSaysUntilWhen(t *testing.T) {
 			t.Errorf("want futures not paused, have %s", until)
 		}
 	})
+}
+
+// TestReasonsAreOfAClosedSet: they are labels of metrics.
+func TestReasonsAreOfAClosedSet(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{context.Canceled, "canceled"}, {context.DeadlineExceeded, "timeout"}, {&net.DNSError{IsTimeout: true}, "name not found"},
+		{os.ErrDeadlineExceeded, "timeout"}, {syscall.ECONNREFUSED, "connection refused"}, {syscall.ECONNRESET, "reset"}, {syscall.EPIPE, "reset"},
+		{io.EOF, "eof"}, {io.ErrUnexpectedEOF, "eof"}, {x509.UnknownAuthorityError{}, "certificate not trusted"},
+		{tls.RecordHeaderError{}, "certificate not trusted"}, {errors.New("secret"), "network error"},
+	} {
+		if have := reason(fmt.Errorf("a test: %w", c.err)); have != c.want {
+			t.Errorf("%v: want %q, have %q", c.err, c.want, have)
+		}
+	}
+	for address, want := range map[string]string{"https://name:secret@example.com/x": "(hidden)@example.com/x", "https://example.com": "https://example.com",
+		"@": "(hidden)@"} {
+		if have := redact(address); have != want {
+			t.Errorf("%s: want %s, have %s", address, want, have)
+		}
+	}
+}
+
+// TestNothingIsSentForACallerThatHasCanceled.
+func TestNothingIsSentForACallerThatHasCanceled(t *testing.T) {
+	t.Parallel()
+	canceled, end := context.WithCancel(t.Context())
+	end()
+	if err := newBudget(10, 0).wait(canceled, priorityExit, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("want no turn, have %v", err)
+	}
+	v := newVenue(t)
+	client := ready(t, open(t, v))
+	before := v.count(exchange.FuturesPing)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, fate := client.exchange(ctx, &exchange.Request{Operation: exchange.FuturesPing}, exchange.SendLimit{})
+	if fate.err == nil || !strings.Contains(fate.err.Error(), "not sent: canceled") || v.count(exchange.FuturesPing) != before {
+		t.Errorf("want nothing sent, have %v", fate.err)
+	}
 }

@@ -240,3 +240,18 @@ func TestATransportWithoutTraceLeavesPlacementsUncertain(t *testing.T) {
 		}
 	}
 }
+
+// TestAPlacementMayLeaveAtItsLastMoment, and not a millisecond later.
+func TestAPlacementMayLeaveAtItsLastMoment(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		v := newVenue(t)
+		client := ready(t, openPipe(t, v))
+		for lateMS, want := range map[int64]string{0: "", 1: "unavailable"} {
+			request := exchange.Request{Operation: exchange.FuturesPlace, Order: market(exchange.Buy)}
+			request.Order.Market = exchange.Futures
+			_, err := client.DoBefore(t.Context(), request, exchange.SendLimit{NotAfterMS: client.ServerNowMS() - lateMS})
+			kind(t, "at its last moment, or a millisecond later", err, want, "")
+		}
+	})
+}

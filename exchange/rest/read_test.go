@@ -72,6 +72,11 @@ func TestRetryAfterReachesTheCaller(t *testing.T) {
 	if !errors.As(err, &unavailable) || unavailable.RetryAfterMS != 3_600_000 || unavailable.Operation != exchange.SpotWallet {
 		t.Errorf("want an hour, have %+v", err)
 	}
+	v.on(exchange.SpotWallet, status(429, "", "Retry-After", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)))
+	_, err = call(t.Context(), client, exchange.Request{Operation: exchange.SpotWallet})
+	if !errors.As(err, &unavailable) || unavailable.RetryAfterMS < 3_500_000 || unavailable.RetryAfterMS > 3_601_000 {
+		t.Errorf("until a date in an hour: want an hour, have %+v", err)
+	}
 }
 
 func TestAReadGivesUpWhenItsContextWouldEndBeforeTheNextRetry(t *testing.T) {

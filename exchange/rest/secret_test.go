@@ -101,6 +101,9 @@ func TestNoPrintedClientOrConfigContainsASecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkSecrets(t, "a client", client)
+	if have := fmt.Sprintf("%#v", client); have != client.String() {
+		t.Errorf("want the address from each verb, have %s", have)
+	}
 	if !strings.Contains(client.String(), "example.com") {
 		t.Errorf("want the address, have %s", client)
 	}

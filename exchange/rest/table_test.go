@@ -74,6 +74,73 @@ func TestANewSymbolInAnOwnListRefreshesTheTableOnce(t *testing.T) {
 	})
 }
 
+// TestInstrumentsAreListedInOneOrder: by their keys.
+func TestInstrumentsAreListedInOneOrder(t *testing.T) {
+	t.Parallel()
+	table := &SymbolTable{symbols: map[exchange.SymbolKey]*exchange.Symbol{}}
+	for _, market := range []exchange.Market{exchange.Spot, exchange.Futures} {
+		for _, name := range []string{"D", "A", "F", "C", "E", "B"} {
+			table.symbols[exchange.SymbolKey{Market: market, Name: name}] = &exchange.Symbol{Market: market, Name: name}
+		}
+	}
+	all := table.All()
+	for i := range all[1:] {
+		if all[i].Key().Compare(all[i+1].Key()) >= 0 {
+			t.Errorf("want %s after %s", all[i].Key(), all[i+1].Key())
+		}
+	}
+	if len(all) != 12 {
+		t.Errorf("want all twelve, have %d", len(all))
+	}
+}
+
+// TestAnOrderOfASymbolThatIsNotListedIsReadOnceMore with a new list.
+func TestAnOrderOfASymbolThatIsNotListedIsReadOnceMore(t *testing.T) {
+	t.Parallel()
+	v := newVenue(t)
+	client := ready(t, open(t, v))
+	const order = `{"id":7,"symbol":"NEW-USDT","side":"BUY","type":"LIMIT","status":"OPEN","quantity":"1","filled":"0","price":"1"}`
+	v.on(exchange.FuturesOrder, status(200, order), status(200, order), status(200, order))
+	lists := v.count(exchange.FuturesSymbols)
+	if _, err := call(t.Context(), client, exchange.Request{Operation: exchange.FuturesOrder, OrderID: 7}); err == nil {
+		t.Error("want it not read")
+	}
+	if tries, again := v.count(exchange.FuturesOrder), v.count(exchange.FuturesSymbols)-lists; tries != 2 || again > 1 {
+		t.Errorf("want two tries and one list at most, have %d and %d", tries, again)
+	}
+}
+
+// TestAListThatIsNotAnsweredIsAnError.
+func TestAListThatIsNotAnsweredIsAnError(t *testing.T) {
+	t.Parallel()
+	for _, operation := range []exchange.Operation{exchange.FuturesSymbols, exchange.SpotPairs} {
+		v := newVenue(t)
+		client := ready(t, open(t, v))
+		v.on(operation, status(404, `{"code":404,"error":"there is no such path"}`))
+		if err := client.RefreshSymbols(t.Context()); err == nil {
+			t.Errorf("%s: want an error", operation)
+		}
+		if _, found := client.Symbols().Symbol(futuresKey); !found {
+			t.Errorf("%s: want what was listed to stay", operation)
+		}
+	}
+}
+
+// TestMarginLevelsThatAreNotAnsweredLaterStay as they were.
+func TestMarginLevelsThatAreNotAnsweredLaterStay(t *testing.T) {
+	t.Parallel()
+	v := newVenue(t)
+	client := ready(t, open(t, v))
+	before, _ := client.Symbols().Symbol(futuresKey)
+	v.on(exchange.FuturesMarginLevels, status(404, `{"code":404,"error":"there is no such path"}`))
+	if err := client.RefreshSymbols(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if after, _ := client.Symbols().Symbol(futuresKey); len(before.Brackets) == 0 || len(after.Brackets) != len(before.Brackets) {
+		t.Errorf("want the %d levels that were known, have %d", len(before.Brackets), len(after.Brackets))
+	}
+}
+
 // TestMarginLevelsThatWereNotAnsweredAtTheStartAreReadLater begins with a venue whose margin levels fail.
 func TestMarginLevelsThatWereNotAnsweredAtTheStartAreReadLater(t *testing.T) {
 	t.Parallel()

@@ -165,7 +165,7 @@ func (d *answerDecoder) account() (err error) {
 
 // member returns the list under a name, or the body if that is itself a list.
 func (d *answerDecoder) member(name string) ([]byte, error) {
-	if len(d.body) > 0 && d.body[0] == '[' {
+	if bytes.HasPrefix(d.body, []byte("[")) {
 		return d.body, nil
 	}
 	var fields map[string]json.RawMessage

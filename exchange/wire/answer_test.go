@@ -101,6 +101,10 @@ func TestBooksAreSortedWhateverTheirOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := decode(t, goldenRequest(exchange.FuturesDepth), 200, `{"bids":[["1","1"],["3"]],"asks":[]}`); err == nil ||
+		!strings.Contains(err.Error(), "bids: level 1 is not a price and a quantity") {
+		t.Errorf("a price alone: want it refused, have %v", err)
+	}
 	for i, unit := range []exchange.Price{3, 2, 1} {
 		if want, have := unit*100_000_000, answer.Depth.Bids[i].Price; want != have {
 			t.Errorf("bid %d: want %d, have %d", i, want, have)
@@ -383,7 +387,7 @@ func TestAnUncertainOutcomeHidesNoOtherKind(t *testing.T) {
 
 func TestRetryAfterIsReadInSecondsAndBounded(t *testing.T) {
 	t.Parallel()
-	for header, want := range map[string]int64{"": 0, "2": 2_000, " 3 ": 3_000, "-1": 0, "soon": 0, "Wed, 21 Oct 2026 07:28:00 GMT": 0,
+	for header, want := range map[string]int64{"": 0, "2": 2_000, " 3 ": 3_000, "10": 10_000, "0": 0, "-1": 0, "soon": 0, "Wed, 21 Oct 2026 07:28:00 GMT": 0,
 		"999999999": 3_600_000} {
 		_, err := DecodeAnswer(goldenRequest(exchange.FuturesPing), HTTPResponse{Status: 429, RetryAfter: header}, testTable(t))
 		var unavailable *exchange.Unavailable

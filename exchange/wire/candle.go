@@ -233,9 +233,6 @@ const maxDigits = 18 // they fit in an int64
 // exponent or an escape.
 func (s *scanner) number() (n digits, ok bool) {
 	quoted := s.skip('"')
-	if !quoted {
-		s.skip(0) // no body contains this character: skips only white space
-	}
 	start, point := s.at, -1
 	for s.at < len(s.body) {
 		c := s.body[s.at]

@@ -55,3 +55,16 @@ func TestAByteOrderMarkIsNoPartOfAnAnswer(t *testing.T) {
 		t.Errorf("want a refusal, have %v", err)
 	}
 }
+
+// TestABodyThatIsNoRecordIsAnErrorWhateverItsNames.
+func TestABodyThatIsNoRecordIsAnErrorWhateverItsNames(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{`[{"STATUS":1}]`, `{"STATUS":1`, `"STATUS"`} {
+		var record struct {
+			Status int `json:"status"`
+		}
+		if err := Unmarshal([]byte(body), &record); err == nil {
+			t.Errorf("%s: want an error, have %+v", body, record)
+		}
+	}
+}

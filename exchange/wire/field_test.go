@@ -40,14 +40,22 @@ func TestNumbersAtTheirBounds(t *testing.T) {
 	if err := n.UnmarshalJSON([]byte("1e-300")); err != nil || n.IsZero() {
 		t.Errorf("1e-300: want it read, have %v, %v", n, err)
 	}
-	for text, want := range map[string]string{"0": "0", "1.5": "1.5", "0.0001": "0.0001", "0.00012": "0.00012", "0.00001": "1e-05", "0.000012": "1.2e-05",
+	if text, err := (number{}).MarshalJSON(); err == nil {
+		t.Errorf("no number: want an error, have %s", text)
+	}
+	if have, err := array[int]([]byte(" \n[1,2]\t")); err != nil || len(have) != 2 {
+		t.Errorf("white space around a list: want it read, have %v, %v", have, err)
+	}
+	for text, want := range map[string]string{"0": "0", "0.000010": "1e-05",
+		"1.5": "1.5", "0.0001": "0.0001", "0.00012": "0.00012", "0.00001": "1e-05", "0.000012": "1.2e-05",
 		"0.0000120": "1.2e-05", "-0.00001": "-1e-05", "-0.0000125": "-1.25e-05", "0.00009999": "9.999e-05", "0.00000000001": "1e-11", "-0.0001": "-0.0001"} {
 		if have, err := plainOf(decimal.RequireFromString(text)).MarshalJSON(); err != nil || string(have) != want {
 			t.Errorf("%s: want %s, have %s, %v", text, want, have, err)
 		}
 	}
 	for text, want := range map[string]string{"30": "30", "30.0": "30", "3e1": "30", "-7": "-7", "9223372036854775807": "9223372036854775807",
-		"-9223372036854775808": "-9223372036854775808", "9223372036854775808": "error", "1.5": "error", "": "error", "x": "error", "1e30": "error"} {
+		"-9223372036854775808": "-9223372036854775808", "9223372036854775808": "error", "1.5": "error",
+		"9223372036854775807.0": "9223372036854775807", "9223372036854775808.0": "error", "": "error", "x": "error", "1e30": "error"} {
 		have, err := wholeNumber(text)
 		shown := fmt.Sprint(have)
 		if err != nil {
@@ -185,6 +193,12 @@ func TestFieldsOfABodyStandOnceAndAlone(t *testing.T) {
 			t.Errorf("%s: want %s, have %s", body, want, have)
 		}
 	}
+	for _, id := range []int64{math.MinInt64, -1, 0, math.MaxInt64} { // whether there is such an order is the exchange's to say
+		request, err := DecodeRequest(exchange.FuturesOrder, "", url.Values{"order_id": {fmt.Sprint(id)}}, nil, testTable(t))
+		if err != nil || request.OrderID != id {
+			t.Errorf("order %d: want it asked for, have %d, %v", id, request.OrderID, err)
+		}
+	}
 	for offset, want := range map[string]string{"0": "0", "2147483647": "2147483647", "2147483648": "offset 2147483648", "-1": "offset -1"} {
 		request, err := DecodeRequest(exchange.SpotUserTrades, "", url.Values{"offset": {offset}}, nil, testTable(t))
 		have := fmt.Sprint(request.Offset)
@@ -193,6 +207,113 @@ func TestFieldsOfABodyStandOnceAndAlone(t *testing.T) {
 		}
 		if err == nil && have != want || !strings.Contains(have, want) {
 			t.Errorf("offset %s: want %s, have %s", offset, want, have)
+		}
+	}
+}
+
+// TestWhatABodyLacksOrExceedsIsNoted: a price, a number beyond all bounds, a leverage that there is not.
+func TestWhatABodyLacksOrExceedsIsNoted(t *testing.T) {
+	t.Parallel()
+	symbol, _ := testTable(t).Symbol(btcKey)
+	given := numberOf(decimal.NewFromInt(1))
+	if _, err := (&spotTrade{Quantity: given}).read(reader{symbol: symbol}); err == nil || err.Error() != "no price" {
+		t.Errorf("a trade without a price: want that said, have %v", err)
+	}
+	if _, err := (&spotTrade{Price: given}).read(reader{symbol: symbol}); err == nil || err.Error() != "no qty" {
+		t.Errorf("a trade without a quantity: want that said, have %v", err)
+	}
+	large := numberOf(decimal.New(1, 30))
+	for name, read := range map[string]func(r *reader){
+		"price": func(r *reader) { r.price("price", large) }, "amount": func(r *reader) { r.amount("amount", large) },
+		"quantity": func(r *reader) { r.quantity("quantity", large) }, "public": func(r *reader) { r.publicQuantity("public", large) },
+		"rate": func(r *reader) { r.rate("rate", large) },
+	} {
+		r := reader{symbol: symbol}
+		if read(&r); r.err == nil || !strings.Contains(r.err.Error(), name) {
+			t.Errorf("%s of 1e30: want it refused, have %v", name, r.err)
+		}
+	}
+	for leverage, fits := range map[whole]bool{0: false, 1: true, math.MaxInt32: true, math.MaxInt32 + 1: false} {
+		if _, err := (&leverageSetting{Symbol: "BTC-USDT", Leverage: leverage}).read(); (err == nil) != fits {
+			t.Errorf("leverage %d: want it read %t, have %v", leverage, fits, err)
+		}
+	}
+	n := given
+	if err := n.UnmarshalJSON([]byte("null")); err != nil || n.given || !n.IsZero() {
+		t.Errorf("null after a number: want none, have %v, %v", n, err)
+	}
+	for digits, fits := range map[int]bool{maxNumberText: true, maxNumberText + 1: false} { // 0.000…1
+		text := "0." + strings.Repeat("0", digits-3) + "1"
+		if err := n.UnmarshalJSON([]byte(text)); (err == nil) != fits {
+			t.Errorf("%d characters: want them read %t, have %v", digits, fits, err)
+		}
+	}
+	for places := range 19 {
+		s := scanner{body: []byte("7" + strings.Repeat("0", min(places, maxDigits-1)))}
+		d, ok := s.number()
+		if d.places = places; !ok || !d.scale(0) || d.mantissa != map[bool]uint64{true: 0, false: 7}[places == maxDigits] {
+			t.Errorf("7 with %d places: have %d, %t", places, d.mantissa, ok)
+		}
+	}
+}
+
+// TestHowFineANumberIsRead: a share to eight places; float noise as what it stands for; a decimal of a body, below zero too.
+func TestHowFineANumberIsRead(t *testing.T) {
+	t.Parallel()
+	symbol, _ := testTable(t).Symbol(btcKey)
+	r := reader{symbol: symbol}
+	if have := r.rate("rate", numberOf(decimal.RequireFromString("0.0000000149"))); have != 1 || r.err != nil {
+		t.Errorf("a share of 0.0000000149: want the smallest, have %d, %v", have, r.err)
+	}
+	for text, want := range map[string]string{"0.0040000000000002": "0.004 true", "123456.789000000002": "123456.789 true",
+		"0.0045000000000001": "0.0045000000000001 false",
+		"0.9970002":          "0.9970002 false", "0.004": "0.004 false"} {
+		rounded, noise := withoutNoise(decimal.RequireFromString(text), 3)
+		if have := fmt.Sprint(rounded, " ", noise); have != want {
+			t.Errorf("%s: want %s, have %s", text, want, have)
+		}
+	}
+	for raw, want := range map[string]string{"-1.5": "-1.5", `"7"`: "7", `"-7"`: "-7", "9": "9", `""`: "error", "true": "error", "{}": "error"} {
+		n, err := fields{"qt": json.RawMessage(raw)}.decimal("qt")
+		have := n.Decimal.String()
+		if err != nil {
+			have = "error"
+		}
+		if have != want {
+			t.Errorf("%s: want %s, have %s", raw, want, have)
+		}
+	}
+	for field := FieldStart; field <= FieldEndSeconds; field++ {
+		if !field.isTime() {
+			t.Errorf("field %d: want it a time", field)
+		}
+	}
+	for _, body := range []string{`{"bids":[]}`, `{"asks":[]}`, `{}`} {
+		if _, err := decode(t, goldenRequest(exchange.FuturesDepth), 200, body); err == nil || !strings.Contains(err.Error(), "no bids or no asks") {
+			t.Errorf("%s: want it refused, have %v", body, err)
+		}
+	}
+}
+
+// TestOrdersOfEachTypeAreEncoded, one without a quantity with none.
+func TestOrdersOfEachTypeAreEncoded(t *testing.T) {
+	t.Parallel()
+	for kind := exchange.Limit; kind <= exchange.TakeProfitMarket; kind++ {
+		request := exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT",
+			Side: exchange.Buy, Type: kind, Quantity: 1}}
+		if sent, err := EncodeRequest(&request, testTable(t)); err != nil || !strings.Contains(string(sent.Body), `"type":"`+kind.String()+`"`) {
+			t.Errorf("%s: want it encoded, have %s, %v", kind, sent.Body, err)
+		}
+	}
+	request := exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell,
+		Type: exchange.Limit, Price: 1}}
+	if sent, err := EncodeRequest(&request, testTable(t)); err != nil || !strings.Contains(string(sent.Body), `"qt":0`) {
+		t.Errorf("no quantity: want 0, have %s, %v", sent.Body, err)
+	}
+	for startMS, fits := range map[string]bool{"4611686018427": true, "4611686018428": false} {
+		query := url.Values{"startTime": {startMS}}
+		if _, err := DecodeRequest(exchange.FuturesPositionsHistory, "", query, nil, testTable(t)); (err == nil) != fits {
+			t.Errorf("from %s: want it read %t, have %v", startMS, fits, err)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -238,9 +239,9 @@ func TestUnreadableRequestsAreRefusedWithFieldAndValue(t *testing.T) {
 		{futures, place, `{` + good + `,"qt":1e1000000000}`, CodeMalformed, "qt"},
 		{futures, place, `{` + good + `,"qt":"` + strings.Repeat("9", 40) + `"}`, CodeMalformed, "qt out of range"},
 		{futures, place, `{` + good + `,"qt":"1e-301"}`, CodeMalformed, "qt 1e-301 out of range"},
-		{futures, place, `{` + good + `,"qt":true}`, CodeMalformed, "qt true"},
-		{futures, place, `{` + good + `,"qt":{}}`, CodeMalformed, "qt {}"},
-		{futures, place, `{` + good + `,"qt":[1]}`, CodeMalformed, "qt [1]"},
+		{futures, place, `{` + good + `,"qt":true}`, CodeMalformed, "qt true decimal"},
+		{futures, place, `{` + good + `,"qt":{}}`, CodeMalformed, "qt {} decimal"},
+		{futures, place, `{` + good + `,"qt":[1]}`, CodeMalformed, "qt [1] decimal"},
 		{futures, place, `{` + good + `,"qt":""}`, CodeMalformed, "qt"},
 		{futures, place, `{` + good + `,"qt":" 1"}`, CodeMalformed, "qt"},
 		{futures, place, `{` + good + `,"qt":"0x10"}`, CodeMalformed, "qt 0x10"},
@@ -271,6 +272,9 @@ func TestUnreadableRequestsAreRefusedWithFieldAndValue(t *testing.T) {
 		{exchange.FuturesDepth, "symbol=X&limit=1.5", "", CodeMalformed, "limit 1.5"},
 		{exchange.FuturesDepth, "symbol=X&limit=", "", CodeMalformed, "limit"},
 		{exchange.SpotDepth, "symbol=X&limit=7", "", CodeParameter, "limit 7 5, 10, 20, 50, 100"},
+		{exchange.SpotDepth, "symbol=X&limit=6", "", CodeParameter, "limit 6"},
+		{exchange.FuturesDepth, "symbol=X&limit=5&limit=5", "", CodeMalformed, "limit given 2 times"},
+		{exchange.FuturesSetLeverage, "", `{"symbol":"BTC-USDT","leverage":5,"leverage":5}`, CodeMalformed, "leverage given twice"},
 		{exchange.FuturesCandles, "symbol=X", "", CodeMalformed, "interval required"},
 		{exchange.FuturesCandles, "symbol=X&interval=2m", "", CodeParameter, "interval 2m"},
 		{exchange.FuturesCandles, "symbol=X&interval=1m&startTime=-1", "", CodeParameter, "startTime -1"},
@@ -320,8 +324,26 @@ func TestRequestsAreReadWithTheLatitudeOfTheInterface(t *testing.T) {
 	}
 }
 
+// TestANumberMayBeginWithEachDigit.
+func TestANumberMayBeginWithEachDigit(t *testing.T) {
+	t.Parallel()
+	for digit := '1'; digit <= '9'; digit++ {
+		body := fmt.Sprintf(`{"symbol":"BTC-USDT","side":"BUY","type":"LIMIT","qt":%c,"price":%c0000}`, digit, digit)
+		request, err := DecodeRequest(exchange.FuturesPlace, "", nil, []byte(body), testTable(t))
+		if want := testTable(t).quantity(exchange.Futures, "BTC-USDT", string(digit)); err != nil || request.Order.Quantity != want {
+			t.Errorf("%s: want %d, have %d, %v", body, want, request.Order.Quantity, err)
+		}
+	}
+}
+
 func TestLimitsHaveDefaultsAndAreClampedToTheirMaximum(t *testing.T) {
 	t.Parallel()
+	for _, limit := range []int{5, 10, 20, 50, 100} { // of spot books
+		query := url.Values{"symbol": {"X"}, "limit": {fmt.Sprint(limit)}}
+		if request, err := DecodeRequest(exchange.SpotDepth, "", query, nil, testTable(t)); err != nil || request.Limit != limit {
+			t.Errorf("want a limit of %d, have %d, %v", limit, request.Limit, err)
+		}
+	}
 	for _, c := range []struct {
 		operation     exchange.Operation
 		query         string

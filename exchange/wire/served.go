@@ -59,7 +59,7 @@ type requestDecoder struct {
 
 // source is a query or a body. It distinguishes an absent value from an invalid one.
 type source interface {
-	word(name string) (value string, given bool, err error)
+	word(name string) (value string, err error)
 	integer(name string) (value int64, given bool, err error)
 }
 
@@ -117,7 +117,7 @@ func (d *requestDecoder) read(p Parameter, limit Limit) {
 }
 
 func (d *requestDecoder) word(p Parameter) string {
-	value, _, err := d.source.word(p.Name)
+	value, err := d.source.word(p.Name)
 	if err != nil {
 		d.refuse(CodeMalformed, "%v", err)
 	} else if value == "" && p.Required {
@@ -181,9 +181,7 @@ func (p parameters) once(name string) error {
 	return nil
 }
 
-func (p parameters) word(name string) (string, bool, error) {
-	return p.query.Get(name), p.query.Has(name), p.once(name)
-}
+func (p parameters) word(name string) (string, error) { return p.query.Get(name), p.once(name) }
 
 func (p parameters) integer(name string) (int64, bool, error) {
 	text, given := p.query.Get(name), p.query.Has(name)
@@ -267,12 +265,12 @@ func (f fields) given(name string) (json.RawMessage, bool) {
 	return raw, found && !bytes.Equal(raw, []byte("null"))
 }
 
-func (f fields) word(name string) (value string, given bool, err error) {
+func (f fields) word(name string) (value string, err error) {
 	raw, given := f.given(name)
 	if given && json.Unmarshal(raw, &value) != nil {
-		return "", true, fmt.Errorf("%s %s is not a string", name, excerpt(raw))
+		return "", fmt.Errorf("%s %s is not a string", name, excerpt(raw))
 	}
-	return value, given, nil
+	return value, nil
 }
 
 func (f fields) flag(name string) (value bool, err error) {

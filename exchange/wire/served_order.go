@@ -14,7 +14,7 @@ func (d *requestDecoder) order() {
 	o.Market = d.request.Operation.Market()
 	var faults []error
 	word := func(name string) string {
-		value, _, err := f.word(name)
+		value, err := f.word(name)
 		faults = append(faults, err)
 		return value
 	}

@@ -98,12 +98,15 @@ func TestABudgetEndsARun(t *testing.T) {
 	if len(scores) != 1 || scores[0].Mutants != 0 {
 		t.Errorf("want the package without a mutant run, have %+v", scores)
 	}
-	scores, err = Run(context.Background(), moduleRoot(t), []string{"./internal/mutation/testdata/sample"}, &Options{Jobs: 4, Budget: time.Hour, Match: "Half"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if scores[0].Mutants != 3 || scores[0].Killed != 3 {
-		t.Errorf("want all three killed within an hour, have %+v", scores[0])
+	for _, budget := range []time.Duration{time.Hour, 0} {
+		scores, err = Run(context.Background(), moduleRoot(t), []string{"./internal/mutation/testdata/sample", "./internal/mutation/testdata/second"},
+			&Options{Jobs: 4, Budget: budget, Match: "Half"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(scores) != 2 || scores[0].Mutants != 3 || scores[0].Killed != 3 || scores[1].Mutants == 0 || scores[1].Killed != scores[1].Mutants {
+			t.Errorf("a budget of %s: want all of both packages killed, have %+v", budget, scores)
+		}
 	}
 }
 

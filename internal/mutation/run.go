@@ -63,7 +63,9 @@ func Run(ctx context.Context, root string, patterns []string, options *Options) 
 		}); err != nil {
 			return scores, fmt.Errorf("%s: %w", p.path, err)
 		}
-		left -= p.used
+		if options.Budget != 0 {
+			left -= p.used
+		}
 		scores = append(scores, p.sum(time.Since(began)))
 	}
 	return scores, nil

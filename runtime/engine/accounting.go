@@ -68,10 +68,10 @@ func (a *accounting) observe(snapshot *reconcile.Snapshot) {
 	if !a.config.Ledger || a.journalErr != nil {
 		return
 	}
-	if r, whole := a.book.FuturesReading(snapshot); whole && a.trades(exchange.Futures) {
+	if r, whole := a.book.FuturesReading(snapshot); whole {
 		a.take(&a.futures, r, snapshot.BeganMS)
 	}
-	if r, whole := a.book.SpotReading(snapshot); whole && a.trades(exchange.Spot) {
+	if r, whole := a.book.SpotReading(snapshot); whole {
 		a.take(&a.spot, r, snapshot.BeganMS)
 	}
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -170,12 +171,7 @@ func (t *tick) task(leg *leg) strategy.Task {
 	return task
 }
 
-func (leg *leg) deadlineMS() int64 {
-	if leg.config.DeadlineMS > 0 {
-		return leg.config.DeadlineMS
-	}
-	return DefaultDeadlineMS
-}
+func (leg *leg) deadlineMS() int64 { return cmp.Or(leg.config.DeadlineMS, DefaultDeadlineMS) }
 
 // answered applies a strategy's result. A decision from candles is superseded if newer ones have
 // arrived: the next answer follows at once. A halt does not change a plan, only the orders it may

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"botd/exchange"
@@ -118,6 +119,10 @@ func TestWhenCandlesAreReadAgain(t *testing.T) {
 			t.Errorf("%s: want %d candles, and the next read after %d ms, frozen %t; have %d, %d, %t", c.name, c.held, c.againMS, c.frozen, s.end,
 				s.pollMS-m.nowMS, s.frozen)
 		}
+		notes := facts[NoteFrozen](m.out.Notes)
+		if (len(notes) == 1) != c.frozen || c.frozen && (notes[0].Over || !strings.Contains(notes[0].Text, " ")) {
+			t.Errorf("%s: want a standstill reported %t, have %+v", c.name, c.frozen, notes)
+		}
 		if (s.faultMS == m.nowMS) != (c.err != nil) {
 			t.Errorf("%s: want a fault since now %t, have %d", c.name, c.err != nil, s.faultMS)
 		}
@@ -160,18 +165,23 @@ func TestWhatIsReportedOfCandles(t *testing.T) {
 		begun bool
 		quiet bool
 		want  string // candles in the answer, candles that are news, gaps, missed
+		read  bool   // by a strategy that trades another symbol alone
 	}{
-		{"one", []int64{0}, 6, true, false, "[1] 1 [] []"},
-		{"one that is held already", []int64{-1}, 5, true, false, "[] 0 [] []"},
-		{"the one that is held, and the next", []int64{-1, 0}, 6, true, false, "[1] 1 [] []"},
-		{"three at once", []int64{0, 1, 2}, 8, true, false, "[3] 1 [] [2]"},
-		{"three, the first answer since the start", []int64{0, 1, 2}, 8, false, false, "[3] 1 [] []"},
-		{"one is missing between", []int64{0, 2}, 7, true, false, "[2] 1 [1] [1]"},
-		{"two are missing first", []int64{2}, 6, true, false, "[1] 1 [2] []"},
-		{"nobody wants to know", []int64{0, 1, 2}, 8, true, true, "[] 0 [] [2]"},
+		{"one", []int64{0}, 6, true, false, "[1] 1 [] []", false},
+		{"one that is held already", []int64{-1}, 5, true, false, "[] 0 [] []", false},
+		{"the one that is held, and the next", []int64{-1, 0}, 6, true, false, "[1] 1 [] []", false},
+		{"three at once", []int64{0, 1, 2}, 8, true, false, "[3] 1 [] [2]", false},
+		{"three, the first answer since the start", []int64{0, 1, 2}, 8, false, false, "[3] 1 [] []", false},
+		{"one is missing between", []int64{0, 2}, 7, true, false, "[2] 1 [1] [1]", false},
+		{"two are missing first", []int64{2}, 6, true, false, "[1] 1 [2] []", false},
+		{"of a symbol that is read alone", []int64{0}, 6, true, false, "[1] 1 [] []", true},
+		{"nobody wants to know", []int64{0, 1, 2}, 8, true, true, "[] 0 [] [2]", false},
 	} {
 		m, s := polled(t, bitcoin, 5)
 		m.config.Quiet, s.begun = c.quiet, c.begun
+		if c.read {
+			s.legs = nil
+		}
 		event := &EventAnswer{}
 		event.Answer.Candles = &exchange.Candles{Interval: exchange.Minute1}
 		for _, minute := range c.opens {
@@ -179,6 +189,9 @@ func TestWhatIsReportedOfCandles(t *testing.T) {
 		}
 		m.nowMS = event.Answer.Candles.CloseMS(len(c.opens)-1) + 2_000
 		m.takePolled(s, event)
+		if !s.begun {
+			t.Errorf("%s: want it begun", c.name)
+		}
 		var answers, gaps, missed []int
 		for _, fact := range facts[NoteCandles](m.out.Notes) {
 			answers = append(answers, fact.Candles.Len())
@@ -192,6 +205,26 @@ func TestWhatIsReportedOfCandles(t *testing.T) {
 		have := fmt.Sprint(answers, len(facts[NoteCandle](m.out.Notes)), gaps, missed)
 		if have != c.want || s.end != c.held || s.candles.Len() != c.held {
 			t.Errorf("%s: want %s and %d held, have %s and %d", c.name, c.want, c.held, have, s.end)
+		}
+	}
+}
+
+// TestCandlesThatAreFedAreOfTheirSeriesAlone: not of another symbol's, nor of another interval's.
+func TestCandlesThatAreFedAreOfTheirSeriesAlone(t *testing.T) {
+	t.Parallel()
+	m, s := polled(t, bitcoin, 0)
+	others := []*series{m.seriesOf(ether, exchange.Minute1), m.seriesOf(bitcoin, exchange.Minute5)}
+	fed := &exchange.Candles{Interval: exchange.Minute1}
+	for i := range int64(3) {
+		fed.Append(candleAt(m.nowMS + i*minuteMS))
+	}
+	m.takeCandles(&EventCandles{Series: bitcoin, Candles: fed, To: 3})
+	if s.end != 3 || s.state().Last != 101e8 {
+		t.Errorf("want three candles, and the close as the price, have %d, %d", s.end, s.state().Last)
+	}
+	for _, other := range others {
+		if other.end != 0 {
+			t.Errorf("want none of %s %s, have %d", other.key, other.interval, other.end)
 		}
 	}
 }

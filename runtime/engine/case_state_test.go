@@ -116,8 +116,12 @@ var casesOfState = []caseTest{
 		if have := w.symbol().Known(); have != 10 {
 			t.Errorf("known: want 10, have %d", have)
 		}
-		if len(facts[NoteStale](w.notes)) == 0 {
-			t.Error("want it counted")
+		counted := 0
+		for _, fact := range facts[NoteStale](w.notes) {
+			counted += fact.Count
+		}
+		if counted == 0 || int64(counted) != w.engine.Book().Stale() {
+			t.Errorf("want each counted once, have %d reported of %d", counted, w.engine.Book().Stale())
 		}
 		w.wantSent(1)
 		w.wantSound()

@@ -84,6 +84,64 @@ func TestHowLongACandleIsNews(t *testing.T) {
 	}
 }
 
+// TestAPositionIsOverOnceNothingOfItCanBeReduced: less than the smallest quantity or order is left, fees taken off.
+func TestAPositionIsOverOnceNothingOfItCanBeReduced(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		held exchange.Quantity
+		last exchange.Price // a step is a thousandth, an order 5 USDT at least
+		tick exchange.Quantity
+		want bool
+	}{
+		{0, 50_000e8, 1, true}, {1, 50_000e8, 1, false}, {-1, 50_000e8, 1, false}, {1, 5_000e8, 1, false}, {1, 4_999e8, 1, true}, {-1, 4_999e8, 1, true},
+		{9, 50_000e8, 10, true}, {10, 50_000e8, 10, false},
+	} {
+		w := settled(t)
+		rules := *w.symbol().Rules
+		rules.QuantityTick = c.tick
+		w.symbol().Rules, w.symbol().Last = &rules, c.last
+		w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: c.held}})
+		if have := w.engine.legs[0].ended(); have != c.want {
+			t.Errorf("%d at %d: want it over %t, have %t", c.held, c.last, c.want, have)
+		}
+	}
+}
+
+// TestWhatOpensALatchedSideAgain, in words: by the policy, and by whether a stop or something else ended its position.
+func TestWhatOpensALatchedSideAgain(t *testing.T) {
+	t.Parallel()
+	const (
+		never     = "it waits until the strategy desires no position, or the other side (reentry: never)"
+		person    = "it waits until the strategy desires no position, or the other side, or reports a new signal"
+		immediate = "the next decision for that side enters (reentry: immediate)"
+		signal    = "it waits for a new signal, for no position, or for the other side (reentry: signal)"
+	)
+	for _, stopped := range []bool{true, false} {
+		w := newWorld(t, hold(10), protected)
+		w.pass(20_000)
+		if stopped {
+			w.price("48000")
+		} else {
+			w.manually(w.market(exchange.Sell, 10, true))
+		}
+		w.pass(30_000)
+		one := w.engine.legs[0]
+		if one.state.Latch() != 1 || one.state.LatchedByProtection() != stopped {
+			t.Fatalf("want the long side latched, by its stop %t\n%s", stopped, w.story())
+		}
+		for policy, want := range map[strategy.Reentry][2]string{
+			strategy.ReentryNever: {never, never}, strategy.ReentryImmediate: {immediate, person}, strategy.ReentrySignal: {signal, person},
+		} {
+			if one.reentry = policy; !stopped {
+				want[0] = want[1]
+			}
+			if have := one.latchWayOut(); have != want[0] {
+				t.Errorf("%v, by its stop %t: want %q, have %q", policy, stopped, want[0], have)
+			}
+		}
+	}
+}
+
 // TestWhatADecisionDoesToALatch: it stays, is released, or is noted as idle, each in a record; what a policy suppresses is reported.
 func TestWhatADecisionDoesToALatch(t *testing.T) {
 	t.Parallel()
@@ -468,6 +526,9 @@ func TestWhereAStopTrailsThatIsOffTheTick(t *testing.T) {
 		w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{Protection: stop}}})
 		if have, _, trails := w.engine.Trails(bitcoin); have != want || !trails {
 			t.Errorf("%d held: want %d, have %d", held, want, have)
+		}
+		if w.symbol().Last = 1; w.engine.legs[0].follower() == nil {
+			t.Error("want it to follow the lowest price there is")
 		}
 		w.symbol().Last = 0
 		if _, _, trails := w.engine.Trails(bitcoin); trails {

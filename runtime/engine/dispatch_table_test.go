@@ -71,16 +71,16 @@ func TestARefusalIsReportedOnceUntilItIsOver(t *testing.T) {
 		w.engine.ruleset.gate = risk.NewGate(risk.Limits{MaxPosition: exchange.MustAmount(most)})
 	}
 	for i, c := range []struct {
-		most string
-		want int // refusals reported so far
-	}{{"0.001", 1}, {"0.001", 1}, {"0.002", 2}, {"1", 2}, {"0.002", 3}} {
+		most          string
+		want, intents int // refusals, and intents, reported so far
+	}{{"0.001", 1, 1}, {"0.001", 1, 1}, {"0.002", 2, 2}, {"1", 2, 3}, {"0.002", 3, 4}} {
 		limited(c.most)
 		d.dispatch(one, w.entry())
 		for _, p := range slices.Clone(w.engine.book.Live()) { // what was approved is not in the next one's way
 			w.engine.book.Apply(&record.Record{ClientOrderID: p.ClientOrderID(), Body: record.Ended{State: placement.Expired}})
 		}
-		if have := facts[NoteRefusal](w.out.Notes); len(have) != c.want || len(facts[NoteIntent](w.out.Notes)) < c.want {
-			t.Errorf("step %d: want %d refusals reported, have %d", i, c.want, len(have))
+		if refused, intents := len(facts[NoteRefusal](w.out.Notes)), len(facts[NoteIntent](w.out.Notes)); refused != c.want || intents != c.intents {
+			t.Errorf("step %d: want %d refusals and %d intents reported, have %d and %d", i, c.want, c.intents, refused, intents)
 		}
 	}
 	for _, fact := range facts[NoteRefusal](w.out.Notes) {
@@ -230,8 +230,13 @@ func TestWhatAJournalThatFailsEnds(t *testing.T) {
 				}
 			}
 			if have := facts[NoteJournal](w.out.Notes); len(have) != 1 || have[0].Records == 0 || !errors.Is(have[0].Err, errFull) ||
-				w.engine.journalSinceMS != w.engine.nowMS {
+				w.engine.journalSinceMS != w.engine.nowMS || have[0].Over {
 				t.Errorf("want it reported once, have %+v", have)
+			}
+			w.engine.writing = 2
+			s.journaled(nil)
+			if have := facts[NoteJournal](w.out.Notes); len(have) != 2 || !have[1].Over || have[1].Records != 2 {
+				t.Errorf("want the end reported, with the records that were written, have %+v", have)
 			}
 			continue
 		}

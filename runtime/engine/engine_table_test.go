@@ -376,6 +376,15 @@ func TestWhatTakesThePlaceOfASpotStopWaitsForItsAsset(t *testing.T) {
 		if have := w.engine.replaceMS == w.engine.nowMS+reconcile.ReleaseMS; have != c.want {
 			t.Errorf("%s: want a replacement due %t, have it in %d ms", c.name, c.want, w.engine.replaceMS-w.engine.nowMS)
 		}
+		for afterMS, nextMS := range map[int64]int64{399: 400, 400: 1_000, 999: 1_000, 1_000: -1} { // stops, and then exits
+			want := w.now + nextMS
+			if w.engine.nowMS = w.now + afterMS; nextMS < 0 || !c.want {
+				want = never
+			}
+			if w.engine.dispatcher.replaceReleased(); w.engine.replaceMS != want {
+				t.Errorf("%s, after %d ms: want the next after %d, have %d", c.name, afterMS, nextMS, w.engine.replaceMS-w.now)
+			}
+		}
 	}
 }
 

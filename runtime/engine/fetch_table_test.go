@@ -144,6 +144,25 @@ func TestWhatIsReadOfASpotOrder(t *testing.T) {
 	}
 }
 
+// TestFromWhenOnEndsOfPositionsAreRead for an opening of unknown fate: from the second in which it was sent, which is as fine as they are dated.
+func TestFromWhenOnEndsOfPositionsAreRead(t *testing.T) {
+	t.Parallel()
+	for sentMS, want := range map[int64]int64{1_000: 1_000, 1_234: 1_000, 1_999: 1_000, 2_000: 2_000, 2_999: 2_000} {
+		w := settled(t)
+		began := w.now
+		w.now += sentMS
+		id := w.sends(placement.Entry)
+		w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Unknown{Why: "timeout"}})
+		w.engine.nowMS = w.now + 60_000
+		w.out.Reset()
+		w.engine.round.askEnds()
+		if calls := w.out.Calls; len(calls) != 1 || calls[0].Request != (exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: "BTC-USDT",
+			StartMS: began + want, Limit: 100}) {
+			t.Errorf("sent at %d ms: want the ends since %d ms, have %+v", sentMS, want, calls)
+		}
+	}
+}
+
 // TestWhatWasTradedOfAnOrder: the sum of its own trades, at their mean price, and what was paid of it in the asset bought.
 func TestWhatWasTradedOfAnOrder(t *testing.T) {
 	t.Parallel()
@@ -329,6 +348,21 @@ func TestWhetherAListOfPricesIsAwaited(t *testing.T) {
 		w.engine.begin(c.p)
 		if have := w.engine.round.listComes(exchange.Futures); have != c.want {
 			t.Errorf("%+v: want %t, have %t", c.p, c.want, have)
+		}
+	}
+}
+
+// TestARowOfAPositionThatCannotBeRead leaves what was known of its symbol, and of all where it names none; another's is nobody's.
+func TestARowOfAPositionThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for name, unread := range map[string][]exchange.SymbolKey{"BTC-USDT": {bitcoin}, "": {wholeMarket}, "XYZ-USDT": nil} {
+		_, r := reader(t)
+		r.takeRead(&purpose{kind: callRound, of: exchange.FuturesOpenPositions}, &EventAnswer{Answer: exchange.Answer{
+			Operation: exchange.FuturesOpenPositions, Unreadable: []exchange.UnreadableRow{{Symbol: name}}}})
+		want := []exchange.SymbolKey{{Market: exchange.Futures, Name: name}}
+		if snapshot := &r.reading.snapshot; !slices.Equal(snapshot.UnreadPositions, want) || !slices.Equal(snapshot.Unread, unread) ||
+			len(r.reading.failures) != len(unread) {
+			t.Errorf("%q: want %v not read, have %v, %v, %v", name, unread, snapshot.UnreadPositions, snapshot.Unread, r.reading.failures)
 		}
 	}
 }

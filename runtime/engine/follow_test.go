@@ -46,7 +46,7 @@ func TestATrailingStopFollowsThePriceInEveryRound(t *testing.T) {
 	w.wantHeld(10)
 	last, _ := w.venue.Price(bitcoin)
 	w.wantStop(last - 500e8)
-	asked := x.asked
+	asked, ticks := x.asked, len(facts[NoteTick](w.notes))
 	for _, move := range []struct{ by, stop exchange.Price }{{300e8, 300e8}, {-100e8, 300e8}, {400e8, 400e8}} {
 		if err := w.venue.SetPrice(bitcoin, last+move.by, 0); err != nil {
 			t.Fatal(err)
@@ -54,8 +54,8 @@ func TestATrailingStopFollowsThePriceInEveryRound(t *testing.T) {
 		w.pass(90_000) // it moves at most once a minute
 		w.wantStop(last + move.stop - 500e8)
 	}
-	if x.asked != asked {
-		t.Errorf("want the strategy not asked, have it asked %d times", x.asked-asked)
+	if have := len(facts[NoteTick](w.notes)); x.asked != asked || have != ticks {
+		t.Errorf("want the strategy not asked, and no decision reported, have it asked %d times, %d reported", x.asked-asked, have-ticks)
 	}
 	w.cut = len(w.records) + 1
 	w.pass(90_000)

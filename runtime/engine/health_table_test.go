@@ -324,6 +324,11 @@ func TestWhichRefusalIsDeclared(t *testing.T) {
 		if have := all.declares(all.of(of)); have != c.want || (all.declared("one") != "") != c.want || all.declared("two") != "" {
 			t.Errorf("%s: want it declared %t, have %t, %q", c.name, c.want, have, all.declared("one"))
 		}
+		all.watch()
+		all.watch()
+		if notes := facts[NoteIntentRefused](b.out.Notes); (len(notes) == 1) != c.want || len(notes) > 1 {
+			t.Errorf("%s: want it reported once %t, have %+v", c.name, c.want, notes)
+		}
 		if have := all.stopRefused(bitcoin); (have != nil) != c.stop || all.stopRefused(ether) != nil {
 			t.Errorf("%s: want the position unprotected %t, have %+v", c.name, c.stop, have)
 		}

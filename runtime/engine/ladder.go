@@ -15,7 +15,7 @@ const ladderMS = 5_000
 // opening at a time is unanswered, nothing is sent while anything on the symbol is uncertain, and
 // the next round reads the state of them all.
 func (d *dispatcher) extendLadder(before *account.Placement) {
-	if before.Purpose() != placement.Order || before.State() != placement.Acknowledged {
+	if before.Purpose() != placement.Order {
 		return
 	}
 	leg := d.legOn(before.Symbol())

@@ -50,6 +50,14 @@ func TestALadderStandsAsFastAsItsOrdersAreAcknowledged(t *testing.T) {
 	w.wantSent(orders)
 }
 
+// TestAtMostHalfOfALadderGoesBetweenTwoRounds: a second botd on the account, which only a round sees, may send the other half.
+func TestAtMostHalfOfALadderGoesBetweenTwoRounds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, ladder(40))
+	w.pass(1_950) // the second round is at 2 s
+	w.wantSent(20)
+}
+
 func TestAnUnknownOpeningStopsItsLadder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, ladder(40))
@@ -68,6 +76,27 @@ func TestAnUnknownOpeningStopsItsLadder(t *testing.T) {
 	if have := w.resting(); have != 40 {
 		t.Errorf("want 40 orders in the book, have %d", have)
 	}
+}
+
+// TestAnOpeningThatWasNeverSentStopsItsLadderUntilTheNextRound: what kept it back may keep the others back too.
+func TestAnOpeningThatWasNeverSentStopsItsLadderUntilTheNextRound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, ladder(40))
+	held := false
+	w.network = func(call *Call) fate {
+		if held || !call.Request.Operation.Places() || len(w.sent) != 9 {
+			return fate{}
+		}
+		held = true
+		return fate{err: &exchange.Unavailable{Operation: call.Request.Operation, Reason: "no budget"}}
+	}
+	for !held {
+		w.pass(10)
+	}
+	w.pass(500)
+	w.wantSent(9)
+	w.pass(60_000)
+	w.wantSent(40)
 }
 
 func TestAHaltStopsALadder(t *testing.T) {

@@ -168,6 +168,24 @@ func TestHowManyOfTheSameReadAreOut(t *testing.T) {
 	}
 }
 
+// TestAListThatIsReadInsteadOfALateTickerIsOfThatOneAlone: where the list is late too, the other prices of its market are not.
+func TestAListThatIsReadInsteadOfALateTickerIsOfThatOneAlone(t *testing.T) {
+	t.Parallel()
+	_, r := reader(t)
+	single := purpose{kind: callTicker, of: exchange.FuturesTicker, symbol: r.book.Symbol(bitcoin), late: true, sentMS: r.nowMS}
+	r.begin(single)
+	r.skipLateRead(&single)
+	list := r.calls[r.nextCall]
+	if list.kind != callTickers || len(r.reading.late) != 0 {
+		t.Fatalf("want the list read instead, have %+v, late %v", list, r.reading.late)
+	}
+	for key, want := range map[exchange.SymbolKey]bool{bitcoin: true, ether: false} {
+		if have := r.lateByList(&list, r.book.Symbol(key)); have != want {
+			t.Errorf("%s: want its price late with the list %t, have %t", key, want, have)
+		}
+	}
+}
+
 // TestAReadThatHangsIsGivenUpAfterTenSeconds, and what failed between two rounds counts in the next one.
 func TestAReadThatHangsIsGivenUpAfterTenSeconds(t *testing.T) {
 	t.Parallel()
@@ -203,7 +221,21 @@ func TestAReadThatHangsIsGivenUpAfterTenSeconds(t *testing.T) {
 			t.Errorf("%s: want single tickers read %t", c.name, c.kind == callTickers)
 		}
 	}
+	var want, have []exchange.SymbolKey
 	_, r := reader(t)
+	for _, name := range []string{"B", "A", "D", "C", "F", "E"} {
+		symbol := r.book.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: name})
+		r.begin(purpose{kind: callOrder, of: exchange.FuturesOrder, symbol: symbol, late: true, sentMS: r.nowMS - 10_000})
+		want = append(want, symbol.Key())
+	}
+	r.giveUpLate()
+	for _, f := range r.reading.failures {
+		have = append(have, f.of)
+	}
+	if !slices.Equal(have, want) {
+		t.Errorf("want them given up in the order in which they were sent, %v, have %v", want, have)
+	}
+	_, r = reader(t)
 	r.overdue = []failure{{bitcoin, errLate}, {bitcoin, errLate}}
 	if r.giveUpLate(); len(r.reading.failures) != 1 || r.reading.failures[0].of != bitcoin || r.overdue != nil {
 		t.Errorf("want what failed between two rounds counted once, have %+v", r.reading.failures)

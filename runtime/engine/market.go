@@ -40,7 +40,7 @@ func (m *market) takeRules(event *EventAnswer) {
 	if event.Err != nil || !event.Answer.Symbols.Done() {
 		return
 	}
-	if m.forbiddenMS != 0 && m.nowMS-m.forbiddenMS < rulesEveryMS {
+	if m.nowMS-m.forbiddenMS < rulesEveryMS {
 		m.rulesMS = min(m.rulesMS, m.nowMS+rulesUrgentMS)
 	}
 	for _, symbol := range event.Answer.Symbols.Items() {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,6 +84,33 @@ func TestWhatIsBelowTheSmallestOrder(t *testing.T) {
 		state := &reconcile.SymbolState{Rules: &rules, Last: 50_000e8, Position: held}
 		if have := belowMinimum(state, held); have != want {
 			t.Errorf("%d steps, of which 80 are an order: want %t, have %t", held, want, have)
+		}
+	}
+}
+
+// TestWhenThePartThatNoStopCoversIsTooSmall for an order: the rules may have become stricter just before the start, so they are read again soon.
+func TestWhenThePartThatNoStopCoversIsTooSmall(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		stop    exchange.Quantity // of a position of 10; an order has two steps at least
+		afterMS int64             // the start
+		want    bool
+	}{
+		{0, 0, false}, {8, 0, false}, {9, 0, true}, {10, 0, false}, {11, 0, false}, {9, rulesStrictMS - 1, true}, {9, rulesStrictMS, false},
+	} {
+		w := settled(t)
+		rules := *w.symbol().Rules
+		rules.MinNotional = exchange.AmountOf(100)
+		w.symbol().Rules, w.symbol().Position, w.symbol().Last = &rules, 10, 50_000e8
+		if c.stop > 0 {
+			order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, Quantity: c.stop,
+				ClientOrderID: w.engine.book.NextClientOrderID("t")}
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: order.ClientOrderID,
+				Body: record.Sending{Order: order, Purpose: placement.StopLoss}})
+		}
+		w.engine.startMS = w.engine.nowMS - c.afterMS
+		if have := w.engine.belowStricter(w.symbol()); have != c.want {
+			t.Errorf("a stop of %d, %d ms after the start: want %t, have %t", c.stop, c.afterMS, c.want, have)
 		}
 	}
 }
@@ -211,6 +239,23 @@ func TestWhichReadsAreDue(t *testing.T) {
 		if one.view.Book.AtMS != w.engine.nowMS || len(one.view.Book.Bids) != 1 || len(facts[NoteFetchFailed](w.out.Notes)) != 1 {
 			t.Errorf("want the last book to stay, and the failure reported, have %+v", w.out.Notes)
 		}
+	}
+}
+
+// TestTheRulesAreReadAMinuteAfterTheStart: it began with them.
+func TestTheRulesAreReadAMinuteAfterTheStart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(0))
+	asked := []int64{}
+	w.network = func(call *Call) fate {
+		if call.Request.Operation == exchange.FuturesSymbols {
+			asked = append(asked, w.now-wayMS-startMS)
+		}
+		return fate{}
+	}
+	w.pass(130_000)
+	if want := []int64{60_000, 120_000}; !slices.Equal(asked, want) {
+		t.Errorf("want the rules read after %v ms, have %v", want, asked)
 	}
 }
 
@@ -365,6 +410,11 @@ func TestWhatIsRecordedOfARefusalBeforeTheStartIsTaken(t *testing.T) {
 		w.engine.backoffs.all = nil
 		if w.engine.backoffs.restore(); len(w.engine.backoffs.all) != c.want {
 			t.Errorf("%d ms ago, in a backtest %t: want %d, have %+v", c.agoMS, c.feed, c.want, w.engine.backoffs.all)
+		}
+		for _, one := range w.engine.backoffs.all {
+			if waits := one.untilMS - (w.engine.nowMS - c.agoMS); waits != firstOpenMS {
+				t.Errorf("%d ms ago: want it to have waited for %d ms, have %d", c.agoMS, firstOpenMS, waits)
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"botd/exchange"
 	"botd/reconcile"
@@ -159,16 +160,13 @@ func (p *previews) previewPlan(leg *leg, o *TickPreview) strategy.Plan {
 // judge returns every rule's verdict on an intent.
 func (p *previews) judge(leg *leg, intent *reconcile.Intent) PreviewedIntent {
 	facts := p.dispatcher.facts(leg)
-	step := PreviewedIntent{
+	verdicts := p.ruleset.gate.Explain(intent, &facts)
+	return PreviewedIntent{
 		Intent:    *intent,
-		Approved:  true,
+		Approved:  !slices.ContainsFunc(verdicts, func(v risk.Verdict) bool { return v.Outcome != risk.Passed }),
 		RefusedBy: p.dispatcher.backoffs.reason(attemptOf(intent)),
-		Verdicts:  p.ruleset.gate.Explain(intent, &facts),
+		Verdicts:  verdicts,
 	}
-	for _, v := range step.Verdicts {
-		step.Approved = step.Approved && v.Outcome == risk.Passed
-	}
-	return step
 }
 
 // blocks returns the obstacles that keep the strategy from acting, in addition to the rules.
@@ -231,7 +229,6 @@ func (p *previews) PreviewHalt(level record.HaltLevel, scope account.Scope) []St
 			continue
 		}
 		desired := p.dispatcher.desiredAt(leg, p.halts.levelOn(leg, level))
-		desired.Entries = false
 		intents, _ := p.book.Derive(&desired, p.nowMS)
 		exits := false
 		for _, intent := range intents {

@@ -160,7 +160,7 @@ func TestAPreviewGivesTheCandlesThatAllItsSymbolsHaveReached(t *testing.T) {
 		other := w.etherCandles(5)
 		other.end = c.reach
 		one.others = []*series{other}
-		w.engine.tick.catchUp(one.series)
+		w.engine.market.caughtUp(one.series, 5)
 		if one.seen != c.want || len(seen) < min(c.want, 2) || (one.failed != "") != (c.failsAt >= 0) {
 			t.Errorf("%s: want %d candles seen, have %d and %v, failed %q", c.name, c.want, one.seen, seen, one.failed)
 		}
@@ -170,7 +170,7 @@ func TestAPreviewGivesTheCandlesThatAllItsSymbolsHaveReached(t *testing.T) {
 			}
 		}
 		one.others, one.seen = nil, 0
-		if w.engine.tick.catchUp(one.series); one.seen != 0 {
+		if w.engine.market.caughtUp(one.series, 5); one.seen != 0 {
 			t.Errorf("%s: want no candle given twice to a strategy that reads its own alone, have %d", c.name, one.seen)
 		}
 	}

@@ -28,10 +28,10 @@ func (r *roster) obstacles(reload *Reload) (obstacles []string) {
 		refuse("botd is stopping")
 	}
 	for _, name := range reload.Removed {
-		if leg := r.configured(name); leg == nil && r.isMissing(name) {
-			continue
-		} else if leg == nil {
-			refuse("%s: it is not running", name)
+		if leg := r.configured(name); leg == nil {
+			if !r.isMissing(name) {
+				refuse("%s: it is not running", name)
+			}
 		} else if held := r.holding(leg); held != "" && leg.config.OnRemove == "" {
 			refuse("%s cannot be removed: %s (botd strategy flatten %s, and reload once that is done; or put it back with on_remove: flatten, or leave)",
 				name, held, name)
@@ -155,10 +155,9 @@ func (r *roster) replace(leg *leg, config *StrategyConfig) {
 	leg.limitsVersion = r.ruleset.newLimitsVersion()
 	r.claim(leg)
 	leg.view.Size, leg.view.Leverage = config.Size, config.Leverage
-	leg.failed, leg.failedMS, leg.seen = "", 0, 0
+	leg.failed = ""
 	leg.candleTarget, leg.candleTargetMS = leg.state.Plan().Target, r.nowMS
 	leg.series.warmup = max(leg.series.warmup, config.Strategy.Warmup())
-	r.tick.fillView(leg)
 	r.tick.begin(leg)
 	for n := range leg.series.end {
 		r.tick.candle(leg, leg.series.candles, n)
@@ -208,7 +207,7 @@ func (r *roster) remove(leg *leg, reload *Reload) {
 	r.tick.withdraw(leg)
 	leg.config = StrategyConfig{Name: leg.config.Name, Symbol: leg.config.Symbol, Interval: leg.config.Interval, Strategy: removedStrategy{},
 		Protection: leg.config.Protection, Removed: true}
-	leg.limits, leg.limitsVersion, leg.failed, leg.failedMS, leg.nextMS = risk.Limits{}, r.ruleset.newLimitsVersion(), "", 0, never
+	leg.limits, leg.limitsVersion, leg.failed, leg.nextMS = risk.Limits{}, r.ruleset.newLimitsVersion(), "", never
 	text := "it is no longer configured; on_remove: " + leg.state.OnRemove()
 	if r.holding(leg) == "" {
 		r.forget(leg)

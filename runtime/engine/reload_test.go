@@ -329,6 +329,21 @@ func TestAStreakLongerThanATightenedLimitKeepsEntriesBack(t *testing.T) {
 	}
 }
 
+// TestAnAccountsStreakCountsWhileALimitOfItIsInForce: a tighter one may be reached already, and the first one has counted nothing.
+func TestAnAccountsStreakCountsWhileALimitOfItIsInForce(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ before, limit, states int }{{5, 4, 0}, {5, 3, 1}, {0, 3, 0}} {
+		w := newWorld(t, hold(0), accountLimits(risk.Limits{MaxLosingStreak: c.before, CoolDownMS: 60_000}))
+		w.pass(5_000)
+		w.engine.record(record.Record{Body: record.Accounted{Wallet: exchange.AmountOf(10_000), Losses: 3}})
+		w.change(Reload{Limits: &risk.Limits{MaxLosingStreak: c.limit, CoolDownMS: 60_000}})
+		w.pass(1_000)
+		if have := w.engine.Degraded(); len(have) != c.states {
+			t.Errorf("3 losses, at most %d and now %d: want %d states, have %+v", c.before, c.limit, c.states, have)
+		}
+	}
+}
+
 // TestAStreakHoldsEntriesBackWhenItsLimitReturns: a strategy without a configuration has no limits, and what it loses
 // while it is wound up counts.
 func TestAStreakHoldsEntriesBackWhenItsLimitReturns(t *testing.T) {

@@ -28,6 +28,7 @@ func TestWhatKeepsAStrategyFromEnding(t *testing.T) {
 		{"a position by its fills alone", func(w *world) {
 			w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: -10}})
 		}, "it holds -0.01 of futures BTC-USDT"},
+		{"an order", func(w *world) { w.sends(placement.Exit) }, "1 of its orders are open or under way on futures BTC-USDT"},
 		{"orders", func(w *world) { w.sends(placement.Exit); w.sends(placement.Exit) },
 			"2 of its orders are open or under way on futures BTC-USDT"},
 		{"a quarantine", func(w *world) {
@@ -60,7 +61,11 @@ func TestTheStatusShowsASymbolAsItIsKnown(t *testing.T) {
 	w.engine.book.Apply(&record.Record{AtMS: 5, Symbol: bitcoin, Body: record.Quarantined{Why: "a difference"}}) // it is not settled then
 	symbol.Position, symbol.EntryPrice, symbol.LiqPrice, symbol.Leverage = 10, exchange.AmountOf(50_000), exchange.AmountOf(40_000), 8
 	symbol.Last, symbol.Mark, symbol.SinceMS = 11e8, 12e8, 77
+	symbol.UnprotectedSinceMS, symbol.UnprotectedMS = w.engine.nowMS-300, 700
 	status := w.engine.Status()
+	if one := status.Strategies[0]; one.UnprotectedSinceMS != w.engine.nowMS-300 || one.UnprotectedMS != 1_000 {
+		t.Errorf("want it without a stop since 300 ms, for 1 s in all, have %d, %d", one.UnprotectedSinceMS, one.UnprotectedMS)
+	}
 	i := slices.IndexFunc(status.Symbols, func(s SymbolStatus) bool { return s.Key == bitcoin })
 	if i < 0 {
 		t.Fatalf("want the symbol shown, have %+v", status.Symbols)
@@ -135,9 +140,12 @@ func TestATickThatIsLateIsDecidedOnce(t *testing.T) {
 		if want := map[bool]int64{true: -1, false: due + c.asked}[c.asked < 0]; asked != want {
 			t.Errorf("%s: want it asked for %d ms after, have %d", c.name, c.asked, asked-due)
 		}
-		missed := 0
-		for _, fact := range facts[NoteMissed](w.out.Notes) {
+		missed, notes := 0, facts[NoteMissed](w.out.Notes)
+		for _, fact := range notes {
 			missed = fact.Count
+		}
+		if (len(notes) == 1) != (c.missed > 0) || len(notes) > 1 {
+			t.Errorf("%s: want it reported once where one was missed, have %+v", c.name, notes)
 		}
 		if missed != c.missed || leg.nextMS <= w.engine.nowMS || leg.nextMS > w.engine.nowMS+1_000 {
 			t.Errorf("%s: want %d missed and the next within a second, have %d, %d", c.name, c.missed, missed, leg.nextMS-w.engine.nowMS)
@@ -210,6 +218,21 @@ func TestWhoseAChangeOfTheWalletIs(t *testing.T) {
 		if have := fmt.Sprint(shares[0], " ", shares[1]); have != c.want {
 			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
 		}
+	}
+}
+
+// TestAChangeOfTheFuturesWalletIsNoSpotStrategys, whatever it holds.
+func TestAChangeOfTheFuturesWalletIsNoSpotStrategys(t *testing.T) {
+	t.Parallel()
+	b := valued(t, 1, 1)
+	for _, leg := range b.legs {
+		leg.state, leg.symbol.Mark, leg.symbol.LastMS = b.book.Strategy(leg.config.Name), leg.symbol.Last, 1
+		b.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Result{Position: 100_000}})
+	}
+	shares := make([]exchange.Amount, 2)
+	(&results{base: b}).share(exchange.AmountOf(12), shares)
+	if have := fmt.Sprint(shares[0], " ", shares[1]); have != "12 0" {
+		t.Errorf("want 12 for the one on futures, have %s", have)
 	}
 }
 
@@ -290,15 +313,22 @@ func TestWhatAHaltDoesWithoutAnyRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		level record.HaltLevel
+		inMS  int64 // until its time
 		want  string
 	}{
-		{record.LevelPause, ""}, {record.LevelCancel, "cancel low"}, {record.LevelFlatten, "cancel high cancel low"},
+		{record.LevelPause, 0, ""}, {record.LevelCancel, 0, "cancel low"}, {record.LevelFlatten, 0, "cancel high cancel low"}, {record.LevelFlatten, 1, ""},
 	} {
 		w := standing(t)
 		w.engine.out = &w.out
 		w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: c.level, Why: "a test"}})
+		w.engine.round.reading.phase, w.engine.round.reading.pending, w.engine.round.reading.lateMS = phaseLists, 1, never
+		w.engine.emergencyMS = w.now + c.inMS
 		w.out.Reset()
-		w.engine.dispatcher.emergencyHalt()
+		w.engine.nowMS = w.now
+		w.engine.wake()
+		if again := w.engine.emergencyMS - w.now; again != map[bool]int64{true: c.inMS, false: haltRetryMS}[c.inMS > 0] {
+			t.Errorf("%s: want it again after two seconds, have %d ms", c.level, again)
+		}
 		var have []string
 		for _, fact := range facts[NoteApproved](w.out.Notes) {
 			text := fact.Intent.Purpose.String()
@@ -310,6 +340,31 @@ func TestWhatAHaltDoesWithoutAnyRead(t *testing.T) {
 		slices.Sort(have)
 		if strings.Join(have, " ") != c.want {
 			t.Errorf("%s: want %q, have %q", c.level, c.want, have)
+		}
+	}
+}
+
+// TestWhatAHaltDoesWhereItsMarketIsNotRead: the same, and where it closes a futures position nothing else.
+func TestWhatAHaltDoesWhereItsMarketIsNotRead(t *testing.T) {
+	t.Parallel()
+	for level, want := range map[record.HaltLevel]string{
+		record.LevelPause: "", record.LevelCancel: "cancel low", record.LevelFlatten: "cancel high cancel low",
+	} {
+		w := standing(t)
+		w.engine.out = &w.out
+		w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: level, Why: "a test"}})
+		w.out.Reset()
+		acted := w.engine.dispatcher.actUnread(w.engine.legs[0])
+		var have []string
+		for _, fact := range facts[NoteApproved](w.out.Notes) {
+			text := fact.Intent.Purpose.String()
+			if fact.Intent.Purpose == placement.Cancel {
+				text += " " + w.engine.book.Placement(fact.Intent.ClientID).Key()
+			}
+			have = append(have, text)
+		}
+		if slices.Sort(have); strings.Join(have, " ") != want || acted != 0 {
+			t.Errorf("%s: want %q beside a round, have %q, %d of the round", level, want, have, acted)
 		}
 	}
 }
@@ -399,6 +454,10 @@ func TestWhereATrailingStopIs(t *testing.T) {
 	if have, _, _ := w.engine.Trails(bitcoin); have != 50_500e8 || w.symbol().Last != 51_000e8 || w.symbol().Mark != 51_000e8 || w.symbol().LastMS != w.now {
 		t.Errorf("want it 500 below the price, have %d at %d", have, w.symbol().Last)
 	}
+	w.symbol().Position = 1
+	if _, have, _ := w.engine.Trails(bitcoin); have != entry+1 {
+		t.Errorf("the smallest position: want it from %d on, have %d", entry+1, have)
+	}
 	w.symbol().Position = 0
 	if _, _, trails := w.engine.Trails(bitcoin); trails {
 		t.Error("want nothing without a position")
@@ -440,6 +499,62 @@ func TestAnEngineIsNotMadeOfAnOlderStart(t *testing.T) {
 	}
 }
 
+// TestAnEngineIsNotMadeOfTwoStrategiesOfOneNameOrSymbol.
+func TestAnEngineIsNotMadeOfTwoStrategiesOfOneNameOrSymbol(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	for _, c := range []struct {
+		name string
+		key  exchange.SymbolKey
+		want string
+	}{
+		{"two", ether, ""}, {"one", ether, "two strategies are named one"}, {"two", bitcoin, "strategies one and two both trade futures BTC-USDT"},
+	} {
+		config := w.config
+		config.Epoch, config.Random = 1, placement.RandomFrom(9)
+		config.Strategies = append(slices.Clone(config.Strategies), *w.another(c.name, c.key, hold(0)))
+		have := ""
+		if _, err := New(config, reconcile.NewBook(config.Settle)); err != nil {
+			have = err.Error()
+		}
+		if have != c.want {
+			t.Errorf("%s on %s: want %q, have %q", c.name, c.key, c.want, have)
+		}
+	}
+}
+
+// TestAnEngineIsNotMadeWithoutARandomPartOfItsOrderIDs.
+func TestAnEngineIsNotMadeWithoutARandomPartOfItsOrderIDs(t *testing.T) {
+	t.Parallel()
+	config := settled(t).config
+	for random, want := range map[string]bool{"": false, "0000": false, "000000": false, "0000A": false, "00-00": false, "a0z9b": true} {
+		config.Epoch, config.Random = 1, random
+		if _, err := New(config, reconcile.NewBook(config.Settle)); (err == nil) != want {
+			t.Errorf("%q: want it taken %t, have %v", random, want, err)
+		}
+	}
+}
+
+// TestAnEngineIsNotMadeOfAStrategyThatReadsOthersAndThatNobodyAsks: only a worker has the candles of other symbols, or a backtest.
+func TestAnEngineIsNotMadeOfAStrategyThatReadsOthersAndThatNobodyAsks(t *testing.T) {
+	t.Parallel()
+	for offload, want := range map[bool]string{true: "",
+		false: "strategy one reads candles of other symbols: it needs a worker, or a backtest that feeds them"} {
+		w := settled(t)
+		config := w.config
+		config.Strategies = slices.Clone(config.Strategies)
+		config.Strategies[0].Others = []strategy.Other{{Symbol: w.venue.Symbol(ether)}}
+		config.Epoch, config.Random, config.Offload = 1, placement.RandomFrom(9), offload
+		have := ""
+		if _, err := New(config, reconcile.NewBook(config.Settle)); err != nil {
+			have = err.Error()
+		}
+		if have != want {
+			t.Errorf("asked by a worker %t: want %q, have %q", offload, want, have)
+		}
+	}
+}
+
 // TestAFailingReadIsReportedWithItsSymbol, for logs and metrics; a market's has none.
 func TestAFailingReadIsReportedWithItsSymbol(t *testing.T) {
 	t.Parallel()
@@ -448,6 +563,10 @@ func TestAFailingReadIsReportedWithItsSymbol(t *testing.T) {
 		w.out.Reset()
 		w.blindedOn(key, 3)
 		w.engine.readHealth.watch()
+		way := map[bool]string{true: "ends when the symbol can be read again", false: "ends with the first complete round"}[want]
+		if d := w.wantState("blind"); !strings.HasPrefix(d.WayOut, way) {
+			t.Errorf("%s: want a way out that %s, have %q", key, way, d.WayOut)
+		}
 		for i := range w.out.Notes {
 			if have := w.out.Notes[i].Symbol == w.symbol().Rules; have != want {
 				t.Errorf("%s: want its symbol %t, have %+v", key, want, w.out.Notes[i])

@@ -10,6 +10,7 @@ import (
 	"botd/exchange"
 	"botd/reconcile/account"
 	"botd/reconcile/ledger"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/risk"
 	"botd/strategy"
@@ -408,5 +409,34 @@ func removedWithARefusedOpening(t testing.TB, way string, fills bool) {
 	w.pass(120_000)
 	if have := w.names(); way == "flatten" && len(have) > 0 {
 		t.Errorf("want it gone when nothing more can be shown, have %v", have)
+	}
+}
+
+// TestWhatARemovalLeaves: a strategy that is asked no more, and, where it holds nothing but its money is not booked yet, no plan.
+func TestWhatARemovalLeaves(t *testing.T) {
+	t.Parallel()
+	for _, holds := range []bool{true, false} {
+		w := settled(t, offload)
+		one := w.engine.legs[0]
+		w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10})
+		w.engine.results.following = true
+		for _, side := range []exchange.Side{exchange.Buy, exchange.Sell} {
+			order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: side, Type: exchange.MarketOrder, Quantity: 3,
+				ClientOrderID: w.engine.book.NextClientOrderID("t")}
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: order.ClientOrderID,
+				Body: record.Sending{Order: order, Purpose: placement.Entry}})
+			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Filled, Filled: 3}})
+		}
+		if w.symbol().Settled = true; holds {
+			w.symbol().Position = 10
+		}
+		w.out.Reset()
+		w.engine.roster.remove(one, &Reload{})
+		if ended := w.out.Ended; len(ended) != 1 || ended[0].Name != "one" {
+			t.Errorf("it holds something %t: want it asked no more, have %+v", holds, ended)
+		}
+		if have := one.state.Plan().Target.Quantity; (have == 10) != holds || !one.config.Removed {
+			t.Errorf("it holds something %t: want its plan to stay so, have %d", holds, have)
+		}
 	}
 }

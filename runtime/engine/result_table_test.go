@@ -81,12 +81,16 @@ func TestWhatEndsATrip(t *testing.T) {
 		{"nothing happened", false, 10, 10, 0, "20 5 10 2 / 2", 0},
 		{"it made something", false, 10, 10, 7, "27 5 10 2 / 2", 1},
 		{"it grew", false, 10, 20, -1, "19 5 20 2 / 2", 1},
+		{"it grew from the smallest quantity", false, 1, 10, -1, "19 5 10 2 / 2", 1},
+		{"it shrank to the smallest quantity", false, 10, 1, -1, "19 5 1 2 / 2", 1},
 		{"it began", false, 0, 10, -1, "19 20 10 2 / 2", 1},
 		{"it ended with a loss", false, 10, 0, -16, "4 4 0 3 / 3", 2},
 		{"it ended with a gain", false, 10, 0, -14, "6 6 0 0 / 0", 2},
 		{"it ended with neither", false, 10, 0, -15, "5 5 0 2 / 2", 2},
 		{"it was turned over with a loss", false, 10, -10, -16, "4 4 -10 3 / 3", 2},
 		{"a short one was turned over with a gain", false, -10, 10, 1, "21 21 10 0 / 0", 2},
+		{"a short one was turned over, by the smallest quantity", false, -10, 1, 1, "21 21 1 0 / 0", 2},
+		{"a long one was turned over, by the smallest quantity", false, 10, -1, 1, "21 21 -1 0 / 0", 2},
 		{"on spot too little is left to be sold", true, 1_000, 4_999, -16, "4 4 0 3 / 3", 2},
 		{"on spot enough is left to be sold", true, 1_000, 5_000, -16, "4 5 5000 2 / 2", 1},
 	} {
@@ -206,6 +210,19 @@ func TestHowLongTheMoneyOfFuturesIsAwaited(t *testing.T) {
 	}
 }
 
+// TestAWalletOfNothingStandsStillSinceItWasReadFirst.
+func TestAWalletOfNothingStandsStillSinceItWasReadFirst(t *testing.T) {
+	t.Parallel()
+	r := resulted(t, 1, 0)
+	r.book.Account.WalletBalance = exchange.Amount{}
+	for n := range int64(2) {
+		s := &reconcile.Snapshot{BeganMS: r.nowMS + n*1_000, Account: &exchange.MarginAccount{}, Positions: exchange.FetchedOf[exchange.Position](nil)}
+		if r.waits(s); r.walletMS != r.nowMS {
+			t.Errorf("read %d: want it to stand since the first, have it since %d ms", n, r.walletMS-r.nowMS)
+		}
+	}
+}
+
 // TestWhatIsAccountedFor: once the money stands, the wallet, in a record where it is another or a strategy traded.
 func TestWhatIsAccountedFor(t *testing.T) {
 	t.Parallel()
@@ -311,7 +328,7 @@ func TestWhatAPositionAddsToAStrategysEquity(t *testing.T) {
 		{"others hold a part", false, func(r *results, one *leg) {
 			r.record(record.Record{Symbol: one.symbol.Key(), Body: record.Adopted{Quantity: 300}})
 			r.record(record.Record{Symbol: one.symbol.Key(), Body: record.Ignored{Quantity: 700}})
-			one.symbol.Position = 300
+			one.symbol.Position = 400 // of which it is not known yet whose the last hundred are
 		}, "3"},
 		{"on spot", true, func(_ *results, one *leg) { one.symbol.Position, one.symbol.EntryPrice = 100_000, exchange.Amount{} }, "100"},
 	} {

@@ -289,15 +289,10 @@ func TestWhatStandsAgainstAReload(t *testing.T) {
 	}
 }
 
-// TestTwoStrategiesOfOneNameOrSymbolAreNoEngine.
-func TestTwoStrategiesOfOneNameOrSymbolAreNoEngine(t *testing.T) {
+// TestWhoAsksForAStrategyThatThereIsNotIsGivenTheNames of those that there are.
+func TestWhoAsksForAStrategyThatThereIsNotIsGivenTheNames(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
-	for name, want := range map[string]string{"one": "two strategies are named one", "two": "strategies one and two both trade futures BTC-USDT"} {
-		if _, err := w.engine.roster.add(w.another(name, bitcoin, hold(0))); err == nil || err.Error() != want {
-			t.Errorf("%s: want %q, have %v", name, want, err)
-		}
-	}
 	if err := w.engine.noStrategy("two"); err.Error() != `there is no strategy "two" (there are: one): nothing was changed` {
 		t.Errorf("want the names that there are, have %v", err)
 	}

@@ -431,11 +431,11 @@ func (r *round) end() { r.reading.phase, r.readHealth.readingMS = 0, never }
 func (r *round) schedule(acted bool) {
 	changed := r.book.Version() != r.reading.version
 	switch {
-	case acted || r.halts.unread() || r.busy() && (r.config.BusyRoundMS > 0 || changed):
+	case acted || r.halts.unread() || r.busy() && (r.config.BusyRoundMS != 0 || changed):
 		r.roundMS = r.nowMS + r.config.BusyRoundMS
-	case r.accounting.ready() || r.results.outstandingMS != 0 && r.config.IdleRoundMS > 0:
+	case r.accounting.ready(), r.results.outstandingMS != 0:
 		r.roundMS = r.nowMS + r.bookingMS()
-	case r.config.IdleRoundMS > 0:
+	case r.config.IdleRoundMS != 0:
 		r.roundMS = min(r.nowMS+r.config.IdleRoundMS, r.limits.turnMS())
 	default:
 		r.roundMS = never
@@ -461,7 +461,7 @@ func (r *round) bookingMS() int64 {
 // hastenBooking schedules the next round soon if the answers to the ledger's reads were not
 // sufficient for booking.
 func (r *round) hastenBooking() {
-	if r.config.IdleRoundMS > 0 && !r.inProgress() && r.accounting.ready() {
+	if r.config.IdleRoundMS != 0 && !r.inProgress() && r.accounting.ready() {
 		r.roundMS = min(r.roundMS, r.nowMS+r.bookingMS())
 	}
 }

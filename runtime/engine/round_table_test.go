@@ -139,6 +139,132 @@ func TestARoundReportsWhatItCouldRead(t *testing.T) {
 	}
 }
 
+// TestARoundThatReadNothingIsNotComplete, whether reads failed or are late.
+func TestARoundThatReadNothingIsNotComplete(t *testing.T) {
+	t.Parallel()
+	missed := []failure{{wholeMarket, errLate}}
+	for _, c := range []struct {
+		name         string
+		failed, late []failure
+		positions    bool
+		want         bool
+	}{
+		{"a read failed", missed, nil, false, false}, {"a read is late", nil, missed, false, false}, {"both", missed, missed, false, false},
+		{"positions were read, another failed", missed, nil, true, true}, {"positions were read, another is late", nil, missed, true, true},
+		{"positions were read", nil, nil, true, true},
+	} {
+		w, r := reader(t)
+		r.reading.phase, r.reading.failures, r.reading.late, r.reading.snapshot.BeganMS = phasePositions, c.failed, c.late, w.engine.nowMS
+		if c.positions {
+			r.reading.snapshot.Positions = exchange.FetchedOf[exchange.Position](nil)
+		}
+		if have := r.finishRound(); have != c.want || r.inProgress() {
+			t.Errorf("%s: want it complete %t, have %t", c.name, c.want, have)
+		}
+	}
+}
+
+// TestARemovedStrategyEndsWithARoundThatWentOnWithoutALateRead, if that read anything.
+func TestARemovedStrategyEndsWithARoundThatWentOnWithoutALateRead(t *testing.T) {
+	t.Parallel()
+	for _, read := range []bool{true, false} {
+		w, r := reader(t)
+		r.reading.phase, r.reading.snapshot.BeganMS, w.engine.legs[0].config.Removed = phasePositions, w.engine.nowMS, true
+		if read {
+			r.reading.snapshot.FuturesOrders, r.reading.snapshot.Positions = exchange.FetchedOf[exchange.Order](nil), exchange.FetchedOf[exchange.Position](nil)
+		}
+		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesAccount})
+		w.engine.emergencyMS = never
+		w.engine.nowMS = r.reading.lateMS + 1_000
+		w.engine.wake()
+		if len(w.engine.legs) == 0 != read || r.inProgress() && read {
+			t.Errorf("anything read %t: want it ended so, have %d strategies", read, len(w.engine.legs))
+		}
+	}
+}
+
+// TestARemovedStrategyEndsWithARoundAndNotWithinIt.
+func TestARemovedStrategyEndsWithARoundAndNotWithinIt(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	w.engine.legs[0].config.Removed = true
+	within := 0
+	w.network = func(call *Call) fate {
+		if call.Request.Operation == exchange.FuturesOpenPositions { // the list of orders was answered
+			if within++; len(w.engine.legs) != 1 {
+				t.Errorf("want it there until the round is complete, have %d strategies", len(w.engine.legs))
+			}
+		}
+		return fate{}
+	}
+	w.pass(40_000)
+	if within == 0 || len(w.engine.legs) != 0 {
+		t.Errorf("want it ended by a round, have %d strategies after %d", len(w.engine.legs), within)
+	}
+}
+
+// TestWhatEvidenceHasDecidedIsReported: an order that was found, what is adopted and what is ignored, and a quarantine where no strategy trades.
+func TestWhatEvidenceHasDecidedIsReported(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		observed record.Record
+		want     Fact
+	}{
+		{record.Record{Strategy: "one", Symbol: bitcoin, ClientOrderID: "bt-1", Body: record.Found{OrderID: 5, Evidence: "a list"}},
+			NoteFound{Evidence: "a list", NoteOrder: NoteOrder{ClientOrderID: "bt-1", OrderID: 5}}},
+		{record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 7, Evidence: "a list"}}, NoteAdopted{7, "a list"}},
+		{record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 7, Evidence: "a list"}}, NoteIgnored{7, "a list"}},
+		{record.Record{Symbol: bitcoin, ClientOrderID: "bt-1", Body: record.Ignored{Quantity: 7, Evidence: "a list"}}, nil},
+		{record.Record{Symbol: ether, Body: record.Quarantined{Why: "a difference"}}, NoteQuarantine{Why: "a difference"}},
+		{record.Record{Symbol: bitcoin, Body: record.Quarantined{Why: "a difference"}}, nil},
+		{record.Record{Symbol: bitcoin, ClientOrderID: "bt-1", Body: record.Fill{OrderID: 5}}, nil},
+	} {
+		w := settled(t)
+		w.out.Reset()
+		w.engine.round.noteObserved(&c.observed)
+		if have := w.out.Notes; (len(have) == 1) != (c.want != nil) || len(have) == 1 && fmt.Sprint(have[0].Fact) != fmt.Sprint(c.want) {
+			t.Errorf("%T: want %+v, have %+v", c.observed.Body, c.want, have)
+		}
+	}
+}
+
+// TestHowFarAStrategyHasComeToDeciding: its own candles first, then those of the other symbols that it reads.
+func TestHowFarAStrategyHasComeToDeciding(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		seen, others int
+		want         string
+	}{{2, 3, "warming_up 2 of 3 candles false"}, {3, 2, "warming_up it needs 3 candles of futures ETH-USDT false"}, {3, 3, "running  false"}} {
+		w := settled(t)
+		one := w.heldCandles(3)
+		one.config.Strategy, one.seen, one.others = &atWarmup{warmup: 3}, c.seen, []*series{w.etherCandles(c.others)}
+		state, why, spent := one.progress()
+		if have := fmt.Sprint(state, " ", why, " ", spent); have != c.want {
+			t.Errorf("%+v: want %q, have %q", c, c.want, have)
+		}
+	}
+}
+
+// TestTheLeverageIsFollowedByARoundSoon: what it was set for is derived there.
+func TestTheLeverageIsFollowedByARoundSoon(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(10), func(w *world) { w.config.Strategies[0].Leverage = 7 })
+	sets := 0
+	w.network = func(call *Call) fate {
+		if call.Request.Operation == exchange.FuturesSetLeverage {
+			if sets++; w.engine.roundMS != w.now-wayMS+1_000 {
+				t.Errorf("want a round in a second, have it in %d ms", w.engine.roundMS-w.now)
+			}
+		}
+		return fate{}
+	}
+	w.pass(20_000)
+	w.wantHeld(10)
+	if sets != 1 {
+		t.Errorf("want the leverage set once, have %d", sets)
+	}
+}
+
 // TestAPositionIsMeasuredWithoutItsStopThoughItsMarketIsNotRead.
 func TestAPositionIsMeasuredWithoutItsStopThoughItsMarketIsNotRead(t *testing.T) {
 	t.Parallel()
@@ -294,7 +420,11 @@ func TestANewVersionSeesWhatItIsConfiguredWith(t *testing.T) {
 		w := settled(t)
 		w.engine.config.Offload = offloads
 		one := w.heldCandles(3)
-		config := w.config.Strategies[0]
+		config, before := w.config.Strategies[0], one.config
+		w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10})
+		stricter := *config.Symbol
+		stricter.MinNotional = exchange.AmountOf(77)
+		config.Symbol, config.Schedule = &stricter, nil
 		var closed []int
 		config.Leverage = 4
 		config.Strategy = seeing{scripted(hold(0)), func(view *strategy.View) { closed = append(closed, view.Closed()) }}
@@ -302,6 +432,13 @@ func TestANewVersionSeesWhatItIsConfiguredWith(t *testing.T) {
 		w.engine.roster.replace(one, &config)
 		if one.view.Leverage != 4 || !offloads && !slices.Equal(closed, []int{1, 2, 3}) {
 			t.Errorf("want its leverage, and one candle more each time, have %d, %v", one.view.Leverage, closed)
+		}
+		if one.config.Symbol != before.Symbol || one.nextMS != never || one.candleTarget.Quantity != 10 || one.candleTargetMS != w.engine.nowMS {
+			t.Errorf("want the rules that are in force, no tick but at closes, and the target as of now, have %+v, %d, %+v", one.config.Symbol, one.nextMS,
+				one.candleTarget)
+		}
+		if ended := w.out.Ended; offloads != (len(ended) == 1 && ended[0].Name == "one") {
+			t.Errorf("off the engine %t: want the old version asked no more, have %+v", offloads, ended)
 		}
 		if held := one.series.candles.OpenMS[2]; one.question.heldMS != held || offloads && (len(w.out.Asks) != 1 || w.out.Asks[0].Task.From != 0) {
 			t.Errorf("off the engine %t: want no decision by candles that were held before, have %d, %+v", offloads, one.question.heldMS, w.out.Asks)

@@ -66,6 +66,12 @@ func TestWhenTheNextRoundIs(t *testing.T) {
 			w.symbol().UnprotectedSinceMS, w.config.BusyRoundMS = w.now, 60_000
 			w.engine.config.BusyRoundMS = 60_000
 		}, exposedRetryMS},
+		{"five rounds failed, and a halt has something to take away", false, func(w *world) {
+			w.sends(placement.Order)
+			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelCancel, Why: "a test"}})
+			w.engine.legs[0].readMS = w.now
+			w.blindedOn(bitcoin, 5)
+		}, haltRetryMS},
 		{"money waits for what explains it", false, func(w *world) { w.engine.results.outstandingMS = w.now }, busy},
 		{"the ledger waits until a reading is old enough", false, func(w *world) { w.engine.accounting.futures.due = true }, busy},
 		{"and a read may be old for longer", false, func(w *world) {
@@ -227,7 +233,7 @@ func TestAnOpeningGoesBetweenRoundsOnlyByAFreshRead(t *testing.T) {
 		{"botd has stopped", func(w *world, _ *leg) { w.engine.halts.stopped = true }, false},
 		{"a rehearsal", func(w *world, _ *leg) { w.engine.config.Rehearse = true }, false},
 		{"the strategy was removed", func(_ *world, one *leg) { one.config.Removed = true }, false},
-		{"a round is under way", func(w *world, _ *leg) { w.engine.readHealth.readingMS = w.engine.nowMS }, false},
+		{"a round is under way", func(w *world, _ *leg) { w.engine.round.beginRound() }, false},
 		{"the symbol could not be read", func(w *world, _ *leg) { w.blindedOn(bitcoin, 1) }, false},
 		{"another symbol could not be read", func(w *world, _ *leg) { w.blindedOn(ether, 1) }, true},
 	} {

@@ -99,9 +99,7 @@ func (s *sender) recall() {
 		return
 	}
 	for i := range records {
-		if i == 0 || records[i].Symbol != records[i-1].Symbol {
-			s.recallOn(s.book.Symbol(records[i].Symbol))
-		}
+		s.recallOn(s.book.Symbol(records[i].Symbol))
 	}
 }
 
@@ -109,17 +107,7 @@ func aboutNoSymbol(r record.Record) bool { return r.Symbol == exchange.SymbolKey
 
 // recallOn recalls those on a symbol that must no longer be sent.
 func (s *sender) recallOn(symbol *reconcile.SymbolState) {
-	for i := 0; i < len(s.sent); i++ {
-		if s.sent[i].symbol != symbol || !s.examine(s.sent[i]) {
-			continue
-		}
-		if i == 0 { // usually answers arrive in order of the requests, and the others stay in place
-			s.sent[0], s.sent = opening{}, s.sent[1:]
-		} else {
-			s.sent = slices.Delete(s.sent, i, i+1)
-		}
-		i--
-	}
+	s.sent = slices.DeleteFunc(s.sent, func(o opening) bool { return o.symbol == symbol && s.examine(o) })
 }
 
 // examine recalls an opening that must no longer be sent. It reports whether the opening was

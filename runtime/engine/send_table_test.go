@@ -120,6 +120,23 @@ func TestWhatWithdrawsAnOrderWhoseRecordWasLate(t *testing.T) {
 	}
 }
 
+// TestWhatAnOpeningIsAgainst: a position of the other side, in the list, or by botd's fills where the list that shows none is not believed.
+func TestWhatAnOpeningIsAgainst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(10), guarded)
+	w.pass(10_000)
+	for _, believed := range []bool{true, false} {
+		if !believed {
+			w.mirror = empty(exchange.FuturesOpenPositions)
+			w.pass(20_000)
+			w.wantState("contradicted")
+		}
+		if (w.symbol().Position == 10) != believed || opposes(w.symbol(), exchange.Buy) || !opposes(w.symbol(), exchange.Sell) {
+			t.Errorf("the list is believed %t, and shows %d: want a sale against it, and no purchase", believed, w.symbol().Position)
+		}
+	}
+}
+
 // TestWhetherAStrategyMayOpen: not while something declared keeps it back, nor once it failed, hangs, was removed, or is to decide again.
 func TestWhetherAStrategyMayOpen(t *testing.T) {
 	t.Parallel()

@@ -54,6 +54,32 @@ func TestAnAnswerCallsBackOpeningsOnOtherSymbolsWhenItConcernsTheAccount(t *test
 	}
 }
 
+// TestWhatTimeAloneMakesOfAnOpeningIsSeenWithinATenthOfASecond, whatever events are about; one that was called back or answered is not called back again.
+func TestWhatTimeAloneMakesOfAnOpeningIsSeenWithinATenthOfASecond(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		ago      int64 // since all were examined
+		answered bool
+		recalls  int
+		left     int // that may have to be called back
+	}{{"99 ms ago", 99, false, 0, 1}, {"100 ms ago", 100, false, 1, 0}, {"answered", 100, true, 0, 0}} {
+		w := settled(t)
+		s := w.engine.sender
+		q := &queued{intent: *w.entry(), limitsVersion: w.engine.ruleset.limitsVersionOf("one")}
+		q.call.ID, q.call.DeadlineMS = w.engine.begin(purpose{kind: callPlace, clientID: "bt-own"}), w.engine.nowMS-1
+		if c.answered {
+			delete(w.engine.calls, q.call.ID)
+		}
+		s.sent, s.examined, s.examinedMS, s.local = []opening{{w.symbol(), q}}, s.emitted+int64(len(s.unwritten)), w.engine.nowMS-c.ago, true
+		w.out.Reset()
+		s.recall()
+		if len(w.out.Recalls) != c.recalls || len(s.sent) != c.left {
+			t.Errorf("%s: want %d called back, have %d, %d left", c.name, c.recalls, len(w.out.Recalls), len(s.sent))
+		}
+	}
+}
+
 // TestStatesAreJournalledBetweenOpenings: a checkpoint follows the event's last record, and may be durable before the next event.
 func TestStatesAreJournalledBetweenOpenings(t *testing.T) {
 	t.Parallel()

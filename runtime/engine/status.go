@@ -250,23 +250,27 @@ func (r *report) OpenLeft() []string {
 		}
 	}
 	for _, p := range r.book.Live() {
-		rules := r.book.Symbol(p.Symbol()).Rules
-		if rules == nil {
-			continue
-		}
 		what := fmt.Sprintf("order %s %s %s %s %s", p.ClientOrderID(), p.State(), p.Symbol(), p.Order().Side, p.Order().Type)
-		if p.Order().StopPrice != 0 {
-			what += " stop " + rules.PriceDecimal(p.Order().StopPrice).String()
-		}
-		if p.Order().Price != 0 {
-			what += " price " + rules.PriceDecimal(p.Order().Price).String()
-		}
-		if p.Order().Quantity != 0 {
-			what += " quantity " + rules.QuantityDecimal(p.Remaining()).String()
+		if rules := r.book.Symbol(p.Symbol()).Rules; rules != nil {
+			what += measures(p, rules)
 		}
 		lines = append(lines, what)
 	}
 	return lines
+}
+
+// measures are the prices of an order, and what of it has not filled.
+func measures(p *account.Placement, rules *exchange.Symbol) (text string) {
+	if p.Order().StopPrice != 0 {
+		text += " stop " + rules.PriceDecimal(p.Order().StopPrice).String()
+	}
+	if p.Order().Price != 0 {
+		text += " price " + rules.PriceDecimal(p.Order().Price).String()
+	}
+	if p.Order().Quantity != 0 {
+		text += " quantity " + rules.QuantityDecimal(p.Remaining()).String()
+	}
+	return text
 }
 
 // Limits returns the utilization of every limit.

@@ -34,8 +34,13 @@ func TestWhatStaysOpenIsSaidLineByLine(t *testing.T) {
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Errorf("what is open: -want +have\n%s", diff)
 	}
-	if have := settled(t).engine.OpenLeft(); len(have) != 0 {
+	nothing := settled(t)
+	if have := nothing.engine.OpenLeft(); len(have) != 0 {
 		t.Errorf("nothing is open: have %q", have)
+	}
+	unruled := nothing.sendsOn(ether, placement.Exit)
+	if have := nothing.engine.OpenLeft(); !slices.Equal(have, []string{"order " + unruled + " sending futures ETH-USDT BUY MARKET"}) {
+		t.Errorf("on a symbol whose rules are not known: want the order without its measures, have %q", have)
 	}
 	// Spot has no entry price. 1,000 USDT at 50000.1 buy 0.01999, of which a thousandth is the fee.
 	spot := newWorld(t, hold(2_000), onSpot)

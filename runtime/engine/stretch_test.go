@@ -15,7 +15,8 @@ import (
 type waving struct {
 	warmup int
 	seen   []string
-	panics int // at that candle; 0 for never
+	panics int  // at that candle; 0 for never
+	mute   bool // it asks for nothing instead of for no position
 }
 
 func (x *waving) Warmup() int { return x.warmup }
@@ -33,7 +34,9 @@ func (x *waving) Decide(view *strategy.View, plan *strategy.Plan) {
 	if view.Last > 50_000e8 {
 		quantity = 10
 	}
-	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: quantity}, "a test")
+	if quantity != 0 || !x.mute {
+		plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: quantity}, "a test")
+	}
 	if minute := view.NowMS / minuteMS; minute%5 == 0 {
 		plan.Remember("n", minute)
 	}
@@ -93,7 +96,8 @@ func (b *bench) feeds(x *waving, candles *exchange.Candles, longest int) []strin
 		}
 	}
 	return append(all, fmt.Sprint("last ", b.engine.legs[0].symbol.Last/1e8, " mark ", b.engine.legs[0].symbol.Mark/1e8, " at ",
-		b.engine.legs[0].symbol.LastMS, ", ticked ", b.engine.legs[0].lastMS, ", seen ", b.engine.legs[0].seen, ", failed ", b.engine.legs[0].failed))
+		b.engine.legs[0].symbol.LastMS, ", ticked ", b.engine.legs[0].lastMS, ", seen ", b.engine.legs[0].seen, ", failed ", b.engine.legs[0].failed,
+		", silent ", b.engine.legs[0].silent))
 }
 
 // wave are candles whose closes are above 50,000 for seven of fourteen.
@@ -134,6 +138,7 @@ func TestAStretchOfCandlesIsWhatItsCandlesAreOneByOne(t *testing.T) {
 		{"with a limit on the equity", 0, 0, 60, func(e *Engine) {
 			e.limits.watching, e.config.Limits.MaxDrawdown = true, risk.Loss{USDT: exchange.AmountOf(50)}
 		}},
+		{"that asks for nothing now and then", 0, 0, 60, func(e *Engine) { e.legs[0].config.Strategy.(*waving).mute = true }},
 		{"that watches what happens", 0, 0, 60, func(e *Engine) { e.legs[0].watched.wanted = strategy.Watching{Events: true} }},
 	} {
 		x, y := &waving{warmup: c.warmup, panics: c.panics}, &waving{warmup: c.warmup, panics: c.panics}
@@ -154,11 +159,56 @@ func TestAStretchOfCandlesIsWhatItsCandlesAreOneByOne(t *testing.T) {
 	}
 }
 
+// TestAStretchEndsWithTheCandleOfWhichAnythingComes: a request, a note, or a record.
+func TestAStretchEndsWithTheCandleOfWhichAnythingComes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		with func(m *market, one *leg)
+		want int // candles taken, of five
+	}{
+		{"nothing comes of any", func(_ *market, one *leg) { one.watched.wanted.Events = true }, 5},
+		{"a funding rate is due at the close of the third", func(m *market, one *leg) {
+			one.watched.wanted.Funding, one.watched.fundingMS = true, m.nowMS+3*minuteMS
+		}, 3},
+		{"nobody trades the symbol", func(m *market, one *leg) { one.series.legs = nil }, 5},
+		{"people look on", func(m *market, _ *leg) { m.config.Quiet = false }, 1},
+		{"the account has lost too much at the fourth", func(m *market, one *leg) {
+			m.book.Account, m.book.AccountMS = exchange.MarginAccount{WalletBalance: exchange.AmountOf(1_000)}, 1
+			m.record(record.Record{Body: record.Day{StartMS: m.nowMS, Equity: exchange.AmountOf(1_000), Peak: exchange.AmountOf(1_000), Markets: "futures"}})
+			m.emitted, m.unwritten = 1, nil
+			m.config.Limits.MaxDrawdown, m.limits.watching = risk.Loss{USDT: exchange.AmountOf(10)}, true
+			one.symbol.Position, one.symbol.EntryPrice, one.symbol.MarkedAt = 1_000, exchange.AmountOf(101), 101e8
+		}, 4},
+	} {
+		m, s := polled(t, bitcoin, 0)
+		m.config.Feed, m.config.Quiet, m.limits.accounting = true, true, &accounting{base: m.base}
+		one := s.legs[0]
+		one.config.Schedule, one.watched.fundingMS = nil, never
+		fed := &exchange.Candles{Interval: exchange.Minute1}
+		for i, price := range []exchange.Price{101e8, 101e8, 101e8, 90e8, 90e8} {
+			candle := candleAt(m.nowMS + int64(i)*minuteMS)
+			candle.Close = price
+			fed.Append(candle)
+		}
+		c.with(m, one)
+		if m.takeStretch(&EventStretch{Series: bitcoin, Candles: fed, To: 5}); m.out.Taken != c.want || s.end != c.want {
+			t.Errorf("%s: want %d candles taken, have %d, %d", c.name, c.want, m.out.Taken, s.end)
+		}
+	}
+}
+
 // batching prepares its decisions, and says how far.
 type batching struct {
 	waving
 	far     int // candles that it can prepare; 0 for none
 	batches []string
+	held    []exchange.Quantity // as its decisions see it
+}
+
+func (x *batching) Decide(view *strategy.View, plan *strategy.Plan) {
+	x.held = append(x.held, view.Position.Quantity)
+	x.waving.Decide(view, plan)
 }
 
 func (x *batching) Batch(view *strategy.View, candles *exchange.Candles, from, to int, equity func(at int) exchange.Amount) int {
@@ -210,6 +260,9 @@ func TestWhenAStrategyPreparesSeveralDecisions(t *testing.T) {
 		b.engine.out = &b.out
 		b.out.Reset()
 		end, _ := b.engine.tick.candles(leg, s, 0, flat.Len())
+		if len(x.held) > 0 && x.held[0] != leg.symbol.Position {
+			t.Errorf("%s: want the first decision with what is held, %d, have %d", c.name, leg.symbol.Position, x.held[0])
+		}
 		if have := fmt.Sprint(x.batches); have != c.want || end != c.end {
 			t.Errorf("%s: want %s, candles to %d, have %s, %d (%s)", c.name, c.want, c.end, have, end, leg.failed)
 		}

@@ -109,3 +109,27 @@ func TestAConfigurationThatIsAsTightEndsWhatAPersonSet(t *testing.T) {
 		}
 	}
 }
+
+// TestALimitOfAStrategyThatIsNotConfiguredStays: the strategy may come back.
+func TestALimitOfAStrategyThatIsNotConfiguredStays(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	for strategy, value := range map[string]string{"gone": "7", "one": "7"} {
+		w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: strategy, Body: record.Limit{Rule: risk.MaxOpenOrders, Value: value, By: "somebody"}})
+	}
+	w.engine.legs[0].limits = risk.Limits{MaxOpenOrders: 5} // the configuration has passed it
+	w.engine.ruleset.lapse()
+	if have := w.engine.book.SetLimits(); len(have) != 1 || have[0].Strategy != "gone" {
+		t.Errorf("want that of the one that is gone alone, have %+v", have)
+	}
+}
+
+// TestALimitThatIsPassedAlreadyActsAsItIsSet, and not with the next round.
+func TestALimitThatIsPassedAlreadyActsAsItIsSet(t *testing.T) {
+	t.Parallel()
+	w := settled(t)
+	w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Day{StartMS: exchange.Day1.OpenOf(w.now), Equity: exchange.AmountOf(90_000),
+		Peak: exchange.AmountOf(90_000), Markets: "futures"}})
+	w.tightens("", "", Setting{risk.MaxDrawdown, "5 USDT"})
+	w.wantState("limit")
+}

@@ -57,6 +57,63 @@ func TestAPairIsSeenAsTheAccountHoldsIt(t *testing.T) {
 	}
 }
 
+// TestAPairIsKnownOnceItsRulesItsPriceAndWhatIsHeldAre.
+func TestAPairIsKnownOnceItsRulesItsPriceAndWhatIsHeldAre(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		rules, settled bool
+		last           exchange.Price
+		want           bool
+	}{{true, true, 1, true}, {true, true, 0, false}, {true, false, 1, false}, {false, true, 1, false}} {
+		w := settled(t)
+		one := w.engine.legs[0]
+		one.watched.pair = w.symbol()
+		if w.symbol().Settled, w.symbol().Last = c.settled, c.last; !c.rules {
+			w.symbol().Rules = nil
+		}
+		if one.showPair(); one.view.Pair.Known != c.want || one.view.Pair.Last != c.last {
+			t.Errorf("%+v: have %+v", c, one.view.Pair)
+		}
+	}
+}
+
+// TestTheBuyingPowerIsSeenByWhoWatchesIt: ten times the 10,000 USDT of the account, of which the fee of 0.1 % is paid too.
+func TestTheBuyingPowerIsSeenByWhoWatchesIt(t *testing.T) {
+	t.Parallel()
+	for watches, want := range map[bool]string{true: "99009.9", false: "0"} {
+		var seen exchange.Amount
+		w := newWorld(t, hold(0), func(w *world) {
+			w.config.Strategies[0].Strategy = onlooker{func(view *strategy.View, _ *strategy.Plan) { seen = view.BuyingPower },
+				strategy.Watching{Funds: watches}}
+		})
+		w.pass(20_000)
+		if have := seen.String(); !strings.HasPrefix(have, want) {
+			t.Errorf("watched %t: want %s, have %s", watches, want, have)
+		}
+	}
+}
+
+// TestTheVersionOfAViewIsAnotherOnceSomethingElseIsHeld, so that a strategy need not compare what it sees.
+func TestTheVersionOfAViewIsAnotherOnceSomethingElseIsHeld(t *testing.T) {
+	t.Parallel()
+	held, last := map[uint64]exchange.Quantity{}, uint64(0)
+	w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) {
+		if before, seen := held[view.Version]; seen && before != view.Position.Quantity {
+			t.Errorf("version %d: want one position, have %d and %d", view.Version, before, view.Position.Quantity)
+		}
+		held[view.Version], last = view.Position.Quantity, view.Version
+		hold(10)(view, plan)
+	})
+	w.pass(10_000)
+	if before := last; before == 0 || held[before] != 10 {
+		t.Errorf("want a version with a position of 10, have %v", held)
+	}
+	before := last
+	if w.pass(5_000); last != before {
+		t.Errorf("want the version to stay while nothing changes, have %d and %d", before, last)
+	}
+}
+
 func TestAPairThatNobodyTradesIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0))
@@ -70,6 +127,25 @@ func TestAPairThatNobodyTradesIsRefused(t *testing.T) {
 	); err == nil ||
 		!strings.Contains(err.Error(), "which no strategy of the account trades") {
 		t.Errorf("want it refused, have %v", err)
+	}
+}
+
+// TestTheStatusShowsWhatASpotPositionUnderWayHasMade: 0.04 of the asset, bought at 50,000, at 51,000; and the ledger's accounts.
+func TestTheStatusShowsWhatASpotPositionUnderWayHasMade(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(4_000), onSpot, books)
+	w.pass(20_000)
+	w.price("51000")
+	w.pass(40_000)
+	status := w.engine.Status()
+	one := status.Strategies[0]
+	want := one.Symbol.Notional(51_000e8, one.Position).Sub(one.Symbol.Notional(50_000e8, one.Position))
+	fees := one.Symbol.Notional(51_000e8, one.Position).Div(400) // 0.1 % of the purchase, and what slipped
+	if have := one.Unrealized(); one.Position == 0 || !one.Realized.IsZero() || have.Sub(want).Abs().Cmp(fees) > 0 {
+		t.Errorf("want about %s not realised of %d, have %s, realised %s", want, one.Position, have, one.Realized)
+	}
+	if len(status.Ledger) == 0 || len(status.Ledger) != len(w.engine.Book().Ledger().Balances()) {
+		t.Errorf("want the accounts of the ledger, have %+v", status.Ledger)
 	}
 }
 

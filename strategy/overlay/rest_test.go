@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/shopspring/decimal"
@@ -68,6 +69,19 @@ func TestARestingReturnGrowsWithThePosition(t *testing.T) {
 	s.wantRests(s.follow("100", 1000), "return2", "110", 1000)
 	s.wantRests(s.follow("100", 700), "return2", "110", 700)
 	s.wantRests(s.follow("100", 900), "return3", "110", 900)
+	for n := range int64(7) {
+		s.wantRests(s.follow("100", 1_000+n*100), fmt.Sprint("return", 4+n), "110", 1_000+n*100)
+	}
+}
+
+// TestAReturnRestsForAPositionThatBeganBetweenTwoDecisions.
+func TestAReturnRestsForAPositionThatBeganBetweenTwoDecisions(t *testing.T) {
+	t.Parallel()
+	s := newExitStage(t, Exit{Returns: byAge})
+	s.inner.target = "L"
+	s.want(s.decide(0, "100", 0), "long")
+	s.view.Position.EntryPrice = exchange.AmountOf(100)
+	s.wantRests(s.follow("100", 1000), "return1", "110", 1000)
 }
 
 func TestWhatKeepsAReturnFromResting(t *testing.T) {

@@ -80,7 +80,7 @@ func (s *sizing) apply() {
 	again := s.View.Position.Quantity == 0 && (s.Plan.SignalMS > s.Recall(sizeSignal) || len(s.View.Working) == 0)
 	if s.Recall(sizeSide) != side || s.Recall(sizeShare) != share || s.Recall(sizeKind) != kind || again {
 		quantity, why := s.whole(t, side)
-		if s.Recall(sizeSide) != side || s.View.Position.Quantity == 0 {
+		if s.Recall(sizeSide) != side {
 			s.Remember(sizeSteps, 1)
 		}
 		if quantity = s.affordable(quantity, side); quantity <= 0 {
@@ -258,7 +258,7 @@ func (s *sizing) stopDistance(entry exchange.Price) exchange.Price {
 	if s.Plan.Protection.Set {
 		stop = s.Plan.Protection.StopLoss
 	}
-	if stop.Share > 0 || stop.Price == 0 {
+	if stop.Price == 0 {
 		return portion(entry, stop.Share)
 	}
 	return max(entry-stop.Price, stop.Price-entry)

@@ -170,6 +170,17 @@ func TestOtherTargetsKeepTheirSize(t *testing.T) {
 	}
 }
 
+// TestATargetOfAQuantityIsEnteredInPartsToo: the half of seven, rounded down.
+func TestATargetOfAQuantityIsEnteredInPartsToo(t *testing.T) {
+	t.Parallel()
+	s := newSizer(t, Sizing{Volatility: one})
+	var plan strategy.Plan
+	Wrap(&fixedTarget{}, Rules{Sizing: Sizing{Max: one, Steps: []Step{{Share: one / 2}}}}).Decide(&s.view, &plan)
+	if plan.Target.Quantity != 3 {
+		t.Errorf("want 3, have %+v", plan.Target)
+	}
+}
+
 type fixedTarget struct{ asking }
 
 func (*fixedTarget) Decide(_ *strategy.View, plan *strategy.Plan) {

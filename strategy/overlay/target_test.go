@@ -56,6 +56,16 @@ func TestTargetsGrowWithThePosition(t *testing.T) {
 	s.wantTargets(s.follow("100", 1001), "target2.1 SELL 500@102, target2.2 SELL 501@104") // what rounding left goes with the last
 }
 
+// TestATargetOfNothingWaitsForThePositionToGrow: the half of the smallest quantity is none, and so it was not reached.
+func TestATargetOfNothingWaitsForThePositionToGrow(t *testing.T) {
+	t.Parallel()
+	s := newExitStage(t, Exit{Base: stopOfTwo, Targets: halves})
+	s.inner.target = "L"
+	s.wantTargets(s.decide(0, "100", 1), "")
+	s.wantTargets(s.follow("100", 1), "")
+	s.wantTargets(s.follow("100", 400), "target2.1 SELL 200@102, target2.2 SELL 200@104")
+}
+
 // TestTargetsThatCannotRestCloseAtDecisions is of spot with a stop, which holds the asset, and of a trailing stop.
 func TestTargetsThatCannotRestCloseAtDecisions(t *testing.T) {
 	t.Parallel()
@@ -103,6 +113,16 @@ func TestAPositionIsEnteredInParts(t *testing.T) {
 	s.want(-one, 50_000, -100)
 	s.want(-one, 50_500, -150)
 	s.want(-one/2, 50_000, -75) // half of the size: three quarters of 100
+}
+
+// TestTheFirstPartIsEnteredAgainAfterAStop, though the strategy asks for the same.
+func TestTheFirstPartIsEnteredAgainAfterAStop(t *testing.T) {
+	t.Parallel()
+	s := newSizer(t, Sizing{Steps: []Step{{Share: one / 2}, {Away: -one / 100, Share: one / 2}}})
+	s.want(one, 50_000, 100)
+	s.want(one, 49_500, 200)
+	s.view.Position = strategy.Position{}
+	s.want(one, 50_000, 100)
 }
 
 func TestASizeIsReducedToWhatTheFreeMoneyPaysFor(t *testing.T) {
