@@ -233,17 +233,112 @@ func TestWhatProtectedTheOtherSideMakesRoom(t *testing.T) {
 	}{
 		{"of the other side", 20, exchange.Buy, true},
 		{"of this side", 20, exchange.Sell, false},
+		{"of the other side, and the list shows less", 10, exchange.Buy, true},
 		{"of the other side, and the list shows more", 25, exchange.Buy, false},
+		{"of the other side, which the list shows", -20, exchange.Buy, false},
 	} {
-		d := holds(t, 20)
-		d.whole(placement.StopLoss, 12, c.side, "51000")
-		d.observe(c.shown, nil)
-		canceled := slices.ContainsFunc(d.derive(stopAt2), func(i Intent) bool {
-			return i.Purpose == placement.Cancel && strings.Contains(i.Reason, "the other side")
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			opposite(t, c.shown, c.side, c.want)
 		})
-		if canceled != c.want {
-			t.Errorf("%s: want it canceled %t, have %t", c.name, c.want, canceled)
-		}
+	}
+}
+
+func opposite(t testing.TB, shown exchange.Quantity, side exchange.Side, want bool) {
+	d := holds(t, 20)
+	d.whole(placement.StopLoss, 12, side, "51000")
+	d.observe(shown, nil)
+	canceled := slices.ContainsFunc(d.derive(stopAt2), func(i Intent) bool {
+		return i.Purpose == placement.Cancel && strings.Contains(i.Reason, "the other side")
+	})
+	if canceled != want {
+		t.Errorf("want it canceled %t, have %t", want, canceled)
+	}
+}
+
+// TestAnExitThatIsDueMovesNoStop: it leaves a bridge no room, and the exchange may refuse it.
+func TestAnExitThatIsDueMovesNoStop(t *testing.T) {
+	t.Parallel()
+	stopBesideExit(t)
+}
+
+func stopBesideExit(t testing.TB) {
+	d := holds(t, 20)
+	d.whole(placement.StopLoss, 12, exchange.Sell, "48000")
+	d.now += int64(exchange.Minute1)
+	d.target(0)
+	intents := d.derive(func(w *Desired) { stopAt2(w); w.Bridge = true })
+	if len(intents) != 1 || intents[0].Purpose != placement.Exit {
+		t.Errorf("want the exit alone, have %+v", intents)
+	}
+}
+
+// TestWhatOnlyReducesOpensNothing: a stop of a position that no fill explained has ended it. While an opening may explain it, its fill is
+// booked later.
+func TestWhatOnlyReducesOpensNothing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		known, ignored, filled exchange.Quantity
+		opening                bool
+		want                   exchange.Quantity // known then
+	}{
+		"nothing was known":          {0, 0, 20, false, 0},
+		"part of it was known":       {5, 0, 20, false, 0},
+		"all of it was known":        {20, 0, 20, false, 0},
+		"more was known":             {30, 0, 20, false, 10},
+		"an opening is not answered": {0, 0, 20, true, -20},
+		"others hold part of it":     {5, 15, 20, false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reducesBeyond(t, c.known, c.ignored, c.filled, c.opening, c.want)
+		})
+	}
+}
+
+func reducesBeyond(t testing.TB, known, ignored, filled exchange.Quantity, opening bool, want exchange.Quantity) {
+	d := newDesk(t)
+	d.adopt(known)
+	if ignored != 0 {
+		d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: ignored}})
+	}
+	if opening {
+		d.unknown(d.places(placement.Entry, exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
+			Type: exchange.MarketOrder, Quantity: 20}))
+	}
+	id := d.whole(placement.StopLoss, 12, exchange.Sell, "49000")
+	d.now += 1_000
+	stop := d.order(id, 12, exchange.StatusFilled, 0, filled)
+	stop.Side, stop.ClosePosition = exchange.Sell, true
+	d.observe(max(0, known-filled), []OrderByID{{OrderID: 12, Known: true, Order: stop}})
+	if symbol := d.book.Symbol(bitcoin); symbol.Known() != want || symbol.Ignored() != 0 {
+		t.Errorf("want %d known and nothing left to others, have %d, %d", want, symbol.Known(), symbol.Ignored())
+	}
+}
+
+// TestAListOfAPositionThatNoMarginIsInUseForIsNotBelieved: the account has reported what is in use before, and now it is none.
+func TestAListOfAPositionThatNoMarginIsInUseForIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []string{ForeignAdopt, ForeignIgnore} {
+		t.Run(policy, func(t *testing.T) {
+			t.Parallel()
+			marginOfNone(t, policy)
+		})
+	}
+}
+
+func marginOfNone(t testing.TB, policy string) {
+	d, _, _ := guarded(t)
+	d.book.Foreign = policy
+	symbol := d.book.Symbol(bitcoin)
+	d.margined(20, exchange.MustAmount("100"))
+	d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: -20}})
+	for range testSettle.StalenessMS/1_000 + 5 {
+		d.now += 1_000
+		d.margined(20, exchange.Amount{})
+	}
+	if symbol.Known() != 0 || symbol.Ignored() != 0 || symbol.Contradicted == "" {
+		t.Errorf("want none known and it contradicted, have %d known, %d ignored, %q", symbol.Known(), symbol.Ignored(), symbol.Contradicted)
 	}
 }
 

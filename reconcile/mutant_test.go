@@ -5,6 +5,7 @@ import (
 
 	"botd/exchange"
 	"botd/internal/mutant/mutanttest"
+	"botd/reconcile/record"
 )
 
 // TestScenariosShowWhenTheyAreBroken breaks the rules that scenarios of this package show; no seed can show the first
@@ -53,7 +54,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"bridge_outgrown":           positionOutgrowsBridge,
 		"refused_sold_again":        saleAfterARefusedOne,
 		"reported_everywhere":       lostOnAnotherSymbol,
-		"unanswered_takes_off":      func(t testing.TB) { stopNotAnswered(t, nil, 0) },
+		"unanswered_takes_off":      func(t testing.TB) { stopNotAnswered(t, nil, "0.016", 0) },
 		"equal_unnamed":             func(t testing.TB) { stopWithoutAnID(t, func(*exchange.Order) {}, true) },
 		"refused_sale_rests":        func(t testing.TB) { refusedSaleRests(t, func(*exchange.Order) {}, true) },
 		"equal_stops_stay":          func(t testing.TB) { twoEqualStops(t, 9, 9, false) },
@@ -64,7 +65,14 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"unread_row_unfrozen":       frozenLess,
 		"entry_unread_strips":       entryUnread,
 		"paid_once":                 func(t testing.TB) { paidTwice(t, "1.02", "9000", 20) },
-		"start_strips":              stopOfBefore,
+		"start_strips":              func(t testing.TB) { stopOfBefore(t, true) },
+		"opposite_stays":            func(t testing.TB) { opposite(t, 10, exchange.Buy, true) },
+		"stop_moves_for_exit":       stopBesideExit,
+		"reduction_opens":           func(t testing.TB) { reducesBeyond(t, 0, 0, 20, false, 0) },
+		"no_margin_no_witness":      func(t testing.TB) { marginOfNone(t, ForeignIgnore) },
+		"passed_unprotected":        passedUnexplained,
+		"hung_list_strips":          func(t testing.TB) { stopOfBefore(t, false) },
+		"unfrozen_takes_off":        func(t testing.TB) { stopNotAnswered(t, record.Acknowledged{OrderID: 10}, "0.01", 0) },
 		"own_beside_twin":           ownWithAnother,
 		"sold_held_twice":           leftBySale,
 		"outlived_waits":            func(t testing.TB) { leftOfShown(t, 40, true) },

@@ -6,6 +6,7 @@ import (
 	"botd/exchange"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
+	"botd/strategy"
 )
 
 // hasMoney fetches a wallet with so much of the asset free and frozen, and of money; the history shows nothing.
@@ -54,23 +55,40 @@ func paidTwice(t testing.TB, held, money string, want exchange.Quantity) {
 // TestAfterAStartAStopStaysUntilItsPurchaseIsDecided: what the wallet had shown is forgotten, the stop is not.
 func TestAfterAStartAStopStaysUntilItsPurchaseIsDecided(t *testing.T) {
 	t.Parallel()
-	stopOfBefore(t)
+	stopOfBefore(t, true)
 }
 
-func stopOfBefore(t testing.TB) {
+// TestAfterAStartAStopStaysThoughTheOpenListHangs: the purchase is no more decided than where that can be read.
+func TestAfterAStartAStopStaysThoughTheOpenListHangs(t *testing.T) {
+	t.Parallel()
+	stopOfBefore(t, false)
+}
+
+func stopOfBefore(t testing.TB, listed bool) {
 	w, _ := protecting(t)
-	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
+	if listed { // it was executed twice, and nothing else is held
+		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
+	}
 	w.now += 60_000
 	w.places(placement.Entry, 7, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)})
 	w.now += 1_000
-	stop := w.places(placement.StopLoss, 9, stopOf(20))
+	stops := []exchange.Order{w.places(placement.StopLoss, 9, stopOf(10)), w.places(placement.StopLoss, 10, stopOf(10))}
+	w.hasMoney("1", "0.02", "9000", stops...)
 	w.now += 1_000
 	w.start()
-	derive := w.deriver()
+	symbol := w.book.Symbol(coin)
+	symbol.Last, symbol.EntryPrice = 50_000e8, exchange.AmountOf(50_000)
 	w.now += 1_000
-	w.hasMoney("1", "0.02", "9000", stop)
-	if have := canceled(derive()); len(have) != 0 {
-		t.Errorf("want the stop to stand, have %v canceled", have)
+	if listed {
+		w.hasMoney("1", "0.02", "9000", stops...)
+	} else {
+		w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, Unread: []exchange.SymbolKey{{Market: exchange.Spot}},
+			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.AmountOf(1), Frozen: exchange.MustAmount("0.02")}})})
+	}
+	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Bridge: true, Unread: !listed,
+		Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}}, w.now)
+	if have := canceled(intents); len(have) != 0 {
+		t.Errorf("want the stops to stand, have %v canceled", have)
 	}
 }
 

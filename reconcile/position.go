@@ -77,16 +77,21 @@ func (s *survey) partialPosition(symbol *SymbolState) {
 // partialWallet applies a wallet's evidence about orders while other reads about the symbol fail.
 // If the open list was read, even with unreadable rows, that includes the results of purchases.
 func (s *survey) partialWallet(symbol *SymbolState) {
-	if s.fetched.Balances.Done() && s.fetched.SpotOrders.Done() && symbol.Rules != nil {
+	switch {
+	case !s.fetched.Balances.Done() || symbol.Rules == nil:
+		return
+	case s.fetched.SpotOrders.Done():
 		s.presume(symbol)
 		return
 	}
-	for _, p := range s.book.Live() {
-		if s.fetched.Balances.Done() && symbol.Rules != nil && p.Symbol() == symbol.Key() && p.Order().Side == exchange.Sell && p.OrderID() == 0 {
+	for _, p := range symbol.live {
+		if p.Order().Side == exchange.Sell && p.OrderID() == 0 {
 			s.noteUnfrozen(p, symbol)
 			s.noteWalletShortfall(p, symbol)
 		}
 	}
+	_, most, sinceMS := s.unlistedPurchases(symbol)
+	s.noteUndecided(symbol, most, sinceMS)
 }
 
 // standOpened treats the quantity opened by botd's own fills since the last list as held until the

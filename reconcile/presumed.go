@@ -15,27 +15,10 @@ import (
 
 // presume applies the wallet's evidence about orders that the open list does not show.
 func (s *survey) presume(symbol *SymbolState) {
-	before := symbol.spot.presumed
-	bought, most, sold, sinceMS := exchange.Quantity(0), exchange.Quantity(0), exchange.Quantity(0), int64(math.MaxInt64)
-	for _, p := range s.book.Live() {
-		if p.Symbol() != symbol.Key() {
-			continue
-		}
+	before, sold := symbol.spot.presumed, exchange.Quantity(0)
+	for _, p := range symbol.live {
 		s.noteWalletShortfall(p, symbol)
-		if p.State() == placement.Sending {
-			continue
-		}
-		if p.OrderID() != 0 && (s.onSpot(p.OrderID()) || s.fetched.Shows(exchange.Spot, p.OrderID())) {
-			if s.book.presumed[p.ClientOrderID()] {
-				delete(s.book.presumed, p.ClientOrderID())
-				delete(s.book.released, p.ClientOrderID())
-			}
-			continue
-		}
-		if p.Order().Side == exchange.Buy {
-			once := s.mayBuy(p, symbol)
-			bought, most = bought+once*s.timesPaid(p, symbol), most+once*mostTimes
-			sinceMS = min(sinceMS, p.SentMS())
+		if p.State() == placement.Sending || p.Order().Side == exchange.Buy || s.listed(p) {
 			continue
 		}
 		sold += p.Remaining()
@@ -48,9 +31,42 @@ func (s *survey) presume(symbol *SymbolState) {
 			s.book.released[p.ClientOrderID()], s.book.presumed[p.ClientOrderID()] = s.fetched.EndedMS, true
 		}
 	}
+	bought, most, sinceMS := s.unlistedPurchases(symbol)
 	excess := s.book.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
 	own := excess - symbol.Unattributed() - s.unclaimedPurchases(symbol, sinceMS)
 	symbol.spot.presumed = max(0, min(own, bought), min(before, bought, own+sold)) // not less once a sale that no list shows either has sold
+	s.noteUndecided(symbol, most, sinceMS)
+}
+
+// listed reports whether the open list shows an order. Then what was presumed of its end is over.
+func (s *survey) listed(p *account.Placement) bool {
+	if p.OrderID() == 0 || !s.fetched.SpotOrders.Done() || !s.onSpot(p.OrderID()) && !s.fetched.Shows(exchange.Spot, p.OrderID()) {
+		return false
+	}
+	if s.book.presumed[p.ClientOrderID()] {
+		delete(s.book.presumed, p.ClientOrderID())
+		delete(s.book.released, p.ClientOrderID())
+	}
+	return true
+}
+
+// unlistedPurchases is what purchases that the open list does not show have bought at most, by what the wallet shows paid and by how often one
+// may have been executed, and since when.
+func (s *survey) unlistedPurchases(symbol *SymbolState) (bought, most exchange.Quantity, sinceMS int64) {
+	sinceMS = math.MaxInt64
+	for _, p := range symbol.live {
+		if p.State() == placement.Sending || p.Order().Side == exchange.Sell || s.listed(p) {
+			continue
+		}
+		once := s.mayBuy(p, symbol)
+		bought, most = bought+once*s.timesPaid(p, symbol), most+once*mostTimes
+		sinceMS = min(sinceMS, p.SentMS())
+	}
+	return bought, most, sinceMS
+}
+
+// noteUndecided keeps what a wallet has shown of such purchases, up to the most that they may have bought.
+func (s *survey) noteUndecided(symbol *SymbolState, most exchange.Quantity, sinceMS int64) {
 	symbol.spot.undecided = max(symbol.spot.presumed, min(max(symbol.spot.undecided, s.book.armedSince(symbol, sinceMS)), most))
 }
 

@@ -183,8 +183,8 @@ func (d *derivation) protectUnexplained() {
 	d.held = d.symbol.Position
 	defer func() { d.held = 0 }()
 	price := d.protectionPrice(placement.StopLoss, protection.StopLoss)
-	if d.pricePassed(placement.StopLoss, price) && protection.StopLoss.Price == 0 { // it was opened long ago: use the same distance from the current price
-		price = d.protectionFrom(d.symbol.Rules.PriceAmount(d.symbol.Last), placement.StopLoss, protection.StopLoss)
+	if d.pricePassed(placement.StopLoss, price) { // it was opened long ago, or the price is an earlier position's: as far from the price of now
+		price = d.fromNow(price)
 	}
 	if price > 0 && !d.pricePassed(placement.StopLoss, price) {
 		d.protectBy(
@@ -241,9 +241,9 @@ func (d *derivation) convergeStop(protection strategy.Protection) {
 		case d.held == d.symbol.Position: // it has grown since
 			d.cancel(bridging, "it covers less than the position")
 		}
-	case d.nowMS-main.SentMS() < int64(d.desired.Interval), !d.symbol.Rules.Tradable, d.symbol.unread, d.held != d.symbol.Position:
-		// not too often, only while another may be placed, if its end can be read, and if it would
-		// cover the exchange's whole position
+	case d.nowMS-main.SentMS() < int64(d.desired.Interval), !d.symbol.Rules.Tradable, d.symbol.unread, d.held != d.symbol.Position, d.exits():
+		// not too often, while another may be placed, where its end can be read, where it would cover all that the exchange shows, and beside no
+		// exit: that leaves a bridge no room, and may be refused
 	case d.desired.Bridge && len(d.targetOrders) == 0 && d.reducible() == abs(d.held):
 		d.protectBy(
 			placement.StopLoss,
@@ -253,6 +253,11 @@ func (d *derivation) convergeStop(protection strategy.Protection) {
 	default:
 		d.cancel(main, "the protection moves")
 	}
+}
+
+// exits reports whether an exit is due.
+func (d *derivation) exits() bool {
+	return slices.ContainsFunc(d.intents, func(i Intent) bool { return i.Purpose == placement.Exit })
 }
 
 // stopsOf sorts protections of one kind: the closePosition one, the bridge
@@ -384,6 +389,16 @@ func (s *situation) protectionFrom(base exchange.Amount, purpose placement.Purpo
 		return rules.CeilPrice(rules.PriceOf(base.Add(base.MulRate(distance.Share))))
 	}
 	return rules.FloorPrice(rules.PriceOf(base.Sub(base.MulRate(distance.Share))))
+}
+
+// fromNow is a stop price as far from the price of now as another is from the entry.
+func (s *situation) fromNow(price exchange.Price) exchange.Price {
+	rules := s.symbol.Rules
+	far := price - rules.PriceOf(s.symbol.MeanEntry())
+	if far = max(far, -far, rules.PriceTick); s.long() {
+		return rules.FloorPrice(s.symbol.Last - far)
+	}
+	return rules.CeilPrice(s.symbol.Last + far)
 }
 
 // above reports whether a protection's price is above that of now: a long position's profit, and a short one's stop.

@@ -338,7 +338,11 @@ func (d *derivation) shrinkStops() {
 	if !d.exiting { // the part of a purchase that only the newest wallet lacks keeps its stop
 		explained += d.symbol.vanished()
 	}
-	excess := d.selling(released) + d.reserved - explained
+	resting := d.selling(released)
+	if d.book.walletRead && slices.ContainsFunc(d.stops, d.book.unlisted) { // what the exchange freezes nothing for, no stop sells
+		resting = min(resting, d.symbol.Rules.QuantityOf(d.book.Balance(d.symbol.Rules.Base).Frozen))
+	}
+	excess := resting + d.reserved - explained
 	for i := range d.intents {
 		if d.intents[i].Purpose == placement.Exit {
 			excess += d.intents[i].Order.Quantity

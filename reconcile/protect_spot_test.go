@@ -312,28 +312,30 @@ func readBeforeItArrived(t testing.TB, readMS int64, want exchange.Quantity) {
 }
 
 // TestAStopThatIsNotAnsweredTakesNoneOffThatStands: those that the list shows sell what is held, and the exchange may have refused the one beside
-// them. Once it is answered one of the three goes.
+// them. Once it is answered one of the three goes, unless the wallet freezes nothing for it.
 func TestAStopThatIsNotAnsweredTakesNoneOffThatStands(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer record.Body // nil while there is none
-		want   int         // canceled
+		frozen string
+		want   int // canceled
 	}{
-		"no answer":           {nil, 0},
-		"the answer was lost": {record.Unknown{Why: "timeout"}, 0},
-		"the exchange has it": {record.Acknowledged{OrderID: 10}, 1},
-		"the daemon started":  {record.Boot{Epoch: 2}, 0},
-		"it was refused":      {record.Refused{Why: "the free balance is less"}, 0},
+		"no answer":           {nil, "0.016", 0},
+		"the answer was lost": {record.Unknown{Why: "timeout"}, "0.016", 0},
+		"the exchange has it": {record.Acknowledged{OrderID: 10}, "0.016", 1},
+		"the exchange had it": {record.Acknowledged{OrderID: 10}, "0.01", 0},
+		"the daemon started":  {record.Boot{Epoch: 2}, "0.016", 0},
+		"it was refused":      {record.Refused{Why: "the free balance is less"}, "0.016", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			stopNotAnswered(t, c.answer, c.want)
+			stopNotAnswered(t, c.answer, c.frozen, c.want)
 		})
 	}
 }
 
 // stopNotAnswered places a third stop beside two that stand for all 10 that are held.
-func stopNotAnswered(t testing.TB, answer record.Body, want int) {
+func stopNotAnswered(t testing.TB, answer record.Body, frozen string, want int) {
 	w, derive := protecting(t)
 	first, second := w.places(placement.StopLoss, 8, stopOf(4)), w.places(placement.StopLoss, 9, stopOf(6))
 	third := stopOf(6)
@@ -345,7 +347,7 @@ func stopNotAnswered(t testing.TB, answer record.Body, want int) {
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: third.ClientOrderID, Body: answer})
 	}
 	w.now += 1_000
-	w.shows("0", "0.01", first, second)
+	w.shows("0", frozen, first, second)
 	intents := derive()
 	canceled := 0
 	for i := range intents {

@@ -753,6 +753,19 @@ func TestHowMuchAStopOnSpotMaySell(t *testing.T) {
 	}
 }
 
+func passedUnexplained(t testing.TB) {
+	d := newDesk(t)
+	d.shows(d.book.Symbol(bitcoin), 20)
+	d.last("49000")
+	v := d.deriving(func(w *Desired) {
+		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 49_500e8}}
+	})
+	v.held = 0
+	if v.protectUnexplained(); len(v.intents) != 1 {
+		t.Errorf("want a stop, have %+v", v.intents)
+	}
+}
+
 // TestAStopOnAPositionThatNothingExplains is as far from its entry as is configured, or from the price of now.
 func TestAStopOnAPositionThatNothingExplains(t *testing.T) {
 	t.Parallel()
@@ -773,9 +786,11 @@ func TestAStopOnAPositionThatNothingExplains(t *testing.T) {
 		{"from its entry", share, 20, "50000", nil, "49000"},
 		{"from its entry, far below the price of now", share, 20, "55000", nil, "49000"},
 		{"at no price", strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne}}, 20, "50000", nil, ""},
-		{"from the price of now, since that was passed", share, 20, "48000", nil, "47040"},
+		{"from the price of now, since that was passed", share, 20, "48000", nil, "47000"},
 		{"at a price", at(49_500e8), 20, "50000", nil, "49500"},
-		{"at a price that was passed: none", at(49_500e8), 20, "49000", nil, ""},
+		{"at a price that was passed: as far from the price of now", at(49_500e8), 20, "49000", nil, "48500"},
+		{"of a short one", at(49_500e8), -20, "50500", nil, "51000"},
+		{"at the price of its entry: a tick from the price of now", at(50_000e8), 20, "49000", nil, "48999.9"},
 		{"none is set", unset, 20, "50000", nil, ""},
 		{"none is asked for", strategy.Protection{Set: true}, 20, "50000", nil, ""},
 		{"one stands", share, 20, "50000", func(d *desk) { d.whole(placement.StopLoss, 12, exchange.Sell, "48000") }, ""},
@@ -799,7 +814,11 @@ func TestAStopOnAPositionThatNothingExplains(t *testing.T) {
 		v.protectUnexplained()
 		want := ""
 		if c.want != "" {
-			want = "stop_loss sell stop_market stop " + c.want + " whole: protects a position that nothing explains"
+			side := "sell"
+			if c.position < 0 {
+				side = "buy"
+			}
+			want = "stop_loss " + side + " stop_market stop " + c.want + " whole: protects a position that nothing explains"
 		}
 		if have := summary(v.intents); have != want || v.held != 0 {
 			t.Errorf("%s: want %q, have %q, held %d", c.name, want, have, v.held)

@@ -45,14 +45,31 @@ func (s *survey) onSpot(orderID int64) bool {
 	return found
 }
 
-// emit applies a record and the fees that follow from its fill.
+// emit applies a record, and what a fill means for fees and for a position that nothing explained.
 func (s *survey) emit(r record.Record) {
+	p, symbol := s.book.Placement(r.ClientOrderID), s.book.Symbol(r.Symbol)
+	before := symbol.Known()
 	s.apply(r)
 	if _, _, fills := r.Filled(); !fills {
 		return
 	}
-	if fees, due := s.expectFees(s.book.Symbol(r.Symbol)); due {
+	if fees, due := s.expectFees(symbol); due {
 		s.apply(fees)
+	}
+	if p != nil && p.Order().Market == exchange.Futures && p.Reduces() {
+		s.adoptReduced(symbol, int(p.Order().Side.Sign()), before)
+	}
+}
+
+// adoptReduced takes what an order that may only reduce has filled beyond what was known to be held: it was of a position that nothing
+// explained, and is over. While an opening is live, that may explain it, and is booked later.
+func (s *survey) adoptReduced(symbol *SymbolState, side int, before exchange.Quantity) {
+	beyond := symbol.Known()
+	if signOf(before) == side {
+		beyond -= before
+	}
+	if signOf(beyond) == side && symbol.Ignored() == 0 && !s.opens(symbol.Key()) {
+		s.apply(symbol.about(record.Adopted{Quantity: -beyond, Evidence: "a position that nothing explained was reduced"}))
 	}
 }
 
@@ -66,6 +83,7 @@ func (s *survey) apply(r record.Record) {
 func (o *observed) note(s *Snapshot) {
 	if s.Account != nil {
 		o.Account, o.AccountMS, o.accountMS = *s.Account, s.EndedMS, s.BeganMS
+		o.marginShown = o.marginShown || !s.Account.PositionMargin.IsZero()
 	}
 	if s.Positions.Done() {
 		o.Open = s.Positions.Items()

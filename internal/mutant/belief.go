@@ -86,6 +86,38 @@ var belief = []Row{
 		"reconcile TestAfterAStartAStopStaysUntilItsPurchaseIsDecided", []Edit{
 			{"reconcile.Book.armedSince", "p.SentMS() < b.bootMS", "false"},
 		}},
+	{"opposite_stays", "what protected the other side stays where the list shows less than fills explain", "39",
+		"reconcile TestWhatProtectedTheOtherSideMakesRoom", []Edit{
+			{"reconcile.derivation.cancelOpposite", "abs(d.symbol.Position) > abs(known)", "abs(d.symbol.Position) != abs(known)"},
+		}},
+	{"stop_moves_for_exit", "a stop is taken off to be moved while an exit is due", "protection",
+		"reconcile TestAnExitThatIsDueMovesNoStop", []Edit{
+			{"reconcile.derivation.convergeStop", "d.exits()", "false"},
+		}},
+	{"reduction_opens", "what an order that may only reduce has filled beyond what was known is a position of the other side", "41",
+		"reconcile TestWhatOnlyReducesOpensNothing", []Edit{
+			{"reconcile.survey.adoptReduced", "signOf(beyond) == side", "false"},
+		}},
+	{"no_margin_no_witness", "an account that uses no margin at all denies nothing that a list shows", "39",
+		"reconcile TestAListOfAPositionThatNoMarginIsInUseForIsNotBelieved", []Edit{
+			{"reconcile.observed.note", "!s.Account.PositionMargin.IsZero()", "false"},
+		}},
+	{"passed_unprotected", "a position that nothing explains has no stop where the strategy's price was passed", "16",
+		"reconcile TestAStopOnAPositionThatNothingExplains", []Edit{
+			{"reconcile.derivation.protectUnexplained", "if «d.pricePassed(placement.StopLoss, price)» {", "false"},
+		}},
+	{"refused_before", "what the exchange refused of an earlier position keeps the next one's stop waiting", "protection",
+		"runtime/engine TestAStopWaitsForNoRefusalOfAnEarlierPosition", []Edit{
+			{"runtime/engine.round.finishRound", "r.backoffs.watch()", ""},
+		}},
+	{"hung_list_strips", "after a start a wallet takes off the stop of a purchase while the open list cannot be read", "40",
+		"reconcile TestAfterAStartAStopStaysThoughTheOpenListHangs", []Edit{
+			{"reconcile.survey.partialWallet", "s.noteUndecided(symbol, most, sinceMS)", "_, _ = most, sinceMS"},
+		}},
+	{"unfrozen_takes_off", "a stop for which the wallet freezes nothing takes one off that stands", "protection",
+		"reconcile TestAStopThatIsNotAnsweredTakesNoneOffThatStands", []Edit{
+			{"reconcile.derivation.shrinkStops", "slices.ContainsFunc(d.stops, d.book.unlisted)", "false"},
+		}},
 	{"own_beside_twin", "where botd stands down, what its own purchase bought that no list shows is not held", "15",
 		"reconcile TestWhereBotdStandsDownWhatItsOwnPurchaseBoughtIsHeld", []Edit{
 			{"reconcile.SymbolState.ownOnSpot", "s.spot.presumed", "0"},

@@ -395,3 +395,29 @@ func TestAStartTakesNoRefusalOfAnEndedPosition(t *testing.T) {
 		t.Errorf("want its stop at once, have %d\n%s", len(w.stops()), w.story())
 	}
 }
+
+// TestAStopWaitsForNoRefusalOfAnEarlierPosition: its end is known in the round in which the next one is opened.
+func TestAStopWaitsForNoRefusalOfAnEarlierPosition(t *testing.T) {
+	t.Parallel()
+	stopAfterRefusals(t)
+}
+
+func stopAfterRefusals(t testing.TB) {
+	target := exchange.Quantity(10)
+	w := newWorld(t, swing(&target), protected)
+	w.network = refuses(conditional)
+	w.pass(172_000) // the breaker is over, and the next stop is due in 13 s
+	w.wantState("unprotected")
+	target = -10
+	w.network = func(call *Call) fate { // the list of positions shows the end first
+		if call.Request.Operation == exchange.FuturesOpenOrders && w.held() == 0 && w.now < startMS+176_500 {
+			return fate{err: &exchange.Unavailable{Reason: "busy"}}
+		}
+		return fate{}
+	}
+	w.pass(8_000)
+	w.wantHeld(-10)
+	if !w.engine.Status().Strategies[0].Protected {
+		t.Errorf("want its stop\n%s", w.story())
+	}
+}

@@ -85,6 +85,7 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 				t.Errorf("a signal that nobody has answered: want %v, have %v", ErrNotYet, err)
 			}
 		},
+		"refused_before":       stopAfterRefusals,
 		"lost_read":            func(t testing.TB) { lostRead(t, exchange.SpotWallet) },
 		"unanswered_stop":      func(t testing.TB) { unansweredStop(t, bitcoin) },
 		"amount_unseen":        amountOnItsWay,

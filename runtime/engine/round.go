@@ -321,13 +321,13 @@ func (r *round) finishRound() bool {
 	}
 	r.alarms.guardPrefix()
 	r.alarms.guardOverdue()
+	r.backoffs.watch() // before anything opens: what was refused of an earlier position is over
 	acted := 0
 	r.book.BeginPass()
 	for _, leg := range r.legs {
 		acted += r.actOn(leg)
 	}
 	r.book.EndPass()
-	r.backoffs.watch()
 	if !r.config.Quiet {
 		r.note("", nil, NoteRound{r.readHealth.failed == 0, len(r.reading.late), acted, r.nowMS - snapshot.BeganMS})
 	}
