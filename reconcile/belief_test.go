@@ -316,6 +316,74 @@ func reducesBeyond(t testing.TB, known, ignored, filled exchange.Quantity, openi
 	}
 }
 
+// TestNothingOpensUntilTheEndOfAnUnexplainedPositionIsProved: one list showed it, the next ones do not.
+func TestNothingOpensUntilTheEndOfAnUnexplainedPositionIsProved(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		proof func(d *desk)
+		opens bool
+	}{
+		"nothing proves it":                 {func(*desk) {}, false},
+		"positions/history shows it closed": {func(d *desk) { d.observeClosed(0, 7) }, true},
+		"it shows another one closed":       {func(d *desk) { d.observeClosed(0, 8) }, false},
+		"a person says so":                  {func(d *desk) { d.book.Symbol(bitcoin).EndContradiction() }, true},
+		"a fill was booked since": {func(d *desk) {
+			sold := d.rests(placement.Exit, 12, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: 20, ReduceOnly: true})
+			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: sold, Body: record.Ended{OrderID: 12, State: placement.Filled, Filled: 20}})
+			d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 20}})
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			unexplainedVanishes(t, c.proof, c.opens)
+		})
+	}
+}
+
+func unexplainedVanishes(t testing.TB, proof func(d *desk), opens bool) {
+	d := holds(t, 5)
+	d.adopt(-5)
+	d.now += 60_000
+	d.observe(0, nil)
+	d.now += 1_000
+	d.observe(10, nil)
+	for range testSettle.StalenessMS/1_000 + 5 {
+		d.now += 1_000
+		d.observe(0, nil)
+	}
+	symbol := d.book.Symbol(bitcoin)
+	if _, ask := d.book.NeedsPositionHistory(symbol); !ask || symbol.Settled || symbol.Contradicted == "" {
+		t.Errorf("want positions/history asked for and a state declared, have asked %t, settled %t, %q", ask, symbol.Settled, symbol.Contradicted)
+	}
+	proof(d)
+	d.now += 1_000
+	d.observe(0, nil)
+	if symbol.Settled != opens {
+		t.Errorf("want it settled %t, have %t: %q", opens, symbol.Settled, symbol.Contradicted)
+	}
+}
+
+// TestAPartIsNotReducedByWhatNoListShows: the list shows none of the position, and is not believed.
+func TestAPartIsNotReducedByWhatNoListShows(t *testing.T) {
+	t.Parallel()
+	partOfNone(t)
+}
+
+func partOfNone(t testing.TB) {
+	d, protect, orders := guarded(t)
+	d.target(10)
+	for range 8 {
+		d.now += 1_000
+		d.observe(0, nil, orders...)
+		d.none(protect)
+	}
+	d.now += 1_000
+	d.observe(20, nil, orders...)
+	if intents := d.derive(protect); len(intents) != 1 || intents[0].Purpose != placement.Exit || intents[0].Order.Quantity != 10 {
+		t.Errorf("want ten sold once the list shows the twenty, have %+v", intents)
+	}
+}
+
 // TestAListOfAPositionThatNoMarginIsInUseForIsNotBelieved: the account has reported what is in use before, and now it is none.
 func TestAListOfAPositionThatNoMarginIsInUseForIsNotBelieved(t *testing.T) {
 	t.Parallel()

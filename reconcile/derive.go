@@ -282,17 +282,21 @@ func (d *derivation) convergeTarget() {
 	case signOf(delta) == sign:
 		d.enter(delta)
 	default:
-		// Only a confirmed position is reduced: an entry whose fill is not known yet may be in the
-		// position and in flight at the same time.
-		d.reduce(d.shownByWallet(abs(position)) + d.symbol.Fees() - max(abs(resolved), d.unrounded(target)))
+		// Only what is held already is reduced: an entry whose fill is not
+		// known yet may be in the position and in flight at once.
+		d.reduce(d.shown(position) + d.symbol.Fees() - max(abs(resolved), d.unrounded(target)))
 	}
 }
 
-// shownByWallet is how much of what is believed to be held the newest wallet shows, where it misses as much as an
-// order: a stop may have sold it that no list shows, and a part of a position is no more than what is left above the target.
-func (s *situation) shownByWallet(held exchange.Quantity) exchange.Quantity {
-	if s.symbol.Key().Market != exchange.Spot || s.book.WalletMS == 0 {
+// shown is how much of what is believed to be held the newest list shows, on spot where the wallet misses as much as an order: what no list
+// shows may have sold it, and a part of a position is no more than what is left above the target.
+func (s *situation) shown(position exchange.Quantity) exchange.Quantity {
+	held, symbol := abs(position), s.symbol
+	switch {
+	case symbol.Key().Market == exchange.Futures && symbol.Standing() == symbol.Position, symbol.Key().Market == exchange.Spot && s.book.WalletMS == 0:
 		return held
+	case symbol.Key().Market == exchange.Futures:
+		return 0 // the list shows none of it, and is not believed
 	}
 	own := s.beyondBaseline()
 	if own >= held || s.tooSmall(held-own) {

@@ -71,6 +71,8 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"reduction_opens":           func(t testing.TB) { reducesBeyond(t, 0, 0, 20, false, 0) },
 		"no_margin_no_witness":      func(t testing.TB) { marginOfNone(t, ForeignIgnore) },
 		"passed_unprotected":        passedUnexplained,
+		"vanished_opens":            func(t testing.TB) { unexplainedVanishes(t, func(*desk) {}, false) },
+		"unshown_reduced":           partOfNone,
 		"hung_list_strips":          func(t testing.TB) { stopOfBefore(t, false) },
 		"unfrozen_takes_off":        func(t testing.TB) { stopNotAnswered(t, record.Acknowledged{OrderID: 10}, "0.01", 0) },
 		"own_beside_twin":           ownWithAnother,

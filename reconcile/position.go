@@ -46,7 +46,7 @@ func (s *survey) observePosition(symbol *SymbolState) {
 		s.book.ignore(symbol, "the exchange has one position: what is left of it beside others is botd's", s.emit)
 	}
 	s.contradict(symbol)
-	symbol.Settled = symbol.residual == 0 && !s.anyUnresolved(symbol.Key()) && symbol.Quarantine() == ""
+	symbol.Settled = symbol.residual == 0 && !s.anyUnresolved(symbol.Key()) && symbol.Quarantine() == "" && !symbol.endUnproved()
 }
 
 // partialPosition updates a symbol's position after another read about the symbol failed: reducing

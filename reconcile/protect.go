@@ -135,7 +135,8 @@ func (s *situation) soldAll() bool {
 // stays as it is: only a person, or its replacement, ends a protective order there.
 func (s *situation) declared() bool {
 	symbol := s.symbol
-	return s.desired.Unread || symbol.Key().Market == exchange.Futures && (symbol.Quarantine() != "" || symbol.Contradicted != "" || symbol.Unwitnessed())
+	contradicted := symbol.Contradicted != "" && !(s.desired.Flatten && symbol.endUnproved()) // a person wants it gone with what the list shows
+	return s.desired.Unread || symbol.Key().Market == exchange.Futures && (symbol.Quarantine() != "" || contradicted || symbol.Unwitnessed())
 }
 
 // unexplained reports whether there is a position that nothing of botd's explains, and that

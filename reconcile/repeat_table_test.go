@@ -677,13 +677,13 @@ func TestHowMuchOfWhatIsHeldTheWalletShows(t *testing.T) {
 		if c.with != nil {
 			c.with(w)
 		}
-		if have := w.deriving(nil).shownByWallet(10); have != c.want {
+		if have := w.deriving(nil).shown(10); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
 	}
 	d := holds(t, 20)
 	d.book.WalletMS = d.now
-	if have := d.deriving(nil).shownByWallet(10); have != 10 {
+	if have := d.deriving(nil).shown(10); have != 10 {
 		t.Errorf("want no wallet to show futures, have %d", have)
 	}
 }

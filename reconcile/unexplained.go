@@ -59,9 +59,17 @@ func (s *situation) keepsForUnexplained(p *account.Placement) bool {
 	return !s.desired.Flatten && s.book.protectsUnexplained(p)
 }
 
-// needsEnd reports whether positions/history must be read to learn whether an unexplained position
-// has ended, and from which time.
+// endUnproved reports whether a position that no fill explains has left the list, and nothing else says that it has ended, nor has a fill been
+// booked since that may explain it.
+func (s *SymbolState) endUnproved() bool {
+	return s.Key().Market == exchange.Futures && s.unexplainedID != 0 && s.AtVenue() == 0 && s.Known() == 0 && s.FilledMS() < s.unexplainedMS
+}
+
+// needsEnd reports whether positions/history must be read to learn whether a position has ended that no fill explains, and from when on.
 func (b *Book) needsEnd(symbol *SymbolState) (sinceMS int64, ask bool) {
+	if symbol.endUnproved() {
+		return max(0, symbol.unexplainedMS-b.Settle().StalenessMS-maxClockStepMS), true
+	}
 	for _, p := range symbol.live {
 		if b.protectsUnexplained(p) {
 			return max(0, min(p.SentMS(), symbol.unexplainedMS)-b.Settle().StalenessMS-maxClockStepMS), true

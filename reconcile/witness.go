@@ -19,13 +19,14 @@ import (
 type witness string
 
 const (
-	noWitness     witness = ""
-	closedRow     witness = "positions/history shows it closed"
-	sweptOrders   witness = "the exchange ended its closePosition orders"
-	aPerson       witness = "a person says so"
-	freedMargin   witness = "its margin was released"
-	beyondMargin          = "the position list shows more than botd's own fills explain, and the margin in use does not need it"
-	contradiction         = "the position list shows less than botd's own fills explain, and " +
+	noWitness           witness = ""
+	closedRow           witness = "positions/history shows it closed"
+	sweptOrders         witness = "the exchange ended its closePosition orders"
+	aPerson             witness = "a person says so"
+	freedMargin         witness = "its margin was released"
+	beyondMargin                = "the position list shows more than botd's own fills explain, and the margin in use does not need it"
+	vanishedUnexplained         = "the position list shows no more of a position that no fill explains, and positions/history does not show it closed"
+	contradiction               = "the position list shows less than botd's own fills explain, and " +
 		"neither positions/history, its protective orders nor the margin confirm it"
 )
 
@@ -315,6 +316,8 @@ func (e *evidence) contradict(symbol *SymbolState) {
 		symbol.declare(contradiction, e.fetched.EndedMS)
 	case symbol.testimony.denied:
 		symbol.declare(beyondMargin, e.fetched.EndedMS)
+	case symbol.endUnproved() && e.fetched.BeganMS > symbol.unexplainedMS+e.book.Settle().StalenessMS:
+		symbol.declare(vanishedUnexplained, e.fetched.EndedMS)
 	default:
 		symbol.believe()
 	}
@@ -331,7 +334,7 @@ func (s *SymbolState) believe() { s.Contradicted, s.ContradictedSinceMS = "", 0 
 // EndContradiction ends that the newest read is not believed: a person decided that it is right.
 func (s *SymbolState) EndContradiction() {
 	s.believe()
-	s.testimony.by, s.testimony.doubted = aPerson, false
+	s.testimony.by, s.testimony.doubted, s.unexplainedID = aPerson, false, 0
 }
 
 // NeedsPositionHistory reports whether positions/history must be read to learn whether a position

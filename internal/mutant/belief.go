@@ -110,6 +110,14 @@ var belief = []Row{
 		"runtime/engine TestAStopWaitsForNoRefusalOfAnEarlierPosition", []Edit{
 			{"runtime/engine.round.finishRound", "r.backoffs.watch()", ""},
 		}},
+	{"vanished_opens", "openings are sent though nothing but a list says that a position has ended that no fill explained", "39",
+		"reconcile TestNothingOpensUntilTheEndOfAnUnexplainedPositionIsProved", []Edit{
+			{"reconcile.survey.observePosition", "!symbol.endUnproved()", "true"},
+		}},
+	{"unshown_reduced", "part of a position is sold that the list does not show, and which it may have lost already", "39",
+		"reconcile TestAPartIsNotReducedByWhatNoListShows", []Edit{
+			{"reconcile.situation.shown", "symbol.Standing() == symbol.Position", "true"},
+		}},
 	{"hung_list_strips", "after a start a wallet takes off the stop of a purchase while the open list cannot be read", "40",
 		"reconcile TestAfterAStartAStopStaysThoughTheOpenListHangs", []Edit{
 			{"reconcile.survey.partialWallet", "s.noteUndecided(symbol, most, sinceMS)", "_, _ = most, sinceMS"},
