@@ -381,12 +381,22 @@ func (d *derivation) enter(delta exchange.Quantity) {
 	}
 	order := exchange.NewOrder{Type: exchange.MarketOrder, Side: exchange.SideOf(delta), Quantity: quantity}
 	if d.symbol.Key().Market == exchange.Spot {
-		order.Quantity, order.QuoteAmount = 0, d.symbol.Rules.Notional(d.symbol.Last, quantity)
+		order.Quantity, order.QuoteAmount = 0, d.amountFor(quantity)
 	}
 	d.add(Intent{Purpose: placement.Entry, Order: order, Reason: d.plan.Reason})
 }
 
-// mayOpen reports whether nothing on the symbol is unknown, which is required for an opening.
+// amountFor is what a purchase on spot is for. One step has room up to the collar: above the last price its amount buys less than a step, so
+// that the exchange fills nothing of it. What is missing of more follows as one.
+func (s *situation) amountFor(quantity exchange.Quantity) exchange.Amount {
+	amount := s.symbol.Rules.Notional(s.symbol.Last, quantity)
+	if quantity == s.symbol.Rules.QuantityTick {
+		amount = amount.Add(amount.MulRate(min(s.desired.Collar, exchange.RateOne/2)))
+	}
+	return amount
+}
+
+// mayOpen reports whether nothing on the symbol is unknown: only then it opens.
 func (d *derivation) mayOpen() bool {
 	settled := d.symbol.Settled || d.desired.Extends && d.symbol.extends
 	return settled && !d.unsettled && !d.unlevered

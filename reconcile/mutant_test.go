@@ -73,6 +73,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"passed_unprotected":        passedUnexplained,
 		"vanished_opens":            func(t testing.TB) { unexplainedVanishes(t, func(*desk) {}, false) },
 		"unshown_reduced":           partOfNone,
+		"step_below_ask":            func(t testing.TB) { stepThroughCollar(t, 11, exchange.RateOne/20, "52.5") },
 		"hung_list_strips":          func(t testing.TB) { stopOfBefore(t, false) },
 		"unfrozen_takes_off":        func(t testing.TB) { stopNotAnswered(t, record.Acknowledged{OrderID: 10}, "0.01", 0) },
 		"own_beside_twin":           ownWithAnother,

@@ -127,3 +127,31 @@ func TestWhatIsSentOnSpot(t *testing.T) {
 		})
 	}
 }
+
+// TestOneStepIsBoughtThroughTheCollar: where a step is worth an order, here 50 USDT, an amount at the last price buys none of it above that price.
+func TestOneStepIsBoughtThroughTheCollar(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		target exchange.Quantity // 10 are held
+		collar exchange.Rate
+		want   string
+	}{
+		{11, exchange.RateOne / 20, "52.5"},
+		{11, exchange.RateOne * 2, "75"}, // never as much as two
+		{12, exchange.RateOne / 20, "100"},
+	} {
+		stepThroughCollar(t, c.target, c.collar, c.want)
+	}
+}
+
+func stepThroughCollar(t testing.TB, target exchange.Quantity, collar exchange.Rate, want string) {
+	w := holding(t, ForeignHalt)
+	w.apply(record.Record{Strategy: "one", Symbol: coin,
+		Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: target}}}})
+	symbol := w.book.Symbol(coin)
+	symbol.Last = 50_000e8
+	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Entries: true, Interval: exchange.Minute1, Collar: collar}, w.now)
+	if len(intents) != 1 || intents[0].Order.QuoteAmount != exchange.MustAmount(want) {
+		t.Errorf("a target of %d: want %s USDT, have %+v", target, want, intents)
+	}
+}

@@ -118,6 +118,10 @@ var belief = []Row{
 		"reconcile TestAPartIsNotReducedByWhatNoListShows", []Edit{
 			{"reconcile.situation.shown", "symbol.Standing() == symbol.Position", "true"},
 		}},
+	{"step_below_ask", "one step on spot is bought for its price of now, which buys none of it above that", "class N",
+		"reconcile TestOneStepIsBoughtThroughTheCollar", []Edit{
+			{"reconcile.situation.amountFor", "quantity == s.symbol.Rules.QuantityTick", "false"},
+		}},
 	{"hung_list_strips", "after a start a wallet takes off the stop of a purchase while the open list cannot be read", "40",
 		"reconcile TestAfterAStartAStopStaysThoughTheOpenListHangs", []Edit{
 			{"reconcile.survey.partialWallet", "s.noteUndecided(symbol, most, sinceMS)", "_, _ = most, sinceMS"},
