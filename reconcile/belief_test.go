@@ -259,10 +259,10 @@ func opposite(t testing.TB, shown exchange.Quantity, side exchange.Side, want bo
 // TestAnExitThatIsDueMovesNoStop: it leaves a bridge no room, and the exchange may refuse it.
 func TestAnExitThatIsDueMovesNoStop(t *testing.T) {
 	t.Parallel()
-	stopBesideExit(t)
+	dueExit(t)
 }
 
-func stopBesideExit(t testing.TB) {
+func dueExit(t testing.TB) {
 	d := holds(t, 20)
 	d.whole(placement.StopLoss, 12, exchange.Sell, "48000")
 	d.now += int64(exchange.Minute1)

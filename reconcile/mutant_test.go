@@ -67,7 +67,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"paid_once":                 func(t testing.TB) { paidTwice(t, "1.02", "9000", 20) },
 		"start_strips":              func(t testing.TB) { stopOfBefore(t, true) },
 		"opposite_stays":            func(t testing.TB) { opposite(t, 10, exchange.Buy, true) },
-		"stop_moves_for_exit":       stopBesideExit,
+		"stop_moves_for_exit":       dueExit,
 		"reduction_opens":           func(t testing.TB) { reducesBeyond(t, 0, 0, 20, false, 0) },
 		"no_margin_no_witness":      func(t testing.TB) { marginOfNone(t, ForeignIgnore) },
 		"passed_unprotected":        passedUnexplained,
