@@ -372,6 +372,9 @@ func TestAPartIsNotReducedByWhatNoListShows(t *testing.T) {
 func partOfNone(t testing.TB) {
 	d, protect, orders := guarded(t)
 	d.target(10)
+	if len(d.derive(protect)) != 1 {
+		t.Error("want an exit of ten, which the exchange refuses")
+	}
 	for range 8 {
 		d.now += 1_000
 		d.observe(0, nil, orders...)
