@@ -134,6 +134,7 @@ func TestAnAcknowledgedOrderThatTheExchangeDoesNotKnow(t *testing.T) {
 }
 
 // TestWhatADuplicateHasFilledBeyondWhatIsBooked is botd's: of one that was taken to have ended what was booked then counts already.
+// What a stop has filled beyond what is known was of a position that nothing explained.
 func TestWhatADuplicateHasFilledBeyondWhatIsBooked(t *testing.T) {
 	t.Parallel()
 	stop := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.StopMarket, ClosePosition: true, StopPrice: 1e8}
@@ -150,9 +151,9 @@ func TestWhatADuplicateHasFilledBeyondWhatIsBooked(t *testing.T) {
 		{"taken not to be there", buys, placement.Absent, 0, 3, 4, true, "order %s is on the exchange after it was taken to have ended"},
 		{"taken to be gone", buys, placement.Absent, 11, 3, 4, true, "order %s is on the exchange after it was taken to have ended"},
 		{"ended as another", buys, placement.Canceled, 11, 3, 7, true, "a second order under client order id %s"},
-		{"a stop that was taken not to be there", stop, placement.Absent, 0, 0, 4, true, "order %s is on the exchange after it was taken to have ended"},
-		{"a stop that ended as another", stop, placement.Canceled, 11, 0, 4, true, "a second order under client order id %s"},
-		{"a stop that was refused", stop, placement.Refused, 0, 0, 4, false, "order %s is on the exchange after it was taken to have ended"},
+		{"a stop that was taken not to be there", stop, placement.Absent, 0, 0, 0, true, "order %s is on the exchange after it was taken to have ended"},
+		{"a stop that ended as another", stop, placement.Canceled, 11, 0, 0, true, "a second order under client order id %s"},
+		{"a stop that was refused", stop, placement.Refused, 0, 0, 0, false, "order %s is on the exchange after it was taken to have ended"},
 	} {
 		d := newDesk(t)
 		purpose := placement.Order

@@ -45,7 +45,7 @@ func (s *survey) onSpot(orderID int64) bool {
 	return found
 }
 
-// emit applies a record, and what a fill means for fees and for a position that nothing explained.
+// emit applies a record, and what follows from its fill for fees and for an unexplained position.
 func (s *survey) emit(r record.Record) {
 	p, symbol := s.book.Placement(r.ClientOrderID), s.book.Symbol(r.Symbol)
 	before := symbol.Known()

@@ -78,8 +78,9 @@ func (b *Book) needsEnd(symbol *SymbolState) (sinceMS int64, ask bool) {
 	return 0, false
 }
 
-// cancelOpposite takes off what protected a position of the other side: the exchange takes no second closePosition order of a type. The
-// list must show no more than fills explain, and of its side, since an old one shows an earlier position.
+// cancelOpposite cancels the protection of an earlier position on the other side, because the
+// exchange accepts no second closePosition order of a type. The list must show no more than the
+// fills explain, and on their side, because an old list may show an earlier position.
 func (d *derivation) cancelOpposite() {
 	if known := d.symbol.Known(); d.symbol.Quarantine() != "" || signOf(d.held) != signOf(known) || abs(d.symbol.Position) > abs(known) {
 		return

@@ -126,9 +126,9 @@ func TestWhichOrderMayProtectAPositionThatNoFillExplains(t *testing.T) {
 		want   int64 // since when positions/history is read; -1 where it protects nothing of the kind
 	}{
 		{"the list has shown one since the start", startMS + 500, true, shown(startMS + 400), startMS + 400 - 11_000},
-		{"the list has shown one after it was sent", startMS + 500, true, shown(startMS + 600), startMS + 500 - 11_000},
+		{"the list has shown one after it was sent", startMS + 500, true, shown(startMS + 600), startMS + 600 - 11_000},
 		{"the list has shown one in the first seconds", 5_000, true, shown(4_000), 0},
-		{"of a quantity", startMS + 500, false, shown(startMS + 400), -1},
+		{"an order of a quantity", startMS + 500, false, shown(startMS + 400), startMS + 400 - 11_000}, // it left the list: no order is needed
 		{"a position is known", startMS + 500, true, func(d *desk, s *SymbolState) { shown(startMS+400)(d, s); known(20)(d, s) }, -1},
 		{"a position is shown", startMS + 500, true, func(d *desk, s *SymbolState) { shown(startMS+400)(d, s); s.Position = 20 }, -1},
 		{"no list has shown one", startMS + 500, true, nil, -1},

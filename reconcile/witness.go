@@ -272,6 +272,15 @@ func (e *evidence) armed(key exchange.SymbolKey) bool {
 // margin returns by how much the margin that the account has in use differs from what
 // the positions of the list need, and the latter; zero where either is not reported. Every symbol with a position asks.
 func (e *evidence) margin() (difference, needed exchange.Amount) {
+	m := &e.margins
+	if !m.known {
+		m.known = true
+		m.difference, m.needed = e.sumMargin()
+	}
+	return m.difference, m.needed
+}
+
+func (e *evidence) sumMargin() (difference, needed exchange.Amount) {
 	if e.fetched.Account == nil || e.fetched.Account.PositionMargin.IsZero() && !e.book.marginShown {
 		return exchange.Amount{}, exchange.Amount{} // an account that never reports any would agree with an empty list
 	}
