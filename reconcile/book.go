@@ -68,22 +68,22 @@ type openList struct {
 // observed is the last fetched state of the account as a whole.
 type observed struct {
 	Account     exchange.MarginAccount
-	AccountMS   int64               // when; 0 for never
-	accountMS   int64               // when the read of it began
-	marginShown bool                // the account has reported since the start that its positions use margin
+	AccountMS   int64               // time of the read; 0 for never
+	marginShown bool                // the account has reported a used position margin since the start
+	accountMS   int64               // begin of the read
 	Balances    []exchange.Balance  // spot wallet
 	Open        []exchange.Position // on futures, of any symbol
 	WalletMS    int64
-	walletMS    int64 // when the read of it began
-	walletRead  bool  // with the newest snapshot
+	walletMS    int64 // begin of the read
+	walletRead  bool  // read with the newest snapshot
 	listed      map[exchange.Market]openList
-	observedMS  int64            // when the snapshot under way ended
-	listsMS     int64            // when it began
-	bootMS      int64            // when this epoch began
-	changes     uint64           // of what was observed, counted
-	stale       int64            // answers older than what was known, counted
-	idsLeftOut  bool             // spot lists show botd's own orders without client order ids
-	names       map[int64]string // by order id: of orders on spot under this prefix that the journal does not know
+	observedMS  int64            // end of the snapshot under way
+	listsMS     int64            // its begin
+	bootMS      int64            // begin of this epoch
+	changes     uint64           // number of changes of the observed state
+	stale       int64            // number of answers older than the known state
+	idsLeftOut  bool             // spot lists omit the client order ids of botd's own orders
+	names       map[int64]string // by order id: spot orders with this prefix that are not in the journal
 }
 
 // NewBook returns the book of an account whose journal is empty.
