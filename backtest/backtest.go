@@ -21,13 +21,13 @@ const (
 	account      = "backtest"
 	progress     = 1 << 12 // candles between two calls of Progress
 	instance     = "bt"
-	random       = "00000" // of client order ids: one start makes them all
-	storedOrders = 5_000   // finished orders that the exchange still reports: the engine fetches at once
-	storedDirect = 64      // and to the direct machine, which reads none but its last
-	maxRounds    = 10_000  // at one moment: more is a loop that does not converge
+	random       = "00000" // of client order ids: every run uses the same value
+	storedOrders = 5_000   // finished orders that the exchange still reports: the engine fetches them at once
+	storedDirect = 64      // the same for the direct machine, which reads only its last order
+	maxRounds    = 10_000  // at one moment: more indicate a loop that does not converge
 )
 
-// Run runs one backtest. It ends early with the context's error.
+// Run runs one backtest. It returns the context's error when the context ends first.
 func Run(ctx context.Context, config Config) (*Result, error) {
 	began := time.Now()
 	r, err := newRun(&config)
@@ -77,7 +77,7 @@ func newRun(config *Config) (*run, error) {
 	return r, nil
 }
 
-// machineConfig is the engine's configuration.
+// machineConfig returns the engine's configuration.
 func (r *run) machineConfig() engine.Config {
 	config := r.config
 	machine := engine.Config{
@@ -91,13 +91,13 @@ func (r *run) machineConfig() engine.Config {
 		given.Strategy.Symbol = given.Tape.Symbol
 		machine.Strategies = append(machine.Strategies, given.Strategy)
 		if given.Tape.Symbol.Market == exchange.Spot {
-			machine.TakerFee = config.Costs.Spot.Taker // reserved where fees come out of the same money
+			machine.TakerFee = config.Costs.Spot.Taker // reserved where fees are paid from the same balance
 		}
 	}
 	return machine
 }
 
-// newVenue is the exchange with one account and a tape on every leg's symbol.
+// newVenue returns the exchange with one account and a tape on every leg's symbol.
 func newVenue(config *Config) (*sim.Exchange, error) {
 	startMS := config.Legs[0].Tape.Candles.OpenMS[0]
 	costs := sim.Costs{Slippage: config.Costs.Slippage, Impact: config.Costs.Impact, VolumeCap: config.Costs.VolumeCap, Bounded: true,
@@ -154,8 +154,8 @@ func newVenue(config *Config) (*sim.Exchange, error) {
 	return venue, nil
 }
 
-// setLeverage gives a symbol its strategy's leverage before anything trades, as
-// live, where it was set and confirmed long ago.
+// setLeverage sets the strategy's leverage on a symbol before any trading. A live account has it set and confirmed by
+// then.
 func setLeverage(venue *sim.Exchange, leg *Leg) error {
 	symbol := leg.Tape.Symbol
 	if symbol.Market != exchange.Futures || leg.Strategy.Leverage == 0 {

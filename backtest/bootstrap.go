@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Bootstrap is what daily returns drawn again, in blocks, lead to: how much of the result is the luck
-// of these days.
+// Bootstrap summarizes daily returns that are resampled in blocks. It shows how much of the result depends on the
+// luck of these days.
 type Bootstrap struct {
 	Draws    int   `json:"draws"`
 	Block    int   `json:"block_days"`
@@ -15,22 +15,22 @@ type Bootstrap struct {
 	Sharpe   *Band `json:"sharpe"`
 }
 
-// Band is the range that nine draws of ten lie in, and the median.
+// Band is the median, and the range of nine draws in ten.
 type Band struct {
 	Low    float64 `json:"p5"`
 	Median float64 `json:"p50"`
 	High   float64 `json:"p95"`
 }
 
-// A draw takes blocks of ten days, which keep what one day has to do with the next.
+// A draw uses blocks of ten days, which preserve the dependence between successive days.
 const (
 	bootstrapDraws = 1_000
 	bootstrapBlock = 10
 )
 
-// block is what some days on end do to an equity.
+// block is the effect of some successive days on equity.
 type block struct {
-	growth, top, bottom float64 // the end, the highest and the lowest, of an equity of 1 before it
+	growth, top, bottom float64 // the end, the highest and the lowest, of an equity that starts at 1
 	depth               float64 // the deepest drawdown within
 	sum, squares        float64 // of the returns
 }
@@ -47,9 +47,9 @@ func blockOf(returns []float64, from, days int) block {
 	return b
 }
 
-// bootstrap draws the days of an equity again. It is the same in every run: the draws are of a counter.
-// The blocks are measured once, and a draw joins them: a thousand draws of two years would take a
-// tenth of a whole backtest of a million candles day by day.
+// bootstrap resamples the days of an equity curve. Every run draws the same, since a counter seeds the draws. Each
+// block is measured once, and a draw joins blocks: day by day, a thousand draws of two years would take a tenth of a
+// whole backtest of a million candles.
 func bootstrap(equity []float64) *Bootstrap {
 	n := len(equity) - 1
 	if n < 3*bootstrapBlock || slices.Min(equity) <= 0 {
@@ -95,7 +95,7 @@ func bandOf(values []float64) *Band {
 	return &Band{quantile(all, 0.05), quantile(all, 0.5), quantile(all, 0.95)}
 }
 
-// splitmix turns a counter into a uniform draw.
+// splitmix maps a counter to a uniform draw.
 func splitmix(n uint64) uint64 {
 	n *= 0x9e3779b97f4a7c15
 	n = (n ^ n>>30) * 0xbf58476d1ce4e5b9

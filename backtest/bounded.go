@@ -14,16 +14,16 @@ import (
 	"botd/strategy"
 )
 
-// EndedBy is what ended the trading before the candles did.
+// EndedBy is the event that ended trading before the last candle.
 type EndedBy struct {
 	Limit    string    `json:"limit"` // a limit's name, or halt, quarantine, strategy_failed, liquidation, stop_when
 	Time     time.Time `json:"time"`
-	Value    string    `json:"value"`              // of a limit: the share lost; else the reason
-	Strategy string    `json:"strategy,omitempty"` // of a limit of one strategy
+	Value    string    `json:"value"`              // for a limit the share lost, else the reason
+	Strategy string    `json:"strategy,omitempty"` // for a limit of one strategy
 	Text     string    `json:"text"`
 }
 
-// Short names the limit and its day, for tables; nothing of nil.
+// Short returns the limit and its day, for tables. It returns an empty string for nil.
 func (e *EndedBy) Short() string {
 	if e == nil {
 		return ""
@@ -31,16 +31,16 @@ func (e *EndedBy) Short() string {
 	return e.Limit + " " + e.Time.Format(time.DateOnly)
 }
 
-// NotTraded is what a strategy wanted and could not trade, for one reason.
+// NotTraded counts a strategy's desired trades that one reason prevented.
 type NotTraded struct {
 	Strategy string `json:"strategy"`
 	Reason   string `json:"reason"`
 	Count    int    `json:"count"`
-	Signals  int    `json:"signals,omitempty"` // of latched signals: all there were
-	First    string `json:"first"`             // the first time, in words
+	Signals  int    `json:"signals,omitempty"` // for latched signals: the total number of signals
+	First    string `json:"first"`             // the first occurrence, in words
 }
 
-// ShortOf names the reason that counts most and how often, for tables; nothing of none.
+// ShortOf returns the most frequent reason and its count, for tables. It returns an empty string for an empty list.
 func ShortOf(all []NotTraded) string {
 	if len(all) == 0 {
 		return ""
@@ -49,7 +49,7 @@ func ShortOf(all []NotTraded) string {
 	return fmt.Sprintf("%d %s", most.Count, most.Reason)
 }
 
-// Reasons of what was not traded; those of rules are followed by the rule's name.
+// Reasons for trades that did not happen. The rule's name follows those of rules.
 const (
 	roundedToNothing = "rounded to nothing"
 	belowMinimum     = "below minNotional"
@@ -60,7 +60,7 @@ const (
 	signalRefused    = "signal refused: "
 )
 
-// suppressed counts what was not traded.
+// suppressed counts a trade that did not happen.
 func (e *events) suppressed(name, reason string, first func() string) {
 	at := slices.IndexFunc(e.notTraded, func(n NotTraded) bool { return n.Strategy == name && n.Reason == reason })
 	if at < 0 {
@@ -70,7 +70,7 @@ func (e *events) suppressed(name, reason string, first func() string) {
 	e.notTraded[at].Count++
 }
 
-// limited follows a limit that holds entries back.
+// limited records whether a limit holds entries back.
 func (e *events) limited(note *engine.Note, fact *engine.NoteLimit) {
 	if fact.Over {
 		e.breaches = slices.DeleteFunc(e.breaches, func(b EndedBy) bool { return b.Limit == fact.Rule && b.Strategy == note.Strategy })
@@ -83,7 +83,7 @@ func (e *events) limited(note *engine.Note, fact *engine.NoteLimit) {
 	e.breaches = append(e.breaches, EndedBy{fact.Rule, utc(note.AtMS), shareLost(fact.Why), note.Strategy, fact.Rule + ": " + fact.Why})
 }
 
-// shareLost returns the loss of "lost A USDT of B USDT, ..." as a share; what is not of that form stays.
+// shareLost returns the loss in "lost A USDT of B USDT, ..." as a share. It returns any other text unchanged.
 func shareLost(why string) string {
 	words := strings.Fields(why)
 	if len(words) < 5 || words[0] != "lost" || words[3] != "of" {
@@ -97,7 +97,7 @@ func shareLost(why string) string {
 	return lost.DivRound(whole, 6).String()
 }
 
-// decided counts a target that cannot be traded, or may not now.
+// decided counts a target that cannot be traded, or not at present.
 func (e *events) decided(note *engine.Note, fact *engine.NoteDecision, equity exchange.Amount) {
 	target, s := fact.Plan.Target, note.Symbol
 	if target.Kind == strategy.NoTarget || target.Sign() == 0 || fact.Last <= 0 || s == nil {
@@ -143,7 +143,7 @@ func (e *events) decided(note *engine.Note, fact *engine.NoteDecision, equity ex
 	}
 }
 
-// endedBy returns what ended the trading of the whole account, or of its only strategy.
+// endedBy returns the event that ended trading of the whole account, or of its only strategy.
 func (r *run) endedBy() *EndedBy {
 	e, l := &r.ledger.events, &r.ledger
 	if r.stopped != nil {
@@ -163,14 +163,14 @@ func (r *run) endedBy() *EndedBy {
 	return nil
 }
 
-// ends notes what ends trading and is no limit. The first counts.
+// ends records an event, other than a limit, that ends trading. The first one counts.
 func (e *events) ends(note *engine.Note, what, why string) {
 	if e.ended == nil {
 		e.ended = &EndedBy{what, utc(note.AtMS), why, note.Strategy, why}
 	}
 }
 
-// boundWarnings say what bounded or ended the run.
+// boundWarnings warns about events that bounded or ended the run.
 func (r *run) boundWarnings(add func(code, format string, arguments ...any)) {
 	e := &r.ledger.events
 	if ended := r.endedBy(); ended != nil {
@@ -189,7 +189,7 @@ func (r *run) boundWarnings(add func(code, format string, arguments ...any)) {
 	}
 }
 
-// latchWarnings say which strategy stands latched at the end, and did so for a good part of the time.
+// latchWarnings names strategies that are latched at the end, and were for much of the run.
 func (r *run) latchWarnings(add func(code, format string, arguments ...any)) {
 	const notable = 0.1 // of the time
 	for _, s := range r.machine.Status().Strategies {
@@ -215,7 +215,7 @@ func (r *run) latchWarnings(add func(code, format string, arguments ...any)) {
 	}
 }
 
-// signals are those of a strategy that were latched, and those that entered.
+// signals returns the number of a strategy's latched signals plus those that led to an entry.
 func (r *run) signals(n *NotTraded) int {
 	all := n.Count
 	for i := range r.ledger.trips {
@@ -231,8 +231,7 @@ func (r *run) signals(n *NotTraded) int {
 	return all
 }
 
-// notTraded is what was wanted and not traded; of signals that were latched, how many there were in
-// all.
+// notTraded returns the trades that did not happen; for latched signals it adds the total number of signals.
 func (r *run) notTraded() []NotTraded {
 	all := append([]NotTraded{}, r.ledger.events.notTraded...)
 	for i := range all {
@@ -243,7 +242,7 @@ func (r *run) notTraded() []NotTraded {
 	return all
 }
 
-// passed is how much of the run's time lies before a moment.
+// passed returns the share of the run's time before a moment.
 func (r *run) passed(at time.Time) float64 {
 	fromMS := int64(never)
 	for i := range r.legs {

@@ -9,10 +9,10 @@ import (
 	"botd/strategy"
 )
 
-// fewTrips is how many round trips are the least that say anything.
+// fewTrips is the minimum number of round trips for a meaningful result.
 const fewTrips = 30
 
-// warnings are reasons to doubt the figures.
+// warnings returns reasons to doubt the figures.
 func (r *run) warnings() []Warning {
 	l, list := &r.ledger, []Warning{}
 	add := func(code, format string, arguments ...any) {
@@ -61,7 +61,7 @@ func (r *run) warnings() []Warning {
 	return list
 }
 
-// bestTrip is the largest profit of a round trip.
+// bestTrip returns the largest profit of a round trip.
 func (l *measurement) bestTrip() (best exchange.Amount) {
 	for i := range l.trips {
 		best = best.Max(l.trips[i].PNL)
@@ -76,7 +76,7 @@ func total(counts map[string]int) (n int) {
 	return n
 }
 
-// recordWarnings reports what the recorded data lacks.
+// recordWarnings reports gaps in the recorded data.
 func (r *run) recordWarnings(leg *leg, add func(code, format string, arguments ...any)) {
 	if leg.symbol.Market == exchange.Futures {
 		r.fundingWarnings(leg, add)
@@ -137,7 +137,7 @@ func (r *run) recordWarnings(leg *leg, add func(code, format string, arguments .
 	}
 }
 
-// fineSchedule reports whether decisions fall inside candles of which nothing finer is known.
+// fineSchedule reports whether decisions fall inside candles that have no finer data.
 func (l *leg) fineSchedule() bool {
 	schedule, interval := l.config.Strategy.Schedule, int64(l.candles.Interval)
 	if schedule == nil {
@@ -153,7 +153,7 @@ func (l *leg) fineSchedule() bool {
 	return schedule.Next(first)-first < interval
 }
 
-// missingInOther counts the candles beside which another symbol has none.
+// missingInOther counts the candles that another symbol does not have.
 func missingInOther(candles, other *exchange.Candles) (lacking int) {
 	at := 0
 	for _, openMS := range candles.OpenMS {
@@ -167,8 +167,7 @@ func missingInOther(candles, other *exchange.Candles) (lacking int) {
 	return lacking
 }
 
-// detailOf counts the candles that a finer series does not cover whole, and those
-// whose low or high it does not have.
+// detailOf counts the candles that a finer series does not cover completely, and those whose low or high it lacks.
 func detailOf(candles, fine *exchange.Candles) (missing, odd int) {
 	bars, at := int(candles.Interval/fine.Interval), 0
 	for i, openMS := range candles.OpenMS {
@@ -191,7 +190,7 @@ func detailOf(candles, fine *exchange.Candles) (missing, odd int) {
 	return missing, odd
 }
 
-// fundingWarnings compare the recorded rates with the payments of the run.
+// fundingWarnings compares the recorded rates with the payments of the run.
 func (r *run) fundingWarnings(leg *leg, add func(code, format string, arguments ...any)) {
 	rows, every := leg.config.Funding, int64(leg.symbol.FundingIntervalHours)*int64(exchange.Hour1)
 	if every == 0 {
@@ -237,7 +236,7 @@ var paths = map[sim.PathOrder]string{
 	sim.Best:        "the order of low and high that is better for what is held and what rests, so a target comes before a stop",
 }
 
-// assumptions are what the figures rest on, a sentence each.
+// assumptions returns the assumptions behind the figures, a sentence each.
 func (r *run) assumptions() []string {
 	c := &r.config.Costs
 	var list []string

@@ -10,11 +10,11 @@ import (
 	"botd/exchange/sim"
 )
 
-// Column is the same run under other costs: how much of the result they are.
+// Column is the same run under other costs. It shows how much of the result depends on costs.
 type Column struct {
 	Name          string      `json:"name"` // ideal, realistic, pessimistic
 	FinalEquity   string      `json:"final_equity"`
-	OwnEquity     string      `json:"own_final_equity"` // of its own run; a bound may be that of the realistic run's executions, re-priced
+	OwnEquity     string      `json:"own_final_equity"` // of its own run; a bound may instead come from the realistic run's executions, re-priced
 	Profit        *float64    `json:"profit_pct"`
 	MaxDrawdown   float64     `json:"max_drawdown_pct"`
 	Sharpe        *float64    `json:"sharpe"`
@@ -27,28 +27,28 @@ type Column struct {
 	TotalFunding  string      `json:"total_funding"`
 	TotalSlippage string      `json:"total_slippage"`
 	Liquidations  int         `json:"liquidations"`
-	EndedBy       *EndedBy    `json:"ended_by,omitempty"`   // what ended its trading before the candles did
-	NotTraded     []NotTraded `json:"not_traded,omitempty"` // what was wanted
+	EndedBy       *EndedBy    `json:"ended_by,omitempty"`   // the event that ended its trading before the last candle
+	NotTraded     []NotTraded `json:"not_traded,omitempty"` // desired trades that did not happen
 	Assumptions   []string    `json:"assumptions"`
 	ResultSHA256  string      `json:"result_sha256"`
 }
 
-// The least costs of the pessimistic column.
+// The minimum costs of the pessimistic column.
 const (
 	leastSlippage  = exchange.RateOne / 2000 // 0.05 %
 	leastLatencyMS = 1_000
 	mostOfVolume   = exchange.RateOne / 10 // where no volume cap is set
 )
 
-// ideal is a market without costs that is kind within every candle: what the
-// decisions alone are worth.
+// ideal returns a market without costs that takes the best path within every candle. It shows the value of the
+// decisions alone.
 func (c Costs) ideal() Costs {
 	return Costs{FeeFromQuote: c.FeeFromQuote, Path: sim.Best, Queue: exchange.RateOne}
 }
 
-// pessimistic takes every fee as a taker's, twice the slippage and latency, half
-// of the volume cap, each at least what a small venue has, the worst path, and
-// fills what rests when the price has gone through it.
+// pessimistic charges every fee as a taker's, doubles slippage and latency, and halves the volume cap, each at least
+// at the level of a small venue. It takes the worst path, and fills resting orders only when the price has gone
+// through them.
 func (c Costs) pessimistic() Costs {
 	c.Futures.Maker, c.Spot.Maker = max(c.Futures.Maker, c.Futures.Taker), max(c.Spot.Maker, c.Spot.Taker)
 	c.Slippage, c.Impact, c.VolumeCap = max(2*c.Slippage, leastSlippage), 2*c.Impact, c.VolumeCap/2
@@ -60,8 +60,7 @@ func (c Costs) pessimistic() Costs {
 	return c
 }
 
-// hasVolume reports whether the candles of every leg say what was traded: else no
-// cap can be set by it.
+// hasVolume reports whether the candles of every leg have a volume. Without one, no volume cap can be set.
 func (c *Config) hasVolume() bool {
 	for i := range c.Legs {
 		if !slices.ContainsFunc(c.Legs[i].Tape.Candles.Volume, func(volume float64) bool { return volume > 0 }) {
@@ -71,8 +70,8 @@ func (c *Config) hasVolume() bool {
 	return true
 }
 
-// repriced is the final equity of this run's executions at other costs: what a
-// strategy would have made that did the same in the other market.
+// repriced returns the final equity of this run's executions at other costs: the result of a strategy that acts
+// identically in the other market.
 func (r *run) repriced(under Costs) exchange.Amount {
 	extra := exchange.Amount{}
 	for i := range r.ledger.fills {
@@ -92,8 +91,8 @@ func (r *run) repriced(under Costs) exchange.Amount {
 	return r.ledger.equity.Sub(extra).Max(exchange.Amount{}.Min(r.ledger.equity))
 }
 
-// unburdened is the final equity of this run's executions in a market without costs: what a strategy
-// would have made there that did the same.
+// unburdened returns the final equity of this run's executions without costs: the result of a strategy that acts
+// identically in a market without costs.
 func (r *run) unburdened(funding exchange.Amount) exchange.Amount {
 	saved := funding.Max(exchange.Amount{})
 	for i := range r.ledger.fills {
@@ -108,9 +107,8 @@ func (r *run) unburdened(funding exchange.Amount) exchange.Amount {
 	return r.ledger.equity.Add(saved)
 }
 
-// RunColumns runs the configuration, and beside it the same candles with an ideal
-// and a pessimistic market: one tape, three books. The result is the one of the
-// configuration, which is the realistic column. Every leg needs its Make.
+// RunColumns runs the configuration, and the same candles with an ideal and a pessimistic market: one tape, three
+// books. It returns the result of the configuration, which is the realistic column. Every leg needs its Make.
 func RunColumns(ctx context.Context, config Config) (*Result, error) {
 	configs := [3]Config{config, config, config}
 	configs[0].Costs, configs[2].Costs = config.Costs.ideal(), config.Costs.pessimistic()
@@ -196,7 +194,7 @@ type Finals struct {
 	Pessimistic string `json:"pessimistic"`
 }
 
-// UnmarshalJSON passes over the list that earlier versions have here.
+// UnmarshalJSON ignores the list that earlier versions have here.
 func (f *Finals) UnmarshalJSON(text []byte) error {
 	if len(text) > 0 && text[0] == '[' {
 		return nil
@@ -205,7 +203,7 @@ func (f *Finals) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*plain)(f))
 }
 
-// bound says whether the columns bound the result.
+// bound records whether the columns bound the result.
 func (r *Result) bound() {
 	ideal, realistic, pessimistic := r.Columns[0].FinalEquity, r.Columns[1].FinalEquity, r.Columns[2].FinalEquity
 	r.Finals = &Finals{ideal, realistic, pessimistic}

@@ -13,66 +13,65 @@ import (
 	"botd/strategy"
 )
 
-// Config is one backtest: strategies on their candles, one account, and what
-// trading costs.
+// Config is one backtest: strategies with their candles, one account, and the costs of trading.
 type Config struct {
 	Legs         []Leg
 	Cash         exchange.Amount // USDT in the wallet of each market that a leg trades on
 	Costs        Costs
 	Limits       risk.Limits   // of the account
-	RiskFree     exchange.Rate // a year's interest, taken off each return of the ratios
+	RiskFree     exchange.Rate // annual interest, subtracted from each return of the ratios
 	ConfigSHA256 string
 	Version      string
-	Inputs       *Inputs   // what the run was made of, for the report; nil for none
+	Inputs       *Inputs   // the inputs of the run, for the report; nil for none
 	Signals      []Signal  // from outside, in order of time, each given to its strategy at its time
-	Warnings     []Warning // of what it was made of, for the report
+	Warnings     []Warning // about the inputs, for the report
 
-	// Of a sweep with a split: what is left out of the part before it, and of the part after it.
+	// For a sweep with a split: the time omitted before it, and the time omitted after it.
 	PurgeMS, EmbargoMS int64
 
-	StopWhen StopWhen              // the run ends early; its figures are those until then
-	Progress func(done, total int) // candles, called now and then
-	Pace     func(done, total int) // the same in every run, those beside the configured one too; it may wait, to leave the machine to others
+	StopWhen StopWhen              // ends the run early; its figures cover the time until then
+	Progress func(done, total int) // in candles, called now and then
+	Pace     func(done, total int) // called alike in every run, also the auxiliary ones; it may wait, to yield the machine to others
 	Rest     bool                  // each trial of a sweep rests as long as it works
-	Most     int                   // fills of a run; more is an error. 0 for as many as the memory holds
-	InTurn   bool                  // the runs of RunColumns and RunStudy one after the other, by the goroutine that asked
+	Most     int                   // maximum fills of a run; more is an error. 0 for no limit but memory
+	InTurn   bool                  // RunColumns and RunStudy run one after the other, on the caller's goroutine
 	Record   func(*record.Record)  // every journal record; nil for none
-	Ledger   bool                  // the engine books the account's money too, as it does live; it costs time by the fill and changes nothing
+	Ledger   bool                  // the engine also books the account's money, as it does live; it costs time per fill and changes nothing
 	Note     func(*engine.Note)    // every fact but those of fills and positions; nil for none
 
-	auxiliary bool // a run beside the main one, of which no curve is stored
-	walk      bool // tests: play every candle's path, also where nothing can happen on it
-	engine    bool // the engine is the machine, whatever the direct one covers
+	auxiliary bool // a secondary run, whose curve is not stored
+	walk      bool // tests: play every candle's path, even where nothing can happen on it
+	engine    bool // use the engine even where the direct machine suffices
 }
 
 // Leg is one strategy on one symbol of the account.
 type Leg struct {
-	Strategy engine.StrategyConfig // Symbol is replaced by the tape's, which may have finer scales
+	Strategy engine.StrategyConfig // the tape's symbol, which may have finer scales, replaces Symbol
 	Kind     string                // the strategy's registry name
 	Tape     *tape.Tape
-	Funding  []tape.FundingRow // of the symbol, in time order; none is the costs' constant rate
+	Funding  []tape.FundingRow // of the symbol, in time order; without any, the costs' constant rate applies
 	Detail   *tape.Tape        // a finer series of the same symbol and scale; nil for none
-	Trades   *exchange.Trades  // of the symbol, in the tape's units, in place of the guessed path; nil for none
+	Trades   *exchange.Trades  // of the symbol, in the tape's units, replacing the guessed path; nil for none
 	Plots    []strategy.Plot   // the indicators that the strategy reads, for the report's chart; nil for none
 
-	// Make returns a fresh strategy over a tape, for runs that are repeated; nil
-	// when Strategy.Strategy is there and one run is all that is wanted.
+	// Make returns a fresh strategy over a tape, for repeated runs. It is nil when Strategy.Strategy is set and one
+	// run is enough.
 	Make func(*tape.Tape) (strategy.Strategy, error)
 }
 
 // Fees are shares of a fill's value.
 type Fees struct{ Maker, Taker exchange.Rate }
 
-// Costs are what trading costs, and what is assumed of the market.
+// Costs are the costs of trading and the assumptions about the market.
 type Costs struct {
 	Futures, Spot Fees
 	FeeFromQuote  bool          // spot: fees in USDT on both sides; else from the asset received, as the exchange takes them
 	Slippage      exchange.Rate // share of the price that a taker pays more
-	Impact        exchange.Rate // as much more, times the order's share of the candle's volume
-	VolumeCap     exchange.Rate // share of a candle's volume that orders fill; 0 is no bound
+	Impact        exchange.Rate // additional share, times the order's share of the candle's volume
+	VolumeCap     exchange.Rate // share of a candle's volume that orders may fill; 0 for no limit
 	LatencyMS     int64         // from placement to the book
-	LaterMS       int64         // on top of the latency: a delay of the decision, before which nothing counts
-	Through       bool          // a resting order fills when the price has gone a tick through it; else on a touch
+	LaterMS       int64         // a delay of the decision on top of the latency; nothing before it counts
+	Through       bool          // a resting order fills when the price goes a tick through it; else on a touch
 	Queue         exchange.Rate // share of a recorded trade at a resting order's price that reaches the order
 	Path          sim.PathOrder // through a candle
 	Funding       exchange.Rate // of each payment, where no rates are recorded
@@ -85,7 +84,7 @@ func (c *Costs) of(market exchange.Market) Fees {
 	return c.Futures
 }
 
-// check says what is wrong with a configuration, before anything is made of it.
+// check validates a configuration before a run.
 func (c *Config) check() error {
 	switch {
 	case c.Cash.Sign() <= 0:
@@ -134,8 +133,8 @@ func (l *Leg) check() error {
 	return nil
 }
 
-// settle is how long an order may be on its way unseen: what takes waits for the
-// next price, and that may be behind the longest hole of its record.
+// settle returns how long an order may be on its way unseen. A taker waits for the next price, which may lie behind
+// the longest gap of its record.
 func (c *Config) settle() placement.Settle {
 	window := c.Costs.LatencyMS + c.Costs.LaterMS
 	if window > 0 || c.Costs.VolumeCap > 0 || len(c.Legs) > 1 || c.Legs[0].Trades != nil {
@@ -162,7 +161,7 @@ func longestGap(timeMS []int64) (longest int64) {
 	return longest
 }
 
-// made gives every leg a strategy: a fresh one where the leg can make it.
+// made gives every leg a strategy: a fresh one if the leg has a Make.
 func (c *Config) made() error {
 	legs := make([]Leg, len(c.Legs))
 	copy(legs, c.Legs)

@@ -14,15 +14,15 @@ import (
 	"botd/strategy"
 )
 
-// decision is a plan that a strategy put in force.
+// decision is a plan that a strategy put into force.
 type decision struct {
 	strategy string
 	atMS     int64
 	plan     string
 }
 
-// decide runs a configuration and returns what its strategies decided. The run's
-// costs do not matter to that, its fills do, so the market is the configured one.
+// decide runs a configuration and returns its strategies' decisions. Decisions depend on fills but not on costs, so
+// the run uses the configured market.
 func decide(ctx context.Context, config Config) ([]decision, error) {
 	var all []decision
 	config.Progress, config.Record, config.Inputs = nil, nil, nil
@@ -41,7 +41,7 @@ func decide(ctx context.Context, config Config) ([]decision, error) {
 	return all, r.loop(ctx)
 }
 
-// repeatable reports whether every leg can make its strategy again.
+// repeatable returns an error unless every leg can make its strategy again.
 func (c *Config) repeatable() error {
 	for i := range c.Legs {
 		if c.Legs[i].Make == nil {
@@ -51,7 +51,7 @@ func (c *Config) repeatable() error {
 	return nil
 }
 
-// decisions are those over all candles of a configuration whose strategies can be made again.
+// decisions returns the decisions over all candles of a configuration with repeatable strategies.
 func (c *Config) decisions(ctx context.Context) ([]decision, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -62,8 +62,7 @@ func (c *Config) decisions(ctx context.Context) ([]decision, error) {
 	return decide(ctx, *c)
 }
 
-// between returns the configuration over the candles that lie within two times.
-// A leg without any is left out.
+// between returns the configuration over the candles within two times. It omits legs without any.
 func (c Config) between(fromMS, toMS int64) Config {
 	legs := c.Legs
 	c.Legs = nil
@@ -89,9 +88,8 @@ func (c Config) between(fromMS, toMS int64) Config {
 	return c
 }
 
-// Within returns the configuration over the candles from a time on and before another
-// one; 0 bounds nothing. Warnings about the files are kept; of gaps, those
-// that lie within.
+// Within returns the configuration over the candles from one time until before another; 0 means no bound. It keeps
+// the warnings about the files, and only the gaps within the range.
 func (c Config) Within(fromMS, toMS int64) (Config, error) {
 	if fromMS == 0 && toMS == 0 {
 		return c, nil
@@ -105,7 +103,7 @@ func (c Config) Within(fromMS, toMS int64) (Config, error) {
 		if i >= len(cut.Legs) || cut.Legs[i].Tape.Symbol != whole.Symbol {
 			n := whole.Candles.Len()
 			if n == 0 {
-				return c, nil // reported where the candles are read
+				return c, nil // the reading of the candles reports it
 			}
 			return c, fmt.Errorf("no candle of %s lies there: they are from %s to %s", whole.Symbol.Name,
 				utc(whole.Candles.OpenMS[0]).Format(time.RFC3339), utc(whole.Candles.CloseMS(n-1)).Format(time.RFC3339))
@@ -121,7 +119,8 @@ func (c Config) Within(fromMS, toMS int64) (Config, error) {
 	return cut, nil
 }
 
-// exactly returns candles without room behind them: none outside the range can be reached, and what is appended goes elsewhere.
+// exactly returns candles without spare capacity: nothing outside the range is reachable, and appended candles go to
+// a new array.
 func exactly(c *exchange.Candles, from, to int) *exchange.Candles {
 	part := c.Slice(from, to)
 	part.OpenMS, part.Open, part.High, part.Low, part.Close = slices.Clip(part.OpenMS), slices.Clip(part.Open), slices.Clip(part.High),
@@ -131,7 +130,7 @@ func exactly(c *exchange.Candles, from, to int) *exchange.Candles {
 	return part
 }
 
-// planText returns a plan in words; equal plans have equal texts.
+// planText returns a plan in words. Equal plans have equal texts.
 func planText(s *exchange.Symbol, p *strategy.Plan) string {
 	var words []string
 	add := func(format string, arguments ...any) { words = append(words, fmt.Sprintf(format, arguments...)) }

@@ -13,41 +13,40 @@ import (
 	"botd/strategy"
 )
 
-// direct trades the targets of one strategy on one futures symbol, as the engine does: the same
-// orders at the same moments, by the same exchange, and the same sums. What an engine learns by rounds of
-// reads and writes into a journal, it takes from the exchange, which fills a market order within its
-// placement. Of anything else that comes up it says so and stops, and the run starts over with the engine:
-// an intent that a rule other than margin may refuse, an order that is not filled whole, a liquidation, a plan with orders
-// or stops, a strategy that fails.
+// direct trades the targets of one strategy on one futures symbol exactly as the engine does: the same orders at the
+// same moments, on the same exchange, with the same sums. It takes from the exchange directly what an engine learns
+// by rounds of reads and writes to a journal, since the exchange fills a market order within its placement. Anything
+// else makes it give up, and the run starts over with the engine: an intent that a rule other than margin may refuse,
+// an order that does not fill completely, a liquidation, a plan with orders or stops, a strategy that fails.
 type direct struct {
 	run       *run
 	symbol    *exchange.Symbol
 	key       exchange.SymbolKey
 	candles   *exchange.Candles
 	strategy  strategy.Strategy
-	steady    strategy.Steady // the same, where it is one
-	passer    strategy.Passer // and where it is that
-	asked     bool            // at a close, before
+	steady    strategy.Steady // the same strategy, where it implements Steady
+	passer    strategy.Passer // the same, where it implements Passer
+	asked     bool            // at an earlier close
 	name      string
 	leverage  int
-	uncovered string // what came up; empty while nothing has
+	uncovered string // why the machine gave up; empty until then
 
 	view    strategy.View
 	plan    strategy.Plan // scratch of Decide
 	inForce strategy.Plan
 	memory  strategy.Memory
 	seen    int    // candles given to the strategy
-	version uint64 // of what the view shows
+	version uint64 // of the view's content
 	viewed  uint64 // when the view was last filled
 
-	roundMS   int64 // when to trade; never when the target has been reached
+	roundMS   int64 // when to trade; never once the target is reached
 	last      exchange.Price
 	held      sim.Held // as of the last round
 	position  strategy.Position
-	equity    exchange.Amount // as of then
-	marked    exchange.Price  // the last price then; 0 for none
+	equity    exchange.Amount // as of the last round
+	marked    exchange.Price  // the last price at that time; 0 for none
 	available exchange.Amount
-	of        strategy.Target   // the one that quantity is the size of
+	of        strategy.Target   // the target that quantity belongs to
 	quantity  exchange.Quantity // signed
 	priced    bool
 
@@ -57,19 +56,19 @@ type direct struct {
 	fee     exchange.Rate // a taker's
 	request exchange.Request
 	pending int64             // the order under way; 0 for none
-	after   exchange.Quantity // the position when it is filled
+	after   exchange.Quantity // the position after its fill
 	reasons [2]reason         // of exits
 	refusal risk.Refusal      // of the last entry; zero where it was sent
 }
 
-// reason is why an exit is made, and the words of the plan in it.
+// reason is the reason of an exit, and the plan's words for it.
 type reason struct{ plan, text string }
 
-// errUncovered ends a run that the direct machine cannot go on with.
+// errUncovered ends a run that the direct machine cannot continue.
 var errUncovered = errors.New("the direct machine does not cover what came up")
 
-// indirect says why a configuration needs the engine; empty when the direct machine covers it, as far as
-// that can be known before.
+// indirect returns why a configuration needs the engine, as far as the configuration shows it. It is empty when the
+// direct machine suffices.
 func (c *Config) indirect() string {
 	leg := &c.Legs[0]
 	given, symbol := &leg.Strategy, leg.Tape.Symbol
@@ -133,11 +132,11 @@ func (d *direct) Trails(exchange.SymbolKey) (stop, from exchange.Price, trails b
 	return 0, 0, false
 }
 
-// DecidesMS says that nothing is decided but at closes.
+// DecidesMS reports that decisions happen only at closes.
 func (d *direct) DecidesMS() int64 { return never }
 
-// Status has a strategy whose orders are all filled, and none that waits latched: only what ends a position beside its plan
-// latches one.
+// Status reports the strategy as spent when all orders of its plan are filled. It never reports a latched strategy:
+// only an exit outside the plan latches one.
 func (d *direct) Status() engine.Status {
 	keys := d.spent()
 	if len(keys) == 0 {
@@ -165,15 +164,15 @@ func (d *direct) Handle(nowMS int64, event engine.Event, out *engine.Effects) {
 	}
 }
 
-// giveUp says what came up.
+// giveUp records why the direct machine cannot continue.
 func (d *direct) giveUp(format string, arguments ...any) {
 	if d.uncovered == "" {
 		d.uncovered, d.roundMS = fmt.Sprintf(format, arguments...), never
 	}
 }
 
-// take gives the strategy candles one by one, and asks it at the close of each until its plan or its
-// memory changes.
+// take gives the strategy candles one by one, and requests a decision at each close until its plan or its memory
+// changes.
 func (d *direct) take(from, to int, out *engine.Effects) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -204,17 +203,17 @@ func (d *direct) take(from, to int, out *engine.Effects) {
 	}
 }
 
-// pass gives the strategy closed candles by their columns, all of from:to or up to the first one that changes something. It
-// returns one after the last.
+// pass gives the strategy closed candles by column: all of from:to, or those up to the first one that changes
+// something. It returns the index after the last.
 func (d *direct) pass(from, to int) (end int) {
 	end = d.passer.Pass(d.candles, from, to)
-	if d.last = d.candles.Close[end-1]; !d.passer.Stays() { // else nobody looks at the view
+	if d.last = d.candles.Close[end-1]; !d.passer.Stays() { // otherwise the view is not read
 		d.show(end - 1)
 	}
 	return end
 }
 
-// show makes a candle the newest of the view.
+// show makes a candle the newest one of the view.
 func (d *direct) show(at int) {
 	newest := &d.view.Candle
 	d.candles.Load(at, newest)
@@ -222,7 +221,7 @@ func (d *direct) show(at int) {
 	d.view.SetHistory(d.candles, at+1)
 }
 
-// changed asks the strategy, and reports whether its plan, its memory or what it reports to people changes.
+// changed requests a decision, and reports whether the plan, the memory or the notices change.
 func (d *direct) changed(warmup int) bool {
 	if d.seen < warmup || d.asked && d.steady != nil && d.steady.Stays() {
 		return false
@@ -248,7 +247,7 @@ func (d *direct) changed(warmup int) bool {
 	return false
 }
 
-// decided puts a plan in force that changes something.
+// decided puts a changed plan into force.
 func (d *direct) decided(nowMS int64, out *engine.Effects) {
 	covered := d.inForce.Covers(&d.plan)
 	memory, changed := d.memory.With(d.plan.Remembered())

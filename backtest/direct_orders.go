@@ -11,25 +11,25 @@ import (
 	"botd/strategy"
 )
 
-// Orders that a plan keeps in the book. Within a round they are derived and sent as reconcile and the engine do: first what
-// is to be canceled, then one opening, then the exits, or where there are none further openings, while those that no round has
-// read are at most half of what the plan lacks. Passes over all orders go through whole numbers in one list.
+// A plan can keep orders in the book. Within a round they are derived and sent as reconcile and the engine do: first
+// the cancellations, then one opening, then the exits. Without exits further openings follow, as long as the openings
+// that no round has read are at most half of the missing quantity. Passes over all orders walk one list of integers.
 
-// resting is what only the machine knows of an order in the book.
+// resting is the machine's own record of an order in the book.
 type resting struct {
 	id       int64
 	purpose  placement.Purpose
-	at       int // its place in the plan; -1 where that does not name its key
+	at       int // its place in the plan; -1 where the plan does not name its key
 	canceled bool
 }
 
 // slot is one order of the plan in force.
 type slot struct {
-	stands bool              // one of its key is in the book
+	stands bool              // an order with its key is in the book
 	filled exchange.Quantity // under its key
 }
 
-// keyFill is what has filled under a key since the plan names it.
+// keyFill is the quantity filled under a key since the plan first named it.
 type keyFill struct {
 	strategy.KeyFill
 	at int // its place in the plan
@@ -40,22 +40,22 @@ type orders struct {
 	purpose placement.Purpose
 	fills   []keyFill // sorted by key
 	slots   []slot
-	missing []int // places in the plan of those to be sent
+	missing []int // places in the plan of the orders to send
 }
 
-// ladder is what the direct machine knows of a plan's orders.
+// ladder is the direct machine's record of a plan's orders.
 type ladder struct {
 	book           []resting               // in the order in which they were sent
 	working        []strategy.WorkingOrder // the same, as the strategy sees them
-	shown          []strategy.WorkingOrder // those that it saw last
+	shown          []strategy.WorkingOrder // those that the strategy saw last
 	ending         bool                    // one was canceled since the last round
-	agreed         bool                    // with the plan: since it came into force, what it has otherwise was canceled
-	complete       bool                    // too: all that it lacks was sent, and nothing has filled since
+	agreed         bool                    // orders that differ from the plan were canceled since it came into force
+	complete       bool                    // all missing orders were also sent, and nothing has filled since
 	entries, exits orders
 	fills          []strategy.KeyFill // for the view
 }
 
-// left is what an order in the book has not filled.
+// left returns the unfilled quantity of an order in the book.
 func (l *ladder) left(i int) exchange.Quantity { return l.working[i].Quantity - l.working[i].Filled }
 
 // of returns the orders of a purpose.
@@ -66,7 +66,7 @@ func (l *ladder) of(purpose placement.Purpose) *orders {
 	return &l.exits
 }
 
-// placeOf returns the place of a key in a list, or -1. It is mostly near where it was.
+// placeOf returns the place of a key in a list, or -1. It tries near first.
 func placeOf(list []strategy.DesiredOrder, key string, near int) int {
 	for _, at := range [...]int{near, near - 1, near + 1} {
 		if uint(at) < uint(len(list)) && list[at].Key == key {
@@ -76,7 +76,7 @@ func placeOf(list []strategy.DesiredOrder, key string, near int) int {
 	return slices.IndexFunc(list, func(o strategy.DesiredOrder) bool { return o.Key == key })
 }
 
-// desired is the plan's list of a purpose.
+// desired returns the plan's list of a purpose.
 func (d *direct) desired(purpose placement.Purpose) []strategy.DesiredOrder {
 	if purpose == placement.Order {
 		return d.inForce.Orders
@@ -84,18 +84,19 @@ func (d *direct) desired(purpose placement.Purpose) []strategy.DesiredOrder {
 	return d.inForce.Exits
 }
 
-// rests reports whether the plan in force keeps orders in the book, or one is there still.
+// rests reports whether the plan in force keeps orders in the book, or one is still there.
 func (d *direct) rests() bool {
 	return d.inForce.OrdersSet || d.inForce.ExitsSet || len(d.ladder.book) > 0
 }
 
-// adopt has orders and fills find their places in a plan that has come into force. A key that it does not name starts from nothing.
+// adopt finds the places of orders and fills in a plan that has come into force. A key that it does not name starts
+// from zero.
 func (d *direct) adopt() {
 	d.ladder.agreed, d.ladder.complete = false, false
 	if !d.rests() {
 		return
 	}
-	entries, exits := 0, 0 // by how many places the last one moved: mostly the next does too
+	entries, exits := 0, 0 // the shift of the previous place: the next usually shifts equally
 	for i := range d.ladder.book {
 		o, by := &d.ladder.book[i], &entries
 		if o.purpose == placement.ExitOrder {
@@ -115,7 +116,7 @@ func (d *direct) adopt() {
 	}
 }
 
-// unresting is why the engine is to keep the orders of the plan in force in the book; empty where the direct machine does.
+// unresting returns why the engine must keep the plan's orders in the book. It is empty where the direct machine can.
 func (d *direct) unresting() string {
 	costs := &d.run.config.Costs
 	types := d.symbol.OrderTypes
@@ -135,8 +136,8 @@ func (d *direct) unresting() string {
 	return ""
 }
 
-// settle takes the executions since the last round to the orders that they are of, and reports whether they explain what is
-// held and in the book.
+// settle assigns the executions since the last round to their orders, and reports whether they explain the position
+// and the book.
 func (d *direct) settle(held *sim.Held) bool {
 	l, sum := &d.ladder, d.held.Quantity
 	for i := range d.run.fills {
@@ -156,7 +157,7 @@ func (d *direct) settle(held *sim.Held) bool {
 	return held.Quantity == sum && d.run.venue.OpenOrders(account, exchange.Futures) == len(l.book)
 }
 
-// removeEnded takes orders out that are filled or canceled.
+// removeEnded removes filled or canceled orders.
 func (d *direct) removeEnded() {
 	l, stay := &d.ladder, 0
 	for i := range l.book {
@@ -174,7 +175,8 @@ func (d *direct) removeEnded() {
 	l.book, l.working, l.ending = l.book[:stay], l.working[:stay], false
 }
 
-// spent are the keys of the plan's orders where all of them are filled and nothing is held that an order could close.
+// spent returns the keys of the plan's orders when all of them are filled and there is no position that an order
+// could close.
 func (d *direct) spent() (keys []string) {
 	if d.sendable(d.last, magnitude(d.held.Quantity)) {
 		return nil
@@ -189,7 +191,7 @@ func (d *direct) spent() (keys []string) {
 	return keys
 }
 
-// fill counts a fill under a key, whose place in the plan is given.
+// fill adds a fill to a key at the given place in the plan.
 func (of *orders) fill(key string, at int, quantity exchange.Quantity) {
 	i, found := slices.BinarySearchFunc(of.fills, key, func(f keyFill, key string) int { return strings.Compare(f.Key, key) })
 	if !found {
@@ -198,7 +200,7 @@ func (of *orders) fill(key string, at int, quantity exchange.Quantity) {
 	of.fills[i].Quantity += quantity
 }
 
-// showOrders puts orders and fills into the view.
+// showOrders copies orders and fills to the view.
 func (d *direct) showOrders() {
 	l := &d.ladder
 	l.fills = l.fills[:0]
@@ -211,8 +213,8 @@ func (d *direct) showOrders() {
 	d.view.Working, d.view.Fills = l.shown, l.fills
 }
 
-// convergeOrders sends what leads from the orders in the book to those of the plan, and has another round follow where
-// anything was sent.
+// convergeOrders sends the orders and cancellations that lead from the book to the plan. It schedules another round
+// if it sent any.
 func (d *direct) convergeOrders(nowMS int64) {
 	l := &d.ladder
 	if d.last <= 0 || l.complete {
@@ -247,7 +249,7 @@ func (d *direct) convergeOrders(nowMS int64) {
 	}
 }
 
-// match finds which orders of a list stand, and what has filled under their keys.
+// match finds which orders of a list stand, and the quantities filled under their keys.
 func (of *orders) match(book []resting, list []strategy.DesiredOrder) {
 	of.slots = slices.Grow(of.slots[:0], len(list))[:len(list)]
 	clear(of.slots)
@@ -263,8 +265,8 @@ func (of *orders) match(book []resting, list []strategy.DesiredOrder) {
 	}
 }
 
-// withdraw cancels what the plan does not have, or has otherwise, and reports whether there was any. A fill is taken from an order
-// and from what the plan has left of it, so the book stays as the plan has it until that changes.
+// withdraw cancels orders that the plan lacks or has in another form, and reports whether there were any. A fill
+// reduces both an order and the plan's remainder, so the book matches the plan until the plan changes.
 func (d *direct) withdraw() (any bool) {
 	if d.ladder.agreed {
 		return false
@@ -289,17 +291,17 @@ func (d *direct) withdraw() (any bool) {
 	return any
 }
 
-// lacks is what an order of the plan has not filled.
+// lacks returns the unfilled quantity of an order of the plan.
 func (d *direct) lacks(purpose placement.Purpose, at int) exchange.Quantity {
 	return d.symbol.FloorQuantity(d.desired(purpose)[at].Quantity - d.ladder.of(purpose).slots[at].filled)
 }
 
-// sendable reports whether a quantity is enough for an order at a price.
+// sendable reports whether a quantity is large enough for an order at a price.
 func (d *direct) sendable(price exchange.Price, quantity exchange.Quantity) bool {
 	return quantity >= d.symbol.QuantityTick && !d.symbol.Notional(price, quantity).Less(d.symbol.MinNotional)
 }
 
-// lackEntries lists the openings that the book lacks.
+// lackEntries lists the openings missing from the book.
 func (d *direct) lackEntries() {
 	l := &d.ladder.entries
 	l.missing = l.missing[:0]
@@ -310,7 +312,7 @@ func (d *direct) lackEntries() {
 	}
 }
 
-// lackExits lists the exits that the book lacks, as far as what is held reaches.
+// lackExits lists the exits missing from the book, as far as the position allows.
 func (d *direct) lackExits() {
 	l, free := &d.ladder.exits, d.reducible()
 	l.missing = l.missing[:0]
@@ -325,7 +327,7 @@ func (d *direct) lackExits() {
 	}
 }
 
-// reducible is how much of what is held no exit in the book covers.
+// reducible returns the part of the position that no exit in the book covers.
 func (d *direct) reducible() exchange.Quantity {
 	free := magnitude(d.held.Quantity)
 	for i := range d.ladder.book {
@@ -336,8 +338,8 @@ func (d *direct) reducible() exchange.Quantity {
 	return d.symbol.FloorQuantity(max(0, free))
 }
 
-// fitting returns which of the missing openings goes before the next round, -1 for none: those that no round has read are at
-// most half of what the plan lacks.
+// fitting returns the missing opening that may go before the next round, or -1: openings that no round has read are
+// at most half of the missing quantity.
 func (d *direct) fitting(unread exchange.Quantity) int {
 	left := exchange.Quantity(0)
 	for _, at := range d.ladder.entries.missing {
@@ -356,8 +358,9 @@ func (d *direct) sendEntry(i int) exchange.Quantity {
 	return quantity
 }
 
-// opens reports whether all openings that the book lacks may be sent; what a rule of risk may refuse is left to the engine.
-// So it counts more than the rules do: every order at its price or 5 % above the last one, with the taker's fee.
+// opens reports whether all missing openings may be sent. It leaves an opening that a risk rule may refuse to the
+// engine. So it counts more than the rules do: every order at its price or 5 % above the last one, with the taker's
+// fee.
 func (d *direct) opens() bool {
 	l, orders := &d.ladder, d.inForce.Orders
 	side, above := orders[l.entries.missing[0]].Side, d.last+d.last/20+2

@@ -8,7 +8,7 @@ import (
 	"botd/strategy"
 )
 
-// round reads what is held and sends the one order that the target lacks: the next round follows its fill.
+// round reads the position and sends the one order that leads to the target. The next round follows its fill.
 func (d *direct) round(nowMS int64) {
 	d.roundMS = never
 	held := d.run.venue.Held(account, d.key.Name)
@@ -37,7 +37,7 @@ func (d *direct) round(nowMS int64) {
 	}
 }
 
-// read takes the account as a round of the engine reads it.
+// read updates the account as an engine round does.
 func (d *direct) read(held *sim.Held, nowMS int64) {
 	d.version++
 	d.equity, d.available = d.run.venue.Margin(account)
@@ -51,7 +51,7 @@ func (d *direct) read(held *sim.Held, nowMS int64) {
 	d.held, d.marked = *held, d.last
 }
 
-// worth is the equity at the last price: what that has done to the position since the account was read is added.
+// worth returns the equity at the last price: the equity as read, plus the position's change in value since.
 func (d *direct) worth() exchange.Amount {
 	if d.held.Quantity == 0 || d.marked == 0 || d.last == d.marked {
 		return d.equity
@@ -59,7 +59,7 @@ func (d *direct) worth() exchange.Amount {
 	return d.equity.Add(d.symbol.Notional(d.last-d.marked, d.held.Quantity))
 }
 
-// converge sends what leads from the position to the target, as reconcile derives it.
+// converge sends the order that leads from the position to the target, as reconcile derives it.
 func (d *direct) converge() {
 	target, position := d.inForce.Target, d.held.Quantity
 	if target.Kind == strategy.NoTarget || d.last <= 0 {
@@ -92,7 +92,7 @@ func (d *direct) converge() {
 
 func magnitude(q exchange.Quantity) exchange.Quantity { return max(q, -q) }
 
-// size prices a target.
+// size returns the quantity of a target.
 func (d *direct) size(target strategy.Target) exchange.Quantity {
 	switch target.Kind {
 	case strategy.ByEquity:
@@ -103,7 +103,7 @@ func (d *direct) size(target strategy.Target) exchange.Quantity {
 	return d.symbol.FloorQuantity(target.Quantity)
 }
 
-// exitReason says why a position is closed, in the words of reconcile.
+// exitReason returns why a position closes, in reconcile's wording.
 func (d *direct) exitReason(sign int) string {
 	at, text := 0, "the target is flat"
 	if sign != 0 {
@@ -118,7 +118,7 @@ func (d *direct) exitReason(sign int) string {
 	return d.reasons[at].text
 }
 
-// capped bounds one order by the most the symbol allows, and says what it is worth.
+// capped limits one order to the symbol's maximum, and returns its value too.
 func (d *direct) capped(quantity exchange.Quantity) (exchange.Quantity, exchange.Amount) {
 	quantity = d.symbol.FloorQuantity(quantity)
 	value := d.symbol.Notional(d.last, quantity)
@@ -133,7 +133,7 @@ func (d *direct) tooSmall(quantity exchange.Quantity, value exchange.Amount) boo
 	return quantity < d.symbol.QuantityTick || value.Less(d.symbol.MinNotional)
 }
 
-// enter opens or adds, where the margin is there. What another rule of risk may refuse is left to the engine.
+// enter opens or adds to a position if the margin suffices. It leaves refusals by other risk rules to the engine.
 func (d *direct) enter(delta exchange.Quantity) {
 	quantity, value := d.capped(magnitude(delta))
 	if d.tooSmall(quantity, value) {
@@ -151,7 +151,7 @@ func (d *direct) enter(delta exchange.Quantity) {
 	d.place(placement.Entry, exchange.SideOf(delta), quantity, d.inForce.Reason)
 }
 
-// refuse counts that an entry was refused. One that repeats itself counts once.
+// refuse counts a refused entry. A repeated refusal counts once.
 func (d *direct) refuse(refusal *risk.Refusal) {
 	if *refusal != d.refusal {
 		d.refusal = *refusal
@@ -160,7 +160,7 @@ func (d *direct) refuse(refusal *risk.Refusal) {
 	}
 }
 
-// bracketed reports whether the symbol's margin brackets allow a size at the leverage set.
+// bracketed reports whether the symbol's margin brackets allow a size at the configured leverage.
 func (d *direct) bracketed(price exchange.Price, size exchange.Quantity) bool {
 	brackets, value := d.symbol.Brackets, d.symbol.Notional(price, size)
 	if len(brackets) == 0 {
@@ -169,8 +169,7 @@ func (d *direct) bracketed(price exchange.Price, size exchange.Quantity) bool {
 	return !brackets[len(brackets)-1].Max.Less(value) && d.leverage <= d.symbol.BracketOf(value).MaxLeverage
 }
 
-// reduce makes the position smaller, or ends it. What is too little for an order of its own is left to the
-// engine where it is all.
+// reduce reduces or closes the position. It leaves a whole position that is too small for an order to the engine.
 func (d *direct) reduce(part exchange.Quantity, why string) {
 	position := d.held.Quantity
 	quantity, value := d.capped(part)

@@ -5,24 +5,24 @@ import "slices"
 // worstDrawdowns is how many drawdowns a report lists.
 const worstDrawdowns = 10
 
-// drawdown follows equity below its peak so far.
+// drawdown tracks equity below its running peak.
 type drawdown struct {
-	fall  // the one under way
+	fall  // the current one
 	peak  float64
-	low   float64 // equity at the trough of the one under way
+	low   float64 // equity at the trough of the current one
 	worst []fall  // the deepest, deepest first
-	long  fall    // the longest that ended, or is the one under way
+	long  fall    // the longest so far, ended or current
 }
 
-// fall is equity below a peak: from the peak to when it was there again.
+// fall is one drawdown, from the peak to the recovery.
 type fall struct {
 	depth       float64 // as a share of the peak
 	fromMS      int64   // when the peak was reached
 	troughMS    int64
-	recoveredMS int64 // 0: not yet
+	recoveredMS int64 // 0: not yet recovered
 }
 
-// take is given equity in the order of time.
+// take processes equity in order of time.
 func (d *drawdown) take(atMS int64, equity float64) {
 	if equity < d.peak {
 		if d.depth > 0 && equity >= d.low {
@@ -43,7 +43,7 @@ func (d *drawdown) take(atMS int64, equity float64) {
 	}
 }
 
-// keep puts a fall among the worst.
+// keep adds a drawdown to the deepest ones, if it belongs there.
 func (d *drawdown) keep(f fall) {
 	if f.length(f.recoveredMS) > d.long.length(d.long.recoveredMS) {
 		d.long = f
@@ -59,7 +59,7 @@ func (d *drawdown) keep(f fall) {
 	d.worst = d.worst[:min(len(d.worst), worstDrawdowns)]
 }
 
-// end closes the current drawdown: it is reported as not recovered.
+// end closes the current drawdown and reports it as not recovered.
 func (d *drawdown) end(atMS int64) {
 	if d.depth == 0 {
 		return
@@ -72,10 +72,10 @@ func (d *drawdown) end(atMS int64) {
 	}
 }
 
-// length is the time from the peak to the recovery, or to a time given instead.
+// length returns the time from the peak to the recovery, or to the given time.
 func (f *fall) length(untilMS int64) int64 { return untilMS - f.fromMS }
 
-// deepest is the deepest fall so far.
+// deepest returns the deepest drawdown so far.
 func (d *drawdown) deepest() fall {
 	if len(d.worst) > 0 && d.worst[0].depth >= d.depth {
 		return d.worst[0]

@@ -17,41 +17,41 @@ import (
 
 // OrderCounts counts the outcomes of orders: derived, refused by rule, placed, ended.
 type OrderCounts struct {
-	Wanted     int         `json:"wanted"`   // intents, each counted once however often it was derived again
+	Wanted     int         `json:"wanted"`   // intents, each counted once however often it is derived
 	Refused    []RuleCount `json:"refused"`  // by botd's own rules
 	Placed     int         `json:"placed"`   // sent to the exchange
 	Rejected   []RuleCount `json:"rejected"` // by the exchange, at the placement
 	Filled     int         `json:"filled"`
-	Part       int         `json:"part_filled"` // ended after a part was filled
+	Part       int         `json:"part_filled"` // ended after a partial fill
 	Canceled   int         `json:"canceled"`    // ended without a fill
-	Unfinished int         `json:"waiting"`     // not ended when the candles did
+	Unfinished int         `json:"waiting"`     // not ended at the last candle
 }
 
-// RuleCount is how often a rule refused.
+// RuleCount is the number of refusals by a rule.
 type RuleCount struct {
 	Rule  string `json:"rule"`
 	Count int    `json:"count"`
 }
 
-// tag says what an order was for.
+// tag describes the purpose of an order.
 type tag struct {
 	purpose string // entry, exit, order, exit_order, stop_loss, take_profit, liquidation
 	why     string // the plan's reason, or the order's key
-	level   int    // of a stop or a target, from 1; 0 is none
+	level   int    // of a stop or a target, from 1; 0 for none
 }
 
-// Level is a stop or a target while it was on the exchange.
+// Level is a stop or a target and the time it stood on the exchange.
 type Level struct {
 	Symbol       exchange.SymbolKey
 	FromMS, ToMS int64 // ToMS is 0 while it stands
 	Price        exchange.Price
-	Stop         bool // else a target
+	Stop         bool // otherwise a target
 }
 
-// maxLevels bounds what is kept of them for the report's chart.
+// maxLevels limits the levels stored for the report's chart.
 const maxLevels = 50_000
 
-// events are the facts of a run that its reader must know of.
+// events are the facts of a run that the report must show.
 type events struct {
 	counts     OrderCounts
 	refused    map[string]int // by rule
@@ -63,26 +63,26 @@ type events struct {
 	halt       string
 	wanted     map[string]tag // by client order id, until it is acknowledged
 	tags       map[int64]tag  // by order id, until it is settled
-	alone      tag            // of the only order there is, which the direct machine sent
+	alone      tag            // of the only order in flight, sent by the direct machine
 	aloneID    int64
 	levels     []Level
 
 	notTraded    []NotTraded
 	breaches     []EndedBy      // limits that hold entries back now
-	heldBack     map[string]int // how often, by rule: those that end by themselves
+	heldBack     map[string]int // number of holds, by rule, for limits that end by themselves
 	firstHeld    string
 	ended        *EndedBy
 	liquidatedMS int64
 	notices      *Notices
 }
 
-// Notices counts what strategies reported to people. A backtest sends none of them.
+// Notices counts the notices of strategies. A backtest sends none of them.
 type Notices struct {
 	Count    int `json:"count"`
-	Withheld int `json:"withheld"` // of them, live: too many in an hour
+	Withheld int `json:"withheld"` // those that a live run would suppress: too many in an hour
 }
 
-// notice counts one.
+// notice counts one notice.
 func (e *events) notice(fact *engine.NoteNotice) {
 	if e.notices == nil {
 		e.notices = &Notices{}
@@ -92,7 +92,7 @@ func (e *events) notice(fact *engine.NoteNotice) {
 	}
 }
 
-// count takes the facts that the report shows.
+// count records the facts that the report shows.
 func (e *events) count(note *engine.Note, equity exchange.Amount) {
 	switch fact := note.Fact.(type) {
 	case engine.NoteIntent:
@@ -141,7 +141,7 @@ func (e *events) count(note *engine.Note, equity exchange.Amount) {
 	}
 }
 
-// refuses counts an intent of a strategy that a rule refused.
+// refuses counts a strategy's intent that a rule refused.
 func (e *events) refuses(strategy string, refusal *risk.Refusal) {
 	e.refused = counted(e.refused, refusal.Rule)
 	e.suppressed(strategy, refusedBy+refusal.Rule, refusal.Error)
@@ -150,7 +150,7 @@ func (e *events) refuses(strategy string, refusal *risk.Refusal) {
 	}
 }
 
-// ruleOf names the exchange's rule that an order broke.
+// ruleOf names the exchange's rule that an order violated.
 func ruleOf(err error) string {
 	var refusal *exchange.Refusal
 	if !errors.As(err, &refusal) {
@@ -164,7 +164,7 @@ func ruleOf(err error) string {
 	return strconv.Itoa(refusal.Code)
 }
 
-// settled counts an order's end.
+// settled counts the end of an order.
 func (e *events) settled(atMS int64, fact *engine.NoteSettled) {
 	switch {
 	case fact.State == placement.Filled:
@@ -180,7 +180,7 @@ func (e *events) settled(atMS int64, fact *engine.NoteSettled) {
 	delete(e.tags, fact.OrderID)
 }
 
-// level keeps where a stop or a target stands.
+// level records where a stop or a target stands.
 func (e *events) level(note *engine.Note, fact *engine.NotePlaced) int {
 	stop, target := fact.Purpose == placement.StopLoss, fact.Purpose == placement.TakeProfit
 	if !stop && !target || len(e.levels) == maxLevels || note.Symbol == nil {
@@ -197,7 +197,7 @@ func (e *events) sent(id int64, of tag) {
 	e.alone, e.aloneID = of, id
 }
 
-// filled counts that it was filled whole.
+// filled counts a complete fill of that order.
 func (e *events) filled() { e.counts.Filled++ }
 
 // rests counts an order that the direct machine put into the book.
@@ -210,7 +210,7 @@ func (e *events) rests(id int64, of tag) {
 	e.tags[id] = of
 }
 
-// over counts its end.
+// over counts the end of such an order.
 func (e *events) over(id int64, filled exchange.Quantity, whole bool) {
 	switch {
 	case whole:
@@ -234,7 +234,7 @@ func counted(counts map[string]int, rule string) map[string]int {
 	return counts
 }
 
-// tagOf says what an execution was for.
+// tagOf returns the purpose of an execution.
 func (e *events) tagOf(f *sim.Fill) tag {
 	switch f.OrderID {
 	case 0:

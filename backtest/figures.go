@@ -9,17 +9,17 @@ import (
 	"botd/exchange"
 )
 
-// Figures are everything that is measured of a run beyond the headline, by the
-// definitions of docs/backtest.md. Undefined ones are null.
+// Figures are all measurements of a run beyond the headline, as docs/backtest.md defines them. Undefined ones are
+// null.
 type Figures struct {
 	Daily    Series  `json:"daily"`            // of equity at each UTC midnight
-	Hourly   *Series `json:"hourly"`           // of equity at each full hour: for runs under 60 days of candles that are no longer
+	Hourly   *Series `json:"hourly"`           // of equity at each full hour: for runs of less than 60 days with candles of at most an hour
 	RiskFree string  `json:"risk_free_annual"` // taken off each return, a share a year
 
 	Falls       []Drawdown  `json:"drawdowns"`         // the ten deepest, by candle closes
 	LongestFall *Drawdown   `json:"longest_drawdown"`  // from peak to recovery, or to the end
 	BuyAndHold  *float64    `json:"buy_and_hold_pct"`  // the same symbols bought with equal shares at the first open, without costs
-	Leverage    float64     `json:"average_leverage"`  // mean of what was held, as a share of equity, over all candles
+	Leverage    float64     `json:"average_leverage"`  // mean position value as a share of equity, over all candles
 	Turnover    *float64    `json:"turnover_yearly"`   // value filled as a multiple of the mean equity, a year
 	Gross       string      `json:"gross_profit"`      // profit before fees, funding and slippage
 	FeeDrag     *float64    `json:"fee_drag_pct"`      // of the gross profit; null without one
@@ -30,20 +30,20 @@ type Figures struct {
 	ByHour      []TimeRow   `json:"hours"`
 	Months      []MonthRow  `json:"months"`
 	Bootstrap   *Bootstrap  `json:"bootstrap"` // of the daily returns; null with too few
-	Regimes     []RegimeRow `json:"regimes"`   // days by what the market was like before them
+	Regimes     []RegimeRow `json:"regimes"`   // days grouped by the preceding market regime
 	Years       []YearRow   `json:"years"`
 
 	Rolling *RollingSeries `json:"rolling"` // null under 180 days
 }
 
-// MonthRow is one month's change of equity; the first and the last may be part of one.
+// MonthRow is one month's change of equity. The first and the last month may be incomplete.
 type MonthRow struct {
 	Month  string   `json:"month"` // 2026-01
 	Return *float64 `json:"return_pct"`
-	Equity string   `json:"equity"` // at its end
+	Equity string   `json:"equity"` // at the end of the month
 }
 
-// shortRun is the longest run whose hours are shown beside its days.
+// shortRun is the maximum length of a run whose report shows hours in addition to days.
 const shortRun = 60 * 24 * time.Hour
 
 func (r *run) figures(fromMS int64) Figures {
@@ -80,7 +80,7 @@ func (r *run) figures(fromMS int64) Figures {
 	return f
 }
 
-// drags are the costs as shares of what there would have been without them.
+// drags expresses the costs as shares of the profit before them.
 func (r *run) drags(f *Figures) {
 	l := &r.ledger
 	fees, funding, err := r.identity()
@@ -96,7 +96,7 @@ func (r *run) drags(f *Figures) {
 	f.FeeDrag, f.FundingDrag, f.SlipDrag = of(fees), of(funding), of(l.slipped)
 }
 
-// buyAndHold is the mean change of the symbols' prices, from first open to last close.
+// buyAndHold returns the mean change of the symbols' prices, from first open to last close.
 func (r *run) buyAndHold() *float64 {
 	sum := 0.0
 	for i := range r.legs {
@@ -106,8 +106,8 @@ func (r *run) buyAndHold() *float64 {
 	return finite(100 * sum / float64(len(r.legs)))
 }
 
-// bench is what the same symbols, bought with equal shares at the first open, were worth at the moments
-// of the daily equity.
+// bench returns the value of the same symbols, bought with equal shares at the first open, at the moments of the
+// daily equity.
 func (r *run) bench() []float64 {
 	days := &r.ledger.days
 	all := make([]float64, len(days.values))
@@ -126,7 +126,7 @@ func (r *run) bench() []float64 {
 	return all
 }
 
-// months are the changes of equity from one month's first midnight to the next's.
+// months returns the changes of equity from one month's first midnight to the next's.
 func (r *run) months(fromMS int64) []MonthRow {
 	l, rows := &r.ledger, []MonthRow{}
 	before := l.initial.Float()
@@ -151,9 +151,9 @@ func (r *run) months(fromMS int64) []MonthRow {
 	return rows
 }
 
-// sampler takes a value at each multiple of a time.
+// sampler records a value at each multiple of an interval.
 type sampler struct {
-	every   int64 // 0: takes none
+	every   int64 // 0 records none
 	firstMS int64
 	nextMS  int64
 	values  []float64
@@ -172,8 +172,8 @@ func (s *sampler) begin(every exchange.Interval, fromMS, toMS int64, value float
 	s.take(fromMS, value, value)
 }
 
-// take is given a close and the value there, and the value before it. A moment
-// that no candle ends at, in a hole or inside a week's candle, has the one before.
+// take receives a close, the value at it, and the value before it. A moment without a candle end, in a gap or inside
+// a weekly candle, gets the value before.
 func (s *sampler) take(atMS int64, before, value float64) {
 	for ; s.nextMS <= atMS; s.nextMS += s.every {
 		if s.nextMS == atMS {
@@ -183,7 +183,7 @@ func (s *sampler) take(atMS int64, before, value float64) {
 	}
 }
 
-// TimeRow is the round trips entered on one weekday, or in one hour.
+// TimeRow groups the round trips entered on one weekday, or in one hour.
 type TimeRow struct {
 	At         string `json:"at"`
 	RoundTrips int    `json:"round_trips"`

@@ -12,8 +12,8 @@ type TripFigures struct {
 	AverageLoss   *float64 `json:"average_loss"` // negative
 	Payoff        *float64 `json:"payoff"`
 	ExpectancyR   *float64 `json:"expectancy_r"` // in average losses
-	SQNTrips      int      `json:"sqn_trips"`    // how many of the round trips count in it
-	SQN           *float64 `json:"sqn"`          // root of the count, capped at 100
+	SQNTrips      int      `json:"sqn_trips"`    // number of round trips that count in SQN
+	SQN           *float64 `json:"sqn"`          // with the root of the count, capped at 100
 	Kelly         *float64 `json:"kelly"`
 	LongestWins   int      `json:"longest_wins"`
 	LongestLosses int      `json:"longest_losses"`
@@ -24,7 +24,7 @@ type TripFigures struct {
 	Favourable    *Spread  `json:"mfe_pct"`
 }
 
-// Spread is how values lie.
+// Spread describes the distribution of values.
 type Spread struct {
 	Least  float64 `json:"least"`
 	Tenth  float64 `json:"p10"`
@@ -41,8 +41,8 @@ func spreadOf(values []float64) *Spread {
 	return &Spread{all[0], rounded(quantile(all, 0.1)), rounded(quantile(all, 0.5)), rounded(quantile(all, 0.9)), all[len(all)-1]}
 }
 
-// sqnTrips is the most round trips that count in SQN: with more of them it says
-// how many there were, not how good they are.
+// sqnTrips is the maximum number of round trips that count in SQN. Beyond it, SQN would measure their number rather
+// than their quality.
 const sqnTrips = 100
 
 func (l *measurement) tripFigures() (f TripFigures) {
@@ -62,8 +62,8 @@ func (l *measurement) tripFigures() (f TripFigures) {
 	return f
 }
 
-// ofProfits adds what follows from the profits in their order. A round trip that
-// ends with exactly nothing is no win.
+// ofProfits adds the figures that depend on the profits in order. A round trip with a profit of exactly zero is no
+// win.
 func (f *TripFigures) ofProfits(profits []float64) {
 	n := len(profits)
 	won, lost, wins, streakWon, streakLost := 0.0, 0.0, 0, 0, 0
@@ -96,7 +96,7 @@ func (f *TripFigures) ofProfits(profits []float64) {
 	}
 }
 
-// meanEquity is the mean over the closes.
+// meanEquity returns the mean over the closes.
 func (l *measurement) meanEquity() float64 {
 	if l.slots == 0 {
 		return 0

@@ -23,13 +23,13 @@ type Output struct {
 	Write func(io.Writer) error
 }
 
-// WriteDir writes report.json, fills, trades and equity as CSV and as Parquet, and what more there is. All are
-// written before one takes its name, so that a full disk leaves an earlier report as it was.
+// WriteDir writes report.json, fills, trades and equity as CSV and as Parquet, and any further files. It writes all
+// files before it renames one, so a full disk leaves an earlier report intact.
 func (r *Result) WriteDir(directory string, more ...Output) error {
 	if err := os.MkdirAll(directory, 0o755); err != nil {
 		return fmt.Errorf("make the report's directory: %w", err)
 	}
-	files := slices.Concat(r.tables(), r.parquet(), more, []Output{{ReportFile, func(w io.Writer) error { // a list shows what has this one
+	files := slices.Concat(r.tables(), r.parquet(), more, []Output{{ReportFile, func(w io.Writer) error { // a directory with this file is listed as a report
 		encoder := json.NewEncoder(w)
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(r)
@@ -68,8 +68,8 @@ func remove(path string) error {
 	return nil
 }
 
-// tables are fills.csv, trades.csv and equity.csv. Their rows are made as they are written: those of a curve would be more
-// than all the rest of a report.
+// tables returns fills.csv, trades.csv and equity.csv. It makes rows while writing: the rows of a curve would exceed
+// the rest of a report.
 func (r *Result) tables() []Output {
 	return []Output{{"fills.csv", csvOf(r.fillRows)}, {"trades.csv", csvOf(r.tripRows)}, {"equity.csv", csvOf(r.curveRows)}}
 }

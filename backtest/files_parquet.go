@@ -8,8 +8,8 @@ import (
 	"botd/exchange/tape"
 )
 
-// The Parquet files have the rows and the columns of the CSV files. Numbers are doubles, for analysis;
-// the CSV files have every digit.
+// The Parquet files have the rows and columns of the CSV files. Numbers are doubles, for analysis; the CSV files have
+// every digit.
 
 type fillColumns struct {
 	TimeMS   int64   `parquet:"time_ms"`
@@ -49,7 +49,7 @@ type equityColumns struct {
 	Equity float64 `parquet:"equity"`
 }
 
-// decimals reads decimals that the result wrote itself.
+// decimals parses decimals that the result wrote itself.
 type decimals struct{ err error }
 
 func (d *decimals) number(text string) float64 {
@@ -60,7 +60,7 @@ func (d *decimals) number(text string) float64 {
 	return n
 }
 
-// parquet is fills.parquet, trades.parquet and equity.parquet. As those of the tables, their rows are made as they are written.
+// parquet returns fills.parquet, trades.parquet and equity.parquet. Like tables, it makes rows while writing.
 func (r *Result) parquet() []Output {
 	return []Output{{"fills.parquet", columnsOf(r.fillColumns)}, {"trades.parquet", columnsOf(r.tradeColumns)}, {"equity.parquet", columnsOf(r.equityColumns)}}
 }

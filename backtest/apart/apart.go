@@ -33,10 +33,10 @@ import (
 // MemoryMB bounds the data of a process.
 const MemoryMB = 512
 
-// startedFolder is where the files lie that are made for a sweep, in the directory of the sweeps.
+// startedFolder holds the files made for a sweep, within the directory of the sweeps.
 const startedFolder = ".started"
 
-// Sweeps runs the sweeps of a directory.
+// Sweeps runs the sweeps of one directory.
 type Sweeps struct {
 	Runner    *runner.Runner // knows the strategies, the symbols and the files of candles
 	Directory string
@@ -44,7 +44,7 @@ type Sweeps struct {
 
 var _ api.Sweeper = (*Sweeps)(nil)
 
-// planned is a sweep that was checked.
+// planned is a sweep request that passed the checks.
 type planned struct {
 	given    *api.SweepRequest
 	strategy *configs.StrategyConfig
@@ -72,7 +72,7 @@ func (s *Sweeps) Plan(given *api.SweepRequest) ([]string, error) {
 		"with at most %d MB", MemoryMB), "its trials are kept as "+given.Name+", each as it ends"), nil
 }
 
-// trials is how many a sweep has at most.
+// trials returns the maximum number of trials of the sweep.
 func (p *planned) trials() int {
 	if p.given.Search != sweeps.Grid {
 		if p.given.Trials == 0 {
@@ -92,7 +92,7 @@ func (p *planned) trials() int {
 	return all
 }
 
-// planned finds what is asked for, and says what is wrong with it.
+// planned resolves and validates a request.
 func (s *Sweeps) planned(given *api.SweepRequest) (*planned, error) {
 	p := &planned{given: given, strategy: s.Runner.Current().Strategy(given.Strategy)}
 	if p.strategy == nil {
@@ -128,7 +128,7 @@ func (s *Sweeps) planned(given *api.SweepRequest) (*planned, error) {
 	return p, p.data(s)
 }
 
-// plain is an error of a command line in the words of a page, which has no flags.
+// plain rewords a command-line error for a page, which has no flags.
 func plain(err error) error {
 	text, _, _ := strings.Cut(err.Error(), "\nhint:")
 	return errors.New(strings.ReplaceAll(text, "--", ""))
@@ -222,7 +222,7 @@ func (s *Sweeps) Cancel(name string) (bool, error) {
 	return sweeps.Cancel(filepath.Join(s.Directory, name))
 }
 
-// strategyFile is the strategy's own file; of a built-in example a copy.
+// strategyFile returns the path of the strategy's file, or of a copy for a built-in example.
 func (s *Sweeps) strategyFile(p *planned) (string, error) {
 	c := p.strategy
 	if about, err := os.Stat(c.File); err == nil && about.Mode().IsRegular() {
@@ -234,7 +234,7 @@ func (s *Sweeps) strategyFile(p *planned) (string, error) {
 	return s.write(p.given.Name+".yaml", []byte(c.Effective()))
 }
 
-// symbolFile is a file of the symbols as the exchange has them; none where botd knows them so.
+// symbolFile writes the exchange's symbols to a file; it returns no path where they equal the built-in ones.
 func (s *Sweeps) symbolFile(p *planned) (string, error) {
 	builtIn := sim.DefaultSymbols()
 	same := func(own *exchange.Symbol) bool {
@@ -248,7 +248,7 @@ func (s *Sweeps) symbolFile(p *planned) (string, error) {
 	for _, own := range p.symbols {
 		records = append(records, tape.RecordOf(own))
 	}
-	text, err := json.MarshalIndent(records, "", "  ") // YAML too
+	text, err := json.MarshalIndent(records, "", "  ") // JSON is also YAML
 	if err != nil {
 		return "", err
 	}

@@ -11,24 +11,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// selfPath is this binary, also after its file was replaced.
+// selfPath returns the path of this binary, which stays valid after the file is replaced.
 func selfPath() (string, error) { return "/proc/self/exe", nil }
 
-// attributes have a process end with the thread that starts it, and lead a group of its own.
+// attributes makes a process end with the thread that starts it, and lead its own process group.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// The lowest priority of the processor and, by class, of the disk (ioprio_set(2)).
+// The lowest CPU priority and, by class, the lowest disk priority (ioprio_set(2)).
 const (
 	lowestPriority = 19
 	idleDisk       = 3 << 13
 	ofThread       = 1 // IOPRIO_WHO_PROCESS
 )
 
-// lowest starts a process with the lowest priority, which it has from its first instruction: it inherits that of
-// the thread of this goroutine. A thread cannot rise again, so it ends with the goroutine, which must last as long
-// as the process. What a kernel or a filter of system calls refuses is left out; priorities stay the usual then.
+// lowest starts a process with the lowest priority. The process inherits the priority of this goroutine's thread, so
+// it has it from its first instruction. A thread cannot raise its priority again, so it ends with the goroutine,
+// which must last as long as the process. If the kernel or a system call filter refuses a setting, the process runs
+// without it.
 func lowest(command *exec.Cmd) error {
 	goruntime.LockOSThread()
 	_ = unix.Setpriority(unix.PRIO_PROCESS, 0, lowestPriority)
@@ -37,7 +38,7 @@ func lowest(command *exec.Cmd) error {
 		return err
 	}
 	process := command.Process.Pid
-	// Where memory runs out, it ends first.
+	// The kernel ends this process first when memory runs out.
 	_ = os.WriteFile("/proc/"+strconv.Itoa(process)+"/oom_score_adj", []byte("1000"), 0)
 	for resource, limit := range map[int]uint64{unix.RLIMIT_DATA: MemoryMB << 20, unix.RLIMIT_CORE: 0} {
 		if err := unix.Prlimit(process, resource, &unix.Rlimit{Cur: limit, Max: limit}, nil); err != nil {

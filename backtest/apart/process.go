@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// Bounds of a process.
+// Limits of a process.
 const (
-	tailBytes  = 8 << 10 // of its stderr, of which the last error is shown
+	tailBytes  = 8 << 10 // of its stderr, for the last error
 	endsWithin = 5 * time.Second
 )
 
-// perform runs this binary with the arguments of a command, beside trading, until it has ended. The end of
-// the context ends it.
+// perform runs this binary with a command's arguments until it exits. Trading continues meanwhile. Canceling the
+// context ends the process.
 func perform(ctx context.Context, arguments []string) error {
 	self, err := selfPath()
 	if err != nil {
@@ -39,7 +39,7 @@ func perform(ctx context.Context, arguments []string) error {
 		err := lowest(command)
 		if err == nil {
 			err = command.Wait()
-			_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // what it has started
+			_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // and its children
 		}
 		ended <- err
 	}()
@@ -52,7 +52,7 @@ func perform(ctx context.Context, arguments []string) error {
 	return output.failure(err)
 }
 
-// environment is what a process may know of botd's own: nothing secret.
+// environment returns the environment of a process. It contains no secret.
 func environment() []string {
 	all := []string{"TZ=UTC", "GOMAXPROCS=" + strconv.Itoa(max(1, goruntime.GOMAXPROCS(0)/2)), fmt.Sprintf("GOMEMLIMIT=%dMiB", MemoryMB*3/4)}
 	for _, name := range []string{"PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "XDG_CACHE_HOME", "BOTD_CACHE"} {
@@ -63,7 +63,7 @@ func environment() []string {
 	return all
 }
 
-// tail holds the last lines that a process wrote.
+// tail stores the last lines that a process wrote.
 type tail struct {
 	mu   sync.Mutex // guards text
 	text []byte
@@ -79,7 +79,7 @@ func (t *tail) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// failure says why a process failed: by its last error, where it wrote one.
+// failure explains why a process failed, by its last error if it wrote one.
 func (t *tail) failure(err error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -94,7 +94,7 @@ func (t *tail) failure(err error) error {
 		}
 	}
 	var exit *exec.ExitError
-	if last == "" || errors.As(err, &exit) && !exit.Exited() { // a signal
+	if last == "" || errors.As(err, &exit) && !exit.Exited() { // ended by a signal
 		return fmt.Errorf("its process ended: %w", err)
 	}
 	return errors.New(last)

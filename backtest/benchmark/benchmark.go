@@ -26,13 +26,13 @@ import (
 	"botd/strategy/library"
 )
 
-// measured is one line of the bench.
+// measured is one line of the benchmark.
 type measured struct {
 	What      string   `json:"what"`
 	Seconds   float64  `json:"seconds"`
-	Processor float64  `json:"processor_s"`           // of all cores together, the collector of garbage included
-	Speed     float64  `json:"million_candles_per_s"` // by the processor's time
-	Times     float64  `json:"times_as_long"`         // as the plain loop, or the hand-written program
+	Processor float64  `json:"processor_s"`           // of all cores together, including garbage collection
+	Speed     float64  `json:"million_candles_per_s"` // by processor time
+	Times     float64  `json:"times_as_long"`         // relative to the plain loop or the hand-written program
 	Fills     int      `json:"fills,omitempty"`
 	Allocs    uint64   `json:"allocations,omitempty"`
 	Memory    float64  `json:"peak_mb,omitempty"` // of the process
@@ -40,7 +40,7 @@ type measured struct {
 	Machine   string   `json:"machine,omitempty"` // of the backtest: direct, or the engine and why
 }
 
-// perFill is what a fill costs.
+// perFill is the cost of a fill.
 type perFill struct {
 	Microseconds float64 `json:"us"` // beyond the processor time of the quiet run that takes candles in the same way
 	Allocs       float64 `json:"allocations"`
@@ -57,7 +57,7 @@ type Result struct {
 	Opening []Opening  `json:"opening"` // strategies that all open in one round
 }
 
-// Benchmark measures.
+// Benchmark measures the speed of backtests.
 type Benchmark struct {
 	Ctx           context.Context
 	Candles, Runs int
@@ -73,7 +73,7 @@ func (b *Benchmark) Run() (err error) {
 		return err
 	}
 	defer os.RemoveAll(b.directory)
-	// First the commands: the memory of a process counts what its parent had.
+	// The commands come first: a child's reported memory includes its parent's.
 	if err := b.command(); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func machineText() string {
 	return fmt.Sprintf("%s/%s, %d cores, %s", goruntime.GOOS, goruntime.GOARCH, goruntime.NumCPU(), goruntime.Version())
 }
 
-// best runs something several times and keeps the shortest.
+// best runs a function several times and returns the shortest run.
 func (b *Benchmark) best(what string, candles int, do func() (fills int, err error)) (measured, error) {
 	fmt.Fprintln(b.Progress, "measuring", what)
 	m := measured{What: what, Seconds: math.MaxFloat64, Processor: math.MaxFloat64}
@@ -180,11 +180,11 @@ func (b *Benchmark) engine() error {
 	return b.sweep(&plain)
 }
 
-// fillsCount is the most candles for each fill at which the fills' cost stands out from all others.
+// fillsCount is the maximum number of candles per fill at which the cost of fills is measurable.
 const fillsCount = 50
 
-// counted counts what the fills of a run cost: its time and allocations beyond those of the quiet one, and
-// the notes of another run, which the direct machine does not make.
+// counted measures the cost of a run's fills: its time and allocations beyond those of the quiet run, and the notes
+// of another run, since the direct machine makes none.
 func (b *Benchmark) counted(m *measured, made func() (backtest.Config, error)) (*perFill, error) {
 	config, err := made()
 	if err != nil {
@@ -209,9 +209,8 @@ func isPasser(s strategy.Strategy) bool {
 	return is
 }
 
-// plainBacktest is the minimum of a backtest: two averages and their crosses,
-// a position taken at the next open, equity at each close, the deepest fall; no
-// exchange, no rules, no fees.
+// plainBacktest is a minimal backtest: two averages and their crosses, a position taken at the next open, equity at
+// each close, and the maximum drawdown. It has no exchange, rules or fees.
 func plainBacktest(opens, closes []float64, fast, slow int) (fills int, deepest float64) {
 	sumFast, sumSlow, above, scale := 0.0, 0.0, false, float64(slow)/float64(fast)
 	cash, held, peak := 1.0, 0.0, 1.0
@@ -242,7 +241,7 @@ func plainBacktest(opens, closes []float64, fast, slow int) (fills int, deepest 
 	return fills, deepest
 }
 
-// command measures whole processes, from the CSV file on.
+// command measures whole processes that start from the CSV file.
 func (b *Benchmark) command() error {
 	csv, strategyFile, out := filepath.Join(b.directory, "candles.csv"), filepath.Join(b.directory, "bench.yaml"), filepath.Join(b.directory, "report")
 	parquet := filepath.Join(b.directory, "candles.parquet")
@@ -294,7 +293,7 @@ func (b *Benchmark) command() error {
 	return nil
 }
 
-// process measures this program run again. The cache is warmed before, or off.
+// process measures a child process of this program. The cache is warm, or off.
 func (b *Benchmark) process(what string, cached bool, arguments []string) (measured, error) {
 	fmt.Fprintln(b.Progress, "measuring", what)
 	m := measured{What: what, Seconds: math.MaxFloat64, Processor: math.MaxFloat64}
@@ -311,7 +310,7 @@ func (b *Benchmark) process(what string, cached bool, arguments []string) (measu
 		runs = 1
 	}
 	if cached {
-		runs++ // the first one fills it
+		runs++ // the first run fills the cache
 	}
 	for i := range runs {
 		command := exec.CommandContext(b.Ctx, self, arguments...)
@@ -381,7 +380,7 @@ func (r *Result) write(w io.Writer, render func(table.Writer) string) {
 	fmt.Fprintf(w, "%s\n", render(t))
 }
 
-// Page is a Markdown file with marks, between which the tables go.
+// Page is a Markdown file with marks that enclose the tables.
 type Page struct{ path, before, after string }
 
 // ReadPage reads a file that has the marks.
@@ -412,7 +411,7 @@ func (b *Benchmark) quiet(idle strategy.Strategy) (backtest.Config, error) {
 	return config, nil
 }
 
-// turns holds a fixed value for 37 candles, then nothing for as many.
+// turns returns a run that is long for 37 candles, then flat for as many.
 func (b *Benchmark) turns() (backtest.Config, error) {
 	config := b.costs()
 	size := strategy.Size{Quote: exchange.AmountOf(100)}
@@ -421,7 +420,7 @@ func (b *Benchmark) turns() (backtest.Config, error) {
 	return config, nil
 }
 
-// turnsNoted is turns with a reader of each fact, which only the engine reports.
+// turnsNoted returns turns with a reader of every fact. Only the engine reports facts.
 func (b *Benchmark) turnsNoted() (backtest.Config, error) {
 	config, err := b.turns()
 	config.Note = func(*engine.Note) {}
@@ -432,7 +431,7 @@ func (b *Benchmark) costs() backtest.Config {
 	return backtest.Config{Cash: exchange.AmountOf(10_000), Costs: backtest.Costs{Futures: backtest.Fees{Maker: 20_000, Taker: 50_000}}}
 }
 
-// leg puts a strategy of the library on a tape.
+// leg combines a strategy of the library with a tape.
 func (b *Benchmark) leg(recorded *tape.Tape, kind string, size strategy.Size, values strategy.Values) (backtest.Leg, error) {
 	definition, found := strategy.NewRegistry(library.All()...).Find(kind)
 	if !found {
@@ -454,8 +453,8 @@ func (b *Benchmark) cross(fast, slow string) (backtest.Config, error) {
 	return b.one("sma_cross", strategy.Size{Quote: exchange.AmountOf(5_000)}, strategy.Values{"fast": fast, "slow": slow, "mode": "long_short"})
 }
 
-// grid rests 200 buys below the first price, a share of it apart; what would be
-// below nothing stands an equal ratio apart.
+// grid places 200 buys below the first price, that share of it apart. Where the lowest price would fall below zero,
+// the buys stand at an equal ratio instead.
 func (b *Benchmark) grid(apart float64) (backtest.Config, error) {
 	first := b.recorded.Symbol.PriceFloat(b.recorded.Candles.Open[0])
 	upper := first * (1 - apart)
@@ -464,7 +463,7 @@ func (b *Benchmark) grid(apart float64) (backtest.Config, error) {
 	return b.one("grid", strategy.Size{}, values)
 }
 
-// several are the candles of so many symbols, a tenth as many of each.
+// several returns the candles of that many symbols, each with a tenth of the candles.
 func (b *Benchmark) several(symbols int) []*tape.Tape {
 	all := make([]*tape.Tape, symbols)
 	for i := range all {

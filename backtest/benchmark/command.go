@@ -23,8 +23,7 @@ size: {quote: 5000}
 params: {fast: 500, slow: 2000, mode: long_short}
 `
 
-// Plain is what a person would write in an hour: it reads lines, splits them,
-// parses floats, and loops.
+// Plain is the backtest that a person would write in an hour: it reads lines, splits them, parses floats, and loops.
 func Plain(path string) (fills int, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -60,7 +59,7 @@ func Plain(path string) (fills int, err error) {
 	return fills, lines.Err()
 }
 
-// Read reads a file of candles as a backtest does, and returns how many there are.
+// Read reads a file of candles as a backtest does, and returns their number.
 func Read(path string) (candles int, err error) {
 	defer backtest.CollectOften(0)()
 	symbol, _ := exchange.FindSymbol(sim.DefaultSymbols(), exchange.Futures, "BTC-USDT")

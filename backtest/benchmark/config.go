@@ -12,19 +12,19 @@ func (noTarget) Warmup() int                           { return 0 }
 func (noTarget) Candle(*strategy.View)                 {}
 func (noTarget) Decide(*strategy.View, *strategy.Plan) {}
 
-// passing is noTarget that takes candles by their columns.
+// passing is a noTarget that takes candles by column.
 type passing struct{ noTarget }
 
 func (passing) Stays() bool                                   { return true }
 func (passing) Pass(_ *exchange.Candles, _, to int) (end int) { return to }
 
-// turning is long for 37 candles, then flat for as many. It takes candles by their columns.
+// turning is long for 37 candles, then flat for as many. It takes candles by column.
 type turning struct {
 	size strategy.Size
 	seen int
 }
 
-// aTurn is how many candles a turn lasts.
+// aTurn is the length of a turn in candles.
 const aTurn = 37
 
 func (*turning) Warmup() int             { return 0 }

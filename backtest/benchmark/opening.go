@@ -15,16 +15,16 @@ import (
 	"botd/strategy"
 )
 
-// Opening is what acknowledgements cost where all strategies of an account open in one round: engine and simulated
-// exchange in one process, without a budget of requests and without a disk.
+// Opening is the cost of acknowledgements when all strategies of an account open in one round. The engine and the
+// simulated exchange share a process; there is no request budget and no disk.
 type Opening struct {
 	Strategies   int     `json:"strategies"`
-	Median       int64   `json:"p50_ms"` // from the round that derives it to its acknowledgement; the clock goes by processor time
+	Median       int64   `json:"p50_ms"` // from the deriving round to the acknowledgement; the clock follows processor time
 	Last         int64   `json:"last_ms"`
-	Microseconds float64 `json:"us"` // of processor time an opening: its derivation, the exchange's part, the acknowledgement
+	Microseconds float64 `json:"us"` // of processor time per opening: derivation, the exchange's part, acknowledgement
 }
 
-// openings is how many strategies are measured.
+// openings lists the numbers of strategies to measure.
 var openings = []int{1, 500, 2_000}
 
 // opening measures acknowledgements.
@@ -46,7 +46,7 @@ func (b *Benchmark) opening() error {
 	return nil
 }
 
-// buyer buys the smallest quantity at its first decision, and holds it.
+// buyer buys the minimum quantity at its first decision, and holds it.
 type buyer struct{}
 
 func (buyer) Warmup() int           { return 1 }
@@ -55,20 +55,19 @@ func (buyer) Decide(_ *strategy.View, plan *strategy.Plan) {
 	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: 1}, "it holds")
 }
 
-// account is an engine on the simulated exchange. Its clock goes by processor time, and is set ahead where nothing is to be
-// done before a time.
+// account is an engine on the simulated exchange. Its clock follows processor time, and skips idle time.
 type account struct {
 	venue   *sim.Exchange
 	machine *engine.Engine
 	calls   []engine.Call
 	ahead   int64 // of processor time, in milliseconds
 	from    time.Duration
-	opened  time.Duration // when the one began with which the first opening was derived
+	opened  time.Duration // start of the round that derived the first opening
 	delays  []int64       // of acknowledgements, in milliseconds
 	effects engine.Effects
 }
 
-// newAccount makes an account with one strategy on each of that many symbols.
+// newAccount returns an account with one strategy on each of that many symbols.
 func newAccount(strategies int) (*account, error) {
 	config := engine.Config{Instance: "bench", Epoch: 1, Random: "00000", BusyRoundMS: 1_000, IdleRoundMS: 15_000, CloseLagMS: 2_000, TimeToLive: 5_000,
 		Breaker: engine.BreakerConfig{Unknowns: 3, WithinMS: 600_000, PauseMS: 600_000},
@@ -96,10 +95,10 @@ func newAccount(strategies int) (*account, error) {
 	return &account{venue: venue, machine: machine, from: spent()}, err
 }
 
-// began is when this process began to measure where processor time is not reported.
+// began is the start of this measurement, for systems that do not report processor time.
 var began = time.Now()
 
-// spent is the processor time used so far; where it is not reported, the time.
+// spent returns the processor time used so far, or the elapsed time where the system does not report it.
 func spent() time.Duration {
 	if used := processorTime(); used != 0 {
 		return used
@@ -109,7 +108,7 @@ func spent() time.Duration {
 
 func (a *account) nowMS() int64 { return benchStartMS + a.ahead + (spent() - a.from).Milliseconds() }
 
-// handle gives the engine an event; its records are durable at once, and its calls wait.
+// handle gives the engine an event. Its records are durable at once; its calls are queued.
 func (a *account) handle(event engine.Event) {
 	for event != nil {
 		a.effects.Reset()
@@ -133,7 +132,7 @@ func (a *account) handle(event engine.Event) {
 	}
 }
 
-// step performs the oldest call, or sets the clock ahead to when the engine wants to be woken.
+// step performs the oldest call, or advances the clock to the engine's next wake-up.
 func (a *account) step() {
 	if len(a.calls) == 0 {
 		a.ahead += max(0, a.machine.NextMS()-a.nowMS())
@@ -147,7 +146,7 @@ func (a *account) step() {
 	a.handle(&engine.EventAnswer{CallID: call.ID, Answer: answer, Err: err})
 }
 
-// stepsEach is how many steps at most one strategy needs until its opening is acknowledged.
+// stepsEach is the maximum number of steps that a strategy needs until its opening is acknowledged.
 const stepsEach = 100
 
 func measureOpening(strategies int) (Opening, error) {

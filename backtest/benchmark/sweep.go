@@ -9,7 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// sweepTrials is how many trials are measured, each over a fifth of the candles.
+// sweepTrials is the number of trials to measure, each over a fifth of the candles.
 const sweepTrials, sweepShare = 4, 5
 
 // sweep measures the trials of a sweep that trades often.

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// processorTime is what this process has used so far, on all cores.
+// processorTime returns the processor time that this process has used on all cores.
 func processorTime() time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
@@ -18,14 +18,14 @@ func processorTime() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// peakMB is the most memory that an ended process had.
+// peakMB returns the peak memory of an ended process.
 func peakMB(ended *os.ProcessState) float64 {
 	used, known := ended.SysUsage().(*syscall.Rusage)
 	if !known {
 		return 0
 	}
 	if goruntime.GOOS == "darwin" || goruntime.GOOS == "ios" {
-		return float64(used.Maxrss) / 1e6 // bytes there, elsewhere kibibytes
+		return float64(used.Maxrss) / 1e6 // bytes on this system, kibibytes elsewhere
 	}
 	return float64(used.Maxrss) * 1024 / 1e6
 }

@@ -10,25 +10,25 @@ import (
 	"botd/internal/failure"
 )
 
-// check is a job that is run twice.
+// check is a job that runs twice.
 type check struct {
 	job    job
 	first  *row // the row that counts
-	second *row // of another worker
+	second *row // from another worker
 	asked  time.Time
 }
 
-// checked reports whether a job is one of the hundredth that is run twice.
+// checked reports whether a job belongs to the fixed hundredth that runs twice.
 func checked(job string) bool {
 	sum := sha256.Sum256([]byte(job))
 	return (int(sum[0])<<8|int(sum[1]))%100 == 0
 }
 
-// checkOf has a job run again by another worker, where it is one of those. The first row is always one.
+// checkOf hands a selected job to another worker for a second run. The first row of a job is always final.
 func (c *Coordinator) checkOf(ctx context.Context, a *arrival, choice search.Choice) error {
 	one := c.checks[a.job]
 	switch {
-	case one != nil: // a second row was there first
+	case one != nil: // the second row arrived first
 	case checked(a.job) || c.timed == 1:
 		one = &check{}
 		c.checks[a.job] = one
@@ -51,7 +51,7 @@ func (c *Coordinator) askAgain(ctx context.Context, one *check) error {
 	return err
 }
 
-// compare counts a job whose two rows are there.
+// compare counts a job when both its rows have arrived.
 func (c *Coordinator) compare(job string) error {
 	one := c.checks[job]
 	if one.first == nil || one.second == nil {
@@ -61,7 +61,7 @@ func (c *Coordinator) compare(job string) error {
 	return compared(one.first, one.second)
 }
 
-// compared ends the sweep when two workers make different rows of one job.
+// compared returns an error, which ends the sweep, when two workers make different rows of one job.
 func compared(first, second *row) error {
 	if bytes.Equal(first.Trial, second.Trial) {
 		return nil
@@ -71,7 +71,7 @@ func compared(first, second *row) error {
 		first.Worker, first.Trial, second.Worker, second.Trial)
 }
 
-// checksEnd waits for the trials that are run twice, as long as there is another worker for them.
+// checksEnd waits for second runs while another worker can perform them.
 func (c *Coordinator) checksEnd(ctx context.Context) error {
 	left := func() (n int) {
 		for _, one := range c.checks {
@@ -97,7 +97,7 @@ func (c *Coordinator) checksEnd(ctx context.Context) error {
 	return nil
 }
 
-// another reports whether a worker lives that is not this one.
+// another reports whether any other worker is alive.
 func (c *Coordinator) another(than string) bool {
 	for _, w := range c.workers {
 		if w.ID != than && w.Program == c.sweep.Program {

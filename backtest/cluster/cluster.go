@@ -40,37 +40,37 @@ const (
 	fileBucket   = "botd_files"
 )
 
-// Bounds, and how often things happen.
+// Limits and intervals.
 const (
-	ackWait      = 15 * time.Second // a message whose worker is silent for so long goes to another one
+	ackWait      = 15 * time.Second // redelivery timeout: after it a message goes to another worker
 	beat         = 5 * time.Second  // of workers and coordinators
 	silent       = 20 * time.Second // without a beat a worker or coordinator counts as ended
-	away         = time.Minute      // a row waits so long for a server that does not answer; then its trial is another worker's
+	away         = time.Minute      // how long a row waits for an unreachable server; then another worker runs its trial
 	keep         = 7 * 24 * time.Hour
 	batchWork    = 10 * time.Second // of one message
 	maxBatch     = 500              // trials of one message
-	maxDelivered = 10               // times that a message is handed out, before its trials count as deadly
+	maxDelivered = 10               // deliveries of a message before its trials count as deadly
 	maxFile      = 4 << 30
 )
 
 // The states of a sweep.
 const (
 	Running     = "running"
-	Interrupted = "interrupted" // nobody coordinates it; botd sweep resume does again
+	Interrupted = "interrupted" // no coordinator is alive; botd sweep resume continues it
 	Done        = "done"
 	Canceled    = "canceled"
 	Failed      = "failed"
 )
 
-// Sweep is what the server knows of a sweep.
+// Sweep is the server's record of a sweep.
 type Sweep struct {
 	Name     string       `json:"name"`
 	State    string       `json:"state"`
-	Why      string       `json:"why,omitempty"` // of one that failed
+	Why      string       `json:"why,omitempty"` // the reason of a failure
 	Program  string       `json:"program"`       // hash of the program that may run its trials
 	Version  string       `json:"version"`       // of that program, for people
 	Host     string       `json:"host"`          // of the coordinator
-	Total    int          `json:"total"`         // trials that are known so far
+	Total    int          `json:"total"`         // trials known so far
 	Ended    int          `json:"ended"`
 	Rate     float64      `json:"rate"`    // trials a second, in the last minute
 	Checked  int          `json:"checked"` // trials that two workers ran, with the same row
@@ -83,29 +83,29 @@ type Sweep struct {
 // file is one input of a sweep.
 type file struct {
 	Role   string `json:"role"`             // data, detail, funding, signals, columns, symbols, strategy
-	Name   string `json:"name"`             // its base name; of a strategy its path beside the strategy's file
-	Prefix string `json:"prefix,omitempty"` // of columns, put before each name; of another symbol's candles, that symbol
+	Name   string `json:"name"`             // its base name; for a strategy its path relative to the strategy's file
+	Prefix string `json:"prefix,omitempty"` // of columns: the prefix of each name; of another symbol's candles: that symbol
 	SHA256 string `json:"sha256"`
 	Bytes  int64  `json:"bytes"`
 }
 
-// WorkerStatus is what a worker reports of itself.
+// WorkerStatus is a worker's report about itself.
 type WorkerStatus struct {
 	ID      string    `json:"id"`
 	Program string    `json:"program"`
 	Version string    `json:"version"`
 	Slots   int       `json:"slots"`
 	Trials  int64     `json:"trials"`  // ended since its start
-	Refused string    `json:"refused"` // why it takes no part in a sweep under way; empty where it may
+	Refused string    `json:"refused"` // why it cannot join a sweep under way; empty if it can
 	Since   time.Time `json:"since"`
 	Updated time.Time `json:"updated"`
 }
 
-// message is what one delivery asks for.
+// message requests the trials of one delivery.
 type message struct {
 	Sweep string `json:"sweep"`
 	Jobs  []job  `json:"jobs"`
-	Not   string `json:"not,omitempty"` // a worker that has run these: they are checked by another one
+	Not   string `json:"not,omitempty"` // the worker that ran these jobs first: another one must check them
 }
 
 type job struct {
@@ -113,16 +113,16 @@ type job struct {
 	Choice search.Choice `json:"choice"`
 }
 
-// row is what a worker made of a job.
+// row is a worker's result of a job.
 type row struct {
 	Worker  string          `json:"worker"`
 	Seconds float64         `json:"seconds"`
 	Trial   json.RawMessage `json:"trial,omitempty"` // as a line of trials.jsonl
 	Failure string          `json:"failure,omitempty"`
-	First   *row            `json:"first,omitempty"` // the row that was there, where this one is another
+	First   *row            `json:"first,omitempty"` // the earlier row, where this one differs
 }
 
-// keyOf is a sweep's part of subjects and keys: its name may hold dots.
+// keyOf returns a sweep's part of subjects and keys, since its name may contain dots.
 func keyOf(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return hex.EncodeToString(sum[:8])
@@ -130,7 +130,7 @@ func keyOf(name string) string {
 
 func subjectOf(program, key string) string { return "botd.jobs." + program[:16] + "." + key }
 
-// store is what is on the server.
+// store gives access to the data on the server.
 type store struct {
 	connection *nats.Conn
 	js         jetstream.JetStream
@@ -141,7 +141,7 @@ type store struct {
 	files      jetstream.ObjectStore
 }
 
-// open finds what is on the server, and makes what is missing.
+// open opens the stream and the buckets on the server, and creates missing ones.
 func open(ctx context.Context, connection *nats.Conn) (*store, error) {
 	s := &store{connection: connection}
 	var err error
@@ -169,13 +169,13 @@ func open(ctx context.Context, connection *nats.Conn) (*store, error) {
 	return s, nil
 }
 
-// consumer is the queue of the workers of one program.
+// consumer returns the queue for workers of one program.
 func (s *store) consumer(ctx context.Context, program string) (jetstream.Consumer, error) {
 	return s.jobs.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{Durable: "workers-" + program[:16], AckPolicy: jetstream.AckExplicitPolicy,
 		AckWait: ackWait, MaxDeliver: -1, MaxAckPending: 100_000, FilterSubject: subjectOf(program, "*"), InactiveThreshold: keep})
 }
 
-// sweep reads what the server knows of a sweep.
+// sweep reads the server's record of a sweep.
 func (s *store) sweep(ctx context.Context, key string) (*Sweep, uint64, error) {
 	entry, err := s.sweeps.Get(ctx, key)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
@@ -196,5 +196,5 @@ func sweepOf(text []byte) (*Sweep, error) {
 	return &found, nil
 }
 
-// alive reports whether a sweep whose state is running is coordinated.
+// alive reports whether a running sweep has a live coordinator.
 func (s *Sweep) alive(now time.Time) bool { return s.State == Running && now.Sub(s.Updated) < silent }

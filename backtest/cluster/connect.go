@@ -18,24 +18,24 @@ import (
 	"botd/internal/failure"
 )
 
-// TokenVariable holds the token of clients and of a server that is embedded.
+// TokenVariable names the environment variable with the token of clients and of an embedded server.
 const TokenVariable = "BOTD_NATS_TOKEN"
 
-// Access is how a server is reached, and who may. Secrets come from files and the environment.
+// Access holds the address and the credentials of a server. Secrets come from files and the environment.
 type Access struct {
-	URL      string // nats://HOST:PORT or tls://HOST:PORT of a server that is there
+	URL      string // nats://HOST:PORT or tls://HOST:PORT of an existing server
 	Serve    string // HOST:PORT of a server to embed
-	Creds    string // file of a user's JWT and key
-	CA       string // file of the authorities that are trusted
+	Creds    string // file with a user's JWT and key
+	CA       string // file with the trusted authorities
 	Cert     string // certificate of this side, with its key
 	Key      string
-	StoreDir string // of a server to embed
+	StoreDir string // of an embedded server
 }
 
-// token is that of the environment.
+// token returns the token from the environment.
 func token() string { return os.Getenv(TokenVariable) }
 
-// Check refuses what would let anybody in, or send secrets in a URL.
+// Check refuses settings that would admit anyone or put secrets in a URL.
 func (a *Access) Check() error {
 	if a.Serve != "" && a.URL != "" {
 		return failure.Usagef("--serve runs a server in this process, --on takes one that is there: give one of them")
@@ -76,10 +76,10 @@ func (a *Access) checkServe() error {
 	return nil
 }
 
-// open reports whether a client shows nothing that says who it is.
+// open reports whether clients connect without credentials.
 func (a *Access) open() bool { return token() == "" && a.Creds == "" && a.Cert == "" }
 
-// loopback reports whether an address is of this machine alone.
+// loopback reports whether an address is reachable only from this machine.
 func loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -89,7 +89,7 @@ func loopback(address string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Plain reports whether what is sent crosses a network unencrypted.
+// Plain reports whether data crosses a network unencrypted.
 func (a *Access) Plain() bool {
 	if a.Serve != "" {
 		return !loopback(a.Serve) && a.Cert == ""
@@ -98,7 +98,7 @@ func (a *Access) Plain() bool {
 	return err == nil && !loopback(parsed.Host) && parsed.Scheme != "tls" && a.CA == "" && a.Cert == ""
 }
 
-// secured is the configuration of TLS; nil for none.
+// secured returns the TLS configuration, or nil without TLS.
 func (a *Access) secured() (*tls.Config, error) {
 	if a.CA == "" && a.Cert == "" {
 		return nil, nil
@@ -124,7 +124,7 @@ func (a *Access) secured() (*tls.Config, error) {
 	return config, nil
 }
 
-// own has a process trust its own certificate, whatever name that is of.
+// own makes a process trust its own certificate, whatever its name.
 func own(config *tls.Config) error {
 	if len(config.Certificates) == 0 {
 		return nil
@@ -190,13 +190,13 @@ func Serve(a Access) (*Server, error) {
 	return &Server{server: s, url: s.ClientURL()}, nil
 }
 
-// Close stops it; what it holds stays on the disk.
+// Close stops the server. Its data stays on disk.
 func (s *Server) Close() {
 	s.server.Shutdown()
 	s.server.WaitForShutdown()
 }
 
-// connect connects, and stays connected: a server that is away is asked again until ctx ends.
+// connect connects, and reconnects to an unreachable server until ctx ends.
 func (a *Access) connect(ctx context.Context, name string, in *Server) (*nats.Conn, error) {
 	options := []nats.Option{nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectWait(500 * time.Millisecond), nats.Timeout(10 * time.Second)}
 	address := a.URL

@@ -26,7 +26,7 @@ import (
 // Coordinator hands a sweep's trials to workers and collects their rows. It is a sweeps.Runner.
 type Coordinator struct {
 	Log      func(format string, arguments ...any)
-	Progress func(line string) // how fast it goes and who works, every few seconds
+	Progress func(line string) // the rate and the workers, every few seconds
 
 	store     *store
 	connected *nats.Conn
@@ -34,10 +34,10 @@ type Coordinator struct {
 	stop      context.CancelFunc // of the watcher
 	key       string
 	sweep     Sweep
-	begun     bool // the server knows of this attempt
+	begun     bool // the server has a record of this attempt
 	rows      chan arrival
-	known     func(job string) bool // rows that were there before
-	arrived   map[string]*arrival   // of jobs that nobody has asked for yet
+	known     func(job string) bool // rows of earlier attempts
+	arrived   map[string]*arrival   // rows of jobs that are not requested yet
 	done      map[string]bool       // jobs that have their row
 	workers   map[string]*WorkerStatus
 	checks    map[string]*check
@@ -56,7 +56,7 @@ type mark struct {
 	ended int
 }
 
-// Begin makes a sweep known to the workers. What the server has of an earlier attempt counts.
+// Begin announces a sweep to the workers. Rows of an earlier attempt on the server count.
 func Begin(ctx context.Context, access Access, in *Server, spec *sweeps.Spec, trials *inputs.Trials, strategy, program, version string,
 	known func(job string) bool, log func(string, ...any)) (*Coordinator, error) {
 	if trials.Base.Kind == "process" {
@@ -92,7 +92,7 @@ func (c *Coordinator) begin(ctx context.Context, spec *sweeps.Spec, trials *inpu
 	if err != nil {
 		return err
 	}
-	// What an earlier attempt has asked for is asked again, of the program of now.
+	// The jobs of an earlier attempt are handed out again, for the current program.
 	if err := c.store.jobs.Purge(ctx, jetstream.WithPurgeSubject("botd.jobs.*."+c.key)); err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func over(coordinator string) bool {
 	return err == nil && machine == here && errors.Is(unix.Kill(number, 0), unix.ESRCH)
 }
 
-// receive passes on what the watcher sees.
+// receive passes on updates of the watcher.
 func (c *Coordinator) receive(ctx context.Context) {
 	for entry := range c.watcher.Updates() {
 		if entry == nil {
@@ -148,7 +148,7 @@ func (c *Coordinator) receive(ctx context.Context) {
 	}
 }
 
-// show stores how far the sweep is, unless somebody has canceled it meanwhile.
+// show stores the sweep's progress, unless a user has canceled the sweep meanwhile.
 func (c *Coordinator) show(ctx context.Context) error {
 	found, revision, err := c.store.sweep(ctx, c.key)
 	if err == nil && found.State == Canceled && c.begun {
@@ -162,22 +162,22 @@ func (c *Coordinator) show(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err = c.store.sweeps.Update(ctx, c.key, text, revision); err == nil { // revision 0: it must not be there
+	if _, err = c.store.sweeps.Update(ctx, c.key, text, revision); err == nil { // revision 0: the key must not exist
 		c.begun = true
 	}
 	return err
 }
 
-// batch is what one call of Run is about.
+// batch is the state of one call of Run.
 type batch struct {
-	trials map[string][]*backtest.Trial // without a row, by job: two choices may come to the same
+	trials map[string][]*backtest.Trial // without a row, by job: two choices may lead to the same job
 	queue  []job                        // not handed out
 	out    map[string]bool              // handed out, and without a row
 	ended  func(*backtest.Trial) error
-	latest time.Time // when something came last
+	latest time.Time // time of the latest arrival
 }
 
-// Run hands out trials and calls ended for each row. It returns when all have one.
+// Run hands out trials and calls ended for each row. It returns when every trial has a row.
 func (c *Coordinator) Run(ctx context.Context, trials []backtest.Trial, ended func(*backtest.Trial) error) error {
 	b := &batch{trials: map[string][]*backtest.Trial{}, out: map[string]bool{}, ended: ended, latest: time.Now()}
 	for i := range trials {
@@ -201,7 +201,7 @@ func (c *Coordinator) Run(ctx context.Context, trials []backtest.Trial, ended fu
 	return c.until(ctx, b, func() bool { return len(b.trials) == 0 })
 }
 
-// until handles what comes until a condition holds.
+// until handles arrivals until a condition holds.
 func (c *Coordinator) until(ctx context.Context, b *batch, done func() bool) error {
 	beats := time.NewTicker(time.Second)
 	defer beats.Stop()
@@ -233,13 +233,13 @@ func (c *Coordinator) until(ctx context.Context, b *batch, done func() bool) err
 	return nil
 }
 
-// handle takes one row.
+// handle processes one row.
 func (c *Coordinator) handle(ctx context.Context, b *batch, a *arrival) error {
 	switch a.kind {
 	case "failed":
 		_ = c.store.rows.Purge(ctx, c.key+".failed."+a.job) // so that resume tries again
 		if b.trials[a.job] == nil {
-			return nil // of an earlier attempt
+			return nil // from an earlier attempt
 		}
 		return fmt.Errorf("worker %s, with %v: %s", a.row.Worker, b.trials[a.job][0].Params, a.row.Failure)
 	case "check":
@@ -257,7 +257,7 @@ func (c *Coordinator) handle(ctx context.Context, b *batch, a *arrival) error {
 	return nil
 }
 
-// take ends the trials of a row. A row that nobody has asked for yet waits.
+// take ends the trials of a row. The row of a job that is not requested yet waits.
 func (c *Coordinator) take(ctx context.Context, b *batch, a *arrival) error {
 	asked := b.trials[a.job]
 	if asked == nil {
@@ -285,7 +285,7 @@ func (c *Coordinator) take(ctx context.Context, b *batch, a *arrival) error {
 	return c.checkOf(ctx, a, made.Params)
 }
 
-// fill hands out as much as keeps the workers that there are busy.
+// fill hands out enough trials to keep the present workers busy.
 func (c *Coordinator) fill(ctx context.Context, b *batch) error {
 	for len(b.queue) > 0 {
 		size := c.batchSize()
@@ -316,7 +316,7 @@ func (c *Coordinator) submit(ctx context.Context, b *batch, jobs []job) (sent bo
 	if sent, err = c.send(ctx, &message{Sweep: c.key, Jobs: wanted}); err != nil {
 		return false, err
 	}
-	if !sent { // the server is away: again with the next beat
+	if !sent { // the server is unreachable: the next beat retries
 		b.queue = append(wanted, b.queue...)
 		return false, nil
 	}
@@ -326,7 +326,7 @@ func (c *Coordinator) submit(ctx context.Context, b *batch, jobs []job) (sent bo
 	return true, nil
 }
 
-// send publishes a message. A server that is away is no error: what was not sent is sent later.
+// send publishes a message. An unreachable server is no error: a later call sends the message.
 func (c *Coordinator) send(ctx context.Context, m *message) (sent bool, err error) {
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -345,13 +345,13 @@ func (c *Coordinator) send(ctx context.Context, m *message) (sent bool, err erro
 	return true, nil
 }
 
-// batchSize is how many trials are one message: some seconds of work, by those that have ended.
+// batchSize returns the number of trials per message: some seconds of work, by the duration of ended trials.
 func (c *Coordinator) batchSize() int {
 	if c.timed < 4 {
 		return 1
 	}
 	each := max(c.seconds/float64(c.timed), 1e-6)
-	return min(max(int(batchWork.Seconds()/each), 1), maxBatch, c.timed) // not all at once, before it is known who works
+	return min(max(int(batchWork.Seconds()/each), 1), maxBatch, c.timed) // a few at first, until the workers are known
 }
 
 func (c *Coordinator) slots() (n int) {
@@ -363,7 +363,7 @@ func (c *Coordinator) slots() (n int) {
 	return n
 }
 
-// missing hands out again what no message is about any more: the server may have lost some.
+// missing hands out jobs again that no message covers any more: the server may have lost some.
 func (c *Coordinator) missing(ctx context.Context, b *batch, now time.Time) error {
 	if len(b.trials) == 0 || now.Sub(b.latest) < silent {
 		return nil
@@ -397,7 +397,7 @@ func (c *Coordinator) missing(ctx context.Context, b *batch, now time.Time) erro
 	return nil
 }
 
-// beat shows how far the sweep is, and looks who works.
+// beat stores the sweep's progress, and reads which workers are alive.
 func (c *Coordinator) beat(ctx context.Context) error {
 	now := time.Now()
 	c.recent = append(c.recent, mark{now, c.sweep.Ended})
@@ -422,13 +422,13 @@ func (c *Coordinator) beat(ctx context.Context) error {
 	}
 	all, err := c.store.present(within)
 	if err != nil {
-		return nil // the server is away; it is looked for with the next beat
+		return nil // the server is unreachable; the next beat retries
 	}
 	c.present(all)
 	return nil
 }
 
-// present reports who came and who went.
+// present reports workers that joined or left.
 func (c *Coordinator) present(all map[string]*WorkerStatus) {
 	for id, w := range all {
 		if before, known := c.workers[id]; !known || before.Refused != w.Refused {
@@ -448,7 +448,7 @@ func (c *Coordinator) present(all map[string]*WorkerStatus) {
 	c.Progress(fmt.Sprintf("%.3g/s, %d at work", c.sweep.Rate, c.slots()))
 }
 
-// End ends a sweep on the server: with its result, or why there is none. Checks under way are waited for.
+// End ends a sweep on the server with its result or its error. It waits for checks under way.
 func (c *Coordinator) End(ctx context.Context, outcome error) error {
 	if outcome == nil {
 		outcome = c.checksEnd(ctx)

@@ -22,7 +22,7 @@ import (
 // The roles of files.
 const (
 	roleData     = "data"
-	roleOther    = "other" // candles of another symbol, which the prefix names
+	roleOther    = "other" // candles of another symbol, named by the prefix
 	roleDetail   = "detail"
 	roleTrades   = "trades"
 	roleFunding  = "funding"
@@ -32,14 +32,14 @@ const (
 	roleStrategy = "strategy"
 )
 
-// part is a file with where its bytes are.
+// part is a file with the location of its bytes.
 type part struct {
 	file
 	path string // or
 	text []byte
 }
 
-// partsOf lists all that a sweep's trials are made of.
+// partsOf lists all inputs of a sweep's trials.
 func partsOf(trials *inputs.Trials, strategy string) ([]part, error) {
 	given, one := trials.Config.Inputs, &trials.Config.Inputs.Strategies[0]
 	var parts []part
@@ -68,7 +68,7 @@ func partsOf(trials *inputs.Trials, strategy string) ([]part, error) {
 	for _, f := range given.Signals {
 		add(roleSignals, f.Path)
 	}
-	for _, f := range given.Columns[:len(given.Columns)-len(trials.Base.ColumnPaths)] { // the others lie beside the strategy
+	for _, f := range given.Columns[:len(given.Columns)-len(trials.Base.ColumnPaths)] { // the others belong to the strategy's own files
 		add(roleColumns, f.Path)
 	}
 	text, err := os.ReadFile(strategy)
@@ -86,7 +86,7 @@ func partsOf(trials *inputs.Trials, strategy string) ([]part, error) {
 	return parts, nil
 }
 
-// upload puts files on the server that are not there yet, by the hash of their content.
+// upload stores missing files on the server, by the hash of their content.
 func (s *store) upload(ctx context.Context, parts []part) (files []file, sent int64, err error) {
 	for i := range parts {
 		p := &parts[i]
@@ -124,8 +124,8 @@ func (s *store) upload(ctx context.Context, parts []part) (files []file, sent in
 // cache is a worker's own copies of files, by the hash of their content.
 type cache struct{ directory string }
 
-// place puts the files of a sweep into a folder, from the cache, or from the server where they are
-// not in it, and returns what a backtest reads.
+// place puts the files of a sweep into a folder and into the inputs of a backtest. It takes them from the cache, or
+// else from the server.
 func (c *cache) place(ctx context.Context, s *store, found *Sweep, folder string, into *inputs.Files) (received int64, err error) {
 	for i := range found.Files {
 		f := &found.Files[i]
@@ -136,7 +136,7 @@ func (c *cache) place(ctx context.Context, s *store, found *Sweep, folder string
 		if received += n; err != nil {
 			return received, err
 		}
-		name := filepath.Join(f.Role, fmt.Sprint(i), f.Name) // a base name is kept: its ending says how it is read
+		name := filepath.Join(f.Role, fmt.Sprint(i), f.Name) // keeps the base name, since its extension selects the reader
 		if f.Role == roleStrategy {
 			name = filepath.Join(f.Role, f.Name)
 		}
@@ -150,7 +150,7 @@ func (c *cache) place(ctx context.Context, s *store, found *Sweep, folder string
 	return received, nil
 }
 
-// takeFile has a backtest read a file in its role.
+// takeFile adds a file to the inputs of a backtest, by its role.
 func takeFile(into *inputs.Files, f *file, path string) {
 	switch f.Role {
 	case roleData:
@@ -179,7 +179,7 @@ func takeFile(into *inputs.Files, f *file, path string) {
 	}
 }
 
-// file returns the path of a cached file. What the server sends counts when its hash is right.
+// file returns the path of a cached file. It accepts a file from the server only with the right hash.
 func (c *cache) file(ctx context.Context, s *store, f *file) (path string, received int64, err error) {
 	path = filepath.Join(c.directory, f.SHA256)
 	if found, err := os.Stat(path); err == nil && found.Size() == f.Bytes {

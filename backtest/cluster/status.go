@@ -16,7 +16,7 @@ import (
 	"botd/internal/failure"
 )
 
-// list returns the sweeps that the server knows, the one that was shown last first.
+// list returns the sweeps on the server, the most recently updated first.
 func (s *store) list(ctx context.Context) (all []*Sweep, err error) {
 	err = each(ctx, s.sweeps, func(entry jetstream.KeyValueEntry) error {
 		found, err := sweepOf(entry.Value())
@@ -29,7 +29,7 @@ func (s *store) list(ctx context.Context) (all []*Sweep, err error) {
 	return all, err
 }
 
-// present returns the workers that live, by their ids.
+// present returns the live workers by id.
 func (s *store) present(ctx context.Context) (map[string]*WorkerStatus, error) {
 	all := map[string]*WorkerStatus{}
 	err := each(ctx, s.workers, func(entry jetstream.KeyValueEntry) error {
@@ -45,7 +45,7 @@ func (s *store) present(ctx context.Context) (map[string]*WorkerStatus, error) {
 	return all, err
 }
 
-// each reads a bucket.
+// each calls a function for every entry of a bucket.
 func each(ctx context.Context, bucket jetstream.KeyValue, do func(jetstream.KeyValueEntry) error) error {
 	watcher, err := bucket.WatchAll(ctx, jetstream.IgnoreDeletes())
 	if err != nil {
@@ -56,7 +56,7 @@ func each(ctx context.Context, bucket jetstream.KeyValue, do func(jetstream.KeyV
 		select {
 		case entry := <-watcher.Updates():
 			if entry == nil {
-				return ctx.Err() // that was all
+				return ctx.Err() // the end of the initial values
 			}
 			if err := do(entry); err != nil {
 				return err
@@ -87,7 +87,7 @@ func Open(ctx context.Context, access Access) (*View, error) {
 // Close ends the connection.
 func (v *View) Close() { v.store.connection.Close() }
 
-// Sweeps are those that the server knows; one that says it runs, and that nobody coordinates, is interrupted.
+// Sweeps returns the sweeps on the server. A running one without a live coordinator is interrupted.
 func (v *View) Sweeps(ctx context.Context) ([]*Sweep, error) {
 	all, err := v.store.list(ctx)
 	for _, one := range all {
@@ -98,7 +98,7 @@ func (v *View) Sweeps(ctx context.Context) ([]*Sweep, error) {
 	return all, err
 }
 
-// Workers are those that live, in order of their ids.
+// Workers returns the live workers in order of their ids.
 func (v *View) Workers(ctx context.Context) ([]*WorkerStatus, error) {
 	found, err := v.store.present(ctx)
 	var all []*WorkerStatus
@@ -139,7 +139,8 @@ func (v *View) Rows(ctx context.Context, name string) (*Sweep, []backtest.Trial,
 	}
 }
 
-// Cancel ends a sweep, wherever it is coordinated: nothing more is handed out, trials under way end, and what has ended stays.
+// Cancel ends a sweep, wherever its coordinator runs. No more trials are handed out, trials under way end, and ended
+// trials stay.
 func (v *View) Cancel(ctx context.Context, name string) error {
 	key := keyOf(name)
 	for {
@@ -157,7 +158,7 @@ func (v *View) Cancel(ctx context.Context, name string) error {
 			return err
 		}
 		if _, err = v.store.sweeps.Update(ctx, key, text, revision); errors.Is(err, jetstream.ErrKeyExists) {
-			continue // the coordinator showed how far it is, at the same moment
+			continue // the coordinator stored its progress at the same moment
 		}
 		return errors.Join(err, v.store.jobs.Purge(ctx, jetstream.WithPurgeSubject("botd.jobs.*."+key)))
 	}

@@ -27,10 +27,10 @@ type Worker struct {
 	Access  Access
 	Program string // hash of this program
 	Version string
-	ID      string        // of this worker; differs from every other one's
+	ID      string        // unique among workers
 	Slots   int           // trials at a time
-	Idle    time.Duration // without work for so long it ends; 0 for never
-	Cache   string        // directory of the candles that were received
+	Idle    time.Duration // ends after so long without work; 0 for never
+	Cache   string        // directory of the received candles
 	Files   func() inputs.Files
 	Split   func(text string) (exchange.Rate, error)
 	Log     func(format string, arguments ...any)
@@ -39,10 +39,10 @@ type Worker struct {
 	since   time.Time
 	trials  atomic.Int64
 	busy    atomic.Int64 // slots with a message
-	worked  atomic.Int64 // when one had a message, in milliseconds
+	worked  atomic.Int64 // when a slot last had a message, in milliseconds
 	refused atomic.Value // string
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	sweeps map[string]*Sweep
 	loaded map[string]*loaded
 }
@@ -58,7 +58,8 @@ type loaded struct {
 // maxLoaded bounds the sweeps whose candles a worker has in memory.
 const maxLoaded = 4
 
-// Run works until ctx ends. Then each slot finishes the trial under way, gives back what it has not begun, and Run returns.
+// Run works until ctx ends. Then each slot finishes the trial under way and returns the remaining ones, and Run
+// returns.
 func (w *Worker) Run(ctx context.Context) error {
 	connection, err := w.Access.connect(ctx, "botd worker "+w.ID, nil)
 	if err != nil {
@@ -90,7 +91,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 	group.Wait()
 	w.drop()
-	// What the slots stored last is out before the process ends.
+	// The last rows of the slots leave before the process ends.
 	flushed, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if err := connection.FlushWithContext(flushed); err != nil {
@@ -100,7 +101,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	return nil
 }
 
-// admitted refuses to begin where every sweep under way is of another program.
+// admitted returns an error when every sweep under way belongs to another program.
 func (w *Worker) admitted(ctx context.Context) error {
 	all, err := w.store.list(ctx)
 	if err != nil {
@@ -137,7 +138,7 @@ func (w *Worker) watch(ctx context.Context) {
 		}
 		for entry := range watcher.Updates() {
 			if entry == nil {
-				continue // all that was there has come
+				continue // the end of the initial values
 			}
 			found, err := sweepOf(entry.Value())
 			if err != nil {
@@ -155,7 +156,7 @@ func (w *Worker) watch(ctx context.Context) {
 	}
 }
 
-// ended reports whether a sweep wants no more trials. One that is resumed runs again: the server says so at once.
+// ended reports whether a sweep wants no more trials. A resumed sweep runs again, so the server's record is read.
 func (w *Worker) ended(ctx context.Context, key string) bool {
 	over := func(found *Sweep) bool {
 		return found.State == Canceled || found.State == Failed || found.State == Done
@@ -170,7 +171,7 @@ func (w *Worker) ended(ctx context.Context, key string) bool {
 	return err != nil || over(fresh)
 }
 
-// idles ends the worker when there has been nothing to do for long.
+// idles ends the worker after a long time without work.
 func (w *Worker) idles(ctx context.Context, end context.CancelFunc) {
 	w.worked.Store(time.Now().UnixMilli())
 	for w.Idle > 0 && pause(ctx, min(w.Idle/4, time.Second)) {
@@ -181,7 +182,7 @@ func (w *Worker) idles(ctx context.Context, end context.CancelFunc) {
 	}
 }
 
-// beats shows that the worker lives.
+// beats publishes that the worker is alive.
 func (w *Worker) beats(ctx context.Context) {
 	for {
 		text, err := json.Marshal(&WorkerStatus{ID: w.ID, Program: w.Program, Version: w.Version, Slots: w.Slots, Trials: w.trials.Load(),
@@ -198,14 +199,14 @@ func (w *Worker) beats(ctx context.Context) {
 	}
 }
 
-// forget takes the worker off the list.
+// forget removes the worker from the list.
 func (w *Worker) forget() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	_ = w.store.workers.Delete(ctx, keyOf(w.ID)) // it goes by itself after a while
+	_ = w.store.workers.Delete(ctx, keyOf(w.ID)) // it also expires after a while
 }
 
-// pause waits; false when ctx ended first.
+// pause waits. It returns false when ctx ends first.
 func pause(ctx context.Context, least time.Duration) bool {
 	timer := time.NewTimer(least)
 	defer timer.Stop()
@@ -217,7 +218,7 @@ func pause(ctx context.Context, least time.Duration) bool {
 	}
 }
 
-// slot takes one message after the other.
+// slot processes messages one after the other.
 func (w *Worker) slot(ctx context.Context, consumer jetstream.Consumer) {
 	for ctx.Err() == nil {
 		batch, err := consumer.Fetch(1, jetstream.FetchContext(ctx))
@@ -239,7 +240,7 @@ func (w *Worker) slot(ctx context.Context, consumer jetstream.Consumer) {
 	}
 }
 
-// work runs the trials of a message, and keeps the message meanwhile.
+// work runs the trials of a message, and extends its lease meanwhile.
 func (w *Worker) work(ctx context.Context, m jetstream.Msg) {
 	var asked message
 	if err := json.Unmarshal(m.Data(), &asked); err != nil {
@@ -247,7 +248,7 @@ func (w *Worker) work(ctx context.Context, m jetstream.Msg) {
 		_ = m.Term()
 		return
 	}
-	if asked.Not == w.ID { // another one is to see whether it comes to the same
+	if asked.Not == w.ID { // another worker must verify the rows
 		_ = m.NakWithDelay(time.Second)
 		return
 	}
@@ -255,7 +256,7 @@ func (w *Worker) work(ctx context.Context, m jetstream.Msg) {
 	defer release()
 	go func() {
 		for pause(held, ackWait/3) {
-			_ = m.InProgress() // one that is lost is made good by the next
+			_ = m.InProgress() // the next one compensates for a lost one
 		}
 	}()
 	deliveries := uint64(1)
@@ -264,15 +265,16 @@ func (w *Worker) work(ctx context.Context, m jetstream.Msg) {
 	}
 	if err := w.each(ctx, held, &asked, deliveries); err != nil {
 		w.Log("%v; the work goes back", err)
-		if w.giveBack(held, &asked) != nil { // the server is away: it notices by itself
+		if w.giveBack(held, &asked) != nil { // the server is unreachable and redelivers by itself
 			return
 		}
-		pause(ctx, silent/2) // others come first
+		pause(ctx, silent/2) // lets other workers go first
 	}
-	_ = m.Ack() // where it is lost the work is done again, with the same rows
+	_ = m.Ack() // if it is lost, the work is done again with the same rows
 }
 
-// each runs the trials of a message one after the other. When ctx ends the rest goes back to the queue. An error is the worker's own trouble.
+// each runs the trials of a message one after the other. When ctx ends it returns the rest to the queue. An error
+// concerns the worker itself.
 func (w *Worker) each(ctx, held context.Context, asked *message, deliveries uint64) error {
 	for i, one := range asked.Jobs {
 		if w.ended(held, asked.Sweep) {
@@ -283,7 +285,7 @@ func (w *Worker) each(ctx, held context.Context, asked *message, deliveries uint
 		}
 		if deliveries > 1 {
 			if _, err := w.store.rows.Get(held, asked.Sweep+kindOf(asked)+one.Job); err == nil {
-				continue // whoever had the message before came so far
+				continue // an earlier worker of this message has done it
 			}
 		}
 		made := &row{Worker: w.ID}
@@ -300,7 +302,7 @@ func (w *Worker) each(ctx, held context.Context, asked *message, deliveries uint
 	return nil
 }
 
-// giveBack puts trials into the queue again that were not begun.
+// giveBack returns trials to the queue that were not begun.
 func (w *Worker) giveBack(ctx context.Context, rest *message) error {
 	text, err := json.Marshal(rest)
 	if err != nil {
@@ -312,14 +314,14 @@ func (w *Worker) giveBack(ctx context.Context, rest *message) error {
 	return err
 }
 
-// trial runs one. What the trial itself does wrong is in the row.
+// trial runs one job. The row records errors of the trial itself.
 func (w *Worker) trial(ctx context.Context, key string, one *job, made *row) error {
 	ready, err := w.load(ctx, key)
 	if err != nil {
 		return err
 	}
 	trial, refused, err := ready.trial(one)
-	if trial.Job != one.Job { // the sweep may have been resumed with other files since
+	if trial.Job != one.Job { // the sweep may have been resumed with other files
 		w.unload(key, ready)
 		if ready, err = w.load(ctx, key); err != nil {
 			return err
@@ -353,7 +355,7 @@ func (l *loaded) trial(one *job) (backtest.Trial, string, error) {
 	return l.trials.Trial(one.Choice)
 }
 
-// unload drops a sweep, which is made ready again when it is needed.
+// unload drops a sweep. A later trial loads it again.
 func (w *Worker) unload(key string, old *loaded) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -363,7 +365,7 @@ func (w *Worker) unload(key string, old *loaded) {
 	}
 }
 
-// kindOf says where the rows of a message go.
+// kindOf returns the kind of key for the rows of a message.
 func kindOf(asked *message) string {
 	if asked.Not != "" {
 		return ".check."
@@ -371,8 +373,8 @@ func kindOf(asked *message) string {
 	return ".row."
 }
 
-// put stores a row. The first one of a job counts, and any further one must be the same: if it is
-// not, both are there for the coordinator to see.
+// put stores a row. The first row of a job counts, and any further one must equal it. If it differs, the coordinator
+// finds both.
 func (w *Worker) put(ctx context.Context, asked *message, one *job, made *row) error {
 	text, err := json.Marshal(made)
 	if err != nil {
@@ -411,7 +413,7 @@ func (w *Worker) put(ctx context.Context, asked *message, one *job, made *row) e
 	return err
 }
 
-// drop forgets all sweeps that are ready; those under way go on with what they have in memory.
+// drop unloads all sweeps. Trials under way continue with the data in memory.
 func (w *Worker) drop() {
 	for key, old := range w.loaded {
 		_ = os.RemoveAll(old.folder)
@@ -419,7 +421,7 @@ func (w *Worker) drop() {
 	}
 }
 
-// load makes a sweep ready: its files, its strategy, its candles.
+// load prepares a sweep: its files, its strategy, its candles.
 func (w *Worker) load(ctx context.Context, key string) (*loaded, error) {
 	w.mu.Lock()
 	ready, known := w.loaded[key]
