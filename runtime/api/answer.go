@@ -58,10 +58,10 @@ func deliver(w http.ResponseWriter, text []byte, zips bool) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Encoding", "gzip")
-	_, _ = w.Write(zipped(line(text))) // a client that is gone gets no answer
+	_, _ = w.Write(zipped(line(text))) // a disconnected client gets no answer
 }
 
-// answerAs writes an answer that nobody may keep.
+// answerAs writes an answer that must not be cached.
 func answerAs(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Cache-Control", "no-store")
 	send(w, status, encode(value))
@@ -70,7 +70,7 @@ func answerAs(w http.ResponseWriter, status int, value any) {
 func encode(value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {
-		panic(fmt.Sprintf("api: %T: %v", value, err)) // a type of botd that is no JSON
+		panic(fmt.Sprintf("api: %T: %v", value, err)) // a type of botd that does not marshal to JSON
 	}
 	return text
 }
@@ -78,7 +78,7 @@ func encode(value any) []byte {
 func send(w http.ResponseWriter, status int, text []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(line(text)) // a client that is gone gets no answer
+	_, _ = w.Write(line(text)) // a disconnected client gets no answer
 }
 
 // line is a text with an end of line, in memory of its own: several answers may share the text.

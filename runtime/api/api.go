@@ -33,7 +33,7 @@ type Driver interface {
 	Send(ctx context.Context, event engine.Event) error
 }
 
-// Engine says what a change would do. It is called only inside Driver.Query.
+// Engine previews changes. It is called only inside Driver.Query.
 type Engine interface {
 	Epoch() int64
 	Status() engine.Status
@@ -55,7 +55,7 @@ type Lane interface {
 	Degraded() []engine.Degraded
 }
 
-// Config is what a server serves. Board, History, Logs, Metrics, Driver and Engine are needed.
+// Config configures a server. Board, History, Logs, Metrics, Driver and Engine are required.
 type Config struct {
 	Board   *view.Board
 	History *view.History
@@ -114,7 +114,7 @@ type Server struct {
 	handler     http.Handler
 }
 
-// New returns a server, which publishes what happens from now on.
+// New returns a server, which publishes events from now on.
 func New(config Config) *Server {
 	s := &Server{config: config, controls: controls{config.Driver}, metrics: config.Metrics,
 		stream: NewStream(config.Epoch, config.Metrics), stopping: make(chan struct{})}

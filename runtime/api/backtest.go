@@ -48,5 +48,5 @@ func (s *Server) backtestPage(w http.ResponseWriter, r *request) error {
 func page(w http.ResponseWriter, media, content string) {
 	w.Header().Set("Content-Type", media)
 	w.Header().Set("Cache-Control", "no-cache")
-	_, _ = io.WriteString(w, content) // a client that is gone gets no answer
+	_, _ = io.WriteString(w, content) // a disconnected client gets no answer
 }

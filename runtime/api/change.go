@@ -20,14 +20,14 @@ type Change struct {
 	Does   []string `json:"does"`    // in words
 }
 
-// audit is what the journal stores of who asked for a change.
+// audit is the journal's entry for the sender of a change.
 func (r *request) audit(target, detail string) *record.Audit {
 	who := who(r.Request)
 	return &record.Audit{Actor: who.Actor(), Role: who.Role.String(), From: who.From, Action: r.Method + " " + r.URL.Path, Target: target, Detail: detail,
 		RequestID: requestID(r.Request)}
 }
 
-// audited is an event with who asked for it; without one only that is journalled.
+// audited wraps an event with its audit entry; without an event only the entry is journalled.
 func (r *request) audited(target, detail string, event engine.Event) engine.Event {
 	return &engine.EventAudited{Audit: r.audit(target, detail), Event: event}
 }
@@ -55,8 +55,7 @@ func (c controls) send(r *request, event engine.Event) error {
 	return notTaken(c.driver.Send(ctx, event))
 }
 
-// record writes to the journal who asked for a change that is not the engine's. Nothing is
-// done before.
+// record journals the sender of a change that is not the engine's. The change waits for the record.
 func (c controls) record(r *request, target, detail string) error {
 	if c.send(r, r.audited(target, detail, nil)) != nil {
 		return &failure{http.StatusServiceUnavailable, "stopped", "who asked for it cannot be written to the journal now: nothing was done"}
@@ -64,7 +63,7 @@ func (c controls) record(r *request, target, detail string) error {
 	return nil
 }
 
-// do gives the engine an event unless it is a dry run, and answers what it does.
+// do passes an event to the engine unless the request is a dry run, and returns its effects.
 func (c controls) do(r *request, event engine.Event, does ...string) (Change, error) {
 	change := Change{1, r.dryRun, does}
 	if r.dryRun {

@@ -53,12 +53,12 @@ func (m *maintenance) configuration(*request) (Configuration, error) {
 	return out, nil
 }
 
-// Reload reads the configuration again and puts what changed in force, all of it or
-// nothing, as a SIGHUP does; a dry run only says what would change. It journals who asked.
-// Its error is a Refused when the configuration itself prevents it.
+// Reload reads the configuration again and applies its changes, all or none, as a SIGHUP does; a
+// dry run only lists them. It journals the sender. Its error is a Refused when the configuration
+// itself prevents the reload.
 type Reload func(ctx context.Context, dryRun bool, audit *record.Audit) (does []string, err error)
 
-// Refused says why a configuration is not put in force.
+// Refused gives the reason that a configuration is not applied.
 type Refused struct{ Why string }
 
 func (r *Refused) Error() string { return r.Why }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// endpoint answers the requests to a route. Its types are what the document is derived from.
+// endpoint answers the requests to a route. The API document is derived from its types.
 type endpoint struct {
 	serve   func(*Server, http.ResponseWriter, *request) error
 	body    reflect.Type // nil: none
@@ -43,12 +43,13 @@ func all[T any](get func(*Server, *request) ([]T, error)) endpoint {
 	})
 }
 
-// change answers what a change does. A dry run only answers; the rest is done once it is answered.
+// change answers with the effects of a change. A dry run only answers; the rest is done once it is
+// answered.
 func change[B, A any](do func(*Server, *request, *B) (A, error)) endpoint {
 	return changing(http.StatusOK, do)
 }
 
-// order answers what a change will send to the exchange.
+// order answers with the requests that a change will send to the exchange.
 func order[B, A any](do func(*Server, *request, *B) (A, error)) endpoint {
 	e := changing(http.StatusAccepted, do)
 	e.later = true
@@ -75,8 +76,8 @@ func changing[B, A any](status int, do func(*Server, *request, *B) (A, error)) e
 	}}
 }
 
-// secret answers what must not be repeated or stored by anybody: it is no change that can be
-// tried, or sent again under a key.
+// secret answers with a value that must not be repeated or stored: the request has no dry run and
+// no idempotency key.
 func secret[B, A any](do func(*Server, *request, *B) (A, error)) endpoint {
 	e := changing(http.StatusOK, do)
 	e.changes = false
@@ -100,10 +101,10 @@ func by[P, B, A any](part func(*Server) *P, do func(*P, *request, *B) (A, error)
 // nothing is the body of a change that takes none.
 type nothing struct{}
 
-// ReasonRequest is what every change may say, and whether it is only tried.
+// ReasonRequest holds the fields of every change: its reason, and whether it is a dry run.
 type ReasonRequest struct {
 	Reason string `json:"reason,omitempty"`  // why, for the journal; needed unless it is a dry run
-	DryRun bool   `json:"dry_run,omitempty"` // answers what would be done, and does nothing
+	DryRun bool   `json:"dry_run,omitempty"` // answers with the effects, and does nothing
 }
 
 func (b *ReasonRequest) given() *ReasonRequest { return b }

@@ -26,7 +26,7 @@ var Codes = []string{"host", "cross_origin", "credentials", "role", "login_delay
 	"not_quarantined", "not_possible", "idempotency_key",
 	"exchange", "stopped", "unwritten", "stream", "internal"}
 
-// failure is why a request is not answered as it asks.
+// failure is the reason that a request fails.
 type failure struct {
 	status       int
 	code, detail string
@@ -59,7 +59,7 @@ func unwritten(detail string) error {
 	return &failure{http.StatusServiceUnavailable, "unwritten", detail}
 }
 
-// notTaken is what the engine's refusal of an event means.
+// notTaken translates the engine's refusal of an event.
 func notTaken(err error) error {
 	switch {
 	case err == nil:
@@ -102,5 +102,5 @@ func problem(w http.ResponseWriter, r *http.Request, status int, code, detail st
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(text, '\n')) // a client that is gone gets no answer
+	_, _ = w.Write(append(text, '\n')) // a disconnected client gets no answer
 }

@@ -19,10 +19,10 @@ func requestID(r *http.Request) string {
 	return id
 }
 
-// who is who asks.
+// who returns the sender of a request.
 func who(r *http.Request) auth.Identity { return auth.IdentityOf(r.Context()) }
 
-// policy lets a page of botd load what botd serves, and nothing else.
+// policy lets a page of botd load only resources that botd serves.
 const policy = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
 	"connect-src 'self'; manifest-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
@@ -97,5 +97,5 @@ func (w *statusWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap is what http.ResponseController looks for.
+// Unwrap returns the underlying writer for http.ResponseController.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

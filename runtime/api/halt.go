@@ -56,7 +56,7 @@ type StrategyHaltRequest struct {
 	ReasonRequest
 }
 
-// HaltAnswer is what a halt, its end, or another order of a person does.
+// HaltAnswer lists the effects of a halt, a rearm, or another manual order.
 type HaltAnswer struct {
 	Schema int              `json:"schema"`
 	DryRun bool             `json:"dry_run"`
@@ -64,9 +64,9 @@ type HaltAnswer struct {
 	Scope  string           `json:"scope"`
 	Reason string           `json:"reason"`
 	Does   []string         `json:"does"`  // in words
-	Steps  []view.HaltStep  `json:"steps"` // what it sends, in order
-	Blind  []string         `json:"blind"` // what a halt cannot see, or act on, now: a line for each
-	Still  []view.Degraded  `json:"still"` // rearm: what blocks trading all the same
+	Steps  []view.HaltStep  `json:"steps"` // the requests, in order
+	Blind  []string         `json:"blind"` // what a halt cannot read or act on now, a line for each
+	Still  []view.Degraded  `json:"still"` // rearm: the states that still block trading
 }
 
 func newHaltAnswer(r *request, level record.HaltLevel, scope, reason string) HaltAnswer {
@@ -74,7 +74,7 @@ func newHaltAnswer(r *request, level record.HaltLevel, scope, reason string) Hal
 		Still: []view.Degraded{}}
 }
 
-// manual is what a person does to trading: halts, and orders and positions by hand.
+// manual serves the manual actions: halts, orders and positions.
 type manual struct {
 	config   *Config
 	controls controls
@@ -90,7 +90,7 @@ func (m *manual) haltStrategy(r *request, body *StrategyHaltRequest) (HaltAnswer
 	return m.engage(r, body.Level, &RearmRequest{Strategy: r.PathValue("name"), ReasonRequest: body.ReasonRequest})
 }
 
-// haltingAt halts the strategy that the path names, at the level that the path says.
+// haltingAt halts the strategy that the path names, at the given level.
 func haltingAt(level record.HaltLevel) func(*manual, *request, *ReasonRequest) (HaltAnswer, error) {
 	return func(m *manual, r *request, body *ReasonRequest) (HaltAnswer, error) {
 		return m.engage(r, level, &RearmRequest{Strategy: r.PathValue("name"), ReasonRequest: *body})
@@ -123,7 +123,7 @@ func (m *manual) rearm(r *request, what *RearmRequest) (HaltAnswer, error) {
 	return out, err
 }
 
-// setHalt gives the engine a halt, or its end, and answers what that sends.
+// setHalt passes a halt or its end to the engine, and answers with the requests that it sends.
 func (m *manual) setHalt(r *request, level record.HaltLevel, what *RearmRequest) (HaltAnswer, error) {
 	if err := knownMarket(what.Market); err != nil {
 		return HaltAnswer{}, err
@@ -169,11 +169,11 @@ func (m *manual) setHalt(r *request, level record.HaltLevel, what *RearmRequest)
 	return out, m.controls.send(r, r.audited(out.Scope, action+": "+out.Reason, &engine.EventHalt{Level: level, Scope: scope, Why: out.Reason}))
 }
 
-// lanePatience is how long a halt waits for the engine to say what it would do. Then the lane
-// says it from the newest list.
+// lanePatience bounds how long a halt waits for the engine's preview. After that the lane previews
+// it from the newest list.
 const lanePatience = time.Second
 
-// haltByLane says what a halt does while the engine does not answer.
+// haltByLane previews a halt while the engine does not answer.
 func (m *manual) haltByLane(level record.HaltLevel, what *RearmRequest, out *HaltAnswer) (scope account.Scope, unknown, err error) {
 	scope, unknown = (account.ScopeName{Strategy: what.Strategy, Market: what.Market, Symbol: what.Symbol}).Resolve(m.config.Lane.Scopes())
 	out.Does = []string{"the engine does not answer: the kill switch acts beside it, by the orders and positions known last",
@@ -184,7 +184,7 @@ func (m *manual) haltByLane(level record.HaltLevel, what *RearmRequest, out *Hal
 	return scope, unknown, nil
 }
 
-// does says what a level does, with what the milder ones do.
+// does lists the effects of a level, with those of the milder ones.
 func does(level record.HaltLevel) string {
 	var all []string
 	for _, l := range view.HaltLevels {
@@ -195,7 +195,7 @@ func does(level record.HaltLevel) string {
 	return strings.Join(all, ", ")
 }
 
-// rearming says what ends when a scope is rearmed.
+// rearming lists the blocks that end when a scope is rearmed.
 func rearming(status *engine.Status, scope account.Scope) []string {
 	lines := []string{}
 	for _, h := range status.Halts {
@@ -224,8 +224,8 @@ func rearming(status *engine.Status, scope account.Scope) []string {
 	return lines
 }
 
-// scopes are what a halt may name: the strategies with their symbols, and what is halted
-// though it is not configured any more.
+// scopes are those that a halt may name: the strategies with their symbols, and halted scopes that
+// are no longer configured.
 func scopes(status *engine.Status) (known []account.Scope) {
 	for i := range status.Strategies {
 		t := &status.Strategies[i]

@@ -11,21 +11,21 @@ import (
 	"time"
 )
 
-// Bounds of what is remembered under Idempotency-Key.
+// Bounds of the answers that are stored under an Idempotency-Key.
 const (
 	maxRepeats  = 1_000
 	repeatLife  = 24 * time.Hour
 	maxRepeatID = 128 // bytes of a key
 )
 
-// repeats remembers what changes were answered, so that a request sent again
-// under its Idempotency-Key is answered again and done once.
+// repeats stores the answers to changes, so that a request sent again under its Idempotency-Key
+// gets the same answer and is done once.
 type repeats struct {
 	mu    sync.Mutex // guards all below
 	known map[string]*repeat
 	order []string // oldest first
 
-	writes chan repeatWrite // to the one that saves them; nil for nobody
+	writes chan repeatWrite // to the goroutine that saves them; nil for none
 }
 
 // repeat is one change under its key.
@@ -38,7 +38,7 @@ type repeat struct {
 	body   []byte
 }
 
-// take returns what is known under a key; first says that the caller is to do it.
+// take returns the entry of a key; first reports that the caller is to perform the change.
 func (m *repeats) take(key string, asked [32]byte, now time.Time) (known *repeat, first bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -128,7 +128,7 @@ func (r *repeat) again(w http.ResponseWriter, request *http.Request, asked [32]b
 	}
 	w.Header().Set("Idempotency-Replayed", "true")
 	w.WriteHeader(r.status)
-	_, _ = w.Write(r.body) // a client that is gone gets no answer
+	_, _ = w.Write(r.body) // a disconnected client gets no answer
 }
 
 // recorder keeps a copy of an answer.
@@ -148,5 +148,5 @@ func (w *recorder) Write(text []byte) (int, error) {
 	return w.ResponseWriter.Write(text)
 }
 
-// Unwrap is what http.ResponseController looks for.
+// Unwrap returns the underlying writer for http.ResponseController.
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }

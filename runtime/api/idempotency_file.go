@@ -15,7 +15,7 @@ import (
 	"botd/internal/private"
 )
 
-// RepeatsFile holds what changes were answered under Idempotency-Keys.
+// RepeatsFile holds the answers to changes under Idempotency-Keys.
 const RepeatsFile = "idempotency.log"
 
 // Bounds of that file.
@@ -27,7 +27,7 @@ const (
 
 // storedRepeat is a line of the file: a change that begins, and once more when it was answered.
 type storedRepeat struct {
-	Name   string    `json:"name"` // who asked, from where, and the key
+	Name   string    `json:"name"` // the sender, its address, and the key
 	Asked  string    `json:"asked"`
 	At     time.Time `json:"at"`
 	Status int       `json:"status,omitempty"` // 0: it was begun
@@ -41,9 +41,9 @@ type repeatWrite struct {
 	done chan<- struct{}
 }
 
-// OpenRepeats finds the changes that were answered before a restart, and saves them from now
-// on until closing. What was begun and not answered is not done again: nobody knows whether it
-// was. A file that cannot be read is an error: a change would be done twice.
+// OpenRepeats restores the changes that were answered before a restart, and saves new ones until
+// closing. A change that was begun and not answered is not done again, since its outcome is
+// unknown. A file that cannot be read is an error: a change would be done twice.
 func (s *Server) OpenRepeats(directory string, now time.Time, warn func(error)) (closing func(), err error) {
 	path, m := filepath.Join(directory, RepeatsFile), &s.repeats
 	text, err := private.Read(path, 2*maxRepeatsFile)
@@ -148,12 +148,12 @@ func (r *repeat) line(name string, answered bool) []byte {
 	if answered {
 		one.Status, one.Type, one.Body = r.status, r.header.Get("Content-Type"), r.body
 	}
-	if len(one.Body) > maxRepeatAnswer { // that it was answered is what counts
+	if len(one.Body) > maxRepeatAnswer { // the fact that it was answered is enough
 		one.Status, one.Body = 0, nil
 	}
 	text, err := json.Marshal(one)
 	if err != nil {
-		panic(err) // a change that is no JSON
+		panic(err) // a change that does not marshal to JSON
 	}
 	return append(text, '\n')
 }

@@ -9,11 +9,11 @@ import (
 	"botd/internal/inbound"
 )
 
-// connections are the limits over TCP. A page of the dashboard needs six; the unix socket has
-// none of its own, since nobody but the owner of its files reaches it.
+// connections are the limits over TCP. A page of the dashboard needs six. The unix socket has no
+// limit, since only the owner of its files reaches it.
 var connections = inbound.Limits{All: 256, Unknown: 128}
 
-// Access says who may reach the server over TCP, and how.
+// Access configures access to the server over TCP.
 type Access struct {
 	Certificate, Key string   // files of TLS
 	BehindProxy      bool     // a proxy with TLS stands in front

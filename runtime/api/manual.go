@@ -65,8 +65,8 @@ func (m *manual) closePosition(r *request, body *ReasonRequest) (HaltAnswer, err
 	})
 }
 
-// manually answers what an order of a person sends, and unless it is a dry run gives the
-// engine its event.
+// manually answers with the requests of a manual order, and unless it is a dry run passes its event
+// to the engine.
 func (m *manual) manually(r *request, body *ReasonRequest, preview func() (engine.ManualAction, error),
 	event func(*engine.ManualAction) engine.Event) (HaltAnswer, error) {
 	var action engine.ManualAction
@@ -100,7 +100,7 @@ func (c *CancelRequest) matches(strategy, market, symbol string) bool {
 	return (c.Strategy == "" || c.Strategy == strategy) && (c.Market == "" || c.Market == market) && (c.Symbol == "" || c.Symbol == symbol)
 }
 
-// String says which orders are meant.
+// String names the selected orders.
 func (c *CancelRequest) String() string {
 	text := strings.Join(strings.Fields(c.Market+" "+c.Symbol), " ")
 	if c.Strategy != "" {
@@ -143,16 +143,16 @@ func (m *manual) cancelOrders(r *request, body *CancelRequest) (HaltAnswer, erro
 	case len(orders) == 0:
 		return out, notPossible(body.String() + ": none is working that can be canceled")
 	}
-	for _, id := range orders { // each is a change of its own in the journal, with who asked
+	for _, id := range orders { // each is a change of its own in the journal, with its sender
 		if err := m.controls.send(r, r.withdrawal(id, &body.ReasonRequest)); err != nil {
-			return out, err // asked again it goes on: those that are canceled already are left out
+			return out, err // a repeated request continues: canceled orders are left out
 		}
 	}
 	return out, nil
 }
 
-// withdrawing returns the orders that can be canceled, and answers what that sends and
-// what follows from it.
+// withdrawing returns the orders that can be canceled, and adds the requests and their consequences
+// to the answer.
 func (m *manual) withdrawing(body *CancelRequest, status *engine.Status, out *HaltAnswer) (orders []string) {
 	for i := range status.Live {
 		p := &status.Live[i]

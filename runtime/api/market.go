@@ -60,7 +60,7 @@ func (m *markets) tradable(market, name string) (*exchange.Symbol, error) {
 	return symbol, nil
 }
 
-// paced denies market data to a credential that asks for too much of it.
+// paced denies market data to a credential that exceeds its request quota.
 func (m *markets) paced(r *request) error {
 	who := who(r.Request)
 	if denied := m.guard.PaceMarket(&who, time.Now()); denied != nil {

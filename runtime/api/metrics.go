@@ -27,8 +27,8 @@ func (g withoutMoney) Gather() ([]*dto.MetricFamily, error) {
 	return slices.DeleteFunc(all, func(f *dto.MetricFamily) bool { return ops.ShowsMoney(f.GetName()) }), err
 }
 
-// metricsHandler serves the metrics, with readiness as of the scrape: those that show money only
-// to a viewer, unless access.metrics_open says otherwise.
+// metricsHandler serves the metrics, with readiness as of the scrape. Metrics that show money need
+// the role of a viewer unless access.metrics_open is set.
 func (s *Server) metricsHandler() http.HandlerFunc {
 	everything, public := s.exposition(), promhttp.HandlerFor(withoutMoney{s.metrics}, promhttp.HandlerOpts{})
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -50,8 +50,8 @@ func (s *Server) exposition() http.Handler {
 	})
 }
 
-// ServeMetrics serves all metrics, and nothing else, to whoever has their token, until the
-// context ends: an address of its own, whose token opens nothing else.
+// ServeMetrics serves all metrics, and nothing else, to holders of their token until the context
+// ends. The address is separate, and its token opens nothing else.
 func (s *Server) ServeMetrics(ctx context.Context, listener net.Listener, token string) error {
 	all := s.exposition()
 	mux := http.NewServeMux()

@@ -22,7 +22,7 @@ var parityRoutes = []route{
 		fails: []int{404, 409}},
 }
 
-// Limits of comparisons, which run beside trading.
+// Limits of comparisons, which run alongside trading.
 const (
 	parityFresh   = 15 * time.Second
 	parityTimeout = 20 * time.Second
@@ -31,7 +31,7 @@ const (
 
 // parities holds the newest comparisons.
 type parities struct {
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	held map[parityKey]heldParity
 }
 

@@ -24,7 +24,7 @@ var positionRoutes = []route{
 			{name: "step", text: "Milliseconds between points; more where an answer would have more than 5000.", kind: milliseconds}}},
 }
 
-// views answers what is shown of trading: from the board, which the last round drew, and from the
+// views serves the state of trading: from the board, which the last round updated, and from the
 // history of the journal's records.
 type views struct {
 	board          *view.Board

@@ -13,7 +13,7 @@ var previewRoutes = []route{
 		summary: "What the next tick of each strategy, and the round after it, would do with what is known now. Nothing is sent.", fails: []int{503}},
 }
 
-// previews asks the engine what the next tick of each strategy would do.
+// previews returns the engine's previews of each strategy's next tick.
 func (s *Server) previews(r *request) ([]view.TickPreview, error) {
 	items := []view.TickPreview{}
 	err := s.controls.query(r, func() {

@@ -55,7 +55,7 @@ func (v *views) differences(r *request) ([]view.Difference, string) {
 	})
 }
 
-// quarantines asks the engine which symbols wait for a person.
+// quarantines returns the symbols that wait for a person's decision, from the engine.
 func (s *Server) quarantines(r *request) ([]view.Quarantine, error) {
 	items := []view.Quarantine{}
 	err := s.controls.query(r, func() {
@@ -74,7 +74,7 @@ type ResolveRequest struct {
 	ReasonRequest
 }
 
-// ResolveAnswer is what the end of a quarantine changes.
+// ResolveAnswer lists the changes that the end of a quarantine makes.
 type ResolveAnswer struct {
 	Schema   int      `json:"schema"`
 	DryRun   bool     `json:"dry_run"`

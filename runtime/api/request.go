@@ -160,7 +160,7 @@ func (r *request) isOf(strategy, market, symbol string) bool {
 	return r.is("strategy", strategy) && r.is("market", market) && r.is("symbol", symbol)
 }
 
-// read reads the body of a change, which may be missing. A dry run may be asked for in it too.
+// read reads the body of a change, which may be missing. The body may also request a dry run.
 func (r *request) read(into any) error {
 	if _, none := into.(*nothing); none || r.ContentLength == 0 {
 		return nil
@@ -178,8 +178,8 @@ func (r *request) read(into any) error {
 	return nil
 }
 
-// decode reads a JSON object. A field that is not known is refused, and so is one that is given
-// twice or in another spelling, of which Go's decoder would take the last.
+// decode reads a JSON object. It refuses an unknown field, and a field that appears twice or in
+// another spelling, since Go's decoder would take the last one.
 func decode(r *http.Request, into any) error {
 	text, err := io.ReadAll(r.Body)
 	if err != nil {

@@ -58,8 +58,7 @@ func (s *Server) routed() http.Handler {
 	return s.guarded(mux, mux)
 }
 
-// serving reads the query of a request to a route, lets its endpoint answer, and writes
-// what went wrong.
+// serving reads the query of a request to a route, calls its endpoint, and writes its error.
 func (s *Server) serving(each *route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		request, err := readRequest(each, r)

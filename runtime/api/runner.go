@@ -32,7 +32,7 @@ var runnerRoutes = []route{
 		summary: "Cancels a backtest that is running. It leaves no report."},
 }
 
-// Limits of backtests that are run beside trading.
+// Limits of backtests that run alongside trading.
 const (
 	maxRuns          = 20 // listed, with the one that is running
 	runTimeout       = time.Hour
@@ -42,20 +42,20 @@ const (
 	maxParamText     = 200
 )
 
-// BacktestRunner runs backtests in this process. It knows the strategies and the data; the
-// server asks it for one at a time.
+// BacktestRunner runs backtests in this process. It knows the strategies and the data; the server
+// starts one at a time.
 type BacktestRunner interface {
-	// Choices are what a backtest can be made of.
+	// Choices returns the permitted parameters of a backtest.
 	Choices() BacktestChoices
-	// Plan says what running would do, or what is wrong with the request.
+	// Plan lists the steps of a run; an error describes an invalid request.
 	Plan(given *BacktestRequest) (does []string, err error)
 	// Run runs it, writes its report into a directory, and reports its progress.
 	Run(ctx context.Context, given *BacktestRequest, directory string, progress func(phase string, share float64)) error
-	// Parity runs a strategy again over what was recorded while it traded, and sets both side by side; 0 is no bound.
+	// Parity runs a strategy again over the data recorded while it traded, and compares both; 0 means no bound.
 	Parity(ctx context.Context, strategy string, fromMS, toMS int64) (*parity.Parity, error)
 }
 
-// BacktestChoices are what a backtest can be made of.
+// BacktestChoices are the permitted parameters of a backtest.
 type BacktestChoices struct {
 	Schema     int                `json:"schema"`
 	Strategies []RunnableStrategy `json:"strategies"`
@@ -224,7 +224,7 @@ func (q *runner) end(r *request, _ *nothing) (Change, error) {
 	return out, nil
 }
 
-// check limits a request, and names the report where nobody did.
+// check validates a request against its limits, and names the report if the request does not.
 func (b *BacktestRequest) check(now time.Time) error {
 	if b.Name == "" {
 		b.Name = b.Strategy + "-" + now.UTC().Format("20060102-150405")
@@ -249,7 +249,7 @@ func (b *BacktestRequest) check(now time.Time) error {
 	return nil
 }
 
-// data names what it runs over.
+// data names the data of the run.
 func (b *BacktestRequest) data() string {
 	if b.File != "" {
 		return b.File
@@ -257,7 +257,7 @@ func (b *BacktestRequest) data() string {
 	return fmt.Sprintf("a synthetic market, seed %d", b.Seed)
 }
 
-// now changes the newest run and returns it; due says that it is time to report it.
+// now changes the newest run and returns it; due reports that its progress is to be published.
 func (q *runner) now(change func(*BacktestRun)) (run BacktestRun, due bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -273,9 +273,9 @@ func (q *runner) now(change func(*BacktestRun)) (run BacktestRun, due bool) {
 	return *last, due
 }
 
-// run runs what is asked for and puts its whole report among the others.
+// run runs the requested backtest and moves its complete report to the others.
 func (q *runner) run(ctx context.Context, given *BacktestRequest) {
-	err := os.RemoveAll(q.partial) // one at a time: what an earlier start left is in the way
+	err := os.RemoveAll(q.partial) // one at a time: a partial report of an earlier start is in the way
 	if err == nil {
 		err = os.MkdirAll(q.partial, 0o755)
 	}

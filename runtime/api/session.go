@@ -21,7 +21,7 @@ var sessionRoutes = []route{
 		summary:  "Makes a one-time link that logs an operator in. Over the unix socket alone."},
 }
 
-// Session is who asks, and what for.
+// Session describes the sender and its permissions.
 type Session struct {
 	Schema   int        `json:"schema"`
 	Role     string     `json:"role"` // viewer | operator
@@ -32,7 +32,7 @@ type Session struct {
 	Makes    bool       `json:"makes_tokens"` // it may make named tokens
 }
 
-// credentials are what a person or a program is known by: named tokens, sessions, and links that open one.
+// credentials serves the means of identification: named tokens, sessions, and links that open one.
 type credentials struct {
 	config   *Config
 	guard    *auth.Guard
@@ -79,7 +79,7 @@ type Link struct {
 	Schema  int       `json:"schema"`
 	Code    string    `json:"code"`
 	Address string    `json:"address"` // of the dashboard, at a name that is this botd's alone where that is possible; empty when it is not served
-	Plain   string    `json:"plain"`   // the same without such a name, for what does not find names below localhost on this machine
+	Plain   string    `json:"plain"`   // the same without such a name, for clients that do not resolve names below localhost to this machine
 	Path    string    `json:"path"`    // behind it; the code is a fragment, which browsers do not send
 	Ends    time.Time `json:"ends"`
 }

@@ -13,9 +13,9 @@ import (
 // SocketName is the unix socket's name in a data directory.
 const SocketName = "botd.sock"
 
-// ListenSocket makes the unix socket in a data directory, for the owner of the
-// directory alone (0600). The caller holds the directory's lock, so that what is
-// left of an earlier run can be taken away.
+// ListenSocket creates the unix socket in a data directory, for the owner of the directory alone
+// (0600). The caller holds the directory's lock, so that the socket of an earlier run can be
+// removed.
 func ListenSocket(directory string) (net.Listener, error) {
 	path := filepath.Join(directory, SocketName)
 	if conn, err := net.DialTimeout("unix", path, time.Second); err == nil {
@@ -31,8 +31,8 @@ func ListenSocket(directory string) (net.Listener, error) {
 	return &socket{UnixListener: listener, path: path}, nil
 }
 
-// bindSocket listens at a path. The socket is born in a directory of its own that nobody
-// else may enter, so that there is no moment at which others could connect.
+// bindSocket listens at a path. The socket is created in a private directory, so that there is no
+// moment at which others could connect.
 func bindSocket(path string) (*net.UnixListener, error) {
 	private, err := os.MkdirTemp(filepath.Dir(path), ".sock")
 	if err != nil {
@@ -54,8 +54,8 @@ func bindSocket(path string) (*net.UnixListener, error) {
 // socketEvery is how often a socket makes sure that it can still be found.
 const socketEvery = time.Second
 
-// socket takes its file away when it is closed, and makes it again when somebody else
-// took it away: whoever removed the data directory needs the kill switch most.
+// socket removes its file when it is closed, and creates it again when another program removed it:
+// a person who removed the data directory needs the kill switch most.
 type socket struct {
 	mu sync.Mutex // guards all below
 	*net.UnixListener
@@ -84,7 +84,7 @@ func (s *socket) current() *net.UnixListener {
 	return s.UnixListener
 }
 
-// renew binds the socket again when its file is gone. Where that fails, it is tried again.
+// renew binds the socket again when its file is missing. A failure is tried again.
 func (s *socket) renew() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +95,7 @@ func (s *socket) renew() {
 		return
 	}
 	if listener, err := bindSocket(s.path); err == nil {
-		_ = s.UnixListener.Close() // nobody can reach it any more
+		_ = s.UnixListener.Close() // it cannot be reached any more
 		s.UnixListener = listener
 	}
 }

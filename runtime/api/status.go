@@ -26,7 +26,7 @@ func (s *Server) status(r *request) (view.Status, error) {
 	status := s.config.Board.Status()
 	status.Strategies = s.views.dated(status.Strategies)
 	status.EventID, status.Version = id, s.config.Build.Version
-	if s.config.Lane != nil { // what the engine knows of it may be old
+	if s.config.Lane != nil { // the engine's state of the lane may be old
 		status.Degraded = append(view.DegradedOf(s.config.Lane.Degraded()), status.Degraded...)
 	}
 	if s.config.LaneUse != nil {
@@ -80,7 +80,7 @@ func (s *Server) document(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-// healthz and readyz are for what watches the process: they need no token.
+// healthz and readyz serve process supervisors, and need no token.
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 	if !s.config.Board.Alive() {
 		answerAs(w, http.StatusServiceUnavailable, map[string]any{"status": "the loop has not beaten for 30 s", "mode": s.config.Board.Mode()})

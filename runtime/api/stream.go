@@ -26,7 +26,7 @@ const (
 	maxBytes      = 4 << 20 // in so many bytes
 	maxQueued     = 256     // per client; one that is slower is dropped
 	maxClients    = 32      // streams,
-	maxViewers    = 20      // of them viewers': the rest is for operators
+	maxViewers    = 20      // of them viewers': the others are for operators
 	maxOfViewer   = 12      // of one viewer's credential
 	pingEvery     = 15 * time.Second
 	streamRetryMS = 2000
@@ -113,7 +113,7 @@ func NewStream(epoch string, metrics *ops.Metrics) *Stream {
 func (s *Stream) Publish(topic string, content any) {
 	text, err := json.Marshal(content)
 	if err != nil {
-		panic(fmt.Sprintf("api: event %s: %v", topic, err)) // a type of botd that is no JSON
+		panic(fmt.Sprintf("api: event %s: %v", topic, err)) // a type of botd that does not marshal to JSON
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,7 +179,7 @@ type Hello struct {
 	Last    string `json:"last_id"`
 }
 
-// Gap says that events were missed: what they changed must be read again.
+// Gap reports that events were missed: the resources that they changed must be read again.
 type Gap struct {
 	After string `json:"after_id"`
 	Last  string `json:"last_id"`
@@ -192,8 +192,8 @@ var (
 	errStreamEnded    = errors.New("botd is stopping")
 )
 
-// join subscribes, and returns the events after an id, with a gap if some of them are no
-// longer held.
+// join subscribes, and returns the events after an id, with a gap if some of them have been
+// dropped.
 func (s *Stream) join(who *auth.Identity, topics []string, after string) (client *subscriber, missed []event, gap *Gap, hello Hello, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -275,7 +275,7 @@ func (s *Stream) clientCount() int {
 	return len(s.clients)
 }
 
-// Close ends the stream: what is published later is dropped.
+// Close ends the stream: later events are dropped.
 func (s *Stream) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -334,7 +334,7 @@ func (s *Server) follow(ctx context.Context, flow *flow, client *subscriber, has
 		select {
 		case e := <-client.queue:
 			flow.write(e.frame)
-			for more := true; more; { // what is queued already is sent at once
+			for more := true; more; { // events that are already queued are sent at once
 				select {
 				case e := <-client.queue:
 					flow.write(e.frame)
@@ -371,7 +371,7 @@ const streamWriteTimeout = 20 * time.Second
 
 func (f *flow) write(text []byte) {
 	if f.err == nil {
-		// The server's own timeout is for a whole answer; a stream has one for each write.
+		// The server's own timeout covers a whole answer; a stream has one for each write.
 		if f.err = f.control.SetWriteDeadline(time.Now().Add(streamWriteTimeout)); errors.Is(f.err, http.ErrNotSupported) {
 			f.err = nil
 		}

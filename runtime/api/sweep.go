@@ -51,16 +51,17 @@ const (
 
 var jobName = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// Sweeper runs sweeps outside this process; the server asks for one at a time. Each of its runs lasts until
-// the process has ended, or the context.
+// Sweeper runs sweeps outside this process; the server starts one at a time. Each run lasts until the
+// process or the context ends.
 type Sweeper interface {
-	// Plan says what a sweep would do, or what is wrong with the request.
+	// Plan lists the steps of a sweep; an error describes an invalid request.
 	Plan(given *SweepRequest) (does []string, err error)
 	Run(ctx context.Context, given *SweepRequest) error
 	Resume(ctx context.Context, name string) error
 	// Report runs one trial again and writes its report into a directory.
 	Report(ctx context.Context, name, job, directory string) error
-	// Running reports whether any process of this machine runs a sweep; Cancel asks that process to end.
+	// Running reports whether any process of this machine runs a sweep; Cancel requests that process to
+	// end.
 	Running(name string) bool
 	Cancel(name string) (running bool, err error)
 }
@@ -83,7 +84,7 @@ type SweepRequest struct {
 	DryRun   bool     `json:"dry_run,omitempty"`
 }
 
-// SweepRun is a process that was started here for a sweep, and what came of it.
+// SweepRun is a process that was started here for a sweep, with its outcome.
 type SweepRun struct {
 	Sweep     string `json:"sweep"`
 	Kind      string `json:"kind"`             // run | resume | report
@@ -96,16 +97,16 @@ type SweepRun struct {
 	EndedMS   int64  `json:"ended_ms"` // 0 while it runs
 }
 
-// SweepStart is the answer to what is to be run of a sweep.
+// SweepStart is the answer to a request that runs a sweep or a trial's report.
 type SweepStart struct {
 	Schema int       `json:"schema"`
 	DryRun bool      `json:"dry_run"`
-	ID     string    `json:"id"` // of the sweep; of a trial's report that of the report
+	ID     string    `json:"id"` // of the sweep, or of the report of a trial
 	Does   []string  `json:"does"`
 	Run    *SweepRun `json:"run"` // null when nothing was started
 }
 
-// sweepRuns serves the sweeps: the process that runs now, those before it, and what they saved.
+// sweepRuns serves the sweeps: the running process, earlier ones, and their saved results.
 type sweepRuns struct {
 	config   *Config
 	controls controls
@@ -201,7 +202,7 @@ func (q *sweepRuns) reportTrial(r *request, _ *nothing) (SweepStart, error) {
 	out.Does = []string{"the trial runs again over all the candles; its report is added as " + out.ID}
 	partial := filepath.Join(q.config.Reports, ".trial-"+q.config.Board.Mode())
 	return out, q.launch(r, &out, SweepRun{Sweep: name, Kind: "report", Job: job, Report: out.ID}, "report of the trial "+job, func(ctx context.Context) error {
-		err := os.RemoveAll(partial) // one at a time: what an earlier start left is in the way
+		err := os.RemoveAll(partial) // one at a time: a partial report of an earlier start is in the way
 		if err == nil {
 			err = q.config.Sweeper.Report(ctx, name, job, partial)
 		}
@@ -260,7 +261,7 @@ func (q *sweepRuns) known(name string) error {
 	return nil
 }
 
-// launch records who asks and starts a run, unless it is only tried.
+// launch journals the sender and starts a run, unless the request is a dry run.
 func (q *sweepRuns) launch(r *request, out *SweepStart, run SweepRun, detail string, do func(context.Context) error) error {
 	if r.dryRun {
 		return nil
@@ -278,7 +279,7 @@ func (q *sweepRuns) launch(r *request, out *SweepStart, run SweepRun, detail str
 	return nil
 }
 
-// check limits a request, and fills in what was left out.
+// check validates a request against its limits, and sets its defaults.
 func (b *SweepRequest) check(now time.Time) error {
 	if b.Name == "" {
 		b.Name = b.Strategy + "-" + now.UTC().Format("20060102-150405")
@@ -325,7 +326,7 @@ func (q *sweepRuns) ended(ctx context.Context, err error) {
 	q.busy, q.cancel = false, nil
 }
 
-// running returns what cancels a sweep that runs here; nil for none.
+// running returns the cancel function of a sweep that runs here; nil for none.
 func (q *sweepRuns) running(name string) context.CancelCauseFunc {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -40,7 +40,7 @@ type NewToken struct {
 	Token  string     `json:"token"` // shown now, and never again
 }
 
-// TokenRequest is what is asked for.
+// TokenRequest describes the requested token.
 type TokenRequest struct {
 	Name string     `json:"name"`
 	Role string     `json:"role"` // viewer | operator

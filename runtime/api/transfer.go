@@ -12,7 +12,7 @@ import (
 // TransferRequest is money that came into a wallet from outside, or went out.
 type TransferRequest struct {
 	Market   string `json:"market"`             // futures | spot
-	Asset    string `json:"asset"`              // USDT, or what a strategy trades on spot
+	Asset    string `json:"asset"`              // USDT, or the base asset of a spot strategy
 	Amount   string `json:"amount"`             // negative for a withdrawal
 	Note     string `json:"note,omitempty"`     // stored in the journal
 	Strategy string `json:"strategy,omitempty"` // futures: whose result counted it, where several trade

@@ -12,8 +12,8 @@ const (
 	maxSources   = 1_000 // whose failures are counted one by one
 )
 
-// delays counts wrong tokens by the address they come from. A right token is never
-// delayed: whoever can send from this machine must not lock the kill switch.
+// delays counts wrong tokens by source address. A right token is never delayed: a sender on this
+// machine must not be able to lock the kill switch.
 type delays struct {
 	mu     sync.Mutex // guards failed
 	failed map[string]*failures

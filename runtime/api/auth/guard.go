@@ -12,7 +12,7 @@ import (
 	"botd/internal/inbound"
 )
 
-// Config says who may reach the API, and how.
+// Config configures access to the API.
 type Config struct {
 	Tokens  Tokens
 	Keyring *Keyring // tokens with names; nil for none
@@ -92,7 +92,7 @@ func (g *Guard) Pace(r *http.Request, who *Identity, now time.Time) *Denied {
 		Detail: "too many requests without a token or a session from here"}
 }
 
-// PaceMarket denies market data to a credential that asks for too much of it, whatever the
+// PaceMarket denies market data to a credential that exceeds its request quota, regardless of the
 // number of its sessions and connections.
 func (g *Guard) PaceMarket(who *Identity, now time.Time) *Denied {
 	if g.market.allow(who.Credential(), now) {
@@ -105,7 +105,7 @@ func (g *Guard) PaceMarket(who *Identity, now time.Time) *Denied {
 // LoginPath is where a session begins.
 const LoginPath = "/api/v1/session"
 
-// Admit denies whoever lacks a role or a higher one.
+// Admit denies an identity whose role is below minimum.
 func (i *Identity) Admit(minimum Role) *Denied {
 	switch {
 	case minimum == Public:
@@ -121,7 +121,7 @@ func (i *Identity) Admit(minimum Role) *Denied {
 	return nil
 }
 
-// Identify finds out who asks. A wrong token delays the next wrong one.
+// Identify identifies the sender of a request. A wrong token delays the next wrong one.
 func (g *Guard) Identify(r *http.Request, now time.Time) Identity {
 	who, wait := g.identify(r, now)
 	who.wait = wait
@@ -158,9 +158,9 @@ func (g *Guard) identify(r *http.Request, now time.Time) (who Identity, wait tim
 	return who, 0
 }
 
-// fromOwnPage reports whether the browser does not say that a request comes from a page of
-// another origin: another port of the same host is sent the cookie, and may not use it.
-// What a person opens, from wherever, is theirs.
+// fromOwnPage reports whether the browser's headers permit the use of the cookie. A page of another
+// origin, such as another port of the same host, also sends the cookie but may not use it. A page
+// that a person opens by navigation may use it, regardless of the origin of the link.
 func fromOwnPage(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "cross-site", "same-site":

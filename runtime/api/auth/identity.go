@@ -17,7 +17,7 @@ const (
 
 const bySocket = "socket"
 
-// Identity is who asks.
+// Identity identifies the sender of a request.
 type Identity struct {
 	Role Role
 	By   string    // socket, token, session, or the way of a Caller
@@ -29,11 +29,11 @@ type Identity struct {
 	wait   time.Duration // after a wrong token; 0 for none
 }
 
-// Actor names who asks for the audit: the way, and the name of a named token.
+// Actor names the sender for the audit: the means of access, and the name of a named token.
 func (i *Identity) Actor() string { return strings.TrimSpace(i.By + " " + i.Key.Name) }
 
-// Credential names what a quota is for: a role's own token, or a named one, with the sessions
-// that it opened.
+// Credential names the unit of a quota: a role's own token or a named one, together with the
+// sessions that it opened.
 func (i *Identity) Credential() string { return i.Role.String() + " " + i.Key.Hash }
 
 // OnSocket reports whether the request came over the unix socket.
@@ -42,16 +42,16 @@ func (i *Identity) OnSocket() bool { return i.By == bySocket }
 // Linked reports whether a one-time link opened the session.
 func (i *Identity) Linked() bool { return i.linked }
 
-// MakesTokens reports whether whoever asks may make tokens: over the socket, or by a link
-// that was made there. A stolen token makes no others.
+// MakesTokens reports whether the identity may create tokens: over the socket, or through a link
+// that was created there. A stolen token creates no others.
 func (i *Identity) MakesTokens() bool { return i.OnSocket() || i.linked && i.Role == Operator }
 
-// WithIdentity returns a context that carries who asks.
+// WithIdentity returns a context that carries the identity.
 func WithIdentity(ctx context.Context, who Identity) context.Context {
 	return context.WithValue(ctx, identityKey, who)
 }
 
-// IdentityOf returns who asks.
+// IdentityOf returns the identity that the context carries.
 func IdentityOf(ctx context.Context) Identity {
 	who, _ := ctx.Value(identityKey).(Identity)
 	return who
@@ -68,7 +68,7 @@ func WithConnection(ctx context.Context, connection net.Conn) context.Context {
 
 func onSocket(ctx context.Context) bool { return ctx.Value(socketKey) != nil }
 
-// Caller is a part of this process that asks on behalf of a person whom it knows by
+// Caller is a part of this process that sends requests on behalf of a person, whom it identifies by
 // other means than a token.
 type Caller struct {
 	Role      Role
@@ -81,7 +81,7 @@ func WithCaller(ctx context.Context, caller Caller) context.Context {
 	return context.WithValue(ctx, callerKey, caller)
 }
 
-// CallerOf returns who asks from inside the process.
+// CallerOf returns the caller of a request from inside the process.
 func CallerOf(ctx context.Context) (caller Caller, inside bool) {
 	caller, inside = ctx.Value(callerKey).(Caller)
 	return caller, inside

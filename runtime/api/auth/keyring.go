@@ -25,8 +25,8 @@ const maxStore = 1 << 20
 // maxKeys is how many tokens a keyring holds.
 const maxKeys = 100
 
-// Key is a named token: who has it, and until when. The token itself is shown once, when
-// it is made, and stored nowhere.
+// Key is a named token: its name, role and expiry. The token itself is shown once, when it is
+// created, and is not stored.
 type Key struct {
 	Name string     `json:"name"`
 	Role string     `json:"role"`
@@ -48,7 +48,7 @@ func (k *Key) role() Role {
 
 var keyName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
 
-// Check reports what is wrong with a key that is asked for.
+// Check reports an invalid field of a requested key.
 func (k *Key) Check() error {
 	_, known := ParseRole(k.Role)
 	switch {

@@ -5,7 +5,7 @@
 // It writes no answer: that is the server's.
 package auth
 
-// Role is what somebody may do.
+// Role is a level of permission.
 type Role uint8
 
 // The roles: a viewer sees everything, an operator changes things too.

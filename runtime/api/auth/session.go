@@ -25,7 +25,7 @@ type sessions struct {
 	mu    sync.Mutex // guards all below
 	open  map[[32]byte]*session
 	links map[[32]byte]time.Time // one-time codes and when they end
-	store store                  // what a restart finds again
+	store store                  // restored after a restart
 }
 
 type session struct {

@@ -64,7 +64,7 @@ func (s *store) save(open map[[32]byte]*session, now time.Time) {
 	slices.SortFunc(all, func(a, b stored) int { return cmp.Compare(a.Hash, b.Hash) })
 	text, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {
-		panic(err) // a session that is no JSON
+		panic(err) // a session that does not marshal to JSON
 	}
 	text = append(text, '\n')
 	for { // the newest alone is of use

@@ -26,7 +26,7 @@ const (
 	ViewerFile   = "token-viewer"
 )
 
-// role is the role of a token. Both are compared, whatever the first comparison says.
+// role is the role of a token. Both are always compared, regardless of the first result.
 func (t *Tokens) role(given string) Role {
 	role := Public
 	if t.Viewer != "" && subtle.ConstantTimeCompare([]byte(given), []byte(t.Viewer)) == 1 {
@@ -48,9 +48,9 @@ func (t *Tokens) cookieName(secure bool) string {
 	return name
 }
 
-// InstanceHost is a name of this machine that no other daemon and no other program has:
-// browsers find every name below localhost on the machine itself, and send a cookie to
-// the name it was set at alone, whatever the port.
+// InstanceHost is a host name on this machine that no other daemon or program uses. Browsers
+// resolve every name below localhost to the machine itself, and send a cookie only to the name that
+// set it, on any port.
 func (t *Tokens) InstanceHost() string {
 	sum := sha256.Sum256([]byte("host " + t.Operator))
 	return "botd-" + hex.EncodeToString(sum[:6]) + ".localhost"

@@ -26,7 +26,7 @@ import (
 // over TCP. A flag would stand in the list of processes.
 const TokenFile = "BOTD_TOKEN_FILE"
 
-// Search says where a daemon is looked for, and how it is asked.
+// Search configures how a daemon is found and called.
 type Search struct {
 	Socket      string                             // the unix socket; where it is given nothing else is tried
 	Address     string                             // HOST:PORT or a URL; where it is given no socket is looked for
@@ -47,7 +47,7 @@ type Daemon struct {
 	trace  func(format string, values ...any)
 }
 
-// answerWithin bounds each question: a daemon that hangs must not hang who asks it.
+// answerWithin bounds each request: a daemon that hangs must not hang its caller.
 const answerWithin = 10 * time.Second
 
 // Find finds the running daemon: the unix socket in a data directory, which is
@@ -79,15 +79,15 @@ func (s Search) overSocket(path string) *Daemon {
 	if err != nil {
 		return nil
 	}
-	_ = conn.Close() // it only showed that somebody listens
+	_ = conn.Close() // it only showed that a process listens
 	return s.daemon(path, "http://botd", &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", path)
 		}}})
 }
 
-// overTCP returns the daemon at an address. Its token is the one that it knows: a
-// data directory may hold those of other modes.
+// overTCP returns the daemon at an address. Its token is the one that the daemon accepts: a data
+// directory may hold those of other modes.
 func (s Search) overTCP(ctx context.Context) (*Daemon, error) {
 	address := cmp.Or(s.Address, s.Listen)
 	if address == configs.ListenOff {
@@ -138,7 +138,7 @@ func (d *Daemon) private() error {
 	return failure.Usagef("a token would go to %s in the clear\nhint: https://, or an ssh tunnel to the daemon's own address", d.Where)
 }
 
-// Call asks the daemon.
+// Call sends a request to the daemon.
 func (d *Daemon) Call(ctx context.Context, method, path string, body any) ([]byte, error) {
 	var reader io.Reader
 	if body != nil {
@@ -153,7 +153,7 @@ func (d *Daemon) Call(ctx context.Context, method, path string, body any) ([]byt
 		return answer, err
 	}
 	var problem api.Problem
-	_ = json.Unmarshal(answer, &problem) // an answer that is no problem document shows its status alone
+	_ = json.Unmarshal(answer, &problem) // an answer that is not a problem document shows its status alone
 	code, hint := failure.Negative, ""
 	switch status {
 	case http.StatusUnauthorized:
@@ -167,7 +167,7 @@ func (d *Daemon) Call(ctx context.Context, method, path string, body any) ([]byt
 	return nil, failure.New(code, hint, "the daemon answered %d %s: %s", status, http.StatusText(status), problem.Detail)
 }
 
-// Send sends a request and reads its answer, whatever it is.
+// Send sends a request and returns its answer, regardless of the status.
 func (d *Daemon) Send(ctx context.Context, method, path string, body io.Reader) (answer []byte, status int, err error) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, d.Within)
