@@ -7,8 +7,8 @@ import (
 	"botd/strategy"
 )
 
-// ask passes on what the engine asks strategies. An answer comes as an event, whenever it does;
-// once Run has returned, nobody takes it.
+// ask passes the engine's questions to the strategies. Each answer arrives as an event; after Run
+// has returned, answers are discarded.
 func (d *Driver) ask() {
 	for _, id := range d.effects.Abandoned {
 		d.config.Asker.Abandon(id)

@@ -11,7 +11,7 @@ import (
 	"botd/runtime/engine"
 )
 
-// batch is what the journal appends at once.
+// batch is a group of records that the journal appends at once.
 type batch struct {
 	records  []record.Record
 	sequence int64
@@ -95,8 +95,8 @@ func (d *Driver) checkDisk(ctx context.Context, c *diskCheck) {
 // diskCheckEvery is how often a journal checks its disk.
 const diskCheckEvery = time.Second
 
-// diskCheck asks a journal that has a disk reserve to manage it between appends, and
-// one whose files may be lost to look at them.
+// diskCheck calls the journal between appends: to manage its disk reserve if it has one, and to
+// check its files if they may be lost.
 type diskCheck struct {
 	check func(context.Context) (low string) // nil for a journal without a reserve
 	watch func() (lost string)               // nil for one whose files are not watched
@@ -118,7 +118,7 @@ func newDiskCheck(journal Journal) diskCheck {
 	return check
 }
 
-// broken reports whether the journal asks for the process to end.
+// broken reports whether the journal's error requires the process to end.
 func broken(err error) bool {
 	var b interface{ Broken() bool }
 	return errors.As(err, &b) && b.Broken()

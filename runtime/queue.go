@@ -59,7 +59,7 @@ func (q *queue) take(served engine.Priority) (call engine.Call, recalled <-chan 
 	return engine.Call{}, nil, false
 }
 
-// begin notes that a worker has a call. Only openings are ever recalled.
+// begin records that a worker has a call. Only openings are ever recalled.
 func (q *queue) begin(call *engine.Call) <-chan struct{} {
 	if call.Priority != engine.PriorityEntry {
 		return nil
@@ -69,7 +69,7 @@ func (q *queue) begin(call *engine.Call) <-chan struct{} {
 	return recalled
 }
 
-// done notes that a worker has finished a call.
+// done records that a worker has finished a call.
 func (q *queue) done(call *engine.Call) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

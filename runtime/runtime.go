@@ -87,20 +87,20 @@ type Clock interface {
 	ServerNowMS() int64
 }
 
-// Config is what a driver is made of.
+// Config configures a driver.
 type Config struct {
 	Machine     Machine
 	Venue       Venue
 	Journal     Journal
 	Clock       Clock
-	Asker       Asker               // nil where the engine asks strategies itself
+	Asker       Asker               // nil if the engine calls strategies itself
 	Notes       func(*engine.Note)  // called by the owning goroutine; must not block
 	Beat        func(nowMS int64)   // called after every event, while the engine is at rest
-	First       func() engine.Event // what the engine must know before the next event; nil for nothing
+	First       func() engine.Event // an event that the engine needs before the next one; nil for none
 	Workers     int
 	CallTimeout time.Duration
 	StopTimeout time.Duration
-	Shutdown    string // what stopping does within StopTimeout: leave, cancel_orders or flatten
+	Shutdown    string // the action of a stop within StopTimeout: leave, cancel_orders or flatten
 }
 
 // Driver drives one engine, once.
@@ -254,8 +254,8 @@ func (d *Driver) loop(ctx, work context.Context) (err error) {
 	}
 }
 
-// wait is how long until the engine is woken. An engine that was just woken and asks for it
-// again at once waits a moment, so that it never spins.
+// wait is the time until the engine is woken. An engine that was just woken and requests an
+// immediate wake-up waits a moment, so that it never spins.
 func (d *Driver) wait(woken bool) time.Duration {
 	left := d.config.Machine.NextMS() - d.config.Clock.ServerNowMS()
 	switch {
@@ -295,7 +295,7 @@ func (d *Driver) take(event engine.Event) {
 	}
 }
 
-// first gives the engine what it must know before the next event.
+// first passes the engine the event that it needs before the next one.
 func (d *Driver) first() {
 	if event := d.config.First(); event != nil {
 		d.handle(event)

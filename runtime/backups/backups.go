@@ -18,17 +18,17 @@ import (
 	"botd/runtime/api"
 )
 
-// backupMark is the file beside the journal that says when it was last copied.
+// backupMark is the file next to the journal that records the last backup.
 const backupMark = "backup.json"
 
-// Made is what botd backup prints, and what the mark holds.
+// Made is the output of botd backup, and the content of the mark.
 type Made struct {
 	Schema int       `json:"schema"`
 	At     time.Time `json:"at"`
 	journal.Backup
 }
 
-// Mark notes a backup beside its journal, for the daemon's metrics.
+// Mark records a backup next to its journal, for the daemon's metrics.
 func Mark(directory string, made *Made) error {
 	text, err := json.Marshal(made)
 	if err != nil {
@@ -48,7 +48,7 @@ func Last(directory string) time.Time {
 	return made.At
 }
 
-// Folder is where the daemon puts the backups it is asked for, beside the journal.
+// Folder is the directory of the daemon's backups, next to the journal.
 const Folder = "backups"
 
 // maxBackups is how many of them are kept: each is as large as the journal.
@@ -57,15 +57,15 @@ const maxBackups = 7
 // Stamp names a backup by when it was made, so that names sort by age.
 const Stamp = "20060102T150405Z"
 
-// Backups makes backups for whoever asks the daemon. A person's own, by botd backup,
-// are wherever he puts them, and are never taken away.
+// Backups makes backups on request to the daemon. Backups by botd backup are at the path that the
+// user chose, and are never deleted.
 type Backups struct {
 	Directory string // of the journal
 	Prefix    string // of the names: mode and instance
 	Key       *journal.Key
 }
 
-// Plan says what a backup would do.
+// Plan lists the steps of a backup.
 func (b *Backups) Plan() ([]string, error) {
 	info, err := os.Stat(filepath.Join(b.Directory, journal.FileName))
 	if err != nil {

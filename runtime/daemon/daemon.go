@@ -31,7 +31,7 @@ import (
 	"botd/runtime/worker"
 )
 
-// Options are what a run is given beside its configuration.
+// Options are the parameters of a run besides its configuration.
 type Options struct {
 	Read     func() (*configs.Config, configs.Problems, error) // reads the configuration's files again
 	Seen     string                                            // fingerprint of the files as they were read
@@ -63,7 +63,7 @@ type process struct {
 	store      *journal.Journal
 	key        *journal.Key // of its chain; nil for none
 	history    *view.History
-	backlog    *backlog // what of the journal the history has not taken yet
+	backlog    *backlog // the journal's records that the history has not taken yet
 	room       room     // on the disk of the data
 	replayed   int64    // records after the newest checkpoint at the start
 	machine    *engine.Engine
@@ -189,8 +189,8 @@ func (p *process) trade(ctx context.Context) (err error) {
 	return err
 }
 
-// account is what the engine is made of: no strategy while the exchange is waited for, since
-// nobody knows its symbols.
+// account configures the engine: without strategies while the exchange is awaited, since their
+// symbols are not known yet.
 func (p *process) account(book *reconcile.Book) (engine.Config, error) {
 	config := *p.config
 	if p.outage != nil {

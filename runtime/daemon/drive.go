@@ -29,7 +29,7 @@ import (
 	"botd/runtime/view"
 )
 
-// timedJournal measures commits, and shows what became durable.
+// timedJournal measures commits, and passes durable records to the history.
 type timedJournal struct {
 	*journal.Journal
 	metrics *ops.Metrics
@@ -115,7 +115,7 @@ func (p *process) drive(ctx context.Context) error {
 	return Failure(err)
 }
 
-// watch makes what measures, shows and reports the engine.
+// watch creates the parts that measure, show and report the engine.
 func (p *process) watch(ctx context.Context) (err error) {
 	p.measure()
 	p.board, p.logs = view.NewBoard(string(p.config.Mode), p.config.Instance), ops.NewLogs()
@@ -186,7 +186,7 @@ func inBackground(ctx context.Context, tasks ...func(context.Context)) (stop fun
 	return func() { cancel(); group.Wait() }
 }
 
-// measure begins to measure what there is already.
+// measure initializes the metrics with the existing state.
 func (p *process) measure() {
 	p.metrics = ops.NewMetrics(string(p.config.Mode), program())
 	p.venue.Measure(p.metrics)
@@ -212,8 +212,8 @@ func watchStore(metrics *ops.Metrics, directory string) {
 	metrics.WatchBackup(func() time.Time { return backups.Last(directory) })
 }
 
-// stopTimeout is how long stopping may take: case 33 for what is in flight, more
-// where something is to be canceled or closed first.
+// stopTimeout bounds the time to stop: case 33 for requests in flight, more if orders are to be
+// canceled or positions closed first.
 func stopTimeout(shutdown string) time.Duration {
 	if shutdown == engine.ShutdownLeave {
 		return runtime.DefaultStopTimeout
@@ -241,7 +241,7 @@ func (o *Options) newConsole(metrics *ops.Metrics, logs *ops.Logs) (*ops.Console
 	return ops.NewConsole(o.Stderr, format, metrics, logs), nil
 }
 
-// logStart says what begins, and in which state it was left.
+// logStart logs the start, and the state that the previous run left.
 func (p *process) logStart() {
 	console, config := p.console, p.config
 	console.Say(
@@ -275,8 +275,7 @@ func (p *process) logStart() {
 	}
 }
 
-// declares reports whether a note is about a declared state, which nobody is to
-// miss for the board's sake.
+// declares reports whether a note is about a declared state, which the board must show at once.
 func declares(fact engine.Fact) bool {
 	switch fact.(type) {
 	case engine.NoteHalt,
@@ -302,7 +301,7 @@ func declares(fact engine.Fact) bool {
 func logReconciled(console *ops.Console, machine *engine.Engine, took time.Duration) {
 	unknown := 0
 	for _, p := range machine.Book().Live() {
-		if p.State() == placement.Uncertain { // what this run has just sent is not
+		if p.State() == placement.Uncertain { // a request that this run has just sent is not uncertain
 			unknown++
 		}
 	}
@@ -313,7 +312,7 @@ func logReconciled(console *ops.Console, machine *engine.Engine, took time.Durat
 	console.Say("daemon.reconciled", "known     orders and positions, %s after the start; %s", took.Round(time.Millisecond), text)
 }
 
-// logLeftOpen says what stays open, as far as that was read.
+// logLeftOpen logs the orders and positions that stay open, as far as they were read.
 func logLeftOpen(console *ops.Console, left []string, read bool) {
 	if !read {
 		console.Say("daemon.stopped", "stopped   before orders and positions were read; whatever the run before left open is still there")

@@ -39,7 +39,8 @@ func (p *process) trackIncidents() (stop func()) {
 		func(err error) { p.console.Warn("incident.unsaved", "incidents %v", err) })
 }
 
-// heldBack is for how long the run before may have held messages back for quiet hours, and lost them: a clean stop sends them.
+// heldBack bounds how long the previous run may have held messages back for quiet hours and lost them. It is 0 after a clean
+// stop, which sends them.
 func (p *process) heldBack() (longest time.Duration) {
 	if !p.unclean {
 		return 0
@@ -52,7 +53,7 @@ func (p *process) heldBack() (longest time.Duration) {
 	return longest
 }
 
-// reportIncident logs what became of an incident, and notifies people.
+// reportIncident logs the change of an incident, and notifies people.
 func (p *process) reportIncident(report *incident.Report) {
 	one := &report.Incident
 	console := p.console.Of(one.Scope.Strategy, one.Scope.Symbol)
@@ -84,7 +85,7 @@ func severityOf(one *incident.Incident) notify.Severity {
 	return notify.Warning
 }
 
-// incidentSubject is the subject of a mail: the state, where it is, and what became of it.
+// incidentSubject is the subject of a mail: the state, its scope, and the change.
 func incidentSubject(report *incident.Report) string {
 	what := map[incident.Change]string{incident.Opened: "", incident.Reminded: " goes on", incident.Returned: " is back",
 		incident.Escalated: " is critical", incident.Closed: " is over"}
@@ -96,7 +97,7 @@ func kindText(one *incident.Incident) string {
 	return strings.ToUpper(strings.ReplaceAll(one.Kind, "_", " ")) + " (" + one.Scope.String() + ")"
 }
 
-// incidentText says what became of an incident, for a person who may not be at a desk.
+// incidentText describes the change of an incident, for a person who may not be at a desk.
 func incidentText(report *incident.Report) string {
 	one := &report.Incident
 	of := kindText(one)

@@ -7,7 +7,7 @@ import (
 	"botd/runtime/engine"
 )
 
-// keysEvery is how often the files of key and secret are compared with what signs.
+// keysEvery is how often the files of key and secret are compared with the credentials in use.
 const keysEvery = 5 * time.Second
 
 // watchKeys takes a new key over when its files change, until the context ends: nothing is restarted, no stop is left

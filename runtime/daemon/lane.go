@@ -17,8 +17,8 @@ import (
 	"botd/runtime/view"
 )
 
-// openLane opens the file of the kill switch's lane, and puts what the run before this one did
-// through it and did not journal into the journal.
+// openLane opens the file of the kill switch's lane, and journals the lane's actions of the
+// previous run that are not in the journal.
 func (p *process) openLane(ctx context.Context, account *engine.Config, book *reconcile.Book) error {
 	path := filepath.Join(p.directory, lane.FileName)
 	file, found, err := lane.OpenFile(path, p.key.Coder("kill switch line"))
@@ -60,7 +60,7 @@ func (p *process) serveLane(served *api.Config) {
 	}
 }
 
-// laneUse is the kill switch's last use beside the engine; nil for none.
+// laneUse is the last use of the kill switch's lane; nil for none.
 func (p *process) laneUse() *view.LaneUse {
 	if p.lane == nil {
 		return nil

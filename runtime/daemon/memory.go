@@ -22,12 +22,13 @@ func withoutCore() error {
 	return nil
 }
 
-// memoryShare is how much of the cgroup's memory the Go runtime may use. The rest is for what
-// it does not count: SQLite's pages and the program itself.
+// memoryShare is the share of the cgroup's memory that the Go runtime may use. The rest is for
+// memory that the runtime does not count: SQLite's pages and the program itself.
 const memoryShare = 0.8
 
-// collectorPercent is how much garbage there may be beside what is live, of which a daemon has little: the collector takes
-// thousandths of a core. At half of Go's own 100 a seventh less is resident (docs/chaos.md). A backtest has its own.
+// collectorPercent is the permitted garbage in relation to live memory. A daemon has little live memory, and the collector
+// takes thousandths of a core. Compared with Go's default of 100, a seventh less memory is resident (docs/chaos.md). A
+// backtest has its own value.
 const collectorPercent = 50
 
 // limitMemory makes the garbage collector work more often than by itself, and harder before the
@@ -45,8 +46,8 @@ func limitMemory(allowed memlimit.Provider, console *ops.Console) {
 // releaseEvery is how often memory is released that the heap holds and does not use.
 const releaseEvery = 10 * time.Minute
 
-// releaseMemory returns to the system what the heap holds and does not use, until the context ends: over hours that grew, while
-// what is in use did not (docs/chaos.md, A soak). It costs one collection.
+// releaseMemory returns unused heap memory to the system, until the context ends. Over hours the unused memory grew while the
+// used memory did not (docs/chaos.md, A soak). A release costs one collection.
 func releaseMemory(ctx context.Context) {
 	ticker := time.NewTicker(releaseEvery)
 	defer ticker.Stop()

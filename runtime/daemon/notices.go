@@ -16,8 +16,8 @@ import (
 	"botd/runtime/ops"
 )
 
-// startNotices sends log lines as notifications until stop is called; stop sends
-// what is left, within seconds.
+// startNotices sends log lines as notifications until stop is called; stop sends the remaining
+// ones, within seconds.
 func (p *process) startNotices() (stop func(), err error) {
 	open, err := channels.Routes(p.config)
 	if err != nil || len(open) == 0 {
@@ -83,7 +83,8 @@ func (p *process) startHeartbeat() (stop func(), err error) {
 	return inBackground(context.Background(), heartbeat.Run), nil
 }
 
-// unheard is for how long no round may be complete where there is no channel: the dead-man's service alone notifies a person.
+// unheard bounds the time without a complete round if no channel is configured: then only the dead-man's service notifies a
+// person.
 const unheard = 5 * time.Minute
 
 // fault is why the dead-man's service must not believe that all is well; empty for nothing.
@@ -101,10 +102,10 @@ func (p *process) fault() string {
 	return ""
 }
 
-// defaultBeatMS is how often a heartbeat is sent unless the configuration says.
+// defaultBeatMS is the interval of heartbeats unless the configuration sets one.
 const defaultBeatMS = 60_000
 
-// The beginnings of the names of what becomes of an incident, and of entries and exits.
+// The prefixes of the events of incidents, and of entries and exits.
 const (
 	incidentEvents = "incident."
 	tradeEvents    = "trade."

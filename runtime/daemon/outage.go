@@ -21,7 +21,7 @@ import (
 
 // How often a venue that is not reached at the start is tried, and how often that is logged.
 const (
-	patience   = 3 * time.Second // of the start, before it says that it waits
+	patience   = 3 * time.Second // of the start, before it logs that it waits
 	firstReach = time.Second
 	mostReach  = 15 * time.Second
 	sayEvery   = time.Minute
@@ -103,7 +103,7 @@ func (w *outage) failed(err error) {
 	w.cause, w.tries = err.Error(), w.tries+1
 }
 
-// news is what to log now; empty for nothing.
+// news returns the cause and the tries to log; due reports that it is time to log them.
 func (w *outage) news() (cause string, tries int, due bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -123,13 +123,13 @@ func (w *outage) degraded() engine.Degraded {
 			"stays, halts are journalled"}
 }
 
-// outageEngine shows the strategies that wait beside an engine that has none.
+// outageEngine shows the waiting strategies alongside an engine that has none.
 type outageEngine struct {
 	*engine.Engine
 	outage *outage
 }
 
-// HaltBlind says that nothing of the account is seen.
+// HaltBlind reports that the account cannot be read.
 func (e outageEngine) HaltBlind(level record.HaltLevel, _ account.Scope, _ int64) []string {
 	if level < record.LevelCancel {
 		return nil
@@ -137,14 +137,14 @@ func (e outageEngine) HaltBlind(level record.HaltLevel, _ account.Scope, _ int64
 	return []string{e.outage.unseen()}
 }
 
-// unseen is what a halt cannot see while nothing is reached.
+// unseen describes what a halt cannot read while the exchange is not reached.
 func (w *outage) unseen() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return "the account cannot be seen: " + w.cause
 }
 
-// Status adds what waits, so that a halt may name it.
+// Status adds the waiting strategies, so that a halt may name them.
 func (e outageEngine) Status() engine.Status {
 	s := e.Engine.Status()
 	one := e.outage.degraded()
@@ -170,7 +170,7 @@ func (p *process) shown() api.Engine {
 	return p.machine
 }
 
-// unreached is a venue that is not reached: nothing can be asked of it.
+// unreached is a venue that is not reached: every request fails.
 type unreached struct{}
 
 func (unreached) Do(_ context.Context, request exchange.Request) (exchange.Answer, error) {
@@ -194,7 +194,7 @@ func (p *process) serveUntilReached(ctx context.Context) error {
 	defer stopNotices()
 	p.reloads = reload.New(p.config, p.Seen, p.Read)
 	p.logOutage()
-	p.board.Beat() // who asks before the loop's first turn finds it alive
+	p.board.Beat() // a health check before the loop's first turn finds the loop alive
 	stopServer, err := p.serve(ctx)
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 	"botd/strategy"
 )
 
-// decisionsFolder is where a mode's directory has what strategies decided.
+// decisionsFolder is the directory of the strategies' decisions in a mode's directory.
 const decisionsFolder = "decisions"
 
 // keepDecisions has the board keep decisions beyond this run.
@@ -64,8 +64,8 @@ func startRecording(config *configs.Config, directory string, metrics *ops.Metri
 	return recording{recorder}
 }
 
-// note keeps candles that were polled, and reports whether the note was of those:
-// nobody else is concerned.
+// note stores polled candles, and reports whether the note was about candles: no other part handles
+// those.
 func (r recording) note(n *engine.Note) bool {
 	candles, is := n.Fact.(engine.NoteCandles)
 	if !is {
@@ -111,7 +111,7 @@ const (
 	fundingBegin  = time.Minute // after the start, which has more urgent questions
 	fundingBefore = 3 * time.Minute
 	fundingAgain  = 30 * time.Second       // after an answer that was none
-	fundingApart  = 200 * time.Millisecond // of two questions: never a burst beside trading
+	fundingApart  = 200 * time.Millisecond // between two requests: never a burst alongside trading
 )
 
 // keepFunding keeps the rate of each payment of the symbols until the context ends.
@@ -140,8 +140,8 @@ func (r recording) keepFunding(ctx context.Context, venue rates, traded func() [
 	}
 }
 
-// keepRate asks for a symbol's rate, keeps it when its payment is near, and
-// returns when to ask again.
+// keepRate requests a symbol's rate, stores it when its payment is near, and returns the time until
+// the next request.
 func (r recording) keepRate(ctx context.Context, venue rates, symbol string) time.Duration {
 	rate, err := venue.FundingRate(ctx, symbol)
 	if err != nil || rate.NextMS <= 0 {

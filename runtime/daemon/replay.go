@@ -83,7 +83,7 @@ func (p *process) restore(ctx context.Context) (*reconcile.Book, error) {
 // path is the journal's file.
 func (p *process) path() string { return filepath.Join(p.directory, journal.FileName) }
 
-// replay gives records to take, and says how far it has come.
+// replay passes replayed records to take, and logs its progress.
 func (p *process) replay(
 	ctx context.Context, replay func(context.Context, func(*record.Record) error) error, take func(*record.Record),
 ) error {
@@ -132,8 +132,8 @@ func (b *backlog) Take(r *record.Record) {
 // errTaken ends reading.
 var errTaken = errors.New("taken")
 
-// run takes the records from before the start. What cannot be read is left out: it is
-// shown alone, and nothing is decided by it.
+// run takes the records from before the start. Unreadable records are left out: the history is only
+// shown, and no decision depends on it.
 func (b *backlog) run(ctx context.Context) {
 	if b.until == 0 {
 		return

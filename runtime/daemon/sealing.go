@@ -32,7 +32,8 @@ func (p *process) sealJournal(ctx context.Context) {
 	})
 }
 
-// seal seals what is due, and waits: a minute, or an hour after a failure.
+// seal seals the journal's old records when due, and then waits: a minute, or an hour after a
+// failure.
 func seal(ctx context.Context, j sealer, keep int64, say func(*journal.Sealed, error)) {
 	for {
 		sealed, err := j.Seal(ctx, journal.SealOptions{Keep: keep})

@@ -29,8 +29,8 @@ import (
 	"botd/strategy/library"
 )
 
-// serve answers metrics, health and the API beside the engine: on the unix socket
-// for the command line, and on TCP for the browser.
+// serve serves metrics, health and the API alongside the engine: on the unix socket for the command
+// line, and on TCP for the browser.
 func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 	served := api.Config{Board: p.board, History: p.history, Logs: p.logs, Metrics: p.metrics, Driver: p.driver, Engine: p.shown(), Build: program(),
 		Reload: p.reloads.Reload}
@@ -136,13 +136,13 @@ func (p *process) answer(ctx context.Context, server *api.Server, served api.Con
 	}
 }
 
-// logDashboard says where the dashboard is, and to a person at a terminal how to log in.
+// logDashboard logs the dashboard's address, and at a terminal also how to log in.
 func (p *process) logDashboard(server *api.Server, address string) {
 	if address == "" {
 		return
 	}
 	p.console.Say("daemon.listening", "metrics   %s/metrics   health /healthz /readyz   dashboard /   API /api/v1", address)
-	if p.Terminal { // a log file is no place for what logs somebody in
+	if p.Terminal { // a log file must not contain login credentials
 		link := server.NewLink()
 		fmt.Fprintf(p.Stderr, "log in with this link, once, within ten minutes: %s%s\n", link.Address, link.Path)
 	}
@@ -151,8 +151,8 @@ func (p *process) logDashboard(server *api.Server, address string) {
 // filesEvery is how often the token files and the lock are looked for.
 const filesEvery = time.Second
 
-// keepFiles writes token files that somebody removed again, and locks the directory that was
-// made again, until the context ends.
+// keepFiles restores token files that were deleted, and locks the directory again when it was
+// created anew, until the context ends.
 func (p *process) keepFiles(ctx context.Context, tokens auth.Tokens) {
 	poll := time.NewTicker(filesEvery)
 	defer poll.Stop()
@@ -161,7 +161,7 @@ func (p *process) keepFiles(ctx context.Context, tokens auth.Tokens) {
 		case <-ctx.Done():
 			return
 		case <-poll.C:
-			_ = tokens.Restore(p.directory) // tried again; the journal's watch reports what the directory lacks
+			_ = tokens.Restore(p.directory) // tried again; the journal's watch reports missing files of the directory
 			_ = p.lock.Renew()              // likewise; another botd that was faster stands down, and so does this one
 		}
 	}
@@ -180,7 +180,7 @@ func (p *process) newestRecord(ctx context.Context) *view.JournalHead {
 func (p *process) listen(access api.Access) (listeners []net.Listener, address string, err error) {
 	socket, err := api.ListenSocket(p.directory)
 	if err != nil {
-		// A path too long for a socket is no reason not to trade.
+		// A path that is too long for a socket does not prevent trading.
 		p.console.Warn("daemon.socket", "socket    %v; the command line needs --listen", err)
 	} else {
 		listeners = append(listeners, socket)
@@ -208,7 +208,7 @@ func configuration(current func() *configs.Config) func() api.Configuration {
 		out := api.Configuration{Directory: c.Directory, Files: c.Files, Hash: c.Hash(), YAML: c.Effective()}
 		settings, err := c.Settings()
 		if err != nil {
-			panic(err) // an effective configuration that is no YAML
+			panic(err) // an effective configuration that does not marshal to YAML
 		}
 		for _, s := range settings {
 			out.Settings = append(out.Settings, api.Setting{Key: s.Path, Value: s.Value, Origin: s.Origin})

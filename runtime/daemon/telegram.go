@@ -11,13 +11,13 @@ import (
 	"botd/runtime/telegram"
 )
 
-// commands are who may give some by Telegram, and the bot's token.
+// commands are the users who may send commands by Telegram, and the bot's token.
 type commands struct {
 	config *configs.TelegramConfig
 	token  string
 }
 
-// readTelegram returns nil where nobody may.
+// readTelegram returns nil if no user may send commands.
 func readTelegram(config *configs.Config) (*commands, error) {
 	if !config.Telegram.On() {
 		return nil, nil
@@ -29,7 +29,7 @@ func readTelegram(config *configs.Config) (*commands, error) {
 	return &commands{&config.Telegram, token}, nil
 }
 
-// bot is what takes the commands, once it runs.
+// bot returns the bot that takes the commands once it runs.
 func (c *commands) bot(server *api.Server, transport http.RoundTripper, metrics *ops.Metrics, console *ops.Console) *telegram.Bot {
 	for _, result := range telegram.Results {
 		metrics.Commanded(result, 0)

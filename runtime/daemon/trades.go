@@ -14,19 +14,19 @@ import (
 
 // trades reports entries and exits: a line of the log each, and a notification.
 type trades struct {
-	held map[string]exchange.Quantity // by strategy; what the journal knows at the start, then what was noted
+	held map[string]exchange.Quantity // by strategy; from the journal at the start, then from the notes
 	take func(*notify.Trade)          // nil without channels
 	log  *ops.Console
 }
 
-// startTrades reports from now on: what the journal knows to be held is no entry.
+// startTrades reports trades from now on: a position that the journal already has is not an entry.
 func (p *process) startTrades() {
 	status := p.machine.Status()
 	p.trades = &trades{held: heldBy(&status), log: p.console}
 	p.history.Closed(p.venue.Client.ServerNowMS(), p.trades.closed)
 }
 
-// heldBy is what each strategy holds as the journal knows it: on spot what is booked, from which fees in the base asset are taken.
+// heldBy returns each strategy's position by the journal: on spot the booked quantity, net of fees in the base asset.
 func heldBy(status *engine.Status) map[string]exchange.Quantity {
 	held := map[string]exchange.Quantity{}
 	for i := range status.Symbols {
@@ -40,7 +40,7 @@ func heldBy(status *engine.Status) map[string]exchange.Quantity {
 	return held
 }
 
-// note takes a changed position. An end is reported by the ledger, with what it has brought.
+// note takes a changed position. The ledger reports the end of a position, with its result.
 func (t *trades) note(n *engine.Note) {
 	fact, is := n.Fact.(engine.NotePosition)
 	if !is || n.Symbol == nil {

@@ -11,10 +11,10 @@ import (
 	"botd/runtime/notify/channels"
 )
 
-// This file looks at what is outside the program: files, disk, journal, venue, daemon.
+// This file checks the program's surroundings: files, disk, journal, venue, daemon.
 
-// unreadable says what keeps the tokens and addresses that are configured from being
-// read: botd run would end by it.
+// unreadable returns the errors of reading the configured tokens and addresses: botd run would end
+// with them.
 func unreadable(config *configs.Config) (all []error) {
 	directory := config.Exchange.CredentialsDirectory
 	add := func(err error) {

@@ -47,14 +47,14 @@ const (
 	StateFail = "fail"
 )
 
-// Patient is what the doctor looks at.
+// Patient is the subject of an examination.
 type Patient struct {
 	Load    func() (*configs.Config, configs.Problems, error) // reads the configuration
 	Daemon  func(context.Context) (*client.Daemon, error)     // finds the daemon that runs on it
 	Address string                                            // of the daemon, when a person gave one
 }
 
-// examination is what botd doctor found so far.
+// examination collects the findings of botd doctor.
 type examination struct {
 	ctx       context.Context
 	of        Patient
@@ -79,16 +79,17 @@ func (e *examination) find(check, state, mend, format string, values ...any) {
 	e.findings = append(e.findings, finding{check, state, fmt.Sprintf(format, values...), mend})
 }
 
-// hinted takes an error of botd's own, whose hint is what mends it.
+// hinted adds an error of botd's own, whose hint is its remedy.
 func (e *examination) hinted(check, state string, err error) { e.hintedOr(check, state, "", err) }
 
-// hintedOr takes an error that may come from elsewhere; mend is for one without a hint.
+// hintedOr adds an error that may come from elsewhere; mend is the remedy for an error without a
+// hint.
 func (e *examination) hintedOr(check, state, mend string, err error) {
 	what, hint, _ := strings.Cut(err.Error(), "hint: ")
 	e.find(check, state, cmp.Or(strings.TrimSpace(hint), mend), "%s", strings.TrimSpace(what))
 }
 
-// Diagnosis is what botd doctor -o json prints.
+// Diagnosis is the output of botd doctor -o json.
 type Diagnosis struct {
 	Schema   int       `json:"schema"`
 	OK       bool      `json:"ok"` // nothing failed
@@ -102,7 +103,7 @@ func (d Diagnosis) Rows() any { return d.Findings }
 // doctorPatience bounds each look at something outside this process.
 const doctorPatience = 15 * time.Second
 
-// Examine makes every check, each whatever the ones before it found.
+// Examine runs every check, regardless of the results of the earlier ones.
 func Examine(ctx context.Context, of Patient) Diagnosis {
 	e := &examination{ctx: ctx, of: of}
 	e.version()

@@ -7,7 +7,7 @@ import (
 	"botd/configs"
 )
 
-// profile reports what the configuration says of the venue's habits, and what of them nobody measured.
+// profile reports the configured behavior of the venue, and which settings have not been measured.
 func (e *examination) profile() {
 	const check, mend = "profile", "botd probe --trade --out FILE measures it, for exchange.profile: FILE"
 	e.ok(check, "%s", profileText(e.config))

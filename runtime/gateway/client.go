@@ -12,7 +12,7 @@ import (
 	"botd/internal/failure"
 )
 
-// Profile is how the configured venue writes what the interface leaves open.
+// Profile returns the conventions of the configured venue where the interface permits several.
 func Profile(c *configs.ProfileConfig) *wire.Profile {
 	p := &wire.Profile{NullLists: c.NullLists == configs.NullIsEmpty, HalfTick: c.NumberNoise == configs.NoiseHalfTick,
 		StatusWords: map[exchange.Market]map[string]exchange.OrderStatus{}}
@@ -32,8 +32,8 @@ func Signer(c *configs.SignatureConfig) wire.Signer {
 	return wire.Signer{Template: c.Payload, Encoding: c.Encoding, Paths: c.Paths}
 }
 
-// unsettled refuses a live start while nobody knows how long a market that is traded takes: what was
-// sent there and not answered would be decided too early, or never.
+// unsettled refuses a live start while the settle time of a traded market is unknown: an unanswered
+// request there would be decided too early, or never.
 func unsettled(c *configs.Config) error {
 	for _, problem := range c.UnsettledProblems() {
 		return failure.New(failure.Config, problem.Hint, "%s", problem.What)

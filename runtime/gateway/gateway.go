@@ -39,15 +39,15 @@ func (o *observed) see(seen rest.Observation) {
 // Exchange is the exchange traded on, as the daemon reaches it.
 type Exchange struct {
 	Client  *rest.Client  // clock, symbols, public data
-	Trading runtime.Venue // the same, or the paper account beside it
-	Where   string        // for people: the address, and what it is
+	Trading runtime.Venue // the same, or the paper account on top of it
+	Where   string        // for people: the address, and its kind
 	Binding journal.Binding
 	Stop    func() error                // ends the embedded exchange; it must be called
 	reach   func(context.Context) error // nil: it is reached
 	observe *observed
 
-	written     string       // live: what the files of key and secret held when they were last read
-	credentials *rest.Config // live: what signs now; the one that rotates alone changes it
+	written     string       // live: the content of the files of key and secret when they were last read
+	credentials *rest.Config // live: the credentials in use; only the rotating goroutine changes them
 	messages    pendingMessages
 	stale       staleFeeds // paper alone
 }
@@ -82,7 +82,7 @@ func (n *Network) listen() (net.Listener, error) {
 	return net.Listen("tcp", "127.0.0.1:0")
 }
 
-// Open opens the exchange the mode asks for. It is reached by Reach.
+// Open opens the exchange of the mode. Reach connects to it.
 func Open(ctx context.Context, config *configs.Config, directory string, market DemoMarket, network Network) (*Exchange, error) {
 	switch config.Mode {
 	case configs.Demo:
@@ -186,7 +186,7 @@ func simulatedAccount(name string, c *configs.SimulatedConfig) sim.AccountConfig
 		FuturesMaker: c.FuturesMaker, FuturesTaker: c.FuturesTaker, SpotMaker: c.SpotMaker, SpotTaker: c.SpotTaker}
 }
 
-// DemoMarket says which market a new demo begins with.
+// DemoMarket selects the market of a new demo.
 type DemoMarket struct {
 	Seed    uint64
 	StartMS int64 // 0 for now

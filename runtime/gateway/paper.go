@@ -24,8 +24,8 @@ import (
 	"botd/runtime/ops"
 )
 
-// openPaper opens a real venue's public data without keys. Once it is reached, the paper account is
-// opened beside it as the last run left it.
+// openPaper opens a real venue's public data without keys. Once the venue is reached, the paper
+// account is opened on top of it, as the last run left it.
 func openPaper(config *configs.Config, directory string) (*Exchange, error) {
 	v := &Exchange{
 		Where:   "the public data of " + config.Exchange.BaseURL + ", no keys",

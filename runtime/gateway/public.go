@@ -46,8 +46,8 @@ func OpenPublic(ctx context.Context, config *configs.Config) (v *Public, running
 	}, false, nil
 }
 
-// PublicAt reaches the public data of a venue. Of a market whose symbols cannot be read nothing can be
-// asked; the other one is served all the same.
+// PublicAt connects to the public data of a venue. A market whose symbols cannot be read takes no
+// requests; the other market is served all the same.
 func PublicAt(ctx context.Context, address string) (*Public, error) {
 	config := rest.Config{BaseURL: address}
 	client, err := rest.New(config)
@@ -94,7 +94,7 @@ func (v *Public) Find(market, name string) (*exchange.Symbol, error) {
 	return nil, failure.Usagef("%s has no %s symbol %s%s", v.Where, of, name, near)
 }
 
-// letters keeps what a symbol is recognised by.
+// letters keeps the characters that identify a symbol.
 func letters(r rune) rune {
 	if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
 		return r

@@ -32,8 +32,8 @@ type Copy struct {
 	Stop    func()
 }
 
-// ReadOnly lets nothing through that changes anything. An engine that rehearses
-// asks for nothing of the kind; this makes sure.
+// ReadOnly refuses every request that changes anything. A rehearsing engine sends no such request;
+// this makes sure.
 type ReadOnly struct{ Venue runtime.Venue }
 
 func (l ReadOnly) Do(ctx context.Context, request exchange.Request) (exchange.Answer, error) {

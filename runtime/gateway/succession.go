@@ -66,8 +66,8 @@ func AcceptKey(directory, first, fingerprint string) error {
 	return private.Write(filepath.Join(directory, SuccessionFile), append(text, '\n'))
 }
 
-// Rotate takes the key over that its files hold now, where it belongs to the same account: changed is false
-// where the files hold what is in use. The error of a key that was refused names why, and never the key.
+// Rotate switches to the key in the files if it belongs to the same account; changed is false if the files
+// contain the key in use. The error of a refused key gives the reason, and never the key.
 func (v *Exchange) Rotate(ctx context.Context, config *configs.Config, directory string, seen func() (*engine.Status, error)) (changed bool, err error) {
 	if v.credentials == nil {
 		return false, nil
@@ -113,7 +113,8 @@ func errOtherAccount(what string) error {
 		"is of the same account: %s", what)
 }
 
-// sameAccount compares what the new key shows with what was read last: both wallets to the last digit, and an open order.
+// sameAccount compares the account of the new key with the last readings: both wallets to the last digit, and an open
+// order.
 func sameAccount(ctx context.Context, client *rest.Client, seen *engine.Status) error {
 	account, err := client.Do(ctx, exchange.Request{Operation: exchange.FuturesAccount})
 	if err != nil {
@@ -145,7 +146,8 @@ func sameAccount(ctx context.Context, client *rest.Client, seen *engine.Status) 
 	return errOtherAccount("it shows none of the orders that are open")
 }
 
-// sameBalances compares what is there of each asset; a list may leave out what is zero.
+// sameBalances compares the total of each asset; a list may leave out an asset with a total of
+// zero.
 func sameBalances(a, b []exchange.Balance) bool {
 	total := map[string]exchange.Amount{}
 	for i := range a {

@@ -26,9 +26,9 @@ import (
 	"botd/runtime/view"
 )
 
-// pattern names the files of halts that no running botd heard, each a halt of
-// its own. They lie beside the journal, which only the process that holds its lock
-// may write; one left while a start takes the others over is seen a moment later.
+// pattern matches the files of halts that no running botd received, one halt each. They lie next to
+// the journal, which only the process that holds its lock may write. A file that appears while a
+// start takes over the others is read a moment later.
 const pattern = "halt-*.json"
 
 // Halt is the kill switch, pulled while no botd answered.
@@ -64,7 +64,7 @@ func Operator() string {
 	return fmt.Sprint("user ", os.Getuid())
 }
 
-// Scope is what the halt is of, by the configuration's strategies.
+// Scope resolves the halt's scope among the configured strategies.
 func (h *Halt) Scope(config *configs.Config) (account.Scope, error) {
 	var known []account.Scope
 	for i := range config.Strategies {
@@ -125,8 +125,8 @@ func parse(text []byte) (halt Halt, err error) {
 	return halt, err
 }
 
-// scopeNow is what it is of by what is configured now: what is not any more stands
-// for all of it.
+// scopeNow resolves the scope by the current configuration: a scope that is no longer configured
+// becomes the account.
 func (h *Halt) scopeNow(config *configs.Config) account.Scope {
 	scope, err := h.Scope(config)
 	if err != nil {
@@ -135,8 +135,9 @@ func (h *Halt) scopeNow(config *configs.Config) account.Scope {
 	return scope
 }
 
-// audit is what the journal says of it. A halt without its code is carried out all the same: whoever can
-// write it can also do so with the token beside it, and one that is refused would be worse.
+// audit is the journal's entry for the halt. A halt without its code is carried out all the same: a
+// person who can write the file can also halt with the token next to it, and a refused halt would be
+// worse.
 func (h *Halt) audit(path string, scope account.Scope, code func(text []byte) string) *record.Audit {
 	unproven := ""
 	if code != nil && !hmac.Equal([]byte(h.Code), []byte(h.codeOf(code))) {
@@ -198,9 +199,9 @@ const (
 	durableEvery = 30 * time.Second
 )
 
-// Watcher carries out, while the daemon runs, halts that were stored because it
-// did not answer: requested during its start, or past a missing
-// socket. One that cannot be read pauses everything: somebody meant to stop it.
+// Watcher carries out, while the daemon runs, halts that were stored because the daemon did not
+// answer: requested during its start, or while its socket was missing. An unreadable file pauses
+// everything, since a person meant to halt.
 type Watcher struct {
 	Directory string
 	Config    func() *configs.Config

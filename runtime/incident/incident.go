@@ -41,7 +41,7 @@ type Incident struct {
 	ClosedMS    int64         `json:"closed_ms,omitempty"`
 	AbsentMS    int64         `json:"absent_ms,omitempty"` // since then the state is not in force, and the incident open still
 	UntilMS     int64         `json:"until_ms,omitempty"`  // of an event: it counts as a state until then
-	seen        bool          // in this run: what was in force when the last one ended proves nothing
+	seen        bool          // in this run: a state from the end of the last one proves nothing
 }
 
 // Open reports whether the incident goes on.
@@ -50,7 +50,7 @@ func (i *Incident) Open() bool { return i.ClosedMS == 0 }
 // InForce reports whether the state is known to be in force now.
 func (i *Incident) InForce() bool { return i.Open() && i.AbsentMS == 0 && i.seen }
 
-// Change is what became of an incident.
+// Change is a change of an incident.
 type Change string
 
 // The changes that a person must hear of.
@@ -116,9 +116,8 @@ func (t *Tracker) Settle(nowMS int64, kind string) {
 	}
 }
 
-// Update takes all declared states in force, and returns what a person is to hear. Of a kind and a scope the first counts, of an outage the widest
-// scope. Where whole is false the
-// states are not all known, as before the first complete round of a start: nothing ends then.
+// Update takes all declared states in force, and returns the reports for people. The first state of a kind and a scope counts, and of an outage
+// the one with the widest scope. If whole is false, some states are unknown, as before the first complete round of a start: no incident ends then.
 func (t *Tracker) Update(nowMS int64, states []engine.Degraded, whole bool) []Report {
 	for i := range states {
 		d := &states[i]
@@ -172,8 +171,8 @@ func part(d *engine.Degraded, states []engine.Degraded) bool {
 	})
 }
 
-// follows reports whether a state has no incident, and none of its own is opened: it is a consequence of another. What ends by the clock outlives
-// its cause.
+// follows reports whether a state is a consequence of another one and has no incident of its own, so that none is opened. A state that ends by
+// the clock outlives its cause.
 func (t *Tracker) follows(d *engine.Degraded, states []engine.Degraded) bool {
 	causes := consequences[d.State]
 	before := func(sinceMS int64) bool { return d.State != "clock" || sinceMS <= d.SinceMS-minute } // without a clock an account is blind, too
@@ -220,7 +219,8 @@ func (t *Tracker) begin(nowMS int64, d *engine.Degraded) *Incident {
 	return one
 }
 
-// outages are the kinds of which one cause declares several states, of symbols, markets or the account, at once or in turn.
+// outages are the kinds for which one cause declares several states, of symbols, markets or the account, at once or in
+// turn.
 var outages = []string{"blind", "rate_limited"}
 
 // continued reports whether a state belongs to an incident: it is the same, or a part of the same outage.

@@ -18,15 +18,16 @@ const (
 	hour   = 60 * minute
 )
 
-// Bounds of what calls for a person though the engine goes on, for alerts too.
+// Bounds of the dangers that need a person though the engine continues, for alerts too.
 const (
 	NearLiquidation   = 0.05       // of the price, to the liquidation
 	LowDiskBytes      = 256 << 20  // free, where the data are
 	UnsettledAfterMS  = minute     // since an order of unknown fate was sent
-	UnfinishedAfterMS = 2 * minute // that a halt has not taken away what it should
+	UnfinishedAfterMS = 2 * minute // since a halt left orders or positions
 )
 
-// policies are those of the declared states. What is not listed is a warning at once, critical after an hour.
+// policies are those of the declared states. A state that is not listed is a warning at once, and critical
+// after an hour.
 var policies = map[string]policy{
 	"unprotected":   {Critical, 0, 0, "BotdUnprotectedPosition"},
 	"blind":         {Critical, 0, 0, "BotdReconcileStale"},
@@ -74,8 +75,8 @@ func policyOf(kind string) policy {
 	return policy{Warning, 0, hour, "BotdTradingHalted"}
 }
 
-// waitOf is how long after the last message a person is reminded: of what is critical after 15 minutes, an
-// hour, and every four; of the rest after four hours, and each day.
+// waitOf is the time between the last message and the next reminder: for critical incidents 15 minutes, an
+// hour, then every four hours; for others four hours, then each day.
 func waitOf(one *Incident) int64 {
 	waits := []int64{4 * hour, 24 * hour}
 	if one.Severity == Critical {
@@ -84,5 +85,5 @@ func waitOf(one *Incident) int64 {
 	return waits[min(one.Reminders, len(waits)-1)]
 }
 
-// Runbook is the section of docs/operations.md that says what to do.
+// Runbook is the incident's section of docs/operations.md.
 func (i *Incident) Runbook() string { return policyOf(i.Kind).runbook }

@@ -29,7 +29,7 @@ func newChannel(route Route, config *Config) *channel {
 		count: config.Count, log: config.Log, queue: make(chan Event, maxQueue)}
 }
 
-// offer never waits: what finds the queue full is counted.
+// offer never waits: an event that finds the queue full is counted as dropped.
 func (c *channel) offer(e Event) {
 	e.Text = printable.Lines(e.Text)
 	select {
@@ -48,7 +48,8 @@ func (c *channel) add(e Event) {
 	c.digest.add(e)
 }
 
-// morning adds what the quiet hours held, when they are over; it returns when that will be.
+// morning adds the events of the quiet hours to the next message once these are over; it returns a
+// channel for that time.
 func (c *channel) morning() (over <-chan time.Time, stop func()) {
 	if c.held.empty() {
 		return nil, func() {}
@@ -91,7 +92,7 @@ func (c *channel) run(ctx context.Context) {
 	c.last()
 }
 
-// last sends what is left, once.
+// last sends the remaining events, once.
 func (c *channel) last() {
 	for {
 		select {
@@ -128,8 +129,8 @@ func (c *channel) collect(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// deliver sends the message, with retries. Events that arrive meanwhile form the next message; what
-// could not be sent goes out with it.
+// deliver sends the message, with retries. Events that arrive meanwhile form the next message,
+// which also includes the events that could not be sent.
 func (c *channel) deliver(ctx context.Context) {
 	unsent := c.digest
 	c.digest = digest{}

@@ -11,12 +11,12 @@ import (
 const (
 	maxLines = 20
 	maxText  = 300   // bytes of one line's text
-	lineRest = 56    // bytes of a line beside its text: time, severity, count
+	lineRest = 56    // bytes of a line besides its text: time, severity, count
 	maxBytes = 3_800 // of all lines
 	maxTitle = 120   // bytes of a subject
 )
 
-// digest puts events together: what repeats is one line with its count.
+// digest combines events: a repeated event is one line with its count.
 type digest struct {
 	lines []line
 	bytes int
@@ -53,7 +53,7 @@ func (d *digest) put(add line) {
 	d.lines = append(d.lines, add)
 }
 
-// join takes what a later digest holds.
+// join adds the events of a later digest.
 func (d *digest) join(later *digest) {
 	for _, l := range later.lines {
 		d.put(l)
@@ -61,12 +61,12 @@ func (d *digest) join(later *digest) {
 	d.more += later.more
 }
 
-// message is what a service is given.
+// message is the content that a service receives.
 type message struct{ subject, text string }
 
 func (d *digest) message(title string) message { return message{d.subject(title), d.text(title)} }
 
-// subject names the account, and what is worst: its severity, and what and where it is.
+// subject names the account, and the worst event: its severity, kind and scope.
 func (d *digest) subject(title string) string {
 	if len(d.lines) == 0 {
 		return title
@@ -96,7 +96,7 @@ func (e *Event) weight() Severity {
 	return e.Severity
 }
 
-// word is the severity as it is shown; nothing for what needs nobody.
+// word is the severity as it is shown; empty for an event that needs no action.
 func (e *Event) word() string {
 	if e.weight() == Info {
 		return ""

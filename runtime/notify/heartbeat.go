@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Heartbeat asks an address again and again while botd works. The service behind it raises the alarm when the
-// requests stay away: nothing that runs on this machine can report that the machine is gone.
+// Heartbeat sends requests to an address at intervals while botd works. The service behind it raises the
+// alarm when the requests stop: no program on this machine can report that the machine is down.
 type Heartbeat struct {
 	URL   string
 	Every time.Duration

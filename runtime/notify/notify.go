@@ -37,9 +37,9 @@ type Event struct {
 	Severity Severity
 	Name     string // as in the log: trading.halted
 	Text     string
-	Subject  string // for the subject of a mail: what and where; empty: the severity and the text's beginning
+	Subject  string // for the subject of a mail: kind and scope; empty: the severity and the text's beginning
 	Over     bool   // it reports an end: selected by its severity, and shown without it
-	Covered  bool   // an incident says the same: who takes incidents need not hear it twice
+	Covered  bool   // an incident reports the same: a channel that takes incidents leaves it out
 }
 
 // Sender delivers one message. It is called by one goroutine at a time, and may hang.
@@ -47,7 +47,7 @@ type Sender interface {
 	Send(subject, text string) error
 }
 
-// Route is one channel: where it leads, and what it takes.
+// Route is one channel: its destination and its selection of events.
 type Route struct {
 	Name   string
 	Sender Sender
@@ -57,7 +57,8 @@ type Route struct {
 	Quiet  Quiet    // when only errors are sent
 }
 
-// Quiet are the hours of a day, UTC, in which only errors are sent; what else happens is sent when they are over.
+// Quiet are the hours of a day, UTC, in which only errors are sent; other events are sent when the hours are
+// over.
 type Quiet struct{ From, Until int } // minutes after midnight; none where they are equal
 
 // left is how long the quiet hours go on.
@@ -74,7 +75,7 @@ func (q Quiet) left(now time.Time) time.Duration {
 	return following(now, q.Until%day).Sub(now)
 }
 
-// takes reports whether an event is for the channel.
+// takes reports whether the channel selects an event.
 func (r *Route) takes(e *Event) bool {
 	switch {
 	case strings.HasPrefix(e.Name, own) || matches(r.Never, e.Name):
@@ -119,7 +120,7 @@ const (
 	again     = time.Minute      // after a message that failed
 	burst     = 3                // messages exempt from the pace
 	perSend   = 15 * time.Second // one attempt
-	lastTries = 5 * time.Second  // for what is left when botd stops
+	lastTries = 5 * time.Second  // for the remaining events when botd stops
 )
 
 // backoff is waited before each further try of a message.
@@ -157,19 +158,19 @@ func (n *Notifier) Notify(e Event) {
 	}
 }
 
-// NotifyAll sends an event to every channel, whatever the channel selects: the daily summary.
+// NotifyAll sends an event to every channel, regardless of its selection: the daily summary.
 func (n *Notifier) NotifyAll(e Event) {
 	for _, c := range n.channels {
 		c.offer(e)
 	}
 }
 
-// Failing reports whether every channel fails: nobody is notified of anything.
+// Failing reports whether every channel fails, so that no notification arrives.
 func (n *Notifier) Failing() bool {
 	return len(n.channels) > 0 && !slices.ContainsFunc(n.channels, func(c *channel) bool { return !c.failing.Load() })
 }
 
-// Run sends until the context ends, then what is left, once and within seconds.
+// Run sends events until the context ends, then the remaining ones, once and within seconds.
 func (n *Notifier) Run(ctx context.Context) {
 	var all sync.WaitGroup
 	for _, c := range n.channels {

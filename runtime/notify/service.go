@@ -13,7 +13,7 @@ import (
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
 )
 
-// service is a messaging service, as its address says.
+// service is a messaging service, by its address.
 type service struct {
 	to      types.Service
 	name    string
@@ -44,7 +44,7 @@ func Open(address string) (Sender, error) {
 	return s, nil
 }
 
-// forms are what the addresses of some services look like.
+// forms are examples of the addresses of some services.
 var forms = map[string]string{
 	"telegram": "telegram://TOKEN@telegram?chats=NUMBER",
 	"discord":  "discord://TOKEN@ID",
@@ -61,7 +61,7 @@ func known(scheme string) bool {
 	return slices.Contains((&router.ServiceRouter{}).ListServices(), name)
 }
 
-// titled are the services whose messages have a subject beside the text.
+// titled are the services whose messages have a subject in addition to the text.
 var titled = []string{"smtp", "generic", "ntfy", "pushover", "pushbullet", "gotify", "join", "bark", "slack", "discord"}
 
 // unmarked writes the characters with which a mention or a link begins in Slack as Slack wants them.
@@ -94,8 +94,8 @@ func SecretParts(address string) []string {
 	return secretParts(address, parsed)
 }
 
-// secretParts are the parts of an address that might be secret: all but its
-// scheme and what is too short to be one.
+// secretParts are the parts of an address that might be secret: all but its scheme and parts that
+// are too short to be one.
 func secretParts(address string, parsed *url.URL) (parts []string) {
 	const shortest = 4
 	add := func(text string) {
@@ -125,7 +125,7 @@ func secretParts(address string, parsed *url.URL) (parts []string) {
 // addresses are hidden whole: services put tokens into them in their own ways.
 var addresses = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s"']+`)
 
-// maxError bounds what a service answers.
+// maxError bounds the text of a service's error.
 const maxError = 300
 
 // hide returns an error without any part of the address.

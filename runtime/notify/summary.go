@@ -43,7 +43,7 @@ func following(now time.Time, minute int) time.Time {
 	return next
 }
 
-// Tally counts what happened since the last summary. Safe for several goroutines.
+// Tally counts events since the last summary. Safe for several goroutines.
 type Tally struct {
 	mu                              sync.Mutex // guards all below
 	fills, refused, warnings, wrong int
@@ -67,7 +67,7 @@ func (t *Tally) Take(e *Event) {
 	}
 }
 
-// Summary returns how things stand and what happened since the last summary.
+// Summary describes the current state, and the events since the last summary.
 func (t *Tally) Summary(s *engine.Status) string {
 	t.mu.Lock()
 	fills, refused, warnings, wrong := t.fills, t.refused, t.warnings, t.wrong
@@ -95,7 +95,7 @@ func (t *Tally) Summary(s *engine.Status) string {
 	return text.String()
 }
 
-// equity says what there is and what the UTC day did to it.
+// equity describes the equity and its change in the UTC day.
 func equity(s *engine.Status) string {
 	if s.Total.IsZero() {
 		return "the equity is not known"

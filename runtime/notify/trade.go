@@ -18,15 +18,15 @@ type Trade struct {
 	Name     string // trade.opened, trade.changed, trade.closed
 	Strategy string
 	Text     string
-	By       string          // what ended it: exit, stop_loss, take_profit, liquidation, manual; empty for what opens
-	Net      exchange.Amount // of what ended: without fees and funding
+	By       string          // the cause of an exit: exit, stop_loss, take_profit, liquidation, manual; empty for an entry or a change
+	Net      exchange.Amount // of an exit: without fees and funding
 	Asset    string          // of Net
 }
 
-// Bounds within an hour. What is beyond them is counted, and sent as one message when the hour is over.
+// Bounds within an hour. Trades beyond them are counted, and sent as one message when the hour is over.
 const (
 	tradesAlone = 12 // entries, changes and exits, each a line of its own
-	stopsAlone  = 24 // what no strategy decided: stops, targets, liquidations, exits by hand
+	stopsAlone  = 24 // exits that no strategy decided: stops, targets, liquidations, exits by hand
 	digestEvery = time.Hour
 )
 
@@ -42,7 +42,7 @@ type Trades struct {
 	rest   map[string]*tradeSum // by strategy and asset
 }
 
-// tradeSum is what a digest says of a strategy.
+// tradeSum is a strategy's part of a digest.
 type tradeSum struct {
 	opened, changed int
 	ended           map[string]int
@@ -93,7 +93,7 @@ func (t *Trades) alone(trade *Trade) bool {
 	return t.plain <= tradesAlone
 }
 
-// Run sends the digests until the context ends, and then what is left.
+// Run sends the digests until the context ends, and then the remaining trades.
 func (t *Trades) Run(ctx context.Context) {
 	ticker := time.NewTicker(time.Minute)
 	defer ticker.Stop()

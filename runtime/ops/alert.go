@@ -11,7 +11,7 @@ import (
 const (
 	Page   = "page"   // needs a person at once, at night too
 	Ticket = "ticket" // needs a person on the next working day
-	None   = "none"   // needs nobody: the alert that always fires
+	None   = "none"   // needs no action: the alert that always fires
 )
 
 // unless leaves an alert out while a wider one of the same botd fires, which has the same cause: one page per cause.
@@ -19,7 +19,8 @@ func unless(alerts string) string {
 	return ` unless on (job, instance) ALERTS{alertname=~"` + alerts + `", alertstate="firing"}`
 }
 
-// unlessRecently does the same for so long after its end: what counts over a window would fire when all is well again.
+// unlessRecently is unless, extended by a window after the end of the wider alert: an alert that counts over a window
+// would otherwise fire after the recovery.
 func unlessRecently(alerts, window string) string {
 	return ` unless on (job, instance) max_over_time(ALERTS{alertname=~"` + alerts + `", alertstate="firing"}[` + window + `])`
 }

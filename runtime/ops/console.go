@@ -57,7 +57,7 @@ func NewConsole(w io.Writer, format Format, metrics *Metrics, logs *Logs) *Conso
 	return c
 }
 
-// Of returns the console whose lines are of a strategy and a symbol, either of which may be none.
+// Of returns a console whose lines name a strategy and a symbol, either of which may be empty.
 func (c *Console) Of(strategy string, symbol exchange.SymbolKey) *Console {
 	with, of := c.log.With(), *c
 	if strategy != "" {

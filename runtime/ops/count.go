@@ -69,7 +69,7 @@ func (m *Metrics) Clock(offset, bound time.Duration) {
 // ClockJumped counts that the local clock was set, or the machine slept.
 func (m *Metrics) ClockJumped() { m.clockJumps.WithLabelValues().Inc() }
 
-// Unclean says whether the run before this one ended without a clean stop.
+// Unclean sets whether the previous run ended without a clean stop.
 func (m *Metrics) Unclean(unclean bool) { m.unclean.WithLabelValues().Set(oneIf(unclean)) }
 
 // Commit counts one journal commit.
@@ -154,7 +154,7 @@ func (m *Metrics) order(n *engine.Note, market, strategy string) {
 	}
 }
 
-// LaneUsed counts a use of the kill switch beside the engine, and how long it took.
+// LaneUsed counts a use of the kill switch's lane, and measures its duration.
 func (m *Metrics) LaneUsed(took time.Duration) {
 	m.killSwitchAlone.WithLabelValues().Inc()
 	m.killSwitchAloneSeconds.WithLabelValues().Set(took.Seconds())
@@ -177,8 +177,8 @@ func (m *Metrics) round(atMS int64, fact *engine.NoteRound) {
 	m.roundSeconds.WithLabelValues("all").Observe(seconds(fact.DurationMS))
 }
 
-// settled counts an order's end. Only a market order ends when it is first
-// fetched; how long a limit order or a stop rests says nothing about the exchange.
+// settled counts an order's end. Only a market order ends when it is first fetched; the time that a
+// limit order or a stop rests is no measure of the exchange.
 func (m *Metrics) settled(symbol *exchange.Symbol, fact *engine.NoteSettled, market, strategy string) {
 	m.closed.WithLabelValues(market, strategy, oneOf(closedStates, fact.State.String())).Inc()
 	decided := m.decided.take(fact.ClientOrderID)
@@ -192,7 +192,7 @@ func (m *Metrics) settled(symbol *exchange.Symbol, fact *engine.NoteSettled, mar
 	}
 }
 
-// fill counts what was filled, valued at its price where the exchange reports one.
+// fill counts a fill, valued at its price if the exchange reports one.
 func (m *Metrics) fill(symbol *exchange.Symbol, fact *engine.NoteFill, market, strategy string) {
 	m.fills.WithLabelValues(market, strategy, fact.Order.Side.String()).Inc()
 	if symbol == nil {
@@ -248,7 +248,7 @@ func (m *Metrics) StreamEnded(reason string) {
 // Served counts a request botd answered; handler is the route, empty for none.
 func (m *Metrics) Served(handler string, code int, took time.Duration) {
 	if handler == "" {
-		handler = other // no route, so no label made of what was asked for
+		handler = other // not a route: the requested path must not become a label
 	}
 	m.httpRequests.WithLabelValues(handler, strconv.Itoa(code)).Inc()
 	m.httpSeconds.WithLabelValues(handler).Observe(took.Seconds())

@@ -77,8 +77,8 @@ func (m *Metrics) strategy(t *engine.StrategyStatus, nowMS int64) {
 // dueTick is the tick that a strategy is expected to decide next.
 type dueTick struct{ afterMS, dueMS int64 }
 
-// nextDue is when a strategy is due. A time that has passed without a decision stays, though the engine tries
-// again later: else nobody could see how long the strategy is overdue.
+// nextDue is when a strategy is due. A due time that has passed without a decision stays, though the engine
+// tries again later: otherwise the metric would not show how long the strategy is overdue.
 func (m *Metrics) nextDue(name string, t *engine.StrategyStatus, nowMS int64) int64 {
 	have := m.due[name]
 	if overdue := have.dueMS != 0 && have.dueMS <= nowMS && have.afterMS == t.TickMS; !overdue || t.NextMS == 0 {
@@ -107,7 +107,7 @@ func (m *Metrics) strategyMoney(t *engine.StrategyStatus, made profit.Profit) {
 type symbolGauges struct {
 	value, profit, unprotected float64
 	distances                  []float64 // to liquidations
-	sinceMS                    int64     // of the position that lacks its stop longest; 0 for none
+	sinceMS                    int64     // of the position that has been without its stop longest; 0 for none
 }
 
 func (m *Metrics) positions(s *engine.Status, made map[string]profit.Profit) {

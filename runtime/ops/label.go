@@ -16,7 +16,7 @@ import (
 const (
 	maxStrategies = 64
 	maxSymbols    = 100
-	other         = "other" // what is in no closed set
+	other         = "other" // a value outside its closed set
 )
 
 // Closed sets of label values.
@@ -128,9 +128,9 @@ func (c *closed) add(set map[string]bool, name string, most int) bool {
 	return true
 }
 
-// Expect makes a configured strategy and its symbol labels of their own, and
-// their series begin at zero, so that a first increase is seen. Whatever is not
-// expected counts as other. Status expects what it shows.
+// Expect gives a configured strategy and its symbol labels of their own, and starts their series at
+// zero, so that a first increase is visible. Other values count as other. Status expects the
+// strategies and symbols that it shows.
 func (m *Metrics) Expect(strategy string, symbol *exchange.Symbol) {
 	market := symbol.Market.String()
 	m.known.add(m.known.symbols, symbol.Name, maxSymbols)

@@ -4,5 +4,5 @@ package ops
 
 import "context"
 
-// ToggleDebug does nothing where there is no SIGUSR1: botd log-level changes it.
+// ToggleDebug does nothing on a system without SIGUSR1: botd log-level changes the level there.
 func ToggleDebug(context.Context, *Logs, *Console) {}

@@ -20,12 +20,12 @@ const LogFolder = "logs"
 const (
 	logFiles    = 8
 	logQueue    = 4_096    // lines that wait for the disk
-	minLogFree  = 64 << 20 // below that nothing is written: the rest is for the journal
+	minLogFree  = 64 << 20 // nothing is written below it: this space is for the journal
 	maxLineRead = 1 << 20
 )
 
-// LogFile writes lines of the log to files of bounded size, beside who trades: a disk that is slow or full loses lines
-// and holds up nobody.
+// LogFile writes lines of the log to files of bounded size, without delaying trading: a slow or full disk loses lines
+// and blocks no caller.
 type LogFile struct {
 	directory string
 	size      int64 // of a file
@@ -62,7 +62,7 @@ func (l *LogFile) Write(line []byte) (int, error) {
 // Lost is how many lines the disk did not take.
 func (l *LogFile) Lost() int64 { return l.lost.Load() }
 
-// Close writes what waits. Nothing may be written after it.
+// Close writes the queued lines. Nothing may be written after it.
 func (l *LogFile) Close() {
 	close(l.queue)
 	<-l.done
@@ -150,7 +150,8 @@ func logName(n int) string {
 	return fmt.Sprintf("botd.%d.log", n)
 }
 
-// ReadLogs passes the stored lines of a directory to take, oldest first. open opens a file; what is no line is left out.
+// ReadLogs passes the stored lines of a directory to take, oldest first. open opens a file; text that is not a line is
+// left out.
 func ReadLogs(directory string, open func(path string) (io.ReadCloser, error), take func(*LogLine)) error {
 	for n := logFiles - 1; n >= 0; n-- {
 		file, err := open(filepath.Join(directory, LogFolder, logName(n)))

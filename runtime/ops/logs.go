@@ -82,7 +82,7 @@ func (l *Logs) Write(text []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.keep != nil {
-		_, _ = l.keep.Write(text) // whoever stores lines says so when it fails
+		_, _ = l.keep.Write(text) // the writer reports its own failures
 	}
 	l.last++
 	line.sequence, line.ID = l.last, fmt.Sprint(l.last)
@@ -138,8 +138,8 @@ func (l *Logs) Store(w io.Writer) {
 	l.keep = w
 }
 
-// Offer passes every line from level info on to take from now on, whatever level is in force: whom
-// to notify does not depend on what is written.
+// Offer passes every line from level info on to take from now on, at any log level: notifications
+// do not depend on the lines that are written.
 func (l *Logs) Offer(take func(LogLine)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"botd/runtime/incident"
 )
 
-// Build says which binary runs.
+// Build describes the running binary.
 type Build struct{ Version, Revision, Go string }
 
 // Metrics are botd's metric families. Labels come from closed sets (operations, rules, configured
@@ -213,7 +213,7 @@ func (m *Metrics) orderFamilies() {
 	m.roundSuccess = m.gauge("botd_reconcile_last_success_timestamp_seconds", "Time of the last complete pass.", "market")
 	m.discrepancyKinds = m.counter("botd_reconcile_discrepancies_total", "Differences between journal and exchange.", "market", "kind")
 	m.discrepancies = m.gauge("botd_reconcile_discrepancies_unresolved", "Differences not yet explained.", "market")
-	// One round reads both markets of the account: its label says so.
+	// One round reads both markets of the account, hence the label.
 	m.rounds.WithLabelValues("all", "ok")
 	m.rounds.WithLabelValues("all", "failed")
 	m.roundSeconds.WithLabelValues("all")
@@ -292,7 +292,7 @@ func (m *Metrics) WatchSize(name string, bytes func() int64) {
 	m.storeSize.WithLabelValues(name)
 }
 
-// WatchFree exports the free space on the store's disk at each scrape, where the system says it.
+// WatchFree exports the free space on the store's disk at each scrape, if the system reports it.
 func (m *Metrics) WatchFree(free func() (bytes int64, known bool)) { m.free = free }
 
 // Incidents counts those that are open, by kind and severity.
@@ -364,8 +364,8 @@ type Family struct {
 	Help   string   `json:"help"`
 }
 
-// Families lists what is registered, in the order in which it was. Rules and
-// dashboards are checked against it, so that they cannot name what does not exist.
+// Families lists the registered metrics, in the order of registration. Rules and dashboards are
+// checked against it, so that they cannot name a metric that does not exist.
 func (m *Metrics) Families() []Family { return slices.Clone(m.families) }
 
 func (m *Metrics) family(kind, name, help string, labels []string) {

@@ -12,7 +12,7 @@ import (
 	"botd/runtime/engine"
 )
 
-// Profit is what a strategy has made since it began.
+// Profit is a strategy's result since it began.
 type Profit struct{ Realised, Fees, Funding, Net, Unrealised exchange.Amount }
 
 // holding is where a strategy holds something on spot.
@@ -21,7 +21,8 @@ type holding struct {
 	symbol   exchange.SymbolKey
 }
 
-// Of returns each strategy's profit by its name; empty for what no strategy did.
+// Of returns each strategy's profit by its name; the empty name is for amounts that belong to no
+// strategy.
 func Of(s *engine.Status) map[string]Profit {
 	all, held := map[string]Profit{}, map[holding]exchange.Amount{}
 	for i := range s.Ledger {
@@ -55,7 +56,8 @@ func Of(s *engine.Status) map[string]Profit {
 	return all
 }
 
-// unrealised is what is held has made at the last price: on spot what the ledger has booked, beyond what it cost.
+// unrealised is the unrealised profit of a position at the last price: on spot the value of the booked quantity
+// less its cost.
 func unrealised(t *engine.StrategyStatus, cost exchange.Amount) exchange.Amount {
 	switch {
 	case t.Symbol.Market == exchange.Spot && cost.IsZero(): // in another asset than USDT, or another strategy's

@@ -24,7 +24,7 @@ import (
 	"botd/strategy"
 )
 
-// Bounds of what is shown of the past.
+// Bounds of the past that is shown.
 const (
 	pastBefore  = 5 // intervals before the moment whose records are shown
 	pastAfter   = 1 // and after it
@@ -39,15 +39,14 @@ type happened struct {
 	What string `json:"what"`
 }
 
-// Past is what botd explain --at prints.
+// Past is the output of botd explain --at.
 type Past struct {
 	Schema int `json:"schema"`
 	view.TickPreview
 	Happened []happened `json:"happened"`
 }
 
-// At is a moment as the journal has it, and what the strategy makes of the candles
-// up to then.
+// At returns a moment by the journal, with the strategy's decision on the candles up to then.
 func At(ctx context.Context, config *configs.Config, c *configs.StrategyConfig, symbol *exchange.Symbol, v *gateway.Public, atMS int64) (*Past,
 	error) {
 	p, err := pastOf(ctx, config, c, symbol, atMS)
@@ -75,7 +74,7 @@ func OpenPublic(ctx context.Context, config *configs.Config) (*gateway.Public, e
 	return v, err
 }
 
-// remembered is what the journal says of a moment.
+// remembered is the journal's view of a moment.
 type remembered struct {
 	preview  engine.TickPreview
 	memory   strategy.Memory
@@ -175,7 +174,7 @@ func pastFillText(filled exchange.Quantity, price exchange.Amount, symbol *excha
 	return text
 }
 
-// blocksThen returns what blocked the strategy then, by the journal.
+// blocksThen returns the strategy's blocks at the moment, by the journal.
 func blocksThen(book *reconcile.Book, name string, symbol *reconcile.SymbolState, state *account.Strategy, atMS int64) (all []engine.Block) {
 	add := func(wayOut, format string, values ...any) {
 		all = append(all, engine.Block{What: fmt.Sprintf(format, values...), WayOut: wayOut})
@@ -209,8 +208,8 @@ func blocksThen(book *reconcile.Book, name string, symbol *reconcile.SymbolState
 	return all
 }
 
-// remade gives the strategy the candles up to the moment, as a start then would
-// have, and asks it.
+// remade passes the candles up to the moment to the strategy, as a start at that moment would, and
+// requests its decision.
 func (p *remembered) remade(ctx context.Context, c *configs.StrategyConfig, symbol *exchange.Symbol, v *gateway.Public, atMS int64) error {
 	made, err := engineconfig.Strategy(c, symbol)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"botd/runtime/view"
 )
 
-// patience bounds how long a rehearsal reads before it returns what it knows.
+// patience bounds how long a rehearsal reads before it returns its results so far.
 const patience = 20 * time.Second
 
 // nowhere is a journal that stores nothing.
@@ -29,8 +29,8 @@ type nowhere struct{}
 
 func (nowhere) Append(context.Context, []record.Record) error { return nil }
 
-// Run starts an engine that decides and sends nothing, reads everything once, and
-// returns what its strategies' next ticks would do.
+// Run starts an engine that decides and sends nothing, reads everything once, and returns previews
+// of its strategies' next ticks.
 func Run(ctx context.Context, config *configs.Config) ([]view.TickPreview, error) {
 	directory := filepath.Join(config.DataDir, string(config.Mode))
 	v, err := gateway.OpenCopy(ctx, config, directory)
@@ -81,7 +81,7 @@ func readOnce(ctx context.Context, machine *engine.Engine, v *gateway.Copy) ([]v
 	return all, context.Cause(ctx)
 }
 
-// journalled is what the journal says, without taking it from a daemon that has it.
+// journalled replays the journal without taking its lock from a daemon.
 func journalled(ctx context.Context, config *configs.Config, directory string) (*reconcile.Book, error) {
 	book := reconcile.NewBook(engineconfig.Settle(config))
 	path := filepath.Join(directory, journal.FileName)

@@ -33,11 +33,11 @@ type Absences struct {
 	since map[string]time.Time
 	polls map[string]int
 	all   bool
-	lines []string // what would be removed, a line a strategy
+	lines []string // the effects of a removal, a line for each strategy
 }
 
-// Poll takes which strategies are absent now, and whether any is left, and says whether
-// they may be removed.
+// Poll takes the absent strategies, and whether any strategy is left, and returns whether they may
+// be removed.
 func (a *Absences) Poll(now time.Time, absent []string, left bool) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -71,7 +71,7 @@ func (a *Absences) pending() bool {
 	return len(a.since) > 0
 }
 
-// describe keeps what a removal would do.
+// describe stores the effects of a removal.
 func (a *Absences) describe(lines []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -28,11 +28,10 @@ import (
 // filesEvery is how often the configuration's files are checked.
 const filesEvery = 2 * time.Second
 
-// Reloader puts changed, new and removed strategies and changed limits in place
-// while the daemon runs: at a SIGHUP, and
-// when a file of the configuration has changed. A configuration with an error in it
-// changes nothing, and so does one with anything in it that takes a restart: half of
-// what somebody wrote, a larger size without its limit, must never run.
+// Reloader applies changed, new and removed strategies and changed limits while the daemon runs: at
+// a SIGHUP, and when a file of the configuration has changed. A configuration with an error changes
+// nothing, and neither does one with a change that needs a restart: half of a change, such as a
+// larger size without its limit, must never run.
 type Reloader struct {
 	Current  atomic.Pointer[configs.Config]
 	load     func() (*configs.Config, configs.Problems, error) // reads the files
@@ -46,12 +45,12 @@ type Reloader struct {
 	Report   func(ops.Check)
 	absent   Absences
 	held     []string // absent since the start, while they hold something
-	loaded   string   // how what holds came to hold
+	loaded   string   // how the current configuration was loaded
 	requests chan request
 }
 
-// New knows the files as they were when they were loaded: what changed while
-// botd started is seen too.
+// New starts from the files as they were when they were loaded: a change during the start of botd
+// is noticed too.
 func New(config *configs.Config, seen string, load func() (*configs.Config, configs.Problems, error)) *Reloader {
 	r := &Reloader{seen: seen, load: load, loaded: "loaded at start", requests: make(chan request)}
 	r.Current.Store(config)
@@ -126,8 +125,7 @@ func Fingerprint(config *configs.Config) string {
 	return strings.Join(slices.Sorted(maps.Values(present)), "")
 }
 
-// reload reads the configuration again and puts what changed in place: all of it at
-// one moment, or nothing.
+// reload reads the configuration again and applies its changes: all at one moment, or none.
 func (r *Reloader) reload(ctx context.Context, why string) {
 	_, _ = r.take(ctx, why, false, &record.Audit{Actor: "file", Role: "operator", Action: "reload"}) // logged
 }
@@ -150,7 +148,7 @@ func (r *Reloader) take(ctx context.Context, why string, trial bool, audit *reco
 	before := r.Current.Load()
 	config.Listen = before.Listen
 	differences, err := configs.Differences(before.Effective(), config.Effective())
-	if err != nil { // an effective configuration that is no YAML
+	if err != nil { // an effective configuration that does not marshal to YAML
 		return refused("config.rejected", "is not taken over, what runs goes on (%s): %v", err)
 	}
 	if restart := needsRestart(before, config, differences); len(restart) > 0 {
@@ -219,8 +217,8 @@ func (r *Reloader) removed(before, config *configs.Config) (names []string) {
 	return names
 }
 
-// waits reports whether a change of the files removes strategies whose files may be absent
-// for a moment only. It declares what a removal would do.
+// waits reports whether a change of the files removes strategies whose files may be absent only for
+// a moment. It declares the effects of a removal.
 func (r *Reloader) waits(ctx context.Context, removed []string, left bool) bool {
 	began := !r.absent.pending() && len(removed) > 0
 	verdict := r.absent.Poll(time.Now(), removed, left)
@@ -245,7 +243,7 @@ func (r *Reloader) waits(ctx context.Context, removed []string, left bool) bool 
 // Degraded declares the strategies whose files are absent and whose removal waits.
 func (r *Reloader) Degraded() []engine.Degraded { return r.absent.degraded() }
 
-// request is a reload that somebody wants over the API.
+// request is a reload requested over the API.
 type request struct {
 	trial  bool
 	audit  *record.Audit
@@ -281,7 +279,7 @@ func (r *Reloader) refused(event, format string, values ...any) {
 	r.Console.Warn(event, format, values...)
 }
 
-// needsRestart lists what changed and is only read at a start.
+// needsRestart lists the changes to settings that are only read at a start.
 func needsRestart(before, config *configs.Config, differences []configs.Difference) (paths []string) {
 	if engineconfig.Settle(before) != engineconfig.Settle(config) || config.Mode == configs.Live && len(config.Unsettled()) > 0 {
 		paths = append(paths, "the exchange.settle bounds of the markets that are traded now")
@@ -294,9 +292,8 @@ func needsRestart(before, config *configs.Config, differences []configs.Differen
 	return paths
 }
 
-// prepare builds what changed: new versions of strategies, new ones, and the
-// account's limits. It asks the engine whether anything keeps it from being put in
-// place now; all of that is its error.
+// prepare builds the changes: new versions of strategies, new strategies, and the account's limits.
+// Its error gives the reasons for which the engine cannot apply them now.
 func (r *Reloader) prepare(ctx context.Context, before, config *configs.Config) (*engine.Reload, error) {
 	limits := config.Limits
 	reload := &engine.Reload{Limits: &limits, ConfigHash: config.Hash()}
@@ -381,9 +378,9 @@ func valueOf(text string) string {
 	return text
 }
 
-// send hands the change to the engine: one event, one entry of the audit. Who asked
-// for a reload that changes nothing is written down too, a file is not. What changed
-// since it was prepared, a position that was opened, is an error here.
+// send passes the change to the engine: one event, one entry of the audit. A requested reload that
+// changes nothing is journalled too, with its sender; one by a changed file is not. A change of
+// state since the preparation, such as a new position, is an error here.
 func (r *Reloader) send(ctx context.Context, reload *engine.Reload, differences []configs.Difference, audit *record.Audit) error {
 	var names []string
 	for _, s := range reload.Strategies {

@@ -108,7 +108,7 @@ var positions = map[string]int{"long": 1, "short": -1, "flat": 0}
 
 var actions = map[string]int{"buy": 1, "sell": -1, "close": 0}
 
-// signal returns what the message asks for.
+// signal returns the signal that the message describes.
 func (m *message) signal() (*strategy.Signal, error) {
 	s := &strategy.Signal{ID: string(m.ID), Share: exchange.RateOne}
 	side, known := positions[strings.ToLower(m.Position)]

@@ -61,14 +61,14 @@ type Driver interface {
 	Send(ctx context.Context, event engine.Event) error
 }
 
-// Config is what a server is made of.
+// Config configures a server.
 type Config struct {
 	Token   string
 	Driver  Driver
 	Receive func(*engine.Reception)      // has a strategy answer off the engine, in time
-	Symbol  func(strategy string) string // what a strategy trades; empty when there is none of that name
+	Symbol  func(strategy string) string // the strategy's symbol; empty for an unknown strategy
 	Count   func(result string)
-	Record  func(strategy string, s *strategy.Signal) // what was taken
+	Record  func(strategy string, s *strategy.Signal) // an accepted signal
 }
 
 // Server takes signals.
@@ -207,8 +207,8 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request, m *message) {
 	s.answer(w, status, a)
 }
 
-// give has the strategy take a signal, off the engine where it answers there, and the engine what
-// came of it. What the strategy remembers may change in between, then it is asked again.
+// give passes a signal to the strategy, off the engine if the strategy answers there, and its
+// result to the engine. If the strategy's memory changes in between, the signal is passed again.
 func (s *Server) give(ctx context.Context, m *message, signal *strategy.Signal, audit *record.Audit) (given engine.Signal, err error) {
 	for range receptions {
 		given = engine.Signal{Signal: *signal}
@@ -263,5 +263,5 @@ func (s *Server) answer(w http.ResponseWriter, status int, a Answer) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(text, '\n')) // a sender that is gone gets no answer
+	_, _ = w.Write(append(text, '\n')) // a disconnected sender gets no answer
 }

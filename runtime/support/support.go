@@ -35,7 +35,7 @@ const (
 	supportLines   = 1_000 // of the log, the newest
 )
 
-// Bundle is what is collected.
+// Bundle is the collected content.
 type Bundle struct {
 	Files    []bundled
 	Gaps     []string
@@ -59,7 +59,8 @@ func (b *Bundle) addJSON(name string, value any) {
 	b.Add(name, append(text, '\n'))
 }
 
-// gap notes what could not be had: a bundle is wanted most when something is broken.
+// gap records content that could not be collected: a bundle is needed most when something is
+// broken.
 func (b *Bundle) gap(name string, err error) {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	b.Gaps = append(b.Gaps, b.Redact(name+": "+line))
@@ -78,7 +79,7 @@ func Collect(ctx context.Context, of doctor.Patient, dataDir string) *Bundle {
 	b.knowSecrets(config, dataDir)
 	b.addJSON("doctor.json", doctor.Examine(ctx, of))
 	b.addJSON("check.json", configs.NewReport(config, problems))
-	if config != nil { // one with mistakes keeps nobody from what runs
+	if config != nil { // an invalid configuration does not prevent the rest
 		b.Add("config.yaml", []byte(config.Effective()))
 	}
 	for _, mode := range []configs.Mode{configs.Demo, configs.Paper, configs.Live} {
@@ -88,9 +89,9 @@ func Collect(ctx context.Context, of doctor.Patient, dataDir string) *Bundle {
 	return b
 }
 
-// knowSecrets reads what must not be in the bundle. Of a configuration with mistakes the
-// tokens of the data directory are known; keys and addresses of channels stand neither in
-// a journal nor in a daemon's answers.
+// knowSecrets reads the secrets that must not be in the bundle. With an invalid configuration these
+// are the tokens of the data directory; keys and addresses of channels are neither in a journal nor
+// in a daemon's answers.
 func (b *Bundle) knowSecrets(config *configs.Config, dataDir string) {
 	var plain []string
 	if config != nil {
@@ -128,7 +129,7 @@ func configuredSecrets(config *configs.Config) (plain []string) {
 }
 
 // otherSecrets returns secrets that are neither the exchange's nor botd's own: tokens of signals
-// and of Telegram, addresses of channels. What cannot be read is in no file either.
+// and of Telegram, addresses of channels. A secret that cannot be read is in no file either.
 func otherSecrets(config *configs.Config) (plain []string) {
 	directory := config.Exchange.CredentialsDirectory
 	if token, err := configs.ReadSignalToken(&config.Signals, directory); err == nil {
@@ -169,7 +170,7 @@ func (b *Bundle) Redact(text string) string {
 	return text
 }
 
-// journal adds a journal's newest records and what verifying it says.
+// journal adds a journal's newest records and the result of verifying it.
 func (b *Bundle) journal(ctx context.Context, config *configs.Config, mode, path string) {
 	if _, err := os.Stat(path); err != nil {
 		return // that mode was never run here
@@ -177,7 +178,7 @@ func (b *Bundle) journal(ctx context.Context, config *configs.Config, mode, path
 	var secret []byte
 	if config != nil {
 		var err error
-		if secret, err = config.JournalKey(); err != nil { // then it is verified without: the report says what that proves
+		if secret, err = config.JournalKey(); err != nil { // it is verified without a key then: the report names the limits of that
 			b.gap("key of the journal", err)
 		}
 	}
@@ -206,7 +207,7 @@ func (b *Bundle) journal(ctx context.Context, config *configs.Config, mode, path
 	b.Add("journal-"+mode+".jsonl", append(bytes.Join(lines, []byte("\n")), '\n'))
 }
 
-// asked are the documents of a running daemon that go into a bundle.
+// asked are the documents of a running daemon that a bundle includes.
 var asked = []string{
 	"status",
 	"health",

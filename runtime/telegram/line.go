@@ -18,7 +18,7 @@ import (
 // Bounds of the line.
 const (
 	maxAnswer   = 1 << 20 // bytes
-	maxReason   = 200     // bytes of what Telegram says went wrong
+	maxReason   = 200     // bytes of Telegram's description of an error
 	firstPause  = time.Second
 	busyPause   = 100 * time.Millisecond // after an answer that held something
 	longestWait = time.Minute
@@ -77,7 +77,7 @@ func (l *line) hide(err error) string {
 	return text
 }
 
-// Do sends one request. It is what the library calls.
+// Do sends one request. The library calls it.
 func (l *line) Do(request *http.Request) (*http.Response, error) {
 	polls := strings.HasSuffix(request.URL.Path, "/getUpdates")
 	if polls {
@@ -146,8 +146,8 @@ func (l *line) wait(ctx context.Context) error {
 	}
 }
 
-// ended notes how a poll ended: the next one waits longer after each failure in a
-// row, as long as Telegram asks for, and a little after an answer that came at once.
+// ended records how a poll ended. The next poll waits longer after each failure in a row, at least
+// as long as Telegram requires, and briefly after an immediate answer.
 func (l *line) ended(err error, after, rest time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -133,7 +133,7 @@ func (o *order) change(level record.HaltLevel, strategy string) (string, bool) {
 	return strings.Join(lines, "\n"), true
 }
 
-// preview shows what a change would do, and gives the code that carries it out.
+// preview shows the effects of a change, and the code that confirms it.
 func (o *order) preview(level record.HaltLevel, strategy string) (string, bool) {
 	path, body := o.request(level, strategy, true)
 	var would api.HaltAnswer
@@ -153,7 +153,7 @@ func (o *order) preview(level record.HaltLevel, strategy string) (string, bool) 
 	return strings.Join(append(lines, "Within a minute: /confirm "+code), "\n"), true
 }
 
-// confirm does what waits, once, if the code is its own. A wrong one ends it.
+// confirm carries out the waiting change, once, if the code is its own. A wrong code discards it.
 func (o *order) confirm(code string) (string, bool) {
 	o.bot.mu.Lock()
 	waits, found := o.bot.pending[o.user]
@@ -170,7 +170,7 @@ func (o *order) confirm(code string) (string, bool) {
 	return o.change(waits.level, waits.strategy)
 }
 
-// cannot lists what a halt cannot see, or act on, now: it stays in force and goes on.
+// cannot lists what a halt cannot read or act on now: the halt stays in force and continues.
 func cannot(blind []string) (lines []string) {
 	for i, line := range blind {
 		if i == maxSteps {

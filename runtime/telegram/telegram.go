@@ -47,7 +47,7 @@ const Server = "https://api.telegram.org"
 const (
 	maxAge        = 2 * time.Minute // of a message that is obeyed
 	pollFor       = 50 * time.Second
-	freshStart    = 24 * time.Hour // Telegram may number again after a week: asked from the start again each day
+	freshStart    = 24 * time.Hour // Telegram may number again after a week: polls start over each day
 	maxSeen       = 1_000          // updates remembered
 	maxReplies    = 32             // waiting to be sent
 	sendWithin    = 15 * time.Second
@@ -58,13 +58,13 @@ const (
 	unlistedEvery = time.Minute // between log lines about users who are not listed
 )
 
-// API is the admin API, as it is asked from inside.
+// API is the admin API, called from inside the process.
 type API interface {
 	Call(ctx context.Context, caller auth.Caller, method, path string, body any) (status int, answer []byte)
 	Journaled(requestID string) bool
 }
 
-// Config is what a bot is made of.
+// Config configures a bot.
 type Config struct {
 	Token              string
 	Server             string  // empty: Telegram's own
@@ -119,7 +119,7 @@ func (b *Bot) Run(ctx context.Context) {
 	group.Wait()
 }
 
-// client is the library's, over a line that bounds what it is given.
+// client returns the library's client, over a line that bounds its input.
 func (b *Bot) client(options ...bot.Option) *bot.Bot {
 	options = append(options, bot.WithServerURL(b.config.Server), bot.WithHTTPClient(pollFor, b.line), bot.WithSkipGetMe(),
 		bot.WithNotAsyncHandlers(), bot.WithAllowedUpdates(bot.AllowedUpdates{"message"}), bot.WithUpdatesChannelCap(1),
@@ -187,8 +187,8 @@ func (b *Bot) role(user int64) auth.Role {
 	return 0
 }
 
-// unlisted logs a message from a user who is not listed, with the number that
-// would list them. There is no answer: whoever guesses learns nothing.
+// unlisted logs a message from a user who is not listed, with the number that would list them. The
+// sender gets no answer, so that guesses reveal nothing.
 func (b *Bot) unlisted(user, chat int64) {
 	b.config.Count(Unlisted)
 	b.mu.Lock()
@@ -217,8 +217,8 @@ func (b *Bot) again(id int64) bool {
 	return false
 }
 
-// answer hands a reply to the sender. What exceeds the pace is left out: what was
-// asked for is done all the same.
+// answer sends a reply to the sender. A reply that exceeds the pace is left out; the command is
+// carried out all the same.
 func (b *Bot) answer(user int64, text string) {
 	b.mu.Lock()
 	pace := b.pace[user]

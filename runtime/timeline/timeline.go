@@ -31,19 +31,19 @@ type Entry struct {
 	ClientOrderID string    `json:"client_order_id,omitempty"`
 	Text          string    `json:"text"`
 
-	Again int        `json:"again,omitempty"` // so often more, of what repeats itself
+	Again int        `json:"again,omitempty"` // further occurrences of a repeated event
 	Until *time.Time `json:"until,omitempty"` // the last time of those
 }
 
 // Story collects entries. Its zero value takes everything.
 type Story struct {
 	Since, Until time.Time // zero for no bound
-	Strategy     string    // with what concerns the whole account
+	Strategy     string    // with entries of the whole account
 	All          bool      // routine lines too
 	Left         int       // entries beyond MaxEntries
 
 	entries  []Entry
-	failing  map[string]int  // of what repeats itself, where its entry is
+	failing  map[string]int  // the index of the entry of a repeated event
 	logLines map[string]bool // event and order of a line of the log
 	when     []saying        // events of the log without an order
 }
@@ -54,7 +54,7 @@ type saying struct {
 	at    time.Time
 }
 
-// routine are the events of the log that say nothing beyond those beside them.
+// routine are the events of the log that add no information to their neighbors.
 var routine = []string{"daemon.strategy", "exchange.unmeasured", "intent.derived", "market.candle", "order.acknowledged", "reconcile.round",
 	"risk.approved", "strategy.tick"}
 
@@ -110,7 +110,7 @@ func (s *Story) Line(l *ops.LogLine) {
 	s.add(e)
 }
 
-// again counts what was shown a moment before; else it remembers where it will be.
+// again counts a repetition of a recent entry; otherwise it stores where the entry will be.
 func (s *Story) again(e *Entry) bool {
 	key := strings.Join([]string{e.Event, e.Strategy, e.Market, e.Symbol, e.Text}, "\n")
 	if i, known := s.failing[key]; known && i < len(s.entries) && s.entries[i].Event == e.Event && strings.HasPrefix(s.entries[i].Text, e.Text) {

@@ -52,7 +52,7 @@ func send(ctx context.Context, to *Channel, subject, text string) api.ChannelRes
 	return result
 }
 
-// Channels are those of a daemon, for who asks it to test them.
+// Channels are those of a daemon, for requests that test them.
 type Channels struct{ Config *configs.Config }
 
 // Names are those that are configured.
