@@ -152,7 +152,7 @@ func (p *process) logDashboard(server *api.Server, address string) {
 const filesEvery = time.Second
 
 // keepFiles restores token files that were deleted, and locks the directory again when it was
-// created anew, until the context ends.
+// created again, until the context ends.
 func (p *process) keepFiles(ctx context.Context, tokens auth.Tokens) {
 	poll := time.NewTicker(filesEvery)
 	defer poll.Stop()

@@ -12,7 +12,7 @@ import (
 type Audit struct {
 	ID        string `json:"id"`
 	AtMS      int64  `json:"at_ms"`
-	Kind      string `json:"kind"` // audit for a request; halt, breach, adopted, boot, ... for what followed from it, or for what botd did itself
+	Kind      string `json:"kind"` // audit for a request; halt, breach, adopted, boot, ... for its consequences, or for botd's own actions
 	Actor     string `json:"actor"`
 	Role      string `json:"role,omitempty"`
 	From      string `json:"from,omitempty"`
@@ -22,7 +22,7 @@ type Audit struct {
 	RequestID string `json:"request_id,omitempty"`
 }
 
-// audited lists the records that say who changed what.
+// audited lists the records of changes.
 func (h *History) audited(r *record.Record) {
 	a := Audit{AtMS: r.AtMS, Kind: r.Kind().String(), Actor: "botd", Target: targetOf(r)}
 	if !a.describe(r) {
@@ -33,7 +33,7 @@ func (h *History) audited(r *record.Record) {
 	h.publish("audit", a)
 }
 
-// describe says what a record changed; false for a record of no change.
+// describe describes the change of a record; false for a record without one.
 func (a *Audit) describe(r *record.Record) bool {
 	switch body := r.Body.(type) {
 	case record.Audit:

@@ -72,7 +72,7 @@ type OneBacktest struct {
 	Equity      []Decimal `json:"equity"`
 }
 
-// reportMore is what else is read of a report.json.
+// reportMore is the rest of a report.json that is read.
 type reportMore struct {
 	Assumptions []string
 	Inputs      struct {
@@ -187,7 +187,7 @@ func (r *Reports) List() ([]Backtest, error) {
 	items := []Backtest{}
 	root, err := r.open()
 	if err != nil {
-		return items, nil // there is no directory yet
+		return items, nil // the directory does not exist yet
 	}
 	defer root.Close()
 	entries, err := fs.ReadDir(root.FS(), ".")

@@ -20,7 +20,7 @@ import (
 // MaxIntents bounds the intents that a board lists.
 const MaxIntents = 2_000
 
-// Limits of what else it lists.
+// Limits of the other lists.
 const (
 	maxDecisions = 2_000
 	maxRounds    = 500
@@ -28,9 +28,9 @@ const (
 	maxRefusals  = 2_000
 )
 
-// Board holds what the API shows of the running engine: the newest status, and what the
-// engine has noted recently. The driver writes it while the engine rests, requests read it.
-// Safe for several goroutines.
+// Board holds the API's view of the running engine: the newest status, and the engine's recent
+// notes. The driver writes it while the engine rests, requests read it. Safe for several
+// goroutines.
 type Board struct {
 	mode, instance     string
 	began              time.Time
@@ -121,7 +121,7 @@ func (b *Board) Beat() {
 	b.beat = time.Now()
 }
 
-// Show puts a new status on the board, and publishes what changed.
+// Show puts a new status on the board, and publishes its changes.
 func (b *Board) Show(status engine.Status) {
 	for _, report := range b.show(status) {
 		b.incidents.report(&report)
@@ -169,7 +169,7 @@ func (b *Board) Note(n *engine.Note) {
 // Limits of the checks.
 const (
 	aliveWithin  = 30 * time.Second
-	roundsWithin = 2 * time.Minute // of which one takes a quarter of a minute, and waits as long
+	roundsWithin = 2 * time.Minute // a round takes a quarter of a minute, and waits as long
 	completeMS   = 60_000          // since the last complete round
 	staleMS      = 60_000          // of market data beyond two of its intervals
 )
@@ -197,8 +197,8 @@ func (b *Board) RoundsComplete(within time.Duration) bool {
 
 func (b *Board) alive() bool { return !b.beat.IsZero() && time.Since(b.beat) < aliveWithin }
 
-// Checks are what readiness depends on. A halted daemon is ready: what watches it must
-// not restart it.
+// Checks are the conditions of readiness. A halted daemon is ready: a supervisor must not restart
+// it.
 func (b *Board) Checks() []ops.Check {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -230,7 +230,8 @@ func (b *Board) checkReconcile() ops.Check {
 	return ops.Check{Name: "reconcile", OK: true}
 }
 
-// blindness is what cannot be read of the exchange, and why, for the end of a sentence.
+// blindness lists the parts of the exchange that cannot be read, with the causes, for the end of a
+// sentence.
 func blindness(s *engine.Status) (text string) {
 	for i := range s.Degraded {
 		if d := &s.Degraded[i]; d.State == "blind" {
@@ -240,8 +241,8 @@ func blindness(s *engine.Status) (text string) {
 	return text
 }
 
-// checkMarketData reports what is declared stale, and an old newest price or candle of a
-// strategy. A symbol that trades rarely may skip a candle.
+// checkMarketData reports declared stale data, and an old newest price or candle of a strategy. A
+// symbol that trades rarely may skip a candle.
 func (b *Board) checkMarketData() ops.Check {
 	s := &b.status
 	if s.NowMS == 0 {

@@ -13,7 +13,7 @@ import (
 	"botd/runtime/ops"
 )
 
-// seen is a state of which it is noted since when it is there.
+// seen identifies a state whose beginning is stored.
 type seen struct {
 	state string
 	scope account.Scope
@@ -70,7 +70,7 @@ func (b *Board) nearLiquidations() (all []engine.Degraded) {
 	return all
 }
 
-// unfinishedHalts are halts that have not taken away what they should.
+// unfinishedHalts are halts that have left orders or positions.
 func (b *Board) unfinishedHalts() (all []engine.Degraded) {
 	for i := range b.status.Degraded {
 		if d := &b.status.Degraded[i]; d.State == "halted" && d.Remaining != "" {

@@ -28,7 +28,7 @@ const (
 	decisionEnding = ".jsonl"
 )
 
-// DecisionStoreConfig says where decisions are stored, and for how long.
+// DecisionStoreConfig configures where decisions are stored, and for how long.
 type DecisionStoreConfig struct {
 	Directory string
 	Keep      time.Duration
@@ -36,9 +36,8 @@ type DecisionStoreConfig struct {
 	Failed    func(error)  // called once when writing begins to fail, and with nil when it works again
 }
 
-// DecisionStore stores decisions as long as the configuration says, one JSON object a line,
-// in files named by the number of their first decision. They only explain: what is in force
-// is in the journal.
+// DecisionStore stores decisions for the configured time, one JSON object a line, in files named by
+// the number of their first decision. They only explain: the state in force is in the journal.
 type DecisionStore struct {
 	config  DecisionStoreConfig
 	queue   chan Decision
@@ -65,7 +64,7 @@ func (s *DecisionStore) Add(d Decision) {
 	}
 }
 
-// Close writes what is queued, as far as the disk is fast enough.
+// Close writes the queued decisions, as far as the disk is fast enough.
 func (s *DecisionStore) Close() {
 	close(s.queue)
 	select {
@@ -127,7 +126,7 @@ func (s *DecisionStore) append(d *Decision) error {
 
 const dayMS = 24 * 60 * 60 * 1000
 
-// begin opens the file that begins with a decision, and deletes what is too old.
+// begin opens the file that begins with a decision, and deletes files that are too old.
 func (s *DecisionStore) begin(n int64) error {
 	if err := s.end(); err != nil {
 		return err
@@ -238,8 +237,8 @@ func (s *DecisionStore) newest(most int) (all []Decision) {
 	return all[max(0, len(all)-most):]
 }
 
-// older returns a strategy's decisions below a number, newest first, and the number to
-// continue below; 0 when there are no more.
+// older returns a strategy's decisions below a number, newest first, and the number to continue
+// below; 0 at the end.
 func (s *DecisionStore) older(name string, before int64, most int) (items []Decision, next int64) {
 	next = before
 	files := 0

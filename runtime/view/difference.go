@@ -15,8 +15,8 @@ type Difference struct {
 	Kind          string  `json:"kind"` // quarantine | adopted | ignored | found | unexplained
 	Market        string  `json:"market"`
 	Symbol        string  `json:"symbol,omitempty"`
-	Quantity      Decimal `json:"quantity,omitempty"` // signed: what was adopted, or is left to whoever made it
-	Amount        Decimal `json:"amount,omitempty"`   // unexplained: by what the balance of the asset is greater
+	Quantity      Decimal `json:"quantity,omitempty"` // signed: the quantity that was adopted, or left to its owner
+	Amount        Decimal `json:"amount,omitempty"`   // unexplained: the increase of the asset's balance
 	Asset         string  `json:"asset,omitempty"`
 	ClientOrderID string  `json:"client_order_id,omitempty"`
 	OrderID       int64   `json:"order_id,omitempty"`

@@ -43,7 +43,7 @@ type Equity struct {
 	file    *os.File   // nil: memory only
 	path    string
 	lines   int                             // of the file
-	missing int                             // the newest points that the file lacks, since it could not be written
+	missing int                             // the newest points that are not in the file, since it could not be written
 	publish func(topic string, content any) // nil until something follows
 }
 
@@ -230,7 +230,7 @@ func (e *Equity) rewrite() error {
 	return old.Close()
 }
 
-// thin leaves one point an hour of what is older than a week.
+// thin leaves one point an hour of those older than a week.
 func (e *Equity) thin() {
 	if len(e.points) == 0 {
 		return

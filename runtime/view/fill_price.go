@@ -10,8 +10,9 @@ import (
 // maxUnpriced bounds the futures fills of a symbol that wait for a reading of the money.
 const maxUnpriced = 1_000
 
-// fillPrices derives what the exchange does not report of fills: the prices and fees of those on futures from
-// two readings of the position and the wallet, and the fees of those on spot from the executions.
+// fillPrices derives the values of fills that the exchange does not report: the prices and fees of those on
+// futures from two readings of the position and the wallet, and the fees of those on spot from the
+// executions.
 type fillPrices struct {
 	symbols map[string]*unpriced // futures
 	units   map[exchange.SymbolKey]exchange.Amount
@@ -66,7 +67,8 @@ func (h *History) pricedBy(p *ledger.Posting) {
 	}
 }
 
-// priceSymbol prices the oldest fills of a symbol that a reading shows; what it does not show yet waits for the next one.
+// priceSymbol prices the oldest fills of a symbol that a reading shows; fills that it does not show yet wait for the next
+// one.
 func (h *History) priceSymbol(key exchange.SymbolKey, s *unpriced, r *ledger.Reading) {
 	of := func(p ledger.Position) bool { return p.Symbol == key.Name }
 	var open ledger.Position
@@ -85,18 +87,18 @@ func (h *History) priceSymbol(key exchange.SymbolKey, s *unpriced, r *ledger.Rea
 	if several := slices.ContainsFunc(r.Closed[ended+1:], of); len(parts) > 0 && !several {
 		h.match(key, s, append(parts, changed(&ledger.Position{}, &open)...))
 	}
-	*s = unpriced{position: open} // what is not explained by now never is
+	*s = unpriced{position: open} // fills that are still unexplained never will be
 }
 
-// part is what was bought or sold of a position at one mean price.
+// part is the purchase or sale of a part of a position at one mean price.
 type part struct {
 	side     exchange.Side
 	quantity exchange.Amount
 	value    exchange.Amount
 }
 
-// changed returns what was traded between two readings of one position, nil where that does not follow from them:
-// where it was opened further and reduced between them, unless both ends are known.
+// changed returns the trades between two readings of one position, nil if they do not follow from the readings:
+// if it was opened further and reduced between them, unless both ends are known.
 func changed(before, now *ledger.Position) []part {
 	enters, exits := exchange.Buy, exchange.Sell
 	if now.Short {
@@ -113,7 +115,7 @@ func changed(before, now *ledger.Position) []part {
 	case exited.IsZero():
 		value := times(now.Remaining, now.Entry).Sub(times(before.Remaining, before.Entry))
 		return []part{{enters, opened, value}}
-	case opened.IsZero(): // the exchange adds up what part exits brought
+	case opened.IsZero(): // the exchange sums the results of partial exits
 		gained := now.Realised.Sub(before.Realised)
 		if now.Short {
 			gained = gained.Neg()

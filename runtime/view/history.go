@@ -11,8 +11,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// Limits of what is held in memory; the journal has everything. At five orders a second they
-// are reached within half an hour, of ended positions after two, whose room is taken at once: from then on no list grows.
+// Limits of the lists in memory; the journal has everything. At five orders a second they are reached within half an
+// hour, for ended positions after two hours. Their memory is allocated at once: from then on no list grows.
 const (
 	maxOrders      = 5_000
 	maxFills       = 2_500
@@ -21,9 +21,9 @@ const (
 	maxAudits      = 5_000
 )
 
-// History is what the journal's records say about orders, fills and the changes that people
-// made. It takes every record once, in order: first those of the journal that is replayed,
-// then each one that has become durable. Safe for several goroutines.
+// History lists orders, fills and people's changes from the journal's records. It takes every
+// record once, in order: first those of the journal that is replayed, then each one that has become
+// durable. Safe for several goroutines.
 type History struct {
 	mu          sync.Mutex // guards all below
 	taken       int64      // records
@@ -48,7 +48,7 @@ type History struct {
 // Symbols finds a symbol's rules.
 type Symbols func(key exchange.SymbolKey) (*exchange.Symbol, bool)
 
-// placed is one placement and what its records say.
+// placed is one placement with the content of its records.
 type placed struct {
 	n     int64 // of the record it began with
 	p     account.Placement
@@ -139,7 +139,7 @@ func (h *History) advance(r *record.Record) {
 	h.publishOrder(o)
 }
 
-// filled lists a fill beyond what was known.
+// filled lists an additional fill of an order.
 func (h *History) filled(o *placed, atMS int64, grown exchange.Quantity) {
 	f := h.fills.add(Fill{ID: h.fills.nextID(), AtMS: atMS, ClientOrderID: o.p.ClientOrderID(), OrderID: o.p.OrderID(), Strategy: o.p.Strategy(),
 		Purpose: o.p.Purpose().String(),
@@ -157,8 +157,8 @@ func (h *History) filled(o *placed, atMS int64, grown exchange.Quantity) {
 	h.publish("fill", h.fill(f))
 }
 
-// observe adds what a snapshot shows beyond the records: that an order was fetched, and its
-// newest state. A live order is never dropped.
+// observe adds a snapshot's news beyond the records: that an order was fetched, and its newest
+// state. A live order is never dropped.
 func (h *History) observe(live []account.Placement, nowMS int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -216,7 +216,7 @@ type Step struct {
 	Text string `json:"text,omitempty"`
 }
 
-// Fill is what was filled of an order between two polls of it.
+// Fill is the quantity of an order that was filled between two polls.
 type Fill struct {
 	ID            string  `json:"id"`
 	AtMS          int64   `json:"at_ms"` // when it was polled

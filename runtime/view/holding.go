@@ -16,9 +16,9 @@ type Holding struct {
 	Quantity Decimal `json:"quantity"`
 }
 
-// uncounted is what the spot wallet has besides equity: equity counts the quote asset and
-// what botd bought, not what was there before. It is known once the wallet was fetched, which
-// happens only where something trades on spot.
+// uncounted lists the assets of the spot wallet outside equity: equity counts the quote asset and
+// botd's purchases, not the earlier balance. The list is known once the wallet was fetched, which
+// happens only if a strategy trades on spot.
 func uncounted(s *engine.Status) []Holding {
 	left, step := map[string]decimal.Decimal{}, map[string]decimal.Decimal{}
 	for _, balance := range s.Balances {

@@ -55,21 +55,21 @@ func IncidentOf(i *incident.Incident) Incident {
 	return out
 }
 
-// incidents are what a board tracks, and where it is stored.
+// incidents are the incidents of a board, with their storage.
 type incidents struct {
 	tracker incident.Tracker
 	more    func(nowMS int64) []engine.Degraded // states that the engine does not know
 	report  func(*incident.Report)
 	writes  chan []byte // to one writer: who trades does not wait for a disk; nil where nothing is stored
 	savedMS int64
-	first   map[seen]int64 // since when what is not declared is there
+	first   map[seen]int64 // since when a state exists that is not declared
 }
 
 // causesEveryMS is how often a changed cause alone is saved.
 const causesEveryMS = 10_000
 
-// TrackIncidents continues the incidents of a directory, and stores them until closing is called. held is for how long the run before may have
-// held messages back that were lost with it. more returns declared states besides the engine's; report receives what a person must be notified of.
+// TrackIncidents continues the incidents of a directory, and stores them until closing is called. held bounds how long the previous run may have
+// held back messages that were lost with it. more returns declared states besides the engine's; report receives the reports for people.
 func (b *Board) TrackIncidents(directory string, held time.Duration, more func(nowMS int64) []engine.Degraded, report func(*incident.Report),
 	warn func(error)) (closing func()) {
 	b.mu.Lock()
@@ -129,7 +129,7 @@ func restoredIncidents(text []byte) ([]incident.Incident, error) {
 	return all, nil
 }
 
-// ParseIncidents reads the file's content, for who has no running daemon to ask.
+// ParseIncidents reads the file's content, for callers without a running daemon.
 func ParseIncidents(text []byte) ([]Incident, error) {
 	all, err := restoredIncidents(text)
 	if err != nil {
@@ -142,7 +142,7 @@ func ParseIncidents(text []byte) ([]Incident, error) {
 	return shown, nil
 }
 
-// track takes the states that are declared now, and returns what a person must hear.
+// track takes the states that are declared now, and returns the reports for people.
 func (b *Board) track() []incident.Report {
 	i, nowMS := &b.incidents, b.status.NowMS
 	if i.writes == nil || nowMS == 0 {
@@ -172,7 +172,7 @@ func (i *incidents) save(nowMS int64) {
 	}
 	text, err := json.Marshal(stored)
 	if err != nil {
-		panic(err) // an incident that is no JSON
+		panic(err) // an incident that does not marshal to JSON
 	}
 	select { // the newest alone is of use
 	case <-i.writes:
@@ -181,7 +181,7 @@ func (i *incidents) save(nowMS int64) {
 	i.writes <- text
 }
 
-// noteIncident tracks what happens once and calls for a person.
+// noteIncident tracks a single event that needs a person.
 func (b *Board) noteIncident(n *engine.Note) {
 	switch fact := n.Fact.(type) {
 	case engine.NoteUnexplained:

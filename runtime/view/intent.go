@@ -140,8 +140,8 @@ func (in *Intent) step(atMS int64, name, text string) {
 	}
 }
 
-// asks reports whether two intents are for the same order: a strategy may have several of
-// one purpose in flight, under different keys.
+// asks reports whether two intents request the same order: a strategy may have several of one
+// purpose in flight, under different keys.
 func (in *Intent) asks(same *Intent) bool {
 	return in.Strategy == same.Strategy && in.Purpose == same.Purpose && in.Side == same.Side && in.Type == same.Type &&
 		in.Quantity == same.Quantity && in.QuoteAmount == same.QuoteAmount && in.Price == same.Price && in.StopPrice == same.StopPrice
@@ -221,7 +221,7 @@ func (b *Board) Intent(id string, history *History) (OneIntent, bool) {
 	return one, found
 }
 
-// intentOfOrder is what the journal has of an intent of an earlier run.
+// intentOfOrder is an intent of an earlier run, from the journal.
 func intentOfOrder(o *Order) Intent {
 	return Intent{ID: o.ClientOrderID, AtMS: o.SentMS, Strategy: o.Strategy, Purpose: o.Purpose, Market: o.Market, Symbol: o.Symbol, Side: o.Side, Type: o.Type,
 		Quantity: o.Quantity, QuoteAmount: o.QuoteAmount, Price: o.Price, StopPrice: o.StopPrice, Outcome: o.State, Detail: o.Evidence,

@@ -9,8 +9,8 @@ type opening struct {
 	atMS int64
 }
 
-// Opened is when a position began: at the fill before which the strategy was flat, or on the other side. 0 where no fill that is held
-// says so, as for a position that was adopted.
+// Opened is when a position began: at the fill before which the strategy was flat, or on the other side. It is 0 if no fill in memory
+// shows that, as for an adopted position.
 func (h *History) Opened(strategy string, key exchange.SymbolKey, held exchange.Quantity) int64 {
 	if held == 0 || strategy == "" {
 		return 0

@@ -26,7 +26,7 @@ type Order struct {
 	ClosePosition bool    `json:"close_position"`
 	PostOnly      bool    `json:"post_only"`
 	Filled        Decimal `json:"filled"`
-	MeanPrice     Decimal `json:"mean_price"` // of what was filled; 0 when unknown
+	MeanPrice     Decimal `json:"mean_price"` // of the filled quantity; 0 when unknown
 	SentMS        int64   `json:"sent_ms"`
 	EndedMS       int64   `json:"ended_ms,omitempty"`
 	Why           string  `json:"why,omitempty"`      // of refused, uncertain

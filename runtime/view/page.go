@@ -5,7 +5,7 @@ import "strconv"
 // Page is which part of a list to return.
 type Page struct {
 	Limit int
-	After int64 // only what is older than this number; 0 for the newest
+	After int64 // only items older than this number; 0 for the newest
 }
 
 // Newest returns a page of a list that is stored oldest first, and where the next page begins.
@@ -23,7 +23,7 @@ func Newest[T, V any](all []T, page Page, of func(*T) int64, keep func(*T) bool,
 	return items, ""
 }
 
-// recent is the page of what a summary shows.
+// recent is the page of a summary.
 var recent = Page{Limit: 50}
 
 // Decimal is a number in decimal notation, which keeps every digit; empty where there is none.

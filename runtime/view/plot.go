@@ -30,7 +30,7 @@ type Line struct {
 	Values Values `json:"values"`
 }
 
-// Values are floats of which some are missing, as NaN.
+// Values are floats; a missing one is NaN.
 type Values []float64
 
 // MarshalJSON writes seven digits, and null for a missing value.

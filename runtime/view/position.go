@@ -25,13 +25,13 @@ type Position struct {
 	LiqPrice         Decimal      `json:"liq_price"`
 	Distance         *float64     `json:"liquidation_distance_ratio"` // null when no price liquidates
 	Notional         Decimal      `json:"notional"`
-	Unrealized       Decimal      `json:"unrealized"`   // the price difference of what is held, at the last price
-	Profit           Decimal      `json:"profit"`       // net: unrealised, and what the position has realised and paid in fees and funding since it was opened
+	Unrealized       Decimal      `json:"unrealized"`   // the price difference of the position, at the last price
+	Profit           Decimal      `json:"profit"`       // net: unrealised, with the position's realised profit, fees and funding since it was opened
 	ProfitRatio      *float64     `json:"profit_ratio"` // of its value at entry, without leverage; null while that is unknown
 	Leverage         int          `json:"leverage"`
 	SinceMS          int64        `json:"since_ms,omitempty"`
 	Protected        bool         `json:"protected"`                      // a working stop covers it
-	UnprotectedSince int64        `json:"unprotected_since_ms,omitempty"` // since when it lacks the stop of its plan
+	UnprotectedSince int64        `json:"unprotected_since_ms,omitempty"` // since when it has been without the stop of its plan
 	UnprotectedMS    int64        `json:"unprotected_ms"`                 // upper bound on the time unprotected since the start
 	Protection       []Protection `json:"protection"`
 	StopPrice        Decimal      `json:"stop_price,omitempty"` // of the nearest working stop
@@ -92,7 +92,7 @@ func (b *Board) position(t *engine.SymbolStatus) Position {
 			p.net, p.unrealised, p.Unrealized = made.Net, made.Unrealised, made.Unrealised.String()
 		}
 	}
-	if t.EntryPrice.IsZero() && t.Position != 0 && t.Key.Market == exchange.Spot { // spot reports none: what the ledger says it cost
+	if t.EntryPrice.IsZero() && t.Position != 0 && t.Key.Market == exchange.Spot { // spot reports none: the cost by the ledger
 		p.Entry = readable(s.AverageCost(p.value.Sub(p.unrealised), t.Position))
 	}
 	var reducing exchange.Quantity
@@ -130,7 +130,8 @@ func distance(last, price float64) *float64 {
 	return &ratio
 }
 
-// Book adds what the position's strategy made before it: the rest of its profit by the ledger is the position's own.
+// Book subtracts the strategy's profit before the position: the rest of its profit by the ledger is the position's
+// own.
 func (p *Position) Book(before exchange.Amount) {
 	made := p.unrealised
 	if p.Strategy != "" {

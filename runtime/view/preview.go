@@ -4,8 +4,8 @@ import (
 	"botd/runtime/engine"
 )
 
-// TickPreview is what a strategy's next tick and the round after it would do with what is
-// known now, and why. It changes nothing.
+// TickPreview shows what a strategy's next tick and the round after it would do with the present
+// data, and the reasons. It changes nothing.
 type TickPreview struct {
 	Strategy   string            `json:"strategy"`
 	Kind       string            `json:"kind"`
@@ -44,7 +44,7 @@ type PreviewData struct {
 type Condition struct {
 	Name     string `json:"name"`
 	Value    string `json:"value"`
-	Requires string `json:"requires,omitempty"` // what it is compared with
+	Requires string `json:"requires,omitempty"` // the value that it is compared with
 	Wants    string `json:"wants,omitempty"`    // deprecated: use requires
 	Met      bool   `json:"met"`
 	Holds    bool   `json:"holds"` // deprecated: use met

@@ -17,12 +17,12 @@ type Quarantine struct {
 	Cause      string         `json:"cause"`
 	Since      time.Time      `json:"since"`
 	Position   Decimal        `json:"position"`   // as the exchange reports it
-	Explained  Decimal        `json:"explained"`  // by botd's own fills and what was adopted
+	Explained  Decimal        `json:"explained"`  // by botd's own fills and adopted quantities
 	Ignored    Decimal        `json:"ignored"`    // left to whoever made it
-	Difference Decimal        `json:"difference"` // what nothing explains
+	Difference Decimal        `json:"difference"` // the unexplained quantity
 	Unknown    []Order        `json:"unknown"`    // placements with an unknown outcome
 	Orders     []ForeignOrder `json:"orders"`     // open orders that the journal does not know
-	Adopt      []string       `json:"adopt"`      // what --adopt would change
+	Adopt      []string       `json:"adopt"`      // the changes of --adopt
 	Ignore     []string       `json:"ignore"`
 	Blocked    string         `json:"blocked,omitempty"` // why it cannot be resolved now
 }

@@ -27,7 +27,7 @@ type Limit struct {
 	Set      *SetLimit  `json:"set,omitempty"`   // by a person, tighter than the configuration
 }
 
-// SetLimit is what a person set a limit to.
+// SetLimit is the value that a person set for a limit.
 type SetLimit struct {
 	Value string    `json:"value"` // as the configuration writes it
 	By    string    `json:"by"`

@@ -16,8 +16,8 @@ const (
 	sharedWithin = 8 * time.Second
 )
 
-// shared answers equal questions that come at once, or soon after one another, by one read of
-// the exchange: a hundred people who watch a symbol cost what one costs.
+// shared answers equal requests that arrive at once, or soon after one another, with one read of
+// the exchange: a hundred people who watch a symbol cost as much as one.
 type shared[K comparable, V any] struct {
 	flight singleflight.Group
 
@@ -31,7 +31,7 @@ type answered[V any] struct {
 	at    time.Time
 }
 
-// get returns the answer to a question. A read goes on when the one who asked first has left.
+// get returns the answer to a request. A read continues after the first caller has left.
 func (s *shared[K, V]) get(ctx context.Context, key K, read func(context.Context) (V, error)) (V, error) {
 	if value, fresh := s.held(key); fresh {
 		return value, nil

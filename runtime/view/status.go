@@ -23,7 +23,7 @@ type JournalHead struct {
 	Keyed   bool      `json:"keyed"` // with the key of journal_key_file
 }
 
-// LaneUse is the last use of the kill switch beside the engine, which did not answer it in time.
+// LaneUse is the last use of the kill switch's lane, while the engine did not answer in time.
 type LaneUse struct {
 	Since       time.Time        `json:"since"` // the first halt
 	By          string           `json:"by"`
@@ -49,7 +49,7 @@ type Status struct {
 	Checks     []ops.Check      `json:"checks"`
 	EventID    string           `json:"event_id"`  // follow the stream from here
 	Equity     Decimal          `json:"equity"`    // of all markets that are traded
-	Uncounted  []Holding        `json:"uncounted"` // in the spot wallet but not in equity: what botd did not buy
+	Uncounted  []Holding        `json:"uncounted"` // in the spot wallet but not in equity: not bought by botd
 	Futures    Decimal          `json:"futures_equity"`
 	Wallet     Decimal          `json:"wallet"`
 	Available  Decimal          `json:"available"`
@@ -67,12 +67,12 @@ type Status struct {
 	Positions  int              `json:"positions"`
 	Nearest    *Liquidation     `json:"nearest_liquidation"`
 	Reconcile  ReconcileSummary `json:"reconcile"`
-	Journal    *JournalHead     `json:"journal_head"`              // null where there is no journal
+	Journal    *JournalHead     `json:"journal_head"`              // null without a journal
 	LaneUse    *LaneUse         `json:"kill_switch_beside_engine"` // null where it was not needed since the start
 	Strategies []Strategy       `json:"strategies"`
 }
 
-// Day is what the account earned since midnight UTC, and its drawdown.
+// Day is the account's result since midnight UTC, and its drawdown.
 type Day struct {
 	Start         *time.Time `json:"start"` // null while unknown
 	StartEquity   Decimal    `json:"start_equity"`
@@ -107,9 +107,9 @@ type Degraded struct {
 	Since         time.Time  `json:"since"`
 	Until         *time.Time `json:"until,omitempty"` // when it ends by itself
 	WayOut        string     `json:"way_out"`
-	Blind         []string   `json:"blind,omitempty"`     // what a halt cannot see, or act on, a line for each
-	ExitsAccepted bool       `json:"under_way,omitempty"` // of a halt: the exchange has taken all orders that end what is left
-	Doing         string     `json:"doing,omitempty"`     // what a halt still has to cancel or close, and what delays it
+	Blind         []string   `json:"blind,omitempty"`     // what a halt cannot read or act on, a line for each
+	ExitsAccepted bool       `json:"under_way,omitempty"` // of a halt: the exchange has accepted all orders that close the rest
+	Doing         string     `json:"doing,omitempty"`     // the orders and positions that a halt still has to cancel or close, and the cause of the delay
 }
 
 // DegradedOf writes the declared states in force.
@@ -215,7 +215,7 @@ func nearest(s *engine.Status) *Liquidation {
 	return found
 }
 
-// publishStatus publishes what changed since it was last published.
+// publishStatus publishes the changes since the last publication.
 func (b *Board) publishStatus() {
 	if b.publishTo == nil {
 		return
@@ -224,7 +224,7 @@ func (b *Board) publishStatus() {
 	for i := range status.Strategies {
 		b.publishChanged("strategy", "strategy "+status.Strategies[i].Name, &status.Strategies[i])
 	}
-	summary := status // time and uptime always change; they are no news
+	summary := status // time and uptime always change; they are not news
 	summary.Strategies, summary.UptimeS, summary.Time, summary.EventID = nil, 0, time.Time{}, ""
 	summary.Reconcile.LastMS = 0
 	if b.changed("status", &summary) {
@@ -243,7 +243,7 @@ func (b *Board) publishChanged(topic, name string, content any) {
 func (b *Board) changed(name string, content any) bool {
 	text, err := json.Marshal(content)
 	if err != nil {
-		panic("view: " + name + ": " + err.Error()) // a type of this package that is no JSON
+		panic("view: " + name + ": " + err.Error()) // a type of this package that does not marshal to JSON
 	}
 	if b.published[name] == string(text) {
 		return false

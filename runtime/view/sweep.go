@@ -19,8 +19,8 @@ const (
 	maxSweepText    = 1 << 20 // of a file that is read for the list
 )
 
-// Sweep is a sweep with a name; botd sweep show NAME prints all of it. What follows from its trials is empty
-// until some have ended and it has ended, too, or was interrupted.
+// Sweep is a sweep with a name; botd sweep show NAME prints all of it. The results of its trials are empty
+// until some have ended and the sweep has ended or was interrupted.
 type Sweep struct {
 	Name     string            `json:"name"`
 	At       time.Time         `json:"at"`    // when it was started; of one without a folder, when it was written
@@ -36,7 +36,7 @@ type Sweep struct {
 	Symbol   string            `json:"symbol"`
 	Interval string            `json:"interval"`
 	Candles  int               `json:"candles"`
-	Split    *time.Time        `json:"split"`          // the best was chosen by what is before it; null without one
+	Split    *time.Time        `json:"split"`          // the best was chosen by the data before it; null without one
 	Lucky    *float64          `json:"sharpe_by_luck"` // the best that as many trials without skill would show
 	Trials   int               `json:"trials"`
 	Refused  int               `json:"refused"` // trials whose parameters the strategy does not accept
@@ -54,10 +54,10 @@ const (
 	sweepPage     = "report.html"
 )
 
-// ErrNoSweep says that there is no such sweep, or that it has no page.
+// ErrNoSweep reports that there is no such sweep, or that it has no page.
 var ErrNoSweep = errors.New("no such sweep")
 
-// sweepFile is what is read of one without a folder.
+// sweepFile is the part that is read of a sweep without a folder.
 type sweepFile struct {
 	Sweep
 	Trials []struct {

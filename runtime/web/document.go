@@ -22,7 +22,7 @@ import (
 // documentsAt is where the documents are served.
 const documentsAt = "/docs/"
 
-// documents are the pages made of docs, each made when it is first asked for.
+// documents are the pages made of docs, each rendered at its first request.
 func (s *site) documents(shell string) (map[string]func() *file, error) {
 	layout, err := template.New("document").Parse(shell)
 	if err != nil {
@@ -67,7 +67,7 @@ func titleOf(source []byte) string {
 	return string(bytes.TrimSpace(bytes.TrimPrefix(line, []byte("#"))))
 }
 
-// shown is what a document's page is made of.
+// shown is the data of a document's page.
 type shown struct {
 	Name, Title string
 	Query       string // of a search
@@ -88,7 +88,8 @@ type shownPage struct {
 
 type shownPart struct{ ID, Title string }
 
-// document renders one. What cannot be rendered is a fault of the program, whose documents a test renders.
+// document renders one document. A document that cannot be rendered is a fault of the program; a test
+// renders all of them.
 func (s *site) document(layout *template.Template, name string, source []byte, titles map[string]string) *file {
 	tree := parsed(source)
 	var body, page bytes.Buffer

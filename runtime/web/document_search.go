@@ -20,7 +20,7 @@ const (
 	maxExcerpt = 220 // characters
 )
 
-// passage is a heading with what stands below it, until the next heading.
+// passage is a heading with the text below it, until the next heading.
 type passage struct {
 	document, page  string // its title, and its name
 	id, title, text string

@@ -44,11 +44,11 @@ type site struct {
 	page  *file
 	login *file
 	docs  map[string]func() *file
-	found func(query string) *file // what a search of the documents finds
+	found func(query string) *file // the results of a search of the documents
 }
 
-// Handler serves the dashboard: its files, and the page itself at every other
-// path, which finds out by its address what to show.
+// Handler serves the dashboard: its files, and the page itself at every other path. The page
+// selects its content by its address.
 func Handler() http.Handler {
 	s, err := build(static)
 	if err != nil {
@@ -89,8 +89,8 @@ func build(from fs.FS) (*site, error) {
 
 var imported = regexp.MustCompile(`(?m)^import [^"]* from "\./([^"]+)";$`)
 
-// needs is what a module imports, and what that imports: every page has them, so
-// the browser is asked to fetch them at once.
+// needs lists a module's imports, direct and indirect: every page has them, so the page has the
+// browser fetch them at once.
 func (s *site) needs(module string) []string {
 	all, seen := []string{module}, map[string]bool{module: true}
 	for i := 0; i < len(all); i++ {
@@ -119,7 +119,7 @@ func (s *site) filled(name string, modules []string) *file {
 
 func newFile(name string, text []byte) *file {
 	kind := mime.TypeByExtension(path.Ext(name))
-	switch path.Ext(name) { // a machine's own table of types is not asked for these
+	switch path.Ext(name) { // the machine's own table of types is not used for these
 	case ".js":
 		kind = "text/javascript; charset=utf-8"
 	case ".css":
@@ -169,7 +169,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/login":
 		s.login.send(w, r)
-	case path.Ext(r.URL.Path) == ".ico" || path.Ext(r.URL.Path) == ".txt": // asked for by browsers and robots
+	case path.Ext(r.URL.Path) == ".ico" || path.Ext(r.URL.Path) == ".txt": // requested by browsers and robots
 		http.NotFound(w, r)
 	default:
 		s.page.send(w, r)
@@ -204,5 +204,5 @@ func (f *file) send(w http.ResponseWriter, r *http.Request) {
 		header.Set("Content-Encoding", "gzip")
 		text = f.zipped()
 	}
-	_, _ = w.Write(text) // a client that is gone gets no answer
+	_, _ = w.Write(text) // a disconnected client gets no answer
 }

@@ -8,7 +8,7 @@ import (
 	"botd/runtime/engine"
 )
 
-// market words what was read of the exchange, and the journal.
+// market words the readings of the exchange, and the state of the journal.
 func market(n *engine.Note) Wording {
 	switch fact := n.Fact.(type) {
 	case engine.NoteRound:
@@ -67,8 +67,8 @@ func journalFails(fact *engine.NoteJournal) Wording {
 	return bad("journal.low", "DISK      %s: nothing opens, exits go on", fact.Why)
 }
 
-// journalBack words that the journal can be written again. What is left of the disk may still
-// be for exits alone.
+// journalBack words that the journal can be written again. The rest of the disk may still be
+// reserved for exits.
 func journalBack(fact *engine.NoteJournal) Wording {
 	text, then := "journal   has room again", ": openings go on"
 	if fact.Records > 0 || fact.Why != "" {

@@ -49,7 +49,7 @@ func order(n *engine.Note) Wording {
 	return Wording{}
 }
 
-// ending says how an order ended, and how much was filled unless that is all of it.
+// ending describes how an order ended, with the filled quantity unless that is all of it.
 func ending(s *exchange.Symbol, fact *engine.NoteSettled) string {
 	if fact.State == placement.Filled || fact.Filled == 0 || s == nil {
 		return fact.State.String()

@@ -8,7 +8,7 @@ import (
 	"botd/runtime/engine"
 )
 
-// strategy words what strategies decide and hold.
+// strategy words the decisions and positions of strategies.
 func strategy(n *engine.Note) Wording {
 	switch fact := n.Fact.(type) {
 	case engine.NoteTick:

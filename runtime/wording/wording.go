@@ -36,7 +36,7 @@ type Wording struct {
 	Over  bool // it reports an end
 }
 
-// Field is what a program reads besides the line.
+// Field is a machine-readable value of an event in addition to the line.
 type Field struct {
 	Name  string
 	Value any // a string, an int, an int64 or a bool

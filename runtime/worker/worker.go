@@ -12,15 +12,15 @@ import (
 	"botd/strategy"
 )
 
-// Process is a strategy that runs in a process of its own. Kill ends the process, whatever it does;
-// the strategy panics with a strategy.LostError where it was under way.
+// Process is a strategy that runs in a process of its own. Kill ends the process at any time; a
+// call in progress panics with a strategy.LostError.
 type Process interface {
 	Kill(cause string)
 }
 
 // Pool answers questions to strategies, one at a time to each. Its zero value is ready.
 type Pool struct {
-	// Measure is called before a strategy is asked, and what it returns afterwards; nil measures
+	// Measure is called before each call of a strategy, and its result afterwards; nil measures
 	// nothing.
 	Measure func(what engine.Measured, strategy string) (done func())
 
@@ -32,7 +32,7 @@ type Pool struct {
 // turn has a strategy answer one question at a time.
 type turn struct {
 	strategy strategy.Strategy
-	token    chan struct{} // holds one while the strategy is asked
+	token    chan struct{} // holds one while the strategy runs
 }
 
 // Put has a strategy answer, in its turn.
@@ -49,7 +49,8 @@ func (p *Pool) Put(ask *engine.Ask, answer func(strategy.Result)) {
 	}()
 }
 
-// Receive has a strategy take a signal, in its turn. What is not answered in time is marked as late.
+// Receive passes a signal to a strategy, in its turn. A signal that is not answered in time is
+// marked as late.
 func (p *Pool) Receive(r *engine.Reception) {
 	p.mu.Lock()
 	token := p.turn(r.Name, r.Strategy)
@@ -103,7 +104,7 @@ func (p *Pool) Abandon(ask int64) {
 	kill(s, "it has not answered in time")
 }
 
-// End ends the process of a strategy that is not asked any more.
+// End ends the process of a strategy that is no longer called.
 func (p *Pool) End(ended *engine.EndedStrategy) {
 	p.mu.Lock()
 	delete(p.turns, ended.Name)

@@ -31,8 +31,8 @@ const (
 	described       = 1_000 // strategies that are remembered
 )
 
-// Processes makes strategies in processes of their own. It remembers what they have described of
-// themselves: the same file is not asked twice. Its zero value is ready.
+// Processes makes strategies in processes of their own. It remembers their descriptions, so that
+// the same file is not queried twice. Its zero value is ready.
 type Processes struct {
 	mu           sync.Mutex // guards the rest
 	descriptions map[[sha256.Size]byte]process.Description
@@ -75,8 +75,8 @@ func Programs() strategy.Definition {
 		}}
 }
 
-// Program is the definition of a program. Its parameters are what it says itself, when it is asked
-// without a symbol.
+// Program is the definition of a program. The program itself describes its parameters, when it is
+// queried without a symbol.
 func Program(command []string, directory string) (strategy.Definition, error) {
 	program := confine.Program{Path: command[0], Arguments: command[1:], Directory: directory, MemoryMB: DefaultMemoryMB}
 	parameters, err := process.Parameters(started(&program, process.StartsWithin), process.NewHello("process", nil, nil))
@@ -94,8 +94,8 @@ func Program(command []string, directory string) (strategy.Definition, error) {
 		}}, nil
 }
 
-// remote is the strategy of a hello. It is asked what it needs by the program that first ends in
-// time, unless it has been asked before.
+// remote is the strategy of a hello. The program first, which ends in time, declares the needs of
+// the strategy, unless they are known already. Later calls use the program then.
 func (p *Processes) remote(hello *process.Hello, setting *strategy.Setting, first, then process.Program) (strategy.Strategy, error) {
 	text, err := json.Marshal(hello)
 	if err != nil {
@@ -139,8 +139,8 @@ func started(program *confine.Program, within time.Duration) process.Program {
 	}}
 }
 
-// Serve is the process of a script: it limits its memory and answers questions on standard input
-// until there are no more.
+// Serve runs the process of a script: it limits its memory and answers questions on standard input
+// until the input ends.
 func Serve() error {
 	return process.Serve(os.Stdin, os.Stdout, load)
 }

@@ -6,9 +6,10 @@ import (
 	"botd/strategy"
 )
 
-// Tolerate returns a definition for a start that must not wait for one strategy: where the process does
-// not say what it needs, because it hangs or has ended, a strategy stands for it that fails at its
-// first decision. Nothing opens for that one; its position, its stop and all others are looked after.
+// Tolerate returns a definition for a start that must not wait for one strategy. If the process does
+// not describe its needs, because it hangs or has ended, a substitute takes its place that fails at its
+// first decision. Nothing opens for that strategy; its position, its stop and all others are looked
+// after.
 func Tolerate(definition strategy.Definition, err error) (strategy.Definition, error) {
 	if cause := silence(err); cause != "" {
 		return strategy.Definition{Name: definition.Name, Summary: cause, Silent: true,
@@ -28,7 +29,7 @@ func Tolerate(definition strategy.Definition, err error) (strategy.Definition, e
 	return definition, nil
 }
 
-// silence says why a process did not answer; empty where it did.
+// silence returns the reason that a process did not answer; empty if it did.
 func silence(err error) string {
 	var lost *strategy.LostError
 	if !errors.As(err, &lost) {
@@ -37,13 +38,13 @@ func silence(err error) string {
 	return "at the start: " + lost.Cause + "; mend it and reload (botd reload), or restart botd"
 }
 
-// silent stands for a strategy that did not say what it needs.
+// silent is the substitute for a strategy that did not describe its needs.
 type silent struct{ cause string }
 
 // Warmup is none: it fails at once.
 func (silent) Warmup() int { return 0 }
 
-// Candle has nobody to show it to.
+// Candle ignores the candle.
 func (silent) Candle(*strategy.View) {}
 
 // Decide fails.
