@@ -50,7 +50,7 @@ func huntMutants(command *cobra.Command, flags *simulateFlags) error {
 	return err
 }
 
-// huntTable prints which mutants were caught, by what and after how many seeds.
+// huntTable prints the mutants that were caught, with the check that caught each and the number of seeds it took.
 func huntTable(w io.Writer, hunts []simulation.Hunt) {
 	t := shell.NewTable(w, table.Row{"mutant", "what it does", "rule", "caught by", "seeds", "failing"})
 	caught, elsewhere := 0, 0

@@ -91,7 +91,7 @@ func mutate(command *cobra.Command, patterns []string, flags *mutateFlags) error
 	return nil
 }
 
-// tooFew says that fewer mutants are noticed than there must be, and what was compared; empty where they are enough.
+// tooFew reports that the tests notice fewer mutants than required, with what was compared; it returns "" if they notice enough.
 func tooFew(scores []mutation.Score, atLeast float64, sampled bool) string {
 	var all mutation.Score
 	for i := range scores {
@@ -129,7 +129,7 @@ func mutationTable(w io.Writer, scores []mutation.Score) {
 	t.Render()
 }
 
-// changedPackages returns those of the packages that patterns name, or of all, with code that changed since a commit.
+// changedPackages returns the packages whose code changed since a commit, limited to those that patterns name.
 func changedPackages(ctx context.Context, root, commit string, patterns []string) (packages []string, err error) {
 	git := exec.CommandContext(ctx, "git", "diff", "--name-only", "--diff-filter=d", commit, "--", "*.go")
 	git.Dir = root

@@ -10,8 +10,7 @@ import (
 	"botd/internal/failure"
 )
 
-// directoryOf returns the directory for configuration, journal and logs, which exists, and
-// whether a person named it.
+// directoryOf returns an existing directory for configuration, journal and logs, and reports whether the user named it.
 func directoryOf(named, pattern string) (directory string, given bool, err error) {
 	if named == "" {
 		directory, err = os.MkdirTemp("", pattern)
@@ -26,8 +25,7 @@ func directoryOf(named, pattern string) (directory string, given bool, err error
 	return directory, true, nil
 }
 
-// daemonIn returns the botd that is tested: the named one, the one beside botd-sim, or one
-// that is built in the directory.
+// daemonIn returns the botd under test: the named binary, the one next to botd-sim, or one built in the directory.
 func daemonIn(command *cobra.Command, named, directory string) (binary string, err error) {
 	if named != "" {
 		return filepath.Abs(named)

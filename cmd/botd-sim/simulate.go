@@ -68,7 +68,7 @@ A seed that fails is printed with the command that reproduces it. The exit code 
 	return command
 }
 
-// classes returns the run beyond the bounds that the flags ask for; nil for none.
+// classes returns the run beyond the bounds that the flags request, or nil.
 func (f *simulateFlags) classes() (*simulation.Beyond, error) {
 	if !f.beyond && len(f.only)+len(f.except) > 0 {
 		return nil, fmt.Errorf("--only and --except need --beyond")
@@ -109,7 +109,7 @@ func runSimulate(command *cobra.Command, flags *simulateFlags) error {
 	if flags.mutants || len(flags.mutant) > 0 {
 		return huntMutants(command, flags)
 	}
-	debug.SetGCPercent(800) // a run is small and short-lived: collecting seldom is a third faster
+	debug.SetGCPercent(800) // a run is small and short-lived: collecting less often is a third faster
 	weather, err := simulation.ParseWeather(flags.faults)
 	if err != nil {
 		return failure.Usagef("%w", err)

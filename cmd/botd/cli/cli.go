@@ -32,8 +32,7 @@ import (
 	"botd/strategy"
 )
 
-// Main runs the command line of the process, with strategies besides the built-in
-// ones, and ends it.
+// Main runs the command line of the process with the built-in strategies and the given ones, and exits.
 func Main(strategies ...strategy.Definition) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
@@ -46,7 +45,7 @@ func Main(strategies ...strategy.Definition) {
 	os.Exit(executeIn(connect.WithProcesses(context.Background()), os.Args[1:], os.Stdout, os.Stderr, strategies...))
 }
 
-// hidden is the exit code of a verb that only botd itself uses: its processes for strategies.
+// hidden returns the exit code of a verb that only botd itself runs: the processes of strategies.
 func hidden(err error) int {
 	if err == nil {
 		return failure.OK
@@ -60,7 +59,7 @@ func executeIn(ctx context.Context, arguments []string, stdout, stderr io.Writer
 	return caught(stderr, func() int { return perform(ctx, arguments, stdout, stderr, strategies) })
 }
 
-// caught runs a function; a panic is reported, with exit code 70.
+// caught runs a function and reports a panic with exit code 70.
 func caught(stderr io.Writer, do func() int) (code int) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -89,7 +88,7 @@ func perform(ctx context.Context, arguments []string, stdout, stderr io.Writer, 
 	code := failure.CodeOf(err)
 	if s, ended := failure.SignalOf(context.Cause(ctx)); ended {
 		if _, signalled := failure.SignalOf(err); signalled || errors.Is(err, context.Canceled) {
-			code = failure.SignalCode(s) // whatever a command makes of being interrupted
+			code = failure.SignalCode(s) // however the command handled the interrupt
 		}
 	}
 	if text := err.Error(); text != "" {
@@ -101,7 +100,7 @@ func perform(ctx context.Context, arguments []string, stdout, stderr io.Writer, 
 	return code
 }
 
-// right is a command line that would be right: the command's first example, or its form.
+// right returns a valid command line: the command's first example, or its usage.
 func right(command *cobra.Command) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(command.Example), "\n")
 	first, _, _ = strings.Cut(first, "  #")
@@ -181,7 +180,7 @@ func group(root *cobra.Command, id, title string, commands ...*cobra.Command) {
 	root.AddCommand(commands...)
 }
 
-// taught says of wrong arguments what the command takes: cobra's own words count them.
+// taught replaces cobra's messages about wrong arguments, which only count them, with the arguments that the command takes.
 func taught(ran *cobra.Command, err error) error {
 	var coded *failure.Error
 	if err == nil || ran == nil || errors.As(err, &coded) {
@@ -206,7 +205,7 @@ func taught(ran *cobra.Command, err error) error {
 	return err
 }
 
-// flagError answers a mistyped flag with the nearest one.
+// flagError suggests the nearest flag for a mistyped one.
 func flagError(command *cobra.Command, err error) error {
 	name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --")
 	if !unknown {
@@ -225,7 +224,7 @@ func flagError(command *cobra.Command, err error) error {
 	return failure.Usagef("%w", err)
 }
 
-// elsewhereFlags are flags of other bots, and what says the same here.
+// elsewhereFlags maps flags of other bots to their equivalents in botd.
 var elsewhereFlags = map[string]string{
 	"timerange": "--from 2024-01-01 --to 2024-02-01", "timeframe": "interval in the strategy's file", "timeframe-detail": "--detail FILE",
 	"strategy-list": "-s again and again", "pairs": "symbol in the strategy's file", "fee": "backtest: {fees: {taker: 0.0005}} in the strategy's file",

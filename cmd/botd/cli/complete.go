@@ -10,7 +10,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// Values that a shell offers for flags of these names, whichever command has them.
+// flagValues are the values that a shell offers for flags of these names, in every command.
 var flagValues = map[string][]string{
 	"mode":       {"demo", "paper", "live"},
 	"level":      record.HaltLevels(),
@@ -19,8 +19,7 @@ var flagValues = map[string][]string{
 	"interval":   intervals(),
 }
 
-// Files that a shell offers for flags of these names, by their endings; none is
-// a directory.
+// flagFiles are the endings of the files that a shell offers for flags of these names; nil means a directory.
 var flagFiles = map[string][]string{
 	"config":  nil,
 	"data":    {"csv", "gz", "zip", "parquet"},
@@ -35,7 +34,7 @@ func intervals() (all []string) {
 	return all
 }
 
-// completeFlags makes shells offer values of flags, of a command and all below it.
+// completeFlags makes shells offer values for the flags of a command and its subcommands.
 func completeFlags(command *cobra.Command) {
 	command.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if _, done := command.GetFlagCompletionFunc(f.Name); done {
@@ -61,8 +60,7 @@ func completeFlags(command *cobra.Command) {
 	}
 }
 
-// addCompletion adds cobra's commands that print the shells' scripts. They print
-// where the root prints at this moment.
+// addCompletion adds cobra's commands that print the shell completion scripts. They print to the root's current output.
 func addCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, command := range root.Commands() {
@@ -70,7 +68,7 @@ func addCompletion(root *cobra.Command) {
 			continue
 		}
 		command.Short = "teach a shell to complete commands, flags, symbols and names"
-		command.RunE = func(command *cobra.Command, _ []string) error { return command.Help() } // runnable, it refuses a shell there is not
+		command.RunE = func(command *cobra.Command, _ []string) error { return command.Help() } // a runnable command rejects an unknown shell
 		for _, shell := range command.Commands() {
 			shell.Short = "the script that does it for " + shell.Name()
 		}

@@ -21,7 +21,7 @@ import (
 	"botd/strategy/script"
 )
 
-// strategiesKey is the context's key of a program's own strategies.
+// strategiesKey is the context key of a program's own strategies.
 type strategiesKey struct{}
 
 // WithStrategies returns a context whose commands know these strategies besides the built-in ones.
@@ -29,23 +29,21 @@ func WithStrategies(ctx context.Context, own []strategy.Definition) context.Cont
 	return context.WithValue(ctx, strategiesKey{}, own)
 }
 
-// processesKey is the context's key of what makes strategies in processes of their own.
+// processesKey is the context key of the isolated.Processes that runs strategies in separate processes.
 type processesKey struct{}
 
-// WithProcesses returns a context whose commands can run strategies in processes of their own: this
-// process is a program that can be started again.
+// WithProcesses returns a context whose commands can run strategies in separate processes, because this program can start itself again.
 func WithProcesses(ctx context.Context) context.Context {
 	return context.WithValue(ctx, processesKey{}, &isolated.Processes{})
 }
 
-// Restartable reports whether this process is a program that can be started again.
+// Restartable reports whether this program can start itself again.
 func Restartable(ctx context.Context) bool {
 	_, able := ctx.Value(processesKey{}).(*isolated.Processes)
 	return able
 }
 
-// Isolate returns options with which no script runs in this process, where the context can run
-// processes. The daemon reads its configuration with them.
+// Isolate returns options that run no script in this process if the context can run processes. The daemon reads its configuration with them.
 func Isolate(ctx context.Context, options configs.Options) configs.Options {
 	processes, able := ctx.Value(processesKey{}).(*isolated.Processes)
 	if !able {
@@ -56,8 +54,7 @@ func Isolate(ctx context.Context, options configs.Options) configs.Options {
 	return options
 }
 
-// Tolerate is Isolate for a start, which no strategy keeps from being made: one whose process does not say
-// what it needs fails when it is first asked.
+// Tolerate is Isolate for a start: every strategy is created. A strategy whose process does not report its needs fails at its first call.
 func Tolerate(ctx context.Context, options configs.Options) configs.Options {
 	processes, able := ctx.Value(processesKey{}).(*isolated.Processes)
 	if !able {
@@ -84,7 +81,7 @@ func registry(ctx context.Context, rules strategy.Definition) *strategy.Registry
 	return strategy.NewRegistry(slices.Concat(library.All(), []strategy.Definition{rules, script.Files(), isolated.Programs()}, own)...)
 }
 
-// Compiled is what a strategy: script runs.
+// Compiled returns the strategy that a `strategy: script` block runs.
 func Compiled(source *strategy.Source) (strategy.Definition, error) {
 	s, err := script.Compile(source.File, source.Text, source.Libraries...)
 	if err != nil {
@@ -93,8 +90,8 @@ func Compiled(source *strategy.Source) (strategy.Definition, error) {
 	return s.Definition(), nil
 }
 
-// Options are what configurations are checked against. Instruments of the
-// built-in market bind the demo; elsewhere the venue's own are read at start.
+// Options returns the options for checking a configuration. The demo uses the instruments of the built-in
+// market; other modes read those of the venue at start.
 func Options(ctx context.Context, mode configs.Mode) configs.Options {
 	options := configs.Options{Registry: Registry(ctx), Script: Compiled, Symbols: sim.DefaultSymbols(), Mode: mode, LoadColumns: loadColumns,
 		CredentialsDirectory: os.Getenv("CREDENTIALS_DIRECTORY")}
@@ -104,7 +101,7 @@ func Options(ctx context.Context, mode configs.Mode) configs.Options {
 	return options
 }
 
-// loadColumns opens series from outside, which are read again when they grow.
+// loadColumns opens external series, which are read again when they grow.
 func loadColumns(files []string) (strategy.Columns, error) { return tape.LoadColumns(files, true) }
 
 // Load reads a configuration: the directory given, else ./configs, else that of the service, else the
@@ -116,11 +113,11 @@ func Load(ctx context.Context, directory string, mode configs.Mode) (*configs.Co
 // ConfigVariable names the configuration directory where there is none in the working directory.
 const ConfigVariable = "BOTD_CONFIG"
 
-// serviceDirectory is where the unit of botd ops unit has its configuration.
+// serviceDirectory is the configuration directory of the unit that botd ops unit writes.
 const serviceDirectory = "/etc/botd"
 
-// installed is where to look when no directory is given and there is no ./configs: whoever stops a botd at night may
-// stand in any directory. botd run does not look there.
+// installed returns the directory to read. Without a directory and without ./configs it is the one that BOTD_CONFIG names or that
+// of the service, so that an operator can stop botd from any working directory. botd run does not use it.
 func installed(directory string) string {
 	if directory != "" || exists(filepath.Join("configs", "botd.yaml")) {
 		return directory
@@ -138,7 +135,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// LoadWith is Load with options of its own.
+// LoadWith is Load with the given options.
 func LoadWith(options configs.Options, directory string) (*configs.Config, configs.Problems, error) {
 	directory, err := folder(directory)
 	if err != nil {
@@ -192,16 +189,16 @@ func ConfigFlag(command *cobra.Command, directory *string) {
 	command.Flags().StringVarP(directory, "config", "c", "", "configuration directory (default ./configs, else the built-in examples)")
 }
 
-// CheckHint is the hint of a command that cannot do without its configuration.
+// CheckHint is the hint of a command that requires its configuration.
 const CheckHint = "botd check shows all of it"
 
-// LoadValid reads a configuration that must be right, for a command that runs its strategies or shows their parameters.
+// LoadValid reads a configuration that must be valid, for a command that runs its strategies or shows their parameters.
 func LoadValid(ctx context.Context, directory string) (*configs.Config, error) {
 	return Checked(CheckHint, func() (*configs.Config, configs.Problems, error) { return Load(ctx, directory, "") })
 }
 
-// LoadSettings reads a configuration for a mode (empty for its own), which must be right, for a command that runs no
-// strategy: it starts no strategy's program. The hint says how the command does without a configuration.
+// LoadSettings reads a configuration for a mode (empty for its own), which must be valid, for a command that runs no strategy:
+// it starts no strategy's program. The hint names the way to run the command without a configuration.
 func LoadSettings(ctx context.Context, directory string, mode configs.Mode, hint string) (*configs.Config, error) {
 	return Checked(hint, func() (*configs.Config, configs.Problems, error) { return loadWithoutPrograms(ctx, directory, mode) })
 }
@@ -213,7 +210,7 @@ func loadWithoutPrograms(ctx context.Context, directory string, mode configs.Mod
 	return LoadWith(options, installed(directory))
 }
 
-// Checked reads a configuration, which must be right.
+// Checked reads a configuration, which must be valid.
 func Checked(hint string, read func() (*configs.Config, configs.Problems, error)) (*configs.Config, error) {
 	config, problems, err := read()
 	if err != nil {

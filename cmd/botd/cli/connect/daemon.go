@@ -21,16 +21,16 @@ import (
 	"botd/runtime/view"
 )
 
-// Flags say where the running daemon is.
+// Flags locate the running daemon.
 type Flags struct{ Address, socket, URL, Directory, Output string }
 
-// Add adds the flags of a command that asks the daemon and prints its answer.
+// Add adds the flags of a command that requests data from the daemon and prints the response.
 func (a *Flags) Add(command *cobra.Command) {
 	a.AddDaemon(command)
 	shell.OutputFlag(command, &a.Output)
 }
 
-// AddDaemon adds the flags that say where the daemon is.
+// AddDaemon adds the flags that locate the daemon.
 func (a *Flags) AddDaemon(command *cobra.Command) {
 	command.Flags().StringVar(&a.Address, "listen", "", "the daemon's address (default: its unix socket in the data directory)")
 	command.Flags().StringVar(&a.socket, "socket", "", "the daemon's unix socket")
@@ -39,7 +39,7 @@ func (a *Flags) AddDaemon(command *cobra.Command) {
 	command.Flags().StringVarP(&a.Directory, "config", "c", "", "configuration directory, for address and data directory")
 }
 
-// Daemon finds the running daemon that the flags and the configuration say.
+// Daemon finds the running daemon by the flags and the configuration.
 func (a *Flags) Daemon(ctx context.Context) (*client.Daemon, error) {
 	where, err := Paths(a.Directory)
 	if err != nil {
@@ -56,14 +56,14 @@ func (a *Flags) Daemon(ctx context.Context) (*client.Daemon, error) {
 	if err == nil || a.socket != "" {
 		return d, err
 	}
-	if _, problems, _ := loadWithoutPrograms(ctx, a.Directory, ""); problems.Err() != nil { // perhaps that is why
+	if _, problems, _ := loadWithoutPrograms(ctx, a.Directory, ""); problems.Err() != nil { // an invalid configuration may be the reason
 		return nil, failure.New(failure.Config, "", "%s", problems.String())
 	}
 	return nil, err
 }
 
-// Paths finds out where the daemon of a configuration is, without its strategies: no program is started for that. Mistakes
-// are no reason not to reach it: what runs must be watched and stopped whatever the files say.
+// Paths locates the daemon of a configuration without starting a strategy's program. Mistakes in the files do
+// not matter here: a running daemon must stay reachable for watching and stopping it.
 func Paths(directory string) (configs.Location, error) {
 	directory, err := folder(installed(directory))
 	if err != nil {
@@ -75,7 +75,7 @@ func Paths(directory string) (configs.Location, error) {
 	return configs.Locate(os.DirFS(directory)), nil
 }
 
-// Running is the daemon that answers, with its status.
+// Running is a daemon that responds, with its status.
 type Running struct {
 	*client.Daemon
 	Status view.Status
@@ -104,13 +104,12 @@ func CheckReason(command *cobra.Command, reason string, dry bool) error {
 	return nil
 }
 
-// Post changes something, or asks what a change would do, and returns the answer.
+// Post sends a change or a dry run of one, and returns the response.
 func Post[T any](command *cobra.Command, d *Running, path string, body any) (out T, raw json.RawMessage, err error) {
 	return client.Ask[T](command.Context(), d.Daemon, http.MethodPost, path, body)
 }
 
-// Change asks the daemon for a change that needs no more than its path, or only what
-// it would do, and prints its answer.
+// Change sends a change, or a dry run of it, that needs only a path, and prints the response.
 func (a *Flags) Change(command *cobra.Command, method, path string, dry bool) error {
 	if dry {
 		path += "?dry_run=true"
@@ -118,7 +117,7 @@ func (a *Flags) Change(command *cobra.Command, method, path string, dry bool) er
 	return a.Send(command, method, path, nil)
 }
 
-// Send asks the daemon for a change, or what it would do, and prints its answer.
+// Send sends a change, or a dry run of it, and prints the response.
 func (a *Flags) Send(command *cobra.Command, method, path string, body any) error {
 	d, err := a.Daemon(command.Context())
 	if err != nil {
@@ -131,7 +130,7 @@ func (a *Flags) Send(command *cobra.Command, method, path string, body any) erro
 	return ShowChange(command, a.Output, &change, raw)
 }
 
-// ShowChange prints the answer to a change, or to a trial of one.
+// ShowChange prints the response to a change or to its dry run.
 func ShowChange(command *cobra.Command, output string, change *api.Change, raw json.RawMessage) error {
 	return shell.Print(command.OutOrStdout(), output, raw, func(w io.Writer) {
 		for _, line := range change.Does {

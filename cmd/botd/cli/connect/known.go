@@ -15,7 +15,7 @@ import (
 	"botd/runtime/view"
 )
 
-// Unknown is the error of a name that none of the known ones is: "there is no strategy" of --strategy, and what is near it.
+// Unknown returns the error for a name that is not among the known ones, such as "there is no strategy", with the nearest known name.
 func Unknown(what, name string, known []string) error {
 	hint := "there are " + strings.Join(known, ", ")
 	if len(known) == 0 {
@@ -27,13 +27,13 @@ func Unknown(what, name string, known []string) error {
 	return failure.Usagef("%s %q\nhint: %s", what, name, hint)
 }
 
-// Words that an unknown name of --strategy and --symbol is refused with.
+// NoStrategy and NoSymbol begin the errors for unknown values of --strategy and --symbol.
 const (
 	NoStrategy = "there is no strategy"
 	NoSymbol   = "no strategy trades"
 )
 
-// Configured are the names and symbols of the strategies of a configuration, each once.
+// Configured returns the names and the symbols of the configured strategies, without duplicates.
 func Configured(config *configs.Config) (strategies, symbols []string) {
 	for i := range config.Strategies {
 		s := &config.Strategies[i]
@@ -43,8 +43,8 @@ func Configured(config *configs.Config) (strategies, symbols []string) {
 	return strategies, slices.Compact(symbols)
 }
 
-// Refuse returns why an empty page of the API is no answer: the strategy or the symbol of its query is not there, and may be
-// misspelt. A removed strategy that a page still shows is one.
+// Refuse returns an error if an empty page of the API results from an unknown, perhaps misspelt, strategy or
+// symbol in the query. A removed strategy that a page still shows is known.
 func Refuse(ctx context.Context, d *client.Daemon, path string, page []byte) error {
 	var list struct{ Items []json.RawMessage }
 	asked, err := url.Parse(path)
@@ -56,7 +56,7 @@ func Refuse(ctx context.Context, d *client.Daemon, path string, page []byte) err
 		return nil
 	}
 	all, _, err := client.Ask[client.Page[view.Strategy]](ctx, d, http.MethodGet, "/api/v1/strategies", nil)
-	if err != nil || len(all.Items) == 0 { // none trades yet: the exchange is waited for
+	if err != nil || len(all.Items) == 0 { // no strategy trades yet: the daemon waits for the exchange
 		return err
 	}
 	var strategies, symbols []string
@@ -67,7 +67,7 @@ func Refuse(ctx context.Context, d *client.Daemon, path string, page []byte) err
 	return RefuseNames(strategy, symbol, strategies, slices.Compact(symbols))
 }
 
-// RefuseNames refuses a strategy or a symbol that is not among the known ones; empty means none was given.
+// RefuseNames rejects an unknown strategy or symbol; an empty one is not checked.
 func RefuseNames(strategy, symbol string, strategies, symbols []string) error {
 	switch {
 	case strategy != "" && !slices.Contains(strategies, strategy):

@@ -17,7 +17,7 @@ func Show[T any](use, short, path string, show func(io.Writer, *T)) *cobra.Comma
 	return ShowFor(use, short, func() string { return path }, show)
 }
 
-// ShowFor makes one whose flags say which document.
+// ShowFor makes a command whose flags select the document.
 func ShowFor[T any](use, short string, path func() string, show func(io.Writer, *T)) *cobra.Command {
 	var flags Flags
 	var every time.Duration

@@ -98,7 +98,7 @@ func explainText(w io.Writer, o *view.TickPreview) {
 	}
 }
 
-// idle says why nothing would be done, in one line.
+// idle returns the reason why the tick would do nothing, in one line.
 func idle(o *view.TickPreview) string {
 	switch {
 	case len(o.Blocks) > 0:

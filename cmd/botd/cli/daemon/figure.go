@@ -8,7 +8,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// rounded is a decimal with that many places; "-" for none and for zero.
+// rounded returns a decimal with that many places; "-" for an absent value and for zero.
 func rounded(text string, places int32) string {
 	number, err := decimal.NewFromString(text)
 	if err != nil || number.IsZero() {
@@ -17,13 +17,13 @@ func rounded(text string, places int32) string {
 	return number.StringFixed(places)
 }
 
-// placesOf is how many places a price of the symbol has.
+// placesOf returns the number of decimal places in a price of the symbol.
 func placesOf(price string) int32 {
 	_, fraction, _ := strings.Cut(price, ".")
 	return int32(len(fraction)) //nolint:gosec // a decimal has at most 18
 }
 
-// gain is an amount of USDT with its sign.
+// gain formats an amount of USDT with its sign.
 func gain(text string) string {
 	number, err := decimal.NewFromString(text)
 	if err != nil {
@@ -35,7 +35,7 @@ func gain(text string) string {
 	return number.StringFixed(2)
 }
 
-// withSign puts a plus before an amount above zero.
+// withSign puts a plus before a positive amount.
 func withSign(amount string) string {
 	if amount == "" || amount[0] == '-' {
 		return amount
@@ -43,7 +43,7 @@ func withSign(amount string) string {
 	return "+" + amount
 }
 
-// percent is a ratio with its sign.
+// percent formats a ratio with its sign.
 func percent(ratio *float64) string {
 	if ratio == nil {
 		return "-"
@@ -55,7 +55,7 @@ func percent(ratio *float64) string {
 	return text
 }
 
-// away is a distance, which has no sign.
+// away formats a distance, which has no sign.
 func away(ratio *float64) string {
 	if ratio == nil {
 		return ""
@@ -63,7 +63,7 @@ func away(ratio *float64) string {
 	return fmt.Sprintf(" (%.1f %%)", *ratio*100)
 }
 
-// positionOf is a signed quantity in words.
+// positionOf describes a signed quantity in words.
 func positionOf(quantity string) string {
 	size, short := strings.CutPrefix(quantity, "-")
 	switch {
@@ -75,7 +75,7 @@ func positionOf(quantity string) string {
 	return "long " + size
 }
 
-// age is how long ago something was, in the largest unit that says enough.
+// age formats the time since a moment, in the largest unit that is precise enough.
 func age(sinceMS, nowMS int64) string {
 	since := time.Duration(nowMS-sinceMS) * time.Millisecond
 	switch {

@@ -36,7 +36,7 @@ marks them with ~. Covers every run in the journal.`
 	return command
 }
 
-// priceOf is a fill's price; ~ marks a derived one, and nothing one that is not known.
+// priceOf formats a fill's price: ~ marks a derived price, and an unknown one is empty.
 func priceOf(o *view.Fill) string {
 	switch price := asRead(o.Price); {
 	case price == "-":

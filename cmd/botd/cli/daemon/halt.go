@@ -28,7 +28,7 @@ type haltFlags struct {
 	wait time.Duration
 }
 
-// part adds the flags that name a part of the account.
+// part adds the flags that select a part of the account.
 func (f *haltFlags) part(command *cobra.Command, what string) {
 	command.Flags().StringVar(&f.Strategy, "strategy", "", what+" one strategy alone")
 	command.Flags().StringVar(&f.Symbol, "symbol", "", what+" one symbol alone")
@@ -87,7 +87,7 @@ func levelNamed(name string) (record.HaltLevel, error) {
 	return level, failure.Usagef("%s", text)
 }
 
-// actionFlags adds the flags that every halting command has.
+// actionFlags adds the flags of every halting command.
 func (f *haltFlags) actionFlags(command *cobra.Command) {
 	connect.ReasonFlag(command, &f.Reason)
 	shell.DryRunFlag(command, &f.DryRun, "show exactly what would be sent, and send nothing")
@@ -116,7 +116,7 @@ func (f *haltFlags) halt(command *cobra.Command) error {
 		return shell.Print(command.OutOrStdout(), f.Output, raw, func(w io.Writer) { showHalt(w, &out) })
 	}
 	person := f.Output == "" || f.Output == "table"
-	if person { // at once: a person must not wait to see what is sent
+	if person { // a person sees at once what is sent
 		if err := shell.PrintTable(command.OutOrStdout(), func(w io.Writer) { showHalt(w, &out) }); err != nil {
 			return err
 		}
@@ -131,8 +131,8 @@ func (f *haltFlags) halt(command *cobra.Command) error {
 	return ended
 }
 
-// confirm shows a person at a terminal what a live account will be sent, and asks
-// for the instance's name. A program is not asked: a halt must not hang.
+// confirm shows a person at a terminal what a halt sends to a live account, and asks for the instance's name. It
+// does not ask a program: a halt must not hang.
 func (f *haltFlags) confirm(command *cobra.Command, d *connect.Running) error {
 	if f.DryRun || f.Level == record.LevelPause {
 		return nil
@@ -142,8 +142,8 @@ func (f *haltFlags) confirm(command *cobra.Command, d *connect.Running) error {
 	return confirmLive(command, d, "/api/v1/risk/halt", asked, showHalt)
 }
 
-// confirmLive asks a person at a terminal before a live account is sent anything,
-// and shows first what a trial of it says. Who must not be asked says --yes too.
+// confirmLive asks a person at a terminal before anything is sent to a live account, and first shows the result
+// of a dry run. A caller that must not be asked also passes --yes.
 func confirmLive(command *cobra.Command, d *connect.Running, path string, trial any, show func(io.Writer, *api.HaltAnswer)) error {
 	given := shell.GlobalsOf(command.Context())
 	if d.Status.Mode != string(configs.Live) || given.Yes {
@@ -154,7 +154,7 @@ func confirmLive(command *cobra.Command, d *connect.Running, path string, trial 
 	}
 	person, there := shell.Person(command)
 	if !there {
-		return nil // a program that answered neither: a halt must not hang, nor be refused
+		return nil // a program that answered neither question: a halt must neither hang nor be rejected
 	}
 	would, _, err := connect.Post[api.HaltAnswer](command, d, path, trial)
 	if err != nil {
@@ -193,7 +193,7 @@ func showHalt(w io.Writer, h *api.HaltAnswer) {
 	fmt.Fprintf(w, "halted: %s (%s). Re-arm with: botd rearm%s\n", h.Level, h.Reason, flagOf(h.Scope))
 }
 
-// flagOf is what names a scope on the command line.
+// flagOf returns the flag that selects a scope on the command line.
 func flagOf(scope string) string {
 	fields := strings.Fields(scope)
 	switch {
@@ -205,23 +205,21 @@ func flagOf(scope string) string {
 	return ""
 }
 
-// How often a halt is polled, and for how long at the least: until the exchange has
-// taken what it sends, nobody knows that it is true there.
+// A halt is polled every followEvery for at least followLeast: its effect on the exchange is unknown until the exchange has accepted what the halt sends.
 const (
 	followEvery = 250 * time.Millisecond
 	followLeast = 10 * time.Second
 )
 
-// followed is how far a halt is, as the daemon shows it.
+// followed is the progress of a halt, as the daemon reports it.
 type followed struct {
-	doing    string   // what it has still to take away; empty when nothing is left
-	blind    []string // what it cannot see, or act on
-	accepted bool     // the exchange has taken all that ends what is left
+	doing    string   // what remains to be closed or canceled; empty when nothing is left
+	blind    []string // what the halt cannot read or act on
+	accepted bool     // the exchange has accepted everything that ends what is left
 	halted   bool
 }
 
-// follow reports how a halt goes on until what was asked is true on the exchange, or,
-// without a time to wait, under way there.
+// follow reports the progress of a halt until its effect is complete on the exchange, or, without a time to wait, in progress there.
 func follow(command *cobra.Command, d *connect.Running, scope string, wait time.Duration) (state followed, err error) {
 	ctx, cancel := context.WithTimeout(command.Context(), max(wait, followLeast))
 	defer cancel()
@@ -231,7 +229,7 @@ func follow(command *cobra.Command, d *connect.Running, scope string, wait time.
 	state.blind = []string{}
 	for reported := ""; ; {
 		status, _, err := client.Ask[view.Status](ctx, d.Daemon, http.MethodGet, "/api/v1/status", nil)
-		if err == nil { // else it may be restarting: the halt goes on then
+		if err == nil { // otherwise it may be restarting, and the halt continues after that
 			state = haltOf(status.Degraded, scope)
 			if cause := unreached(status.Degraded); cause != "" {
 				state.blind = []string{"the account cannot be seen: " + cause}
@@ -259,7 +257,7 @@ func follow(command *cobra.Command, d *connect.Running, scope string, wait time.
 	}
 }
 
-// unfinished says what a halt could not see, or not act on, in the time it was followed.
+// unfinished reports what a halt could not read or act on while it was followed.
 func (f *followed) unfinished(w io.Writer, wait time.Duration) error {
 	for _, line := range f.blind {
 		fmt.Fprintln(w, "cannot see or close yet: "+line)
@@ -275,7 +273,7 @@ func (f *followed) unfinished(w io.Writer, wait time.Duration) error {
 	return failure.New(failure.Temporary, hint, "after %s it is not done: %s", wait, left)
 }
 
-// unreached is why a daemon that starts waits for its exchange; empty when it does not.
+// unreached returns the reason why a starting daemon waits for its exchange; empty when it does not wait.
 func unreached(all []view.Degraded) string {
 	for i := range all {
 		if all[i].State == "waiting" && all[i].Scope == "account" {

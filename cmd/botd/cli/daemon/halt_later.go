@@ -16,10 +16,8 @@ import (
 	"botd/runtime/haltfile"
 )
 
-// later keeps a halt for the next start when no daemon answers: the one that should
-// have received it may be waiting for an exchange that fails, or be started again by
-// systemd in a moment. It returns why nobody was reached, and what was done instead;
-// or the daemon, when one answers after all.
+// later saves a halt for the next start when no daemon responds: the daemon may be waiting for a failing exchange, or systemd may be about to
+// restart it. It returns the reason why no daemon was reached and what was done instead, or the daemon if one responds after all.
 func (f *haltFlags) later(command *cobra.Command, unreached error) (*connect.Running, error) {
 	var code *failure.Error
 	if f.DryRun || f.Address != "" || !errors.As(unreached, &code) || code.Code != failure.Unavailable {
@@ -31,7 +29,7 @@ func (f *haltFlags) later(command *cobra.Command, unreached error) (*connect.Run
 	}
 	directory := filepath.Join(config.DataDir, string(config.Mode))
 	if _, err := os.Stat(filepath.Join(directory, journal.FileName)); err != nil {
-		return nil, unreached // nothing ever traded there
+		return nil, unreached // no daemon ever traded there
 	}
 	halt := haltfile.Halt{AtMS: time.Now().UnixMilli(), By: haltfile.Operator(), Level: f.Level, Reason: f.Reason, Strategy: f.Strategy,
 		Market: f.Market, Symbol: f.Symbol}
@@ -39,7 +37,7 @@ func (f *haltFlags) later(command *cobra.Command, unreached error) (*connect.Run
 		return nil, failure.Wrap(failure.Negative, err)
 	}
 	secret, err := config.JournalKey()
-	if err != nil { // it is carried out all the same
+	if err != nil { // the halt is carried out all the same
 		fmt.Fprintf(command.ErrOrStderr(), "the halt has no code, since the journal's key cannot be read: %v\n", err)
 	}
 	path, err := haltfile.Write(directory, halt, journal.NewKey(secret).Coder(haltfile.Kind))
@@ -49,7 +47,7 @@ func (f *haltFlags) later(command *cobra.Command, unreached error) (*connect.Run
 	if err != nil {
 		fmt.Fprintf(command.ErrOrStderr(), "a power failure may take the halt away: %v\n", err)
 	}
-	if d, err := f.Reach(command); err == nil { // it has started meanwhile: it answers better itself
+	if d, err := f.Reach(command); err == nil { // the daemon has started meanwhile and responds itself
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, failure.Wrap(failure.IO, err)
 		}

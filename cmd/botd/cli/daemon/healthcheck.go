@@ -15,7 +15,7 @@ import (
 	"botd/runtime/ops"
 )
 
-// health is what /healthz and /readyz answer.
+// health is the response of /healthz and /readyz.
 type health struct {
 	Schema int         `json:"schema"`
 	Status string      `json:"status"`

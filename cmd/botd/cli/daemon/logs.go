@@ -29,10 +29,10 @@ import (
 	"botd/runtime/ops"
 )
 
-// Pace of following the log.
+// These bound how the log is followed.
 const (
 	logsEvery = time.Second
-	logsPage  = 1_000 // lines asked for at a time
+	logsPage  = 1_000 // lines per request
 )
 
 type logsFlags struct {
@@ -152,7 +152,7 @@ func (f *logsFlags) stored(command *cobra.Command) error {
 		return err
 	}
 	var lines []ops.LogLine
-	strategy, symbol := f.strategy, f.symbol // that no line has named yet
+	strategy, symbol := f.strategy, f.symbol // neither has been named by a line yet
 	err = ops.ReadLogs(filepath.Join(config.DataDir, string(config.Mode)), func(path string) (io.ReadCloser, error) { return os.Open(path) },
 		func(l *ops.LogLine) {
 			if l.Strategy == strategy {
@@ -184,7 +184,7 @@ func (f *logsFlags) stored(command *cobra.Command) error {
 // maxStored bounds what --since shows.
 const maxStored = 100_000
 
-// chooses reports whether a line is one that was asked for.
+// chooses reports whether the flags select a line.
 func (f *logsFlags) chooses(l *ops.LogLine) bool {
 	return slices.Index(ops.Levels, l.Level) >= slices.Index(ops.Levels, f.level) &&
 		(f.event == "" || l.Event == f.event || strings.HasSuffix(f.event, ".") && strings.HasPrefix(l.Event, f.event)) &&
@@ -192,7 +192,7 @@ func (f *logsFlags) chooses(l *ops.LogLine) bool {
 		strings.Contains(strings.ToLower(l.Message), strings.ToLower(f.contains))
 }
 
-// show prints the lines after one, oldest first, and returns the last line's number.
+// show prints the lines after the given number, oldest first, and returns the last line's number.
 func (f *logsFlags) show(command *cobra.Command, d *client.Daemon, limit int, after int64) (last int64, err error) {
 	got, page, err := client.Ask[client.Page[ops.LogLine]](command.Context(), d, http.MethodGet, f.query(limit), nil)
 	if err == nil {
@@ -217,8 +217,7 @@ func (f *logsFlags) show(command *cobra.Command, d *client.Daemon, limit int, af
 	})
 }
 
-// logText writes a line as the daemon's own terminal does; one of another day than
-// now with its date.
+// logText writes a line as the daemon's own terminal does. A line from a day other than now's carries its date.
 func logText(w io.Writer, l *ops.LogLine, coloured bool, now time.Time) {
 	when := l.Time // with its zone
 	if at, err := time.Parse(time.RFC3339Nano, l.Time); err == nil {
@@ -237,7 +236,7 @@ func logText(w io.Writer, l *ops.LogLine, coloured bool, now time.Time) {
 		if name != "order_id" && name != "rule" {
 			value, err := json.Marshal(l.Fields[name])
 			if err != nil {
-				continue // it came as JSON
+				continue // the record arrived as JSON
 			}
 			line += " " + name + "=" + string(value)
 		}

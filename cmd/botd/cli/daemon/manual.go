@@ -16,7 +16,7 @@ import (
 	"botd/runtime/api"
 )
 
-// manualFlags are those of a change of one order or one position.
+// manualFlags are the flags of a change to one order or one position.
 type manualFlags struct {
 	connect.Flags
 	api.ReasonRequest
@@ -24,7 +24,7 @@ type manualFlags struct {
 	wait   time.Duration
 }
 
-// by adds the flags, and what the command does to what it names.
+// by adds the flags and the action of the command.
 func (f *manualFlags) by(command *cobra.Command, what string, path func(name string) (string, error)) *cobra.Command {
 	command.Args = shell.One(what)
 	command.RunE = func(command *cobra.Command, names []string) error {
@@ -37,7 +37,7 @@ func (f *manualFlags) by(command *cobra.Command, what string, path func(name str
 	return f.flags(command)
 }
 
-// flags adds those of every change by hand.
+// flags adds the flags of every manual change.
 func (f *manualFlags) flags(command *cobra.Command) *cobra.Command {
 	connect.ReasonFlag(command, &f.Reason)
 	shell.DryRunFlag(command, &f.DryRun, "show exactly what would be sent, and what comes of it; send nothing")
@@ -46,7 +46,7 @@ func (f *manualFlags) flags(command *cobra.Command) *cobra.Command {
 	return command
 }
 
-// perform asks for the change, after a trial where a person is to be asked.
+// perform sends the change, after a dry run if a person is to be asked.
 func (f *manualFlags) perform(command *cobra.Command, path string, body func(dry bool) any) error {
 	if err := connect.CheckReason(command, f.Reason, f.DryRun); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (f *manualFlags) perform(command *cobra.Command, path string, body func(dry
 	return followAll(command, d, &out, f.wait)
 }
 
-// followAll follows what was asked for on each strategy it is about.
+// followAll follows the change on each affected strategy.
 func followAll(command *cobra.Command, d *connect.Running, out *api.HaltAnswer, wait time.Duration) error {
 	began := time.Now()
 	var followed []string
@@ -83,7 +83,7 @@ func followAll(command *cobra.Command, d *connect.Running, out *api.HaltAnswer, 
 			}
 		}
 	}
-	if len(followed) == 0 { // nothing is sent: what is under way is
+	if len(followed) == 0 { // nothing is sent: follow what is already in progress
 		_, err := follow(command, d, out.Scope, wait)
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 	"botd/runtime/view"
 )
 
-// filter picks some of a list that the daemon keeps.
+// filter selects part of a list that the daemon saves.
 type filter struct {
 	strategy, symbol, market, outcome, order, rule, kind string
 	limit                                                int
@@ -78,7 +78,7 @@ among them: botd reconcile.`
 	return command
 }
 
-// unlessNone is a price, empty for an order that has none.
+// unlessNone returns a price, empty for an order without one.
 func unlessNone(price string) string {
 	if price == "0" {
 		return ""
@@ -86,7 +86,7 @@ func unlessNone(price string) string {
 	return price
 }
 
-// quantityOf is an order's quantity; an order that closes whatever is held has none.
+// quantityOf returns an order's quantity; an order that closes the whole position has none.
 func quantityOf(o *view.Order) string {
 	if o.ClosePosition {
 		return "all"
@@ -94,7 +94,7 @@ func quantityOf(o *view.Order) string {
 	return quantityOr(o.Quantity, o.QuoteAmount)
 }
 
-// quantityOr is a quantity; a spot purchase at the market has an amount to spend.
+// quantityOr returns a quantity; a spot market purchase has an amount to spend instead.
 func quantityOr(quantity, quoteAmount string) string {
 	if quoteAmount != "" {
 		return "for " + quoteAmount + " USDT"

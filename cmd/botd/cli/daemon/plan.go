@@ -67,7 +67,7 @@ func planTable(w io.Writer, all []view.TickPreview) {
 	}
 }
 
-// doing is what would be done, a line an intent.
+// doing lists what the tick would do, one intent a line.
 func doing(o *view.TickPreview) string {
 	if len(o.Steps) == 0 {
 		return "nothing"

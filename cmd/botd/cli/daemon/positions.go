@@ -74,7 +74,7 @@ without fees and funding; "partly" marks one of which a part of the money is not
 	return command
 }
 
-// stopText is the nearest stop on the exchange, or since when one is missing.
+// stopText returns the nearest stop on the exchange, or the time since which one is missing.
 func stopText(p *view.Position) string {
 	switch {
 	case p.StopPrice != "":
@@ -87,7 +87,7 @@ func stopText(p *view.Position) string {
 	return "none"
 }
 
-// positionText is the exchange's id of a position; spot has none.
+// positionText returns the exchange's id of a position; spot has none.
 func positionText(id int64) string {
 	if id == 0 {
 		return "-"
@@ -95,7 +95,7 @@ func positionText(id int64) string {
 	return strconv.FormatInt(id, 10)
 }
 
-// partly marks an amount of which something is missing.
+// partly marks an incomplete amount.
 func partly(whole bool) string {
 	if whole {
 		return ""
@@ -103,7 +103,7 @@ func partly(whole bool) string {
 	return " partly"
 }
 
-// costs is what was paid, fees and funding together.
+// costs returns the fees and the funding paid, together.
 func costs(fees, funding string) string {
 	paid, err := decimal.NewFromString(fees)
 	more, err2 := decimal.NewFromString(funding)

@@ -12,8 +12,8 @@ import (
 	"botd/runtime/view"
 )
 
-// previewTicks asks the running daemon, or where none runs rehearses a start: the
-// journal is read, the venue read, and nothing is written or sent.
+// previewTicks requests the previews from the running daemon. Without one it rehearses a start: it reads the
+// journal and the venue, and writes and sends nothing.
 func previewTicks(command *cobra.Command, flags *connect.Flags) ([]view.TickPreview, error) {
 	d, err := flags.Daemon(command.Context())
 	if err == nil {

@@ -56,10 +56,10 @@ Exit code 1 when something is uncertain or quarantined.`,
 	return command
 }
 
-// unknownFate is the state of a placement whose answer was lost.
+// unknownFate is the state of a placement whose response was lost.
 var unknownFate = placement.Uncertain.String()
 
-// uncertain reports a placement whose fate is not known, beyond those just sent.
+// uncertain reports whether any placement's result is unknown, apart from those just sent.
 func uncertain(r *view.Reconcile) bool {
 	return slices.ContainsFunc(r.Unknown, func(o view.Order) bool { return o.State == unknownFate })
 }

@@ -94,8 +94,7 @@ func (f *resolveFlags) decide(command *cobra.Command) error {
 	})
 }
 
-// show lists what is quarantined; of one symbol with all evidence. A symbol that
-// is not is a negative answer.
+// show lists the quarantined symbols; for one symbol it shows all evidence. A symbol that is not quarantined is a negative result.
 func (f *resolveFlags) show(command *cobra.Command) error {
 	d, err := f.Daemon(command.Context())
 	if err != nil {

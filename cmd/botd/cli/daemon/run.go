@@ -13,7 +13,7 @@ import (
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
 	"botd/internal/failure"
-	_ "botd/internal/hangup" // a process that has just begun must not die of a reload
+	_ "botd/internal/hangup" // a reload must not kill a process that has just begun
 	"botd/runtime/daemon"
 	"botd/runtime/gateway"
 	"botd/runtime/ops"

@@ -16,7 +16,7 @@ import (
 	"botd/runtime/view"
 )
 
-// mostHoldings bounds how many assets a line names.
+// mostHoldings bounds the assets in a line.
 const mostHoldings = 5
 
 func holdings(all []view.Holding) string {
@@ -98,7 +98,7 @@ func showLaneUse(w io.Writer, use *view.LaneUse) {
 	fmt.Fprintln(w, text)
 }
 
-// showDegraded prints each declared state, with what ends it.
+// showDegraded prints each declared state with the event that ends it.
 func showDegraded(w io.Writer, all []view.Degraded) {
 	for i := range all {
 		d := &all[i]
@@ -116,7 +116,7 @@ func showDegraded(w io.Writer, all []view.Degraded) {
 	}
 }
 
-// showOtherIncidents prints the open incidents whose states keep nothing from opening.
+// showOtherIncidents prints the open incidents whose states do not block openings.
 func showOtherIncidents(w io.Writer, s *view.Status) {
 	for i := range s.Incidents {
 		one := &s.Incidents[i]
@@ -126,7 +126,7 @@ func showOtherIncidents(w io.Writer, s *view.Status) {
 	}
 }
 
-// until says when a state ends by itself, where that is known.
+// until returns the time at which a state ends by itself, where that is known.
 func until(d *view.Degraded) string {
 	if d.Until == nil {
 		return ""
@@ -134,10 +134,10 @@ func until(d *view.Degraded) string {
 	return ", at " + d.Until.UTC().Format(time.DateTime)
 }
 
-// readPlaces are what a person reads of a price that is a mean of others.
+// readPlaces is the number of decimal places shown of an average price.
 const readPlaces = 8
 
-// asRead is a decimal as a table shows it: 0 is none, and a long tail is cut.
+// asRead formats a decimal for a table: 0 means none, and a long tail is cut.
 func asRead(decimal string) string {
 	if strings.Trim(decimal, "-0.") == "" {
 		return "-"

@@ -12,7 +12,7 @@ import (
 	"botd/runtime/api"
 )
 
-// NewStrategyStops are the levels of the kill switch and their end, of one strategy.
+// NewStrategyStops returns the commands that halt and rearm one strategy, a command per level of the kill switch.
 func NewStrategyStops() []*cobra.Command {
 	return []*cobra.Command{
 		newStrategyStop("pause", record.LevelPause, "one strategy opens nothing; its exits and stops continue",

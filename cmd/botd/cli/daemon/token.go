@@ -74,7 +74,7 @@ cannot create others.`,
 	return command
 }
 
-// foretellToken says what would be made, unless there is one of that name.
+// foretellToken shows the token that would be made, unless one of that name exists.
 func foretellToken(command *cobra.Command, d *client.Daemon, asked *api.TokenRequest, output string) error {
 	all, _, err := client.Ask[client.Page[api.NamedToken]](command.Context(), d, http.MethodGet, "/api/v1/tokens", nil)
 	if err != nil {

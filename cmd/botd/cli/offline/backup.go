@@ -112,7 +112,7 @@ func daemonBackup(command *cobra.Command, flags *connect.Flags, dry bool) error 
 // backupWithin bounds the wait for a backup that the daemon makes.
 const backupWithin = 10 * time.Minute
 
-// nameOf is the file a backup goes into.
+// nameOf returns the file that a backup is written to.
 func nameOf(command *cobra.Command, store *journal.Journal, given string, now time.Time) (string, error) {
 	if info, err := os.Stat(given); err != nil || !info.IsDir() {
 		return given, nil
@@ -190,7 +190,7 @@ botd status then, and decide with botd resolve and botd rearm.`,
 	return command
 }
 
-// verifyBackup verifies a backup where it lies.
+// verifyBackup verifies a backup in place.
 func verifyBackup(ctx context.Context, path, keyFile string) (journal.Backup, error) {
 	key, err := journalKey(&configs.Config{JournalKeyFile: keyFile})
 	if err != nil {
@@ -199,7 +199,7 @@ func verifyBackup(ctx context.Context, path, keyFile string) (journal.Backup, er
 	return journal.CheckBackup(ctx, path, key)
 }
 
-// refuseIgnore refuses to go on with a journal that may miss orders under a policy that would have them made again.
+// refuseIgnore rejects a journal that may miss orders under a policy that would place them again.
 func refuseIgnore(config *configs.Config) error {
 	if config.Foreign != reconcile.ForeignIgnore {
 		return nil
