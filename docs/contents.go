@@ -8,16 +8,16 @@ import (
 //go:embed *.md pictures/*.png
 var files embed.FS
 
-// Files are the documents in Markdown, and their pictures.
+// Files returns the documents in Markdown and their pictures.
 func Files() fs.FS { return files }
 
 // Section is a group of documents.
 type Section struct {
 	Name  string
-	Pages []string // file names without their end
+	Pages []string // file names without their extension
 }
 
-// Contents are all documents in the order in which they are listed, as on the site that deploy/site/mkdocs.yml makes.
+// Contents returns all documents in the order of the site that deploy/site/mkdocs.yml makes.
 func Contents() []Section {
 	return []Section{
 		{"", []string{"index"}},

@@ -28,8 +28,7 @@ var OpenAPI30 = sync.OnceValues(func() ([]byte, error) {
 	return append(content, '\n'), err
 })
 
-// older rewrites what 3.0 writes in another way: tuples, several types, constants, and what stands
-// beside a reference.
+// older rewrites the constructs that 3.0 expresses differently: tuples, several types, constants, and the siblings of a reference.
 func older(node any) {
 	switch n := node.(type) {
 	case []any:
@@ -67,7 +66,7 @@ func olderSchema(n map[string]any) {
 			n["type"] = map[bool]string{true: "string", false: "integer"}[reflect.TypeOf(value).Kind() == reflect.String]
 		}
 	}
-	if values, kind := constants(n["oneOf"]); len(values) > 0 { // their titles would be names of types
+	if values, kind := constants(n["oneOf"]); len(values) > 0 { // generators would turn their titles into type names
 		delete(n, "oneOf")
 		n["type"], n["enum"] = kind, values
 	}
@@ -76,7 +75,7 @@ func olderSchema(n map[string]any) {
 		n["items"], n["minItems"], n["maxItems"] = oneOf(members), len(members), len(members)
 	}
 	if _, found := n["format"]; n["type"] == "number" && !found {
-		n["format"] = "double" // without it generators take floats of 32 bits, which lose digits
+		n["format"] = "double" // without a format, generators use 32-bit floats, which lose digits
 	}
 	if _, found := n["items"]; n["type"] == "array" && !found {
 		n["items"] = map[string]any{}
@@ -97,7 +96,7 @@ func constants(alternatives any) (values []any, kind any) {
 	return values, kind
 }
 
-// oneOf is a schema for any of several, each once.
+// oneOf returns a schema that accepts any of several schemas, without duplicates.
 func oneOf(members []any) any {
 	var different []any
 	for _, member := range members {

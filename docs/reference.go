@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// apiDocument is what of docs/api.yaml its page shows.
+// apiDocument is the part of docs/api.yaml that its page shows.
 type apiDocument struct {
 	Info  struct{ Title, Description string }
 	Tags  []struct{ Name, Description string }
@@ -34,7 +34,7 @@ type apiParameter struct {
 type apiOperation struct {
 	Tags        []string
 	Summary     string
-	Security    *[]any // empty: nobody is asked who they are
+	Security    *[]any // empty: no authentication
 	Parameters  []apiParameter
 	RequestBody *struct {
 		Content map[string]struct{ Schema apiSchema }
@@ -48,7 +48,7 @@ type apiOperation struct {
 
 type apiSchema struct {
 	Ref                  string `json:"$ref"`
-	Type                 any    // a text, or a list of them
+	Type                 any    // a string, or a list of strings
 	Format               string
 	Enum                 []any
 	Const                any
@@ -68,7 +68,7 @@ const apiHead = `# The API
 
 `
 
-// APIReference is docs/api.md.
+// APIReference returns docs/api.md.
 func APIReference() ([]byte, error) {
 	content, err := API()
 	if err != nil {
@@ -149,8 +149,7 @@ func apiLine(b *bytes.Buffer, method, path string, parameters []apiParameter, o 
 		strings.Join(answers, "<br>"))
 }
 
-// describe says what a value is: a type, its words, bounds and default; another
-// record by a link.
+// describe describes a value by its type, permitted words, bounds and default, and another record by a link.
 func (s apiSchema) describe() string {
 	if s.Ref != "" {
 		name := s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]
@@ -221,7 +220,7 @@ func apiRecord(b *bytes.Buffer, name string, s apiSchema) {
 	}
 }
 
-// inCell is a text on one line of a table.
+// inCell formats a text for a table cell, on one line.
 func inCell(text string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "|", `\|`)
 }

@@ -19,7 +19,7 @@ import (
 	"botd/runtime/doctor"
 )
 
-// patientOf is the configuration and the daemon of the flags.
+// patientOf returns the configuration and the daemon that the flags select.
 func patientOf(ctx context.Context, a *connect.Flags) doctor.Patient {
 	return doctor.Patient{Daemon: a.Daemon, Address: cmp.Or(a.URL, a.Address),
 		Load: func() (*configs.Config, configs.Problems, error) { return connect.Load(ctx, a.Directory, "") }}

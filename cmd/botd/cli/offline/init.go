@@ -26,7 +26,7 @@ import (
 	"botd/internal/spell"
 )
 
-// initFlags are what a new configuration is made from.
+// initFlags hold the input for a new configuration.
 type initFlags struct {
 	mode, instance, listen, baseURL, keyFile, secretFile string
 	strategies                                           []string
@@ -67,7 +67,7 @@ A configuration for live gets no strategy unless --strategy names one.`,
 	return command
 }
 
-// exampleNames are the strategies of the built-in configuration.
+// exampleNames returns the strategies of the built-in configuration.
 func exampleNames() (names []string) {
 	paths, _ := fs.Glob(configs.Examples(), "strategies/*.yaml") // its only error is a bad pattern
 	for _, path := range paths {
@@ -118,7 +118,7 @@ func (f *initFlags) run(command *cobra.Command, directory string) error {
 	return f.next(command, directory)
 }
 
-// writeAll writes new files, or none of them: half a configuration would be one, and no second try would mend it.
+// writeAll writes new files, or none of them: a partial configuration would block a second attempt.
 func writeAll(directory string, names []string, texts map[string]string) error {
 	for i, name := range names {
 		path := filepath.Join(directory, filepath.FromSlash(name))
@@ -139,7 +139,7 @@ func writeAll(directory string, names []string, texts map[string]string) error {
 	return nil
 }
 
-// ask asks a person for what no flag says.
+// ask asks a person for every value that no flag gives.
 func (f *initFlags) ask(command *cobra.Command) error {
 	person, there := shell.Person(command)
 	if !there {
@@ -158,7 +158,7 @@ func (f *initFlags) ask(command *cobra.Command) error {
 			}
 			*into = cmp.Or(strings.TrimSpace(line), standard)
 			why := wrong(*into)
-			if why == "" || err != nil { // a wrong answer at the end of the input is reported by its reader
+			if why == "" || err != nil { // the reader reports an invalid answer at the end of the input
 				return nil
 			}
 			fmt.Fprintln(shell.Question(command), "  "+why)
@@ -178,7 +178,7 @@ func (f *initFlags) ask(command *cobra.Command) error {
 		put("secret-file", &f.secretFile, "file that holds its secret, mode 600", "/etc/botd/secret", never))
 }
 
-// What is wrong with an answer: asked again at once, nobody answers all for nothing.
+// These check an answer at once, so that a mistake costs one question and not all of them.
 
 func wrongMode(answer string) string {
 	modes := []string{string(configs.Demo), string(configs.Paper), string(configs.Live)}
@@ -216,7 +216,7 @@ func never(string) string { return "" }
 
 var instanceName = regexp.MustCompile(`^[a-z0-9]{1,10}$`)
 
-// complete checks what was given and fills in the rest.
+// complete checks the given values and fills in the rest.
 func (f *initFlags) complete() error {
 	if f.mode == "" {
 		f.mode = string(configs.Demo)
@@ -254,7 +254,7 @@ var (
 	exchangeLine = regexp.MustCompile(`(?m)^# exchange: .*\n(#   .*\n)*`)
 )
 
-// texts are the files, made from the built-in examples so that those can be trusted.
+// texts returns the files, derived from the built-in examples, which are tested.
 func (f *initFlags) texts() (map[string]string, error) {
 	root, err := readAll(configs.Examples(), "botd.yaml")
 	if err != nil {
@@ -299,12 +299,12 @@ func (f *initFlags) exchange() string {
 		"{window: 60s, visibility: 45s, staleness: 15s}    # cautious; botd probe --trade --out FILE measures, for profile: FILE\n"
 }
 
-// next checks what was written and says what to do with it.
+// next checks the written files and prints the next steps.
 func (f *initFlags) next(command *cobra.Command, directory string) error {
 	w := command.ErrOrStderr()
 	checked := connect.Options(command.Context(), "")
 	if f.keyFile == "" {
-		checked.CredentialsDirectory = "credentials" // systemd's; they are there when it starts botd
+		checked.CredentialsDirectory = "credentials" // systemd's directory, which exists when it starts botd
 	}
 	_, problems := configs.LoadDirectory(directory, checked)
 	for _, p := range problems {

@@ -33,7 +33,7 @@ and writes it; key alone adds a record, accept-key a file beside it.`,
 		newTail(), newExport(), newHead(), newVerifyJournal(), newKey(), newAcceptKey())
 }
 
-// journalFlags say which journal.
+// journalFlags select a journal.
 type journalFlags struct{ directory, mode, file, keyFile string }
 
 func (f *journalFlags) add(command *cobra.Command) {
@@ -43,7 +43,7 @@ func (f *journalFlags) add(command *cobra.Command) {
 	command.Flags().StringVar(&f.keyFile, "key-file", "", "with --file: the file of its chain's key (default: none, so that consistency alone is proven)")
 }
 
-// find finds the journal's file, and the key of its chain; nil for none.
+// find returns the journal's file, and the key of its chain or nil.
 func (f *journalFlags) find(ctx context.Context) (path string, key *journal.Key, err error) {
 	path = f.file
 	config := &configs.Config{JournalKeyFile: f.keyFile}
@@ -63,13 +63,13 @@ func (f *journalFlags) find(ctx context.Context) (path string, key *journal.Key,
 	return path, key, err
 }
 
-// journalKey reads the configured key of the journal's chain; nil for none.
+// journalKey reads the configured key of the journal's chain; it returns nil if there is none.
 func journalKey(config *configs.Config) (*journal.Key, error) {
 	secret, err := config.JournalKey()
 	return journal.NewKey(secret), failure.Wrap(failure.Config, err)
 }
 
-// open opens it for reading, and says where it is.
+// open opens the journal for reading and returns its path.
 func (f *journalFlags) open(ctx context.Context) (store *journal.Journal, path string, err error) {
 	path, key, err := f.find(ctx)
 	if err != nil {
@@ -79,7 +79,7 @@ func (f *journalFlags) open(ctx context.Context) (store *journal.Journal, path s
 	return store, path, journal.Failure(err)
 }
 
-// choose opens it, and says which of its records are chosen.
+// choose opens the journal and returns the filter for the selected records.
 func (f *journalFlags) choose(ctx context.Context, records *recordFlags) (*journal.Journal, journal.Filter, error) {
 	filter, err := records.filter()
 	if err != nil {
@@ -95,7 +95,7 @@ func (f *journalFlags) choose(ctx context.Context, records *recordFlags) (*journ
 	return store, filter, nil
 }
 
-// recordFlags choose records.
+// recordFlags select records.
 type recordFlags struct {
 	kinds                   []string
 	symbol, strategy, since string
@@ -298,7 +298,7 @@ agree in it are equal.`,
 	return command
 }
 
-// proof says what the chain proves, and what not.
+// proof describes what the chain proves and what it does not prove.
 func (v *verifiedJournal) proof() string {
 	switch {
 	case v.Proves == journal.ProvesAuthenticity && v.Keyed == 1:
@@ -311,7 +311,7 @@ func (v *verifiedJournal) proof() string {
 	return "not keyed: this proves only consistency; who can write the file can rebuild all of it (journal_key_file; --expect HASH)"
 }
 
-// where says how far the chain is known.
+// where describes the part of the chain that is verified.
 func (v *verifiedJournal) where() string {
 	if n := len(v.Missing); n > 0 {
 		return fmt.Sprintf(" from record %d on", v.Missing[n-1].Last+1)

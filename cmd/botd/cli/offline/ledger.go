@@ -21,7 +21,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// ledgerFlags are what botd ledger is asked.
+// ledgerFlags are the flags of botd ledger.
 type ledgerFlags struct {
 	from            journalFlags
 	entries         bool
@@ -94,10 +94,10 @@ type ledgerPage struct {
 	ledger.Report
 }
 
-// Rows are the accounts.
+// Rows returns the accounts.
 func (p *ledgerPage) Rows() any { return p.Accounts }
 
-// known refuses a strategy of which nothing was ever booked: it may be misspelt.
+// known rejects a strategy without ledger entries: it may be misspelt.
 func (f *ledgerFlags) known(books *ledger.Ledger) error {
 	var booked []string
 	for _, row := range books.Report().Strategies {
@@ -203,7 +203,7 @@ func ledgerTable(w io.Writer, page *ledgerPage) {
 	booked(w, "spot", page.SpotMS)
 }
 
-// booked says up to when a market is booked.
+// booked prints the time up to which a market is booked.
 func booked(w io.Writer, market string, atMS int64) {
 	if atMS != 0 {
 		fmt.Fprintf(w, "%s booked up to %s\n", market, time.UnixMilli(atMS).UTC().Format(time.RFC3339))

@@ -85,7 +85,7 @@ func writePage(command *cobra.Command, api bool, into string) error {
 	return failure.Wrap(failure.IO, err)
 }
 
-// writeManuals writes the page of a command and those of all below it.
+// writeManuals writes the pages of a command and all its subcommands.
 func writeManuals(directory string, command *cobra.Command) (written int, err error) {
 	if err := os.MkdirAll(directory, 0o755); err != nil {
 		return 0, err
@@ -113,7 +113,7 @@ func PageName(command *cobra.Command) string {
 	return strings.ReplaceAll(command.CommandPath(), " ", "-")
 }
 
-// Shown are the commands below one that the help lists.
+// Shown returns the subcommands that the help lists.
 func Shown(command *cobra.Command) (all []*cobra.Command) {
 	for _, c := range command.Commands() {
 		if c.IsAvailableCommand() && c.Name() != "help" {
@@ -123,7 +123,7 @@ func Shown(command *cobra.Command) (all []*cobra.Command) {
 	return all
 }
 
-// ExitCodes is what every command's exit code says (contract, Commands).
+// ExitCodes describes the exit codes of every command (contract, Commands).
 var ExitCodes = []struct {
 	Code int
 	What string
@@ -204,7 +204,7 @@ func manualFlags(b *strings.Builder, title string, flags *pflag.FlagSet) {
 	})
 }
 
-// Roff keeps a text from being read as requests.
+// Roff escapes a text, so that none of it is read as a request.
 func Roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n", " ").Replace(text)
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {

@@ -48,7 +48,7 @@ var environment = []struct{ name, what string }{
 	{"NOTIFY_SOCKET", "set by systemd: the socket for readiness and the watchdog"},
 }
 
-// flagText is a flag as it is written.
+// flagText formats a flag as a user types it.
 func flagText(f *pflag.Flag) string {
 	text := "--" + f.Name
 	if f.Shorthand != "" {
@@ -67,7 +67,7 @@ func flagText(f *pflag.Flag) string {
 func markdownLines(b *bytes.Buffer, command *cobra.Command) {
 	for _, c := range Shown(command) {
 		below := Shown(c)
-		if len(below) == 0 || c.Flags().Lookup("output") != nil { // a group that shows something itself
+		if len(below) == 0 || c.Flags().Lookup("output") != nil { // a group that prints output itself
 			markdownLine(b, c)
 		}
 		markdownLines(b, c)

@@ -18,7 +18,7 @@ import (
 // channel is one row of botd notify list.
 type channel struct {
 	Channel string   `json:"channel"`
-	Service string   `json:"service"` // of its address, which is not shown
+	Service string   `json:"service"` // derived from its address, which is not shown
 	Least   string   `json:"least"`
 	Also    []string `json:"also"`
 	Never   []string `json:"never"`
@@ -76,7 +76,7 @@ func channelsOf(config *configs.Config) (all []channel, unread bool) {
 		case err != nil:
 			one.Why, unread = err.Error(), true
 		case !whole:
-			one.Why, unread = "no address of a service", true // a secret perhaps: nothing of it is shown
+			one.Why, unread = "no address of a service", true // the text may be a secret, so none of it is shown
 		default:
 			one.Service = service
 		}

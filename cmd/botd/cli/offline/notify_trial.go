@@ -54,7 +54,7 @@ does not stop the others. The exit code is 1 when any of them failed.`,
 	return command
 }
 
-// namedOnly lists the channels that a message would go through, and those that cannot be opened.
+// namedOnly lists the channels that would send a message, and those that cannot be opened.
 func namedOnly(command *cobra.Command, open []channels.Channel, output string) error {
 	var all []api.ChannelResult
 	for _, one := range open {
@@ -99,7 +99,7 @@ func testOpened(command *cobra.Command, config *configs.Config, open []channels.
 		return err
 	}
 	if !slices.ContainsFunc(open, func(o channels.Channel) bool { return o.Err == nil }) {
-		return wrong // none could be tried
+		return wrong // no channel could be tried
 	}
 	return failure.Wrap(failure.Negative, errors.Join(wrong, failure.New(failure.Negative, "the address stands in the channel's url_file",
 		"%d of %d channels failed", failed, len(all))))

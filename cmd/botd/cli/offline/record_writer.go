@@ -11,7 +11,7 @@ import (
 	"botd/reconcile/journal"
 )
 
-// recordWriter writes records of the journal one by one, however many there are.
+// recordWriter writes journal records one by one, without holding all of them.
 type recordWriter struct {
 	w    io.Writer
 	form string
@@ -28,7 +28,7 @@ func newRecordWriter(w io.Writer, form string, follow bool) (*recordWriter, erro
 	return &recordWriter{w: w, form: form}, shell.RefuseShape(w, form)
 }
 
-// record writes one: a line, or an item of the list.
+// record writes one record, as a line or as an item of the list.
 func (r *recordWriter) record(s *journal.Stored) error {
 	switch r.form {
 	case "jsonl":

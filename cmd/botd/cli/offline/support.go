@@ -36,7 +36,7 @@ symbols and addresses stay: look into the file before you give it away.`,
 			if out == "" {
 				out = "botd-support-" + time.Now().UTC().Format("20060102-150405") + ".tar.gz"
 			}
-			where, _ := connect.Paths(flags.Directory) // what keeps it from being read is collected
+			where, _ := connect.Paths(flags.Directory) // the bundle contains the error of an unreadable configuration
 			b := support.Collect(command.Context(), patientOf(command.Context(), &flags), where.DataDir)
 			if err := b.Write(out); err != nil {
 				return failure.Wrap(failure.IO, err)

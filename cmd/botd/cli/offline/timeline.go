@@ -24,7 +24,7 @@ import (
 	"botd/runtime/view"
 )
 
-// around is how much before and after --at is shown.
+// around is the time shown before and after --at.
 const around = 5 * time.Minute
 
 type timelineFlags struct {
@@ -124,7 +124,7 @@ func (f *timelineFlags) run(command *cobra.Command) error {
 		})
 }
 
-// textOf is an entry in a line: what the log says, or the kind of what the journal has.
+// textOf formats an entry as a line: the message of a log entry, or the kind of a journal record.
 func textOf(e *timeline.Entry) string {
 	text := e.Text
 	if e.Source != "log" {
@@ -146,7 +146,7 @@ func textOf(e *timeline.Entry) string {
 	return text
 }
 
-// collect gives a story the files of a data directory.
+// collect adds the files of a data directory to a story.
 func (f *timelineFlags) collect(ctx context.Context, story *timeline.Story) error {
 	path, key, err := f.journal.find(ctx)
 	if err != nil {

@@ -26,12 +26,12 @@ import (
 type backtestFlags struct {
 	files   inputs.Files
 	out     string
-	keep    string // a name, below the saved reports
+	keep    string // name under which the report is saved
 	note    string
-	period  string // to break the result down by
+	period  string // period by which the result is broken down
 	output  string
-	onlyOne bool // column
-	quick   bool // no study
+	onlyOne bool // run one column
+	quick   bool // skip the study
 }
 
 // NewBacktest returns the command botd backtest.
@@ -139,7 +139,7 @@ func runBacktest(command *cobra.Command, flags backtestFlags) error {
 	)
 }
 
-// writeEdges writes what a round of each strategy's trades earns after fees, where its parameters say.
+// writeEdges writes the expected profit of a round trip after fees, for each strategy whose parameters determine it.
 func writeEdges(w io.Writer, config *backtest.Config) {
 	for i := range config.Legs {
 		leg := &config.Legs[i].Strategy
@@ -177,7 +177,7 @@ func (f *backtestFlags) check(ctx context.Context) error {
 	return nil
 }
 
-// runColumns runs a configuration in three columns, or in one, with a bar.
+// runColumns runs a configuration in three columns or in one, with a progress bar.
 func runColumns(command *cobra.Command, config backtest.Config, columns bool) (*backtest.Result, error) {
 	candles := config.Candles()
 	defer backtest.CollectOften(candles)()
@@ -195,13 +195,13 @@ func runColumns(command *cobra.Command, config backtest.Config, columns bool) (*
 	return result, nil
 }
 
-// runStudy asks how far a result can be trusted.
+// runStudy estimates the reliability of a result.
 func runStudy(command *cobra.Command, config backtest.Config, result *backtest.Result) (*backtest.Study, error) {
 	study, err := backtest.RunStudy(command.Context(), config, result)
 	return study, tape.Failure(err)
 }
 
-// addFiles adds the flags of what a backtest is made of.
+// addFiles adds the flags that select the input of a backtest.
 func addFiles(command *cobra.Command, b *inputs.Files) {
 	loadWith(command, b)
 	f := command.Flags()
@@ -226,7 +226,7 @@ func addFiles(command *cobra.Command, b *inputs.Files) {
 	f.StringVar(&b.To, "to", "", "only candles that have closed by this time (UTC)")
 }
 
-// loadWith has files read with the command's progress and messages.
+// loadWith makes the files load with the command's progress bar and messages.
 func loadWith(command *cobra.Command, b *inputs.Files) {
 	b.Options = func() configs.Options { return connect.Options(command.Context(), "") }
 	b.Store = func() string {

@@ -15,7 +15,7 @@ import (
 	"botd/cmd/botd/cli/shell"
 )
 
-// maxCompared is how many reports stand side by side.
+// maxCompared bounds the reports in one comparison.
 const maxCompared = 8
 
 func newBacktestCompare() *cobra.Command {
@@ -48,7 +48,7 @@ func comparisonTable(w io.Writer, c *saved.Comparison, colour bool) {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
 	t.SetStyle(table.StyleLight)
-	t.Style().Format.Header = text.FormatDefault // names as they are
+	t.Style().Format.Header = text.FormatDefault // names keep their case
 	header := table.Row{""}
 	var right []table.ColumnConfig
 	for i, run := range c.Runs {
@@ -107,10 +107,10 @@ func comparisonTable(w io.Writer, c *saved.Comparison, colour bool) {
 	}
 }
 
-// floatText is a figure, – where it is not defined.
+// floatText formats a number; – where it is undefined.
 func floatText(value *float64) string { return backtest.Figure(value, 2) }
 
-// gainText is a profit in percent; – where it is not defined.
+// gainText formats a profit in percent; – where it is undefined.
 func gainText(value *float64, colour bool) string {
 	if value == nil {
 		return "–"
@@ -118,7 +118,7 @@ func gainText(value *float64, colour bool) string {
 	return backtest.Signed(decimal.NewFromFloat(*value), colour)
 }
 
-// profitText always carries its sign; Read has tried the amount.
+// profitText formats an amount with its sign; Read has validated it.
 func profitText(amount string, colour bool) string {
 	return backtest.Signed(decimal.RequireFromString(amount), colour)
 }

@@ -19,7 +19,7 @@ import (
 	"botd/internal/failure"
 )
 
-// savedDirectory returns the directory of saved reports: as given, or in the configuration's data_dir.
+// savedDirectory returns the directory of saved reports: the given one, or the one in the configuration's data_dir.
 func savedDirectory(ctx context.Context, configuration, reports string) (string, error) {
 	if reports != "" {
 		return reports, nil
@@ -191,7 +191,7 @@ func checkPeriod(period string) error {
 	return nil
 }
 
-// resultTable writes a result, and where it is asked for its round trips by period.
+// resultTable writes a result and, if a period is given, its round trips by period.
 func resultTable(w io.Writer, result *backtest.Result, period string, colour bool) {
 	result.Table(w, colour)
 	if period == "" {

@@ -21,7 +21,7 @@ import (
 	"botd/internal/moment"
 )
 
-// seriesFlags name one series and the store it is in.
+// seriesFlags select one series and its store.
 type seriesFlags struct {
 	directory, store, market, symbol, interval string
 }
@@ -53,8 +53,7 @@ func (s *seriesFlags) open(ctx context.Context) (tape.Store, error) {
 
 var symbolName = regexp.MustCompile(`^[A-Z0-9]{1,20}-[A-Z0-9]{1,10}$`)
 
-// instrument returns the symbol named by the flags: a built-in one, or one that
-// has as many places as candles need.
+// instrument returns the symbol that the flags name: a built-in one, or one with as many decimal places as candles need.
 func (s *seriesFlags) instrument() (*exchange.Symbol, error) {
 	market, err := exchange.ParseMarket(s.market)
 	if err != nil {
@@ -228,13 +227,13 @@ right, with a dash for each one to skip.`,
 	return command
 }
 
-// importable reads a file of candles, or makes candles of a file of trades.
+// importable reads a file of candles, or builds candles from a file of trades.
 func importable(command *cobra.Command, file string, symbol *exchange.Symbol, interval exchange.Interval, options tape.Options) (*tape.Tape, error) {
 	if options.Columns != "" || !tape.AreTrades(file) {
 		return loadColumns(command, file, symbol, interval, options)
 	}
 	fine := *symbol
-	fine.QuantityScale = max(8, fine.QuantityScale) // a candle's volume counts what is below a step too
+	fine.QuantityScale = max(8, fine.QuantityScale) // a candle's volume includes quantities below a step
 	trades, err := tape.LoadTrades(file, &fine)
 	if err != nil {
 		return nil, tape.Failure(err)

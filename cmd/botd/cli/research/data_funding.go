@@ -26,7 +26,7 @@ candles; a venue does not report past ones.`,
 		newFundingGenerate(), newFundingImport(), newFundingVerify(), newFundingList())
 }
 
-// Bounds of made-up rates.
+// These bound generated rates.
 const (
 	maxPayments = 1_000_000
 	maxEvery    = 24 // hours

@@ -108,7 +108,7 @@ still forming, jumps. Exit code 1 when a row is wrong; with --strict also when a
 	return command
 }
 
-// quiet returns the command with its messages discarded, where the caller reports them itself.
+// quiet returns the command with its messages discarded, for a caller that reports them itself.
 func quiet(command *cobra.Command) *cobra.Command {
 	silent := &cobra.Command{}
 	silent.SetContext(command.Context())
@@ -134,7 +134,7 @@ func verifyText(w io.Writer, rows []tape.Summary) {
 	}
 }
 
-// venueCandles is a venue as the download sees it.
+// venueCandles downloads candles from a venue.
 type venueCandles struct {
 	client *rest.Client
 	symbol *exchange.Symbol
@@ -252,7 +252,7 @@ func download(command *cobra.Command, flags downloadFlags) error {
 	})
 }
 
-// importAll adds files to a store, each as save does it, and prints what became of them.
+// importAll adds files to a store, each with save, and prints the results.
 func importAll(command *cobra.Command, output string, files []string, what string, save func(file string) (tape.Saved, error)) error {
 	var all []tape.Saved
 	for _, file := range files {

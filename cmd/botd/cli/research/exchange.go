@@ -79,7 +79,7 @@ tests on loopback: prices, the clock, faults, and the truth about every order.`,
 	return command
 }
 
-// duration is a variant's default, as it is given.
+// duration formats a variant's default as a flag value.
 func duration(d time.Duration) string {
 	if d == 0 {
 		return ""
@@ -108,8 +108,7 @@ func ownAccounts(path string) ([]server.CustomAccount, error) {
 	return own, nil
 }
 
-// openFailed gives what keeps the exchange from starting its exit code: most of it
-// is what the command line says.
+// openFailed gives the error of an exchange that cannot start its exit code: most causes are on the command line.
 func openFailed(err error) error {
 	var (
 		coded *failure.Error
@@ -132,7 +131,7 @@ func openFailed(err error) error {
 	return failure.Wrap(failure.Usage, err)
 }
 
-// delay is a duration whose 0 means at once.
+// delay is a duration; 0 means no delay.
 type delay time.Duration
 
 func (d *delay) Set(text string) error {
@@ -155,7 +154,7 @@ func (d *delay) String() string {
 }
 func (*delay) Type() string { return "duration" }
 
-// fees are two shares or percentages, of which 0 means none.
+// fees are two shares or percentages; 0 means no fee.
 type fees server.Fees
 
 func (f *fees) Set(text string) error {
@@ -170,7 +169,7 @@ func (f *fees) Set(text string) error {
 	return err
 }
 
-// rate is one share or percentage, of which 0 means none.
+// rate is one share or percentage; 0 means none.
 type rate exchange.Rate
 
 func (r *rate) Set(text string) error {
@@ -211,7 +210,7 @@ func (f *fees) String() string {
 }
 func (*fees) Type() string { return "rates" }
 
-// loaders read the files the exchange may be given.
+// loaders read the files that the exchange accepts.
 func loaders() server.Loaders {
 	return server.Loaders{
 		Tape: func(path string, symbol *exchange.Symbol) (*exchange.Candles, error) {

@@ -26,7 +26,7 @@ type exhibit struct {
 	text    string
 }
 
-// gallery reads all of them, by name.
+// gallery reads all strategies of the gallery, sorted by name.
 func gallery() ([]exhibit, error) {
 	files, err := fs.Glob(configs.Gallery(), "*.yaml")
 	if err != nil {
@@ -83,7 +83,7 @@ do what was published, not that it earns money. One of them as your own:
 	return command
 }
 
-// writeFromGallery writes a strategy of the gallery under a name of one's own.
+// writeFromGallery writes a strategy of the gallery under the user's own name.
 func writeFromGallery(command *cobra.Command, name, from, directory string) error {
 	if !newName.MatchString(name) {
 		return failure.Usagef("%q is not a name of 1 to 32 of a-z, 0-9 and -, beginning with a letter", name)
@@ -111,7 +111,7 @@ func writeFromGallery(command *cobra.Command, name, from, directory string) erro
 	return failure.New(failure.Usage, hint, "there is no strategy %q in the gallery", from)
 }
 
-// writeNew makes a file that is not there yet.
+// writeNew creates a file and fails if it exists.
 func writeNew(to, text string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return failure.Wrap(failure.IO, err)
@@ -125,7 +125,7 @@ func writeNew(to, text string) error {
 	}
 	_, err = io.WriteString(file, text)
 	if err = errors.Join(err, file.Close()); err != nil {
-		return failure.Wrap(failure.IO, errors.Join(err, os.Remove(to))) // half a file would be in the way
+		return failure.Wrap(failure.IO, errors.Join(err, os.Remove(to))) // a partial file would block the next attempt
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ func runIndicator(command *cobra.Command, name string, flags indicatorFlags) err
 		return failure.Usagef("botd indicator %s needs --data FILE", name)
 	}
 	if !command.Flags().Changed("output") {
-		flags.output = "csv" // the contract's; a table of so many rows is for who asks for it
+		flags.output = "csv" // the contract's default; a table of so many rows must be requested
 	}
 	recorded, err := loadAnyCandles(command, flags.data, flags.interval, flags.repair)
 	if err != nil {
@@ -155,8 +155,7 @@ func parameters(pairs []string) (map[string]float64, error) {
 	return given, nil
 }
 
-// loadAnyCandles reads candles whose symbol does not matter: the tape gives
-// prices as many places as the data needs.
+// loadAnyCandles reads candles of any symbol: the tape gives prices as many decimal places as the data needs.
 func loadAnyCandles(command *cobra.Command, path, interval string, repair bool) (*tape.Tape, error) {
 	var length exchange.Interval
 	if interval != "" {
@@ -168,12 +167,12 @@ func loadAnyCandles(command *cobra.Command, path, interval string, repair bool) 
 	return loadCandles(command, path, sim.DefaultSymbols()[0], length, repair)
 }
 
-// loadCandles reads one file with a progress bar and says what was repaired.
+// loadCandles reads one file with a progress bar and reports the repairs.
 func loadCandles(command *cobra.Command, path string, symbol *exchange.Symbol, interval exchange.Interval, repair bool) (*tape.Tape, error) {
 	return loadColumns(command, path, symbol, interval, tape.Options{Repair: repair})
 }
 
-// loadColumns is loadCandles for files whose columns a person says.
+// loadColumns is loadCandles for files whose columns the user names.
 func loadColumns(command *cobra.Command, path string, symbol *exchange.Symbol, interval exchange.Interval, options tape.Options) (*tape.Tape, error) {
 	bar := shell.NewProgress(command, 0, "bytes read")
 	options.Cache, options.Progress = tape.SharedCache(), func(done, total int64) { bar.SetTotal(int(total)); bar.Set(int(done), int(total)) }
@@ -251,7 +250,7 @@ func writeIndicatorTable(w io.Writer, definition *indicator.Definition, stream i
 	}
 	return shell.PrintTable(w, func(w io.Writer) {
 		t := shell.NewTable(w, header)
-		eachValue(definition, stream, recorded, func(openMS int64, values []float64) error { // its only error is do's
+		eachValue(definition, stream, recorded, func(openMS int64, values []float64) error { // the only error is that of do
 			row := table.Row{shell.Minute(openMS)}
 			for _, value := range values {
 				if math.IsNaN(value) {

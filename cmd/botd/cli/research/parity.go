@@ -28,7 +28,7 @@ import (
 	"botd/runtime/view"
 )
 
-// comparison is a strategy's live trading and the backtest of the same time.
+// comparison pairs a strategy's live trading with a backtest of the same period.
 type comparison struct {
 	daemon   connect.Flags
 	from, to string
@@ -95,7 +95,7 @@ func (b *comparison) run(command *cobra.Command, name string) error {
 	return shell.Print(command.OutOrStdout(), b.daemon.Output, outcome.Answer, func(w io.Writer) { b.show(w, outcome.Answer) })
 }
 
-// read asks the daemon what the strategy traded, and what the account had.
+// read requests the strategy's trades and the account's state from the daemon.
 func (b *comparison) read(command *cobra.Command, running *connect.Running, r *replay.Replay) (err error) {
 	if b.from != "" {
 		if r.FromMS, err = moment.Parse("--from", b.from); err != nil {
@@ -122,7 +122,7 @@ func (b *comparison) read(command *cobra.Command, running *connect.Running, r *r
 	return nil
 }
 
-// pages reads all of a list of one strategy.
+// pages reads all pages of a list for one strategy.
 func pages[T any](command *cobra.Command, running *connect.Running, path, strategy string) (all []T, err error) {
 	query := url.Values{"strategy": {strategy}, "limit": {"1000"}}
 	for {
@@ -138,7 +138,7 @@ func pages[T any](command *cobra.Command, running *connect.Running, path, strate
 	}
 }
 
-// show prints the orders side by side, and what follows from them in a sentence.
+// show prints the orders side by side, and a conclusion in one sentence.
 func (b *comparison) show(w io.Writer, a *parity.Parity) {
 	pairs := a.Pairs
 	if b.lines > 0 && len(pairs) > b.lines {

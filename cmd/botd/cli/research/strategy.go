@@ -198,7 +198,7 @@ func writeScriptStrategy(command *cobra.Command, name, directory string) error {
 	return nil
 }
 
-// writeTemplate makes a file that is not there yet.
+// writeTemplate creates a file from a template and fails if it exists.
 func writeTemplate(from, to string, values any) error {
 	made, err := template.ParseFS(templates, from)
 	if err != nil {
@@ -211,7 +211,7 @@ func writeTemplate(from, to string, values any) error {
 	return writeNew(to, text.String())
 }
 
-// moduleFiles are the files of a module, and what they are made of.
+// moduleFiles are the files of a module, with their templates.
 var moduleFiles = []struct{ name, from string }{
 	{"go.mod", "go.mod.txt"}, {"main.go", "main.go.txt"}, {"strategy.go", "strategy.go.txt"}, {"strategy_test.go", "strategy_test.go.txt"},
 	{"NAME.yaml", "strategy.yaml.txt"},
@@ -237,7 +237,7 @@ func writeModule(command *cobra.Command, name, directory, source string) error {
 		}
 		fmt.Fprintln(command.OutOrStdout(), to)
 	}
-	// What botd needs, the module needs: the same versions, with the same sums.
+	// The module needs botd's requirements: the same versions with the same sums.
 	if err := finishModule(directory, source, sums); err != nil {
 		return failure.Wrap(failure.IO, err)
 	}
@@ -245,8 +245,8 @@ func writeModule(command *cobra.Command, name, directory, source string) error {
 	return nil
 }
 
-// botdSource finds botd's source: the directory given; or the one whose go.mod is botd's, from the current directory upwards; or
-// the one that was installed with this program.
+// botdSource finds botd's source: the given directory, the one whose go.mod is botd's, from the current
+// directory upwards, or the one installed with this program.
 func botdSource(given string) (directory string, sums []byte, err error) {
 	if directory, err = filepath.Abs(given); err != nil {
 		return "", nil, failure.Wrap(failure.IO, err)
@@ -273,8 +273,7 @@ func botdSource(given string) (directory string, sums []byte, err error) {
 	return places[at], sums, failure.Wrap(failure.IO, err)
 }
 
-// finishModule adds botd's own requirements to a module's go.mod, so that it builds
-// without asking the network.
+// finishModule adds botd's own requirements to a module's go.mod, so that the module builds without the network.
 func finishModule(directory, source string, sums []byte) error {
 	text, err := os.ReadFile(filepath.Join(source, "go.mod"))
 	if err != nil {

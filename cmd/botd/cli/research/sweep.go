@@ -29,10 +29,10 @@ type sweepFlags struct {
 	files        inputs.Files
 	spec         sweeps.Spec
 	keep, output string
-	folder       string // of the sweeps; empty for the one in data_dir
-	rest         bool   // each trial rests as long as it works
+	folder       string // directory of the sweeps; empty for the one in data_dir
+	rest         bool   // each trial pauses for as long as it ran
 	access       cluster.Access
-	resume       bool // where there is a sweep of that name
+	resume       bool // continue an existing sweep of that name
 }
 
 // NewSweep returns the command botd sweep.
@@ -105,7 +105,7 @@ sweep is named by the time.`,
 	return command
 }
 
-// add adds what run and walk share.
+// add adds the flags that run and walk share.
 func (f *sweepFlags) add(command *cobra.Command) {
 	addFiles(command, &f.files)
 	flags := command.Flags()
@@ -116,12 +116,12 @@ func (f *sweepFlags) add(command *cobra.Command) {
 	shell.OutputFlag(command, &f.output)
 }
 
-// folderFlag adds where the sweeps are.
+// folderFlag adds the flag for the directory of the sweeps.
 func folderFlag(command *cobra.Command, folder *string) {
 	command.Flags().StringVar(folder, "sweeps", "", "directory of the sweeps (default: sweeps in data_dir)")
 }
 
-// restFlag adds a way to leave the machine to others.
+// restFlag adds the flag that leaves part of the machine to other programs.
 func restFlag(command *cobra.Command, rest *bool) {
 	command.Flags().BoolVar(rest, "rest", false, "each trial that runs rests as long as it works, which leaves half of each processor to others")
 }
@@ -176,7 +176,7 @@ func (f *sweepFlags) run(command *cobra.Command) (err error) {
 	return f.search(command, plan, trials, log, directory)
 }
 
-// prepare checks the flags, and reads what the sweep is made of.
+// prepare checks the flags and reads the sweep's input.
 func (f *sweepFlags) prepare() (*sweeps.Plan, *inputs.Trials, error) {
 	split, err := sweeps.ParseSplit(f.spec.Split)
 	if err != nil {
@@ -198,9 +198,9 @@ func (f *sweepFlags) prepare() (*sweeps.Plan, *inputs.Trials, error) {
 	return plan, trials, nil
 }
 
-// programHash is the hash of the running program: another one may compute otherwise.
+// programHash returns the hash of the running program: another program may compute other results.
 func programHash() (string, error) {
-	file, err := os.Open("/proc/self/exe") // also after its file was replaced
+	file, err := os.Open("/proc/self/exe") // valid even after the file was replaced
 	if err != nil {
 		path, missing := os.Executable()
 		if missing != nil {
@@ -216,7 +216,7 @@ func programHash() (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// named is the folder of a new sweep.
+// named returns the folder of a new sweep.
 func (f *sweepFlags) named(ctx context.Context) (string, error) {
 	if !saved.Name.MatchString(f.spec.Name) {
 		return "", failure.Usagef("--name %q: a name of a-z, A-Z, 0-9, dots, - and _", f.spec.Name)
@@ -290,7 +290,7 @@ func absoluteOf(word string) (string, error) {
 	return filepath.Abs(word)
 }
 
-// search runs what is missing, and prints the result; with a directory it is stored beside it.
+// search runs the missing trials and prints the result. With a directory it also stores the result.
 func (f *sweepFlags) search(command *cobra.Command, plan *sweeps.Plan, trials *inputs.Trials, log *sweeps.Log, directory string) error {
 	bar := shell.NewProgress(command, 0, "trials")
 	runner, end, err := f.runner(command, plan, trials, log, directory, bar)
@@ -323,12 +323,12 @@ func (f *sweepFlags) search(command *cobra.Command, plan *sweeps.Plan, trials *i
 	return shell.Print(command.OutOrStdout(), f.output, result, func(w io.Writer) { sweepTable(w, result) })
 }
 
-// storePage stores by what the dashboard shows a sweep.
+// storePage stores the data from which the dashboard shows a sweep.
 func storePage(directory string, result *saved.Sweep) error {
 	return errors.Join(writeSweepPage(filepath.Join(directory, saved.SweepPage), result, report.Asked), result.WriteSummary(directory))
 }
 
-// storeSoFar does so for a sweep that was interrupted. What is wrong with it is logged: the sweep itself is on the disk.
+// storeSoFar stores that data for an interrupted sweep. It logs a failure: the sweep itself is on the disk.
 func (f *sweepFlags) storeSoFar(command *cobra.Command, directory string) {
 	spec, trials, err := sweeps.Read(directory)
 	if err != nil || len(trials) == 0 {

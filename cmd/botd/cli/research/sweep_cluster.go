@@ -22,7 +22,7 @@ import (
 	"botd/internal/version"
 )
 
-// addAccess adds the flags by which a NATS server is reached; with serve one can be embedded too.
+// addAccess adds the flags that reach a NATS server; with serve the server can be embedded too.
 func addAccess(command *cobra.Command, access *cluster.Access, serve bool) {
 	f := command.Flags()
 	f.StringVar(&access.URL, "on", "", "NATS server with JetStream: nats://HOST:PORT or tls://HOST:PORT; beyond this machine it needs "+
@@ -39,12 +39,12 @@ func addAccess(command *cobra.Command, access *cluster.Access, serve bool) {
 // spread reports whether trials run on workers.
 func (f *sweepFlags) spread() bool { return f.access.URL != "" || f.access.Serve != "" }
 
-// automaticName names a sweep that workers run and that nobody has named: it outlasts this process.
+// automaticName names an unnamed sweep on workers, which outlasts this process.
 func automaticName(now time.Time) string {
 	return now.UTC().Format("20060102-150405-") + hex.EncodeToString([]byte{byte(rand.IntN(256)), byte(rand.IntN(256))})
 }
 
-// runner returns what runs the trials, and how it ends: this process, or workers.
+// runner returns the function that runs the trials, on this process or on workers, and the function that ends it.
 func (f *sweepFlags) runner(command *cobra.Command, plan *sweeps.Plan, trials *inputs.Trials, log *sweeps.Log, directory string,
 	bar *shell.Progress) (sweeps.Runner, func(error) error, error) {
 	if !f.spread() {
@@ -135,7 +135,7 @@ func clusterTable(w io.Writer, list *clusterList) {
 	}
 }
 
-// sweepOn reads the rows that the server has of a sweep.
+// sweepOn reads the rows of a sweep from the server.
 func sweepOn(command *cobra.Command, access cluster.Access, name string) (result *saved.Sweep, err error) {
 	err = onCluster(command, access, func(ctx context.Context, view *cluster.View) error {
 		found, trials, err := view.Rows(ctx, name)

@@ -34,7 +34,7 @@ func sweepPath(command *cobra.Command, flags *savedFlags, name string) (string, 
 	return filepath.Join(directory, name), err
 }
 
-// noSweep gives errors about a named sweep their exit codes.
+// noSweep assigns exit codes to errors about a named sweep.
 func noSweep(name string, err error) error {
 	if errors.Is(err, sweeps.ErrNone) || errors.Is(err, fs.ErrNotExist) {
 		return failure.New(failure.NoInput, "botd sweep list shows those there are; botd sweep run --name NAME keeps one", "no sweep %s is kept", name)
@@ -42,13 +42,13 @@ func noSweep(name string, err error) error {
 	return failure.Wrap(failure.Data, err)
 }
 
-// named adds the flags of a command about sweeps with a name.
+// named adds the flags of a command that takes a sweep's name.
 func named(command *cobra.Command, flags *savedFlags) {
 	located(command, flags)
 	shell.OutputFlag(command, &flags.output)
 }
 
-// located adds the flags that say where the sweeps are.
+// located adds the flags that locate the sweeps.
 func located(command *cobra.Command, flags *savedFlags) {
 	command.Flags().StringVarP(&flags.directory, "config", "c", "", "configuration directory, whose data_dir is used")
 	folderFlag(command, &flags.reports)
@@ -178,7 +178,7 @@ func writeSweepPage(path string, result *saved.Sweep, link report.TrialLink) err
 	return failure.Wrap(failure.IO, errors.Join(report.WriteSweep(file, result, link), file.Close()))
 }
 
-// readSweep reads a sweep by its name, or by the path of its file; of one that is not done what there is.
+// readSweep reads a sweep by its name or by the path of its file; of an unfinished sweep it reads the rows so far.
 func readSweep(command *cobra.Command, flags *savedFlags, name string) (*saved.Sweep, error) {
 	path := name
 	if !strings.ContainsAny(path, `/\`) && !saved.Exists(path) {
@@ -204,7 +204,7 @@ func readSweep(command *cobra.Command, flags *savedFlags, name string) (*saved.S
 	return &result, nil
 }
 
-// sweepSoFar reads the rows of a sweep that has no result yet.
+// sweepSoFar reads the rows of a sweep without a result.
 func sweepSoFar(command *cobra.Command, directory, name string) (*saved.Sweep, error) {
 	spec, trials, err := sweeps.Read(directory)
 	if err != nil {
@@ -242,7 +242,7 @@ interrupted. With --serve or --on workers run what is missing, wherever the swee
 	return command
 }
 
-// resumeSweep runs what a sweep is missing.
+// resumeSweep runs the missing trials of a sweep.
 func resumeSweep(command *cobra.Command, directory string, given *sweepFlags) (err error) {
 	name := given.spec.Name
 	if given.access != (cluster.Access{}) {

@@ -19,7 +19,7 @@ import (
 // sweepShown bounds the trials in the table.
 const sweepShown = 20
 
-// paretoTable shows the trials that no other one beats in all objectives.
+// paretoTable shows the trials that no other trial beats in every objective.
 func paretoTable(w io.Writer, front *saved.Front, names []string) {
 	if front == nil {
 		return

@@ -19,7 +19,7 @@ import (
 	"botd/internal/failure"
 )
 
-// shortestJob is how much of a trial's hash names it.
+// shortestJob is the minimum length of a trial's hash prefix as its name.
 const shortestJob = 8
 
 // newSweepTrial returns the command that runs one trial of a sweep as a backtest.
@@ -59,7 +59,7 @@ first letters of its job_sha256, eight at least. --out writes its report.`,
 	return command
 }
 
-// trialOf finds a trial by its place, or by the beginning of its job's hash.
+// trialOf finds a trial by its place, or by a prefix of its job's hash.
 func trialOf(result *saved.Sweep, name, word string) (*backtest.Trial, error) {
 	if place, err := strconv.Atoi(word); err == nil && len(word) < shortestJob {
 		if place < 1 || place > len(result.Trials) {
@@ -89,7 +89,7 @@ type trialRuns struct {
 	trials *inputs.Trials
 }
 
-// openTrials reads what a sweep with a name was made of.
+// openTrials reads the input of a named sweep.
 func openTrials(command *cobra.Command, flags *savedFlags, name string, rest bool) (*trialRuns, error) {
 	directory, err := sweepPath(command, flags, name)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"botd/internal/plural"
 )
 
-// Bounds of a walk forward.
+// These bound a walk-forward test.
 const (
 	maxWindows = 200
 	maxTrain   = 50
@@ -32,13 +32,13 @@ type walkResult struct {
 	Interval string `json:"interval"`
 	Candles  int    `json:"candles"`
 	Sort     string `json:"sort"`
-	Train    int    `json:"train"`   // parts that choose, for each that is traded
-	Purge    int    `json:"purge"`   // candles between them that do not choose
-	Embargo  int    `json:"embargo"` // candles of the latter that are not traded
+	Train    int    `json:"train"`   // parts for the selection, per traded part
+	Purge    int    `json:"purge"`   // candles between them that do not take part in the selection
+	Embargo  int    `json:"embargo"` // candles of the traded part that are not traded
 	Trials   int    `json:"trials"`
 	backtest.Walked
 	Windows    []backtest.Window `json:"windows"`
-	Refused    int               `json:"refused"` // choices that the strategy does not take
+	Refused    int               `json:"refused"` // selected parameter sets that the strategy rejects
 	Why        string            `json:"refused_why"`
 	DataSHA256 string            `json:"data_sha256"`
 	Elapsed    float64           `json:"elapsed_s"`

@@ -37,7 +37,7 @@ type tried struct {
 	paper    onPaper
 }
 
-// NewTry returns the command botd try; it goes on by a function that runs the daemon on a directory.
+// NewTry returns the command botd try; run runs the daemon on a directory when the try continues.
 func NewTry(run func(command *cobra.Command, directory, mode, listen string) error) *cobra.Command {
 	t := tried{paper: onPaper{run: run}}
 	command := &cobra.Command{
@@ -129,7 +129,7 @@ func (t *tried) prepare(command *cobra.Command, file string) error {
 	if err != nil {
 		return failure.Wrap(failure.NoInput, err)
 	}
-	_ = yaml.Unmarshal(text, &head) // what is wrong with the file is reported with its line when it is loaded
+	_ = yaml.Unmarshal(text, &head) // loading the file reports its errors with their lines
 	t.series.market = cmp.Or(head.Market, "futures")
 	switch found := tryout.SymbolOf(t.data); {
 	case t.series.symbol != "":
@@ -147,7 +147,7 @@ func (t *tried) guess(format string, arguments ...any) {
 	t.guessed = append(t.guessed, fmt.Sprintf(format, arguments...))
 }
 
-// wrap makes a strategy's file of a script, which stands beside it.
+// wrap writes a strategy file for a script, with a copy of the script next to it.
 func (t *tried) wrap(script, name string) error {
 	text, err := os.ReadFile(script)
 	if err != nil {
@@ -162,7 +162,7 @@ func (t *tried) wrap(script, name string) error {
 	return failure.Wrap(failure.IO, errors.Join(os.WriteFile(copied, text, 0o600), os.WriteFile(t.strategy, []byte(made), 0o600)))
 }
 
-// read reads the candles, makes them those of the strategy, and writes them in botd's own layout.
+// read reads the candles, converts them to the strategy's symbol and interval, and writes them in botd's own layout.
 func (t *tried) read(command *cobra.Command, symbol, interval string) error {
 	instrument, err := t.series.instrument()
 	if err != nil {
@@ -197,7 +197,7 @@ func (t *tried) read(command *cobra.Command, symbol, interval string) error {
 	return failure.Wrap(failure.IO, tape.WriteFile(candles, t.recorded.Candles, t.recorded.Symbol, func(int, int) error { return nil }))
 }
 
-// resample makes finer candles into those of the strategy, and otherwise tries it on those there are.
+// resample converts finer candles to the strategy's interval, and otherwise tries the strategy on the existing interval.
 func (t *tried) resample(interval string) error {
 	have := t.recorded.Candles.Interval
 	want, err := exchange.ParseInterval(interval)
@@ -218,7 +218,7 @@ func (t *tried) resample(interval string) error {
 	return nil
 }
 
-// sweep tries the settings near the given ones; a strategy without numbers has none.
+// sweep tries parameter values near the given ones; a strategy without numbers has none.
 func (t *tried) sweep(command *cobra.Command, outcome *tryout.Outcome) error {
 	symbols, err := t.files.Instruments()
 	if err != nil {
@@ -255,7 +255,7 @@ func (t *tried) writePage(outcome *tryout.Outcome) (err error) {
 	return outcome.WritePage(file)
 }
 
-// show prints the sentence, the checks, what was guessed, and how to go on.
+// show prints the conclusion, the checks, the guessed values, and the next steps.
 func (t *tried) show(w io.Writer, outcome *tryout.Outcome) {
 	fmt.Fprintf(w, "%s\n\n", outcome.Verdict())
 	for _, check := range outcome.Checks() {

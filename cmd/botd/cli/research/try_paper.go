@@ -13,10 +13,10 @@ import (
 	"botd/internal/failure"
 )
 
-// onPaper is how a try goes on: at a venue's prices, with a simulated account.
+// onPaper continues a try at a venue's prices with a simulated account.
 type onPaper struct {
 	wanted bool
-	venue  string // its address
+	venue  string // the venue's address
 	listen string
 	run    func(command *cobra.Command, directory, mode, listen string) error
 }
@@ -28,7 +28,7 @@ func (p *onPaper) add(command *cobra.Command) {
 	f.StringVar(&p.listen, "listen", "", "with --paper: the dashboard's address (default 127.0.0.1:8420)")
 }
 
-// check refuses flags that do not fit each other, before anything is run.
+// check rejects inconsistent flags before anything runs.
 func (p *onPaper) check() error {
 	switch {
 	case p.wanted && p.venue == "":
@@ -39,8 +39,8 @@ func (p *onPaper) check() error {
 	return nil
 }
 
-// goOn writes a configuration of mode paper into the try's directory, and runs it. A second try with --paper goes on with the account
-// and the journal of the first.
+// goOn writes a configuration of mode paper into the try's directory and runs it. A second try with --paper
+// continues the account and the journal of the first.
 func (t *tried) goOn(command *cobra.Command, c *configs.StrategyConfig) error {
 	directory := filepath.Join(t.out, "paper")
 	strategies := filepath.Join(directory, "strategies")

@@ -83,7 +83,7 @@ func work(command *cobra.Command, access cluster.Access, slots int, idle time.Du
 		Split: sweeps.ParseSplit,
 		Files: func() (files inputs.Files) {
 			loadWith(command, &files)
-			files.Store = nil // finer candles come from the coordinator, or there are none
+			files.Store = nil // finer candles come from the coordinator, if at all
 			return files
 		},
 		Log: func(format string, arguments ...any) {

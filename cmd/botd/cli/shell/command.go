@@ -18,7 +18,7 @@ func Alias(name string, command *cobra.Command) *cobra.Command {
 	return command
 }
 
-// Group is a command that only holds others; called alone it shows its help.
+// Group is a command that only contains others; called alone it shows its help.
 func Group(use, short, long, example string, below ...*cobra.Command) *cobra.Command {
 	command := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: UnknownCommand,
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() }}
@@ -26,7 +26,7 @@ func Group(use, short, long, example string, below ...*cobra.Command) *cobra.Com
 	return command
 }
 
-// One is the check of a command that takes one argument, which it names.
+// One checks that a command has exactly one argument, and names it in the error.
 func One(what string) cobra.PositionalArgs {
 	return func(command *cobra.Command, arguments []string) error {
 		if len(arguments) != 1 {
@@ -36,10 +36,10 @@ func One(what string) cobra.PositionalArgs {
 	}
 }
 
-// moved are commands that another program has now.
+// moved maps commands to those that replace them in another program.
 var moved = map[string]string{"botd simulate": "botd-sim simulate", "botd demo": "botd-sim chaos; botd run is a demo"}
 
-// UnknownCommand answers a mistyped command with the nearest one.
+// UnknownCommand suggests the nearest command for a mistyped one.
 func UnknownCommand(command *cobra.Command, arguments []string) error {
 	if len(arguments) == 0 {
 		return nil

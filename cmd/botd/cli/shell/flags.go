@@ -25,11 +25,11 @@ type Globals struct {
 	Colour         Choice
 	NoInput, Yes   bool
 	Timeout        time.Duration
-	messages       io.Writer // where messages go, questions too when they are quiet
+	messages       io.Writer // destination of messages, and of questions even in quiet mode
 	cancel         context.CancelFunc
 }
 
-// Choice is the value of a flag that takes one of a few words.
+// Choice is the value of a flag that accepts a few words.
 type Choice struct {
 	Word string
 	of   []string
@@ -50,7 +50,7 @@ func (c *Choice) Set(word string) error {
 	return nil
 }
 
-// Add gives a root its flags.
+// Add adds the global flags to a root command.
 func (g *Globals) Add(root *cobra.Command) {
 	g.Colour = Choice{"auto", []string{"auto", "always", "never"}}
 	f := root.PersistentFlags()
@@ -69,12 +69,12 @@ func (g *Globals) Add(root *cobra.Command) {
 
 type globalKey struct{}
 
-// In returns a context that carries the flags.
+// In returns a context with the flags.
 func (g *Globals) In(ctx context.Context) context.Context {
 	return context.WithValue(ctx, globalKey{}, g)
 }
 
-// GlobalsOf are a command's, as they were given.
+// GlobalsOf returns the flags of a command as given.
 func GlobalsOf(ctx context.Context) *Globals {
 	if ctx == nil {
 		return &Globals{}
@@ -85,10 +85,10 @@ func GlobalsOf(ctx context.Context) *Globals {
 	return &Globals{}
 }
 
-// errTimeout is the cause of a context that --timeout ended.
+// errTimeout is the cause of a context that --timeout canceled.
 var errTimeout = errors.New("timed out")
 
-// Begin puts the flags in force before a command runs.
+// Begin applies the flags before a command runs.
 func (g *Globals) Begin(command *cobra.Command) error {
 	g.messages = command.ErrOrStderr()
 	shaped := len(g.columns) > 0 || g.noHeader
@@ -110,13 +110,13 @@ func (g *Globals) Begin(command *cobra.Command) error {
 	if colours := Colours(command, command.OutOrStdout()); shaped || colours {
 		command.SetOut(&shape{command.OutOrStdout(), g.columns, g.noHeader, colours})
 	}
-	if g.quiet && command.Name() != "run" { // the daemon's log has a level for that
+	if g.quiet && command.Name() != "run" { // the daemon's log has its own level
 		command.SetErr(io.Discard)
 	}
 	return nil
 }
 
-// End returns the error of a command that a flag ended.
+// End returns the error of a command that a flag stopped.
 func (g *Globals) End(ran *cobra.Command, err error) error {
 	if g.cancel == nil {
 		return err
@@ -129,7 +129,7 @@ func (g *Globals) End(ran *cobra.Command, err error) error {
 	return err
 }
 
-// shape is a writer that knows which columns of rows are wanted, and whether with a header and in colours.
+// shape is a writer with the selected columns of rows, and with or without a header and colours.
 type shape struct {
 	io.Writer
 	columns  []string
@@ -139,7 +139,7 @@ type shape struct {
 
 func (s *shape) onTo() io.Writer { return s.Writer }
 
-// shapeOf is the shape that a writer has, or that what it is passed on to has.
+// shapeOf returns the shape of a writer, or of the writer behind it.
 func shapeOf(w io.Writer) *shape {
 	for {
 		if s, shaped := w.(*shape); shaped {
@@ -153,7 +153,7 @@ func shapeOf(w io.Writer) *shape {
 	}
 }
 
-// RefuseShape refuses a shape where rows are written as they come.
+// RefuseShape rejects a shape for output that writes rows as they arrive.
 func RefuseShape(w io.Writer, output string) error {
 	if s := shapeOf(w); s.noHeader || len(s.columns) > 0 {
 		return failure.Usagef("-o %s has every column and its header here: --columns and --no-header are for what is printed as a whole", output)
@@ -167,7 +167,7 @@ func Person(command *cobra.Command) (*os.File, bool) {
 	return in, file && Terminal(in) && !GlobalsOf(command.Context()).NoInput
 }
 
-// Question is where questions are written, however quiet the messages are.
+// Question returns the destination of questions, even in quiet mode.
 func Question(command *cobra.Command) io.Writer {
 	if g := GlobalsOf(command.Context()); g.messages != nil {
 		return g.messages
@@ -180,7 +180,7 @@ func DryRunFlag(command *cobra.Command, dry *bool, what string) {
 	command.Flags().BoolVarP(dry, "dry-run", "n", false, what)
 }
 
-// Level is that of a daemon's log; empty for its own.
+// Level returns the daemon's log level; empty for its own.
 func (g *Globals) Level() string {
 	switch {
 	case g.quiet:
@@ -191,7 +191,7 @@ func (g *Globals) Level() string {
 	return ""
 }
 
-// NothingDone ends the output of a trial.
+// NothingDone ends the output of a dry run.
 const NothingDone = "nothing was done (--dry-run)"
 
 // Trace writes a message of --verbose.

@@ -1,12 +1,12 @@
 package shell
 
-// Listed is a document with several items.
+// Listed is a document with a list of items.
 type Listed[T any] struct {
 	Schema int `json:"schema"`
 	Items  []T `json:"items"`
 }
 
-// List makes one; of no items it has an empty list, not null.
+// List makes a Listed; without items its list is empty, not null.
 func List[T any](items []T) Listed[T] {
 	if items == nil {
 		items = []T{}

@@ -19,8 +19,7 @@ import (
 // outputs are the forms in which data is printed.
 var outputs = []string{"table", "json", "jsonl", "csv"}
 
-// outputValue is the value of -o: a form, or csv=COLUMN,COLUMN. It is checked
-// before anything is done.
+// outputValue is the value of -o: a form, or csv=COLUMN,COLUMN. It is checked before the command runs.
 type outputValue string
 
 func (o *outputValue) String() string { return string(*o) }
@@ -45,14 +44,14 @@ func OutputFlag(command *cobra.Command, output *string) {
 	CompleteWith(command, "output", outputs...)
 }
 
-// CompleteWith makes a shell offer these values of a flag.
+// CompleteWith makes a shell offer these values for a flag.
 func CompleteWith(command *cobra.Command, flag string, values ...string) {
 	if err := command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic("botd: " + err.Error()) // no such flag: a mistake above
 	}
 }
 
-// Print writes a value as JSON, as rows of it, or as a person likes it.
+// Print writes a value as JSON, as its rows, or as the table function formats it.
 func Print(w io.Writer, output string, value any, table func(io.Writer)) error {
 	form, columns, _ := strings.Cut(output, "=")
 	if shape := shapeOf(w); len(shape.columns) > 0 {
@@ -127,8 +126,7 @@ func (f *failing) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// rowsOf are a document's rows: those of its list where it is one, or has one
-// under items; else the document itself.
+// rowsOf returns a document's rows: those of its list if it is one or has one under items, otherwise the document itself.
 func rowsOf(text []byte) ([]json.RawMessage, error) {
 	if text = bytes.TrimSpace(text); len(text) > 0 && text[0] == '{' {
 		fields, err := fieldsOf(text)
@@ -143,7 +141,7 @@ func rowsOf(text []byte) ([]json.RawMessage, error) {
 	}
 	var rows []json.RawMessage
 	if string(text) == "null" {
-		return nil, nil // a list of none
+		return nil, nil // an empty list
 	}
 	if len(text) > 0 && text[0] == '[' {
 		return rows, json.Unmarshal(text, &rows)
@@ -192,7 +190,7 @@ func fieldsOf(text []byte) ([]field, error) {
 	return fields, nil
 }
 
-// flatten makes an object's fields one level deep, with keys such as a.b.
+// flatten flattens an object's fields to one level, with keys such as a.b.
 func flatten(prefix string, text []byte) ([]field, error) {
 	if len(text) == 0 || text[0] != '{' {
 		if prefix == "" {
@@ -219,13 +217,13 @@ func flatten(prefix string, text []byte) ([]field, error) {
 	return all, nil
 }
 
-// rowsPicked are rows of one document under their columns.
+// rowsPicked are the rows of one document with their columns.
 type rowsPicked struct {
 	columns []string
 	records []map[string]json.RawMessage
 }
 
-// pick takes all columns of rows in the order they are met, or those picked.
+// pick selects the named columns of rows, or all columns in the order of their first appearance.
 func pick(rows []json.RawMessage, picked string) (*rowsPicked, error) {
 	all := &rowsPicked{records: make([]map[string]json.RawMessage, 0, len(rows))}
 	known := map[string]bool{}
@@ -259,12 +257,12 @@ func pick(rows []json.RawMessage, picked string) (*rowsPicked, error) {
 // csv writes the rows under a header of their columns.
 func (p *rowsPicked) csv(w io.Writer) error {
 	if len(p.columns) == 0 {
-		return nil // no row, so nobody knows its columns
+		return nil // without a row the columns are unknown
 	}
 	writer := csv.NewWriter(w)
 	line := slices.Clone(p.columns)
 	if !shapeOf(w).noHeader {
-		writer.Write(line) // its error is Error's, below
+		writer.Write(line) // Error below returns its error
 	}
 	for _, record := range p.records {
 		for i, column := range p.columns {
@@ -276,7 +274,7 @@ func (p *rowsPicked) csv(w io.Writer) error {
 	return failure.Wrap(failure.IO, writer.Error())
 }
 
-// table writes the rows as a person reads them.
+// table writes the rows as a table for a person.
 func (p *rowsPicked) table(w io.Writer) {
 	header := make(table.Row, len(p.columns))
 	for i, column := range p.columns {
@@ -316,7 +314,7 @@ func (p *rowsPicked) lines(w io.Writer) error {
 	return nil
 }
 
-// cell is a value as it stands in a table: texts without quotes, null empty, lists as JSON.
+// cell formats a value for a table: texts without quotes, null as empty, lists as JSON.
 func cell(value json.RawMessage) string {
 	var text string
 	switch {

@@ -18,7 +18,7 @@ type Progress struct {
 	stream  io.Writer
 	what    string
 	began   time.Time
-	first   int // done at the beginning
+	first   int // done at the start
 	logged  time.Time
 	note    string
 }
@@ -30,7 +30,7 @@ func NewProgress(command *cobra.Command, total int, what string) *Progress {
 		return b
 	}
 	b.writer = progress.NewWriter()
-	b.writer.SetOutputWriter(endOf(b.stream)) // it moves the cursor itself
+	b.writer.SetOutputWriter(endOf(b.stream)) // the bar moves the cursor itself
 	b.writer.SetTrackerLength(30)
 	b.writer.SetUpdateFrequency(100 * time.Millisecond)
 	style := progress.StyleDefault
@@ -54,14 +54,14 @@ func (b *Progress) Log(text string) {
 	fmt.Fprintln(b.stream, text)
 }
 
-// SetTotal says what is to be done in all, once that is known.
+// SetTotal sets the total, once it is known.
 func (b *Progress) SetTotal(n int) {
 	if b.tracker != nil {
 		b.tracker.UpdateTotal(int64(n))
 	}
 }
 
-// Note is shown beside the count from now on.
+// Note sets the text next to the count.
 func (b *Progress) Note(text string) {
 	b.note = text
 	if b.tracker != nil {
@@ -69,7 +69,7 @@ func (b *Progress) Note(text string) {
 	}
 }
 
-// Set says how much is done.
+// Set sets the progress.
 func (b *Progress) Set(done, total int) {
 	if b.first < 0 {
 		b.first, b.began = done, time.Now()
@@ -91,7 +91,7 @@ func (b *Progress) Set(done, total int) {
 	}
 }
 
-// End draws the bar a last time.
+// End draws the final bar.
 func (b *Progress) End() {
 	if b.tracker == nil {
 		return

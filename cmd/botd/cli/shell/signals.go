@@ -10,13 +10,12 @@ import (
 	"botd/internal/failure"
 )
 
-// signalTwice is within which a second signal is the first one still: whoever signals
-// a process and its group (timeout, some supervisors) sends two at once, and nobody's
-// fingers are as fast.
+// signalTwice is the time in which a second signal still counts as the first. A sender that signals a process
+// and its group (timeout, some supervisors) sends two at once; a person is slower.
 const signalTwice = 250 * time.Millisecond
 
-// SignalContext is canceled with its parent, and by the first SIGINT or SIGTERM, with the signal as
-// its cause; a second one ends the process at once.
+// SignalContext returns a context that ends with its parent or at the first SIGINT or SIGTERM, with the signal
+// as its cause; a second signal exits the process at once.
 func SignalContext(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
@@ -26,7 +25,7 @@ func SignalContext(parent context.Context) (context.Context, func()) {
 	return ctx, func() { signal.Stop(signals); close(done); cancel(nil) }
 }
 
-// interrupted cancels by the first signal and exits by the second, until it is done.
+// interrupted cancels at the first signal and exits at the second, until done is closed.
 func interrupted(signals <-chan os.Signal, done <-chan struct{}, cancel context.CancelCauseFunc, exit func(code int)) {
 	var first time.Time
 	for {

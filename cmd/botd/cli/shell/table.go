@@ -13,10 +13,10 @@ import (
 	"botd/internal/paint"
 )
 
-// onTo is a writer that passes on to another one, which may be a terminal.
+// onTo is a writer that passes its output on to another writer, which may be a terminal.
 type onTo interface{ onTo() io.Writer }
 
-// endOf is what is written to in the end.
+// endOf returns the last writer of the chain.
 func endOf(w io.Writer) io.Writer {
 	for {
 		next, passes := w.(onTo)
@@ -27,7 +27,7 @@ func endOf(w io.Writer) io.Writer {
 	}
 }
 
-// columnsOf is how wide the terminal is that a writer ends in.
+// columnsOf returns the width of the terminal at the end of the writer.
 func columnsOf(w io.Writer) (columns int, known bool) {
 	if file, ok := endOf(w).(*os.File); ok && Terminal(file) {
 		columns, _, known = dimensionsOf(file)
@@ -35,7 +35,7 @@ func columnsOf(w io.Writer) (columns int, known bool) {
 	return columns, known
 }
 
-// sizeOf is how many columns and rows the terminal behind a writer has.
+// sizeOf returns the columns and rows of the terminal behind a writer.
 func sizeOf(w io.Writer) (columns, rows int, known bool) {
 	if file, ok := endOf(w).(*os.File); ok {
 		return dimensionsOf(file)
@@ -43,16 +43,15 @@ func sizeOf(w io.Writer) (columns, rows int, known bool) {
 	return 0, 0, false
 }
 
-// Table is a table with a header. On a terminal too narrow for it, each row
-// is a block of lines: a wrapped table is unreadable.
+// Table is a table with a header. On a terminal that is too narrow, each row becomes a block of lines: a wrapped table is unreadable.
 type Table struct {
 	table.Writer
 	w      io.Writer
 	header table.Row
 	rows   []table.Row
-	most   int      // columns that the terminal has; 0 for any number
-	signed []string // names of columns that are painted by the sign of their amounts
-	spare  []string // names of columns that a narrow terminal goes without, the first ones first
+	most   int      // columns of the terminal; 0 for any number
+	signed []string // names of the columns that are coloured by the sign of their amounts
+	spare  []string // names of the columns that a narrow terminal omits, in that order
 }
 
 // NewTable starts a table with a header.
@@ -110,10 +109,10 @@ func (t *Table) fits(out string) bool {
 	return t.most == 0 || len(t.rows) == 0 || text.StringWidthWithoutEscSequences(widest) <= t.most
 }
 
-// Signed paints the amounts of columns, named as in the header, by their signs, where there are colours.
+// Signed colours the amounts of the named columns by their signs, if the output has colours.
 func (t *Table) Signed(names ...string) { t.signed = names }
 
-// Spare names the columns that a narrow terminal goes without, the first ones first.
+// Spare names the columns that a narrow terminal omits, in that order.
 func (t *Table) Spare(names ...string) { t.spare = names }
 
 func (t *Table) painted(row table.Row) table.Row {
@@ -126,7 +125,7 @@ func (t *Table) painted(row table.Row) table.Row {
 	return row
 }
 
-// Amount is painted by its sign where the stream has colours.
+// Amount colours an amount by its sign if the stream has colours.
 func Amount(w io.Writer, amount string) string {
 	if shapeOf(w).colours {
 		return painted(amount)
@@ -134,7 +133,7 @@ func Amount(w io.Writer, amount string) string {
 	return amount
 }
 
-// painted is an amount in green with a plus before it, in red with a minus.
+// painted returns an amount in green with a plus, or in red with a minus.
 func painted(amount string) string {
 	switch {
 	case strings.HasPrefix(amount, "+"):
@@ -145,7 +144,7 @@ func painted(amount string) string {
 	return amount
 }
 
-// blocks are the rows, a line a cell that is not empty, and a line between two.
+// blocks formats each row as a block: a line for each cell that is not empty, and a line between two rows.
 func (t *Table) blocks() string {
 	label := 0
 	for _, name := range t.header {
@@ -169,7 +168,7 @@ func (t *Table) blocks() string {
 	return out.String()
 }
 
-// line writes a cell behind its column's name, broken at words.
+// line writes a cell after its column's name, wrapped at words.
 func (t *Table) line(out *strings.Builder, name string, label int, cell string) {
 	room := max(t.most-label-2, 10)
 	for i, part := range strings.Split(text.WrapSoft(cell, room), "\n") {

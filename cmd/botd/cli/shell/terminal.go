@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Colours reports whether a stream is a terminal that wants colours.
+// Colours reports whether a stream is a terminal with colours enabled.
 func Colours(command *cobra.Command, stream io.Writer) bool {
 	switch g := GlobalsOf(command.Context()); {
 	case g.NoColour || g.Colour.Word == "never":
@@ -22,7 +22,7 @@ func Colours(command *cobra.Command, stream io.Writer) bool {
 	return os.Getenv("FORCE_COLOR") != "" || Terminal(stream)
 }
 
-// Terminal reports whether a stream is a terminal, or is passed on to one.
+// Terminal reports whether a stream is a terminal or leads to one.
 func Terminal(stream io.Writer) bool {
 	file, ok := endOf(stream).(*os.File)
 	return ok && isatty.IsTerminal(file.Fd())

@@ -14,18 +14,17 @@ import (
 	"botd/internal/failure"
 )
 
-// shortestWatch keeps a person's look from being a burden to the daemon.
+// shortestWatch bounds the load that --watch puts on the daemon.
 const shortestWatch = 250 * time.Millisecond
 
-// WatchFlag adds --watch to a command that shows what changes.
+// WatchFlag adds --watch to a command whose output changes.
 func WatchFlag(command *cobra.Command, every *time.Duration) {
 	command.Flags().DurationVar(every, "watch", 0, "refresh the output at this interval (--watch alone: 2s) until Ctrl-C")
 	command.Flags().Lookup("watch").NoOptDefVal = "2s"
 }
 
-// Watch shows something once, or every so often until the context ends. On a
-// terminal each look replaces the one before. Once it worked, a failure is shown
-// and tried again: a daemon may be restarted while somebody watches.
+// Watch shows a value once, or repeatedly until the context ends. On a terminal each frame replaces the one before.
+// After a first success, Watch shows a failure and tries again: the daemon may be restarting.
 func Watch(command *cobra.Command, every time.Duration, show func(io.Writer) error) error {
 	if every == 0 {
 		return show(command.OutOrStdout())
@@ -38,8 +37,8 @@ func Watch(command *cobra.Command, every time.Duration, show func(io.Writer) err
 	resized, end := resizes()
 	defer end()
 	if w := command.OutOrStdout(); Terminal(w) {
-		_, _ = io.WriteString(endOf(w), "\x1b[?1049h\x1b[?25l")                    // a screen of its own, without a cursor
-		defer func() { _, _ = io.WriteString(endOf(w), "\x1b[?25h\x1b[?1049l") }() // and what was there before
+		_, _ = io.WriteString(endOf(w), "\x1b[?1049h\x1b[?25l")                    // an alternate screen without a cursor
+		defer func() { _, _ = io.WriteString(endOf(w), "\x1b[?25h\x1b[?1049l") }() // and back to the previous screen
 	}
 	for first := true; ; first = false {
 		screen := glance{to: command.OutOrStdout()}
@@ -62,8 +61,8 @@ func Watch(command *cobra.Command, every time.Duration, show func(io.Writer) err
 	}
 }
 
-// fitted are the lines that a terminal shows without moving any: longer ones are wrapped, and those below its
-// end are counted. Zero stands for any number of columns or rows.
+// fitted returns the lines that fit on a terminal without scrolling: it wraps longer lines, and counts those
+// below the end. Zero means any number of columns or rows.
 func fitted(content string, columns, rows int) (lines []string) {
 	for line := range strings.Lines(content) {
 		line = strings.TrimSuffix(line, "\n")
@@ -88,7 +87,7 @@ type glance struct {
 
 func (g *glance) onTo() io.Writer { return g.to }
 
-// draw writes one look.
+// draw writes one frame.
 func draw(command *cobra.Command, every time.Duration, content []byte, failed error) error {
 	w := command.OutOrStdout()
 	if !Terminal(w) {
@@ -104,11 +103,11 @@ func draw(command *cobra.Command, every time.Duration, content []byte, failed er
 		fmt.Fprintln(&screen, failed)
 	}
 	screen.Write(content)
-	if _, err := io.WriteString(endOf(w), "\x1b[H"); err != nil { // the terminal's own, past the filter
+	if _, err := io.WriteString(endOf(w), "\x1b[H"); err != nil { // written past the filter, to the terminal itself
 		return err
 	}
 	columns, rows, _ := sizeOf(w)
-	for _, line := range fitted(screen.String(), columns, rows) { // each line replaces the one before it, so that nothing flickers
+	for _, line := range fitted(screen.String(), columns, rows) { // each line replaces the previous one, which avoids flicker
 		if _, err := io.WriteString(w, line); err != nil {
 			return err
 		}

@@ -4,8 +4,8 @@ package shell
 
 import "os"
 
-// dimensionsOf is not known here.
+// dimensionsOf reports the size as unknown on this system.
 func dimensionsOf(*os.File) (columns, rows int, known bool) { return 0, 0, false }
 
-// resizes reports nothing here.
+// resizes reports no changes on this system.
 func resizes() (changed <-chan os.Signal, end func()) { return nil, func() {} }

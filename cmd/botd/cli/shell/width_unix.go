@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dimensionsOf is how many columns and rows a terminal has.
+// dimensionsOf returns the columns and rows of a terminal.
 func dimensionsOf(file *os.File) (columns, rows int, known bool) {
 	size, err := unix.IoctlGetWinsize(int(file.Fd()), unix.TIOCGWINSZ)
 	if err != nil || size.Col == 0 {

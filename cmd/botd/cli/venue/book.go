@@ -26,10 +26,10 @@ type bookJSON struct {
 type levelJSON struct {
 	Price    string `json:"price"`
 	Quantity string `json:"quantity"`
-	Total    string `json:"total"` // quantity up to here
+	Total    string `json:"total"` // cumulative quantity to this level
 }
 
-// Rows are the levels as the table shows them.
+// Rows returns the levels as the table shows them.
 func (b bookJSON) Rows() any {
 	type row struct {
 		Side string `json:"side"`
@@ -81,7 +81,7 @@ func NewBook() *cobra.Command {
 	return command
 }
 
-// bookRequest asks for at least as many levels; spot has a few sizes alone.
+// bookRequest requests at least that many levels; spot supports a few sizes only.
 func bookRequest(symbol *exchange.Symbol, limit int) (exchange.Request, error) {
 	request := exchange.Request{Operation: exchange.FuturesDepth, Symbol: symbol.Name, Limit: limit}
 	most := 1000

@@ -23,7 +23,7 @@ type candleJSON struct {
 	Low        string `json:"low"`
 	Close      string `json:"close"`
 	Volume     string `json:"volume"`
-	Closed     bool   `json:"closed"` // false for the one under way
+	Closed     bool   `json:"closed"` // false for the current candle
 }
 
 type candlesFlags struct {
@@ -64,7 +64,7 @@ func (f *candlesFlags) request(nowMS int64, symbol *exchange.Symbol) (exchange.R
 	if f.limit < 1 || f.limit > most {
 		return request, failure.Usagef("--limit %d: from 1 to %d\nhint: botd data download fetches more", f.limit, most)
 	}
-	if symbol.Market == exchange.Spot { // it requires both (interface, Spot public)
+	if symbol.Market == exchange.Spot { // spot requires both (interface, Spot public)
 		request.EndMS = nowMS
 		request.StartMS = request.Interval.OpenOf(nowMS) - int64(f.limit-1)*int64(request.Interval)
 	}

@@ -14,7 +14,7 @@ import (
 	"botd/runtime/gateway"
 )
 
-// marketJSON is a symbol's rules and its day.
+// marketJSON is a symbol's rules and its 24-hour statistics.
 type marketJSON struct {
 	Market        string `json:"market"`
 	Symbol        string `json:"symbol"`

@@ -128,7 +128,7 @@ func runProbe(command *cobra.Command, flags probeFlags) error {
 	return nil
 }
 
-// writable returns an error for a file that cannot be written, before anything is sent.
+// writable returns an error for a file that cannot be written, before any request is sent.
 func writable(path string) error {
 	if path == "" {
 		return nil
@@ -143,8 +143,7 @@ func writable(path string) error {
 	return nil
 }
 
-// settings puts together what the flags say, and what the configuration says where
-// they do not.
+// settings merges the flags with the configuration; a flag takes precedence.
 func (f *probeFlags) settings(ctx context.Context) (probe.Config, error) {
 	config := probe.Config{BaseURL: f.url, Trade: f.trade, Symbol: f.symbol, Rounds: f.rounds, NoFills: f.noFills, Requests: f.requests,
 		Tries: f.tries}
@@ -188,7 +187,7 @@ func (f *probeFlags) settings(ctx context.Context) (probe.Config, error) {
 		return config, failure.Usagef("--trade needs --symbol SYMBOL: it places real orders there")
 	case f.trade && config.Key == "":
 		return config, failure.Usagef("--trade needs --key-file and --secret-file")
-	case f.output != "table" && f.output != "json": // before anything is sent
+	case f.output != "table" && f.output != "json": // checked before any request is sent
 		return config, failure.Usagef("-o %s: table or json", f.output)
 	case f.requests < 1:
 		return config, failure.Usagef("--requests %d: want at least 1", f.requests)
@@ -254,7 +253,7 @@ func probeTable(w io.Writer, r *probe.Report) {
 	}
 }
 
-// settingText is a length of time as botd.yaml has it.
+// settingText formats a duration as in botd.yaml.
 func settingText(ms int64) string {
 	if ms%1000 == 0 {
 		return fmt.Sprintf("%ds", ms/1000)

@@ -9,7 +9,7 @@ import (
 	"botd/runtime/gateway"
 )
 
-// publicFlags say which venue is read.
+// publicFlags select the venue to read.
 type publicFlags struct{ url, directory, market, output string }
 
 func (f *publicFlags) add(command *cobra.Command, market string) {
@@ -18,7 +18,7 @@ func (f *publicFlags) add(command *cobra.Command, market string) {
 	command.Flags().StringVar(&f.market, "market", market, "futures or spot")
 }
 
-// open reaches the venue asked for, that of the configuration, or the demo's market.
+// open connects to the requested venue, that of the configuration, or the demo's market.
 func (f *publicFlags) open(command *cobra.Command) (*gateway.Public, error) {
 	if f.url != "" {
 		return gateway.PublicAt(command.Context(), f.url)
