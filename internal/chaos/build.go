@@ -11,8 +11,7 @@ import (
 	"botd/internal/overlay"
 )
 
-// Build builds botd from the source at or around the current directory, with the
-// race detector where this program has it, and returns the binary's path.
+// Build builds botd from the source at or above the current directory, with the race detector if this program has it, and returns the binary's path.
 func Build(ctx context.Context, directory string, flags ...string) (binary string, err error) {
 	if info, known := debug.ReadBuildInfo(); known && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
 		flags = append(flags, "-race")
@@ -25,7 +24,7 @@ func Build(ctx context.Context, directory string, flags ...string) (binary strin
 	return binary, nil
 }
 
-// CrashEdits are the edits that make a daemon pass its crash points.
+// CrashEdits returns the edits that insert the crash points into a daemon.
 func CrashEdits() []overlay.Edit {
 	const table, imported = "internal/chaos/build.go", "botd/internal/chaos/crash"
 	around := func(function string) func(string) string {
@@ -39,8 +38,7 @@ func CrashEdits() []overlay.Edit {
 	}
 }
 
-// CrashOverlay writes, into a directory, an overlay for the go command with which
-// botd kills itself at the point that the environment names (crash.Points).
+// CrashOverlay writes, into a directory, an overlay for the go command. With it botd kills itself at the point that the environment names (crash.Points).
 func CrashOverlay(root, directory string) (path string, err error) {
 	return overlay.Write(root, directory, CrashEdits(), nil)
 }

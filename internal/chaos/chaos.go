@@ -30,8 +30,8 @@ type Trial struct {
 	Points    []string      // crash points to die at, one after another; the binary must be built for them (crash.Points)
 	Pauses    int           // number of times it is suspended for longer than a placement's time to live, then killed
 	Faults    []Fault       // of the exchange, during the kills
-	Habits    Habits        // of the exchange, and what the daemon's profile says of them
-	Flatten   bool          // once the targets are reached, botd halt --level flatten: nothing may be left
+	Habits    Habits        // variants of the exchange, with the daemon's profile for them
+	Flatten   bool          // once the targets are reached, run botd halt --level flatten, which must leave nothing open
 	UntilEnd  bool          // the faults last until the end
 	Seed      uint64
 	Start     time.Time     // of the exchange's clock; zero is a fixed time, so that a trial is the same at any hour
@@ -43,7 +43,7 @@ type Trial struct {
 type Target struct {
 	Name, Market, Symbol, Side string // side: buy, sell
 	Quantity                   decimal.Decimal
-	Slack                      decimal.Decimal // spot: a rest below minNotional cannot be bought
+	Slack                      decimal.Decimal // spot: a remainder below minNotional cannot be bought
 	Slices                     int
 	EveryMS                    int64
 	Leverage                   int  // on futures; 0 is 5
@@ -291,7 +291,7 @@ func (t *trial) killAt(ctx context.Context, point string) error {
 	return nil
 }
 
-// wasSafe notes how long the daemon that just ended took to read orders and positions.
+// wasSafe records how long the daemon that just ended took to read orders and positions.
 func (t *trial) wasSafe() {
 	if took, ok := t.daemon.safeAfter(); ok {
 		t.report.safe = append(t.report.safe, took)

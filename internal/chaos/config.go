@@ -28,8 +28,8 @@ func writeConfig(directory, address string, habits *Habits, targets []Target) er
 	return writeLive(directory, address, habits, strategies)
 }
 
-// writeLive writes the configuration of a live account with these files of strategies. The breaker
-// is practically off: it would pause trading because of the faults that a trial is about.
+// writeLive writes the configuration of a live account with these strategy files. It practically disables the
+// breaker, which would pause trading because of the injected faults.
 func writeLive(directory, address string, habits *Habits, strategies map[string]string) error {
 	files := map[string]string{
 		"key":    accountKey,

@@ -12,15 +12,14 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Habits is how the trial's exchange reads the interface (botd exchange --variant), and what the
-// daemon's profile says of it.
+// Habits are the variants of the trial's exchange (botd exchange --variant), with the daemon's profile for them.
 type Habits struct {
 	Variants  []string
 	Profile   string        // the content of exchange.profile in braces
 	Staleness time.Duration // L; zero is a second
 }
 
-// Variants of the exchange that break its word, by their names.
+// These are the names of the variants whose answers contradict their effects.
 const (
 	refusesAndExecutes = "refuse-but-execute"
 	executesTwice      = "duplicate-delivery"
@@ -28,18 +27,18 @@ const (
 
 func (h *Habits) has(variant string) bool { return slices.Contains(h.Variants, variant) }
 
-// breaksItsWord reports whether orders have effects that their answers did not say.
+// breaksItsWord reports whether orders have effects that their answers did not report.
 func (h *Habits) breaksItsWord() bool { return h.has(refusesAndExecutes) || h.has(executesTwice) }
 
-// needsAPerson reports whether a quarantine is right: effects that nobody announced, or an order whose
-// answer was lost on lists that do not say whose it is.
+// needsAPerson reports whether a quarantine is correct: unannounced effects, or a lost answer on an exchange
+// whose lists do not identify the owner of an order.
 func (h *Habits) needsAPerson() bool {
 	return h.breaksItsWord() || h.has("history-without-client-id") || h.has("open-without-client-id")
 }
 
 func (h *Habits) staleness() time.Duration { return max(h.Staleness, time.Second) }
 
-// flattenWithin bounds the halt: a list that is empty for seconds and orders of unknown outcome hold it up.
+// flattenWithin bounds the halt, which empty lists and uncertain orders delay by seconds.
 const flattenWithin = 90 * time.Second
 
 // flatten halts the daemon as a person would, until everything is closed.
@@ -57,7 +56,7 @@ func (t *trial) flatten(ctx context.Context) error {
 	return t.waitFlat(limited)
 }
 
-// command runs a command of botd beside the daemon, as a person would. Another exit code than 0 is a problem.
+// command runs a command of botd against the daemon, as a person would. A nonzero exit code is a problem.
 func (t *trial) command(ctx context.Context, arguments ...string) error {
 	command := exec.CommandContext(ctx, t.Binary, append(arguments, "-c", "configs")...)
 	command.Dir, command.Env = t.Directory, t.daemon.command.Env
@@ -70,15 +69,14 @@ func (t *trial) command(ctx context.Context, arguments ...string) error {
 	return err
 }
 
-// resolve takes the way out of a quarantine, where the exchange is one that causes them: what nobody
-// is known to have ordered becomes the strategy's.
+// resolve ends a quarantine on an exchange that causes them, by adopting positions and orders of unknown origin for the strategy.
 func (t *trial) resolve(ctx context.Context) error {
 	if !t.Habits.needsAPerson() {
 		return nil
 	}
 	s, err := t.daemon.status(ctx)
 	if err != nil {
-		return nil // it is asked again
+		return nil // the next round asks again
 	}
 	for _, d := range s.Degraded {
 		if d.State != "quarantined" {
@@ -93,7 +91,7 @@ func (t *trial) resolve(ctx context.Context) error {
 	return nil
 }
 
-// waitFlat waits until nothing is left, as long as the halt may take.
+// waitFlat waits until nothing is left, at most for the time that a halt may take.
 func (t *trial) waitFlat(ctx context.Context) error {
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
@@ -109,12 +107,12 @@ func (t *trial) waitFlat(ctx context.Context) error {
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			return nil // the judge says what is left
+			return nil // the judge reports the rest
 		}
 	}
 }
 
-// left says what is held beyond a spot rest that no order can sell, and what is open.
+// left lists the positions, beyond a spot remainder that no order can sell, and the open orders.
 func (t *trial) left(state *accountState) (problems []string) {
 	for i := range t.Targets {
 		w := &t.Targets[i]
@@ -130,7 +128,7 @@ func (t *trial) left(state *accountState) (problems []string) {
 	return problems
 }
 
-// rest is what cannot be sold of a spot target: the fees of its purchases were taken from it.
+// rest returns the part of a spot target that cannot be sold, because purchases paid their fees from it.
 func (w *Target) rest() decimal.Decimal {
 	if w.Market != "spot" {
 		return decimal.Zero

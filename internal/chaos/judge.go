@@ -39,7 +39,7 @@ type Report struct {
 	Unavailable int      `json:"unavailable"`
 	Late        int      `json:"late_refused"`                   // refused for a timestamp that a pause made late
 	Repeats     int      `json:"repeats_refused"`                // repeated exits and stops that the exchange already had
-	Lied        int      `json:"refused_and_executed,omitempty"` // of an exchange that does so
+	Lied        int      `json:"refused_and_executed,omitempty"` // on an exchange that does so
 	Doubled     int      `json:"executed_twice,omitempty"`       // likewise
 	Resolved    int      `json:"resolved,omitempty"`             // quarantines that the habits of the exchange caused, ended by a person's decision
 	Fills       int      `json:"fills"`
@@ -127,8 +127,7 @@ func (t *trial) judgeLog() error {
 	return nil
 }
 
-// adopted is how much more than its target may be held of what a person had botd adopt: what the wallet
-// showed of it lacks a fee that the fills of the target count once more.
+// adopted returns how far an adopted position may exceed its target: the wallet balance already lacks a fee that the fills of the target count again.
 func (t *trial) adopted(w *Target) decimal.Decimal {
 	if t.report.Resolved == 0 || w.Market != "spot" {
 		return decimal.Zero
@@ -152,8 +151,7 @@ func (t *trial) judgeHoldings(state *accountState) {
 	}
 }
 
-// judgeExposure lets the oracle judge the exchange's orders and fills: at no time more was
-// on its way than the target.
+// judgeExposure lets the oracle judge the exchange's orders and fills: the exposure never exceeds the target.
 func (t *trial) judgeExposure(state *accountState) error {
 	limits := map[oracle.Symbol]oracle.Limits{}
 	for i := range t.Targets {

@@ -38,7 +38,7 @@ type process struct {
 	lines []string   // the last lines
 }
 
-// passedOn are the variables of the environment that a child has too: those of Go's memory and processors.
+// passedOn are the environment variables that a child inherits: those for Go's memory and processors.
 var passedOn = []string{"GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG"}
 
 // startProcess starts botd with an environment of its own: no credentials, no proxies.
@@ -104,10 +104,10 @@ func (p *process) code() int { return p.command.ProcessState.ExitCode() }
 
 func (p *process) killed() bool { return p.code() == -1 }
 
-// daemon is a botd that trades.
+// daemon is a botd process that trades.
 type daemon struct {
 	*process
-	directory string // with its configuration, data and logs
+	directory string // directory of its configuration, data and logs
 	started   time.Time
 	listening chan struct{} // closed when its API answers
 
@@ -158,7 +158,7 @@ func (d *daemon) read(text string) {
 	}
 }
 
-// safeAfter returns how long after its start it had read orders and positions.
+// safeAfter returns the time from the start until orders and positions were read.
 func (d *daemon) safeAfter() (time.Duration, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -246,7 +246,7 @@ func (d *daemon) why(ctx context.Context) string {
 	return string(text)
 }
 
-// stop interrupts it as a person would, and returns its exit code.
+// stop interrupts the daemon as a person would, and returns its exit code.
 func (d *daemon) stop() (int, error) {
 	if err := d.command.Process.Signal(os.Interrupt); err != nil {
 		return 0, fmt.Errorf("stop the daemon: %w", err)
@@ -260,7 +260,7 @@ func (d *daemon) stop() (int, error) {
 	}
 }
 
-// kill ends it as a power failure would.
+// kill ends the daemon as a power failure would.
 func (d *daemon) kill() {
 	d.process.kill()
 	d.log.Close()

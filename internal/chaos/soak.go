@@ -23,16 +23,16 @@ type Soak struct {
 	Directory string // for configuration, data and logs
 	For       time.Duration
 	Every     time.Duration     // between two measurements; 0 is 20 s
-	Warm      time.Duration     // from the start: what is measured before does not count for the slope
+	Warm      time.Duration     // from the start: earlier measurements do not count for the slope
 	Progress  func(Measurement) // receives each; nil for none
 }
 
-// Measurement is what a daemon took at one moment.
+// Measurement is a daemon's use of resources at one moment.
 type Measurement struct {
 	AtS        float64 `json:"at_s"` // since the start
 	Orders     int     `json:"orders"`
 	RSSMB      float64 `json:"rss_mb"`
-	ProgramMB  float64 `json:"program_mb"` // of RSSMB: pages of the binary, which the system takes back when it needs them; 0 where it does not say
+	ProgramMB  float64 `json:"program_mb"` // part of RSSMB: pages of the binary, which the system reclaims when necessary; 0 where the system does not report them
 	HeapMB     float64 `json:"heap_mb"`    // in use, garbage included
 	CPUS       float64 `json:"cpu_s"`
 	Goroutines int     `json:"goroutines"`
@@ -45,7 +45,7 @@ type SoakReport struct {
 	Orders   int           `json:"orders"`
 	Rate     float64       `json:"orders_per_s"`
 	SlopeMB  float64       `json:"rss_mb_per_hour"`       // after the warm-up, by least squares
-	ErrorMB  float64       `json:"rss_mb_per_hour_error"` // its standard error, for measurements that depend on the one before
+	ErrorMB  float64       `json:"rss_mb_per_hour_error"` // its standard error, for autocorrelated measurements
 	HeapMB   float64       `json:"heap_mb_per_hour"`      // as SlopeMB
 	All      []Measurement `json:"measurements"`
 }
@@ -67,8 +67,7 @@ func soakStrategies() map[string]string {
 	}
 }
 
-// Run runs the soak. An error is a failure of the soak itself; what was measured until then
-// is in the report.
+// Run runs the soak. An error is a failure of the soak itself; the report contains the measurements until then.
 func (s Soak) Run(ctx context.Context) (report *SoakReport, err error) {
 	report = &SoakReport{Schema: 1}
 	v, err := startVenue(ctx, s.Binary, filepath.Join(s.Directory, "exchange.log"), "--market", "random", "--seed", "7")
@@ -127,7 +126,7 @@ func (s *Soak) measure(ctx context.Context, d *daemon, report *SoakReport) error
 	return nil
 }
 
-// takes measures the daemon by its metrics.
+// takes reads a measurement from the daemon's metrics.
 func (d *daemon) takes(ctx context.Context) (m Measurement, err error) {
 	values, err := d.metrics(ctx)
 	const mb = 1 << 20
@@ -162,7 +161,7 @@ func (d *daemon) metrics(ctx context.Context) (values map[string]float64, err er
 	})
 }
 
-// sum fills in what follows from the measurements.
+// sum derives the slopes and their errors from the measurements.
 func (r *SoakReport) sum(warm time.Duration) {
 	if len(r.All) == 0 {
 		return
@@ -175,9 +174,8 @@ func (r *SoakReport) sum(warm time.Duration) {
 	r.HeapMB, _ = slope(counted, func(m *Measurement) float64 { return m.HeapMB })
 }
 
-// slope is how much a value grows in an hour, by least squares, and the standard error of that. What is off the line
-// now is so a moment later, as between two collections: the error is that of as many measurements as are worth one
-// of their own, by the correlation of each with the next.
+// slope returns the growth of a value per hour, by least squares, and its standard error. Successive measurements correlate, as between two
+// collections; the error therefore uses the effective number of independent measurements, from the correlation of each with the next.
 func slope(all []Measurement, of func(*Measurement) float64) (perHour, deviation float64) {
 	var t, y, tt, ty float64
 	n := float64(len(all))

@@ -135,7 +135,7 @@ func (v *venue) faults(ctx context.Context, all []Fault) error {
 	return nil
 }
 
-// accountState is what happened on the exchange.
+// accountState is the history of an account on the exchange.
 type accountState struct {
 	Orders []orderState
 	Fills  []fillState

@@ -72,7 +72,7 @@ func newWitness(exchange string, ahead time.Duration) (*witness, error) {
 	proxy := &httputil.ReverseProxy{
 		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(&url.URL{Scheme: "http", Host: exchange}) },
 		Transport:      &http.Transport{DisableKeepAlives: true, DisableCompression: true},
-		FlushInterval:  -1, // a truncated answer is passed on as far as it came
+		FlushInterval:  -1, // a truncated answer is passed on up to its end
 		ModifyResponse: w.answered,
 		ErrorHandler:   func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 		ErrorLog:       log.New(io.Discard, "", 0),

@@ -17,5 +17,5 @@ var Library []byte
 //go:embed LICENSE-lightweight-charts
 var License string
 
-// Notice is what a page says that uses the library, as its authors ask.
+// Notice is the attribution that the library's authors ask pages to show.
 const Notice = "Charts by TradingView Lightweight Charts™, Copyright (c) 2026 TradingView, Inc. https://www.tradingview.com/, Apache License 2.0"

@@ -18,23 +18,23 @@ import (
 	"time"
 )
 
-// Verb is the hidden first argument of a binary that is to limit itself and become a program.
+// Verb is the hidden first argument with which the binary limits itself and becomes a program.
 const Verb = "confined"
 
 // Bounds of a program.
 const (
-	stderrBytes = 64 << 10 // written to stderr between two questions; beyond it the program is ended
+	stderrBytes = 64 << 10 // written to stderr between two requests; more ends the program
 	endsWithin  = time.Second
 	openFiles   = 256
 )
 
-// Program is what to start.
+// Program describes the program to start.
 type Program struct {
 	Path      string   // empty for this binary
 	Arguments []string // without the program's name
-	Directory string   // where it runs
+	Directory string   // working directory
 	MemoryMB  int64    // of data; 0 leaves that to the program
-	Readable  []string // what it may read besides the system's programs and libraries
+	Readable  []string // paths it may read besides the system's programs and libraries
 }
 
 // Process is a running program.
@@ -44,7 +44,7 @@ type Process struct {
 	stdin   *os.File
 	stdout  *os.File
 	pace    pace
-	written atomic.Int64  // bytes of stderr since the last question
+	written atomic.Int64  // bytes of stderr since the last request
 	drained chan struct{} // closed when stderr has ended
 	ended   chan struct{} // closed when the process has
 
@@ -110,7 +110,7 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// environment is what a program may know of botd's own: nothing secret.
+// environment returns the part of botd's environment that a program receives: it contains no secret.
 func environment() []string {
 	all := []string{"PYTHONDONTWRITEBYTECODE=1", "PYTHONUNBUFFERED=1", "GOMAXPROCS=1", "TZ=UTC"}
 	for _, name := range []string{"PATH", "HOME", "LANG", "LC_ALL"} {
@@ -124,17 +124,17 @@ func environment() []string {
 // ID is the system's number of the process.
 func (p *Process) ID() int { return p.command.Process.Pid }
 
-// Write sends a part of a question, and allows the processor time that an answer may take.
+// Write sends part of a request, and grants the processor time that a response may take.
 func (p *Process) Write(text []byte) (int, error) {
 	p.written.Store(0)
 	p.allow()
 	return p.stdin.Write(text)
 }
 
-// Read reads a part of an answer.
+// Read reads part of a response.
 func (p *Process) Read(into []byte) (int, error) { return p.stdout.Read(into) }
 
-// Kill ends the program, and what it has started. The first cause counts.
+// Kill ends the program and its descendants. The first cause is recorded.
 func (p *Process) Kill(cause string) {
 	p.mu.Lock()
 	if p.killed == "" {
@@ -150,7 +150,7 @@ func (p *Process) Kill(cause string) {
 	p.stdout.Close()
 }
 
-// Cause waits until the program has ended and says why it did.
+// Cause waits until the program has ended and returns the cause.
 func (p *Process) Cause() string {
 	late := time.NewTimer(endsWithin)
 	defer late.Stop()
@@ -162,7 +162,7 @@ func (p *Process) Cause() string {
 	}
 	select {
 	case <-p.drained:
-	case <-late.C: // something it started holds stderr
+	case <-late.C: // a descendant still holds stderr
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -180,7 +180,7 @@ func (p *Process) Cause() string {
 	return how
 }
 
-// drain reads what the program writes to stderr. More than its share ends it.
+// drain reads the program's stderr. Output beyond the bound ends the program.
 func (p *Process) drain(stderr *os.File) {
 	defer close(p.drained)
 	defer stderr.Close()
@@ -200,8 +200,7 @@ func (p *Process) drain(stderr *os.File) {
 	}
 }
 
-// sayings are the lines of stderr that say why a program ended: the first that is fatal, else the
-// last one.
+// sayings keep the line of stderr that explains the end of a program: the first fatal one, otherwise the last one.
 type sayings struct{ fatal, last, line string }
 
 const maxLine = 300
@@ -268,8 +267,8 @@ func Enter(arguments []string) error {
 	return become(&p, own)
 }
 
-// programFolders are the folders that a program is made of: its own, and where that is one of
-// programs, what stands around it, such as a virtual environment; for what links to it too.
+// programFolders returns the folders of a program: its own and, if that is a bin folder, the parent folder, such
+// as a virtual environment. It follows links.
 func programFolders(path string) (folders []string) {
 	add := func(path string) {
 		folder := filepath.Dir(path)

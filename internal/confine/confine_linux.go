@@ -13,18 +13,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// selfPath is this binary, also after its file was replaced.
+// selfPath returns the path of this binary, which is valid even after the file was replaced.
 func selfPath() (string, error) { return "/proc/self/exe", nil }
 
 func killGroup(command *exec.Cmd) { _ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 
-// wait waits until the program has ended, and ends what it has started: no process leaves the group.
-// The group is killed while its number is taken, by the process that nobody has waited for.
+// wait waits until the program has ended, and ends its descendants: no process leaves the group. The group is
+// killed before Wait reaps the leader, so that no other group can have its number.
 func wait(command *exec.Cmd) {
 	for unix.Waitid(unix.P_PID, command.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
 	killGroup(command)
-	_ = command.Wait() // ProcessState says how it ended
+	_ = command.Wait() // ProcessState reports how it ended
 }
 
 // become makes this process botd's own process for scripts, or the keeper of a program.
@@ -49,10 +49,10 @@ func become(p *Program, own bool) error {
 	return syscall.Exec(p.Path, append([]string{"botd"}, p.Arguments...), os.Environ())
 }
 
-// bound limits the resources of a process; 0 is this one, which is botd's own, and a program is another.
+// bound limits the resources of a process; 0 means this one, which is botd's own process for scripts, and any other is a program.
 func bound(process int, memoryMB int64) error {
 	_ = unix.Setpriority(unix.PRIO_PROCESS, process, 10)
-	// Where memory runs out, strategies end first. Without /proc the system chooses as it likes.
+	// When memory runs out, strategies end first. Without /proc the system chooses.
 	folder := "self"
 	if process != 0 {
 		folder = strconv.Itoa(process)
@@ -60,7 +60,7 @@ func bound(process int, memoryMB int64) error {
 	_ = os.WriteFile("/proc/"+folder+"/oom_score_adj", []byte("1000"), 0)
 	limits := map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_FSIZE: 0, unix.RLIMIT_NOFILE: openFiles}
 	if process != 0 {
-		limits[unix.RLIMIT_NPROC] = tasksOfUser() + maxProcesses // the system counts those of the user; root's are not bounded
+		limits[unix.RLIMIT_NPROC] = tasksOfUser() + maxProcesses // the system counts all tasks of the user; it does not bound those of root
 	}
 	if memoryMB > 0 {
 		memory := uint64(memoryMB) << 20
@@ -81,7 +81,7 @@ func bound(process int, memoryMB int64) error {
 // that are never used.
 const addressBytes = 4 << 30
 
-// restrictions are the calls that take rights from a thread. What the kernel does not know is left out.
+// restrictions returns the calls that take rights from a thread. It omits those that the kernel does not support.
 func restrictions(rules ruleset) []call {
 	all := []call{{what: "forbid new privileges", number: unix.SYS_PRCTL, arguments: [5]uintptr{unix.PR_SET_NO_NEW_PRIVS, 1}}}
 	if rules >= 0 {
@@ -95,7 +95,7 @@ func restrictions(rules ruleset) []call {
 	return all
 }
 
-// LimitMemory bounds the data of this process from now on: what it has, and so much more.
+// LimitMemory bounds the data of this process to its present size plus the given one.
 func LimitMemory(megabytes int64) error {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -114,15 +114,15 @@ func LimitMemory(megabytes int64) error {
 	if err := unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: limit, Max: limit}); err != nil {
 		return err
 	}
-	return unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 3, Max: 3}) // what is open stays so
+	return unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 3, Max: 3}) // open files stay open
 }
 
-// What every program may read: programs and libraries.
+// systemFolders are the paths that every program may read: programs and libraries.
 var systemFolders = []string{"/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/opt", "/nix/store", "/etc/ld.so.cache", "/etc/localtime",
 	"/etc/alternatives", "/etc/python3", "/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf", "/etc/crypto-policies", "/proc/cpuinfo",
 	"/proc/meminfo", "/sys/devices/system/cpu", "/dev/urandom", "/dev/zero"}
 
-// What botd's own process for scripts may read: itself, and the libraries it may be linked with.
+// ownFolders are the paths that botd's own process for scripts may read: itself, and libraries that it may be linked with.
 var ownFolders = []string{"/proc/self/exe", "/lib", "/lib64", "/usr/lib", "/etc/ld.so.cache"}
 
 const (
@@ -130,10 +130,10 @@ const (
 	readAll  = readFile | unix.LANDLOCK_ACCESS_FS_READ_DIR
 )
 
-// ruleset is an open set of Landlock's rules; -1 where the kernel has none.
+// ruleset is an open set of Landlock rules; -1 if the kernel does not support them.
 type ruleset int
 
-// newRuleset is a set that forbids every file but those listed, and TCP.
+// newRuleset returns a set that forbids TCP and all files except the listed ones.
 func newRuleset(readable []string, own bool) (ruleset, error) {
 	version, _, failed := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if failed != 0 {
@@ -171,7 +171,7 @@ func newRuleset(readable []string, own bool) (ruleset, error) {
 	return rules, rules.allow("/dev/null", readAll|unix.LANDLOCK_ACCESS_FS_WRITE_FILE)
 }
 
-// allow allows access to a path and what is below it. A path that does not exist needs none.
+// allow allows access to a path and everything below it. It ignores a path that does not exist.
 func (r ruleset) allow(path string, access uint64) error {
 	if r < 0 {
 		return nil
@@ -196,29 +196,28 @@ func (r ruleset) allow(path string, access uint64) error {
 	return nil
 }
 
-// Offsets in the data that a filter of system calls sees.
+// These are offsets in the data that a system call filter reads.
 const (
 	callNumber       = 0
 	callArchitecture = 4
-	callArgument     = 16         // the first one's lower half, which is all that the kernel reads of a process's number and of clone's flags
-	otherNumbers     = 0x40000000 // of a second table of system calls (x32)
+	callArgument     = 16         // lower half of the first argument, which is all that the kernel reads of a process id and of clone's flags
+	otherNumbers     = 0x40000000 // the numbers of a second table of system calls (x32) begin here
 )
 
-// forbidden are system calls that no program may make: sockets, what reaches into another process,
-// what changes the priority of another one, and what leaves the group that ends with the program.
+// forbidden are the system calls that no program may make: sockets, access to another process, changes of
+// another's priority, and departure from the group that ends with the program.
 var forbidden = []uint32{unix.SYS_SOCKET, unix.SYS_IO_URING_SETUP, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV,
 	unix.SYS_PIDFD_GETFD, unix.SYS_BPF, unix.SYS_KEYCTL, unix.SYS_UNSHARE, unix.SYS_MOUNT, unix.SYS_SETPRIORITY, unix.SYS_IOPRIO_SET,
 	unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR, unix.SYS_SETSID, unix.SYS_SETPGID}
 
-// ownOnly are system calls whose first argument is a process. It must be 0, which is the caller:
-// programs and their libraries set limits and processors of their own.
+// ownOnly are system calls whose first argument is a process id. It must be 0, which means the caller: programs
+// and their libraries set their own limits and processors.
 var ownOnly = []uint32{unix.SYS_PRLIMIT64, unix.SYS_SCHED_SETAFFINITY}
 
-// foreignChild are flags of clone that would give botd a child, or a program privileges of its own.
+// foreignChild are the flags of clone that would make botd the parent of a new process, or give a program its own privileges.
 const foreignChild = unix.CLONE_PARENT | unix.CLONE_NEWUSER | unix.CLONE_NEWPID
 
-// callFilter forbids system calls, and stays over the start of the program. It is nil on an architecture
-// that botd does not know.
+// callFilter returns the filter of system calls, which stays in force when the program starts. It is nil on an architecture that botd does not support.
 func callFilter() []unix.SockFilter {
 	architecture, known := map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}[runtime.GOARCH]
 	if !known {
@@ -244,7 +243,7 @@ func callFilter() []unix.SockFilter {
 			load(callArgument), unix.SockFilter{Code: equal, K: 0, Jf: 1}, end(permit), end(refuse))
 	}
 	return append(filter,
-		// The flags of clone3 are in memory, where no filter sees them. Libraries use clone where it does not exist.
+		// The flags of clone3 are in memory, where no filter can read them. Libraries fall back to clone where clone3 does not exist.
 		unix.SockFilter{Code: equal, K: unix.SYS_CLONE3, Jf: 1}, end(unix.SECCOMP_RET_ERRNO|uint32(unix.ENOSYS)),
 		unix.SockFilter{Code: equal, K: unix.SYS_CLONE, Jf: 3},
 		load(callArgument), unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: foreignChild, Jf: 1}, end(refuse),

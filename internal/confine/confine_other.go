@@ -11,7 +11,7 @@ import (
 
 func selfPath() (string, error) { return os.Executable() }
 
-// keeper does nothing here: what has left a program's group is not ended with botd.
+// keeper does nothing on this system: a process that has left the program's group does not end with botd.
 type keeper struct{}
 
 func (*keeper) attached()   {}
@@ -19,7 +19,7 @@ func (*keeper) follow()     {}
 func (*keeper) close()      {}
 func (*keeper) how() string { return "" }
 
-// detach has the program run in a group of its own.
+// detach runs the program in its own group.
 func detach(command *exec.Cmd, _ bool) (*keeper, error) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return nil, nil
@@ -27,16 +27,16 @@ func detach(command *exec.Cmd, _ bool) (*keeper, error) {
 
 func killGroup(command *exec.Cmd) { _ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 
-// wait waits until the program has ended, and ends what of its group is left.
+// wait waits until the program has ended, and ends the rest of its group.
 func wait(command *exec.Cmd) {
-	_ = command.Wait() // ProcessState says how it ended
+	_ = command.Wait() // ProcessState reports how it ended
 	killGroup(command)
 }
 
-// watch does nothing here: each process has its own limits alone.
+// watch does nothing on this system: the limits apply to each process separately.
 func (*Process) watch(int64) {}
 
-// pace does nothing here: the deadline alone bounds the processor time.
+// pace does nothing on this system: only the deadline bounds the processor time.
 type pace struct{}
 
 func (*Process) allow() {}
@@ -59,5 +59,5 @@ func become(p *Program, own bool) error {
 	return syscall.Exec(p.Path, append([]string{name}, p.Arguments...), os.Environ())
 }
 
-// LimitMemory does nothing here: Go reserves more than it uses, and this system counts that.
+// LimitMemory does nothing on this system, which counts reserved memory: Go reserves more than it uses.
 func LimitMemory(int64) error { return nil }

@@ -12,11 +12,11 @@ import (
 
 // call is a system call that a child makes before it becomes a program.
 type call struct {
-	what      string // of an error
+	what      string // for an error
 	number    uintptr
 	arguments [5]uintptr
-	optional  bool // a kernel may not know it
-	held      any  // what the arguments point to
+	optional  bool // a kernel may not support it
+	held      any  // keeps the targets of the arguments alive
 }
 
 // perform makes the calls for this thread.
@@ -31,16 +31,15 @@ func perform(calls []call) error {
 	return nil
 }
 
-// child is a process that waits for the word to become a program.
+// child is a process that waits for a byte before it becomes a program.
 type child struct {
 	id      int
-	word    *os.File // one byte lets it go
-	failure *os.File // closed by the start of the program, else the number of the call that failed, and why
+	word    *os.File // one byte starts it
+	failure *os.File // closed when the program starts; otherwise it carries the number of the failed call and the cause
 	calls   []call
 }
 
-// fork makes a process that waits, makes the calls and becomes the program. Nothing of Go runs in it, so
-// no limit of its own can hit Go's threads and heap.
+// fork makes a process that waits, makes the calls and becomes the program. No Go code runs in it, so that its limits cannot affect Go's threads and heap.
 func fork(path string, arguments, environment []string, calls []call) (*child, error) {
 	name, err := syscall.BytePtrFromString(path)
 	if err != nil {
@@ -78,7 +77,7 @@ func fork(path string, arguments, environment []string, calls []call) (*child, e
 			arguments: [5]uintptr{uintptr(unsafe.Pointer(name)), uintptr(unsafe.Pointer(&list[0])), uintptr(unsafe.Pointer(&variables[0]))},
 			held:      []any{name, list, variables}},
 	)
-	if err := unix.PthreadSigmask(unix.SIG_SETMASK, every, before); err != nil { // none is for the child, which has Go's handlers still
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, every, before); err != nil { // the child must receive no signal, because it still has Go's handlers
 		return nil, err
 	}
 	id, failed := divide(all, record, uintptr(failureEnds[1]))
@@ -119,7 +118,7 @@ func divide(calls []call, record *[2]uint32, failure uintptr) (id uintptr, faile
 	}
 }
 
-// start gives the word and returns once the program runs, or says why it does not.
+// start starts the program and returns once it runs, or returns the cause of a failure.
 func (c *child) start() error {
 	defer c.close()
 	if _, err := c.word.Write([]byte{1}); err != nil {
@@ -128,7 +127,7 @@ func (c *child) start() error {
 	var record [2]uint32
 	text := unsafe.Slice((*byte)(unsafe.Pointer(&record)), unsafe.Sizeof(record))
 	if n, _ := c.failure.Read(text); n < len(text) {
-		return nil // the start of the program has closed it
+		return nil // the program has started, which closed the pipe
 	}
 	return fmt.Errorf("%s: %w", c.calls[record[0]].what, syscall.Errno(record[1]))
 }

@@ -15,23 +15,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A keeper is the process between botd and a program. It starts the program under its limits, leads the
-// group that nothing leaves, and ends all of it with the program, or with botd, however botd ends: then
-// the pipe closes that botd alone can write to.
+// A keeper is the process between botd and a program. It starts the program under its limits and leads a group that no process leaves. It
+// ends the whole group with the program or with botd, however botd ends: then a pipe closes that only botd can write to.
 type keeper struct {
 	lifeline, reports *os.File
 	theirs            []*os.File
-	program           atomic.Int64 // the number of its process; 0 before it runs
-	ending            string       // how it ended; empty where the keeper did not say
+	program           atomic.Int64 // process id; 0 before it runs
+	ending            string       // cause of the end; empty if the keeper did not report one
 }
 
-// The keeper's ends of the pipes.
+// These are the keeper's ends of the pipes.
 const (
 	lifelineEnd = 3
 	reportsEnd  = 4
 )
 
-// detach has a command lead a group of its own. Botd's own process for scripts starts nothing: the
+// detach makes a command lead its own group. Botd's own process for scripts starts no other process, so that the
 // system ends it with botd. A program gets a keeper.
 func detach(command *exec.Cmd, own bool) (*keeper, error) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -52,14 +51,14 @@ func detach(command *exec.Cmd, own bool) (*keeper, error) {
 	return &keeper{lifeline: lifeline, reports: reports, theirs: command.ExtraFiles}, nil
 }
 
-// attached closes the keeper's ends, which it has by now.
+// attached closes botd's copies of the keeper's ends, once the keeper has them.
 func (k *keeper) attached() {
 	if k != nil {
 		closeAll(k.theirs)
 	}
 }
 
-// follow takes in what the keeper reports, until there is no more.
+// follow reads the keeper's reports until the pipe closes.
 func (k *keeper) follow() {
 	if k == nil {
 		return
@@ -73,14 +72,14 @@ func (k *keeper) follow() {
 	}
 }
 
-// close lets the keeper end what is left.
+// close makes the keeper end the remaining processes.
 func (k *keeper) close() {
 	if k != nil {
 		k.lifeline.Close()
 	}
 }
 
-// how says how the program ended; empty where the keeper did not say.
+// how returns how the program ended; empty if the keeper did not report it.
 func (k *keeper) how() string {
 	if k == nil {
 		return ""
@@ -95,7 +94,7 @@ func readReport(from io.Reader) (uint32, error) {
 }
 
 func report(number uint32) {
-	_, _ = unix.Write(reportsEnd, binary.NativeEndian.AppendUint32(nil, number)) // where botd has ended, nobody reads it
+	_, _ = unix.Write(reportsEnd, binary.NativeEndian.AppendUint32(nil, number)) // nobody reads it after botd has ended
 }
 
 func describe(status syscall.WaitStatus) string {
@@ -113,7 +112,7 @@ func keep(p *Program) error {
 	runtime.LockOSThread() // the program ends with this thread
 	unix.CloseOnExec(lifelineEnd)
 	unix.CloseOnExec(reportsEnd)
-	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil { // what the program starts stays below it
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil { // descendants of the program stay below the keeper
 		return fmt.Errorf("adopt the program's orphans: %w", err)
 	}
 	rules, err := newRuleset(p.Readable, false)
@@ -136,7 +135,7 @@ func keep(p *Program) error {
 	}
 	report(uint32(born.id))
 	for standard := range 3 {
-		_ = unix.Dup3(lifelineEnd, standard, unix.O_CLOEXEC) // they are the program's alone
+		_ = unix.Dup3(lifelineEnd, standard, unix.O_CLOEXEC) // only the program needs them
 	}
 	go func() {
 		for {
@@ -154,5 +153,5 @@ func keep(p *Program) error {
 	}
 }
 
-// endGroup ends this process and all that the program has started.
+// endGroup ends this process and all descendants of the program.
 func endGroup() { _ = unix.Kill(0, unix.SIGKILL) }

@@ -12,22 +12,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bounds of a program and of all that it has started, together.
+// These bound a program and all its descendants together.
 const (
-	processorSeconds = 30 // of processor time between two questions
+	processorSeconds = 30 // processor time between two requests
 	maxProcesses     = 256
 	watchEvery       = time.Second
 )
 
-// pace allows processor time.
+// pace grants processor time.
 type pace struct {
 	mu     sync.Mutex // guards the rest
 	newest time.Time
-	limit  uint64 // of the processor time of all processes, in seconds; 0 before the first question
+	limit  uint64 // of the processor time of all processes, in seconds; 0 before the first request
 }
 
-// allow raises the limits to what was used and a little more, at most once a second. The system's own
-// limit is of the first process alone, and holds where watch comes too late.
+// allow raises the limits slightly above the present use, at most once a second. The system's own limit applies
+// to the first process only, and takes effect if watch is too late.
 func (p *Process) allow() {
 	p.pace.mu.Lock()
 	defer p.pace.mu.Unlock()
@@ -42,14 +42,14 @@ func (p *Process) allow() {
 	p.pace.newest = now
 	all, err := usageOf(p.ID())
 	if err != nil {
-		return // it has ended, which the question finds out
+		return // it has ended, which the request reports
 	}
 	p.pace.limit = all.seconds + processorSeconds
 	limit := unix.Rlimit{Cur: p.pace.limit, Max: unix.RLIM_INFINITY}
 	_ = unix.Prlimit(first, unix.RLIMIT_CPU, &limit, nil)
 }
 
-// exceeds says which bound a program and what it has started exceed; empty for none.
+// exceeds returns the bound that a program and its descendants exceed, or "".
 func (p *pace) exceeds(process int, memoryMB int64) string {
 	all, err := usageOf(process)
 	if err != nil {
@@ -68,8 +68,8 @@ func (p *pace) exceeds(process int, memoryMB int64) string {
 	return ""
 }
 
-// watch ends a program that exceeds its bounds together with what it has started: the limits of the
-// system count each process for itself, and a program can ignore the one of processor time.
+// watch ends a program that exceeds its bounds together with its descendants: the system's limits apply to each
+// process separately, and a program can ignore the one of processor time.
 func (p *Process) watch(memoryMB int64) {
 	ticker := time.NewTicker(watchEvery)
 	defer ticker.Stop()
@@ -86,15 +86,15 @@ func (p *Process) watch(memoryMB int64) {
 	}
 }
 
-// usage is what a program and all that it has started use.
+// usage is the use of resources by a program and all its descendants.
 type usage struct {
-	seconds   uint64 // of processor time, that of ended children included
+	seconds   uint64 // processor time, including that of ended children
 	processes int
-	pages     int64 // of memory that is not a file's
+	pages     int64 // of anonymous memory
 }
 
-// usageOf counts all below a keeper, which adopts orphans; of itself its processor time alone, with that
-// of the orphans that have ended.
+// usageOf sums up all processes below a keeper, which adopts orphans. Of the keeper itself it adds only the
+// processor time, which includes that of ended orphans.
 func usageOf(process int) (all usage, err error) {
 	queue := []string{strconv.Itoa(process)}
 	ticks := uint64(0)
@@ -106,7 +106,7 @@ func usageOf(process int) (all usage, err error) {
 			if keeper {
 				return all, failed
 			}
-			continue // it has ended meanwhile
+			continue // it has ended in the meantime
 		}
 		ticks += used
 		if !keeper {
@@ -133,7 +133,7 @@ func usageOf(process int) (all usage, err error) {
 	return all, nil
 }
 
-// tasksOfUser is how many threads this process's user has.
+// tasksOfUser returns the number of threads of this process's user.
 func tasksOfUser() (total uint64) {
 	folders, err := os.ReadDir("/proc")
 	if err != nil {
@@ -155,10 +155,10 @@ func tasksOfUser() (total uint64) {
 	return total
 }
 
-// clockTicks is how many a second has on every Linux.
+// clockTicks is the number of ticks per second on every Linux.
 const clockTicks = 100
 
-// ticksOf is the processor time of a process and of the children that it has waited for.
+// ticksOf returns the processor time of a process and of the children that it has waited for.
 func ticksOf(folder string) (total uint64, err error) {
 	fields, err := fieldsOf(folder)
 	if err != nil {
@@ -174,13 +174,13 @@ func ticksOf(folder string) (total uint64, err error) {
 	return total, nil
 }
 
-// fieldsOf are the fields of a process's stat, from its state on.
+// fieldsOf returns the fields of a process's stat, beginning with its state.
 func fieldsOf(folder string) ([][]byte, error) {
 	text, err := os.ReadFile(folder + "stat")
 	if err != nil {
 		return nil, err
 	}
-	// The name before them, in brackets, is the program's own choice.
+	// The program chooses the name before them, in brackets.
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 	if len(fields) < 18 {
 		return nil, fmt.Errorf("read %sstat: %q", folder, text)
@@ -188,7 +188,7 @@ func fieldsOf(folder string) ([][]byte, error) {
 	return fields, nil
 }
 
-// pagesOf is the memory in statm that is not shared with a file.
+// pagesOf returns the memory in statm that is not shared with a file.
 func pagesOf(statm []byte) int64 {
 	fields := bytes.Fields(statm)
 	if len(fields) < 3 {

@@ -85,7 +85,7 @@ func (r *runner) parameter(request *exchange.Request, name, value string) (err e
 func (r *runner) order(words []string, order *exchange.NewOrder) (err error) {
 	symbol := r.symbols[r.key]
 	order.Market, order.Symbol = r.key.Market, r.key.Name
-	if symbol == nil { // one that is not listed: nothing of it can be counted
+	if symbol == nil { // an unlisted symbol: its quantities have no scale
 		symbol = r.symbols[exchange.SymbolKey{Market: r.key.Market, Name: "BTC-USDT"}]
 	}
 	side := words[0]
@@ -149,8 +149,8 @@ func readOrderWord(symbol *exchange.Symbol, order *exchange.NewOrder, at int, wo
 //
 //	METHOD TARGET [unsigned] [key=K] [secret=S] [age=MS] [timestamp=T] [signature=S] [times=N] {BODY}
 //
-// $label in target or body is the id kept under it. With an error status the second
-// word expected is the error body's code; @Name=value is a header.
+// $label in target or body stands for the id saved under that label. With an error status the second expected
+// word is the error body's code; @Name=value is a header.
 func (r *runner) send(s *step) error {
 	wired, ok := r.venue.(Wired)
 	if !ok {
@@ -236,7 +236,7 @@ func (r *runner) checkReply(s *step, reply Reply) error {
 	return r.checkAll(&only, reply.Body, true)
 }
 
-// withIDs puts the ids kept under $labels into a text.
+// withIDs replaces $labels in a text with their saved ids.
 func (r *runner) withIDs(text string) string {
 	for name, id := range r.ids {
 		text = strings.ReplaceAll(text, "$"+name+"$", strconv.FormatInt(id, 10))

@@ -19,7 +19,7 @@ import (
 // move only when the case sets them.
 type Venue interface {
 	Do(account string, request exchange.Request) (exchange.Answer, error)
-	SetPrice(key exchange.SymbolKey, price, mark exchange.Price) error // a mark of 0 is the price
+	SetPrice(key exchange.SymbolKey, price, mark exchange.Price) error // a mark of 0 equals the price
 	Advance(ms int64) error
 	Close() error
 }
@@ -32,11 +32,10 @@ type Wired interface {
 	Send(Call) (Reply, error)
 }
 
-// Run runs one case on a new venue. Its error names file, line and step, and what was
-// wanted before what was received.
+// Run runs one case on a new venue. Its error names file, line and step, and the expected value before the received one.
 func Run(c *Case, open Open) error { return run(c, open, nil) }
 
-// run is Run on a venue that differs.
+// run is Run on a venue with differences.
 func run(c *Case, open Open, differs difference) (err error) {
 	venue, err := open(c.World)
 	if err != nil {

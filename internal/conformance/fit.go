@@ -7,11 +7,11 @@ import (
 	"botd/exchange"
 )
 
-// checkTicker looks at one symbol's statistics by themselves.
+// checkTicker checks one symbol's statistics on their own.
 func (s *story) checkTicker(t *tape) []error {
 	k, part := &t.ticker, 1e-6
 	if s.bounds != (Bounds{}) {
-		part = 0.01 // a venue may round: percents to two places, a mean to the tick of a coarse coin
+		part = 0.01 // a venue may round: percentages to two places, an average to the tick of a coarse symbol
 	}
 	faults := []error{
 		when(k.Symbol != t.symbol.Name, "the ticker is of %q", k.Symbol),
@@ -32,14 +32,14 @@ func (s *story) checkTicker(t *tape) []error {
 		when(k.CloseMS-k.OpenMS != int64(exchange.Day1), "it counts %d ms, not 24 hours", k.CloseMS-k.OpenMS))
 }
 
-// checkDay holds the statistics against the minutes' candles of 24 hours.
+// checkDay compares the statistics with the minute candles of 24 hours.
 func (s *story) checkDay(t *tape) []error {
 	c := t.minute
 	faults := []error{s.near(t.symbol, "lastPrice and the newest candle's close", t.ticker.Last, c.Close[c.Len()-1])}
 	startMS := t.ticker.CloseMS - int64(exchange.Day1)
 	from := sort.Search(c.Len(), func(i int) bool { return c.OpenMS[i] >= startMS })
 	if from == 0 && c.OpenMS[0] > startMS || (s.bounds != Bounds{}) {
-		return faults // the candles do not reach back that far, or went on
+		return faults // the candles do not reach back that far, or new ones appeared
 	}
 	day := merged(c.Slice(from, c.Len()))
 	k := &t.ticker
@@ -49,7 +49,7 @@ func (s *story) checkDay(t *tape) []error {
 		when(t.symbol.Market == exchange.Futures && k.Count != day.Trades, "want %d trades by the candles, have %d", day.Trades, k.Count))
 }
 
-// checkBook looks at the book, and where it stands beside the last price.
+// checkBook checks the book, and its distance from the last price.
 func (s *story) checkBook(t *tape) []error {
 	d := &t.depth
 	if len(d.Bids) == 0 || len(d.Asks) == 0 {
@@ -78,12 +78,12 @@ func (s *story) checkBook(t *tape) []error {
 	return faults
 }
 
-// reach is how far a quote may stand from the last price: 0.2 %, or some ticks of a coarse symbol.
+// reach returns the permitted distance of a quote from the last price: 0.2 %, or some ticks of a coarse symbol.
 func (t *tape) reach(off exchange.Price) exchange.Price {
 	return min(max(0, off), max(t.ticker.Last/500, 20*t.symbol.PriceTick))
 }
 
-// checkTrades looks at the public trades by themselves, oldest first.
+// checkTrades checks the public trades on their own, oldest first.
 func (s *story) checkTrades(t *tape) []error {
 	faults := []error{when(len(t.trades) > 1000, "%d trades are more than were asked for", len(t.trades))}
 	for i := range t.trades {
@@ -108,7 +108,7 @@ func (s *story) checkTrades(t *tape) []error {
 	return faults
 }
 
-// checkMinutes holds each minute that the trades cover whole against its candle.
+// checkMinutes compares each minute that the trades cover completely with its candle.
 func (s *story) checkMinutes(t *tape) []error {
 	if len(t.trades) == 0 {
 		return nil
@@ -128,7 +128,7 @@ func (s *story) checkMinutes(t *tape) []error {
 	return faults
 }
 
-// fits holds a minute's trades against its candle.
+// fits compares a minute's trades with its candle.
 func (t *tape) fits(candle exchange.Candle, trades []exchange.Trade, own bool) error {
 	if candle.Trades != int64(len(trades)) {
 		return when(true, "candle %d counts %d trades, there are %d", candle.OpenMS, candle.Trades, len(trades))
@@ -151,7 +151,7 @@ func (t *tape) fits(candle exchange.Candle, trades []exchange.Trade, own bool) e
 	return when(!sameVolume(&candle, &have), "candle %d: %v, the trades say %v", candle.OpenMS, candle, have)
 }
 
-// funding looks at a futures symbol's funding.
+// funding checks a futures symbol's funding.
 func (s *story) funding(symbol *exchange.Symbol) {
 	answer, ok := s.ask(exchange.Request{Operation: exchange.FuturesFundingRate, Symbol: symbol.Name})
 	if !ok {
@@ -182,8 +182,7 @@ func (s *story) levels(market exchange.Market) map[string][]exchange.SymbolBrack
 	return all
 }
 
-// bracketsOf looks at a symbol's margin levels: they follow one another, and
-// maintenance margin makes no jump from one to the next.
+// bracketsOf checks a symbol's margin levels: they are contiguous, and maintenance margin does not jump between them.
 func (s *story) bracketsOf(symbol *exchange.Symbol, listed map[string][]exchange.SymbolBracket) {
 	answer, ok := s.ask(exchange.Request{Operation: exchange.FuturesSymbolMarginLevels, Symbol: symbol.Name})
 	if !ok {

@@ -11,13 +11,13 @@ import (
 	"botd/exchange/sim"
 )
 
-// Row counts the cases about one thing the suite must cover.
+// Row counts the cases for one item that the suite must cover.
 type Row struct {
 	What   string // operation, subject, refusal, status, state, field, limit
 	Name   string
-	Text   string // what it says, in a few words
+	Text   string // a summary in a few words
 	Cases  int
-	Wired  int // of these, on the server alone: they speak HTTP by hand
+	Wired  int // cases on the server only: they send raw HTTP
 	Checks int
 }
 
@@ -27,18 +27,16 @@ type Matrix struct {
 	at   map[[2]string]int
 }
 
-// statuses are the ones of the interface, and what decisions.md adds: 404, 405.
+// statuses are the statuses of the interface, and those that decisions.md adds: 404, 405.
 var statuses = []string{"200", "201", "400", "401", "403", "404", "405", "429", "500", "503"}
 
-// httpCodes are refusals that only a server can make: the common codes of the
-// interface, and what is no request at all.
+// httpCodes are errors that only a server can return: the common codes of the interface, and those of an invalid request.
 var httpCodes = [][2]string{
 	{"-1021", "invalid timestamp"}, {"-1022", "invalid signature"}, {"malformed", "a body or a parameter cannot be read"},
 	{"404", "an unknown path"}, {"405", "a wrong method"}, {"429", "rate limited"},
 }
 
-// limited are the operations with a limit, and the interface's default and maximum
-// of it (Limits; positions history has no maximum there).
+// limited are the operations with a limit, with the interface's default and maximum (Limits; positions history has no maximum there).
 var limited = []struct {
 	operation exchange.Operation
 	text      string
@@ -102,7 +100,7 @@ func (m *Matrix) add(what, name, text string) {
 	m.rows = append(m.rows, Row{What: what, Name: name, Text: text})
 }
 
-// count adds one case to every row it is about.
+// count adds one case to each of its rows.
 func (m *Matrix) count(c *Case) {
 	checks := map[int]int{}
 	note := func(what, name string, n int) {
@@ -124,7 +122,7 @@ func (m *Matrix) count(c *Case) {
 	}
 }
 
-// count notes what a step expects, and returns of how many checks that is.
+// count records the expectations of a step and returns the number of checks.
 func (s *step) count(subject string, note func(what, name string, n int)) int {
 	n := len(s.wants)
 	if (s.outcome != outcome{}) {
@@ -158,7 +156,7 @@ func (s *step) count(subject string, note func(what, name string, n int)) int {
 	return n
 }
 
-// ruleOf names the rule of a code that is written as a number.
+// ruleOf returns the name of a numeric code.
 func ruleOf(code string) string {
 	for _, rule := range sim.Rules() {
 		if rule.Code == codeOf(code) {
@@ -189,7 +187,7 @@ func (m *Matrix) Write(w io.Writer) error {
 	return table.Flush()
 }
 
-// WriteCases prints the matrix the other way round: under each subject its cases.
+// WriteCases prints the matrix in the other direction: the cases of each subject.
 func WriteCases(w io.Writer, cases []Case) error {
 	var text strings.Builder
 	for _, subject := range subjects {

@@ -9,22 +9,21 @@ import (
 	"botd/exchange"
 )
 
-// Reader is what Read asks: the signed client, without keys, is one.
+// Reader is the venue that Read reads: the signed client implements it, even without keys.
 type Reader interface {
 	Do(ctx context.Context, request exchange.Request) (exchange.Answer, error)
 }
 
-// Finding is one thing that Read checked.
+// Finding is the result of one check by Read.
 type Finding struct {
-	What string // in a few words; with the symbol where it is about one
-	Err  error  // what is wrong with it, or nil
+	What string // a short description; includes the symbol, if any
+	Err  error  // the fault, or nil
 }
 
-// Bounds of how a venue may move between two questions of Read. The zero value
-// is a venue that stands still: everything must agree to the last digit.
+// Bounds are the movements of a venue between two calls of Read. The zero value is a venue that does not move: everything must agree to the last digit.
 type Bounds struct {
 	Moves exchange.Rate // how far a price may have moved
-	Own   bool          // accounts trade on it besides the market: a fill need not be the last price
+	Own   bool          // accounts trade apart from the market: a fill need not be the last price
 }
 
 // LiveBounds are the bounds for a market that moves while it is read.
@@ -61,7 +60,7 @@ func (s *story) note(what string, faults ...error) {
 	s.findings = append(s.findings, Finding{what, errors.Join(faults...)})
 }
 
-// ask performs a read and notes it when it fails.
+// ask performs a read and records a failure.
 func (s *story) ask(request exchange.Request) (exchange.Answer, bool) {
 	answer, err := s.venue.Do(s.ctx, request)
 	if err != nil {
@@ -70,7 +69,7 @@ func (s *story) ask(request exchange.Request) (exchange.Answer, bool) {
 	return answer, err == nil
 }
 
-// service looks at health, ping and time.
+// service checks health, ping and time.
 func (s *story) service() {
 	for _, operation := range []exchange.Operation{exchange.FuturesHealth, exchange.FuturesPing} {
 		if answer, ok := s.ask(exchange.Request{Operation: operation}); ok {
@@ -87,7 +86,7 @@ func (s *story) service() {
 		when(second.ServerTimeMS < first.ServerTimeMS, "serverTime went back from %d to %d", first.ServerTimeMS, second.ServerTimeMS))
 }
 
-// symbols looks at a market's list, and at each of its first symbols.
+// symbols checks a market's list, and each of its first symbols.
 func (s *story) symbols(market exchange.Market) {
 	operation := exchange.FuturesSymbols
 	if market == exchange.Spot {
@@ -143,7 +142,7 @@ func (s *story) tickers(market exchange.Market, listed []*exchange.Symbol) map[s
 	return all
 }
 
-// markets compares what the two markets say of one symbol.
+// markets compares the two markets' data of one symbol.
 func (s *story) markets() {
 	for key, price := range s.last {
 		other, both := s.last[exchange.SymbolKey{Market: exchange.Spot, Name: key.Name}]
@@ -153,7 +152,7 @@ func (s *story) markets() {
 	}
 }
 
-// when is an error under a condition.
+// when returns an error if the condition holds.
 func when(wrong bool, format string, values ...any) error {
 	if !wrong {
 		return nil

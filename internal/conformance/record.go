@@ -66,8 +66,7 @@ func recordOf(operation exchange.Operation) *record {
 	return &record{}
 }
 
-// field returns the record's field that an expectation checks: the first in its path. The
-// names alone, as the function keys lists them, check no field.
+// field returns the record's field that an expectation checks: the first one in its path. A list of names, as the function keys returns, checks no field.
 func (r *record) field(w *want) string {
 	fields := strings.Fields(r.fields)
 	for i, part := range w.path {

@@ -17,31 +17,30 @@ import (
 	"botd/exchange/wire"
 )
 
-// signatureOf is lower-case hex of HMAC-SHA256 by the secret's bytes
-// (decisions.md, Signing), written out here so that no fault is shared with wire.
+// signatureOf returns lower-case hex of HMAC-SHA256 by the secret's bytes (decisions.md, Signing). It does not use wire, so that the two share no fault.
 func signatureOf(secret, text string) string {
 	code := hmac.New(sha256.New, []byte(secret))
 	code.Write([]byte(text))
 	return hex.EncodeToString(code.Sum(nil))
 }
 
-// runner is a case under way.
+// runner is a case in progress.
 type runner struct {
 	venue   Venue
 	symbols table
 	account string
-	key     exchange.SymbolKey // what orders and prices are about
+	key     exchange.SymbolKey // the symbol of orders and prices
 	ids     map[string]int64   // by label
-	differs difference         // nil: the venue does as the cases say
+	differs difference         // nil: the venue behaves as the cases expect
 }
 
-// difference runs a step on a venue that differs there from what the case says; met is false for any other
-// step. It returns errEnds where everything after the step is different too.
+// difference runs a step on a venue whose behaviour differs from the case; met is false for any other step. It
+// returns errEnds if everything after the step differs too.
 type difference func(r *runner, s *step) (met bool, err error)
 
 var errEnds = errors.New("what follows is different on this venue")
 
-// run takes the steps in order; "loop TIMES STEPS" repeats the ones after it.
+// run runs the steps in order; "loop TIMES STEPS" repeats the steps after it.
 func (r *runner) run(file string, steps []step) error {
 	for i := 0; i < len(steps); i++ {
 		s := &steps[i]
@@ -81,7 +80,7 @@ func (r *runner) step(s *step) error {
 	return r.set(s.words)
 }
 
-// set does what is no call: as, futures, spot, price.
+// set executes the steps that are not calls: as, futures, spot, price.
 func (r *runner) set(words []string) (err error) {
 	switch verb := words[0]; {
 	case len(words) < 2:
@@ -105,8 +104,8 @@ func (r *runner) set(words []string) (err error) {
 	return err
 }
 
-// operation is the one a step asks for, 0 for none. Short words stand for the
-// frequent ones of the futures market; spot_ ones are written out, but for orders.
+// operation returns the operation of a step, or 0. Short words stand for the frequent operations of the futures
+// market; those of spot begin with spot_, except orders.
 func (s *step) operation() exchange.Operation {
 	if len(s.words) == 0 {
 		return 0
@@ -143,7 +142,7 @@ func (s *step) operation() exchange.Operation {
 	return 0
 }
 
-// call asks for an operation and checks its answer as the interface writes it.
+// call performs an operation and checks its answer in the interface's own text.
 func (r *runner) call(s *step) error {
 	if r.differs != nil {
 		if met, err := r.differs(r, s); met {
@@ -153,7 +152,7 @@ func (r *runner) call(s *step) error {
 	return r.ask(s)
 }
 
-// ask is call on a venue that does as the case says.
+// ask is call on a venue without differences.
 func (r *runner) ask(s *step) error {
 	request, err := r.request(s)
 	if err != nil {
@@ -171,7 +170,7 @@ func (r *runner) ask(s *step) error {
 	return r.checkAll(s, body, false)
 }
 
-// note keeps the id of what was answered under the step's label.
+// note saves the answered id under the step's label.
 func (r *runner) note(s *step, body []byte) {
 	if s.label == "" {
 		return
@@ -192,8 +191,7 @@ func (r *runner) checkAll(s *step, body []byte, exact bool) error {
 	return errors.Join(faults...)
 }
 
-// judge compares how a call ended with how it was to end; done says that there is
-// no answer to look at.
+// judge compares the outcome of a call with the expected one; done reports that there is no answer to check.
 func (o outcome) judge(err error) (done bool, _ error) {
 	var refusal *exchange.Refusal
 	switch {
@@ -219,8 +217,7 @@ func (o outcome) compare(status, code int, message string) error {
 	return nil
 }
 
-// codeOf is a number, or a name of the table that code, docs and tests share
-// (decisions.md, errors of the simulated exchange).
+// codeOf parses a number, or a name of the table that code, docs and tests share (decisions.md, errors of the simulated exchange).
 func codeOf(text string) int {
 	if code, err := strconv.Atoi(text); err == nil {
 		return code

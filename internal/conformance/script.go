@@ -23,7 +23,7 @@ type Case struct {
 // String names the case.
 func (c *Case) String() string { return c.Subject + ": " + c.Name }
 
-// Wired reports whether the case speaks HTTP itself.
+// Wired reports whether the case sends raw HTTP.
 func (c *Case) Wired() bool {
 	for i := range c.steps {
 		if c.steps[i].raw {
@@ -42,8 +42,8 @@ type step struct {
 	afterMS int64
 	label   string
 	words   []string
-	raw     bool   // words are a method, a target and modifiers; body is what follows
-	body    string // from the first brace on
+	raw     bool   // words are a method, a target and modifiers; the rest is body
+	body    string // from the first brace to the end
 	wants   []want
 	outcome outcome
 }

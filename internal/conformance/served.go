@@ -17,14 +17,14 @@ import (
 	"botd/exchange/wire"
 )
 
-// callTimeout bounds every call of a case: nothing here may hang.
+// callTimeout bounds every call of a case, so that none hangs.
 const callTimeout = 20 * time.Second
 
 // Served opens a world on a server behind a loopback socket, used through the signed
 // client, one per account.
 func Served(w World) (Venue, error) { return serve(w, nil, nil) }
 
-// ServedAs is Served with variants of the exchange, and the profile by which the client knows them.
+// ServedAs is Served with variants of the exchange, and with the client's profile for them.
 func ServedAs(variants []string, profile *wire.Profile) Open {
 	return func(w World) (Venue, error) { return serve(w, variants, profile) }
 }
@@ -126,26 +126,26 @@ func (v *served) Close() error {
 	return <-v.ended
 }
 
-// Call is a request by hand, as the interface describes it.
+// Call is a raw request, as the interface describes it.
 type Call struct {
 	Account, Method, Target, Body string
 
 	Unsigned  bool
 	Key       string // sent instead of the account's
 	Secret    string // signs instead of the account's
-	AgeMS     int64  // how far x-timestamp lies before the server's time
+	AgeMS     int64  // x-timestamp minus this, before the server's time
 	Timestamp string // sent and signed instead of a time
-	Signature string // sent instead of the right one
+	Signature string // sent instead of the correct one
 }
 
-// Reply is what came back.
+// Reply is the response to a Call.
 type Reply struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// Send sends a request by hand.
+// Send sends a raw request.
 func (v *served) Send(call Call) (Reply, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 	defer cancel()

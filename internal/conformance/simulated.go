@@ -30,8 +30,8 @@ func (v simulated) Advance(ms int64) error {
 // Close does nothing.
 func (v simulated) Close() error { return nil }
 
-// Restarted opens a world on the simulated exchange, which ends before each step and is restored from what it stored: in turns
-// a snapshot, and a snapshot with the changes that followed.
+// Restarted opens a world on the simulated exchange, which ends before each step and is restored from its stored
+// state: alternately from a snapshot, and from a snapshot with the changes after it.
 func Restarted(w World) (Venue, error) {
 	x, err := w.exchange()
 	if err != nil {
@@ -43,12 +43,12 @@ func Restarted(w World) (Venue, error) {
 type restarted struct {
 	simulated
 	world   World
-	base    []byte // of the changes
-	stored  int    // times
+	base    []byte // the snapshot that the changes follow
+	stored  int    // number of stores
 	changes [][]byte
 }
 
-// restarts bounds them: a case that repeats its steps has thousands.
+// restarts bounds the restarts: a case with repeated steps has thousands.
 const restarts = 50
 
 // restart replaces the exchange by a restored one.

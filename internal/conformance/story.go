@@ -16,7 +16,7 @@ type tape struct {
 	minute *exchange.Candles
 }
 
-// operation picks the futures or the spot one.
+// operation returns the futures or the spot operation, by the market.
 func (t *tape) operation(futures, spot exchange.Operation) exchange.Operation {
 	if t.symbol.Market == exchange.Spot {
 		return spot
@@ -64,7 +64,7 @@ func (s *story) symbol(symbol *exchange.Symbol, listed exchange.Ticker) {
 			if shorter == nil || interval == exchange.Week1 {
 				shorter = candles[exchange.Day1]
 			}
-			if interval == exchange.Hour1 && candles[exchange.Minute30] == nil { // spot has none
+			if interval == exchange.Hour1 && candles[exchange.Minute30] == nil { // spot has no such candles
 				shorter = candles[exchange.Minute15]
 			}
 			s.note("candles of "+interval.String()+": "+name, s.checkMerged(t, shorter, longer)...)
@@ -79,7 +79,7 @@ func (s *story) intervals(t *tape) map[exchange.Interval]*exchange.Candles {
 		request := exchange.Request{Operation: exchange.FuturesCandles, Symbol: t.symbol.Name, Interval: interval, Limit: 1500}
 		if t.symbol.Market == exchange.Spot {
 			if interval == exchange.Minute30 || interval == exchange.Week1 {
-				continue // spot names none (interface, Spot public)
+				continue // spot does not define it (interface, Spot public)
 			}
 			request.Operation, request.Limit = exchange.SpotCandles, 500
 			request.EndMS = s.nowMS + int64(exchange.Day1)
@@ -93,7 +93,7 @@ func (s *story) intervals(t *tape) map[exchange.Interval]*exchange.Candles {
 	return all
 }
 
-// near compares two prices that were read one after the other.
+// near compares two prices from successive reads.
 func (s *story) near(symbol *exchange.Symbol, what string, one, other exchange.Price) error {
 	off := math.Abs(float64(one - other))
 	return when(off > float64(one)*s.bounds.Moves.Float(), "%s: %s and %s", what, symbol.PriceDecimal(one), symbol.PriceDecimal(other))

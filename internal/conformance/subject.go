@@ -5,12 +5,12 @@ import "slices"
 // Subject is a statement of the interface or of decisions.md that cases test.
 type Subject struct {
 	Key     string
-	Text    string // what it says, in a few words
-	Section string // of the interface, or "decisions: ..." for what it leaves open
+	Text    string // a summary in a few words
+	Section string // of the interface, or "decisions: ..." for a point that it leaves open
 }
 
-// Subjects returns what the suite must cover besides the operations, in the order
-// of the interface. A subject without a case fails the suite's tests.
+// Subjects returns the subjects that the suite must cover besides the operations, in the order of the interface.
+// A subject without a case fails the suite's tests.
 func Subjects() []Subject { return slices.Clone(subjects) }
 
 const (

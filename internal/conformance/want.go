@@ -53,7 +53,7 @@ func parseWant(word string) (want, error) {
 	return want{path: split(word[:at]), operator: word[at], value: word[at+1:]}, nil
 }
 
-// split cuts a path such as wallets[asset=BTC].frozen.
+// split splits a path such as wallets[asset=BTC].frozen.
 func split(path string) []string {
 	path = strings.ReplaceAll(path, "[", ".[")
 	var parts []string
@@ -152,8 +152,7 @@ func hasType(have json.RawMessage, kind string) bool {
 	return false
 }
 
-// find follows a path. An index or a name that is not there is not found; a list
-// where an object should be is an error.
+// find follows a path. It does not find a missing index or name; a list in the place of an object is an error.
 func find(body []byte, path []string) (have json.RawMessage, found bool, err error) {
 	have = bytes.TrimSpace(body)
 	for _, part := range path {

@@ -9,29 +9,28 @@ import (
 	"botd/exchange/sim"
 )
 
-// StartMS is where every world's clock stands at first: 2026-01-01T00:00:00Z.
+// StartMS is the initial time of every world's clock: 2026-01-01T00:00:00Z.
 const StartMS = 1_767_225_600_000
 
-// World is what a case needs to be different; its zero value is the exchange of
-// decisions.md: its symbols, prices, delay, fees and accounts.
+// World holds the settings of a case; its zero value is the exchange of decisions.md with its symbols, prices, delay, fees and accounts.
 type World struct {
 	OppositeOrder string // "reject" or "net"
-	DelayMS       int64  // as given, -1 for 0
+	DelayMS       int64  // -1 for a delay of 0
 	Budget        int    // requests a second
-	Random        uint64 // all symbols have a random market of this seed; 0 is still
-	Flags         bool   // the symbols have three more: HALT-, EXIT- and STUCK-USDT
-	Unpriced      bool   // both markets list one more, NEW-USDT, that nobody has quoted yet
+	Random        uint64 // every symbol has a random market with this seed; 0 keeps prices still
+	Flags         bool   // three more symbols: HALT-, EXIT- and STUCK-USDT
+	Unpriced      bool   // both markets list one more symbol, NEW-USDT, without a price
 	Funding       []sim.FundingPoint
 	Liquidation   exchange.Rate // the fee, 0 is the taker fee
 	Rich          bool          // accounts hold 10 million USDT on futures
 }
 
-// The accounts of a world. The last one's key may only read.
+// accounts are the accounts of a world. The last one's key is read-only.
 var accounts = []string{"alice", "bob", "carol", "reader"}
 
 const reader = "reader"
 
-// secretOf is an account's API secret; its key is its name.
+// secretOf returns an account's API secret; its key is its name.
 func secretOf(account string) string { return "secret of " + account }
 
 func (w *World) set(words []string) error {
@@ -73,9 +72,8 @@ func (w *World) set(words []string) error {
 
 const unpriced = "NEW"
 
-// Symbols returns the symbols of both markets. HALT-USDT has isTrade false,
-// EXIT-USDT isReduceOnly true, STUCK-USDT isCancelOrder false; on spot HALT-USDT
-// takes LIMIT orders alone and is traded.
+// Symbols returns the symbols of both markets. HALT-USDT has isTrade false, EXIT-USDT isReduceOnly true,
+// STUCK-USDT isCancelOrder false; on spot HALT-USDT accepts only LIMIT orders and trades.
 func (w *World) Symbols() []*exchange.Symbol {
 	symbols := sim.DefaultSymbols()
 	var more []string
@@ -108,7 +106,7 @@ func (w *World) Symbols() []*exchange.Symbol {
 	return symbols
 }
 
-// config is that of the world's exchange.
+// config returns the configuration of the world's exchange.
 func (w *World) config() sim.Config {
 	config := sim.Config{Symbols: w.Symbols(), StartMS: StartMS, OrderDelayMS: sim.DefaultOrderDelayMS, OppositeOrder: w.OppositeOrder,
 		LiquidationFee: w.Liquidation}
@@ -118,7 +116,7 @@ func (w *World) config() sim.Config {
 	return config
 }
 
-// exchange makes the simulated exchange of the world.
+// exchange makes the world's simulated exchange.
 func (w *World) exchange() (*sim.Exchange, error) {
 	x, err := sim.New(w.config())
 	if err != nil {
@@ -138,7 +136,7 @@ func (w *World) exchange() (*sim.Exchange, error) {
 	return x, nil
 }
 
-// markets sets what moves an exchange's prices, and its funding rates.
+// markets sets the price source of an exchange and its funding rates.
 func (w *World) markets(x *sim.Exchange) {
 	for _, symbol := range w.Symbols() {
 		switch {

@@ -2,5 +2,5 @@
 
 package disk
 
-// Free is not known here.
+// Free reports the free space as unknown on this system.
 func Free(string) (free int64, known bool) { return 0, false }

@@ -4,7 +4,7 @@ package disk
 
 import "syscall"
 
-// Free is what is free for this user on a directory's file system.
+// Free returns the space available to this user on a directory's file system.
 func Free(directory string) (free int64, known bool) {
 	var stat syscall.Statfs_t
 	if syscall.Statfs(directory, &stat) != nil {

@@ -28,7 +28,7 @@ func Price(t testing.TB, s *exchange.Symbol, text string) exchange.Price {
 	return p
 }
 
-// Placement returns a placement that a record begins, in a state.
+// Placement returns the placement that a record begins, in the given state.
 func Placement(sending record.Record, state placement.State, orderID int64) account.Placement {
 	p, _ := account.Begin(&sending)
 	return p.In(state, orderID)
@@ -44,8 +44,8 @@ func Amount(t testing.TB, text string) exchange.Amount {
 	return a
 }
 
-// Notes are one of every kind but NoteCandles, of a strategy, a symbol, an order and a
-// rule; in the order of an order's life, and no state is over.
+// Notes returns a note of every kind except NoteCandles, for a strategy, a symbol, an order and a rule, in the
+// order of an order's life; no state in it has ended.
 func Notes(t testing.TB, owner string, symbol *exchange.Symbol, id, rule string) []engine.Note {
 	t.Helper()
 	price, mean, err := Price(t, symbol, "50000"), Amount(t, "50050"), fmt.Errorf("an error with %s", id)
@@ -83,8 +83,7 @@ func Notes(t testing.TB, owner string, symbol *exchange.Symbol, id, rule string)
 	return all
 }
 
-// Over is a note of the end of what another reports; the same note where its kind has
-// no end.
+// Over returns the note that reports the end of the given one; it returns the same note if its kind has no end.
 func Over(n engine.Note) engine.Note {
 	switch fact := n.Fact.(type) {
 	case engine.NoteRound:

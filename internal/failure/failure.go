@@ -28,13 +28,13 @@ const (
 	Config      = 78
 )
 
-// Error is an error with the exit code it asks for.
+// Error is an error with an exit code.
 type Error struct {
 	Code int
 	Err  error
 }
 
-// Error is the text of what went wrong; empty for an error that needs no words.
+// Error returns the text of the failure; empty for an error without a text.
 func (e *Error) Error() string {
 	if e.Err == nil {
 		return ""
@@ -42,7 +42,7 @@ func (e *Error) Error() string {
 	return e.Err.Error()
 }
 
-// Unwrap returns what went wrong.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Wrap gives an error an exit code; nil stays nil.
@@ -53,7 +53,7 @@ func Wrap(code int, err error) error {
 	return &Error{code, err}
 }
 
-// New is fail with a text and a hint on its own line.
+// New returns an error with a text and a hint on its own line.
 func New(code int, hint, format string, arguments ...any) error {
 	err := fmt.Errorf(format, arguments...)
 	if hint != "" {
@@ -62,18 +62,18 @@ func New(code int, hint, format string, arguments ...any) error {
 	return &Error{code, err}
 }
 
-// Usagef is the error of a wrong command line.
+// Usagef returns the error of an invalid command line.
 func Usagef(format string, arguments ...any) error {
 	return &Error{Usage, fmt.Errorf(format, arguments...)}
 }
 
-// ErrQuiet is the error of an end that needs no words.
+// ErrQuiet is an error without a text.
 var ErrQuiet = errors.New("")
 
 // Quiet ends with exit code 1 and no further text.
 func Quiet() error { return &Error{Negative, nil} }
 
-// CodeOf finds the code an error asks for.
+// CodeOf returns the exit code of an error.
 func CodeOf(err error) int {
 	var coded *Error
 	var file *fs.PathError
@@ -109,7 +109,7 @@ type Signal struct{ Signal os.Signal }
 // Error names the signal.
 func (e *Signal) Error() string { return "received " + e.Signal.String() }
 
-// SignalOf finds the signal that ended something.
+// SignalOf returns the signal that ended a context.
 func SignalOf(err error) (os.Signal, bool) {
 	var s *Signal
 	if errors.As(err, &s) {

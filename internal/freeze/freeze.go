@@ -18,10 +18,10 @@ import (
 	"unsafe"
 )
 
-// errShort means that a text ends early or holds what no writer wrote.
+// errShort reports a text that ends early or that no writer wrote.
 var errShort = errors.New("frozen value is damaged")
 
-// Layout names the types that a value is made of: another layout is another name.
+// Layout names the types in a value: a different layout has a different name.
 func Layout(value any) string {
 	var text bytes.Buffer
 	layout(&text, reflect.TypeOf(value), map[reflect.Type]bool{})
@@ -52,14 +52,14 @@ func layout(text *bytes.Buffer, t reflect.Type, seen map[reflect.Type]bool) {
 	}
 }
 
-// Freeze writes what a pointer points to. Pointers to the same value stay so.
+// Freeze writes the target of a pointer. Pointers to the same value stay shared.
 func Freeze(pointer any) []byte {
 	w := writer{known: map[unsafe.Pointer]uint64{}}
 	w.value(reflect.ValueOf(pointer).Elem())
 	return w.text
 }
 
-// Thaw reads a text into what a pointer of the same layout points to.
+// Thaw reads a text into the target of a pointer with the same layout.
 func Thaw(text []byte, pointer any) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -162,7 +162,7 @@ func (w *writer) mapping(v reflect.Value) {
 	}
 }
 
-// addressable copies a value to where its fields can be opened.
+// addressable copies a value to memory where its fields can be opened.
 func addressable(v reflect.Value) reflect.Value {
 	at := reflect.New(v.Type()).Elem()
 	at.Set(v)
@@ -183,7 +183,7 @@ func (r *reader) number() uint64 {
 	return n
 }
 
-// length reads a length, which cannot be more than what is left allows.
+// length reads a length, which the remaining text bounds.
 func (r *reader) length() int {
 	n := r.number()
 	if n > uint64(len(r.text))+1 {

@@ -10,13 +10,11 @@ import (
 
 // Held reports whether this process holds SIGHUP and SIGUSR1 until it acts on them.
 //
-// It is set while packages are initialized, since a reload may be asked for before the
-// others are: this one needs little, so its turn comes first. A signal that comes
-// meanwhile asks for nothing: files that changed since they were read are found by
-// their fingerprint.
+// It is set while packages are initialized, because a reload may be requested before the others are. This package has few imports, so it is
+// initialized first. A signal during that time needs no action: fingerprints identify files that changed since they were read.
 var Held = hold(os.Args)
 
-// hold ignores the signals in a process that is to run as a daemon.
+// hold ignores the signals in a process that is to become a daemon.
 func hold(arguments []string) bool {
 	for _, a := range arguments[min(1, len(arguments)):] {
 		switch {

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// Bounds of a request's head. The server of net/http reads 4 KiB more than its limit.
+// These bound a request's header. The server of net/http reads 4 KiB more than its limit.
 const (
 	maxHeader    = 8 << 10 // bytes
 	headerWithin = 5 * time.Second
@@ -25,10 +25,10 @@ const (
 	idleWithin   = time.Minute
 )
 
-// Rank says whose connection it is, by the best credential that a request on it showed.
+// Rank classifies a connection by the best credential that a request on it presented.
 type Rank int
 
-// The ranks, in the order in which connections are closed for others.
+// The ranks are in the order in which connections are closed for others.
 const (
 	Unknown Rank = iota
 	Viewer
@@ -38,7 +38,7 @@ const (
 // Limits of a listener.
 type Limits struct {
 	All     int // connections at once
-	Unknown int // of them without a credential, from one address
+	Unknown int // connections without a credential from one address
 }
 
 // Listener caps the connections of another listener.
@@ -51,7 +51,7 @@ type Listener struct {
 	open   map[*connection]bool
 }
 
-// connection is one that counts.
+// connection is a connection that counts towards the limits.
 type connection struct {
 	net.Conn
 	listener *Listener
@@ -60,12 +60,12 @@ type connection struct {
 	rank     Rank
 }
 
-// Limit caps the connections of a listener. TLS goes above it.
+// Limit caps the connections of a listener. TLS wraps it.
 func Limit(listener net.Listener, limits Limits) *Listener {
 	return &Listener{Listener: listener, limits: limits, open: map[*connection]bool{}}
 }
 
-// Accept returns the next connection, and closes what has to give way to it.
+// Accept returns the next connection, and closes those that must give way to it.
 func (l *Listener) Accept() (net.Conn, error) {
 	for {
 		inner, err := l.Listener.Accept()
@@ -74,7 +74,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 		}
 		c := &connection{Conn: inner, listener: l, source: Source(inner.RemoteAddr().String())}
 		for _, out := range l.admit(c) {
-			_ = out.Conn.Close() // whoever serves it sees it end
+			_ = out.Conn.Close() // its handler sees the connection end
 		}
 		if l.has(c) {
 			return c, nil
@@ -110,8 +110,7 @@ func (l *Listener) admit(c *connection) (out []*connection) {
 	return out
 }
 
-// least is the connection that matters least: of the lowest rank the oldest, the newcomer
-// only where all others are operators'.
+// least returns the least important connection: the oldest of the lowest rank, or the newest only if all others are operators'.
 func (l *Listener) least(newest *connection) *connection {
 	var least *connection
 	for each := range l.open {
@@ -134,7 +133,7 @@ func (l *Listener) has(c *connection) bool {
 	return l.open[c]
 }
 
-// Close ends the connection, which then counts no more.
+// Close ends the connection, which no longer counts.
 func (c *connection) Close() error {
 	c.listener.mu.Lock()
 	delete(c.listener.open, c)
@@ -142,8 +141,7 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// Source is the part of an address that counts as one source: the host, of IPv6 the network
-// that one subscriber has.
+// Source returns the part of an address that counts as one source: the host, or for IPv6 the network of one subscriber.
 func Source(address string) string {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -168,7 +166,7 @@ func WithConnection(ctx context.Context, inner net.Conn) context.Context {
 	return ctx
 }
 
-// Promote notes the rank that a request on a connection showed. It never sinks.
+// Promote records the rank that a request on a connection presented. A rank never decreases.
 func Promote(ctx context.Context, rank Rank) {
 	if c, counted := ctx.Value(contextKey{}).(*connection); counted {
 		c.listener.mu.Lock()
@@ -177,17 +175,16 @@ func Promote(ctx context.Context, rank Rank) {
 	}
 }
 
-// NewServer returns a server with the bounds of this package; an answer may take until
-// answerWithin. A client's mistakes do not belong in botd's log.
+// NewServer returns a server with the bounds of this package; answerWithin bounds a response. Client errors do not appear in botd's log.
 func NewServer(handler http.Handler, answerWithin time.Duration) *http.Server {
 	return &http.Server{Handler: handler, ReadHeaderTimeout: headerWithin, ReadTimeout: bodyWithin, WriteTimeout: answerWithin,
 		IdleTimeout: idleWithin, MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0), ConnContext: WithConnection}
 }
 
-// stopWithin is how long requests under way may still take when a server stops.
+// stopWithin bounds the requests in flight when a server stops.
 const stopWithin = 2 * time.Second
 
-// Stop ends a server, if need be without its answers under way.
+// Stop stops a server, if necessary without completing its responses.
 func Stop(server *http.Server) {
 	limited, cancel := context.WithTimeout(context.Background(), stopWithin)
 	defer cancel()

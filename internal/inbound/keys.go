@@ -8,15 +8,15 @@ import (
 	"unicode"
 )
 
-// What is wrong with the keys of a body. Neither error repeats the body, which may hold a token.
+// These are the errors of a body's keys. Neither repeats the body, which may contain a token.
 var (
 	ErrTwice    = errors.New("a key is given twice: which of its values is meant cannot be known")
 	ErrSpelling = errors.New("a key has other characters than lower-case letters, digits and _")
 )
 
-// CheckKeys refuses a JSON object with a key that is given twice, at any depth, or whose own keys are
-// not spelled as every known one is. Go's decoder takes the last of two values, and takes both
-// Position and poſition (with a long s) for position. What is not JSON at all is reported elsewhere.
+// CheckKeys rejects a JSON object with a duplicate key at any depth, or with a top-level key of other characters than known keys have (lower-case letters,
+// digits and _). Go's decoder uses the last of two values, and reads both Position and poſition (with a long s) as position. Invalid JSON is reported
+// elsewhere.
 func CheckKeys(text []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
@@ -51,13 +51,13 @@ func CheckKeys(text []byte) error {
 	}
 }
 
-// level is an object or a list that has not ended yet.
+// level is an object or a list that has not ended.
 type level struct {
-	keys  map[string]int // how often each is given, folded; nil of a list
+	keys  map[string]int // number of occurrences of each, folded; nil for a list
 	value bool           // the next token is the value of a key
 }
 
-// fold is a name in the one spelling that all spellings have which Go's decoder takes for the same.
+// fold returns a name in the common spelling of all names that Go's decoder considers equal.
 func fold(name string) string {
 	return strings.Map(func(r rune) rune {
 		smallest := r

@@ -22,8 +22,7 @@ func Parse(flag, text string) (int64, error) {
 	return 0, failure.Usagef("%s %q: want 2024-01-31, 2024-01-31T12:00:00Z or milliseconds", flag, text)
 }
 
-// ParsePast reads a time of the past: as Parse does, or how long ago it was, or a
-// time of the last day as the log shows it.
+// ParsePast reads a past time: any form that Parse accepts, a duration before now, or a time of the last day as the log shows it.
 func ParsePast(flag, text string, now time.Time) (int64, error) {
 	now = now.UTC()
 	for _, layout := range []string{"15:04", time.TimeOnly} {
@@ -47,7 +46,7 @@ func ParsePast(flag, text string, now time.Time) (int64, error) {
 	return ms, nil
 }
 
-// ParseSince reads a time, or how long ago.
+// ParseSince reads a time, or a duration before now.
 func ParseSince(text string) (int64, error) {
 	if text == "" {
 		return 0, nil

@@ -25,7 +25,7 @@ type point struct {
 	left  atomic.Int64
 }
 
-// pass dies without a warning when the place has come often enough.
+// pass kills the process without a warning once the place has been passed often enough.
 func (p *point) pass(when, what, name string) {
 	if p.place == when+" "+what+" "+name && p.left.Add(-1) == 0 {
 		self, err := os.FindProcess(os.Getpid())
@@ -52,7 +52,7 @@ func named() *point {
 	return p
 }
 
-// Venue returns a venue around whose requests the process may end.
+// Venue returns a venue that may end the process before or after a request.
 func Venue(v runtime.Venue) runtime.Venue {
 	if p := named(); p != nil {
 		return venue{v, p}
@@ -78,13 +78,13 @@ func (v venue) DoBefore(ctx context.Context, request exchange.Request, limit exc
 	return v.Venue.Do(ctx, request)
 }
 
-// Keeper is a journal as the daemon has it.
+// Keeper is the daemon's journal.
 type Keeper interface {
 	runtime.Journal
 	runtime.Keeper
 }
 
-// Journal returns a journal around whose commits the process may end.
+// Journal returns a journal that may end the process before or after a commit.
 func Journal(j Keeper) Keeper {
 	if p := named(); p != nil {
 		return journal{j, p}

@@ -17,6 +17,6 @@ var Points = [][]string{
 	{"before call futures_open_orders 1", "after call futures_open_orders 2", "before call futures_open_positions 1",
 		"after call futures_open_positions 1", "after call futures_account 1"},
 	{"before journal memory 1", "after journal memory 1"},
-	// not after the others: while a slow disk writes the memory, the leverage may be set already
+	// a daemon of its own: while a slow disk writes the memory, the leverage may already be set
 	{"before call futures_set_leverage 1", "after call futures_set_leverage 1"},
 }

@@ -10,8 +10,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// FaultyLayer names a file layer under SQLite that behaves like the operating system's,
-// until a directory is set to fail: then its disk is full, a sync fails, or one call of any kind.
+// FaultyLayer names a file layer under SQLite that behaves like the operating system's until a directory is set
+// to fail: the disk is full, a sync fails, or one call of any kind fails.
 const FaultyLayer = "faults"
 
 // Faults holds the faults of one directory.
@@ -19,24 +19,24 @@ type Faults struct {
 	mu   sync.Mutex
 	full bool
 	sync bool // the next one fails, once
-	call int  // how many calls from now the one is that fails, once; 0: none
+	call int  // number of calls until the one that fails, once; 0: none
 }
 
-// FailCall makes one call fail, counted from now on: the first, the second and so on. It is a read, a write, a sync or a cut.
+// FailCall makes the nth call from now fail, once. The call is a read, a write, a sync or a truncation.
 func (f *Faults) FailCall(n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.call = n
 }
 
-// Pending reports whether the call that FailCall named has not come yet.
+// Pending reports whether the call of FailCall is still to come.
 func (f *Faults) Pending() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.call > 0
 }
 
-// fails counts a call, and reports whether it is the one.
+// fails counts a call and reports whether it must fail.
 func (f *Faults) fails() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -47,7 +47,7 @@ func (f *Faults) fails() bool {
 	return f.call == 0
 }
 
-// Full fills the directory's disk, or frees it.
+// Full fills the directory's disk or frees it.
 func (f *Faults) Full(full bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -124,7 +124,7 @@ var RegisterFaults = sync.OnceValue(func() error {
 	return nil
 })
 
-// faultyOpen opens a file like the operating system, and wraps what reads and changes it.
+// faultyOpen opens a file like the operating system, and wraps its reads and changes.
 func faultyOpen(tls *libc.TLS, layer, name, file uintptr, flags int32, out uintptr) int32 {
 	base := at[sqlite3.Tsqlite3_vfs](faults.base)
 	code := function[openFile](base.FxOpen)(tls, layer, name, file, flags, out)
@@ -157,7 +157,7 @@ func openedFile(file uintptr) *faultyFile {
 	return faults.files[file]
 }
 
-// faultyWrite writes half of the data before it finds the disk full, as a disk would.
+// faultyWrite writes half of the data before it reports a full disk, as a disk would.
 func faultyWrite(tls *libc.TLS, file, buffer uintptr, amount int32, offset int64) int32 {
 	f := openedFile(file)
 	f.faults.mu.Lock()

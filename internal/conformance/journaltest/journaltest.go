@@ -29,15 +29,15 @@ type Journal interface {
 type Store struct {
 	Open   func(binding journal.Binding) (Journal, error) // the one journal of this store
 	Read   func() (Journal, error)                        // the same, for reading beside a writer
-	Crash  func()                                         // ends its owner as a kill does: Close is not called
-	Backup func() (restore func())                        // keeps its state, to be put back when it is closed
+	Crash  func()                                         // ends the owner like a kill: Close is not called
+	Backup func() (restore func())                        // saves its state; restore puts it back when the journal is closed
 
 	Full     func(full bool)                   // no room, or room again
 	Tear     func()                            // the next append fails in the middle
 	Alter    func(sequence int64)              // changes the text of a stored record
 	AlterRow func(clientOrderID, state string) // changes a row derived from the records
 	AlterSum func(account, amount string)      // changes a balance derived from the records
-	Newer    func(journal.Format)              // the closed journal was written so by a newer botd
+	Newer    func(journal.Format)              // makes the closed journal look as if a newer botd had written it
 }
 
 // Bound is the binding of the suite's journals.

@@ -14,10 +14,10 @@ import (
 	"testing"
 )
 
-// fileCalls are those that change files. A read that fails is another test's: of bad input.
+// fileCalls are the system calls that change files. Other tests cover failing reads, with bad input.
 const fileCalls = "openat,write,pwrite64,fsync,fdatasync,ftruncate,renameat,linkat,unlinkat,mkdirat"
 
-// Call is one of them: the nth of its kind on a file.
+// Call identifies a system call: the nth of its kind on a file.
 type Call struct {
 	Kind, Path string
 	Nth        int
@@ -32,7 +32,7 @@ var (
 	callPath = regexp.MustCompile(`[<"](/[^>"]+)[>"]`)
 )
 
-// NeedStrace skips a test where there is no strace, or where it may not trace.
+// NeedStrace skips a test if strace is missing or not permitted to trace.
 func NeedStrace(t *testing.T) {
 	t.Helper()
 	required := slices.Contains(strings.Split(os.Getenv("BOTD_REQUIRE"), ","), "strace")
@@ -45,12 +45,12 @@ func NeedStrace(t *testing.T) {
 	}
 }
 
-// Strace are the arguments of strace that write the file calls of a command to a file.
+// Strace returns the arguments of strace that write the file calls of a command to a file.
 func Strace(file string) []string {
 	return []string{"-f", "-y", "-qq", "-s", "0", "-e", "signal=none", "-o", file, "-e", "trace=" + fileCalls}
 }
 
-// Every says which of the calls fail: each one with BOTD_FAULTS=all, else every nth.
+// Every returns the interval between failing calls: 1 with BOTD_FAULTS=all, otherwise nth.
 func Every(t *testing.T, nth int) int {
 	t.Helper()
 	if os.Getenv("BOTD_FAULTS") == "all" {
@@ -60,7 +60,7 @@ func Every(t *testing.T, nth int) int {
 	return nth
 }
 
-// Traced runs a command under strace, and returns its trace, what it printed and its exit code.
+// Traced runs a command under strace, and returns its trace, its output and its exit code.
 func Traced(t *testing.T, inject []string, command *exec.Cmd) (trace, printed string, code int) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "trace")
@@ -79,7 +79,7 @@ func Traced(t *testing.T, inject []string, command *exec.Cmd) (trace, printed st
 	return string(text), output.String(), under.ProcessState.ExitCode()
 }
 
-// Calls are those of a trace on the files below a directory, the first two and the last of a kind on a file.
+// Calls returns the calls in a trace on files below a directory: the first two and the last of each kind on a file.
 func Calls(trace, directory string) (all []Call) {
 	count := map[Call]int{}
 	for line := range strings.Lines(trace) {
@@ -115,11 +115,11 @@ func (c Call) inject() []string {
 	return []string{"-e", fmt.Sprintf("inject=%s:error=ENOSPC:when=%d", c.Kind, c.Nth)}
 }
 
-// Inject are the arguments of strace that have the call fail, as on a full disk.
+// Inject returns the arguments of strace that make the call fail, as on a full disk.
 func (c Call) Inject() []string { return append([]string{"-P", c.Path}, c.inject()...) }
 
-// Fail runs a command of which a call fails, as on a full disk; prepare makes what it needs again. It returns false where the call did not
-// come again, of a file with another name each time, say, or failed twice: strace counts the calls of each thread.
+// Fail runs a command and makes one call of it fail, as on a full disk; prepare recreates the input. Failed is false if the call did not occur,
+// for example because the file's name changes each time, or if it failed twice: strace counts the calls of each thread.
 func (c Call) Fail(t *testing.T, prepare func(), command func() *exec.Cmd) (printed string, code int, failed bool) {
 	t.Helper()
 	inject := c.inject()
@@ -150,12 +150,12 @@ const (
 	reportedPrefix = "reported: "
 )
 
-// EachCallFails runs a test in a process of its own, once for each file call that it makes below its directory: that call fails, once. The
-// test does again what failed, judges that nothing is lost, and passes reported each error, or warning, that it was given: each failure must be.
+// EachCallFails runs a test in a separate process, once for each file call below its directory, and makes that call fail once. The test retries the failed
+// action and checks that nothing is lost. It passes each error or warning that it receives to reported: each failure must be reported.
 func EachCallFails(t *testing.T, test func(directory string, reported func(error))) {
 	t.Helper()
 	if os.Getenv(callsChild) == t.Name() {
-		runtime.LockOSThread() // whose calls strace counts
+		runtime.LockOSThread() // strace counts the calls of this thread
 		test(os.Getenv(callsIn), func(err error) {
 			if err != nil {
 				fmt.Println(reportedPrefix + err.Error())
@@ -173,7 +173,7 @@ func EachCallFails(t *testing.T, test func(directory string, reported func(error
 	}
 	command := func() *exec.Cmd {
 		child := exec.Command(os.Args[0], "-test.run=^"+regexp.QuoteMeta(t.Name())+"$", "-test.v")
-		child.Env = append(os.Environ(), callsChild+"="+t.Name(), callsIn+"="+directory, "GOMAXPROCS=1") // few threads, whose calls strace counts apart
+		child.Env = append(os.Environ(), callsChild+"="+t.Name(), callsIn+"="+directory, "GOMAXPROCS=1") // few threads: strace counts their calls separately
 		return child
 	}
 	prepare()
@@ -197,7 +197,7 @@ func EachCallFails(t *testing.T, test func(directory string, reported func(error
 		failed++
 		if code != 0 {
 			t.Errorf("%s: exit %d: %s", c, code, printed)
-		} else if c.Kind != "unlinkat" && !strings.Contains(printed, reportedPrefix) { // what is removed beforehand need not be there
+		} else if c.Kind != "unlinkat" && !strings.Contains(printed, reportedPrefix) { // a file removed as a precaution need not exist
 			t.Errorf("%s: nothing was reported of it", c)
 		}
 	}

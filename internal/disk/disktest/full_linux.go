@@ -13,8 +13,8 @@ import (
 // child marks the process in which a test runs.
 const child = "BOTD_TEST_ON_A_FULL_DISK"
 
-// Run runs a test in a process of its own. There fill lets no file grow beyond a size in bytes: a write that would cross it is cut
-// there, and the next one fails. A negative size frees the disk.
+// Run runs a test in a separate process. There, fill limits the size of every file in bytes: a write across the
+// limit is cut there, and the next one fails. A negative size frees the disk.
 func Run(t *testing.T, test func(fill func(size int64))) {
 	t.Helper()
 	if os.Getenv(child) == t.Name() {
