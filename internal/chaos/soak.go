@@ -32,7 +32,7 @@ type Measurement struct {
 	AtS        float64 `json:"at_s"` // since the start
 	Orders     int     `json:"orders"`
 	RSSMB      float64 `json:"rss_mb"`
-	ProgramMB  float64 `json:"program_mb"` // part of RSSMB: pages of the binary, which the system reclaims when necessary; 0 where the system does not report them
+	ProgramMB  float64 `json:"program_mb"` // part of RSSMB: pages of the binary, which the system reclaims when necessary; 0 if unknown
 	HeapMB     float64 `json:"heap_mb"`    // in use, garbage included
 	CPUS       float64 `json:"cpu_s"`
 	Goroutines int     `json:"goroutines"`
