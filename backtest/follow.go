@@ -2,8 +2,9 @@ package backtest
 
 import "botd/runtime/engine"
 
-// Exits that follow the price see the prices that the path of a candle reaches, until the stop that they want
-// stands: the stop that trails a high is met on the way down from it. No decision sees them, since the path is a guess.
+// While a candle plays, trailing exits see the prices along its path, until the desired stop stands: the path can
+// meet a stop that trails a high on the way down from it. No other decision sees these prices, since the path is a
+// guess.
 
 // trails reports whether the stop of any position follows the price.
 func (r *run) trails() bool {
@@ -18,7 +19,7 @@ func (r *run) trails() bool {
 	return false
 }
 
-// follow has exits follow the prices reached by now, and reports whether one has changed.
+// follow updates trailing exits with the price reached, and reports whether one has changed.
 func (r *run) follow(nowMS int64) (again bool) {
 	for i := range r.legs {
 		l := &r.legs[i]
@@ -46,14 +47,14 @@ func (r *run) follow(nowMS int64) (again bool) {
 	return again
 }
 
-// conceal has what is decided next see known prices only.
+// conceal shows only known prices to the next decisions.
 func (r *run) conceal() {
 	for i := range r.legs {
 		r.legs[i].seat.Reveal(false)
 	}
 }
 
-// show gives the machine the price that is known of a symbol.
+// show gives the machine the known price of a symbol.
 func (r *run) show(nowMS int64, l *leg) {
 	known := l.seat.Known()
 	r.price = engine.EventPrice{Series: l.key, Last: known, Mark: known}

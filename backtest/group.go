@@ -24,7 +24,7 @@ type SymbolRow struct {
 	DataSHA256 string  `json:"data_sha256"`
 }
 
-// ReasonRow is the round trips that began or ended for one reason.
+// ReasonRow groups the round trips that began or ended for one reason.
 type ReasonRow struct {
 	Reason     string `json:"reason"`
 	RoundTrips int    `json:"round_trips"`
@@ -60,7 +60,7 @@ func (r *run) bySymbol() []SymbolRow {
 func (t *Trip) entryReason() string { return t.EntryTag.why }
 func (t *Trip) exitReason() string  { return t.ExitTag.purpose }
 
-// byReason groups the round trips, in the order in which the reasons came first.
+// byReason groups the round trips, in the order in which the reasons first occurred.
 func (r *run) byReason(reason func(*Trip) string) []ReasonRow {
 	rows, sums, at := []ReasonRow{}, []exchange.Amount{}, map[string]int{}
 	for i := range r.ledger.trips {
@@ -83,7 +83,7 @@ func (r *run) byReason(reason func(*Trip) string) []ReasonRow {
 	return rows
 }
 
-// count sums up the trips.
+// count summarizes the round trips.
 func (r *Result) count(run *run) {
 	var won, lost float64
 	var total exchange.Amount
@@ -106,12 +106,12 @@ func (r *Result) count(run *run) {
 	}
 }
 
-// rounded keeps four places, enough for a share that people read.
+// rounded rounds to four places, enough for a displayed share.
 func rounded(f float64) float64 { return math.Round(f*1e4) / 1e4 }
 
-// breakEven is the slippage, in all and in per cent of the price, that would have
-// taken the whole profit from every taker's fill. Where size follows equity what
-// is lost early is missing later, so that equity shrinks by a factor a fill.
+// breakEven returns the total slippage, as a percentage of the price, that would have consumed the whole profit on
+// takers' fills. Where size follows equity, an early loss also shrinks later sizes, so equity falls by a factor per
+// fill.
 func (r *run) breakEven() *float64 {
 	l := &r.ledger
 	profit := l.equity.Sub(l.initial).Float()

@@ -7,16 +7,16 @@ import (
 	"botd/strategy"
 )
 
-// Inputs are what a run was made of: enough to run it again elsewhere.
+// Inputs are the inputs of a run: enough to repeat it elsewhere.
 type Inputs struct {
 	Strategies []Input     `json:"strategies"`
 	Symbols    *File       `json:"symbols,omitempty"`
 	Limits     risk.Limits `json:"limits"`  // of the account
-	Three      bool        `json:"columns"` // ideal and pessimistic too
+	Three      bool        `json:"columns"` // with the ideal and the pessimistic column
 	Signals    []File      `json:"signals,omitempty"`
 	Columns    []File      `json:"column_files,omitempty"`
 	Repair     bool        `json:"repair,omitempty"`
-	FromMS     int64       `json:"from_ms,omitempty"` // the part of the candles it was asked for; 0 for all
+	FromMS     int64       `json:"from_ms,omitempty"` // the requested part of the candles; 0 for all
 	ToMS       int64       `json:"to_ms,omitempty"`
 }
 
@@ -24,7 +24,7 @@ type Inputs struct {
 type Input struct {
 	Name    string `json:"name"`
 	File    string `json:"file"`
-	YAML    string `json:"yaml"`             // the file's text, so that the report alone is enough
+	YAML    string `json:"yaml"`             // the file's text, so that the report alone suffices
 	Script  *Text  `json:"script,omitempty"` // of a strategy: script
 	Data    File   `json:"data"`
 	Funding []File `json:"funding,omitempty"`
@@ -34,7 +34,7 @@ type Input struct {
 	Others []OtherFile `json:"others,omitempty"` // candles of other symbols that the strategy reads
 }
 
-// OtherFile is a file of candles of another symbol.
+// OtherFile is a file with candles of another symbol.
 type OtherFile struct {
 	Symbol string `json:"symbol"` // with its market: futures ETH-USDT
 	File
@@ -46,14 +46,14 @@ type File struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Text is a file with what stands in it.
+// Text is a file with its content.
 type Text struct {
-	Path      string `json:"path"` // relative to the strategy's file; of a library, as it is loaded
+	Path      string `json:"path"` // relative to the strategy's file; for a library, the name that loads it
 	Text      string `json:"text"`
-	Libraries []Text `json:"libraries,omitempty"` // that a script loads, from its own folder
+	Libraries []Text `json:"libraries,omitempty"` // libraries that a script loads from its own folder
 }
 
-// NewScript is a script with its libraries; nil where there is none.
+// NewScript returns a script with its libraries, or nil without a script.
 func NewScript(path, text string, libraries []strategy.Library) *Text {
 	if path == "" {
 		return nil
@@ -65,7 +65,7 @@ func NewScript(path, text string, libraries []strategy.Library) *Text {
 	return script
 }
 
-// Files are the texts by path, relative to the strategy's file.
+// Files returns the texts by path, relative to the strategy's file.
 func (t *Text) Files() map[string]string {
 	if t == nil {
 		return nil

@@ -14,38 +14,38 @@ import (
 type measurement struct {
 	run     *run
 	initial exchange.Amount
-	futures bool // a leg trades there
+	futures bool // a leg trades futures
 	spot    string
 	fills   []fill
 	trips   []Trip
-	insured exchange.Amount // what the exchange bore, and trips have been given
+	insured exchange.Amount // paid by the exchange, and already assigned to round trips
 
 	version uint64          // of the exchange when wallet and holdings were read
 	wallet  exchange.Amount // of both markets, USDT
-	worth   exchange.Amount // of everything held, beyond the wallet
-	holds   bool            // anything at all
+	worth   exchange.Amount // of all holdings, beyond the wallet
+	holds   bool            // there are holdings
 
 	equity       exchange.Amount
 	drawdown     drawdown
 	slots        int             // closes seen
-	exposed      int             // those at which something was held
+	exposed      int             // closes with a position
 	days, hours  sampler         // of equity: at UTC midnight, and at full hours where candles end at them
 	level        float64         // the equity
 	equities     float64         // summed over the closes
-	gross        float64         // value held at the last close valued
-	leverage     float64         // of what was held, summed over the closes
+	gross        float64         // position value at the last close valued
+	leverage     float64         // of the position, summed over the closes
 	filled       exchange.Amount // value of all fills
 	curve        []Point         // a sample of the closes, for files
 	every        int             // closes from one sample to the next
 	nextCurve    int
 	liquidations int
-	slipped      exchange.Amount // what fills cost beyond the quote
-	taken        exchange.Amount // value of what takers filled
-	load         float64         // the same as shares of the equity then, summed
+	slipped      exchange.Amount // cost of fills beyond the quote
+	taken        exchange.Amount // value of takers' fills
+	load         float64         // the same as shares of the equity at that time, summed
 	events       events
 }
 
-// rooms holds the lists of fills and round trips of trials that have ended, for the next ones.
+// rooms recycles the lists of fills and round trips of ended trials.
 var rooms sync.Pool
 
 type room struct {
@@ -53,14 +53,14 @@ type room struct {
 	trips []Trip
 }
 
-// moveIn gives a trial, whose rows nobody keeps, lists that have grown already.
+// moveIn gives a trial whose rows are not stored recycled lists.
 func (l *measurement) moveIn() {
 	if had, is := rooms.Get().(*room); is {
 		l.fills, l.trips = had.fills, had.trips
 	}
 }
 
-// moveOut takes the lists from a trial that is summed up.
+// moveOut returns the lists of a trial after its summary.
 func (l *measurement) moveOut() {
 	clear(l.fills)
 	clear(l.trips)
@@ -68,36 +68,36 @@ func (l *measurement) moveOut() {
 	l.fills, l.trips = nil, nil
 }
 
-// fill is an execution and what it was for.
+// fill is an execution and its purpose.
 type fill struct {
 	sim.Fill
 	leg int
 	tag tag
 }
 
-// holding is what a leg has, as of the ledger's version.
+// holding is a leg's position, as of the ledger's version.
 type holding struct {
 	quantity exchange.Quantity // futures, signed
-	cost     exchange.Amount   // of it, signed
+	cost     exchange.Amount   // of the position, signed
 	base     exchange.Amount   // spot
-	stock    ledger.Stock      // spot: of the same, and what it cost
-	units    float64           // of either, without its sign
+	stock    ledger.Stock      // spot: the same position with its cost
+	units    float64           // of either market, unsigned
 	worth    exchange.Amount   // beyond the wallet, at the last price marked
-	gross    float64           // the value held at that price
+	gross    float64           // position value at that price
 	exposed  bool
 	open     trip
 	fills    int
-	slots    int // its candles at whose close it held something
+	slots    int // closes of its candles with a position
 }
 
 // Point is equity at a time.
 type Point struct {
 	AtMS     int64
 	Equity   exchange.Amount
-	Leverage float64 // what was held, as a share of it
+	Leverage float64 // position as a share of equity
 }
 
-// maxCurve bounds the equity curve kept for files: beyond it every second point goes.
+// maxCurve bounds the stored equity curve. Beyond it, every second point is dropped.
 const maxCurve = 200_000
 
 func (l *measurement) begin(r *run) {
@@ -128,8 +128,8 @@ func (l *measurement) begin(r *run) {
 	l.hours.begin(l.hour(openMS, lastMS), openMS, lastMS, l.level)
 }
 
-// mark takes the equity at a close. While nothing is held and nothing happened it
-// is what it was, and there is nothing to compute.
+// mark records the equity at a close. Without a position and without a change the equity stays, and there is nothing
+// to compute.
 func (l *measurement) mark(closeMS int64) {
 	before := l.level
 	version := l.run.venue.Version()
@@ -143,8 +143,7 @@ func (l *measurement) mark(closeMS int64) {
 	l.pass(closeMS, before)
 }
 
-// markCalm takes the closes of candles of the only leg in which nothing happened, up to the last
-// one, at which the leg then stands.
+// markCalm records the closes of uneventful candles of the only leg, up to the last one, and moves the leg there.
 func (l *measurement) markCalm(leg *leg, last int) {
 	if leg.at < last && l.run.venue.Version() != l.version {
 		l.mark(leg.closeMS())
@@ -159,7 +158,7 @@ func (l *measurement) markCalm(leg *leg, last int) {
 	}
 }
 
-// stay counts the closes of candles at which nothing is held: pass, where the equity is what it was.
+// stay counts the closes of candles without a position. It equals pass with an unchanged equity.
 func (l *measurement) stay(candles *exchange.Candles, from, to int) {
 	interval, slots, level, equities, dueMS := int64(candles.Interval), l.slots, l.level, l.equities, min(l.hours.nextMS, l.days.nextMS)
 	for _, openMS := range candles.OpenMS[from:to] {
@@ -179,8 +178,8 @@ func (l *measurement) stay(candles *exchange.Candles, from, to int) {
 	l.slots, l.equities = slots, equities
 }
 
-// hold marks what the only leg holds at the closes of its candles up to the last one: value without a change. What value keeps
-// of the last price marked is not read meanwhile.
+// hold values the only leg's position at the closes of its candles up to the last one. It equals value without a
+// change. It omits the last marked price that value stores, since nothing reads it meanwhile.
 func (l *measurement) hold(leg *leg, last int) {
 	h, candles, from := &leg.held, leg.candles, leg.at
 	for ; leg.at < last; leg.at++ {
@@ -197,11 +196,11 @@ func (l *measurement) hold(leg *leg, last int) {
 	}
 }
 
-// pass counts a close. The equity before it was another one.
+// pass counts a close. before is the equity before it.
 func (l *measurement) pass(closeMS int64, before float64) {
 	l.slots++
 	l.equities += l.level
-	if l.holds { // else it is zero, and an addition would only cost time
+	if l.holds { // otherwise zero, and an addition would only cost time
 		l.leverage += l.held()
 	}
 	if closeMS >= l.hours.nextMS {
@@ -216,7 +215,7 @@ func (l *measurement) pass(closeMS int64, before float64) {
 	}
 }
 
-// held is what is held, as a share of the equity.
+// held returns the position as a share of the equity.
 func (l *measurement) held() float64 {
 	if !l.holds || l.level <= 0 {
 		return 0
@@ -224,7 +223,7 @@ func (l *measurement) held() float64 {
 	return l.gross / l.level
 }
 
-// point keeps a point of the curve, and thins it out when there are too many.
+// point appends a point to the curve, and thins out a curve that is full.
 func (l *measurement) point(closeMS int64) {
 	if len(l.curve) == maxCurve {
 		for i := range maxCurve / 2 {
@@ -236,7 +235,7 @@ func (l *measurement) point(closeMS int64) {
 	l.curve = append(l.curve, Point{closeMS, l.equity, l.held()})
 }
 
-// value marks what is held at the prices of the candles that end now, and reports whether anything is.
+// value values the positions at the prices of the candles that end now, and reports whether there are any.
 func (l *measurement) value(closeMS int64, changed bool) (exposed bool) {
 	if changed {
 		l.version = l.run.venue.Version()
@@ -268,7 +267,7 @@ func (l *measurement) value(closeMS int64, changed bool) (exposed bool) {
 	return exposed
 }
 
-// priceOf is a leg's price at the close of another's candle.
+// priceOf returns a leg's price at the close of another leg's candle.
 func (l *measurement) priceOf(leg *leg, closes bool) exchange.Price {
 	if closes {
 		return leg.candles.Close[leg.at]
@@ -277,14 +276,14 @@ func (l *measurement) priceOf(leg *leg, closes bool) exchange.Price {
 	return last
 }
 
-// value marks what a leg holds at a price.
+// value values a leg's position at a price.
 func (l *leg) value(price exchange.Price) {
 	h := &l.held
 	h.gross, h.worth = l.grossAt(price), l.worthAt(price)
 	h.exposed = h.quantity != 0 || !h.base.IsZero() && l.symbol.QuantityOf(h.base) >= l.symbol.QuantityTick
 }
 
-// worthAt is what a leg holds beyond the wallet.
+// worthAt returns the value of a leg's position beyond the wallet.
 func (l *leg) worthAt(price exchange.Price) exchange.Amount {
 	switch h := &l.held; {
 	case h.quantity != 0:
@@ -295,11 +294,10 @@ func (l *leg) worthAt(price exchange.Price) exchange.Amount {
 	return exchange.Amount{}
 }
 
-// grossAt is the value that a leg holds.
+// grossAt returns the gross value of a leg's position.
 func (l *leg) grossAt(price exchange.Price) float64 { return l.held.units * l.symbol.PriceFloat(price) }
 
-// hour is how often hours are sampled: not at all in a long run, nor when a leg's
-// candles are longer.
+// hour returns the sampling interval for hours. It is 0 in a long run, and for candles longer than an hour.
 func (l *measurement) hour(openMS, lastMS int64) exchange.Interval {
 	if lastMS-openMS >= shortRun.Milliseconds() {
 		return 0
@@ -312,7 +310,7 @@ func (l *measurement) hour(openMS, lastMS int64) exchange.Interval {
 	return exchange.Hour1
 }
 
-// end adds the last close to the curve when the sampling left it out.
+// end adds the last close to the curve unless the sampling included it.
 func (l *measurement) end(closeMS int64) {
 	if last := len(l.curve) - 1; last >= 0 && l.curve[last].AtMS != closeMS {
 		l.curve = append(l.curve, Point{closeMS, l.equity, l.held()})
@@ -320,7 +318,7 @@ func (l *measurement) end(closeMS int64) {
 	l.drawdown.end(closeMS)
 }
 
-// worth is what an amount of the base asset is worth at a price, exactly.
+// worth returns the exact value of an amount of the base asset at a price.
 func worth(symbol *exchange.Symbol, base exchange.Amount, price exchange.Price) exchange.Amount {
 	whole := symbol.QuantityOf(base)
 	rest := base.Sub(symbol.QuantityAmount(whole))
@@ -334,7 +332,7 @@ func worth(symbol *exchange.Symbol, base exchange.Amount, price exchange.Price) 
 	return symbol.Notional(price, whole).Add(rest.MulDiv(int64(price), unit))
 }
 
-// readWallet takes the money from the exchange; it changes with its version only.
+// readWallet reads the wallet from the exchange. It changes only with the exchange's version.
 func (l *measurement) readWallet() {
 	l.wallet = exchange.Amount{}
 	if l.futures {
@@ -347,7 +345,7 @@ func (l *measurement) readWallet() {
 	}
 }
 
-// read takes what a leg holds from the exchange.
+// read reads a leg's position from the exchange.
 func (l *measurement) read(leg *leg) {
 	h, venue := &leg.held, l.run.venue
 	if leg.symbol.Market == exchange.Spot {
@@ -376,8 +374,8 @@ func (l *measurement) take(fills []sim.Fill) {
 	}
 }
 
-// added adds an element to a list, to be set in place. A full list doubles: append would add a quarter, and so copy a long one
-// five times over while it grows.
+// added appends an element to a list, to be set in place. It doubles a full list: append would add a quarter, and so
+// copy a long list five times as it grows.
 func added[T any](list *[]T) *T {
 	n := len(*list)
 	if n == cap(*list) {

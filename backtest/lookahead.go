@@ -8,41 +8,40 @@ import (
 	"botd/exchange"
 )
 
-// Lookahead is what comparing a run with runs on cut-off data found.
+// Lookahead is the result of comparing a run with runs on truncated data.
 type Lookahead struct {
 	Schema      int          `json:"schema"`
 	OK          bool         `json:"ok"`
 	Decisions   int          `json:"decisions"`  // of the run on all candles
-	Cuts        int          `json:"cuts"`       // runs on cut-off data
-	Unexamined  []string     `json:"unexamined"` // strategies of which no decision was compared: nothing is known of them
+	Cuts        int          `json:"cuts"`       // runs on truncated data
+	Unexamined  []string     `json:"unexamined"` // strategies without a compared decision: the test shows nothing about them
 	Differences []Difference `json:"differences"`
 }
 
-// Difference is a decision that depends on candles after it.
+// Difference is a decision that depends on later candles.
 type Difference struct {
 	Strategy string    `json:"strategy"`
 	At       time.Time `json:"at"`
-	Cut      time.Time `json:"cut"`   // the data ended here
-	Whole    string    `json:"whole"` // decided when later candles were there
+	Cut      time.Time `json:"cut"`   // the end of the truncated data
+	Whole    string    `json:"whole"` // the decision with later candles available
 	Without  string    `json:"without"`
 }
 
-// none is a decision that was not made.
+// none stands for a missing decision.
 const none = "no decision"
 
-// FindLookahead runs the configuration on all candles, then on candles that end
-// at cuts, and compares: up to a cut the decisions must be the same, since nobody
-// can know what comes after it. Half of the cuts are where decisions were made,
-// the others are spread evenly. A strategy that looks ahead decides differently,
-// or fails, where there is nothing ahead. One that decided nothing before the last cut
-// was not examined, which is no proof of anything: then the result is not OK.
+// FindLookahead runs the configuration on all candles, then on candles that end at cuts, and compares. Up to a cut
+// the decisions must be equal, since the candles after it are unknown at that time. Half of the cuts lie where
+// decisions were made, the others are spread evenly. A strategy that looks ahead decides differently, or fails,
+// without the later candles. A strategy without a decision before the last cut was not examined, which proves
+// nothing: then the result is not OK.
 func FindLookahead(ctx context.Context, config Config, cuts int) (*Lookahead, error) {
 	whole, err := config.decisions(ctx)
 	if err != nil {
 		return nil, err
 	}
 	found := &Lookahead{Schema: 1, Decisions: len(whole), Differences: []Difference{}}
-	lastMS := int64(0) // decisions are compared up to here
+	lastMS := int64(0) // the end of the compared decisions
 	for done, cutMS := range config.cuts(whole, cuts) {
 		if config.Progress != nil {
 			config.Progress(done, cuts)
@@ -50,7 +49,7 @@ func FindLookahead(ctx context.Context, config Config, cuts int) (*Lookahead, er
 		cutMS = config.closed(cutMS)
 		cut := config.between(0, cutMS)
 		if len(cut.Legs) == 0 {
-			continue // nothing had closed
+			continue // no candle had closed
 		}
 		have, err := decide(ctx, cut.withOpens(&config, cutMS))
 		if err != nil {
@@ -67,7 +66,7 @@ func FindLookahead(ctx context.Context, config Config, cuts int) (*Lookahead, er
 	return found, nil
 }
 
-// unexamined are the strategies that decided nothing up to a time.
+// unexamined returns the strategies without a decision up to a time.
 func (c *Config) unexamined(decisions []decision, untilMS int64) []string {
 	names := []string{}
 	for i := range c.Legs {
@@ -80,7 +79,7 @@ func (c *Config) unexamined(decisions []decision, untilMS int64) []string {
 	return names
 }
 
-// cuts are closing times in order, each once.
+// cuts returns distinct closing times in order.
 func (c *Config) cuts(decisions []decision, count int) []int64 {
 	var all []int64
 	longest := c.Legs[0].Tape.Candles
@@ -100,8 +99,8 @@ func (c *Config) cuts(decisions []decision, count int) []int64 {
 	return slices.Compact(all)
 }
 
-// closed returns the last moment, not after another one, at which a candle of every leg closes: inside
-// a candle the run on cut-off data does not have it, and decides without it.
+// closed returns the last moment, at or before atMS, at which a candle of every leg closes. Inside a candle, the run
+// on truncated data would decide without that candle.
 func (c *Config) closed(atMS int64) int64 {
 	longest := c.Legs[0].Tape.Candles.Interval
 	for i := range c.Legs {
@@ -110,9 +109,8 @@ func (c *Config) closed(atMS int64) int64 {
 	return longest.OpenOf(atMS)
 }
 
-// withOpens adds to legs with a schedule of their own, or signals, what is known at the cut beside the candles that
-// have closed: the open of the next one, as a candle in which nothing happens. Their decision of that
-// moment is made with it.
+// withOpens appends the open of the next candle, as a candle without movement, to legs that have a schedule, or to
+// all legs when there are signals. The open is known at the cut, and a decision at that moment uses it.
 func (c Config) withOpens(whole *Config, cutMS int64) Config {
 	for i := range c.Legs {
 		leg := &c.Legs[i]

@@ -19,18 +19,18 @@ type run struct {
 	legs    []leg
 	venue   *sim.Exchange
 	machine machine
-	direct  *direct           // the machine, unless the engine is
-	nowMS   int64             // the last close passed
-	price   engine.EventPrice // events that are given often are made once
+	direct  *direct           // the machine, unless the engine is used
+	nowMS   int64             // the last close processed
+	price   engine.EventPrice // frequent events are allocated once
 	answer  engine.EventAnswer
 	written engine.EventJournaled
 	effects engine.Effects
 	pending []engine.Call // to be performed
-	reach   int           // candles that the next stretch looks at
+	reach   int           // candles that the next stretch examines
 	fills   []sim.Fill
 	ledger  measurement
 
-	signalled int // signals that were given
+	signalled int // signals given so far
 	stopped   *EndedBy
 	indirect  string // why the engine is the machine
 }
@@ -42,12 +42,12 @@ type leg struct {
 	key     exchange.SymbolKey
 	candles *exchange.Candles
 	seat    sim.Instrument
-	at      int                 // the candle under way, or the next one after a hole
+	at      int                 // the current candle, or the next one after a gap
 	closed  engine.EventCandles // of every candle
 	stretch engine.EventStretch // of several
 	held    holding
 	follows bool           // its strategy has exits that follow the price
-	reached exchange.Price // what they followed last
+	reached exchange.Price // the last price they followed
 }
 
 func (l *leg) begin(config *Leg, venue *sim.Exchange) {
@@ -75,7 +75,7 @@ func (l *leg) closeMS() int64 {
 	return l.candles.OpenMS[l.at] + int64(l.candles.Interval)
 }
 
-// loop passes the closes of all series in order of time.
+// loop processes the closes of all series in order of time.
 func (r *run) loop(ctx context.Context) error {
 	firstMS, total := int64(never), 0
 	for i := range r.legs {
@@ -118,9 +118,8 @@ func (r *run) loop(ctx context.Context) error {
 	return nil
 }
 
-// slot goes to the next close: everything before it, then the candles that end
-// with it. When nothing is due and nothing could happen on any candle under way,
-// their paths are skipped.
+// slot advances to the next close: everything before it, then the candles that end with it. It skips the paths of
+// candles on which nothing is due and nothing can happen.
 func (r *run) slot() (passed int, err error) {
 	if len(r.legs) == 1 {
 		if passed = r.stretch(&r.legs[0]); passed > 0 {
@@ -165,7 +164,7 @@ func (r *run) nextClose() int64 {
 	return closes
 }
 
-// quiet reports whether neither side has anything to do before the close.
+// quiet reports whether neither the exchange nor the machine has work before the close.
 func (r *run) quiet(closes int64) bool {
 	if r.machine.NextMS() < closes || r.signalMS() < closes || r.config.walk || r.trails() {
 		return false
@@ -188,7 +187,7 @@ func (r *run) quiet(closes int64) bool {
 	}
 }
 
-// skip leaves out the rest of the candles that end with the close.
+// skip omits the rest of the candles that end with the close.
 func (r *run) skip(closes int64) {
 	for i := range r.legs {
 		if l := &r.legs[i]; l.closeMS() == closes {
@@ -197,9 +196,8 @@ func (r *run) skip(closes int64) {
 	}
 }
 
-// play walks the paths up to the close. The exchange's own moments (the tapes'
-// steps, funding, orders reaching the book) and the schedules' ticks come in time
-// order. It begins where a candle under way began, or the last close was.
+// play walks the paths up to the close. The exchange's own moments (the tapes' steps, funding, orders reaching the
+// book) and the schedules' ticks come in time order. It begins at the open of a current candle, or at the last close.
 func (r *run) play(closes int64) error {
 	at := int64(never)
 	for i := range r.legs {
@@ -232,17 +230,16 @@ func (r *run) play(closes int64) error {
 	}
 }
 
-// moment brings exchange and engine to a time, and lets the engine act until it
-// wants nothing more now.
+// moment advances exchange and engine to a time, and runs the engine until it has no more work at that time.
 func (r *run) moment(nowMS int64) error {
 	before := r.venue.Version()
 	r.venue.Advance(nowMS)
-	moved := r.venue.Version() != before // a payment, an order's end: the engine is to look, filled or not
+	moved := r.venue.Version() != before // a payment or an order's end: the engine must read the account, even without a fill
 	if r.signalMS() <= nowMS || r.machine.DecidesMS() <= nowMS {
 		r.conceal()
 	}
 	for i := range r.legs {
-		if l := &r.legs[i]; l.openMS() <= nowMS { // in a hole of its record nothing is known of a symbol
+		if l := &r.legs[i]; l.openMS() <= nowMS { // no price of a symbol is known in a gap of its record
 			r.show(nowMS, l) // the path is a guess, and no decision may depend on it
 		}
 	}
@@ -266,15 +263,14 @@ func (r *run) moment(nowMS int64) error {
 	}
 }
 
-// give hands one event to the engine and carries out all that follows from it.
+// give hands one event to the engine and applies its effects.
 func (r *run) give(nowMS int64, event engine.Event) {
 	r.effects.Reset()
 	r.machine.Handle(nowMS, event, &r.effects)
 	r.take(nowMS)
 }
 
-// take carries out the effects: records are durable at once, calls are answered
-// by the exchange in process.
+// take applies the effects: records are durable at once, and the exchange in process answers the calls.
 func (r *run) take(nowMS int64) {
 	r.gather()
 	for {
@@ -298,7 +294,7 @@ func (r *run) take(nowMS int64) {
 	}
 }
 
-// gather keeps the calls to be performed and shows records and notes.
+// gather queues the calls, and passes on records and notes.
 func (r *run) gather() {
 	r.pending = append(r.pending, r.effects.Calls...)
 	if r.config.Record != nil {

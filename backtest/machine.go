@@ -6,8 +6,8 @@ import (
 	"botd/runtime/engine"
 )
 
-// machine decides and trades on what a run plays to it: the engine that trades live, or the direct
-// machine, which does the same where little can happen.
+// machine decides and trades on the events of a run. It is the engine that trades live, or the direct machine, which
+// does the same in simple cases.
 type machine interface {
 	Handle(nowMS int64, event engine.Event, out *engine.Effects)
 	NextMS() int64
@@ -16,7 +16,7 @@ type machine interface {
 	Status() engine.Status
 }
 
-// put gives the run its machine.
+// put creates the run's machine.
 func (r *run) put() (err error) {
 	if r.indirect = r.config.indirect(); r.indirect == "" {
 		r.direct = newDirect(r)
@@ -27,7 +27,7 @@ func (r *run) put() (err error) {
 	return err
 }
 
-// machineName says which machine it was, and why not the other one.
+// machineName names the machine, and for the engine the reason.
 func (r *run) machineName() string {
 	if r.indirect == "" {
 		return "direct"

@@ -6,36 +6,36 @@ import (
 	"time"
 )
 
-// Definition is a metric: its name, its formula, and where that is from.
+// Definition is a metric: its name, its formula, and the formula's source.
 type Definition struct {
 	Name    string                  `json:"name"`
 	Formula string                  `json:"formula"`
 	Source  string                  `json:"source"`
-	of      func(s *sample) float64 // NaN where it is undefined
+	of      func(s *sample) float64 // NaN where undefined
 }
 
-// sample is what metrics are made of: equity at each UTC midnight, its returns, those of holding the
-// same symbols, and both without the risk-free rate.
+// sample is the input of metrics: equity at each UTC midnight, its returns, the returns of holding the same symbols,
+// and both without the risk-free rate.
 type sample struct {
 	equity         []float64
 	returns, bench []float64
 	excess, over   []float64
 	months, years  []float64
 	quarters       []float64
-	depths, spans  []float64 // of each drawdown of the days: its depth, and its days
+	depths, spans  []float64 // of each daily drawdown: its depth, and its days
 	beta           float64
 }
 
-// Where the formulas are from. Days are of 365 a year, since the markets never close.
+// The sources of formulas. A year has 365 days, since the markets never close.
 const (
 	quantstats = "quantstats"
 	capm       = "Jensen, 1968"
 )
 
-// window is how many days the rolling figures look back.
+// window is the length of the rolling figures in days.
 const window = 180
 
-// Metrics returns the definitions, in the order in which they are shown.
+// Metrics returns the definitions in display order.
 func Metrics() []Definition { return metricTable }
 
 var metricTable = []Definition{
@@ -152,8 +152,8 @@ var metricTable = []Definition{
 	{"rolling_beta", "beta of the last 180 days", quantstats, func(s *sample) float64 { return betaOf(last(s.returns), last(s.bench)) }},
 }
 
-// Measure returns every metric of equity at UTC midnights, the first at firstMS, beside what holding
-// was worth there. Undefined ones are nil.
+// Measure returns every metric of equity at UTC midnights, the first at firstMS, compared with the value of holding.
+// Undefined ones are nil.
 func Measure(firstMS int64, equity, bench []float64, riskFree float64) map[string]*float64 {
 	all := make(map[string]*float64, len(metricTable))
 	s := newSample(firstMS, equity, bench, riskFree)
@@ -166,7 +166,7 @@ func Measure(firstMS int64, equity, bench []float64, riskFree float64) map[strin
 	return all
 }
 
-// newSample returns nil where there are less than two returns, or equity was used up.
+// newSample returns nil with fewer than two returns, or when the equity was lost.
 func newSample(firstMS int64, equity, bench []float64, riskFree float64) *sample {
 	n := len(equity) - 1
 	if n < 2 || len(bench) != len(equity) {
@@ -190,7 +190,8 @@ func newSample(firstMS int64, equity, bench []float64, riskFree float64) *sample
 	return s
 }
 
-// compounded returns the returns of calendar periods of so many months; a day belongs to where it ends.
+// compounded returns the returns of calendar periods of the given number of months. A day belongs to the period in
+// which it ends.
 func compounded(firstMS int64, returns []float64, months int) (all []float64) {
 	before := -1
 	for i, r := range returns {

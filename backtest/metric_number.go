@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// The arithmetic of metrics. What is undefined is NaN.
+// The arithmetic of metrics. Undefined values are NaN.
 
 func positive(x float64) bool { return x > 0 }
 func negative(x float64) bool { return x < 0 }
@@ -34,7 +34,7 @@ func meanWhere(values []float64, which func(float64) bool) float64 {
 	return meanOf(slices.Collect(filtered(values, which)))
 }
 
-// longest is the length of the longest run of values that fulfil something.
+// longest returns the length of the longest run of values that fulfill a condition.
 func longest(values []float64, which func(float64) bool) float64 {
 	most, now := 0, 0
 	for _, v := range values {
@@ -46,10 +46,10 @@ func longest(values []float64, which func(float64) bool) float64 {
 	return float64(most)
 }
 
-// shortfall5 is how many deviations below the mean the worst twentieth of normal values lies in the mean.
+// shortfall5 is the mean distance of the worst twentieth of normal values below the mean, in deviations.
 const shortfall5 = 2.062712807507426
 
-// autocorrelated is by how much the deviation of the sum of values that depend on the one before exceeds that of
+// autocorrelated returns the factor by which the deviation of a sum of autocorrelated values exceeds that of
 // independent ones (A. Lo, The Statistics of Sharpe Ratios, 2002).
 func autocorrelated(values []float64) float64 {
 	n := len(values)
@@ -63,14 +63,14 @@ func autocorrelated(values []float64) float64 {
 	return math.Sqrt(1 + 2*sum)
 }
 
-// profitRatio weighs each mean by how many days it is of.
+// profitRatio weights each mean by its number of days.
 func profitRatio(returns []float64) float64 {
 	notLost := slices.Collect(filtered(returns, func(r float64) bool { return r >= 0 }))
 	lost := slices.Collect(filtered(returns, negative))
 	return ratio(ratio(meanOf(notLost), float64(len(notLost))), -ratio(meanOf(lost), float64(len(lost))))
 }
 
-// deviationOf is the standard deviation of a sample.
+// deviationOf returns the standard deviation of a sample.
 func deviationOf(values []float64) float64 { return math.Sqrt(covariance(values, values)) }
 
 func covariance(a, b []float64) float64 {
@@ -125,7 +125,7 @@ func payoff(returns []float64) float64 {
 	return ratio(meanWhere(returns, positive), -meanWhere(returns, negative))
 }
 
-// geometric is the constant return that compounds to the same.
+// geometric returns the constant return that compounds to the same result.
 func geometric(returns []float64) float64 {
 	product := 1.0
 	for _, r := range returns {
@@ -149,7 +149,7 @@ func negated(values []float64) []float64 {
 	return all
 }
 
-// last is the window that ends with the last value; without as many values there is none.
+// last returns the window that ends with the last value, or nil with too few values.
 func last(values []float64) []float64 {
 	if len(values) < window {
 		return nil
@@ -157,7 +157,7 @@ func last(values []float64) []float64 {
 	return values[len(values)-window:]
 }
 
-// moments are the sums of the second, third and fourth power of the distance from the mean.
+// moments returns the sums of the second, third and fourth power of the distance from the mean.
 func moments(values []float64) (second, third, fourth float64) {
 	mean := meanOf(values)
 	for _, v := range values {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// rankings are what trials are ranked by: the larger the better, and nothing last.
+// rankings are the figures for ranking trials. Larger is better, and undefined values come last.
 var rankings = []struct {
 	name string
 	of   func(c *Column) *float64
@@ -24,8 +24,8 @@ func Rankings() (names []string) {
 	return names
 }
 
-// Ranking returns the objective with a name of Rankings, the larger the better; NaN where a trial says
-// nothing. known is false for another name.
+// Ranking returns the objective with a name of Rankings. Larger is better, and a trial without the figure has NaN.
+// known is false for another name.
 func Ranking(name string) (objective func(*Trial) float64, known bool) {
 	at := slices.Index(Rankings(), name)
 	if at < 0 {
@@ -39,8 +39,7 @@ func Ranking(name string) (objective func(*Trial) float64, known bool) {
 	}, true
 }
 
-// Rank sorts trials by an objective, the best first, and those of which it is NaN last; equal ones
-// stay in their order.
+// Rank sorts trials by an objective, the best first and NaN last. Equal trials stay in their order.
 func Rank(trials []Trial, objective func(*Trial) float64) {
-	slices.SortStableFunc(trials, func(a, b Trial) int { return cmp.Compare(objective(&b), objective(&a)) }) // NaN is below all
+	slices.SortStableFunc(trials, func(a, b Trial) int { return cmp.Compare(objective(&b), objective(&a)) }) // NaN compares below all numbers
 }

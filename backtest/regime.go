@@ -2,7 +2,7 @@ package backtest
 
 import "math"
 
-// RegimeRow is the run on the days of one kind of market.
+// RegimeRow is the part of a run on the days of one market regime.
 type RegimeRow struct {
 	Regime string   `json:"regime"`
 	Days   int      `json:"days"`
@@ -11,14 +11,14 @@ type RegimeRow struct {
 	Sharpe *float64 `json:"sharpe"`
 }
 
-// What a regime is judged by: the days before it, never the day itself.
+// The lookback periods of a regime. They precede the day itself.
 const (
 	calmDays  = 30 // of volatility
 	trendDays = 50 // of the mean price
 )
 
-// regimes breaks days down by the volatility of holding over the thirty days before (thirds of what
-// the run saw) and by whether the price was above its mean of fifty days.
+// regimes groups days by the volatility of holding over the thirty days before (thirds of the run's values), and by
+// whether the price was above its mean of fifty days.
 func regimes(equity, bench []float64) []RegimeRow {
 	n := len(equity) - 1
 	rows := []RegimeRow{}

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// How a run rests that leaves the machine to others.
+// Limits of the pauses of a run that yields to other work.
 const (
 	workAtLeast = 5 * time.Millisecond
 	restAtMost  = 250 * time.Millisecond
 )
 
-// Rest returns a function that waits as long as has passed since its last return, for one goroutine that calls
-// it between stretches of work: so it takes half a core at most. The end of the context ends a wait.
+// Rest returns a function for one goroutine, to call between stretches of work. It waits as long as has passed since
+// its last return, so the work takes half a core at most. The end of the context ends a wait.
 func Rest(ctx context.Context) func() {
 	last := time.Now()
 	return func() {

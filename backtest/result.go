@@ -12,8 +12,8 @@ import (
 	"botd/exchange"
 )
 
-// Result is what a backtest found. Its JSON is the public contract: decimals are
-// strings, undefined figures are null.
+// Result is the result of a backtest. Its JSON is the public contract: decimals are strings, undefined figures are
+// null.
 type Result struct {
 	Schema        int                 `json:"schema"`
 	Strategy      string              `json:"strategy"`
@@ -32,27 +32,27 @@ type Result struct {
 	Wallet        string              `json:"wallet"`
 	TotalFees     string              `json:"total_fees"`
 	TotalFunding  string              `json:"total_funding"`  // net paid
-	TotalSlippage string              `json:"total_slippage"` // what fills were worse than their quotes
+	TotalSlippage string              `json:"total_slippage"` // cost of fills beyond their quotes
 	MaxDrawdown   float64             `json:"max_drawdown_pct"`
-	Drawdown      *Drawdown           `json:"drawdown"` // null when equity never fell
+	Drawdown      *Drawdown           `json:"drawdown"` // null if equity never fell
 	Sharpe        *float64            `json:"sharpe"`
 	Sortino       *float64            `json:"sortino"`
 	Calmar        *float64            `json:"calmar"`
 	CAGR          *float64            `json:"cagr_pct"`
 	ProfitFactor  *float64            `json:"profit_factor"`
-	Expectancy    *string             `json:"expectancy"` // USDT a round trip
+	Expectancy    *string             `json:"expectancy"` // USDT per round trip
 	Exposure      float64             `json:"exposure_pct"`
-	BreakEven     *float64            `json:"break_even_slippage_pct"` // in all, of the price, that would leave no profit; null without one
-	Days          int                 `json:"days"`                    // daily returns the ratios are made of
-	YearDays      int                 `json:"days_per_year"`           // they are annualised by
+	BreakEven     *float64            `json:"break_even_slippage_pct"` // total, as a percentage of the price, that would leave no profit; null without one
+	Days          int                 `json:"days"`                    // daily returns behind the ratios
+	YearDays      int                 `json:"days_per_year"`           // for annualization
 	Liquidations  int                 `json:"liquidations"`
 	Refusals      int                 `json:"refusals"`   // intents refused by risk
 	Rejections    int                 `json:"rejections"` // orders refused by the exchange
 	Figures       Figures             `json:"figures"`
-	Metrics       map[string]*float64 `json:"metrics"` // by name, of the daily equity beside holding; null where undefined
+	Metrics       map[string]*float64 `json:"metrics"` // by name, of daily equity compared with holding; null where undefined
 	Orders        OrderCounts         `json:"orders"`
-	EndedBy       *EndedBy            `json:"ended_by"`          // null: the candles did
-	NotTraded     []NotTraded         `json:"not_traded"`        // what was wanted
+	EndedBy       *EndedBy            `json:"ended_by"`          // null: the last candle
+	NotTraded     []NotTraded         `json:"not_traded"`        // desired trades that did not happen
 	Notices       *Notices            `json:"notices,omitempty"` // of strategies, to people
 	OpenPosition  *OpenPosition       `json:"open_position"`
 	OpenPositions []*OpenPosition     `json:"open_positions"`
@@ -77,31 +77,30 @@ type Result struct {
 	Trips         []TripRow           `json:"trades"`
 
 	repriced   exchange.Amount // final equity of these executions at the pessimistic costs
-	unburdened exchange.Amount // and without any
+	unburdened exchange.Amount // the same without costs
 	curve      []Point
 	days       sampler
 	levels     []Level
 }
 
-// Curve is equity at the candles' closes; of a long run at every second, fourth
-// and so on of them. A result that was read from a file has none.
+// Curve returns equity at the candles' closes, thinned out in a long run. A result read from a file has none.
 func (r *Result) Curve() []Point { return r.curve }
 
-// Daily is equity at each UTC midnight, from the first one in the run on.
+// Daily returns equity at each UTC midnight, starting with the first one in the run.
 func (r *Result) Daily() (firstMS int64, equity []float64) { return r.days.firstMS, r.days.values }
 
-// Levels are the stops and targets that stood, in the order of time.
+// Levels returns the stops and targets that stood, in order of time.
 func (r *Result) Levels() []Level { return r.levels }
 
-// Drawdown is a fall of equity below its peak, by candle closes.
+// Drawdown is a drawdown of equity, by candle closes.
 type Drawdown struct {
 	Depth     float64    `json:"depth_pct"`
 	Peak      time.Time  `json:"peak"`
 	Trough    time.Time  `json:"trough"`
-	Recovered *time.Time `json:"recovered"` // null: not yet
+	Recovered *time.Time `json:"recovered"` // null: not yet recovered
 }
 
-// OpenPosition is what is still held at the end.
+// OpenPosition is a position that is open at the end.
 type OpenPosition struct {
 	Symbol     string `json:"symbol"`
 	Side       string `json:"side"`
@@ -137,15 +136,14 @@ type TripRow struct {
 	Funding     string  `json:"funding"`
 	Slippage    string  `json:"slippage"`
 	PNL         string  `json:"pnl"`
-	Adverse     float64 `json:"mae_pct"` // how far the price went against it, of the entry price
+	Adverse     float64 `json:"mae_pct"` // adverse excursion as a percentage of the entry price
 	Favourable  float64 `json:"mfe_pct"`
 	EntryReason string  `json:"entry_reason"`
 	ExitPurpose string  `json:"exit_purpose"` // exit, exit_order, stop_loss, take_profit, liquidation
 	ExitReason  string  `json:"exit_reason"`
 }
 
-// result sums the run up. A wallet that does not add up is an error: no figure
-// of such a run can be trusted.
+// result summarizes the run. A wallet that does not add up is an error, since no figure of such a run is reliable.
 func (r *run) result(elapsed time.Duration) (*Result, error) {
 	l := &r.ledger
 	l.value(r.nowMS, true)
@@ -175,7 +173,7 @@ func (r *run) result(elapsed time.Duration) (*Result, error) {
 		OpenPositions: []*OpenPosition{}, Executions: []Execution{}, Trips: []TripRow{},
 		curve: l.curve, levels: l.events.levels, days: l.days,
 	}
-	if !r.config.auxiliary { // only the realistic column is asked
+	if !r.config.auxiliary { // only for the realistic column
 		result.repriced, result.unburdened = r.repriced(r.config.Costs.pessimistic()), r.unburdened(funding)
 	}
 	for i := range r.legs {
@@ -201,7 +199,7 @@ func (r *run) result(elapsed time.Duration) (*Result, error) {
 	return result, nil
 }
 
-// joined lists what the legs have, each once, in their order.
+// joined lists the distinct words of the legs in order.
 func (r *run) joined(of func(*leg) string) string {
 	var words []string
 	for i := range r.legs {
@@ -212,7 +210,7 @@ func (r *run) joined(of func(*leg) string) string {
 	return strings.Join(words, ",")
 }
 
-// dataSHA is the file's of one series, and for several the hash of theirs.
+// dataSHA returns the hash of the file of one series, or for several the hash of their hashes.
 func (r *run) dataSHA() string {
 	if len(r.legs) == 1 {
 		return r.legs[0].config.Tape.SHA256
@@ -238,8 +236,7 @@ func (f *fall) figure() *Drawdown {
 	return out
 }
 
-// identity checks wallet = deposits + realised - funding - fees, to the last
-// digit, on every market traded.
+// identity checks wallet = deposits + realised - funding - fees, to the last digit, on every traded market.
 func (r *run) identity() (fees, funding exchange.Amount, err error) {
 	if r.ledger.futures {
 		m := r.venue.Money(account)
@@ -299,9 +296,8 @@ func (r *run) openPosition(l *leg) *OpenPosition {
 	return &OpenPosition{l.symbol.Name, p.Side.String(), l.symbol.QuantityDecimal(p.Remaining).String(), p.EntryPrice.String()}
 }
 
-// sign hashes everything that must be the same in every run of the same data and
-// configuration: all but how long it took, which program took it, where its files
-// were, and other runs: the columns, which are signed for themselves, and the study.
+// sign hashes everything that must be equal in every run of the same data and configuration. It omits the duration,
+// the program's version, the paths, and other runs: the columns, which have their own signatures, and the study.
 func (r *Result) sign() error {
 	body, err := r.signed()
 	if err != nil {
@@ -312,7 +308,7 @@ func (r *Result) sign() error {
 	return nil
 }
 
-// signed is what is hashed.
+// signed returns the content to hash.
 func (r *Result) signed() ([]byte, error) {
 	same := *r
 	same.Elapsed, same.Speed, same.Version, same.ResultSHA256, same.Inputs, same.Columns, same.Study = 0, 0, "", "", nil, nil, nil

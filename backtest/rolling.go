@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// RollingSeries are figures of the 180 days before each midnight, the first after 180 days.
+// RollingSeries are the figures of the 180 days before each midnight, from day 180 on.
 type RollingSeries struct {
 	Days       int        `json:"days"`
 	TimeMS     []int64    `json:"time_ms"`
 	Volatility []*float64 `json:"volatility"`
 	Sharpe     []*float64 `json:"sharpe"`
 	Sortino    []*float64 `json:"sortino"`
-	Beta       []*float64 `json:"beta"` // to holding the same symbols
+	Beta       []*float64 `json:"beta"` // relative to holding the same symbols
 }
 
-// YearRow is one calendar year's change; the first and the last may be part of one.
+// YearRow is one calendar year's change. The first and the last year may be incomplete.
 type YearRow struct {
 	Year   string   `json:"year"`
 	Return *float64 `json:"return_pct"`
 	Hold   *float64 `json:"hold_pct"` // of holding the same symbols
 }
 
-// Rolling returns the rolling figures of equity at UTC midnights, the first at firstMS, beside what
-// holding was worth there; nil where there are less than 180 days.
+// Rolling returns the rolling figures of equity at UTC midnights, the first at firstMS, compared with the value of
+// holding. It returns nil for fewer than 180 days.
 func Rolling(firstMS int64, equity, bench []float64, riskFree float64) *RollingSeries {
 	s := newSample(firstMS, equity, bench, riskFree)
 	if s == nil || len(s.returns) < window {
@@ -43,7 +43,7 @@ func Rolling(firstMS int64, equity, bench []float64, riskFree float64) *RollingS
 	return all
 }
 
-// Years returns the changes by calendar year; a day belongs to where it ends.
+// Years returns the changes by calendar year. A day belongs to the year in which it ends.
 func Years(firstMS int64, equity, bench []float64) []YearRow {
 	rows := []YearRow{}
 	s := newSample(firstMS, equity, bench, 0)

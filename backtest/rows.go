@@ -12,7 +12,7 @@ import (
 	"botd/exchange"
 )
 
-// rows writes trips and executions.
+// rows fills in the round trips and executions.
 func (r *Result) rows(run *run) {
 	l, texts := &run.ledger, texts{}
 	r.Trips, r.Executions = make([]TripRow, len(l.trips)), make([]Execution, len(l.fills))
@@ -43,7 +43,8 @@ func (r *Result) rows(run *run) {
 	texts.done()
 }
 
-// texts makes many texts of amounts, each a part of one long one: a text of its own for each would be eleven allocations a fill.
+// texts builds many strings as parts of a long one. A separate string for each would take eleven allocations per
+// fill.
 type texts struct {
 	all  []byte
 	ends []int
@@ -58,7 +59,7 @@ func (t *texts) put(into *string, a exchange.Amount) {
 	}
 }
 
-// done gives each its text.
+// done assigns each string.
 func (t *texts) done() {
 	all, from := string(t.all), 0
 	for i, end := range t.ends {
@@ -75,10 +76,10 @@ func (f *fill) role() string {
 	return "taker"
 }
 
-// noRows is how the JSON of a result ends that has no rows.
+// noRows is the end of a result's JSON without rows.
 const noRows = `"executions":[],"trades":[]}`
 
-// signRows signs a result that has no rows yet as if it had them: they are written into the hash and kept nowhere.
+// signRows signs a result without rows as if it had them: it writes the rows to the hash alone.
 func (r *Result) signRows(run *run) error {
 	body, err := r.signed()
 	if err != nil {
@@ -103,10 +104,10 @@ func (r *Result) signRows(run *run) error {
 	return nil
 }
 
-// mostText is how much is written before the hash gets it.
+// mostText bounds the text that is buffered before the hash receives it.
 const mostText = 1 << 14
 
-// separated puts a comma before row i, and hands what there is to the hash now and then.
+// separated adds a comma before row i, and passes a long buffer to the hash.
 func separated(hash hash.Hash, text []byte, i int) []byte {
 	if len(text) > mostText {
 		hash.Write(text)
@@ -124,7 +125,7 @@ type rowWriter struct {
 	words []word
 }
 
-// word is a text, and the same as JSON.
+// word is a text with its JSON form.
 type word struct {
 	text string
 	json []byte
@@ -138,12 +139,12 @@ func appendAmount(text []byte, key string, a exchange.Amount) []byte {
 	return append(a.Append(append(text, key...)), '"')
 }
 
-// appendShare writes a number that rounded made: none is so small or large that JSON has an exponent.
+// appendShare writes a number from rounded. Such a number never needs an exponent in JSON.
 func appendShare(text []byte, key string, f float64) []byte {
 	return strconv.AppendFloat(append(text, key...), f, 'f', -1, 64)
 }
 
-// word writes a text. Mostly it is one of a few.
+// word writes a text. Most texts are among a few known ones.
 func (w *rowWriter) word(text []byte, key, word string) []byte {
 	text = append(text, key...)
 	for i := range w.words {
@@ -154,10 +155,10 @@ func (w *rowWriter) word(text []byte, key, word string) []byte {
 	return append(text, w.learn(word)...)
 }
 
-// learn returns a text as JSON, and remembers it while there are few.
+// learn returns a text as JSON, and remembers the first few.
 func (w *rowWriter) learn(text string) []byte {
 	const few = 16
-	known, _ := json.Marshal(text) // a string has JSON
+	known, _ := json.Marshal(text) // a string always has a JSON form
 	if len(w.words) < few {
 		w.words = append(w.words, word{text, known})
 	}

@@ -7,29 +7,29 @@ import (
 	"botd/exchange"
 )
 
-// Shuffles are the same round trips in other orders: the end is the same, the way
-// there is not. The order that happened is one of many that could have.
+// Shuffles reorders the round trips. Every order leads to the same end, but on a different path, and the actual order
+// is one of many possible ones.
 type Shuffles struct {
 	Count    int     `json:"count"`
 	Seed     uint64  `json:"seed"`
 	Trips    int     `json:"round_trips"`
-	Happened float64 `json:"happened_pct"` // the deepest fall by round trips, in their own order
+	Happened float64 `json:"happened_pct"` // the maximum drawdown by round trips, in their actual order
 	Fifth    float64 `json:"p5_pct"`
 	Quarter  float64 `json:"p25_pct"`
 	Median   float64 `json:"median_pct"`
 	Third    float64 `json:"p75_pct"`
-	Worst    float64 `json:"p95_pct"` // one order in twenty falls deeper
+	Worst    float64 `json:"p95_pct"` // one order in twenty has a deeper drawdown
 }
 
 const (
 	shuffles     = 1_000
-	shuffleSteps = 20_000_000 // in all: with very many round trips there are fewer shuffles
+	shuffleSteps = 20_000_000 // in total: with very many round trips there are fewer shuffles
 	shuffleSeed  = 1
 	leastShuffle = 10 // round trips
 )
 
-// shuffle measures the deepest fall over round trips in random order, each as the
-// share of equity that it won or lost when it happened.
+// shuffle measures the maximum drawdown over round trips in random order. Each counts as its share of the equity at
+// the time.
 func shuffle(result *Result) *Shuffles {
 	returns := tripReturns(result)
 	if len(returns) < leastShuffle {
@@ -53,8 +53,8 @@ func shuffle(result *Result) *Shuffles {
 	return s
 }
 
-// tripReturns are the round trips as shares of the equity at their end, in the
-// order of their ends; none when there was no equity left.
+// tripReturns returns the round trips as shares of the equity at their end, in the order of their ends. It returns
+// none if the equity was lost.
 func tripReturns(result *Result) []float64 {
 	trips := slices.Clone(result.Trips)
 	slices.SortStableFunc(trips, func(a, b TripRow) int { return int(a.LeftMS - b.LeftMS) })
@@ -69,7 +69,7 @@ func tripReturns(result *Result) []float64 {
 	return returns
 }
 
-// deepest is the deepest fall of what grows by returns.
+// deepest returns the maximum drawdown of a value that grows by returns.
 func deepest(returns []float64) float64 {
 	equity, peak, depth := 1.0, 1.0, 0.0
 	for _, r := range returns {

@@ -10,7 +10,7 @@ import (
 	"botd/strategy"
 )
 
-// Signal is a recorded signal from outside.
+// Signal is a recorded external signal.
 type Signal struct {
 	TimeMS   int64
 	Strategy string
@@ -26,8 +26,8 @@ func (r *run) signalMS() int64 {
 	return never
 }
 
-// signal gives the strategies what is due. One that came before there was a price is given with the
-// first one.
+// signal gives the strategies the signals that are due. A signal from before the first price is delivered with that
+// price.
 func (r *run) signal(nowMS int64) {
 	for r.signalMS() <= nowMS {
 		row := &r.config.Signals[r.signalled]
@@ -41,7 +41,7 @@ func (r *run) signal(nowMS int64) {
 	}
 }
 
-// outsideWarnings report signals and trades that are not of the candles' time.
+// outsideWarnings reports signals and trades outside the candles' time.
 func (r *run) outsideWarnings(leg *leg, add func(code, format string, arguments ...any)) {
 	c, name := leg.candles, leg.config.Strategy.Name
 	last := c.CloseMS(c.Len() - 1)

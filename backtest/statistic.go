@@ -6,29 +6,28 @@ import (
 	"time"
 )
 
-// daysPerYear is how often a market that never closes has a day; leastDays is
-// the shortest run whose growth is worth being made a yearly one.
+// daysPerYear is 365, since the market never closes. leastDays is the length of the shortest run with an annualized
+// growth.
 const (
 	daysPerYear = 365
 	leastDays   = 30
 )
 
-// Series are the statistics of equity taken at equal steps: once a day at UTC
-// midnight, or once an hour. Undefined is null, never a sentinel (definitions:
-// docs/backtest.md, figures).
+// Series are the statistics of equity at equal steps: daily at UTC midnight, or hourly. Undefined values are null,
+// never a sentinel (definitions: docs/backtest.md, figures).
 type Series struct {
-	Returns    int      `json:"returns"`  // N, how many the figures are made of
-	PerYear    int      `json:"per_year"` // P, how many a year has
+	Returns    int      `json:"returns"`  // N, the number of returns
+	PerYear    int      `json:"per_year"` // P, returns a year
 	Sharpe     *float64 `json:"sharpe"`
 	Sortino    *float64 `json:"sortino"`
 	Volatility *float64 `json:"volatility_pct"`
 	Omega      *float64 `json:"omega"`
-	VaR        *float64 `json:"var_95_pct"`        // what one return in twenty loses at the least
-	CVaR       *float64 `json:"cvar_95_pct"`       // and what those lose in the mean
-	VaRNormal  *float64 `json:"var_95_normal_pct"` // as if returns were normal
+	VaR        *float64 `json:"var_95_pct"`        // the minimum loss of the worst twentieth of returns
+	CVaR       *float64 `json:"cvar_95_pct"`       // the mean loss of that twentieth
+	VaRNormal  *float64 `json:"var_95_normal_pct"` // for normally distributed returns
 	Skew       *float64 `json:"skew"`
 	Kurtosis   *float64 `json:"kurtosis"` // 3 for normal returns
-	PSR        *float64 `json:"psr"`      // how probable it is that the true Sharpe is above zero
+	PSR        *float64 `json:"psr"`      // probability that the true Sharpe ratio is above zero
 	Ulcer      *float64 `json:"ulcer_pct"`
 	UPI        *float64 `json:"upi"`
 	Best       *float64 `json:"best_pct"`
@@ -42,7 +41,7 @@ func measure(equity []float64, perYear int, riskFree float64) Series {
 	for i := 1; i < len(equity); i++ {
 		if equity[i-1] <= 0 {
 			s.Returns = len(returns)
-			return s // after ruin there is nothing to be a share of
+			return s // no further returns are defined after ruin
 		}
 		returns = append(returns, equity[i]/equity[i-1]-1-riskFree/float64(perYear))
 	}
@@ -66,11 +65,11 @@ func measure(equity []float64, perYear int, riskFree float64) Series {
 	return s
 }
 
-// normal5 is how many deviations below the mean a twentieth of normal values lies.
+// normal5 is the distance below the mean, in deviations, of the lowest twentieth of normal values.
 const normal5 = 1.6448536269514722
 
-// shape adds skew, kurtosis (moments over n) and what they leave of the Sharpe
-// ratio's certainty (Bailey and Lopez de Prado, 2012).
+// shape adds skew and kurtosis (moments over n), and the certainty of the Sharpe ratio that follows from them (Bailey
+// and Lopez de Prado, 2012).
 func (s *Series) shape(returns []float64, mean, deviation float64) {
 	n := float64(len(returns))
 	var second, third, fourth float64
@@ -87,10 +86,10 @@ func (s *Series) shape(returns []float64, mean, deviation float64) {
 	}
 }
 
-// normalBelow is the share of normal values below x.
+// normalBelow returns the share of normal values below x.
 func normalBelow(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 
-// tail adds what the returns are made of at their ends.
+// tail adds the figures of the extreme returns.
 func (s *Series) tail(returns []float64) {
 	sorted := slices.Sorted(slices.Values(returns))
 	s.Worst, s.Best = finite(100*sorted[0]), finite(100*sorted[len(sorted)-1])
@@ -108,7 +107,7 @@ func (s *Series) tail(returns []float64) {
 	}
 }
 
-// quantile of sorted values, linear between two of them; 0 of none.
+// quantile returns a quantile of sorted values, linear between two of them. It returns 0 for no values.
 func quantile(sorted []float64, share float64) float64 {
 	if len(sorted) == 0 {
 		return 0
@@ -121,9 +120,9 @@ func quantile(sorted []float64, share float64) float64 {
 	return sorted[low] + (at-float64(low))*(sorted[low+1]-sorted[low])
 }
 
-// ulcer is the root mean square of the fall below the peak so far: over all values, as P. Martin and B. McCann
-// define it (The Investor's Guide to Fidelity Funds, 1989). quantstats divides the same sum by the
-// number of returns less one, which is two less: no sample deviation, since no mean was taken off.
+// ulcer returns the root mean square of the drawdown over all values, as P. Martin and B. McCann define it (The
+// Investor's Guide to Fidelity Funds, 1989). quantstats divides the same sum by the number of returns less one, which
+// is two less. That is no sample deviation, since no mean is subtracted.
 func ulcer(equity []float64) float64 {
 	sum, peak := 0.0, 0.0
 	for _, e := range equity {
@@ -135,8 +134,8 @@ func ulcer(equity []float64) float64 {
 	return math.Sqrt(sum / float64(len(equity)))
 }
 
-// yearlyGrowth returns CAGR in per cent and Calmar; null under a month, and where
-// nothing is left.
+// yearlyGrowth returns CAGR in per cent and Calmar. They are null for less than a month, and when the equity was
+// lost.
 func yearlyGrowth(first, last, years, depth float64) (cagr, calmar *float64) {
 	if years*daysPerYear < leastDays || first <= 0 || last <= 0 {
 		return nil, nil
@@ -148,15 +147,13 @@ func yearlyGrowth(first, last, years, depth float64) (cagr, calmar *float64) {
 	return finite(rate * 100), calmar
 }
 
-// growth is the yearly rate that makes last of first.
+// growth returns the yearly rate that leads from first to last.
 func growth(first, last, years float64) float64 { return math.Pow(last/first, 1/years) - 1 }
 
-// noise is the spread, as a share of the mean, below which returns are equal but
-// for the rounding of float64.
+// noise is the spread, as a share of the mean, below which returns count as equal up to float64 rounding.
 const noise = 1e-9
 
-// meanDeviation returns the mean and the sample deviation (n-1), which is 0 for
-// equal returns.
+// meanDeviation returns the mean and the sample deviation (n-1). The deviation of equal returns is 0.
 func meanDeviation(values []float64) (mean, deviation float64) {
 	if len(values) == 0 {
 		return 0, 0
@@ -178,7 +175,7 @@ func meanDeviation(values []float64) (mean, deviation float64) {
 	return mean, deviation
 }
 
-// downsideOf is the root mean square of the losses over all returns.
+// downsideOf returns the root mean square of the losses over all returns.
 func downsideOf(returns []float64) float64 {
 	if len(returns) == 0 {
 		return 0

@@ -9,16 +9,16 @@ import (
 	"botd/exchange"
 )
 
-// StopWhen ends a run before its candles do. The zero value never does.
+// StopWhen ends a run before the last candle. The zero value never does.
 type StopWhen struct {
-	Drawdown exchange.Rate // equity is further below its highest; 0 for never
-	Loss     exchange.Rate // equity is further below the first; 0 for never
+	Drawdown exchange.Rate // maximum distance of equity below its peak; 0 for none
+	Loss     exchange.Rate // maximum distance of equity below its start; 0 for none
 }
 
 // Stopped is the Limit of EndedBy where StopWhen ended a run.
 const Stopped = "stop_when"
 
-// ParseStopWhen reads "drawdown>30%" or "loss>20%".
+// ParseStopWhen parses "drawdown>30%" or "loss>20%".
 func ParseStopWhen(text string) (s StopWhen, err error) {
 	if text == "" {
 		return s, nil
@@ -39,7 +39,7 @@ func ParseStopWhen(text string) (s StopWhen, err error) {
 	return s, nil
 }
 
-// String writes what ParseStopWhen reads; empty for never.
+// String returns the form that ParseStopWhen parses, or an empty string for the zero value.
 func (s StopWhen) String() string {
 	switch {
 	case s.Drawdown > 0:
@@ -50,7 +50,7 @@ func (s StopWhen) String() string {
 	return ""
 }
 
-// stops reports whether the run is to end now. It is asked every few thousand candles, at the same ones in every run.
+// stops reports whether the run must end now. It runs every few thousand candles, at the same ones in every run.
 func (r *run) stops() bool {
 	when, l := r.config.StopWhen, &r.ledger
 	fall, lost := max(l.drawdown.deepest().depth, l.drawdown.depth), 1-l.level/l.initial.Float()

@@ -18,8 +18,8 @@ import (
 // maxReport bounds a report.json.
 const maxReport = 1 << 30
 
-// Read reads a result that WriteDir wrote. It is intact when its hash matches its
-// content: nobody edited it, and this program reads all of it.
+// Read reads a result that WriteDir wrote. The result is intact when its hash matches its content: it is unedited,
+// and this program reads all of it.
 func Read(path string) (result *Result, intact bool, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -44,7 +44,7 @@ func Read(path string) (result *Result, intact bool, err error) {
 	return result, again.ResultSHA256 == result.ResultSHA256, nil
 }
 
-// sound reports whether the figures that are printed can be.
+// sound returns an error unless all printed figures are valid.
 func (r *Result) sound() error {
 	if r.Schema != 1 || r.Strategy == "" {
 		return errors.New("it is no result of a backtest")
@@ -80,10 +80,10 @@ func (r *Result) sound() error {
 	return nil
 }
 
-// Periods that a result can be broken down by.
+// Periods lists the periods for a breakdown of a result.
 var Periods = []string{"day", "week", "month"}
 
-// PeriodRow is the round trips that ended in one period of UTC.
+// PeriodRow groups the round trips that ended in one UTC period.
 type PeriodRow struct {
 	Period     string `json:"period"` // 2026-01-31, 2026-W05, 2026-01
 	RoundTrips int    `json:"round_trips"`

@@ -5,15 +5,14 @@ import (
 	"sort"
 )
 
-// Candles that are searched for a stretch: few where something happens often.
+// Limits of the candles that are searched for a stretch: few where events are frequent.
 const (
 	leastStretch = 16
 	mostStretch  = 4_096
 )
 
-// stretch passes candles of the only series in which nothing can happen, as many
-// as there are, up to and with the first one at whose close the strategy changes
-// its mind. It returns how many: 0 when there are not two.
+// stretch passes uneventful candles of the only series, up to and including the first one at whose close the strategy
+// changes its plan. It returns their number, or 0 for fewer than two.
 func (r *run) stretch(l *leg) int {
 	to := r.calm(l)
 	if to-l.at < 2 {
@@ -40,8 +39,8 @@ func (r *run) stretch(l *leg) int {
 	return taken
 }
 
-// calm returns one after the last candle from the one under way on in which neither
-// the exchange nor a schedule has anything to do.
+// calm returns one after the last candle, from the current one on, in which neither the exchange nor a schedule has
+// anything to do.
 func (r *run) calm(l *leg) int {
 	floor, ceiling, beforeMS, apart := l.seat.Bounds()
 	if _, _, trails := r.machine.Trails(l.key); !apart || r.config.walk || trails {
@@ -49,14 +48,14 @@ func (r *run) calm(l *leg) int {
 	}
 	candles := l.candles
 	to := min(l.at+r.reach, candles.Len())
-	// A close may be the moment of a wake-up, but none may be before it.
+	// A close may coincide with a wake-up, but none may lie after it.
 	untilMS := min(beforeMS, r.machine.NextMS(), r.signalMS())
 	if to > l.at && candles.CloseMS(to-1) > untilMS {
 		opens := candles.OpenMS[l.at:to]
 		to = l.at + sort.Search(len(opens), func(i int) bool { return opens[i]+int64(candles.Interval) > untilMS })
 	}
 	if floor == 0 && ceiling == math.MaxInt64 {
-		return to // nothing rests and nothing is held: no price matters
+		return to // no order and no position: no price matters
 	}
 	lows, highs := candles.Low[l.at:to], candles.High[l.at:to]
 	for i, low := range lows {

@@ -9,20 +9,19 @@ import (
 	"botd/exchange"
 )
 
-// Study is how far a result can be trusted: the same run under other
-// circumstances, and its round trips in another order.
+// Study measures the robustness of a result: the same run under other circumstances, and its round trips in another
+// order.
 type Study struct {
 	Sensitivity []Column   `json:"sensitivity"`
 	Shuffles    *Shuffles  `json:"shuffles"` // null with too few round trips
 	Lookahead   *Lookahead `json:"lookahead"`
 }
 
-// studyCuts is how often a study looks for decisions that know the future.
+// studyCuts is the number of cuts in a study's search for lookahead.
 const studyCuts = 4
 
-// RunStudy runs a configuration again and again: with doubled fees, with more
-// slippage, with every order a candle late, and on cut-off data. Every leg needs
-// its Make.
+// RunStudy repeats a configuration with doubled fees, with more slippage, with every order a candle late, and on
+// truncated data. Every leg needs its Make.
 func RunStudy(ctx context.Context, config Config, result *Result) (*Study, error) {
 	if err := config.repeatable(); err != nil {
 		return nil, err
@@ -71,7 +70,7 @@ type variant struct {
 	config Config
 }
 
-// variants are the circumstances of a study.
+// variants returns the circumstances of a study.
 func (c *Config) variants() []variant {
 	fees, slower, later := *c, *c, *c
 	fees.Costs.Futures, fees.Costs.Spot = c.Costs.Futures.twice(), c.Costs.Spot.twice()
@@ -89,7 +88,7 @@ func (c *Config) variants() []variant {
 	}
 }
 
-// twice doubles what is paid; what is received stays.
+// twice doubles fees and leaves rebates unchanged.
 func (f Fees) twice() Fees {
 	return Fees{Maker: f.Maker + max(0, f.Maker), Taker: f.Taker + max(0, f.Taker)}
 }

@@ -15,21 +15,21 @@ import (
 	"botd/exchange"
 )
 
-// Trial is one choice of parameters, and what came of it.
+// Trial is one choice of parameters with its result.
 type Trial struct {
 	Params map[string]string `json:"params"`
-	Job    string            `json:"job_sha256,omitempty"` // of all that the trial follows from
+	Job    string            `json:"job_sha256,omitempty"` // hash of all inputs of the trial
 	Leg    Leg               `json:"-"`                    // Strategy and Make of the choice; the rest is the sweep's
-	Config *Config           `json:"-"`                    // where it differs from the sweep's in more than that: other candles, other costs
+	Config *Config           `json:"-"`                    // set where more than the leg differs from the sweep's: other candles, other costs
 
-	Seen    *Column             `json:"seen"`              // over all candles, or those before the split; by this one chooses
-	Unseen  *Column             `json:"unseen"`            // over those behind it; null without a split
-	Figures map[string]*float64 `json:"figures,omitempty"` // of what was seen, by name, for expressions; null where undefined
+	Seen    *Column             `json:"seen"`              // over all candles, or those before the split; the choice depends on it
+	Unseen  *Column             `json:"unseen"`            // over the candles after the split; null without one
+	Figures map[string]*float64 `json:"figures,omitempty"` // of Seen by name, for expressions; null where undefined
 }
 
-// Sweep runs the configuration's one leg once for every trial, several at a time. With
-// a split, a share of the candles, each is run twice: up to there and from there on. ended is called
-// for each trial as it ends, one at a time, in any order; its error ends the sweep.
+// Sweep runs the configuration's one leg once for every trial, several at a time. With a split, a share of the
+// candles, each trial runs twice: before and after the split. ended is called for each trial as it ends, one at a
+// time, in any order. Its error ends the sweep.
 func Sweep(ctx context.Context, config Config, trials []Trial, split exchange.Rate, ended func(done int, t *Trial) error) (splitMS int64, err error) {
 	if len(config.Legs) != 1 {
 		return 0, fmt.Errorf("a sweep is of one strategy, there are %d", len(config.Legs))
@@ -42,7 +42,7 @@ func Sweep(ctx context.Context, config Config, trials []Trial, split exchange.Ra
 	errs := make([]error, len(trials))
 	slots := make(chan struct{}, goruntime.GOMAXPROCS(0))
 	var group sync.WaitGroup
-	var mu sync.Mutex // guards done, and lets progress be called by one at a time
+	var mu sync.Mutex // guards done, and serializes progress
 	done := 0
 	for i := range trials {
 		slots <- struct{}{}
@@ -63,7 +63,7 @@ func Sweep(ctx context.Context, config Config, trials []Trial, split exchange.Ra
 	return splitMS, firstFailure(trials, errs)
 }
 
-// firstFailure is the error of the first trial that failed by itself, not because another one had.
+// firstFailure returns the error of the first trial that failed by itself, not because of another one.
 func firstFailure(trials []Trial, errs []error) (first error) {
 	for i, err := range errs {
 		if err != nil && (first == nil || errors.Is(first, context.Canceled)) {
@@ -73,7 +73,7 @@ func firstFailure(trials []Trial, errs []error) (first error) {
 	return first
 }
 
-// SplitAt returns the open time of the first candle behind a share of the one leg's candles; 0 for no split.
+// SplitAt returns the open time of the first candle after a share of the one leg's candles, or 0 without a split.
 func (c *Config) SplitAt(split exchange.Rate) (splitMS int64, err error) {
 	if split == 0 {
 		return 0, nil
@@ -86,7 +86,7 @@ func (c *Config) SplitAt(split exchange.Rate) (splitMS int64, err error) {
 	return candles.OpenMS[at], nil
 }
 
-// parts returns what a trial runs on: all candles, or those before the split and those behind it.
+// parts returns the configurations of a trial: all candles, or those before and those after the split.
 func (c *Config) parts(splitMS int64) []Config {
 	config := *c
 	config.Progress, config.Record, config.Note, config.Inputs, config.auxiliary = nil, nil, nil, nil, true
@@ -96,7 +96,7 @@ func (c *Config) parts(splitMS int64) []Config {
 	return []Config{config.between(0, splitMS-c.PurgeMS), config.between(splitMS+c.EmbargoMS, math.MaxInt64)}
 }
 
-// Run runs the trial on the sweep's configuration, in the goroutine that calls it.
+// Run runs the trial on the sweep's configuration, on the caller's goroutine.
 func (t *Trial) Run(ctx context.Context, config *Config, splitMS int64) error {
 	if t.Config != nil {
 		config = t.Config
@@ -119,7 +119,7 @@ func (t *Trial) Run(ctx context.Context, config *Config, splitMS int64) error {
 			return err
 		}
 		column := result.column([]string{"seen", "unseen"}[i])
-		column.Assumptions = nil // the same for all, and many
+		column.Assumptions = nil // long, and the same for all
 		*into = &column
 		if i == 0 {
 			t.Figures = column.figures(result.Metrics)
@@ -128,7 +128,7 @@ func (t *Trial) Run(ctx context.Context, config *Config, splitMS int64) error {
 	return nil
 }
 
-// columnFigures are the figures of a column that expressions may name, beside those of Metrics.
+// columnFigures are the figures of a column that expressions may name, in addition to those of Metrics.
 var columnFigures = []struct {
 	name string
 	of   func(c *Column) *float64
@@ -150,12 +150,12 @@ var columnFigures = []struct {
 
 func number(x float64) *float64 { return &x }
 
-// nearest is the float64 nearest to an amount as a column has it.
+// nearest returns the float64 nearest to a column's amount.
 func nearest(amount string) *float64 {
 	return number(decimal.RequireFromString(amount).InexactFloat64())
 }
 
-// FigureNames are what an expression about a trial may name.
+// FigureNames returns the names that an expression about a trial may use.
 func FigureNames() (names []string) {
 	for i := range columnFigures {
 		names = append(names, columnFigures[i].name)
@@ -168,8 +168,8 @@ func FigureNames() (names []string) {
 	return names
 }
 
-// figures are all of them by name; where a metric has the name of a figure of the column, the
-// column's, which the table shows.
+// figures returns all figures by name. Where a metric shares a name with a figure of the column, the column's figure
+// wins, since the table shows it.
 func (c *Column) figures(metrics map[string]*float64) map[string]*float64 {
 	all := maps.Clone(metrics)
 	if all == nil {
@@ -184,10 +184,9 @@ func (c *Column) figures(metrics map[string]*float64) map[string]*float64 {
 // eulerGamma is the Euler-Mascheroni constant.
 const eulerGamma = 0.57721566490153286
 
-// LuckySharpe is the best Sharpe ratio that as many trials would be expected to show if
-// none had any skill: their spread times the expected maximum of as many normal numbers
-// (Bailey and Lopez de Prado, The Deflated Sharpe Ratio, 2014). Every trial counts, those
-// without a ratio too: they were tried. It is not known of less than two ratios.
+// LuckySharpe returns the best Sharpe ratio expected from as many trials without skill: their spread times the
+// expected maximum of as many normal numbers (Bailey and Lopez de Prado, The Deflated Sharpe Ratio, 2014). Every
+// trial counts, even without a ratio, since it was tried. known is false for fewer than two ratios.
 func LuckySharpe(trials []Trial) (lucky float64, known bool) {
 	n, sum, squares := 0.0, 0.0, 0.0
 	for i := range trials {

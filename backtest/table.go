@@ -12,7 +12,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Table writes the result for a person.
+// Table writes the result as text tables.
 func (r *Result) Table(w io.Writer, colour bool) {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
@@ -75,7 +75,7 @@ func (r *Result) Table(w io.Writer, colour bool) {
 		r.ConfigSHA256, r.ResultSHA256)
 }
 
-// boundRows say what ended the run, what was not traded, and what was reported to people.
+// boundRows shows the event that ended the run, the trades that did not happen, and the notices.
 func (r *Result) boundRows(t table.Writer) {
 	if r.EndedBy != nil {
 		t.AppendRow(table.Row{"ended by", r.EndedBy.Limit + " on " + r.EndedBy.Time.Format("2006-01-02 15:04")})
@@ -92,7 +92,7 @@ func (r *Result) boundRows(t table.Writer) {
 	}
 }
 
-// sqnText says of how many round trips SQN is, where that is not all of them.
+// sqnText formats SQN, and states when it counts only some of the round trips.
 func sqnText(f *TripFigures, trips int) string {
 	if f.SQN != nil && trips > f.SQNTrips {
 		return fmt.Sprintf("%s (capped at %d trips)", Figure(f.SQN, 2), f.SQNTrips)
@@ -100,7 +100,7 @@ func sqnText(f *TripFigures, trips int) string {
 	return Figure(f.SQN, 2)
 }
 
-// pace is how many candles a second that was, in the unit that shows it.
+// pace formats candles per second in a suitable unit.
 func pace(candles float64) string {
 	switch {
 	case candles >= 1e5:
@@ -113,7 +113,7 @@ func pace(candles float64) string {
 
 func money(amount string) string { return decimal.RequireFromString(amount).StringFixed(2) + " USDT" }
 
-// Signed always carries its sign, so that colour is never the only sign.
+// Signed formats an amount with an explicit sign, so that colour is never its only sign.
 func Signed(d decimal.Decimal, colour bool) string {
 	word := d.StringFixed(2)
 	if d.Sign() >= 0 {
@@ -128,7 +128,7 @@ func Signed(d decimal.Decimal, colour bool) string {
 	return word
 }
 
-// Figure is a figure, – where it is not defined.
+// Figure formats a figure, or – where it is undefined.
 func Figure(f *float64, places int) string {
 	if f == nil {
 		return "–"

@@ -11,7 +11,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// columnTable writes the columns side by side.
+// columnTable writes the columns in parallel.
 func (r *Result) columnTable(w io.Writer, colour bool) {
 	if len(r.Columns) == 0 {
 		return
@@ -53,8 +53,7 @@ func (r *Result) columnTable(w io.Writer, colour bool) {
 	t.Render()
 }
 
-// groupTables write the round trips by symbol, when there are several, and by why
-// they ended.
+// groupTables writes the round trips by symbol, when there are several, and by the reason of their end.
 func (r *Result) groupTables(w io.Writer, colour bool) {
 	if len(r.BySymbol) > 1 {
 		t := groupTable(w, "symbol")
@@ -82,7 +81,7 @@ func groupTable(w io.Writer, first string) table.Writer {
 	return t
 }
 
-// line says the counts in one line.
+// line summarizes the counts in one line.
 func (f *OrderCounts) line() string {
 	line := fmt.Sprintf("%d wanted, %d placed, %d filled", f.Wanted, f.Placed, f.Filled)
 	if n := sum(f.Refused) + sum(f.Rejected); n > 0 {

@@ -14,20 +14,20 @@ type Trip struct {
 	Fees, Funding     exchange.Amount
 	Slippage          exchange.Amount
 	PNL               exchange.Amount
-	Low, High         exchange.Price // between entry and exit, as far as candles that closed meanwhile and fills show
+	Low, High         exchange.Price // between entry and exit, as far as fills and the candles closed meanwhile show
 	EntryTag, ExitTag tag
 	leg               int
 }
 
-// trip is the round trip under way.
+// trip is the current round trip.
 type trip struct {
 	Trip
 	pair   ledger.Pairing
-	funded exchange.Amount // the symbol's funding when it began
+	funded exchange.Amount // the symbol's funding at the entry
 	gained exchange.Amount // spot: the price difference realised so far
 }
 
-// reach takes the prices that a candle went through while something was held.
+// reach extends the range by the prices of a candle during the round trip.
 func (t *trip) reach(low, high exchange.Price) {
 	if t.Low == 0 || low < t.Low {
 		t.Low = low
@@ -35,12 +35,12 @@ func (t *trip) reach(low, high exchange.Price) {
 	t.High = max(t.High, high)
 }
 
-// execution books a fill to the round trip under way, or begins one.
+// execution adds a fill to the current round trip, or begins one.
 func (l *measurement) execution(leg *leg, f *fill) {
 	t, symbol, venue := &leg.held.open, leg.symbol, l.run.venue
 	leg.held.fills++
 	if !t.pair.Begun() {
-		*t = trip{} // in place: a literal with fields would be copied by way of the stack
+		*t = trip{} // in place: a literal with fields would be copied through the stack
 		t.funded, t.pair.Held = venue.FundingPaid(account, symbol.Name), leg.held.stock.Quantity
 		t.EnteredMS, t.Side, t.EntryTag, t.leg = f.TimeMS, f.Side, f.tag, f.leg
 	}
@@ -54,7 +54,7 @@ func (l *measurement) execution(leg *leg, f *fill) {
 	}
 	l.slipped, t.Slippage = l.slipped.Add(f.Slipped), t.Slippage.Add(f.Slipped)
 	x := ledger.Execution{Side: f.Side, Quantity: symbol.QuantityAmount(f.Quantity), Value: notional, Fee: f.Fee, Worth: f.Fee}
-	if f.FeeAsset != symbol.Quote { // a fee in the asset bought is worth its price
+	if f.FeeAsset != symbol.Quote { // a fee in the asset bought counts at the asset's price
 		x.InBase, x.Worth = true, worth(symbol, f.Fee, f.Price)
 	}
 	t.pair.Execute(&x)
@@ -75,7 +75,7 @@ func (l *measurement) closeTrip(leg *leg, atMS int64) {
 	t.Funding = l.run.venue.FundingPaid(account, symbol.Name).Sub(t.funded)
 	if symbol.Market == exchange.Spot {
 		t.PNL = t.gained.Sub(t.Fees)
-	} else { // what a bankrupt wallet could not pay is no loss of its owner's
+	} else { // the part that a bankrupt wallet could not pay is not the owner's loss
 		t.PNL = t.pair.Net().Sub(t.Funding).Add(money.Insurance.Sub(l.insured))
 		l.insured = money.Insurance
 	}
@@ -83,8 +83,7 @@ func (l *measurement) closeTrip(leg *leg, atMS int64) {
 	leg.held.open = trip{}
 }
 
-// excursions are how far the price went against the trip and for it, as shares
-// of the entry price.
+// excursions returns how far the price went against the trip and in its favour, as shares of the entry price.
 func (t *Trip) excursions(symbol *exchange.Symbol) (against, in float64) {
 	entry := t.Entry.Float()
 	if entry <= 0 {

@@ -7,7 +7,7 @@ type Verified struct {
 	Checks []Check `json:"checks"`
 }
 
-// Check is one thing that must be the same.
+// Check is one value that must be equal.
 type Check struct {
 	What   string `json:"what"`
 	Stored string `json:"report"`
@@ -15,9 +15,8 @@ type Check struct {
 	Equal  bool   `json:"equal"`
 }
 
-// Verify compares a saved result with a fresh one of the same inputs: data,
-// configuration, then the figures, column by column. The program may be
-// another: then equal hashes show that it computes the same.
+// Verify compares a saved result with a fresh one of the same inputs: data, configuration, then the figures, column
+// by column. The programs may differ: then equal hashes show that both compute the same.
 func Verify(stored, fresh *Result) *Verified {
 	v := &Verified{Schema: 1, OK: true}
 	add := func(what, was, is string) {
@@ -42,7 +41,7 @@ func Verify(stored, fresh *Result) *Verified {
 	return v
 }
 
-// files are all files beside the candles, in a fixed order.
+// files returns all files except the candles, in a fixed order.
 func (r *Result) files() []File {
 	if r.Inputs == nil {
 		return nil

@@ -8,20 +8,20 @@ import (
 	"botd/exchange"
 )
 
-// Window is one step of a walk forward: what was chosen by the candles it saw, and
-// what that choice made of those behind them.
+// Window is one step of a walk forward: the parameters chosen on its first candles, and their result on the candles
+// after those.
 type Window struct {
 	From   time.Time         `json:"from"`
-	Split  time.Time         `json:"split"` // behind it nobody looked when the choice was made
+	Split  time.Time         `json:"split"` // the end of the data that the choice depends on
 	To     time.Time         `json:"to"`
 	Params map[string]string `json:"params"`
 	Seen   *Column           `json:"seen"`
 	Unseen *Column           `json:"unseen"`
 }
 
-// Walk cuts the candles of the configuration's one leg into windows + train parts of
-// the same length. Each part behind the first ones is traded by the choice that best
-// takes from a sweep over the train parts before it. Progress is of all trials.
+// Walk cuts the candles of the configuration's one leg into windows + train parts of equal length. For each part
+// after the first ones, best chooses a trial from a sweep over the train parts before it, and that trial trades the
+// part. Progress counts all trials.
 func Walk(ctx context.Context, config Config, trials []Trial, windows, train int, best func([]Trial) *Trial,
 	progress func(done, total int)) ([]Window, error) {
 	if len(config.Legs) != 1 {
@@ -48,7 +48,7 @@ func Walk(ctx context.Context, config Config, trials []Trial, windows, train int
 		length := part.Legs[0].Tape.Candles.Len()
 		share := exchange.Rate(
 			(int64(split-first)*int64(exchange.RateOne) + int64(length) - 1) / int64(length),
-		) // raised, so that the cut is at the split
+		) // rounded up, so that the cut falls on the split
 		own := make([]Trial, len(trials))
 		copy(own, trials)
 		for j := range own {
@@ -86,24 +86,24 @@ func Walk(ctx context.Context, config Config, trials []Trial, windows, train int
 	return walked, nil
 }
 
-// Walked is what the parts that were not seen make together.
+// Walked combines the unseen parts of all windows.
 type Walked struct {
-	Profit     *float64 `json:"profit_pct"` // one after the other, each from what the one before left
-	Profitable int      `json:"profitable"` // windows that made money unseen
-	Efficiency *float64 `json:"efficiency"` // a day's mean profit unseen, of what it was where it was chosen; null where that was none
-	Choices    int      `json:"choices"`    // different ones
+	Profit     *float64 `json:"profit_pct"` // compounded over the windows
+	Profitable int      `json:"profitable"` // windows with a profit on unseen candles
+	Efficiency *float64 `json:"efficiency"` // mean daily profit on unseen candles, as a share of that on the training candles; null where that was not positive
+	Choices    int      `json:"choices"`    // distinct ones
 }
 
-// Sum puts windows together.
+// Sum combines windows.
 func Sum(windows []Window) Walked {
 	var w Walked
 	grown, seen, unseen := 1.0, 0.0, 0.0
 	known := map[string]bool{}
 	for i := range windows {
 		one := &windows[i]
-		known[fmt.Sprint(one.Params)] = true // printed in the order of its keys
+		known[fmt.Sprint(one.Params)] = true // Sprint orders the keys
 		if one.Unseen.Profit == nil || one.Seen.Profit == nil {
-			return w // nothing to begin with
+			return w // no initial equity
 		}
 		grown *= 1 + *one.Unseen.Profit/100
 		seen += *one.Seen.Profit / one.Split.Sub(one.From).Hours()

@@ -5,26 +5,26 @@ import (
 	"time"
 )
 
-// Warmup shows how decisions depend on the first candles: runs that begin later
-// are compared with the run on all of them.
+// Warmup shows how decisions depend on the first candles. It compares runs that begin later with the run on all
+// candles.
 type Warmup struct {
 	Schema   int         `json:"schema"`
-	Declared int         `json:"declared"` // candles the strategies say they need
-	From     time.Time   `json:"from"`     // decisions are compared from here on
-	Candles  int         `json:"candles"`  // that are compared
+	Declared int         `json:"declared"` // candles that the strategies declare they need
+	From     time.Time   `json:"from"`     // the start of the comparison
+	Candles  int         `json:"candles"`  // compared candles
 	Rows     []WarmupRow `json:"rows"`
-	Enough   *int        `json:"enough"` // the fewest candles before, with which nothing differed then and in all longer runs; null for none tried
+	Enough   *int        `json:"enough"` // the fewest preceding candles without a difference, in this and all longer runs; null if none of those tried suffices
 }
 
-// WarmupRow is one run that began later.
+// WarmupRow is one run with a later beginning.
 type WarmupRow struct {
-	Before    int        `json:"before"`    // candles it saw before the comparison begins
-	Differing int        `json:"differing"` // candles at which another plan was in force
+	Before    int        `json:"before"`    // candles before the start of the comparison
+	Differing int        `json:"differing"` // candles with a different plan in force
 	Last      *time.Time `json:"last"`      // the last of them; null for none
 }
 
-// FindWarmup compares runs that begin ever earlier before the middle of the
-// candles: as many candles as the strategies declare, twice as many, and so on.
+// FindWarmup compares runs that begin ever earlier before the middle of the candles: as many candles as the
+// strategies declare, twice as many, and so on.
 func FindWarmup(ctx context.Context, config Config) (*Warmup, error) {
 	whole, err := config.decisions(ctx)
 	if err != nil {
@@ -64,7 +64,7 @@ func FindWarmup(ctx context.Context, config Config) (*Warmup, error) {
 	return found, nil
 }
 
-// sameInForce compares the plans of every strategy that are in force at a time.
+// sameInForce reports whether two runs have the same plans of every strategy in force at a time.
 func sameInForce(legs []Leg, whole, have []decision, atMS int64) bool {
 	for i := range legs {
 		name := legs[i].Strategy.Name

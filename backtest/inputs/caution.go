@@ -15,18 +15,18 @@ import (
 	"botd/exchange/tape"
 )
 
-// cautions are the warnings of botd check about a strategy's file.
+// cautions returns the warnings of botd check about a strategy's file.
 func (b *Files) cautions(file string, symbols []*exchange.Symbol) (all []backtest.Warning) {
 	settings := b.Options()
 	settings.Symbols = symbols
 	for _, p := range configs.StrategyWarnings(file, settings) {
-		p.Severity = configs.Error // the word is the report's
+		p.Severity = configs.Error // the report has its own word for it
 		all = append(all, backtest.Warning{Code: backtest.Configured, Text: p.String()})
 	}
 	return all
 }
 
-// mismatch warns of a file that is named for another symbol than the one that trades on it.
+// mismatch warns of a file whose name contains a symbol other than the traded one.
 func mismatch(path string, symbol *exchange.Symbol, known []*exchange.Symbol) (w backtest.Warning, found bool) {
 	words := strings.FieldsFunc(strings.ToUpper(filepath.Base(path)), func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') })
 	name := strings.Join(words, "")
@@ -54,8 +54,8 @@ func otherSymbol(path string, symbol *exchange.Symbol, other string) backtest.Wa
 	return backtest.Warning{Code: backtest.DataMismatch, Text: fmt.Sprintf("%s is named for %s, and %s is traded on it", path, other, symbol.Name)}
 }
 
-// finer finds candles of the store that are shorter than those given, for a strategy that decides
-// between closes: the shortest interval that overlaps them.
+// finer finds shorter candles in the store for a strategy that decides between closes: the shortest interval that
+// overlaps the given candles.
 func (b *Files) finer(c *configs.StrategyConfig, recorded *tape.Tape) (path string, found bool, err error) {
 	if c.Schedule.Candle() || recorded.Candles.Len() == 0 {
 		return "", false, nil

@@ -11,8 +11,8 @@ import (
 	"botd/exchange/tape"
 )
 
-// PortableFiles returns what a strategy's file names and what lies beside it, by its path from there: script,
-// libraries, columns. All of it moves with the file.
+// PortableFiles returns the files that a strategy's file names by relative path: script, libraries, columns. All of
+// them move with the file.
 func PortableFiles(c *configs.StrategyConfig) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for name, text := range backtest.NewScript(c.Script.File, c.Script.Text, c.Script.Libraries).Files() {
@@ -36,7 +36,7 @@ func PortableFiles(c *configs.StrategyConfig) (map[string][]byte, error) {
 	return files, nil
 }
 
-// program hashes the files beside the strategy's file that the command of a strategy: process names.
+// program hashes the files near the strategy's file that the command of a strategy: process names.
 func program(c *configs.StrategyConfig) (hashes []string) {
 	for _, word := range c.Command {
 		path := word

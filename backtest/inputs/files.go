@@ -26,32 +26,32 @@ import (
 	"botd/strategy/library"
 )
 
-// Files are what a backtest is made of.
+// Files are the inputs of a backtest.
 type Files struct {
-	Loaded                []*configs.StrategyConfig // strategies that were read before
-	Limits                *risk.Limits              // of the account they trade on; nil for none
+	Loaded                []*configs.StrategyConfig // strategies that are loaded already
+	Limits                *risk.Limits              // of the account; nil for none
 	StrategyFiles         []string
 	Directory             string
 	Data, Funding, Detail []string
 	Symbols               string
-	Signals, Columns      []string // series from outside
+	Signals, Columns      []string // external series
 	Trades                []string // recorded trades
 	Recorded              string
 	foundSignals          bool // the signals are those in Recorded
 	Repair                bool
 	From, To              string // the part of the candles; empty for all
 	fromMS, toMS          int64
-	Override              map[string]string // keys of the strategies' files with other values
+	Override              map[string]string // keys of the strategies' files with overriding values
 
-	Options func() configs.Options // by which strategies are read
+	Options func() configs.Options // options for reading strategies
 	Load    Loader
-	Store   func() string // the directory of the candle store, where finer candles may be; nil for none
+	Store   func() string // the directory of the candle store, which may hold finer candles; nil for none
 }
 
 // Loader reads a file of candles.
 type Loader func(path string, symbol *exchange.Symbol, interval exchange.Interval, repair bool) (*tape.Tape, error)
 
-// times reads the part of the candles that is asked for.
+// times parses the requested part of the candles.
 func (b *Files) times() (err error) {
 	if b.From != "" {
 		if b.fromMS, err = moment.Parse("--from", b.From); err != nil {
@@ -91,7 +91,7 @@ func (b *Files) Config() (backtest.Config, error) {
 	return b.legs(symbols, given, limits)
 }
 
-// Strategies loads the strategies, and of a directory the account's limits.
+// Strategies loads the strategies, and the account's limits of a directory.
 func (b *Files) Strategies(symbols []*exchange.Symbol) ([]*configs.StrategyConfig, risk.Limits, error) {
 	given, limits := slices.Clone(b.Loaded), risk.Limits{}
 	if b.Limits != nil {
@@ -133,8 +133,8 @@ func (b *Files) loadStrategy(file string, symbols []*exchange.Symbol) (*configs.
 	return c, nil
 }
 
-// assigned are the files of each strategy: candles, finer candles and trades; and those candles that
-// are of no strategy's own symbol.
+// assigned holds the files of each strategy: candles, finer candles and trades. It also holds the files whose candles
+// belong to no strategy's own symbol.
 type assigned struct {
 	data, detail, trades []string
 	others               []namedFile
@@ -162,14 +162,14 @@ func (b *Files) assigned(given []*configs.StrategyConfig) (a assigned, err error
 	return a, nil
 }
 
-// legs puts each strategy on its files.
+// legs combines each strategy with its files.
 func (b *Files) legs(symbols []*exchange.Symbol, given []*configs.StrategyConfig, limits risk.Limits) (backtest.Config, error) {
 	config := backtest.Config{Limits: limits, Version: version.Read().Version, Inputs: &backtest.Inputs{Repair: b.Repair, Limits: limits}}
 	files, err := b.assigned(given)
 	if err != nil {
 		return config, err
 	}
-	mustBe := len(b.Funding) > 0 // what was recorded may begin later, or be of some symbols
+	mustBe := len(b.Funding) > 0 // recorded rates may begin later, or cover only some symbols
 	if err := b.recordedRates(given); err != nil {
 		return config, err
 	}
@@ -257,7 +257,7 @@ func (b *Files) leg(symbols []*exchange.Symbol, c *configs.StrategyConfig, data,
 			return leg, input, err
 		}
 		input.Detail = &backtest.File{Path: detail, SHA256: leg.Detail.SHA256}
-		if leg.Detail.Symbol.PriceScale > recorded.Symbol.PriceScale { // read again with as many places
+		if leg.Detail.Symbol.PriceScale > recorded.Symbol.PriceScale { // load again with as many decimal places
 			if leg.Tape, err = b.load(data, leg.Detail.Symbol, c.Interval); err != nil {
 				return leg, input, err
 			}
@@ -274,7 +274,7 @@ func (b *Files) leg(symbols []*exchange.Symbol, c *configs.StrategyConfig, data,
 	return leg, input, err
 }
 
-// load reads candles of an interval. A file of finer ones builds them.
+// load reads candles of an interval, or builds them from a file of finer ones.
 func (b *Files) load(path string, symbol *exchange.Symbol, interval exchange.Interval) (*tape.Tape, error) {
 	recorded, err := b.Load(path, symbol, interval, b.Repair)
 	var wrong *tape.DataError
@@ -287,7 +287,7 @@ func (b *Files) load(path string, symbol *exchange.Symbol, interval exchange.Int
 	return coarser(recorded, interval)
 }
 
-// coarser are the candles of a longer interval.
+// coarser returns the candles of a longer interval.
 func coarser(fine *tape.Tape, interval exchange.Interval) (*tape.Tape, error) {
 	made, _, err := tape.Resample(fine.Candles, interval)
 	if err != nil {
@@ -298,7 +298,7 @@ func coarser(fine *tape.Tape, interval exchange.Interval) (*tape.Tape, error) {
 	return &all, nil
 }
 
-// ShareAccount takes what the one account has from the strategies, which must agree.
+// ShareAccount copies the settings of the one account from the strategies, which must agree.
 func ShareAccount(config *backtest.Config, given []*configs.StrategyConfig) error {
 	first := given[0].Backtest
 	config.Cash, config.RiskFree = first.Cash, first.RiskFree
@@ -329,8 +329,8 @@ func ShareAccount(config *backtest.Config, given []*configs.StrategyConfig) erro
 var pathOrders = map[string]sim.PathOrder{"worst": sim.Worst, "direction": sim.ByDirection, "low_first": sim.LowFirst, "high_first": sim.HighFirst,
 	"best": sim.Best}
 
-// assign gives each strategy its file: FILE by order, or SYMBOL=FILE, or NAME=FILE. Named files that
-// are no strategy's are left.
+// assign gives each strategy its file: FILE by order, or SYMBOL=FILE, or NAME=FILE. It also returns the named files
+// that belong to no strategy.
 func assign(flag string, files []string, given []*configs.StrategyConfig, all bool) (own []string, left []namedFile, err error) {
 	own = make([]string, len(given))
 	plain := 0
@@ -406,7 +406,7 @@ func FundingFiles(paths []string) []backtest.File {
 	return files
 }
 
-// fileSHA is the SHA-256 of a file that was just read; empty when it is gone.
+// fileSHA returns the SHA-256 of a file that was just read, or an empty string if the file is missing.
 func fileSHA(path string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -13,12 +13,12 @@ import (
 	"botd/strategy"
 )
 
-// namedFile is a file that was given as NAME=FILE.
+// namedFile is a file given as NAME=FILE.
 type namedFile struct {
 	word, name, path string
 }
 
-// unclaimed refuses files that belong to nobody.
+// unclaimed refuses files that belong to no strategy.
 func unclaimed(flag string, files []namedFile) error {
 	for _, f := range files {
 		return failure.Usagef("%s %s: no strategy is named %s, trades it, or reads its candles", flag, f.word, f.name)
@@ -26,8 +26,8 @@ func unclaimed(flag string, files []namedFile) error {
 	return nil
 }
 
-// others gives each strategy the candles of the other symbols that it reads: of a file that is given
-// for the symbol, of another strategy that trades it, or of the store.
+// others gives each strategy the candles of the other symbols that it reads. They come from a file given for the
+// symbol, from another strategy that trades it, or from the store.
 func (b *Files) others(symbols []*exchange.Symbol, given []*configs.StrategyConfig, config *backtest.Config, files []namedFile) error {
 	used := make([]bool, len(files))
 	for i := range config.Legs {
@@ -62,7 +62,7 @@ func (b *Files) others(symbols []*exchange.Symbol, given []*configs.StrategyConf
 	return unclaimed("--data", slices.DeleteFunc(slices.Clone(files), func(f namedFile) bool { return used[slices.Index(files, f)] }))
 }
 
-// otherFile is where the candles of a symbol are that no file is given for; empty for nowhere.
+// otherFile returns the path of candles for a symbol without a given file, or an empty string.
 func (b *Files) otherFile(key exchange.SymbolKey, given []*configs.StrategyConfig, config *backtest.Config, interval exchange.Interval) string {
 	for i, c := range given {
 		if c.Market == key.Market && c.Symbol == key.Name && c.Interval == interval {
@@ -83,7 +83,7 @@ func (b *Files) otherFile(key exchange.SymbolKey, given []*configs.StrategyConfi
 	return path
 }
 
-// resampled are the candles of other symbols in a longer interval.
+// resampled converts the candles of other symbols to a longer interval.
 func resampled(others []strategy.Other, interval exchange.Interval) (all []strategy.Other, err error) {
 	for _, other := range others {
 		if other.Candles.Interval != interval {

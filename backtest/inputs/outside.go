@@ -14,7 +14,7 @@ import (
 	"botd/internal/failure"
 )
 
-// outside reads the columns that are given for every strategy.
+// outside reads the columns given for every strategy.
 func (b *Files) outside() error {
 	if len(b.Columns) == 0 {
 		return nil
@@ -32,8 +32,8 @@ func (b *Files) outside() error {
 	return nil
 }
 
-// signals reads recorded signals for the strategies that take them, and notes all files from outside,
-// those that the strategies name too.
+// signals reads recorded signals for the strategies that take them. It lists all external files in the inputs,
+// including those that the strategies name.
 func (b *Files) signals(config *backtest.Config, named []string) error {
 	for _, path := range b.Signals {
 		rows, err := tape.LoadSignals(path)
@@ -44,7 +44,7 @@ func (b *Files) signals(config *backtest.Config, named []string) error {
 			row := &rows[i]
 			if !slices.ContainsFunc(config.Legs, func(l backtest.Leg) bool { return l.Strategy.Name == row.Strategy }) {
 				if b.foundSignals {
-					continue // the daemon ran others too
+					continue // the daemon ran other strategies too
 				}
 				return failure.New(
 					failure.Data,
@@ -67,7 +67,7 @@ func (b *Files) signals(config *backtest.Config, named []string) error {
 	return nil
 }
 
-// columnsElsewhere warns of files of columns whose rows are all of another time than the candles.
+// columnsElsewhere warns of column files whose rows all lie outside the candles' time.
 func columnsElsewhere(config *backtest.Config) error {
 	firstMS, lastMS := int64(math.MaxInt64), int64(math.MinInt64)
 	for i := range config.Legs {

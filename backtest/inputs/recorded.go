@@ -11,7 +11,7 @@ import (
 	"botd/internal/failure"
 )
 
-// candles gives each strategy its file: a given one, or what a daemon recorded.
+// candles gives each strategy its file: a given one, or the daemon's record.
 func (b *Files) candles(given []*configs.StrategyConfig) (data []string, left []namedFile, err error) {
 	data, left, err = assign("--data", b.Data, given, b.Recorded == "")
 	if err != nil {
@@ -38,7 +38,7 @@ func (b *Files) candles(given []*configs.StrategyConfig) (data []string, left []
 	return data, left, nil
 }
 
-// recordedSignals adds the signals that a daemon recorded, where there are some and none are given.
+// recordedSignals adds the signals that a daemon recorded, unless signals are given.
 func (b *Files) recordedSignals() error {
 	if b.Recorded == "" || len(b.Signals) > 0 {
 		return nil
@@ -53,7 +53,7 @@ func (b *Files) recordedSignals() error {
 	return nil
 }
 
-// recordedRates adds the recorded rates, where there are some and none are given.
+// recordedRates adds the recorded rates, unless rates are given.
 func (b *Files) recordedRates(given []*configs.StrategyConfig) error {
 	if b.Recorded == "" || len(b.Funding) > 0 {
 		return nil

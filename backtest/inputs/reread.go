@@ -17,7 +17,7 @@ import (
 	"botd/internal/failure"
 )
 
-// Reread reads what a report was made of: a report.json, or the directory it is in.
+// Reread reads the inputs of a report: of a report.json, or of its directory.
 func (b *Files) Reread(path string) (*backtest.Result, backtest.Config, error) {
 	var stored backtest.Result
 	if stat, err := os.Stat(path); err == nil && stat.IsDir() {
@@ -56,7 +56,7 @@ func (b *Files) Reread(path string) (*backtest.Result, backtest.Config, error) {
 	return &stored, config, nil
 }
 
-// elsewhere takes each file from where the report had it, unless given otherwise.
+// elsewhere takes each file from its path in the report, unless another one is given.
 func (b *Files) elsewhere(inputs *backtest.Inputs) {
 	b.Repair, b.fromMS, b.toMS = inputs.Repair, inputs.FromMS, inputs.ToMS
 	if b.Symbols == "" && inputs.Symbols != nil {
@@ -88,7 +88,7 @@ func (b *Files) elsewhere(inputs *backtest.Inputs) {
 	if !funding {
 		return
 	}
-	for _, input := range inputs.Strategies { // every one that has any has them all
+	for _, input := range inputs.Strategies { // if one strategy has any, it has all of them
 		if len(input.Funding) == 0 {
 			continue
 		}
@@ -99,7 +99,7 @@ func (b *Files) elsewhere(inputs *backtest.Inputs) {
 	}
 }
 
-// written reads the strategies that stand in a report.
+// written reads the strategies embedded in a report.
 func (b *Files) written(inputs *backtest.Inputs, symbols []*exchange.Symbol) (given []*configs.StrategyConfig, err error) {
 	directory, err := os.MkdirTemp("", "botd-verify-*")
 	if err != nil {
@@ -120,7 +120,7 @@ func (b *Files) written(inputs *backtest.Inputs, symbols []*exchange.Symbol) (gi
 	return given, nil
 }
 
-// writeScript puts a script and its libraries where its strategy's file looks for them.
+// writeScript writes a script and its libraries to the paths that its strategy's file names.
 func writeScript(directory string, files map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if !filepath.IsLocal(name) {

@@ -19,8 +19,7 @@ import (
 	"botd/strategy"
 )
 
-// fixed are the keys that no sweep varies: the candles are of one symbol, and trials of one strategy
-// are compared.
+// fixed lists the keys that no sweep varies: the candles belong to one symbol, and the trials to one strategy.
 var fixed = []string{"name", "market", "symbol", "strategy", "enabled", "columns"}
 
 // Trials makes the trials of a sweep over one strategy's settings.
@@ -31,11 +30,11 @@ type Trials struct {
 	files  *Files
 	params []string
 	tapes  map[exchange.Interval]*tape.Tape
-	origin string // hash of what all trials share
+	origin string // hash of the common inputs of all trials
 }
 
-// NewTrials reads what a sweep is made of. With an interval among the axes the candles are read as
-// those of its shortest value, and the others are made of them.
+// NewTrials reads the inputs of a sweep. With an interval among the axes it reads the candles of the shortest value,
+// and builds the others from them.
 func (b *Files) NewTrials(axes []search.Axis, binary string, split exchange.Rate, stop backtest.StopWhen) (*Trials, error) {
 	for i := range axes {
 		if axes[i].Name == "interval" {
@@ -93,7 +92,7 @@ func shortestOf(intervals []string) (string, error) {
 	return text, nil
 }
 
-// parameters are the names of a strategy's.
+// parameters returns the names of a strategy's parameters.
 func parameters(c *configs.StrategyConfig) (names []string) {
 	if definition, known := c.Definition(); known {
 		for _, p := range definition.Parameters {
@@ -103,7 +102,7 @@ func parameters(c *configs.StrategyConfig) (names []string) {
 	return names
 }
 
-// CheckAxis refuses to vary what is neither a parameter of a strategy nor a key of its file.
+// CheckAxis returns an error unless the name is a parameter of the strategy or a key of its file.
 func CheckAxis(c *configs.StrategyConfig, name string) error {
 	first, _, _ := strings.Cut(name, ".")
 	params := parameters(c)
@@ -126,7 +125,7 @@ func CheckAxis(c *configs.StrategyConfig, name string) error {
 	return failure.Usagef("--vary %s: %s takes no parameter %q, and there is no such key\nhint: %s", name, c.Kind, name, hint)
 }
 
-// overriding is what is overridden, with one key more.
+// overriding returns the overrides with one more key.
 func (b *Files) overriding(key, value string) map[string]string {
 	all := map[string]string{key: value}
 	for other, given := range b.Override {
@@ -137,7 +136,7 @@ func (b *Files) overriding(key, value string) map[string]string {
 	return all
 }
 
-// Trial returns the trial of a choice. refused is why the strategy does not take it.
+// Trial returns the trial of a choice. refused is the strategy's reason for rejecting the choice.
 func (t *Trials) Trial(choice search.Choice) (trial backtest.Trial, refused string, err error) {
 	c, refused := t.strategy(choice)
 	if refused != "" {
@@ -169,7 +168,7 @@ func (t *Trials) Trial(choice search.Choice) (trial backtest.Trial, refused stri
 	return trial, "", nil
 }
 
-// Backtest returns the backtest of a choice over all the candles, as it is written in reports.
+// Backtest returns the backtest of a choice over all the candles, as reports state it.
 func (t *Trials) Backtest(choice map[string]string) (backtest.Config, error) {
 	c, refused := t.strategy(choice)
 	if refused != "" {
@@ -210,7 +209,7 @@ func (t *Trials) strategy(choice search.Choice) (c *configs.StrategyConfig, refu
 		}
 	}
 	settings := t.files.Options()
-	settings.Symbols, _ = t.files.Instruments() // read before, without an error
+	settings.Symbols, _ = t.files.Instruments() // an earlier read succeeded
 	c, problems := configs.LoadStrategyWith(t.Base.File, values, settings)
 	if problems.Err() == nil {
 		return c, ""
@@ -223,7 +222,7 @@ func (t *Trials) strategy(choice search.Choice) (c *configs.StrategyConfig, refu
 	return nil, refused
 }
 
-// candles returns those of an interval.
+// candles returns the candles of an interval.
 func (t *Trials) candles(interval exchange.Interval) (*tape.Tape, error) {
 	if made, known := t.tapes[interval]; known {
 		return made, nil
@@ -235,8 +234,8 @@ func (t *Trials) candles(interval exchange.Interval) (*tape.Tape, error) {
 	return made, err
 }
 
-// shared hashes what all trials follow from beside the strategy: the program, the candles and what
-// else was recorded, their span, and the split.
+// shared hashes the inputs of all trials other than the strategy: the program, the candles and other recorded data,
+// their span, and the split.
 func (t *Trials) shared(binary string, split exchange.Rate) string {
 	given := t.Config.Inputs
 	one := &given.Strategies[0]
@@ -267,7 +266,7 @@ func (t *Trials) shared(binary string, split exchange.Rate) string {
 	return hashOf(parts...)
 }
 
-// job is the hash of all that a trial follows from.
+// job returns the hash of all inputs of a trial.
 func (t *Trials) job(c *configs.StrategyConfig) string { return hashOf(t.origin, c.Effective()) }
 
 func hashOf(parts ...string) string {

@@ -9,22 +9,22 @@ import (
 	"strconv"
 )
 
-// Execution is what one order traded at one time, by the exchange or by a backtest.
+// Execution is one order's fill at one time, by the exchange or by a backtest.
 type Execution struct {
 	AtMS     int64   `json:"at_ms"`
 	Order    string  `json:"order,omitempty"` // live: its client order id
 	Buy      bool    `json:"buy"`
 	Quantity float64 `json:"quantity"`
-	Price    float64 `json:"price"` // 0 where it is not known
+	Price    float64 `json:"price"` // 0 if unknown
 	Purpose  string  `json:"purpose"`
 }
 
-// Pair is an order of one side beside the same one of the other; nil where it has none.
+// Pair is an order of one side and its match on the other, or nil without a match.
 type Pair struct {
 	Live     *Execution `json:"live"`
 	Backtest *Execution `json:"backtest"`
-	LaterMS  int64      `json:"later_ms"`          // of the live one
-	Slippage float64    `json:"slippage_pct"`      // of the price; above 0 the live one was worse
+	LaterMS  int64      `json:"later_ms"`          // delay of the live order
+	Slippage float64    `json:"slippage_pct"`      // of the price; above 0 the live price was worse
 	Cost     float64    `json:"slippage_usdt"`     // of the live quantity
 	Priced   bool       `json:"slippage_is_known"` // both have a price
 }
@@ -35,12 +35,12 @@ type Comparison struct {
 	Matched      int      `json:"matched"`
 	LiveOnly     int      `json:"live_only"`
 	BacktestOnly int      `json:"backtest_only"`
-	Slippage     *float64 `json:"slippage_pct"` // mean of the pairs that have a price, by quantity times price
+	Slippage     *float64 `json:"slippage_pct"` // mean of the pairs with a price, weighted by quantity times price
 	Cost         float64  `json:"slippage_usdt"`
 }
 
-// Compare sets live orders beside those of a backtest: a pair is of one side and one purpose, and its times are at most
-// withinMS apart. Of several the nearest in time is taken, the earliest live order first.
+// Compare pairs live orders with those of a backtest. A pair has one side and one purpose, and times at most withinMS
+// apart. The earliest live order chooses first, and takes the nearest in time.
 func Compare(live, backtest []Execution, withinMS int64) *Comparison {
 	live, backtest = orders(live), orders(backtest)
 	c, taken := &Comparison{Pairs: []Pair{}}, make([]bool, len(backtest))
@@ -71,7 +71,7 @@ func Compare(live, backtest []Execution, withinMS int64) *Comparison {
 	return c
 }
 
-// Sentence says how far live trading followed the backtest.
+// Sentence summarizes how closely live trading followed the backtest.
 func (c *Comparison) Sentence() string {
 	total := c.Matched + c.LiveOnly + c.BacktestOnly
 	text := fmt.Sprintf("%d of %d orders are the same live and in the backtest", c.Matched, total)
@@ -91,7 +91,7 @@ func (c *Comparison) Sentence() string {
 	return text + fmt.Sprintf("; live prices were %.4f %% %s on average, %.2f USDT in all", math.Abs(*c.Slippage), word, math.Abs(c.Cost))
 }
 
-// AtMS is when the pair's order was filled, live if it was.
+// AtMS returns the time of the pair's fill, live if there is one.
 func (p *Pair) AtMS() int64 {
 	if p.Live != nil {
 		return p.Live.AtMS
@@ -99,7 +99,7 @@ func (p *Pair) AtMS() int64 {
 	return p.Backtest.AtMS
 }
 
-// Digits writes a number that was decimal, or is a mean of such, without an exponent.
+// Digits formats a decimal number, or a mean of such numbers, without an exponent.
 func Digits(f float64) string {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(f, 'g', 8, 64), 64)
 	if err != nil {
@@ -137,8 +137,8 @@ func (c *Comparison) sum() {
 	}
 }
 
-// orders puts the fills of one order together: its quantity, its mean price, the time of its first fill. The fills of a backtest
-// name no order; those of one side, purpose and time are one.
+// orders merges the fills of one order: its quantity, its mean price, the time of its first fill. The fills of a
+// backtest name no order; those of one side, purpose and time count as one.
 func orders(fills []Execution) (all []Execution) {
 	for i := range fills {
 		f := fills[i]

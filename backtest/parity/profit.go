@@ -1,38 +1,38 @@
 package parity
 
-// Parity is a strategy's live trading beside the backtest of the same time.
+// Parity compares a strategy's live trading with the backtest of the same time.
 type Parity struct {
 	Schema   int    `json:"schema"`
 	Strategy string `json:"strategy"`
 	FromMS   int64  `json:"from_ms"`
 	ToMS     int64  `json:"to_ms"` // the end of the recorded candles
-	Later    int    `json:"later"` // live orders after that, left out
+	Later    int    `json:"later"` // live orders after that, omitted
 	Sentence string `json:"sentence"`
 	Comparison
 	LivePNL      float64     `json:"live_pnl"`      // of the round trips that ended within, net of fees and funding
 	BacktestPNL  float64     `json:"backtest_pnl"`  // likewise
 	LiveFees     float64     `json:"live_fees"`     // of those
 	BacktestFees float64     `json:"backtest_fees"` // of those
-	Cash         float64     `json:"cash"`          // that both begin with: what the market's wallet was worth at that time
+	Cash         float64     `json:"cash"`          // initial cash of both: the value of the market's wallet at that time
 	LiveCurve    ProfitCurve `json:"live_curve"`
 	Curve        ProfitCurve `json:"backtest_curve"`
 }
 
-// ProfitCurve is what a strategy made since the beginning, at the close of candles, open positions included.
+// ProfitCurve is a strategy's profit since the beginning, at the close of candles, open positions included.
 type ProfitCurve struct {
 	TimeMS []int64   `json:"time_ms"`
 	Profit []float64 `json:"profit"` // USDT, net
 }
 
-// Charge is what trading cost at a time: fees and funding.
+// Charge is a cost of trading at a time: fees and funding.
 type Charge struct {
 	AtMS int64
 	USDT float64
-	Base float64 // spot: taken from what was bought
+	Base float64 // spot: taken from the asset bought
 }
 
-// ProfitOf values fills at each close. Fills before the first close are what was held before: their prices count for nothing, and
-// what they hold is valued at the open price. A fill whose price is not known is taken to be at the last price before it.
+// ProfitOf values fills at each close. Fills before the first close form the initial position: it is valued at the
+// open price, and their own prices do not count. A fill without a known price takes the last price before it.
 func ProfitOf(fills []Execution, charges []Charge, fromMS int64, open float64, closeMS []int64, closes []float64) ProfitCurve {
 	c := ProfitCurve{TimeMS: []int64{}, Profit: []float64{}}
 	held, cash, charged, f, last := 0.0, 0.0, 0.0, 0, open
@@ -68,7 +68,7 @@ func (f *Execution) signed() float64 {
 	return -f.Quantity
 }
 
-// Thinned is a curve of at most so many points: the last of each stretch.
+// Thinned returns a curve with a limited number of points: the last one of each stretch.
 func (c ProfitCurve) Thinned(most int) ProfitCurve {
 	step := (len(c.TimeMS) + most - 1) / most
 	if step <= 1 {

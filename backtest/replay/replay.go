@@ -21,7 +21,7 @@ import (
 	"botd/runtime/view"
 )
 
-// Traded is what a running strategy did, as the API shows it.
+// Traded is the trading of a running strategy, as the API shows it.
 type Traded struct {
 	Fills  []view.Fill
 	Trips  []view.RoundTrip
@@ -30,8 +30,8 @@ type Traded struct {
 
 // Replay is a strategy that trades now, and the time to compare.
 type Replay struct {
-	Strategy     configs.StrategyConfig // as it is configured now
-	Files        inputs.Files           // where the recorded candles are, and how they are read
+	Strategy     configs.StrategyConfig // with its current configuration
+	Files        inputs.Files           // the recorded candles and how to read them
 	FromMS, ToMS int64                  // 0: from the first fill, until now
 	Traded       Traded
 
@@ -39,18 +39,18 @@ type Replay struct {
 	held  []parity.Execution // before it
 }
 
-// Outcome is the comparison, with the backtest that it is of.
+// Outcome is the comparison with its backtest.
 type Outcome struct {
 	Answer *parity.Parity
 	Config backtest.Config
 	Result *backtest.Result
-	Fills  []parity.Execution // the live ones
+	Fills  []parity.Execution // of the live strategy
 }
 
 // mostPoints bounds each curve of an answer.
 const mostPoints = 2_000
 
-// Run runs the strategy over the recorded candles, by a function that runs a backtest, and compares.
+// Run runs the strategy over the recorded candles with the given backtest function, and compares.
 func (r *Replay) Run(ctx context.Context, run func(context.Context, backtest.Config) (*backtest.Result, error)) (*Outcome, error) {
 	if err := r.choose(); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (r *Replay) Run(ctx context.Context, run func(context.Context, backtest.Con
 	}
 	endMS := result.To.UnixMilli()
 	before := len(r.fills)
-	r.fills = slices.DeleteFunc(r.fills, func(f parity.Execution) bool { return f.AtMS > endMS }) // no backtest can have these
+	r.fills = slices.DeleteFunc(r.fills, func(f parity.Execution) bool { return f.AtMS > endMS }) // after the end of the backtest
 	if len(r.fills) == 0 {
 		return nil, failure.New(failure.NoInput, "ask again when its next candle has closed",
 			"all that %s traded is later than the recorded candles, which end %s", r.Strategy.Name, result.To.UTC().Format(time.DateTime))
@@ -80,7 +80,7 @@ func (r *Replay) Run(ctx context.Context, run func(context.Context, backtest.Con
 	return &Outcome{answer, config, result, r.fills}, nil
 }
 
-// choose takes the fills of the time.
+// choose selects the fills of the time.
 func (r *Replay) choose() error {
 	for i := range r.Traded.Fills {
 		f := &r.Traded.Fills[i]
@@ -98,18 +98,19 @@ func (r *Replay) choose() error {
 			r.Strategy.Name)
 	}
 	slices.SortStableFunc(r.fills, func(x, y parity.Execution) int { return cmp.Compare(x.AtMS, y.AtMS) })
-	if step := int64(r.Strategy.Interval); r.FromMS == 0 { // the candle at whose close the first fill was decided
+	if step := int64(r.Strategy.Interval); r.FromMS == 0 { // the candle whose close led to the first fill
 		r.FromMS = r.fills[0].AtMS/step*step - step
 	}
 	r.price()
 	return nil
 }
 
-// apart is by how many milliseconds times of fills and round trips differ, which are seen by different readings.
+// apart is the maximum difference, in milliseconds, between the times of fills and round trips, which come from
+// different reads.
 const apart = 10_000
 
-// price gives fills without a price that of the round trip that they began or ended: futures report none, and where a position
-// turns within one reading none is derived.
+// price gives fills without a price that of the round trip that they began or ended. Futures report no price, and
+// none can be derived when a position reverses within one read.
 func (r *Replay) price() {
 	near := func(x, y int64) bool { return max(x-y, y-x) <= apart }
 	for i := range r.fills {
@@ -128,7 +129,8 @@ func (r *Replay) price() {
 	}
 }
 
-// config is the run over the recorded candles: with what the market's wallet had, and warm at the time from which is compared.
+// config returns the run over the recorded candles. It starts with the market's wallet, and is warm at the start of
+// the comparison.
 func (r *Replay) config() (run backtest.Config, err error) {
 	account, err := r.Traded.Equity(r.FromMS)
 	if err != nil {
@@ -152,7 +154,8 @@ func (r *Replay) config() (run backtest.Config, err error) {
 	return run, failure.Wrap(failure.Data, err)
 }
 
-// wallet is what the strategy's market had at the first point of the account's equity: what sizes are a part of.
+// wallet returns the wallet of the strategy's market at the first point of the account's equity. Sizes are shares of
+// it.
 func (r *Replay) wallet(account *view.EquitySeries) (exchange.Amount, error) {
 	var amounts [3]exchange.Amount
 	for i, text := range [...]view.Decimal{account.Equity[0], account.Wallet[0], account.Unrealized[0]} {
@@ -168,7 +171,7 @@ func (r *Replay) wallet(account *view.EquitySeries) (exchange.Amount, error) {
 	return amounts[0].Sub(futures), nil
 }
 
-// earned is what the strategy's round trips made that lie within the time, and the fees of that.
+// earned returns the profit of the strategy's round trips within the time, and their fees.
 func (r *Replay) earned(toMS int64) (sum, fees float64) {
 	for i := range r.Traded.Trips {
 		if t := &r.Traded.Trips[i]; t.EnteredMS >= r.FromMS && t.LeftMS <= toMS {
@@ -178,7 +181,7 @@ func (r *Replay) earned(toMS int64) (sum, fees float64) {
 	return sum, fees
 }
 
-// curve is what the strategy made live, at the closes of the candles that the backtest ran over.
+// curve returns the strategy's live profit at the closes of the backtest's candles.
 func (r *Replay) curve(config *backtest.Config) parity.ProfitCurve {
 	candles, symbol := config.Legs[0].Tape.Candles, config.Legs[0].Tape.Symbol
 	from, _ := slices.BinarySearch(candles.OpenMS, r.FromMS)
@@ -194,7 +197,7 @@ func (r *Replay) curve(config *backtest.Config) parity.ProfitCurve {
 	return parity.ProfitOf(slices.Concat(r.held, r.fills), r.charges(), r.FromMS, open, at, closes)
 }
 
-// charges are the fees of fills as far as they are known, and what else a round trip cost by the time it ended.
+// charges returns the known fees of fills, and the other costs of a round trip at its end.
 func (r *Replay) charges() (all []parity.Charge) {
 	trips := slices.SortedStableFunc(slices.Values(r.Traded.Trips), func(a, b view.RoundTrip) int { return cmp.Compare(a.LeftMS, b.LeftMS) })
 	known := make([]float64, len(trips))
@@ -224,23 +227,24 @@ func (r *Replay) charges() (all []parity.Charge) {
 	return all
 }
 
-// tripOf finds the round trip of a fill among those of which the first ended first; -1 where it has not ended, or is not listed.
+// tripOf returns the index of a fill's round trip in a list sorted by end time, or -1 if it is still open or not
+// listed.
 func tripOf(trips []view.RoundTrip, f *view.Fill) int {
 	enters, until := f.Purpose == placement.Entry.String(), f.AtMS
-	if !enters { // it may be seen after the end
+	if !enters { // the fill may be reported after the end
 		until -= apart
 	}
 	k, _ := slices.BinarySearchFunc(trips, until, func(t view.RoundTrip, atMS int64) int { return cmp.Compare(t.LeftMS, atMS) })
 	for ; k < len(trips) && f.AtMS >= trips[k].EnteredMS-apart; k++ {
 		opens := (trips[k].Side == "LONG") == (f.Side == exchange.Buy.String())
-		if opens == enters || f.Purpose == placement.Order.String() { // an order of a strategy's own may do either
+		if opens == enters || f.Purpose == placement.Order.String() { // a strategy's own order may either open or close
 			return k
 		}
 	}
 	return -1
 }
 
-// curveOf is what the backtest made.
+// curveOf returns the backtest's profit.
 func (r *Replay) curveOf(result *backtest.Result) parity.ProfitCurve {
 	c, initial := parity.ProfitCurve{TimeMS: []int64{}, Profit: []float64{}}, number(result.InitialEquity)
 	for _, p := range result.Curve() {
@@ -267,7 +271,7 @@ func tripsOf(result *backtest.Result) (sum, fees float64) {
 	return sum, fees
 }
 
-// number reads a figure; one that is missing is 0.
+// number parses a figure. A missing one is 0.
 func number(text string) float64 {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"botd/exchange"
 )
 
-// Bounds of what a page holds: beyond them it says what it left out. The files
-// beside it hold everything.
+// Limits of a page's data. The page states what it omits, and the files of the same directory contain everything.
 const (
 	mostBars   = 8_000
 	mostPoints = 2_000
@@ -18,7 +17,7 @@ const (
 	mostTrips  = 20_000
 )
 
-// charts is what the page's script draws, in columns. Times are seconds.
+// charts is the data that the page's script draws, in columns. Times are in seconds.
 type charts struct {
 	Equity  curve    `json:"equity"`
 	Rolling rolling  `json:"rolling"`
@@ -27,7 +26,7 @@ type charts struct {
 	Live    *live    `json:"live,omitempty"`
 }
 
-// instants are times, each written as its distance from the one before: repeated numbers pack small.
+// instants are times, each encoded as its distance from the one before: repeated numbers compress well.
 type instants []int64
 
 // MarshalJSON writes the distances.
@@ -42,20 +41,20 @@ func (all instants) MarshalJSON() ([]byte, error) {
 type curve struct {
 	Time     instants  `json:"t"`
 	Equity   []float64 `json:"e"`
-	Hold     []float64 `json:"h"` // the symbols bought and held with the same money, at the volatility of the equity
+	Hold     []float64 `json:"h"` // the symbols bought and held with the same money, scaled to the volatility of the equity
 	Drawdown []float64 `json:"d"` // per cent, at most 0
 	Leverage []float64 `json:"l"`
 }
 
-// series is one symbol's candles with what happened on them.
+// series is one symbol's candles with the events on them.
 type series struct {
 	Name     string   `json:"name"`
 	Interval string   `json:"interval"`
 	Places   int      `json:"places"` // of prices
 	Tick     float64  `json:"tick"`
 	Time     instants `json:"t"`
-	// Prices are in units of 10^-places: the first open, then each value's distance
-	// from the open of the same candle, and each open's from the close before.
+	// Prices are in units of 10^-places: the first open, then each value's distance from the open of the same candle,
+	// and each open's from the close before.
 	Open   []int64   `json:"o"`
 	High   []int64   `json:"h"`
 	Low    []int64   `json:"l"`
@@ -71,12 +70,12 @@ type fills struct {
 	Price    []float64 `json:"p"`
 	Quantity []float64 `json:"q"` // signed: sales are negative
 	Purpose  []string  `json:"w"`
-	Left     int       `json:"left"` // how many are not shown
+	Left     int       `json:"left"` // number of omitted fills
 }
 
 type levels struct {
 	From  instants  `json:"a"`
-	To    instants  `json:"b"` // 0: to the end
+	To    instants  `json:"b"` // 0: until the end
 	Price []float64 `json:"p"`
 	Stop  []int     `json:"s"`
 }
@@ -112,8 +111,7 @@ func chartData(result *backtest.Result, sources []Source) *charts {
 	return c
 }
 
-// curveOf thins the equity out: of each stretch its last point, with the deepest
-// fall within it.
+// curveOf thins out the equity: it returns each stretch's last point, with the deepest drawdown within it.
 func curveOf(points []backtest.Point, initial float64, sources []Source) curve {
 	var c curve
 	stretch := (len(points) + mostPoints - 1) / mostPoints
@@ -138,8 +136,8 @@ func curveOf(points []backtest.Point, initial float64, sources []Source) curve {
 	return c
 }
 
-// evened is a curve whose changes are scaled to the volatility of another one: a strategy that holds a tenth of its
-// equity is a flat line beside one that holds all of it, and nothing can be compared.
+// evened scales a curve's changes to the volatility of another one. A strategy with a tenth of its equity in the
+// market would otherwise look flat next to one that is fully invested.
 func evened(curve, other []float64) []float64 {
 	own, wanted := spread(curve), spread(other)
 	if own == 0 || wanted == 0 {
@@ -152,7 +150,7 @@ func evened(curve, other []float64) []float64 {
 	return out
 }
 
-// spread is the standard deviation of a curve's changes; 0 where it has none, or came to nothing.
+// spread returns the standard deviation of a curve's changes, or 0 where it is undefined.
 func spread(curve []float64) float64 {
 	if len(curve) < 3 {
 		return 0
@@ -168,8 +166,7 @@ func spread(curve []float64) float64 {
 	return math.Sqrt(max(0, squares/n-sum/n*sum/n))
 }
 
-// held is what the symbols, bought with equal shares at their first open, have
-// become at a time.
+// held returns the relative value of the symbols at a time, after a purchase with equal shares at their first open.
 func held(sources []Source, atMS int64) float64 {
 	sum := 0.0
 	for _, s := range sources {
@@ -187,7 +184,7 @@ func held(sources []Source, atMS int64) float64 {
 	return sum / float64(max(1, len(sources)))
 }
 
-// seriesOf is a symbol's candles, put together until they are few enough.
+// seriesOf returns a symbol's candles, merged until they are few enough.
 func seriesOf(result *backtest.Result, source *Source) series {
 	symbol, candles := source.Symbol, source.Candles
 	interval := shownInterval(candles)
@@ -236,7 +233,7 @@ func seriesOf(result *backtest.Result, source *Source) series {
 	return s
 }
 
-// rough is a number with three digits: a bar of volume is not read closer.
+// rough rounds to three digits, enough for a bar of volume.
 func rough(number float64) float64 {
 	if number <= 0 {
 		return 0
@@ -244,7 +241,7 @@ func rough(number float64) float64 {
 	return round(number, 2-int(math.Floor(math.Log10(number))))
 }
 
-// shownInterval is the shortest one at which candles put together are few enough, or the longest.
+// shownInterval returns the shortest interval whose merged candles are few enough, or the longest one.
 func shownInterval(c *exchange.Candles) exchange.Interval {
 	interval, count := c.Interval, c.Len()
 	for _, longer := range exchange.Intervals() {
@@ -255,7 +252,7 @@ func shownInterval(c *exchange.Candles) exchange.Interval {
 	return interval
 }
 
-// joinedLen is how many joined makes.
+// joinedLen returns the number of candles that joined would make.
 func joinedLen(c *exchange.Candles, longer exchange.Interval) (count int) {
 	endMS := int64(math.MinInt64)
 	for _, openMS := range c.OpenMS {
@@ -266,7 +263,7 @@ func joinedLen(c *exchange.Candles, longer exchange.Interval) (count int) {
 	return count
 }
 
-// joined puts candles together; the last one may be under way.
+// joined merges candles. The last one may be incomplete.
 func joined(c *exchange.Candles, longer exchange.Interval) *exchange.Candles {
 	all := &exchange.Candles{Interval: longer}
 	for i := range c.Len() {

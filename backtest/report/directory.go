@@ -6,7 +6,7 @@ import (
 	"botd/backtest"
 )
 
-// WriteDirectory writes the page beside the files.
+// WriteDirectory writes the page into the directory of the report's files.
 func WriteDirectory(directory string, config backtest.Config, result *backtest.Result) error {
 	return writeDirectory(directory, config, result, nil)
 }
@@ -19,7 +19,7 @@ func writeDirectory(directory string, config backtest.Config, result *backtest.R
 	return result.WriteDir(directory, backtest.Output{Name: "report.html", Write: func(w io.Writer) error { return Write(w, result, sources, live) }})
 }
 
-// WriteWithLive writes a result's page with the live trading of the same time drawn over it.
+// WriteWithLive writes a result's page with the live trading of the same time overlaid.
 func WriteWithLive(directory string, config backtest.Config, result *backtest.Result, live *Live) error {
 	return writeDirectory(directory, config, result, live)
 }

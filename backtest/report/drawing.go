@@ -10,8 +10,8 @@ import (
 	"botd/backtest"
 )
 
-// drawing is a small chart as SVG: across in per cent of its width, down in
-// pixels, so that text keeps its size on a phone.
+// drawing is a small SVG chart. Its horizontal unit is a percentage of the width, its vertical unit a pixel, so text
+// keeps its size on a phone.
 type drawing struct {
 	height int
 	body   strings.Builder
@@ -34,13 +34,13 @@ func (d *drawing) dot(class string, x, y float64, title string) {
 	fmt.Fprintf(&d.body, `<circle class="%s" cx="%.3f%%" cy="%.1f" r="3"><title>%s</title></circle>`, class, x, y, html.EscapeString(title))
 }
 
-// done closes the drawing; label describes it to people who cannot see it.
+// done closes the drawing. The label describes it to screen readers.
 func (d *drawing) done(label string) template.HTML {
 	return template.HTML(fmt.Sprintf(`<svg class="drawing" role="img" aria-label="%s" width="100%%" height="%d">%s</svg>`, html.EscapeString(label),
 		d.height, d.body.String()))
 }
 
-// bar is a value beside others, of which most is the largest: it grows from the middle to the left or right.
+// bar draws a value relative to the largest one. It grows from the middle to the left or right.
 func bar(value, most float64) template.HTML {
 	d := drawing{height: 12}
 	width := 50 * math.Abs(value) / most
@@ -54,7 +54,7 @@ func bar(value, most float64) template.HTML {
 	return template.HTML(fmt.Sprintf(`<svg class="bar" aria-hidden="true" width="100%%" height="12">%s</svg>`, d.body.String()))
 }
 
-// step is one part of the way from the gross profit to the net one.
+// step is one step from the gross profit to the net profit.
 type step struct {
 	Name  string
 	Value float64
@@ -107,7 +107,7 @@ func waterfall(steps []step) template.HTML {
 	return d.done("From gross to net: " + strings.Join(words, ", "))
 }
 
-// histogram draws how returns lie, the worst twentieth apart.
+// histogram draws the distribution of returns, and highlights the worst twentieth.
 func histogram(returns []float64, bound *float64) template.HTML {
 	const bins, bottom = 41, 150.0
 	if len(returns) < 2 {
@@ -158,10 +158,10 @@ func histogram(returns []float64, bound *float64) template.HTML {
 	return d.done(label)
 }
 
-// mostDots is how many round trips a scatter shows: beyond it every second goes.
+// mostDots bounds the round trips of a scatter plot. Beyond it, every second one is omitted.
 const mostDots = 500
 
-// excursions draws how far each round trip went against its entry, and what came of it.
+// excursions draws each round trip's adverse excursion and its result.
 func excursions(trips []backtest.TripRow) template.HTML {
 	const left, right, top, bottom = 8.0, 99.0, 10.0, 210.0
 	if len(trips) < 3 {
@@ -205,7 +205,7 @@ func excursions(trips []backtest.TripRow) template.HTML {
 	return d.done(fmt.Sprintf("%d round trips by how far the price went against them (up to %.2f %%) and what they ended with", len(trips), widest))
 }
 
-// shuffled draws where the deepest fall lies in other orders of the round trips.
+// shuffled draws the maximum drawdown for other orders of the round trips.
 func shuffled(s *backtest.Shuffles) template.HTML {
 	if s == nil || s.Worst == 0 {
 		return ""
@@ -224,7 +224,7 @@ func shuffled(s *backtest.Shuffles) template.HTML {
 		s.Count, s.Median, s.Worst, s.Happened))
 }
 
-// funnelBar is a stage's share of what was wanted.
+// funnelBar draws a stage's share of the desired orders.
 func funnelBar(n, of int, class string) template.HTML {
 	if n == 0 || of == 0 {
 		return ""

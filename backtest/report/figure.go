@@ -14,8 +14,8 @@ import (
 // figure is one number with its definition.
 type figure struct {
 	Name, Value, Tone string
-	Note              string // small, beside it
-	Formula           string // how it is computed
+	Note              string // in small type next to the value
+	Formula           string // its computation
 }
 
 type figureGroup struct {
@@ -23,7 +23,7 @@ type figureGroup struct {
 	Figures []figure
 }
 
-// Definitions, in the words of docs/backtest.md.
+// The definitions, as in docs/backtest.md.
 const (
 	returnsText   = "r = E_i / E_(i-1) − 1 over equity at each UTC midnight, wallet and open profit, fees and funding inside"
 	sharpeText    = "mean(r) / sd(r) × √P; sd with n−1; " + returnsText
@@ -37,7 +37,7 @@ const (
 	holdText      = "the same symbols bought in equal shares at the first open and held, without costs"
 )
 
-// tiles are the figures a reader looks for first.
+// tiles returns the most important figures.
 func tiles(r *backtest.Result) []figure {
 	f := &r.Figures
 	profit := changeOf(r)
@@ -72,7 +72,7 @@ func changeOf(r *backtest.Result) *float64 {
 	return &change
 }
 
-// groups are all figures.
+// groups returns all figures.
 func groups(r *backtest.Result) []figureGroup {
 	all := []figureGroup{{"Growth", []figure{
 		{Name: "Initial equity", Value: money(r.InitialEquity) + " USDT", Formula: "what the account began with"},
@@ -106,7 +106,7 @@ func groups(r *backtest.Result) []figureGroup {
 	return all
 }
 
-// regimeGroup is the run by what the market was like before each day.
+// regimeGroup groups the run by the market regime before each day.
 func regimeGroup(r *backtest.Result) figureGroup {
 	g := figureGroup{Name: "By regime of the days before"}
 	for _, row := range r.Figures.Regimes {
@@ -116,7 +116,7 @@ func regimeGroup(r *backtest.Result) figureGroup {
 	return g
 }
 
-// yearGroup is the run by calendar year.
+// yearGroup shows the run by calendar year.
 func yearGroup(r *backtest.Result) figureGroup {
 	g := figureGroup{Name: "By year"}
 	for _, row := range r.Figures.Years {
@@ -126,7 +126,7 @@ func yearGroup(r *backtest.Result) figureGroup {
 	return g
 }
 
-// rollingGroup is the newest value of each rolling figure, and what it ranged over; the JSON has them all.
+// rollingGroup shows the latest value of each rolling figure and its range. The JSON has all values.
 func rollingGroup(series *backtest.RollingSeries) figureGroup {
 	g := figureGroup{Name: fmt.Sprintf("Rolling %d days", series.Days)}
 	for _, row := range []struct {
@@ -147,7 +147,7 @@ func rollingGroup(series *backtest.RollingSeries) figureGroup {
 	return g
 }
 
-// bootstrapGroup is how much of the result is the luck of its days.
+// bootstrapGroup shows how much of the result depends on the luck of its days.
 func bootstrapGroup(b *backtest.Bootstrap) figureGroup {
 	g := figureGroup{Name: fmt.Sprintf("Daily returns drawn again, %d times, in blocks of %d days", b.Draws, b.Block)}
 	add := func(name string, band *backtest.Band) {
@@ -162,7 +162,7 @@ func bootstrapGroup(b *backtest.Bootstrap) figureGroup {
 	return g
 }
 
-// metricGroup is every metric of the daily returns beside holding, with its formula and source.
+// metricGroup shows every metric of the daily returns compared with holding, with its formula and source.
 func metricGroup(r *backtest.Result) figureGroup {
 	g := figureGroup{Name: "Daily returns r beside holding b, risk-free f a day"}
 	for _, d := range backtest.Metrics() {
@@ -172,7 +172,7 @@ func metricGroup(r *backtest.Result) figureGroup {
 	return g
 }
 
-// metric keeps four places: most are shares.
+// metric formats four places: most metrics are shares.
 func metric(value *float64) string {
 	if value == nil {
 		return none
@@ -204,7 +204,7 @@ func seriesGroup(name string, s *backtest.Series, r *backtest.Result) figureGrou
 	}
 }
 
-// cappedNote says that fewer round trips count in SQN than there were.
+// cappedNote states that SQN counts fewer round trips than there were.
 func cappedNote(trips, counted int) string {
 	if counted == 0 || trips <= counted {
 		return ""
@@ -259,7 +259,7 @@ func tripGroup(r *backtest.Result) figureGroup {
 	return g
 }
 
-// ofGross is a cost beside the gross profit: as a part of it, or as how many times as much.
+// ofGross formats a cost relative to the gross profit: as a share of it, or as a multiple.
 func ofGross(share *float64) string {
 	switch {
 	case share == nil:
@@ -309,7 +309,7 @@ func longest(r *backtest.Result) string {
 	return span(end.Sub(d.Peak)) + open
 }
 
-// difference is the profit.
+// difference returns the profit.
 func difference(r *backtest.Result) string {
 	first, err := decimal.NewFromString(r.InitialEquity)
 	if err != nil {

@@ -31,9 +31,9 @@ var functions = template.FuncMap{
 	},
 }
 
-const none = "–" // what is not defined
+const none = "–" // an undefined value
 
-// grouped puts commas between the thousands.
+// grouped inserts commas between thousands.
 func grouped(text string) string {
 	sign := ""
 	if strings.HasPrefix(text, "-") {
@@ -63,7 +63,7 @@ func money(amount string) string {
 	return grouped(d.StringFixed(2))
 }
 
-// gain is money that always carries its sign.
+// gain formats money with an explicit sign.
 func gain(amount string) string {
 	text := money(amount)
 	if text != none && !strings.HasPrefix(text, "−") {
@@ -72,7 +72,7 @@ func gain(amount string) string {
 	return text
 }
 
-// sign is -1, 0 or 1.
+// sign returns -1, 0 or 1.
 func sign(amount string) int {
 	d, err := decimal.NewFromString(amount)
 	if err != nil {
@@ -81,7 +81,7 @@ func sign(amount string) int {
 	return d.Sign()
 }
 
-// tone names how a value is coloured; a sign or a word always says the same.
+// tone returns the colour class of a value. A sign or a word always conveys the same.
 func tone(value any) string {
 	v := 0.0
 	switch x := value.(type) {
@@ -156,7 +156,7 @@ func day(at time.Time) string    { return at.UTC().Format("2006-01-02") }
 func minute(at time.Time) string { return at.UTC().Format("2006-01-02 15:04") }
 func count(n int) string         { return grouped(strconv.Itoa(n)) }
 
-// span says a length of time in its two largest units.
+// span formats a duration in its two largest units.
 func span(d time.Duration) string {
 	if d < time.Minute {
 		return strconv.Itoa(int(d.Seconds())) + " s"

@@ -8,7 +8,7 @@ import (
 	"botd/strategy/indicator"
 )
 
-// line is an output of an indicator, in units of a size that suits it: its first value, then each one's distance from the
+// line is an output of an indicator, in units of a suitable size: its first value, then each one's distance from the
 // one before. Values begin at the candle First.
 type line struct {
 	Name   string  `json:"name"`
@@ -18,14 +18,15 @@ type line struct {
 	Values []int64 `json:"v"`
 }
 
-// linesOf are the indicators that the strategy reads, computed over the candles it decides on and shown at the last of those
-// in each candle that is drawn. One that cannot be computed is left out: the run would have ended with its error.
+// linesOf returns the indicators that the strategy reads. They are computed over the candles that it decides on, and
+// sampled at the last of those within each drawn candle. An indicator that cannot be computed is omitted: the run
+// would have ended with its error.
 func linesOf(source *Source, opens instants, interval exchange.Interval) (all []line) {
 	if len(source.Plots) == 0 {
 		return nil
 	}
 	bars := barsOf(source)
-	last := make([]int, len(opens)) // of each drawn candle the last one within it
+	last := make([]int, len(opens)) // for each drawn candle, the last one within it
 	at := -1
 	for i := range bars {
 		for at+1 < len(opens) && bars[i].OpenMS/1000 >= opens[at+1] {
@@ -65,7 +66,8 @@ func barsOf(source *Source) []indicator.Bar {
 	return bars
 }
 
-// lineOf packs values; a value that is missing after the first one repeats the one before. some is false where none is there.
+// lineOf encodes values. A missing value after the first one repeats its predecessor. some is false when all values
+// are missing.
 func lineOf(values []float64) (l line, some bool) {
 	missing := func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
 	first := slices.IndexFunc(values, func(v float64) bool { return !missing(v) })
@@ -78,7 +80,7 @@ func lineOf(values []float64) (l line, some bool) {
 			largest = max(largest, math.Abs(v))
 		}
 	}
-	if l.Unit = 1; largest > 0 { // five digits of the largest: a pixel is less
+	if l.Unit = 1; largest > 0 { // five digits of the largest: less than a pixel
 		l.Unit = math.Pow(10, math.Floor(math.Log10(largest))-4)
 	}
 	l.First, l.Values = first, make([]int64, 0, len(values)-first)

@@ -7,21 +7,21 @@ import (
 	"botd/backtest/parity"
 )
 
-// Live is what a running strategy did in the time of a backtest.
+// Live is the trading of a running strategy during the time of a backtest.
 type Live struct {
 	Answer *parity.Parity
 	Fills  []parity.Execution
 }
 
-// maxCompared is how many orders the page lists, the newest.
+// maxCompared bounds the orders that the page lists. It lists the newest.
 const maxCompared = 200
 
-// live is what the page's script draws.
+// live is the live data that the page's script draws.
 type live struct {
 	Time   instants  `json:"t"`
 	Equity []float64 `json:"e"`
 	Filled instants  `json:"f"`
-	Price  []float64 `json:"p"` // 0: not known
+	Price  []float64 `json:"p"` // 0: unknown
 }
 
 func liveOf(given *Live) *live {
@@ -46,7 +46,7 @@ func liveOf(given *Live) *live {
 type comparison struct {
 	Sentence string
 	Rows     []comparedOrder
-	Left     int // older ones that are not shown; 0 for none
+	Left     int // omitted older ones; 0 for none
 }
 
 type comparedOrder struct {

@@ -13,7 +13,7 @@ import (
 	"botd/internal/chart"
 )
 
-// page is what the template shows.
+// page is the input of the template.
 type page struct {
 	*backtest.Result
 	Verdict   string
@@ -36,7 +36,7 @@ type page struct {
 	Charts    bool
 	Notice    string
 	Length    time.Duration
-	Live      *comparison // nil where nothing was traded live
+	Live      *comparison // nil without live trading
 }
 
 func newPage(r *backtest.Result, sources []Source) *page {
@@ -70,7 +70,7 @@ func newPage(r *backtest.Result, sources []Source) *page {
 	return p
 }
 
-// verdict says the result in two sentences.
+// verdict states the result in two sentences.
 func verdict(r *backtest.Result) string {
 	first, last := float(r.InitialEquity), float(r.FinalEquity)
 	text := fmt.Sprintf("%s USDT became %s", money(r.InitialEquity), money(r.FinalEquity))
@@ -91,7 +91,7 @@ func verdict(r *backtest.Result) string {
 
 type column struct {
 	backtest.Column
-	Kind string // how it is marked
+	Kind string // CSS class
 }
 
 func columns(r *backtest.Result) (all []column) {
@@ -101,10 +101,10 @@ func columns(r *backtest.Result) (all []column) {
 	return all
 }
 
-// fallRow is one of the deepest falls.
+// fallRow is one of the deepest drawdowns.
 type fallRow struct {
 	backtest.Drawdown
-	Down, Back string // how long
+	Down, Back string // durations
 }
 
 func falls(r *backtest.Result) (rows []fallRow) {
@@ -153,7 +153,7 @@ func years(months []backtest.MonthRow) []yearRow {
 	return rows
 }
 
-// heat colours a change in seven steps; full is what counts as much.
+// heat returns a change with one of seven colours. full is the change with the strongest colour.
 func heat(change, full float64) cell {
 	class := "h0"
 	if level := int(math.Ceil(min(1, math.Abs(change)/full) * 4)); level > 0 && math.Abs(change) >= 0.005 {
@@ -169,7 +169,7 @@ func heat(change, full float64) cell {
 	return cell{text, class}
 }
 
-// costSteps lead from the profit without costs to the profit.
+// costSteps returns the steps from the profit without costs to the net profit.
 func costSteps(r *backtest.Result) []step {
 	net := float(r.FinalEquity) - float(r.InitialEquity)
 	gross := float(r.Figures.Gross)
@@ -235,7 +235,7 @@ func stages(f *backtest.OrderCounts) []stage {
 	return list
 }
 
-// barRow is a group of round trips with a bar of their profit.
+// barRow is a group of round trips with a bar for its profit.
 type barRow struct {
 	Name        string
 	Trips, Wins int
@@ -243,7 +243,7 @@ type barRow struct {
 	Bar         template.HTML
 }
 
-// WinRate is the share that was won.
+// WinRate returns the share of winning round trips.
 func (b barRow) WinRate() string {
 	if b.Trips == 0 {
 		return none
@@ -265,7 +265,7 @@ func reasonRows(rows []backtest.ReasonRow) (all []barRow) {
 	return scaled(all)
 }
 
-// scaled draws the bars to one scale.
+// scaled draws the bars on a common scale.
 func scaled(rows []barRow) []barRow {
 	most := 0.0
 	for _, r := range rows {

@@ -32,10 +32,10 @@ var files embed.FS
 type Source struct {
 	Symbol  *exchange.Symbol
 	Candles *exchange.Candles
-	Plots   []strategy.Plot // what the strategy reads of them
+	Plots   []strategy.Plot // the indicators that the strategy reads
 }
 
-// Write writes a result as a page, with the live trading of the same time over it; nil for none.
+// Write writes a result as a page, with the live trading of the same time overlaid. live may be nil.
 func Write(w io.Writer, result *backtest.Result, sources []Source, live *Live) error {
 	shown := newPage(result, sources)
 	shown.Live = comparisonOf(live)
@@ -52,7 +52,7 @@ func Write(w io.Writer, result *backtest.Result, sources []Source, live *Live) e
 	return assemble(w, result.Name+" – botd backtest", body, data)
 }
 
-// filled runs a template of the page directory.
+// filled executes a template of the page directory.
 func filled(name string, data any) ([]byte, error) {
 	t, err := template.New(name).Funcs(functions).ParseFS(files, "page/"+name, "page/parts.gohtml")
 	if err != nil {
@@ -65,7 +65,7 @@ func filled(name string, data any) ([]byte, error) {
 	return body.Bytes(), nil
 }
 
-// assemble puts style, scripts, data and body of a backtest's page into one file.
+// assemble combines style, scripts, data and body of a backtest's page in one file.
 func assemble(w io.Writer, title string, body, data []byte) error {
 	script, err := files.ReadFile("page/page.js")
 	if err != nil {
@@ -74,14 +74,14 @@ func assemble(w io.Writer, title string, body, data []byte) error {
 	return frame(w, title, body, []unpacked{{"data", data, false}, {"library", chart.Library, true}}, script)
 }
 
-// unpacked is a part of a page that stands in it packed.
+// unpacked is a part of a page before compression.
 type unpacked struct {
 	id      string
 	content []byte
-	runs    bool // as a script
+	runs    bool // executed as a script
 }
 
-// frame writes a page. The policy names the hashes of what may run, so that nothing else does, wherever it came from.
+// frame writes a page. Its content security policy lists the hashes of its scripts, so the browser runs nothing else.
 func frame(w io.Writer, title string, body []byte, parts []unpacked, script []byte) error {
 	style, err := files.ReadFile("page/style.css")
 	if err != nil {
@@ -115,7 +115,8 @@ func frame(w io.Writer, title string, body []byte, parts []unpacked, script []by
 	return err
 }
 
-// packed is a content as the page unpacks it: deflated (RFC 1951), in Base64. It is a third of its size, and nothing in it ends the element.
+// packed compresses a content for the page: deflated (RFC 1951), in Base64. It takes a third of the size, and cannot
+// end its HTML element.
 func packed(content []byte) (string, error) {
 	var small bytes.Buffer
 	writer, err := flate.NewWriter(&small, flate.BestCompression)
@@ -131,7 +132,7 @@ func packed(content []byte) (string, error) {
 	return base64.StdEncoding.EncodeToString(small.Bytes()), nil
 }
 
-// hashed is a source expression of a content security policy.
+// hashed returns a source expression for a content security policy.
 func hashed(text []byte) string {
 	sum := sha256.Sum256(text)
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"

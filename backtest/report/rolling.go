@@ -10,14 +10,14 @@ import (
 // rollingDays is the window of the daily figures.
 const rollingDays = 30
 
-// rolling is Sharpe and volatility over the 30 days before each midnight.
+// rolling is the Sharpe ratio and volatility over the 30 days before each midnight.
 type rolling struct {
 	Time       []int64    `json:"t"`
 	Sharpe     []*float64 `json:"s"`
 	Volatility []float64  `json:"v"`
 }
 
-// rollingOf is made of the returns of the days, the first of which begins at firstMS.
+// rollingOf computes the figures from daily returns. The first day begins at firstMS.
 func rollingOf(firstMS int64, returns []float64) rolling {
 	var all rolling
 	for i := rollingDays; i <= len(returns); i++ {
@@ -40,7 +40,7 @@ func rollingOf(firstMS int64, returns []float64) rolling {
 	return all
 }
 
-// dailyReturns are the changes from midnight to midnight; they end at a ruin.
+// dailyReturns returns the changes from midnight to midnight. They end when the equity is lost.
 func dailyReturns(equity []float64) []float64 {
 	var all []float64
 	for i := 1; i < len(equity) && equity[i-1] > 0; i++ {

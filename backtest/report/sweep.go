@@ -18,15 +18,15 @@ import (
 // MostTrialRows bounds the table of a sweep's page.
 const MostTrialRows = 100
 
-// Bounds of a sweep's page.
+// Limits of a sweep's page.
 const (
-	mostTrialWays = 300 // of the parallel coordinates: the best
+	mostTrialWays = 300 // lines of the parallel coordinates: the best trials
 	mostMaps      = 10  // heat maps
-	mostSteps     = 12  // of an axis in a heat map; more values are put together
-	neighbours    = 8   // of the best
+	mostSteps     = 12  // of an axis in a heat map; more values are merged
+	neighbours    = 8   // of the best trial
 )
 
-// sweepPage is what the template of a sweep shows.
+// sweepPage is the input of a sweep's template.
 type sweepPage struct {
 	*saved.Sweep
 	Clicks    bool   // a trial's row opens its report
@@ -35,7 +35,7 @@ type sweepPage struct {
 	Maps      []heatMap
 	Ways      template.HTML
 	Scatter   template.HTML
-	Rank      string // how far the order lasted
+	Rank      string // how well the ranking persisted
 	Near      []trialRow
 	NearNote  string
 	Rows      []trialRow
@@ -53,13 +53,13 @@ type trialRow struct {
 	Profit, Sharpe, Drawdown      string
 	UnseenProfit, UnseenSharpe    string
 	UnseenDrawdown, Tone, Changed string
-	Bound                         string // what ended or bounded it
+	Bound                         string // the event that ended or bounded it
 }
 
-// TrialLink returns the address of a trial's report; empty for none.
+// TrialLink returns the address of a trial's report, or an empty string.
 type TrialLink func(place int, t *backtest.Trial) string
 
-// Asked is the link of the dashboard's page, which asks what it is shown in for a trial's report.
+// Asked returns the link for a page inside the dashboard, which requests the trial's report.
 func Asked(_ int, t *backtest.Trial) string { return "#" + t.Job }
 
 // WriteSweep writes a sweep as one page that opens offline. link may be nil.
@@ -122,7 +122,7 @@ func rowOfTrial(t *backtest.Trial, names []string, place int, link TrialLink) tr
 	return row
 }
 
-// boundOf is what ended a part of a trial, and what was not traded in it.
+// boundOf describes the event that ended a part of a trial, and the trades that did not happen in it.
 func boundOf(c *backtest.Column, part string) (text string) {
 	if c.EndedBy != nil {
 		text = "; " + part + "ended by " + c.EndedBy.Short()
@@ -133,7 +133,7 @@ func boundOf(c *backtest.Column, part string) (text string) {
 	return text
 }
 
-// axis is what was varied under one name: its values in order, and the step that each belongs to.
+// axis is one varied name: its values in order, and the step of each value.
 type axis struct {
 	name   string
 	values []string
@@ -173,7 +173,7 @@ func axesOf(trials []backtest.Trial, names []string) (all []axis) {
 	return all
 }
 
-// inOrder sorts numbers, also with a unit behind them, before words.
+// inOrder sorts numbers, with or without a unit, before words.
 func inOrder(a, b string) int {
 	x, xIs := leading(a)
 	y, yIs := leading(b)
@@ -192,12 +192,12 @@ func leading(text string) (float64, bool) {
 	return f, err == nil
 }
 
-// at is where a value lies on its axis, from 0 to 1.
+// at returns the place of a value on its axis, from 0 to 1.
 func (a *axis) at(value string) float64 {
 	return float64(slices.Index(a.values, value)) / float64(len(a.values)-1)
 }
 
-// sharpe is a trial's, over what was seen.
+// sharpe returns a trial's Sharpe ratio on the data before the split.
 func sharpe(t *backtest.Trial) (float64, bool) {
 	if t.Seen == nil || t.Seen.Sharpe == nil {
 		return 0, false
@@ -257,7 +257,7 @@ func heatOf(trials []backtest.Trial, across, down *axis) heatMap {
 	return m
 }
 
-// waysOf draws each trial as a way through its settings to what it showed; the best tenth is drawn last.
+// waysOf draws each trial as a line through its settings to its result. The best tenth is drawn on top.
 func waysOf(trials []backtest.Trial, axes []axis) template.HTML {
 	const top, bottom, left, right = 42.0, 292.0, 6.0, 94.0
 	if len(axes) == 0 || len(trials) < 2 {
@@ -307,7 +307,7 @@ func waysOf(trials []backtest.Trial, axes []axis) template.HTML {
 	return d.done(fmt.Sprintf("%d trials by their settings and the Sharpe ratio they showed, from %.2f to %.2f", len(shown), low, high))
 }
 
-// unseenOf draws what trials showed before the split beside what they showed after it, and says how far the order lasted.
+// unseenOf plots the results of trials before and after the split, and describes how well the ranking persisted.
 func unseenOf(trials []backtest.Trial) (template.HTML, string) {
 	const left, right, top, bottom = 8.0, 98.0, 12.0, 262.0
 	var seen, unseen []float64
@@ -349,7 +349,7 @@ func unseenOf(trials []backtest.Trial) (template.HTML, string) {
 		fmt.Sprintf("Rank correlation %.2f over %d trials: %s.", rank, len(seen), text)
 }
 
-// places are the ranks of values; equal ones share theirs.
+// places returns the ranks of values. Equal values share a rank.
 func places(values []float64) []float64 {
 	order := slices.Sorted(slices.Values(values))
 	out := make([]float64, len(values))
@@ -364,7 +364,7 @@ func places(values []float64) []float64 {
 	return out
 }
 
-// correlation is Pearson's; 0 where one side does not vary.
+// correlation returns Pearson's coefficient, or 0 where one side does not vary.
 func correlation(a, b []float64) float64 {
 	n, sumA, sumB := float64(len(a)), 0.0, 0.0
 	for i := range a {
@@ -381,7 +381,7 @@ func correlation(a, b []float64) float64 {
 	return ab / math.Sqrt(aa*bb)
 }
 
-// around are the trials nearest to the best one: a choice that only its very settings make good is luck.
+// around returns the trials nearest to the best one. If only its exact settings are good, the result is luck.
 func around(trials []backtest.Trial, axes []axis, link TrialLink) (rows []trialRow, note string) {
 	best := &trials[0]
 	own, known := sharpe(best)

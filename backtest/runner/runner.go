@@ -33,41 +33,40 @@ import (
 	"botd/strategy/library"
 )
 
-// Bounds of backtests that are started in the dashboard: they run in the process
-// that trades.
+// Limits of backtests from the dashboard, which run in the trading process.
 const (
 	MaxCandles    = 1_000_000 // of one run: about 100 MB
-	madeUpCandles = 10_000    // candles of a generated market by default
+	madeUpCandles = 10_000    // default number of candles of a generated market
 	maxFills      = 200_000   // of one run
-	maxFiles      = 1_000     // listed
+	maxFiles      = 1_000     // in the list
 	maxDepth      = 4         // folders below data_dir/candles
 	columnRuns    = 3         // of backtest.RunColumns
-	studyRuns     = 8         // of backtest.RunStudy: three under other costs, one whole, four cut off
+	studyRuns     = 8         // of backtest.RunStudy: three under other costs, one complete, four on truncated data
 	madeUpFrom    = "2024-01-01"
-	FundingName   = "funding.csv" // beside recorded candles
+	FundingName   = "funding.csv" // in the folder of recorded candles
 )
 
-// Runner runs backtests of the configured strategies beside trading: by one goroutine
-// that rests as long as it works.
+// Runner runs backtests of the configured strategies while botd trades. One goroutine runs them, and rests as long as
+// it works.
 type Runner struct {
 	Current  func() *configs.Config
 	Symbols  func() []*exchange.Symbol
-	Recorded string // where the daemon keeps what it saw
+	Recorded string // the folder of the daemon's recorded data
 	Traded   func(strategy string) replay.Traded
 }
 
-// The folders that files of candles are offered from, as their names begin.
+// The folders with files of candles, as prefixes of file names.
 const (
 	storeFolder    = "candles"
 	recordedFolder = tape.RecordedFolder
 )
 
-// folders are where those are.
+// folders returns the paths of these folders.
 func (l *Runner) folders() map[string]string {
 	return map[string]string{storeFolder: filepath.Join(l.Current().DataDir, "candles"), recordedFolder: l.Recorded}
 }
 
-// Path is where a listed file is.
+// Path returns the path of a listed file.
 func (l *Runner) Path(file string) string {
 	folder, name, _ := strings.Cut(file, "/")
 	return filepath.Join(l.folders()[folder], filepath.FromSlash(name))
@@ -95,8 +94,8 @@ func (l *Runner) Choices() api.BacktestChoices {
 	return out
 }
 
-// files are the files of candles in both folders. Only what is listed is ever
-// opened, so no name leads out of them; links are not followed.
+// files lists the files of candles in both folders. Only listed files are ever opened, so no name leads out of them;
+// links are not followed.
 func (l *Runner) files() []api.CandleFile {
 	files := []api.CandleFile{}
 	for _, folder := range []string{recordedFolder, storeFolder} {
@@ -123,7 +122,7 @@ func candlesBelow(files []api.CandleFile, folder, root string) []api.CandleFile 
 			return nil
 		}
 		one := api.CandleFile{File: folder + "/" + filepath.ToSlash(name), Bytes: about.Size()}
-		if parts := strings.Split(filepath.ToSlash(name), "/"); len(parts) == 3 { // as the store keeps them
+		if parts := strings.Split(filepath.ToSlash(name), "/"); len(parts) == 3 { // the layout of the store
 			stem, _, _ := strings.Cut(parts[2], ".")
 			_, bad := exchange.ParseMarket(parts[0])
 			if interval, wrong := exchange.ParseInterval(stem); bad == nil && wrong == nil {
@@ -140,19 +139,19 @@ func candleFile(name string) bool {
 	return slices.ContainsFunc([]string{".csv", ".csv.gz", ".csv.zip", ".zip", ".parquet"}, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
-// planned is a backtest that was checked.
+// planned is a backtest request that passed the checks.
 type planned struct {
 	asked        *api.BacktestRequest
 	strategy     *configs.StrategyConfig
 	symbol       *exchange.Symbol
 	config       *configs.Config
-	symbols      []*exchange.Symbol // that the exchange has
-	path         string             // of the file; empty for a made-up market
+	symbols      []*exchange.Symbol // known to the exchange
+	path         string             // of the file; empty for a generated market
 	fromMS, toMS int64              // of a file; 0 for its ends
-	candles      int                // of a made-up market
+	candles      int                // of a generated market
 }
 
-// Plan says what would be run.
+// Plan describes the run of a request.
 func (l *Runner) Plan(asked *api.BacktestRequest) ([]string, error) {
 	t, err := l.trial(asked)
 	if err != nil {
@@ -181,7 +180,7 @@ func (l *Runner) Plan(asked *api.BacktestRequest) ([]string, error) {
 	return append(does, "its report is kept as "+asked.Name), nil
 }
 
-// trial finds what is asked for, and says what is wrong with it.
+// trial resolves and validates a request.
 func (l *Runner) trial(asked *api.BacktestRequest) (*planned, error) {
 	t := &planned{asked: asked, config: l.Current()}
 	given := t.config.Strategy(asked.Strategy)
@@ -251,8 +250,8 @@ func (l *Runner) Run(ctx context.Context, asked *api.BacktestRequest, directory 
 	if err != nil {
 		return err
 	}
-	// As on the command line: candles hold no pointer, so that collecting more often
-	// costs little; what a run took is given back at its end.
+	// As on the command line, frequent garbage collection costs little, since candles hold no pointers. The memory of
+	// a run is released at its end.
 	defer debug.FreeOSMemory()
 	defer backtest.CollectOften(0)()
 	progress("reading", 0)
@@ -310,7 +309,7 @@ func (l *Runner) Parity(ctx context.Context, name string, fromMS, toMS int64) (*
 	return outcome.Answer, nil
 }
 
-// bracketed are the exchange's symbols, each with margin brackets.
+// bracketed returns the exchange's symbols, each with margin brackets.
 func (l *Runner) bracketed() (all []*exchange.Symbol) {
 	for _, symbol := range l.Symbols() {
 		all = append(all, sim.WithBrackets(symbol))
@@ -318,11 +317,11 @@ func (l *Runner) bracketed() (all []*exchange.Symbol) {
 	return all
 }
 
-// load reads the file, or makes the market up.
+// load reads the file, or generates the market.
 func (t *planned) load(progress func(done, total int64)) (*tape.Tape, backtest.File, error) {
 	if t.path == "" {
 		made := &tape.Tape{Symbol: t.symbol, Candles: tape.Generate(t.asked.Seed, t.symbol, t.strategy.Interval, t.fromMS, t.candles)}
-		sum := sha256.New() // of the file that botd data generate writes
+		sum := sha256.New() // hash of the file that botd data generate would write
 		if err := tape.WriteCSV(sum, made.Candles, made.Symbol, nil); err != nil {
 			return nil, backtest.File{}, err
 		}
@@ -353,10 +352,10 @@ func (t *planned) load(progress func(done, total int64)) (*tape.Tape, backtest.F
 	return recorded, backtest.File{Path: t.path, SHA256: recorded.SHA256}, nil
 }
 
-// grows reports whether the daemon may be writing the file: its last line may be cut.
+// grows reports whether the daemon may be writing the file. Its last line may be incomplete.
 func (t *planned) grows() bool { return strings.HasPrefix(t.asked.File, recordedFolder+"/") }
 
-// funding reads the rates beside the candles, as the daemon records them.
+// funding reads the rates in the folder of the candles, as the daemon records them.
 func (t *planned) funding() ([]tape.FundingRow, []backtest.File, error) {
 	rates := filepath.Join(filepath.Dir(t.path), FundingName)
 	about, err := os.Lstat(rates)
@@ -367,8 +366,8 @@ func (t *planned) funding() ([]tape.FundingRow, []backtest.File, error) {
 	return tape.FundingOf(rows, t.symbol.Name), inputs.FundingFiles([]string{rates}), err
 }
 
-// others reads the candles of the other symbols that the strategy reads, which are where its own
-// are, or makes them up.
+// others reads the candles of the other symbols that the strategy reads, from the folder of its own, or generates
+// them.
 func (t *planned) others(leg *backtest.Leg, input *backtest.Input) error {
 	for i, key := range strategy.OthersOf(leg.Strategy.Strategy) {
 		symbol, found := exchange.FindSymbol(t.symbols, key.Market, key.Name)
@@ -394,7 +393,7 @@ func (t *planned) others(leg *backtest.Leg, input *backtest.Input) error {
 	return nil
 }
 
-// backtest puts the strategy on its candles.
+// backtest combines the strategy with its candles.
 func (t *planned) backtest(recorded *tape.Tape, file backtest.File) (backtest.Config, error) {
 	c, limits := t.strategy, t.config.Limits
 	input := backtest.Input{Name: c.Name, File: filepath.ToSlash(c.File), YAML: c.Effective(), Data: file}
@@ -416,14 +415,13 @@ func (t *planned) backtest(recorded *tape.Tape, file backtest.File) (backtest.Co
 	return config, inputs.ShareAccount(&config, []*configs.StrategyConfig{c})
 }
 
-// pace has a run rest as long as it works, so that it takes half a core at most,
-// and reports its progress.
+// pace makes a run rest as long as it works, so that it takes half a core at most, and reports its progress.
 type pace struct {
 	rest     func()
 	progress func(string, float64)
 	phase    string
 	begun    int // runs
-	runs     int // in all
+	runs     int // total
 }
 
 func (p *pace) step(done, total int) {
@@ -434,5 +432,5 @@ func (p *pace) step(done, total int) {
 	p.rest()
 }
 
-// minute writes a time as people read it.
+// minute formats a time to the minute.
 func minute(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04") }

@@ -9,13 +9,13 @@ import (
 	"botd/backtest"
 )
 
-// Comparison is what several reports have and do not have in common.
+// Comparison shows the common and the different parts of several reports.
 type Comparison struct {
 	Schema     int        `json:"schema"`
 	Runs       []*Run     `json:"runs"`
 	SameData   bool       `json:"same_data"`
 	SameConfig bool       `json:"same_config"`
-	Config     [][]string `json:"config"`      // of each run, the lines of its strategies that not every run has
+	Config     [][]string `json:"config"`      // for each run, the lines of its strategies that some other run lacks
 	Assumed    [][]string `json:"assumptions"` // likewise
 	FirstFill  string     `json:"first_fill_that_differs"`
 }
@@ -37,7 +37,7 @@ func (c *Comparison) Compare() {
 	c.FirstFill = firstFill(c.Runs[0].Result, c.Runs[1].Result)
 }
 
-// apart keeps of each list what not every list has.
+// apart returns for each list the items that some other list lacks.
 func apart(lists [][]string) [][]string {
 	own := make([][]string, len(lists))
 	for i, list := range lists {
@@ -51,7 +51,7 @@ func apart(lists [][]string) [][]string {
 	return own
 }
 
-// firstFill returns the first fill in which two results differ.
+// firstFill describes the first fill in which two results differ.
 func firstFill(a, b *backtest.Result) string {
 	for i := range max(len(a.Executions), len(b.Executions)) {
 		one, other := fillText(a, i), fillText(b, i)

@@ -18,7 +18,7 @@ import (
 	"botd/exchange/tape"
 )
 
-// Names inside a directory of reports; the dashboard lists the same.
+// Names inside a directory of reports. The dashboard uses the same ones.
 const (
 	Folder   = "backtests"
 	noteFile = "note.txt"
@@ -36,7 +36,7 @@ func Exists(path string) bool {
 type Run struct {
 	Name         string    `json:"name"`
 	Path         string    `json:"path"`
-	At           time.Time `json:"at"` // when it was written
+	At           time.Time `json:"at"` // time of writing
 	Strategy     string    `json:"strategy"`
 	Symbol       string    `json:"symbol"`
 	Interval     string    `json:"interval"`
@@ -59,7 +59,7 @@ type Run struct {
 	Result *backtest.Result `json:"-"`
 }
 
-// Read reads the report in a directory, or the report.json given.
+// Read reads the report in a directory, or the given report.json.
 func Read(path string) (*Run, error) {
 	file := path
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -89,7 +89,7 @@ func Read(path string) (*Run, error) {
 	return run, nil
 }
 
-// WriteNote keeps words with a report; none take them away.
+// WriteNote stores a note with a report. An empty note deletes it.
 func WriteNote(directory, note string) error {
 	path := filepath.Join(directory, noteFile)
 	if note == "" {
@@ -101,7 +101,7 @@ func WriteNote(directory, note string) error {
 	return os.WriteFile(path, []byte(note+"\n"), 0o644)
 }
 
-// List reads every report below a directory; what is none is passed over, and reported.
+// List reads every report below a directory. It skips and reports unreadable ones.
 func List(messages io.Writer, reports string) ([]*Run, error) {
 	rows := []*Run{}
 	entries, err := os.ReadDir(reports)

@@ -11,31 +11,31 @@ import (
 	"botd/internal/plural"
 )
 
-// SweepFolder is where sweeps are saved, in data_dir.
+// SweepFolder is the folder of sweeps, in data_dir.
 const SweepFolder = "sweeps"
 
-// The files beside a named sweep's rows by which the dashboard shows it.
+// The files of a named sweep that the dashboard shows.
 const (
 	SweepPage    = "report.html"
 	SweepSummary = "summary.json"
 )
 
-// Sweep is what botd sweep prints, and keeps.
+// Sweep is the result that botd sweep prints and stores.
 type Sweep struct {
 	Schema     int                `json:"schema"`
 	Strategy   string             `json:"strategy"`
 	Symbol     string             `json:"symbol"`
 	Interval   string             `json:"interval"`
 	Candles    int                `json:"candles"`
-	Split      *time.Time         `json:"split"` // behind it nobody looked when the best was chosen; null without one
+	Split      *time.Time         `json:"split"` // the end of the data that chooses the best; null without one
 	Sort       string             `json:"sort"`
 	Search     string             `json:"search,omitempty"`
 	Require    string             `json:"require,omitempty"`
-	Short      int                `json:"short_of_required,omitempty"` // trials that do not fulfil it: the last in the order
-	Lucky      *float64           `json:"sharpe_by_luck"`              // the best that as many trials without any skill would show
-	Refused    int                `json:"refused"`                     // choices that the strategy does not take
-	Why        string             `json:"refused_why"`                 // of the first of them
-	Reused     int                `json:"reused,omitempty"`            // trials that were there when the sweep was resumed
+	Short      int                `json:"short_of_required,omitempty"` // trials that do not meet the requirement: they rank last
+	Lucky      *float64           `json:"sharpe_by_luck"`              // the best Sharpe ratio expected from as many trials without skill
+	Refused    int                `json:"refused"`                     // choices that the strategy rejects
+	Why        string             `json:"refused_why"`                 // the reason of the first of them
+	Reused     int                `json:"reused,omitempty"`            // trials that existed when the sweep was resumed
 	Trials     []backtest.Trial   `json:"trials"`                      // the best first
 	Pareto     *Front             `json:"pareto,omitempty"`            // of several objectives
 	SHA256     string             `json:"sweep_sha256,omitempty"`      // over the rows sorted by job
@@ -44,13 +44,13 @@ type Sweep struct {
 	Elapsed    float64            `json:"elapsed_s"`
 }
 
-// Front is the Pareto front of several objectives: the trials that no other one beats in all of them.
+// Front is the Pareto front of several objectives: the trials that no other trial beats.
 type Front struct {
-	Objectives []string     `json:"objectives"` // the larger the better
+	Objectives []string     `json:"objectives"` // larger is better
 	Trials     []FrontTrial `json:"trials"`
 }
 
-// FrontTrial is one of them.
+// FrontTrial is a trial of the front.
 type FrontTrial struct {
 	Params map[string]string `json:"params"`
 	Job    string            `json:"job_sha256"`
@@ -73,7 +73,7 @@ func WriteSweep(path string, result *Sweep) error {
 	return os.WriteFile(path, append(text, '\n'), 0o600)
 }
 
-// Summary is what a list shows of a sweep.
+// Summary is a sweep's entry in a list.
 type Summary struct {
 	Strategy string            `json:"strategy"`
 	Symbol   string            `json:"symbol"`
@@ -92,7 +92,7 @@ type Summary struct {
 	Data     string            `json:"data_sha256"`
 }
 
-// WriteSummary stores what a list shows of a sweep, in its folder.
+// WriteSummary stores a sweep's list entry in its folder.
 func (r *Sweep) WriteSummary(directory string) error {
 	s := Summary{Strategy: r.Strategy, Symbol: r.Symbol, Interval: r.Interval, Candles: r.Candles, Split: r.Split, Sort: r.Sort, Search: r.Search,
 		Verdict: r.Verdict(), Lucky: r.Lucky, Trials: len(r.Trials), Refused: r.Refused, Data: r.DataSHA256}
@@ -110,7 +110,8 @@ func (r *Sweep) WriteSummary(directory string) error {
 	return os.WriteFile(filepath.Join(directory, SweepSummary), append(text, '\n'), 0o600)
 }
 
-// Verdict says in a sentence what the best of the trials is worth: beside the luck of so many tries, and where nobody had looked.
+// Verdict summarizes in a sentence how good the best trial is: compared with the luck of so many tries, and on the
+// data after the split.
 func (r *Sweep) Verdict() string {
 	if len(r.Trials) == 0 || r.Trials[0].Seen == nil || r.Trials[0].Seen.Sharpe == nil {
 		return "no trial has a Sharpe ratio: there is nothing to judge"

@@ -14,10 +14,11 @@ import (
 	"botd/exchange/tape"
 )
 
-// TrialsFile has a sweep's trials for analysis, beside its rows.
+// TrialsFile has a sweep's trials for analysis, in the sweep's folder.
 const TrialsFile = "trials.parquet"
 
-// WriteTrials writes the trials as Parquet: params.NAME, the figures by their names, and unseen_ ones.
+// WriteTrials writes the trials as Parquet: params.NAME, the figures by their names, and those after the split with
+// the prefix unseen_.
 func (r *Sweep) WriteTrials(directory string) error {
 	file, err := os.OpenFile(filepath.Join(directory, TrialsFile), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -82,7 +83,7 @@ func (r *Sweep) writeTrials(w io.Writer) error {
 	return tape.WriteTable(w, columns)
 }
 
-// settings are the values of what is varied: numbers where all are.
+// settings returns the values of a varied name, as numbers if all of them are.
 func (r *Sweep) settings(name string) tape.TableColumn {
 	c := tape.TableColumn{Name: "params." + name}
 	texts := []string{}

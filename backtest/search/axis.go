@@ -16,19 +16,19 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Axis is one thing that a sweep varies: a list of values, or a range without steps.
+// Axis is one varied setting: a list of values, or a range without steps.
 type Axis struct {
 	Name   string
 	Values []string // the listed ones; nil for a range
 	Range  *Range
 }
 
-// Range is all numbers between two ends. A range between whole numbers has only whole numbers.
+// Range is all numbers between two ends. It has only whole numbers if both ends are whole.
 type Range struct {
 	From, To float64
-	Log      bool   // equal ratios are equally likely, not equal differences
+	Log      bool   // equal ratios, not equal differences, are equally likely
 	Places   int32  // decimal places of a value
-	Unit     string // behind each number: "" or "%"
+	Unit     string // suffix of each number: "" or "%"
 }
 
 // MaxValues bounds the values of an axis, and the combinations of a grid.
@@ -74,7 +74,7 @@ func ParseAxis(text string) (Axis, error) {
 	return a, nil
 }
 
-// split returns the parts between commas; those within double quotes divide nothing.
+// split returns the parts between commas. Commas within double quotes do not separate.
 func split(list string) (parts []string, err error) {
 	begin, within := 0, false
 	for i := range len(list) {
@@ -91,7 +91,7 @@ func split(list string) (parts []string, err error) {
 	return append(parts, strings.TrimSpace(list[begin:])), nil
 }
 
-// once leaves out values that were there before.
+// once removes repeated values.
 func once(values []string) []string {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(values, func(value string) bool {
@@ -114,7 +114,7 @@ func number(text string) (decimal.Decimal, string, error) {
 	return d, unit, nil
 }
 
-// ends reads FROM..TO, with what may follow.
+// ends parses FROM..TO and returns the rest.
 func ends(part string) (from, to decimal.Decimal, unit, rest string, err error) {
 	first, rest, _ := strings.Cut(part, "..")
 	last, rest, _ := strings.Cut(rest, "..")
@@ -160,7 +160,7 @@ func steps(part string) (values []string, err error) {
 	return values, nil
 }
 
-// finePlaces are the decimal places that a value of a range has more than its ends.
+// finePlaces is the number of extra decimal places of a range's values, compared with its ends.
 const finePlaces = 3
 
 func (a *Axis) parseRange(list string) error {
@@ -192,13 +192,13 @@ func (a *Axis) at(place float64) string {
 	switch {
 	case r.Log:
 		value = math.Exp(math.Log(r.From) + place*(math.Log(r.To)-math.Log(r.From)))
-	case r.Places == 0: // each whole number is as likely as any other
+	case r.Places == 0: // each whole number is equally likely
 		value = math.Floor(r.From + place*(r.To-r.From+1))
 	}
 	return decimal.NewFromFloat(min(value, r.To)).Round(r.Places).String() + r.Unit
 }
 
-// listed returns the values for a grid: those of a range of whole numbers are all of them.
+// listed returns the values for a grid. A range of whole numbers lists all of them.
 func (a *Axis) listed() ([]string, error) {
 	if a.Range == nil {
 		return a.Values, nil

@@ -17,7 +17,7 @@ import (
 // trades >= 30 and profit_pct > 0.
 type Expression struct {
 	text    string
-	written string // with names that the language takes
+	written string // with names that are valid in the language
 }
 
 var dialect = &syntax.FileOptions{}
@@ -25,8 +25,7 @@ var dialect = &syntax.FileOptions{}
 // maxSteps bounds the evaluation of an expression.
 const maxSteps = 10_000
 
-// ParseExpression reads an expression over the given names. Dots in names are written as they are:
-// protect.stop_loss.
+// ParseExpression parses an expression over the given names. Names may contain dots: protect.stop_loss.
 func ParseExpression(text string, names []string) (*Expression, error) {
 	written := text
 	for _, name := range slices.SortedFunc(slices.Values(names), func(a, b string) int { return len(b) - len(a) }) {
@@ -65,15 +64,15 @@ func ParseExpression(text string, names []string) (*Expression, error) {
 
 func plainName(name string) string { return strings.ReplaceAll(name, ".", "__") }
 
-// evaluate returns the value with these numbers. It is an error when the formula needs one that is missing.
+// evaluate returns the value for the given numbers. It returns an error when the formula needs a missing one.
 func (e *Expression) evaluate(numbers map[string]starlark.Value) (starlark.Value, error) {
 	thread := &starlark.Thread{Name: "expression"}
 	thread.SetMaxExecutionSteps(maxSteps)
 	return starlark.EvalOptions(dialect, thread, "expression", e.written, starlark.StringDict(numbers))
 }
 
-// Number returns the expression's value over numbers by name. It is NaN where a number is missing
-// that the expression needs, and where it divides by zero.
+// Number returns the expression's value over numbers by name. It is NaN where the expression needs a missing number
+// or divides by zero.
 func (e *Expression) Number(numbers map[string]*float64) float64 {
 	value, err := e.evaluate(environment(numbers))
 	if err != nil {
@@ -93,14 +92,13 @@ func (e *Expression) Number(numbers map[string]*float64) float64 {
 	return math.NaN()
 }
 
-// Holds reports whether the condition holds over numbers by name; it does not where one is missing.
+// Holds reports whether the condition holds over numbers by name. It returns false if a needed number is missing.
 func (e *Expression) Holds(numbers map[string]*float64) bool {
 	value, err := e.evaluate(environment(numbers))
 	return err == nil && bool(value.Truth())
 }
 
-// Allows reports whether the condition holds for a choice, whose values are numbers where they read
-// as such: 5% is 5.
+// Allows reports whether the condition holds for a choice. Values that parse as numbers are numbers: 5% is 5.
 func (e *Expression) Allows(c Choice) (bool, error) {
 	values := map[string]starlark.Value{}
 	for name, text := range c {

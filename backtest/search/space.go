@@ -11,7 +11,7 @@ import (
 // Choice is a value for each axis, by its name.
 type Choice map[string]string
 
-// Text is the choice as NAME=VALUE words, in the order of the names.
+// Text returns the choice as NAME=VALUE words, in the order of the names.
 func (c Choice) Text() string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(c)) {
@@ -20,16 +20,16 @@ func (c Choice) Text() string {
 	return strings.Join(words, " ")
 }
 
-// Tried is a choice, and the objective that it reached.
+// Tried is a choice with its objective.
 type Tried struct {
 	Choice    Choice
-	Objective float64 // the larger the better; NaN where the trial says nothing
+	Objective float64 // larger is better; NaN where the trial has none
 }
 
-// Space is what a sweep chooses from.
+// Space is the set of choices of a sweep.
 type Space struct {
 	Axes  []Axis
-	Where func(Choice) (bool, error) // a condition that every choice must fulfil; nil for none
+	Where func(Choice) (bool, error) // a condition on every choice; nil for none
 }
 
 func (s *Space) allowed(c Choice) (bool, error) {
@@ -39,7 +39,7 @@ func (s *Space) allowed(c Choice) (bool, error) {
 	return s.Where(c)
 }
 
-// Grid returns every combination that is allowed, the last axis changing fastest.
+// Grid returns every allowed combination, the last axis changing fastest.
 func (s *Space) Grid() ([]Choice, error) {
 	all := []Choice{{}}
 	for i := range s.Axes {
@@ -73,11 +73,11 @@ func (s *Space) Grid() ([]Choice, error) {
 	return some, nil
 }
 
-// Batch is how many choices a learning search proposes at a time. It does not depend on the machine,
-// so that one core and many propose the same.
+// Batch is the number of choices that a learning search proposes at a time. It does not depend on the machine, so any
+// number of cores proposes the same.
 const Batch = 16
 
-// attempts bounds how often a choice is drawn again that is not allowed, or was tried already.
+// attempts bounds the redraws of a choice that is not allowed, or was tried already.
 const attempts = 1_000
 
 // drawer draws the choices of one batch.
@@ -87,7 +87,7 @@ type drawer struct {
 	known  map[string]bool
 }
 
-// newDrawer returns a drawer that knows what was tried before. Batches differ by their number.
+// newDrawer returns a drawer that knows the earlier choices. Batches differ by their number.
 func newDrawer(s *Space, seed uint64, batch int, before []Tried) *drawer {
 	d := &drawer{space: s, random: rand.New(rand.NewPCG(seed, uint64(batch))), known: map[string]bool{}}
 	for i := range before {
@@ -96,8 +96,8 @@ func newDrawer(s *Space, seed uint64, batch int, before []Tried) *drawer {
 	return d
 }
 
-// choices draws up to n new choices, each by places from 0 to 1 on its axes; failed is how often that led to none. There
-// are fewer when the space has no more.
+// choices draws up to n new choices, each by places from 0 to 1 on its axes. failed counts the draws without a new
+// choice. It returns fewer when the space is exhausted.
 func (d *drawer) choices(n int, place func(axis, failed int) float64) (drawn []Choice, err error) {
 	for failed := 0; len(drawn) < n && failed < attempts; {
 		c := Choice{}
@@ -118,7 +118,7 @@ func (d *drawer) choices(n int, place func(axis, failed int) float64) (drawn []C
 	return drawn, nil
 }
 
-// Random returns the choices of the batch with that number: drawn evenly, none that was tried.
+// Random returns the choices of the batch with that number, drawn evenly and without earlier ones.
 func (s *Space) Random(seed uint64, batch, n int, before []Tried) ([]Choice, error) {
 	d := newDrawer(s, seed, batch, before)
 	return d.choices(n, func(int, int) float64 { return d.random.Float64() })

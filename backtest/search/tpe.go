@@ -8,25 +8,25 @@ import (
 	"strings"
 )
 
-// The tree-structured Parzen estimator (Bergstra, Bardenet, Bengio, Kégl: Algorithms for
-// Hyper-Parameter Optimization, 2011): of the trials so far, a share is good; each axis has a density
-// of the good and one of the others; of some places drawn from the first, the one where it exceeds
-// the second by the most is tried.
+// The tree-structured Parzen estimator (Bergstra, Bardenet, Bengio, Kégl: Algorithms for Hyper-Parameter
+// Optimization, 2011). A share of the trials so far is good. Each axis has a density of the good trials and one of
+// the others. Of some places drawn from the first density, the next trial takes the one with the largest ratio of the
+// first to the second.
 const (
-	startingTrials = 2 * Batch // drawn evenly, before anything is learned
+	startingTrials = 2 * Batch // drawn evenly, before the search learns
 	goodShare      = 0.2
-	candidates     = 4    // few: a batch is proposed at once, and would else lie at one place
+	candidates     = 4    // few: a batch is proposed at once, and would otherwise cluster at one place
 	leastWidth     = 0.02 // of a kernel, as a share of the axis
 )
 
-// TPE returns the choices of the batch with that number, by what was tried before it.
+// TPE returns the choices of the batch with that number, based on the earlier trials.
 func (s *Space) TPE(seed uint64, batch, n int, before []Tried) ([]Choice, error) {
 	if len(before) < startingTrials {
 		return s.Random(seed, batch, n, before)
 	}
 	ranked := slices.Clone(before)
-	slices.SortFunc(ranked, func(a, b Tried) int { // by their text where equal, so that the order they came in is of no effect
-		return cmp.Or(cmp.Compare(b.Objective, a.Objective), strings.Compare(a.Choice.Text(), b.Choice.Text())) // NaN is below all
+	slices.SortFunc(ranked, func(a, b Tried) int { // by text where equal, so the order of arrival has no effect
+		return cmp.Or(cmp.Compare(b.Objective, a.Objective), strings.Compare(a.Choice.Text(), b.Choice.Text())) // NaN compares below all numbers
 	})
 	good := int(goodShare * float64(len(ranked)))
 	d := newDrawer(s, seed, batch, before)
@@ -35,7 +35,7 @@ func (s *Space) TPE(seed uint64, batch, n int, before []Tried) ([]Choice, error)
 		densities[i] = [2]density{s.Axes[i].density(ranked[:good]), s.Axes[i].density(ranked[good:])}
 	}
 	return d.choices(n, func(axis, failed int) float64 {
-		if failed >= attempts/2 { // what is near the good ones was all tried
+		if failed >= attempts/2 { // everything near the good trials was tried
 			return d.random.Float64()
 		}
 		var best float64
@@ -50,7 +50,7 @@ func (s *Space) TPE(seed uint64, batch, n int, before []Tried) ([]Choice, error)
 	})
 }
 
-// density is a mixture of normal kernels at the places of trials, and of an even one.
+// density is a mixture of a uniform kernel and normal kernels at the places of trials.
 type density struct {
 	places []float64
 	width  float64
@@ -67,7 +67,7 @@ func (a *Axis) density(trials []Tried) density {
 	return d
 }
 
-// widthOf is the width of the kernels by Scott's rule: the spread of the places times n^(-1/5).
+// widthOf returns the width of the kernels by Scott's rule: the spread of the places times n^(-1/5).
 func widthOf(places []float64) float64 {
 	n, sum, squares := float64(len(places)), 0.0, 0.0
 	for _, place := range places {
@@ -79,7 +79,7 @@ func widthOf(places []float64) float64 {
 	return math.Sqrt(max(0, squares/n-sum/n*sum/n)) * math.Pow(n, -0.2)
 }
 
-// place is the inverse of at: where on the axis a value is.
+// place is the inverse of at: it returns the place of a value on the axis.
 func (a *Axis) place(value string) (float64, bool) {
 	if a.Range == nil {
 		i := slices.Index(a.Values, value)
@@ -99,7 +99,7 @@ func (a *Axis) place(value string) (float64, bool) {
 	return (x - r.From) / (r.To - r.From), true
 }
 
-// draw returns a place: which kernel, and where in it.
+// draw returns a place: which selects the kernel, and normal the place in it.
 func (d *density) draw(which, normal float64) float64 {
 	kernel := int(which * float64(len(d.places)+1))
 	if kernel == len(d.places) {
@@ -110,7 +110,7 @@ func (d *density) draw(which, normal float64) float64 {
 }
 
 func (d *density) at(place float64) float64 {
-	sum := 1.0 // the even kernel
+	sum := 1.0 // the uniform kernel
 	for _, center := range d.places {
 		z := (place - center) / d.width
 		sum += math.Exp(-z*z/2) / (d.width * math.Sqrt(2*math.Pi))

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errLocked says that another process runs the sweep.
+// errLocked reports that another process runs the sweep.
 var errLocked = errors.New("another process runs this sweep")
 
 func lock(file *os.File) error {

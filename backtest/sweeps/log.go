@@ -17,36 +17,36 @@ import (
 
 // The files of a named sweep, in a folder of its name.
 const (
-	specFile     = "sweep.json"   // what it is of
+	specFile     = "sweep.json"   // the specification
 	rowsFile     = "trials.jsonl" // a line for each trial that has ended
-	canceledFile = "canceled"     // asks whoever runs it to end
+	canceledFile = "canceled"     // requests the runner to end
 	progressFile = "progress.json"
 )
 
-// progressEvery is how often the progress is stored at most.
+// progressEvery is the minimum time between two writes of the progress.
 const progressEvery = 500 * time.Millisecond
 
 // StrategyFile holds the strategy's bytes.
 const StrategyFile = "strategy.yaml"
 
-// Spec is what a sweep is of: all that is needed to continue it.
+// Spec is the specification of a sweep: everything needed to continue it.
 type Spec struct {
 	Schema   int       `json:"schema"`
 	Name     string    `json:"name"`
 	Started  time.Time `json:"started"`
-	Strategy string    `json:"strategy"`           // the file as it was named; its bytes are beside
-	InPlace  bool      `json:"in_place,omitempty"` // it is read where it was: the program that it names lies there
+	Strategy string    `json:"strategy"`           // the file as it was named; its bytes are in the folder
+	InPlace  bool      `json:"in_place,omitempty"` // the file is read at its own path, since the program that it names lies there
 	Title    Title     `json:"title"`
 
 	Vary    []string `json:"vary"`
 	Where   string   `json:"where,omitempty"`
 	Require string   `json:"require,omitempty"`
-	Stop    string   `json:"stop_when,omitempty"` // a trial ends early, and is ranked last
+	Stop    string   `json:"stop_when,omitempty"` // ends a trial early, which then ranks last
 	Search  string   `json:"search"`
 	Trials  int      `json:"trials,omitempty"` // at most; 0 for every combination
 	Seed    uint64   `json:"seed"`
 	Sort    string   `json:"sort"`
-	Pareto  []string `json:"pareto,omitempty"` // objectives, beside the one that ranks
+	Pareto  []string `json:"pareto,omitempty"` // objectives, in addition to the ranking one
 	Split   string   `json:"split,omitempty"`
 
 	Data     []string `json:"data"` // absolute paths
@@ -62,7 +62,7 @@ type Spec struct {
 	Repair   bool     `json:"repair,omitempty"`
 }
 
-// Title is what a table says of a sweep.
+// Title is the description of a sweep for tables.
 type Title struct {
 	Strategy   string             `json:"strategy"`
 	Symbol     string             `json:"symbol"`
@@ -72,25 +72,24 @@ type Title struct {
 	Warnings   []backtest.Warning `json:"warnings,omitempty"` // of files and configuration: the same for all trials
 }
 
-// Log keeps the rows of a sweep on disk, each as its trial ends.
+// Log stores the rows of a sweep on disk, each as its trial ends.
 type Log struct {
 	directory string
 	rows      *os.File
 	ended     map[string]backtest.Trial // by job
-	shown     time.Time                 // when the progress was stored
+	shown     time.Time                 // last time the progress was stored
 }
 
-// Progress is how far a sweep is: how many of its choices have ended or were refused.
+// Progress counts the choices that have ended or were refused.
 type Progress struct {
 	Done  int `json:"done"`
 	Total int `json:"total"`
 }
 
-// ErrNone says that there is no sweep of that name.
+// ErrNone reports that no sweep has that name.
 var ErrNone = errors.New("there is no sweep of that name")
 
-// Create begins a sweep in a folder that must not be there yet, with a copy of the strategy and of
-// the files beside it that it names.
+// Create begins a sweep in a new folder, with a copy of the strategy and of the files that it names.
 func Create(directory string, spec *Spec, strategy map[string][]byte) (*Log, error) {
 	if err := os.MkdirAll(filepath.Dir(directory), 0o700); err != nil {
 		return nil, err
@@ -99,7 +98,7 @@ func Create(directory string, spec *Spec, strategy map[string][]byte) (*Log, err
 		return nil, err
 	}
 	l, err := begin(directory, spec, strategy)
-	if err != nil { // the name is free again
+	if err != nil { // releases the name
 		err = errors.Join(err, os.RemoveAll(directory))
 	}
 	return l, err
@@ -126,8 +125,8 @@ func begin(directory string, spec *Spec, strategy map[string][]byte) (*Log, erro
 	return Open(directory)
 }
 
-// Open reads what a sweep has so far, and locks it for its one runner. A last line that was cut, by a
-// kill or a full disk, is dropped.
+// Open reads the rows of a sweep so far, and locks it for its one runner. It drops an incomplete last line, left by a
+// kill or a full disk.
 func Open(directory string) (*Log, error) {
 	path := filepath.Join(directory, rowsFile)
 	rows, err := private.Open(path, os.O_CREATE|os.O_RDWR)
@@ -159,13 +158,13 @@ func Open(directory string) (*Log, error) {
 	return l, nil
 }
 
-// readRows reads the rows, and how many bytes of whole lines there are.
+// readRows reads the rows, and returns the number of bytes in complete lines.
 func readRows(file *os.File) (trials []backtest.Trial, whole int64, err error) {
 	lines := bufio.NewReader(file)
 	for {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
-			return trials, whole, nil // the end, or a line that was cut
+			return trials, whole, nil // the end, or an incomplete line
 		}
 		var trial backtest.Trial
 		if err := json.Unmarshal(line, &trial); err != nil || trial.Job == "" || trial.Seen == nil {
@@ -175,7 +174,7 @@ func readRows(file *os.File) (trials []backtest.Trial, whole int64, err error) {
 	}
 }
 
-// Has reports whether a job has its row.
+// Has reports whether a job has a row.
 func (l *Log) Has(job string) bool { _, had := l.ended[job]; return had }
 
 // Append stores a trial that has ended.
@@ -189,13 +188,13 @@ func (l *Log) Append(t *backtest.Trial) error {
 	return err
 }
 
-// Canceled reports whether somebody asked the sweep to end.
+// Canceled reports whether a user canceled the sweep.
 func (l *Log) Canceled() bool {
 	_, err := os.Lstat(filepath.Join(l.directory, canceledFile))
 	return err == nil
 }
 
-// Progress stores how far the sweep is, for those who watch it.
+// Progress stores the sweep's progress for other processes.
 func (l *Log) Progress(done, total int) error {
 	if done < total && time.Since(l.shown) < progressEvery {
 		return nil
@@ -205,35 +204,35 @@ func (l *Log) Progress(done, total int) error {
 	if err != nil {
 		return err
 	}
-	partial := filepath.Join(l.directory, progressFile+".partial") // not durable: it is stored often, and rebuilt by the next run
+	partial := filepath.Join(l.directory, progressFile+".partial") // not durable: it is written often, and the next run rebuilds it
 	if err := os.WriteFile(partial, text, 0o600); err != nil {
 		return err
 	}
 	return os.Rename(partial, filepath.Join(l.directory, progressFile))
 }
 
-// ProgressOf returns how far a sweep is; false where that was not stored.
+// ProgressOf returns a sweep's progress, or false if none is stored.
 func ProgressOf(directory string) (p Progress, known bool) {
 	text, err := private.Read(filepath.Join(directory, progressFile), maxProgress)
 	return p, err == nil && json.Unmarshal(text, &p) == nil && p.Total > 0
 }
 
-// maxProgress bounds the file of the progress.
+// maxProgress bounds the progress file.
 const maxProgress = 1 << 10
 
-// Close ends the log's use by this process.
+// Close syncs and closes the log.
 func (l *Log) Close() error { return errors.Join(l.rows.Sync(), l.rows.Close()) }
 
-// Status is a sweep as a list shows it.
+// Status is a sweep's entry in a list.
 type Status struct {
 	Name    string    `json:"name"`
 	Started time.Time `json:"started"`
 	Search  string    `json:"search"`
 	Sort    string    `json:"sort"`
 	Ended   int       `json:"ended"`   // trials
-	Total   int       `json:"total"`   // with those that are missing; 0 where that is not known
+	Total   int       `json:"total"`   // including missing ones; 0 if unknown
 	Running bool      `json:"running"` // a process works on it
-	Done    bool      `json:"done"`    // nothing is missing: it has its result
+	Done    bool      `json:"done"`    // complete, with a result
 }
 
 // List returns the named sweeps of a directory, the newest first.
@@ -277,7 +276,7 @@ func statusOf(directory string) (Status, error) {
 // Running reports whether a process runs a sweep.
 func Running(directory string) bool { return locked(filepath.Join(directory, rowsFile)) }
 
-// Read returns what a sweep is of, and its rows so far.
+// Read returns a sweep's specification, and its rows so far.
 func Read(directory string) (*Spec, []backtest.Trial, error) {
 	text, err := os.ReadFile(filepath.Join(directory, specFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -302,7 +301,7 @@ func Read(directory string) (*Spec, []backtest.Trial, error) {
 	return &spec, trials, err
 }
 
-// Cancel asks whoever runs a sweep to end after the trials under way. running is false when nobody does.
+// Cancel requests the runner of a sweep to end after the trials under way. running is false without a runner.
 func Cancel(directory string) (running bool, err error) {
 	if _, _, err := Read(directory); err != nil {
 		return false, err
@@ -313,7 +312,7 @@ func Cancel(directory string) (running bool, err error) {
 	return true, os.WriteFile(filepath.Join(directory, canceledFile), nil, 0o600)
 }
 
-// StrategyPath returns the path of the sweep's own copy of the strategy, or where it is read in place.
+// StrategyPath returns the path of the sweep's own copy of the strategy, or the original path for one read in place.
 func (s *Spec) StrategyPath(directory string) string {
 	if s.InPlace {
 		return s.Strategy

@@ -27,20 +27,20 @@ import (
 	"botd/internal/failure"
 )
 
-// The searches.
+// The search methods.
 const (
 	Grid   = "grid"
 	Random = "random"
 	TPE    = "tpe"
 )
 
-// Searches are their names.
+// Searches returns the names of the search methods.
 func Searches() []string { return []string{Grid, Random, TPE} }
 
-// DefaultTrials of a search that could go on for ever.
+// DefaultTrials is the number of trials of a search without a natural end.
 const DefaultTrials = 100
 
-// ErrCanceled says that somebody asked the sweep to end.
+// ErrCanceled reports that a user canceled the sweep.
 var ErrCanceled = errors.New("canceled")
 
 // Plan is a sweep that is ready to run.
@@ -54,7 +54,7 @@ type Plan struct {
 	stop      backtest.StopWhen
 }
 
-// NewPlan checks what a sweep is of. binary is the hash of the program.
+// NewPlan validates a sweep's specification.
 func NewPlan(spec *Spec, split exchange.Rate) (*Plan, error) {
 	p := &Plan{spec: spec, split: split}
 	if len(spec.Vary) == 0 {
@@ -92,7 +92,7 @@ func NewPlan(spec *Spec, split exchange.Rate) (*Plan, error) {
 	return p, p.aims()
 }
 
-// aims reads the objective and what a trial must fulfil.
+// aims parses the objective and the requirement.
 func (p *Plan) aims() (err error) {
 	if p.spec.Require != "" {
 		if p.require, err = search.ParseExpression(p.spec.Require, backtest.FigureNames()); err != nil {
@@ -115,7 +115,7 @@ func (p *Plan) aims() (err error) {
 	return nil
 }
 
-// objectiveOf reads the name of a ranking, or an expression.
+// objectiveOf parses the name of a ranking, or an expression.
 func objectiveOf(flag, text string) (func(*backtest.Trial) float64, error) {
 	if objective, known := backtest.Ranking(text); known {
 		return objective, nil
@@ -127,7 +127,7 @@ func objectiveOf(flag, text string) (func(*backtest.Trial) float64, error) {
 	return func(t *backtest.Trial) float64 { return formula.Number(t.Figures) }, nil
 }
 
-// ParseSplit reads the share of the candles that chooses, as 70%; 0 for all.
+// ParseSplit parses the share of the candles that chooses, as 70%; 0 for all.
 func ParseSplit(text string) (split exchange.Rate, err error) {
 	if text == "" {
 		return 0, nil
@@ -145,8 +145,7 @@ func ParseSplit(text string) (split exchange.Rate, err error) {
 	return split, nil
 }
 
-// front is what no other trial beats: none is as good in all objectives and better in one. What is not
-// ranked, because it falls short of what is required, is not in it.
+// front returns the trials that no other trial beats. It omits unranked trials, which miss the requirement.
 func (p *Plan) front(ranked []backtest.Trial) *saved.Front {
 	if len(p.pareto) == 0 {
 		return nil
@@ -181,7 +180,8 @@ func beats(a, b []float64) bool {
 	return better
 }
 
-// Grid returns the trials of every combination, for a walk forward, and how many choices the strategy refuses.
+// Grid returns the trials of every combination, for a walk forward, and the number of choices that the strategy
+// rejects.
 func (p *Plan) Grid(trials *inputs.Trials) (all []backtest.Trial, refused int, why string, err error) {
 	choices, err := p.space.Grid()
 	if err != nil {
@@ -214,13 +214,13 @@ func (p *Plan) noneFits(trials *inputs.Trials, why string) error {
 // Rank sorts trials by the plan's objective, the best first.
 func (p *Plan) Rank(trials []backtest.Trial) { backtest.Rank(trials, p.reached) }
 
-// Axes are what is varied.
+// Axes returns the varied settings.
 func (p *Plan) Axes() []search.Axis { return p.space.Axes }
 
 // StopWhen ends trials early.
 func (p *Plan) StopWhen() backtest.StopWhen { return p.stop }
 
-// reached is a trial's objective; NaN where it does not fulfil what is required, or was ended early.
+// reached returns a trial's objective, or NaN if it misses the requirement or ended early.
 func (p *Plan) reached(t *backtest.Trial) float64 {
 	if p.require != nil && !p.require.Holds(t.Figures) || t.Seen.EndedBy != nil && t.Seen.EndedBy.Limit == backtest.Stopped {
 		return math.NaN()
@@ -246,12 +246,12 @@ func (h here) Run(ctx context.Context, trials []backtest.Trial, ended func(*back
 	return err
 }
 
-// run is a plan under way.
+// run is a plan in progress.
 type run struct {
 	*Plan
 	trials   *inputs.Trials
 	runner   Runner
-	log      *Log // nil for a sweep that is not kept
+	log      *Log // nil for a sweep that is not stored
 	progress func(done, total int)
 
 	splitMS int64
@@ -262,7 +262,7 @@ type run struct {
 	reused  int
 }
 
-// Run runs what is missing of a plan, and returns the whole. The log may be nil.
+// Run runs the missing trials of a plan, and returns the whole result. The log may be nil.
 func (p *Plan) Run(ctx context.Context, trials *inputs.Trials, runner Runner, log *Log, progress func(done, total int)) (*saved.Sweep, error) {
 	began := time.Now()
 	r := &run{Plan: p, trials: trials, runner: runner, log: log, progress: progress}
@@ -304,7 +304,7 @@ func (r *run) all(ctx context.Context) (err error) {
 			return failure.Usagef("--where %w", err)
 		}
 		if len(choices) == 0 {
-			return nil // the space has no more
+			return nil // the space is exhausted
 		}
 		if err := r.batch(ctx, choices, total); err != nil {
 			return err
@@ -313,7 +313,7 @@ func (r *run) all(ctx context.Context) (err error) {
 	return nil
 }
 
-// batch runs choices, but for those that the log has.
+// batch runs the choices that the log lacks.
 func (r *run) batch(ctx context.Context, choices []search.Choice, total int) error {
 	var missing []backtest.Trial
 	var before []backtest.Trial
@@ -368,7 +368,7 @@ func (r *run) batch(ctx context.Context, choices []search.Choice, total int) err
 	return nil
 }
 
-// report says how far the sweep is.
+// report publishes the sweep's progress.
 func (r *run) report(done, total int) error {
 	if r.progress != nil {
 		r.progress(done, total)
@@ -379,7 +379,7 @@ func (r *run) report(done, total int) error {
 	return r.log.Progress(done, total)
 }
 
-// result puts the trials together. It is the same however often the sweep was interrupted.
+// result combines the trials. Interruptions do not change it.
 func (r *run) result(elapsed time.Duration) *saved.Sweep {
 	slices.SortFunc(r.ended, func(a, b backtest.Trial) int { return strings.Compare(a.Job, b.Job) })
 	hash := sha256.New()
@@ -402,14 +402,14 @@ func (r *run) result(elapsed time.Duration) *saved.Sweep {
 	return result
 }
 
-// Describe notes what a table says of a sweep.
+// Describe fills in the description for tables.
 func (s *Spec) Describe(trials *inputs.Trials) {
 	given, leg := trials.Base, &trials.Config.Legs[0]
 	s.Title = Title{Strategy: given.Name, Symbol: given.Symbol, Interval: given.Interval.String(), Candles: leg.Tape.Candles.Len(),
 		DataSHA256: leg.Tape.SHA256, Warnings: trials.Config.Warnings}
 }
 
-// summary ranks trials, and says what they are of.
+// summary ranks trials and describes their sweep.
 func (p *Plan) summary(trials []backtest.Trial) *saved.Sweep {
 	title := p.spec.Title
 	result := &saved.Sweep{Schema: 1, Strategy: title.Strategy, Symbol: title.Symbol, Interval: title.Interval, Candles: title.Candles,
@@ -427,7 +427,7 @@ func (p *Plan) summary(trials []backtest.Trial) *saved.Sweep {
 	return result
 }
 
-// SoFar is the result of the trials that a sweep has until now.
+// SoFar returns the result of the trials that have ended so far.
 func SoFar(spec *Spec, trials []backtest.Trial) (*saved.Sweep, error) {
 	p, err := NewPlan(spec, 0)
 	if err != nil {

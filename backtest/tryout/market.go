@@ -14,7 +14,7 @@ import (
 	"botd/exchange/tape"
 )
 
-// quotes are the assets that a file's name may end a symbol with, the longer ones first. Dollars are traded as USDT.
+// quotes lists the quote assets of symbols in file names, the longer ones first. Dollars map to USDT.
 var quotes = []string{"USDT", "USDC", "BUSD", "USD", "EUR"}
 
 var words = regexp.MustCompile(`[A-Z0-9]+`)
@@ -22,8 +22,8 @@ var words = regexp.MustCompile(`[A-Z0-9]+`)
 // notSymbols are words of file names that look like the base of a symbol.
 var notSymbols = []string{"BINANCE", "BYBIT", "OKX", "KRAKEN", "COINBASE", "BITSTAMP", "GEMINI", "CANDLES", "DATA", "OHLC", "OHLCV", "KLINES", "CSV", "JSON"}
 
-// SymbolOf guesses the symbol from a file's name: Binance_DOGEUSDT_1h.csv, doge-usd.csv and DOGE_USDT-1h.json are of DOGE-USDT.
-// It is empty where the name says nothing.
+// SymbolOf guesses the symbol from a file's name: Binance_DOGEUSDT_1h.csv, doge-usd.csv and DOGE_USDT-1h.json give
+// DOGE-USDT. It is empty if the name contains no symbol.
 func SymbolOf(path string) string {
 	parts := words.FindAllString(strings.ToUpper(filepath.Base(path)), -1)
 	for i, part := range parts {
@@ -43,7 +43,7 @@ func SymbolOf(path string) string {
 	return ""
 }
 
-// traded is the asset by the name that it is traded by: Kraken writes XBT.
+// traded returns the common ticker of an asset: Kraken writes XBT.
 func traded(asset string) string {
 	switch asset {
 	case "USD":
@@ -57,8 +57,9 @@ func traded(asset string) string {
 // Ticks are the steps of a symbol's prices and quantities.
 type Ticks struct{ Price, Quantity decimal.Decimal }
 
-// TicksOf guesses ticks: of the price, the last place that any price of the file has; of the quantity, the largest power of
-// ten worth at most 0.1 of the quote asset, since venues choose steps that are small against their least order of 5 or 10.
+// TicksOf guesses ticks. The price tick is the last decimal place of any price in the file. The quantity tick is the
+// largest power of ten worth at most 0.1 of the quote asset, since venues choose steps far below their minimum order
+// of 5 or 10.
 func TicksOf(t *tape.Tape) Ticks {
 	places := 0
 	for _, prices := range [][]exchange.Price{t.Candles.Open, t.Candles.High, t.Candles.Low, t.Candles.Close} {
@@ -83,7 +84,7 @@ func power(n int) int64 {
 	return p
 }
 
-// Record is the symbol record that botd backtest run --symbols reads.
+// Record returns the symbol record that botd backtest run --symbols reads.
 func (t Ticks) Record(symbol string) string {
 	return fmt.Sprintf("# guessed from the candles; what your venue publishes is better\n"+
 		"- {symbol: %s, priceTick: %s, quantityTick: %s, minNotional: 5, maxNotional: 1000000}\n", symbol, t.Price, t.Quantity)

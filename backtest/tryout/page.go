@@ -15,11 +15,11 @@ var pageText string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{"settings": settings, "profit": profit}).Parse(pageText))
 
-// WritePage writes the page: the sentence, what was checked, the settings near the given ones, what was guessed, and the report
-// beside it.
+// WritePage writes the page: the verdict, the checks, the settings near the given ones, the guesses, and a link to
+// the report.
 func (o *Outcome) WritePage(w io.Writer) error { return page.Execute(w, o) }
 
-// settings writes a trial's parameters.
+// settings formats a trial's parameters.
 func settings(t backtest.Trial) string {
 	var all []string
 	for name, value := range t.Params {
@@ -29,7 +29,7 @@ func settings(t backtest.Trial) string {
 	return strings.Join(all, ", ")
 }
 
-// profit is a trial's, nil where it has none.
+// profit returns a trial's profit, or nil without one.
 func profit(t backtest.Trial) *float64 {
 	if t.Seen == nil {
 		return nil

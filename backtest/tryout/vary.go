@@ -12,8 +12,8 @@ import (
 
 const mostVaried = 2 // parameters: three values each are nine trials
 
-// Vary is what a small sweep varies: the first numbers among the parameters, and the thresholds of rules, each a quarter less, as given,
-// and a quarter more.
+// Vary returns the axes of a small sweep: the first numeric parameters and the thresholds of rules, each a quarter
+// less, as given, and a quarter more.
 func Vary(parameters []strategy.Parameter, given strategy.Values) (all []string) {
 	for _, p := range parameters {
 		text, found := given[p.Name]
@@ -27,10 +27,10 @@ func Vary(parameters []strategy.Parameter, given strategy.Values) (all []string)
 	return all
 }
 
-// threshold is the first number of a rule that something is compared with.
+// threshold matches the first number that a rule compares with.
 var threshold = regexp.MustCompile(`^(.*?[<>]=?\s*)(\d+(?:\.\d+)?)(.*)$`)
 
-// nearby returns the values of a parameter near the given one; none of what is no number.
+// nearby returns the values of a parameter near the given one, or nil for a parameter that is no number.
 func nearby(p strategy.Parameter, text string) (values []string) {
 	before, after := "", ""
 	if match := threshold.FindStringSubmatch(text); p.Kind == "text" && match != nil && !strings.Contains(text, `"`) {

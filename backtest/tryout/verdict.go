@@ -8,22 +8,22 @@ import (
 	"botd/backtest/saved"
 )
 
-// Limits below which a result says little.
+// Limits below which a result means little.
 const (
 	fewTrips    = 30
 	fewDays     = 90
-	robustShare = 0.6 // of the neighbouring settings that earn too
+	robustShare = 0.6 // minimum share of the neighbouring settings that also earn
 )
 
-// againstHolding is the check whose figure the sentence has anyway.
+// againstHolding is the check whose figure the verdict already contains.
 const againstHolding = "Against holding"
 
-// Outcome is all that a try found.
+// Outcome is the complete result of a try.
 type Outcome struct {
 	Result    *backtest.Result
 	Lookahead *backtest.Lookahead
-	Sweep     *saved.Sweep // nil where nothing can be varied
-	Guessed   []string     // what the file did not say
+	Sweep     *saved.Sweep // nil where nothing varies
+	Guessed   []string     // the guesses for data missing from the file
 }
 
 // Check is one question about the result, with its answer.
@@ -33,7 +33,7 @@ type Check struct {
 	Text string
 }
 
-// Verdict is one sentence: what the strategy made after costs, and the first thing that speaks against it.
+// Verdict returns one sentence: the strategy's profit after costs, and the first objection to it.
 func (o *Outcome) Verdict() string {
 	made := o.profit("realistic")
 	costs := fmt.Sprintf("%+.1f %% after costs", made)
@@ -60,7 +60,7 @@ func (o *Outcome) Verdict() string {
 	return "Worth trying on paper: " + costs + ", and no check speaks against it."
 }
 
-// Checks are the questions in the order of their weight.
+// Checks returns the checks in order of importance.
 func (o *Outcome) Checks() []Check {
 	r := o.Result
 	all := []Check{o.lookahead(), {"After costs", o.profit("realistic") > 0, fmt.Sprintf("%+.1f %% with the configured costs", o.profit("realistic"))},
@@ -93,7 +93,7 @@ func (o *Outcome) lookahead() Check {
 	return Check{"No look-ahead", true, fmt.Sprintf("%d decisions compared at %d cuts, none depends on later candles", found.Decisions, found.Cuts)}
 }
 
-// profit is that of a column, in percent.
+// profit returns the profit of a column, in percent.
 func (o *Outcome) profit(column string) float64 {
 	for i := range o.Result.Columns {
 		if c := &o.Result.Columns[i]; c.Name == column && c.Profit != nil {
