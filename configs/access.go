@@ -9,16 +9,16 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// AccessConfig is how dashboard and API are reached from other machines.
+// AccessConfig configures access to dashboard and API from other machines.
 type AccessConfig struct {
 	CertificateFile, KeyFile string   // of TLS
-	BehindProxy              bool     // a proxy with TLS stands in front
-	Hosts                    []string // names that requests may be for, besides loopback ones
-	MetricsToken             bool     // /metrics need a token
-	MetricsOpen              bool     // /metrics show money without one
+	BehindProxy              bool     // a TLS proxy stands in front
+	Hosts                    []string // accepted host names, besides loopback ones
+	MetricsToken             bool     // /metrics needs a token
+	MetricsOpen              bool     // /metrics shows money without a token
 }
 
-// Secure reports whether what is sent is encrypted on its way to the browser.
+// Secure reports whether traffic to the browser is encrypted.
 func (a *AccessConfig) Secure() bool { return a.CertificateFile != "" || a.BehindProxy }
 
 var hostName = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?$`)
@@ -55,10 +55,10 @@ func (a *AccessConfig) check(s *section) {
 	}
 }
 
-// ListenOff is the address of a daemon that is reached by its unix socket alone.
+// ListenOff is the address of a daemon that only its unix socket serves.
 const ListenOff = "off"
 
-// checkListen needs to know what access says.
+// checkListen runs after access is read, since it depends on it.
 func (l *loader) checkListen(s *section) {
 	c, node := l.config, s.single("listen")
 	if node == nil || c.Listen == ListenOff {
@@ -76,7 +76,7 @@ func (l *loader) checkListen(s *section) {
 	}
 }
 
-// hostOf is the host of host:port.
+// hostOf returns the host of host:port.
 func hostOf(address string) (host string, well bool) {
 	host, port, err := net.SplitHostPort(address)
 	number, numberErr := strconv.Atoi(port)

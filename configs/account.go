@@ -70,8 +70,8 @@ func readAccount(root *section, name string) AccountConfig {
 	return a
 }
 
-// String names the account without its secret.
+// String returns the account's name without its secret.
 func (a AccountConfig) String() string { return "account " + shortened(a.Key) }
 
-// GoString is String, so that no verb of fmt prints the secret.
+// GoString returns String, so that no verb of fmt prints the secret.
 func (a AccountConfig) GoString() string { return a.String() }

@@ -2,23 +2,23 @@ package configs
 
 import "botd/exchange"
 
-// BacktestConfig are the defaults of botd backtest for this strategy.
+// BacktestConfig holds the defaults of botd backtest for a strategy.
 type BacktestConfig struct {
 	Cash         exchange.Amount
 	Maker, Taker exchange.Rate
 	Fill         string // next_open
 	Slippage     exchange.Rate
 	Impact       exchange.Rate // slippage times the order's share of the candle's volume
-	VolumeCap    exchange.Rate // share of a candle's volume that orders fill; 0 is no bound
+	VolumeCap    exchange.Rate // share of a candle's volume that orders fill; 0 for no limit
 	LatencyMS    int64
 	Path         string        // through a candle: worst, direction, low_first, high_first, best
 	Resting      string        // when a resting order fills: through, touch
 	Queue        exchange.Rate // share of a recorded trade at a resting order's price that reaches the order
 	Funding      exchange.Rate // of each payment, where no rates are recorded
-	RiskFree     exchange.Rate // a year's interest, taken off the returns of ratios
+	RiskFree     exchange.Rate // annual interest, subtracted from the returns of ratios
 }
 
-// defaultBacktest has the fees of decisions.md.
+// defaultBacktest returns the defaults, with the fees of decisions.md.
 func defaultBacktest(market exchange.Market) BacktestConfig {
 	b := BacktestConfig{Cash: exchange.AmountOf(10_000), Maker: exchange.RateOne / 5000, Taker: exchange.RateOne / 2000, Fill: "next_open", Path: "worst",
 		Resting: "through", Queue: exchange.RateOne / 2}
@@ -41,7 +41,7 @@ func (b *BacktestConfig) keys() []key {
 			part("maker", &b.Maker, -one/10, one/10, "of the value, for an order that rested; on spot 0.001 without it", "0.0002"),
 			part("taker", &b.Taker, 0, one/10, "of the value, for an order that took; on spot 0.001 without it", "0.0005"),
 		}},
-		{name: "fill", value: choice(&b.Fill, "next_open"), // a close is no price to fill at: an order decided on one trades after it
+		{name: "fill", value: choice(&b.Fill, "next_open"), // no order can fill at a close, since it is decided on that close
 			what: "where an order decided on a close fills: at the next open, never in its own candle", modes: "backtest", example: "next_open"},
 		part("slippage", &b.Slippage, 0, one/2, "of the price, against the taker", "0.0002"),
 		part("slippage_volume", &b.Impact, 0, one, "this, times the order's share of the candle's volume, is added to the slippage", "0.1"),

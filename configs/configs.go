@@ -16,30 +16,29 @@ import (
 	"botd/strategy"
 )
 
-// MaxStrategies is how many strategies one daemon runs: strategy names are
-// metric labels, and their number is bounded (ops.md, metric catalogue).
+// MaxStrategies is the maximum number of strategies of a daemon: strategy names are metric labels, and their number
+// is bounded (ops.md, metric catalogue).
 const MaxStrategies = 500
 
-// Mode says which venue the daemon trades on.
+// Mode selects the venue on which the daemon trades.
 type Mode string
 
-// The modes of the daemon. The empty one is not given.
+// The modes of the daemon. The empty mode means that none is given.
 const (
 	Demo  Mode = "demo"  // the embedded simulated exchange, offline, no keys
 	Paper Mode = "paper" // the real service's public data, a simulated account
-	Live  Mode = "live"  // the real service; asked for twice: file and flag
+	Live  Mode = "live"  // the real service; needs both the file and the flag
 )
 
-// Config is one daemon's effective configuration: what the files say, and the
-// defaults of what they do not.
+// Config is one daemon's effective configuration: the values in the files, and the defaults of all others.
 type Config struct {
 	Directory string   // as given to Load
-	Files     []string // read, in the order they were read
+	Files     []string // files read, in order
 
 	Mode     Mode
 	Instance string // part of every client_order_id
 	Exchange ExchangeConfig
-	// ProfileFile is the file of the venue's profile, which is in Exchange.
+	// ProfileFile is the file with the venue's profile, whose content is in Exchange.
 	ProfileFile string
 	Simulated   SimulatedConfig // demo and paper
 	Paper       PaperConfig
@@ -54,20 +53,20 @@ type Config struct {
 	Access         AccessConfig
 	Metrics        MetricsConfig
 	Heartbeat      HeartbeatConfig
-	Limits         risk.Limits // the account's
+	Limits         risk.Limits // of the account
 	Notify         NotifyConfig
 	Signals        SignalsConfig
 	Telegram       TelegramConfig
 
 	Strategies []StrategyConfig // by file name
 
-	fileMode   Mode // what botd.yaml says, before the command line
+	fileMode   Mode // the value in botd.yaml, before the command line
 	rootName   string
 	lines      map[string]map[string]int // of each value, by file and path
-	overridden []string                  // paths that the command line gave
+	overridden []string                  // paths set on the command line
 }
 
-// Strategy finds a strategy by its name; nil when there is none.
+// Strategy returns a strategy by name, or nil.
 func (c *Config) Strategy(name string) *StrategyConfig {
 	for i := range c.Strategies {
 		if c.Strategies[i].Name == name {
@@ -77,31 +76,29 @@ func (c *Config) Strategy(name string) *StrategyConfig {
 	return nil
 }
 
-// Options are what a configuration is checked against. The zero value knows no
-// strategy and no symbol.
+// Options provide the context of a check. The zero value knows no strategy and no symbol.
 type Options struct {
 	Registry *strategy.Registry
-	// Symbols are the instruments known, of both markets: built in, or fetched
-	// from the venue. Empty checks no symbol.
+	// Symbols are the known instruments of both markets: built in, or fetched from the venue. If it is empty, no
+	// symbol is checked.
 	Symbols []*exchange.Symbol
-	// Mode overrides the file's, as --mode does; empty leaves it. It must be
-	// confirmed by Config.Confirm before anything runs.
+	// Mode overrides the file's, as --mode does; an empty one does not. Config.Confirm must confirm it before
+	// anything runs.
 	Mode Mode
 	// CredentialsDirectory is $CREDENTIALS_DIRECTORY, or empty.
 	CredentialsDirectory string
 	// Script compiles the file of a strategy: script, with its libraries; nil knows no scripts.
 	Script func(source *strategy.Source) (strategy.Definition, error)
-	// Process asks the program of a strategy: process what it is; nil starts no programs.
+	// Process returns the definition reported by the program of a strategy: process; nil starts no programs.
 	Process func(command []string, directory string) (strategy.Definition, error)
-	// Columns are series from outside for every strategy, in place of the files that a
-	// strategy names; nil for none.
+	// Columns are external series for every strategy. They replace the files that a strategy names; nil for none.
 	Columns strategy.Columns
 	// LoadColumns opens the files that a strategy names; nil knows none.
 	LoadColumns func(files []string) (strategy.Columns, error)
 }
 
-// Confirm refuses to trade for real unless it was asked for twice: by mode:
-// live in botd.yaml and by --mode live, the flag given here (empty for none).
+// Confirm refuses to trade for real unless both botd.yaml and the flag request it: mode: live and --mode live. flag
+// is empty if not given.
 func (c *Config) Confirm(flag Mode) error {
 	switch {
 	case flag == Live && c.fileMode != Live:

@@ -8,11 +8,11 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Difference is one value that two effective configurations do not share.
+// Difference is one value that differs between two effective configurations.
 type Difference struct {
 	Path string // risk.max_drawdown; strategies.NAME.params.fast
-	Was  string // empty where there was none
-	Is   string // empty where there is none
+	Was  string // empty if it was missing
+	Is   string // empty if it is missing
 }
 
 // Differences compares two effective configurations, value by value.
@@ -36,8 +36,7 @@ func Differences(was, is string) ([]Difference, error) {
 	return differences, nil
 }
 
-// values are the values of a YAML text by their paths; members of a list go by
-// their name, else by their place.
+// values returns the values of a YAML text by path. A list's members are identified by name, or else by index.
 func values(text string) (map[string]string, error) {
 	var top yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &top); err != nil {

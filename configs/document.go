@@ -12,15 +12,15 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// maxFileBytes bounds a configuration file; more is a mistake, or an attack.
+// maxFileBytes bounds a configuration file. A larger file is a mistake or an attack.
 const maxFileBytes = 1 << 20
 
-// document is one YAML file being read and what was found wrong with it.
+// document is a YAML file being read, with its problems.
 type document struct {
 	file     string
 	problems *Problems
 	strategy bool              // it is a strategy's file
-	homes    map[string]string // the block of each key, once one was needed
+	homes    map[string]string // the block of each key, computed on first use
 }
 
 func (d *document) report(severity Severity, line, column int, hint, what string) {
@@ -31,8 +31,8 @@ func (d *document) fail(line int, hint, format string, values ...any) {
 	d.report(Error, line, 0, hint, fmt.Sprintf(format, values...))
 }
 
-// parse returns the top mapping of a file, or nil after saying what is wrong.
-// An empty file is an empty mapping with line 0.
+// parse returns the top mapping of a file, or nil after reporting a problem. An empty file is an empty mapping with
+// line 0.
 func (d *document) parse(text []byte) *yaml.Node {
 	switch {
 	case len(text) > maxFileBytes:
@@ -72,8 +72,8 @@ func (d *document) parse(text []byte) *yaml.Node {
 	return root
 }
 
-// decode turns a panic of the YAML library, which it reserves for bugs of its
-// own, into an error: a file must never end the daemon.
+// decode turns a panic of the YAML library, which panics only on its own bugs, into an error: a file must never end
+// the daemon.
 func decode(decoder *yaml.Decoder, into *yaml.Node) (err error) {
 	defer func() {
 		if broken := recover(); broken != nil {
@@ -98,8 +98,8 @@ func invalidLine(text []byte) int {
 	return 0
 }
 
-// plain refuses what a configuration has no use for and what hides where a
-// value stands: aliases, merge keys and tags.
+// plain refuses YAML features that a configuration does not need and that hide the place of a value: aliases, merge
+// keys and tags.
 func (d *document) plain(node *yaml.Node) bool {
 	switch {
 	case node.Kind == yaml.AliasNode || node.Anchor != "":
@@ -123,7 +123,7 @@ func (d *document) plain(node *yaml.Node) bool {
 
 var atLine = regexp.MustCompile(`line (\d+): (.*)`)
 
-// syntax says in a plain sentence what the YAML parser stumbled over.
+// syntax reports the YAML parser's error in a plain sentence.
 func (d *document) syntax(err error, text []byte) {
 	line, message := 1, strings.TrimPrefix(err.Error(), "yaml: ")
 	if found := atLine.FindStringSubmatch(message); found != nil {
@@ -146,8 +146,8 @@ func (d *document) syntax(err error, text []byte) {
 	d.fail(line, "", "the text cannot be read as YAML from here on (or just above)")
 }
 
-// sentences translate the parser's messages. The rest is never shown as it is:
-// it may quote the file, and with it a secret.
+// sentences translates the parser's messages. A message without a translation is never shown, since it may quote a
+// secret from the file.
 var sentences = []struct{ parser, what, hint string }{
 	{"mapping values are not allowed", "a colon stands where no key can be", "put quotes around a text with `: ` in it, and check the indentation"},
 	{"could not find expected ':'", "a key without its colon, here or on the line above", "write `key: value`"},
@@ -163,15 +163,14 @@ var sentences = []struct{ parser, what, hint string }{
 	{"block sequence entries are not allowed", "a list begins where none can be", "put the first dash on a line of its own"},
 }
 
-// These bound the search for a broken line, which parses once a line.
+// Limits of the search for a broken line, which parses the text once per line.
 const (
 	maxSearchLines = 300
 	maxSearchBytes = 64 << 10
 )
 
-// brokenLine returns the first line with which the text can no longer be read,
-// or 0 when the file is too long to search. The parser itself names the line in
-// which the surrounding block begins, and counts some from 0.
+// brokenLine returns the first line with which the text is no longer readable, or 0 if the file is too long to
+// search. The parser itself names the first line of the surrounding block, and counts some lines from 0.
 func brokenLine(text []byte) int {
 	lines := strings.SplitAfter(string(text), "\n")
 	if len(lines) > maxSearchLines || len(text) > maxSearchBytes {
@@ -195,7 +194,7 @@ func readable(text string) bool {
 	}
 }
 
-// tabbedLine returns the first line whose indentation holds a tab, or 0.
+// tabbedLine returns the first line with a tab in its indentation, or 0.
 func tabbedLine(text []byte) int {
 	for i, line := range strings.Split(string(text), "\n") {
 		content := strings.TrimLeft(line, " \t")
@@ -208,7 +207,7 @@ func tabbedLine(text []byte) int {
 
 func isNull(node *yaml.Node) bool { return node.Kind == yaml.ScalarNode && node.Tag == "!!null" }
 
-// kindOf names a node as a person would.
+// kindOf names the kind of a node in plain words.
 func kindOf(node *yaml.Node) string {
 	switch {
 	case node.Kind == yaml.MappingNode:

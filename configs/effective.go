@@ -43,8 +43,8 @@ func (o outline) text() string {
 	return b.String()
 }
 
-// Effective returns the configuration as YAML: what holds, defaults included,
-// without any secret. Strategies stand in one list.
+// Effective returns the effective configuration as YAML, with defaults and without secrets. It lists the strategies
+// in one list.
 func (c *Config) Effective() string {
 	o := newOutline()
 	o.add((&loader{config: c}).keys())
@@ -59,7 +59,7 @@ func (c *Config) Effective() string {
 // Hash returns the SHA-256 of the effective configuration, in hex.
 func (c *Config) Hash() string { return hash(c.Effective()) }
 
-// Effective returns the strategy as YAML that could stand in its file.
+// Effective returns the strategy as YAML in the form of its file.
 func (c *StrategyConfig) Effective() string { return c.outline().text() }
 
 // Hash returns the SHA-256 of the effective strategy, in hex.

@@ -2,7 +2,7 @@ package configs
 
 import "botd/exchange"
 
-// EntryConfig is how positions are entered.
+// EntryConfig configures entries.
 type EntryConfig struct {
 	Order      string // market, limit, post_only
 	PatienceMS int64
@@ -14,7 +14,7 @@ func defaultEntry() EntryConfig {
 	return EntryConfig{Order: "market", PatienceMS: 30 * second, Tries: 3, Then: "market"}
 }
 
-// rests reports whether an order waits in the book.
+// rests reports whether an entry order waits in the book.
 func (e *EntryConfig) rests() bool { return e.Order != "market" && e.Order != "" }
 
 func (e *EntryConfig) keys() []key {

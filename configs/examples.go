@@ -11,7 +11,7 @@ var examples embed.FS
 //go:embed gallery/*.yaml
 var gallery embed.FS
 
-// Gallery returns published strategies, one file each, to begin with.
+// Gallery returns published strategies as starting points, one file each.
 func Gallery() fs.FS {
 	files, err := fs.Sub(gallery, "gallery")
 	if err != nil {
@@ -20,6 +20,5 @@ func Gallery() fs.FS {
 	return files
 }
 
-// Examples returns the built-in configuration: the demo that botd run shows
-// where there is no directory of one's own.
+// Examples returns the built-in configuration: the demo of botd run without a configuration directory.
 func Examples() fs.FS { return examples }

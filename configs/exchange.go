@@ -13,7 +13,7 @@ import (
 	"botd/internal/spell"
 )
 
-// ExchangeConfig is how the venue is reached.
+// ExchangeConfig configures the connection to the venue.
 type ExchangeConfig struct {
 	BaseURL              string
 	KeyFile              string
@@ -23,24 +23,22 @@ type ExchangeConfig struct {
 	Profile              ProfileConfig
 	Settle               SettleConfig
 	Breaker              BreakerConfig
-	RequestsPerSecond    int // to each market, of all callers together; 0 is unlimited
+	RequestsPerSecond    int // to each market, from all callers together; 0 for no limit
 }
 
-// SignatureConfig is what is signed and how the signature is written
-// (decisions.md, Signing).
+// SignatureConfig configures the signed payload and the encoding of the signature (decisions.md, Signing).
 type SignatureConfig struct {
-	Payload  string // as wire.Signer has it
+	Payload  string // in the notation of wire.Signer
 	Encoding string // hex, base64
-	Paths    string // full, route: what is signed of a base_url with a path
+	Paths    string // full, route: the signed part of a base_url with a path
 }
 
-// BreakerConfig is when the account stops opening for a while (exactly-once.md,
-// cases 25 and 26).
+// BreakerConfig configures when the account pauses openings (exactly-once.md, cases 25 and 26).
 type BreakerConfig struct {
 	Unknowns     int // unknown outcomes ...
 	WithinMS     int64
 	PauseMS      int64
-	EmptyEndings int // endings without a fill, in a row
+	EmptyEndings int // consecutive endings without a fill
 	EmptyPauseMS int64
 }
 
@@ -90,7 +88,7 @@ func breakerKeys(c *BreakerConfig) []key {
 	}
 }
 
-// needsBaseURL reports that the address of the venue is missing.
+// needsBaseURL reports a missing address of the venue.
 func (l *loader) needsBaseURL(s *section) {
 	if l.config.Mode != Demo && s.find("base_url") == nil {
 		s.fail(l.modeLine, "write exchange: {base_url: https://...}", "mode %s needs exchange.base_url", l.config.Mode)
@@ -121,8 +119,7 @@ func loopback(host string) bool {
 	return host == "localhost"
 }
 
-// checkSecretFile reports a credential that stands where its file should be named. What
-// the file holds is never read here.
+// checkSecretFile reports a credential written in place of its file's name. It never reads the file.
 func checkSecretFile(name string) func(*section, *yaml.Node) {
 	return func(s *section, node *yaml.Node) {
 		if looksSecret(node.Value) {
@@ -132,7 +129,7 @@ func checkSecretFile(name string) func(*section, *yaml.Node) {
 	}
 }
 
-// needsSecretFile reports that a credential is missing.
+// needsSecretFile reports a missing credential.
 func (l *loader) needsSecretFile(name string) func(*section) {
 	return func(s *section) {
 		if l.config.Mode == Live && l.config.Exchange.CredentialsDirectory == "" && s.find(name) == nil {
@@ -143,8 +140,7 @@ func (l *loader) needsSecretFile(name string) func(*section) {
 
 var secretText = regexp.MustCompile(`^[A-Za-z0-9+=_-]{24,}$`)
 
-// looksSecret reports whether a text meant to be a path is long and without
-// any separator, as keys are.
+// looksSecret reports whether a text in place of a path is long and without any separator, like a key.
 func looksSecret(text string) bool { return secretText.MatchString(text) }
 
 var placeholder = regexp.MustCompile(`\{[^{}]*\}`)

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// HeartbeatConfig is a service that raises the alarm when botd's requests stay away.
+// HeartbeatConfig is a service that raises an alarm when botd's requests stop.
 type HeartbeatConfig struct {
 	AddressFile string // empty for none
 	EveryMS     int64
 }
 
-// heartbeatCredential is the systemd credential of its address.
+// heartbeatCredential is the systemd credential of the service's address.
 const heartbeatCredential = "BOTD_HEARTBEAT"
 
 func (c *HeartbeatConfig) keys() []key {
@@ -25,14 +25,15 @@ func (c *HeartbeatConfig) keys() []key {
 	}
 }
 
-// checkHeartbeat refuses an address in place of its file.
+// checkHeartbeat refuses an address in place of its file's name.
 func (l *loader) checkHeartbeat(s *section) {
 	if file := s.single("url_file"); file != nil && strings.Contains(file.Value, "://") {
 		s.wrong(file, "write the address to a file of mode 600 and its path here", "heartbeat.url_file holds the address itself, not the path of its file")
 	}
 }
 
-// ReadHeartbeat returns the address from its file or credential; empty where there is none. No error holds it.
+// ReadHeartbeat returns the address from its file or credential, or an empty string without one. No error contains
+// it.
 func ReadHeartbeat(c *HeartbeatConfig, credentials string) (string, error) {
 	if c.AddressFile == "" && c.EveryMS == 0 {
 		return "", nil

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// minJournalKey is the least number of characters of a journal's key: as many as guessing never finds.
+// minJournalKey is the minimum length of a journal's key in characters, which makes guessing infeasible.
 const minJournalKey = 32
 
 const keyElsewhere = "who can write data_dir could take the key there: put it elsewhere, such as /etc/botd/journal-key"
 
-// checkJournalKey refuses a key that lies beside what it protects.
+// checkJournalKey refuses a key stored in the same directory as the journal.
 func (l *loader) checkJournalKey(s *section) {
 	node := s.single("journal_key_file")
 	switch {
@@ -24,7 +24,7 @@ func (l *loader) checkJournalKey(s *section) {
 	}
 }
 
-// within reports whether a file lies in a directory, links followed as far as they exist.
+// within reports whether a file lies in a directory. It follows links as far as they exist.
 func within(directory, file string) bool {
 	if directory == "" {
 		return false
@@ -52,8 +52,8 @@ func resolved(path string) string {
 	return path
 }
 
-// JournalKey returns the key of the journal's chain, empty where none is configured. A file that
-// others may read, or that lies in data_dir, is refused. No error holds the key.
+// JournalKey returns the key of the journal's chain, empty if none is configured. It refuses a file that other users
+// may read, or that lies in data_dir. No error contains the key.
 func (c *Config) JournalKey() ([]byte, error) {
 	const setting = "journal_key_file"
 	if c.JournalKeyFile == "" {

@@ -2,39 +2,38 @@ package configs
 
 import "gopkg.in/yaml.v3"
 
-// key is one row of the table of keys. The table is the only place that knows a key:
-// it reads the files, writes the effective configuration, and is listed by Keys, from
-// which schema and reference are made. To add a key, add its field and its row to the
-// file of its block.
+// key is one row of the table of keys. Only this table defines keys: it reads the files, writes the effective
+// configuration, and provides Keys, the source of schema and reference. To add a key, add its field and its row to
+// the file of its block.
 type key struct {
 	name    string
 	value   value                                      // of a single value or a list
-	file    func(s *section, node *yaml.Node) *section // nil: the block may not be named by a file
+	file    func(s *section, node *yaml.Node) *section // nil: no file can provide the block
 	keys    []key                                      // or of a block
 	members *members                                   // or of a block whose keys the user chooses
 
-	what    string // a phrase for people
+	what    string // a short description
 	unit    string // of a number
-	modes   string // in which it counts; all when empty
+	modes   string // in which it applies; all when empty
 	example string // its value, or with a colon in it the whole block
-	instead string // what else sets it, and takes precedence
-	live    string // the default in mode live, where that is another
+	instead string // another way to set it, which takes precedence
+	live    string // the default in mode live, if it differs
 
-	required func() string                     // nil: the key may be missing; else what to write there
-	zero     bool                              // the effective configuration shows it though it is zero
-	hidden   func() bool                       // nil: the effective configuration shows it
-	check    func(s *section, node *yaml.Node) // what else must hold of a value that was read
-	after    func(s *section)                  // what must hold, whether the key is there or not; s is the block, for a block
+	required func() string                     // nil for an optional key; otherwise returns the text to write for it
+	zero     bool                              // the effective configuration shows it even when zero
+	hidden   func() bool                       // nil: the effective configuration shows it always
+	check    func(s *section, node *yaml.Node) // further checks of a value
+	after    func(s *section)                  // checks that also apply to a missing key; s is the block, for a block
 }
 
-// members are the keys of a block that are names chosen by the user.
+// members describes a block whose keys are names chosen by the user.
 type members struct {
-	key  // its name stands for any; empty for none that could be listed
+	key  // its name stands for any; empty if none can be listed
 	read func(block *section)
 	show func(into outline)
 }
 
-// read reads all keys of a block, and reports those it does not have.
+// read reads all keys of a block, and reports unknown ones.
 func (s *section) read(keys []key) {
 	for i := range keys {
 		keys[i].read(s)
@@ -94,7 +93,7 @@ func (o outline) add(keys []key) {
 	}
 }
 
-// list appends what there is to say of a key, and of those below it.
+// list appends the description of a key, and of its nested keys.
 func (k *key) list(path string, any bool, into *[]Key) {
 	listed := Key{Path: path + k.name, Kind: KindBlock, Any: any, Required: k.required != nil,
 		What: k.what, Unit: k.unit, Modes: k.modes, Example: k.example, Instead: k.instead, Live: k.live}
@@ -113,5 +112,5 @@ func (k *key) list(path string, any bool, into *[]Key) {
 	}
 }
 
-// always is what to write for a key that every file must have.
+// always returns the text to write for a key that every file must have.
 func always(text string) func() string { return func() string { return text } }

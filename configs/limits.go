@@ -7,12 +7,11 @@ import (
 	"botd/risk"
 )
 
-// maxLeverage is the largest multiple that makes sense, so that a forgotten percent
-// sign is seen.
+// maxLeverage is the largest plausible multiple, so that a forgotten percent sign is detected.
 const maxLeverage = 1000
 
-// limitKeys are the limits of the account, or of a strategy, which may have all of
-// them: a key for each row of risk's table.
+// limitKeys returns the keys of the limits of the account or of a strategy: a key for each row of risk's table. A
+// strategy may set all of them.
 func limitKeys(into *risk.Limits, ofStrategy bool) (keys []key) {
 	for _, l := range risk.Table() {
 		if l.Reach == risk.OfStrategy && !ofStrategy {
@@ -22,7 +21,7 @@ func limitKeys(into *risk.Limits, ofStrategy bool) (keys []key) {
 			if l.Of != "" && into.Text(l.Of) == "" {
 				return ""
 			}
-			return l.Text(into) // as it is reported everywhere
+			return l.Text(into) // in the form used everywhere
 		})
 		k := key{name: l.Name, value: value, what: l.What, unit: l.Unit, example: l.Example}
 		if l.Of != "" {
@@ -55,8 +54,7 @@ func valueOf(l *risk.Limit, limits *risk.Limits) value {
 	}
 }
 
-// refuseLooser reports limits of a strategy that are looser than the account's:
-// whoever wrote them believes in something that does not hold.
+// refuseLooser reports limits of a strategy that are looser than the account's, since they have no effect.
 func refuseLooser(s *section, own, account *risk.Limits) {
 	for _, l := range risk.Table() {
 		value := s.value(l.Name)

@@ -14,7 +14,7 @@ import (
 // Names inside a configuration directory.
 const (
 	rootFile       = "botd.yaml"
-	StrategyFolder = "strategies" // its *.yaml, one strategy a file
+	StrategyFolder = "strategies" // contains *.yaml, one strategy per file
 )
 
 // LoadDirectory reads and checks the configuration in a directory on disk.
@@ -32,9 +32,8 @@ func LoadDirectory(directory string, options Options) (*Config, Problems) {
 	return load(&loader{files: os.DirFS(directory), disk: directory, directory: filepath.ToSlash(directory), options: options})
 }
 
-// Load reads and checks a configuration: botd.yaml and strategies/*.yaml in
-// files. The directory's name is for messages only. The Config is nil when any
-// problem is an error; warnings may come beside it.
+// Load reads and checks a configuration: botd.yaml and strategies/*.yaml in files. The directory's name is only for
+// messages. The Config is nil when any problem is an error; warnings may accompany it.
 func Load(files fs.FS, directory string, options Options) (*Config, Problems) {
 	return load(&loader{files: files, directory: directory, options: options})
 }
@@ -59,13 +58,13 @@ func load(l *loader) (*Config, Problems) {
 // loader reads one configuration.
 type loader struct {
 	files     fs.FS
-	disk      string // where they are; empty where they are not on disk
+	disk      string // the directory on disk; empty if there is none
 	directory string
 	options   Options
 	config    *Config
 	problems  Problems
-	shown     string // how a file given by itself is named, when not by joining
-	modeLine  int    // where botd.yaml says the mode
+	shown     string // the displayed path of a single file, unless it is joined from the directory
+	modeLine  int    // line of the mode in botd.yaml
 }
 
 func (l *loader) name(file string) string {
@@ -82,7 +81,7 @@ func (l *loader) document(file string) *document {
 	return &document{file: l.name(file), problems: &l.problems}
 }
 
-// reason is an error of the file system without the path, which is shown already.
+// reason returns a file system error without the path, which the message already shows.
 func reason(err error) string {
 	var inner *fs.PathError
 	if errors.As(err, &inner) {
@@ -96,7 +95,7 @@ type listing struct {
 	strategies []string // by name
 }
 
-// list finds the files, and reports those whose names keep them from being read.
+// list finds the files, and reports those whose names prevent botd from reading them.
 func (l *loader) list() listing {
 	var found listing
 	top, err := fs.ReadDir(l.files, ".")
@@ -136,7 +135,7 @@ func (l *loader) list() listing {
 	return found
 }
 
-// read returns a file's top block, or nil after saying what is wrong with it.
+// read returns a file's top block, or nil after reporting a problem.
 func (l *loader) read(file string) (*document, *yaml.Node) {
 	d := l.document(file)
 	text, err := fs.ReadFile(l.files, file)

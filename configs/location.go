@@ -8,18 +8,18 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Location is where a daemon of a configuration is found.
+// Location is the address of a configuration's daemon: its mode, directory and listen address.
 type Location struct {
 	Mode    Mode
 	DataDir string
 	Listen  string
 }
 
-// Location returns where the daemon of a good configuration is found.
+// Location returns the location of a valid configuration's daemon.
 func (c *Config) Location() Location { return Location{c.Mode, c.DataDir, c.Listen} }
 
-// Locate reads where a daemon is found from a configuration that may be full of
-// mistakes, or no YAML at all: whoever broke a file must still be able to stop the daemon.
+// Locate reads the location of a daemon from a configuration that may be full of mistakes, or no YAML at all: a user
+// with a broken file must still be able to stop the daemon.
 func Locate(files fs.FS) Location {
 	where := defaults().Location()
 	text, err := fs.ReadFile(files, rootFile)
@@ -27,7 +27,7 @@ func Locate(files fs.FS) Location {
 		return where
 	}
 	var top map[string]yaml.Node
-	_ = yaml.Unmarshal(text, &top) // what is not YAML is read line by line
+	_ = yaml.Unmarshal(text, &top) // a text that is no YAML is read line by line
 	take := func(key string, line *regexp.Regexp) string {
 		if node, found := top[key]; found && node.Kind == yaml.ScalarNode {
 			return node.Value

@@ -2,8 +2,7 @@ package configs
 
 import "fmt"
 
-// MetricsConfig is where the metrics are served on an address of their own; without one they
-// are on listen alone.
+// MetricsConfig configures a separate address for the metrics. Without it only listen serves them.
 type MetricsConfig struct {
 	Listen    string // host:port
 	TokenFile string
@@ -22,7 +21,7 @@ func (c *MetricsConfig) keys() []key {
 	}
 }
 
-// checkMetrics needs to know what access says.
+// checkMetrics runs after access is read, since it depends on it.
 func (l *loader) checkMetrics(s *section) {
 	c := &l.config.Metrics
 	listen, file := s.single("listen"), s.single("token_file")
@@ -45,10 +44,10 @@ func (l *loader) checkMetrics(s *section) {
 	}
 }
 
-// shortestMetricsToken is the length below which a token could be guessed.
+// shortestMetricsToken is the minimum length of a token that cannot be guessed.
 const shortestMetricsToken = 20
 
-// ReadMetricsToken returns the token of the metrics from its file or credential. No error holds it.
+// ReadMetricsToken returns the token of the metrics from its file or credential. No error contains it.
 func ReadMetricsToken(c *MetricsConfig, credentials string) (string, error) {
 	token, err := readSecret("metrics.token_file", c.TokenFile, credentials, metricsCredential)
 	if err == nil && len(token) < shortestMetricsToken {

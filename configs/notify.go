@@ -9,33 +9,33 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// MaxChannels is how many channels there may be: their names are metric labels.
+// MaxChannels is the maximum number of channels: their names are metric labels.
 const MaxChannels = 10
 
-// NotifyConfig says who is notified of what.
+// NotifyConfig configures notifications.
 type NotifyConfig struct {
-	EveryMS  int64 // at most one message a channel in this time, after the first few
+	EveryMS  int64 // minimum time between two messages of a channel, after the first few
 	Daily    int   // minutes after midnight UTC at which a summary is sent; or Never
 	Channels []ChannelConfig
 }
 
-// ChannelConfig is one messaging service. Its address holds secrets and stands in
-// a file of its own, or in systemd's credential.
+// ChannelConfig is one messaging service. Its address contains secrets, so it is stored in a separate file, or in
+// systemd's credential.
 type ChannelConfig struct {
 	Name        string
 	AddressFile string
 	Least       string // info, warning, error
 	Also, Never []string
 
-	QuietFrom, QuietUntil int // minutes after midnight UTC between which only errors are sent; equal for never
+	QuietFrom, QuietUntil int // minutes after midnight UTC; only errors are sent between them; equal for never
 }
 
-// alwaysSent are the events that a channel takes whatever their severity, unless it
-// names others: what ends or begins, and what needs a person.
+// alwaysSent lists the events that a channel sends at any severity, unless it names others: beginnings, ends, and
+// events that need a user.
 var alwaysSent = []string{"daemon.*", "incident.*", "trade.*", "trading.armed", "order.uncertain", "config.rejected", "exchange.key_*",
 	"strategy.notice"}
 
-// Credential is the systemd credential of the channel's address.
+// Credential names the systemd credential of the channel's address.
 func (c *ChannelConfig) Credential() string { return "BOTD_NOTIFY_" + strings.ToUpper(c.Name) }
 
 func newChannel(name string) ChannelConfig {
@@ -121,8 +121,7 @@ func (l *loader) checkNotify(s *section) {
 	}
 }
 
-// ReadAddress returns a channel's address from its file or credential. No error
-// holds it.
+// ReadAddress returns a channel's address from its file or credential. No error contains it.
 func ReadAddress(c *ChannelConfig, credentials string) (string, error) {
 	address, err := readSecret("notify.channels."+c.Name+".url_file", c.AddressFile, credentials, c.Credential())
 	return string(address), err

@@ -12,7 +12,7 @@ import (
 	"botd/risk"
 )
 
-// whole is a whole number between two bounds, both included.
+// whole is a whole number between two inclusive bounds.
 func whole(into *int, low, high int) value {
 	return value{kind: KindWhole, low: strconv.Itoa(low), high: strconv.Itoa(high),
 		text: func() string { return strconv.Itoa(*into) }, zero: func() bool { return *into == 0 },
@@ -32,8 +32,7 @@ func whole(into *int, low, high int) value {
 		}}
 }
 
-// duration is 500ms, 90s, 10m, 4h, 30d or a sum of them, in milliseconds, between two
-// bounds, both included.
+// duration is 500ms, 90s, 10m, 4h, 30d or a sum of such terms, in milliseconds, between two inclusive bounds.
 func duration(into *int64, low, high int64) value {
 	return value{kind: KindDuration, low: durationText(low), high: durationText(high),
 		text: func() string { return durationText(*into) }, zero: func() bool { return *into == 0 },
@@ -50,7 +49,7 @@ func duration(into *int64, low, high int64) value {
 		}}
 }
 
-// share is a number or a percentage between two bounds, both included.
+// share is a number or a percentage between two inclusive bounds.
 func share(into *exchange.Rate, low, high exchange.Rate) value {
 	return value{kind: KindShare, low: percent(low), high: percent(high),
 		text: func() string { return percent(*into) }, zero: func() bool { return *into == 0 },
@@ -74,7 +73,7 @@ func share(into *exchange.Rate, low, high exchange.Rate) value {
 		}}
 }
 
-// number is a decimal number that a function takes, unless it has a problem.
+// number is a decimal number. take stores it or returns a problem.
 func number(show func() string, take func(text string, d decimal.Decimal) (problem, hint string)) value {
 	return value{kind: KindNumber, text: show, parse: func(text string) (string, string) {
 		d, hint, err := parseDecimal(text)
@@ -85,7 +84,7 @@ func number(show func() string, take func(text string, d decimal.Decimal) (probl
 	}}
 }
 
-// mostAmount is more than any account has; what is derived from it must not overflow.
+// mostAmount exceeds any account. Values derived from it must not overflow.
 var mostAmount = exchange.AmountOf(1_000_000_000_000_000)
 
 // amount is money, at least low.
@@ -124,7 +123,7 @@ func units(into *exchange.Amount) value {
 	})
 }
 
-// loss is the bound of a loss: a share, 5%, or money, 500 USDT.
+// loss is a limit of a loss: a share, 5%, or an amount, 500 USDT.
 func loss(into *risk.Loss) value {
 	return value{kind: KindLoss, high: "100%", text: func() string { return into.String() }, parse: func(text string) (string, string) {
 		money, absolute := strings.CutSuffix(strings.TrimSpace(text), "USDT")

@@ -8,23 +8,23 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Setting is one value that holds, and where it comes from.
+// Setting is one effective value and its origin.
 type Setting struct {
 	Path   string // risk.max_drawdown; strategies.NAME.params.fast
 	Value  string
 	Origin string // file:line, "default", or "command line"
 }
 
-// The origins that are no place in a file.
+// The origins outside files.
 const (
 	OriginDefault = "default"
 	OriginCommand = "command line"
 )
 
-// Override notes that the command line gave a key, whatever the file says.
+// Override records that the command line sets a key.
 func (c *Config) Override(path string) { c.overridden = append(c.overridden, path) }
 
-// Settings lists every value that holds, by its path, without any secret.
+// Settings lists every effective value by path, without secrets.
 func (c *Config) Settings() ([]Setting, error) {
 	all, err := Differences("", c.Effective())
 	if err != nil {
@@ -37,7 +37,7 @@ func (c *Config) Settings() ([]Setting, error) {
 	return settings, nil
 }
 
-// origin finds where a value was written.
+// origin returns the place where a value is set.
 func (c *Config) origin(path string) string {
 	if slices.Contains(c.overridden, path) || path == "mode" && c.Mode != c.fileMode {
 		return OriginCommand
@@ -50,8 +50,8 @@ func (c *Config) origin(path string) string {
 			}
 		}
 	}
-	// A value that is written in another form than it is shown in, such as a share
-	// for a block, stands where its block does.
+	// A value may be written in a shorter form than displayed, such as a share for a block. Its origin is then the
+	// line of the block.
 	for part := inside; part != ""; {
 		if line, found := c.lines[file][part]; found {
 			return fmt.Sprintf("%s:%d", file, line)
@@ -62,7 +62,7 @@ func (c *Config) origin(path string) string {
 	return OriginDefault
 }
 
-// noteLines remembers on which line of a file each value stands.
+// noteLines records the line of each value in a file.
 func noteLines(path string, node *yaml.Node, into map[string]int) {
 	if node.Kind != yaml.MappingNode {
 		into[path] = node.Line

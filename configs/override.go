@@ -15,8 +15,8 @@ import (
 	"botd/risk"
 )
 
-// LoadStrategyWith reads a strategy's file as if keys had other values: by their paths, as
-// protect.stop_loss, each a value as YAML has it. A key that is not there is added.
+// LoadStrategyWith reads a strategy's file with other values for some keys. Keys are paths, as protect.stop_loss, and
+// values are YAML. It adds missing keys.
 func LoadStrategyWith(file string, values map[string]string, options Options) (*StrategyConfig, Problems) {
 	if len(values) == 0 {
 		return LoadStrategy(file, options)
@@ -34,7 +34,7 @@ func LoadStrategyWith(file string, values map[string]string, options Options) (*
 	return l.oneStrategy(name)
 }
 
-// loaderOf returns a loader of the folder that a strategy's file is in.
+// loaderOf returns a loader for the folder of a strategy's file.
 func loaderOf(file string, options Options) *loader {
 	directory, _ := filepath.Split(file)
 	if directory == "" {
@@ -64,7 +64,7 @@ func (l *loader) oneStrategy(name string) (*StrategyConfig, Problems) {
 	return c, l.problems
 }
 
-// replaced is a folder in which one file has another text.
+// replaced is a folder with a different text for one file.
 type replaced struct {
 	fs.FS
 	name string
@@ -79,7 +79,7 @@ func (r replaced) ReadFile(name string) ([]byte, error) {
 	return fs.ReadFile(r.FS, name)
 }
 
-// override returns a mapping's text with other values.
+// override returns a mapping's text with some values replaced.
 func override(text []byte, values map[string]string) ([]byte, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
@@ -100,7 +100,7 @@ func override(text []byte, values map[string]string) ([]byte, error) {
 	return yaml.Marshal(&document)
 }
 
-// set gives the key at a path below a mapping a value.
+// set sets the value of the key at a path below a mapping.
 func set(node *yaml.Node, path string, value *yaml.Node) error {
 	seen := ""
 	for key := range strings.SplitSeq(path, ".") {
@@ -117,7 +117,7 @@ func set(node *yaml.Node, path string, value *yaml.Node) error {
 	return nil
 }
 
-// child returns the value of a mapping's key, which is added if it is not there.
+// child returns the value of a mapping's key. It adds a missing key.
 func child(node *yaml.Node, key string) *yaml.Node {
 	for i := 0; i < len(node.Content); i += 2 {
 		if node.Content[i].Value == key {

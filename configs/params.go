@@ -10,9 +10,8 @@ import (
 	"botd/strategy"
 )
 
-// readParams takes the parameters as text and checks each by its definition. A size
-// among them is taken for the size of the strategy when it has no such
-// parameter of its own.
+// readParams reads the parameters as text and checks each by its definition. A size among them becomes the size of
+// the strategy, unless the strategy has a parameter of that name.
 func (r *strategyReader) readParams(s *section) {
 	var known []string
 	definitions := map[string]strategy.Parameter{}
@@ -63,7 +62,7 @@ func (r *strategyReader) readParams(s *section) {
 	}
 }
 
-// otherHomes are keys that are sought among the parameters, and what to write instead.
+// otherHomes lists keys that users often write among the parameters, with the correction.
 var otherHomes = map[string]string{
 	"stop_loss": "write protect: {stop_loss: 2%} beside params", "take_profit": "write protect: {take_profit: 4%} beside params",
 	"trailing": "write protect: {trailing: {offset: 3%, distance: 1.5%}} beside params", "leverage": "write leverage: beside params",
@@ -71,7 +70,7 @@ var otherHomes = map[string]string{
 	"exit": "write exit_long or exit_short", "short": "write entry_short", "cover": "write exit_short",
 }
 
-// missing are the parameters without a default that the file does not name.
+// missing returns the parameters without a default that the file does not set.
 func (r *strategyReader) missing() []strategy.Parameter {
 	var missing []strategy.Parameter
 	if r.into.definition == nil || r.broken {
@@ -108,7 +107,7 @@ func (r *strategyReader) param(s *section, name string, parameter strategy.Param
 	case "int", "decimal":
 		_, hint, err = parseDecimal(strings.TrimSuffix(text, "%"))
 	case "duration":
-		// The registry reads Go's durations, which know no days.
+		// The registry reads Go's durations, which have no days.
 		var ms int64
 		if ms, err = parseDuration(text); err == nil {
 			text = fmt.Sprintf("%dms", ms)
@@ -142,8 +141,8 @@ func (c *StrategyConfig) showParams(into outline) {
 	}
 }
 
-// reportUnknown reports the keys a strategy's file does not have; parameters written
-// beside params are sent there.
+// reportUnknown reports the keys that a strategy's file does not have. For parameters outside params it suggests
+// params.
 func (r *strategyReader) reportUnknown() {
 	var left []entry
 	for _, e := range r.entries {
@@ -161,8 +160,8 @@ func (r *strategyReader) reportUnknown() {
 	r.entries = all
 }
 
-// build makes the strategy once, which checks what no parameter shows alone: a
-// fast average that is slower than the slow one.
+// build makes the strategy once. That checks relations between parameters, such as a fast average slower than the
+// slow one.
 func (r *strategyReader) build() {
 	c := r.into
 	if r.into.definition == nil || r.symbol == nil || r.broken || c.Interval == 0 {
@@ -188,7 +187,7 @@ func (r *strategyReader) build() {
 	r.notBuilt(err)
 }
 
-// checkOthers refuses to read the candles of a symbol that there is not.
+// checkOthers reports other symbols that the strategy reads but that do not exist.
 func (r *strategyReader) checkOthers(made strategy.Strategy) {
 	r.into.others = strategy.OthersOf(made)
 	for _, key := range r.into.others {
@@ -207,7 +206,7 @@ func (r *strategyReader) checkOthers(made strategy.Strategy) {
 	}
 }
 
-// checkEconomics refuses parameters by which each round of trades loses, whatever the market does.
+// checkEconomics reports parameters with which each round of trades loses money in any market.
 func (r *strategyReader) checkEconomics(made strategy.Strategy) {
 	c := r.into
 	c.edge = strategy.Edge(made, strategy.Fees{Maker: c.Backtest.Maker, Taker: c.Backtest.Taker})

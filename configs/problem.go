@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Severity says whether a problem forbids running.
+// Severity distinguishes problems that prevent running from warnings.
 type Severity uint8
 
-// An Error forbids running, a Warning does not.
+// An Error prevents running, a Warning does not.
 const (
 	Error Severity = iota
 	Warning
@@ -24,14 +24,14 @@ func (s Severity) String() string {
 	return "error"
 }
 
-// Problem is one thing wrong with a configuration, where it is, and what to do.
+// Problem is one mistake in a configuration, with its place and a hint.
 type Problem struct {
 	File     string
-	Line     int // 0 where the file as a whole is meant
+	Line     int // 0 for the whole file
 	Column   int
 	Severity Severity
 	What     string
-	Hint     string // empty when there is none
+	Hint     string // empty for none
 }
 
 // String returns file:line: what, and the hint on a line of its own.
@@ -67,7 +67,7 @@ func (p Problems) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// Errors returns how many problems forbid running.
+// Errors returns the number of problems that prevent running.
 func (p Problems) Errors() int {
 	n := 0
 	for _, problem := range p {
@@ -78,10 +78,10 @@ func (p Problems) Errors() int {
 	return n
 }
 
-// Warnings returns how many problems do not forbid running.
+// Warnings returns the number of problems that do not prevent running.
 func (p Problems) Warnings() int { return len(p) - p.Errors() }
 
-// Err returns the problems as an error when any forbids running, else nil.
+// Err returns the problems as an error if any prevents running, else nil.
 func (p Problems) Err() error {
 	if p.Errors() == 0 {
 		return nil

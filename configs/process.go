@@ -10,10 +10,10 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// processKind is the strategy that is a program of its own, in any language.
+// processKind is the kind of a strategy that is a separate program, in any language.
 const processKind = "process"
 
-// Bounds of a strategy's deadline and of the memory of its process.
+// Limits of a strategy's deadline and of its process's memory.
 const (
 	minDeadlineMS = 100
 	maxDeadlineMS = 60 * second
@@ -23,7 +23,7 @@ const (
 
 var anyWord = regexp.MustCompile(`^[^\x00]+$`)
 
-// processKeys are the keys of strategies that run off the engine, and in processes of their own.
+// processKeys returns the keys of strategies that run outside the engine, in separate processes.
 func (r *strategyReader) processKeys() []key {
 	c := r.into
 	return []key{
@@ -43,7 +43,7 @@ func (r *strategyReader) processKeys() []key {
 
 var memorySize = regexp.MustCompile(`^([0-9]{1,7}) ?(MB|MiB|GB|GiB)$`)
 
-// megabytes is 256MB or 2GB, in MB.
+// megabytes is an amount of memory, 256MB or 2GB, in MB.
 func megabytes(into *int64, low, high int64) value {
 	show := func() string {
 		if *into == 0 {
@@ -74,7 +74,7 @@ func (r *strategyReader) checkCommand(s *section, node *yaml.Node) {
 	}
 }
 
-// readCommand makes the strategy's definition from its program, which says what parameters it has.
+// readCommand makes the strategy's definition from its program, which reports its parameters.
 func (r *strategyReader) readCommand(s *section) {
 	c := r.into
 	if c.Kind != processKind {

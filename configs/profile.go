@@ -16,16 +16,16 @@ import (
 	"botd/exchange/wire"
 )
 
-// ProfileConfig is how the venue writes what the interface leaves open.
+// ProfileConfig describes the venue's choices where the interface leaves them open.
 type ProfileConfig struct {
 	NullLists    string // error, empty
 	NumberNoise  string // float, half_tick
 	FuturesWords map[string]string
 	SpotWords    map[string]string
-	Lists        [4]string // of OrderLists: echoed, absent, or empty where nobody knows
+	Lists        [4]string // of OrderLists: echoed, absent, or empty if unknown
 }
 
-// What may be written for a list of null, and for numbers finer than the tick.
+// The values for null lists, and for numbers finer than the tick.
 const (
 	NullIsError   = "error"
 	NullIsEmpty   = "empty"
@@ -37,8 +37,8 @@ func defaultProfile() ProfileConfig {
 	return ProfileConfig{NullLists: NullIsError, NumberNoise: NoiseOfFloats}
 }
 
-// profileKeys are the keys of a venue's profile: a block of botd.yaml, or a file of its own. Where
-// exchange.signature or exchange.settle say something else, they count.
+// profileKeys returns the keys of a venue's profile: a block of botd.yaml, or a separate file. exchange.signature and
+// exchange.settle take precedence over it.
 func (e *ExchangeConfig) profileKeys() []key {
 	shownElsewhere := func() bool { return true }
 	return append(e.Profile.keys(),
@@ -48,7 +48,7 @@ func (e *ExchangeConfig) profileKeys() []key {
 		key{name: "settle", keys: settleKeys(&e.Settle), hidden: shownElsewhere, after: e.Settle.noteWritten})
 }
 
-// profileFile reads a profile from a file of its own, named from the configuration's directory.
+// profileFile reads a profile from a separate file, relative to the configuration's directory.
 func (l *loader) profileFile(s *section, node *yaml.Node) *section {
 	const name = "profile"
 	empty := &section{document: s.document, path: s.path + name + ".", line: node.Line}
@@ -74,7 +74,7 @@ func (l *loader) profileFile(s *section, node *yaml.Node) *section {
 	return newSection(d, empty.path, block)
 }
 
-// Unmeasured lists what a live venue is assumed to do on the markets that are traded, and no probe has measured.
+// Unmeasured lists the assumptions about a live venue on the traded markets that no probe has measured.
 func (c *Config) Unmeasured() (assumptions []string) {
 	e := &c.Exchange
 	for _, market := range c.Markets() {
@@ -90,13 +90,13 @@ func (c *Config) Unmeasured() (assumptions []string) {
 	return assumptions
 }
 
-// Lists of orders that may or may not echo client order ids, and what is documented of them.
+// Values for lists of orders, which may or may not echo client order ids.
 const (
 	ListEchoed = "echoed"
 	ListAbsent = "absent"
 )
 
-// OrderLists are the lists that show orders.
+// OrderLists names the lists that show orders.
 var OrderLists = [4]string{"futures_order", "futures_open", "spot_open", "spot_history"}
 
 func (c *ProfileConfig) listKeys() key {

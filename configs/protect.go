@@ -13,10 +13,10 @@ import (
 	"botd/strategy/overlay"
 )
 
-// ExitsConfig are the rules by which any strategy's position is left.
+// ExitsConfig configures exits for a position of any strategy.
 type ExitsConfig struct {
 	TrailingDistance exchange.Rate // of the best price since the entry
-	TrailingAfter    exchange.Rate // the profit at which it begins
+	TrailingAfter    exchange.Rate // the profit at which trailing begins
 	TimeLimitMS      int64
 	Returns          []overlay.Return // by age, ascending
 	CooldownMS       int64
@@ -81,7 +81,7 @@ func (e *ExitsConfig) showReturns(into outline) {
 	}
 }
 
-// distance is a share of the entry price, with its percent sign, or a price.
+// distance is a share of the entry price, with a percent sign, or a price.
 func (r *strategyReader) distance(into *DistanceConfig, most exchange.Rate) value {
 	written := func() string { return into.text() }
 	price := number(written, func(text string, d decimal.Decimal) (problem, hint string) {
@@ -103,12 +103,12 @@ func (r *strategyReader) distance(into *DistanceConfig, most exchange.Rate) valu
 	}}
 }
 
-// looksLikeShare warns of a price that is probably a percentage without its sign: prices
-// are tens of thousands of ticks.
+// looksLikeShare warns of a price that is probably a percentage without its sign: real prices are tens of thousands
+// of ticks.
 func (r *strategyReader) looksLikeShare(s *section, node *yaml.Node) {
 	price, _, err := parseDecimal(node.Value)
 	if err != nil {
-		return // it has its sign
+		return // it has a percent sign
 	}
 	below := func(most, ticks int64) bool {
 		return price.LessThan(decimal.NewFromInt(most)) && (r.symbol == nil || price.LessThan(r.symbol.PriceDecimal(r.symbol.PriceTick*exchange.Price(ticks))))

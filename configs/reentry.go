@@ -7,8 +7,8 @@ import (
 	"botd/exchange"
 )
 
-// What the text of a script says about entering and leaving. It is only searched, not parsed: scripts are
-// parsed in processes of their own, and a warning may be wrong where an error may not.
+// Patterns for entries and exits in the text of a script. The text is only searched, not parsed: only separate
+// processes parse scripts, and a warning may be wrong where an error may not.
 var (
 	scriptEnters   = regexp.MustCompile(`\bhold\s*\(|\btarget\s*=`)
 	scriptLeaves   = regexp.MustCompile(`["']flat["']|\b(size|quantity|equity|quote)\s*\(\s*["']?0+(\.0*)?\s*%?["']?\s*\)`)
@@ -18,8 +18,8 @@ var (
 	scriptProtects = regexp.MustCompile(`\b(stop_loss|take_profit|exits)\s*=`)
 )
 
-// cautionReentry warns of a script whose positions end by a stop or a target alone, and which does not say
-// what enters again: many expect the side to be bought again as long as they ask for it.
+// cautionReentry warns of a script whose positions end only by a stop or a target, and which does not specify when to
+// enter again: many users expect a new entry as long as the script returns the side.
 func (r *strategyReader) cautionReentry() {
 	c := r.into
 	if c.Kind != scriptKind || c.Script.Text == "" || c.Reentry != "" {
@@ -36,8 +36,8 @@ func (r *strategyReader) cautionReentry() {
 		c.Script.File+" never asks for flat: after a stop or a target it enters again only when a decision has asked for nothing in between")
 }
 
-// cautionExits warns of a script on spot that has resting exits beside a stop: the exchange freezes the asset for one of the two,
-// and the stop has it.
+// cautionExits warns of a script on spot with both resting exits and a stop: the exchange freezes the asset for only
+// one of them, and the stop gets it.
 func (r *strategyReader) cautionExits() {
 	c := r.into
 	if c.Kind != scriptKind || c.Market != exchange.Spot || c.Script.Text == "" {
@@ -53,7 +53,7 @@ func (r *strategyReader) cautionExits() {
 		c.Script.File+" has exits beside a stop on spot: while the stop stands it has the asset, and no exit of the plan rests")
 }
 
-// words is what a script and what it loads say, without comments.
+// words returns the text of a script and its libraries, without comments.
 func (c *ScriptConfig) words() string {
 	text := withoutComments(c.Text)
 	for i := range c.Libraries {

@@ -29,7 +29,7 @@ itself. ` + "`botd init`" + ` writes one with comments. ` + "`botd check -c DIR`
 - **Modes**: where the column is empty, a key applies in all of them. ` + "`botd config schema`" + ` prints this page for editors.
 `
 
-// Reference is docs/configuration.md.
+// Reference returns docs/configuration.md.
 func Reference(registry *strategy.Registry) []byte {
 	root, file := Keys()
 	var b bytes.Buffer
@@ -93,11 +93,11 @@ func keyLine(w io.Writer, k Key) {
 	if !strings.Contains(example, ": ") {
 		example = k.Path[strings.LastIndexByte(k.Path, '.')+1:] + ": " + example
 	}
-	example = strings.ReplaceAll(example, "\n", "` and `") // where it needs another block
+	example = strings.ReplaceAll(example, "\n", "` and `") // for a key that needs another block
 	fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s | %s | `%s` | %s | %s |\n", k.Path, kind, k.Low, k.High, standard, k.Modes, example, k.Instead, k.What)
 }
 
-// coded is a value between backticks, and nothing is nothing.
+// coded puts a value between backticks. It returns an empty value unchanged.
 func coded(value string) string {
 	if value == "" {
 		return ""

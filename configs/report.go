@@ -2,7 +2,7 @@ package configs
 
 import "botd/risk"
 
-// Report is what botd check -o json prints.
+// Report is the output of botd check -o json.
 type Report struct {
 	Schema     int               `json:"schema"`
 	OK         bool              `json:"ok"`
@@ -12,9 +12,9 @@ type Report struct {
 	Errors     int               `json:"errors"`
 	Warnings   int               `json:"warnings"`
 	Problems   []ReportedProblem `json:"problems"`
-	Limits     []ReportedLimit   `json:"limits"`   // that hold: the account's, then what each strategy sets tighter
+	Limits     []ReportedLimit   `json:"limits"`   // effective limits: the account's, then the tighter ones of each strategy
 	Requests   []RequestCost     `json:"requests"` // of each market; empty in a demo
-	Edges      []ReportedEdge    `json:"edges"`    // of strategies whose parameters say what a round of trades earns
+	Edges      []ReportedEdge    `json:"edges"`    // of strategies whose parameters determine the profit of a round of trades
 }
 
 func (r Report) Rows() any { return r.Problems }
@@ -28,14 +28,14 @@ type ReportedProblem struct {
 	Hint     string `json:"hint,omitempty"`
 }
 
-// ReportedLimit is one limit as it will hold.
+// ReportedLimit is one effective limit.
 type ReportedLimit struct {
 	Scope string `json:"scope"` // account, or strategy NAME
 	Rule  string `json:"rule"`
 	Limit string `json:"limit"`
 }
 
-// ReportedEdge is what a round of a strategy's trades earns after fees.
+// ReportedEdge is the profit of a round of a strategy's trades after fees.
 type ReportedEdge struct {
 	Strategy string `json:"strategy"`
 	Edge     string `json:"edge"`

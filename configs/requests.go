@@ -8,28 +8,28 @@ import (
 	"botd/exchange"
 )
 
-// Requests of one round over a market, and how often rounds come while nothing is in flight.
+// Requests of one round over a market, and the rate of rounds while nothing is in flight.
 const (
 	futuresRound   = 4 // open orders, positions, account, prices
 	spotRound      = 3 // open orders, wallet, prices
-	roundsMinute   = 4 // while orders are on their way, 60
+	roundsMinute   = 4 // 60 while orders are in flight
 	rulesMinute    = 1
-	latestFraction = 10 // of an interval: a candle that is seen later than that is warned of
+	latestFraction = 10 // of an interval: later candles cause a warning
 )
 
-// RequestCost is what the strategies of one market cost in requests, and how late their candles are seen.
+// RequestCost is the number of requests for the strategies of one market, and the delay of their candles.
 type RequestCost struct {
 	Market            string `json:"market"`
 	Series            int    `json:"series"` // of candles: symbols by intervals
 	RequestsMinute    int    `json:"requests_per_minute"`
-	RequestsPerSecond int    `json:"requests_per_second"` // the budget; 0 is unlimited
-	CandleDelayMS     int64  `json:"candle_delay_ms"`     // of the last candle of a close, behind the first
-	Interval          string `json:"interval"`            // the one that the delay is the largest part of
+	RequestsPerSecond int    `json:"requests_per_second"` // the budget; 0 for no limit
+	CandleDelayMS     int64  `json:"candle_delay_ms"`     // from the first to the last candle of a close
+	Interval          string `json:"interval"`            // the interval with the largest delay relative to its length
 
 	interval exchange.Interval
 }
 
-// Late reports whether candles are seen later than a tenth of their interval.
+// Late reports whether candles arrive later than a tenth of their interval.
 func (c *RequestCost) Late() bool { return c.CandleDelayMS*latestFraction > int64(c.interval) }
 
 // String returns the cost as a line of text.
@@ -45,7 +45,7 @@ func (c *RequestCost) delay() time.Duration {
 	return (time.Duration(c.CandleDelayMS) * time.Millisecond).Round(100 * time.Millisecond)
 }
 
-// Requests returns what the configuration costs, for each market that it trades. A demo asks nobody.
+// Requests returns the request costs of the configuration for each traded market. A demo makes no requests.
 func (c *Config) Requests() (costs []RequestCost) {
 	if c.Mode == Demo {
 		return nil
@@ -80,7 +80,7 @@ func (c *Config) requestsOf(market exchange.Market) RequestCost {
 		cost.RequestsMinute = rulesMinute + roundsMinute*spotRound
 	}
 	polls, due := 0.0, 0
-	for _, interval := range exchange.Intervals() { // the shorter ones that close at the same time are read first
+	for _, interval := range exchange.Intervals() { // shorter intervals that close at the same time are read first
 		if counts[interval] == 0 {
 			continue
 		}
@@ -98,7 +98,7 @@ func (c *Config) requestsOf(market exchange.Market) RequestCost {
 	return cost
 }
 
-// checkRequests warns of candles that the budget of requests has seen late.
+// checkRequests warns of candles that arrive late because of the request budget.
 func (l *loader) checkRequests() {
 	for _, cost := range l.config.Requests() {
 		if !cost.Late() {

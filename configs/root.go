@@ -7,13 +7,13 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// RetentionConfig is how long, and how much, is kept. The journal and downloaded
-// candles stay until deleted.
+// RetentionConfig configures how long and how much data is stored. The journal and downloaded candles stay until a
+// user deletes them.
 type RetentionConfig struct {
 	DecisionsMS int64
-	JournalMiB  int // of records in the journal's file; older ones are sealed in segments; 0 for all
+	JournalMiB  int // of records in the journal's file; older ones move to sealed segments; 0 for all
 	LogsMiB     int // of the log on disk; 0 for none
-	RecordedMiB int // what is polled is recorded up to so much; 0 records nothing
+	RecordedMiB int // maximum of recorded poll data; 0 records nothing
 }
 
 // maxRecordedMiB is a terabyte.
@@ -21,7 +21,7 @@ const maxRecordedMiB = 1 << 20
 
 var instanceName = regexp.MustCompile(`^[a-z0-9]{1,10}$`)
 
-// keys are the keys of botd.yaml.
+// keys returns the keys of botd.yaml.
 func (l *loader) keys() []key {
 	c := l.config
 	return []key{
@@ -64,7 +64,7 @@ func (l *loader) keys() []key {
 	}
 }
 
-// setMode lets the command line decide about the mode, and the mode about defaults.
+// setMode applies the command line's mode, and the defaults of the mode.
 func (l *loader) setMode(s *section) {
 	c := l.config
 	c.fileMode, l.modeLine = c.Mode, s.lineOf("mode")

@@ -12,7 +12,7 @@ import (
 	"botd/exchange"
 )
 
-// Lengths of time in milliseconds.
+// Durations in milliseconds.
 const (
 	second int64 = 1000
 	minute       = 60 * second
@@ -21,7 +21,7 @@ const (
 	week         = 7 * day
 )
 
-// shortened keeps what is quoted back to the reader to a line's length.
+// shortened cuts a quoted text to a line's length.
 func shortened(text string) string {
 	const most = 60
 	if runes := []rune(text); len(runes) > most {
@@ -36,11 +36,11 @@ var (
 	otherBase   = regexp.MustCompile(`^[+-]?0[xXoObB]`)
 )
 
-// maxDigits bounds a number as written; 18 + 20 digits are the most an Amount holds.
+// maxDigits bounds the length of a number; an Amount has at most 18 + 20 digits.
 const maxDigits = 64
 
-// parseDecimal reads a number exactly as a person wrote it. What YAML would
-// read as octal or hexadecimal is refused: 010 would silently be 8.
+// parseDecimal parses a number exactly as written. It refuses numbers that YAML would read as octal or hexadecimal:
+// 010 would silently be 8.
 func parseDecimal(text string) (value decimal.Decimal, hint string, err error) {
 	text = strings.TrimSpace(text)
 	quoted := shortened(text)
@@ -70,7 +70,7 @@ func parseDecimal(text string) (value decimal.Decimal, hint string, err error) {
 	return value, "", nil
 }
 
-// parseRate reads a number, 0.05, or a percentage, 5%.
+// parseRate parses a number, 0.05, or a percentage, 5%.
 func parseRate(text string) (exchange.Rate, string, error) {
 	text = strings.TrimSpace(text)
 	plain, isPercentage := strings.CutSuffix(text, "%")
@@ -88,21 +88,21 @@ func parseRate(text string) (exchange.Rate, string, error) {
 	return rate, "", nil
 }
 
-// percent writes a rate as a percentage.
+// percent formats a rate as a percentage.
 func percent(rate exchange.Rate) string { return rate.Decimal().Shift(2).String() + "%" }
 
 var durationPart = regexp.MustCompile(`^([0-9]{1,15}(?:\.[0-9]{1,6})?)(ms|s|m|h|d|w)`)
 
 var durationUnits = map[string]int64{"ms": 1, "s": second, "m": minute, "h": hour, "d": day, "w": week}
 
-// maxDurationMS is about ten years; nothing here lasts longer.
+// maxDurationMS is about ten years, longer than any sensible setting.
 const maxDurationMS = 3653 * day
 
-// ParseDuration reads a duration as it is written in a configuration, into milliseconds.
+// ParseDuration parses a configured duration into milliseconds.
 func ParseDuration(text string) (int64, error) { return parseDuration(text) }
 
-// parseDuration reads a duration into milliseconds: one or more numbers, each
-// with its unit (1h30m, 30d, 500ms), or 0.
+// parseDuration parses a duration into milliseconds: one or more numbers, each with its unit (1h30m, 30d, 500ms), or
+// 0.
 func parseDuration(text string) (int64, error) {
 	text = strings.TrimSpace(text)
 	if text == "0" {
@@ -130,7 +130,7 @@ func parseDuration(text string) (int64, error) {
 	return total.IntPart(), nil
 }
 
-// durationHint says how a text that is no duration is to be written.
+// durationHint suggests the correct form of an invalid duration.
 func durationHint(text string) string {
 	if _, err := strconv.Atoi(text); err == nil && len(text) < 10 {
 		return fmt.Sprintf("did you mean %ss?", text)
@@ -138,7 +138,7 @@ func durationHint(text string) string {
 	return "durations are written 500ms, 90s, 10m, 4h or 30d"
 }
 
-// durationText writes milliseconds in the largest unit that holds them whole.
+// durationText formats milliseconds in the largest unit without a remainder.
 func durationText(ms int64) string {
 	if ms == 0 {
 		return "0s"

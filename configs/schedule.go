@@ -11,9 +11,9 @@ import (
 	"botd/internal/spell"
 )
 
-// Schedule says when a strategy is asked. Its moments are nominal: they follow
-// from the clock's face in UTC alone, so a tick that is late or missed moves no
-// other. The zero value is @candle of no interval, which never comes.
+// Schedule defines the moments of a strategy's decisions. Its moments are nominal: they follow from the UTC clock
+// alone, so a late or missed tick moves no other. The zero value is @candle without an interval, which has no
+// moments.
 type Schedule struct {
 	spec     string
 	interval exchange.Interval  // @candle
@@ -29,7 +29,7 @@ func (s *Schedule) regularMS() int64 {
 	return s.everyMS
 }
 
-// The periods that @every takes.
+// The minimum and maximum period of @every.
 const (
 	minEveryMS = 100
 	maxEveryMS = 366 * day
@@ -37,8 +37,8 @@ const (
 
 const scheduleHint = `write "@candle", "@every 10s", "@hourly" or cron fields such as "*/5 * * * *" (minute hour day month weekday, in UTC)`
 
-// parseSchedule reads "@candle" (or nothing), "@every 10s", a descriptor such as "@hourly", or cron
-// fields, five or, with seconds first, six. It returns a hint beside the error.
+// parseSchedule parses "@candle" (or nothing), "@every 10s", a descriptor such as "@hourly", or cron fields: five, or
+// six with seconds first. It returns a hint with an error.
 func parseSchedule(spec string, interval exchange.Interval) (Schedule, string, error) {
 	spec = strings.Join(strings.Fields(spec), " ")
 	switch word, rest, _ := strings.Cut(spec, " "); {
@@ -47,8 +47,8 @@ func parseSchedule(spec string, interval exchange.Interval) (Schedule, string, e
 	case word == "@every":
 		return parseEvery(spec, rest)
 	case strings.HasPrefix(spec, "TZ=") || strings.HasPrefix(spec, "CRON_TZ="):
-		// The parser panics on a time zone without fields, and another zone's
-		// summer time would double or skip ticks.
+		// The parser panics on a time zone without fields, and the summer time of another zone would double or skip
+		// ticks.
 		return Schedule{}, "leave " + shortened(word) + " out; schedules are in UTC", fmt.Errorf("schedule %q names a time zone", shortened(spec))
 	case strings.HasPrefix(spec, "@"):
 		known := []string{"@candle", "@every", "@hourly", "@daily", "@midnight", "@weekly", "@monthly", "@yearly", "@annually"}
@@ -92,10 +92,10 @@ func parseCron(spec string) (Schedule, string, error) {
 	if !ok {
 		return Schedule{}, scheduleHint, fmt.Errorf("schedule %q is not known", shortened(spec))
 	}
-	const moments = 1<<60 - 1 // the bits below the mark that the parser sets for a star
+	const moments = 1<<60 - 1 // the bits below the parser's mark for a star
 	for _, field := range []uint64{fields.Second, fields.Minute, fields.Hour, fields.Dom, fields.Month, fields.Dow} {
 		if field&moments == 0 {
-			// A field of commas alone is accepted, and Next then tries every second of five years.
+			// The parser accepts a field of commas alone, and Next then tries every second of five years.
 			return Schedule{}, scheduleHint, fmt.Errorf("schedule %q has a field without a value", shortened(spec))
 		}
 	}
@@ -107,11 +107,11 @@ func parseCron(spec string) (Schedule, string, error) {
 	return schedule, "", nil
 }
 
-// Candle reports whether it is @candle: once per closed candle, when the market
-// data says so and not the clock.
+// Candle reports whether the schedule is @candle: one tick per closed candle, driven by the market data and not the
+// clock.
 func (s Schedule) Candle() bool { return s.everyMS == 0 && s.fields == nil }
 
-// String returns the schedule as it is written in YAML.
+// String returns the schedule in its YAML form.
 func (s Schedule) String() string {
 	if s.spec == "" {
 		return "@candle"
@@ -119,9 +119,8 @@ func (s Schedule) String() string {
 	return s.spec
 }
 
-// Next returns the first nominal moment after the given one, or math.MaxInt64
-// when there is none. Periods count from 1970-01-01T00:00:00Z; for @candle it
-// is the close of the candle under way.
+// Next returns the first nominal moment after the given one, or math.MaxInt64 if there is none. Periods count from
+// 1970-01-01T00:00:00Z; for @candle it is the close of the current candle.
 func (s Schedule) Next(afterMS int64) int64 {
 	switch {
 	case s.fields != nil:
@@ -145,11 +144,11 @@ func nextMultiple(afterMS, periodMS int64) int64 {
 	return afterMS - into + periodMS
 }
 
-// lastYear is where schedules end; the parser's loop over years needs a bound.
+// lastYear is the end of schedules, since the parser's loop over years needs a bound.
 const lastYear = 9000
 
-// nextCron asks the parsed fields. They give up after five years and answer the
-// zero time, so 29 February is looked for across a century's missing leap day too.
+// nextCron evaluates the parsed fields. They give up after five years and return the zero time, so it retries, to
+// find 29 February even across a century without a leap day.
 func (s Schedule) nextCron(afterMS int64) int64 {
 	from := time.UnixMilli(afterMS).UTC()
 	for range 3 {

@@ -12,18 +12,18 @@ type Key struct {
 	Path     string   `json:"key"` // exchange.settle.window
 	Kind     string   `json:"kind"`
 	Words    []string `json:"values,omitempty"` // of a choice
-	Low      string   `json:"low,omitempty"`    // bounds, both included; empty for none
+	Low      string   `json:"low,omitempty"`    // inclusive bounds; empty for none
 	High     string   `json:"high,omitempty"`
-	Default  string   `json:"default,omitempty"`      // what holds without it; empty where nothing does
-	Live     string   `json:"default_live,omitempty"` // what holds without it in mode live, where that is something else
+	Default  string   `json:"default,omitempty"`      // the value of a missing key; empty for none
+	Live     string   `json:"default_live,omitempty"` // the value of a missing key in mode live, if it differs
 	Any      bool     `json:"-"`                      // the last part of the path stands for any name
 	Required bool     `json:"required"`
 
-	What    string `json:"what"`              // what it is, a phrase
+	What    string `json:"what"`              // a short description
 	Unit    string `json:"unit,omitempty"`    // of a number
-	Modes   string `json:"modes,omitempty"`   // in which it counts; all when empty
-	Example string `json:"example"`           // its value, or the whole block where that needs another key
-	Instead string `json:"instead,omitempty"` // what else sets it, and takes precedence
+	Modes   string `json:"modes,omitempty"`   // in which it applies; all when empty
+	Example string `json:"example"`           // a value, or the whole block if it needs another key
+	Instead string `json:"instead,omitempty"` // another way to set it, which takes precedence
 }
 
 // The kinds of keys.
@@ -44,8 +44,8 @@ const (
 	KindDuration = "duration" // 500ms, 90s, 1h30m, 30d
 )
 
-// Keys returns every key that botd.yaml and a strategy's file may have, from the table
-// that reads them. Parameters of the strategies are the registry's.
+// Keys returns every key of botd.yaml and of a strategy's file, from the table that reads them. The registry lists
+// the parameters of strategies.
 func Keys() (root, file []Key) {
 	l := &loader{config: defaults()}
 	for _, k := range l.keys() {
@@ -57,9 +57,8 @@ func Keys() (root, file []Key) {
 	return root, file
 }
 
-// Schema returns the JSON Schema (2020-12) of botd.yaml, or of a strategy's file,
-// for editors: completion and the worst mistakes while typing. botd check finds
-// more.
+// Schema returns the JSON Schema (2020-12) of botd.yaml, or of a strategy's file, for editors: completion and the
+// worst mistakes while typing. botd check finds more.
 func Schema(keys []Key, registry *strategy.Registry) map[string]any {
 	schema := block()
 	schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
@@ -115,7 +114,7 @@ func (k *Key) schema() map[string]any {
 		return block()
 	case KindChoice:
 		value = map[string]any{"enum": k.Words}
-		if slices.Contains(k.Words, "true") { // YAML reads it as one
+		if slices.Contains(k.Words, "true") { // YAML reads it as a boolean
 			value = map[string]any{"enum": []any{"true", "false", true, false}}
 		}
 	case KindWords:
@@ -147,7 +146,7 @@ func (k *Key) schema() map[string]any {
 	return value
 }
 
-// describe says what a value may be.
+// describe describes the permitted values of a key.
 func (k *Key) describe() string {
 	text := k.Kind
 	if k.What != "" {
@@ -173,7 +172,7 @@ func (k *Key) describe() string {
 	return text
 }
 
-// parameters lets each strategy have its own, and a size among them.
+// parameters adds each strategy's own parameters, and a size among them.
 func parameters(schema, params map[string]any, registry *strategy.Registry) {
 	delete(params, "additionalProperties")
 	delete(params, "properties")
@@ -189,7 +188,7 @@ func parameters(schema, params map[string]any, registry *strategy.Registry) {
 			own[p.Name] = value
 		}
 		if definition.Name == scriptKind {
-			continue // its parameters stand in its file
+			continue // its parameters are in its own file
 		}
 		rules = append(rules, map[string]any{
 			"if":   map[string]any{"properties": map[string]any{"strategy": map[string]any{"const": definition.Name}}},

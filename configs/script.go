@@ -15,11 +15,11 @@ import (
 	"botd/strategy"
 )
 
-// scriptKind is the strategy whose text is a file of its own.
+// scriptKind is the kind of a strategy whose code is in a separate file.
 const scriptKind = "script"
 
-// scriptKeys are the keys of the file that decides, which stands beside the strategy's
-// own file or below it: a configuration is one directory.
+// scriptKeys returns the keys of the script file, which lies in the folder of the strategy's file or below it: a
+// configuration is one directory.
 func (r *strategyReader) scriptKeys() []key {
 	c := &r.into.Script
 	return []key{
@@ -30,7 +30,7 @@ func (r *strategyReader) scriptKeys() []key {
 	}
 }
 
-// needsScript reports that a script's strategy names no file.
+// needsScript reports a script strategy without a file.
 func (r *strategyReader) needsScript(s *section) {
 	if r.into.Kind != scriptKind || s.single("file") != nil {
 		return
@@ -41,7 +41,7 @@ func (r *strategyReader) needsScript(s *section) {
 	}
 }
 
-// readScript reads the file. It is compiled once its pin is known.
+// readScript reads the file. compile follows once the pin is known.
 func (r *strategyReader) readScript(s *section, node *yaml.Node) {
 	file := node.Value
 	if r.into.Kind != scriptKind {
@@ -82,7 +82,7 @@ func (l *loader) library(folder, name string) (text []byte, found bool, err erro
 	return readLibrary(files, name)
 }
 
-// ReadLibrary reads a file that a script in a folder on disk loads. No link leads out of the folder.
+// ReadLibrary reads a file that a script in a folder on disk loads. It follows no link out of the folder.
 func ReadLibrary(folder, name string) (text []byte, found bool, err error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -108,7 +108,7 @@ func readLibrary(files fs.FS, name string) (text []byte, found bool, err error) 
 	return text, true, err
 }
 
-// shown is the path of a script for messages.
+// shown returns the path of a script for messages.
 func (r *strategyReader) shown(file string) string {
 	return path.Join(r.loader.directory, path.Dir(r.file), file)
 }
@@ -137,8 +137,8 @@ func (r *strategyReader) compile() {
 	r.into.definition = &definition
 }
 
-// notBuilt reports why a strategy cannot be made, where the fault stands: in its
-// script, in a rule among its parameters, or in a parameter.
+// notBuilt reports why a strategy cannot be built, at the place of the mistake: in its script, in a rule among its
+// parameters, or in a parameter.
 func (r *strategyReader) notBuilt(err error) {
 	var (
 		value *strategy.ValueError
@@ -167,7 +167,7 @@ func (r *strategyReader) notBuilt(err error) {
 	}
 }
 
-// inRule finds the place of a rule's fault in the YAML file.
+// inRule finds the place of a rule's mistake in the YAML file.
 func (r *strategyReader) inRule(name string, line int, text *strategy.SourceError) {
 	column := 0
 	if params := r.find("params"); params != nil {
@@ -185,7 +185,7 @@ func (r *strategyReader) inRule(name string, line int, text *strategy.SourceErro
 	r.report(Error, line, column, spelling(text), fmt.Sprintf("params.%s: column %d: %s", name, text.Column, text.Fault()))
 }
 
-// spelling suggests what a name that is not defined was meant to be.
+// spelling suggests a correction for an undefined name.
 func spelling(text *strategy.SourceError) string {
 	if text.Hint != "" {
 		return text.Hint

@@ -15,12 +15,11 @@ const (
 	secretCredential = "BOTD_SECRET"
 )
 
-// maxSecretBytes bounds a key or secret file; anything longer is another file.
+// maxSecretBytes bounds a key or secret file. A larger file is the wrong one.
 const maxSecretBytes = 4096
 
-// ReadSecrets returns the API key and secret from their files, or from systemd's
-// credentials where no file is named. A file that others may read is refused.
-// No error ever holds what was read.
+// ReadSecrets returns the API key and secret from their files, or from systemd's credentials if no file is named. It
+// refuses a file that other users may read. No error contains a secret.
 func ReadSecrets(e ExchangeConfig) (key string, secret []byte, err error) {
 	keyBytes, err := readSecret("exchange.key_file", e.KeyFile, e.CredentialsDirectory, keyCredential)
 	if err != nil {
@@ -33,8 +32,7 @@ func ReadSecrets(e ExchangeConfig) (key string, secret []byte, err error) {
 	return string(keyBytes), secret, nil
 }
 
-// ReadToken returns the token of a file that a setting names. A file that others may
-// read is refused.
+// ReadToken returns the token from a setting's file. It refuses a file that other users may read.
 func ReadToken(setting, file string) (string, error) {
 	text, err := readSecret(setting, file, "", "")
 	return string(text), err
@@ -47,8 +45,8 @@ func readSecret(setting, file, directory, credential string) ([]byte, error) {
 			return nil, err
 		}
 	case directory != "":
-		// systemd mounts the directory for this service alone, and shows access
-		// lists as group rights there: the mode says nothing.
+		// systemd mounts the directory for this service alone, and shows access lists as group rights: the mode has
+		// no meaning there.
 		setting, file = "credential "+credential, filepath.Join(directory, credential)
 	default:
 		return nil, fmt.Errorf("%s is not set and there are no systemd credentials\n"+
@@ -83,8 +81,7 @@ func checkPrivate(setting, file string) error {
 	return nil
 }
 
-// unreadable does not repeat what may be the secret itself, written where its
-// path belongs.
+// unreadable omits a file name that may be the secret itself, written in place of its path.
 func unreadable(setting, file string, err error) error {
 	if looksSecret(file) {
 		return fmt.Errorf("%s: names no readable file, and looks like the secret itself\n"+

@@ -13,7 +13,7 @@ import (
 	"botd/risk"
 )
 
-// blocks are examples of blocks in whose place a single value is often written.
+// blocks contains examples of blocks that users often replace by a single value.
 var blocks = map[string]string{
 	"size":    "{equity: 50%}, {quote: 1000} or {quantity: 0.01}",
 	"protect": "{stop_loss: 2%, take_profit: 4%}",
@@ -22,22 +22,20 @@ var blocks = map[string]string{
 	"params":  "{fast: 12, slow: 26}, by the names that botd strategy show NAME lists",
 }
 
-// section is one block of keys being read. A value that is wrong is reported and
-// leaves its default in place.
+// section is one block of keys being read. It reports a wrong value and leaves its default in place.
 type section struct {
 	*document
 	path    string // "exchange.settle.", empty at the top
 	line    int
 	entries []entry
-	known   []string // the keys that the block may have
+	known   []string // the permitted keys of the block
 }
 
 type entry struct {
 	key, value *yaml.Node
 }
 
-// newSection returns the keys of a mapping; of doubled ones the first. A nil node is
-// an empty section.
+// newSection returns the keys of a mapping, the first of duplicate ones. A nil node is an empty section.
 func newSection(d *document, path string, node *yaml.Node) *section {
 	s := &section{document: d, path: path}
 	if node == nil {
@@ -68,7 +66,7 @@ func (s *section) find(key string) *entry {
 	return nil
 }
 
-// value returns the value of a key, or nil when the key is absent.
+// value returns the value of a key, or nil if the key is missing.
 func (s *section) value(key string) *yaml.Node {
 	if found := s.find(key); found != nil {
 		return found.value
@@ -76,7 +74,7 @@ func (s *section) value(key string) *yaml.Node {
 	return nil
 }
 
-// lineOf returns the line of a key, or of the section when the key is absent.
+// lineOf returns the line of a key, or of the section if the key is missing.
 func (s *section) lineOf(key string) int {
 	if found := s.find(key); found != nil {
 		return found.key.Line
@@ -94,15 +92,14 @@ func (s *section) warn(node *yaml.Node, hint, format string, values ...any) {
 	s.report(Warning, node.Line, node.Column, hint, fmt.Sprintf(format, values...))
 }
 
-// secretName matches keys under which people write secrets.
+// secretName matches common keys of secrets.
 var secretName = regexp.MustCompile(`^(key|secret|token|password|passphrase|(api|access|private|secret)(key|secret|token)|(api|exchange)?(key|secret)value)$`)
 
 func isSecretName(key string) bool {
 	return secretName.MatchString(strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(key)))
 }
 
-// reportUnknown reports every key that the block does not have. Values are not
-// shown: an unknown key may hold a secret.
+// reportUnknown reports every unknown key. It does not show values, since an unknown key may hold a secret.
 func (s *section) reportUnknown() {
 	for _, e := range s.entries {
 		if !slices.Contains(s.known, e.key.Value) {
@@ -131,8 +128,7 @@ func (s *section) unknown(key *yaml.Node, known []string) {
 	s.report(Error, key.Line, key.Column, hint, fmt.Sprintf("unknown key %q", shortened(s.path+key.Value)))
 }
 
-// homeOf returns the block in which a key stands: of several the first, this file's own
-// before the other's.
+// homeOf returns the block of a key: of several the first, with this file's blocks before the other file's.
 func (d *document) homeOf(key string) (home string, known bool) {
 	if limit := risk.LimitNamed(key); limit != nil && limit.Reach == risk.OfStrategy {
 		return "a strategy's risk", true
@@ -154,7 +150,7 @@ func (d *document) homeOf(key string) (home string, known bool) {
 	return home, known
 }
 
-// elsewhere are keys of other bots, and what says the same here.
+// elsewhere maps keys of other bots to the equivalent ones.
 var elsewhere = map[string]string{
 	"timeframe":             "interval",
 	"candle_interval":       "interval",
@@ -181,13 +177,13 @@ var elsewhere = map[string]string{
 	"process_throttle_secs": "a strategy's schedule: \"@every 5s\"",
 }
 
-// section returns the block under a key, empty when absent.
+// section returns the block under a key. A missing block is empty.
 func (s *section) section(key string) *section {
 	s.known = append(s.known, key)
 	node := s.value(key)
 	path := s.path + key + "."
 	switch {
-	case node == nil || isNull(node): // a block whose lines are all commented out
+	case node == nil || isNull(node): // all lines of the block are commented out
 		return &section{document: s.document, path: path, line: s.lineOf(key)}
 	case node.Kind != yaml.MappingNode:
 		s.wrong(node, fmt.Sprintf("write %s: %s", key, cmp.Or(blocks[key], "{...}")), "%s%s is %s, not a block of keys", s.path, key, kindOf(node))
@@ -217,7 +213,7 @@ func (s *section) single(key string) *yaml.Node {
 	return node
 }
 
-// scalar is single, and reports a value of another kind.
+// scalar returns single, and reports a value of another kind.
 func (s *section) scalar(key string) (*yaml.Node, bool) {
 	node := s.value(key)
 	switch {

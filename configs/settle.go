@@ -10,25 +10,25 @@ import (
 
 // SettleConfig are W, D and L of the exactly-once protocol, for both markets or for each.
 type SettleConfig struct {
-	WindowMS     int64 // W: how long a signed request can still be admitted
-	VisibilityMS int64 // D: from admission to being seen in lists
-	StalenessMS  int64 // L: how old a read may be
+	WindowMS     int64 // W: the time within which a signed request can still be admitted
+	VisibilityMS int64 // D: from admission to visibility in lists
+	StalenessMS  int64 // L: the maximum age of a read
 
-	Measured string // the day on which a probe measured them
+	Measured string // the date of the probe that measured them
 	Written  bool   // all three are written in the configuration
 
 	Futures, Spot MarketSettle
 }
 
-// MarketSettle are the bounds of one market; 0 is what holds for both.
+// MarketSettle holds the bounds of one market. 0 selects the common value.
 type MarketSettle struct {
 	WindowMS, VisibilityMS, StalenessMS int64
 	Measured                            string
 	Written                             bool
 }
 
-// defaultSettle is known for the simulated exchange and cautious for a venue
-// that nobody has measured (exactly-once.md, W, D, L).
+// defaultSettle returns the known bounds of the simulated exchange, or cautious ones for a venue that is not measured
+// (exactly-once.md, W, D, L).
 func defaultSettle(mode Mode) SettleConfig {
 	if mode == Live {
 		return SettleConfig{WindowMS: 60 * second, VisibilityMS: 45 * second, StalenessMS: 15 * second}
@@ -45,12 +45,12 @@ func (c *SettleConfig) market(market exchange.Market) *MarketSettle {
 	return &c.Futures
 }
 
-// Known reports whether a market's bounds were measured or set by hand.
+// Known reports whether a market's bounds are measured or configured.
 func (c *SettleConfig) Known(market exchange.Market) bool {
 	return c.Origin(market) != notMeasured
 }
 
-// Origin says where a market's bounds come from.
+// Origin names the source of a market's bounds.
 func (c *SettleConfig) Origin(market exchange.Market) string {
 	m := c.market(market)
 	switch {
@@ -59,7 +59,7 @@ func (c *SettleConfig) Origin(market exchange.Market) string {
 	case c.Written:
 		return originOf(c.Measured)
 	}
-	return notMeasured // a date without the three bounds says nothing of them
+	return notMeasured // a date without the three bounds means nothing
 }
 
 func originOf(measured string) string {
@@ -69,13 +69,14 @@ func originOf(measured string) string {
 	return "measured on " + measured
 }
 
-// Unsettled returns the markets that are traded and whose bounds nobody measured or set.
+// Unsettled returns the traded markets whose bounds are neither measured nor configured.
 func (c *Config) Unsettled() []exchange.Market {
 	return slices.DeleteFunc(c.Markets(), c.Exchange.Settle.Known)
 }
 
-// UnsettledProblems are what keeps mode live from starting: bounds of a market that is traded which nobody measured or
-// set. Reading the configuration does not need them, or the probe that measures them could not.
+// UnsettledProblems returns the problems that prevent mode live from starting: traded markets whose bounds are
+// neither measured nor configured. Reading the configuration does not require bounds, or the probe that measures them
+// could not run.
 func (c *Config) UnsettledProblems() (problems Problems) {
 	if c.Mode != Live {
 		return nil
@@ -93,8 +94,8 @@ func (c *Config) UnsettledProblems() (problems Problems) {
 	return problems
 }
 
-// SettleBounds returns the bounds of the account: of the markets that are traded the larger ones, since the
-// account's reads and its money are of all of them.
+// SettleBounds returns the bounds of the account: the maxima over the traded markets, since the account's reads and
+// its money span all of them.
 func (c *Config) SettleBounds() (windowMS, visibilityMS, stalenessMS int64) {
 	for _, market := range c.Markets() {
 		all, m := &c.Exchange.Settle, c.Exchange.Settle.market(market)
@@ -111,7 +112,7 @@ func (c *Config) SettleBounds() (windowMS, visibilityMS, stalenessMS int64) {
 	return windowMS, visibilityMS, stalenessMS
 }
 
-// Markets returns the markets that strategies trade; both where none does.
+// Markets returns the markets that strategies trade, or both if there are no strategies.
 func (c *Config) Markets() (markets []exchange.Market) {
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
 		if len(c.Strategies) == 0 || slices.ContainsFunc(c.Strategies, func(s StrategyConfig) bool { return s.Market == market }) {
@@ -121,7 +122,7 @@ func (c *Config) Markets() (markets []exchange.Market) {
 	return markets
 }
 
-// noteWritten remembers whether all bounds are written down, and none is a default.
+// noteWritten records whether all bounds are configured explicitly.
 func (c *SettleConfig) noteWritten(s *section) { c.Written = c.Written || allBounds(s) }
 
 func allBounds(s *section) bool {

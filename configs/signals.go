@@ -1,10 +1,10 @@
 package configs
 
-// SignalsConfig is where signals from outside arrive; without an address nowhere.
+// SignalsConfig configures the reception of external signals. It is off without an address.
 type SignalsConfig struct {
-	Listen      string // host:port of a server of its own
+	Listen      string // host:port of a separate server
 	TokenFile   string
-	BehindProxy bool // a proxy with TLS stands in front of it
+	BehindProxy bool // a TLS proxy stands in front of it
 }
 
 // signalCredential is the systemd credential of the token.
@@ -46,8 +46,7 @@ func (l *loader) checkSignals(s *section) {
 	}
 }
 
-// ReadSignalToken returns the token of signals from its file or credential. No
-// error holds it.
+// ReadSignalToken returns the token of signals from its file or credential. No error contains it.
 func ReadSignalToken(c *SignalsConfig, credentials string) (string, error) {
 	token, err := readSecret("signals.token_file", c.TokenFile, credentials, signalCredential)
 	return string(token), err

@@ -9,8 +9,7 @@ import (
 	"botd/exchange"
 )
 
-// SimulatedConfig is the account of the modes demo and paper. Deposits count when
-// the account begins, fees always.
+// SimulatedConfig is the account of the modes demo and paper. Deposits apply when the account begins, fees always.
 type SimulatedConfig struct {
 	Futures                    exchange.Amount // USDT
 	Spot                       map[string]exchange.Amount
@@ -18,14 +17,14 @@ type SimulatedConfig struct {
 	SpotMaker, SpotTaker       exchange.Rate
 }
 
-// PaperConfig is how mode paper follows the venue.
+// PaperConfig configures how mode paper follows the venue.
 type PaperConfig struct {
-	PollMS   int64 // how often book, trades and ticker are read
-	MaxAgeMS int64 // data older than that fill nothing
+	PollMS   int64 // interval of reading book, trades and ticker
+	MaxAgeMS int64 // older data fills no orders
 }
 
-// defaultSimulated is the account of decisions.md: 10000 USDT on futures, 10000
-// USDT and 1 BTC on spot; maker 0.02 %, taker 0.05 %, spot 0.1 %.
+// defaultSimulated returns the account of decisions.md: 10000 USDT on futures, 10000 USDT and 1 BTC on spot; maker
+// 0.02 %, taker 0.05 %, spot 0.1 %.
 func defaultSimulated() SimulatedConfig {
 	return SimulatedConfig{
 		Futures:      exchange.AmountOf(10_000),
@@ -34,7 +33,7 @@ func defaultSimulated() SimulatedConfig {
 	}
 }
 
-// Bounds of a simulated account.
+// Limits of a simulated account.
 const (
 	maxAssets = 100
 	maxFee    = exchange.RateOne / 10
@@ -68,7 +67,7 @@ func (c *SimulatedConfig) keys() []key {
 	}
 }
 
-// readDeposits reads the initial balances of the spot wallet; a list replaces the default.
+// readDeposits reads the initial balances of the spot wallet. A list replaces the default.
 func (c *SimulatedConfig) readDeposits(s *section) {
 	if len(s.entries) == 0 {
 		return

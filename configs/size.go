@@ -34,7 +34,7 @@ func (r *strategyReader) sizeKeys() []key {
 	}
 }
 
-// checkSize wants one way to give a size.
+// checkSize requires exactly one kind of size.
 func (r *strategyReader) checkSize(s *section) {
 	var ways []entry
 	for _, e := range s.entries {
@@ -53,11 +53,10 @@ func (r *strategyReader) checkSize(s *section) {
 	}
 }
 
-// checkRisk remembers where the size by risk stands: it needs a stop, which is read later.
+// checkRisk records the node of a size by risk: it needs a stop, which is read later.
 func (r *strategyReader) checkRisk(_ *section, node *yaml.Node) { r.risk = node }
 
-// checkStop wants a stop where the size goes by its distance. A script, rules and a program may set one
-// of their own.
+// checkStop requires a stop for a size that depends on its distance. A script, rules and a program may set their own.
 func (r *strategyReader) checkStop() {
 	sets := slices.Contains([]string{"script", "rules", "process"}, r.into.Kind)
 	if r.into.Size.Risk != 0 && r.risk != nil && r.into.Protect.StopLoss.IsZero() && !sets {
@@ -104,8 +103,8 @@ func (r *strategyReader) readQuantity(text string, quantity decimal.Decimal) (pr
 	return problem, hint
 }
 
-// fits reports a price or quantity that botd cannot hold, or that is not a multiple of the
-// symbol's step, with the nearest that are.
+// fits reports a price or quantity that exceeds botd's range, or that is not a multiple of the symbol's step. The
+// hint suggests the nearest valid values.
 func (r *strategyReader) fits(text string, value decimal.Decimal, tickName string) (problem, hint string) {
 	if _, err := exchange.AmountFromDecimal(value); err != nil {
 		return fmt.Sprintf(" %s has more than %d decimal places or is too large", text, exchange.AmountScale), ""
@@ -129,7 +128,7 @@ func (r *strategyReader) fits(text string, value decimal.Decimal, tickName strin
 	return fmt.Sprintf(" %s is not a multiple of %s %s (%s)", text, tickName, tick, r.symbol.Name), hint
 }
 
-// show returns a number as it is written; nothing for zero.
+// show formats a number. Zero is an empty text.
 func show(d *decimal.Decimal) func() string {
 	return func() string {
 		if d.IsZero() {
@@ -139,8 +138,8 @@ func show(d *decimal.Decimal) func() string {
 	}
 }
 
-// checkExposure warns of a size that a limit of exposure refuses every time, and of a multiple of the equity: most
-// often a percentage without its sign.
+// checkExposure warns of a size that an exposure limit always refuses, and of a multiple of the equity: most often a
+// percentage without its sign.
 func (r *strategyReader) checkExposure(account risk.Limits) {
 	size, node := r.into.Size.Equity, r.equity
 	if node == nil {

@@ -11,7 +11,8 @@ import (
 	"botd/strategy/overlay"
 )
 
-// stepList is how a list of steps is written: which word says the share, and whether the first has a distance.
+// stepList describes the notation of a list of steps: the word for the share, and whether the first step has a
+// distance.
 type stepList struct {
 	into    *[]overlay.Step
 	share   string // close, open
@@ -37,7 +38,7 @@ func (r *strategyReader) stepKeys() []key {
 	}
 }
 
-// insufficient is on_insufficient as it is written.
+// insufficient returns on_insufficient in its YAML form.
 func (c *StrategyConfig) insufficient() string {
 	if c.Reduce {
 		return "reduce"
@@ -109,7 +110,7 @@ func (l *stepList) node(step *overlay.Step) *yaml.Node {
 	return o.node
 }
 
-// shares is the sum of the steps' shares.
+// shares returns the sum of the steps' shares.
 func shares(all []overlay.Step) (sum exchange.Rate) {
 	for i := range all {
 		sum += all[i].Share
@@ -145,8 +146,8 @@ func (r *strategyReader) checkTargets(s *section, node *yaml.Node) {
 	r.targets = node
 }
 
-// checkSteps checks what needs the whole file: a stop for multiples of its distance, no other exits by age, and a
-// strategy that enters positions of one size.
+// checkSteps checks conditions over the whole file: a stop for multiples of its distance, no other exits by age, and
+// a strategy that enters positions of one size.
 func (r *strategyReader) checkSteps() {
 	c := r.into
 	ofR := func(steps []overlay.Step) bool {
@@ -170,8 +171,8 @@ func (r *strategyReader) checkSteps() {
 	}
 }
 
-// checkStepped refuses steps where the strategy keeps orders of its own in the book, and parts of an entry where it
-// grows its position by itself. It warns of a size that such a strategy does not take.
+// checkStepped refuses steps for a strategy that keeps its own orders in the book, and partial entries for one that
+// grows its position by itself. It warns of a size that such a strategy ignores.
 func (r *strategyReader) checkStepped(made strategy.Strategy) {
 	sizesItself := slices.Contains([]string{"twap", "dca", "turtle", "rebalance", "grid", "market_making", "avellaneda"}, r.into.Kind)
 	if r.size != nil && sizesItself {

@@ -25,48 +25,48 @@ type StrategyConfig struct {
 	Symbol     string
 	Interval   exchange.Interval
 	Schedule   Schedule
-	Leverage   int // futures; 0 leaves what the venue has
+	Leverage   int // futures; 0 leaves the venue's setting
 	Size       SizeConfig
 	Params     strategy.Values
-	Limits     risk.Limits // only what the file names
+	Limits     risk.Limits // only those in the file
 	Protect    ProtectConfig
-	Exits      ExitsConfig // under protect too
+	Exits      ExitsConfig // in the file, part of protect
 	Entry      EntryConfig
-	ScaleIn    []overlay.Step // parts of an entry, by distance; the first at once
-	Targets    []overlay.Step // parts of an exit, by distance
+	ScaleIn    []overlay.Step // partial entries, by distance; the first at once
+	Targets    []overlay.Step // partial exits, by distance
 	Reduce     bool           // on_insufficient: reduce
 	Backtest   BacktestConfig
-	CatchUp    int    // slices a tick of a backlog (twap, dca); 0 is 1
-	OnRemove   string // flatten, leave, or empty, which leaves too
-	Start      string // paused, running, or empty, which is paused in live mode where it is new, else running
-	AcceptLoss bool   // its own parameters make it lose to fees, and that is wanted
-	Reentry    string // signal, immediate, never, or empty, which leaves it to the strategy
+	CatchUp    int    // maximum slices of a backlog per tick (twap, dca); 0 is 1
+	OnRemove   string // flatten, leave, or empty for leave
+	Start      string // paused, running, or empty: paused for a new strategy in live mode, else running
+	AcceptLoss bool   // the user accepts that its own parameters make it lose to fees
+	Reentry    string // signal, immediate, never, or empty for the strategy's default
 
 	Script     ScriptConfig // of a strategy: script
 	Command    []string     // of a strategy: process
 	DeadlineMS int64        // of a decision, live; 0 is the engine's
 	MemoryMB   int64        // of the strategy's process; 0 is the default
 
-	ColumnFiles []string // of series from outside, FILE or FILE=PREFIX
-	ColumnPaths []string // where they are
+	ColumnFiles []string // of external series, FILE or FILE=PREFIX
+	ColumnPaths []string // their paths
 	columns     strategy.Columns
-	others      []exchange.SymbolKey // whose candles it reads beside its own
+	others      []exchange.SymbolKey // whose candles it reads in addition to its own
 
-	definition *strategy.Definition // nil when the kind is not known
+	definition *strategy.Definition // nil if the kind is unknown
 	paramLines map[string]int
-	weight     exchange.Rate // of the account's equity, that it holds by itself
-	edge       string        // what a round of its trades earns after fees; empty where its parameters do not say
+	weight     exchange.Rate // share of the account's equity that its own logic holds
+	edge       string        // profit of a round of its trades after fees; empty if its parameters do not determine it
 }
 
 // ScriptConfig is the file of a strategy: script.
 type ScriptConfig struct {
-	File      string // as written, relative to the strategy's own
+	File      string // as written, relative to the strategy's file
 	Text      string
-	Libraries []strategy.Library // the files beside it that it loads
+	Libraries []strategy.Library // the files in its folder that it loads
 	SHA256    string             // of the texts, in hexadecimal; the file may pin it
 }
 
-// Paths are the script and its libraries, relative to the strategy's file.
+// Paths returns the script and its libraries, relative to the strategy's file.
 func (c *ScriptConfig) Paths() (paths []string) {
 	if c.File == "" {
 		return nil
@@ -78,35 +78,35 @@ func (c *ScriptConfig) Paths() (paths []string) {
 	return paths
 }
 
-// SizeConfig is a strategy.Size before the symbol's scales are known, or how a position is sized when
-// it is entered. At most one field but Max is not zero.
+// SizeConfig is a strategy.Size before the symbol's scales are known, or a rule for sizing a position at its entry.
+// At most one field besides Max is not zero.
 type SizeConfig struct {
 	Equity   exchange.Rate   // share of account equity
 	Quantity decimal.Decimal // base currency
 	Quote    exchange.Amount // USDT
 
-	Risk       exchange.Rate // of the equity, that the stop loses
-	Volatility exchange.Rate // of the equity in a year, that the position moves
+	Risk       exchange.Rate // share of the equity that the stop loses
+	Volatility exchange.Rate // annual volatility of the position, as a share of the equity
 	Kelly      exchange.Rate // share of the growth-optimal position
-	Max        exchange.Rate // of the equity, with one of the three; 0 is 100 %
+	Max        exchange.Rate // maximum share of the equity, with one of the three; 0 is 100 %
 }
 
-// IsZero reports whether no size was given.
+// IsZero reports whether no size is set.
 func (s SizeConfig) IsZero() bool {
 	return s.Equity == 0 && s.Quantity.IsZero() && s.Quote.IsZero() && !s.AtEntry()
 }
 
-// AtEntry reports whether a position is sized when it is entered.
+// AtEntry reports whether a position is sized at its entry.
 func (s SizeConfig) AtEntry() bool { return s.Risk != 0 || s.Volatility != 0 || s.Kelly != 0 }
 
-// sizing returns how a position is sized when it is entered, with the protection that it is sized by.
+// sizing returns the rule for sizing a position at its entry, with its protection.
 func (c *StrategyConfig) sizing(protection *strategy.Protection) overlay.Sizing {
 	s := &c.Size
 	return overlay.Sizing{Steps: c.ScaleIn, Reduce: c.Reduce, Risk: s.Risk, Volatility: s.Volatility, Kelly: s.Kelly,
 		Max: cmp.Or(s.Max, exchange.RateOne), Stop: protection.StopLoss, TakeProfit: protection.TakeProfit}
 }
 
-// ProtectConfig is the protection of the position, kept on the exchange.
+// ProtectConfig is the protection of the position by orders on the exchange.
 type ProtectConfig struct {
 	StopLoss   DistanceConfig
 	TakeProfit DistanceConfig
@@ -119,16 +119,16 @@ type DistanceConfig struct {
 	Price decimal.Decimal
 }
 
-// IsZero reports whether there is none.
+// IsZero reports whether no distance is set.
 func (d DistanceConfig) IsZero() bool { return d.Share == 0 && d.Price.IsZero() }
 
-// Setting returns where the strategy is to run, sizes in the symbol's scales.
+// Setting returns the strategy's environment, with sizes in the symbol's scales.
 func (c *StrategyConfig) Setting(symbol *exchange.Symbol) (strategy.Setting, error) {
 	setting := strategy.Setting{Market: c.Market, Symbol: symbol, Interval: c.Interval, TickMS: c.Schedule.regularMS(),
 		CatchUp: c.CatchUp, MemoryMB: c.MemoryMB, Columns: c.columns,
 		Fees: strategy.Fees{Maker: c.Backtest.Maker, Taker: c.Backtest.Taker}}
 	setting.Size = strategy.Size{Equity: c.Size.Equity, Quote: c.Size.Quote}
-	if c.Size.AtEntry() { // the strategy asks for all of it, or for a part
+	if c.Size.AtEntry() { // the strategy returns all of it, or a part
 		setting.Size.Equity = exchange.RateOne
 	}
 	quantity, err := symbol.Quantity(c.Size.Quantity)
@@ -139,8 +139,7 @@ func (c *StrategyConfig) Setting(symbol *exchange.Symbol) (strategy.Setting, err
 	return setting, nil
 }
 
-// Protection returns the protection in the symbol's scales; not set when the
-// file names none.
+// Protection returns the protection in the symbol's scales. It is not set if the file has none.
 func (c *StrategyConfig) Protection(symbol *exchange.Symbol) (strategy.Protection, error) {
 	var protection strategy.Protection
 	for _, side := range []struct {
@@ -158,8 +157,7 @@ func (c *StrategyConfig) Protection(symbol *exchange.Symbol) (strategy.Protectio
 	return protection, nil
 }
 
-// Definition is what the strategy is made by, as it was found when its file was
-// read: its script's, else the registry's.
+// Definition returns the definition found when the file was read: its script's, else the registry's.
 func (c *StrategyConfig) Definition() (strategy.Definition, bool) {
 	if c.definition == nil {
 		return strategy.Definition{}, false
@@ -178,7 +176,7 @@ func (c *StrategyConfig) With(params map[string]string) *StrategyConfig {
 	return &changed
 }
 
-// ReentryPolicy is what `reentry` says; unset where the file does not name it.
+// ReentryPolicy returns the policy of `reentry`, unset if the file does not have it.
 func (c *StrategyConfig) ReentryPolicy() strategy.Reentry {
 	policy, err := strategy.ParseReentry(c.Reentry)
 	if err != nil {
@@ -187,7 +185,7 @@ func (c *StrategyConfig) ReentryPolicy() strategy.Reentry {
 	return policy
 }
 
-// reentry is the policy of re-entry: the file's, else the strategy's own.
+// reentry returns the policy of re-entry: the file's, else the strategy's own.
 func (c *StrategyConfig) reentry(made strategy.Strategy) strategy.Reentry {
 	if policy := c.ReentryPolicy(); policy != strategy.ReentryUnset {
 		return policy
@@ -195,8 +193,8 @@ func (c *StrategyConfig) reentry(made strategy.Strategy) strategy.Reentry {
 	return strategy.ReentryOf(made)
 }
 
-// protectable refuses a stop beside orders that sell what is held: on spot both would hold the asset,
-// and the exchange takes only one.
+// protectable refuses a stop for a strategy whose resting orders sell the position: on spot both would need the
+// asset, and the exchange accepts only one.
 func (c *StrategyConfig) protectable(made strategy.Strategy) error {
 	stops := !c.Protect.StopLoss.IsZero() || !c.Protect.TakeProfit.IsZero() || c.Exits.TrailingDistance != 0
 	if c.Market != exchange.Spot || !stops || !strategy.RestsExits(made) {
@@ -205,7 +203,7 @@ func (c *StrategyConfig) protectable(made strategy.Strategy) error {
 	return fmt.Errorf("protect: %s keeps orders in the book that sell what it holds, and on spot they and a stop cannot both hold the asset", c.Kind)
 }
 
-// Build makes the strategy on a symbol.
+// Build makes the strategy for a symbol.
 func (c *StrategyConfig) Build(symbol *exchange.Symbol) (strategy.Strategy, error) {
 	definition, known := c.Definition()
 	if !known {

@@ -18,8 +18,8 @@ import (
 	"botd/strategy"
 )
 
-// LoadStrategy reads and checks one strategy file, as botd backtest run -s does.
-// Without a botd.yaml beside it no account limits are known.
+// LoadStrategy reads and checks one strategy file, as botd backtest run -s does. Without a botd.yaml in its
+// configuration, no account limits are known.
 func LoadStrategy(file string, options Options) (*StrategyConfig, Problems) {
 	shown := filepath.ToSlash(file)
 	found, err := os.Stat(file)
@@ -35,8 +35,8 @@ func LoadStrategy(file string, options Options) (*StrategyConfig, Problems) {
 	return loaderOf(file, options).oneStrategy(name)
 }
 
-// StrategyWarnings returns what botd check warns of in a strategy's file: with the
-// limits of the botd.yaml of its configuration, or else the default ones.
+// StrategyWarnings returns the warnings of botd check about a strategy's file. It uses the limits of the
+// configuration's botd.yaml, or else the default ones.
 func StrategyWarnings(file string, options Options) (warnings Problems) {
 	directory, name := filepath.Split(filepath.Clean(file))
 	limits := defaults().Limits
@@ -101,8 +101,8 @@ func (l *loader) strategies(files []string) {
 	}
 }
 
-// checkShares warns of strategies that together ask for more of the account than there is: those that
-// hold a share of it by themselves, and on spot those whose size is one.
+// checkShares warns of strategies that together claim more than the whole account: those whose own logic holds a
+// share of it, and on spot those sized by a share.
 func (l *loader) checkShares() {
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
 		var sum exchange.Rate
@@ -127,8 +127,8 @@ func (l *loader) checkShares() {
 	}
 }
 
-// strategy reads one file. The result is nil when it could not be read at all;
-// otherwise it is whatever could be read, problems or not.
+// strategy reads one file. The result is nil if the file is unreadable; otherwise it contains everything that could
+// be read, despite problems.
 func (l *loader) strategy(file string) (*StrategyConfig, *section) {
 	d, node := l.read(file)
 	if node == nil {
@@ -167,13 +167,13 @@ type strategyReader struct {
 	loader           *loader
 	into             *StrategyConfig
 	file             string           // its name among the loader's files
-	source           *strategy.Source // of its script
-	symbol           *exchange.Symbol // nil when not known
-	equity           *yaml.Node       // of the size, when it is one
-	risk             *yaml.Node       // likewise
-	size             *yaml.Node       // in whatever unit
+	source           *strategy.Source // of the strategy's script
+	symbol           *exchange.Symbol // nil if unknown
+	equity           *yaml.Node       // of the size, if it is a share of equity
+	risk             *yaml.Node       // of the size, if it is by risk
+	size             *yaml.Node       // of the size, in any unit
 	scaleIn, targets *yaml.Node
-	broken           bool // a parameter is wrong: the strategy cannot be built
+	broken           bool // a wrong parameter prevents building the strategy
 }
 
 func (l *loader) reader(into *StrategyConfig, s *section) *strategyReader {
@@ -182,8 +182,7 @@ func (l *loader) reader(into *StrategyConfig, s *section) *strategyReader {
 
 const nameHint = "a short name of your own, such as btc-trend"
 
-// keys are the keys of a strategy's file, in an order in which each finds read what it
-// depends on.
+// keys returns the keys of a strategy's file. Each key follows the ones that it depends on.
 func (r *strategyReader) keys() []key {
 	c, stepKeys := r.into, r.stepKeys()
 	return slices.Concat([]key{
@@ -236,12 +235,12 @@ func (r *strategyReader) keys() []key {
 	})
 }
 
-// maxCatchUp is the most slices of a backlog that a tick may catch up.
+// maxCatchUp is the maximum number of backlog slices per tick.
 const maxCatchUp = 100_000
 
 var columnFile = regexp.MustCompile(`^[^=]+(=[A-Za-z0-9_.-]+)?$`)
 
-// openColumns opens the files of series from outside, relative to the strategy's file.
+// openColumns opens the files of external series, relative to the strategy's file.
 func (r *strategyReader) openColumns(s *section, node *yaml.Node) {
 	load := r.loader.options.LoadColumns
 	if load == nil || r.loader.options.Columns != nil {
@@ -262,7 +261,7 @@ func (r *strategyReader) openColumns(s *section, node *yaml.Node) {
 	r.into.columns, r.into.ColumnPaths = columns, files
 }
 
-// checkCatchUp accepts the key where a strategy trades in slices.
+// checkCatchUp accepts the key only for a strategy that trades in slices.
 func (r *strategyReader) checkCatchUp(s *section, node *yaml.Node) {
 	if kind := r.into.Kind; kind != "" && kind != "twap" && kind != "dca" {
 		s.fail(node.Line, "", "catch_up belongs to twap and dca: %s does not trade in slices", kind)
@@ -277,7 +276,7 @@ func checkName(s *section, node *yaml.Node) {
 	}
 }
 
-// kinds are the strategies there are.
+// kinds returns the names of the known strategies.
 func (r *strategyReader) kinds() (names []string) {
 	if registry := r.loader.options.Registry; registry != nil {
 		for _, definition := range registry.All() {
@@ -304,11 +303,11 @@ func (r *strategyReader) findKind(s *section, node *yaml.Node) {
 }
 
 func (r *strategyReader) readMarket(_ *section, node *yaml.Node) {
-	r.into.Market, _ = exchange.ParseMarket(node.Value) // one of the two by now
+	r.into.Market, _ = exchange.ParseMarket(node.Value) // already validated
 	r.into.Backtest = defaultBacktest(r.into.Market)
 }
 
-// namesOf returns the names of the symbols that a market has.
+// namesOf returns the names of a market's symbols.
 func (r *strategyReader) namesOf(market exchange.Market) (names []string) {
 	for _, symbol := range r.loader.options.Symbols {
 		if symbol.Market == market {
@@ -318,13 +317,13 @@ func (r *strategyReader) namesOf(market exchange.Market) (names []string) {
 	return names
 }
 
-// hintOf says which symbols a market has, and which of them may have been meant.
+// hintOf lists a market's symbols and suggests the probable one.
 func hintOf(market exchange.Market, written string, known []string) string {
 	if len(known) == 0 {
 		return ""
 	}
 	hint := fmt.Sprintf("%s has %s", market, strings.Join(known, ", "))
-	// One letter only: SOL is not what DOGE was meant to be.
+	// One letter only: SOL is no misspelling of DOGE.
 	written = strings.ToUpper(strings.NewReplacer("/", "-", "_", "-").Replace(written))
 	if near := spell.Nearest(written, known); near != "" && spell.Distance(written, near) <= 1 {
 		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
@@ -356,8 +355,7 @@ func (r *strategyReader) findSymbol(s *section, node *yaml.Node) {
 	}
 }
 
-// intervalNames are the intervals a market serves (interface, Futures public
-// and Spot public).
+// intervalNames returns the intervals that a market serves (interface, Futures public and Spot public).
 func intervalNames(market exchange.Market) []string {
 	var names []string
 	for _, interval := range exchange.Intervals() {
@@ -390,10 +388,10 @@ func (r *strategyReader) readSchedule(s *section, node *yaml.Node) {
 	r.into.Schedule = schedule
 }
 
-// defaultSchedule is the candle's close.
+// defaultSchedule sets the schedule to the candle's close.
 func (r *strategyReader) defaultSchedule(s *section) {
 	if s.single("schedule") == nil {
-		r.into.Schedule, _, _ = parseSchedule("", r.into.Interval) // which is good
+		r.into.Schedule, _, _ = parseSchedule("", r.into.Interval) // always valid
 	}
 }
 

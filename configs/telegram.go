@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// TelegramConfig says who may give commands by Telegram; without people nobody.
+// TelegramConfig configures commands by Telegram. Without users it is off.
 type TelegramConfig struct {
 	TokenFile          string
-	Operators, Viewers []int64 // numbers of users
+	Operators, Viewers []int64 // user ids
 	Server             string  // https, or http on this machine
 }
 
-// On reports whether commands are taken.
+// On reports whether botd accepts commands.
 func (c *TelegramConfig) On() bool { return len(c.Operators)+len(c.Viewers) > 0 }
 
-// telegramServer is Telegram's own.
+// telegramServer is the address of Telegram's own server.
 const telegramServer = "https://api.telegram.org"
 
 // telegramCredential is the systemd credential of the bot's token.
@@ -69,8 +69,7 @@ func (l *loader) checkTelegram(s *section) {
 	}
 }
 
-// ReadTelegramToken returns the bot's token from its file or credential. No error
-// holds it.
+// ReadTelegramToken returns the bot's token from its file or credential. No error contains it.
 func ReadTelegramToken(c *TelegramConfig, credentials string) (string, error) {
 	token, err := readSecret("telegram.token_file", c.TokenFile, credentials, telegramCredential)
 	return string(token), err

@@ -13,32 +13,32 @@ import (
 	"botd/internal/spell"
 )
 
-// value is one value of a configuration: how it is written, and where it goes.
+// value is one value of a configuration: its notation, and its destination.
 type value struct {
 	kind      string
 	words     []string // of a choice
-	low, high string   // bounds, both included; empty for none
+	low, high string   // inclusive bounds; empty for none
 
-	// parse takes the value as it is written. A problem follows the key in a message.
+	// parse stores the value from its text. A message shows a problem after the key.
 	parse func(text string) (problem, hint string)
-	text  func() string // as it is written; empty for none
-	zero  func() bool   // nil: it is zero when its text is empty
-	list  *list         // instead of the three, where the value is a list
+	text  func() string // its text; empty for none
+	zero  func() bool   // nil: the value is zero when its text is empty
+	list  *list         // replaces the three above for a list
 }
 
 // list is a value with several members.
 type list struct {
-	members, example string // what they are called, and how they are written
+	members, example string // the name of the members, and an example
 	parse            func(member *yaml.Node) (problem, hint string)
 	set              func(members []string)
 	get              func() []string
-	node             func(i int) *yaml.Node // how a member is shown that is no single word
+	node             func(i int) *yaml.Node // the node of a member that is no single word
 }
 
 // maxMembers bounds a list.
 const maxMembers = 50
 
-// read returns the value's node, or nil where it is absent or was reported.
+// read returns the value's node, or nil if it is missing or already reported.
 func (v *value) read(s *section, key string) *yaml.Node {
 	if v.list != nil {
 		return v.list.read(s, key)
@@ -93,7 +93,7 @@ func (v *value) show() (node *yaml.Node, zero bool) {
 	return node, len(node.Content) == 0
 }
 
-// line is the value on one line.
+// line returns the value on one line.
 func (v *value) line() string {
 	if v.list != nil {
 		return strings.Join(v.list.get(), ", ")
@@ -101,18 +101,18 @@ func (v *value) line() string {
 	return v.text()
 }
 
-// showing returns the value with another text; it is zero when that is empty.
+// showing returns the value with another text. The value is zero if the text is empty.
 func (v value) showing(text func() string) value {
 	v.text, v.zero = text, nil
 	return v
 }
 
-// custom is a text that the row's check reads.
+// custom is a text that its row's check parses.
 func custom(show func() string) value {
 	return value{kind: KindText, text: show, parse: func(string) (string, string) { return "", "" }}
 }
 
-// text is any text.
+// text is a free text.
 func text(into *string) value {
 	return value{kind: KindText, text: func() string { return *into }, parse: func(text string) (string, string) {
 		*into = text
@@ -160,7 +160,7 @@ func flag(into *bool) value {
 	return v
 }
 
-// words is a list of words, each of which must match.
+// words is a list of words that match a pattern.
 func words(into *[]string, each *regexp.Regexp, hint string) value {
 	return value{kind: KindWords, list: &list{members: "words", example: "one, another",
 		parse: func(member *yaml.Node) (string, string) {
@@ -172,9 +172,9 @@ func words(into *[]string, each *regexp.Regexp, hint string) value {
 		set: func(members []string) { *into = members }, get: func() []string { return *into }}}
 }
 
-var userNumber = regexp.MustCompile(`^[1-9][0-9]{0,15}$`) // which an int64 holds
+var userNumber = regexp.MustCompile(`^[1-9][0-9]{0,15}$`) // fits in an int64
 
-// users is a list of the numbers of people.
+// users is a list of user ids.
 func users(into *[]int64) value {
 	return value{kind: KindUsers, list: &list{members: "numbers", example: "123456789",
 		parse: func(member *yaml.Node) (string, string) {
@@ -199,12 +199,12 @@ func users(into *[]int64) value {
 		}}}
 }
 
-// Never is no time of day.
+// Never stands for no time of day.
 const Never = -1
 
 var clockFace = regexp.MustCompile(`^([01][0-9]|2[0-3]):([0-5][0-9])$`)
 
-// timeOfDay is 06:00, in minutes after midnight, or off.
+// timeOfDay is a time such as 06:00, in minutes after midnight, or off.
 func timeOfDay(into *int) value {
 	return value{kind: KindTime,
 		text: func() string {
@@ -226,7 +226,7 @@ func timeOfDay(into *int) value {
 		}}
 }
 
-// hours are 22:00-07:00, in minutes after midnight, or off, which is two equal ones.
+// hours is a period such as 22:00-07:00, in minutes after midnight, or off, which has two equal ends.
 func hours(from, until *int) value {
 	return value{kind: KindHours,
 		text: func() string {
@@ -249,7 +249,7 @@ func hours(from, until *int) value {
 		}}
 }
 
-// minutesOf is a time of day that clockFace has matched.
+// minutesOf returns the time of day that clockFace has matched.
 func minutesOf(parts []string) int {
 	hours, _ := strconv.Atoi(parts[1])
 	minutes, _ := strconv.Atoi(parts[2])

@@ -15,8 +15,8 @@ var pageText string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{"settings": settings, "profit": profit}).Parse(pageText))
 
-// WritePage writes the page: the verdict, the checks, the settings near the given ones, the guesses, and a link to
-// the report.
+// WritePage writes the page: the verdict, the checks, the settings near the given ones, the guesses, and the
+// embedded report.
 func (o *Outcome) WritePage(w io.Writer) error { return page.Execute(w, o) }
 
 // settings formats a trial's parameters.

@@ -22,8 +22,8 @@ const (
 	timeToLive  = 5_000
 )
 
-// Supported refuses settings that are understood but not acted on yet: money
-// must not hang on a setting that is silently ignored.
+// Supported refuses settings that botd knows but does not implement yet: money must not depend on a silently ignored
+// setting.
 func Supported(config *configs.Config) error {
 	for _, s := range []struct {
 		given         bool
@@ -38,12 +38,12 @@ func Supported(config *configs.Config) error {
 	return nil
 }
 
-// Waits reports whether a strategy that the account has never traded waits for a person, as it does with real money.
+// Waits reports whether a new strategy of the account waits for a user's start, as it does with real money.
 func Waits(config *configs.Config, c *configs.StrategyConfig) bool {
 	return config.Mode == configs.Live && c.Start != "running"
 }
 
-// SymbolOf finds the rules of a symbol as the venue reports them.
+// SymbolOf returns the rules of a symbol as the venue reports them.
 type SymbolOf func(exchange.SymbolKey) (*exchange.Symbol, bool)
 
 func Account(config *configs.Config, book *reconcile.Book, symbolOf SymbolOf) (engine.Config, error) {
@@ -56,7 +56,7 @@ func Account(config *configs.Config, book *reconcile.Book, symbolOf SymbolOf) (e
 		c := &config.Strategies[i]
 		symbol, found := symbolOf(exchange.SymbolKey{Market: c.Market, Name: c.Symbol})
 		key := exchange.SymbolKey{Market: c.Market, Name: c.Symbol}
-		if !found && book.Strategy(c.Name).Symbol() == key { // it was traded: it is gone since, and fails alone
+		if !found && book.Strategy(c.Name).Symbol() == key { // it was traded before: the venue has removed it, and it fails alone
 			account.Missing = append(account.Missing, engine.MissingStrategy{Name: c.Name, Symbol: key})
 			continue
 		}
@@ -68,22 +68,21 @@ func Account(config *configs.Config, book *reconcile.Book, symbolOf SymbolOf) (e
 		if err != nil {
 			return account, err
 		}
-		made.Paused = Waits(config, c) && book.Epoch() > 0 // whoever starts the first time has seen what starts
+		made.Paused = Waits(config, c) && book.Epoch() > 0 // at the first start of an account, the user has just reviewed the strategies
 		account.Strategies = append(account.Strategies, made)
 	}
 	account.Strategies = append(account.Strategies, removed(config, book, symbolOf)...)
 	return account, nil
 }
 
-// random draws the part of client order ids that distinguishes two starts of one second.
+// random returns the part of client order ids that distinguishes two starts within one second.
 func random() string {
 	var entropy [8]byte
-	rand.Read(entropy[:]) // it never fails
+	rand.Read(entropy[:]) // it never returns an error
 	return placement.RandomFrom(binary.LittleEndian.Uint64(entropy[:]))
 }
 
-// removed are the strategies that hold something and are not configured any more
-// (on_remove), as the journal knows them.
+// removed returns the strategies that have a position but are no longer configured (on_remove), from the journal.
 func removed(config *configs.Config, book *reconcile.Book, symbolOf SymbolOf) (all []engine.StrategyConfig) {
 	named := func(name string) bool {
 		return slices.ContainsFunc(config.Strategies, func(c configs.StrategyConfig) bool { return c.Name == name })
@@ -96,10 +95,10 @@ func removed(config *configs.Config, book *reconcile.Book, symbolOf SymbolOf) (a
 	for _, orphan := range book.Orphans(traded) {
 		symbol, found := symbolOf(orphan.Symbol)
 		if !found {
-			continue // the venue has no such symbol any more: there is nothing to ask it for
+			continue // the venue no longer has the symbol, so no request about it can succeed
 		}
 		name, absent := orphan.Strategy, true
-		if named(name) { // it trades another symbol now
+		if named(name) { // the strategy trades another symbol now
 			name, absent = name+" on "+orphan.Symbol.Name, false
 		}
 		all = append(all, engine.StrategyConfig{Name: name, Symbol: symbol, Interval: exchange.Minute1, Removed: true, Absent: absent})

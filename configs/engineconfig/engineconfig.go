@@ -10,8 +10,7 @@ import (
 	"botd/strategy"
 )
 
-// Strategy turns one configured strategy into the engine's, with the
-// scales and rules of its symbol.
+// Strategy converts a configured strategy to the engine's form, with the scales and rules of its symbol.
 func Strategy(c *configs.StrategyConfig, symbol *exchange.Symbol) (engine.StrategyConfig, error) {
 	failed := func(what string, err error) (engine.StrategyConfig, error) {
 		return engine.StrategyConfig{}, failure.New(failure.Config, "", "%s: %s: %w", c.File, what, err)
@@ -37,7 +36,7 @@ func Strategy(c *configs.StrategyConfig, symbol *exchange.Symbol) (engine.Strate
 	return config, nil
 }
 
-// Live is Strategy with the other symbols whose candles it reads.
+// Live extends Strategy by the other symbols whose candles it reads.
 func Live(c *configs.StrategyConfig, symbol *exchange.Symbol, symbolOf SymbolOf) (engine.StrategyConfig, error) {
 	made, err := Strategy(c, symbol)
 	if err != nil {
@@ -53,7 +52,7 @@ func Live(c *configs.StrategyConfig, symbol *exchange.Symbol, symbolOf SymbolOf)
 	return made, nil
 }
 
-// Settle turns the configured bounds W, D and L of the markets that are traded into the book's.
+// Settle converts the configured bounds W, D and L of the traded markets to the book's form.
 func Settle(config *configs.Config) placement.Settle {
 	windowMS, visibilityMS, stalenessMS := config.SettleBounds()
 	return placement.Settle{WindowMS: windowMS, VisibilityMS: visibilityMS, StalenessMS: stalenessMS}

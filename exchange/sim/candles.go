@@ -144,7 +144,7 @@ func (b *book) window(interval exchange.Interval, startMS, endMS int64, fromStar
 			aboutMS = min(aboutMS, endMS-int64(interval)*int64(limit+1))
 		}
 	}
-	all, last, forming := b.market.candlesOf(b, interval) // the present one may be separate
+	all, last, forming := b.market.candlesOf(b, interval) // the current one may be separate
 	recorded := all != nil
 	if !recorded {
 		all = b.builtFrom(interval, aboutMS, untilMS)

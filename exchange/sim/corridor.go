@@ -6,8 +6,8 @@ import (
 	"botd/exchange"
 )
 
-// CorridorVersion counts the computations of the corridors. Several symbols are quiet together only
-// if it is the same at the first and at the last question.
+// CorridorVersion counts the computations of the corridors. Several symbols are quiet together only if it is the same
+// in the first and in the last check.
 func (x *Exchange) CorridorVersion() uint64 { return x.corridors }
 
 // findCorridor gives each symbol the prices around its mark within which no account can be

@@ -164,7 +164,7 @@ func (x *Exchange) NextMS() (int64, bool) {
 func (x *Exchange) findDue() {
 	x.dueMS, x.dueKnown = never, true
 	for _, b := range x.books {
-		if b.tape != nil && b.tape.sliding() { // orders may appear in its way at any time
+		if b.tape != nil && b.tape.sliding() { // orders may appear in its path at any time
 			b.moveMS, x.dueKnown = b.tape.dueMS(b), false
 		}
 		x.dueMS = min(x.dueMS, b.fundingMS, b.moveMS)

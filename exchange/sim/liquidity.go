@@ -36,7 +36,7 @@ func (b *book) levelQuantity(price exchange.Price) exchange.Quantity {
 func (b *book) randomQuantity(price exchange.Price) exchange.Quantity {
 	ticks := int64(price / b.symbol.PriceTick)
 	own := mix(b.liquiditySeed ^ uint64(ticks))
-	// It changes only with a move of the market, when nothing of it is consumed.
+	// It changes only with a move of the market, when none of it is consumed.
 	moved := floorTo(b.exchange.nowMS, randomStepMS) + int64(own%levelSteps)*randomStepMS
 	draw := mix(own ^ uint64(moved/(levelSteps*randomStepMS)))
 	away := int64((price - b.last) / b.symbol.PriceTick)

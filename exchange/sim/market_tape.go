@@ -23,7 +23,7 @@ type tape struct {
 	candle   int     // of the next step
 	bar      int     // within the candle
 	step     int
-	order    PathOrder      // of the present bar
+	order    PathOrder      // of the current bar
 	turned   int64          // additional time to the first extreme after the path reversed on the way
 	known    exchange.Price // the last price whose time is known
 	followed []*order       // orders on their way to the book (follow)
@@ -49,9 +49,8 @@ type shown struct {
 	consumed int // number of closed recorded candles
 }
 
-// Tape returns a market that plays recorded candles of one interval, whose prices are in the
-// symbol's units. It shows the recorded candles; the present one is built from the steps so far. A
-// tape serves one symbol of one exchange.
+// Tape returns a market that plays recorded candles of one interval, whose prices are in the symbol's units. It shows
+// the recorded candles, and builds the current one from the steps so far. A tape serves one symbol of one exchange.
 func Tape(candles *exchange.Candles, config TapeConfig) Market {
 	m := &tape{candles: candles, seen: candles, config: config, order: config.Order, shown: map[exchange.Interval]*shown{}}
 	if config.Detail != nil {

@@ -61,7 +61,7 @@ func (p *past) tradedFrom(timeMS int64) int64 {
 	return last - (last-timeMS)/step*step
 }
 
-// candle sums up the trades from openMS, where a minute opens, to before untilMS. Without any it is flat.
+// candle sums up the trades from openMS, the start of a minute, until before untilMS. Without a trade it is flat.
 func (p *past) candle(b *book, openMS, untilMS int64) exchange.Candle {
 	c := exchange.Candle{OpenMS: openMS}
 	for minuteMS := p.tradedFrom(openMS); minuteMS < untilMS; minuteMS += p.every * int64(exchange.Minute1) {

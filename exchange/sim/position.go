@@ -137,9 +137,8 @@ func (c *clearing) updateMargin(p *position, price exchange.Price) {
 	p.margin, p.last, p.updatedMS = margin, price, c.exchange.nowMS
 }
 
-// closePosition ends a position of which nothing remains. Whatever closed it, its open reduceOnly,
-// stop-loss and take-profit orders are canceled; if a closePosition order closed it, that order is
-// filled.
+// closePosition ends a position without a remaining quantity. It cancels the position's open reduceOnly, stop-loss
+// and take-profit orders; a closePosition order that closed the position is filled instead.
 func (c *clearing) closePosition(p *position, status exchange.PositionStatus, by *order) {
 	a, b := p.account, p.book
 	h := &a.holdings[b.index]

@@ -46,7 +46,7 @@ func (c *call) public() *exchange.Refusal {
 	return nil
 }
 
-// public answers a request about one symbol.
+// public answers a public request about one symbol.
 func (b *book) public(request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
 	var refusal *exchange.Refusal
 	switch request.Operation {

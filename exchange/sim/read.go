@@ -56,7 +56,7 @@ func (a *account) report() exchange.MarginAccount {
 	}
 }
 
-// reusedList is a list of open orders whose memory is used again, and as long as nothing changes the list itself.
+// reusedList is a list of open orders that is reused: its memory always, and its content while nothing changes.
 type reusedList struct {
 	orders  []exchange.Order
 	account *account // nil: orders of one symbol
