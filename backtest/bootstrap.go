@@ -47,7 +47,7 @@ func blockOf(returns []float64, from, days int) block {
 	return b
 }
 
-// bootstrap resamples the days of an equity curve. Every run draws the same, since a counter seeds the draws. Each
+// bootstrap resamples the days of an equity curve. Every run draws the same, since the draws come from a counter. Each
 // block is measured once, and a draw joins blocks: day by day, a thousand draws of two years would take a tenth of a
 // whole backtest of a million candles.
 func bootstrap(equity []float64) *Bootstrap {

@@ -26,7 +26,7 @@ type direct struct {
 	strategy  strategy.Strategy
 	steady    strategy.Steady // the same strategy, where it implements Steady
 	passer    strategy.Passer // the same, where it implements Passer
-	asked     bool            // at an earlier close
+	asked     bool            // it decided at an earlier close
 	name      string
 	leverage  int
 	uncovered string // why the machine gave up; empty until then

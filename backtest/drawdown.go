@@ -2,7 +2,7 @@ package backtest
 
 import "slices"
 
-// worstDrawdowns is how many drawdowns a report lists.
+// worstDrawdowns is the maximum number of drawdowns in a report.
 const worstDrawdowns = 10
 
 // drawdown tracks equity below its running peak.

@@ -11,7 +11,7 @@ const minJournalKey = 32
 
 const keyElsewhere = "who can write data_dir could take the key there: put it elsewhere, such as /etc/botd/journal-key"
 
-// checkJournalKey refuses a key stored in the same directory as the journal.
+// checkJournalKey refuses a key in place of its file's path, and a key file within data_dir.
 func (l *loader) checkJournalKey(s *section) {
 	node := s.single("journal_key_file")
 	switch {

@@ -23,7 +23,7 @@ const (
 
 var anyWord = regexp.MustCompile(`^[^\x00]+$`)
 
-// processKeys returns the keys of strategies that run outside the engine, in separate processes.
+// processKeys returns the keys for command, deadline and memory of strategies that run outside the engine.
 func (r *strategyReader) processKeys() []key {
 	c := r.into
 	return []key{

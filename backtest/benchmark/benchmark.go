@@ -453,8 +453,8 @@ func (b *Benchmark) cross(fast, slow string) (backtest.Config, error) {
 	return b.one("sma_cross", strategy.Size{Quote: exchange.AmountOf(5_000)}, strategy.Values{"fast": fast, "slow": slow, "mode": "long_short"})
 }
 
-// grid places 200 buys below the first price, that share of it apart. Where the lowest price would fall below zero,
-// the buys stand at an equal ratio instead.
+// grid places 200 buys below the first price, each that share below the one above. The constant ratio keeps all prices
+// above zero.
 func (b *Benchmark) grid(apart float64) (backtest.Config, error) {
 	first := b.recorded.Symbol.PriceFloat(b.recorded.Candles.Open[0])
 	upper := first * (1 - apart)
@@ -463,7 +463,7 @@ func (b *Benchmark) grid(apart float64) (backtest.Config, error) {
 	return b.one("grid", strategy.Size{}, values)
 }
 
-// several returns the candles of that many symbols, each with a tenth of the candles.
+// several returns the candles of that many symbols, each with an equal share of the candles.
 func (b *Benchmark) several(symbols int) []*tape.Tape {
 	all := make([]*tape.Tape, symbols)
 	for i := range all {

@@ -156,7 +156,8 @@ func (w *Worker) watch(ctx context.Context) {
 	}
 }
 
-// ended reports whether a sweep wants no more trials. A resumed sweep runs again, so the server's record is read.
+// ended reports whether a sweep wants no more trials. A sweep that was over may have been resumed, so ended reads the
+// server's record again.
 func (w *Worker) ended(ctx context.Context, key string) bool {
 	over := func(found *Sweep) bool {
 		return found.State == Canceled || found.State == Failed || found.State == Done

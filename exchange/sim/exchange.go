@@ -18,7 +18,7 @@ import (
 	"botd/exchange"
 )
 
-// DefaultOrderDelayMS is how long an accepted order takes to reach the book.
+// DefaultOrderDelayMS is the default time from an order's acceptance to its arrival at the book.
 const DefaultOrderDelayMS = 5
 
 // Limits of one exchange.
