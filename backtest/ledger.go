@@ -53,14 +53,14 @@ type room struct {
 	trips []Trip
 }
 
-// moveIn gives a trial whose rows are not stored recycled lists.
+// moveIn gives recycled lists to a trial whose rows are not stored.
 func (l *measurement) moveIn() {
 	if had, is := rooms.Get().(*room); is {
 		l.fills, l.trips = had.fills, had.trips
 	}
 }
 
-// moveOut returns the lists of a trial after its summary.
+// moveOut recycles the lists of a trial after its summary.
 func (l *measurement) moveOut() {
 	clear(l.fills)
 	clear(l.trips)

@@ -91,7 +91,7 @@ func (b *Files) Config() (backtest.Config, error) {
 	return b.legs(symbols, given, limits)
 }
 
-// Strategies loads the strategies, and the account's limits of a directory.
+// Strategies loads the strategies. From a directory it also loads the account's limits.
 func (b *Files) Strategies(symbols []*exchange.Symbol) ([]*configs.StrategyConfig, risk.Limits, error) {
 	given, limits := slices.Clone(b.Loaded), risk.Limits{}
 	if b.Limits != nil {
