@@ -23,8 +23,8 @@ type durability struct {
 	answer chan<- error
 }
 
-// submit gives the engine's records to the writer. The engine hands out one batch at a
-// time, which preserves their order when an append fails.
+// submit passes the engine's records to the writer. The engine hands out one batch at a time, which
+// preserves their order when an append fails.
 func (d *Driver) submit() {
 	if d.writing {
 		panic("runtime: the engine returned records while others are being written")
@@ -70,8 +70,8 @@ func (d *Driver) write(ctx context.Context) (err error) {
 	}
 }
 
-// checkDisk has the journal manage its disk reserve, and gives the engine an event when the
-// result changes.
+// checkDisk has the journal manage its disk reserve, and passes the engine an event when the result
+// changes.
 func (d *Driver) checkDisk(ctx context.Context, c *diskCheck) {
 	if c.check == nil {
 		return
@@ -124,9 +124,9 @@ func broken(err error) bool {
 	return errors.As(err, &b) && b.Broken()
 }
 
-// Send gives the engine an event from outside, such as a halt, and returns once the records
-// that follow from it are durable. ErrUnwritten means that the event is in force but not
-// yet durable; any other error means that it was not taken.
+// Send passes the engine an event from outside, such as a halt, and returns once the records that
+// follow from it are durable. ErrUnwritten means that the event is in force but not yet durable;
+// any other error means that it was not taken.
 func (d *Driver) Send(ctx context.Context, event engine.Event) error {
 	answer := make(chan error, 1)
 	if err := d.Query(ctx, func() { d.give(event, answer) }); err != nil {

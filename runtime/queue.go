@@ -7,8 +7,7 @@ import (
 	"botd/runtime/engine"
 )
 
-// queue holds calls that wait for a worker, the urgent ones first. It is safe for
-// concurrent use.
+// queue holds calls that wait for a worker, by priority. It is safe for concurrent use.
 type queue struct {
 	capacity int
 
@@ -40,8 +39,8 @@ func (q *queue) put(call engine.Call) bool {
 	return true
 }
 
-// take waits for the most urgent call of the priorities served. The channel is closed when
-// the call is recalled before it is done; open is false once the queue is closed.
+// take waits for the most urgent call of the priorities served. The channel is closed when the call
+// is recalled before it is done; open is false once the queue is closed.
 func (q *queue) take(served engine.Priority) (call engine.Call, recalled <-chan struct{}, open bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -76,8 +75,8 @@ func (q *queue) done(call *engine.Call) {
 	delete(q.begun, call.ID)
 }
 
-// recall takes a call out of the queue. A call that a worker has is sent only if its first
-// byte is already out.
+// recall removes a call from the queue. A call that a worker has is sent only if its first byte is
+// already out.
 func (q *queue) recall(id int64) (call engine.Call, removed bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -97,7 +96,7 @@ func (q *queue) recall(id int64) (call engine.Call, removed bool) {
 	return call, true
 }
 
-// drop takes out all calls of a priority and of those below it.
+// drop removes all calls of a priority and of those below it.
 func (q *queue) drop(from engine.Priority) []engine.Call {
 	q.mu.Lock()
 	defer q.mu.Unlock()

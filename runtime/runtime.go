@@ -38,7 +38,7 @@ var ErrStopped = errors.New("botd is stopped")
 // restart now would forget it.
 var ErrUnwritten = errors.New("in force, but not written to the journal yet")
 
-// Machine is the engine as the driver needs it.
+// Machine is the engine's interface to the driver.
 type Machine interface {
 	Handle(nowMS int64, event engine.Event, out *engine.Effects)
 	NextMS() int64
@@ -62,8 +62,8 @@ type Journal interface {
 	Append(ctx context.Context, records []record.Record) error
 }
 
-// Keeper is a journal that keeps a reserve of disk for facts and exits. Keep returns why
-// nothing may open while the reserve is in use, and an empty text otherwise.
+// Keeper is a journal with a disk reserve for facts and exits. Keep returns why nothing may open
+// while the reserve is in use, and an empty text otherwise.
 type Keeper interface {
 	Keep(ctx context.Context) (low string)
 }
@@ -74,8 +74,8 @@ type Watched interface {
 	Watch() (lost string)
 }
 
-// Asker has strategies answer questions. Put returns at once; the answer is called once, from
-// any goroutine, or never where a strategy hangs for good.
+// Asker passes questions to strategies. Put returns at once; the answer is called once, from any
+// goroutine, or never if a strategy hangs for good.
 type Asker interface {
 	Put(ask *engine.Ask, answer func(strategy.Result))
 	Abandon(ask int64)
@@ -267,7 +267,7 @@ func (d *Driver) wait(woken bool) time.Duration {
 	return time.Duration(max(0, left)) * time.Millisecond
 }
 
-// wake gives the engine its wake event when that is due.
+// wake passes the engine its wake event when that is due.
 func (d *Driver) wake() bool {
 	now := d.config.Clock.ServerNowMS()
 	if d.config.Machine.NextMS() > now {
@@ -302,8 +302,8 @@ func (d *Driver) first() {
 	}
 }
 
-// stop gives the engine its stop event, and drops the openings and market reads that no
-// worker has begun. Exits, protection and settling continue.
+// stop passes the engine its stop event, and drops the openings and market reads that no worker has
+// begun. Exits, protection and settling continue.
 func (d *Driver) stop() {
 	d.handle(&engine.EventStop{Shutdown: d.config.Shutdown})
 	for _, call := range d.queue.drop(engine.PriorityEntry) {
@@ -317,8 +317,8 @@ func (d *Driver) refuse(call *engine.Call, why string) {
 		Err: &exchange.Unavailable{Operation: call.Request.Operation, Reason: why}})
 }
 
-// handle gives the engine one event and carries out its effects: recalls first, then
-// records, so that no placement can overtake its own record.
+// handle passes one event to the engine and carries out its effects: recalls first, then records,
+// so that no placement can overtake its own record.
 func (d *Driver) handle(event engine.Event) {
 	d.effects.Reset()
 	now := d.config.Clock.ServerNowMS()

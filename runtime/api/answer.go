@@ -27,10 +27,10 @@ func listOf[T any](items []T, next string) List[T] {
 	return list
 }
 
-// Items is a whole list as the API answers one.
+// Items is a complete list in the form of an API answer.
 func Items[T any](items []T) List[T] { return listOf(items, "") }
 
-// answer writes a document that a client may have already.
+// answer writes a document that the client may have cached.
 func answer(w http.ResponseWriter, r *http.Request, value any) {
 	text := encode(value)
 	sum := sha256.Sum256(text)
@@ -50,7 +50,7 @@ func answer(w http.ResponseWriter, r *http.Request, value any) {
 	deliver(w, text, zips)
 }
 
-// deliver sends an answer, compressed where that is worth it.
+// deliver sends an answer, compressed if that saves enough.
 func deliver(w http.ResponseWriter, text []byte, zips bool) {
 	if !zips {
 		send(w, http.StatusOK, text)
@@ -81,5 +81,6 @@ func send(w http.ResponseWriter, status int, text []byte) {
 	_, _ = w.Write(line(text)) // a disconnected client gets no answer
 }
 
-// line is a text with an end of line, in memory of its own: several answers may share the text.
+// line returns a text with an end of line, in memory of its own: several answers may share the
+// text.
 func line(text []byte) []byte { return append(slices.Clip(text), '\n') }

@@ -27,7 +27,7 @@ import (
 	"botd/strategy"
 )
 
-// Driver gives the engine events, and lets it be read between them.
+// Driver passes events to the engine, and permits reads of it between them.
 type Driver interface {
 	Query(ctx context.Context, read func()) error
 	Send(ctx context.Context, event engine.Event) error
@@ -80,7 +80,7 @@ type Config struct {
 	Plots          func(name string) []strategy.Plot // the indicators of a strategy; nil for none
 
 	Head     func(ctx context.Context) *view.JournalHead // of the journal; nil for none
-	Backups  Backups                                     // copies the journal; nil where there is none
+	Backups  Backups                                     // copies the journal; nil without one
 	Channels Channels                                    // which notify people; nil for none
 
 	Runner  BacktestRunner // runs backtests; nil for none
@@ -147,8 +147,7 @@ func (s *Server) Handler() http.Handler { return s.handler }
 // answerWithin bounds an answer; a route may take longer, and the stream has its own bound.
 const answerWithin = 30 * time.Second
 
-// Serve answers on every listener until the context ends. An open stream never
-// keeps it from ending.
+// Serve answers on every listener until the context ends. An open stream does not delay its end.
 func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	server := inbound.NewServer(s.handler, answerWithin)
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {

@@ -19,7 +19,7 @@ var backupRoutes = []route{
 type Backups interface {
 	// Plan lists the steps of a backup; an error gives the reason that none can be made now.
 	Plan() ([]string, error)
-	// Make makes one and verifies all of it.
+	// Make makes a backup and verifies all of it.
 	Make(ctx context.Context) (Backup, error)
 }
 

@@ -9,8 +9,8 @@ import (
 	"botd/runtime/api/auth"
 )
 
-// Call answers a request from inside this process. It is held to the role, the dry run,
-// the audit and the limits of every other request.
+// Call answers a request from inside this process. The role, the dry run, the audit and the limits
+// apply as for every other request.
 func (s *Server) Call(ctx context.Context, caller auth.Caller, method, path string, body any) (status int, answer []byte) {
 	var text []byte
 	if body != nil {

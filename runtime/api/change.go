@@ -32,7 +32,7 @@ func (r *request) audited(target, detail string, event engine.Event) engine.Even
 	return &engine.EventAudited{Audit: r.audit(target, detail), Event: event}
 }
 
-// controls give the engine events and read it, each within a time.
+// controls pass events to the engine and read it, each within a time.
 type controls struct{ driver Driver }
 
 // query reads the engine while it rests.
@@ -48,7 +48,7 @@ func (c controls) queryWithin(r *request, within time.Duration, read func()) err
 	return nil
 }
 
-// send gives the engine an event, and returns once it is in the journal.
+// send passes an event to the engine, and returns once it is in the journal.
 func (c controls) send(r *request, event engine.Event) error {
 	ctx, cancel := context.WithTimeout(r.Context(), engineTimeout)
 	defer cancel()
@@ -72,7 +72,7 @@ func (c controls) do(r *request, event engine.Event, does ...string) (Change, er
 	return change, c.send(r, event)
 }
 
-// knownMarket refuses a market that there is not.
+// knownMarket refuses an unknown market.
 func knownMarket(market string) error {
 	if _, err := symbolKey(market, ""); err != nil {
 		return badBody("market: " + err.Error())

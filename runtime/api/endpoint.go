@@ -17,7 +17,7 @@ type endpoint struct {
 	later   bool         // is carried out after the answer, which is 202
 }
 
-// read answers a document, with a tag: a client that has it already gets 304 instead.
+// read answers with a document and its tag: a client with a current copy gets 304 instead.
 func read[A any](get func(*Server, *request) (A, error)) endpoint {
 	return endpoint{answer: reflect.TypeFor[A](), serve: func(s *Server, w http.ResponseWriter, r *request) error {
 		value, err := get(s, r)
@@ -89,7 +89,7 @@ func raw(media string, serve func(*Server, http.ResponseWriter, *request) error)
 	return endpoint{media: media, serve: serve}
 }
 
-// of reads from a part of the server, and by has that part carry a change out.
+// of reads from a part of the server; by has that part perform a change.
 func of[P, A, B any](part func(*Server) *P, get func(*P, *request) (A, B)) func(*Server, *request) (A, B) {
 	return func(s *Server, r *request) (A, B) { return get(part(s), r) }
 }
@@ -98,7 +98,7 @@ func by[P, B, A any](part func(*Server) *P, do func(*P, *request, *B) (A, error)
 	return func(s *Server, r *request, body *B) (A, error) { return do(part(s), r, body) }
 }
 
-// nothing is the body of a change that takes none.
+// nothing is the body of a change without parameters.
 type nothing struct{}
 
 // ReasonRequest holds the fields of every change: its reason, and whether it is a dry run.

@@ -44,7 +44,7 @@ func notFound(what, name string) error {
 	return &failure{http.StatusNotFound, "not_found", fmt.Sprintf("%s %q is not known", what, name)}
 }
 
-// notPossible is a change that cannot be made as things are.
+// notPossible refuses a change that the present state does not permit.
 func notPossible(detail string) error {
 	return &failure{http.StatusConflict, "not_possible", detail}
 }

@@ -26,8 +26,8 @@ func who(r *http.Request) auth.Identity { return auth.IdentityOf(r.Context()) }
 const policy = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
 	"connect-src 'self'; manifest-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// guarded numbers requests, counts them, and lets in only those that name one of botd's
-// hosts and come from no other site.
+// guarded numbers and counts requests, and admits only those that name one of botd's hosts and do
+// not come from another site.
 func (s *Server) guarded(next http.Handler, mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began, recorder := time.Now(), &statusWriter{ResponseWriter: w, status: http.StatusOK}
@@ -64,7 +64,7 @@ func (s *Server) guarded(next http.Handler, mux *http.ServeMux) http.Handler {
 	})
 }
 
-// admitted wraps a route so that only a role, or a higher one, gets in.
+// admitted wraps a route so that only a role, or a higher one, is admitted.
 func (s *Server) admitted(minimum auth.Role, serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		who := who(r)

@@ -58,7 +58,7 @@ func (m *repeats) take(key string, asked [32]byte, now time.Time) (known *repeat
 	return one, true
 }
 
-// forget drops a change that came to nothing, so that it can be tried again.
+// forget drops a change without an effect, so that it can be tried again.
 func (m *repeats) forget(key string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -70,7 +70,7 @@ func (m *repeats) drop(key string) {
 	m.order = slices.DeleteFunc(m.order, func(k string) bool { return k == key })
 }
 
-// once answers a change that was answered before under its key the same way again.
+// once repeats the answer of a change that was already answered under its key.
 func (m *repeats) once(serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		key := r.Header.Get("Idempotency-Key")
@@ -107,7 +107,7 @@ func (m *repeats) once(serve http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// again answers a request as it was answered before.
+// again repeats the stored answer.
 func (r *repeat) again(w http.ResponseWriter, request *http.Request, asked [32]byte) {
 	if r.asked != asked {
 		problem(w, request, http.StatusUnprocessableEntity, "idempotency_key", "the Idempotency-Key was used for another request")

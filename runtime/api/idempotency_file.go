@@ -25,7 +25,7 @@ const (
 	repeatWait      = 300 * time.Millisecond // for the disk: a kill switch does not wait for it longer
 )
 
-// storedRepeat is a line of the file: a change that begins, and once more when it was answered.
+// storedRepeat is a line of the file: one when a change begins, and one when it was answered.
 type storedRepeat struct {
 	Name   string    `json:"name"` // the sender, its address, and the key
 	Asked  string    `json:"asked"`
@@ -35,7 +35,7 @@ type storedRepeat struct {
 	Body   []byte    `json:"body,omitempty"`
 }
 
-// repeatWrite is one line on its way to the disk, or, without one, all that is known.
+// repeatWrite is one line to write, or, without one, a request to rewrite all known changes.
 type repeatWrite struct {
 	line []byte
 	done chan<- struct{}
@@ -135,14 +135,14 @@ func (m *repeats) load(text []byte, now time.Time) error {
 			m.order = append(m.order, one.Name)
 		}
 		m.known[one.Name] = r
-		if one.Status >= http.StatusInternalServerError { // it came to nothing, and may be tried again
+		if one.Status >= http.StatusInternalServerError { // it had no effect, and may be tried again
 			m.drop(one.Name)
 		}
 	}
 	return lines.Err()
 }
 
-// line is a change as the file holds it.
+// line is a change in the file's form.
 func (r *repeat) line(name string, answered bool) []byte {
 	one := storedRepeat{Name: name, Asked: hex.EncodeToString(r.asked[:]), At: r.at.UTC()}
 	if answered {

@@ -17,18 +17,18 @@ var connections = inbound.Limits{All: 256, Unknown: 128}
 type Access struct {
 	Certificate, Key string   // files of TLS
 	BehindProxy      bool     // a proxy with TLS stands in front
-	Hosts            []string // names that requests may be for, besides loopback ones
+	Hosts            []string // permitted host names, besides loopback ones
 	MetricsToken     bool     // /metrics need a viewer's token or session
 	MetricsOpen      bool     // /metrics show money to whoever connects
 }
 
 func (a *Access) secure() bool { return a.Certificate != "" || a.BehindProxy }
 
-// ErrExposed is an address that others can reach, and nothing that protects it.
+// ErrExposed reports an unprotected address that others can reach.
 var ErrExposed = errors.New("an address that is not loopback needs TLS or a declared proxy")
 
-// Listen takes a TCP address. One that is not loopback is refused without TLS or
-// a declared proxy: a token must not cross a network in the clear.
+// Listen listens at a TCP address. An address that is not loopback is refused without TLS or a
+// declared proxy: a token must not cross a network in the clear.
 func Listen(address string, access Access) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

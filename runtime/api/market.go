@@ -44,7 +44,7 @@ func marketContext(r *request) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(r.Context(), marketTimeout)
 }
 
-// tradable finds a symbol that market data can be read of.
+// tradable finds a symbol with market data.
 func (m *markets) tradable(market, name string) (*exchange.Symbol, error) {
 	if m.config.Market == nil {
 		return nil, errors.New("no market data is served here")

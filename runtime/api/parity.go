@@ -93,7 +93,7 @@ func (s *Server) parity(r *request) (parity.Parity, error) {
 	return *answer, nil
 }
 
-// compared runs the comparison; a panic of a strategy ends it and nothing else.
+// compared runs the comparison; a panic of a strategy ends only the comparison.
 func (s *Server) compared(ctx context.Context, key parityKey) (answer *parity.Parity, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -37,9 +37,9 @@ type request struct {
 	writer http.ResponseWriter
 }
 
-// extend gives the answer more time than the server's limit for all.
+// extend extends the server's limit for the answer.
 func (r *request) extend(timeout time.Duration) {
-	// A writer without deadlines, as in a test, is written to all the same.
+	// A writer without deadlines, as in a test, is used all the same.
 	_ = http.NewResponseController(r.writer).SetWriteDeadline(time.Now().Add(timeout))
 }
 
@@ -48,7 +48,7 @@ type parameter struct {
 	name, text string
 	kind       kind
 	values     []string // of a choice
-	fallback   int64    // of a number that is left out
+	fallback   int64    // for a missing number
 	maximum    int64    // of a number, from 1 on
 	required   bool
 }
@@ -73,7 +73,7 @@ var (
 	dryRunQuery = parameter{name: "dry_run", text: "Answers exactly what would be done, and does nothing.", kind: boolean}
 )
 
-// parameters are all that a route takes in its query.
+// parameters are all query parameters of a route.
 func (e *route) parameters() []parameter {
 	all := slices.Clone(e.takes)
 	if e.paged {
@@ -122,7 +122,7 @@ func names(known []parameter) string {
 	return strings.Join(all, ", ")
 }
 
-// check refuses a value that is not of the parameter's kind.
+// check refuses a value that does not match the parameter's kind.
 func (p *parameter) check(value string) error {
 	n, err := strconv.ParseInt(value, 10, 64)
 	switch {

@@ -31,7 +31,7 @@ func (v *views) limits(*request) ([]view.Limit, error) { return v.board.Limits()
 
 // LimitsRequest is which limits to set.
 type LimitsRequest struct {
-	Strategy string             `json:"strategy,omitempty"` // of the account without one
+	Strategy string             `json:"strategy,omitempty"` // empty for a limit of the account
 	Limits   map[string]*string `json:"limits"`             // by rule: a value tighter than the configuration's, or null to go back to that
 	ReasonRequest
 }

@@ -25,7 +25,7 @@ var routes = slices.Concat(statusRoutes, strategyRoutes, parityRoutes, previewRo
 	riskRoutes, haltRoutes, reconcileRoutes,
 	noticeRoutes, backtestRoutes, runnerRoutes, sweepRoutes, configRoutes, backupRoutes, channelRoutes, logRoutes, streamRoutes, sessionRoutes, tokenRoutes)
 
-// fallback is the pattern of paths under /api/ that no route has.
+// fallback is the pattern of paths under /api/ without a route.
 const fallback = "/api/"
 
 // routed builds the handler of everything.
@@ -49,7 +49,7 @@ func (s *Server) routed() http.Handler {
 	mux.HandleFunc("GET /readyz", s.readyz)
 	mux.HandleFunc("GET /startupz", s.readyz)
 	if s.config.Web != nil {
-		mux.Handle("/", s.config.Web) // its own login page too
+		mux.Handle("/", s.config.Web) // it also serves the login page
 	} else {
 		mux.HandleFunc("GET /login", loginPage)
 		mux.HandleFunc("GET /login.js", loginScript)

@@ -34,7 +34,7 @@ var runnerRoutes = []route{
 
 // Limits of backtests that run alongside trading.
 const (
-	maxRuns          = 20 // listed, with the one that is running
+	maxRuns          = 20 // listed, including the running one
 	runTimeout       = time.Hour
 	progressInterval = 250 * time.Millisecond
 	stopTimeout      = 2 * time.Second // when botd stops
@@ -49,7 +49,7 @@ type BacktestRunner interface {
 	Choices() BacktestChoices
 	// Plan lists the steps of a run; an error describes an invalid request.
 	Plan(given *BacktestRequest) (does []string, err error)
-	// Run runs it, writes its report into a directory, and reports its progress.
+	// Run runs a backtest, writes its report into a directory, and reports its progress.
 	Run(ctx context.Context, given *BacktestRequest, directory string, progress func(phase string, share float64)) error
 	// Parity runs a strategy again over the data recorded while it traded, and compares both; 0 means no bound.
 	Parity(ctx context.Context, strategy string, fromMS, toMS int64) (*parity.Parity, error)
@@ -80,8 +80,8 @@ type StrategyParameter struct {
 	Help  string `json:"help"`
 }
 
-// CandleFile is a file of candles. Market, symbol and interval are empty where its path
-// does not name them.
+// CandleFile is a file of candles. Market, symbol and interval are empty if its path does not name
+// them.
 type CandleFile struct {
 	File     string `json:"file"`
 	Market   string `json:"market"`
@@ -111,7 +111,7 @@ type BacktestRun struct {
 	Data      string  `json:"data"`
 	State     string  `json:"state"` // running | done | failed | canceled
 	Phase     string  `json:"phase"` // of running: reading, running, study, writing
-	Share     float64 `json:"share"` // of the whole that is done
+	Share     float64 `json:"share"` // the completed share of the run
 	Error     string  `json:"error,omitempty"`
 	By        string  `json:"by"`
 	StartedMS int64   `json:"started_ms"`
@@ -127,13 +127,13 @@ type BacktestStart struct {
 	Run    *BacktestRun `json:"run"` // null when nothing was started
 }
 
-// runner serves the backtests that are run here: the one that is running, and those before it.
+// runner serves the backtests of this process: the running one, and earlier ones.
 type runner struct {
 	controls  controls
 	reports   *view.Reports
 	engine    BacktestRunner // nil when none are run
 	directory string         // of the reports
-	partial   string         // where the one that is running writes
+	partial   string         // the directory of the running backtest
 	publish   func(topic string, what any)
 
 	single[BacktestRun]
@@ -302,7 +302,7 @@ func (q *runner) run(ctx context.Context, given *BacktestRequest) {
 	q.publish("backtest", run)
 }
 
-// recovered runs it; a panic of a strategy or of botd ends this run and nothing else.
+// recovered runs a backtest; a panic of a strategy or of botd ends only this run.
 func (q *runner) recovered(ctx context.Context, given *BacktestRequest, directory string) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

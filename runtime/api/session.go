@@ -78,18 +78,18 @@ func (s *Server) logout(w http.ResponseWriter, r *request) error {
 type Link struct {
 	Schema  int       `json:"schema"`
 	Code    string    `json:"code"`
-	Address string    `json:"address"` // of the dashboard, at a name that is this botd's alone where that is possible; empty when it is not served
+	Address string    `json:"address"` // of the dashboard, at a name of this botd's own if possible; empty when it is not served
 	Plain   string    `json:"plain"`   // the same without such a name, for clients that do not resolve names below localhost to this machine
 	Path    string    `json:"path"`    // behind it; the code is a fragment, which browsers do not send
 	Ends    time.Time `json:"ends"`
 }
 
-// OpenSessions finds the sessions of the run before this one, and saves them from now on.
+// OpenSessions restores the sessions of the previous run, and saves them from now on.
 func (s *Server) OpenSessions(directory string, warn func(error)) (closing func()) {
 	return s.guard.OpenSessions(directory, time.Now(), warn)
 }
 
-// NewLink makes a one-time link.
+// NewLink creates a one-time link.
 func (s *Server) NewLink() Link { return s.credentials.newLink() }
 
 func (c *credentials) newLink() Link {
@@ -97,8 +97,8 @@ func (c *credentials) newLink() Link {
 	return Link{1, code, c.instanceAddress(), c.config.Address, "/login#" + code, ends.UTC()}
 }
 
-// instanceAddress is the dashboard's address at a name below localhost that no other program
-// has: ports do not separate cookies, names do. Under TLS the cookie's prefix does that.
+// instanceAddress is the dashboard's address at a name below localhost that no other program uses:
+// names separate cookies, ports do not. Under TLS the cookie's prefix separates them.
 func (c *credentials) instanceAddress() string {
 	plain, secure := strings.CutPrefix(c.config.Address, "http://")
 	host, port, err := net.SplitHostPort(plain)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// single runs one thing at a time, and lists the newest of them.
+// single runs one task at a time, and lists the newest ones.
 type single[Run any] struct {
 	mu      sync.Mutex // guards the four below
 	runs    []Run      // oldest first
@@ -17,7 +17,7 @@ type single[Run any] struct {
 	group sync.WaitGroup
 }
 
-// claim takes the one place; release gives it back.
+// claim claims the single slot; release frees it.
 func (q *single[Run]) claim() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -32,7 +32,7 @@ func (q *single[Run]) release() {
 	q.busy, q.cancel = false, nil
 }
 
-// begin starts a run that has claimed the place. Its context ends after the timeout, for that cause.
+// begin starts a run that has claimed the slot. Its context ends after the timeout, with that cause.
 func (q *single[Run]) begin(run *Run, timeout time.Duration, cause error, do func(context.Context)) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	q.mu.Lock()

@@ -51,7 +51,7 @@ func bindSocket(path string) (*net.UnixListener, error) {
 	return listener, nil
 }
 
-// socketEvery is how often a socket makes sure that it can still be found.
+// socketEvery is how often a socket checks that its file exists.
 const socketEvery = time.Second
 
 // socket removes its file when it is closed, and creates it again when another program removed it:

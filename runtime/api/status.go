@@ -53,7 +53,7 @@ func (s *Server) health(*request) (Health, error) {
 
 func failed(c ops.Check) bool { return !c.OK }
 
-// Version is the version of botd that runs.
+// Version is the version of the running botd.
 type Version struct {
 	Schema   int    `json:"schema"`
 	Version  string `json:"version"`

@@ -74,8 +74,8 @@ type event struct {
 	frame    []byte
 }
 
-// Stream is the live event stream. Its events are numbered, and the newest are held so that
-// a client that reconnects misses none, or learns that it did. Safe for several goroutines.
+// Stream is the live event stream. Its events are numbered, and the newest are held so that a
+// client that reconnects misses none, or learns that it missed some. Safe for several goroutines.
 type Stream struct {
 	epoch   string
 	metrics *ops.Metrics
@@ -168,7 +168,7 @@ func frame(id, topic string, text []byte) []byte {
 		fmt.Fprintf(&b, "id: %s\n", id)
 	}
 	fmt.Fprintf(&b, "event: %s\ndata: %s\n\n", topic, text)
-	return bytes.Clone(b.Bytes()) // it is held: without the spare room of the buffer
+	return bytes.Clone(b.Bytes()) // without the spare capacity of the buffer, since it is held
 }
 
 // Hello is the first event of every stream.
@@ -231,7 +231,7 @@ func (s *Stream) join(who *auth.Identity, topics []string, after string) (client
 	return client, missed, nil, hello, nil
 }
 
-// crowded reports whether viewers, or this one, have as many streams as they may.
+// crowded reports whether viewers, or this one, have reached their limit of streams.
 func (s *Stream) crowded(who *auth.Identity) bool {
 	if who.Role == auth.Operator {
 		return false
@@ -366,7 +366,7 @@ type flow struct {
 	err     error
 }
 
-// streamWriteTimeout bounds one write: a client that takes nothing for so long is dropped.
+// streamWriteTimeout bounds one write: a client that reads nothing for so long is dropped.
 const streamWriteTimeout = 20 * time.Second
 
 func (f *flow) write(text []byte) {

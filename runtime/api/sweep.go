@@ -66,7 +66,7 @@ type Sweeper interface {
 	Cancel(name string) (running bool, err error)
 }
 
-// SweepRequest is a sweep to run, as the flags of botd sweep run say it.
+// SweepRequest is a sweep to run, in the form of the flags of botd sweep run.
 type SweepRequest struct {
 	Strategy string   `json:"strategy"`          // the name of a configured one
 	Vary     []string `json:"vary"`              // NAME=VALUE,VALUE or NAME=FROM..TO..STEP of a parameter, or of a key of the strategy's file
@@ -242,7 +242,7 @@ func (q *sweepRuns) end(r *request, _ *nothing) (Change, error) {
 	return out, nil
 }
 
-// possible refuses where this botd starts no process.
+// possible returns an error if this botd cannot start processes.
 func (q *sweepRuns) possible() error {
 	if q.config.Sweeper == nil || q.config.Sweeps == "" || q.config.Reports == "" {
 		return notPossible("this botd runs no sweeps: botd sweep run does, on the command line")
@@ -250,7 +250,7 @@ func (q *sweepRuns) possible() error {
 	return nil
 }
 
-// known refuses names of nothing.
+// known returns an error for an unknown name.
 func (q *sweepRuns) known(name string) error {
 	if err := q.possible(); err != nil {
 		return err

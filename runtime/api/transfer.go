@@ -15,7 +15,7 @@ type TransferRequest struct {
 	Asset    string `json:"asset"`              // USDT, or the base asset of a spot strategy
 	Amount   string `json:"amount"`             // negative for a withdrawal
 	Note     string `json:"note,omitempty"`     // stored in the journal
-	Strategy string `json:"strategy,omitempty"` // futures: whose result counted it, where several trade
+	Strategy string `json:"strategy,omitempty"` // futures: the strategy whose result included it, if several trade
 	DryRun   bool   `json:"dry_run,omitempty"`
 }
 

@@ -51,10 +51,10 @@ func Last(directory string) time.Time {
 // Folder is the directory of the daemon's backups, next to the journal.
 const Folder = "backups"
 
-// maxBackups is how many of them are kept: each is as large as the journal.
+// maxBackups bounds the stored backups: each is as large as the journal.
 const maxBackups = 7
 
-// Stamp names a backup by when it was made, so that names sort by age.
+// Stamp names a backup by its time, so that names sort by age.
 const Stamp = "20060102T150405Z"
 
 // Backups makes backups on request to the daemon. Backups by botd backup are at the path that the

@@ -22,7 +22,7 @@ type clockwork struct {
 	metrics *ops.Metrics
 	board   *view.Board
 	console *ops.Console
-	window  time.Duration // W: a clock known no better than half of it gets requests refused
+	window  time.Duration // W: a clock known no better than half of it causes refused requests
 	good    time.Time     // of the last good reading
 	failing bool
 }

@@ -88,7 +88,7 @@ type process struct {
 	reconciled bool      // a round was complete
 }
 
-// Run starts everything from the inside out and stops it in the other order.
+// Run starts all parts from the inside out and stops them in reverse order.
 func Run(ctx context.Context, config *configs.Config, o Options) error {
 	return newProcess(config, o).run(ctx)
 }

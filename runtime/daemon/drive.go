@@ -52,7 +52,7 @@ func (j timedJournal) Append(ctx context.Context, records []record.Record) error
 // statusEvery bounds how often the board is drawn again.
 const statusEvery = 250 * time.Millisecond
 
-// drive runs the engine with everything that watches it, until the context ends.
+// drive runs the engine with its observers, until the context ends.
 func (p *process) drive(ctx context.Context) error {
 	if err := p.watch(ctx); err != nil {
 		return err
@@ -140,7 +140,7 @@ func (p *process) storeLogs() (stop func()) {
 	return func() { p.logs.Store(nil); file.Close() }
 }
 
-// note gives a note to everybody who shows it.
+// note passes a note to all observers.
 func (p *process) note(n *engine.Note) {
 	p.metrics.Note(n)
 	p.board.Note(n)
@@ -197,13 +197,13 @@ func (p *process) measure() {
 	watchStore(p.metrics, p.directory)
 }
 
-// program is the build that runs, as metrics and API name it.
+// program describes the running build for metrics and API.
 func program() ops.Build {
 	info := version.Read()
 	return ops.Build{Version: info.Version, Revision: info.Revision, Go: info.Go}
 }
 
-// watchStore has metrics of the journal's files and of its last backup.
+// watchStore adds the metrics of the journal's files and of its last backup.
 func watchStore(metrics *ops.Metrics, directory string) {
 	path := filepath.Join(directory, journal.FileName)
 	metrics.WatchFile("journal", path)
@@ -296,8 +296,7 @@ func declares(fact engine.Fact) bool {
 	return false
 }
 
-// logReconciled logs that the start knows where it stands: from here on whatever
-// is open is looked after.
+// logReconciled logs that the start has read its state: from here on everything open is managed.
 func logReconciled(console *ops.Console, machine *engine.Engine, took time.Duration) {
 	unknown := 0
 	for _, p := range machine.Book().Live() {
@@ -328,7 +327,7 @@ func logLeftOpen(console *ops.Console, left []string, read bool) {
 	console.Say("daemon.stopped", "stopped   the next start finds these again and carries on")
 }
 
-// Failure gives the end of a run its exit code. A signal is a clean end.
+// Failure sets the exit code of a run's error. A signal is a clean end.
 func Failure(err error) error {
 	var internal *runtime.InternalError
 	switch {

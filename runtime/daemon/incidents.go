@@ -12,8 +12,8 @@ import (
 	"botd/runtime/notify"
 )
 
-// covered are the lines of the log whose states are incidents: a person is notified of those instead, once per
-// cause.
+// covered are the lines of the log whose states are incidents: a person is notified of the incidents instead,
+// once per cause.
 var covered = map[string]bool{
 	"breaker.tripped": true, "breaker.ended": true,
 	"exchange.blind": true, "exchange.back": true,
@@ -29,7 +29,7 @@ var covered = map[string]bool{
 	"trading.halted": true,
 }
 
-// trackIncidents continues the incidents of the run before. stop saves them.
+// trackIncidents continues the incidents of the previous run. stop saves them.
 func (p *process) trackIncidents() (stop func()) {
 	limited := &pauses{until: p.venue.Client.PausedUntil}
 	more := func(nowMS int64) []engine.Degraded {
@@ -125,11 +125,11 @@ func incidentText(report *incident.Report) string {
 // longestGap is how long requests may pass between two pauses of the same cause.
 const longestGap = 30 * time.Second
 
-// pauses declare that the exchange limits the rate. A pause of a second ends by itself; those that follow
-// each other are one.
+// pauses declare that the exchange limits the rate. A pause of a second ends by itself; consecutive
+// pauses count as one.
 type pauses struct {
 	until func(exchange.Market) time.Time
-	first [2]int64 // of the pauses that follow each other, by market
+	first [2]int64 // of consecutive pauses, by market
 	last  [2]time.Time
 }
 

@@ -10,8 +10,8 @@ import (
 // keysEvery is how often the files of key and secret are compared with the credentials in use.
 const keysEvery = 5 * time.Second
 
-// watchKeys takes a new key over when its files change, until the context ends: nothing is restarted, no stop is left
-// alone meanwhile. One that is refused is logged once, and tried again.
+// watchKeys switches to a new key when its files change, until the context ends: without a restart, and without
+// leaving a stop unattended. A refused key is logged once, and tried again.
 func (p *process) watchKeys(ctx context.Context) {
 	poll := time.NewTicker(keysEvery)
 	defer poll.Stop()

@@ -53,7 +53,7 @@ func (p *process) makeLane(config runtime.Config) {
 // lateDriver is the driver, which is made after the lane whose gate it uses.
 type lateDriver struct{ *runtime.Driver }
 
-// serveLane gives halts to the lane, which gives them to the engine first.
+// serveLane passes halts to the lane, which passes them to the engine first.
 func (p *process) serveLane(served *api.Config) {
 	if p.lane != nil {
 		served.Driver, served.Lane, served.LaneUse = p.lane, p.lane, p.laneUse
@@ -79,7 +79,7 @@ func (p *process) laneUse() *view.LaneUse {
 	return shown
 }
 
-// showLane shows the lane the newest list, when it has changed.
+// showLane passes the newest list to the lane, when it has changed.
 func (p *process) showLane(status *engine.Status) {
 	if version := p.machine.Book().Version(); p.lane != nil && (status != nil || version != p.listed) {
 		p.listed = version

@@ -13,8 +13,8 @@ import (
 	"botd/runtime/ops"
 )
 
-// withoutCore keeps the system from writing this process's memory, which holds keys, into a file when it
-// ends badly: also where nothing outside can say so, as on Kubernetes.
+// withoutCore prevents a core dump, since this process's memory holds keys. It works also where no
+// setting outside the process can do so, as on Kubernetes.
 func withoutCore() error {
 	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}); err != nil {
 		return fmt.Errorf("forbid core dumps: %w", err)
@@ -43,7 +43,7 @@ func limitMemory(allowed memlimit.Provider, console *ops.Console) {
 	}
 }
 
-// releaseEvery is how often memory is released that the heap holds and does not use.
+// releaseEvery is how often unused heap memory is released.
 const releaseEvery = 10 * time.Minute
 
 // releaseMemory returns unused heap memory to the system, until the context ends. Over hours the unused memory grew while the

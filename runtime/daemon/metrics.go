@@ -8,7 +8,7 @@ import (
 	"botd/runtime/api"
 )
 
-// metricsAddress is where the metrics are served on their own.
+// metricsAddress is the separate address of the metrics.
 type metricsAddress struct {
 	listener net.Listener // nil for none
 	token    string
@@ -21,7 +21,7 @@ func (m *metricsAddress) close() error {
 	return m.listener.Close()
 }
 
-// listenMetrics takes the address of the metrics, where one is configured.
+// listenMetrics listens at the address of the metrics, if one is configured.
 func (p *process) listenMetrics(access api.Access) (m metricsAddress, err error) {
 	if p.config.Metrics.Listen == "" {
 		return m, nil

@@ -87,7 +87,7 @@ func (p *process) startHeartbeat() (stop func(), err error) {
 // person.
 const unheard = 5 * time.Minute
 
-// fault is why the dead-man's service must not believe that all is well; empty for nothing.
+// fault is the reason that the dead-man's service must raise its alarm; empty for none.
 func (p *process) fault() string {
 	switch {
 	case !p.board.Alive():
@@ -119,7 +119,7 @@ func (p *process) notifyTrade(e notify.Event) {
 	p.notifier.Notify(e)
 }
 
-// eventOf is a line of the log as an event.
+// eventOf converts a line of the log to an event.
 func eventOf(l *ops.LogLine) notify.Event {
 	e := notify.Event{Name: l.Event, Text: l.Message, Covered: covered[l.Event]}
 	e.At, _ = time.Parse(time.RFC3339Nano, l.Time)

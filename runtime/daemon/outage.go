@@ -19,7 +19,7 @@ import (
 	"botd/runtime/reload"
 )
 
-// How often a venue that is not reached at the start is tried, and how often that is logged.
+// How often a start tries a venue that it does not reach, and how often that is logged.
 const (
 	patience   = 3 * time.Second // of the start, before it logs that it waits
 	firstReach = time.Second
@@ -45,8 +45,8 @@ func waitable(err error) bool {
 	return errors.As(err, &code) && code.Code == failure.Unavailable
 }
 
-// reach reaches the exchange. One that is not there is waited for: metrics, health, API and kill
-// switch are served meanwhile, over the journal and without any strategy.
+// reach reaches the exchange. It waits for an exchange that does not answer: metrics, health, API
+// and kill switch are served meanwhile, with the journal and without strategies.
 func (p *process) reach(ctx context.Context) error {
 	err := p.tryReach(ctx, patience)
 	if !waitable(err) || ctx.Err() != nil {
@@ -67,7 +67,7 @@ func (p *process) reach(ctx context.Context) error {
 	return errors.Join(err, end)
 }
 
-// tryReach tries once, for so long at most.
+// tryReach tries once, within a time.
 func (p *process) tryReach(ctx context.Context, most time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -162,7 +162,7 @@ func (e outageEngine) Status() engine.Status {
 	return s
 }
 
-// shown is the engine as the API shows it.
+// shown is the engine for the API.
 func (p *process) shown() api.Engine {
 	if p.outage != nil {
 		return outageEngine{p.machine, p.outage}

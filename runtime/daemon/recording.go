@@ -77,14 +77,14 @@ func (r recording) note(n *engine.Note) bool {
 	return true
 }
 
-// signal keeps a signal that a strategy has taken.
+// signal stores a signal that a strategy has taken.
 func (r recording) signal(atMS int64, name string, s *strategy.Signal) {
 	if r.recorder != nil {
 		r.recorder.Signal(tape.SignalRow{TimeMS: atMS, Strategy: name, Side: s.Side, Share: s.Share.Float()})
 	}
 }
 
-// before gives the other notes to everybody else.
+// before stores candles, and passes the other notes on.
 func (r recording) before(rest func(*engine.Note)) func(*engine.Note) {
 	return func(n *engine.Note) {
 		if !r.note(n) {
@@ -105,8 +105,8 @@ type rates interface {
 	ServerNowMS() int64
 }
 
-// Bounds of asking for funding rates: shortly before each payment, when the rate is
-// as good as settled; two requests a symbol and payment where all goes well.
+// Bounds of requests for funding rates: shortly before each payment, when the rate is almost
+// settled; normally two requests a symbol and payment.
 const (
 	fundingBegin  = time.Minute // after the start, which has more urgent questions
 	fundingBefore = 3 * time.Minute
@@ -114,8 +114,8 @@ const (
 	fundingApart  = 200 * time.Millisecond // between two requests: never a burst alongside trading
 )
 
-// keepFunding keeps the rate of each payment of the symbols until the context ends.
-// Which symbols those are may change.
+// keepFunding stores the rate of each payment of the symbols until the context ends. The set of
+// symbols may change.
 func (r recording) keepFunding(ctx context.Context, venue rates, traded func() []string) {
 	if r.recorder == nil {
 		return

@@ -49,8 +49,8 @@ func (r *reading) step(now func() time.Time) {
 	r.say(text)
 }
 
-// restore makes the book of the newest checkpoint and the records after it, or of all
-// records, and has the history take the rest while botd trades.
+// restore makes the book from the newest checkpoint and the records after it, or from all records;
+// the history takes the other records while botd trades.
 func (p *process) restore(ctx context.Context) (*reconcile.Book, error) {
 	settle := engineconfig.Settle(p.config)
 	unreadable := func(err error) error {
@@ -105,8 +105,8 @@ func (p *process) replay(
 	})
 }
 
-// backlog gives the history the records from before a checkpoint while botd trades,
-// oldest first, and those that become durable meanwhile after them.
+// backlog passes the records from before a checkpoint to the history while botd trades, oldest
+// first, and then the records that became durable meanwhile.
 type backlog struct {
 	history *view.History
 	path    string

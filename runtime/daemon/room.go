@@ -14,8 +14,8 @@ import (
 // roomEvery is how often the free space is read.
 const roomEvery = 10 * time.Second
 
-// room declares that the disk of the data has little room left, long before nothing opens for it. It looks from a
-// goroutine of its own: who trades does not wait for a disk.
+// room declares that the disk of the data has little room left, long before openings stop for it. It polls from a
+// goroutine of its own: trading does not wait for a disk.
 type room struct {
 	directory string
 	free      atomic.Int64 // bytes; 0 while enough is free, or it is not known

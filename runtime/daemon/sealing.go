@@ -7,7 +7,7 @@ import (
 	"botd/reconcile/journal"
 )
 
-// Sealing is tried so often, and so often after it has failed.
+// How often sealing is tried, and how often after a failure.
 const (
 	sealEvery      = time.Minute
 	sealAgainAfter = time.Hour

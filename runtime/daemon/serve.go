@@ -176,7 +176,7 @@ func (p *process) newestRecord(ctx context.Context) *view.JournalHead {
 	return &view.JournalHead{Records: newest.Records, Hash: newest.Hash, At: newest.At, Keyed: p.key != nil}
 }
 
-// listen takes the unix socket, and the TCP address unless it is off.
+// listen listens on the unix socket, and at the TCP address unless it is off.
 func (p *process) listen(access api.Access) (listeners []net.Listener, address string, err error) {
 	socket, err := api.ListenSocket(p.directory)
 	if err != nil {

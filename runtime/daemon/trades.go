@@ -67,7 +67,7 @@ func (t *trades) note(n *engine.Note) {
 		Text: fmt.Sprintf("%s %s: %s %s %s at %s%s", n.Strategy, what, side, quantity, n.Symbol.Name, price, was)})
 }
 
-// closed takes a round trip that was booked.
+// closed takes a booked round trip.
 func (t *trades) closed(trip *ledger.RoundTrip) {
 	by := view.ExitPurpose(trip)
 	side := "long"

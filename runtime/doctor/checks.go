@@ -44,7 +44,7 @@ const (
 	syncTries  = 5
 )
 
-// existing is a directory, or the nearest above it that is there: looking makes none.
+// existing returns a directory, or its nearest existing parent: the check creates none.
 func existing(directory string) string {
 	for {
 		if _, err := os.Stat(directory); err == nil || directory == filepath.Dir(directory) {
@@ -54,7 +54,7 @@ func existing(directory string) string {
 	}
 }
 
-// timeSync is how long a small durable write takes, the median of some.
+// timeSync measures a small durable write, the median of several.
 func timeSync(directory string) (median time.Duration, err error) {
 	file, err := os.CreateTemp(directory, ".doctor-*")
 	if err != nil {

@@ -50,8 +50,8 @@ const (
 // Patient is the subject of an examination.
 type Patient struct {
 	Load    func() (*configs.Config, configs.Problems, error) // reads the configuration
-	Daemon  func(context.Context) (*client.Daemon, error)     // finds the daemon that runs on it
-	Address string                                            // of the daemon, when a person gave one
+	Daemon  func(context.Context) (*client.Daemon, error)     // finds the running daemon of the configuration
+	Address string                                            // of the daemon, if the user named one
 }
 
 // examination collects the findings of botd doctor.
@@ -276,7 +276,7 @@ func (e *examination) journal() {
 	}
 }
 
-// noDirectory reports that something else stands where the data directory should.
+// noDirectory reports that the data directory's path is not a directory.
 func (e *examination) noDirectory() bool {
 	_, err := os.ReadDir(existing(e.directory))
 	return errors.Is(err, syscall.ENOTDIR)
@@ -293,7 +293,7 @@ func (e *examination) venue() {
 			return
 		}
 		e.ok(check, "the demo's exchange is inside botd")
-		_ = listener.Close() // it only showed that there are ports
+		_ = listener.Close() // it only showed that ports are available
 		return
 	}
 	e.profile()
@@ -352,7 +352,7 @@ func (e *examination) clock(client *rest.Client) {
 	}
 }
 
-// daemon looks whether one runs, how it is, and whether its address is free when not.
+// daemon checks whether a daemon runs and its health, and otherwise whether its address is free.
 func (e *examination) daemon() {
 	const check = "daemon"
 	d, err := e.of.Daemon(e.ctx)

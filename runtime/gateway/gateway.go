@@ -27,7 +27,7 @@ import (
 	"botd/runtime/ops"
 )
 
-// observed hands the client's observations to the metrics, once there are some.
+// observed passes the client's observations to the metrics, once they exist.
 type observed struct{ metrics atomic.Pointer[ops.Metrics] }
 
 func (o *observed) see(seen rest.Observation) {
@@ -36,7 +36,7 @@ func (o *observed) see(seen rest.Observation) {
 	}
 }
 
-// Exchange is the exchange traded on, as the daemon reaches it.
+// Exchange is the exchange of the mode, for the daemon.
 type Exchange struct {
 	Client  *rest.Client  // clock, symbols, public data
 	Trading runtime.Venue // the same, or the paper account on top of it
@@ -55,8 +55,8 @@ type Exchange struct {
 // Measure has the client's requests measured from now on.
 func (v *Exchange) Measure(metrics *ops.Metrics) { v.observe.metrics.Store(metrics) }
 
-// Reach reaches an exchange that was opened: until then its Client knows neither clock nor
-// symbols. An error of code failure.Unavailable may be over at the next try.
+// Reach connects to an opened exchange: until then its Client knows neither clock nor symbols. An
+// error of code failure.Unavailable may be over at the next try.
 func (v *Exchange) Reach(ctx context.Context) error {
 	if v.reach == nil {
 		return nil
@@ -142,9 +142,9 @@ const DemoAccount = "demo"
 // candles and book. Trading requests are signed with a secret that is never written.
 const AddressFile = "exchange.address"
 
-// openDemo starts the embedded exchange on a free loopback port, with its market
-// and the paper account as the last run left them, and reaches it by the same
-// signed client as a real one.
+// openDemo starts the embedded exchange on a free loopback port, with its market and the paper
+// account as the last run left them, and connects to it with the signed client that a real one
+// uses.
 func openDemo(ctx context.Context, config *configs.Config, directory string, market DemoMarket, network Network) (*Exchange, error) {
 	secret := rand.Text()
 	venueServer, err := server.New(server.Config{
@@ -192,8 +192,8 @@ type DemoMarket struct {
 	StartMS int64 // 0 for now
 }
 
-// newDemo is the built-in market, moving at random; it has a past of two weeks
-// at once. One seed serves all symbols, so that futures and spot of one move alike.
+// newDemo is the built-in market, with random prices and a past of two weeks. One seed serves all
+// symbols, so that futures and spot of one move alike.
 func newDemo(state []byte, market DemoMarket, account sim.AccountConfig) (*sim.Exchange, error) {
 	settings := sim.Config{
 		Symbols:      sim.DefaultSymbols(),

@@ -22,8 +22,8 @@ type Public struct {
 	Where   string
 }
 
-// OpenPublic reaches the public data of the exchange that a configuration names. Of a demo
-// that does not run it is the market as a new one would begin.
+// OpenPublic connects to the public data of the configured exchange. For a demo that does not run,
+// it is the market of a new one.
 func OpenPublic(ctx context.Context, config *configs.Config) (v *Public, running bool, err error) {
 	if config.Mode != configs.Demo {
 		v, err = PublicAt(ctx, config.Exchange.BaseURL)

@@ -22,7 +22,7 @@ import (
 	"botd/runtime"
 )
 
-// Copy is a venue that is only read, and the time there.
+// Copy is a read-only venue, and its time.
 type Copy struct {
 	Trading runtime.Venue
 	Clock   runtime.Clock
@@ -60,8 +60,8 @@ func OpenCopy(ctx context.Context, config *configs.Config, directory string) (*C
 	return &Copy{Trading: v.Client, Clock: v.Client, Symbol: v.Client.Symbols().Symbol, Where: v.Where, Stop: func() {}}, nil
 }
 
-// inside is the demo's exchange as the last run left it, moved on to now. It is a
-// copy: the next run finds the original.
+// inside is the demo's exchange as the last run left it, advanced to the present. It is a copy: the
+// next run uses the original.
 type inside struct {
 	mu       sync.Mutex // guards exchange
 	exchange *sim.Exchange
@@ -133,8 +133,8 @@ func paperCopy(ctx context.Context, config *configs.Config, directory string) (*
 	}, nil
 }
 
-// copyOfState reads a simulated exchange's state from a copy of its file, since
-// opening the file may rewrite it. There may be none yet.
+// copyOfState reads a simulated exchange's state from a copy of its file, since opening the file
+// may rewrite it. The file may not exist yet.
 func copyOfState(path string) (state []byte, err error) {
 	source, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -29,7 +29,7 @@ type succession struct {
 	Accepted []string `json:"accepted"` // since
 }
 
-// readSuccession reads the file of a directory; there is none where the key never changed.
+// readSuccession reads the file of a directory; it does not exist if the key never changed.
 func readSuccession(directory string) (s succession, err error) {
 	text, err := private.Read(filepath.Join(directory, SuccessionFile), maxSuccession)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -49,7 +49,7 @@ func (s *succession) bound(fingerprint string) string {
 	return fingerprint
 }
 
-// AcceptKey records that a key belongs to the account of a journal that began with another.
+// AcceptKey records that a key belongs to the account of a journal that began with another key.
 func AcceptKey(directory, first, fingerprint string) error {
 	s, err := readSuccession(directory)
 	if err != nil || fingerprint == first || s.bound(fingerprint) == first {
@@ -164,7 +164,7 @@ func sameBalances(a, b []exchange.Balance) bool {
 	return true
 }
 
-// workingOf are the ids of the orders that botd knows to be open.
+// workingOf are the ids of the orders that botd knows as open.
 func workingOf(seen *engine.Status) (ids []int64) {
 	for i := range seen.Live {
 		if p := &seen.Live[i]; p.State() == placement.Working && p.OrderID() != 0 {

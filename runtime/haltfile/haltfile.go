@@ -40,10 +40,10 @@ type Halt struct {
 	Strategy string           `json:"strategy,omitempty"`
 	Market   string           `json:"market,omitempty"`
 	Symbol   string           `json:"symbol,omitempty"`
-	Code     string           `json:"code,omitempty"` // of all the rest, by the key of journal_key_file
+	Code     string           `json:"code,omitempty"` // of the other fields, by the key of journal_key_file
 }
 
-// Kind names halts for the key that makes their codes.
+// Kind distinguishes the codes of halts among those of the key.
 const Kind = "halt"
 
 // codeOf is the code that a halt must have.
@@ -74,8 +74,8 @@ func (h *Halt) Scope(config *configs.Config) (account.Scope, error) {
 	return account.ScopeName{Strategy: h.Strategy, Market: h.Market, Symbol: h.Symbol}.Resolve(known)
 }
 
-// Write writes a halt into a file of its own, durably, as a whole or not at all. A code is made where
-// there is a key. An error with a path means that the halt is there, and that a power failure may take it away.
+// Write writes a halt into a file of its own, durably, as a whole or not at all. With a key it adds a code. An
+// error together with a path means that the halt is written, but that a power failure may remove it.
 func Write(directory string, halt Halt, code func(text []byte) string) (path string, err error) {
 	if err := private.Check(filepath.Dir(directory), directory); err != nil {
 		return "", failure.Wrap(failure.Config, err)
@@ -227,8 +227,8 @@ func (h *Watcher) Run(ctx context.Context) {
 	}
 }
 
-// take puts a halt in force, once: a person may have armed it again since. Its file
-// goes when it is durable; records are so in their order, so that a later one shows it.
+// take applies a halt, once: a person may have rearmed since. Its file is deleted when the halt is
+// durable; records become durable in their order, so that a later one proves it.
 func (h *Watcher) take(ctx context.Context, path string) {
 	again, inForce := h.done[path]
 	if inForce && time.Now().Before(again) {
@@ -236,7 +236,7 @@ func (h *Watcher) take(ctx context.Context, path string) {
 	}
 	halt, unread := read(path)
 	if errors.Is(unread, fs.ErrNotExist) {
-		return // whoever left it has reached the daemon after all
+		return // its sender has reached the daemon after all
 	}
 	scope := halt.scopeNow(h.Config())
 	audit := halt.audit(path, scope, h.Code)
@@ -255,6 +255,6 @@ func (h *Watcher) take(ctx context.Context, path string) {
 	}
 	h.done[path] = time.Now().Add(durableEvery)
 	if err == nil && unread == nil {
-		_ = os.Remove(path) // one that stays changes nothing until the next start
+		_ = os.Remove(path) // a remaining file changes nothing until the next start
 	}
 }

@@ -23,7 +23,7 @@ const (
 	Critical Severity = "critical" // at once, at night too
 )
 
-// Incident is one cause for which something does not work as it should.
+// Incident is one cause for which some part does not work as it should.
 type Incident struct {
 	ID          int64         `json:"id"`
 	Kind        string        `json:"kind"` // the declared state: blind, unprotected, quarantined, ...
@@ -36,7 +36,7 @@ type Incident struct {
 	UpdatedMS   int64         `json:"updated_ms"` // its cause, severity or course changed
 	Times       int           `json:"times"`      // how often the state has begun
 	Reminders   int           `json:"reminders"`
-	RemindedMS  int64         `json:"reminded_ms"` // when a person heard of it last
+	RemindedMS  int64         `json:"reminded_ms"` // when a person was last notified
 	EscalatedMS int64         `json:"escalated_ms,omitempty"`
 	ClosedMS    int64         `json:"closed_ms,omitempty"`
 	AbsentMS    int64         `json:"absent_ms,omitempty"` // since then the state is not in force, and the incident open still
@@ -53,7 +53,7 @@ func (i *Incident) InForce() bool { return i.Open() && i.AbsentMS == 0 && i.seen
 // Change is a change of an incident.
 type Change string
 
-// The changes that a person must hear of.
+// The changes that are reported to people.
 const (
 	Opened    Change = "opened"
 	Reminded  Change = "reminder"
@@ -72,7 +72,7 @@ type Report struct {
 const (
 	closesAfterMS   = 30_000         // without the state; doubled with each return
 	closesAtMostMS  = 30 * 60_000    // the same
-	returnsWithinMS = 30 * 60_000    // after its end the same incident goes on
+	returnsWithinMS = 30 * 60_000    // within this time after its end the same incident continues
 	MaxClosed       = 500            // stored
 	eventForMS      = 24 * 3_600_000 // an event counts as a state
 	sameOutageMS    = 120_000        // states of an outage that begin so soon after its opening or its end are parts of it
@@ -81,7 +81,7 @@ const (
 
 // Tracker holds the incidents. Its zero value is ready; it is not safe for several goroutines.
 type Tracker struct {
-	HeldMS int64 // so long before the end of the run before messages of warnings may have waited for the end of quiet hours, and been lost
+	HeldMS int64 // bounds how long before the end of the previous run warnings may have been held for quiet hours, and lost
 
 	all     []Incident // oldest first
 	last    int64      // the newest id
@@ -101,7 +101,7 @@ func (t *Tracker) Restore(all []Incident) {
 // All returns every incident, the oldest first.
 func (t *Tracker) All() []Incident { return slices.Clone(t.all) }
 
-// Raise opens an incident for something that happened once, or continues it.
+// Raise opens an incident for a single event, or continues it.
 func (t *Tracker) Raise(nowMS int64, d *engine.Degraded) {
 	one := t.begin(nowMS, d)
 	one.UntilMS = nowMS + eventForMS
@@ -156,9 +156,9 @@ func (t *Tracker) Update(nowMS int64, states []engine.Degraded, whole bool) []Re
 	return reports
 }
 
-// unsure is how old the newest message of an incident may be at a start, for a person perhaps not to have received it.
+// unsure bounds the age of an incident's newest message at a start, below which a person may not have received it.
 func (t *Tracker) unsure(one *Incident) int64 {
-	if one.Severity == Critical { // no quiet hours hold it back
+	if one.Severity == Critical { // quiet hours do not hold it back
 		return unsureMS
 	}
 	return max(unsureMS, t.HeldMS)
@@ -186,7 +186,7 @@ func (t *Tracker) follows(d *engine.Degraded, states []engine.Degraded) bool {
 		!slices.ContainsFunc(t.all, func(one Incident) bool { return one.Open() && one.Kind == d.State && one.Scope == d.Scope })
 }
 
-// begin finds the incident of a state, opens it again where its end is recent, or opens one.
+// begin finds the incident of a state, reopens it if its end is recent, or opens one.
 func (t *Tracker) begin(nowMS int64, d *engine.Degraded) *Incident {
 	for i := len(t.all) - 1; i >= 0; i-- {
 		one := &t.all[i]
@@ -205,7 +205,7 @@ func (t *Tracker) begin(nowMS int64, d *engine.Degraded) *Incident {
 			one.Cause, one.UpdatedMS = d.Cause, nowMS
 		}
 		one.WayOut = d.WayOut
-		if ended { // a person heard that it was over
+		if ended { // a person was notified of its end
 			one.RemindedMS = nowMS
 			t.report(Returned, one)
 		}
@@ -245,7 +245,8 @@ func covers(wide, narrow account.Scope) bool {
 	return wide.Symbol.Market == narrow.Symbol.Market
 }
 
-// continues reminds of an incident that goes on, and makes it critical when it has lasted too long.
+// continues sends the reminders of an open incident, and makes it critical when it has lasted too
+// long.
 func (t *Tracker) continues(nowMS int64, one *Incident) {
 	p := policyOf(one.Kind)
 	switch {

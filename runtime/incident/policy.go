@@ -56,7 +56,8 @@ var policies = map[string]policy{
 	"ledger":        {Warning, 0, 0, "BotdLedgerDifference"},
 }
 
-// consequences are kinds that follow from others: while one of those is declared, or its incident is open, they open none.
+// consequences are kinds that follow from others: while one of the others is declared, or its incident is open, they open
+// no incident.
 var consequences = map[string][]string{
 	"stale":      {"blind"},
 	"breaker":    {"blind", "rate_limited", "refused", "unsettled"},

@@ -39,7 +39,7 @@ func (c *channel) offer(e Event) {
 	}
 }
 
-// add takes an event into the next message; in the quiet hours into the one after them, unless it is an error.
+// add adds an event to the next message; in quiet hours to the one after them, unless it is an error.
 func (c *channel) add(e Event) {
 	if e.Severity < Error && c.route.Quiet.left(time.Now()) > 0 {
 		c.held.add(e)
@@ -110,7 +110,7 @@ func (c *channel) last() {
 	c.ended(c.try(context.Background(), c.held.message(c.title), lastTries))
 }
 
-// collect takes events into the message for so long.
+// collect adds events to the message for a time.
 func (c *channel) collect(ctx context.Context, wait time.Duration) {
 	if wait <= 0 {
 		return
@@ -167,18 +167,18 @@ func (c *channel) ended(err error) {
 	c.failing.Store(true)
 }
 
-// errHanging means that an earlier try has not come back: there is one at a time,
-// so that a service that hangs holds one goroutine and no more.
+// errHanging means that an earlier try has not returned: there is one at a time, so that a service
+// that hangs blocks only one goroutine.
 var errHanging = errors.New("the service has not answered an earlier message yet")
 
 // errSlow means that the service took too long to answer.
 var errSlow = errors.New("the service did not answer in time")
 
-// try sends once, and goes on taking events while it waits.
+// try sends once, and takes events while it waits.
 func (c *channel) try(ctx context.Context, m message, within time.Duration) error {
 	if c.hanging != nil {
 		select {
-		case <-c.hanging: // it came back after all; whether it arrived is unknown
+		case <-c.hanging: // it returned after all; whether the message arrived is unknown
 			c.hanging = nil
 		default:
 			return errHanging

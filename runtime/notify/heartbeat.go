@@ -14,9 +14,9 @@ import (
 type Heartbeat struct {
 	URL   string
 	Every time.Duration
-	Fault func() string            // why botd does not work, and nothing is sent; empty while it does
+	Fault func() string            // the reason that botd does not work, so that nothing is sent; empty while it works
 	Count func(result string)      // sent, failed, withheld
-	Log   func(event, text string) // when it begins to fail or to be withheld, and when it works again
+	Log   func(event, text string) // when requests begin to fail or to be withheld, and when they work again
 
 	Transport http.RoundTripper // nil: the system's network
 }

@@ -52,7 +52,7 @@ type Route struct {
 	Name   string
 	Sender Sender
 	Least  Severity
-	Also   []string // patterns of events taken whatever their severity: daemon.*
+	Also   []string // patterns of events taken at any severity: daemon.*
 	Never  []string // patterns of events not taken
 	Quiet  Quiet    // when only errors are sent
 }
@@ -123,7 +123,7 @@ const (
 	lastTries = 5 * time.Second  // for the remaining events when botd stops
 )
 
-// backoff is waited before each further try of a message.
+// backoff is the wait before each further try of a message.
 var backoff = []time.Duration{2 * time.Second, 10 * time.Second, 30 * time.Second}
 
 // Config configures a notifier.

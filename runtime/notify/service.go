@@ -64,7 +64,7 @@ func known(scheme string) bool {
 // titled are the services whose messages have a subject in addition to the text.
 var titled = []string{"smtp", "generic", "ntfy", "pushover", "pushbullet", "gotify", "join", "bark", "slack", "discord"}
 
-// unmarked writes the characters with which a mention or a link begins in Slack as Slack wants them.
+// unmarked escapes the characters that begin a mention or a link in Slack.
 var unmarked = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // Send sends one message. A subject in the address itself stays.
@@ -84,8 +84,8 @@ func (s *service) Send(subject, text string) error {
 	return s.hide(s.to.Send(text, &params))
 }
 
-// SecretParts are the parts of a service's address that might be secret, for whoever
-// takes secrets out of texts.
+// SecretParts are the parts of a service's address that might be secret, for the redaction of
+// texts.
 func SecretParts(address string) []string {
 	parsed, err := url.Parse(address)
 	if err != nil {

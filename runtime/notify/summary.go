@@ -13,9 +13,9 @@ import (
 	"botd/runtime/profit"
 )
 
-// Daily calls send at a time of each UTC day, given as minutes after midnight,
-// until the context ends. A clock that is set, or a machine that slept, is noticed
-// within a minute; a time that passed meanwhile is made up for, once.
+// Daily calls send at a time of each UTC day, given as minutes after midnight, until the context
+// ends. It notices a clock change or a suspended machine within a minute, and makes up for a missed
+// time once.
 func Daily(ctx context.Context, minute int, send func()) {
 	next := following(time.Now(), minute)
 	for {

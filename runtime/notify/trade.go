@@ -30,8 +30,8 @@ const (
 	digestEvery = time.Hour
 )
 
-// Trades passes trades to a notifier: each, while there are few, and a digest of the rest.
-// It is safe for several goroutines.
+// Trades passes trades to a notifier: singly while they are few, and the others in a digest. It is
+// safe for several goroutines.
 type Trades struct {
 	Notify func(Event)
 

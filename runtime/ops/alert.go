@@ -14,7 +14,7 @@ const (
 	None   = "none"   // needs no action: the alert that always fires
 )
 
-// unless leaves an alert out while a wider one of the same botd fires, which has the same cause: one page per cause.
+// unless suppresses an alert while a wider one of the same botd fires, which has the same cause: one page per cause.
 func unless(alerts string) string {
 	return ` unless on (job, instance) ALERTS{alertname=~"` + alerts + `", alertstate="firing"}`
 }
@@ -25,10 +25,10 @@ func unlessRecently(alerts, window string) string {
 	return ` unless on (job, instance) max_over_time(ALERTS{alertname=~"` + alerts + `", alertstate="firing"}[` + window + `])`
 }
 
-// outage are the alerts that say that the exchange, or botd, is not there.
+// outage are the alerts for an exchange, or a botd, that cannot be reached.
 const outage = "BotdReconcileStale|BotdDown|BotdAuthFailing"
 
-// diskLow is that the disk has little room left.
+// diskLow is the condition that the disk has little room left.
 var diskLow = fmt.Sprintf(`botd_store_free_bytes < %d`, incident.LowDiskBytes)
 
 // Alert is an alerting rule of Prometheus.

@@ -32,8 +32,7 @@ type Format struct {
 // for the whole process.
 var nameMessage = sync.OnceFunc(func() { zerolog.MessageFieldName = "msg" })
 
-// NewConsole writes to w, and to logs where given. Every line counts in the metrics,
-// where there are some.
+// NewConsole writes to w, and to logs if given. Every line counts in the metrics, if given.
 func NewConsole(w io.Writer, format Format, metrics *Metrics, logs *Logs) *Console {
 	nameMessage()
 	if !format.JSON {

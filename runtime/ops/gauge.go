@@ -89,7 +89,7 @@ func (m *Metrics) nextDue(name string, t *engine.StrategyStatus, nowMS int64) in
 }
 
 // strategyMoney sets equity, unrealised profit and drawdown of a strategy. Its peak is the
-// journalled one where a limit watches it, else the highest since the start.
+// journalled one if a limit watches it, otherwise the highest since the start.
 func (m *Metrics) strategyMoney(t *engine.StrategyStatus, made profit.Profit) {
 	name := m.known.strategy(t.Name)
 	equity := t.Own.Float()
@@ -164,7 +164,7 @@ func (m *Metrics) books(s *engine.Status, made map[string]profit.Profit) {
 	for i := range s.Ledger {
 		if b := &s.Ledger[i]; b.Account == ledger.Unexplained {
 			of := wallet{b.Symbol.Market.String(), m.known.asset(b.Asset)}
-			unexplained[of] = unexplained[of].Sub(b.Amount) // where it came from is negative
+			unexplained[of] = unexplained[of].Sub(b.Amount) // the source of the money is negative
 		}
 	}
 	for name, sum := range net {
@@ -195,7 +195,7 @@ func (m *Metrics) limits(s *engine.Status) {
 		m.usage.WithLabelValues(m.known.rule(u.Rule), scope).Set(u.Ratio)
 		used[[2]string{m.known.rule(u.Rule), scope}] = true
 	}
-	for limit := range m.used { // one that is there no more is not in use
+	for limit := range m.used { // a limit that no longer exists is not in use
 		if !used[limit] {
 			m.usage.DeleteLabelValues(limit[0], limit[1])
 		}

@@ -117,7 +117,7 @@ func code(number int) string {
 	return other
 }
 
-// add takes a name into a set; it reports whether it is new there.
+// add adds a name to a set, and reports whether it is new.
 func (c *closed) add(set map[string]bool, name string, most int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

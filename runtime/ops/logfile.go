@@ -41,7 +41,8 @@ type LogFile struct {
 	failing bool
 }
 
-// OpenLogFile writes to a folder of a directory, so many MiB in all. warn is called when that fails.
+// OpenLogFile writes to a folder of a directory, up to a total size in MiB. warn is called when that
+// fails.
 func OpenLogFile(directory string, mib int, free func(string) (int64, bool), warn func(error)) *LogFile {
 	l := &LogFile{directory: filepath.Join(directory, LogFolder), size: int64(mib) << 20 / logFiles, free: free, warn: warn,
 		queue: make(chan []byte, logQueue), done: make(chan struct{})}
@@ -129,7 +130,7 @@ func (l *LogFile) open() error {
 	return nil
 }
 
-// rotate gives each file the next number; the oldest goes.
+// rotate gives each file the next number, and deletes the oldest.
 func (l *LogFile) rotate() error {
 	_ = l.file.Close() // every line was written already
 	l.file = nil

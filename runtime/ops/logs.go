@@ -35,7 +35,7 @@ type LogLine struct {
 // Sequence is the line's number.
 func (l *LogLine) Sequence() int64 { return l.sequence }
 
-// Logs stores the newest lines, and the level below which nothing is written. It is safe for several
+// Logs stores the newest lines, and the minimum level of written lines. It is safe for several
 // goroutines.
 type Logs struct {
 	level atomic.Int32
@@ -111,7 +111,7 @@ func readLine(text []byte) (LogLine, error) {
 		Symbol:        taken(fields, "symbol"),
 		ClientOrderID: taken(fields, "client_order_id"),
 	}
-	if len(fields) > 0 { // thousands of lines are held: the map that all fields were read into has room for those taken out of it
+	if len(fields) > 0 { // thousands of lines are held, and the map of all fields keeps room for the removed ones
 		line.Fields = make(map[string]any, len(fields))
 		maps.Copy(line.Fields, fields)
 	}

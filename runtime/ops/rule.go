@@ -77,7 +77,7 @@ func Named(expression string) (unknown []string) {
 	return unknown
 }
 
-// runbook is where the section of an alert begins, in the documents that come with botd.
+// runbook is the address of the alerts' sections in the documents that come with botd.
 const runbook = "docs/operations.md#"
 
 // RulesYAML writes the rules in Prometheus's format. A rule that names an unregistered metric is an

@@ -15,7 +15,7 @@ import (
 // Profit is a strategy's result since it began.
 type Profit struct{ Realised, Fees, Funding, Net, Unrealised exchange.Amount }
 
-// holding is where a strategy holds something on spot.
+// holding identifies a strategy's holding on spot.
 type holding struct {
 	strategy string
 	symbol   exchange.SymbolKey

@@ -59,7 +59,7 @@ func At(ctx context.Context, config *configs.Config, c *configs.StrategyConfig, 
 	return &Past{1, view.TickPreviewOf(&p.preview), p.happened}, nil
 }
 
-// OpenPublic reaches the public data of the venue; of a demo that does not run, a copy.
+// OpenPublic connects to the public data of the venue; for a demo that does not run, to a copy.
 func OpenPublic(ctx context.Context, config *configs.Config) (*gateway.Public, error) {
 	if config.Mode == configs.Demo {
 		if _, err := os.Stat(filepath.Join(config.DataDir, string(configs.Demo), gateway.AddressFile)); errors.Is(err, fs.ErrNotExist) {
@@ -282,8 +282,8 @@ func othersUntil(ctx context.Context, v *gateway.Public, s strategy.Strategy, in
 	return all, nil
 }
 
-// candlesUntil are the closed candles before a moment, at least so many where the
-// venue has them.
+// candlesUntil returns the closed candles before a moment, at least the given number if the venue
+// has them.
 func candlesUntil(ctx context.Context, v *gateway.Public, symbol *exchange.Symbol, interval exchange.Interval, atMS int64,
 	least int) (*exchange.Candles, error) {
 	all := &exchange.Candles{Interval: interval}

@@ -78,7 +78,7 @@ func (a *Absences) describe(lines []string) {
 	a.lines = lines
 }
 
-// forget ends the absence of all: they were removed, or are there again.
+// forget ends all absences: the strategies were removed, or their files are back.
 func (a *Absences) forget() { a.Poll(time.Time{}, nil, true) }
 
 // degraded is the declared state of strategies whose files are absent.

@@ -63,11 +63,11 @@ func (r *Reloader) Futures() []string { return futuresTraded(r.Current.Load()) }
 // Run reloads until the context ends. The built-in examples never change.
 func (r *Reloader) Run(ctx context.Context) {
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGHUP) // to the end of the process: stopping does not die of one either
+	signal.Notify(signals, syscall.SIGHUP) // until the end of the process: a SIGHUP while stopping does not end it either
 	poll := time.NewTicker(filesEvery)
 	defer poll.Stop()
 	seen, settling := r.seen, ""
-	_ = r.Driver.Query(ctx, func() { r.held = r.Machine.Absent() }) // a daemon that stops has none
+	_ = r.Driver.Query(ctx, func() { r.held = r.Machine.Absent() }) // a stopping daemon has none
 	if len(r.held) > 0 {
 		r.reload(ctx, "a file is absent")
 	}
@@ -130,7 +130,7 @@ func (r *Reloader) reload(ctx context.Context, why string) {
 	_, _ = r.take(ctx, why, false, &record.Audit{Actor: "file", Role: "operator", Action: "reload"}) // logged
 }
 
-// take is a reload, or a trial that changes and reports nothing.
+// take performs a reload, or a trial that changes and reports nothing.
 func (r *Reloader) take(ctx context.Context, why string, trial bool, audit *record.Audit) (does []string, err error) {
 	refused := func(event, format string, err error) ([]string, error) {
 		if !trial {
@@ -202,7 +202,7 @@ func (r *Reloader) take(ctx context.Context, why string, trial bool, audit *reco
 	return does, nil
 }
 
-// removed lists the strategies that a configuration has no more.
+// removed lists the strategies that a configuration no longer has.
 func (r *Reloader) removed(before, config *configs.Config) (names []string) {
 	for i := range before.Strategies {
 		if name := before.Strategies[i].Name; config.Strategy(name) == nil {
@@ -271,8 +271,8 @@ func (r *Reloader) Reload(ctx context.Context, trial bool, audit *record.Audit) 
 	}
 }
 
-// refused reports that a changed configuration is not in force: to whoever reads the
-// log, the metrics, or whether botd is ready, which it stays.
+// refused reports that a changed configuration is not in force: in the log, the metrics and the
+// readiness check. botd stays ready.
 func (r *Reloader) refused(event, format string, values ...any) {
 	r.Metrics.Reloaded(false)
 	r.Report(ops.Check{Name: "configuration", OK: true, Detail: r.loaded + "; the files changed, and are not taken over: botd config diff"})

@@ -14,8 +14,8 @@ import (
 	"botd/strategy"
 )
 
-// message is a signal as it is sent. TradingView fills in its placeholders, with
-// quotes or without, so that a value may be a text or a number.
+// message is a signal in the sender's form. TradingView fills in its placeholders, with or without
+// quotes, so that a value may be a text or a number.
 type message struct {
 	Token    string `json:"token"`
 	ID       scalar `json:"id"`

@@ -27,7 +27,7 @@ import (
 	"botd/strategy"
 )
 
-// Path is the one path there is.
+// Path is the only path.
 const Path = "/signal"
 
 // Bounds.
@@ -165,7 +165,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.take(w, r, message)
 }
 
-// take gives a signal to its strategy.
+// take passes a signal to its strategy.
 func (s *Server) take(w http.ResponseWriter, r *http.Request, m *message) {
 	a := Answer{Strategy: m.Strategy, ID: string(m.ID)}
 	signal, err := m.signal()
@@ -189,7 +189,7 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request, m *message) {
 		RequestID: string(m.ID),
 	})
 	if err != nil {
-		// Whatever became of it: sent again, it is either taken or known.
+		// In either case: a signal that is sent again is either taken or known.
 		a.Result, a.Detail = Unavailable, "botd does not take signals now: send it again"
 		if errors.Is(err, runtime.ErrUnwritten) {
 			a.Detail = "it is not written to the journal yet: send it again"
@@ -232,7 +232,7 @@ func (s *Server) send(ctx context.Context, event engine.Event) error {
 	return s.config.Driver.Send(ctx, event)
 }
 
-// verdict is the result of the engine's answer, and its status.
+// verdict translates the engine's answer to a result and a status.
 func verdict(err error) (result string, status int) {
 	switch {
 	case err == nil:

@@ -112,7 +112,7 @@ func (b *Bundle) knowSecrets(config *configs.Config, dataDir string) {
 	slices.SortFunc(b.Secrets, func(a, c string) int { return len(c) - len(a) }) // the longest first: one may be part of another
 }
 
-// configuredSecrets are those that a configuration names.
+// configuredSecrets are the secrets that a configuration names.
 func configuredSecrets(config *configs.Config) (plain []string) {
 	if key, secret, err := configs.ReadSecrets(config.Exchange); err == nil {
 		plain = append(plain, key, string(secret))
@@ -141,7 +141,7 @@ func otherSecrets(config *configs.Config) (plain []string) {
 	}
 	for i := range config.Notify.Channels {
 		if address, err := configs.ReadAddress(&config.Notify.Channels[i], directory); err == nil {
-			const shortest = 8 // a word of an address that is shorter stands in many texts
+			const shortest = 8 // a shorter part of an address occurs in many texts
 			plain = append(plain, slices.DeleteFunc(notify.SecretParts(address), func(part string) bool { return len(part) < shortest })...)
 		}
 	}
@@ -159,7 +159,7 @@ func Encodings(secret string) []string {
 	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 }
 
-// Redact takes every secret out of a text.
+// Redact removes every secret from a text.
 func (b *Bundle) Redact(text string) string {
 	for _, secret := range b.Secrets {
 		if n := strings.Count(text, secret); n > 0 {
@@ -248,7 +248,7 @@ func (b *Bundle) running(ctx context.Context, of doctor.Patient) {
 	}
 }
 
-// Write makes the file, for its owner alone. It must not be there yet.
+// Write creates the file, for its owner alone. It must not exist yet.
 func (b *Bundle) Write(path string) (err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -168,8 +168,7 @@ func (l *line) ended(err error, after, rest time.Duration) {
 	l.failing = true
 }
 
-// message holds the needed fields of a message. Whatever else a sender or Telegram
-// may add does not reach the library.
+// message holds the needed fields of a message. Other fields do not reach the library.
 type message struct {
 	ID   int64  `json:"message_id"`
 	Date int64  `json:"date"`
@@ -184,8 +183,8 @@ type message struct {
 	} `json:"chat"`
 }
 
-// notTyped are the fields of a message that its sender did not write now, by hand: a forwarded
-// or edited one, or one that a bot or a channel sent in their name.
+// notTyped are the fields of a message that its sender did not type: a forwarded or edited one, or
+// one that a bot or a channel sent in the sender's name.
 type notTyped struct {
 	Origin      any `json:"forward_origin"`
 	Forwarded   any `json:"forward_date"`
@@ -200,7 +199,7 @@ type notTyped struct {
 	Offline     any `json:"is_from_offline"`
 }
 
-// typed reports whether a person wrote the message of an update, as the sender that it names.
+// typed reports whether the sender of an update's message typed it.
 func typed(raw []byte) bool {
 	var update struct {
 		Message notTyped `json:"message"`

@@ -38,7 +38,7 @@ type pending struct {
 	before   time.Time
 }
 
-// order is one message of a listed user, under way.
+// order is one message of a listed user, in progress.
 type order struct {
 	bot    *Bot
 	ctx    context.Context
@@ -107,7 +107,7 @@ func (o *order) call(method, path string, body, into any) (problem string) {
 
 func (o *order) reason() string { return "asked for on Telegram by " + o.caller.From }
 
-// request returns the path and the body of a halt, or without a level of its end.
+// request returns the path and the body of a halt, or, without a level, of a rearm.
 func (o *order) request(level record.HaltLevel, strategy string, dryRun bool) (path string, body any) {
 	scope := api.RearmRequest{Strategy: strategy, ReasonRequest: api.ReasonRequest{Reason: o.reason(), DryRun: dryRun}}
 	if level == record.LevelNone {

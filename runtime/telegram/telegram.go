@@ -131,7 +131,7 @@ func (b *Bot) client(options ...bot.Option) *bot.Bot {
 	return client
 }
 
-// take handles one update. Whatever goes wrong in it stays in it.
+// take handles one update. A failure does not affect others.
 func (b *Bot) take(ctx context.Context, _ *bot.Bot, update *models.Update) {
 	defer func() {
 		if cause := recover(); cause != nil {

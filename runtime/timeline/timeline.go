@@ -32,7 +32,7 @@ type Entry struct {
 	Text          string    `json:"text"`
 
 	Again int        `json:"again,omitempty"` // further occurrences of a repeated event
-	Until *time.Time `json:"until,omitempty"` // the last time of those
+	Until *time.Time `json:"until,omitempty"` // the time of the last occurrence
 }
 
 // Story collects entries. Its zero value takes everything.
@@ -58,13 +58,13 @@ type saying struct {
 var routine = []string{"daemon.strategy", "exchange.unmeasured", "intent.derived", "market.candle", "order.acknowledged", "reconcile.round",
 	"risk.approved", "strategy.tick"}
 
-// repeated are the events of the log that an outage repeats every few seconds, and forgetAfter is how long after the last one the next is a
-// fact of its own.
+// repeated are the events of the log that an outage repeats every few seconds. After forgetAfter without one, the next is an entry of its
+// own.
 var repeated = []string{"exchange.unavailable"}
 
 const forgetAfter = 2 * time.Minute
 
-// words are the records that a line of the log has in words: its event, or the beginning of it.
+// words are the records that a line of the log describes: the line's event, or its prefix.
 var words = map[record.Kind]string{
 	record.KindSending: "order.placed", record.KindAcknowledged: "order.acknowledged", record.KindRefused: "order.refused",
 	record.KindUnknown: "order.uncertain", record.KindFill: "order.fill", record.KindEnded: "order.settled", record.KindFound: "order.found",
@@ -74,10 +74,11 @@ var words = map[record.Kind]string{
 	record.KindConfig: "config.",
 }
 
-// alone are the records that no line of the log has.
+// alone are the records without a line of the log.
 var alone = []record.Kind{record.KindAudit, record.KindWithdrawn}
 
-// near is how far the times of a record and of its line may be apart: the exchange's clock and the machine's.
+// near bounds the difference of the times of a record and of its line: the exchange's clock and the
+// machine's.
 const near = 5 * time.Second
 
 // Line takes a line of the log.
@@ -131,7 +132,7 @@ func (s *Story) again(e *Entry) bool {
 	return false
 }
 
-// Record takes a record of the journal. Lines of the log come first.
+// Record takes a record of the journal. Lines of the log must be taken first.
 func (s *Story) Record(r *journal.Stored) {
 	at := time.UnixMilli(r.AtMS)
 	event, worded := words[r.Kind()]
@@ -163,7 +164,7 @@ func (s *Story) logged(event, order string, at time.Time) bool {
 	})
 }
 
-// Incident takes an incident, that the log does not have.
+// Incident takes an incident, which the log does not have.
 func (s *Story) Incident(i *view.Incident) {
 	text := i.ID + ", " + string(i.Severity) + ": " + strings.ToUpper(i.Kind) + ": " + i.Cause
 	add := func(at time.Time, event, text string) {
@@ -192,7 +193,7 @@ func (s *Story) add(e Entry) {
 	}
 }
 
-// Entries are those taken, in the order of their times.
+// Entries returns the entries in order of time.
 func (s *Story) Entries() []Entry {
 	slices.SortStableFunc(s.entries, func(a, b Entry) int { return cmp.Compare(a.At.UnixNano(), b.At.UnixNano()) })
 	return slices.Clip(s.entries)

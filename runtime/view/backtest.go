@@ -114,7 +114,7 @@ type Reports struct {
 // NewReports returns the reports below a directory.
 func NewReports(directory string) *Reports { return &Reports{directory: directory} }
 
-// ReportName matches the name of a report's directory: no path leads out of it.
+// ReportName matches the name of a report's directory, and no path that leaves it.
 var ReportName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
 var ErrNoReport = errors.New("there is no such report")
@@ -275,7 +275,7 @@ func curve(text []byte) (timeMS []int64, equity []string) {
 	return timeMS, equity
 }
 
-// Room reports why no report of a name can be added; nil when one can.
+// Room returns the reason that no report of a name can be added; nil if one can.
 func (r *Reports) Room(name string) error {
 	entries, err := os.ReadDir(r.directory)
 	switch {

@@ -34,7 +34,7 @@ const (
 type Board struct {
 	mode, instance     string
 	began              time.Time
-	rounded, completed time.Time // when a round ended, and one that was complete; at first when the board was made
+	rounded, completed time.Time // when a round last ended, and when a complete one did; initially when the board was made
 
 	mu         sync.Mutex // guards all below
 	unclean    bool       // the run before this one
@@ -93,8 +93,8 @@ func (b *Board) publish(topic string, content any) {
 	}
 }
 
-// Report puts a check of another part on the board, such as the clock's or a reload's; it
-// replaces the one of the same name.
+// Report puts a check of another part on the board, such as the clock's or a reload's; it replaces
+// the check of the same name.
 func (b *Board) Report(check ops.Check) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -181,7 +181,7 @@ func (b *Board) Alive() bool {
 	return b.alive()
 }
 
-// RoundsEnd reports whether rounds end, complete or not, as far as there is a strategy that needs them.
+// RoundsEnd reports whether rounds end, complete or not. It is true without strategies.
 func (b *Board) RoundsEnd() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -283,7 +283,7 @@ func (b *Board) strategy(name string) *engine.StrategyStatus {
 	return nil
 }
 
-// Traded is the symbol that a strategy trades, and the interval of its candles.
+// Traded returns the symbol of a strategy, and the interval of its candles.
 func (b *Board) Traded(strategy string) (symbol *exchange.Symbol, interval exchange.Interval, known bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

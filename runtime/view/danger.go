@@ -19,7 +19,7 @@ type seen struct {
 	scope account.Scope
 }
 
-// dangers are states that call for a person and that the engine does not declare: it goes on as before.
+// dangers are states that need a person but that the engine does not declare: it continues as before.
 func (b *Board) dangers(nowMS int64) []engine.Degraded {
 	all := slices.Concat(b.clockState(), b.nearLiquidations(), b.unfinishedHalts(), b.unsettledOrders())
 	if len(all) == 0 {
@@ -52,7 +52,7 @@ func (b *Board) clockState() []engine.Degraded {
 		WayOut: "look at NTP on the machine (timedatectl, chronyc tracking), and at the network to the exchange"}}
 }
 
-// nearLiquidations are the positions that a small move of the price would end.
+// nearLiquidations are the positions that a small move of the price would liquidate.
 func (b *Board) nearLiquidations() (all []engine.Degraded) {
 	for i := range b.status.Symbols {
 		t := &b.status.Symbols[i]

@@ -32,7 +32,7 @@ const (
 type DecisionStoreConfig struct {
 	Directory string
 	Keep      time.Duration
-	Room      func() error // why nothing may be written, such as a nearly full disk; nil checks nothing
+	Room      func() error // the reason that nothing may be written, such as a nearly full disk; nil checks nothing
 	Failed    func(error)  // called once when writing begins to fail, and with nil when it works again
 }
 
@@ -91,7 +91,7 @@ func (s *DecisionStore) write() {
 	}
 }
 
-// report reports once that decisions are not stored, and when they are again.
+// report reports once that decisions are not stored, and once that they are stored again.
 func (s *DecisionStore) report(err error) {
 	if failing := err != nil; failing != s.failing {
 		s.failing = failing
@@ -172,8 +172,8 @@ func (s *DecisionStore) firsts() (all []int64) {
 	return all
 }
 
-// prune deletes files whose last decision is too old, and the oldest ones while all are too
-// large. A file that cannot be deleted is tried again.
+// prune deletes files whose last decision is too old, and the oldest ones while all together are
+// too large. A file that cannot be deleted is tried again.
 func (s *DecisionStore) prune() {
 	firsts := s.firsts()
 	sizes, total := map[int64]int64{}, int64(0)

@@ -58,11 +58,11 @@ func (h *History) differs(d Difference) {
 	h.differences.add(d)
 }
 
-// unexplained lists changes of a wallet that nothing explains.
+// unexplained lists unexplained changes of a wallet.
 func (h *History) unexplained(atMS int64, lines []ledger.Line) {
 	for i := range lines {
 		if line := &lines[i]; line.Account == ledger.Unexplained {
-			amount := line.Amount.Neg().String() // where it came from is negative
+			amount := line.Amount.Neg().String() // the source of the money is negative
 			h.differs(Difference{AtMS: atMS, Kind: line.Account.String(), Market: line.Symbol.Market.String(), Symbol: line.Symbol.Name, Amount: amount,
 				Asset: line.Asset,
 				Text:  fmt.Sprintf("the wallet has changed by %s %s that no fill, fee or funding explains", amount, line.Asset)})

@@ -26,7 +26,7 @@ const (
 	coarseMS    = 3_600_000
 	maxCoarse   = 5 * 366 * 24
 	maxEquities = 5_000  // points of an answer
-	maxStale    = 20_000 // lines of the file that are no longer points: a fortnight
+	maxStale    = 20_000 // outdated lines of the file: a fortnight
 )
 
 // point is the equity at a time.
@@ -50,7 +50,7 @@ type Equity struct {
 // NewEquity returns a series in memory.
 func NewEquity() *Equity { return &Equity{} }
 
-// OpenEquity returns the series of a file. A last line that a crash cut short is cut off.
+// OpenEquity returns the series of a file. A last line that a crash cut short is removed.
 func OpenEquity(path string) (*Equity, error) {
 	file, err := private.Open(path, os.O_CREATE|os.O_RDWR|os.O_APPEND)
 	if err != nil {
@@ -69,7 +69,7 @@ func OpenEquity(path string) (*Equity, error) {
 	return e, nil
 }
 
-// read takes the whole lines of the file.
+// read reads the complete lines of the file.
 func (e *Equity) read() error {
 	text, err := io.ReadAll(e.file)
 	if err != nil {
@@ -212,7 +212,7 @@ func (p *point) line() string {
 	return fmt.Sprintf("%d,%s,%s,%s\n", p.atMS, p.equity, p.wallet, p.unrealized)
 }
 
-// rewrite replaces the file by one that has the points of the series alone.
+// rewrite replaces the file by one with only the points of the series.
 func (e *Equity) rewrite() error {
 	fresh, err := private.Open(e.path+".partial", os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND)
 	if err != nil {

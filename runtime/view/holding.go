@@ -30,14 +30,14 @@ func uncounted(s *engine.Status) []Holding {
 			step[t.Symbol.Base] = t.Symbol.QuantityDecimal(t.Symbol.QuantityTick)
 		}
 	}
-	for i := range s.Strategies { // all of a quote asset is counted, although another symbol may have it as its base
+	for i := range s.Strategies { // all of a quote asset counts, although another symbol may have it as its base
 		if t := &s.Strategies[i]; t.Symbol.Market == exchange.Spot {
 			delete(left, t.Symbol.Quote)
 		}
 	}
 	all := []Holding{}
 	for asset, quantity := range left {
-		if quantity.IsPositive() && quantity.GreaterThanOrEqual(step[asset]) { // less is the rest that a fee left of an order
+		if quantity.IsPositive() && quantity.GreaterThanOrEqual(step[asset]) { // a smaller quantity is an order's remainder after its fee
 			all = append(all, Holding{asset, quantity.String()})
 		}
 	}

@@ -20,7 +20,7 @@ const IncidentsFile = "incidents.json"
 // maxIncidentBytes bounds that file.
 const maxIncidentBytes = 4 << 20
 
-// Incident is one cause for which something does not work as it should, from its opening to its end.
+// Incident is one cause for which some part does not work as it should, from its opening to its end.
 type Incident struct {
 	ID        string            `json:"id"`
 	State     string            `json:"state"`    // open | closed
@@ -43,7 +43,7 @@ type Incident struct {
 	Closed    *time.Time        `json:"closed,omitempty"`
 }
 
-// IncidentOf is an incident as it is shown.
+// IncidentOf converts an incident to its form in the API.
 func IncidentOf(i *incident.Incident) Incident {
 	out := Incident{ID: number(i.ID), State: "open", InForce: i.InForce(), Kind: i.Kind, Severity: i.Severity, Cause: i.Cause,
 		WayOut: i.WayOut, Runbook: i.Runbook(), Since: time.UnixMilli(i.SinceMS).UTC(), Opened: time.UnixMilli(i.OpenedMS).UTC(),
@@ -60,7 +60,7 @@ type incidents struct {
 	tracker incident.Tracker
 	more    func(nowMS int64) []engine.Degraded // states that the engine does not know
 	report  func(*incident.Report)
-	writes  chan []byte // to one writer: who trades does not wait for a disk; nil where nothing is stored
+	writes  chan []byte // to one writer, since trading does not wait for a disk; nil without storage
 	savedMS int64
 	first   map[seen]int64 // since when a state exists that is not declared
 }
@@ -155,7 +155,7 @@ func (b *Board) track() []incident.Report {
 	return reports
 }
 
-// save has the incidents written, if they have changed.
+// save queues the incidents for writing, if they have changed.
 func (i *incidents) save(nowMS int64) {
 	all := i.tracker.All()
 	changed := i.savedMS == 0 && len(all) > 0
@@ -200,14 +200,14 @@ func (b *Board) Incidents(page Page, keep func(*Incident) bool) ([]Incident, str
 		func(i *incident.Incident) bool { one := IncidentOf(i); return keep(&one) }, func(i *incident.Incident) Incident { return IncidentOf(i) })
 }
 
-// OpenIncidents returns those that go on, the oldest first.
+// OpenIncidents returns the open incidents, oldest first.
 func (b *Board) OpenIncidents() []incident.Incident {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.DeleteFunc(b.incidents.tracker.All(), func(i incident.Incident) bool { return !i.Open() })
 }
 
-// openIncidents are those that go on, the newest first.
+// openIncidents returns the open incidents, newest first.
 func (b *Board) openIncidents() []Incident {
 	out := []Incident{}
 	all := b.incidents.tracker.All()

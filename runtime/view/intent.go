@@ -228,7 +228,7 @@ func intentOfOrder(o *Order) Intent {
 		ClientOrderID: o.ClientOrderID, OrderID: o.OrderID}
 }
 
-// merge adds the steps that only the journal has to those that were noted, in order of time.
+// merge adds the steps that only the journal has to the noted ones, in order of time.
 func merge(noted, journalled []Step) []Step {
 	if len(noted) == 0 {
 		return journalled

@@ -28,7 +28,7 @@ func (h *History) Opened(strategy string, key exchange.SymbolKey, held exchange.
 			continue
 		}
 		left -= exchange.Quantity(f.side.Sign()) * f.grown
-		if left == 0 || (left > 0) != (held > 0) { // on spot less is held than was bought, where the fee is paid in it
+		if left == 0 || (left > 0) != (held > 0) { // on spot the position is smaller than the purchase, if the fee is paid in its asset
 			one.atMS = f.AtMS
 			break
 		}
@@ -37,14 +37,14 @@ func (h *History) Opened(strategy string, key exchange.SymbolKey, held exchange.
 	return one.atMS
 }
 
-// DateStrategy sets when a strategy's position began, where fills say so.
+// DateStrategy sets when a strategy's position began, if fills show it.
 func (h *History) DateStrategy(s *Strategy) {
 	if at := h.Opened(s.Name, s.key, s.held); at != 0 {
 		s.SinceMS = at
 	}
 }
 
-// DatePosition sets when a position began, where fills say so.
+// DatePosition sets when a position began, if fills show it.
 func (h *History) DatePosition(p *Position) {
 	if at := h.Opened(p.Strategy, p.key, p.held); at != 0 {
 		p.SinceMS = at

@@ -26,12 +26,12 @@ func Newest[T, V any](all []T, page Page, of func(*T) int64, keep func(*T) bool,
 // recent is the page of a summary.
 var recent = Page{Limit: 50}
 
-// Decimal is a number in decimal notation, which keeps every digit; empty where there is none.
+// Decimal is a number in decimal notation, which keeps every digit; empty for none.
 type Decimal = string
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
-// OrEmpty replaces a nil list by an empty one, which JSON does not write as null.
+// OrEmpty replaces a nil list by an empty one, so that JSON does not write null.
 func OrEmpty[T any](items []T) []T {
 	if items == nil {
 		return []T{}

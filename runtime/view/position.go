@@ -16,7 +16,7 @@ type Position struct {
 	Quantity         Decimal      `json:"quantity"` // as the exchange reports it; signed
 	Journal          Decimal      `json:"journal"`  // as the journal explains it, fees of spot included
 	Difference       Decimal      `json:"difference"`
-	Ignored          Decimal      `json:"ignored"` // the part of the position that is left to whoever made it
+	Ignored          Decimal      `json:"ignored"` // the part of the position that is left to its owner
 	Settled          bool         `json:"settled"`
 	Quarantine       string       `json:"quarantine,omitempty"`
 	Entry            Decimal      `json:"entry_price"`
@@ -124,7 +124,7 @@ func (p *Position) nearestStop(o *account.Placement, s *exchange.Symbol, last fl
 	}
 }
 
-// distance is how far a price is from the last one, as a part of that.
+// distance is the distance of a price from the last one, as a share of the last one.
 func distance(last, price float64) *float64 {
 	ratio := RoundRatio(max(last-price, price-last) / last)
 	return &ratio
@@ -149,7 +149,7 @@ func protectionOf(o *account.Placement, s *exchange.Symbol) Protection {
 		nonZero(o.Order().Quantity != 0, s.QuantityDecimal(o.Order().Quantity)), o.ClientOrderID()}
 }
 
-// PositionChange is the event of a position that changed.
+// PositionChange is the event of a changed position.
 type PositionChange struct {
 	AtMS     int64   `json:"at_ms"`
 	Strategy string  `json:"strategy"`

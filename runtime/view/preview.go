@@ -61,7 +61,7 @@ type PreviewedIntent struct {
 	StopPrice Decimal   `json:"stop_price,omitempty"`
 	OrderID   int64     `json:"order_id,omitempty"` // of a cancel
 	Reason    string    `json:"reason,omitempty"`
-	RefusedBy string    `json:"refused_by,omitempty"` // the exchange's newest refusal of the same, and when it is tried again
+	RefusedBy string    `json:"refused_by,omitempty"` // the exchange's newest refusal of the same intent, and the time of the next try
 	Outcome   string    `json:"outcome"`              // approved | refused | waits
 	Rule      string    `json:"rule,omitempty"`
 	Checks    []Verdict `json:"checks"`

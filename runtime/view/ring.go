@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// ring keeps the newest values, each under a number that counts up and is its id.
+// ring holds the newest values, each under an ascending number that is its id.
 type ring[T any] struct {
 	all  []numbered[T] // oldest first
 	last int64
@@ -19,7 +19,7 @@ type numbered[T any] struct {
 
 func newRing[T any](most int) ring[T] { return ring[T]{most: most} }
 
-// reserved takes the room of a full ring at once, so that memory does not grow with it: clear makes the pages resident.
+// reserved allocates the memory of a full ring at once, so that it does not grow later: clear makes the pages resident.
 func (r ring[T]) reserved() ring[T] {
 	r.all = make([]numbered[T], r.most)
 	clear(r.all)
@@ -27,13 +27,13 @@ func (r ring[T]) reserved() ring[T] {
 	return r
 }
 
-// nextID is the id of the value that is added next.
+// nextID is the id of the next value.
 func (r *ring[T]) nextID() string { return number(r.last + 1) }
 
 // add keeps a value under the next number.
 func (r *ring[T]) add(value T) *T { return r.addAs(r.last+1, value) }
 
-// addAs keeps a value under a number of its own. The oldest tenth leaves a full ring.
+// addAs stores a value under a given number. A full ring drops its oldest tenth.
 func (r *ring[T]) addAs(n int64, value T) *T {
 	if len(r.all) >= r.most {
 		r.all = r.all[:copy(r.all, r.all[r.most/10:])]
@@ -43,7 +43,7 @@ func (r *ring[T]) addAs(n int64, value T) *T {
 	return &r.all[len(r.all)-1].value
 }
 
-// get returns the value of a number, nil where it has left.
+// get returns the value of a number, nil if it was dropped.
 func (r *ring[T]) get(n int64) *T {
 	i, found := slices.BinarySearchFunc(r.all, n, func(e numbered[T], n int64) int { return cmp.Compare(e.n, n) })
 	if !found {

@@ -14,8 +14,8 @@ import (
 	"botd/runtime/profit"
 )
 
-// JournalHead is the journal's newest record: noted elsewhere, its hash proves later that nothing
-// up to there was changed.
+// JournalHead is the journal's newest record. A copy of its hash elsewhere proves later that no
+// record up to it was changed.
 type JournalHead struct {
 	Records int64     `json:"records"`
 	Hash    string    `json:"hash"`
@@ -68,7 +68,7 @@ type Status struct {
 	Nearest    *Liquidation     `json:"nearest_liquidation"`
 	Reconcile  ReconcileSummary `json:"reconcile"`
 	Journal    *JournalHead     `json:"journal_head"`              // null without a journal
-	LaneUse    *LaneUse         `json:"kill_switch_beside_engine"` // null where it was not needed since the start
+	LaneUse    *LaneUse         `json:"kill_switch_beside_engine"` // null if it was not needed since the start
 	Strategies []Strategy       `json:"strategies"`
 }
 
@@ -165,7 +165,7 @@ func (b *Board) statusOf() Status {
 	return out
 }
 
-// accountsRead reports whether the accounts of all markets traded were read since the start: the equity is known then.
+// accountsRead reports whether the accounts of all traded markets were read since the start: then the equity is known.
 func accountsRead(s *engine.Status) bool {
 	for i := range s.Strategies {
 		if s.Strategies[i].Symbol.Market == exchange.Futures && s.AccountMS == 0 || s.Strategies[i].Symbol.Market == exchange.Spot && len(s.Balances) == 0 {
@@ -175,7 +175,7 @@ func accountsRead(s *engine.Status) bool {
 	return true
 }
 
-// dayOf compares equity with the day's start; nothing is known of it before the accounts were read.
+// dayOf compares equity with the day's start; the result is empty before the accounts were read.
 func dayOf(day account.Day, equity exchange.Amount, read bool) Day {
 	d := Day{Start: moment(day.StartMS), StartEquity: day.Equity.String(), Peak: day.Peak.String(), Change: "0"}
 	if day.StartMS == 0 || equity.IsZero() && !read {

@@ -28,7 +28,7 @@ type Strategy struct {
 	CandleMS   int64   `json:"candle_close_ms"`    // of the newest candle
 	Unrealized Decimal `json:"unrealized"`         // the price difference of the position
 	Realized   Decimal `json:"realized"`           // since the strategy began, net of fees and funding, as the ledger has it
-	Profit     Decimal `json:"profit"`             // realized and unrealized together: all that the strategy has made, net
+	Profit     Decimal `json:"profit"`             // realized and unrealized together: the strategy's net result
 	Return     float64 `json:"unrealized_ratio"`   // unrealized, as a part of the position's value at entry, without leverage
 	SinceMS    int64   `json:"since_ms,omitempty"` // of the position: its first fill, or when it was first seen
 	Equity     Decimal `json:"equity"`             // attributed to it

@@ -26,7 +26,7 @@ type Sweep struct {
 	At       time.Time         `json:"at"`    // when it was started; of one without a folder, when it was written
 	State    string            `json:"state"` // running | interrupted | done
 	Done     int               `json:"done"`  // choices that have ended or were refused
-	Total    int               `json:"total"` // with those that are missing; 0 where that is not known
+	Total    int               `json:"total"` // including missing ones; 0 if unknown
 	Vary     []string          `json:"vary"`  // as botd sweep run --vary takes it
 	Search   string            `json:"search"`
 	Sort     string            `json:"sort"`
@@ -37,11 +37,11 @@ type Sweep struct {
 	Interval string            `json:"interval"`
 	Candles  int               `json:"candles"`
 	Split    *time.Time        `json:"split"`          // the best was chosen by the data before it; null without one
-	Lucky    *float64          `json:"sharpe_by_luck"` // the best that as many trials without skill would show
+	Lucky    *float64          `json:"sharpe_by_luck"` // the best of as many trials without skill
 	Trials   int               `json:"trials"`
 	Refused  int               `json:"refused"` // trials whose parameters the strategy does not accept
 	Best     map[string]string `json:"best"`    // its parameters
-	Seen     *float64          `json:"sharpe"`  // of the best, over the part it was chosen by
+	Seen     *float64          `json:"sharpe"`  // of the best, over the part that selected it
 	Unseen   *float64          `json:"unseen_sharpe"`
 	DataSHA  string            `json:"data_sha256"`
 }
@@ -66,7 +66,8 @@ type sweepFile struct {
 	} `json:"trials"`
 }
 
-// openSweeps opens the directory of sweeps; the system denies every path out of it. nil where there is none.
+// openSweeps opens the directory of sweeps; the system denies every path out of it. It returns nil if there
+// is none.
 func openSweeps(directory string) (*os.Root, error) {
 	if directory == "" {
 		return nil, nil
@@ -81,7 +82,7 @@ func openSweeps(directory string) (*os.Root, error) {
 	return root, nil
 }
 
-// SweepNames returns the names that sweeps of a directory have.
+// SweepNames returns the names of the sweeps of a directory.
 func SweepNames(directory string) (names []string, err error) {
 	root, err := openSweeps(directory)
 	if root == nil {
@@ -187,7 +188,7 @@ func namedSweep(root *os.Root, name string) (Sweep, bool) {
 	return one, true
 }
 
-// readSmall reads a file of JSON; false where there is none that is sound.
+// readSmall reads a file of JSON; false if it is missing or invalid.
 func readSmall(root *os.Root, name string, into any) bool {
 	about, err := root.Stat(name)
 	if err != nil || about.Size() > maxSweepText {

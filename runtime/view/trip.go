@@ -34,7 +34,7 @@ type RoundTrip struct {
 type EndedPosition struct {
 	ID         string  `json:"id"`
 	PositionID int64   `json:"position_id,omitempty"` // futures
-	Strategy   string  `json:"strategy"`              // empty where no strategy of botd's opened it
+	Strategy   string  `json:"strategy"`              // empty if no strategy of botd's opened it
 	Market     string  `json:"market"`
 	Symbol     string  `json:"symbol"`
 	Side       string  `json:"side"` // LONG | SHORT
@@ -77,7 +77,7 @@ func (h *History) ClosedNet(strategy string) exchange.Amount {
 	return h.closedNet[strategy]
 }
 
-// Closed passes each round trip that is booked from a time on to take, which must not use the history.
+// Closed passes each round trip booked since a time to take, which must not use the history.
 func (h *History) Closed(sinceMS int64, take func(*ledger.RoundTrip)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

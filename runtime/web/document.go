@@ -129,8 +129,7 @@ func contents(current string, titles map[string]string, parts []shownPart) (all 
 	return all
 }
 
-// narrow has tables and code scroll by themselves where they are wider than the screen, by keyboard too, and no style that the page's
-// policy refuses.
+// narrow makes wide tables and code scroll by themselves, by keyboard too, and removes styles that the page's policy refuses.
 func narrow(body string) string {
 	return strings.NewReplacer("<table>", `<div class="scroll" tabindex="0"><table>`, "</table>", "</table></div>", "<th></th>", "<td></td>",
 		"<pre>", `<pre tabindex="0">`,
@@ -164,7 +163,8 @@ func plain(node ast.Node, source []byte) string {
 	return all.String()
 }
 
-// relinked has links to other documents lead to their pages; those to files of the repository, which is not here, are text.
+// relinked points links to other documents to their pages; links to files of the repository, which is not available here,
+// become text.
 type relinked struct{}
 
 func (relinked) Transform(tree *ast.Document, _ markdown.Reader, _ parser.Context) {

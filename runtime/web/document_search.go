@@ -71,7 +71,7 @@ func written(text *strings.Builder, node ast.Node, source []byte) {
 	}
 }
 
-// find returns the passages with every word of a query, those with more of them in their heading first, and how many there are.
+// find returns the passages with every word of a query, those with more of them in their heading first, and their number.
 func find(all []passage, query string) (found []passage, count int) {
 	words := strings.Fields(strings.ToLower(query))
 	if len(words) == 0 {

@@ -52,7 +52,7 @@ type site struct {
 func Handler() http.Handler {
 	s, err := build(static)
 	if err != nil {
-		panic("web: " + err.Error()) // of files that are part of the program
+		panic("web: " + err.Error()) // of embedded files
 	}
 	return s
 }
@@ -105,8 +105,8 @@ func (s *site) needs(module string) []string {
 	return slices.Sorted(slices.Values(all[1:]))
 }
 
-// filled is a page with the address of its files, and the modules that the
-// browser is to fetch at once instead of one after the other.
+// filled is a page with the address of its files, and the modules that the browser is to fetch at
+// once instead of one after another.
 func (s *site) filled(name string, modules []string) *file {
 	var preload strings.Builder
 	for _, module := range modules {
@@ -176,7 +176,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// sendDocument sends one of the documents, the first for none.
+// sendDocument sends one of the documents, or the first if none is named.
 func (s *site) sendDocument(w http.ResponseWriter, r *http.Request, name string) {
 	if r.URL.Query().Has("q") {
 		s.found(r.URL.Query().Get("q")).send(w, r)

@@ -21,17 +21,17 @@ const (
 	Error Level = "error"
 )
 
-// Wording is one note in words. Texts of an exchange or a strategy in it are bounded and
-// printable, but for Cause.
+// Wording is one note in words. Texts of an exchange or a strategy in it are bounded and printable,
+// except in Cause.
 type Wording struct {
 	Event  string // of the log (ops.Events); empty: the note is not for people
 	Level  Level
 	Line   string // for a person; capitals mark what a reader searches for
 	Fields []Field
 
-	Kind  string // of the API's notice; empty: it is none
+	Kind  string // of the API's notice; empty for none
 	Topic string // of the API's stream, besides "notice"
-	Cause string // in the words of whoever found it
+	Cause string // in the words of its reporter
 	Count int
 	Over  bool // it reports an end
 }
@@ -110,7 +110,7 @@ func either(over bool, ends, begins Wording) Wording {
 	return ends
 }
 
-// symbol names a note's symbol. One whose rules are not known yet has no name here.
+// symbol names a note's symbol. A symbol with unknown rules has no name here.
 func symbol(n *engine.Note) string {
 	if n.Symbol == nil {
 		return "a symbol whose rules are not known yet"
@@ -125,7 +125,7 @@ func quantity(s *exchange.Symbol, q exchange.Quantity) string {
 	return s.QuantityDecimal(q).String()
 }
 
-// price returns the mean price in words, where the exchange reports one.
+// price returns the mean price in words, if the exchange reports one.
 func price(s *exchange.Symbol, mean exchange.Amount) string {
 	if mean.IsZero() || s == nil {
 		return ""

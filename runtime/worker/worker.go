@@ -35,7 +35,7 @@ type turn struct {
 	token    chan struct{} // holds one while the strategy runs
 }
 
-// Put has a strategy answer, in its turn.
+// Put passes a question to a strategy, in its turn.
 func (p *Pool) Put(ask *engine.Ask, answer func(strategy.Result)) {
 	token := p.begin(ask)
 	go func() {
@@ -77,7 +77,7 @@ func (p *Pool) begin(ask *engine.Ask) (token chan struct{}) {
 	return token
 }
 
-// turn is where a strategy waits for its turn.
+// turn is the place where calls of a strategy wait for their turn.
 func (p *Pool) turn(name string, s strategy.Strategy) (token chan struct{}) {
 	if p.turns == nil {
 		p.turns, p.asked = map[string]*turn{}, map[int64]strategy.Strategy{}
@@ -95,8 +95,8 @@ func (p *Pool) perform(ask *engine.Ask) strategy.Result {
 	return ask.Task.Perform(ask.Strategy)
 }
 
-// Abandon ends the process of a strategy that has not answered in time. A strategy of this process
-// is left to itself: its question is answered when it returns.
+// Abandon ends the process of a strategy that has not answered in time. A strategy inside this
+// process continues: its question is answered when it returns.
 func (p *Pool) Abandon(ask int64) {
 	p.mu.Lock()
 	s := p.asked[ask]

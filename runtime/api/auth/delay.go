@@ -9,7 +9,7 @@ import (
 const (
 	firstDelay   = time.Second // after a wrong token, doubled with each
 	longestDelay = 30 * time.Second
-	maxSources   = 1_000 // whose failures are counted one by one
+	maxSources   = 1_000 // whose failures are counted separately
 )
 
 // delays counts wrong tokens by source address. A right token is never delayed: a sender on this
@@ -26,8 +26,8 @@ type failures struct {
 	last  time.Time
 }
 
-// wrong counts a wrong token of a source. It returns how long the source has to wait
-// if it did not wait for the delay of the wrong token before.
+// wrong counts a wrong token of a source. It returns the remaining wait if the source did not wait
+// for the delay of the previous wrong token.
 func (d *delays) wrong(source string, now time.Time) (wait time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -40,7 +40,7 @@ func (d *delays) wrong(source string, now time.Time) (wait time.Duration) {
 		}
 	}
 	if d.failed[source] == nil && len(d.failed) >= maxSources {
-		source = "" // the rest shares one delay
+		source = "" // all further sources share one delay
 	}
 	f := d.failed[source]
 	if f == nil {

@@ -17,7 +17,7 @@ type Config struct {
 	Tokens  Tokens
 	Keyring *Keyring // tokens with names; nil for none
 	Secure  bool     // TLS, here or at a declared proxy
-	Hosts   []string // names that requests may be for, besides loopback ones
+	Hosts   []string // permitted host names, besides loopback ones
 }
 
 // Guard lets requests in. Safe for several goroutines.
@@ -31,7 +31,7 @@ type Guard struct {
 	market   pace
 }
 
-// NewGuard returns a guard that knows no session.
+// NewGuard returns a guard without sessions.
 func NewGuard(config Config) *Guard {
 	return &Guard{config: config, cookie: config.Tokens.cookieName(config.Secure), origins: http.NewCrossOriginProtection(),
 		unknown: pace{perSecond: unknownPerSecond, burst: unknownBurst}, market: pace{perSecond: marketPerSecond, burst: marketBurst}}
@@ -44,7 +44,7 @@ func (g *Guard) Keyring() *Keyring { return g.config.Keyring }
 type Denied struct {
 	Status       int
 	Code, Detail string
-	Wait         time.Duration // until it may be tried again; 0 when nothing limits it
+	Wait         time.Duration // until the next permitted try; 0 without a limit
 }
 
 func (d *Denied) Error() string { return d.Detail }
@@ -55,8 +55,8 @@ func tooMany(wait time.Duration) *Denied {
 		time.Duration(seconds) * time.Second}
 }
 
-// Check denies a request for a host that is not this daemon's, so that no web page can
-// reach the API by a name it controls, and one from another site's page.
+// Check denies a request for a host that is not this daemon's, so that no web page can reach the
+// API through a name under its control, and a request from a page of another site.
 func (g *Guard) Check(r *http.Request) *Denied {
 	switch {
 	case !g.ownHost(r):
@@ -222,10 +222,10 @@ func (g *Guard) newCookie(value string, maxAge int) *http.Cookie {
 	return &http.Cookie{Name: g.cookie, Value: value, Path: "/", HttpOnly: true, Secure: g.config.Secure, SameSite: http.SameSiteStrictMode, MaxAge: maxAge}
 }
 
-// NewLink makes a one-time code that logs an operator in.
+// NewLink creates a one-time code that logs an operator in.
 func (g *Guard) NewLink(now time.Time) (code string, ends time.Time) { return g.sessions.link(now) }
 
-// sourceOf is where a request comes from, without its port.
+// sourceOf is the source address of a request, without its port.
 func sourceOf(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -21,7 +21,7 @@ const bySocket = "socket"
 type Identity struct {
 	Role Role
 	By   string    // socket, token, session, or the way of a Caller
-	Key  Key       // the named token, where it is one
+	Key  Key       // the named token, if one was used
 	From string    // address
 	Ends time.Time // of a session that is not used
 
@@ -72,7 +72,7 @@ func onSocket(ctx context.Context) bool { return ctx.Value(socketKey) != nil }
 // other means than a token.
 type Caller struct {
 	Role      Role
-	By, From  string // as the audit writes it: telegram, user 123
+	By, From  string // in the audit's form: telegram, user 123
 	RequestID string // names the request in the audit, so that it can be found again
 }
 

@@ -62,8 +62,8 @@ func (k *Key) Check() error {
 	return nil
 }
 
-// Keyring holds the named tokens, besides the two that every data directory has. A nil
-// one holds none. Safe for several goroutines.
+// Keyring holds the named tokens, in addition to the two of every data directory. A nil one is
+// empty. Safe for several goroutines.
 type Keyring struct {
 	path string
 
@@ -110,7 +110,7 @@ func (k *Keyring) Find(hash string, now time.Time) (Key, bool) {
 	return Key{}, false
 }
 
-// List returns all keys, those that have ended too, in the order they were made.
+// List returns all keys, including expired ones, in the order of their creation.
 func (k *Keyring) List() []Key {
 	if k == nil {
 		return nil
@@ -120,12 +120,12 @@ func (k *Keyring) List() []Key {
 	return slices.Clone(k.keys)
 }
 
-// Has reports whether there is a key of a name.
+// Has reports whether a key has the name.
 func (k *Keyring) Has(name string) bool {
 	return slices.ContainsFunc(k.List(), func(key Key) bool { return key.Name == name })
 }
 
-// Room reports why no key of a name can be added; nil when one can.
+// Room returns the reason that no key of a name can be added; nil if one can.
 func (k *Keyring) Room(name string) error {
 	switch {
 	case k.Has(name):
@@ -152,8 +152,8 @@ func (k *Keyring) Remove(name string) error {
 	return k.save(slices.DeleteFunc(slices.Clone(k.keys), func(key Key) bool { return key.Name == name }))
 }
 
-// save writes the keys durably, so that no power cut brings a revoked one back, and
-// puts them in force once they are written.
+// save writes the keys durably, so that no power failure restores a revoked one, and applies them
+// once they are written.
 func (k *Keyring) save(keys []Key) error {
 	text, err := json.MarshalIndent(keys, "", "  ")
 	if err != nil {

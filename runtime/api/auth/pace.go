@@ -35,7 +35,7 @@ func (p *pace) allow(source string, now time.Time) bool {
 	}
 	if p.sources[source] == nil {
 		for name, limiter := range p.sources {
-			if limiter.TokensAt(now) >= float64(p.burst) { // it is as if it had never been here
+			if limiter.TokensAt(now) >= float64(p.burst) { // a full bucket is the same as none
 				delete(p.sources, name)
 			}
 		}

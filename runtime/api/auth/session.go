@@ -13,14 +13,14 @@ const (
 	sessionIdle  = 12 * time.Hour
 	sessionLimit = 7 * 24 * time.Hour // however busy
 	maxViewers   = 60                 // sessions of viewers
-	maxOperators = 40                 // sessions of operators, which no viewer's login ends
+	maxOperators = 40                 // sessions of operators, which a viewer's login does not end
 	maxOfOne     = 20                 // sessions of one credential
 	linkLife     = 10 * time.Minute
 	maxLinks     = 20
 )
 
-// sessions are the open sessions of browsers. A session is known by the hash of its
-// cookie alone.
+// sessions are the open sessions of browsers. A session is identified by the hash of its cookie
+// alone.
 type sessions struct {
 	mu    sync.Mutex // guards all below
 	open  map[[32]byte]*session
@@ -31,7 +31,7 @@ type sessions struct {
 type session struct {
 	role          Role
 	key           string // hash of the named token that opened it; empty for the directory's own
-	linked        bool   // a one-time link opened it, which is made over the socket
+	linked        bool   // opened through a one-time link, which is created over the socket
 	host          string // the name and port it was opened at, and is good for
 	began, active time.Time
 }
@@ -61,7 +61,7 @@ func (s *sessions) begin(one session, now time.Time) string {
 	return value
 }
 
-// limit makes room for one more of some sessions: the one that was idle longest ends.
+// limit makes room for one more of the matching sessions: the one that was idle longest ends.
 func (s *sessions) limit(most int, of func(*session) bool) {
 	var oldest [32]byte
 	count := 0
@@ -79,7 +79,7 @@ func (s *sessions) limit(most int, of func(*session) bool) {
 	}
 }
 
-// find returns the session of a cookie, and when it ends if it is not used.
+// find returns the session of a cookie, and its expiry if it stays unused.
 func (s *sessions) find(value string, now time.Time) (session, time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +103,7 @@ func (s *sessions) end(value string) {
 	s.store.save(s.open, time.Now())
 }
 
-// link makes a one-time code that logs an operator in.
+// link creates a one-time code that logs an operator in.
 func (s *sessions) link(now time.Time) (code string, ends time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,8 +18,8 @@ import (
 // SessionsFile holds the open sessions, by the hashes of their cookies alone.
 const SessionsFile = "sessions.json"
 
-// saveEvery is how often the times of use of sessions are saved: one that is used shortly
-// before a restart may seem idle for that much longer.
+// saveEvery is how often the times of use of sessions are saved: after a restart a session may seem
+// idle for that much longer.
 const saveEvery = 5 * time.Minute
 
 // store saves sessions over a restart.
@@ -80,7 +80,7 @@ func (s *store) save(open map[[32]byte]*session, now time.Time) {
 	}
 }
 
-// parse reads the sessions that have not ended, and whose token is this directory's still.
+// parse reads the sessions that have not ended, and whose token is still this directory's.
 func (s *store) parse(text []byte, now time.Time) (map[[32]byte]*session, error) {
 	var found []stored
 	if err := json.Unmarshal(text, &found); err != nil {
@@ -99,8 +99,8 @@ func (s *store) parse(text []byte, now time.Time) (map[[32]byte]*session, error)
 	return open, nil
 }
 
-// OpenSessions finds the sessions of a data directory that have not ended, and saves them
-// from now on until the channel is closed. A file that cannot be read ends all sessions.
+// OpenSessions restores the sessions of a data directory that have not ended, and saves them from
+// now on until the channel is closed. An unreadable file ends all sessions.
 func (g *Guard) OpenSessions(directory string, now time.Time, warn func(error)) (closing func()) {
 	s := &g.sessions
 	s.mu.Lock()

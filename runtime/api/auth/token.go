@@ -16,8 +16,8 @@ import (
 	"botd/internal/private"
 )
 
-// Tokens are the two tokens that every data directory has, one a role. They stand in
-// files that only their owner can read.
+// Tokens are the two tokens of every data directory, one for each role. They are stored in files
+// that only their owner can read.
 type Tokens struct{ Operator, Viewer string }
 
 // The files of the tokens.
@@ -59,8 +59,8 @@ func (t *Tokens) InstanceHost() string {
 // shortestToken is the length below which a token file is not whole.
 const shortestToken = 20
 
-// ReadTokens returns the tokens of a data directory. The first start makes them, and
-// first reports that it did.
+// ReadTokens returns the tokens of a data directory. The first start creates them, and first
+// reports that.
 func ReadTokens(directory string) (tokens Tokens, first bool, err error) {
 	if tokens.Operator, first, err = readToken(filepath.Join(directory, OperatorFile)); err != nil {
 		return tokens, false, err
@@ -69,8 +69,8 @@ func ReadTokens(directory string) (tokens Tokens, first bool, err error) {
 	return tokens, first, err
 }
 
-// Restore writes the token files again that are missing from a data directory, with the
-// tokens that hold: they are in memory, and a person needs one to reach the kill switch.
+// Restore writes the missing token files of a data directory again, from the tokens in memory: a
+// person needs one to reach the kill switch.
 func (t Tokens) Restore(directory string) error {
 	var all []error
 	for file, token := range map[string]string{OperatorFile: t.Operator, ViewerFile: t.Viewer} {

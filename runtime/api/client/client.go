@@ -22,14 +22,14 @@ import (
 	"botd/runtime/api/auth"
 )
 
-// TokenFile is the environment variable that names the file of a token, for a daemon
-// over TCP. A flag would stand in the list of processes.
+// TokenFile is the environment variable that names the file of a token, for a daemon over TCP. A
+// flag would be visible in the list of processes.
 const TokenFile = "BOTD_TOKEN_FILE"
 
 // Search configures how a daemon is found and called.
 type Search struct {
-	Socket      string                             // the unix socket; where it is given nothing else is tried
-	Address     string                             // HOST:PORT or a URL; where it is given no socket is looked for
+	Socket      string                             // the unix socket; if set, nothing else is tried
+	Address     string                             // HOST:PORT or a URL; if set, no socket is tried
 	Listen      string                             // the address that is configured
 	Directories []string                           // of the modes, the likeliest first: each may have a socket and tokens
 	TokenFile   string                             // of a daemon over TCP; empty for the one in its directory
@@ -50,8 +50,8 @@ type Daemon struct {
 // answerWithin bounds each request: a daemon that hangs must not hang its caller.
 const answerWithin = 10 * time.Second
 
-// Find finds the running daemon: the unix socket in a data directory, which is
-// for its owner alone and needs no token; else the TCP address, with a token.
+// Find finds the running daemon: through the unix socket in a data directory, which is for its
+// owner alone and needs no token; otherwise at the TCP address, with a token.
 func (s Search) Find(ctx context.Context) (*Daemon, error) {
 	if s.Socket != "" {
 		if d := s.overSocket(s.Socket); d != nil {

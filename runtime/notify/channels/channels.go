@@ -11,7 +11,7 @@ import (
 	"botd/runtime/notify"
 )
 
-// Channel is a channel of a configuration, or why it cannot be opened.
+// Channel is a channel of a configuration, or the error that prevents it.
 type Channel struct {
 	notify.Route
 	Err error
@@ -63,7 +63,7 @@ func Open(config *configs.Config, c *configs.ChannelConfig) (notify.Sender, erro
 	return sender, nil
 }
 
-// Title begins each message: the botd that sends it.
+// Title begins each message: it names the botd that sends it.
 func Title(config *configs.Config) string {
 	return fmt.Sprintf("botd %s (%s)", config.Instance, config.Mode)
 }

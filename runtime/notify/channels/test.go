@@ -55,7 +55,7 @@ func send(ctx context.Context, to *Channel, subject, text string) api.ChannelRes
 // Channels are those of a daemon, for requests that test them.
 type Channels struct{ Config *configs.Config }
 
-// Names are those that are configured.
+// Names are those of the configured channels.
 func (c *Channels) Names() (names []string) {
 	for i := range c.Config.Notify.Channels {
 		names = append(names, c.Config.Notify.Channels[i].Name)

@@ -38,7 +38,7 @@ type Processes struct {
 	descriptions map[[sha256.Size]byte]process.Description
 }
 
-// Script is the definition of a script. Its parameters are found by a process that has ended.
+// Script is the definition of a script. A short-lived process reads its parameters.
 func (p *Processes) Script(text *strategy.Source) (strategy.Definition, error) {
 	hello := process.NewHello("script", nil, nil)
 	hello.Script, hello.MemoryMB = text, DefaultMemoryMB
@@ -67,7 +67,7 @@ func (p *Processes) maker(text *strategy.Source) func(strategy.Setting, strategy
 	}
 }
 
-// Programs defines programs in a registry, as far as they are known without a command.
+// Programs defines programs in a registry, as far as possible without a command.
 func Programs() strategy.Definition {
 	return strategy.Definition{Name: "process", Summary: "runs a program in any language: strategy: process, command: [python3, my_strategy.py]",
 		New: func(strategy.Setting, strategy.Values) (strategy.Strategy, error) {
@@ -83,7 +83,7 @@ func Program(command []string, directory string) (strategy.Definition, error) {
 	if err != nil {
 		return strategy.Definition{}, err
 	}
-	asked := &Processes{} // by this reading of the configuration: at the next one the program may be another
+	asked := &Processes{} // for this reading of the configuration: at the next one the program may have changed
 	return strategy.Definition{Name: "process", Summary: "decided by " + strings.Join(command, " "), Parameters: parameters,
 		New: func(setting strategy.Setting, values strategy.Values) (strategy.Strategy, error) {
 			sized := program
