@@ -1,6 +1,6 @@
 package mutant
 
-// belief are rules about what one read shows, or leaves out, while another one says otherwise, or cannot be read.
+// belief are rules about a read that contradicts another read, omits data, or fails.
 var belief = []Row{
 	{"list_decided_by", "a strategy decides by a list that alone shows less than it holds", "39",
 		"reconcile TestWhatAListAloneMissesAStrategyStillHolds", []Edit{

@@ -8,14 +8,12 @@ import (
 	"botd/internal/overlay"
 )
 
-// Overlay writes, into a directory, an overlay for the go command with which every
-// mutant can be switched on.
+// Overlay writes, into a directory, an overlay for the go command that builds in a switch for every mutant.
 func Overlay(root, directory string) (path string, err error) {
 	return overlay.Write(root, directory, Edits(), map[string]string{"internal/mutant/switch.go": "internal/mutant/testdata/switch.go"})
 }
 
-// Edits are all mutants' edits, as one build needs them: each a choice between what
-// stands there and what is wrong.
+// Edits returns the edits of all mutants for one build: each edit selects between the present code and the wrong code.
 func Edits() (all []overlay.Edit) {
 	for _, row := range Table {
 		for _, e := range row.Edits {
@@ -28,7 +26,7 @@ func Edits() (all []overlay.Edit) {
 	return all
 }
 
-// choice is the code that does right, or wrong while a mutant is on.
+// choice returns code that selects the wrong branch while a mutant is on, and the right one otherwise.
 func choice(name, right, wrong string) string {
 	switch {
 	case !expression(right) || !expression(wrong):

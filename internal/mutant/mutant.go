@@ -35,14 +35,13 @@ import "fmt"
 // Row is a rule of the protocol that can be broken.
 type Row struct {
 	Name  string
-	Does  string // instead of what the rule says
+	Does  string // the behaviour while the rule is broken
 	Where string // the rule: a case of docs/exactly-once.md, or its section
-	Shown string // the test that shows it where seeds do so seldom or never
+	Shown string // the test that shows it if seeds seldom or never do
 	Edits []Edit // none for a rule of the simulation's own parts
 }
 
-// Beyond names, for rules that only an exchange beyond the bounds tests, the class of the
-// simulation that must notice them.
+// Beyond names the simulation class that must notice a rule, for rules that only an exchange beyond the bounds tests.
 var Beyond = map[string]string{
 	"wallet_unseen":       "history",
 	"listed_is_open":      "orders",
@@ -64,11 +63,11 @@ var Beyond = map[string]string{
 // Edit is one change of the source.
 type Edit struct {
 	In    string // the function: reconcile.derivation.enter, risk.working
-	Code  string // what stands there, exactly once; «» around the part that is replaced
-	Wrong string // what takes its place
+	Code  string // the present code, found exactly once; «» around the part that is replaced
+	Wrong string // the code that replaces it
 }
 
-// Find returns the row of a name.
+// Find returns the row with a name.
 func Find(name string) (*Row, error) {
 	for i := range Table {
 		if Table[i].Name == name {

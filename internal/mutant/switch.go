@@ -1,13 +1,12 @@
 package mutant
 
-// Built reports whether this build can break rules. The overlay puts
-// testdata/switch.go in the place of this file, where it is true.
+// Built reports whether this build can break rules. The overlay replaces this file by testdata/switch.go, whose Built returns true.
 func Built() bool { return false }
 
-// Is reports whether a rule is broken: never.
+// Is reports whether a rule is broken; in this build it is not.
 func Is(string) bool { return false }
 
-// Break breaks a rule: in this build none can be.
+// Break breaks a rule; this build cannot.
 func Break(name string) {
 	if name != "" {
 		panic("mutant: built without the overlay that breaks rules")

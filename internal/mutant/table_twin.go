@@ -1,6 +1,6 @@
 package mutant
 
-// twin breaks the rules that keep two botds on one account from doing harm, and those for reads that hang.
+// twin breaks the rules that protect one account with two botds, and the rules about reads that hang.
 var twin = []Row{
 	{"twin_unprotected", "what another botd bought on spot has no stop", "15",
 		"reconcile TestWhatAnotherBotdBoughtOnSpotIsFoundAndProtected", []Edit{

@@ -9,8 +9,7 @@ import (
 //go:embed equivalent.txt
 var equivalentText string
 
-// Equivalents returns the mutants that change nothing that could be seen, by their
-// names, each with the reason.
+// Equivalents returns the mutants without an observable effect, by their names, each with the reason.
 func Equivalents() (map[string]string, error) {
 	reasons := map[string]string{}
 	name := ""

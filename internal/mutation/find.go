@@ -17,9 +17,9 @@ type finder struct {
 	*source
 	file     *file
 	function string
-	seen     map[string]int // how often a function has a change
+	seen     map[string]int // number of times that a change occurs in a function
 	parents  []ast.Node
-	outer    *types.Tuple // what the function returns
+	outer    *types.Tuple // the function's results
 }
 
 // find finds all mutants of a package.
@@ -76,7 +76,7 @@ func (f *finder) parent() ast.Node {
 	return f.parents[len(f.parents)-1]
 }
 
-// visit finds the mutants of a node, and reports whether those below it are looked for.
+// visit finds the mutants of a node, and reports whether to search its children.
 func (f *finder) visit(n ast.Node) bool {
 	if expression, is := n.(ast.Expr); is {
 		if f.quiet(expression) {
@@ -115,7 +115,7 @@ func isType(n ast.Node) bool {
 	return is
 }
 
-// quiet reports whether an expression is a text for people, or a size that changes nothing.
+// quiet reports whether an expression is a text for people, or a size without an effect.
 func (f *finder) quiet(e ast.Expr) bool {
 	call, is := e.(*ast.CallExpr)
 	if !is {
@@ -142,14 +142,14 @@ func (f *finder) add(node ast.Node, kind, change string) int {
 	return m.Number
 }
 
-// edit notes how a node is rewritten for mutants that were just added.
+// edit records how to rewrite a node for the mutants that were just added.
 func (f *finder) edit(node ast.Node, write func(inner) string, numbers ...int) {
 	f.file.edits = append(f.file.edits, &edit{from: f.at(node.Pos()), to: f.at(node.End()), write: write, mutants: numbers})
 }
 
 func (f *finder) at(position token.Pos) int { return f.positions.Position(position).Offset }
 
-// text is the source of a node on one line.
+// text returns the source of a node on one line.
 func (f *finder) text(n ast.Node) string {
 	text := strings.Join(strings.Fields(string(f.file.text[f.at(n.Pos()):f.at(n.End())])), " ")
 	if len(text) > 100 {
@@ -174,7 +174,7 @@ func (f *finder) binary(n *ast.BinaryExpr) {
 		return f.text(n) + " -> " + f.text(n.X) + " " + other.String() + " " + f.text(n.Y)
 	}
 	x, y := [2]int{f.at(n.X.Pos()), f.at(n.X.End())}, [2]int{f.at(n.Y.Pos()), f.at(n.Y.End())}
-	operands := func(in inner) (string, string, string) { // with the new lines between them
+	operands := func(in inner) (string, string, string) { // with the new lines between the operands
 		return in(x[0], x[1]), strings.Replace(string(f.file.text[x[1]:y[0]]), n.Op.String(), ",", 1), in(y[0], y[1])
 	}
 	switch n.Op {
@@ -212,13 +212,13 @@ func (f *finder) binary(n *ast.BinaryExpr) {
 	}
 }
 
-// calculates reports whether an operator has numbers on both sides.
+// calculates reports whether both operands are numbers.
 func (f *finder) calculates(n *ast.BinaryExpr) bool {
 	basic, is := f.info.Types[n].Type.Underlying().(*types.Basic)
 	return is && basic.Info()&(types.IsInteger|types.IsFloat) != 0
 }
 
-// leaf negates a condition that is no comparison: a call, a name, an element.
+// leaf negates a condition that is not a comparison: a call, a name, an element.
 func (f *finder) leaf(e ast.Expr) {
 	switch e.(type) {
 	case *ast.BinaryExpr, *ast.ParenExpr, *ast.UnaryExpr, *ast.FuncLit, *ast.TypeAssertExpr, *ast.CompositeLit:
@@ -278,7 +278,7 @@ func (f *finder) constant(e ast.Expr, value types.TypeAndValue) {
 	}
 	basic, is := value.Type.Underlying().(*types.Basic)
 	if !is || basic.Info()&types.IsInteger == 0 || basic.Info()&types.IsUntyped != 0 || !literal(e) && value.Type != basic {
-		return // a named value of an enumeration has no next one
+		return // a named value of an enumeration has no successor
 	}
 	name := f.typeName(f.file, value.Type)
 	if name == "" || strings.Contains(name, ".") && !ast.IsExported(name[strings.IndexByte(name, '.')+1:]) {
@@ -288,7 +288,7 @@ func (f *finder) constant(e ast.Expr, value types.TypeAndValue) {
 	f.edit(e, func(in inner) string { return fmt.Sprintf("mutation.Constant(%d, %s(%s))", number, name, in(from, to)) }, number)
 }
 
-// another is what package active makes of a constant.
+// another returns the constant that package active substitutes.
 func another(value constant.Value) string {
 	n, exact := constant.Int64Val(value)
 	switch {
@@ -300,7 +300,7 @@ func another(value constant.Value) string {
 	return fmt.Sprint(n + 1)
 }
 
-// literal reports whether a number stands in a constant expression.
+// literal reports whether a constant expression contains a number.
 func literal(e ast.Expr) (found bool) {
 	ast.Inspect(e, func(n ast.Node) bool {
 		if basic, is := n.(*ast.BasicLit); is && (basic.Kind == token.INT || basic.Kind == token.CHAR || basic.Kind == token.FLOAT) {
@@ -311,7 +311,7 @@ func literal(e ast.Expr) (found bool) {
 	return found
 }
 
-// statements finds statements that may be left out, and returns of zero values.
+// statements finds statements that can be omitted, and returns that can return zero values.
 func (f *finder) statements(list []ast.Stmt) {
 	for _, statement := range list {
 		switch s := statement.(type) {
@@ -344,7 +344,7 @@ func blank(s *ast.AssignStmt) bool {
 	return true
 }
 
-// locks reports whether a call takes or returns a lock: without it a test hangs.
+// locks reports whether a call acquires or releases a lock: without it a test hangs.
 func locks(call *ast.CallExpr) bool {
 	selector, is := call.Fun.(*ast.SelectorExpr)
 	return is && (strings.HasSuffix(selector.Sel.Name, "Lock") || selector.Sel.Name == "Wait" || selector.Sel.Name == "Done")
@@ -356,7 +356,7 @@ func (f *finder) leaveOut(s ast.Stmt) {
 	f.edit(s, func(in inner) string { return fmt.Sprintf("if !mutation.On(%d) { %s }", number, in(from, to)) }, number)
 }
 
-// zero returns zero values in place of those that are returned.
+// zero replaces the returned values by zero values.
 func (f *finder) zero(s *ast.ReturnStmt) {
 	results := f.results()
 	if results == nil || len(s.Results) == 0 || f.allZero(s.Results) {
@@ -371,7 +371,7 @@ func (f *finder) zero(s *ast.ReturnStmt) {
 		zeros = append(zeros, "*new("+name+")")
 	}
 	if results.Len() == 1 && types.Identical(results.At(0).Type().Underlying(), types.Typ[types.Bool]) {
-		return // negations and comparisons say as much
+		return // negations and comparisons cover this
 	}
 	number := f.add(s, "zero", f.text(s)+" -> return zero")
 	from, to := f.at(s.Pos()), f.at(s.End())
@@ -380,7 +380,7 @@ func (f *finder) zero(s *ast.ReturnStmt) {
 	}, number)
 }
 
-// results are those of the function that the node is in.
+// results returns the results of the function that contains the node.
 func (f *finder) results() *types.Tuple {
 	for i := len(f.parents) - 1; i >= 0; i-- {
 		if literal, is := f.parents[i].(*ast.FuncLit); is {
@@ -390,7 +390,7 @@ func (f *finder) results() *types.Tuple {
 	return f.outer
 }
 
-// allZero reports whether what is returned is zero already.
+// allZero reports whether all returned values are already zero.
 func (f *finder) allZero(values []ast.Expr) bool {
 	for _, e := range values {
 		value := f.info.Types[e]

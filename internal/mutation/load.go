@@ -36,15 +36,15 @@ type source struct {
 // file is one file of a package.
 type file struct {
 	name    string // absolute
-	below   string // below the module
+	below   string // path below the module
 	text    []byte
 	syntax  *ast.File
 	clause  int // the end of its package clause
 	edits   []*edit
-	imports map[string]string // how the file names the packages that it imports
+	imports map[string]string // the file's names of its imports
 }
 
-// listed is a package as go list shows it.
+// listed is a package in the output of go list.
 type listed struct {
 	ImportPath, Dir, Export string
 	GoFiles                 []string
@@ -52,10 +52,10 @@ type listed struct {
 	Error                   *struct{ Err string }
 }
 
-// switchboard is the package that the mutated source calls.
+// switchboard is the package that mutated source calls.
 const switchboard = "botd/internal/mutation/active"
 
-// load parses and checks the packages that the patterns name. All share one importer.
+// load parses and type-checks the packages that the patterns name. All share one importer.
 func load(root string, patterns []string) (packages []*source, err error) {
 	arguments := append([]string{"list", "-e", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,DepOnly,Error", switchboard}, patterns...)
 	command := exec.Command("go", arguments...)
@@ -137,7 +137,7 @@ func (p *source) parse(root string, names []string) error {
 	return nil
 }
 
-// typeName writes a type as a file may name it; empty where it cannot.
+// typeName formats a type as the file can name it; it returns "" if the file cannot.
 func (p *source) typeName(f *file, t types.Type) string {
 	nameable := true
 	text := types.TypeString(t, func(other *types.Package) string {

@@ -26,22 +26,22 @@ import (
 type Mutant struct {
 	Number   int    `json:"number"`
 	Kind     string `json:"kind"`     // bound, comparison, negation, logic, arithmetic, constant, statement, zero
-	Function string `json:"function"` // reconcile.derivation.enter; a variable of the package: risk.limitTable
-	Change   string `json:"change"`   // a < b -> a <= b; the second of the same in a function ends in #2
-	File     string `json:"file"`     // below the module
+	Function string `json:"function"` // reconcile.derivation.enter; for a variable of the package: risk.limitTable
+	Change   string `json:"change"`   // a < b -> a <= b; the second identical change in a function ends in #2
+	File     string `json:"file"`     // path below the module
 	Line     int    `json:"line"`
 
 	Outcome Outcome `json:"outcome,omitempty"`
 	By      string  `json:"by,omitempty"` // the test that failed, or the reason why it is equivalent
 }
 
-// Name identifies the mutant as long as its code stays the same.
+// Name identifies the mutant until its code changes.
 func (m *Mutant) Name() string { return m.Function + ": " + m.Change }
 
-// Outcome says what became of a mutant.
+// Outcome is the result of a mutant.
 type Outcome string
 
-// What became of a mutant.
+// These are the outcomes of a mutant.
 const (
 	Killed     Outcome = "killed"
 	TimedOut   Outcome = "timed out"   // counts as killed
@@ -50,26 +50,26 @@ const (
 	Equivalent Outcome = "equivalent"  // survived, and is listed with the reason
 )
 
-// Options say what a run does.
+// Options configure a run.
 type Options struct {
-	Sample int           // so many mutants of all packages together; 0 for all
+	Sample int           // number of mutants of all packages together; 0 for all
 	Seed   uint64        // of the sample
-	Budget time.Duration // of processor time, builds included: packages and mutants that it does not reach are left out; 0 for none
-	Jobs   int           // at a time
+	Budget time.Duration // processor time, builds included; packages and mutants beyond it are left out; 0 for no limit
+	Jobs   int           // run in parallel
 	Match  string        // only mutants whose name contains it
-	Tests  []string      // packages whose tests run too
+	Tests  []string      // further packages whose tests run
 	Report func(done, all int)
 
-	Longest time.Duration // of processor time, in whole seconds: a test that takes longer is left out; 0 for DefaultLongest
+	Longest time.Duration // processor time, in whole seconds; tests that take longer are left out; 0 for DefaultLongest
 }
 
-// DefaultLongest is the processor time of a test, without a mutant, beyond which it is left out.
+// DefaultLongest is the processor time without a mutant beyond which a test is left out.
 const DefaultLongest = time.Minute
 
 // Score sums up a package.
 type Score struct {
 	Package    string        `json:"package"`
-	Mutants    int           `json:"mutants"` // that were run
+	Mutants    int           `json:"mutants"` // number of mutants that were run
 	Killed     int           `json:"killed"`
 	Survived   int           `json:"survived"`
 	Unreached  int           `json:"unreached"`
@@ -78,10 +78,10 @@ type Score struct {
 	All        []Mutant      `json:"all"`
 }
 
-// OfAll returns the percentage of all mutants that were killed: equivalent ones count as not killed.
+// OfAll returns the percentage of all mutants that were killed; an equivalent mutant counts as not killed.
 func (s *Score) OfAll() float64 { return share(s.Killed, s.Mutants) }
 
-// WithoutEquivalent returns the percentage of the mutants without the equivalent ones that were killed.
+// WithoutEquivalent returns the percentage of killed mutants among those that are not equivalent.
 func (s *Score) WithoutEquivalent() float64 { return share(s.Killed, s.Mutants-s.Equivalent) }
 
 func share(killed, of int) float64 {
@@ -91,7 +91,7 @@ func share(killed, of int) float64 {
 	return 100 * float64(killed) / float64(of)
 }
 
-// sample chooses mutants of all packages: each has the same chance.
+// sample draws mutants of all packages with equal probability.
 func sample(packages []*source, options *Options) {
 	random := rand.New(rand.NewPCG(options.Seed, 17))
 	total := 0
@@ -120,8 +120,8 @@ func sample(packages []*source, options *Options) {
 	}
 }
 
-// Below reports whether so few of the sampled mutants were killed that it is no chance: by a share of atLeast percent
-// it would happen to one sample in a hundred. Without a sample it is counted.
+// Below reports whether the killed mutants of a sample are significantly fewer than atLeast percent: with that share,
+// one sample in a hundred would have so few. Without a sample it compares the percentage itself.
 func Below(killed, mutants int, atLeast float64, sampled bool) bool {
 	share := atLeast / 100
 	if !sampled {
@@ -140,7 +140,7 @@ func choose(n, k int) float64 {
 	return logarithm(n) - logarithm(k) - logarithm(n-k)
 }
 
-// sum counts what became of a package's mutants.
+// sum counts the outcomes of a package's mutants.
 func (p *source) sum(took time.Duration) Score {
 	s := Score{Package: p.path, Mutants: len(p.mutants), Took: took}
 	for _, m := range p.mutants {

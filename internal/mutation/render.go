@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// edit is a part of a file that is rewritten. Edits lie within each other or apart.
+// edit is a rewritten part of a file. Edits are nested or disjoint.
 type edit struct {
 	from, to int
 	write    func(inner) string
@@ -18,10 +18,10 @@ type edit struct {
 	mutants  []int
 }
 
-// inner returns a part of an edit's text, with the edits within it made.
+// inner returns part of an edit's text, with the nested edits applied.
 type inner func(from, to int) string
 
-// edited returns the file with all its mutants, on the same lines.
+// edited returns the file with all its mutants, and with the same line numbers.
 func (f *file) edited() []byte {
 	edits := slices.Clone(f.edits)
 	slices.SortStableFunc(edits, func(a, b *edit) int { return cmp.Or(cmp.Compare(a.from, b.from), -cmp.Compare(a.to, b.to)) })
@@ -54,7 +54,7 @@ func (f *file) render(edits []*edit, from, to int) string {
 	return string(append(out, f.text[at:to]...))
 }
 
-// check drops the mutants that the compiler would refuse, until it refuses none.
+// check drops the mutants that the compiler rejects, until it rejects none.
 func (p *source) check() error {
 	const tries = 20
 	var failures []types.Error
@@ -93,7 +93,7 @@ func (p *source) failures() (failures []types.Error) {
 	return failures
 }
 
-// drop removes the mutants of a line.
+// drop removes the mutants on a line.
 func (p *source) drop(f *file, line int) {
 	bad := map[int]bool{}
 	f.edits = slices.DeleteFunc(f.edits, func(e *edit) bool {

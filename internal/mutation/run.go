@@ -21,17 +21,17 @@ import (
 	"time"
 )
 
-// Bounds of a run.
+// These bound a run.
 const (
-	memoryKB    = 6 << 20          // of address space of a test with a mutant, which may allocate without end
-	slack       = 3 * time.Second  // of processor time, beside what its tests take without a mutant
-	slower      = 4                // times
-	hanging     = 20 * time.Second // by the clock, beside what its tests take without a mutant: one that waits for ever uses no processor time
-	firstTests  = 6                // the most particular tests go first
+	memoryKB    = 6 << 20          // address space of a test with a mutant, which may allocate without bound
+	slack       = 3 * time.Second  // processor time, in addition to that of its tests without a mutant
+	slower      = 4                // multiple of the time without a mutant
+	hanging     = 20 * time.Second // wall-clock time, in addition to that of its tests without a mutant: a mutant that waits for ever uses no processor time
+	firstTests  = 6                // the tests that reach the fewest mutants run first
 	outputLimit = 1 << 20
 )
 
-// Run measures the packages that patterns name, of the module at root.
+// Run measures the packages that patterns name, in the module at root.
 func Run(ctx context.Context, root string, patterns []string, options *Options) ([]Score, error) {
 	packages, err := load(root, patterns)
 	if err != nil {
@@ -71,15 +71,14 @@ func Run(ctx context.Context, root string, patterns []string, options *Options) 
 	return scores, nil
 }
 
-// suite is a test binary with a package's mutants, and what each test reaches.
+// suite is a test binary with a package's mutants, and the mutants that each test reaches.
 type suite struct {
 	binary, directory, scratch string
 	tests                      []*test
 	of                         *source
 }
 
-// testedBy names the packages whose tests are a package's tests too: it was split off
-// from them, or only makes sense within them.
+// testedBy names the packages whose tests also test a package: it was split off from them, or makes sense only within them.
 var testedBy = map[string][]string{
 	"botd/reconcile/account":   {"botd/reconcile"},
 	"botd/reconcile/placement": {"botd/reconcile"},
@@ -91,7 +90,7 @@ var testedBy = map[string][]string{
 type test struct {
 	suite   *suite
 	name    string
-	took    time.Duration // of processor time: what else the machine does changes nothing
+	took    time.Duration // processor time, which is independent of the machine's other load
 	clock   time.Duration
 	reached map[int]bool
 }
@@ -141,7 +140,7 @@ func (p *source) run(ctx context.Context, options *Options, done func()) error {
 		done()
 		return ctx.Err()
 	})
-	p.mutants = slices.DeleteFunc(p.mutants, func(m *Mutant) bool { return m.Outcome == "" }) // the budget was spent
+	p.mutants = slices.DeleteFunc(p.mutants, func(m *Mutant) bool { return m.Outcome == "" }) // the budget was exhausted
 	return err
 }
 
@@ -154,7 +153,7 @@ func (p *source) ran(command *exec.Cmd) {
 	}
 }
 
-// spent reports whether the package has used its part of the budget.
+// spent reports whether the package has used its share of the budget.
 func (p *source) spent() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -182,7 +181,7 @@ func (p *source) overlay(scratch string) (path string, err error) {
 	return path, os.WriteFile(path, text, 0o600)
 }
 
-// locate finds where a package is.
+// locate finds the directory of a package.
 func (s *suite) locate(ctx context.Context, root, tested string) error {
 	command := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", tested)
 	command.Dir = root
@@ -208,7 +207,7 @@ func (s *suite) build(ctx context.Context, root, tested, overlay string) error {
 	return nil
 }
 
-// trace runs each test by itself without a mutant and notes what it reaches.
+// trace runs each test on its own without a mutant and records the mutants that it reaches.
 func (s *suite) trace(ctx context.Context, options *Options) error {
 	longest := cmp.Or(options.Longest, DefaultLongest)
 	if _, err := os.Stat(s.binary); errors.Is(err, os.ErrNotExist) {
@@ -233,7 +232,7 @@ func (s *suite) trace(ctx context.Context, options *Options) error {
 		defer s.of.ran(command)
 		output, err := command.CombinedOutput()
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) || outOfTime(command.ProcessState) {
-			return nil // it takes too long to be run with each mutant that it reaches: what only it would notice counts as not reached
+			return nil // it is too slow to run with each mutant that it reaches: mutants that only it reaches count as not reached
 		}
 		if err != nil {
 			return fmt.Errorf("%s fails without a mutant: %w\n%s", t.name, err, output)
@@ -241,7 +240,7 @@ func (s *suite) trace(ctx context.Context, options *Options) error {
 		t.took, t.clock = command.ProcessState.UserTime()+command.ProcessState.SystemTime(), time.Since(began)
 		file, err := os.Open(path)
 		if errors.Is(err, os.ErrNotExist) {
-			return nil // it reaches nothing
+			return nil // it reaches no mutant
 		}
 		if err != nil {
 			return err
@@ -261,7 +260,7 @@ func (s *suite) command(ctx context.Context, limit time.Duration, arguments ...s
 	limited := fmt.Sprintf(`ulimit -v %d; ulimit -t %d; exec "$0" "$@"`, memoryKB, int(math.Ceil(limit.Seconds())))
 	given := slices.Concat([]string{"-c", limited, s.binary, "-test.paniconexit0", "-test.failfast"}, arguments)
 	command := exec.CommandContext(ctx, "sh", given...)
-	command.Dir, command.Env = s.directory, append(os.Environ(), "RAPID_NOFAILFILE=true") // a mutant's failure is not the package's
+	command.Dir, command.Env = s.directory, append(os.Environ(), "RAPID_NOFAILFILE=true") // a mutant's failure is not a failure of the package
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 	command.WaitDelay = time.Second
@@ -277,7 +276,7 @@ func outOfTime(state *os.ProcessState) bool {
 	return is && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
-// judge runs the tests that reach a mutant: first those that reach little else.
+// judge runs the tests that reach a mutant, beginning with those that reach few others.
 func judge(ctx context.Context, tests []*test, m *Mutant) error {
 	var reaching []*test
 	for _, t := range tests {
@@ -305,7 +304,7 @@ func judge(ctx context.Context, tests []*test, m *Mutant) error {
 
 var failed = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)|^panic: (.*)|^fatal error: (.*)`)
 
-// attempt runs those of the tests that are the suite's.
+// attempt runs the tests that belong to the suite.
 func (s *suite) attempt(parent context.Context, m *Mutant, tests []*test) error {
 	var names []string
 	limit, hung := slack, hanging
@@ -341,7 +340,7 @@ func (s *suite) attempt(parent context.Context, m *Mutant, tests []*test) error 
 	return nil
 }
 
-// bounded keeps the beginning of an output.
+// bounded saves the beginning of an output.
 type bounded struct{ bytes.Buffer }
 
 func (b *bounded) Write(text []byte) (int, error) {
@@ -351,7 +350,7 @@ func (b *bounded) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// inParallel does something with all elements, and returns the first error.
+// inParallel calls do for all elements, and returns the first error.
 func inParallel[T any](jobs int, all []T, do func(T) error) error {
 	next, failures := make(chan T), make(chan error, max(jobs, 1))
 	for range max(jobs, 1) {

@@ -20,11 +20,11 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Document is a document, with the parts that a server has used.
+// Document is an OpenAPI document that records the parts that a server has used.
 type Document struct {
 	Root       map[string]any
 	Operations map[string]*Operation // by operationId
-	Fields     map[string]bool       // every property of a schema by its pointer, and whether it was seen
+	Fields     map[string]bool       // every property of a schema, by its pointer, with whether it was seen
 	Numbers    func(pointer string, value json.Number)
 
 	t        testing.TB
@@ -36,8 +36,8 @@ type Document struct {
 type Operation struct {
 	ID, Method, Path, Tag string
 	Node                  map[string]any
-	Statuses              map[int]bool    // and whether it was answered
-	Parameters            map[string]bool // and whether it was given
+	Statuses              map[int]bool    // with whether a response had the status
+	Parameters            map[string]bool // with whether a request had the parameter
 }
 
 // Valid validates a document against OpenAPI 3.1.
@@ -252,7 +252,7 @@ func (d *Document) seeOne(pointer string, options []any, value map[string]any) {
 	}
 }
 
-// Body returns the schema of an operation's body; nil for none.
+// Body returns the schema of an operation's body; nil if it has none.
 func (d *Document) Body(o *Operation) (string, map[string]any) {
 	if o.Node["requestBody"] == nil {
 		return "", nil
@@ -261,8 +261,7 @@ func (d *Document) Body(o *Operation) (string, map[string]any) {
 	return at, schema.(map[string]any)
 }
 
-// Answered marks a status of an operation as used. It returns where the response is
-// described; false if it is not.
+// Answered marks a status of an operation as used. It returns the pointer to the response's description; known is false if there is none.
 func (d *Document) Answered(id string, status int, body []byte) (pointer string, known bool) {
 	d.t.Helper()
 	o := d.Operations[id]
@@ -274,7 +273,7 @@ func (d *Document) Answered(id string, status int, body []byte) (pointer string,
 	return fmt.Sprintf("/paths/%s/%s/responses/%d", Escape(o.Path), strings.ToLower(o.Method), status), true
 }
 
-// Reply checks an answer against a response: content type, documented headers, and body.
+// Reply checks a response against its description: content type, documented headers, and body.
 func (d *Document) Reply(what, pointer string, header http.Header, body []byte) {
 	d.t.Helper()
 	pointer, node := d.Find(pointer)
@@ -303,7 +302,7 @@ func (d *Document) Reply(what, pointer string, header http.Header, body []byte) 
 	}
 }
 
-// Unseen lists the parts that no answer used.
+// Unseen lists the parts that no response used.
 func (d *Document) Unseen() (all []string) {
 	for id, o := range d.Operations {
 		for status, seen := range o.Statuses {
@@ -328,7 +327,7 @@ func (d *Document) Unseen() (all []string) {
 
 var isDecimal = regexp.MustCompile(`^(-?[0-9]+(\.[0-9]+)?)?$`)
 
-// decimal refuses text that is neither a number nor empty.
+// decimal rejects text that is neither a number nor empty.
 func decimal(value any) error {
 	if text, is := value.(string); is && !isDecimal.MatchString(text) {
 		return fmt.Errorf("%q is no decimal", text)

@@ -12,10 +12,9 @@ import (
 // LogDecimals is the number of decimal places of quantities read from a log.
 const LogDecimals = 9
 
-// Read judges the orders and fills of an account as the control interface of a simulated
-// exchange lists them: exposure, flips, and what was oversold. The list does not say
-// when an order ended or was canceled: it counts as open until its last fill, so
-// protection is not judged. Own reports which client order ids are botd's.
+// Read judges the orders and fills of an account from the list of a simulated exchange's control interface: exposure, flips, and overselling. The list
+// omits the time at which an order ended or was canceled: an order counts as open until its last fill, and protection is not judged. Own reports whether a
+// client order id is botd's.
 func Read(body []byte, account string, own func(clientOrderID string) bool, limits map[Symbol]Limits) (*Oracle, error) {
 	var log struct {
 		Orders []loggedOrder
@@ -65,8 +64,7 @@ func Read(body []byte, account string, own func(clientOrderID string) bool, limi
 	return o, nil
 }
 
-// event is one entry of a log: an acceptance, a fill or an end, in this order within a
-// millisecond.
+// event is one log entry: an acceptance, a fill or an end, in this order within a millisecond.
 type event struct {
 	atMS int64
 	kind int
@@ -130,7 +128,7 @@ func (f *loggedFill) fill() (Fill, error) {
 // number is a decimal number, quoted or not.
 type number string
 
-// UnmarshalJSON takes a number or a string.
+// UnmarshalJSON accepts a number or a string.
 func (n *number) UnmarshalJSON(text []byte) error {
 	*n = number(strings.Trim(string(text), `"`))
 	return nil

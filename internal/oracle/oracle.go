@@ -40,17 +40,17 @@ func (s Symbol) String() string {
 // Order is an order as the exchange accepted it.
 type Order struct {
 	ID            int64
-	Repeated      bool // the exchange executed a placement once more: what it sells was not asked for
-	Own           bool // placed by the botd that is judged, not by anybody else on the account
+	Repeated      bool // the exchange executed a placement again: nobody requested this sale
+	Own           bool // placed by the botd under judgement
 	Symbol        Symbol
 	Buy           bool
-	Quantity      int64 // base units; 0 for a closePosition order, which takes all there is
+	Quantity      int64 // base units; 0 for a closePosition order, which closes the whole position
 	Stop          bool  // triggers at a price against the position: STOP, STOP_MARKET, STOP_LIMIT
 	ReduceOnly    bool
 	ClosePosition bool
 }
 
-// opens reports whether the order can make a position larger or begin one.
+// opens reports whether the order can open or increase a position.
 func (o *Order) opens() bool {
 	if o.Symbol.Spot {
 		return o.Buy
@@ -58,8 +58,7 @@ func (o *Order) opens() bool {
 	return !o.ReduceOnly && !o.ClosePosition
 }
 
-// Fill is one execution. OrderID is 0 where the exchange acted by itself
-// (a liquidation).
+// Fill is one execution. OrderID is 0 for an execution of the exchange's own (a liquidation).
 type Fill struct {
 	OrderID  int64
 	Symbol   Symbol
@@ -67,16 +66,16 @@ type Fill struct {
 	Quantity int64
 }
 
-// Limits is what a symbol is judged by.
+// Limits are the bounds that a symbol is judged by.
 type Limits struct {
-	Position  int64 // most that may be held or opened on either side; 0 for no bound
+	Position  int64 // maximum position or opening on either side; 0 for no bound
 	Placement int64 // largest single placement: the excess that exactly-once.md allows beyond its bounds
 	Protected bool  // a position must have a stop on the exchange
 	Dust      int64 // a position up to this size needs no stop: no order of that size exists
-	Rest      int64 // spot: what a sale of everything leaves at most, since orders are in whole steps and fees are not
+	Rest      int64 // spot: maximum remainder after a sale of everything, since orders are in whole steps and fees are not
 }
 
-// Violation is something that must never be.
+// Violation is a broken rule.
 type Violation struct {
 	AtMS   int64
 	Rule   string // exposure, unprotected, oversold, flipped
@@ -88,18 +87,17 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%d %s %s: %s", v.AtMS, v.Rule, v.Symbol, v.Text)
 }
 
-// Oracle follows one account. Its zero value is not usable; see New. Not safe for
-// several goroutines.
+// Oracle follows one account. Use New: its zero value is not usable. It is not safe for concurrent use.
 type Oracle struct {
 	patienceMS int64
 	nowMS      int64
 	states     []*state // sorted by symbol
 	orders     map[int64]*resting
 	violations []Violation
-	gaps       []int64 // lengths of ended times without protection, in milliseconds
+	gaps       []int64 // lengths of ended periods without protection, in milliseconds
 }
 
-// resting is an order that may still fill.
+// resting is an order that can still fill.
 type resting struct {
 	order  Order
 	filled int64
@@ -107,36 +105,34 @@ type resting struct {
 
 func (r *resting) remaining() int64 { return max(0, r.order.Quantity-r.filled) }
 
-// state is what is known of one symbol.
+// state is the state of one symbol.
 type state struct {
 	symbol   Symbol
 	limits   Limits
-	position int64 // signed, everybody's
-	bought   int64 // spot: by own orders
+	position int64 // signed, over all participants
+	bought   int64 // spot: bought by own orders
 	sold     int64
-	rest     int64 // spot: what sales of everything have left, which no order sells
-	foreign  int64 // what others added to either side: no fault of botd's
-	unnamed  int64 // spot: what no read has shown to be botd's
+	rest     int64 // spot: remainders of sales, which no order can sell
+	foreign  int64 // added by others to either side: not botd's fault
+	unnamed  int64 // spot: quantity that no read has shown to be botd's
 
-	unprotectedMS int64 // since when the position is without protection; -1 while it has it
-	shownMS       int64 // since when a read has shown that position; -1 for not yet
-	excusedMS     int64 // when botd could last not have placed a stop; -1 for never
-	reported      bool  // the time without protection that is under way
-	excess        bool  // the exposure that is under way
+	unprotectedMS int64 // start of the time without protection; -1 while protected
+	shownMS       int64 // time at which a read first showed that position; -1 for not yet
+	excusedMS     int64 // last time at which botd could not have placed a stop; -1 for never
+	reported      bool  // the current time without protection is reported
+	excess        bool  // the current excess exposure is reported
 }
 
-// New returns an oracle that allows a shown position to be without a stop for
-// that long.
+// New returns an oracle that allows a shown position to be without a stop for patienceMS.
 func New(patienceMS int64) *Oracle {
 	return &Oracle{patienceMS: patienceMS, orders: map[int64]*resting{}}
 }
 
-// Judge sets what a symbol is judged by. A symbol that was never named is
-// followed and judged by nothing but flips.
+// Judge sets a symbol's bounds. A symbol without bounds is followed and judged by flips only.
 func (o *Oracle) Judge(symbol Symbol, limits Limits) {
 	s := o.state(symbol)
 	before := s.limits.Dust
-	if s.limits = limits; before != limits.Dust { // the smallest order there is has changed
+	if s.limits = limits; before != limits.Dust { // the smallest possible order has changed
 		o.judge(s)
 	}
 }
@@ -157,7 +153,7 @@ func (o *Oracle) state(symbol Symbol) *state {
 	return o.states[i]
 }
 
-// Accepted takes an order that the exchange accepted, whatever it answered.
+// Accepted records an order that the exchange accepted, regardless of its response.
 func (o *Oracle) Accepted(atMS int64, order Order) {
 	o.Advance(atMS)
 	o.orders[order.ID] = &resting{order: order}
@@ -168,7 +164,7 @@ func (o *Oracle) Accepted(atMS int64, order Order) {
 	o.judge(s)
 }
 
-// Filled takes an execution of an order, or of the exchange's own making.
+// Filled records an execution of an order, or one of the exchange's own.
 func (o *Oracle) Filled(atMS int64, fill Fill) {
 	o.Advance(atMS)
 	s := o.state(fill.Symbol)
@@ -180,7 +176,7 @@ func (o *Oracle) Filled(atMS int64, fill Fill) {
 	s.position += signed
 	r := o.orders[fill.OrderID]
 	if own := r != nil && r.order.Own; fill.Symbol.Spot && !own && !fill.Buy {
-		s.position = max(s.position, min(before, 0)) // what others sell beyond what is held here is of what the account held before
+		s.position = max(s.position, min(before, 0)) // others sell the excess from the account's earlier holdings
 	}
 	if r != nil {
 		r.filled += fill.Quantity
@@ -203,16 +199,16 @@ func (o *Oracle) Filled(atMS int64, fill Fill) {
 		}
 	}
 	if (before > 0) != (s.position > 0) || before == 0 || s.position == 0 {
-		s.shownMS, s.reported = -1, false // another position, or none: nobody has seen it yet
+		s.shownMS, s.reported = -1, false // a new position, or none: no read has shown it yet
 		o.close(s)
 	}
 	covered := s.unprotectedMS < 0
 	if o.judge(s); covered && s.unprotectedMS >= 0 {
-		s.shownMS = -1 // nobody has seen yet what the stops do not cover
+		s.shownMS = -1 // no read has shown the part that the stops do not cover
 	}
 }
 
-// Ended takes the end of an order: filled, canceled, rejected or swept.
+// Ended records the end of an order: filled, canceled, rejected or swept.
 func (o *Oracle) Ended(atMS, orderID int64) {
 	o.Advance(atMS)
 	r := o.orders[orderID]
@@ -223,8 +219,7 @@ func (o *Oracle) Ended(atMS, orderID int64) {
 	o.judge(o.state(r.order.Symbol))
 }
 
-// Shown takes that a read answered to botd showed the symbol's position: from now
-// on botd has no excuse.
+// Shown records that a read showed the symbol's position to botd, which has no excuse from now on.
 func (o *Oracle) Shown(atMS int64, symbol Symbol) {
 	o.Advance(atMS)
 	if s := o.state(symbol); s.position != 0 && s.shownMS < 0 {
@@ -232,7 +227,7 @@ func (o *Oracle) Shown(atMS int64, symbol Symbol) {
 	}
 }
 
-// Unnamed takes how much of what is held on spot no read has shown to be botd's: a wallet says whose nothing is.
+// Unnamed sets the spot quantity that no read has shown to be botd's: a wallet does not show the owner.
 func (o *Oracle) Unnamed(atMS int64, symbol Symbol, quantity int64) {
 	o.Advance(atMS)
 	s := o.state(symbol)
@@ -243,14 +238,14 @@ func (o *Oracle) Unnamed(atMS int64, symbol Symbol, quantity int64) {
 	}
 }
 
-// Excused takes that botd could not have placed a stop at that moment: the exchange
-// refused one, one was on its way, or no process was running. The patience starts over.
+// Excused records that botd could not have placed a stop at that moment: the exchange refused one, one was in
+// flight, or no process was running. The patience starts again.
 func (o *Oracle) Excused(atMS int64, symbol Symbol) {
 	o.state(symbol).excusedMS = atMS
 	o.Advance(atMS)
 }
 
-// Restarted takes that botd lost its memory: nothing has been shown to it yet.
+// Restarted records that botd lost its memory: no read has shown anything to the new process.
 func (o *Oracle) Restarted(atMS int64) {
 	o.Advance(atMS)
 	for _, s := range o.states {
@@ -258,7 +253,7 @@ func (o *Oracle) Restarted(atMS int64) {
 	}
 }
 
-// Advance lets time pass.
+// Advance advances the time.
 func (o *Oracle) Advance(toMS int64) {
 	if toMS < o.nowMS {
 		panic(fmt.Sprintf("oracle: time goes back from %d to %d", o.nowMS, toMS))
@@ -269,7 +264,7 @@ func (o *Oracle) Advance(toMS int64) {
 	}
 }
 
-// judge brings a symbol's state up to date after a change of its log.
+// judge evaluates a symbol's state after a change in its log.
 func (o *Oracle) judge(s *state) {
 	o.judgeExposure(s)
 	switch protected := o.protected(s); {
@@ -280,7 +275,7 @@ func (o *Oracle) judge(s *state) {
 	}
 }
 
-// close ends a time without protection.
+// close ends a period without protection.
 func (o *Oracle) close(s *state) {
 	if s.limits.Protected && s.unprotectedMS >= 0 && o.nowMS > s.unprotectedMS {
 		o.gaps = append(o.gaps, o.nowMS-s.unprotectedMS)
@@ -288,7 +283,7 @@ func (o *Oracle) close(s *state) {
 	s.unprotectedMS, s.reported = -1, false
 }
 
-// judgeExposure holds what is held and can still open against the limit.
+// judgeExposure compares the position and all possible openings with the limit.
 func (o *Oracle) judgeExposure(s *state) {
 	if s.limits.Position == 0 {
 		return
@@ -322,7 +317,7 @@ func (o *Oracle) protected(s *state) bool {
 	held := s.position - s.rest - min(s.unnamed, max(0, s.position))
 	size := max(held, -held)
 	if size <= s.limits.Dust || s.symbol.Spot && held < 0 {
-		return true // on spot less than nothing is a foreign sale: there is nothing to protect
+		return true // on spot a negative position is a foreign sale, which needs no protection
 	}
 	covered := int64(0)
 	for _, r := range o.orders {
@@ -339,8 +334,7 @@ func (o *Oracle) protected(s *state) bool {
 	return covered >= size-s.limits.Dust
 }
 
-// Exposure returns what the account would hold at worst if everything that can
-// open were filled: on the long side, and on the short side as a positive number.
+// Exposure returns the worst-case position if everything that can open were filled: on the long side, and on the short side as a positive number.
 func (o *Oracle) Exposure(symbol Symbol) (long, short int64) {
 	position := o.state(symbol).position
 	long, short = max(position, 0), max(-position, 0)
@@ -363,14 +357,13 @@ func (o *Oracle) Exposure(symbol Symbol) (long, short int64) {
 	return long, short
 }
 
-// Position returns what the trade log says is held; short is negative.
+// Position returns the position by the trade log; a short position is negative.
 func (o *Oracle) Position(symbol Symbol) int64 { return o.state(symbol).position }
 
-// Violations returns what was found, oldest first.
+// Violations returns the violations, oldest first.
 func (o *Oracle) Violations() []Violation { return o.violations }
 
-// Gaps returns the lengths of all ended times without protection, shortest first,
-// in milliseconds.
+// Gaps returns the lengths of all ended periods without protection in milliseconds, shortest first.
 func (o *Oracle) Gaps() []int64 {
 	gaps := slices.Clone(o.gaps)
 	slices.Sort(gaps)

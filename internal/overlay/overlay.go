@@ -24,16 +24,16 @@ const openMark, closeMark = "«", "»"
 
 // Edit is one change of the source.
 type Edit struct {
-	Name    string                   // for messages: whose edit it is
-	Table   string                   // for messages: the file in which the edit is written
+	Name    string                   // for messages: the owner of the edit
+	Table   string                   // for messages: the file that defines the edit
 	In      string                   // the function: package.Function or package.Receiver.Method
-	Code    string                   // what stands there, exactly once; «» around the part that is replaced
-	Replace func(code string) string // returns what takes its place; edits within the code are made already
+	Code    string                   // the present code, found exactly once; «» around the part that is replaced
+	Replace func(code string) string // returns the replacement; code contains the edits within it
 	Import  string                   // the package that the new code needs; empty for none
 }
 
-// Write writes the edited files into a directory, and returns the path of an overlay
-// for the go command. Files of files take the place of others, both below the root.
+// Write writes the edited files into a directory, and returns the path of an overlay for the go command. The map
+// files names, for further files, those that replace them, both below the root.
 func Write(root, directory string, edits []Edit, files map[string]string) (overlay string, err error) {
 	changed, err := Apply(root, edits)
 	if err != nil {
@@ -90,7 +90,7 @@ type module struct {
 	packages map[string][]*source
 }
 
-// place finds the one spot of an edit and notes it at its file.
+// place finds the one position of an edit and records it at its file.
 func (m *module) place(edit *Edit) error {
 	path, function, err := split(edit.In)
 	if err != nil {
@@ -119,7 +119,7 @@ func (m *module) place(edit *Edit) error {
 	return nil
 }
 
-// split takes the name of a function apart: package and [Receiver.]Method.
+// split splits the name of a function into package and [Receiver.]Method.
 func split(name string) (path, function string, err error) {
 	base := strings.LastIndexByte(name, '/') + 1
 	dot := strings.IndexByte(name[base:], '.')
@@ -155,7 +155,7 @@ func compile(code string) (pattern []string, from, to int, err error) {
 	return append(pattern, texts(after)...), from, to, nil
 }
 
-// read parses a package's files, tests left out.
+// read parses a package's files, except tests.
 func (m *module) read(path string) ([]*source, error) {
 	if files, found := m.packages[path]; found {
 		return files, nil
@@ -179,10 +179,10 @@ func (m *module) read(path string) ([]*source, error) {
 	return files, nil
 }
 
-// rooms are where edited code may move to.
+// rooms are the directories that edited code may move to.
 var rooms = []string{"cmd", "exchange", "reconcile", "risk", "runtime", "strategy"}
 
-// elsewhere says in which functions of the module a snippet is found.
+// elsewhere lists the functions of the module that contain a snippet.
 func (m *module) elsewhere(pattern []string) string {
 	var places []string
 	for _, room := range rooms {
@@ -214,8 +214,7 @@ func (m *module) elsewhere(pattern []string) string {
 	return "these words stand in " + strings.Join(slices.Compact(places), ", ")
 }
 
-// edited is the file's text with its edits made, and their packages imported on the
-// line of the package clause, so that lines keep their numbers.
+// edited returns the file's text with its edits applied. Their imports are on the line of the package clause, so that line numbers stay the same.
 func (s *source) edited() ([]byte, error) {
 	slices.SortFunc(s.spots, func(a, b spot) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
 	body, err := s.render(s.nameEnd, len(s.text), s.spots)
@@ -234,8 +233,7 @@ func (s *source) edited() ([]byte, error) {
 	return []byte(head + body), nil
 }
 
-// render returns the text between two offsets with the edits in it made: whatever
-// lies within the code of another one first.
+// render returns the text between two offsets with its edits applied, inner edits first.
 func (s *source) render(from, to int, spots []spot) (string, error) {
 	var out strings.Builder
 	for len(spots) > 0 {

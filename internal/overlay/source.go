@@ -26,7 +26,7 @@ type lexeme struct {
 	from, to int
 }
 
-// function is a function's name, with its receiver's, and where it stands.
+// function is a function's name, with its receiver's, and its position.
 type function struct {
 	name     string
 	from, to int
@@ -58,7 +58,7 @@ func parse(path, name string) (*source, error) {
 	return s, nil
 }
 
-// FunctionName returns a function's name, a method's after its type's and a dot: "Type.Method".
+// FunctionName returns a function's name; a method has its type's name and a dot before it: "Type.Method".
 func FunctionName(f *ast.FuncDecl) string {
 	if f.Recv == nil || len(f.Recv.List) == 0 {
 		return f.Name.Name
@@ -76,8 +76,7 @@ func FunctionName(f *ast.FuncDecl) string {
 	return f.Name.Name
 }
 
-// scan returns the tokens of Go source, without comments, and without the
-// semicolons at the ends of lines that end what is scanned.
+// scan returns the tokens of Go source, without comments and without the automatic semicolons at the end.
 func scan(text []byte) (tokens []lexeme) {
 	files := token.NewFileSet()
 	file := files.AddFile("", files.Base(), len(text))
@@ -104,7 +103,7 @@ func scan(text []byte) (tokens []lexeme) {
 	return tokens
 }
 
-// find returns where a snippet's first token stands in the functions of a name.
+// find returns the positions of a snippet's first token in the functions with a name.
 func (s *source) find(name string, pattern []string) (at []int) {
 	for _, f := range s.functions {
 		if f.name != name {

@@ -12,8 +12,7 @@ import (
 	"regexp"
 )
 
-// mark stands before the numbers of botd's own colours. It looks like numbers, so that what lays
-// out tables counts it as a part of the sequence.
+// mark precedes the numbers of botd's own colours. It looks like numbers, so that table layouts count it as part of the sequence.
 var mark = func() string {
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // it never fails
@@ -25,10 +24,10 @@ var (
 	own    = regexp.MustCompile(`\x1b\[` + mark + `((?:\d+;)*\d+m)`)
 )
 
-// Own marks the colours in a text as botd's own. Nothing in it may come from outside unfiltered.
+// Own marks the colours in a text as botd's own. The text must not contain unfiltered external text.
 func Own(text string) string { return colour.ReplaceAllString(text, "\x1b["+mark+"$1") }
 
-// OwnWriter returns a writer that passes on with all colours marked as botd's own.
+// OwnWriter returns a writer that marks all colours as botd's own and passes them on.
 func OwnWriter(to io.Writer) io.Writer { return ownWriter{to} }
 
 type ownWriter struct{ to io.Writer }

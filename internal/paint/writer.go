@@ -7,16 +7,16 @@ import (
 	"botd/internal/printable"
 )
 
-// Writer escapes what printable.Lines does, in a stream. Botd's own colours alone stay.
+// Writer escapes a stream like printable.Lines, but preserves botd's own colours.
 type Writer struct {
 	to   io.Writer
-	rest []byte // the beginning of a rune whose end was not written yet
+	rest []byte // the beginning of an incomplete rune
 }
 
-// NewWriter returns a writer that passes on to another.
+// NewWriter returns a writer that passes its output on to another writer.
 func NewWriter(to io.Writer) *Writer { return &Writer{to: to} }
 
-// To is what is written to.
+// To returns the writer behind w.
 func (w *Writer) To() io.Writer { return w.to }
 
 // Write writes a text.
@@ -44,7 +44,7 @@ func (w *Writer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// plain reports whether a text is ASCII that stays as it is.
+// plain reports whether a text is ASCII that needs no escape.
 func plain(text []byte) bool {
 	for _, b := range text {
 		if b >= utf8.RuneSelf || b == 0x7f || b < ' ' && b != '\n' && b != '\t' {
@@ -54,7 +54,7 @@ func plain(text []byte) bool {
 	return true
 }
 
-// whole is where the last rune begins that may go on in the next write.
+// whole returns the length of the text without an incomplete last rune, which the next write may complete.
 func whole(text []byte) int {
 	for i := len(text) - 1; i >= 0 && i >= len(text)-utf8.UTFMax; i-- {
 		if utf8.RuneStart(text[i]) {

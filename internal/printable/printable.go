@@ -13,10 +13,10 @@ import (
 	"unicode/utf8"
 )
 
-// Text escapes every sign that cannot be seen, line breaks and tabs included.
+// Text escapes every invisible character, including line breaks and tabs.
 func Text(text string) string { return escape(text, func(r rune) bool { return visible(r) }) }
 
-// Lines is Text for a text of several lines: line breaks and tabs stay.
+// Lines is Text for a text of several lines: it preserves line breaks and tabs.
 func Lines(text string) string {
 	return escape(text, func(r rune) bool { return visible(r) || r == '\n' || r == '\t' })
 }
@@ -24,7 +24,7 @@ func Lines(text string) string {
 // MaxExcerpt bounds an excerpt, in bytes before its mark.
 const MaxExcerpt = 500
 
-// Excerpt is Text for a foreign text within a line: what is longer than MaxExcerpt is cut.
+// Excerpt is Text for an external text within a line, cut after MaxExcerpt.
 func Excerpt(text string) string {
 	text = Text(text)
 	if len(text) > MaxExcerpt {
@@ -60,7 +60,7 @@ func escape(text string, keep func(rune) bool) string {
 	return b.String()
 }
 
-// code is a rune as JSON may write it.
+// code returns a rune as a JSON escape.
 func code(r rune) string {
 	if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
 		return fmt.Sprintf(`\u%04x\u%04x`, high, low)

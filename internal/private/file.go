@@ -9,9 +9,8 @@ import (
 	"syscall"
 )
 
-// Open opens a file that botd writes or trusts: no link is followed, and what is not a file
-// of this user's with one name, or could be written by others, is refused before a byte of
-// it is changed. A new one is its owner's alone.
+// Open opens a file that botd writes or trusts. It follows no link, and before it changes a byte it rejects a file that another user
+// owns or can write, that has several names, or that is not regular. A new file is accessible to its owner only.
 func Open(path string, flag int) (*os.File, error) {
 	file, err := os.OpenFile(path, flag&^os.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if errors.Is(err, syscall.ELOOP) {
@@ -29,7 +28,7 @@ func Open(path string, flag int) (*os.File, error) {
 	return file, nil
 }
 
-// sound checks an open file, which nobody can exchange any more.
+// sound checks an open file, which nobody can replace any more.
 func sound(path string, file *os.File) error {
 	found, err := file.Stat()
 	switch {
@@ -47,7 +46,7 @@ func sound(path string, file *os.File) error {
 	return nil
 }
 
-// names is how many directory entries a file has.
+// names returns the number of directory entries of a file.
 func names(found fs.FileInfo) uint64 {
 	if status, ok := found.Sys().(*syscall.Stat_t); ok {
 		return uint64(status.Nlink)
@@ -55,7 +54,7 @@ func names(found fs.FileInfo) uint64 {
 	return 1
 }
 
-// Read returns the content of such a file, of at most so many bytes.
+// Read returns the content of such a file, up to the given number of bytes.
 func Read(path string, most int64) ([]byte, error) {
 	file, err := Open(path, os.O_RDONLY)
 	if err != nil {
@@ -77,8 +76,7 @@ func Read(path string, most int64) ([]byte, error) {
 	return content[:n], err
 }
 
-// Write replaces a file, durably, as a whole or not at all. Whatever has its name, a link too,
-// is replaced and not written to.
+// Write replaces a file durably and atomically. It replaces an existing link instead of writing to its target.
 func Write(path string, content []byte) error {
 	partial := path + ".partial"
 	if err := os.Remove(partial); err != nil && !errors.Is(err, fs.ErrNotExist) {

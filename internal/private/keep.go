@@ -2,11 +2,11 @@ package private
 
 import "time"
 
-// retryEvery is how soon a file is written again that could not be.
+// retryEvery is the delay before a failed write is tried again.
 const retryEvery = 10 * time.Second
 
-// Keep writes a file, as a whole, whenever it receives its text, until the channel is closed. A text that could not be written is tried
-// again, at the end too, unless a newer one came; failed is called with the first of several failures.
+// Keep writes each text that it receives to a file atomically, until the channel is closed. It retries a failed write, at
+// the end too, unless a newer text arrived; it calls failed with the first of successive failures.
 func Keep(path string, texts <-chan []byte, failed func(error)) {
 	var left []byte
 	write := func(text []byte) {

@@ -13,22 +13,21 @@ import (
 	"syscall"
 )
 
-// Error says what is wrong with a file, and which command mends it.
+// Error describes a fault of a file, and how to repair it.
 type Error struct {
 	Path, What string
-	Mend       string // a command, or what to do
+	Mend       string // a command, or an instruction
 }
 
-// Error has the hint on its own line.
+// Error returns the text with the hint on its own line.
 func (e *Error) Error() string {
 	return fmt.Sprintf("%s %s: others could have planted what botd trusts there\nhint: when you know why, %s", e.Path, e.What, e.Mend)
 }
 
-// maxDepth is how far below the directory files are checked: those of the daemon are that near.
+// maxDepth bounds the depth of the check below the directory: the daemon's files are within it.
 const maxDepth = 2
 
-// Check looks at a data directory, and at the directory of a mode in it. What does not exist
-// yet is sound.
+// Check checks a data directory and the directory of a mode in it. A missing directory is sound.
 func Check(data, mode string) error {
 	data, mode = filepath.Clean(data), filepath.Clean(mode)
 	switch found, err := os.Stat(data); { // the directory itself may be a link to a larger disk
@@ -42,14 +41,13 @@ func Check(data, mode string) error {
 	return walk(mode, mode, maxDepth)
 }
 
-// revoking returns a command and what removes, after it, every file that grants access: its owner
-// afterwards would vouch for a token that somebody else chose. After it, since by then nobody can
-// plant another one unseen.
+// revoking returns a command followed by the removal of every file that grants access: otherwise the new owner would vouch for a
+// token that somebody else chose. The removal comes second, because by then nobody can plant another token unseen.
 func revoking(command, directory string) string {
 	return command + "; find " + directory + "/ '(' -name token -o -name token-viewer -o -name tokens.json -o -name sessions.json ')' -exec rm -f '{}' +"
 }
 
-// walk looks at a file of a mode, and at those in it.
+// walk checks a file of a mode, and the files in it.
 func walk(mode, path string, depth int) error {
 	found, err := os.Lstat(path)
 	if err != nil {
@@ -80,7 +78,7 @@ func walk(mode, path string, depth int) error {
 	return nil
 }
 
-// missing is no fault: botd makes what does not exist, for its owner alone.
+// missing is not a fault: botd creates missing files, for its owner only.
 func missing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil
@@ -91,8 +89,8 @@ func missing(err error) error {
 // trusted reports whether this user owns a directory, or the administrator does.
 func trusted(found fs.FileInfo) bool { return uid(found) == os.Geteuid() || uid(found) == 0 }
 
-// exposed reports whether others can make files in a directory and rename those of this user.
-// An administrator's directory may be a group's: a container's volume is.
+// exposed reports whether others can create files in a directory and rename those of this user. A directory of
+// the administrator may belong to a group, as a container's volume does.
 func exposed(found fs.FileInfo) bool {
 	mode := found.Mode()
 	if mode&fs.ModeSticky != 0 || mode.Perm()&0o022 == 0 {

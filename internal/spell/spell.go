@@ -3,7 +3,7 @@ package spell
 
 import "strings"
 
-// maxLength is the longest name that is compared, in bytes.
+// maxLength is the maximum length of a compared name, in bytes.
 const maxLength = 64
 
 // Nearest returns the known name with the fewest edits from a misspelt one, ignoring case, or an
@@ -21,8 +21,7 @@ func Nearest(misspelt string, known []string) string {
 	return nearest
 }
 
-// Distance returns how many letters must be inserted, deleted, changed or swapped with their
-// neighbour to turn a into b.
+// Distance returns the number of letters to insert, delete, change or swap with a neighbour to turn a into b.
 func Distance(a, b string) int {
 	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range above {

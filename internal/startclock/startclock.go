@@ -17,8 +17,7 @@ import (
 // Variable names the environment variable that holds another start (RFC 3339).
 const Variable = "BOTD_TEST_START"
 
-// standard is the start unless Variable holds another: no minute, hour, day or
-// funding payment begins within the first seconds.
+// standard is the start if Variable is empty: no minute, hour, day or funding payment begins within its first seconds.
 const standard = "2026-03-14T10:20:10Z"
 
 // Text returns the start as RFC 3339.
@@ -29,8 +28,7 @@ func Text() string {
 	return standard
 }
 
-// Time returns the start. It panics if Variable holds no time: a test that ran at
-// the standard start instead would prove nothing.
+// Time returns the start. It panics if Variable is not a time: a test at the standard start would prove nothing.
 func Time() time.Time {
 	start, err := time.Parse(time.RFC3339, Text())
 	if err != nil {
@@ -42,8 +40,7 @@ func Time() time.Time {
 // MS returns the start in Unix milliseconds.
 func MS() int64 { return Time().UnixMilli() }
 
-// Arguments returns the arguments of botd, with --start added where the command
-// starts a simulated exchange and the arguments do not set its clock.
+// Arguments returns the arguments of botd, with --start added if the command starts a simulated exchange and the arguments do not set its clock.
 func Arguments(arguments []string) []string {
 	if len(arguments) == 0 || arguments[0] != "exchange" && arguments[0] != "run" {
 		return arguments

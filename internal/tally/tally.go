@@ -12,23 +12,23 @@ type Fill struct {
 	Price     *big.Rat
 	Quantity  *big.Rat // base units, positive
 	Fee       *big.Rat
-	FeeInBase bool // the fee is taken out of what was bought
+	FeeInBase bool // the fee reduces the bought quantity
 }
 
-// Strategy is what one strategy did and made on one symbol.
+// Strategy sums up one strategy's trading on one symbol.
 type Strategy struct {
-	Quantity big.Rat // held: positive is long
-	Cost     big.Rat // of what is held: quantity times mean entry price, negative for a short one
-	Cash     big.Rat // what sales brought and purchases cost, fees in the quote asset included
-	Realised big.Rat // price differences of what was closed
+	Quantity big.Rat // position; positive is long
+	Cost     big.Rat // of the position: quantity times mean entry price, negative for a short one
+	Cash     big.Rat // proceeds of sales minus costs of purchases, with fees in the quote asset
+	Realised big.Rat // price differences of closed quantities
 	Fees     big.Rat // in the quote asset
 	Bought   big.Rat
 	Sold     big.Rat
 	Value    big.Rat // of all fills
-	SoldFor  big.Rat // of the sales among them
+	SoldFor  big.Rat // of the sales only
 }
 
-// Take takes a fill.
+// Take adds a fill.
 func (s *Strategy) Take(f *Fill) {
 	value := new(big.Rat).Mul(f.Price, f.Quantity)
 	s.Value.Add(&s.Value, value)
@@ -51,12 +51,12 @@ func (s *Strategy) Take(f *Fill) {
 	s.Cash.Sub(&s.Cash, f.Fee)
 }
 
-// move changes the position: what reduces it realises the difference to its mean price, what opens it adds to its cost.
+// move changes the position: a reduction realises the difference to the mean price, an opening adds to the cost.
 func (s *Strategy) move(signed, price *big.Rat) {
 	opening := new(big.Rat).Set(signed)
 	if s.Quantity.Sign()*signed.Sign() < 0 {
 		closing := new(big.Rat).Set(signed)
-		if new(big.Rat).Add(&s.Quantity, signed).Sign() == signed.Sign() { // through zero: the rest opens the other side
+		if new(big.Rat).Add(&s.Quantity, signed).Sign() == signed.Sign() { // through zero: the remainder opens the other side
 			closing.Neg(&s.Quantity)
 		}
 		opening.Sub(signed, closing)
@@ -70,10 +70,10 @@ func (s *Strategy) move(signed, price *big.Rat) {
 	s.Cost.Add(&s.Cost, new(big.Rat).Mul(price, opening))
 }
 
-// shrink takes a fee out of what is held, which costs as much as before.
+// shrink deducts a fee from the position, whose cost stays the same.
 func (s *Strategy) shrink(fee *big.Rat) { s.Quantity.Sub(&s.Quantity, fee) }
 
-// Entry is the mean price of what is held; zero when nothing is.
+// Entry returns the mean price of the position; zero if it is flat.
 func (s *Strategy) Entry() *big.Rat {
 	if s.Quantity.Sign() == 0 {
 		return new(big.Rat)
@@ -81,11 +81,11 @@ func (s *Strategy) Entry() *big.Rat {
 	return new(big.Rat).Quo(&s.Cost, &s.Quantity)
 }
 
-// Unrealised is what the position would make at a price.
+// Unrealised returns the profit of closing the position at a price.
 func (s *Strategy) Unrealised(price *big.Rat) *big.Rat {
 	worth := new(big.Rat).Mul(&s.Quantity, price)
 	return worth.Sub(worth, &s.Cost)
 }
 
-// Net is what was realised without the fees.
+// Net returns the realised profit after fees.
 func (s *Strategy) Net() *big.Rat { return new(big.Rat).Sub(&s.Realised, &s.Fees) }

@@ -1,8 +1,7 @@
 package tidy
 
-// Words are private words of this project's past and what stands for them: the
-// field's terms, one for each thing (STYLE: language first). They may not stand in
-// names, comments, messages and documents.
+// Words maps private words of this project's past to the field's terms, one for each thing (STYLE: language
+// first). Names, comments, messages and documents must not contain them.
 var Words = map[string]string{
 	"anew":  "again, from scratch, rebuilt",
 	"alien": "unknown own-prefix order", "aliens": "unknown own-prefix orders", "stranger": "foreign", "strangers": "foreign",
@@ -13,8 +12,7 @@ var Words = map[string]string{
 	"whereabouts": "paths", "wish": "desired state, desired order", "wished": "desired", "wishes": "desired state", "wishing": "desired",
 }
 
-// Names are words that may stand in a sentence, but not in the name of a file, type,
-// function, field or variable.
+// Names are words that a sentence may contain, but not the name of a file, type, function, field or variable.
 var Names = map[string]string{
 	"beside": "a noun that says what it holds", "brief": "summary", "cast": "schedule", "gone": "in flight",
 	"hand": "manual", "kept": "saved, stored",
@@ -23,21 +21,21 @@ var Names = map[string]string{
 	"terms": "limits version", "towards": "working entry and exit orders", "truth": "state", "unsaid": "decided, missing", "waiting": "queued",
 }
 
-// Phrases are private wordings of more than one word.
+// Phrases are private phrases of more than one word.
 var Phrases = map[string]string{
 	"can not": "cannot", "somebody else's": "foreign", "fall from the peak": "drawdown", "greatest fall": "maximum drawdown",
 	"growth a year": "CAGR", "least value": "minimum notional", "most value": "maximum notional",
 }
 
-// Required are names that an interface of another module gives.
+// Required are names that another module's interface requires.
 var Required = []string{"Truth"} // starlark.Value
 
-// Published are ids of log lines, label values and deprecated fields that users rely on, and old
-// names that the changelog explains. The check of words passes over them.
+// Published are ids of log lines, label values and deprecated fields that users rely on, and old names that the
+// changelog explains. The check of words ignores them.
 var Published = []string{
 	"telegram.stranger", `"stranger"`, "`stranger`", "`wish`", `"wish":`,
 	"wish: {", "wish: str", "target, wish,", "`wished`", "`strategy.Wish`",
 }
 
-// FileNames are words that say nothing as the name of a file.
+// FileNames are words without a meaning as the name of a file.
 var FileNames = []string{"beside", "under", "lately", "over", "util", "utils", "helpers", "types", "common", "misc"}

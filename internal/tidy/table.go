@@ -10,10 +10,10 @@
 // line is too wide, and no comment begins with a name that its declaration lost.
 package tidy
 
-// Row is one package of the house.
+// Row is one package of the repository.
 type Row struct {
 	Path      string // below the module
-	Sentence  string // what follows the package's name in its comment and in docs/ARCHITECTURE.md
+	Sentence  string // the rest of the sentence after the package's name, in its comment and in docs/ARCHITECTURE.md
 	Pure      bool   // no clock, goroutine, I/O, log
 	Imports   string // packages of botd; "*" for any
 	Libraries string // modules outside the standard library, by their names in Libraries
@@ -54,7 +54,7 @@ var Libraries = map[string]string{
 	"memlimit":    "github.com/KimMachineGun/automemlimit",
 }
 
-// Table is the house: every package, in the order a reader meets them.
+// Table lists every package, in reading order.
 var Table = []Row{
 	{"exchange", "defines the vocabulary of the market: Symbol, candle columns, Order, Position, Request and Answer, tick arithmetic, errors",
 		pure, "", "decimal"},

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// Bill is the bill of materials of a binary, in the form of CycloneDX 1.6. It holds nothing
-// that differs between two builds of the same source.
+// Bill is the bill of materials of a binary, in the form of CycloneDX 1.6. It is identical for two builds of the same source.
 type Bill struct {
 	Format       string           `json:"bomFormat"`
 	Spec         string           `json:"specVersion"`
@@ -43,7 +42,7 @@ type billDependency struct {
 	Depends []string `json:"dependsOn"`
 }
 
-// component is a module. Its checksum is Go's own (go.sum), of all its files.
+// component returns a module's entry. Its checksum is Go's own (go.sum), over all its files.
 func component(kind string, m *debug.Module) BillComponent {
 	if m.Replace != nil {
 		m = m.Replace

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// Info says which binary this is.
+// Info identifies this binary.
 type Info struct {
 	Schema   int    `json:"schema"`
 	Version  string `json:"version"`
 	Revision string `json:"revision"`
-	Time     string `json:"time,omitempty"` // of the revision
+	Time     string `json:"time,omitempty"` // time of the revision
 	Modified bool   `json:"modified"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
@@ -46,8 +46,7 @@ func Line() string {
 	return Spaced("botd", info.Version, info.Revision, info.Go, info.Platform)
 }
 
-// Spaced puts words in a row; one that is empty, as the revision of a build outside a
-// repository is, leaves no hole.
+// Spaced joins words by spaces and omits empty ones, such as the revision of a build outside a repository.
 func Spaced(words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), " ")
 }

@@ -12,8 +12,8 @@ import (
 	"botd/internal/mutant"
 )
 
-// Shown plays, for each rule that mutant.Table says a package shows (its import path within botd), the scenario of
-// that name: it has to hold as the rules are, and to fail while its own is broken. Every such rule needs a scenario, and every scenario such a rule.
+// Shown plays the scenario of each rule that mutant.Table assigns to a package (its import path within botd): it must hold
+// while no rule is broken, and fail while its own rule is broken. Rules and scenarios must match one to one.
 func Shown(t testing.TB, place string, scenarios map[string]func(testing.TB)) {
 	t.Helper()
 	if !mutant.Built() {
@@ -45,7 +45,7 @@ func Shown(t testing.TB, place string, scenarios map[string]func(testing.TB)) {
 	}
 }
 
-// Holds is the scenario of a condition.
+// Holds returns the scenario of a condition.
 func Holds(holds func() bool) func(testing.TB) {
 	return func(t testing.TB) {
 		if !holds() {
@@ -54,18 +54,18 @@ func Holds(holds func() bool) func(testing.TB) {
 	}
 }
 
-// Failure plays a scenario by itself and returns the first line of its first failure, or "" where it holds.
+// Failure plays a scenario on its own and returns the first line of its first failure, or "" if it holds.
 func Failure(t testing.TB, play func(testing.TB)) string {
 	d, done := &doubt{TB: t}, make(chan struct{})
 	go func() {
-		defer close(done) // after runtime.Goexit too
+		defer close(done) // even after runtime.Goexit
 		play(d)
 	}()
 	<-done
 	return d.failure
 }
 
-// doubt is a test that may fail.
+// doubt is a test that is allowed to fail.
 type doubt struct {
 	testing.TB
 	failure string

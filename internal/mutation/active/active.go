@@ -36,7 +36,7 @@ func On(mutant int) bool {
 	return mutant == current
 }
 
-// note writes the number of a mutant that is reached for the first time.
+// note writes the number of a mutant when it is first reached.
 func note(mutant int) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -46,18 +46,18 @@ func note(mutant int) {
 	reached[mutant] = true
 	file, err := os.OpenFile(trace, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
-		return // a test that may not write has no trace: its mutants count as not reached
+		return // a test without write access has no trace: its mutants count as not reached
 	}
 	defer file.Close()
 	file.WriteString(strconv.Itoa(mutant) + "\n")
 }
 
-// Ordered are the types with an order.
+// Ordered is the constraint of the ordered types.
 type Ordered interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr | ~float32 | ~float64 | ~string
 }
 
-// Number are the types to calculate with.
+// Number is the constraint of the numeric types.
 type Number interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr | ~float32 | ~float64
 }
