@@ -28,8 +28,7 @@ func drawActions(d *draw, weather *Weather) {
 	}
 }
 
-// bounded holds limits on equity and results, of the account and of each strategy. Far
-// ones cannot be reached by market moves.
+// bounded are limits on equity and results, of the account and of each strategy. Market moves cannot reach distant ones.
 type bounded struct {
 	account, strategy risk.Limits
 	far               bool
@@ -59,7 +58,7 @@ func drawLimits(d *draw) (b bounded) {
 	return b
 }
 
-// resolve ends a quarantine as a person would, in one of the two ways.
+// resolve ends a quarantine as a person would, in one of two ways.
 func (w *world) resolve() bool {
 	d := w.daemon
 	if !d.listens() {
@@ -73,10 +72,10 @@ func (w *world) resolve() bool {
 		if _, err := d.machine.PreviewResolution(key, adopt, byPerson); err != nil {
 			continue
 		}
-		if h := w.venue.held[key]; !adopt || key.Market == exchange.Spot { // the position counts as foreign from now on, and botd trades beside it
+		if h := w.venue.held[key]; !adopt || key.Market == exchange.Spot { // the position counts as foreign from now on, and botd trades alongside it
 			h.touch(w.nowMS, max(h.position, -h.position)+w.venue.resting(key))
 		}
-		if h := w.venue.held[key]; adopt { // what a person bought is the strategy's to sell from now on
+		if h := w.venue.held[key]; adopt { // the strategy may now sell what a person bought
 			h.forgot += h.slack
 		}
 		w.say("a person resolves %s: adopt %t", key, adopt)

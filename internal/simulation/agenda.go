@@ -16,8 +16,8 @@ const (
 	happenRelease                            // the effect of a fault ends: fault
 	happenPrices                             // the market moves
 	happenClass                              // an episode beyond the bounds begins: class
-	happenClassOver                          // it ends: episode
-	happenPoll                               // botd looks for the files of strategies: episode
+	happenClassOver                          // an episode ends: episode
+	happenPoll                               // botd polls the files of strategies: episode
 	happenDecision                           // a strategy answers: thought
 )
 
@@ -30,7 +30,7 @@ type happening struct {
 	class    Class
 	episode  *episode
 	process  *process
-	life     int // of its process: one that has ended takes nothing any more
+	life     int // life of its process: an ended process handles nothing
 	flight   *flight
 	thought  *engine.EventDecision
 }

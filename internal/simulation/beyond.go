@@ -8,14 +8,13 @@ import (
 	"botd/runtime/reload"
 )
 
-// liveBounds are the W, D and L that are assumed of an exchange nobody has measured.
+// liveBounds are the W, D and L assumed for an exchange without measurements.
 var liveBounds = placement.Settle{WindowMS: 60_000, VisibilityMS: 45_000, StalenessMS: 15_000}
 
-// liveQuietMS is how much longer a run with live bounds takes to come to rest.
+// liveQuietMS is the additional time that a run with live bounds needs to converge.
 const liveQuietMS = 240_000
 
-// beyond is what a run beyond the bounds has in addition: its classes, and the episodes
-// in which they are in force.
+// beyond is the additional state of a run beyond the bounds: its classes and their episodes.
 type beyond struct {
 	w        *world
 	draw     draw
@@ -23,33 +22,33 @@ type beyond struct {
 	injected [ClassEnd]int64
 	episodes []*episode
 	noIDs    noIDs
-	secondMS int64 // when the second botd began
-	rulesMS  int64 // until then rules have changed too recently for botd to know them
+	secondMS int64 // when the second botd started
+	rulesMS  int64 // until then, botd cannot know rules that changed recently
 
-	absences     *reload.Absences // of the files that a process misses
-	absencesOf   int              // of which life of it
-	liquidations []liquidation    // that happened
+	absences     *reload.Absences // of the files missing from a process
+	absencesOf   int              // the life of the process that they belong to
+	liquidations []liquidation    // liquidations so far
 }
 
-// episode is a while in which one class is in force.
+// episode is a period in which one class is in force.
 type episode struct {
 	class     Class
-	way       int64              // of the class's ways, drawn
-	key       exchange.SymbolKey // what it is about, where it is about a symbol
-	operation exchange.Operation // what it is about, where it is about a call
-	chance    float64            // that a call is affected
+	way       int64              // variant of the class, drawn
+	key       exchange.SymbolKey // affected symbol, if any
+	operation exchange.Operation // affected call, if any
+	chance    float64            // probability that a call is affected
 	beganMS   int64
 	untilMS   int64
-	frozen    map[replicaKey]exchange.Answer // stale lists: as they were when it began
-	wrong     int                            // wrong answers that were delivered
-	wrongMS   int64                          // when the first of them was
+	frozen    map[replicaKey]exchange.Answer // stale lists: their state when the episode began
+	wrong     int                            // number of wrong answers delivered
+	wrongMS   int64                          // time of the first wrong answer
 }
 
 // newBeyond draws the classes of a seed.
 func newBeyond(w *world, options *Beyond) *beyond {
 	b := &beyond{w: w, draw: newDraw(w.seed, 8)}
 	var choice []Class
-	for c := range HungStrategy { // which is run alone: seeds draw what they drew before there was it
+	for c := range HungStrategy { // HungStrategy runs alone, so that seeds draw the same values as before it existed
 		if !slices.Contains(options.Except, c) {
 			choice = append(choice, c)
 		}
@@ -81,18 +80,17 @@ func (b *beyond) fit() {
 			r.onRemove = "flatten"
 		}
 		if b.on[Liquidated] {
-			r.protected = false // a stop would come first
+			r.protected = false // a stop would trigger first
 		}
 	}
 }
 
-// doubles reports whether there may be more on the account than one botd knows of.
+// doubles reports whether the account may contain more than one botd knows.
 func (b *beyond) doubles() bool {
 	return b.on[DoubleExecution] || b.on[ExecutedRefusal] || b.on[SecondEngine]
 }
 
-// drawMild draws what goes wrong besides: nothing that keeps botd from placing a stop
-// for longer than the judge allows for.
+// drawMild draws additional faults, none of which delays a stop for longer than the judge allows.
 func (b *beyond) drawMild() (weather Weather) {
 	for _, mild := range []struct {
 		fault Fault
@@ -137,8 +135,7 @@ func (b *beyond) due(c Class) {
 	w.put(happening{atMS: e.untilMS, kind: happenClassOver, episode: e})
 }
 
-// start does what a class does at the beginning of an episode. It reports false if
-// there is nothing to do it to.
+// start performs the initial action of a class in an episode. It returns false without a target.
 func (b *beyond) start(e *episode) bool {
 	w := b.w
 	switch e.class {
@@ -172,14 +169,14 @@ func (b *beyond) start(e *episode) bool {
 // over ends an episode.
 func (b *beyond) over(e *episode) {
 	b.episodes = slices.DeleteFunc(b.episodes, func(other *episode) bool { return other == e })
-	if d := b.w.daemon; d.up && d.pausedMS > b.w.nowMS && (e.class == LostJournal || e.class == CutJournal) { // the watch stands still with it
+	if d := b.w.daemon; d.up && d.pausedMS > b.w.nowMS && (e.class == LostJournal || e.class == CutJournal) { // the watch is suspended too
 		b.w.put(happening{atMS: d.pausedMS + 1, kind: happenClassOver, episode: e})
 		return
 	}
 	switch e.class {
 	case ChangedRules:
 		b.rulesMS = b.w.nowMS + patienceMS
-		b.w.judge.setLimits() // botd may go by the rules until now for a while
+		b.w.judge.setLimits() // botd may follow the previous rules for a while
 		b.w.restoreRules()
 	case SecondEngine:
 		b.endSecond()
@@ -191,7 +188,7 @@ func (b *beyond) over(e *episode) {
 	b.w.say("%s is over", e.class)
 }
 
-// serve answers a request as the exchange does when it breaks the bounds.
+// serve answers a request as an exchange beyond the bounds.
 func (b *beyond) serve(f *flight) (exchange.Answer, error) {
 	w, request := b.w, &f.call.Request
 	if b.symbolLost(request) {
@@ -213,7 +210,7 @@ func (b *beyond) serve(f *flight) (exchange.Answer, error) {
 	return answer, err
 }
 
-// place executes a placement: not at all, once or twice; and answers, or refuses.
+// place executes a placement zero, one or two times, and accepts or refuses it.
 func (b *beyond) place(f *flight) (exchange.Answer, error) {
 	w, request := b.w, &f.call.Request
 	for _, e := range b.episodes {
@@ -244,8 +241,7 @@ func (b *beyond) place(f *flight) (exchange.Answer, error) {
 	return answer, nil
 }
 
-// refuses reports whether an episode refuses a placement: stops, exits, what is on one
-// symbol, or everything.
+// refuses reports whether an episode refuses a placement: stops, exits, all orders on one symbol, or every order.
 func (e *episode) refuses(request *exchange.Request) bool {
 	order := &request.Order
 	switch e.way % 4 {
@@ -259,7 +255,7 @@ func (e *episode) refuses(request *exchange.Request) bool {
 	return true
 }
 
-// refusalOf returns one of the refusals that an exchange may answer whatever it did.
+// refusalOf returns one of the refusals that an exchange may answer regardless of what it executed.
 func refusalOf(request *exchange.Request, way int64) *exchange.Refusal {
 	refusal := &exchange.Refusal{Operation: request.Operation, Status: 400, Code: 2999, Message: "system busy"}
 	if way%3 == 0 {
@@ -268,11 +264,11 @@ func refusalOf(request *exchange.Request, way int64) *exchange.Refusal {
 	return refusal
 }
 
-// hanging are the reads that may hang.
+// hanging are the reads that can hang.
 var hanging = []exchange.Operation{exchange.FuturesAccount, exchange.FuturesOpenOrders, exchange.FuturesOpenPositions, exchange.FuturesTicker,
 	exchange.SpotOpenOrders, exchange.SpotWallet, exchange.SpotTicker, exchange.FuturesCandles, exchange.SpotCandles, exchange.FuturesOrder}
 
-// hangs reports whether a read gets no answer.
+// hangs reports whether a read remains unanswered.
 func (b *beyond) hangs(request *exchange.Request) bool {
 	return b != nil && slices.ContainsFunc(b.episodes, func(e *episode) bool { return e.class == HungReads && e.operation == request.Operation })
 }
@@ -290,7 +286,7 @@ func (b *beyond) symbolLost(request *exchange.Request) bool {
 	return false
 }
 
-// lost reports whether the exchange knows a symbol no more.
+// lost reports whether the exchange no longer lists a symbol.
 func (b *beyond) lost(key exchange.SymbolKey) bool {
 	return b != nil && slices.ContainsFunc(b.episodes, func(e *episode) bool { return e.class == LostSymbol && e.key == key })
 }

@@ -2,18 +2,17 @@ package simulation
 
 import "fmt"
 
-// Class names one way in which the exchange, or what is around botd, breaks the
-// assumptions that the protocol is built on. Each can be switched on alone.
+// Class names one way in which the exchange, or botd's environment, breaks the assumptions of the protocol. Each can be enabled alone.
 type Class uint8
 
 // The classes.
 const (
 	LyingPositions  Class = iota // the position list is empty, short, smaller, torn, or older than L
-	LyingWallet                  // the same of the wallet
-	LyingOrders                  // the same of the open orders
-	LyingHistory                 // the same of order history, user trades and closed positions
+	LyingWallet                  // likewise for the wallet
+	LyingOrders                  // likewise for the open orders
+	LyingHistory                 // likewise for order history, user trades and closed positions
 	HungReads                    // one kind of read is never answered
-	ExecutedRefusal              // the exchange executes what it refuses
+	ExecutedRefusal              // the exchange executes orders that it refuses
 	DoubleExecution              // the exchange executes a placement twice
 	RefusedOrders                // the exchange refuses every order of a kind
 	NoIDs                        // rows come without client order ids
@@ -21,14 +20,14 @@ const (
 	LostSymbol                   // the calls of one symbol fail as if it were delisted
 	ChangedRules                 // ticks, bounds, permissions and brackets change in position
 	Transfers                    // money is deposited and withdrawn
-	Suspended                    // the process stands still for minutes
+	Suspended                    // the process is suspended for minutes
 	SecondEngine                 // another botd of the same instance runs on the account
 	LostJournal                  // the journal's files are unlinked under the running process
 	CutJournal                   // the journal is cut, or replaced by an older copy, under the running process
 	VanishedFiles                // files of strategies are absent for a moment
-	CatchUp                      // the process stands still, and its strategies are all paced
+	CatchUp                      // the process is suspended, and all its strategies are paced
 	Liquidated                   // positions are liquidated
-	HungStrategy                 // strategies answer late, or never, or lose their process
+	HungStrategy                 // strategies answer late or never, or their process ends
 	ClassEnd
 )
 
@@ -55,8 +54,7 @@ func ParseClass(name string) (Class, error) {
 	return 0, fmt.Errorf("unknown class %q (known: %v)", name, classNames)
 }
 
-// Beyond selects a run beyond the bounds: with these classes alone, or with one to three
-// that the seed draws.
+// Beyond selects a run beyond the bounds, with the given classes or with one to three that the seed draws.
 type Beyond struct {
 	Only   []Class
 	Except []Class // never drawn

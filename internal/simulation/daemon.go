@@ -17,7 +17,7 @@ const instance = "sim"
 // timeToLiveMS is the time allowed from the journal's record to the first byte.
 const timeToLiveMS = 5_000
 
-// takerFee is the configured rate, by which results on spot are estimated: 0.05 %.
+// takerFee is the configured rate for the estimate of spot results: 0.05 %.
 const takerFee = 50_000
 
 // daemon is the process under test: the engine, and the driver that turns its effects
@@ -32,7 +32,7 @@ type daemon struct {
 	effects    engine.Effects
 	roles      []*role
 	clockError int64 // its estimate of the server's time minus the server's time
-	shownMS    int64 // the latest time that its clock, wrong as it was, has shown
+	shownMS    int64 // the latest time that its clock has shown, right or wrong
 	pausedMS   int64 // the process is suspended until then
 	wokenMS    int64 // until then, answers sent during the pause were still arriving
 	bootMS     int64
@@ -41,8 +41,7 @@ type daemon struct {
 // clock returns the daemon's estimate of the server's time.
 func (d *daemon) clock() int64 { return d.w.nowMS + d.clockError }
 
-// setClock makes the clock wrong by so much. What it showed before stands: a candle that was
-// over by it was taken.
+// setClock sets the clock's error. Earlier readings stand: the daemon has already taken a candle that had closed by them.
 func (d *daemon) setClock(byMS int64) {
 	d.shownMS = max(d.shownMS, d.clock())
 	d.clockError = byMS
@@ -53,9 +52,9 @@ func (d *daemon) setClock(byMS int64) {
 func (d *daemon) boot() {
 	w := d.w
 	if w.disk.lostMS > d.bootMS {
-		w.disk.records = w.disk.records[:min(w.disk.left, len(w.disk.records))] // it was lost under the last process
+		w.disk.records = w.disk.records[:min(w.disk.left, len(w.disk.records))] // the records were lost during the previous life
 		if w.disk.left > 0 && w.foreign == reconcile.ForeignIgnore {
-			w.foreign = reconcile.ForeignHalt // a journal that lacks its end is not accepted otherwise (botd journal head --accept)
+			w.foreign = reconcile.ForeignHalt // otherwise a journal without its end is not accepted (botd journal head --accept)
 		}
 	}
 	book := reconcile.NewBook(w.settle)
@@ -103,8 +102,7 @@ func (d *daemon) boot() {
 	d.handle(&engine.EventStart{})
 }
 
-// handle gives the engine one event and dispatches its effects: records first, so that
-// no placement can overtake its own record.
+// handle gives the engine one event and dispatches its effects, records first, so that no placement precedes its own record.
 func (d *daemon) handle(event engine.Event) {
 	w := d.w
 	d.effects.Reset()
@@ -174,8 +172,7 @@ func (w *world) end(how string) {
 	w.put(happening{atMS: w.nowMS + pause, kind: happenBoot})
 }
 
-// point marks an input or output, where the process may die. It reports whether it
-// did.
+// point marks an input or output at which the process may die. It reports whether it died.
 func (w *world) point() bool {
 	if !w.daemon.up {
 		return true
@@ -250,7 +247,7 @@ func eventNumber(event engine.Event) uint64 {
 	panic(fmt.Sprintf("simulation: an event that is a %T has no number", event))
 }
 
-// describe returns a request in a few words.
+// describe returns a short text for a request.
 func (w *world) describe(r *exchange.Request) string {
 	if !r.Operation.Places() {
 		text := r.Operation.String()

@@ -11,8 +11,7 @@ import (
 // Disasters change the account behind botd's back. botd cannot repair them; it must
 // stop and declare the state.
 
-// liquidate moves the price until the exchange liquidates a position, if the account
-// is poor enough for that.
+// liquidate moves the price until the exchange liquidates a position, if the account has little enough equity.
 func (w *world) liquidate() bool {
 	for _, key := range w.venue.keys {
 		h := w.venue.held[key]
@@ -39,8 +38,7 @@ func (w *world) liquidate() bool {
 // foreignID is a client order id that another botd under our prefix would use.
 const foreignID = "b" + instance + "-zzzzzz-1"
 
-// secondBot places an order as another botd of the same instance on the same account
-// would: under our prefix, and unknown to the journal.
+// secondBot places an order as another botd of the same instance on the same account would: under botd's prefix, but unknown to the journal.
 func (w *world) secondBot() bool {
 	if w.venue.foreign {
 		return false
@@ -67,14 +65,13 @@ func (w *world) secondBot() bool {
 	return true
 }
 
-// restoreBackup ends the process and brings it back with an old copy of the journal,
-// or with none.
+// restoreBackup ends the process and restarts it with an old copy of the journal, or with an empty one.
 func (w *world) restoreBackup() bool {
 	if !w.daemon.up || len(w.disk.records) == 0 || w.nowMS-w.daemon.bootMS < 1_000 { // restoring takes longer than a second, the resolution of an epoch
 		return false
 	}
 	if slices.ContainsFunc(w.portfolio.roles, func(r role) bool { return r.absent }) {
-		return false // only the first start that trades a symbol can find what was forgotten of it
+		return false // only the first start that trades a symbol can find what the journal forgot of it
 	}
 	w.end("dies with its disk")
 	restored := w.people.below(int64(len(w.disk.records)))
@@ -89,9 +86,9 @@ func (w *world) restoreBackup() bool {
 	}
 	for _, key := range w.venue.keys {
 		h := w.venue.held[key]
-		lost := w.venue.forget(w, key) // nobody can know of these before they arrive
+		lost := w.venue.forget(w, key) // these are unknown until they arrive
 		if w.foreign == reconcile.ForeignIgnore {
-			lost += max(h.position, -h.position) + w.venue.resting(key) // forgotten fills count as foreign, and botd trades beside them
+			lost += max(h.position, -h.position) + w.venue.resting(key) // forgotten fills count as foreign, and botd trades alongside them
 		}
 		h.touch(w.nowMS, lost)
 	}

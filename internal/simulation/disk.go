@@ -15,18 +15,18 @@ type disk struct {
 	records  []record.Record // durable, in order
 	sending  map[string]exchange.NewOrder
 	pending  []record.Record // being written
-	sequence int64           // of the last of them
+	sequence int64           // sequence of the last pending record
 	writing  bool
 	beganMS  int64 // when the write began
 	fullMS   int64 // writes fail until then
 	lostMS   int64 // its files were lost then; 0 for never
-	left     int   // so many records the next start finds then
+	left     int   // number of records that the next start finds then
 }
 
 func newDisk() *disk { return &disk{sending: map[string]exchange.NewOrder{}} }
 
-// forgot reports whether the process started with an empty journal after it was lost: on
-// spot nothing then shows which part of the wallet is a position (case 35).
+// forgot reports whether the process started with an empty journal after a loss: on spot nothing then shows
+// which part of the wallet is a position (case 35).
 func (d *disk) forgot(of *daemon) bool { return d.lostMS != 0 && of.bootMS > d.lostMS }
 
 // write begins an append.
@@ -81,7 +81,7 @@ func (w *world) commit() {
 	w.daemon.handle(&engine.EventJournaled{Sequence: d.sequence})
 }
 
-// settle makes what is being written durable.
+// settle makes the pending records durable.
 func (d *disk) settle(w *world) {
 	if mutant.Is("records_reversed") {
 		slices.Reverse(d.pending)

@@ -6,17 +6,17 @@ import (
 	"botd/exchange"
 )
 
-// The ways in which a list is wrong.
+// These are the ways in which a list is wrong.
 const (
 	listEmpty   int64 = iota
 	listShort         // without one symbol
-	listTorn          // each row is there or not
-	listStale         // as it was when the episode began, however long ago
-	listSmaller       // what it holds is half of what there is
+	listTorn          // each row is present or absent
+	listStale         // its state when the episode began, however long ago
+	listSmaller       // with half of each quantity
 	listWays
 )
 
-// listsOf are the reads that a class is about.
+// listsOf are the reads that each class affects.
 var listsOf = map[Class][]exchange.Operation{
 	LyingPositions: {exchange.FuturesOpenPositions},
 	LyingWallet:    {exchange.SpotWallet},
@@ -24,7 +24,7 @@ var listsOf = map[Class][]exchange.Operation{
 	LyingHistory:   {exchange.SpotOrderHistory, exchange.SpotUserTrades, exchange.FuturesPositionsHistory},
 }
 
-// freeze saves the lists as they are now.
+// freeze saves the present lists.
 func (e *episode) freeze(w *world) {
 	e.frozen = map[replicaKey]exchange.Answer{}
 	for _, operation := range listsOf[e.class] {
@@ -45,7 +45,7 @@ func (e *episode) distort(b *beyond, request *exchange.Request, answer *exchange
 	return nil
 }
 
-// change makes a list wrong in the way of the episode.
+// change distorts a list as the episode prescribes.
 func (e *episode) change(b *beyond, request *exchange.Request, answer *exchange.Answer) {
 	if e.wrong++; e.wrong == 1 {
 		e.wrongMS = b.w.nowMS
@@ -80,7 +80,7 @@ func (e *episode) change(b *beyond, request *exchange.Request, answer *exchange.
 	}
 }
 
-// distortWallet makes the wallet wrong: an asset that is left out counts as none.
+// distortWallet distorts the wallet: an omitted asset counts as zero.
 func (e *episode) distortWallet(b *beyond, answer *exchange.Answer, way int64, out func(name string) bool) {
 	base := ""
 	if h := b.w.venue.held[e.key]; h != nil {
@@ -100,7 +100,7 @@ func (e *episode) distortWallet(b *beyond, answer *exchange.Answer, way int64, o
 	answer.Balances = exchange.FetchedOf(rows)
 }
 
-// without returns a copy of the rows, but for some.
+// without returns a copy of the rows without those that match.
 func without[T any](rows []T, out func(*T) bool) []T {
 	var left []T
 	for i := range rows {
@@ -111,7 +111,7 @@ func without[T any](rows []T, out func(*T) bool) []T {
 	return left
 }
 
-// noIDs says which answers of a seed come without client order ids, and how often.
+// noIDs selects the answers of a seed that lack client order ids, and their probability.
 type noIDs struct {
 	open, history, get bool
 	chance             float64

@@ -2,7 +2,7 @@ package simulation
 
 import "fmt"
 
-// Fault names one kind of thing that goes wrong (incidents.md, fault catalogue).
+// Fault names one kind of fault (incidents.md, fault catalogue).
 type Fault uint8
 
 // The faults. Those up to Queued are injected into single requests, by probability;
@@ -21,7 +21,7 @@ const (
 	SlowAnswer               // the answer takes seconds
 	Queued                   // the call waits in the client before its first byte
 
-	Outage        // nothing is answered for a while
+	Outage        // every request stays unanswered for a while
 	ClockError    // the daemon's clock is wrong until it is read again
 	ManualTrade   // a person trades on the account
 	ManualCancel  // a person cancels one of botd's orders
@@ -99,9 +99,9 @@ func (f Fault) most() float64 {
 // storms are faults that are worst in combination.
 var storms = [][]Fault{
 	{LostRequest, LostAnswer, StaleRead, TornRead, PartialFill}, // uncertain placements while known orders fill
-	{LateRequest, Queued, Hidden, StaleRead, LostRequest},       // everything as late as allowed
+	{LateRequest, Queued, Hidden, StaleRead, LostRequest},       // every delay close to its bound
 	{Crash, CommitInDoubt, Stop, SlowDisk, LostAnswer},          // restarts
-	{Duplicate, PartialFill, ManualTrade, PriceJump, StaleRead}, // other people
+	{Duplicate, PartialFill, ManualTrade, PriceJump, StaleRead}, // other traders
 }
 
 // drawWeather draws the faults of a seed: one seed in twenty has none, one in ten a

@@ -9,15 +9,15 @@ import (
 	"botd/runtime/reload"
 )
 
-// What file systems do to botd beyond the bounds: files of strategies are absent for a
-// moment, and the journal is cut, or replaced by an older copy, under the running process.
+// These are the file system faults beyond the bounds: files of strategies are absent for a moment, and the
+// journal is cut, or replaced by an older copy, under the running process.
 
 const (
-	pollFilesMS = 2_000  // as botd polls them
-	awayMS      = 30_000 // so long a file must be absent before its strategy is removed
+	pollFilesMS = 2_000  // botd's own interval
+	awayMS      = 30_000 // minimum absence of a file before its strategy is removed
 )
 
-// vanish takes the files of strategies away: one, or all of them.
+// vanish removes the files of one strategy or of all.
 func (b *beyond) vanish(e *episode) bool {
 	w := b.w
 	if !w.daemon.listens() || slices.ContainsFunc(w.portfolio.roles, func(r role) bool { return r.absent }) {
@@ -28,7 +28,7 @@ func (b *beyond) vanish(e *episode) bool {
 	return true
 }
 
-// pollFiles is what botd does every two seconds: what stayed away is removed.
+// pollFiles performs botd's poll every two seconds: it removes strategies whose files stayed away.
 func (b *beyond) pollFiles(e *episode) {
 	w, d := b.w, b.w.daemon
 	if w.nowMS >= e.untilMS {
@@ -38,7 +38,7 @@ func (b *beyond) pollFiles(e *episode) {
 	if !d.listens() {
 		return
 	}
-	if b.absencesOf != d.life { // a start begins to count again
+	if b.absencesOf != d.life { // a start resets the count
 		b.absences, b.absencesOf = &reload.Absences{}, d.life
 	}
 	var missing []string
@@ -63,7 +63,7 @@ func (b *beyond) pollFiles(e *episode) {
 	}
 }
 
-// reappear brings the files back.
+// reappear restores the files.
 func (b *beyond) reappear() {
 	if w := b.w; slices.ContainsFunc(w.portfolio.roles, func(r role) bool { return r.absent }) {
 		w.put(happening{atMS: w.nowMS, kind: happenRelease, fault: Remove})
@@ -86,8 +86,7 @@ type liquidation struct {
 	positionID int64
 }
 
-// liquidate leaves the account without free money, has the price run until a position is
-// liquidated, and brings the money back.
+// liquidate withdraws the account's free money, moves the price until a position is liquidated, and returns the money.
 func (b *beyond) liquidate() bool {
 	w := b.w
 	answer, err := w.venue.x.Do(trader, &exchange.Request{Operation: exchange.FuturesAccount})

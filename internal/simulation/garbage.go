@@ -17,7 +17,7 @@ func (v *venue) Symbol(key exchange.SymbolKey) (*exchange.Symbol, bool) {
 	return nil, false
 }
 
-// spoiled reports whether an answer's rows may be garbage.
+// spoiled reports whether an answer's rows can be garbage.
 func spoiled(operation exchange.Operation) bool {
 	switch operation {
 	case exchange.FuturesOpenOrders, exchange.SpotOpenOrders, exchange.SpotOrderHistory, exchange.FuturesOrder, exchange.FuturesOpenPositions,
@@ -42,7 +42,7 @@ func (e *episode) spoil(b *beyond, request *exchange.Request, answer *exchange.A
 	return err
 }
 
-// spoilBody makes a part of a JSON document something that the interface does not name.
+// spoilBody replaces a part of a JSON document by a value that the interface does not define.
 func (e *episode) spoilBody(b *beyond, body []byte) []byte {
 	var document any
 	decoder := json.NewDecoder(bytes.NewReader(body))
@@ -56,7 +56,7 @@ func (e *episode) spoilBody(b *beyond, body []byte) []byte {
 		e.spoilRow(document)
 	case len(rows) == 0:
 		return []byte("null")
-	case e.way%6 == 5: // a foreign row, of a kind that the interface does not name
+	case e.way%6 == 5: // a foreign row, of a kind that the interface does not define
 		document = append(rows, foreignRow(rows[0]))
 	default:
 		e.spoilRow(rows[b.draw.below(int64(len(rows)))])
@@ -68,8 +68,7 @@ func (e *episode) spoilBody(b *beyond, body []byte) []byte {
 	return spoiled
 }
 
-// spoilRow makes one field of a row unreadable, or gives its numbers the noise of
-// binary fractions, which leaves them as they are within a tick.
+// spoilRow makes one field of a row unreadable, or adds the noise of binary fractions to its numbers, which changes them by less than a tick.
 func (e *episode) spoilRow(row any) {
 	fields, isObject := row.(map[string]any)
 	if !isObject {
@@ -109,7 +108,7 @@ func noisy(number string) string {
 	return whole + "." + fraction + strings.Repeat("0", 15-len(fraction)) + "2"
 }
 
-// foreignRow returns a row like another one under an id that is nobody's.
+// foreignRow returns a copy of a row under an unknown id.
 func foreignRow(row any) any {
 	fields, isObject := row.(map[string]any)
 	if !isObject {

@@ -9,7 +9,7 @@ import (
 // huntBlock is the number of seeds run between two checks for a failure.
 const huntBlock = 64
 
-// Hunt is the result of the simulation against one rule broken on purpose.
+// Hunt is the result of the simulation with one deliberately broken rule.
 type Hunt struct {
 	Mutant  string `json:"mutant"`
 	Does    string `json:"does"`
@@ -22,9 +22,8 @@ type Hunt struct {
 	Shown   string `json:"shown_by"`  // the test that shows it if seeds rarely or never do; empty for none
 }
 
-// HuntMutants breaks one rule after another and runs seeds, at most that many, until
-// one fails. It calls progress after each hunt. It needs a build with the overlay of
-// internal/mutant, and nothing else may run meanwhile.
+// HuntMutants breaks one rule after another and runs up to most seeds until one fails. It calls progress after each hunt.
+// It needs a build with the overlay of internal/mutant, and nothing else may run at the same time.
 func HuntMutants(ctx context.Context, rules []mutant.Row, most, jobs int, progress func(*Hunt)) []Hunt {
 	var hunts []Hunt
 	defer mutant.Break("")
@@ -53,15 +52,14 @@ func HuntMutants(ctx context.Context, rules []mutant.Row, most, jobs int, progre
 	return hunts
 }
 
-// holdsUnbroken reports whether a seed holds when no rule is broken, and breaks the rule again:
-// a seed that fails by itself is no evidence against a broken rule.
+// holdsUnbroken reports whether a seed passes without a broken rule, and then breaks the rule again: a seed that fails anyway is no evidence.
 func holdsUnbroken(rule string, options Options) bool {
 	mutant.Break("")
 	defer mutant.Break(rule)
 	return Run(options).Violation == nil
 }
 
-// beyondOf returns the run that must notice a mutant: nil for one within the bounds.
+// beyondOf returns the run that must notice a mutant; nil for a run within the bounds.
 func beyondOf(name string) *Beyond {
 	class, err := ParseClass(mutant.Beyond[name])
 	if err != nil {

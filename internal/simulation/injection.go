@@ -127,8 +127,7 @@ func (w *world) stop() bool {
 	return true
 }
 
-// halt acts as a person who halts the account or a strategy, or cancels one order, which
-// pauses its strategy too.
+// halt acts as a person who halts the account or a strategy, or who cancels one order, which also pauses its strategy.
 func (w *world) halt() bool {
 	d := w.daemon
 	if !d.up || d.stopping || d.pausedMS > w.nowMS || d.machine.Book().Halted().Level != record.LevelNone {
@@ -149,7 +148,7 @@ func (w *world) halt() bool {
 	return true
 }
 
-// byPerson is the reason given for a user action.
+// byPerson is the reason of a user action.
 const byPerson = "a person"
 
 // withdraw cancels one opening order through botd, as a person would.
@@ -204,7 +203,7 @@ func (w *world) release(h *happening) {
 	}
 }
 
-// tradeManually trades on the account as the user might: more, a part, or all.
+// tradeManually trades on the account as the user might: it increases, reduces or closes a position.
 func (w *world) tradeManually() bool {
 	key := w.venue.keys[w.people.below(int64(len(w.venue.keys)))]
 	h, unit := w.venue.held[key], w.portfolio.unit[key]
@@ -222,9 +221,9 @@ func (w *world) tradeManually() bool {
 		}
 	case h.position == 0 && w.people.chance(0.5):
 		order.Side = exchange.Sell
-	case h.position != 0 && kind == 0: // more of it
+	case h.position != 0 && kind == 0: // increase the position
 		order.Side = exchange.SideOf(h.position)
-	case h.position != 0: // a part, or all
+	case h.position != 0: // reduce or close it
 		order.Side, order.ReduceOnly = exchange.SideOf(-h.position), true
 		if held := max(h.position, -h.position); kind == 1 || order.Quantity > held {
 			order.Quantity = held

@@ -7,11 +7,11 @@ import (
 	"botd/strategy"
 )
 
-// Bounds the inspector holds the daemon to.
+// These bound the daemon's behaviour.
 const (
 	beliefMS          = 120_000 // how long the book may differ from the exchange without a declared state
 	mostUnprotectedMS = 30_000  // time without a stop, after the faults end
-	recentMS          = 25_000  // an idle round with its reads
+	recentMS          = 25_000  // duration of an idle round with its reads
 	mostLive          = 64      // placements that are not final
 	mostRefused       = 16      // consecutive refusals of one kind on one symbol
 	budgetMS          = 10_000
@@ -23,12 +23,12 @@ const (
 type inspector struct {
 	w       *world
 	budget  budget
-	version uint64 // of the exchange at the last check of the exposure
-	sent    int64  // requests at the last check of the exposure
+	version uint64 // exchange version at the last check of the exposure
+	sent    int64  // number of requests at the last check of the exposure
 
-	booked    map[string]exchange.Quantity // filled quantity by the records
+	booked    map[string]exchange.Quantity // filled quantity, by the records
 	guessed   map[string]bool              // ended by the position equation
-	uncertain map[string]int64             // since when
+	uncertain map[string]int64             // start of the uncertainty
 	refusals  map[refusalKey]int
 	story     *story
 	watched   []watch // by role
@@ -39,12 +39,12 @@ type inspector struct {
 type watch struct {
 	role          *role
 	held          *held
-	wrongMS       int64 // since when book and exchange differ without a declared state; 0 if they agree
+	wrongMS       int64 // when book and exchange began to differ without a declared state; 0 if they agree
 	wrongFor      int   // complete rounds since then that waited for all reads
 	knownMS       int64 // the last time a state was declared or an order uncertain
-	unprotectedMS int64 // since when a position lacks its stop; 0 if it has one
+	unprotectedMS int64 // when a position lost its stop; 0 if it has one
 	protected     bool
-	bridged       bool // by a reduceOnly stop of all of it, which stands while the other one moves
+	bridged       bool // protected by a reduceOnly stop of the whole position while the other stop moves
 	idle          int  // consecutive complete rounds that did nothing about a position the plan wants closed
 }
 
@@ -91,8 +91,7 @@ func (i *inspector) wallet() {
 	}
 }
 
-// exposure checks that |position| + open + uncertain openings stay within the limit, by
-// the exchange's state.
+// exposure checks, by the exchange's state, that |position| + open + uncertain openings stay within the limit.
 func (i *inspector) exposure() {
 	w := i.w
 	for n := range i.watched {
@@ -165,12 +164,12 @@ func (i *inspector) followProtection(watch *watch) {
 	}
 }
 
-// beliefRounds returns how many complete rounds the book may differ without a declared
-// state: at most a second between two rounds counts toward L, and a stale or torn list
+// beliefRounds returns the number of complete rounds in which the book may differ without a declared state: at most
+// a second between two rounds counts toward L, and a stale or torn list restarts the count.
 // restarts the count.
 func (w *world) beliefRounds() int { return 10 + 3*int(w.bounds.StalenessMS/1_000) }
 
-// belief checks that the book equals the exchange, or that a state is declared.
+// belief checks that the book equals the exchange or that a state is declared.
 func (i *inspector) belief() {
 	w := i.w
 	book := w.daemon.machine.Book()
@@ -187,7 +186,7 @@ func (i *inspector) belief() {
 			watch.knownMS = w.nowMS
 		}
 		if watch.bridged && book.StandsDown() {
-			watch.knownMS = w.nowMS // where botd stands down nothing that stands is moved: a bridge over all of it stays, and is the stop
+			watch.knownMS = w.nowMS // while botd stands down it moves no order: a bridge over the whole position stays, and is the stop
 		}
 		if declared || i.agrees(watch, state) {
 			watch.wrongMS = 0
@@ -204,12 +203,12 @@ func (i *inspector) belief() {
 	}
 }
 
-// mostIdle bounds the complete rounds before an exit is sent: for the answer to a resting exit that is on its way, which
-// the exchange's sum counts, it waits until the timeout, a round each second.
+// mostIdle bounds the complete rounds before an exit is sent. An exit waits, at most until the timeout with a round each
+// second, for the answer to a resting exit in flight, which the exchange's sum already includes.
 const mostIdle = timeoutMS/1_000 + 2
 
 // rounded checks, after a complete round, that uncertainty never blocks a reduction. A round that did not wait
-// for all reads concludes nothing of a difference.
+// for all reads does not count as a difference.
 func (i *inspector) rounded(whole bool) {
 	w := i.w
 	for n := range i.watched {
@@ -218,7 +217,7 @@ func (i *inspector) rounded(whole bool) {
 		}
 	}
 	if w.weather[RuleDrift]+w.weather[DiskFull]+w.weather[CommitFails]+w.weather[SlowDisk]+w.weather[ClockError] > 0 || w.daemon.stopping {
-		return // an exit may wait for other reasons
+		return // other reasons can delay an exit
 	}
 	book := w.daemon.machine.Book()
 	for n := range i.watched {
@@ -240,7 +239,7 @@ func (i *inspector) rounded(whole bool) {
 
 func (i *inspector) agrees(watch *watch, state *reconcile.SymbolState) bool {
 	if watch.role.key.Market == exchange.Spot {
-		return true // checked at the end: fees are taken from the asset
+		return true // checked at the end: the fees reduce the asset
 	}
 	return state.Known()+state.Ignored() == watch.held.position
 }

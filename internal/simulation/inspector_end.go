@@ -42,8 +42,8 @@ func (i *inspector) converged() {
 	}
 }
 
-// known checks that the book holds every order of botd's on the exchange; of two under
-// one id it holds both, until the younger one is canceled (case 14).
+// known checks that the book contains all of botd's orders on the exchange; of two orders with one id it
+// contains both until the younger one is canceled (case 14).
 func (i *inspector) known(book *reconcile.Book) {
 	w := i.w
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
@@ -59,8 +59,7 @@ func (i *inspector) known(book *reconcile.Book) {
 	}
 }
 
-// accountedMS is how late the ledger may be: an idle round until a fill is seen, the
-// staleness of reads, and the rounds in between.
+// accountedMS bounds the ledger's delay: an idle round until a read shows a fill, the staleness of reads, and the rounds in between.
 const accountedMS = 45_000
 
 // booksAgree checks that the ledger's wallets equal the exchange's, to the last digit.
@@ -101,12 +100,12 @@ func (i *inspector) booksAgree(book *reconcile.Book) {
 	}
 }
 
-// touched reports whether anybody else traded: on spot the interface does not show it.
+// touched reports whether anybody else traded, which the spot interface does not show.
 func (i *inspector) touched() bool {
 	return slices.ContainsFunc(i.watched, func(w watch) bool { return w.held.touchedMS != 0 })
 }
 
-// came checks one symbol: it is quarantined for a reason, or as planned.
+// came checks that one symbol is as planned, or quarantined for a reason.
 func (i *inspector) came(watch *watch, book *reconcile.Book) {
 	w, symbol, held := i.w, book.Symbol(watch.role.key), watch.held
 	switch {
@@ -126,8 +125,8 @@ func (i *inspector) came(watch *watch, book *reconcile.Book) {
 	i.reached(watch, book)
 }
 
-// walletExplained checks on spot that the wallet's change equals fills and fees, but for what sales of everything have left: where
-// it was bought again at once, no wallet was read in between that made that part of the baseline.
+// walletExplained checks on spot that the wallet's change equals fills and fees, except for the remainders of complete
+// sales: if the position was bought again at once, no wallet read in between added them to the baseline.
 func (i *inspector) walletExplained(watch *watch, symbol *reconcile.SymbolState) {
 	free, frozen := i.w.venue.x.Balance(trader, watch.held.rules.Base)
 	wallet := watch.held.rules.FloorQuantity(watch.held.rules.QuantityOf(free.Add(frozen)))
@@ -155,29 +154,29 @@ func (i *inspector) stopped(book *reconcile.Book) bool {
 	return quarantined || book.Halted().Level != record.LevelNone
 }
 
-// unchangedMS is how long a target must have been unchanged to be checked.
+// unchangedMS is the minimum age of a target that is checked.
 const unchangedMS = 20_000
 
-// reached checks that a target is reached if nothing forbids it.
+// reached checks that a target is reached unless something forbids it.
 func (i *inspector) reached(watch *watch, book *reconcile.Book) {
 	w, role, held := i.w, watch.role, watch.held
 	state := book.Strategy(role.name)
 	switch {
 	case role.kind != "twap" && role.kind != "swing", held.touchedMS != 0, state.Latch() != 0, book.HaltOn(role.name, role.key).Level != record.LevelNone:
 		return
-	case i.story.shut: // by a restored backup
+	case i.story.shut: // blocked by a restored backup
 		return
 	case i.story.limited(role.name, w.daemon.clock()), w.nowMS-max(i.story.freeMS[""], i.story.freeMS[role.name]) < unchangedMS, w.daemon.low:
 		return
 	case book.Breaker().UntilMS > w.nowMS-60_000, w.nowMS-i.story.planMS[role.name] < unchangedMS:
 		return
-	case i.story.last[role.name] != fmt.Sprint(state.Plan().Target): // decided just now: its record is not durable yet
+	case i.story.last[role.name] != fmt.Sprint(state.Plan().Target): // just decided: its record is not durable yet
 		return
-	case w.stats.Faults[RuleDrift] > 0: // rules are read hourly: a rest that was too small by the old ones stays
+	case w.stats.Faults[RuleDrift] > 0: // rules are read hourly: a remainder that was too small under the old ones stays
 		return
 	case w.poor: // margin may forbid it
 		return
-	case held.doubled > 0: // a lost stop was repeated, and both may have been filled
+	case held.doubled > 0: // a lost stop was repeated, and both may have filled
 		return
 	}
 	want := state.Plan().Target.Quantity
@@ -185,7 +184,7 @@ func (i *inspector) reached(watch *watch, book *reconcile.Book) {
 		w.fail("reached", "%s targets %d in the end, of %d", role.name, want, role.most)
 	}
 	if priced, is := state.Priced(state.Plan().Target); is {
-		want = priced // a resting exit that was filled has lowered it
+		want = priced // a filled resting exit has lowered it
 	}
 	last, _ := w.venue.x.Price(role.key)
 	off := want - held.position
@@ -195,13 +194,11 @@ func (i *inspector) reached(watch *watch, book *reconcile.Book) {
 	}
 }
 
-// dustMS is how long the first order of the whole position that closes dust stands until the other one goes beside it: an
-// interval, and an idle round.
+// dustMS is the time until the second order joins the first order of the whole position that closes dust: an interval, and an idle round.
 const dustMS = 60_000 + recentMS
 
-// dustCloses reports whether a position is too little for an order of its own, and a stop and a profit of the
-// whole position stand, or one of them that is young: no third closePosition order is taken, and whichever of them comes
-// first closes it (case 36).
+// dustCloses reports whether a position is too small for an order of its own, while a stop and a take-profit of the whole position stand, or only one of
+// them that is recent. The exchange accepts no third closePosition order, and the first of them to trigger closes the position (case 36).
 func (i *inspector) dustCloses(watch *watch) bool {
 	key, held := watch.role.key, watch.held
 	last, _ := i.w.venue.x.Price(key)

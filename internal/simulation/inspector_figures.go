@@ -12,55 +12,52 @@ import (
 	"botd/runtime/profit"
 )
 
-// figures are what each strategy did and made by the exchange's fills alone, added up by package tally, which shares no
-// code with botd. They are compared with the results that limits go by, the equity and the streaks, the account's equity and
-// day, the ledger, and the profit that metrics, API and pages show.
+// figures are each strategy's trading results from the exchange's fills alone, added up by package tally, which shares no code with botd. They are compared
+// with the results that limits use, the equity and the streaks, the account's equity and day, the ledger, and the profit that metrics, API and pages show.
 //
-// botd learns of a fill by reading, and of its money by reading the wallet, so the figures are compared after every event
-// before which all fills of a market have been known for some rounds.
+// Reads report fills, and the wallet reports their money, so the figures are compared only when all fills of a market have been known for some rounds.
 type figures struct {
 	w       *world
 	shares  []share // by role
 	markets [2]marketFigures
 
-	rounds   int         // complete ones of this life
-	compared int         // up to this one
-	roundMS  int64       // when the last one began
-	error    int64       // the clock's, at the end of the one before
-	start    [2]*big.Rat // by market: the equity before anything was traded
+	rounds   int         // complete rounds of this life
+	compared int         // the last round that was compared
+	roundMS  int64       // when the last round began
+	error    int64       // clock error at the end of the previous round
+	start    [2]*big.Rat // by market: the equity before any trade
 }
 
-// share is what one role did and made.
+// share is one role's trading result.
 type share struct {
 	tally.Strategy
 	fills   int
-	counted bool     // its results began before it had traded anything
-	fresh   bool     // and before anything was traded in its market
-	trip    *big.Rat // its net result when its position was opened
-	held    int64    // its position when the last result was journalled
-	losses  int      // positions in a row that lost
-	opened  bool     // since it was flat by its last result
-	unsure  bool     // a position may have ended unseen: losses are not comparable
+	counted bool     // its results began before its first trade
+	fresh   bool     // and before the first trade in its market
+	trip    *big.Rat // its net result at the opening of its position
+	held    int64    // its position at the last journalled result
+	losses  int      // consecutive losing positions
+	opened  bool     // opened since its last result showed it flat
+	unsure  bool     // a position may have ended unseen, so that losses cannot be compared
 }
 
-// marketFigures is how far one market's fills are known.
+// marketFigures tells how much of one market's fills is known.
 type marketFigures struct {
-	filledMS int64 // when anything was last filled
-	knownMS  int64 // since when all is known; 0 for not
-	known    int   // the complete rounds before that
+	filledMS int64 // time of the last fill
+	knownMS  int64 // time since which all fills are known; 0 for not
+	known    int   // number of complete rounds before that
 }
 
-// Bounds of the comparison. Mean prices are cut at 18 places, entry prices for limits at the symbol's.
+// These bound the comparison. Mean prices are cut at 18 places, entry prices for limits at the symbol's.
 var (
 	hair = big.NewRat(1, 1_000_000)
 	cent = big.NewRat(1, 100)
 )
 
-// knownRounds is how many complete rounds all fills must have been known for: the wallet is read twice
-// before results are taken from it.
+// knownRounds is the number of complete rounds for which all fills must be known: results use the wallet after two reads.
 const knownRounds = 5
 
-// oldPriceMS is by how much the account may be newer than a price: prices move by less than the figures' bounds meanwhile.
+// oldPriceMS is the time by which the account may be newer than a price: in that time prices move by less than the bounds.
 const oldPriceMS = 5_000
 
 func newFigures(w *world) *figures {
@@ -70,7 +67,7 @@ func newFigures(w *world) *figures {
 	return f
 }
 
-// ratOf goes by the text that people read.
+// ratOf parses the text form of an amount.
 func ratOf(a exchange.Amount) *big.Rat {
 	r, ok := new(big.Rat).SetString(a.String())
 	if !ok {
@@ -83,7 +80,7 @@ func fraction(units int64, scale int) *big.Rat {
 	return new(big.Rat).SetFrac(big.NewInt(units), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil))
 }
 
-// filled takes a fill of the account's; own is one of botd's.
+// filled records a fill of the account; own is true for botd's orders.
 func (f *figures) filled(h *held, fill *sim.Fill, own bool) {
 	f.markets[fill.Market-1].filledMS, f.markets[fill.Market-1].knownMS = f.w.nowMS, 0
 	for n := range f.w.portfolio.roles {
@@ -98,7 +95,7 @@ func (f *figures) filled(h *held, fill *sim.Fill, own bool) {
 	}
 }
 
-// booted begins another life of the process.
+// booted begins a new life of the process.
 func (f *figures) booted() {
 	f.roundMS, f.rounds, f.compared = 0, 0, 0
 	for n := range f.shares {
@@ -108,7 +105,7 @@ func (f *figures) booted() {
 	}
 }
 
-// rounded notes when a complete round began. Its length is not known if the clock was set meanwhile.
+// rounded records the start of a complete round. The round's length is unknown if the clock was set during it.
 func (f *figures) rounded(durationMS int64) {
 	if f.error == f.w.daemon.clockError {
 		f.roundMS = f.w.nowMS - durationMS
@@ -117,7 +114,7 @@ func (f *figures) rounded(durationMS int64) {
 	f.error = f.w.daemon.clockError
 }
 
-// compare compares what is known.
+// compare compares the known figures.
 func (f *figures) compare() {
 	w := f.w
 	book := w.daemon.machine.Book()
@@ -127,7 +124,7 @@ func (f *figures) compare() {
 	markets := [2]exchange.Market{exchange.Futures, exchange.Spot}
 	known := [2]bool{f.known(markets[0], book), f.known(markets[1], book)}
 	if f.rounds == f.compared {
-		return // results change with rounds alone
+		return // results change only with rounds
 	}
 	f.compared = f.rounds
 	whole := known[0] && known[1]
@@ -141,8 +138,8 @@ func (f *figures) compare() {
 	}
 }
 
-// follow begins to count a role when its results begin, and takes the positions that ended when its results were
-// journalled: positions that begin and end between two rounds are one to botd.
+// follow begins to count a role when its results begin, and records the positions that ended before its results
+// were journalled: positions that begin and end between two rounds are one to botd.
 func (f *figures) follow(n int, book *reconcile.Book) {
 	s, role := &f.shares[n], &f.w.portfolio.roles[n]
 	result := book.Watch(role.name).Result()
@@ -170,7 +167,7 @@ func (f *figures) follow(n int, book *reconcile.Book) {
 		s.losses++
 	}
 	if most := f.w.limits.strategy.MaxLosingStreak; most > 0 && s.losses >= most {
-		s.losses = 0 // it cools down
+		s.losses = 0 // the strategy cools down
 	}
 	s.trip = s.Net()
 }
@@ -188,7 +185,7 @@ func (f *figures) known(market exchange.Market, book *reconcile.Book) bool {
 	return f.roundMS-m.knownMS >= 4*f.w.bounds.StalenessMS && f.rounds >= m.known+knownRounds
 }
 
-// disturbed reports whether others traded a market, a journal was restored, or it is not known what an order did.
+// disturbed reports whether others traded a market, a journal was restored, or the effect of an order is unknown.
 func (f *figures) disturbed(market exchange.Market, book *reconcile.Book) bool {
 	w := f.w
 	if w.stats.Faults[OldBackup] > 0 {
@@ -211,7 +208,7 @@ func (f *figures) disturbed(market exchange.Market, book *reconcile.Book) bool {
 	return false
 }
 
-// results compares what limits go by: positions, results and streaks.
+// results compares the values that limits use: positions, results and streaks.
 func (f *figures) results(market exchange.Market, book *reconcile.Book) {
 	w := f.w
 	sum, made, all := new(big.Rat), new(big.Rat), f.onFutures()
@@ -220,7 +217,7 @@ func (f *figures) results(market exchange.Market, book *reconcile.Book) {
 		if watch.role.key.Market != market {
 			continue
 		}
-		if !s.counted || book.Watch(watch.role.name).Traded() != 0 { // of which the money could not be read yet
+		if !s.counted || book.Watch(watch.role.name).Traded() != 0 { // the wallet after those trades is not read yet
 			return
 		}
 		result := ratOf(book.Watch(watch.role.name).Result().Result)
@@ -236,7 +233,7 @@ func (f *figures) results(market exchange.Market, book *reconcile.Book) {
 	if money := w.venue.x.Money(trader); market == exchange.Spot || all == 0 || !money.Insurance.IsZero() || book.Watch("").Wallet() != money.Wallet {
 		return
 	}
-	f.near("the result of all strategies on futures", made, sum, hair) // several share what they made at once by estimates
+	f.near("the result of all strategies on futures", made, sum, hair) // strategies share one wallet's results by estimates
 	for n := range f.shares {
 		s, role := &f.shares[n], w.inspector.watched[n].role
 		if have := book.Watch(role.name).Losses(); all == 1 && role.key.Market == market && !s.unsure && have != s.losses {
@@ -245,7 +242,7 @@ func (f *figures) results(market exchange.Market, book *reconcile.Book) {
 	}
 }
 
-// onFutures is how many strategies trade there.
+// onFutures returns the number of strategies on futures.
 func (f *figures) onFutures() (count int) {
 	for n := range f.w.portfolio.roles {
 		if f.w.portfolio.roles[n].key.Market == exchange.Futures {
@@ -255,18 +252,18 @@ func (f *figures) onFutures() (count int) {
 	return count
 }
 
-// cash is what limits count of a strategy on spot: the fee of a sale by the configured rate.
+// cash returns a spot strategy's result for limits, with the fee of a sale at the configured rate.
 func (f *figures) cash(s *share) *big.Rat {
 	cash := new(big.Rat).Add(&s.Cash, &s.Fees)
 	return cash.Sub(cash, new(big.Rat).Mul(&s.SoldFor, fraction(takerFee, 8)))
 }
 
-// status compares what API, metrics and pages show: each strategy's equity and profit, the account's equity and its day.
+// status compares the values of API, metrics and pages: each strategy's equity and profit, the account's equity and its day.
 func (f *figures) status(book *reconcile.Book) {
 	w := f.w
 	status := w.daemon.machine.Status()
 	total, slack, traded := new(big.Rat), new(big.Rat).Set(cent), map[exchange.Market]bool{}
-	fresh, alone := true, f.onFutures() == 1 // several share what they made by estimates
+	fresh, alone := true, f.onFutures() == 1 // several strategies share the result by estimates
 	for n := range f.shares {
 		s, watch := &f.shares[n], &w.inspector.watched[n]
 		key, rules := watch.role.key, watch.held.rules
@@ -277,12 +274,12 @@ func (f *figures) status(book *reconcile.Book) {
 		fresh = fresh && s.fresh
 		price := fraction(int64(book.Symbol(key).Price()), rules.PriceScale)
 		if key.Market == exchange.Futures && s.Quantity.Sign() != 0 && book.AccountMS-book.Symbol(key).LastMS > oldPriceMS {
-			fresh = false // the account is of a later mark than any price that could be read
+			fresh = false // the account uses a later mark than any price that could be read
 		}
-		worth, bound := new(big.Rat).Mul(&s.Quantity, price), new(big.Rat).Mul(&s.Value, big.NewRat(1, 1_000)) // fees by estimate, prices of two moments
+		worth, bound := new(big.Rat).Mul(&s.Quantity, price), new(big.Rat).Mul(&s.Value, big.NewRat(1, 1_000)) // estimated fees, and prices of two moments
 		if key.Market == exchange.Spot {
 			worth.Add(worth, &s.Cash)
-			steps := int64(mostRest*rules.QuantityTick) * int64(1+s.fills) // it is held in whole steps, and each sale leaves a rest
+			steps := int64(mostRest*rules.QuantityTick) * int64(1+s.fills) // the position is in whole steps, and each sale leaves a remainder
 			bound.Add(bound, new(big.Rat).Mul(price, fraction(steps, rules.QuantityScale)))
 		} else {
 			worth.Sub(worth, &s.Cost).Add(worth, s.Net())
@@ -304,7 +301,7 @@ func (f *figures) status(book *reconcile.Book) {
 		for market := range traded {
 			begin.Add(begin, f.start[market-1])
 		}
-		f.near("the equity that the day began with", begin, ratOf(status.Day.Equity), slack) // the first time that all markets could be read
+		f.near("the equity that the day began with", begin, ratOf(status.Day.Equity), slack) // read at the first time that all markets were readable
 	}
 	if peak := ratOf(status.Day.Peak); status.Day.StartMS != 0 && peak.Mul(peak, big.NewRat(1_001, 1_000)).Cmp(ratOf(status.Total)) < 0 {
 		w.fail("figures", "the highest equity is %s, and it stands at %s", status.Day.Peak, status.Total)
@@ -312,8 +309,8 @@ func (f *figures) status(book *reconcile.Book) {
 	f.profits(&status, slack)
 }
 
-// profits compares what the ledger says of each strategy, where it has booked the wallets as they are, from before
-// anything was traded: a fee that was paid before the ledger began is in no entry.
+// profits compares the ledger's result of each strategy, if it has booked the present wallets since before the
+// first trade: no entry contains a fee from before the ledger began.
 func (f *figures) profits(status *engine.Status, slack *big.Rat) {
 	w := f.w
 	have := map[exchange.Market]*big.Rat{exchange.Futures: new(big.Rat), exchange.Spot: new(big.Rat)}
@@ -357,11 +354,11 @@ func (f *figures) profits(status *engine.Status, slack *big.Rat) {
 		}
 	}
 	if booked[exchange.Futures] {
-		f.near("the fees of all strategies on futures", fees, paid, hair) // several share them by estimates
+		f.near("the fees of all strategies on futures", fees, paid, hair) // several strategies share them by estimates
 	}
 }
 
-// near wants two figures to be the same, within a bound.
+// near checks that two figures are equal within a bound.
 func (f *figures) near(what string, want, have, within *big.Rat) {
 	if off := new(big.Rat).Sub(want, have); off.Abs(off).Cmp(within) > 0 {
 		f.w.fail("figures", "%s: want %s by the fills, have %s", what, want.FloatString(8), have.FloatString(8))

@@ -15,7 +15,7 @@ import (
 // record checks a durable record.
 func (i *inspector) record(r *record.Record) {
 	if i.w.process.number > 0 {
-		return // the story is that of the first process
+		return // the story follows only the first process
 	}
 	i.story.take(r)
 	if i.w.beyond != nil {
@@ -66,8 +66,7 @@ func (i *inspector) posted(p *ledger.Posting) {
 	}
 }
 
-// distorted reports whether equity may have changed by more than market moves: by other
-// traders, or in an account that holds next to nothing.
+// distorted reports whether equity may have changed by more than market moves: because of other traders, or in an account with almost no money.
 func (i *inspector) distorted() bool { return i.w.poor || i.touched() }
 
 // entering checks an entry against the latch: the same plan must not reopen a position
@@ -107,7 +106,7 @@ func (i *inspector) filled(r *record.Record, filled exchange.Quantity, evidence 
 	}
 }
 
-// booted drops what was not durable when the process died.
+// booted drops the state that was not durable when the process died.
 func (i *inspector) booted() {
 	if i.w.process.number > 0 {
 		return
@@ -124,20 +123,20 @@ func (i *inspector) booted() {
 	}
 }
 
-// story is the state of each strategy by the durable records, kept apart from the book.
+// story is the state of each strategy by the durable records, separate from the book.
 type story struct {
-	latched map[string]int    // the side of the target a protection ended
-	target  map[string]int    // the side of the plan's target
-	planMS  map[string]int64  // since when the target is unchanged
+	latched map[string]int    // side of the target that a protection ended
+	target  map[string]int    // side of the plan's target
+	planMS  map[string]int64  // time since which the target is unchanged
 	guards  map[string]string // protection orders by client order id, with their strategy
-	filled  map[string]bool   // those of them that filled
+	filled  map[string]bool   // the protection orders that filled
 	last    map[string]string // the target as text, to detect a change
 
 	quarantined map[exchange.SymbolKey]bool
 	halts       map[account.Scope]bool
-	breaches    map[breach]int64 // until when, 0 for open end
-	freeMS      map[string]int64 // when a limit of a strategy, or of the trader, last ended
-	shut        bool             // a person has set a limit that allows nothing
+	breaches    map[breach]int64 // end of each breach; 0 for an open end
+	freeMS      map[string]int64 // end of the last limit of a strategy, or of the trader
+	shut        bool             // a person has set a limit that allows no opening
 }
 
 // breach is a limit that was exceeded.
@@ -148,7 +147,7 @@ func newStory() *story {
 		map[exchange.SymbolKey]bool{}, map[account.Scope]bool{}, map[breach]int64{}, map[string]int64{}, false}
 }
 
-// limited reports whether a limit blocks openings of a strategy at that time.
+// limited reports whether a limit blocks a strategy's openings at that time.
 func (s *story) limited(strategy string, atMS int64) bool {
 	for b, until := range s.breaches {
 		if (b.strategy == "" || b.strategy == strategy) && (until == 0 || atMS < until) {

@@ -50,7 +50,7 @@ func (i *inspector) sending(f *flight) {
 	}
 }
 
-// askFor returns the placement of an order, new or not. Two processes may use one id.
+// askFor returns the placement of an order, and creates it if it is new. Two processes may use one id.
 func (w *world) askFor(order *exchange.NewOrder) *asked {
 	id := order.ClientOrderID
 	if w.process.number > 0 {
@@ -90,9 +90,8 @@ func opens(o *exchange.NewOrder) bool {
 	return !o.Reduces()
 }
 
-// opening checks an opening that is about to be sent, which may have waited since the
-// engine released it: no declared state blocks it now, and neither an older opening nor
-// an exit, which would reduce the new position, may still arrive.
+// opening checks an opening that is about to be sent, possibly long after the engine released it: no declared state may
+// block it now, and no older opening may still arrive, nor an exit, which would reduce the new position.
 func (i *inspector) opening(a *asked) {
 	if why := i.declared(a.order.Key()); why != "" {
 		i.w.fail("declared_states", "%s was sent %s", a.id, why)
@@ -127,8 +126,7 @@ func (i *inspector) answered(f *flight) {
 	}
 }
 
-// refused checks a placement that the exchange refused. A refusal that could be foreseen
-// is a fault; one that depends on the moment is allowed, but not in a loop.
+// refused checks a refused placement. A foreseeable refusal is a fault; one that depends on the moment is allowed, but not in a loop.
 func (i *inspector) refused(a *asked, refusal *exchange.Refusal) {
 	key := refusalKey{a.order.Key(), refusal.Code}
 	i.refusals[key]++
@@ -147,7 +145,7 @@ func (i *inspector) refused(a *asked, refusal *exchange.Refusal) {
 		sim.CodeStopPriceEqual, sim.CodeMargin, sim.CodeBalance:
 	case sim.CodeOppositeOrder:
 		h := i.w.venue.held[a.order.Key()]
-		crossed := i.w.portfolio.quotes(a.order.Key()) && h.filledMS >= a.sentMS-i.w.bounds.StalenessMS // what its other quote filled no read has shown
+		crossed := i.w.portfolio.quotes(a.order.Key()) && h.filledMS >= a.sentMS-i.w.bounds.StalenessMS // no read has shown the fill of its other quote
 		if h.touchedMS == 0 && !crossed {
 			i.w.fail("self_inflicted", "%s was sent against an open position: %s", a.id, refusal.Message)
 		}
@@ -218,7 +216,7 @@ func (i *inspector) declared(key exchange.SymbolKey) string {
 func (i *inspector) removed(r *role) {
 	w, h := i.w, i.w.venue.held[r.key]
 	if w.stats.Faults[OldBackup] > 0 {
-		return // it cannot know what it forgot
+		return // it does not know what it forgot
 	}
 	if h.touchedMS == 0 && r.key.Market == exchange.Futures && h.position != 0 {
 		w.fail("removed", "%s is removed and leaves a position of %d", r.name, h.position)
@@ -229,13 +227,13 @@ func (i *inspector) removed(r *role) {
 		}
 	}
 	w.venue.x.EachOpenOrder(trader, r.key.Market, func(o *exchange.Order) {
-		if a := w.venue.byOrder[o.ID]; a != nil && o.Symbol == r.key.Name && !a.forgotten && a.executed == 1 { // what a middlebox delivers again, nobody awaits
+		if a := w.venue.byOrder[o.ID]; a != nil && o.Symbol == r.key.Name && !a.forgotten && a.executed == 1 { // nobody waits for the copy of a middlebox
 			w.fail("removed", "%s is removed and leaves order %d", r.name, o.ID)
 		}
 	})
 }
 
-// ended resets what is measured of a process that died.
+// ended resets the measurements of a process that died.
 func (i *inspector) ended() {
 	for n := range i.watched {
 		i.watched[n].wrongMS = 0

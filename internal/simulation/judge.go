@@ -11,36 +11,34 @@ import (
 	"botd/strategy"
 )
 
-// finest is the number of the oracle's units in one of a symbol: fees of small fills
-// are fractions.
+// finest is the number of the oracle's units in one unit of a symbol: fees of small fills are fractions.
 const finest = 1_000
 
-// patienceMS is how long a position that a read has shown may be without a stop.
+// patienceMS is the time that a position may be without a stop after a read has shown it.
 const patienceMS = 5_000
 
-// aRoundMS is how old a read may be that an exit goes by: a round each second, and the time it takes.
+// aRoundMS bounds the age of the read on which an exit is based: a round each second, and its duration.
 const aRoundMS = 1_200
 
-// slowMS is how long an append may take before the disk is what delays a stop.
+// slowMS is the duration of an append above which the disk explains a delayed stop.
 const slowMS = 100
 
-// judge feeds the oracle with the account's orders and trades, and with what botd was
-// shown. It is the only judge of a run beyond the bounds.
+// judge feeds the oracle with the account's orders and trades, and with the data that botd read. It is the only judge of a run beyond the bounds.
 type judge struct {
 	w        *world
 	oracle   *oracle.Oracle
-	open     map[int64]bool // orders on the exchange; false until the scan under way finds them
+	open     map[int64]bool // orders on the exchange; false until the current scan finds them
 	refusals map[exchange.SymbolKey]*refusals
 	baseline map[string]exchange.Amount // of the spot wallet at the start
 	minute   map[exchange.SymbolKey]*budget
 	reported int
 	dust     map[exchange.SymbolKey]dust
 
-	unnamed      map[int64]unnamed           // purchases on spot of the other process that no row has named to the first one
-	named        map[int64]bool              // orders of the other process that a row has
-	met          [2]bool                     // the process was shown an order of the other one
+	unnamed      map[int64]unnamed           // spot purchases of the other process that no row has identified to the first one
+	named        map[int64]bool              // orders of the other process that a row has identified
+	met          [2]bool                     // the process has read an order of the other one
 	liquidations map[int64]bool              // positions whose liquidation botd journalled
-	stopped      map[exchange.SymbolKey]bool // by one, and not armed since
+	stopped      map[exchange.SymbolKey]bool // by a liquidation, and not rearmed since
 }
 
 func newJudge(w *world) *judge {
@@ -70,8 +68,7 @@ func nameOf(key exchange.SymbolKey) oracle.Symbol {
 	return oracle.Symbol{Spot: key.Market == exchange.Spot, Name: key.Name}
 }
 
-// setLimits sets what each symbol is judged by. Within the bounds nothing beyond the
-// limit is allowed but what others added.
+// setLimits sets each symbol's bounds. Within the bounds only additions by others may exceed the limit.
 func (j *judge) setLimits() {
 	for i := range j.w.portfolio.roles {
 		r := &j.w.portfolio.roles[i]
@@ -89,14 +86,15 @@ func (j *judge) setLimits() {
 	}
 }
 
-// How long botd may go by a symbol's rules as it read them: for a minute by a step, and for some seconds by a minimum notional, since it reads
+// botd may use a symbol's rules as it last read them: a step for a minute, and a minimum notional for some
+// seconds, since it reads the rules every three seconds while the position is below it.
 // the rules every three seconds while what is held is below that.
 const (
 	readStepMS    = 60_000 + patienceMS
 	readMinimumMS = 10_000 + patienceMS
 )
 
-// dust is the least that a symbol's rules take as an order, and until when botd may go by them.
+// dust is the smallest order that a symbol's rules accept, and the time until which botd may use it.
 type dust struct {
 	notional   exchange.Amount
 	tick       exchange.Quantity
@@ -104,8 +102,7 @@ type dust struct {
 	tickMS     int64
 }
 
-// dustOf returns what is too little for an order at the price of now: by the rules of now, or by those that botd
-// may have read last.
+// dustOf returns the quantity that is too small for an order at the present price, by the present rules or by those that botd may have read last.
 func (j *judge) dustOf(key exchange.SymbolKey) exchange.Quantity {
 	rules, have := j.w.venue.held[key].rules, j.dust[key]
 	last, _ := j.w.venue.x.Price(key)
@@ -127,7 +124,7 @@ func (r *role) largest() exchange.Quantity {
 	return r.unit + r.unit/10
 }
 
-// accepted takes an order that the exchange accepted.
+// accepted passes an order that the exchange accepted to the oracle.
 func (j *judge) accepted(id int64, own, repeated bool, order *exchange.NewOrder) {
 	quantity := order.Quantity
 	if h := j.w.venue.held[order.Key()]; !order.QuoteAmount.IsZero() {
@@ -140,7 +137,7 @@ func (j *judge) accepted(id int64, own, repeated bool, order *exchange.NewOrder)
 		Quantity: int64(quantity) * finest, Stop: order.Type.StopLoss(), ReduceOnly: order.ReduceOnly, ClosePosition: order.ClosePosition})
 }
 
-// filled takes an execution. A spot fee in the base asset makes the position smaller.
+// filled passes an execution to the oracle. A spot fee in the base asset reduces the position.
 func (j *judge) filled(key exchange.SymbolKey, orderID int64, side exchange.Side, quantity exchange.Quantity, fee exchange.Amount, feeAsset string) {
 	rules := j.w.venue.held[key].rules
 	net := int64(quantity) * finest
@@ -160,7 +157,7 @@ func (j *judge) filled(key exchange.SymbolKey, orderID int64, side exchange.Side
 	}
 }
 
-// observe compares the exchange's open orders with those the oracle knows.
+// observe compares the exchange's open orders with those of the oracle.
 func (j *judge) observe() {
 	for id := range j.open {
 		j.open[id] = false
@@ -184,18 +181,16 @@ func (j *judge) observe() {
 	j.setLimits()
 }
 
-// refusals are the stops of a symbol, and the exits, that the exchange refused in a row,
-// though nothing was wrong with them.
+// refusals count the consecutive stops and exits of a symbol that the exchange refused without a fault in them.
 type refusals struct {
 	count   int
 	untilMS int64 // botd may wait until then
 }
 
-// longestWaitMS is how long botd may wait before it sends a stop that was refused again.
+// longestWaitMS bounds botd's wait before it sends a refused stop again.
 const longestWaitMS = 60_000
 
-// answered takes what the first process was answered: how its stops fared, and which
-// positions it was shown.
+// answered records the responses to the first process: the results of its stops, and the positions it read.
 func (j *judge) answered(f *flight) {
 	request := &f.call.Request
 	j.meet(f)
@@ -203,7 +198,7 @@ func (j *judge) answered(f *flight) {
 	if j.w.process.number != 0 {
 		return
 	}
-	if request.Operation.Places() && !opens(&request.Order) { // an exit may take the place of a stop
+	if request.Operation.Places() && !opens(&request.Order) { // an exit can replace a stop
 		switch r := j.refusals[request.Order.Key()]; {
 		case f.err == nil && request.Order.Type.StopLoss():
 			*r = refusals{}
@@ -229,8 +224,7 @@ func (j *judge) answered(f *flight) {
 	}
 }
 
-// meet takes that an answer shows a process an order of the other one. What both have in their journals
-// shows neither the other.
+// meet records that a response shows one process an order of the other one. Orders in both journals reveal neither process.
 func (j *judge) meet(f *flight) {
 	if len(j.w.processes) < 2 || f.err != nil || !f.answer.Orders.Done() || j.met[j.w.process.number] {
 		return
@@ -243,8 +237,8 @@ func (j *judge) meet(f *flight) {
 	}
 }
 
-// twinSold reports whether the other process, or an own stop, has just reduced the same position: what happens
-// between the read that an exit goes by and the exit no read has shown yet.
+// twinSold reports whether the other process, or an own stop, has just reduced the same position: no read has
+// shown a change between the exit and the read on which it is based.
 func (j *judge) twinSold(key exchange.SymbolKey, side exchange.Side) bool {
 	if filledMS := j.w.venue.held[key].filledMS; filledMS != 0 && j.w.nowMS-filledMS <= aRoundMS {
 		return true
@@ -257,9 +251,8 @@ func (j *judge) twinSold(key exchange.SymbolKey, side exchange.Side) bool {
 	return false
 }
 
-// unaware reports whether a sale on spot is of what the other process is selling in the same moment, and
-// nothing could have shown that one to this one: two botds with copies of one journal hold the same coins,
-// and both sell them, once, as two that enter in the same moment both enter (exactly-once.md, case 34).
+// unaware reports whether a spot sale coincides with a sale of the same coins by the other process that no read could have shown. Two botds with copies of
+// one journal hold the same coins and both sell them once, just as two that enter in the same moment both enter (exactly-once.md, case 34).
 func (j *judge) unaware(a *asked) bool {
 	if len(j.w.processes) < 2 || j.met[a.by] || a.order.Market != exchange.Spot || a.order.Side != exchange.Sell {
 		return false
@@ -273,8 +266,7 @@ func (j *judge) unaware(a *asked) bool {
 	return false
 }
 
-// shownWallet takes a balance that exceeds what was there at the start by more than
-// can be left over.
+// shownWallet records a balance that exceeds the initial one by more than a remainder.
 func (j *judge) shownWallet(b *exchange.Balance) {
 	for _, key := range j.w.venue.keys {
 		rules := j.w.venue.held[key].rules
@@ -289,17 +281,17 @@ func (j *judge) shownWallet(b *exchange.Balance) {
 	}
 }
 
-// restarted forgets what a process that died was shown.
+// restarted forgets the reads of a process that died.
 func (j *judge) restarted() {
 	if j.w.process.number == 0 {
 		j.oracle.Restarted(j.w.nowMS)
-		if j.w.disk.lostMS != 0 { // what was halted is lost with the journal
+		if j.w.disk.lostMS != 0 { // the halts are lost with the journal
 			clear(j.stopped)
 		}
 	}
 }
 
-// check lets the oracle judge the present.
+// check lets the oracle judge the present state.
 func (j *judge) check() {
 	w := j.w
 	for _, key := range w.venue.keys {
@@ -312,7 +304,7 @@ func (j *judge) check() {
 	j.oracle.Advance(w.nowMS)
 	for _, v := range j.oracle.Violations()[j.reported:] {
 		j.reported++
-		if v.Rule == "oversold" && w.beyond == nil { // a copy of the order, or of the journal, has the inspector's allowances
+		if v.Rule == "oversold" && w.beyond == nil { // the inspector makes allowances for a copy of the order or of the journal
 			continue
 		}
 		j.fail(exchange.SymbolKey{Market: marketOf(v.Symbol), Name: v.Symbol.Name}, v.Rule, v.Text)
@@ -343,7 +335,7 @@ func (j *judge) sent(order *exchange.NewOrder) {
 	}
 }
 
-// paced checks that what was missed in a pause is not sent in one go: a slice at a time.
+// paced checks that slices missed in a pause are sent one at a time.
 func (j *judge) paced(r *role, order *exchange.NewOrder) {
 	rules, quantity := j.w.venue.held[r.key].rules, order.Quantity
 	last, _ := j.w.venue.x.Price(r.key)
@@ -356,8 +348,7 @@ func (j *judge) paced(r *role, order *exchange.NewOrder) {
 	}
 }
 
-// liquidated checks what botd makes of a liquidation: its strategy opens nothing until a
-// person arms it.
+// liquidated checks botd's reaction to a liquidation: its strategy opens nothing until a person rearms it.
 func (j *judge) liquidated(r *record.Record) {
 	switch body := r.Body.(type) {
 	case record.Liquidated:
@@ -376,7 +367,7 @@ func (j *judge) liquidated(r *record.Record) {
 	}
 }
 
-// declares reports whether the first process declares a state of a strategy's symbol.
+// declares reports whether the first process declares a state for a strategy's symbol.
 func (j *judge) declares(r *role) bool {
 	for _, d := range j.w.daemon.machine.Degraded() {
 		if d.Scope.Covers(r.name, r.key) {
@@ -386,8 +377,7 @@ func (j *judge) declares(r *role) bool {
 	return false
 }
 
-// launched checks a placement that the first process lets go: an exit needs a reason other than
-// that something is missing.
+// launched checks a placement that the first process releases: missing data alone is no reason for an exit.
 func (j *judge) launched(order *exchange.NewOrder) {
 	p := j.w.daemon.machine.Book().Placement(order.ClientOrderID)
 	if p == nil || p.Purpose() != placement.Exit || j.w.process.number > 0 {
@@ -408,8 +398,7 @@ func (j *judge) launched(order *exchange.NewOrder) {
 	}
 }
 
-// converged checks the end of a run: the book agrees with the exchange, or a state is
-// declared.
+// converged checks the end of a run: the book agrees with the exchange, or a state is declared.
 func (j *judge) converged() {
 	w := j.w
 	if !w.daemon.up {
@@ -439,7 +428,7 @@ func (j *judge) converged() {
 	}
 }
 
-// role returns a strategy by its name.
+// role returns the strategy with a name.
 func (c *portfolio) role(name string) *role {
 	for i := range c.roles {
 		if c.roles[i].name == name {

@@ -2,17 +2,16 @@ package simulation
 
 import "botd/exchange"
 
-// What the other process bought on spot is botd's by a row that names it, and by nothing else: the wallet says whose nothing is, and a
-// stop over a person's coins would be that person's loss. Until a row with its id was answered to the first process, such a purchase
-// needs no stop of that one.
+// A spot purchase of the other process counts as botd's only if a row names it: a wallet does not show the owner, and a stop over a person's coins would
+// harm that person. Until a response to the first process contains a row with its id, the first process needs no stop for the purchase.
 
-// unnamed is how much an order has bought, or sold.
+// unnamed is the quantity that an order has bought or sold.
 type unnamed struct {
 	key      exchange.SymbolKey
 	quantity int64
 }
 
-// name takes the rows with ids that the first process was answered.
+// name records the rows with ids in responses to the first process.
 func (j *judge) name(f *flight) {
 	if j.w.process.number != 0 || f.err != nil || !f.answer.Orders.Done() {
 		return
@@ -30,7 +29,7 @@ func (j *judge) name(f *flight) {
 	}
 }
 
-// countUnnamed reports to the oracle how much of a symbol no row has named.
+// countUnnamed reports to the oracle the quantity of a symbol that no row has named.
 func (j *judge) countUnnamed(key exchange.SymbolKey) {
 	sum := int64(0)
 	for _, one := range j.unnamed {

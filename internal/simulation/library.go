@@ -9,10 +9,10 @@ import (
 	starlark "botd/strategy/script"
 )
 
-// libraryFrom is the first seed whose swings may be strategies of the library, with the fewest candles that they take.
+// libraryFrom is the first seed whose swings may be strategies of the library, with the fewest candles that they accept.
 const libraryFrom = 1 << 41
 
-// followers are strategies of the library that hold a target on either side, and their parameters.
+// followers are strategies of the library that hold a target on either side, with their parameters.
 var followers = []struct {
 	definition strategy.Definition
 	values     strategy.Values
@@ -22,7 +22,7 @@ var followers = []struct {
 	{find("buy_and_hold"), nil},
 }
 
-// libraries makes swings strategies of the library.
+// libraries replaces swings by strategies of the library.
 func (c *portfolio) libraries(d *draw) {
 	for i := range c.roles {
 		r := &c.roles[i]
@@ -34,7 +34,7 @@ func (c *portfolio) libraries(d *draw) {
 	}
 }
 
-// follow makes a strategy of the library that holds the most it may, or nothing; on futures every second one short too.
+// follow returns a strategy of the library that holds its maximum or nothing; on futures every second one also goes short.
 func (r *role) follow(symbol *exchange.Symbol) strategy.Strategy {
 	one, values := followers[r.follower], strategy.Values{}
 	maps.Copy(values, one.values)
@@ -49,16 +49,16 @@ func (r *role) follow(symbol *exchange.Symbol) strategy.Strategy {
 	return made
 }
 
-// assortedFrom is the first seed whose strategies may be those of the library that keep orders in the book or buy by the clock, and scripts.
+// assortedFrom is the first seed whose strategies may be scripts, or those of the library that keep resting orders or buy at fixed intervals.
 const assortedFrom = 1 << 42
 
-// assortment are these strategies: the definition, the most orders of the usual quantity that a position may be of, and the parameters.
+// assortment are these strategies: the definition, the maximum position in orders of the usual quantity, and the parameters.
 var assortment = []struct {
 	definition strategy.Definition
 	most       exchange.Quantity
-	short      string // the parameter of one that can be on either side; empty for none
-	rests      bool   // it keeps exits in the book
-	quotes     bool   // and openings on both sides
+	short      string // parameter of a strategy that can go short; empty for none
+	rests      bool   // it keeps resting exits
+	quotes     bool   // and resting openings on both sides
 	values     func(r *role, symbol *exchange.Symbol) strategy.Values
 }{
 	{find("grid"), 4, "side", true, false, gridValues}, {find("dca"), 16, "", false, false, averagingValues},
@@ -67,7 +67,7 @@ var assortment = []struct {
 	{compiled("quotes.star", quoteScript), 3, "", true, false, scriptValues},
 }
 
-// targetScript moves between a position of the size, twice that, and none; on futures short too.
+// targetScript alternates between a position of the size, twice that, and none; on futures also short.
 const targetScript = `
 size = param("size", 1.0)
 salt = param("salt", 0)
@@ -79,7 +79,7 @@ def decide(view):
     return plan(target = quantity(size * (turn if turn < 3 else 0)), reason = "the time says so")
 `
 
-// quoteScript keeps two bids, under other keys every minute, and offers what it holds. For a moment of each minute it has none.
+// quoteScript keeps two bids, under new keys every minute, and offers its position. For a moment of each minute it has none.
 const quoteScript = `
 size = param("size", 1.0)
 salt = param("salt", 0)
@@ -102,7 +102,8 @@ func compiled(name, source string) strategy.Definition {
 	return made.Definition()
 }
 
-// gridValues are four cells, around the price of the start, a quarter of a per cent wide or a few ticks that the rules may get.
+// gridValues are the parameters of four cells around the initial price, each a quarter of a per cent wide, or a
+// few ticks wide for the largest tick that the rules may get.
 func gridValues(r *role, symbol *exchange.Symbol) strategy.Values {
 	half := max(r.anchor/200, 12*symbol.PriceTick)
 	values := strategy.Values{"lower": symbol.PriceDecimal(symbol.FloorPrice(r.anchor - half)).String(),
@@ -115,7 +116,7 @@ func gridValues(r *role, symbol *exchange.Symbol) strategy.Values {
 	return values
 }
 
-// averagingValues are buys every twenty seconds and on falls; most sell all at a small profit and start over.
+// averagingValues are the parameters of purchases every twenty seconds and on falls; most sell everything at a small profit and start again.
 func averagingValues(r *role, symbol *exchange.Symbol) strategy.Values {
 	values := strategy.Values{"amount": symbol.Notional(r.anchor, r.unit+r.unit/5).String(), "every": "20s", "buys": "6", "fall": "0.2%", "falls": "3"}
 	if r.salt>>8%4 != 0 {
@@ -124,7 +125,7 @@ func averagingValues(r *role, symbol *exchange.Symbol) strategy.Values {
 	return values
 }
 
-// quoteValues are quotes that move every ten seconds: faster ones would place more than the judges take for bounded.
+// quoteValues are the parameters of quotes that move every ten seconds: faster quotes would exceed the judges' bound on placements.
 func quoteValues(r *role, symbol *exchange.Symbol) strategy.Values {
 	values := strategy.Values{"quantity": symbol.QuantityDecimal(r.unit).String(), "max_position": symbol.QuantityDecimal(r.most).String(),
 		"refresh": "10s", "filled_delay": "3s", "level_step": "0.1%"}
@@ -134,7 +135,7 @@ func quoteValues(r *role, symbol *exchange.Symbol) strategy.Values {
 	return values
 }
 
-// inventoryValues are those of a market maker that measures the volatility, of the fewest candles that it takes.
+// inventoryValues are the parameters of a market maker that measures the volatility over the fewest candles that it accepts.
 func inventoryValues(r *role, symbol *exchange.Symbol) strategy.Values {
 	values := quoteValues(r, symbol)
 	values["period"] = "2"
@@ -145,7 +146,7 @@ func scriptValues(r *role, symbol *exchange.Symbol) strategy.Values {
 	return strategy.Values{"size": symbol.QuantityDecimal(r.unit).String(), "salt": string('0' + rune(r.salt%5))}
 }
 
-// assort makes swings and ladders strategies of the assortment.
+// assort replaces swings and ladders by strategies of the assortment.
 func (c *portfolio) assort(d *draw) {
 	for i := range c.roles {
 		r := &c.roles[i]
@@ -160,19 +161,19 @@ func (c *portfolio) assort(d *draw) {
 	}
 }
 
-// protectable reports whether the configuration may protect the role: on spot a resting exit and a stop cannot both hold the asset.
+// protectable reports whether the configuration may protect the role: on spot a resting exit and a stop cannot both lock the asset.
 func (r *role) protectable() bool {
 	return r.kind != "ladder" && !(r.kind == "assorted" && r.key.Market == exchange.Spot && assortment[r.follower].rests)
 }
 
-// quotes reports whether the strategy of a symbol keeps orders on both sides.
+// quotes reports whether a symbol's strategy keeps orders on both sides.
 func (c *portfolio) quotes(key exchange.SymbolKey) bool {
 	return slices.ContainsFunc(c.roles, func(r role) bool {
 		return r.key == key && r.kind == "assorted" && assortment[r.follower].quotes
 	})
 }
 
-// assorted makes the strategy by the rules of now; where those refuse its parameters, it runs on by the ones it began with.
+// assorted creates the strategy under the present rules; if they reject its parameters, the strategy continues with its initial ones.
 func (r *role) assorted(symbol *exchange.Symbol) strategy.Strategy {
 	one, before := assortment[r.follower], *symbol
 	for _, known := range market {

@@ -10,8 +10,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// Mutants of the simulated parts around the engine: the client, the journal and the
-// start. Mutants of the engine itself are edits in internal/mutant.
+// These are the mutants of the simulated parts around the engine: the client, the journal and the start. Mutants
+// of the engine itself are edits in internal/mutant.
 
 // believed returns the bounds that the daemon is configured with.
 func believed(bounds placement.Settle) placement.Settle {
@@ -28,7 +28,7 @@ func believed(bounds placement.Settle) placement.Settle {
 	return bounds
 }
 
-// misread misinterprets an answer. It reports whether the daemon does not receive it.
+// misread misinterprets an answer. It reports whether it withholds the answer from the daemon.
 func (w *world) misread(f *flight) bool {
 	operation := f.call.Request.Operation
 	var unknown *exchange.Uncertain
@@ -105,7 +105,7 @@ func remembered(r *record.Record) bool {
 	return true
 }
 
-// forgetSending ends the placements that a crash left without an answer.
+// forgetSending ends the placements whose answers a crash lost.
 func forgetSending(book *reconcile.Book) {
 	for _, p := range slices.Clone(book.Live()) {
 		if p.State() == placement.Sending {

@@ -11,22 +11,22 @@ import (
 // timeoutMS is how long the daemon waits for an answer (exchange/rest).
 const timeoutMS = 8_000
 
-// flight is one call on its way: from the daemon to the exchange and back.
+// flight is one call in flight: from the daemon to the exchange and back.
 type flight struct {
 	call     engine.Call
-	life     int   // of the process that made it
+	life     int   // life of the process that made it
 	signedMS int64 // its x-timestamp: the daemon's estimate of the server's time
 	fault    Fault // injected into it; FaultEnd for none
-	recalled bool  // before it was sent, so it never is
+	recalled bool  // canceled before a worker sent it
 	doomed   bool  // its answer cannot come back
 	copied   bool  // a middlebox duplicated it
 	answered bool
-	excused  bool // refused, though nothing was wrong with it
+	excused  bool // refused without a fault in it
 	answer   exchange.Answer
 	err      error
-	asked    *asked // placements
+	asked    *asked // the placement, if it is one
 
-	unanswered bool // the exchange executed it, and the answer did not reach the daemon in time
+	unanswered bool // the exchange executed it, but the daemon did not receive the answer in time
 }
 
 // launch hands a call to a worker, which takes a moment.
@@ -60,7 +60,7 @@ func (w *world) recall(id int64) {
 // then signs and sends the request.
 func (w *world) send(f *flight) {
 	if f.recalled {
-		return // it has been answered
+		return // it has already been answered
 	}
 	now := w.daemon.clock()
 	if f.call.DeadlineMS != 0 && now > f.call.DeadlineMS && !mutant.Is("no_time_to_live") {
@@ -135,7 +135,7 @@ func (w *world) route(f *flight) {
 	w.put(happening{atMS: w.nowMS + latency, kind: happenArrive, flight: f})
 }
 
-// patience draws how long it takes to notice a broken connection.
+// patience draws the time until a broken connection is noticed.
 func (w *world) patience() int64 {
 	if w.network.chance(0.5) {
 		return timeoutMS
@@ -152,7 +152,7 @@ func (w *world) lose(f *flight) {
 	w.giveUp(f, "reset", w.patience())
 }
 
-// giveUp reports to the daemon, after a while, that no answer came.
+// giveUp reports a missing answer to the daemon after a delay.
 func (w *world) giveUp(f *flight, why string, afterMS int64) {
 	w.answerAt(f, w.nowMS+afterMS, exchange.Answer{}, noAnswer(f, why))
 }
@@ -216,12 +216,12 @@ func faultMark(f Fault) string {
 	return "(" + f.String() + ")"
 }
 
-// serve answers a request by the exchange or its gateway.
+// serve returns the answer of the exchange or its gateway to a request.
 func (w *world) serve(f *flight) (answer exchange.Answer, err error, malformed bool) {
 	operation := f.call.Request.Operation
 	if age := w.nowMS - f.signedMS; operation.Signed() && (age > w.bounds.WindowMS || age < -w.bounds.WindowMS) {
 		if f.asked != nil {
-			f.asked.refused++ // a second copy may arrive when its timestamp has become valid
+			f.asked.refused++ // a second copy may arrive once its timestamp is valid
 		}
 		return answer, &exchange.Refusal{Operation: operation, Status: 401, Code: exchange.CodeInvalidTimestamp, Message: "timestamp outside the window"}, false
 	}

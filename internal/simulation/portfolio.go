@@ -28,23 +28,23 @@ type role struct {
 	unit      exchange.Quantity
 	most      exchange.Quantity // the largest position its plan ever targets
 	protected bool
-	schedule  int64 // ms; 0 for once per closed candle
+	schedule  int64 // period in ms; 0 for once per closed candle
 	salt      uint64
 	anchor    exchange.Price // the price at the start of the run
 	config    engine.StrategyConfig
 	spy       *spy
 	scripted  strategy.Strategy // of a scenario
-	rules     overlay.Rules     // of a patient one
-	follower  int               // of those of the library, or of the assorted ones
+	rules     overlay.Rules     // rules of a patient role
+	follower  int               // number of the library's strategy, or of the assorted one
 	onRemove  string
-	absent    bool // it has been removed from the configuration
+	absent    bool // removed from the configuration
 	catchUp   int  // slices a tick after a pause; 0 for all
 }
 
 // portfolio holds the symbols and strategies of a run, drawn once per seed.
 type portfolio struct {
 	symbols  []*exchange.Symbol // the exchange's own
-	original []*exchange.Symbol // as they were before any rule drift
+	original []*exchange.Symbol // their state before any rule drift
 	roles    []role
 	unit     map[exchange.SymbolKey]exchange.Quantity
 	anchor   map[exchange.SymbolKey]exchange.Price
@@ -62,7 +62,7 @@ func (c *portfolio) of(key exchange.SymbolKey) string {
 }
 
 var (
-	market = sim.DefaultSymbols() // never changed: runs take copies
+	market = sim.DefaultSymbols() // never changed: runs use copies
 	twap   = find("twap")
 )
 
@@ -75,7 +75,7 @@ func find(name string) strategy.Definition {
 	panic("simulation: no strategy " + name)
 }
 
-// pairings are the symbols, each with the usual quantity of one order in lots.
+// pairings are the symbols, each with the usual order quantity in lots.
 var pairings = []struct {
 	key  exchange.SymbolKey
 	lots exchange.Quantity
@@ -92,10 +92,10 @@ var kinds = map[exchange.Market][]string{
 	exchange.Spot:    {"twap", "swing"},
 }
 
-// newPortfolio draws one to three strategies, each on a symbol of its own.
+// newPortfolio draws one to three strategies, each on its own symbol.
 func newPortfolio(d *draw) *portfolio {
 	c := &portfolio{unit: map[exchange.SymbolKey]exchange.Quantity{}, anchor: map[exchange.SymbolKey]exchange.Price{}}
-	if d.chance(0.7) { // the usual ten minutes would leave little of the run
+	if d.chance(0.7) { // the usual ten minutes would take up most of the run
 		c.breaker = engine.BreakerConfig{Unknowns: 3, WithinMS: 120_000, PauseMS: 15_000, EmptyEndings: 3, EmptyPauseMS: 10_000}
 	}
 	first, count := d.below(int64(len(pairings))), d.between(1, 3)
@@ -115,11 +115,11 @@ func newPortfolio(d *draw) *portfolio {
 	return c
 }
 
-// patientFrom is the first seed whose swings may enter patiently and leave by time, by age and after a cooldown. Seeds below it
-// play as they always have: the corpus holds them.
+// patientFrom is the first seed whose swings may enter patiently and exit by time, by age and after a cooldown.
+// Lower seeds run unchanged, since the corpus contains them.
 const patientFrom = 1 << 40
 
-// patience makes swings patient: they enter by resting orders that follow the price, cross the spread or give up.
+// patience makes swings patient: they enter by resting orders that follow the price, cross the spread or expire.
 func (c *portfolio) patience(d *draw) {
 	for i := range c.roles {
 		r := &c.roles[i]
@@ -191,8 +191,7 @@ func (c *portfolio) pull(key exchange.SymbolKey, last exchange.Price) int64 {
 	return int64(anchor-last) / max(1, int64(anchor)/100_000) / 10
 }
 
-// start creates the strategies for one life of the process. Their memory dies with
-// the process.
+// start creates the strategies for one life of the process. Their memory ends with the process.
 func (c *portfolio) start(w *world) []*role {
 	var all []*role
 	for i := range c.roles {
@@ -244,8 +243,7 @@ func (r *role) strategy(symbol *exchange.Symbol) strategy.Strategy {
 	return overlay.Wrap(&swing{*r}, r.exits())
 }
 
-// exits are the rules by which every fourth swing leaves: returns that rest in the book, a stop that
-// trails the price, or both.
+// exits returns the exit rules of every fourth swing: return targets as resting orders, a trailing stop, or both.
 func (r *role) exits() (rules overlay.Rules) {
 	if r.salt%4 != 1 {
 		return rules
@@ -287,8 +285,7 @@ func (*ladder) Warmup() int { return 0 }
 // Candle ignores the candle.
 func (*ladder) Candle(*strategy.View) {}
 
-// Decide plans bids on a coarse grid, and at some times none, so that the fills under
-// their keys are reset.
+// Decide plans bids on a coarse grid, and periodically none, so that the fills under their keys are reset.
 func (s *ladder) Decide(view *strategy.View, plan *strategy.Plan) {
 	symbol := view.Symbol
 	plan.OrdersSet, plan.ExitsSet, plan.Reason = true, true, "the grid"
@@ -316,7 +313,7 @@ func (*breakout) Warmup() int { return 0 }
 // Candle ignores the candle.
 func (*breakout) Candle(*strategy.View) {}
 
-// Decide plans the stop order while flat, and at some times nothing.
+// Decide plans the stop order while flat, and periodically nothing.
 func (s *breakout) Decide(view *strategy.View, plan *strategy.Plan) {
 	symbol := view.Symbol
 	plan.OrdersSet, plan.ExitsSet, plan.Reason = true, true, "above the grid"

@@ -1,7 +1,6 @@
 package simulation
 
-// process is one running botd with what it has: its engine, its journal, and its
-// strategies. A seed beyond the bounds may run two on one account.
+// process is one running botd with its engine, its journal, and its strategies. A seed beyond the bounds may run two on one account.
 type process struct {
 	daemon    *daemon
 	disk      *disk
@@ -10,13 +9,13 @@ type process struct {
 	retired   bool // it never starts again
 }
 
-// put schedules a happening of the current process.
+// put schedules a happening for the current process.
 func (w *world) put(h happening) {
 	h.process = w.process
 	w.agenda.put(h)
 }
 
-// wakes returns the process whose engine is due first, and when.
+// wakes returns the process whose engine wakes first, and the time.
 func (w *world) wakes() (first *process, atMS int64) {
 	atMS = never
 	for _, p := range w.processes {
@@ -27,7 +26,7 @@ func (w *world) wakes() (first *process, atMS int64) {
 	return first, atMS
 }
 
-// as runs what belongs to a process, then returns to the first one.
+// as runs a function for a process, then returns to the first process.
 func (w *world) as(p *process, run func()) {
 	w.process = p
 	run()

@@ -11,8 +11,7 @@ import (
 	"botd/strategy"
 )
 
-// Configuration changes of a running botd: a new version of a strategy, a strategy that
-// is removed and returns, limits.
+// These are the configuration changes of a running botd: a new version of a strategy, a strategy that is removed and returns, and limits.
 
 // drawChanges removes strategies and tightens limits in one of six of the seeds that
 // have more than one fault. It has a draw of its own.
@@ -59,8 +58,8 @@ func (w *world) reload() bool {
 	return true
 }
 
-// remove removes a strategy from the configuration for a while. One without on_remove
-// may only be removed while it has nothing on the exchange.
+// remove removes a strategy from the configuration for a while. A strategy without on_remove may be removed only
+// while it has no orders or position on the exchange.
 func (w *world) remove() bool {
 	d := w.daemon
 	r := &w.portfolio.roles[w.changes.below(int64(len(w.portfolio.roles)))]
@@ -85,7 +84,7 @@ func (w *world) remove() bool {
 	return true
 }
 
-// comeBack configures every removed strategy again.
+// comeBack restores every removed strategy in the configuration.
 func (w *world) comeBack(h *happening) {
 	d := w.daemon
 	if !d.listens() {
@@ -112,8 +111,7 @@ func (w *world) comeBack(h *happening) {
 	}
 }
 
-// tighten makes the account's limits block every opening for a while: in the file, or
-// by a person's setting.
+// tighten makes the account's limits block every opening for a while, in the file or by a person's setting.
 func (w *world) tighten() bool {
 	back := w.nowMS + w.changes.between(2_000, 30_000)
 	byFile := w.changes.chance(0.5)
@@ -186,8 +184,7 @@ func (w *world) orphans(book *reconcile.Book) (all []engine.StrategyConfig) {
 	return all
 }
 
-// dress creates a version of the role's strategy for one life of the process, or the
-// rest of it.
+// dress creates a version of the role's strategy for the rest of the process's life.
 func (r *role) dress(w *world) {
 	symbol := *w.venue.held[r.key].rules
 	r.anchor = w.portfolio.anchor[r.key]
@@ -204,7 +201,7 @@ func (r *role) dress(w *world) {
 	}
 }
 
-// protection is the configured one.
+// protection returns the configured protection.
 func (r *role) protection() (p strategy.Protection) {
 	if r.protected {
 		p = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 600_000}, TakeProfit: strategy.Distance{Share: 900_000}}

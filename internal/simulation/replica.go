@@ -13,7 +13,7 @@ type replicaKey struct {
 	number    int64 // order id, or start of a time range
 }
 
-// replica is an answer that was current from a time on.
+// replica is an answer with the time since which it was current.
 type replica struct {
 	fromMS int64
 	answer exchange.Answer
@@ -38,8 +38,7 @@ func (v *venue) show(w *world) {
 	}
 }
 
-// keep saves an answer and drops those that no replica may return any more: an answer
-// expires L after its successor became current.
+// keep saves an answer and drops those that no replica may return any longer: an answer expires L after its successor became current.
 func (v *venue) keep(w *world, key replicaKey, answer exchange.Answer) {
 	known, old := v.replica[key], 0
 	for len(known)-old > 1 && (known[old+1].fromMS < w.nowMS-w.bounds.StalenessMS || len(known)-old >= mostReplicas) {
@@ -48,8 +47,7 @@ func (v *venue) keep(w *world, key replicaKey, answer exchange.Answer) {
 	v.replica[key] = append(slices.Delete(known, 0, old), replica{w.nowMS, answer})
 }
 
-// stale replaces the answer to a read by an earlier one, if the weather says so and one
-// was saved.
+// stale replaces the answer to a read by an earlier one if the weather draws it and one is saved.
 func (v *venue) stale(w *world, request *exchange.Request, answer exchange.Answer, err error) (exchange.Answer, error) {
 	if w.quiet || w.weather[StaleRead]+w.weather[TornRead] == 0 || err != nil {
 		return answer, err
@@ -90,12 +88,12 @@ func (v *venue) within(w *world, key replicaKey) []replica {
 		known = known[1:]
 	}
 	if len(known) > 0 && !slices.Contains(lists, key.operation) && known[0].fromMS < w.nowMS-w.bounds.StalenessMS {
-		known = known[1:] // only the moment of this answer is known, not how long it stayed current
+		known = known[1:] // the time at which this answer stopped being current is unknown
 	}
 	return known
 }
 
-// torn returns a list whose parts come from replicas of different age.
+// torn returns a list with parts from replicas of different age.
 func (w *world) torn(old, fresh *exchange.Answer) exchange.Answer {
 	shown := *fresh
 	switch {
@@ -108,7 +106,7 @@ func (w *world) torn(old, fresh *exchange.Answer) exchange.Answer {
 	return shown
 }
 
-// mingled draws for each entry whether its old or its current form is returned.
+// mingled draws for each entry whether to return its old or its current form.
 func mingled[T any](d *draw, old, fresh []T, id func(*T) int64) []T {
 	var shown []T
 	for i := range fresh {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Report is a summary in the form that is printed.
+// Report is a summary in its printed form.
 type Report struct {
 	Runs           int            `json:"runs"`
 	Failed         int            `json:"failed"`
@@ -56,8 +56,7 @@ func ReportOf(s *Summary) Report {
 	return r
 }
 
-// ParseWeather parses NAME=STRENGTH pairs. It returns nil for none, so that each seed
-// draws its own weather.
+// ParseWeather parses NAME=STRENGTH pairs. It returns nil for no pairs, so that each seed draws its own weather.
 func ParseWeather(pairs []string) (*Weather, error) {
 	if len(pairs) == 0 {
 		return nil, nil

@@ -7,16 +7,16 @@ type Stats struct {
 	Starts    int64
 	Unknowns  int64
 	Placed    int64 // orders sent
-	Opened    int64 // of them, those that open a position
+	Opened    int64 // orders sent that open a position
 	Faults    [FaultEnd]int64
 	VirtualMS int64
 
 	Quarantined int64   // symbols at the end
 	Resolution  Seconds // uncertain placements by their duration
-	Unprotected Seconds // times without a stop, by their duration
+	Unprotected Seconds // times without a stop, by duration
 }
 
-// Seconds counts durations by whole seconds; the last entry is all longer ones.
+// Seconds counts durations by whole seconds; the last entry counts all longer ones.
 type Seconds [600]int32
 
 func (s *Seconds) count(ms int64) { s[min(ms/1000, int64(len(s)-1))]++ }
@@ -42,8 +42,7 @@ func (s *Stats) add(other *Stats) {
 	}
 }
 
-// Quantile returns the seconds within which a share of the counted times lies; -1 if
-// nothing was counted.
+// Quantile returns the number of seconds that a share of the counted times does not exceed; -1 if nothing was counted.
 func Quantile(counts *Seconds, share float64) int {
 	var total, sum int64
 	for _, n := range counts {

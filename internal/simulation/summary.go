@@ -5,14 +5,13 @@ import (
 	"strings"
 )
 
-// ClassSummary is the result of many seeds in which a class was in force, alone or with
-// others.
+// ClassSummary sums up the seeds in which a class was in force, alone or with others.
 type ClassSummary struct {
 	Class    string         `json:"class"`
 	Runs     int            `json:"runs"`
 	Episodes int64          `json:"episodes"`
 	Placed   int64          `json:"placed"` // orders sent
-	Opened   int64          `json:"opened"` // of them, those that open a position
+	Opened   int64          `json:"opened"` // orders sent that open a position
 	Failed   int            `json:"failed"`
 	Rules    map[string]int `json:"broken_rules"`
 	First    *Failure       `json:"first_failure,omitempty"` // the smallest seed
@@ -68,7 +67,7 @@ func (c *ClassSummary) add(r *Result, episodes int64) {
 	}
 }
 
-// quantile returns the seconds within which a share of the gaps lies.
+// quantile returns the number of seconds that a share of the gaps does not exceed.
 func (c *ClassSummary) quantile(share float64) float64 {
 	sum := int64(0)
 	for tenth, n := range c.tenths {
@@ -79,7 +78,7 @@ func (c *ClassSummary) quantile(share float64) float64 {
 	return 0
 }
 
-// Line returns the summary in one line.
+// Line formats the summary as one line.
 func (c *ClassSummary) Line() string {
 	text := fmt.Sprintf("%-17s %6d runs %7d episodes %7d orders, %6d open %5d failed; ", c.Class, c.Runs, c.Episodes, c.Placed, c.Opened, c.Failed) +
 		fmt.Sprintf("without a stop %6d times, p50 %.1f s, p99 %.1f s, max %.1f s", c.Gaps, c.P50S, c.P99S, c.MaxS)

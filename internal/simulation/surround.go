@@ -8,8 +8,7 @@ import (
 	"botd/runtime/engine"
 )
 
-// What changes around botd beyond the bounds: the rules of a symbol, the money of the
-// account, and who else runs on it.
+// These are the changes around botd beyond the bounds: a symbol's rules, the account's money, and other processes on the account.
 
 // changeRules changes a symbol's rules for an episode.
 func (b *beyond) changeRules(e *episode) bool {
@@ -36,11 +35,11 @@ func (b *beyond) changeRules(e *episode) bool {
 			symbol.Brackets[i].MaxLeverage = max(1, symbol.Brackets[i].MaxLeverage/50)
 		}
 	}
-	w.judge.setLimits() // what is too small for an order is dust
+	w.judge.setLimits() // a quantity too small for an order is dust
 	return true
 }
 
-// transfer moves money in or out of one of the wallets, or base asset in.
+// transfer moves money into or out of a wallet, or base asset into one.
 func (b *beyond) transfer(e *episode) bool {
 	x := b.w.venue.x
 	amount := exchange.AmountOf(b.draw.between(50, 3_000))
@@ -59,9 +58,8 @@ func (b *beyond) transfer(e *episode) bool {
 	return err == nil
 }
 
-// startSecond starts another botd of the same instance on the account: with a journal
-// of its own in the very second of the first one's start, or with a copy of the first
-// one's journal.
+// startSecond starts another botd of the same instance on the account: with its own journal in the same second
+// as the first one's start, or with a copy of the first one's journal.
 func (b *beyond) startSecond(e *episode) bool {
 	w := b.w
 	if len(w.processes) > 1 || !w.daemon.listens() {
@@ -89,7 +87,7 @@ func (b *beyond) startSecond(e *episode) bool {
 	return true
 }
 
-// endSecond ends the second botd for good; what it placed stays.
+// endSecond ends the second botd permanently; its orders stay.
 func (b *beyond) endSecond() {
 	w := b.w
 	if len(w.processes) < 2 {
@@ -102,11 +100,10 @@ func (b *beyond) endSecond() {
 	p.retired = true
 }
 
-// watchMS is how long the watch over the journal's files may take to notice a loss.
+// watchMS bounds the delay of the watch over the journal's files.
 const watchMS = 1_000
 
-// loseJournal unlinks the journal's files under the running process, whose open files go
-// on; the next start finds none. It happens once in a run.
+// loseJournal unlinks the journal's files under the running process, whose open files stay usable; the next start finds none. It happens once in a run.
 func (b *beyond) loseJournal(e *episode) bool {
 	w := b.w
 	if !w.daemon.listens() || w.disk.lostMS != 0 {
@@ -117,7 +114,7 @@ func (b *beyond) loseJournal(e *episode) bool {
 	return true
 }
 
-// noticeLoss is the watch over the journal's files.
+// noticeLoss performs the watch over the journal's files.
 func (b *beyond) noticeLoss() {
 	if w := b.w; w.daemon.listens() && w.disk.lostMS > w.daemon.bootMS {
 		w.daemon.handle(&engine.EventDisk{Why: "the journal's files were unlinked", Lost: true})

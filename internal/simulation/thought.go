@@ -7,16 +7,16 @@ import (
 	"botd/strategy"
 )
 
-// Ways in which a strategy does not answer.
+// These are the ways in which a strategy does not answer.
 const (
-	thinksLong  = iota // it answers late, before its deadline or after it
+	thinksLong  = iota // it answers late, before or after its deadline
 	neverThinks        // it hangs, and its process is killed at its deadline
-	dies               // its process ends while it is asked
-	returns            // it hangs, in the process that trades, and returns when the episode ends
+	dies               // its process ends during the request
+	returns            // it hangs in the trading process, and returns when the episode ends
 	waysToThink
 )
 
-// decide has the strategies answer what the engine asks: at once, unless they hang.
+// decide makes the strategies answer the engine's requests: at once, unless they hang.
 func (w *world) decide(abandoned []int64, asks []engine.Ask) {
 	d := w.daemon
 	if w.beyond != nil {
@@ -34,7 +34,7 @@ func (w *world) decide(abandoned []int64, asks []engine.Ask) {
 	}
 }
 
-// thinks has a strategy answer otherwise than at once. It reports false where none hangs.
+// thinks makes a strategy answer with a delay or not at all. It returns false if none hangs.
 func (b *beyond) thinks(ask *engine.Ask) bool {
 	w := b.w
 	i := slices.IndexFunc(b.episodes, func(e *episode) bool { return e.class == HungStrategy })
@@ -52,7 +52,7 @@ func (b *beyond) thinks(ask *engine.Ask) bool {
 		event.Result.Lost = "its process ended"
 		afterMS /= 10
 	case neverThinks:
-		return true // until it is killed
+		return true // until its process is killed
 	case returns:
 		afterMS = e.untilMS - w.nowMS
 		fallthrough
@@ -63,8 +63,8 @@ func (b *beyond) thinks(ask *engine.Ask) bool {
 	return true
 }
 
-// killed has the strategies lose their processes that have not answered in time. Those that answer
-// late of themselves do so: no process can be ended there.
+// killed ends the processes of strategies that have not answered in time. Strategies in the trading process
+// answer late themselves: no process can be ended there.
 func (b *beyond) killed(abandoned []int64) {
 	for _, id := range abandoned {
 		if !slices.ContainsFunc(b.w.agenda.entries, func(h happening) bool {
@@ -76,5 +76,5 @@ func (b *beyond) killed(abandoned []int64) {
 	}
 }
 
-// Restart starts over, with all candles that are held.
+// Restart resets the check, since all available candles follow again.
 func (s *spy) Restart() { s.openMS, s.given = 0, 0 }

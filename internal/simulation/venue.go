@@ -8,16 +8,14 @@ import (
 	"botd/exchange/sim"
 )
 
-// The accounts of the simulated exchange. Each counterparty only buys or only sells, so
-// that its orders never oppose a position of its own.
+// These are the accounts of the simulated exchange. Each counterparty only buys or only sells, so that its orders never oppose its own position.
 const (
 	trader = "botd"
 	buyer  = "buyer"
 	seller = "seller"
 )
 
-// venue is the simulated exchange, its replicas and other traders, with the state that
-// the inspector checks against.
+// venue is the simulated exchange with its replicas and other traders, and the state that the inspector checks against.
 type venue struct {
 	x       *sim.Exchange
 	symbols []*exchange.Symbol // the exchange's own; rule drift changes them in place
@@ -27,21 +25,21 @@ type venue struct {
 	asked    map[string]*asked // every placement of the daemon, by client order id
 	inFlight []*asked          // placements that may still reach the exchange
 	byOrder  map[int64]*asked
-	hidden   map[int64]int64          // by order id: until when replicas omit it
+	hidden   map[int64]int64          // by order id: time until which replicas omit it
 	replica  map[replicaKey][]replica // earlier answers and lists
 	held     map[exchange.SymbolKey]*held
 	keys     []exchange.SymbolKey
 	fills    []sim.Fill
-	version  uint64 // of the exchange when its fills were last taken
+	version  uint64 // exchange version when its fills were last read
 }
 
-// asked is one placement and its actual fate.
+// asked is one placement and its actual result.
 type asked struct {
 	id        string
 	order     exchange.NewOrder
 	opens     bool
-	by        int  // the process that sent it
-	unaware   bool // of a sale by another process, of which nothing had shown that one anything
+	by        int  // number of the process that sent it
+	unaware   bool // a sale by another process, which no read has shown to this one
 	sends     int
 	inFlight  int  // copies that may still reach the exchange
 	forgotten bool // it was in flight when a journal without it was restored
@@ -57,16 +55,16 @@ type held struct {
 	key       exchange.SymbolKey
 	rules     *exchange.Symbol
 	position  exchange.Quantity // signed: the sum of the account's fills
-	fees      exchange.Amount   // spot: taken out of what was bought, in the base asset
-	own       exchange.Quantity // the part made by botd's own orders
-	rest      exchange.Quantity // spot: what sales of everything have left, which no order sells
+	fees      exchange.Amount   // spot: deducted from purchases, in the base asset
+	own       exchange.Quantity // part from botd's own orders
+	rest      exchange.Quantity // spot: remainders of complete sales, which no order can sell
 	slack     exchange.Quantity // exposure that others may have added
-	touchedMS int64             // when anybody else last traded it; 0 for never
-	filledMS  int64             // when the account's own orders last filled on it
-	exit      *asked            // the last exit at market
-	triedMS   int64             // when an exit was last recorded
-	forgot    exchange.Quantity // spot: sales that a restored backup does not know, in flight or too young to be listed
-	doubled   exchange.Quantity // what may be sold twice: orders that a middlebox delivered twice, stops whose answer was lost
+	touchedMS int64             // time of the last trade by anybody else; 0 for never
+	filledMS  int64             // time of the last fill of the account's own orders
+	exit      *asked            // last market exit
+	triedMS   int64             // time of the last recorded exit
+	forgot    exchange.Quantity // spot: sales unknown to a restored backup, in flight or too recent to be listed
+	doubled   exchange.Quantity // quantity that may be sold twice: orders that a middlebox delivered twice, stops whose answer was lost
 }
 
 func newVenue(w *world, symbols []*exchange.Symbol, delayMS, spreadMS int64) *venue {
@@ -131,7 +129,7 @@ func (v *venue) takeFills(w *world) {
 			a.filled += fill.Quantity
 			h.own, h.filledMS = h.own+signed, w.nowMS
 			h.noteRest(fill.Side)
-			covered := w.stats.Faults[OldBackup] > 0 && w.stats.Faults[ManualTrade] > 0 // a manual purchase hides what was forgotten
+			covered := w.stats.Faults[OldBackup] > 0 && w.stats.Faults[ManualTrade] > 0 // a manual purchase hides the forgotten sales
 			if fill.Market == exchange.Spot && h.own+h.forgot+h.doubled < 0 && !covered && w.beyond == nil {
 				w.fail("oversold", "%s: botd sold %d more than it ever bought", h.key, -h.own)
 			}
@@ -147,7 +145,7 @@ func (v *venue) takeFills(w *world) {
 	w.judge.observe()
 }
 
-// exposed is what of the position can be sold, in whole ticks: on spot the fees are out of it.
+// exposed returns the part of the position that can be sold, in whole ticks: on spot the fees are deducted.
 func (h *held) exposed() exchange.Quantity {
 	if h.fees.IsZero() {
 		return h.position
@@ -155,39 +153,37 @@ func (h *held) exposed() exchange.Quantity {
 	return h.rules.FloorQuantity(h.rules.QuantityOf(h.rules.QuantityAmount(h.position).Sub(h.fees)))
 }
 
-// mostRest is what a sale of everything may leave, in steps: less than one of what was bought, and
-// as much of the fee.
+// mostRest bounds the remainder of a complete sale in steps: less than one of the purchase, and as much of the fee.
 const mostRest = 2
 
-// noteRest takes what a sale of everything has left: orders are in whole steps, and fees are not.
+// noteRest records the remainder of a complete sale: orders are in whole steps, and fees are not.
 func (h *held) noteRest(side exchange.Side) {
 	if left := h.exposed() - h.rest; h.key.Market == exchange.Spot && side == exchange.Sell && left >= 0 && left <= mostRest*h.rules.QuantityTick {
 		h.rest = h.exposed()
 	}
 }
 
-// touch notes that anybody else changed the position or may change it.
+// touch records that anybody else changed the position or may change it.
 func (h *held) touch(nowMS int64, quantity exchange.Quantity) {
 	h.touchedMS = nowMS
 	h.slack += max(quantity, -quantity)
 }
 
-// depart notes that a copy of a placement is in flight.
+// depart records that a copy of a placement is in flight.
 func (v *venue) depart(a *asked) {
 	if a.inFlight++; a.inFlight == 1 {
 		v.inFlight = append(v.inFlight, a)
 	}
 }
 
-// ended notes that a copy has arrived or never will.
+// ended records that a copy has arrived or never will.
 func (v *venue) ended(a *asked) {
 	if a.inFlight--; a.inFlight == 0 {
 		v.inFlight = slices.DeleteFunc(v.inFlight, func(other *asked) bool { return other == a })
 	}
 }
 
-// recent reports whether a fill may be newer than the daemon's last round, or what somebody else has
-// done than the time within which the daemon decides about it.
+// recent reports whether a fill may be newer than the daemon's last round, or a foreign trade more recent than the time in which the daemon reacts to it.
 func (h *held) recent(nowMS, staleMS int64) bool {
 	return h.filledMS != 0 && nowMS-h.filledMS < recentMS || h.touchedMS != 0 && nowMS-h.touchedMS < recentMS+staleMS
 }
@@ -250,8 +246,8 @@ func (v *venue) placed(w *world, f *flight, answer *exchange.Answer, err error) 
 	}
 }
 
-// unanswered takes that the answer to a request that arrived does not reach the daemon in time, or that it has died. A lost
-// stop is repeated soon: both may be filled before a list shows them.
+// unanswered records that the answer to a request that arrived does not reach the daemon in time, or that the
+// daemon has died. A lost stop is soon repeated: both may fill before a list shows them.
 func (v *venue) unanswered(f *flight) {
 	a := f.asked
 	if a != nil && a.executed > 0 && a.order.Market == exchange.Spot && a.order.Type == exchange.StopLimit && !f.unanswered {
@@ -260,14 +256,14 @@ func (v *venue) unanswered(f *flight) {
 	}
 }
 
-// repeated reports whether the exchange executed a placement once more by an order.
+// repeated reports whether an order is a repeated execution of a placement.
 func (v *venue) repeated(orderID int64) bool {
 	a := v.byOrder[orderID]
 	return a != nil && (a.orders[0] != orderID || a.unaware)
 }
 
-// forget marks the openings on a symbol that are in flight or too young to be listed as
-// forgotten by the journal, and returns how much they may open.
+// forget marks the openings of a symbol that are in flight or too recent to be listed as forgotten by the
+// journal, and returns the quantity that they may open.
 func (v *venue) forget(w *world, key exchange.SymbolKey) (opens exchange.Quantity) {
 	young := w.bounds.VisibilityMS + w.bounds.StalenessMS
 	for _, a := range v.asked {
@@ -284,7 +280,7 @@ func (v *venue) forget(w *world, key exchange.SymbolKey) (opens exchange.Quantit
 	return opens
 }
 
-// resting returns how much botd's resting openings on a symbol may still fill.
+// resting returns the quantity that botd's resting openings on a symbol may still fill.
 func (v *venue) resting(key exchange.SymbolKey) (sum exchange.Quantity) {
 	v.x.EachOpenOrder(trader, key.Market, func(o *exchange.Order) {
 		if a := v.byOrder[o.ID]; o.Symbol == key.Name && a != nil && a.opens {
@@ -304,7 +300,7 @@ func (v *venue) size(a *asked) exchange.Quantity {
 	return a.order.Quantity
 }
 
-// leaveOut drops the orders that a replica of that age did not list yet.
+// leaveOut drops the orders that a replica of that age does not list yet.
 func (v *venue) leaveOut(w *world, answer *exchange.Answer, atMS int64) {
 	maps.DeleteFunc(v.hidden, func(_, until int64) bool { return until <= w.nowMS-w.bounds.StalenessMS })
 	if len(v.hidden) == 0 || !answer.Orders.Done() {

@@ -22,12 +22,12 @@ import (
 
 const never = math.MaxInt64
 
-// Bounds of a run.
+// These bound a run.
 const (
 	startMS     = int64(1_800_000_000_000)
 	faultsMS    = 8 * 60_000
 	quietMS     = 90_000
-	mostEvents  = 60_000 // handled by the engine in one run: more is a livelock
+	mostEvents  = 60_000 // events that the engine may handle in one run: more is a livelock
 	mostAgenda  = 2_000
 	priceStepMS = 1_000
 )
@@ -65,22 +65,22 @@ type script struct {
 // Violation is a broken invariant.
 type Violation struct {
 	Rule string `json:"rule"`
-	AtMS int64  `json:"at_ms"` // since the start
+	AtMS int64  `json:"at_ms"` // time since the start
 	Text string `json:"text"`
-	Spot bool   `json:"spot,omitempty"` // beyond the bounds: it is about a spot symbol
+	Spot bool   `json:"spot,omitempty"` // beyond the bounds: the symbol is a spot symbol
 }
 
 // Result is the result of one run.
 type Result struct {
 	Seed      uint64
 	CrashAt   int
-	Hash      uint64 // of everything that happened: the same seed gives the same hash
+	Hash      uint64 // hash of all happenings: the same seed gives the same hash
 	Points    int    // inputs and outputs, at each of which the process may die
 	Weather   Weather
-	Given     bool // the weather is not the seed's own
+	Given     bool // the weather was given, not drawn from the seed
 	Beyond    *Beyond
-	Classes   [ClassEnd]int64 // episodes of each class beyond the bounds; -1 for a class that is off
-	Gaps      []int64         // times without a stop by the oracle, in ms, the shortest first
+	Classes   [ClassEnd]int64 // episodes of each class beyond the bounds; -1 for a disabled class
+	Gaps      []int64         // times without a stop by the oracle in ms, shortest first
 	Violation *Violation
 	Stats     Stats
 }
@@ -115,24 +115,24 @@ type world struct {
 	options Options
 	seed    uint64
 	weather Weather
-	bounds  placement.Settle // of the network
-	settle  placement.Settle // configured in the daemon
+	bounds  placement.Settle // bounds of the network
+	settle  placement.Settle // configuration of the daemon
 	nowMS   int64
-	quietMS int64 // when the faults end
+	quietMS int64 // end of the faults
 	endMS   int64
 	quiet   bool
-	delayMS int64  // the maximum time until an accepted order reaches the book
+	delayMS int64  // maximum time until an accepted order reaches the book
 	foreign string // policy for positions and orders that botd did not make
 	harsh   bool   // times are drawn near their bounds
 	ledger  bool   // the daemon keeps a ledger
-	poor    bool   // the account has little more than the margin it needs
+	poor    bool   // the account has little more than the required margin
 
 	agenda    agenda
 	venue     *venue
 	inspector *inspector
 	judge     *judge
 	beyond    *beyond // nil within the bounds
-	*process          // the one whose happening is processed; between happenings the first
+	*process          // process of the current happening; between happenings the first one
 	processes []*process
 
 	network, storage, market, people, actions draw
@@ -229,7 +229,7 @@ func (w *world) setUp() {
 	}
 	w.foreign = []string{reconcile.ForeignHalt, reconcile.ForeignHalt, reconcile.ForeignHalt, reconcile.ForeignAdopt, reconcile.ForeignIgnore}[setup.below(5)]
 	if w.beyond != nil && w.foreign == reconcile.ForeignIgnore && w.beyond.doubles() {
-		w.foreign = reconcile.ForeignAdopt // the judge counts what the exchange did twice as botd's
+		w.foreign = reconcile.ForeignAdopt // the judge counts repeated executions by the exchange as botd's
 	}
 	w.ledger = setup.chance(0.5)
 	w.poor = setup.chance(0.15) || w.weather[Liquidation] > 0
@@ -332,7 +332,7 @@ func (w *world) happen(h *happening) {
 		w.beyond.pollFiles(h.episode)
 		return
 	}
-	if !d.up || h.life != d.life { // of a process that has ended
+	if !d.up || h.life != d.life { // it belongs to a process that has ended
 		if h.kind == happenAnswer {
 			w.venue.unanswered(h.flight)
 		}
@@ -357,7 +357,7 @@ func (w *world) happen(h *happening) {
 	}
 }
 
-// fail notes the first broken invariant, which ends the run.
+// fail records the first broken invariant, which ends the run.
 func (w *world) fail(rule, format string, values ...any) {
 	if w.failure == nil {
 		w.failure = &Violation{Rule: rule, AtMS: w.nowMS - startMS, Text: fmt.Sprintf(format, values...)}
