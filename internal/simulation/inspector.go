@@ -166,7 +166,6 @@ func (i *inspector) followProtection(watch *watch) {
 
 // beliefRounds returns the number of complete rounds in which the book may differ without a declared state: at most
 // a second between two rounds counts toward L, and a stale or torn list restarts the count.
-// restarts the count.
 func (w *world) beliefRounds() int { return 10 + 3*int(w.bounds.StalenessMS/1_000) }
 
 // belief checks that the book equals the exchange or that a state is declared.

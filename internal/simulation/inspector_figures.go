@@ -41,7 +41,7 @@ type share struct {
 	unsure  bool     // a position may have ended unseen, so that losses cannot be compared
 }
 
-// marketFigures tells how much of one market's fills is known.
+// marketFigures is the state of knowledge about one market's fills.
 type marketFigures struct {
 	filledMS int64 // time of the last fill
 	knownMS  int64 // time since which all fills are known; 0 for not

@@ -88,7 +88,6 @@ func (j *judge) setLimits() {
 
 // botd may use a symbol's rules as it last read them: a step for a minute, and a minimum notional for some
 // seconds, since it reads the rules every three seconds while the position is below it.
-// the rules every three seconds while what is held is below that.
 const (
 	readStepMS    = 60_000 + patienceMS
 	readMinimumMS = 10_000 + patienceMS
