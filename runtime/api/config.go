@@ -36,7 +36,7 @@ type Setting struct {
 	Origin string `json:"origin"` // file:line, default, or command line
 }
 
-// maintenance looks after the daemon itself: its configuration, journal, log and channels.
+// maintenance serves the daemon itself: its configuration, journal, log and channels.
 type maintenance struct {
 	config   *Config
 	controls controls

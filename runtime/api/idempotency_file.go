@@ -35,7 +35,7 @@ type storedRepeat struct {
 	Body   []byte    `json:"body,omitempty"`
 }
 
-// repeatWrite is one line to write, or, without one, a request to rewrite all known changes.
+// repeatWrite is one line for the writer, which closes done after the write.
 type repeatWrite struct {
 	line []byte
 	done chan<- struct{}

@@ -19,7 +19,7 @@ type Access struct {
 	BehindProxy      bool     // a proxy with TLS stands in front
 	Hosts            []string // permitted host names, besides loopback ones
 	MetricsToken     bool     // /metrics need a viewer's token or session
-	MetricsOpen      bool     // /metrics show money to whoever connects
+	MetricsOpen      bool     // /metrics show money to every client
 }
 
 func (a *Access) secure() bool { return a.Certificate != "" || a.BehindProxy }

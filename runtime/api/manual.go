@@ -135,7 +135,7 @@ func (m *manual) cancelOrders(r *request, body *CancelRequest) (HaltAnswer, erro
 	switch {
 	case err != nil:
 		return out, err
-	case !known: // whoever mistypes a name must not believe its orders canceled
+	case !known: // a person who mistypes a name must not believe its orders canceled
 		return out, &failure{http.StatusNotFound, "not_found", fmt.Sprintf("%s: no strategy matches (there are: %s): nothing was changed", body,
 			strings.Join(names, ", "))}
 	case r.dryRun:

@@ -18,7 +18,7 @@ import (
 	"botd/runtime/ops"
 )
 
-// withoutMoney gathers the metrics that everybody who connects may see.
+// withoutMoney gathers the metrics that every client may see.
 type withoutMoney struct{ *ops.Metrics }
 
 // Gather leaves out the families that show amounts.

@@ -11,7 +11,7 @@ type single[Run any] struct {
 	mu      sync.Mutex // guards the four below
 	runs    []Run      // oldest first
 	cancel  context.CancelCauseFunc
-	busy    bool // a run is under way, or about to begin
+	busy    bool // a run is in progress, or about to begin
 	stopped bool // nothing begins any more
 
 	group sync.WaitGroup

@@ -63,7 +63,7 @@ type socket struct {
 	closed bool
 }
 
-// Accept waits for a connection, and now and then looks whether the file is there.
+// Accept waits for a connection, and checks at intervals that the file exists.
 func (s *socket) Accept() (net.Conn, error) {
 	for {
 		listener := s.current()

@@ -23,7 +23,7 @@ import (
 // Limits of the stream.
 const (
 	maxEvents     = 10_000  // held for clients that come back,
-	maxBytes      = 4 << 20 // in so many bytes
+	maxBytes      = 4 << 20 // and at most so many bytes
 	maxQueued     = 256     // per client; one that is slower is dropped
 	maxClients    = 32      // streams,
 	maxViewers    = 20      // of them viewers': the others are for operators

@@ -311,7 +311,7 @@ func (b *SweepRequest) check(now time.Time) error {
 	return nil
 }
 
-// ended notes how the newest run ended, and gives the place back.
+// ended records how the newest run ended, and frees the slot.
 func (q *sweepRuns) ended(ctx context.Context, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

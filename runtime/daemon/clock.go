@@ -16,8 +16,8 @@ const (
 	clockOld   = 15 * time.Minute // a reading older than this is none to trade by
 )
 
-// clockwork reports the state of the exchange's clock to metrics, readiness
-// and screen. One goroutine gives the readings.
+// clockwork reports the state of the exchange's clock to metrics, readiness and screen. One
+// goroutine passes the readings.
 type clockwork struct {
 	metrics *ops.Metrics
 	board   *view.Board

@@ -41,8 +41,8 @@ func (p *process) keepDecisions() *view.DecisionStore {
 	return store
 }
 
-// recording keeps closed candles and rates of funding, so that a day can be run
-// again. It is nothing where nothing is to be recorded.
+// recording stores closed candles and rates of funding, so that a day can be run again. Its
+// recorder is nil if recording is off.
 type recording struct{ recorder *tape.Recorder }
 
 func startRecording(config *configs.Config, directory string, metrics *ops.Metrics, console *ops.Console) recording {
@@ -155,7 +155,7 @@ func (r recording) keepRate(ctx context.Context, venue rates, symbol string) tim
 	return max(0, left) + fundingBefore // the next payment's is reported then
 }
 
-// sleep waits, and reports whether the context still goes on.
+// sleep waits, and reports whether the context is still active.
 func sleep(ctx context.Context, wait time.Duration) bool {
 	select {
 	case <-ctx.Done():

@@ -17,13 +17,14 @@ import (
 	"botd/runtime/view"
 )
 
-// A journal of years takes minutes to read. From the first seconds on whoever waits
-// is logged, and systemd, which would end a start of a minute and a half, again and again.
+// A journal of years takes minutes to read. After the first seconds the wait is logged at
+// intervals, and systemd is notified again and again, since it would otherwise end a start after a
+// minute and a half.
 const (
 	firstReportAfter = 3 * time.Second
 	reportEvery      = 10 * time.Second
 	readingPatience  = 60 * time.Second // of systemd, from each time it is notified
-	recordsPerReport = 1 << 10          // records between two looks at the clock
+	recordsPerReport = 1 << 10          // records between two reads of the clock
 )
 
 // reading reports how far a journal has been read.

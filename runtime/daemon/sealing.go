@@ -13,7 +13,7 @@ const (
 	sealAgainAfter = time.Hour
 )
 
-// sealer is the journal as far as its oldest records are sealed.
+// sealer is the part of the journal that seals its oldest records.
 type sealer interface {
 	Seal(ctx context.Context, options journal.SealOptions) (*journal.Sealed, error)
 }

@@ -162,7 +162,7 @@ func (p *process) keepFiles(ctx context.Context, tokens auth.Tokens) {
 			return
 		case <-poll.C:
 			_ = tokens.Restore(p.directory) // tried again; the journal's watch reports missing files of the directory
-			_ = p.lock.Renew()              // likewise; another botd that was faster stands down, and so does this one
+			_ = p.lock.Renew()              // likewise; if another botd was faster, this one stands down
 		}
 	}
 }

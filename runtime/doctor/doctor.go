@@ -171,8 +171,8 @@ func first(problems configs.Problems) string {
 	return line
 }
 
-// permissions: whoever reads the keys can trade, and so can whoever writes the
-// configuration.
+// permissions checks who has access to the files: a user who can read the keys, or write the
+// configuration, can trade.
 func (e *examination) permissions() {
 	const check = "permissions"
 	before := len(e.findings)
@@ -282,7 +282,7 @@ func (e *examination) noDirectory() bool {
 	return errors.Is(err, syscall.ENOTDIR)
 }
 
-// venue looks at address, clock, signature and symbols.
+// venue checks address, clock, signature and symbols.
 func (e *examination) venue() {
 	const check = "venue"
 	if e.config.Mode == configs.Demo {

@@ -50,7 +50,7 @@ func Client(ctx context.Context, config rest.Config) (*rest.Client, error) {
 	return client, reach(ctx, client, &config)
 }
 
-// reach reads the clock, the account where there is a key, and the symbols.
+// reach reads the clock, the account if there is a key, and the symbols.
 func reach(ctx context.Context, client *rest.Client, config *rest.Config) error {
 	if err := client.SyncClock(ctx); err != nil {
 		return failure.New(failure.Unavailable, "is the address right, and the exchange up?", "reach %s: %w", config.BaseURL, err)

@@ -44,7 +44,7 @@ type Incident struct {
 	seen        bool          // in this run: a state from the end of the last one proves nothing
 }
 
-// Open reports whether the incident goes on.
+// Open reports whether the incident is open.
 func (i *Incident) Open() bool { return i.ClosedMS == 0 }
 
 // InForce reports whether the state is known to be in force now.

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// channel is one route under way.
+// channel is one running route.
 type channel struct {
 	route   Route
 	title   string
@@ -81,7 +81,7 @@ func (c *channel) run(ctx context.Context) {
 			c.collect(ctx, gather)
 		} else if stop(); c.failing.Load() {
 			c.collect(ctx, again)
-		} else { // it came while a message was under way
+		} else { // it arrived while a message was being sent
 			c.collect(ctx, gather)
 		}
 		c.collect(ctx, c.pace.Reserve().Delay())

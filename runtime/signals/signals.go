@@ -56,7 +56,7 @@ const (
 // Results are all of them.
 var Results = []string{Taken, Repeated, Late, Refused, Malformed, Wrong, Limited, Unavailable}
 
-// Driver gives the engine events.
+// Driver passes events to the engine.
 type Driver interface {
 	Send(ctx context.Context, event engine.Event) error
 }

@@ -18,7 +18,7 @@ type Quarantine struct {
 	Since      time.Time      `json:"since"`
 	Position   Decimal        `json:"position"`   // as the exchange reports it
 	Explained  Decimal        `json:"explained"`  // by botd's own fills and adopted quantities
-	Ignored    Decimal        `json:"ignored"`    // left to whoever made it
+	Ignored    Decimal        `json:"ignored"`    // left to its owner
 	Difference Decimal        `json:"difference"` // the unexplained quantity
 	Unknown    []Order        `json:"unknown"`    // placements with an unknown outcome
 	Orders     []ForeignOrder `json:"orders"`     // open orders that the journal does not know

@@ -30,7 +30,7 @@ type RoundTrip struct {
 	PositionID int64   `json:"position_id,omitempty"` // futures
 }
 
-// EndedPosition is a closed position, whoever opened it.
+// EndedPosition is a closed position, whether botd opened it or not.
 type EndedPosition struct {
 	ID         string  `json:"id"`
 	PositionID int64   `json:"position_id,omitempty"` // futures

@@ -26,7 +26,7 @@ type Pool struct {
 
 	mu    sync.Mutex                  // guards turns and asked
 	turns map[string]*turn            // by the strategy's name
-	asked map[int64]strategy.Strategy // the questions under way
+	asked map[int64]strategy.Strategy // the questions in progress
 }
 
 // turn has a strategy answer one question at a time.

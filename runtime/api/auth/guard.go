@@ -83,7 +83,7 @@ func (g *Guard) ownHost(r *http.Request) bool {
 }
 
 // Pace denies a request without a credential when its source sends too many. A login is never
-// denied: a right token opens a session whoever else floods from the same address.
+// denied: a right token opens a session even while others flood from the same address.
 func (g *Guard) Pace(r *http.Request, who *Identity, now time.Time) *Denied {
 	if who.Role != Public || r.Method == http.MethodPost && r.URL.Path == LoginPath || g.unknown.allow(inbound.Source(r.RemoteAddr), now) {
 		return nil

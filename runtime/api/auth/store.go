@@ -27,7 +27,7 @@ type store struct {
 	path   string // empty for none
 	tokens Tokens
 	saved  time.Time
-	writes chan []byte // to one writer: whoever logs in does not wait for a disk
+	writes chan []byte // to one writer: a login does not wait for a disk
 }
 
 // stored is a session in the file. Voucher is a hash of the directory's own token that
