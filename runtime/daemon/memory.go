@@ -31,8 +31,9 @@ const memoryShare = 0.8
 // backtest has its own value.
 const collectorPercent = 50
 
-// limitMemory makes the garbage collector work more often than by itself, and harder before the
-// cgroup's limit is reached, which would end the process. GOGC and GOMEMLIMIT stand where they are set.
+// limitMemory makes the garbage collector run more often than by default, and harder near the cgroup's
+// limit, at which the system would end the process. Explicit settings of GOGC and GOMEMLIMIT take
+// precedence.
 func limitMemory(allowed memlimit.Provider, console *ops.Console) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectorPercent)
