@@ -101,7 +101,7 @@ func by[P, B, A any](part func(*Server) *P, do func(*P, *request, *B) (A, error)
 // nothing is the body of a change without parameters.
 type nothing struct{}
 
-// ReasonRequest holds the fields of every change: its reason, and whether it is a dry run.
+// ReasonRequest is the group of fields of every change: its reason, and whether it is a dry run.
 type ReasonRequest struct {
 	Reason string `json:"reason,omitempty"`  // why, for the journal; needed unless it is a dry run
 	DryRun bool   `json:"dry_run,omitempty"` // answers with the effects, and does nothing

@@ -56,7 +56,7 @@ type StrategyHaltRequest struct {
 	ReasonRequest
 }
 
-// HaltAnswer lists the effects of a halt, a rearm, or another manual order.
+// HaltAnswer is the list of effects of a halt, a rearm, or another manual order.
 type HaltAnswer struct {
 	Schema int              `json:"schema"`
 	DryRun bool             `json:"dry_run"`

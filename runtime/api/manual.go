@@ -88,7 +88,7 @@ func (m *manual) manually(r *request, body *ReasonRequest, preview func() (engin
 	return out, m.controls.send(r, event(&action))
 }
 
-// CancelRequest selects the opening orders to cancel: those that match all given fields.
+// CancelRequest is a selection of opening orders to cancel: those that match all given fields.
 type CancelRequest struct {
 	Strategy string `json:"strategy,omitempty"`
 	Market   string `json:"market,omitempty"` // futures | spot

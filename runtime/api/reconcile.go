@@ -74,7 +74,7 @@ type ResolveRequest struct {
 	ReasonRequest
 }
 
-// ResolveAnswer lists the changes that the end of a quarantine makes.
+// ResolveAnswer is the list of changes that the end of a quarantine makes.
 type ResolveAnswer struct {
 	Schema   int      `json:"schema"`
 	DryRun   bool     `json:"dry_run"`

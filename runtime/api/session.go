@@ -21,7 +21,7 @@ var sessionRoutes = []route{
 		summary:  "Makes a one-time link that logs an operator in. Over the unix socket alone."},
 }
 
-// Session describes the sender and its permissions.
+// Session is the description of the sender and its permissions.
 type Session struct {
 	Schema   int        `json:"schema"`
 	Role     string     `json:"role"` // viewer | operator

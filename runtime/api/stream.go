@@ -179,7 +179,7 @@ type Hello struct {
 	Last    string `json:"last_id"`
 }
 
-// Gap reports that events were missed: the resources that they changed must be read again.
+// Gap is a report that events were missed: the resources that they changed must be read again.
 type Gap struct {
 	After string `json:"after_id"`
 	Last  string `json:"last_id"`

@@ -40,7 +40,7 @@ type NewToken struct {
 	Token  string     `json:"token"` // shown now, and never again
 }
 
-// TokenRequest describes the requested token.
+// TokenRequest is a request for a named token.
 type TokenRequest struct {
 	Name string     `json:"name"`
 	Role string     `json:"role"` // viewer | operator

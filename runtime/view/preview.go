@@ -4,8 +4,8 @@ import (
 	"botd/runtime/engine"
 )
 
-// TickPreview shows what a strategy's next tick and the round after it would do with the present
-// data, and the reasons. It changes nothing.
+// TickPreview is a preview of a strategy's next tick and of the round after it, by the present data,
+// with the reasons. It changes nothing.
 type TickPreview struct {
 	Strategy   string            `json:"strategy"`
 	Kind       string            `json:"kind"`
