@@ -34,7 +34,7 @@ async function request(method, path, body, headers = {}, patience = PATIENCE_MS)
   return content;
 }
 
-// toLogin goes to the login, which returns to this page.
+// toLogin opens the login page, which returns to this page.
 export function toLogin() {
   try {
     sessionStorage.setItem("botd.after", location.pathname + location.search);
@@ -51,7 +51,7 @@ export const query = (values) => {
 export const get = (path, values = {}) => request("GET", path + query(values));
 export const part = (text) => encodeURIComponent(text);
 
-// change requests a change, which is made once however often the request is sent.
+// change requests a change, which is made once even if the request is sent again.
 export const post = (path, body, patience) => request("POST", path, body, { "Idempotency-Key": unique() }, patience);
 export const put = (path, body) => request("PUT", path, body, { "Idempotency-Key": unique() });
 export const remove = (path) => request("DELETE", path);

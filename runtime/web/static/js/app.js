@@ -14,7 +14,7 @@ import { startVisits } from "./seen.js";
 
 apply();
 
-// The modules of a page are loaded at once, not one after the other.
+// All modules of a page load at once.
 const charts = () =>
     import("./chart.js").then((module) => {
       module.need().catch(() => {});
@@ -95,7 +95,7 @@ function head() {
   );
 }
 
-// halt opens the emergency control; it is in the head, on a phone at the bottom.
+// halt opens the emergency control: in the head, or at the bottom on a phone.
 const halt = (size) =>
   h(
     "button.button.danger.halt",
@@ -182,7 +182,7 @@ function bottom() {
   );
 }
 
-// since says since when the account is in a state, for the end of a clause.
+// since formats the time since which the account is in a state, for the end of a clause.
 function banners() {
   const s = live.status,
     all = [];
@@ -248,7 +248,7 @@ function banners() {
   return h("div.banners", { role: "alert" }, all);
 }
 
-// trouble is in the tab's title, which is visible when the page is not.
+// trouble marks the tab's title, which is visible while the page is not.
 function trouble() {
   const s = live.status;
   return live.link === "lost"
@@ -286,7 +286,7 @@ function draw() {
 const toggle = () => change("theme", theme() === "dark" ? "light" : "dark");
 
 async function main() {
-  loaders[match(location.pathname).name]().catch(() => {}); // while the status is read; the page shows a failure
+  loaders[match(location.pathname).name]().catch(() => {}); // loaded while the status is read; the page shows a failure
   try {
     await start();
   } catch (error) {

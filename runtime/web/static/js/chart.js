@@ -8,13 +8,13 @@ import { watch } from "./settings.js";
 
 const FIRST = 1000,
   MORE = 2000,
-  MOST = 5000; // candles of one read
+  MOST = 5000; // candles per read
 const APART = 9; // candles between two labels
-const KEPT = 100_000; // candles that a tab holds
+const KEPT = 100_000; // candles that a tab stores
 
 let library = null;
 
-// need loads the library, once; a page with charts calls it early.
+// need loads the library once; a page with charts calls it early.
 export function need() {
   return (library ??= new Promise((done, fail) => {
     const script = h("script", { src: new URL("../vendor/lightweight-charts.js", import.meta.url).href });
@@ -76,7 +76,7 @@ function tick(seconds, kind) {
   return [String(t.y), f.month(t.mo), `${t.d} ${f.month(t.mo)}`, `${two(t.h)}:${two(t.mi)}`, `${two(t.h)}:${two(t.mi)}:${two(t.s)}`][kind];
 }
 
-// written formats the numbers of an axis: with fixed places, and grouped.
+// written formats the numbers of an axis, with fixed places and grouped digits.
 export const written = (places) => ({
   type: "custom",
   minMove: 10 ** -places,
@@ -96,7 +96,7 @@ export class CandleChart {
     this.volumes = [];
     this.lines = [];
     this.level = new Map();
-    this.complete = false; // there is nothing older
+    this.complete = false; // no older candles exist
     this.closed = false;
   }
 
@@ -147,13 +147,13 @@ export class CandleChart {
     return { bars, volumes, gaps: c.gaps };
   }
 
-  // missing counts the candles missing between those that are held.
+  // missing counts the candles missing between the stored ones.
   get missing() {
     const n = this.bars.length;
     return n ? Math.max(0, Math.round(((this.bars[n - 1].time - this.bars[0].time) * 1000) / this.intervalMS) + 1 - n) : 0;
   }
 
-  // held describes the candles that are held, for the head of their panel.
+  // held describes the stored candles, for the head of their panel.
   get held() {
     const missing = this.missing ? `${f.exact(String(this.missing))} missing between them` : "none missing";
     return `${f.exact(String(this.bars.length))} read, ${missing}${this.complete ? "; complete" : "; scroll back for more"}`;
@@ -196,7 +196,7 @@ export class CandleChart {
     this.volume.setData(this.volumes);
   }
 
-  // latest reads the newest candles again after one has closed.
+  // latest reads the newest candles again after one closes.
   async latest() {
     if (!this.chart || this.closed) return;
     let newest;
@@ -240,8 +240,7 @@ export class CandleChart {
     }
   }
 
-  // trades marks fills {atMS, side, quantity}, those of a candle together, and decisions
-  // and refusals {atMS, below, shape, tone, text, why}.
+  // trades marks fills {atMS, side, quantity}, one mark per candle, and decisions and refusals {atMS, below, shape, tone, text, why}.
   trades(fills, notes = []) {
     this.fills = fills;
     this.noted = notes;
@@ -295,7 +294,7 @@ export class CandleChart {
       .sort((a, b) => a.time - b.time);
     const labelled = {};
     for (const mark of all) {
-      // a label that would cover the one before is in the legend alone
+      // only the legend shows a label that would cover the previous one
       if (mark.text && mark.time - (labelled[mark.position] ?? -Infinity) < (APART * this.intervalMS) / 1000) mark.text = "";
       else if (mark.text) labelled[mark.position] = mark.time;
     }
@@ -334,7 +333,7 @@ export class CandleChart {
     this.host.dataset.plots = all.length;
   }
 
-  // levels draws lines of prices {key, price, name, tone, dashed}. Of many orders the names would hide the chart.
+  // levels draws price lines {key, price, name, tone, dashed}. The names of many orders would hide the chart.
   levels(all) {
     this.wanted = all;
     if (!this.candles || this.closed) return;
@@ -360,7 +359,7 @@ export class CandleChart {
     }
   }
 
-  // frame has the scale show every level, as far away as they are, or the candles alone.
+  // frame scales the chart to every level, however distant, or to the candles only.
   frame(on) {
     this.framed = on;
     if (!this.candles || this.closed) return;
@@ -376,8 +375,7 @@ export class CandleChart {
     this.host.dataset.framed = on;
   }
 
-  // drawLegend writes the legend: the candle under the pointer, or the newest, and what
-  // happened in it.
+  // drawLegend writes the legend: the candle under the pointer, or the newest, and its events.
   drawLegend(bar) {
     const one = bar ?? this.bars.at(-1);
     if (!one || !this.legend) return;

@@ -5,7 +5,7 @@ import { h } from "./dom.js";
 import * as f from "./format.js";
 import { watch } from "./settings.js";
 
-// wide keeps an axis from zooming into noise: it spans at least 1 % of what it shows.
+// wide keeps an axis from zooming into noise: its span is at least 1 % of the values.
 function wide(original) {
   const info = original(),
     range = info?.priceRange;
@@ -15,7 +15,7 @@ function wide(original) {
   return { ...info, priceRange: { minValue: middle - least, maxValue: middle + least } };
 }
 
-// Curve is one line over time with marks: {time, shape, text, tone}, and below it how far it is under its highest point so far.
+// Curve is one line over time with marks {time, shape, text, tone}, and the drawdown below it.
 export class Curve {
   constructor(host, legend = null) {
     Object.assign(this, { host, legend });
@@ -42,8 +42,7 @@ export class Curve {
     this.paint();
   }
 
-  // fits shows the whole curve whenever the width of its element changes, which is first
-  // when it is put into the page.
+  // fits shows the whole curve whenever the width of its element changes; the first change is its insertion into the page.
   fits() {
     this.sizes = new ResizeObserver(() => {
       if (this.host.clientWidth !== this.wide) {
@@ -56,8 +55,7 @@ export class Curve {
     this.sizes.observe(this.host);
   }
 
-  // apart joins marks that would cover each other: the most severe of them, with their
-  // number. The legend lists each.
+  // apart joins marks that would cover each other into the most severe one, with their number. The legend lists each.
   apart(marks) {
     const width = this.points.length > 1 ? (this.points.at(-1).time - this.points[0].time) / 24 : 0,
       out = [];
@@ -131,8 +129,8 @@ export class Curve {
   }
 }
 
-// Curves are several lines over time on one scale: {name, tone, points}. The values are per cent unless other words are given;
-// the legend has each line's value under the pointer, or its newest.
+// Curves are several lines over time on one scale: {name, tone, points}. The values are per cent unless a unit
+// is given; the legend has each line's value under the pointer, or its newest.
 export class Curves extends Curve {
   constructor(host, legend = null, say = (value) => value.toFixed(1) + " %") {
     super(host, legend);

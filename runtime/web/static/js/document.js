@@ -1,4 +1,4 @@
-// A document has the dashboard's theme, and on a phone its list of documents folded.
+// A document has the dashboard's theme; on a phone its list of documents is folded.
 
 import { apply } from "./settings.js";
 

@@ -1,11 +1,9 @@
-// Elements from plain calls. Text becomes text nodes and never markup, so that whatever an
-// exchange or a strategy sends is shown and not run.
+// Elements from plain calls. Text becomes text nodes and never markup, so that text from an exchange or a strategy is shown and not run.
 
 const SVG = "http://www.w3.org/2000/svg";
 const drawn = new Set(["svg", "path", "circle", "rect", "line", "polyline", "g", "title"]);
 
-// h("td.num", {title: "exact", on: {click}}, "12.5") makes an element. A key makes
-// morph follow it when its position among its siblings changes.
+// h("td.num", {title: "exact", on: {click}}, "12.5") makes an element. With a key, morph follows it when its position among its siblings changes.
 export function h(what, given, ...children) {
   const [name, ...classes] = what.split(".");
   const element = drawn.has(name) ? document.createElementNS(SVG, name) : document.createElement(name || "div");
@@ -50,11 +48,11 @@ function set(element, key, value) {
   }
 }
 
-// visible escapes signs that cannot be seen: they could hide a part of a text, or reverse it.
+// visible escapes invisible characters, which could hide or reverse part of a text.
 const unseen = /(?![\n\t])[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}]/gu;
 const visible = (text) => text.replace(unseen, (sign) => `\\u{${sign.codePointAt(0).toString(16)}}`);
 
-// A width is set by the object model, which a strict style policy allows.
+// The object model sets a width, because a strict style policy allows nothing else.
 function bar(element, share) {
   element.style.width = `${Math.max(0, Math.min(1, share)) * 100}%`;
 }
@@ -76,13 +74,12 @@ function append(element, children) {
   if (element._value !== undefined) element.value = element._value;
 }
 
-// mount puts an element that draws itself, such as a chart, into its place.
+// mount inserts an element that draws itself, such as a chart.
 export function mount(root) {
   for (const element of root.querySelectorAll("[data-keep]")) if (element._keep.parentNode !== element) element.prepend(element._keep);
 }
 
-// morph makes one tree equal to another and keeps what did not change: focus, selection,
-// scroll positions, open details, and elements that draw themselves.
+// morph makes one tree equal to another and preserves unchanged parts: focus, selection, scroll positions, open details, and elements that draw themselves.
 export function morph(from, to) {
   if (from.nodeType !== to.nodeType || from.nodeName !== to.nodeName || from._key !== to._key) {
     from.replaceWith(to);

@@ -1,5 +1,5 @@
-// The emergency control: one press opens it, one more flattens. It says in a line what that does;
-// each step is on demand, so that the button stays where it is however many orders there are.
+// The emergency control: one press opens it, a second one flattens. It describes the effect in one line; the
+// steps are shown on demand, so that many orders do not move the button.
 
 import { post } from "./api.js";
 import { h } from "./dom.js";
@@ -24,7 +24,7 @@ export function emergency() {
     const mine = ++asked;
     try {
       const answer = await post("risk/halt", { level: "flatten", dry_run: true });
-      if (mine !== asked) return; // an older answer than the newest one shown
+      if (mine !== asked) return; // this answer is older than the one shown
       what.textContent = `Flatten ${summary(answer)}. Nothing opens until you re-arm.`;
       steps.replaceChildren(...answer.steps.map((step) => h("li", `${step.strategy}: ${step.text}`)));
       blind.replaceChildren(...answer.blind.map((line) => h("p.bad", "Cannot see or close yet: ", line)));
@@ -77,7 +77,7 @@ export function emergency() {
   read();
 }
 
-// holds acts once a button was held down, by pointer or key.
+// holds acts after a button was held down, by pointer or key.
 function holds(node, act) {
   let timer = 0;
   const begin = (event) => {

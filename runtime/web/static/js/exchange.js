@@ -6,8 +6,7 @@ import { empty, table, tag } from "./parts.js";
 
 const LINE = /^(botd_exchange_request(?:s_total|_duration_seconds_(?:sum|bucket)))\{([^}]*)\} (\S+)$/;
 
-// answers reads them from /metrics: for each kind of request the count, the failures, and
-// the durations.
+// answers reads them from /metrics: the count, the failures and the durations of each kind of request.
 export async function answers() {
   const response = await fetch("/metrics", { signal: AbortSignal.timeout(12_000) });
   if (!response.ok) throw new Error(`the metrics were answered ${response.status}`);
@@ -31,7 +30,7 @@ export async function answers() {
   return [...all.values()].filter((one) => one.asked).sort((a, b) => b.failed.size - a.failed.size || b.asked - a.asked);
 }
 
-// most is the bound of 99 of 100 durations.
+// most is the bound of 99 % of the durations.
 function most(one) {
   const all = one.buckets.sort((a, b) => a[0] - b[0]),
     count = all.at(-1)?.[1] ?? 0,

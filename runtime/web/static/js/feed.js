@@ -8,7 +8,7 @@ import { empty, link, panel, side, strategyLink, tag, time } from "./parts.js";
 export const ASKED = 60; // of each kind
 const SHOWN = 14;
 
-// merged puts them in one list; consecutive fills of a strategy are one entry.
+// merged combines them in one list; consecutive fills of a strategy form one entry.
 export function merged(fills, intents, notices) {
   const all = [
     ...fills.map((one) => ({ id: "f" + one.id, at: one.at_ms, fill: one, of: [one] })),
@@ -57,7 +57,7 @@ function filled({ fill, of }) {
   );
 }
 
-// feedPanel draws them, with a line at the last visit.
+// feedPanel draws them, with a line at the time of the last visit.
 export function feedPanel(feed, seenAt) {
   const at = seenAt ? feed.findIndex((one) => one.at <= seenAt) : -1;
   return panel(

@@ -1,4 +1,4 @@
-// Going to pages, strategies and symbols by name, and to an order by its id.
+// Navigation to pages, strategies and symbols by name, and to an order by its id.
 
 import { h } from "./dom.js";
 import * as f from "./format.js";
@@ -30,8 +30,8 @@ function everything() {
   ];
 }
 
-// fitting are the entries whose name or note has all words, first those whose name begins
-// with them; what looks like the id of an order is one.
+// fitting returns the entries whose name or note contains all words, beginning with those whose name starts with
+// them; text that looks like an order id is an entry.
 function fitting(all, text) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean),
     rank = (one) => (one.name.toLowerCase().startsWith(words[0]) ? 0 : one.name.toLowerCase().includes(words[0]) ? 1 : 2);

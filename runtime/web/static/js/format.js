@@ -1,5 +1,4 @@
-// Numbers and times as people read them. Money arrives as decimal text and stays
-// text: it is cut and grouped, never computed with.
+// Numbers and times for people. Money arrives as decimal text and stays text: it is cut and grouped, never computed with.
 
 import { settings } from "./settings.js";
 
@@ -28,26 +27,25 @@ function write({ negative, whole, fraction }, plus) {
   return sign + grouped(whole) + (fraction ? "." + fraction : "");
 }
 
-// money is an amount of USDT with two places.
+// money formats an amount of USDT with two places.
 export function money(text, { plus = false, places = 2 } = {}) {
   const number = parts(text);
   return number ? write(rounded(number, places), plus) : "–";
 }
 
-// exact is a number with every digit it came with.
+// exact formats a number with all its digits.
 export function exact(text, { plus = false } = {}) {
   const number = parts(text);
   return number ? write(number, plus) : text || "–";
 }
 
-// price is rounded to the places of another price of the symbol, in which it trades.
+// price rounds to the places of another price of the symbol.
 export const price = (text, like) => (isZero(text) ? "–" : money(text, { places: (String(like ?? "").split(".")[1] ?? "").length }));
 
-// mean is a mean price, with two places more than the symbol trades in.
+// mean formats a mean price, with two more places than the symbol's prices.
 export const mean = (text, like) => (isZero(text) ? "–" : money(text, { places: (String(like ?? ".00").split(".")[1] ?? "").length + 2 }));
 
-// aligned writes the numbers of a column with the places of the longest, so that their
-// decimal points are aligned.
+// aligned formats the numbers of a column with the same number of places, which aligns their decimal points.
 export function aligned(rows, pick) {
   const places = Math.max(0, ...rows.map((row) => parts(pick(row))?.fraction.length ?? 0));
   return (row) => {
@@ -65,7 +63,7 @@ export function sum(all) {
   return (total < 0n ? "-" : "") + digits.slice(0, digits.length - places) + (places ? "." + digits.slice(-places) : "");
 }
 
-// short is a large statistic in few digits: 1,234, 56.7 K, 8.9 M.
+// short formats a large statistic in few digits: 1,234, 56.7 K, 8.9 M.
 export function short(number) {
   const [by, letter] = [
     [1e9, "B"],
@@ -126,7 +124,7 @@ export const zone = () => (settings.zone === "local" ? "local time" : "UTC");
 export const msOf = (time) => (typeof time === "number" ? time : Date.parse(time));
 export const month = (i) => ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"][i];
 
-// stamp is a date and a time, without today's date.
+// stamp formats a date and a time, and omits today's date.
 export function stamp(time, nowMS = Date.now()) {
   if (!time) return "–";
   const t = clock(msOf(time)),
@@ -148,7 +146,7 @@ export function stampShort(time) {
 
 export const parsed = clock;
 
-// age is a duration: 850 ms, 4 s, 12 min, 3 h, 5 d.
+// age formats a duration: 850 ms, 4 s, 12 min, 3 h, 5 d.
 export function age(ms) {
   if (ms === null || ms === undefined || !Number.isFinite(ms)) return "–";
   const s = Math.max(0, ms) / 1000;

@@ -1,5 +1,4 @@
-// The kill switch: three levels, a preview of exactly what will be sent, a reason, and
-// what is in progress afterwards.
+// The kill switch: three levels, an exact preview of the requests, a reason, and the progress afterwards.
 
 import { part, post } from "./api.js";
 import { h } from "./dom.js";
@@ -17,7 +16,7 @@ export const levels = [
 const scopeName = (scope) =>
   scope.strategy ? `strategy ${scope.strategy}` : scope.symbol ? `symbol ${scope.symbol} (${scope.market})` : "whole account";
 
-// summary is what a halt does, in one line.
+// summary describes the effect of a halt in one line.
 export function summary(answer) {
   const cancels = answer.steps.filter((step) => step.action === "cancel").length,
     closes = answer.steps.length - cancels;
@@ -25,7 +24,7 @@ export function summary(answer) {
   return parts.join(" and ") || "finds nothing to cancel or to close";
 }
 
-// engaged says what a halt that was requested does.
+// engaged describes the effect of a requested halt.
 export function engaged(answer) {
   const steps = answer.steps.length
     ? f.plural(answer.steps.length, "step") + " in progress."
@@ -255,8 +254,7 @@ function previewOf(answer, problem, title) {
   );
 }
 
-// confirmChange asks before a change: it shows the dry run, and asks for a reason. What
-// closes a live position must be confirmed by the instance's name too.
+// confirmChange asks before a change: it shows the dry run and asks for a reason. Closing a live position also requires the instance's name.
 export async function confirmChange({
   title,
   path,
@@ -369,7 +367,7 @@ export const closePosition = (p, done) =>
     done,
   });
 
-// haltsInForce lists the halts, what each still has to cancel or close, and the way back.
+// haltsInForce lists the halts with the orders and positions that each still has to end, and the way to rearm.
 export function haltsInForce(halts, degraded, done) {
   return h(
     "ul.attention",

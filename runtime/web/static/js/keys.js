@@ -1,5 +1,4 @@
-// Keyboard shortcuts. They can be turned off for keyboards and assistive software that
-// press single keys.
+// Keyboard shortcuts. Users of keyboards and assistive software that press single keys can turn them off.
 
 import { h } from "./dom.js";
 import { dialog } from "./menu.js";
@@ -15,7 +14,7 @@ const typing = (target) => target.closest?.("input, textarea, select, [contented
 export function listenKeys({ toggle }) {
   document.addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key === "k" && !document.querySelector("dialog[open]")) {
-      // no single key: always on
+      // not a single key: always on
       event.preventDefault();
       goTo();
       return;
@@ -37,16 +36,16 @@ export function listenKeys({ toggle }) {
     else if (event.key === "t") toggle();
     else if (event.key === "!") emergency();
     else if (event.key === "/")
-      search(); // focused when the key is up, so that it is not typed
+      search(); // focus on key up, so that the key is not typed
     else return;
     event.preventDefault();
   });
 }
 
-// goTo opens the search; loaded at its first use.
+// goTo opens the search, which loads at its first use.
 export const goTo = () => import("./find.js").then(({ find }) => find());
 
-// emergency opens the emergency control; where it cannot be loaded, the page with the kill switch.
+// emergency opens the emergency control, or the page with the kill switch if the control cannot be loaded.
 export const emergency = () => import("./emergency.js").then((one) => one.emergency(), () => navigate("/risk"));
 
 function search() {

@@ -1,11 +1,10 @@
-// How a list is shown: sorted by a column, filtered by a text, and in parts on a phone. It is remembered for each list
-// while the tab is open.
+// How a list is shown: sorted by a column, filtered by a text, and in parts on a phone. Each list's view is remembered while the tab is open.
 
 import { h } from "./dom.js";
 
-const FILTERED = 12, // rows of a list that has a filter
-  PHONE = 14, // rows on a phone, before more are asked for
-  TALL = 7; // of those with a text, which has lines of its own
+const FILTERED = 12, // rows from which a list has a filter
+  PHONE = 14, // rows on a phone before a request for more
+  TALL = 7; // likewise, if a column has a text on its own lines
 const lists = new Map();
 export const narrow = matchMedia("(max-width: 640px)");
 
@@ -17,7 +16,7 @@ export function listOf(caption) {
 const again = () => document.dispatchEvent(new Event("botd:list"));
 narrow.addEventListener("change", again);
 
-// value is what a cell is sorted by: its time, its number, or its text.
+// value returns a cell's sort key: its time, its number, or its text.
 function value(cell, number) {
   const time = cell.querySelector("time")?.dateTime,
     text = cell.textContent.trim();
@@ -27,7 +26,7 @@ function value(cell, number) {
   return Number.isNaN(found) ? -Infinity : found;
 }
 
-// arranged are the table rows to show, of pairs of a row and its element, and how many there are without paging.
+// arranged returns the table rows to show, from pairs of a row and its element, and their number without paging.
 export function arranged(caption, columns, pairs) {
   const list = listOf(caption),
     wanted = list.text.toLowerCase(),
@@ -47,7 +46,7 @@ export function arranged(caption, columns, pairs) {
   return { rows: shown.map(([, row]) => row), count };
 }
 
-// heading sorts by its column; a second press sorts the other way.
+// heading sorts by its column; a second press reverses the order.
 export function heading(caption, column, sortable) {
   const list = listOf(caption),
     mine = list.column === column.name;
@@ -61,7 +60,7 @@ export function heading(caption, column, sortable) {
   return [h("button.sort", { type: "button", on: { click: press } }, column.name, arrow), mine ? (list.down ? "descending" : "ascending") : null];
 }
 
-// filter narrows a long list down by any text of its rows.
+// filter narrows a long list to the rows that contain a text.
 export function filter(caption, count) {
   const list = listOf(caption);
   if (count < FILTERED && !list.text) return null;
@@ -76,7 +75,7 @@ export function filter(caption, count) {
   );
 }
 
-// rest shows what a phone leaves out at first.
+// rest shows the rows that a phone omits at first.
 export function rest(caption, shown, count) {
   if (shown >= count) return null;
   const press = () => {

@@ -1,6 +1,5 @@
-// What this tab knows of the running botd: the newest status, and the events that change
-// it. Events come from the worker that all tabs share; without shared workers a tab has
-// its own stream while it is visible.
+// This tab's state of the running botd: the newest status, and the events that change it. Events come from the
+// worker that all tabs share; without shared workers a tab has its own stream while it is visible.
 
 import { get, toLogin } from "./api.js";
 
@@ -10,11 +9,11 @@ export const live = {
   strategies: [],
   link: "connecting",
   since: Date.now(),
-  heard: 0, // of the last message, by this computer's clock
+  heard: 0, // time of the last message, by this computer's clock
   offset: 0, // the exchange's clock minus this computer's
   began: 0, // start of botd, by this computer's clock
   epoch: "",
-  last: "", // of the stream
+  last: "", // id of the stream's last event
 };
 
 const watchers = new Set(); // (topic, data)
@@ -31,7 +30,7 @@ function emit(topic, data) {
   for (const watcher of [...watchers]) watcher(topic, data);
 }
 
-// now is the exchange's time, which records, orders and candles carry.
+// now returns the exchange's time, which records, orders and candles carry.
 export const now = () => Date.now() + live.offset;
 export const operator = () => live.session?.role === "operator";
 export const strategy = (name) => live.strategies.find((one) => one.name === name);
@@ -68,7 +67,7 @@ function took(status) {
   emit("status", live.status);
 }
 
-// again: something was missed, so everything is read again.
+// again reads everything after a missed event.
 async function again() {
   try {
     await refresh();
@@ -107,7 +106,7 @@ function apply(topic, data) {
     took(data);
     return;
   }
-  if (topic === "notice" && data.kind === "strategy_reloaded") setTimeout(again, 300); // one may have been removed
+  if (topic === "notice" && data.kind === "strategy_reloaded") setTimeout(again, 300); // a strategy may have been removed
   if (topic === "strategy") {
     const at = live.strategies.findIndex((one) => one.name === data.name);
     if (at < 0) live.strategies.push(data);

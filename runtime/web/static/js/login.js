@@ -1,5 +1,5 @@
-// The page that a one-time link opens. The code is in the fragment, which no browser sends;
-// it is exchanged for a cookie, and removed from the address at once.
+// The page that a one-time link opens. The code is in the fragment, which no browser sends; the page exchanges
+// it for a cookie and removes it from the address at once.
 
 import { apply } from "./settings.js";
 
@@ -34,7 +34,7 @@ async function login(given) {
   field.focus();
 }
 
-// after is the page before the login: a path of this site and nothing else.
+// after returns the page before the login, if it is a path of this site.
 function after() {
   let path = "/";
   try {
@@ -46,7 +46,7 @@ function after() {
   return /^\/(?![/\\])/.test(path) ? path : "/";
 }
 
-// A visitor who comes from a page, and was logged in before, has lost the session.
+// A visitor who comes from a page and was logged in before has lost the session.
 const before = (() => {
   try {
     return localStorage.getItem("botd.known") && sessionStorage.getItem("botd.after");

@@ -4,7 +4,7 @@ import { h } from "./dom.js";
 import { icon } from "./icons.js";
 import { places } from "./places.js";
 
-// dialog shows a modal box, until it is closed.
+// dialog shows a modal box until it is closed.
 export function dialog(title, content, { wide = false } = {}) {
   const box = h(
     "dialog.dialog",

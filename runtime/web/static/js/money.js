@@ -1,4 +1,4 @@
-// What is open, what each strategy has made, and what each day brought: net, and rounded to what a symbol trades in.
+// Open positions, the profit of each strategy, and the result of each day: net, and rounded to the symbol's places.
 
 import { h } from "./dom.js";
 import * as f from "./format.js";
@@ -10,7 +10,7 @@ const POSITIONS = 12,
   DAYS = 14,
   DAY = 86_400_000;
 
-// away is a price and its distance from the last one.
+// away formats a price and its distance from the last one.
 function away(price, ratio, like, near) {
   if (ratio === null || ratio === undefined) return h("span.soft", "none");
   return h("span", { class: near && ratio < near ? "bad" : "", title: price }, f.price(price, like), h("span.unit", f.percent(ratio, { places: 1 })));
@@ -47,7 +47,7 @@ export function positionsPanel(positions) {
 }
 
 export function strategiesPanel() {
-  const all = [...live.strategies].sort((a, b) => (a.state === "running") - (b.state === "running")), // those that do not run come first
+  const all = [...live.strategies].sort((a, b) => (a.state === "running") - (b.state === "running")), // strategies that do not run come first
     rows = all.slice(0, STRATEGIES);
   const columns = [
     { name: "Strategy", class: "lead", cell: (s) => strategyLink(s.name) },
@@ -75,7 +75,7 @@ export function strategiesPanel() {
   );
 }
 
-// days are the changes of the equity by day (UTC), oldest first: the last one is today's.
+// days returns the changes of the equity by day (UTC), oldest first; the last one is today's.
 function days(whole) {
   const ends = new Map(); // the last point of each day
   whole.time_ms.forEach((ms, i) => ends.set(Math.floor(ms / DAY), whole.equity[i]));

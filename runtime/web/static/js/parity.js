@@ -1,4 +1,4 @@
-// A strategy's live trading beside the backtest of the same time.
+// A comparison of a strategy's live trading with a backtest of the same period.
 
 import { get, part } from "./api.js";
 import { notice } from "./chart.js";
@@ -19,7 +19,7 @@ export class Parity {
     this.curves = new Curves(this.host, this.legend, usdt);
   }
 
-  // read asks botd to compare, which runs a backtest there.
+  // read requests the comparison from botd, which runs a backtest.
   async read() {
     if (this.reading) return;
     this.reading = true;
@@ -50,7 +50,7 @@ export class Parity {
     ]);
   }
 
-  // marks are the backtest's fills, for the candles.
+  // marks returns the backtest's fills, for the candles.
   marks() {
     return (this.answer?.pairs ?? [])
       .filter((pair) => pair.backtest)
@@ -120,12 +120,12 @@ export class Parity {
   }
 }
 
-// figure writes a number of the comparison, which are floats.
+// figure formats a number of the comparison, which is a float.
 const figure = (value) => f.exact(String(Number(value.toPrecision(8))));
 
 const later = (ms) => (ms < 0 ? "−" : "") + f.age(Math.abs(ms));
 
-// worse is what live trading cost: a loss has a minus, as everywhere.
+// worse formats the cost of live trading: a loss has a minus, as everywhere.
 const worse = (p) =>
   h(
     "span",

@@ -7,7 +7,7 @@ import { arranged, filter, heading, narrow, rest } from "./list.js";
 
 export const link = (href, ...content) => h("a", { href }, ...content);
 
-// tag is a short state: a shape and a word; the colour only repeats it.
+// tag is a short state: a shape and a word; the colour only repeats them.
 const tones = {
   running: "good",
   ok: "good",
@@ -84,7 +84,7 @@ export function ago(at, nowMS) {
     : "–";
 }
 
-// due is the time until an event.
+// due formats the time until an event.
 export const due = (at, nowMS) => (!at ? "–" : at - nowMS < 1000 ? "now" : "in " + f.age(at - nowMS));
 
 export function panel(title, { actions = null, note = null, key = title, class: more = "" } = {}, ...content) {
@@ -114,9 +114,8 @@ export function tile(label, value, { detail = null, tone = "", href = null, titl
   );
 }
 
-// table draws rows under columns {name, cell(row), num, class}. A row's link is in
-// its first cell, so that it can be reached by keyboard. On a phone the rows of a
-// wide table stack: each cell has its label, and the roles keep it a table.
+// table draws rows under columns {name, cell(row), num, class}. A row's link is in its first cell, so that the keyboard can
+// reach it. On a phone the rows of a wide table stack: each cell has its label, and roles preserve the table.
 export function table(
   caption,
   columns,
@@ -130,7 +129,7 @@ export function table(
   const cell = (column, one) => {
     const made = h("td", { class: shape(column), role: role("cell"), "data-label": role(column.name) }, column.cell(one));
     if (column.class?.includes("text")) made.title = made.textContent; // it is cut to one line
-    if (stack && narrow.matches && made.textContent === "–") made.classList.add("nothing"); // which a list need not say
+    if (stack && narrow.matches && made.textContent === "–") made.classList.add("nothing"); // a list can omit it
     return made;
   };
   const list = arranged(caption, columns, rows.map((one) => [one, line(one)])),

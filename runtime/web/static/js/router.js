@@ -1,5 +1,4 @@
-// Which page an address shows, and what a page can do: draw, read again, receive events,
-// and clean up when it is left.
+// The page of an address, and a page's functions: draw, read again, receive events, and clean up on leaving.
 
 import { h, morph, mount } from "./dom.js";
 import { live, on } from "./live.js";
@@ -25,7 +24,7 @@ const routes = [
   ["/settings", "settings"],
   ["/audit", "audit"],
 ];
-const AGAIN_MS = 1000; // the shortest time between two reads of a page
+const AGAIN_MS = 1000; // minimum time between two reads of a page
 
 export function match(path) {
   const have = path.replace(/\/+$/, "").split("/");
@@ -55,7 +54,7 @@ class Page {
     this.make = make;
   }
 
-  // draw shows the page as it is now, once a frame at most.
+  // draw draws the page, at most once a frame.
   draw() {
     if (this.waiting || !this.live) return;
     this.waiting = true;
@@ -72,7 +71,7 @@ class Page {
     for (const each of this.after ?? []) each();
   }
 
-  // afterDraw is called when elements are in the page, for charts.
+  // afterDraw runs when elements are in the page, for charts.
   afterDraw(what) {
     (this.after ??= []).push(what);
   }
@@ -90,8 +89,7 @@ class Page {
     this.onLeave(() => clearInterval(timer));
   }
 
-  // reader returns a function that reads and draws; called often, it reads at most once a
-  // second, and not at all while the page is hidden.
+  // reader returns a function that reads and draws, at most once a second, and not while the page is hidden.
   reader(read) {
     let timer = 0,
       began = 0,

@@ -11,8 +11,7 @@ import { StartForm } from "./startform.js";
 
 const MADE = ""; // no file: a synthetic market
 
-// BacktestForm is the form on a page; draw is called when it changes, started with the
-// run that was started.
+// BacktestForm is the form on a page; draw runs on a change, and started receives the run that was started.
 export class BacktestForm extends StartForm {
   constructor(draw, started) {
     super("backtest", draw, (answer) => started(answer.run), { file: MADE, candles: "10000", study: false });
@@ -25,7 +24,7 @@ export class BacktestForm extends StartForm {
     );
   }
 
-  // body is the request: only what differs from the configuration.
+  // body returns the request, with only the differences from the configuration.
   body() {
     const params = Object.fromEntries(
       Object.entries(this.params).filter(([name, value]) => value !== this.chosen.params.find((one) => one.name === name)?.value),
@@ -136,8 +135,7 @@ export class BacktestForm extends StartForm {
 
 const phases = { reading: "reading candles", running: "running", study: "running the study", writing: "writing the report" };
 
-// backtestRuns shows the backtests that were started here: the running one with its
-// progress, and those before it.
+// backtestRuns shows the backtests that were started here: the running one with its progress, and the earlier ones.
 export function backtestRuns(runs, done, form) {
   const running = runs.find((one) => one.state === "running"),
     ended = runs.filter((one) => one.state !== "running");

@@ -1,5 +1,4 @@
-// What happened since the last visit: its time is stored in this browser, and what came
-// since is read at the next visit.
+// Events since the last visit: this browser stores the time of the visit, and the next visit reads the events after it.
 
 import { get } from "./api.js";
 import { h } from "./dom.js";
@@ -10,10 +9,9 @@ import { button, link, panel, signed, strategyLink, time } from "./parts.js";
 const KEY = "botd.seen",
   AWAY_MS = 10 * 60_000,
   KEEP_MS = 15_000;
-const MOST = 1000; // counted of each kind
+const MOST = 1000; // maximum counted of each kind
 
-// away is the time and the equity of the previous visit; null if it was a moment ago, or
-// never.
+// away returns the time and the equity of the previous visit; null if it was just now, or never.
 let away = null,
   watchers = new Set();
 
@@ -44,7 +42,7 @@ function back() {
   keep();
 }
 
-// startVisits begins to record visits, once the status is known.
+// startVisits begins to record visits once the status is known.
 export function startVisits() {
   back();
   on((topic) => {
@@ -58,7 +56,7 @@ export function startVisits() {
 
 export const visitedAt = () => away?.at ?? null;
 
-// Since is the panel on a page; draw is called when there is something new to show.
+// Since is the panel on a page; draw runs on new events.
 export class Since {
   constructor(draw) {
     this.draw = draw;
@@ -155,7 +153,7 @@ export class Since {
 const words = { audit: "asked for", boot: "starts", breach: "limits reached", halt: "halts" };
 const listed = (parts) => parts.map((part, i) => [i ? ", " : "", part]);
 
-// counted counts each, the most frequent first.
+// counted counts each kind, the most frequent first.
 function counted(all, pick) {
   const times = new Map();
   for (const one of all) times.set(pick(one), (times.get(pick(one)) ?? 0) + 1);

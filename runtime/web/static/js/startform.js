@@ -1,4 +1,4 @@
-// What the forms that start a backtest and a sweep share: the choice of a strategy, a preview by a dry run, and the start.
+// The common parts of the forms that start a backtest and a sweep: the choice of a strategy, a preview by a dry run, and the start.
 
 import { get, post } from "./api.js";
 import { h } from "./dom.js";
@@ -6,10 +6,10 @@ import { operator } from "./live.js";
 import { say } from "./menu.js";
 import { button, choose, field } from "./parts.js";
 
-const LOOK_MS = 300; // after the last key
+const LOOK_MS = 300; // delay after the last key
 
-// StartForm is a form on a page whose entries are fields of it; draw is called when it changes, started with the answer to its
-// start. Its ids begin with what it starts.
+// StartForm is a form on a page, with its entries as fields; draw runs on a change, and started receives the
+// response to the start. Its ids begin with the name of what it starts.
 export class StartForm {
   constructor(starts, draw, started, entries) {
     Object.assign(this, { starts, path: starts + "s", draw, started, choices: null });
@@ -28,15 +28,15 @@ export class StartForm {
     return this.choices?.strategies.find((one) => one.name === this.strategy);
   }
 
-  // fit replaces what the strategy cannot run on.
+  // fit replaces values that the strategy does not support.
   fit() {}
 
-  // whole says whether there is enough to ask what a start would do.
+  // whole reports whether the entries suffice for a preview.
   get whole() {
     return true;
   }
 
-  // readPreview reads what would run, once nothing was typed for a moment.
+  // readPreview reads the preview after a moment without typing.
   readPreview() {
     clearTimeout(this.timer);
     this.timer = setTimeout(async () => {
@@ -101,7 +101,7 @@ export class StartForm {
       on: { input: (event) => this.set(name, event.target.value) } })));
   }
 
-  // end shows what a start would do, and the button, which is off while one runs.
+  // end shows the effect of a start, and the button, which is off while one runs.
   end(running, note) {
     const does = () => {
       if (this.problem) return h("p.bad", this.problem);

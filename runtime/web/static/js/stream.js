@@ -1,5 +1,4 @@
-// The worker that all tabs share: it has the one event stream of this browser, since a
-// browser opens at most six connections to a server.
+// The worker that all tabs share: it has this browser's only event stream, because a browser opens at most six connections to a server.
 
 const TOPICS = [
   "status",
@@ -18,7 +17,7 @@ const TOPICS = [
   "audit",
   "backtest",
 ];
-const SILENT_MS = 65_000; // a tab that is silent for so long is closed
+const SILENT_MS = 65_000; // a tab that is silent for longer is closed
 
 const tabs = new Map(); // port -> {logs, heard}
 let source = null,
@@ -62,8 +61,7 @@ function open() {
   }
 }
 
-// failed finds out whether botd is down or the session has expired. The browser retries
-// by itself unless the answer was no stream.
+// failed determines whether botd is down or the session has expired. The browser itself retries unless the response was not a stream.
 async function failed(own) {
   become("lost");
   if (own.readyState !== EventSource.CLOSED) return;
@@ -88,7 +86,7 @@ function tidy() {
   settle();
 }
 
-// settle opens, closes or reopens the stream as the tabs need it.
+// settle opens, closes or reopens the stream as the tabs require.
 function settle() {
   const want = [...tabs.values()].some((tab) => tab.logs);
   if (!tabs.size) {

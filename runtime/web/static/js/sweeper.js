@@ -1,4 +1,4 @@
-// Starting a sweep: strategy, candles and what is varied, and a preview.
+// Starting a sweep: strategy, candles and varied parameters, and a preview.
 
 import { h } from "./dom.js";
 import { operator } from "./live.js";
@@ -11,7 +11,7 @@ const searches = [
   ["tpe", "tpe: learns where good ones are"],
 ];
 
-// SweepForm is the form on a page; draw is called when it changes, started with the answer.
+// SweepForm is the form on a page; draw runs on a change, and started receives the response.
 export class SweepForm extends StartForm {
   constructor(draw, started) {
     super("sweep", draw, started, { file: "", vary: "", search: "grid", trials: "", sort: "sharpe", where: "", require: "", split: "70%" });
@@ -25,7 +25,7 @@ export class SweepForm extends StartForm {
     return this.file && this.vary.trim();
   }
 
-  // fits are the files that may be the strategy's; a path that does not say whose it is may.
+  // fits returns the files that may be the strategy's; a path without a symbol qualifies too.
   get fits() {
     const c = this.chosen;
     return (this.choices?.files ?? []).filter((one) => !one.symbol || (c && one.symbol === c.symbol && one.market === c.market));

@@ -50,13 +50,13 @@ export function trips(items, next) {
   ];
 }
 
-// net is what a closed position made without fees and funding.
+// net returns the profit of a closed position after fees and funding.
 const net = (t) => [
   h("span", { title: `price difference ${t.realised}, fees ${t.fees}, funding ${t.funding}` }, signed(t.pnl)),
   t.whole ? null : h("span.unit", { title: "It began before the ledger, or a part of its money is unknown" }, "partial"),
 ];
 
-// tally sums what is shown.
+// tally sums up the shown trips.
 function tally(items) {
   const won = items.filter((t) => f.sign(t.pnl) > 0).length,
     lost = items.filter((t) => f.sign(t.pnl) < 0).length;

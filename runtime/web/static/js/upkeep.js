@@ -1,4 +1,4 @@
-// Maintenance by an operator: tokens for others, backups, test messages.
+// Maintenance by an operator: tokens for other users, backups, test messages.
 
 import { get, part, post, remove } from "./api.js";
 import { h } from "./dom.js";
@@ -119,7 +119,7 @@ function make(read) {
   }
 }
 
-// shown shows a new token, this once.
+// shown shows a new token once.
 function shown(made) {
   const text = h("input", { value: made.token, readonly: true, id: "token-secret", on: { focus: (event) => event.target.select() } });
   const box = dialog(

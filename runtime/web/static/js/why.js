@@ -1,5 +1,4 @@
-// Why a strategy trades, or does not: its conditions, what its next tick would do, and
-// what blocks it. botd explain prints the same.
+// Why a strategy trades or does not: its conditions, the effect of its next tick, and what blocks it. botd explain prints the same.
 
 import { h } from "./dom.js";
 import * as f from "./format.js";

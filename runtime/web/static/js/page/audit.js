@@ -61,8 +61,7 @@ function on(a) {
   return name ? ["strategy ", strategyLink(name[1])] : a.target || "–";
 }
 
-// detail is the detail of a change; a configuration's hash is cut, and compared with the
-// previous one.
+// detail formats the detail of a change; it cuts a configuration's hash and compares it with the previous one.
 function detail(a, items) {
   if (a.kind !== "config" || !/^[0-9a-f]{64}$/.test(a.detail)) return a.detail || "–";
   const before = items.find((one) => one.kind === "config" && Number(one.id) < Number(a.id));

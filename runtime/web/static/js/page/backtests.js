@@ -43,10 +43,10 @@ export async function open(page) {
 
   function running() { return runs.some((one) => one.state === "running"); }
 
-  // known is what is known of a run: what was asked for before it ended may arrive after.
+  // known returns the latest state of a run: a response requested before its end may arrive after it.
   function known(run) { return runs.find((one) => one.ended_ms && same(one, run)) ?? run; }
 
-  // took takes the progress of a run; a run that has ended is in the list of reports.
+  // took handles the progress of a run; a run that has ended is in the list of reports.
   function took(progress) {
     const run = known(progress), at = runs.findIndex((one) => same(one, run));
     if (at < 0) runs.unshift(run); else runs[at] = run;

@@ -56,7 +56,7 @@ function figures(runs) {
       rows, { key: (row) => row[0], stack: false }));
 }
 
-// differences are the settings in which the runs differ.
+// differences returns the settings that differ between the runs.
 function differences(runs) {
   const all = runs.map((one) => settings(one.config.join("---\n"))),
     keys = [...new Set(all.flatMap((one) => [...one.keys()]))].filter((key) => new Set(all.map((one) => one.get(key))).size > 1).sort();
@@ -67,7 +67,7 @@ function differences(runs) {
           "The runs have the same configuration: their data or the version of botd differs.") }));
 }
 
-// settings reads the plain YAML that botd writes: blocks by indent, one value a line.
+// settings parses the plain YAML that botd writes: blocks by indent, one value a line.
 function settings(text) {
   const out = new Map(), path = [];
   for (const line of text.split("\n")) {

@@ -22,7 +22,7 @@ export async function open(page) {
   await read.now();
 }
 
-// life is the sequence of steps of every order, and how far this one is.
+// life draws the sequence of steps of an order, and how far this one is.
 function life(one) {
   const first = one.steps[0]?.at_ms ?? one.at_ms, seen = new Map();
   for (const step of one.steps) seen.set(step.step, step);
@@ -52,7 +52,7 @@ function request(one) {
       one.order_id ? ["Order id", h("span.mono", String(one.order_id))] : null]);
 }
 
-// short drops the digits that a division left after the eighth place; the JSON has all.
+// short drops the digits of a division after the eighth place; the JSON has all.
 const short = (text) => text?.replace(/(\.\d{8})\d+/g, "$1");
 
 function checks(one) {

@@ -33,7 +33,7 @@ export async function open(page) {
   ]);
   await read.now();
 
-  // cancelAll is the kill switch at the level that cancels opening orders, for what is shown.
+  // cancelAll is the kill switch at the level that cancels opening orders, for the shown orders.
   function cancelAll() {
     const place = h("div"), market = live.strategies.find((one) => one.symbol === filter.symbol)?.market;
     const form = new HaltForm(() => morph(place.firstElementChild, form.node()), filter.strategy ? { strategy: filter.strategy } : filter.symbol &&
@@ -69,7 +69,7 @@ export async function open(page) {
       "Filled, canceled and refused orders are listed here.") })];
   }
 
-  // summary says in a line what the working orders add up to.
+  // summary sums up the working orders in one line.
   function summary() {
     if (!items.length) return null;
     const opening = items.filter((o) => opens(o) && !o.reduce_only), worth = (o) => Number(o.quote_amount) || Number(o.price) * Number(o.quantity);
@@ -101,13 +101,13 @@ export async function open(page) {
   function more() { return next ? button("Show older", older) : null; }
 }
 
-// derived marks a figure that the exchange does not report; every digit is in its title.
+// derived marks a figure that the exchange does not report; its title has every digit.
 const derived = (o, exact, shown) => h("span", { title: o.derived ? `${exact}; derived from the position and the wallet before and after` : exact },
   o.derived ? "≈" : "", shown);
 
 const lastPrice = (o) => Number(live.strategies.find((one) => one.market === o.market && one.symbol === o.symbol)?.last_price);
 
-// distance is how far the price still has to go to the order's, as a part of itself; null where one of them is unknown.
+// distance returns the relative distance of the price from the order's; null if one of them is unknown.
 function distance(o) {
   const last = lastPrice(o), at = Number(f.isZero(o.price) ? o.stop_price : o.price);
   return last > 0 && at > 0 ? at / last - 1 : null;
@@ -118,7 +118,7 @@ function away(o) {
   return far === null ? "–" : h("span", { title: `the last price is ${f.exact(String(lastPrice(o)))}` }, f.percent(far, { plus: true }));
 }
 
-// kind is what the order becomes: what triggers it is said by what it is for.
+// kind names the type of order; a triggered order is named by its purpose.
 const kind = (o) => f.words(o.type.toLowerCase()).replace(/^(stop|take profit) (?=.)/, "");
 const opens = (o) => o.purpose === "entry" || o.purpose === "order";
 

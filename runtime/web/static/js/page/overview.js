@@ -50,11 +50,11 @@ export async function open(page) {
   page.on(["fill", "intent", "notice"], () => { readFeed(); readLimits(); });
   page.on(["position", "order", "trade", "strategy"], readPositions);
   page.on("account", readEquity);
-  page.every(15_000, () => { readLimits(); readFeed(); }); // the price of a fill on futures is known some seconds after it
+  page.every(15_000, () => { readLimits(); readFeed(); }); // the price of a futures fill is known some seconds after the fill
   page.every(HOUR / 6, readWhole);
   page.every(1000, () => page.draw());
   page.onLeave(() => { curve.close(); since.close(); });
-  since.read().catch(() => {}); // what happened meanwhile is in the lists too
+  since.read().catch(() => {}); // the lists also contain what happened meanwhile
   await Promise.all([readPositions.now(), readLimits.now(), readFeed.now(), readWhole.now(), curve.open().then(readEquity.now)]);
 
   function equityPanel() {
@@ -75,7 +75,7 @@ export async function open(page) {
   }
 }
 
-// begin is what to do while nothing is configured.
+// begin shows the first steps while nothing is configured.
 function begin() {
   return panel("Getting started", { key: "begin", note: "no strategy is configured: nothing is traded and no account is fetched" }, h("ol.begin",
     h("li", h("code", "botd init"), h("span.note.under", "writes a commented configuration with a strategy into ./configs")),
@@ -85,7 +85,7 @@ function begin() {
 
 const running = () => `${live.status.instance} has been running for ${f.uptime((Date.now() - live.began) / 1000)}, botd ${live.status.version}`;
 
-// points are the points of the curve, at most one a second.
+// points returns the points of the curve, at most one a second.
 function points(equity) {
   const all = [];
   equity.time_ms.forEach((ms, i) => { const at = Math.floor(ms / 1000);
@@ -107,16 +107,15 @@ function sampled(count) {
   return rows;
 }
 
-// grown is the change of the equity since a time, by its history; null when the history
-// does not reach that far back.
+// grown returns the change of the equity since a time, by its history; null if the history does not reach back that far.
 function grown(whole, fromMS) {
   if (!whole?.time_ms.length || (fromMS && whole.time_ms[0] > fromMS + 6 * HOUR)) return null;
   const at = fromMS ? Math.max(0, whole.time_ms.findLastIndex((ms) => ms <= fromMS)) : 0;
-  if (!fromMS && whole.time_ms[0] >= now() - (now() % (24 * HOUR))) return { change: live.status.today.change, at: whole.time_ms[0] }; // it began today
+  if (!fromMS && whole.time_ms[0] >= now() - (now() % (24 * HOUR))) return { change: live.status.today.change, at: whole.time_ms[0] }; // the history began today
   return { change: (Number(live.status.equity) - Number(whole.equity[at])).toFixed(2), at: whole.time_ms[at] };
 }
 
-// uncounted lists what the spot wallet has besides equity.
+// uncounted lists the assets of the spot wallet that are not part of equity.
 function uncounted(held) {
   if (!held?.length) return [];
   const rest = held.length - 1, first = `${f.exact(held[0].quantity)} ${held[0].asset}`;
@@ -125,7 +124,7 @@ function uncounted(held) {
   return [h("br"), h("span", { title }, `not counting ${first}${rest ? ` and ${f.plural(rest, "other asset")}` : ""}`)];
 }
 
-// tiles are the four figures that are asked for first, all of them net.
+// tiles are the four main figures, all of them net.
 function tiles(positions, whole) {
   const s = live.status, week = grown(whole, now() - 168 * HOUR), all = grown(whole, 0), traded = live.strategies.length > 0;
   const open = f.sum(positions.map((one) => one.profit)), unprotected = positions.filter((one) => f.sign(one.quantity) && !one.protected).length;
@@ -141,7 +140,7 @@ function tiles(positions, whole) {
             : ""] : "no position is open" }));
 }
 
-// state are the figures of risk and health, which matter when they change.
+// state returns the figures of risk and health, which matter when they change.
 function state(limits) {
   const s = live.status, near = s.nearest_liquidation, exposure = highest(limits.filter((one) => one.rule === "max_gross_exposure"));
   const tightest = highest(limits.filter((one) => !["max_data_age", "max_leverage", "max_position"].includes(one.rule))); // a
@@ -166,7 +165,7 @@ function state(limits) {
 const highest = (limits) => [...limits].sort((a, b) => b.ratio - a.ratio)[0];
 const placed = (symbol, price) => f.price(price, live.strategies.find((one) => one.symbol === symbol && one.market === "futures")?.last_price);
 
-// attention lists everything that needs a person, each with its way out.
+// attention lists everything that requires a person, each with its resolution.
 function attention(notices) {
   const s = live.status, all = [];
   if (live.link === "lost") all.push(["bad", "The connection is lost", "the state now is unknown here; what is below is the last known state",

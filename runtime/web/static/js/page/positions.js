@@ -34,7 +34,7 @@ export async function open(page) {
   }
 }
 
-// mean is a mean price with two places more than the market's prices.
+// mean formats a mean price with two more places than the market's prices.
 function mean(p) {
   const places = (p.last_price.split(".")[1] ?? "").length + 2;
   return f.isZero(p.entry_price) ? "–" : h("span", { title: p.entry_price }, f.money(p.entry_price, { places }));

@@ -61,7 +61,7 @@ function others(risk) {
               one.doing ? ` · ${one.doing}` : ""))))));
 }
 
-// incidentList shows what did not work as it should, the newest first, those that have ended too.
+// incidentList shows incidents, newest first, including those that have ended.
 function incidentList(all) {
   if (!all.length) return null;
   const open = all.filter((one) => one.state === "open").length;
@@ -99,7 +99,7 @@ function limits(all) {
   ], rows, { key: (l) => l.scope + l.rule, none: empty("No limit is known yet", "They are known after the first round.") }));
 }
 
-// amount groups the digits of "29999.64 USDT" and leaves the rest.
+// amount groups the digits of "29999.64 USDT" and preserves the rest.
 function amount(text) {
   const match = /^(-?[\d.]+)( .*)?$/.exec(text ?? "");
   if (text === "-") return h("span.soft", { title: "Nothing to measure now" }, "–");

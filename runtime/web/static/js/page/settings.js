@@ -49,7 +49,7 @@ export async function open(page) {
 
 const short = (origin, directory) => (origin.startsWith(directory + "/") ? origin.slice(directory.length + 1) : origin);
 
-// sections are the settings of botd itself, of each block, and of each strategy; on a phone they are closed at first.
+// sections are the settings of botd itself, of each block, and of each strategy; on a phone they are initially closed.
 function sections(shown, directory, open) {
   const all = new Map(), of = (key) => { const [first, second, ...rest] = key.split("."); return first === "strategies" && rest.length
     ? [`strategy ${second}`, rest.join(".")] : second ? [first, key.slice(first.length + 1)] : ["botd", key]; };

@@ -4,7 +4,7 @@ import { live, now } from "../live.js";
 import { ago, choose, due, empty, field, panel, side, signed, strategyLink, symbolLink, table, tag } from "../parts.js";
 
 const byName = (a, b) => a.name.localeCompare(b.name, "en", { numeric: true });
-const FEW = 6; // so few need no search
+const FEW = 6; // up to this number, a search is unnecessary
 const orders = {
   trouble: ["not running first", (a, b) => (a.state === "running") - (b.state === "running") || byName(a, b)], name: ["name", (a, b) => byName(a, b)],
     symbol: ["symbol", (a, b) => a.symbol.localeCompare(b.symbol) || byName(a, b)],

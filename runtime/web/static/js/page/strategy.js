@@ -12,7 +12,7 @@ const views = [["why", "Why"], ["decisions", "Decisions"], ["orders", "Orders"],
 const MOST = 20_000;
 const FIRST = 500, PLOTTED = 300, MOST_PLOTTED = 5000; // candles, and those of the indicators: at first, and after scrolling back
 
-const halting = () => import("../halt.js"); // at its first use
+const halting = () => import("../halt.js"); // loaded at its first use
 
 export const title = (params) => params.name;
 
@@ -86,12 +86,12 @@ export async function open(page) {
     plot(PLOTTED);
   }
 
-  // plot draws the strategy's indicators over the candles it decides on.
+  // plot draws the strategy's indicators over its candles.
   async function plot(limit) {
     if (interval !== one.interval) { plots = []; chart?.plots([]); return; }
     let plotted;
     try { plotted = await get(`strategies/${part(name)}/plots`, { limit: Math.max(limit, plots[0]?.points.length ?? 0) }); } catch { return;
-      } // the next candle reads again
+      } // the next candle triggers another read
     const drawn = plotted.lines.map((line) => ({ name: line.name, own: line.own,
           points: plotted.open_ms.flatMap((ms, i) => (line.values[i] === null ? [] : [{ time: ms / 1000, value: line.values[i] }])) }));
     const before = plots.length;
@@ -181,7 +181,7 @@ export async function open(page) {
     ]));
   }
 
-  // exit is the price of the working order, else that of the plan.
+  // exit returns the price of the working exit order, or that of the plan.
   function exit(s, purpose) {
     const order = s.orders.find((each) => each.purpose === purpose);
     return order ? f.given(order.stop_price) : s.plan[purpose] || "none";

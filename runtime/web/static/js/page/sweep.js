@@ -11,7 +11,7 @@ export const title = (params) => params.name;
 export async function open(page) {
   const name = page.params.name;
   let sweep = null, runs = [], shown = "", there = "";
-  // The sweep's page is another document, without an origin: it can ask this one for a trial's report, and nothing else.
+  // The sweep's page is a separate document without an origin: it can request a trial's report from this one, and nothing else.
   const frame = h("iframe", { title: `Verdict, heat maps and trials of ${name}`, sandbox: "allow-scripts" });
   frame.addEventListener("load", () => { frame.dataset.shown = shown; });
   const asked = (event) => {
@@ -54,7 +54,7 @@ export async function open(page) {
       h("p.note", sweep.total ? `${sweep.done} of ${sweep.total} trials` : "Reading candles…")) : null);
   }
 
-  // ended shows the newest process of the sweep, where it failed or made a report.
+  // ended shows the newest process of the sweep if it failed or wrote a report.
   function ended() {
     const last = runs[0];
     if (there) return panel("Report of a trial", { key: "report" }, h("p.panel-body", shownReport(there)));
