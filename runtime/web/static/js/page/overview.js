@@ -111,7 +111,7 @@ function sampled(count) {
 function grown(whole, fromMS) {
   if (!whole?.time_ms.length || (fromMS && whole.time_ms[0] > fromMS + 6 * HOUR)) return null;
   const at = fromMS ? Math.max(0, whole.time_ms.findLastIndex((ms) => ms <= fromMS)) : 0;
-  if (!fromMS && whole.time_ms[0] >= now() - (now() % (24 * HOUR))) return { change: live.status.today.change, at: whole.time_ms[0] }; // the history began today
+  if (!fromMS && whole.time_ms[0] >= now() - (now() % (24 * HOUR))) return { change: live.status.today.change, at: whole.time_ms[0] }; // it began today
   return { change: (Number(live.status.equity) - Number(whole.equity[at])).toFixed(2), at: whole.time_ms[at] };
 }
 
