@@ -65,7 +65,7 @@ type Event struct {
 	Text  string
 }
 
-// Bounds of a trial.
+// These bound a trial.
 const (
 	startWithin  = 60 * time.Second // from exec to listening
 	pointWithin  = 60 * time.Second // from exec to the point's kill

@@ -21,7 +21,7 @@ import (
 // Verb is the hidden first argument with which the binary limits itself and becomes a program.
 const Verb = "confined"
 
-// Bounds of a program.
+// These bound a program.
 const (
 	stderrBytes = 64 << 10 // written to stderr between two requests; more ends the program
 	endsWithin  = time.Second

@@ -77,8 +77,7 @@ func bound(process int, memoryMB int64) error {
 	return nil
 }
 
-// addressBytes is what a program may reserve beyond its memory: libraries, files, and reservations
-// that are never used.
+// addressBytes is the address space that a program may reserve beyond its memory: libraries, files, and unused reservations.
 const addressBytes = 4 << 30
 
 // restrictions returns the calls that take rights from a thread. It omits those that the kernel does not support.

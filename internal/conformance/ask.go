@@ -17,8 +17,7 @@ import (
 //	get|cancel LABEL
 //	OPERATION [NAME=VALUE...]
 //
-// A quantity of - is none; on spot MARKET it is the amount of USDT. An operation
-// about one symbol is about the current one unless it says another.
+// A quantity of - is none; on spot MARKET it is the amount of USDT. An operation on one symbol uses the current symbol unless it names another.
 func (r *runner) request(s *step) (exchange.Request, error) {
 	request := exchange.Request{Operation: s.operation()}
 	if request.Operation.Places() {

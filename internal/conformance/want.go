@@ -12,9 +12,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// want is what one place of an answer is to hold. A path is made of names and of
-// [index] or [name=value] in lists; len is a list's length, keys are an object's names
-// with commas between, in any order. The operators:
+// want is the expected value at one place of an answer. A path consists of names and of [index] or [name=value] in lists;
+// len is a list's length, keys are an object's names separated by commas, in any order. The operators:
 //
 //	=  the value: decimals by number, in HTTP steps by their very text
 //	:  the JSON type: string, decimal (a string holding one), number, int, bool, array, object

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Table holds all mutants. The package comment says how to change an Edit.
+// Table holds all mutants. The package comment describes how to change an Edit.
 var Table = slices.Concat(protocol, belief, twin)
 
 // protocol breaks the rules of one botd on its account.
@@ -195,7 +195,7 @@ var protocol = []Row{
 		unchecked("price_tick"),
 	}},
 
-	// What botd did not make.
+	// Orders and positions that botd did not make.
 	{"prefix_ignored", "another botd under our prefix is ignored", "15", "", []Edit{
 		{"runtime/engine.alarms.guardPrefix", `id == ""`, "true"},
 	}},
@@ -219,7 +219,7 @@ var protocol = []Row{
 		{"reconcile/account.State.end", "delete(s.placements, p.clientOrderID)", "return"},
 	}},
 
-	// What holds though an assumption about the exchange is wrong (Beyond names the class).
+	// Rules that hold even if an assumption about the exchange is wrong (Beyond names the class).
 	{"same_random", "every start of every process draws the same random part of ids", "34", "", nil},
 	{"sales_unclipped", "a sale on spot asks for what was bought: no fee is deducted, and the wallet is not asked", "principle", "", []Edit{
 		{"reconcile.evidence.expectFees", "due <= 0", "true"},

@@ -71,7 +71,7 @@ func (w *world) restoreBackup() bool {
 		return false
 	}
 	if slices.ContainsFunc(w.portfolio.roles, func(r role) bool { return r.absent }) {
-		return false // only the first start that trades a symbol can find what the journal forgot of it
+		return false // only the first start that trades a symbol can find its forgotten orders and fills
 	}
 	w.end("dies with its disk")
 	restored := w.people.below(int64(len(w.disk.records)))

@@ -8,7 +8,7 @@ import (
 	"botd/runtime/engine"
 )
 
-// timeoutMS is how long the daemon waits for an answer (exchange/rest).
+// timeoutMS is the daemon's timeout for an answer (exchange/rest).
 const timeoutMS = 8_000
 
 // flight is one call in flight: from the daemon to the exchange and back.

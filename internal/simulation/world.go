@@ -50,8 +50,7 @@ type Options struct {
 	script *script // of a scenario; nil for none
 }
 
-// script replaces what the seed draws in a scenario: the portfolio, the injected faults,
-// and constant prices.
+// script replaces the draws of the seed in a scenario: the portfolio, the injected faults, and constant prices.
 type script struct {
 	portfolio func() *portfolio
 	injects   func(f Fault, call *flight) bool

@@ -1,9 +1,7 @@
 package crash
 
-// Points are the named places at which a binary built for it kills itself:
-// "before|after journal KIND" around the commit of a record of that kind,
-// "before|after call OPERATION" around a request. The number at the end says which
-// time. Those of one group follow each other on one account.
+// Points are the named places at which a binary built for it kills itself: "before|after journal KIND" around the commit of a record of that kind,
+// "before|after call OPERATION" around a request. The number at the end counts the passes. The points of a group follow each other on one account.
 var Points = [][]string{
 	{"before journal boot 1", "after journal boot 1", "before journal config 1", "before journal sending 1"},
 	{"after journal sending 1", "before call futures_place 1", "after call futures_place 1"},

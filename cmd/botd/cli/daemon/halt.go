@@ -205,7 +205,7 @@ func flagOf(scope string) string {
 	return ""
 }
 
-// A halt is polled every followEvery for at least followLeast: its effect on the exchange is unknown until the exchange has accepted what the halt sends.
+// A halt is polled every followEvery for at least followLeast: its effect on the exchange is unknown until the exchange has accepted its orders.
 const (
 	followEvery = 250 * time.Millisecond
 	followLeast = 10 * time.Second

@@ -92,7 +92,7 @@ func (f *limitFlags) ask(command *cobra.Command) error {
 	return f.Send(command, http.MethodPut, "/api/v1/risk/limits", f.LimitsRequest)
 }
 
-// limitNamed rejects a name that is not a limit's before the person is asked.
+// limitNamed rejects a name that is not a limit's before it asks the person.
 func limitNamed(rule string) error {
 	for _, known := range risk.Tightenable() {
 		if rule == known {

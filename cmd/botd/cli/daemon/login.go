@@ -15,7 +15,7 @@ import (
 	"botd/runtime/api/client"
 )
 
-// loginJSON is what botd login -o json prints.
+// loginJSON is the output of botd login -o json.
 type loginJSON struct {
 	Schema int       `json:"schema"`
 	URL    string    `json:"url"`

@@ -137,7 +137,7 @@ func backupText(w io.Writer, what string, b *journal.Backup) {
 	fmt.Fprintf(w, "of %s, %s, instance %s\nlast hash %s\nsha256    %s\n", b.Binding.Mode, b.Binding.URL, b.Binding.Instance, b.Hash, b.SHA256)
 }
 
-// restoreDone is what botd restore prints.
+// restoreDone is the output of botd restore.
 type restoreDone struct {
 	Schema int  `json:"schema"`
 	InUse  bool `json:"in_use"` // it is the journal now; false when it was only verified

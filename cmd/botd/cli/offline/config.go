@@ -26,7 +26,7 @@ daemon does not do yet (diff). botd check looks for mistakes.`,
 		newConfigShow(), newConfigKeys(), newConfigSchema(), newConfigReference(), shell.Alias("init", NewInit()))
 }
 
-// shownConfig is what botd config show -o json prints.
+// shownConfig is the output of botd config show -o json.
 type shownConfig struct {
 	Schema    int          `json:"schema"`
 	Directory string       `json:"directory"`

@@ -173,7 +173,7 @@ quantities and prices of orders are in units of the symbol's scale, as the journ
 	return command
 }
 
-// followEvery is how often tail --follow polls for new records.
+// followEvery is the interval at which tail --follow polls for new records.
 const followEvery = time.Second
 
 func tail(ctx context.Context, store *journal.Journal, filter journal.Filter, follow bool, write func(*journal.Stored) error) error {
@@ -225,7 +225,7 @@ a record that was altered.`,
 	return command
 }
 
-// verifiedJournal is what botd journal verify -o json prints.
+// verifiedJournal is the output of botd journal verify -o json.
 type verifiedJournal struct {
 	Schema int    `json:"schema"`
 	OK     bool   `json:"ok"`
@@ -298,7 +298,7 @@ agree in it are equal.`,
 	return command
 }
 
-// proof describes what the chain proves and what it does not prove.
+// proof describes the guarantees of the chain and their limits.
 func (v *verifiedJournal) proof() string {
 	switch {
 	case v.Proves == journal.ProvesAuthenticity && v.Keyed == 1:

@@ -14,7 +14,7 @@ import (
 	"botd/reconcile/journal"
 )
 
-// journalHead is what botd journal head prints.
+// journalHead is the output of botd journal head.
 type journalHead struct {
 	Schema int    `json:"schema"`
 	File   string `json:"file"`

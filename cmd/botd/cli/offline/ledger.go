@@ -88,7 +88,7 @@ booked as unexplained, and stays visible until botd ledger transfer declares wha
 	return command
 }
 
-// ledgerPage is what botd ledger -o json prints.
+// ledgerPage is the output of botd ledger -o json.
 type ledgerPage struct {
 	Schema int `json:"schema"`
 	ledger.Report

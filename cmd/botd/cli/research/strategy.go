@@ -288,9 +288,8 @@ func finishModule(directory, source string, sums []byte) error {
 	if err != nil {
 		return err
 	}
-	// The language's version is botd's own, to the last place: the go command refuses
-	// a module that asks for less than what it requires. The rest is needed by botd
-	// alone: go mod tidy keeps what the module comes to use.
+	// The module uses exactly botd's language version: the go command rejects a module whose version is below
+	// that of its requirements. The other requirements serve botd: go mod tidy keeps those that the module uses.
 	_, version, _ := strings.Cut(before, "\n") // behind "module botd"
 	if err := os.WriteFile(file, []byte(string(own)+version+"\nrequire ("+required), 0o644); err != nil {
 		return err

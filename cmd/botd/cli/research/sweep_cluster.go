@@ -94,7 +94,7 @@ func onCluster(command *cobra.Command, access cluster.Access, do func(ctx contex
 	return do(ctx, view)
 }
 
-// clusterList is what botd sweep list --on prints.
+// clusterList is the output of botd sweep list --on.
 type clusterList struct {
 	Sweeps  []*cluster.Sweep        `json:"sweeps"`
 	Workers []*cluster.WorkerStatus `json:"workers"`

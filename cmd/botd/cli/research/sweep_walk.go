@@ -24,7 +24,7 @@ const (
 	maxTrain   = 50
 )
 
-// walkResult is what botd sweep walk prints.
+// walkResult is the output of botd sweep walk.
 type walkResult struct {
 	Schema   int    `json:"schema"`
 	Strategy string `json:"strategy"`
