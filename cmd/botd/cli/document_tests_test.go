@@ -11,10 +11,13 @@ import (
 
 var (
 	testNamed = regexp.MustCompile("`(?:[a-z/]+ )?((?:Test|Fuzz)[A-Z][A-Za-z0-9]*)`")
+	testRun   = regexp.MustCompile(`(?m)^.*(?: -run | -skip |alone=|clocked\+?=).*$`)
+	testPart  = regexp.MustCompile(`\b[A-Z]+[a-z]+[A-Za-z]*\b`)
 	testMade  = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)[A-Z][A-Za-z0-9]*)\(`)
 )
 
-// TestTheTestsThatDocumentsNameAreThere takes each name for the beginning of one, as -run does.
+// TestTheTestsThatDocumentsNameAreThere takes each name for the beginning of one, as -run does. CI's own patterns are parts of names: one that
+// fits no test would run none, or leave none out.
 func TestTheTestsThatDocumentsNameAreThere(t *testing.T) {
 	t.Parallel()
 	const root = "../../.."
@@ -50,5 +53,18 @@ func TestTheTestsThatDocumentsNameAreThere(t *testing.T) {
 	}
 	if count < 40 {
 		t.Errorf("want the tests that the documents name found, have %d", count)
+	}
+	script, err := os.ReadFile(filepath.Join(root, ".ci/run"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := testRun.FindAllString(string(script), -1)
+	for _, part := range testPart.FindAllString(strings.Join(lines, "\n"), -1) {
+		if !strings.Contains(made.String(), part) {
+			t.Errorf(".ci/run chooses tests by %s, which is in the name of none", part)
+		}
+	}
+	if len(lines) < 10 {
+		t.Errorf("want the lines of .ci/run that choose tests found, have %d", len(lines))
 	}
 }
