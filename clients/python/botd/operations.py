@@ -36,7 +36,7 @@ class AccountEvent(TypedDict):
 Audit = TypedDict("Audit", {
     "id": "str",
     "at_ms": "int",
-    "kind": "str",  # Audit for a request; halt, breach, adopted, boot, ... for what followed from it, or for what botd did itself.
+    "kind": "str",  # Audit for a request; halt, breach, adopted, boot, ... for its consequences, or for botd's own actions.
     "actor": "str",
     "role": "NotRequired[str]",
     "from": "NotRequired[str]",
@@ -87,7 +87,7 @@ Backtest = TypedDict("Backtest", {
 
 
 class BacktestChoices(TypedDict):
-    """What a backtest can be made of."""
+    """The permitted parameters of a backtest."""
 
     schema: Literal[1]
     strategies: List[RunnableStrategy]
@@ -123,7 +123,7 @@ class BacktestRun(TypedDict):
     data: str
     state: Literal["running", "done", "failed", "canceled"]
     phase: str  # Of running: reading, running, study, writing.
-    share: float  # Of the whole that is done.
+    share: float  # The completed share of the run.
     error: NotRequired[str]
     by: str
     started_ms: int
@@ -190,13 +190,13 @@ class Bracket(TypedDict):
 
 
 class CancelRequest(TypedDict):
-    """Which opening orders to cancel: those that match all that is given."""
+    """A selection of opening orders to cancel: those that match all given fields."""
 
     strategy: NotRequired[str]
     market: NotRequired[Literal["futures", "spot"]]
     symbol: NotRequired[str]
     reason: NotRequired[str]  # Why, for the journal; needed unless it is a dry run.
-    dry_run: NotRequired[bool]  # Answers what would be done, and does nothing.
+    dry_run: NotRequired[bool]  # Answers with the effects, and does nothing.
 
 
 class CandleEvent(TypedDict):
@@ -214,7 +214,7 @@ class CandleEvent(TypedDict):
 
 
 class CandleFile(TypedDict):
-    """A file of candles. Market, symbol and interval are empty where its path does not name them."""
+    """A file of candles. Market, symbol and interval are empty if its path does not name them."""
 
     file: str
     market: str
@@ -285,7 +285,7 @@ class Condition(TypedDict):
 
     name: str
     value: str
-    requires: NotRequired[str]  # What it is compared with.
+    requires: NotRequired[str]  # The value that it is compared with.
     wants: NotRequired[str]  # Use requires.
     met: bool
     holds: bool  # Use met.
@@ -303,7 +303,7 @@ class Configuration(TypedDict):
 
 
 class Day(TypedDict):
-    """What the account earned since midnight UTC, and its drawdown."""
+    """The account's result since midnight UTC, and its drawdown."""
 
     start: Optional[str]  # Null while unknown.
     start_equity: str
@@ -347,9 +347,9 @@ class Degraded(TypedDict):
     since: str
     until: NotRequired[str]  # When it ends by itself.
     way_out: str
-    blind: NotRequired[List[str]]  # What a halt cannot see, or act on, a line for each.
-    under_way: NotRequired[bool]  # Of a halt: the exchange has taken all orders that end what is left.
-    doing: NotRequired[str]  # What a halt still has to cancel or close, and what delays it.
+    blind: NotRequired[List[str]]  # What a halt cannot read or act on, a line for each.
+    under_way: NotRequired[bool]  # Of a halt: the exchange has accepted all orders that close the rest.
+    doing: NotRequired[str]  # The orders and positions that a halt still has to cancel or close, and the cause of the delay.
 
 
 class DesiredOrder(TypedDict):
@@ -371,8 +371,8 @@ class Difference(TypedDict):
     kind: Literal["quarantine", "adopted", "ignored", "found", "unexplained"]
     market: str
     symbol: NotRequired[str]
-    quantity: NotRequired[str]  # Signed: what was adopted, or is left to whoever made it.
-    amount: NotRequired[str]  # Unexplained: by what the balance of the asset is greater.
+    quantity: NotRequired[str]  # Signed: the quantity that was adopted, or left to its owner.
+    amount: NotRequired[str]  # Unexplained: the increase of the asset's balance.
     asset: NotRequired[str]
     client_order_id: NotRequired[str]
     order_id: NotRequired[int]
@@ -388,11 +388,11 @@ class DifferenceList(TypedDict):
 
 
 class EndedPosition(TypedDict):
-    """A closed position, whoever opened it."""
+    """A closed position, whether botd opened it or not."""
 
     id: str
     position_id: NotRequired[int]  # Futures.
-    strategy: str  # Empty where no strategy of botd's opened it.
+    strategy: str  # Empty if no strategy of botd's opened it.
     market: str
     symbol: str
     side: Literal["LONG", "SHORT"]
@@ -430,18 +430,18 @@ class EquitySeries(TypedDict):
 
 
 class Execution(TypedDict):
-    """What one order traded at one time, by the exchange or by a backtest."""
+    """One order's fill at one time, by the exchange or by a backtest."""
 
     at_ms: int
     order: NotRequired[str]  # Live: its client order id.
     buy: bool
     quantity: float
-    price: float  # 0 where it is not known.
+    price: float  # 0 if unknown.
     purpose: str
 
 
 class Fill(TypedDict):
-    """What was filled of an order between two polls of it."""
+    """The quantity of an order that was filled between two polls."""
 
     id: str
     at_ms: int  # When it was polled.
@@ -486,7 +486,7 @@ class Funding(TypedDict):
 
 
 class Gap(TypedDict):
-    """That events were missed: what they changed must be read again."""
+    """A report that events were missed: the resources that they changed must be read again."""
 
     after_id: str
     last_id: str
@@ -506,7 +506,7 @@ class Halt(TypedDict):
 
 
 class HaltAnswer(TypedDict):
-    """What a halt, its end, or another order of a person does."""
+    """The list of effects of a halt, a rearm, or another manual order."""
 
     schema: Literal[1]
     dry_run: bool
@@ -514,9 +514,9 @@ class HaltAnswer(TypedDict):
     scope: str
     reason: str
     does: List[str]  # In words.
-    steps: List[HaltStep]  # What it sends, in order.
-    blind: List[str]  # What a halt cannot see, or act on, now: a line for each.
-    still: List[Degraded]  # Rearm: what blocks trading all the same.
+    steps: List[HaltStep]  # The requests, in order.
+    blind: List[str]  # What a halt cannot read or act on now, a line for each.
+    still: List[Degraded]  # Rearm: the states that still block trading.
 
 
 class HaltRequest(TypedDict):
@@ -527,7 +527,7 @@ class HaltRequest(TypedDict):
     market: NotRequired[Literal["futures", "spot"]]  # Needed where both markets trade the symbol.
     symbol: NotRequired[str]  # Of one symbol alone.
     reason: NotRequired[str]  # Why, for the journal; needed unless it is a dry run.
-    dry_run: NotRequired[bool]  # Answers what would be done, and does nothing.
+    dry_run: NotRequired[bool]  # Answers with the effects, and does nothing.
 
 
 class HaltStep(TypedDict):
@@ -576,7 +576,7 @@ class Holding(TypedDict):
 
 
 class Incident(TypedDict):
-    """One cause for which something does not work as it should, from its opening to its end."""
+    """One cause for which some part does not work as it should, from its opening to its end."""
 
     id: str
     state: Literal["open", "closed"]
@@ -636,7 +636,7 @@ class IntentList(TypedDict):
 
 
 class JournalHead(TypedDict):
-    """The journal's newest record: noted elsewhere, its hash proves later that nothing up to there was changed."""
+    """The journal's newest record. A copy of its hash elsewhere proves later that no record up to it was changed."""
 
     records: int
     hash: str
@@ -645,7 +645,7 @@ class JournalHead(TypedDict):
 
 
 class LaneUse(TypedDict):
-    """The last use of the kill switch beside the engine, which did not answer it in time."""
+    """The last use of the kill switch's lane, while the engine did not answer in time."""
 
     since: str  # The first halt.
     by: str
@@ -698,10 +698,10 @@ class LimitList(TypedDict):
 class LimitsRequest(TypedDict):
     """Which limits to set."""
 
-    strategy: NotRequired[str]  # Of the account without one.
+    strategy: NotRequired[str]  # Empty for a limit of the account.
     limits: Dict[str, Optional[str]]  # By rule: a value tighter than the configuration's, or null to go back to that.
     reason: NotRequired[str]  # Why, for the journal; needed unless it is a dry run.
-    dry_run: NotRequired[bool]  # Answers what would be done, and does nothing.
+    dry_run: NotRequired[bool]  # Answers with the effects, and does nothing.
 
 
 class Line(TypedDict):
@@ -717,8 +717,8 @@ class Link(TypedDict):
 
     schema: Literal[1]
     code: str
-    address: str  # Of the dashboard, at a name that is this botd's alone where that is possible; empty when it is not served.
-    plain: str  # The same without such a name, for what does not find names below localhost on this machine.
+    address: str  # Of the dashboard, at a name of this botd's own if possible; empty when it is not served.
+    plain: str  # The same without such a name, for clients that do not resolve names below localhost to this machine.
     path: str  # Behind it; the code is a fragment, which browsers do not send.
     ends: str
 
@@ -957,7 +957,7 @@ class OneOrder(TypedDict):
     close_position: bool
     post_only: bool
     filled: str
-    mean_price: str  # Of what was filled; 0 when unknown.
+    mean_price: str  # Of the filled quantity; 0 when unknown.
     sent_ms: int
     ended_ms: NotRequired[int]
     why: NotRequired[str]  # Of refused, uncertain.
@@ -986,7 +986,7 @@ class OneStrategy(TypedDict):
     candle_close_ms: int  # Of the newest candle.
     unrealized: str  # The price difference of the position.
     realized: str  # Since the strategy began, net of fees and funding, as the ledger has it.
-    profit: str  # Realized and unrealized together: all that the strategy has made, net.
+    profit: str  # Realized and unrealized together: the strategy's net result.
     unrealized_ratio: float  # Unrealized, as a part of the position's value at entry, without leverage.
     since_ms: NotRequired[int]  # Of the position: its first fill, or when it was first seen.
     equity: str  # Attributed to it.
@@ -1046,7 +1046,7 @@ class Order(TypedDict):
     close_position: bool
     post_only: bool
     filled: str
-    mean_price: str  # Of what was filled; 0 when unknown.
+    mean_price: str  # Of the filled quantity; 0 when unknown.
     sent_ms: int
     ended_ms: NotRequired[int]
     why: NotRequired[str]  # Of refused, uncertain.
@@ -1060,36 +1060,36 @@ class OrderList(TypedDict):
 
 
 class Pair(TypedDict):
-    """An order of one side beside the same one of the other; nil where it has none."""
+    """An order of one side and its match on the other, or nil without a match."""
 
     live: Optional[Execution]
     backtest: Optional[Execution]
-    later_ms: int  # Of the live one.
-    slippage_pct: float  # Of the price; above 0 the live one was worse.
+    later_ms: int  # Delay of the live order.
+    slippage_pct: float  # Of the price; above 0 the live price was worse.
     slippage_usdt: float  # Of the live quantity.
     slippage_is_known: bool  # Both have a price.
 
 
 class Parity(TypedDict):
-    """A strategy's live trading beside the backtest of the same time."""
+    """Parity compares a strategy's live trading with the backtest of the same time."""
 
     schema: Literal[1]
     strategy: str
     from_ms: int
     to_ms: int  # The end of the recorded candles.
-    later: int  # Live orders after that, left out.
+    later: int  # Live orders after that, omitted.
     sentence: str
     pairs: List[Pair]
     matched: int
     live_only: int
     backtest_only: int
-    slippage_pct: Optional[float]  # Mean of the pairs that have a price, by quantity times price.
+    slippage_pct: Optional[float]  # Mean of the pairs with a price, weighted by quantity times price.
     slippage_usdt: float
     live_pnl: float  # Of the round trips that ended within, net of fees and funding.
     backtest_pnl: float  # Likewise.
     live_fees: float  # Of those.
     backtest_fees: float  # Of those.
-    cash: float  # That both begin with: what the market's wallet was worth at that time.
+    cash: float  # Initial cash of both: the value of the market's wallet at that time.
     live_curve: ProfitCurve
     backtest_curve: ProfitCurve
 
@@ -1126,7 +1126,7 @@ class Position(TypedDict):
     quantity: str  # As the exchange reports it; signed.
     journal: str  # As the journal explains it, fees of spot included.
     difference: str
-    ignored: str  # The part of the position that is left to whoever made it.
+    ignored: str  # The part of the position that is left to its owner.
     settled: bool
     quarantine: NotRequired[str]
     entry_price: str
@@ -1135,13 +1135,13 @@ class Position(TypedDict):
     liq_price: str
     liquidation_distance_ratio: Optional[float]  # Null when no price liquidates.
     notional: str
-    unrealized: str  # The price difference of what is held, at the last price.
-    profit: str  # Net: unrealised, and what the position has realised and paid in fees and funding since it was opened.
+    unrealized: str  # The price difference of the position, at the last price.
+    profit: str  # Net: unrealised, with the position's realised profit, fees and funding since it was opened.
     profit_ratio: Optional[float]  # Of its value at entry, without leverage; null while that is unknown.
     leverage: int
     since_ms: NotRequired[int]
     protected: bool  # A working stop covers it.
-    unprotected_since_ms: NotRequired[int]  # Since when it lacks the stop of its plan.
+    unprotected_since_ms: NotRequired[int]  # Since when it has been without the stop of its plan.
     unprotected_ms: int  # Upper bound on the time unprotected since the start.
     protection: List[Protection]
     stop_price: NotRequired[str]  # Of the nearest working stop.
@@ -1150,7 +1150,7 @@ class Position(TypedDict):
 
 
 class PositionChange(TypedDict):
-    """The event of a position that changed."""
+    """The event of a changed position."""
 
     at_ms: int
     strategy: str
@@ -1196,7 +1196,7 @@ class PreviewedIntent(TypedDict):
     stop_price: NotRequired[str]
     order_id: NotRequired[int]  # Of a cancel.
     reason: NotRequired[str]
-    refused_by: NotRequired[str]  # The exchange's newest refusal of the same, and when it is tried again.
+    refused_by: NotRequired[str]  # The exchange's newest refusal of the same intent, and the time of the next try.
     outcome: Literal["approved", "refused", "waits"]
     rule: NotRequired[str]
     checks: List[Verdict]
@@ -1214,7 +1214,7 @@ class Problem(TypedDict):
 
 
 class ProfitCurve(TypedDict):
-    """What a strategy made since the beginning, at the close of candles, open positions included."""
+    """A strategy's profit since the beginning, at the close of candles, open positions included."""
 
     time_ms: List[int]
     profit: List[float]  # USDT, net.
@@ -1239,12 +1239,12 @@ class Quarantine(TypedDict):
     cause: str
     since: str
     position: str  # As the exchange reports it.
-    explained: str  # By botd's own fills and what was adopted.
-    ignored: str  # Left to whoever made it.
-    difference: str  # What nothing explains.
+    explained: str  # By botd's own fills and adopted quantities.
+    ignored: str  # Left to its owner.
+    difference: str  # The unexplained quantity.
     unknown: List[Order]  # Placements with an unknown outcome.
     orders: List[ForeignOrder]  # Open orders that the journal does not know.
-    adopt: List[str]  # What --adopt would change.
+    adopt: List[str]  # The changes of --adopt.
     ignore: List[str]
     blocked: NotRequired[str]  # Why it cannot be resolved now.
 
@@ -1262,14 +1262,14 @@ class RearmRequest(TypedDict):
     market: NotRequired[Literal["futures", "spot"]]  # Needed where both markets trade the symbol.
     symbol: NotRequired[str]  # Of one symbol alone.
     reason: NotRequired[str]  # Why, for the journal; needed unless it is a dry run.
-    dry_run: NotRequired[bool]  # Answers what would be done, and does nothing.
+    dry_run: NotRequired[bool]  # Answers with the effects, and does nothing.
 
 
 class ReasonRequest(TypedDict):
-    """What every change may say, and whether it is only tried."""
+    """The group of fields of every change: its reason, and whether it is a dry run."""
 
     reason: NotRequired[str]  # Why, for the journal; needed unless it is a dry run.
-    dry_run: NotRequired[bool]  # Answers what would be done, and does nothing.
+    dry_run: NotRequired[bool]  # Answers with the effects, and does nothing.
 
 
 class Reconcile(TypedDict):
@@ -1335,7 +1335,7 @@ class Rejections(TypedDict):
 
 
 class ResolveAnswer(TypedDict):
-    """What the end of a quarantine changes."""
+    """The list of changes that the end of a quarantine makes."""
 
     schema: Literal[1]
     dry_run: bool
@@ -1354,7 +1354,7 @@ class ResolveRequest(TypedDict):
     symbol: str
     decision: Literal["adopt", "ignore"]
     reason: NotRequired[str]  # Why, for the journal; needed unless it is a dry run.
-    dry_run: NotRequired[bool]  # Answers what would be done, and does nothing.
+    dry_run: NotRequired[bool]  # Answers with the effects, and does nothing.
 
 
 class Risk(TypedDict):
@@ -1427,7 +1427,7 @@ class RunnableStrategy(TypedDict):
 
 
 class Session(TypedDict):
-    """Who asks, and what for."""
+    """The description of the sender and its permissions."""
 
     schema: Literal[1]
     role: Literal["viewer", "operator"]
@@ -1439,7 +1439,7 @@ class Session(TypedDict):
 
 
 class SetLimit(TypedDict):
-    """What a person set a limit to."""
+    """The value that a person set for a limit."""
 
     value: str  # As the configuration writes it.
     by: str
@@ -1470,7 +1470,7 @@ class Status(TypedDict):
     checks: List[Check]
     event_id: str  # Follow the stream from here.
     equity: str  # Of all markets that are traded.
-    uncounted: List[Holding]  # In the spot wallet but not in equity: what botd did not buy.
+    uncounted: List[Holding]  # In the spot wallet but not in equity: not bought by botd.
     futures_equity: str
     wallet: str
     available: str
@@ -1488,8 +1488,8 @@ class Status(TypedDict):
     positions: int
     nearest_liquidation: Optional[Liquidation]
     reconcile: ReconcileSummary
-    journal_head: Optional[JournalHead]  # Null where there is no journal.
-    kill_switch_beside_engine: Optional[LaneUse]  # Null where it was not needed since the start.
+    journal_head: Optional[JournalHead]  # Null without a journal.
+    kill_switch_beside_engine: Optional[LaneUse]  # Null if it was not needed since the start.
     strategies: List[Strategy]
 
 
@@ -1521,7 +1521,7 @@ class Strategy(TypedDict):
     candle_close_ms: int  # Of the newest candle.
     unrealized: str  # The price difference of the position.
     realized: str  # Since the strategy began, net of fees and funding, as the ledger has it.
-    profit: str  # Realized and unrealized together: all that the strategy has made, net.
+    profit: str  # Realized and unrealized together: the strategy's net result.
     unrealized_ratio: float  # Unrealized, as a part of the position's value at entry, without leverage.
     since_ms: NotRequired[int]  # Of the position: its first fill, or when it was first seen.
     equity: str  # Attributed to it.
@@ -1536,7 +1536,7 @@ class StrategyHaltRequest(TypedDict):
 
     level: Literal["pause", "cancel", "flatten"]
     reason: NotRequired[str]  # Why, for the journal; needed unless it is a dry run.
-    dry_run: NotRequired[bool]  # Answers what would be done, and does nothing.
+    dry_run: NotRequired[bool]  # Answers with the effects, and does nothing.
 
 
 class StrategyList(TypedDict):
@@ -1554,13 +1554,13 @@ class StrategyParameter(TypedDict):
 
 
 class Sweep(TypedDict):
-    """A sweep with a name; botd sweep show NAME prints all of it. What follows from its trials is empty until some have ended and it has ended, too, or was interrupted."""
+    """A sweep with a name; botd sweep show NAME prints all of it. The results of its trials are empty until some have ended and the sweep has ended or was interrupted."""
 
     name: str
     at: str  # When it was started; of one without a folder, when it was written.
     state: Literal["running", "interrupted", "done"]
     done: int  # Choices that have ended or were refused.
-    total: int  # With those that are missing; 0 where that is not known.
+    total: int  # Including missing ones; 0 if unknown.
     vary: List[str]  # As botd sweep run --vary takes it.
     search: str
     sort: str
@@ -1570,12 +1570,12 @@ class Sweep(TypedDict):
     symbol: str
     interval: str
     candles: int
-    split: Optional[str]  # The best was chosen by what is before it; null without one.
-    sharpe_by_luck: Optional[float]  # The best that as many trials without skill would show.
+    split: Optional[str]  # The best was chosen by the data before it; null without one.
+    sharpe_by_luck: Optional[float]  # The best of as many trials without skill.
     trials: int
     refused: int  # Trials whose parameters the strategy does not accept.
     best: Dict[str, str]  # Its parameters.
-    sharpe: Optional[float]  # Of the best, over the part it was chosen by.
+    sharpe: Optional[float]  # Of the best, over the part that selected it.
     unseen_sharpe: Optional[float]
     data_sha256: str
 
@@ -1605,7 +1605,7 @@ SweepRequest = TypedDict("SweepRequest", {
 
 
 class SweepRun(TypedDict):
-    """A process that was started here for a sweep, and what came of it."""
+    """A process that was started here for a sweep, with its outcome."""
 
     sweep: str
     kind: Literal["run", "resume", "report"]
@@ -1625,17 +1625,17 @@ class SweepRunList(TypedDict):
 
 
 class SweepStart(TypedDict):
-    """The answer to what is to be run of a sweep."""
+    """The answer to a request that runs a sweep or a trial's report."""
 
     schema: Literal[1]
     dry_run: bool
-    id: str  # Of the sweep; of a trial's report that of the report.
+    id: str  # Of the sweep, or of the report of a trial.
     does: List[str]
     run: Optional[SweepRun]  # Null when nothing was started.
 
 
 class TickPreview(TypedDict):
-    """What a strategy's next tick and the round after it would do with what is known now, and why. It changes nothing."""
+    """A preview of a strategy's next tick and of the round after it, by the present data, with the reasons. It changes nothing."""
 
     strategy: str
     kind: str
@@ -1661,7 +1661,7 @@ class TickPreviewList(TypedDict):
 
 
 class TokenRequest(TypedDict):
-    """What is asked for."""
+    """A request for a named token."""
 
     name: str
     role: Literal["viewer", "operator"]
@@ -1681,10 +1681,10 @@ class TransferRequest(TypedDict):
     """Money that came into a wallet from outside, or went out."""
 
     market: Literal["futures", "spot"]
-    asset: str  # USDT, or what a strategy trades on spot.
+    asset: str  # USDT, or the base asset of a spot strategy.
     amount: str  # Negative for a withdrawal.
     note: NotRequired[str]  # Stored in the journal.
-    strategy: NotRequired[str]  # Futures: whose result counted it, where several trade.
+    strategy: NotRequired[str]  # Futures: the strategy whose result included it, if several trade.
     dry_run: NotRequired[bool]
 
 
@@ -1700,7 +1700,7 @@ class Verdict(TypedDict):
 
 
 class Version(TypedDict):
-    """The version of botd that runs."""
+    """The version of the running botd."""
 
     schema: Literal[1]
     version: str
