@@ -1,4 +1,4 @@
-// Package apart runs the sweeps of the dashboard in processes of their own, which never hold trading up.
+// Package apart runs the dashboard's sweeps in their own processes, which never delay trading.
 //
 // Such a process is this binary again, as botd sweep: it has no secret in its environment, the lowest
 // priority, a bound on its memory, and ends with botd. What it needs besides its candles it finds in

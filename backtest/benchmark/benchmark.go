@@ -1,4 +1,4 @@
-// Package benchmark measures how fast backtests are on this machine, and acknowledgements of many openings.
+// Package benchmark measures the speed of backtests, and of acknowledging many openings, on this machine.
 package benchmark
 
 import (

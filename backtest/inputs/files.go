@@ -1,4 +1,4 @@
-// Package inputs reads what a backtest is made of: strategies, candles, funding rates, symbols.
+// Package inputs reads a backtest's inputs: strategies, candles, funding rates, symbols.
 package inputs
 
 import (

@@ -1,4 +1,5 @@
-// Package parity sets the fills of a running strategy beside those of a backtest over the candles that were recorded meanwhile.
+// Package parity compares the fills of a running strategy with those of a backtest over the candles recorded
+// meanwhile.
 package parity
 
 import (

@@ -1,4 +1,4 @@
-// Package replay runs a strategy again over the candles that were recorded while it traded, and sets both side by side.
+// Package replay runs a strategy again over the candles recorded while it traded, and compares the two.
 package replay
 
 import (

@@ -1,9 +1,8 @@
 // Package report renders a backtest result as one page that opens offline, or several results side by side.
 //
-// The page is one HTML file that asks nothing of any network: style, scripts and
-// data stand in it, data and chart library packed, and its content security policy allows nothing else. What is
-// drawn by script (equity, candles) also stands in tables, so that a page without
-// scripts lacks no figure.
+// The page is one HTML file that makes no network requests: it contains its style, its scripts, its
+// compressed data and chart library, and its content security policy forbids everything else. Tables
+// repeat what scripts draw (equity, candles), so a page without scripts lacks no figure.
 package report
 
 import (

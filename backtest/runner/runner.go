@@ -1,4 +1,4 @@
-// Package runner runs the backtests of the dashboard, in the process that trades and without holding it up.
+// Package runner runs the dashboard's backtests in the trading process, without delaying it.
 package runner
 
 import (

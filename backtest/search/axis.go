@@ -1,5 +1,5 @@
-// Package search chooses what a sweep tries: every combination, random ones, or those that what was
-// found so far suggests.
+// Package search chooses the trials of a sweep: every combination, random ones, or those that the results so
+// far suggest.
 //
 // It knows names and values as text, and the objective of each trial as a
 // number. What it proposes follows from the axes, the seed and the results

@@ -1,8 +1,7 @@
-// Package sweeps searches for a strategy's settings, trial by trial, and continues what was interrupted.
+// Package sweeps searches for a strategy's settings, trial by trial, and resumes interrupted sweeps.
 //
-// What is tried follows from the specification, the seed and the results alone:
-// one core or many, in one go or resumed, the rows are the same and so is the
-// hash of them all.
+// The trials follow from the specification, the seed and the results alone: with one core or many,
+// in one run or resumed, the rows and their hash are the same.
 package sweeps
 
 import (

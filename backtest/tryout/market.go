@@ -1,4 +1,5 @@
-// Package tryout tries a strategy on any file of candles: it guesses what the file does not say, and sums up in a sentence what came out.
+// Package tryout tries a strategy on any file of candles: it infers missing facts and summarizes the result
+// in one sentence.
 package tryout
 
 import (

@@ -1,4 +1,4 @@
-// Command botd-sim holds what sabotages botd to test it: seeded faults, broken rules, and kills of the real binary.
+// Command botd-sim sabotages botd to test it: seeded faults, broken rules, and kills of the real binary.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Package engineconfig turns a configuration into what the engine takes: limits, strategies, the account.
+// Package engineconfig converts a configuration to the engine's: limits, strategies, the account.
 package engineconfig
 
 import (

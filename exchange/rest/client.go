@@ -1,4 +1,4 @@
-// Package rest is the signed HTTP client, with clock offset, request budget, and backoff for reads.
+// Package rest implements the signed HTTP client, with clock offset, request budget, and backoff for reads.
 //
 // Reads are retried after 429, 5xx and network errors, within bounds. A request that changes
 // something is sent at most once, and a placement with an unknown outcome is *exchange.Uncertain.

@@ -1,8 +1,8 @@
 // Package confine starts programs under limits: no secrets, no writable files and no network, as far as the system allows.
 //
-// Start runs this binary again (Enter), which limits itself and becomes botd's own process for scripts, or
-// on Linux starts a program under limits and ends all that is left of it with botd. What each system
-// gives stands in docs/security.md.
+// Start runs this binary again (Enter), which limits itself. It then becomes botd's process for scripts
+// or, on Linux, starts a program under limits and ends its remaining processes together with botd.
+// docs/security.md lists the limits that each system supports.
 package confine
 
 import (

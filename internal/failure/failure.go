@@ -1,4 +1,4 @@
-// Package failure gives an error the exit code it ends a command with, and a hint.
+// Package failure attaches an exit code and a hint to an error.
 //
 // A package that is not the command line returns these too: the code is the kind
 // of the failure, and who asked decides what to make of it.

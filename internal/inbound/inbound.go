@@ -1,4 +1,4 @@
-// Package inbound limits what clients may occupy of a server: connections, header bytes and time.
+// Package inbound limits the resources that clients may occupy: connections, header bytes and time.
 //
 // A cap that makes newcomers wait, as netutil.LimitListener does, lets whoever holds all
 // connections keep the operator out. Here a newcomer is always let in, and the connection

@@ -1,4 +1,4 @@
-// Package moment reads times as people write them.
+// Package moment parses times as people write them.
 package moment
 
 import (

@@ -1,4 +1,4 @@
-// Package openapi checks what a server accepts and answers against an OpenAPI document.
+// Package openapi checks requests and answers against an OpenAPI document.
 //
 // Answers may have no field that the document does not name; operations, statuses,
 // parameters and fields that no answer had are listed at the end. Document and server

@@ -1,4 +1,4 @@
-// Package plural writes a number with its word.
+// Package plural formats a number with its noun.
 package plural
 
 import (

@@ -1,4 +1,4 @@
-// Package startclock sets where the clock of a simulated exchange under test starts.
+// Package startclock sets the start of a simulated exchange's clock in tests.
 //
 // The simulated market is a function of its seed and the time, and candles, funding
 // payments and daily limits follow the clock. A test whose exchange starts at the

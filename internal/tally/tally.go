@@ -1,4 +1,4 @@
-// Package tally adds up what a strategy did and made from its fills alone, in exact fractions.
+// Package tally recomputes a strategy's activity and profit from its fills alone, in exact fractions.
 //
 // It is the second computation that tests compare botd's own figures with, so it imports nothing of botd: no amounts,
 // no ledger, no book.

@@ -1,4 +1,4 @@
-// Package version reads which build of botd this is, and what it is made of.
+// Package version identifies the build of botd and its dependencies.
 package version
 
 import (

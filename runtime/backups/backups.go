@@ -1,4 +1,4 @@
-// Package backups makes the backups that a running daemon is asked for, and keeps the newest.
+// Package backups makes the backups requested of a running daemon, and retains the newest.
 package backups
 
 import (

@@ -1,4 +1,4 @@
-// Package doctor examines everything that keeps botd from running well, and names what mends it.
+// Package doctor examines everything that can keep botd from running well, and suggests remedies.
 package doctor
 
 import (

@@ -1,4 +1,4 @@
-// Package haltfile stores a halt that no running daemon took, and puts it in force at the next chance.
+// Package haltfile stores a halt that no running daemon accepted, and enforces it at the next opportunity.
 package haltfile
 
 import (

@@ -1,9 +1,9 @@
-// Package incident groups what is declared wrong by its cause, and says when a person is to hear of it.
+// Package incident groups declared problems by their cause, and decides when to notify a person.
 //
-// A Tracker is given all declared states again and again, with the time. A state that lasts opens an
-// incident; one that returns soon after its end continues the same incident, so that what flickers
-// is one cause and not many. An incident that goes on is reminded of ever more seldom, and becomes
-// critical where waiting makes it worse.
+// A Tracker receives all declared states repeatedly, with the time. A state that lasts opens an
+// incident. A state that returns soon after its end continues the same incident, so a flickering
+// cause is one incident. Reminders of an open incident become less frequent, and the incident
+// becomes critical where waiting makes it worse.
 package incident
 
 import (

@@ -1,9 +1,8 @@
-// Package notify notifies people of what matters through the services they read, bounded and asynchronously.
+// Package notify notifies people through the services that they read, bounded and asynchronously.
 //
-// Every line of the log is offered to every channel; a channel takes the lines of
-// its severity and the events it names. What comes close together is one message,
-// messages keep a pace, a failed one is tried again. Whatever goes wrong here is
-// counted and logged, and nobody who trades waits for it.
+// Every log line is offered to every channel; a channel accepts lines by severity and event. Lines
+// that come close together form one message, messages are paced, and a failed one is retried.
+// Failures are counted and logged, and trading never waits for a notification.
 package notify
 
 import (

@@ -1,4 +1,5 @@
-// Package profit says what strategies have made, by the ledger: the one definition behind every figure that is shown.
+// Package profit computes the profit of strategies from the ledger: the one definition behind every displayed
+// figure.
 //
 // Realised is the price difference alone, Net is Realised without fees and funding, and Unrealised is the price
 // difference of what is held at the last price: a fee is in Net once, and nowhere else. On spot what is held is

@@ -1,4 +1,4 @@
-// Package reload puts a changed configuration in force while the daemon runs, as a whole or not at all.
+// Package reload applies a changed configuration to a running daemon, as a whole or not at all.
 package reload
 
 import (

@@ -1,4 +1,4 @@
-// Package support collects what is needed to find a fault into one file, without keys and tokens.
+// Package support collects diagnostic information into one file, without keys and tokens.
 package support
 
 import (

@@ -1,11 +1,9 @@
 // Package telegram accepts commands from listed users on Telegram and passes them on to the API.
 //
-// Asking is polling: nothing listens. Whoever is not listed gets no answer. A
-// command that is older than maxAge, or that the journal knows, is not obeyed, so
-// that what Telegram delivers again after a restart changes nothing. What goes out
-// to the market or lets it trade again is confirmed by a code. Nobody who trades
-// waits for any of it, and whatever Telegram answers ends in a count and a line of
-// the log.
+// It polls and listens on nothing. Users who are not listed get no answer. A command that is older
+// than maxAge, or that is in the journal, is ignored, so a message that Telegram delivers again
+// after a restart changes nothing. A command that sends orders or resumes trading requires a code as
+// confirmation. Trading never waits for Telegram, and every failure is counted and logged.
 package telegram
 
 import (

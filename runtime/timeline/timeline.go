@@ -1,7 +1,7 @@
 // Package timeline puts an account's journal, log and incidents into one order: the story of a night.
 //
-// The log says in words what happened; the journal proves it, and has what a person did. A record whose line of the
-// log is there too is shown once. Nothing here asks for the time or reads a file.
+// The log describes the events; the journal proves them and includes users' actions. An event that is
+// in both is shown once. The package neither reads the time nor does I/O.
 package timeline
 
 import (

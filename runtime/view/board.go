@@ -1,4 +1,4 @@
-// Package view holds what botd shows of itself: read models of status, history, equity, decisions and positions.
+// Package view holds the read models of status, history, equity, decisions and positions.
 //
 // A Board takes every status and note of the engine, a History every record of the
 // journal, and an Equity a sample a minute; requests read them, so that no reader ever

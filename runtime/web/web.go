@@ -1,9 +1,8 @@
 // Package web serves the dashboard: pages in the binary that show what the API returns.
 //
-// The pages are plain files, embedded as they are: no build step makes them and
-// nothing is fetched from elsewhere. All but the pages themselves have addresses that
-// change with their content, so that a browser keeps them and never mixes two
-// versions.
+// The pages are plain embedded files: there is no build step, and nothing is fetched from other hosts.
+// Except for the pages themselves, the addresses of files change with their content, so a browser can
+// cache them and never mixes two versions.
 package web
 
 import (

@@ -1,4 +1,4 @@
-// Package worker asks strategies what the engine wants to know, each in a goroutine of its own, outside the engine.
+// Package worker calls strategies for the engine, each in its own goroutine.
 //
 // A strategy that hangs costs its goroutine and nothing else: nobody waits for it. One that runs in
 // a process of its own loses that process instead.

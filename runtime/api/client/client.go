@@ -1,4 +1,4 @@
-// Package client asks a running daemon over its API: by its unix socket, or over TCP with a token.
+// Package client queries a running daemon over its API: through its unix socket, or over TCP with a token.
 package client
 
 import (

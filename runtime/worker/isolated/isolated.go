@@ -1,4 +1,4 @@
-// Package isolated makes strategies that run in processes of their own: scripts, rules, and programs in any language.
+// Package isolated runs strategies in their own processes: scripts, rules, and programs in any language.
 //
 // The process that trades never runs a script, not even to find its parameters: a script that
 // loops, or eats memory, costs its own process.

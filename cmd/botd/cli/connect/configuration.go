@@ -1,4 +1,5 @@
-// Package connect finds what a command is about: the configuration of a directory, and the daemon that runs on it.
+// Package connect finds the target of a command: the configuration of a directory, and the daemon that runs
+// on it.
 package connect
 
 import (

@@ -1,4 +1,4 @@
-// Package daemon holds the commands that run the daemon or ask it, one file each.
+// Package daemon holds the commands that run or query the daemon, one file each.
 package daemon
 
 import (

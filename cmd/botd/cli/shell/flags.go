@@ -1,4 +1,5 @@
-// Package shell is what every command shares with its caller: global flags, output forms, tables, progress, questions, signals.
+// Package shell provides what every command needs: global flags, output formats, tables, progress, prompts,
+// signals.
 package shell
 
 import (
