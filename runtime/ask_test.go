@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -69,9 +70,9 @@ func TestTheEngineKnowsFirstWhatItMust(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
-		due := false
+		var due atomic.Bool
 		r.config.First = func() engine.Event {
-			if !due {
+			if !due.Load() {
 				return nil
 			}
 			return &engine.EventDisk{Why: "first"}
@@ -91,7 +92,7 @@ func TestTheEngineKnowsFirstWhatItMust(t *testing.T) {
 		r.venue.takes, r.journal.takes = time.Second, time.Minute
 		r.start(t)
 		synctest.Wait()
-		due = true
+		due.Store(true)
 		time.Sleep(2 * time.Second)
 		if err := r.driver.Send(t.Context(), &engine.EventHalt{}); err != nil {
 			t.Fatal(err)

@@ -141,8 +141,20 @@ type store struct {
 	files      jetstream.ObjectStore
 }
 
-// open opens the stream and the buckets on the server, and creates missing ones.
-func open(ctx context.Context, connection *nats.Conn) (*store, error) {
+// open opens the stream and the buckets on the server, and creates missing ones. A busy server may
+// not answer in time; creating again what exists changes nothing.
+func open(ctx context.Context, connection *nats.Conn) (s *store, err error) {
+	for range openTries {
+		if s, err = openOnce(ctx, connection); !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			return s, err
+		}
+	}
+	return s, err
+}
+
+const openTries = 3
+
+func openOnce(ctx context.Context, connection *nats.Conn) (*store, error) {
 	s := &store{connection: connection}
 	var err error
 	if s.js, err = jetstream.New(connection, jetstream.WithDefaultTimeout(ackWait)); err != nil {
