@@ -260,7 +260,8 @@ func TestARowOfATrialSaysWhatBoundedIt(t *testing.T) {
 		t.Errorf("want %s, have %s", want, have)
 	}
 	one.Unseen = nil
-	if row := rowOfTrial(&one, nil, 0, link); row.UnseenProfit != "–" || row.UnseenSharpe != "–" || row.UnseenDrawdown != "–" || row.Bound[:9] != "ended by " {
+	row = rowOfTrial(&one, nil, 0, link)
+	if row.UnseenProfit != "–" || row.UnseenSharpe != "–" || row.UnseenDrawdown != "–" || row.Bound[:9] != "ended by " {
 		t.Errorf("without a split: have %+v", row)
 	}
 }

@@ -42,8 +42,9 @@ type queued struct {
 
 // recallLate recalls a symbol's unanswered exits that were passed on at least a second ago: the
 // kill switch sends them again, and one that still waits, for its record or for the request budget,
-// must not be sent together with the next. It reports whether one may still wait, or was passed on
-// less than two seconds ago, because its record may have been late.
+// must not be sent together with the next. It reports whether one may still wait, or may have been
+// sent less than two seconds ago: it may have waited for its record, and then for the request budget
+// until it was recalled (case 20).
 func (s *sender) recallLate(key exchange.SymbolKey) (waits bool) {
 	const lateMS, youngMS = 1_000, 2_000
 	for _, order := range s.book.InFlightOn(key) {
@@ -61,7 +62,7 @@ func (s *sender) recallLate(key exchange.SymbolKey) (waits bool) {
 			s.out.Recalls = append(s.out.Recalls, id)
 			waits = true
 		default:
-			waits = waits || s.nowMS-p.leftMS < youngMS
+			waits = waits || s.nowMS-p.leftMS < lateMS+youngMS
 		}
 	}
 	return waits
