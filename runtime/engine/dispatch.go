@@ -390,7 +390,12 @@ func (d *dispatcher) replaceReleased() {
 // replace places the replacement of a stop that was just canceled: stops and exits, from the last
 // read.
 func (d *dispatcher) replace(leg *leg) {
-	desired := d.desiredAt(leg, d.halts.levelOn(leg, record.LevelNone))
+	level := d.halts.levelOn(leg, record.LevelNone)
+	if d.config.Rehearse || leg.config.Removed && level == record.LevelNone {
+		return
+	}
+	desired := d.desiredAt(leg, level)
+	desired.Entries = false
 	intents, _ := d.book.Derive(&desired, d.nowMS)
 	for i := range intents {
 		switch intents[i].Purpose {

@@ -9,6 +9,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/risk"
@@ -357,6 +358,36 @@ func TestWhatASpotMarketThatCannotBeReadKeepsBack(t *testing.T) {
 		w.out.Reset()
 		if have := w.engine.dispatcher.actUnread(w.engine.legs[0]); have != c.want || len(w.engine.sender.queued) != c.want {
 			t.Errorf("%s: want %d exits to go, have %d", c.name, c.want, have)
+		}
+	}
+}
+
+// TestACanceledStopIsReplacedByAStrategyThatActs, not by a rehearsal nor by a removed strategy, whose position's protection stays
+// unchanged until a halt.
+func TestACanceledStopIsReplacedByAStrategyThatActs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		with    func(w *world, leg *leg)
+		replace bool
+	}{
+		{"it acts", func(*world, *leg) {}, true},
+		{"in a rehearsal", func(w *world, _ *leg) { w.engine.config.Rehearse = true }, false},
+		{"it is removed", func(_ *world, leg *leg) { leg.config.Removed = true }, false},
+	} {
+		w := newWorld(t, hold(1_000), onSpot, protected)
+		w.pass(60_000)
+		stop := w.live(placement.StopLoss, "")
+		w.engine.book.Apply(&record.Record{AtMS: w.engine.nowMS, Strategy: "one", Symbol: coin, ClientOrderID: stop.ClientOrderID(),
+			Body: record.Ended{State: placement.Canceled, OrderID: stop.OrderID()}})
+		w.out.Reset()
+		w.engine.out = &w.out
+		leg := w.engine.legs[0]
+		c.with(w, leg)
+		w.engine.dispatcher.replace(leg)
+		replaced := slices.ContainsFunc(w.engine.book.Live(), func(p *account.Placement) bool { return p.Purpose() == placement.StopLoss })
+		if replaced != c.replace {
+			t.Errorf("%s: want the stop replaced %t, have %t", c.name, c.replace, replaced)
 		}
 	}
 }

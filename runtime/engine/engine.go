@@ -58,7 +58,8 @@ func New(config Config, book *reconcile.Book) (*Engine, error) {
 		book.SkipLedger()
 	}
 	config.Offload = config.Offload && !config.Rehearse
-	b := &base{config: config, on: map[exchange.SymbolKey]*leg{}, outbox: newOutbox(book)}
+	b := &base{config: config, on: map[exchange.SymbolKey]*leg{}, agenda: agenda{roundMS: never, replaceMS: never, rulesMS: never},
+		outbox: newOutbox(book)}
 	b.outbox.checkpoint, b.outbox.checkpointed, b.outbox.account = config.Checkpoint, -config.Replayed, config.Account
 	e := assemble(b)
 	for i := range config.Strategies {

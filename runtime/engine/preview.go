@@ -229,6 +229,7 @@ func (p *previews) PreviewHalt(level record.HaltLevel, scope account.Scope) []St
 			continue
 		}
 		desired := p.dispatcher.desiredAt(leg, p.halts.levelOn(leg, level))
+		desired.Entries = false
 		intents, _ := p.book.Derive(&desired, p.nowMS)
 		exits := false
 		for _, intent := range intents {
