@@ -12,11 +12,11 @@ import (
 	"botd/strategy"
 )
 
-// What one read shows, or leaves out, while another read of the same thing is missing or says
-// otherwise: each was a failing seed beyond the bounds.
+// The tests of this file cover reads that contradict each other: one read shows or omits a position or order
+// while another read of the same thing is missing or differs. Each was a failing seed beyond the bounds.
 
-// TestWhatAListAloneMissesAStrategyStillHolds: a strategy that is shown nothing held targets one slice, and
-// what it holds would be sold down to that when the list is right again.
+// A strategy that is shown no position targets one slice, and its position would be sold down to that slice
+// once the list is right again. So the strategy keeps seeing the position.
 func TestWhatAListAloneMissesAStrategyStillHolds(t *testing.T) {
 	t.Parallel()
 	heldWhereAListShowsNone(t)
@@ -46,8 +46,7 @@ func heldWhereAListShowsNone(t testing.TB) {
 	}
 }
 
-// TestAStopOfUnknownFateIsPlacedThoughTheListShowsNone: the process died while it sent the stop, and the list
-// that shows none of the position then is confirmed by nothing.
+// The process died while it sent the stop. The list then shows no position, but nothing confirms the list.
 func TestAStopOfUnknownFateIsPlacedThoughTheListShowsNone(t *testing.T) {
 	t.Parallel()
 	lostStop(t)
@@ -68,7 +67,7 @@ func lostStop(t testing.TB) {
 	}
 }
 
-// TestWhatEitherListOfASnapshotShowsIsProtected: the row cannot be read in the other one, and neither can the entry.
+// The position gets its stop although the other list's row and the entry cannot be read.
 func TestWhatEitherListOfASnapshotShowsIsProtected(t *testing.T) {
 	t.Parallel()
 	for name, later := range map[string]bool{"the earlier list shows it": false, "the later list shows it": true} {
@@ -99,7 +98,7 @@ func shownOnce(t testing.TB, later bool) {
 	})
 }
 
-// TestOneListTakesNoStopOffWhatNoFillExplained: the exchange had executed the entry twice, and botd sold its own part.
+// The exchange executed the entry twice, and botd sold its own part. One list does not show the rest.
 func TestOneListTakesNoStopOffWhatNoFillExplained(t *testing.T) {
 	t.Parallel()
 	shownByOneList(t)
@@ -121,13 +120,13 @@ func shownByOneList(t testing.TB) {
 		d.now += 1_000
 		d.observe(0, nil, orders...)
 	}
-	d.none(protect) // however long: no fill can show the end of what none explains
+	d.none(protect) // however long it takes: no fill can show the end of an unexplained position
 	if since, ask := d.book.NeedsPositionHistory(d.book.Symbol(bitcoin)); !ask || since >= d.now {
 		t.Errorf("want positions/history read, have %t since %d", ask, since)
 	}
 	d.now += 1_000
 	d.observeClosed(0, 6, orders...)
-	d.none(protect) // another one
+	d.none(protect) // the end of another position
 	d.now += 1_000
 	d.observeClosed(0, 7, orders...)
 	if intents := d.derive(protect); len(intents) != 2 || intents[0].Purpose != placement.Cancel || intents[1].Purpose != placement.Cancel {
@@ -138,7 +137,7 @@ func shownByOneList(t testing.TB) {
 	}
 }
 
-// TestOneListTakesNoStopOffWhileTheEntryCannotBeRead: its fill is not booked, and the row of the entry is garbage.
+// The entry's fill is not booked, and the entry's row is garbage.
 func TestOneListTakesNoStopOffWhileTheEntryCannotBeRead(t *testing.T) {
 	t.Parallel()
 	entryUnread(t)
@@ -168,7 +167,7 @@ func entryUnread(t testing.TB) {
 	}
 }
 
-// TestAPersonWhoClosesEverythingWantsNoStopLeft: what no fill explains may have ended, and nothing says so.
+// An unexplained position may have ended without any evidence; flattening cancels its stops all the same.
 func TestAPersonWhoClosesEverythingWantsNoStopLeft(t *testing.T) {
 	t.Parallel()
 	d, protect, orders := guarded(t)
@@ -186,14 +185,13 @@ func TestAPersonWhoClosesEverythingWantsNoStopLeft(t *testing.T) {
 	}
 }
 
-// TestAStopOfBeforeTheStartStaysUntilTheEndOfWhatItProtectsIsKnown: of a position that no fill explains, where nothing was booked for
-// ten seconds before it was sent.
+// This holds for an unexplained position, when nothing was booked in the ten seconds before the stop was sent.
 func TestAStopOfBeforeTheStartStaysUntilTheEndOfWhatItProtectsIsKnown(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
-		bookedMS int64 // before the stop was sent
-		closedMS int64 // after it, by positions/history; 0 for no row
+		bookedMS int64 // how long before the stop was sent
+		closedMS int64 // how long after it was sent, by positions/history; 0 for no row
 		want     bool
 	}{
 		{"nothing says that it has ended", 10_001, 0, true},
@@ -222,12 +220,12 @@ func TestAStopOfBeforeTheStartStaysUntilTheEndOfWhatItProtectsIsKnown(t *testing
 	}
 }
 
-// TestWhatProtectedTheOtherSideMakesRoom: the exchange takes no second closePosition order of a type.
+// The exchange takes no second closePosition order of a type, so a stop of the other side is canceled.
 func TestWhatProtectedTheOtherSideMakesRoom(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
-		shown exchange.Quantity // where the fills explain 20
+		shown exchange.Quantity // by the list, while the fills explain 20
 		side  exchange.Side     // of the stop
 		want  bool
 	}{
@@ -256,7 +254,7 @@ func opposite(t testing.TB, shown exchange.Quantity, side exchange.Side, want bo
 	}
 }
 
-// TestAnExitThatIsDueMovesNoStop: it leaves a bridge no room, and the exchange may refuse it.
+// A due exit leaves no room for a bridge, and the exchange may refuse the bridge.
 func TestAnExitThatIsDueMovesNoStop(t *testing.T) {
 	t.Parallel()
 	dueExit(t)
@@ -273,14 +271,14 @@ func dueExit(t testing.TB) {
 	}
 }
 
-// TestWhatOnlyReducesOpensNothing: a stop of a position that no fill explained has ended it. While an opening may explain it, its fill is
-// booked later.
+// A stop's fill that exceeds the known position ended an unexplained position. While an unanswered opening may explain the excess, its
+// fill is still to be booked.
 func TestWhatOnlyReducesOpensNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		known, ignored, filled exchange.Quantity
 		opening                bool
-		want                   exchange.Quantity // known then
+		want                   exchange.Quantity // known afterwards
 	}{
 		"nothing was known":          {0, 0, 20, false, 0},
 		"part of it was known":       {5, 0, 20, false, 0},
@@ -316,7 +314,7 @@ func reducesBeyond(t testing.TB, known, ignored, filled exchange.Quantity, openi
 	}
 }
 
-// TestNothingOpensUntilTheEndOfAnUnexplainedPositionIsProved: one list showed it, the next ones do not.
+// One list showed the unexplained position, the next ones do not.
 func TestNothingOpensUntilTheEndOfAnUnexplainedPositionIsProved(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -363,7 +361,7 @@ func unexplainedVanishes(t testing.TB, proof func(d *desk), opens bool) {
 	}
 }
 
-// TestAPartIsNotReducedByWhatNoListShows: the list shows none of the position, and is not believed.
+// The list shows none of the position and is not believed, so no exit is sent for it.
 func TestAPartIsNotReducedByWhatNoListShows(t *testing.T) {
 	t.Parallel()
 	partOfNone(t)
@@ -387,7 +385,7 @@ func partOfNone(t testing.TB) {
 	}
 }
 
-// TestAListOfAPositionThatNoMarginIsInUseForIsNotBelieved: the account has reported what is in use before, and now it is none.
+// The account reported the margin in use before, and now reports none.
 func TestAListOfAPositionThatNoMarginIsInUseForIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{ForeignAdopt, ForeignIgnore} {
@@ -413,7 +411,7 @@ func marginOfNone(t testing.TB, policy string) {
 	}
 }
 
-// TestWhatTheMarginDoesNotNeedIsNobodyElses: a list that is older than botd's own sale shows more than is held.
+// A list that is older than botd's own sale shows more than the position.
 func TestWhatTheMarginDoesNotNeedIsNobodyElses(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{ForeignAdopt, ForeignIgnore} {
@@ -430,7 +428,7 @@ func marginOfLess(t testing.TB, policy string) {
 	symbol := d.book.Symbol(bitcoin)
 	for range testSettle.StalenessMS/1_000 + 5 {
 		d.now += 1_000
-		d.margined(40, exchange.MustAmount("100")) // 20 steps of 50,000 USDT at 10 times
+		d.margined(40, exchange.MustAmount("100")) // margin of 20 steps at 50,000 USDT and 10 times
 	}
 	if symbol.Known() != 20 || symbol.Ignored() != 0 || symbol.Contradicted == "" || symbol.Settled {
 		t.Errorf("want 20 known and it contradicted, have %d known, %d ignored, %q", symbol.Known(), symbol.Ignored(), symbol.Contradicted)
@@ -442,8 +440,8 @@ func marginOfLess(t testing.TB, policy string) {
 	}
 }
 
-// TestTheRowThatWasOpenAtAnAdoptionIsTheAdoptedPositions: a person made the position smaller, botd's own exit ended it, and a
-// start has forgotten which one the list had shown.
+// A person reduced the adopted position, botd's own exit ended it, and a restart has forgotten which position the list had
+// shown.
 func TestTheRowThatWasOpenAtAnAdoptionIsTheAdoptedPositions(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -473,7 +471,7 @@ func adoptedThenEnded(t testing.TB, openMS, closeMS int64, ended bool) {
 	d.acknowledge(id, 21)
 	d.now += 3_000
 	d.ended(id, placement.Canceled, 12)
-	symbol.testimony, symbol.seen = testimony{}, nil // a start
+	symbol.testimony, symbol.seen = testimony{}, nil // as after a restart
 	for range testSettle.StalenessMS/1_000 + 5 {
 		d.now += 1_000
 		d.ends(&exchange.Position{ID: 7, Side: exchange.Long, Quantity: 20, CreatedMS: adoptedMS + openMS, UpdatedMS: adoptedMS + closeMS})
@@ -483,8 +481,8 @@ func adoptedThenEnded(t testing.TB, openMS, closeMS int64, ended bool) {
 	}
 }
 
-// TestAWalletThatFreezesLessThanStandsTakesNoStopOff: an exit died while it was sent, its position has its stops again, and
-// a wallet that lies shows half of that.
+// The process died while it sent an exit, the position has its stops again, and a wrong wallet shows half of the frozen
+// amount.
 func TestAWalletThatFreezesLessThanStandsTakesNoStopOff(t *testing.T) {
 	t.Parallel()
 	for name, quarantined := range map[string]bool{"beside an exit of unknown fate": false, "in a quarantine": true} {
@@ -514,7 +512,7 @@ func halfAWallet(t testing.TB, quarantined bool) {
 	}
 }
 
-// TestARowWithoutAnIDOfTheSameAmountAndSecondIsARepetition: lists leave ids out, and the exchange executed a purchase twice.
+// Lists leave ids out, and the exchange executed a purchase twice.
 func TestARowWithoutAnIDOfTheSameAmountAndSecondIsARepetition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -551,7 +549,7 @@ func repeatedWithoutID(t testing.TB, change func(*exchange.Order), known exchang
 	}
 }
 
-// TestARowWithoutAnIDIsFirstThePurchaseWhoseAnswerWasLost: one of the same amount, sent a second after another one.
+// A purchase whose answer was lost has the same amount as another one, sent a second earlier.
 func TestARowWithoutAnIDIsFirstThePurchaseWhoseAnswerWasLost(t *testing.T) {
 	t.Parallel()
 	w := newWallet(t)
@@ -575,8 +573,7 @@ func TestARowWithoutAnIDIsFirstThePurchaseWhoseAnswerWasLost(t *testing.T) {
 	}
 }
 
-// TestARowWithoutAnIDIsNoRepetitionOfWhatAPersonDecided: the answer to a purchase was lost, and a person said that what the wallet holds
-// is botd's.
+// The answer to a purchase was lost, and a person decided that the holding is botd's.
 func TestARowWithoutAnIDIsNoRepetitionOfWhatAPersonDecided(t *testing.T) {
 	t.Parallel()
 	w := newWallet(t)
@@ -595,7 +592,7 @@ func TestARowWithoutAnIDIsNoRepetitionOfWhatAPersonDecided(t *testing.T) {
 	}
 }
 
-// TestAnExitThatStandsThoughItWasRefusedIsAnExit: it counts in what the plan sells, and no second one goes beside it.
+// A refused exit that is live anyway counts as a sale of the plan, and no second exit is placed next to it.
 func TestAnExitThatStandsThoughItWasRefusedIsAnExit(t *testing.T) {
 	t.Parallel()
 	exitBeyondItsAnswer(t)
@@ -618,7 +615,7 @@ func exitBeyondItsAnswer(t testing.TB) {
 	}
 }
 
-// TestNoStopMovesWhereTheExchangeRefusesStops: what takes its place would wait.
+// Its replacement would have to wait.
 func TestNoStopMovesWhereTheExchangeRefusesStops(t *testing.T) {
 	t.Parallel()
 	movesAfterARefusal(t)

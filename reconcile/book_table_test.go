@@ -19,7 +19,8 @@ func ids(placements []*account.Placement) (all []string) {
 	return all
 }
 
-// TestWhatARestoredBookKnows: what is live, what of it is in flight, and that nothing of what is left to others has been read.
+// A restored book knows which placements are live and which are in flight. It has read no position yet, not even the part that
+// is left to others.
 func TestWhatARestoredBookKnows(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
@@ -45,7 +46,8 @@ func TestWhatARestoredBookKnows(t *testing.T) {
 	}
 }
 
-// TestWhichOrdersAreInFlight: all but those that rest, oldest first, whichever became so last.
+// All placements but the resting ones are in flight. They are listed oldest first, in whichever order they
+// became so.
 func TestWhichOrdersAreInFlight(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
@@ -77,7 +79,7 @@ func TestWhichOrdersAreInFlight(t *testing.T) {
 	}
 }
 
-// TestWhatAStartForgets: what was read before, and how many ids were made.
+// A start forgets all earlier reads and the count of ids.
 func TestWhatAStartForgets(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
@@ -99,7 +101,7 @@ func TestWhatAStartForgets(t *testing.T) {
 	}
 }
 
-// TestWhichSymbolsAreKnown: those of every record, sorted.
+// The book knows the symbols of every record, and lists them sorted.
 func TestWhichSymbolsAreKnown(t *testing.T) {
 	t.Parallel()
 	b := NewBook(testSettle)
@@ -127,7 +129,7 @@ func TestWhichSymbolsAreKnown(t *testing.T) {
 	}
 }
 
-// TestARecordAboutAnOrderThatIsNotLiveNamesItsId: no later order under it is another botd's.
+// The id counts as botd's own, so no later order under it belongs to another botd.
 func TestARecordAboutAnOrderThatIsNotLiveNamesItsId(t *testing.T) {
 	t.Parallel()
 	b := NewBook(testSettle)
@@ -139,7 +141,8 @@ func TestARecordAboutAnOrderThatIsNotLiveNamesItsId(t *testing.T) {
 	}
 }
 
-// TestWhatIsSaidOfASymbol: its price by the mark, the mean of what is held, and what botd has opened on either side.
+// Price prefers the mark, MeanEntry averages the position's price, and Traded sums what botd has opened on either
+// side.
 func TestWhatIsSaidOfASymbol(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
@@ -172,7 +175,7 @@ func TestWhatIsSaidOfASymbol(t *testing.T) {
 	}
 }
 
-// TestForHowLongSomethingLasts: of the time between two snapshots a second at most counts.
+// Of the time between two snapshots at most a second counts.
 func TestForHowLongSomethingLasts(t *testing.T) {
 	t.Parallel()
 	var p persistence

@@ -24,7 +24,7 @@ func TestATargetIsEnteredOnceAndHeld(t *testing.T) {
 		t.Fatalf("want a buy of 20, have %+v", entry.Order)
 	}
 	id := d.send(entry)
-	d.none(nil) // in flight: never a second one
+	d.none(nil) // in flight: never sent a second time
 	d.acknowledge(id, 11)
 	d.none(nil)
 	d.observe(20, []OrderByID{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 20, 20)}})
@@ -73,8 +73,8 @@ func TestAPositionThatAPersonClosesLatchesTheTarget(t *testing.T) {
 	d.hold(20)
 	d.now += 1_000
 	d.observe(0, nil)
-	d.none(nil)   // not yet explained: nothing opens
-	for range 2 { // longer than L, and positions/history confirms it
+	d.none(nil)   // not explained yet: nothing opens
+	for range 2 { // longer than L, and then positions/history confirms it
 		d.now += 1_000
 		d.observeClosed(0, 7)
 	}
@@ -357,7 +357,7 @@ func TestBesideAPositionNothingOpensBeforeTheLeverageIsTheOneWanted(t *testing.T
 	d.book.Symbol(bitcoin).Leverage = 5
 	d.one(placement.Leverage, nil)
 	d.target(10)
-	intents := d.derive(nil) // what reduces does not wait
+	intents := d.derive(nil) // a reducing order does not wait
 	if len(intents) != 2 || intents[1].Purpose != placement.Exit {
 		t.Fatalf("want the leverage and the exit, have %+v", intents)
 	}
@@ -365,7 +365,7 @@ func TestBesideAPositionNothingOpensBeforeTheLeverageIsTheOneWanted(t *testing.T
 
 func quantityOf(q exchange.Quantity, _ bool) exchange.Quantity { return q }
 
-// TestWhatIsLeftToOthersIsNotSettledBeforeItIsReadAgain: a position of which a part is someone else's from now on was read as botd's.
+// The position was read as botd's, and a part of it is left to others from now on.
 func TestWhatIsLeftToOthersIsNotSettledBeforeItIsReadAgain(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)

@@ -14,7 +14,7 @@ func (d *desk) ended(id string, state placement.State, filled exchange.Quantity)
 	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{State: state, Filled: filled}})
 }
 
-// TestAFillEndsTheCountOfEndingsWithoutOne: the breaker counts those in a row.
+// The breaker counts consecutive endings without a fill.
 func TestAFillEndsTheCountOfEndingsWithoutOne(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -36,7 +36,7 @@ func TestAFillEndsTheCountOfEndingsWithoutOne(t *testing.T) {
 	}
 }
 
-// TestASymbolIsNotSettledWhileAPlacementsAcceptanceIsNotKnown: though position and fills agree.
+// The symbol stays unsettled even if position and fills agree.
 func TestASymbolIsNotSettledWhileAPlacementsAcceptanceIsNotKnown(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -67,7 +67,8 @@ func stopAt(d *desk, price string, change func(*Desired)) []Intent {
 	})
 }
 
-// TestAStopMovesByABridgeOnlyWhereTheSumHasRoomForOne: else by cancel, confirm, place.
+// A stop moves by a bridge only where the quantity limit has room for one, otherwise by cancel, confirm,
+// place.
 func TestAStopMovesByABridgeOnlyWhereTheSumHasRoomForOne(t *testing.T) {
 	t.Parallel()
 	bridged := func(desired *Desired) { desired.Bridge = true }
@@ -110,8 +111,7 @@ func TestAStopMovesByABridgeOnlyWhereTheSumHasRoomForOne(t *testing.T) {
 	}
 }
 
-// TestAStopMovesOnlyWhereWhatTakesItsPlaceCoversWhatTheExchangeShows: another botd may have bought beside this one, and the
-// stop of the whole position covers that too.
+// Another botd may have bought on the same symbol, and the stop of the whole position covers that too.
 func TestAStopMovesOnlyWhereWhatTakesItsPlaceCoversWhatTheExchangeShows(t *testing.T) {
 	t.Parallel()
 	stopWithAnotherPurchase(t)
@@ -152,7 +152,8 @@ func stopWithAnotherPurchase(t testing.TB) {
 	}
 }
 
-// TestABridgeThatThePositionOutgrewGivesWay adds to a position while its stop moves: both orders stayed for good.
+// TestABridgeThatThePositionOutgrewGivesWay adds to a position while its stop moves. Both orders once stayed
+// forever.
 func TestABridgeThatThePositionOutgrewGivesWay(t *testing.T) {
 	t.Parallel()
 	positionOutgrowsBridge(t)
@@ -185,7 +186,7 @@ func positionOutgrowsBridge(t testing.TB) {
 	t.Error("want the bridge canceled, since it covers less than is held")
 }
 
-// stopOpen is the stop of that order id as an open list shows it.
+// stopOpen returns the stop with that order id as an open list shows it.
 func (d *desk) stopOpen(orderID int64) exchange.Order {
 	for _, p := range d.book.Live() {
 		if o := p.Order(); p.OrderID() == orderID {
@@ -197,7 +198,7 @@ func (d *desk) stopOpen(orderID int64) exchange.Order {
 	return exchange.Order{}
 }
 
-// TestNothingNewProtectsAPositionThatIsExitedWhole: what exits a part leaves a rest to protect.
+// A partial exit leaves a rest that needs protection.
 func TestNothingNewProtectsAPositionThatIsExitedWhole(t *testing.T) {
 	t.Parallel()
 	for target, want := range map[exchange.Quantity]int{0: 0, 1: 1} {
@@ -218,7 +219,7 @@ func TestNothingNewProtectsAPositionThatIsExitedWhole(t *testing.T) {
 	}
 }
 
-// TestAStopOfAPartMovesOnlyToAnotherPriceAndOnceACandle: while others hold part of the position.
+// This holds while others own part of the position.
 func TestAStopOfAPartMovesOnlyToAnotherPriceAndOnceACandle(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -258,7 +259,7 @@ func TestAStopOfAPartMovesOnlyToAnotherPriceAndOnceACandle(t *testing.T) {
 	}
 }
 
-// TestWhatAnExitOrderFillsLowersThePricedTarget: to zero at most, on either side; else the target would buy it back.
+// A fill lowers the target to zero at most, on either side. Otherwise the target would buy the position back.
 func TestWhatAnExitOrderFillsLowersThePricedTarget(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ target, filled, want exchange.Quantity }{{20, 5, 15}, {20, 20, 0}, {20, 25, 0}, {-20, 5, -15}, {-20, 25, 0}} {

@@ -11,7 +11,7 @@ import (
 	"botd/strategy"
 )
 
-// desk is a book with one futures strategy, driven by hand.
+// desk is a book with one futures strategy, driven manually.
 type desk struct {
 	t    testing.TB
 	book *Book
@@ -67,7 +67,7 @@ func (d *desk) derive(change func(*Desired)) []Intent {
 	return intents
 }
 
-// one derives and expects exactly one intent of the purpose.
+// one derives and expects exactly one intent, of that purpose.
 func (d *desk) one(purpose placement.Purpose, change func(*Desired)) Intent {
 	d.t.Helper()
 	intents := d.derive(change)
@@ -123,13 +123,14 @@ func (d *desk) positions(signed exchange.Quantity) exchange.Fetched[exchange.Pos
 	)
 }
 
-// observe fetches: open orders, looks, a position; full when before counts too.
+// observe fetches open orders, orders by id and a position. It is a full snapshot if the earlier positions
+// list is included.
 func (d *desk) observe(signed exchange.Quantity, looks []OrderByID, orders ...exchange.Order) []record.Record {
 	return d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(orders),
 		Before: d.positions(signed), Positions: d.positions(signed), ByID: looks, ClosedOf: []string{"BTC-USDT"}})
 }
 
-// observeClosed fetches a position, and a row of positions/history for a long one of that id.
+// observeClosed fetches a position, and a positions/history row of a long position with that id.
 func (d *desk) observeClosed(signed exchange.Quantity, id int64, orders ...exchange.Order) {
 	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(orders),
 		Before: d.positions(signed), Positions: d.positions(signed), ClosedOf: []string{"BTC-USDT"},
@@ -150,7 +151,7 @@ func (d *desk) order(id string, orderID int64, status exchange.OrderStatus, quan
 	}
 }
 
-// hold brings the book to a settled position of its own.
+// hold brings the book to a settled own position.
 func (d *desk) hold(quantity exchange.Quantity) {
 	d.t.Helper()
 	d.target(quantity)

@@ -8,8 +8,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestASaleOfWhatAnUnknownPurchaseBoughtIsBookedAfterIt has a stop sell what a purchase of unknown fate has bought, while
-// the order history is of before both: what is bought and sold again is not held.
+// A stop sells what an uncertain purchase bought, while the order history is older than both. What was bought and sold
+// again is no longer owned.
 func TestASaleOfWhatAnUnknownPurchaseBoughtIsBookedAfterIt(t *testing.T) {
 	t.Parallel()
 	const sold = exchange.Quantity(10)
@@ -77,7 +77,7 @@ func TestASaleOfWhatAnUnknownPurchaseBoughtIsBookedAfterIt(t *testing.T) {
 	})
 }
 
-// soldTogether has one history show a purchase and, before it in the list, its sale.
+// soldTogether has one history show a purchase and, earlier in the list, its sale.
 func soldTogether(t testing.TB) {
 	t.Helper()
 	const sold = exchange.Quantity(10)
@@ -104,7 +104,7 @@ func TestASaleInOneHistoryWithItsPurchaseIsBookedAfterIt(t *testing.T) {
 
 const partBought, partSold = exchange.Quantity(10), exchange.Quantity(4)
 
-// partSale has the open list show a stop that sold a part of what a purchase of unknown fate has bought.
+// partSale has the open list show a stop that sold a part of what an uncertain purchase bought.
 func partSale(t testing.TB) (w *wallet, purchase, stop exchange.Order, sees func(history ...exchange.Order)) {
 	w = newWallet(t)
 	w.observe("0")
@@ -137,7 +137,7 @@ func partSoldBeforeItsPurchase(t testing.TB) {
 	}
 }
 
-// TestASaleFilledInPartBeforeItsPurchaseIsKnownIsBookedAfterIt: the rest is held, and covered by what the stop has left.
+// The rest is owned, and the remaining quantity of the stop covers it.
 func TestASaleFilledInPartBeforeItsPurchaseIsKnownIsBookedAfterIt(t *testing.T) {
 	t.Parallel()
 	t.Run("the history shows the purchase later", func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"botd/reconcile/placement"
 )
 
-// uncertainBid is a bid of unknown fate, past its fence, beside one that rests.
+// uncertainBid is an uncertain bid past its fence, next to a resting bid.
 func uncertainBid(t testing.TB) (d *desk, resting exchange.Order) {
 	t.Helper()
 	d = newDesk(t)
@@ -32,7 +32,7 @@ func uncertainBid(t testing.TB) (d *desk, resting exchange.Order) {
 	return d, resting
 }
 
-// decided counts the seconds until the unknown one has ended.
+// decided counts the seconds until the uncertain bid has ended.
 func (d *desk) decided(position exchange.Quantity, resting exchange.Order) (seconds int) {
 	d.t.Helper()
 	for d.book.Unknowns() && seconds < 60 {
@@ -43,7 +43,7 @@ func (d *desk) decided(position exchange.Quantity, resting exchange.Order) (seco
 	return seconds
 }
 
-// decidedAfterAMove has the position move while the first snapshot is taken.
+// decidedAfterAMove moves the position while the first snapshot is taken.
 func decidedAfterAMove(t testing.TB) {
 	t.Helper()
 	d, resting := uncertainBid(t)
@@ -62,7 +62,7 @@ func decidedAfterAMove(t testing.TB) {
 	}
 }
 
-// decidedAfterAFill has a known order fill in the first snapshot.
+// decidedAfterAFill fills a known order in the first snapshot.
 func decidedAfterAFill(t testing.TB) {
 	t.Helper()
 	d, resting := uncertainBid(t)
@@ -83,8 +83,8 @@ func TestAnUnknownIsNotDecidedWhileKnownOrdersFill(t *testing.T) {
 	decidedAfterAFill(t)
 }
 
-// TestAnExitWithoutAnAnswerWaitsForNoYoungerOne sends an exit ten seconds after another, while nothing of the position is missing: the
-// first has not filled when its own fence has passed, unless something else may make up for what it filled.
+// TestAnExitWithoutAnAnswerWaitsForNoYoungerOne sends an exit ten seconds after another, while the position is still whole. When its
+// own fence has passed, the first exit has not filled, unless something else may offset its fill.
 func TestAnExitWithoutAnAnswerWaitsForNoYoungerOne(t *testing.T) {
 	t.Parallel()
 	exitAfterExit(t)
@@ -101,7 +101,7 @@ func exitAfterExit(t testing.TB) {
 		shown  exchange.Quantity
 		with   func(d *desk) []exchange.Order
 		second exchange.NewOrder
-		want   int64 // milliseconds from the first exit until it has ended; 0 where it has not before the second one's fence
+		want   int64 // milliseconds from the first exit until it has ended; 0 if it has not ended before the second one's fence
 	}{
 		{"nothing is missing", 20, nil, exit, fenceMS + stableGapMS},
 		{"the second is not answered yet", 20, nil, exchange.NewOrder{}, fenceMS + stableGapMS},

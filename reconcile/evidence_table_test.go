@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// standing is a wallet that explains ten, beside another botd's orders: an order of that one is in no journal.
+// standing is a wallet that explains ten, together with orders of another botd, one of which is in no journal.
 func standing(t testing.TB, orders ...twinOrder) (*wallet, *SymbolState) {
 	w := explains(t, 10, 0)
 	symbol := w.book.Symbol(coin)
@@ -17,18 +17,19 @@ func standing(t testing.TB, orders ...twinOrder) (*wallet, *SymbolState) {
 	return w, symbol
 }
 
-// TestWhatIsHeldWithAnotherBotd: what its orders have bought and not sold, and botd's own, as far as the wallet shows it.
+// The joint holding is botd's own plus what the other botd's orders bought and did not sell, as far as the wallet shows
+// it.
 func TestWhatIsHeldWithAnotherBotd(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
-		theirs   []exchange.Quantity // what their orders bought, negative: sold
+		theirs   []exchange.Quantity // bought by their orders; negative: sold
 		sold     exchange.Quantity   // by own sales, of theirs
 		fees     exchange.Quantity
 		inWallet exchange.Quantity
 		early    bool // the wallet proves nothing yet
 		held     exchange.Quantity
-		theirs1  exchange.Quantity // of it
+		theirs1  exchange.Quantity // their part of it
 	}{
 		{"nothing of theirs", nil, 0, 0, 1_010, true, 10, 0},
 		{"what they bought", []exchange.Quantity{5}, 0, 0, 1_015, true, 15, 5},
@@ -82,7 +83,7 @@ func TestWhatIsHeldWithAnotherBotd(t *testing.T) {
 	}
 }
 
-// TestWhatBothBotdsHaveBoughtAndNotSold, whatever the wallet shows of it: what one has sold beyond its own was the other's.
+// The wallet does not matter here. What one botd sold beyond its own was the other's.
 func TestWhatBothBotdsHaveBoughtAndNotSold(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ own, theirs, want exchange.Quantity }{
@@ -97,7 +98,7 @@ func TestWhatBothBotdsHaveBoughtAndNotSold(t *testing.T) {
 	}
 }
 
-// TestWhatAnotherBotdHasJustBought, 1.5 s ago at most: its stop may be on its way.
+// A purchase counts for less than 1.5 s: its stop may be in flight.
 func TestWhatAnotherBotdHasJustBought(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -117,7 +118,7 @@ func TestWhatAnotherBotdHasJustBought(t *testing.T) {
 	}
 }
 
-// TestWhatAPersonAdoptsOfAnotherBotds: what it has bought and not sold. What the wallet held before botd bought may be that.
+// A person adopts what the other botd bought and did not sell. That may be part of what the wallet held before botd bought.
 func TestWhatAPersonAdoptsOfAnotherBotds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -126,7 +127,7 @@ func TestWhatAPersonAdoptsOfAnotherBotds(t *testing.T) {
 		inWallet    exchange.Quantity
 		adopt       bool
 		adopted     exchange.Quantity
-		baseline    exchange.Quantity // -1 where nothing is said of it
+		baseline    exchange.Quantity // -1 if there is no baseline record
 	}{
 		{"it was bought since", 10, 5, 1_015, true, 5, -1},
 		{"it was there before", 10, 5, 1_010, true, 5, 995},
@@ -155,7 +156,7 @@ func TestWhatAPersonAdoptsOfAnotherBotds(t *testing.T) {
 	}
 }
 
-// TestWhenTheNextRoundIsSoonBesideAnotherBotd: while no stop of either covers part of what is held, or they sell more than that.
+// The next round is soon while the stops of both cover only part of the holding, or sell more than it.
 func TestWhenTheNextRoundIsSoonBesideAnotherBotd(t *testing.T) {
 	t.Parallel()
 	sells := func(quantity exchange.Quantity) func(w *wallet, s *SymbolState) {
@@ -202,12 +203,12 @@ func TestWhenTheNextRoundIsSoonBesideAnotherBotd(t *testing.T) {
 	}
 }
 
-// TestHowMuchMoreStopsSellThanIsHeld, since when: worth an order, and frozen for all of them in the wallet.
+// The excess counts if it is worth an order and the wallet has frozen the asset for all the stops.
 func TestHowMuchMoreStopsSellThanIsHeld(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		sells  exchange.Quantity // of ten
+		sells  exchange.Quantity // out of ten
 		frozen exchange.Quantity
 		stands bool // botd stands down
 		want   exchange.Quantity
@@ -240,7 +241,7 @@ func TestHowMuchMoreStopsSellThanIsHeld(t *testing.T) {
 	}
 }
 
-// TestWhichStopGivesWayToAnotherBotds: since 1.5 s where botd began later, since ten seconds else, of no more than sells too much.
+// A stop gives way after 1.5 s where botd started later, otherwise after ten seconds, and only for the excess.
 func TestWhichStopGivesWayToAnotherBotds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -285,7 +286,7 @@ func TestWhichStopGivesWayToAnotherBotds(t *testing.T) {
 	}
 }
 
-// TestWhatAnotherBotdsOrdersHaveDone, as lists show them: each by the most it filled, less the fee of a purchase; of no more than a page.
+// Each order counts with its largest reported fill, less the fee of a purchase. No more than a page is stored.
 func TestWhatAnotherBotdsOrdersHaveDone(t *testing.T) {
 	t.Parallel()
 	row := func(id string, orderID int64, side exchange.Side, filled exchange.Quantity) exchange.Order {
@@ -357,7 +358,7 @@ func TestWhatAnotherBotdsOrdersHaveDone(t *testing.T) {
 	}
 }
 
-// TestWhatOwnSalesHaveSoldOfAnotherBotds: beyond what fills explain, while that one has traded.
+// Own sales beyond what the fills explain sold the other botd's holding, provided it has traded.
 func TestWhatOwnSalesHaveSoldOfAnotherBotds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -390,7 +391,7 @@ func TestWhatOwnSalesHaveSoldOfAnotherBotds(t *testing.T) {
 	}
 }
 
-// TestHowMuchMoreAWalletHoldsThanIsClosed: what the kill switch leaves to a person, beyond fees and a step.
+// The excess beyond fees and a step is what the kill switch leaves to a person.
 func TestHowMuchMoreAWalletHoldsThanIsClosed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -427,7 +428,7 @@ func TestHowMuchMoreAWalletHoldsThanIsClosed(t *testing.T) {
 	}
 }
 
-// TestWhatAPersonAdoptsOfAPurchaseOfUnknownFate: what the wallet holds beyond what fills explain.
+// A person adopts what the wallet holds beyond what the fills explain.
 func TestWhatAPersonAdoptsOfAPurchaseOfUnknownFate(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -458,8 +459,8 @@ func TestWhatAPersonAdoptsOfAPurchaseOfUnknownFate(t *testing.T) {
 	}
 }
 
-// TestWhatConfirmsARefusal: lists that began after it, on spot the whole order history too; an executed one is found there, without an id where
-// botd's own rows show none.
+// Lists that began after the refusal confirm it; on spot the complete order history is needed, too. If the order was executed all the same,
+// it is found there, and without an id where lists leave out the ids of botd's own rows.
 func TestWhatConfirmsARefusal(t *testing.T) {
 	t.Parallel()
 	purchase := exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Price: 2_500e8}
@@ -583,7 +584,7 @@ func TestWhatConfirmsARefusal(t *testing.T) {
 	}
 }
 
-// TestWhoseRepetitionARowIs: of a purchase of the same amount, or of the same quantity and price, and the same seconds, where lists leave ids out.
+// A row repeats a purchase of the same amount, or of the same quantity and price, in the same seconds, where lists leave ids out.
 func TestWhoseRepetitionARowIs(t *testing.T) {
 	t.Parallel()
 	amount := exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)}
@@ -591,7 +592,7 @@ func TestWhoseRepetitionARowIs(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		order exchange.NewOrder
-		ended bool // the purchase has
+		ended bool // whether the purchase has ended
 		with  func(w *wallet, o *exchange.Order)
 		want  bool
 	}{
@@ -642,7 +643,7 @@ func TestWhoseRepetitionARowIs(t *testing.T) {
 	}
 }
 
-// TestWhichStopShowsThatAnOpeningWasSeen: a closePosition order that stands since: a list showed the position then, and it ends with it.
+// A live closePosition order that was sent since shows it: a list showed the position then, and the order ends with it.
 func TestWhichStopShowsThatAnOpeningWasSeen(t *testing.T) {
 	t.Parallel()
 	stop := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: 49_000e8,
@@ -651,10 +652,10 @@ func TestWhichStopShowsThatAnOpeningWasSeen(t *testing.T) {
 	other.Symbol = "ETH-USDT"
 	for _, c := range []struct {
 		name    string
-		afterMS int64 // it was sent so long after the opening
+		afterMS int64 // how long after the opening it was sent
 		order   exchange.NewOrder
 		answer  func(d *desk, id string)
-		purpose placement.Purpose // of what is unknown
+		purpose placement.Purpose // of the uncertain order
 		want    bool
 	}{
 		{"since", 1, stop, func(d *desk, id string) { d.acknowledge(id, 12) }, placement.Entry, true},
@@ -679,7 +680,7 @@ func TestWhichStopShowsThatAnOpeningWasSeen(t *testing.T) {
 	}
 }
 
-// TestWhatAPlacementExplainsOfADifference in the direction in which it opens.
+// A placement explains a difference only in the direction in which it opens.
 func TestWhatAPlacementExplainsOfADifference(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -720,7 +721,7 @@ func TestWhatAPlacementExplainsOfADifference(t *testing.T) {
 	}
 }
 
-// TestWhatAMarketMakersQuoteWaitsFor: a position of the other side, or an opening of the other side that is not acknowledged.
+// A quote waits for a position of the other side, or for an opening of the other side that is not acknowledged.
 func TestWhatAMarketMakersQuoteWaitsFor(t *testing.T) {
 	t.Parallel()
 	bid := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 40_000e8, Quantity: 10}
@@ -729,8 +730,8 @@ func TestWhatAMarketMakersQuoteWaitsFor(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		held exchange.Quantity
-		with func(d *desk) []Intent // and what this round sends
-		want bool                   // a bid waits
+		with func(d *desk) []Intent // returns what this round sends
+		want bool                   // whether a bid waits
 	}{
 		{"nothing", 0, nil, false},
 		{"a long position", 20, nil, false},
@@ -763,7 +764,7 @@ func TestWhatAMarketMakersQuoteWaitsFor(t *testing.T) {
 	}
 }
 
-// TestWhichOrderHoldsOpeningsBack: one that may open, which botd did not make, where the policy is to open nothing beside such.
+// A foreign order that may open holds openings back where the policy is to halt.
 func TestWhichOrderHoldsOpeningsBack(t *testing.T) {
 	t.Parallel()
 	opens := exchange.Order{ID: 50, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 10}
@@ -790,7 +791,7 @@ func TestWhichOrderHoldsOpeningsBack(t *testing.T) {
 			if c.unread {
 				symbol.Unreadable = []exchange.UnreadableRow{{ID: 50}}
 			}
-			want := c.want && (market == exchange.Futures || c.unread) // a wallet shows what an order on spot does
+			want := c.want && (market == exchange.Futures || c.unread) // a spot order's effect is visible in the wallet
 			if have := d.book.ForeignOpening(symbol); (have != nil) != want {
 				t.Errorf("%s, %s: want it to hold back %t, have %v", c.name, market, want, have)
 			}
@@ -798,7 +799,8 @@ func TestWhichOrderHoldsOpeningsBack(t *testing.T) {
 	}
 }
 
-// TestWhenAWalletIsReadSoonAgain: while it proves nothing yet of what is held, which is as long as reads may be old.
+// The wallet is read again soon while it proves nothing about the holding yet, that is, for as long as reads may be
+// old.
 func TestWhenAWalletIsReadSoonAgain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -834,11 +836,11 @@ func TestWhenAWalletIsReadSoonAgain(t *testing.T) {
 	}
 }
 
-// TestWhichPositionsAreRemembered: the newest 32 that were seen, each once.
+// The newest 32 positions that were seen are stored, each once.
 func TestWhichPositionsAreRemembered(t *testing.T) {
 	t.Parallel()
 	symbol := newDesk(t).book.Symbol(bitcoin)
-	for id := range int64(34) { // none has the id 0
+	for id := range int64(34) { // no position has the id 0
 		symbol.noteSeen(id)
 		symbol.noteSeen(id)
 	}

@@ -10,8 +10,8 @@ import (
 	"botd/strategy"
 )
 
-// stopPassed holds 20 whose stop's price was passed, with the exit at market in
-// the stop's name sent, and returns its id.
+// stopPassed has a position of 20 whose stop's price was passed. The market exit in the stop's place has been
+// sent, and its id is returned.
 func stopPassed(t *testing.T) (*desk, string) {
 	t.Helper()
 	d := newDesk(t)
@@ -24,7 +24,7 @@ func stopPassed(t *testing.T) (*desk, string) {
 	return d, d.send(urgent)
 }
 
-// stopAt2 desires a stop two percent away.
+// stopAt2 requests a stop two percent away.
 func stopAt2(w *Desired) {
 	w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}
 }
@@ -37,7 +37,7 @@ func TestAnExitByPlanWaitsForTheOneInTheNameOfAStop(t *testing.T) {
 	d.none(stopAt2) // it has no answer yet
 	d.unknown(id)
 	d.now += repeatMS - 1
-	d.none(stopAt2) // nobody knows what became of it
+	d.none(stopAt2) // the exit is uncertain
 	d.now++
 	if exit := d.one(placement.Exit, stopAt2); exit.Order.Quantity != 20 || !exit.Order.ReduceOnly {
 		t.Errorf("want an exit of 20 two seconds after the loss of its answer, have %+v", exit.Order)
@@ -49,7 +49,7 @@ func TestAnExitInTheNameOfAStopTakesThePlaceOfAPartReduction(t *testing.T) {
 	d := newDesk(t)
 	d.hold(20)
 	d.target(15)
-	d.one(placement.Exit, nil) // its quantity is settled, and nothing of it is sent
+	d.one(placement.Exit, nil) // its quantity is settled, and none of it is in flight
 	d.book.Symbol(bitcoin).Last = d.price("48000")
 	if urgent := d.one(
 		placement.StopLoss,
@@ -65,7 +65,7 @@ func TestAPartReductionWaitsForTheEndOfTheExitInTheNameOfAStop(t *testing.T) {
 	d := newDesk(t)
 	d.hold(20)
 	d.target(15)
-	d.one(placement.Exit, nil) // its quantity is settled, and nothing of it is sent
+	d.one(placement.Exit, nil) // its quantity is settled, and none of it is in flight
 	d.book.Symbol(bitcoin).Last = d.price("48000")
 	intents := d.derive(stopAt2)
 	urgent := intents[len(intents)-1]
@@ -75,7 +75,7 @@ func TestAPartReductionWaitsForTheEndOfTheExitInTheNameOfAStop(t *testing.T) {
 	id := d.send(urgent)
 	d.none(nil)
 	d.unknown(id)
-	for range 5 { // sent again beside it, more could go than the plan says
+	for range 5 { // a repetition could exit more than the plan requests
 		d.now += repeatMS
 		d.none(nil)
 	}
@@ -103,7 +103,7 @@ func TestARestingExitIsNotPlacedAgainBesideTheExitInTheNameOfAStop(t *testing.T)
 	}
 }
 
-// TestAnExitThatThePositionShowsAlreadyKeepsNoStopBack: its fill is not booked, since the call for it hangs.
+// The exit's fill is not booked, since the request for it hangs.
 func TestAnExitThatThePositionShowsAlreadyKeepsNoStopBack(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -133,8 +133,8 @@ func TestAnExitThatThePositionShowsAlreadyKeepsNoStopBack(t *testing.T) {
 	}
 }
 
-// TestAStopIsPlacedWhileTheFateOfAnExitOfBeforeIsUnknown: a process ended while its exit was under way, and the next one's plan asks for
-// none. The position has its stop after two seconds, not after the fence.
+// A process ended while its exit was in flight, and the next process's plan requests no exit. The position has its stop after two
+// seconds, not after the fence.
 func TestAStopIsPlacedWhileTheFateOfAnExitOfBeforeIsUnknown(t *testing.T) {
 	t.Parallel()
 	stopWithUnknownExit(t)
@@ -160,8 +160,7 @@ func stopWithUnknownExit(t testing.TB) {
 	}
 }
 
-// TestOnSpotAnExitInPlaceOfAStopHasNoOtherBeside: its price was passed, and what it protects is being sold. A smaller target asks for no
-// more until that is known.
+// The stop's price was passed, and the position is being sold. A smaller target requests no further sale until the result is known.
 func TestOnSpotAnExitInPlaceOfAStopHasNoOtherBeside(t *testing.T) {
 	t.Parallel()
 	exitInPlaceOfAStop(t)

@@ -10,7 +10,7 @@ import (
 	"botd/strategy"
 )
 
-// filled is what a purchase looks like in the order history.
+// filled returns a purchase as the order history shows it.
 func (w *wallet) filled(order exchange.Order) exchange.Order {
 	order.Filled, order.Status, order.AveragePrice = order.Quantity, exchange.StatusFilled, exchange.AmountOf(50_000)
 	return order
@@ -32,8 +32,8 @@ func TestTheFeeOfASpotPurchaseIsDeductedAtTheFill(t *testing.T) {
 		name       string
 		configured exchange.Rate
 		trades     []Traded
-		first      exchange.Quantity // believed before the wallet can say anything
-		wallet     string            // what it shows once it can
+		first      exchange.Quantity // assumed before the wallet can prove anything
+		wallet     string            // what the wallet shows later
 		squared    exchange.Quantity
 	}{
 		{"by the configured rate, rounded up", 100_001, nil, 998, "0.99899999", 998},
@@ -84,7 +84,7 @@ func TestAStopOnSpotIsForWhatTheFillsExplain(t *testing.T) {
 		name   string
 		wallet string
 		unseen exchange.Quantity // a sale that no read has shown yet; -1: none, and the wallet may be older than the fill
-		want   exchange.Quantity // of 10; none for 0
+		want   exchange.Quantity // of 10; 0 for no intent
 	}{
 		{"all of it is there", "0.01", 0, 10},
 		{"more is there, of a person", "1", 0, 10},
@@ -133,11 +133,11 @@ func TestAStopOnSpotIsForWhatTheFillsExplain(t *testing.T) {
 	}
 }
 
-// TestOnSpotLimitsCountLessThanAStepBelowWhatIsHeld: fees are counted in whole steps, rounded up over all purchases, so that what the
-// account holds may be above max_position by a part of a step, which no order could buy or sell.
+// Fees are counted in whole steps, rounded up over all purchases. So the account's holding may exceed max_position by a part of a
+// step, which no order could buy or sell.
 func TestOnSpotLimitsCountLessThanAStepBelowWhatIsHeld(t *testing.T) {
 	t.Parallel()
-	const perStep = 1_000 // a step is a thousandth, and so is the fee of a whole step's purchase of that
+	const perStep = 1_000 // a step is a thousandth, as is the fee of a purchase of that many steps
 	w := newWallet(t)
 	w.observe("0")
 	symbol, micros, counted := w.book.Symbol(coin), int64(0), exchange.Quantity(0)

@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestOfWhatAReadFailed: a symbol of its market, or all of it.
+// A failed read concerns one symbol of its market, or the whole market.
 func TestOfWhatAReadFailed(t *testing.T) {
 	t.Parallel()
 	ether := exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}
@@ -35,7 +35,7 @@ func TestOfWhatAReadFailed(t *testing.T) {
 	}
 }
 
-// TestOfTwoRowsUnderAnIdOfUnknownFateTheOlderIsIt, whichever is listed first; the other one is a duplicate.
+// This holds whichever row is listed first. The other row is a duplicate.
 func TestOfTwoRowsUnderAnIdOfUnknownFateTheOlderIsIt(t *testing.T) {
 	t.Parallel()
 	for _, orderIDs := range [][]int64{{12, 11}, {11, 12}} {
@@ -47,7 +47,7 @@ func TestOfTwoRowsUnderAnIdOfUnknownFateTheOlderIsIt(t *testing.T) {
 		for _, orderID := range orderIDs {
 			rows = append(rows, d.order(id, orderID, exchange.StatusOpen, 10, 0))
 		}
-		rows = append(rows, d.order("another", 5, exchange.StatusOpen, 10, 0)) // older, and none of it
+		rows = append(rows, d.order("another", 5, exchange.StatusOpen, 10, 0)) // older, and not the placement's
 		for range 2 {
 			d.now += 1_000
 			d.observe(0, nil, rows...)
@@ -61,8 +61,8 @@ func TestOfTwoRowsUnderAnIdOfUnknownFateTheOlderIsIt(t *testing.T) {
 	}
 }
 
-// TestWhoseAnOrderIsThatHasEnded where an older list shows it without its client order id: nobody's; a person's who left it to its maker, and
-// a foreign one where it was taken not to be there.
+// An older list shows an ended order without its client order id. The row is a stale answer, or a foreign order if the own order was taken
+// to be absent, unless a person left it to its maker.
 func TestWhoseAnOrderIsThatHasEnded(t *testing.T) {
 	t.Parallel()
 	ends := func(state placement.State) func(d *desk, id string) {
@@ -75,7 +75,7 @@ func TestWhoseAnOrderIsThatHasEnded(t *testing.T) {
 		before func(d *desk, id string)
 		named  bool
 		status exchange.OrderStatus
-		want   string // stale answers, foreign orders, those left to their maker
+		want   string // stale answers, foreign orders, orders left to their maker
 	}{
 		{"it was canceled", ends(placement.Canceled), false, exchange.StatusOpen, "1 0 0"},
 		{"it was canceled, and shows its id", ends(placement.Canceled), true, exchange.StatusOpen, "1 0 0"},
@@ -103,12 +103,12 @@ func TestWhoseAnOrderIsThatHasEnded(t *testing.T) {
 	}
 }
 
-// TestAnAcknowledgedOrderThatTheExchangeDoesNotKnow is asked for until its fence; then a person looks.
+// The order is queried until its fence. After that a person must look.
 func TestAnAcknowledgedOrderThatTheExchangeDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
-		afterMS int64 // its fence
+		afterMS int64 // relative to its fence
 		with    func(d *desk, id string)
 		want    string
 	}{
@@ -133,8 +133,8 @@ func TestAnAcknowledgedOrderThatTheExchangeDoesNotKnow(t *testing.T) {
 	}
 }
 
-// TestWhatADuplicateHasFilledBeyondWhatIsBooked is botd's: of one that was taken to have ended what was booked then counts already.
-// What a stop has filled beyond what is known was of a position that nothing explained.
+// The excess fill of a duplicate is botd's. If the duplicate was taken to have ended, its booked quantity counts already. A stop
+// that filled more than is known closed an unexplained position.
 func TestWhatADuplicateHasFilledBeyondWhatIsBooked(t *testing.T) {
 	t.Parallel()
 	stop := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.StopMarket, ClosePosition: true, StopPrice: 1e8}
@@ -144,7 +144,7 @@ func TestWhatADuplicateHasFilledBeyondWhatIsBooked(t *testing.T) {
 		state     placement.State
 		orderID   int64
 		booked    exchange.Quantity
-		want      exchange.Quantity // known, of a row that shows four filled
+		want      exchange.Quantity // known afterwards, of a row that shows four filled
 		duplicate bool
 		evidence  string
 	}{
@@ -187,7 +187,7 @@ func TestWhatADuplicateHasFilledBeyondWhatIsBooked(t *testing.T) {
 	}
 }
 
-// TestAnOrderThatIsAcceptedAndNotInTheBookYet is known by its id, and nothing else is concluded.
+// The order is known by its id, and nothing else is concluded.
 func TestAnOrderThatIsAcceptedAndNotInTheBookYet(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -216,7 +216,7 @@ func TestAnOrderThatIsAcceptedAndNotInTheBookYet(t *testing.T) {
 	}
 }
 
-// TestWhatIsPaidIsBookedAsRowsShowIt on spot; futures rows show no mean price.
+// On spot the paid amount is booked from the rows; futures rows show no average price.
 func TestWhatIsPaidIsBookedAsRowsShowIt(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 0, 0)
@@ -235,7 +235,7 @@ func TestWhatIsPaidIsBookedAsRowsShowIt(t *testing.T) {
 	}
 }
 
-// TestExecutionsOfPurchasesAreBookedBeforeThoseOfSales, each once: a sale of what was just bought counts as of that.
+// Each execution is booked once. A sale of a holding that was just bought counts against that purchase.
 func TestExecutionsOfPurchasesAreBookedBeforeThoseOfSales(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 0, 0)
@@ -258,14 +258,15 @@ func TestExecutionsOfPurchasesAreBookedBeforeThoseOfSales(t *testing.T) {
 	}
 }
 
-// TestWhichSaleWaitsForAPurchase: of more than is known to be held, while one may have made that; not where a person must look.
+// A sale of more than the known holding waits while an uncertain purchase may have bought the excess, but not where a person
+// must look.
 func TestWhichSaleWaitsForAPurchase(t *testing.T) {
 	t.Parallel()
 	purchase := func(orderID int64) func(w *wallet) { return func(w *wallet) { w.buysUnder(orderID, 5) } }
 	for _, c := range []struct {
 		name   string
-		booked exchange.Quantity // of the sale
-		filled exchange.Quantity // it shows
+		booked exchange.Quantity // booked of the sale
+		filled exchange.Quantity // shown by the row
 		with   func(w *wallet)
 		want   bool
 	}{
@@ -299,8 +300,8 @@ func TestWhichSaleWaitsForAPurchase(t *testing.T) {
 	}
 }
 
-// TestWhatBecomesOfAnOrderOnSpotThatNoListShows once its fence has passed: it was never taken, unless something is left over that could be it, or
-// the wallet has moved as it would have moved it.
+// Once its fence has passed, the order was never accepted, unless an unexplained row could be it or the wallet has moved as the order would
+// have moved it.
 func TestWhatBecomesOfAnOrderOnSpotThatNoListShows(t *testing.T) {
 	t.Parallel()
 	purchase := func(w *wallet) exchange.Order { return w.buysUnder(0, 10) }
@@ -312,7 +313,7 @@ func TestWhatBecomesOfAnOrderOnSpotThatNoListShows(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		sends    func(w *wallet) exchange.Order
-		afterMS  int64 // its fence
+		afterMS  int64 // relative to its fence
 		inWallet exchange.Quantity
 		with     func(w *wallet, s *Snapshot, own exchange.Order)
 		state    string
@@ -391,7 +392,7 @@ func TestWhatBecomesOfAnOrderOnSpotThatNoListShows(t *testing.T) {
 	}
 }
 
-// TestASaleThatWaitedForAPurchaseIsBookedOnceThatWasNeverTaken, in the same read.
+// Both happen in the same read.
 func TestASaleThatWaitedForAPurchaseIsBookedOnceThatWasNeverTaken(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)

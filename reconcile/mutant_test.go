@@ -8,8 +8,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestScenariosShowWhenTheyAreBroken breaks the rules that scenarios of this package show; no seed can show the first
-// two, since snapshots L apart make up for them (docs/simulation.md).
+// TestScenariosShowWhenTheyAreBroken breaks the rules that scenarios of this package show. No seed can show the first
+// two, since snapshots that are L apart compensate for them (docs/simulation.md).
 func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 	mutanttest.Shown(t, "reconcile", map[string]func(testing.TB){
 		"moved_snapshot":            decidedAfterAMove,

@@ -10,7 +10,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestWhoseRowItIs: by the exchange's id, else by the client order id; of its symbol and side.
+// A row belongs to a placement by the exchange's id, otherwise by the client order id, and only with the same
+// symbol and side.
 func TestWhoseRowItIs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -53,7 +54,7 @@ func TestWhoseRowItIs(t *testing.T) {
 	}
 }
 
-// TestWhatARowOfAnOrderSays of one that was sent at 1,000 s and has filled four of ten.
+// The order was sent at 1,000 s and has filled four of ten.
 func TestWhatARowOfAnOrderSays(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -95,7 +96,7 @@ func TestWhatARowOfAnOrderSays(t *testing.T) {
 	}
 }
 
-// TestWhichDateOfAnOrderIsTheExchanges: of an opening on futures, in whole seconds, where it is before botd's.
+// The exchange's date counts for a futures opening, in whole seconds, if it is before botd's.
 func TestWhichDateOfAnOrderIsTheExchanges(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -123,8 +124,8 @@ func TestWhichDateOfAnOrderIsTheExchanges(t *testing.T) {
 	}
 }
 
-// TestWhatARowThatCannotBeReadIsAbout: an own order, whose fate is unknown then; a foreign one of a symbol that is traded, or of its prefix; and the
-// order whose answer was lost, as far as it could be.
+// An unreadable row may be an own order, which is then uncertain; a foreign order of a traded symbol or under botd's prefix; or the order
+// whose answer was lost, as far as the row fits it.
 func TestWhatARowThatCannotBeReadIsAbout(t *testing.T) {
 	t.Parallel()
 	row := func(symbol, id string) UnreadOrder {
@@ -136,7 +137,7 @@ func TestWhatARowThatCannotBeReadIsAbout(t *testing.T) {
 		name    string
 		unread  UnreadOrder
 		with    func(d *desk)
-		foreign int // rows that are foreign orders of its symbol
+		foreign int // number of rows that are foreign orders of its symbol
 		about   string
 	}{
 		{"a person's", row("BTC-USDT", "a person's"), nil, 1, ""},
@@ -159,7 +160,7 @@ func TestWhatARowThatCannotBeReadIsAbout(t *testing.T) {
 		if c.with != nil {
 			c.with(d)
 		}
-		for range 2 { // a list that is read again replaces what was read before
+		for range 2 { // a list that is read again replaces the earlier one
 			s := d.shows(d.book.Symbol(bitcoin), 0)
 			s.fetched.SpotOrders = exchange.FetchedOf[exchange.Order](nil)
 			s.fetched.UnreadOrders = []UnreadOrder{c.unread}
@@ -182,7 +183,7 @@ func TestWhatARowThatCannotBeReadIsAbout(t *testing.T) {
 	}
 }
 
-// TestWhatARowOfAnOwnOrderThatCannotBeReadShows of ten, of which four are known to have filled.
+// The order is for ten, of which four are known to have filled.
 func TestWhatARowOfAnOwnOrderThatCannotBeReadShows(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -218,7 +219,7 @@ func TestWhatARowOfAnOwnOrderThatCannotBeReadShows(t *testing.T) {
 	}
 }
 
-// TestWhichRowIsClaimed by a placement, live or ended: no other order could be meant by it.
+// A placement, live or ended, claims a row if the row can be no other order.
 func TestWhichRowIsClaimed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -248,7 +249,7 @@ func TestWhichRowIsClaimed(t *testing.T) {
 	}
 }
 
-// TestWhatAnEndedSaleWasFor is remembered of the newest 64, and of as many purchases what they were.
+// The purpose is stored for the newest 64 sales and for the newest 64 purchases.
 func TestWhatAnEndedSaleWasFor(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10_000, 0)
@@ -285,7 +286,7 @@ func TestWhatAnEndedSaleWasFor(t *testing.T) {
 	}
 }
 
-// TestAListThatShowsAReleasedStop ends its release where it began later than L after the answer.
+// The list ends the release if it began more than L after the answer.
 func TestAListThatShowsAReleasedStop(t *testing.T) {
 	t.Parallel()
 	for afterMS, stands := range map[int64]bool{1_000: false, 1_001: true} {
@@ -300,7 +301,7 @@ func TestAListThatShowsAReleasedStop(t *testing.T) {
 	}
 }
 
-// TestWhatIsForgottenOfASymbol that is not traded any more.
+// The symbol is no longer traded.
 func TestWhatIsForgottenOfASymbol(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
@@ -312,7 +313,7 @@ func TestWhatIsForgottenOfASymbol(t *testing.T) {
 	}
 }
 
-// TestHowMuchAPositionHasMadeSinceTheAccountWasRead, twenty, at a mark of 51,000 and of 50,000 then.
+// The position is twenty. The mark is 51,000, and was 50,000 when the account was read.
 func TestHowMuchAPositionHasMadeSinceTheAccountWasRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -343,14 +344,13 @@ func TestHowMuchAPositionHasMadeSinceTheAccountWasRead(t *testing.T) {
 	}
 }
 
-// leaving is the journalled state of a symbol of which so much is left to others.
+// leaving is the journalled state of a symbol of which that quantity is left to others.
 func leaving(others exchange.Quantity) *journalledSymbol {
 	b := NewBook(testSettle)
 	b.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: others}})
 	return b.Symbol(bitcoin).journalledSymbol
 }
 
-// TestWhichLivePlacementsWereCanceled.
 func TestWhichLivePlacementsWereCanceled(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
@@ -376,7 +376,7 @@ func TestWhichLivePlacementsWereCanceled(t *testing.T) {
 	}
 }
 
-// TestWhatOfTwoPositionsIsBotds: of one beside others no more than there is, and none of the other side.
+// Next to a position of others botd's part is at most the whole position, and none of the other side.
 func TestWhatOfTwoPositionsIsBotds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -401,14 +401,14 @@ func TestWhatOfTwoPositionsIsBotds(t *testing.T) {
 	}
 }
 
-// TestWhichClosedPositionAnUnknownOpeningMade: of its side, opened since and never seen open, while no fill of a known order could have made it.
+// The closed position has the opening's side, was opened after it and was never seen open, and no fill of a known order could have made it.
 func TestWhichClosedPositionAnUnknownOpeningMade(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		row    func(p *exchange.Position)
 		with   func(d *desk, symbol *SymbolState)
-		want   string // how the opening ended, what it had filled
+		want   string // how the opening ended, and its fill
 		closed bool
 	}{
 		{"opened in the same second", nil, nil, "filled 10", true},
@@ -461,14 +461,14 @@ func TestWhichClosedPositionAnUnknownOpeningMade(t *testing.T) {
 	}
 }
 
-// TestWhatTheWalletHeldBeforeAnotherBotdsPurchaseWasAdopted: no more than is there beside it.
+// The adopted part is at most the holding besides botd's own.
 func TestWhatTheWalletHeldBeforeAnotherBotdsPurchaseWasAdopted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
 		inWallet exchange.Quantity
 		fees     exchange.Quantity
-		want     exchange.Quantity // the baseline, a thousand before; five of theirs are adopted beside ten
+		want     exchange.Quantity // the baseline, a thousand before; five of theirs are adopted next to ten
 	}{
 		{"all of it is there", 1_015, 0, 1_000},
 		{"more is there", 1_020, 0, 1_000},

@@ -11,7 +11,8 @@ import (
 
 var bid = strategy.DesiredOrder{Key: "b", Side: exchange.Buy, Price: 40_000e8, Quantity: 10}
 
-// TestWhenTheLeverageIsSet: before anything opens; beside a position or orders what opens waits for it, and it for a settled moment.
+// The leverage is set before anything opens. With a position or orders, openings wait for the leverage, and the leverage waits for a
+// settled moment.
 func TestWhenTheLeverageIsSet(t *testing.T) {
 	t.Parallel()
 	set := summary([]Intent{{Purpose: placement.Leverage, Leverage: 5, Reason: "the leverage wanted"}})
@@ -63,7 +64,7 @@ func TestWhenTheLeverageIsSet(t *testing.T) {
 	}
 }
 
-// reversed is two intents in the other order.
+// reversed returns two intents in the other order.
 func reversed(text string) string {
 	for i := 0; i+1 < len(text); i++ {
 		if text[i:i+2] == "; " {
@@ -73,7 +74,7 @@ func reversed(text string) string {
 	return text
 }
 
-// TestWhichOrdersOfAPlanRest: those that are desired, at their prices, for what has not filled of them.
+// The plan's orders rest at their prices, for the quantity that has not filled yet.
 func TestWhichOrdersOfAPlanRest(t *testing.T) {
 	t.Parallel()
 	const places = "order buy limit 10 at 40000 as b"
@@ -155,7 +156,8 @@ func TestWhichOrdersOfAPlanRest(t *testing.T) {
 	}
 }
 
-// TestHowMuchARestingExitIsOf of what is held, twenty: what no other exit is for, and the exchange's sum leaves.
+// The position is twenty. A resting exit covers what no other exit covers and what the exchange's sum leaves
+// room for.
 func TestHowMuchARestingExitIsOf(t *testing.T) {
 	t.Parallel()
 	exit := strategy.DesiredOrder{Key: "x", Side: exchange.Sell, Price: 60_000e8, Quantity: 50}
@@ -205,8 +207,8 @@ func TestHowMuchARestingExitIsOf(t *testing.T) {
 	}
 }
 
-// TestWhatIsDerivedBeforeASymbolIsKnown: nothing without its rules, a price and a read since the start; on spot a wallet that was read alone is
-// enough for exits while its market cannot be read whole.
+// Without its rules, a price and a read since the start nothing is derived. On spot a wallet that was read alone is enough for exits while
+// the market cannot be read completely.
 func TestWhatIsDerivedBeforeASymbolIsKnown(t *testing.T) {
 	t.Parallel()
 	unread := func(w *Desired) { w.Unread = true }
@@ -233,7 +235,7 @@ func TestWhatIsDerivedBeforeASymbolIsKnown(t *testing.T) {
 	}
 }
 
-// TestWhatIsProtectedWhileNothingButExitsGo: what stands stays while anything is held or may be.
+// Existing protection stays while there is or may be a position.
 func TestWhatIsProtectedWhileNothingButExitsGo(t *testing.T) {
 	t.Parallel()
 	protect := func(w *Desired) {
@@ -264,7 +266,7 @@ func TestWhatIsProtectedWhileNothingButExitsGo(t *testing.T) {
 	}
 }
 
-// TestWhenWhatIsUnknownIsDecided: by equal snapshots for three seconds, the first begun after the fence, while nothing else could be the reason.
+// Equal snapshots for three seconds decide, the first of them begun after the fence, provided nothing else could be the reason.
 func TestWhenWhatIsUnknownIsDecided(t *testing.T) {
 	t.Parallel()
 	const fenceMS = 1_000_000 + 5_000 + 7_000 // the opening was sent at 1,000 s
@@ -279,8 +281,8 @@ func TestWhenWhatIsUnknownIsDecided(t *testing.T) {
 		shown exchange.Quantity
 		nowMS int64
 		with  func(at *situation)
-		want  string // how the opening ended; empty where it has not
-		began bool   // equal snapshots are counted
+		want  string // how the opening ended; empty if it has not ended
+		began bool   // whether equal snapshots are being counted
 	}{
 		{"three seconds", 10, fenceMS, lasts(2_000), "filled", false},
 		{"less", 10, fenceMS, lasts(1_999), "", true},

@@ -10,8 +10,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestWhatADifferenceThatNothingExplainsBecomes: closed from outside it is adopted, what was ignored of it too; else it goes by policy. What was
-// adopted latches.
+// A position closed from outside is adopted, including its ignored part; any other difference is subject to the policy. An adoption
+// latches.
 func TestWhatADifferenceThatNothingExplainsBecomes(t *testing.T) {
 	t.Parallel()
 	const differs = "the position differs from the fills by "
@@ -21,7 +21,7 @@ func TestWhatADifferenceThatNothingExplainsBecomes(t *testing.T) {
 		known, ignored exchange.Quantity
 		shown          exchange.Quantity
 		with           func(d *desk, symbol *SymbolState)
-		want           string // known, ignored, what is left, whether it is latched; the evidence, or why it is quarantined
+		want           string // known, ignored, residual, whether it is latched; the evidence, or why it is quarantined
 	}{
 		{"all of it closed", ForeignHalt, 20, 0, 0, nil, "0 0 0 true; the position was closed from outside"},
 		{"one unit, closed", ForeignHalt, 1, 0, 0, nil, "0 0 0 true; the position was closed from outside"},
@@ -66,7 +66,7 @@ func TestWhatADifferenceThatNothingExplainsBecomes(t *testing.T) {
 	}
 }
 
-// TestANewJournalThatKnowsNothingOfWhatIsOpen has its symbol quarantined, whatever the policy: a position, however small, or an order of its prefix.
+// The symbol is quarantined whatever the policy, because of a position, however small, or an order under botd's prefix.
 func TestANewJournalThatKnowsNothingOfWhatIsOpen(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -96,7 +96,7 @@ func TestANewJournalThatKnowsNothingOfWhatIsOpen(t *testing.T) {
 	}
 }
 
-// TestWhichOrderOfAHistoryIsUnknownToTheJournal: one under its prefix, of a start or a number that it has not sent.
+// An order under the journal's prefix is unknown to it if its start or number was never sent.
 func TestWhichOrderOfAHistoryIsUnknownToTheJournal(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]string{"bt-7-1": "bt-7-1", "bt-1-9": "bt-1-9", "bt-1-0": "", "a person's": "", "bu-7-1": "", "bt-seven": "", "": ""} {
@@ -117,7 +117,7 @@ func TestWhichOrderOfAHistoryIsUnknownToTheJournal(t *testing.T) {
 	}
 }
 
-// TestForLWhatOrdersOfAnotherJournalMayHaveSoldIsNotSoldAgain, from the last one on that left the list.
+// The time counts from the last of these orders that left the list.
 func TestForLWhatOrdersOfAnotherJournalMayHaveSoldIsNotSoldAgain(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)
@@ -139,7 +139,7 @@ func TestForLWhatOrdersOfAnotherJournalMayHaveSoldIsNotSoldAgain(t *testing.T) {
 	for range 4 {
 		reads(7, first, second, person)
 	}
-	reads(7, second) // the first one has left the list
+	reads(7, second) // the first order has left the list
 	reads(7, second)
 	reads(7) // and the second
 	reads(7)
@@ -151,7 +151,7 @@ func TestForLWhatOrdersOfAnotherJournalMayHaveSoldIsNotSoldAgain(t *testing.T) {
 	reads(0)
 }
 
-// TestWhatAnOrderThatIsFoundIsFor, where nothing else is known of it.
+// This is the purpose if nothing else is known about the order.
 func TestWhatAnOrderThatIsFoundIsFor(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -160,7 +160,7 @@ func TestWhatAnOrderThatIsFoundIsFor(t *testing.T) {
 		side   exchange.Side
 		kind   exchange.OrderType
 		closes bool
-		of     int64 // the position that it reduces
+		of     int64 // the id of the position that it reduces
 		known  placement.Purpose
 		want   placement.Purpose
 	}{
@@ -190,7 +190,7 @@ func TestWhatAnOrderThatIsFoundIsFor(t *testing.T) {
 	}
 }
 
-// TestWhatALeftOverRowHasBought for a purchase of unknown fate, however little.
+// The row counts for an uncertain purchase, however small it is.
 func TestWhatALeftOverRowHasBought(t *testing.T) {
 	t.Parallel()
 	for _, filled := range []exchange.Quantity{0, 1, 10} {
@@ -203,7 +203,7 @@ func TestWhatALeftOverRowHasBought(t *testing.T) {
 	}
 }
 
-// TestWhatARowThatCannotBeReadShowsAsFilled is booked where it is more, and ends an order whose quantity is known.
+// The fill is booked where it is larger than the known one, and ends an order whose quantity is known.
 func TestWhatARowThatCannotBeReadShowsAsFilled(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -211,7 +211,7 @@ func TestWhatARowThatCannotBeReadShowsAsFilled(t *testing.T) {
 		quantity exchange.Quantity // of the order; 0 for one by amount
 		filled   exchange.Quantity
 		ends     bool
-		fills    int // records
+		fills    int // number of fill records
 	}{
 		{"nothing of one by amount", 0, 0, false, 0}, {"some of one by amount", 0, 3, false, 1}, {"the one of one", 1, 1, true, 0},
 		{"none of one", 1, 0, false, 0},
@@ -233,7 +233,7 @@ func TestWhatARowThatCannotBeReadShowsAsFilled(t *testing.T) {
 	}
 }
 
-// TestWhichInstrumentAReadingNames: one that the ledger does not know, or not as it is.
+// A read names an instrument that the ledger does not know, or knows with other properties.
 func TestWhichInstrumentAReadingNames(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)

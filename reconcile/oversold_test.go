@@ -9,8 +9,8 @@ import (
 	"botd/strategy"
 )
 
-// TestWhereTheJournalMissesOrdersNoMoreIsSoldThanTheWalletShows: an older journal believes
-// what its own later orders have sold, and on spot an exit would sell a person's coins.
+// An older journal believes in a position that its own later orders have sold, and on spot an exit would sell
+// a person's coins.
 func TestWhereTheJournalMissesOrdersNoMoreIsSoldThanTheWalletShows(t *testing.T) {
 	t.Parallel()
 	for name, sold := range map[string]exchange.Quantity{"long after the last fill": 0, "with a fill of just now": 4} {
@@ -42,8 +42,8 @@ func TestWhereTheJournalMissesOrdersNoMoreIsSoldThanTheWalletShows(t *testing.T)
 	}
 }
 
-// uncertainPurchase brings a wallet of 10 of its own beside 1 of the user's to a purchase
-// of unknown fate after its fence, and a row in the history that bought so much under no id.
+// uncertainPurchase brings a wallet with 10 of its own and 1 of the user's to an uncertain purchase past its
+// fence, and a history row without an id that bought the same quantity.
 func uncertainPurchase(t *testing.T, change func(*exchange.NewOrder), left exchange.Quantity, amount string, ids bool) *wallet {
 	t.Helper()
 	w := holding(t, ForeignHalt)
@@ -108,8 +108,8 @@ func TestAFlattenLeavesAPersonWhatAnUnknownPurchaseCannotHaveBought(t *testing.T
 	}
 }
 
-// TestAFlattenSellsWhatIsLeftOverOnce: the wallet may be older than the sale, and the
-// purchase may be resolved while the symbol is quarantined again.
+// The wallet may be older than the sale, and the purchase may be resolved while the symbol is quarantined
+// again.
 func TestAFlattenSellsWhatIsLeftOverOnce(t *testing.T) {
 	t.Parallel()
 	t.Run("sold", func(t *testing.T) {
@@ -135,8 +135,7 @@ func TestAFlattenSellsWhatIsLeftOverOnce(t *testing.T) {
 	})
 }
 
-// TestASaleOfUnknownFateIsRepeatedOnlyWhileTheWalletShowsTheAsset: what the wallet holds
-// after the first sale is a person's, and the repeat would sell it.
+// After the first sale the wallet's holding is a person's, and a repetition would sell it.
 func TestASaleOfUnknownFateIsRepeatedOnlyWhileTheWalletShowsTheAsset(t *testing.T) {
 	t.Parallel()
 	for held, want := range map[string]bool{"0.015": true, "0.005": false, "0.006": false, "0.03": false} {
@@ -158,8 +157,7 @@ func TestASaleOfUnknownFateIsRepeatedOnlyWhileTheWalletShowsTheAsset(t *testing.
 	}
 }
 
-// TestASaleOfUnknownFateIsNotRepeatedAgainstWhatAPersonBought: after the baseline was taken a
-// person bought, and that is what the wallet shows after the first sale.
+// After the baseline was taken a person bought, and the wallet shows that holding after the first sale.
 func TestASaleOfUnknownFateIsNotRepeatedAgainstWhatAPersonBought(t *testing.T) {
 	t.Parallel()
 	for bought, want := range map[string]bool{"0.015": true, "0.025": false} {
@@ -189,13 +187,13 @@ func TestASaleOfUnknownFateIsNotRepeatedAgainstWhatAPersonBought(t *testing.T) {
 	}
 }
 
-// TestASaleThatTheWalletShowedIsNotRepeatedAgainstWhatAPersonBoughtSince: a wallet read after the sale lacks what it
-// was for, so that what a later one shows is a person's. A wallet that may be older than the purchase says nothing.
+// A wallet read after the sale lacks the sold quantity, so a later purchase is a person's. A wallet that may be
+// older than the purchase proves nothing.
 func TestASaleThatTheWalletShowedIsNotRepeatedAgainstWhatAPersonBoughtSince(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		shown   string
-		waits   int64 // after the purchase
+		waits   int64 // how long after the purchase
 		partial bool
 		want    bool
 	}{
@@ -232,8 +230,8 @@ func TestASaleThatTheWalletShowedIsNotRepeatedAgainstWhatAPersonBoughtSince(t *t
 	}
 }
 
-// TestBeforeTheHistoryWasReadNoMoreIsSoldThanTheWalletShows: a backup was restored that does not know what was sold since. Until the
-// order history has been read, which shows it, an exit sells nothing of a person's coins.
+// A restored backup does not know about later sales. Until the order history has been read, which shows them, an exit sells none of
+// a person's coins.
 func TestBeforeTheHistoryWasReadNoMoreIsSoldThanTheWalletShows(t *testing.T) {
 	t.Parallel()
 	soldBeforeTheHistory(t)
@@ -259,8 +257,8 @@ func soldBeforeTheHistory(t testing.TB) {
 	}
 }
 
-// TestARestingExitLeavesWhatAnExitUnderWaySells: a part of the position is being sold, and its record is not durable yet. The exits of the
-// plan that rest are for the rest of it.
+// A part of the position is being sold, and the record of the sale is not durable yet. The plan's resting exits are for the rest of the
+// position.
 func TestARestingExitLeavesWhatAnExitUnderWaySells(t *testing.T) {
 	t.Parallel()
 	restingExitWithAnother(t)

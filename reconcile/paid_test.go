@@ -9,7 +9,8 @@ import (
 	"botd/strategy"
 )
 
-// hasMoney fetches a wallet with so much of the asset free and frozen, and of money; the history shows nothing.
+// hasMoney fetches a wallet with that much of the asset free and frozen, and that much money. The history shows
+// nothing.
 func (w *wallet) hasMoney(free, frozen, money string, orders ...exchange.Order) {
 	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
 		History: exchange.FetchedOf[exchange.Order](nil), HistoryWhole: true,
@@ -17,7 +18,7 @@ func (w *wallet) hasMoney(free, frozen, money string, orders ...exchange.Order) 
 			{Asset: "USDT", Free: exchange.MustAmount(money)}})})...)
 }
 
-// TestWhatTheWalletShowsBoughtTwiceAndPaidTwiceHasAStop: the exchange executed a purchase twice, and the history shows neither.
+// The exchange executed a purchase twice, and the history shows neither execution.
 func TestWhatTheWalletShowsBoughtTwiceAndPaidTwiceHasAStop(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -52,13 +53,13 @@ func paidTwice(t testing.TB, held, money string, want exchange.Quantity) {
 	}
 }
 
-// TestAfterAStartAStopStaysUntilItsPurchaseIsDecided: what the wallet had shown is forgotten, the stop is not.
+// What the wallet had shown is forgotten, but the stop stays.
 func TestAfterAStartAStopStaysUntilItsPurchaseIsDecided(t *testing.T) {
 	t.Parallel()
 	stopOfBefore(t, true)
 }
 
-// TestAfterAStartAStopStaysThoughTheOpenListHangs: the purchase is no more decided than where that can be read.
+// The purchase is as undecided as where the open list can be read.
 func TestAfterAStartAStopStaysThoughTheOpenListHangs(t *testing.T) {
 	t.Parallel()
 	stopOfBefore(t, false)
@@ -66,7 +67,7 @@ func TestAfterAStartAStopStaysThoughTheOpenListHangs(t *testing.T) {
 
 func stopOfBefore(t testing.TB, listed bool) {
 	w, _ := protecting(t)
-	if listed { // it was executed twice, and nothing else is held
+	if listed { // it was executed twice, and there is no other holding
 		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
 	}
 	w.now += 60_000
@@ -92,7 +93,7 @@ func stopOfBefore(t testing.TB, listed bool) {
 	}
 }
 
-// TestWhereBotdStandsDownWhatItsOwnPurchaseBoughtIsHeld: no list shows it, and it is none of the other botd's.
+// No list shows the purchase, and it does not belong to the other botd.
 func TestWhereBotdStandsDownWhatItsOwnPurchaseBoughtIsHeld(t *testing.T) {
 	t.Parallel()
 	ownWithAnother(t)
@@ -115,7 +116,7 @@ func ownWithAnother(t testing.TB) {
 	}
 }
 
-// TestAStopOfWhatASaleLeavesWaitsForNoList: the history does not show the sale, the wallet shows what is left and freezes nothing for it.
+// The history does not show the sale. The wallet shows the remaining holding and freezes nothing for the sale.
 func TestAStopOfWhatASaleLeavesWaitsForNoList(t *testing.T) {
 	t.Parallel()
 	leftBySale(t)

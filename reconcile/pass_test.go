@@ -9,7 +9,8 @@ import (
 	"botd/strategy"
 )
 
-// TestAPassEndsWithWhatMayChangeItsSums applies records in a pass and compares equity and standing down with what they are without one.
+// TestAPassEndsWithWhatMayChangeItsSums applies records in a pass and compares equity and standing down with their values outside a
+// pass.
 func TestAPassEndsWithWhatMayChangeItsSums(t *testing.T) {
 	t.Parallel()
 	key := bitcoin
@@ -18,9 +19,9 @@ func TestAPassEndsWithWhatMayChangeItsSums(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		body  record.Body
-		same  bool // the pass goes on
+		same  bool // whether the pass continues
 		sent  int
-		stand string // whose order has the account stand down after it
+		stand string // whose order makes the account stand down afterwards
 	}{
 		{"an order that is sent", sending, true, 1, ""},
 		{"a plan", record.Plan{Plan: &strategy.Plan{Reason: "another"}}, true, 0, ""},

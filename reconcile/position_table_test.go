@@ -10,24 +10,24 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestForHowLongADifferenceHasLasted: from snapshot to snapshot, of the same figure, while no order and no fill could be its reason.
+// A difference lasts from snapshot to snapshot while its figure is the same and no order or fill could be its reason.
 func TestForHowLongADifferenceHasLasted(t *testing.T) {
 	t.Parallel()
 	type measured struct {
 		differed  exchange.Quantity
 		forMS     int64 // of the difference; -1: it begins with this snapshot
-		agreesFor int64 // -1: that begins with this snapshot
+		agreesFor int64 // -1: the agreement begins with this snapshot
 		beyond    bool  // the list shows a position that fills do not explain
 	}
 	order := func(of exchange.NewOrder, answer func(d *desk, id string)) func(d *desk, symbol *SymbolState) {
 		return func(d *desk, _ *SymbolState) { answer(d, d.places(placement.Exit, of)) }
 	}
 	taken := func(d *desk, id string) { d.acknowledge(id, 12) }
-	const half = 500 // ms, that it had lasted for before; a second lies between the snapshots
+	const half = 500 // ms that it had lasted before; the snapshots are a second apart
 	for _, c := range []struct {
 		name              string
-		shown             exchange.Quantity // of twenty
-		before, differedB exchange.Quantity // what the snapshot before differed by, and the difference that is measured
+		shown             exchange.Quantity // shown, with twenty known
+		before, differedB exchange.Quantity // the difference of the snapshot before, and the difference that is measured
 		with              func(d *desk, symbol *SymbolState)
 		want              measured
 	}{
@@ -69,7 +69,7 @@ func TestForHowLongADifferenceHasLasted(t *testing.T) {
 	}
 }
 
-// TestWhatIsTakenFromAListWhileAnotherReadFails: what is there to be protected, and nothing that is concluded.
+// A position that needs protection is taken from the list, and nothing is concluded from it.
 func TestWhatIsTakenFromAListWhileAnotherReadFails(t *testing.T) {
 	t.Parallel()
 	unreadRow := func(_ *desk, s *survey) {
@@ -107,7 +107,7 @@ func TestWhatIsTakenFromAListWhileAnotherReadFails(t *testing.T) {
 		if c.with != nil {
 			c.with(d, s)
 		}
-		symbol.Position, symbol.residual, symbol.PositionID, symbol.Settled = 3, 9, 1, true // of before
+		symbol.Position, symbol.residual, symbol.PositionID, symbol.Settled = 3, 9, 1, true // from before
 		symbol.testimony.doubted = c.shown == 0 && len(s.fetched.Closed) > 0
 		lasted := persistence{sinceMS: 1, lastMS: 2, forMS: 3}
 		symbol.equal, symbol.differs, symbol.misses = lasted, lasted, lasted
@@ -127,7 +127,7 @@ func TestWhatIsTakenFromAListWhileAnotherReadFails(t *testing.T) {
 	}
 }
 
-// TestWhatWasOpenedStandsWhileNoListCanBeRead: what fills have opened since the start and since the list was last read.
+// Fills since the start and since the last read of the list determine the position.
 func TestWhatWasOpenedStandsWhileNoListCanBeRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -167,8 +167,8 @@ func TestWhatWasOpenedStandsWhileNoListCanBeRead(t *testing.T) {
 	}
 }
 
-// TestWhatAWalletShowsWhileAnotherReadFails: what a purchase is presumed to have bought where the open list was read, else only for which sales of
-// unknown fate it freezes nothing.
+// If the open list was read, the wallet shows what a purchase is presumed to have bought. Otherwise it only shows for which uncertain sales
+// nothing is frozen.
 func TestWhatAWalletShowsWhileAnotherReadFails(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -176,7 +176,7 @@ func TestWhatAWalletShowsWhileAnotherReadFails(t *testing.T) {
 		with      func(w *wallet, s *survey)
 		readAlone bool
 		presumed  exchange.Quantity
-		unfrozen  string // of which sales: unknown, acknowledged
+		unfrozen  string // which sales: uncertain, acknowledged
 	}{
 		{"list and wallet", nil, true, 5, "true true"},
 		{"the wallet alone", func(_ *wallet, s *survey) { s.fetched.SpotOrders = exchange.Fetched[exchange.Order]{} }, true, 0, "true false"},
@@ -204,7 +204,7 @@ func TestWhatAWalletShowsWhileAnotherReadFails(t *testing.T) {
 				symbol.readAlone, symbol.spot.presumed, unfrozen, symbol.Position)
 		}
 	}
-	w := explains(t, 10, 0) // of purchases and of another symbol's sales nothing is noted
+	w := explains(t, 10, 0) // nothing is noted about purchases and about another symbol's sales
 	w.buysUnder(0, 5)
 	w.sendsElsewhere(exchange.Sell)
 	s := w.reads(1_015, 0)
@@ -215,7 +215,7 @@ func TestWhatAWalletShowsWhileAnotherReadFails(t *testing.T) {
 	}
 }
 
-// TestSinceWhenAPositionIsHeldAndAtWhichPrice: a new one since now; one that a list does not show, though it did, keeps its price.
+// A new position is owned since now. A position that a list omits, though an earlier one showed it, keeps its price.
 func TestSinceWhenAPositionIsHeldAndAtWhichPrice(t *testing.T) {
 	t.Parallel()
 	row := func(id int64, quantity exchange.Quantity, leverage int) exchange.Position {
@@ -228,7 +228,7 @@ func TestSinceWhenAPositionIsHeldAndAtWhichPrice(t *testing.T) {
 		row    exchange.Position
 		state  func(d *desk, s *SymbolState)
 		want   string // position, entry price, leverage, liquidation
-		newSet bool   // it is held since now
+		newSet bool   // it is owned since now
 	}{
 		{"the same", 20, row(7, 20, 3), nil, "20 2000 3 7", false},
 		{"it has grown", 20, row(7, 25, 3), nil, "25 2500 3 7", false},
@@ -268,7 +268,7 @@ func TestSinceWhenAPositionIsHeldAndAtWhichPrice(t *testing.T) {
 
 func quantityPrice(quantity exchange.Quantity) int64 { return 100 * int64(quantity) }
 
-// TestWhatIsForgottenOfAPlacementThatHasEnded, and what an order that fills ends.
+// The notes about a placement are deleted with its end, not with a fill.
 func TestWhatIsForgottenOfAPlacementThatHasEnded(t *testing.T) {
 	t.Parallel()
 	for _, ended := range []bool{true, false} {
@@ -293,7 +293,7 @@ func TestWhatIsForgottenOfAPlacementThatHasEnded(t *testing.T) {
 	}
 }
 
-// TestWhatARecordAboutAPlacementChanges of what was observed of its symbol.
+// The record changes what was observed of the placement's symbol.
 func TestWhatARecordAboutAPlacementChanges(t *testing.T) {
 	t.Parallel()
 	fill := func(filled exchange.Quantity) record.Body { return record.Fill{OrderID: 9, Filled: filled} }
@@ -329,7 +329,7 @@ func TestWhatARecordAboutAPlacementChanges(t *testing.T) {
 	}
 }
 
-// TestWhichRefusalMayHaveBought: of a purchase on spot, which the exchange may have executed; each is listed until a snapshot confirms it.
+// A refused spot purchase may have been executed. Each one is listed until a snapshot confirms the refusal.
 func TestWhichRefusalMayHaveBought(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)
@@ -352,7 +352,7 @@ func TestWhichRefusalMayHaveBought(t *testing.T) {
 	}
 }
 
-// TestWhatWasSoldOfAnUnknownPurchase: what a sale fills beyond what is known, while the purchase's fate is unknown, until that ends.
+// A sale that fills more than the known holding counts against an uncertain purchase, until that purchase ends.
 func TestWhatWasSoldOfAnUnknownPurchase(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -396,7 +396,7 @@ func TestWhatWasSoldOfAnUnknownPurchase(t *testing.T) {
 	}
 }
 
-// TestWhenACalmIsMeasuredAgainAfterAStart: where the clock before it may have stamped the last fill too early or late, by L and ten seconds.
+// The clock before the start may have stamped the last fill too early or too late, by L and ten seconds.
 func TestWhenACalmIsMeasuredAgainAfterAStart(t *testing.T) {
 	t.Parallel()
 	for afterMS, want := range map[int64]bool{0: true, 11_000: true, 11_001: false, -11_000: true, -11_001: false} {

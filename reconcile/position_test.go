@@ -11,7 +11,7 @@ import (
 	"botd/strategy"
 )
 
-// observePosition fetches like observe, with a position of that id.
+// observePosition fetches like observe, with a position under that id.
 func (d *desk) observePosition(id int64, signed exchange.Quantity, orders ...exchange.Order) {
 	d.t.Helper()
 	list := func() exchange.Fetched[exchange.Position] {
@@ -28,7 +28,7 @@ func TestBesideOthersBotdsPartIsNeverMoreThanTheExchangesPosition(t *testing.T) 
 	t.Parallel()
 	for _, c := range []struct {
 		name                        string
-		foreign, venue, own, others exchange.Quantity // bought by hand; after 10 more are sold: the exchange's, botd's and their part
+		foreign, venue, own, others exchange.Quantity // bought manually; after 10 more are sold: the exchange's, botd's and their part
 	}{
 		{"its part is more than there is", 7, -3, -3, 0},
 		{"its part is on the other side", 25, 15, 0, 15},
@@ -49,7 +49,7 @@ func TestBesideOthersBotdsPartIsNeverMoreThanTheExchangesPosition(t *testing.T) 
 			d.acknowledge(id, 11)
 			resting := d.order(id, 11, exchange.StatusOpen, 10, 0)
 			resting.Side, resting.Type = exchange.Sell, exchange.Limit
-			for range 8 { // somebody else buys, and botd's order rests beside it
+			for range 8 { // another trader buys while botd's order rests
 				d.now += 1_000
 				d.observePosition(1, c.foreign, resting)
 			}
@@ -67,7 +67,7 @@ func TestBesideOthersBotdsPartIsNeverMoreThanTheExchangesPosition(t *testing.T) 
 					Body:          record.Ended{State: placement.Filled, Filled: 10},
 				},
 			)
-			for range 8 { // and then it fills against theirs
+			for range 8 { // and then botd's order fills against theirs
 				d.now += 1_000
 				d.observePosition(2, c.venue)
 			}
@@ -84,7 +84,7 @@ func TestBesideOthersBotdsPartIsNeverMoreThanTheExchangesPosition(t *testing.T) 
 	}
 }
 
-// wallet is a book with one spot strategy, driven by hand.
+// wallet is a book with one spot strategy, driven manually.
 type wallet struct {
 	t       testing.TB
 	book    *Book
@@ -101,7 +101,7 @@ func newWallet(t testing.TB) *wallet {
 	return w
 }
 
-// start begins over what was journalled.
+// start restarts with what was journalled.
 func (w *wallet) start() {
 	w.t.Helper()
 	rules, err := exchange.NewSymbol(exchange.SymbolSpec{Market: exchange.Spot, Name: "BTC-USDT", Base: "BTC", Quote: "USDT",
@@ -125,14 +125,14 @@ func (w *wallet) apply(r record.Record) {
 	w.records = append(w.records, r)
 }
 
-// observe fetches a wallet that holds so much of the asset.
+// observe fetches a wallet that holds that much of the asset.
 func (w *wallet) observe(held string, orders ...exchange.Order) {
 	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(held)}})})...)
 }
 
-// observeSold fetches a wallet that holds so much of the asset, and an order history with a
-// sale that botd did not make.
+// observeSold fetches a wallet that holds that much of the asset, and an order history with a sale that botd
+// did not make.
 func (w *wallet) observeSold(held string, sold exchange.Quantity, orders ...exchange.Order) {
 	sale := exchange.Order{ID: 77, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.Limit, Quantity: sold,
 		Filled: sold, Status: exchange.StatusFilled, CreatedMS: w.now}
@@ -141,7 +141,7 @@ func (w *wallet) observeSold(held string, sold exchange.Quantity, orders ...exch
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(held)}})})...)
 }
 
-// order sends an order and lets it be accepted.
+// order sends an order and has it accepted.
 func (w *wallet) order(orderID int64, side exchange.Side, quantity exchange.Quantity) exchange.Order {
 	order := exchange.NewOrder{
 		Market:        exchange.Spot,
@@ -175,7 +175,7 @@ func (w *wallet) order(orderID int64, side exchange.Side, quantity exchange.Quan
 	}
 }
 
-// buys lets an order fill and end.
+// buys fills and ends an order.
 func (w *wallet) buys(quantity exchange.Quantity) {
 	order := w.order(5, exchange.Buy, quantity)
 	w.apply(
@@ -196,8 +196,8 @@ func TestAClockThatJumpsAheadMakesNoWalletYoungerThanTheLastFill(t *testing.T) {
 	w.now += 60_000
 	w.buys(10)
 	symbol := w.book.Symbol(coin)
-	w.now += 8_000 // the clock jumps, and by it the read would be younger
-	w.observe("1") // a replica of before the fill
+	w.now += 8_000 // the clock jumps, which makes the read seem younger
+	w.observe("1") // a replica from before the fill
 	if symbol.Quarantine() != "" || symbol.Settled {
 		t.Fatalf("want the wallet waited for, have settled %t and quarantine %q", symbol.Settled, symbol.Quarantine())
 	}
@@ -230,10 +230,10 @@ func TestAStartThatSetsASlowClockRightMakesNoWalletYoungerThanTheLastFill(t *tes
 	w.observe("1")
 	w.now += 60_000
 	w.buys(10)
-	w.now += 8_000 // 5 s by what was lost with the process, 3 s that passed
+	w.now += 8_000 // 5 s for what was lost with the process, 3 s that passed
 	w.start()
 	symbol := w.book.Symbol(coin)
-	w.observe("1") // a replica of before the fill
+	w.observe("1") // a replica from before the fill
 	if symbol.Quarantine() != "" || symbol.Settled {
 		t.Fatalf("want the wallet waited for, have settled %t and quarantine %q", symbol.Settled, symbol.Quarantine())
 	}
@@ -279,7 +279,7 @@ func TestWhereTheJournalMissesOrdersNoMoreIsSoldOnSpotThanTheWalletHas(t *testin
 			}
 			c.misses(w)
 			w.now += 100
-			w.observe("1.003", orders...) // 7 of the 10 were sold by what the journal misses
+			w.observe("1.003", orders...) // 7 of the 10 were sold by orders that are missing from the journal
 			symbol := w.book.Symbol(coin)
 			if held := w.book.Closable(symbol); symbol.Known() != 10 || symbol.Position != c.want || held != c.want {
 				t.Errorf("want %d of 10 to be sold at most, have known %d, position %d, held %d", c.want, symbol.Known(), symbol.Position, held)

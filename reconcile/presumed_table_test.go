@@ -8,8 +8,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestHowOftenAPurchaseMayHaveBeenExecuted: twice where the wallet shows the money gone for all that it shows more of the asset, and nothing else
-// may have cost money since. A purchase of 100 buys 40 at 2,500; what the wallet shows beside what is known, and fees, is what counts.
+// A purchase counts twice if the wallet lacks the money for all of the asset that it gained, and nothing else may have cost money since. A
+// purchase of 100 buys 40 at 2,500. What the wallet shows beyond the known holding and fees counts.
 func TestHowOftenAPurchaseMayHaveBeenExecuted(t *testing.T) {
 	t.Parallel()
 	byAmount := exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(100)}
@@ -35,9 +35,9 @@ func TestHowOftenAPurchaseMayHaveBeenExecuted(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		order exchange.NewOrder
-		fees  exchange.Quantity // of what is known, ten
-		more  exchange.Quantity // the wallet shows
-		money string            // is left of 1,000
+		fees  exchange.Quantity // of the known ten
+		more  exchange.Quantity // shown by the wallet
+		money string            // remains of 1,000
 		with  func(w *wallet)
 		want  exchange.Quantity
 	}{
@@ -87,14 +87,14 @@ func TestHowOftenAPurchaseMayHaveBeenExecuted(t *testing.T) {
 	}
 }
 
-// TestWhatStopsOfBeforeTheStartHold, that were sent since a purchase was: a wallet had shown what they are for.
+// These stops were sent after a purchase: a wallet had shown the holding that they protect.
 func TestWhatStopsOfBeforeTheStartHold(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		purpose placement.Purpose
 		orderID int64
-		agoMS   int64 // before the start
+		agoMS   int64 // how long before the start
 		want    exchange.Quantity
 	}{
 		{"a stop", placement.StopLoss, 9, 10, 7},
@@ -115,7 +115,7 @@ func TestWhatStopsOfBeforeTheStartHold(t *testing.T) {
 	}
 }
 
-// TestWhatIsBookedIsPresumedNoMore: what was bought is not counted twice; what was sold beyond what is known was of it.
+// A booked purchase is not counted twice. A sale beyond the known holding was a sale of the presumed one.
 func TestWhatIsBookedIsPresumedNoMore(t *testing.T) {
 	t.Parallel()
 	fills := func(side exchange.Side, filled exchange.Quantity) func(w *wallet) {
@@ -157,14 +157,14 @@ func TestWhatIsBookedIsPresumedNoMore(t *testing.T) {
 	}
 }
 
-// TestAWalletShowsThatASaleOfUnknownFateHasSold: it lacks more than half of it, and is younger than the sale, and than the last fill by L.
+// The wallet lacks at least half of the sale's quantity, and is younger than the sale and, by L, than the last fill.
 func TestAWalletShowsThatASaleOfUnknownFateHasSold(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
 		inWallet exchange.Quantity
-		afterMS  int64 // the read begins so long after the sale was sent
-		filledMS int64 // and the last fill was so long before the read
+		afterMS  int64 // how long after the sale was sent the read begins
+		filledMS int64 // how long before the read the last fill was
 		want     bool
 	}{
 		{"it lacks all of it", 1_000, 1, 60_000, true},
@@ -191,7 +191,7 @@ func TestAWalletShowsThatASaleOfUnknownFateHasSold(t *testing.T) {
 	}
 }
 
-// TestNothingIsRememberedOfAnOrderThatHasEnded: what is noted of live ones would grow with each.
+// The notes of live orders would grow with each one.
 func TestNothingIsRememberedOfAnOrderThatHasEnded(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)

@@ -10,8 +10,8 @@ import (
 	"botd/strategy"
 )
 
-// A stop of more than is held would sell what is a person's, so it does not wait as
-// one whose price moves does.
+// A stop of more than the holding would sell a person's coins, so it does not wait as a stop does whose price
+// moves.
 func TestAStopOfMoreThanIsHeldIsTakenOffAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWallet(t)
@@ -70,7 +70,7 @@ func TestAStopOfMoreThanIsHeldIsTakenOffAtOnce(t *testing.T) {
 		StopPrice:     order.StopPrice,
 		Status:        exchange.StatusOpen,
 	}
-	for range testSettle.StalenessMS/1_000 + 3 { // sold by hand
+	for range testSettle.StalenessMS/1_000 + 3 { // sold manually
 		w.now += 1_000
 		w.observeSold("0.004", 6, resting)
 	}
@@ -82,14 +82,14 @@ func TestAStopOfMoreThanIsHeldIsTakenOffAtOnce(t *testing.T) {
 	}
 }
 
-// protecting brings the wallet to 10 of its own without a stop, and returns what derives.
+// protecting brings the wallet to 10 of its own without a stop, and returns a function that derives.
 func protecting(t testing.TB) (w *wallet, derive func() []Intent) {
 	t.Helper()
 	w = holding(t, ForeignHalt)
 	return w, w.deriver()
 }
 
-// deriver derives what a strategy with a stop needs.
+// deriver derives the intents of a strategy with a stop.
 func (w *wallet) deriver() func() []Intent {
 	symbol := w.book.Symbol(coin)
 	symbol.Last, symbol.EntryPrice = 50_000e8, exchange.AmountOf(50_000)
@@ -106,7 +106,7 @@ func TestAWalletThatShowsLessKeepsNoStopAway(t *testing.T) {
 	w, derive := protecting(t)
 	for range 40 {
 		w.now += 1_000
-		w.observe("0.004") // nobody sold anything
+		w.observe("0.004") // without a sale
 	}
 	if w.book.Symbol(coin).Contradicted == "" {
 		t.Fatal("want it contradicted")
@@ -125,8 +125,7 @@ func TestAWalletThatShowsLessKeepsNoStopAway(t *testing.T) {
 	}
 }
 
-// TestAStopCoversWhatAnExitOfUnknownFateHasNotSold: a process died while it sent the exit. No list shows it, and the wallet
-// shows what it would have sold.
+// A process died while it sent the exit. No list shows the exit, and the wallet shows that it has not sold.
 func TestAStopCoversWhatAnExitOfUnknownFateHasNotSold(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -171,7 +170,7 @@ func TestAStopCoversWhatAnExitOfUnknownFateHasNotSold(t *testing.T) {
 	}
 }
 
-// TestAPartIsSoldOfWhatTheWalletShows: a stop has sold what no list shows yet.
+// A stop has sold a part that no list shows yet.
 func TestAPartIsSoldOfWhatTheWalletShows(t *testing.T) {
 	t.Parallel()
 	for wallet, want := range map[string]exchange.Quantity{"1.01": 5, "1.008": 3, "1.005": 0, "1": 0} {
@@ -200,7 +199,7 @@ func TestAPartIsSoldOfWhatTheWalletShows(t *testing.T) {
 	}
 }
 
-// TestAnExitThatTheRulesRefuseTakesNoStopAway: an order of what is held became too little for the exchange.
+// An order of the remaining holding became too small for the exchange.
 func TestAnExitThatTheRulesRefuseTakesNoStopAway(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)
@@ -225,17 +224,17 @@ func TestAnExitThatTheRulesRefuseTakesNoStopAway(t *testing.T) {
 	}
 }
 
-// TestOnSpotTheStopHasTheAssetNotARestingExit: an exit in the book would hold what the stop is to sell, and the exchange takes but one of
-// them. Without a stop, and on futures, exits rest.
+// A resting exit would hold the asset that the stop must sell, and the exchange takes only one of them. Without a stop, and on futures,
+// exits rest.
 func TestOnSpotTheStopHasTheAssetNotARestingExit(t *testing.T) {
 	t.Parallel()
 	stop := strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}
 	plan := record.Plan{Plan: &strategy.Plan{ExitsSet: true, Exits: []strategy.DesiredOrder{{Key: "a", Side: exchange.Sell, Quantity: 10, Price: 51_000e8}}}}
 	for _, c := range []struct {
 		name  string
-		rests bool // an exit stands already
+		rests bool // an exit rests already
 		with  strategy.Protection
-		want  []placement.Purpose // of what is sent
+		want  []placement.Purpose // purposes of the intents
 	}{
 		{"with a stop", false, stop, []placement.Purpose{placement.StopLoss}},
 		{"with a stop, and the exit stands", true, stop, nil}, // its cancel goes first
@@ -272,13 +271,12 @@ func TestOnSpotTheStopHasTheAssetNotARestingExit(t *testing.T) {
 	}
 }
 
-// TestWhatWasReadBeforeAStopArrivedDoesNotEndIt: it had waited 4 s for its turn when it was sent, and lists and wallet of then do not show it.
-// Those of after its answer do.
+// The stop was queued for 4 s before it was sent, and older lists and wallets do not show it. Those read after its answer do.
 func TestWhatWasReadBeforeAStopArrivedDoesNotEndIt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		readMS int64             // after it was to be sent
-		want   exchange.Quantity // of another stop
+		readMS int64             // how long after it was due to be sent
+		want   exchange.Quantity // quantity of another stop
 	}{
 		"before the answer":                            {4_000, 0},
 		"as it was answered":                           {4_300, 0},
@@ -292,8 +290,8 @@ func TestWhatWasReadBeforeAStopArrivedDoesNotEndIt(t *testing.T) {
 	}
 }
 
-// readBeforeItArrived reads lists and wallet without a stop that was answered 4.3 s after it was to be sent. A person's coins
-// are enough for another one.
+// readBeforeItArrived reads lists and wallet without a stop whose answer came 4.3 s after it was due to be sent. A person's
+// coins suffice for another stop.
 func readBeforeItArrived(t testing.TB, readMS int64, want exchange.Quantity) {
 	w, derive := protecting(t)
 	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Baseline{Quantity: 1_000}})
@@ -311,14 +309,14 @@ func readBeforeItArrived(t testing.TB, readMS int64, want exchange.Quantity) {
 	}
 }
 
-// TestAStopThatIsNotAnsweredTakesNoneOffThatStands: those that the list shows sell what is held, and the exchange may have refused the one beside
-// them. Once it is answered one of the three goes, unless the wallet freezes nothing for it.
+// The stops that the list shows cover the holding, and the exchange may have refused the third one. Once the third is answered one of the
+// three is canceled, unless the wallet freezes nothing for it.
 func TestAStopThatIsNotAnsweredTakesNoneOffThatStands(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer record.Body // nil while there is none
 		frozen string
-		want   int // canceled
+		want   int // number of cancels
 	}{
 		"no answer":           {nil, "0.016", 0},
 		"the answer was lost": {record.Unknown{Why: "timeout"}, "0.016", 0},
@@ -334,7 +332,7 @@ func TestAStopThatIsNotAnsweredTakesNoneOffThatStands(t *testing.T) {
 	}
 }
 
-// stopNotAnswered places a third stop beside two that stand for all 10 that are held.
+// stopNotAnswered places a third stop next to two live ones that cover the whole holding of 10.
 func stopNotAnswered(t testing.TB, answer record.Body, frozen string, want int) {
 	w, derive := protecting(t)
 	first, second := w.places(placement.StopLoss, 8, stopOf(4)), w.places(placement.StopLoss, 9, stopOf(6))

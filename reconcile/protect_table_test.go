@@ -23,7 +23,7 @@ func (d *desk) part(orderID int64, quantity exchange.Quantity, price string) str
 
 func (d *desk) last(price string) { d.book.Symbol(bitcoin).Last = d.price(price) }
 
-// TestWhatProtectsAPosition says what is sent for a position opened at 50,000 with a stop 2 % and a profit 4 % away, a minute apart.
+// The position was opened at 50,000, with a stop 2 % and a profit 4 % away, a minute apart.
 func TestWhatProtectsAPosition(t *testing.T) {
 	t.Parallel()
 	const (

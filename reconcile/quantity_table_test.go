@@ -10,20 +10,20 @@ import (
 	"botd/strategy"
 )
 
-// sellsUnlisted has an order that the journal does not know, and that has left the list, sell so much of the asset.
+// sellsUnlisted has an order that the journal does not know and that has left the list sell that much of the asset.
 func (w *wallet) sellsUnlisted(quantity exchange.Quantity) {
 	symbol := w.book.Symbol(coin)
 	symbol.unlistedSales = append(symbol.unlistedSales, twinOrder{90, quantity, w.now})
 }
 
-// TestWhatFillsExplainOfASpotPosition: what was bought, without fees, and without what orders that the journal does not know may sell of it; in a
-// quarantine only as far as the wallet shows it beside what is not botd's, 1,000 here.
+// The fills explain what was bought, without fees and without what orders unknown to the journal may have sold of it. In a quarantine they
+// explain it only as far as the wallet shows it besides the foreign holding, 1,000 here.
 func TestWhatFillsExplainOfASpotPosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name                     string
 		known, fees, unlisted    exchange.Quantity
-		inWallet                 exchange.Quantity // beside the 1,000
+		inWallet                 exchange.Quantity // besides the 1,000
 		presumed                 exchange.Quantity
 		with                     func(w *wallet)
 		explained, onSpot, backs exchange.Quantity // backs: of 50
@@ -73,7 +73,8 @@ func quarantined(why string) func(*wallet) {
 
 func contradicts(w *wallet) { w.book.Symbol(coin).Contradicted = "a test" }
 
-// TestWhatIsLeftBesideTheSalesOfARound: what sells already, or as soon as stops have ended, in whole steps; less than nothing where that is more.
+// The rest excludes what is being sold, now or as soon as stops have ended. It is in whole steps, and negative where the sales exceed the
+// holding.
 func TestWhatIsLeftBesideTheSalesOfARound(t *testing.T) {
 	t.Parallel()
 	sale := func(purpose placement.Purpose, quantity exchange.Quantity) Intent {
@@ -85,7 +86,7 @@ func TestWhatIsLeftBesideTheSalesOfARound(t *testing.T) {
 		intents  []Intent
 		reserved exchange.Quantity
 		want     exchange.Quantity // without exits
-		excess   exchange.Quantity // of stops over 20 that are held, with those sales
+		excess   exchange.Quantity // of stops over the holding of 20, with those sales
 	}{
 		{"nothing sells", 20, nil, 0, 20, 0},
 		{"an exit", 20, []Intent{sale(placement.Exit, 6)}, 0, 14, 6},
@@ -119,7 +120,7 @@ func TestWhatIsLeftBesideTheSalesOfARound(t *testing.T) {
 	}
 }
 
-// TestWhatIsLeftIsInWholeSteps, which may have grown; what is sold beyond that is exact.
+// The rest is rounded to whole steps, whose size may have grown. What is sold beyond the holding is exact.
 func TestWhatIsLeftIsInWholeSteps(t *testing.T) {
 	t.Parallel()
 	for left, want := range map[exchange.Quantity]exchange.Quantity{10: 8, 8: 8, 1: 0, 0: 0, -1: -1, -7: -7} {
@@ -131,7 +132,7 @@ func TestWhatIsLeftIsInWholeSteps(t *testing.T) {
 	}
 }
 
-// TestOfWhatTheWalletMissesAStopInNoListHasSoldFirst, and one that has ended what is missed beyond that.
+// A stop in no list accounts for the wallet's shortfall first, and an ended stop for what remains of it.
 func TestOfWhatTheWalletMissesAStopInNoListHasSoldFirst(t *testing.T) {
 	t.Parallel()
 	for missing, want := range map[exchange.Quantity]exchange.Quantity{0: 6, 4: 6, 6: 6, 8: 8, 10: 10, 12: 10} {
@@ -147,7 +148,7 @@ func TestOfWhatTheWalletMissesAStopInNoListHasSoldFirst(t *testing.T) {
 	}
 }
 
-// TestWhatStopsMaySell: those that stand, those that no list shows, and of those that have ended as much as the wallet misses.
+// Live stops may sell, as may stops that no list shows, and ended stops up to the wallet's shortfall.
 func TestWhatStopsMaySell(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -193,8 +194,8 @@ func TestWhatStopsMaySell(t *testing.T) {
 	}
 }
 
-// TestWhatRestingExitsMayBeOf on futures: of what is held beside exits that rest, are being sent or reduce; never more than the exchange's sum has
-// room for beside orders of others.
+// On futures resting exits cover the position less exits that rest, are being sent or reduce. They never exceed the room that orders of
+// others leave in the exchange's sum.
 func TestWhatRestingExitsMayBeOf(t *testing.T) {
 	t.Parallel()
 	reduces := exchange.NewOrder{Market: bitcoin.Market, Symbol: bitcoin.Name, Side: exchange.Sell,
@@ -244,7 +245,7 @@ func TestWhatRestingExitsMayBeOf(t *testing.T) {
 			t.Errorf("%s: want %d, have %d", c.name, c.reducible, have)
 		}
 	}
-	d := holds(t, 20) // what others hold makes room, and is not botd's to sell
+	d := holds(t, 20) // the part of others makes room, and is not botd's to sell
 	d.others(20)
 	d.acknowledge(d.places(placement.ExitOrder, reduces), 9)
 	one := d.deriving(nil)
@@ -254,8 +255,8 @@ func TestWhatRestingExitsMayBeOf(t *testing.T) {
 	}
 }
 
-// TestHowATargetIsPriced once: by its quantity, its share of the equity or its value, on spot with room for the fee; not while something is open,
-// and not an opening while nothing may open.
+// A target is priced once, by its quantity, its share of the equity or its value, on spot with room for the fee. It is not priced while an
+// order is open, and an opening is not priced while entries are off.
 func TestHowATargetIsPriced(t *testing.T) {
 	t.Parallel()
 	byQuote := strategy.Target{Kind: strategy.ByQuote, Quote: exchange.AmountOf(1_000)}

@@ -25,7 +25,7 @@ func (d *desk) places(purpose placement.Purpose, order exchange.NewOrder) string
 	return d.send(Intent{Purpose: purpose, Order: order})
 }
 
-// TestWhatAnOpeningWaitsFor: what is older and not answered, an exit of any age, and whatever is unknown.
+// An opening waits for older unanswered orders, for an exit of any age, and for every uncertain order.
 func TestWhatAnOpeningWaitsFor(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -34,7 +34,7 @@ func TestWhatAnOpeningWaitsFor(t *testing.T) {
 		purpose placement.Purpose
 		answer  func(d *desk, id string)
 		older   bool // with the order before the opening
-		younger bool // with it behind
+		younger bool // with it after the opening
 	}{
 		{"an opening that is not answered", buys, placement.Order, nil, true, false},
 		{"one that is acknowledged", buys, placement.Order, func(d *desk, id string) { d.acknowledge(id, 11) }, false, false},
@@ -64,7 +64,7 @@ func TestWhatAnOpeningWaitsFor(t *testing.T) {
 	}
 }
 
-// TestWhichUnknownIsOverdueAndWhichNeedsHistory: of the symbol, an opening, from the fence on.
+// An uncertain opening of the symbol is overdue and needs the history from its fence on.
 func TestWhichUnknownIsOverdueAndWhichNeedsHistory(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -102,10 +102,10 @@ func TestWhichUnknownIsOverdueAndWhichNeedsHistory(t *testing.T) {
 	}
 }
 
-// TestAnExitIsOutdatedOnceThePlanAsksForNoLessThanIsHeld, on its side.
+// The plan requests at least the position, on its side.
 func TestAnExitIsOutdatedOnceThePlanAsksForNoLessThanIsHeld(t *testing.T) {
 	t.Parallel()
-	share := &strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne / 10}} // 1,000 of 10,000 are 20 at 50,000
+	share := &strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne / 10}} // 1,000 of 10,000 buy 20 at 50,000
 	for _, c := range []struct {
 		held, target exchange.Quantity
 		want         bool
@@ -131,7 +131,7 @@ func TestAnExitIsOutdatedOnceThePlanAsksForNoLessThanIsHeld(t *testing.T) {
 	if d.book.Symbol(bitcoin).Rules = nil; d.book.ExitOutdated(desired) {
 		t.Error("want it not outdated where the rules are not known")
 	}
-	for target, want := range map[exchange.Quantity]bool{9: false, 10: true} { // of ten that were bought fees have taken two
+	for target, want := range map[exchange.Quantity]bool{9: false, 10: true} { // ten were bought, and fees have taken two
 		w := explains(t, 10, 2)
 		symbol := w.book.Symbol(coin)
 		symbol.Position = symbol.heldOnSpot()
@@ -142,7 +142,8 @@ func TestAnExitIsOutdatedOnceThePlanAsksForNoLessThanIsHeld(t *testing.T) {
 	}
 }
 
-// TestWhatIsToBeClosedAndWhereItIsStopped: of what fills explain, of what else there is, and where nothing says so.
+// The closable position is what the fills explain or live orders may have opened. The kill switch closes the
+// whole position. The stop's level needs the rules and a price.
 func TestWhatIsToBeClosedAndWhereItIsStopped(t *testing.T) {
 	t.Parallel()
 	stop := strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}
@@ -202,7 +203,8 @@ func TestWhatIsToBeClosedAndWhereItIsStopped(t *testing.T) {
 	}
 }
 
-// TestWhichOrdersAreAskedForById: with an id of the exchange, not shown open where the list was read, or canceled.
+// An order is queried by id if it has an exchange id and either is missing from a list that was read or has been
+// canceled.
 func TestWhichOrdersAreAskedForById(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -247,8 +249,7 @@ func TestWhichOrdersAreAskedForById(t *testing.T) {
 	}
 }
 
-// TestWhatIsDoneAboutARowThatCannotBeRead: botd's own becomes uncertain, what it shows as filled is booked, and a foreign one is an
-// unknown order.
+// Botd's own order becomes uncertain, and the filled quantity that the row shows is booked. A foreign row is an unknown order.
 func TestWhatIsDoneAboutARowThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -308,7 +309,7 @@ func TestWhatIsDoneAboutARowThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestWhatAPersonsWordChanges, about a symbol in quarantine: the records of adopt and of ignore.
+// A person decides about a quarantined symbol: the records of adopt and of ignore.
 func TestWhatAPersonsWordChanges(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -356,7 +357,7 @@ func TestWhatAPersonsWordChanges(t *testing.T) {
 	}
 }
 
-// message writes what a person's word journals.
+// message formats the records of a person's decision.
 func message(r *record.Record) string {
 	switch body := r.Body.(type) {
 	case record.Adopted:
@@ -374,7 +375,7 @@ func message(r *record.Record) string {
 	return fmt.Sprintf("%T", r.Body)
 }
 
-// TestAnOpeningThatWasClosedBeforeAnyRead is booked with its end, by a row of positions/history that can be its own.
+// The opening is booked together with its end, from a row of positions/history that can be its own.
 func TestAnOpeningThatWasClosedBeforeAnyRead(t *testing.T) {
 	t.Parallel()
 	own := exchange.Position{ID: 9, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 10, Status: exchange.PositionClosed}
@@ -427,7 +428,7 @@ func TestAnOpeningThatWasClosedBeforeAnyRead(t *testing.T) {
 	}
 }
 
-// TestAResidualIsAttributedToWhatIsUnknown, oldest first, and a person looks where they do not explain it.
+// The oldest uncertain order comes first, and a person must look where they do not explain the residual.
 func TestAResidualIsAttributedToWhatIsUnknown(t *testing.T) {
 	t.Parallel()
 	whole := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket,

@@ -9,8 +9,8 @@ import (
 	"botd/strategy"
 )
 
-// TestAQuoteNeverOpensAgainstAPosition on futures: the passive order of a maker on the other side of what is held is not placed, and one that rests
-// goes; of both sides the second waits until the exchange has the first. Other orders are sent: the exchange nets or refuses them, as it documents.
+// On futures a maker's passive order on the opposite side of the position is not placed, and a resting one is canceled. Of quotes on both
+// sides the second waits until the exchange has the first. Other orders are sent: the exchange nets or refuses them, as it documents.
 func TestAQuoteNeverOpensAgainstAPosition(t *testing.T) {
 	t.Parallel()
 	buys := strategy.DesiredOrder{Key: "b", Side: exchange.Buy, Price: 40_000e8, Quantity: 10, PostOnly: true}

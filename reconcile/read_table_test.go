@@ -12,7 +12,7 @@ import (
 	"botd/strategy"
 )
 
-// TestWhatInterruptsTwoEqualSnapshots: a list that moved, or shows two positions on one symbol; that lasts by itself.
+// A list that moved interrupts, and so does one that shows two positions on one symbol, which is timed separately.
 func TestWhatInterruptsTwoEqualSnapshots(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -40,7 +40,7 @@ func TestWhatInterruptsTwoEqualSnapshots(t *testing.T) {
 	}
 }
 
-// TestWhatAPositionThatChangesIsMarkedAt: the price of then; what a read shows is as old as that read.
+// The mark is the price at that time, and the position is as old as the read that shows it.
 func TestWhatAPositionThatChangesIsMarkedAt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -48,7 +48,7 @@ func TestWhatAPositionThatChangesIsMarkedAt(t *testing.T) {
 		held, shown exchange.Quantity
 		marked      bool
 		quarantined bool
-		since       bool // it is a new one
+		since       bool // it is a new position
 	}{
 		{"as it was", 20, 20, false, false, false},
 		{"it has grown", 1, 2, true, false, false},
@@ -69,7 +69,8 @@ func TestWhatAPositionThatChangesIsMarkedAt(t *testing.T) {
 	}
 }
 
-// TestWhichOfSeveralPositionsIsTaken: the one that fills and what is ignored explain, else the one that was shown before, else the newest.
+// Of several positions the one that matches fills and the ignored part is taken, otherwise the one that was shown before, otherwise the
+// newest.
 func TestWhichOfSeveralPositionsIsTaken(t *testing.T) {
 	t.Parallel()
 	row := func(id int64, quantity exchange.Quantity) exchange.Position {
@@ -104,7 +105,7 @@ func TestWhichOfSeveralPositionsIsTaken(t *testing.T) {
 	}
 }
 
-// TestAReadThatFailedIsForgottenWithTheNextWholeOne, and what it showed beyond the fills is noted all the same.
+// The position that it showed beyond the fills is stored nevertheless.
 func TestAReadThatFailedIsForgottenWithTheNextWholeOne(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
@@ -121,7 +122,7 @@ func TestAReadThatFailedIsForgottenWithTheNextWholeOne(t *testing.T) {
 	}
 }
 
-// TestOfADifferenceOnlyTheTimeCountsInWhichListsShowedIt: one that shows none interrupts it.
+// A list that shows no difference interrupts the count.
 func TestOfADifferenceOnlyTheTimeCountsInWhichListsShowedIt(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
@@ -140,7 +141,7 @@ func TestOfADifferenceOnlyTheTimeCountsInWhichListsShowedIt(t *testing.T) {
 	}
 }
 
-// TestWhichReadsLeaveASpotSymbolExtended: the wallet and the open list, both.
+// Both the wallet and the open list must be read.
 func TestWhichReadsLeaveASpotSymbolExtended(t *testing.T) {
 	t.Parallel()
 	for _, wallet := range []bool{true, false} {
@@ -166,7 +167,7 @@ func TestWhichReadsLeaveASpotSymbolExtended(t *testing.T) {
 	}
 }
 
-// TestWhenAnAcceptedOrderMustBeVisible: from its fence on.
+// It must be visible from its fence on.
 func TestWhenAnAcceptedOrderMustBeVisible(t *testing.T) {
 	t.Parallel()
 	for afterMS, want := range map[int64]bool{-1: true, 0: false} {
@@ -179,7 +180,8 @@ func TestWhenAnAcceptedOrderMustBeVisible(t *testing.T) {
 	}
 }
 
-// TestWhatAnUnknownOrderWaitsForAtItsFence: positions/history where the end of what it made could be there, and a stop that stands since.
+// It waits for positions/history if the end of the position that it opened could be listed there, and for a live stop that was sent
+// since.
 func TestWhatAnUnknownOrderWaitsForAtItsFence(t *testing.T) {
 	t.Parallel()
 	leftOver := exchange.Order{ID: 70, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10,
@@ -192,7 +194,7 @@ func TestWhatAnUnknownOrderWaitsForAtItsFence(t *testing.T) {
 		shown   exchange.Quantity
 		stop    bool // of the whole position, sent since
 		history bool // positions/history was read
-		row     bool // something is left over
+		row     bool // a row is unexplained
 		want    string
 	}{
 		{"nothing was made", 0, placement.Entry, buys, 0, false, true, false, "absent 0"},
@@ -252,7 +254,8 @@ func TestWhatAnUnknownOrderWaitsForAtItsFence(t *testing.T) {
 	}
 }
 
-// TestOfSeveralUnknownOrdersItIsNotCertainWhichFilled, which is noted. What explains none of a position has not made one that has ended since.
+// The evidence mentions that several orders were uncertain. An order that explains none of the position did not open a position that has
+// ended since.
 func TestOfSeveralUnknownOrdersItIsNotCertainWhichFilled(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -279,7 +282,7 @@ func TestOfSeveralUnknownOrdersItIsNotCertainWhichFilled(t *testing.T) {
 	}
 }
 
-// TestThatNothingWasHeldStaysKnownUntilSomethingIs: a list that shows more does not change that.
+// A list that shows more than the known position does not change that.
 func TestThatNothingWasHeldStaysKnownUntilSomethingIs(t *testing.T) {
 	t.Parallel()
 	for known, want := range map[exchange.Quantity]bool{0: true, 1: false} {
@@ -293,7 +296,7 @@ func TestThatNothingWasHeldStaysKnownUntilSomethingIs(t *testing.T) {
 	}
 }
 
-// TestWhileBotdStandsDownWhatItPlacedGoesWithThePosition, and none of what stands else.
+// The other orders stay.
 func TestWhileBotdStandsDownWhatItPlacedGoesWithThePosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -301,7 +304,7 @@ func TestWhileBotdStandsDownWhatItPlacedGoesWithThePosition(t *testing.T) {
 		known  exchange.Quantity
 		side   exchange.Side // of the stop
 		price  string
-		stands bool // another one's stop too
+		stands bool // another botd's stop, too
 		want   string
 	}{
 		{"nothing is held", 0, exchange.Sell, "49000", false, "cancel 12: there is no position to protect"},
@@ -318,7 +321,7 @@ func TestWhileBotdStandsDownWhatItPlacedGoesWithThePosition(t *testing.T) {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
 		}
 	}
-	for inWallet, want := range map[exchange.Quantity]string{0: "cancel 9: there is no position to protect", 1: ""} { // on spot the other one may hold it
+	for inWallet, want := range map[exchange.Quantity]string{0: "cancel 9: there is no position to protect", 1: ""} { // on spot the other botd may own it
 		w := explains(t, 0, 0)
 		w.places(placement.StopLoss, 9, stopOf(1))
 		symbol := w.book.Symbol(coin)
@@ -335,7 +338,7 @@ func TestWhileBotdStandsDownWhatItPlacedGoesWithThePosition(t *testing.T) {
 	}
 }
 
-// TestWhichOrderMayProtectWhatAnOpeningOfUnknownFateHasMade: one of the whole position, sent with it or since.
+// An order of the whole position may protect it if it was sent with the opening or later.
 func TestWhichOrderMayProtectWhatAnOpeningOfUnknownFateHasMade(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -371,8 +374,8 @@ func TestWhichOrderMayProtectWhatAnOpeningOfUnknownFateHasMade(t *testing.T) {
 	}
 }
 
-// TestWhatARestingOrderOfAPlanIs: beside a stop on futures an exit rests all the same, a stop is by the price of contracts, and only a quote that
-// would open against a position is in its way.
+// On futures an exit rests even next to a stop, a stop order triggers on the price of contracts, and only a quote that would open against a
+// position is canceled.
 func TestWhatARestingOrderOfAPlanIs(t *testing.T) {
 	t.Parallel()
 	sell := func(change func(*strategy.DesiredOrder)) []strategy.DesiredOrder {
@@ -386,7 +389,7 @@ func TestWhatARestingOrderOfAPlanIs(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		plan strategy.Plan
-		rest placement.Purpose // it rests already
+		rest placement.Purpose // the purpose of an order that rests already
 		want string
 	}{
 		{"an exit beside a stop", strategy.Plan{Exits: sell(nil), ExitsSet: true}, 0, "exit_order sell limit 5 at 60000 reduceOnly as k"},
@@ -421,7 +424,7 @@ func TestWhatARestingOrderOfAPlanIs(t *testing.T) {
 			}
 		}
 	}
-	d := holds(t, 0) // where each stood in the plan is remembered of those that stand
+	d := holds(t, 0) // the book stores the place in the plan of each live order
 	var orders []strategy.DesiredOrder
 	for _, key := range []string{"a", "b", "c"} {
 		orders = append(orders, strategy.DesiredOrder{Key: key, Side: exchange.Buy, Price: 40_000e8, Quantity: 5})
@@ -443,7 +446,7 @@ func TestWhatARestingOrderOfAPlanIs(t *testing.T) {
 	}
 }
 
-// TestWhatARoundConfirmsAndNotes of a refusal, of an order of another botd that is open, and of a stop that was released and stands again.
+// The round confirms a refusal, and notes an open order of another botd and a released stop that is live again.
 func TestWhatARoundConfirmsAndNotes(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)
@@ -468,7 +471,8 @@ func TestWhatARoundConfirmsAndNotes(t *testing.T) {
 	}
 }
 
-// TestBoundByTheWallet: what may be sold where a person must look; a wallet that may be older than the last fills still shows what they sold.
+// Where a person must look, the wallet bounds the sellable quantity. A wallet that may be older than the last fills still shows what they
+// sold.
 func TestBoundByTheWallet(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -477,7 +481,7 @@ func TestBoundByTheWallet(t *testing.T) {
 		inWallet exchange.Quantity
 		early    bool
 		stands   bool
-		want     exchange.Quantity // held, of ten less two as fees
+		want     exchange.Quantity // the sellable part of ten less two as fees
 	}{
 		{"nobody must look", "", 1_004, false, false, 8},
 		{"a person must look", "a test", 1_008, false, false, 8},
@@ -511,7 +515,7 @@ func TestBoundByTheWallet(t *testing.T) {
 	}
 }
 
-// TestAWalletIsOlderThanAFillForL, where reads may be old at all.
+// This holds where reads may be old at all.
 func TestAWalletIsOlderThanAFillForL(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

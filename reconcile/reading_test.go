@@ -11,7 +11,7 @@ import (
 	"botd/reconcile/ledger"
 )
 
-// TestWhatASnapshotShowsOfTheFuturesWallet: all of it or nothing, positions by id, and instruments that the ledger does not know.
+// The snapshot shows the complete wallet or nothing, positions by id, and instruments that the ledger does not know.
 func TestWhatASnapshotShowsOfTheFuturesWallet(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -54,7 +54,7 @@ func TestWhatASnapshotShowsOfTheFuturesWallet(t *testing.T) {
 	}
 }
 
-// TestWhatASnapshotShowsOfTheSpotWallet: the assets of the book's symbols, each once, frozen ones included.
+// The snapshot shows the assets of the book's symbols, each once, including frozen amounts.
 func TestWhatASnapshotShowsOfTheSpotWallet(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -98,7 +98,7 @@ func TestWhatASnapshotShowsOfTheSpotWallet(t *testing.T) {
 	}
 }
 
-// TestRowsThatCannotBeReadAreFoundByWhatTheyShow: by market, list and id.
+// Unreadable rows are found by market, list and id.
 func TestRowsThatCannotBeReadAreFoundByWhatTheyShow(t *testing.T) {
 	t.Parallel()
 	s := &Snapshot{UnreadOrders: []UnreadOrder{
@@ -123,7 +123,7 @@ func TestRowsThatCannotBeReadAreFoundByWhatTheyShow(t *testing.T) {
 			t.Errorf("%s: want its position missing %t, have %t", key, want, have)
 		}
 	}
-	s.UnreadPositions = []exchange.SymbolKey{{Market: exchange.Futures}} // of some symbol
+	s.UnreadPositions = []exchange.SymbolKey{{Market: exchange.Futures}} // of an unknown symbol
 	if !s.lacksPosition(bitcoin) || s.lacksPosition(exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}) {
 		t.Error("a row without a name: want every position on futures missing, and none on spot")
 	}

@@ -8,15 +8,15 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestAfterARefusedSaleNoMoreIsSoldThanTheWalletShows: the exchange executed the sale that it refused, and the history is of
-// before it. The kill switch sells again only what the wallet shows beside a person's coins.
+// The exchange executed the sale that it refused, and the history is older. The kill switch sells again only what the wallet
+// shows besides a person's coins.
 func TestAfterARefusedSaleNoMoreIsSoldThanTheWalletShows(t *testing.T) {
 	t.Parallel()
 	saleAfterARefusedOne(t)
 }
 
 func saleAfterARefusedOne(t testing.TB) {
-	w := holding(t, ForeignHalt) // 10, beside 1 BTC of a person's
+	w := holding(t, ForeignHalt) // 10, besides 1 BTC of a person
 	symbol := w.book.Symbol(coin)
 	symbol.Last = 50_000e8
 	sold := func() (sum exchange.Quantity) {

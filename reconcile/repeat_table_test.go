@@ -9,12 +9,12 @@ import (
 	"botd/strategy"
 )
 
-// deriving is the work of a round on futures, before it derives anything.
+// deriving prepares the work of a futures round, before anything is derived.
 func (d *desk) deriving(change func(*Desired)) *derivation {
 	return deriving(d.book, d.book.Symbol(bitcoin), d.now, change)
 }
 
-// deriving is the same on spot, where what is held is what fills and fees explain.
+// deriving is the same on spot, where fills and fees explain the position.
 func (w *wallet) deriving(change func(*Desired)) *derivation {
 	symbol := w.book.Symbol(coin)
 	symbol.Position = symbol.heldOnSpot()
@@ -29,7 +29,7 @@ func deriving(book *Book, symbol *SymbolState, nowMS int64, change func(*Desired
 	return book.derivation(desired, nowMS)
 }
 
-// TestWhichOrderMayHaveAnotherBesideIt on futures: one whose answer was lost two seconds ago, while there is room for more.
+// On futures an order may be repeated if its answer was lost two seconds ago, while there is room for more.
 func TestWhichOrderMayHaveAnotherBesideIt(t *testing.T) {
 	t.Parallel()
 	lost := func(d *desk, id string, agoMS int64) { d.unknown(id); d.now += agoMS }
@@ -88,7 +88,7 @@ func TestWhichOrderMayHaveAnotherBesideIt(t *testing.T) {
 	}
 	part := stop
 	part.ClosePosition, part.Quantity, part.ReduceOnly = false, 20, true
-	for _, c := range []struct { // that are handed out, and not answered
+	for _, c := range []struct { // handed out, and not answered
 		name    string
 		purpose placement.Purpose
 		order   exchange.NewOrder
@@ -104,7 +104,7 @@ func TestWhichOrderMayHaveAnotherBesideIt(t *testing.T) {
 	} {
 		d := holds(t, 20)
 		id := d.places(c.purpose, c.order)
-		d.now += 9_000 // it has waited for its turn
+		d.now += 9_000 // the order was queued
 		if c.agoMS >= 0 {
 			d.book.NoteHandedOut(id, d.now)
 			d.now += c.agoMS
@@ -123,7 +123,7 @@ func TestWhichOrderMayHaveAnotherBesideIt(t *testing.T) {
 	}
 }
 
-// TestHowLongALostOrderWaitsForAnother: two seconds, and twice as long for each beyond three of the same kind, up to eight times.
+// A lost order waits two seconds, and twice as long for each one beyond three of the same kind, up to eight times.
 func TestHowLongALostOrderWaitsForAnother(t *testing.T) {
 	t.Parallel()
 	wait := []int64{1: 2_000, 2: 2_000, 3: 2_000, 4: 4_000, 5: 8_000, 6: 16_000, 7: 16_000}
@@ -162,7 +162,8 @@ func TestHowLongALostOrderWaitsForAnother(t *testing.T) {
 	}
 }
 
-// TestWhichSaleOnSpotMayHaveAnotherBesideIt: of ten, beside three that are not botd's: the wallet shows the asset, and not enough for both.
+// The sale is of ten, in a wallet with three that are not botd's. It may be repeated if the wallet shows the asset, and not enough for
+// both.
 func TestWhichSaleOnSpotMayHaveAnotherBesideIt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -172,7 +173,7 @@ func TestWhichSaleOnSpotMayHaveAnotherBesideIt(t *testing.T) {
 		baseline  exchange.Quantity
 		inWallet  exchange.Quantity
 		want      bool
-		uncovered bool // it takes nothing of what a stop is for
+		uncovered bool // it leaves a stop's part uncovered
 	}{
 		{"an exit, all is there", placement.Exit, saleOf(10), 3, 13, true, true},
 		{"an exit, most is there", placement.Exit, saleOf(10), 3, 9, true, true},
@@ -201,7 +202,7 @@ func TestWhichSaleOnSpotMayHaveAnotherBesideIt(t *testing.T) {
 	}
 }
 
-// TestWhichSaleLeavesWhatAStopIsFor: one of unknown fate, for two seconds, that no list shows and for which the wallet freezes nothing.
+// The sale is uncertain for two seconds, no list shows it, and the wallet freezes nothing for it.
 func TestWhichSaleLeavesWhatAStopIsFor(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -250,13 +251,13 @@ func TestWhichSaleLeavesWhatAStopIsFor(t *testing.T) {
 	}
 }
 
-// TestWhoseEndCannotBeRead: half a second after its cancel no open list shows the order, or only one of before, and its symbol cannot be read.
+// Half a second after its cancel no open list shows the order, or only an older one does, and its symbol cannot be read.
 func TestWhoseEndCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
-		agoMS int64 // of the cancel, when the newest round began
-		list  int64 // when the newest list began, after the cancel
+		agoMS int64 // time since the cancel when the newest round began
+		list  int64 // time from the cancel to the newest list
 		shown bool
 		with  func(d *desk, id string)
 		want  bool
@@ -288,7 +289,7 @@ func TestWhoseEndCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestWhichPositionNothingExplains: no opening of unknown fate, no fill that a read could be older than; or one that is new since nothing was held.
+// There is no uncertain opening and no fill that a read could predate; or the position is new since there was none.
 func TestWhichPositionNothingExplains(t *testing.T) {
 	t.Parallel()
 	quarantined := func(why string) func(d *desk, symbol *SymbolState) {
@@ -315,7 +316,7 @@ func TestWhichPositionNothingExplains(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		position exchange.Quantity
-		agoMS    int64 // when known last changed
+		agoMS    int64 // since the last change of the known position
 		with     func(d *desk, symbol *SymbolState)
 		want     bool
 	}{
@@ -362,7 +363,8 @@ func TestWhichPositionNothingExplains(t *testing.T) {
 	}
 }
 
-// TestWhatStandsInTheWayOfAFullExit: on futures what can be canceled and was not canceled in vain by the kill switch; on spot what holds the asset.
+// On futures an order blocks if it can be canceled and the kill switch has not waited for its cancel in vain; on spot if it holds the
+// asset.
 func TestWhatStandsInTheWayOfAFullExit(t *testing.T) {
 	t.Parallel()
 	flatten := func(w *Desired) { w.Flatten = true }
@@ -396,7 +398,7 @@ func TestWhatStandsInTheWayOfAFullExit(t *testing.T) {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}
-	for agoMS, want := range map[int64]bool{-1: true, 399: true, 400: true, 999: true, 1_000: false} { // a second after the answer the asset is free
+	for agoMS, want := range map[int64]bool{-1: true, 399: true, 400: true, 999: true, 1_000: false} { // the asset is free a second after the answer
 		w := explains(t, 10, 0)
 		stop := w.places(placement.StopLoss, 9, stopOf(10))
 		if agoMS >= 0 {
@@ -408,8 +410,8 @@ func TestWhatStandsInTheWayOfAFullExit(t *testing.T) {
 	}
 }
 
-// TestWhatAnExitOnSpotWaitsFor: ten seconds after a sale was refused, which may have been executed, and three after a cancel was; the kill
-// switch waits for neither.
+// An exit waits ten seconds after the refusal of a sale, which may have been executed, and three after that of a cancel. The kill switch
+// waits for neither.
 func TestWhatAnExitOnSpotWaitsFor(t *testing.T) {
 	t.Parallel()
 	flatten := func(w *Desired) { w.Flatten = true }
@@ -419,7 +421,7 @@ func TestWhatAnExitOnSpotWaitsFor(t *testing.T) {
 		order                     exchange.NewOrder
 		agoMS                     int64
 		desired                   func(*Desired)
-		mayHaveSold, repeatedLess bool // it is bounded by the wallet
+		mayHaveSold, repeatedLess bool // the wallet bounds it
 	}{
 		{"a sale was refused", saleOf(10), 9_999, nil, true, true},
 		{"a sale was refused before", saleOf(10), 10_000, nil, false, false},
@@ -469,7 +471,7 @@ func TestWhatAnExitOnSpotWaitsFor(t *testing.T) {
 	}
 }
 
-// TestWhichCancelThatWasRefusedSaysThatAStopIsTaken: of a stop on spot, which others may have ended.
+// The refused cancel of a spot stop means that others may have ended the stop.
 func TestWhichCancelThatWasRefusedSaysThatAStopIsTaken(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -495,7 +497,7 @@ func TestWhichCancelThatWasRefusedSaysThatAStopIsTaken(t *testing.T) {
 	}
 }
 
-// TestHowMuchASaleOnSpotMayBeOf: what the wallet has free of it, less what sales take that no read has shown, and those of this round.
+// A sale is bounded by what the wallet has free, less sales that no read has shown, and less the sales of this round.
 func TestHowMuchASaleOnSpotMayBeOf(t *testing.T) {
 	t.Parallel()
 	sells := func(purpose placement.Purpose, quantity exchange.Quantity) func(w *wallet, d *derivation) {
@@ -512,7 +514,7 @@ func TestHowMuchASaleOnSpotMayBeOf(t *testing.T) {
 		free  exchange.Quantity
 		sends func(w *wallet)
 		with  func(w *wallet, d *derivation)
-		want  exchange.Quantity // of ten that are asked for
+		want  exchange.Quantity // of the requested ten
 	}{
 		{"all", 10, nil, nil, 10},
 		{"more than is asked for", 15, nil, nil, 10},
@@ -583,7 +585,7 @@ func TestHowMuchASaleOnSpotMayBeOf(t *testing.T) {
 	}
 }
 
-// TestAtWhichPriceASaleIsWorthAnOrder: the one that is given, or the one at which it is.
+// It is the given price, or else the lowest price at which the quantity is worth an order.
 func TestAtWhichPriceASaleIsWorthAnOrder(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -591,10 +593,10 @@ func TestAtWhichPriceASaleIsWorthAnOrder(t *testing.T) {
 		quantity exchange.Quantity
 		want     exchange.Price
 	}{
-		{2_500e8, 2, 2_500e8},     // five, which is enough
-		{2_499.9e8, 2, 2_500.1e8}, // a tick above the price of exactly five, since a mean may be rounded
+		{2_500e8, 2, 2_500e8},     // worth five, which is enough
+		{2_499.9e8, 2, 2_500.1e8}, // a tick above the price of exactly five, since an average may be rounded
 		{2_500e8, 1, 5_000.1e8},
-		{2_500e8, 0, 2_500e8}, // no price makes nothing an order
+		{2_500e8, 0, 2_500e8}, // no price makes nothing worth an order
 	} {
 		if have := explains(t, 10, 0).deriving(nil).sellable(c.price, c.quantity); have != c.want {
 			t.Errorf("%d at %v: want %v, have %v", c.quantity, c.price, c.want, have)
@@ -607,7 +609,7 @@ func TestAtWhichPriceASaleIsWorthAnOrder(t *testing.T) {
 	}
 }
 
-// TestWhichExitRestsSinceThePriceHasPassedItsLimit: on spot, known to stand for two seconds.
+// The exit is on spot and known to have rested for two seconds.
 func TestWhichExitRestsSinceThePriceHasPassedItsLimit(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -656,7 +658,7 @@ func TestWhichExitRestsSinceThePriceHasPassedItsLimit(t *testing.T) {
 	}
 }
 
-// TestHowMuchOfWhatIsHeldTheWalletShows, where it misses as much as an order.
+// The wallet bounds the position if it lacks at least an order's worth.
 func TestHowMuchOfWhatIsHeldTheWalletShows(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -688,8 +690,8 @@ func TestHowMuchOfWhatIsHeldTheWalletShows(t *testing.T) {
 	}
 }
 
-// TestHowMuchAStopOnSpotMaySell of ten: what the wallet has free; all of it where that read may be older than the last fill or misses what
-// fills explain, and nothing else may have sold it.
+// A stop of ten may sell what the wallet has free. It may sell all ten if the read may be older than the last fill or lacks what fills
+// explain, and nothing else may have sold it.
 func TestHowMuchAStopOnSpotMaySell(t *testing.T) {
 	t.Parallel()
 	young := func(w *wallet, s *SymbolState) { s.spot.early = true }
@@ -766,7 +768,7 @@ func passedUnexplained(t testing.TB) {
 	}
 }
 
-// TestAStopOnAPositionThatNothingExplains is as far from its entry as is configured, or from the price of now.
+// The stop has the configured distance from the entry price, or from the current price.
 func TestAStopOnAPositionThatNothingExplains(t *testing.T) {
 	t.Parallel()
 	share := strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}

@@ -9,8 +9,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestWhichStopsAreTakenOff so that as much is free: those first whose cancel is under way, then those that no list shows, then the smallest that
-// holds all of it, else the largest.
+// Enough stops are canceled to free the needed quantity: first those whose cancel is in flight, then those that no list shows, then the
+// smallest that is large enough, otherwise the largest.
 func TestWhichStopsAreTakenOff(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -18,7 +18,7 @@ func TestWhichStopsAreTakenOff(t *testing.T) {
 		stops  []exchange.Quantity
 		needed exchange.Quantity
 		with   func(w *wallet, ids []string)
-		want   string // their quantities
+		want   string // quantities of the canceled stops
 	}{
 		{"the one", []exchange.Quantity{10}, 4, nil, "[10]"},
 		{"the smallest that holds all of it", []exchange.Quantity{4, 10, 6}, 5, nil, "[6]"},
@@ -53,7 +53,7 @@ func TestWhichStopsAreTakenOff(t *testing.T) {
 	}
 }
 
-// TestASaleOfAPartThatFitsBesideOneOfUnknownFate waits: the exchange would refuse neither.
+// The second sale waits: the exchange would refuse neither.
 func TestASaleOfAPartThatFitsBesideOneOfUnknownFate(t *testing.T) {
 	t.Parallel()
 	lost := func(w *wallet) { w.places(placement.Exit, 0, saleOf(6)) }
@@ -97,7 +97,7 @@ func TestASaleOfAPartThatFitsBesideOneOfUnknownFate(t *testing.T) {
 	}
 }
 
-// TestWhatIsSoldAtOnceWhereAStopsPriceWasPassed, of ten: what no stop and no exit covers. One whose end is not known may have been executed.
+// Of ten, the part that no stop and no exit covers is sold. A stop whose end is unknown may have been executed.
 func TestWhatIsSoldAtOnceWhereAStopsPriceWasPassed(t *testing.T) {
 	t.Parallel()
 	shown := func(w *wallet, o exchange.Order) {
@@ -158,7 +158,7 @@ func TestWhatIsSoldAtOnceWhereAStopsPriceWasPassed(t *testing.T) {
 	}
 }
 
-// TestWhatAnotherBotdHasSoldIsNotSoldAgain: own stops are taken off as far as orders that no journal knows have sold, and a wallet proves it.
+// Own stops are canceled up to the quantity that orders unknown to the journal have sold, if a wallet proves it.
 func TestWhatAnotherBotdHasSoldIsNotSoldAgain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -167,7 +167,7 @@ func TestWhatAnotherBotdHasSoldIsNotSoldAgain(t *testing.T) {
 		sold     exchange.Quantity
 		with     func(w *wallet, s *SymbolState)
 		desired  func(*Desired)
-		want     string // what is taken off: a stop of six and one of four stand
+		want     string // cancels of the two live stops, one of six and one of four
 	}{
 		{"four were sold", 1_006, 4, nil, nil, "cancel 21: "},
 		{"four are missing, of which one is known to be sold", 1_006, 1, nil, nil, "cancel 21: "},
@@ -203,16 +203,16 @@ func TestWhatAnotherBotdHasSoldIsNotSoldAgain(t *testing.T) {
 	}
 }
 
-// TestWhatAPersonsDecisionEnds: what the wallet missed, what is presumed of the same, and what another botd did; an order that was reported is
-// not reported again.
+// The decision ends the wallet's shortfall, what is presumed of that quantity, and the other botd's orders. A reported order is not
+// reported again.
 func TestWhatAPersonsDecisionEnds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
 		body     record.Body
 		id       string
-		decides  bool // it decides what the other botd did
-		reported bool // the order is reported no more
+		decides  bool // whether it decides about the other botd's orders
+		reported bool // whether the order is no longer reported
 	}{
 		{"it is adopted", record.Adopted{Quantity: 3}, elders + "1", true, true},
 		{"it is adopted, for another order", record.Adopted{Quantity: 3}, elders + "2", true, false},

@@ -11,14 +11,13 @@ import (
 	"botd/strategy"
 )
 
-// both desires a stop two percent away and a profit four.
+// both requests a stop two percent and a profit four percent away.
 func both(w *Desired) {
 	w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}, TakeProfit: strategy.Distance{Share: 4_000_000}}
 }
 
-// TestBesideOrdersOfOthersTheProtectionIsWhatTheExchangeTakes: it takes one closing
-// order a type and symbol (rule 8), and no more reducing ones than there is to
-// reduce (rule 5), whoever made them.
+// The exchange takes one closing order for each type and symbol (rule 8), and reduceOnly orders up to the
+// position (rule 5), whoever placed them.
 func TestBesideOrdersOfOthersTheProtectionIsWhatTheExchangeTakes(t *testing.T) {
 	t.Parallel()
 	closing := func(id int64, kind exchange.OrderType) exchange.Order {
@@ -47,7 +46,7 @@ func TestBesideOrdersOfOthersTheProtectionIsWhatTheExchangeTakes(t *testing.T) {
 	for _, c := range []struct {
 		name         string
 		others       []exchange.Order
-		stop, profit exchange.Quantity // of reduceOnly orders; 0 for one that closes all there is, -1 for none
+		stop, profit exchange.Quantity // of reduceOnly orders; 0 for one that closes the whole position, -1 for none
 	}{
 		{"nobody's", nil, 0, 0},
 		{"a stop", []exchange.Order{closing(90, exchange.StopMarket)}, 20, 0},
@@ -62,7 +61,7 @@ func TestBesideOrdersOfOthersTheProtectionIsWhatTheExchangeTakes(t *testing.T) {
 				d.hold(20)
 				others := slices.Clone(c.others)
 				for i := range others {
-					if o := &others[i]; left { // it carries our prefix, and a person left it alone
+					if o := &others[i]; left { // it has botd's prefix, and a person left it alone
 						o.ClientOrderID = fmt.Sprint("bt-1-", o.ID)
 						d.book.Apply(
 							&record.Record{AtMS: d.now, Symbol: bitcoin, ClientOrderID: o.ClientOrderID, Body: record.Ignored{OrderID: o.ID}},

@@ -110,7 +110,7 @@ func TestTheEquationWaitsForAPlacementThatIsNotAnsweredYet(t *testing.T) {
 		Intent{Purpose: placement.Exit, Strategy: "one", Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
 			Type: exchange.MarketOrder, Quantity: 10, ReduceOnly: true}},
 	)
-	for range 8 { // both filled: the residual is not the unknown's alone
+	for range 8 { // both filled: the residual does not belong to the uncertain order alone
 		d.now += 1_000
 		if records := d.observe(0, nil); len(records) > 0 {
 			t.Fatalf("want nothing decided while %s waits for its answer, have %+v", second, records)
@@ -204,7 +204,7 @@ func TestOnSpotAnOrderOfOursThatTheJournalDoesNotKnowIsFoundInTheHistory(t *test
 		if quarantined := book.Symbol(coin).Quarantine() != ""; quarantined != (c.sent == "") {
 			t.Errorf("%s: want a quarantine only where the journal is new, have %t", c.name, quarantined)
 		}
-		book.Apply(&record.Record{ClientOrderID: "bt-2-9", Body: record.Halt{Level: record.LevelPause}}) // a person was notified: not again
+		book.Apply(&record.Record{ClientOrderID: "bt-2-9", Body: record.Halt{Level: record.LevelPause}}) // a person was notified, and is not notified again
 		if have := book.Symbol(coin).UnknownEnded; have != "" {
 			t.Errorf("%s: want it reported once, have %q", c.name, have)
 		}

@@ -10,7 +10,7 @@ import (
 	"botd/strategy"
 )
 
-// TestWhatProtectsASpotHolding says what is sent for ten that were bought at 50,000, beside a thousand of others, with a stop 2 % away.
+// Ten were bought at 50,000, next to a foreign holding of a thousand, with a stop 2 % away.
 func TestWhatProtectsASpotHolding(t *testing.T) {
 	t.Parallel()
 	const (
@@ -110,7 +110,7 @@ func (w *wallet) stopRow(orderID int64) exchange.Order {
 		Quantity: o.Quantity, Price: o.Price, StopPrice: o.StopPrice, Status: exchange.StatusOpen, CreatedMS: p.SentMS()}
 }
 
-// TestOneUnitHasAStop as everything has that is worth an order: botd's own, and where it stands down what another one bought.
+// Every holding worth an order has a stop: botd's own, and, while botd stands down, what another botd bought.
 func TestOneUnitHasAStop(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)
@@ -135,7 +135,7 @@ func TestOneUnitHasAStop(t *testing.T) {
 	}
 }
 
-// TestWhatStaysWhereNothingIsHeldOnSpot: what a wallet alone shows to be gone, and, where botd stands down, what either has bought.
+// A stop stays while only a wallet shows that its holding is gone, and, while botd stands down, as long as either botd has bought.
 func TestWhatStaysWhereNothingIsHeldOnSpot(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -171,12 +171,12 @@ func TestWhatStaysWhereNothingIsHeldOnSpot(t *testing.T) {
 	}
 }
 
-// TestAfterAStartThatCouldReadNoHistoryTheWalletSaysWhatIsProtected, once it is younger than the last fill.
+// The wallet determines it once it is younger than the last fill.
 func TestAfterAStartThatCouldReadNoHistoryTheWalletSaysWhatIsProtected(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
-		afterMS int64 // the wallet was read so long after the start
+		afterMS int64 // how long after the start the wallet was read
 		stands  exchange.Quantity
 		want    exchange.Quantity
 	}{
@@ -201,14 +201,14 @@ func TestAfterAStartThatCouldReadNoHistoryTheWalletSaysWhatIsProtected(t *testin
 	}
 }
 
-// TestWhatAnotherBotdsStopOnItsWayCovers: what it has just bought, less what its orders sell beyond what it held before.
+// The stop in flight covers what the other botd has just bought, less what its orders sell beyond its earlier holding.
 func TestWhatAnotherBotdsStopOnItsWayCovers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name        string
 		own         exchange.Quantity
-		before, now exchange.Quantity // what the other one had bought, and has just bought
-		sells       exchange.Quantity // its orders
+		before, now exchange.Quantity // bought by the other botd before, and just now
+		sells       exchange.Quantity // sold by its orders
 		want        exchange.Quantity
 	}{
 		{"nothing was bought", 10, 5, 0, 0, 0},
@@ -233,13 +233,13 @@ func TestWhatAnotherBotdsStopOnItsWayCovers(t *testing.T) {
 	}
 }
 
-// TestWhatStopsWithoutAnIDMaySellOfAnotherBotds: no more than it holds that no order of its own under its id sells.
+// They may sell at most the part of the other botd's holding that no order under its own ids sells.
 func TestWhatStopsWithoutAnIDMaySellOfAnotherBotds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name        string
 		own, theirs exchange.Quantity
-		sells       exchange.Quantity // under its id
+		sells       exchange.Quantity // by orders under its ids
 		unnamed     exchange.Quantity
 		want        exchange.Quantity
 	}{
@@ -261,16 +261,16 @@ func TestWhatStopsWithoutAnIDMaySellOfAnotherBotds(t *testing.T) {
 	}
 }
 
-// TestWhatIsSoldAtOnceBesideStopsWhosePriceWasPassed: what no stop sells. One whose end is not known counts as sold, unless a fresh wallet says that
-// it has sold nothing.
+// The part that no stop sells is sold at once. A stop whose end is unknown counts as executed, unless a fresh wallet shows that it has sold
+// nothing.
 func TestWhatIsSoldAtOnceBesideStopsWhosePriceWasPassed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
-		inWallet exchange.Quantity // of twenty, beside a thousand
-		stop     exchange.Quantity // that is listed, of the twenty
-		lost     exchange.Quantity // of another one, that is in no list
-		unfrozen bool              // the wallet freezes nothing for that
+		inWallet exchange.Quantity // of twenty, next to a thousand
+		stop     exchange.Quantity // of the listed stop, out of twenty
+		lost     exchange.Quantity // of another stop, which is in no list
+		unfrozen bool              // the wallet freezes nothing for that one
 		unread   bool
 		old      bool // the wallet was not read
 		stands   bool // botd stands down
@@ -316,7 +316,7 @@ func TestWhatIsSoldAtOnceBesideStopsWhosePriceWasPassed(t *testing.T) {
 	}
 }
 
-// TestOfEightStopsTheSmallestGoesForOneThatCoversMore, unless one is being sold at once or its fate is not known.
+// It stays if a stop is being sold at once or is uncertain.
 func TestOfEightStopsTheSmallestGoesForOneThatCoversMore(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -344,7 +344,7 @@ func TestOfEightStopsTheSmallestGoesForOneThatCoversMore(t *testing.T) {
 	}
 }
 
-// TestWhereAnswersTakeNoTimeAllStopsMoveAtOnce, unless one is being sold at once or its fate is not known.
+// They stay if one is being sold at once or is uncertain.
 func TestWhereAnswersTakeNoTimeAllStopsMoveAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -367,14 +367,14 @@ func TestWhereAnswersTakeNoTimeAllStopsMoveAtOnce(t *testing.T) {
 	}
 }
 
-// TestBesideAnotherBotdWithTheSameCoinsNoStopMoves, and one that sells what that one's stop sells already is too many.
+// A stop that sells what the other botd's stop sells already is one too many.
 func TestBesideAnotherBotdWithTheSameCoinsNoStopMoves(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		stop  exchange.Price
-		sells exchange.Quantity // the other one's stop
-		want  string            // of what protects, and of what is left of it where botd stands down
+		sells exchange.Quantity // of the other botd's stop
+		want  string            // by protect, and by protectStandingDown
 	}{
 		{"it would move", 48_000e8, 0, "cancel 9: the protection moves / "},
 		{"it is one too many", 49_000e8, 1, "cancel 9: what is held is less than the stop would sell / "},
@@ -399,7 +399,7 @@ func TestBesideAnotherBotdWithTheSameCoinsNoStopMoves(t *testing.T) {
 	}
 }
 
-// TestWhenNoStopIsTakenOffToBePlacedAgain: for a minute after the exchange has refused one on the symbol.
+// No stop moves for a minute after the exchange has refused one on the symbol.
 func TestWhenNoStopIsTakenOffToBePlacedAgain(t *testing.T) {
 	t.Parallel()
 	elsewhere := func(w *wallet) {
@@ -431,7 +431,7 @@ func TestWhenNoStopIsTakenOffToBePlacedAgain(t *testing.T) {
 	}
 }
 
-// TestOfWhatTheWalletMissesEachStopThatHasEndedHasSoldItsOwn: the next one holds what it has not sold.
+// The next stop covers what the first one has not sold.
 func TestOfWhatTheWalletMissesEachStopThatHasEndedHasSoldItsOwn(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 20, 0)
@@ -446,7 +446,7 @@ func TestOfWhatTheWalletMissesEachStopThatHasEndedHasSoldItsOwn(t *testing.T) {
 	}
 }
 
-// TestAPriceIsPassedByItsCollar, to the last digit: 5 % of 12,345.6 are 617.28, and a sale is at 11,728.32, or the tick above it.
+// The collar is exact to the last digit: 5 % of 12,345.6 is 617.28, and a sale is at 11,728.32, or the tick above it.
 func TestAPriceIsPassedByItsCollar(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)

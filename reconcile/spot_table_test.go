@@ -10,8 +10,7 @@ import (
 	"botd/strategy"
 )
 
-// TestWhatIsSentOnSpot says, for ten held beside a thousand that are not botd's, what is sent: a stop holds what it would sell, so an exit waits
-// until as many are off as it needs.
+// Ten are owned, next to a thousand that are not botd's. A stop holds what it would sell, so an exit waits until enough stops are canceled.
 func TestWhatIsSentOnSpot(t *testing.T) {
 	t.Parallel()
 	const (
@@ -128,11 +127,11 @@ func TestWhatIsSentOnSpot(t *testing.T) {
 	}
 }
 
-// TestOneStepIsBoughtThroughTheCollar: where a step is worth an order, here 50 USDT, an amount at the last price buys none of it above that price.
+// Where a step is worth an order, here 50 USDT, an amount at the last price buys none above that price.
 func TestOneStepIsBoughtThroughTheCollar(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		target exchange.Quantity // 10 are held
+		target exchange.Quantity // the holding is 10
 		collar exchange.Rate
 		want   string
 	}{

@@ -10,7 +10,7 @@ import (
 	"botd/strategy"
 )
 
-// targets puts a plan in force that asks for so much, beside resting orders and exits.
+// targets puts a plan in force with that target, next to resting orders and exits.
 func (w *wallet) targets(quantity exchange.Quantity, change func(plan *strategy.Plan)) {
 	plan := &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: quantity}}
 	if change != nil {
@@ -19,7 +19,7 @@ func (w *wallet) targets(quantity exchange.Quantity, change func(plan *strategy.
 	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, Body: record.Plan{Plan: plan}})
 }
 
-// derives is what the plan needs at 50,000 by a collar of 5 %, with the pricing record applied.
+// derives returns what the plan needs at 50,000 and a collar of 5 %, with the pricing record applied.
 func (w *wallet) derives(change func(*Desired)) []Intent {
 	symbol := w.book.Symbol(coin)
 	desired := &Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Entries: true, Equity: exchange.AmountOf(10_000), Interval: exchange.Minute1,
@@ -34,7 +34,7 @@ func (w *wallet) derives(change func(*Desired)) []Intent {
 	return intents
 }
 
-// stopped2 desires a stop two percent away.
+// stopped2 requests a stop two percent away.
 func stopped2(w *Desired) {
 	w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}
 }
@@ -51,7 +51,7 @@ func (w *wallet) answersCancel(o exchange.Order) {
 	w.book.NoteReleased(o.ClientOrderID, &o, w.now)
 }
 
-// TestWhatLeadsFromASpotHoldingToATarget says, for ten that are held beside a thousand of others, what is sent.
+// Ten are owned, next to a foreign holding of a thousand.
 func TestWhatLeadsFromASpotHoldingToATarget(t *testing.T) {
 	t.Parallel()
 	const (
@@ -163,7 +163,7 @@ func TestWhatLeadsFromASpotHoldingToATarget(t *testing.T) {
 			t.Parallel()
 			w, _ := protecting(t)
 			w.targets(c.target, c.plan)
-			w.derives(nil) // it is priced
+			w.derives(nil) // the target is priced
 			c.with(w)
 			if have := summary(w.derives(c.desired(w))); have != c.want {
 				t.Errorf("want %q\nhave %q", c.want, have)
@@ -172,7 +172,7 @@ func TestWhatLeadsFromASpotHoldingToATarget(t *testing.T) {
 	}
 }
 
-// TestWhereBotdStandsDownAnExitTakesOffNoMoreStopsThanItNeeds: what another botd bought keeps its own.
+// The other botd's holding keeps its own stops.
 func TestWhereBotdStandsDownAnExitTakesOffNoMoreStopsThanItNeeds(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)
@@ -194,8 +194,8 @@ func TestWhereBotdStandsDownAnExitTakesOffNoMoreStopsThanItNeeds(t *testing.T) {
 	}
 }
 
-// TestWhatIsToBeClosedOnSpot: what fills explain; in a quarantine the kill switch closes what of it the wallet shows. Where botd stands down
-// that is what both have, as far as the wallet shows it, without what the other one's orders sell.
+// The closable holding is what the fills explain; in a quarantine the kill switch closes what the wallet shows of it. While botd stands
+// down it is the holding of both, as far as the wallet shows it, less what the other one's orders sell.
 func TestWhatIsToBeClosedOnSpot(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

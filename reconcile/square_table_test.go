@@ -12,8 +12,8 @@ import (
 	"botd/strategy"
 )
 
-// bought is a wallet that has bought a thousand beside a thousand that are not botd's, at a fee of 0.1 %: one is expected to be gone. Fees may
-// have taken up to five, and a step is one.
+// bought is a wallet that has bought a thousand, next to a thousand that are not botd's, at a fee of 0.1 %: one is expected as the fee.
+// Fees may have taken up to five, and a step is one.
 func bought(t testing.TB) (*wallet, *SymbolState) {
 	t.Helper()
 	w := explains(t, 0, 0)
@@ -29,7 +29,7 @@ func bought(t testing.TB) (*wallet, *SymbolState) {
 	return w, symbol
 }
 
-// TestWhatAWalletMissesOfAPurchase is taken as fees, within their bound; what it holds more too, as far as fees were expected.
+// A shortfall is booked as fees, within their bound. A surplus reduces the expected fees.
 func TestWhatAWalletMissesOfAPurchase(t *testing.T) {
 	t.Parallel()
 	const all = 1_999
@@ -46,7 +46,7 @@ func TestWhatAWalletMissesOfAPurchase(t *testing.T) {
 		name     string
 		inWallet exchange.Quantity
 		with     func(w *wallet, s *SymbolState)
-		want     string // fees, what they still may be of, what is held; beside; missed, agreed
+		want     string // fees, their base, holding; unattributed; missing, agreed
 	}{
 		{"nothing", all, nil, "1 1000 999; 0; false true"},
 		{"as much as fees may take", all - 5, nil, "6 0 994; 0; false true"},
@@ -81,13 +81,13 @@ func TestWhatAWalletMissesOfAPurchase(t *testing.T) {
 			}
 		}
 	}
-	w := explains(t, 10, 0) // what was adopted has paid no fee
+	w := explains(t, 10, 0) // an adopted holding has paid no fee
 	symbol := w.book.Symbol(coin)
 	w.reads(1_009, 0).squareWallet(symbol, 1_009, false)
 	if symbol.misses.sinceMS == 0 || symbol.Fees() != 0 {
 		t.Errorf("want what was adopted missed, have %+v, fees %d", symbol.misses, symbol.Fees())
 	}
-	order := w.buysUnder(5, 1) // of one that was bought one may be gone, the step
+	order := w.buysUnder(5, 1) // of a purchase of one, the fee may be one, the step
 	w.apply(record.Record{AtMS: w.now - 60_000, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Filled, OrderID: 5, Filled: 1}})
 	w.reads(1_010, 0).squareWallet(symbol, 1_010, false)
 	if symbol.misses.sinceMS != 0 || symbol.Fees() != 1 {
@@ -100,7 +100,7 @@ func TestWhatAWalletMissesOfAPurchase(t *testing.T) {
 			t.Errorf("%d more: want the order history read %t, have %t", more, want, ask)
 		}
 	}
-	for missed, want := range map[exchange.Quantity]bool{6: false, 7: true} { // another figure lasts again
+	for missed, want := range map[exchange.Quantity]bool{6: false, 7: true} { // another figure is timed from scratch
 		w, symbol := bought(t)
 		symbol.missed, symbol.misses = missed, persistence{sinceMS: 1, lastMS: w.now, forMS: 1_001}
 		w.reads(all-7, 0).squareWallet(symbol, all-7, false)
@@ -110,7 +110,7 @@ func TestWhatAWalletMissesOfAPurchase(t *testing.T) {
 	}
 }
 
-// TestFeesAreSquaredWhileAnOrderRestsOnceTheWalletHasMissedThemForL, each figure by itself, and from the last time on that it missed none.
+// Each figure is timed separately, from the last read without a shortfall on.
 func TestFeesAreSquaredWhileAnOrderRestsOnceTheWalletHasMissedThemForL(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -142,14 +142,15 @@ func TestFeesAreSquaredWhileAnOrderRestsOnceTheWalletHasMissedThemForL(t *testin
 	for range 3 {
 		misses(1_994)
 	}
-	order := w.buysUnder(6, 1_000) // and of a thousand more as much is missed, which lasts by itself
+	order := w.buysUnder(6, 1_000) // a thousand more lack as much, which is timed separately
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Filled, OrderID: 6, Filled: 1_000}})
 	if misses(2_989); symbol.Fees() != 6 {
 		t.Errorf("want the second five not taken before L, have %d", symbol.Fees())
 	}
 }
 
-// TestWhichFeeIsExpectedOfAPurchase: the rate of its executions, else the configured one, rounded up, once.
+// The expected fee is the rate of the executions, otherwise the configured one. It is rounded up, and booked
+// once.
 func TestWhichFeeIsExpectedOfAPurchase(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -196,7 +197,7 @@ func TestWhichFeeIsExpectedOfAPurchase(t *testing.T) {
 	if have := w.book.Symbol(coin).Fees(); have != 1 {
 		t.Errorf("want the fee of one unit to be one, have %d", have)
 	}
-	w.book.Symbol(coin).Rules = nil // as of a symbol that is not traded any more
+	w.book.Symbol(coin).Rules = nil // as with a symbol that is no longer traded
 	s.fetched.Trades = []Traded{{OrderID: 5, Filled: 1, Fee: exchange.MustAmount("0.001")}}
 	if s.learnFees(); w.book.Symbol(coin).feeRateKnown {
 		t.Error("want no rate of a symbol whose rules are not known")
@@ -210,7 +211,7 @@ func TestWhichFeeIsExpectedOfAPurchase(t *testing.T) {
 	}
 }
 
-// TestWhatAWalletThatMissesSomeMeans: a sale that botd did not make is the witness; without one it is contradicted when it has lasted.
+// A sale that botd did not make is the witness. Without one the wallet is contradicted once the shortfall has lasted.
 func TestWhatAWalletThatMissesSomeMeans(t *testing.T) {
 	t.Parallel()
 	lasted := func(forMS int64) func(w *wallet, s *SymbolState) {
@@ -219,9 +220,9 @@ func TestWhatAWalletThatMissesSomeMeans(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		policy string
-		sold   exchange.Quantity // by others, as the history shows; six are missed of ten
+		sold   exchange.Quantity // by others, as the history shows; six of ten are missing
 		with   func(w *wallet, s *SymbolState)
-		want   string // known, held; missed, contradicted, quarantined, latched
+		want   string // known, holding; missing, contradicted, quarantined, latched
 	}{
 		{"it has not lasted", ForeignHalt, 0, lasted(1_000), "10 10; true false  false"},
 		{"it has lasted", ForeignHalt, 0, lasted(1_001), "10 4; true true  false"},
@@ -265,7 +266,7 @@ func TestWhatAWalletThatMissesSomeMeans(t *testing.T) {
 	}
 }
 
-// TestWhichSalesOthersHaveMade since the wallet agreed last: those that filled, each once, less what was taken as a reason before.
+// Foreign sales since the last agreement count if they filled, each once, less those that explained an earlier shortfall.
 func TestWhichSalesOthersHaveMade(t *testing.T) {
 	t.Parallel()
 	const squaredMS = 1_050_000
@@ -312,7 +313,7 @@ func TestWhichSalesOthersHaveMade(t *testing.T) {
 	}
 }
 
-// TestOfSixtyFourSalesEachIsRememberedAsAReason: the same sale is no witness of a second loss.
+// The same sale does not explain a second loss.
 func TestOfSixtyFourSalesEachIsRememberedAsAReason(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 1_000, 0)
@@ -329,7 +330,8 @@ func TestOfSixtyFourSalesEachIsRememberedAsAReason(t *testing.T) {
 	}
 }
 
-// TestWhatAWalletIsTakenToHold while nothing is known to be botd's: all of it, unless an order is live or more of it may be one's that was executed.
+// While no holding is known to be botd's, the whole wallet is the baseline, unless an order is live or a part of it may be an executed
+// order's.
 func TestWhatAWalletIsTakenToHold(t *testing.T) {
 	t.Parallel()
 	seen := func(w *wallet, s *SymbolState) {
@@ -341,7 +343,7 @@ func TestWhatAWalletIsTakenToHold(t *testing.T) {
 		baseline exchange.Quantity
 		inWallet exchange.Quantity
 		with     func(w *wallet, s *SymbolState)
-		want     string // the baseline, beside it; settled, agreed
+		want     string // the baseline, unattributed; settled, agreed
 	}{
 		{"the first read", 0, 1_000, nil, "1000 0; true true"},
 		{"the same as before", 1_000, 1_000, squared, "1000 0; true true"},
@@ -392,7 +394,7 @@ func TestWhatAWalletIsTakenToHold(t *testing.T) {
 			t.Errorf("%s: want no time of a miss counted, have %+v", c.name, symbol.misses)
 		}
 	}
-	w := explains(t, 10, 0) // without both reads nothing is taken
+	w := explains(t, 10, 0) // nothing is concluded without both reads
 	for _, lacks := range []func(s *Snapshot){func(s *Snapshot) { s.SpotOrders = exchange.Fetched[exchange.Order]{} },
 		func(s *Snapshot) { s.Balances = exchange.Fetched[exchange.Balance]{} }} {
 		s := w.reads(900, 0)
@@ -404,7 +406,7 @@ func TestWhatAWalletIsTakenToHold(t *testing.T) {
 	}
 }
 
-// TestWhatIsSaidOfAWalletBesideTheFills: a change worth an order, or the end of it.
+// A change worth an order is recorded, and so is its end.
 func TestWhatIsSaidOfAWalletBesideTheFills(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ before, unattributed, want exchange.Quantity }{
@@ -420,7 +422,7 @@ func TestWhatIsSaidOfAWalletBesideTheFills(t *testing.T) {
 	}
 }
 
-// TestWhichHistoryRowWasExecutedBeyondWhatWasAnswered: one under an id of botd's that nothing claims: its fill is botd's, and a person looks.
+// A row under one of botd's ids that no placement claims is botd's fill, and a person must look.
 func TestWhichHistoryRowWasExecutedBeyondWhatWasAnswered(t *testing.T) {
 	t.Parallel()
 	ends := func(state placement.State, orderID int64) func(w *wallet, id string) {
@@ -430,7 +432,7 @@ func TestWhichHistoryRowWasExecutedBeyondWhatWasAnswered(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name    string
-		orderID int64 // as it was acknowledged, of the placement under the id
+		orderID int64 // the acknowledged id of the placement under that client order id
 		before  func(w *wallet, id string)
 		row     func(o *exchange.Order) // order 70, which bought four
 		want    bool

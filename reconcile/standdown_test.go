@@ -9,12 +9,12 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestStandingDownProtectsWhatNothingProtectsAndLeavesWhatStands holds what is derived
-// while another botd trades under the same prefix (case 15, finding 5) against what
-// stands: each used to cancel the other's stop, or place one beside it, for ever.
+// TestStandingDownProtectsWhatNothingProtectsAndLeavesWhatStands derives intents while another botd trades
+// under the same prefix (case 15, finding 5), and compares them with the live orders. Each botd once canceled
+// the other's stop, or placed its own next to it, forever.
 func TestStandingDownProtectsWhatNothingProtectsAndLeavesWhatStands(t *testing.T) {
 	t.Parallel()
-	const other = "bt-00000100000-" // a start this journal does not know
+	const other = "bt-00000100000-" // a start that this journal does not know
 	closing := func(id string, kind exchange.OrderType, price exchange.Price) exchange.Order {
 		return exchange.Order{ID: 90, ClientOrderID: id, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: kind,
 			ClosePosition: true, Status: exchange.StatusNew, StopPrice: price}
@@ -23,7 +23,7 @@ func TestStandingDownProtectsWhatNothingProtectsAndLeavesWhatStands(t *testing.T
 		Type: exchange.Limit, Quantity: 5, Price: 40_000_00, Status: exchange.StatusOpen}
 	for _, c := range []struct {
 		name   string
-		own    exchange.Price // of the stop that this journal holds; 0 for none
+		own    exchange.Price // of the stop in this journal; 0 for none
 		others []exchange.Order
 		want   []placement.Purpose
 	}{
@@ -65,7 +65,7 @@ func TestStandingDownProtectsWhatNothingProtectsAndLeavesWhatStands(t *testing.T
 	}
 }
 
-// TestStandingDownABridgeIsTheStop finds a stop that was moving: what stands in its place covers the whole position.
+// The stop was moving: its bridge covers the whole position.
 func TestStandingDownABridgeIsTheStop(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -73,7 +73,7 @@ func TestStandingDownABridgeIsTheStop(t *testing.T) {
 		want     []placement.Purpose
 	}{
 		{20, []placement.Purpose{placement.TakeProfit}},
-		{19, []placement.Purpose{placement.StopLoss, placement.TakeProfit}}, // a part of it alone
+		{19, []placement.Purpose{placement.StopLoss, placement.TakeProfit}}, // the bridge covers a part only
 	} {
 		d := newDesk(t)
 		d.book.Instance = "t"
@@ -101,8 +101,7 @@ func TestStandingDownABridgeIsTheStop(t *testing.T) {
 	}
 }
 
-// TestStandingDownLastsUntilAPersonArms goes on when the other's order has gone, and
-// under a severer halt.
+// Standing down continues after the other botd's order has ended, and under a severer halt.
 func TestStandingDownLastsUntilAPersonArms(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -124,8 +123,7 @@ func TestStandingDownLastsUntilAPersonArms(t *testing.T) {
 	}
 }
 
-// TestStandingDownAdoptsNothing: what another botd made is a person's to judge,
-// whatever the policy for what others make.
+// A person must judge what another botd did, whatever the policy for foreign positions.
 func TestStandingDownAdoptsNothing(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{ForeignHalt, ForeignAdopt, ForeignIgnore} {
@@ -148,8 +146,8 @@ func TestStandingDownAdoptsNothing(t *testing.T) {
 	}
 }
 
-// TestStandingDownIsRememberedOverAStart finds an order of this instance's prefix with a new journal, which quarantines its
-// symbol: the next start stands down before it has read anything, until a person has decided.
+// A new journal meets an order under this instance's prefix, which quarantines its symbol. The next start stands down
+// before it has read anything, until a person has decided.
 func TestStandingDownIsRememberedOverAStart(t *testing.T) {
 	t.Parallel()
 	standsDownAfterAStart(t)
@@ -182,8 +180,8 @@ func standsDownAfterAStart(t testing.TB) {
 	}
 }
 
-// TestALostJournalIsFoundOnASymbolThatIsReadLater: an order of one symbol, which a person was notified of, says nothing of
-// what the same start sent on another: that may be held, and its history could not be read before.
+// An order on one symbol, which a person was notified of, proves nothing about the same start's orders on another symbol.
+// That symbol may have a position, and its history could not be read before.
 func TestALostJournalIsFoundOnASymbolThatIsReadLater(t *testing.T) {
 	t.Parallel()
 	lostOnAnotherSymbol(t)
@@ -221,8 +219,8 @@ func lostOnAnotherSymbol(t testing.TB) {
 	}
 }
 
-// TestStandingDownAStopOnSpotSellsNothingASecondTime: a journal from a backup holds ten and their stop. Its own later orders, which
-// it does not know, have sold some of that, and the stop would sell a person's coins.
+// A journal restored from a backup knows a holding of ten and its stop. Its own later orders, which it does not know, have sold a
+// part of that, and the stop would sell a person's coins.
 func TestStandingDownAStopOnSpotSellsNothingASecondTime(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

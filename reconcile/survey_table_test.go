@@ -11,7 +11,7 @@ import (
 	"botd/strategy"
 )
 
-// TestWhichRowCouldBeAnOrderOfUnknownFate: of its symbol and side, not older, with an effect; and under an id of somebody's, as large.
+// The row has the order's symbol and side, is not older, and has an effect. Under another id it must also have the same size.
 func TestWhichRowCouldBeAnOrderOfUnknownFate(t *testing.T) {
 	t.Parallel()
 	const sentMS = 1_000_000
@@ -53,7 +53,7 @@ func TestWhichRowCouldBeAnOrderOfUnknownFate(t *testing.T) {
 	}
 }
 
-// TestAnOrderUnderAnIdThatWasUsedIsCanceled, its fills are botd's; a stale row of the one that ended is counted as such.
+// Its fills are botd's. A stale row of the ended order is counted as stale.
 func TestAnOrderUnderAnIdThatWasUsedIsCanceled(t *testing.T) {
 	t.Parallel()
 	ends := func(state placement.State, orderID int64) func(d *desk, id string) {
@@ -117,7 +117,8 @@ func TestAnOrderUnderAnIdThatWasUsedIsCanceled(t *testing.T) {
 	}
 }
 
-// TestWhichPositionsAreTakenFromAList: the whole symbol's, what changed side by itself quarantines, and of two the one that fills explain.
+// A list shows the position of the whole symbol. One that changed its side by itself is quarantined, and of two the one that fills explain
+// is taken.
 func TestWhichPositionsAreTakenFromAList(t *testing.T) {
 	t.Parallel()
 	position := func(id int64, side exchange.Side, quantity exchange.Quantity) exchange.Position {
@@ -155,7 +156,7 @@ func TestWhichPositionsAreTakenFromAList(t *testing.T) {
 			d.now += 500
 			d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: before, Positions: list})
 		}
-		take(d.positions(3)) // it moved while the snapshot was taken: nothing is concluded
+		take(d.positions(3)) // the list moved while the snapshot was taken: nothing is concluded
 		symbol := d.book.Symbol(bitcoin)
 		twice := strings.HasPrefix(c.name, "two, ") && c.name != "two, one of them over"
 		if !twice && (symbol.Position != 20 || symbol.PositionID != 7) {
@@ -179,7 +180,7 @@ func TestWhichPositionsAreTakenFromAList(t *testing.T) {
 	}
 }
 
-// TestWhatOpensBetweenRounds: while nothing but the answer to a resting opening is missing since the symbol was settled.
+// Openings are allowed while only the fill of an acknowledged resting opening is missing since the symbol was settled.
 func TestWhatOpensBetweenRounds(t *testing.T) {
 	t.Parallel()
 	bid := strategy.DesiredOrder{Key: "b", Side: exchange.Buy, Price: 40_000e8, Quantity: 10}

@@ -21,7 +21,7 @@ func TestAPriceMovesMarkedEquity(t *testing.T) {
 	}
 }
 
-// A jump of the price shows in the account and in the price, whichever is read first or cannot be read: it counts once.
+// A jump of the price shows in the account and in the price, whichever is read first or cannot be read. It counts once.
 func TestAJumpIsCountedOnce(t *testing.T) {
 	t.Parallel()
 	const began = int64(1_800_000_000_000)

@@ -11,7 +11,7 @@ import (
 	"botd/strategy"
 )
 
-// summary writes intents in a line: what is sent, and why.
+// summary writes intents on one line: order and reason.
 func summary(intents []Intent) string {
 	var all []string
 	for i := range intents {
@@ -43,7 +43,7 @@ func summary(intents []Intent) string {
 	return strings.Join(all, "; ")
 }
 
-// holds is a desk whose fills and position are a quantity of either side, settled.
+// holds is a desk with a settled position of that quantity, on either side, that fills explain.
 func holds(t testing.TB, quantity exchange.Quantity) *desk {
 	d := newDesk(t)
 	d.target(quantity)
@@ -57,7 +57,7 @@ func (d *desk) adopt(quantity exchange.Quantity) {
 	d.observe(d.book.Symbol(bitcoin).Known(), nil)
 }
 
-// rests sends an order that the exchange takes under that id, and returns its client order id.
+// rests sends an order that the exchange accepts under that id, and returns its client order id.
 func (d *desk) rests(purpose placement.Purpose, orderID int64, order exchange.NewOrder) string {
 	order.Market, order.Symbol = exchange.Futures, "BTC-USDT"
 	id := d.send(Intent{Purpose: purpose, Key: "k", Order: order})
@@ -82,7 +82,7 @@ func (d *desk) whole(purpose placement.Purpose, orderID int64, side exchange.Sid
 
 func (d *desk) canceled(id string) { d.book.NoteCancel(id, d.now) }
 
-// TestWhatLeadsFromAPositionToATarget says, for a position on futures, what is sent; with the stop or profit given.
+// The cases list the intents for a futures position, with the given stop or profit.
 func TestWhatLeadsFromAPositionToATarget(t *testing.T) {
 	t.Parallel()
 	flat, smaller := "exit sell market %d reduceOnly: the target is flat", "exit sell market %d reduceOnly: the target is smaller"
@@ -195,7 +195,7 @@ func TestWhatLeadsFromAPositionToATarget(t *testing.T) {
 			t.Parallel()
 			d := holds(t, c.held)
 			d.target(c.target)
-			d.derive(nil) // it is priced
+			d.derive(nil) // the target is priced
 			if c.with != nil {
 				c.with(d)
 			}
@@ -206,17 +206,17 @@ func TestWhatLeadsFromAPositionToATarget(t *testing.T) {
 	}
 }
 
-// latches has something else than the plan have ended a long position.
+// latches ends a long position by something other than the plan.
 func latches(d *desk) { d.book.Apply(&record.Record{Strategy: "one", Body: record.Latch{Side: 1}}) }
 
-// dust is a stop next to the price, that closes what is too little for an order.
+// dust is a stop next to the price that closes a remainder too small for an order.
 func (d *desk) dust(orderID int64) {
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: d.price("3999.9"),
 		ClosePosition: true}
 	d.acknowledge(d.send(Intent{Purpose: placement.StopLoss, Key: dust, Order: order}), orderID)
 }
 
-// TestATargetHasNoPriceBeforeItsLeverageIsSet: it is priced when its first order is due.
+// The target is priced when its first order is due.
 func TestATargetHasNoPriceBeforeItsLeverageIsSet(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 0)

@@ -11,12 +11,13 @@ import (
 )
 
 const (
-	sentMS   = 1_001_500 // when what is held was asked for
-	filledMS = 1_001_800 // and when it was booked
+	sentMS   = 1_001_500 // when the position was requested
+	filledMS = 1_001_800 // when it was booked
 	bootMS   = 900_000
 )
 
-// opened is a desk that has bought twenty since its start; the exchange has dated the order, 0 for as botd's clock did.
+// opened is a desk that has bought twenty since its start. The exchange has dated the order; 0 means that it used
+// botd's clock.
 func opened(t testing.TB, createdMS int64) (*desk, *SymbolState) {
 	t.Helper()
 	d := newDesk(t)
@@ -31,7 +32,7 @@ func opened(t testing.TB, createdMS int64) (*desk, *SymbolState) {
 	return d, d.book.Symbol(bitcoin)
 }
 
-// shows is a snapshot of now in which the list shows a position, before anything is concluded from it.
+// shows is a current snapshot in which the list shows a position, before anything is concluded from it.
 func (d *desk) shows(symbol *SymbolState, signed exchange.Quantity) *survey {
 	list := d.positions(signed)
 	s := d.book.survey(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
@@ -44,7 +45,7 @@ func (d *desk) shows(symbol *SymbolState, signed exchange.Quantity) *survey {
 	return s
 }
 
-// ended is a row of positions/history: of an old position that was as large, opened and closed long before.
+// ended is a positions/history row of an old position of the same size, opened and closed long before.
 func ended(id int64, change func(p *exchange.Position)) exchange.Position {
 	p := exchange.Position{ID: id, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 20, Status: exchange.PositionClosed, CreatedMS: 500_000,
 		UpdatedMS: 600_000}
@@ -54,7 +55,7 @@ func ended(id int64, change func(p *exchange.Position)) exchange.Position {
 	return p
 }
 
-// TestWhichRowIsTheEndOfAPosition of twenty that was opened at 1,001.5 s and was number seven.
+// The position of twenty was opened at 1,001.5 s and has the id seven.
 func TestWhichRowIsTheEndOfAPosition(t *testing.T) {
 	t.Parallel()
 	shown := func(symbol *SymbolState) { symbol.testimony.shownID, symbol.testimony.shownOf = 7, symbol.OpenedMS() }
@@ -116,7 +117,7 @@ func TestWhichRowIsTheEndOfAPosition(t *testing.T) {
 	}
 }
 
-// TestWhichRowIsTheEndOfAnAdoptedPosition: the symbol has one position, the one that was open when it was adopted, at 1,000 s.
+// The symbol has one position, which was open when it was adopted, at 1,000 s.
 func TestWhichRowIsTheEndOfAnAdoptedPosition(t *testing.T) {
 	t.Parallel()
 	const adoptedMS = 1_000_000
@@ -149,7 +150,7 @@ func TestWhichRowIsTheEndOfAnAdoptedPosition(t *testing.T) {
 	}
 }
 
-// TestWhichRowShowsThatReductionsOfUnknownFateEndedAPosition of twenty, opened at 1,001.5 s; an exit was sent at 1,100 s.
+// The position of twenty was opened at 1,001.5 s, and an exit was sent at 1,100 s.
 func TestWhichRowShowsThatReductionsOfUnknownFateEndedAPosition(t *testing.T) {
 	t.Parallel()
 	const exitMS = 1_100_000
@@ -207,14 +208,14 @@ func TestWhichRowShowsThatReductionsOfUnknownFateEndedAPosition(t *testing.T) {
 	}
 }
 
-// TestWhichRowIsTheEndOfAPositionThatNoListHasShown since it was opened, beside five of others or alone.
+// The position was opened by botd, alone or next to five of others, and no list has shown it since.
 func TestWhichRowIsTheEndOfAPositionThatNoListHasShown(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
 		others   exchange.Quantity
 		shown    exchange.Quantity
-		forMS    int64 // for how long the list has shown none
+		forMS    int64 // how long the list has shown no position
 		state    func(d *desk, symbol *SymbolState)
 		quantity exchange.Quantity
 		row      func(p *exchange.Position)
@@ -258,7 +259,8 @@ func TestWhichRowIsTheEndOfAPositionThatNoListHasShown(t *testing.T) {
 	}
 }
 
-// showsEnded is a snapshot whose list shows so much, as it has for so long, and whose history has a row beside one of before.
+// showsEnded is a snapshot whose list has shown that quantity for that long, and whose history has a row next to an older
+// one.
 func (d *desk) showsEnded(symbol *SymbolState, shown exchange.Quantity, forMS int64, row *exchange.Position) *survey {
 	s := d.shows(symbol, shown)
 	symbol.differs = persistence{sinceMS: 1, lastMS: d.now, forMS: forMS}
@@ -266,7 +268,7 @@ func (d *desk) showsEnded(symbol *SymbolState, shown exchange.Quantity, forMS in
 	return s
 }
 
-// TestWhichRowIsTheEndOfAPositionDatedByAnotherClock: of before the start, whose clock was up to ten seconds ahead of the exchange's.
+// The position predates the start, and the clock then was up to ten seconds ahead of the exchange's.
 func TestWhichRowIsTheEndOfAPositionDatedByAnotherClock(t *testing.T) {
 	t.Parallel()
 	const createdMS, endedMS = 1_001_000 - 10_000, sentMS + 10_001
@@ -307,8 +309,8 @@ func TestWhichRowIsTheEndOfAPositionDatedByAnotherClock(t *testing.T) {
 	}
 }
 
-// TestWhatElseSaysThatAPositionBecameSmaller: its closePosition orders, that were swept, or the margin, of which half as much as it needed
-// was released. Twenty at 50,000 and ten times need 100.
+// Its swept closePosition orders show it, or the margin, if at least half of what the position needed was released. Twenty at 50,000 and
+// 10 times need 100.
 func TestWhatElseSaysThatAPositionBecameSmaller(t *testing.T) {
 	t.Parallel()
 	const freshMS = filledMS + 5_000 + 1_000 + 1_000 // no read can be older than the fill after that
@@ -383,7 +385,7 @@ func TestWhatElseSaysThatAPositionBecameSmaller(t *testing.T) {
 		}, freedMargin},
 		{"beside others, all of whose and botd's are missed", 15, freshMS + 1, func(d *desk, s *survey, symbol *SymbolState) {
 			d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
-			uses("100")(d, s, symbol) // of 25, 15 are left: 50 were released, of which 25 are not
+			uses("100")(d, s, symbol) // of 25, 15 are left: 50 were released, of which 25 belong to others
 		}, freedMargin},
 	} {
 		d, symbol := opened(t, 0)
@@ -406,7 +408,7 @@ func TestWhatElseSaysThatAPositionBecameSmaller(t *testing.T) {
 	}
 }
 
-// TestWhatAListIsTakenToSay: what was noted before, what a read says of twenty known, and what is noted then.
+// The cases list the earlier note, the conclusion from a read with twenty known, and the new note.
 func TestWhatAListIsTakenToSay(t *testing.T) {
 	t.Parallel()
 	type state = testimony
@@ -478,8 +480,8 @@ func TestWhatAListIsTakenToSay(t *testing.T) {
 	}
 }
 
-// TestWhichPositionsArePast once the list agrees that nothing is held: those that were seen, but for one that may be of an opening that is
-// live, and one that is left to others.
+// Once the list agrees that there is no position, all seen positions are past, except one that may belong to a live opening and one that
+// is left to others.
 func TestWhichPositionsArePast(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -513,8 +515,8 @@ func TestWhichPositionsArePast(t *testing.T) {
 	}
 }
 
-// TestWhenPositionsHistoryIsRead: while the list misses some of a position and neither a row nor a person says why, from eleven seconds before the
-// second on in which it was opened.
+// It is read while the list lacks a part of a position that neither a row nor a person explains, from eleven seconds before the second of
+// the opening on.
 func TestWhenPositionsHistoryIsRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -547,7 +549,7 @@ func TestWhenPositionsHistoryIsRead(t *testing.T) {
 	}
 }
 
-// TestWhichRowIsALiquidation of what botd holds.
+// The liquidation is of botd's position.
 func TestWhichRowIsALiquidation(t *testing.T) {
 	t.Parallel()
 	liquidated := func(p *exchange.Position) { p.CreatedMS, p.Status = sentMS, exchange.PositionLiquidated }
@@ -578,7 +580,7 @@ func TestWhichRowIsALiquidation(t *testing.T) {
 	}
 }
 
-// TestAPersonEndsAContradiction: the newest list is believed then, and what it shows is what is held.
+// The newest list is then believed, and its position is the known one.
 func TestAPersonEndsAContradiction(t *testing.T) {
 	t.Parallel()
 	d, symbol := opened(t, 0)
@@ -598,7 +600,7 @@ func TestAPersonEndsAContradiction(t *testing.T) {
 	}
 }
 
-// TestByHowMuchTheMarginDiffers from what the positions of the list need: twenty at 50,000 and ten times need 100.
+// The difference is to the need of the listed positions: twenty at 50,000 and 10 times need 100.
 func TestByHowMuchTheMarginDiffers(t *testing.T) {
 	t.Parallel()
 	row := func(symbol string, quantity exchange.Quantity, leverage int) exchange.Position {
@@ -606,7 +608,7 @@ func TestByHowMuchTheMarginDiffers(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name               string
-		used               string // empty where the account was not read
+		used               string // empty if the account was not read
 		rows               []exchange.Position
 		difference, needed string
 	}{
@@ -631,7 +633,7 @@ func TestByHowMuchTheMarginDiffers(t *testing.T) {
 	}
 }
 
-// TestWhenTheMarginDeniesWhatAListShowsBeyondTheFills: it uses less than the list needs, by half of what ten more need, 50.
+// The margin in use is less than the list needs, by at least half of what ten more need, which is 50.
 func TestWhenTheMarginDeniesWhatAListShowsBeyondTheFills(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -669,7 +671,7 @@ func TestWhenTheMarginDeniesWhatAListShowsBeyondTheFills(t *testing.T) {
 	}
 }
 
-// TestWhichEndedOrderWasSwept: a closePosition order whose cancel botd had not sent; the newest of them counts.
+// A closePosition order was swept if it was canceled without a cancel of botd's. The newest of them counts.
 func TestWhichEndedOrderWasSwept(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -700,7 +702,6 @@ func TestWhichEndedOrderWasSwept(t *testing.T) {
 	}
 }
 
-// TestAShortPositionEndsByARowOfItsSide.
 func TestAShortPositionEndsByARowOfItsSide(t *testing.T) {
 	t.Parallel()
 	for side, want := range map[exchange.PositionSide]bool{exchange.Short: true, exchange.Long: false} {
@@ -713,7 +714,7 @@ func TestAShortPositionEndsByARowOfItsSide(t *testing.T) {
 	}
 }
 
-// TestWhatAListMisses of what is known: of a position that botd has opened, and not of one that it has reduced beyond that.
+// The list lacks a part of a position that botd has opened, but not of one that botd has reduced beyond that.
 func TestWhatAListMisses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -749,7 +750,7 @@ func TestWhatAListMisses(t *testing.T) {
 	}
 }
 
-// TestWhenAListIsContradicted: it is doubted, and that has lasted for L; until it is believed again.
+// The list is contradicted once it has been doubted for L, until it is believed again.
 func TestWhenAListIsContradicted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -776,7 +777,7 @@ func TestWhenAListIsContradicted(t *testing.T) {
 	}
 }
 
-// TestWhatWasEndedFromOutsideLatchesTheStrategiesOfItsSymbol that ask for a position, each once.
+// Only strategies that request a position are latched, each once.
 func TestWhatWasEndedFromOutsideLatchesTheStrategiesOfItsSymbol(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)

@@ -10,7 +10,8 @@ import (
 	"botd/strategy"
 )
 
-// others are ids of another botd under this prefix: of a start before this journal's, and of one after it.
+// The constants are ids of another botd under this prefix: of a start before this journal's, and of one after
+// it.
 const (
 	elders   = "bt-000000aaaaa-"
 	youngers = "bt-000zzz00000-"
@@ -26,14 +27,14 @@ func anothers(id string, orderID int64, side exchange.Side, kind exchange.OrderT
 	return o
 }
 
-// sees fetches open list, history and wallet.
+// sees fetches the open list, the history and the wallet.
 func (w *wallet) sees(free, frozen string, history []exchange.Order, open ...exchange.Order) {
 	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(open),
 		History: exchange.FetchedOf(history), HistoryWhole: true,
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(free), Frozen: exchange.MustAmount(frozen)}})})...)
 }
 
-// stopped is how much the stops among intents sell.
+// stopped returns the quantity that the stops among the intents sell.
 func stopped(intents []Intent) (sum exchange.Quantity) {
 	for i := range intents {
 		if intents[i].Purpose == placement.StopLoss {
@@ -43,8 +44,7 @@ func stopped(intents []Intent) (sum exchange.Quantity) {
 	return sum
 }
 
-// TestWhatAnotherBotdBoughtOnSpotIsFoundAndProtected: its purchase has ended before any list shows it open, and it dies
-// before it has placed the stop.
+// The other botd's purchase ended before any list showed it open, and the other botd died before it placed the stop.
 func TestWhatAnotherBotdBoughtOnSpotIsFoundAndProtected(t *testing.T) {
 	t.Parallel()
 	boughtByAnother(t)
@@ -75,7 +75,7 @@ func boughtByAnother(t testing.TB) {
 	}
 }
 
-// TestWhatAnotherBotdBoughtIsProtectedBesideManyStops: no stop is taken off there to be joined with what comes.
+// No stop is canceled to be merged with the new one.
 func TestWhatAnotherBotdBoughtIsProtectedBesideManyStops(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
@@ -99,8 +99,8 @@ func TestWhatAnotherBotdBoughtIsProtectedBesideManyStops(t *testing.T) {
 	}
 }
 
-// TestWhatAnotherBotdBoughtIsAdoptedByAPerson: once that one is stopped, a person takes its coins and its stop over; else
-// nobody would sell them, and a stop of this one's journal protects less than is held.
+// Once the other botd is stopped, a person adopts its coins and its stop. Otherwise nobody would sell them, and a stop in
+// this journal would protect less than the holding.
 func TestWhatAnotherBotdBoughtIsAdoptedByAPerson(t *testing.T) {
 	t.Parallel()
 	for name, adopt := range map[string]bool{"adopted": true, "left alone": false} {
@@ -144,7 +144,7 @@ func TestWhatAnotherBotdBoughtIsAdoptedByAPerson(t *testing.T) {
 	}
 }
 
-// TestTheStopOfAnotherBotdIsForWhatThatOneBought: this one's own position gets its stop all the same.
+// This botd's own position gets its stop nevertheless.
 func TestTheStopOfAnotherBotdIsForWhatThatOneBought(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
@@ -157,14 +157,14 @@ func TestTheStopOfAnotherBotdIsForWhatThatOneBought(t *testing.T) {
 	}
 }
 
-// TestOfTwoStopsOverTheSameCoinsOneGoes: two botds with copies of one journal each placed one; the botd of the later start takes
-// its own off, the other one only where that does not happen.
+// Two botds with copies of one journal each placed a stop. The botd of the later start cancels its own; the other one does so
+// only if that does not happen.
 func TestOfTwoStopsOverTheSameCoinsOneGoes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		id      string
-		afterMS int64 // since two were seen
+		afterMS int64 // since two stops were seen
 		cancel  bool
 	}{
 		{"the later start waits a moment", elders, excessMS - 500, false},
@@ -195,7 +195,7 @@ func twoStops(t testing.TB, id string, afterMS int64, cancel bool) {
 	}
 }
 
-// TestAStopOfAnotherBotdThatIsCanceledHasAMomentForWhatTakesItsPlace: it may be selling what the stop held.
+// Whoever canceled it may be selling the coins that the stop held.
 func TestAStopOfAnotherBotdThatIsCanceledHasAMomentForWhatTakesItsPlace(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
@@ -216,14 +216,14 @@ func TestAStopOfAnotherBotdThatIsCanceledHasAMomentForWhatTakesItsPlace(t *testi
 	}
 }
 
-// TestOfTwoThatHoldTheSameCoinsOneSellsFirst: the one of the earlier start, where the other one can have found it.
+// The botd of the earlier start sells first, provided the other one can have found it.
 func TestOfTwoThatHoldTheSameCoinsOneSellsFirst(t *testing.T) {
 	t.Parallel()
 	const decidedMS = 500_000
 	for _, c := range []struct {
 		name   string
 		id     string
-		placed bool // this one an order since the other one began
+		placed bool // whether this botd has placed an order since the other one started
 		want   int64
 	}{
 		{"the later start", elders, true, decidedMS + 2*yieldMS},
@@ -261,15 +261,15 @@ func yields(t testing.TB, id string, placed bool, decidedMS, want int64) {
 	}
 }
 
-// TestWhoBeganLaterIsDecidedByTheStartsInWhichBothWereFound, whatever starts since. Of one start with a copy of the journal neither is the later.
+// Later starts do not matter. Of one start with a copy of the journal neither botd is the later one.
 func TestWhoBeganLaterIsDecidedByTheStartsInWhichBothWereFound(t *testing.T) {
 	t.Parallel()
 	const decidedMS = 5_000_000
 	for _, c := range []struct {
 		name    string
 		id      string
-		starts  int   // since
-		epochMS int64 // an order was placed, after the second began in which the other one did
+		starts  int   // number of starts since
+		epochMS int64 // when an order was placed, relative to the second in which the other botd started
 		want    int64
 	}{
 		{"it began before the other one, and both started since", "bt-000003aaaaa-1", 4, 4_000, decidedMS},
@@ -289,7 +289,7 @@ func TestWhoBeganLaterIsDecidedByTheStartsInWhichBothWereFound(t *testing.T) {
 		}
 		want := c.want
 		if want == decidedMS {
-			want = 0 // at once
+			want = 0 // immediately
 		}
 		if have := w.book.YieldMS(w.book.Symbol(coin), decidedMS); have != want {
 			t.Errorf("%s: want an exit left to the other until %d, have %d", c.name, want, have)
@@ -297,8 +297,7 @@ func TestWhoBeganLaterIsDecidedByTheStartsInWhichBothWereFound(t *testing.T) {
 	}
 }
 
-// TestAnExitWaitsWhereAnotherTookTheStopOff: the exchange refuses to cancel a stop that has been canceled: whoever did it may be
-// selling what it held.
+// The exchange refuses to cancel a stop that has been canceled. Whoever canceled it may be selling the coins that it held.
 func TestAnExitWaitsWhereAnotherTookTheStopOff(t *testing.T) {
 	t.Parallel()
 	takenByAnother(t)
@@ -328,7 +327,7 @@ func takenByAnother(t testing.TB) {
 	}
 }
 
-// TestWhileAnotherBotdTradesNothingIsAdopted: what it sold is no decision of a person's, whatever the policy.
+// What the other botd sold is no person's decision, whatever the policy.
 func TestWhileAnotherBotdTradesNothingIsAdopted(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)

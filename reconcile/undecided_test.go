@@ -9,12 +9,11 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestOneWalletTakesNoStopOffWhatAPurchaseBoughtThatNoListShows: the history leaves the purchase out, its stop was placed by what the wallet
-// had shown, and the next wallet lies.
+// The history omits the purchase, its stop was placed because of an earlier wallet, and the next wallet is wrong.
 func TestOneWalletTakesNoStopOffWhatAPurchaseBoughtThatNoListShows(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		held   bool // ten more, whose fills are known
+		held   bool // ten more are owned, and their fills are known
 		wallet string
 	}{
 		"a wallet without any of it":     {false, "1"},
@@ -57,7 +56,7 @@ func vanishes(t testing.TB, held bool, wallet string) {
 	}
 }
 
-// TestAPurchaseThatTheHistoryShowsToHaveBoughtNothingLeavesNoStop: then it has ended.
+// The purchase has ended.
 func TestAPurchaseThatTheHistoryShowsToHaveBoughtNothingLeavesNoStop(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
@@ -77,7 +76,7 @@ func TestAPurchaseThatTheHistoryShowsToHaveBoughtNothingLeavesNoStop(t *testing.
 	}
 }
 
-// TestOneWalletTakesNoStopOffWhatAnotherBotdBought: botd's own part is sold.
+// Botd's own part is sold.
 func TestOneWalletTakesNoStopOffWhatAnotherBotdBought(t *testing.T) {
 	t.Parallel()
 	walletWithoutTwin(t)
@@ -101,7 +100,7 @@ func walletWithoutTwin(t testing.TB) {
 	}
 }
 
-// TestAWalletThatFreezesLessThanAStopWhoseRowIsGarbage: what the row would show stands.
+// What the garbage row would show is still live.
 func TestAWalletThatFreezesLessThanAStopWhoseRowIsGarbage(t *testing.T) {
 	t.Parallel()
 	frozenLess(t)

@@ -11,7 +11,7 @@ import (
 	"botd/strategy"
 )
 
-// TestWhatIsLeftOfAPositionThatWasShownBesideBotdsPartHasAStopAtOnce: the exchange had executed the entry twice, and botd has sold its part.
+// The exchange executed the entry twice, and botd has sold its part.
 func TestWhatIsLeftOfAPositionThatWasShownBesideBotdsPartHasAStopAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, shown := range []exchange.Quantity{40, 20} {
@@ -39,8 +39,8 @@ func leftOfShown(t testing.TB, shown exchange.Quantity, want bool) {
 	}
 }
 
-// TestWhatIsNotedOfAPositionThatNoFillExplains: which it is, since when it is shown so, and when it was last; until fills explain what is there, or
-// positions/history shows its end.
+// The book stores its id, since when it is shown so, and when it was last shown, until fills explain the position or positions/history
+// shows its end.
 func TestWhatIsNotedOfAPositionThatNoFillExplains(t *testing.T) {
 	t.Parallel()
 	row := func(id int64, change func(p *exchange.Position)) []exchange.Position {
@@ -54,9 +54,9 @@ func TestWhatIsNotedOfAPositionThatNoFillExplains(t *testing.T) {
 		name           string
 		known, ignored exchange.Quantity
 		shown          exchange.Quantity
-		before         int64 // the position noted before
+		before         int64 // the position stored before
 		closed         []exchange.Position
-		want           string // it, since when, last shown at; the last end that was shown
+		want           string // its id, since when, last shown at; the last end that was shown
 	}{
 		{"nothing is explained", 0, 0, 20, 0, nil, "7 1000000 999999; 0"},
 		{"less is", 10, 0, 20, 0, nil, "7 1000000 999999; 0"},
@@ -90,7 +90,7 @@ func TestWhatIsNotedOfAPositionThatNoFillExplains(t *testing.T) {
 	}
 }
 
-// TestForLNoListIsBelievedThatShowsThePositionGone which no fill explained.
+// No fill explained the position.
 func TestForLNoListIsBelievedThatShowsThePositionGone(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -105,8 +105,8 @@ func TestForLNoListIsBelievedThatShowsThePositionGone(t *testing.T) {
 	}
 }
 
-// TestWhichOrderMayProtectAPositionThatNoFillExplains, where no list shows one any more: since positions/history has not shown its end. It is asked
-// for from eleven seconds before on, L and what clocks may differ.
+// No list shows a position any more. The order may protect it while positions/history has not shown its end. The history is requested from
+// eleven seconds before, which is L plus the possible clock difference.
 func TestWhichOrderMayProtectAPositionThatNoFillExplains(t *testing.T) {
 	t.Parallel()
 	const startMS, stopMS = 2_000_000, 1_101_500
@@ -121,14 +121,14 @@ func TestWhichOrderMayProtectAPositionThatNoFillExplains(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		sentMS int64
-		whole  bool // it closes all there is
+		whole  bool // it closes the whole position
 		with   func(d *desk, s *SymbolState)
-		want   int64 // since when positions/history is read; -1 where it protects nothing of the kind
+		want   int64 // since when positions/history is read; -1 if it does not protect such a position
 	}{
 		{"the list has shown one since the start", startMS + 500, true, shown(startMS + 400), startMS + 400 - 11_000},
 		{"the list has shown one after it was sent", startMS + 500, true, shown(startMS + 600), startMS + 600 - 11_000},
 		{"the list has shown one in the first seconds", 5_000, true, shown(4_000), 0},
-		{"an order of a quantity", startMS + 500, false, shown(startMS + 400), startMS + 400 - 11_000}, // it left the list: no order is needed
+		{"an order of a quantity", startMS + 500, false, shown(startMS + 400), startMS + 400 - 11_000}, // the position left the list: no order is needed
 		{"a position is known", startMS + 500, true, func(d *desk, s *SymbolState) { shown(startMS+400)(d, s); known(20)(d, s) }, -1},
 		{"a position is shown", startMS + 500, true, func(d *desk, s *SymbolState) { shown(startMS+400)(d, s); s.Position = 20 }, -1},
 		{"no list has shown one", startMS + 500, true, nil, -1},

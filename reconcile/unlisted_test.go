@@ -10,8 +10,8 @@ import (
 	"botd/strategy"
 )
 
-// places sends an order, which the exchange acknowledges where it has an id, and whose answer is lost else, and returns it as
-// a list shows it.
+// places sends an order and returns it as a list shows it. The exchange acknowledges it if it has an id; otherwise its answer
+// is lost.
 func (w *wallet) places(purpose placement.Purpose, orderID int64, order exchange.NewOrder) exchange.Order {
 	w.t.Helper()
 	row := w.sends(purpose, orderID, order)
@@ -21,7 +21,7 @@ func (w *wallet) places(purpose placement.Purpose, orderID int64, order exchange
 	return row
 }
 
-// sends sends an order that the exchange acknowledges where it has an id, and returns it as a list shows it.
+// sends sends an order and returns it as a list shows it. The exchange acknowledges it if it has an id.
 func (w *wallet) sends(purpose placement.Purpose, orderID int64, order exchange.NewOrder) exchange.Order {
 	w.t.Helper()
 	order.Market, order.Symbol, order.ClientOrderID = exchange.Spot, "BTC-USDT", w.book.NextClientOrderID("t")
@@ -42,7 +42,7 @@ func stopOf(quantity exchange.Quantity) exchange.NewOrder {
 	return exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopLimit, Quantity: quantity, Price: 46_550e8, StopPrice: 49_000e8}
 }
 
-// shows fetches a wallet with so much free and frozen.
+// shows fetches a wallet with those amounts free and frozen.
 func (w *wallet) shows(free, frozen string, orders ...exchange.Order) {
 	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
 		History: exchange.FetchedOf[exchange.Order](nil), HistoryWhole: true,
@@ -56,8 +56,7 @@ func purposes(intents []Intent) (all []placement.Purpose) {
 	return all
 }
 
-// TestWhatTheWalletMissesMayBeWhatAnExitHasSoldThatNoListShows: it is not counted twice, so that
-// the stop over the rest stands.
+// It is not counted twice, so the stop of the rest stays.
 func TestWhatTheWalletMissesMayBeWhatAnExitHasSoldThatNoListShows(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
@@ -71,13 +70,12 @@ func TestWhatTheWalletMissesMayBeWhatAnExitHasSoldThatNoListShows(t *testing.T) 
 	}
 }
 
-// TestAStopThatNoListShowsMayHaveSoldBesideWhatAPersonBought: the wallet freezes nothing for it, and what it still shows of
-// the asset may all be the person's.
+// The wallet freezes nothing for the stop, and all of the asset that it still shows may be the person's.
 func TestAStopThatNoListShowsMayHaveSoldBesideWhatAPersonBought(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		free string
-		want exchange.Quantity // of the stop that takes its place
+		want exchange.Quantity // of the stop that replaces it
 	}{
 		"all of it is shown":          {"1.016", 10},
 		"the person's alone is shown": {"1.006", 0},
@@ -103,8 +101,7 @@ func TestAStopThatNoListShowsMayHaveSoldBesideWhatAPersonBought(t *testing.T) {
 	}
 }
 
-// TestAnAcknowledgedSpotOrderThatNoListShowsIsNotAbsent: the exchange had it, and a list that
-// leaves it out does not end it.
+// The exchange had the order, and a list that omits it does not end it.
 func TestAnAcknowledgedSpotOrderThatNoListShowsIsNotAbsent(t *testing.T) {
 	t.Parallel()
 	w := holding(t, ForeignHalt)
@@ -118,8 +115,8 @@ func TestAnAcknowledgedSpotOrderThatNoListShowsIsNotAbsent(t *testing.T) {
 	}
 }
 
-// TestAStopIsBackWhileTheFateOfAnExitIsUnknown: beside a person's coins the exit is not sent again
-// before its fence, and until then the position needs its stop.
+// Next to a person's coins the exit is not repeated before its fence, and until then the position needs its
+// stop.
 func TestAStopIsBackWhileTheFateOfAnExitIsUnknown(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -156,8 +153,8 @@ func TestAStopIsBackWhileTheFateOfAnExitIsUnknown(t *testing.T) {
 	}
 }
 
-// TestAStopThatWasCanceledIsReplacedAfterARestartToo: the answer to its cancel is not journalled,
-// and the history leaves it out. What stands meanwhile is not taken for too much.
+// The answer to its cancel is not journalled, and the history omits the stop. The replacement does not count
+// as excess.
 func TestAStopThatWasCanceledIsReplacedAfterARestartToo(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)
@@ -179,7 +176,7 @@ func TestAStopThatWasCanceledIsReplacedAfterARestartToo(t *testing.T) {
 	}
 }
 
-// TestAStopWhoseCancelIsRefusedAndThatNoListShowsHoldsNothing: another takes its place.
+// Another stop replaces it.
 func TestAStopWhoseCancelIsRefusedAndThatNoListShowsHoldsNothing(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
@@ -197,8 +194,7 @@ func TestAStopWhoseCancelIsRefusedAndThatNoListShowsHoldsNothing(t *testing.T) {
 	}
 }
 
-// TestWhatAPurchaseThatNoListShowsHasBoughtIsProtectedAfterARestart: what the wallet held beside
-// is journalled, so that the rest of it is the purchase's.
+// The earlier holding of the wallet is journalled, so the rest of it belongs to the purchase.
 func TestWhatAPurchaseThatNoListShowsHasBoughtIsProtectedAfterARestart(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)
@@ -220,7 +216,7 @@ func TestWhatAPurchaseThatNoListShowsHasBoughtIsProtectedAfterARestart(t *testin
 	}
 }
 
-// TestWhatWasPresumedOfAPurchaseIsNotCountedBesideItsFill: the fill is booked in a round that reads no wallet.
+// The fill is booked in a round that reads no wallet.
 func TestWhatWasPresumedOfAPurchaseIsNotCountedBesideItsFill(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
@@ -241,8 +237,8 @@ func TestWhatWasPresumedOfAPurchaseIsNotCountedBesideItsFill(t *testing.T) {
 	}
 }
 
-// TestWhatAPurchaseHasBoughtIsNotLessOnceAnExitHasSold: no list shows either of them, and the wallet shows what is
-// left. The exit was for what fills explain, so that the rest is the purchase's, and its stop stands.
+// No list shows either order, and the wallet shows the remainder. The exit sold what fills explain, so the rest
+// belongs to the purchase, and its stop stays.
 func TestWhatAPurchaseHasBoughtIsNotLessOnceAnExitHasSold(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -256,8 +252,8 @@ func TestWhatAPurchaseHasBoughtIsNotLessOnceAnExitHasSold(t *testing.T) {
 	}
 }
 
-// TestAStopOfWhatIsSoldGoesThoughAListCannotBeRead: the answer to the exit was lost, the stop went back, and then the
-// history showed that the exit had sold all of it.
+// The answer to the exit was lost, the stop was placed again, and then the history showed that the exit had sold
+// everything.
 func TestAStopOfWhatIsSoldGoesThoughAListCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -270,8 +266,8 @@ func TestAStopOfWhatIsSoldGoesThoughAListCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestNothingOfAPersonsPurchaseIsPresumed: the answer to a purchase was lost, and a person buys as much. The
-// order history shows whose that is, so that no stop of botd's sells it.
+// The answer to a purchase was lost, and a person bought the same quantity. The order history shows whose
+// purchase it is, so no stop of botd's sells it.
 func TestNothingOfAPersonsPurchaseIsPresumed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -293,7 +289,8 @@ func TestNothingOfAPersonsPurchaseIsPresumed(t *testing.T) {
 	}
 }
 
-// personsPurchase is one of a person's beside one of botd's whose answer was lost; want is the stop's quantity.
+// personsPurchase has a person's purchase next to one of botd's whose answer was lost. want is the stop's
+// quantity.
 func personsPurchase(t testing.TB, filled exchange.Quantity, held string, want exchange.Quantity) {
 	t.Helper()
 	w, derive := protecting(t)
@@ -311,7 +308,7 @@ func personsPurchase(t testing.TB, filled exchange.Quantity, held string, want e
 	}
 }
 
-// TestWhatWasPresumedIsBookedOnce: a purchase that only the wallet showed is booked, and then all of it is sold.
+// A purchase that only the wallet showed is booked, and then all of it is sold.
 func TestWhatWasPresumedIsBookedOnce(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
@@ -330,7 +327,7 @@ func TestWhatWasPresumedIsBookedOnce(t *testing.T) {
 	}
 }
 
-// TestAnExitOfUnknownEndTakesNoStopOff: the open list does not show it, and the wallet misses what it has sold.
+// The open list does not show it, and the wallet lacks what it has sold.
 func TestAnExitOfUnknownEndTakesNoStopOff(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
@@ -348,8 +345,7 @@ func TestAnExitOfUnknownEndTakesNoStopOff(t *testing.T) {
 	}
 }
 
-// TestPurchasesAreBookedBeforeSales: the order history is newest first, and a sale of more than is
-// known to be held counts as of all of it.
+// The order history is newest first, and a sale of more than the known holding counts as a sale of all of it.
 func TestPurchasesAreBookedBeforeSales(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)
@@ -368,7 +364,7 @@ func TestPurchasesAreBookedBeforeSales(t *testing.T) {
 	}
 }
 
-// TestAPurchaseThatNoListShowsIsSoldWhereItsStopWasPassed: fills explain nothing that is held.
+// Fills explain none of the holding.
 func TestAPurchaseThatNoListShowsIsSoldWhereItsStopWasPassed(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)
@@ -390,8 +386,7 @@ func TestAPurchaseThatNoListShowsIsSoldWhereItsStopWasPassed(t *testing.T) {
 	}
 }
 
-// TestTheStopOfAPurchaseThatNoListShowsIsMeasuredFromThePriceOfNow: nothing is held, so that the
-// mean price is of what was sold long ago.
+// The known holding is zero, so the average price is of coins that were sold long ago.
 func TestTheStopOfAPurchaseThatNoListShowsIsMeasuredFromThePriceOfNow(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
@@ -415,8 +410,7 @@ func TestTheStopOfAPurchaseThatNoListShowsIsMeasuredFromThePriceOfNow(t *testing
 	}
 }
 
-// TestOneOfTwoPositionsThatAListShowsOnASymbolHasAStop: which of them is there is not known, and a
-// stop that closes the position is right for either.
+// It is not known which of the two exists, and a stop that closes the position is right for either.
 func TestOneOfTwoPositionsThatAListShowsOnASymbolHasAStop(t *testing.T) {
 	t.Parallel()
 	for name, booked := range map[string]bool{"the fill is booked": true, "the fill is not booked": false} {
@@ -447,8 +441,7 @@ func TestOneOfTwoPositionsThatAListShowsOnASymbolHasAStop(t *testing.T) {
 	}
 }
 
-// TestAnEntryThatRestedHasItsStopWhereItsPositionCannotBeRead: the list was read while it rested,
-// and showed none then.
+// The list was read while the entry rested, and showed no position then.
 func TestAnEntryThatRestedHasItsStopWhereItsPositionCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for name, restarted := range map[string]bool{"in one start": false, "sent before the start": true} {
@@ -480,8 +473,8 @@ func TestAnEntryThatRestedHasItsStopWhereItsPositionCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestAStopWhoseEndNothingShowsIsReplaced: its cancel was taken, and neither the open list nor its
-// row can be read. The exchange refuses another where it still stands.
+// Its cancel was accepted, and neither the open list nor its row can be read. The exchange refuses another
+// stop if it is still live.
 func TestAStopWhoseEndNothingShowsIsReplaced(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -497,7 +490,7 @@ func TestAStopWhoseEndNothingShowsIsReplaced(t *testing.T) {
 	d.one(placement.StopLoss, protected)
 }
 
-// TestAStopIsNotMovedWhereItsEndCannotBeRead: it would be off for as long as that lasts.
+// The position would be unprotected for as long as that lasts.
 func TestAStopIsNotMovedWhereItsEndCannotBeRead(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -513,7 +506,7 @@ func TestAStopIsNotMovedWhereItsEndCannotBeRead(t *testing.T) {
 	d.none(protected)
 }
 
-// TestAWalletOlderThanAStopProvesNothing: it may have been read before the exchange froze for the stop.
+// The wallet may have been read before the exchange froze the stop's quantity.
 func TestAWalletOlderThanAStopProvesNothing(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
@@ -530,13 +523,12 @@ func TestAWalletOlderThanAStopProvesNothing(t *testing.T) {
 	}
 }
 
-// TestWhatAStopMayHaveSoldIsNotSoldAtOnce: its price was passed, and its end is not known. Another stop
-// beside it could be canceled, a sale could not.
+// Its price was passed, and its end is unknown. A second stop could be canceled, a sale could not.
 func TestWhatAStopMayHaveSoldIsNotSoldAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		orderID int64 // 0 for a stop whose answer was lost
-		refused bool  // its cancel
+		refused bool  // its cancel was refused
 		price   exchange.Price
 		want    exchange.Quantity
 		purpose placement.Purpose
@@ -569,8 +561,7 @@ func TestWhatAStopMayHaveSoldIsNotSoldAtOnce(t *testing.T) {
 	}
 }
 
-// TestASecondOrderThatHasEndedIsNotFoundAgain: an older list shows it open once more, and what it filled
-// counts once.
+// An older list shows the order open again, and its fill counts once.
 func TestASecondOrderThatHasEndedIsNotFoundAgain(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)
@@ -599,8 +590,8 @@ func TestASecondOrderThatHasEndedIsNotFoundAgain(t *testing.T) {
 	}
 }
 
-// TestAListOfTwoPositionsAndAnOldOneAreNoChangeOfSide: a torn list shows the position that ended beside the next, on the other side,
-// and an older answer the first alone. Neither changed its side.
+// A torn list shows the ended position next to the new one, on the other side, and an older answer shows the first one alone.
+// Neither position changed its side.
 func TestAListOfTwoPositionsAndAnOldOneAreNoChangeOfSide(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -613,7 +604,7 @@ func TestAListOfTwoPositionsAndAnOldOneAreNoChangeOfSide(t *testing.T) {
 			Positions: exchange.FetchedOf(positions)})
 	}
 	first := d.positions(20).Items()[0]
-	d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: -40}}) // what is known is the next
+	d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: -40}}) // the known position is the new one
 	show(first)
 	show(first, next)
 	show(first)
@@ -622,7 +613,7 @@ func TestAListOfTwoPositionsAndAnOldOneAreNoChangeOfSide(t *testing.T) {
 	}
 }
 
-// stopOfWhatIsSold wants the stop canceled, or not, where a purchase is under way, or none.
+// stopOfWhatIsSold expects the stop to be canceled, or not, with or without a purchase in flight.
 func stopOfWhatIsSold(t testing.TB, bought, want bool) {
 	w, _ := protecting(t)
 	sold := w.places(placement.Exit, 8, saleOf(10))
@@ -641,7 +632,8 @@ func stopOfWhatIsSold(t testing.TB, bought, want bool) {
 	}
 }
 
-// purchaseDuringASale wants the stop of a purchase that no list shows to stand, or not, by what the wallet has free after a sale.
+// purchaseDuringASale expects the stop of an unlisted purchase to stay, or not, depending on the wallet's free amount after a
+// sale.
 func purchaseDuringASale(t testing.TB, free string, stays bool) {
 	w, derive := protecting(t)
 	w.places(placement.Entry, 9, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 5, Price: 50_000e8})
@@ -659,8 +651,7 @@ func purchaseDuringASale(t testing.TB, free string, stays bool) {
 	}
 }
 
-// TestAStopOfAnEarlierPositionProtectsNoOther: an old list still shows the stop of a short position, which has ended with it, and the
-// position is long by now.
+// An old list still shows the stop of a short position. Both have ended, and the position is long now.
 func TestAStopOfAnEarlierPositionProtectsNoOther(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

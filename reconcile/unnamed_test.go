@@ -10,13 +10,13 @@ import (
 	"botd/reconcile/record"
 )
 
-// unnamed is how a list shows an order without its client order id.
+// unnamed returns an order as a list shows it without its client order id.
 func unnamed(o exchange.Order) exchange.Order {
 	o.ClientOrderID = ""
 	return o
 }
 
-// canceled is the order ids of the cancels among intents.
+// canceled returns the order ids of the cancels among the intents.
 func canceled(intents []Intent) (ids []int64) {
 	for i := range intents {
 		if intents[i].Purpose == placement.Cancel {
@@ -26,7 +26,7 @@ func canceled(intents []Intent) (ids []int64) {
 	return ids
 }
 
-// TestARowWithoutAnIDIsTheStopOfUnknownFateThatItEquals: a list that leaves ids out shows it; another one beside it would sell the same twice.
+// A list that leaves ids out shows the stop. Another one next to it would sell the same coins twice.
 func TestARowWithoutAnIDIsTheStopOfUnknownFateThatItEquals(t *testing.T) {
 	t.Parallel()
 	const fenceMS = 5_000 + 5_000 + 1_000 + 1_000 // its time to live, W, D and L
@@ -72,8 +72,7 @@ func stopWithoutAnID(t testing.TB, change func(*exchange.Order), found bool) {
 	}
 }
 
-// TestASaleThatWasRefusedAndStandsWithoutAnIDIsCanceled: what it holds would be sold beside what an exit sells. The exchange dates it a second
-// after its refusal at latest.
+// The coins that it holds would be sold in addition to an exit. The exchange dates it at most a second after its refusal.
 func TestASaleThatWasRefusedAndStandsWithoutAnIDIsCanceled(t *testing.T) {
 	t.Parallel()
 	refusedSaleRests(t, func(*exchange.Order) {}, true)
@@ -95,14 +94,14 @@ func refusedSaleRests(t testing.TB, change func(*exchange.Order), found bool) {
 	}
 }
 
-// TestWhichEqualOrderWithoutAnIDIsOnceMoreBotdsOwn, and canceled: of a resting sale a younger one of the next ten seconds. A stop's may be the
-// older one: the younger of two stops goes.
+// The equal order is canceled. Next to a resting sale it is one that is younger by at most ten seconds. Next to a stop it may also be the
+// older one: the younger of two stops is canceled.
 func TestWhichEqualOrderWithoutAnIDIsOnceMoreBotdsOwn(t *testing.T) {
 	t.Parallel()
 	sale := exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Quantity: 10, Price: 51_000e8}
 	for _, c := range []struct {
 		name      string
-		orderID   int64 // of botd's own; 0 while it is not answered
+		orderID   int64 // of botd's own order; 0 while it is not answered
 		another   int64
 		afterMS   int64
 		taken     bool
@@ -134,8 +133,8 @@ func TestWhichEqualOrderWithoutAnIDIsOnceMoreBotdsOwn(t *testing.T) {
 	}
 }
 
-// TestOfTwoEqualStopsWithoutIDsTheYoungerIsCanceled: the exchange has executed a stop once more, or another botd with a copy of the journal
-// has placed the same. That one must come to the same conclusion.
+// The exchange executed a stop's placement twice, or another botd with a copy of the journal placed the same stop. That botd must come to
+// the same conclusion.
 func TestOfTwoEqualStopsWithoutIDsTheYoungerIsCanceled(t *testing.T) {
 	t.Parallel()
 	for name, other := range map[string]int64{"its own is the older": 9, "its own is the younger": 7} {
@@ -163,7 +162,7 @@ func twoEqualStops(t testing.TB, other, taken int64, standsDown bool) {
 	}
 }
 
-// TestAnIDThatAListHasShownStaysKnown: the next list leaves the id of another botd's order out. Whichever list has shown it.
+// The next list leaves out the id of another botd's order, whichever list has shown it.
 func TestAnIDThatAListHasShownStaysKnown(t *testing.T) {
 	t.Parallel()
 	shownWithItsID(t, true, 10)
@@ -211,7 +210,7 @@ func shownWithItsID(t testing.TB, shown bool, want exchange.Quantity) {
 	}
 }
 
-// TestOfAThousandIDsEachStaysKnown, until there is one more: then all are forgotten.
+// With one more id all are forgotten.
 func TestOfAThousandIDsEachStaysKnown(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)
@@ -224,7 +223,7 @@ func TestOfAThousandIDsEachStaysKnown(t *testing.T) {
 	}
 }
 
-// TestStandingDownAStopThatShowsNoIDIsNotPlacedAgain: what another botd bought is known by its history, and its stop shows no id.
+// The history shows what another botd bought, and its stop shows no id.
 func TestStandingDownAStopThatShowsNoIDIsNotPlacedAgain(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -10,8 +10,8 @@ import (
 	"botd/strategy"
 )
 
-// TestAPositionWhoseEndIsWitnessedIsNotTakenAsHeldWhileTheListCannotBeRead: the exit of unknown fate had ended it before its entry was
-// booked, and positions/history shows that. What reduces or protects would be refused.
+// An uncertain exit ended the position before its entry was booked, and positions/history shows that. Orders that reduce or protect
+// would be refused.
 func TestAPositionWhoseEndIsWitnessedIsNotTakenAsHeldWhileTheListCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for _, witnessed := range []bool{true, false} {
@@ -51,15 +51,15 @@ func endedBeforeItsEntryWasBooked(t testing.TB, witnessed bool) {
 	}
 }
 
-// TestAStopTooManyIsTakenOffThoughTheOpenListCannotBeRead: on spot one whose answer was lost stands beside the one in its
-// place, and the history shows both. A person's coins would be sold.
+// On spot a stop whose answer was lost is live next to its replacement, and the history shows both. A person's coins
+// would be sold.
 func TestAStopTooManyIsTakenOffThoughTheOpenListCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		stops []exchange.Quantity
-		shown int // of them
-		want  int // cancels
+		shown int // number of stops shown
+		want  int // number of cancels
 	}{
 		{"both are shown", []exchange.Quantity{10, 10}, 2, 1},
 		{"one of them was never shown", []exchange.Quantity{10, 10}, 1, 0},
@@ -90,8 +90,7 @@ func stopTooMany(t testing.TB, quantities []exchange.Quantity, shown, want int) 
 	}
 }
 
-// TestAnExitIsNotRepeatedForWhatTheWalletHasBesideALostOne: the wallet freezes what the lost one sells, and has a person's coins
-// free. An exit of those would be executed too.
+// The wallet freezes what the lost exit sells, and has a person's coins free. An exit of those would be executed, too.
 func TestAnExitIsNotRepeatedForWhatTheWalletHasBesideALostOne(t *testing.T) {
 	t.Parallel()
 	repeatsDuringALostOne(t, "0.009", "0.01", 0)

@@ -9,7 +9,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// explains is a wallet in which so much is botd's, less fees, beside a thousand that are not. Two units of the asset are worth the smallest order.
+// explains is a wallet with that much of botd's, less fees, next to a thousand that are not botd's. Two units of the asset are worth the
+// smallest order.
 func explains(t testing.TB, known, fees exchange.Quantity) *wallet {
 	t.Helper()
 	w := newWallet(t)
@@ -22,7 +23,7 @@ func explains(t testing.TB, known, fees exchange.Quantity) *wallet {
 	return w
 }
 
-// reads is a snapshot of now, before anything is concluded from it.
+// reads is a current snapshot, before anything is concluded from it.
 func (w *wallet) reads(free, frozen exchange.Quantity, orders ...exchange.Order) *survey {
 	rules := w.book.Symbol(coin).Rules
 	s := w.book.survey(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
@@ -33,7 +34,7 @@ func (w *wallet) reads(free, frozen exchange.Quantity, orders ...exchange.Order)
 	return s
 }
 
-// buysUnder sends a purchase; acknowledged under an id, of unknown fate where that is 0.
+// buysUnder sends a purchase. It is acknowledged under that id, or uncertain if the id is 0.
 func (w *wallet) buysUnder(orderID int64, quantity exchange.Quantity) exchange.Order {
 	return w.places(placement.Order, orderID, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: quantity, Price: 2_500e8})
 }
@@ -47,7 +48,7 @@ func (w *wallet) sendsElsewhere(side exchange.Side) {
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Acknowledged{OrderID: 90}})
 }
 
-// TestByHowMuchAWalletDiffers: what is worth an order counts, and how many rounds have asked about the same figure.
+// Only a difference worth an order counts, and the number of rounds that have asked about the same figure.
 func TestByHowMuchAWalletDiffers(t *testing.T) {
 	t.Parallel()
 	type noted struct {
@@ -99,13 +100,13 @@ func TestByHowMuchAWalletDiffers(t *testing.T) {
 	}
 }
 
-// TestWhenAWalletIsAheadOfTheLists: it differs, and the order history has not been asked about that often enough.
+// The wallet differs, and the order history has not been queried about that often enough.
 func TestWhenAWalletIsAheadOfTheLists(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
 		inWallet exchange.Quantity
-		differs  exchange.Quantity // when it was asked last
+		differs  exchange.Quantity // at the last query
 		asked    int
 		want     bool
 	}{
@@ -132,7 +133,7 @@ func TestWhenAWalletIsAheadOfTheLists(t *testing.T) {
 	}
 }
 
-// TestWhatIsWorthNoOrder: less than the least that the exchange takes, and nothing, where it takes any.
+// A quantity below the exchange's minimum is worth no order, and neither is zero where there is no minimum.
 func TestWhatIsWorthNoOrder(t *testing.T) {
 	t.Parallel()
 	symbol := explains(t, 10, 0).book.Symbol(coin)
@@ -149,14 +150,14 @@ func TestWhatIsWorthNoOrder(t *testing.T) {
 	}
 }
 
-// TestWhenTheOrderHistoryIsReadAboutAWallet, and from when on: a minute before the first sale that could be the reason.
+// The history is read from a minute before the first sale that could be the reason.
 func TestWhenTheOrderHistoryIsReadAboutAWallet(t *testing.T) {
 	t.Parallel()
 	const adoptedMS, squaredMS = 1_000_000, 1_050_000
 	for _, c := range []struct {
 		name string
 		with func(symbol *SymbolState)
-		want int64 // since when; -1 for not at all
+		want int64 // start of the history; -1 for not at all
 	}{
 		{"it agrees", func(*SymbolState) {}, -1},
 		{"it misses some", func(s *SymbolState) { s.misses.sinceMS = 1 }, squaredMS - 1_000 - 1_000 - 60_000},
@@ -184,7 +185,7 @@ func TestWhenTheOrderHistoryIsReadAboutAWallet(t *testing.T) {
 	}
 }
 
-// TestAWalletThatHoldsMoreWaitsForTheHistory while that is worth an order and has not lasted for longer than L and the gap of two snapshots.
+// The wallet waits while the excess is worth an order and has not lasted longer than L and the gap of two snapshots.
 func TestAWalletThatHoldsMoreWaitsForTheHistory(t *testing.T) {
 	t.Parallel()
 	lasted := func(forMS int64) persistence { return persistence{sinceMS: 1_000, lastMS: 1_060_000, forMS: forMS} }
@@ -193,7 +194,7 @@ func TestAWalletThatHoldsMoreWaitsForTheHistory(t *testing.T) {
 		stalenessL int64
 		last       exchange.Price
 		extra      persistence
-		of         exchange.Quantity // what it held more before
+		of         exchange.Quantity // the earlier excess
 		more       exchange.Quantity
 		wait       bool
 		wantOf     exchange.Quantity
@@ -230,7 +231,7 @@ func TestAWalletThatHoldsMoreWaitsForTheHistory(t *testing.T) {
 	}
 }
 
-// TestTheWalletMovesAsAPlacementWouldMoveIt: by more than fees and steps explain, to its side, in a read that is younger than the last fill.
+// The wallet moves to the placement's side, by more than fees and steps explain, in a read that is younger than the last fill.
 func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 	t.Parallel()
 	buys := exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 10}
@@ -307,7 +308,7 @@ func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 			t.Errorf("%s: want it to last %t, have since %d", c.name, c.moved, since)
 		}
 	}
-	w := explains(t, 10, 0) // beside another order it must last for L, each figure by itself
+	w := explains(t, 10, 0) // next to another order the move must last for L, each figure separately
 	row := w.places(placement.Order, 0, buys)
 	w.buysUnder(8, 5)
 	for i, want := range []bool{false, false, true} {
@@ -325,7 +326,7 @@ func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 	if moved, _ := empty.walletMoved(w.book.Symbol(coin), w.book.Placement(sold.ClientOrderID)); !moved {
 		t.Error("want the sale of all three to have moved it, where the wallet shows none")
 	}
-	d := holds(t, 0) // a wallet of the same name says nothing of futures
+	d := holds(t, 0) // a wallet of the same name proves nothing about futures
 	id := d.places(placement.Order, exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 10})
 	s := d.book.survey(&Snapshot{BeganMS: d.now + 60_000,
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.AmountOf(1)}})})
@@ -334,7 +335,8 @@ func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 	}
 }
 
-// TestTheWalletFreezesNothingForASale of ten that no list shows: less than half of it is left beside what other sales hold.
+// The sale of ten is in no list, and less than half of it is frozen after what other sales hold is
+// subtracted.
 func TestTheWalletFreezesNothingForASale(t *testing.T) {
 	t.Parallel()
 	person := func(orderID int64, side exchange.Side, symbol string, filled exchange.Quantity) exchange.Order {
@@ -346,9 +348,9 @@ func TestTheWalletFreezesNothingForASale(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name    string
-		orderID int64 // of the sale; 0 for one of unknown fate
+		orderID int64 // of the sale; 0 for an uncertain one
 		frozen  exchange.Quantity
-		afterMS int64 // the read begins so long after the sale was sent
+		afterMS int64 // how long after the sale was sent the read begins
 		others  func(w *wallet) []exchange.Order
 		want    bool
 	}{
@@ -395,7 +397,7 @@ func TestTheWalletFreezesNothingForASale(t *testing.T) {
 			}
 		}
 	}
-	w := explains(t, 10, 0) // four seconds are enough, however old a read may be
+	w := explains(t, 10, 0) // four seconds suffice, however old a read may be
 	sale := w.places(placement.Exit, 0, saleOf(10))
 	saved, rules := w.book.Checkpoint("an account"), w.book.Symbol(coin).Rules
 	restored, err := Restore(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 15_000}, &saved)
@@ -412,7 +414,7 @@ func TestTheWalletFreezesNothingForASale(t *testing.T) {
 	}
 }
 
-// TestWhatAPurchaseThatNoListShowsIsPresumedToHaveBought, of ten: what the wallet shows beyond what is explained, beside what others have bought.
+// Of ten, the wallet's excess over what is explained and over what others have bought is presumed.
 func TestWhatAPurchaseThatNoListShowsIsPresumedToHaveBought(t *testing.T) {
 	t.Parallel()
 	type situation struct {
@@ -456,8 +458,8 @@ func TestWhatAPurchaseThatNoListShowsIsPresumedToHaveBought(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		sends  func(w *wallet) exchange.Order
-		before exchange.Quantity // what was presumed
-		more   exchange.Quantity // the wallet shows, beyond what is explained
+		before exchange.Quantity // presumed before
+		more   exchange.Quantity // the wallet's excess over what is explained
 		with   func(at *situation)
 		want   exchange.Quantity
 	}{
@@ -552,7 +554,7 @@ func TestWhatAPurchaseThatNoListShowsIsPresumedToHaveBought(t *testing.T) {
 	}
 }
 
-// TestAStopThatOnlyTheWalletShowsToHaveEnded holds nothing any more, until a list shows it again.
+// The stop holds nothing any more, until a list shows it again.
 func TestAStopThatOnlyTheWalletShowsToHaveEnded(t *testing.T) {
 	t.Parallel()
 	stop := func(w *wallet) exchange.Order { return w.places(placement.StopLoss, 9, stopOf(10)) }
@@ -599,7 +601,7 @@ func TestAStopThatOnlyTheWalletShowsToHaveEnded(t *testing.T) {
 		if listed := w.book.released[sale.ClientOrderID] == former || c.want && w.book.released[sale.ClientOrderID] == 0; sale.ID != 0 && !listed {
 			t.Errorf("%s: want a listed one to hold again, have it released at %d", c.name, w.book.released[sale.ClientOrderID])
 		}
-		if c.want { // and what the answer to its cancel says no list takes back
+		if c.want { // and no list reverts the answer to its cancel
 			w.book.NoteReleased(sale.ClientOrderID, &exchange.Order{ID: 9, Status: exchange.StatusCanceled}, w.now)
 			if w.reads(c.inWallet, 0, sale).presume(symbol); w.book.released[sale.ClientOrderID] != w.now {
 				t.Errorf("%s: want it released since its cancel was answered", c.name)
@@ -608,7 +610,7 @@ func TestAStopThatOnlyTheWalletShowsToHaveEnded(t *testing.T) {
 	}
 }
 
-// TestAStopWhoseCancelWasSent has ended where the wallet shows all of the asset, however soon after the stop that was read.
+// The stop has ended if the wallet shows all of the asset free, however soon after the stop it was read.
 func TestAStopWhoseCancelWasSent(t *testing.T) {
 	t.Parallel()
 	for _, afterMS := range []int64{0, 1_000, 1_001} { // L is a second
@@ -629,7 +631,7 @@ func TestAStopWhoseCancelWasSent(t *testing.T) {
 	}
 }
 
-// TestWhatACanceledSaleHeldIsFree for as long as the wallet may be older than the answer; of the newest 64.
+// The coins count as free while the wallet may be older than the answer, for the newest 64 sales.
 func TestWhatACanceledSaleHeldIsFree(t *testing.T) {
 	t.Parallel()
 	canceled := func(w *wallet, id string) *exchange.Order {
@@ -673,7 +675,7 @@ func TestWhatACanceledSaleHeldIsFree(t *testing.T) {
 		if at := w.book.ReleasedMS(coin); (at == w.now) != (c.want != 0) || at != 0 && at != w.now {
 			t.Errorf("%s: want it released at %d, have %d", c.name, w.now, at)
 		}
-		for _, ageMS := range []int64{1_000, 1_001} { // L after the answer the wallet says what is free
+		for _, ageMS := range []int64{1_000, 1_001} { // L after the answer the wallet shows what is free
 			w.book.walletMS = w.now + ageMS
 			want := c.want
 			if ageMS > 1_000 {
@@ -706,7 +708,7 @@ func TestWhatACanceledSaleHeldIsFree(t *testing.T) {
 	}
 }
 
-// TestOfSixtyFourEndedOrdersOnSpotEachIsRemembered: what a sale was for, and what a purchase was.
+// The book stores the purposes of ended sales and purchases.
 func TestOfSixtyFourEndedOrdersOnSpotEachIsRemembered(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)
@@ -720,13 +722,13 @@ func TestOfSixtyFourEndedOrdersOnSpotEachIsRemembered(t *testing.T) {
 	}
 }
 
-// TestWhichOrderNoListShows: one with an id, in no row of a list that began after it was answered.
+// The order has an id and is in no row of a list that began after its answer.
 func TestWhichOrderNoListShows(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		orderID int64
-		afterMS int64 // the list began so long after it was answered
+		afterMS int64 // how long after its answer the list began
 		orders  []exchange.Order
 		unread  []int64
 		want    bool
@@ -753,7 +755,7 @@ func TestWhichOrderNoListShows(t *testing.T) {
 	}
 }
 
-// TestWhichRefusalSaysThatAStopWasOfTooMuch: a stop's on spot, of more than the wallet has free.
+// The refused order is a spot stop of more than the wallet has free.
 func TestWhichRefusalSaysThatAStopWasOfTooMuch(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -787,7 +789,7 @@ func TestWhichRefusalSaysThatAStopWasOfTooMuch(t *testing.T) {
 	}
 }
 
-// TestWhichEndedOrderFreesTheAsset: a sale on spot that the exchange had, canceled, whose cancel was not answered before.
+// An accepted spot sale that was canceled frees the asset, unless its cancel was answered before.
 func TestWhichEndedOrderFreesTheAsset(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -8,9 +8,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestThePositionOfAnEntryDatedByAClockAheadEndsByItsRow: botd's clock is four seconds ahead of the exchange's, and the
-// position is liquidated before a list shows it. Its row is older than the entry by botd's clock; by the
-// exchange's date of the order that opened it, it is not.
+// Botd's clock is four seconds ahead of the exchange's, and the position is liquidated before a list shows it. By
+// botd's clock the row is older than the entry; by the exchange's date of the opening order it is not.
 func TestThePositionOfAnEntryDatedByAClockAheadEndsByItsRow(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

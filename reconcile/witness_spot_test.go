@@ -9,7 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// holding brings the wallet to 10 of its own beside 1 of the user's.
+// holding brings the wallet to 10 of its own, next to 1 of the user's.
 func holding(t testing.TB, policy string) *wallet {
 	t.Helper()
 	w := newWallet(t)
@@ -43,7 +43,7 @@ func TestAWalletThatShowsLessIsContradictedUnderEachPolicy(t *testing.T) {
 			symbol := w.book.Symbol(coin)
 			for range 40 {
 				w.now += 1_000
-				w.observe("0") // not even the user's own is there
+				w.observe("0") // not even the user's own is left
 				if symbol.Settled {
 					t.Fatal("want nothing settled, so that nothing opens")
 				}
@@ -91,7 +91,7 @@ func TestASaleThatBotdDidNotMakeIsTheWitnessOfAWalletThatShowsLess(t *testing.T)
 			if traded := symbol.Traded(exchange.Buy); traded != 10 {
 				t.Errorf("want the own trades to count still, have %d", traded)
 			}
-			for range 6 { // the same sale is no witness for a second loss
+			for range 6 { // the same sale does not explain a second loss
 				w.now += 1_000
 				w.observeSold("1", 6)
 			}

@@ -10,8 +10,7 @@ import (
 	"botd/strategy"
 )
 
-// guarded is a book that holds 20 with a stop and a take-profit of its own on the
-// exchange, orders 12 and 13.
+// guarded is a book with a position of 20 and its own stop and take-profit on the exchange, orders 12 and 13.
 func guarded(t testing.TB) (d *desk, protect func(*Desired), orders []exchange.Order) {
 	t.Helper()
 	d = newDesk(t)
@@ -107,8 +106,7 @@ func TestWhatWitnessesTheEndOfAPosition(t *testing.T) {
 	}
 }
 
-// TestTheSweepOfAnEarlierPositionWitnessesNothing: the stops that ended with one position
-// say nothing of the next one, which has none yet.
+// The stops that ended with one position prove nothing about the next one, which has none yet.
 func TestTheSweepOfAnEarlierPositionWitnessesNothing(t *testing.T) {
 	t.Parallel()
 	d, protect, orders := guarded(t)
@@ -157,7 +155,7 @@ func TestOwnTradesCountWhateverAListShows(t *testing.T) {
 	tradedUnseen(t)
 }
 
-// TestWhatWasAdoptedAndClosedIsNotAdoptedAgain: the list may be older than the exit.
+// The list may be older than the exit.
 func TestWhatWasAdoptedAndClosedIsNotAdoptedAgain(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -188,8 +186,8 @@ func TestWhatWasAdoptedAndClosedIsNotAdoptedAgain(t *testing.T) {
 	}
 }
 
-// TestAPositionThatBotdOpenedBesideAnothersEndsWithIt: what a person holds is no position of the past while
-// the list shows it, and the row of its end is that of botd's part too.
+// A person's position is not past while the list shows it, and the row of its end is also the end of botd's
+// part.
 func TestAPositionThatBotdOpenedBesideAnothersEndsWithIt(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -223,13 +221,12 @@ func TestAPositionThatBotdOpenedBesideAnothersEndsWithIt(t *testing.T) {
 	}
 }
 
-// TestTheRowOfAPositionThatBotdOpenedItsPartInIsItsEnd: after a start nothing shows which position it was, and
-// it is older than botd's part.
+// After a start nothing shows which position it was, and it is older than botd's part.
 func TestTheRowOfAPositionThatBotdOpenedItsPartInIsItsEnd(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		quantity exchange.Quantity
-		closedMS int64 // after botd's part was asked for
+		closedMS int64 // how long after botd's part was requested
 		ended    bool
 	}{
 		"as large as both":       {18, 500, true},
@@ -264,15 +261,14 @@ func TestTheRowOfAPositionThatBotdOpenedItsPartInIsItsEnd(t *testing.T) {
 	}
 }
 
-// margined fetches a position with the margin that the account says is in use.
+// margined fetches a position together with the margin that the account reports as in use.
 func (d *desk) margined(signed exchange.Quantity, margin exchange.Amount) {
 	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: d.positions(signed),
 		Positions: d.positions(signed), Account: &exchange.MarginAccount{PositionMargin: margin}})
 }
 
-// TestTheOtherSideOfAPositionReleasesNoMargin: a list that is older than the position shows the one
-// before it, on the other side and of the same size. Both need the same margin, so that none was
-// released: the stop stays.
+// A list older than the position shows the earlier one, of the same size on the other side. Both need the
+// same margin, so none was released: the stop stays.
 func TestTheOtherSideOfAPositionReleasesNoMargin(t *testing.T) {
 	t.Parallel()
 	d, protect, _ := guarded(t)
@@ -290,8 +286,8 @@ func TestTheOtherSideOfAPositionReleasesNoMargin(t *testing.T) {
 	}
 }
 
-// TestTheMarginOfAPartConfirmsNoMoreThanThat: an exit that was refused and executed has taken a part of the position, whose margin
-// was released. A list that then shows none of it is alone: the stop stays.
+// A refused exit was executed and took a part of the position, whose margin was released. A later list that shows no position is
+// unconfirmed: the stop stays.
 func TestTheMarginOfAPartConfirmsNoMoreThanThat(t *testing.T) {
 	t.Parallel()
 	partReleased(t)
@@ -325,7 +321,7 @@ func TestASmallerPositionIsBelievedWhenItsMarginWasReleased(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name                string
-		before, after       string // margin: 20 steps of 50,000 USDT at 10 times are 100 USDT
+		before, after       string // margin: 20 steps at 50,000 USDT and 10 times are 100 USDT
 		quarantined, doubts bool
 	}{
 		{"released", "100", "60", true, false},
@@ -419,8 +415,8 @@ func TestAPositionThatNothingExplainsGetsAStop(t *testing.T) {
 	}
 }
 
-// TestTheEndOfAnAdoptedPositionThatAnOldListHadHiddenIsWitnessed: the list showed a person's position, an older answer did not, it
-// was adopted, and it ended before the next read. Its row ends it; that it once seemed to have ended is no reason to doubt that.
+// The list showed a person's position, an older answer did not, the position was adopted, and it ended before the next read. Its
+// row ends it; an earlier apparent end is no reason to doubt the row.
 func TestTheEndOfAnAdoptedPositionThatAnOldListHadHiddenIsWitnessed(t *testing.T) {
 	t.Parallel()
 	adoptedAndHidden(t)
@@ -450,8 +446,8 @@ func adoptedAndHidden(t testing.TB) {
 	}
 }
 
-// TestMarginThatAgreedWithAnEarlierPositionWitnessesNothing: botd held as much before, and the margin agreed with the list then. Now a
-// list shows another's part alone, which is as large, since it is older than botd's new entry: nothing was released, and it gets its stop.
+// Botd had an equal position before, and the margin agreed with the list then. Now the list, which is older than botd's new entry, shows
+// only a foreign part of the same size. Nothing was released, and that part gets its stop.
 func TestMarginThatAgreedWithAnEarlierPositionWitnessesNothing(t *testing.T) {
 	t.Parallel()
 	marginOfAnEarlierPosition(t)

@@ -8,7 +8,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// ends fetches that there is no position, and a row of positions/history.
+// ends fetches an empty positions list and a row of positions/history.
 func (d *desk) ends(row *exchange.Position) {
 	none := exchange.FetchedOf[exchange.Position](nil)
 	row.Symbol, row.Status = "BTC-USDT", exchange.PositionClosed
@@ -16,9 +16,8 @@ func (d *desk) ends(row *exchange.Position) {
 		Before: none, Positions: none, ClosedOf: []string{"BTC-USDT"}, Closed: []exchange.Position{*row}})
 }
 
-// TestAnUnknownExitIsDecidedByTheRowOfThePositionItEnded: the position was opened before
-// botd held part of it, by a clock that is behind, its last fill was booked after its end,
-// and a start has forgotten its id.
+// The position was opened before botd owned part of it, by a clock that is behind. Its last fill was booked
+// after its end, and a restart has forgotten its id.
 func TestAnUnknownExitIsDecidedByTheRowOfThePositionItEnded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -61,14 +60,14 @@ func TestAnUnknownExitIsDecidedByTheRowOfThePositionItEnded(t *testing.T) {
 	}
 }
 
-// TestAnUnknownExitBesideAnothersPositionIsForAPerson: it ended the position, a person opened one on the other side, and its stop
-// was filled before the exit was decided. More is missing than the exit explains, and a start has forgotten what was seen.
+// The exit ended the position, a person opened one on the other side, and its stop filled before the exit was decided. More is
+// missing than the exit explains, and a restart has forgotten the earlier reads.
 func TestAnUnknownExitBesideAnothersPositionIsForAPerson(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		quantity exchange.Quantity
 		decided  bool
-	}{{20, true}, {19, false}} { // as large as the exit, or another position's
+	}{{20, true}, {19, false}} { // the size of the exit, or another position's
 		d := newDesk(t)
 		d.hold(20)
 		d.target(0)
@@ -93,8 +92,7 @@ func TestAnUnknownExitBesideAnothersPositionIsForAPerson(t *testing.T) {
 	}
 }
 
-// TestAnAdoptedPositionEndsByTheRowOfTheOneThatTheListShowed: it was adopted long after it
-// was opened, and ended before another read.
+// The position was adopted long after it was opened, and ended before another read.
 func TestAnAdoptedPositionEndsByTheRowOfTheOneThatTheListShowed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -132,8 +130,7 @@ func TestAnAdoptedPositionEndsByTheRowOfTheOneThatTheListShowed(t *testing.T) {
 	}
 }
 
-// TestAPositionThatEndedBeforeItsEntryWasBookedIsNoneOfThePast: the list showed it and its
-// end while the entry's answer was on its way.
+// The list showed the position and its end while the entry's answer was in flight.
 func TestAPositionThatEndedBeforeItsEntryWasBookedIsNoneOfThePast(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -160,8 +157,7 @@ func TestAPositionThatEndedBeforeItsEntryWasBookedIsNoneOfThePast(t *testing.T) 
 	}
 }
 
-// TestAPositionOfBeforeAStartEndsByARowOfAnotherClock: the journal dates its entry later
-// than the exchange does, and lacks its exit.
+// The journal dates its entry later than the exchange does, and lacks its exit.
 func TestAPositionOfBeforeAStartEndsByARowOfAnotherClock(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -199,8 +195,8 @@ func TestAPositionOfBeforeAStartEndsByARowOfAnotherClock(t *testing.T) {
 	}
 }
 
-// TestAPositionThatBotdJoinedUnseenEndsByItsRow: a person opened a position, botd's order was filled into it,
-// and the person closed all of it before a list was read.
+// A person opened a position, botd's order filled into it, and the person closed all of it before a list was
+// read.
 func TestAPositionThatBotdJoinedUnseenEndsByItsRow(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -222,8 +218,8 @@ func TestAPositionThatBotdJoinedUnseenEndsByItsRow(t *testing.T) {
 	}
 }
 
-// TestAStopStandsWhileTheFateOfItsEntryIsUnknown: the entry's answer was lost, a list showed the position, and it got its stop. A list
-// that does not show it ends nothing: the stop stands until the entry is decided.
+// The entry's answer was lost, a list showed the position, and it got its stop. A list that omits it ends nothing: the stop stays
+// until the entry is decided.
 func TestAStopStandsWhileTheFateOfItsEntryIsUnknown(t *testing.T) {
 	t.Parallel()
 	stopOfUnknownEntry(t)
@@ -244,7 +240,7 @@ func stopOfUnknownEntry(t testing.TB) {
 	order.Side, order.Type, order.StopPrice, order.ClosePosition = exchange.Sell, exchange.StopMarket, stop.Order.StopPrice, true
 	for second := range 8 {
 		d.now += 1_000
-		if second == 4 { // a start forgets what lists have shown
+		if second == 4 { // a restart forgets what lists have shown
 			d.book.Symbol(bitcoin).unexplainedID, d.book.Symbol(bitcoin).unexplainedMS = 0, 0
 		}
 		d.observe(0, nil, order)
@@ -261,7 +257,7 @@ func stopOfUnknownEntry(t testing.TB) {
 	}
 }
 
-// joinedUnseen wants the position that botd joined closed, or not, by a row that differs.
+// joinedUnseen expects the joined position to be closed, or not, depending on a row that differs.
 func joinedUnseen(t testing.TB, change func(row *exchange.Position, sentMS int64), want bool) {
 	d := newDesk(t)
 	d.hold(20) // position 7, which ends
