@@ -14,10 +14,9 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestCheckExplainAndUtilizationAgreeOnRandomStates puts random limits, positions,
-// orders, losses and breaches before the gate: Explain says of every intent what Check
-// decides, with the figures of a count that this test makes by itself, and Utilization
-// shows the same limits.
+// TestCheckExplainAndUtilizationAgreeOnRandomStates checks random intents against random limits, positions,
+// orders, losses and breaches. Explain reaches Check's decision on every intent, with figures that this test
+// counts itself, and Utilization shows the same limits.
 func TestCheckExplainAndUtilizationAgreeOnRandomStates(t *testing.T) {
 	t.Parallel()
 	seen := map[string]int{}
@@ -35,7 +34,7 @@ func TestCheckExplainAndUtilizationAgreeOnRandomStates(t *testing.T) {
 			utilization[u.Rule+" "+u.Scope] = u
 			value, most := s.counted(nil, u.Rule, u.Strategy)
 			if u.Rule == PriceCollar {
-				u.Value = "0" // nothing is in use without an order
+				u.Value = "0" // without an order none of it is in use
 			}
 			if !same(value, numberIn(r, u.Value)) || !most.Equal(numberIn(r, u.Limit)) {
 				r.Fatalf("%s of %s: want %s of %s in use, have %+v", u.Rule, u.Scope, value, most, u)
@@ -60,7 +59,7 @@ func TestCheckExplainAndUtilizationAgreeOnRandomStates(t *testing.T) {
 	t.Errorf("no random state shows %v", missing)
 }
 
-// outcomesMissing are the limits, scopes and outcomes that no state had so far.
+// outcomesMissing returns the limits, scopes and outcomes that no state has shown yet.
 func outcomesMissing(seen map[string]int) (missing []string) {
 	scopes := map[Reach][]string{OfAccount: {"account", "strategy"}, OfMarket: {"account", "strategy"}, OfSymbol: {"symbol", "strategy"},
 		OfStrategy: {"strategy"}}
@@ -77,7 +76,7 @@ func outcomesMissing(seen map[string]int) (missing []string) {
 	return missing
 }
 
-// state is a random state of one account, as lists that this test counts by itself.
+// state is a random state of one account, as lists from which the test counts figures.
 type state struct {
 	*table
 	account Account
@@ -87,7 +86,7 @@ type state struct {
 	foreign exchange.Quantity // of resting foreign openings, buys
 	sends   map[string]int
 	losses  map[string]int
-	equity  map[string][3]int64 // of the account (empty) and one: day's start, peak, now
+	equity  map[string][3]int64 // of the account (empty) and of one: day's start, peak, current
 }
 
 type live struct {
@@ -141,7 +140,7 @@ func drawState(t *testing.T, r *rapid.T) *state {
 	return s
 }
 
-// rest puts an acknowledged opening of a strategy into the book, sent long ago.
+// rest puts a strategy's acknowledged opening, sent long ago, into the book.
 func (s *state) rest(id string, o live) {
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 49_000e8,
 		Quantity: o.quantity, ClientOrderID: id}
@@ -178,8 +177,7 @@ func (s *state) wantSameDecision(r *rapid.T, refusal *Refusal, verdicts []Verdic
 	}
 }
 
-// wantFigures compares one verdict with what this test counts, and with the limit as
-// Utilization shows it.
+// wantFigures compares one verdict with the test's own count, and with the limit as Utilization shows it.
 func (s *state) wantFigures(r *rapid.T, intent *reconcile.Intent, l *Limit, v *Verdict, u Utilization) {
 	strategy := ""
 	if strings.HasPrefix(v.Scope, "strategy ") {
@@ -213,8 +211,7 @@ func (s *state) wantFigures(r *rapid.T, intent *reconcile.Intent, l *Limit, v *V
 	}
 }
 
-// same reports whether a figure is the value as it is written: money to the cent, a
-// time to the second.
+// same reports whether a figure equals the displayed value: money to the cent, a time to the second.
 func same(value, figure decimal.Decimal) bool {
 	return value.Equal(figure) || value.Round(2).Equal(figure) || value.Round(0).Equal(figure)
 }

@@ -12,23 +12,23 @@ import (
 	"botd/reconcile/record"
 )
 
-// least is the smallest amount there is.
+// least is the smallest possible amount.
 var least = exchange.MustAmount("0.000000000000000001")
 
-// boundary is a rule with a state just at its bound, which passes, and the smallest
-// step beyond it, which is refused; on both markets, or where on names the one that has it.
+// boundary is a rule with a state exactly at its bound, which passes, and the smallest step beyond it, which
+// is refused. It holds on both markets unless on names one.
 type boundary struct {
 	rule   string
 	limits Limits // the account's, then the strategy's
 	state  func(b *table, strategy string, beyond bool)
 	intent reconcile.Intent
-	step   func(intent *reconcile.Intent) // beyond, where the intent makes the step
+	step   func(intent *reconcile.Intent) // the step beyond, if the intent makes it
 	on     []exchange.Market
 }
 
 var onFutures, onSpot = []exchange.Market{exchange.Futures}, []exchange.Market{exchange.Spot}
 
-// withoutBound are the rules that compare no figure, each with the test that has it refuse and pass.
+// withoutBound lists the rules that compare no figure, each with the test in which it refuses and passes.
 var withoutBound = map[string]string{
 	"symbol": "TestEveryRuleOfTheExchangeIsJudgedBeforeSending", "shape": "TestEveryRuleOfTheExchangeIsJudgedBeforeSending",
 	"price": "TestWhatARefusalSays", "halted": "TestWhatARefusalSays", "unsettled": "TestWhatARefusalSays",
@@ -36,7 +36,7 @@ var withoutBound = map[string]string{
 	MaxLosingStreak: "TestAStreakLatchesAtItsLimit",
 }
 
-// venueBoundaries are those of the exchange's rules, floors among them.
+// venueBoundaries are the boundaries of the exchange's rules, including minimums.
 func venueBoundaries() []boundary {
 	more := func(i *reconcile.Intent) { i.Order.Quantity++ }
 	holds := func(b *table, _ string, _ bool) { b.state.Position = 100 }
@@ -81,7 +81,7 @@ func venueBoundaries() []boundary {
 	}
 }
 
-// rich has an account that can pay for all that its rules take.
+// rich has an account with enough money for its rules' maximum.
 func rich(b *table, _ string, _ bool) {
 	b.book.Account.AvailableBalance, b.facts.Market = exchange.AmountOf(10_000_000), exchange.AmountOf(10_000_000)
 	for i := range b.book.Balances {
@@ -152,7 +152,7 @@ func (c *boundary) check(t *testing.T, strategy string, market exchange.Market, 
 		c.state(b, strategy, beyond)
 	}
 	intent := c.intent
-	if market == exchange.Spot && intent.Order.Type == exchange.MarketOrder { // such an order carries an amount there
+	if market == exchange.Spot && intent.Order.Type == exchange.MarketOrder { // such an order has an amount there
 		intent = limit(b.state.Last, intent.Order.Quantity)
 	}
 	if beyond && c.step != nil {
@@ -167,7 +167,7 @@ func (c *boundary) check(t *testing.T, strategy string, market exchange.Market, 
 	}
 }
 
-// TestAStreakLatchesAtItsLimit: as many losing positions as the limit hold entries back.
+// As many losing positions as the limit hold entries back.
 func TestAStreakLatchesAtItsLimit(t *testing.T) {
 	t.Parallel()
 	limits := Limits{MaxLosingStreak: 3, CoolDownMS: 60_000}
@@ -181,8 +181,7 @@ func TestAStreakLatchesAtItsLimit(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeCountedIsRefused: no figure wraps around, and none that is missing
-// lets an opening pass.
+// No figure overflows, and a missing figure lets no opening pass.
 func TestWhatCannotBeCountedIsRefused(t *testing.T) {
 	t.Parallel()
 	huge := exchange.Quantity(math.MaxInt64)
@@ -222,7 +221,7 @@ func TestWhatCannotBeCountedIsRefused(t *testing.T) {
 			if refusal := b.check(intent); refusal == nil || refusal.Value == "" || refusal.Limit == "" {
 				t.Errorf("want it refused with its figures, have %+v", refusal)
 			}
-			var found finding // by the limit itself, whatever else refuses it
+			var found finding // of the limit itself, whatever else refuses the intent
 			s := subject{nowMS: b.facts.NowMS, book: b.book, watch: b.book.Watch(""), limits: &c.limits, intent: &intent, market: exchange.Futures,
 				state:  b.state,
 				equity: b.facts.Market, funds: b.facts.Equity, unread: b.facts.Unread}

@@ -7,8 +7,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestALossIsCrossedBeyondItsLimitOnceAndHoldsAgainAtIt: for the account and for a
-// strategy, as a share and as money, by the day's start and by the peak.
+// This holds for the account and for a strategy, as a share and as money, from the day's start and from the
+// peak.
 func TestALossIsCrossedBeyondItsLimitOnceAndHoldsAgainAtIt(t *testing.T) {
 	t.Parallel()
 	const nowMS = 1_700_000_000_000
@@ -58,7 +58,7 @@ func TestALossIsCrossedBeyondItsLimitOnceAndHoldsAgainAtIt(t *testing.T) {
 	}
 }
 
-// TestALimitThatMovesBetweenIntentsIsWatchedWhereItIsSet: and is armed again by a person, unless time alone ends it.
+// A person rearms it, unless time alone ends it.
 func TestALimitThatMovesBetweenIntentsIsWatchedWhereItIsSet(t *testing.T) {
 	t.Parallel()
 	money := Loss{USDT: exchange.AmountOf(1)}
@@ -87,11 +87,11 @@ func TestALimitThatMovesBetweenIntentsIsWatchedWhereItIsSet(t *testing.T) {
 	}
 }
 
-// TestValuesOfLimitsAtTheirBounds: the smallest and the largest value that is read, and one step beyond each.
+// The cases are the smallest and the largest value that is accepted, and one step beyond each.
 func TestValuesOfLimitsAtTheirBounds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		rule, value, want string // want is the value as it is written again; empty for refused
+		rule, value, want string // want is the value as it is formatted; empty for refused
 	}{
 		{MaxLeverage, "1", "1"}, {MaxLeverage, "0", ""}, {MaxOpenOrders, "1", "1"}, {MaxOpenOrders, "-1", ""}, {MaxOrdersPerMinute, "0", ""},
 		{MaxLosingStreak, "1", "1"}, {MaxLosingStreak, "0", ""},

@@ -36,8 +36,8 @@ func TestTheDocumentNamesEveryRuleAndNoOther(t *testing.T) {
 	}
 }
 
-// TestTheDocumentsTableOfLimitsIsWrittenFromTheTable compares the rows of limits in
-// docs/risk.md; go test ./risk -run Document -update writes them.
+// TestTheDocumentsTableOfLimitsIsWrittenFromTheTable compares the rows of limits in docs/risk.md; go test
+// ./risk -run Document -update writes them.
 func TestTheDocumentsTableOfLimitsIsWrittenFromTheTable(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(document)

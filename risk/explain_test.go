@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// explained returns what Explain says of the rule, as a person reads it.
+// explained returns Explain's verdicts on the rule, as a person reads them.
 func (b *table) explained(intent reconcile.Intent, rule string) (all []Verdict) {
 	intent.Strategy, intent.Order.Market, intent.Order.Symbol = "one", exchange.Futures, "BTC-USDT"
 	for _, v := range b.gate.Explain(&intent, &b.facts) {
@@ -44,7 +44,7 @@ func TestExplainCountsOnlyTheOwnPositionAgainstMaxPosition(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{})
 	b.facts.Strategy = Limits{MaxPosition: exchange.MustAmount("0.15")}
-	b.ignore(1_000) // others hold 1.0 of the exchange's one position
+	b.ignore(1_000) // 1.0 of the exchange's one position belongs to others
 	have := b.explained(entry(100), MaxPosition)
 	if len(have) != 1 || have[0].Outcome != Passed || have[0].Value != "0.1 BTC" || have[0].Limit != "0.15 BTC" {
 		t.Errorf("want 0.1 BTC of 0.15 BTC passed, have %+v", have)
@@ -67,7 +67,7 @@ func TestExplainNeverSaysNoLimitOfAStrategysOwn(t *testing.T) {
 	}
 }
 
-// TestWhatHasNoFiguresShowsNone: leverage on spot, a price tick without a price, a collar without a price to compare.
+// The cases are leverage on spot, a price tick without a price, and a collar without a price to compare.
 func TestWhatHasNoFiguresShowsNone(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -104,7 +104,7 @@ func TestWhatHasNoFiguresShowsNone(t *testing.T) {
 	}
 }
 
-// TestWhenTheFiguresOfAPriceAreKnown: with rules and a price; one that is newer than now is of no age.
+// They are known with rules and a price. A price from the future has the age zero.
 func TestWhenTheFiguresOfAPriceAreKnown(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -131,7 +131,7 @@ func TestWhenTheFiguresOfAPriceAreKnown(t *testing.T) {
 	}
 }
 
-// TestWhatAnOrderIsJudgedAt: the mark price where it is asked for and known; a value beyond all bounds counts as a thousand million millions.
+// It is judged at the mark price if that is requested and known. A value beyond the bound counts as 10^15.
 func TestWhatAnOrderIsJudgedAt(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{})
@@ -151,8 +151,7 @@ func TestWhatAnOrderIsJudgedAt(t *testing.T) {
 	}
 }
 
-// TestWhatAnExposureCounts: of the order's own market alone, and of an opening for an amount of money what that buys at the last price less what it
-// has bought.
+// An exposure counts the order's own market alone. An opening by amount counts as what it buys at the last price, less what it has bought.
 func TestWhatAnExposureCounts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

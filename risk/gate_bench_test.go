@@ -10,8 +10,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// BenchmarkGate is one check of an opening that passes every rule, and one of a
-// stop, beside so many orders in the book.
+// BenchmarkGate checks an opening that passes every rule, and a stop, with the given number of orders in the
+// book.
 func BenchmarkGate(b *testing.B) {
 	percent := exchange.RateOne / 100
 	limits := Limits{MaxLeverage: 20, MaxGrossExposure: 10 * exchange.RateOne, MaxOpenOrders: 20_000, MaxOrdersPerMinute: 20_000,
@@ -41,7 +41,7 @@ func BenchmarkGate(b *testing.B) {
 	}
 }
 
-// benchmarkLimits are those that latch, and the symbol's.
+// benchmarkLimits sets the limits that latch and those of the symbol.
 func benchmarkLimits(limits *Limits) {
 	percent := exchange.RateOne / 100
 	limits.MaxDailyLoss, limits.MaxDrawdown, limits.MaxSymbolExposure = Loss{Share: 5 * percent}, Loss{Share: 20 * percent}, 10*exchange.RateOne

@@ -87,7 +87,7 @@ func quote(side exchange.Side, price exchange.Price) reconcile.Intent {
 	return intent
 }
 
-// sending puts a resting order on its way, without an answer.
+// sending puts a resting order in flight, without an answer.
 func (b *table) sending(id string, order exchange.NewOrder) {
 	order.Market, order.Symbol, order.ClientOrderID = exchange.Futures, "BTC-USDT", id
 	b.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: placement.Order}})
@@ -98,7 +98,7 @@ func stop(price exchange.Price) reconcile.Intent {
 		ClosePosition: true, WorkingType: exchange.ContractPrice}}
 }
 
-// TestATypeThatThereIsNotIsRefused though the symbol says nothing of types.
+// This holds even if the symbol lists no types.
 func TestATypeThatThereIsNotIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []exchange.OrderType{0, exchange.TakeProfitMarket + 1} {
@@ -110,7 +110,6 @@ func TestATypeThatThereIsNotIsRefused(t *testing.T) {
 	}
 }
 
-// TestWhatIsOfFuturesAloneIsRefusedOnSpot.
 func TestWhatIsOfFuturesAloneIsRefusedOnSpot(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*exchange.NewOrder){
@@ -253,7 +252,7 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 	}
 }
 
-// unbracketed is a symbol of which the exchange has sent no margin levels.
+// unbracketed is a symbol without margin levels from the exchange.
 func unbracketed(b *table) { b.change(func(s *exchange.Symbol) { s.Brackets = nil }) }
 
 func (b *table) change(f func(*exchange.Symbol)) {
@@ -270,7 +269,7 @@ func (b *table) day(start, peak int64) {
 	b.book.Apply(&record.Record{Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(start), Peak: exchange.AmountOf(peak)}})
 }
 
-// sent writes a placement into the book that is over at once.
+// sent records a placement in the book that ends immediately.
 func (b *table) sent(id, strategy string, atMS int64) {
 	order := exchange.NewOrder{Market: b.state.Key().Market, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 1}
 	b.book.Apply(&record.Record{AtMS: atMS, Strategy: strategy, Symbol: b.state.Key(), ClientOrderID: id, Body: record.Sending{Order: order,
@@ -291,7 +290,7 @@ func TestOrdersPerMinuteAreCountedFromTheJournal(t *testing.T) {
 			b := newTable(t, Limits{MaxOrdersPerMinute: c.account})
 			b.facts.Strategy.MaxOrdersPerMinute = c.own
 			b.facts.NowMS = 61_999
-			b.sent("old", "one", 1_999) // a minute ago: free again
+			b.sent("old", "one", 1_999) // a minute ago: no longer counted
 			b.sent("a", "one", 2_000)
 			b.sent("b", "two", 60_000)
 			if refusal := b.check(entry(100)); (refusal != nil) != c.refused || refusal != nil && refusal.Rule != MaxOrdersPerMinute {
@@ -326,7 +325,7 @@ func (b *table) hold(quantity exchange.Quantity) {
 	b.state.Position = quantity
 }
 
-// ignore leaves a quantity beside the position to others.
+// ignore leaves a quantity besides the position to others.
 func (b *table) ignore(quantity exchange.Quantity) {
 	position := b.state.Position
 	b.book.Apply(&record.Record{Symbol: b.state.Key(), Body: record.Ignored{Quantity: quantity}})

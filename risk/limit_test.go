@@ -14,11 +14,10 @@ import (
 	"botd/reconcile/record"
 )
 
-// This file holds what the tests know of each limit: its configuration, its bound (boundary_test.go), its
-// random values, and a count of its figures that is made without the table
-// (agreement_test.go).
+// This file has the tests' knowledge of each limit: its configuration, its bound (boundary_test.go), its
+// random values, and a count of its figures without the table (agreement_test.go).
 
-// limitBoundaries has each limit at its bound.
+// limitBoundaries has a boundary for each limit.
 func limitBoundaries() []boundary {
 	loss := func(from string, equity int64) func(*table, string, bool) {
 		return func(b *table, strategy string, beyond bool) {
@@ -92,8 +91,8 @@ func drawLimits(r *rapid.T, scope string) Limits {
 	}
 }
 
-// counted is what a limit compares, counted from the lists: value and limit. Without
-// an intent it is what is in use.
+// counted returns the figures that a limit compares, counted from the lists: value and limit. Without an
+// intent it counts what is in use.
 func (s *state) counted(intent *reconcile.Intent, rule, strategy string) (value, most decimal.Decimal) {
 	limits, whole := s.limits[strategy], func(n int) decimal.Decimal { return decimal.NewFromInt(int64(n)) }
 	rate := func(rate exchange.Rate, of int64) decimal.Decimal { return rate.Decimal().Mul(decimal.NewFromInt(of)) }
@@ -149,11 +148,11 @@ func (s *state) counted(intent *reconcile.Intent, rule, strategy string) (value,
 	panic("no count of " + rule)
 }
 
-// TestEveryLimitsBoundsAndDefault: as the documents say.
+// The bounds and defaults are those of the documents.
 func TestEveryLimitsBoundsAndDefault(t *testing.T) {
 	t.Parallel()
 	const hundred = int64(exchange.RateOne)
-	want := map[string][3]any{ // the least, the most, and the default of the account
+	want := map[string][3]any{ // the minimum, the maximum, and the account's default
 		MaxLeverage: {int64(1), int64(1_000), "20"}, MaxGrossExposure: {int64(1), 1_000 * hundred, "10"}, MaxSymbolExposure: {int64(1), 1_000 * hundred, ""},
 		MaxDailyLoss: {int64(0), hundred, "5%"}, MaxDrawdown: {int64(0), hundred, "20%"}, MaxOpenOrders: {int64(1), int64(100_000), "200"},
 		MaxOrdersPerMinute: {int64(1), int64(100_000), "300"}, PriceCollar: {int64(1), hundred, "5%"}, MaxDataAge: {int64(1_000), int64(7 * 86_400_000), "2m"},

@@ -11,7 +11,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// flight is an order on its way, or, if seen, one that a read has shown.
+// flight is an order in flight, or, if seen, one that a read has shown.
 type flight struct {
 	intent func() (exchange.NewOrder, placement.Purpose)
 	seen   bool
@@ -22,7 +22,7 @@ func as(purpose placement.Purpose, order exchange.NewOrder) func() (exchange.New
 	return func() (exchange.NewOrder, placement.Purpose) { return order, purpose }
 }
 
-// fly puts an order of a symbol on its way.
+// fly puts an order of a symbol in flight.
 func (b *table) fly(id string, key exchange.SymbolKey, f flight) {
 	order, purpose := f.intent()
 	order.Market, order.Symbol, order.ClientOrderID = key.Market, key.Name, id
@@ -32,7 +32,8 @@ func (b *table) fly(id string, key exchange.SymbolKey, f flight) {
 	}
 }
 
-// TestMarginThatIsNotFreeIsRefused has an opening need as much as is free, and a cent more.
+// TestMarginThatIsNotFreeIsRefused checks an opening that needs the free margin exactly, and one that needs a
+// cent more.
 func TestMarginThatIsNotFreeIsRefused(t *testing.T) {
 	t.Parallel()
 	free := exchange.AmountOf(100)
@@ -45,9 +46,9 @@ func TestMarginThatIsNotFreeIsRefused(t *testing.T) {
 	}
 }
 
-// TestWhatIsFreeForAnotherOpening has orders on their way, resting ones, and a position whose price has moved. Of 10,000 USDT
-// at leverage 10, a fee of 0.1 % and a price of 50,000, all figures by hand: the margin and the fee at the worst price, and the
-// loss that a fill there would be. 0.00000001 is the price's smallest unit, which a slip is rounded up by.
+// TestWhatIsFreeForAnotherOpening has orders in flight, resting orders, and a position whose price has moved, with 10,000 USDT
+// at leverage 10, a fee of 0.1 % and a price of 50,000. All figures are computed by hand: the margin and the fee at the worst
+// price, and the loss that a fill there would cause. 0.00000001 is the smallest unit of a price, to which a slip is rounded up.
 func TestWhatIsFreeForAnotherOpening(t *testing.T) {
 	t.Parallel()
 	market := func(side exchange.Side) exchange.NewOrder {
@@ -109,7 +110,7 @@ func TestWhatIsFreeForAnotherOpening(t *testing.T) {
 	}
 }
 
-// TestOrdersOfSeveralSymbolsAreCountedEachByItsOwn: prices, steps and markets differ; what no rules are known of counts as nothing.
+// Prices, steps and markets differ. Orders of a symbol without rules count as zero.
 func TestOrdersOfSeveralSymbolsAreCountedEachByItsOwn(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{})
@@ -152,7 +153,8 @@ func spotTable(t *testing.T) *table {
 	return b
 }
 
-// TestWhatIsFreeOnSpot: what is on its way counts as spent, the fee of a purchase included; what was read rests in the wallet.
+// An order in flight counts as spent, including the fee of a purchase. An order that was read is part of the wallet's frozen
+// amount.
 func TestWhatIsFreeOnSpot(t *testing.T) {
 	t.Parallel()
 	coin, other := exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}, exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}
@@ -222,7 +224,7 @@ func TestBuyingPower(t *testing.T) {
 	}
 }
 
-// TestALowerLeverageNeedsMargin: for what is open, what opens, and what others have resting, and a cent for rounding.
+// It needs margin for the open position, for openings and for resting orders of others, and a cent for rounding.
 func TestALowerLeverageNeedsMargin(t *testing.T) {
 	t.Parallel()
 	lower := func(b *table, free string) bool {
@@ -233,7 +235,7 @@ func TestALowerLeverageNeedsMargin(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		set  func(b *table)
-		need string // the least that is enough; empty for none
+		need string // the smallest sufficient amount; empty for none
 	}{
 		{"nothing is open", func(*table) {}, ""},
 		{"the same leverage", func(b *table) { b.hold(100); b.state.EntryPrice, b.state.Leverage = exchange.AmountOf(50_000), 5 }, ""},
@@ -258,7 +260,7 @@ func TestALowerLeverageNeedsMargin(t *testing.T) {
 		b := newTable(t, Limits{})
 		b.facts.TakerFee = 0
 		c.set(b)
-		reserved := exchange.AmountOf(10_000).Sub(free10k(b)) // by what is on its way
+		reserved := exchange.AmountOf(10_000).Sub(free10k(b)) // by orders in flight
 		if c.need == "" {
 			if !lower(b, reserved.String()) {
 				t.Errorf("%s: want no margin needed", c.name)

@@ -10,8 +10,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestWhatAPassSumsOnceIsWhatWouldBeSummedAgain has orders sent and ended in passes over strategies with collars of their own, and
-// compares what the gate keeps of a pass with the sums over all symbols.
+// TestWhatAPassSumsOnceIsWhatWouldBeSummedAgain sends and ends orders in passes over strategies with different collars, and
+// compares the gate's sums of a pass with the sums over all symbols.
 func TestWhatAPassSumsOnceIsWhatWouldBeSummedAgain(t *testing.T) {
 	t.Parallel()
 	draw, unchanged := rand.New(rand.NewPCG(20, 1)), 0

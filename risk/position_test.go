@@ -9,7 +9,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestWhatReducesIsBoundedByThePosition: botd's part of it, the whole of it, and what else reduces it. The bounds are by hand.
+// A reduction is bounded by botd's part of the position, by all of it, and by other reductions. The bounds are computed by
+// hand.
 func TestWhatReducesIsBoundedByThePosition(t *testing.T) {
 	t.Parallel()
 	rest := func(side exchange.Side, quantity exchange.Quantity) exchange.NewOrder {
@@ -20,7 +21,7 @@ func TestWhatReducesIsBoundedByThePosition(t *testing.T) {
 		name   string
 		set    func(b *table)
 		intent reconcile.Intent
-		rule   string // that refuses; empty for none
+		rule   string // the refusing rule; empty for none
 	}{
 		{"no part of it is botd's", func(b *table) { b.state.Position = 0; b.ignore(100) }, exit(1, exchange.Sell), "reduce_only"},
 		{"nothing is left of it", func(b *table) { b.hold(100); b.ignore(-100) }, exit(1, exchange.Sell), "reduce_only"},
@@ -91,8 +92,7 @@ func TestWhatReducesIsBoundedByThePosition(t *testing.T) {
 	}
 }
 
-// TestWhatReducesGoesByWhatStands: where the list shows no position and is not believed, an exit and a stop go by what botd's fills explain; a resting
-// exit waits for the list.
+// If the list shows no position and is not believed, the fills bound an exit and a stop; a resting exit waits for the list.
 func TestWhatReducesGoesByWhatStands(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{})
@@ -119,22 +119,22 @@ func TestWhatReducesGoesByWhatStands(t *testing.T) {
 	}
 }
 
-// onItsWay puts an order on its way at a time, without an answer.
+// onItsWay puts an order in flight at a time, without an answer.
 func (b *table) onItsWay(id string, intent reconcile.Intent, atMS int64) {
 	order := intent.Order
 	order.Market, order.Symbol, order.ClientOrderID = exchange.Futures, "BTC-USDT", id
 	b.book.Apply(&record.Record{AtMS: atMS, Strategy: "one", Symbol: bitcoin, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: intent.Purpose}})
 }
 
-// lose leaves a placement's fate unknown.
+// lose makes a placement uncertain.
 func (b *table) lose(id string) {
 	b.book.Apply(&record.Record{AtMS: 1_900, Symbol: bitcoin, ClientOrderID: id, Body: record.Unknown{Why: "timeout"}})
 }
 
-// others have an open order.
+// others adds a foreign open order.
 func (b *table) others(o exchange.Order) { b.state.Foreign = []exchange.Order{o} }
 
-// TestTwoSidesOfAQuoteRestTogether: post-only, of one strategy's plan, while nothing is held, and the first is acknowledged.
+// They are post-only, of one strategy's plan, there is no position, and the first is acknowledged.
 func TestTwoSidesOfAQuoteRestTogether(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -165,7 +165,7 @@ func TestTwoSidesOfAQuoteRestTogether(t *testing.T) {
 	}
 }
 
-// TestExplainNamesEveryRuleOnce: up to the one that refuses, and those behind it as not reached.
+// Explain lists rules up to the refusing one, and the later ones as not reached.
 func TestExplainNamesEveryRuleOnce(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string]func(b *table){"": func(*table) {}, "halted": (*table).halt, "symbol": func(b *table) { b.state.Rules = nil }} {

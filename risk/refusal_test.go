@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestWhatARefusalSays: rule, value, limit and hint, whole, of each thing that is not known or holds openings back.
+// The cases list rule, value, limit and hint in full, for each unknown value and each obstacle to openings.
 func TestWhatARefusalSays(t *testing.T) {
 	t.Parallel()
 	const settled, fetched = "a settled symbol", "its outcome is fetched, never guessed"
@@ -82,7 +82,7 @@ func TestWhatARefusalSays(t *testing.T) {
 	}
 }
 
-// TestOnlyOpeningsOfASideMakeAPositionLarger: neither an exit nor an opening of the other side does.
+// Neither an exit nor an opening of the other side does.
 func TestOnlyOpeningsOfASideMakeAPositionLarger(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{})
@@ -104,7 +104,7 @@ func TestOnlyOpeningsOfASideMakeAPositionLarger(t *testing.T) {
 	}
 }
 
-// TestTheFiguresOfWhatPasses: value and limit of a rule, as Explain shows them.
+// The cases list a rule's value and limit as Explain shows them.
 func TestTheFiguresOfWhatPasses(t *testing.T) {
 	t.Parallel()
 	kind := func(kind exchange.OrderType) func(*exchange.NewOrder) {
@@ -152,7 +152,7 @@ func TestTheFiguresOfWhatPasses(t *testing.T) {
 	}
 }
 
-// TestBothSidesOfQuotesOnlyWhileNothingIsHeldOrUnknown: each condition by itself.
+// Each condition is tested separately.
 func TestBothSidesOfQuotesOnlyWhileNothingIsHeldOrUnknown(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -193,7 +193,7 @@ func TestBothSidesOfQuotesOnlyWhileNothingIsHeldOrUnknown(t *testing.T) {
 	}
 }
 
-// TestACoolDownIsAnHourWhereNoneIsGiven: beside a streak alone.
+// A streak limit alone has that default.
 func TestACoolDownIsAnHourWhereNoneIsGiven(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[Limits]int64{{}: 0, {MaxLosingStreak: 1}: 3_600_000, {MaxLosingStreak: 1, CoolDownMS: 1}: 1, {CoolDownMS: 5}: 5} {
@@ -204,7 +204,7 @@ func TestACoolDownIsAnHourWhereNoneIsGiven(t *testing.T) {
 	}
 }
 
-// TestMoneyOfAPassIsWhatIsFreeWithoutOne: the same, and it is not nothing.
+// The values are equal, and not zero.
 func TestMoneyOfAPassIsWhatIsFreeWithoutOne(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{})

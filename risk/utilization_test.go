@@ -11,7 +11,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestHowMuchOfALimitIsInUse has 10,000 USDT, and a position of 0.1 BTC at 50,000 where none is named.
+// TestHowMuchOfALimitIsInUse has 10,000 USDT, and by default a position of 0.1 BTC at 50,000.
 func TestHowMuchOfALimitIsInUse(t *testing.T) {
 	t.Parallel()
 	day := record.Day{StartMS: 1, Equity: exchange.AmountOf(10_400), Peak: exchange.AmountOf(10_500)}
@@ -119,7 +119,7 @@ func TestHowMuchOfALimitIsInUse(t *testing.T) {
 	}
 }
 
-// TestALimitsSettingIsListedWithIt: and completed where nobody gave it.
+// It is filled in if no one has set it.
 func TestALimitsSettingIsListedWithIt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -144,7 +144,7 @@ func TestALimitsSettingIsListedWithIt(t *testing.T) {
 	}
 }
 
-// TestARefusalSaysWhatItCompared: rule, value, limit, and what to do, as a person reads them.
+// The refusal shows rule, value, limit, and a hint, as a person reads them.
 func TestARefusalSaysWhatItCompared(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -13,7 +13,7 @@ func TestALimitIsSetTighterAndNeverLooser(t *testing.T) {
 	has := risk.Limits{MaxLeverage: 20, MaxGrossExposure: 10 * exchange.RateOne, MaxDailyLoss: risk.Loss{Share: exchange.RateOne / 20},
 		MaxDrawdown:   risk.Loss{USDT: exchange.AmountOf(500)},
 		MaxOpenOrders: 200, MaxOrdersPerMinute: 300, PriceCollar: exchange.RateOne / 20, MaxDataAgeMS: 120_000, MaxPosition: exchange.MustAmount("0.1")}
-	for _, c := range []struct{ rule, value, want string }{ // want: the limit afterwards, or what the error says
+	for _, c := range []struct{ rule, value, want string }{ // want: the limit afterwards, or the error's text
 		{risk.MaxLeverage, "5", "5"}, {risk.MaxLeverage, "20", "not tighter than 20"}, {risk.MaxLeverage, "21", "not tighter than 20"},
 		{risk.MaxLeverage, "0", "of at least 1"}, {risk.MaxLeverage, "x", "of at least 1"},
 		{risk.MaxGrossExposure, "0.5", "0.5"}, {risk.MaxGrossExposure, "11", "not tighter than 10"}, {risk.MaxGrossExposure, "-1", "above zero"},

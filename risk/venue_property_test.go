@@ -16,14 +16,13 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestWhateverRiskApprovesTheExchangeAccepts draws an account with positions, resting
-// orders, foreign orders, and placements that are in flight or whose outcome is unknown,
-// and lets the gate judge random intents. It sends what the gate approves in every world
-// that those placements may have led to: each unknown one absent, accepted, or accepted
-// and filled; each resting order at the best price filled or not.
+// TestWhateverRiskApprovesTheExchangeAccepts draws an account with positions, resting orders, foreign orders,
+// and placements that are in flight or uncertain, and lets the gate judge random intents. It sends each
+// approved intent in every world that those placements may have led to: each uncertain one absent, accepted,
+// or accepted and filled; each resting order at the best price filled or not.
 //
-// The exchange must accept an opening in all of them. It may refuse a reducing or
-// protecting order for one reason only: what it would close is closed already.
+// The exchange must accept an opening in all of them. It may refuse a reducing or protecting order for one
+// reason only: its position is closed already.
 func TestWhateverRiskApprovesTheExchangeAccepts(t *testing.T) {
 	t.Parallel()
 	counts := map[string]int{}
@@ -57,39 +56,39 @@ func checkScenes(t *testing.T, counts map[string]int) {
 	})
 }
 
-// fate is what became of a placement since the last fetch.
+// fate is the outcome of a placement since the last fetch.
 type fate int
 
 const (
 	absent fate = iota
 	accepted
-	filled // accepted, and a taker came
+	filled // accepted and filled
 	fates
 )
 
-// limboOrder is a placement whose fate the book does not know, or whose fill it does not.
+// limboOrder is a placement whose outcome or fill the book does not know.
 type limboOrder struct {
 	placement *account.Placement
 	order     exchange.NewOrder
 	arrived   bool  // it is on the exchange already, in every world
-	id        int64 // when it arrived
+	id        int64 // its id if arrived
 }
 
-// scene is what the book knows, and how to build the worlds it may stand for.
+// scene is what the book knows, and how to build the worlds that are consistent with it.
 type scene struct {
 	gate    *Gate
 	book    *reconcile.Book
 	fee     exchange.Rate
-	opened  []exchange.Request // to the exchange before the fetch, in order, all accepted
-	resting []limboOrder       // ours, seen in the book at the best price: may be filled since
-	sent    []limboOrder       // after the fetch
+	opened  []exchange.Request // sent to the exchange before the fetch, in order, all accepted
+	resting []limboOrder       // botd's, seen in the book at the best price: may have filled since
+	sent    []limboOrder       // sent after the fetch
 	count   int
 	symbols []*exchange.Symbol
 	wallet  sim.AccountConfig
 	prices  map[exchange.SymbolKey]exchange.Price
 }
 
-// world is one exchange that the scene may stand for.
+// world is one exchange that is consistent with the scene.
 type world struct {
 	*sim.Exchange
 	fates []fate
@@ -130,8 +129,8 @@ func newScene(symbols []*exchange.Symbol, limits Limits) *scene {
 	return s
 }
 
-// drawScene opens positions and orders on an exchange, fetches them into a book,
-// and sends some placements after that.
+// drawScene opens positions and orders on an exchange, fetches them into a book, and then sends some
+// placements.
 func drawScene(r *rapid.T) *scene {
 	percent := exchange.RateOne / 100
 	s := newScene(sim.DefaultSymbols(), Limits{PriceCollar: rapid.SampledFrom([]exchange.Rate{0, 5 * percent}).Draw(r, "collar")})
@@ -157,7 +156,7 @@ func startPrice(symbol *exchange.Symbol) exchange.Price {
 	return symbol.FloorPrice(symbol.PriceOf(price))
 }
 
-// openWorld does random things on the exchange, through which the scene begins.
+// openWorld sends random requests to the exchange, with which the scene starts.
 func (s *scene) openWorld(r *rapid.T, x *world) {
 	do := func(request exchange.Request) bool {
 		_, err := x.Do(me, &request)
@@ -195,7 +194,7 @@ func (s *scene) openWorld(r *rapid.T, x *world) {
 	}
 }
 
-// journal writes a placement into the book as sent.
+// journal records a placement in the book as sent.
 func (s *scene) journal(intent reconcile.Intent) *account.Placement {
 	order := intent.Order
 	s.book.Apply(&record.Record{Strategy: "one", Symbol: order.Key(), ClientOrderID: order.ClientOrderID, AtMS: 1, Body: record.Sending{Order: order,
@@ -242,7 +241,7 @@ func (s *scene) fetch(x *world) {
 	}
 }
 
-// bestFor is the price at which a resting order stands first.
+// bestFor returns the price at which a resting order is first in the book.
 func (s *scene) bestFor(order exchange.NewOrder) exchange.Price {
 	state := s.book.Symbol(order.Key())
 	return state.Last - state.Rules.PriceTick*exchange.Price(order.Side.Sign())
@@ -250,7 +249,7 @@ func (s *scene) bestFor(order exchange.NewOrder) exchange.Price {
 
 func (s *scene) limbo() int { return len(s.sent) + len(s.resting) }
 
-// send lets an approved intent go; its answer is there, or not, or lost.
+// send sends an approved intent. Its answer arrives, is outstanding, or is lost.
 func (s *scene) send(r *rapid.T, intent reconcile.Intent) {
 	if intent.Purpose == placement.Leverage {
 		return
@@ -260,7 +259,7 @@ func (s *scene) send(r *rapid.T, intent reconcile.Intent) {
 	placement := s.journal(intent)
 	entry := limboOrder{placement: placement, order: intent.Order}
 	switch rapid.IntRange(0, 2).Draw(r, "answer") {
-	case 0: // acknowledged: it is there in every world
+	case 0: // acknowledged: it is on the exchange in every world
 		entry.arrived = true
 		s.book.Apply(&record.Record{ClientOrderID: placement.ClientOrderID(), Body: record.Acknowledged{OrderID: 1_000_000 + int64(s.count)}})
 	case 1:
@@ -269,8 +268,8 @@ func (s *scene) send(r *rapid.T, intent reconcile.Intent) {
 	s.sent = append(s.sent, entry)
 }
 
-// everyWorld builds each world that the scene may stand for. A world in which the
-// exchange refuses what was acknowledged is none.
+// everyWorld builds each world that is consistent with the scene. It skips a world in which the exchange
+// refuses an acknowledged order.
 func (s *scene) everyWorld(visit func(*world)) {
 	total := 1
 	for range s.limbo() {
@@ -292,7 +291,7 @@ func (s *scene) everyWorld(visit func(*world)) {
 	}
 }
 
-// live plays what happened since the fetch. It reports false when the world cannot be.
+// live replays what happened since the fetch. It reports false if the world is impossible.
 func (w *world) live(s *scene, fated []fate) bool {
 	w.fates = fated
 	for i, l := range append(slices.Clone(s.resting), s.sent...) {
@@ -312,7 +311,7 @@ func (w *world) live(s *scene, fated []fate) bool {
 	return true
 }
 
-// fill lets another account take what stands at the best price.
+// fill has another account take the order at the best price.
 func (w *world) fill(s *scene, order exchange.NewOrder) {
 	if order.Type != exchange.Limit || order.Price != s.bestFor(order) {
 		return
@@ -320,7 +319,7 @@ func (w *world) fill(s *scene, order exchange.NewOrder) {
 	taker := exchange.NewOrder{Market: order.Market, Symbol: order.Symbol, Side: order.Side.Opposite(), Type: exchange.Limit, Price: order.Price,
 		Quantity: order.Quantity}
 	request := requestOf(&reconcile.Intent{Purpose: placement.Entry, Order: taker})
-	_, _ = w.Do(other, &request) // against a position of the other's own it may be refused: then nothing filled
+	_, _ = w.Do(other, &request) // it may be refused because of the other account's own position: then nothing filled
 }
 
 // mustAccept sends the approved intent.
@@ -338,10 +337,10 @@ func (w *world) mustAccept(r *rapid.T, s *scene, intent *reconcile.Intent, count
 		return
 	}
 	if state := s.book.Symbol(intent.Order.Key()); intent.Order.Reduces() && slices.Contains(closed, refusal.Code) && state.Standing() != state.Position {
-		return // by the fills, beside a list that shows less: it may have closed, and then nothing is lost by trying
+		return // the fills bound it, while a list shows less: the position may be closed, and then the attempt costs nothing
 	}
 	if refusal.Code == sim.CodeBalance && !intent.Purpose.Opens() {
-		return // no rule refuses a reduction: it is clipped to what is free where it is derived
+		return // no rule refuses a reduction: derivation clips it to the free quantity
 	}
 	if refusal.Code == sim.CodeReduceSum && s.outgrown(intent) {
 		return
@@ -354,7 +353,7 @@ func (w *world) mustAccept(r *rapid.T, s *scene, intent *reconcile.Intent, count
 		s.resting, s.sent)
 }
 
-// quoted reports whether an opening is the second side of quotes whose first side has filled meanwhile.
+// quoted reports whether an opening is the second of two quotes, the first of which has filled meanwhile.
 func (s *scene) quoted(intent *reconcile.Intent) bool {
 	other := func(o limboOrder) bool {
 		return o.order.PostOnly && o.order.Side != intent.Order.Side && o.order.Key() == intent.Order.Key()
@@ -362,10 +361,10 @@ func (s *scene) quoted(intent *reconcile.Intent) bool {
 	return intent.Order.PostOnly && (slices.ContainsFunc(s.resting, other) || slices.ContainsFunc(s.sent, other))
 }
 
-// outgrown reports whether a market order of the whole position may be of a part of it
-// by now, because an opening has filled. Other reducing orders, foreign ones and botd's own,
-// which an order of the whole removes (rule 6), then count against it. Waiting for the opening
-// would let them keep botd in its position, so the exit is sent all the same.
+// outgrown reports whether an opening may have filled, so that a market order of the whole position now
+// covers only a part. Other reducing orders then count against it, foreign ones and botd's own, which an
+// order of the whole position would remove (rule 6). Waiting for the opening would let them keep botd in its
+// position, so the exit is sent nevertheless.
 func (s *scene) outgrown(intent *reconcile.Intent) bool {
 	state := s.book.Symbol(intent.Order.Key())
 	foreign := slices.ContainsFunc(state.Foreign, func(o exchange.Order) bool { return o.Reduces() && !o.ClosePosition })
@@ -377,9 +376,9 @@ func (s *scene) outgrown(intent *reconcile.Intent) bool {
 			func(l limboOrder) bool { return l.order.Key() == intent.Order.Key() && !l.order.Reduces() })
 }
 
-// reducingUnknown reports whether something in flight may have closed what the
-// intent would close: an unknown exit of which this is the repeat, or, for a
-// protection or a market order of the whole position, a resting exit.
+// reducingUnknown reports whether something in flight may have closed the intent's position: an uncertain
+// exit that this intent repeats, or, for a protection or a market order of the whole position, a resting
+// exit.
 func (s *scene) reducingUnknown(intent *reconcile.Intent) bool {
 	sweeps := intent.Order.Type == exchange.MarketOrder && intent.Order.ReduceOnly
 	for _, l := range append(slices.Clone(s.resting), s.sent...) {
@@ -410,7 +409,7 @@ func (s *scene) drawIntent(r *rapid.T) reconcile.Intent {
 	return s.drawIntentOn(r, s.drawSymbol(r), nil)
 }
 
-// rarely is 1 now and then, else 0.
+// rarely is 1 in a few cases, otherwise 0.
 func rarely(r *rapid.T, label string) int64 {
 	if rapid.IntRange(0, 39).Draw(r, label) == 0 {
 		return 1
@@ -418,7 +417,7 @@ func rarely(r *rapid.T, label string) int64 {
 	return 0
 }
 
-// drawIntentOn draws an intent, most of them near what may be sent.
+// drawIntentOn draws an intent, usually close to a sendable one.
 func (s *scene) drawIntentOn(r *rapid.T, symbol *exchange.Symbol, x *world) reconcile.Intent {
 	last := s.prices[symbol.Key()]
 	position := s.book.Symbol(symbol.Key()).Position

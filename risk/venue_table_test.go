@@ -11,11 +11,11 @@ import (
 	"botd/reconcile/placement"
 )
 
-// venueRow is one rule of the exchange: the gate's rule that judges it before
-// sending, an intent that just keeps it and one that just breaks it.
+// venueRow is one rule of the exchange: the gate's rule that judges it before sending, an intent that just
+// complies and one that just violates it.
 type venueRow struct {
 	code   int
-	rule   string // of the gate; empty: why says how the rule cannot be broken
+	rule   string // of the gate; if empty, why says why the rule cannot be violated
 	why    string
 	before []reconcile.Intent // accepted and fetched before
 	change func(*exchange.Symbol)
@@ -146,7 +146,7 @@ func venueTable() []venueRow {
 		{code: sim.CodeLeverage, rule: "leverage", keeps: setLeverageTo(50), breaks: setLeverageTo(51)},
 		{code: sim.CodeLeverage, rule: "leverage", keeps: setLeverageTo(1), breaks: setLeverageTo(0)},
 		{code: sim.CodeLeverageMargin, rule: "leverage", before: long, wallet: func(c *sim.AccountConfig) { c.FuturesUSDT = exchange.AmountOf(1_100) },
-			keeps: setLeverageTo(5), breaks: setLeverageTo(4)}, // 0.1 BTC cost 5000.01: 500 margin at 10, 1000 at 5, 1250 at 4
+			keeps: setLeverageTo(5), breaks: setLeverageTo(4)}, // 0.1 BTC cost 5000.01: margin 500 at 10, 1000 at 5, 1250 at 4
 		{code: sim.CodeNoPrice, rule: "price",
 			why: "every market of the simulated exchange has a price from its start; the gate's side is TestEveryRuleRefusesAndLetsPass"},
 		{code: sim.CodeTooManyOrders, rule: "order_count", why: "TestOrdersAreCounted: " + "10000 open orders of an account and market"},
@@ -156,9 +156,8 @@ func venueTable() []venueRow {
 
 func postOnly(o *exchange.NewOrder) { o.PostOnly = true }
 
-// TestEveryRuleOfTheExchangeIsJudgedBeforeSending walks the exchange's own table
-// of refusals: each has a row, whose breaking intent both the gate and, sent all
-// the same, the exchange refuse, and whose keeping intent both take.
+// TestEveryRuleOfTheExchangeIsJudgedBeforeSending walks the exchange's own table of refusals. Each one has a
+// row. The gate and the exchange both refuse the violating intent, and both accept the compliant one.
 func TestEveryRuleOfTheExchangeIsJudgedBeforeSending(t *testing.T) {
 	t.Parallel()
 	table := venueTable()
@@ -248,7 +247,7 @@ func TestOrdersAreCounted(t *testing.T) {
 	b.hold(100)
 	b.state.Foreign = make([]exchange.Order, maxMarketOrders-reservedForExits-1)
 	for i := range b.state.Foreign {
-		b.state.Foreign[i].ClosePositionID = 1 // foreign stops: they open nothing, so they do not block an opening
+		b.state.Foreign[i].ClosePositionID = 1 // foreign stops open nothing, so they do not block an opening
 		b.state.Foreign[i].ClosePosition = true
 	}
 	if refusal := b.check(entry(10)); refusal != nil {

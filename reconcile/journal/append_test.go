@@ -15,7 +15,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// failures are errors that SQLite returns, by what they mean.
+// failures are errors that SQLite returns, by their meaning.
 func failures(t *testing.T) map[string]error {
 	t.Helper()
 	ask := func(path, query string) error {
@@ -48,12 +48,11 @@ func failures(t *testing.T) map[string]error {
 	}
 }
 
-// TestWhatAFailedAppendMeans: where the journal's tail is known, it may be tried again; where it is in doubt, the process ends
-// (exactly-once.md, case 7).
+// If the journal's tail is known, the append may be repeated; if it is in doubt, the process ends (exactly-once.md, case 7).
 func TestWhatAFailedAppendMeans(t *testing.T) {
 	t.Parallel()
 	for name, cause := range failures(t) {
-		for _, other := range []bool{false, true} { // another record is there than this process wrote
+		for _, other := range []bool{false, true} { // a record that another process wrote is at the tail
 			j := opened(t, nil)
 			if other {
 				if _, err := j.db.ExecContext(t.Context(), "UPDATE record SET hash = 'another' WHERE sequence = 2"); err != nil {
@@ -86,7 +85,7 @@ func TestWhatAFailedAppendMeans(t *testing.T) {
 	}
 }
 
-// TestABalanceThatCannotBeReadIsNotAddedTo: nothing of the batch is written, and it may be tried again.
+// Nothing of the batch is written, and the append may be repeated.
 func TestABalanceThatCannotBeReadIsNotAddedTo(t *testing.T) {
 	t.Parallel()
 	j := opened(t, nil)
@@ -111,7 +110,7 @@ func TestABalanceThatCannotBeReadIsNotAddedTo(t *testing.T) {
 	}
 }
 
-// TestACopyIsCutToARecordWithItsRows: what is derived of the records behind it leaves with them.
+// The rows derived from later records are cut as well.
 func TestACopyIsCutToARecordWithItsRows(t *testing.T) {
 	t.Parallel()
 	for sequence, want := range map[int64]int{5: 2, 4: 2, 3: 1, 2: 0} {
@@ -139,7 +138,7 @@ func TestACopyIsCutToARecordWithItsRows(t *testing.T) {
 	}
 }
 
-// TestAClosedJournalTakesNothing: and closing it again does nothing.
+// Closing it again does nothing.
 func TestAClosedJournalTakesNothing(t *testing.T) {
 	t.Parallel()
 	j := opened(t, nil)

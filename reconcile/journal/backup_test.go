@@ -19,7 +19,7 @@ import (
 
 var moment = time.Date(2027, 1, 15, 8, 0, 0, 0, time.UTC)
 
-// replayed is the text of all records of a journal's file.
+// replayed returns the text of all records in a journal's file.
 func replayed(t *testing.T, path string) (lines []string) {
 	t.Helper()
 	j, err := journal.Read(t.Context(), path)
@@ -60,8 +60,8 @@ func outgrown(t *testing.T) (path, backup string, j *journal.Journal) {
 	return path, backup, j
 }
 
-// TestABackupIsMadeWhileTheJournalIsWritten takes copies beside a writer that
-// never pauses: each is whole, sound, and the beginning of the journal.
+// TestABackupIsMadeWhileTheJournalIsWritten takes copies while a writer never pauses: each is complete,
+// sound, and the beginning of the journal.
 func TestABackupIsMadeWhileTheJournalIsWritten(t *testing.T) {
 	t.Parallel()
 	path, target := filepath.Join(t.TempDir(), "journal.db"), t.TempDir()
@@ -125,8 +125,8 @@ func TestABackupOfWhatIsNotSoundIsNoBackup(t *testing.T) {
 	leftovers(t, target, "")
 }
 
-// TestARestoredJournalIsTheBackup makes a journal go back to a backup, whatever is
-// in the way, and keeps what was there.
+// TestARestoredJournalIsTheBackup restores a journal from a backup, whatever is in the way. The replaced
+// files are saved.
 func TestARestoredJournalIsTheBackup(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(t *testing.T, path string){
@@ -231,8 +231,8 @@ func strew(t *testing.T, path string, text []byte) {
 	must(t, os.WriteFile(path, text, 0o600))
 }
 
-// TestARestoreThatCannotGoOnLeavesTheJournal has each step of it meet something in its way: it says so, the journal that was there keeps its
-// records, nothing of the copy is left, and without the obstacle the same restore is done.
+// TestARestoreThatCannotGoOnLeavesTheJournal puts an obstacle in the way of each step. The restore returns an error, the journal keeps its
+// records, nothing of the copy is left, and without the obstacle the same restore succeeds.
 func TestARestoreThatCannotGoOnLeavesTheJournal(t *testing.T) {
 	t.Parallel()
 	occupied := func(name func(path string) string) func(t *testing.T, path string) func() {

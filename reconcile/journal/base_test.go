@@ -13,7 +13,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// opened is a journal of one start and one halt, for tests that look behind its methods.
+// opened is a journal of one start and one halt, for tests of unexported methods.
 func opened(t *testing.T, key *Key) *Journal {
 	t.Helper()
 	j, err := Open(t.Context(), filepath.Join(t.TempDir(), FileName), Binding{Mode: "demo"}, Options{Reserve: -1, Key: key})
@@ -27,8 +27,8 @@ func opened(t *testing.T, key *Key) *Journal {
 	return j
 }
 
-// TestABaseThatCannotBeReadHidesNoRecord: which records are sealed is read before any record is. Where it cannot be read, nothing goes on as
-// if all were there.
+// The base says which records are sealed and is read first. If it cannot be read, the journal does not proceed as if all records were
+// there.
 func TestABaseThatCannotBeReadHidesNoRecord(t *testing.T) {
 	t.Parallel()
 	for stored, want := range map[string]string{
@@ -58,7 +58,7 @@ func TestABaseThatCannotBeReadHidesNoRecord(t *testing.T) {
 	}
 }
 
-// TestTheCodeOfABaseIsChecked: without it, whoever writes the file could have open orders forgotten with the records before it.
+// Without the code, whoever can write the file could have open orders forgotten together with the sealed records.
 func TestTheCodeOfABaseIsChecked(t *testing.T) {
 	t.Parallel()
 	key, other := NewKey([]byte("a secret of thirty-two characters")), NewKey([]byte("another one of thirty-two letters"))
@@ -100,7 +100,7 @@ func TestTheCodeOfABaseIsChecked(t *testing.T) {
 	}
 }
 
-// TestWhatIsCarriedOnIsInOneOrder: two journals of the same records write the same segments, and verification compares rows one by one.
+// Two journals of the same records write the same segments, and verification compares rows one by one.
 func TestWhatIsCarriedOnIsInOneOrder(t *testing.T) {
 	t.Parallel()
 	want := carried{
@@ -148,8 +148,8 @@ func TestWhatIsCarriedOnIsInOneOrder(t *testing.T) {
 	}
 }
 
-// TestAStartReadsTheNewestCheckpointThatItKnows: of more than ten thousand records, or where some are sealed. One of another layout is another
-// botd's, and one that was altered ends the start.
+// A start uses a checkpoint in a journal of more than ten thousand records, or with sealed ones. One of another layout belongs to another
+// botd version, and an altered one fails the start.
 func TestAStartReadsTheNewestCheckpointThatItKnows(t *testing.T) {
 	t.Parallel()
 	j := opened(t, nil)
@@ -164,7 +164,7 @@ func TestAStartReadsTheNewestCheckpointThatItKnows(t *testing.T) {
 		last := j.sequence
 		defer func() { j.sequence = last }()
 		if records > 0 {
-			j.sequence = records // as if there were so many
+			j.sequence = records // as in a journal of that many records
 		}
 		c, err := j.Checkpoint(t.Context())
 		if err != nil || (c == nil) != (sequence == 0) || c != nil && (c.Sequence != sequence || c.Epoch != sequence || c.Hash == "") {

@@ -16,7 +16,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// trader writes what a trading daemon writes: orders from sending to end, in batches.
+// trader writes the records of a trading daemon in batches: orders from sending to end.
 type trader struct {
 	t    testing.TB
 	j    *journal.Journal
@@ -43,7 +43,7 @@ func (m *trader) add(records ...record.Record) {
 	}
 }
 
-// orders adds whole lives of orders, four records each.
+// orders adds complete lives of orders, four records each.
 func (m *trader) orders(count int) {
 	key := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 	var records []record.Record
@@ -71,7 +71,7 @@ func (m *trader) checkpoint() {
 	m.add(record.Record{Body: m.book.Checkpoint(journaltest.Bound.Text())})
 }
 
-// started is the book that a start makes of the journal, and how many records it read.
+// started returns the book that a start derives from the journal, and the number of records that it read.
 func started(t testing.TB, j *journal.Journal) (book *reconcile.Book, read int) {
 	t.Helper()
 	book = reconcile.NewBook(placement.Settle{})
@@ -116,7 +116,7 @@ func TestAStartReadsTheNewestCheckpointAndTheRecordsAfterIt(t *testing.T) {
 	if err != nil || len(report.Problems) > 0 {
 		t.Errorf("want both checkpoints proved, have %+v, %v", report, err)
 	}
-	text := filepath.Join(t.TempDir(), "copy.db") // a backup has them too
+	text := filepath.Join(t.TempDir(), "copy.db") // a backup contains the checkpoints, too
 	_, err = j.Backup(t.Context(), text)
 	must(t, err)
 }
@@ -135,7 +135,7 @@ func TestACheckpointThatTheRecordsDoNotMakeIsFound(t *testing.T) {
 	}
 }
 
-// TestACheckpointIsCheckedAgainAfterWhatIsMissing: the state that is not known is that of the next checkpoint, and later ones have to follow from it.
+// The missing state is replaced by that of the next checkpoint, and later ones must follow from it.
 func TestACheckpointIsCheckedAgainAfterWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")
@@ -153,8 +153,8 @@ func TestACheckpointIsCheckedAgainAfterWhatIsMissing(t *testing.T) {
 	}
 }
 
-// TestASymbolThatWasOnlyReadMakesNoOtherState asks for a symbol that no record is of, as a reading of the account does: its
-// checkpoint is what the records make, for verify and for a backup.
+// TestASymbolThatWasOnlyReadMakesNoOtherState asks for a symbol without records, as a read of the account does. The
+// checkpoint must equal the state derived from the records, for verify and for a backup.
 func TestASymbolThatWasOnlyReadMakesNoOtherState(t *testing.T) {
 	t.Parallel()
 	j := open(t, filepath.Join(t.TempDir(), "journal.db"))
@@ -168,8 +168,8 @@ func TestASymbolThatWasOnlyReadMakesNoOtherState(t *testing.T) {
 	must(t, err)
 }
 
-// BenchmarkStart measures what a start reads, with and without a checkpoint, of a
-// journal of BOTD_RECORDS records (10,000) that is made first.
+// BenchmarkStart measures a start with and without a checkpoint, on a journal of BOTD_RECORDS records
+// (10,000) that is written first.
 func BenchmarkStart(b *testing.B) {
 	count := 10_000
 	if text := os.Getenv("BOTD_RECORDS"); text != "" {

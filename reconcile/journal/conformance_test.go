@@ -54,13 +54,13 @@ func conforms(t *testing.T, key *journal.Key) {
 	})
 }
 
-// files is a journal's files.
+// files are a journal's files.
 type files struct {
 	t    *testing.T
 	path string
 }
 
-// copy copies the files as they lie, as a kill would leave them.
+// copy copies the files in their current state, as a kill would leave them.
 func (f *files) copy() string {
 	f.t.Helper()
 	copied := filepath.Join(f.t.TempDir(), "journal.db")
@@ -91,7 +91,7 @@ func (f *files) exec(statement string, arguments ...any) {
 	}
 }
 
-// openFaulty opens a journal whose files go through the faulty layer.
+// openFaulty opens a journal whose file operations go through the fault layer.
 func openFaulty(t *testing.T, path string, binding journal.Binding, key *journal.Key) (*journal.Journal, error) {
 	t.Helper()
 	if err := journaltest.RegisterFaults(); err != nil {

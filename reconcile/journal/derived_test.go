@@ -16,8 +16,8 @@ import (
 
 var bitcoin = exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 
-// TestWhatRecordsMakeOfAPlacementsRow: the row after each record. Neither an id nor a filled quantity is lost to a record that lacks it, and a
-// final state is the last, but for what filled.
+// The cases list the row after each record. A record without an id or a filled quantity deletes neither, and a final state stays, except
+// for the filled quantity.
 func TestWhatRecordsMakeOfAPlacementsRow(t *testing.T) {
 	t.Parallel()
 	type step struct {
@@ -67,7 +67,7 @@ func TestWhatRecordsMakeOfAPlacementsRow(t *testing.T) {
 	}
 }
 
-// TestWhatPostingsMakeOfBalances: exact sums by account, strategy, symbol and asset, with the newest entry; what was derived once stays marked.
+// Sums are exact by account, strategy, symbol and asset, with the newest entry. Once marked as derived, a balance stays marked.
 func TestWhatPostingsMakeOfBalances(t *testing.T) {
 	t.Parallel()
 	m := newMemoryTables()
@@ -101,7 +101,7 @@ func TestWhatPostingsMakeOfBalances(t *testing.T) {
 	}
 }
 
-// TestALinkFitsItsKeyAlone: a body, the link before and the key; a chain that was keyed stays so.
+// The link depends on the body, the previous link and the key, and a keyed chain stays keyed.
 func TestALinkFitsItsKeyAlone(t *testing.T) {
 	t.Parallel()
 	key, other := NewKey([]byte("a secret of thirty-two characters")), NewKey([]byte("another one of thirty-two letters"))
@@ -140,7 +140,7 @@ func TestALinkFitsItsKeyAlone(t *testing.T) {
 	}
 }
 
-// TestEachFailureOfAJournalHasItsExitCodeAndHint: the codes are sysexits.h's (contract, Commands).
+// The codes are those of sysexits.h (contract, Commands).
 func TestEachFailureOfAJournalHasItsExitCodeAndHint(t *testing.T) {
 	t.Parallel()
 	problem := []Problem{{}, {}}
@@ -168,7 +168,7 @@ func TestEachFailureOfAJournalHasItsExitCodeAndHint(t *testing.T) {
 		{fmt.Errorf("open: %w", fs.ErrNotExist), 66, []string{"open: file does not exist"}}, {errors.New("disk I/O error"), 74, []string{"disk I/O error"}},
 		{failure.New(failure.Temporary, "wait", "not now"), 75, []string{"not now", "hint: wait"}},
 	} {
-		for _, err := range []error{c.err, fmt.Errorf("open the journal: %w", c.err)} { // other words may stand around it
+		for _, err := range []error{c.err, fmt.Errorf("open the journal: %w", c.err)} { // the error may be wrapped in other text
 			have := Failure(err)
 			if code := failure.CodeOf(have); code != c.code || !errors.Is(have, c.err) {
 				t.Errorf("%v: want it with exit code %d, have %d, %v", err, c.code, code, have)

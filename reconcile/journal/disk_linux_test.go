@@ -15,7 +15,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// tmpfs mounts a small file system of its own, or says why not.
+// tmpfs mounts a small file system, or returns why it cannot.
 func tmpfs(t *testing.T, size string) string {
 	t.Helper()
 	directory := t.TempDir()
@@ -30,7 +30,7 @@ func tmpfs(t *testing.T, size string) string {
 	return directory
 }
 
-// fill takes all room of a file system but the bytes to leave.
+// fill fills a file system, except for the given number of bytes.
 func fill(t *testing.T, directory string, leave int64) (free func()) {
 	t.Helper()
 	path := filepath.Join(directory, "ballast")
@@ -59,9 +59,8 @@ func fill(t *testing.T, directory string, leave int64) (free func()) {
 	}
 }
 
-// TestAFullDiskSpendsTheReserveThenWaits fills a real, small disk under the
-// journal: the reserve carries facts and exits on, then appends fail without a
-// trace, and when there is room they go on in order.
+// TestAFullDiskSpendsTheReserveThenWaits fills a real, small disk under the journal. Facts and exits use up
+// the reserve, then appends fail without a trace, and once there is room they continue in order.
 func TestAFullDiskSpendsTheReserveThenWaits(t *testing.T) {
 	t.Parallel()
 	directory := tmpfs(t, "8m")
@@ -117,8 +116,8 @@ func TestAFullDiskSpendsTheReserveThenWaits(t *testing.T) {
 	}
 }
 
-// TestABackupAndARestoreThatFindNoRoomChangeNothing gives them room for none of what they write, a little, and so on until it is enough: the error
-// is returned, the journal has its records, no file with a backup's name is unsound, and with room the same works.
+// TestABackupAndARestoreThatFindNoRoomChangeNothing starts with no room, then adds a little until it suffices. The error is returned, the
+// journal keeps its records, every file with a backup's name is sound, and with enough room both succeed.
 func TestABackupAndARestoreThatFindNoRoomChangeNothing(t *testing.T) {
 	t.Parallel()
 	directory := tmpfs(t, "4m")

@@ -13,18 +13,18 @@ import (
 	"botd/reconcile/record"
 )
 
-// failing is a journal of which one call of the file layer fails, and what it said.
+// failing is a journal with one failing call of the file layer, and its results.
 type failing struct {
 	t       *testing.T
 	path    string
-	stored  []string // hashes of what was there before
-	message error    // all that it returned as an error
-	call    int      // the one that fails, counted from the beginning or once all is written; 0 for none
-	later   bool     // once all is written
-	added   int      // records whose append returned none
+	stored  []string // hashes of the records from before
+	message error    // all returned errors, joined
+	call    int      // index of the failing call, counted from the beginning or from the end of writing; 0 for none
+	later   bool     // whether to count from the end of writing
+	added   int      // records whose append returned nil
 }
 
-// note keeps an error, and reports whether there was none.
+// note saves an error, and reports whether there was none.
 func (f *failing) note(err error) bool {
 	f.message = errors.Join(f.message, err)
 	return err == nil
@@ -56,24 +56,23 @@ func (f *failing) use(ctx context.Context) {
 	_, err = j.Seal(ctx, journal.SealOptions{Records: 10})
 	f.note(err)
 	report, err := j.Verify(ctx)
-	if f.note(err); err == nil && len(report.Problems) > 0 { // SQLite's own check shows a page that it cannot read as a problem
+	if f.note(err); err == nil && len(report.Problems) > 0 { // SQLite's own check reports an unreadable page as a problem
 		f.note(&journal.UnsoundError{Path: f.path, Problems: report.Problems})
 	}
 	if !faults.Pending() && f.message == nil && f.call != 0 {
 		f.t.Error("want the error returned, have none")
 	}
-	f.note(j.Close()) // what SQLite cannot move into the file then stays in its log
+	f.note(j.Close()) // if SQLite cannot move records into the file, they stay in its log
 }
 
-// TestEachCallOfTheFileLayerFailsOnce has one read, write, sync or cut fail, the first, the second and so on, while a journal
-// is opened and written. What was said to be stored is stored, in its order and
-// once; nothing else is there but what a failed append may have left as a whole; a backup that has its name is sound; and
-// afterwards all of it works.
+// TestEachCallOfTheFileLayerFailsOnce fails each read, write, sync or truncation in turn while a journal is opened and
+// written. Records reported as stored are stored, in order and once. Beyond them there is at most the complete batch of a
+// failed append. A backup that has its name is sound, and afterwards everything works.
 //
-// It runs alone: a process that a test beside it starts would hold a journal's lock until it is another program.
+// The test is not parallel: a process started by a concurrent test would hold a journal's lock until it has called exec.
 func TestEachCallOfTheFileLayerFailsOnce(t *testing.T) { eachCallFails(t, false, 30) }
 
-// TestEachCallOfTheFileLayerFailsOnceWhileAJournalIsCopied has the same of backing up, sealing, verifying and closing.
+// TestEachCallOfTheFileLayerFailsOnceWhileAJournalIsCopied covers backing up, sealing, verifying and closing.
 func TestEachCallOfTheFileLayerFailsOnceWhileAJournalIsCopied(t *testing.T) {
 	eachCallFails(t, true, 70)
 }
@@ -117,7 +116,7 @@ func eachCallFails(t *testing.T, later bool, least int) {
 	}
 }
 
-// holds wants what was stored there again, and another use without a fault.
+// holds expects the stored records, and runs once more without a fault.
 func (f *failing) holds(n int) {
 	f.t.Helper()
 	backup := filepath.Join(filepath.Dir(f.path), "backup.db")

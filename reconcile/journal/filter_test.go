@@ -11,7 +11,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// filtersOf are all combinations of filters that leave out some of the records, at their bounds.
+// filtersOf returns all combinations of filters that leave out some of the records, at their bounds.
 func filtersOf(all []journal.Stored) (filters []journal.Filter) {
 	middle := all[len(all)/2]
 	for _, after := range []int64{0, 1, 100, 300, middle.Sequence, int64(len(all)) - 1, int64(len(all))} {
@@ -28,7 +28,7 @@ func filtersOf(all []journal.Stored) (filters []journal.Filter) {
 	return filters
 }
 
-// chosen is what a filter chooses of all records, by the words of its fields.
+// chosen returns the records that a filter selects, as its fields are documented.
 func chosen(all []journal.Stored, f *journal.Filter) (hashes []string) {
 	for i := range all {
 		s := &all[i]
@@ -43,8 +43,8 @@ func chosen(all []journal.Stored, f *journal.Filter) (hashes []string) {
 	return hashes
 }
 
-// TestAFilterChoosesWhatItsFieldsSay: combinations of all fields, of a journal in one file, of one that is sealed in part, and of one whose segments are read
-// beside it. An error of who takes the records ends it, wherever it comes.
+// The test combines all fields, on a journal in one file, on a partly sealed one, and on one whose segments are next to it. An error of the
+// callback ends the selection at any record.
 func TestAFilterChoosesWhatItsFieldsSay(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")
@@ -52,7 +52,7 @@ func TestAFilterChoosesWhatItsFieldsSay(t *testing.T) {
 	longJournal(t, j)
 	all := selected(t, j, journal.Filter{})
 	filters, part := filtersOf(all), 0
-	compare := func(where string) { // a twentieth of them each time, others than before
+	compare := func(where string) { // a twentieth of them each time, each time a different one
 		t.Helper()
 		part++
 		for i := part; i < len(filters); i += 19 {
@@ -111,7 +111,7 @@ func TestAFilterChoosesWhatItsFieldsSay(t *testing.T) {
 	must(t, j.Close())
 }
 
-// TestWhetherAllAreThereIsSeenWhenAllAreChosen: any filter gives what is left, each record compared with its own hash.
+// With any filter the remaining records are returned, each compared with its own hash.
 func TestWhetherAllAreThereIsSeenWhenAllAreChosen(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")

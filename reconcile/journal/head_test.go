@@ -26,7 +26,7 @@ func closed(t *testing.T) string {
 	return path
 }
 
-// problems are what verifying a file finds.
+// problems returns the findings of verifying a file.
 func problems(t *testing.T, path string) []journal.Problem {
 	t.Helper()
 	reader, err := journal.Read(t.Context(), path)
@@ -37,7 +37,7 @@ func problems(t *testing.T, path string) []journal.Problem {
 	return report.Problems
 }
 
-// cutOff takes the last records away, and what was derived from them.
+// cutOff removes the last records and the rows derived from them.
 func cutOff(t *testing.T, path string, n int) {
 	t.Helper()
 	(&files{t, path}).exec("DELETE FROM record WHERE sequence > (SELECT max(sequence) FROM record) - ?", n)
@@ -51,7 +51,7 @@ func TestRecordsCutOffTheEndAreMissed(t *testing.T) {
 		t.Fatalf("want a sound journal, have %v", found)
 	}
 	cutOff(t, path, 2)
-	for try := range 2 { // a start goes on, says it, and does not cover it up
+	for try := range 2 { // a start continues, reports it, and does not hide it
 		if found := problems(t, path); len(found) != 1 || found[0].Table != "record" || !strings.Contains(found[0].Want, "that was there at") {
 			t.Errorf("try %d: want the missing record named, have %v", try, found)
 		}
@@ -62,7 +62,7 @@ func TestRecordsCutOffTheEndAreMissed(t *testing.T) {
 		must(t, j.Append(t.Context(), []record.Record{{Body: record.Config{}}}))
 		must(t, j.Close())
 	}
-	for range 5 { // nor do as many records as there were
+	for range 5 { // nor does it once there are as many records as before
 		j := open(t, path)
 		must(t, j.Append(t.Context(), []record.Record{{Body: record.Config{}}}))
 		must(t, j.Close())
@@ -83,7 +83,7 @@ func TestTheHeadFollowsAJournalThatIsKilled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for n := range 3 {
 			must(t, j.Append(t.Context(), []record.Record{{Body: record.Config{}}}))
-			time.Sleep(time.Minute) // virtual
+			time.Sleep(time.Minute) // virtual time
 			j.Keep(t.Context())
 			killed := &files{t, path}
 			copied := killed.copy()
@@ -126,7 +126,7 @@ func TestABackupIsKnownOfTheEnd(t *testing.T) {
 	t.Parallel()
 	path := closed(t)
 	must(t, os.Remove(journal.HeadPath(path)))
-	reader, err := journal.Read(t.Context(), path) // as botd backup reads it, beside a daemon
+	reader, err := journal.Read(t.Context(), path) // as botd backup reads it, next to a daemon
 	must(t, err)
 	defer reader.Close()
 	made, err := reader.Backup(t.Context(), filepath.Join(t.TempDir(), "copy.db"))
@@ -172,7 +172,7 @@ func TestAHashNotedElsewhereIsSearchedFor(t *testing.T) {
 	}
 }
 
-// TestAHeadThatSaysNothingIsNone: a file that is cut or written by somebody else neither stops a start nor hides what is missing later.
+// A truncated or foreign head file neither fails a start nor hides records that are missing later.
 func TestAHeadThatSaysNothingIsNone(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -197,7 +197,7 @@ func TestAHeadThatSaysNothingIsNone(t *testing.T) {
 	}
 }
 
-// TestWhatIsMissingIsNamed: by number, hash and time, and whether another record is in its place.
+// The missing record is named by number, hash and time, together with whether another record is in its place.
 func TestWhatIsMissingIsNamed(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")
@@ -236,7 +236,7 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 	must(t, j.Close())
 }
 
-// TestTheHeadIsWrittenOnceAMinuteAndAtTheEnd: not where nothing was added, and never over what is missing.
+// It is not written if nothing was added, and never if records are missing.
 func TestTheHeadIsWrittenOnceAMinuteAndAtTheEnd(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")
@@ -249,7 +249,7 @@ func TestTheHeadIsWrittenOnceAMinuteAndAtTheEnd(t *testing.T) {
 		must(t, err)
 		var h journal.Head
 		must(t, json.Unmarshal(text, &h))
-		return fmt.Sprint(h.Records, " at ", h.At.Unix()-946_684_800) // of synctest's clock
+		return fmt.Sprint(h.Records, " at ", h.At.Unix()-946_684_800) // synctest's clock starts there
 	}
 	synctest.Test(t, func(t *testing.T) {
 		want := func(what, want string) {
@@ -263,7 +263,7 @@ func TestTheHeadIsWrittenOnceAMinuteAndAtTheEnd(t *testing.T) {
 		add()
 		want("the first record", "1 at 0")
 		add()
-		time.Sleep(time.Minute - time.Millisecond) // virtual
+		time.Sleep(time.Minute - time.Millisecond) // virtual time
 		want("before a minute has passed", "1 at 0")
 		time.Sleep(time.Millisecond)
 		want("after it", "2 at 60")
@@ -287,7 +287,7 @@ func TestTheHeadIsWrittenOnceAMinuteAndAtTheEnd(t *testing.T) {
 	})
 }
 
-// TestABackupIsNoNewerHeadThanIsKnown: what the journal held later is still missed.
+// Later records of the journal are still reported as missing.
 func TestABackupIsNoNewerHeadThanIsKnown(t *testing.T) {
 	t.Parallel()
 	for records, want := range map[int64]int64{0: 34, 33: 34, 34: 34, 40: 40} {

@@ -34,13 +34,13 @@ func (c *countdown) count() (over bool) {
 	return c.left <= 0
 }
 
-// Done counts a look.
+// Done counts as a use.
 func (c *countdown) Done() <-chan struct{} {
 	c.count()
 	return c.ended
 }
 
-// Err counts a look.
+// Err counts as a use.
 func (c *countdown) Err() error {
 	if c.count() {
 		return context.Canceled
@@ -48,20 +48,20 @@ func (c *countdown) Err() error {
 	return nil
 }
 
-// over reports whether it has ended, without a look.
+// over reports whether the context has ended. It does not count as a use.
 func (c *countdown) over() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.left <= 0
 }
 
-// interruptible is something done with the journal in a directory: it returns what it has found or made, as text.
+// interruptible is an operation on the journal in a directory, which returns its result as text.
 type interruptible struct {
 	name string
 	do   func(ctx context.Context, path string) (string, error)
 }
 
-// read does something with a journal that is only read.
+// read runs an operation on a read-only journal.
 func read(use func(ctx context.Context, j *journal.Journal) (any, error)) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, path string) (string, error) {
 		j, err := journal.ReadKeyed(ctx, path, nil)
@@ -72,7 +72,7 @@ func read(use func(ctx context.Context, j *journal.Journal) (any, error)) func(c
 	}
 }
 
-// written does something with a journal that is open for writing.
+// written runs an operation on a journal that is open for writing.
 func written(use func(ctx context.Context, j *journal.Journal) (any, error)) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, path string) (string, error) {
 		j, err := journal.Open(ctx, path, journaltest.Bound, journal.Options{Reserve: -1})
@@ -103,7 +103,7 @@ func choose(filter journal.Filter) func(context.Context, *journal.Journal) (any,
 	}
 }
 
-// tiny seals whatever there is in segments of ten records or more.
+// tiny seals all records, in segments of at least ten.
 var tiny = journal.SealOptions{Records: 10}
 
 var interruptibles = []interruptible{
@@ -135,11 +135,11 @@ var interruptibles = []interruptible{
 			return nil, err
 		}
 		report, err := j.Verify(context.WithoutCancel(ctx))
-		return []bool{sealed != nil, report.Segments > 1, len(report.Missing) == 0}, err // the file goes on from it
+		return []bool{sealed != nil, report.Segments > 1, len(report.Missing) == 0}, err // the file continues after the base
 	})},
 	{"append", written(func(ctx context.Context, j *journal.Journal) (any, error) {
 		before := j.Records()
-		err := j.Append(ctx, []record.Record{booted(5_000 + before), {Body: record.Config{}}}) // its fate is not known where the commit was interrupted
+		err := j.Append(ctx, []record.Record{booted(5_000 + before), {Body: record.Config{}}}) // its outcome is unknown if the commit was interrupted
 		return j.Records() - before, err
 	})},
 	{"back up", func(ctx context.Context, path string) (string, error) {
@@ -159,16 +159,16 @@ var interruptibles = []interruptible{
 	}},
 	{"begin a key", func(ctx context.Context, path string) (string, error) {
 		done, err := journal.BeginKey(ctx, path, key, "")
-		if err != nil && strings.Contains(err.Error(), "is keyed from record") { // an interrupted commit may have been made
+		if err != nil && strings.Contains(err.Error(), "is keyed from record") { // an interrupted commit may have taken effect
 			return "keyed true", nil
 		}
 		return fmt.Sprint("keyed ", done.From > 0), err
 	}},
 }
 
-// TestReadingThatIsInterruptedSaysSoOrIsDone ends the context of what is done with a journal at its first look, at its
-// second, and so on; from the fortieth on at every fourth. It returns an error then, or what it returns without; and the journal that was there is
-// sound, whole, and takes the same thing again.
+// TestReadingThatIsInterruptedSaysSoOrIsDone ends the context of an operation at its first use, at its second, and so on; from the fortieth
+// on at every fourth. The operation returns an error or its usual result. The journal stays sound and complete, and the same operation
+// succeeds afterwards.
 func TestReadingThatIsInterruptedSaysSoOrIsDone(t *testing.T) {
 	t.Parallel()
 	interruptEach(t, "replay", "select all", "select the last of a strategy", "select the newest", "verify", "newest", "binding", "has")
@@ -199,7 +199,7 @@ func TestARestoreOverAnotherThatIsInterruptedSaysSoOrIsDone(t *testing.T) {
 	interruptEach(t, "restore over another")
 }
 
-// interruptEach interrupts what has one of the names.
+// interruptEach interrupts the operations with the given names.
 func interruptEach(t *testing.T, names ...string) {
 	t.Helper()
 	template := t.TempDir()
@@ -254,7 +254,7 @@ func interruptEach(t *testing.T, names ...string) {
 	}
 }
 
-// wantWhole wants nothing half done beside a journal, and the same thing done by it again.
+// wantWhole expects no partial results next to a journal, and a successful repetition of the operation.
 func wantWhole(t *testing.T, n int, failed error, path string, one interruptible, want string) {
 	t.Helper()
 	for _, name := range []string{"backup.db", filepath.Join("restored", journal.FileName)} {

@@ -30,7 +30,7 @@ func open(t *testing.T, path string) *journal.Journal {
 	return j
 }
 
-// TestAJournalIsForItsOwnerAlone: each file of it, and each directory that is made for it.
+// This holds for each of its files, and for each directory that is made for it.
 func TestAJournalIsForItsOwnerAlone(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "data", "demo")
@@ -119,7 +119,7 @@ func TestAnOlderJournalIsBroughtUpToDate(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	old := &files{t, path} // as schema 1 was: no balances, and here a placement was lost too
+	old := &files{t, path} // as in schema 1: without balances, and here a placement is missing, too
 	old.exec("DROP TABLE balance")
 	old.exec("DELETE FROM placement")
 	old.exec("PRAGMA user_version = 1")
@@ -183,7 +183,7 @@ func booted(epoch int64) record.Record {
 }
 
 func BenchmarkAppend(b *testing.B) {
-	directory := os.Getenv("BOTD_BENCH_DIR") // a disk to measure; else the temporary directory's
+	directory := os.Getenv("BOTD_BENCH_DIR") // the disk to measure; otherwise the temporary directory's
 	if directory == "" {
 		directory = b.TempDir()
 	}
@@ -255,8 +255,8 @@ func BenchmarkReplay(b *testing.B) {
 	b.ReportMetric(float64(5*orders)*float64(b.N)/b.Elapsed().Seconds(), "records/s")
 }
 
-// TestADamagedIndexIsFound flips a bit where no row is read from: a start finds
-// nothing, and the next record changes another placement's row.
+// TestADamagedIndexIsFound flips a bit that no row is read from. A start would find nothing, and the next
+// record would change another placement's row.
 func TestADamagedIndexIsFound(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")

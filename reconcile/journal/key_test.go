@@ -24,7 +24,7 @@ const secret = "5b1d0f6f2f6b4f0d8d3b8a8d7e2a4c91"
 
 var key, otherKey = journal.NewKey([]byte(secret)), journal.NewKey([]byte(strings.ToUpper(secret)))
 
-// openKeyed opens a journal with a key, or begins one.
+// openKeyed opens a journal with a key, or creates one.
 func openKeyed(t *testing.T, path string, key *journal.Key) (*journal.Journal, error) {
 	t.Helper()
 	j, err := journal.Open(t.Context(), path, journaltest.Bound, journal.Options{Reserve: -1, Key: key})
@@ -45,7 +45,7 @@ func keyedJournal(t *testing.T, key *journal.Key) string {
 	return path
 }
 
-// verified is the report on a file, read with a key.
+// verified returns the report on a file, read with a key.
 func verified(t *testing.T, path string, key *journal.Key) journal.Report {
 	t.Helper()
 	reader, err := journal.ReadKeyed(t.Context(), path, key)
@@ -56,8 +56,8 @@ func verified(t *testing.T, path string, key *journal.Key) journal.Report {
 	return report
 }
 
-// rewritten changes one record and computes all links again as somebody without the key can:
-// with plain hashes, with codes that he keeps, or with codes of a key that he chooses.
+// rewritten changes one record and recomputes all links, as an attacker without the key can: with plain
+// hashes, with the old codes, or with codes of another key.
 func rewritten(t *testing.T, path string, code func(old, previous, body string) string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path)
@@ -98,7 +98,7 @@ func oldCodes(old, _, _ string) string {
 	return "." + code
 }
 
-// A code is HMAC-SHA-256 of a fixed word, the link before it and the record's text.
+// codesOf computes a code as HMAC-SHA-256 of a fixed word, the previous link and the record's text.
 func codesOf(secret string) func(old, previous, body string) string {
 	return func(_, previous, body string) string {
 		sum := hmac.New(sha256.New, []byte(secret))
@@ -111,8 +111,8 @@ func TestTheKeyShowsWhatTheChainAloneCannot(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		code    func(old, previous, body string) string
-		without bool // without the key it is found, too
-		forged  bool // with the key it is found
+		without bool // it is also found without the key
+		forged  bool // it is found with the key
 	}{
 		"plain links":          {plainLinks, false, true}, // a downgrade
 		"the codes that were":  {oldCodes, false, true},
@@ -128,7 +128,7 @@ func TestTheKeyShowsWhatTheChainAloneCannot(t *testing.T) {
 			if r := verified(t, path, key); len(r.Problems) > 0 || r.Keyed != 1 || r.Proves != journal.ProvesAuthenticity {
 				t.Fatalf("want a sound journal, keyed from record 1 on, have %+v", r)
 			}
-			must(t, discardHead(path)) // which the attacker takes away
+			must(t, discardHead(path)) // the attacker removes it
 			rewritten(t, path, c.code)
 			if r := verified(t, path, nil); len(r.Problems) > 0 != c.without || r.Proves != journal.ProvesConsistency {
 				t.Errorf("without the key: want found %t and consistency alone proven, have %+v", c.without, r)
@@ -195,7 +195,7 @@ func TestAJournalWithoutAKeyBeginsWithOneWhenAskedTo(t *testing.T) {
 	if r := verified(t, path, key); len(r.Problems) > 0 || r.Keyed != done.From || r.Proves != journal.ProvesAuthenticity {
 		t.Errorf("want it keyed from record %d on, have %+v", done.From, r)
 	}
-	rewritten(t, path, func(old, _, _ string) string { // what was before the key, rewritten afterwards
+	rewritten(t, path, func(old, _, _ string) string { // records from before the key, rewritten afterwards
 		if strings.Contains(old, ".") {
 			return oldCodes(old, "", "")
 		}
@@ -237,7 +237,7 @@ func TestABackupOfAKeyedJournal(t *testing.T) {
 	}
 }
 
-// TestKeyingBeginsWithAJournalThatIsSound: and the record that begins it says so (docs/operations.md).
+// The record that starts the keyed chain mentions it (docs/operations.md).
 func TestKeyingBeginsWithAJournalThatIsSound(t *testing.T) {
 	t.Parallel()
 	begins := func(path string) string {
@@ -298,7 +298,7 @@ func TestKeyingBeginsWithAJournalThatIsSound(t *testing.T) {
 	}
 }
 
-// TestACodeBesideTheJournalIsOfOneKindAndOneKey: HMAC-SHA-256 of a fixed line and the text.
+// The code is HMAC-SHA-256 of a fixed line and the text.
 func TestACodeBesideTheJournalIsOfOneKindAndOneKey(t *testing.T) {
 	t.Parallel()
 	sum := hmac.New(sha256.New, []byte(secret))

@@ -14,7 +14,7 @@ import (
 	"botd/reconcile/journal"
 )
 
-// alter runs a statement on a journal's file, as whoever may write it can.
+// alter runs a statement on a journal's file, as anyone with write access can.
 func alter(t *testing.T, path, statement string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path)
@@ -29,8 +29,8 @@ func alter(t *testing.T, path, statement string) {
 	}
 }
 
-// TestNothingPlantedInTheSchemaIsTrusted plants what could change the journal by itself, such as a
-// trigger that deletes each halt: it is neither verified as whole, nor restored, nor written.
+// TestNothingPlantedInTheSchemaIsTrusted plants objects that could change the journal by themselves, such as
+// a trigger that deletes each halt. Such a journal does not verify, and is neither restored nor written.
 func TestNothingPlantedInTheSchemaIsTrusted(t *testing.T) {
 	t.Parallel()
 	for what, statement := range map[string]string{
@@ -72,7 +72,7 @@ func TestAFileThatOnlySeemsNewIsNotTrusted(t *testing.T) {
 	}
 }
 
-// TestARestoreTakesTheRecordsAlone has a backup with content in pages that no row needs: it stays behind.
+// TestARestoreTakesTheRecordsAlone uses a backup with content in unused pages, which is not copied.
 func TestARestoreTakesTheRecordsAlone(t *testing.T) {
 	t.Parallel()
 	path, restored := closed(t), filepath.Join(t.TempDir(), journal.FileName)
@@ -94,8 +94,8 @@ func TestARestoreTakesTheRecordsAlone(t *testing.T) {
 	}
 }
 
-// TestEachSchemaHasItsOwnTablesAndIndexes: balances came with schema 2, the indexes with 5. What an older botd did not make is not missed, and
-// what it did make is.
+// Balances came with schema 2, the indexes with 5. Tables that an older botd did not create are not missing, and those that it did create
+// are required.
 func TestEachSchemaHasItsOwnTablesAndIndexes(t *testing.T) {
 	t.Parallel()
 	const balances, starts, checkpoints = "DROP TABLE balance;", "DROP INDEX record_boot;", "DROP INDEX record_checkpoint;"

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestADirectoryThatIsRemovedUnderItsHolderIsLockedAgain: whoever makes the directory again, or finds it made, does not
-// get its lock.
+// The holder renews its lock in the recreated directory, which keeps other processes out, unless another one
+// was faster.
 func TestADirectoryThatIsRemovedUnderItsHolderIsLockedAgain(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "data")
@@ -74,7 +74,7 @@ func TestADirectoryThatIsRemovedUnderItsHolderIsLockedAgain(t *testing.T) {
 	}
 }
 
-// TestALockThatIsReleasedIsFreeForAProcessBeingStartedToo: between its fork and its program it has copies of all files.
+// Between fork and exec a child process has copies of all file descriptors.
 func TestALockThatIsReleasedIsFreeForAProcessBeingStartedToo(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lock")
@@ -111,7 +111,7 @@ func TestALockThatIsReleasedIsFreeForAProcessBeingStartedToo(t *testing.T) {
 	}
 }
 
-// TestALockNamesItsHolder: the file has the process's id, which a refusal names, and nobody else may read or write it.
+// The file contains the process id, which a refusal names, and only the owner may read or write it.
 func TestALockNamesItsHolder(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
@@ -145,7 +145,7 @@ func TestALockNamesItsHolder(t *testing.T) {
 	}
 }
 
-// TestADirectoryIsMadeAndTriedBeforeItIsUsed: for its owner alone, and with nothing left in it.
+// The directory is accessible to its owner alone, and the trial leaves nothing in it.
 func TestADirectoryIsMadeAndTriedBeforeItIsUsed(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "a", "b")
@@ -169,7 +169,7 @@ func TestADirectoryIsMadeAndTriedBeforeItIsUsed(t *testing.T) {
 	if err := CheckWritable(file); err == nil || !strings.HasPrefix(err.Error(), "data directory: ") || !strings.HasSuffix(err.Error(), hint) {
 		t.Errorf("a file in its place: want it refused with a hint, have %v", err)
 	}
-	const read = "/proc/self" // a directory in which nobody may make a file
+	const read = "/proc/self" // a directory in which nobody may create a file
 	if _, err := os.Stat(read); err != nil {
 		t.Skip("no /proc/self here, which nobody can write")
 	}

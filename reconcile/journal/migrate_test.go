@@ -23,12 +23,12 @@ import (
 	"botd/reconcile/record"
 )
 
-// oldJournal is a journal that botd of schema 2 wrote (testdata, as text), with what
-// that botd said of it.
+// oldJournal is a journal that botd wrote with schema 2 (testdata, as text), and what that botd reported of
+// it.
 type oldJournal struct {
 	name string
 	hash string // of its last record
-	rows int    // of derived tables
+	rows int    // number of derived rows
 	kind map[record.Kind]int
 }
 
@@ -61,7 +61,7 @@ var oldJournals = []oldJournal{
 	},
 }
 
-// restore makes its file.
+// restore creates its file.
 func (o *oldJournal) restore(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "schema2-"+o.name+".sql"))
@@ -75,7 +75,7 @@ func (o *oldJournal) restore(t *testing.T) string {
 	return path
 }
 
-// check holds what is read of it against what the old botd said.
+// check compares the journal with what the old botd reported.
 func (o *oldJournal) check(t *testing.T, j *journal.Journal, older bool) {
 	t.Helper()
 	report, err := j.Verify(t.Context())
@@ -110,8 +110,8 @@ func (o *oldJournal) check(t *testing.T, j *journal.Journal, older bool) {
 	}
 }
 
-// TestAJournalOfSchema2IsReadMigratedAndGoesOn reads it as it is, brings it up to
-// date, and appends to the same chain.
+// TestAJournalOfSchema2IsReadMigratedAndGoesOn reads the old journal as it is, migrates it, and appends to
+// the same chain.
 func TestAJournalOfSchema2IsReadMigratedAndGoesOn(t *testing.T) {
 	t.Parallel()
 	for _, o := range oldJournals {
@@ -143,7 +143,7 @@ func TestAJournalOfSchema2IsReadMigratedAndGoesOn(t *testing.T) {
 	}
 }
 
-// TestAJournalOfSchema2KeepsWhatPeopleSet replays what was journalled.
+// TestAJournalOfSchema2KeepsWhatPeopleSet replays the journalled user actions.
 func TestAJournalOfSchema2KeepsWhatPeopleSet(t *testing.T) {
 	t.Parallel()
 	j, err := journal.Read(t.Context(), oldJournals[0].restore(t))
@@ -168,8 +168,8 @@ func TestAJournalOfSchema2KeepsWhatPeopleSet(t *testing.T) {
 	}
 }
 
-// TestAMigrationIsTriedOnACopyAndThenDone: botd migrate with --dry-run changes no record and leaves no file of its own; then a copy is made first, and a
-// journal that is up to date is left as it is.
+// botd migrate --dry-run changes no record and leaves no file of its own. Without it a copy is made first, and a current journal is left as
+// it is.
 func TestAMigrationIsTriedOnACopyAndThenDone(t *testing.T) {
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
@@ -192,7 +192,7 @@ func TestAMigrationIsTriedOnACopyAndThenDone(t *testing.T) {
 	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
 		t.Errorf("tried: want the journal as it was, have it changed, %v", err)
 	}
-	leftovers(t, filepath.Dir(path), "journal.db journal.db.head") // a copy is known of the end
+	leftovers(t, filepath.Dir(path), "journal.db journal.db.head") // the head file of a copy has its end
 	leftovers(t, temporary, "")
 	done, err := journal.Migrate(t.Context(), path, nil, false)
 	must(t, err)
@@ -234,7 +234,7 @@ func TestAMigrationIsTriedOnACopyAndThenDone(t *testing.T) {
 	}
 }
 
-// TestAMigrationThatCannotBeDoneLeavesTheJournal: of a journal in which an order was sent twice no table can be made.
+// The journal contains an order that was sent twice, so no table can be derived.
 func TestAMigrationThatCannotBeDoneLeavesTheJournal(t *testing.T) {
 	t.Parallel()
 	path := oldJournals[0].restore(t)
@@ -268,13 +268,13 @@ func TestAMigrationThatCannotBeDoneLeavesTheJournal(t *testing.T) {
 	}
 }
 
-// TestACopyIsMadeBeforeAnOlderFormatIsWrittenOn: only of what this botd can read and writes otherwise. What cannot be read, opening it says.
+// A copy is made only of a journal that this botd can read and writes in another format. Opening an unreadable one returns the error.
 func TestACopyIsMadeBeforeAnOlderFormatIsWrittenOn(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		spoil func(f *files)
 		key   *journal.Key
-		want  string // what follows the journal's name; empty for no copy
+		want  string // suffix after the journal's name; empty for no copy
 	}{
 		"up to date":          {func(*files) {}, nil, ""},
 		"of format 1":         {func(f *files) { f.format(1) }, nil, ".format1-"},
@@ -321,7 +321,7 @@ func TestACopyIsMadeBeforeAnOlderFormatIsWrittenOn(t *testing.T) {
 	leftovers(t, filepath.Dir(path), "journal.db")
 }
 
-// TestFormerNamesOfKindsAreOfBeforeSchema3: later they are a column that somebody wrote.
+// In later schemas such a name is a column that an attacker wrote.
 func TestFormerNamesOfKindsAreOfBeforeSchema3(t *testing.T) {
 	t.Parallel()
 	for schema, want := range map[int]int{2: 0, 3: 1, 5: 1} {
@@ -340,7 +340,7 @@ func TestFormerNamesOfKindsAreOfBeforeSchema3(t *testing.T) {
 	}
 }
 
-// TestAFormatIsOfTheBotdThatWroteItFirst: a later one of the same format leaves its name, and one of an older format writes its own.
+// A later botd of the same format keeps the recorded version, and one of another format writes its own.
 func TestAFormatIsOfTheBotdThatWroteItFirst(t *testing.T) {
 	t.Parallel()
 	for epoch, first := range map[int]bool{record.FormatEpoch: true, record.FormatEpoch - 1: false} {

@@ -10,7 +10,7 @@ import (
 	"botd/reconcile/journal"
 )
 
-// TestRulesOfTheJournalShowWhenTheyAreBroken has a start take what somebody planted.
+// TestRulesOfTheJournalShowWhenTheyAreBroken has a start read planted objects.
 func TestRulesOfTheJournalShowWhenTheyAreBroken(t *testing.T) {
 	refused := func(path string, key *journal.Key) bool {
 		j, err := openKeyed(t, path, key)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// sizeOf is a file's size; -1 for none.
+// sizeOf returns a file's size; -1 if there is none.
 func sizeOf(t *testing.T, path string) int64 {
 	t.Helper()
 	info, err := os.Stat(path)
@@ -22,7 +22,7 @@ func sizeOf(t *testing.T, path string) int64 {
 	return info.Size()
 }
 
-// TestTheReserveIsTakenSpentAndTakenAgain: 4 MiB where nothing else is set (docs/operations.md), and what is said of it while it is in use.
+// The reserve is 4 MiB by default (docs/operations.md). While it is in use, its state is reported.
 func TestTheReserveIsTakenSpentAndTakenAgain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ set, size int64 }{{0, 4 << 20}, {3 << 20, 3 << 20}, {100_001, 100_001}} {
@@ -78,7 +78,7 @@ func TestTheReserveIsTakenSpentAndTakenAgain(t *testing.T) {
 	}
 }
 
-// TestBlocksAreWrittenWhereTheyCannotBePromised: each byte of the size, and no more.
+// The reserve is written byte by byte up to its size, and no further.
 func TestBlocksAreWrittenWhereTheyCannotBePromised(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int64{0, 1, 1 << 16, 1<<16 + 1, 200_000} {

@@ -23,7 +23,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// small seals whatever there is in segments of a hundred records or more.
+// small seals all records, in segments of at least a hundred.
 var small = journal.SealOptions{Records: 100}
 
 // longJournal is a journal with four checkpoints, and records before, between and after them.
@@ -59,13 +59,13 @@ func (m *trader) open(count int) {
 	}
 }
 
-// wallet adds a reading of the wallet, and what it says that came in.
+// wallet adds a read of the wallet, and the deposit that it shows.
 func (m *trader) wallet(usdt int64) {
 	reading := ledger.Reading{AtMS: m.at, Market: exchange.Futures, Wallet: []ledger.Asset{{Name: "USDT", Amount: exchange.AmountOf(usdt)}}}
 	m.add(record.Record{Body: record.Posting{Posting: ledger.Posting{Reading: reading, Lines: m.book.Ledger().Lines(&reading)}}})
 }
 
-// again is a trader of a later start.
+// again returns a trader of a later start.
 func again(t *testing.T, j *journal.Journal) *trader {
 	t.Helper()
 	m := &trader{t: t, j: j, at: 2_000_000}
@@ -74,7 +74,7 @@ func again(t *testing.T, j *journal.Journal) *trader {
 	return m
 }
 
-// sealAll seals until there is nothing to seal.
+// sealAll seals until nothing is left to seal.
 func sealAll(t *testing.T, j *journal.Journal, options journal.SealOptions) (all []journal.Sealed) {
 	t.Helper()
 	for {
@@ -153,8 +153,8 @@ func TestASealedJournalReadsAsItDidBefore(t *testing.T) {
 	}
 }
 
-// TestAYearOfOrdersIsAsSmallAsTheDocumentsSay seals a journal, and reckons from the bytes of a record what a year at the pace of a soak takes:
-// docs/operations.md states 64 GB, at the five and a half records of an order and 5.3 orders a second that a soak has.
+// TestAYearOfOrdersIsAsSmallAsTheDocumentsSay seals a journal, and computes the size of a year at the pace of a soak from the bytes of a
+// record. docs/operations.md states 64 GB, at 5.5 records an order and 5.3 orders a second.
 func TestAYearOfOrdersIsAsSmallAsTheDocumentsSay(t *testing.T) {
 	t.Parallel()
 	j := open(t, filepath.Join(t.TempDir(), "journal.db"))
@@ -173,7 +173,7 @@ func TestAYearOfOrdersIsAsSmallAsTheDocumentsSay(t *testing.T) {
 	}
 }
 
-// TestSegmentsMayBeMovedAway takes segments from the beginning, from the middle, and all.
+// TestSegmentsMayBeMovedAway removes segments from the beginning, from the middle, and all of them.
 func TestSegmentsMayBeMovedAway(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")
@@ -268,7 +268,7 @@ func TestWhatIsWrongWithSegmentsIsFound(t *testing.T) {
 					return j.Select(t.Context(), journal.Filter{}, func(*journal.Stored) error { return nil })
 				},
 			} {
-				if err := reads(); err == nil && name != "what is carried on" { // which no record is read from
+				if err := reads(); err == nil && name != "what is carried on" { // no record is read from it
 					t.Errorf("%s: want an error", what)
 				}
 			}
@@ -297,7 +297,7 @@ func TestOnlyAJournalWithSegmentsIsRefusedByOlderBotds(t *testing.T) {
 	}
 }
 
-// TestASegmentIsDurableBeforeItsRecordsLeave: it is written, read back and named; then the base moves, and then records are deleted, 500 at a time.
+// The segment is written, read back and named; then the base moves, and then the records are deleted, 500 at a time.
 func TestASegmentIsDurableBeforeItsRecordsLeave(t *testing.T) {
 	t.Parallel()
 	j := open(t, filepath.Join(t.TempDir(), "journal.db"))
@@ -320,7 +320,7 @@ func TestASegmentIsDurableBeforeItsRecordsLeave(t *testing.T) {
 	if steps = nil; len(sealAll(t, j, options)) != 0 || len(steps) != 0 {
 		t.Errorf("again: want nothing done, have %v", steps)
 	}
-	if few, err := j.Seal(t.Context(), journal.SealOptions{}); err != nil || few != nil { // 10,000 records where nothing is said
+	if few, err := j.Seal(t.Context(), journal.SealOptions{}); err != nil || few != nil { // the default is 10,000 records
 		t.Errorf("want nothing sealed of few records, have %+v, %v", few, err)
 	}
 }
@@ -341,7 +341,7 @@ func TestASealedJournalIsBackedUpAndRestored(t *testing.T) {
 		t.Errorf("want a backup that says what is in segments, have %+v", b.Report)
 	}
 	must(t, j.Close())
-	for i, name := range []string{late, early} { // segments from after a backup are of no use to it
+	for i, name := range []string{late, early} { // segments from after a backup do not fit it
 		want := []int{4, 0}[i]
 		_, err := journal.Restore(t.Context(), name, path, nil, time.Unix(int64(i), 0))
 		must(t, err)
@@ -412,10 +412,10 @@ func TestAFullDiskSealsNothingAndLosesNothing(t *testing.T) {
 	soundReport(t, j)
 }
 
-// killVariable names the step after which the child of the test below is killed.
+// killVariable names the step after which the child process of the next test is killed.
 const killVariable, killPath = "BOTD_TEST_KILL_STEP", "BOTD_TEST_KILL_JOURNAL"
 
-// TestAKillWhileSealingLosesNothing kills a process that seals, for real, after each step.
+// TestAKillWhileSealingLosesNothing kills a real process after each step of sealing.
 func TestAKillWhileSealingLosesNothing(t *testing.T) {
 	if step := os.Getenv(killVariable); step != "" {
 		sealAndDie(t, step, os.Getenv(killPath))
@@ -428,7 +428,7 @@ func TestAKillWhileSealingLosesNothing(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "journal.db")
 			j := open(t, path)
 			m := longJournal(t, j)
-			m.orders(700) // more than are deleted at once
+			m.orders(700) // more than are deleted in one step
 			m.checkpoint()
 			before, head := selected(t, j, journal.Filter{}), soundReport(t, j)
 			must(t, j.Close())
@@ -446,7 +446,7 @@ func TestAKillWhileSealingLosesNothing(t *testing.T) {
 				t.Errorf("want the chain whole, have %+v", report)
 			}
 			m.orders(1)
-			sealAll(t, m.j, journal.SealOptions{Records: 1_000}) // goes on where the kill was
+			sealAll(t, m.j, journal.SealOptions{Records: 1_000}) // continues after the kill
 			if report := soundReport(t, m.j); report.Segments != 1 || len(report.Missing) > 0 {
 				t.Errorf("want one segment, have %+v", report)
 			}
@@ -457,7 +457,7 @@ func TestAKillWhileSealingLosesNothing(t *testing.T) {
 	}
 }
 
-// sealAndDie seals a journal of the parent, and is killed after a step.
+// sealAndDie seals the parent's journal, and is killed after a step.
 func sealAndDie(t *testing.T, at, path string) {
 	j := open(t, path)
 	_, err := j.Seal(t.Context(), journal.SealOptions{Records: 1_000, Step: func(step string) {
@@ -469,7 +469,7 @@ func sealAndDie(t *testing.T, at, path string) {
 	t.Fatalf("want to be killed after %s, have %v", at, err)
 }
 
-// TestASegmentIsWhatTheDocumentsSay reads one without botd's own reader.
+// TestASegmentIsWhatTheDocumentsSay reads a segment without botd's own reader.
 func TestASegmentIsWhatTheDocumentsSay(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("zstd"); err != nil {

@@ -16,7 +16,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// compressed writes lines as a segment's file has them; the last one is not ended where it is cut.
+// compressed writes lines in the format of a segment's file. A truncated file lacks the end of its last line.
 func compressed(t *testing.T, path, text string) {
 	t.Helper()
 	file, err := os.Create(path)
@@ -32,8 +32,8 @@ func compressed(t *testing.T, path, text string) {
 	}
 }
 
-// TestASegmentThatIsNotWhatItSaysIsRefused writes segments of three records as whoever has the directory can: the first record that is not
-// there, or not as it was, is named.
+// TestASegmentThatIsNotWhatItSaysIsRefused writes segments of three records, as anyone with access to the directory can. The error names
+// the first missing or altered record.
 func TestASegmentThatIsNotWhatItSaysIsRefused(t *testing.T) {
 	t.Parallel()
 	var none *Key
@@ -55,7 +55,7 @@ func TestASegmentThatIsNotWhatItSaysIsRefused(t *testing.T) {
 	whole := header(1, 1, 3, hashes[2])
 	for name, c := range map[string]struct {
 		text string
-		read int // records
+		read int // number of records
 		want string
 	}{
 		"whole":                 {whole + strings.Join(lines, ""), 3, ""},
@@ -112,10 +112,10 @@ func TestASegmentThatIsNotWhatItSaysIsRefused(t *testing.T) {
 	}
 }
 
-// TestALineIsReadWholeUpToItsBound: also one that is longer than what is read at once.
+// A line longer than the read buffer is read completely, too.
 func TestALineIsReadWholeUpToItsBound(t *testing.T) {
 	t.Parallel()
-	const most = 100 // its end counts
+	const most = 100 // the line's end counts
 	for length, fits := range map[int]bool{0: true, 15: true, 16: true, 17: true, 99: true, 100: false, 500: false} {
 		text := strings.Repeat("x", length)
 		lines := bufio.NewReaderSize(strings.NewReader(text+"\nnext\n"), 16)
@@ -129,7 +129,7 @@ func TestALineIsReadWholeUpToItsBound(t *testing.T) {
 	}
 }
 
-// unopened is a journal of which only its segments are read, which are in journal.db.segments (docs/operations.md).
+// unopened is a journal of which only its segments are read, in journal.db.segments (docs/operations.md).
 func unopened(t *testing.T) *Journal {
 	t.Helper()
 	j := &Journal{path: filepath.Join(t.TempDir(), FileName)}
@@ -139,8 +139,8 @@ func unopened(t *testing.T) *Journal {
 	return j
 }
 
-// TestSegmentsOfOneHistoryAreFoundByTheirHashes has a journal whose first thirty records are sealed, and the segments of it, of others, or not
-// all of them beside it. A segment is written here as FIRST-LAST PREVIOUS HASH.
+// TestSegmentsOfOneHistoryAreFoundByTheirHashes has a journal whose first thirty records are sealed, next to its segments, those of others,
+// or only some of its own. A segment is written here as FIRST-LAST PREVIOUS HASH.
 func TestSegmentsOfOneHistoryAreFoundByTheirHashes(t *testing.T) {
 	t.Parallel()
 	const first, second, third = "1-10 - a", "11-20 a b", "21-30 b c"
@@ -169,7 +169,7 @@ func TestSegmentsOfOneHistoryAreFoundByTheirHashes(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, text := range append(c.there, "") {
-			path := filepath.Join(SegmentsPath(j.path), "notes.txt") // no segment
+			path := filepath.Join(SegmentsPath(j.path), "notes.txt") // not a segment
 			h := segmentHeader{Format: segmentFormat}
 			if text != "" {
 				if _, err := fmt.Sscanf(text, "%d-%d %s %s", &h.First, &h.Last, &h.Previous, &h.Hash); err != nil {
@@ -193,7 +193,7 @@ func TestSegmentsOfOneHistoryAreFoundByTheirHashes(t *testing.T) {
 	}
 }
 
-// TestADirectoryOfSegmentsThatCannotBeReadIsAnError: what might be there is not taken for missing.
+// Segments that may be there are not reported as missing.
 func TestADirectoryOfSegmentsThatCannotBeReadIsAnError(t *testing.T) {
 	t.Parallel()
 	for want, spoil := range map[string]func(directory string) error{

@@ -18,9 +18,9 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestABackupEndsWhereItsAccountDoes writes as botd does: an order's record first, then the
-// account, then the record of its answer. No copy may hold an order in the account that its
-// records do not know, nor an answer that the account does not know.
+// TestABackupEndsWhereItsAccountDoes writes as botd does: the record of an order first, then the account,
+// then the record of its answer. In no copy may the account contain an order without a record, nor the
+// records an answer that the account lacks.
 func TestABackupEndsWhereItsAccountDoes(t *testing.T) {
 	t.Parallel()
 	path, target := filepath.Join(t.TempDir(), "journal.db"), t.TempDir()
@@ -74,8 +74,7 @@ func TestABackupEndsWhereItsAccountDoes(t *testing.T) {
 	}
 }
 
-// TestACopyOfAnOlderJournalHoldsItsAccount is the way back to the former botd: its journal and
-// its account, restored together.
+// TestACopyOfAnOlderJournalHoldsItsAccount covers a downgrade: journal and account are restored together.
 func TestACopyOfAnOlderJournalHoldsItsAccount(t *testing.T) {
 	t.Parallel()
 	o := &oldJournals[0]
@@ -101,7 +100,7 @@ func TestACopyOfAnOlderJournalHoldsItsAccount(t *testing.T) {
 	o.check(t, reader, true)
 }
 
-// together is a backup of a journal with the account beside it, and the journal's path.
+// together returns a backup of a journal with the account next to it, and the journal's path.
 func together(t *testing.T) (path, backup string) {
 	t.Helper()
 	path, backup = filepath.Join(t.TempDir(), "journal.db"), filepath.Join(t.TempDir(), "copy.db")
@@ -121,7 +120,7 @@ func together(t *testing.T) (path, backup string) {
 	return path, backup
 }
 
-// TestABackupIsOfNoUseWithoutItsAccount: one that is missing, altered or named by nothing that can be read is refused, and what is there stays.
+// A missing, altered or unreadable account fails the restore, and the existing files stay.
 func TestABackupIsOfNoUseWithoutItsAccount(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -148,8 +147,8 @@ func TestABackupIsOfNoUseWithoutItsAccount(t *testing.T) {
 	}
 }
 
-// TestAJournalComesBackWithItsAccountOrNotAtAll: what is in the way of one of the two leaves both as they were; without it both are restored,
-// both that were there are stored, and the journal goes on with the account as its own.
+// An obstacle to one of the two leaves both unchanged. Without it both are restored, the replaced ones are saved, and the journal continues
+// with the account as its own.
 func TestAJournalComesBackWithItsAccountOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	for _, inTheWay := range []string{"exchange.json.partial", "exchange.json.before-20270115T080000Z", "journal.db.head"} {
@@ -189,7 +188,7 @@ func TestAJournalComesBackWithItsAccountOrNotAtAll(t *testing.T) {
 	}
 }
 
-// TestNoFileOfABackupIsWrittenOver: neither the copy nor its account, whatever has the name.
+// Neither the copy nor its account replaces a file, whatever has the name.
 func TestNoFileOfABackupIsWrittenOver(t *testing.T) {
 	t.Parallel()
 	path, _ := together(t)
@@ -204,7 +203,7 @@ func TestNoFileOfABackupIsWrittenOver(t *testing.T) {
 		leftovers(t, target, name)
 	}
 	target := t.TempDir()
-	for _, name := range []string{"copy.db.partial", "copy.db.partial.exchange.json"} { // of a copy that was interrupted
+	for _, name := range []string{"copy.db.partial", "copy.db.partial.exchange.json"} { // of an interrupted copy
 		strew(t, filepath.Join(target, name), []byte("half"))
 	}
 	_, err := j.Backup(t.Context(), filepath.Join(target, "copy.db"))

@@ -16,7 +16,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestAReportListsAHundredProblems: and no more, however many are found at once.
+// It lists no more, however many are found at once.
 func TestAReportListsAHundredProblems(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ first, then, want int }{{0, 0, 0}, {99, 1, 100}, {99, 2, 100}, {100, 1, 100}, {60, 30, 90}, {150, 10, 100}} {
@@ -29,8 +29,7 @@ func TestAReportListsAHundredProblems(t *testing.T) {
 	}
 }
 
-// TestWhatIsWrittenOutsideTheChainIsCompared: the binding that a row holds with the one of the last start; the rows that are derived with those
-// that the records make.
+// The binding in a row is compared with that of the last start, and derived rows with those that the records produce.
 func TestWhatIsWrittenOutsideTheChainIsCompared(t *testing.T) {
 	t.Parallel()
 	bound := Binding{Mode: "demo"}
@@ -70,7 +69,7 @@ func TestWhatIsWrittenOutsideTheChainIsCompared(t *testing.T) {
 			t.Fatal(err)
 		}
 		report, err := j.Verify(t.Context())
-		own := slices.DeleteFunc(report.Problems, func(p Problem) bool { return p.Table == "ledger" }) // the posting stands for others
+		own := slices.DeleteFunc(report.Problems, func(p Problem) bool { return p.Table == "ledger" }) // the posting stands for the others
 		if err != nil || !slices.Equal(own, c.want) || report.Entries != 1 {
 			t.Errorf("%s:\nwant %v\nhave %v, %v", c.statement, c.want, own, err)
 		}
@@ -80,7 +79,7 @@ func TestWhatIsWrittenOutsideTheChainIsCompared(t *testing.T) {
 	}
 }
 
-// TestTheDamageOfAFileIsListedLineByLine: ten lines at most, without SQLite's headlines.
+// At most ten lines are listed, without SQLite's headings.
 func TestTheDamageOfAFileIsListedLineByLine(t *testing.T) {
 	t.Parallel()
 	j := opened(t, nil)
@@ -125,7 +124,7 @@ func TestTheDamageOfAFileIsListedLineByLine(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoJournalIsNotRead: nor opened. It is named, and says what is wrong with it.
+// It is not opened either, and the error names the file and the reason.
 func TestWhatIsNoJournalIsNotRead(t *testing.T) {
 	t.Parallel()
 	run := func(path, statement string) error {
@@ -149,7 +148,7 @@ func TestWhatIsNoJournalIsNotRead(t *testing.T) {
 	for name, c := range map[string]struct {
 		make func(path string) error
 		read string
-		open string // what opening it says; empty where it becomes a journal
+		open string // the error of opening it; empty where it becomes a journal
 	}{
 		"nothing":       {func(string) error { return nil }, "open journal PATH: ", ""},
 		"an empty file": {func(path string) error { return os.WriteFile(path, nil, 0o600) }, "PATH is no journal", ""},

@@ -14,8 +14,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestAJournalThatIsLostUnderTheProcessIsNoticed does to a journal's files, under a
-// process that has them open, what people do (finding 6, case 48).
+// TestAJournalThatIsLostUnderTheProcessIsNoticed does what people do to the files of an open journal (finding
+// 6, case 48).
 func TestAJournalThatIsLostUnderTheProcessIsNoticed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -72,7 +72,7 @@ func TestAJournalThatIsLostUnderTheProcessIsNoticed(t *testing.T) {
 	}
 }
 
-// TestAJournalThatIsWrittenIsNotTakenForLost appends, is read, and is backed up.
+// TestAJournalThatIsWrittenIsNotTakenForLost appends to a journal, reads it and backs it up.
 func TestAJournalThatIsWrittenIsNotTakenForLost(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")
@@ -97,7 +97,7 @@ func TestAJournalThatIsWrittenIsNotTakenForLost(t *testing.T) {
 	}
 }
 
-// TestALogThatLosesWhatWasJustWrittenIsNoticed: it was longer a moment ago than when it was polled before.
+// The log is shorter than it was after the last write.
 func TestALogThatLosesWhatWasJustWrittenIsNoticed(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")
@@ -114,8 +114,8 @@ func TestALogThatLosesWhatWasJustWrittenIsNoticed(t *testing.T) {
 	}
 }
 
-// TestFactsGoOnBesideAJournalThatIsGone: a journal that was removed, and whose disk then fails, takes no more; each record goes into a file of
-// its owner's beside it, one a line, in order, also where the directory was removed.
+// A journal that was removed, and whose disk then fails, accepts no records. Each one goes to a file next to it, readable by the owner
+// alone, one per line, in order, even if the directory was removed.
 func TestFactsGoOnBesideAJournalThatIsGone(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "demo", "journal.db")
@@ -129,7 +129,7 @@ func TestFactsGoOnBesideAJournalThatIsGone(t *testing.T) {
 		return record.Record{AtMS: int64(n), Body: record.Halt{Level: record.LevelFlatten, Why: fmt.Sprint("fact ", n)}}
 	}
 	lost := j.Watch()
-	for n := range 3 { // the file that is unlinked takes none of them
+	for n := range 3 { // the unlinked file gets none of them
 		journaltest.FaultsIn(filepath.Dir(path)).FailSync()
 		if err := j.Append(t.Context(), []record.Record{fact(2 * n), fact(2*n + 1)}); err != nil {
 			t.Fatalf("want exits and halts to go on, have %v", err)
@@ -166,7 +166,7 @@ func TestFactsGoOnBesideAJournalThatIsGone(t *testing.T) {
 	}
 }
 
-// TestTheNewestRescuedCopyIsFound: only where no journal is in its place.
+// It is found only if no journal is in its place.
 func TestTheNewestRescuedCopyIsFound(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "demo")
@@ -195,7 +195,7 @@ func TestTheNewestRescuedCopyIsFound(t *testing.T) {
 	want("beside a journal", "")
 }
 
-// TestAJournalThatCannotBeCheckedIsLost: a file takes its directory's place, so that there is none for what happens either.
+// A file replaces the journal's directory, so there is no place for rescued records either.
 func TestAJournalThatCannotBeCheckedIsLost(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "demo")

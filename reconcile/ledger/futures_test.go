@@ -6,9 +6,8 @@ import (
 	"botd/exchange"
 )
 
-// TestAWalletThatShowsTheEntryAndNotYetTheExitIsNotPlausible: 0.004 were held, 0.004 more
-// were bought at 49930.9, and all of it was sold at 49981.4, each for 0.05 %. How much was
-// traded is known then, though more was opened and ended between two readings.
+// 0.004 were owned, 0.004 more were bought at 49930.9, and all of it was sold at 49981.4, each at a fee of
+// 0.05 %. The traded quantity is known, although a part was opened and closed between two reads.
 func TestAWalletThatShowsTheEntryAndNotYetTheExitIsNotPlausible(t *testing.T) {
 	t.Parallel()
 	for wallet, want := range map[string]bool{"999.8001182": false, "999.6877926": true} {
@@ -26,8 +25,8 @@ func TestAWalletThatShowsTheEntryAndNotYetTheExitIsNotPlausible(t *testing.T) {
 	}
 }
 
-// TestAnIDThatTwoSymbolsShareMixesNothing: the exchange shows one position's id for a position of
-// another symbol, whose quantity at this price would be worth more than fits.
+// The exchange shows one position's id for a position of another symbol, whose quantity would overflow at
+// this price.
 func TestAnIDThatTwoSymbolsShareMixesNothing(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(t)

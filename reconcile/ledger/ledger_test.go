@@ -9,12 +9,12 @@ import (
 	"botd/reconcile/placement"
 )
 
-// amount reads a literal.
+// amount parses a literal.
 func amount(text string) exchange.Amount { return exchange.MustAmount(text) }
 
 var bitcoin = exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 
-// accounts is a ledger driven directly; every reading is an hour after the one before.
+// accounts is a ledger driven directly; the reads are an hour apart.
 type accounts struct {
 	t   *testing.T
 	l   *Ledger
@@ -42,13 +42,13 @@ func newAccounts(t *testing.T) *accounts {
 	return a
 }
 
-// trades lets a strategy's market order fill.
+// trades fills a strategy's market order.
 func (a *accounts) trades(side exchange.Side, quantity exchange.Quantity) {
 	id := placement.ClientOrderID("t", placement.Start{Epoch: 1}, int64(len(a.l.pending)+1))
 	a.l.fill(&Order{ClientOrderID: id, Strategy: "one", Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, Side: side}, quantity)
 }
 
-// futures books a reading a minute later and returns what it says, by account.
+// futures books a read a minute later and returns the entries by account.
 func (a *accounts) futures(wallet string, open, closed []Position) map[Account]string {
 	a.t.Helper()
 	a.now += 60_000
@@ -103,8 +103,7 @@ func position(id int64, short bool, opened, remaining, entry, realised string) P
 	}
 }
 
-// TestAPositionThatEndedAfterTheReadingIsNotOfIt: the list of ended positions is read after the wallet, and may show one
-// that was opened and ended in between.
+// The list of closed positions is read after the wallet, and may show one that was opened and closed in between.
 func TestAPositionThatEndedAfterTheReadingIsNotOfIt(t *testing.T) {
 	t.Parallel()
 	l, _ := New()
@@ -128,10 +127,10 @@ func TestFeesAndFundingOfOneReadingAreSeparatedByTheRateSeenAlone(t *testing.T) 
 		if short {
 			side, profit = exchange.Sell, "-10"
 		}
-		a.trades(side, 10) // 0.010 at 50000 for 0.04 %
+		a.trades(side, 10) // 0.010 at 50000 and 0.04 %
 		a.want(a.futures("999.8", []Position{position(1, short, "0.01", "0.01", "50000", "0")}, nil), map[Account]string{Fees: "0.2"})
 		a.now += 8 * 3_600_000
-		// Half of it ends at 52000 for 0.104, and funding of 0.3 was paid before.
+		// Half of it is closed at 52000 for 0.104, and funding of 0.3 was paid before.
 		a.trades(3-side, 5)
 		wallet := amount("999.8").Add(amount(profit)).Sub(amount("0.404")).String()
 		half := position(1, short, "0.01", "0.005", "50000", profit)
@@ -179,7 +178,7 @@ func TestWhatIsTooMuchForFundingIsNotCalledFunding(t *testing.T) {
 	open := []Position{position(1, false, "0.01", "0.01", "50000", "0")}
 	a.futures("999.8", open, nil)
 	a.now += 8 * 3_600_000
-	a.want(a.futures("990", open, nil), map[Account]string{Unexplained: "9.8"}) // the cap allows 3.75, and a fifth
+	a.want(a.futures("990", open, nil), map[Account]string{Unexplained: "9.8"}) // the bound allows 3.75 plus a fifth
 	a.now += 8 * 3_600_000
 	a.want(a.futures("986", open, nil), map[Account]string{Funding: "4"})
 	a.now += 3_600_000
@@ -304,7 +303,7 @@ func TestASaleReportsItsProfitOverTheCost(t *testing.T) {
 		Side:          exchange.Sell,
 		Rests:         true,
 	}
-	a.l.fill(sale, 15_000) // 0.05 of it is the user's own: brought in at the price, without profit
+	a.l.fill(sale, 15_000) // 0.05 of it is the user's own: booked in at the price, without profit
 	a.l.end(sale.ClientOrderID, sale.OrderID)
 	a.want(a.wallet("0.95", "13990", false, trade(2, 6, "60000", "0.15", "10", "USDT")),
 		map[Account]string{Holding: "-5000", Transferred: "-3000", Realised: "-1000", Fees: "10"})
@@ -327,7 +326,7 @@ func TestExecutionsNeverReportedAreGivenUpAndShown(t *testing.T) {
 func TestATruncatedMeanPriceStillGivesTheRate(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(t)
-	a.trades(exchange.Buy, 3) // 0.001 at 50000 and 0.002 at 50000.1, for 0.04 %
+	a.trades(exchange.Buy, 3) // 0.001 at 50000 and 0.002 at 50000.1, at 0.04 %
 	a.futures("999.93999992", []Position{position(1, false, "0.003", "0.003", "50000.066666666666666666", "0")}, nil)
 	if want := exchange.Rate(40_000); a.l.taker != want {
 		t.Errorf("want rate %d, have %d", want, a.l.taker)
@@ -420,7 +419,7 @@ func TestAPositionThatHadEndedWhenTheWalletWasTakenOverIsNotBooked(t *testing.T)
 	t.Parallel()
 	a := &accounts{t: t, l: newLedger(), now: 940_400}
 	a.futures("1000", []Position{position(4, false, "0.01", "0.01", "50000", "0")}, nil) // at 1000.4 s
-	a.futures("1001", []Position{position(4, false, "0.01", "0.01", "50000", "0")}, nil) // a later one moves nothing
+	a.futures("1001", []Position{position(4, false, "0.01", "0.01", "50000", "0")}, nil) // a later read moves nothing
 	for _, c := range []struct {
 		name            string
 		id              int64
@@ -462,8 +461,8 @@ func TestATradeThatTheWalletDoesNotShowYetDoesNotHideBehindALargerOne(t *testing
 	}
 }
 
-// What the wallet holds of an asset is taken over when a strategy begins to trade it;
-// what comes later without a trade nobody explains, also where it held none.
+// When a strategy starts to trade an asset, the wallet's holding is taken over. A later increase without a
+// trade is unexplained, even if the wallet held none before.
 func TestAnAssetThatIsTradedLaterIsTakenOver(t *testing.T) {
 	t.Parallel()
 	a, _ := spot(t)

@@ -7,7 +7,7 @@ import (
 	"botd/reconcile/placement"
 )
 
-// diary gives the records of a journal to RoundTrips: of the ledger the entries are its own.
+// diary passes the records of a journal to RoundTrips. It computes the entries of the ledger itself.
 type diary struct {
 	t     *testing.T
 	trips *RoundTrips
@@ -22,7 +22,7 @@ func newDiary(t *testing.T) *diary {
 	return d
 }
 
-// fills lets an order fill: what is bought is positive.
+// fills fills an order; a purchase is positive.
 func (d *diary) fills(strategy string, purpose placement.Purpose, quantity exchange.Quantity) {
 	d.next++
 	id, side := placement.ClientOrderID("t", placement.Start{Epoch: 1}, d.next), exchange.Buy
@@ -38,7 +38,7 @@ func (d *diary) fills(strategy string, purpose placement.Purpose, quantity excha
 
 func (d *diary) post(p *Posting) { d.ended = append(d.ended, d.trips.Post(p)...) }
 
-// futures books a reading a minute later.
+// futures books a read a minute later.
 func (d *diary) futures(wallet string, open, closed []Position) {
 	d.a.now += 60_000
 	r := Reading{
@@ -74,7 +74,7 @@ func over(id int64, short bool, opened, entry, exit, realised string) Position {
 	return g
 }
 
-// trip is what is expected of a round trip on futures, opened 0.100 at 50000.
+// trip is the expected round trip of a futures position, opened 0.100 at 50000.
 func trip(id int64, by placement.Purpose, exit, realised, fees string) RoundTrip {
 	return RoundTrip{
 		Strategy:   "one",
@@ -114,7 +114,7 @@ func TestPositionsThatEndedBetweenTwoReadingsShareTheFeesToTheLastDigit(t *testi
 	d.fills("one", placement.TakeProfit, -100)
 	d.fills("one", placement.Entry, 100)
 	d.fills("one", placement.Exit, -100)
-	d.fills("one", placement.Order, -100) // and a short one that is open
+	d.fills("one", placement.Order, -100) // and an open short one
 	d.futures("1000.00000000000001", []Position{position(3, true, "0.1", "0.1", "50000", "0")},
 		[]Position{over(1, false, "0.1", "50000", "50100", "10"), over(2, false, "0.1", "50000", "50030", "3")})
 	if len(d.ended) != 2 || d.ended[0].By != placement.TakeProfit || d.ended[1].By != placement.Exit {
@@ -155,7 +155,7 @@ func TestAPositionFromBeforeTheBooksIsNotWhole(t *testing.T) {
 
 func TestAPositionClosedManuallyIsTheStrategysAndTheNextOneToo(t *testing.T) {
 	t.Parallel()
-	for _, late := range []bool{false, true} { // the difference is adopted before it is booked, or after
+	for _, late := range []bool{false, true} { // whether the difference is adopted before it is booked, or after
 		d := newDiary(t)
 		adopt := func() { d.trips.Adopt(bitcoin, -100) }
 		d.fills("one", placement.Entry, 100)
@@ -181,14 +181,14 @@ func TestAnAdoptedPositionIsTheStrategysThatLeavesIt(t *testing.T) {
 	d.futures("997.5", []Position{position(1, false, "0.1", "0.1", "50000", "0")}, nil)
 	d.fills("one", placement.Exit, -100)
 	d.futures("995", nil, []Position{over(1, false, "0.1", "50000", "50000", "0")})
-	d.trips.Adopt(bitcoin, 100) // and one of a person's own
+	d.trips.Adopt(bitcoin, 100) // and a person's own position
 	d.futures("992.5", []Position{position(2, false, "0.1", "0.1", "50000", "0")}, nil)
 	d.fills("one", placement.Exit, -100)
 	d.futures("990", nil, []Position{over(2, false, "0.1", "50000", "50000", "0")})
 	d.want(trip(1, placement.Exit, "50000", "0", "5"), trip(2, placement.Exit, "50000", "0", "5"))
 }
 
-// spotDiary is one of which the spot wallet was taken over; every order has an execution.
+// spotDiary is a diary whose spot wallet was taken over. Every order has an execution.
 func spotDiary(t *testing.T) *diary {
 	d := &diary{t: t, trips: NewRoundTrips()}
 	d.post(&Posting{Reading: Reading{Market: exchange.Spot, Instruments: []Instrument{spotInstrument}}})
@@ -209,14 +209,14 @@ func (d *diary) executes(atMS int64, purpose placement.Purpose, side exchange.Si
 func TestSpotIsPairedByItsExecutions(t *testing.T) {
 	t.Parallel()
 	d := spotDiary(t)
-	d.executes(5, placement.Exit, exchange.Sell, trade(1, 0, "50000", "1", "0", "USDT")) // of what was there before
+	d.executes(5, placement.Exit, exchange.Sell, trade(1, 0, "50000", "1", "0", "USDT")) // of the earlier holding
 	d.executes(10, placement.Entry, exchange.Buy, trade(2, 0, "50000", "0.01", "0.00001", "BTC"), trade(3, 0, "51000", "0.01", "0.00001", "BTC"))
 	d.executes(20, placement.Exit, exchange.Sell, trade(4, 0, "52000", "0.01", "0.52", "USDT"))
 	if len(d.ended) != 0 {
 		t.Fatalf("want it under way while half is held, have %+v", d.ended)
 	}
 	d.executes(30, placement.StopLoss, exchange.Sell, trade(5, 0, "52000", "0.00998", "0.51896", "USDT"))
-	// 1010 paid, 1038.96 taken, 1.03896 of it paid as fees; 0.00002 BTC were worth 1.01.
+	// 1010 paid, 1038.96 received, 1.03896 of it paid as fees; 0.00002 BTC were worth 1.01.
 	d.want(
 		RoundTrip{
 			Strategy:  "one",
@@ -245,7 +245,7 @@ func TestASpotRoundTripWithAnUnreportedPartIsNotWhole(t *testing.T) {
 	d.executes(10, placement.Entry, exchange.Buy, trade(1, 0, "50000", "0.01", "0.1", "XYZ"))
 	d.executes(20, placement.Exit, exchange.Sell, trade(2, 0, "51000", "0.01", "0", ""))
 	d.executes(30, placement.Entry, exchange.Buy, trade(3, 0, "50000", "0.01", "0", ""))
-	d.trips.Adopt(spotInstrument.Symbol, -1_000) // sold by hand
+	d.trips.Adopt(spotInstrument.Symbol, -1_000) // sold manually
 	d.executes(40, placement.Entry, exchange.Buy, trade(4, 0, "50000", "0.01", "0", ""))
 	d.executes(50, placement.Exit, exchange.Sell, trade(5, 0, "51000", "0.01", "0", ""))
 	if len(d.ended) != 2 || d.ended[0].Whole || !d.ended[1].Whole || d.ended[1].EnteredMS != 40 {
@@ -256,11 +256,11 @@ func TestASpotRoundTripWithAnUnreportedPartIsNotWhole(t *testing.T) {
 func TestWhatIsLeftOfARoundTripIsOfTheNextAtItsCost(t *testing.T) {
 	t.Parallel()
 	d := spotDiary(t)
-	for at := int64(10); at < 50; at += 20 { // half of the least quantity goes as a fee, half is left
+	for at := int64(10); at < 50; at += 20 { // half of the minimum quantity goes as a fee, half is left
 		d.executes(at, placement.Entry, exchange.Buy, trade(at, 0, "50000", "0.01", "0.000005", "BTC"))
 		sold := "0.00999"
 		if at > 10 {
-			sold = "0.01" // with what was left
+			sold = "0.01" // with the remainder
 		}
 		d.executes(at+10, placement.Exit, exchange.Sell, trade(at+10, 0, "51000", sold, "0", ""))
 	}

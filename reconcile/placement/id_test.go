@@ -29,8 +29,8 @@ func TestAnIDSaysWhichStartMadeIt(t *testing.T) {
 	}
 }
 
-// TestEveryIDReadsBack draws starts and sequences, and holds ids against the 32
-// characters that the exchange takes.
+// TestEveryIDReadsBack draws starts and sequences, and checks that ids fit the 32 characters that the
+// exchange accepts.
 func TestEveryIDReadsBack(t *testing.T) {
 	t.Parallel()
 	check := func(epoch uint32, number uint64, sequence uint32, named uint8) bool {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// shape lists what records hold: each kind, each field of its JSON with its type,
-// and each value of an enumeration.
+// shape lists the contents of records: each kind, each JSON field with its type, and each value of an
+// enumeration.
 type shape map[string]bool
 
 var (
@@ -59,7 +59,7 @@ func (s shape) fields(name string, t reflect.Type) {
 	}
 }
 
-// values lists the texts that an enumeration reads.
+// values lists the texts that an enumeration accepts.
 func (s shape) values(t reflect.Type) {
 	for i := range 256 {
 		value := reflect.New(t)
@@ -112,8 +112,8 @@ func listed(t *testing.T) shape {
 	return s
 }
 
-// TestFormatsListEveryKindAndField fails when records hold something that no format
-// epoch names: an older botd would open such a journal and ignore it.
+// TestFormatsListEveryKindAndField fails if records have content that no format epoch names: an older botd
+// would open such a journal and ignore it.
 func TestFormatsListEveryKindAndField(t *testing.T) {
 	t.Parallel()
 	have, want := shapeNow(t), listed(t)

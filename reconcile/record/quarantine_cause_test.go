@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestTheCauseOfAQuarantine: as records say it, and, where they were written before they did, as their text begins. The texts are those of
-// journals of then.
+// The cause comes from the record's field, or, in records from before the field existed, from the beginning of the text. The texts are
+// those of old journals.
 func TestTheCauseOfAQuarantine(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -21,8 +21,8 @@ var (
 
 func amount(text string) exchange.Amount { return exchange.MustAmount(text) }
 
-// everyKind are records of each kind with all their fields set: those that botd of
-// schema 2 wrote to testdata/version2.jsonl, line by line.
+// everyKind has records of each kind with all fields set: those that botd of schema 2 wrote to
+// testdata/version2.jsonl, line by line.
 func everyKind() []Record {
 	stop := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: 49_000e8,
 		WorkingType: exchange.ContractPrice, ClosePosition: true, ClientOrderID: "bmain-1-1"}
@@ -135,8 +135,7 @@ func newerKinds() []Record {
 			PositionID: 7, Quantity: -4, ClosePrice: exchange.MustAmount("43500"), Realised: exchange.MustAmount("-9"), Evidence: "shown LIQUIDATED"}}}
 }
 
-// TestRecordsOfOlderJournalsAreRead holds the decoder of version 2 against what
-// that version wrote.
+// TestRecordsOfOlderJournalsAreRead decodes what version 2 wrote.
 func TestRecordsOfOlderJournalsAreRead(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/version2.jsonl")
@@ -177,7 +176,7 @@ func TestEveryKindComesBackAsItWas(t *testing.T) {
 	}
 }
 
-// TestARecordIsOneFlatObject is the format that people and programs read.
+// TestARecordIsOneFlatObject checks the format that people and programs read.
 func TestARecordIsOneFlatObject(t *testing.T) {
 	t.Parallel()
 	const symbol = `"symbol":{"Market":"futures","Name":"BTC-USDT"}`
@@ -197,8 +196,7 @@ func TestARecordIsOneFlatObject(t *testing.T) {
 	}
 }
 
-// TestNoPayloadRepeatsAKeyOfItsEnvelope: an export puts sequence and hash of the chain
-// before the record's own keys, in the same object.
+// An export puts the sequence and the hash of the chain before the record's own keys, in the same object.
 func TestNoPayloadRepeatsAKeyOfItsEnvelope(t *testing.T) {
 	t.Parallel()
 	taken := []string{"sequence", "hash", "v", "kind", "at_ms", "strategy", "symbol", "client_order_id"}
@@ -225,7 +223,7 @@ func TestWhatIsNoRecordIsRefused(t *testing.T) {
 		`{"v":4,"kind":"halt","at_ms":9}`:               "version 4",
 		`{"v":3,"kind":"entry2","at_ms":9}`:             "unknown journal record",
 		`{"v":3,"at_ms":9}`:                             "without a kind",
-		`{"kind":"assigned","at_ms":9}`:                 "unknown journal record", // no kind of version 2
+		`{"kind":"assigned","at_ms":9}`:                 "unknown journal record", // not a kind of version 2
 		`{"v":3,"kind":"halt","at_ms":9,"level":"all"}`: "unknown halt level",
 		`{"v":3,"kind":"ended","at_ms":9,"state":"?"}`:  "unknown placement state",
 	} {
