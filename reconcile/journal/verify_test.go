@@ -69,7 +69,7 @@ func TestWhatIsWrittenOutsideTheChainIsCompared(t *testing.T) {
 			t.Fatal(err)
 		}
 		report, err := j.Verify(t.Context())
-		own := slices.DeleteFunc(report.Problems, func(p Problem) bool { return p.Table == "ledger" }) // the posting stands for the others
+		own := slices.DeleteFunc(report.Problems, func(p Problem) bool { return p.Table == "ledger" }) // the posting's own problem stands for these
 		if err != nil || !slices.Equal(own, c.want) || report.Entries != 1 {
 			t.Errorf("%s:\nwant %v\nhave %v, %v", c.statement, c.want, own, err)
 		}

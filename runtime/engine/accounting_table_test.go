@@ -11,7 +11,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// accountant is what books money, over a futures account of 1,000 USDT; opened if it has taken that over.
+// accountant books money for a futures account of 1,000 USDT. If opened, that account has been taken over.
 func accountant(t *testing.T, opened bool) *accounting {
 	t.Helper()
 	b := valued(t, 1, 0)
@@ -40,7 +40,7 @@ func postings(b *base) (all []record.Posting) {
 	return all
 }
 
-// asked names the operations of the calls so far.
+// asked returns the operations of the calls so far.
 func asked(b *base) string {
 	var all []string
 	for i := range b.out.Calls {
@@ -49,17 +49,17 @@ func asked(b *base) string {
 	return strings.Join(all, " ")
 }
 
-// TestHowAReadingThatMovesIsCompleted asks for the positions, the account and the positions again, until two lists are the same: then the account
-// is of the same moment. After eleven answers it is left to the next round.
+// TestHowAReadingThatMovesIsCompleted expects requests for the positions, the account and the positions again, until two lists are equal:
+// then the account belongs to the same moment. After eleven answers the next round continues.
 func TestHowAReadingThatMovesIsCompleted(t *testing.T) {
 	t.Parallel()
 	positions, wallet := exchange.FuturesOpenPositions.String(), exchange.FuturesAccount.String()
 	for _, c := range []struct {
 		name  string
-		lists []int // of each list of positions, its first id; 0 for none open
-		fails int   // the answer that fails; 0 for none
+		lists []int // first id of each list of positions; 0 if none is open
+		fails int   // index of the failing answer; 0 for none
 		calls int
-		ends  bool // with a posting
+		ends  bool // whether it ends with a posting
 	}{
 		{"two that are the same", []int{7, 7}, 0, 3, true},
 		{"none open, twice", []int{0, 0}, 0, 3, true},
@@ -112,16 +112,16 @@ func TestHowAReadingThatMovesIsCompleted(t *testing.T) {
 	}
 }
 
-// TestHowFarTheEndedPositionsAreRead: page by page, until one is booked, a page is not full, or there were a thousand. Before the wallet was
-// taken over one page is enough.
+// Closed positions are read page by page until a position is booked, a page is not full, or a thousand were read. Before the wallet is
+// taken over one page suffices.
 func TestHowFarTheEndedPositionsAreRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		opened bool
-		pages  []int // positions of each
-		booked int   // the position that is booked; 0 for none
-		want   []int // offsets of the pages asked for
+		pages  []int // number of positions on each page
+		booked int   // id of the booked position; 0 for none
+		want   []int // offsets of the requested pages
 	}{
 		{"a page that is not full", true, []int{99}, 0, []int{0}},
 		{"a full one, and an empty one", true, []int{100, 0}, 0, []int{0, 100}},
@@ -161,16 +161,16 @@ func TestHowFarTheEndedPositionsAreRead(t *testing.T) {
 	}
 }
 
-// TestAMovingReadingThatIsNotExplainedIsPutOff: ten times, then it is booked as it is, the difference with it; one that is explained, and one
-// that stood still, at once. What moved on while questions were out is not booked.
+// An unexplained reading that moves is put off ten times, then booked with its difference. An explained or a stable one is booked
+// immediately. A stable reading that has moved on meanwhile is not booked.
 func TestAMovingReadingThatIsNotExplainedIsPutOff(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
 		usdt     int64
 		unstable bool
-		moved    bool // what the newest round read is another
-		tries    int  // until it is booked; 0 for never
+		moved    bool // whether the newest round read another wallet
+		tries    int  // tries until it is booked; 0 for never
 	}{
 		{"explained", 1_000, true, false, 1},
 		{"explained, and stood still", 1_000, false, false, 1},

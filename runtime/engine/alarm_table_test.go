@@ -13,7 +13,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestAnUnknownPlacementThatCannotBeDecidedHaltsItsStrategy two minutes after its fence, once.
+// The halt comes two minutes after its fence, once.
 func TestAnUnknownPlacementThatCannotBeDecidedHaltsItsStrategy(t *testing.T) {
 	t.Parallel()
 	for after, want := range map[int64]bool{overdueMS: false, overdueMS + 1: true} {
@@ -34,7 +34,7 @@ func TestAnUnknownPlacementThatCannotBeDecidedHaltsItsStrategy(t *testing.T) {
 	}
 }
 
-// TestAnOrderUnderBotdsPrefixStandsItDown, once; a symbol whose history alone shows one waits for a person, where a halt is in force already.
+// botd stands down once. A symbol whose history alone shows such an order waits for a person if a halt is in force already.
 func TestAnOrderUnderBotdsPrefixStandsItDown(t *testing.T) {
 	t.Parallel()
 	open := func(w *world) {
@@ -49,7 +49,7 @@ func TestAnOrderUnderBotdsPrefixStandsItDown(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		with        []func(w *world)
-		unknown     string // the order that it stands down for
+		unknown     string // the order because of which it stands down
 		quarantined bool
 	}{
 		{"none", nil, "", false},
@@ -80,7 +80,6 @@ func TestAnOrderUnderBotdsPrefixStandsItDown(t *testing.T) {
 	}
 }
 
-// TestAReadThatIsNotBelievedIsReportedWhenItBeginsAndEnds.
 func TestAReadThatIsNotBelievedIsReportedWhenItBeginsAndEnds(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -99,7 +98,7 @@ func TestAReadThatIsNotBelievedIsReportedWhenItBeginsAndEnds(t *testing.T) {
 	}
 }
 
-// TestALiquidationThatTheLedgerReadsHaltsToo, of its symbol's strategy alone; a halt that is in force stays as it is, and a backtest has its own.
+// It halts only the strategy of its symbol. A halt in force stays unchanged, and in a backtest the backtest handles liquidations itself.
 func TestALiquidationThatTheLedgerReadsHaltsToo(t *testing.T) {
 	t.Parallel()
 	row := ledger.Position{ID: 9, Symbol: "BTC-USDT", Liquidated: true, Close: exchange.AmountOf(48_000), Realised: exchange.AmountOf(-40)}
@@ -142,7 +141,7 @@ func TestALiquidationThatTheLedgerReadsHaltsToo(t *testing.T) {
 	}
 }
 
-// TestWhatAHaltCannotSee: what was not read, or not since it began, what is of unknown fate, what keeps an exit back, and what no strategy trades.
+// A halt cannot see symbols without a read since it began, uncertain openings, blocked exits, and positions that no strategy trades.
 func TestWhatAHaltCannotSee(t *testing.T) {
 	t.Parallel()
 	const cancel, flatten = record.LevelCancel, record.LevelFlatten
@@ -209,13 +208,13 @@ func TestWhatAHaltCannotSee(t *testing.T) {
 	}
 }
 
-// TestWhetherExitsThatWereTakenCoverAPosition: their quantities sum up to it, in either direction.
+// Their quantities sum up to the position, in either direction.
 func TestWhetherExitsThatWereTakenCoverAPosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		held  exchange.Quantity
-		taken int // exits of ten that were taken
+		taken int // accepted exits of ten
 		other placement.Purpose
 		want  bool
 	}{
@@ -229,7 +228,7 @@ func TestWhetherExitsThatWereTakenCoverAPosition(t *testing.T) {
 		if c.other != 0 {
 			w.acknowledged(w.sends(c.other), 9)
 		}
-		w.sends(placement.Exit) // one that was not answered
+		w.sends(placement.Exit) // an unanswered exit
 		w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: c.held}})
 		w.symbol().Position = c.held
 		if have := w.engine.closingInFlight(w.engine.legs[0]); have != c.want {
@@ -238,7 +237,8 @@ func TestWhetherExitsThatWereTakenCoverAPosition(t *testing.T) {
 	}
 }
 
-// TestWhatARoundReportsOfAPlacement: what filled since, once, and its end with how long it took; that it traded, for the ledger.
+// A round reports the quantity filled since the last one, once, and the end with its duration. It also notifies the ledger of
+// the trade.
 func TestWhatARoundReportsOfAPlacement(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -12,7 +12,7 @@ import (
 	"botd/strategy"
 )
 
-// heldCandles has so many candles of the strategy's symbol held, the newest closed now.
+// heldCandles stores that many candles of the strategy's symbol, the newest closed now.
 func (w *world) heldCandles(count int) *leg {
 	one := w.engine.legs[0]
 	s := w.etherCandles(count)
@@ -20,20 +20,20 @@ func (w *world) heldCandles(count int) *leg {
 	return one
 }
 
-// TestWhatAStrategyIsAsked: the candles that it has not seen, five hundred at most; from which of them on it decides, once per candle; and a
-// decision that is due, once all candles are seen that it needs.
+// A strategy is asked about the candles that it has not seen, at most five hundred, with the candle from which on it decides, once per
+// candle. A due decision is asked for once the strategy has seen all candles that it needs.
 func TestWhatAStrategyIsAsked(t *testing.T) {
 	t.Parallel()
 	const due = startMS + 12_345
 	for _, c := range []struct {
 		name               string
-		candles, given     int // held, and given before
+		candles, given     int // stored, and seen before
 		seen, warmup       int
 		bySchedule, dueNow bool
 		with               func(w *world, one *leg)
 		want               string // from, to, each, due
 		seenNow            int
-		left               bool // the decision is still due
+		left               bool // whether the decision is still due
 	}{
 		{"all candles, the first time", 5, 0, 0, 3, false, false, nil, "0 5 2 false", 5, false},
 		{"all candles, without a warm-up", 5, 0, 0, 0, false, false, nil, "0 5 0 false", 5, false},
@@ -90,14 +90,14 @@ func TestWhatAStrategyIsAsked(t *testing.T) {
 	}
 }
 
-// TestWhenAStrategyIsAsked: one question at a time, with two seconds for the answer and two milliseconds for each candle; none while botd stops, or
-// while it failed, was removed, or waits to be asked again.
+// There is one question at a time, with two seconds for the answer plus two milliseconds for each candle. None is asked while botd stops,
+// or while the strategy has failed, was removed, or waits to be asked again.
 func TestWhenAStrategyIsAsked(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
 		with func(w *world, one *leg)
-		want int64 // milliseconds for its answer; -1 where it is not asked
+		want int64 // milliseconds for its answer; -1 if it is not asked
 	}{
 		{"three new candles", func(*world, *leg) {}, 2_006},
 		{"its own deadline", func(_ *world, one *leg) { one.config.DeadlineMS = 700 }, 706},
@@ -133,7 +133,7 @@ func TestWhenAStrategyIsAsked(t *testing.T) {
 	}
 }
 
-// TestHowAnAnswerOfAStrategyIsTaken: a decision is put in force, unless it came too late, or newer candles are there; while botd stops, none is.
+// A decision is put in force unless it came too late, newer candles are there, or botd stops.
 func TestHowAnAnswerOfAStrategyIsTaken(t *testing.T) {
 	t.Parallel()
 	decided := strategy.Result{Decided: true, Conditions: []strategy.Condition{{}},
@@ -147,7 +147,7 @@ func TestHowAnAnswerOfAStrategyIsTaken(t *testing.T) {
 		name   string
 		result strategy.Result
 		with   func(w *world, one *leg)
-		want   string // the plan in force, hung, failed, a question more
+		want   string // the plan in force, hung, failed, number of further questions
 	}{
 		{"a decision", decided, nil, "30   0"},
 		{"none", strategy.Result{Plan: decided.Plan}, nil, "0   0"},
@@ -191,13 +191,13 @@ func TestHowAnAnswerOfAStrategyIsTaken(t *testing.T) {
 	}
 }
 
-// TestAnEntryOfCandlesThatCameAtOnceIsLatchedOffTheEngineToo: two candles are answered together, and the target is of the first.
+// Two candles are answered together, and the target is from the first.
 func TestAnEntryOfCandlesThatCameAtOnceIsLatchedOffTheEngineToo(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		taken      int
 		bySchedule bool
-		target     int64 // since when, before the last candle's close; 0 for then
+		target     int64 // how long before the last candle's close the target exists; 0 for since then
 		latched    bool
 	}{
 		"two candles": {2, false, 1, true}, "one candle": {1, false, 1, false}, "of the last of two": {2, false, 0, false},
@@ -219,7 +219,7 @@ func TestAnEntryOfCandlesThatCameAtOnceIsLatchedOffTheEngineToo(t *testing.T) {
 	}
 }
 
-// TestHowSoonAStrategyIsAskedAgainWhoseProcessHasEnded: after a second, doubled each time, five minutes at most, until it was well for ten.
+// It is asked again after a second, then after twice the time each, up to five minutes, until it has worked for ten minutes.
 func TestHowSoonAStrategyIsAskedAgainWhoseProcessHasEnded(t *testing.T) {
 	t.Parallel()
 	w := settled(t, offload)
@@ -244,7 +244,7 @@ func TestHowSoonAStrategyIsAskedAgainWhoseProcessHasEnded(t *testing.T) {
 	}
 }
 
-// TestWhenAQuestionIsOverdue: at its deadline the strategy hangs and the question is abandoned; one that waits is asked when its time has come.
+// At its deadline the strategy counts as hung and the question is abandoned. A queued question is asked when its time has come.
 func TestWhenAQuestionIsOverdue(t *testing.T) {
 	t.Parallel()
 	for _, early := range []int64{0, 1} {
@@ -266,7 +266,7 @@ func TestWhenAQuestionIsOverdue(t *testing.T) {
 	}
 }
 
-// TestWhatIsPutInForce: a plan within all bounds. One that changes nothing is in force already: a price that has risen since does not fail it.
+// A plan must be within all bounds. One that changes nothing is in force already: a price that has risen since does not fail it.
 func TestWhatIsPutInForce(t *testing.T) {
 	t.Parallel()
 	target := strategy.Target{Kind: strategy.ByQuantity, Quantity: 1e9}
@@ -275,8 +275,8 @@ func TestWhatIsPutInForce(t *testing.T) {
 		inForce strategy.Plan
 		plan    strategy.Plan
 		with    func(w *world, one *leg)
-		want    string // how it failed begins so
-		ticks   int    // reported
+		want    string // prefix of the failure
+		ticks   int    // reported decisions
 	}{
 		{"a plan", strategy.Plan{}, strategy.Plan{Target: target}, nil, "", 1},
 		{"and nobody looks on", strategy.Plan{}, strategy.Plan{Target: target}, func(w *world, _ *leg) { w.engine.config.Quiet = true }, "", 0},
@@ -304,13 +304,13 @@ func TestWhatIsPutInForce(t *testing.T) {
 	}
 }
 
-// TestWhatADecisionLeavesInTheMemory: what it remembers, and that it has seen what happened; nothing where neither is new.
+// The memory stores changed entries and the seen events; without either nothing is written.
 func TestWhatADecisionLeavesInTheMemory(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name                    string
 		changed, asked, watches bool
-		want                    string // events seen, a record each
+		want                    string // events seen, for each record
 	}{
 		{"something new", true, true, false, "0"}, {"nothing new", false, true, false, ""}, {"events", false, true, true, "2000"},
 		{"events, and it was not asked", false, false, true, ""}, {"something new, and it was not asked", true, false, true, "0"},
@@ -342,8 +342,8 @@ func TestWhatADecisionLeavesInTheMemory(t *testing.T) {
 	}
 }
 
-// TestWhoDecidesAgain when its scope is armed again, or an opening did not come about: a strategy whose plan desires a position. Until it has
-// decided nothing opens.
+// A strategy whose plan requests a position decides again when its scope is rearmed or its opening failed. Until it has decided nothing
+// opens.
 func TestWhoDecidesAgain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -382,7 +382,7 @@ func TestWhoDecidesAgain(t *testing.T) {
 	}
 }
 
-// TestADecisionThatIsDueTwiceIsCountedAsMissed: the strategy has not answered the one before.
+// The strategy has not answered the earlier question.
 func TestADecisionThatIsDueTwiceIsCountedAsMissed(t *testing.T) {
 	t.Parallel()
 	for failed, want := range map[string]int{"": 1, "a bug": 0} {
@@ -400,7 +400,7 @@ func TestADecisionThatIsDueTwiceIsCountedAsMissed(t *testing.T) {
 	}
 }
 
-// TestWhoIsNotAskedAnyMore is named to the driver: a strategy that answers off the engine, and was not removed before.
+// The driver gets the name of a strategy that answers off the engine and was not removed before.
 func TestWhoIsNotAskedAnyMore(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ offloaded, removed, want bool }{{true, false, true}, {true, true, false}, {false, false, false}} {
@@ -415,7 +415,7 @@ func TestWhoIsNotAskedAnyMore(t *testing.T) {
 	}
 }
 
-// TestTheSideOfASignalIsReported in words, and acted on.
+// The side is reported in words, and acted on.
 func TestTheSideOfASignalIsReported(t *testing.T) {
 	t.Parallel()
 	for side, want := range map[int]string{-1: "short", 0: "flat", 1: "long"} {

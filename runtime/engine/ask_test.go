@@ -11,14 +11,14 @@ import (
 	"botd/strategy"
 )
 
-// thought is how a strategy answers a question that is put to it off the engine.
+// thought is a strategy's answer to a question that is asked off the engine.
 type thought struct {
 	longMS int64  // the answer comes that much later
 	never  bool   // it hangs
-	lost   string // its process ends
+	lost   string // its process ends, for this reason
 }
 
-// think has the strategies answer what the engine has just asked.
+// think has the strategies answer the engine's newest questions.
 func (w *world) think() {
 	w.killed = append(w.killed, w.out.Abandoned...)
 	for _, ask := range w.out.Asks {
@@ -39,7 +39,7 @@ func (w *world) think() {
 
 func offload(w *world) { w.config.Offload = true }
 
-// wantAnswering wants that no strategy is hung.
+// wantAnswering expects no strategy to be hung.
 func (w *world) wantAnswering() {
 	w.t.Helper()
 	for _, d := range w.engine.Degraded() {
@@ -133,7 +133,7 @@ func TestAnAnswerAfterItsDeadlineIsDroppedAndTheStrategyIsAskedAgain(t *testing.
 	w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) { hold(target)(view, plan) }, offload)
 	w.pass(10_000)
 	target = 20
-	w.answers = func(*Ask) *thought { target = 0; return &thought{longMS: 5_000} } // it answers 20, and thinks otherwise since
+	w.answers = func(*Ask) *thought { target = 0; return &thought{longMS: 5_000} } // it answers 20, and its target has changed since
 	w.pass(2_500)
 	target = 20
 	w.asked = nil
@@ -177,7 +177,7 @@ func TestAStrategyWhoseProcessEndsStartsOverWithAllCandlesEverMoreSeldom(t *test
 	w.wantHeld(20)
 }
 
-// starting is a strategy whose process takes a while to start.
+// starting is a strategy whose process takes some time to start.
 type starting struct{ strategy.Strategy }
 
 func (starting) StartMS() int64 { return 30_000 }
@@ -278,8 +278,8 @@ func TestAStrategyThatFailsOffTheEngineFailsAlone(t *testing.T) {
 	w.wantSound()
 }
 
-// TestAStrategyIsAskedOnceItsAccountWasRead: after a start it sees no position of nothing where one is held. It
-// adds 5 to what it holds, up to 20, as twap does.
+// After a start the strategy must not see an empty position where there is one. It adds 5 to its position, up
+// to 20, as twap does.
 func TestAStrategyIsAskedOnceItsAccountWasRead(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]option{"by a schedule": {offload}, "by candles": {offload, byCandles}} {
@@ -310,8 +310,8 @@ func TestAStrategyIsAskedOnceItsAccountWasRead(t *testing.T) {
 	}
 }
 
-// TestWhatAStrategyReportsToPeopleIsSentOnceACandleAndTenTimesAnHour has a strategy report at each
-// of its decisions, which are more than its candles.
+// TestWhatAStrategyReportsToPeopleIsSentOnceACandleAndTenTimesAnHour has a strategy report at each of its
+// decisions, of which there are more than candles.
 func TestWhatAStrategyReportsToPeopleIsSentOnceACandleAndTenTimesAnHour(t *testing.T) {
 	t.Parallel()
 	for name, option := range map[string]func(w *world){"off the engine": offload, "inline": func(*world) {}} {

@@ -24,7 +24,7 @@ func conditional(o *exchange.NewOrder) bool { return o.StopPrice != 0 }
 
 func anyOrder(*exchange.NewOrder) bool { return true }
 
-// sendings counts the placements that the journal holds from a time on, for a purpose.
+// sendings counts the placements in the journal from a time on, for a purpose.
 func (w *world) sendings(purpose placement.Purpose, fromMS int64) (n int) {
 	for i := range w.records {
 		if sending, is := w.records[i].Body.(record.Sending); is && sending.Purpose == purpose && w.records[i].AtMS >= fromMS {
@@ -313,13 +313,13 @@ func TestLostAnswersBackOffToo(t *testing.T) {
 	}
 }
 
-// What a stop leaves of a spot position may be too little for any order.
+// The rest of a spot position besides its stop may be too small for any order.
 func TestARestThatNoStopCanProtectIsNotDeclaredUnprotected(t *testing.T) {
 	t.Parallel()
 	target := exchange.Quantity(1_000)
 	w := newWorld(t, swing(&target), onSpot, protected)
 	w.pass(20_000)
-	target = 3 // 0.00003 BTC is 1.5 USDT, the least is 5
+	target = 3 // 0.00003 BTC are 1.5 USDT, the minimum is 5
 	w.pass(120_000)
 	if w.symbol().Position == 0 || w.symbol().Position > 10 {
 		t.Fatalf("want a rest of a few steps, have %d\n%s", w.symbol().Position, w.story())
@@ -332,7 +332,7 @@ func TestARestThatNoStopCanProtectIsNotDeclaredUnprotected(t *testing.T) {
 	}
 }
 
-// A process that is started again and again sends no more than one that runs.
+// A process that is restarted again and again sends no more than one that runs.
 func TestAStartForgetsNoRefusal(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -340,7 +340,7 @@ func TestAStartForgetsNoRefusal(t *testing.T) {
 		plan    exchange.Quantity
 		refused func(*exchange.NewOrder) bool
 		purpose placement.Purpose
-		most    int // in three minutes
+		most    int // sendings in three minutes
 	}{
 		"stop":         {[]option{protected}, 10, conditional, placement.StopLoss, 8},
 		"stop, spot":   {[]option{onSpot, protected}, 1_000, conditional, placement.StopLoss, 8},
@@ -376,7 +376,7 @@ func TestAStartForgetsNoRefusal(t *testing.T) {
 	}
 }
 
-// What was refused for a position that has ended keeps nothing of the next one back.
+// A refusal for an ended position delays nothing for the next one.
 func TestAStartTakesNoRefusalOfAnEndedPosition(t *testing.T) {
 	t.Parallel()
 	target := exchange.Quantity(10)
@@ -396,7 +396,7 @@ func TestAStartTakesNoRefusalOfAnEndedPosition(t *testing.T) {
 	}
 }
 
-// TestAStopWaitsForNoRefusalOfAnEarlierPosition: its end is known in the round in which the next one is opened.
+// The end of the position becomes known in the round in which the next one is opened.
 func TestAStopWaitsForNoRefusalOfAnEarlierPosition(t *testing.T) {
 	t.Parallel()
 	stopAfterRefusals(t)

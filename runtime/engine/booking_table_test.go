@@ -13,8 +13,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestWhenAReadingIsBooked: once a later one shows the same, as long after it and after the last fill as a read may be old, and nothing is unknown.
-// Where that does not come for a minute, the positions are read apart from the rounds.
+// A reading is booked once a later one is equal, separated from it and from the last fill by the maximum age of a read, and nothing is
+// uncertain. If that does not happen for a minute, the positions are read outside the rounds.
 func TestWhenAReadingIsBooked(t *testing.T) {
 	t.Parallel()
 	unknown := func(sentMS int64) func(a *accounting, m *bookkeeping) {
@@ -34,7 +34,7 @@ func TestWhenAReadingIsBooked(t *testing.T) {
 		name string
 		usdt int64 // 1,000 are booked
 		with func(a *accounting, m *bookkeeping)
-		want string // what comes of it
+		want string // the outcome
 	}{
 		{"nothing has changed", 1_000, func(_ *accounting, m *bookkeeping) { m.dueMS = 5 }, "not due"},
 		{"the wallet has", 950, nil, "booked"},
@@ -60,7 +60,7 @@ func TestWhenAReadingIsBooked(t *testing.T) {
 		r.AtMS = a.nowMS
 		dueMS, pending := m.dueMS, m.pending
 		a.take(m, r, a.nowMS)
-		if asked(a.base) == exchange.FuturesPositionsHistory.String() { // it is complete with the positions that ended
+		if asked(a.base) == exchange.FuturesPositionsHistory.String() { // it is complete with the closed positions
 			a.out.Calls = nil
 			a.takeAnswer(purpose{kind: callEnded}, &EventAnswer{Answer: exchange.Answer{Positions: exchange.FetchedOf[exchange.Position](nil)}})
 		}
@@ -83,7 +83,7 @@ func TestWhenAReadingIsBooked(t *testing.T) {
 		}
 		outside := moved
 		if len(a.book.InFlight()) > 0 {
-			outside = exchange.Amount{} // an order of unknown fate may have made it
+			outside = exchange.Amount{} // an uncertain order may have caused it
 		}
 		if ready := m.due && pending == 0 && len(a.out.Calls) == 0; a.ready() != ready || a.flow() != moved || a.fromOutside() != outside {
 			t.Errorf("%s: want it ready to be booked %t, have %t, from outside %s", c.name, ready, a.ready(), a.fromOutside())
@@ -91,7 +91,7 @@ func TestWhenAReadingIsBooked(t *testing.T) {
 	}
 }
 
-// TestAClockThatIsSetBackMakesNoReadingOlder: it counts from the later of its round's begin and end.
+// The time counts from the later of its round's start and end.
 func TestAClockThatIsSetBackMakesNoReadingOlder(t *testing.T) {
 	t.Parallel()
 	for ends, want := range map[int64]int64{-500: 0, 0: 0, 500: 500} {
@@ -104,7 +104,8 @@ func TestAClockThatIsSetBackMakesNoReadingOlder(t *testing.T) {
 	}
 }
 
-// spotAccountant books the spot wallet, of which 500 USDT and no BTC are booked, and an order of 30 steps that filled since, 10 of them before.
+// spotAccountant books the spot wallet, of which 500 USDT and no BTC are booked, and an order of 30 steps that filled since, 10 of them
+// before.
 func spotAccountant(t *testing.T) *accounting {
 	t.Helper()
 	b := valued(t, 0, 1)
@@ -127,8 +128,8 @@ func spotAccountant(t *testing.T) *accounting {
 	return a
 }
 
-// TestWhichExecutionsAreBooked: the order's own, oldest first, without those that were there before and those that are booked already. A read that is
-// refused for its order alone keeps no other symbol's money back.
+// The order's own executions are booked, oldest first, without the earlier ones and those that are booked already. A read that is refused
+// because of its order delays no other symbol's money.
 func TestWhichExecutionsAreBooked(t *testing.T) {
 	t.Parallel()
 	type trade struct {
@@ -139,7 +140,7 @@ func TestWhichExecutionsAreBooked(t *testing.T) {
 		name   string
 		trades []trade
 		err    error
-		want   string // ids that are booked, found of 20
+		want   string // ids of the booked executions, and how many of 20 were found
 		posted bool
 	}{
 		{"all of it", []trade{{1, 5, 10}, {2, 5, 15}, {3, 5, 5}}, nil, "[2 3] 20", true},
@@ -185,7 +186,7 @@ func TestWhichExecutionsAreBooked(t *testing.T) {
 	}
 }
 
-// TestWhatIsBookedOfAnOrderIsNotBookedAgain when more of it fills.
+// This holds when more of it fills.
 func TestWhatIsBookedOfAnOrderIsNotBookedAgain(t *testing.T) {
 	t.Parallel()
 	a := spotAccountant(t)
@@ -210,7 +211,7 @@ func TestWhatIsBookedOfAnOrderIsNotBookedAgain(t *testing.T) {
 	}
 }
 
-// TestWhatAnAnswerThatFailsLeavesUnbooked: the reading of its market, until the next round asks again.
+// The reading of its market stays unbooked until the next round queries it again.
 func TestWhatAnAnswerThatFailsLeavesUnbooked(t *testing.T) {
 	t.Parallel()
 	for _, fails := range []bool{false, true} {
@@ -232,13 +233,13 @@ func TestWhatAnAnswerThatFailsLeavesUnbooked(t *testing.T) {
 	}
 }
 
-// TestWhatADeclaredTransferSays before it is booked: what it explains, what is to come, and whose result counted it.
+// The preview says what it explains, what is still to come, and whose result counted it.
 func TestWhatADeclaredTransferSays(t *testing.T) {
 	t.Parallel()
 	const measured = "daily loss and drawdown are measured without it"
 	for _, c := range []struct {
 		name       string
-		futures    int // strategies
+		futures    int // number of strategies
 		amount     string
 		strategy   string
 		want       []string
@@ -295,8 +296,8 @@ func TestWhatADeclaredTransferSays(t *testing.T) {
 	}
 }
 
-// TestWhatADeclaredTransferMoves of what losses are measured from: on the account what was noted before the wallet showed it does not change, and
-// what was noted later moves along; of a strategy, whose result counted it, the other way round. A peak counts a deposit that came shortly before.
+// A transfer changes the baseline of losses. On the account, a baseline from before the wallet showed it does not change, and a later one
+// moves along. For a strategy whose result counted the transfer it is the reverse. A peak includes a deposit that came shortly before.
 func TestWhatADeclaredTransferMoves(t *testing.T) {
 	t.Parallel()
 	const peakAgo = peakMarginMS
@@ -304,8 +305,8 @@ func TestWhatADeclaredTransferMoves(t *testing.T) {
 		name                      string
 		market                    exchange.Market
 		amount                    int64
-		shownMS                   int64 // after the day began
-		peakMS                    int64 // after the wallet showed it
+		shownMS                   int64 // relative to the start of the day
+		peakMS                    int64 // relative to when the wallet showed it
 		accountWant, strategyWant string
 	}{
 		{"a deposit today, the peak long before", exchange.Futures, 40, 5, -peakAgo - 1, "1040 1140 300", "500 600 -40"},
@@ -349,7 +350,7 @@ func TestWhatADeclaredTransferMoves(t *testing.T) {
 	l.explained(exchange.Futures, ledger.Matched{Amount: exchange.AmountOf(40)}, nil)
 }
 
-// TestWhoseResultCountedATransfer: that of the one strategy on futures; of none where there are several, or on spot.
+// It is the result of the only strategy on futures; with several, or on spot, it is none.
 func TestWhoseResultCountedATransfer(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// outcomes records so many placements whose answer came, whose answer was lost, and that ended without a fill.
+// outcomes records that many answered placements, lost answers, and placements that ended without a fill.
 func outcomes(b *base, answered, lost, empty int) {
 	for i := range answered + lost + empty {
 		order := exchange.NewOrder{Market: bitcoin.Market, Symbol: bitcoin.Name, ClientOrderID: fmt.Sprint("order ", i), Side: exchange.Buy, Quantity: 10}
@@ -28,8 +28,8 @@ func outcomes(b *base, answered, lost, empty int) {
 	}
 }
 
-// TestWhenTheBreakerPausesOpenings: at a number of lost answers, above a fifth of ten placements and more, at a number of placements in a row
-// that ended without a fill. What was before the time it looks back on does not count.
+// The breaker pauses openings at a number of lost answers, at more than a fifth of at least ten placements, and at a number of consecutive
+// placements without a fill. Outcomes before its window do not count.
 func TestWhenTheBreakerPausesOpenings(t *testing.T) {
 	t.Parallel()
 	const within, pause, emptyPause = 600_000, 900_000, 45_000
@@ -99,7 +99,7 @@ func TestWhenTheBreakerPausesOpenings(t *testing.T) {
 	}
 }
 
-// TestALongerPauseStays: a shorter one neither ends it nor is reported, and in a backtest no rules are read.
+// A shorter pause neither ends it nor is reported, and a backtest reads no rules.
 func TestALongerPauseStays(t *testing.T) {
 	t.Parallel()
 	for _, feed := range []bool{false, true} {

@@ -13,8 +13,7 @@ import (
 
 const minuteMS = int64(exchange.Minute1)
 
-// polled is a market that reads the candles of one minute of a symbol that a strategy trades; so many of them, which closed one after another up to
-// now, are held.
+// polled is a market that reads one-minute candles of a traded symbol. That many are stored, which closed one after another until now.
 func polled(t testing.TB, key exchange.SymbolKey, held int) (*market, *series) {
 	t.Helper()
 	b := emptyBase(1_767_225_600_000) // midnight
@@ -46,7 +45,7 @@ func candleAt(openMS int64) exchange.Candle {
 	return exchange.Candle{OpenMS: openMS, Open: 100e8, High: 102e8, Low: 99e8, Close: 101e8, Volume: 1}
 }
 
-// TestWhatAPollOfCandlesAsksFor: what follows the newest candle that is held, or the warm-up and one more; no more than one answer may hold.
+// A poll requests the candles after the newest stored one, or the warm-up and one more, and at most as many as an answer can contain.
 func TestWhatAPollOfCandlesAsksFor(t *testing.T) {
 	t.Parallel()
 	midnight := int64(1_767_225_600_000)
@@ -75,17 +74,17 @@ func TestWhatAPollOfCandlesAsksFor(t *testing.T) {
 	}
 }
 
-// TestWhenCandlesAreReadAgain: when the next one is due, two seconds after its close; a second later where one that is due was not there; after five
-// seconds where a read failed or the market stands still; at once where an answer was full.
+// Candles are read again two seconds after the next close; a second later if a due one was missing; after five seconds if a read failed or
+// the market stands still; immediately if an answer was full.
 func TestWhenCandlesAreReadAgain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		key     exchange.SymbolKey
-		afterMS int64 // after the close of the newest candle that is held
-		fresh   int   // candles that the answer holds, each after the one before
+		afterMS int64 // after the close of the newest stored candle
+		fresh   int   // candles in the answer, each after the one before
 		err     error
-		againMS int64 // from then on
+		againMS int64 // relative to that time
 		held    int
 		frozen  bool
 	}{
@@ -129,7 +128,7 @@ func TestWhenCandlesAreReadAgain(t *testing.T) {
 	}
 }
 
-// TestReadsOfCandlesThatFailAreAFaultSinceTheFirst until one is answered; after 30 seconds they are a declared state.
+// The fault ends with the first answer; after 30 seconds it is a declared state.
 func TestReadsOfCandlesThatFailAreAFaultSinceTheFirst(t *testing.T) {
 	t.Parallel()
 	m, s := polled(t, bitcoin, 5)
@@ -155,17 +154,17 @@ func TestReadsOfCandlesThatFailAreAFaultSinceTheFirst(t *testing.T) {
 	}
 }
 
-// TestWhatIsReportedOfCandles: each that is new, with the answer as a whole; a gap with its length; and how many came late.
+// Each new candle is reported together with the answer, a gap with its length, and the number of late candles.
 func TestWhatIsReportedOfCandles(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
-		opens []int64 // in minutes after the newest that is held
+		opens []int64 // in minutes after the newest stored candle
 		held  int
 		begun bool
 		quiet bool
-		want  string // candles in the answer, candles that are news, gaps, missed
-		read  bool   // by a strategy that trades another symbol alone
+		want  string // candles in the answer, new candles, gaps, missed
+		read  bool   // by a strategy that trades another symbol
 	}{
 		{"one", []int64{0}, 6, true, false, "[1] 1 [] []", false},
 		{"one that is held already", []int64{-1}, 5, true, false, "[] 0 [] []", false},
@@ -209,7 +208,7 @@ func TestWhatIsReportedOfCandles(t *testing.T) {
 	}
 }
 
-// TestCandlesThatAreFedAreOfTheirSeriesAlone: not of another symbol's, nor of another interval's.
+// Candles of another symbol or another interval are not appended.
 func TestCandlesThatAreFedAreOfTheirSeriesAlone(t *testing.T) {
 	t.Parallel()
 	m, s := polled(t, bitcoin, 0)
@@ -229,7 +228,6 @@ func TestCandlesThatAreFedAreOfTheirSeriesAlone(t *testing.T) {
 	}
 }
 
-// TestANewCandleIsThePriceUntilATickerIsNewer.
 func TestANewCandleIsThePriceUntilATickerIsNewer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -7,8 +7,8 @@ import (
 	"botd/strategy"
 )
 
-// TestAStrategyIsAskedOncePerLiveCandle counts decisions by the time they are for: of
-// candles that come one by one, and of several that come at once after a sleep.
+// TestAStrategyIsAskedOncePerLiveCandle counts decisions by their time, for candles that come one by one, and
+// for several that come together after a sleep.
 func TestAStrategyIsAskedOncePerLiveCandle(t *testing.T) {
 	t.Parallel()
 	var asked []int64

@@ -18,7 +18,7 @@ func guarded(w *world) {
 	}
 }
 
-// empty answers a list with nothing.
+// empty returns an empty list.
 func empty(operation exchange.Operation) func(*exchange.Answer) {
 	return func(answer *exchange.Answer) {
 		if answer.Operation != operation {
@@ -31,7 +31,7 @@ func empty(operation exchange.Operation) func(*exchange.Answer) {
 	}
 }
 
-// aged answers the list of positions as it was that long ago.
+// aged returns the list of positions as it was that long ago.
 func (w *world) aged(ms int64) func(*exchange.Answer) {
 	type shown struct {
 		atMS int64
@@ -55,7 +55,7 @@ func (w *world) aged(ms int64) func(*exchange.Answer) {
 // resting counts the open closePosition orders on the exchange.
 func (w *world) resting() int { return w.venue.OpenOrders("one", exchange.Futures) }
 
-// cancels counts the cancels that were sent.
+// cancels counts the cancels sent.
 func (w *world) cancels() func() int {
 	before, n := w.network, 0
 	w.network = func(call *Call) fate {
@@ -70,7 +70,7 @@ func (w *world) cancels() func() int {
 	return func() int { return n }
 }
 
-// casesOfBelief are those about lists that say what is not so.
+// casesOfBelief are the cases of wrong lists.
 var casesOfBelief = []caseTest{
 	{"39 the position list is empty while a position is held: contradicted, and nothing is sent or canceled", func(t testing.TB) {
 		w := newWorld(t, hold(10), guarded)
@@ -86,7 +86,7 @@ var casesOfBelief = []caseTest{
 		if n := len(facts[NoteContradicted](w.notes)); n != 1 {
 			t.Errorf("want it reported once, have %d times", n)
 		}
-		w.pass(60_000) // for longer than any bound
+		w.pass(60_000) // longer than any bound
 		w.wantState("contradicted")
 		w.wantSent(3)
 		w.mirror = nil
@@ -316,8 +316,8 @@ var casesOfBelief = []caseTest{
 	}},
 }
 
-// TestAnEmptyWalletIsContradictedWithinAMinuteAtLiveSettleTimes has the wallet lie when nothing
-// else is under way, after a fill: rounds must not wait for the idle time until it is believed
+// TestAnEmptyWalletIsContradictedWithinAMinuteAtLiveSettleTimes has the wallet return wrong balances after a
+// fill, when nothing else is in flight. Rounds must not wait for the idle time until the wallet is believed
 // to be newer than the fill.
 func TestAnEmptyWalletIsContradictedWithinAMinuteAtLiveSettleTimes(t *testing.T) {
 	t.Parallel()

@@ -12,28 +12,28 @@ import (
 	"botd/strategy"
 )
 
-// swing desires what the pointer says.
+// swing requests the position in the pointer.
 func swing(target *exchange.Quantity) func(*strategy.View, *strategy.Plan) {
 	return func(_ *strategy.View, plan *strategy.Plan) {
 		plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: *target}, "a test")
 	}
 }
 
-// casesOfExits are those about getting out, cancels and protection.
+// casesOfExits are the cases of exits, cancels and protection.
 var casesOfExits = []caseTest{
 	{"19 entry unknown and the way is out: exit now, a late entry is handed to the exit", func(t testing.TB) {
 		target := exchange.Quantity(10)
 		w := newWorld(t, swing(&target))
 		w.pass(5_000)
 		target = 20
-		w.network = once(fate{lateMS: 9_000}) // nothing came of it, and it may come yet
+		w.network = once(fate{lateMS: 9_000}) // it has had no effect yet, and may still arrive
 		w.pass(2_000)
 		target = 0
 		w.network = func(*Call) fate { return fate{} }
 		w.pass(3_000)
-		w.wantHeld(0) // out of what is known at once
+		w.wantHeld(0) // the known position is closed immediately
 		w.pass(60_000)
-		w.wantHeld(0) // and of what came late
+		w.wantHeld(0) // and so is the late one
 		w.wantSound()
 	}},
 	{"20 exit unknown: sent again from a fresh position, at most every 2 s", func(t testing.TB) {
@@ -126,7 +126,7 @@ var casesOfExits = []caseTest{
 		want = false
 		w.network = func(call *Call) fate {
 			if call.Request.Operation == exchange.FuturesCancel {
-				w.price("48000") // filled while the cancel is on its way
+				w.price("48000") // the stop fills while its cancel is in flight
 				w.venue.Advance(w.now)
 			}
 			return fate{}
@@ -218,7 +218,7 @@ var casesOfExits = []caseTest{
 		w := newWorld(t, swing(&target))
 		w.pass(5_000)
 		w.wantHeld(2)
-		w.venue.Symbol(bitcoin).MinNotional = exchange.AmountOf(500) // the symbol's rules rose above what is held
+		w.venue.Symbol(bitcoin).MinNotional = exchange.AmountOf(500) // the minimum of the symbol rose above the position
 		w.pass(70_000)
 		target = 0
 		w.pass(20_000)
@@ -247,7 +247,7 @@ var casesOfExits = []caseTest{
 		})
 		w.network = nth(2, fate{lost: true})
 		w.pass(5_000)
-		w.mirror = func(answer *exchange.Answer) { // the position is never the same twice
+		w.mirror = func(answer *exchange.Answer) { // the position is different in each read
 			if answer.Operation == exchange.FuturesOpenPositions {
 				answer.Positions = exchange.FetchedOf([]exchange.Position{{ID: 1, Symbol: "BTC-USDT", Side: exchange.Long,
 					Remaining: 1 + exchange.Quantity(w.now/wayMS)%7, EntryPrice: exchange.AmountOf(40_000), Leverage: 10}})
@@ -264,7 +264,7 @@ var casesOfExits = []caseTest{
 	}},
 }
 
-// casesOfStates are those about declared states.
+// casesOfStates are the cases of declared states.
 var casesOfStates = []caseTest{
 	{"23 reads fail: blind after three rounds, nothing opens, stops stay", func(t testing.TB) {
 		target := exchange.Quantity(10)
@@ -333,7 +333,7 @@ var casesOfStates = []caseTest{
 			}
 			return fate{}
 		}
-		w.pass(80_000) // the next candle is asked for within a minute
+		w.pass(80_000) // the next candle is requested within a minute
 		w.pass(40_000)
 		d := w.wantState("stale")
 		if d.Scope.Symbol != bitcoin || d.SinceMS < began || d.SinceMS > began+61_000 || !strings.Contains(d.Cause, "status 503") ||

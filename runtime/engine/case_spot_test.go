@@ -15,7 +15,7 @@ func (w *world) bought() exchange.Amount {
 	return free.Add(frozen).Sub(exchange.AmountOf(1))
 }
 
-// wantBought wants between 99.8 % and all of a quantity: fees take their part of it.
+// wantBought expects between 99.8 % and all of a quantity: fees take a part of it.
 func (w *world) wantBought(q exchange.Quantity) {
 	w.t.Helper()
 	rules := w.venue.Symbol(coin)
@@ -26,8 +26,8 @@ func (w *world) wantBought(q exchange.Quantity) {
 	}
 }
 
-// casesOfSpot are the cases of the spot market, where order history and user
-// trades are evidence by themselves.
+// casesOfSpot are the cases of the spot market, where order history and user trades are evidence on their
+// own.
 var casesOfSpot = []caseTest{
 	{"01 spot: a lost answer is found in the order history, not sent again", func(t testing.TB) {
 		w := newWorld(t, hold(2_000), onSpot)
@@ -159,7 +159,7 @@ var casesOfSpot = []caseTest{
 		w.network = func(call *Call) fate {
 			order := call.Request.Order
 			if call.Request.Operation.Places() && order.Side == exchange.Sell && order.Type == exchange.Limit {
-				return fate{lateMS: 2_500} // it is under way for a while, and rounds go on
+				return fate{lateMS: 2_500} // it is in flight for a while, and rounds continue
 			}
 			return fate{}
 		}
@@ -193,7 +193,7 @@ var casesOfSpot = []caseTest{
 		}
 		w.give(&EventHalt{Why: "a person"})
 		w.pass(10_000)
-		w.wantSent(0) // armed again, and still waiting for a person
+		w.wantSent(0) // rearmed, and still waiting for a person
 	}},
 	{"53 spot: an old backup's filled order is found in the history: the account halts", func(t testing.TB) {
 		w := oldBackup(t, 1_000, onSpot, foreign("ignore"))

@@ -11,7 +11,7 @@ import (
 	"botd/strategy"
 )
 
-// rest desires one resting buy far from the price.
+// rest requests one resting buy far from the price.
 func rest(quantity exchange.Quantity, price exchange.Price) func(*strategy.View, *strategy.Plan) {
 	return func(_ *strategy.View, plan *strategy.Plan) {
 		plan.Orders, plan.OrdersSet = append(
@@ -21,11 +21,11 @@ func rest(quantity exchange.Quantity, price exchange.Price) func(*strategy.View,
 	}
 }
 
-// casesOfState are those about what is fetched, and what it proves.
+// casesOfState are the cases of fetched state, and what it proves.
 var casesOfState = []caseTest{
 	{"09 filled and closed before the first look: found in positions/history", func(t testing.TB) {
 		w := newWorld(t, hold(10))
-		w.network = w.first(&exchange.Uncertain{Reason: "timeout"}, func(exchange.Answer) { // and the position ends before anybody reads it
+		w.network = w.first(&exchange.Uncertain{Reason: "timeout"}, func(exchange.Answer) { // and the position ends before any read
 			w.venue.Advance(w.now + 6)
 			order := w.market(exchange.Sell, 10, true)
 			if _, err := w.venue.Do("one", &order); err != nil {
@@ -34,7 +34,7 @@ var casesOfState = []caseTest{
 			w.venue.Advance(w.now + 12)
 		})
 		w.pass(60_000)
-		w.wantSent(1) // latched: the position ended by something else than its plan
+		w.wantSent(1) // latched: the position ended by something other than its plan
 		w.wantHeld(0)
 		state, evidence := w.ended(0)
 		if state != placement.Filled || !strings.Contains(evidence, "closed before the first read") {
@@ -206,7 +206,7 @@ var casesOfState = []caseTest{
 		w.pass(20_000)
 		w.wantHeld(7)
 		w.wantSound()
-		w.start() // a restart knows whose it is
+		w.start() // a restart knows that it is foreign
 		w.pass(40_000)
 		w.wantHeld(7)
 		w.wantSound()
@@ -217,7 +217,7 @@ var casesOfState = []caseTest{
 		w.pass(3_000)
 		w.manually(w.market(exchange.Buy, 4, false))
 		w.pass(40_000)
-		w.wantHeld(10) // 4 by hand, 6 bought after
+		w.wantHeld(10) // 4 bought manually, 6 afterwards
 		if known := w.symbol().Known(); known != 10 {
 			t.Errorf("known: want 10, have %d", known)
 		}
@@ -230,7 +230,7 @@ var casesOfState = []caseTest{
 		})
 		w.pass(5_000)
 		target = 20
-		w.network = every(fate{silent: true}) // the entry, and soon the exit
+		w.network = every(fate{silent: true}) // the entry, and later the exit
 		w.pass(1_500)
 		target = 0
 		w.pass(12_000)
@@ -299,7 +299,7 @@ var casesOfState = []caseTest{
 		w.give(&EventResolve{Symbol: bitcoin, Adopt: true, Why: "it is ours"})
 		w.pass(40_000)
 		w.wantSound()
-		w.wantSent(2) // the target was reached before the backup forgot it
+		w.wantSent(2) // the target was reached before the backup lost it
 	}},
 	{"53 by policy its strategy takes it, and buys nothing again", func(t testing.TB) {
 		w := oldBackup(t, 10, foreign("adopt"))
@@ -363,7 +363,7 @@ var casesOfState = []caseTest{
 	}},
 }
 
-// TestAQuarantineOfASymbolNobodyTradesIsReported: no strategy's state shows it.
+// No strategy's status would show it.
 func TestAQuarantineOfASymbolNobodyTradesIsReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10))
@@ -380,8 +380,8 @@ func TestAQuarantineOfASymbolNobodyTradesIsReported(t *testing.T) {
 	}
 }
 
-// oldBackup is a world whose journal lacks the second of two orders of a size, which filled: it
-// is put back to before that, and then two minutes pass.
+// oldBackup is a world whose journal lacks the second of two orders of the same size, which filled. The
+// journal is reset to before that order, and two minutes pass.
 func oldBackup(t testing.TB, size exchange.Quantity, options ...option) *world {
 	t.Helper()
 	target := size

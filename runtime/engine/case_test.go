@@ -10,13 +10,13 @@ import (
 	"botd/reconcile/placement"
 )
 
-// A caseTest shows one row of the table in docs/exactly-once.md.
+// caseTest covers one row of the table in docs/exactly-once.md.
 type caseTest struct {
 	name string
 	run  func(t testing.TB)
 }
 
-// TestCase goes through the protocol's table of cases, a row each.
+// TestCase runs the protocol's table of cases, row by row.
 func TestCase(t *testing.T) {
 	t.Parallel()
 	for _, c := range allCases() {
@@ -27,7 +27,7 @@ func TestCase(t *testing.T) {
 	}
 }
 
-// allCases are the tests of all rows. A list of one's own is a line of its own.
+// allCases returns the tests of all rows. A new list needs one line here.
 func allCases() []caseTest {
 	return slices.Concat(
 		casesOfPlacing,
@@ -39,7 +39,7 @@ func allCases() []caseTest {
 	)
 }
 
-// casesOfPlacing are those about a placement's answer.
+// casesOfPlacing are the cases of a placement's answer.
 var casesOfPlacing = []caseTest{
 	{"01 a lost request is unknown, proven absent, decided again", func(t testing.TB) {
 		w := newWorld(t, hold(10))
@@ -155,7 +155,7 @@ var casesOfPlacing = []caseTest{
 		w.network = nil
 		w.pass(400_000)
 		w.wantSent(0)
-		w.start() // a restart knows
+		w.start() // a restart knows it, too
 		w.wantState("breaker")
 		w.pass(300_000)
 		w.wantSent(1)
@@ -167,7 +167,7 @@ var casesOfPlacing = []caseTest{
 		w := newWorld(t, swing(&target), breaks)
 		w.pass(5_000)
 		target = 0
-		w.network = every(fate{err: &exchange.Uncertain{Reason: "reset"}}) // exits: they end as absent later, after the one that was filled
+		w.network = every(fate{err: &exchange.Uncertain{Reason: "reset"}}) // exits: they end as absent later, after the filled one
 		w.pass(7_000)
 		w.network = nil
 		w.pass(60_000)
@@ -176,7 +176,7 @@ var casesOfPlacing = []caseTest{
 		requests := 0
 		w.network = func(*Call) fate { requests++; return fate{} }
 		w.pass(60_000)
-		if most := 60; requests > most { // a poll of price and candles, a round every 15 s
+		if most := 60; requests > most { // a poll of price and candles, and a round every 15 s
 			t.Errorf("requests of an idle minute: want %d at most, have %d", most, requests)
 		}
 	}},

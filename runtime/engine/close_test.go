@@ -11,7 +11,7 @@ import (
 	"botd/strategy"
 )
 
-// resting desires a position with a stop, and a resting buy and a resting sell beside it.
+// resting requests a position with a stop, and next to it a resting buy and a resting sell.
 func resting(_ *strategy.View, plan *strategy.Plan) {
 	plan.Orders, plan.OrdersSet = append(plan.Orders, strategy.DesiredOrder{Key: "now", Side: exchange.Buy, Price: 51_000e8, Quantity: 10},
 		strategy.DesiredOrder{Key: "low", Side: exchange.Buy, Price: 40_000e8, Quantity: 10}), true
@@ -39,7 +39,7 @@ func (w *world) halt(level record.HaltLevel, scope account.Scope) {
 	w.give(&EventHalt{Level: level, Scope: scope, Why: "a test"})
 }
 
-// TestStoppingDoesWhatWasRequestedWithinItsBound stops at each way to stop.
+// TestStoppingDoesWhatWasRequestedWithinItsBound covers each way to stop.
 func TestStoppingDoesWhatWasRequestedWithinItsBound(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -133,7 +133,7 @@ func TestAStrategyThatTakesOverASymbolWaitsForAPerson(t *testing.T) {
 	w.halt(record.LevelNone, account.Scope{Symbol: bitcoin})
 	w.pass(30_000)
 	w.wantHeld(20)
-	w.start() // accepted once is accepted
+	w.start() // an accepted state stays accepted
 	w.pass(10_000)
 	w.wantSound()
 }
@@ -206,7 +206,7 @@ func TestAHaltOfOneStrategyLeavesTheOthersAlone(t *testing.T) {
 	w.start()
 	w.pass(5_000)
 	w.wantHeld(0)
-	w.halt(record.LevelNone, account.Scope{}) // the account's is none of it
+	w.halt(record.LevelNone, account.Scope{}) // the account's halt is a different one
 	w.pass(5_000)
 	w.wantHeld(0)
 	w.halt(record.LevelNone, account.Scope{Strategy: "one"})
@@ -214,8 +214,7 @@ func TestAHaltOfOneStrategyLeavesTheOthersAlone(t *testing.T) {
 	w.wantHeld(10)
 }
 
-// TestAFlattenGoesOnAfterACrashAtEveryMoment kills the process at each of the
-// first seconds of a flatten.
+// TestAFlattenGoesOnAfterACrashAtEveryMoment kills the process at each of the first seconds of a flatten.
 func TestAFlattenGoesOnAfterACrashAtEveryMoment(t *testing.T) {
 	t.Parallel()
 	for after := int64(0); after < 5_000; after += 10 {
@@ -317,8 +316,8 @@ func TestAHaltWorksWhileTheExchangeFails(t *testing.T) {
 	w.wantHeld(0)
 }
 
-// TestAPreviewOfAHaltLeavesOutWhatARoundDoesWithoutIt: an exit by plan that is due goes
-// whatever is halted, so only flatten shows it, and a leverage to set is never part of it.
+// An exit due by the plan is sent whatever is halted, so only flatten shows it. A leverage change is never
+// part of the preview.
 func TestAPreviewOfAHaltLeavesOutWhatARoundDoesWithoutIt(t *testing.T) {
 	t.Parallel()
 	desired := exchange.Quantity(10)

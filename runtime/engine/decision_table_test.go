@@ -13,13 +13,13 @@ import (
 	"botd/strategy"
 )
 
-// TestWhatCandlesThatCameTogetherDecide: only the last one counts, and an entry of an earlier one lapses; off the engine the strategy is asked.
+// Only the last candle counts, and an entry of an earlier one lapses. A strategy off the engine is asked.
 func TestWhatCandlesThatCameTogetherDecide(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name               string
 		count              int
-		from               int // the candle whose decision desires the position
+		from               int // the candle whose decision requests the position
 		held               exchange.Quantity
 		latched            bool
 		offload, rehearses bool
@@ -72,7 +72,7 @@ func TestWhatCandlesThatCameTogetherDecide(t *testing.T) {
 	}
 }
 
-// TestHowLongACandleIsNews: until the next one is due, two seconds after its close.
+// A candle counts as new until the next one is due, two seconds after its close.
 func TestHowLongACandleIsNews(t *testing.T) {
 	t.Parallel()
 	for after, want := range map[int64]int{61_999: 1, 62_000: 0} {
@@ -84,12 +84,12 @@ func TestHowLongACandleIsNews(t *testing.T) {
 	}
 }
 
-// TestAPositionIsOverOnceNothingOfItCanBeReduced: less than the smallest quantity or order is left, fees taken off.
+// The position is closed if the rest, less fees, is smaller than the smallest quantity or order.
 func TestAPositionIsOverOnceNothingOfItCanBeReduced(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		held exchange.Quantity
-		last exchange.Price // a step is a thousandth, an order 5 USDT at least
+		last exchange.Price // a step is a thousandth, and the minimum order is 5 USDT
 		tick exchange.Quantity
 		want bool
 	}{
@@ -107,7 +107,7 @@ func TestAPositionIsOverOnceNothingOfItCanBeReduced(t *testing.T) {
 	}
 }
 
-// TestWhatOpensALatchedSideAgain, in words: by the policy, and by whether a stop or something else ended its position.
+// The text depends on the policy, and on whether a stop or something else ended the position.
 func TestWhatOpensALatchedSideAgain(t *testing.T) {
 	t.Parallel()
 	const (
@@ -142,14 +142,14 @@ func TestWhatOpensALatchedSideAgain(t *testing.T) {
 	}
 }
 
-// TestWhatADecisionDoesToALatch: it stays, is released, or is noted as idle, each in a record; what a policy suppresses is reported.
+// The latch stays, is released, or is marked as idle, each in a record. A suppressed signal is reported.
 func TestWhatADecisionDoesToALatch(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
 		policy   strategy.Reentry
 		signal   bool // a new one
-		target   int  // sign; 2 for none
+		target   int  // its sign; 2 for none
 		record   string
 		reported string
 		round    bool
@@ -198,16 +198,16 @@ func TestWhatADecisionDoesToALatch(t *testing.T) {
 	}
 }
 
-// TestWhatBecomesOfARefusalOnceAnOrderIsTaken: it is forgotten where the order stands, or filled; an order that was taken and then rejected counts as
-// one more, unless it was not to take.
+// The refusal is forgotten if the order rests or has filled. An order that was accepted and then rejected counts as one more refusal,
+// unless it was post-only.
 func TestWhatBecomesOfARefusalOnceAnOrderIsTaken(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		body   record.Body
 		post   bool
-		sentMS int64 // after the refusal
-		want   int   // refusals in a row
+		sentMS int64 // relative to the refusal
+		want   int   // consecutive refusals
 		why    string
 	}{
 		{"it stands", record.Fill{OrderID: 5}, false, 0, 0, ""},
@@ -239,7 +239,7 @@ func TestWhatBecomesOfARefusalOnceAnOrderIsTaken(t *testing.T) {
 	}
 }
 
-// TestWhenWhatWasRefusedIsSentAgainAfterAMarketCouldBeRead: as after a first refusal, and no later than before.
+// It is sent again as after a first refusal, and no later than scheduled before.
 func TestWhenWhatWasRefusedIsSentAgainAfterAMarketCouldBeRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ lastAgoMS, untilMS, want int64 }{
@@ -259,7 +259,6 @@ func TestWhenWhatWasRefusedIsSentAgainAfterAMarketCouldBeRead(t *testing.T) {
 	}
 }
 
-// TestTheTargetOfAPlanIsAQuantityOnceItWasPriced.
 func TestTheTargetOfAPlanIsAQuantityOnceItWasPriced(t *testing.T) {
 	t.Parallel()
 	share := strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne / 2}
@@ -284,7 +283,7 @@ func TestTheTargetOfAPlanIsAQuantityOnceItWasPriced(t *testing.T) {
 	}
 }
 
-// TestWhenLimitsThatFollowEquityAreWatched: with what a round has read; between rounds where one of them needs it; never by equity of two moments.
+// Limits use the equity of a complete read, also between rounds if one of them needs it, and never an equity of two moments.
 func TestWhenLimitsThatFollowEquityAreWatched(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -314,8 +313,8 @@ func TestWhenLimitsThatFollowEquityAreWatched(t *testing.T) {
 	}
 }
 
-// TestWhatADayRemembers: its first equity; the peak of all days, raised by more than a thousandth; a breach that is crossed, with how long it lasts,
-// and that ends at its time.
+// A day stores its first equity, and the peak of all days, raised by more than a thousandth. A breach stores how long it lasts, and ends at
+// its time.
 func TestWhatADayRemembers(t *testing.T) {
 	t.Parallel()
 	b := valued(t, 1, 0)
@@ -345,7 +344,7 @@ func TestWhatADayRemembers(t *testing.T) {
 	}
 }
 
-// TestWhatArmingAgainEnds: a drawdown, measured from the present equity on, and no daily loss; of a scope alone.
+// Rearming a scope ends a drawdown, which is measured from the current equity on, but no daily loss.
 func TestWhatArmingAgainEnds(t *testing.T) {
 	t.Parallel()
 	for _, scope := range []string{"", "futures BTC-USDT", "nobody"} {
@@ -372,7 +371,7 @@ func TestWhatArmingAgainEnds(t *testing.T) {
 	}
 }
 
-// TestWhatPeopleAreShownOfTheEquity while a wallet is ahead of the lists: that of before, where there is one.
+// While a wallet is ahead of the lists, people see the earlier equity, if there is one.
 func TestWhatPeopleAreShownOfTheEquity(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -389,7 +388,7 @@ func TestWhatPeopleAreShownOfTheEquity(t *testing.T) {
 	}
 }
 
-// TestMoreTextsThanMayBeRememberedAreReportedEachTime: at most ten of a candle are.
+// At most ten of each candle are reported.
 func TestMoreTextsThanMayBeRememberedAreReportedEachTime(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -419,7 +418,7 @@ func TestMoreTextsThanMayBeRememberedAreReportedEachTime(t *testing.T) {
 	}
 }
 
-// TestTheStatusNamesWhoHaltedAStrategy: the account, its symbol or its own scope.
+// The halt belongs to the account, its symbol or its own scope.
 func TestTheStatusNamesWhoHaltedAStrategy(t *testing.T) {
 	t.Parallel()
 	for want, scope := range map[string]account.Scope{"account: news": {}, "strategy one: news": {Strategy: "one"},
@@ -433,7 +432,6 @@ func TestTheStatusNamesWhoHaltedAStrategy(t *testing.T) {
 	}
 }
 
-// TestABreachThatAPersonEndsIsReportedWithoutAnEnd.
 func TestABreachThatAPersonEndsIsReportedWithoutAnEnd(t *testing.T) {
 	t.Parallel()
 	for untilMS, want := range map[int64]int64{0: 0, 60_000: 60_000} {
@@ -449,7 +447,7 @@ func TestABreachThatAPersonEndsIsReportedWithoutAnEnd(t *testing.T) {
 	}
 }
 
-// TestAStepThatAnyRuleRefusesIsForeseenAsRefused, whatever the others say.
+// This holds whatever the other rules decide.
 func TestAStepThatAnyRuleRefusesIsForeseenAsRefused(t *testing.T) {
 	t.Parallel()
 	for name, with := range map[string]func(w *world){
@@ -475,7 +473,7 @@ func TestAStepThatAnyRuleRefusesIsForeseenAsRefused(t *testing.T) {
 	}
 }
 
-// TestHowSoonAHaltActsBesideARoundThatHangs: after two seconds where it has something to take away, else after ten.
+// A halt acts after two seconds if it has something to cancel or close, otherwise after ten.
 func TestHowSoonAHaltActsBesideARoundThatHangs(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[record.HaltLevel]int64{record.LevelNone: 10_000, record.LevelPause: 10_000, record.LevelCancel: 2_000} {
@@ -489,7 +487,7 @@ func TestHowSoonAHaltActsBesideARoundThatHangs(t *testing.T) {
 	}
 }
 
-// TestAPolicyOfReentryIsTheConfiguredOne, or the strategy's own.
+// Without a configured policy the strategy's own applies.
 func TestAPolicyOfReentryIsTheConfiguredOne(t *testing.T) {
 	t.Parallel()
 	own := settled(t).engine.legs[0].reentry
@@ -501,7 +499,6 @@ func TestAPolicyOfReentryIsTheConfiguredOne(t *testing.T) {
 	}
 }
 
-// TestRefusalsThatDoNotComeAgainAreForgottenOnceThereAreAThousand.
 func TestRefusalsThatDoNotComeAgainAreForgottenOnceThereAreAThousand(t *testing.T) {
 	t.Parallel()
 	for count, want := range map[int]int{998: 999, 999: 1} {
@@ -515,7 +512,7 @@ func TestRefusalsThatDoNotComeAgainAreForgottenOnceThereAreAThousand(t *testing.
 	}
 }
 
-// TestWhereAStopTrailsThatIsOffTheTick: rounded to the side that protects.
+// The price is rounded to the side that protects.
 func TestWhereAStopTrailsThatIsOffTheTick(t *testing.T) {
 	t.Parallel()
 	for held, want := range map[exchange.Quantity]exchange.Price{10: 49_000e8, -10: 49_000e8 + 1e7} {

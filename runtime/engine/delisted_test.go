@@ -7,8 +7,8 @@ import (
 	"botd/reconcile/ledger"
 )
 
-// TestTheLedgerGoesOnBesideADelistedSymbol has the executions of one symbol refused: the money of the other symbol is
-// booked all the same, and the wallet is what the exchange has (exactly-once.md, case 44).
+// TestTheLedgerGoesOnBesideADelistedSymbol has the executions of one symbol refused. The other symbol's money is
+// booked nevertheless, and the ledger equals the exchange's wallet (exactly-once.md, case 44).
 func TestTheLedgerGoesOnBesideADelistedSymbol(t *testing.T) {
 	t.Parallel()
 	bothMarkets(t, func(t *testing.T, market exchange.Market) {
@@ -25,7 +25,7 @@ func TestTheLedgerGoesOnBesideADelistedSymbol(t *testing.T) {
 		w.pass(60_000)
 		booked = false
 		two += two / 2
-		w.pass(10_000) // it is bought, and its fill is known
+		w.pass(10_000) // the position is bought, and its fill is known
 		if n := len(w.ledger().WantsTrades()); market == exchange.Spot && n != 1 {
 			t.Fatalf("want the executions of one order not booked, have %d", n)
 		}

@@ -16,13 +16,13 @@ import (
 	"botd/strategy"
 )
 
-// entry is an intent to buy ten steps on futures BTC-USDT.
+// entry is an intent to buy ten steps of futures BTC-USDT.
 func (w *world) entry() *reconcile.Intent {
 	return &reconcile.Intent{Strategy: "one", Purpose: placement.Entry, Last: w.symbol().Last, Reason: "a test", Order: exchange.NewOrder{
 		Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10}}
 }
 
-// exit is an intent to sell a position of ten that is held.
+// exit is an intent to sell the position of ten.
 func (w *world) exit() *reconcile.Intent {
 	w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
 	w.symbol().Position = 10
@@ -31,7 +31,7 @@ func (w *world) exit() *reconcile.Intent {
 	return intent
 }
 
-// TestWhatARefusalByTheSymbolsRulesLeadsTo: they are read again, sooner where what is refused reduces. A backtest has the rules of its candles.
+// The rules are read again, sooner if a reduction was refused. A backtest has the rules of its candles.
 func TestWhatARefusalByTheSymbolsRulesLeadsTo(t *testing.T) {
 	t.Parallel()
 	untraded := func(w *world) { rules := *w.symbol().Rules; rules.Tradable = false; w.symbol().Rules = &rules }
@@ -63,7 +63,7 @@ func TestWhatARefusalByTheSymbolsRulesLeadsTo(t *testing.T) {
 	}
 }
 
-// TestARefusalIsReportedOnceUntilItIsOver: the same again is not; another is, and the same after the intent had gone.
+// The same refusal is not reported again. Another one is, and so is the same one after the intent had disappeared.
 func TestARefusalIsReportedOnceUntilItIsOver(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -77,7 +77,7 @@ func TestARefusalIsReportedOnceUntilItIsOver(t *testing.T) {
 	}{{"0.001", 1, 1}, {"0.001", 1, 1}, {"0.002", 2, 2}, {"1", 2, 3}, {"0.002", 3, 4}} {
 		limited(c.most)
 		d.dispatch(one, w.entry())
-		for _, p := range slices.Clone(w.engine.book.Live()) { // what was approved is not in the next one's way
+		for _, p := range slices.Clone(w.engine.book.Live()) { // an approved order must not block the next one
 			w.engine.book.Apply(&record.Record{ClientOrderID: p.ClientOrderID(), Body: record.Ended{State: placement.Expired}})
 		}
 		if refused, intents := len(facts[NoteRefusal](w.out.Notes)), len(facts[NoteIntent](w.out.Notes)); refused != c.want || intents != c.intents {
@@ -91,13 +91,13 @@ func TestARefusalIsReportedOnceUntilItIsOver(t *testing.T) {
 	}
 }
 
-// TestWhatIsHeldBackBeforeItIsChecked: everything but a cancel while the journal fails, and what the exchange has just refused.
+// While the journal fails, everything but a cancel is blocked, as is an intent that the exchange has just refused.
 func TestWhatIsHeldBackBeforeItIsChecked(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
 		with func(w *world)
-		want string // of exit and cancel, what goes
+		want string // whether the exit and the cancel are sent
 	}{
 		{"nothing", func(*world) {}, "true true"},
 		{"the journal fails", func(w *world) { w.engine.journalErr = errors.New("full") }, "false true"},
@@ -126,7 +126,7 @@ func TestWhatIsHeldBackBeforeItIsChecked(t *testing.T) {
 	}
 }
 
-// TestHowAnApprovedOrderIsJournalled: with what it reserves at the worse of two prices, its last moment, and its priority.
+// The record contains what the order reserves at the worse of two prices, its deadline, and its priority.
 func TestHowAnApprovedOrderIsJournalled(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -171,7 +171,7 @@ func TestHowAnApprovedOrderIsJournalled(t *testing.T) {
 	}
 }
 
-// TestWhatTheFailureOfAJournalIsCalled: of the disk, where that was nearly full when it began or went on; not where its files are lost.
+// It is a disk state if the disk was nearly full when the failure began or continued, but not if the journal's files are lost.
 func TestWhatTheFailureOfAJournalIsCalled(t *testing.T) {
 	t.Parallel()
 	low, lost, room := &EventDisk{Why: "the disk is nearly full"}, &EventDisk{Why: "the journal was replaced", Lost: true}, &EventDisk{}
@@ -207,7 +207,7 @@ func TestWhatTheFailureOfAJournalIsCalled(t *testing.T) {
 	}
 }
 
-// TestWhatAJournalThatFailsEnds: every placement that waits for its record; what is written lets those go whose records it holds.
+// A failed write ends every placement that waits for its record. A successful one sends the placements whose records it contains.
 func TestWhatAJournalThatFailsEnds(t *testing.T) {
 	t.Parallel()
 	for _, fails := range []bool{false, true} {
@@ -254,8 +254,8 @@ func TestWhatAJournalThatFailsEnds(t *testing.T) {
 	}
 }
 
-// TestWhatAnAnswerToAPlacementLeaves: its state, an intent that waits after a refusal, and the breaker tripped where it was rate limited. A list has
-// shown the order already, or it has not.
+// The answer sets its state, delays an intent after a refusal, and trips the breaker if the placement was rate limited. The cases run with
+// and without a list that has shown the order.
 func TestWhatAnAnswerToAPlacementLeaves(t *testing.T) {
 	t.Parallel()
 	refusal := &exchange.Refusal{Status: 400, Code: 7, Message: "no"}
@@ -313,7 +313,6 @@ func TestWhatAnAnswerToAPlacementLeaves(t *testing.T) {
 	}
 }
 
-// TestAStopThatIsAcknowledgedEndsThatItsPositionLacksOne.
 func TestAStopThatIsAcknowledgedEndsThatItsPositionLacksOne(t *testing.T) {
 	t.Parallel()
 	for of, want := range map[placement.Purpose]int64{placement.StopLoss: 300, placement.TakeProfit: 0} {
@@ -330,7 +329,7 @@ func TestAStopThatIsAcknowledgedEndsThatItsPositionLacksOne(t *testing.T) {
 	}
 }
 
-// TestWhatASpotMarketThatCannotBeReadKeepsBack: where a sale may be missing in the journal, exits too: only the wallet would show it.
+// If the journal may lack a sale, exits are blocked, too: only the wallet would show the sale.
 func TestWhatASpotMarketThatCannotBeReadKeepsBack(t *testing.T) {
 	t.Parallel()
 	quarantined := func(cause record.QuarantineCause) func(w *world) {
@@ -341,7 +340,7 @@ func TestWhatASpotMarketThatCannotBeReadKeepsBack(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		with func(w *world)
-		want int // exits that go
+		want int // number of exits sent
 	}{
 		{"nothing is missing", func(*world) {}, 1},
 		{"another botd trades the account", func(w *world) {
@@ -362,8 +361,7 @@ func TestWhatASpotMarketThatCannotBeReadKeepsBack(t *testing.T) {
 	}
 }
 
-// TestACanceledStopIsReplacedByAStrategyThatActs, not by a rehearsal nor by a removed strategy, whose position's protection stays
-// unchanged until a halt.
+// A rehearsal does not replace it, nor does a removed strategy, whose position's protection stays unchanged until a halt.
 func TestACanceledStopIsReplacedByAStrategyThatActs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

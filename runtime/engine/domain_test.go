@@ -7,11 +7,10 @@ import (
 	"botd/exchange"
 )
 
-// Failure domains (exactly-once.md, Principle; cases 23, 43, 44): a failing call affects
-// what it is about and nothing more.
+// Failure domains (exactly-once.md, Principle; cases 23, 43, 44): a failing call affects only its own domain.
 
-// pairOf has two strategies, one on BTC-USDT and one on ETH-USDT of a market, which hold what
-// the pointers say.
+// pairOf has two strategies, one on BTC-USDT and one on ETH-USDT of a market, which hold the positions in the
+// pointers.
 func pairOf(t testing.TB, market exchange.Market, one, two *exchange.Quantity, options ...option) *world {
 	t.Helper()
 	return newWorld(t, swing(one), append(options, protected, func(w *world) {
@@ -25,7 +24,7 @@ func pairOf(t testing.TB, market exchange.Market, one, two *exchange.Quantity, o
 	})...)
 }
 
-// small are positions in BTC and ETH that an account can hold beside each other.
+// small are positions in BTC and ETH that fit one account.
 func small(market exchange.Market) (bitcoins, ethers exchange.Quantity) {
 	if market == exchange.Futures {
 		return 20, 200
@@ -33,7 +32,7 @@ func small(market exchange.Market) (bitcoins, ethers exchange.Quantity) {
 	return 2_000, 20_000
 }
 
-// heldOf is what the exchange has of a symbol beyond what the account began with.
+// heldOf is the exchange's position or holding of a symbol beyond the account's initial one.
 func (w *world) heldOf(market exchange.Market, name string) exchange.Quantity {
 	w.t.Helper()
 	if market == exchange.Futures {
@@ -45,7 +44,7 @@ func (w *world) heldOf(market exchange.Market, name string) exchange.Quantity {
 	return rules.FloorQuantity(rules.QuantityOf(free.Add(frozen))) - w.began[rules.Base]
 }
 
-// about reports whether a call is about a symbol, by its name or by an order of it.
+// about reports whether a call concerns a symbol, by its name or by an order of it.
 func (w *world) about(call *Call, name string) bool {
 	r := call.Request
 	if r.OrderID != 0 {
@@ -72,7 +71,7 @@ func bothMarkets(t *testing.T, run func(t *testing.T, market exchange.Market)) {
 	}
 }
 
-// wantBlind wants exactly the blindness given, by scope.
+// wantBlind expects exactly the given blindness, by scope.
 func (w *world) wantBlind(of ...string) {
 	w.t.Helper()
 	var have []string
@@ -115,7 +114,7 @@ func TestASymbolWhoseCallsFailIsBlindAloneAndTheOtherSymbolExits(t *testing.T) {
 		}
 		one = 0
 		w.pass(10_000)
-		if have := w.heldOf(market, "BTC-USDT"); have > 5 { // on spot the fee leaves less than a step
+		if have := w.heldOf(market, "BTC-USDT"); have > 5 { // on spot the fee takes less than a step
 			t.Errorf("want BTC-USDT sold, have %d\n%s", have, w.story())
 		}
 		if have := w.heldOf(market, "ETH-USDT"); have != before {
@@ -237,7 +236,7 @@ func TestACallOfOneSymbolThatHangsHoldsNobodyUp(t *testing.T) {
 		w := pairOf(t, market, &one, &two)
 		w.pass(30_000)
 		w.network = func(call *Call) fate {
-			list := call.Request.Operation == exchange.FuturesTickers || call.Request.Operation == exchange.SpotTickers // asked for instead
+			list := call.Request.Operation == exchange.FuturesTickers || call.Request.Operation == exchange.SpotTickers // requested instead
 			if list || w.about(call, "ETH-USDT") && !call.Request.Operation.Changes() {
 				return fate{longMS: 300_000}
 			}
@@ -253,8 +252,8 @@ func TestACallOfOneSymbolThatHangsHoldsNobodyUp(t *testing.T) {
 	})
 }
 
-// TestAPriceThatHangsIsReadFromTheList: the level of a stop is passed while single tickers hang. By the old price the
-// stop would be sent again and again, and refused.
+// The price passes the level of a stop while single tickers hang. By the old price the stop would be sent again and
+// again, and refused.
 func TestAPriceThatHangsIsReadFromTheList(t *testing.T) {
 	t.Parallel()
 	bothMarkets(t, func(t *testing.T, market exchange.Market) { hungPrice(t, market) })
@@ -315,8 +314,7 @@ func TestAStrategyWhoseSymbolIsDelistedAtTheStartFailsAloneAndCanBeRemoved(t *te
 	w.wantSound()
 }
 
-// TestWhatWasBoughtOfASymbolThatIsLostIsProtectedAsSoonAsItIsBack: an entry was answered, and then the
-// symbol's calls fail.
+// An entry was answered, and then the symbol's calls fail.
 func TestWhatWasBoughtOfASymbolThatIsLostIsProtectedAsSoonAsItIsBack(t *testing.T) {
 	t.Parallel()
 	bothMarkets(t, func(t *testing.T, market exchange.Market) {
@@ -342,8 +340,7 @@ func TestWhatWasBoughtOfASymbolThatIsLostIsProtectedAsSoonAsItIsBack(t *testing.
 	})
 }
 
-// TestAStopThatCannotBeCanceledLeavesNoOtherOff: an exit on spot waits for all of the stops. While one cannot be canceled,
-// the others stand.
+// A spot exit waits for the cancels of all stops. While one cannot be canceled, the others stay.
 func TestAStopThatCannotBeCanceledLeavesNoOtherOff(t *testing.T) {
 	t.Parallel()
 	target := exchange.Quantity(1_000)
@@ -380,8 +377,7 @@ func TestAStopThatCannotBeCanceledLeavesNoOtherOff(t *testing.T) {
 	}
 }
 
-// TestAStopThatNoListShowsIsNoProtection: whoever has taken it off, the time without it counts, and a symbol that cannot be read meanwhile
-// is tried again soon.
+// Whoever canceled it, the time without a stop counts, and a symbol that cannot be read meanwhile is tried again soon.
 func TestAStopThatNoListShowsIsNoProtection(t *testing.T) {
 	t.Parallel()
 	w := standing(t)

@@ -10,8 +10,7 @@ import (
 	"botd/strategy"
 )
 
-// silenced lets no read of orders and positions through: refused at once, or never
-// answered.
+// silenced blocks all reads of orders and positions: they are refused, or never answered.
 func silenced(hang bool) func(*Call) fate {
 	return func(call *Call) fate {
 		switch call.Request.Operation {
@@ -44,7 +43,7 @@ func TestAHaltCancelsAndClosesWhileNothingCanBeRead(t *testing.T) {
 	}
 }
 
-// haltedUnread halts while reads are refused, or hang.
+// haltedUnread halts while reads are refused or hang.
 func haltedUnread(t testing.TB, hang bool) {
 	w := newWorld(t, haltable)
 	w.pass(60_000)
@@ -78,7 +77,7 @@ func haltedUnread(t testing.TB, hang bool) {
 	}
 }
 
-// haltable holds 10 with a stop, and an order that would add to it.
+// haltable has a position of 10 with a stop, and an order that would add to it.
 func haltable(_ *strategy.View, plan *strategy.Plan) {
 	plan.Orders, plan.OrdersSet = []strategy.DesiredOrder{
 		{Key: "at once", Side: exchange.Buy, Price: 51_000e8, Quantity: 10},

@@ -15,7 +15,7 @@ import (
 	"botd/strategy"
 )
 
-// TestHowManyCandlesAreHeld: at least those of the warm-up and the newest 4,096, and not twice as many.
+// At least those of the warm-up and the newest 4,096 are stored, and less than twice as many.
 func TestHowManyCandlesAreHeld(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ warmup, held, want int }{{0, 8_191, 8_191}, {0, 8_192, 4_096}, {5_000, 10_001, 10_001}, {5_000, 10_002, 5_001}} {
@@ -30,7 +30,7 @@ func TestHowManyCandlesAreHeld(t *testing.T) {
 	}
 }
 
-// TestWhichOrderAFactIsAbout is known to whoever looks for an order's facts.
+// A reader that looks for an order's facts knows which order each fact concerns.
 func TestWhichOrderAFactIsAbout(t *testing.T) {
 	t.Parallel()
 	intent := &reconcile.Intent{ClientID: "bt-1", OrderID: 5}
@@ -48,7 +48,7 @@ func TestWhichOrderAFactIsAbout(t *testing.T) {
 	}
 }
 
-// TestWhatIsMeasured: each decision and each check, from its begin to its end.
+// Each decision and each check is measured from start to end.
 func TestWhatIsMeasured(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -67,7 +67,7 @@ func TestWhatIsMeasured(t *testing.T) {
 	}
 }
 
-// TestWhatAReadThatIsRefusedIsAbout: its symbol or market, and the account where its key or its time is refused.
+// A refused read concerns its symbol or market, or the account if its key or its time is refused.
 func TestWhatAReadThatIsRefusedIsAbout(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -103,7 +103,7 @@ func TestWhatAReadThatIsRefusedIsAbout(t *testing.T) {
 	}
 }
 
-// TestAnAnswerOfWhichARowCannotBeReadIsNone outside a round, which knows what a row is about.
+// This holds outside a round, which knows what a row concerns.
 func TestAnAnswerOfWhichARowCannotBeReadIsNone(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -125,7 +125,7 @@ func TestAnAnswerOfWhichARowCannotBeReadIsNone(t *testing.T) {
 	}
 }
 
-// TestWhatKeepsAPositionWithoutItsStop is named by its nearest cause.
+// The nearest cause is named.
 func TestWhatKeepsAPositionWithoutItsStop(t *testing.T) {
 	t.Parallel()
 	refused := func(times int) func(w *world) {
@@ -137,9 +137,9 @@ func TestWhatKeepsAPositionWithoutItsStop(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name    string
-		sinceMS int64 // ago
+		sinceMS int64 // how long ago
 		with    func(w *world)
-		want    string // begins so
+		want    string // prefix of the text
 	}{
 		{"it has its stop", 0, func(w *world) { w.symbol().UnprotectedSinceMS = 0 }, ""},
 		{"not for long", unprotectedAfterMS - 1, func(*world) {}, ""},
@@ -171,7 +171,6 @@ func TestWhatKeepsAPositionWithoutItsStop(t *testing.T) {
 	}
 }
 
-// TestWhatAPersonCannotCancelOrClose, and why.
 func TestWhatAPersonCannotCancelOrClose(t *testing.T) {
 	t.Parallel()
 	fails := func(w *world, id, want string) {
@@ -195,7 +194,7 @@ func TestWhatAPersonCannotCancelOrClose(t *testing.T) {
 			t.Errorf("want %q, have %v", want, err)
 		}
 	}
-	// What a rule refuses now is part of what is read before.
+	// A current refusal by a rule is part of the preview.
 	w = standing(t)
 	rules := *w.symbol().Rules
 	rules.Cancelable = false
@@ -206,7 +205,7 @@ func TestWhatAPersonCannotCancelOrClose(t *testing.T) {
 	}
 }
 
-// TestHowFarThroughThePriceASaleMayGo: a twentieth, or the tighter of the limits.
+// The bound is a twentieth, or the tightest of the limits.
 func TestHowFarThroughThePriceASaleMayGo(t *testing.T) {
 	t.Parallel()
 	const one = exchange.RateOne
@@ -221,7 +220,7 @@ func TestHowFarThroughThePriceASaleMayGo(t *testing.T) {
 	}
 }
 
-// TestWhatAPlanSetsBesideItsTarget: its leverage and its protection come before those that are configured; a flatten leaves nothing to another botd.
+// The plan's leverage and protection take precedence over the configured ones. A flatten leaves nothing to another botd.
 func TestWhatAPlanSetsBesideItsTarget(t *testing.T) {
 	t.Parallel()
 	stop := strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 10}}
@@ -249,7 +248,7 @@ func TestWhatAPlanSetsBesideItsTarget(t *testing.T) {
 	}
 }
 
-// TestWhatASignalMayDo to a strategy: what it remembers beyond all bounds, and a panic, stop it.
+// Memory beyond all bounds, and a panic, stop the strategy.
 func TestWhatASignalMayDo(t *testing.T) {
 	t.Parallel()
 	for _, offloads := range []bool{false, true} {
@@ -274,7 +273,7 @@ func TestWhatASignalMayDo(t *testing.T) {
 	}
 }
 
-// forgetful remembers a signal by a key that is too long.
+// forgetful stores a signal under a key that is too long.
 type forgetful struct{ scripted }
 
 func (forgetful) Receive(_ *strategy.View, _ *strategy.Signal, plan *strategy.Plan) error {
@@ -282,14 +281,14 @@ func (forgetful) Receive(_ *strategy.View, _ *strategy.Signal, plan *strategy.Pl
 	return nil
 }
 
-// TestADeclaredTransferEndsABreachThatItExplains, of a scope alone.
+// This ends a breach of one scope only.
 func TestADeclaredTransferEndsABreachThatItExplains(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		peak     int64
 		strategy string
 		with     func(l *limits)
-		want     bool // over
+		want     bool // whether the breach ends
 	}{
 		{1_010, "", nil, true}, {1_060, "", nil, false}, {1_010, "nobody", nil, false}, {1_010, "", func(l *limits) { l.book.AccountMS = 0 }, false},
 		{1_010, "", func(l *limits) { l.accounting.futures.flow = exchange.AmountOf(60) }, false},
@@ -311,7 +310,7 @@ func TestADeclaredTransferEndsABreachThatItExplains(t *testing.T) {
 	}
 }
 
-// TestALatchEndsWithThePlanThatDesiresNoPosition, or the other side, and is reported.
+// It also ends with a plan for the other side, and its end is reported.
 func TestALatchEndsWithThePlanThatDesiresNoPosition(t *testing.T) {
 	t.Parallel()
 	for quantity, reports := range map[exchange.Quantity]int{0: 1, -10: 1, 20: 0} {
@@ -335,7 +334,6 @@ func TestALatchEndsWithThePlanThatDesiresNoPosition(t *testing.T) {
 	}
 }
 
-// TestAForeignOrderIsDeclaredOnceItWasReported.
 func TestAForeignOrderIsDeclaredOnceItWasReported(t *testing.T) {
 	t.Parallel()
 	for since, want := range map[int64]int{0: 0, 7: 1} {
@@ -349,7 +347,7 @@ func TestAForeignOrderIsDeclaredOnceItWasReported(t *testing.T) {
 	}
 }
 
-// TestWhatTakesThePlaceOfASpotStopWaitsForItsAsset: until its cancel was accepted and the asset is free; a backtest frees it at once.
+// The replacement waits until the cancel was accepted and the asset is free; a backtest frees it immediately.
 func TestWhatTakesThePlaceOfASpotStopWaitsForItsAsset(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -388,7 +386,7 @@ func TestWhatTakesThePlaceOfASpotStopWaitsForItsAsset(t *testing.T) {
 	}
 }
 
-// TestThePricesOfAListAreTakenBySymbol, and those that it leaves out, or has none of, are asked for singly; a list is asked for once a round.
+// Missing symbols, and those without a price, are requested individually. A list is requested once a round.
 func TestThePricesOfAListAreTakenBySymbol(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -412,7 +410,7 @@ func TestThePricesOfAListAreTakenBySymbol(t *testing.T) {
 	}
 }
 
-// TestTheLeverageIsReadWhereItIsNotKnown, of futures alone.
+// This concerns futures alone.
 func TestTheLeverageIsReadWhereItIsNotKnown(t *testing.T) {
 	t.Parallel()
 	futures, spot := exchange.Quantity(20), exchange.Quantity(2_000)
@@ -435,7 +433,6 @@ func TestTheLeverageIsReadWhereItIsNotKnown(t *testing.T) {
 	}
 }
 
-// TestSpentOrdersAreNamedUpToFive.
 func TestSpentOrdersAreNamedUpToFive(t *testing.T) {
 	t.Parallel()
 	for keys, want := range map[string]string{"a": "its orders a", "a b c d e": "its orders a, b, c, d, e", "a b c d e f": "its orders a, b, c, d, e"} {

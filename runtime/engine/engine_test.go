@@ -15,7 +15,7 @@ import (
 
 const startMS = int64(1_800_000_000_000)
 
-// wanting is a strategy that desires what the test says.
+// wanting is a strategy that requests what the test sets.
 type wanting struct {
 	target exchange.Quantity
 	crash  bool
@@ -33,13 +33,13 @@ func (w *wanting) Decide(_ *strategy.View, plan *strategy.Plan) {
 	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: w.target}, "a test")
 }
 
-// each is a schedule of one tick a period.
+// each is a schedule of one tick per period.
 type each int64
 
 func (p each) Next(afterMS int64) int64 { return afterMS - afterMS%int64(p) + int64(p) }
 
-// bench drives an engine by hand: it answers reads from its own books, and keeps
-// what changes anything for the test to answer.
+// bench drives an engine manually: it answers reads from its own books, and saves every changing request for
+// the test to answer.
 type bench struct {
 	t         testing.TB
 	engine    *Engine
@@ -47,14 +47,14 @@ type bench struct {
 	out       Effects
 	records   []record.Record // written by the engine, in order
 	placed    []Call          // not answered yet
-	recalls   []int64         // of them, not wanted any more
+	recalls   []int64         // of placed calls that must not be sent any more
 	notes     []Note
 	orders    []exchange.Order
 	looks     map[int64]exchange.Order
 	position  exchange.Quantity
-	journal   error // what the next append answers
-	reads     error // what every read answers
-	slow      bool  // the disk: an append's answer is kept in late
+	journal   error // result of the next append
+	reads     error // result of every read
+	slow      bool  // the disk is slow: an append's answer is saved in late
 	late      []Event
 	sequences []int64
 }
@@ -89,7 +89,7 @@ func newBench(t testing.TB, strategies ...*wanting) *bench {
 	return b
 }
 
-// give hands over one event and answers everything but placements.
+// give passes one event and answers everything but placements.
 func (b *bench) give(event Event) {
 	queue := []Event{event}
 	for len(queue) > 0 {
@@ -146,7 +146,7 @@ func (b *bench) read(call Call) Event {
 	return &EventAnswer{CallID: call.ID, Answer: answer}
 }
 
-// pass lets time go by, waking the engine whenever it wants.
+// pass lets time pass, and wakes the engine at its times.
 func (b *bench) pass(ms int64) {
 	for until := b.now + ms; ; {
 		next := b.engine.NextMS()
@@ -159,7 +159,7 @@ func (b *bench) pass(ms int64) {
 	}
 }
 
-// facts are those of one kind among notes.
+// facts returns the facts of one type among notes.
 func facts[F Fact](notes []Note) (all []F) {
 	for _, n := range notes {
 		if fact, is := n.Fact.(F); is {
@@ -275,7 +275,7 @@ func TestAPanicStopsThatStrategyOnly(t *testing.T) {
 	}
 }
 
-// What such a plan comes to could not be counted; journalled it would end every start.
+// The figures of such a plan would overflow, and once journalled it would fail every start.
 func TestAPlanPastAllBoundsStopsThatStrategyOnly(t *testing.T) {
 	t.Parallel()
 	bad, good := &wanting{target: 1 << 62}, &wanting{target: 10}
@@ -302,7 +302,7 @@ func TestMissedTicksAreCountedAndSkipped(t *testing.T) {
 	b := newBench(t, w)
 	b.pass(1_000)
 	before := w.asked
-	b.now += 60_000 // the machine slept
+	b.now += 60_000 // the machine was suspended
 	b.give(&EventWake{})
 	if w.asked != before+1 {
 		t.Errorf("want one decision after a sleep, have %d", w.asked-before)

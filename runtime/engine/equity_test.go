@@ -7,7 +7,7 @@ import (
 	"botd/strategy"
 )
 
-// TestAStrategySeesItsEquityAtTheLastPrice: the account is not read again while the price moves, and what that makes of the position shows.
+// The account is not read again while the price moves; the position's change in value must be included.
 func TestAStrategySeesItsEquityAtTheLastPrice(t *testing.T) {
 	t.Parallel()
 	var seen exchange.Amount

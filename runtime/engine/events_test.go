@@ -11,12 +11,12 @@ import (
 	"botd/strategy"
 )
 
-// events has a strategy watch what happens.
+// events has a strategy watch events.
 func events(plan func(*strategy.View, *strategy.Plan)) option {
 	return func(w *world) { w.config.Strategies[0].Strategy = onlooker{plan, strategy.Watching{Events: true}} }
 }
 
-// reporting collects the events of each decision, a line each.
+// reporting collects the events of each decision, one per line.
 func reporting(lines *[]string, plan func(*strategy.View, *strategy.Plan)) func(*strategy.View, *strategy.Plan) {
 	return func(view *strategy.View, p *strategy.Plan) {
 		for _, e := range view.Events {
@@ -89,7 +89,7 @@ func TestAnOnlookerWithoutEventsCostsNoRecord(t *testing.T) {
 	}
 }
 
-// TestWhatIsCountedFromEventsEqualsThePositionWhereverTheProcessDies: a fill is counted once.
+// A fill is counted once.
 func TestWhatIsCountedFromEventsEqualsThePositionWhereverTheProcessDies(t *testing.T) {
 	t.Parallel()
 	counts := func(view *strategy.View, plan *strategy.Plan) {
@@ -144,12 +144,11 @@ func TestMoreEventsThanAreStoredAreCounted(t *testing.T) {
 	}
 }
 
-// TestASignalAfterAStopEntersAgainWhereverTheProcessDies: one entry for each signal, and none for
-// a signal that was given before the stop.
+// There is one entry for each signal, and none for a signal from before the stop.
 func TestASignalAfterAStopEntersAgainWhereverTheProcessDies(t *testing.T) {
 	t.Parallel()
 	signals := func(view *strategy.View, plan *strategy.Plan) {
-		if s := (view.NowMS - startMS) / 1_000; s == 5 || s >= 40 && s < 43 { // the second one is given for 3 s
+		if s := (view.NowMS - startMS) / 1_000; s == 5 || s >= 40 && s < 43 { // the second signal lasts 3 s
 			hold(100)(view, plan)
 			plan.SignalMS = startMS + 5_000
 			if s > 5 {

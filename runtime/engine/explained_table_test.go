@@ -9,8 +9,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestWhatAKnownTransferMovesAfterwards declares where a change of the wallet came from: what was measured before the wallet showed it moves
-// along for the account, and what a strategy's result took for its own falls with it. The account measures before, the strategy after.
+// TestWhatAKnownTransferMovesAfterwards declares the cause of a wallet's change. The account's baselines from before the wallet showed it
+// move along, and a strategy's result, which counted it, falls by it. A strategy's baselines move if they are from afterwards.
 func TestWhatAKnownTransferMovesAfterwards(t *testing.T) {
 	t.Parallel()
 	const hour = int64(3_600_000)
@@ -18,10 +18,10 @@ func TestWhatAKnownTransferMovesAfterwards(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		by     int64
-		day    int64 // when the day began, the peak was measured: ms after the wallet showed it
+		day    int64 // start of the day, and time of the peak, in ms after the wallet showed it
 		peak   int64
 		spot   bool
-		no     string // "leg", "result", "day": what there is none of
+		no     string // "leg", "result", "day": the one that is missing
 		want   string // account: equity, peak, spot; strategy: result, equity, peak
 		writes int
 	}{

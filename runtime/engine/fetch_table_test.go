@@ -15,7 +15,7 @@ import (
 	"botd/strategy"
 )
 
-// acknowledged has the exchange have answered a placement with an id; rests has a list have shown it too.
+// acknowledged has the exchange answer a placement with an id; rests has a list show it, too.
 func (w *world) acknowledged(clientOrderID string, id int64) {
 	w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: clientOrderID, Body: record.Acknowledged{OrderID: id}})
 }
@@ -25,7 +25,7 @@ func (w *world) rests(clientOrderID string, id int64) {
 	w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: clientOrderID, Body: record.Fill{OrderID: id}})
 }
 
-// TestWhichOrdersAreReadByTheirIDsWhereTheirListCannotBeRead: those that something is to become of, and that have one.
+// They are the orders with an id that await an outcome.
 func TestWhichOrdersAreReadByTheirIDsWhereTheirListCannotBeRead(t *testing.T) {
 	t.Parallel()
 	limit := func(w *world) string {
@@ -65,8 +65,8 @@ func TestWhichOrdersAreReadByTheirIDsWhereTheirListCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestWhatIsReadOfASpotOrder: the history of its symbol, from a minute before it was sent, and what it traded, where the list of open orders does
-// not show it; the newest orders of a symbol that was not read, and while another botd trades.
+// If the list of open orders does not show the order, the history of its symbol is read from a minute before it was sent, and its trades.
+// The newest orders are read of a symbol that was not read, and while another botd trades.
 func TestWhatIsReadOfASpotOrder(t *testing.T) {
 	t.Parallel()
 	row := exchange.UnreadableRow{ID: 5, Symbol: "BTC-USDT"}
@@ -77,9 +77,9 @@ func TestWhatIsReadOfASpotOrder(t *testing.T) {
 	const history = "history from -60000"
 	for _, c := range []struct {
 		name    string
-		listed  []int64 // ids of the open orders that the list shows; nil where it could not be read
+		listed  []int64 // ids of the listed open orders; nil if the list could not be read
 		with    func(w *world)
-		garbled bool // the row of the order cannot be read
+		garbled bool // the order's row is unreadable
 		want    string
 	}{
 		{"nothing is under way", []int64{}, func(*world) {}, false, ""},
@@ -144,7 +144,7 @@ func TestWhatIsReadOfASpotOrder(t *testing.T) {
 	}
 }
 
-// TestFromWhenOnEndsOfPositionsAreRead for an opening of unknown fate: from the second in which it was sent, which is as fine as they are dated.
+// They are read from the second on in which the uncertain opening was sent, which is the resolution of their dates.
 func TestFromWhenOnEndsOfPositionsAreRead(t *testing.T) {
 	t.Parallel()
 	for sentMS, want := range map[int64]int64{1_000: 1_000, 1_234: 1_000, 1_999: 1_000, 2_000: 2_000, 2_999: 2_000} {
@@ -163,7 +163,7 @@ func TestFromWhenOnEndsOfPositionsAreRead(t *testing.T) {
 	}
 }
 
-// TestWhatWasTradedOfAnOrder: the sum of its own trades, at their mean price, and what was paid of it in the asset bought.
+// It is the sum of the order's own trades, at their average price, and the fees paid in the bought asset.
 func TestWhatWasTradedOfAnOrder(t *testing.T) {
 	t.Parallel()
 	trade := func(order int64, price, quantity int64, fee, asset string) exchange.UserTrade {
@@ -200,7 +200,6 @@ func TestWhatWasTradedOfAnOrder(t *testing.T) {
 	}
 }
 
-// TestAFullPageOfAHistoryMayNotBeAllOfIt.
 func TestAFullPageOfAHistoryMayNotBeAllOfIt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -219,7 +218,7 @@ func TestAFullPageOfAHistoryMayNotBeAllOfIt(t *testing.T) {
 	}
 }
 
-// TestTheReadsOfABacktestAreAnsweredAtOnce: no call is under way between two events, and a read that fails blinds as live.
+// No call is in flight between two events, and a failed read blinds as it does live.
 func TestTheReadsOfABacktestAreAnsweredAtOnce(t *testing.T) {
 	t.Parallel()
 	var failure error
@@ -249,7 +248,7 @@ func TestTheReadsOfABacktestAreAnsweredAtOnce(t *testing.T) {
 	w.wantState("blind")
 }
 
-// TestWhatALackOfAPriceIs: a symbol of which a round could act on a price, and that has none of the last half second.
+// A symbol lacks a price if a round could act on one, and none is from the last half second.
 func TestWhatALackOfAPriceIs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -282,12 +281,12 @@ func TestWhatALackOfAPriceIs(t *testing.T) {
 	}
 }
 
-// TestHowManyPricesAreReadByTheirList: from four symbols of a market on, unless the list has failed within a minute.
+// A list is read from four symbols of a market on, unless it has failed within a minute.
 func TestHowManyPricesAreReadByTheirList(t *testing.T) {
 	t.Parallel()
 	symbols := sim.DefaultSymbols()
 	for _, c := range []struct {
-		count, singlyMS int64 // singly until then, from now
+		count, singlyMS int64 // read individually until then, from now
 		want            bool
 	}{{3, 0, false}, {4, 0, true}, {4, 1, false}, {5, 0, true}} {
 		config := settled(t).config
@@ -315,7 +314,7 @@ func TestHowManyPricesAreReadByTheirList(t *testing.T) {
 	}
 }
 
-// TestWhatATickerSays: the price of its own symbol, where there is one.
+// A ticker has its own symbol's price, if there is one.
 func TestWhatATickerSays(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -333,7 +332,7 @@ func TestWhatATickerSays(t *testing.T) {
 	}
 }
 
-// TestWhetherAListOfPricesIsAwaited: of its market, in the round under way.
+// A list is awaited for its market, in the current round.
 func TestWhetherAListOfPricesIsAwaited(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -352,7 +351,8 @@ func TestWhetherAListOfPricesIsAwaited(t *testing.T) {
 	}
 }
 
-// TestARowOfAPositionThatCannotBeRead leaves what was known of its symbol, and of all where it names none; another's is nobody's.
+// The earlier position of its symbol stays, or those of all symbols if the row names none. A row of another symbol does not
+// matter.
 func TestARowOfAPositionThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for name, unread := range map[string][]exchange.SymbolKey{"BTC-USDT": {bitcoin}, "": {wholeMarket}, "XYZ-USDT": nil} {
@@ -367,13 +367,13 @@ func TestARowOfAPositionThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestARowOfAWalletThatCannotBeRead leaves what was known of its asset; one without a name leaves nothing.
+// The earlier balance of its asset stays. A row without a name keeps no balance.
 func TestARowOfAWalletThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		assets []string
-		want   string // balances; what is not read
+		want   string // balances; the unread ones
 		of     []exchange.SymbolKey
 		unread []exchange.SymbolKey
 	}{

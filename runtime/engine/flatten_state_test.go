@@ -12,7 +12,7 @@ import (
 	"botd/risk"
 )
 
-// lied has a list answer with nothing until the command, long enough to be contradicted.
+// lied returns an empty list until the command, long enough to be contradicted.
 func lied(operation exchange.Operation) func(*world) {
 	return func(w *world) {
 		bought(w)
@@ -24,7 +24,7 @@ func lied(operation exchange.Operation) func(*world) {
 	}
 }
 
-// refused has the exchange refuse the placements that match, for long enough to back off far.
+// refused has the exchange refuse the placements that match, long enough for a long backoff.
 func refused(matches func(*exchange.NewOrder) bool, before func(*world)) func(*world) {
 	return func(w *world) {
 		bought(w)
@@ -35,7 +35,7 @@ func refused(matches func(*exchange.NewOrder) bool, before func(*world)) func(*w
 	}
 }
 
-// declaredFlattenings are the declared states of the daemon that hold something back.
+// declaredFlattenings are the declared states of the daemon that block something.
 func declaredFlattenings() []flattening {
 	stop := []option{protected}
 	steady := func(w *world) { bought(w); w.pass(40_000) }
@@ -83,7 +83,7 @@ func declaredFlattenings() []flattening {
 	}
 }
 
-// settleTimes are those of a venue that nobody measured, and of the simulated one.
+// settleTimes are those of an unmeasured venue, and of the simulated one.
 var settleTimes = []struct {
 	name   string
 	settle placement.Settle
@@ -92,8 +92,8 @@ var settleTimes = []struct {
 	{"5/1/1 s", placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}},
 }
 
-// BenchmarkFlatten reports the virtual time from the command to flat in every state, at a
-// hundred moments of a round each.
+// BenchmarkFlatten reports the virtual time from the command to flat in every state, at a hundred moments of
+// a round each.
 func BenchmarkFlatten(b *testing.B) {
 	for _, times := range settleTimes {
 		for _, state := range flattenings() {
@@ -114,9 +114,8 @@ func BenchmarkFlatten(b *testing.B) {
 	}
 }
 
-// TestFlattenClosesWithinFiveSecondsWhateverTheState asks for it in every state, at each
-// tenth of a second of a round, with the settle times of a venue that nobody measured, and
-// with short ones.
+// TestFlattenClosesWithinFiveSecondsWhateverTheState flattens in every state, at each tenth of a second of a
+// round, with the settle times of an unmeasured venue, and with short ones.
 func TestFlattenClosesWithinFiveSecondsWhateverTheState(t *testing.T) {
 	t.Parallel()
 	for _, times := range settleTimes {
@@ -135,7 +134,7 @@ func TestFlattenClosesWithinFiveSecondsWhateverTheState(t *testing.T) {
 	}
 }
 
-// flat returns how long it takes from the command until nothing is held on the exchange.
+// flat returns the time from the command until the exchange has no position.
 func (s *flattening) flat(t testing.TB, settle placement.Settle, offset int64) int64 {
 	t.Helper()
 	plan, options := hold(2_000), slices.Concat(s.options, []option{onEther})
@@ -148,7 +147,7 @@ func (s *flattening) flat(t testing.TB, settle placement.Settle, offset int64) i
 	w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
 	const most = 120_000
 	for waited := int64(0); waited < most; waited += 50 {
-		if w.held() == 0 && w.inEther() < 10 { // less than an order may be
+		if w.held() == 0 && w.inEther() < 10 { // the rest may be less than an order
 			w.staysFlat(waited)
 			return waited
 		}

@@ -8,7 +8,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// flattening is a state in which the kill switch may be asked for.
+// flattening is a state in which the kill switch may be used.
 type flattening struct {
 	name    string
 	spot    bool
@@ -28,7 +28,7 @@ func bought(w *world) {
 	w.t.Fatalf("want a position, have none\n%s", w.story())
 }
 
-// loses gives up the answers to orders of a kind, carried out or not, until it is healed.
+// loses loses the answers to orders of a kind, executed or not, until the network is healed.
 func loses(carriedOut bool, side exchange.Side, stops bool) func(*Call) fate {
 	return func(call *Call) fate {
 		o := &call.Request.Order
@@ -39,7 +39,7 @@ func loses(carriedOut bool, side exchange.Side, stops bool) func(*Call) fate {
 	}
 }
 
-// unanswered brings about a placement whose answer is lost, and heals the network.
+// unanswered sends a placement whose answer is lost, and heals the network.
 func unanswered(f func(*Call) fate, before, after int64) func(*world) {
 	return func(w *world) {
 		sent, broken := len(w.sent), false
@@ -154,7 +154,7 @@ func flattenings() []flattening {
 	}...)
 }
 
-// staysFlat wants nothing opened after it, and nothing left open in the end.
+// staysFlat expects that nothing opens afterwards, and that nothing is open in the end.
 func (w *world) staysFlat(waited int64) {
 	w.t.Helper()
 	w.pass(60_000)

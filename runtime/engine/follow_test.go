@@ -7,7 +7,8 @@ import (
 	"botd/strategy"
 )
 
-// trailer wants a position of 10 once, and a stop 500 below the best price since. Its stop is in memory.
+// trailer requests a position of 10 once, and a stop 500 below the best price since. Its memory stores the
+// stop.
 type trailer struct{ asked int }
 
 func (*trailer) Warmup() int                   { return 0 }
@@ -27,7 +28,7 @@ func (*trailer) Follow(view *strategy.View, plan *strategy.Plan) {
 	plan.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: exchange.Price(best) - 500e8}}
 }
 
-// wantStop wants one closePosition stop at a price.
+// wantStop expects one closePosition stop at a price.
 func (w *world) wantStop(price exchange.Price) {
 	w.t.Helper()
 	if all := w.stops(); len(all) != 1 || all[0].StopPrice != price {
@@ -39,7 +40,7 @@ func TestATrailingStopFollowsThePriceInEveryRound(t *testing.T) {
 	t.Parallel()
 	x := &trailer{}
 	w := newWorld(t, nil, func(w *world) {
-		w.config.Strategies[0].Strategy, w.config.Strategies[0].Schedule = x, nil // decides at closes
+		w.config.Strategies[0].Strategy, w.config.Strategies[0].Schedule = x, nil // it decides at closes
 		w.config.Strategies[0].Interval = exchange.Hour1
 	})
 	w.pass(3_700_000)
@@ -63,8 +64,8 @@ func TestATrailingStopFollowsThePriceInEveryRound(t *testing.T) {
 	w.wantSound()
 }
 
-// A resting exit of the whole position fills the exchange's sum of reduceOnly quantities (rule 5): a
-// target that shrinks takes it off first, and it comes back for what is left.
+// A resting exit of the whole position uses up the exchange's sum of reduceOnly quantities (rule 5). A
+// smaller target cancels it first, and it is placed again for the rest.
 func TestATargetThatShrinksBesideARestingExitMakesRoomInTheSum(t *testing.T) {
 	t.Parallel()
 	target := exchange.Quantity(10)

@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// flatten asks for a flatten of the account and returns what the halt says of itself.
+// flatten flattens the account and returns the halt's declared state.
 func (w *world) flatten() Degraded {
 	w.t.Helper()
 	w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
@@ -92,7 +92,7 @@ func TestAHaltIsDoneOnlyAfterAReadThatFollowedIt(t *testing.T) {
 	}
 }
 
-// Dust on spot is no order's to sell: a halt does not wait for it.
+// No order can sell dust on spot, so a halt does not wait for it.
 func TestAHaltDoesNotWaitForDust(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(30), onEther)
@@ -106,14 +106,14 @@ func TestAHaltDoesNotWaitForDust(t *testing.T) {
 	}
 }
 
-// ownRules has the engine know the rules as they are at the start: the exchange may change its own.
+// ownRules gives the engine a copy of the rules at the start, so the exchange may change its own.
 func ownRules(w *world) {
 	fresh := *w.config.Strategies[0].Symbol
 	w.config.Strategies[0].Symbol = &fresh
 }
 
-// What was no dust when it was bought is none when the exchange takes larger orders only: a halt says that it is left,
-// and sells it once the exchange takes it (exactly-once.md, case 45).
+// A holding that was large enough when it was bought is not dust when the exchange raises its minimum. A halt reports
+// it as left, and sells it once the exchange accepts it (exactly-once.md, case 45).
 func TestAHaltSaysWhatIsBelowANewMinimum(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(300), onEther, ownRules, protected)
@@ -135,7 +135,7 @@ func TestAHaltSaysWhatIsBelowANewMinimum(t *testing.T) {
 	}
 }
 
-// TestAnUnprotectedPositionBelowANewMinimumStaysDeclared: that no stop can be placed any more does not protect it.
+// No stop can be placed any more, but that does not protect it.
 func TestAnUnprotectedPositionBelowANewMinimumStaysDeclared(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(300), onEther, ownRules, protected)

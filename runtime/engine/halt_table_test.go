@@ -12,18 +12,19 @@ import (
 	"botd/strategy"
 )
 
-// TestWhatAHaltHasStillToTakeAway: orders that open at each level that cancels, all orders and positions where it flattens, and what a person withdrew.
+// A halt cancels opening orders at each level from cancel on, and all orders and positions if it flattens. It also finishes manual
+// withdrawals.
 func TestWhatAHaltHasStillToTakeAway(t *testing.T) {
 	t.Parallel()
 	const none, pause, cancel, flatten = record.LevelNone, record.LevelPause, record.LevelCancel, record.LevelFlatten
 	for _, c := range []struct {
 		name      string
 		level     record.HaltLevel
-		order     placement.Purpose // that rests; 0 for none
-		elsewhere bool              // on a symbol of no strategy
+		order     placement.Purpose // of a resting order; 0 for none
+		elsewhere bool              // on a symbol without a strategy
 		held      exchange.Quantity
 		withdrawn bool
-		left      bool // unfinished at that level, or where it cancels
+		left      bool // unfinished at that level, or at a canceling one
 		pending   bool
 	}{
 		{"nothing is halted", none, placement.Order, false, 5, false, true, false},
@@ -67,8 +68,8 @@ func TestWhatAHaltHasStillToTakeAway(t *testing.T) {
 	}
 }
 
-// TestAHaltIsEscalatedAndNeverMadeMilder: a severer level is recorded, reported and acted on at once; the same and a milder one change nothing;
-// only a rearm ends it, for its scope.
+// A severer level is recorded, reported and acted on at once. The same and a milder one change nothing. Only a rearm ends the halt, for its
+// scope.
 func TestAHaltIsEscalatedAndNeverMadeMilder(t *testing.T) {
 	t.Parallel()
 	const none, pause, cancel, flatten = record.LevelNone, record.LevelPause, record.LevelCancel, record.LevelFlatten
@@ -113,14 +114,14 @@ func TestAHaltIsEscalatedAndNeverMadeMilder(t *testing.T) {
 	}
 }
 
-// TestWhetherAReadHasFollowedAHalt: one that began with it, or later; of each symbol that it concerns, where it takes something away.
+// The read began with the halt or later, for each affected symbol, if the halt cancels or closes anything.
 func TestWhetherAReadHasFollowedAHalt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		level   record.HaltLevel
-		readMS  int64 // of the second strategy, after the halt
-		askedMS int64 // that it was asked for again
+		readMS  int64 // of the second strategy, relative to the halt
+		askedMS int64 // time of a repeated request
 		want    bool
 	}{
 		{"read before it", record.LevelCancel, -1, 0, true},
@@ -140,7 +141,7 @@ func TestWhetherAReadHasFollowedAHalt(t *testing.T) {
 	}
 }
 
-// TestHowSevereAHaltIsForAStrategy: the severest of the kill switch, of stopping, of a limit that was passed, of its removal, and of what is asked.
+// The severest of the kill switch, stopping, a breached limit, the strategy's removal, and the requested level counts.
 func TestHowSevereAHaltIsForAStrategy(t *testing.T) {
 	t.Parallel()
 	const none, pause, cancel, flatten = record.LevelNone, record.LevelPause, record.LevelCancel, record.LevelFlatten
@@ -184,7 +185,7 @@ func TestHowSevereAHaltIsForAStrategy(t *testing.T) {
 	}
 }
 
-// TestWhoIsLatchedByAFlatten: a strategy whose position it closes, on the side that its plan desires, once, and with the reason.
+// It latches each strategy whose position it closes, on the side that its plan requests, once, and with the reason.
 func TestWhoIsLatchedByAFlatten(t *testing.T) {
 	t.Parallel()
 	target := func(quantity exchange.Quantity) func(w *world) {
@@ -226,7 +227,7 @@ func TestWhoIsLatchedByAFlatten(t *testing.T) {
 	}
 }
 
-// TestWhenStoppingIsDone: when a round has found nothing left to do, and nothing waits for its record.
+// Stopping is done when a round has found nothing left to do, and nothing waits for its record.
 func TestWhenStoppingIsDone(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -250,8 +251,8 @@ func TestWhenStoppingIsDone(t *testing.T) {
 	}
 }
 
-// TestWhatIsDust: what is held on spot and is worth less than any order may be, by the rules of the start and by those of now. What is below those of
-// now alone is said.
+// Dust is a spot holding worth less than any order, by the rules of the start and by the current ones. A holding below the current minimum
+// alone is reported.
 func TestWhatIsDust(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

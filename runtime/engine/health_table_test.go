@@ -26,12 +26,12 @@ func emptyBase(nowMS int64) *base {
 	return b
 }
 
-// reads makes what knows of reads; a round has just ended.
+// reads returns the health of reads, just after a round.
 func reads(b *base) *readHealth {
 	return &readHealth{base: b, backoffs: &backoffs{base: b}, readingMS: never, endedMS: b.nowMS, soundMS: b.nowMS}
 }
 
-// notes are the facts that were reported, in short.
+// notes returns the reported facts in short form.
 func (b *base) notes() (all []string) {
 	for _, note := range b.out.Notes {
 		switch fact := note.Fact.(type) {
@@ -46,7 +46,7 @@ func (b *base) notes() (all []string) {
 	return all
 }
 
-// TestWhereNothingOpensWhileReadsFail: three rounds in a row, or for longer than 30 s; on the symbol, the market or the account that they are about.
+// Nothing opens after three failed rounds in a row, or after 30 s, on the symbol, the market or the account of the failed reads.
 func TestWhereNothingOpensWhileReadsFail(t *testing.T) {
 	t.Parallel()
 	const nowMS = 1_000_000
@@ -58,7 +58,7 @@ func TestWhereNothingOpensWhileReadsFail(t *testing.T) {
 		late   bool  // the reads are late, not failed
 		lastMS int64 // from the last read to now
 		want   string
-		wide   bool // all of a market or the account
+		wide   bool // a whole market or the account
 	}{
 		{"a symbol, three rounds", bitcoin, 3, false, 0, "bitcoin", false},
 		{"a symbol, two rounds", bitcoin, 2, false, 0, "", false},
@@ -115,7 +115,7 @@ func TestWhereNothingOpensWhileReadsFail(t *testing.T) {
 	}
 }
 
-// TestARoundThatHangs is blindness of everything after 30 s; so is one that began before and nothing answered.
+// It counts as blindness of everything after 30 s, as does an earlier failure that no answer has ended.
 func TestARoundThatHangs(t *testing.T) {
 	t.Parallel()
 	b := emptyBase(1_000_000)
@@ -141,7 +141,7 @@ func TestARoundThatHangs(t *testing.T) {
 	}
 }
 
-// TestWhatARoundSaysOfReads: what it did not miss was read, where it got so far; of a symbol only if its market was read.
+// A domain without a failure in the round was read, as far as the round got. A symbol was read only if its market was.
 func TestWhatARoundSaysOfReads(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
@@ -155,7 +155,7 @@ func TestWhatARoundSaysOfReads(t *testing.T) {
 		name           string
 		failures, late []failure
 		finished       bool
-		want           string // which domains are not read, failed rounds in a row, the last complete round is this one
+		want           string // unread domains, consecutive failed rounds, whether the last complete round is this one
 	}{
 		{"all was read", nil, nil, true, " 0 true"},
 		{"it did not get so far", nil, nil, false, "BTC-USDT futures 0 true"},
@@ -185,7 +185,7 @@ func TestWhatARoundSaysOfReads(t *testing.T) {
 	}
 }
 
-// TestBlindnessIsReportedOnceAndEnds: what the exchange refused meanwhile is sent again soon then.
+// After it an intent that the exchange refused is sent again soon.
 func TestBlindnessIsReportedOnceAndEnds(t *testing.T) {
 	t.Parallel()
 	b := emptyBase(1_000_000)
@@ -219,7 +219,7 @@ func TestBlindnessIsReportedOnceAndEnds(t *testing.T) {
 	}
 }
 
-// TestHowLongARefusedIntentWaits: a second for what reduces, doubled to a minute; five for what opens, doubled to five minutes; by code.
+// A reduction waits a second, doubled up to a minute; an opening five seconds, doubled up to five minutes. Each code counts separately.
 func TestHowLongARefusedIntentWaits(t *testing.T) {
 	t.Parallel()
 	exit := attempt{strategy: "one", symbol: bitcoin, purpose: placement.Exit}
@@ -262,7 +262,7 @@ func TestHowLongARefusedIntentWaits(t *testing.T) {
 	}
 	b := emptyBase(1_000_000)
 	all := &backoffs{base: b}
-	for code := range 40 { // each code is counted by itself, up to sixteen
+	for code := range 40 { // each code is counted separately, up to sixteen
 		all.refused(exit, 100+code, "no", false)
 	}
 	if one := all.of(exit); one.refused != 40 || len(one.codes) != 17 || one.codes[0] != 24 || one.sinceMS != 1_000_000 {
@@ -270,7 +270,7 @@ func TestHowLongARefusedIntentWaits(t *testing.T) {
 	}
 }
 
-// TestWhatIsRefusedAtOneMomentOfABacktest waits after the eighth time: else one moment would never end.
+// The intent waits after the eighth time; otherwise the moment would never end.
 func TestWhatIsRefusedAtOneMomentOfABacktest(t *testing.T) {
 	t.Parallel()
 	b := emptyBase(1_000_000)
@@ -296,7 +296,8 @@ func TestWhatIsRefusedAtOneMomentOfABacktest(t *testing.T) {
 	}
 }
 
-// TestWhichRefusalIsDeclared: three in a row of what was wanted in the last 30 s, a stop's by its position; the newest of two stops counts.
+// A state is declared after three consecutive refusals of an intent derived in the last 30 s, for a stop by its position. The newest of two
+// stops counts.
 func TestWhichRefusalIsDeclared(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -305,7 +306,7 @@ func TestWhichRefusalIsDeclared(t *testing.T) {
 		refused int
 		agoMS   int64
 		want    bool // declared
-		stop    bool // a stop that leaves a position unprotected
+		stop    bool // a stop of an unprotected position
 	}{
 		{"three exits", placement.Exit, 3, 30_000, true, false},
 		{"two exits", placement.Exit, 2, 0, false, false},
@@ -345,8 +346,7 @@ func TestWhichRefusalIsDeclared(t *testing.T) {
 	}
 }
 
-// TestAfterARefusedSaleAnotherWaits: on spot the plan's exit and the one in place of a stop sell the same, and the exchange may have
-// executed the one that it refused.
+// On spot the plan's exit and the exit in place of a stop sell the same holding, and the exchange may have executed the refused one.
 func TestAfterARefusedSaleAnotherWaits(t *testing.T) {
 	t.Parallel()
 	sale := func(purpose placement.Purpose, kind exchange.OrderType, key exchange.SymbolKey) *reconcile.Intent {
@@ -376,7 +376,7 @@ func TestAfterARefusedSaleAnotherWaits(t *testing.T) {
 	}
 }
 
-// TestWhenTheNextRefusedIntentIsSent: the first that waits and is still wanted.
+// It is the first waiting intent that is still derived.
 func TestWhenTheNextRefusedIntentIsSent(t *testing.T) {
 	t.Parallel()
 	b := emptyBase(1_000_000)
@@ -396,7 +396,8 @@ func TestWhenTheNextRefusedIntentIsSent(t *testing.T) {
 	}
 }
 
-// TestUntilWhenAnExitWaits: a refused exit of the strategy and symbol, or the cancel of a stop that is in its way.
+// An exit waits for the refused exit of its strategy and symbol, or for the refused cancel of a stop that blocks
+// it.
 func TestUntilWhenAnExitWaits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -438,7 +439,7 @@ func TestUntilWhenAnExitWaits(t *testing.T) {
 	}
 }
 
-// TestWhatIsSaidOfARefusedIntent: its name, how often, by what, and when it is sent again; of the exchange's text what can be printed.
+// The text has its name, its number, the cause, the time of the next try, and the printable part of the exchange's text.
 func TestWhatIsSaidOfARefusedIntent(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -21,7 +21,7 @@ func ladder(count int) func(*strategy.View, *strategy.Plan) {
 	}
 }
 
-// TestALadderStandsAsFastAsItsOrdersAreAcknowledged has an answer take 20 ms.
+// TestALadderStandsAsFastAsItsOrdersAreAcknowledged has answers that take 20 ms.
 func TestALadderStandsAsFastAsItsOrdersAreAcknowledged(t *testing.T) {
 	t.Parallel()
 	const orders = 200
@@ -50,7 +50,7 @@ func TestALadderStandsAsFastAsItsOrdersAreAcknowledged(t *testing.T) {
 	w.wantSent(orders)
 }
 
-// TestAtMostHalfOfALadderGoesBetweenTwoRounds: a second botd on the account, which only a round sees, may send the other half.
+// A second botd on the account, which only a round sees, may send the other half.
 func TestAtMostHalfOfALadderGoesBetweenTwoRounds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, ladder(40))
@@ -71,14 +71,14 @@ func TestAnUnknownOpeningStopsItsLadder(t *testing.T) {
 	}
 	w.pass(9_000)
 	w.wantSent(19)
-	w.pass(60_000) // that it had no effect is proved by then
+	w.pass(60_000) // by then it is proved to have had no effect
 	w.wantSent(40)
 	if have := w.resting(); have != 40 {
 		t.Errorf("want 40 orders in the book, have %d", have)
 	}
 }
 
-// TestAnOpeningThatWasNeverSentStopsItsLadderUntilTheNextRound: what kept it back may keep the others back too.
+// Its obstacle may block the others, too.
 func TestAnOpeningThatWasNeverSentStopsItsLadderUntilTheNextRound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, ladder(40))
@@ -115,7 +115,7 @@ func TestAHaltStopsALadder(t *testing.T) {
 	}
 }
 
-// TestALadderWaitsForASymbolThatCannotBeRead reads its price no more after the first round.
+// TestALadderWaitsForASymbolThatCannotBeRead fails reads of the price after the first round.
 func TestALadderWaitsForASymbolThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, ladder(400))

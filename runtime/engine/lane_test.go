@@ -8,15 +8,15 @@ import (
 	"botd/reconcile/record"
 )
 
-// laneRandom is in the ids of the kill switch's lane.
+// laneRandom is the random part of ids of the kill switch's lane.
 const laneRandom = "lane0"
 
 func withLane(w *world) { w.config.Lane = laneRandom }
 
-// TestWhatTheLaneSentIsKnownOnceTheEngineAnswers closes a position beside the engine, as the
-// kill switch's lane does, and reports it to the engine afterwards, with the answer and without it:
-// the order is a placement like any other, nothing is adopted or quarantined, and the strategy
-// does not open the position again.
+// TestWhatTheLaneSentIsKnownOnceTheEngineAnswers closes a position outside the engine, as the kill switch's
+// lane does, and reports it to the engine afterwards, with the answer and without it. The order is a
+// placement like any other, nothing is adopted or quarantined, and the strategy does not open the position
+// again.
 func TestWhatTheLaneSentIsKnownOnceTheEngineAnswers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -43,7 +43,7 @@ func TestWhatTheLaneSentIsKnownOnceTheEngineAnswers(t *testing.T) {
 			lane := &EventLane{Orders: []LaneOrder{{Strategy: "one", Order: order, SentMS: sent, DeadlineMS: sent + 5_000, Before: 10, Outcome: c.outcome}}}
 			w.give(lane)
 			w.pass(1_000)
-			w.give(lane) // all of it each time: what is known changes nothing
+			w.give(lane) // the complete report each time: known facts change nothing
 			w.pass(600_000)
 			w.wantHeld(0)
 			for _, r := range w.records {

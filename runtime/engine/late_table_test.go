@@ -9,7 +9,7 @@ import (
 	"botd/exchange"
 )
 
-// reader is a round of an engine whose symbols were all read, with nothing under way.
+// reader is a round of an engine whose symbols were all read, with nothing in flight.
 func reader(t testing.TB) (*world, *round) {
 	t.Helper()
 	w := settled(t)
@@ -21,14 +21,14 @@ func reader(t testing.TB) (*world, *round) {
 	return w, r
 }
 
-// asksOrders has the round ask for the open orders of futures, and returns the call's id.
+// asksOrders has the round request the open orders of futures, and returns the call's id.
 func (r *round) asksOrders() int64 {
 	r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesOpenOrders})
 	return r.nextCall
 }
 
-// TestHowLongARoundWaitsForARead: twice as long as the last one took, a second at least, ten at most; it is repeated after half as long again, four
-// tenths of a second at least. One that failed is waited for no longer than any other.
+// A round waits twice as long as the last such read took, at least a second, at most ten. The read is repeated after one and a half times
+// that duration, at least four tenths of a second. A failed read does not lengthen the wait.
 func TestHowLongARoundWaitsForARead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ took, waits, repeats int64 }{
@@ -55,17 +55,16 @@ func TestHowLongARoundWaitsForARead(t *testing.T) {
 	}
 }
 
-// TestWhatBecomesOfAReadThatIsNotAnswered: it is sent once more where one that was sent no earlier has been answered, and given up for its round
-// when its time is over.
+// It is sent once more if a read that was sent no earlier has been answered. When its time is over, its round continues without it.
 func TestWhatBecomesOfAReadThatIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name      string
 		afterMS   int64
 		overtaken bool
-		sent      int // of it in all
+		sent      int // total number of sends
 		late      int
-		nextMS    int64 // when it needs attention next, from the first; -1 for never
+		nextMS    int64 // when it needs attention next, from the first send; -1 for never
 	}{
 		{"it is early", 399, true, 1, 0, 400},
 		{"it is to be repeated", 400, true, 2, 0, 1_000},
@@ -103,7 +102,7 @@ func TestWhatBecomesOfAReadThatIsNotAnswered(t *testing.T) {
 	}
 }
 
-// TestAReadThatWasSentTwiceIsAnsweredOnce: the first answer counts, and one that fails is made good by the other.
+// The first answer counts, and the other one compensates for a failed one.
 func TestAReadThatWasSentTwiceIsAnsweredOnce(t *testing.T) {
 	t.Parallel()
 	for _, fails := range []bool{false, true} {
@@ -135,13 +134,13 @@ func TestAReadThatWasSentTwiceIsAnsweredOnce(t *testing.T) {
 	}
 }
 
-// TestHowManyOfTheSameReadAreOut: a late one is asked for again, with less patience, until four are out; then the round does without.
+// A late read is sent again, with less patience, until four are in flight. Then the round continues without it.
 func TestHowManyOfTheSameReadAreOut(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		late   int
-		other  func(p *purpose) // what the late ones ask otherwise; nil for nothing
-		waits  int64            // ms; -1 where it is not sent
+		other  func(p *purpose) // a difference of the late ones' requests; nil for none
+		waits  int64            // ms; -1 if it is not sent
 		missed int
 	}{
 		{0, nil, 1_000, 0}, {1, nil, 400, 0}, {3, nil, 400, 0}, {4, nil, -1, 1}, {5, nil, -1, 1},
@@ -168,7 +167,7 @@ func TestHowManyOfTheSameReadAreOut(t *testing.T) {
 	}
 }
 
-// TestAListThatIsReadInsteadOfALateTickerIsOfThatOneAlone: where the list is late too, the other prices of its market are not.
+// If the list is late, too, the other prices of its market are not late.
 func TestAListThatIsReadInsteadOfALateTickerIsOfThatOneAlone(t *testing.T) {
 	t.Parallel()
 	_, r := reader(t)
@@ -186,7 +185,7 @@ func TestAListThatIsReadInsteadOfALateTickerIsOfThatOneAlone(t *testing.T) {
 	}
 }
 
-// TestAReadThatHangsIsGivenUpAfterTenSeconds, and what failed between two rounds counts in the next one.
+// A failure between two rounds counts in the next one.
 func TestAReadThatHangsIsGivenUpAfterTenSeconds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -242,7 +241,7 @@ func TestAReadThatHangsIsGivenUpAfterTenSeconds(t *testing.T) {
 	}
 }
 
-// TestWhatAnAnswerThatCameTooLateSays: how long such a read takes, and what it failed with: in the round under way, else in the next.
+// It shows how long such a read takes, and its failure counts: in the current round, otherwise in the next.
 func TestWhatAnAnswerThatCameTooLateSays(t *testing.T) {
 	t.Parallel()
 	broken, refusal := errors.New("broken"), &exchange.Refusal{Status: 404, Message: "none"}
@@ -281,7 +280,7 @@ func TestWhatAnAnswerThatCameTooLateSays(t *testing.T) {
 	}
 }
 
-// TestARoundThatIsAbandonedBeginsAgain: answers to what it asked reach nobody, those of others do.
+// Answers to its requests are ignored, those of other rounds are not.
 func TestARoundThatIsAbandonedBeginsAgain(t *testing.T) {
 	t.Parallel()
 	for _, underWay := range []bool{true, false} {
@@ -300,7 +299,7 @@ func TestARoundThatIsAbandonedBeginsAgain(t *testing.T) {
 	}
 }
 
-// TestARoundDuringWhichTheProcessStoodStillBeginsAgain: one list was read before, the next would be read now.
+// One list was read before, the next would be read now.
 func TestARoundDuringWhichTheProcessStoodStillBeginsAgain(t *testing.T) {
 	t.Parallel()
 	stoodStill(t, patienceMS+standstillMS, false)
@@ -318,7 +317,7 @@ func stoodStill(t testing.TB, forMS int64, again bool) {
 	}
 }
 
-// TestWhatARoundHasMoved: what any strategy holds, more or less.
+// A round has moved if the position of any strategy changed.
 func TestWhatARoundHasMoved(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

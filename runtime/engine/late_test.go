@@ -9,10 +9,10 @@ import (
 	"botd/reconcile/record"
 )
 
-// A read that hangs makes only what needs it wait: the round goes on without it.
+// A hanging read delays only what needs it: the round continues without it.
 
-// twoMarkets has a protected strategy on futures BTC-USDT and one on spot BTC-USDT, which
-// hold what the pointers say.
+// twoMarkets has a protected strategy on futures BTC-USDT and one on spot BTC-USDT, which hold the positions
+// in the pointers.
 func twoMarkets(t testing.TB, futures, spot *exchange.Quantity) *world {
 	t.Helper()
 	return newWorld(t, swing(futures), protected, func(w *world) {
@@ -22,7 +22,7 @@ func twoMarkets(t testing.TB, futures, spot *exchange.Quantity) *world {
 	})
 }
 
-// hang lets the answers of some reads not come.
+// hang drops the answers of some reads.
 func (w *world) hang(operations ...exchange.Operation) {
 	w.network = func(call *Call) fate {
 		for _, of := range operations {
@@ -34,7 +34,7 @@ func (w *world) hang(operations ...exchange.Operation) {
 	}
 }
 
-// stopped reports whether a stop of botd's stands on a symbol of the exchange.
+// stopped reports whether the exchange has a stop of botd's on a symbol.
 func (w *world) stopped(key exchange.SymbolKey) (stands bool) {
 	w.venue.EachOpenOrder("one", key.Market, func(o *exchange.Order) { stands = stands || o.Symbol == key.Name && o.Type.StopLoss() })
 	return stands
@@ -44,7 +44,7 @@ func TestAReadThatHangsKeepsNoStopBackThatDoesNotNeedIt(t *testing.T) {
 	t.Parallel()
 	for _, hung := range []struct {
 		operation exchange.Operation
-		key       exchange.SymbolKey // which gets its stop all the same
+		key       exchange.SymbolKey // the symbol that gets its stop nevertheless
 	}{
 		{exchange.SpotWallet, bitcoin},
 		{exchange.SpotOpenOrders, bitcoin},
@@ -77,7 +77,7 @@ func TestAReadThatHangsKeepsNoStopBackThatDoesNotNeedIt(t *testing.T) {
 	}
 }
 
-// TestAReadThatHangsDoesNotPileUp: it is repeated, but few of the same are out at a time.
+// It is repeated, but only few of the same reads are in flight at a time.
 func TestAReadThatHangsDoesNotPileUp(t *testing.T) {
 	t.Parallel()
 	futures, spot, out, most := exchange.Quantity(20), exchange.Quantity(2_000), map[int64]int64{}, 0
@@ -92,14 +92,14 @@ func TestAReadThatHangsDoesNotPileUp(t *testing.T) {
 		most = max(most, len(out))
 		return fate{longMS: 8_000}
 	}
-	spot = 4_000 // something is under way: a round each second
+	spot = 4_000 // something is in flight: a round each second
 	w.pass(60_000)
 	if most < 2 || most > mostCopies+1 {
 		t.Errorf("want 2 to %d wallet reads out at a time, have %d", mostCopies+1, most)
 	}
 }
 
-// TestReadsOfAnExchangeThatIsSlowAreNotSentTwice: none of them is overtaken, and a second one would wait behind the first.
+// None of them is overtaken, and a second one would wait behind the first.
 func TestReadsOfAnExchangeThatIsSlowAreNotSentTwice(t *testing.T) {
 	t.Parallel()
 	futures, spot := exchange.Quantity(20), exchange.Quantity(2_000)
@@ -123,8 +123,8 @@ func TestReadsOfAnExchangeThatIsSlowAreNotSentTwice(t *testing.T) {
 	}
 }
 
-// TestAReadWhoseAnswerIsLostIsRepeatedInItsRound: a list whose answer does not come shows a purchase all the same, and the
-// stop stands half a second later than if it had come.
+// A list whose answer is lost shows a purchase nevertheless, and the stop is placed half a second later than with the
+// answer.
 func TestAReadWhoseAnswerIsLostIsRepeatedInItsRound(t *testing.T) {
 	t.Parallel()
 	for _, operation := range []exchange.Operation{exchange.SpotOpenOrders, exchange.SpotWallet, exchange.SpotOrderHistory, exchange.FuturesOpenPositions,
@@ -161,8 +161,7 @@ func lostRead(t testing.TB, operation exchange.Operation) {
 	}
 }
 
-// TestAStopWhoseAnswerDoesNotComeHasAnotherBesideIt: the exchange refused it, or it never arrived, and the answer takes as long as
-// the client waits.
+// The exchange refused the stop, or it never arrived, and the answer takes as long as the client's timeout.
 func TestAStopWhoseAnswerDoesNotComeHasAnotherBesideIt(t *testing.T) {
 	t.Parallel()
 	unansweredStop(t, bitcoin)
@@ -196,8 +195,7 @@ func unansweredStop(t testing.TB, key exchange.SymbolKey) {
 	w.wantNothingRefused()
 }
 
-// TestASlowReadIsWaitedForAsLongAsItTakes: a venue that answers slowly is not blind, and
-// is traded on.
+// A venue that answers slowly is not blind, and is traded on.
 func TestASlowReadIsWaitedForAsLongAsItTakes(t *testing.T) {
 	t.Parallel()
 	futures, spot := exchange.Quantity(0), exchange.Quantity(0)
@@ -220,7 +218,7 @@ func TestASlowReadIsWaitedForAsLongAsItTakes(t *testing.T) {
 	}
 }
 
-// TestNothingOpensWhereAReadHangs: what was not read is not believed to be as it was.
+// An unread state is not assumed to be unchanged.
 func TestNothingOpensWhereAReadHangs(t *testing.T) {
 	t.Parallel()
 	for _, operation := range []exchange.Operation{exchange.SpotWallet, exchange.SpotOpenOrders, exchange.FuturesOpenPositions, exchange.FuturesOpenOrders} {
@@ -243,8 +241,7 @@ func TestNothingOpensWhereAReadHangs(t *testing.T) {
 	}
 }
 
-// TestAWalletThatIsReadFirstAfterATradeIsNoDeposit: what was there before is no loss when
-// it is left out of what is measured.
+// The earlier holding is not a loss when it is left out of the baseline.
 func TestAWalletThatIsReadFirstAfterATradeIsNoDeposit(t *testing.T) {
 	t.Parallel()
 	positions, accounts := 0, 0
@@ -280,7 +277,7 @@ func TestAWalletThatIsReadFirstAfterATradeIsNoDeposit(t *testing.T) {
 	}
 }
 
-// hungLists are the reads of a market without which a round is not whole.
+// hungLists are the reads of a market without which a round is incomplete.
 var hungLists = map[exchange.SymbolKey][]exchange.Operation{
 	bitcoin: {exchange.FuturesOpenOrders, exchange.FuturesOpenPositions, exchange.FuturesOrder, exchange.FuturesAccount},
 	coin:    {exchange.SpotOpenOrders, exchange.SpotWallet, exchange.SpotOrderHistory, exchange.SpotUserTrades},
@@ -318,7 +315,7 @@ func TestAnEntryGetsItsStopWhileAListOfItsMarketHangs(t *testing.T) {
 	})
 }
 
-// TestAListThatHangsKeepsNoExitBackUnderAHalt: a halt that cancels, or a limit that was passed, blocks what opens.
+// A halt that cancels, or a breached limit, blocks openings only.
 func TestAListThatHangsKeepsNoExitBackUnderAHalt(t *testing.T) {
 	t.Parallel()
 	eachHungList(t, func(t *testing.T, key exchange.SymbolKey, list exchange.Operation) {

@@ -14,7 +14,7 @@ import (
 	"botd/strategy"
 )
 
-// desiring is a world whose strategy desires what *desired says.
+// desiring is a world whose strategy requests *desired.
 func desiring(t *testing.T, desired *exchange.Quantity, options ...option) *world {
 	t.Helper()
 	return newWorld(t, func(view *strategy.View, plan *strategy.Plan) { hold(*desired)(view, plan) }, options...)
@@ -28,7 +28,7 @@ func ownLimits(limits risk.Limits) option {
 	return func(w *world) { w.config.Strategies[0].Limits = limits }
 }
 
-// skip lets time go by in which nobody does anything.
+// skip lets time pass without any activity.
 func (w *world) skip(toMS int64) {
 	w.t.Helper()
 	w.now = toMS
@@ -63,7 +63,7 @@ func (w *world) restart() {
 	before := w.engine.Limits()
 	w.start()
 	w.pass(10_000)
-	// What is counted by the clock moves on; everything else is the same.
+	// Figures that depend on the clock move on; everything else is the same.
 	moves := func(u risk.Utilization) bool { return u.Rule == risk.MaxDataAge || u.Rule == risk.MaxOrdersPerMinute }
 	if diff := cmp.Diff(
 		slices.DeleteFunc(before, moves),
@@ -82,7 +82,7 @@ const nextDayMS = startMS/dayMS*dayMS + dayMS
 func TestADailyLossKeepsEntriesBackUntilTheNextDay(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name, scope, at string // the price at which the loss just keeps the limit
+		name, scope, at string // the price at which the loss just complies with the limit
 		state           string
 		option          option
 	}{
@@ -125,7 +125,7 @@ func TestADailyLossKeepsEntriesBackUntilTheNextDay(t *testing.T) {
 			if len(facts[NoteLimit](w.notes)) != 1 {
 				t.Errorf("want it reported once, have %d", len(facts[NoteLimit](w.notes)))
 			}
-			w.price("50000") // what comes back does not end it
+			w.price("50000") // a recovery does not end it
 			desired = 200
 			w.pass(20_000)
 			w.wantHeld(100)
@@ -138,7 +138,7 @@ func TestADailyLossKeepsEntriesBackUntilTheNextDay(t *testing.T) {
 			) {
 				t.Error("want no size resolved while nothing may open")
 			}
-			desired = 50 // what reduces goes on
+			desired = 50 // a reduction continues
 			w.pass(20_000)
 			w.wantHeld(50)
 			desired = 200
@@ -291,9 +291,9 @@ func TestALosingStreakCoolsDown(t *testing.T) {
 			}
 			trip("49900")
 			w.wantUtilization(c.scope, risk.MaxLosingStreak, risk.StateOK, "1", "2")
-			trip("50200") // a winner ends the streak
+			trip("50200") // a gain ends the streak
 			w.wantUtilization(c.scope, risk.MaxLosingStreak, risk.StateOK, "0", "2")
-			trip("50000") // the fees alone make it a loser
+			trip("50000") // the fees alone make it a loss
 			w.restart()
 			trip("49900")
 			cooled := w.now + 600_000
@@ -347,7 +347,7 @@ func TestABreachTakesRestingOpeningsOutOfTheBook(t *testing.T) {
 	w.wantHeld(100)
 }
 
-// The strategies' results sum to the wallet's change, whoever traded when.
+// This holds whoever traded when.
 func TestResultsSumToTheWallet(t *testing.T) {
 	t.Parallel()
 	var one, two exchange.Quantity
@@ -380,7 +380,7 @@ func TestResultsSumToTheWallet(t *testing.T) {
 	check("94.93", "-1.25")
 	one, two = 0, 0 // at 2499.99: -0.02 less 1.249995
 	check("94.93", "-2.52")
-	one, two = 100, 100 // both in one round: what is not reported is divided by what they traded
+	one, two = 100, 100 // both in one round: the unreported money is divided by what they traded
 	w.pass(40_000)
 	book := w.engine.Book()
 	if sum := book.Watch("one").
@@ -425,9 +425,8 @@ func TestSpotResultsFollowTheirFills(t *testing.T) {
 	}
 }
 
-// TestAPositionThatEndedWithOthersPartIsNoLossOfItsValue: somebody closes all there
-// is, of others too. Until that has lasted long enough to be believed, botd's own part
-// must not be taken for a position of the other side, entered at the price zero.
+// Another trader closes the whole position, including the foreign part. Until that has lasted long enough to
+// be believed, botd's own part must not count as a position of the other side, entered at the price zero.
 func TestAPositionThatEndedWithOthersPartIsNoLossOfItsValue(t *testing.T) {
 	t.Parallel()
 	desired := exchange.Quantity(10)
@@ -464,7 +463,7 @@ func TestALimitEndsAndADayBeginsAtTheirTimeAndNotWithTheNextIdleRound(t *testing
 	w.wantSound()
 }
 
-// TestAPurchaseThatNoListShowsYetIsNoLoss: the wallet shows the money spent, and nothing what it bought.
+// The wallet shows the money spent, and no list shows the purchase.
 func TestAPurchaseThatNoListShowsYetIsNoLoss(t *testing.T) {
 	t.Parallel()
 	desired := exchange.Quantity(100_00) // 0.1 BTC, for 5,000 USDT
@@ -498,7 +497,7 @@ func TestAPurchaseThatNoListShowsYetIsNoLoss(t *testing.T) {
 	}
 }
 
-// TestLimitsAreWatchedAgainBesideCoinsThatNothingExplains: a wallet that goes on showing more than the fills holds no limit up for long.
+// A wallet that keeps showing more than the fills does not suspend the limits for long.
 func TestLimitsAreWatchedAgainBesideCoinsThatNothingExplains(t *testing.T) {
 	t.Parallel()
 	desired := exchange.Quantity(100_00)

@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// liquidations are those in the journal.
+// liquidations returns those in the journal.
 func (w *world) liquidations() (all []record.Liquidated) {
 	for i := range w.records {
 		if body, is := w.records[i].Body.(record.Liquidated); is {

@@ -12,7 +12,7 @@ import (
 	"botd/strategy"
 )
 
-// live is the live placement of a key, or of a purpose.
+// live returns the live placement of a key, or of a purpose.
 func (w *world) live(purpose placement.Purpose, key string) *account.Placement {
 	w.t.Helper()
 	for _, p := range w.engine.Book().Live() {
@@ -28,7 +28,7 @@ func (w *world) withdraw(id string) {
 	w.give(&EventWithdraw{ClientOrderID: id, Why: "a test"})
 }
 
-// wantLine wants a line of an action's preview.
+// wantLine expects a line in an action's preview.
 func (d *ManualAction) wantLine(t *testing.T, part string) {
 	t.Helper()
 	if !strings.Contains(strings.Join(d.Lines, "\n"), part) {
@@ -36,7 +36,7 @@ func (d *ManualAction) wantLine(t *testing.T, part string) {
 	}
 }
 
-// changes are the requests of the network that change something.
+// changes collects the changing requests of the network.
 func (w *world) changes(have *[]string) {
 	w.network = func(call *Call) fate {
 		switch r := call.Request; {
@@ -83,7 +83,7 @@ func TestAnOrderCanceledByAPersonStaysOut(t *testing.T) {
 	}
 	w.halt(record.LevelNone, account.Scope{Strategy: "one"})
 	w.pass(20_000)
-	w.wantOpen(3) // as the preview said
+	w.wantOpen(3) // as previewed
 }
 
 func TestAManualCancelIsSentAgainUntilTheOrderHasEnded(t *testing.T) {
@@ -108,7 +108,7 @@ func TestAManualCancelIsSentAgainUntilTheOrderHasEnded(t *testing.T) {
 		t.Errorf("want a second cancel refused, have %v", err)
 	}
 	w.pass(2_000)
-	w.start() // killed in between: the journal knows
+	w.start() // killed in between: the journal knows it
 	w.pass(30_000)
 	if tries < 3 {
 		t.Errorf("want it sent again, have %d tries", tries)
@@ -125,7 +125,7 @@ func TestAnOrderOfUnknownFateIsCanceledOnceItsIDIsKnown(t *testing.T) {
 	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
 		plan.Orders, plan.OrdersSet = append(plan.Orders, strategy.DesiredOrder{Key: "low", Side: exchange.Buy, Price: 40_000e8, Quantity: 10}), true
 	})
-	w.network = once(fate{lateMS: 15_000}) // nobody knows whether it came to be
+	w.network = once(fate{lateMS: 15_000}) // its outcome is unknown
 	w.pass(12_000)
 	low := w.live(placement.Order, "low")
 	if low.State() != placement.Uncertain {
@@ -174,7 +174,7 @@ func TestAPositionClosedByAPersonIsNotOpenedAgain(t *testing.T) {
 	w.halt(action.Level, action.Scope)
 	w.pass(30_000)
 	w.start()
-	w.pass(120_000) // the strategy desires 10 all the time
+	w.pass(120_000) // the strategy requests 10 all the time
 	w.wantHeld(0)
 	if !slices.Equal(sent, []string{"place SELL MARKET"}) {
 		t.Errorf("want one exit and nothing after it, have %q\n%s", sent, w.story())
@@ -184,7 +184,7 @@ func TestAPositionClosedByAPersonIsNotOpenedAgain(t *testing.T) {
 	}
 	w.halt(record.LevelNone, action.Scope)
 	w.pass(20_000)
-	w.wantHeld(10) // as the preview said
+	w.wantHeld(10) // as previewed
 }
 
 func TestAPositionIsClosedThoughAPlacementIsUnknown(t *testing.T) {
@@ -194,7 +194,7 @@ func TestAPositionIsClosedThoughAPlacementIsUnknown(t *testing.T) {
 	w.pass(5_000)
 	w.wantHeld(10)
 	target = 20
-	w.network = once(fate{err: &exchange.Uncertain{Reason: "reset"}, lateMS: 9_000}) // it comes all the same, later
+	w.network = once(fate{err: &exchange.Uncertain{Reason: "reset"}, lateMS: 9_000}) // it arrives nevertheless, later
 	w.pass(3_000)
 	action, err := w.engine.PreviewClose(bitcoin)
 	if err != nil {
@@ -205,9 +205,9 @@ func TestAPositionIsClosedThoughAPlacementIsUnknown(t *testing.T) {
 	w.changes(&sent)
 	w.halt(action.Level, action.Scope)
 	w.pass(4_000)
-	w.wantHeld(0) // of what is known, at once
+	w.wantHeld(0) // the known position is closed immediately
 	w.pass(120_000)
-	w.wantHeld(0) // and of what came late
+	w.wantHeld(0) // and so is the late one
 	if !slices.Equal(sent, []string{"place SELL MARKET", "place SELL MARKET"}) {
 		t.Errorf("want an exit of what was known and one of what came late, have %q\n%s", sent, w.story())
 	}

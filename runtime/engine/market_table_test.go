@@ -13,8 +13,8 @@ import (
 	"botd/strategy"
 )
 
-// TestWhatARoundOfRulesLeadsTo: a change has a round at once; what became stricter while something is held, or what is held and below the smallest
-// order, has them read again in three seconds.
+// A change triggers a round immediately. If the rules become stricter while there is a position, or a position is below the smallest order,
+// they are read again in three seconds.
 func TestWhatARoundOfRulesLeadsTo(t *testing.T) {
 	t.Parallel()
 	const soon, stays = rulesUrgentMS, rulesEveryMS
@@ -75,7 +75,7 @@ func TestWhatARoundOfRulesLeadsTo(t *testing.T) {
 	w.engine.market.takeRules(&EventAnswer{})
 }
 
-// TestWhatIsBelowTheSmallestOrder: a position that is worth less, and more than an eighth, which fees and steps may leave.
+// Such a position is worth less than the smallest order, and more than an eighth of it, which fees and steps may leave.
 func TestWhatIsBelowTheSmallestOrder(t *testing.T) {
 	t.Parallel()
 	for held, want := range map[exchange.Quantity]bool{0: false, 9: false, 10: true, -10: true, 79: true, -79: true, 80: false, 81: false} {
@@ -88,12 +88,12 @@ func TestWhatIsBelowTheSmallestOrder(t *testing.T) {
 	}
 }
 
-// TestWhenThePartThatNoStopCoversIsTooSmall for an order: the rules may have become stricter just before the start, so they are read again soon.
+// The rules may have become stricter just before the start, so they are read again soon.
 func TestWhenThePartThatNoStopCoversIsTooSmall(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		stop    exchange.Quantity // of a position of 10; an order has two steps at least
-		afterMS int64             // the start
+		stop    exchange.Quantity // of a position of 10; an order has at least two steps
+		afterMS int64             // relative to the start
 		want    bool
 	}{
 		{0, 0, false}, {8, 0, false}, {9, 0, true}, {10, 0, false}, {11, 0, false}, {9, rulesStrictMS - 1, true}, {9, rulesStrictMS, false},
@@ -115,15 +115,15 @@ func TestWhenThePartThatNoStopCoversIsTooSmall(t *testing.T) {
 	}
 }
 
-// TestHowOldAPriceIs: as old as the exchange's own times say where its candles stand still, else it is what is paid now.
+// If the exchange's candles stand still, the price is as old as the exchange's times indicate; otherwise it is current.
 func TestHowOldAPriceIs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name       string
 		frozen     bool
 		candles    int
-		reportedMS int64 // after the newest candle's close
-		want       int64 // after that; now is an hour later
+		reportedMS int64 // relative to the newest candle's close
+		want       int64 // relative to the same; now is an hour later
 	}{
 		{"candles close", false, 3, -500, 3_600_000}, {"they stand still", true, 3, -500, 0}, {"and a trade was later", true, 3, 700, 700},
 		{"and a trade is of the future", true, 3, 3_700_000, 3_600_000}, {"no candle is known", true, 0, 700, 3_600_000},
@@ -140,7 +140,7 @@ func TestHowOldAPriceIs(t *testing.T) {
 	}
 }
 
-// TestWhatAFedPriceIs: the last trade, and the mark price where there is one.
+// It is the last trade, or the mark price if there is one.
 func TestWhatAFedPriceIs(t *testing.T) {
 	t.Parallel()
 	for mark, want := range map[exchange.Price]exchange.Price{0: 7, 9: 9} {
@@ -153,7 +153,7 @@ func TestWhatAFedPriceIs(t *testing.T) {
 	}
 }
 
-// TestAFundingRateIsShownInABacktestOnceItWasPaid: nobody knew it before. A read that fails leaves the last one.
+// It was unknown before. A failed read leaves the last rate.
 func TestAFundingRateIsShownInABacktestOnceItWasPaid(t *testing.T) {
 	t.Parallel()
 	for _, feed := range []bool{false, true} {
@@ -190,7 +190,7 @@ func TestAFundingRateIsShownInABacktestOnceItWasPaid(t *testing.T) {
 	}
 }
 
-// TestWhichReadsAreDue: a funding rate and an order book that somebody watches, one at a time; the rules each minute.
+// Funding rates and order books are read if they are watched, one at a time; the rules each minute.
 func TestWhichReadsAreDue(t *testing.T) {
 	t.Parallel()
 	for _, market := range []option{func(*world) {}, onSpot} {
@@ -242,7 +242,7 @@ func TestWhichReadsAreDue(t *testing.T) {
 	}
 }
 
-// TestTheRulesAreReadAMinuteAfterTheStart: it began with them.
+// The engine starts with rules.
 func TestTheRulesAreReadAMinuteAfterTheStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0))
@@ -259,13 +259,13 @@ func TestTheRulesAreReadAMinuteAfterTheStart(t *testing.T) {
 	}
 }
 
-// TestWhenAStrategyDecidesNext: by its schedule, or at the next close; never once it failed or was removed.
+// A strategy decides by its schedule, or at the next close, but never once it has failed or was removed.
 func TestWhenAStrategyDecidesNext(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
 		with func(w *world, one *leg)
-		want int64 // after the newest close; -1 for never
+		want int64 // relative to the newest close; -1 for never
 	}{
 		{"by its schedule", func(w *world, one *leg) { one.config.Schedule, one.nextMS = each(1_000), w.now+77 }, 77},
 		{"at the next close", func(*world, *leg) {}, minuteMS},
@@ -287,11 +287,11 @@ func TestWhenAStrategyDecidesNext(t *testing.T) {
 	}
 }
 
-// TestWhichCandlesAStrategyIsGiven of its own: as far as those of the other symbols reach that it reads.
+// A strategy is given its own candles up to the newest that all the other symbols it reads have, too.
 func TestWhichCandlesAStrategyIsGiven(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		others  []int // how many of each are known; their newest is older by what lags
+		others  []int // known candles of each; their newest is older by lags
 		lags    []int64
 		want    int
 		awaited bool
@@ -317,8 +317,8 @@ func TestWhichCandlesAStrategyIsGiven(t *testing.T) {
 	}
 }
 
-// TestWhichRefusalsAreForgotten: of what was not wanted for ten minutes, of an order that there is not any more, and of what ends a position once that
-// is over.
+// Refusals end if the intent was not derived for ten minutes, if its order no longer exists, or if the position that it should close is
+// closed.
 func TestWhichRefusalsAreForgotten(t *testing.T) {
 	t.Parallel()
 	of := func(purpose placement.Purpose, key string) attempt {
@@ -364,7 +364,7 @@ func TestWhichRefusalsAreForgotten(t *testing.T) {
 		if have := len(b.all) == 0; have != c.want {
 			t.Errorf("%s: want it forgotten %t, have %t", c.name, c.want, have)
 		}
-		over := c.want || one.derivedMS < w.engine.nowMS-currentMS // what is not wanted now is not declared
+		over := c.want || one.derivedMS < w.engine.nowMS-currentMS // an intent that is not derived now is not declared
 		if notes := facts[NoteIntentRefused](w.out.Notes); (len(notes) == 1) != over || over && (!notes[0].Over || notes[0].Purpose != c.a.purpose) {
 			t.Errorf("%s: want its end reported %t, have %+v", c.name, over, notes)
 		}
@@ -374,7 +374,7 @@ func TestWhichRefusalsAreForgotten(t *testing.T) {
 	}
 }
 
-// TestWhatProtectsAPositionWithoutItsStop: botd's own exit when the price passes the level.
+// botd's own exit protects it when the price passes the level.
 func TestWhatProtectsAPositionWithoutItsStop(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -394,7 +394,7 @@ func TestWhatProtectsAPositionWithoutItsStop(t *testing.T) {
 	}
 }
 
-// TestWhatIsRecordedOfARefusalBeforeTheStartIsTaken: unless it is ten minutes old; a backtest has none.
+// It is restored unless it is ten minutes old; a backtest has none.
 func TestWhatIsRecordedOfARefusalBeforeTheStartIsTaken(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

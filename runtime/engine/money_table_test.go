@@ -11,7 +11,8 @@ import (
 	"botd/risk"
 )
 
-// valued is the base of an engine with so many strategies on futures and on spot. The futures account has 1,000, the spot wallet 500 USDT.
+// valued is the base of an engine with that many strategies on futures and on spot. The futures account has 1,000, the spot wallet 500
+// USDT.
 func valued(t testing.TB, futures, spot int) *base {
 	t.Helper()
 	b := emptyBase(1_767_225_600_000) // midnight
@@ -34,7 +35,7 @@ func valued(t testing.TB, futures, spot int) *base {
 	return b
 }
 
-// TestWhatTheMarketsTradedAreWorth: the futures account's equity, and on spot the quote asset once with what the strategies hold at the last price.
+// The value is the futures account's equity, and on spot the quote asset, counted once, plus the strategies' holdings at the last price.
 func TestWhatTheMarketsTradedAreWorth(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -69,14 +70,14 @@ func TestWhatTheMarketsTradedAreWorth(t *testing.T) {
 	}
 }
 
-// TestWhatLossesAreMeasuredFromWhenAMarketComesOrGoes: what the day began with takes its part with it, or what it has now comes to it.
+// The day's equity loses the part of a market that goes, and gains the current value of one that comes.
 func TestWhatLossesAreMeasuredFromWhenAMarketComesOrGoes(t *testing.T) {
 	t.Parallel()
 	amount := exchange.AmountOf
 	for _, c := range []struct {
 		name          string
 		futures, spot int
-		day           account.Day // of both markets 1,400, 300 of them on spot; the peak was 1,500
+		day           account.Day // 1,400 on both markets, 300 of them on spot; the peak was 1,500
 		want          string      // equity, peak, on spot, markets
 		recorded      bool
 	}{
@@ -109,7 +110,7 @@ func TestWhatLossesAreMeasuredFromWhenAMarketComesOrGoes(t *testing.T) {
 	}
 }
 
-// TestMoneyFromOutsideMovesWhatLossesAreMeasuredFrom: on spot that part of it too.
+// On spot the spot part moves, too.
 func TestMoneyFromOutsideMovesWhatLossesAreMeasuredFrom(t *testing.T) {
 	t.Parallel()
 	for market, want := range map[exchange.Market]string{exchange.Futures: "1450 1550 300", exchange.Spot: "1450 1550 350"} {
@@ -128,7 +129,7 @@ func TestMoneyFromOutsideMovesWhatLossesAreMeasuredFrom(t *testing.T) {
 	}
 }
 
-// TestWhatABreachHoldsBackAndUntilWhen: of the account before the strategy's; one whose time is over holds nothing back.
+// The account's breach precedes the strategy's. An expired one blocks nothing.
 func TestWhatABreachHoldsBackAndUntilWhen(t *testing.T) {
 	t.Parallel()
 	const daily, drawdown = risk.MaxDailyLoss, risk.MaxDrawdown

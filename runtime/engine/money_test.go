@@ -18,10 +18,10 @@ import (
 
 func books(w *world) { w.config.Ledger = true }
 
-// ledger is the running engine's.
+// ledger returns the running engine's ledger.
 func (w *world) ledger() *ledger.Ledger { return w.engine.Book().Ledger() }
 
-// sum adds up an account of the ledger over all strategies.
+// sum returns the balance of an account of the ledger over all strategies.
 func (w *world) sum(account ledger.Account, market exchange.Market, asset string) (sum exchange.Amount) {
 	for _, b := range w.ledger().Balances() {
 		if b.Account == account && b.Symbol.Market == market && b.Asset == asset {
@@ -38,7 +38,7 @@ func (w *world) wantSum(account ledger.Account, market exchange.Market, asset st
 	}
 }
 
-// postings are the ledger's entries, for a failing test.
+// postings formats the ledger's entries for a failing test.
 func (w *world) postings() string {
 	text := ""
 	for _, r := range w.records {
@@ -60,8 +60,8 @@ func (w *world) postings() string {
 	return text
 }
 
-// wantLedger wants the ledger to say what the exchange's own books say, and the
-// records alone to lead to the same ledger, entry by entry.
+// wantLedger expects the ledger to equal the exchange's own books, and the records alone to produce the same
+// ledger, entry by entry.
 func (w *world) wantLedger() {
 	w.t.Helper()
 	if w.config.Strategies[0].Symbol.Market == exchange.Spot {
@@ -89,7 +89,7 @@ func (w *world) wantFutures() {
 	}
 }
 
-// wantQuantities wants what was bought and sold to be what the placements' records say.
+// wantQuantities expects the bought and sold quantities of the placements' records.
 func (w *world) wantQuantities() {
 	w.t.Helper()
 	filled, sides := map[string]exchange.Quantity{}, map[string]exchange.Side{}
@@ -120,7 +120,7 @@ func (w *world) wantQuantities() {
 	}
 }
 
-// wantFills wants them to be what the exchange's own fills say.
+// wantFills expects the quantities of the exchange's own fills.
 func (w *world) wantFills() {
 	w.t.Helper()
 	key := w.config.Strategies[0].Symbol.Key()
@@ -137,8 +137,8 @@ func (w *world) wantFills() {
 	}
 }
 
-// wantReplay books all records again, and wants each entry to be what the records
-// before it and its reading lead to.
+// wantReplay books all records again, and expects each entry to follow from the earlier records and its
+// reading.
 func (w *world) wantReplay() {
 	w.t.Helper()
 	book := reconcile.NewBook(w.config.Settle)
@@ -285,7 +285,7 @@ func TestWhileAPositionDiffersFromTheFillsNoReadingStands(t *testing.T) {
 		t.Fatalf("want a position, have %+v, %v", answer.Positions, err)
 	}
 	reading := m.last
-	reading.Open = nil // its end is in no fill yet, and the wallet may be of before
+	reading.Open = nil // its end is in no fill yet, and the wallet may be older
 	none := exchange.FetchedOf([]exchange.Position{})
 	for i, positions := range []exchange.Fetched[exchange.Position]{none, none, answer.Positions} {
 		w.now += 5_000
@@ -411,9 +411,9 @@ func TestSpotIsBookedByItsExecutions(t *testing.T) {
 	}
 }
 
-// TestTheLedgerEqualsTheWallet trades at random, by strategy and by hand, through
-// jumps of the price, liquidations, funding, lost answers and restarts: in the end
-// the ledger is the exchange's own books, to the last digit.
+// TestTheLedgerEqualsTheWallet trades at random, by strategy and manually, through jumps of the price,
+// liquidations, funding, lost answers and restarts. In the end the ledger equals the exchange's own books, to
+// the last digit.
 func TestTheLedgerEqualsTheWallet(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(24) {
@@ -428,7 +428,7 @@ func TestTheLedgerEqualsTheWallet(t *testing.T) {
 			w := newWorld(t, func(v *strategy.View, plan *strategy.Plan) { hold(step)(v, plan) }, onMarket, books, foreign("adopt"))
 			w.venue.SetFunding("BTC-USDT", []sim.FundingPoint{{TimeMS: nextFunding(w.now), Rate: exchange.Rate(random.IntN(150_000) - 75_000)}})
 			w.pass(5_000)
-			w.randomly(random, &step, []exchange.Quantity{1, 100}[seed/3%2]) // of the larger ones many are liquidated
+			w.randomly(random, &step, []exchange.Quantity{1, 100}[seed/3%2]) // many of the larger ones are liquidated
 			w.network = nil
 			step = 0
 			w.pass(300_000)
@@ -439,8 +439,8 @@ func TestTheLedgerEqualsTheWallet(t *testing.T) {
 	}
 }
 
-// wantTrips wants the round trips that the records show to have made and paid what the
-// ledger says, to the last digit. Nothing is held any more.
+// wantTrips expects the round trips of the records to have the ledger's results and costs, to the last digit.
+// There is no position any more.
 func (w *world) wantTrips() {
 	w.t.Helper()
 	trips, market := ledger.NewRoundTrips(), w.config.Strategies[0].Symbol.Market
@@ -458,8 +458,8 @@ func (w *world) wantTrips() {
 	w.wantSum(ledger.Funding, market, "USDT", funding)
 }
 
-// wantExplained wants fees and funding distinguished exactly, and nothing left over.
-// Only of a bankrupt account the insurance remains, which nothing reports.
+// wantExplained expects fees and funding to be distinguished exactly, without a rest. Only a bankrupt account
+// has a rest, the insurance, which nothing reports.
 func (w *world) wantExplained() {
 	w.t.Helper()
 	money := w.venue.Money("one")
@@ -475,7 +475,7 @@ func (w *world) wantExplained() {
 	}
 }
 
-// randomly does forty things that may happen.
+// randomly does forty random actions.
 func (w *world) randomly(random *rand.Rand, step *exchange.Quantity, size exchange.Quantity) {
 	symbol := w.config.Strategies[0].Symbol
 	for range 40 {

@@ -19,8 +19,8 @@ func caseNamed(name string) func(testing.TB) {
 	return cases[at].run
 }
 
-// withdrawn takes 3000 of 10000 out while nothing is traded, or in the moment of an exit, and
-// then has a person declare it.
+// withdrawn withdraws 3000 of 10000 while nothing is traded, or at the moment of an exit, and then has a
+// person declare it.
 func withdrawn(declared bool) func(testing.TB) {
 	return func(t testing.TB) {
 		target := exchange.Quantity(10)
@@ -56,8 +56,8 @@ func liquidatedHalts(t testing.TB) {
 	w.wantState("halted")
 }
 
-// TestRulesOfTheEngineShowWhenTheyAreBroken breaks the rules that the scenarios of this
-// package show: each holds as it is, and fails when its rule is broken.
+// TestRulesOfTheEngineShowWhenTheyAreBroken breaks the rules that the scenarios of this package show. Each
+// scenario passes unchanged, and fails when its rule is broken.
 func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 	mutanttest.Shown(t, "runtime/engine", map[string]func(testing.TB){
 		"removed_plan_stands":   comesBack,

@@ -10,8 +10,8 @@ import (
 	"botd/strategy"
 )
 
-// withoutIDs takes client order ids out of the lists of these operations: the interface
-// does not show the fields of every list.
+// withoutIDs removes client order ids from the lists of these operations: the interface does not document the
+// fields of every list.
 func withoutIDs(operations ...exchange.Operation) func(*exchange.Answer) {
 	return func(answer *exchange.Answer) {
 		for _, operation := range operations {
@@ -31,7 +31,7 @@ func withoutIDs(operations ...exchange.Operation) func(*exchange.Answer) {
 	}
 }
 
-// hidden keeps one list empty.
+// hidden returns one list empty.
 func hidden(operations ...exchange.Operation) func(*exchange.Answer) {
 	return func(answer *exchange.Answer) {
 		for _, operation := range operations {
@@ -110,7 +110,7 @@ func TestOnSpotAMovementOfTheAssetThatNoListExplainsIsNoAbsence(t *testing.T) {
 	w.wantState("quarantined")
 }
 
-// What left nothing behind is absent all the same, whatever others do meanwhile.
+// A request without a trace is absent nevertheless, whatever others do meanwhile.
 func TestOnSpotALostRequestIsAbsentBesideOrdersThatAreNotIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(2_000), onEther)
@@ -144,7 +144,7 @@ func TestOnFuturesOrdersAreMatchedByTheirOrderID(t *testing.T) {
 	}
 }
 
-// Of an order whose answer was lost the list may show all but its id.
+// Of an order whose answer was lost the list may show everything but its id.
 func TestOnFuturesARestingOrderThatNothingClaimsIsNoAbsence(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
@@ -158,7 +158,7 @@ func TestOnFuturesARestingOrderThatNothingClaimsIsNoAbsence(t *testing.T) {
 	w.wantState("quarantined")
 }
 
-// A stale list shows what has ended: by its order id it is nobody else's.
+// A stale list shows an ended order. Its order id identifies it as botd's.
 func TestAnEndedOrderInAStaleListWithoutIDsIsNotForeign(t *testing.T) {
 	t.Parallel()
 	target := exchange.Quantity(10)

@@ -8,7 +8,8 @@ import (
 	"botd/strategy"
 )
 
-// pairReader reads the candles of another symbol, and notes at each of its own whether that one's was there.
+// pairReader reads the candles of another symbol, and notes at each of its own candles whether the other
+// symbol's was there.
 type pairReader struct {
 	scripted
 	reads []exchange.SymbolKey
@@ -33,7 +34,7 @@ func readsEther(seen *[]bool) option {
 	}
 }
 
-// wantAllSeen wants that each candle was seen beside the other symbol's, and at least so many.
+// wantAllSeen expects each candle to be seen together with the other symbol's, and at least that many.
 func (w *world) wantAllSeen(seen []bool, least int) {
 	w.t.Helper()
 	for i, known := range seen {
@@ -46,7 +47,7 @@ func (w *world) wantAllSeen(seen []bool, least int) {
 	}
 }
 
-// TestAStrategyWaitsForTheCandlesOfTheOtherSymbolsThatItReads, so that it decides as in a backtest.
+// It decides as in a backtest.
 func TestAStrategyWaitsForTheCandlesOfTheOtherSymbolsThatItReads(t *testing.T) {
 	t.Parallel()
 	var seen []bool
@@ -76,7 +77,6 @@ func TestAStrategyWaitsForTheCandlesOfTheOtherSymbolsThatItReads(t *testing.T) {
 	w.wantSound()
 }
 
-// TestAStrategyThatReadsAnotherSymbolWhichCannotBeReadStaysWithItsPlan.
 func TestAStrategyThatReadsAnotherSymbolWhichCannotBeReadStaysWithItsPlan(t *testing.T) {
 	t.Parallel()
 	var seen []bool
@@ -105,7 +105,6 @@ func TestAStrategyThatReadsAnotherSymbolWhichCannotBeReadStaysWithItsPlan(t *tes
 	w.wantSound()
 }
 
-// TestAReloadBeginsAndEndsTheReadingOfOtherSymbols.
 func TestAReloadBeginsAndEndsTheReadingOfOtherSymbols(t *testing.T) {
 	t.Parallel()
 	var seen []bool

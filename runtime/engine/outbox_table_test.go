@@ -7,7 +7,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestWhenACheckpointIsTaken: with the batch that makes so many records since the one before, and none where no number is set.
+// A checkpoint is taken with the batch that completes the configured number of records since the last one, and never if no
+// number is set.
 func TestWhenACheckpointIsTaken(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -46,7 +47,7 @@ func TestWhenACheckpointIsTaken(t *testing.T) {
 	}
 }
 
-// TestOneBatchIsWrittenAtATime: nothing goes to the journal while a batch is being written, or after one failed, and nothing is made of nothing.
+// Nothing is written while a batch is in flight, or after one has failed, and no empty batch is written.
 func TestOneBatchIsWrittenAtATime(t *testing.T) {
 	t.Parallel()
 	b := emptyBase(1_000_000)
@@ -72,7 +73,7 @@ func TestOneBatchIsWrittenAtATime(t *testing.T) {
 	}
 }
 
-// TestTheLastCheckpointOfARun: once all is durable, and where checkpoints are taken.
+// It is taken once everything is durable, if checkpoints are enabled.
 func TestTheLastCheckpointOfARun(t *testing.T) {
 	t.Parallel()
 	b := emptyBase(1_000_000)

@@ -10,8 +10,8 @@ import (
 	"botd/strategy"
 )
 
-// TestAnExitThatThePlanNoLongerAsksForIsNotSent: a process that stood still goes on with the plan
-// of before, and is asked for another before the exit has left.
+// A process that stood still continues with the old plan, and its strategy is asked for a new one before the
+// exit has left.
 func TestAnExitThatThePlanNoLongerAsksForIsNotSent(t *testing.T) {
 	t.Parallel()
 	for name, then := range map[string]exchange.Quantity{"the whole again": 2_000, "more": 3_000, "a part, as before": 1_000, "nothing": 0} {
@@ -47,7 +47,7 @@ func TestAnExitThatThePlanNoLongerAsksForIsNotSent(t *testing.T) {
 	}
 }
 
-// TestAnOpeningAgainstAPositionThatIsKnownMeanwhileIsNotSent: while its record is written, the quote of the other side has filled.
+// While its record is written, the quote of the other side has filled.
 func TestAnOpeningAgainstAPositionThatIsKnownMeanwhileIsNotSent(t *testing.T) {
 	t.Parallel()
 	for position, want := range map[exchange.Quantity]bool{-10: false, 0: true, 10: true} {
@@ -79,7 +79,7 @@ func TestAnOpeningAgainstAPositionThatIsKnownMeanwhileIsNotSent(t *testing.T) {
 	}
 }
 
-// bySlices targets a slice more than what is held and in flight, as twap does.
+// bySlices targets one slice more than the position and what is in flight, as twap does.
 func bySlices(most exchange.Quantity) func(*strategy.View, *strategy.Plan) {
 	return func(view *strategy.View, plan *strategy.Plan) {
 		all := view.Position.Quantity
@@ -92,7 +92,7 @@ func bySlices(most exchange.Quantity) func(*strategy.View, *strategy.Plan) {
 	}
 }
 
-// wantSlices wants no more than a slice opened by one order.
+// wantSlices expects no order to open more than a slice.
 func (w *world) wantSlices() {
 	w.t.Helper()
 	for i := range w.sent {
@@ -103,7 +103,7 @@ func (w *world) wantSlices() {
 	}
 }
 
-// TestASliceThatIsAbsentIsNotSentWithTheNext: a plan that counted on a placement is decided again when that is absent.
+// A plan that counted on a placement is decided again when the placement is absent.
 func TestASliceThatIsAbsentIsNotSentWithTheNext(t *testing.T) {
 	t.Parallel()
 	for name, off := range map[string][]option{"at once": nil, "off the engine": {offload}} {
@@ -126,7 +126,7 @@ func TestASliceThatIsAbsentIsNotSentWithTheNext(t *testing.T) {
 	}
 }
 
-// TestWhatAPositionShowsBeforeItsFillIsBookedIsNotInFlightBesides: GET shows the order as it was.
+// GET shows the order as it was before the fill.
 func TestWhatAPositionShowsBeforeItsFillIsBookedIsNotInFlightBesides(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, bySlices(100))
@@ -144,7 +144,7 @@ func TestWhatAPositionShowsBeforeItsFillIsBookedIsNotInFlightBesides(t *testing.
 	w.wantHeld(100)
 }
 
-// TestAStrategyThatIsArmedAgainDecidesFirst: its position was closed by a person.
+// A person closed its position.
 func TestAStrategyThatIsArmedAgainDecidesFirst(t *testing.T) {
 	t.Parallel()
 	for name, off := range map[string][]option{"at once": nil, "off the engine": {offload}} {
@@ -165,8 +165,7 @@ func TestAStrategyThatIsArmedAgainDecidesFirst(t *testing.T) {
 	}
 }
 
-// TestWhatWasDecidedBesideAnOpeningThatIsNeverSentIsDecidedAgain: a strategy that opens a slice at a time counts the one whose record is
-// being written; both at once would be two.
+// A strategy that opens a slice at a time counts the one whose record is being written; both together would be two slices.
 func TestWhatWasDecidedBesideAnOpeningThatIsNeverSentIsDecidedAgain(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{"its record is durable too late": nil, "its record cannot be written": errors.New("full")} {

@@ -12,8 +12,8 @@ import (
 	"botd/risk"
 )
 
-// TestAStrategysStatusIsWhatTheExchangesBooksSay: of a strategy that trades the account alone, at random targets and prices, once nothing is
-// under way: position, entry price, result, profit that is not realised, and equity of its own.
+// The strategy trades the account alone, at random targets and prices. Once nothing is in flight, its position, entry price, result,
+// unrealised profit and equity equal the books.
 func TestAStrategysStatusIsWhatTheExchangesBooksSay(t *testing.T) {
 	t.Parallel()
 	var desired exchange.Quantity
@@ -41,7 +41,7 @@ func TestAStrategysStatusIsWhatTheExchangesBooksSay(t *testing.T) {
 	}
 }
 
-// TestWhatReadsThatFailAreAbout: the account, a market or a symbol; what is read of others stays believed.
+// A failure concerns the account, a market or a symbol; reads of others stay believed.
 func TestWhatReadsThatFailAreAbout(t *testing.T) {
 	t.Parallel()
 	coin := exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}
@@ -65,7 +65,7 @@ func TestWhatReadsThatFailAreAbout(t *testing.T) {
 	}
 }
 
-// TestWhatIsRefusedIsSaidInWords: what, how often, why, and when it is tried again.
+// The text names the intent, the number of refusals, the reason, and the time of the next try.
 func TestWhatIsRefusedIsSaidInWords(t *testing.T) {
 	t.Parallel()
 	b := &backoffs{}
@@ -88,13 +88,13 @@ func TestWhatIsRefusedIsSaidInWords(t *testing.T) {
 	}
 }
 
-// TestARoundFollowsTheTurnOfADayAndTheEndOfABreach: of the account or of a strategy, whichever comes first.
+// The breach is the account's or the strategy's, whichever ends first.
 func TestARoundFollowsTheTurnOfADayAndTheEndOfABreach(t *testing.T) {
 	t.Parallel()
 	const day = int64(exchange.Day1)
 	for _, c := range []struct {
 		name           string
-		account, own   int64 // how long a breach lasts yet; 0 for none
+		account, own   int64 // how long a breach still lasts; 0 for none
 		want           int64
 		untilTheNewDay bool
 	}{
@@ -121,8 +121,7 @@ func TestARoundFollowsTheTurnOfADayAndTheEndOfABreach(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotedAsFilledIsWhatWasFilledSinceTheLastNote: an order is shown with eight of twenty filled, then with all; metrics and messages add
-// the notes up.
+// An order is shown with eight of twenty filled, then with all. Metrics and messages sum up the notes.
 func TestWhatIsNotedAsFilledIsWhatWasFilledSinceTheLastNote(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(20))

@@ -10,7 +10,7 @@ import (
 	"botd/strategy"
 )
 
-// cashBook is what one account made on one symbol, from the exchange's fills and from nothing else: no entry
+// cashBook is the result of one account on one symbol, computed from the exchange's fills alone: no entry
 // price, no average, no rule of botd's.
 type cashBook struct {
 	rules *exchange.Symbol
@@ -39,13 +39,13 @@ func (w *world) cashBook(key exchange.SymbolKey) cashBook {
 	return c
 }
 
-// made is what was gained or lost at the last price.
+// made returns the gain or loss at the last price.
 func (c cashBook) made(last exchange.Price) exchange.Amount {
 	value := c.units.Decimal().Mul(c.rules.PriceDecimal(last))
 	return c.cash.Add(exchange.MustAmount(value.String()))
 }
 
-// wantOwn wants the strategy's equity, as its limits and its status use it, to be what the fills say.
+// wantOwn expects the strategy's equity, as its limits and its status use it, to follow from the fills.
 func (w *world) wantOwn(step string) {
 	w.t.Helper()
 	key := w.config.Strategies[0].Symbol.Key()
@@ -57,7 +57,7 @@ func (w *world) wantOwn(step string) {
 	have := w.engine.Status().Strategies[0].Own
 	tolerance := exchange.MustAmount("0.001")
 	if key.Market == exchange.Spot {
-		tolerance = w.venue.Symbol(key).Notional(last, w.venue.Symbol(key).QuantityTick).Add(tolerance) // what a fee leaves of a step
+		tolerance = w.venue.Symbol(key).Notional(last, w.venue.Symbol(key).QuantityTick).Add(tolerance) // the part of a step that a fee leaves
 	}
 	if difference := want.Sub(have).Abs(); tolerance.Less(difference) {
 		w.t.Errorf("%s: its equity: want %s by the fills, have %s\n%s", step, want, have, w.story())
@@ -67,7 +67,7 @@ func (w *world) wantOwn(step string) {
 	}
 }
 
-// takes has somebody else trade against a resting order.
+// takes has another trader trade against a resting order.
 func (w *world) takes(side exchange.Side, price exchange.Price, quantity exchange.Quantity) {
 	w.t.Helper()
 	symbol := w.config.Strategies[0].Symbol
@@ -87,8 +87,8 @@ func anotherAccount(w *world) {
 	}
 }
 
-// TestAStrategysEquityIsWhatItsFillsMade: on both markets, through orders that fill in parts, an addition, a part
-// sold, a loss, a restart and a flat end.
+// The way goes over both markets, through partial fills, an addition, a partial sale, a loss, a restart and a
+// flat end.
 func TestAStrategysEquityIsWhatItsFillsMade(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -111,7 +111,7 @@ func TestAStrategysEquityIsWhatItsFillsMade(t *testing.T) {
 			orders = []strategy.DesiredOrder{{Key: "a", Side: exchange.Buy, Price: 50_000e8, Quantity: 100 * c.unit}}
 			w.pass(10_000)
 			for i, part := range []exchange.Quantity{30, 20, 10} {
-				w.takes(exchange.Sell, 50_000e8, part*c.unit) // within the spread nothing else is as good
+				w.takes(exchange.Sell, 50_000e8, part*c.unit) // within the spread no other order has this price
 				w.pass(20_000)
 				if fills := w.venue.Fills(); len(fills) != 2*(i+1) {
 					t.Fatalf("want the order filled in part %d, by a fill of each side, have %+v", i+1, fills)
@@ -138,7 +138,7 @@ func TestAStrategysEquityIsWhatItsFillsMade(t *testing.T) {
 	}
 }
 
-// TestAStrategysEquityIsWhatItsFillsMadeOnRandomWays: the same, wherever target and price go.
+// Target and price move at random.
 func TestAStrategysEquityIsWhatItsFillsMadeOnRandomWays(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {

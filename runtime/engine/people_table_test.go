@@ -19,7 +19,7 @@ import (
 	"botd/strategy"
 )
 
-// What people read before they act, line by line.
+// The tests of this file check what people read before they act, line by line.
 
 const (
 	heldAtCancel = "strategy one is halted at level pause, so that the order is not placed again: nothing opens; exits and stops go on"
@@ -31,7 +31,7 @@ const (
 	stopEnds = "a stop on the exchange stays until the position is closed, and ends with it"
 )
 
-// TestWhatCancelingAnOrderSays, and what it says more where part of it is filled, a halt is in force, or the plan is another.
+// It has more lines if a part has filled, a halt is in force, or the plan differs.
 func TestWhatCancelingAnOrderSays(t *testing.T) {
 	t.Parallel()
 	plans := func(plan strategy.Plan) func(*world) {
@@ -80,7 +80,7 @@ func TestWhatCancelingAnOrderSays(t *testing.T) {
 	}
 }
 
-// TestWhatClosingAPositionSays, and what it says more where part of the position is not botd's, or an exit is under way.
+// It has more lines if a part of the position is not botd's, or an exit is in flight.
 func TestWhatClosingAPositionSays(t *testing.T) {
 	t.Parallel()
 	exit := func(w *world) string { return w.sends(placement.Exit) }
@@ -122,7 +122,7 @@ func TestWhatClosingAPositionSays(t *testing.T) {
 	}
 }
 
-// TestWhatAReloadSaysOfAStrategy: a new version, and how many candles it lacks; a removal, and what it waits for.
+// A new version says how many candles it lacks; a removal says what it waits for.
 func TestWhatAReloadSaysOfAStrategy(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -156,7 +156,7 @@ func TestWhatAReloadSaysOfAStrategy(t *testing.T) {
 	w.wantRefused("one is both added and removed", Reload{Strategies: []*StrategyConfig{&config}, Removed: []string{"one"}})
 }
 
-// TestASymbolThatDoesNotWaitIsNotResolved, nor one that was not read since the start.
+// A symbol that was not read since the start is not resolved either.
 func TestASymbolThatDoesNotWaitIsNotResolved(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -178,7 +178,7 @@ func TestASymbolThatDoesNotWaitIsNotResolved(t *testing.T) {
 	}
 }
 
-// TestWhatAnArmedStrategyReports: its latch is over, with the reason.
+// It reports the end of its latch, with the reason.
 func TestWhatAnArmedStrategyReports(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -192,7 +192,7 @@ func TestWhatAnArmedStrategyReports(t *testing.T) {
 	}
 }
 
-// TestHowMoneyFromOutsideIsNamed: deposited or withdrawn, and not where a strategy's line explains it.
+// A change is named deposited or withdrawn, unless a strategy's line explains it.
 func TestHowMoneyFromOutsideIsNamed(t *testing.T) {
 	t.Parallel()
 	for amount, want := range map[string]string{
@@ -212,7 +212,7 @@ func TestHowMoneyFromOutsideIsNamed(t *testing.T) {
 	}
 }
 
-// TestWhatAStrategySeesOfItsOrders: its own alone; what the position shows before their fills are booked is filled, once.
+// A strategy sees its own orders alone. Fills that the position shows before they are booked count as filled, once.
 func TestWhatAStrategySeesOfItsOrders(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -245,7 +245,7 @@ func TestWhatAStrategySeesOfItsOrders(t *testing.T) {
 	}
 }
 
-// TestAStrategySeesWhatAnAmountOfMoneyBuys: else one that paces itself takes the rest of a slice for a whole one.
+// Otherwise a strategy that paces itself takes the rest of a slice for a whole one.
 func TestAStrategySeesWhatAnAmountOfMoneyBuys(t *testing.T) {
 	t.Parallel()
 	amountOnItsWay(t)
@@ -264,12 +264,12 @@ func amountOnItsWay(t testing.TB) {
 	}
 }
 
-// TestWhenAPlanIsSpent: all of its orders are filled and nothing is held, then nothing comes of it any more.
+// A plan is spent when all of its orders have filled and there is no position; from then on it has no effect.
 func TestWhenAPlanIsSpent(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name          string
-		first, second exchange.Quantity // filled of 10 each
+		first, second exchange.Quantity // filled, of 10 each
 		held          exchange.Quantity
 		want          bool
 		whyBegins     string
@@ -298,7 +298,7 @@ func TestWhenAPlanIsSpent(t *testing.T) {
 	}
 }
 
-// TestWhatAnOrderThatARuleRefusesLeaves: a record, once between two decisions, for a strategy that watches what happens.
+// It leaves a record, once between two decisions, for a strategy that watches events.
 func TestWhatAnOrderThatARuleRefusesLeaves(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -338,7 +338,7 @@ func TestWhatAnOrderThatARuleRefusesLeaves(t *testing.T) {
 	}
 }
 
-// TestHowAnAnswerToAPlacementIsTaken: what is not certain is unknown; a refusal by rule has the rules read again.
+// An unclear answer makes the placement uncertain. A refusal by a rule has the rules read again.
 func TestHowAnAnswerToAPlacementIsTaken(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -346,7 +346,7 @@ func TestHowAnAnswerToAPlacementIsTaken(t *testing.T) {
 		err  error
 		feed bool
 		want string
-		read bool // the rules at once
+		read bool // whether the rules are read immediately
 	}{
 		{"taken", nil, false, "acknowledged", false},
 		{"refused by rule", &exchange.Refusal{Status: 400, Code: 7, Message: "no"}, false, "refused", true},

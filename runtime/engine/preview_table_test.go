@@ -13,7 +13,7 @@ import (
 	"botd/strategy"
 )
 
-// TestAPreviewForeseesWhatFollowsTheLeverage: the opening goes once it is set.
+// The opening is sent once the leverage is set.
 func TestAPreviewForeseesWhatFollowsTheLeverage(t *testing.T) {
 	t.Parallel()
 	for leverage, want := range map[int]string{10: "entry", 5: "leverage, entry later"} {
@@ -35,7 +35,7 @@ func TestAPreviewForeseesWhatFollowsTheLeverage(t *testing.T) {
 	}
 }
 
-// TestAPreviewIsOfThePlanThatTheTickWouldMake: its leverage and its protection too, and only one opening at a time.
+// The preview includes the plan's leverage and protection, and only one opening at a time.
 func TestAPreviewIsOfThePlanThatTheTickWouldMake(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
@@ -60,7 +60,7 @@ func TestAPreviewIsOfThePlanThatTheTickWouldMake(t *testing.T) {
 	}
 }
 
-// TestAPreviewShowsTheNewestCandle, once there is one.
+// It does so once there is one.
 func TestAPreviewShowsTheNewestCandle(t *testing.T) {
 	t.Parallel()
 	for _, count := range []int{0, 1, 3} {
@@ -80,7 +80,7 @@ func TestAPreviewShowsTheNewestCandle(t *testing.T) {
 	}
 }
 
-// TestAPreviewSaysThatAStrategyWouldFail, and of what; its plan stays as it is.
+// It names the cause, and the plan in force stays as it is.
 func TestAPreviewSaysThatAStrategyWouldFail(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -104,7 +104,7 @@ func TestAPreviewSaysThatAStrategyWouldFail(t *testing.T) {
 	}
 }
 
-// TestWhatAHaltWouldSend at each level, and what it would send once that is confirmed.
+// The cases list each level, with the follow-up once that is confirmed.
 func TestWhatAHaltWouldSend(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -140,14 +140,14 @@ func TestWhatAHaltWouldSend(t *testing.T) {
 	}
 }
 
-// TestAPreviewGivesTheCandlesThatAllItsSymbolsHaveReached to a strategy that reads others, which no worker answers there.
+// The strategy reads other symbols, and no worker answers in a preview.
 func TestAPreviewGivesTheCandlesThatAllItsSymbolsHaveReached(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
-		reach   int // candles of the other symbol that are known
+		reach   int // number of known candles of the other symbol
 		failsAt int // the candle at which it panics; -1 for none
-		want    int // candles seen
+		want    int // number of candles seen
 	}{{"all", 5, -1, 5}, {"the other lags", 3, -1, 3}, {"the other has none", 0, -1, 0}, {"it fails", 5, 2, 3}} {
 		w := settled(t, func(w *world) { w.config.Rehearse = true })
 		one := w.heldCandles(5)
@@ -189,7 +189,7 @@ func (f faultyReader) Candle(view *strategy.View) {
 	f.pairReader.Candle(view)
 }
 
-// TestWhatIsLeftToAHalt in words: positions, orders, and what is in the way.
+// The text names positions, orders, and obstacles.
 func TestWhatIsLeftToAHalt(t *testing.T) {
 	t.Parallel()
 	exitRefused := func(w *world) {
@@ -237,7 +237,7 @@ func TestWhatIsLeftToAHalt(t *testing.T) {
 	}
 }
 
-// TestWhetherTheExchangeHasTakenWhatEndsAHalt: no order that opens stands any more, and where all is closed the exit is accepted.
+// No opening order is live any more, and where everything is closed the exit was accepted.
 func TestWhetherTheExchangeHasTakenWhatEndsAHalt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -14,15 +14,15 @@ import (
 	"botd/strategy"
 )
 
-// conditionsShown is a strategy that buys, turns and leaves by the clock, and shows what
-// it decides by.
+// conditionsShown is a strategy that buys, turns and leaves by the clock, and shows the conditions of its
+// decisions.
 type conditionsShown struct{ scripted }
 
 func (conditionsShown) Conditions(view *strategy.View) []strategy.Condition {
 	return []strategy.Condition{{Name: "last", Value: view.Symbol.PriceDecimal(view.Last).String()}}
 }
 
-// byClock desires another position every some seconds.
+// byClock requests another position at a fixed interval of seconds.
 func byClock(view *strategy.View, plan *strategy.Plan) {
 	plan.Hold(
 		strategy.Target{Kind: strategy.ByQuantity, Quantity: []exchange.Quantity{100, 300, -200, 0}[view.NowMS/9000%4] * view.Symbol.QuantityTick},
@@ -30,8 +30,8 @@ func byClock(view *strategy.View, plan *strategy.Plan) {
 	)
 }
 
-// TestAPreviewHasNoEffect runs the same world twice, once asking for previews
-// all the time: records, notes and placements are the same.
+// TestAPreviewHasNoEffect runs the same world twice, once with previews all the time: records, notes and
+// placements are equal.
 func TestAPreviewHasNoEffect(t *testing.T) {
 	t.Parallel()
 	run := func(ask bool) *world {
@@ -57,12 +57,12 @@ func TestAPreviewHasNoEffect(t *testing.T) {
 	}
 }
 
-// TestWhatAPreviewForeseesIsWhatTheNextTickDoes asks just before each tick.
+// TestWhatAPreviewForeseesIsWhatTheNextTickDoes previews just before each tick.
 func TestWhatAPreviewForeseesIsWhatTheNextTickDoes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, byClock, protected)
 	foreseen := 0
-	w.pass(500) // each look is half a second before a tick
+	w.pass(500) // each preview is half a second before a tick
 	for range 60 {
 		o := w.engine.PreviewTicks()[0]
 		var want []string
@@ -119,7 +119,7 @@ func TestAPreviewSaysWhyNothingIsDone(t *testing.T) {
 	}
 }
 
-// TestARefusalIsForeseenWithItsFigures lets a limit stand in the way.
+// TestARefusalIsForeseenWithItsFigures sets a limit that refuses.
 func TestARefusalIsForeseenWithItsFigures(t *testing.T) {
 	t.Parallel()
 	desired := exchange.Quantity(0)
@@ -147,7 +147,7 @@ func TestARefusalIsForeseenWithItsFigures(t *testing.T) {
 	}
 }
 
-// TestARehearsalLooksAndSendsNothing drives an engine that may only look.
+// TestARehearsalLooksAndSendsNothing drives an engine that may only read.
 func TestARehearsalLooksAndSendsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, byClock, protected, func(w *world) { w.config.Rehearse = true })

@@ -7,7 +7,7 @@ import (
 	"botd/exchange"
 )
 
-// priceReads counts the requests for prices, and has the list be read as fails says.
+// priceReads counts the requests for prices. The list of tickers has the given fate.
 func (w *world) priceReads(market exchange.Market, list fate) (lists, singles *int) {
 	w.engine.round.listFrom = 2
 	lists, singles = new(int), new(int)
@@ -25,7 +25,7 @@ func (w *world) priceReads(market exchange.Market, list fate) (lists, singles *i
 	return lists, singles
 }
 
-// withoutTicker has the lists of tickers leave a symbol out.
+// withoutTicker omits a symbol from the lists of tickers.
 func withoutTicker(name string) func(*exchange.Answer) {
 	return func(answer *exchange.Answer) {
 		if op := answer.Operation; op == exchange.FuturesTickers || op == exchange.SpotTickers {
@@ -35,8 +35,7 @@ func withoutTicker(name string) func(*exchange.Answer) {
 	}
 }
 
-// TestThePricesOfAMarketAreReadInOneRequest: one ticker each was up to four fifths of all requests of a
-// daemon with many symbols, ahead of its candles.
+// Single tickers were up to four fifths of all requests of a daemon with many symbols, ahead of its candles.
 func TestThePricesOfAMarketAreReadInOneRequest(t *testing.T) {
 	t.Parallel()
 	bothMarkets(t, func(t *testing.T, market exchange.Market) {
@@ -58,8 +57,8 @@ func TestThePricesOfAMarketAreReadInOneRequest(t *testing.T) {
 	})
 }
 
-// TestAListOfPricesThatFailsOrHangsBlindsNobody: after a failure the single tickers are read in the same round,
-// and for a minute the list is not asked for; one that hangs has failed after 10 s.
+// After a failure the single tickers are read in the same round, and the list is not requested for a minute. A
+// hanging list counts as failed after 10 s.
 func TestAListOfPricesThatFailsOrHangsBlindsNobody(t *testing.T) {
 	t.Parallel()
 	for name, list := range map[string]fate{

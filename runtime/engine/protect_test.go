@@ -9,7 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// stopped desires 10 with a stop at a price the test moves.
+// stopped requests 10 with a stop at a price that the test moves.
 func stopped(price *exchange.Price) func(*strategy.View, *strategy.Plan) {
 	return func(_ *strategy.View, plan *strategy.Plan) {
 		plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}, "a test")
@@ -17,7 +17,7 @@ func stopped(price *exchange.Price) func(*strategy.View, *strategy.Plan) {
 	}
 }
 
-// stops are the stops on the exchange.
+// stops returns the stops on the exchange.
 func (w *world) stops() (all []exchange.Order) {
 	answer, err := w.venue.Do("one", &exchange.Request{Operation: exchange.FuturesOpenOrders})
 	if err != nil {
@@ -31,8 +31,8 @@ func (w *world) stops() (all []exchange.Order) {
 	return all
 }
 
-// uncovered passes time and returns for how many of its milliseconds the
-// position stood on the exchange without a stop.
+// uncovered passes time and returns for how many milliseconds of it the position was on the exchange without
+// a stop.
 func (w *world) uncovered(ms int64) (unprotectedMS int64) {
 	w.t.Helper()
 	for range ms {
@@ -120,7 +120,7 @@ func TestAStopWhosePriceHasPassedIsAnExitAtMarket(t *testing.T) {
 	w := newWorld(t, stopped(&price))
 	w.network = func(call *Call) fate {
 		if order := call.Request.Order; order.ClosePosition {
-			w.price("48000") // passed while the stop is on its way
+			w.price("48000") // passed while the stop is in flight
 			return fate{err: &exchange.Refusal{Status: 400, Code: 9, Message: "passed"}}
 		}
 		return fate{}
@@ -163,8 +163,7 @@ func TestAStopOfUnknownOutcomeIsSentAgain(t *testing.T) {
 	}
 }
 
-// TestAnAnswerThatIsLostTakesNothingBackThatAListHasShown: a stop that stands would be placed
-// once more, and on spot both would sell.
+// A live stop would be placed once more, and on spot both would sell.
 func TestAnAnswerThatIsLostTakesNothingBackThatAListHasShown(t *testing.T) {
 	t.Parallel()
 	for _, options := range [][]option{nil, {onSpot}} {
@@ -219,7 +218,7 @@ func TestOnSpotAStopMovesByCancelConfirmPlace(t *testing.T) {
 	}
 }
 
-// spotStops are the stops on the exchange: their quantities by stop price.
+// spotStops returns the stops on the exchange: their quantities by stop price.
 func (w *world) spotStops() map[exchange.Price]exchange.Quantity {
 	w.t.Helper()
 	answer, err := w.venue.Do("one", &exchange.Request{Operation: exchange.SpotOpenOrders})
@@ -237,7 +236,7 @@ func (w *world) spotStops() map[exchange.Price]exchange.Quantity {
 
 func TestASpotStopStaysWhereTheEntryPutItWhileThePriceFalls(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, hold(2_000), onSpot, protected) // 2 % below what was paid
+	w := newWorld(t, hold(2_000), onSpot, protected) // 2 % below the paid price
 	w.pass(60_000)
 	first := w.spotStops()
 	for _, price := range []string{"49800", "49600", "49400", "49200"} {
@@ -247,7 +246,7 @@ func TestASpotStopStaysWhereTheEntryPutItWhileThePriceFalls(t *testing.T) {
 			t.Fatalf("at %s: want the stop where it was, %v, have %v\n%s", price, first, have, w.story())
 		}
 	}
-	w.start() // a restart knows what was paid
+	w.start() // a restart knows the paid price
 	w.pass(70_000)
 	if have := w.spotStops(); !maps.Equal(have, first) {
 		t.Errorf("after a restart: want %v, have %v", first, have)
@@ -276,7 +275,7 @@ func TestWhatIsBoughtLaterOnSpotIsCoveredAtOnceAndTheFirstStopStays(t *testing.T
 		w.pass(5_000)
 		wantCovered()
 	}
-	x.target += 1_000 // one more than there may be stops: they become one
+	x.target += 1_000 // one more than the maximum number of stops: they are merged
 	unprotectedMS := 0
 	for range 200 {
 		w.pass(1_000)
@@ -291,7 +290,7 @@ func TestWhatIsBoughtLaterOnSpotIsCoveredAtOnceAndTheFirstStopStays(t *testing.T
 	x.stop += 10e8
 	w.pass(10_000)
 	wantCovered()
-	x.stop += 10e8 // it moves at most once a candle, and what is bought does not wait for that
+	x.stop += 10e8 // it moves at most once a candle, and a purchase does not wait for that
 	x.target += 1_000
 	w.pass(5_000)
 	if all := w.spotStops(); len(all) != 2 {

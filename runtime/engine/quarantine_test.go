@@ -8,8 +8,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestAQuarantineShowsThePlacementsOfUnknownFateOnItsSymbolAlone: neither those whose fate
-// is known, nor those of another symbol.
+// It shows neither known placements nor those of another symbol.
 func TestAQuarantineShowsThePlacementsOfUnknownFateOnItsSymbolAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0))

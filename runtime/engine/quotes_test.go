@@ -8,7 +8,7 @@ import (
 	"botd/strategy"
 )
 
-// onNetting has the venue take an opening order against a position as a reduction.
+// onNetting has the venue net an opening order against a position.
 func onNetting(w *world) {
 	venue, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: startMS, OrderDelayMS: sim.DefaultOrderDelayMS, OppositeOrder: "net"})
 	if err != nil {
@@ -20,7 +20,7 @@ func onNetting(w *world) {
 	w.venue, w.config.Strategies[0].Symbol = venue, venue.Symbol(bitcoin)
 }
 
-// bothSides quotes a buy and a sell, whatever is held.
+// bothSides quotes a buy and a sell, whatever the position.
 func bothSides(_ *strategy.View, plan *strategy.Plan) {
 	plan.OrdersSet = true
 	plan.Orders = append(plan.Orders,

@@ -8,8 +8,8 @@ import (
 	"botd/exchange"
 )
 
-// TestWhatARoundHasRead over all combinations of the lists: futures is read by its positions, spot by orders and wallet; nothing is where reads
-// failed and no list of orders came, anything where a list of the account came, or a history that was asked for.
+// The test covers all combinations of the lists. Futures are read by their positions, spot by orders and wallet. Nothing is read if reads
+// failed and no list of orders came. Something is read if a list of the account came, or a requested history.
 func TestWhatARoundHasRead(t *testing.T) {
 	t.Parallel()
 	for lists := range 128 {

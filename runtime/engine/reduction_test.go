@@ -10,24 +10,24 @@ import (
 
 var spotEther = exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}
 
-// onEther trades spot ETH-USDT, of which the account holds nothing else, so that the
-// fee of a purchase is missing from what a sale needs.
+// onEther trades spot ETH-USDT, of which the account has no other holding, so a sale lacks the fee of the
+// purchase.
 func onEther(w *world) {
 	w.config.Strategies[0].Symbol, w.config.Strategies[0].Leverage = w.venue.Symbol(spotEther), 0
 }
 
-// patient are the settle times of a venue that nobody has measured.
+// patient are the settle times of an unmeasured venue.
 func patient(w *world) {
 	w.config.Settle = placement.Settle{WindowMS: 60_000, VisibilityMS: 45_000, StalenessMS: 15_000}
 }
 
-// inEther is what the account holds of ETH, in units of the symbol.
+// inEther returns the account's ETH, in units of the symbol.
 func (w *world) inEther() exchange.Quantity {
 	free, frozen := w.venue.Balance("one", "ETH")
 	return w.venue.Symbol(spotEther).QuantityOf(free.Add(frozen))
 }
 
-// coveredEther is what resting stops would sell of it.
+// coveredEther returns how much of it resting stops would sell.
 func (w *world) coveredEther() (sum exchange.Quantity) {
 	w.venue.EachOpenOrder("one", exchange.Spot, func(o *exchange.Order) {
 		if o.Type == exchange.StopLimit {
@@ -108,8 +108,7 @@ func TestFlattenSellsRightAfterAPurchaseAtLiveSettleTimes(t *testing.T) {
 	}
 }
 
-// A person's own resting sale holds part of what botd bought: what is free is sold all
-// the same.
+// A person's own resting sale holds a part of what botd bought. The free part is sold nevertheless.
 func TestAnExitOnSpotSellsWhatIsFree(t *testing.T) {
 	t.Parallel()
 	target := exchange.Quantity(2_000)
@@ -125,7 +124,7 @@ func TestAnExitOnSpotSellsWhatIsFree(t *testing.T) {
 	w.wantNothingRefused()
 }
 
-// What the exchange certainly refuses is not sent again and again: it is reported once.
+// An order that the exchange certainly refuses is not sent again and again. It is reported once.
 func TestDustOnSpotIsNotLoopedOn(t *testing.T) {
 	t.Parallel()
 	target := exchange.Quantity(30) // 0.003 ETH, 7.5 USDT

@@ -9,7 +9,7 @@ func TestRefusalsOfKeysThatDoNotComeAgainAreForgotten(t *testing.T) {
 	t.Parallel()
 	refusals, most := newRefusals(), 0
 	const steady = "grid order bid"
-	for second := range int64(86_400) { // a day of a strategy that names each order again
+	for second := range int64(86_400) { // a day of a strategy that uses a new name for each order
 		nowMS := second * 1_000
 		if have, want := refusals.isNew(steady, "max_open_orders", nowMS), second == 0; have != want {
 			t.Fatalf("second %d: a refusal that repeats itself: want reported %v, have %v", second, want, have)

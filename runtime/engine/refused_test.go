@@ -7,14 +7,13 @@ import (
 	"botd/strategy"
 )
 
-// An exchange that executes what it answers 400 to must not be bought from twice.
+// The exchange executes an order that it answers with 400. It must not be bought from twice.
 func TestARefusedSpotOrderThatWasExecutedIsFoundInTheHistory(t *testing.T) {
 	t.Parallel()
 	refusedAndExecuted(t)
 }
 
-// TestARefusedPurchaseThatAHistoryWithoutIDsShowsIsNotMadeAgain: where lists leave ids out, a row that nothing
-// claims could be what the exchange refused and executed.
+// Where lists leave ids out, an unclaimed row could be the order that the exchange refused and executed.
 func TestARefusedPurchaseThatAHistoryWithoutIDsShowsIsNotMadeAgain(t *testing.T) {
 	t.Parallel()
 	refusedWithoutIDs(t)
@@ -24,7 +23,7 @@ func refusedWithoutIDs(t testing.TB) {
 	target := exchange.Quantity(2_000)
 	w := newWorld(t, swing(&target), onEther, patient)
 	w.mirror = withoutIDs(spotLists...)
-	w.pass(20_000) // the first purchase settles by its order id: the lists leave others out
+	w.pass(20_000) // the first purchase settles by its order id: the lists omit other ids
 	w.network = func(call *Call) fate {
 		if call.Request.Operation.Places() && call.Request.Order.Side == exchange.Buy {
 			return w.executedAndRefused(call)
@@ -62,7 +61,7 @@ func refusedAndExecuted(t testing.TB) {
 	}
 }
 
-// executedAndRefused has an order executed, and its placement refused.
+// executedAndRefused executes an order, and refuses its placement.
 func (w *world) executedAndRefused(call *Call) fate {
 	w.t.Helper()
 	executed := *call
@@ -73,8 +72,8 @@ func (w *world) executedAndRefused(call *Call) fate {
 	return fate{err: &exchange.Refusal{Status: 400, Code: 9, Message: "not now"}}
 }
 
-// TestAListThatLeavesOutWhatStandsConfirmsNoRefusal: the exchange executes what it refuses while its list of orders is empty, and an order
-// that stands by its id shows that the list is not whole.
+// The exchange executes the order that it refuses while its list of orders is empty. Another order, read by id, shows that the list is
+// incomplete.
 func TestAListThatLeavesOutWhatStandsConfirmsNoRefusal(t *testing.T) {
 	t.Parallel()
 	refusedWithATornList(t)

@@ -6,7 +6,7 @@ import (
 	"botd/exchange"
 )
 
-// coveredOnSpot passes time, and returns the least that stops covered of a spot position
+// coveredOnSpot passes time. It returns the smallest quantity of a spot position that stops covered
 // meanwhile, and for how many milliseconds they did not cover all of it.
 func (w *world) coveredOnSpot(ms int64) (least exchange.Quantity, uncoveredMS int64) {
 	w.t.Helper()
@@ -25,7 +25,7 @@ func (w *world) coveredOnSpot(ms int64) (least exchange.Quantity, uncoveredMS in
 	return least, uncoveredMS
 }
 
-// grown is a world on spot whose position was bought, and stopped, in two parts.
+// grown returns a world on spot whose position was bought, and stopped, in two parts.
 func (x *sharedPlan) grown(t *testing.T, to exchange.Quantity) *world {
 	t.Helper()
 	w := newWorld(t, x.plan, onSpot)
@@ -76,7 +76,7 @@ func TestAStopOnSpotComesBackThoughNoListCanBeRead(t *testing.T) {
 	w := newWorld(t, x.plan, onSpot)
 	w.pass(80_000)
 	w.network = func(call *Call) fate {
-		return fate{silent: call.Request.Operation == exchange.SpotOpenOrders && w.spotStops()[49_000e8] == 0} // from when the stop is off
+		return fate{silent: call.Request.Operation == exchange.SpotOpenOrders && w.spotStops()[49_000e8] == 0} // from the cancel of the stop on
 	}
 	x.stop += 10e8
 	w.pass(5_000)
@@ -95,7 +95,7 @@ func TestAStopOnSpotComesBackThoughTheWalletShowsNothing(t *testing.T) {
 			answer.Balances = exchange.FetchedOf[exchange.Balance](nil)
 		}
 	}
-	for id := range w.spotOrders() { // a person takes the stop off
+	for id := range w.spotOrders() { // a person cancels the stop
 		w.manually(exchange.Request{Operation: exchange.SpotCancel, Symbol: "BTC-USDT", OrderID: id})
 	}
 	w.pass(20_000)
@@ -104,7 +104,7 @@ func TestAStopOnSpotComesBackThoughTheWalletShowsNothing(t *testing.T) {
 	}
 }
 
-// spotOrders are the resting orders on spot, by id.
+// spotOrders returns the resting orders on spot, by id.
 func (w *world) spotOrders() map[int64]exchange.Order {
 	all := map[int64]exchange.Order{}
 	w.venue.EachOpenOrder("one", exchange.Spot, func(o *exchange.Order) { all[o.ID] = *o })

@@ -20,7 +20,7 @@ func (w *world) reload(plan func(*strategy.View, *strategy.Plan)) {
 	w.change(Reload{Strategies: []*StrategyConfig{&config}})
 }
 
-// change puts a change of the configuration in force, which nothing may be against.
+// change puts a change of the configuration in force, and expects no objection.
 func (w *world) change(reload Reload) {
 	w.t.Helper()
 	w.give(&EventReload{Reload: &reload})
@@ -29,7 +29,7 @@ func (w *world) change(reload Reload) {
 	}
 }
 
-// wantRefused wants a change refused for one reason, and nothing of it done.
+// wantRefused expects a change to be refused for one reason, without any effect.
 func (w *world) wantRefused(why string, reload Reload) {
 	w.t.Helper()
 	records, calls, notes := len(w.records), len(w.queue), len(w.notes)
@@ -51,7 +51,7 @@ func (w *world) wantRefused(why string, reload Reload) {
 	}
 }
 
-// another is a strategy on another symbol.
+// another returns a strategy on another symbol.
 func (w *world) another(name string, key exchange.SymbolKey, plan func(*strategy.View, *strategy.Plan)) *StrategyConfig {
 	config := &StrategyConfig{Name: name, Strategy: scripted(plan), Symbol: w.venue.Symbol(key), Interval: exchange.Minute1, Schedule: each(1000)}
 	if key.Market == exchange.Futures {
@@ -69,7 +69,7 @@ func (w *world) names() (names []string) {
 
 var ether = exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}
 
-// slow wants candles before it decides.
+// slow needs candles before it decides.
 type slow struct{ scripted }
 
 func (slow) Warmup() int { return 3 }
@@ -189,8 +189,8 @@ func TestANewStrategyBeginsAsAtAStartAndDisturbsNoOther(t *testing.T) {
 	}
 }
 
-// A round that was under way when a symbol is traded for the first time did not ask
-// for all of it: nothing opens there before a round of its own.
+// When a symbol is traded for the first time, the current round did not request all of it: nothing opens
+// there before the next round.
 func TestARoundUnderWayDoesNotSpeakForASymbolThatIsNew(t *testing.T) {
 	t.Parallel()
 	fresh := exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}
@@ -259,7 +259,7 @@ func TestALimitHoldsFromTheReloadOn(t *testing.T) {
 				set(c.limit)
 				desired = 20
 				w.pass(30_000)
-				w.wantHeld(10) // nothing is added, and nothing closed
+				w.wantHeld(10) // nothing is added, and nothing is closed
 				w.wantOpen(1)
 				set(risk.Limits{})
 				w.pass(10_000)
@@ -269,7 +269,7 @@ func TestALimitHoldsFromTheReloadOn(t *testing.T) {
 	}
 }
 
-// A market that comes or goes brings or takes its equity: no gain, and no loss.
+// The equity of a market that comes or goes is neither a gain nor a loss.
 func TestAMarketThatIsTradedNewlyIsNeitherGainNorLoss(t *testing.T) {
 	t.Parallel()
 	loss := risk.Loss{Share: exchange.RateOne / 100}
@@ -329,7 +329,7 @@ func TestAStreakLongerThanATightenedLimitKeepsEntriesBack(t *testing.T) {
 	}
 }
 
-// TestAnAccountsStreakCountsWhileALimitOfItIsInForce: a tighter one may be reached already, and the first one has counted nothing.
+// A tighter limit may be reached already, while the count of the first one starts at zero.
 func TestAnAccountsStreakCountsWhileALimitOfItIsInForce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ before, limit, states int }{{5, 4, 0}, {5, 3, 1}, {0, 3, 0}} {
@@ -344,8 +344,7 @@ func TestAnAccountsStreakCountsWhileALimitOfItIsInForce(t *testing.T) {
 	}
 }
 
-// TestAStreakHoldsEntriesBackWhenItsLimitReturns: a strategy without a configuration has no limits, and what it loses
-// while it is wound up counts.
+// A strategy without a configuration has no limits, and its losses during wind-up count.
 func TestAStreakHoldsEntriesBackWhenItsLimitReturns(t *testing.T) {
 	t.Parallel()
 	lost := func(w *world, losses int) {
@@ -415,7 +414,7 @@ func TestABreachOutlivesAReloadThatWouldHaveAllowedIt(t *testing.T) {
 	w.wantState("limit")
 }
 
-// What an opening was approved under must never look the same as what holds later.
+// The version under which an opening was approved must never equal a later one.
 func TestNoTwoLimitsVersionsAreTheSame(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
@@ -439,8 +438,8 @@ func TestNoTwoLimitsVersionsAreTheSame(t *testing.T) {
 	}
 }
 
-// TestANewStrategyWaitsForAPersonWhereItIsTo trades once a person resumed it, and after a restart too. One that the account has
-// traded before does not wait again.
+// The strategy trades once a person has resumed it, and after a restart, too. A strategy that the account has traded before
+// does not wait again.
 func TestANewStrategyWaitsForAPersonWhereItIsTo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10))

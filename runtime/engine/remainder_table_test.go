@@ -15,7 +15,7 @@ import (
 	"botd/strategy"
 )
 
-// TestWhatKeepsAStrategyFromEnding, in the words that its removal is refused with.
+// The refusal of its removal contains this text.
 func TestWhatKeepsAStrategyFromEnding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -51,14 +51,13 @@ func TestWhatKeepsAStrategyFromEnding(t *testing.T) {
 	}
 }
 
-// TestTheStatusShowsASymbolAsItIsKnown.
 func TestTheStatusShowsASymbolAsItIsKnown(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	symbol := w.symbol()
 	w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 7}})
 	w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 3}})
-	w.engine.book.Apply(&record.Record{AtMS: 5, Symbol: bitcoin, Body: record.Quarantined{Why: "a difference"}}) // it is not settled then
+	w.engine.book.Apply(&record.Record{AtMS: 5, Symbol: bitcoin, Body: record.Quarantined{Why: "a difference"}}) // the symbol is not settled then
 	symbol.Position, symbol.EntryPrice, symbol.LiqPrice, symbol.Leverage = 10, exchange.AmountOf(50_000), exchange.AmountOf(40_000), 8
 	symbol.Last, symbol.Mark, symbol.SinceMS = 11e8, 12e8, 77
 	symbol.UnprotectedSinceMS, symbol.UnprotectedMS = w.engine.nowMS-300, 700
@@ -84,7 +83,8 @@ func TestTheStatusShowsASymbolAsItIsKnown(t *testing.T) {
 	}
 }
 
-// TestWhatAPositionHasMade at the last price: nothing where there is none, or entry or price are not known.
+// The profit is at the last price. It is zero without a position, or if the entry price or the price is
+// unknown.
 func TestWhatAPositionHasMade(t *testing.T) {
 	t.Parallel()
 	symbol := settled(t).venue.Symbol(bitcoin)
@@ -109,7 +109,7 @@ func TestWhatAPositionHasMade(t *testing.T) {
 	}
 }
 
-// TestATickThatIsLateIsDecidedOnce, for the newest time it was due; the others are counted.
+// It is decided for the newest due time; the missed ticks are counted.
 func TestATickThatIsLateIsDecidedOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -117,7 +117,7 @@ func TestATickThatIsLateIsDecidedOnce(t *testing.T) {
 		lateMS       int64
 		last         exchange.Price
 		warmup, seen int
-		asked        int64 // the time it is asked for, after it was due; -1 for not at all
+		asked        int64 // the time it is asked for, relative to the due time; -1 if it is not asked
 		missed       int
 	}{
 		{"in time", 0, 1, 0, 0, 0, 0},
@@ -161,15 +161,16 @@ type atWarmup struct {
 
 func (x *atWarmup) Warmup() int { return x.warmup }
 
-// TestWhoseAChangeOfTheWalletIs: of those that traded, by what they traded; with an opening of unknown fate it may have been; else of those that hold.
+// A change belongs to the strategies that traded, in proportion; an uncertain opening counts as traded. Otherwise it belongs to those with
+// a position.
 func TestWhoseAChangeOfTheWalletIs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name          string
 		traded, holds [2]exchange.Quantity
-		unknown       exchange.Quantity // of the first
-		want          string            // of 12
-		old           bool              // what is held was held before this round
+		unknown       exchange.Quantity // of the first strategy
+		want          string            // shares of 12
+		old           bool              // whether the position is from before this round
 	}{
 		{"one traded", [2]exchange.Quantity{10, 0}, [2]exchange.Quantity{}, 0, "12 0", false},
 		{"both traded, one three times as much", [2]exchange.Quantity{10, 30}, [2]exchange.Quantity{}, 0, "3 9", false},
@@ -221,7 +222,7 @@ func TestWhoseAChangeOfTheWalletIs(t *testing.T) {
 	}
 }
 
-// TestAChangeOfTheFuturesWalletIsNoSpotStrategys, whatever it holds.
+// This holds whatever the spot strategy's holding is.
 func TestAChangeOfTheFuturesWalletIsNoSpotStrategys(t *testing.T) {
 	t.Parallel()
 	b := valued(t, 1, 1)
@@ -236,14 +237,14 @@ func TestAChangeOfTheFuturesWalletIsNoSpotStrategys(t *testing.T) {
 	}
 }
 
-// TestWhatACanceledOrderSaysOfItsRefusals: an order that stood until botd canceled it was taken; a cancel that is refused waits.
+// An order that rested until botd canceled it was accepted. A refused cancel waits.
 func TestWhatACanceledOrderSaysOfItsRefusals(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
-		orderID int64 // 0 where the exchange has not answered
+		orderID int64 // 0 if the exchange has not answered
 		err     error
-		left    int // intents that wait
+		left    int // number of waiting intents
 	}{
 		{"canceled", 5, nil, 0},
 		{"canceled before its id was known", 0, nil, 1},
@@ -266,7 +267,7 @@ func TestWhatACanceledOrderSaysOfItsRefusals(t *testing.T) {
 	}
 }
 
-// TestWhatProtectsGoesOnWhereAMarketWasNotRead, and nothing opens.
+// Nothing opens.
 func TestWhatProtectsGoesOnWhereAMarketWasNotRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -308,12 +309,12 @@ func (w *world) plan(target strategy.Target) {
 	w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{Target: target}}})
 }
 
-// TestWhatAHaltDoesWithoutAnyRead: it cancels what opens and what rests to exit, closes a futures position once, and leaves stops.
+// It cancels openings and resting exits, closes a futures position once, and leaves stops.
 func TestWhatAHaltDoesWithoutAnyRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		level record.HaltLevel
-		inMS  int64 // until its time
+		inMS  int64 // time left until it acts
 		want  string
 	}{
 		{record.LevelPause, 0, ""}, {record.LevelCancel, 0, "cancel low"}, {record.LevelFlatten, 0, "cancel high cancel low"}, {record.LevelFlatten, 1, ""},
@@ -344,7 +345,7 @@ func TestWhatAHaltDoesWithoutAnyRead(t *testing.T) {
 	}
 }
 
-// TestWhatAHaltDoesWhereItsMarketIsNotRead: the same, and where it closes a futures position nothing else.
+// It does the same, and nothing else if it closes a futures position.
 func TestWhatAHaltDoesWhereItsMarketIsNotRead(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[record.HaltLevel]string{
@@ -369,7 +370,7 @@ func TestWhatAHaltDoesWhereItsMarketIsNotRead(t *testing.T) {
 	}
 }
 
-// TestWhatALiquidationSays, and that it is journalled once.
+// It is journalled once.
 func TestWhatALiquidationSays(t *testing.T) {
 	t.Parallel()
 	for price, want := range map[string]string{
@@ -391,7 +392,7 @@ func TestWhatALiquidationSays(t *testing.T) {
 	}
 }
 
-// TestAnOrderOfAnOldBackupIsReportedOnce, and its symbol waits for a person.
+// The order's symbol waits for a person.
 func TestAnOrderOfAnOldBackupIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -410,7 +411,6 @@ func TestAnOrderOfAnOldBackupIsReportedOnce(t *testing.T) {
 	}
 }
 
-// TestAForeignOrderIsReportedWhenItBeginsAndEnds.
 func TestAForeignOrderIsReportedWhenItBeginsAndEnds(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -432,7 +432,8 @@ func TestAForeignOrderIsReportedWhenItBeginsAndEnds(t *testing.T) {
 	}
 }
 
-// TestWhereATrailingStopIs: at the plan's price on the symbol's tick, on the side that protects; from where on it trails; and nowhere else.
+// It is at the plan's price, rounded to the symbol's tick on the protecting side, together with the price from which it trails. Without a
+// plan's trailing stop there is none.
 func TestWhereATrailingStopIs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil, func(w *world) { w.config.Strategies[0].Strategy = &trailer{} })
@@ -464,7 +465,8 @@ func TestWhereATrailingStopIs(t *testing.T) {
 	}
 }
 
-// TestWhatTheKillSwitchsLaneIsShown: what a flatten closes, what is left to others, and the orders of the symbol alone.
+// The lane gets the position that a flatten closes, the part that is left to others, and the orders of the symbol
+// alone.
 func TestWhatTheKillSwitchsLaneIsShown(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -481,7 +483,7 @@ func TestWhatTheKillSwitchsLaneIsShown(t *testing.T) {
 	}
 }
 
-// TestAnEngineIsNotMadeOfAnOlderStart than its journal's.
+// The start must not be older than the journal's newest.
 func TestAnEngineIsNotMadeOfAnOlderStart(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -499,7 +501,6 @@ func TestAnEngineIsNotMadeOfAnOlderStart(t *testing.T) {
 	}
 }
 
-// TestAnEngineIsNotMadeOfTwoStrategiesOfOneNameOrSymbol.
 func TestAnEngineIsNotMadeOfTwoStrategiesOfOneNameOrSymbol(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -523,7 +524,6 @@ func TestAnEngineIsNotMadeOfTwoStrategiesOfOneNameOrSymbol(t *testing.T) {
 	}
 }
 
-// TestAnEngineIsNotMadeWithoutARandomPartOfItsOrderIDs.
 func TestAnEngineIsNotMadeWithoutARandomPartOfItsOrderIDs(t *testing.T) {
 	t.Parallel()
 	config := settled(t).config
@@ -535,7 +535,7 @@ func TestAnEngineIsNotMadeWithoutARandomPartOfItsOrderIDs(t *testing.T) {
 	}
 }
 
-// TestAnEngineIsNotMadeOfAStrategyThatReadsOthersAndThatNobodyAsks: only a worker has the candles of other symbols, or a backtest.
+// Only a worker or a backtest has the candles of other symbols.
 func TestAnEngineIsNotMadeOfAStrategyThatReadsOthersAndThatNobodyAsks(t *testing.T) {
 	t.Parallel()
 	for offload, want := range map[bool]string{true: "",
@@ -555,7 +555,7 @@ func TestAnEngineIsNotMadeOfAStrategyThatReadsOthersAndThatNobodyAsks(t *testing
 	}
 }
 
-// TestAFailingReadIsReportedWithItsSymbol, for logs and metrics; a market's has none.
+// The symbol is for logs and metrics; a market's failure has none.
 func TestAFailingReadIsReportedWithItsSymbol(t *testing.T) {
 	t.Parallel()
 	for key, want := range map[exchange.SymbolKey]bool{bitcoin: true, wholeMarket: false} {
@@ -578,7 +578,7 @@ func TestAFailingReadIsReportedWithItsSymbol(t *testing.T) {
 	}
 }
 
-// TestAFailedSetLeverageIsReadAgain before anything opens.
+// The leverage is read before anything opens.
 func TestAFailedSetLeverageIsReadAgain(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{nil, errors.New("broken")} {

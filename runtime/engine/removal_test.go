@@ -40,7 +40,7 @@ func TestAStrategyThatHoldsSomethingIsNotRemovedUnlessItSaysHow(t *testing.T) {
 	w.wantSound()
 }
 
-// What a strategy desired when it was removed is not what begins when it comes back.
+// When a removed strategy returns, it does not start with the plan from before its removal.
 func TestAStrategyThatComesBackBeginsWithoutItsOldPlan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10))
@@ -61,8 +61,8 @@ func TestAStrategyThatComesBackBeginsWithoutItsOldPlan(t *testing.T) {
 	w.wantSound()
 }
 
-// What a removed strategy traded last is booked, also when botd starts again meanwhile:
-// who is not configured any more is not forgotten before the ledger knows the end.
+// The last trades of a removed strategy are booked, even if botd restarts meanwhile: a strategy that is no
+// longer configured is not forgotten before the ledger is complete.
 func TestTheLedgerAwaitsTheLastTradesOfARemovedStrategy(t *testing.T) {
 	t.Parallel()
 	for _, restarts := range []bool{false, true} {
@@ -107,8 +107,8 @@ func TestTheLedgerAwaitsTheLastTradesOfARemovedStrategy(t *testing.T) {
 	}
 }
 
-// A reading that the exchange's history did not complete is made again soon, not
-// after the idle time, and the strategy goes with the answer that completes it.
+// A reading that the exchange's history did not complete is repeated soon, not after the idle time, and the
+// strategy ends with the answer that completes it.
 func TestARemovedStrategyEndsSoonAfterItsLastTradeIsReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10), books)
@@ -141,7 +141,7 @@ func TestARemovedStrategyIsWoundUpAsItSaid(t *testing.T) {
 			t.Parallel()
 			w := standing(t)
 			config := w.config.Strategies[0]
-			config.OnRemove = way // that it says so is a reload too
+			config.OnRemove = way // the changed setting counts as a reload, too
 			w.change(Reload{Strategies: []*StrategyConfig{&config}})
 			w.pass(5_000)
 			w.change(Reload{Removed: []string{"one"}})
@@ -184,7 +184,7 @@ func TestARemovedStrategyIsWoundUpAsItSaid(t *testing.T) {
 	}
 }
 
-// TestAStrategyThatComesBackOpensNothingBeforeItDecides: its former plan would buy at once what its removal has closed.
+// Its former plan would immediately buy what its removal has closed.
 func TestAStrategyThatComesBackOpensNothingBeforeItDecides(t *testing.T) {
 	t.Parallel()
 	comesBack(t)
@@ -239,8 +239,8 @@ func TestAnAnswerToARemovedStrategyReachesNobody(t *testing.T) {
 	}
 }
 
-// A start that does not find a strategy's file does not know whether it was removed: what
-// on_remove says waits for a reload that confirms it.
+// A start that does not find a strategy's file does not know whether it was removed. The on_remove policy
+// waits for a reload that confirms the removal.
 func TestAStrategyThatIsAbsentAtAStartKeepsWhatItHolds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10), protected, func(w *world) { w.config.Strategies[0].OnRemove = removeFlatten })
@@ -282,8 +282,7 @@ func TestAStrategyThatWasAbsentAtAStartComesBackAsItWas(t *testing.T) {
 	w.wantSound()
 }
 
-// TestWhatWasReadOfARemovedStrategysSymbolIsForgotten: nothing opens on its old price,
-// leverage or position when the strategy comes back.
+// When the strategy returns, nothing opens on its old price, leverage or position.
 func TestWhatWasReadOfARemovedStrategysSymbolIsForgotten(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0))
@@ -303,15 +302,14 @@ func TestWhatWasReadOfARemovedStrategysSymbolIsForgotten(t *testing.T) {
 	}
 }
 
-// TestWhatALostExitOfARemovedStrategyHasNotSoldHasItsStop: the stop was taken off for the exit, and the process died before that was sent.
-// A start without the strategy knows its protection.
+// The stop was canceled for the exit, and the process died before it sent the exit. A start without the strategy knows its protection.
 func TestWhatALostExitOfARemovedStrategyHasNotSoldHasItsStop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(2_000), onSpot, func(w *world) {
 		w.config.Strategies[0].OnRemove = "flatten"
 		w.config.Strategies[0].Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}
 	})
-	if err := w.venue.Transfer("one", exchange.Spot, "BTC", exchange.AmountOf(1)); err != nil { // beside it the exit would not be repeated
+	if err := w.venue.Transfer("one", exchange.Spot, "BTC", exchange.AmountOf(1)); err != nil { // next to it the exit would not be repeated
 		t.Fatal(err)
 	}
 	w.pass(10_000)
@@ -333,7 +331,7 @@ func TestWhatALostExitOfARemovedStrategyHasNotSoldHasItsStop(t *testing.T) {
 	}
 }
 
-// TestARemovedStrategyStaysUntilARefusalIsConfirmed: the exchange may have executed what it refused, and nobody would cancel or protect it.
+// The exchange may have executed the refused order, and nobody would cancel or protect it.
 func TestARemovedStrategyStaysUntilARefusalIsConfirmed(t *testing.T) {
 	t.Parallel()
 	desired := exchange.Quantity(0)
@@ -356,7 +354,7 @@ func TestARemovedStrategyStaysUntilARefusalIsConfirmed(t *testing.T) {
 	}
 }
 
-// TestARemovedStrategysOpeningThatTheExchangeRefusedAndExecutedHasSomebody: the first list after the refusal may not show it yet.
+// The first list after the refusal may not show the order yet.
 func TestARemovedStrategysOpeningThatTheExchangeRefusedAndExecutedHasSomebody(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"flatten", "leave"} {
@@ -397,7 +395,7 @@ func removedWithARefusedOpening(t testing.TB, way string, fills bool) {
 	if fills {
 		w.price("48000")
 		if way == "leave" {
-			wantOpen, held = 1, 10 // its stop
+			wantOpen, held = 1, 10 // the stop is open
 		}
 	}
 	w.pass(40_000) // idle rounds
@@ -412,7 +410,7 @@ func removedWithARefusedOpening(t testing.TB, way string, fills bool) {
 	}
 }
 
-// TestWhatARemovalLeaves: a strategy that is asked no more, and, where it holds nothing but its money is not booked yet, no plan.
+// The strategy is not asked any more. If it has no position but its money is not booked yet, it has no plan either.
 func TestWhatARemovalLeaves(t *testing.T) {
 	t.Parallel()
 	for _, holds := range []bool{true, false} {

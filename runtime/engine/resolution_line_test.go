@@ -10,7 +10,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestWhatEndingAQuarantineSays: a line for each record, with quantities in the symbol's decimals, or in steps while its rules are not known.
+// The text has a line for each record, with quantities in the symbol's decimals, or in steps while its rules are unknown.
 func TestWhatEndingAQuarantineSays(t *testing.T) {
 	t.Parallel()
 	rules := sim.DefaultSymbols()[0] // BTC-USDT: steps of 0.001

@@ -12,7 +12,7 @@ import (
 	"botd/risk"
 )
 
-// resulted makes what says what each strategy made, over a futures account of 1,000 USDT and, where asked for, a spot wallet of 500.
+// resulted returns the results of strategies, for a futures account of 1,000 USDT and, if requested, a spot wallet of 500.
 func resulted(t *testing.T, futures, spot int) *results {
 	t.Helper()
 	b := valued(t, futures, spot)
@@ -24,13 +24,13 @@ func resulted(t *testing.T, futures, spot int) *results {
 	return r
 }
 
-// resultOf has a strategy have made that much, in a position of so many steps, after so many that lost.
+// resultOf sets a strategy's result, the position in steps, and the number of losses in a row.
 func (r *results) resultOf(leg *leg, made int64, position exchange.Quantity, losses int) {
 	r.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Result{Result: exchange.AmountOf(made), Position: position,
 		Losses: losses, Trip: exchange.AmountOf(5)}})
 }
 
-// fills has a strategy's futures order have filled.
+// fills fills a strategy's futures order.
 func (r *results) fills(leg *leg, quantity exchange.Quantity) {
 	id := r.book.NextClientOrderID("t")
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: leg.symbol.Key().Name, Side: exchange.Buy, Quantity: quantity, ClientOrderID: id}
@@ -39,12 +39,12 @@ func (r *results) fills(leg *leg, quantity exchange.Quantity) {
 	r.record(record.Record{ClientOrderID: id, Body: record.Ended{State: placement.Filled, Filled: quantity}})
 }
 
-// TestWhatAFillClosedBrought, by the last price: the part of the position that was, and no more than that where it was turned over.
+// The result is at the last price, of the closed part of the earlier position, also if the position changed its side.
 func TestWhatAFillClosedBrought(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name      string
-		was, now  exchange.Quantity // steps of a thousandth, at 100 USDT
+		was, now  exchange.Quantity // in steps of a thousandth, at 100 USDT
 		entry     int64
 		want      string
 		withPrice exchange.Price
@@ -66,8 +66,8 @@ func TestWhatAFillClosedBrought(t *testing.T) {
 	}
 }
 
-// TestWhatEndsATrip: a position that is closed or turned over, by what it made since it began; on spot also one that is too small to be sold. A
-// streak is counted of the strategy, and of the account where a limit of it watches results.
+// A closed or reversed position ends a trip, with its result since the beginning; on spot also one that is too small to be sold. A streak
+// counts for the strategy, and for the account if a limit of it uses results.
 func TestWhatEndsATrip(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -75,7 +75,7 @@ func TestWhatEndsATrip(t *testing.T) {
 		spot     bool
 		was, now exchange.Quantity
 		made     int64
-		want     string // result, trip's begin, position, losses; the account's losses
+		want     string // result, start of the trip, position, losses; the account's losses
 		records  int
 	}{
 		{"nothing happened", false, 10, 10, 0, "20 5 10 2 / 2", 0},
@@ -109,7 +109,7 @@ func TestWhatEndsATrip(t *testing.T) {
 			t.Errorf("%s: want %s in %d records, and what was traded kept, have %s in %d", c.name, c.want, c.records, have, len(r.unwritten)-before)
 		}
 	}
-	// The first result says what the account had without it.
+	// The first result includes what the account had without it.
 	r := resulted(t, 1, 0)
 	one := r.legs[0]
 	one.symbol.Position, one.symbol.EntryPrice = 1_000, exchange.AmountOf(90)
@@ -123,8 +123,7 @@ func TestWhatEndsATrip(t *testing.T) {
 	}
 }
 
-// TestAStreakThatIsTooLongKeepsEntriesBack and begins again, of the account and of a strategy each; what was traded since the wallet was accounted
-// for stays unaccounted.
+// The streak starts again, separately for the account and the strategy. Trades since the last accounting stay unaccounted.
 func TestAStreakThatIsTooLongKeepsEntriesBack(t *testing.T) {
 	t.Parallel()
 	for losses, breaches := range map[int]int{2: 0, 3: 1, 4: 1} {
@@ -153,7 +152,7 @@ func TestAStreakThatIsTooLongKeepsEntriesBack(t *testing.T) {
 	}
 }
 
-// TestHowLongTheMoneyOfFuturesIsAwaited: until the wallet has stood still for as long as a read may be old since the last fill, and a minute at most.
+// The wait lasts until the wallet has been stable for the maximum age of a read since the last fill, and at most a minute.
 func TestHowLongTheMoneyOfFuturesIsAwaited(t *testing.T) {
 	t.Parallel()
 	const now = 1_767_225_600_000
@@ -161,7 +160,7 @@ func TestHowLongTheMoneyOfFuturesIsAwaited(t *testing.T) {
 		name        string
 		with        func(r *results, s *reconcile.Snapshot)
 		waits       bool
-		outstanding int64 // since when, ago; -1 for not
+		outstanding int64 // how long ago it began; -1 for none
 	}{
 		{"nothing is due", nil, false, -1},
 		{"it traded", func(r *results, _ *reconcile.Snapshot) { r.fills(r.legs[0], 3) }, true, 0},
@@ -210,7 +209,6 @@ func TestHowLongTheMoneyOfFuturesIsAwaited(t *testing.T) {
 	}
 }
 
-// TestAWalletOfNothingStandsStillSinceItWasReadFirst.
 func TestAWalletOfNothingStandsStillSinceItWasReadFirst(t *testing.T) {
 	t.Parallel()
 	r := resulted(t, 1, 0)
@@ -223,14 +221,14 @@ func TestAWalletOfNothingStandsStillSinceItWasReadFirst(t *testing.T) {
 	}
 }
 
-// TestWhatIsAccountedFor: once the money stands, the wallet, in a record where it is another or a strategy traded.
+// Once the money is stable, the wallet is recorded if it changed or a strategy traded.
 func TestWhatIsAccountedFor(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		with    func(r *results)
-		want    string // what the two made, the wallet accounted for
-		records int    // of the account
+		want    string // the results of the two, the accounted wallet
+		records int    // records of the account
 	}{
 		{"nothing happened", func(*results) {}, "0 0 1000", 0},
 		{"the first time", func(r *results) { r.book = reconcile.NewBook(placement.Settle{}); r.book.AccountMS = 1 }, "0 0 0", 1},
@@ -271,7 +269,7 @@ func TestWhatIsAccountedFor(t *testing.T) {
 	}
 }
 
-// TestWhoNeedsTheResultsOfStrategies: a limit that follows them, of the account or a strategy, and the ledger.
+// Limits that follow results need them, of the account or a strategy, and so does the ledger.
 func TestWhoNeedsTheResultsOfStrategies(t *testing.T) {
 	t.Parallel()
 	streak, drawdown := risk.Limits{MaxLosingStreak: 3}, risk.Limits{MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(5)}}
@@ -302,8 +300,8 @@ func TestWhoNeedsTheResultsOfStrategies(t *testing.T) {
 	}
 }
 
-// TestWhatAPositionAddsToAStrategysEquity: on futures what it has made, on spot its value; the strategy's own part where others hold some, and what
-// it has closed as long as the money for that is awaited.
+// On futures a position adds its profit, on spot its value. Only the strategy's own part counts where others have some, and a closed part
+// counts as long as its money is awaited.
 func TestWhatAPositionAddsToAStrategysEquity(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -328,7 +326,7 @@ func TestWhatAPositionAddsToAStrategysEquity(t *testing.T) {
 		{"others hold a part", false, func(r *results, one *leg) {
 			r.record(record.Record{Symbol: one.symbol.Key(), Body: record.Adopted{Quantity: 300}})
 			r.record(record.Record{Symbol: one.symbol.Key(), Body: record.Ignored{Quantity: 700}})
-			one.symbol.Position = 400 // of which it is not known yet whose the last hundred are
+			one.symbol.Position = 400 // the owner of the last hundred is not known yet
 		}, "3"},
 		{"on spot", true, func(_ *results, one *leg) { one.symbol.Position, one.symbol.EntryPrice = 100_000, exchange.Amount{} }, "100"},
 	} {
@@ -342,8 +340,8 @@ func TestWhatAPositionAddsToAStrategysEquity(t *testing.T) {
 	}
 }
 
-// TestWhatSpotFillsBrought: what was sold at its price less what was bought, with the fee of a sale, and of a purchase too where it is paid in the
-// quote asset; at the last price where the fill's is not known.
+// The result is the sales at their prices less the purchases, with the fee of a sale, and that of a purchase if it is paid in the quote
+// asset. A fill without a price counts at the last price.
 func TestWhatSpotFillsBrought(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

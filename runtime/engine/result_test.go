@@ -8,7 +8,8 @@ import (
 	"botd/risk"
 )
 
-// wantResult wants the strategy to have made what the exchange's own books say of the account, which it trades alone.
+// wantResult expects the strategy's result to equal that of the exchange's own books for the account, which it trades
+// alone.
 func (w *world) wantResult() {
 	w.t.Helper()
 	money := w.venue.Money("one")
@@ -18,7 +19,7 @@ func (w *world) wantResult() {
 	}
 }
 
-// wantLosses wants so many positions in a row to have lost.
+// wantLosses expects that many consecutive losing positions.
 func (w *world) wantLosses(want int) {
 	w.t.Helper()
 	if have := w.engine.book.Watch("one").Losses(); have != want {
@@ -26,8 +27,8 @@ func (w *world) wantLosses(want int) {
 	}
 }
 
-// TestMoneyAndFillsThatAreReadAtDifferentMomentsBelongTogether: the account comes from a replica that lags, or the list
-// of orders does, so that the wallet shows a fill before its order does, or after it.
+// The account, or the list of orders, comes from a lagging replica, so the wallet shows a fill before its order does,
+// or after it.
 func TestMoneyAndFillsThatAreReadAtDifferentMomentsBelongTogether(t *testing.T) {
 	t.Parallel()
 	for _, lags := range []string{"account", "orders", "nothing"} {
@@ -65,7 +66,8 @@ func TestMoneyAndFillsThatAreReadAtDifferentMomentsBelongTogether(t *testing.T) 
 	}
 }
 
-// TestACrashBetweenAFillAndItsResultLosesNothing ends the process when the fill is durable, with the result still waiting.
+// TestACrashBetweenAFillAndItsResultLosesNothing ends the process when the fill is durable and the result is still
+// outstanding.
 func TestACrashBetweenAFillAndItsResultLosesNothing(t *testing.T) {
 	t.Parallel()
 	for _, market := range []option{func(*world) {}, onSpot} {
@@ -115,7 +117,7 @@ func TestACrashBetweenAFillAndItsResultLosesNothing(t *testing.T) {
 	}
 }
 
-// TestAnOrderFilledInPartsIsPaidAsItsParts: the mean price that an order shows is of all its fills, and each part has its own.
+// An order shows the average price of all its fills, but each part has its own.
 func TestAnOrderFilledInPartsIsPaidAsItsParts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0), onSpot, ownLimits(risk.Limits{MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(1_000)}}))
@@ -135,8 +137,8 @@ func TestAnOrderFilledInPartsIsPaidAsItsParts(t *testing.T) {
 	}
 }
 
-// TestAPositionThatWasThereFirstIsEquityOnce: limits are set while a position is held. Its value is in the account's equity,
-// and in the strategy's no second time.
+// Limits are set while there is a position. Its value is part of the account's equity, and does not count for the strategy a
+// second time.
 func TestAPositionThatWasThereFirstIsEquityOnce(t *testing.T) {
 	t.Parallel()
 	for _, market := range []option{func(*world) {}, onSpot} {
@@ -158,7 +160,7 @@ func TestAPositionThatWasThereFirstIsEquityOnce(t *testing.T) {
 	}
 }
 
-// TestAStartWithoutAPriceEndsNoPosition: after a start the position is known from the records, and its value is not.
+// After a start the records show the position, and its value is unknown.
 func TestAStartWithoutAPriceEndsNoPosition(t *testing.T) {
 	t.Parallel()
 	var desired exchange.Quantity
@@ -180,8 +182,8 @@ func TestAStartWithoutAPriceEndsNoPosition(t *testing.T) {
 	w.wantLosses(0)
 }
 
-// TestWhatWaitsForItsMoneyCountsAsHeld: a position of 10 bought at 50000 is closed at 51000 and its money is not known yet: the
-// strategy's equity does not fall by what it had made, nor, at a loss, rise.
+// A position of 10, bought at 50000, is closed at 51000, and its money is not known yet. The strategy's equity must not fall by
+// the profit, nor rise in the case of a loss.
 func TestWhatWaitsForItsMoneyCountsAsHeld(t *testing.T) {
 	t.Parallel()
 	for price, made := range map[string]string{"51000": "10", "49000": "-10"} {

@@ -17,7 +17,8 @@ import (
 	"botd/strategy"
 )
 
-// TestWhoClaimsASymbol: its strategy, journalled once; one that finds what another left, or that was removed while it holds something, halts it.
+// The symbol's strategy claims it, which is journalled once. A strategy is halted if it finds another one's position, or if it was removed
+// with a position.
 func TestWhoClaimsASymbol(t *testing.T) {
 	t.Parallel()
 	assigned := func(w *world, name, onRemove string) {
@@ -74,13 +75,13 @@ func TestWhoClaimsASymbol(t *testing.T) {
 	}
 }
 
-// TestWhoWaitsForAPersonAtFirst: a strategy that is to, and that the account has never traded.
+// The strategy is configured to wait, and the account has never traded it.
 func TestWhoWaitsForAPersonAtFirst(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name           string
 		paused, traded bool
-		level          record.HaltLevel // at which it is halted already
+		level          record.HaltLevel // the level of an existing halt
 		want           record.HaltLevel
 	}{
 		{"it is to", true, false, record.LevelNone, record.LevelPause}, {"it is not to", false, false, record.LevelNone, record.LevelNone},
@@ -106,7 +107,7 @@ func TestWhoWaitsForAPersonAtFirst(t *testing.T) {
 	}
 }
 
-// TestWhetherARemovedStrategyHasEnded: it holds nothing, and nothing is awaited of its symbol, or another strategy there gets it.
+// It has no position, and nothing is awaited on its symbol, or another strategy takes over the symbol.
 func TestWhetherARemovedStrategyHasEnded(t *testing.T) {
 	t.Parallel()
 	fills := func(w *world) {
@@ -119,7 +120,7 @@ func TestWhetherARemovedStrategyHasEnded(t *testing.T) {
 		name     string
 		with     func(w *world)
 		want     bool
-		replaced bool // with another strategy on its symbol
+		replaced bool // another strategy is on its symbol
 	}{
 		{"nothing is left", func(*world) {}, true, true},
 		{"it holds something", func(w *world) { w.symbol().Position = 1 }, false, false},
@@ -139,13 +140,13 @@ func TestWhetherARemovedStrategyHasEnded(t *testing.T) {
 	}
 }
 
-// TestWhenARemovedStrategyEnds: when its market's money is booked; until then it keeps its symbol halted.
+// It ends when its market's money is booked; until then it keeps its symbol halted.
 func TestWhenARemovedStrategyEnds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
 		with func(w *world, one *leg)
-		want int // strategies left
+		want int // number of strategies left
 	}{
 		{"all is booked", func(*world, *leg) {}, 0},
 		{"it was not removed", func(_ *world, one *leg) { one.config.Removed = false }, 1},
@@ -186,14 +187,15 @@ func TestWhenARemovedStrategyEnds(t *testing.T) {
 	}
 }
 
-// TestWhatARemovalSays, of what holds nothing, of what is closed and of what is left; and what a person reads before.
+// The texts cover a strategy without a position, one whose position is closed, and one whose position is left, and
+// the preview.
 func TestWhatARemovalSays(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, onRemove string
 		with           func(w *world)
 		preview, text  string
-		target         int // sign of what its plan desires afterwards
+		target         int // sign of the target afterwards
 	}{
 		{"it holds nothing", "", func(*world) {}, "one: end it, it has no position", "it is no longer configured, has no position, and has ended", 0},
 		{"it is left", "leave", func(w *world) { w.symbol().Position = 10 }, "one: leave its position (it holds 0.01 of futures BTC-USDT)",
@@ -226,7 +228,7 @@ func TestWhatARemovalSays(t *testing.T) {
 	}
 }
 
-// TestWhatStandsAgainstAReload, all of it at once.
+// All objections are returned together.
 func TestWhatStandsAgainstAReload(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -289,7 +291,7 @@ func TestWhatStandsAgainstAReload(t *testing.T) {
 	}
 }
 
-// TestWhoAsksForAStrategyThatThereIsNotIsGivenTheNames of those that there are.
+// The error for an unknown strategy lists the existing ones.
 func TestWhoAsksForAStrategyThatThereIsNotIsGivenTheNames(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -302,7 +304,7 @@ func TestWhoAsksForAStrategyThatThereIsNotIsGivenTheNames(t *testing.T) {
 	}
 }
 
-// TestWhatSettingALimitSays before and when it is done, and what a reset says.
+// The texts cover the preview, the change, and a reset.
 func TestWhatSettingALimitSays(t *testing.T) {
 	t.Parallel()
 	for strategyName, scope := range map[string]string{"": "the account", "one": "the strategy one"} {
@@ -339,7 +341,7 @@ func TestWhatSettingALimitSays(t *testing.T) {
 			}
 		}
 	}
-	// What was set of a strategy that is not configured any more can be reset, and nothing else.
+	// Settings of a strategy that is no longer configured can be reset, but not changed.
 	w := settled(t)
 	w.tightens("", "one", Setting{risk.MaxOpenOrders, "4"})
 	w.engine.legs[0].config.Removed = true
@@ -348,7 +350,7 @@ func TestWhatSettingALimitSays(t *testing.T) {
 	w.tightens("", "one", Setting{risk.MaxOpenOrders, ""})
 }
 
-// TestASymbolsCandlesAreSharedByItsReaders, and end with the last of them; what is asked for them reaches nobody then.
+// The candles end with the last reader. Answers to their requests are then ignored.
 func TestASymbolsCandlesAreSharedByItsReaders(t *testing.T) {
 	t.Parallel()
 	w := settled(t, offload)

@@ -16,14 +16,14 @@ import (
 	"botd/strategy"
 )
 
-// TestWhenTheEngineWantsToBeWoken: at the first of everything that is due, as far as it is not stopping.
+// It is woken at the earliest due time, with restrictions while it stops.
 func TestWhenTheEngineWantsToBeWoken(t *testing.T) {
 	t.Parallel()
 	const far = 1_000_000
 	for _, c := range []struct {
 		name string
 		with func(e *Engine, one *leg, at int64)
-		// while it trades, in a backtest, while it cancels and stops, once it has stopped
+		// while it trades; in a backtest; while it cancels and stops; once it has stopped
 		trades, feeds, stops, stopped bool
 	}{
 		{"a failed append", func(e *Engine, _ *leg, at int64) { e.journalMS = at }, true, true, true, true},
@@ -82,7 +82,7 @@ func TestWhenTheEngineWantsToBeWoken(t *testing.T) {
 	}
 }
 
-// TestWhatIsUnderWay: a placement, records that are not written, and what stopping has left to do.
+// Placements, unwritten records, and the remaining work of stopping are in flight.
 func TestWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -106,7 +106,7 @@ func TestWhatIsUnderWay(t *testing.T) {
 	}
 }
 
-// TestARoundReportsWhatItCouldRead, and blindness in the round that makes it so.
+// A round also reports blindness if it causes it.
 func TestARoundReportsWhatItCouldRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0))
@@ -139,7 +139,7 @@ func TestARoundReportsWhatItCouldRead(t *testing.T) {
 	}
 }
 
-// TestARoundThatReadNothingIsNotComplete, whether reads failed or are late.
+// The reads failed or are late.
 func TestARoundThatReadNothingIsNotComplete(t *testing.T) {
 	t.Parallel()
 	missed := []failure{{wholeMarket, errLate}}
@@ -164,7 +164,7 @@ func TestARoundThatReadNothingIsNotComplete(t *testing.T) {
 	}
 }
 
-// TestARemovedStrategyEndsWithARoundThatWentOnWithoutALateRead, if that read anything.
+// The round must have read something.
 func TestARemovedStrategyEndsWithARoundThatWentOnWithoutALateRead(t *testing.T) {
 	t.Parallel()
 	for _, read := range []bool{true, false} {
@@ -183,7 +183,6 @@ func TestARemovedStrategyEndsWithARoundThatWentOnWithoutALateRead(t *testing.T) 
 	}
 }
 
-// TestARemovedStrategyEndsWithARoundAndNotWithinIt.
 func TestARemovedStrategyEndsWithARoundAndNotWithinIt(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -203,7 +202,7 @@ func TestARemovedStrategyEndsWithARoundAndNotWithinIt(t *testing.T) {
 	}
 }
 
-// TestWhatEvidenceHasDecidedIsReported: an order that was found, what is adopted and what is ignored, and a quarantine where no strategy trades.
+// An order that was found, an adoption, an ignored part, and a quarantine without a strategy are reported.
 func TestWhatEvidenceHasDecidedIsReported(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -228,7 +227,7 @@ func TestWhatEvidenceHasDecidedIsReported(t *testing.T) {
 	}
 }
 
-// TestHowFarAStrategyHasComeToDeciding: its own candles first, then those of the other symbols that it reads.
+// Its own candles come first, then those of the other symbols that it reads.
 func TestHowFarAStrategyHasComeToDeciding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -245,7 +244,7 @@ func TestHowFarAStrategyHasComeToDeciding(t *testing.T) {
 	}
 }
 
-// TestTheLeverageIsFollowedByARoundSoon: what it was set for is derived there.
+// The round derives the intent for which the leverage was set.
 func TestTheLeverageIsFollowedByARoundSoon(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10), func(w *world) { w.config.Strategies[0].Leverage = 7 })
@@ -265,7 +264,6 @@ func TestTheLeverageIsFollowedByARoundSoon(t *testing.T) {
 	}
 }
 
-// TestAPositionIsMeasuredWithoutItsStopThoughItsMarketIsNotRead.
 func TestAPositionIsMeasuredWithoutItsStopThoughItsMarketIsNotRead(t *testing.T) {
 	t.Parallel()
 	for _, read := range []bool{false, true} {
@@ -287,7 +285,7 @@ func TestAPositionIsMeasuredWithoutItsStopThoughItsMarketIsNotRead(t *testing.T)
 	}
 }
 
-// TestHowLongAPositionWasUnprotectedIsReported once it is over, and no second time.
+// It is reported once, when it ends.
 func TestHowLongAPositionWasUnprotectedIsReported(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -311,7 +309,7 @@ func TestHowLongAPositionWasUnprotectedIsReported(t *testing.T) {
 	}
 }
 
-// TestEquityIsNotJudgedWhileAMarketThatMovedIsNotRead: positions are of now, and its money is of before. Limits are watched again once all is read.
+// The positions are current, and their money is not. Limits are evaluated again once everything is read.
 func TestEquityIsNotJudgedWhileAMarketThatMovedIsNotRead(t *testing.T) {
 	t.Parallel()
 	for _, moves := range []bool{false, true} {
@@ -343,7 +341,7 @@ func TestEquityIsNotJudgedWhileAMarketThatMovedIsNotRead(t *testing.T) {
 	}
 }
 
-// TestWhatARoundReportsOfAStrategy: its position where it has changed, a quarantine's begin and end, and a latch's.
+// It reports a changed position, and start and end of a quarantine and of a latch.
 func TestWhatARoundReportsOfAStrategy(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -387,7 +385,7 @@ func TestWhatARoundReportsOfAStrategy(t *testing.T) {
 	}
 }
 
-// TestAReloadIsJournalledAndWatchesItsLimitsAtOnce; a new strategy is reported once.
+// A new strategy is reported once.
 func TestAReloadIsJournalledAndWatchesItsLimitsAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, hash := range []string{"", "abc"} {
@@ -413,7 +411,7 @@ func TestAReloadIsJournalledAndWatchesItsLimitsAtOnce(t *testing.T) {
 	}
 }
 
-// TestANewVersionSeesWhatItIsConfiguredWith, and each candle that is held with those before it.
+// It sees each stored candle together with the earlier ones.
 func TestANewVersionSeesWhatItIsConfiguredWith(t *testing.T) {
 	t.Parallel()
 	for _, offloads := range []bool{false, true} {
@@ -446,7 +444,7 @@ func TestANewVersionSeesWhatItIsConfiguredWith(t *testing.T) {
 	}
 }
 
-// seeing is a strategy that looks at each candle.
+// seeing is a strategy that reads each candle.
 type seeing struct {
 	scripted
 	see func(*strategy.View)
@@ -454,7 +452,7 @@ type seeing struct {
 
 func (s seeing) Candle(view *strategy.View) { s.see(view) }
 
-// TestWhatTheLaneReportsLater: an outcome is taken once it is known, and a halt's lane latches the strategy.
+// An outcome is taken once it is known, and a halt's lane latches the strategy.
 func TestWhatTheLaneReportsLater(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -481,7 +479,6 @@ func TestWhatTheLaneReportsLater(t *testing.T) {
 	}
 }
 
-// TestWhatIsMissingOnTheExchangeIsDeclaredSinceTheStart.
 func TestWhatIsMissingOnTheExchangeIsDeclaredSinceTheStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0), func(w *world) { w.config.Missing = []MissingStrategy{{Name: "gone", Symbol: ether}} })
@@ -493,7 +490,7 @@ func TestWhatIsMissingOnTheExchangeIsDeclaredSinceTheStart(t *testing.T) {
 	}
 }
 
-// TestWhatIsFollowedByARound: by one soon, what an answer or a state may have changed; by one at once, what a person or a decision asks for.
+// An answer or a state that may have changed something triggers a round soon; a person or a decision triggers one immediately.
 func TestWhatIsFollowedByARound(t *testing.T) {
 	t.Parallel()
 	const busy = 1_000
@@ -506,7 +503,7 @@ func TestWhatIsFollowedByARound(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		with func(w *world, one *leg)
-		want int64 // from now
+		want int64 // relative to now
 	}{
 		{"an order is acknowledged", func(w *world, _ *leg) { order(w, placement.Entry, nil) }, busy},
 		{"an order is refused", func(w *world, _ *leg) { order(w, placement.Exit, refusal) }, busy},

@@ -12,9 +12,10 @@ import (
 	"botd/strategy"
 )
 
-// Rows that cannot be read (exactly-once.md, case 43): each affects what it is about.
+// The tests of this file cover unreadable rows (exactly-once.md, case 43): each affects only its own symbol
+// or order.
 
-// garble sets orders aside as rows that cannot be read.
+// garble moves orders to the unreadable rows.
 func garble(answer *exchange.Answer, which func(*exchange.Order) bool) {
 	if !answer.Orders.Done() {
 		return
@@ -31,7 +32,7 @@ func garble(answer *exchange.Answer, which func(*exchange.Order) bool) {
 	answer.Orders = exchange.FetchedOf(readable)
 }
 
-// withResting buys a quantity by one keyed order and has another far from the price, until the
+// withResting buys a quantity by one keyed order and has another one rest far from the price, until the
 // quantity is 0: then it is flat.
 func withResting(target *exchange.Quantity) func(*strategy.View, *strategy.Plan) {
 	return func(view *strategy.View, plan *strategy.Plan) {
@@ -112,7 +113,7 @@ func TestAnUnreadableRowThatShowsAllFilledEndsItsPlacement(t *testing.T) {
 	}
 }
 
-// endedBy is how the placement of an order ended, by the journal.
+// endedBy returns how the placement of an order ended, by the journal.
 func (w *world) endedBy(which func(exchange.NewOrder) bool) (record.Ended, bool) {
 	for _, sent := range w.sent {
 		for _, r := range w.records {

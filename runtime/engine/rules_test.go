@@ -8,9 +8,9 @@ import (
 	"botd/strategy"
 )
 
-// A symbol's rules change while a position is held (exactly-once.md, case 45).
+// The tests of this file change a symbol's rules while there is a position (exactly-once.md, case 45).
 
-// stepGrows has the quantity step grow tenfold beside a position that is not a multiple of it.
+// stepGrows makes the quantity step ten times as large, with a position that is no multiple of it.
 func stepGrows(t testing.TB, market exchange.Market) {
 	one, two := exchange.Quantity(26), exchange.Quantity(0)
 	if market == exchange.Spot {
@@ -21,7 +21,7 @@ func stepGrows(t testing.TB, market exchange.Market) {
 	held, sent, key := w.heldOf(market, "BTC-USDT"), len(w.sent), exchange.SymbolKey{Market: market, Name: "BTC-USDT"}
 	w.venue.Symbol(key).QuantityTick *= 10
 	w.pass(90_000)
-	one++ // priced by the larger step, it is no smaller target when the step is as before
+	one++ // priced by the larger step, the target does not shrink when the step is reset
 	w.pass(90_000)
 	w.venue.Symbol(key).QuantityTick /= 10
 	w.pass(90_000)
@@ -89,7 +89,7 @@ func TestAnExitWaitsForTheRulesNoLongerThanTheirNextRead(t *testing.T) {
 	w := newWorld(t, swing(&target), protected)
 	w.pass(30_000)
 	rules := *w.symbol().Rules
-	rules.Tradable = false // as it was read; the exchange trades it again
+	rules.Tradable = false // the rules that were read; the exchange trades it again
 	w.symbol().Rules = &rules
 	target = 0
 	w.pass(6_000)
@@ -114,8 +114,8 @@ func TestRulesThatBecameStricterAreReadEveryFewSeconds(t *testing.T) {
 	}
 }
 
-// TestAStartAmongRulesThatTakeNoOrderOfWhatLacksAStopReadsThemEveryFewSeconds: a stop is gone, and the first rules that the start
-// knows take no order of what that covered: of all that is held, of the part that was bought last, or none at all.
+// A stop is gone, and the first rules of the start accept no order for what the stop covered: for the whole position, for the
+// last purchase, or for nothing at all.
 func TestAStartAmongRulesThatTakeNoOrderOfWhatLacksAStopReadsThemEveryFewSeconds(t *testing.T) {
 	t.Parallel()
 	grown := func(w *world, rules *exchange.Symbol) {
@@ -148,7 +148,7 @@ func TestAStartAmongRulesThatTakeNoOrderOfWhatLacksAStopReadsThemEveryFewSeconds
 			if _, err := w.venue.Do("one", &exchange.Request{Operation: exchange.SpotCancel, Symbol: "ETH-USDT", OrderID: newest}); err != nil {
 				t.Fatal(err)
 			}
-			w.pass(16_000) // that is noticed
+			w.pass(16_000) // that is detected
 			strict := *rules
 			w.config.Strategies[0].Symbol = &strict
 			w.start()
@@ -165,8 +165,7 @@ func TestAStartAmongRulesThatTakeNoOrderOfWhatLacksAStopReadsThemEveryFewSeconds
 	}
 }
 
-// TestRulesReadWithoutMarginLevelsKeepThoseThatWereKnown: a leverage is never checked
-// against nothing. Levels that are read replace them.
+// A leverage is never checked against nothing. Levels that are read replace them.
 func TestRulesReadWithoutMarginLevelsKeepThoseThatWereKnown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10))
@@ -188,7 +187,7 @@ func TestRulesReadWithoutMarginLevelsKeepThoseThatWereKnown(t *testing.T) {
 			}
 			answer.Symbols = exchange.FetchedOf(changed)
 		}
-		w.pass(200_000) // they are read each minute or later
+		w.pass(200_000) // they are read each minute, or later
 		w.mirror = nil
 	}
 	read(nil)
@@ -202,8 +201,8 @@ func TestRulesReadWithoutMarginLevelsKeepThoseThatWereKnown(t *testing.T) {
 	}
 }
 
-// TestBracketsThatFallKeepProtectionAndExits: the exchange lowers the leverage that a size may have below the one that is set.
-// Nothing opens there, as explain says; the stop moves, the exit goes, and the strategy trades on when they are as before.
+// The exchange lowers the leverage of a size below the one that is set. Nothing opens, as explain shows; the stop moves, the
+// exit is sent, and the strategy trades again once the brackets are reset.
 func TestBracketsThatFallKeepProtectionAndExits(t *testing.T) {
 	t.Parallel()
 	for name, most := range map[string]int{"below the leverage that is set": 5, "to one": 1} {

@@ -10,7 +10,7 @@ import (
 	"botd/strategy"
 )
 
-// settled is a world at rest in which nothing is desired.
+// settled is a world at rest without a target.
 func settled(t testing.TB, options ...option) *world {
 	t.Helper()
 	w := newWorld(t, hold(0), options...)
@@ -31,15 +31,15 @@ func (w *world) sendsOn(key exchange.SymbolKey, purpose placement.Purpose) strin
 	return order.ClientOrderID
 }
 
-// blindedOn has so many rounds fail to read a domain.
+// blindedOn fails the reads of a domain in that many rounds.
 func (w *world) blindedOn(key exchange.SymbolKey, rounds int) {
 	for range rounds {
 		w.engine.readHealth.take([]failure{{key, errors.New("broken")}}, nil, true)
 	}
 }
 
-// TestWhenTheNextRoundIs: soon while something is under way or was done, else after the idle time or at midnight; sooner where reads fail, money
-// waits to be booked, botd stands down, or something refused may be sent again. A backtest has no idle rounds.
+// The next round is soon while something is in flight or was done, otherwise after the idle time or at midnight. It is sooner if reads
+// fail, money waits to be booked, botd stands down, or a refused intent may be sent again. A backtest has no idle rounds.
 func TestWhenTheNextRoundIs(t *testing.T) {
 	t.Parallel()
 	const busy, idle = 1_000, 15_000
@@ -47,7 +47,7 @@ func TestWhenTheNextRoundIs(t *testing.T) {
 		name  string
 		acted bool
 		with  func(w *world)
-		want  int64 // from now; -1 for never
+		want  int64 // relative to now; -1 for never
 	}{
 		{"nothing is under way", false, func(*world) {}, idle},
 		{"something was done", true, func(*world) {}, busy},
@@ -118,16 +118,16 @@ func TestWhenTheNextRoundIs(t *testing.T) {
 	}
 }
 
-// unknownID is a client order id under this botd's prefix that its journal does not know.
+// unknownID is a client order id under this botd's prefix that is not in its journal.
 func (w *world) unknownID() string { return "bt-zzzzz" }
 
-// TestARoundIsHastenedWhereAnswersWereNotEnoughToBook, unless one is under way, nothing is due, or it is a backtest.
+// Answers were not enough to book. No round is hastened if one is in progress, nothing is due, or it is a backtest.
 func TestARoundIsHastenedWhereAnswersWereNotEnoughToBook(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
 		with func(r *round)
-		want int64 // from now
+		want int64 // relative to now
 	}{
 		{"something is due", func(r *round) { r.accounting.futures.due = true }, 1_000},
 		{"a round comes sooner", func(r *round) { r.accounting.futures.due = true; r.roundMS = r.nowMS + 300 }, 300},
@@ -144,7 +144,7 @@ func TestARoundIsHastenedWhereAnswersWereNotEnoughToBook(t *testing.T) {
 	}
 }
 
-// TestWhatHurriesARoundThatCannotReadASymbol: a position there that lacks its stop, or may, and an opening of which nothing is known.
+// A position there that lacks or may lack its stop hurries it, and so does an uncertain opening.
 func TestWhatHurriesARoundThatCannotReadASymbol(t *testing.T) {
 	t.Parallel()
 	adopts := func(w *world) {
@@ -186,7 +186,7 @@ func TestWhatHurriesARoundThatCannotReadASymbol(t *testing.T) {
 	}
 }
 
-// TestOnSpotStopsCoverAPositionTogether: each is of a quantity. What none covers is unprotected, where it is worth an order.
+// Each stop has a quantity. The part without a stop is unprotected if it is worth an order.
 func TestOnSpotStopsCoverAPositionTogether(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -220,7 +220,7 @@ func stopsOnSpot(t testing.TB, name string, stops []exchange.Quantity, want bool
 	}
 }
 
-// TestAnOpeningGoesBetweenRoundsOnlyByAFreshRead of its symbol, for a strategy that is configured and may trade.
+// The read is of its symbol, and the strategy is configured and may trade.
 func TestAnOpeningGoesBetweenRoundsOnlyByAFreshRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -247,15 +247,15 @@ func TestAnOpeningGoesBetweenRoundsOnlyByAFreshRead(t *testing.T) {
 	}
 }
 
-// TestWhatADecisionMeansForALatchedSide, by the strategy's policy, and by what ended its position: its stop, or a person.
+// It depends on the strategy's policy, and on whether its stop or a person ended the position.
 func TestWhatADecisionMeansForALatchedSide(t *testing.T) {
 	t.Parallel()
 	type table struct {
 		name     string
-		stopped  bool // a stop ended the position, else a person
+		stopped  bool // a stop ended the position, otherwise a person
 		policy   strategy.Reentry
 		sign     int   // of the target; 2 for no target
-		signalMS int64 // of the decision, after the latch; -9 for none
+		signalMS int64 // of the decision, relative to the latch; -9 for none
 		with     func(one *leg)
 		want     renewal
 	}
@@ -318,15 +318,15 @@ func TestWhatADecisionMeansForALatchedSide(t *testing.T) {
 	}
 }
 
-// TestWhatHasBeenUnprotectedSinceWhen: from the read before the one that sees a position without its stop, in a backtest from that one on, until a
-// stop stands or the position has ended.
+// The time counts from the read before the one that shows a position without its stop, in a backtest from that one on. It ends when a stop
+// is live or the position is closed.
 func TestWhatHasBeenUnprotectedSinceWhen(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
 		position exchange.Quantity
 		with     func(w *world, one *leg)
-		want     int64 // ms ago; -1 for not at all
+		want     int64 // ms ago; -1 if it is not unprotected
 	}{
 		{"a long one", 1, func(*world, *leg) {}, 7_000},
 		{"a short one", -1, func(*world, *leg) {}, 7_000},
@@ -369,7 +369,7 @@ func TestWhatHasBeenUnprotectedSinceWhen(t *testing.T) {
 	}
 }
 
-// TestWhenAPositionIsDeclaredUnprotected: after fifteen seconds, or two refusals of its stop, for the reason there is.
+// It is declared after fifteen seconds, or after two refusals of its stop, with the reason.
 func TestWhenAPositionIsDeclaredUnprotected(t *testing.T) {
 	t.Parallel()
 	refuses := func(times int) func(w *world) {
@@ -381,7 +381,7 @@ func TestWhenAPositionIsDeclaredUnprotected(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		forMS int64 // unprotected; 0 for not at all
+		forMS int64 // time unprotected; 0 for not at all
 		with  func(w *world)
 		want  string
 	}{

@@ -13,14 +13,14 @@ import (
 	"botd/strategy"
 )
 
-// TestWhatTheKillSwitchCallsBack: an exit that was handed out a second ago and is not answered. One that may still wait keeps the next one back, and
-// so does one that may have left less than two seconds ago: it may have waited for the request budget for a second.
+// It recalls an exit that was handed out a second ago and is not answered. An exit that may still be queued blocks the next one, and so
+// does one that may have left less than two seconds ago: it may have been queued for the request budget for a second.
 func TestWhatTheKillSwitchCallsBack(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name             string
 		purpose          placement.Purpose
-		sentMS, leftMS   int64 // ago; it waits for its record where it has not left
+		sentMS, leftMS   int64 // ms ago; it waits for its record if it has not left
 		recalled         string
 		answered         bool
 		recalls, mayWait bool
@@ -57,7 +57,7 @@ func TestWhatTheKillSwitchCallsBack(t *testing.T) {
 	}
 }
 
-// TestWhatWithdrawsAnOrderWhoseRecordWasLate: its time to live, a stop of botd, and, where it opens, any declared state that began meanwhile.
+// The order is withdrawn after its time to live, if botd stops, and, if it opens, if any declared state began meanwhile.
 func TestWhatWithdrawsAnOrderWhoseRecordWasLate(t *testing.T) {
 	t.Parallel()
 	halt := func(w *world, _ *queued) {
@@ -66,7 +66,7 @@ func TestWhatWithdrawsAnOrderWhoseRecordWasLate(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		with        func(w *world, q *queued)
-		entry, exit string // why it does not go, beginning so; empty where it goes
+		entry, exit string // prefix of the reason for not sending; empty if it is sent
 	}{
 		{"nothing", func(*world, *queued) {}, "", ""},
 		{"botd has stopped", func(w *world, _ *queued) { w.engine.halts.stopped = true }, "botd is stopping", "botd is stopping"},
@@ -120,7 +120,7 @@ func TestWhatWithdrawsAnOrderWhoseRecordWasLate(t *testing.T) {
 	}
 }
 
-// TestWhatAnOpeningIsAgainst: a position of the other side, in the list, or by botd's fills where the list that shows none is not believed.
+// An opening is against a position of the other side in the list, or in botd's fills while a list that shows none is not believed.
 func TestWhatAnOpeningIsAgainst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10), guarded)
@@ -137,7 +137,7 @@ func TestWhatAnOpeningIsAgainst(t *testing.T) {
 	}
 }
 
-// TestWhetherAStrategyMayOpen: not while something declared keeps it back, nor once it failed, hangs, was removed, or is to decide again.
+// It may not open while a declared state blocks it, nor if it has failed, hangs, was removed, or must decide again.
 func TestWhetherAStrategyMayOpen(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -168,7 +168,7 @@ func TestWhetherAStrategyMayOpen(t *testing.T) {
 	}
 }
 
-// TestWhatIsReportedOfTheJournalsDisk: that it is nearly full, or has room again, and that its files are lost, once each.
+// A nearly full disk, its end, and the loss of the journal's files are reported once each.
 func TestWhatIsReportedOfTheJournalsDisk(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -194,13 +194,13 @@ func TestWhatIsReportedOfTheJournalsDisk(t *testing.T) {
 	}
 }
 
-// TestWhoDecidesAgainAfterAnOpeningThatWasNeverSent: a strategy whose plan is newer than that; not after an exit, nor while botd stops.
+// A strategy whose plan is newer than the opening decides again, but not after an exit or while botd stops.
 func TestWhoDecidesAgainAfterAnOpeningThatWasNeverSent(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		purpose placement.Purpose
-		planned int64 // the sequence of its plan, after the order's
+		planned int64 // the sequence of its plan, relative to the order's
 		with    func(w *world)
 		want    bool
 	}{
@@ -224,7 +224,7 @@ func TestWhoDecidesAgainAfterAnOpeningThatWasNeverSent(t *testing.T) {
 			t.Errorf("%s: want it ended and the strategy asked again %t, have %+v, %t", c.name, c.want, r, one.undecided)
 		}
 	}
-	// An answer that says so comes later: by the time of the plan.
+	// If an answer shows it later, the time of the plan counts.
 	for after, want := range map[int64]bool{1: true, 0: false} {
 		w := settled(t, offload)
 		one := w.engine.legs[0]
@@ -238,7 +238,7 @@ func TestWhoDecidesAgainAfterAnOpeningThatWasNeverSent(t *testing.T) {
 	}
 }
 
-// TestTheErrorOfACallInShort is what the exchange says, or the error.
+// The short text is the exchange's message, or the error.
 func TestTheErrorOfACallInShort(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{"no": &exchange.Refusal{Status: 400, Code: 7, Message: "no"}, "broken": errors.New("broken")} {

@@ -9,8 +9,8 @@ import (
 	"botd/strategy"
 )
 
-// checkRecalled requires that every opening handed out that must not go any more was called back, whatever the newest event
-// was about. What time alone has made of one may wait.
+// checkRecalled requires that every opening in flight that must not be sent any more was recalled, whatever the newest
+// event concerned. An effect of time alone may wait.
 func checkRecalled(t testing.TB, e *Engine) {
 	t.Helper()
 	for _, o := range e.sender.sent {
@@ -25,12 +25,12 @@ func checkRecalled(t testing.TB, e *Engine) {
 	}
 }
 
-// TestAnAnswerCallsBackOpeningsOnOtherSymbolsWhenItConcernsTheAccount: an answer to a placement has those on its own symbol
-// examined, but one that is lost may trip the breaker of the whole account.
+// An answer to a placement triggers an examination of its own symbol's openings, but a lost answer may trip the breaker of
+// the whole account.
 func TestAnAnswerCallsBackOpeningsOnOtherSymbolsWhenItConcernsTheAccount(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		unknowns int // that trip the breaker; 0 for none
+		unknowns int // uncertain placements that trip the breaker; 0 for none
 		recalls  int
 	}{
 		"a lost answer":                           {0, 0},
@@ -54,15 +54,15 @@ func TestAnAnswerCallsBackOpeningsOnOtherSymbolsWhenItConcernsTheAccount(t *test
 	}
 }
 
-// TestWhatTimeAloneMakesOfAnOpeningIsSeenWithinATenthOfASecond, whatever events are about; one that was called back or answered is not called back again.
+// This holds whatever events concern. An opening that was recalled or answered is not recalled again.
 func TestWhatTimeAloneMakesOfAnOpeningIsSeenWithinATenthOfASecond(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
-		ago      int64 // since all were examined
+		ago      int64 // time since all were examined
 		answered bool
 		recalls  int
-		left     int // that may have to be called back
+		left     int // openings that may have to be recalled
 	}{{"99 ms ago", 99, false, 0, 1}, {"100 ms ago", 100, false, 1, 0}, {"answered", 100, true, 0, 0}} {
 		w := settled(t)
 		s := w.engine.sender
@@ -80,7 +80,7 @@ func TestWhatTimeAloneMakesOfAnOpeningIsSeenWithinATenthOfASecond(t *testing.T) 
 	}
 }
 
-// TestStatesAreJournalledBetweenOpenings: a checkpoint follows the event's last record, and may be durable before the next event.
+// A checkpoint follows the event's last record, and may be durable before the next event.
 func TestStatesAreJournalledBetweenOpenings(t *testing.T) {
 	t.Parallel()
 	for every := int64(1); every <= 4; every++ {

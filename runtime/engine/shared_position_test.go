@@ -9,7 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// sharedPlan holds what the test says, with a stop and a profit where it says.
+// sharedPlan requests the test's position, with a stop and a profit where the test sets them.
 type sharedPlan struct {
 	target       exchange.Quantity
 	stop, profit exchange.Price
@@ -20,7 +20,7 @@ func (x *sharedPlan) plan(_ *strategy.View, plan *strategy.Plan) {
 	plan.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: x.stop}, TakeProfit: strategy.Distance{Price: x.profit}}
 }
 
-// opened is a world in which the plan was followed for a minute.
+// opened returns a world in which the plan was in force for a minute.
 func (x *sharedPlan) opened(t *testing.T, options ...option) *world {
 	t.Helper()
 	w := newWorld(t, x.plan, options...)
@@ -28,15 +28,15 @@ func (x *sharedPlan) opened(t *testing.T, options ...option) *world {
 	return w
 }
 
-// reducing is a resting reduceOnly order of somebody else.
+// reducing returns another trader's resting reduceOnly order.
 func (w *world) reducing(quantity exchange.Quantity) exchange.Request {
 	request := w.market(exchange.Sell, quantity, true)
 	request.Order.Type, request.Order.Price = exchange.Limit, 60_000e8
 	return request
 }
 
-// protects are the quantities of the orders of a type on the exchange, by stop price;
-// that of a closePosition order is zero.
+// protects returns the quantities of the exchange's orders of a type, by stop price; that of a closePosition
+// order is zero.
 func (w *world) protects(kind exchange.OrderType) map[exchange.Price]exchange.Quantity {
 	w.t.Helper()
 	answer, err := w.venue.Do("one", &exchange.Request{Operation: exchange.FuturesOpenOrders})
@@ -67,7 +67,7 @@ func (w *world) wantNothingRefused() {
 	}
 }
 
-// withOthers starts beside what others bought after a first look.
+// withOthers starts with a position that others bought after a first read.
 func withOthers(t *testing.T, x *sharedPlan, theirs exchange.Quantity) *world {
 	t.Helper()
 	target := x.target
@@ -163,7 +163,7 @@ func TestAProfitAloneStandsOnceBesideOthers(t *testing.T) {
 	w := withOthers(t, x, 40)
 	w.pass(80_000)
 	w.wantProtects(exchange.TakeProfitMarket, 55_000e8, 10)
-	w.manually(w.market(exchange.Sell, 38, true)) // room for one of the two: an exit takes the profit's place
+	w.manually(w.market(exchange.Sell, 38, true)) // room for one of the two: an exit replaces the profit
 	w.pass(40_000)
 	x.target = 0
 	w.pass(20_000)
@@ -203,7 +203,7 @@ func TestBesideLittleOfOthersAPositionBecomesSmallerAllTheSame(t *testing.T) {
 	w.pass(20_000)
 	w.wantHeld(6)
 	w.wantProtects(exchange.StopMarket, 49_000e8, 4)
-	w.manually(w.market(exchange.Sell, 2, true)) // theirs goes: what protects is of everything again
+	w.manually(w.market(exchange.Sell, 2, true)) // theirs is closed: the protection covers everything again
 	w.pass(40_000)
 	w.wantProtects(exchange.StopMarket, 49_000e8, 0)
 	w.wantProtects(exchange.TakeProfitMarket, 55_000e8, 0)
@@ -211,7 +211,7 @@ func TestBesideLittleOfOthersAPositionBecomesSmallerAllTheSame(t *testing.T) {
 	w.wantSound()
 }
 
-// opening is a resting order of somebody else that may open a position.
+// opening returns another trader's resting order that may open a position.
 func (w *world) opening(quantity exchange.Quantity) exchange.Request {
 	request := w.market(exchange.Buy, quantity, false)
 	request.Order.Type, request.Order.Price = exchange.Limit, 40_000e8
@@ -243,7 +243,7 @@ func TestAnOrderOfOthersThatMayOpenIsADeclaredStateAndNothingOpensBesideIt(t *te
 			trading = true
 			w.pass(20_000)
 			w.wantSent(0)
-			w.start() // a restart finds it again
+			w.start() // a restart finds the order again
 			w.pass(20_000)
 			w.wantState("foreign")
 			w.wantSent(0)

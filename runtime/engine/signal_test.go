@@ -11,7 +11,7 @@ import (
 	"botd/strategy/overlay"
 )
 
-// listening is a strategy that holds as many steps as the last signal's side says.
+// listening is a strategy that targets as many steps as the last signal's side says.
 type listening struct{ scripted }
 
 func (listening) Receive(view *strategy.View, signal *strategy.Signal, plan *strategy.Plan) error {

@@ -9,8 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// freeze has the exchange answer reads of the market as they were at a moment, also
-// by their own times.
+// freeze has the exchange answer reads of the market as of a moment, including their own times.
 func freeze(w *world) {
 	since := w.now
 	var ticker *exchange.Ticker
@@ -35,7 +34,7 @@ func freeze(w *world) {
 	}
 }
 
-// later desires a position from a moment on.
+// later requests a position from a moment on.
 func later(fromMS *int64) func(*strategy.View, *strategy.Plan) {
 	return func(view *strategy.View, plan *strategy.Plan) {
 		target := strategy.Flat()
@@ -54,7 +53,7 @@ func TestAMarketThatAnswersAndStandsStillIsStaleAndOpensNothing(t *testing.T) {
 	w.wantSound()
 	freeze(w)
 	frozen := w.now
-	w.pass(150_000) // the newest closed candle is of the minute under way, and good for two more
+	w.pass(150_000) // the newest closed candle belongs to the current minute, and is valid for two more
 	w.wantSound()
 	w.pass(120_000)
 	d := w.wantState("stale")
@@ -86,13 +85,13 @@ func TestAMarketInWhichNothingIsTradedIsNotStale(t *testing.T) {
 	w := newWorld(t, later(&opens), accountLimits(risk.Limits{MaxDataAgeMS: 120_000}))
 	began := w.now
 	w.mirror = func(answer *exchange.Answer) {
-		if answer.Operation == exchange.FuturesTicker { // its time is the last trade's
+		if answer.Operation == exchange.FuturesTicker { // its time is that of the last trade
 			ticker := answer.Tickers.Items()[0]
 			ticker.CloseMS = began
 			answer.Tickers = exchange.FetchedOf([]exchange.Ticker{ticker})
 		}
 	}
-	for range 60 { // the price is the same for an hour
+	for range 60 { // the price is constant for an hour
 		w.pass(60_000)
 		w.wantSound()
 	}

@@ -14,7 +14,7 @@ import (
 	"botd/strategy"
 )
 
-// TestWhatStaysOpenIsSaidLineByLine: positions with their entry price, and orders with what is left of them.
+// The lines list positions with their entry price, and orders with their remaining quantity.
 func TestWhatStaysOpenIsSaidLineByLine(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
@@ -50,7 +50,7 @@ func TestWhatStaysOpenIsSaidLineByLine(t *testing.T) {
 	}
 }
 
-// TestTheStateOfAStrategyIsItsGravest, with the reason that a person needs.
+// The status gives the reason that a person needs.
 func TestTheStateOfAStrategyIsItsGravest(t *testing.T) {
 	t.Parallel()
 	quarantines := func(w *world, _ *leg) {
@@ -70,7 +70,7 @@ func TestTheStateOfAStrategyIsItsGravest(t *testing.T) {
 		w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Latch{Side: 1}})
 	}
 	for _, c := range []struct {
-		name, state, why string // the reason begins so
+		name, state, why string // prefix of the reason
 		with             []func(*world, *leg)
 	}{
 		{"it decides", "running", "", nil},
@@ -132,7 +132,7 @@ func foreignOpening(_ *world, one *leg) {
 	one.symbol.ForeignSinceMS = 1
 }
 
-// etherCandles are so many candles of another symbol.
+// etherCandles returns that many candles of another symbol.
 func (w *world) etherCandles(count int) *series {
 	s := &series{key: ether, symbol: w.venue.Symbol(ether), candles: &exchange.Candles{Interval: exchange.Minute1}, end: count}
 	for i := range count {
@@ -141,13 +141,13 @@ func (w *world) etherCandles(count int) *series {
 	return s
 }
 
-// TestAPreviewNamesEverythingThatKeepsAStrategyFromActing, each with what ends it.
+// Each obstacle is listed with its way out.
 func TestAPreviewNamesEverythingThatKeepsAStrategyFromActing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
 		with func(w *world, one *leg)
-		want string // "what | way out" begins so; empty for nothing
+		want string // prefix of "what | way out"; empty for nothing
 	}{
 		{"nothing", func(*world, *leg) {}, ""},
 		{"it failed", func(_ *world, one *leg) { one.failed = "a bug" },
@@ -202,7 +202,7 @@ func TestAPreviewNamesEverythingThatKeepsAStrategyFromActing(t *testing.T) {
 	}
 }
 
-// TestAPreviewKeepsThePlanWhereNothingIsToBeDecided: without a price, or a next tick, and while candles are missing.
+// There is nothing to decide without a price or a next tick, and while candles are missing.
 func TestAPreviewKeepsThePlanWhereNothingIsToBeDecided(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -231,10 +231,10 @@ func TestAPreviewKeepsThePlanWhereNothingIsToBeDecided(t *testing.T) {
 	}
 }
 
-// eager needs three candles, and desires 30.
+// eager needs three candles, and requests 30.
 type eager struct{ slow }
 
-// TestHowFarAPlanAndAFlattenGo: a halt leaves the exits of a plan, a flatten takes the place of them.
+// A halt leaves the exits of a plan, a flatten replaces them.
 func TestHowFarAPlanAndAFlattenGo(t *testing.T) {
 	t.Parallel()
 	w := settled(t)

@@ -9,8 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// Whoever reads a target of 10 where the plan desires no position believes that an
-// exit was lost.
+// A status with a target of 10, while the plan requests no position, would suggest that an exit was lost.
 func TestTheTargetReportedIsThatOfThePlanInForce(t *testing.T) {
 	t.Parallel()
 	planned := strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne / 10}
@@ -35,7 +34,7 @@ func TestTheTargetReportedIsThatOfThePlanInForce(t *testing.T) {
 	}
 }
 
-// TestTheStatusListsEveryHaltUntilItEnds: one of a strategy beside one of the account.
+// A strategy's halt is listed next to the account's.
 func TestTheStatusListsEveryHaltUntilItEnds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10))

@@ -10,13 +10,14 @@ import (
 	"botd/strategy"
 )
 
-// crossing holds 10 while closes are above 50,000. It takes them by column, and says when one has changed nothing.
+// crossing targets 10 while closes are above 50,000. It takes closes by column, and reports when one has changed
+// nothing.
 type crossing struct {
 	above, begun, stays bool
 	given               []exchange.Price
 	passes              []string
 	decisions           []string
-	notifies            int // at so many first decisions
+	notifies            int // report something at that many first decisions
 }
 
 func (*crossing) Warmup() int { return 0 }
@@ -61,7 +62,7 @@ func TestASteadyStrategyIsAskedWhereACandleChangesSomething(t *testing.T) {
 	const first, up, down = "49900 of 1 at 1, last 49900", "50107 of 8 at 8, last 50107", "49914 of 15 at 15, last 49914"
 	for _, c := range []struct {
 		name      string
-		longest   int // stretch; 0 for candles one by one
+		longest   int // longest stretch; 0 for candles one by one
 		notifies  int
 		passes    []string
 		decisions []string
@@ -96,7 +97,7 @@ func TestASteadyStrategyIsAskedWhereACandleChangesSomething(t *testing.T) {
 	}
 }
 
-// The same strategy, where more than candles reaches it.
+// These are the same strategy with inputs besides candles.
 type (
 	crossingSignals struct{ crossing }
 	crossingFollows struct{ crossing }
@@ -109,7 +110,7 @@ func (*crossingFollows) Trails() (exchange.Rate, bool)                          
 func (*crossingFollows) Follow(*strategy.View, *strategy.Plan)                          {}
 func (*crossingWatches) Watches() strategy.Watching                                     { return strategy.Watching{Events: true} }
 
-// TestAStrategyThatMoreThanCandlesReachesIsAskedAtEveryClose: by a signal, a price or an event.
+// The input is a signal, a price or an event.
 func TestAStrategyThatMoreThanCandlesReachesIsAskedAtEveryClose(t *testing.T) {
 	t.Parallel()
 	if found := steadyOf(&crossing{}); found.strategy == nil || found.passer == nil {

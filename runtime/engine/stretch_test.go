@@ -11,12 +11,13 @@ import (
 	"botd/strategy"
 )
 
-// waving holds 10 above a price of 50,000, remembers each fifth candle, and notes what it is given.
+// waving targets 10 above a price of 50,000, stores each fifth candle in its memory, and notes what it is
+// given.
 type waving struct {
 	warmup int
 	seen   []string
-	panics int  // at that candle; 0 for never
-	mute   bool // it asks for nothing instead of for no position
+	panics int  // the candle at which it panics; 0 for never
+	mute   bool // it requests nothing instead of no position
 }
 
 func (x *waving) Warmup() int { return x.warmup }
@@ -56,13 +57,13 @@ func inBacktest(t *testing.T, x strategy.Strategy, change func(e *Engine)) *benc
 	return b
 }
 
-// feeds gives the candles, by stretches of so many at most, or one by one for none, and returns what was journalled and seen.
+// feeds feeds the candles, in stretches of at most that many, or one by one for 0, and returns what was journalled and seen.
 func (b *bench) feeds(x *waving, candles *exchange.Candles, longest int) []string {
 	for at := 0; at < candles.Len(); {
 		one := EventCandles{Series: bitcoin, Candles: candles, From: at, To: at + 1}
 		var event Event = &one
 		if longest > 0 {
-			one.To = min(candles.Len(), at+longest-at%longest) // no tick by schedule is within
+			one.To = min(candles.Len(), at+longest-at%longest) // no scheduled tick is inside
 			event = new(EventStretch(one))
 		}
 		b.out.Reset()
@@ -100,7 +101,7 @@ func (b *bench) feeds(x *waving, candles *exchange.Candles, longest int) []strin
 		", silent ", b.engine.legs[0].silent))
 }
 
-// wave are candles whose closes are above 50,000 for seven of fourteen.
+// wave returns candles whose closes are above 50,000 for seven of fourteen.
 func wave(count int) *exchange.Candles {
 	candles := &exchange.Candles{Interval: exchange.Minute1}
 	for i := range count {
@@ -110,7 +111,7 @@ func wave(count int) *exchange.Candles {
 	return candles
 }
 
-// TestAStretchOfCandlesIsWhatItsCandlesAreOneByOne: what the strategy sees, decides and remembers, and what is journalled.
+// They lead to the same views, decisions and memory, and to the same journal.
 func TestAStretchOfCandlesIsWhatItsCandlesAreOneByOne(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -159,13 +160,13 @@ func TestAStretchOfCandlesIsWhatItsCandlesAreOneByOne(t *testing.T) {
 	}
 }
 
-// TestAStretchEndsWithTheCandleOfWhichAnythingComes: a request, a note, or a record.
+// The effect is a request, a note, or a record.
 func TestAStretchEndsWithTheCandleOfWhichAnythingComes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
 		with func(m *market, one *leg)
-		want int // candles taken, of five
+		want int // number of candles taken, of five
 	}{
 		{"nothing comes of any", func(_ *market, one *leg) { one.watched.wanted.Events = true }, 5},
 		{"a funding rate is due at the close of the third", func(m *market, one *leg) {
@@ -198,12 +199,12 @@ func TestAStretchEndsWithTheCandleOfWhichAnythingComes(t *testing.T) {
 	}
 }
 
-// batching prepares its decisions, and says how far.
+// batching prepares its decisions, and reports how many.
 type batching struct {
 	waving
-	far     int // candles that it can prepare; 0 for none
+	far     int // number of candles that it can prepare; 0 for none
 	batches []string
-	held    []exchange.Quantity // as its decisions see it
+	held    []exchange.Quantity // the position at its decisions
 }
 
 func (x *batching) Decide(view *strategy.View, plan *strategy.Plan) {
@@ -220,8 +221,8 @@ func (x *batching) Batch(view *strategy.View, candles *exchange.Candles, from, t
 	return from + x.far
 }
 
-// TestWhenAStrategyPreparesSeveralDecisions: once it has seen enough candles, while no side is latched; it is given no more candles than it has
-// prepared, and what the account would be worth at each close while it holds something.
+// It prepares once it has seen enough candles, while no side is latched. It is given only the candles that it has prepared, and the
+// account's value at each close while it has a position.
 func TestWhenAStrategyPreparesSeveralDecisions(t *testing.T) {
 	t.Parallel()
 	flat := &exchange.Candles{Interval: exchange.Minute1}

@@ -11,16 +11,15 @@ import (
 	"testing"
 )
 
-// Cases of the protocol. The first ones have a row each; of the others a row, and its
-// tests, once botd does what it says.
+// The constants count the cases of the protocol. The first ones must have a row each; later ones get a row,
+// and its tests, once botd handles them.
 const (
 	firstCases = 38
 	mostCases  = 53
 )
 
-// TestTheTableOfCasesAndTheTestsAgree reads docs/exactly-once.md: each case of the
-// protocol has a row, each row names the tests that there are, and no test is
-// missing from it.
+// TestTheTableOfCasesAndTheTestsAgree reads docs/exactly-once.md: each case of the protocol has a row, each
+// row names existing tests, and no test is missing from it.
 func TestTheTableOfCasesAndTheTestsAgree(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/exactly-once.md")
@@ -55,7 +54,7 @@ func TestTheTableOfCasesAndTheTestsAgree(t *testing.T) {
 		case !listed:
 			t.Errorf("case %s: want a row", number)
 		case n == 30:
-			continue // the protocol has none
+			continue // the protocol has no such case
 		case len(row) == 0:
 			t.Errorf("case %s: want a test that shows it", number)
 		}
@@ -79,7 +78,7 @@ func TestTheTableOfCasesAndTheTestsAgree(t *testing.T) {
 	}
 }
 
-// wantTest looks for a test function in another folder.
+// wantTest searches another folder for a test function.
 func wantTest(t *testing.T, number, folder, function string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("../..", folder, "*_test.go"))

@@ -9,7 +9,7 @@ import (
 	"botd/risk"
 )
 
-// tightens sets limits as a person does, and wants it refused for a reason, or taken.
+// tightens sets limits as a person does, and expects them to be refused for a reason, or accepted.
 func (w *world) tightens(refused, strategy string, limits ...Setting) {
 	w.t.Helper()
 	desired := LimitChange{Strategy: strategy, Limits: limits, By: "somebody", Why: "a test"}
@@ -41,7 +41,7 @@ func TestAPersonMakesLimitsTighterAndNeverLooser(t *testing.T) {
 		w.tightens("", scope, Setting{risk.MaxGrossExposure, "0.001"})
 		desired = 20
 		w.pass(20_000)
-		w.wantHeld(10) // nothing is added, and nothing closed
+		w.wantHeld(10) // nothing is added, and nothing is closed
 		w.wantOpen(1)
 		row := map[string]string{"": "account futures", "one": "strategy one"}[scope]
 		if u := w.utilization(
@@ -51,13 +51,13 @@ func TestAPersonMakesLimitsTighterAndNeverLooser(t *testing.T) {
 			u.Set.AtMS == 0 {
 			t.Errorf("want who set it, have %+v", u.Set)
 		}
-		w.start() // it holds over a restart
+		w.start() // it survives a restart
 		w.pass(20_000)
 		w.wantHeld(10)
-		w.change(Reload{Limits: &w.config.Limits}) // and over a reload that is not about it
+		w.change(Reload{Limits: &w.config.Limits}) // and a reload that does not concern it
 		w.pass(20_000)
 		w.wantHeld(10)
-		w.tightens("", scope, Setting{risk.MaxGrossExposure, "0.5"}) // less tight than before, tighter than the file
+		w.tightens("", scope, Setting{risk.MaxGrossExposure, "0.5"}) // looser than before, tighter than the file
 		w.pass(20_000)
 		w.wantHeld(20)
 		w.tightens("", scope, Setting{risk.MaxGrossExposure, "0.001"})
@@ -110,21 +110,21 @@ func TestAConfigurationThatIsAsTightEndsWhatAPersonSet(t *testing.T) {
 	}
 }
 
-// TestALimitOfAStrategyThatIsNotConfiguredStays: the strategy may come back.
+// The strategy may return.
 func TestALimitOfAStrategyThatIsNotConfiguredStays(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	for strategy, value := range map[string]string{"gone": "7", "one": "7"} {
 		w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: strategy, Body: record.Limit{Rule: risk.MaxOpenOrders, Value: value, By: "somebody"}})
 	}
-	w.engine.legs[0].limits = risk.Limits{MaxOpenOrders: 5} // the configuration has passed it
+	w.engine.legs[0].limits = risk.Limits{MaxOpenOrders: 5} // the configuration is tighter by now
 	w.engine.ruleset.lapse()
 	if have := w.engine.book.SetLimits(); len(have) != 1 || have[0].Strategy != "gone" {
 		t.Errorf("want that of the one that is gone alone, have %+v", have)
 	}
 }
 
-// TestALimitThatIsPassedAlreadyActsAsItIsSet, and not with the next round.
+// It acts immediately, not with the next round.
 func TestALimitThatIsPassedAlreadyActsAsItIsSet(t *testing.T) {
 	t.Parallel()
 	w := settled(t)

@@ -10,7 +10,7 @@ import (
 	"botd/risk"
 )
 
-// moves has the exchange report that much more USDT in the wallet than its simulation holds.
+// moves has the exchange report that much more USDT in the wallet than its simulation has.
 func (w *world) moves(by exchange.Amount) {
 	w.mirror = func(answer *exchange.Answer) {
 		switch answer.Operation {
@@ -113,8 +113,8 @@ func TestFeesAndFundingAreNoTransfers(t *testing.T) {
 	}
 }
 
-// TestADeclaredTransferIsNoGainAndNoLoss moves money in the moment of a trade, where nothing
-// can separate it from the trade, and has a person declare it.
+// TestADeclaredTransferIsNoGainAndNoLoss transfers money at the moment of a trade, when nothing can separate
+// it from the trade, and has a person declare it.
 func TestADeclaredTransferIsNoGainAndNoLoss(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -134,7 +134,7 @@ func TestADeclaredTransferIsNoGainAndNoLoss(t *testing.T) {
 			w.pass(60_000)
 			market, by := w.config.Strategies[0].Symbol.Market, exchange.MustAmount(c.amount)
 			before := w.engine.Book().Today()
-			target = c.held / 2 // an exit, which no limit holds back
+			target = c.held / 2 // an exit, which no limit blocks
 			w.moves(by)
 			w.pass(200_000)
 			if have := w.sum(ledger.Unexplained, market, "USDT"); have != by.Neg() {
@@ -162,8 +162,8 @@ func TestADeclaredTransferIsNoGainAndNoLoss(t *testing.T) {
 	}
 }
 
-// TestATransferMayBeDeclaredBeforeItIsSeen declares first: what the wallet shows later counts
-// as what was declared, once.
+// TestATransferMayBeDeclaredBeforeItIsSeen declares first: the later change of the wallet counts as the
+// declared one, once.
 func TestATransferMayBeDeclaredBeforeItIsSeen(t *testing.T) {
 	t.Parallel()
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
@@ -195,7 +195,7 @@ func TestATransferMayBeDeclaredBeforeItIsSeen(t *testing.T) {
 				if left := w.engine.Book().Ledger().Declared(market, "USDT"); !left.IsZero() {
 					t.Errorf("want nothing left to come, have %s", left)
 				}
-				w.moves(by.Add(by)) // another one: not declared, found by itself
+				w.moves(by.Add(by)) // another transfer: not declared, but detected
 				w.pass(60_000)
 				if after := w.engine.Book().Today(); after.Equity != before.Equity.Add(by).Add(by) {
 					t.Errorf("want the day moved by twice %s, have %+v, was %+v", by, after, before)
@@ -241,7 +241,7 @@ func (w *world) declare(market exchange.Market, amount string) {
 }
 
 // TestWhileAnOrderStandsAWalletIsTakenOverOnlyWhenItIsSeenTwice reads the wallet before an order's fill and the position
-// after it: what the fill made of the wallet would count as money from outside.
+// after it. The fill's effect on the wallet would count as external money.
 func TestWhileAnOrderStandsAWalletIsTakenOverOnlyWhenItIsSeenTwice(t *testing.T) {
 	t.Parallel()
 	for _, stands := range []bool{false, true} {

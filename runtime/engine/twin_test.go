@@ -6,8 +6,8 @@ import (
 	"botd/exchange"
 )
 
-// TestWhatAnotherBotdBuysIsLookedForAtOnceAndProtected: the wallet shows it in an idle round. The history, which names whose it is, is read a
-// second later and not after the idle time, in which the coins would have no stop.
+// The wallet shows it in an idle round. The history, which shows whose it is, is read a second later and not after the idle time, during
+// which the coins would have no stop.
 func TestWhatAnotherBotdBuysIsLookedForAtOnceAndProtected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(2_000), onEther, protected)

@@ -9,8 +9,8 @@ import (
 	"botd/risk"
 )
 
-// TestWhatARemovedStrategyMadeLastIsItsOwn: it is removed while the money of its exit waits for a wallet that has stood
-// still. Another strategy holds a position then: what the exit has made is not its.
+// The strategy is removed while its exit's money waits for a stable wallet. Another strategy has a position then, and
+// the exit's result must not count for it.
 func TestWhatARemovedStrategyMadeLastIsItsOwn(t *testing.T) {
 	t.Parallel()
 	for name, restarts := range map[string]bool{"while it runs": false, "before a start": true} {
@@ -58,8 +58,7 @@ func TestWhatARemovedStrategyMadeLastIsItsOwn(t *testing.T) {
 	}
 }
 
-// TestMoneyFromOutsideIsNoResultAcrossAStart: the process ends when the results have left a deposit out and the ledger has not
-// booked it yet, or when it has.
+// The process ends when the results have excluded a deposit and the ledger has not booked it yet, or when it has.
 func TestMoneyFromOutsideIsNoResultAcrossAStart(t *testing.T) {
 	t.Parallel()
 	for name, booked := range map[string]bool{"before it is booked": false, "after it is booked": true} {
@@ -69,7 +68,7 @@ func TestMoneyFromOutsideIsNoResultAcrossAStart(t *testing.T) {
 			w.pass(60_000)
 			before := w.engine.Book().Watch("one").Result().Result
 			w.moves(exchange.AmountOf(500))
-			w.network = func(call *Call) fate { // which completes a reading
+			w.network = func(call *Call) fate { // it completes a reading
 				return fate{lost: !booked && call.Request.Operation == exchange.FuturesPositionsHistory}
 			}
 			w.pass(30_000)
@@ -86,8 +85,7 @@ func TestMoneyFromOutsideIsNoResultAcrossAStart(t *testing.T) {
 	}
 }
 
-// TestAResultOnSpotKeepsWhatFuturesHaveTraded: a position on spot ends, which journals the account's losses in a row, while the
-// money of an exit on futures waits.
+// A spot position ends, which journals the account's losses in a row, while the money of a futures exit is awaited.
 func TestAResultOnSpotKeepsWhatFuturesHaveTraded(t *testing.T) {
 	t.Parallel()
 	var one, two exchange.Quantity
@@ -112,8 +110,7 @@ func TestAResultOnSpotKeepsWhatFuturesHaveTraded(t *testing.T) {
 	w.wantResult()
 }
 
-// TestEquityIsNotOfTwoMoments: what was bought on spot is known, and the wallet that paid for it could not be read, when a reload has
-// the account's day measured.
+// A spot purchase is known, and the wallet that paid for it could not be read, when a reload has the account's day measured.
 func TestEquityIsNotOfTwoMoments(t *testing.T) {
 	t.Parallel()
 	var one, two exchange.Quantity
@@ -145,8 +142,8 @@ func TestEquityIsNotOfTwoMoments(t *testing.T) {
 	}
 }
 
-// TestAReadingOfBeforeAFillIsNotBooked: the exit is known from its order, and positions and wallet are still those of before it.
-// Booked so, what the exit has made would look like money from outside.
+// The exit is known from its order, while positions and wallet are older. If they were booked, the exit's result would look like
+// external money.
 func TestAReadingOfBeforeAFillIsNotBooked(t *testing.T) {
 	t.Parallel()
 	var desired exchange.Quantity

@@ -6,7 +6,7 @@ import (
 	"botd/exchange"
 )
 
-// ordersUnread has the open orders of spot unread from now on, and lets everything else pass.
+// ordersUnread makes the open orders of spot unreadable from now on, and passes everything else.
 func ordersUnread(call *Call) fate {
 	if call.Request.Operation == exchange.SpotOpenOrders {
 		return fate{err: &exchange.Unavailable{Operation: exchange.SpotOpenOrders, Reason: "status 503"}}
@@ -14,8 +14,7 @@ func ordersUnread(call *Call) fate {
 	return fate{}
 }
 
-// TestWhatWasRefusedAndExecutedIsProtectedWhileTheOrdersCannotBeRead: the history shows the purchase, and no fill is missing
-// from the journal, as in other quarantines.
+// The history shows the purchase, and no fill is missing from the journal, unlike in other quarantines.
 func TestWhatWasRefusedAndExecutedIsProtectedWhileTheOrdersCannotBeRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(2_000), onEther, protected, patient)
@@ -40,8 +39,7 @@ func TestWhatWasRefusedAndExecutedIsProtectedWhileTheOrdersCannotBeRead(t *testi
 	}
 }
 
-// TestACoinOfARemovedStrategyIsNotLeftAloneWhileTheOrdersCannotBeRead: the exit of its removal waits for the wallet and the
-// orders, and its stop, which somebody canceled, does not.
+// The exit of the removal waits for the wallet and the orders. The stop, which another trader canceled, does not wait.
 func TestACoinOfARemovedStrategyIsNotLeftAloneWhileTheOrdersCannotBeRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(2_000), onEther, protected, patient, func(w *world) { w.config.Strategies[0].OnRemove = "flatten" })

@@ -57,7 +57,6 @@ func TestAPairIsSeenAsTheAccountHoldsIt(t *testing.T) {
 	}
 }
 
-// TestAPairIsKnownOnceItsRulesItsPriceAndWhatIsHeldAre.
 func TestAPairIsKnownOnceItsRulesItsPriceAndWhatIsHeldAre(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -77,7 +76,7 @@ func TestAPairIsKnownOnceItsRulesItsPriceAndWhatIsHeldAre(t *testing.T) {
 	}
 }
 
-// TestTheBuyingPowerIsSeenByWhoWatchesIt: ten times the 10,000 USDT of the account, of which the fee of 0.1 % is paid too.
+// It is ten times the account's 10,000 USDT, less the fee of 0.1 %.
 func TestTheBuyingPowerIsSeenByWhoWatchesIt(t *testing.T) {
 	t.Parallel()
 	for watches, want := range map[bool]string{true: "99009.9", false: "0"} {
@@ -93,7 +92,7 @@ func TestTheBuyingPowerIsSeenByWhoWatchesIt(t *testing.T) {
 	}
 }
 
-// TestTheVersionOfAViewIsAnotherOnceSomethingElseIsHeld, so that a strategy need not compare what it sees.
+// A strategy need not compare views.
 func TestTheVersionOfAViewIsAnotherOnceSomethingElseIsHeld(t *testing.T) {
 	t.Parallel()
 	held, last := map[uint64]exchange.Quantity{}, uint64(0)
@@ -130,7 +129,7 @@ func TestAPairThatNobodyTradesIsRefused(t *testing.T) {
 	}
 }
 
-// TestTheStatusShowsWhatASpotPositionUnderWayHasMade: 0.04 of the asset, bought at 50,000, at 51,000; and the ledger's accounts.
+// 0.04 of the asset were bought at 50,000 and are at 51,000. The status also shows the ledger's accounts.
 func TestTheStatusShowsWhatASpotPositionUnderWayHasMade(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(4_000), onSpot, books)
@@ -140,7 +139,7 @@ func TestTheStatusShowsWhatASpotPositionUnderWayHasMade(t *testing.T) {
 	status := w.engine.Status()
 	one := status.Strategies[0]
 	want := one.Symbol.Notional(51_000e8, one.Position).Sub(one.Symbol.Notional(50_000e8, one.Position))
-	fees := one.Symbol.Notional(51_000e8, one.Position).Div(400) // 0.1 % of the purchase, and what slipped
+	fees := one.Symbol.Notional(51_000e8, one.Position).Div(400) // 0.1 % of the purchase, and slippage
 	if have := one.Unrealized(); one.Position == 0 || !one.Realized.IsZero() || have.Sub(want).Abs().Cmp(fees) > 0 {
 		t.Errorf("want about %s not realised of %d, have %s, realised %s", want, one.Position, have, one.Realized)
 	}

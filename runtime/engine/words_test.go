@@ -9,8 +9,8 @@ import (
 	"botd/strategy"
 )
 
-// TestWhatAStrategySaysAndRemembersIsBounded has strategies whose plan stays the same while its words
-// grow: the journal and the log keep them.
+// TestWhatAStrategySaysAndRemembersIsBounded has strategies whose plan is constant while their texts grow:
+// the journal and the log store them.
 func TestWhatAStrategySaysAndRemembersIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

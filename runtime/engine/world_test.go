@@ -15,10 +15,10 @@ import (
 	"botd/strategy"
 )
 
-// Times of the way between engine and exchange, in milliseconds.
+// The constants are times between engine and exchange, in milliseconds.
 const (
-	wayMS     = 10     // there, and the same back
-	timeoutMS = 10_000 // an answer that never comes
+	wayMS     = 10     // one way; the way back takes as long
+	timeoutMS = 10_000 // for an answer that never comes
 )
 
 var (
@@ -26,7 +26,7 @@ var (
 	coin    = exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}
 )
 
-// scripted is a strategy of a test.
+// scripted is a strategy defined by a test.
 type scripted func(view *strategy.View, plan *strategy.Plan)
 
 func (scripted) Warmup() int                                       { return 0 }
@@ -38,18 +38,18 @@ func hold(q exchange.Quantity) func(*strategy.View, *strategy.Plan) {
 	}
 }
 
-// fate is what the network does to a call.
+// fate is the network's treatment of a call.
 type fate struct {
 	lost   bool  // the request never arrives
-	silent bool  // it is carried out, and the answer never comes
+	silent bool  // it is executed, and the answer never comes
 	lateMS int64 // it arrives that much later, after its answer was given up
-	twice  bool  // it is carried out twice
-	err    error // answered so, without being carried out
+	twice  bool  // it is executed twice
+	err    error // the answer, without an execution
 	longMS int64 // the answer comes that much later
 }
 
-// world is an engine over the simulated exchange in virtual time, with a network
-// and a disk that a test can break. It checks what must hold in every case.
+// world is an engine over the simulated exchange in virtual time, with a network and a disk that a test can
+// break. It checks the invariants of every case.
 type world struct {
 	t       testing.TB
 	venue   *sim.Exchange
@@ -58,33 +58,33 @@ type world struct {
 	engine  *Engine
 	records []record.Record
 	disk    error
-	cut     int   // dies when that many records are durable; 0 never
-	slow    bool  // the append under way takes until journaled is given
+	cut     int   // the process dies when that many records are durable; 0 for never
+	slow    bool  // the append in flight takes until journaled is given
 	written int64 // the sequence of that append
 	queue   []due
-	network func(*Call) fate       // what becomes of each call; nil is well
-	mirror  func(*exchange.Answer) // changes what reads show; nil for nothing
-	answers func(*Ask) *thought    // how a strategy that is asked off the engine answers; nil is at once
+	network func(*Call) fate       // fate of each call; nil for a working network
+	mirror  func(*exchange.Answer) // changes the content of reads; nil for nothing
+	answers func(*Ask) *thought    // the answer of a strategy that is asked off the engine; nil for immediately
 	asked   []Ask
 	killed  []int64 // questions that were abandoned
 	notes   []Note
 	sent    []exchange.NewOrder
-	refused []string // client order ids the venue said no to
+	refused []string // client order ids that the venue refused
 	out     Effects
 	lifes   int64
-	began   map[string]exchange.Quantity // spot: what the account had of an asset at first, in its USDT pair's units
+	began   map[string]exchange.Quantity // spot: the account's initial holding of an asset, in units of its USDT pair
 }
 
 type due struct {
 	atMS  int64
-	life  int64 // of the process it belongs to: a dead one takes no answer
+	life  int64 // of the process it belongs to: a dead process takes no answer
 	event Event
 	call  *Call
 }
 
 type option func(*world)
 
-// newWorld starts an engine whose strategy desires what the plan says on futures BTC-USDT.
+// newWorld starts an engine whose strategy follows the plan on futures BTC-USDT.
 func newWorld(t testing.TB, plan func(*strategy.View, *strategy.Plan), options ...option) *world {
 	t.Helper()
 	venue, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: startMS, OrderDelayMS: sim.DefaultOrderDelayMS})
@@ -135,8 +135,8 @@ func protected(w *world) {
 	w.config.Strategies[0].Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}
 }
 
-// start begins a process over what was journalled; what the one before had in
-// flight still reaches the exchange, but no answer reaches anybody.
+// start starts a process from the journal. Requests in flight of the earlier process still reach the
+// exchange, but their answers reach nobody.
 func (w *world) start() {
 	w.t.Helper()
 	w.lifes++
@@ -153,7 +153,7 @@ func (w *world) start() {
 	w.give(&EventStart{})
 }
 
-// give hands over one event and puts its effects on their way.
+// give passes one event and schedules its effects.
 func (w *world) give(event Event) {
 	for event != nil {
 		w.out.Reset()
@@ -184,7 +184,7 @@ func (w *world) give(event Event) {
 	}
 }
 
-// pass lets time go by.
+// pass lets time pass.
 func (w *world) pass(ms int64) {
 	w.t.Helper()
 	for until := w.now + ms; ; {
@@ -214,7 +214,7 @@ func (w *world) pass(ms int64) {
 	}
 }
 
-// deliver brings a request to the exchange, or an answer to the engine.
+// deliver passes a request to the exchange, or an answer to the engine.
 func (w *world) deliver(d due) {
 	if d.event != nil {
 		if d.life == w.lifes {
@@ -222,7 +222,7 @@ func (w *world) deliver(d due) {
 		}
 		return
 	}
-	if d.call.ID == 0 { // one that comes late, or twice: nobody waits for its answer
+	if d.call.ID == 0 { // a late or duplicate request: nobody waits for its answer
 		w.do(d.call)
 		return
 	}
@@ -261,7 +261,7 @@ func (w *world) lost(call *Call) error {
 	return &exchange.Unavailable{Operation: call.Request.Operation, Reason: "timeout"}
 }
 
-// do carries a request out, and checks what must always hold of it.
+// do executes a request, and checks its invariants.
 func (w *world) do(call *Call) (exchange.Answer, error) {
 	if order := call.Request.Order; call.Request.Operation.Places() {
 		if !slices.ContainsFunc(w.records, func(r record.Record) bool {
@@ -284,7 +284,7 @@ func (w *world) do(call *Call) (exchange.Answer, error) {
 	return answer, err
 }
 
-// manually does what the user does beside botd.
+// manually does what the user does outside botd.
 func (w *world) manually(request exchange.Request) exchange.Order {
 	w.t.Helper()
 	answer, err := w.venue.Do("one", &request)
@@ -313,7 +313,7 @@ func (w *world) price(text string) {
 	}
 }
 
-// held is the position the exchange has, in quantity steps.
+// held is the exchange's position, in quantity steps.
 func (w *world) held() exchange.Quantity {
 	p, _ := w.venue.Position("one", "BTC-USDT")
 	return p.Signed() / w.venue.Symbol(bitcoin).QuantityTick
@@ -333,7 +333,7 @@ func (w *world) wantSent(n int) {
 	}
 }
 
-// wantState wants a declared state in force, with its cause, and a way out.
+// wantState expects a declared state in force, with its cause, and a way out.
 func (w *world) wantState(state string) Degraded {
 	w.t.Helper()
 	for _, d := range w.engine.Degraded() {
@@ -360,7 +360,7 @@ func (w *world) symbol() *reconcile.SymbolState {
 	return w.engine.Book().Symbol(w.config.Strategies[0].Symbol.Key())
 }
 
-// ended is how a placement ended, by the journal: its state and evidence.
+// ended returns how a placement ended, by the journal: its state and evidence.
 func (w *world) ended(i int) (placement.State, string) {
 	for _, r := range w.records {
 		if ended, ok := r.Body.(record.Ended); ok && i < len(w.sent) && r.ClientOrderID == w.sent[i].ClientOrderID {
@@ -370,7 +370,7 @@ func (w *world) ended(i int) (placement.State, string) {
 	return 0, ""
 }
 
-// story is what the journal says, for a failing test.
+// story formats the journal for a failing test.
 func (w *world) story() string {
 	text := ""
 	for _, r := range w.records {
@@ -382,7 +382,7 @@ func (w *world) story() string {
 // once breaks the next placement only.
 func once(f fate) func(*Call) fate { return nth(1, f) }
 
-// first has the first placement done, whatever follows at once, and its answer replaced by an error.
+// first executes the first placement and all that follows immediately, and replaces its answer by an error.
 func (w *world) first(err error, follows func(exchange.Answer)) func(*Call) fate {
 	return func(call *Call) fate {
 		if !call.Request.Operation.Places() || len(w.sent) > 0 {

@@ -13,7 +13,7 @@ import (
 
 var errFull = errors.New("database or disk is full")
 
-// filled answers the first placement and lets it fill.
+// filled answers the first placement and fills it.
 func (b *bench) filled(quantity exchange.Quantity) {
 	b.t.Helper()
 	call := b.placed[len(b.placed)-1]
@@ -129,8 +129,8 @@ func TestAnOpeningWhoseRecordWasLateIsWithdrawnWhenADeclaredStateBegan(t *testin
 	}
 }
 
-// TestAnOpeningThatWaitsInTheClientIsCalledBack: between its record and its first
-// byte it may wait for the request budget, and an exit for nothing.
+// Between its record and its first byte it may be queued for the request budget, and an exit must not wait
+// for it.
 func TestAnOpeningThatWaitsInTheClientIsCalledBack(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -212,8 +212,8 @@ func TestAnOpeningWhoseRecordWasLateIsWithdrawnBesideAYoungerExit(t *testing.T) 
 	}
 }
 
-// TestAnExitWhoseRecordWasLateHasItsTwoSecondsFromItsFirstByte: the kill switch sends an exit that is not answered again after two
-// seconds. A slow disk takes none of them: the first byte leaves when the record is durable.
+// The kill switch repeats an unanswered exit after two seconds. A slow disk takes none of them: the first byte leaves when the
+// record is durable.
 func TestAnExitWhoseRecordWasLateHasItsTwoSecondsFromItsFirstByte(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, &wanting{target: 10})
@@ -238,7 +238,7 @@ func TestAnExitWhoseRecordWasLateHasItsTwoSecondsFromItsFirstByte(t *testing.T) 
 	}
 }
 
-// TestARefusalOfARequestThatArrivedTwiceEndsNothing: the first was taken, as a list shows, and the answer is the second's, which is refused.
+// The first request was accepted, as a list shows. The answer is the second one's, a refusal.
 func TestARefusalOfARequestThatArrivedTwiceEndsNothing(t *testing.T) {
 	t.Parallel()
 	refusedTwice(t)
