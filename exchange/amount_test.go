@@ -129,7 +129,8 @@ func TestAmountTextAndQuotientEqualBigIntegers(t *testing.T) {
 	})
 }
 
-// TestProductsAndRatiosEqualBigIntegers draws factors and divisors of every length, and those at the edges of a word.
+// TestProductsAndRatiosEqualBigIntegers draws factors and divisors of every length, and those at the limits of a
+// word.
 func TestProductsAndRatiosEqualBigIntegers(t *testing.T) {
 	t.Parallel()
 	edges := []uint64{0, 1, 1<<63 - 1, 1 << 63, ^uint64(0) - 1, ^uint64(0)}

@@ -6,7 +6,7 @@ import (
 	"botd/exchange"
 )
 
-// TestACandleIsAddedToTheColumnsThatThereAre: a file of another program often has no turnover and no trades.
+// A file of another program often has no turnover and no trades.
 func TestACandleIsAddedToTheColumnsThatThereAre(t *testing.T) {
 	t.Parallel()
 	c := exchange.Candles{Interval: exchange.Hour1, OpenMS: []int64{0}, Open: []exchange.Price{5}, High: []exchange.Price{7}, Low: []exchange.Price{4},

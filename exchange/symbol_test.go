@@ -196,10 +196,10 @@ func TestHugeAmountsNeitherOverflowNorPanic(t *testing.T) {
 	}
 }
 
-// powQ is one of the base currency, in units.
+// powQ is one unit of the base currency, in quantity units.
 func powQ(s *Symbol) Quantity { return Quantity(powU(s.QuantityScale)) }
 
-// TestTheCostOfAMeanPriceIsExact: a mean has more digits than a price, and most of the money where many are held.
+// An average price has more digits than a price, and they matter for large positions.
 func TestTheCostOfAMeanPriceIsExact(t *testing.T) {
 	t.Parallel()
 	s := testSymbol(t, "0.00000001", "1")

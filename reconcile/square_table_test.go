@@ -29,7 +29,7 @@ func bought(t testing.TB) (*wallet, *SymbolState) {
 	return w, symbol
 }
 
-// A shortfall is booked as fees, within their bound. A surplus reduces the expected fees.
+// A shortfall is booked as fees, within their bound. An excess reduces the expected fees.
 func TestWhatAWalletMissesOfAPurchase(t *testing.T) {
 	t.Parallel()
 	const all = 1_999

@@ -39,7 +39,7 @@ func TestPublicOperationsAreTheVenuesAndTradingIsNot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// 0.1 at 50001 costs 0.05 %.
+		// 0.1 at 50001 costs a fee of 0.05 %.
 		if want := "9997.49995"; account.Account.WalletBalance.String() != want {
 			t.Errorf("wallet: want %s, have %s", want, account.Account.WalletBalance)
 		}
@@ -103,18 +103,18 @@ func TestALimitOrderWaitsForTheVenueToTradeThroughIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, newVenue(), nil)
 		b.run(t)
-		b.real.trade(49_000, btc) // before the order: it must not fill it
+		b.real.trade(49_000, btc) // before the order, so it must not fill it
 		id := b.place(t, buyLimit)
 		pass(1500 * time.Millisecond)
 		b.want(t, id, exchange.StatusOpen, 0)
-		b.real.trade(49_900, btc) // at its price, behind everybody in the queue
+		b.real.trade(49_900, btc) // at its price, behind the whole queue
 		pass(time.Second)
 		b.want(t, id, exchange.StatusOpen, 0)
-		b.real.trade(49_899, btc/50) // through its price, with less than the order
+		b.real.trade(49_899, btc/50) // through its price, with a smaller quantity than the order
 		pass(time.Second)
 		b.want(t, id, exchange.StatusOpen, btc/50)
 		pass(5 * time.Second)
-		b.want(t, id, exchange.StatusOpen, btc/50) // the same trade reported again is one trade
+		b.want(t, id, exchange.StatusOpen, btc/50) // a trade that is reported again counts once
 		b.real.trade(49_899, btc)
 		pass(time.Second)
 		b.want(t, id, exchange.StatusFilled, btc/10)
@@ -136,7 +136,7 @@ func TestStaleDataFillNothingAndAreReported(t *testing.T) {
 					b.real.fail(&exchange.Unavailable{Reason: "timeout"})
 				}
 				pass(9 * time.Second)
-				id := b.place(t, buyMarket) // data of 9 s ago are still fresh
+				id := b.place(t, buyMarket) // data that is 9 s old is still fresh
 				pass(10 * time.Millisecond)
 				b.want(t, id, exchange.StatusFilled, btc/10)
 				pass(12 * time.Second)
@@ -196,7 +196,7 @@ func TestAGapInventsNoFill(t *testing.T) {
 		pass(2 * time.Second)
 		b.real.fail(&exchange.Unavailable{Reason: "timeout"})
 		pass(5 * time.Second)
-		b.real.trade(49_000, btc) // a price move that nobody saw
+		b.real.trade(49_000, btc) // an unseen move of the price
 		pass(25 * time.Second)
 		b.real.fail(nil)
 		pass(2 * time.Second)
@@ -214,7 +214,7 @@ func TestAnOrderInFlightWhenDataBecomeStaleDoesNotFill(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, newVenue(), nil)
-		b.Poll(t.Context()) // once, and no more
+		b.Poll(t.Context()) // once only
 		pass(10*time.Second - 2*time.Millisecond)
 		id := b.place(t, buyMarket) // it reaches the book 5 ms later, 3 ms too late
 		pass(time.Second)
@@ -232,7 +232,7 @@ func TestTheAccountSurvivesAndAStopIsTriggeredAfterwards(t *testing.T) {
 		pass(10 * time.Millisecond)
 		stop := first.place(t, exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: 49_500 * usd,
 			WorkingType: exchange.ContractPrice, ClosePosition: true})
-		// The state when the answer was returned: what kill -9 leaves.
+		// This is the state when the answer was returned: what kill -9 leaves.
 		second := newBench(t, real, first.stored())
 		if _, err := second.tryPlace(buyMarket); err == nil {
 			t.Error("before the first data: want a placement refused")
@@ -330,7 +330,7 @@ func TestALaterWatchedSymbolIsFed(t *testing.T) {
 		b.run(t)
 		ether := exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}
 		b.Watch(ether)
-		b.Watch(exchange.SymbolKey{Market: exchange.Futures, Name: "XYZ-USDT"}) // nobody uses it
+		b.Watch(exchange.SymbolKey{Market: exchange.Futures, Name: "XYZ-USDT"}) // no one uses it
 		pass(time.Second)
 		order := buyMarket
 		order.Market, order.Symbol, order.Quantity = ether.Market, ether.Name, 1

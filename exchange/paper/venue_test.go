@@ -12,7 +12,7 @@ import (
 	"botd/exchange/sim"
 )
 
-// venue is a real venue's public data in one process. The test sets what it reports.
+// venue serves a real venue's public data in process. The test sets the data.
 type venue struct {
 	mu     sync.Mutex // guards all below
 	last   exchange.Price
@@ -30,7 +30,7 @@ func newVenue() *venue {
 	return v
 }
 
-// set moves price and book: a level of the quantity a dollar away, another one ten dollars further.
+// set changes the price and the book: a level of the quantity a dollar away, another one ten dollars further.
 func (v *venue) set(price exchange.Price, quantity exchange.Quantity) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -125,13 +125,13 @@ func (b *bench) run(t *testing.T) {
 	pass(time.Millisecond)
 }
 
-// pass lets virtual time pass and everything due happen.
+// pass lets virtual time pass, with everything due in it.
 func pass(wait time.Duration) {
 	<-time.After(wait)
 	synctest.Wait()
 }
 
-// Save is a disk that may be full.
+// Save stores to a disk that may be full.
 func (b *bench) Save(_ uint64, source func(bool) ([]byte, []byte, uint64, error)) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -143,7 +143,7 @@ func (b *bench) Save(_ uint64, source func(bool) ([]byte, []byte, uint64, error)
 	return err
 }
 
-// disk makes writing fail, or work again.
+// disk makes writes fail, or succeed again.
 func (b *bench) disk(fault error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -21,13 +21,13 @@ import (
 	"botd/exchange/wire"
 )
 
-// TestTheProbeFindsExactlyTheVariant probes venues of each habit with orders that fill, and reads what it
-// says of them. One that shows for seconds in a minute alone may escape it.
+// TestTheProbeFindsExactlyTheVariant probes a venue of each variant with orders that fill, and checks the
+// report. A variant that shows for seconds of a minute only may stay undetected.
 func TestTheProbeFindsExactlyTheVariant(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		variant string
-		profile []string // what the profile says because of it
+		profile []string // the profile's lines for it
 	}{
 		{"", nil},
 		{habitHistoryIDs, []string{"spot_history: absent", "spot_open: echoed"}},
@@ -79,11 +79,11 @@ func TestTheProbeFindsExactlyTheVariant(t *testing.T) {
 	}
 }
 
-// TestAnEmptyListOfPositionsHidesNoneFromTheProbe probes a venue whose list leaves the position out for some
-// reads: while it is held, and when it is to be closed.
+// TestAnEmptyListOfPositionsHidesNoneFromTheProbe probes a venue whose list omits the position in some reads:
+// while it is open, and when it is due to be closed.
 func TestAnEmptyListOfPositionsHidesNoneFromTheProbe(t *testing.T) {
 	t.Parallel()
-	for _, order := range []int{2, 3} { // the stop, and the sale that closes a part
+	for _, order := range []int{2, 3} { // the stop, and the partial sale
 		t.Run(fmt.Sprintf("after order %d", order), func(t *testing.T) {
 			t.Parallel()
 			var mu sync.Mutex // guards both below
@@ -115,14 +115,14 @@ func TestAnEmptyListOfPositionsHidesNoneFromTheProbe(t *testing.T) {
 	}
 }
 
-// TestNothingIsClosedOrSoldThatTheProbeDidNotBuy lets single answers hide what the account holds: the list of
-// positions before and while the probe trades, and the wallet. What somebody holds must stay.
+// TestNothingIsClosedOrSoldThatTheProbeDidNotBuy has single answers hide the account's holdings: the list of
+// positions before and during trading, and the wallet. Foreign positions and holdings must stay.
 func TestNothingIsClosedOrSoldThatTheProbeDidNotBuy(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, path string
 		answer     string
-		from, to   int // reads of the path that are answered so
+		from, to   int // reads of the path that get this answer
 	}{
 		{"positions hidden at first", "/fhapi/v1/positions/open", "[]", 0, 3},
 		{"positions hidden for long", "/fhapi/v1/positions/open", "[]", 0, 12},
@@ -169,7 +169,7 @@ func TestNothingIsClosedOrSoldThatTheProbeDidNotBuy(t *testing.T) {
 	}
 }
 
-// peek reads a request's body, and leaves it to be read.
+// peek reads a request's body without consuming it.
 func peek(t *testing.T, r *http.Request) []byte {
 	t.Helper()
 	body, err := io.ReadAll(r.Body)
@@ -180,8 +180,8 @@ func peek(t *testing.T, r *http.Request) []byte {
 	return body
 }
 
-// wantNothingLeft reads from the exchange's own state that every order has ended and that no more is held
-// than the smallest order.
+// wantNothingLeft expects the exchange's own state to have only ended orders, and positions below the
+// smallest order.
 func wantNothingLeft(t *testing.T, text []byte) {
 	t.Helper()
 	var state struct {
@@ -201,7 +201,7 @@ func wantNothingLeft(t *testing.T, text []byte) {
 	}
 }
 
-// heldAfter is what the fills of the exchange's own state add up to on each market.
+// heldAfter returns the sums of the fills in the exchange's own state on each market.
 func heldAfter(t *testing.T, text []byte) map[string]float64 {
 	t.Helper()
 	var state struct {
@@ -227,7 +227,7 @@ func heldAfter(t *testing.T, text []byte) map[string]float64 {
 	return held
 }
 
-// TestAnOrderIsFilledInPartWhereTheBestLevelIsSmall lets another account quote a small level.
+// TestAnOrderIsFilledInPartWhereTheBestLevelIsSmall has another account quote a small level.
 func TestAnOrderIsFilledInPartWhereTheBestLevelIsSmall(t *testing.T) {
 	t.Parallel()
 	venue := serve(t, setup{})
@@ -235,7 +235,7 @@ func TestAnOrderIsFilledInPartWhereTheBestLevelIsSmall(t *testing.T) {
 		order(t, venue, "other", exchange.NewOrder{Market: market, Side: exchange.Sell, Type: exchange.Limit}, "50000", quantity)
 	}
 	config := Config{BaseURL: venue.URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: time.Second, MaxWait: 5 * time.Second}
-	config.Progress = func(step Step) { // the level is there when the exercise comes to it
+	config.Progress = func(step Step) { // the level exists when the exercise reaches it
 		switch step.Name {
 		case "futures_stop":
 			quote(exchange.Futures, "0.001")
@@ -254,7 +254,7 @@ func TestAnOrderIsFilledInPartWhereTheBestLevelIsSmall(t *testing.T) {
 	}
 }
 
-// TestAPositionThatIsOpenAlreadyIsLeftAlone probes an account that somebody trades with.
+// TestAPositionThatIsOpenAlreadyIsLeftAlone probes an account with another trader.
 func TestAPositionThatIsOpenAlreadyIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	venue := serve(t, setup{})
@@ -299,7 +299,7 @@ func order(t *testing.T, venue *httptest.Server, account string, o exchange.NewO
 	}
 }
 
-// TestABudgetThatIsSpentEndsTheProbeAndClosesWhatItOpened bounds the requests.
+// TestABudgetThatIsSpentEndsTheProbeAndClosesWhatItOpened limits the number of requests.
 func TestABudgetThatIsSpentEndsTheProbeAndClosesWhatItOpened(t *testing.T) {
 	t.Parallel()
 	for _, requests := range []int{60, 200, 260} {

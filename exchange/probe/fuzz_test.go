@@ -14,8 +14,8 @@ type oneSymbol struct{ symbol *exchange.Symbol }
 
 func (o oneSymbol) Symbol(exchange.SymbolKey) (*exchange.Symbol, bool) { return o.symbol, true }
 
-// FuzzHabits reads what a venue may answer to a probe: whatever it is, what is learned of it are known
-// habits, and statuses that there are.
+// FuzzHabits reads arbitrary answers to a probe. The learned habits must be known ones, and the statuses
+// existing ones.
 func FuzzHabits(f *testing.F) {
 	for _, seed := range []string{`{"serverTime":"1"}`, `[{"id":1,"side":"BUY","status":"DONE","filled":"0.0010000001","quantity":0.001,"symbol":"a"}]`,
 		"\ufeff[]", `null`, `{"data":[{"id":1,"ID":2}]}`, `{"data":[[[[{"a":1}]]]]}`, `{"msg":"no"}`, `{"filled":"1e999","symbol":"a"}`, `[{"filled":NaN}]`} {

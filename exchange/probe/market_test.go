@@ -50,8 +50,8 @@ func TestAMarketIsProbedWhateverTheOtherOneDoes(t *testing.T) {
 	}
 }
 
-// TestAProbeThatIsInterruptedEndsAtOnce gives up before the first order, and while orders are placed. With an hour to
-// wait for what an order does, nothing may wait for what was not sent, or was answered.
+// TestAProbeThatIsInterruptedEndsAtOnce stops the probe before the first order, and while orders are placed. The
+// configured wait is an hour, so the probe must not wait for an order that was not sent or was answered.
 func TestAProbeThatIsInterruptedEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, at := range map[string]string{"before the first order": "window", "between orders": "futures_fill", "before spot": "trade"} {
@@ -82,7 +82,7 @@ func TestAProbeThatIsInterruptedEndsAtOnce(t *testing.T) {
 	})
 }
 
-// interrupted probes until the probe is stopped, and wants nothing left open.
+// interrupted probes until the probe is stopped, and expects nothing to be open.
 func interrupted(t *testing.T, venue *httptest.Server, prepare func(config *Config, stop func())) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -102,8 +102,7 @@ func interrupted(t *testing.T, venue *httptest.Server, prepare func(config *Conf
 	}
 }
 
-// TestAPartialFillNeedsALevelThatIsAffordable: the table says which one was the smallest, and with more to spend it is
-// bought.
+// Without such a level the step is skipped and names the smallest one, which is bought with a larger budget.
 func TestAPartialFillNeedsALevelThatIsAffordable(t *testing.T) {
 	t.Parallel()
 	venue := serve(t, setup{})
@@ -119,7 +118,7 @@ func TestAPartialFillNeedsALevelThatIsAffordable(t *testing.T) {
 	config := trading(venue)
 	config.Spend = exchange.AmountOf(9_000)
 	refill := config
-	refill.Progress = func(step Step) { // what the exercise before bought of the level
+	refill.Progress = func(step Step) { // replaces what the previous exercise bought of the level
 		switch step.Name {
 		case "futures_stop":
 			order(t, venue, "other", exchange.NewOrder{Market: exchange.Futures, Side: exchange.Sell, Type: exchange.Limit}, "50000", "0.01")

@@ -27,7 +27,7 @@ const secret = "the secret of the test"
 // shift is how far the venues' clocks are ahead of this machine's.
 var shift = time.Until(startclock.Time())
 
-// nowMS is the time of every venue of these tests.
+// nowMS is the time of every venue in these tests.
 func nowMS() int64 { return time.Now().Add(shift).UnixMilli() }
 
 // setup is a simulated exchange over a real socket.
@@ -218,7 +218,7 @@ func TestAnUnknownSignatureKeyOrSecretIsReported(t *testing.T) {
 	}
 }
 
-// windowOf refuses timestamps that are older or newer than that.
+// windowOf refuses timestamps outside a window.
 func windowOf(past, future time.Duration) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -294,7 +294,7 @@ func TestDelaysAreMeasuredWithAnOrderThatIsCanceledAfterwards(t *testing.T) {
 					MaxAge: 2 * time.Second, MaxWait: 10 * time.Second})
 			}
 			venue, r := measured()
-			for tries := 1; tries < 5 && r.Delays != nil && r.Delays.VisibilityMS > c.most; tries++ { // a machine that is busy makes it longer only
+			for tries := 1; tries < 5 && r.Delays != nil && r.Delays.VisibilityMS > c.most; tries++ { // a busy machine can only lengthen it
 				venue, r = measured()
 			}
 			if r.Delays == nil || r.Delays.VisibilityMS < c.least || r.Delays.VisibilityMS > c.most || r.Failed() > 0 {
@@ -319,12 +319,12 @@ func TestDelaysAreMeasuredWithAnOrderThatIsCanceledAfterwards(t *testing.T) {
 
 func TestAnOldReadIsMeasured(t *testing.T) {
 	t.Parallel()
-	// The open list still reports an order for some reads after its cancel is confirmed: reads and
-	// not a time, so that a slow machine does not change the case.
+	// The open list still reports an order in some reads after its cancel was confirmed. The number of reads
+	// is fixed, not a time, so a slow machine does not change the case.
 	const old = 12
 	var mu sync.Mutex // guards all below
 	var stale []byte
-	var removed, last time.Time // the venue first reported it gone; the last old read was sent
+	var removed, last time.Time // when the venue first reported it removed; when the last old read was sent
 	left := 0
 	between := func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -449,7 +449,7 @@ func TestFaultsAndLimitsOfAVenueAreReported(t *testing.T) {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("X-RateLimit-Remaining", "17")
 			path := r.URL.Path
-			if path == "/fapi/v1/trades" && limited { // once is enough
+			if path == "/fapi/v1/trades" && limited { // once suffices
 				path = ""
 			}
 			switch path {

@@ -9,7 +9,7 @@ import (
 	"botd/exchange/wire"
 )
 
-// someSchemes are ways to sign of venues of this style: of each part another choice, in other orders.
+// someSchemes are ways in which venues of this style sign. Each part varies, in different orders.
 var someSchemes = []wire.Signer{
 	{Template: wire.DefaultTemplate, Encoding: "hex"},
 	{Template: wire.DefaultTemplate, Encoding: "base64"},
@@ -40,13 +40,13 @@ var someSchemes = []wire.Signer{
 	{Template: "{query}{body}", Encoding: "hex"},
 	{Template: "{body}{path}{timestamp}", Encoding: "hex"},
 	{Template: "{key}{timestamp}", Encoding: "base64"},
-	{Template: "{timestamp}{method}{path}[.{body_base64}]", Encoding: "hex"}, // a separator before the body alone
+	{Template: "{timestamp}{method}{path}[.{body_base64}]", Encoding: "hex"}, // a separator before the body only
 	{Template: `{timestamp}{method}{path}[\n{body}]`, Encoding: "base64"},
 	{Template: "{timestamp}{method}{path}.{body}", Encoding: "hex"},
 	{Template: `{timestamp}\n{method}\n{path}{body}`, Encoding: "hex"}, // and everywhere but there
 }
 
-// asked are requests as they are signed: any two schemes that differ somewhere differ in one of them.
+// asked are requests as they are signed. Any two different schemes differ in at least one of them.
 var asked = []wire.Signed{
 	{Timestamp: "17", Method: "GET", Path: "/fhapi/v1/margin/account", Key: "key"},
 	{Timestamp: "17", Method: "GET", Path: "/fhapi/v1/positions/history?limit=1", Key: "key"},
@@ -54,7 +54,7 @@ var asked = []wire.Signed{
 	{Timestamp: "18", Method: "POST", Path: "/fhapi/v1/order", Key: "key", Body: []byte(`{"symbol":"BTC-USDT"}`)},
 }
 
-// sameSigner reports whether two signers sign alike.
+// sameSigner reports whether two signers produce the same signatures.
 func sameSigner(a, b wire.Signer) bool {
 	for _, each := range asked {
 		if a.Sign([]byte(secret), each) != b.Sign([]byte(secret), each) {
@@ -64,7 +64,7 @@ func sameSigner(a, b wire.Signer) bool {
 	return true
 }
 
-// TestTheSignatureIsFound serves other ways to sign. No more signatures are refused than a probe may have refused.
+// TestTheSignatureIsFound serves other ways to sign. The number of refused signatures is within the probe's bound.
 func TestTheSignatureIsFound(t *testing.T) {
 	t.Parallel()
 	for _, want := range someSchemes {
@@ -79,8 +79,7 @@ func TestTheSignatureIsFound(t *testing.T) {
 	}
 }
 
-// TestTheSchemesAreAProduct: every order of the parts meets every separator, body, encoding and path, and all can be
-// used.
+// Every order of the parts is combined with every separator, body, encoding and path, and every combination works.
 func TestTheSchemesAreAProduct(t *testing.T) {
 	t.Parallel()
 	all := schemes([]string{wire.SignFull, wire.SignRoute})
@@ -110,7 +109,7 @@ func TestTheSchemesAreAProduct(t *testing.T) {
 	}
 }
 
-// TestAVenueThatServesSpotAloneIsSignedFor: what has no futures market answers 404 there.
+// A venue without a futures market answers 404 there.
 func TestAVenueThatServesSpotAloneIsSignedFor(t *testing.T) {
 	t.Parallel()
 	want := wire.Signer{Template: `{method}\n{path}\n{timestamp}[\n{body}]`, Encoding: "base64"}

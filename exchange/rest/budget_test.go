@@ -161,7 +161,7 @@ func TestARecalledRequestLeavesTheBudgetToTheOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBudget(1, 1)
-		if err := b.wait(t.Context(), priorityEnter, nil); err != nil { // the only one of this second
+		if err := b.wait(t.Context(), priorityEnter, nil); err != nil { // the only token of this second
 			t.Fatal(err)
 		}
 		began := time.Now()
@@ -176,8 +176,8 @@ func TestARecalledRequestLeavesTheBudgetToTheOthers(t *testing.T) {
 	})
 }
 
-// TestExitsHaveAReserve spends the budget on reads, as a busy engine and people who watch do:
-// the first requests of a kill switch go at once.
+// TestExitsHaveAReserve spends the budget on reads, as a busy engine and watching people do: the first
+// requests of a kill switch go immediately.
 func TestExitsHaveAReserve(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -205,7 +205,7 @@ func TestExitsHaveAReserve(t *testing.T) {
 	})
 }
 
-// TestPeopleWhoWatchHaveATenthOfTheBudget asks for market data without end.
+// TestPeopleWhoWatchHaveATenthOfTheBudget requests market data without end.
 func TestPeopleWhoWatchHaveATenthOfTheBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -225,7 +225,7 @@ func TestPeopleWhoWatchHaveATenthOfTheBudget(t *testing.T) {
 			})
 		}
 		group.Wait()
-		synctest.Wait() // for the answers to requests that were given up
+		synctest.Wait() // for the answers to abandoned requests
 		if have, most := len(v.order), 50/guestShare*(20+guestBurst); have < most/2 || have > most {
 			t.Errorf("requests of people who watch in 20 s: want at most %d, have %d", most, have)
 		}

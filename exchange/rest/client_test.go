@@ -60,8 +60,8 @@ func TestEveryOperationGoesSignedOverOneConnection(t *testing.T) {
 			t.Errorf("%s: the venue saw %d, the observer %d", operation, want, have)
 		}
 	}
-	// On a busy machine net/http drops a connection whose write it did not see end within 50 ms of
-	// the answer.
+	// On a busy machine net/http drops a connection if it did not see its write end within 50 ms of the
+	// answer.
 	if have := connections.Load(); have > 3 {
 		t.Errorf("connections of %d calls: want 1, or a few where the machine is busy, have %d", len(calls), have)
 	}
@@ -141,7 +141,7 @@ func TestManyGoroutinesShareOneClient(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if want, have := 8+1, v.count(exchange.FuturesSymbols); have != want { // eight calls, and the table once
+	if want, have := 8+1, v.count(exchange.FuturesSymbols); have != want { // eight calls, and one for the table
 		t.Errorf("reads of the symbol list: want %d, have %d", want, have)
 	}
 	if want, have := 8+clockAttempts, v.count(exchange.FuturesTime); have != want {

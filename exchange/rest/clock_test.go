@@ -50,7 +50,7 @@ func TestASlowRoundTripWidensTheBoundAndTheFastestCounts(t *testing.T) {
 		if offset, bound := client.OffsetMS(); bound != 51 || offset < -51 || offset > 51 {
 			t.Errorf("want 0 within 51, have %d within %d", offset, bound)
 		}
-		v.on(exchange.FuturesTime, status(503, ""), status(503, "")) // pauses are no round trip
+		v.on(exchange.FuturesTime, status(503, ""), status(503, "")) // pauses are not part of the round trip
 		if err := client.SyncClock(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -106,15 +106,14 @@ func TestAPlacementOutsideTheWindowIsRefusedAndTheClockReadBeforeTheNext(t *test
 	})
 }
 
-// TestAStepOfTheLocalClockMovesNoTimestamp sets the wall clock back, as a time
-// server does.
+// TestAStepOfTheLocalClockMovesNoTimestamp sets the wall clock back, as a time server does.
 func TestAStepOfTheLocalClockMovesNoTimestamp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		v := newVenue(t)
 		var step atomic.Int64
 		client := ready(t, openPipe(t, v, func(c *Config) {
-			c.Clock = func() time.Time { return time.Now().Round(0).Add(time.Duration(step.Load())) } // a wall clock alone
+			c.Clock = func() time.Time { return time.Now().Round(0).Add(time.Duration(step.Load())) } // a wall clock only
 		}))
 		if client.clock.stale(true) {
 			t.Error("a new reading is stale")
@@ -144,8 +143,8 @@ func TestAVenueThatRefusesItsOwnClockCausesNoLoop(t *testing.T) {
 	})
 }
 
-// TestAMachineThatSleptReadsTheClockAtOnce lets the wall clock run ahead of the elapsed time, as it
-// does while a laptop is closed.
+// TestAMachineThatSleptReadsTheClockAtOnce has the wall clock run ahead of the elapsed time, as it does while
+// a laptop is closed.
 func TestAMachineThatSleptReadsTheClockAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 	"botd/exchange/wire"
 )
 
-// TestAConfigurationBelowZeroIsRefused: each figure by itself; 0 is the default.
+// Each figure is tested separately; 0 is the default.
 func TestAConfigurationBelowZeroIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -50,7 +50,8 @@ func TestAConfigurationBelowZeroIsRefused(t *testing.T) {
 	}
 }
 
-// TestTheBudgetsFigures: a burst is a second's requests at least one, a fifth of it is left to exits; guests share a tenth, for five seconds at once.
+// A burst is a second's requests, at least one, and a fifth of it is reserved for exits. Guests share a tenth, with a burst of five
+// seconds.
 func TestTheBudgetsFigures(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -73,7 +74,7 @@ func TestTheBudgetsFigures(t *testing.T) {
 	}
 }
 
-// TestWhoGoesBefore: whoever waits already at one's own priority, or a higher one.
+// Requests that are already queued at the same or a higher priority go first.
 func TestWhoGoesBefore(t *testing.T) {
 	t.Parallel()
 	for waits, want := range map[priority][3]bool{
@@ -94,15 +95,15 @@ func TestWhoGoesBefore(t *testing.T) {
 	}
 }
 
-// TestAReadingOfTheClockAgesByElapsedTime: after a quarter of an hour a read takes another one, a placement does not wait for it; a step of the
-// local clock of more than a second, or doubt, has both read it.
+// After a quarter of an hour a read refreshes the clock, and a placement does not wait for it. A step of the local clock of more than a
+// second, or doubt, has both refresh it.
 func TestAReadingOfTheClockAgesByElapsedTime(t *testing.T) {
 	t.Parallel()
 	read := time.Unix(1_700_000_000, 0)
 	for _, c := range []struct {
 		passed             time.Duration
 		doubts             bool
-		mayWait, cannotFor bool // stale for who can wait, and for who cannot
+		mayWait, cannotFor bool // stale for a caller that can wait, and for one that cannot
 	}{
 		{0, false, false, false}, {15 * time.Minute, false, false, false}, {15*time.Minute + 1, false, true, false}, {time.Hour, false, true, false},
 		{-1, false, true, true}, {0, true, true, true},
@@ -129,7 +130,7 @@ func TestAReadingOfTheClockAgesByElapsedTime(t *testing.T) {
 	}
 }
 
-// TestAClockThatJumpsByMoreThanASecondIsReadAtOnce: a second is no jump.
+// A second is not a jump.
 func TestAClockThatJumpsByMoreThanASecondIsReadAtOnce(t *testing.T) {
 	t.Parallel()
 	for jump, want := range map[time.Duration]int{time.Second: 0, time.Second + 1: 1, -time.Second: 0, -time.Second - 1: 1, 0: 0} {
@@ -161,7 +162,7 @@ func TestAClockThatJumpsByMoreThanASecondIsReadAtOnce(t *testing.T) {
 	}
 }
 
-// TestANetworkErrorSaysWhatMayHaveArrived: only one before the connection proves that nothing did, and only a placement may then be uncertain.
+// Only an error before the connection proves that nothing arrived, and only a placement may then be uncertain.
 func TestANetworkErrorSaysWhatMayHaveArrived(t *testing.T) {
 	t.Parallel()
 	refused := &net.OpError{Op: "dial", Err: errors.New("refused")}
@@ -190,7 +191,7 @@ func TestANetworkErrorSaysWhatMayHaveArrived(t *testing.T) {
 	}
 }
 
-// TestCandlesOfBothMarketsAreAskedForInTheirOwnWay: an offset goes to spot alone.
+// Only spot has an offset.
 func TestCandlesOfBothMarketsAreAskedForInTheirOwnWay(t *testing.T) {
 	t.Parallel()
 	v := newVenue(t)
@@ -208,7 +209,7 @@ func TestCandlesOfBothMarketsAreAskedForInTheirOwnWay(t *testing.T) {
 	}
 }
 
-// TestAPausedMarketSaysUntilWhen: the other market goes on.
+// The other market continues.
 func TestAPausedMarketSaysUntilWhen(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -235,7 +236,7 @@ func TestAPausedMarketSaysUntilWhen(t *testing.T) {
 	})
 }
 
-// TestReasonsAreOfAClosedSet: they are labels of metrics.
+// Reasons are labels of metrics.
 func TestReasonsAreOfAClosedSet(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -259,7 +260,6 @@ func TestReasonsAreOfAClosedSet(t *testing.T) {
 	}
 }
 
-// TestNothingIsSentForACallerThatHasCanceled.
 func TestNothingIsSentForACallerThatHasCanceled(t *testing.T) {
 	t.Parallel()
 	canceled, end := context.WithCancel(t.Context())

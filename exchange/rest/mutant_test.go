@@ -7,7 +7,7 @@ import (
 	"botd/internal/mutant/mutanttest"
 )
 
-// TestRulesOfTheBudgetShowWhenTheyAreBroken spends all of it on what does not reduce.
+// TestRulesOfTheBudgetShowWhenTheyAreBroken spends the whole budget on requests that do not reduce.
 func TestRulesOfTheBudgetShowWhenTheyAreBroken(t *testing.T) {
 	mutanttest.Shown(t, "exchange/rest", map[string]func(testing.TB){"no_reserve": mutanttest.Holds(func() bool {
 		b, now := newBudget(1, 10), time.Now()

@@ -29,7 +29,7 @@ var placements = map[exchange.Operation]func(context.Context, *Client) error{
 	},
 }
 
-// TestAPlacementIsSentOnceWhateverHappens is exactly-once.md, cases 1 to 4.
+// TestAPlacementIsSentOnceWhateverHappens covers exactly-once.md, cases 1 to 4.
 func TestAPlacementIsSentOnceWhateverHappens(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -98,8 +98,8 @@ func TestOtherChangesAreSentOnceToo(t *testing.T) {
 	}
 }
 
-// TestAPlacementOverAConnectionThatDiedIsNotDoubled has the venue close idle connections that the
-// client still considers good.
+// TestAPlacementOverAConnectionThatDiedIsNotDoubled has the venue close idle connections that the client
+// still considers usable.
 func TestAPlacementOverAConnectionThatDiedIsNotDoubled(t *testing.T) {
 	t.Parallel()
 	v := newVenue(t)
@@ -118,13 +118,13 @@ func TestAPlacementOverAConnectionThatDiedIsNotDoubled(t *testing.T) {
 	}
 }
 
-// TestAPlacementThatWasNotSentIsUnavailable: only such a placement may be unavailable.
+// Only such a placement may be unavailable.
 func TestAPlacementThatWasNotSentIsUnavailable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		v := newVenue(t)
 		client := ready(t, openPipe(t, v, func(c *Config) { c.Budget = 1 }))
-		time.Sleep(time.Minute) // virtual: the budget is full again
+		time.Sleep(time.Minute) // virtual time: the budget is full again
 		v.on(0)
 		done, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -156,14 +156,13 @@ func TestAPlacementThatWasNotSentIsUnavailable(t *testing.T) {
 	})
 }
 
-// TestAPlacementCanBeRecalledUntilItIsSent: while it waits for its turn it is certainly not sent;
-// afterwards the client waits for its answer.
+// While it is queued it is certainly not sent; afterwards the client waits for its answer.
 func TestAPlacementCanBeRecalledUntilItIsSent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		v := newVenue(t)
 		client := ready(t, openPipe(t, v, func(c *Config) { c.Budget = 1 }))
-		time.Sleep(time.Minute) // virtual: the budget is full again
+		time.Sleep(time.Minute) // virtual time: the budget is full again
 		order := market(exchange.Buy)
 		order.Symbol, order.Market = "BTC-USDT", exchange.Futures
 		request := exchange.Request{Operation: exchange.FuturesPlace, Order: order}
@@ -241,7 +240,7 @@ func TestATransportWithoutTraceLeavesPlacementsUncertain(t *testing.T) {
 	}
 }
 
-// TestAPlacementMayLeaveAtItsLastMoment, and not a millisecond later.
+// A millisecond later it is refused.
 func TestAPlacementMayLeaveAtItsLastMoment(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -74,7 +74,7 @@ func TestANewSymbolInAnOwnListRefreshesTheTableOnce(t *testing.T) {
 	})
 }
 
-// TestInstrumentsAreListedInOneOrder: by their keys.
+// The order is by key.
 func TestInstrumentsAreListedInOneOrder(t *testing.T) {
 	t.Parallel()
 	table := &SymbolTable{symbols: map[exchange.SymbolKey]*exchange.Symbol{}}
@@ -94,7 +94,7 @@ func TestInstrumentsAreListedInOneOrder(t *testing.T) {
 	}
 }
 
-// TestAnOrderOfASymbolThatIsNotListedIsReadOnceMore with a new list.
+// The order is read with a new list.
 func TestAnOrderOfASymbolThatIsNotListedIsReadOnceMore(t *testing.T) {
 	t.Parallel()
 	v := newVenue(t)
@@ -110,7 +110,6 @@ func TestAnOrderOfASymbolThatIsNotListedIsReadOnceMore(t *testing.T) {
 	}
 }
 
-// TestAListThatIsNotAnsweredIsAnError.
 func TestAListThatIsNotAnsweredIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, operation := range []exchange.Operation{exchange.FuturesSymbols, exchange.SpotPairs} {
@@ -126,7 +125,6 @@ func TestAListThatIsNotAnsweredIsAnError(t *testing.T) {
 	}
 }
 
-// TestMarginLevelsThatAreNotAnsweredLaterStay as they were.
 func TestMarginLevelsThatAreNotAnsweredLaterStay(t *testing.T) {
 	t.Parallel()
 	v := newVenue(t)
@@ -141,7 +139,7 @@ func TestMarginLevelsThatAreNotAnsweredLaterStay(t *testing.T) {
 	}
 }
 
-// TestMarginLevelsThatWereNotAnsweredAtTheStartAreReadLater begins with a venue whose margin levels fail.
+// TestMarginLevelsThatWereNotAnsweredAtTheStartAreReadLater starts with a venue whose margin levels fail.
 func TestMarginLevelsThatWereNotAnsweredAtTheStartAreReadLater(t *testing.T) {
 	t.Parallel()
 	v := newVenue(t)

@@ -26,8 +26,8 @@ const (
 	canarySecret = "canary-secret-9f4"
 )
 
-// venue serves the interface with the server's half of package wire, checks every signature, counts
-// requests, and fails as a test asks.
+// venue serves the interface with the server's half of package wire, checks every signature, counts requests,
+// and fails as a test requires.
 type venue struct {
 	t        testing.TB
 	symbols  *SymbolTable
@@ -42,7 +42,7 @@ type venue struct {
 	listed []*exchange.Symbol   // futures
 }
 
-// fault replaces an answer; the zero value is an answer.
+// fault replaces an answer; nil leaves it.
 type fault func(w http.ResponseWriter, r *http.Request, answer []byte)
 
 func newVenue(t testing.TB) *venue {
@@ -131,7 +131,7 @@ func (v *venue) answer(operation exchange.Operation, symbol string, r *http.Requ
 	return status, content
 }
 
-// made makes up an answer.
+// made returns a made-up answer.
 func (v *venue) made(r *exchange.Request) exchange.Answer {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -168,7 +168,7 @@ func (v *venue) made(r *exchange.Request) exchange.Answer {
 	return answer
 }
 
-// on sets what goes wrong from now on and restarts the counts.
+// on sets the faults from now on and resets the counts.
 func (v *venue) on(operation exchange.Operation, happens ...fault) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -187,7 +187,7 @@ func (v *venue) count(operation exchange.Operation) int {
 	return v.counts[operation]
 }
 
-// Faults.
+// Faults
 
 func status(code int, body string, header ...string) fault {
 	return func(w http.ResponseWriter, _ *http.Request, _ []byte) {
@@ -213,7 +213,7 @@ func truncated(w http.ResponseWriter, _ *http.Request, answer []byte) {
 // silent never answers.
 func silent(_ http.ResponseWriter, r *http.Request, _ []byte) { <-r.Context().Done() }
 
-// echo repeats everything it was sent in the message of an error.
+// echo repeats the complete request in the message of an error.
 func echo(code int) fault {
 	return func(w http.ResponseWriter, r *http.Request, _ []byte) {
 		w.WriteHeader(code)
@@ -245,7 +245,7 @@ func dial(t testing.TB, address string, change ...func(*Config)) *Client {
 	return client
 }
 
-// openPipe is open in a synctest bubble: no socket, and time is virtual.
+// openPipe is open in a synctest bubble: without a socket, in virtual time.
 func openPipe(t *testing.T, v *venue, change ...func(*Config)) *Client {
 	t.Helper()
 	listener := pipe.NewListener()
@@ -299,7 +299,7 @@ func dialer(fails func(context.Context) error) func(*Config) {
 	}
 }
 
-// call performs a request as a caller does that knows no rows: one that cannot be read is an error.
+// call performs a request for a caller that does not handle rows: an unreadable row is an error.
 func call(ctx context.Context, c *Client, request exchange.Request) (exchange.Answer, error) {
 	answer, err := c.Do(ctx, request)
 	if rows := answer.Unreadable; err == nil && len(rows) > 0 {

@@ -10,7 +10,7 @@ import (
 	"botd/exchange"
 )
 
-// TestAnExchangeIsConfiguredWithinItsBounds has each bound, and the value beyond it.
+// TestAnExchangeIsConfiguredWithinItsBounds tests each bound, and the value beyond it.
 func TestAnExchangeIsConfiguredWithinItsBounds(t *testing.T) {
 	t.Parallel()
 	symbol := *DefaultSymbols()[0]
@@ -29,7 +29,7 @@ func TestAnExchangeIsConfiguredWithinItsBounds(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		config Config
-		want   string // in the error; empty for none
+		want   string // part of the error; empty for none
 	}{
 		{"one symbol", Config{Symbols: one}, ""},
 		{"no symbol", Config{}, "needs symbols"},
@@ -59,14 +59,14 @@ func TestAnExchangeIsConfiguredWithinItsBounds(t *testing.T) {
 	}
 }
 
-// TestAnAccountIsOpenedWithinItsBounds has each bound, and the value beyond it.
+// TestAnAccountIsOpenedWithinItsBounds tests each bound, and the value beyond it.
 func TestAnAccountIsOpenedWithinItsBounds(t *testing.T) {
 	t.Parallel()
 	amount, tenth := exchange.MustAmount, exchange.RateOne/10
 	for _, c := range []struct {
 		name   string
 		change func(*AccountConfig)
-		want   string // in the error; empty for none
+		want   string // part of the error; empty for none
 	}{
 		{"as it is by default", func(*AccountConfig) {}, ""},
 		{"without a name", func(c *AccountConfig) { c.Name = "" }, "needs a name"},
@@ -118,7 +118,7 @@ func TestAnExchangeHasAThousandAccounts(t *testing.T) {
 	}
 }
 
-// TestWhatAnUnknownAccountOrSymbolHasIsNothing: a name that is not there is no error, and no other's.
+// An unknown name is no error, and returns no other account's figures.
 func TestWhatAnUnknownAccountOrSymbolHasIsNothing(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
@@ -176,7 +176,7 @@ func TestWhatAnUnknownAccountOrSymbolHasIsNothing(t *testing.T) {
 	}
 }
 
-// TestHeldIsThePositionWithItsSign, with what it cost.
+// It is returned together with its cost.
 func TestHeldIsThePositionWithItsSign(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
@@ -196,7 +196,7 @@ func TestHeldIsThePositionWithItsSign(t *testing.T) {
 	d.wantAmount("available", "8989.95799", available) // less 10000.02 / 10
 }
 
-// TestATransferMovesWhatIsAvailable, and no more.
+// It moves no more than that.
 func TestATransferMovesWhatIsAvailable(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
@@ -225,7 +225,7 @@ func TestATransferMovesWhatIsAvailable(t *testing.T) {
 	d.checkMoney()
 }
 
-// TestAnAssetThatNoSymbolHasIsHeldBesideTheOthers: it comes with an account, in between the names of the others.
+// The asset comes with an account, and its name sorts between those of the others.
 func TestAnAssetThatNoSymbolHasIsHeldBesideTheOthers(t *testing.T) {
 	t.Parallel()
 	d := spotDesk(t, Config{})
@@ -250,7 +250,7 @@ func TestAnAssetThatNoSymbolHasIsHeldBesideTheOthers(t *testing.T) {
 	}
 }
 
-// TestFeesThatAreChangedHoldForWhatFillsThen, of makers and takers on both markets.
+// This holds for makers and takers on both markets.
 func TestFeesThatAreChangedHoldForWhatFillsThen(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
@@ -275,7 +275,7 @@ func TestFeesThatAreChangedHoldForWhatFillsThen(t *testing.T) {
 	}
 }
 
-// TestASymbolWithoutAKnownPriceStartsAt100, up to its tick.
+// The start price is 100, rounded up to its tick.
 func TestASymbolWithoutAKnownPriceStartsAt100(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ base, tick, want string }{

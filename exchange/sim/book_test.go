@@ -23,7 +23,7 @@ func TestAnOrderThatMayNotExecuteAnyMoreIsCanceledWhenMet(t *testing.T) {
 	d := newDesk(t, Config{})
 	bob := d.as("bob")
 	sell := bob.place(d.order("sell", exchange.Limit, "0.1", "50000"))
-	bob.place(d.order("buy", exchange.MarketOrder, "0.1", "")) // bob is long now: his sell is opposite
+	bob.place(d.order("buy", exchange.MarketOrder, "0.1", "")) // bob is long now: his sell is on the opposite side
 	d.place(d.order("buy", exchange.MarketOrder, "0.1", ""))
 	d.wantStatus(sell.ID, exchange.StatusCanceled)
 	d.wantAmount("entryPrice at the quote", "50000.1", d.position().EntryPrice)
@@ -120,12 +120,12 @@ func TestASpotOrderCanceledBeforeItArrivesNeverFills(t *testing.T) {
 	d.wantBalance("USDT", "10000", "0")
 }
 
-// TestAWithdrawalBringsTheLiquidationNearer takes money out after the bounds were asked for.
+// TestAWithdrawalBringsTheLiquidationNearer withdraws money after the bounds were computed.
 func TestAWithdrawalBringsTheLiquidationNearer(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
 	d.place(d.order("buy", exchange.MarketOrder, "0.9", ""))
-	d.setLast("49900") // asks for them
+	d.setLast("49900") // computes them
 	btc, _ := d.Instrument(d.key())
 	before, _, _, _ := btc.Bounds()
 	if err := d.Transfer("alice", exchange.Futures, "USDT", exchange.MustAmount("-3000")); err != nil {

@@ -6,8 +6,9 @@ import (
 	"botd/exchange"
 )
 
-// boundCase is one order on recorded minutes that are played as in a backtest. The first goes from 50000 to 49000 to 51000 to
-// 50500, or to 51000 first; by the root of the time (bound.go) half of either way counts after a quarter of it.
+// boundCase is one order on recorded minutes that are played as in a backtest. The first minute goes from 50000 to 49000 to
+// 51000 to 50500, or to 51000 first. By the square root of the time (bound.go), half of either move counts after a quarter of
+// it.
 type boundCase struct {
 	name    string
 	order   PathOrder

@@ -12,7 +12,8 @@ import (
 	"botd/exchange"
 )
 
-// draws is how many draws a property is tried on, and the first one: BOTD_DRAWS=100000 tries as many fresh ones.
+// draws returns the number of draws of a property, and the first one: BOTD_DRAWS=100000 tries as many fresh
+// ones.
 func draws(t *testing.T, usual uint64) (from, to uint64) {
 	t.Helper()
 	text := os.Getenv("BOTD_DRAWS")
@@ -71,15 +72,16 @@ func drawKind(random *rand.Rand, price exchange.Price) exchange.NewOrder {
 	return order
 }
 
-// TestEveryKindOfLimitIsOrderedFillByFill gives an order with a limit of any type and size, placed at any moment, to the three
-// markets. No worse column fills more of it, nor at a better price. What is post-only is the same order as long as no column
+// TestEveryKindOfLimitIsOrderedFillByFill gives a limit order of any type and size, placed at any moment, to the three
+// markets. No worse column fills more of it, nor at a better price. A post-only order is the same order as long as no column
 // refuses it.
 func TestEveryKindOfLimitIsOrderedFillByFill(t *testing.T) {
 	t.Parallel()
 	wantKindsOrdered(t, true)
 }
 
-// TestEveryKindOfMarketOrderIsOrderedFillByFill does so with market orders, those of stops and take-profits too.
+// TestEveryKindOfMarketOrderIsOrderedFillByFill does so with market orders, including those of stops and
+// take-profits.
 func TestEveryKindOfMarketOrderIsOrderedFillByFill(t *testing.T) {
 	t.Parallel()
 	wantKindsOrdered(t, false)
@@ -140,7 +142,7 @@ func wantKindsOrdered(t *testing.T, limits bool) {
 	t.Logf("pairs in order %v, %d dearer; post-only and not filled in both %d", compared, dearer, refused)
 }
 
-// guarded is a position, and the orders at one moment that are to end it.
+// guarded is a position, with the orders at one moment that should close it.
 type guarded struct {
 	drawn
 	atMS     int64
@@ -149,7 +151,8 @@ type guarded struct {
 	exits    []exchange.NewOrder
 }
 
-// drawGuarded draws a stop, mostly, and one or two targets: limits and take-profits, for all of the position or for parts of it.
+// drawGuarded draws a stop in most cases, and one or two targets: limits and take-profits, for the whole position or for parts
+// of it.
 func drawGuarded(t *testing.T, random *rand.Rand, delayMS int64) *guarded {
 	s := solSymbol()
 	g := &guarded{drawn: drawMarket(random, symbolOf(t), delayMS), enters: exchange.Sell, quantity: 4 * s.QuantityTick}
@@ -191,8 +194,8 @@ func drawGuarded(t *testing.T, random *rand.Rand, delayMS int64) *guarded {
 	return g
 }
 
-// run returns the mean price at which the position ended, what is left of it at the last close, and whether the volume of a
-// candle left something of an order.
+// run returns the average price at which the position was closed, the rest of it at the last close, and whether a candle's
+// volume left a part of an order unfilled.
 func (g *guarded) run(t *testing.T, delayMS int64, config TapeConfig) (price float64, capped bool, fills []Fill) {
 	t.Helper()
 	desk := newDesk(t, Config{})
@@ -223,9 +226,9 @@ func (g *guarded) run(t *testing.T, delayMS int64, config TapeConfig) (price flo
 	return (sum + float64(left)*float64(g.candles.Close[last])) / float64(g.quantity), capped, fills
 }
 
-// TestALongsStopWithTargetsIsOrdered gives the exits of a position to the three markets: whichever is met first, and with what is
-// never met valued at the last close, no worse column ends it at a better price. What a candle's volume leaves of an exit is held
-// longer, which may turn out well: such a trip is not the same any more.
+// TestALongsStopWithTargetsIsOrdered gives the exits of a position to the three markets. Whichever is reached first, and with an
+// unreached rest valued at the last close, no worse column closes it at a better price. The part of an exit that a candle's
+// volume leaves unfilled stays longer, which may turn out better: such a trip is not compared.
 func TestALongsStopWithTargetsIsOrdered(t *testing.T) {
 	t.Parallel()
 	wantGuardedOrdered(t, exchange.Buy)

@@ -9,7 +9,7 @@ import (
 	"botd/exchange"
 )
 
-// A drawn market and the orders of one account on it: the same for every column.
+// drawn is a drawn market with the orders of one account, the same for every column.
 type drawn struct {
 	candles *exchange.Candles
 	detail  *exchange.Candles
@@ -21,9 +21,9 @@ type drawnOrder struct {
 	order exchange.NewOrder
 }
 
-// drawMarket draws candles with gaps and holes, half of the time with finer ones, and orders of spot:
-// market orders at any time, limits while the first quarter of a bar lasts, so that every path passes
-// both extremes after them.
+// drawMarket draws candles with gaps and holes, half of the time with finer ones, and spot orders: market
+// orders at any time, limits within the first quarter of a bar, so that every path passes both extremes after
+// them.
 func drawMarket(random *rand.Rand, s *exchange.Symbol, delayMS int64) drawn {
 	const bars = 40
 	tick := s.PriceTick
@@ -76,14 +76,14 @@ func drawMarket(random *rand.Rand, s *exchange.Symbol, delayMS int64) drawn {
 	return d
 }
 
-// outcome is what became of an order.
+// outcome is the result of an order.
 type outcome struct {
 	quantity exchange.Quantity
 	firstMS  int64
 	parts    []Fill
 }
 
-// price returns the mean price of the first units, slippage included.
+// price returns the average price of the first units, including slippage.
 func (o *outcome) price(units exchange.Quantity) float64 {
 	sum, left := 0.0, units
 	for _, f := range o.parts {
@@ -119,7 +119,7 @@ func (d *drawn) run(t *testing.T, delayMS int64, config TapeConfig) []outcome {
 		desk.Advance(d.orders[n].atMS)
 		answer, err := desk.Do(account.config.Name, &exchange.Request{Operation: exchange.SpotPlace, Order: d.orders[n].order})
 		if err != nil {
-			continue // the same in every column: it depends on the order and on what is known
+			continue // the same in every column: it depends on the order and on what is known then
 		}
 		ids[n] = answer.Order.ID
 	}
@@ -139,10 +139,9 @@ func (d *drawn) run(t *testing.T, delayMS int64, config TapeConfig) []outcome {
 	return outcomes
 }
 
-// TestTheColumnsAreOrderedFillByFill gives the same orders to an ideal, a realistic and a pessimistic
-// market, over random candles, details, holes, delays, slippage and volume caps, and compares each
-// order's outcome: no column gives a better price, an earlier fill, or more of a resting order, than
-// the column before it.
+// TestTheColumnsAreOrderedFillByFill gives the same orders to an ideal, a realistic and a pessimistic market,
+// over random candles, details, holes, delays, slippage and volume caps, and compares each order's outcome.
+// No column gives a better price, an earlier fill, or more of a resting order, than the column before it.
 func TestTheColumnsAreOrderedFillByFill(t *testing.T) {
 	t.Parallel()
 	compared, resting, moved := 0, 0, 0
@@ -176,7 +175,7 @@ func TestTheColumnsAreOrderedFillByFill(t *testing.T) {
 				if better.quantity == 0 {
 					t.Fatalf("%s\nfilled where the better column's is not", what)
 				}
-				if at := better.parts[0]; at.Maker { // when within the bar is a guess
+				if at := better.parts[0]; at.Maker { // the time within the bar is a guess
 					better.firstMS = floorTo(better.firstMS, int64(d.candles.Interval))
 				}
 				if than.firstMS < better.firstMS {
@@ -207,8 +206,8 @@ func TestTheColumnsAreOrderedFillByFill(t *testing.T) {
 	t.Logf("%d pairs of outcomes in order, %d of limits, %d at a worse price", compared, resting, moved)
 }
 
-// TestStopsAndTakeProfitsAreOrderedFillByFill gives a stop or take-profit, placed at any moment and delayed
-// by up to 20 s, to the three markets. An order within the volume cap triggers at no better price in a worse column.
+// TestStopsAndTakeProfitsAreOrderedFillByFill gives a stop or take-profit, placed at any moment and delayed by up to
+// 20 s, to the three markets. An order within the volume cap triggers at no better price in a worse column.
 func TestStopsAndTakeProfitsAreOrderedFillByFill(t *testing.T) {
 	t.Parallel()
 	stops, targets, moved := 0, 0, 0
@@ -228,7 +227,7 @@ func TestStopsAndTakeProfitsAreOrderedFillByFill(t *testing.T) {
 		for c := range 2 {
 			better, than := columns[c], columns[c+1]
 			if than.quantity == 0 {
-				continue // when it triggers is the path's guess
+				continue // the path guesses when it triggers
 			}
 			what := fmt.Sprintf("seed %d, delay %d, %+v at %d, column %d:\n  %+v\n  %+v", seed, delay, order, atMS-startMS, c, better, than)
 			if better.quantity == 0 {
@@ -275,7 +274,7 @@ func drawTrigger(random *rand.Rand, price exchange.Price) exchange.NewOrder {
 
 var solFutures = exchange.SymbolKey{Market: exchange.Futures, Name: "SOL-USDT"}
 
-// trigger places one order and returns what became of it; nothing when it was refused.
+// trigger places one order and returns its outcome; an empty one if it was refused.
 func (d *drawn) trigger(t *testing.T, delayMS, atMS int64, order exchange.NewOrder, config TapeConfig) (o outcome) {
 	t.Helper()
 	desk := newDesk(t, Config{OrderDelayMS: delayMS})
@@ -283,7 +282,7 @@ func (d *drawn) trigger(t *testing.T, delayMS, atMS int64, order exchange.NewOrd
 	desk.SetMarket(solFutures, Tape(d.candles, config))
 	desk.Advance(atMS)
 	if _, err := desk.Do(desk.account, &exchange.Request{Operation: exchange.FuturesPlace, Order: order}); err != nil {
-		return o // the same in every column: it depends on the order and on what is known
+		return o // the same in every column: it depends on the order and on what is known then
 	}
 	desk.Advance(d.candles.CloseMS(d.candles.Len() - 1))
 	o.parts = desk.Fills()
@@ -293,7 +292,7 @@ func (d *drawn) trigger(t *testing.T, delayMS, atMS int64, order exchange.NewOrd
 	return o
 }
 
-// TestMoreDelayIsNeverBetterAndALittleCostsLittle delays the same market order by more and more.
+// TestMoreDelayIsNeverBetterAndALittleCostsLittle delays the same market order more and more.
 func TestMoreDelayIsNeverBetterAndALittleCostsLittle(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
@@ -317,7 +316,8 @@ func TestMoreDelayIsNeverBetterAndALittleCostsLittle(t *testing.T) {
 				if worse < 0 {
 					t.Fatalf("seed %d, order %d: delayed by %d ms it gains %v", seed, i, delay, -worse)
 				}
-				// The largest bar is 120 ticks from its open; a millisecond at its very open is a 244th of the way.
+				// The largest bar moves 120 ticks from its open; a millisecond at its very open is a 244th of the
+				// way.
 				if inBar := now[i].firstMS-before[i].firstMS == 1; inBar && worse > 2*float64(symbolOf(t).PriceTick) {
 					t.Fatalf("seed %d, order %d: a millisecond more, %d, costs %v", seed, i, delay, worse)
 				}
@@ -333,8 +333,8 @@ func symbolOf(t *testing.T) *exchange.Symbol {
 	return d.Symbol(d.key())
 }
 
-// TestWhatIsKnownAfterSkippedCandles: a price that was skipped to is the last one that is known, in a hole of the record until the
-// next candle opens, and within that candle its open.
+// A price that was skipped to is the last known price in a hole of the record until the next candle opens, and within that candle
+// its open.
 func TestWhatIsKnownAfterSkippedCandles(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})

@@ -106,14 +106,14 @@ func TestRecordedVolumesAreReportedAsRecordedAndAddUp(t *testing.T) {
 	}
 }
 
-// TestARecordedMarketWithoutASpreadBuildsNoMinutes: a backtest has no spread and does not use
-// minutes, so a year of hours must not build half a million of them.
+// A backtest has no spread and does not use minutes, so a year of hours must not build half a million of
+// them.
 func TestARecordedMarketWithoutASpreadBuildsNoMinutes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		spread int
 		want   int
-	}{{0, 1}, {1, 1 + 2*60 + 1}} { // the first is the still market's
+	}{{0, 1}, {1, 1 + 2*60 + 1}} { // the first one is the still market's
 		hours := &exchange.Candles{Interval: exchange.Hour1}
 		for i := range int64(3) {
 			hours.Append(exchange.Candle{OpenMS: i * int64(exchange.Hour1), Open: 500_000, High: 500_000, Low: 500_000, Close: 500_000, Volume: 1})
@@ -136,9 +136,9 @@ func TestARecordedMarketWithoutASpreadBuildsNoMinutes(t *testing.T) {
 	}
 }
 
-// TestEveryTradeLiesWithinItsRecordedCandle has accounts trade at and through the quotes beside flat and
-// moving recorded candles: high and low reach as far as they do, at each interval that is shown, and what
-// was recorded, which the price follows, stays.
+// TestEveryTradeLiesWithinItsRecordedCandle has accounts trade at and through the quotes, with flat and
+// moving recorded candles. High and low extend as far as the trades, at each displayed interval, and the
+// recorded candle, which the price follows, stays.
 func TestEveryTradeLiesWithinItsRecordedCandle(t *testing.T) {
 	t.Parallel()
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
@@ -146,7 +146,7 @@ func TestEveryTradeLiesWithinItsRecordedCandle(t *testing.T) {
 			d := newDesk(t, Config{}).on(market, "BTC-USDT")
 			recorded := &exchange.Candles{Interval: interval}
 			for i := range int64(12) {
-				price := d.p("50000") + exchange.Price(i/2)*d.p("1") // pairs of a flat candle and one that rises
+				price := d.p("50000") + exchange.Price(i/2)*d.p("1") // pairs of a flat candle and a rising one
 				recorded.Append(exchange.Candle{OpenMS: startMS + i*int64(interval), Open: price, High: price + exchange.Price(i%2)*d.p("1"),
 					Low: price, Close: price + exchange.Price(i%2)*d.p("1"), Volume: 8})
 			}
@@ -167,8 +167,8 @@ func TestEveryTradeLiesWithinItsRecordedCandle(t *testing.T) {
 	}
 }
 
-// wantTradesWithin compares all trades with the candles of an interval, and returns how many lie outside
-// of the recorded one.
+// wantTradesWithin compares all trades with the candles of an interval, and returns how many lie outside the
+// recorded one.
 func (d *desk) wantTradesWithin(recorded *exchange.Candles, interval exchange.Interval) (outside int) {
 	d.Helper()
 	candles := d.candles(interval)
@@ -185,7 +185,7 @@ func (d *desk) wantTradesWithin(recorded *exchange.Candles, interval exchange.In
 	return outside
 }
 
-// TestCandlesAreAskedForByTimeAndNumber on twelve minutes that each close a dollar higher.
+// TestCandlesAreAskedForByTimeAndNumber uses twelve minutes, each of which closes a dollar higher.
 func TestCandlesAreAskedForByTimeAndNumber(t *testing.T) {
 	t.Parallel()
 	const minute = int64(exchange.Minute1)
@@ -263,7 +263,7 @@ func TestCandlesAreAskedForByTimeAndNumber(t *testing.T) {
 	}
 }
 
-// TestTenWeeksOfMinutesAreStored: after a jump of the clock by a quarter of a year the minutes are flat, and the oldest are gone.
+// After a jump of the clock by a quarter of a year the minutes are flat, and the oldest are dropped.
 func TestTenWeeksOfMinutesAreStored(t *testing.T) {
 	t.Parallel()
 	const stored, minute = 100_000, int64(exchange.Minute1)
@@ -277,7 +277,7 @@ func TestTenWeeksOfMinutesAreStored(t *testing.T) {
 		}
 		return candles.OpenMS[0]
 	}
-	d.Advance(startMS + (stored+1)*minute) // as many minutes missed as are stored: none is dropped
+	d.Advance(startMS + (stored+1)*minute) // as many minutes are missed as are stored: none is dropped
 	if have := first(); have != startMS {
 		t.Errorf("want the first minute still, have the one at %d", have-startMS)
 	}
@@ -294,7 +294,7 @@ func TestTenWeeksOfMinutesAreStored(t *testing.T) {
 	if days.Len() != 71 { // from 138.9 days after the start to 208.3
 		t.Errorf("want 71 days begun, have %d", days.Len())
 	}
-	d.Advance(d.NowMS() + 99_999*minute) // in two steps it is the builder that drops them
+	d.Advance(d.NowMS() + 99_999*minute) // in two steps the builder drops them
 	first()
 	d.Advance(d.NowMS() + 2*minute)
 	if have, want := first(), d.NowMS()-stored*minute+minute; have != want {

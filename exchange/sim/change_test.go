@@ -11,8 +11,8 @@ import (
 	"botd/exchange"
 )
 
-// TestASnapshotAndItsChangesAreTheWholeState lets accounts do random operations, collects the
-// changes now and then, and compares the merged state with a whole snapshot.
+// TestASnapshotAndItsChangesAreTheWholeState has accounts do random operations, collects the changes now and
+// then, and compares the merged state with a complete snapshot.
 func TestASnapshotAndItsChangesAreTheWholeState(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -54,8 +54,8 @@ func compareStates(r *rapid.T, d *desk, base []byte, changes [][]byte) {
 		r.Fatal(err)
 	}
 	have := mustSnapshot(r, restored)
-	// What was forgotten between a snapshot and its changes comes back, up to the bound: compare
-	// what both still have.
+	// History that was dropped between a snapshot and its changes returns, up to the bound, so the common
+	// part is compared.
 	if d.config.MaxHistory < DefaultMaxHistory {
 		return
 	}
@@ -80,7 +80,7 @@ func mustChanges(r interface{ Fatal(...any) }, x *Exchange) []byte {
 	return data
 }
 
-// TestAnOrdersTurnSurvivesChanges: a resting order must keep its time priority.
+// A resting order must keep its time priority.
 func TestAnOrdersTurnSurvivesChanges(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
@@ -167,7 +167,7 @@ func TestChangesThatDoNotFitAreRefused(t *testing.T) {
 	}
 }
 
-// BenchmarkChanges measures one placement and its cancel, with that many orders before.
+// BenchmarkChanges measures one placement and its cancel, after that many orders.
 func BenchmarkChanges(b *testing.B) {
 	for _, before := range []int{1_000, 100_000} {
 		b.Run(fmt.Sprint(before), func(b *testing.B) {

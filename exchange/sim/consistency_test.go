@@ -9,7 +9,7 @@ import (
 	"botd/internal/conformance"
 )
 
-// direct asks a simulated exchange in process.
+// direct calls a simulated exchange in process.
 type direct struct{ *sim.Exchange }
 
 func (d direct) Do(_ context.Context, request exchange.Request) (exchange.Answer, error) {
@@ -47,7 +47,7 @@ func TestTheRandomMarketIsConsistent(t *testing.T) {
 	wantStory(t, conformance.Read(context.Background(), direct{randomExchange(t, 0)}, conformance.Bounds{}), 90)
 }
 
-// TestTheRandomMarketIsConsistentWithinAMinute reads one whose past and present meet in a minute.
+// TestTheRandomMarketIsConsistentWithinAMinute reads a market whose past and present meet within a minute.
 func TestTheRandomMarketIsConsistentWithinAMinute(t *testing.T) {
 	t.Parallel()
 	x := randomExchange(t, 0)
@@ -55,7 +55,7 @@ func TestTheRandomMarketIsConsistentWithinAMinute(t *testing.T) {
 	wantStory(t, conformance.Read(context.Background(), direct{x}, conformance.Bounds{}), 90)
 }
 
-// TestTheRandomMarketIsConsistentAcrossHours reads one when hours have passed, and a payment of funding.
+// TestTheRandomMarketIsConsistentAcrossHours reads a market after hours have passed, and a funding payment.
 func TestTheRandomMarketIsConsistentAcrossHours(t *testing.T) {
 	t.Parallel()
 	x := randomExchange(t, 1)
@@ -82,9 +82,9 @@ func TestTheStillMarketIsConsistent(t *testing.T) {
 	wantStory(t, conformance.Read(context.Background(), direct{x}, conformance.Bounds{Own: true}), 90)
 }
 
-// TestARandomMarketFillsAsItsBookShows sends orders through several levels: each
-// level gives what it showed, the book shows what is left, and the next move of the
-// market renews it. The fills fit the candles.
+// TestARandomMarketFillsAsItsBookShows sends orders through several levels. Each level gives the displayed
+// quantity, the book shows the rest, and the next move of the market renews it. The fills agree with the
+// candles.
 func TestARandomMarketFillsAsItsBookShows(t *testing.T) {
 	t.Parallel()
 	x := randomExchange(t, 5)
@@ -128,9 +128,8 @@ func TestARandomMarketFillsAsItsBookShows(t *testing.T) {
 	wantStory(t, conformance.Read(context.Background(), direct{x}, conformance.Bounds{Own: true}), 90)
 }
 
-// TestARandomMarketHasCalmAndWildTimes holds its candles of two weeks against what
-// a market looks like: hours differ much in how far they move, tails are fat, and
-// there are candles of every interval.
+// TestARandomMarketHasCalmAndWildTimes compares its candles of two weeks with the properties of a market:
+// hours differ greatly in how far they move, tails are fat, and there are candles of every interval.
 func TestARandomMarketHasCalmAndWildTimes(t *testing.T) {
 	t.Parallel()
 	x := randomExchange(t, 11)

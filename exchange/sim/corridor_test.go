@@ -9,8 +9,8 @@ import (
 	"botd/exchange"
 )
 
-// TestWithinTheCorridorNobodyIsLiquidated holds positions on two symbols and moves both within what
-// Quiet allows at once: the account stays above its margin. Beyond the corridor it may not.
+// TestWithinTheCorridorNobodyIsLiquidated has positions on two symbols and moves both within what Quiet
+// allows at once: the account stays above its margin. Beyond the corridor it need not.
 func TestWithinTheCorridorNobodyIsLiquidated(t *testing.T) {
 	t.Parallel()
 	quiet := 0
@@ -21,7 +21,7 @@ func TestWithinTheCorridorNobodyIsLiquidated(t *testing.T) {
 		d.place(d.order(side.Draw(r, "BTC"), exchange.MarketOrder, rapid.SampledFrom([]string{"0.1", "0.5", "0.9"}).Draw(r, "of BTC"), ""))
 		eth.place(eth.order(side.Draw(r, "ETH"), exchange.MarketOrder, rapid.SampledFrom([]string{"1", "8", "16"}).Draw(r, "of ETH"), ""))
 		a := d.Exchange.byName["alice"]
-		// The widest move of both that is quiet.
+		// This is the widest quiet move of both.
 		btc, ether := d.p("50000"), d.p("2500")
 		for share := 900; share > 0; share-- {
 			width := func(p exchange.Price) exchange.Price { return p / 1000 * exchange.Price(share) }
@@ -54,7 +54,7 @@ func TestWithinTheCorridorNobodyIsLiquidated(t *testing.T) {
 	}
 }
 
-// TestTheCorridorIsFoundAgainWhenAnAccountChanges: after a withdrawal, and after a fill, what was quiet is not.
+// After a withdrawal, and after a fill, an earlier quiet move is no longer quiet.
 func TestTheCorridorIsFoundAgainWhenAnAccountChanges(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(d *desk){
@@ -97,7 +97,7 @@ func TestTheCorridorIsFoundAgainWhenAnAccountChanges(t *testing.T) {
 	}
 }
 
-// TestPositionsAreCoupledWhereAnAccountHasSeveral: then one symbol has no bounds of its own.
+// With several positions one symbol has no bounds of its own.
 func TestPositionsAreCoupledWhereAnAccountHasSeveral(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
@@ -119,7 +119,6 @@ func TestPositionsAreCoupledWhereAnAccountHasSeveral(t *testing.T) {
 	apart(true, "when each has one again")
 }
 
-// TestAStopThatFollowsIsTrailedWhenItWaitsWhereItIsToBe.
 func TestAStopThatFollowsIsTrailedWhenItWaitsWhereItIsToBe(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})

@@ -31,7 +31,7 @@ func TestSlippageMovesTheTakerAndNeverPassesALimit(t *testing.T) {
 	}{
 		{"none", Costs{}, "", [2]string{"50000", "1"}},
 		{"fixed", Costs{Slippage: 20_000}, "", [2]string{"50010", "1"}},                    // 2 basis points
-		{"by a quarter of the volume", Costs{Impact: 80_000}, "", [2]string{"50010", "1"}}, // 8 points of it, the volume being 4
+		{"by a quarter of the volume", Costs{Impact: 80_000}, "", [2]string{"50010", "1"}}, // 8 points of it at a volume of 4
 		{"both", Costs{Slippage: 20_000, Impact: 80_000}, "", [2]string{"50020", "1"}},     //
 		{"up to a limit", Costs{Slippage: 20_000}, "50004", [2]string{"50004", "1"}},       //
 		{"finer than the scale", Costs{Slippage: 1}, "", [2]string{"50000.0005", "1"}},     // 1e-8 of the price
@@ -66,7 +66,7 @@ func TestAVolumeCapFillsInPartsCandleByCandle(t *testing.T) {
 	t.Parallel()
 	row := func(price string) [4]string { return [4]string{price, price, price, price} }
 	candles := func(d *desk) *exchange.Candles { return d.tapeOf(row("100"), row("101"), row("102"), row("103")) }
-	cap := Costs{VolumeCap: exchange.RateOne / 4} // of 4: 1 a candle
+	cap := Costs{VolumeCap: exchange.RateOne / 4} // of 4: 1 per candle
 	d := newDesk(t, Config{}).on(exchange.Futures, "SOL-USDT")
 	d.SetMarket(d.key(), Tape(candles(d), TapeConfig{Costs: cap}))
 	market := d.place(d.order("buy", exchange.MarketOrder, "2.5", ""))
@@ -87,15 +87,15 @@ func TestAVolumeCapFillsInPartsCandleByCandle(t *testing.T) {
 	// An order that waits for volume can be canceled.
 	d = newDesk(t, Config{}).on(exchange.Spot, "SOL-USDT")
 	d.SetMarket(d.key(), Tape(candles(d), TapeConfig{Costs: cap}))
-	market = d.place(d.order("buy", exchange.MarketOrder, "250", "")) // USDT
+	market = d.place(d.order("buy", exchange.MarketOrder, "250", "")) // an amount of USDT
 	d.do(exchange.Request{Operation: exchange.SpotCancel, Symbol: d.name, OrderID: market.ID})
 	d.Advance(startMS + 200_000)
 	d.wantStatus(market.ID, exchange.StatusCanceled)
 	d.fillsAre([2]string{"100", "1"})
 }
 
-// TestADelayedOrderPaysTheWorstOfItsWay: the candle opens at 50000 and goes to 51000 and 49000, so
-// after a quarter of the minute a buyer pays half of the way up, a seller half of the way down.
+// The candle opens at 50000 and goes to 51000 and 49000. So after a quarter of the minute a buyer pays half
+// of the way up, a seller half of the way down.
 func TestADelayedOrderPaysTheWorstOfItsWay(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -120,8 +120,8 @@ func TestADelayedOrderPaysTheWorstOfItsWay(t *testing.T) {
 	}
 }
 
-// TestALittleDelayCostsLittle: the price takes its time, so what arrives a millisecond later than a
-// fill on the way meets nearly the same price.
+// The price moves gradually, so an order that arrives a millisecond after a fill on the way gets nearly the
+// same price.
 func TestALittleDelayCostsLittle(t *testing.T) {
 	t.Parallel()
 	for _, delayMS := range []int64{0, 1} {

@@ -16,8 +16,8 @@ func (d *desk) depth(limit int) exchange.Depth {
 	return d.do(exchange.Request{Operation: operation, Symbol: d.name, Limit: limit}).Depth
 }
 
-// TestOrdersAndQuotesAreOneBook: orders of all accounts stand between the quotes and add to one at their price. What is
-// conditional, on its way or of another market is in no book.
+// Orders of all accounts are between the quotes and add to a quote at their price. A conditional order, an order in
+// flight and one of another market are in no book.
 func TestOrdersAndQuotesAreOneBook(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
@@ -61,7 +61,7 @@ func TestOrdersAndQuotesAreOneBook(t *testing.T) {
 	}
 }
 
-// TestADepthHasAsManyLevelsAsAreAskedFor, of the quotes a thousand, and below all of them what accounts ask.
+// The quotes have a thousand levels, and the asks of accounts are behind all of them.
 func TestADepthHasAsManyLevelsAsAreAskedFor(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
@@ -104,7 +104,6 @@ func TestADepthHasAsManyLevelsAsAreAskedFor(t *testing.T) {
 	}
 }
 
-// TestATickerQuotesTheBestOfOrdersAndQuotes.
 func TestATickerQuotesTheBestOfOrdersAndQuotes(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})

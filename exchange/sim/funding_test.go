@@ -6,7 +6,8 @@ import (
 	"botd/exchange"
 )
 
-// TestARateIsOfTheFullHourThatItIsRecordedNear, up to a minute either way, in whatever order the rows come.
+// A rate recorded up to a minute before or after a full hour belongs to that hour, in whatever order the rows
+// come.
 func TestARateIsOfTheFullHourThatItIsRecordedNear(t *testing.T) {
 	t.Parallel()
 	const hour = int64(exchange.Hour1)
@@ -29,7 +30,7 @@ func TestARateIsOfTheFullHourThatItIsRecordedNear(t *testing.T) {
 	}
 }
 
-// TestFundingIsPaidByWhoeverHoldsThen, at the mark, and summed up per symbol.
+// It is paid at the mark price, and summed up per symbol.
 func TestFundingIsPaidByWhoeverHoldsThen(t *testing.T) {
 	t.Parallel()
 	const hours = 8 * int64(exchange.Hour1)
@@ -62,7 +63,7 @@ func TestFundingIsPaidByWhoeverHoldsThen(t *testing.T) {
 	d.checkMoney()
 }
 
-// TestAPaymentLiquidatesWhoCannotBearIt at the moment it is due.
+// The liquidation happens at the moment when the payment is due.
 func TestAPaymentLiquidatesWhoCannotBearIt(t *testing.T) {
 	t.Parallel()
 	const hours = 8 * int64(exchange.Hour1)
@@ -80,7 +81,6 @@ func TestAPaymentLiquidatesWhoCannotBearIt(t *testing.T) {
 	d.checkMoney()
 }
 
-// TestATimeIsFlooredBeforeTheEpochToo.
 func TestATimeIsFlooredBeforeTheEpochToo(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][3]int64{{0, 8, 0}, {7, 8, 0}, {8, 8, 8}, {17, 8, 16}, {-1, 8, -8}, {-8, 8, -8}, {-9, 8, -16}} {

@@ -7,15 +7,15 @@ import (
 	"botd/internal/conformance"
 )
 
-// TestTheInterface runs what package conformance says of the interface and of decisions.md, in process. The server's own
-// tests run the same over HTTP.
+// TestTheInterface runs the cases of package conformance for the interface and decisions.md in process. The server's own
+// tests run them over HTTP.
 func TestTheInterface(t *testing.T) {
 	t.Parallel()
 	runCases(t, conformance.Simulated, nil)
 }
 
-// TestTheInterfaceAcrossRestarts runs the cases on an exchange that is restored from its state before each step. What is not
-// in a state starts over: candles, public trades and the day's statistics.
+// TestTheInterfaceAcrossRestarts runs the cases on an exchange that is restored from its state before each step. Candles,
+// public trades and the day's statistics are not part of the state and start from scratch.
 func TestTheInterfaceAcrossRestarts(t *testing.T) {
 	t.Parallel()
 	runCases(t, conformance.Restarted, []string{"candles", "public-trades", "ticker", "limits-default", "limits-maximum"})
@@ -30,7 +30,7 @@ func runCases(t *testing.T, open conformance.Open, without []string) {
 	for i := range cases {
 		c := &cases[i]
 		if c.Wired() || slices.Contains(without, c.Subject) {
-			continue // those that speak HTTP are the server's
+			continue // HTTP cases belong to the server
 		}
 		t.Run(c.String(), func(t *testing.T) {
 			t.Parallel()

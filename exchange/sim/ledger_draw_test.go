@@ -14,9 +14,8 @@ var orderTypes = []exchange.OrderType{
 	exchange.MarketOrder, exchange.MarketOrder, exchange.Limit, exchange.StopMarket, exchange.TakeProfitMarket, exchange.StopLimit, exchange.TakeProfitLimit,
 }
 
-// TestMoneyIsNeitherMadeNorLost lets three accounts do anything on both markets,
-// and holds every wallet, asset, margin, position and order against the fills after
-// each step, to the last digit.
+// TestMoneyIsNeitherMadeNorLost has three accounts send random requests on both markets. After each step it
+// compares every wallet, asset, margin, position and order with the fills, to the last digit.
 func TestMoneyIsNeitherMadeNorLost(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -37,8 +36,8 @@ func TestMoneyIsNeitherMadeNorLost(t *testing.T) {
 	})
 }
 
-// newLedger opens an exchange with three accounts, one of them with fees of its
-// own, under one of the settings decisions.md leaves to a venue.
+// newLedger opens an exchange with three accounts, one of them with its own fees, under one of the settings
+// that decisions.md leaves to a venue.
 func newLedger(r *rapid.T) *ledger {
 	l := &ledger{r: r, names: []string{"alice", "bob", "carol"}, nets: rapid.Bool().Draw(r, "nets"), states: map[int64]exchange.Order{},
 		ended: map[string]int{}}
@@ -88,7 +87,7 @@ func (l *ledger) desk() (account string, symbol *exchange.Symbol) {
 	return rapid.SampledFrom([]string{"bob", "bob", "alice", "carol"}).Draw(l.r, "account"), l.x.Symbol(exchange.SymbolKey{Market: market, Name: name})
 }
 
-// near draws a price up to so many percent from the last one.
+// near draws a price within that many percent of the last one.
 func (l *ledger) near(symbol *exchange.Symbol, label string, percent int) exchange.Price {
 	last, _ := l.x.Price(symbol.Key())
 	part := exchange.Price(rapid.SampledFrom([]int{-10, 10, -5, 5, -2, 2, -1, 1, 0}).Draw(l.r, label) * percent)
@@ -106,7 +105,7 @@ func (l *ledger) advance() {
 	l.x.Advance(l.x.NowMS() + rapid.SampledFrom([]int64{5, 1, 2_000, 60_000, int64(exchange.Hour4)}).Draw(l.r, "advance"))
 }
 
-// do asks for something that may be refused: a refusal changes nothing, which check sees.
+// do sends a request that may be refused. A refusal changes nothing, which check verifies.
 func (l *ledger) do(account string, request exchange.Request) { _, _ = l.x.Do(account, &request) }
 
 func (l *ledger) leverage() {
@@ -129,7 +128,7 @@ func (l *ledger) cancel() {
 	l.do(account, exchange.Request{Operation: one, Symbol: symbol.Name, OrderID: rapid.SampledFrom(ids).Draw(l.r, "id")})
 }
 
-// order places one; exit draws those that make a position smaller.
+// order places an order; exit draws an order that reduces a position.
 func (l *ledger) order(exit bool) {
 	r := l.r
 	account, symbol := l.desk()

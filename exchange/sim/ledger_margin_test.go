@@ -9,9 +9,9 @@ import (
 	"botd/exchange/sim"
 )
 
-// checkMargins holds positions, margins and sums against the stakes: position margin
-// is entry notional / leverage, order margin price x qt / leverage, maintenance by
-// bracket, available = wallet + unrealised - both (decisions.md, margin).
+// checkMargins compares positions, margins and sums with the stakes: position margin is entry notional /
+// leverage, order margin price x qt / leverage, maintenance by bracket, available = wallet + unrealised -
+// both (decisions.md, margin).
 func (l *ledger) checkMargins(name string, p *page) {
 	var unrealised, margin, maintenance decimal.Decimal
 	open := map[string]exchange.Position{}
@@ -62,7 +62,7 @@ func maintenanceOf(symbol *exchange.Symbol, notional decimal.Decimal) decimal.De
 	return notional.Mul(bracket.MarginRatio.Decimal()).Sub(bracket.MarginAmount.Decimal())
 }
 
-// checkLiqPrice: an open position's mark lies on the living side of its liqPrice.
+// checkLiqPrice expects an open position's mark on the safe side of its liqPrice.
 func (l *ledger) checkLiqPrice(name string, position *exchange.Position, mark decimal.Decimal) {
 	limit := position.LiqPrice.Decimal()
 	if limit.IsZero() {
@@ -73,8 +73,7 @@ func (l *ledger) checkLiqPrice(name string, position *exchange.Position, mark de
 	}
 }
 
-// basisOf is the price at which an open order is counted; a MARKET order on its way
-// has none that stands.
+// basisOf returns the price at which an open order counts; a MARKET order in flight has no fixed one.
 func basisOf(symbol *exchange.Symbol, o *exchange.Order) (decimal.Decimal, bool) {
 	switch {
 	case o.Type.Priced():
@@ -85,8 +84,8 @@ func basisOf(symbol *exchange.Symbol, o *exchange.Order) (decimal.Decimal, bool)
 	return decimal.Zero, false
 }
 
-// marginBy sums what the open orders of an account hold on futures; known is false
-// where that cannot be said from the orders alone.
+// marginBy sums up what the open orders of an account reserve on futures. known is false if the orders alone
+// do not determine it.
 func (l *ledger) marginBy(name string) (sum decimal.Decimal, known bool) {
 	known = !l.nets
 	l.x.EachOpenOrder(name, exchange.Futures, func(o *exchange.Order) {
@@ -102,9 +101,9 @@ func (l *ledger) marginBy(name string) (sum decimal.Decimal, known bool) {
 	return sum, known
 }
 
-// frozenBy sums what the open orders of an account hold on spot.
+// frozenBy sums up what the open orders of an account freeze on spot.
 func (l *ledger) frozenBy(name string) (sums map[string]decimal.Decimal, known bool) {
-	sums, known = map[string]decimal.Decimal{}, name != "carol" // whose orders hold their fee, too
+	sums, known = map[string]decimal.Decimal{}, name != "carol" // whose orders also freeze their fee
 	l.x.EachOpenOrder(name, exchange.Spot, func(o *exchange.Order) {
 		symbol := l.x.Symbol(o.Key())
 		basis, stands := basisOf(symbol, o)

@@ -6,16 +6,14 @@ import (
 	"botd/exchange"
 )
 
-// follows holds the transitions of the interface and of decisions.md (futures life,
-// spot life).
+// follows lists the transitions of the interface and of decisions.md (futures life, spot life).
 var follows = map[exchange.OrderStatus][]exchange.OrderStatus{
 	exchange.StatusCreated: {exchange.StatusNew, exchange.StatusOpen, exchange.StatusFilled, exchange.StatusCanceled, exchange.StatusRejected},
 	exchange.StatusNew:     {exchange.StatusOpen, exchange.StatusFilled, exchange.StatusCanceled},
 	exchange.StatusOpen:    {exchange.StatusFilled, exchange.StatusCanceled},
 }
 
-// checkOrders holds every order's state against the one a step ago, and what it
-// filled against the fills.
+// checkOrders compares every order's state with the one a step ago, and its filled quantity with the fills.
 func (l *ledger) checkOrders() {
 	filled := map[int64]exchange.Quantity{}
 	for _, fill := range l.x.Fills() {
@@ -31,7 +29,7 @@ func (l *ledger) checkOrders() {
 		case known && was.Status != o.Status && !slices.Contains(follows[was.Status], o.Status):
 			l.r.Fatalf("order %d went from %s to %s", o.ID, was.Status, o.Status)
 		case o.Status == exchange.StatusRejected && !o.PostOnly && (l.nets || o.Market == exchange.Spot || o.ClosePositionID != 0):
-			// else it came upon an opposite position that an order before it had opened
+			// otherwise it met an opposite position that an earlier order had opened
 			l.r.Fatalf("order %d is REJECTED for no reason", o.ID)
 		case o.Status == exchange.StatusFilled && !o.ClosePosition && o.QuoteAmount.IsZero() && o.Filled != o.Quantity:
 			l.r.Fatalf("order %d is FILLED with %d of %d", o.ID, o.Filled, o.Quantity)
@@ -43,16 +41,16 @@ func (l *ledger) checkOrders() {
 		}
 		if o.ClosePosition {
 			closing[o.ClosePositionID] = append(closing[o.ClosePositionID], o.Type)
-		} else if o.Type != exchange.MarketOrder { // which may sweep the others (rule 6)
+		} else if o.Type != exchange.MarketOrder { // it may sweep the others (rule 6)
 			reducing[o.ClosePositionID] += o.Quantity - o.Filled
 		}
 	}
 	l.checkReducing(reducing, closing)
 }
 
-// checkReducing holds the orders that reduce against their positions (interface,
-// futures rules 5 and 8): none outlives its position, the sum of qt is at most
-// remainingQty, one closePosition order stands per type.
+// checkReducing compares reducing orders with their positions (interface, futures rules 5 and 8): none
+// outlives its position, the sum of qt is at most remainingQty, and there is one closePosition order per
+// type.
 func (l *ledger) checkReducing(reducing map[int64]exchange.Quantity, closing map[int64][]exchange.OrderType) {
 	remaining := map[int64]exchange.Quantity{}
 	for _, name := range l.names {
@@ -61,7 +59,7 @@ func (l *ledger) checkReducing(reducing map[int64]exchange.Quantity, closing map
 		}
 	}
 	for id, sum := range reducing {
-		// Where opposite orders net, they may leave less than what was to be reduced.
+		// Where opposite orders net, the position may be smaller than what should be reduced.
 		if left, open := remaining[id]; !open || sum > left && !l.nets {
 			l.r.Fatalf("position %d: reduceOnly orders of %d, %d remain", id, sum, left)
 		}

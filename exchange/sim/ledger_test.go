@@ -24,23 +24,23 @@ type ledger struct {
 	ended        map[string]int             // liquidations, by account, a step ago
 }
 
-// page is what the fills say of one account.
+// page is the state of one account according to the fills.
 type page struct {
 	assets         map[string]decimal.Decimal
 	held           map[string]stake // by symbol
 	realised, fees decimal.Decimal
 }
 
-// stake is a futures position: its quantity, below zero for a SHORT, what that
-// cost, never below zero, and the price of its last fill.
+// stake is a futures position: its quantity, negative for a SHORT, its cost, never negative, and the price of
+// its last fill.
 type stake struct{ quantity, cost, last decimal.Decimal }
 
-// deposits are the accounts' futures wallets to begin with.
+// deposits are the initial futures wallets of the accounts.
 var deposits = map[string]int64{"alice": 10_000, "bob": 1_000, "carol": 1_000_000}
 
 const fundingMS = 8 * int64(exchange.Hour1)
 
-// rateAt is the rate that SetFunding says is paid on BTC-USDT; it changes sides.
+// rateAt returns the funding rate of SetFunding for BTC-USDT; it changes its sign.
 func rateAt(payday int64) exchange.Rate {
 	if payday/fundingMS%2 == 0 {
 		return 75_000
@@ -57,7 +57,7 @@ func (l *ledger) markOf(symbol string) decimal.Decimal {
 	return l.x.Symbol(futures(symbol)).PriceDecimal(mark)
 }
 
-// pageOf replays an account's fills up to a time, excluded.
+// pageOf replays an account's fills up to a time, exclusive.
 func (l *ledger) pageOf(name string, untilMS int64) page {
 	p := page{map[string]decimal.Decimal{"USDT": decimal.NewFromInt(10_000), "BTC": decimal.NewFromInt(1)}, map[string]stake{}, decimal.Zero, decimal.Zero}
 	for _, fill := range l.x.Fills() {
@@ -79,12 +79,12 @@ func (l *ledger) pageOf(name string, untilMS int64) page {
 	return p
 }
 
-// fill moves a stake: what is opposite reduces it at its mean cost and is realised,
-// what goes beyond opens the other side.
+// fill applies a fill to a stake: an opposite fill reduces it at its average cost and realises the result,
+// and the excess opens the other side.
 func (p *page) fill(s stake, price, quantity decimal.Decimal) stake {
 	if s.quantity.Sign()*quantity.Sign() < 0 {
 		part := decimal.Min(quantity.Abs(), s.quantity.Abs())
-		share, _ := s.cost.Mul(part).QuoRem(s.quantity.Abs(), 18) // cut at 18 places
+		share, _ := s.cost.Mul(part).QuoRem(s.quantity.Abs(), 18) // truncated to 18 places
 		side := decimal.NewFromInt(int64(s.quantity.Sign()))
 		p.realised = p.realised.Add(price.Mul(part).Sub(share).Mul(side))
 		s.cost = s.cost.Sub(share)
@@ -94,8 +94,8 @@ func (p *page) fill(s stake, price, quantity decimal.Decimal) stake {
 	return stake{s.quantity.Add(quantity), s.cost.Add(price.Mul(quantity.Abs())), price}
 }
 
-// pay charges what a passed payday demands: what the fills had made by then, at
-// the mark that stood. No step passes two.
+// pay charges a passed payday: on the positions at that time, at the mark at that time. No step passes two
+// paydays.
 func (l *ledger) pay(beforeMS int64, mark decimal.Decimal) {
 	payday := beforeMS - beforeMS%fundingMS + fundingMS
 	if l.x.NowMS() < payday {
@@ -110,7 +110,7 @@ func (l *ledger) pay(beforeMS int64, mark decimal.Decimal) {
 	}
 }
 
-// check holds every account against its fills.
+// check compares every account with its fills.
 func (l *ledger) check() {
 	l.checkOrders()
 	for _, name := range l.names {
@@ -130,7 +130,7 @@ func (l *ledger) want(name, what string, want, have decimal.Decimal) {
 
 func (l *ledger) checkWallet(name string, p *page) {
 	money := l.x.Money(name)
-	if !l.moving { // else the mark at the payday is not known
+	if !l.moving { // otherwise the mark at the payday is unknown
 		l.want(name, "funding", l.paid[name], money.Funding.Decimal())
 	}
 	if orders := l.x.OpenOrders(name, exchange.Futures); money.Liquidations > l.ended[name] && orders > 0 {
@@ -151,7 +151,7 @@ func (l *ledger) checkWallet(name string, p *page) {
 	}
 }
 
-// realised sums realizedPNL over the positions that are open and that were.
+// realised sums up realizedPNL over the open and the closed positions.
 func (l *ledger) realised(name string) decimal.Decimal {
 	sum := decimal.Zero
 	answer, err := l.x.Do(name, &exchange.Request{Operation: exchange.FuturesPositionsHistory, Limit: 1000})
@@ -180,8 +180,7 @@ func (l *ledger) positions(name string) []exchange.Position {
 	return answer.Positions.Items()
 }
 
-// checkAssets holds the spot wallet against the fills, and what it has frozen
-// against the open orders.
+// checkAssets compares the spot wallet with the fills, and its frozen amounts with the open orders.
 func (l *ledger) checkAssets(name string, p *page) {
 	answer, err := l.x.Do(name, &exchange.Request{Operation: exchange.SpotWallet})
 	if err != nil {

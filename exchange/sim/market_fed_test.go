@@ -90,7 +90,7 @@ func TestAMarketOrderWalksTheDepthAndConsumesIt(t *testing.T) {
 			t.Errorf("fill %d: want a taker of %v, have %+v", i, want[i], fill)
 		}
 	}
-	// What was taken is gone until the next depth.
+	// A taken level stays empty until the next depth.
 	id = fedOrder(t, x, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: btc * 3 / 2})
 	wantOrder(t, x, id, exchange.StatusCanceled, btc-btc/50)
 	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Depth: depthOf(49_999, 50_001, btc)})
@@ -165,7 +165,7 @@ func TestAStopIsTriggeredOnlyByALaterTrade(t *testing.T) {
 			id := fedOrder(t, x, exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: 49_500 * usd,
 				WorkingType: exchange.ContractPrice, ClosePosition: true})
 			x.Advance(placed + 1000)
-			// The price came back: what is left is the present book.
+			// The price returned: the current book remains.
 			trade := exchange.Trade{Price: 49_400 * usd, Quantity: btc, TimeMS: placed + c.after}
 			feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 49_990 * usd, Depth: depthOf(49_989, 49_991, btc), Trades: []exchange.Trade{trade}})
 			wantOrder(t, x, id, c.status, map[exchange.OrderStatus]exchange.Quantity{exchange.StatusFilled: btc / 10}[c.status])
@@ -270,7 +270,7 @@ func TestATradeLiquidatesOnlyAPositionThatWasThere(t *testing.T) {
 	}
 }
 
-// TestASellingLimitFillsOnlyWhereTheVenueTradedThroughIt is the mirror image of what a buying one does.
+// The test mirrors that of a buying limit.
 func TestASellingLimitFillsOnlyWhereTheVenueTradedThroughIt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -304,7 +304,7 @@ func TestASellingLimitFillsOnlyWhereTheVenueTradedThroughIt(t *testing.T) {
 	}
 }
 
-// TestATradeFillsTheBestOrdersFirst, of both sides, as far as its quantity goes.
+// It fills orders of both sides, up to its quantity.
 func TestATradeFillsTheBestOrdersFirst(t *testing.T) {
 	t.Parallel()
 	x, key := fedExchange(t)
@@ -327,7 +327,7 @@ func TestATradeFillsTheBestOrdersFirst(t *testing.T) {
 	}
 }
 
-// TestADepthThatCrossesASellingLimitFillsItUpToItsQuantity, and what it took is gone.
+// The quantity that it took is removed from the depth.
 func TestADepthThatCrossesASellingLimitFillsItUpToItsQuantity(t *testing.T) {
 	t.Parallel()
 	x, key := fedExchange(t)
@@ -342,7 +342,7 @@ func TestADepthThatCrossesASellingLimitFillsItUpToItsQuantity(t *testing.T) {
 	}
 }
 
-// TestAnUpdateWithAPriceOutOfBoundsChangesNothing, and what cannot be traded is no quote.
+// A level that cannot be traded is no quote.
 func TestAnUpdateWithAPriceOutOfBoundsChangesNothing(t *testing.T) {
 	t.Parallel()
 	x, key := fedExchange(t)

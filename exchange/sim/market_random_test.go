@@ -9,7 +9,7 @@ import (
 	"botd/exchange"
 )
 
-// TestAPriceThatIsSetMovesTheWalkWithIt: from there on it moves by the same shares, to the tick.
+// From that price on the walk moves by the same relative steps, to the tick.
 func TestAPriceThatIsSetMovesTheWalkWithIt(t *testing.T) {
 	t.Parallel()
 	plain, moved := newDesk(t, Config{}), newDesk(t, Config{})
@@ -40,7 +40,7 @@ func TestAPriceThatIsSetMovesTheWalkWithIt(t *testing.T) {
 	}
 }
 
-// TestAWalksPriceIsItsShareOfTheFirstOne, in billionths and on the tick; a minute opens where the one before closed.
+// The share is in billionths, and the price is on the tick. A minute opens at the close of the one before.
 func TestAWalksPriceIsItsShareOfTheFirstOne(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
@@ -76,7 +76,7 @@ func TestAWalksPriceIsItsShareOfTheFirstOne(t *testing.T) {
 	}
 }
 
-// TestADayIsTheSameWhoeverAsksAgain: what is remembered of the past is what was computed.
+// The cached past equals the computed one.
 func TestADayIsTheSameWhoeverAsksAgain(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{StartMS: startMS + 12_345})
@@ -92,7 +92,7 @@ func TestADayIsTheSameWhoeverAsksAgain(t *testing.T) {
 	}
 }
 
-// TestAStillMarketAfterARandomOneHasMaxNotionalAtEachLevel, and what was taken of the other is back.
+// Levels that were taken from the random market are full again.
 func TestAStillMarketAfterARandomOneHasMaxNotionalAtEachLevel(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
@@ -111,7 +111,7 @@ func TestAStillMarketAfterARandomOneHasMaxNotionalAtEachLevel(t *testing.T) {
 	}
 }
 
-// TestARandomMarketTradesEveryTwoSeconds, at its price, in amounts of 25 to 112,000 USDT, mostly small ones, of both sides.
+// The trades are at its price, in amounts of 25 to 112,000 USDT, mostly small ones, on both sides.
 func TestARandomMarketTradesEveryTwoSeconds(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"BTC-USDT", "PEPE-USDT"} {
@@ -146,7 +146,7 @@ func TestARandomMarketTradesEveryTwoSeconds(t *testing.T) {
 	}
 }
 
-// TestAnAmountBuysWholeTicks of a coin of any price and scale, one at least.
+// This holds for a coin of any price and scale; the minimum is one tick.
 func TestAnAmountBuysWholeTicks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -167,7 +167,7 @@ func TestAnAmountBuysWholeTicks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, unit := range []uint64{unitOf(symbol), 0} { // with and without the short way
+		for _, unit := range []uint64{unitOf(symbol), 0} { // with and without the fast path
 			m := &random{unit: unit}
 			if have := symbol.QuantityDecimal(m.worth(symbol, c.usdt, price)); have.String() != c.want {
 				t.Errorf("%d USDT at %s: want %s, have %s", c.usdt, c.price, c.want, have)
@@ -176,7 +176,7 @@ func TestAnAmountBuysWholeTicks(t *testing.T) {
 	}
 }
 
-// TestARandomMarketsFundingIsDrawn from -0.005 % to +0.02 %, for each symbol and payment.
+// The rate is between -0.005 % and +0.02 %, for each symbol and payment.
 func TestARandomMarketsFundingIsDrawn(t *testing.T) {
 	t.Parallel()
 	btc, eth := random{walk: newWalk(1, "BTC-USDT")}, random{walk: newWalk(1, "ETH-USDT")}
@@ -193,7 +193,7 @@ func TestARandomMarketsFundingIsDrawn(t *testing.T) {
 	}
 }
 
-// TestALevelOfARandomMarketHoldsTenToAHundredThousand, twice as much twenty ticks away, eleven times 200 and more away.
+// Twenty ticks away it is twice as much, 200 and more away eleven times.
 func TestALevelOfARandomMarketHoldsTenToAHundredThousand(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})

@@ -56,7 +56,7 @@ func TestRecordedTradesFillWhatTheyMeet(t *testing.T) {
 	}
 }
 
-// TestWhatTakesPaysTheNextTrades: a market order of ten lots takes what the next trades are worth.
+// A market order of ten lots takes the quantities of the next trades.
 func TestWhatTakesPaysTheNextTrades(t *testing.T) {
 	t.Parallel()
 	const price, lot = exchange.Price(50_000e8), exchange.Quantity(10)
@@ -84,9 +84,9 @@ func TestWhatTakesPaysTheNextTrades(t *testing.T) {
 }
 
 // TestTradesAreOrderedFillByFill gives the same order to an ideal, a realistic and a pessimistic market over
-// random trades: market orders of any size at any time, and limits that the price does not reach while
-// they are on their way. No column gives a better price, an earlier fill, or more of a resting order, than the
-// column before it.
+// random trades: market orders of any size at any time, and limits that the price does not reach while they
+// are in flight. No column gives a better price, an earlier fill, or more of a resting order, than the column
+// before it.
 func TestTradesAreOrderedFillByFill(t *testing.T) {
 	t.Parallel()
 	compared, resting, moved := 0, 0, 0
@@ -149,7 +149,7 @@ func TestTradesAreOrderedFillByFill(t *testing.T) {
 	t.Logf("%d pairs of outcomes in order, %d of limits, %d at a worse price", compared, resting, moved)
 }
 
-// drawTrades draws trades that walk by ticks, several in one millisecond at times, and an order among them.
+// drawTrades draws trades that move by ticks, sometimes several in one millisecond, and an order among them.
 func drawTrades(random *rand.Rand) (record *exchange.Trades, order exchange.NewOrder, atMS int64) {
 	symbol := DefaultSymbols()[0]
 	tick, lot := symbol.PriceTick, symbol.QuantityTick

@@ -11,7 +11,7 @@ import (
 )
 
 // TestListsAndOrdersThatAreReusedShowTheSame gives the same requests to an exchange that stores everything, and to one that
-// forgets finished orders early and uses them, and its lists, again: as a backtest does.
+// forgets finished orders early and reuses them and its lists, as a backtest does.
 func TestListsAndOrdersThatAreReusedShowTheSame(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(8, 9))
@@ -51,7 +51,7 @@ func TestListsAndOrdersThatAreReusedShowTheSame(t *testing.T) {
 	}
 }
 
-// drawRequest draws a placement or a cancel of an order that is open.
+// drawRequest draws a placement, or a cancel of an open order.
 func drawRequest(random *rand.Rand, d *desk) exchange.Request {
 	var open []int64
 	d.EachOpenOrder(d.account, exchange.Futures, func(o *exchange.Order) { open = append(open, o.ID) })
@@ -76,7 +76,7 @@ func drawRequest(random *rand.Rand, d *desk) exchange.Request {
 	return exchange.Request{Operation: exchange.FuturesPlace, Order: order}
 }
 
-// holdings are an account's open orders, asked for twice, and its positions, as text.
+// holdings returns an account's open orders, requested twice, and its positions, as text.
 func (d *desk) holdings() (text string) {
 	d.Helper()
 	orders, positions := exchange.FuturesOpenOrders, exchange.FuturesOpenPositions
@@ -89,7 +89,7 @@ func (d *desk) holdings() (text string) {
 	return text + fmt.Sprintln(d.do(exchange.Request{Operation: positions}).Positions.Items())
 }
 
-// TestOrdersAreForgottenAQuarterAndSixteenAtATime: of a history of eight, the oldest go when there are more than 26.
+// With a history of eight, the oldest are dropped when there are more than 26.
 func TestOrdersAreForgottenAQuarterAndSixteenAtATime(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{MaxHistory: 8})
@@ -117,7 +117,7 @@ func TestOrdersAreForgottenAQuarterAndSixteenAtATime(t *testing.T) {
 	d.do(exchange.Request{Operation: exchange.FuturesCancel, OrderID: first.ID})
 }
 
-// TestHistoriesHaveABound, a quarter beyond which their oldest go: closed positions and one's own spot trades.
+// Beyond the bound plus a quarter the oldest are dropped: closed positions and own spot trades.
 func TestHistoriesHaveABound(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{MaxHistory: 8})
@@ -132,7 +132,7 @@ func TestHistoriesHaveABound(t *testing.T) {
 		}
 		closed := d.do(exchange.Request{Operation: exchange.FuturesPositionsHistory, Limit: 100}).Positions.Items()
 		trades := d.do(exchange.Request{Operation: exchange.SpotUserTrades, Limit: 100}).Fills.Items()
-		if want = min(want, 8); len(closed) != want || closed[0].ID != int64(i) { // no more than the bound is shown
+		if want = min(want, 8); len(closed) != want || closed[0].ID != int64(i) { // no more than the bound is listed
 			t.Errorf("%d closed: want %d from the newest on, have %d from %d", i, want, len(closed), closed[0].ID)
 		}
 		if len(d.accounts[0].history) > 10 || len(d.accounts[0].trades) > 10 || len(trades) < min(i, 8) || trades[0].ID != int64(3*i) {

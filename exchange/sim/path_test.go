@@ -6,8 +6,8 @@ import (
 	"botd/exchange"
 )
 
-// TestAStopAndATakeProfitInOneCandleTakeTheWorse has a position with both within one candle, rising
-// or falling.
+// TestAStopAndATakeProfitInOneCandleTakeTheWorse has a position with both within one candle, rising or
+// falling.
 func TestAStopAndATakeProfitInOneCandleTakeTheWorse(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -36,8 +36,8 @@ func TestAStopAndATakeProfitInOneCandleTakeTheWorse(t *testing.T) {
 	}
 }
 
-// TestTheWorseHalfOfAPathComesFirst has what the accounts hold and have in the book within 49000 to 51000, and which of the two
-// is worse for them when the price goes through both. A short is the mirror image of a long.
+// TestTheWorseHalfOfAPathComesFirst lists the accounts' positions and orders between 49000 and 51000, and which of the two is
+// worse for them when the price passes both. A short mirrors a long.
 func TestTheWorseHalfOfAPathComesFirst(t *testing.T) {
 	t.Parallel()
 	limit, stop, profit := exchange.Limit, exchange.StopMarket, exchange.TakeProfitMarket
@@ -45,14 +45,14 @@ func TestTheWorseHalfOfAPathComesFirst(t *testing.T) {
 		side  string
 		kind  exchange.OrderType
 		price string // or stop price
-		exits bool   // what the position has
+		exits bool   // whether the position has exits
 	}
 	buy, sell := wait{"buy", limit, "49500", false}, wait{"sell", limit, "50500", false}
 	for _, c := range []struct {
 		name   string
 		holds  string
 		orders []wait
-		trail  string // where a stop that follows is to be; "none" before it follows
+		trail  string // where a moving stop should be; "none" before it moves
 		want   PathOrder
 	}{
 		{"nothing", "", nil, "", ByDirection},
@@ -125,7 +125,7 @@ func TestTheWorseHalfOfAPathComesFirst(t *testing.T) {
 	}
 }
 
-// TestALiquidationWithinReachEndsAPositionLikeAStop: one that buys more, or sells more, meets it first.
+// An order that buys more, or sells more, meets it first.
 func TestALiquidationWithinReachEndsAPositionLikeAStop(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -163,7 +163,7 @@ func TestALiquidationWithinReachEndsAPositionLikeAStop(t *testing.T) {
 
 func TestSpotHoldingsCountAsLong(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, Config{}).on(exchange.Spot, "BTC-USDT") // which begins with 1 BTC
+	d := newDesk(t, Config{}).on(exchange.Spot, "BTC-USDT") // it starts with 1 BTC
 	b := d.find(d.key())
 	if have := b.adverse(d.p("49000"), d.p("51000")); have != LowFirst {
 		t.Errorf("want the low first, have %d", have)
@@ -172,14 +172,13 @@ func TestSpotHoldingsCountAsLong(t *testing.T) {
 	if have := b.adverse(d.p("49000"), d.p("51000")); have != HighFirst {
 		t.Errorf("with more to buy: want the high first, have %d", have)
 	}
-	d.place(d.order("sell", exchange.StopMarket, "1", "", d.stopAt("49200", exchange.NoWorkingType))) // what it freezes is held
+	d.place(d.order("sell", exchange.StopMarket, "1", "", d.stopAt("49200", exchange.NoWorkingType))) // its frozen quantity counts
 	if have := b.adverse(d.p("49000"), d.p("51000")); have != LowFirst {
 		t.Errorf("with a stop: want the low first, have %d", have)
 	}
 }
 
-// TestAFinerSeriesReplacesTheGuess: the minutes went up first, whatever the setting says. Where
-// they have a gap, the guess applies.
+// The minutes rose first, whatever the setting. In their gaps the guess applies.
 func TestAFinerSeriesReplacesTheGuess(t *testing.T) {
 	t.Parallel()
 	for _, hole := range []bool{false, true} {
@@ -207,8 +206,7 @@ func TestAFinerSeriesReplacesTheGuess(t *testing.T) {
 	}
 }
 
-// TestSkippingWithDetailLandsOnTheSameStep: after a skipped quiet stretch the tape continues where
-// playing it would have.
+// After a skipped quiet stretch the tape continues where playing it would have.
 func TestSkippingWithDetailLandsOnTheSameStep(t *testing.T) {
 	t.Parallel()
 	var rows [][4]string

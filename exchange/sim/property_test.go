@@ -9,9 +9,8 @@ import (
 	"botd/exchange"
 )
 
-// TestRandomOperationsKeepTheInvariants lets several accounts do random operations and checks the
-// invariants after every step. In the end a restored snapshot must continue exactly like the
-// exchange itself.
+// TestRandomOperationsKeepTheInvariants has several accounts do random operations and checks the invariants
+// after every step. In the end a restored snapshot must continue exactly like the exchange itself.
 func TestRandomOperationsKeepTheInvariants(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -162,7 +161,7 @@ func (d *desk) checkInvariants(r *rapid.T, was map[int64]exchange.OrderStatus) {
 		}
 		for b, sum := range reducing {
 			p := a.holdings[b.index].position
-			// Where opposite orders net, they may leave less than was to be reduced.
+			// Where opposite orders net, the position may be smaller than what should be reduced.
 			if sum != a.holdings[b.index].reducing || sum > p.remaining && !sweeping[b] && !d.net {
 				fail("%s: reduceOnly sum %d, counted %d, remaining %d", b.symbol.Key(), sum, a.holdings[b.index].reducing, p.remaining)
 			}

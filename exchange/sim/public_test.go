@@ -70,7 +70,7 @@ func TestPublicAnswers(t *testing.T) {
 	d.wantCode(exchange.CodeFuturesInvalidSymbol, err)
 }
 
-// TestPositionsHistoryIsFiltered by symbol, side and the second of closing, both ends included; newest first.
+// The filters are symbol, side and the second of closing, both ends included; the newest comes first.
 func TestPositionsHistoryIsFiltered(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
@@ -263,7 +263,7 @@ func TestOpposingRestingOrdersDoNotFlipAPosition(t *testing.T) {
 	sell := d.place(d.order("sell", exchange.Limit, "0.1", "51000"))
 	d.setLast("48000")
 	d.wantStatus(buy.ID, exchange.StatusFilled)
-	d.setLast("52000") // the opening sell meets a long: it may not execute
+	d.setLast("52000") // the opening sell meets a long: it must not execute
 	d.wantStatus(sell.ID, exchange.StatusCanceled)
 	if p := d.position(); p.Side != exchange.Long || p.Remaining != d.q("0.1") {
 		t.Fatalf("want LONG 0.1 untouched, have %+v", p)

@@ -8,7 +8,7 @@ import (
 	"botd/exchange"
 )
 
-// TestEventsAreDueByTimeThenInTheOrderOfTheRequests, however they came, and come out in between.
+// The order in which they were added does not matter, even if some are taken in between.
 func TestEventsAreDueByTimeThenInTheOrderOfTheRequests(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
@@ -43,14 +43,13 @@ func TestEventsAreDueByTimeThenInTheOrderOfTheRequests(t *testing.T) {
 	}
 }
 
-// TestAnOrderEndsByTheFirstOfItsCancels.
 func TestAnOrderEndsByTheFirstOfItsCancels(t *testing.T) {
 	t.Parallel()
 	o := &order{}
 	for _, c := range []struct {
 		at     eventTime
 		cancel bool
-		want   [2]eventTime // arrives, ends
+		want   [2]eventTime // when it arrives, when the order ends
 	}{
 		{eventTime{5, 1}, false, [2]eventTime{{5, 1}, {}}},
 		{eventTime{9, 2}, true, [2]eventTime{{5, 1}, {9, 2}}},
@@ -65,7 +64,7 @@ func TestAnOrderEndsByTheFirstOfItsCancels(t *testing.T) {
 	}
 }
 
-// TestADelayIsDrawnForEachOrder: from the delay to the delay with its spread, both included, and the same for the same seed.
+// It is between the delay and the delay plus its spread, both included, and the same for the same seed.
 func TestADelayIsDrawnForEachOrder(t *testing.T) {
 	t.Parallel()
 	arrivals := func(seed uint64) (all []int64) {

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// TestASnapshotThatContradictsItselfIsRefused: each reference in it to what is not there, and what is there twice or not at all.
+// The cases are each reference to something that does not exist, and each duplicate or missing entry.
 func TestASnapshotThatContradictsItselfIsRefused(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("testdata/first_schema.json") // with orders that stand, events, positions and two accounts
+	text, err := os.ReadFile("testdata/first_schema.json") // with live orders, events, positions and two accounts
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestASnapshotThatContradictsItselfIsRefused(t *testing.T) {
 	}
 }
 
-// held is the first position of a snapshot.
+// held returns the first position of a snapshot.
 func held(s map[string]any) map[string]any {
 	for _, a := range s["Accounts"].([]any) {
 		if all, is := a.(map[string]any)["Positions"].([]any); is && len(all) > 0 {
@@ -80,7 +80,7 @@ func held(s map[string]any) map[string]any {
 	panic("no position")
 }
 
-// standing is the first book in which an order stands.
+// standing returns the first book with an order.
 func standing(s map[string]any) map[string]any {
 	for _, b := range s["Books"].([]any) {
 		if all, is := b.(map[string]any)["Standing"].([]any); is && len(all) > 0 {

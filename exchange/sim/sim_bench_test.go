@@ -24,14 +24,14 @@ func benchExchange(b *testing.B) (*Exchange, *exchange.Symbol) {
 	return x, x.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"})
 }
 
-// report reports operations per second and per second of processor time, which other programs on
-// the machine hardly change.
+// report reports operations per second, and per second of processor time, which other programs on the machine
+// hardly change.
 func report(b *testing.B, operations int, began time.Duration) {
 	b.ReportMetric(float64(operations)/b.Elapsed().Seconds(), "operations/s")
 	b.ReportMetric(float64(operations)/(processorTime(b)-began).Seconds(), "operations/cpu-s")
 }
 
-// processorTime is the time this process has used of all processors, garbage collection included.
+// processorTime is the time that this process has used of all processors, including garbage collection.
 func processorTime(b *testing.B) time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
@@ -70,7 +70,7 @@ func BenchmarkPlaceAndCancelOnAThousandLevels(b *testing.B) {
 	report(b, 2*b.N, began)
 }
 
-// BenchmarkMatch has one account take what another has placed.
+// BenchmarkMatch has one account take another one's order.
 func BenchmarkMatch(b *testing.B) {
 	x, s := benchExchange(b)
 	sides := [2]exchange.Side{exchange.Buy, exchange.Sell}
@@ -96,9 +96,9 @@ func BenchmarkMatch(b *testing.B) {
 	report(b, 2*b.N, began)
 }
 
-// BenchmarkPlaceMatchCancelOnAThousandLevels runs the whole life of orders in a book of 1,000
-// levels a side: one is placed and canceled behind the best price, one is placed at the front and
-// taken. Four operations a round.
+// BenchmarkPlaceMatchCancelOnAThousandLevels runs the complete life of orders in a book of 1,000 levels a
+// side: one is placed and canceled behind the best price, one is placed at the front and taken. A round has
+// four operations.
 func BenchmarkPlaceMatchCancelOnAThousandLevels(b *testing.B) {
 	x, s := benchExchange(b)
 	do := func(account string, request *exchange.Request) exchange.Answer {

@@ -10,8 +10,8 @@ import (
 	"botd/exchange"
 )
 
-// TestTradesCandlesTickersAndDepthAgree compares, in the past and after the start, what each list says of the same trades, at
-// every interval. Each market and symbol is a test of its own, so that each is short.
+// TestTradesCandlesTickersAndDepthAgree compares what each list shows of the same trades, in the past and after the start, at
+// every interval. Each market and symbol is a separate test, so each is short.
 func TestTradesCandlesTickersAndDepthAgree(t *testing.T) {
 	t.Parallel()
 	wantOneStoryOf(t, exchange.Futures, "BTC-USDT", 0)
@@ -34,7 +34,7 @@ func TestTradesCandlesTickersAndDepthAgreeOfASmallPriceOnSpot(t *testing.T) {
 
 func wantOneStoryOf(t *testing.T, market exchange.Market, name string, seed uint64) {
 	t.Helper()
-	for _, random := range []bool{true, false} { // else still
+	for _, random := range []bool{true, false} { // otherwise still
 		d := newDesk(t, Config{StartMS: startMS + int64(seed+1)*7_654_321}).on(market, name)
 		if random {
 			d.SetMarket(d.key(), Random(seed))
@@ -50,20 +50,19 @@ func wantOneStoryOf(t *testing.T, market exchange.Market, name string, seed uint
 	}
 }
 
-// TestTheListsOfOneOfManySymbolsAgree: where there are many, few minutes of the past have trades.
+// With many symbols, few minutes of the past have trades.
 func TestTheListsOfOneOfManySymbolsAgree(t *testing.T) {
 	t.Parallel()
 	wantOneStoryAmong(t, 12, 60)
 }
 
-// TestTheListsOfOneOfSixHundredSymbolsAgree, of which every sixteenth minute has trades.
+// Every sixteenth minute has trades.
 func TestTheListsOfOneOfSixHundredSymbolsAgree(t *testing.T) {
 	t.Parallel()
 	wantOneStoryAmong(t, 600)
 }
 
-// TestThePastsOfAllSymbolsHaveABoundedNumberOfTradesADay: 350,000, of 30 a minute where they are few, else of 6 in one of
-// 1, 2, 4, 8... minutes.
+// The bound is 350,000, with 30 a minute for few symbols, otherwise 6 in one of 1, 2, 4, 8... minutes.
 func TestThePastsOfAllSymbolsHaveABoundedNumberOfTradesADay(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ books, every, perMinute int64 }{
@@ -125,8 +124,8 @@ func (d *desk) fillSome(draw uint64) {
 	}
 }
 
-// wantOneStory checks all lists of the desk's symbol. Every trade is compared: those of the past are
-// computed at once here, and a thousand at most are answered.
+// wantOneStory checks all lists of the desk's symbol. Every trade is compared: those of the past are computed
+// together here, while an answer contains at most a thousand.
 func (d *desk) wantOneStory(whole bool) {
 	d.Helper()
 	b := d.find(d.key())
@@ -177,7 +176,7 @@ func (d *desk) wantCandlesOf(minutes *exchange.Candles, trades []exchange.Trade)
 	at, firstMS := 0, int64(math.MaxInt64)
 	if len(trades) > 0 {
 		firstMS = exchange.Minute1.OpenOf(trades[0].TimeMS)
-		if b.past != nil { // their first minute may be cut
+		if b.past != nil { // their first minute may be incomplete
 			firstMS += int64(exchange.Minute1)
 		}
 	}
@@ -217,7 +216,7 @@ func (d *desk) wantCandlesOf(minutes *exchange.Candles, trades []exchange.Trade)
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(math.Abs(a), math.Abs(b)) }
 
-// wantMerged compares an interval with the minutes it is made of.
+// wantMerged compares an interval with its minutes.
 func (d *desk) wantMerged(interval exchange.Interval, minutes *exchange.Candles) {
 	d.Helper()
 	want := &exchange.Candles{Interval: interval}
@@ -265,8 +264,8 @@ func (d *desk) wantTickerOf(minutes *exchange.Candles) {
 }
 
 // TestRecordedCandlesAgreeWithTheirTrades plays candles of a minute and of a quarter of an hour, with and without the optional
-// columns, and compares them with the trades that are public of them, while accounts trade. Where the recording counts
-// trades that nobody has, its numbers are shown, and what accounts traded is added to them.
+// columns, and compares them with their public trades, while accounts trade. Where the recording counts trades that are not
+// available, its numbers are shown, plus the accounts' trades.
 func TestRecordedCandlesAgreeWithTheirTrades(t *testing.T) {
 	t.Parallel()
 	for _, interval := range []exchange.Interval{exchange.Minute1, exchange.Minute15} {
@@ -286,7 +285,7 @@ func TestRecordedCandlesAgreeWithTheirTrades(t *testing.T) {
 	}
 }
 
-// recordedDay makes candles that open at the close before.
+// recordedDay returns candles that open at the previous close.
 func recordedDay(interval exchange.Interval, whole bool) *exchange.Candles {
 	c := &exchange.Candles{Interval: interval}
 	last := exchange.Price(5_000_000_000_000)

@@ -7,13 +7,14 @@ import (
 	"botd/exchange"
 )
 
-// followed is a position whose stop is moved, or which is left at market, at one moment at which the path is seen.
+// followed is a position whose stop is moved, or which is exited at market, at a moment at which its path is
+// known.
 type followed struct {
 	drawn
 	atMS  int64
-	away  exchange.Price // of the stop from the price, against the position
+	away  exchange.Price // distance of the stop from the price, against the position
 	buys  bool
-	exits bool // at market
+	exits bool // it exits at market
 }
 
 func drawFollowed(t *testing.T, seed uint64) *followed {
@@ -25,7 +26,8 @@ func drawFollowed(t *testing.T, seed uint64) *followed {
 	return f
 }
 
-// run returns the price at which the position ended, what the path reached a second after the stop was moved, and the stop.
+// run returns the price at which the position was closed, the price that the path reached a second after the stop was
+// moved, and the stop.
 func (f *followed) run(t *testing.T, delayMS int64) (exit, before, soon, stop exchange.Price) {
 	t.Helper()
 	desk := newDesk(t, Config{OrderDelayMS: delayMS})
@@ -68,8 +70,8 @@ func (f *followed) run(t *testing.T, delayMS int64) (exit, before, soon, stop ex
 	return exit, before, soon, stop
 }
 
-// TestAStopThatFollowsThePathNeverGainsByDelay delays what a position's exits send at a moment at which they see the path. A
-// delay never gives a better price, and one millisecond costs what the path moves in it at most.
+// TestAStopThatFollowsThePathNeverGainsByDelay delays the orders that a position's exits send at a moment at which they know
+// the path. A delay never gives a better price, and one millisecond costs at most the path's move in it.
 func TestAStopThatFollowsThePathNeverGainsByDelay(t *testing.T) {
 	t.Parallel()
 	wantFollowedOrdered(t, true)
@@ -93,7 +95,7 @@ func wantFollowedOrdered(t *testing.T, buys bool) {
 		for _, delay := range []int64{0, 1, 10, 100, 1_000, 10_000, 60_000} {
 			exit, _, _, stop := f.run(t, delay)
 			if exit == 0 || last == 0 && delay > 0 {
-				break // it was passed on the way, or never
+				break // the stop was passed on the way, or never
 			}
 			cost := last - exit
 			if !f.buys {
@@ -120,8 +122,8 @@ func wantFollowedOrdered(t *testing.T, buys bool) {
 	t.Logf("%d pairs, %d dearer, none cheaper", compared, dearer)
 }
 
-// TestThePathTurnsWhereTheStopIsToStand: on the worse path the price goes no further in favor of a position once the stop that
-// follows it is to be within the candle, whether it has got there or not.
+// On the worse path the price goes no further in favor of a position once the stop that follows it should be within the
+// candle, whether it is there or not.
 func TestThePathTurnsWhereTheStopIsToStand(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -9,7 +9,7 @@ import (
 // bellDeviation is that of a sum of four uniform draws of 16 bits: 65536 x sqrt(4 / 12).
 const bellDeviation = 37_837
 
-// smooth is the walk without its jumps.
+// smooth returns the walk without its jumps.
 func (w *walk) smooth(step int64) float64 { return float64(w.at(step) - w.bumps(step)) }
 
 func TestTheWalkDependsOnSeedSymbolAndStepAlone(t *testing.T) {
@@ -46,7 +46,7 @@ func TestTheWalkDependsOnSeedSymbolAndStepAlone(t *testing.T) {
 	}
 }
 
-// TestTheBellIsCenteredAndAsWideAsItSays draws it, and takes its extremes.
+// TestTheBellIsCenteredAndAsWideAsItSays draws from it, and checks its extremes.
 func TestTheBellIsCenteredAndAsWideAsItSays(t *testing.T) {
 	t.Parallel()
 	if low, high := bell(0), bell(math.MaxUint64); low != -131_070 || high != 131_070 {
@@ -68,9 +68,9 @@ func TestTheBellIsCenteredAndAsWideAsItSays(t *testing.T) {
 	}
 }
 
-// TestAMidpointDeviatesByTheRootOfItsInterval measures how far the walk's midpoints lie from the mean of the points around
-// them, at each level: by half the root of the interval's length, and by twice that where a trend lasts, between 17 minutes
-// (2^9 steps of 2 s) and 4.5 hours (2^13).
+// TestAMidpointDeviatesByTheRootOfItsInterval measures the distance of the walk's midpoints from the mean of the points
+// around them, at each level: half the root of the interval's length, and twice that where a trend lasts, between 17
+// minutes (2^9 steps of 2 s) and 4.5 hours (2^13).
 func TestAMidpointDeviatesByTheRootOfItsInterval(t *testing.T) {
 	t.Parallel()
 	for level := 1; level <= walkLevels; level++ {
@@ -83,7 +83,7 @@ func TestAMidpointDeviatesByTheRootOfItsInterval(t *testing.T) {
 		for seed := range uint64(40) {
 			w := newWalk(seed, "X")
 			for i := range int64(25) {
-				from := (1_000 + i*37) << walkLevels // where each level has an interval of its own
+				from := (1_000 + i*37) << walkLevels // each level has a separate interval
 				from += (i * 7_919) << level & (1<<walkLevels - 1)
 				middle := from + length/2
 				width := float64(steadyWidth)
@@ -101,7 +101,7 @@ func TestAMidpointDeviatesByTheRootOfItsInterval(t *testing.T) {
 	}
 }
 
-// TestTheWalkReturnsToItsStart: every 36 hours it passes a point whose deviation is about 3 %.
+// Every 36 hours it passes a point whose deviation is about 3 %.
 func TestTheWalkReturnsToItsStart(t *testing.T) {
 	t.Parallel()
 	squares, sum := 0.0, 0.0
@@ -116,8 +116,8 @@ func TestTheWalkReturnsToItsStart(t *testing.T) {
 	}
 }
 
-// TestThePriceJumpsOnceInFourHours finds the jumps of ten days: one in each four hours, of 0.2 % to 1 %, either way. They are
-// forgotten within eight hours, in a straight line.
+// TestThePriceJumpsOnceInFourHours finds the jumps of ten days: one in each four hours, of 0.2 % to 1 %, in either direction.
+// They decay linearly within eight hours.
 func TestThePriceJumpsOnceInFourHours(t *testing.T) {
 	t.Parallel()
 	const fourHours, days = 4 * 3_600_000 / randomStepMS, 10
@@ -129,7 +129,7 @@ func TestThePriceJumpsOnceInFourHours(t *testing.T) {
 		found := 0
 		for step := slot * fourHours; step < (slot+1)*fourHours; step++ {
 			size := w.bumps(step) - w.bumps(step-1)
-			if size > -100_000 && size < 100_000 { // what is forgotten in a step
+			if size > -100_000 && size < 100_000 { // the decay of a step
 				continue
 			}
 			found++
@@ -161,7 +161,7 @@ func TestThePriceJumpsOnceInFourHours(t *testing.T) {
 	}
 }
 
-// TestAWidthLasts40MinutesAndAMood380: within a mood the widths are 2 to 5 times one factor, from a calm half to a wild 2.6.
+// Within a mood the widths are 2 to 5 times one factor, from a calm half to a wild 2.6.
 func TestAWidthLasts40MinutesAndAMood380(t *testing.T) {
 	t.Parallel()
 	const regime, mood = 40 * 60_000 / randomStepMS, 380 * 60_000 / randomStepMS
@@ -195,7 +195,7 @@ func TestAWidthLasts40MinutesAndAMood380(t *testing.T) {
 	}
 }
 
-// TestAShareIsExactAndBounded multiplies before it divides, beyond 64 bits too.
+// It multiplies before it divides, also beyond 64 bits.
 func TestAShareIsExactAndBounded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ number, part, whole, want int64 }{

@@ -30,7 +30,7 @@ func TestASeriesIsExtendedWithEachCandleOnce(t *testing.T) {
 	extend(t, store, symbol, candles.Slice(10, 20), 10) // a warm-up
 	for i := 20; i < 40; i++ {
 		extend(t, store, symbol, candles.Slice(i, i+1), 1)
-		extend(t, store, symbol, candles.Slice(i-3, i), 0) // repeated
+		extend(t, store, symbol, candles.Slice(i-3, i), 0) // again
 	}
 	extend(t, store, symbol, candles.Slice(30, 50), 10) // the next start's warm-up
 	extend(t, store, symbol, candles.Slice(0, 45), 10)  // a longer one
@@ -71,8 +71,8 @@ func TestAGapStaysAGap(t *testing.T) {
 	}
 }
 
-// TestATruncatedLastLineIsCutOff truncates a series after any byte, with and without the zeros of a
-// power failure, and continues.
+// TestATruncatedLastLineIsCutOff truncates a series after each byte, with and without the zeros of a power
+// failure, and continues.
 func TestATruncatedLastLineIsCutOff(t *testing.T) {
 	t.Parallel()
 	symbol := bitcoin(t)

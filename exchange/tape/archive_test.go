@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// FuzzArchive reads what may be downloaded as an archive: its one CSV, or an error that names the file.
-// Nothing is written anywhere, whatever path the archive names, and an archive that unpacks to more than
-// it may is read as far as it is asked for.
+// FuzzArchive reads possible downloads of an archive. The result is its one CSV, or an error that names the
+// file. Nothing is written anywhere, whatever path the archive contains, and an archive that unpacks to more
+// than the bound is read only as far as requested.
 func FuzzArchive(f *testing.F) {
 	for _, names := range [][]string{{"candles.csv"}, {"../../outside.CSV"}, {"a.csv", "b.csv"}, {"readme.txt"}, {"/etc/passwd.csv", "readme"}} {
 		var packed bytes.Buffer

@@ -16,7 +16,7 @@ import (
 	"botd/exchange/tape"
 )
 
-// entries are the files of a cache.
+// entries returns the files of a cache.
 func entries(t testing.TB, cache *tape.Cache) []string {
 	t.Helper()
 	cache.Wait()
@@ -36,7 +36,7 @@ func load(t testing.TB, path string, cache *tape.Cache) *tape.Tape {
 	return read
 }
 
-// long is a file that is worth caching, with every oddity.
+// long is a file large enough for the cache, with every oddity.
 func long(t testing.TB, rows int) []byte {
 	t.Helper()
 	var text bytes.Buffer
@@ -77,7 +77,7 @@ func TestAFileIsParsedOnce(t *testing.T) {
 	if len(want.Holes) == 0 || len(want.Repaired) == 0 || len(entries(t, cache)) != 1 {
 		t.Errorf("want holes, repairs, and one entry; have %d, %d, %v", len(want.Holes), len(want.Repaired), entries(t, cache))
 	}
-	// Proof that the entry is read: replacing it changes the result.
+	// Replacing the entry changes the result, which proves that the entry is read.
 	small := load(t, file(t, "small.csv", long(t, 18_000)), nil)
 	other := &tape.Cache{Directory: filepath.Join(t.TempDir(), "cache")}
 	load(t, file(t, "other.csv", long(t, 18_000)), other)

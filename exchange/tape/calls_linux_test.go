@@ -14,7 +14,7 @@ import (
 )
 
 // TestEachFileCallOfARecorderFails records candles, rates and signals in two processes until the oldest rows are removed. Each failure is
-// reported, the files hold the newest of the rows that count as stored and none that counts as lost, and the next row is stored.
+// reported. The files contain the newest of the rows that count as stored and none that counts as lost, and the next row is stored.
 func TestEachFileCallOfARecorderFails(t *testing.T) {
 	t.Parallel()
 	symbol, err := exchange.NewSymbol(exchange.SymbolSpec{Market: exchange.Futures, Name: "BTC-USDT", Base: "BTC", Quote: "USDT",
@@ -39,7 +39,7 @@ func TestEachFileCallOfARecorderFails(t *testing.T) {
 					if r.write(&row); lost == before {
 						stored[kind] = append(stored[kind], at[kind])
 					}
-					r.cutting.after = time.Time{} // it is tried again when its time has come
+					r.cutting.after = time.Time{} // it is retried when its time has come
 				}
 			}
 		}
@@ -54,7 +54,7 @@ func TestEachFileCallOfARecorderFails(t *testing.T) {
 	})
 }
 
-// recordedTimes are the times in the files of a recorder: of candles, rates and signals.
+// recordedTimes returns the times in the files of a recorder: of candles, rates and signals.
 func recordedTimes(t *testing.T, store Store, symbol *exchange.Symbol, reported func(error)) (times [3][]int64) {
 	t.Helper()
 	again := func(read func() error) {

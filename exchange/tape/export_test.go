@@ -6,7 +6,7 @@ import (
 	"botd/exchange"
 )
 
-// RoundTrip writes a file of columns and reads it.
+// RoundTrip writes a file of columns and reads it back.
 func RoundTrip(path string, t *Tape) (*exchange.Candles, error) {
 	if err := replaceFile(path, func(w io.Writer) error { return writeColumns(w, t) }); err != nil {
 		return nil, err
@@ -18,5 +18,5 @@ func RoundTrip(path string, t *Tape) (*exchange.Candles, error) {
 	return s.candles, nil
 }
 
-// ParquetAsCSV returns the CSV that a Parquet file stands for.
+// ParquetAsCSV returns the CSV equivalent of a Parquet file.
 func ParquetAsCSV(path string) (io.ReadCloser, error) { return parquetAsCSV(path) }

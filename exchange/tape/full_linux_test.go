@@ -10,7 +10,7 @@ import (
 	"botd/internal/disk/disktest"
 )
 
-// TestARowThatAFullDiskCutsIsNotThere has the disk full at each byte of what a recorder stores.
+// TestARowThatAFullDiskCutsIsNotThere has the disk full at each byte of a recorder's writes.
 func TestARowThatAFullDiskCutsIsNotThere(t *testing.T) {
 	t.Parallel()
 	disktest.Run(t, func(fill func(int64)) {
@@ -39,8 +39,8 @@ func TestARowThatAFullDiskCutsIsNotThere(t *testing.T) {
 	})
 }
 
-// TestASeriesThatAFullDiskDoesNotTakeIsAsItWas has the disk full while a whole file is rewritten: the rates of a symbol, and
-// the front of a recorder's largest file.
+// TestASeriesThatAFullDiskDoesNotTakeIsAsItWas has the disk full while a complete file is rewritten: the rates of a symbol,
+// and the front of a recorder's largest file.
 func TestASeriesThatAFullDiskDoesNotTakeIsAsItWas(t *testing.T) {
 	t.Parallel()
 	disktest.Run(t, func(fill func(int64)) {

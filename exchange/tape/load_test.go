@@ -103,8 +103,7 @@ func TestAValidFileIsReadExactly(t *testing.T) {
 	}
 }
 
-// TestAFileOfAnotherSource: its rows, newest first, become candles, and an error names the line of
-// the file.
+// Its rows, newest first, become candles, and an error names the line of the file.
 func TestAFileOfAnotherSource(t *testing.T) {
 	t.Parallel()
 	const newest = "https://example.org\nUnix,Date,Open,High,Low,Close,Volume\n1704067380,,12,12,12,%s,0\n1704067320,,12,12,12,12,0\n" +
@@ -290,8 +289,8 @@ func BenchmarkLoadCandles(b *testing.B) {
 	b.ReportMetric(float64(b.N)*rows/b.Elapsed().Seconds()/1e6, "Mcandles/s")
 }
 
-// TestControlCharactersAreNotShown reads a file of random bytes: what an error shows of it neither
-// moves a cursor nor rings a bell.
+// TestControlCharactersAreNotShown reads a file of random bytes: the part of it in an error neither moves a
+// cursor nor rings a bell.
 func TestControlCharactersAreNotShown(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.csv")
@@ -304,7 +303,7 @@ func TestControlCharactersAreNotShown(t *testing.T) {
 	}
 }
 
-// TestFeatherIsACandleFileLikeOthers: what freqtrade stores is loaded, with its interval found; its first version is refused with the way out.
+// A file that freqtrade stored is loaded, and its interval is found. Feather's first version is refused with a hint.
 func TestFeatherIsACandleFileLikeOthers(t *testing.T) {
 	t.Parallel()
 	got, err := tape.LoadCandles(filepath.Join("foreign", "testdata", "freqtrade.feather"), bitcoin(t), 0, tape.Options{})

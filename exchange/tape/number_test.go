@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestANumberIsTheNearestFloat compares with strconv, also where a number lies between two floats, or just beside the middle of them.
+// The test compares with strconv, also where a number lies between two floats, or close to the middle of them.
 func TestANumberIsTheNearestFloat(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))

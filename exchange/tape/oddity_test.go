@@ -9,7 +9,7 @@ import (
 	"botd/exchange/tape"
 )
 
-// plain is a tape of candles that move a tick each minute.
+// plain is a tape of candles that move one tick a minute.
 func plain(t *testing.T, count int) *tape.Tape {
 	t.Helper()
 	symbol, found := exchange.FindSymbol(sim.DefaultSymbols(), exchange.Futures, "BTC-USDT")
@@ -54,7 +54,7 @@ func TestVerifyNamesWhatIsOdd(t *testing.T) {
 	}
 }
 
-// TestAMoveThatLastsIsNoOutlier: a crash whose candle closes where it fell to.
+// The move is a crash whose candle closes at its low.
 func TestAMoveThatLastsIsNoOutlier(t *testing.T) {
 	t.Parallel()
 	recorded := plain(t, 300)
@@ -69,7 +69,7 @@ func TestAMoveThatLastsIsNoOutlier(t *testing.T) {
 	}
 }
 
-// TestOutliersSideBySideAreBothNamed: neither hides the other.
+// Neither hides the other.
 func TestOutliersSideBySideAreBothNamed(t *testing.T) {
 	t.Parallel()
 	recorded := plain(t, 500)
@@ -81,7 +81,7 @@ func TestOutliersSideBySideAreBothNamed(t *testing.T) {
 	}
 }
 
-// TestADayWithoutVolumeIsAStretch: of hours there are fewer than sixty.
+// An hourly series has fewer than sixty candles a day.
 func TestADayWithoutVolumeIsAStretch(t *testing.T) {
 	t.Parallel()
 	recorded := plain(t, 500)

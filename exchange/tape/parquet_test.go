@@ -17,7 +17,7 @@ import (
 	"botd/exchange/tape"
 )
 
-// The rows that Parquet files of candles have, with columns of several types.
+// The types are rows of Parquet files of candles, with columns of several types.
 type (
 	doubles struct {
 		OpenTime    int64    `parquet:"open_time_ms,delta"`
@@ -76,7 +76,7 @@ func rowsOf(draw *rand.Rand, count int, faults bool) (d []doubles, c []decimals,
 			case 4:
 				at += 60_000 * int64(1+draw.IntN(5)) // a gap
 			case 5:
-				at -= 60_000 // twice
+				at -= 60_000 // a duplicate
 			case 6:
 				row.Volume, row.Trades = 1e300, 1.5
 			case 7:
@@ -101,7 +101,7 @@ func parquetOf[T any](t *testing.T, rows []T) string {
 	return file(t, "a.parquet", data.Bytes())
 }
 
-// asCSV writes the CSV that a Parquet file stands for.
+// asCSV writes the CSV equivalent of a Parquet file.
 func asCSV(t *testing.T, path string) string {
 	t.Helper()
 	reader, err := tape.ParquetAsCSV(path)
@@ -117,7 +117,7 @@ func asCSV(t *testing.T, path string) string {
 }
 
 // TestParquetIsReadAsTheCSVItStandsFor reads random files both ways, plain ones and ones with faults, gaps,
-// missing numbers and prices that need more places, and compares everything that comes of it.
+// missing numbers and prices that need more places, and compares the complete results.
 func TestParquetIsReadAsTheCSVItStandsFor(t *testing.T) {
 	t.Parallel()
 	symbol := bitcoin(t)
@@ -145,7 +145,7 @@ func TestParquetIsReadAsTheCSVItStandsFor(t *testing.T) {
 	}
 }
 
-// errorText is what an error says beside the path.
+// errorText returns an error's text without the path.
 func errorText(err error) string {
 	var data *tape.DataError
 	if errors.As(err, &data) {
@@ -159,7 +159,7 @@ func errorText(err error) string {
 	return ""
 }
 
-// TestABrokenParquetFileIsAnErrorAndNoGoroutineStays cuts and changes bytes of a file.
+// TestABrokenParquetFileIsAnErrorAndNoGoroutineStays truncates a file, and changes its bytes.
 func TestABrokenParquetFileIsAnErrorAndNoGoroutineStays(t *testing.T) {
 	t.Parallel()
 	draw := rand.New(rand.NewPCG(1, 1))

@@ -12,7 +12,7 @@ import (
 	"botd/exchange/tape"
 )
 
-// tally collects what a recorder reports.
+// tally collects a recorder's reports.
 type tally struct {
 	stored, lost int
 	notices      []string
@@ -119,7 +119,7 @@ func TestTheOldestRowsOfTheLargestFileMakeRoom(t *testing.T) {
 	if err := os.WriteFile(leftOver, make([]byte, 5_000), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for part := range 2 { // a restart between
+	for part := range 2 { // with a restart between
 		recorder := tape.NewRecorder(config)
 		recorder.Candles(symbol, hours)
 		for i := range 500 {
@@ -151,8 +151,8 @@ func TestTheOldestRowsOfTheLargestFileMakeRoom(t *testing.T) {
 	}
 }
 
-// TestASlowDiskDelaysNoCaller blocks the disk: calls to the recorder return at once, what does not
-// fit is counted, and closing ends.
+// TestASlowDiskDelaysNoCaller blocks the disk. Calls to the recorder return immediately, rows that do not fit
+// are counted, and closing succeeds.
 func TestASlowDiskDelaysNoCaller(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -181,8 +181,8 @@ func TestASlowDiskDelaysNoCaller(t *testing.T) {
 	})
 }
 
-// TestBeyondItsBoundNothingIsAdded prevents the removal of the oldest rows, as on a disk without
-// space for a copy: the recorder retries from time to time, and recording continues afterwards.
+// TestBeyondItsBoundNothingIsAdded prevents the removal of the oldest rows, as on a disk without space for a
+// copy. The recorder retries from time to time, and recording continues afterwards.
 func TestBeyondItsBoundNothingIsAdded(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
@@ -192,7 +192,7 @@ func TestBeyondItsBoundNothingIsAdded(t *testing.T) {
 		config.MaxBytes = 5_000
 		minutes := tape.Generate(3, symbol, exchange.Minute1, january, 200)
 		path := config.Store.Path(symbol.Market, symbol.Name, exchange.Minute1)
-		other := filepath.Join(directory, "other.csv") // the largest, and not one that can be cut
+		other := filepath.Join(directory, "other.csv") // the largest file, which cannot be truncated
 		if err := os.WriteFile(other, make([]byte, 6_000), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -104,7 +104,7 @@ func TestTradesOfBinanceNeedNoHeader(t *testing.T) {
 	}
 }
 
-// TestRecordedTradesOfBinance reads minutes of ETH trades, and finds their candles within the trades.
+// TestRecordedTradesOfBinance reads minutes of ETH trades, and finds their candles in the trades.
 func TestRecordedTradesOfBinance(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join("..", "..", "..", "shared", "data", "micro", "binance-spot_ETHUSDT_2024-08-08_trades.csv")

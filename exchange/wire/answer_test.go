@@ -183,7 +183,7 @@ func checkMalformed(t *testing.T, operation exchange.Operation, body string, ans
 	if operation.Places() {
 		want = "uncertain"
 	}
-	if err == nil && len(answer.Unreadable) > 0 { // every row of a list is set aside: that is no empty list either
+	if err == nil && len(answer.Unreadable) > 0 { // every row of a list is unreadable: that is no empty list either
 		return
 	}
 	if have := exchange.ErrorKind(err); have != want {
@@ -366,8 +366,7 @@ func TestErrorStatusesAreClassifiedByOperationAndBody(t *testing.T) {
 	}
 }
 
-// TestAnUncertainOutcomeHidesNoOtherKind keeps errors.As from finding a refusal, or "certainly not
-// sent", inside an unknown outcome.
+// errors.As must not find a refusal, or "certainly not sent", inside an unknown outcome.
 func TestAnUncertainOutcomeHidesNoOtherKind(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{200, 201, 302, 400, 403, 429, 500, 503} {

@@ -89,7 +89,7 @@ func TestImpossibleCandlesAreMalformed(t *testing.T) {
 	}
 }
 
-// TestANumberOfACandleOfAnyLengthIsReadRight: also where its digits do not fit in the scanner's number.
+// This holds also where its digits do not fit in the scanner's number.
 func TestANumberOfACandleOfAnyLengthIsReadRight(t *testing.T) {
 	t.Parallel()
 	for digits, want := range map[string]float64{
@@ -146,7 +146,7 @@ func TestTheScannerEqualsTheTolerantReader(t *testing.T) {
 	})
 }
 
-// TestVolumesOfManyDigitsAreTheNearestFloat uses digits that two roundings would get wrong.
+// The digits are ones that two roundings would get wrong.
 func TestVolumesOfManyDigitsAreTheNearestFloat(t *testing.T) {
 	t.Parallel()
 	answer, err := decode(t, goldenRequest(exchange.FuturesCandles), 200, "["+strings.Replace(plainCandle, "12.345", "780577101.05581731", 1)+"]")
@@ -174,7 +174,7 @@ func TestVolumesThatAreNotNumbersAreNotEncoded(t *testing.T) {
 	}
 }
 
-// manyCandles are n candles as a venue sends them.
+// manyCandles returns n candles as a venue sends them.
 func manyCandles(n int) []byte {
 	var body strings.Builder
 	body.WriteByte('[')

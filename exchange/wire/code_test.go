@@ -7,8 +7,7 @@ import (
 	"botd/exchange/wire"
 )
 
-// TestDecodingCodesEqualTheExchangesRules keeps one code per rule, whether a request fails while it
-// is decoded or when the rule is applied.
+// A rule has one code, whether a request fails while it is decoded or when the rule is applied.
 func TestDecodingCodesEqualTheExchangesRules(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

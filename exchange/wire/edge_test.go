@@ -12,8 +12,7 @@ import (
 	"botd/exchange"
 )
 
-// TestNumbersThatTheScannerReadsByItself: anything else is left to the tolerant reader. What is read is shown as mantissa, places, and the
-// character after it.
+// The tolerant reader reads any other number. The result is shown as mantissa, places, and the next character.
 func TestNumbersThatTheScannerReadsByItself(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -35,7 +34,7 @@ func TestNumbersThatTheScannerReadsByItself(t *testing.T) {
 	}
 }
 
-// TestPlainCandlesAreReadByTheScanner: the quick way is taken, and what it does not read is left to the other.
+// The fast path is taken, and the tolerant reader reads what it does not accept.
 func TestPlainCandlesAreReadByTheScanner(t *testing.T) {
 	t.Parallel()
 	symbol, _ := testTable(t).Symbol(btcKey)
@@ -78,7 +77,7 @@ func TestPlainCandlesAreReadByTheScanner(t *testing.T) {
 	}
 }
 
-// TestRoomForCandlesIsBounded: an answer that claims more than a request can ask for gets no more room (interface, Limits: 1500).
+// An answer that claims more than a request can ask for gets no more space (interface, Limits: 1500).
 func TestRoomForCandlesIsBounded(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]int{-1: 0, 0: 0, 1: 1, 1_500: 1_500, 1_501: 1_500, 1 << 40: 1_500} {
@@ -93,7 +92,8 @@ func TestRoomForCandlesIsBounded(t *testing.T) {
 	}
 }
 
-// TestScaledNumbers: written without trailing zeros, and read in another scale; what is finer is cut off, what does not fit is not read.
+// They are written without trailing zeros, and read in another scale. Finer digits are cut off, and a number that does not fit is
+// refused.
 func TestScaledNumbers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -132,7 +132,7 @@ func TestScaledNumbers(t *testing.T) {
 	}
 }
 
-// TestTimesLaterThanAnySecondsAreMilliseconds: up to the year 5138, and as long before 1970.
+// This holds up to the year 5138, and as far before 1970.
 func TestTimesLaterThanAnySecondsAreMilliseconds(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[seconds]int64{0: 0, 1: 1_000, -1: -1_000, 100_000_000_000: 100_000_000_000_000, 100_000_000_001: 100_000_000_001,
@@ -143,7 +143,7 @@ func TestTimesLaterThanAnySecondsAreMilliseconds(t *testing.T) {
 	}
 }
 
-// TestANameInAnotherCaseIsFoundBeforeItIsRead: as a key alone, at any depth; an escaped key may be one.
+// It is found only as a key, at any depth; an escaped key may be one.
 func TestANameInAnotherCaseIsFoundBeforeItIsRead(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]bool{
@@ -178,7 +178,7 @@ func TestANameInAnotherCaseIsFoundBeforeItIsRead(t *testing.T) {
 	}
 }
 
-// TestWhatIsReadOfARowThatIsUnreadable: short names without control characters, and a filled quantity that is one.
+// Short names without control characters are read, and a valid filled quantity.
 func TestWhatIsReadOfARowThatIsUnreadable(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", 64)
@@ -202,7 +202,7 @@ func TestWhatIsReadOfARowThatIsUnreadable(t *testing.T) {
 	}
 }
 
-// TestOwnQuantitiesAreExactButForNoiseAndHalfTicks: a profile may say that a venue sends half a tick, of which the nearest is meant.
+// A profile may state that a venue sends half a tick, which is rounded to the nearest tick.
 func TestOwnQuantitiesAreExactButForNoiseAndHalfTicks(t *testing.T) {
 	t.Parallel()
 	symbol, _ := testTable(t).Symbol(btcKey)
@@ -227,7 +227,7 @@ func TestOwnQuantitiesAreExactButForNoiseAndHalfTicks(t *testing.T) {
 	}
 }
 
-// TestTheSmallestLimitIsOne: and a book has five sizes (interface, Limits).
+// A book has five sizes (interface, Limits).
 func TestTheSmallestLimitIsOne(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]string{
@@ -248,7 +248,7 @@ func TestTheSmallestLimitIsOne(t *testing.T) {
 	}
 }
 
-// TestOneListOfAnswerCounts: an object with two, and one that is an error, are no answer.
+// An object with two lists, or one that is an error, is no answer.
 func TestOneListOfAnswerCounts(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{

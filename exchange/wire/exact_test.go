@@ -56,7 +56,6 @@ func TestAByteOrderMarkIsNoPartOfAnAnswer(t *testing.T) {
 	}
 }
 
-// TestABodyThatIsNoRecordIsAnErrorWhateverItsNames.
 func TestABodyThatIsNoRecordIsAnErrorWhateverItsNames(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{`[{"STATUS":1}]`, `{"STATUS":1`, `"STATUS"`} {

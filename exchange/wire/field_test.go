@@ -14,7 +14,7 @@ import (
 	"botd/exchange"
 )
 
-// TestNumbersAtTheirBounds: 31 digits before the point, exponents from -300 to 30.
+// The bounds are 31 digits before the point, and exponents from -300 to 30.
 func TestNumbersAtTheirBounds(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -67,7 +67,7 @@ func TestNumbersAtTheirBounds(t *testing.T) {
 	}
 }
 
-// TestEachWordOfAStatus: the interface's, those of other venues, and those of a profile, which count before.
+// The words are those of the interface, those of other venues, and those of a profile, which take precedence.
 func TestEachWordOfAStatus(t *testing.T) {
 	t.Parallel()
 	profile := &Profile{StatusWords: map[exchange.Market]map[string]exchange.OrderStatus{exchange.Futures: {"DONE": exchange.StatusFilled,
@@ -93,7 +93,7 @@ func TestEachWordOfAStatus(t *testing.T) {
 	}
 }
 
-// TestRowsLackNothingThatDecides: of margin levels, wallets and orders, each at its bounds.
+// This covers margin levels, wallets and orders, each at its bounds.
 func TestRowsLackNothingThatDecides(t *testing.T) {
 	t.Parallel()
 	for leverage, want := range map[whole]bool{0: false, -1: false, 1: true, math.MaxInt32: true, math.MaxInt32 + 1: false} {
@@ -133,7 +133,7 @@ func TestRowsLackNothingThatDecides(t *testing.T) {
 	}
 }
 
-// TestACandleWithoutANumberIsNotSent: in any of its four floats, infinities that cancel out included.
+// The number may be any of its four floats, including infinities that cancel out.
 func TestACandleWithoutANumberIsNotSent(t *testing.T) {
 	t.Parallel()
 	inf, nan := math.Inf(1), math.NaN()
@@ -154,7 +154,7 @@ func TestACandleWithoutANumberIsNotSent(t *testing.T) {
 	}
 }
 
-// TestWhatRoutesMatch: a method, and a path that begins one or is begun by one with a symbol.
+// A request matches if its method fits, and if its path begins a route's path or continues it with a symbol.
 func TestWhatRoutesMatch(t *testing.T) {
 	t.Parallel()
 	begins := func(_ exchange.Market, text string) bool { return strings.HasPrefix("BTC-USDT", text) }
@@ -169,7 +169,7 @@ func TestWhatRoutesMatch(t *testing.T) {
 	}
 }
 
-// TestFieldsOfABodyStandOnceAndAlone: and whole numbers have the bounds of 32 bits where a field has none of its own.
+// Whole numbers have the bounds of 32 bits unless a field has its own.
 func TestFieldsOfABodyStandOnceAndAlone(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
@@ -193,7 +193,7 @@ func TestFieldsOfABodyStandOnceAndAlone(t *testing.T) {
 			t.Errorf("%s: want %s, have %s", body, want, have)
 		}
 	}
-	for _, id := range []int64{math.MinInt64, -1, 0, math.MaxInt64} { // whether there is such an order is the exchange's to say
+	for _, id := range []int64{math.MinInt64, -1, 0, math.MaxInt64} { // the exchange decides whether such an order exists
 		request, err := DecodeRequest(exchange.FuturesOrder, "", url.Values{"order_id": {fmt.Sprint(id)}}, nil, testTable(t))
 		if err != nil || request.OrderID != id {
 			t.Errorf("order %d: want it asked for, have %d, %v", id, request.OrderID, err)
@@ -211,7 +211,7 @@ func TestFieldsOfABodyStandOnceAndAlone(t *testing.T) {
 	}
 }
 
-// TestWhatABodyLacksOrExceedsIsNoted: a price, a number beyond all bounds, a leverage that there is not.
+// The cases are a missing price, a number beyond all bounds, and an impossible leverage.
 func TestWhatABodyLacksOrExceedsIsNoted(t *testing.T) {
 	t.Parallel()
 	symbol, _ := testTable(t).Symbol(btcKey)
@@ -257,7 +257,7 @@ func TestWhatABodyLacksOrExceedsIsNoted(t *testing.T) {
 	}
 }
 
-// TestHowFineANumberIsRead: a share to eight places; float noise as what it stands for; a decimal of a body, below zero too.
+// A share has up to eight places, float noise is removed, and a decimal of a body may be negative.
 func TestHowFineANumberIsRead(t *testing.T) {
 	t.Parallel()
 	symbol, _ := testTable(t).Symbol(btcKey)
@@ -295,7 +295,7 @@ func TestHowFineANumberIsRead(t *testing.T) {
 	}
 }
 
-// TestOrdersOfEachTypeAreEncoded, one without a quantity with none.
+// An order without a quantity is encoded without one.
 func TestOrdersOfEachTypeAreEncoded(t *testing.T) {
 	t.Parallel()
 	for kind := exchange.Limit; kind <= exchange.TakeProfitMarket; kind++ {

@@ -33,7 +33,7 @@ func FuzzDecodeAnswer(f *testing.F) {
 			}
 			return
 		}
-		// An answer that was decoded can be encoded, and decodes to the same answer.
+		// A decoded answer can be encoded, and decodes to the same answer.
 		_, written, err := EncodeAnswer(&answer, request, symbols)
 		var unknown *UnknownSymbolError
 		if err != nil {

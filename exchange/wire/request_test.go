@@ -15,7 +15,7 @@ import (
 
 var amountsCompare = cmp.Comparer(func(a, b exchange.Amount) bool { return a == b })
 
-// requestCase is a request, its encoding, and what decoding gives: with the defaults of the Limits
+// requestCase is a request, its encoding, and the result of decoding it, with the defaults of the Limits
 // table.
 type requestCase struct {
 	request    exchange.Request
@@ -224,7 +224,7 @@ func TestUnreadableRequestsAreRefusedWithFieldAndValue(t *testing.T) {
 		operation   exchange.Operation
 		query, body string
 		code        int
-		message     string // all words must be in it
+		message     string // all words must be in the error
 	}{
 		{futures, place, `{`, CodeMalformed, "body JSON object"},
 		{futures, place, `[]`, CodeMalformed, "body JSON object"},
@@ -324,7 +324,6 @@ func TestRequestsAreReadWithTheLatitudeOfTheInterface(t *testing.T) {
 	}
 }
 
-// TestANumberMayBeginWithEachDigit.
 func TestANumberMayBeginWithEachDigit(t *testing.T) {
 	t.Parallel()
 	for digit := '1'; digit <= '9'; digit++ {
@@ -338,7 +337,7 @@ func TestANumberMayBeginWithEachDigit(t *testing.T) {
 
 func TestLimitsHaveDefaultsAndAreClampedToTheirMaximum(t *testing.T) {
 	t.Parallel()
-	for _, limit := range []int{5, 10, 20, 50, 100} { // of spot books
+	for _, limit := range []int{5, 10, 20, 50, 100} { // for spot books
 		query := url.Values{"symbol": {"X"}, "limit": {fmt.Sprint(limit)}}
 		if request, err := DecodeRequest(exchange.SpotDepth, "", query, nil, testTable(t)); err != nil || request.Limit != limit {
 			t.Errorf("want a limit of %d, have %d, %v", limit, request.Limit, err)

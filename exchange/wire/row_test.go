@@ -9,7 +9,7 @@ import (
 	"botd/exchange"
 )
 
-// TestOneRowThatCannotBeReadLosesNoOther is exactly-once.md, case 43.
+// TestOneRowThatCannotBeReadLosesNoOther covers exactly-once.md, case 43.
 func TestOneRowThatCannotBeReadLosesNoOther(t *testing.T) {
 	t.Parallel()
 	const spot = `[{"id":7,"symbol":"BTC-USDT","side":"BUY","type":"LIMIT","quantity":0.5,"price":100,"filled":0.1,"status":"NEW","clientOrderId":"bmain-1-1"},

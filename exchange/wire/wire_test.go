@@ -13,7 +13,7 @@ import (
 	"botd/exchange"
 )
 
-// table is the symbols of the golden files.
+// table has the symbols of the golden files.
 type table map[exchange.SymbolKey]*exchange.Symbol
 
 func (t table) Symbol(key exchange.SymbolKey) (*exchange.Symbol, bool) {
@@ -44,7 +44,7 @@ func testTable(t testing.TB) table {
 	return symbols
 }
 
-// price turns decimals into a symbol's units.
+// price converts a decimal to a symbol's units.
 func (t table) price(market exchange.Market, name, text string) exchange.Price {
 	p, err := t[exchange.SymbolKey{Market: market, Name: name}].Price(decimal.RequireFromString(text))
 	if err != nil {
@@ -70,7 +70,7 @@ func golden(t testing.TB, operation exchange.Operation) []byte {
 	return body
 }
 
-// goldenRequest is a request to which an operation's golden file is the answer.
+// goldenRequest is the request that an operation's golden file answers.
 func goldenRequest(operation exchange.Operation) *exchange.Request {
 	request := &exchange.Request{Operation: operation, Symbol: "BTC-USDT", Interval: exchange.Minute1, OrderID: 42}
 	switch operation {
@@ -90,7 +90,7 @@ func decode(t testing.TB, request *exchange.Request, status int, body string) (e
 	return DecodeAnswer(request, HTTPResponse{Status: status, Body: []byte(body)}, testTable(t))
 }
 
-// sameJSON compares documents with numbers as they are written: 1e-08 is not 0.00000001.
+// sameJSON compares documents with numbers as text: 1e-08 is not 0.00000001.
 func sameJSON(t *testing.T, want, have []byte) {
 	t.Helper()
 	read := func(body []byte) (value any) {

@@ -168,8 +168,8 @@ func TestAJournalOfSchema2KeepsWhatPeopleSet(t *testing.T) {
 	}
 }
 
-// botd migrate --dry-run changes no record and leaves no file of its own. Without it a copy is made first, and a current journal is left as
-// it is.
+// With --dry-run botd migrate changes no record and leaves no file of its own. Without it a copy is made first, and a current journal is
+// left as it is.
 func TestAMigrationIsTriedOnACopyAndThenDone(t *testing.T) {
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)

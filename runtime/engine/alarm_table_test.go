@@ -34,7 +34,7 @@ func TestAnUnknownPlacementThatCannotBeDecidedHaltsItsStrategy(t *testing.T) {
 	}
 }
 
-// botd stands down once. A symbol whose history alone shows such an order waits for a person if a halt is in force already.
+// This happens once. A symbol whose history alone shows such an order waits for a person if a halt is in force already.
 func TestAnOrderUnderBotdsPrefixStandsItDown(t *testing.T) {
 	t.Parallel()
 	open := func(w *world) {

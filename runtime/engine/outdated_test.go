@@ -126,7 +126,7 @@ func TestASliceThatIsAbsentIsNotSentWithTheNext(t *testing.T) {
 	}
 }
 
-// GET shows the order as it was before the fill.
+// Fetched by its id, the order is shown as it was before the fill.
 func TestWhatAPositionShowsBeforeItsFillIsBookedIsNotInFlightBesides(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, bySlices(100))

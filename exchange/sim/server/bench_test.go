@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// BenchmarkSignedRequests measures one caller over loopback: requests a second, median latency and
-// 99th percentile.
+// BenchmarkSignedRequests measures one caller over loopback: requests a second, median latency and 99th
+// percentile.
 func BenchmarkSignedRequests(b *testing.B) {
 	for _, c := range []struct {
 		name, method, target, body string
@@ -55,10 +55,9 @@ func BenchmarkSignedRequests(b *testing.B) {
 	}
 }
 
-// BenchmarkSignedRequestsOfManyCallers measures the server's capacity: eight callers with
-// connections of their own sign each request and write it to the socket directly. cpu-us is the
-// processor time of one request, both ends together: other programs on the machine hardly change
-// it.
+// BenchmarkSignedRequestsOfManyCallers measures the server's capacity: eight callers with their own
+// connections sign each request and write it to the socket directly. cpu-us is the processor time of one
+// request, for both ends together: other programs on the machine hardly change it.
 func BenchmarkSignedRequestsOfManyCallers(b *testing.B) {
 	for _, c := range []struct{ name, method, target, body string }{
 		{"open orders", "POST", "/fhapi/v1/order/open", "{}"},

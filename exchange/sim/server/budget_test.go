@@ -49,7 +49,7 @@ func TestRetryAfterIsInWholeSecondsUntilTheTokenIsThere(t *testing.T) {
 	})
 }
 
-// TestABudgetIsAnAddressesAndAKnownKeys: guessing keys makes no buckets.
+// Guessed keys create no buckets.
 func TestABudgetIsAnAddressesAndAKnownKeys(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, func(config *Config) { config.Budget = 5 })

@@ -34,7 +34,7 @@ func TestEachFileCallOfTheStateFails(t *testing.T) {
 			for range 15 {
 				before := c.now.Load()
 				err := f.save(c.now.Add(1))
-				if err != nil { // a process that ended here would find what was acknowledged
+				if err != nil { // a process that ended here would find the acknowledged state
 					reported(err)
 					if have, err := storedSum(path, reported); err != nil || have < before || have > before+1 {
 						t.Errorf("after a failure: want %d or %d, have %d, %v", before, before+1, have, err)
@@ -44,7 +44,7 @@ func TestEachFileCallOfTheStateFails(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				f.group.Wait() // so that rewrites come at the same changes each time
+				f.group.Wait() // so that rewrites happen at the same changes each time
 				if have, err := storedSum(path, reported); err != nil || have != c.now.Load() {
 					t.Fatalf("acknowledged %d, have %d, %v", c.now.Load(), have, err)
 				}
@@ -56,10 +56,10 @@ func TestEachFileCallOfTheStateFails(t *testing.T) {
 	})
 }
 
-// storedSum is the state that the next process would find; 0 where there is none.
+// storedSum returns the state that the next process would find; 0 if there is none.
 func storedSum(path string, reported func(error)) (uint64, error) {
 	text, err := os.ReadFile(path)
-	if errors.Is(err, syscall.ENOSPC) { // the call that fails was this one
+	if errors.Is(err, syscall.ENOSPC) { // this call was the failing one
 		reported(err)
 		text, err = os.ReadFile(path)
 	}

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestAControlCallSaysWhatItDoesNotUnderstand: a fault that never matches, or a key that is misspelled, would let a
-// test pass without its fault.
+// A fault that never matches, or a misspelled key, would let a test pass without its fault.
 func TestAControlCallSaysWhatItDoesNotUnderstand(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
@@ -40,7 +39,7 @@ func TestAControlCallSaysWhatItDoesNotUnderstand(t *testing.T) {
 	}
 }
 
-// TestAControlCallTakesWholeNumbersHoweverTheyAreWritten: 30.0 and 3e1 are 30, as in the interface's own bodies.
+// 30.0 and 3e1 are 30, as in the interface's own bodies.
 func TestAControlCallTakesWholeNumbersHoweverTheyAreWritten(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
@@ -61,7 +60,7 @@ func TestAControlCallTakesWholeNumbersHoweverTheyAreWritten(t *testing.T) {
 	}
 }
 
-// TestANumberOfAControlCallHasItsBounds: 40 characters, and 10^18.
+// The bounds are 40 characters and 10^18.
 func TestANumberOfAControlCallHasItsBounds(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)

@@ -196,7 +196,7 @@ func TestControlListsEveryAccountsOrdersAndFills(t *testing.T) {
 	}
 }
 
-// TestControlListsOrdersAndFillsInPages: offset and limit are of both lists.
+// Offset and limit apply to both lists.
 func TestControlListsOrdersAndFillsInPages(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
@@ -277,7 +277,6 @@ func TestControlIsRefusedOffLoopback(t *testing.T) {
 	}
 }
 
-// TestALoopbackAddressIsReachableFromThisMachineAlone.
 func TestALoopbackAddressIsReachableFromThisMachineAlone(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -294,7 +293,7 @@ func TestALoopbackAddressIsReachableFromThisMachineAlone(t *testing.T) {
 	}
 }
 
-// The fault kinds over a real socket.
+// The fault kinds over a real socket
 
 func (c *trader) fault(body string) {
 	c.t.Helper()

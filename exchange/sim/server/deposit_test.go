@@ -7,7 +7,7 @@ import (
 	"botd/exchange/wire"
 )
 
-// wallets are an account's futures balance, and its free USDT and BTC on spot.
+// wallets returns an account's futures balance, and its free USDT and BTC on spot.
 func (c *trader) wallets() string {
 	c.t.Helper()
 	var account struct{ TotalWalletBalance string }
@@ -25,7 +25,7 @@ func (c *trader) wallets() string {
 	return all
 }
 
-// TestADepositMovesMoneyIntoAWalletOrOutOfIt, as much as is there.
+// A withdrawal is bounded by the balance.
 func TestADepositMovesMoneyIntoAWalletOrOutOfIt(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
@@ -55,7 +55,7 @@ func TestADepositMovesMoneyIntoAWalletOrOutOfIt(t *testing.T) {
 	}
 }
 
-// TestAnAccountIsOpenedWithWhatIsGiven, and with what --account gives where nothing is.
+// Without a value that of --account applies.
 func TestAnAccountIsOpenedWithWhatIsGiven(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)

@@ -81,8 +81,7 @@ func (v *visitor) ask(id, query, body string) answer {
 	return a
 }
 
-// target returns an operation's method and path. A query that begins with a slash is the path's
-// last part.
+// target returns an operation's method and path. A query that starts with a slash is the path's last part.
 func (v *visitor) target(id, query string) (method, target string) {
 	o := v.Operations[id]
 	target = strings.Replace(o.Path, "{symbol}", "BTC-USDT", 1)
@@ -132,8 +131,8 @@ func (v *visitor) bad(code int, id, query, body string) {
 	v.ask(id, query, body).wantRefusal(v.trader.t, 400, code)
 }
 
-// TestTheServerAnswersAsItsDocumentSays drives a real server through every operation, parameter,
-// field, status and error code of the document, and allows nothing that the document does not name.
+// TestTheServerAnswersAsItsDocumentSays drives a real server through every operation, parameter, field,
+// status and error code of the document, and allows nothing else.
 func TestTheServerAnswersAsItsDocumentSays(t *testing.T) {
 	t.Parallel()
 	d := readDocument(t)
@@ -260,7 +259,7 @@ func (v *visitor) goControl() {
 	v.good("control_deposit", "", `{"account":"KEY","market":"spot","asset":"BTC","amount":"0.5"}`)
 	v.good("control_deposit", "", `{"account":"KEY","market":"futures","amount":-5}`)
 	v.good("control_account", "", `{"key":"NEW","secret":"S","read_only":true,"futures":"5","spot":{"BTC":1}}`)
-	v.bad(1000, "control_restore", "", v.good("control_state", "", "").body) // it was not built by the server
+	v.bad(1000, "control_restore", "", v.good("control_state", "", "").body) // the server did not build it
 	v.bad(1000, "control_reset", "", "")
 	v.bad(1000, "control_requests", "match=GET+/nowhere", "")
 	v.bad(1000, "control_orders", "limit=-1", "")
@@ -353,8 +352,8 @@ func (v *visitor) goFull() {
 	v.codes[sim.CodeTooManyOrders] = true
 }
 
-// goOutside sends every operation wrong requests: too large a body, the wrong signature, key and
-// time, a key without permission, and injected failures.
+// goOutside sends wrong requests to every operation: too large a body, a wrong signature, key and time, a key
+// without permission, and injected failures.
 func (v *visitor) goOutside() {
 	large := strings.Repeat(" ", maxBody+1)
 	for id, o := range v.Operations {
@@ -399,7 +398,7 @@ func (v *visitor) goUnauthorized(id, method, target, body string) {
 	}
 	reader := *v.trader
 	reader.key, reader.secret = readKey, readSecret
-	v.answered(id, reader.call(method, target, body)) // 403 where it changes something
+	v.answered(id, reader.call(method, target, body)) // 403 if it changes something
 }
 
 // traded reports whether an operation is the interface's own.
@@ -417,7 +416,7 @@ func (v *visitor) goForeign(id, method, target, body string) {
 	a.wantRefusal(v.trader.t, 403, 403)
 }
 
-// goWrong requests paths and methods that the document does not have.
+// goWrong requests paths and methods that are not in the document.
 func (v *visitor) goWrong() {
 	const responses = "/components/responses/"
 	for _, path := range []string{"/fapi/v1", "/fapi/v1/time/", "//fapi/v1/time", "/fapi/v1/ticker/", "/fapi/v1/ticker/A/B", "/fapi/v2/time",
@@ -462,7 +461,7 @@ func visitBudget(t *testing.T, d *document) {
 	}
 }
 
-// visitFailure makes the state file fail: what cannot be stored is not answered.
+// visitFailure makes the state file fail: a change that cannot be stored is not answered.
 func visitFailure(t *testing.T, d *document) {
 	path := filepath.Join(t.TempDir(), "state")
 	s, c := startServer(t, withState(path))

@@ -7,7 +7,7 @@ import (
 	"botd/exchange/sim"
 )
 
-// visitReplaced takes the state out, puts it back, and starts over.
+// visitReplaced reads the state, restores it, and resets the server.
 func visitReplaced(t *testing.T, d *document) {
 	_, c := startServer(t, func(config *Config) { config.Build, config.Variants = buildFresh, []string{"duplicate-delivery"} })
 	v := &visitor{c, d}
@@ -34,7 +34,7 @@ func visitReplaced(t *testing.T, d *document) {
 	}
 }
 
-// visitPending asks for the journal while a request waits: for the manual clock, since in real time it would be an hour.
+// visitPending queries the journal while a request waits for the manual clock, since in real time it would take an hour.
 func visitPending(v *visitor) {
 	v.trader.fault(`{"match":"GET /fapi/v1/health","kind":"delay","delay_ms":3600000,"count":1}`)
 	answered := make(chan answer, 1)
@@ -50,7 +50,7 @@ func visitPending(v *visitor) {
 	<-answered
 }
 
-// buildFresh is a server's own exchange.
+// buildFresh is the constructor of a server's own exchange.
 func buildFresh(state []byte) (*sim.Exchange, error) {
 	config := sim.Config{Symbols: sim.DefaultSymbols(), StartMS: ManualStartMS, OrderDelayMS: sim.DefaultOrderDelayMS}
 	if state == nil {

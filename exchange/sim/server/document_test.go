@@ -16,7 +16,7 @@ import (
 	"botd/internal/openapi"
 )
 
-// document is docs/openapi.yaml as the server serves it, and what the real server has shown of it.
+// document is docs/openapi.yaml as the server serves it, with what the real server has shown of it.
 type document struct {
 	*openapi.Document
 	codes map[int]bool // every error code, and whether it was seen
@@ -91,8 +91,8 @@ func TestTheServerServesItsDocument(t *testing.T) {
 	}
 }
 
-// TestTheDocumentNamesEveryRouteAndParameter compares the table of client and server with the
-// document, in both directions.
+// TestTheDocumentNamesEveryRouteAndParameter compares the table of client and server with the document, in
+// both directions.
 func TestTheDocumentNamesEveryRouteAndParameter(t *testing.T) {
 	t.Parallel()
 	d := readDocument(t)
@@ -130,7 +130,7 @@ func TestTheDocumentNamesEveryRouteAndParameter(t *testing.T) {
 	}
 }
 
-// listed lists a route's parameters, one a line, in the same form as takes lists the document's.
+// listed lists a route's parameters, one a line, in the form in which takes lists the document's.
 func listed(route wire.Route) string {
 	var lines []string
 	if strings.Contains(route.Path, "{symbol}") {

@@ -104,7 +104,7 @@ func TestDelayAndHideCombineWithAFaultOfTheAnswer(t *testing.T) {
 	}
 }
 
-// faultSymbols are the symbols that the tests name.
+// faultSymbols are the symbols in the tests' matches.
 var faultSymbols = symbolTable{bitcoin: {}}
 
 func TestAnInvalidFaultIsRefused(t *testing.T) {
@@ -161,7 +161,7 @@ func TestAFaultIsTakenUpToItsBounds(t *testing.T) {
 		{Match: placePath, Kind: Status, Status: 199}, {Match: placePath, Kind: Delay, DelayMS: 0}, {Match: placePath, Kind: Truncate, Count: new(-1)},
 		{Match: " /fhapi/v1/order", Kind: DropRequest}, {Match: "POST fhapi/v1/order", Kind: DropRequest}, {Match: "GET /fapi/v1/ti me*", Kind: DropRequest},
 		{Match: "GET /fapi/v1/time?x*", Kind: DropRequest}, {Match: "GET/fapi/v1/time", Kind: DropRequest}, {Match: "Get /fapi/*", Kind: DropRequest},
-		{Match: "GET /api/v1/spot/public/ticker/BTC-USDT", Kind: DropRequest}, // the only symbol here is one of futures
+		{Match: "GET /api/v1/spot/public/ticker/BTC-USDT", Kind: DropRequest}, // the only symbol here is a futures symbol
 		{Match: "POST /fhapi/v1/order/cancel", Kind: Hide, DelayMS: 5},
 	} {
 		if err := fault.check(faultSymbols); err == nil {
@@ -179,7 +179,7 @@ func TestAThousandFaultsAreInForceAtMost(t *testing.T) {
 	if err := f.add(Fault{Match: placePath, Kind: DropRequest}); err == nil || len(f.list()) != 1_000 {
 		t.Errorf("want the 1001st refused, have %d and %v", len(f.list()), err)
 	}
-	wantKinds(t, &f, DropRequest) // the oldest is spent, so that another fits
+	wantKinds(t, &f, DropRequest) // the oldest is used up, so another one fits
 	addFault(t, &f, Fault{Match: placePath, Kind: Truncate})
 }
 

@@ -15,7 +15,7 @@ import (
 
 const manySymbols = 2_000
 
-// manyOf returns so many futures symbols.
+// manyOf returns that many futures symbols.
 func manyOf(tb testing.TB, count int) []*exchange.Symbol {
 	tb.Helper()
 	symbols := make([]*exchange.Symbol, count)
@@ -32,7 +32,7 @@ func manyOf(tb testing.TB, count int) []*exchange.Symbol {
 	return symbols
 }
 
-// firstQuestions are what a client may ask first.
+// firstQuestions are the requests with which a client may start.
 var firstQuestions = []string{
 	"/fapi/v1/ticker",
 	"/fapi/v1/symbols",
@@ -40,7 +40,7 @@ var firstQuestions = []string{
 	"/fapi/v1/candle?symbol=S0007-USDT&interval=1d",
 }
 
-// firstAnswers builds a random market of the symbols and answers the questions.
+// firstAnswers builds a random market of the symbols and answers the requests.
 func firstAnswers(tb testing.TB, symbols []*exchange.Symbol, questions ...string) {
 	tb.Helper()
 	options := Options{Market: "random", Seed: 1}
@@ -61,8 +61,7 @@ func firstAnswers(tb testing.TB, symbols []*exchange.Symbol, questions ...string
 	}
 }
 
-// TestTheFirstAnswersOfManySymbolsTakeLittleMemory: the past of a random market is computed when it is
-// asked for; made beforehand it was 1.5 GB of 550 symbols.
+// The past of a random market is computed on request; precomputed it took 1.5 GB for 550 symbols.
 func TestTheFirstAnswersOfManySymbolsTakeLittleMemory(t *testing.T) {
 	symbols := manyOf(t, manySymbols)
 	var before, after runtime.MemStats
@@ -75,7 +74,7 @@ func TestTheFirstAnswersOfManySymbolsTakeLittleMemory(t *testing.T) {
 	}
 }
 
-// BenchmarkTheFirstAnswersOfManySymbols measures from nothing to the answer of each first question.
+// BenchmarkTheFirstAnswersOfManySymbols measures the time from nothing to the answer of each first request.
 func BenchmarkTheFirstAnswersOfManySymbols(b *testing.B) {
 	symbols := manyOf(b, manySymbols)
 	for _, question := range firstQuestions {

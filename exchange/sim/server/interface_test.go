@@ -6,7 +6,8 @@ import (
 	"botd/internal/conformance"
 )
 
-// TestTheInterface sends by hand what package conformance says of HTTP: authentication, statuses, bodies, faults.
+// TestTheInterface sends the HTTP cases of package conformance without the client: authentication, statuses,
+// bodies, faults.
 func TestTheInterface(t *testing.T) {
 	t.Parallel()
 	runServed(t, func(c *conformance.Case) bool { return c.Wired() })

@@ -19,8 +19,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Environment variables of the kill test: the first makes this binary an exchange, the second says
-// how often it is killed.
+// The constants name the environment variables of the kill test: the first makes this binary an exchange, the
+// second sets how often it is killed.
 const (
 	childVariable = "BOTD_TEST_EXCHANGE_STATE"
 	killsVariable = "BOTD_TEST_KILLS"
@@ -76,8 +76,8 @@ func startChild(t *testing.T, path string) (*trader, *exec.Cmd) {
 	return &trader{t, client, "http://" + strings.TrimSpace(address), testKey, testSecret, func() int64 { return time.Now().UnixMilli() }}, command
 }
 
-// TestAcknowledgedOrdersSurviveKill kills a real exchange again and again while several callers
-// place orders: each acknowledged order must be there afterwards.
+// TestAcknowledgedOrdersSurviveKill kills a real exchange again and again while several callers place orders.
+// Each acknowledged order must exist afterwards.
 func TestAcknowledgedOrdersSurviveKill(t *testing.T) {
 	t.Parallel()
 	kills := 5

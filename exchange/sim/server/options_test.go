@@ -74,7 +74,6 @@ func TestInvalidOptionsAreRefused(t *testing.T) {
 	}
 }
 
-// TestAFileOfCandlesIsPlayedOnBitcoinWhereItHasSome.
 func TestAFileOfCandlesIsPlayedOnBitcoinWhereItHasSome(t *testing.T) {
 	t.Parallel()
 	load := noFiles()
@@ -85,7 +84,7 @@ func TestAFileOfCandlesIsPlayedOnBitcoinWhereItHasSome(t *testing.T) {
 	if _, _, err := Open(options, load); err == nil || !strings.Contains(err.Error(), "empty.csv has no candles") {
 		t.Errorf("without candles: have %v", err)
 	}
-	load.Symbols = func(string) ([]*exchange.Symbol, error) { return sim.DefaultSymbols()[1:2], nil } // ETH-USDT alone
+	load.Symbols = func(string) ([]*exchange.Symbol, error) { return sim.DefaultSymbols()[1:2], nil } // ETH-USDT only
 	options.Symbols = "symbols.yaml"
 	if _, _, err := Open(options, load); err == nil || !strings.Contains(err.Error(), "BTC-USDT, which the symbols lack") {
 		t.Errorf("without the symbol: have %v", err)
@@ -97,7 +96,7 @@ func TestAFileOfCandlesIsPlayedOnBitcoinWhereItHasSome(t *testing.T) {
 	}
 }
 
-// TestWithAFileOfRatesAPaymentWithoutARowIsNothing, on the random market too, which has rates of its own.
+// The random market, too, has its own rates otherwise.
 func TestWithAFileOfRatesAPaymentWithoutARowIsNothing(t *testing.T) {
 	t.Parallel()
 	rate := func(c *trader, symbol string) string {
@@ -122,7 +121,6 @@ func TestWithAFileOfRatesAPaymentWithoutARowIsNothing(t *testing.T) {
 	}
 }
 
-// TestAnAccountOfAFileHasItsOwnDepositsAndFees.
 func TestAnAccountOfAFileHasItsOwnDepositsAndFees(t *testing.T) {
 	t.Parallel()
 	options := Options{FuturesFees: Fees{Taker: 70_000}, Custom: []CustomAccount{{Account{"RICH", "S", false},

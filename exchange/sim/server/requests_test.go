@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestTheJournalHasRequestsInTheOrderOfTheirArrival: one whose answer is delayed is where it came, and known while it
-// waits.
+// A request whose answer is delayed is in its place, and listed while it waits.
 func TestTheJournalHasRequestsInTheOrderOfTheirArrival(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
@@ -30,7 +29,7 @@ func TestTheJournalHasRequestsInTheOrderOfTheirArrival(t *testing.T) {
 		}
 		return text
 	}
-	for journal() == "" { // until it has arrived
+	for journal() == "" { // until the request has arrived
 	}
 	c.send("GET", "/fapi/v1/ping", "", nil).want(t, 200)
 	if want, have := "1 /fapi/v1/health 0 true\n2 /fapi/v1/ping 200 false\n", journal(); have != want {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// second opens an account over the control interface and speaks for it.
+// second opens an account over the control interface and returns its trader.
 func second(c *trader) *trader {
 	c.control("POST", "/control/v1/account", `{"key":"second","secret":"other","futures":"500","spot":{"BTC":"0.1"}}`).want(c.t, 200)
 	other := *c
@@ -14,7 +14,7 @@ func second(c *trader) *trader {
 	return &other
 }
 
-// balances are what an account's futures and spot wallets hold.
+// balances returns the contents of an account's futures and spot wallets.
 func balances(c *trader) string {
 	var account struct{ TotalWalletBalance string }
 	a := c.call("GET", "/fhapi/v1/margin/account", "")
@@ -25,8 +25,7 @@ func balances(c *trader) string {
 	return account.TotalWalletBalance + c.call("GET", "/hapi/v1/spot/wallet", "").body
 }
 
-// TestAResetEndsWhatTheControlInterfaceOpened: what was not there at the start is not there after a reset, and can be
-// opened again.
+// Accounts that did not exist at the start do not exist after a reset, and can be opened again.
 func TestAResetEndsWhatTheControlInterfaceOpened(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, func(config *Config) { config.Build = buildFresh })
@@ -39,8 +38,8 @@ func TestAResetEndsWhatTheControlInterfaceOpened(t *testing.T) {
 	}
 }
 
-// TestASnapshotHoldsTheAccountsThatTheControlInterfaceOpened restores one where the account is there still, where it
-// is no more, where another was opened since, and in another exchange.
+// TestASnapshotHoldsTheAccountsThatTheControlInterfaceOpened restores a snapshot where the account still exists,
+// where it no longer does, where another one was opened since, and in another exchange.
 func TestASnapshotHoldsTheAccountsThatTheControlInterfaceOpened(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, func(config *Config) { config.Build = buildFresh })
@@ -75,7 +74,7 @@ func TestASnapshotHoldsTheAccountsThatTheControlInterfaceOpened(t *testing.T) {
 	fresh.place(buyMarket)
 }
 
-// TestWhatIsNoSnapshotReplacesNothing sends what is JSON, and no snapshot.
+// TestWhatIsNoSnapshotReplacesNothing sends JSON that is no snapshot.
 func TestWhatIsNoSnapshotReplacesNothing(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, func(config *Config) { config.Build = buildFresh })
@@ -90,7 +89,7 @@ func TestWhatIsNoSnapshotReplacesNothing(t *testing.T) {
 	}
 }
 
-// TestWhatAVariantRemembersEndsWithTheStateItIsOf: positions of before a reset are shown no more after it.
+// Positions from before a reset are not shown after it.
 func TestWhatAVariantRemembersEndsWithTheStateItIsOf(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, func(config *Config) {
@@ -100,7 +99,7 @@ func TestWhatAVariantRemembersEndsWithTheStateItIsOf(t *testing.T) {
 	c.place(buyMarket)
 	for range 2 {
 		c.advance(7_000)
-		c.place(buyBelow) // a change, with which what is older is forgotten
+		c.place(buyBelow) // a change, which ends the older memory
 	}
 	c.control("POST", "/control/v1/reset", "").want(t, 200)
 	for range 3 {
@@ -115,7 +114,7 @@ func TestWhatAVariantRemembersEndsWithTheStateItIsOf(t *testing.T) {
 	c.call("POST", "/fhapi/v1/order", buyBelow).want(t, 400)
 }
 
-// TestAnAccountOfTheStateFileIsOpenedAgain: the file has no secrets, so that after a restart the key is given again.
+// The file has no secrets, so after a restart the key is given again.
 func TestAnAccountOfTheStateFileIsOpenedAgain(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state")

@@ -28,8 +28,8 @@ func withState(path string) func(*Config) {
 	return func(config *Config) { config.Build, config.StatePath = buildStill, path }
 }
 
-// killed returns a server that starts from what is on disk, as after a SIGKILL: the first one
-// cannot write anything more.
+// killed returns a server that starts from the disk's contents, as after a SIGKILL: the first one cannot
+// write any more.
 func killed(t *testing.T, path string) *trader {
 	t.Helper()
 	content, err := os.ReadFile(path)
@@ -110,7 +110,7 @@ func TestAChangeThatCannotBeWrittenIsNotAcknowledged(t *testing.T) {
 	}
 	c.call("POST", "/fhapi/v1/order", buyMarket).wantRefusal(t, 500, 500)
 	c.call("GET", "/fhapi/v1/margin/account", "").wantRefusal(t, 500, 500)
-	c.send("GET", "/fapi/v1/time", "", nil).want(t, 200) // says nothing about an account
+	c.send("GET", "/fapi/v1/time", "", nil).want(t, 200) // reveals nothing about an account
 	if err := os.Remove(path + newSuffix); err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestAPanicOfTheExchangeEndsTheService(t *testing.T) {
 	}
 }
 
-// TestABrokenExchangeAnswersNothing about an account or a market, and takes no control call.
+// It answers nothing about an account or a market, and takes no control call.
 func TestABrokenExchangeAnswersNothing(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, func(config *Config) { config.Build, config.Log = buildFresh, nil })
@@ -167,7 +167,7 @@ func TestABrokenExchangeAnswersNothing(t *testing.T) {
 	}
 }
 
-// TestServeEndsWithAPanicOfTheExchange at once, though nothing is due and its context goes on.
+// It ends immediately, although nothing is due and its context is live.
 func TestServeEndsWithAPanicOfTheExchange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -185,8 +185,8 @@ func TestServeEndsWithAPanicOfTheExchange(t *testing.T) {
 	})
 }
 
-// TestAStateTruncatedInItsLastRecordsIsReopened: a server reopens a state file that is cut anywhere
-// in its last two records, with everything that was whole before the cut.
+// A server reopens a state file that is truncated anywhere in its last two records, with every complete
+// record before the cut.
 func TestAStateTruncatedInItsLastRecordsIsReopened(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state")

@@ -152,7 +152,7 @@ func TestRefusedRequestsAre400WithACode(t *testing.T) {
 	}
 	large := `{"pad":"` + strings.Repeat("x", maxBody) + `"}`
 	if a := c.call("POST", "/fhapi/v1/order", large); a.err == nil {
-		a.want(t, 400) // or the connection was cut while the rest was in flight
+		a.want(t, 400) // or the connection was closed while the rest was in flight
 	}
 }
 
@@ -274,7 +274,7 @@ func TestServeEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestARequestIsAdmittedUnderTheLockOnlyWithinItsWindow: one that waited there for longer is refused.
+// A request that waits longer for the lock is refused.
 func TestARequestIsAdmittedUnderTheLockOnlyWithinItsWindow(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, nil)
@@ -296,7 +296,7 @@ func TestARequestIsAdmittedUnderTheLockOnlyWithinItsWindow(t *testing.T) {
 	}
 }
 
-// TestADocumentThatCannotBeReadIs500, and its reason is logged.
+// Its reason is logged.
 func TestADocumentThatCannotBeReadIs500(t *testing.T) {
 	t.Parallel()
 	var logged strings.Builder
@@ -318,7 +318,6 @@ func TestADocumentThatCannotBeReadIs500(t *testing.T) {
 	}
 }
 
-// TestAServerNeedsAnExchangeAndAccountsThatCanSign.
 func TestAServerNeedsAnExchangeAndAccountsThatCanSign(t *testing.T) {
 	t.Parallel()
 	key := []Account{{Key: "A", Secret: "S"}}

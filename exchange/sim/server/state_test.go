@@ -19,7 +19,7 @@ import (
 	"botd/exchange"
 )
 
-// counter stands for an exchange: its state is a number, and each change adds one.
+// counter is an exchange's replacement: its state is a number, and each change adds one.
 type counter struct {
 	now   atomic.Uint64
 	saved uint64
@@ -138,14 +138,13 @@ func TestEveryChangeIsInTheFileWhenSaveReturns(t *testing.T) {
 	}
 }
 
-// TestAFileTruncatedInItsLastRecordsHoldsTheWholeRecordsBefore: a crash may leave any prefix of the
-// last write.
+// A crash may leave any prefix of the last write.
 func TestAFileTruncatedInItsLastRecordsHoldsTheWholeRecordsBefore(t *testing.T) {
 	t.Parallel()
 	f, c := newStateTest(t)
 	f.minRewrite = 1 << 20
 	c.add(t, f)
-	ends := map[int]uint64{len(read(t, f.path)): 1} // by size of the file
+	ends := map[int]uint64{len(read(t, f.path)): 1} // by the size of the file
 	first := len(read(t, f.path))
 	for range 5 {
 		c.add(t, f)
@@ -165,7 +164,7 @@ func TestAFileTruncatedInItsLastRecordsHoldsTheWholeRecordsBefore(t *testing.T) 
 		for _, tail := range []string{"", "\x00\x00\x00", "\x00\n"} {
 			_, whole := ends[cut]
 			if tail == "\x00\n" && whole {
-				continue // a line of its own, tested below
+				continue // a separate line, tested below
 			}
 			if have := sum(t, append(content[:cut:cut], tail...)); have != want {
 				t.Errorf("cut at %d, then %q: want %d, have %d", cut, tail, want, have)
@@ -174,7 +173,7 @@ func TestAFileTruncatedInItsLastRecordsHoldsTheWholeRecordsBefore(t *testing.T) 
 	}
 }
 
-// TestTheFileDoesNotGrowWithItsHistory: it is rewritten when its changes are larger than its snapshot and the minimum.
+// It is rewritten when its changes are larger than its snapshot and the minimum.
 func TestTheFileDoesNotGrowWithItsHistory(t *testing.T) {
 	t.Parallel()
 	f, c := newStateTest(t)
@@ -188,13 +187,13 @@ func TestTheFileDoesNotGrowWithItsHistory(t *testing.T) {
 			t.Fatalf("want %d, have %d", c.now.Load(), have)
 		}
 	}
-	// The title, a snapshot of up to 13 bytes, and changes of 12 bytes until they are 100.
+	// It consists of the title, a snapshot of up to 13 bytes, and changes of 12 bytes until they are 100.
 	if most := len(stateTitle) + 13 + 100 + 12; largest > most || largest < 100 {
 		t.Errorf("want %d bytes at most, and 100 reached, have %d", most, largest)
 	}
 }
 
-// TestALastRecordThatWasNeverWrittenIsLeftOut: after a power failure a page of it may hold zeros.
+// After a power failure a page of it may contain zeros.
 func TestALastRecordThatWasNeverWrittenIsLeftOut(t *testing.T) {
 	t.Parallel()
 	whole := appendRecord(appendRecord([]byte(stateTitle), []byte("5")), []byte("+1"))
@@ -274,7 +273,7 @@ func TestAWriteThatFailsDuringARewriteLosesNothing(t *testing.T) {
 			}
 			f.mu.Unlock()
 			c.now.Add(1)
-			_ = f.save(c.now.Load()) // fails, unless the new file was installed in between
+			_ = f.save(c.now.Load()) // fails unless the new file was installed in between
 		}
 		c.add(t, f)
 		if want, have := c.now.Load(), sum(t, read(t, f.path)); want != have {
@@ -329,8 +328,7 @@ func TestWithoutAPathNothingIsStored(t *testing.T) {
 	}
 }
 
-// BenchmarkPlacementWithState measures what a placement and its write cost after
-// that many orders.
+// BenchmarkPlacementWithState measures a placement and its write after that many orders.
 func BenchmarkPlacementWithState(b *testing.B) {
 	for _, before := range []int{1_000, 100_000} {
 		b.Run(fmt.Sprint(before), func(b *testing.B) {
@@ -357,7 +355,7 @@ func BenchmarkPlacementWithState(b *testing.B) {
 	}
 }
 
-// handlerTrader calls the exchange of a server without HTTP.
+// handlerTrader calls a server's exchange without HTTP.
 type handlerTrader struct {
 	testing.TB
 	*Server

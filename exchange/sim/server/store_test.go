@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestAStateIsStoredForAnotherOwner: an owner that is no Server saves, ends, and finds what it saved.
+// An owner other than Server saves a state, ends, and finds what it saved.
 func TestAStateIsStoredForAnotherOwner(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state")

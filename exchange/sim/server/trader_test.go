@@ -17,8 +17,8 @@ import (
 	"botd/exchange/sim"
 )
 
-// trader speaks the signed interface without package wire, so that an error shared by server and
-// wire is found.
+// trader speaks the signed interface without package wire, so that an error shared by server and wire is
+// found.
 type trader struct {
 	t           testing.TB
 	client      *http.Client
@@ -95,7 +95,7 @@ func (c *trader) sign(method, target, body string, timestampMS int64) http.Heade
 	return header
 }
 
-// answer is what was received; err is set when there was no whole answer.
+// answer is what was received; err is set without a complete answer.
 type answer struct {
 	status int
 	header http.Header

@@ -9,8 +9,8 @@ import (
 	"botd/exchange/wire"
 )
 
-// An effect reports whether a server shows what a variant is said to do. It reads what any other variant may have
-// written in another way.
+// effects report whether a server shows the documented effect of a variant. They tolerate the formats of all
+// other variants.
 var effects = map[string]func(*scene) bool{
 	"history-without-client-id": func(s *scene) bool { return !strings.Contains(s.history, "mine") },
 	"open-without-client-id":    func(s *scene) bool { return !strings.Contains(s.open, "mine") },
@@ -37,7 +37,7 @@ var effects = map[string]func(*scene) bool{
 	"empty-positions":    func(s *scene) bool { return !strings.Contains(s.first, "LONG") },
 }
 
-// scene is what one server answers.
+// scene has the answers of one server.
 type scene struct {
 	all, marked                                                                      int // bodies, and those with a byte order mark
 	time, refusal, tickers, wallet, candles, none, noHistory, account, open, history string
@@ -45,7 +45,7 @@ type scene struct {
 	fifth, placed                                                                    int
 }
 
-// play asks a server of variants for all that an effect may show in.
+// play sends all requests that may show an effect to a server with variants.
 func play(t *testing.T, names string) *scene {
 	t.Helper()
 	_, c := startServer(t, func(config *Config) { config.Variants = []string{names} })
@@ -80,8 +80,7 @@ func play(t *testing.T, names string) *scene {
 	return s
 }
 
-// TestEveryPairOfVariantsHasBothEffects: no variant undoes another, whatever order they are given in; and without it
-// the effect is not there.
+// No variant reverts another one, in whatever order they are given, and without it the effect is absent.
 func TestEveryPairOfVariantsHasBothEffects(t *testing.T) {
 	t.Parallel()
 	variants := Variants()

@@ -30,7 +30,7 @@ func TestUnknownVariantsAndDurationsAreRefused(t *testing.T) {
 	}
 }
 
-// TestAVariantTakesADurationWhereItHasOne, of a minute at most.
+// It is a minute at most.
 func TestAVariantTakesADurationWhereItHasOne(t *testing.T) {
 	t.Parallel()
 	durations := map[string]time.Duration{"stale-positions": 6 * time.Second, "empty-positions": 3 * time.Second}
@@ -48,7 +48,7 @@ func TestAVariantTakesADurationWhereItHasOne(t *testing.T) {
 	}
 }
 
-// TestNoiseIsThatOfABinaryFloat on quantities that are no whole number.
+// The quantities are not whole numbers.
 func TestNoiseIsThatOfABinaryFloat(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"0.997": "0.9970000000000002", "0.1": "0.10000000000000003", "5": "5", "0": "0", "-2": "-2",
@@ -60,7 +60,7 @@ func TestNoiseIsThatOfABinaryFloat(t *testing.T) {
 	}
 }
 
-// TestAVariantWritesAnAnswerInItsWay has an answer as the interface writes it, and as each variant does.
+// TestAVariantWritesAnAnswerInItsWay compares an answer of the interface with each variant's version.
 func TestAVariantWritesAnAnswerInItsWay(t *testing.T) {
 	t.Parallel()
 	const futures = `[{"filled":"0.5","id":1,"quantity":"2","remainingQty":"0.1"}]`
@@ -125,7 +125,7 @@ func TestAVariantWritesAnAnswerInItsWay(t *testing.T) {
 	}
 }
 
-// TestTheListOfPositionsIsAsOldAsItSays: with a position that grows every two seconds.
+// The position grows every two seconds.
 func TestTheListOfPositionsIsAsOldAsItSays(t *testing.T) {
 	t.Parallel()
 	c := startVariant(t, "stale-positions=6s")
@@ -218,7 +218,7 @@ func TestTheListOfPositionsMayBeOldOrEmpty(t *testing.T) {
 	}
 }
 
-// TestTheJournalOfRequestsIsFiltered asks for what was asked.
+// TestTheJournalOfRequestsIsFiltered queries the requests.
 func TestTheJournalOfRequestsIsFiltered(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
@@ -250,7 +250,7 @@ func TestTheJournalOfRequestsIsFiltered(t *testing.T) {
 	}
 }
 
-// TestAJournalsFilterIsANumberOrNone: what is misspelled would list what was not asked for.
+// A misspelled filter would list other requests.
 func TestAJournalsFilterIsANumberOrNone(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
@@ -260,7 +260,7 @@ func TestAJournalsFilterIsANumberOrNone(t *testing.T) {
 	}
 }
 
-// TestTheJournalNamesTheFaultThatHitARequest, and has no status where no answer was sent.
+// Without an answer it has no status.
 func TestTheJournalNamesTheFaultThatHitARequest(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
@@ -294,7 +294,7 @@ func TestTheJournalNamesTheFaultThatHitARequest(t *testing.T) {
 	c.wantOrders("two", "two", "two", "two", "two")
 }
 
-// TestTheJournalHoldsTheNewestRequests, and 2048 bytes of a body.
+// It stores 2048 bytes of a body.
 func TestTheJournalHoldsTheNewestRequests(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, nil)

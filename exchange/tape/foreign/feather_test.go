@@ -54,7 +54,7 @@ func TestFeather(t *testing.T) {
 func TestFeatherThatIsNotRead(t *testing.T) {
 	t.Parallel()
 	whole := featherFile(t, "freqtrade")
-	longer := []byte(whole) // the footer is said to begin before the file
+	longer := []byte(whole) // the footer supposedly starts before the file
 	binary.LittleEndian.PutUint32(longer[len(longer)-10:], 1<<31)
 	for name, c := range map[string]struct{ text, want string }{
 		"cut":                 {whole[:len(whole)/2], "cut or damaged"},
@@ -70,7 +70,7 @@ func TestFeatherThatIsNotRead(t *testing.T) {
 	}
 }
 
-// FuzzFeather: any bytes in the place of some of a file's are refused, or read as rows of one width.
+// FuzzFeather replaces some of a file's bytes. The file is refused, or read as rows of one width.
 func FuzzFeather(f *testing.F) {
 	files := [][]byte{[]byte(featherFile(f, "zstd")), []byte(featherFile(f, "plain")), []byte(featherFile(f, "freqtrade"))}
 	f.Add(uint8(0), uint16(8), []byte{0xff, 0xff, 0xff, 0x7f})

@@ -13,13 +13,13 @@ import (
 	"botd/exchange/tape/foreign"
 )
 
-// two are the candles that most layouts below hold: two hours of 2024.
+// two has the candles of most layouts below: two hours of 2024.
 const two = `open_time_ms,open,high,low,close,volume
 1704067200000,42283.58,42554.57,42261.02,42475.23,1271.68
 1704070800000,42475.23,42775.00,42431.65,42613.56,1196.38
 `
 
-// layouts are typed from the documentation of their source, with the figures of two.
+// layouts are typed from the documentation of their sources, with the figures of two.
 var layouts = []struct {
 	name, source, text, want string
 	origin                   foreign.Origin
@@ -192,7 +192,7 @@ func TestColumnsThatAreGiven(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotCandles: what the prices contradict is refused, and is left for the caller to read.
+// A table that the prices contradict is refused, and is left for the caller to read.
 func TestWhatIsNotCandles(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -212,7 +212,7 @@ func TestWhatIsNotCandles(t *testing.T) {
 				t.Fatalf("have %v, want %v", err, foreign.ErrUnknown)
 			}
 			if strings.HasPrefix(text, "{") {
-				return // JSON is read before it is known: the caller can do nothing with it
+				return // JSON is consumed before it is recognized: the caller can do nothing with it
 			}
 			if rest, err := io.ReadAll(stream); err != nil || string(rest) != text {
 				t.Errorf("have %q %v", rest, err)
@@ -229,7 +229,7 @@ func TestJSONThatEndsEarly(t *testing.T) {
 	}
 }
 
-// TestTheFileIsLongerThanItsHead: rows beyond the examined ones are translated too, from both ends.
+// Rows beyond the examined ones are converted, too, from both ends.
 func TestTheFileIsLongerThanItsHead(t *testing.T) {
 	t.Parallel()
 	var up, down, want strings.Builder
@@ -250,7 +250,7 @@ func TestTheFileIsLongerThanItsHead(t *testing.T) {
 	}
 }
 
-// FuzzCSV: any text is refused or translated into rows of one width.
+// FuzzCSV requires that any text is refused or converted into rows of one width.
 func FuzzCSV(f *testing.F) {
 	for _, layout := range layouts {
 		f.Add(layout.text)
