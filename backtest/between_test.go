@@ -11,12 +11,12 @@ import (
 	"botd/strategy/overlay"
 )
 
-// onlooker records what it is shown, and has no target.
+// onlooker records what it sees, and has no target.
 type onlooker struct {
 	t       *testing.T
 	candles *exchange.Candles
-	opens   bool // no finer candles: within a candle, its open is all that is known
-	moved   int  // questions at which the last price was not the newest close
+	opens   bool // no finer candles: within a candle, only its open is known
+	moved   int  // number of questions at which the last price was not the newest close
 	asked   int
 }
 
@@ -30,7 +30,7 @@ func (o *onlooker) Decide(view *strategy.View, _ *strategy.Plan) {
 	}
 	now, found := slices.BinarySearch(o.candles.OpenMS, closeMS)
 	if !found {
-		return // behind the last candle
+		return // after the last candle
 	}
 	if view.Last != view.Candle.Close {
 		o.moved++
@@ -43,9 +43,9 @@ func (o *onlooker) Decide(view *strategy.View, _ *strategy.Plan) {
 	}
 }
 
-// TestBetweenClosesAStrategySeesClosedCandlesAndKnownPricesOnly asks a strategy ten times a candle:
-// the candles it is shown do not change before they close, and the last price is one whose time is
-// known: the open of the candle under way, or of the finer one.
+// TestBetweenClosesAStrategySeesClosedCandlesAndKnownPricesOnly asks a strategy ten times a candle. The
+// candles that it sees do not change before they close, and the last price has a known time: it is the open
+// of the current candle, or of the finer one.
 func TestBetweenClosesAStrategySeesClosedCandlesAndKnownPricesOnly(t *testing.T) {
 	t.Parallel()
 	fine := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 3_000)
@@ -69,11 +69,11 @@ func TestBetweenClosesAStrategySeesClosedCandlesAndKnownPricesOnly(t *testing.T)
 	}
 }
 
-// keeper enters again every forty questions, and checks like an onlooker what it is shown while it holds.
+// keeper enters again every forty questions, and checks its views like an onlooker while it has a position.
 type keeper struct {
 	onlooker
 	questions, held int
-	met             map[int64]exchange.Price // the last prices that were not the open, by when they were shown
+	met             map[int64]exchange.Price // last prices other than the open, by the time at which they were seen
 }
 
 func (k *keeper) Decide(view *strategy.View, plan *strategy.Plan) {
@@ -93,8 +93,8 @@ func (k *keeper) Decide(view *strategy.View, plan *strategy.Plan) {
 }
 
 // TestWhileAStopIsOnItsWayNothingIsSeenOfThePath asks ten times a candle while a stop that follows the price is moved, which takes
-// half of the time between two questions: its exits see the path then, and the strategy the open of the candle still. A stop
-// nearer than a candle is long may be filled at the moment of a question: what is seen then is the price of that fill.
+// half the time between two questions. Its exits know the path then, while the strategy still sees the candle's open. A stop
+// closer than a candle's length may fill at the moment of a question: the strategy then sees the price of that fill.
 func TestWhileAStopIsOnItsWayNothingIsSeenOfThePath(t *testing.T) {
 	t.Parallel()
 	fine := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 3_000)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestJoinedBlocksEqualDrawsDayByDay: the bands are those of a thousand equities gone through day by
-// day, for lengths that the blocks fill and others.
+// The bands equal those of a thousand equities computed day by day, for lengths that the blocks fill exactly
+// and for others.
 func TestJoinedBlocksEqualDrawsDayByDay(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))

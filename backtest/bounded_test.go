@@ -97,7 +97,7 @@ func (m minutely) Decide(view *strategy.View, plan *strategy.Plan) {
 	}
 }
 
-// TestAScheduledStrategyThatLooksAheadIsFound: the cut leaves it what is known there, and no more.
+// The view at the cut has what is known there, and no more.
 func TestAScheduledStrategyThatLooksAheadIsFound(t *testing.T) {
 	t.Parallel()
 	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 2_000)
@@ -109,8 +109,8 @@ func TestAScheduledStrategyThatLooksAheadIsFound(t *testing.T) {
 	}
 }
 
-// TestAScheduleFinerThanTheCandlesGainsNothingByTheirPath runs what made three and a half times its
-// money by trading at the guessed low and high of each candle.
+// TestAScheduleFinerThanTheCandlesGainsNothingByTheirPath runs a strategy that once made three and a half
+// times its money by trading at the guessed low and high of each candle.
 func TestAScheduleFinerThanTheCandlesGainsNothingByTheirPath(t *testing.T) {
 	t.Parallel()
 	fine := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 6_000)

@@ -13,11 +13,11 @@ import (
 	"botd/strategy"
 )
 
-// scripted sets a given target on each candle; none leaves the last one.
+// scripted sets a given target on each candle; without one the last target stays.
 type scripted struct {
 	targets []strategy.Target
 	seen    int
-	panicAt int // the candle at which it panics; 0 for none
+	panicAt int // number of the candle at which it panics; 0 for none
 }
 
 func (*scripted) Warmup() int { return 0 }
@@ -52,7 +52,7 @@ func hold(t testing.TB, symbol *exchange.Symbol, words string) []strategy.Target
 	return targets
 }
 
-// candlesOf reads candles written as "open high low close", one a line.
+// candlesOf parses candles written as "open high low close", one per line.
 func candlesOf(t testing.TB, symbol *exchange.Symbol, interval exchange.Interval, startMS int64, rows string) *tape.Tape {
 	t.Helper()
 	candles := &exchange.Candles{Interval: interval}
@@ -77,7 +77,7 @@ func candlesOf(t testing.TB, symbol *exchange.Symbol, interval exchange.Interval
 	return &tape.Tape{Symbol: symbol, Candles: candles}
 }
 
-// midnight is a UTC midnight, and a moment of funding.
+// midnight is a UTC midnight, and a funding time.
 const midnight = int64(1_700_006_400_000)
 
 // caseConfig is a backtest of a script: 10000 USDT, maker and taker 0.1 %.
@@ -101,7 +101,7 @@ func caseConfig(recorded *tape.Tape, script *scripted) backtest.Config {
 	}
 }
 
-// fees are costs of the same fees on both markets.
+// fees returns costs with the same fees on both markets.
 func fees(maker, taker exchange.Rate) backtest.Costs {
 	return backtest.Costs{Futures: backtest.Fees{Maker: maker, Taker: taker}, Spot: backtest.Fees{Maker: maker, Taker: taker}}
 }
@@ -122,8 +122,8 @@ func same(t *testing.T, what, want, have string) {
 	}
 }
 
-// addUp adds the round trips and what is open to the first equity: it must be
-// the last one, whatever happened. What spot fees left, below one tick, has its cost.
+// addUp adds the round trips and the open position to the first equity. The sum must equal the last equity,
+// whatever happened. The rest that spot fees leave, below one tick, counts at its cost.
 func addUp(t *testing.T, r *backtest.Result, last string) {
 	t.Helper()
 	equity, fees := decimal.RequireFromString(r.InitialEquity), decimal.Zero
@@ -183,7 +183,7 @@ func TestALongAndAShortWorkedOut(t *testing.T) {
 	if result.ProfitFactor != nil {
 		t.Errorf("profit factor without a loss: want null, have %v", *result.ProfitFactor)
 	}
-	// Equity at the closes: 10000, 10099, 10199, 10206.6 ... no fall but the fees at first.
+	// Equity at the closes: 10000, 10099, 10199, 10206.6 ... with no drawdown but the first fees.
 	if result.Exposure < 66.6 || result.Exposure > 66.7 {
 		t.Errorf("exposure: want 4 of 6 candles, have %v %%", result.Exposure)
 	}

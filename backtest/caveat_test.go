@@ -13,7 +13,7 @@ import (
 
 const minute = int64(exchange.Minute1)
 
-// barsAt are candles of an interval at these multiples of it, from 10 to 20.
+// barsAt returns candles of an interval at these multiples of it, from 10 to 20.
 func barsAt(interval exchange.Interval, at ...int64) *exchange.Candles {
 	c := &exchange.Candles{Interval: interval}
 	for _, n := range at {
@@ -22,7 +22,7 @@ func barsAt(interval exchange.Interval, at ...int64) *exchange.Candles {
 	return c
 }
 
-// TestCandlesThatTheirDetailDoesNotCover: a candle without all of its parts, and one whose low or high none of them has.
+// The cases are a candle without all of its parts, and one whose low or high is in none of them.
 func TestCandlesThatTheirDetailDoesNotCover(t *testing.T) {
 	t.Parallel()
 	five := barsAt(exchange.Minute5, 0, 1, 2)
@@ -71,8 +71,8 @@ func TestCandlesBesideWhichAnotherSymbolHasNone(t *testing.T) {
 	}
 }
 
-// TestFundingThatWasNotRecorded: payments are at 8, 16 and 24 h of a day, and candles from 1 h, or from 0, to 25 h; a rate at the end or
-// before is none of them.
+// Payments are at 8, 16 and 24 h of a day, and candles from 1 h, or from 0, to 25 h. A rate at the end or before the start is none of
+// them.
 func TestFundingThatWasNotRecorded(t *testing.T) {
 	t.Parallel()
 	symbol, _ := exchange.FindSymbol(sim.DefaultSymbols(), exchange.Futures, "BTC-USDT")
@@ -117,7 +117,7 @@ func TestFundingThatWasNotRecorded(t *testing.T) {
 	}
 }
 
-// regularly is a schedule of every so many milliseconds.
+// regularly is a schedule with a fixed period in milliseconds.
 type regularly int64
 
 func (r regularly) Next(atMS int64) int64 { return (atMS/int64(r) + 1) * int64(r) }
@@ -148,7 +148,7 @@ func TestDecisionsInsideCandles(t *testing.T) {
 	}
 }
 
-// TestTheAssumptionsNameTheCosts in the order in which the report has them.
+// They are in the order of the report.
 func TestTheAssumptionsNameTheCosts(t *testing.T) {
 	t.Parallel()
 	futures, _ := exchange.FindSymbol(sim.DefaultSymbols(), exchange.Futures, "BTC-USDT")

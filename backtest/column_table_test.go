@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// someColumns are three runs of the same decisions under other costs.
+// someColumns are three runs of the same decisions with different costs.
 func someColumns() []Column {
 	return []Column{
 		{Name: "ideal", FinalEquity: "11000.126", Profit: number(10.00126), MaxDrawdown: 1.234, Sharpe: number(1.556), CAGR: number(12),
@@ -21,7 +21,7 @@ func someColumns() []Column {
 	}
 }
 
-// TestColumnsStandSideBySide: each figure of each run in its row and column.
+// Each figure of each run is in its row and column.
 func TestColumnsStandSideBySide(t *testing.T) {
 	t.Parallel()
 	r := &Result{Columns: someColumns()}
@@ -61,7 +61,7 @@ func TestColumnsStandSideBySide(t *testing.T) {
 	}
 }
 
-// TestGroupsHaveATableWhereThereAreSeveral: symbols from two on, reasons from one on.
+// Symbols have a table from two on, reasons from one on.
 func TestGroupsHaveATableWhereThereAreSeveral(t *testing.T) {
 	t.Parallel()
 	r := &Result{BySymbol: []SymbolRow{{Name: "trend", Symbol: "BTC-USDT", RoundTrips: 3, Wins: 2, PNL: "1.005"}},
@@ -101,7 +101,7 @@ func TestTheOrderCountsInOneLine(t *testing.T) {
 	}
 }
 
-// TestTrialsAreRankedByEachObjective: the best first, equal ones in their order, and those that say nothing last.
+// The best comes first, equal trials keep their order, and those without a figure come last.
 func TestTrialsAreRankedByEachObjective(t *testing.T) {
 	t.Parallel()
 	column := func(sharpe, profit, factor *float64, drawdown float64) *Column {
@@ -135,7 +135,7 @@ func TestTrialsAreRankedByEachObjective(t *testing.T) {
 	}
 }
 
-// TestEachFigureOfAColumnHasItsName: beside the metrics, of which one of the same name does not count.
+// The names are those of the metrics, and a metric of the same name does not count.
 func TestEachFigureOfAColumnHasItsName(t *testing.T) {
 	t.Parallel()
 	c := &someColumns()[1]

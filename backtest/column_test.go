@@ -107,8 +107,7 @@ func TestThreeColumnsAreThreeMarketsOfOneRun(t *testing.T) {
 	}
 }
 
-// TestBreakEvenSlippageLeavesNothing runs the reference again with the slippage
-// that is reported to eat its profit.
+// TestBreakEvenSlippageLeavesNothing repeats the reference run with the reported break-even slippage.
 func TestBreakEvenSlippageLeavesNothing(t *testing.T) {
 	t.Parallel()
 	config := crossing(t, recordedHours(t, exchange.Futures), exchange.RateOne, strategy.Protection{}, strategy.Values{"fast": "10", "slow": "50"})
@@ -175,7 +174,7 @@ func TestALargeOrderIsFilledOverSeveralCandles(t *testing.T) {
 	}
 }
 
-// TestTheWorstPathMakesTheStopComeFirst has a candle that reaches both.
+// TestTheWorstPathMakesTheStopComeFirst has a candle that reaches both the stop and the target.
 func TestTheWorstPathMakesTheStopComeFirst(t *testing.T) {
 	t.Parallel()
 	symbol := symbol(t, exchange.Futures, "0.1", "0.001")
@@ -265,8 +264,9 @@ func TestExcursionsWorkedOut(t *testing.T) {
 }
 
 // TestTheColumnsBoundEveryRun draws runs with stops, latencies, shares of equity and caps, whose decisions
-// differ from column to column. The outer figures are the own run's, or those of the realistic run's
-// executions in the other market, whichever is farther out; the test computes these from the list of fills.
+// differ from column to column. The outer figures are those of the column's own run, or of the realistic
+// run's executions on the other market, whichever are further out. The test computes these from the list of
+// fills.
 func TestTheColumnsBoundEveryRun(t *testing.T) {
 	t.Parallel()
 	pessimistic, ideal, runs := 0, 0, 0
@@ -307,7 +307,7 @@ func TestTheColumnsBoundEveryRun(t *testing.T) {
 	t.Logf("%d runs, the pessimistic figure re-priced in %d, the ideal one in %d", runs, pessimistic, ideal)
 }
 
-// withoutCosts is the final equity of a run's fills without fees, slippage, and funding that was paid.
+// withoutCosts returns the final equity of a run's fills without fees, slippage and paid funding.
 func withoutCosts(r *backtest.Result) float64 {
 	number := func(text string) float64 { return decimal.RequireFromString(text).InexactFloat64() }
 	sum := number(r.FinalEquity) + max(0, number(r.TotalFunding))

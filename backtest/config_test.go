@@ -11,18 +11,18 @@ import (
 	"botd/runtime/engine"
 )
 
-// sound is a configuration of a leg of five-minute candles.
+// sound is a valid configuration with a leg of five-minute candles.
 func sound() *Config {
 	symbol, _ := exchange.FindSymbol(sim.DefaultSymbols(), exchange.Futures, "BTC-USDT")
 	return &Config{Cash: exchange.AmountOf(1), Legs: []Leg{{Strategy: engine.StrategyConfig{Name: "trend", Interval: exchange.Minute5},
 		Tape: &tape.Tape{Symbol: symbol, Candles: barsAt(exchange.Minute5, 0, 1, 2)}}}}
 }
 
-// TestTheBoundsOfAConfiguration: each takes its bounds, and refuses what is beyond.
+// Each value is accepted at its bounds, and refused beyond them.
 func TestTheBoundsOfAConfiguration(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		want   string // empty: it is taken
+		want   string // empty: it is accepted
 		change func(c *Config)
 	}{
 		{"", func(*Config) {}},
@@ -63,7 +63,7 @@ func (c *Config) detail(interval exchange.Interval, at ...int64) {
 	c.Legs[0].Detail = &tape.Tape{Symbol: c.Legs[0].Tape.Symbol, Candles: barsAt(interval, at...)}
 }
 
-// TestHowLongAnOrderMayBeUnseen: its latency, and where it can wait for a price, the longest gap between two.
+// The time is its latency, or, if it can wait for a price, the longest gap between two prices.
 func TestHowLongAnOrderMayBeUnseen(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -92,7 +92,7 @@ func TestHowLongAnOrderMayBeUnseen(t *testing.T) {
 	}
 }
 
-// TestTheOtherMarkets: what the columns and the study make of a configuration's costs.
+// The columns and the study derive their markets from a configuration's costs.
 func TestTheOtherMarkets(t *testing.T) {
 	t.Parallel()
 	given := Costs{Futures: Fees{Maker: -10, Taker: 40}, Spot: Fees{Maker: 90, Taker: 80}, FeeFromQuote: true, Slippage: 30_000, Impact: 7, VolumeCap: 500,
@@ -130,7 +130,7 @@ func TestTheOtherMarkets(t *testing.T) {
 	}
 }
 
-// TestASplitIsAtAShareOfTheCandles: at least one lies on either side.
+// At least one candle is on either side.
 func TestASplitIsAtAShareOfTheCandles(t *testing.T) {
 	t.Parallel()
 	config := sound()

@@ -3,7 +3,7 @@ package backtest
 import "testing"
 
 // TestEachDifferenceOfDecisionsIsFound has every way in which decisions on all candles and on those up to a
-// cut can differ: one that was not made, one that was made too, and one that is another.
+// cut can differ: a missing one, an additional one, and a different one.
 func TestEachDifferenceOfDecisionsIsFound(t *testing.T) {
 	t.Parallel()
 	long, short, late := decision{"s", 100, "long"}, decision{"s", 100, "short"}, decision{"s", 200, "long"}

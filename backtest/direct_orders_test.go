@@ -16,17 +16,17 @@ import (
 	"botd/strategy"
 )
 
-// runged keeps orders in the book that it draws again now and then, below the price and above it, and exits of what it holds.
-// All that it sees is hashed.
+// runged rests orders that it draws again now and then, below the price and above it, and exits of its position. A hash
+// covers everything that it sees.
 type runged struct {
 	seed     uint64
 	side     exchange.Side
 	rungs    int  // at most
 	calm     int  // candles between two draws, about
-	even     bool // all of one quantity
-	bold     bool // some orders beyond the last price: they fill at once
+	even     bool // all of the same quantity
+	bold     bool // some orders are beyond the last price: they fill immediately
 	shared   bool // lists that never change
-	shuffled bool // not from the nearest on
+	shuffled bool // not in order of distance
 	rare     func(r *runged, view *strategy.View, plan *strategy.Plan)
 
 	seen   int
@@ -74,7 +74,8 @@ func (r *runged) Decide(v *strategy.View, plan *strategy.Plan) {
 	}
 }
 
-// drawn are orders of a side on its passive side of the last price, from the nearest on, and some beyond it.
+// drawn returns orders of a side on its passive side of the last price, in order of distance, and some beyond
+// it.
 func (r *runged) drawn(v *strategy.View, draw *rand.Rand, side exchange.Side, key string) []strategy.DesiredOrder {
 	orders := []strategy.DesiredOrder{}
 	unit, away := 6*v.Symbol.QuantityTick, exchange.Price(0)
@@ -98,7 +99,7 @@ func (r *runged) drawn(v *strategy.View, draw *rand.Rand, side exchange.Side, ke
 	return orders
 }
 
-// rung is a configuration drawn from a seed; made is every strategy made for it.
+// rung is a configuration drawn from a seed; made has every strategy made for it.
 func rung(t testing.TB, seed uint64) (config backtest.Config, made *[]*runged) {
 	draw := rand.New(rand.NewPCG(seed, 6))
 	chance := func(of int) bool { return draw.IntN(of) == 0 }
@@ -129,7 +130,7 @@ func rung(t testing.TB, seed uint64) (config backtest.Config, made *[]*runged) {
 	return config, made
 }
 
-// rareRung is what a strategy asks for now and then that the direct machine leaves to the engine; mostly nothing.
+// rareRung returns a rare request that the direct machine leaves to the engine; in most cases nothing.
 func rareRung(draw *rand.Rand) func(*runged, *strategy.View, *strategy.Plan) {
 	const seldom = 300
 	first := 100 + draw.IntN(seldom)
@@ -165,15 +166,15 @@ func rareRung(draw *rand.Rand) func(*runged, *strategy.View, *strategy.Plan) {
 	}
 }
 
-// TestBothMachinesKeepTheSameOrders draws runs of strategies that keep orders in the book, and compares results and everything
-// that the strategies saw. BOTD_TWINS=N draws N of them.
+// TestBothMachinesKeepTheSameOrders draws runs of strategies that rest orders, and compares results and everything that the
+// strategies saw. BOTD_TWINS=N draws N of them.
 func TestBothMachinesKeepTheSameOrders(t *testing.T) {
 	t.Parallel()
 	compareMachines(t, rung, 1./4, 20)
 }
 
 // TestGridsTradeTheSameByBothMachines has grids of the library, whose lists of orders are shared, on both sides, with and without
-// what ends or moves them.
+// events that end or move them.
 func TestGridsTradeTheSameByBothMachines(t *testing.T) {
 	t.Parallel()
 	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 6_000)
@@ -204,7 +205,7 @@ func TestGridsTradeTheSameByBothMachines(t *testing.T) {
 	}
 }
 
-// twiceKeyed rests two orders under one key, at prices that differ.
+// twiceKeyed rests two orders under one key, at different prices.
 type twiceKeyed struct{}
 
 func (twiceKeyed) Warmup() int           { return 1 }
@@ -216,7 +217,7 @@ func (twiceKeyed) Decide(v *strategy.View, plan *strategy.Plan) {
 	}
 }
 
-// TestAPlanThatNamesAKeyTwiceIsAMistake has both machines stop the strategy, which says which key it is.
+// TestAPlanThatNamesAKeyTwiceIsAMistake has both machines stop the strategy with an error that names the key.
 func TestAPlanThatNamesAKeyTwiceIsAMistake(t *testing.T) {
 	t.Parallel()
 	config := speedConfig(t, steps(symbol(t, exchange.Futures, "0.1", "0.001"), 100), "10", "50")

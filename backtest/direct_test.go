@@ -18,15 +18,15 @@ import (
 	"botd/strategy"
 )
 
-// erratic decides by all that it sees, so that a view that differs shows, and asks for something rare
+// erratic decides by everything that it sees, so that a different view has an effect, and has a rare request
 // now and then.
 type erratic struct {
 	seed    uint64
 	kinds   []strategy.TargetKind
-	rare    func(d *erratic, view *strategy.View, plan *strategy.Plan, draw *rand.Rand) // nil for targets alone
+	rare    func(d *erratic, view *strategy.View, plan *strategy.Plan, draw *rand.Rand) // nil for targets only
 	warmup  int
 	calm    int           // decisions between two changes, about
-	redrawn exchange.Rate // share of the equity, requested again at each decision; 0 for what is drawn
+	redrawn exchange.Rate // share of the equity, requested again at each decision; 0 for drawn targets
 	seen    int
 	views   uint64
 	target  strategy.Target
@@ -84,7 +84,7 @@ func (e *erratic) draw(v *strategy.View, draw *rand.Rand) strategy.Target {
 	return strategy.Target{}
 }
 
-// twin is a configuration drawn from a seed; made is every strategy made for it.
+// twin is a configuration drawn from a seed; made has every strategy made for it.
 func twin(t testing.TB, seed uint64) (config backtest.Config, made *[]*erratic) {
 	draw := rand.New(rand.NewPCG(seed, 2))
 	chance := func(of int) bool { return draw.IntN(of) == 0 }
@@ -127,7 +127,7 @@ func twin(t testing.TB, seed uint64) (config backtest.Config, made *[]*erratic) 
 	return config, made
 }
 
-// rareOf is what a strategy asks for beside targets; mostly nothing.
+// rareOf returns a strategy's rare request in addition to targets; in most cases nothing.
 func rareOf(draw *rand.Rand) func(*erratic, *strategy.View, *strategy.Plan, *rand.Rand) {
 	const seldom = 150
 	switch draw.IntN(16) {
@@ -173,16 +173,15 @@ func rareOf(draw *rand.Rand) func(*erratic, *strategy.View, *strategy.Plan, *ran
 	return nil
 }
 
-// TestBothMachinesDoTheSame draws runs and compares everything that the direct machine makes of them with
-// what the engine makes: the result to the last bit, executions and refusals in it, and all that the strategy saw.
-// BOTD_TWINS=N draws N of them.
+// TestBothMachinesDoTheSame draws runs and compares the direct machine's with the engine's: the result to the last
+// bit, including executions and refusals, and everything that the strategy saw. BOTD_TWINS=N draws N of them.
 func TestBothMachinesDoTheSame(t *testing.T) {
 	t.Parallel()
 	compareMachines(t, twin, 1./6, 15)
 }
 
-// compareMachines draws runs and makes each by both machines. At least that share of them are to be made by the direct one, with
-// so many fills to each run drawn.
+// compareMachines draws runs and executes each with both machines. The direct machine must execute at least that share of them,
+// with at least that many fills per run.
 func compareMachines[S interface{ saw() uint64 }](t *testing.T, draw func(testing.TB, uint64) (backtest.Config, *[]S), share float64, fillsEach int) {
 	t.Helper()
 	machines, fills, twins := map[string]int{}, 0, 60
@@ -212,7 +211,7 @@ func compareMachines[S interface{ saw() uint64 }](t *testing.T, draw func(testin
 	}
 }
 
-// difference names the first execution that differs.
+// difference returns the first execution that differs.
 func difference(one, other *backtest.Result) string {
 	for i := range max(len(one.Executions), len(other.Executions)) {
 		if i >= len(one.Executions) || i >= len(other.Executions) || one.Executions[i] != other.Executions[i] {
@@ -249,9 +248,10 @@ func TestBothMachinesRefuseTheSame(t *testing.T) {
 	}
 }
 
-// TestSteadyStrategiesTradeTheSameWhetherAskedOrNot has strategies of the library that say when a candle changes nothing, whom
-// neither machine asks then, and the same ones asked at every close, since they do not say it. Of a strategy alone candles pass
-// as stretches, of several they come one by one; a stop that ends positions has decisions matter that change no plan.
+// TestSteadyStrategiesTradeTheSameWhetherAskedOrNot compares strategies of the library that report when a candle changes
+// nothing, and are then asked by neither machine, with the same ones asked at every close, without the report. Candles of a
+// single strategy pass as stretches, those of several come one by one. A stop that ends positions gives a meaning to decisions
+// that change no plan.
 func TestSteadyStrategiesTradeTheSameWhetherAskedOrNot(t *testing.T) {
 	t.Parallel()
 	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 8_000)
@@ -296,7 +296,8 @@ func TestSteadyStrategiesTradeTheSameWhetherAskedOrNot(t *testing.T) {
 	}
 }
 
-// steadyLeg is a strategy of the library on a symbol, and the same one that does not say when a candle changes nothing.
+// steadyLeg returns a strategy of the library on a symbol, and the same one without its report that a candle changes
+// nothing.
 func steadyLeg(t *testing.T, kind string, recorded *tape.Tape, symbol string) (says, silent backtest.Leg) {
 	own := *recorded.Symbol
 	own.Name = symbol

@@ -52,7 +52,7 @@ func taped(t *testing.T, symbol *exchange.Symbol, interval exchange.Interval, ro
 	return recorded
 }
 
-// above holds a quantity while the close is above its average of 15.
+// above has a position while the close is above its average of 15.
 type above struct {
 	average  *indicator.SMA
 	quantity exchange.Quantity
@@ -81,9 +81,9 @@ func (a *above) Decide(_ *strategy.View, plan *strategy.Plan) {
 	}
 }
 
-// TestThe43FillsOfAnotherProgramsTutorial runs PyAlgoTrade's fourth tutorial: ORCL in
-// 2000, ten shares above the average of 15 adjusted closes. Every fill is the same,
-// date, side and price; so is the value at the end.
+// TestThe43FillsOfAnotherProgramsTutorial runs PyAlgoTrade's fourth tutorial: ORCL in 2000, ten shares above
+// the average of 15 adjusted closes. Every fill has the same date, side and price, and the final value is the
+// same.
 func TestThe43FillsOfAnotherProgramsTutorial(t *testing.T) {
 	t.Parallel()
 	var days []string
@@ -123,12 +123,11 @@ func TestThe43FillsOfAnotherProgramsTutorial(t *testing.T) {
 	}
 }
 
-// TestAnotherProgramsFundingCase runs LEAN's futures case: 1000 ADA bought after the
-// first hour of a day, held to its end, with 0.0001 of funding every eight hours.
-// Entry, fee and rate are the same. The rest of the difference is explained: LEAN
-// takes an estimated closing fee off the open profit, charges a third payment at the
-// last midnight, which comes after botd's last candle, and marks the position at the
-// bid, not at the last trade.
+// TestAnotherProgramsFundingCase runs LEAN's futures case: 1000 ADA, bought after the first hour of a day and
+// owned to its end, with funding of 0.0001 every eight hours. Entry, fee and rate are the same. The remaining
+// difference is explained: LEAN subtracts an estimated closing fee from the open profit, charges a third
+// payment at the last midnight, which comes after botd's last candle, and marks the position at the bid, not
+// at the last trade.
 func TestAnotherProgramsFundingCase(t *testing.T) {
 	t.Parallel()
 	midnight := time.Date(2022, 12, 13, 0, 0, 0, 0, time.UTC).UnixMilli()
@@ -172,9 +171,8 @@ func TestAnotherProgramsFundingCase(t *testing.T) {
 	}
 }
 
-// TestTheOutageOfMarch2023 runs over real minutes of which 80 are missing: nothing
-// fills in the hole; what was decided before it, and the stop that the price passed
-// meanwhile, fill at the first open after it.
+// TestTheOutageOfMarch2023 runs over real minutes of which 80 are missing. Nothing fills in the hole. Earlier
+// decisions, and a stop that the price passed meanwhile, fill at the first open after it.
 func TestTheOutageOfMarch2023(t *testing.T) {
 	t.Parallel()
 	recorded, err := tape.LoadCandles(shared(t, "candles/binance-spot_BTCUSDT_1m_2023-03-23_25_outage.csv"),
@@ -188,7 +186,7 @@ func TestTheOutageOfMarch2023(t *testing.T) {
 	}
 	before, _ := slices.BinarySearch(recorded.Candles.OpenMS, longest.AfterMS)
 	script := &scripted{targets: make([]strategy.Target, before+1)}
-	script.targets[before-100] = hold(t, recorded.Symbol, "0.1")[0] // an hour and more before it
+	script.targets[before-100] = hold(t, recorded.Symbol, "0.1")[0] // more than an hour before it
 	script.targets[before] = hold(t, recorded.Symbol, "0.05")[0]    // on the last close before it
 	config := caseConfig(recorded, script)
 	config.Costs = backtest.Costs{Futures: backtest.Fees{Maker: 20_000, Taker: 50_000}, Funding: 10_000}
@@ -208,7 +206,7 @@ func TestTheOutageOfMarch2023(t *testing.T) {
 			t.Errorf("a fill in the hole: %+v", e)
 		}
 	}
-	// A stop between the last price before the hole and the first one after it.
+	// The stop is between the last price before the hole and the first one after it.
 	last, next := recorded.Candles.Close[before], recorded.Candles.Open[before+1]
 	side := "0.1"
 	if next > last {

@@ -12,7 +12,7 @@ import (
 	"botd/strategy"
 )
 
-// sharing asks for a share of the equity again at every close, and keeps what it saw.
+// sharing requests a share of the equity again at every close, and stores what it saw.
 type sharing struct {
 	share exchange.Rate
 	seen  []sight
@@ -33,7 +33,7 @@ func (s *sharing) Decide(v *strategy.View, plan *strategy.Plan) {
 	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: wanted}, "its share")
 }
 
-// sharingRun is a run of a strategy that asks for 40 % of the equity at every close.
+// sharingRun is a run of a strategy that requests 40 % of the equity at every close.
 func sharingRun(recorded *tape.Tape, change func(*backtest.Config)) (config backtest.Config, saw func() []sight) {
 	var made *sharing
 	create := func(*tape.Tape) (strategy.Strategy, error) {
@@ -49,8 +49,8 @@ func sharingRun(recorded *tape.Tape, change func(*backtest.Config)) (config back
 	return config, func() []sight { return made.seen }
 }
 
-// TestAShareOfTheEquityIsOfWhatThePriceHasMadeOfIt computes the equity at each close from fills and prices, and the quantity that is
-// 40 % of it.
+// TestAShareOfTheEquityIsOfWhatThePriceHasMadeOfIt computes the equity at each close from fills and prices, and the quantity of 40 %
+// of it.
 func TestAShareOfTheEquityIsOfWhatThePriceHasMadeOfIt(t *testing.T) {
 	t.Parallel()
 	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 3_000)
@@ -86,8 +86,8 @@ func TestAShareOfTheEquityIsOfWhatThePriceHasMadeOfIt(t *testing.T) {
 	}
 }
 
-// TestTheEquityOfTheViewIsTheRunsOwn compares what a strategy saw with the curve of the run: a payment of funding and an order that arrives
-// within a candle have the account read at a price that nobody has seen yet.
+// TestTheEquityOfTheViewIsTheRunsOwn compares what a strategy saw with the curve of the run. A funding payment and an order that arrives
+// within a candle have the account read at a price that the strategy has not seen yet.
 func TestTheEquityOfTheViewIsTheRunsOwn(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*backtest.Config){
@@ -130,7 +130,7 @@ func TestTheEquityOfTheViewIsTheRunsOwn(t *testing.T) {
 	}
 }
 
-// daily makes days of the steps.
+// daily turns the steps into days.
 func daily(s *exchange.Symbol, count int) *tape.Tape {
 	recorded := steps(s, count)
 	c := recorded.Candles
@@ -143,7 +143,7 @@ func daily(s *exchange.Symbol, count int) *tape.Tape {
 	return recorded
 }
 
-// ahead holds a position, and prepares its decisions by the equities that a stretch announces.
+// ahead has a position, and prepares its decisions with the equities that a stretch announces.
 type ahead struct {
 	scripted
 	announced      map[int64]exchange.Amount
@@ -168,7 +168,7 @@ func (a *ahead) Decide(v *strategy.View, plan *strategy.Plan) {
 	a.scripted.Decide(v, plan)
 }
 
-// TestAStretchAnnouncesTheEquityOfEachClose has a strategy that decides for many closes at once hold a position.
+// TestAStretchAnnouncesTheEquityOfEachClose has a position of a strategy that decides for many closes at once.
 func TestAStretchAnnouncesTheEquityOfEachClose(t *testing.T) {
 	t.Parallel()
 	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 3_000)

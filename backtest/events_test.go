@@ -16,7 +16,7 @@ import (
 	"botd/strategy/overlay"
 )
 
-// witness is a strategy that counts in its memory what happened, and says all of it in its reasons.
+// witness is a strategy that counts events in its memory, and lists all of them in its reasons.
 type witness struct{ strategy.Strategy }
 
 func (witness) Watches() strategy.Watching { return strategy.Watching{Events: true} }
@@ -44,8 +44,8 @@ func witnessed(t *testing.T, symbol *exchange.Symbol) engine.StrategyConfig {
 	return config
 }
 
-// TestLiveAndBacktestShowAStrategyTheSameEvents compares every decision with what the strategy
-// was shown before it: fills with their prices, stops, take-profits and latches.
+// TestLiveAndBacktestShowAStrategyTheSameEvents compares, for every decision, the events shown before it:
+// fills with their prices, stops, take-profits and latches.
 func TestLiveAndBacktestShowAStrategyTheSameEvents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

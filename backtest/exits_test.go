@@ -13,8 +13,8 @@ import (
 	"botd/strategy/script"
 )
 
-// TestExitsByTheEntryPriceWorkOnSpot measures returns, a trailing stop and targets from what was paid: the exchange reports no
-// entry price there. By the rules they end the position many times.
+// TestExitsByTheEntryPriceWorkOnSpot measures returns, a trailing stop and targets from the paid price: the exchange reports
+// no entry price there. The rules close the position many times.
 func TestExitsByTheEntryPriceWorkOnSpot(t *testing.T) {
 	t.Parallel()
 	const tenth = exchange.RateOne / 1_000
@@ -50,8 +50,8 @@ func TestExitsByTheEntryPriceWorkOnSpot(t *testing.T) {
 	}
 }
 
-// TestAPositionThatItsOwnExitsEndedIsEnteredAgain is of a script that gives targets with each cross and never asks for flat: it
-// traded twice in 10,000 candles, since what exits fill lowers the target beside them.
+// TestAPositionThatItsOwnExitsEndedIsEnteredAgain runs a script that sets targets with each cross and never requests flat. It
+// once traded twice in 10,000 candles, since filled exits lower the target.
 func TestAPositionThatItsOwnExitsEndedIsEnteredAgain(t *testing.T) {
 	t.Parallel()
 	compiled, err := script.Compile("targets.star", []byte(`
@@ -82,7 +82,7 @@ def decide(view):
 	}
 }
 
-// TestARangeBesideThePriceIsAWarning is of a grid that waits for the price.
+// TestARangeBesideThePriceIsAWarning runs a grid that waits for the price.
 func TestARangeBesideThePriceIsAWarning(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

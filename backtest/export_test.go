@@ -24,7 +24,7 @@ func ByEngine(config Config) Config {
 	return config
 }
 
-// Interruption is what happens to a run of one leg once so many of its candles have closed: an event, or the engine is
+// Interruption happens to a run of one leg once that many of its candles have closed: it is an event, or the engine is
 // rebuilt from its records, with this strategy.
 type Interruption struct {
 	At    int
@@ -34,7 +34,7 @@ type Interruption struct {
 
 // RunInterrupted is Run with interruptions, in order.
 func RunInterrupted(ctx context.Context, config Config, interruptions ...Interruption) (*Result, error) {
-	var records [][]byte // as a journal has them
+	var records [][]byte // as in a journal
 	show := config.Record
 	config.Record = func(r *record.Record) {
 		text, err := json.Marshal(r)
@@ -73,7 +73,7 @@ func RunInterrupted(ctx context.Context, config Config, interruptions ...Interru
 	return r.result(time.Since(time.UnixMilli(0)))
 }
 
-// restart replaces the engine by one that knows the records alone, and the candles.
+// restart replaces the engine by one that has only the records and the candles.
 func (r *run) restart(records [][]byte, epoch int64, again strategy.Strategy) error {
 	book := reconcile.NewBook(r.config.settle())
 	for _, text := range records {
@@ -94,12 +94,12 @@ func (r *run) restart(records [][]byte, epoch int64, again strategy.Strategy) er
 	l := &r.legs[0]
 	r.give(r.nowMS, &engine.EventStart{})
 	r.give(r.nowMS, &engine.EventPrice{Series: l.key, Last: l.candles.Close[l.at-1], Mark: l.candles.Close[l.at-1]})
-	r.give(r.nowMS, &engine.EventRound{}) // a strategy is asked once its account was read
+	r.give(r.nowMS, &engine.EventRound{}) // a strategy is asked once its account has been read
 	r.give(r.nowMS, &engine.EventCandles{Series: l.key, Candles: l.candles, From: 0, To: l.at})
 	return nil
 }
 
-// SignedTwice runs a configuration as a trial of a sweep, whose rows nobody reads, and signs it once more with them.
+// SignedTwice runs a configuration as a trial of a sweep, without rows, and signs it once more with them.
 func SignedTwice(ctx context.Context, config Config) (without, with string, rows int, err error) {
 	config.auxiliary = true
 	r, err := newRun(&config)

@@ -7,8 +7,8 @@ import (
 	"botd/exchange"
 )
 
-// equity60 is 60 days of equity; the figures of it below were computed by another
-// program (Python's statistics module, from the definitions of docs/backtest.md).
+// equity60 is 60 days of equity. Another program computed its figures below (Python's statistics module, from
+// the definitions of docs/backtest.md).
 var equity60 = []float64{
 	1000.0,
 	1011.109,
@@ -110,7 +110,7 @@ func TestStatisticsEqualAnotherPrograms(t *testing.T) {
 
 func TestTheRiskFreeRateIsTakenOffEachReturn(t *testing.T) {
 	t.Parallel()
-	// With a rate of the mean's size nothing is left to be a ratio of.
+	// With a rate equal to the mean no excess return is left for a ratio.
 	mean := 0.0
 	for i := 1; i < len(equity60); i++ {
 		mean += (equity60[i]/equity60[i-1] - 1) / 60
@@ -159,7 +159,7 @@ func TestFiguresWithoutLossesOrWinsAreNull(t *testing.T) {
 	}
 }
 
-// TestTheWorstFallsAreListedDeepestFirst also keeps the longest apart from the deepest.
+// TestTheWorstFallsAreListedDeepestFirst also distinguishes the longest from the deepest.
 func TestTheWorstFallsAreListedDeepestFirst(t *testing.T) {
 	t.Parallel()
 	var d drawdown
@@ -196,7 +196,7 @@ func TestSamplesInHolesHaveTheValueBefore(t *testing.T) {
 	hour := int64(exchange.Hour1)
 	s.begin(exchange.Hour1, hour/2, 10*hour, 7)
 	s.take(hour, 7, 8)
-	s.take(4*hour+1, 8, 9) // 2, 3 and 4 o'clock lie in the hole
+	s.take(4*hour+1, 8, 9) // 2, 3 and 4 o'clock are in the hole
 	s.take(5*hour, 9, 10)
 	want := []float64{8, 8, 8, 8, 10}
 	if len(s.values) != len(want) || s.firstMS != hour {

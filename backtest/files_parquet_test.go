@@ -11,8 +11,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// wantParquetAsCSV wants each Parquet file of a report to have the rows and columns of the CSV beside
-// it: times as whole numbers, other numbers as doubles, the rest as text.
+// wantParquetAsCSV expects each Parquet file of a report to have the rows and columns of its CSV: times as
+// whole numbers, other numbers as doubles, the rest as text.
 func wantParquetAsCSV(t *testing.T, directory string) {
 	t.Helper()
 	for name, texts := range map[string][]string{

@@ -21,15 +21,15 @@ import (
 	"botd/strategy/script"
 )
 
-// The harness runs each strategy of the library in each market under each condition, through
-// engine, rules, simulated exchange and fees.
+// The harness runs each strategy of the library on each market under each condition, through engine, rules,
+// simulated exchange and fees.
 
-// candidate is a strategy with parameters under which it trades often on the candles below.
+// candidate is a strategy with parameters with which it trades often on the candles below.
 type candidate struct {
 	kind   string
 	values strategy.Values
-	size   bool // it takes one
-	quiet  bool // it trades only by what comes from outside, or from another symbol
+	size   bool // it has a size
+	quiet  bool // it trades only by external input, or by another symbol
 }
 
 const crossingScript = `
@@ -71,25 +71,25 @@ func candidates() []candidate {
 	}
 }
 
-// condition is what a run meets.
+// condition is a run's circumstances.
 type condition struct {
 	name    string
 	cash    int64
 	minimum string // notional
 	trades  bool   // each strategy must trade
 	stops   bool
-	parts   bool // in parts, of a size that the money does not pay for
+	parts   bool // in parts, of a size that the money does not cover
 	change  func(c *backtest.Config, candles *exchange.Candles)
-	meets   []meeting // once so many candles have closed
+	meets   []meeting // what happens once that many candles have closed
 }
 
-// meeting is what a run meets on its way: a halt of that level, or, without one, a restart.
+// meeting is an event during a run: a halt of that level, or, without one, a restart.
 type meeting struct {
 	at    int
 	event engine.Event
 }
 
-// The candles between which a pause lasts.
+// These are the candles between which a pause lasts.
 const pauseFrom, pauseTo = 20, 60
 
 func conditions() []condition {
@@ -134,7 +134,7 @@ func TestEachStrategyTradesOrSaysWhyUnderEachCondition(t *testing.T) {
 	t.Parallel()
 	for _, definition := range library.All() {
 		if definition.Name == "funding_carry" {
-			continue // of two symbols
+			continue // it trades two symbols
 		}
 		if !slices.ContainsFunc(candidates(), func(c candidate) bool { return c.kind == definition.Name }) {
 			t.Errorf("strategy %s is not in the harness", definition.Name)
@@ -152,8 +152,8 @@ func TestEachStrategyTradesOrSaysWhyUnderEachCondition(t *testing.T) {
 	}
 }
 
-// TestALatencyDoesNotStopAStrategy runs each strategy with and without a latency of a second, after
-// which every fill is at another price and, on spot, of another quantity: it goes on trading.
+// TestALatencyDoesNotStopAStrategy runs each strategy with and without a latency of a second, with which
+// every fill has another price and, on spot, another quantity. It keeps trading.
 func TestALatencyDoesNotStopAStrategy(t *testing.T) {
 	t.Parallel()
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
@@ -210,7 +210,7 @@ func harness(t *testing.T, market exchange.Market, c *candidate, met *condition)
 	made, err := candidateOf(t, c, setting)
 	var value *strategy.ValueError
 	if errors.As(err, &value) && met.minimum != "5" {
-		return // check refuses it, and says which parameter
+		return // check refuses it, and names the parameter
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -257,7 +257,7 @@ func harness(t *testing.T, market exchange.Market, c *candidate, met *condition)
 	}
 }
 
-// mustMeet runs a cell with what it meets.
+// mustMeet runs a cell with its events.
 func mustMeet(t *testing.T, config backtest.Config, c *candidate, setting strategy.Setting, meets []meeting) *backtest.Result {
 	t.Helper()
 	var all []backtest.Interruption
@@ -275,7 +275,7 @@ func mustMeet(t *testing.T, config backtest.Config, c *candidate, setting strate
 	return result
 }
 
-// pausedAndWentOn wants nothing opened in a pause, and after it trades, but no more in a minute than before.
+// pausedAndWentOn expects no opening in a pause, and trades after it, but no more in a minute than before.
 func pausedAndWentOn(t *testing.T, c *candidate, result *backtest.Result, candles *exchange.Candles) {
 	t.Helper()
 	beginsMS, endsMS := candles.OpenMS[pauseFrom]+int64(exchange.Minute1), candles.OpenMS[pauseTo]
@@ -293,7 +293,7 @@ func pausedAndWentOn(t *testing.T, c *candidate, result *backtest.Result, candle
 	}
 }
 
-// inParts wraps a strategy as its YAML would: on_insufficient: reduce for each, scale_in and targets where it takes a size.
+// inParts wraps a strategy as its YAML would: on_insufficient: reduce for each, scale_in and targets for one with a size.
 func inParts(c *candidate, made strategy.Strategy) strategy.Strategy {
 	rules := overlay.Rules{Sizing: overlay.Sizing{Reduce: true}}
 	if c.size && c.kind != "buy_and_hold" {
@@ -304,7 +304,7 @@ func inParts(c *candidate, made strategy.Strategy) strategy.Strategy {
 	return overlay.Wrap(made, rules)
 }
 
-// heldAsCounted wants what dca counted from its events to be what it bought and has not sold.
+// heldAsCounted expects the quantity that dca counted from its events to equal its purchases less its sales.
 func heldAsCounted(t *testing.T, result *backtest.Result, memory strategy.Memory, s *exchange.Symbol) {
 	t.Helper()
 	bought := decimal.Zero
@@ -356,8 +356,8 @@ func symbolWith(t *testing.T, market exchange.Market, minimum string) *exchange.
 	return s
 }
 
-// TestARestartTakesUpWhatWasThere: what a strategy knows after a restart, its memory and the candles, is all that it needs.
-// Each restart comes between a decision and its fill, so that one order may go at another price, or as two.
+// A strategy's memory and the candles are all that it needs after a restart. Each restart comes between a decision and its
+// fill, so one order may fill at another price, or as two.
 func TestARestartTakesUpWhatWasThere(t *testing.T) {
 	t.Parallel()
 	restarts := []meeting{{37, nil}, {38, nil}, {201, nil}}

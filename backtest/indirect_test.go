@@ -17,7 +17,7 @@ import (
 	"botd/strategy"
 )
 
-// TestWhyTheEngineIsTheMachine names what the direct one does not cover.
+// TestWhyTheEngineIsTheMachine lists what the direct machine does not cover.
 func TestWhyTheEngineIsTheMachine(t *testing.T) {
 	t.Parallel()
 	covered := func() *Config {
@@ -71,7 +71,7 @@ func TestWhyTheEngineIsTheMachine(t *testing.T) {
 	}
 }
 
-// TestWhatTheDirectMachineMaySend: up to the symbol's largest order, and within its margin brackets at the leverage set.
+// An order is at most the symbol's largest one, and within its margin brackets at the set leverage.
 func TestWhatTheDirectMachineMaySend(t *testing.T) {
 	t.Parallel()
 	symbol, err := exchange.NewSymbol(exchange.SymbolSpec{Market: exchange.Futures, Name: "X-USDT", Base: "X", Quote: "USDT", PriceTick: decimal.New(1, 0),
@@ -116,7 +116,7 @@ func TestWhatTheDirectMachineMaySend(t *testing.T) {
 	}
 }
 
-// TestRoundTripsByPeriod are in the order of their ends, with those that were lost, and those of nothing.
+// They are in the order of their ends, with the numbers of lost trips and of trips without a result.
 func TestRoundTripsByPeriod(t *testing.T) {
 	t.Parallel()
 	at := func(month time.Month, day int) int64 {
@@ -136,7 +136,7 @@ func TestRoundTripsByPeriod(t *testing.T) {
 	}
 }
 
-// TestTheTablesOfGroups are aligned at the right, and signed; a colour is never the only sign.
+// They are aligned on the right and signed; a colour is never the only sign.
 func TestTheTablesOfGroups(t *testing.T) {
 	t.Parallel()
 	var table strings.Builder

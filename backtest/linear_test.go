@@ -14,7 +14,7 @@ import (
 	"botd/exchange"
 )
 
-// processorTime is what this process has used so far: a busy machine adds little to it.
+// processorTime is the time that this process has used so far: a busy machine adds little to it.
 func processorTime(t testing.TB) time.Duration {
 	t.Helper()
 	var used syscall.Rusage
@@ -24,7 +24,7 @@ func processorTime(t testing.TB) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// least is the processor time of the cheapest of five runs.
+// least returns the processor time of the cheapest of five runs.
 func least(t testing.TB, config func() backtest.Config) time.Duration {
 	t.Helper()
 	best := time.Duration(math.MaxInt64)
@@ -38,9 +38,9 @@ func least(t testing.TB, config func() backtest.Config) time.Duration {
 	return best
 }
 
-// TestTimeIsLinear doubles the candles, and the orders at rest, twice each, and looks
-// at the processor's time: four times the work takes four times as long, not sixteen.
-// Not parallel: other tests of the process would count.
+// TestTimeIsLinear doubles the candles and the resting orders twice each, and measures the processor time:
+// four times the work takes four times as long, not sixteen. It is not parallel, since other tests of the
+// process would count.
 func TestTimeIsLinear(t *testing.T) {
 	symbol := symbol(t, exchange.Futures, "0.1", "0.001")
 	few, many := steps(symbol, 40_000), steps(symbol, 160_000)

@@ -10,7 +10,7 @@ import (
 	"botd/strategy"
 )
 
-// peeker is given the whole tape when it is made, and looks n candles ahead in it.
+// peeker gets the whole tape when it is made, and uses the candle n ahead.
 type peeker struct {
 	candles *exchange.Candles
 	ahead   int
@@ -29,7 +29,7 @@ func (p *peeker) Decide(_ *strategy.View, plan *strategy.Plan) {
 	}
 }
 
-// scaler divides by the largest close of all: the mistake of normalising data.
+// scaler divides by the largest of all closes: the mistake of normalising data.
 type scaler struct{ candles *exchange.Candles }
 
 func (scaler) Warmup() int           { return 0 }
@@ -86,7 +86,7 @@ func TestWarmupReportsHowLongTheFirstCandlesMatter(t *testing.T) {
 	if found.Enough == nil || *found.Enough > 1_000 {
 		t.Errorf("crosses of a moving average forget: want a length that is enough, have %+v", found.Rows)
 	}
-	// What counts candles from the first one never forgets.
+	// A strategy that counts candles from the first one never forgets.
 	config := crossing(t, recorded, exchange.RateOne, strategy.Protection{}, bothWays)
 	config.Legs[0].Make = func(*tape.Tape) (strategy.Strategy, error) { return &counter{}, nil }
 	if found, err = backtest.FindWarmup(t.Context(), config); err != nil {
@@ -99,7 +99,7 @@ func TestWarmupReportsHowLongTheFirstCandlesMatter(t *testing.T) {
 	}
 }
 
-// counter is long in every seventh candle, counted from the first it saw.
+// counter is long in every seventh candle, counted from the first that it saw.
 type counter struct{ seen int }
 
 func (*counter) Warmup() int             { return 1 }
@@ -164,7 +164,7 @@ func (idle) Warmup() int                           { return 0 }
 func (idle) Candle(*strategy.View)                 {}
 func (idle) Decide(*strategy.View, *strategy.Plan) {}
 
-// TestAStrategyThatDecidesNothingIsNotFoundHonest: nothing was examined, which is another answer than "nothing was found".
+// Nothing was examined, which differs from "nothing was found".
 func TestAStrategyThatDecidesNothingIsNotFoundHonest(t *testing.T) {
 	t.Parallel()
 	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 500)

@@ -10,7 +10,7 @@ import (
 )
 
 // TestMetricsEqualAnIndependentImplementation compares every metric with numbers that numpy and pandas
-// computed (testdata/metric_golden.py; its output, run once, is metric_golden.json).
+// computed (testdata/metric_golden.py; metric_golden.json is its output).
 func TestMetricsEqualAnIndependentImplementation(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/metric_golden.json")

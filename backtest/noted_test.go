@@ -25,7 +25,7 @@ func noted(strategy string, fact engine.Fact) *engine.Note {
 	return &engine.Note{AtMS: notedMS, Strategy: strategy, Symbol: symbol, Fact: fact}
 }
 
-// counting takes facts as a run does.
+// counting processes facts as a run does.
 func counting(notes ...*engine.Note) *events {
 	e := &events{}
 	for _, note := range notes {
@@ -34,7 +34,7 @@ func counting(notes ...*engine.Note) *events {
 	return e
 }
 
-// TestLimitsHoldEntriesBackUntilTheyAreOver: each of its strategy, or of all.
+// A limit applies to its strategy, or to all.
 func TestLimitsHoldEntriesBackUntilTheyAreOver(t *testing.T) {
 	t.Parallel()
 	daily := engine.NoteLimit{Rule: "max_daily_loss", Why: "lost 12 USDT of 96 USDT, more than 10 %", ForMS: 3_600_000}
@@ -61,7 +61,7 @@ func TestLimitsHoldEntriesBackUntilTheyAreOver(t *testing.T) {
 	}
 }
 
-// TestTargetsThatAreNotTraded: held back by a limit, below a step, or below what the exchange takes; what holds nothing is none of them.
+// They are blocked by a limit, below a step, or below the exchange's minimum. A target of no position is none of them.
 func TestTargetsThatAreNotTraded(t *testing.T) {
 	t.Parallel()
 	symbol := noted("", nil).Symbol // BTC-USDT
@@ -110,7 +110,7 @@ func TestTargetsThatAreNotTraded(t *testing.T) {
 	}
 }
 
-// TestWhatBecomesOfOrdersIsCounted, with the first reason of each kind.
+// The first reason of each kind is stored.
 func TestWhatBecomesOfOrdersIsCounted(t *testing.T) {
 	t.Parallel()
 	order := func(id int64, client string, purpose placement.Purpose) engine.NoteOrder {
@@ -159,7 +159,6 @@ func TestWhatBecomesOfOrdersIsCounted(t *testing.T) {
 	}
 }
 
-// TestOrdersOfTheDirectMachineAreCounted likewise.
 func TestOrdersOfTheDirectMachineAreCounted(t *testing.T) {
 	t.Parallel()
 	e := &events{}
@@ -183,7 +182,7 @@ func TestOrdersOfTheDirectMachineAreCounted(t *testing.T) {
 	}
 }
 
-// TestTheFirstThatEndsTradingCounts, and how many notices there were.
+// The number of notices is counted, too.
 func TestTheFirstThatEndsTradingCounts(t *testing.T) {
 	t.Parallel()
 	e := counting(noted("trend", engine.NoteStrategyFailed{Why: "it panicked"}), noted("other", engine.NoteStrategyFailed{Why: "later"}),
@@ -204,7 +203,7 @@ func TestTheFirstThatEndsTradingCounts(t *testing.T) {
 	}
 }
 
-// TestWhatEndedTheAccount: a limit of all, or of the only strategy; else a liquidation that left less than a hundredth.
+// It was a limit of all, or of the only strategy; otherwise a liquidation that left less than a hundredth.
 func TestWhatEndedTheAccount(t *testing.T) {
 	t.Parallel()
 	limit := func(strategy string) *engine.Note {
@@ -254,7 +253,7 @@ func TestWhatEndedTheAccount(t *testing.T) {
 	}
 }
 
-// TestWarningsOfWhatBoundARun name the first of each.
+// The warnings name the first of each.
 func TestWarningsOfWhatBoundARun(t *testing.T) {
 	t.Parallel()
 	r := &run{nowMS: notedMS + 4*minute, legs: []leg{{candles: barsAt(exchange.Minute1, notedMS/minute-1, notedMS/minute)}}}

@@ -7,7 +7,7 @@ import (
 	"botd/strategy"
 )
 
-// speaker reports each candle to people, and desires nothing.
+// speaker reports to people at each candle, and requests nothing.
 type speaker struct{}
 
 func (speaker) Warmup() int           { return 1 }
@@ -17,7 +17,7 @@ func (speaker) Decide(_ *strategy.View, plan *strategy.Plan) {
 	plan.Notify("a candle")
 }
 
-// failing is a strategy whose program reports an error when it is asked for many decisions at once.
+// failing is a strategy whose program returns an error when it is asked for many decisions at once.
 type failing struct{ strategy.Strategy }
 
 func (failing) Batch(*strategy.View, *exchange.Candles, int, int, func(int) exchange.Amount) int {
@@ -35,7 +35,7 @@ func TestAProgramThatFailsInABatchEndsItsTrading(t *testing.T) {
 	}
 }
 
-// TestWhatStrategiesReportToPeopleIsCounted has one report each minute, of which ten an hour would be sent.
+// TestWhatStrategiesReportToPeopleIsCounted has one report a minute, of which ten an hour would be sent.
 func TestWhatStrategiesReportToPeopleIsCounted(t *testing.T) {
 	t.Parallel()
 	s := symbol(t, exchange.Futures, "0.1", "0.001")

@@ -40,7 +40,7 @@ func TestRunsInTurnAreTheSameAndAllPaced(t *testing.T) {
 	}
 	runs, paces, under := 0, 0, false
 	config.InTurn = true
-	config.Pace = func(done, total int) { // without a lock: only one goroutine may come here
+	config.Pace = func(done, total int) { // without a lock: only one goroutine may call this
 		if under {
 			t.Error("two runs at once")
 		}

@@ -14,7 +14,7 @@ import (
 	"botd/strategy"
 )
 
-// rungs is a strategy that keeps 50 purchases below the price at which it began, each under a key of its own.
+// rungs is a strategy that rests 50 purchases below its start price, each under a separate key.
 type rungs struct{ top exchange.Price }
 
 const ladderOrders = 50
@@ -35,8 +35,8 @@ func (r *rungs) Decide(_ *strategy.View, plan *strategy.Plan) {
 	}
 }
 
-// TestALadderOfFiftyOrdersIsTheSameLiveAsInABacktest lets prices fall through half of a ladder: orders, their
-// sequence, fills and money are equal, since live a ladder stands as fast as its orders are acknowledged.
+// TestALadderOfFiftyOrdersIsTheSameLiveAsInABacktest has prices fall through half of a ladder. Orders, their
+// sequence, fills and money are equal, since live a ladder is placed as fast as its orders are acknowledged.
 func TestALadderOfFiftyOrdersIsTheSameLiveAsInABacktest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

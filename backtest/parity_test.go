@@ -41,11 +41,11 @@ func wave(symbol *exchange.Symbol, startMS int64, count int) *exchange.Candles {
 	return candles
 }
 
-// story is what a run decided, wanted, placed and settled, line by line.
+// story lists a run's decisions, intents, placements and settlements, line by line.
 type story struct {
 	lines    []string
 	untilMS  int64
-	recorder *tape.Recorder // nil keeps no candles
+	recorder *tape.Recorder // nil records no candles
 }
 
 func (s *story) note(n *engine.Note) {
@@ -79,7 +79,7 @@ func (s *story) order(n *engine.Note, intent *reconcile.Intent) {
 
 const parityAccount = "parity"
 
-// settingOf makes the strategy of the stories with rules by which it leaves.
+// settingOf makes the strategy of the stories with exit rules.
 func settingOf(rules overlay.Exit) func(*testing.T, *exchange.Symbol) engine.StrategyConfig {
 	return func(t *testing.T, symbol *exchange.Symbol) engine.StrategyConfig {
 		return paritySetting(t, symbol, rules)
@@ -95,19 +95,18 @@ func paritySetting(t *testing.T, symbol *exchange.Symbol, rules overlay.Exit) en
 		Protection: rules.Base, Strategy: overlay.Wrap(built, overlay.Rules{Exit: rules})}
 }
 
-// TestWhatADaemonRecordedIsDecidedTheSame lets the live driver trade a market that
-// it finds with a past, with a recorder beside it, and runs the backtest over the
-// files that the recorder left: the same candles, plans, orders and money.
+// TestWhatADaemonRecordedIsDecidedTheSame has the live driver trade a market that has a past, with a
+// recorder, and runs the backtest over the recorder's files. Candles, plans, orders and money are the same.
 func TestWhatADaemonRecordedIsDecidedTheSame(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		const count, past = 240, 63 // no target at the start: an earlier one lapses live, and a backtest enters it
+		const count, past = 240, 63 // no target at the start: an earlier one lapses live, while a backtest enters it
 		symbol := symbol(t, exchange.Futures, "0.1", "0.001")
 		startMS := time.Now().UnixMilli() - past*int64(exchange.Minute1)
 		candles := wave(symbol, startMS, count)
 		untilMS := candles.CloseMS(count - 1)
-		time.Sleep(3 * time.Second) // a start at another moment decides on the candle before, and late
+		time.Sleep(3 * time.Second) // a start at another moment decides late, on the previous candle
 		store := tape.Store{Directory: directory}
 		recorder := tape.NewRecorder(tape.RecorderConfig{Store: store, Notify: func(err error) { t.Error(err) }, Count: func(int, int) {}})
 		live := story{untilMS: untilMS, recorder: recorder}
@@ -133,7 +132,7 @@ func TestWhatADaemonRecordedIsDecidedTheSame(t *testing.T) {
 	})
 }
 
-// outcomes are the decisions of the strategy, and what was filled.
+// outcomes returns the decisions of the strategy, and the fills.
 func (s *story) outcomes() (lines []string) {
 	for _, line := range s.lines {
 		if strings.HasPrefix(line, "decision") && !strings.HasSuffix(line, "} ") || strings.Contains(line, " filled ") {
@@ -143,7 +142,7 @@ func (s *story) outcomes() (lines []string) {
 	return lines
 }
 
-// compare wants two stories equal, and long enough to prove something.
+// compare expects two stories to be equal, and long enough to prove something.
 func compare(t *testing.T, recorded, live *story, fills ...string) {
 	t.Helper()
 	if len(recorded.lines) < 60 {
@@ -166,10 +165,9 @@ type noJournal struct{}
 
 func (noJournal) Append(context.Context, []record.Record) error { return nil }
 
-// TestLiveAndBacktestRecordTheSameStory runs one strategy over the same candles
-// with the live driver (virtual time, real net/http client and server of the
-// simulated exchange in memory) and in the backtest, and compares every plan,
-// intent, verdict, placement, settlement and the final money.
+// TestLiveAndBacktestRecordTheSameStory runs one strategy over the same candles with the live driver (virtual
+// time, real net/http client and server of the simulated exchange in memory) and in the backtest, and
+// compares every plan, intent, verdict, placement, settlement and the final money.
 func TestLiveAndBacktestRecordTheSameStory(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -225,14 +223,14 @@ func lineAt(lines []string, i int) string {
 	return lines[i]
 }
 
-// runLive drives the live driver until just before the last candle is seen closed.
+// runLive runs the live driver until just before the last candle is seen closed.
 func runLive(t *testing.T, symbol *exchange.Symbol, candles *exchange.Candles, live *story, untilMS int64,
 	setting func(*testing.T, *exchange.Symbol) engine.StrategyConfig) sim.Money {
 	money, _ := runBooked(t, symbol, candles, live, untilMS, setting, 0, noJournal{})
 	return money
 }
 
-// runBooked is runLive where each payment of funding is at a rate, and with the journal and the status that are left.
+// runBooked is runLive with funding payments at a rate, and returns the journal and the status, too.
 func runBooked(t *testing.T, symbol *exchange.Symbol, candles *exchange.Candles, live *story, untilMS int64,
 	setting func(*testing.T, *exchange.Symbol) engine.StrategyConfig, funding exchange.Rate, journal runtime.Journal) (sim.Money, engine.Status) {
 	venue, err := sim.New(sim.Config{Symbols: []*exchange.Symbol{symbol}, StartMS: time.Now().UnixMilli()})

@@ -13,7 +13,7 @@ import (
 	"botd/strategy"
 )
 
-// TestThePartOfTheCandlesThatIsAskedFor: those that open from a time on and have closed by another one, with what is known of them.
+// The part has the candles that open from a time on and have closed by another one, and the data known about them.
 func TestThePartOfTheCandlesThatIsAskedFor(t *testing.T) {
 	t.Parallel()
 	config := sound()
@@ -87,7 +87,7 @@ func TestThePartOfTheCandlesThatIsAskedFor(t *testing.T) {
 	}
 }
 
-// TestSignalsAndTradesOfAnotherTime are warned of.
+// The test expects warnings about them.
 func TestSignalsAndTradesOfAnotherTime(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -123,7 +123,7 @@ func TestSignalsAndTradesOfAnotherTime(t *testing.T) {
 	}
 }
 
-// outside are the warnings of a configuration's only leg, with their numbers.
+// outside returns the warnings of a configuration's only leg, with their numbers.
 func outside(config *Config, candles *exchange.Candles) string {
 	var all []string
 	l := &leg{candles: candles, config: &config.Legs[0]}

@@ -36,7 +36,7 @@ func (b booked) Append(_ context.Context, records []record.Record) error {
 	return nil
 }
 
-// earner is a strategy, the candles that it trades over, and what it made of them: live, in a backtest, and beside each other.
+// earner is a strategy, the candles that it trades, and its results: live, in a backtest, and compared.
 type earner struct {
 	symbol  *exchange.Symbol
 	candles *exchange.Candles
@@ -61,7 +61,7 @@ params: {fast: 3, slow: 8, mode: %s}
 backtest: {cash: 10000, fees: {maker: 0.0002, taker: 0.0005}, funding: 0.1%%}
 `
 
-// earn has it trade across a payment of funding, and hold something at the end.
+// earn has it trade across a funding payment, and keep a position at the end.
 func earn(t *testing.T, market exchange.Market, mode string, count int) *earner {
 	t.Helper()
 	time.Sleep(6 * time.Hour)
@@ -102,7 +102,7 @@ func loadCandles(path string, symbol *exchange.Symbol, interval exchange.Interva
 	return tape.LoadCandles(path, symbol, interval, tape.Options{})
 }
 
-// trade has the live driver trade, and values what it holds at the last close, as the backtest does.
+// trade has the live driver trade, and values the position at the last close, as the backtest does.
 func (e *earner) trade(t *testing.T, config *backtest.Config) {
 	t.Helper()
 	untilMS := e.candles.CloseMS(e.candles.Len() - 1)
@@ -125,7 +125,7 @@ func (e *earner) trade(t *testing.T, config *backtest.Config) {
 	e.fills, _ = history.Fills(all, func(*view.Fill) bool { return true })
 }
 
-// follow sets what was traded beside a backtest, as botd parity does.
+// follow compares the trades with a backtest, as botd parity does.
 func (e *earner) follow(t *testing.T) {
 	t.Helper()
 	r := &replay.Replay{Strategy: *e.given, Files: e.files, Traded: replay.Traded{Fills: e.fills, Trips: e.trips,
@@ -137,8 +137,8 @@ func (e *earner) follow(t *testing.T) {
 }
 
 // TestOneProfitInReportAndParity has a strategy trade over the same candles live and in a backtest, on both markets, with fees, funding
-// and, on spot, fees in what is bought. Realised, unrealised, net, fees and funding of the report, its page and the parity report are
-// those that the live ledger has booked.
+// and, on spot, fees in the bought asset. Realised, unrealised, net, fees and funding of the report, its page and the parity report
+// equal those in the live ledger.
 func TestOneProfitInReportAndParity(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -158,7 +158,7 @@ func TestOneProfitInReportAndParity(t *testing.T) {
 	}
 }
 
-// alike wants two figures equal to a thousand millionth.
+// alike expects two figures to be equal to a thousand millionth.
 func alike(t *testing.T, what string, want exchange.Amount, have float64) {
 	t.Helper()
 	if math.Abs(want.Float()-have) > 1e-9*max(1, math.Abs(want.Float())) {
@@ -183,7 +183,8 @@ func (e *earner) wantReport(t *testing.T) {
 	}
 }
 
-// wantTrips compares round trips one by one. Where a position on futures turns while funding is paid, of whose it was is not known.
+// wantTrips compares round trips one by one. If a futures position is reversed while funding is paid, it is unknown to which side
+// the payment belongs.
 func (e *earner) wantTrips(t *testing.T) {
 	t.Helper()
 	if len(e.trips) != len(e.result.Trips) {
@@ -208,7 +209,7 @@ func (e *earner) wantParity(t *testing.T) {
 	live, tested := answer.LiveCurve.Profit, answer.Curve.Profit
 	made := e.made.Net.Add(e.made.Unrealised).Float()
 	for what, have := range map[string]float64{"live": live[len(live)-1], "backtest": tested[len(tested)-1]} {
-		if math.Abs(have-made) > 0.005 { // the backtest's is rounded
+		if math.Abs(have-made) > 0.005 { // the backtest's figure is rounded
 			t.Errorf("the curve of %s ends at %g, want %g", what, have, made)
 		}
 	}

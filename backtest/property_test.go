@@ -18,7 +18,7 @@ import (
 	"botd/strategy"
 )
 
-// weather is a drawn run: a market, a script, and what makes trading hard.
+// weather is a drawn run: a market, a script, and difficult circumstances.
 type weather struct {
 	market    exchange.Market
 	latencyMS int64
@@ -26,7 +26,7 @@ type weather struct {
 	holes     bool
 	rough     exchange.Price // largest move of a candle, in ticks
 	shares    bool           // targets are shares of equity; leveraged on futures
-	costs     backtest.Costs // beyond fees and latency
+	costs     backtest.Costs // in addition to fees and latency
 	long      bool           // candles of four hours, for 250 days
 }
 
@@ -38,7 +38,7 @@ func (w weather) String() string {
 func (w weather) config(t testing.TB, seed uint64) backtest.Config {
 	count, interval, longest := 600, exchange.Minute15, int64(300)
 	if w.long {
-		count, interval, longest = 1_500, exchange.Hour4, 60 // no longer than what a mean is made of
+		count, interval, longest = 1_500, exchange.Hour4, 60 // no longer than the window of an average
 	}
 	random := rand.New(rand.NewPCG(seed, 1))
 	symbol := symbol(t, w.market, "0.1", "0.001")
@@ -129,9 +129,9 @@ var weathers = []weather{
 	},
 }
 
-// TestEveryRunAddsUpAndIsRepeatable draws runs and checks what must hold in all:
-// the executions give the equity, the round trips too; a second run is the same
-// to the bit; and so is one that plays every path instead of skipping the quiet.
+// TestEveryRunAddsUpAndIsRepeatable draws runs and checks the invariants: the executions give the equity, and
+// so do the round trips; a second run is the same to the bit, and so is one that plays every path instead of
+// skipping quiet candles.
 func TestEveryRunAddsUpAndIsRepeatable(t *testing.T) {
 	t.Parallel()
 	for _, w := range weathers {
@@ -144,7 +144,7 @@ func TestEveryRunAddsUpAndIsRepeatable(t *testing.T) {
 				if result.Fills < 10 && result.Liquidations == 0 {
 					t.Errorf("seed %d: %d fills prove little: %v", seed, result.Fills, result.Warnings)
 				}
-				if result.Liquidations == 0 { // a bankrupt wallet's loss is not all its owner's
+				if result.Liquidations == 0 { // a bankrupt wallet's loss is not entirely its owner's
 					addUp(t, result, config.Legs[0].Tape.Symbol.PriceDecimal(last).String())
 				}
 				if result.Orders.Placed > 2*result.Candles {
@@ -168,8 +168,8 @@ func TestEveryRunAddsUpAndIsRepeatable(t *testing.T) {
 	}
 }
 
-// TestTripsAddUpThroughLiquidations checks that the round trips, with what the
-// exchange bore, give the wallet.
+// TestTripsAddUpThroughLiquidations checks that the round trips, together with what the exchange bore, give
+// the wallet.
 func TestTripsAddUpThroughLiquidations(t *testing.T) {
 	t.Parallel()
 	liquidated := 0
@@ -192,7 +192,7 @@ func TestTripsAddUpThroughLiquidations(t *testing.T) {
 	}
 }
 
-// TestReplayingTheRecordsGivesTheSameBook is what the live journal relies on.
+// TestReplayingTheRecordsGivesTheSameBook is the property on which the live journal relies.
 func TestReplayingTheRecordsGivesTheSameBook(t *testing.T) {
 	t.Parallel()
 	config := weathers[1].config(t, 3)
@@ -220,8 +220,8 @@ func TestReplayingTheRecordsGivesTheSameBook(t *testing.T) {
 	}
 }
 
-// TestTheLedgerEqualsTheWallet books the account's money as the live engine does:
-// from the exchange's reports alone it must arrive at the exchange's own books.
+// TestTheLedgerEqualsTheWallet books the account's money as the live engine does: from the exchange's reports
+// alone the ledger must equal the exchange's own books.
 func TestTheLedgerEqualsTheWallet(t *testing.T) {
 	t.Parallel()
 	for _, w := range weathers {
@@ -273,8 +273,8 @@ func wantBooked(t *testing.T, market exchange.Market, books *ledger.Ledger, resu
 	same(t, "funding", result.TotalFunding, sums[ledger.Funding].String())
 }
 
-// turnedAtAPayment reports whether an order ended and another one was filled at a moment of funding: the
-// exchange reports one change of the wallet, whose parts can be estimated only.
+// turnedAtAPayment reports whether an order ended and another one filled at a funding time. The exchange then
+// reports one change of the wallet, whose parts can only be estimated.
 func turnedAtAPayment(result *backtest.Result) bool {
 	for i := 1; i < len(result.Executions); i++ {
 		before, e := &result.Executions[i-1], &result.Executions[i]

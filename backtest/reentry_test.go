@@ -52,7 +52,7 @@ func TestAfterAStopInTheCandleOfItsEntryTheStrategyEntersByItsPolicy(t *testing.
 	}
 }
 
-// TestAnExitThatFollowsThePriceIsNoDecisionToHoldNothing: while it moves nobody asks the strategy, whose target stands.
+// While the exit moves the strategy is not asked, and its target stays.
 func TestAnExitThatFollowsThePriceIsNoDecisionToHoldNothing(t *testing.T) {
 	t.Parallel()
 	percent := exchange.RateOne / 100
@@ -83,8 +83,7 @@ func TestAnExitThatFollowsThePriceIsNoDecisionToHoldNothing(t *testing.T) {
 	}
 }
 
-// TestRulesEnterAgainWhateverCandleTheirStopWasIn is finding 2: rules locked themselves for good
-// after a stop in the candle of the entry.
+// This covers finding 2: rules locked themselves permanently after a stop in the candle of the entry.
 func TestRulesEnterAgainWhateverCandleTheirStopWasIn(t *testing.T) {
 	t.Parallel()
 	s := symbol(t, exchange.Futures, "0.1", "0.001")
@@ -113,8 +112,8 @@ func TestRulesEnterAgainWhateverCandleTheirStopWasIn(t *testing.T) {
 	}
 }
 
-// TestAStrategyThatStandsLatchedIsWarnedOf is finding 6: an entry with a stop and a target and no
-// explicit flat traded once a year, and nothing said why.
+// This covers finding 6: an entry with a stop and a target and no explicit flat traded once a year, without
+// any explanation.
 func TestAStrategyThatStandsLatchedIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	s := symbol(t, exchange.Futures, "0.1", "0.001")

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestRegimesAndBootstrapOfAKnownMarket: equity that follows the market on its days above the mean and
-// rests below it; the bands hold what happened.
+// The equity follows the market on its days above the mean and is flat below it; the bands contain the actual
+// result.
 func TestRegimesAndBootstrapOfAKnownMarket(t *testing.T) {
 	t.Parallel()
 	bench, equity := []float64{100}, []float64{1000}

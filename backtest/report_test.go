@@ -37,7 +37,7 @@ func warned(r *backtest.Result, part string) bool {
 	return slices.ContainsFunc(r.Warnings, func(w backtest.Warning) bool { return strings.Contains(w.Text, part) })
 }
 
-// flatTape has candles that all stand at one price.
+// flatTape has candles at one constant price.
 func flatTape(t testing.TB, market exchange.Market, count int, price string) *tape.Tape {
 	symbol := symbol(t, market, "0.1", "0.001")
 	return candlesOf(t, symbol, exchange.Hour1, midnight, strings.Repeat(strings.Join([]string{price, price, price, price}, " ")+"\n", count))
@@ -52,8 +52,8 @@ func TestFundingIsPaidAtTheOpenByWhoHoldsThen(t *testing.T) {
 	for i, rate := range []exchange.Rate{exchange.RateOne / 10, exchange.RateOne / 100, -exchange.RateOne / 1000, exchange.RateOne / 10} {
 		config.Legs[0].Funding = append(config.Legs[0].Funding, tape.FundingRow{Symbol: "BTC-USDT", TimeMS: midnight + int64(i)*eight, Rate: rate})
 	}
-	// Held from 01:00; at 00:00 nothing was. 08:00 takes 1 % of 1000; at 16:00 it
-	// is paid 0.1 %, before the exit of the same moment; 24:00 holds nothing.
+	// The position starts at 01:00; at 00:00 there was none. 08:00 costs 1 % of 1000; at 16:00 it receives
+	// 0.1 %, before the exit of the same moment; at 24:00 there is no position.
 	result := mustRun(t, config)
 	same(t, "funding", "9", result.TotalFunding)
 	same(t, "final equity", "9991", result.FinalEquity)
@@ -90,7 +90,7 @@ func TestAStopMovesAlthoughCancelsTakeTime(t *testing.T) {
 		100 100 100 100
 		100 100  80  80
 		 80  80  80  80`)
-	// At 03:00 the position doubles; the stop below it is closePosition, and fires at 90.
+	// At 03:00 the position doubles. The stop below it is a closePosition order, and triggers at 90.
 	script := &scripted{targets: hold(t, symbol, "10 20 . . .")}
 	config := caseConfig(recorded, script)
 	config.Costs.LatencyMS = 60_000
@@ -105,7 +105,7 @@ func TestAStopMovesAlthoughCancelsTakeTime(t *testing.T) {
 	addUp(t, result, "80")
 }
 
-// ladder keeps one buy order in the book, at another price from the third candle on.
+// ladder rests one buy order, at another price from the third candle on.
 type ladder struct{ seen int }
 
 func (*ladder) Warmup() int             { return 0 }
@@ -193,7 +193,7 @@ func TestEquityIsTakenAtEachMidnight(t *testing.T) {
 	}
 }
 
-// TestAMidnightInAHoleHasTheEquityBeforeIt compares with the figure by hand.
+// TestAMidnightInAHoleHasTheEquityBeforeIt compares with the figure computed by hand.
 func TestAMidnightInAHoleHasTheEquityBeforeIt(t *testing.T) {
 	t.Parallel()
 	symbol := symbol(t, exchange.Futures, "0.1", "0.001")
@@ -219,7 +219,7 @@ func TestAMidnightInAHoleHasTheEquityBeforeIt(t *testing.T) {
 	}
 }
 
-// every is a schedule of so many milliseconds.
+// every is a schedule with a period in milliseconds.
 type every int64
 
 func (e every) Next(afterMS int64) int64 { return (afterMS/int64(e) + 1) * int64(e) }
@@ -412,7 +412,7 @@ func TestTheReportIsWrittenWhole(t *testing.T) {
 	}
 }
 
-// wantRowsAsJSON compares rows of CSV with those of the JSON, whose quantity they name otherwise.
+// wantRowsAsJSON compares rows of CSV with those of the JSON, which name their quantity differently.
 func wantRowsAsJSON(t *testing.T, rows [][]string, all []any) {
 	t.Helper()
 	for i, row := range rows[1:] {

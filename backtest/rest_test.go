@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestARestIsAsLongAsTheWork before it, from five milliseconds on and up to a quarter of a second; the end of its context ends it.
+// The rest is between five milliseconds and a quarter of a second, and the end of its context ends it.
 func TestARestIsAsLongAsTheWork(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -31,8 +31,7 @@ func TestARestIsAsLongAsTheWork(t *testing.T) {
 	})
 }
 
-// TestGarbageIsCollectedMoreOftenBesideManyCandles: 8 MiB of garbage beside 80 bytes a candle, within 10 and 30 %. It is one setting of
-// the process, so that it runs beside no other test.
+// There are 8 MiB of garbage plus 80 bytes a candle, within 10 and 30 %. It is a setting of the process, so the test is not parallel.
 func TestGarbageIsCollectedMoreOftenBesideManyCandles(t *testing.T) {
 	before := debug.SetGCPercent(77)
 	defer debug.SetGCPercent(before)

@@ -20,8 +20,8 @@ func decoded(t *testing.T, name string, into any) {
 	}
 }
 
-// TestRollingFiguresAndYearsEqualAnIndependentImplementation compares them with what plain Python
-// computed (testdata/rolling_golden.py): every twentieth day, and the last.
+// TestRollingFiguresAndYearsEqualAnIndependentImplementation compares them with figures computed by plain
+// Python (testdata/rolling_golden.py): every twentieth day, and the last.
 func TestRollingFiguresAndYearsEqualAnIndependentImplementation(t *testing.T) {
 	t.Parallel()
 	var cases []struct {

@@ -6,8 +6,8 @@ import (
 	"botd/backtest"
 )
 
-// TestATrialsHashIsThatOfItsRows: a trial of a sweep makes no rows, and has the hash of a result that has them, whatever was
-// traded and whatever a strategy is called.
+// A trial of a sweep makes no rows, and has the hash of a result with rows, whatever was traded and whatever the strategy's
+// name is.
 func TestATrialsHashIsThatOfItsRows(t *testing.T) {
 	t.Parallel()
 	all := 0

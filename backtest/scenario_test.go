@@ -18,7 +18,7 @@ import (
 	"botd/strategy/overlay"
 )
 
-// scenario is one question of testdata/exit_scenarios.txt.
+// scenario is one question in testdata/exit_scenarios.txt.
 type scenario struct {
 	name    string
 	set     map[string]string
@@ -29,7 +29,7 @@ type scenario struct {
 	because string
 }
 
-// wants is what botd must do.
+// wants returns botd's expected trades.
 func (s *scenario) wants() []string {
 	if s.because != "" {
 		return s.ours
@@ -76,13 +76,13 @@ func readScenarios(t *testing.T) (all []*scenario) {
 	return all
 }
 
-// questioned does what a signal at a candle's close says. Without a position and a signal it desires
-// none: an entry is in the book for one candle.
+// questioned follows the signals at a candle's close. Without a position and a signal it requests none: an
+// entry rests for one candle.
 type questioned struct {
 	*scenario
 	symbol *exchange.Symbol
 	seen   int
-	since  int // the candle of the signal that is followed
+	since  int // the candle of the followed signal
 	leaves int // the candle of the exit signal with a price; 0 for none
 }
 
@@ -95,7 +95,7 @@ func (s *questioned) says(word string) bool {
 	return slices.Contains(strings.Fields(s.signals[s.seen-1]), word)
 }
 
-// price is the price of a setting at the first, or a later, decision since the signal; 0 for none.
+// price returns the price of a setting at the first, or a later, decision since the signal; 0 for none.
 func (s *questioned) price(key string, since int) exchange.Price {
 	prices := strings.Split(s.set[key], ",")
 	if s.set[key] == "" || since >= len(prices) {
@@ -138,7 +138,7 @@ func (s *questioned) Decide(view *strategy.View, plan *strategy.Plan) {
 	}
 }
 
-// enter keeps a limit in the book that opens.
+// enter rests an opening limit order.
 func (s *questioned) enter(quantity exchange.Quantity, plan *strategy.Plan) {
 	if quantity != 0 {
 		s.since = s.seen
@@ -154,7 +154,7 @@ func (s *questioned) enter(quantity exchange.Quantity, plan *strategy.Plan) {
 	}
 }
 
-// leave keeps a limit in the book that closes.
+// leave rests a closing limit order.
 func (s *questioned) leave(view *strategy.View, plan *strategy.Plan) {
 	plan.ExitsSet = true
 	if price := s.price("exit", s.seen-s.leaves); price > 0 {
@@ -210,7 +210,7 @@ func (s *scenario) run(t *testing.T) *backtest.Result {
 	return mustRun(t, config)
 }
 
-// trades writes a result's trades as the scenarios do.
+// trades formats a result's trades as the scenarios do.
 func (s *scenario) trades(result *backtest.Result) (all []string) {
 	candle := func(atMS int64) int64 { return (atMS - midnight) / int64(exchange.Hour1) }
 	for _, trip := range result.Trips {
@@ -231,7 +231,7 @@ func (s *scenario) trades(result *backtest.Result) (all []string) {
 	return all
 }
 
-// trailed reports whether a stop had left its first price.
+// trailed reports whether a stop had moved from its first price.
 func trailed(s *scenario, trip *backtest.TripRow) bool {
 	if s.set["trail"] == "" {
 		return false
@@ -248,8 +248,8 @@ func trailed(s *scenario, trip *backtest.TripRow) bool {
 	return !exit.Equal(entry.Sub(entry.Mul(share)))
 }
 
-// TestExitsAnswerTheQuestionsOfFreqtrade runs every question, and wants botd's answer to be freqtrade's
-// or to differ for the reason that is written there.
+// TestExitsAnswerTheQuestionsOfFreqtrade runs every question, and expects botd's answer to be freqtrade's or
+// to differ for the reason in the file.
 func TestExitsAnswerTheQuestionsOfFreqtrade(t *testing.T) {
 	t.Parallel()
 	agree, differ := 0, 0

@@ -10,8 +10,8 @@ import (
 	"botd/strategy"
 )
 
-// TestTheColumnsAreComputedTwice: each is a run of its own costs, or, where that is on the wrong side, the realistic run's executions
-// without costs, or at the pessimistic ones.
+// Each column is a run with its own costs, or, if that is on the wrong side, the realistic run's executions without costs, or at the
+// pessimistic ones.
 func TestTheColumnsAreComputedTwice(t *testing.T) {
 	t.Parallel()
 	ideal, pessimistic := 0, 0

@@ -19,7 +19,7 @@ var longWeathers = []weather{
 	{market: exchange.Spot, rough: 60, holes: true, long: true},
 }
 
-// holding is what the symbol, bought at the first open, was worth at each midnight.
+// holding returns the value at each midnight of the symbol bought at the first open.
 func (s *second) holding(recorded *tape.Tape) (values []float64) {
 	c := recorded.Candles
 	for at := (s.fromMS + 86_399_999) / 86_400_000 * 86_400_000; at <= s.toMS; at += 86_400_000 {
@@ -41,7 +41,7 @@ func changesOf(values []float64) (all []float64) {
 	return all
 }
 
-// sums are mean and sample deviation, and the root mean square of what is below zero.
+// sums returns the mean, the sample deviation, and the root mean square of the negative values.
 func sums(values []float64) (mean, deviation, downside float64) {
 	n := float64(len(values))
 	for _, v := range values {
@@ -62,12 +62,12 @@ func compounding(changes []float64) float64 {
 	return 100 * (grown - 1)
 }
 
-// days compares what is made of the days beside holding: metrics, years, regimes, rolling figures and the days drawn again. The metrics'
-// formulas are compared with numpy's elsewhere: here it is what they are given.
+// days compares the daily figures with buy and hold: metrics, years, regimes, rolling figures and the redrawn days. Other tests compare
+// the metrics' formulas with numpy's; here their input is compared.
 func (c check) days(r *backtest.Result, s *second, holding []float64) {
 	c.t.Helper()
 	equity := s.every(24 * time.Hour)
-	for i := range equity { // a day on which nothing was held is of exactly nothing
+	for i := range equity { // a day without a position has exactly zero
 		equity[i] = math.Round(equity[i]*1e8) / 1e8
 	}
 	first := (s.fromMS + 86_399_999) / 86_400_000 * 86_400_000
@@ -97,7 +97,7 @@ func orNaN(value *float64) *float64 {
 	return value
 }
 
-// years compares the changes from a year's first midnight to the next one's.
+// years compares the changes from a year's first midnight to the next year's.
 func (c check) years(rows []backtest.YearRow, first int64, equity, holding []float64) {
 	c.t.Helper()
 	if len(equity) < 3 {
@@ -125,7 +125,8 @@ func (c check) years(rows []backtest.YearRow, first int64, equity, holding []flo
 	}
 }
 
-// regimes splits the days by the deviation of the thirty days of holding before, and by the mean of fifty days.
+// regimes splits the days by the deviation of the thirty days of buy and hold before, and by the mean of fifty
+// days.
 func (c check) regimes(rows []backtest.RegimeRow, own, hold, holding []float64) {
 	c.t.Helper()
 	if len(own) < 51 {

@@ -73,7 +73,7 @@ func percentile(ordered []float64, percent float64) float64 {
 	return low + (high-low)*(at-math.Floor(at))
 }
 
-// falls finds the falls of equity: from a peak to the first close that is not below it.
+// falls finds the drawdowns: from a peak to the first close that is not below it.
 func (c check) falls(r *backtest.Result, s *second) {
 	c.t.Helper()
 	type fall struct {
@@ -180,7 +180,7 @@ func (c check) tripRows(r *backtest.Result, s *second) {
 	c.figure("buy and hold", 100*(s.last/s.first-1), r.Figures.BuyAndHold)
 }
 
-// symbolRow compares the row of the only symbol: of its round trips.
+// symbolRow compares the row of the only symbol, from its round trips.
 func (c check) symbolRow(r *backtest.Result, s *second, wins int, sum float64) {
 	c.t.Helper()
 	fees, funding, row := 0.0, 0.0, &r.BySymbol[0]
@@ -196,7 +196,7 @@ func (c check) symbolRow(r *backtest.Result, s *second, wins int, sum float64) {
 	}
 }
 
-// curve compares the equity at each close, what is held of it, and what is left at the end.
+// curve compares the equity and the position's value at each close, and the final figures.
 func (c check) curve(r *backtest.Result, s *second) {
 	c.t.Helper()
 	points := r.Curve()
@@ -327,7 +327,7 @@ func (c check) groups(r *backtest.Result, s *second) {
 	}
 }
 
-// months compares each month's change of equity: to the first midnight of the next one.
+// months compares each month's change of equity, up to the first midnight of the next month.
 func (c check) months(r *backtest.Result, s *second) {
 	c.t.Helper()
 	before, at := s.initial, time.UnixMilli(s.fromMS).UTC()

@@ -12,9 +12,9 @@ import (
 	"botd/exchange"
 )
 
-// The second computation makes every figure of a result again, from its list of executions, the candles
-// and the funding rates alone. It shares no code with the first: it is written in float64, from the
-// definitions of docs/backtest.md, and compares to a millionth.
+// The second computation derives every figure of a result again, from its list of executions, the candles and
+// the funding rates alone. It shares no code with the first: it is written in float64, from the definitions
+// of docs/backtest.md, and compares to a millionth.
 
 type secondTrip struct {
 	enteredMS, leftMS       int64
@@ -23,7 +23,7 @@ type secondTrip struct {
 	filled                  float64 // quantity bought, before fees
 	paid, got               float64 // values
 	fees, funding, slippage float64
-	quoteFees, realised     float64 // realised: on spot, beyond the mean cost
+	quoteFees, realised     float64 // realised: on spot, beyond the average cost
 	low, high               float64
 	entryPrice, exitPrice   float64
 	pnl, mae, mfe           float64
@@ -34,8 +34,8 @@ type second struct {
 	initial  float64
 	closesMS []int64
 	equity   []float64 // at each close
-	held     []float64 // value held at each close
-	units    float64   // held at the last of them
+	held     []float64 // value of the position at each close
+	units    float64   // position at the last of them
 	trips    []secondTrip
 	fees     float64
 	funding  float64
@@ -59,7 +59,7 @@ func compute(config *backtest.Config, r *backtest.Result) *second {
 	cash, units, cost, tick := s.initial, 0.0, 0.0, symbol.QuantityFloat(symbol.QuantityTick)
 	var open *secondTrip
 	next, paying := 0, 0
-	fund := func(untilMS int64, last float64) { // before the executions of its moment
+	fund := func(untilMS int64, last float64) { // before the executions of the same moment
 		for ; paying < len(leg.Funding) && leg.Funding[paying].TimeMS <= untilMS; paying++ {
 			atMS, price := leg.Funding[paying].TimeMS, last
 			if at, found := slices.BinarySearch(c.OpenMS, atMS); found {
@@ -104,7 +104,7 @@ func compute(config *backtest.Config, r *backtest.Result) *second {
 			s.fees, open.fees = s.fees+worth, open.fees+worth
 			open.low, open.high = min(open.low, price), max(open.high, price)
 			left := open.bought - open.sold
-			if symbol.Market == exchange.Spot { // with what was left before
+			if symbol.Market == exchange.Spot { // including the earlier rest
 				left = units
 			}
 			if math.Abs(left) < tick*(1-1e-9) && open.sold > 0 && open.filled > 0 {
@@ -127,7 +127,7 @@ func compute(config *backtest.Config, r *backtest.Result) *second {
 	return s
 }
 
-// ended works out a round trip that is over.
+// ended computes an ended round trip.
 func (t *secondTrip) ended(market exchange.Market) secondTrip {
 	t.pnl = t.got - t.paid - t.quoteFees - t.funding
 	if market == exchange.Spot {
@@ -142,7 +142,7 @@ func (t *secondTrip) ended(market exchange.Market) secondTrip {
 	return *t
 }
 
-// at is the equity at a moment: that of the last close by then.
+// at returns the equity at a moment: that of the last close by then.
 func (s *second) at(atMS int64) float64 {
 	equity := s.initial
 	for i, closeMS := range s.closesMS {
@@ -176,7 +176,7 @@ func (c check) equal(name string, want, have float64) {
 	}
 }
 
-// figure wants a figure; NaN stands for one that is undefined.
+// figure expects a figure; NaN stands for an undefined one.
 func (c check) figure(name string, want float64, have *float64) {
 	c.t.Helper()
 	undefined := math.IsNaN(want) || math.IsInf(want, 0)
@@ -193,7 +193,7 @@ func (c check) texts(name string, want float64, have string) {
 	c.equal(name, want, number(have))
 }
 
-// TestEveryFigureIsComputedTwice makes the figures of drawn runs again from their executions and candles.
+// TestEveryFigureIsComputedTwice derives the figures of drawn runs again from their executions and candles.
 func TestEveryFigureIsComputedTwice(t *testing.T) {
 	t.Parallel()
 	var all tally
@@ -208,7 +208,7 @@ func TestEveryFigureIsComputedTwice(t *testing.T) {
 	t.Logf("%+v", all)
 }
 
-// TestEveryFigureOfALongRunIsComputedTwice, of runs of 250 days.
+// The runs have 250 days.
 func TestEveryFigureOfALongRunIsComputedTwice(t *testing.T) {
 	t.Parallel()
 	var all tally
@@ -220,10 +220,10 @@ func TestEveryFigureOfALongRunIsComputedTwice(t *testing.T) {
 	}
 }
 
-// tally is how much was compared.
+// tally counts what was compared.
 type tally struct{ runs, trips, months, hours, rolling int }
 
-// run compares the figures of a run, and those of its days beside holding too.
+// run compares the figures of a run, and, if requested, those of its days with buy and hold.
 func (all *tally) run(t *testing.T, w weather, seed uint64, days bool) {
 	t.Helper()
 	config := w.config(t, seed)
@@ -274,8 +274,8 @@ func TestHoursAreShownOfShortRunsOfFineCandles(t *testing.T) {
 	}
 }
 
-// chargedAmongFills reports whether the rest of an order was filled at a moment of funding: whether that was
-// before the payment is not in the list.
+// chargedAmongFills reports whether the rest of an order was filled at a funding time: the list does not show
+// whether that was before the payment.
 func chargedAmongFills(config *backtest.Config, r *backtest.Result) bool {
 	if config.Costs.VolumeCap == 0 {
 		return false

@@ -11,7 +11,7 @@ import (
 	"botd/runtime/engine"
 )
 
-// coin is a symbol of another name with the same rules.
+// coin returns a symbol of another name with the same rules.
 func coin(t testing.TB, market exchange.Market, base string) *exchange.Symbol {
 	t.Helper()
 	s, err := exchange.NewSymbol(exchange.SymbolSpec{
@@ -34,7 +34,7 @@ func coin(t testing.TB, market exchange.Market, base string) *exchange.Symbol {
 	return s
 }
 
-// legOf is a script on a symbol's candles.
+// legOf returns a script on a symbol's candles.
 func legOf(name string, recorded *tape.Tape, script *scripted) backtest.Leg {
 	return backtest.Leg{
 		Kind:     "scripted",
@@ -43,8 +43,7 @@ func legOf(name string, recorded *tape.Tape, script *scripted) backtest.Leg {
 	}
 }
 
-// TestSeveralLegsAloneAndTogether: where nothing is short, each strategy does in
-// company what it does alone, and the money is the sum.
+// If nothing is scarce, each strategy does the same together with others as alone, and the money is the sum.
 func TestSeveralLegsAloneAndTogether(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {
@@ -113,7 +112,7 @@ func TestSeveralLegsAloneAndTogether(t *testing.T) {
 	}
 }
 
-// TestLegsShareTheMargin: what one holds the other cannot use.
+// Margin in use by one leg is not available to the other.
 func TestLegsShareTheMargin(t *testing.T) {
 	t.Parallel()
 	rows := "100 100 100 100\n100 100 100 100\n100 100 100 100\n100 100 100 100"
@@ -133,7 +132,7 @@ func TestLegsShareTheMargin(t *testing.T) {
 	}
 }
 
-// TestEachLegHasItsOwnLeverage: at 20 times, 500 units at 100 take 2500 of 10000 USDT; at 4 times they would take 12500.
+// At 20 times, 500 units at 100 take 2500 of 10000 USDT; at 4 times they would take 12500.
 func TestEachLegHasItsOwnLeverage(t *testing.T) {
 	t.Parallel()
 	rows := "100 100 100 100\n100 100 100 100\n100 100 100 100\n100 100 100 100"
@@ -149,8 +148,7 @@ func TestEachLegHasItsOwnLeverage(t *testing.T) {
 	}
 }
 
-// TestLegsOfTwoIntervalsCloseInOrderOfTime: the minutes decide on their own
-// closes while the hour is under way.
+// The minutes decide on their own closes before the hour has closed.
 func TestLegsOfTwoIntervalsCloseInOrderOfTime(t *testing.T) {
 	t.Parallel()
 	slow, fast := coin(t, exchange.Futures, "AAA"), coin(t, exchange.Futures, "BBB")
@@ -177,8 +175,7 @@ func TestLegsOfTwoIntervalsCloseInOrderOfTime(t *testing.T) {
 	same(t, "final equity", "10001", result.FinalEquity)
 }
 
-// TestAHoleOfOneSeriesDoesNotLetItTradeAtAnOldPrice: what is decided before a
-// hole waits for the candle after it, whatever the other series does meanwhile.
+// A decision before a hole waits for the candle after it, whatever the other series does meanwhile.
 func TestAHoleOfOneSeriesDoesNotLetItTradeAtAnOldPrice(t *testing.T) {
 	t.Parallel()
 	first, second := coin(t, exchange.Futures, "AAA"), coin(t, exchange.Futures, "BBB")

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// tripsOf are round trips that ended one after the other with these profits.
+// tripsOf returns consecutive round trips with these profits.
 func tripsOf(profits ...float64) *Result {
 	r := &Result{InitialEquity: "1000"}
 	for i, p := range profits {
@@ -34,7 +34,7 @@ func TestTheDeepestFallOfRoundTrips(t *testing.T) {
 	}
 }
 
-// TestRoundTripsAreSharesOfTheEquityAtTheirTime in the order of their ends; after a ruin there are none.
+// They are in the order of their ends; after a ruin there are none.
 func TestRoundTripsAreSharesOfTheEquityAtTheirTime(t *testing.T) {
 	t.Parallel()
 	r := tripsOf(100, -200, 450)
@@ -53,8 +53,8 @@ func TestRoundTripsAreSharesOfTheEquityAtTheirTime(t *testing.T) {
 	}
 }
 
-// TestOtherOrdersOfARoundTrip: two halvings and a doubling, among trips of nothing. In two orders of three both halvings come one after
-// the other, without the doubling between them.
+// There are two halvings and a doubling, among trips without a result. In two of three orders both halvings come without the doubling
+// between them.
 func TestOtherOrdersOfARoundTrip(t *testing.T) {
 	t.Parallel()
 	profits := []float64{-500, 0, 0, 500, 0, 0, 0, -500, 0, 0}

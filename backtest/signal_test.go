@@ -22,7 +22,7 @@ func signalled(t *testing.T, recorded *tape.Tape, signals []backtest.Signal) bac
 	return config
 }
 
-// TestRecordedSignalsTradeFromTheirTimeOn: at a close, inside a candle, and before the first price.
+// The signals are at a close, inside a candle, and before the first price.
 func TestRecordedSignalsTradeFromTheirTimeOn(t *testing.T) {
 	t.Parallel()
 	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 200)
@@ -33,7 +33,7 @@ func TestRecordedSignalsTradeFromTheirTimeOn(t *testing.T) {
 		{TimeMS: openMS + 10*minute, Strategy: "crossing", Side: -1, Share: exchange.RateOne / 2},
 		{TimeMS: openMS + 50*minute + 17_000, Strategy: "crossing", Side: 0, Share: exchange.RateOne},
 		{TimeMS: openMS + 120*minute, Strategy: "crossing", Side: 1, Share: exchange.RateOne},
-		{TimeMS: openMS + 900*minute, Strategy: "crossing", Side: 0, Share: exchange.RateOne}, // behind the candles
+		{TimeMS: openMS + 900*minute, Strategy: "crossing", Side: 0, Share: exchange.RateOne}, // after the candles
 	}
 	result := mustRun(t, signalled(t, recorded, signals))
 	want := []int64{0, 10 * minute, 10 * minute, 50*minute + 17_000, 120 * minute}

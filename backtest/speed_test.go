@@ -12,8 +12,7 @@ import (
 	"botd/strategy"
 )
 
-// steps is a long series of candles that move little, so that averages over
-// fast and slow candles cross every now and then.
+// steps is a long series of candles with small moves, so that fast and slow averages cross from time to time.
 func steps(symbol *exchange.Symbol, count int) *tape.Tape {
 	candles := &exchange.Candles{Interval: exchange.Minute1}
 	price, seed := int64(50_000_0), uint64(88172645463325252)
@@ -53,7 +52,7 @@ func speedConfig(t testing.TB, recorded *tape.Tape, fast, slow string) backtest.
 		}}}}
 }
 
-// gridConfig rests so many buys below the price, a line a tenth of a per cent apart.
+// gridConfig rests that many buys below the price, with lines a tenth of a per cent apart.
 func gridConfig(t testing.TB, recorded *tape.Tape, orders int) backtest.Config {
 	config := speedConfig(t, recorded, "10", "50")
 	first := recorded.Symbol.PriceDecimal(recorded.Candles.Open[0]).IntPart()
@@ -71,9 +70,9 @@ func gridConfig(t testing.TB, recorded *tape.Tape, orders int) backtest.Config {
 	return config
 }
 
-// BenchmarkBacktest runs sma_cross over a million candles in memory: candles a
-// second of the whole engine, exchange included. plain is a loop over the
-// same columns in float64: what the hardware could do without any of it.
+// BenchmarkBacktest runs sma_cross over a million candles in memory and measures candles a second of the
+// whole engine, including the exchange. plain is a loop over the same columns in float64: what the hardware
+// could do without any of it.
 func BenchmarkBacktest(b *testing.B) {
 	recorded := steps(symbol(b, exchange.Futures, "0.1", "0.001"), 1_000_000)
 	for _, c := range []struct{ name, fast, slow string }{{"sma_10_50", "10", "50"}, {"sma_200_1000", "200", "1000"}, {"sma_2000_10000", "2000", "10000"}} {
@@ -92,7 +91,7 @@ func BenchmarkBacktest(b *testing.B) {
 			b.ReportMetric(float64(fills), "fills")
 		})
 	}
-	// 200 orders rest in the book, and some of them fill.
+	// 200 orders rest, and some of them fill.
 	b.Run("grid_200", func(b *testing.B) {
 		b.ReportAllocs()
 		fills := 0
@@ -106,7 +105,7 @@ func BenchmarkBacktest(b *testing.B) {
 		b.ReportMetric(float64(b.N)*1e6/b.Elapsed().Seconds()/1e6, "Mcandles/s")
 		b.ReportMetric(float64(fills), "fills")
 	})
-	// No order: the minimum cost of a candle, in nanoseconds, while nothing is held and while something is.
+	// Without orders: the minimum cost of a candle, in nanoseconds, with and without a position.
 	for _, c := range []struct {
 		name    string
 		targets []strategy.Target
@@ -132,7 +131,7 @@ func BenchmarkBacktest(b *testing.B) {
 	b.Run("plain", func(b *testing.B) { plainLoop(b, recorded.Candles) })
 }
 
-// plainLoop is a moving average cross in float64 over columns, and nothing else.
+// plainLoop is only a moving average cross in float64 over columns.
 func plainLoop(b *testing.B, c *exchange.Candles) {
 	closes := make([]float64, c.Len())
 	for i := range closes {
@@ -167,21 +166,21 @@ func TestQuietCandlesAllocateNothing(t *testing.T) {
 	run := func(count int) float64 {
 		recorded := steps(symbol, count)
 		return testing.AllocsPerRun(3, func() {
-			// Averages longer than the series never cross: every candle is quiet.
+			// Averages longer than the series never cross, so every candle is quiet.
 			if _, err := backtest.Run(context.Background(), speedConfig(t, recorded, "4000", "10000")); err != nil {
 				t.Fatal(err)
 			}
 		})
 	}
-	few, many := run(4_500), run(9_500) // both of some days, which have metrics
-	// Equity is kept for the report a fixed number of times and once a day.
+	few, many := run(4_500), run(9_500) // both have several days, and so metrics
+	// Equity is stored for the report a fixed number of times and once a day.
 	if perCandle := (many - few) / 5_000; perCandle > 0.01 {
 		t.Errorf("allocations per quiet candle: want 0, have %.3f (%.0f in 4500 candles, %.0f in 9500)", perCandle, few, many)
 	}
 }
 
-// TestCostIsLinear compares the work of a long run that trades with that of a
-// short one, in allocations, which no busy machine disturbs.
+// TestCostIsLinear compares the work of a long trading run with that of a short one, in allocations, which no
+// busy machine disturbs.
 func TestCostIsLinear(t *testing.T) {
 	symbol := symbol(t, exchange.Futures, "0.1", "0.001")
 	cost := func(count int) (float64, int) {

@@ -12,9 +12,8 @@ import (
 	"botd/strategy/script"
 )
 
-// TestExitRulesKnowTheEntryPriceOnBothMarkets: spot reports none, and what was paid is known. Each
-// rule ends two trips, the second of which is counted from its own entry although the fee of the
-// first left dust.
+// Spot reports none, but the paid price is known. Each rule ends two trips. The second one counts from its
+// own entry although the fee of the first left dust.
 func TestExitRulesKnowTheEntryPriceOnBothMarkets(t *testing.T) {
 	t.Parallel()
 	const percent = exchange.RateOne / 100
@@ -109,7 +108,7 @@ func TestExitRulesKnowTheEntryPriceOnBothMarkets(t *testing.T) {
 	}
 }
 
-// TestAScriptSeesTheEntryPriceOnBothMarkets: it takes its profit 2 % above it.
+// It takes its profit 2 % above it.
 func TestAScriptSeesTheEntryPriceOnBothMarkets(t *testing.T) {
 	t.Parallel()
 	const text = `
@@ -143,8 +142,8 @@ def decide(view):
 	}
 }
 
-// TestAScriptsOwnTakeProfitSellsOnSpot: spot has no take-profit orders, so a sale rests at its price; beside a stop,
-// which holds the asset, a decision sells.
+// Spot has no take-profit orders, so a sale rests at its price. Next to a stop, which holds the asset, a decision
+// sells.
 func TestAScriptsOwnTakeProfitSellsOnSpot(t *testing.T) {
 	t.Parallel()
 	const rows = `

@@ -62,7 +62,7 @@ func TestRatiosEqualEmpyricals(t *testing.T) {
 	}
 }
 
-// TestFallAndGrowthEqualEmpyricals checks drawdown, yearly growth and Calmar.
+// TestFallAndGrowthEqualEmpyricals checks the drawdown, the CAGR and Calmar.
 func TestFallAndGrowthEqualEmpyricals(t *testing.T) {
 	t.Parallel()
 	vectors := loadVectors(t)

@@ -11,7 +11,7 @@ import (
 	"botd/strategy"
 )
 
-// trialOf is a trial of what a configuration runs.
+// trialOf returns a trial of a configuration.
 func trialOf(name string, config backtest.Config) backtest.Trial {
 	return backtest.Trial{Params: map[string]string{"way": name}, Leg: config.Legs[0]}
 }
@@ -46,7 +46,7 @@ func TestATrialIsWhatARunAloneMakes(t *testing.T) {
 	}
 }
 
-// TestATrialMayHaveItsOwnMarket: other candles and other costs than the sweep's.
+// It has other candles and other costs than the sweep.
 func TestATrialMayHaveItsOwnMarket(t *testing.T) {
 	t.Parallel()
 	rules := symbol(t, exchange.Futures, "0.1", "0.001")
@@ -71,7 +71,7 @@ func TestATrialMayHaveItsOwnMarket(t *testing.T) {
 	}
 }
 
-// TestWhatStoresTheTrialsMayEndTheSweep: as on a full disk.
+// The test fails the storage as a full disk does.
 func TestWhatStoresTheTrialsMayEndTheSweep(t *testing.T) {
 	t.Parallel()
 	config := crossing(t, steps(symbol(t, exchange.Futures, "0.1", "0.001"), 500), exchange.RateOne, strategy.Protection{}, bothWays)
@@ -125,8 +125,8 @@ func TestManyTrialsWithoutSkillHaveALuckyBest(t *testing.T) {
 	if lucky, known := backtest.LuckySharpe(of(1, 1, 1)); !known || lucky != 0 {
 		t.Errorf("no spread: want 0, have %g", lucky)
 	}
-	// Ten with a standard deviation of 1: the mean of the maximum of ten normal numbers
-	// is 1.54; the formula is an approximation of it.
+	// With ten values of standard deviation 1, the expected maximum of ten normal numbers is 1.54; the
+	// formula is an approximation of it.
 	spread := math.Sqrt(0.9)
 	if lucky, _ := backtest.LuckySharpe(of(spread, -spread, spread, -spread, spread, -spread, spread, -spread, spread,
 		-spread)); math.Abs(lucky-1.57) > 0.01 {

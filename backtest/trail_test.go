@@ -14,8 +14,8 @@ import (
 	"botd/strategy/overlay"
 )
 
-// trailedTrip enters at the second candle with a stop of 10 % that trails, and returns the profit as a share of the entry and the
-// candle of the end; -1 where it did not end.
+// trailedTrip enters at the second candle with a trailing stop of 10 %. It returns the profit as a share of the entry and the
+// candle of the end; -1 if it did not end.
 func trailedTrip(t *testing.T, seed uint64, latencyMS int64) (profit float64, candle int64) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(seed, 3))
@@ -25,7 +25,7 @@ func trailedTrip(t *testing.T, seed uint64, latencyMS int64) (profit float64, ca
 	move := func(most int64) exchange.Price { return exchange.Price(random.Int64N(2*most+1)-most) * s.PriceTick }
 	for i := range int64(12) {
 		open, high, low := price, price, price
-		if i > 1 { // while it enters the price stands still: only what its exits pay depends on the latency
+		if i > 1 { // the price is constant during the entry: only what its exits pay depends on the latency
 			price += move(3_000)
 			high, low = max(open, price)+max(0, move(3_000)), min(open, price)-max(0, move(3_000))
 		}
@@ -49,11 +49,10 @@ func trailedTrip(t *testing.T, seed uint64, latencyMS int64) (profit float64, ca
 	return float64(side) * (exit/entry - 1), (trip.LeftMS - midnight) / int64(exchange.Hour1)
 }
 
-// TestLatencyIsContinuousForAStopThatTrailsWithinACandle: on candles wider than the distance of the stop a little more latency changes
-// little, trip by trip and together.
+// On candles wider than the distance of the stop a little more latency changes little, trip by trip and in total.
 func TestLatencyIsContinuousForAStopThatTrailsWithinACandle(t *testing.T) {
 	t.Parallel()
-	const trips = 300 // in 247 and 278 the stop that was to be moved a minute after the last time never was: 10 s gained 0.7 %
+	const trips = 300 // in 247 and 278 the stop due to be moved a minute after the last time was never moved: 10 s gained 0.7 %
 	latencies := []int64{0, 1, 10, 100, 1_000, 10_000, 60_000}
 	sums, compared := make([]float64, len(latencies)), 0
 	for seed := range uint64(trips) {
@@ -63,7 +62,8 @@ func TestLatencyIsContinuousForAStopThatTrailsWithinACandle(t *testing.T) {
 			sums[i] += profit
 			if i > 0 && candle >= 0 && candle == candleBefore {
 				compared++
-				// What an order pays never gains (exchange/sim). The stop may be moved on when it has arrived, to what the path reached meanwhile.
+				// What an order pays never gains (exchange/sim). When the stop has arrived, it may be moved on to what the path reached
+				// meanwhile.
 				if gain := profit - before; gain > 1e-5+1e-7*float64(latency) {
 					t.Errorf("seed %d: %d ms of latency gain %.5f %%", seed, latency, 100*gain)
 				}

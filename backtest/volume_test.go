@@ -7,9 +7,9 @@ import (
 	"botd/exchange"
 )
 
-// TestAnOrderWaitsForVolumeInTheBook has candles in which nothing was traded, as records of small
-// symbols have by the thousand: under a volume cap an order waits for the first candle with volume, and
-// the exchange shows it from its arrival on. One that was hidden all that time would count as lost.
+// TestAnOrderWaitsForVolumeInTheBook has candles without trades, as records of small symbols have by the
+// thousand. Under a volume cap an order waits for the first candle with volume, and the exchange shows it
+// from its arrival on. If it were hidden all that time, it would count as lost.
 func TestAnOrderWaitsForVolumeInTheBook(t *testing.T) {
 	t.Parallel()
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {

@@ -14,7 +14,7 @@ import (
 
 func TestAWalkTradesEachPartByWhatThePartsBeforeItChose(t *testing.T) {
 	t.Parallel()
-	whole := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 2_003) // does not divide
+	whole := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 2_003) // not divisible
 	config := crossing(t, whole, exchange.RateOne, strategy.Protection{}, bothWays)
 	quarter := crossing(t, whole, exchange.RateOne/4, strategy.Protection{}, bothWays)
 	trials := []backtest.Trial{trialOf("whole", config), trialOf("quarter", quarter)}
@@ -88,7 +88,7 @@ func TestWindowsAreSummedOneAfterTheOther(t *testing.T) {
 		}
 	}
 	have := backtest.Sum([]backtest.Window{window("a", 20, 10), window("b", 30, -10), window("a", 30, 1)})
-	// 1.1 x 0.9 x 1.01; 1 % in 3 days behind 80 % in 12.
+	// 1.1 x 0.9 x 1.01; 1 % in 3 days after 80 % in 12.
 	if have.Profit == nil || math.Abs(*have.Profit+0.01) > 1e-9 || have.Profitable != 2 || have.Choices != 2 || have.Efficiency == nil ||
 		math.Abs(*have.Efficiency-(1./3)/(80./12)) > 1e-9 {
 		t.Errorf("have %+v", have)

@@ -10,7 +10,6 @@ import (
 	"botd/exchange"
 )
 
-// TestThePlanInForceIsAStrategysLastOne up to a time.
 func TestThePlanInForceIsAStrategysLastOne(t *testing.T) {
 	t.Parallel()
 	list := []decision{{"a", 10, "x"}, {"b", 20, "y"}, {"a", 30, "z"}, {"a", 30, "last"}}
@@ -25,14 +24,14 @@ func TestThePlanInForceIsAStrategysLastOne(t *testing.T) {
 	}
 	legs := make([]Leg, 2)
 	legs[0].Strategy.Name, legs[1].Strategy.Name = "a", "b"
-	for atMS, want := range map[int64]bool{9: true, 15: true, 25: false, 35: false} { // b and the second of a are another
+	for atMS, want := range map[int64]bool{9: true, 15: true, 25: false, 35: false} { // b and the second of a differ
 		if have := sameInForce(legs, list, []decision{{"a", 10, "x"}, {"b", 20, "other"}}, atMS); have != want {
 			t.Errorf("at %d: want %v, have %v", atMS, want, have)
 		}
 	}
 }
 
-// TestTheFirstTrialThatFailedByItselfIsNamed, not one that was canceled for it.
+// A trial that was canceled because of it is not named.
 func TestTheFirstTrialThatFailedByItselfIsNamed(t *testing.T) {
 	t.Parallel()
 	trials := []Trial{{Params: map[string]string{"n": "0"}}, {Params: map[string]string{"n": "1"}}, {Params: map[string]string{"n": "2"}},
@@ -53,7 +52,7 @@ func TestTheFirstTrialThatFailedByItselfIsNamed(t *testing.T) {
 	}
 }
 
-// TestWhereARunIsCut: at decisions and at even distances, each time once, in order.
+// It is cut at decisions and at even distances, at each time once, in order.
 func TestWhereARunIsCut(t *testing.T) {
 	t.Parallel()
 	config := sound()
@@ -70,7 +69,8 @@ func TestWhereARunIsCut(t *testing.T) {
 		}
 		have = append(have, strings.Join(words, " "))
 	}
-	// One: at the first decision. Two: and at the close of the sixth of ten candles. Four: of two decisions, and of the candles 3 and 6.
+	// One cut: at the first decision. Two: also at the close of the sixth of ten candles. Four: at two decisions, and at the candles 3
+	// and 6.
 	want := []string{"0s", "0s 30m0s", "0s 20m0s 35m0s"}
 	for i, w := range want {
 		if have[i] != w {

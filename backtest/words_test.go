@@ -11,7 +11,7 @@ import (
 	"botd/strategy"
 )
 
-// TestAPlanInWords: plans that differ have other words.
+// Different plans have different texts.
 func TestAPlanInWords(t *testing.T) {
 	t.Parallel()
 	symbol := sound().Legs[0].Tape.Symbol
@@ -39,7 +39,7 @@ func TestAPlanInWords(t *testing.T) {
 	}
 }
 
-// TestAReportsFilesAreThoseBesideItsCandles, in a fixed order.
+// They are in a fixed order.
 func TestAReportsFilesAreThoseBesideItsCandles(t *testing.T) {
 	t.Parallel()
 	file := func(name string) File { return File{Path: name, SHA256: name} }
@@ -72,7 +72,7 @@ func TestAReportsFilesAreThoseBesideItsCandles(t *testing.T) {
 	}
 }
 
-// TestAScriptLiesBesideItsStrategy with what it loads.
+// So do the libraries that it loads.
 func TestAScriptLiesBesideItsStrategy(t *testing.T) {
 	t.Parallel()
 	if NewScript("", "text", nil) != nil || (*Text)(nil).Files() != nil {
@@ -84,7 +84,7 @@ func TestAScriptLiesBesideItsStrategy(t *testing.T) {
 	}
 }
 
-// TestReportsOfEarlierVersionsAreRead: their warnings are texts, and their columns a list.
+// Their warnings are texts, and their columns a list.
 func TestReportsOfEarlierVersionsAreRead(t *testing.T) {
 	t.Parallel()
 	var r Result
@@ -100,7 +100,7 @@ func TestReportsOfEarlierVersionsAreRead(t *testing.T) {
 	}
 }
 
-// TestAResultThatCannotBePrintedIsNone: each amount that a table prints is one.
+// This covers each amount that a table prints.
 func TestAResultThatCannotBePrintedIsNone(t *testing.T) {
 	t.Parallel()
 	few := "1"
@@ -132,7 +132,7 @@ func TestAResultThatCannotBePrintedIsNone(t *testing.T) {
 	}
 }
 
-// TestTheTableSaysWhatBoundTheRun, and signs its profits.
+// It signs its profits.
 func TestTheTableSaysWhatBoundTheRun(t *testing.T) {
 	t.Parallel()
 	few := "0.5"

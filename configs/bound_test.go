@@ -12,8 +12,8 @@ import (
 	"botd/configs"
 )
 
-// TestEveryBoundHoldsToTheStep reads each key at its bounds, which are included, and one step of its
-// kind beyond them, which is refused. The bounds are those of the reference.
+// TestEveryBoundHoldsToTheStep reads each key at its bounds, which are included, and one step of its kind
+// beyond them, which is refused. The bounds are those of the reference.
 func TestEveryBoundHoldsToTheStep(t *testing.T) {
 	t.Parallel()
 	checked := 0
@@ -40,7 +40,7 @@ func TestEveryBoundHoldsToTheStep(t *testing.T) {
 	}
 }
 
-// stepped is a bound and the least its kind can hold beyond it; empty for kinds that are no number.
+// stepped returns the value one smallest step of its kind beyond a bound; empty for kinds that are no number.
 func stepped(t *testing.T, kind, bound string, side int64) string {
 	t.Helper()
 	step := decimal.NewFromInt(side)
@@ -74,7 +74,7 @@ func stepped(t *testing.T, kind, bound string, side int64) string {
 	return decimal.RequireFromString(bound).Add(step).String()
 }
 
-// with is the example with another value.
+// with returns the example with another value.
 func (e example) with(t *testing.T, value string) example {
 	t.Helper()
 	parts := strings.Split(e.Path, ".")
@@ -107,7 +107,7 @@ func (e example) with(t *testing.T, value string) example {
 
 var outside = regexp.MustCompile(`is not between|is (below|above) -?[0-9.]+%?$|is not above zero|is negative|is not a duration|is longer than ten years`)
 
-// outOfBounds has the problems that are about the value's bounds.
+// outOfBounds returns the problems that concern the value's bounds.
 func (e example) outOfBounds(value string) string {
 	var found []string
 	for _, problem := range e.read() {

@@ -13,7 +13,7 @@ import (
 	"botd/strategy/overlay"
 )
 
-// TestAStrategyIsBuiltAsItsFileSays: sized, entered, protected and left by the rules that it names, and by no other.
+// It is sized, entered, protected and exited by the rules in its file, and by no other.
 func TestAStrategyIsBuiltAsItsFileSays(t *testing.T) {
 	t.Parallel()
 	const percent, second = exchange.RateOne / 100, 1_000
@@ -87,7 +87,7 @@ func TestAStrategyIsBuiltAsItsFileSays(t *testing.T) {
 	}
 }
 
-// TestEachSecretIsReadFromItsFileAlone, or from systemd's credential of its name; what is wrong is said without it.
+// The secret may also come from systemd's credential of its name. An error does not contain it.
 func TestEachSecretIsReadFromItsFileAlone(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -114,7 +114,7 @@ func TestEachSecretIsReadFromItsFileAlone(t *testing.T) {
 	} {
 		setting, credential, _ := strings.Cut(setting, " ")
 		credentials := t.TempDir()
-		write(t, filepath.Join(credentials, credential), "0123456789abcdefghijklmn", 0o640) // systemd's mode says nothing
+		write(t, filepath.Join(credentials, credential), "0123456789abcdefghijklmn", 0o640) // systemd's mode does not matter
 		for _, c := range []struct{ name, credentials, want, wrong string }{
 			{file, "", "abcdefghijklmnopqrstuvwx", ""},
 			{file, credentials, "abcdefghijklmnopqrstuvwx", ""},
@@ -142,7 +142,7 @@ func TestEachSecretIsReadFromItsFileAlone(t *testing.T) {
 	}
 }
 
-// TestAFileOfAccountsNamesItsMistakes, in the order of its lines.
+// They are listed in the order of its lines.
 func TestAFileOfAccountsNamesItsMistakes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, want string }{

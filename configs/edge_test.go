@@ -17,8 +17,8 @@ import (
 	"botd/strategy/overlay"
 )
 
-// TestThePageOfKeysIsTrue: each key's kind, bounds, default, modes and example stand in docs/configuration.md as they are read, and so does
-// each parameter of the library.
+// Each key's kind, bounds, default, modes and example are in docs/configuration.md as they are read, and so is each parameter of the
+// library.
 func TestThePageOfKeysIsTrue(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../docs/configuration.md")
@@ -45,7 +45,7 @@ func TestThePageOfKeysIsTrue(t *testing.T) {
 	}
 }
 
-// TestAStepIsReadWholeOrRefusedWithItsReason: {at: distance, open or close: share}.
+// A step is {at: distance, open or close: share}.
 func TestAStepIsReadWholeOrRefusedWithItsReason(t *testing.T) {
 	t.Parallel()
 	const one = exchange.RateOne
@@ -100,8 +100,8 @@ func TestAStepIsReadWholeOrRefusedWithItsReason(t *testing.T) {
 	}
 }
 
-// TestWhatAConfigurationCostsInRequests: a round is four requests on futures and three on spot, four times a minute, and the rules once; a series
-// of candles is read once an interval.
+// A round takes four requests on futures and three on spot, four times a minute, and reads the rules once. A series of candles is read once
+// per interval.
 func TestWhatAConfigurationCostsInRequests(t *testing.T) {
 	t.Parallel()
 	strategies := func(market exchange.Market, interval exchange.Interval, symbols ...string) (all []StrategyConfig) {
@@ -167,7 +167,7 @@ func TestAnAddressToListenAtIsAHostAndAPort(t *testing.T) {
 	}
 }
 
-// TestANumberIsReadAsAPersonWroteIt: or refused with what to write.
+// Otherwise it is refused with a hint.
 func TestANumberIsReadAsAPersonWroteIt(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("1", 64)
@@ -211,7 +211,7 @@ func TestALineThatIsNotUTF8IsNamed(t *testing.T) {
 	}
 }
 
-// TestAQuantityFitsItsSymbol: the nearest are named. Of BTC-USDT: quantities of 0.001, prices of 0.1.
+// The error names the nearest quantities. BTC-USDT has quantities of 0.001 and prices of 0.1.
 func TestAQuantityFitsItsSymbol(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -231,7 +231,7 @@ func TestAQuantityFitsItsSymbol(t *testing.T) {
 	}
 }
 
-// TestASchedulesPeriodHasBounds: a tenth of a second to 366 days.
+// The bounds are a tenth of a second and 366 days.
 func TestASchedulesPeriodHasBounds(t *testing.T) {
 	t.Parallel()
 	for spec, want := range map[string]string{
@@ -258,7 +258,7 @@ func TestASchedulesPeriodHasBounds(t *testing.T) {
 	}
 }
 
-// TestAsManyChannelsAsAreAllowed: and one more.
+// One more is refused.
 func TestAsManyChannelsAsAreAllowed(t *testing.T) {
 	t.Parallel()
 	for more, want := range []string{"", fmt.Sprintf("%d channels are more than %d", MaxChannels+1, MaxChannels)} {
@@ -279,7 +279,7 @@ func TestAsManyChannelsAsAreAllowed(t *testing.T) {
 	}
 }
 
-// TestWhatASymbolCannotHoldIsNamedByItsLine: a size and distances of more digits than its scales.
+// The cases are a size and distances with more digits than the symbol's scales.
 func TestWhatASymbolCannotHoldIsNamedByItsLine(t *testing.T) {
 	t.Parallel()
 	symbol := sim.DefaultSymbols()[0]

@@ -6,7 +6,7 @@ import (
 	"botd/exchange"
 )
 
-// ParseSchedule reads a schedule; the error's hint stands on a line of its own in its text.
+// ParseSchedule parses a schedule; the error's text has the hint on a separate line.
 func ParseSchedule(spec string, interval exchange.Interval) (Schedule, error) {
 	schedule, hint, err := parseSchedule(spec, interval)
 	if err != nil && hint != "" {

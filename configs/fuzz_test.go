@@ -8,8 +8,8 @@ import (
 	"botd/configs"
 )
 
-// FuzzLoad holds that no text ends the daemon, that every error names a file,
-// and that what was accepted can be shown and hashed.
+// FuzzLoad checks that no text ends the daemon, that every error names a file, and that an accepted
+// configuration can be shown and hashed.
 func FuzzLoad(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.yaml")
 	if err != nil {
@@ -47,7 +47,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// FuzzProfile holds the same of the file of a venue's profile, which somebody else may have measured.
+// FuzzProfile checks the same for the file of a venue's profile, which another person may have measured.
 func FuzzProfile(f *testing.F) {
 	for _, seed := range []string{
 		"signature: {payload: \"{timestamp}{method}{path}{body}\", encoding: hex}\npaths: {sign: full}\nnull_lists: empty\nnumber_noise: half_tick\n",

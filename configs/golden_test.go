@@ -12,9 +12,8 @@ import (
 	"botd/configs"
 )
 
-// Every file of testdata says in its name what it is: strategy-*.yaml or
-// botd-*.yaml, good or bad. Beside each bad one stands what is reported of
-// it (.want).
+// The name of every file in testdata says what it is: strategy-*.yaml or botd-*.yaml, good or bad. Each bad
+// one has a file with its reported problems (.want).
 func TestEveryFileGivesTheProblemsThatStandBesideIt(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.yaml")

@@ -13,7 +13,7 @@ import (
 	"botd/strategy/script"
 )
 
-// TestALibraryIsReadFromTheScriptsFolderAlone follows links inside the folder, and none out of it.
+// TestALibraryIsReadFromTheScriptsFolderAlone follows links inside the folder, but not out of it.
 func TestALibraryIsReadFromTheScriptsFolderAlone(t *testing.T) {
 	t.Parallel()
 	options := configs.Options{Registry: strategy.NewRegistry(append(library.All(), script.Files())...), Symbols: sim.DefaultSymbols(),
@@ -82,7 +82,7 @@ func TestALibraryIsReadFromTheScriptsFolderAlone(t *testing.T) {
 	}
 }
 
-// join is the first error.
+// join returns the first error.
 func join(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {

@@ -41,7 +41,7 @@ func (u unreadable) ReadFile(name string) ([]byte, error) {
 	return u.MapFS.ReadFile(name)
 }
 
-// TestWhatMayNotBeReadIsNamed, and what is no file of a configuration is left alone.
+// A file that is no part of a configuration is ignored.
 func TestWhatMayNotBeReadIsNamed(t *testing.T) {
 	t.Parallel()
 	files := tree("botd.yaml", "mode: demo\n", "strategies/a.yaml", simple("a", "futures", "BTC-USDT"), "strategies/.b.yaml", "nonsense", "strategies/c.yaml/d",
@@ -70,7 +70,7 @@ func TestWhatMayNotBeReadIsNamed(t *testing.T) {
 	}
 }
 
-// TestBoundsAreKnownWhereAllThreeAreWritten, of the account or of a market.
+// They are the bounds of the account or of a market.
 func TestBoundsAreKnownWhereAllThreeAreWritten(t *testing.T) {
 	t.Parallel()
 	for text, known := range map[string]string{
@@ -104,7 +104,7 @@ func TestBoundsAreKnownWhereAllThreeAreWritten(t *testing.T) {
 	}
 }
 
-// TestListsAndTablesHaveTheirLengths: fifty members, a hundred assets, a hundred words of a status.
+// The bounds are fifty members, a hundred assets, and a hundred words of a status.
 func TestListsAndTablesHaveTheirLengths(t *testing.T) {
 	t.Parallel()
 	many := func(n int, format string) string {
@@ -138,7 +138,7 @@ func TestListsAndTablesHaveTheirLengths(t *testing.T) {
 			t.Errorf("%.60s: want one error, have %d", c.root, errs)
 		}
 	}
-	// What is not shown by its name is shown by its place.
+	// An item without a name is shown by its index.
 	differences, err := configs.Differences("a: [x, y]\n", "a: [x, z, {name: w, b: 1}]\n")
 	want := []configs.Difference{{Path: "a.2", Was: "y", Is: "z"}, {Path: "a.w.b", Is: "1"}, {Path: "a.w.name", Is: "w"}}
 	if err != nil || !cmp.Equal(want, differences) {
@@ -155,7 +155,7 @@ func TestListsAndTablesHaveTheirLengths(t *testing.T) {
 	}
 }
 
-// TestAsManyStrategiesAsOneDaemonRuns, and one more is refused before any is read.
+// One more is refused before any is read.
 func TestAsManyStrategiesAsOneDaemonRuns(t *testing.T) {
 	t.Parallel()
 	for more, want := range []bool{false, true} {
@@ -170,7 +170,7 @@ func TestAsManyStrategiesAsOneDaemonRuns(t *testing.T) {
 	}
 }
 
-// TestAProfileIsReadFromItsFile, in the folder of the configuration or by its absolute path, and is one of the files that hold.
+// It is in the configuration's folder or has an absolute path, and belongs to the files of the configuration.
 func TestAProfileIsReadFromItsFile(t *testing.T) {
 	t.Parallel()
 	const profile = "null_lists: empty\nstatus_words: {spot: {DONE: FILLED}}\n"

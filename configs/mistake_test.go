@@ -17,8 +17,8 @@ const ruleHead = "name: x\nstrategy: rules\nmarket: futures\nsymbol: BTC-USDT\ni
 
 const scriptHead = "name: x\nstrategy: script\nfile: x.star\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1h\nsize: {quote: 100}\n"
 
-// mistaken are the commonest mistakes of rules, scripts and their YAML, as people write them who
-// come from Pine, Python or another bot, and what the hint must hold.
+// mistaken lists the most common mistakes in rules, scripts and their YAML, as people make them who come from
+// Pine, Python or another bot, and what the hint must contain.
 var mistaken = []struct{ name, source, at, hint string }{
 	{"a rule without quotes in braces", "params: {entry_long: rsi(close,14) < 30}", "x.yaml:7", "put quotes around the rule"},
 	{"AND", "params: {entry_long: close > open AND close > 3}", "x.yaml:7", "small letters"},

@@ -45,7 +45,7 @@ func TestEveryValueHasItsOrigin(t *testing.T) {
 	}
 }
 
-// TestTheModeOfTheCommandLineIsItsOrigin, and of nothing else; a step of a list stands where the list does.
+// Only the mode has that origin. A step of a list has the list's line.
 func TestTheModeOfTheCommandLineIsItsOrigin(t *testing.T) {
 	t.Parallel()
 	check := options(t)

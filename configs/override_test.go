@@ -56,7 +56,7 @@ func TestAStrategyWithOtherValues(t *testing.T) {
 	}
 }
 
-// TestWhatCannotTakeOtherValues says why; without any the file is read as it is, and as its mode says.
+// The error says why. Without overrides the file is read as it is, in its own mode.
 func TestWhatCannotTakeOtherValues(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -90,7 +90,7 @@ func TestWhatCannotTakeOtherValues(t *testing.T) {
 	}
 }
 
-// TestColumnsAreOpenedBesideTheirStrategy: by paths from its folder, unless they are given.
+// Relative paths start from its folder.
 func TestColumnsAreOpenedBesideTheirStrategy(t *testing.T) {
 	t.Parallel()
 	files := tree("botd.yaml", "mode: demo\n", "strategies/a.yaml", simple("a", "futures", "BTC-USDT")+"columns: [a.csv, ../b.csv=x, /c.csv]\n")
@@ -112,7 +112,6 @@ func TestColumnsAreOpenedBesideTheirStrategy(t *testing.T) {
 	}
 }
 
-// TestACandleClosesAtTheIntervalWithoutASchedule.
 func TestACandleClosesAtTheIntervalWithoutASchedule(t *testing.T) {
 	t.Parallel()
 	config, problems := configs.Load(tree("botd.yaml", "mode: demo\n", "strategies/a.yaml", simple("a", "futures", "BTC-USDT")), "", options(t))

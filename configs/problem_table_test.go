@@ -14,8 +14,8 @@ import (
 	"botd/strategy/script"
 )
 
-// TestEachMistakeIsNamedWhereItIs, with what to write instead, and what is right beside it is not: testdata/mistakes.txt has what is added to a
-// botd.yaml and to a strategy's file, and the whole of what is reported.
+// The report has a hint, and correct lines next to the mistake are not reported. testdata/mistakes.txt has the lines added to a botd.yaml
+// and to a strategy's file, and the complete report.
 func TestEachMistakeIsNamedWhereItIs(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/mistakes.txt")
@@ -66,7 +66,7 @@ func TestEachMistakeIsNamedWhereItIs(t *testing.T) {
 	}
 }
 
-// inLines are problems a line each: where, what, and what to write instead.
+// inLines formats problems, one per line: where, what, and the hint.
 func inLines(problems configs.Problems) string {
 	var all strings.Builder
 	for _, p := range problems {

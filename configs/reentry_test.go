@@ -7,7 +7,7 @@ import (
 	"botd/configs"
 )
 
-// TestAScriptThatWaitsAfterAStopIsWarnedOf: entries, a stop, and no word about what enters again.
+// The script has entries and a stop, and does not say what enters again.
 func TestAScriptThatWaitsAfterAStopIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	const trend = "def decide(view):\n    return hold('long') if close > open else None # flat\n"
@@ -33,7 +33,7 @@ func TestAScriptThatWaitsAfterAStopIsWarnedOf(t *testing.T) {
 	}
 }
 
-// TestExitsThatAStopKeepsAwayAreWarnedOf: on spot a stop and a resting exit cannot hold the same asset.
+// On spot a stop and a resting exit cannot hold the same asset.
 func TestExitsThatAStopKeepsAwayAreWarnedOf(t *testing.T) {
 	t.Parallel()
 	const both = "reentry('immediate')\ndef decide(view):\n    return plan(target = size(1), stop_loss = '2%', exits = targets([('1%', '50%')]))\n"

@@ -11,27 +11,27 @@ import (
 	"botd/strategy/script"
 )
 
-// TestEveryKeyHasItsMeaningAndAnExampleThatIsRead puts each example of the
-// reference into a configuration, in every mode the key counts in.
+// TestEveryKeyHasItsMeaningAndAnExampleThatIsRead puts each example of the reference into a configuration, in
+// every mode in which the key counts.
 func TestEveryKeyHasItsMeaningAndAnExampleThatIsRead(t *testing.T) {
 	t.Parallel()
 	for _, one := range examples() {
 		wantNote(t, one.Key)
 		problems := one.read()
-		if problems.Errors() > 0 || len(problems) > 0 && one.Path != "journal" { // that one is read, and warned of
+		if problems.Errors() > 0 || len(problems) > 0 && one.Path != "journal" { // that one is accepted with a warning
 			t.Errorf("%s, mode %s: want its example read without a word, have\n%v\n%s\n%s", one.Path, one.mode, problems, one.root, one.file)
 		}
 	}
 }
 
-// An example is that of a key, in the configuration around it.
+// example is a key's example with the configuration around it.
 type example struct {
 	configs.Key
 	mode       configs.Mode
 	root, file string // botd.yaml, and a strategy's file
 }
 
-// examples has each key's, in every mode the key counts in.
+// examples returns each key's example, in every mode in which the key counts.
 func examples() (all []example) {
 	root, file := configs.Keys()
 	for _, k := range root {
@@ -67,7 +67,7 @@ func examples() (all []example) {
 		var rest []string
 		name, _, _ := strings.Cut(k.Path, ".")
 		plain := plainStrategy
-		if k.Path == "catch_up" { // of strategies that trade in slices
+		if k.Path == "catch_up" { // for strategies that trade in slices
 			plain = strings.NewReplacer("sma_cross", "dca", "size: {quantity: 0.01}", "params: {amount: 100}").Replace(plain)
 		}
 		for _, line := range strings.Split(plain, "\n") {
@@ -101,7 +101,7 @@ func wantNote(t *testing.T, k configs.Key) {
 	}
 }
 
-// nested is a key's example with the blocks around it.
+// nested returns a key's example with the blocks around it.
 func nested(k configs.Key) string {
 	if strings.Contains(k.Example, ": ") && !strings.HasPrefix(k.Example, "{") {
 		return k.Example
@@ -113,7 +113,7 @@ func nested(k configs.Key) string {
 			text += "\n"
 		}
 	}
-	if len(parts) == 3 { // what stands beside it is indented by two
+	if len(parts) == 3 { // its neighbours are indented by two
 		return parts[0] + ":\n  " + parts[1] + ": {" + parts[2] + ": " + k.Example + "}"
 	}
 	return text + " " + k.Example

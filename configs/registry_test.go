@@ -12,7 +12,7 @@ import (
 	"botd/strategy"
 )
 
-// idle is a strategy that wants nothing: these tests are about reading, not trading.
+// idle is a strategy that requests nothing: these tests are about reading, not trading.
 type idle struct{}
 
 func (idle) Warmup() int                           { return 0 }
@@ -45,7 +45,7 @@ func registry() *strategy.Registry {
 	)
 }
 
-// symbols are the built-in market's instruments (decisions.md).
+// symbols returns the built-in market's instruments (decisions.md).
 func symbols(tb testing.TB) []*exchange.Symbol {
 	tb.Helper()
 	var all []*exchange.Symbol

@@ -16,7 +16,7 @@ import (
 	"botd/strategy/library"
 )
 
-// TestTheReportOfACheckHoldsWhatItFound: files, limits that hold, what a round of trades earns, and each problem.
+// The report lists files, limits in force, the profit of a round of trades, and each problem.
 func TestTheReportOfACheckHoldsWhatItFound(t *testing.T) {
 	t.Parallel()
 	check := options(t)
@@ -68,7 +68,7 @@ func TestTheReportOfACheckHoldsWhatItFound(t *testing.T) {
 	if live := configs.NewReport(config, problems); len(live.Requests) != 1 || live.Requests[0].Market != "futures" {
 		t.Errorf("want the requests of a live configuration, have %+v, %v", live.Requests, problems)
 	}
-	// Live waits for the bounds of the markets that it trades.
+	// Live needs the bounds of the markets that it trades.
 	if have := config.UnsettledProblems(); len(have) != 1 || have[0].File != "conf/botd.yaml" || have[0].Severity != configs.Error ||
 		!strings.Contains(have[0].What, "of the futures market") || !strings.Contains(have[0].Hint, "exchange.settle: {futures:") {
 		t.Errorf("want the bounds of futures asked for, have %v", have)
@@ -83,7 +83,7 @@ func TestTheReportOfACheckHoldsWhatItFound(t *testing.T) {
 	}
 }
 
-// TestWhatAStrategysFileIsWarnedOf: by the limits of the configuration that it is a part of, else by the default ones.
+// The warnings use the limits of the configuration that it belongs to, otherwise the defaults.
 func TestWhatAStrategysFileIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -116,7 +116,7 @@ func TestWhatAStrategysFileIsWarnedOf(t *testing.T) {
 	}
 }
 
-// TestWhatAConfigurationIsAskedFor: a strategy by its name, its files, and copies with other parameters.
+// It returns a strategy by its name, its files, and copies with other parameters.
 func TestWhatAConfigurationIsAskedFor(t *testing.T) {
 	t.Parallel()
 	config, problems := configs.Load(tree("botd.yaml", "mode: demo\n", "strategies/a.yaml", simple("a", "futures", "BTC-USDT")+"reentry: never\n",
@@ -167,7 +167,7 @@ func TestWhatAConfigurationIsAskedFor(t *testing.T) {
 	}
 }
 
-// TestEachStrategyOfTheGalleryIsAFileOfItsOwn: without the folder that it is embedded from.
+// The test runs without the folder from which it is embedded.
 func TestEachStrategyOfTheGalleryIsAFileOfItsOwn(t *testing.T) {
 	t.Parallel()
 	if err := fstest.TestFS(configs.Gallery(), "turtle-55.yaml", "golden-cross.yaml"); err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing/fstest"
 )
 
-// costly returns a configuration of so many symbols at an interval, in a mode that has a budget.
+// costly returns a configuration of that many symbols at an interval, in a mode with a budget.
 func costly(mode string, count int, interval string, budget int) fstest.MapFS {
 	files := fstest.MapFS{"botd.yaml": {Data: fmt.Appendf(nil,
 		"mode: %s\nexchange:\n  base_url: https://api.venue.example\n  requests_per_second: %d\n", mode, budget)}}
@@ -18,8 +18,8 @@ func costly(mode string, count int, interval string, budget int) fstest.MapFS {
 	return files
 }
 
-// TestRequestsThatSeeCandlesLateAreWarnedOf: the last of N candles that close together is read N requests
-// after the first. A tenth of the interval is the bound.
+// The last of N candles that close together is read N requests after the first. The bound is a tenth of the
+// interval.
 func TestRequestsThatSeeCandlesLateAreWarnedOf(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -58,7 +58,7 @@ func TestRequestsThatSeeCandlesLateAreWarnedOf(t *testing.T) {
 	}
 }
 
-// TestADemoCostsNobodyRequests: its exchange is in the same process.
+// Its exchange is in the same process.
 func TestADemoCostsNobodyRequests(t *testing.T) {
 	t.Parallel()
 	config, problems := Load(fstest.MapFS{"botd.yaml": {Data: []byte("mode: demo\n")},

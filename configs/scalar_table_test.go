@@ -12,7 +12,7 @@ import (
 	"botd/exchange"
 )
 
-// TestADurationIsOfWholeMilliseconds up to ten years, written again in its largest unit.
+// The maximum is ten years. It is formatted in its largest unit.
 func TestADurationIsOfWholeMilliseconds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -50,7 +50,7 @@ func TestADurationIsOfWholeMilliseconds(t *testing.T) {
 	}
 }
 
-// TestAFileIsReadUpToItsLength, and searched for what breaks it as far as that is quick.
+// It is searched for the syntax error as far as that is fast.
 func TestAFileIsReadUpToItsLength(t *testing.T) {
 	t.Parallel()
 	comment := func(length int) string { return "#" + strings.Repeat("x", length-1) }
@@ -90,7 +90,7 @@ func TestAFileIsReadUpToItsLength(t *testing.T) {
 	}
 }
 
-// TestAScheduleEndsBeforeTimeDoes: nothing overflows, whatever the moment.
+// Nothing overflows, whatever the time.
 func TestAScheduleEndsBeforeTimeDoes(t *testing.T) {
 	t.Parallel()
 	const minute = int64(exchange.Minute1)

@@ -34,8 +34,8 @@ func TestTheNextMomentFollowsFromTheClockAlone(t *testing.T) {
 		{"@hourly", "2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z"},
 		{"*/5 * * * *", "2026-01-01T00:03:00.001Z", "2026-01-01T00:05:00Z"},
 		{"30 */5 * * * *", "2026-01-01T00:00:30Z", "2026-01-01T00:05:30Z"},
-		{"30 2 * * *", "2026-03-29T00:00:00Z", "2026-03-29T02:30:00Z"}, // in a gap of summer time elsewhere
-		{"0 0 29 2 *", "2096-02-29T00:00:00Z", "2104-02-29T00:00:00Z"}, // 2100 has none
+		{"30 2 * * *", "2026-03-29T00:00:00Z", "2026-03-29T02:30:00Z"}, // this time does not exist where summer time starts
+		{"0 0 29 2 *", "2096-02-29T00:00:00Z", "2104-02-29T00:00:00Z"}, // 2100 has no such day
 	} {
 		schedule, err := configs.ParseSchedule(row.spec, exchange.Minute5)
 		if err != nil {

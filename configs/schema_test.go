@@ -37,7 +37,7 @@ func compiled(t *testing.T, keys []configs.Key) *jsonschema.Schema {
 	return schema
 }
 
-// asJSON reads YAML as an editor's checker does.
+// asJSON reads YAML as an editor's validator does.
 func asJSON(t *testing.T, text []byte) any {
 	t.Helper()
 	var value any

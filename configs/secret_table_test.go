@@ -10,7 +10,7 @@ import (
 	"botd/configs"
 )
 
-// written is a file of mode 600 with a text.
+// written creates a file of mode 600 with a text.
 func written(t *testing.T, name, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), name)
@@ -20,14 +20,14 @@ func written(t *testing.T, name, text string) string {
 	return file
 }
 
-// TestWhichSecretIsRead: one line of a file that nobody else may read, or of systemd's directory of credentials; no error shows it.
+// It is one line of a file that nobody else may read, or of systemd's directory of credentials. No error shows it.
 func TestWhichSecretIsRead(t *testing.T) {
 	t.Parallel()
 	token := strings.Repeat("t", 20)
 	for _, c := range []struct {
 		name string
 		text string
-		want string // empty where it is refused
+		want string // empty if it is refused
 	}{
 		{"twenty characters", token, token},
 		{"with space around it", " " + token + "\n", token},
@@ -63,7 +63,7 @@ func TestWhichSecretIsRead(t *testing.T) {
 	}
 }
 
-// TestWhichAddressOfAHeartbeatIsTaken: https, or http on this machine.
+// It is an https address, or http on this machine.
 func TestWhichAddressOfAHeartbeatIsTaken(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{"https://hc.example/ping/a1b2": true, "http://127.0.0.1:9/a1b2": true, "http://localhost/a1b2": true,
@@ -85,7 +85,7 @@ func TestWhichAddressOfAHeartbeatIsTaken(t *testing.T) {
 	}
 }
 
-// TestWhichKeyOfAJournalIsTaken: 32 characters or more, in a file outside data_dir, links followed.
+// It has at least 32 characters, in a file outside data_dir, after following links.
 func TestWhichKeyOfAJournalIsTaken(t *testing.T) {
 	t.Parallel()
 	key := strings.Repeat("k", 32)
@@ -126,7 +126,7 @@ func TestWhichKeyOfAJournalIsTaken(t *testing.T) {
 	}
 }
 
-// TestWhichAccountsOfTheSimulatedExchangeAreRead, in their order; a name shows no secret.
+// They are read in their order; a name shows no secret.
 func TestWhichAccountsOfTheSimulatedExchangeAreRead(t *testing.T) {
 	t.Parallel()
 	const two = "bob: {secret: hidden1, futures: 20000}\nalice: {secret: hidden2, permission: read}\n"

@@ -7,8 +7,7 @@ import (
 	"botd/exchange"
 )
 
-// TestADateAloneMeasuresNothing: bounds are known where all three are written down, and the date says
-// only where they come from.
+// The bounds are known if all three are configured; the date only says where they come from.
 func TestADateAloneMeasuresNothing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -10,7 +10,7 @@ import (
 	"botd/configs"
 )
 
-// shownRoots are configurations of which each value is written as it is shown, and none is a default.
+// shownRoots are configurations in which each value is written as it is shown, and none is a default.
 var shownRoots = []string{`mode: paper
 instance: other
 exchange:
@@ -48,7 +48,7 @@ journal: postgres://botd@db.example/botd
 notify: {daily: "off", channels: {phone: {url_file: /etc/botd/phone}}}
 `}
 
-// shownFiles are those of strategies, without their names.
+// shownFiles are strategy files, without their names.
 var shownFiles = []string{`strategy: twap
 market: futures
 symbol: BTC-USDT
@@ -77,7 +77,7 @@ on_remove: leave
 	"strategy: buy_and_hold\nmarket: spot\nsymbol: SOL-USDT\ninterval: 4h\nsize: {kelly: 25%}\n",
 	"strategy: buy_and_hold\nmarket: spot\nsymbol: PEPE-USDT\ninterval: 5m\nsize: {quantity: 5}\n"}
 
-// TestWhatIsWrittenIsWhatHolds: each value of a configuration is shown as it was written, and read back from there.
+// Each value of a configuration is shown as it was written, and is read back unchanged.
 func TestWhatIsWrittenIsWhatHolds(t *testing.T) {
 	t.Parallel()
 	for i, root := range shownRoots {

@@ -7,7 +7,7 @@ import (
 	"botd/risk"
 )
 
-// TestAValueIsReadWithinItsBounds, written as it was read, or refused with the figure and what to write.
+// An accepted value is formatted as it was read; a refusal contains the figure and a hint.
 func TestAValueIsReadWithinItsBounds(t *testing.T) {
 	t.Parallel()
 	var (
@@ -27,7 +27,7 @@ func TestAValueIsReadWithinItsBounds(t *testing.T) {
 		name  string
 		value value
 		text  string
-		want  string // as it is written again; empty where it is refused
+		want  string // formatted again; empty if it is refused
 		wrong string
 		hint  string
 	}{
@@ -108,7 +108,7 @@ func TestAValueIsReadWithinItsBounds(t *testing.T) {
 	}
 }
 
-// TestWhatTheSchemaSaysOfAKey: what it is, its kind and unit, its bounds, and its default here and live.
+// The schema has its meaning, its kind and unit, its bounds, and its default in this mode and live.
 func TestWhatTheSchemaSaysOfAKey(t *testing.T) {
 	t.Parallel()
 	for want, key := range map[string]Key{

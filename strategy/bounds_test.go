@@ -11,7 +11,7 @@ import (
 	"botd/strategy"
 )
 
-// remembering is a plan that remembers as many values.
+// remembering returns a plan that stores that many values in memory.
 func remembering(values int, suffix string) (plan strategy.Plan) {
 	for i := range values {
 		plan.Remember(strconv.Itoa(i)+suffix, 1)

@@ -20,7 +20,7 @@ func hourly(n int) []exchange.Candle {
 
 func TestACoarserCandleClosesWithItsLastFineOne(t *testing.T) {
 	t.Parallel()
-	fine := hourly(50)[2:] // begins at 02:00
+	fine := hourly(50)[2:] // starts at 02:00
 	c, err := NewCoarser(exchange.Hour1, exchange.Hour4)
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func TestACoarserCandleClosesWithItsLastFineOne(t *testing.T) {
 			have = append(have, closed)
 		})
 	}
-	if len(have) != 11 { // 04:00 to 48:00; the one from 00:00 was not complete
+	if len(have) != 11 { // 04:00 to 48:00; the one from 00:00 was incomplete
 		t.Fatalf("want 11 candles, have %d", len(have))
 	}
 	for i, closed := range have {

@@ -29,7 +29,7 @@ const (
 	crossed = "name: NAME\nstrategy: sma_cross\nmarket: futures\nsymbol: SYMBOL\ninterval: 15m\nsize: {equity: 50%}\nparams: {fast: 2, slow: 8}\n"
 )
 
-// given are files of a strategy that crosses averages on 96 candles of a quarter of an hour.
+// given returns the files of a strategy that crosses averages on 96 candles of a quarter of an hour.
 func given(t *testing.T) *Files {
 	t.Helper()
 	directory := t.TempDir()
@@ -69,7 +69,7 @@ func refused(t *testing.T, what, want string, code int, err error) {
 	}
 }
 
-// TestThePartOfTheTimeThatIsAskedFor: its ends are dates, and it must not be empty.
+// Its ends are dates, and it must not be empty.
 func TestThePartOfTheTimeThatIsAskedFor(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ from, to, first, last string }{{"", "", "00:00", "24:00"}, {"2024-01-01T06:00:00Z", "", "06:00", "24:00"},
@@ -106,7 +106,7 @@ func TestThePartOfTheTimeThatIsAskedFor(t *testing.T) {
 	}
 }
 
-// TestEachStrategyHasItsFile by order, by its symbol, or by its name.
+// The file is found by order, by its symbol, or by its name.
 func TestEachStrategyHasItsFile(t *testing.T) {
 	t.Parallel()
 	two := []*configs.StrategyConfig{{}, {}}
@@ -139,7 +139,7 @@ func TestEachStrategyHasItsFile(t *testing.T) {
 	refused(t, "nobody's", "--detail x=y: no strategy is named x", failure.Usage, unclaimed("--detail", []namedFile{{"x=y", "x", "y"}}))
 }
 
-// TestAFileThatIsNamedForAnotherSymbol is warned of, where its name says one.
+// The test expects a warning if the file's name has a symbol.
 func TestAFileThatIsNamedForAnotherSymbol(t *testing.T) {
 	t.Parallel()
 	symbol, _ := exchange.FindSymbol(sim.DefaultSymbols(), exchange.Futures, "BTC-USDT")
@@ -157,7 +157,7 @@ func TestAFileThatIsNamedForAnotherSymbol(t *testing.T) {
 	}
 }
 
-// TestOneAccountHasOneBacktestBlock but for the fees of each market.
+// Only the fees of each market may differ.
 func TestOneAccountHasOneBacktestBlock(t *testing.T) {
 	t.Parallel()
 	load := func(market, block string) *configs.StrategyConfig {
@@ -194,7 +194,7 @@ func TestOneAccountHasOneBacktestBlock(t *testing.T) {
 	}
 }
 
-// trials are those of a sweep over these axes.
+// trials returns the trials of a sweep over these axes.
 func trials(t *testing.T, b *Files, binary string, split exchange.Rate, stop backtest.StopWhen, axes ...string) (*Trials, error) {
 	t.Helper()
 	var all []search.Axis
@@ -208,7 +208,7 @@ func trials(t *testing.T, b *Files, binary string, split exchange.Rate, stop bac
 	return b.NewTrials(all, binary, split, stop)
 }
 
-// TestATrialsJobIsOfAllThatItFollowsFrom, wherever the files are.
+// It contains all inputs, and the location of the files does not matter.
 func TestATrialsJobIsOfAllThatItFollowsFrom(t *testing.T) {
 	t.Parallel()
 	choice := search.Choice{"fast": "3"}
@@ -258,7 +258,7 @@ func TestATrialsJobIsOfAllThatItFollowsFrom(t *testing.T) {
 	}
 }
 
-// TestTheAxesOfASweep are parameters, and keys of the file that leave the strategy what it is.
+// They are parameters, and keys of the file that do not change the strategy's identity.
 func TestTheAxesOfASweep(t *testing.T) {
 	t.Parallel()
 	made, err := trials(t, given(t), "p", 0, backtest.StopWhen{}, "interval=1h,15m,4h", "size.equity=10%,20%")
@@ -297,7 +297,7 @@ func TestTheAxesOfASweep(t *testing.T) {
 	refused(t, "two strategies", "a sweep is of one strategy, 2 are given", failure.Usage, err)
 }
 
-// TestAReportSaysWhatItWasMadeOf: read again, it is the same configuration.
+// Read back, it is the same configuration.
 func TestAReportSaysWhatItWasMadeOf(t *testing.T) {
 	t.Parallel()
 	b := given(t)

@@ -11,7 +11,7 @@ const minute = 60_000
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 
-// TestAnOrderIsSetBesideTheSameOneOfTheBacktest with what it cost to be live: later, and at a worse price.
+// The pair shows the cost of live trading: a later time, and a worse price.
 func TestAnOrderIsSetBesideTheSameOneOfTheBacktest(t *testing.T) {
 	t.Parallel()
 	live := []parity.Execution{
@@ -31,7 +31,7 @@ func TestAnOrderIsSetBesideTheSameOneOfTheBacktest(t *testing.T) {
 	if entry.LaterMS != minute || !near(entry.Live.Price, 100.4) || !near(entry.Slippage, 0.4) || !near(entry.Cost, 1.6) {
 		t.Errorf("the entry: want a minute later, 0.4 %% worse, 1.6 USDT; have %+v at %v", entry, entry.Live.Price)
 	}
-	if want := 100.0 / 110; exit.LaterMS != 2*minute || !near(exit.Slippage, want) || !near(exit.Cost, 4) { // a sale that got less is worse
+	if want := 100.0 / 110; exit.LaterMS != 2*minute || !near(exit.Slippage, want) || !near(exit.Cost, 4) { // a sale at a lower price is worse
 		t.Errorf("the exit: want two minutes later, %v %% worse, 4 USDT; have %+v", want, exit)
 	}
 	if want := 100 * 5.6 / (400 + 440); c.Slippage == nil || !near(*c.Slippage, want) || !near(c.Cost, 5.6) {
@@ -66,7 +66,7 @@ func TestWhatHasNoCounterpartStandsAlone(t *testing.T) {
 	}
 }
 
-// TestAFillWithoutAPriceIsAPairWithoutSlippage: futures report none, and it may not be derived.
+// Futures report none, and it must not be derived.
 func TestAFillWithoutAPriceIsAPairWithoutSlippage(t *testing.T) {
 	t.Parallel()
 	c := parity.Compare([]parity.Execution{{AtMS: 1, Order: "a", Buy: true, Quantity: 1, Purpose: "entry"}},
@@ -76,8 +76,8 @@ func TestAFillWithoutAPriceIsAPairWithoutSlippage(t *testing.T) {
 	}
 }
 
-// TestProfitIsWhatFillsMade at each close: what is held is valued at it, fees and funding are taken off when they are paid, what was
-// held before counts from the first open, and a fill without a price is at the last one.
+// The profit is computed at each close, at which the position is valued. Fees and funding count when they are paid, the initial
+// position counts from the first open, and a fill without a price is at the last one.
 func TestProfitIsWhatFillsMade(t *testing.T) {
 	t.Parallel()
 	fills := []parity.Execution{

@@ -29,7 +29,7 @@ const (
 	hour    = int64(exchange.Hour1)
 )
 
-// at is a moment so many minutes after the first candle's open.
+// at returns a moment that many minutes after the first candle's open.
 func at(minutes int64) int64 { return firstMS + minutes*60_000 }
 
 // traded bought 0.5 at 100 and sold it at 110, in a round trip that cost 0.15 in fees and 0.05 in funding, and had bought 0.2 before.
@@ -85,7 +85,7 @@ func replaying(t *testing.T, market string) *Replay {
 		}}}
 }
 
-// ran is what the backtest of it comes to.
+// ran returns the outcome of its backtest.
 func ran(_ context.Context, config backtest.Config) (*backtest.Result, error) {
 	last := config.Legs[0].Tape.Candles
 	return &backtest.Result{InitialEquity: config.Cash.String(), To: time.UnixMilli(last.CloseMS(last.Len() - 1)).UTC(),
@@ -94,7 +94,7 @@ func ran(_ context.Context, config backtest.Config) (*backtest.Result, error) {
 		Trips: []backtest.TripRow{{PNL: "5", Fees: "0.1"}, {PNL: "-2.5", Fees: "0.2"}}}, nil
 }
 
-// TestWhatWasTradedStandsBesideABacktestOfItsTime: fills, profit, fees and the curve, by hand.
+// The fills, profit, fees and the curve are computed by hand.
 func TestWhatWasTradedStandsBesideABacktestOfItsTime(t *testing.T) {
 	t.Parallel()
 	r := replaying(t, "futures")
@@ -109,10 +109,11 @@ func TestWhatWasTradedStandsBesideABacktestOfItsTime(t *testing.T) {
 		a.Sentence != a.Comparison.Sentence() {
 		t.Errorf("have %+v", a)
 	}
-	if first := outcome.Config.Legs[0].Tape.Candles.OpenMS[0]; first != at(0) { // it begins there
+	if first := outcome.Config.Legs[0].Tape.Candles.OpenMS[0]; first != at(0) { // it starts there
 		t.Errorf("want it warm at the time from which is compared, have it begin at %d", (first-firstMS)/60_000)
 	}
-	// At 120: 0.2 held before from 104, the open at 60, and 0.5 from 100, at 104, less 0.07. At 240 the trip is over: 5 of it, less 0.2 in all.
+	// At 120: the initial 0.2 from 104, the open at 60, and 0.5 from 100, at 104, less 0.07. At 240 the trip has ended: 5 of it, less 0.2
+	// in total.
 	want := parity.ProfitCurve{TimeMS: []int64{at(120), at(180), at(240), at(300), at(360)},
 		Profit: []float64{2 - 0.07, 0.2*2 + 3 - 0.07, 0.2*1 + 5 - 0.2, 0.2*8 + 5 - 0.2, 0.2*7 + 5 - 0.2}}
 	if diff := cmp.Diff(want, a.LiveCurve, cmp.Comparer(func(x, y float64) bool { return math.Abs(x-y) < 1e-9 })); diff != "" {
@@ -120,7 +121,7 @@ func TestWhatWasTradedStandsBesideABacktestOfItsTime(t *testing.T) {
 	}
 }
 
-// TestFromWhenIsCompared: from the candle at whose close the first fill was decided, up to the end of what is recorded.
+// The comparison is from the candle whose close decided the first fill to the end of the recording.
 func TestFromWhenIsCompared(t *testing.T) {
 	t.Parallel()
 	r := replaying(t, "futures")
@@ -132,7 +133,7 @@ func TestFromWhenIsCompared(t *testing.T) {
 		t.Errorf("want from the candle before that of the fill at 65, and one fill too late; have %+v, %v", outcome, err)
 	}
 	r = replaying(t, "futures")
-	r.FromMS = at(195) // the exit is within; three closes make it warm, the last of which is that at 240
+	r.FromMS = at(195) // the exit is inside; three closes complete its warm-up, the last of which is the one at 240
 	if outcome, err = r.Run(t.Context(), ran); err != nil || len(outcome.Fills) != 1 || outcome.Config.Legs[0].Tape.Candles.OpenMS[0] != at(120) {
 		t.Errorf("have %d fills from %d, %v", len(outcome.Fills), (outcome.Config.Legs[0].Tape.Candles.OpenMS[0]-firstMS)/60_000, err)
 	}
@@ -143,7 +144,7 @@ func TestFromWhenIsCompared(t *testing.T) {
 		t.Errorf("a fill at the end of what is recorded: have %+v, %v", outcome, err)
 	}
 	r = replaying(t, "futures")
-	r.FromMS, r.ToMS = at(60), at(195) // the exit is at the end: it is not within
+	r.FromMS, r.ToMS = at(60), at(195) // the exit is at the end, which is outside
 	if outcome, err = r.Run(t.Context(), ran); err != nil || len(outcome.Fills) != 1 || outcome.Answer.ToMS != at(180) {
 		t.Errorf("have %+v, %v", outcome, err)
 	}
@@ -174,7 +175,7 @@ func brokenEquity(int64) (view.EquitySeries, error) {
 	return view.EquitySeries{TimeMS: []int64{firstMS}, Equity: []view.Decimal{"1"}, Wallet: []view.Decimal{"much"}, Unrealized: []view.Decimal{"0"}}, nil
 }
 
-// TestWhatBothBeginWith is what the strategy's market had; without a reading, or with nothing in it, what its file says.
+// It is the balance of the strategy's market; without a reading, or with an empty one, that of its file.
 func TestWhatBothBeginWith(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -192,7 +193,7 @@ func TestWhatBothBeginWith(t *testing.T) {
 	}
 }
 
-// TestAFillWithoutAPriceHasThatOfItsRoundTrip: of the same quantity, which it began or ended within ten seconds.
+// The round trip has the same quantity, and started or ended within ten seconds of the fill.
 func TestAFillWithoutAPriceHasThatOfItsRoundTrip(t *testing.T) {
 	t.Parallel()
 	long := view.RoundTrip{Side: "LONG", Quantity: "0.5", Entry: "100", Exit: "110", EnteredMS: at(65), LeftMS: at(195)}
@@ -220,7 +221,7 @@ func TestAFillWithoutAPriceHasThatOfItsRoundTrip(t *testing.T) {
 	}
 }
 
-// TestWhatIsEarnedIsOfRoundTripsWithin the time, its ends included.
+// The ends of the time are included.
 func TestWhatIsEarnedIsOfRoundTripsWithin(t *testing.T) {
 	t.Parallel()
 	r := &Replay{FromMS: 100, Traded: Traded{Trips: []view.RoundTrip{{EnteredMS: 100, LeftMS: 200, PNL: "1", Fees: "0.1"},
@@ -230,7 +231,7 @@ func TestWhatIsEarnedIsOfRoundTripsWithin(t *testing.T) {
 	}
 }
 
-// TestTheCurveOfTheBacktest is what it made by each close after the time from which is compared, to the cent.
+// It is the profit at each close after the start of the comparison, to the cent.
 func TestTheCurveOfTheBacktest(t *testing.T) {
 	t.Parallel()
 	r := replaying(t, "futures")
@@ -240,7 +241,7 @@ func TestTheCurveOfTheBacktest(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want parity.ProfitCurve
-	for _, p := range outcome.Result.Curve()[1:] { // the first closes at that time
+	for _, p := range outcome.Result.Curve()[1:] { // the first one closes at that time
 		want.TimeMS, want.Profit = append(want.TimeMS, p.AtMS), append(want.Profit, p.Equity.Float()-390)
 	}
 	if diff := cmp.Diff(want, outcome.Answer.Curve, cmp.Comparer(func(x, y float64) bool { return math.Abs(x-y) < 0.00501 })); diff != "" ||
@@ -249,7 +250,7 @@ func TestTheCurveOfTheBacktest(t *testing.T) {
 	}
 }
 
-// TestWhatTradingCost: fees of fills that are known, and at the end of a round trip the rest of what it cost.
+// The costs are the known fees of fills, and, at the end of a round trip, the rest of its costs.
 func TestWhatTradingCost(t *testing.T) {
 	t.Parallel()
 	r := &Replay{Traded: Traded{
@@ -268,7 +269,7 @@ func TestWhatTradingCost(t *testing.T) {
 	}
 }
 
-// TestTheRoundTripOfAFill is one that it entered or left, as far as readings show.
+// The fill opened or closed it, as far as readings show.
 func TestTheRoundTripOfAFill(t *testing.T) {
 	t.Parallel()
 	trips := []view.RoundTrip{{Side: "LONG", EnteredMS: 100_000, LeftMS: 200_000}, {Side: "SHORT", EnteredMS: 200_000, LeftMS: 300_000}}

@@ -14,7 +14,7 @@ import (
 	"botd/backtest/saved"
 )
 
-// store writes a result as the report of a directory, with an hour of writing.
+// store writes a result as the report of a directory, with a time.
 func store(t *testing.T, folder, name string, hour int, r *backtest.Result) string {
 	t.Helper()
 	directory := filepath.Join(folder, name)
@@ -37,7 +37,7 @@ func result(last string) *backtest.Result {
 		Executions: []backtest.Execution{}, Trips: []backtest.TripRow{}}
 }
 
-// TestReportsAreListed: the newest first, what is none passed over, and what cannot be read is named.
+// The newest comes first, other directories are skipped, and unreadable reports are named.
 func TestReportsAreListed(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -102,7 +102,7 @@ func TestANoteIsKeptWithAReport(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(directory, "note.txt")); err != nil || info.Mode().Perm()&0o600 != 0o600 {
 		t.Errorf("want it open to its owner, have %v, %v", info.Mode(), err)
 	}
-	for range 2 { // taking away what is not there is no error
+	for range 2 { // deleting a missing one is no error
 		if err := saved.WriteNote(directory, ""); err != nil {
 			t.Error(err)
 		}
@@ -121,7 +121,7 @@ func TestANoteIsKeptWithAReport(t *testing.T) {
 	}
 }
 
-// TestReportsAreCompared: what not all have, and the first fill that is another.
+// The comparison shows differing keys, and the first differing fill.
 func TestReportsAreCompared(t *testing.T) {
 	t.Parallel()
 	run := func(data, config, yaml string, assumed []string, prices ...string) *saved.Run {
@@ -150,7 +150,7 @@ func TestReportsAreCompared(t *testing.T) {
 	if c.Compare(); c.SameData || !c.SameConfig || c.FirstFill != "fill 2: none; 1970-01-01 00:01 BTC-USDT BUY 1 at 12" {
 		t.Errorf("have %+v", c)
 	}
-	for k, want := range [][2]bool{{true, true}, {false, true}, {true, false}} { // of three, the last is another
+	for k, want := range [][2]bool{{true, true}, {false, true}, {true, false}} { // of three, the last one differs
 		third := []*saved.Run{run("d", "c", "", nil), run("e", "c", "", nil), run("d", "x", "", nil)}[k]
 		c = saved.Comparison{SameData: true, SameConfig: true, Runs: []*saved.Run{run("d", "c", "", nil), run("d", "c", "", nil), third}}
 		if c.Compare(); c.SameData != want[0] || c.SameConfig != want[1] {
@@ -195,7 +195,7 @@ func TestTheVerdictOfASweep(t *testing.T) {
 	}
 }
 
-// TestASweepsFiles: the whole, and what a list shows of it.
+// The files are the complete sweep, and its entry in a list.
 func TestASweepsFiles(t *testing.T) {
 	t.Parallel()
 	seen, unseen, split := 1.5, 0.5, time.Date(2024, 1, 2, 0, 0, 0, 0, time.UTC)

@@ -1,6 +1,6 @@
 package search
 
-// What a learning search knows of an axis.
+// These are a learning search's internals of an axis.
 var (
 	At        = (*Axis).at
 	Place     = (*Axis).place
@@ -8,7 +8,7 @@ var (
 	DensityOf = (*Axis).density
 )
 
-// Attempts bounds how often a choice is drawn again.
+// Attempts limits how often a choice is drawn again.
 const Attempts = attempts
 
 func Mixture(width float64, places ...float64) *density {

@@ -149,7 +149,7 @@ func TestTheGridHasEveryCombinationThatIsAllowed(t *testing.T) {
 	}
 }
 
-// TestAConditionThatCannotBeEvaluatedEndsTheSearch and says at which choice.
+// The error names the choice.
 func TestAConditionThatCannotBeEvaluatedEndsTheSearch(t *testing.T) {
 	t.Parallel()
 	s := space(t, "word < 3", "word=a,b", "wide=0.0..1.0")
@@ -165,7 +165,7 @@ func TestAConditionThatCannotBeEvaluatedEndsTheSearch(t *testing.T) {
 	}
 }
 
-// TestRandomChoicesLieInTheirRanges: and are evenly drawn, by ratios on a logarithmic axis.
+// The draws are uniform, or uniform in ratios on a logarithmic axis.
 func TestRandomChoicesLieInTheirRanges(t *testing.T) {
 	t.Parallel()
 	s := space(t, "whole != 7", "whole=1..10", "share=1%..5%", "wide=log:0.01..100", "word=a,b")
@@ -224,7 +224,7 @@ func TestASpaceThatIsUsedUpEndsTheSearch(t *testing.T) {
 	}
 }
 
-// TestSearchesDependOnTheResultsAlone: not on the order in which they came in.
+// The order in which the results arrived does not matter.
 func TestSearchesDependOnTheResultsAlone(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -252,8 +252,7 @@ func TestSearchesDependOnTheResultsAlone(t *testing.T) {
 	})
 }
 
-// TestTPEFindsMoreThanChance: on a function with one hill, over several seeds, with the same number
-// of trials.
+// The function has one hill. The test uses several seeds with the same number of trials.
 func TestTPEFindsMoreThanChance(t *testing.T) {
 	t.Parallel()
 	hill := func(c search.Choice) float64 {
@@ -310,7 +309,7 @@ func TestExpressions(t *testing.T) {
 		"beta + 1":                                     "NaN",
 		"sharpe / (profit_pct - 2)":                    "NaN",
 		"sharpe >= 2 and profit_pct < 3":               "1",
-		"[x for x in range(1000000) if x > 999998][0]": "", // names that are none of the figures
+		"[x for x in range(1000000) if x > 999998][0]": "", // names that are not among the figures
 		"sharpe +":                          "",
 		"shrpe":                             "",
 		"'a text'":                          "NaN",
@@ -344,7 +343,7 @@ func TestExpressions(t *testing.T) {
 	}
 }
 
-// TestAnUnknownNameIsAnsweredWithThoseThereAre: the first sixteen, where none is like it.
+// The first sixteen are listed if none is similar.
 func TestAnUnknownNameIsAnsweredWithThoseThereAre(t *testing.T) {
 	t.Parallel()
 	var names []string

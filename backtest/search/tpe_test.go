@@ -21,7 +21,7 @@ func axis(t *testing.T, text string) *search.Axis {
 	return &a
 }
 
-// TestWhereAValueLiesOnItsAxis from 0 to 1: a value of a list, and a whole number, in the middle of its share.
+// The place is between 0 and 1. A value of a list, and a whole number, is in the middle of its share.
 func TestWhereAValueLiesOnItsAxis(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -38,7 +38,7 @@ func TestWhereAValueLiesOnItsAxis(t *testing.T) {
 		{"a=log:0.01..100", "100", 1},
 		{"a=3..12", "3", 0.05},
 		{"a=3..12", "12", 0.95},
-		{"a=0.5..0.5", "0.5", -1}, // an axis of one value says nothing
+		{"a=0.5..0.5", "0.5", -1}, // an axis with one value gives no information
 	} {
 		place, known := search.Place(axis(t, c.axis), c.value)
 		if known != (c.want >= 0) || known && math.Abs(place-c.want) > 1e-12 {
@@ -47,7 +47,7 @@ func TestWhereAValueLiesOnItsAxis(t *testing.T) {
 	}
 }
 
-// TestTheValueAtAPlace has three decimal places more than the ends of its range.
+// It has three decimal places more than the ends of its range.
 func TestTheValueAtAPlace(t *testing.T) {
 	t.Parallel()
 	last := math.Nextafter(1, 0)
@@ -88,7 +88,7 @@ func TestAValueLiesWhereItWasTakenFrom(t *testing.T) {
 	})
 }
 
-// TestTheWidthOfTheKernels is Scott's: the standard deviation, of n, times n^(-1/5).
+// The width is Scott's: the standard deviation, with divisor n, times n^(-1/5).
 func TestTheWidthOfTheKernels(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -99,7 +99,7 @@ func TestTheWidthOfTheKernels(t *testing.T) {
 		{[]float64{0.4}, 1},
 		{[]float64{0.2, 0.8}, 0.261165},         // 0.3 × 0.870551
 		{[]float64{0, 0.5, 0.5, 1}, 0.267943},   // 0.353553 × 0.757858
-		{[]float64{0.1, 0.1, 0.1, 0.1, 0.1}, 0}, // the same again and again
+		{[]float64{0.1, 0.1, 0.1, 0.1, 0.1}, 0}, // the same value repeatedly
 	} {
 		if have := search.WidthOf(c.places); math.Abs(have-c.want) > 1e-6 {
 			t.Errorf("%v: want %g, have %g", c.places, c.want, have)
@@ -111,7 +111,8 @@ func TestTheWidthOfTheKernels(t *testing.T) {
 	}
 }
 
-// TestADensity is the mean of an even kernel and of a normal one at each place: of width 0.1 its top is at 3.989423.
+// It is the mean of a uniform kernel and a normal one at each place, which for the width 0.1 has its maximum at
+// 3.989423.
 func TestADensity(t *testing.T) {
 	t.Parallel()
 	if have := search.Mixture(1).At(0.3); have != 1 {
@@ -124,13 +125,13 @@ func TestADensity(t *testing.T) {
 	}
 }
 
-// TestADrawIsOfOneKernel: which, by thirds here; and where in it, within the axis.
+// The first number selects the kernel, here by thirds, and the second one the place in it, within the axis.
 func TestADrawIsOfOneKernel(t *testing.T) {
 	t.Parallel()
 	d := search.Mixture(0.1, 0.3, 0.7)
 	for _, c := range []struct{ which, normal, want float64 }{
 		{0, 0, 0.3}, {0.33, -1, 0.2}, {0.34, 1, 0.8}, {0.34, 9, math.Nextafter(1, 0)}, {0, -9, 0},
-		{0.7, 5, 0.1}, {0.9, -5, 0.7}, // the even one
+		{0.7, 5, 0.1}, {0.9, -5, 0.7}, // the uniform one
 	} {
 		if have := d.Draw(c.which, c.normal); math.Abs(have-c.want) > 1e-12 || have >= 1 {
 			t.Errorf("%g, %g: want %g, have %g", c.which, c.normal, c.want, have)
@@ -138,7 +139,7 @@ func TestADrawIsOfOneKernel(t *testing.T) {
 	}
 }
 
-// tried are trials of the first batches whose objective is the value of axis a.
+// tried returns trials of the first batches whose objective is the value of axis a.
 func tried(t *testing.T, s *search.Space, count int) (before []search.Tried) {
 	t.Helper()
 	choices, err := s.Random(9, 0, count, nil)
@@ -151,7 +152,7 @@ func tried(t *testing.T, s *search.Space, count int) (before []search.Tried) {
 	return before
 }
 
-// TestTwoBatchesAreDrawnEvenly before anything is learned of them.
+// Nothing has been learned yet.
 func TestTwoBatchesAreDrawnEvenly(t *testing.T) {
 	t.Parallel()
 	s := space(t, "", "a=0.0..1.0")
@@ -171,7 +172,7 @@ func TestTwoBatchesAreDrawnEvenly(t *testing.T) {
 	}
 }
 
-// TestTPEProposesWhereTheGoodOnesAre, of which a fifth of the trials are, and the others are not.
+// A fifth of the trials is good, the others are not.
 func TestTPEProposesWhereTheGoodOnesAre(t *testing.T) {
 	t.Parallel()
 	s := space(t, "", "a=0.0..1.0")
@@ -203,7 +204,7 @@ func TestTPEProposesWhereTheGoodOnesAre(t *testing.T) {
 	}
 }
 
-// TestTPEFindsWhatIsLeft where everything near the good ones was tried.
+// Everything near the good trials was tried.
 func TestTPEFindsWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	s := space(t, "", "a=1..300")
@@ -221,7 +222,7 @@ func TestTPEFindsWhatIsLeft(t *testing.T) {
 	}
 }
 
-// TestADrawThatFitsNothingEnds, and one that fits now and then goes on.
+// A draw that fits occasionally continues.
 func TestADrawThatFitsNothingEnds(t *testing.T) {
 	t.Parallel()
 	calls := 0

@@ -38,7 +38,7 @@ func TestWhatASweepHasSurvivesACut(t *testing.T) {
 	directory, log := created(t)
 	for n := range 3 {
 		long := trial(n)
-		long.Params["mode"] = strings.Repeat("long", n) // the last one is longer than the one that takes its place
+		long.Params["mode"] = strings.Repeat("long", n) // the last one is longer than its replacement
 		if err := log.Append(long); err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestWhatWasNotStoredIsAnError(t *testing.T) {
 	}
 }
 
-// TestTheProgressIsStoredTwiceASecond at most, and at the end.
+// It is also stored at the end.
 func TestTheProgressIsStoredTwiceASecond(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -151,7 +151,7 @@ func TestTheProgressIsStoredTwiceASecond(t *testing.T) {
 	})
 }
 
-// TestTheListHasTheNewestSweepFirst and passes over what is none.
+// It skips other directories.
 func TestTheListHasTheNewestSweepFirst(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -198,7 +198,7 @@ func TestTheListHasTheNewestSweepFirst(t *testing.T) {
 	}
 }
 
-// TestWhereASweepReadsItsStrategy: its own copy, but for one that names a program.
+// It reads its own copy, unless the strategy names a program.
 func TestWhereASweepReadsItsStrategy(t *testing.T) {
 	t.Parallel()
 	for want, spec := range map[string]sweeps.Spec{"here/strategy.yaml": {Strategy: "/there/trend.yaml"},
@@ -280,7 +280,8 @@ func TestASweepThatCannotBeginLeavesItsNameFree(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "sweeps", "first")
 	spec := &sweeps.Spec{Schema: 1, Name: "first"}
-	// Refused before it is written, by the file system, and where a folder has the name of a file.
+	// The cases are a name refused before writing, one refused by the file system, and one that belongs to a
+	// folder.
 	for _, name := range []string{"../outside", strings.Repeat("x", 300), "sweep.json/x", "trials.jsonl/x"} {
 		if _, err := sweeps.Create(directory, spec, map[string][]byte{sweeps.StrategyFile: nil, name: nil}); err == nil {
 			t.Errorf("%s: want an error", name)

@@ -73,7 +73,7 @@ func prepared(t *testing.T, spec *sweeps.Spec) (*sweeps.Plan, *inputs.Trials) {
 	return plan, trials
 }
 
-// runner is one whose trials show what of says; it fails after failAt of them, and calls before each.
+// runner returns results of its function of; it fails after failAt trials, and calls before at each.
 type runner struct {
 	of     func(fast, slow int) backtest.Column
 	failAt int
@@ -107,7 +107,7 @@ func (r *runner) Run(_ context.Context, trials []backtest.Trial, ended func(*bac
 	return nil
 }
 
-// steep shows a Sharpe ratio of fast minus a tenth of slow.
+// steep returns a Sharpe ratio of fast minus a tenth of slow.
 func steep(fast, slow int) backtest.Column {
 	sharpe := float64(fast) - float64(slow)/10
 	return backtest.Column{Sharpe: &sharpe, MaxDrawdown: float64(fast), RoundTrips: fast, FinalEquity: "1"}
@@ -121,7 +121,7 @@ func order(trials []backtest.Trial) string {
 	return strings.Join(words, " ")
 }
 
-// TestASweepTriesWhatIsAllowed, counts what the strategy refuses, ranks the rest, and last what does not fulfil what is required.
+// It counts the choices that the strategy refuses, ranks the rest, and puts trials that violate a requirement last.
 func TestASweepTriesWhatIsAllowed(t *testing.T) {
 	t.Parallel()
 	spec := &sweeps.Spec{Vary: []string{"fast=2,3,4,5", "slow=4,8"}, Where: "fast != 3", Require: "trades != 4", Search: sweeps.Grid, Sort: "sharpe"}
@@ -135,14 +135,14 @@ func TestASweepTriesWhatIsAllowed(t *testing.T) {
 	if have := order(result.Trials); have != "5/8 2/4 2/8 4/8" {
 		t.Errorf("want the best first, and last the one of 4 trades; have %s", have)
 	}
-	if want := "2/6 3/6 4/6 5/6 6/6"; strings.Join(progress, " ") != want { // two are refused at once
+	if want := "2/6 3/6 4/6 5/6 6/6"; strings.Join(progress, " ") != want { // two are refused immediately
 		t.Errorf("progress: want %s, have %v", want, progress)
 	}
 	if result.Schema != 1 || result.Refused != 2 || !strings.HasPrefix(result.Why, "fast=4 slow=4: ") ||
 		result.Short != 1 || result.Reused != 0 || result.Split != nil {
 		t.Errorf("want 2 refused, the first of which is fast=4 slow=4, and 1 short of what is required; have %+v", result)
 	}
-	// The spread of 4.2, 3.2, 1.6 and 1.2 is 1.399, and the largest of four normal numbers is expected at 1.03 to 1.05.
+	// The spread of 4.2, 3.2, 1.6 and 1.2 is 1.399, and the expected maximum of four normal numbers is 1.03 to 1.05.
 	if result.Strategy != "cross" || result.Symbol != "BTC-USDT" || result.Interval != "1h" || result.Candles != 60 || len(result.DataSHA256) != 64 ||
 		result.Lucky == nil || *result.Lucky < 1.43 || *result.Lucky > 1.48 {
 		t.Errorf("have %+v, by luck %v", result, result.Lucky)
@@ -187,7 +187,7 @@ func TestASweepOfWhichNothingIsTakenIsAnError(t *testing.T) {
 	}
 }
 
-// TestTheGridOfAWalk has the trials that the strategy takes, and counts the others.
+// It contains the trials that the strategy accepts, and counts the others.
 func TestTheGridOfAWalk(t *testing.T) {
 	t.Parallel()
 	plan, trials := prepared(t, &sweeps.Spec{Vary: []string{"fast=5,4,2", "slow=4"}, Search: sweeps.Grid, Sort: "sharpe"})
@@ -203,7 +203,7 @@ func TestTheGridOfAWalk(t *testing.T) {
 	}
 }
 
-// TestASweepGoesOnWhereItWasCut: by a failure, and by somebody who canceled it. What it comes to is the same.
+// A failure or a cancellation interrupted it. The final result is the same.
 func TestASweepGoesOnWhereItWasCut(t *testing.T) {
 	t.Parallel()
 	spec := &sweeps.Spec{Schema: 1, Name: "cut", Vary: []string{"fast=2..7", "slow=4,8"}, Search: sweeps.Grid, Sort: "sharpe"}
@@ -265,7 +265,7 @@ func TestASweepGoesOnWhereItWasCut(t *testing.T) {
 	}
 }
 
-// TestASearchGoesOnUntilItHasEnough, or the space has no more.
+// It also ends when the space is exhausted.
 func TestASearchGoesOnUntilItHasEnough(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -293,7 +293,7 @@ func TestASearchGoesOnUntilItHasEnough(t *testing.T) {
 	}
 }
 
-// TestALearningSearchLearnsFromTheObjective, and from what was refused.
+// It also learns from refused trials.
 func TestALearningSearchLearnsFromTheObjective(t *testing.T) {
 	t.Parallel()
 	spec := &sweeps.Spec{Vary: []string{"fast=2..60", "slow=30..90"}, Trials: 3 * search.Batch, Search: sweeps.TPE, Seed: 5, Sort: "-max_drawdown_pct"}
@@ -335,7 +335,8 @@ func TestALearningSearchLearnsFromTheObjective(t *testing.T) {
 	}
 }
 
-// TestTheFront is what no other trial beats: neither what ties in one and loses in the other, nor what is not ranked.
+// The front has the trials that no other one beats. A trial that ties in one figure and loses in the other is not
+// part of it, and neither is an unranked one.
 func TestTheFront(t *testing.T) {
 	t.Parallel()
 	shown := map[int][2]float64{2: {3, 9}, 3: {2, 5}, 4: {2, 6}, 5: {1, 5}, 6: {9, 1}, 7: {2, 5}, 9: {8, 1}} // by fast: Sharpe ratio and drawdown
@@ -381,7 +382,7 @@ func TestTheFront(t *testing.T) {
 	}
 }
 
-// TestASplitSweepIsRunOnBothParts by this process: 70 % of 60 candles, and the 18 behind them.
+// This process runs 70 % of 60 candles, and the 18 after them.
 func TestASplitSweepIsRunOnBothParts(t *testing.T) {
 	t.Parallel()
 	plan, trials := prepared(t, &sweeps.Spec{Vary: []string{"fast=2,3"}, Search: sweeps.Grid, Sort: "profit", Split: "70%"})
@@ -410,7 +411,7 @@ func TestASplitSweepIsRunOnBothParts(t *testing.T) {
 	}
 }
 
-// failing is a runner with which each trial's end fails.
+// failing is a runner in which the end of each trial fails.
 type failing struct {
 	sweeps.Runner
 	err error

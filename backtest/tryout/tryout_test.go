@@ -73,7 +73,7 @@ func TestTheSettingsNearTheGivenOnesAreVaried(t *testing.T) {
 	}
 }
 
-// outcome is one that nothing speaks against; change makes it another.
+// outcome is an outcome without objections, modified by change.
 func outcome(change func(*Outcome)) *Outcome {
 	percent := func(value float64) *float64 { return &value }
 	from := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -16,7 +16,7 @@ import (
 	"botd/strategy/library"
 )
 
-// TestAStrategyOfRealMoneyArrivesPaused once botd has run: whoever starts it for the first time has seen what starts.
+// This applies once botd has run: at the first start the user has seen what starts.
 func TestAStrategyOfRealMoneyArrivesPaused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -366,7 +366,7 @@ func TestErrorStatusesAreClassifiedByOperationAndBody(t *testing.T) {
 	}
 }
 
-// errors.As must not find a refusal, or "certainly not sent", inside an unknown outcome.
+// An unknown outcome must not match a refusal, or "certainly not sent", in errors.As.
 func TestAnUncertainOutcomeHidesNoOtherKind(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{200, 201, 302, 400, 403, 429, 500, 503} {

@@ -2,8 +2,8 @@ package indicator
 
 import "testing"
 
-// TestPricesThatStandStillGiveWhatTALibGives is finding 9: CCI gave 66.67 or noise, StochRSI noise.
-// The convention is TA-Lib's: 0 where nothing moves.
+// TestPricesThatStandStillGiveWhatTALibGives covers finding 9: CCI gave 66.67 or noise, StochRSI noise.
+// TA-Lib's convention is 0 where nothing moves.
 func TestPricesThatStandStillGiveWhatTALibGives(t *testing.T) {
 	t.Parallel()
 	for _, price := range []float64{0.1, 0.3, 7.7, 100, 43_210.7, 0.00001234} {
@@ -31,7 +31,7 @@ func TestPricesThatStandStillGiveWhatTALibGives(t *testing.T) {
 	}
 }
 
-// TestAMoveOfOneTickIsNotNegligible: PEPE at 0.00001234 with a tick of 0.00000001, and BTC.
+// The cases are PEPE at 0.00001234 with a tick of 0.00000001, and BTC.
 func TestAMoveOfOneTickIsNotNegligible(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ price, tick float64 }{{0.00001234, 0.00000001}, {1_000_000, 0.1}, {100_000, 0.00000100}} {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// naive computes an output from all candles so far by the formula, without incremental state: slow
-// and plain.
+// naive computes an output from all candles so far by the formula, without incremental state. It is simple
+// and slow.
 type naive func(bars []Bar) []float64
 
 func last(bars []Bar, n int) []Bar { return bars[len(bars)-n:] }
@@ -37,7 +37,7 @@ func low(bars []Bar) float64 {
 func middle(bars []Bar) float64 { return (high(bars) + low(bars)) / 2 }
 func typical(b Bar) float64     { return (b.High + b.Low + b.Close) / 3 }
 
-// ema is the exponential average of all closes so far.
+// ema returns the exponential average of all closes so far.
 func ema(values []float64, period int) float64 {
 	mean := 0.0
 	for _, v := range values[:period] {
@@ -64,7 +64,7 @@ func rangesOf(bars []Bar) (all []float64) {
 	return all
 }
 
-// wilder is Wilder's mean of all values so far.
+// wilder returns Wilder's average of all values so far.
 func wilder(values []float64, period int) float64 {
 	mean := 0.0
 	for _, v := range values[:period] {
@@ -126,7 +126,7 @@ func strength(bars []Bar) []float64 {
 	return []float64{100 * ema(up, 13) / ema(size, 13)}
 }
 
-// today are the candles of the last one's day in UTC.
+// today returns the candles of the last one's day in UTC.
 func today(bars []Bar) []Bar {
 	day := bars[len(bars)-1].OpenMS / 86_400_000
 	for i, b := range bars {
@@ -178,7 +178,7 @@ func TestIndicatorsMissingFromTALibEqualTheirFormulas(t *testing.T) {
 	volume := func(b Bar) float64 { return b.Volume }
 	for _, c := range []struct {
 		name  string
-		first int // the candle of the first value, from 1
+		first int // number of the candle of the first value, from 1
 		naive naive
 	}{
 		{"hma", 19, hull},

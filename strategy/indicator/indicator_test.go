@@ -45,7 +45,7 @@ func TestAveragesAreComparedExactly(t *testing.T) {
 	})
 }
 
-// TestValuesInARowCompareAsOneByOne takes values at which the sums' products leave 63 bits in the middle of a row, too.
+// TestValuesInARowCompareAsOneByOne also uses values at which the sums' products exceed 63 bits in the middle of a row.
 func TestValuesInARowCompareAsOneByOne(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -21,7 +21,7 @@ const (
 	tableEnd   = "<!-- indicators: end -->\n"
 )
 
-// proof is what an indicator's outputs were compared with.
+// proof states what an indicator's outputs were compared with.
 type proof struct {
 	oracle string
 	values int
@@ -105,7 +105,8 @@ func measuredTable() (string, error) {
 	return b.String(), nil
 }
 
-// firstValue is the candle, from 1, at which all outputs have a value with default parameters.
+// firstValue returns the number of the candle, from 1, at which all outputs have a value with default
+// parameters.
 func firstValue(definition *Definition) (int, error) {
 	stream, err := definition.New(nil)
 	if err != nil {
@@ -120,7 +121,7 @@ func firstValue(definition *Definition) (int, error) {
 	return 0, fmt.Errorf("%s: no value within 1000 candles", definition.Name)
 }
 
-// fastest is the best of several measurements: other programs use the machine too.
+// fastest returns the best of several measurements: other programs use the machine, too.
 func fastest(definition *Definition) float64 {
 	best := math.Inf(1)
 	for range 9 {

@@ -15,9 +15,9 @@ func columnsOf(bars []Bar) (open, high, low, closes, volume []float64) {
 	return open, high, low, closes, volume
 }
 
-// TestIndicatorsWithoutVectorsEqualGoTALib compares indicators that have no recorded vectors with a
-// second implementation of TA-Lib. It writes zeros before the first value, whose index comes from
-// the formula's length.
+// TestIndicatorsWithoutVectorsEqualGoTALib compares indicators without recorded vectors with a second
+// implementation of TA-Lib. That one writes zeros before the first value, whose index follows from the
+// formula's length.
 func TestIndicatorsWithoutVectorsEqualGoTALib(t *testing.T) {
 	t.Parallel()
 	bars := walk(1_500)

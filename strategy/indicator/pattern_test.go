@@ -34,8 +34,8 @@ func goldenBars(t *testing.T) []Bar {
 	return all
 }
 
-// TestIndicatorsEqualGoldenValues compares with values that TA-Lib, pandas and numpy computed:
-// every candle of the patterns, samples of the others, and where there is no value yet.
+// TestIndicatorsEqualGoldenValues compares with values that TA-Lib, pandas and numpy computed: every candle
+// of the patterns, samples of the others, and the candles without a value.
 func TestIndicatorsEqualGoldenValues(t *testing.T) {
 	t.Parallel()
 	bars := goldenBars(t)
@@ -96,8 +96,8 @@ func patternNames() map[string]pattern {
 	return all
 }
 
-// TestAPriceOfAnySizeHasTheSamePatterns scales the golden candles to the price of PEPE and of BTC:
-// a power of two, so that nothing is rounded.
+// TestAPriceOfAnySizeHasTheSamePatterns scales the golden candles to the price of PEPE and of BTC, by a power
+// of two, so that nothing is rounded.
 func TestAPriceOfAnySizeHasTheSamePatterns(t *testing.T) {
 	t.Parallel()
 	bars := goldenBars(t)
@@ -117,7 +117,7 @@ func TestAPriceOfAnySizeHasTheSamePatterns(t *testing.T) {
 	}
 }
 
-// TestASessionOfVWAPBeginsWhereItIsAnchored compares with sums made of each session.
+// TestASessionOfVWAPBeginsWhereItIsAnchored compares with sums over each session.
 func TestASessionOfVWAPBeginsWhereItIsAnchored(t *testing.T) {
 	t.Parallel()
 	bars := walk(24 * 40)
@@ -128,7 +128,7 @@ func TestASessionOfVWAPBeginsWhereItIsAnchored(t *testing.T) {
 		{nil, func(hour int) bool { return hour%24 == 0 }},
 		{map[string]float64{"offset": 13.0}, func(hour int) bool { return hour%24 == 13 }},
 		{map[string]float64{"offset": -5}, func(hour int) bool { return hour%24 == 19 }},
-		{map[string]float64{"days": 7}, func(hour int) bool { return hour%168 == 96 }}, // Monday is four days on
+		{map[string]float64{"days": 7}, func(hour int) bool { return hour%168 == 96 }}, // Monday is four days later
 	} {
 		have, money, volume := run(t, bars, "vwap", c.parameters, 0), 0.0, 0.0
 		for i, b := range bars {

@@ -41,7 +41,7 @@ func TestTheTableHasTheCommonIndicators(t *testing.T) {
 	for name := range patternNames() {
 		parameters[name] = ""
 	}
-	// Indicators that users of other bots expect.
+	// These are the indicators that users of other bots expect.
 	names := strings.Fields(`sma ema wma dema tema kama hma vwma rsi stoch stochrsi macd atr natr bollinger keltner donchian adx dmi supertrend psar cci mfi obv
 vwap roc
 		momentum williams_r aroon ichimoku stddev linreg zscore highest lowest pivot heikin_ashi`)
@@ -117,8 +117,8 @@ func TestNextAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestWindowsEqualTheirDefinition compares with the formula over each window, long after rounding
-// errors could have accumulated.
+// TestWindowsEqualTheirDefinition compares with the formula over each window, long after rounding errors
+// could have accumulated.
 func TestWindowsEqualTheirDefinition(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -146,7 +146,7 @@ func TestWindowsEqualTheirDefinition(t *testing.T) {
 			if want := sum / float64(period); math.Abs(m-want) > 1e-9*slices.Max(values[max(0, i+1-3*period):i+1]) {
 				t.Fatalf("mean of %v: want %v, have %v", last, want, m)
 			}
-			// The rounding error of a value is gone two turns after it.
+			// A value's rounding error has disappeared two turns after the value.
 			largest := slices.Max(values[max(0, i+1-3*period) : i+1])
 			if want := math.Sqrt(squares / float64(period)); math.Abs(d-want) > 1e-6*largest {
 				t.Fatalf("deviation of %v: want %v, have %v", last, want, d)
@@ -178,7 +178,7 @@ func TestFlatCandlesDivideByNothing(t *testing.T) {
 				want = 0
 			case "aroon", "percent_rank", "doji": // a body of 0 is at most a tenth of no range: TA-Lib finds a doji
 				want = 100
-			case "fractals": // no high above its neighbours
+			case "fractals": // no high is above its neighbours
 				want = math.NaN()
 			}
 			have := run(t, flat, definition.Name, nil, output)[199]

@@ -44,7 +44,7 @@ func run(t *testing.T, bars []Bar, name string, parameters map[string]float64, o
 	return all
 }
 
-// same compares all expected values, and where none are expected.
+// same compares all expected values, and the positions without one.
 func same(t *testing.T, want, have []float64) {
 	t.Helper()
 	compared := 0
@@ -121,7 +121,7 @@ func TestSupertrendEqualsStockIndicators(t *testing.T) {
 		switch {
 		case (row.SuperTrend == nil) != math.IsNaN(have[i]):
 			t.Fatalf("candle %d: want %v, have %v", i, row.SuperTrend, have[i])
-		case row.SuperTrend != nil && math.Abs(*row.SuperTrend-have[i]) > 1e-5*have[i]: // the file has five places
+		case row.SuperTrend != nil && math.Abs(*row.SuperTrend-have[i]) > 1e-5*have[i]: // the file has five decimal places
 			t.Fatalf("candle %d: want %v, have %v", i, *row.SuperTrend, have[i])
 		case i > 0 && row.SuperTrend != nil && math.Abs(have[i]/have[i-1]-1) > 0.02:
 			turns++

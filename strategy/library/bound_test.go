@@ -9,8 +9,8 @@ import (
 	"botd/strategy/library"
 )
 
-// TestEveryParameterHoldsItsBoundsToTheStep checks each parameter of each strategy at its bounds,
-// which are included, and the least step of its kind beyond them.
+// TestEveryParameterHoldsItsBoundsToTheStep checks each parameter of each strategy at its bounds, which are
+// included, and at the smallest step of its kind beyond them.
 func TestEveryParameterHoldsItsBoundsToTheStep(t *testing.T) {
 	t.Parallel()
 	checked := 0

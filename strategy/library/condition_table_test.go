@@ -14,10 +14,10 @@ import (
 // shownMS is 2001-09-09 01:46:40 UTC.
 const shownMS = 1_000_000_000_000
 
-// conditionRow is what one strategy shows of a view: "name: value", and where it requires something " | what" and " | met" or " | not met".
+// conditionRow is what one strategy shows of a view: "name: value", and for a requirement " | what" and " | met" or " | not met".
 type conditionRow struct {
 	name   string
-	with   strategy.Values // beside the strategy's
+	with   strategy.Values // in addition to the strategy's
 	fees   strategy.Fees
 	memory map[string]int64
 	last   float64
@@ -25,7 +25,7 @@ type conditionRow struct {
 	want   []string
 }
 
-// TestWhatAStrategyShowsOfItsDecision, line by line, at the bounds of what each compares.
+// The lines are compared at the bounds of each comparison.
 func TestWhatAStrategyShowsOfItsDecision(t *testing.T) {
 	t.Parallel()
 	none := map[string]int64(nil)
@@ -210,7 +210,7 @@ func TestWhatAStrategyShowsOfItsDecision(t *testing.T) {
 	}
 }
 
-// gridShows are the lines of a grid of five lines from 100 to 140.
+// gridShows returns the lines of a grid of five lines from 100 to 140.
 func gridShows(price string, within bool, held int, stopped bool, pairs, profit string) []string {
 	met := map[bool]string{true: " | met", false: " | not met"}
 	lines := map[int]string{0: "lines held: 0 | of 4 | not met", 2: "lines held: 2 | of 4 | met"}[held]
@@ -219,7 +219,7 @@ func gridShows(price string, within bool, held int, stopped bool, pairs, profit 
 		"profit of the pairs after fees: " + profit + " USDT"}
 }
 
-// conditionLines are what a strategy shows of a view.
+// conditionLines returns what a strategy shows of a view.
 func conditionLines(s strategy.Strategy, view *strategy.View) (lines []string) {
 	for _, c := range s.(strategy.Conditional).Conditions(view) {
 		line := c.Name + ": " + c.Value
@@ -234,7 +234,7 @@ func conditionLines(s strategy.Strategy, view *strategy.View) (lines []string) {
 	return lines
 }
 
-// TestWhatASignalOfCandlesShows: the newest figures, what each is compared with, and the side that was asked for last.
+// It shows the newest figures, what each is compared with, and the last requested side.
 func TestWhatASignalOfCandlesShows(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -261,11 +261,12 @@ func TestWhatASignalOfCandlesShows(t *testing.T) {
 			"bound crossed last: below low | below low | met"}},
 		{"ema_cross", strategy.Values{"fast": "1", "slow": "3"}, []float64{100, 100}, []string{"fast average: 100 | above the slow one none yet | not met",
 			"asked for last: nothing yet: waits for a change of side"}},
-		{"ema_cross", strategy.Values{"fast": "1", "slow": "3"}, []float64{100, 100, 100, 112}, []string{ // 100, then half of the way to 112
+		{"ema_cross", strategy.Values{"fast": "1", "slow": "3"}, []float64{100, 100, 100, 112}, []string{ // 100, then half the way to 112
 			"fast average: 112 | above the slow one 106 | met", "asked for last: long"}},
 		{"macd", strategy.Values{"fast": "2", "slow": "3", "signal": "3"}, []float64{100, 100, 100, 100}, []string{
 			"MACD: none yet | above its signal none yet | not met", "asked for last: nothing yet: waits for a change of side"}},
-		// The fast average goes two thirds of the way to 112, the slow one half of it: 108 less 106. Its signal goes half of the way from 0 to 2.
+		// The fast average moves two thirds of the way to 112, the slow one half of it: 108 less 106. Its signal moves half of the way from
+		// 0 to 2.
 		{"macd", strategy.Values{"fast": "2", "slow": "3", "signal": "3"}, []float64{100, 100, 100, 100, 100, 112}, []string{
 			"MACD: 2 | above its signal 1 | met", "asked for last: long"}},
 		// The close of 90 is below 110, the lower band after 120; the upper band was 120 since 110.

@@ -12,8 +12,8 @@ import (
 	"botd/strategy"
 )
 
-// TestEveryStrategyExplainsItselfWithoutEffect reads each strategy's conditions on every candle of
-// a falling and rising price. Reading them changes no decision.
+// TestEveryStrategyExplainsItselfWithoutEffect reads each strategy's conditions on every candle of a falling
+// and rising price. Reading them changes no decision.
 func TestEveryStrategyExplainsItselfWithoutEffect(t *testing.T) {
 	t.Parallel()
 	symbol := sim.DefaultSymbols()[0]

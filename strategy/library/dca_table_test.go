@@ -11,7 +11,7 @@ import (
 	"botd/strategy"
 )
 
-// TestWhatBecomesOfABuy: what a strategy that has bought 100 for 100 USDT, and waits for 50 more, remembers of what happened.
+// The strategy has bought 100 for 100 USDT, and waits for 50 more. The cases list its memory after each event.
 func TestWhatBecomesOfABuy(t *testing.T) {
 	t.Parallel()
 	type event = strategy.Event
@@ -22,7 +22,7 @@ func TestWhatBecomesOfABuy(t *testing.T) {
 		name    string
 		event   event
 		falling bool
-		held    exchange.Quantity // the position, by now
+		held    exchange.Quantity // the position by then
 		want    string            // quantity, USDT spent, pending, owed, fallen, falling, price of the last buy
 	}{
 		{"half of it is filled", buy(25, 1000), false, 125, "125 125 25 1 2 0 1000"},
@@ -72,7 +72,7 @@ func TestWhatBecomesOfABuy(t *testing.T) {
 	}
 }
 
-// TestAFillWithoutAPriceIsPaidAtThePriceThatItWasAskedForAt: the mean of the sale rests on it on spot.
+// On spot the average price for the sale depends on it.
 func TestAFillWithoutAPriceIsPaidAtThePriceThatItWasAskedForAt(t *testing.T) {
 	t.Parallel()
 	b := newBook(t, newStrategy(t, "dca", exchange.Spot, strategy.Values{"amount": "100", "every": "1h", "take_profit": "10%"}), exchange.Spot)
@@ -90,7 +90,7 @@ func TestAFillWithoutAPriceIsPaidAtThePriceThatItWasAskedForAt(t *testing.T) {
 	}
 }
 
-// TestWhatIsTooSmallToSellEndsASale: less than a step of the quantity, or worth less than the exchange takes.
+// The rest is smaller than a step of the quantity, or worth less than the exchange's minimum.
 func TestWhatIsTooSmallToSellEndsASale(t *testing.T) {
 	t.Parallel()
 	where := setting(t, exchange.Futures)
@@ -118,7 +118,7 @@ func TestWhatIsTooSmallToSellEndsASale(t *testing.T) {
 	}
 }
 
-// TestWhatADCADecidesOfWhatItRemembers, with 100 USDT each hour, falls of 10 % and a take-profit of 10 %.
+// The parameters are 100 USDT each hour, falls of 10 % and a take-profit of 10 %.
 func TestWhatADCADecidesOfWhatItRemembers(t *testing.T) {
 	t.Parallel()
 	const clock, under, holds = "a buy is due by the clock", "the last buy is under way", "holds what was bought"
@@ -189,7 +189,7 @@ func TestWhatADCADecidesOfWhatItRemembers(t *testing.T) {
 	}
 }
 
-// TestABuyByTheClockIsNoneOnAFall, though one on a fall was canceled before it.
+// An earlier buy on a fall was canceled.
 func TestABuyByTheClockIsNoneOnAFall(t *testing.T) {
 	t.Parallel()
 	b := newBook(t, newStrategy(t, "dca", exchange.Futures, strategy.Values{"amount": "100", "every": "1h", "fall": "10%"}), exchange.Futures)
@@ -211,7 +211,7 @@ func TestABuyByTheClockIsNoneOnAFall(t *testing.T) {
 	}
 }
 
-// TestTheLastOfAPositionIsGone, and what was not held is not either.
+// Before any holding nothing is gone.
 func TestTheLastOfAPositionIsGone(t *testing.T) {
 	t.Parallel()
 	for _, quantity := range []int64{0, 1, 2} {
@@ -226,7 +226,7 @@ func TestTheLastOfAPositionIsGone(t *testing.T) {
 	}
 }
 
-// TestTheScalesOfManyFalls: the n-th buy is for amount x scale^n, at fall x step_scale^(n-1).
+// The n-th buy is for amount x scale^n, at fall x step_scale^(n-1).
 func TestTheScalesOfManyFalls(t *testing.T) {
 	t.Parallel()
 	s := newStrategy(t, "dca", exchange.Futures, strategy.Values{"amount": "100", "fall": "1%", "falls": "400", "scale": "1.01",

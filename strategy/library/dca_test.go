@@ -17,7 +17,7 @@ func TestDCABuysByTheClockOnFallsAndSellsAboveTheMean(t *testing.T) {
 	for i, c := range []struct {
 		minute int64
 		price  float64
-		entry  string // mean price of the position
+		entry  string // average price of the position
 		want   exchange.Quantity
 	}{
 		{0, 1000, "", 100},
@@ -33,7 +33,7 @@ func TestDCABuysByTheClockOnFallsAndSellsAboveTheMean(t *testing.T) {
 		{253, 860, "839", 0},         // selling until the position is zero
 		{254, 860, "", 0},            // sold
 		{255, 860, "", 116},          // started over
-		{300, 860, "860", 116},       // the clock too
+		{300, 860, "860", 116},       // and so did the clock
 		{314, 860, "860", 116 + 116}, // an hour after it started over
 	} {
 		view.NowMS, view.Last = 1_000_000+c.minute*60_000, exchange.Price(c.price*1e8)
@@ -78,7 +78,7 @@ func TestDCAOnSpotComputesItsMeanFromWhatItSpent(t *testing.T) {
 	}
 }
 
-// fills is what a market that takes every order shows before the next decision.
+// fills returns the events of a market that fills every order before the next decision.
 func fills(view *strategy.View, plan *strategy.Plan) []strategy.Event {
 	memory, _ := view.Memory.With(plan.Remembered())
 	quantity, _ := memory.Get(dcaQuantity)
@@ -89,8 +89,7 @@ func fills(view *strategy.View, plan *strategy.Plan) []strategy.Event {
 	return []strategy.Event{{Kind: strategy.EventFilled, Side: exchange.Buy, Quantity: bought, Price: view.Symbol.PriceAmount(view.Last)}}
 }
 
-// TestDCADoesNotCountABuyThatWasRefused is finding 1: refused buys counted as bought, and were all
-// bought at once when there was money.
+// This covers finding 1: refused buys counted as bought, and were all bought at once when there was money.
 func TestDCADoesNotCountABuyThatWasRefused(t *testing.T) {
 	t.Parallel()
 	s := newStrategy(t, "dca", exchange.Spot, strategy.Values{"amount": "100", "every": "1h", "take_profit": "10%", "fall": "10%"})
@@ -106,17 +105,17 @@ func TestDCADoesNotCountABuyThatWasRefused(t *testing.T) {
 		{0, 1000, nil, 100},
 		{60, 1000, filled, 200},
 		{61, 1000, refused, 100},   // it is withdrawn
-		{120, 1000, nil, 200},      // the next is due
-		{121, 1000, refused, 100},  // and refused as well
-		{122, 880, nil, 100},       // a fall waits for the next one by the clock
+		{120, 1000, nil, 200},      // the next one is due
+		{121, 1000, refused, 100},  // and is refused as well
+		{122, 880, nil, 100},       // a fall waits for the next scheduled buy
 		{180, 1000, nil, 200},      // one buy, not three
-		{240, 1000, nil, 200},      // nothing was answered, as in a halt: still one
+		{240, 1000, nil, 200},      // no answer, as in a halt: still one
 		{241, 1000, filled, 300},   // bought: the next one
-		{242, 1000, filled, 300},   // both
+		{242, 1000, filled, 300},   // both are requested
 		{243, 880, nil, 300 + 113}, // the price is 10 % below the last buy
 		{244, 880, refused, 300},   // refused
-		{245, 870, nil, 300},       // not asked for at every tick
-		{246, 1100.5, nil, 0},      // 10 % above the mean of what was bought, 1000
+		{245, 870, nil, 300},       // not requested at every tick
+		{246, 1100.5, nil, 0},      // 10 % above the average price, 1000
 	} {
 		view.NowMS, view.Last, view.Events = 1+c.minute*60_000, exchange.Price(c.price*1e8), c.events
 		plan.Reset()
@@ -142,7 +141,7 @@ func TestDCAStartsOverAfterAStopAndKeepsWhatIsLeft(t *testing.T) {
 		{[]strategy.Event{{Kind: strategy.EventFilled, Side: exchange.Buy, Quantity: 100}}, 200},
 		{[]strategy.Event{{Kind: strategy.EventFilled, Side: exchange.Buy, Quantity: 100}, {Kind: strategy.EventStopped, Side: exchange.Sell, Reduces: true,
 			Quantity: 150}}, 50 + 100},
-		{[]strategy.Event{{Kind: strategy.EventLatched, Side: exchange.Buy}}, 100}, // somebody closed the rest: it is not bought back
+		{[]strategy.Event{{Kind: strategy.EventLatched, Side: exchange.Buy}}, 100}, // another trader closed the rest: it is not bought back
 	} {
 		view.Events = c.events
 		plan.Reset()
@@ -155,7 +154,8 @@ func TestDCAStartsOverAfterAStopAndKeepsWhatIsLeft(t *testing.T) {
 	}
 }
 
-// What a target of the configuration sells is not held any more: bought back each candle, it grew a position of 10,000 USDT.
+// A target of the configuration sells a part, which is no longer owned. It was once bought back at each candle, up to a
+// position of 10,000 USDT.
 func TestDCATakesThatATargetSoldAShare(t *testing.T) {
 	t.Parallel()
 	s := newStrategy(t, "dca", exchange.Futures, strategy.Values{"amount": "100", "every": "1h"})
@@ -213,7 +213,7 @@ func TestSafetyOrdersHaveAStepScaleAndTheTargetIsAfterFees(t *testing.T) {
 	view, plan := strategy.View{Symbol: where.Symbol}, strategy.Plan{}
 	for i, c := range []struct {
 		price float64
-		entry int64 // mean price of the position
+		entry int64 // average price of the position
 		want  exchange.Quantity
 	}{
 		{1000, 0, 100},
@@ -223,7 +223,7 @@ func TestSafetyOrdersHaveAStepScaleAndTheTargetIsAfterFees(t *testing.T) {
 		{950.6, 985, 304 + 420}, // 3 %
 		{907.9, 965, 724},       // not yet 4.5 % below 950.6
 		{907.8, 965, 724 + 881}, // 4.5 %
-		{800, 934, 1605},        // no fourth
+		{800, 934, 1605},        // no fourth one
 		{945.2, 934, 1605},      // 1.2 % above 934 is 945.208
 		{945.21, 934, 0},
 	} {

@@ -34,7 +34,7 @@ func TestTheFuturesLegGoesShortWhileTheFundingPays(t *testing.T) {
 		{1, 20_000, -1000, 0, -1000, "the funding pays for it"},
 		{59, 20_000, -1000, 500, -1000, "the funding pays for it"},
 		{1, 20_000, -1000, 500, 0, "the legs did not match for too long"},
-		{900, 30_000, 0, 0, 0, "the legs did not match for too long"}, // not again at once
+		{900, 30_000, 0, 0, 0, "the legs did not match for too long"}, // not again immediately
 		{1, 0, 0, 0, 0, "the funding does not pay for it"},
 		{1, 20_000, 0, 0, -1000, "the funding pays for it"},
 	} {
@@ -87,14 +87,14 @@ func TestTheSpotLegHoldsWhatTheFuturesLegIsShort(t *testing.T) {
 	}
 }
 
-// TestTheLegsDifferByMoreThanTheBand of the quantity, from each other or from it: exactly the band is within it.
+// The difference is between the legs, or from the quantity. A difference of exactly the band is within it.
 func TestTheLegsDifferByMoreThanTheBand(t *testing.T) {
 	t.Parallel()
 	const nowMS, sinceMS = 90_000, 70_000
 	for _, c := range []struct {
 		name        string
 		short, long exchange.Quantity // of 3.000, with a band of 2 %: 0.060
-		before      int64             // since when they differ, as remembered
+		before      int64             // stored start of the difference
 		want        int64
 	}{
 		{"equal", 3_000, 3_000, 0, 0},
@@ -124,7 +124,7 @@ func TestTheLegsDifferByMoreThanTheBand(t *testing.T) {
 	}
 }
 
-// TestRatesOfACarryAreRoundedToEightPlaces, which are those of a funding rate.
+// Funding rates have eight places.
 func TestRatesOfACarryAreRoundedToEightPlaces(t *testing.T) {
 	t.Parallel()
 	s := newStrategy(t, "funding_carry", exchange.Futures, strategy.Values{"quantity": "1", "enter": "0.000012345", "leave": "-0.000012344"}).(*carryFutures)

@@ -8,16 +8,17 @@ import (
 	"botd/strategy"
 )
 
-// TestASavedDecisionHoldsUntilAPriceChangesIt: between which prices nothing but the price can change what a grid of lines from 100 to 140 wants.
+// The cases list the price range in which a grid of lines from 100 to 140 makes the same decision, unless something other than the price
+// changes.
 func TestASavedDecisionHoldsUntilAPriceChangesIt(t *testing.T) {
 	t.Parallel()
 	const most = math.MaxInt64
 	for _, c := range []struct {
 		name     string
 		values   strategy.Values
-		held     int64 // cells, as remembered
+		held     int64 // cells, as stored
 		price    float64
-		from, to exchange.Price // in units of the price; of no decision where both are 0
+		from, to exchange.Price // in units of the price; both 0: no saved decision
 	}{
 		{"between two lines", nil, 0, 115, 110e8 + 1, 120e8},
 		{"at a line: it is not passive there", nil, 0, 120, 110e8 + 1, 120e8},
@@ -55,12 +56,12 @@ func TestASavedDecisionHoldsUntilAPriceChangesIt(t *testing.T) {
 	}
 }
 
-// TestASavedDecisionOfManyLinesCountsThoseThatHold, beyond the cells of one number of the memory.
+// The grid has more cells than one number of the memory can store.
 func TestASavedDecisionOfManyLinesCountsThoseThatHold(t *testing.T) {
 	t.Parallel()
 	b := grids(t, exchange.Futures, strategy.Values{"upper": "300", "lines": "201", "orders": "200"})
 	b.view.Version, b.view.Last, b.view.Position.Quantity = 1, 225_5e7, 1
-	// Cells 62 to 65 hold, and cells 124 and 125: their lines are at 162 to 165, and at 224 and 225.
+	// Cells 62 to 65 and cells 124 and 125 are bought: their lines are at 162 to 165, and at 224 and 225.
 	b.view.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: heldKeys[1], Value: 0b1111}, strategy.MemoryEntry{Key: heldKeys[2], Value: 0b11})
 	b.strategy.Decide(&b.view, &b.plan)
 	if m := b.strategy.(*mesh); m.version != 1 || m.from != 223e8+1 || m.to != 226e8 || len(m.opens) != 126-6 || len(m.exits.list) != 6 {
@@ -73,7 +74,7 @@ func TestASavedDecisionOfManyLinesCountsThoseThatHold(t *testing.T) {
 	}
 }
 
-// TestATrailingGridMovesThoughNothingButThePriceHasChanged: no fill and nothing remembered since says that it must decide again.
+// Neither a fill nor a changed memory requires another decision.
 func TestATrailingGridMovesThoughNothingButThePriceHasChanged(t *testing.T) {
 	t.Parallel()
 	b := grids(t, exchange.Futures, strategy.Values{"trail": "true"})
@@ -82,13 +83,13 @@ func TestATrailingGridMovesThoughNothingButThePriceHasChanged(t *testing.T) {
 	b.expect(145, "buy 1@140, buy 1@130, buy 1@120, buy 1@110")
 }
 
-// TestTheListsOfADecisionNeverChange: the plan in force has them by reference, while the grid decides on.
+// The plan in force refers to them, while the grid continues to decide.
 func TestTheListsOfADecisionNeverChange(t *testing.T) {
 	t.Parallel()
 	b := grids(t, exchange.Futures, nil)
 	b.view.Version = 1
 	b.expect(125, "buy 1@120, buy 1@110, buy 1@100")
-	first := b.plan // and with it its lists
+	first := b.plan // including its lists
 	b.view.Version++
 	b.fill("in2", 1000, 1000)
 	b.expect(119, "buy 1@110, buy 1@100, sell 1@130")
@@ -106,7 +107,7 @@ func TestTheListsOfADecisionNeverChange(t *testing.T) {
 	}
 }
 
-// TestADecisionOfAGridThatChangesNothingAllocatesNothing, though it is made again.
+// The decision is computed again nevertheless.
 func TestADecisionOfAGridThatChangesNothingAllocatesNothing(t *testing.T) {
 	b := grids(t, exchange.Futures, nil)
 	b.view.Version, b.view.Last = 1, 125e8
@@ -121,7 +122,8 @@ func TestADecisionOfAGridThatChangesNothingAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestASavedDecisionReadsNothing but the price, up to the bounds themselves; one that another price, or another version, may change is made again.
+// Up to the bounds themselves it reads nothing but the price. A decision that another price or another version may change is computed
+// again.
 func TestASavedDecisionReadsNothing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -132,7 +134,7 @@ func TestASavedDecisionReadsNothing(t *testing.T) {
 		b := grids(t, exchange.Futures, nil)
 		b.view.Version, b.view.Last = 1, 115e8
 		b.strategy.Decide(&b.view, &b.plan)
-		// Fills without a new version do not happen: they show whether they were read.
+		// Fills without a new version do not happen; here they show whether fills were read.
 		b.fill("in0", 1000, 1000)
 		b.view.Version, b.view.Last = c.version, c.price
 		b.plan.Reset()

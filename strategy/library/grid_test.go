@@ -12,7 +12,7 @@ import (
 	"botd/strategy"
 )
 
-// book stands for what botd stores for a strategy between its decisions.
+// book stores what botd stores for a strategy between its decisions.
 type book struct {
 	t        *testing.T
 	strategy strategy.Strategy
@@ -24,7 +24,7 @@ func newBook(t *testing.T, s strategy.Strategy, market exchange.Market) *book {
 	return &book{t: t, strategy: s, view: strategy.View{Symbol: setting(t, market).Symbol, NowMS: 1}}
 }
 
-// decide asks at a price and records the desired orders; orders that left the plan are forgotten.
+// decide asks at a price and stores the desired orders; orders that left the plan are forgotten.
 func (b *book) decide(price float64) string {
 	b.view.Last = exchange.Price(price * 1e8)
 	b.plan.Reset()
@@ -56,7 +56,7 @@ func (b *book) text() string {
 	return strings.Join(all, ", ")
 }
 
-// fill records a fill of a key and moves the position.
+// fill records a fill of a key and changes the position.
 func (b *book) fill(key string, quantity, position exchange.Quantity) {
 	for i := range b.view.Fills {
 		if b.view.Fills[i].Key == key {
@@ -89,7 +89,7 @@ func TestAGridReversesEachLine(t *testing.T) {
 	b := grids(t, exchange.Futures, nil)
 	b.expect(125, "buy 1@120, buy 1@110, buy 1@100")
 	b.fill("in2", 400, 400)
-	b.expect(119, "buy 1@120, buy 1@110, buy 1@100") // partly filled: it stays, whatever the price
+	b.expect(119, "buy 1@120, buy 1@110, buy 1@100") // partially filled: it stays, whatever the price
 	b.fill("in2", 600, 1000)
 	b.expect(119, "buy 1@110, buy 1@100, sell 1@130")
 	b.fill("in1", 1000, 2000)
@@ -150,7 +150,7 @@ func TestAGridRestsAfterAStopUnlessItRestarts(t *testing.T) {
 		b.decide(125)
 		b.fill("in2", 1000, 1000)
 		b.decide(119)
-		// The position is zero while the exit still rests: its fill might not be known yet.
+		// The position is zero while the exit still rests: its fill may not be known yet.
 		b.view.Position.Quantity = 0
 		b.view.Working = []strategy.WorkingOrder{{Key: "out2", Side: exchange.Sell}}
 		b.expect(119, "buy 1@110, buy 1@100, sell 1@130")
@@ -172,8 +172,8 @@ func TestASpotGridSellsWhatTheFeeLeaves(t *testing.T) {
 	b.expect(131, "buy 1@130, buy 1@120, buy 1@110, buy 1@100")
 }
 
-// TestACachedDecisionEqualsAFreshOne compares one grid that runs all the time with a new one at
-// each step, for prices that move across the lines and fills in between.
+// TestACachedDecisionEqualsAFreshOne compares one grid that runs all the time with a new one at each step,
+// while prices move across the lines and orders fill.
 func TestACachedDecisionEqualsAFreshOne(t *testing.T) {
 	t.Parallel()
 	for _, side := range []string{"long", "short"} {
@@ -212,7 +212,7 @@ func TestACachedDecisionEqualsAFreshOne(t *testing.T) {
 	}
 }
 
-// TestWhatOffersItsPositionSaysSo: on spot a stop beside it is refused by check.
+// On spot check refuses a stop next to it.
 func TestWhatOffersItsPositionSaysSo(t *testing.T) {
 	t.Parallel()
 	for name, values := range map[string]strategy.Values{

@@ -40,7 +40,7 @@ func TestAGridOfMoneyBuysAsMuchAtEachLine(t *testing.T) {
 	spot.expect(112, "buy 1.1@100, sell 0.99@120")
 }
 
-// pairs returns what a grid remembers of its closed pairs.
+// pairs returns the stored count and profit of a grid's closed pairs.
 func (b *book) pairs() (count, profit int64) {
 	count, _ = b.view.Memory.Get(gridPairs)
 	profit, _ = b.view.Memory.Get(gridProfit)
@@ -60,7 +60,7 @@ func TestAGridCountsItsPairsAndReinvests(t *testing.T) {
 	b.fill("in1", 1000, 1000)
 	b.expect(109, "buy 1.1@100, sell 1@120")
 	b.fill("out1", 1000, 0)
-	b.expect(121, "buy 0.916@120, buy 1.017@110, buy 1.1@100") // 10 less 2.3 of fees: 7.7, a quarter of it for each cell
+	b.expect(121, "buy 0.916@120, buy 1.017@110, buy 1.1@100") // 10 less fees of 2.3: 7.7, a quarter of it for each cell
 	if count, profit := b.pairs(); count != 1 || profit != 770_000_000 {
 		t.Errorf("want one pair and 7.7 USDT, have %d and %d", count, profit)
 	}
@@ -131,7 +131,7 @@ func TestAGridShowsItsPairs(t *testing.T) {
 	}
 }
 
-// TestALineAtThePriceIsBoughtAtTheBeginning: no order rests there that would buy it.
+// No order rests there that would buy it.
 func TestALineAtThePriceIsBoughtAtTheBeginning(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -148,7 +148,7 @@ func TestALineAtThePriceIsBoughtAtTheBeginning(t *testing.T) {
 	}
 }
 
-// TestAGridClosesEverythingBeforeItStartsOver, though the price is back by then.
+// The price has returned by then.
 func TestAGridClosesEverythingBeforeItStartsOver(t *testing.T) {
 	t.Parallel()
 	b := grids(t, exchange.Futures, strategy.Values{"stop": "90", "restart": "true"})
@@ -167,7 +167,7 @@ func TestAGridClosesEverythingBeforeItStartsOver(t *testing.T) {
 	}
 }
 
-// TestATrailingGridOfMoneyBuysAsMuchAtEachNewLine, and a cell that has grown by its profit keeps that.
+// A cell that has grown by its profit keeps that size.
 func TestATrailingGridOfMoneyBuysAsMuchAtEachNewLine(t *testing.T) {
 	t.Parallel()
 	values := strategy.Values{"quantity": "0", "quote": "110", "trail": "true"}
@@ -186,7 +186,7 @@ func TestATrailingGridOfMoneyBuysAsMuchAtEachNewLine(t *testing.T) {
 	}
 }
 
-// TestTheLowestPricesAreBounds: a coin whose price is a few of the smallest units has a stop below its grid all the same.
+// A coin priced at a few of the smallest units nevertheless has a stop below its grid.
 func TestTheLowestPricesAreBounds(t *testing.T) {
 	t.Parallel()
 	where := cheap(t, exchange.Futures)
@@ -205,7 +205,7 @@ func TestTheLowestPricesAreBounds(t *testing.T) {
 			t.Errorf("%s, at %d: want everything closed: %t, have %+v", c.side, c.price, c.closes, plan)
 		}
 	}
-	// Five of the smallest units of money buy five coins: nothing is added before a pair has closed.
+	// Five of the smallest units of money buy five coins. Nothing is added before a pair has closed.
 	s := newStrategyIn(t, where, "grid", strategy.Values{"lower": "0.00000001", "upper": "0.00000002", "lines": "2", "quote": "0.00000005", "reinvest": "100%"})
 	var plan strategy.Plan
 	if s.Decide(&strategy.View{Symbol: where.Symbol, NowMS: 1, Last: 2}, &plan); len(plan.Orders) != 1 || plan.Orders[0].Quantity != 5 ||
@@ -232,8 +232,7 @@ func TestTheLowestPricesAreBounds(t *testing.T) {
 	}
 }
 
-// TestATrailingGridLeavesOutLinesThatItsMoneyIsTooLittleFor: 6 USDT buy a step of the quantity, which is worth less than the minimum of 5 below 5000 and
-// more than 6 above 6000.
+// 6 USDT buy a step of the quantity, which is worth less than the minimum of 5 below 5000 and more than 6 above 6000.
 func TestATrailingGridLeavesOutLinesThatItsMoneyIsTooLittleFor(t *testing.T) {
 	t.Parallel()
 	b := grids(t, exchange.Futures, strategy.Values{"lower": "1000", "upper": "1400", "quantity": "0", "quote": "6", "trail": "true"})
@@ -255,7 +254,7 @@ func TestATrailingGridLeavesOutLinesThatItsMoneyIsTooLittleFor(t *testing.T) {
 	}
 }
 
-// TestAGridThatIsMadeAgainGoesOnWhereItWas: moved, and with the sizes that its cells have grown to, as far as it still has such cells.
+// It has moved, and its cells have the sizes to which they have grown, as far as it still has such cells.
 func TestAGridThatIsMadeAgainGoesOnWhereItWas(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -283,7 +282,7 @@ func TestAGridThatIsMadeAgainGoesOnWhereItWas(t *testing.T) {
 	}
 }
 
-// TestAGeometricGridTrailsByItsRatio, and no line is at zero.
+// No line is at zero.
 func TestAGeometricGridTrailsByItsRatio(t *testing.T) {
 	t.Parallel()
 	b := grids(t, exchange.Futures, strategy.Values{"upper": "1600", "spacing": "geometric", "trail": "true"})
@@ -291,7 +290,7 @@ func TestAGeometricGridTrailsByItsRatio(t *testing.T) {
 	grids(t, exchange.Futures, strategy.Values{"lower": "0.01", "upper": "10", "lines": "2", "quantity": "100"}).expect(5, "buy 100@0.1")
 }
 
-// TestAGridSaysWhyItRests, from the loss of its position to its next beginning.
+// The reasons range from the loss of its position to its next start.
 func TestAGridSaysWhyItRests(t *testing.T) {
 	t.Parallel()
 	b := grids(t, exchange.Futures, strategy.Values{"stop": "90", "restart": "true"})
@@ -309,7 +308,7 @@ func TestAGridSaysWhyItRests(t *testing.T) {
 	}
 	b = grids(t, exchange.Futures, nil)
 	b.decide(105)
-	b.fill("in0", 1000, 1000) // the first cell alone
+	b.fill("in0", 1000, 1000) // only the first cell
 	b.decide(104)
 	b.view.Position.Quantity = 0
 	if have, want := reasons(104, 104, 104), []string{"the position was closed: its orders are canceled",
@@ -319,7 +318,7 @@ func TestAGridSaysWhyItRests(t *testing.T) {
 	}
 }
 
-// TestAFillThatIsKnownBeforeThePositionIsNoLoss: the cell holds, and its exit is placed.
+// The cell is bought, and its exit is placed.
 func TestAFillThatIsKnownBeforeThePositionIsNoLoss(t *testing.T) {
 	t.Parallel()
 	b := grids(t, exchange.Futures, nil)
@@ -336,7 +335,7 @@ func TestAFillThatIsKnownBeforeThePositionIsNoLoss(t *testing.T) {
 	least.expect(11_500, "buy 0.001@11000, buy 0.001@10000, sell 0.001@13000")
 }
 
-// TestAGridThatStartsOverBuysAtTheNewPrice what its lines above that sell.
+// It buys what its lines above that price sell.
 func TestAGridThatStartsOverBuysAtTheNewPrice(t *testing.T) {
 	t.Parallel()
 	b := grids(t, exchange.Futures, strategy.Values{"initial": "true", "stop": "90", "restart": "true"})
@@ -354,7 +353,7 @@ func TestAGridThatStartsOverBuysAtTheNewPrice(t *testing.T) {
 	b.expect(125, "buy 1@125.6, buy 1@120, buy 1@110, buy 1@100")
 }
 
-// TestManyLinesBeginWithWhatTheyAllSell, beyond the cells of one number of the memory.
+// The grid has more cells than one number of the memory can store.
 func TestManyLinesBeginWithWhatTheyAllSell(t *testing.T) {
 	t.Parallel()
 	b := grids(t, exchange.Futures, strategy.Values{"upper": "300", "lines": "201", "orders": "200", "initial": "true"})
@@ -366,13 +365,13 @@ func TestManyLinesBeginWithWhatTheyAllSell(t *testing.T) {
 	}
 }
 
-// TestAPairOfAShortGridEarnsItsFall, less fees; a size is remembered where profit is reinvested.
+// Fees are subtracted. The size is stored if profit is reinvested.
 func TestAPairOfAShortGridEarnsItsFall(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		reinvest string
-		size     int64 // of the cell, as remembered
-	}{{"0", 0}, {"0.00000001", 916}, {"100%", 935}} { // 110 USDT at 120; with a quarter of the profit more, 112.23733
+		size     int64 // of the cell, as stored
+	}{{"0", 0}, {"0.00000001", 916}, {"100%", 935}} { // 110 USDT at 120; with a quarter of the profit, 112.23733
 		where := setting(t, exchange.Futures)
 		where.Fees.Maker = exchange.RateOne / 1_000
 		b := newBook(t, newStrategyIn(t, where, "grid", strategy.Values{"lower": "100", "upper": "140", "lines": "5", "quote": "110", "side": "short",

@@ -53,7 +53,7 @@ func TestASideOfTheQuotesMovesAlone(t *testing.T) {
 	if b.plan.Orders[0].Key == keys[0] || b.plan.Orders[1].Key != keys[1] {
 		t.Errorf("want another key of the buy alone, have %+v after %v", b.plan.Orders, keys)
 	}
-	b.feed(100, 100, 100) // as at first
+	b.feed(100, 100, 100) // as at the start
 	b.after(60).expect(100, "buy 1@99, sell 1@101")
 	if have := b.plan.Orders[0].Key; have == keys[0] || have != "3buy0" {
 		t.Errorf("want a key of its own for each turn, have %s", have)
@@ -95,7 +95,7 @@ func TestAHangingOrderStaysUntilThePriceIsFarAway(t *testing.T) {
 	b.fill("1buy0", 1000, 1000)
 	b.after(1).expect(99, "buy 1@98, sell 1@101") // the ask of the pair
 	b.fill("2buy0", 1000, 2000)
-	b.after(1).expect(97, "buy 1@96, sell 2@101") // bought at 98 beside an ask that hung at 101
+	b.after(1).expect(97, "buy 1@96, sell 2@101") // bought at 98 while an ask still rested at 101
 	b.after(60).expect(91, "buy 1@90, sell 1@92") // more than a tenth away: given up
 }
 
@@ -183,7 +183,8 @@ func TestTheModelsOfTheSpread(t *testing.T) {
 		share, orders          float64
 		bid, ask, gamma, kappa float64
 	}{
-		// Reaches of 1 % and 2 % on a side, twice: kappa = 1/0.015. Changes of +1 % and -1 %: sigma = 0.01.
+		// Candles reach 1 % and 2 % on a side, twice: kappa = 1/0.015. They change by +1 % and -1 %: sigma =
+		// 0.01.
 		{"kappa and gamma are estimated", strategy.Values{}, 0, 0, 0.015357699975, 0.015357699975, 150, 66.666666667},
 		{"at max_position the lean is risk/kappa", strategy.Values{}, 1, 4, 0.030357699975, 0.000357699975, 150, 66.666666667},
 		{"given", strategy.Values{"gamma": "50", "kappa": "200"}, 0, 0, 0.006962871026, 0.006962871026, 50, 200},
@@ -218,7 +219,7 @@ func TestTheModelsOfTheSpread(t *testing.T) {
 	}
 }
 
-// TestPricesThatStandStillAreQuotedAtTheNarrowestSpread: where nothing can be estimated, no figure of the model is used.
+// Where nothing can be estimated, no figure of the model is used.
 func TestPricesThatStandStillAreQuotedAtTheNarrowestSpread(t *testing.T) {
 	t.Parallel()
 	for _, values := range []strategy.Values{{}, {"kappa": "200"}, {"gamma": "50"}, {"model": "glft"}, {"model": "glft", "kappa": "200"}} {
@@ -232,7 +233,7 @@ func TestPricesThatStandStillAreQuotedAtTheNarrowestSpread(t *testing.T) {
 	}
 }
 
-// TestNoKappaIsEstimatedOfCandlesWithoutAReach: their closes change, and none goes further from its open.
+// Their closes change, and none moves further from its open.
 func TestNoKappaIsEstimatedOfCandlesWithoutAReach(t *testing.T) {
 	t.Parallel()
 	for want, values := range map[float64]strategy.Values{0: {}, 50: {"gamma": "50"}} {
@@ -248,7 +249,7 @@ func TestNoKappaIsEstimatedOfCandlesWithoutAReach(t *testing.T) {
 	}
 }
 
-// TestTheQuotesOfAModelLeanFromTheTarget by the position beyond it, in orders of quantity.
+// They lean by the position beyond the target, in orders of quantity.
 func TestTheQuotesOfAModelLeanFromTheTarget(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -261,7 +262,7 @@ func TestTheQuotesOfAModelLeanFromTheTarget(t *testing.T) {
 		{strategy.Values{"model": "glft", "quantity": "0.5", "target": "1.5"}, 1_500, "buy 0.5@992.4, sell 0.5@1007.6"},
 		{strategy.Values{"target": "2"}, 2_000, "buy 1@993, sell 1@1007"},
 		{strategy.Values{"target": "-2"}, -2_000, "sell 1@1007, buy 1@993"},
-		{strategy.Values{"target": "-2"}, 2_000, "buy 1@988, sell 1@1002"}, // wholly beyond it: a lean of 0.005
+		{strategy.Values{"target": "-2"}, 2_000, "buy 1@988, sell 1@1002"}, // completely beyond it: a lean of 0.005
 	} {
 		values := strategy.Values{"gamma": "50", "kappa": "200", "period": "2", "skew": "0"}
 		maps.Copy(values, c.values)
@@ -272,7 +273,7 @@ func TestTheQuotesOfAModelLeanFromTheTarget(t *testing.T) {
 	}
 }
 
-// TestASideMovesBeyondTheToleranceAlone: from 100 to 300 the bid of three quarters should be 150 higher, which is half of 300.
+// From 100 to 300 the bid of three quarters should be 150 higher, which is half of 300.
 func TestASideMovesBeyondTheToleranceAlone(t *testing.T) {
 	t.Parallel()
 	b := quotes(t, "market_making", exchange.Futures, strategy.Values{"spread": "50%", "tolerance": "50%"})
@@ -281,7 +282,7 @@ func TestASideMovesBeyondTheToleranceAlone(t *testing.T) {
 	b.after(60).expect(300.8, "buy 1@225.6, sell 1@375")
 }
 
-// TestAnOrderBookIsQuotedByForTenSeconds, and bounds the quotes as long.
+// It bounds the quotes for the same time.
 func TestAnOrderBookIsQuotedByForTenSeconds(t *testing.T) {
 	t.Parallel()
 	level := func(price float64) []exchange.Level {
@@ -295,7 +296,7 @@ func TestAnOrderBookIsQuotedByForTenSeconds(t *testing.T) {
 	}
 }
 
-// TestAFillIsWaitedForUntilThePositionShowsIt, for a tick where there is no delay.
+// It waits for a tick where there is no delay.
 func TestAFillIsWaitedForUntilThePositionShowsIt(t *testing.T) {
 	t.Parallel()
 	b := quotes(t, "market_making", exchange.Futures, strategy.Values{"spread": "2%", "skew": "1", "filled_delay": "0s"})
@@ -306,7 +307,7 @@ func TestAFillIsWaitedForUntilThePositionShowsIt(t *testing.T) {
 	b.after(1).expect(102, "buy 0.75@100.9, sell 1@103.1")
 }
 
-// TestTheKeysOfQuotesAreNumbered: each turn of a side has keys of its own, which an order in the book has too.
+// Each turn of a side has separate keys, which also belong to its orders in the book.
 func TestTheKeysOfQuotesAreNumbered(t *testing.T) {
 	t.Parallel()
 	b := quotes(t, "market_making", exchange.Futures, strategy.Values{"spread": "2%", "levels": "2", "filled_delay": "0s"})
@@ -325,7 +326,7 @@ func TestTheKeysOfQuotesAreNumbered(t *testing.T) {
 	}
 }
 
-// TestAFillThatLeftThePositionAsItWasIsWaitedAfter: a stop sold what a quote bought.
+// A stop sold what a quote bought.
 func TestAFillThatLeftThePositionAsItWasIsWaitedAfter(t *testing.T) {
 	t.Parallel()
 	b := quotes(t, "market_making", exchange.Futures, strategy.Values{"spread": "2%"})
@@ -336,7 +337,8 @@ func TestAFillThatLeftThePositionAsItWasIsWaitedAfter(t *testing.T) {
 	b.after(1).expect(110, "buy 1@108.9, sell 1@111.1")
 }
 
-// TestASmallestPositionIsAPosition: one step of the quantity leans, hangs, and is waited after as more does.
+// One step of the quantity leans the quotes, rests an opposite order, and is waited for, as a larger position
+// does.
 func TestASmallestPositionIsAPosition(t *testing.T) {
 	t.Parallel()
 	values := strategy.Values{"quantity": "0.001", "max_position": "0.004", "spread": "2%", "skew": "0", "hanging": "10%", "filled_delay": "0s"}
@@ -355,7 +357,7 @@ func TestASmallestPositionIsAPosition(t *testing.T) {
 	short.after(60).expect(11_100, "sell 0.001@11211, buy 0.001@10989") // more than a tenth away: given up
 }
 
-// TestTheLowestPricesAreQuoted of a coin without a minimum notional: down to one of the smallest units, and nothing at zero.
+// The coin has no minimum notional. The lowest quote is at one of the smallest units, and none is at zero.
 func TestTheLowestPricesAreQuoted(t *testing.T) {
 	t.Parallel()
 	where := cheap(t, exchange.Futures)

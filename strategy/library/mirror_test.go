@@ -11,17 +11,17 @@ import (
 	"botd/strategy"
 )
 
-// stepping is a grid that is asked once at each price, over orders that fill when the price passes them.
+// stepping is a grid that is asked once at each price, with orders that fill when the price passes them.
 type stepping struct {
 	grid      strategy.Strategy
 	view      strategy.View
 	plan      strategy.Plan
-	versioned bool // its view says when something but the price has changed, so that it may keep a decision
+	versioned bool // its view reports changes other than the price, so it may keep a decision
 	mirrored  bool // prices and sides are reflected at 120
-	cells     int  // pairs that have begun
+	cells     int  // number of pairs that have started
 }
 
-// price is what this grid sees of a price in ticks of 0.1.
+// price returns this grid's price for a price in ticks of 0.1.
 func (s *stepping) price(ticks int64) exchange.Price {
 	if s.mirrored {
 		ticks = 2_400 - ticks
@@ -29,7 +29,7 @@ func (s *stepping) price(ticks int64) exchange.Price {
 	return exchange.Price(ticks) * 1e7
 }
 
-// passes fills what the price has passed, or closes everything where that is desired.
+// passes fills the orders that the price has passed, or closes everything if that is requested.
 func (s *stepping) passes(last exchange.Price) (changed bool) {
 	if s.plan.Target.Kind == strategy.ByQuantity && s.plan.Target.Quantity == 0 && s.view.Position.Quantity != 0 {
 		s.view.Position.Quantity, s.view.Fills = 0, nil
@@ -48,7 +48,7 @@ func (s *stepping) passes(last exchange.Price) (changed bool) {
 	return changed
 }
 
-// step takes a price and returns what the grid wants then.
+// step takes a price and returns the grid's plan.
 func (s *stepping) step(ticks int64, stopped bool) string {
 	last := s.price(ticks)
 	changed := s.passes(last)
@@ -88,7 +88,7 @@ func (s *stepping) text() string {
 	return fmt.Sprint(strings.Join(all, ", "), " target ", s.plan.Target.Kind, " (", s.plan.Reason, ") ", s.plan.OrdersSet, s.plan.ExitsSet)
 }
 
-// TestAGridThatKeepsItsDecisionDecidesAsOneThatDoesNot, and a short one as the mirror image of a long one, at whatever prices come.
+// A short grid decides as the mirror image of a long one. Prices are random.
 func TestAGridThatKeepsItsDecisionDecidesAsOneThatDoesNot(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -135,7 +135,7 @@ func TestAGridThatKeepsItsDecisionDecidesAsOneThatDoesNot(t *testing.T) {
 				if have := keeps.step(ticks, stopped); have != want {
 					t.Fatalf("step %d at %d: without keeping %s\nwith %s", i, ticks, want, have)
 				}
-				for _, list := range [][]strategy.DesiredOrder{keeps.plan.Orders, keeps.plan.Exits} { // they are shared, so the grid vouches for its keys
+				for _, list := range [][]strategy.DesiredOrder{keeps.plan.Orders, keeps.plan.Exits} { // they are shared, so the grid guarantees its keys
 					keys := map[string]bool{}
 					for _, o := range list {
 						keys[o.Key] = true
@@ -158,7 +158,7 @@ func TestAGridThatKeepsItsDecisionDecidesAsOneThatDoesNot(t *testing.T) {
 	}
 }
 
-// TestAShortTurtleIsTheMirrorImageOfALongOne, candle by candle and at prices between, with breakouts that are skipped, stops and refusals.
+// It does so candle by candle and at prices between, with skipped breakouts, stops and refusals.
 func TestAShortTurtleIsTheMirrorImageOfALongOne(t *testing.T) {
 	t.Parallel()
 	draw := rand.New(rand.NewPCG(5, 3))

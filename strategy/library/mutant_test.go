@@ -8,7 +8,7 @@ import (
 	"botd/strategy"
 )
 
-// TestRulesOfTheStrategiesShowWhenTheyAreBroken has twap send at once what a pause held back.
+// TestRulesOfTheStrategiesShowWhenTheyAreBroken has twap immediately send what a pause delayed.
 func TestRulesOfTheStrategiesShowWhenTheyAreBroken(t *testing.T) {
 	mutanttest.Shown(t, "strategy/library", map[string]func(testing.TB){"catches_up_at_once": mutanttest.Holds(func() bool {
 		held := pacing(t, "twap", strategy.Values{"quantity": "0.500", "slices": "50", "every": "1s"}, "++++++"+strings.Repeat(".", 20)+"++++")

@@ -9,7 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// TestWhatIsHeldOrOnItsWay counts what the position and the strategy's own entries come to, in its direction.
+// It is the sum of the position and the strategy's own entries, in its direction.
 func TestWhatIsHeldOrOnItsWay(t *testing.T) {
 	t.Parallel()
 	type order = strategy.WorkingOrder
@@ -43,7 +43,7 @@ func TestWhatIsHeldOrOnItsWay(t *testing.T) {
 	}
 }
 
-// TestHowFarOneTickGoes: a step, never less than the smallest order and a twentieth; on spot with room for fees.
+// A tick moves at most a step, and at least the smallest order and a twentieth; on spot with room for fees.
 func TestHowFarOneTickGoes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -66,7 +66,7 @@ func TestHowFarOneTickGoes(t *testing.T) {
 	}
 }
 
-// TestWhereASliceOfAnOrderGoes: what is due by the clock, and nothing beyond the price bound, which itself is within.
+// The order is for what is due by the clock, and does not exceed the price bound, which is included.
 func TestWhereASliceOfAnOrderGoes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -100,7 +100,7 @@ func TestWhereASliceOfAnOrderGoes(t *testing.T) {
 	}
 }
 
-// TestWhenAShareIsRebalanced: a quantity that was reached and has drifted beyond the band, or one whose order was refused.
+// It is rebalanced if it was reached and has drifted beyond the band, or if its order was refused.
 func TestWhenAShareIsRebalanced(t *testing.T) {
 	t.Parallel()
 	refusal := func(kind strategy.EventKind, key string) []strategy.Event {
@@ -109,7 +109,7 @@ func TestWhenAShareIsRebalanced(t *testing.T) {
 	const begun = int64(4_000) // 4 of 10 at 1000: 40 %
 	for _, c := range []struct {
 		name   string
-		base   int64 // traded to last; -1 for never
+		base   int64 // quantity traded to last; -1 for never
 		held   exchange.Quantity
 		price  float64
 		events []strategy.Event
@@ -163,7 +163,7 @@ func TestWhenAShareIsRebalanced(t *testing.T) {
 	}
 }
 
-// TestAChannelIsBrokenByWhatIsBeyondIt, not by what touches it; it is left at the nearer one.
+// Touching the channel does not break it. The position is left at the nearer channel.
 func TestAChannelIsBrokenByWhatIsBeyondIt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -211,14 +211,14 @@ func TestAChannelIsBrokenByWhatIsBeyondIt(t *testing.T) {
 	}
 }
 
-// TestWhereTheOrderOppositeToFillsHangs: at the price beside the first fill, at the mean where more filled, nowhere once the price is too far.
+// It is next to the first fill's price, at the average if more filled, and absent once the price is too far away.
 func TestWhereTheOrderOppositeToFillsHangs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name         string
 		hanging      float64
 		before, held exchange.Quantity
-		hung         int64 // so far
+		hung         int64 // price of the resting order so far
 		bid, ask     int64
 		center       exchange.Price
 		want         int64
@@ -256,8 +256,8 @@ func TestWhereTheOrderOppositeToFillsHangs(t *testing.T) {
 	}
 }
 
-// TestWhatTheQuotesOfASideAre: what adds to the position is bounded by max_position and made smaller by the skew, what reduces it by the position;
-// nothing beyond floor and ceiling, and nothing too small.
+// The adding quotes are bounded by max_position and reduced by the skew, the reducing ones are bounded by the position. None is beyond
+// floor and ceiling, and none is too small.
 func TestWhatTheQuotesOfASideAre(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -267,7 +267,7 @@ func TestWhatTheQuotesOfASideAre(t *testing.T) {
 		held   int64
 		last   float64
 		hung   int64
-		want   string // the buys and sells; exits begin with x
+		want   string // buys and sells; exits start with x
 	}{
 		{"flat", exchange.Futures, nil, 0, 1000, 0, "b 100@990 s 100@1010"},
 		{"long by half", exchange.Futures, nil, 200, 1000, 0, "b 75@990 x s 100@1010"},

@@ -63,7 +63,7 @@ func TestPlotsFollowTheParametersGiven(t *testing.T) {
 	}
 }
 
-// TestPlotsOfRulesAndScriptsAreWhatTheyCall also when the rules stand in parameters.
+// This holds also for rules in parameters.
 func TestPlotsOfRulesAndScriptsAreWhatTheyCall(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -8,7 +8,7 @@ import (
 	"botd/strategy"
 )
 
-// TestTheIndicatorsOfATextAreFound reads them as the documentation writes rules and scripts.
+// TestTheIndicatorsOfATextAreFound parses rules and scripts as the documentation writes them.
 func TestTheIndicatorsOfATextAreFound(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

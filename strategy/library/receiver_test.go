@@ -169,7 +169,7 @@ func TestAnIDWithAnotherContentIsRefusedNotTakenForKnown(t *testing.T) {
 	}
 }
 
-// TestASignalWithoutExpiryIsInForceUntilTheNext, and one with a time of its own until then.
+// A signal with its own expiry is in force until then.
 func TestASignalWithoutExpiryIsInForceUntilTheNext(t *testing.T) {
 	t.Parallel()
 	h := listen(t, strategy.Values{"mode": "long_short", "expiry": "0s"})
@@ -192,7 +192,7 @@ func TestASignalWithoutExpiryIsInForceUntilTheNext(t *testing.T) {
 	}
 }
 
-// TestSignalsOfOneMomentAreRememberedEach: none of sixteen is taken again, though their time would allow it.
+// None of sixteen is accepted again, although their times would allow it.
 func TestSignalsOfOneMomentAreRememberedEach(t *testing.T) {
 	t.Parallel()
 	h := listen(t, nil)
@@ -206,7 +206,7 @@ func TestSignalsOfOneMomentAreRememberedEach(t *testing.T) {
 	}
 }
 
-// TestWhyASignalIsFollowed: the plan has the signal's time, and names its side.
+// The plan has the signal's time, and names its side.
 func TestWhyASignalIsFollowed(t *testing.T) {
 	t.Parallel()
 	h := listen(t, strategy.Values{"mode": "long_short", "expiry": "1h"})
@@ -224,13 +224,13 @@ func TestWhyASignalIsFollowed(t *testing.T) {
 	}
 }
 
-// TestAShareOfASize is of its quantity, its amount of money, or its share of the equity; of nothing it is flat.
+// It is a share of its quantity, its amount of money, or its share of the equity. A share of zero is flat.
 func TestAShareOfASize(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		size  strategy.Size
 		share exchange.Rate
-		want  strategy.Target // of a short signal
+		want  strategy.Target // for a short signal
 	}{
 		{strategy.Size{Quantity: 15}, exchange.RateOne / 2, strategy.Target{Kind: strategy.ByQuantity, Quantity: -7}},
 		{strategy.Size{Quantity: 15}, exchange.RateOne / 100, strategy.Flat()},

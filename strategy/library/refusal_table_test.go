@@ -9,7 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// TestWhatAStrategyIsNotMadeFrom: each value that cannot be, by the parameter that it is refused for, and one beside it that can.
+// The cases are each impossible value, with the refused parameter, and a similar possible one.
 func TestWhatAStrategyIsNotMadeFrom(t *testing.T) {
 	t.Parallel()
 	futures, spot := exchange.Futures, exchange.Spot
@@ -30,7 +30,7 @@ func TestWhatAStrategyIsNotMadeFrom(t *testing.T) {
 		strategy string
 		market   exchange.Market
 		values   strategy.Values
-		refused  string // the parameter; empty for none
+		refused  string // the refused parameter; empty for none
 	}{
 		{"twap", futures, strategy.Values{"quantity": "0.001"}, ""},
 		{"twap", futures, strategy.Values{"quantity": "0"}, "quantity"},
@@ -130,7 +130,7 @@ func TestWhatAStrategyIsNotMadeFrom(t *testing.T) {
 	}
 }
 
-// TestWhatAStrategyAsksFor: candles before it decides, what it watches, and what one pair of orders makes before fees.
+// The cases list the warm-up, the watched inputs, and the profit of one pair of orders before fees.
 func TestWhatAStrategyAsksFor(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -201,7 +201,7 @@ func TestWhatAStrategyAsksFor(t *testing.T) {
 	}
 }
 
-// TestWhatIsRefusedWithoutAMinimumNotional of the exchange: nothing else says that an amount is too small.
+// Without the exchange's minimum only this check finds a too small amount.
 func TestWhatIsRefusedWithoutAMinimumNotional(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -9,7 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// TestRSIDoesNotBuyBecauseNothingHasMovedYet: the index is 0 by convention on equal prices.
+// The index is 0 by convention on equal prices.
 func TestRSIDoesNotBuyBecauseNothingHasMovedYet(t *testing.T) {
 	t.Parallel()
 	s := newStrategy(t, "rsi", exchange.Futures, strategy.Values{"period": "3"})
@@ -35,13 +35,13 @@ func TestRSIDoesNotBuyBecauseNothingHasMovedYet(t *testing.T) {
 	}
 }
 
-// TestRSIIsBelowAndAboveItsBounds, not at them: an index of exactly 50 changes nothing, and what falls again from there is a new signal.
+// An index of exactly 50 changes nothing, and a new fall from there is a new signal.
 func TestRSIIsBelowAndAboveItsBounds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name      string
 		low, high string
-		closes    []float64 // Wilder's averages of two changes
+		closes    []float64 // for Wilder's averages of two changes
 		want      string    // the side after each, and its signal's candle
 	}{
 		{"at low", "50", "90", []float64{100, 110, 100}, ". . ."},

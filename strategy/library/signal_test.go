@@ -11,7 +11,7 @@ import (
 	"botd/strategy"
 )
 
-// flatCandles are candles that are a close and nothing more.
+// flatCandles are candles that have a close only.
 func flatCandles(closes ...float64) (all []exchange.Candle) {
 	for i, c := range closes {
 		p := exchange.Price(c * 1e8)
@@ -50,13 +50,13 @@ func TestSignalsEnterAndLeaveAtTheRightCandles(t *testing.T) {
 		candles []exchange.Candle
 		want    string
 	}{
-		// EMA(1) is the close, EMA(2) begins as the mean of two: 20 10 -> 15; then weights of 2/3.
+		// EMA(1) is the close, EMA(2) starts as the average of two: 20 10 -> 15; then weights of 2/3.
 		{"ema_cross", strategy.Values{"fast": "1", "slow": "2", "mode": "long_short"}, flatCandles(20, 10, 30, 31, 20), "..LLS"},
 		{"ema_cross", strategy.Values{"fast": "1", "slow": "2"}, flatCandles(20, 10, 30, 31, 20), "..LL0"},
-		// Both averages begin at the same price: from there, any candle beyond it is a cross.
+		// Both averages start at the same price: from there, any candle beyond it is a cross.
 		{"ema_cross", strategy.Values{"fast": "1", "slow": "2", "mode": "long_short"}, flatCandles(10, 10, 11, 9), "..LS"},
 		{"ema_cross", strategy.Values{"fast": "1", "slow": "2", "mode": "long_short"}, flatCandles(10, 10, 9, 11), "..SL"},
-		// Touching is no cross: 20 10 15 ends with both at 15.
+		// Touching is not a cross: 20 10 15 ends with both at 15.
 		{"ema_cross", strategy.Values{"fast": "1", "slow": "2", "mode": "long_short"}, flatCandles(20, 10, 15, 16), "...L"},
 		{"ema_cross", strategy.Values{"fast": "1", "slow": "2", "mode": "long_short"}, flatCandles(10, 20, 15, 14), "...S"},
 		// Fast 2, slow 3, signal 2: the histogram exists from the fourth candle on.
@@ -64,24 +64,24 @@ func TestSignalsEnterAndLeaveAtTheRightCandles(t *testing.T) {
 		// Entry 3, exit 2: a close above the three before, then below the two before.
 		{"donchian", strategy.Values{"entry": "3", "exit": "2", "mode": "long_short"}, flatCandles(9, 10, 10, 11, 12, 13, 11.5, 11.6, 9), "...LLL00S"},
 		{"donchian", strategy.Values{"entry": "3", "exit": "2", "mode": "long_short"}, flatCandles(10, 11, 10, 9, 8, 7, 8.5), "...SSS0"},
-		// Both channels are complete before the first signal, whichever is the longer.
+		// Both channels are complete before the first signal, whichever is longer.
 		{"donchian", strategy.Values{"entry": "2", "exit": "4", "mode": "long_short"}, flatCandles(10, 11, 12, 13, 14), "....L"},
 		{"donchian", strategy.Values{"entry": "4", "exit": "2", "mode": "long_short"}, flatCandles(14, 13, 12, 11, 10), "....S"},
-		// Period 3, one deviation: 10 10 7 has mean 9, deviation 1.41; 7 is below 7.59.
+		// Period 3, one deviation: 10 10 7 has the mean 9 and the deviation 1.41; 7 is below 7.59.
 		{"bollinger", strategy.Values{"period": "3", "deviations": "1", "mode": "long_short"}, flatCandles(10, 10, 7, 8, 8.3, 8.1, 12), "..LL00S"},
 		{"bollinger", strategy.Values{"period": "3", "deviations": "1"}, flatCandles(10, 10, 13, 12, 11, 8), "..00LL"},
-		// At the mean itself it leaves: 10 7 8.5 has mean 8.5, and 10 13 11.5 has 11.5.
+		// At the mean itself it leaves: 10 7 8.5 has the mean 8.5, and 10 13 11.5 has 11.5.
 		{"bollinger", strategy.Values{"period": "3", "deviations": "1", "mode": "long_short"}, flatCandles(10, 10, 7, 8.5), "..L0"},
 		{"bollinger", strategy.Values{"period": "3", "deviations": "1", "mode": "long_short"}, flatCandles(10, 10, 13, 11.5), "..S0"},
-		// At a band itself it does not enter: 90 110 has mean 100 and a deviation of 10.
+		// At a band itself it does not enter: 90 110 has the mean 100 and a deviation of 10.
 		{"bollinger", strategy.Values{"period": "2", "deviations": "1", "mode": "long_short"}, flatCandles(90, 110, 90), "..."},
 		{"zscore", strategy.Values{"period": "2", "enter": "1", "mode": "long_short"}, flatCandles(90, 110, 90), "..."},
-		// A score is 1 or -1 where the price moves, else 0.
+		// A score is 1 or -1 where the price moves, otherwise 0.
 		{"zscore", strategy.Values{"period": "2", "enter": "0.9", "leave": "0", "mode": "long_short"}, flatCandles(90, 110, 110, 90, 90), ".S0L0"},
-		// The scores of the same: -1.41, -0.27, 1.22, 1.37.
+		// The scores for these closes: -1.41, -0.27, 1.22, 1.37.
 		{"zscore", strategy.Values{"period": "3", "enter": "1.3", "leave": "0", "mode": "long_short"}, flatCandles(10, 10, 7, 8, 9, 12), "..LL0S"},
 		{"zscore", strategy.Values{"period": "3", "enter": "1.3", "leave": "0.5"}, flatCandles(10, 10, 7, 8, 9), "..L00"},
-		// Period 1, once the range: the line turns where a close passes the band.
+		// With period 1 the line turns where a close passes the band, which is one range away.
 		{"supertrend", strategy.Values{"period": "1", "multiplier": "1", "mode": "long_short"}, flatCandles(10, 11, 12, 9, 8, 14), "...SSL"},
 	} {
 		t.Run(fmt.Sprint(c.name, c.values), func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestSignalsEnterAndLeaveAtTheRightCandles(t *testing.T) {
 	}
 }
 
-// TestATargetIsTheConfiguredSizeOrTheWholeEquity, on the side that was asked for.
+// It is on the requested side.
 func TestATargetIsTheConfiguredSizeOrTheWholeEquity(t *testing.T) {
 	t.Parallel()
 	for _, size := range []struct {
@@ -191,14 +191,14 @@ func TestWrongParametersNameTheParameter(t *testing.T) {
 	}
 }
 
-// TestASignalIsGivenByTheCandleOfItsChange; a breakout gives one at each new extreme, so that it enters again after a stop.
+// A breakout gives a signal at each new extreme, so it enters again after a stop.
 func TestASignalIsGivenByTheCandleOfItsChange(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		strategy string
 		values   strategy.Values
 		closes   []float64
-		want     []int64 // the candle of the signal in force
+		want     []int64 // candle of the signal in force
 	}{
 		{"ema_cross", strategy.Values{"fast": "1", "slow": "2", "mode": "long_short"}, []float64{10, 10, 11, 12, 9}, []int64{0, 0, 3, 3, 5}},
 		{"macd", strategy.Values{"fast": "2", "slow": "3", "signal": "3"}, []float64{100, 100, 100, 100, 100, 112, 113}, []int64{0, 0, 0, 0, 0, 6, 6}},

@@ -20,7 +20,7 @@ func decisions(t *testing.T, s strategy.Strategy, closes []exchange.Price) []int
 		s.Decide(&view, &plan)
 		sign := plan.Target.Sign()
 		if plan.Target.Kind != strategy.NoTarget && sign == 0 {
-			sign = 9 // flat is a target too
+			sign = 9 // flat is also a target
 		}
 		signs = append(signs, sign)
 	}

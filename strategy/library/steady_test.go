@@ -9,14 +9,14 @@ import (
 	"botd/strategy"
 )
 
-// TestWhatStaysWouldBeDecidedAgain has every strategy that says so proved right, whatever its view shows.
+// TestWhatStaysWouldBeDecidedAgain checks every strategy that reports itself steady, with random views.
 func TestWhatStaysWouldBeDecidedAgain(t *testing.T) {
 	t.Parallel()
 	steady := 0
 	for _, definition := range All() {
 		s, err := definition.New(setting(t, exchange.Futures), strategy.Values{})
 		if err != nil {
-			continue // it needs values, and decides by more than candles
+			continue // it needs values, and its decisions depend on more than candles
 		}
 		if knows, is := s.(strategy.Steady); is {
 			steady++
@@ -62,8 +62,8 @@ func staysSeldom(t *testing.T, name string, s strategy.Strategy, steady strategy
 	}
 }
 
-// TestCandlesTakenInARowAreThoseTakenOneByOne has every strategy that takes candles by columns take parts of a series so, and its twin
-// the same ones by views.
+// TestCandlesTakenInARowAreThoseTakenOneByOne has every strategy that takes candles by columns take parts of a series so, and a second
+// instance the same ones by views.
 func TestCandlesTakenInARowAreThoseTakenOneByOne(t *testing.T) {
 	t.Parallel()
 	passers := 0

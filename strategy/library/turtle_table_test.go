@@ -10,7 +10,7 @@ import (
 	"botd/strategy"
 )
 
-// mirrored is a price seen from the other side of 100 where sign is -1.
+// mirrored returns a price, reflected at 100 if sign is -1.
 func mirrored(sign int, price float64) float64 {
 	if sign < 0 {
 		return 200 - price
@@ -26,15 +26,15 @@ func (b *book) mirroredCandle(sign int, high, low, closed float64) {
 	b.candle(high, low, closed)
 }
 
-// TestWhichBreakoutsATurtleSkips: after one that would have won, whether taken or not, unless it is one of the longer channel too.
-// N is 1 and the extremes are 101 and 100 at first; short is the mirror image of long.
+// It skips a breakout after one that would have won, traded or not, unless it is also one of the longer channel. At the start N is
+// 1 and the extremes are 101 and 100. Short mirrors long.
 func TestWhichBreakoutsATurtleSkips(t *testing.T) {
 	t.Parallel()
 	type candle struct{ high, low float64 }
 	four := func(high, low float64) []candle { return slices.Repeat([]candle{{high, low}}, 4) }
-	won := slices.Concat([]candle{{130, 102}, {130, 129}, {130, 108}, {110, 101.5}}, four(110, 109)) // a breakout at 101, over at 108
+	won := slices.Concat([]candle{{130, 102}, {130, 129}, {130, 108}, {110, 101.5}}, four(110, 109)) // a breakout at 101, ended at 108
 	half, wide := strategy.Values{"stop": "0.5"}, strategy.Values{"stop": "9"}
-	after := func(candles ...candle) []candle { return slices.Concat(candles, four(102.6, 102.3)) } // 103 is the longer channel's high by then
+	after := func(candles ...candle) []candle { return slices.Concat(candles, four(102.6, 102.3)) } // by then 103 is the longer channel's high
 	for _, c := range []struct {
 		name    string
 		values  strategy.Values
@@ -56,7 +56,7 @@ func TestWhichBreakoutsATurtleSkips(t *testing.T) {
 		{"it ends a tick further: a winner", wide, after(candle{103, 101.1}, candle{102.5, 101.1}, candle{102.8, 100.9}, candle{102.6, 102.3}), 102.7, true},
 		{"after a winner and a loser", strategy.Values{"stop": "0.5", "failsafe": "9"}, slices.Concat(won, []candle{{113, 109}, {112, 100}}, four(111, 109)),
 			112, false},
-		// Until the longest channel is complete nothing is followed.
+		// Until the longest channel is complete no breakout is traded.
 		{"a breakout in the warm-up", strategy.Values{"warmup": "-1"}, won, 111, false},
 		{"a breakout at its end", strategy.Values{"warmup": "0"}, won, 111, true},
 	} {
@@ -91,7 +91,7 @@ func TestWhichBreakoutsATurtleSkips(t *testing.T) {
 	}
 }
 
-// TestALosersDistanceIsInN: with an N of 2, half of it below a breakout at 102 is 101.
+// With an N of 2, half of it below a breakout at 102 is 101.
 func TestALosersDistanceIsInN(t *testing.T) {
 	t.Parallel()
 	for low, want := range map[float64]string{101.1: "the last breakout won: this one is skipped", 101: "a breakout"} {
@@ -111,7 +111,7 @@ func TestALosersDistanceIsInN(t *testing.T) {
 	}
 }
 
-// TestWhatATurtleDecides: units of 1 % of 10,000 are 100, since N is 1; half an N between two, and stops 2 N behind the newest.
+// Units of 1 % of 10,000 are 100, since N is 1. They are half an N apart, and stops are 2 N behind the newest.
 func TestWhatATurtleDecides(t *testing.T) {
 	t.Parallel()
 	const waits, units, breakout, over, closes = "waits for a breakout", "holds its units", "a breakout", "the price broke the opposite extreme",
@@ -120,12 +120,12 @@ func TestWhatATurtleDecides(t *testing.T) {
 	stopped := event{Kind: strategy.EventStopped, Reduces: true}
 	type step struct {
 		price  float64
-		held   exchange.Quantity // of the smallest steps, on the side of the first breakout
+		held   exchange.Quantity // in the smallest steps, on the side of the first breakout
 		event  event
 		want   exchange.Quantity
 		stop   float64
 		reason string
-		signal int // step by whose signal
+		signal int // the step whose signal is in force
 	}
 	for _, c := range []struct {
 		name   string
@@ -164,7 +164,7 @@ func TestWhatATurtleDecides(t *testing.T) {
 			{102.1, 40_000, event{Kind: strategy.EventRefused, Reduces: true}, 100_000, 100, units, 1}}},
 		{"another order by a key is refused", nil, []step{{102, 0, event{}, 100_000, 100, breakout, 1},
 			{102.1, 40_000, event{Kind: strategy.EventRefused, Key: "k"}, 100_000, 100, units, 1}}},
-		// 10,000 USDT at 100 USDT, or at 102.5: what a unit may be at the most.
+		// 10,000 USDT at 100 USDT, or at 102.5, bound a unit.
 		{"as much as its cap", strategy.Values{"max_notional": "105%"}, []step{{102, 0, event{}, 100_000, 100, breakout, 1},
 			{102.5, 100_000, event{}, 102_439, 100.5, "unit 2 of 4", 1}, {110, 102_439, event{}, 102_439, 100.5, units, 1},
 			{100.5, 0, stopped, 0, 0, waits, 0}, {102, 0, event{}, 100_000, 100, breakout, 5}}},
@@ -172,7 +172,7 @@ func TestWhatATurtleDecides(t *testing.T) {
 			{104, 99_901, event{}, 99_901, 99.1, units, 1}}},
 		{"a cap that holds all of a position again", strategy.Values{"max_notional": "51%"}, []step{{102, 0, event{}, 50_000, 100, breakout, 1},
 			{100.5, 0, stopped, 0, 0, waits, 0}, {102, 0, event{}, 50_000, 100, breakout, 3}}},
-		// 5 USDT are the least that the exchange takes: 0.05 at 102.
+		// The exchange's minimum is 5 USDT: 0.05 at 102.
 		{"the smallest units", strategy.Values{"risk": "0.00001"}, []step{{102, 0, event{}, 100, 100, breakout, 1}, {102.5, 100, event{}, 200, 100.5,
 			"unit 2 of 4", 1}}},
 		{"a unit is too small", strategy.Values{"max_notional": "0.1%", "risk": "0.00001", "equity": "4000"}, []step{
@@ -220,7 +220,7 @@ func TestWhatATurtleDecides(t *testing.T) {
 	}
 }
 
-// TestATurtleWaitsForItsFigures: for candles enough, and for a price that has moved at all.
+// It waits for enough candles, and for a price that has moved.
 func TestATurtleWaitsForItsFigures(t *testing.T) {
 	t.Parallel()
 	made := func() *book {
@@ -230,7 +230,7 @@ func TestATurtleWaitsForItsFigures(t *testing.T) {
 		return b
 	}
 	moving, still := made(), made()
-	for i := range 9 { // three times the period, and one
+	for i := range 9 { // three times the period plus one
 		moving.candle(101, 100, 100)
 		still.candle(100, 100, 100)
 		moving.decide(102)
@@ -248,7 +248,7 @@ func TestATurtleWaitsForItsFigures(t *testing.T) {
 	}
 }
 
-// TestABreakoutWhileThePriceStandsStillIsNotFollowed: without N it could neither lose nor win.
+// Without N it could neither lose nor win.
 func TestABreakoutWhileThePriceStandsStillIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	b := newBook(t, newStrategy(t, "turtle", exchange.Futures, strategy.Values{"entry": "4", "exit": "2", "failsafe": "12", "period": "2"}), exchange.Futures)
@@ -264,7 +264,7 @@ func TestABreakoutWhileThePriceStandsStillIsNotFollowed(t *testing.T) {
 	}
 }
 
-// TestWhatATurtleShows, while it waits and while it holds.
+// The cases include a waiting turtle and one with a position.
 func TestWhatATurtleShows(t *testing.T) {
 	t.Parallel()
 	high, low := "price: 102 | above the highest high before 101 | met", "price: 102 | below the lowest low before 100 | not met"
@@ -281,7 +281,7 @@ func TestWhatATurtleShows(t *testing.T) {
 			"units: 2 | at most 4 | met"}},
 		{nil, map[string]int64{turtleSide: -1, turtleUnits: 3}, false, []string{high, "N: 1", lost, low, "units: 3 | at most 4 | met"}},
 		{strategy.Values{"mode": "long_only", "failsafe": "12"}, nil, true, []string{high, "N: 1", won}},
-		{strategy.Values{"mode": "long_only"}, nil, true, []string{high, "N: 1", lost}}, // System 2 follows none
+		{strategy.Values{"mode": "long_only"}, nil, true, []string{high, "N: 1", lost}}, // System 2 skips none
 	} {
 		b := turtleBook(t, c.values)
 		if c.wins {
@@ -298,7 +298,7 @@ func TestWhatATurtleShows(t *testing.T) {
 		b.view.NowMS, b.view.Last = 60_000, 102e8
 		have := conditionLines(b.strategy, &b.view)
 		for i, line := range have {
-			if strings.HasPrefix(line, "N: 1.00") { // of the range before, next to nothing is left
+			if strings.HasPrefix(line, "N: 1.00") { // next to nothing of the earlier range is left
 				have[i] = "N: 1"
 			}
 		}
@@ -308,7 +308,7 @@ func TestWhatATurtleShows(t *testing.T) {
 	}
 }
 
-// TestAStopAtNoPriceIsNone: a coin that costs a few of the smallest units may have its stop at one of them, and none at zero.
+// A coin that costs a few of the smallest units may have its stop at one of them, but not at zero.
 func TestAStopAtNoPriceIsNone(t *testing.T) {
 	t.Parallel()
 	where := cheap(t, exchange.Futures)
@@ -328,12 +328,12 @@ func TestAStopAtNoPriceIsNone(t *testing.T) {
 	}
 }
 
-// TestAUnitOfOneStepIsAUnit, and one of less than a step is none.
+// Less than a step is no unit.
 func TestAUnitOfOneStepIsAUnit(t *testing.T) {
 	t.Parallel()
 	where := cheap(t, exchange.Futures)
 	for _, c := range []struct {
-		equity string // 1 % of it, by N of 0.00000002, is a unit
+		equity string // 1 % of it, divided by an N of 0.00000002, is a unit
 		want   []exchange.Quantity
 		reason string
 	}{{"0.000002", []exchange.Quantity{1, 2, 3}, "unit 3 of 4"}, {"0.0000019", []exchange.Quantity{0, 0, 0}, "a unit is less than the smallest order"}} {

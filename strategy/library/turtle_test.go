@@ -7,7 +7,8 @@ import (
 	"botd/strategy"
 )
 
-// turtleBook is a turtle after candles from 100 to 101 that close at 100: N is 1, the extremes 101 and 100.
+// turtleBook is a turtle after candles from 100 to 101 that close at 100: N is 1, the extremes are 101 and
+// 100.
 func turtleBook(t *testing.T, more strategy.Values) *book {
 	t.Helper()
 	values := strategy.Values{"entry": "4", "exit": "2", "failsafe": "0", "period": "2", "mode": "long_short", "max_notional": "1000%"}
@@ -28,7 +29,7 @@ func (b *book) candle(high, low, closed float64) {
 	b.strategy.Candle(&b.view)
 }
 
-// wantTarget decides at a price, wants a target and a stop, and fills the target.
+// wantTarget decides at a price, expects a target and a stop, and fills the target.
 func (b *book) wantTarget(price float64, quantity exchange.Quantity, stop float64) {
 	b.t.Helper()
 	b.view.NowMS += 60_000
@@ -42,8 +43,8 @@ func (b *book) wantTarget(price float64, quantity exchange.Quantity, stop float6
 	b.view.Position.Quantity, b.view.Events = b.plan.Target.Quantity, nil
 }
 
-// TestATurtleAddsUnitsAndStopsTwoNBehindTheNewest follows the example of the rules: units of 1 % / N,
-// half an N apart, all stops 2 N behind the newest.
+// TestATurtleAddsUnitsAndStopsTwoNBehindTheNewest follows the example of the rules: units of 1 % / N, half an
+// N apart, all stops 2 N behind the newest.
 func TestATurtleAddsUnitsAndStopsTwoNBehindTheNewest(t *testing.T) {
 	t.Parallel()
 	b := turtleBook(t, nil)
@@ -51,9 +52,9 @@ func TestATurtleAddsUnitsAndStopsTwoNBehindTheNewest(t *testing.T) {
 	b.wantTarget(102, 100_000, 100)   // 1 % of 10,000 / 1
 	b.wantTarget(102.4, 100_000, 100) // not half an N yet
 	b.wantTarget(102.5, 200_000, 100.5)
-	b.wantTarget(104, 300_000, 102) // one unit a decision
+	b.wantTarget(104, 300_000, 102) // one unit per decision
 	b.wantTarget(104.5, 400_000, 102.5)
-	b.wantTarget(120, 400_000, 102.5) // four units at the most
+	b.wantTarget(120, 400_000, 102.5) // at most four units
 	b.candle(121, 119, 120)
 	b.candle(121, 119, 120)
 	b.wantTarget(119, 400_000, 102.5)
@@ -98,8 +99,7 @@ func TestATurtleHoldsNoMoreThanItsCap(t *testing.T) {
 	b.wantTarget(110, 146_341, 100.5)
 }
 
-// TestATurtleSkipsABreakoutAfterAWinner: the one before won, though it was not traded; the longer
-// breakout is taken all the same.
+// The earlier breakout won, although it was not traded. The longer breakout is traded nevertheless.
 func TestATurtleSkipsABreakoutAfterAWinner(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

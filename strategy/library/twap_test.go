@@ -176,7 +176,7 @@ func TestWhatIsInFlightCountsAsReached(t *testing.T) {
 	}
 }
 
-// TestWhatAnAmountHasFilledIsHeldAlready: an order whose row cannot be read is in flight and has filled all the same.
+// An order whose row cannot be read is in flight and has filled nevertheless.
 func TestWhatAnAmountHasFilledIsHeldAlready(t *testing.T) {
 	t.Parallel()
 	s := newStrategy(t, "twap", exchange.Spot, strategy.Values{"quantity": "0.0500", "slices": "50", "every": "1s"})
@@ -247,7 +247,7 @@ func TestJitterMovesEachSliceWithinItsIntervalAndIsRepeatable(t *testing.T) {
 	}
 }
 
-// TestAWholeJitterStaysWithinTheInterval, and reaches its last millisecond.
+// It reaches the interval's last millisecond.
 func TestAWholeJitterStaysWithinTheInterval(t *testing.T) {
 	t.Parallel()
 	s := newStrategy(t, "twap", exchange.Futures, strategy.Values{"quantity": "100", "slices": "100000", "every": "100ms", "jitter": "100%"}).(*slicing)
@@ -260,7 +260,7 @@ func TestAWholeJitterStaysWithinTheInterval(t *testing.T) {
 	}
 }
 
-// TestHowManySlicesATickMayAdd: those that are due between two ticks, or as many as may be caught up.
+// It may add the slices due between two ticks, or as many as may be caught up.
 func TestHowManySlicesATickMayAdd(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -291,7 +291,7 @@ func TestHowManySlicesATickMayAdd(t *testing.T) {
 	}
 }
 
-// TestTheLowestPriceBound is one of the smallest units: a coin that costs two is too dear by then.
+// The bound is one of the smallest units, so a coin that costs two is too expensive.
 func TestTheLowestPriceBound(t *testing.T) {
 	t.Parallel()
 	where := cheap(t, exchange.Futures)

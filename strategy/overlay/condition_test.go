@@ -9,7 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// long always has a long target and returns a condition of its own.
+// long always has a long target and returns its own condition.
 type long struct{}
 
 func (long) Warmup() int           { return 0 }
@@ -21,8 +21,8 @@ func (long) Conditions(*strategy.View) []strategy.Condition {
 	return []strategy.Condition{{Name: "own", Value: "1"}}
 }
 
-// TestConditionsShowHowNearTheExitRulesAre follows a position from its entry to its
-// time limit and through the cool-down.
+// TestConditionsShowHowNearTheExitRulesAre follows a position from its entry to its time limit and through
+// the cool-down.
 func TestConditionsShowHowNearTheExitRulesAre(t *testing.T) {
 	t.Parallel()
 	symbol := sim.DefaultSymbols()[0]
@@ -77,7 +77,7 @@ func TestConditionsShowHowNearTheExitRulesAre(t *testing.T) {
 	}
 }
 
-// TestConditionsShowHowFarAnEntryHasCome follows an entry that nobody fills to its end.
+// TestConditionsShowHowFarAnEntryHasCome follows an unfilled entry to its end.
 func TestConditionsShowHowFarAnEntryHasCome(t *testing.T) {
 	t.Parallel()
 	symbol := sim.DefaultSymbols()[0]

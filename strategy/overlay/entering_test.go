@@ -9,8 +9,8 @@ import (
 	"botd/strategy"
 )
 
-// TestWhenAnEntryEndsOrIsPricedAgain: of an order for 1 BTC that has rested, the least that ends it, and the most that does not.
-// A value of 5 USDT is the smallest order.
+// The order for 1 BTC rests. The cases are the smallest value that ends it, and the largest that does not. The smallest order is
+// worth 5 USDT.
 func TestWhenAnEntryEndsOrIsPricedAgain(t *testing.T) {
 	t.Parallel()
 	rules := Entry{PatienceMS: 30_000, Tries: 2}
@@ -65,7 +65,7 @@ func TestWhenAnEntryEndsOrIsPricedAgain(t *testing.T) {
 	}
 }
 
-// TestATargetOfAnyKindIsRemembered: as it was, and another one is new.
+// Another target counts as new.
 func TestATargetOfAnyKindIsRemembered(t *testing.T) {
 	t.Parallel()
 	targets := []strategy.Target{{Kind: strategy.ByQuantity, Quantity: 7}, {Kind: strategy.ByQuantity, Quantity: -7},
@@ -87,7 +87,7 @@ func TestATargetOfAnyKindIsRemembered(t *testing.T) {
 	}
 }
 
-// TestWhatAnEntryShowsOfItself: nothing, how far it has come, or how it ended.
+// It shows nothing, its progress, or how it ended.
 func TestWhatAnEntryShowsOfItself(t *testing.T) {
 	t.Parallel()
 	show := func(remembered map[string]int64) (all []string) {

@@ -37,8 +37,8 @@ func (s *entryStage) target(quantity exchange.Quantity) {
 	s.inner.plan.Target = strategy.Target{Kind: strategy.ByQuantity, Quantity: quantity}
 }
 
-// at asks some seconds later at a price, with a new overlay each time as after a restart, and
-// returns the order or the target.
+// at asks some seconds later at a price, each time with a new overlay as after a restart, and returns the
+// order or the target.
 func (s *entryStage) at(seconds int64, price string) string {
 	s.t.Helper()
 	s.view.NowMS += seconds * 1000
@@ -105,7 +105,7 @@ func TestAnEntryFollowsThePriceAndCrossesAfterTheLastTry(t *testing.T) {
 	s.want(s.at(29, "105"), "BUY 1 at 99.9")
 	s.want(s.at(1, "105"), "BUY 1 at 104.9")
 	s.fill(400, 400)
-	s.want(s.at(30, "110"), "BUY 1 at 109.9") // the whole, fills included
+	s.want(s.at(30, "110"), "BUY 1 at 109.9") // the total quantity, including fills
 	s.want(s.at(30, "112"), "target 1")
 	s.want(s.at(30, "112"), "target 1")
 }
@@ -119,10 +119,10 @@ func TestAFilledEntryIsHeld(t *testing.T) {
 	s.want(s.at(1, "100"), "target -1")
 	s.view.Fills = nil
 	s.want(s.at(300, "90"), "target -1")
-	s.view.Position.Quantity = 0 // a stop ended it: whether it is entered again is the latch's to say
+	s.view.Position.Quantity = 0 // a stop ended it: the latch decides whether it is entered again
 	s.want(s.at(300, "90"), "target -1")
 	s.view.Position.Quantity = -1000
-	s.target(0) // a reduction is left to the engine, at once
+	s.target(0) // a reduction is left to the engine, immediately
 	s.want(s.at(1, "90"), "target 0")
 	s.view.Position.Quantity = 0
 	s.target(-1000)
@@ -150,7 +150,7 @@ func TestALargerTargetWaitsForThePreviousOrder(t *testing.T) {
 	s.want(s.at(0, "100"), "BUY 1 at 99.9")
 	s.target(3000)
 	s.want(s.at(1, "100"), "no orders")
-	s.inner.plan.Target = strategy.Target{} // a target at signals only
+	s.inner.plan.Target = strategy.Target{} // a strategy with a target at signals only
 	s.view.Working = append(s.view.Working[:0], strategy.WorkingOrder{Key: entryKey})
 	s.want(s.at(1, "100"), "no orders") // still in the book
 	s.view.Position.Quantity = 600      // filled while it was being canceled

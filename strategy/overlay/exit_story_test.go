@@ -22,7 +22,7 @@ func candle(openMS int64, high, low float64) func(*strategy.View) {
 
 func distance(price float64) strategy.Distance { return strategy.Distance{Price: ticks(price)} }
 
-// ownExit is long1 with an exit of the strategy's own.
+// ownExit is long1 with the strategy's own exit.
 func ownExit(p *strategy.Plan) {
 	long1(p)
 	p.Exits, p.ExitsSet = append(p.Exits, strategy.DesiredOrder{Key: "own", Side: exchange.Sell, Price: 120e8, Quantity: 1_000}), true
@@ -30,7 +30,7 @@ func ownExit(p *strategy.Plan) {
 
 const waits = " (closed by its exit rules; waits for another target); "
 
-// TestAReturnRestsUntilItIsReached: of a position of 1 BTC entered at 100 in the second second.
+// The position of 1 BTC was entered at 100 in the second second.
 func TestAReturnRestsUntilItIsReached(t *testing.T) {
 	t.Parallel()
 	rules := Rules{Exit: Exit{Returns: []Return{{Profit: one / 25}, {AgeMS: 3_600_000, Profit: one / 100}}}}
@@ -96,7 +96,7 @@ func TestAReturnRestsUntilItIsReached(t *testing.T) {
 	}
 }
 
-// TestAfterATimeLimitTheSideWaits: as the policy of re-entry says.
+// It waits as the re-entry policy says.
 func TestAfterATimeLimitTheSideWaits(t *testing.T) {
 	t.Parallel()
 	closed := []moment{
@@ -138,13 +138,13 @@ func TestAfterATimeLimitTheSideWaits(t *testing.T) {
 		{last: 100, asks: long1, want: "hold 1 (asked); exits.left=2000 exits.shut=2000 exits.since=2000 exits.wanted=1"},
 		{last: 100, held: 1, entry: 100, asks: long1,
 			want: "hold 1 (asked); exits.best=100 exits.left=2000 exits.shut=2000 exits.side=1 exits.since=62000 exits.wanted=1"},
-		{last: 100, held: -1, entry: 100, asks: short1, // in one go: nothing cools down while it is held
+		{last: 100, held: -1, entry: 100, asks: short1, // as one change: no cool-down while there is a position
 			want: "hold -1 (asked); exits.best=100 exits.left=62000 exits.shut=2000 exits.side=-1 exits.since=62000 exits.wanted=-1"},
 	}}
 	cooling.run(t)
 }
 
-// TestAStopTrailsTheBestPrice: by 5 % from a profit of 10 % on. The best price is remembered in strides of a twentieth of that.
+// It trails by 5 % from a profit of 10 % on. The best price is stored in steps of a twentieth of that.
 func TestAStopTrailsTheBestPrice(t *testing.T) {
 	t.Parallel()
 	rules := Rules{Exit: Exit{Base: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: one / 50}},
@@ -156,11 +156,11 @@ func TestAStopTrailsTheBestPrice(t *testing.T) {
 			{last: 100.25, held: 1, entry: 100, want: "nothing; exits.best=100.25 exits.side=1 exits.since=1000 exits.wanted=1"},
 			{last: 109.99, held: 1, entry: 100, want: "nothing; exits.best=109.99 exits.side=1 exits.since=1000 exits.wanted=1"},
 			{last: 110, held: 1, entry: 100, want: "nothing stop 104.5 profit none; exits.best=110 exits.moved=1 exits.side=1 exits.since=1000 exits.wanted=1"},
-			{last: 110.2, held: 1, entry: 100, // 110.275 is the next stride
+			{last: 110.2, held: 1, entry: 100, // the next step is 110.275
 				want: "nothing stop 104.5 profit none; exits.best=110 exits.moved=1 exits.side=1 exits.since=1000 exits.wanted=1"},
 			{last: 90, held: 1, entry: 100, asks: long1,
 				want: "hold 1 stop 104.5 profit none (asked); exits.best=110 exits.moved=1 exits.side=1 exits.since=1000 exits.wanted=1"},
-			{last: 90, held: 1, entry: 100, change: candle(999, 120, 80), // it began before the position
+			{last: 90, held: 1, entry: 100, change: candle(999, 120, 80), // it started before the position
 				want: "nothing stop 104.5 profit none; exits.best=110 exits.moved=1 exits.side=1 exits.since=1000 exits.wanted=1"},
 			{last: 90, held: 1, entry: 100, change: candle(1_000, 120, 80),
 				want: "nothing stop 114 profit none; exits.best=120 exits.moved=1 exits.side=1 exits.since=1000 exits.wanted=1"},
@@ -195,7 +195,7 @@ func TestAStopTrailsTheBestPrice(t *testing.T) {
 	}
 }
 
-// TestAReturnBesideATrailingStopIsItsTakeProfit: unless the strategy's own is nearer.
+// The strategy's own take-profit counts if it is nearer.
 func TestAReturnBesideATrailingStopIsItsTakeProfit(t *testing.T) {
 	t.Parallel()
 	rules := Rules{Exit: Exit{Returns: []Return{{Profit: one / 25}}, Trailing: Trailing{Distance: one / 20, After: one / 10}}}
@@ -239,7 +239,7 @@ func TestAReturnBesideATrailingStopIsItsTakeProfit(t *testing.T) {
 	}
 }
 
-// TestATakeProfitOnSpotIsASale: at rest where no stop holds the asset, at a decision elsewhere.
+// The sale rests if no stop holds the asset; otherwise it is sent at a decision.
 func TestATakeProfitOnSpotIsASale(t *testing.T) {
 	t.Parallel()
 	profit, stop := strategy.Distance{Share: one * 3 / 100}, strategy.Distance{Share: one / 50}
@@ -274,7 +274,7 @@ func TestATakeProfitOnSpotIsASale(t *testing.T) {
 	}
 }
 
-// TestWhatIsRememberedOfTargets: of halves of 1 BTC, at once and twice the stop's distance of 2.
+// The targets are halves of 1 BTC, immediately and at twice the stop's distance of 2.
 func TestWhatIsRememberedOfTargets(t *testing.T) {
 	t.Parallel()
 	base := strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: one / 50}}
@@ -292,7 +292,7 @@ func TestWhatIsRememberedOfTargets(t *testing.T) {
 				"exits.best=105 exits.rests=1 " + side + "exits.wanted=1 targets.order=2 targets.risk=2 targets.whole=1600"},
 			{last: 102, held: 0.8, entry: 100, change: fills("target2.1", 800), want: "nothing exits target2.2 SELL 0.4@104; " +
 				"exits.best=105 exits.rests=1 " + side + "exits.wanted=1 targets.order=2 targets.risk=2 targets.taken=1 targets.whole=1600"},
-			{last: 102, held: 2, entry: 100, change: fills("", 0), want: "nothing exits target2.2 SELL 0.4@104; " + // it grows no more
+			{last: 102, held: 2, entry: 100, change: fills("", 0), want: "nothing exits target2.2 SELL 0.4@104; " + // it stops growing
 				"exits.best=105 exits.rests=1 " + side + "exits.wanted=1 targets.order=2 targets.risk=2 targets.taken=1 targets.whole=1600"},
 			{last: 102, held: 0.8, entry: 100, asks: flat, want: "hold 0 exits (asked); " +
 				"exits.best=105 " + side + "targets.order=2 targets.risk=2 targets.taken=1 targets.whole=1600"},

@@ -36,7 +36,7 @@ func (x *sided) Decide(_ *strategy.View, plan *strategy.Plan) {
 	}
 }
 
-// exitStage holds the market and the memory, as the engine would.
+// exitStage has the market and the memory, as the engine does.
 type exitStage struct {
 	t     *testing.T
 	inner *sided
@@ -49,7 +49,7 @@ func newExitStage(t *testing.T, rules Exit) *exitStage {
 	return &exitStage{t: t, inner: &sided{}, rules: rules, view: strategy.View{Symbol: testSymbol(t), NowMS: 1_700_000_000_000}}
 }
 
-// decide asks a new overlay, as after a restart, twice: the answer is the same.
+// decide asks a new overlay, as after a restart, twice, and expects the same answer.
 func (s *exitStage) decide(minutes int64, price string, position int64) *strategy.Plan {
 	s.t.Helper()
 	p, err := s.view.Symbol.Price(decimal.RequireFromString(price))
@@ -139,7 +139,7 @@ func TestATrailingStopFollowsTheBestPriceOnly(t *testing.T) {
 		rules Exit
 		own   strategy.Protection
 		path  string // prices after an entry at 100
-		stops string // as set after each; - for none
+		stops string // after each price; - for none
 	}{
 		{"long", 1000, Exit{Trailing: Trailing{Distance: exchange.RateOne / 50}}, strategy.Protection{}, "101 103 102 104", "98.9 100.9 100.9 101.9"},
 		{"short", -1000, Exit{Trailing: Trailing{Distance: exchange.RateOne / 50}}, strategy.Protection{}, "99 97 98 96", "101 99 99 98"},
@@ -212,7 +212,8 @@ func TestOrdersWaitForTheCooldownToEnd(t *testing.T) {
 	}
 }
 
-// TestATrailingStopNeverMovesBack holds for any path of the price: while the position is open, the stop only tightens.
+// TestATrailingStopNeverMovesBack covers random paths of the price: while the position is open, the stop only
+// tightens.
 func TestATrailingStopNeverMovesBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

@@ -9,7 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// exiter is an exit on a view of a position entered at 100, with what it remembers.
+// exiter is an exit on a view of a position entered at 100, with its memory.
 func exiter(t *testing.T, rules Exit, side int64, remembered map[string]int64) *exiting {
 	view := &strategy.View{Symbol: testSymbol(t), NowMS: 1_700_000_000_000, Last: 110e8}
 	view.Position = strategy.Position{Quantity: exchange.Quantity(1_000 * side), EntryPrice: exchange.AmountOf(100)}
@@ -21,7 +21,7 @@ func exiter(t *testing.T, rules Exit, side int64, remembered map[string]int64) *
 	return e
 }
 
-// TestWhereATrailingStopIs: behind the best price, never behind the stop that is there, and only from a profit on. Of an entry at 100.
+// The stop is behind the best price, never behind the existing stop, and exists only from a profit on. The entry is at 100.
 func TestWhereATrailingStopIs(t *testing.T) {
 	t.Parallel()
 	trailing := Trailing{Distance: one / 20, After: one / 10}
@@ -73,7 +73,7 @@ func TestWhereATrailingStopIs(t *testing.T) {
 	}
 }
 
-// TestWhatAnExitShowsOfItself: how near each rule is, at its bound and just before.
+// It shows how near each rule is, at its bound and just before.
 func TestWhatAnExitShowsOfItself(t *testing.T) {
 	t.Parallel()
 	const nowMS = int64(1_700_000_000_000)

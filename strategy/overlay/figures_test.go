@@ -9,7 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// TestStepsAreReadAndWritten: a share of the entry price, or a multiple of the stop's distance; anything else is refused.
+// A step is a share of the entry price, or a multiple of the stop's distance.
 func TestStepsAreReadAndWritten(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]Step{
@@ -33,7 +33,7 @@ func TestStepsAreReadAndWritten(t *testing.T) {
 	}
 }
 
-// TestWhereAStepIsAndWhenItIsReached: rounded away from the entry on its winning side. Prices by hand, from an entry at 50,000.05.
+// The step is rounded away from the entry on its winning side. The prices are computed by hand, from an entry at 50,000.05.
 func TestWhereAStepIsAndWhenItIsReached(t *testing.T) {
 	t.Parallel()
 	symbol := testSymbol(t)
@@ -43,7 +43,7 @@ func TestWhereAStepIsAndWhenItIsReached(t *testing.T) {
 		side                 int64
 		risk                 exchange.Price
 		at                   float64
-		below, exact, beyond bool // reached a tick below it, at it, a tick above
+		below, exact, beyond bool // reached a tick below it, at it, a tick above it
 	}{
 		{Step{Away: one / 100}, 1, 0, 50_500.1, false, true, true}, // 50,500.0505
 		{Step{Away: one / 100}, -1, 0, 49_500, true, true, false},  // 49,500.0495
@@ -53,7 +53,7 @@ func TestWhereAStepIsAndWhenItIsReached(t *testing.T) {
 		{Step{R: one * 3 / 2}, -1, 200e8, 49_700, true, true, false},
 		{Step{R: -one}, 1, 200e8, 49_800.1, true, true, false},
 		{Step{R: one}, 1, 0.05e8, 50_000.1, false, true, true},
-		{Step{R: one}, 1, 0, 0, false, false, false}, // there is no stop to measure by
+		{Step{R: one}, 1, 0, 0, false, false, false}, // there is no stop's distance to measure by
 		{Step{R: one}, 1, -1, 0, false, false, false},
 		{Step{R: -one}, -1, 0, 0, false, false, false},
 	} {
@@ -88,7 +88,7 @@ func TestADistanceIsOneNumberAndBack(t *testing.T) {
 	}
 }
 
-// sized is a sizing on a view, with what it remembers.
+// sized is a sizing on a view, with its memory.
 func sized(t *testing.T, rules Sizing, remembered map[string]int64) *sizing {
 	view := &strategy.View{Symbol: testSymbol(t), Interval: exchange.Hour1, Equity: exchange.AmountOf(10_000), Last: 50_000e8, NowMS: 1}
 	s := &sizing{Decision: strategy.Decision{View: view, Plan: &strategy.Plan{}}, rules: &rules}
@@ -98,7 +98,7 @@ func sized(t *testing.T, rules Sizing, remembered map[string]int64) *sizing {
 	return s
 }
 
-// TestASizeAtItsBounds: of 10,000 USDT at 50,000. Quantities are thousandths of a BTC.
+// The equity is 10,000 USDT, the price 50,000. Quantities are thousandths of a BTC.
 func TestASizeAtItsBounds(t *testing.T) {
 	t.Parallel()
 	share := strategy.Target{Kind: strategy.ByEquity, Share: one}
@@ -154,7 +154,7 @@ func TestASizeAtItsBounds(t *testing.T) {
 	}
 }
 
-// TestVolatilityIsAboutItsMean: hourly changes of 2 % and none in turn deviate by 1 % from their mean, 93.6 % a year.
+// Hourly changes of 2 % and 0 in turn deviate by 1 % from their mean, 93.6 % a year.
 func TestVolatilityIsAboutItsMean(t *testing.T) {
 	t.Parallel()
 	s := sized(t, Sizing{}, nil)
@@ -180,7 +180,7 @@ func TestVolatilityIsAboutItsMean(t *testing.T) {
 	}
 }
 
-// TestWhatTheFreeMoneyPaysFor: a two-hundredth of it is left, and what is held or due later is not paid again. Of 50,000 a BTC.
+// A two-hundredth of the money is left. An existing position and a later part are not paid for again. A BTC costs 50,000.
 func TestWhatTheFreeMoneyPaysFor(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -191,7 +191,7 @@ func TestWhatTheFreeMoneyPaysFor(t *testing.T) {
 		{10_050, 0, 100, 1, true, 100}, {10_050, 0, 500, 1, true, 199}, {10_050, 0, 500, 1, false, 500}, // 9,999.75
 		{0, 0, 100, 1, true, 0}, {-5, 0, 100, 1, true, 0}, {55, 0, 100, 1, true, 1}, {50, 0, 100, 1, true, 0},
 		{10_050, 100, 500, 1, true, 299}, {0, 100, 500, 1, true, 100}, {0, 100, 100, 1, true, 100},
-		{10_050, -100, 500, 1, true, 299}, // 5,000 of the other side are freed: 14,974.75
+		{10_050, -100, 500, 1, true, 299}, // 5,000 of the other side are released: 14,974.75
 		{10_050, -100, 500, -1, true, 299},
 	} {
 		s := sized(t, Sizing{Reduce: c.reduce}, nil)
@@ -207,7 +207,7 @@ func TestWhatTheFreeMoneyPaysFor(t *testing.T) {
 	}
 }
 
-// TestATradeCountsByItsExit: by the price at the decision that saw the end, or by the stop or take-profit where that lies between.
+// A trade counts at the price of the decision that saw its end, or at the stop or take-profit if that lies between.
 func TestATradeCountsByItsExit(t *testing.T) {
 	t.Parallel()
 	rules := Sizing{Kelly: one, Stop: strategy.Distance{Share: one / 50}, TakeProfit: strategy.Distance{Share: one / 20}}
@@ -234,7 +234,7 @@ func TestATradeCountsByItsExit(t *testing.T) {
 	}
 }
 
-// TestAStopsDistance: the configured one, or the plan's, as a share of the entry or as a price.
+// It is the configured one, or the plan's, as a share of the entry or as a price.
 func TestAStopsDistance(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

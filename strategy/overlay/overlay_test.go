@@ -44,7 +44,7 @@ func (watched) Batch(_ *strategy.View, _ *exchange.Candles, _, to int, _ func(in
 	return to
 }
 
-// TestRulesLeaveTheRestOfAStrategyAsItIs: what it watches, its warm-up, its candles, and its preparation as long as no rule changes a plan.
+// The rules leave its watched inputs, its warm-up and its candles, and also its preparation as long as no rule changes a plan.
 func TestRulesLeaveTheRestOfAStrategyAsItIs(t *testing.T) {
 	t.Parallel()
 	profit := strategy.Protection{Set: true, TakeProfit: strategy.Distance{Price: 1}}
@@ -53,7 +53,7 @@ func TestRulesLeaveTheRestOfAStrategyAsItIs(t *testing.T) {
 		name     string
 		rules    Rules
 		memory   map[string]int64
-		funds    bool // it watches the free money too
+		funds    bool // it also watches the free money
 		prepares bool
 		follows  bool
 		after    exchange.Rate

@@ -10,7 +10,7 @@ import (
 	"botd/strategy"
 )
 
-// follow asks only the rules, as a round between two decisions does.
+// follow evaluates only the rules, as a round between two decisions does.
 func (s *exitStage) follow(price string, position int64) *strategy.Plan {
 	s.t.Helper()
 	at, err := s.view.Symbol.Price(decimal.RequireFromString(price))
@@ -49,7 +49,7 @@ func TestTheReturnThatIsDueRestsInTheBook(t *testing.T) {
 	s.wantRests(s.decide(60, "100", 1000), "return1", "102", 1000)
 	s.view.Fills = []strategy.KeyFill{{Key: "return1", Quantity: 400}}
 	s.view.Position.Quantity = 600
-	s.wantRests(s.follow("102", 600), "return1", "102", 1000) // the quantity is the whole, fills included
+	s.wantRests(s.follow("102", 600), "return1", "102", 1000) // the total quantity, including fills
 	s.view.Fills = nil
 	p := s.decide(1, "102", 0)
 	s.want(p, "flat closed by its exit rules")
@@ -74,7 +74,6 @@ func TestARestingReturnGrowsWithThePosition(t *testing.T) {
 	}
 }
 
-// TestAReturnRestsForAPositionThatBeganBetweenTwoDecisions.
 func TestAReturnRestsForAPositionThatBeganBetweenTwoDecisions(t *testing.T) {
 	t.Parallel()
 	s := newExitStage(t, Exit{Returns: byAge})
@@ -95,7 +94,7 @@ func TestWhatKeepsAReturnFromResting(t *testing.T) {
 		rules  Exit
 		own    bool
 		rests  bool
-		profit string // the price of the take-profit; - for none
+		profit string // price of the take-profit; - for none
 	}{
 		{"futures with a stop", exchange.Futures, Exit{Returns: byAge, Base: stop}, false, true, "-"},
 		{"futures with a trailing stop", exchange.Futures, Exit{Returns: byAge, Trailing: Trailing{Distance: exchange.RateOne / 50}}, false, false, "110"},
@@ -142,8 +141,8 @@ func TestATrailingStopFollowsBetweenDecisions(t *testing.T) {
 	}
 }
 
-// The plan in force keeps a protection until another is set: the stop of a position that has ended must
-// not stand against the next one.
+// The plan in force keeps a protection until another is set. The stop of an ended position must not stay for
+// the next one.
 func TestTheTrailingStopOfOnePositionIsNoneOfTheNext(t *testing.T) {
 	t.Parallel()
 	s := newExitStage(t, Exit{Trailing: Trailing{Distance: exchange.RateOne / 100, After: exchange.RateOne / 20}})
@@ -160,8 +159,7 @@ func TestTheTrailingStopOfOnePositionIsNoneOfTheNext(t *testing.T) {
 	}
 }
 
-// TestAConfiguredStopCountsAfterATrailingStopWasTakenBack: what was taken back stands in the plan in force, beside
-// which what a new version has configured would not count.
+// The withdrawal is part of the plan in force. The stop that a new version configures must count nevertheless.
 func TestAConfiguredStopCountsAfterATrailingStopWasTakenBack(t *testing.T) {
 	t.Parallel()
 	s := newExitStage(t, Exit{Trailing: Trailing{Distance: exchange.RateOne / 100, After: exchange.RateOne / 20}})

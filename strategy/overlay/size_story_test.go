@@ -7,7 +7,7 @@ import (
 	"botd/strategy"
 )
 
-// TestWhatASizeIsFromEntryToExit: quantities and prices by hand, of an equity of 10,000 USDT.
+// Quantities and prices are computed by hand, for an equity of 10,000 USDT.
 func TestWhatASizeIsFromEntryToExit(t *testing.T) {
 	t.Parallel()
 	stop := strategy.Distance{Share: one / 50}

@@ -8,7 +8,7 @@ import (
 	"botd/strategy"
 )
 
-// asking is a strategy that asks for a share of its size on a side, and gives signals.
+// asking is a strategy that requests a share of its size on a side, and gives signals.
 type asking struct {
 	share  exchange.Rate
 	signal int64
@@ -25,7 +25,7 @@ func (a *asking) Decide(_ *strategy.View, plan *strategy.Plan) {
 	plan.SignalMS = a.signal
 }
 
-// sizer asks a sized strategy step by step and fills what it asks for.
+// sizer asks a sized strategy step by step and fills its targets.
 type sizer struct {
 	t     *testing.T
 	asks  *asking
@@ -68,7 +68,7 @@ func TestASizeByRiskIsComputedOnceAtTheEntry(t *testing.T) {
 	s.want(one, 60_000, 100) // not again
 	s.view.Equity = exchange.AmountOf(20_000)
 	s.want(one, 40_000, 100)
-	s.want(-one, 50_000, -200) // the other side is another entry
+	s.want(-one, 50_000, -200) // the other side is a new entry
 	s.want(0, 50_000, 0)
 	s.want(one/2, 50_000, 100) // half of the size
 	s.want(one, 50_000, 200)   // another share is another size
@@ -102,10 +102,10 @@ func TestASizeByRiskNeedsAStopOnTheLosingSide(t *testing.T) {
 func TestASizeIsNeverAboveItsMaximum(t *testing.T) {
 	t.Parallel()
 	s := newSizer(t, Sizing{Risk: one / 100, Stop: strategy.Distance{Share: one / 1_000}, Max: 2 * one})
-	s.want(one, 50_000, 400) // the risk alone would be 2 BTC
+	s.want(one, 50_000, 400) // the risk alone would allow 2 BTC
 }
 
-// A size of all that the equity pays for was refused as soon as the price had moved on, at each candle for ever.
+// A size that used the complete equity was once refused when the price had moved, at each candle, forever.
 func TestASizeLeavesRoomForAPriceThatMovesOn(t *testing.T) {
 	t.Parallel()
 	s := newSizer(t, Sizing{Risk: one / 100, Stop: strategy.Distance{Share: one / 1_000}, Max: one})
@@ -129,7 +129,7 @@ func TestASizeByVolatilityIsTheSharePerYear(t *testing.T) {
 		candles.Append(exchange.Candle{OpenMS: int64(i) * int64(exchange.Hour1), Close: exchange.Price(math.Round(closed * 1e8))})
 	}
 	s.view.SetHistory(candles, 31)
-	// Changes of 1 % up and down, an hour each: 0.01 x sqrt(8760) = 93.6 % a year. 15 / 93.6 of 10,000 is 1,602.6 USDT.
+	// Hourly changes of 1 % up and down: 0.01 x sqrt(8760) = 93.6 % a year. 15 / 93.6 of 10,000 is 1,602.6 USDT.
 	s.want(one, 50_000, 32)
 }
 
@@ -170,7 +170,7 @@ func TestOtherTargetsKeepTheirSize(t *testing.T) {
 	}
 }
 
-// TestATargetOfAQuantityIsEnteredInPartsToo: the half of seven, rounded down.
+// The half of seven is rounded down.
 func TestATargetOfAQuantityIsEnteredInPartsToo(t *testing.T) {
 	t.Parallel()
 	s := newSizer(t, Sizing{Volatility: one})
@@ -187,8 +187,7 @@ func (*fixedTarget) Decide(_ *strategy.View, plan *strategy.Plan) {
 	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: 7}, "seven")
 }
 
-// TestASizeIsComputedAgainAfterAPositionThatNoDecisionSaw: it was entered and stopped between two of them, and its size
-// would be more than the money that is left.
+// The position was entered and stopped between two decisions, and its size would exceed the remaining money.
 func TestASizeIsComputedAgainAfterAPositionThatNoDecisionSaw(t *testing.T) {
 	t.Parallel()
 	s := newSizer(t, Sizing{Risk: one / 100, Stop: strategy.Distance{Share: one / 50}})
@@ -198,6 +197,6 @@ func TestASizeIsComputedAgainAfterAPositionThatNoDecisionSaw(t *testing.T) {
 	s.want(one, 50_000, 50)
 	s.view.Position = strategy.Position{}
 	s.view.Equity = exchange.AmountOf(10_000)
-	s.view.Working = []strategy.WorkingOrder{{Side: exchange.Buy, Quantity: 50}} // what is under way keeps its size
+	s.view.Working = []strategy.WorkingOrder{{Side: exchange.Buy, Quantity: 50}} // an entry in flight keeps its size
 	s.want(one, 50_000, 50)
 }

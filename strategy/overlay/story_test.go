@@ -18,18 +18,18 @@ func (scripted) Warmup() int                                  { return 0 }
 func (scripted) Candle(*strategy.View)                        {}
 func (s *scripted) Decide(_ *strategy.View, p *strategy.Plan) { s.plan(p) }
 
-// moment is one decision of a story: what the view shows that is new, what the strategy asks for, and all that comes of it.
+// moment is one decision of a story: the changes of the view, the strategy's request, and the complete result.
 type moment struct {
 	after  int64   // milliseconds after the decision before
 	last   float64 // the last price
-	held   float64 // the position, with its entry price after @; not given, as before
+	held   float64 // the position, with its entry price after @; if empty, unchanged
 	entry  float64
 	asks   func(*strategy.Plan)
 	change func(*strategy.View)
-	want   string // the plan; what is remembered
+	want   string // the plan; the memory
 }
 
-// story asks a strategy within rules at each moment, as the engine does, and compares the whole plan and all that is remembered.
+// story asks a strategy with rules at each moment, as the engine does, and compares the complete plan and memory.
 type story struct {
 	name    string
 	rules   Rules
@@ -64,7 +64,7 @@ func (s *story) run(t *testing.T) {
 	}
 }
 
-// ticks is a number in hundred-millionths.
+// ticks converts a number to hundred-millionths.
 func ticks(n float64) exchange.Price {
 	p, err := strconv.ParseInt(strconv.FormatFloat(n*1e8, 'f', 0, 64), 10, 64)
 	if err != nil {
@@ -124,7 +124,7 @@ func showDistance(d strategy.Distance) string {
 	return "none"
 }
 
-// decimals are the remembered values that are prices or shares.
+// decimals are the stored values that are prices or shares.
 var decimals = map[string]bool{sizeShare: true, sizeRisk: true, sizeEntry: true, exitBest: true, exitStop: true, exitProfit: true, targetRisk: true,
 	entryPrice: true}
 
@@ -132,7 +132,7 @@ func showMemory(m strategy.Memory) string {
 	var text []string
 	for _, e := range m.Entries() {
 		switch {
-		case e.Value == 0: // as good as not there
+		case e.Value == 0: // equivalent to a missing one
 		case decimals[e.Key]:
 			text = append(text, e.Key+"="+number(e.Value))
 		default:
@@ -143,7 +143,7 @@ func showMemory(m strategy.Memory) string {
 	return strings.Join(text, " ")
 }
 
-// What a strategy asks for.
+// These functions are requests of a strategy.
 func holds(share float64) func(*strategy.Plan) {
 	return func(p *strategy.Plan) {
 		p.Hold(strategy.Target{Kind: strategy.ByEquity, Share: exchange.Rate(ticks(share))}, "asked")
@@ -170,7 +170,7 @@ func long1(p *strategy.Plan) { holdsQuantity(1_000)(p) }
 
 func short1(p *strategy.Plan) { holdsQuantity(-1_000)(p) }
 
-// protects is long1 with a protection of the strategy's own.
+// protects is long1 with the strategy's own protection.
 func protects(stop, profit strategy.Distance) func(*strategy.Plan) {
 	return func(p *strategy.Plan) {
 		long1(p)
@@ -178,7 +178,7 @@ func protects(stop, profit strategy.Distance) func(*strategy.Plan) {
 	}
 }
 
-// orders keeps opening orders of its own, as many.
+// orders rests that many opening orders of the strategy's own.
 func orders(n int) func(*strategy.Plan) {
 	return func(p *strategy.Plan) {
 		p.OrdersSet = true

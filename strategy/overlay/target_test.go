@@ -9,7 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// wantTargets compares the targets that rest, as key quantity@price.
+// wantTargets compares the resting targets, as key quantity@price.
 func (s *exitStage) wantTargets(plan *strategy.Plan, want string) {
 	s.t.Helper()
 	var have []string
@@ -34,12 +34,12 @@ func TestTargetsRestAtMultiplesOfTheStopsDistance(t *testing.T) {
 	s.wantTargets(s.decide(0, "100", 1000), "target1.1 SELL 333@102, target1.2 SELL 333@104")
 	s.view.Fills = []strategy.KeyFill{{Key: "target1.1", Quantity: 100}}
 	s.view.Position.Quantity = 900
-	s.wantTargets(s.follow("102", 900), "target1.1 SELL 333@102, target1.2 SELL 333@104") // the quantity is the whole, fills included
+	s.wantTargets(s.follow("102", 900), "target1.1 SELL 333@102, target1.2 SELL 333@104") // the total quantity, including fills
 	s.view.Fills[0].Quantity = 333
 	s.view.Position.Quantity = 667
 	s.wantTargets(s.follow("102", 667), "target1.2 SELL 333@104")
 	s.view.Fills = nil
-	p := s.decide(1, "98", 0) // the stop took the rest
+	p := s.decide(1, "98", 0) // the stop closed the rest
 	if len(p.Exits) != 0 || !p.ExitsSet {
 		t.Errorf("want no exits without a position, have %+v", p.Exits)
 	}
@@ -53,10 +53,10 @@ func TestTargetsGrowWithThePosition(t *testing.T) {
 	s := newExitStage(t, Exit{Base: stopOfTwo, Targets: halves})
 	s.inner.target = "L"
 	s.wantTargets(s.decide(0, "100", 400), "target1.1 SELL 200@102, target1.2 SELL 200@104")
-	s.wantTargets(s.follow("100", 1001), "target2.1 SELL 500@102, target2.2 SELL 501@104") // what rounding left goes with the last
+	s.wantTargets(s.follow("100", 1001), "target2.1 SELL 500@102, target2.2 SELL 501@104") // the rounding remainder belongs to the last one
 }
 
-// TestATargetOfNothingWaitsForThePositionToGrow: the half of the smallest quantity is none, and so it was not reached.
+// The half of the smallest quantity is zero, so the target was not reached.
 func TestATargetOfNothingWaitsForThePositionToGrow(t *testing.T) {
 	t.Parallel()
 	s := newExitStage(t, Exit{Base: stopOfTwo, Targets: halves})
@@ -66,7 +66,7 @@ func TestATargetOfNothingWaitsForThePositionToGrow(t *testing.T) {
 	s.wantTargets(s.follow("100", 400), "target2.1 SELL 200@102, target2.2 SELL 200@104")
 }
 
-// TestTargetsThatCannotRestCloseAtDecisions is of spot with a stop, which holds the asset, and of a trailing stop.
+// They cannot rest on spot with a stop, which holds the asset, and with a trailing stop.
 func TestTargetsThatCannotRestCloseAtDecisions(t *testing.T) {
 	t.Parallel()
 	for _, trails := range []bool{false, true} {
@@ -115,7 +115,7 @@ func TestAPositionIsEnteredInParts(t *testing.T) {
 	s.want(-one/2, 50_000, -75) // half of the size: three quarters of 100
 }
 
-// TestTheFirstPartIsEnteredAgainAfterAStop, though the strategy asks for the same.
+// The strategy requests the same as before.
 func TestTheFirstPartIsEnteredAgainAfterAStop(t *testing.T) {
 	t.Parallel()
 	s := newSizer(t, Sizing{Steps: []Step{{Share: one / 2}, {Away: -one / 100, Share: one / 2}}})
@@ -134,7 +134,7 @@ func TestASizeIsReducedToWhatTheFreeMoneyPaysFor(t *testing.T) {
 	s.view.BuyingPower = exchange.AmountOf(4_000)
 	s.want(one, 50_000, 79) // 4,000 less a half percent
 	s.view.BuyingPower = exchange.Amount{}
-	s.want(one, 60_000, 79) // it stays: what was spent is not free any more
+	s.want(one, 60_000, 79) // it stays: spent money is not free any more
 	s.want(-one, 50_000, -78)
 	s.want(0, 50_000, 0)
 	s.want(one, 50_000, 0) // nothing is free

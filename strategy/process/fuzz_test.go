@@ -11,8 +11,8 @@ import (
 	"botd/strategy"
 )
 
-// FuzzAnswer reads what a program that botd runs may write: a plan within the symbol's units that is
-// read back as it was, or an error. A length alone reserves nothing.
+// FuzzAnswer reads arbitrary output of a program. The result is a plan within the symbol's units that reads
+// back unchanged, or an error. A length alone allocates nothing.
 func FuzzAnswer(f *testing.F) {
 	for _, seed := range []string{
 		`{"type":"plan","plan":{"target":{"quantity":"0.5"},"reason":"r","memory":{"a":1}}}`, `{"type":"plan","plan":{"target":{"equity":0.5}}}`,
@@ -58,7 +58,7 @@ func framed(texts ...string) (stream []byte) {
 	return stream
 }
 
-// FuzzServe reads what the other end of the protocol may send: it is answered, or ends in an error.
+// FuzzServe reads arbitrary input from the other end of the protocol. It is answered, or ends with an error.
 func FuzzServe(f *testing.F) {
 	var hello bytes.Buffer
 	setting := &strategy.Setting{Symbol: symbolOf(f), Interval: 60_000}
@@ -93,7 +93,7 @@ func FuzzServe(f *testing.F) {
 	})
 }
 
-// idle is a strategy that desires nothing.
+// idle is a strategy that requests nothing.
 type idle struct{}
 
 func (idle) Warmup() int                           { return 0 }

@@ -30,7 +30,7 @@ func (a *across) Candle(v *strategy.View) {
 
 func (a *across) Decide(_ *strategy.View, p *strategy.Plan) { p.Reason = a.last }
 
-// others are candles of other symbols beside those of tasks: each third is missing of one of them.
+// others are candles of other symbols for tasks; one of them lacks every third candle.
 func others(t *testing.T, tasks []strategy.Task) {
 	ether, sol := *symbolOf(t), *symbolOf(t)
 	ether.Name, sol.Market, sol.Name, sol.PriceScale = "ETH-USDT", exchange.Spot, "SOL-USDT", 4
@@ -44,7 +44,7 @@ func others(t *testing.T, tasks []strategy.Task) {
 				all[n].Candles.Append(candle)
 			}
 		}
-		// As the engine shows them: as they are then. A backtest shows all of them.
+		// The engine shows them as of then; a backtest shows all of them.
 		now := []strategy.Other{{Symbol: &ether, Candles: all[0].Candles.Slice(0, all[0].Candles.Len())}, all[1]}
 		tasks[i].View.Others, tasks[i].Before.Others = now, now
 	}

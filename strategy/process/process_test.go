@@ -61,7 +61,7 @@ func serving(load Load) Program {
 	}}
 }
 
-// echo is a strategy whose plan has everything that a plan can have, made from all it sees.
+// echo is a strategy whose plan has every possible part, computed from everything it sees.
 type echo struct{ closes []exchange.Price }
 
 func (e *echo) Warmup() int { return 7 }
@@ -155,7 +155,7 @@ func views(t testing.TB, count int) (setting *strategy.Setting, all []strategy.T
 	return setting, all
 }
 
-// wantSame performs the tasks by both strategies and wants the same results.
+// wantSame gives the tasks to both strategies and expects equal results.
 func wantSame(t *testing.T, tasks []strategy.Task, here, there strategy.Strategy) {
 	t.Helper()
 	for i := range tasks {
@@ -188,7 +188,7 @@ func TestWhatAProcessGetsWrong(t *testing.T) {
 	hello := `{"type":"hello","protocol":1,"warmup":1}`
 	for _, c := range []struct {
 		name          string
-		answers       []string // one a message; the hello's first
+		answers       []string // one per message; the first one answers the hello
 		lost, failure string
 	}{
 		{"it ends", []string{hello}, "ended", ""},
@@ -241,7 +241,7 @@ func TestABatchIsAnsweredWithinItsRules(t *testing.T) {
 	candles := tasks[39].Candles
 	for _, c := range []struct {
 		name, plans string
-		want        string // why it is lost; else the decisions, one after the other
+		want        string // why it is lost; otherwise the decisions in order
 	}{
 		{"null", `null,null`, "none none"},
 		{"a plan ends it", `null,{"target":{"quantity":"0.5"}}`, "none 500"},
@@ -266,8 +266,8 @@ func TestABatchIsAnsweredWithinItsRules(t *testing.T) {
 	}
 }
 
-// batched has a program decide on candles in batches until it has said all that it says, and returns
-// what its decisions were, or why it was lost.
+// batched has a program decide on candles in batches until it has no more output, and returns its decisions,
+// or why it was lost.
 func batched(t *testing.T, program Program, setting *strategy.Setting, candles *exchange.Candles) (decisions string) {
 	t.Helper()
 	r, err := NewRemote(program, NewHello("one", setting, nil), setting)
@@ -297,7 +297,7 @@ func batched(t *testing.T, program Program, setting *strategy.Setting, candles *
 	}
 }
 
-// TestAFailureOfAnyLengthIsAnswered has strategies fail with more words than an answer may have.
+// TestAFailureOfAnyLengthIsAnswered has strategies fail with a text longer than an answer may be.
 func TestAFailureOfAnyLengthIsAnswered(t *testing.T) {
 	t.Parallel()
 	setting, tasks := views(t, 1)
@@ -317,8 +317,7 @@ func TestAFailureOfAnyLengthIsAnswered(t *testing.T) {
 	}
 }
 
-// TestAnAnswerIsBounded: a message of botd's may be longer than an answer, whose rows unpack to many
-// times their length.
+// A message of botd's may be longer than an answer, whose rows expand to many times their length.
 func TestAnAnswerIsBounded(t *testing.T) {
 	t.Parallel()
 	setting, tasks := views(t, 1)
@@ -382,7 +381,7 @@ func TestAStrategyThatWasKilledIsLostUntilItIsRestarted(t *testing.T) {
 	s.Kill("the test is over")
 }
 
-// holds decides the same at once.
+// holds always makes the same decision immediately.
 type holds struct{}
 
 func (holds) Warmup() int { return 0 }
@@ -393,7 +392,7 @@ func (holds) Decide(_ *strategy.View, plan *strategy.Plan) {
 	plan.Hold(strategy.Flat(), "the benchmark")
 }
 
-// BenchmarkDecision is what a decision costs by the messages, without the pipes of a process.
+// BenchmarkDecision measures a decision over the messages, without the pipes of a process.
 func BenchmarkDecision(b *testing.B) {
 	setting, tasks := views(b, 1)
 	s, err := NewRemote(serving(func(*Hello) (strategy.Strategy, []strategy.Parameter, error) { return holds{}, nil, nil }),

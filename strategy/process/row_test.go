@@ -13,7 +13,7 @@ import (
 	"botd/exchange"
 )
 
-// unpacked reads rows as docs/process.md describes packed ones.
+// unpacked unpacks rows as docs/process.md describes.
 func unpacked(t *testing.T, member json.RawMessage, numbers int) (rows [][]float64) {
 	t.Helper()
 	var text string
@@ -39,7 +39,7 @@ func unpacked(t *testing.T, member json.RawMessage, numbers int) (rows [][]float
 	return rows
 }
 
-// What a program reads of packed candles is what it would read of their text.
+// Packed candles unpack to the candles of their text.
 func TestPackedCandlesAreThoseOfTheText(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(7, 7))

@@ -10,7 +10,7 @@ import (
 	"botd/strategy"
 )
 
-// Each stands on a branch that no rehearsal reaches.
+// Each call is on a branch that no rehearsal reaches.
 func TestACallThatWouldFailIsFoundOnEveryBranch(t *testing.T) {
 	t.Parallel()
 	const top = "bands = bollinger(close, 20)\ndef both(a, b = 1):\n    return a + b\n"
@@ -83,7 +83,7 @@ func TestAMemberIsOfWhatANameHolds(t *testing.T) {
 		`x = None; x = {"a": 1}; x.keys()`,                    //
 		`x = [1]; y = x; y.append(2)`,                         //
 		`x = "a,b".split(","); x.append("c")`,                 //
-		`e = {}; e.keys(); f = [e.kind for e in view.events]`, // names of their own
+		`e = {}; e.keys(); f = [e.kind for e in view.events]`, // names of its own
 		`x = 1; [x.keys() for x in [{}]]`,                     //
 		`for k, v in {}.items(): k.upper()`,                   //
 		`view.memory.get("a", 0); view.bids[0][1]`,            //
@@ -114,11 +114,11 @@ func TestRulesAreExaminedOnEveryBranch(t *testing.T) {
 	}
 }
 
-// Each function that has a signature exists, and each function of botd has one or says why not.
+// Each function with a signature exists, and each function of botd has one or is in a list of exceptions.
 func TestEveryFunctionHasASignature(t *testing.T) {
 	t.Parallel()
-	without := map[string]bool{"max": true, "min": true, "float": true, "int": true, "str": true, // Starlark's own, too
-		"filled": true} // the view's
+	without := map[string]bool{"max": true, "min": true, "float": true, "int": true, "str": true, // Starlark's own are included
+		"filled": true} // a function of the view
 	names := map[string]bool{}
 	for name, value := range shared {
 		_, calls := value.(*starlark.Builtin)
@@ -138,7 +138,7 @@ func TestEveryFunctionHasASignature(t *testing.T) {
 	}
 }
 
-// Williams' fractals need a high above its neighbours: were there none, a script that has them would be rehearsed for 100,000 candles.
+// Williams' fractals need a high above its neighbours. Without one, a script that uses them would be rehearsed for 100,000 candles.
 func TestTheRehearsalHasExtremes(t *testing.T) {
 	t.Parallel()
 	s, err := Compile("my.star", []byte("f = fractals()\ndef decide(view): return None\n"))

@@ -8,7 +8,7 @@ import (
 	"botd/strategy"
 )
 
-// withOther shows a strategy another symbol, whose candles close at prices; 0 is no candle.
+// withOther shows a strategy another symbol, whose candles close at the given prices; 0 is no candle.
 func (w *world) withOther(t *testing.T, s strategy.Strategy, own, other []float64) (reasons []string) {
 	t.Helper()
 	symbol := *w.view.Symbol
@@ -42,7 +42,7 @@ def decide(view):
 	}
 	have := newWorld(setting(t, exchange.Futures)).withOther(t, s, []float64{100, 200, 300, 400, 500, 600}, []float64{10, 20, 0, 40, 50, 60})
 	want := []string{
-		"10.0 nan 10.0 nan False 100.0", "20.0 nan 10.0 15.0 True 200.0", // none closed with the third
+		"10.0 nan 10.0 nan False 100.0", "20.0 nan 10.0 15.0 True 200.0", // no candle closed with the third one
 		"20.0 nan 15.0 15.0 True 300.0", "40.0 40.0 10.0 30.0 True 400.0", "50.0 40.0 10.0 45.0 True 500.0", "60.0 40.0 10.0 55.0 True 600.0",
 	}
 	for i := range want {
@@ -112,7 +112,7 @@ def decide(view):
 	}
 }
 
-// TestAPositionAtRiskKeepsTheSizeOfItsEntry, whatever price and stop are later.
+// Later prices and stops do not matter.
 func TestAPositionAtRiskKeepsTheSizeOfItsEntry(t *testing.T) {
 	t.Parallel()
 	s := written(t, exchange.Futures, nil, "def decide(view):\n    return plan(target = risk(\"1%\", stop = close * 0.9))")
@@ -143,7 +143,6 @@ func TestAPositionAtRiskKeepsTheSizeOfItsEntry(t *testing.T) {
 	}
 }
 
-// TestAnOrderTakesAQuantityInQuoteOrEquity.
 func TestAnOrderTakesAQuantityInQuoteOrEquity(t *testing.T) {
 	t.Parallel()
 	s := written(t, exchange.Futures, nil, `def decide(view):
@@ -156,7 +155,7 @@ func TestAnOrderTakesAQuantityInQuoteOrEquity(t *testing.T) {
 	}
 }
 
-// TestAnErrorThatHasNothingToDoWithAShort is not blamed on the short position of the rehearsal.
+// TestAnErrorThatHasNothingToDoWithAShort must not be attributed to the short position of the rehearsal.
 func TestAnErrorThatHasNothingToDoWithAShort(t *testing.T) {
 	t.Parallel()
 	compiled, err := Compile("my.star", []byte("def decide(view):\n    return [][1]\n"))

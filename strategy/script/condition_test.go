@@ -10,8 +10,8 @@ import (
 	"botd/strategy"
 )
 
-// TestRulesShowWhetherTheyHoldAndTheirValues evaluates rules on every candle of a rising, then
-// falling price; doing so changes nothing.
+// TestRulesShowWhetherTheyHoldAndTheirValues evaluates rules on every candle of a rising, then falling price.
+// The evaluation changes nothing.
 func TestRulesShowWhetherTheyHoldAndTheirValues(t *testing.T) {
 	t.Parallel()
 	symbol := sim.DefaultSymbols()[0]

@@ -41,7 +41,7 @@ func TestFunctionsOfSeriesAreSeries(t *testing.T) {
 	}
 }
 
-// TestTheTimeOfTheCloseIsASeries looks at three closes.
+// TestTheTimeOfTheCloseIsASeries checks three closes.
 func TestTheTimeOfTheCloseIsASeries(t *testing.T) {
 	t.Parallel()
 	s := written(t, exchange.Futures, nil, "day, late, east, past = weekday(), hour(), hour(5.5), minute(5.5)", "def decide(view):",
@@ -77,8 +77,7 @@ func TestRulesCanUseTheTimeAndFunctions(t *testing.T) {
 	}
 }
 
-// TestAMemberThatDoesNotExistIsFoundOnEveryBranch is a part of finding 11: state.pop passed the
-// check and stopped the strategy when it was reached.
+// This covers a part of finding 11: state.pop passed the check and stopped the strategy when it was reached.
 func TestAMemberThatDoesNotExistIsFoundOnEveryBranch(t *testing.T) {
 	t.Parallel()
 	const far = "def decide(view):\n    if close > 1000000:\n        "
@@ -125,8 +124,8 @@ func TestTheRehearsalSaysThatItShowedAShortPosition(t *testing.T) {
 	}
 }
 
-// TestAnIndicatorOfTwoSeriesTakesBoth: a series with twice itself has the correlation 1 and, of equal
-// returns, the beta 1; one series alone is refused.
+// A series and twice the same have the correlation 1 and, with equal returns, the beta 1. One series alone is
+// refused.
 func TestAnIndicatorOfTwoSeriesTakesBoth(t *testing.T) {
 	t.Parallel()
 	s := written(
@@ -151,7 +150,7 @@ func TestAnIndicatorOfTwoSeriesTakesBoth(t *testing.T) {
 	}
 }
 
-// TestALongOnlyScriptIsShownNoShort, and one that does not say so gets an error that says what it was shown.
+// A script that may go short gets an error that says what it was shown.
 func TestALongOnlyScriptIsShownNoShort(t *testing.T) {
 	t.Parallel()
 	refuses := "def decide(view):\n    if view.position < 0:\n        fail(\"never short\")\n    return hold(\"long\")\n"

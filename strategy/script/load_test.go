@@ -97,7 +97,7 @@ func TestALibraryThatCannotBeLoadedIsShownWhereItStands(t *testing.T) {
 	}
 }
 
-// TestTheHashOfAScriptIsOfItsLibrariesToo changes one byte of one.
+// TestTheHashOfAScriptIsOfItsLibrariesToo changes one byte of a library.
 func TestTheHashOfAScriptIsOfItsLibrariesToo(t *testing.T) {
 	t.Parallel()
 	hash := func(library string) string {

@@ -10,8 +10,7 @@ import (
 	"botd/strategy"
 )
 
-// TestConditionsOfSeriesAreSeries: at the top of the file a comparison was False for ever, because a
-// series has no value there yet.
+// At the top of the file a comparison was once always False, because a series has no value there yet.
 func TestConditionsOfSeriesAreSeries(t *testing.T) {
 	t.Parallel()
 	s := written(t, exchange.Futures, nil,
@@ -73,8 +72,7 @@ func TestRulesUseConditionsInsideFunctions(t *testing.T) {
 	}
 }
 
-// TestSessionsFollowTheirTimeZone: New York changed to summer time on 2024-03-10; the candles are of
-// an hour.
+// New York changed to summer time on 2024-03-10. The candles are hourly.
 func TestSessionsFollowTheirTimeZone(t *testing.T) {
 	t.Parallel()
 	s := written(t, exchange.Futures, nil,
@@ -102,7 +100,7 @@ func TestSessionsFollowTheirTimeZone(t *testing.T) {
 	}
 }
 
-// TestATrailingStopOfATradeFollowsTheBestPriceSinceItsEntry, and what was before it does not count.
+// Prices from before the entry do not count.
 func TestATrailingStopOfATradeFollowsTheBestPriceSinceItsEntry(t *testing.T) {
 	t.Parallel()
 	s := written(t, exchange.Futures, nil, "def decide(view):", "    return plan(stop_loss = trailing(\"10%\"))")
@@ -113,7 +111,7 @@ func TestATrailingStopOfATradeFollowsTheBestPriceSinceItsEntry(t *testing.T) {
 	for _, side := range []exchange.Quantity{1, -1} {
 		w.view.Position = strategy.Position{Quantity: side * 10 * w.view.Symbol.QuantityTick, EntryPrice: exchange.AmountOf(100), SinceMS: w.view.NowMS}
 		for _, c := range []struct{ to, long, short float64 }{{100, 90, 110}, {120, 108, 110}, {110, 108, 110}, {80, 108, 88}, {90, 108, 88}, {130, 117, 88}} {
-			if c.to == 100 { // the entry's own candle, from the price before
+			if c.to == 100 { // the entry's own candle, from the previous price
 				w.view.Position.SinceMS = w.view.NowMS + 1
 				w.close(s, c.to)
 				w.view.Position.SinceMS = w.view.NowMS
@@ -129,7 +127,7 @@ func TestATrailingStopOfATradeFollowsTheBestPriceSinceItsEntry(t *testing.T) {
 	}
 }
 
-// TestAListOfTakeProfitsIsSharesOfTheWholePosition, also after the first has filled.
+// This holds also after the first one has filled.
 func TestAListOfTakeProfitsIsSharesOfTheWholePosition(t *testing.T) {
 	t.Parallel()
 	s := written(t, exchange.Futures, nil, "def decide(view):", "    return plan(exits = targets([(\"2%\", \"50%\"), (\"4%\", \"30%\"), (110, \"20%\")]))")
@@ -162,7 +160,7 @@ func TestAListOfTakeProfitsIsSharesOfTheWholePosition(t *testing.T) {
 	}
 }
 
-// TestFundingAndAPairAreInTheView where the script names them; what is not known compares with nothing.
+// They are there if the script names them. An unknown value compares as false with anything.
 func TestFundingAndAPairAreInTheView(t *testing.T) {
 	t.Parallel()
 	s := written(t, exchange.Futures, nil, "pair(\"ETH-USDT\")", "def decide(view):",

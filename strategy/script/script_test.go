@@ -310,7 +310,7 @@ func TestStateIsWrittenOnlyByCandle(t *testing.T) {
 	}
 }
 
-// faultOf returns a script's error: when it is compiled, built, or called.
+// faultOf returns a script's error: from compiling, building, or calling it.
 func faultOf(t *testing.T, market exchange.Market, source string) (text string) {
 	t.Helper()
 	s, err := Compile("my.star", []byte(source))
