@@ -114,7 +114,7 @@ func (r *run) recordWarnings(leg *leg, add func(code, format string, arguments .
 		missing += hole.Missing
 	}
 	if missing > 0 {
-		add(DataHoles, "%d candles are missing in %d holes, the first after %s", missing, len(recorded.Holes),
+		add(DataHoles, "%d candles are missing in %d gaps, the first after %s", missing, len(recorded.Holes),
 			utc(recorded.Holes[0].AfterMS).Format(time.RFC3339))
 	}
 	for _, line := range recorded.Repaired {
@@ -232,8 +232,8 @@ var paths = map[sim.PathOrder]string{
 	sim.ByDirection: "open, low, high, close when it rose, else open, high, low, close",
 	sim.LowFirst:    "open, low, high, close",
 	sim.HighFirst:   "open, high, low, close",
-	sim.Worst:       "the order of low and high that is worse for what is held and what rests, so a stop comes before a target",
-	sim.Best:        "the order of low and high that is better for what is held and what rests, so a target comes before a stop",
+	sim.Worst:       "the order of low and high that is worse for positions and resting orders, so a stop comes before a target",
+	sim.Best:        "the order of low and high that is better for positions and resting orders, so a target comes before a stop",
 }
 
 // assumptions returns the assumptions behind the figures, a sentence each.

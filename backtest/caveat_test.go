@@ -178,7 +178,7 @@ func TestTheAssumptionsNameTheCosts(t *testing.T) {
 		"volume cap: orders fill at most 10 % of a candle's volume, the rest in the candles after it",
 		"latency 250 ms from placement to the book; what takes then pays the worst price that the market can have had on the way",
 		"a resting order fills at its price when the market has gone a tick through it",
-		"path inside a candle: the order of low and high that is worse for what is held and what rests, so a stop comes before a target; " +
+		"path inside a candle: the order of low and high that is worse for positions and resting orders, so a stop comes before a target; " +
 			"a gap fills at the open",
 		"path of ETH-USDT by 0 trades: one through a resting order fills it, one at its price by 50 %; what takes pays the next trade",
 		"path of ETH-USDT by its candles of 1m, where they are complete", "funding of BTC-USDT every 8 hours at the open, 3 recorded rates", liquid}

@@ -65,7 +65,7 @@ type direct struct {
 type reason struct{ plan, text string }
 
 // errUncovered ends a run that the direct machine cannot continue.
-var errUncovered = errors.New("the direct machine does not cover what came up")
+var errUncovered = errors.New("the direct machine does not cover this case")
 
 // indirect returns why a configuration needs the engine, as far as the configuration shows it. It is empty when the
 // direct machine suffices.

@@ -191,7 +191,7 @@ func TestTheOutageOfMarch2023(t *testing.T) {
 	config := caseConfig(recorded, script)
 	config.Costs = backtest.Costs{Futures: backtest.Fees{Maker: 20_000, Taker: 50_000}, Funding: 10_000}
 	result := mustRun(t, config)
-	if !warned(result, "80 candles are missing in 1 holes") {
+	if !warned(result, "80 candles are missing in 1 gaps") {
 		t.Errorf("want the hole warned of, have %v", result.Warnings)
 	}
 	if len(result.Executions) != 2 {

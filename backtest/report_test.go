@@ -303,7 +303,7 @@ func TestWhatWentWrongIsWarnedOf(t *testing.T) {
 	recorded.Holes = []tape.Hole{{AfterMS: midnight, Missing: 3}, {AfterMS: midnight, Missing: 1}}
 	recorded.Repaired = []string{"line 7: dropped"}
 	result = mustRun(t, caseConfig(recorded, &scripted{}))
-	if !warned(result, "4 candles are missing in 2 holes, the first after 2023-11-15T00:00:00Z") || !warned(result, "line 7: dropped") {
+	if !warned(result, "4 candles are missing in 2 gaps, the first after 2023-11-15T00:00:00Z") || !warned(result, "line 7: dropped") {
 		t.Errorf("bad data: have %v", result.Warnings)
 	}
 }

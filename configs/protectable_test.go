@@ -29,7 +29,7 @@ func TestAStopBesideOrdersThatSellWhatIsHeldIsRefusedOnSpot(t *testing.T) {
 		{"a strategy by targets", StrategyConfig{Market: exchange.Spot, Kind: "rsi", Protect: stop}, nil, false},
 	} {
 		err := c.config.protectable(c.made)
-		if (err != nil) != c.refused || err != nil && !strings.Contains(err.Error(), "cannot both hold the asset") {
+		if (err != nil) != c.refused || err != nil && !strings.Contains(err.Error(), "cannot both reserve the asset") {
 			t.Errorf("%s: want it refused: %t, have %v", c.name, c.refused, err)
 		}
 	}

@@ -200,7 +200,7 @@ func (c *StrategyConfig) protectable(made strategy.Strategy) error {
 	if c.Market != exchange.Spot || !stops || !strategy.RestsExits(made) {
 		return nil
 	}
-	return fmt.Errorf("protect: %s keeps orders in the book that sell what it holds, and on spot they and a stop cannot both hold the asset", c.Kind)
+	return fmt.Errorf("protect: %s keeps orders in the book that sell its position, and on spot they and a stop cannot both reserve the asset", c.Kind)
 }
 
 // Build makes the strategy for a symbol.

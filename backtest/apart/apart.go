@@ -69,7 +69,7 @@ func (s *Sweeps) Plan(given *api.SweepRequest) ([]string, error) {
 		does = append(does, "all candles choose: with a split, the rest would show what lasts")
 	}
 	return append(does, fmt.Sprintf("in a process of its own with the lowest priority, on half of botd's processors and each of them half of the time, "+
-		"with at most %d MB", MemoryMB), "its trials are kept as "+given.Name+", each as it ends"), nil
+		"with at most %d MB", MemoryMB), "its trials are saved as "+given.Name+", each as it ends"), nil
 }
 
 // trials returns the maximum number of trials of the sweep.

@@ -220,7 +220,7 @@ func shuffled(s *backtest.Shuffles) template.HTML {
 	d.dot("point", x(s.Happened), 44, fmt.Sprintf("as it happened: %.2f %%", s.Happened))
 	d.text("note", "middle", x(s.Median), 20, fmt.Sprintf("median %.1f %%", s.Median))
 	d.text("name", "middle", x(s.Happened), 78, fmt.Sprintf("happened %.1f %%", s.Happened))
-	return d.done(fmt.Sprintf("Deepest fall in %d random orders of the round trips: median %.2f %%, one in twenty beyond %.2f %%; as it happened %.2f %%",
+	return d.done(fmt.Sprintf("Maximum drawdown in %d random orders of the round trips: median %.2f %%, one in twenty beyond %.2f %%; as it happened %.2f %%",
 		s.Count, s.Median, s.Worst, s.Happened))
 }
 

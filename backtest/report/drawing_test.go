@@ -143,7 +143,7 @@ func TestTheFallsOfOtherOrders(t *testing.T) {
 	want := drawn("76.957", "50")
 	want[4] += "11.50 %"
 	want = append(want, "text note middle 30 20 median 6.9 %", "text name middle 50 78 happened 11.5 %",
-		"says Deepest fall in 1000 random orders of the round trips: median 6.90 %, one in twenty beyond 20.00 %; as it happened 11.50 %")
+		"says Maximum drawdown in 1000 random orders of the round trips: median 6.90 %, one in twenty beyond 20.00 %; as it happened 11.50 %")
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Error(diff)
 	}

@@ -28,12 +28,12 @@ const (
 	returnsText   = "r = E_i / E_(i-1) − 1 over equity at each UTC midnight, wallet and open profit, fees and funding inside"
 	sharpeText    = "mean(r) / sd(r) × √P; sd with n−1; " + returnsText
 	sortinoText   = "mean(r) / √(mean of min(r, 0)² over all n) × √P"
-	drawdownText  = "least of E / peak so far − 1, over equity at every candle's close, from the first on"
+	drawdownText  = "minimum of E / peak so far − 1, over equity at every candle's close, from the first on"
 	cagrText      = "(last / first)^(1/years) − 1, a year being 365 days; not shown under 30 days"
 	calmarText    = "CAGR / |max drawdown|"
 	factorText    = "sum of winning round trips / |sum of losing ones|, net of fees and funding"
 	breakEvenText = "slippage in all, as a share of the price, that would leave no profit"
-	exposureText  = "share of candle closes at which something was held"
+	exposureText  = "share of candle closes with an open position"
 	holdText      = "the same symbols bought in equal shares at the first open and held, without costs"
 )
 
@@ -75,8 +75,8 @@ func changeOf(r *backtest.Result) *float64 {
 // groups returns all figures.
 func groups(r *backtest.Result) []figureGroup {
 	all := []figureGroup{{"Growth", []figure{
-		{Name: "Initial equity", Value: money(r.InitialEquity) + " USDT", Formula: "what the account began with"},
-		{Name: "Final equity", Value: money(r.FinalEquity) + " USDT", Formula: "wallet and what is held, at the last close"},
+		{Name: "Initial equity", Value: money(r.InitialEquity) + " USDT", Formula: "initial balance"},
+		{Name: "Final equity", Value: money(r.FinalEquity) + " USDT", Formula: "wallet and positions, at the last close"},
 		{Name: "Wallet at the end", Value: money(r.Wallet) + " USDT", Formula: "deposits + realised − funding − fees, checked to the last digit"},
 		{Name: "CAGR", Value: signedPercent(r.CAGR), Formula: cagrText},
 		{Name: "Buy and hold", Value: signedPercent(r.Figures.BuyAndHold), Formula: holdText},
@@ -279,13 +279,13 @@ func costGroup(r *backtest.Result) figureGroup {
 	return figureGroup{
 		"Costs and size",
 		[]figure{
-			{Name: "Fees", Value: money(r.TotalFees) + " USDT", Note: ofGross(f.FeeDrag), Formula: "paid; beside the gross profit"},
-			{Name: "Funding paid", Value: money(r.TotalFunding) + " USDT", Note: ofGross(f.FundingDrag), Formula: "net; beside the gross profit"},
+			{Name: "Fees", Value: money(r.TotalFees) + " USDT", Note: ofGross(f.FeeDrag), Formula: "paid; compared with the gross profit"},
+			{Name: "Funding paid", Value: money(r.TotalFunding) + " USDT", Note: ofGross(f.FundingDrag), Formula: "net; compared with the gross profit"},
 			{
 				Name:    "Slippage",
 				Value:   money(r.TotalSlippage) + " USDT",
 				Note:    ofGross(f.SlipDrag),
-				Formula: "what fills were worse than their quotes; beside the gross profit",
+				Formula: "how much worse fills were than their quotes; compared with the gross profit",
 			},
 			{Name: "Break-even slippage", Value: percent(r.BreakEven), Formula: breakEvenText},
 			{Name: "In the market", Value: percent(r.Exposure), Formula: exposureText},

@@ -177,7 +177,7 @@ func (l *Runner) Plan(asked *api.BacktestRequest) ([]string, error) {
 	if asked.Study {
 		does = append(does, "and again under worse circumstances: a study of how far to trust it")
 	}
-	return append(does, "its report is kept as "+asked.Name), nil
+	return append(does, "its report is saved as "+asked.Name), nil
 }
 
 // trial resolves and validates a request.

@@ -29,7 +29,7 @@ type chaosFlags struct {
 func newChaos() *cobra.Command {
 	var flags chaosFlags
 	command := &cobra.Command{
-		Use: "chaos", Short: "kill the real binary over a failing exchange, and count what it bought", Args: cobra.NoArgs,
+		Use: "chaos", Short: "kill the real binary repeatedly over a failing exchange, and count what it bought", Args: cobra.NoArgs,
 		Long: `Buys a quantity in slices while botd is killed again and again (SIGKILL) and the exchange
 drops a quarter of its answers and a tenth of the requests, truncates and delays answers,
 and answers 503 and 429. Exchange and daemon are separate processes; a proxy between them

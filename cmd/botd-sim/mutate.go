@@ -48,7 +48,7 @@ internal/mutation/equivalent.txt. It needs a clone of the repository, and is run
 	f.DurationVar(&flags.options.Longest, "longest", mutation.DefaultLongest, "leave out tests that take more processor time, in whole seconds")
 	f.IntVar(&flags.options.Jobs, "jobs", runtime.NumCPU(), "test processes at a time")
 	f.StringVar(&flags.options.Match, "match", "", "run the mutants whose name contains this")
-	f.StringSliceVar(&flags.options.Tests, "tests", nil, "packages whose tests run beside the package's own")
+	f.StringSliceVar(&flags.options.Tests, "tests", nil, "packages whose tests run in addition to the package's own")
 	f.StringVar(&flags.since, "since", "", "run those of the packages, or all, whose code, tests aside, changed since this commit")
 	f.Float64Var(&flags.atLeast, "at-least", 0,
 		"fail if a smaller percentage of all is noticed, where equivalent mutants count as not noticed; of a sample, beyond chance")

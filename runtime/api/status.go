@@ -83,7 +83,7 @@ func (s *Server) document(w http.ResponseWriter, r *request) error {
 // healthz and readyz serve process supervisors, and need no token.
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 	if !s.config.Board.Alive() {
-		answerAs(w, http.StatusServiceUnavailable, map[string]any{"status": "the loop has not beaten for 30 s", "mode": s.config.Board.Mode()})
+		answerAs(w, http.StatusServiceUnavailable, map[string]any{"status": "the loop has not run for 30 s", "mode": s.config.Board.Mode()})
 		return
 	}
 	answerAs(w, http.StatusOK, map[string]any{"status": "ok", "mode": s.config.Board.Mode()})

@@ -76,7 +76,7 @@ type SweepRequest struct {
 	Seed     uint64   `json:"seed,omitempty"`    // of random and tpe; 1 by default
 	Sort     string   `json:"sort,omitempty"`    // sharpe by default
 	Require  string   `json:"require,omitempty"` // as "trades >= 30"
-	Split    string   `json:"split,omitempty"`   // as "70%": the rest has no say
+	Split    string   `json:"split,omitempty"`   // as "70%": the rest only validates
 	File     string   `json:"file"`              // one of the choices of backtests
 	From     string   `json:"from,omitempty"`    // a date or RFC 3339, in UTC
 	To       string   `json:"to,omitempty"`

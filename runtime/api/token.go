@@ -79,7 +79,7 @@ func (c *credentials) createToken(r *request, body *TokenRequest) (NewToken, err
 	}
 	token, err := c.config.Keyring.Add(key)
 	if err != nil {
-		return NewToken{}, unwritten("the token could not be saved, and is worth nothing: " + err.Error())
+		return NewToken{}, unwritten("the token could not be saved, and does not work: " + err.Error())
 	}
 	return NewToken{1, key.Name, key.Role, key.Ends, token}, nil
 }
@@ -91,12 +91,12 @@ func (c *credentials) revokeToken(r *request, _ *nothing) (Change, error) {
 	}
 	if !r.dryRun {
 		if err := c.config.Keyring.Remove(name); err != nil {
-			return Change{}, unwritten("the token is still good: " + err.Error())
+			return Change{}, unwritten("the token is still valid: " + err.Error())
 		}
 	}
-	done, err := c.controls.do(r, r.audited("token "+name, "revoked", nil), "the token "+name+" is worth nothing from now on; sessions that it opened end")
+	done, err := c.controls.do(r, r.audited("token "+name, "revoked", nil), "the token "+name+" no longer works; sessions that it opened end")
 	if err != nil {
-		err = unwritten("the token is worth nothing from now on; that it was revoked cannot be written to the journal now")
+		err = unwritten("the token no longer works; that it was revoked cannot be written to the journal now")
 	}
 	return done, err
 }

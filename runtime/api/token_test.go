@@ -168,7 +168,7 @@ func TestWhoLoggedInByALinkMakesTokensAndATokenMakesNone(t *testing.T) {
 	}
 }
 
-// TestARevocationThatIsNotWrittenDownHoldsAllTheSame: the token is worth nothing, and the answer says that the journal does not say so.
+// TestARevocationThatIsNotWrittenDownHoldsAllTheSame: the token no longer works, and the answer says that the journal does not say so.
 func TestARevocationThatIsNotWrittenDownHoldsAllTheSame(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -180,7 +180,7 @@ func TestARevocationThatIsNotWrittenDownHoldsAllTheSame(t *testing.T) {
 	d.fails = runtime.ErrUnwritten
 	answer := d.asked(http.MethodDelete, "/api/v1/tokens/phone", "", bearer(testToken))
 	if p := decoded[Problem](t, answer.Body.String()); answer.Code != 503 || p.Code != "unwritten" || !strings.HasPrefix(p.Detail,
-		"the token is worth nothing from now on; ") {
+		"the token no longer works; ") {
 		t.Errorf("want it said, have %d %s", answer.Code, answer.Body)
 	}
 	if code, _ := d.ask(http.MethodGet, "/api/v1/version", "", bearer(token)); code != 401 {

@@ -268,7 +268,7 @@ func (p *process) logStart() {
 		}
 	}
 	if p.unclean {
-		console.Warn("daemon.unclean", "restart   the run before this one did not end by a clean stop; what it left open is found out first")
+		console.Warn("daemon.unclean", "restart   the previous run did not stop cleanly; what it left open is determined first")
 	}
 	if halt := p.machine.Book().Halted(); halt.Level != record.LevelNone {
 		console.Warn("trading.halted", "HALTED    %s: %s; botd rearm ends it", halt.Level, halt.Why)
@@ -306,7 +306,7 @@ func logReconciled(console *ops.Console, machine *engine.Engine, took time.Durat
 	}
 	text := "nothing is unknown"
 	if unknown > 0 {
-		text = fmt.Sprintf("%d placements of the run before are unknown and are found out; nothing opens on their symbols until then", unknown)
+		text = fmt.Sprintf("the fate of %d placements of the previous run is unknown; nothing opens on their symbols until it is determined", unknown)
 	}
 	console.Say("daemon.reconciled", "known     orders and positions, %s after the start; %s", took.Round(time.Millisecond), text)
 }
@@ -314,7 +314,7 @@ func logReconciled(console *ops.Console, machine *engine.Engine, took time.Durat
 // logLeftOpen logs the orders and positions that stay open, as far as they were read.
 func logLeftOpen(console *ops.Console, left []string, read bool) {
 	if !read {
-		console.Say("daemon.stopped", "stopped   before orders and positions were read; whatever the run before left open is still there")
+		console.Say("daemon.stopped", "stopped   before orders and positions were read; whatever the previous run left open is still there")
 		return
 	}
 	if len(left) == 0 {

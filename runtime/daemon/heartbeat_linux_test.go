@@ -152,7 +152,7 @@ func TestWhatKeepsAHeartbeatBack(t *testing.T) {
 					t.Errorf("want it kept back for %q, have %q", c.want, have)
 				}
 				time.Sleep(time.Minute)
-				if have := p.fault(); have != "the engine does not turn" {
+				if have := p.fault(); have != "the engine makes no progress" {
 					t.Errorf("the loop has not turned for a minute: want it kept back, have %q", have)
 				}
 			})

@@ -91,7 +91,7 @@ const unheard = 5 * time.Minute
 func (p *process) fault() string {
 	switch {
 	case !p.board.Alive():
-		return "the engine does not turn"
+		return "the engine makes no progress"
 	case !p.board.RoundsEnd():
 		return "no round has ended for two minutes"
 	case p.notifier != nil && p.notifier.Failing():

@@ -31,10 +31,10 @@ func (p *process) keepDecisions() *view.DecisionStore {
 		},
 		Failed: func(err error) {
 			if err == nil {
-				p.console.Say("decisions.back", "decisions are kept again")
+				p.console.Say("decisions.back", "decisions are stored again")
 				return
 			}
-			p.console.Warn("decisions.failed", "decisions are not kept for the dashboard: %v; trading is not concerned", err)
+			p.console.Warn("decisions.failed", "decisions are not stored for the dashboard: %v; trading is not affected", err)
 		},
 	})
 	p.board.Keep(store)
@@ -54,10 +54,10 @@ func startRecording(config *configs.Config, directory string, metrics *ops.Metri
 		Free: disk.Free, MinFreeBytes: disk.MinFree, Count: metrics.Recorded,
 		Notify: func(err error) {
 			if err == nil {
-				console.Say("recorder.back", "recorder  what is polled is kept again")
+				console.Say("recorder.back", "recorder  polled data are recorded again")
 				return
 			}
-			console.Warn("recorder.failed", "recorder  what is polled is not kept for backtests: %v; trading is not concerned", err)
+			console.Warn("recorder.failed", "recorder  polled data are not recorded for backtests: %v; trading is not affected", err)
 		},
 	})
 	metrics.WatchSize("recorded", recorder.Bytes)

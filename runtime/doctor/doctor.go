@@ -301,7 +301,7 @@ func (e *examination) venue() {
 	if e.config.Mode == configs.Live {
 		key, secret, err := configs.ReadSecrets(e.config.Exchange)
 		if err != nil {
-			e.warn(check, "see permissions", "without keys only public data can be tried")
+			e.warn(check, "see permissions", "without keys only public data can be tested")
 		} else {
 			settings.Key, settings.Secret = key, secret
 			settings.Signer = gateway.Signer(&e.config.Exchange.Signature)
@@ -343,7 +343,7 @@ func (e *examination) clock(client *rest.Client) {
 	case away > clockFar:
 		e.fail("clock", mend, "this machine's clock is off by %s from the venue's", text)
 	case away > clockSlight:
-		e.warn("clock", mend, "this machine's clock is off by %s from the venue's; botd reckons with that", text)
+		e.warn("clock", mend, "this machine's clock is off by %s from the venue's; botd corrects for it", text)
 	case 2*bound > window:
 		e.warn("clock", "a nearer or faster connection", "the venue's clock is known within %s only, of a window of %s",
 			bound.Round(time.Millisecond), window)

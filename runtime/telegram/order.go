@@ -18,8 +18,8 @@ import (
 
 // help is the reply to anything that is not a command.
 const help = `/status: what botd does
-/positions: what is held
-/pause [STRATEGY]: nothing opens any more, at once
+/positions: open positions
+/pause [STRATEGY]: opens nothing more, at once
 /halt LEVEL [STRATEGY]: pause or cancel at once; flatten after a code
 /resume [STRATEGY]: lets it trade again, after a code
 /confirm CODE`
@@ -225,7 +225,7 @@ func (o *order) status() (string, bool) {
 	}
 	for i := range s.Strategies {
 		r := &s.Strategies[i]
-		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s: %s %s, wants %s, last %s. %s", r.Name, r.State, r.Position, r.Symbol, r.Target,
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s: %s %s, target %s, last %s. %s", r.Name, r.State, r.Position, r.Symbol, r.Target,
 			r.Last, r.Why)))
 	}
 	return strings.Join(lines, "\n"), true
@@ -238,7 +238,7 @@ func (o *order) positions() (string, bool) {
 		return problem, false
 	}
 	if len(page.Items) == 0 {
-		return "Nothing is held.", true
+		return "No open positions.", true
 	}
 	var lines []string
 	for i := range page.Items {

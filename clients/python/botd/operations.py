@@ -1595,7 +1595,7 @@ SweepRequest = TypedDict("SweepRequest", {
     "seed": "NotRequired[int]",  # Of random and tpe; 1 by default.
     "sort": "NotRequired[str]",  # Sharpe by default.
     "require": "NotRequired[str]",  # As "trades >= 30".
-    "split": "NotRequired[str]",  # As "70%": the rest has no say.
+    "split": "NotRequired[str]",  # As "70%": the rest only validates.
     "file": "str",  # One of the choices of backtests.
     "from": "NotRequired[str]",  # A date or RFC 3339, in UTC.
     "to": "NotRequired[str]",

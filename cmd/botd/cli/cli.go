@@ -137,21 +137,21 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.Version = version.Read().Version
 	root.SetVersionTemplate(version.Line() + "\n")
-	root.Flags().Bool("version", false, "say which botd this is; botd version says more")
+	root.Flags().Bool("version", false, "print the version; botd version prints more")
 	given.Add(root)
-	group(root, "begin", "To begin with:", offline.NewInit(), offline.NewCheck(), offline.NewDoctor(), daemon.NewRun(),
+	group(root, "begin", "Start here:", offline.NewInit(), offline.NewCheck(), offline.NewDoctor(), daemon.NewRun(),
 		with(research.NewStrategy(), daemon.NewStrategyStops()...))
-	group(root, "watch", "What the running daemon does:", daemon.NewStatus(), daemon.NewOrders(), daemon.NewFills(), daemon.NewTrades(),
+	group(root, "watch", "Observe the running daemon:", daemon.NewStatus(), daemon.NewOrders(), daemon.NewFills(), daemon.NewTrades(),
 		daemon.NewPositions(), daemon.NewAccount(), daemon.NewLimits(), with(offline.NewLedger(), daemon.NewLedgerTransfer()), daemon.NewIncidents(),
 		daemon.NewLogs())
-	group(root, "why", "Why it does, or does not:", offline.NewTimeline(), offline.NewAudit(), daemon.NewExplain(),
+	group(root, "why", "Understand its decisions:", offline.NewTimeline(), offline.NewAudit(), daemon.NewExplain(),
 		daemon.NewPlan(), daemon.NewIntents(), daemon.NewRisk(), daemon.NewReconcile())
-	group(root, "stop", "To stop and to go on:", daemon.NewHalt(), daemon.NewRearm(), daemon.NewResolve())
-	group(root, "test", "To test strategies, and botd itself:", research.NewTry(daemon.Run), research.NewBacktest(), research.NewParity(), research.NewSweep(),
+	group(root, "stop", "Stop and resume:", daemon.NewHalt(), daemon.NewRearm(), daemon.NewResolve())
+	group(root, "test", "Test strategies, and botd itself:", research.NewTry(daemon.Run), research.NewBacktest(), research.NewParity(), research.NewSweep(),
 		research.NewWorker(),
 		research.NewData(), research.NewIndicator(), research.NewExchange(), research.NewBench())
-	group(root, "venue", "What a venue says:", venue.NewMarkets(), venue.NewCandles(), venue.NewBook(), venue.NewProbe())
-	group(root, "operate", "To operate it:", with(offline.NewConfig(), daemon.NewConfigDiff(), daemon.NewConfigReload()),
+	group(root, "venue", "Query a venue:", venue.NewMarkets(), venue.NewCandles(), venue.NewBook(), venue.NewProbe())
+	group(root, "operate", "Operate botd:", with(offline.NewConfig(), daemon.NewConfigDiff(), daemon.NewConfigReload()),
 		shell.Alias("reload", daemon.NewConfigReload()), daemon.NewLogin(),
 		daemon.NewToken(), offline.NewNotify(), daemon.NewLogLevel(), offline.NewJournal(), offline.NewBackup(), offline.NewRestore(),
 		offline.NewMigrate(), offline.NewSupport(),
@@ -227,7 +227,7 @@ func flagError(command *cobra.Command, err error) error {
 // elsewhereFlags maps flags of other bots to their equivalents in botd.
 var elsewhereFlags = map[string]string{
 	"timerange": "--from 2024-01-01 --to 2024-02-01", "timeframe": "interval in the strategy's file", "timeframe-detail": "--detail FILE",
-	"strategy-list": "-s again and again", "pairs": "symbol in the strategy's file", "fee": "backtest: {fees: {taker: 0.0005}} in the strategy's file",
+	"strategy-list": "-s several times", "pairs": "symbol in the strategy's file", "fee": "backtest: {fees: {taker: 0.0005}} in the strategy's file",
 	"starting-balance": "backtest: {cash: 10000} in the strategy's file", "dry-run-wallet": "simulated: {futures: 10000} in botd.yaml",
 	"export": "--out DIR", "export-filename": "--out DIR", "notes": "--note TEXT", "userdir": "-c DIR", "datadir": "--data FILE, or data_dir in botd.yaml",
 	"epochs": "botd sweep run --vary NAME=FROM..TO..STEP", "param": "--vary NAME=VALUE,VALUE of botd sweep run", "logfile": "2> FILE",

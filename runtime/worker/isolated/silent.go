@@ -35,7 +35,7 @@ func silence(err error) string {
 	if !errors.As(err, &lost) {
 		return ""
 	}
-	return "at the start: " + lost.Cause + "; mend it and reload (botd reload), or restart botd"
+	return "at the start: " + lost.Cause + "; fix it and reload (botd reload), or restart botd"
 }
 
 // silent is the substitute for a strategy that did not describe its needs.

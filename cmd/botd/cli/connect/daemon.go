@@ -34,7 +34,7 @@ func (a *Flags) Add(command *cobra.Command) {
 func (a *Flags) AddDaemon(command *cobra.Command) {
 	command.Flags().StringVar(&a.Address, "listen", "", "the daemon's address (default: its unix socket in the data directory)")
 	command.Flags().StringVar(&a.socket, "socket", "", "the daemon's unix socket")
-	command.Flags().StringVar(&a.URL, "url", "", "the daemon's URL; its token stands in the file that BOTD_TOKEN_FILE names, else in the data directory")
+	command.Flags().StringVar(&a.URL, "url", "", "the daemon's URL; its token is in the file that BOTD_TOKEN_FILE names, else in the data directory")
 	command.MarkFlagsMutuallyExclusive("listen", "socket", "url")
 	command.Flags().StringVarP(&a.Directory, "config", "c", "", "configuration directory, for address and data directory")
 }

@@ -16,7 +16,7 @@ import (
 func NewAccount() *cobra.Command {
 	command := connect.Show("account", "the money: wallet, margin, spot balances, equity", "/api/v1/account", func(w io.Writer, a *view.Account) {
 		if a.AtMS == 0 {
-			fmt.Fprintln(w, "the account was not read yet")
+			fmt.Fprintln(w, "the account has not been read yet")
 			return
 		}
 		t := shell.NewTable(w, table.Row{"what", "USDT"})

@@ -24,6 +24,6 @@ value. A configuration with an error, or one that needs a restart, changes nothi
 		},
 	}
 	flags.Add(command)
-	shell.DryRunFlag(command, &dry, "say what would change, or what is wrong with it, and do nothing")
+	shell.DryRunFlag(command, &dry, "show what would change, or what is wrong with it, and do nothing")
 	return command
 }

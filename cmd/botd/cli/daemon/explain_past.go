@@ -39,7 +39,7 @@ func explainPast(command *cobra.Command, flags *connect.Flags, name, at string) 
 		return err
 	}
 	if atMS > v.NowMS() {
-		return failure.Usagef("--at %s is not past yet\nhint: botd explain %s, without --at, looks ahead", at, name)
+		return failure.Usagef("--at %s is not in the past\nhint: botd explain %s, without --at, looks ahead", at, name)
 	}
 	symbol, err := v.Find(c.Market.String(), c.Symbol)
 	if err != nil {

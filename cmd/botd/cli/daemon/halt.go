@@ -51,7 +51,7 @@ this command returns, and a restart stays halted and continues with what is left
 Exit code 0 means that the halt is complete, or that the exchange has accepted the orders
 that complete it; 75 that something cannot be seen or closed yet, with a line for each case
 (-o json: the field blind). The command follows the halt for ten seconds, or for --wait.
-A halt can only be made severer; botd rearm ends it. While the exchange fails, the halt
+A halt can only be made more severe; botd rearm ends it. While the exchange fails, the halt
 stays in force and is retried until it is complete.
 While no botd runs, or one that starts still waits for the exchange, the halt is stored
 beside the journal: the next start takes it over before anything is sent (exit code 69),
@@ -91,7 +91,7 @@ func levelNamed(name string) (record.HaltLevel, error) {
 func (f *haltFlags) actionFlags(command *cobra.Command) {
 	connect.ReasonFlag(command, &f.Reason)
 	shell.DryRunFlag(command, &f.DryRun, "show exactly what would be sent, and send nothing")
-	command.Flags().DurationVar(&f.wait, "wait", 0, "wait that long until it is done (exit code 75 when it is not)")
+	command.Flags().DurationVar(&f.wait, "wait", 0, "wait up to this long for completion (exit code 75 if it is not complete)")
 	f.Add(command)
 }
 
@@ -311,7 +311,7 @@ strategy by name also releases its latch. Whatever still blocks trading is liste
 		Example: "  botd rearm --dry-run\n  botd rearm\n  botd rearm --strategy trend",
 		RunE:    func(command *cobra.Command, _ []string) error { return flags.rearm(command) },
 	}
-	shell.DryRunFlag(command, &flags.DryRun, "say what would end, and change nothing")
+	shell.DryRunFlag(command, &flags.DryRun, "show what would end, and change nothing")
 	connect.ReasonFlag(command, &flags.Reason)
 	flags.part(command, "arm")
 	flags.Add(command)

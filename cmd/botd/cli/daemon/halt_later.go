@@ -42,7 +42,7 @@ func (f *haltFlags) later(command *cobra.Command, unreached error) (*connect.Run
 	}
 	path, err := haltfile.Write(directory, halt, journal.NewKey(secret).Coder(haltfile.Kind))
 	if path == "" {
-		return nil, failure.New(failure.IO, "nothing was halted", "keep the halt for the next start: %w", err)
+		return nil, failure.New(failure.IO, "nothing was halted", "store the halt for the next start: %w", err)
 	}
 	if err != nil {
 		fmt.Fprintf(command.ErrOrStderr(), "a power failure may take the halt away: %v\n", err)

@@ -81,7 +81,7 @@ configured again. A breach in force stays (botd rearm ends it).`,
 func (f *limitFlags) flags(command *cobra.Command) {
 	command.Flags().StringVar(&f.Strategy, "strategy", "", "of one strategy, not of the account")
 	connect.ReasonFlag(command, &f.Reason)
-	shell.DryRunFlag(command, &f.DryRun, "say what would change, and change nothing")
+	shell.DryRunFlag(command, &f.DryRun, "show what would change, and change nothing")
 	f.Add(command)
 }
 

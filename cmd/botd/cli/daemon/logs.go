@@ -56,12 +56,12 @@ which survive restarts, whether botd runs or not. The events and their meaning: 
 		RunE: func(command *cobra.Command, _ []string) error { return flags.run(command) },
 	}
 	f := command.Flags()
-	f.StringVar(&flags.level, "level", "", "lines of this level and the severer ones: "+strings.Join(ops.Levels, ", "))
+	f.StringVar(&flags.level, "level", "", "lines of this level or more severe:  "+strings.Join(ops.Levels, ", "))
 	f.StringVar(&flags.event, "event", "", "lines of this event; with a dot at its end, of all that begin so")
 	f.StringVar(&flags.strategy, "strategy", "", "of one strategy alone")
 	f.StringVar(&flags.symbol, "symbol", "", "of one symbol alone")
 	f.StringVar(&flags.market, "market", "", "of futures or spot alone")
-	f.StringVar(&flags.contains, "text", "", "lines whose message holds this")
+	f.StringVar(&flags.contains, "text", "", "lines whose message contains this")
 	f.StringVar(&flags.since, "since", "", "from the files, from then on: 03:12 (UTC, of the last day), 2026-11-23T03:12, or 12h (ago)")
 	f.StringVar(&flags.until, "until", "", "with --since: until then, written as --since")
 	f.StringVar(&flags.mode, "mode", "", "with --since: demo, paper or live (default: as configured)")
@@ -279,6 +279,6 @@ func NewLogLevel() *cobra.Command {
 		},
 	}
 	flags.Add(command)
-	shell.DryRunFlag(command, &dry, "say what would change, and change nothing")
+	shell.DryRunFlag(command, &dry, "show what would change, and change nothing")
 	return command
 }

@@ -69,8 +69,8 @@ func orderList() *cobra.Command {
 			t.Render()
 		})
 	command.Long = `Shows the orders botd placed: those that are in the book, in flight or of unknown fate, and
-with --all also those that ended, the newest first. Orders that somebody else placed are not
-among them: botd reconcile.`
+with --all also those that ended, the newest first. Foreign orders are not among
+them: botd reconcile shows those.`
 	command.Example = "  botd orders\n  botd orders --all --strategy trend -n 20\n  botd orders show bmain-touj3l-2\n  botd orders cancel " +
 		"bmain-touj3l-2 --reason \"too near\" --dry-run"
 	f.add(command)

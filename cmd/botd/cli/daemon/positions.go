@@ -66,8 +66,8 @@ func newPositionHistory() *cobra.Command {
 			}
 			t.Render()
 		})
-	command.Long = `Shows the positions that are over, the newest first, of every run the journal has: those of
-strategies, and those that somebody else opened on the account. net is the price difference
+	command.Long = `Shows closed positions, the newest first, of every run the journal has: those of strategies,
+and foreign ones on the account. net is the price difference
 without fees and funding; "partly" marks one of which a part of the money is not known.`
 	command.Example = "  botd positions history\n  botd positions history --symbol BTC-USDT -o csv"
 	f.add(command)

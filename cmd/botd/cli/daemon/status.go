@@ -49,7 +49,7 @@ func NewStatus() *cobra.Command {
 			fmt.Fprintf(w, "not in it: %s of the spot wallet, which botd did not buy\n", holdings(s.Uncounted))
 		}
 		if s.Unclean {
-			fmt.Fprintf(w, "the run before this one did not end by a clean stop (found at the start, %s)\n", s.Started.Format(time.DateTime))
+			fmt.Fprintf(w, "the previous run did not stop cleanly (found at the start, %s)\n", s.Started.Format(time.DateTime))
 		}
 		showDegraded(w, s.Degraded)
 		showOtherIncidents(w, s)

@@ -16,11 +16,11 @@ import (
 func NewStrategyStops() []*cobra.Command {
 	return []*cobra.Command{
 		newStrategyStop("pause", record.LevelPause, "one strategy opens nothing; its exits and stops continue",
-			"Nothing of it opens; what it holds is managed on: exits and stops go on."),
+			"It opens nothing; its position is still managed: exits and stops continue."),
 		newStrategyStop("stop", record.LevelCancel, "one strategy opens nothing, and its opening orders are canceled",
-			"Nothing of it opens, and its resting opening orders are canceled; exits and stops go on."),
+			"It opens nothing, and its resting opening orders are canceled; exits and stops continue."),
 		newStrategyStop("flatten", record.LevelFlatten, "one strategy's orders are canceled and its position closed",
-			"Its opening orders are canceled and its position is closed at market. It opens nothing after."),
+			"Its opening orders are canceled and its position is closed at market. It opens nothing afterwards."),
 		newStrategyResume(),
 	}
 }
@@ -54,7 +54,7 @@ func newStrategyResume() *cobra.Command {
 		},
 	}
 	connect.ReasonFlag(command, &flags.Reason)
-	shell.DryRunFlag(command, &flags.DryRun, "say what would end, and change nothing")
+	shell.DryRunFlag(command, &flags.DryRun, "show what would end, and change nothing")
 	flags.Add(command)
 	return command
 }

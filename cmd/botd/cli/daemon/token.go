@@ -23,9 +23,9 @@ import (
 // NewToken returns the command botd token.
 func NewToken() *cobra.Command {
 	return shell.Group("token", "named tokens with a role and an expiry, for programs and people",
-		`Tokens for who is to look at botd, or to operate it, without reading its files: each has a name,
-by which the journal knows it, a role (viewer or operator) and an end, and can be revoked alone.
-The running daemon keeps their hashes (tokens.json in its data directory), never themselves.`,
+		`Tokens for people and programs that view or operate botd without access to its files: each has a
+name, which the journal records, a role (viewer or operator) and an expiry, and can be revoked by
+itself. The running daemon stores their hashes (tokens.json in its data directory), never the tokens.`,
 		"  botd token create phone --role viewer --for 30d\n  botd token list\n  botd token revoke phone",
 		newTokenCreate(), newTokenList(), newTokenRevoke())
 }
@@ -44,7 +44,7 @@ cannot create others.`,
 			asked := api.TokenRequest{Name: names[0], Role: role}
 			milliseconds, err := configs.ParseDuration(length)
 			if err != nil {
-				return failure.Usagef("--for %s: %w\nhint: write 30d, 12h, or 0 for a token without an end", length, err)
+				return failure.Usagef("--for %s: %w\nhint: write 30d, 12h, or 0 for a token that does not expire", length, err)
 			}
 			if milliseconds != 0 {
 				ends := time.Now().Add(time.Duration(milliseconds) * time.Millisecond).UTC().Truncate(time.Second)
@@ -67,8 +67,8 @@ cannot create others.`,
 	}
 	command.Flags().StringVarP(&flags.Directory, "config", "c", "", "configuration directory, for the data directory")
 	command.Flags().StringVar(&role, "role", "viewer", "viewer: sees everything; operator: changes things too")
-	command.Flags().StringVar(&length, "for", "90d", "how long it is good: 30d, 12h; 0 for without end")
-	shell.DryRunFlag(command, &dry, "say what token it would make, and make none")
+	command.Flags().StringVar(&length, "for", "90d", "lifetime: 30d, 12h; 0 for no expiry")
+	shell.DryRunFlag(command, &dry, "show which token it would create, and create none")
 	shell.CompleteWith(command, "role", "viewer", "operator")
 	shell.OutputFlag(command, &flags.Output)
 	return command
@@ -132,6 +132,6 @@ func newTokenRevoke() *cobra.Command {
 		},
 	}
 	flags.Add(command)
-	shell.DryRunFlag(command, &dry, "say what it would do, and do nothing")
+	shell.DryRunFlag(command, &dry, "show what it would do, and do nothing")
 	return command
 }

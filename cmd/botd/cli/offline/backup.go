@@ -77,7 +77,7 @@ store both together. Keys and candles are not in a backup.`,
 		},
 	}
 	from.add(command)
-	shell.DryRunFlag(command, &dry, "say what it would do, and make none")
+	shell.DryRunFlag(command, &dry, "show what it would do, and make none")
 	shell.OutputFlag(command, &output)
 	return command
 }

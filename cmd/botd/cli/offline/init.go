@@ -99,7 +99,7 @@ func (f *initFlags) run(command *cobra.Command, directory string) error {
 	slices.Sort(names)
 	for _, name := range names {
 		if _, err := os.Lstat(filepath.Join(directory, name)); !errors.Is(err, fs.ErrNotExist) {
-			return failure.New(failure.Usage, "name another directory, or move that file away; nothing was written", "%s exists already",
+			return failure.New(failure.Usage, "choose another directory, or move that file; nothing was written", "%s exists already",
 				filepath.Join(directory, name))
 		}
 	}
@@ -311,7 +311,7 @@ func (f *initFlags) next(command *cobra.Command, directory string) error {
 		fmt.Fprintln(w, p.String())
 	}
 	if problems.Errors() > 0 {
-		return failure.New(failure.Negative, "mend them, then: botd check -c "+directory, "written, with %s", plural.Of(problems.Errors(), "mistake"))
+		return failure.New(failure.Negative, "fix them, then: botd check -c "+directory, "written, with %s", plural.Of(problems.Errors(), "mistake"))
 	}
 	fmt.Fprintf(w, "\nnext:\n  botd check -c %s\n  botd doctor -c %s\n", directory, directory)
 	switch configs.Mode(f.mode) {

@@ -19,9 +19,9 @@ func newKey() *cobra.Command {
 	)
 	command := &cobra.Command{
 		Use: "key", Short: "key the journal's chain from its next record on", Args: cobra.NoArgs,
-		Long: `Has a journal that is not keyed begin with the key of journal_key_file: it verifies what is
-there, and adds a record that says so. Later links carry a code that only who has the
-key can make; nobody without it can change what is there now, or what follows, unseen.
+		Long: `Keys the chain of an unkeyed journal with the key of journal_key_file: it verifies the existing
+records, and adds a record of the change. Later links carry a code that only the holder of the
+key can make; nobody without it can change existing or later records unnoticed.
 
 A new journal is keyed from its first record on and needs no such command. Where a key is
 configured botd refuses to start on a journal that is not keyed, since somebody may have

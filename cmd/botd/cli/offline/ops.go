@@ -28,7 +28,7 @@ rules and dashboard cannot name what does not exist.`,
 func newOpsRules() *cobra.Command {
 	return &cobra.Command{
 		Use: "rules", Short: "recording and alert rules for Prometheus", Args: cobra.NoArgs,
-		Long: `Prints 13 recording rules and 36 alerts: 13 that page (somebody is to look at once), 22
+		Long: `Prints 13 recording rules and 36 alerts: 13 that page (somebody must act at once), 22
 tickets, and one that always fires, so that the way to a person can be watched. Each says in its annotations what it means and what to do. Scrape botd under
 a job whose name begins with botd, a job an account.`,
 		Example: "  botd ops rules > botd.rules.yml && promtool check rules botd.rules.yml",

@@ -17,7 +17,7 @@ func NewVersion() *cobra.Command {
 	var sbom bool
 	command := &cobra.Command{
 		Use: "version", Short: "the version of this botd, and its dependencies", Args: cobra.NoArgs,
-		Long: `Says version, revision, Go and platform. --sbom prints every module this binary is made
+		Long: `Prints version, revision, Go and platform. --sbom prints every module this binary is made
 of as CycloneDX JSON, from the binary itself; two builds of the same source print the same.`,
 		Example: "  botd version -o json\n  botd version --sbom > botd.cdx.json",
 		RunE: func(command *cobra.Command, _ []string) error {

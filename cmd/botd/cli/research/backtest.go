@@ -69,14 +69,14 @@ Binance's kline CSV, plain or gzip. The file's backtest block sets the costs of 
     risk_free_annual: 0     # taken off the returns of Sharpe and Sortino; default 0
     fill: next_open         # what a close decides is filled at the next open, never in its own candle
 
-Three columns are shown: ideal (no costs, the kinder path), realistic (as configured: all other
+Three columns are shown: ideal (no costs, the more favourable path), realistic (as configured: all other
 figures are its), pessimistic (every fee a taker's, twice the slippage and latency, the worst path).
 docs/backtest.md says what is assumed inside a candle.
 
 Files of candles above a megabyte are parsed once: their columns are cached by content in the
 user's cache directory (BOTD_CACHE=DIR puts them elsewhere, BOTD_CACHE=off nowhere).
 
-Several strategies (-s again and again, or -c DIR) trade one account in one order of time, and
+Several strategies (-s several times, or -c DIR) trade one account in one order of time, and
 share its margin and limits. Their files are given in the same order, or as SYMBOL=FILE or NAME=FILE.`,
 		Example: `  botd backtest run -s configs/strategies/trend.yaml --data candles.csv
   botd backtest run -s trend.yaml --data candles.csv.gz --funding funding.csv -o json
@@ -95,7 +95,7 @@ share its margin and limits. Their files are given in the same order, or as SYMB
 		"",
 		"a name: the report is saved in backtests/NAME in data_dir, where botd backtest list and the dashboard find it",
 	)
-	f.StringVar(&flags.note, "note", "", "words to keep with the report")
+	f.StringVar(&flags.note, "note", "", "a note to save with the report")
 	f.StringVar(&flags.period, "breakdown", "", "a table of the round trips by day, week or month too")
 	f.BoolVar(&flags.quick, "quick", false, "a report without the study: worse costs, delay, other orders of the trades, look-ahead")
 	f.BoolVar(&flags.onlyOne, "one-column", false, "run the configured costs alone")
@@ -169,7 +169,7 @@ func (f *backtestFlags) check(ctx context.Context) error {
 			return err
 		}
 		if f.out = filepath.Join(reports, f.keep); saved.Exists(f.out) {
-			return failure.New(failure.Usage, "choose another name, or take the directory away", "%s is there already", f.out)
+			return failure.New(failure.Usage, "choose another name, or remove the directory", "%s is there already", f.out)
 		}
 	case f.note != "" && f.out == "":
 		return failure.Usagef("--note needs --keep NAME or --out DIR: a note is saved with a report")
@@ -221,7 +221,7 @@ func addFiles(command *cobra.Command, b *inputs.Files) {
 		"recorded signals for strategy: signal (CSV or Parquet: time_ms,strategy,target), each from its time on",
 	)
 	f.StringArrayVar(&b.Columns, "columns", nil, "series from outside for column(name) (CSV or Parquet: time_ms and numbers), FILE or FILE=PREFIX")
-	f.BoolVar(&b.Repair, "repair", false, "drop rows that are wrong, and say which")
+	f.BoolVar(&b.Repair, "repair", false, "drop wrong rows, and report them")
 	f.StringVar(&b.From, "from", "", "only candles from this time on (UTC; a date, RFC 3339 or milliseconds); strategies warm up in them")
 	f.StringVar(&b.To, "to", "", "only candles that have closed by this time (UTC)")
 }

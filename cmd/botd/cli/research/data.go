@@ -220,9 +220,9 @@ right, with a dash for each one to skip.`,
 		},
 	}
 	series.add(command)
-	command.Flags().StringVar(&columns, "columns", "", "what stands in each column, as a header would say it")
-	command.Flags().BoolVar(&repair, "repair", false, "drop rows that are wrong, and say which")
-	command.Flags().BoolVar(&replace, "replace", false, "put new candles in the place of those that differ")
+	command.Flags().StringVar(&columns, "columns", "", "the content of each column, as a header would name it")
+	command.Flags().BoolVar(&repair, "repair", false, "drop wrong rows, and report them")
+	command.Flags().BoolVar(&replace, "replace", false, "replace candles that differ")
 	shell.OutputFlag(command, &output)
 	return command
 }
@@ -311,7 +311,7 @@ reported.
 				return failure.Wrap(failure.Usage, err)
 			}
 			for _, at := range incomplete {
-				fmt.Fprintf(command.ErrOrStderr(), "warning: the candle of %s has a hole inside\n", shell.Minute(at))
+				fmt.Fprintf(command.ErrOrStderr(), "warning: the candle of %s has a gap inside\n", shell.Minute(at))
 			}
 			if recorded != "" {
 				return compareCandles(command, fine, coarse, recorded, interval)

@@ -115,7 +115,7 @@ already with the same rate are passed over; those with another are an error, unl
 	}
 	series.addStore(command)
 	command.Flags().StringVar(&series.symbol, "symbol", "", "the symbol, as BTC-USDT")
-	command.Flags().BoolVar(&replace, "replace", false, "put new rates in the place of those that differ")
+	command.Flags().BoolVar(&replace, "replace", false, "replace rates that differ")
 	shell.OutputFlag(command, &output)
 	return command
 }
@@ -158,7 +158,7 @@ func fundingText(w io.Writer, spans []tape.FundingSummary) {
 		fmt.Fprintf(w, "%s: %d payments, every %d hours, %s to %s, %s to %s\n", name, s.Payments, s.Every, shell.Minute(s.FromMS),
 			shell.Minute(s.ToMS), s.Lowest, s.Highest)
 		for _, h := range s.Holes {
-			fmt.Fprintf(w, "  hole: none between %s and %s\n", shell.Minute(h.FromMS), shell.Minute(h.ToMS))
+			fmt.Fprintf(w, "  gap: none between %s and %s\n", shell.Minute(h.FromMS), shell.Minute(h.ToMS))
 		}
 	}
 }

@@ -97,13 +97,13 @@ still forming, jumps. Exit code 1 when a row is wrong; with --strict also when a
 				return err
 			}
 			if bad > 0 {
-				return failure.New(failure.Negative, "", "%d of %d files are not as they should be", bad, len(files))
+				return failure.New(failure.Negative, "", "%d of %d files have problems", bad, len(files))
 			}
 			return nil
 		},
 	}
 	command.Flags().StringVar(&series.interval, "interval", "", "the candles' interval (default: found from the data)")
-	command.Flags().BoolVar(&strict, "strict", false, "holes and oddities fail too")
+	command.Flags().BoolVar(&strict, "strict", false, "gaps and oddities fail too")
 	shell.OutputFlag(command, &output)
 	return command
 }
@@ -123,7 +123,7 @@ func verifyText(w io.Writer, rows []tape.Summary) {
 			fmt.Fprintln(w, "  wrong:", p)
 		}
 		for _, h := range r.Holes {
-			fmt.Fprintf(w, "  hole: %d candles from %s to %s\n", h.Candles, shell.Minute(h.FromMS), shell.Minute(h.ToMS))
+			fmt.Fprintf(w, "  gap: %d candles from %s to %s\n", h.Candles, shell.Minute(h.FromMS), shell.Minute(h.ToMS))
 		}
 		for _, warning := range r.Warnings {
 			fmt.Fprintln(w, "  odd:", warning)
@@ -170,7 +170,7 @@ rates; record or import those.`,
 	f.StringVar(&flags.url, "base-url", "", "the venue (default: the configuration's)")
 	f.StringVar(&flags.from, "from", "", "the first candle's time (UTC): a date, RFC 3339 or milliseconds")
 	f.StringVar(&flags.to, "to", "", "candles closed by then (default: now)")
-	f.BoolVar(&flags.replace, "replace", false, "put new candles in the place of those that differ")
+	f.BoolVar(&flags.replace, "replace", false, "replace candles that differ")
 	shell.OutputFlag(command, &flags.output)
 	return command
 }

@@ -69,9 +69,9 @@ tests on loopback: prices, the clock, faults, and the truth about every order.`,
 	f.StringArrayVar(&o.Variants, "variant", nil, "NAME[=DURATION][,NAME], repeatable: another legal reading of the interface; list prints them all")
 	f.StringVar(&o.Signer.Template, "signature", wire.DefaultTemplate, "what is signed: exchange.signature.payload of docs/configuration.md")
 	f.StringVar(&o.Signer.Encoding, "encoding", "hex", "of signatures: hex or base64")
-	f.DurationVar(&o.Window, "window", 5*time.Second, "how far x-timestamp may be off")
+	f.DurationVar(&o.Window, "window", 5*time.Second, "maximum error of x-timestamp")
 	f.Var((*delay)(&o.Delay), "delay", "until an order or a cancel takes effect")
-	f.DurationVar(&o.DelaySpread, "delay-spread", 0, "up to that much more, drawn for each order")
+	f.DurationVar(&o.DelaySpread, "delay-spread", 0, "additional delay of up to this, drawn for each order")
 	f.StringVar(&o.Opposite, "opposite", "reject", "an order opposite to the position without reduceOnly: reject or net")
 	f.Var((*fees)(&o.FuturesFees), "futures-fees", "of new accounts, MAKER,TAKER (default 0.02%,0.05%)")
 	f.Var((*fees)(&o.SpotFees), "spot-fees", "of new accounts, MAKER,TAKER (default 0.1%,0.1%)")
@@ -120,7 +120,7 @@ func openFailed(err error) error {
 	case errors.As(err, &coded):
 		return err
 	case errors.Is(err, syscall.EADDRINUSE):
-		return failure.New(failure.Temporary, "stop what listens there, or give another --listen", "%v", err)
+		return failure.New(failure.Temporary, "stop the process that listens there, or choose another --listen", "%v", err)
 	case errors.Is(err, server.ErrBusy):
 		return failure.Wrap(failure.Temporary, err)
 	case errors.As(err, &state):

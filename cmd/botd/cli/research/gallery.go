@@ -58,7 +58,7 @@ func gallery() ([]exhibit, error) {
 func newStrategyGallery() *cobra.Command {
 	var output string
 	command := &cobra.Command{
-		Use: "gallery", Short: "published strategies, written as rules, to begin with", Args: cobra.NoArgs,
+		Use: "gallery", Short: "published strategies, written as rules, to start from", Args: cobra.NoArgs,
 		Long: `Lists strategies that were published in books, papers and by other bots, rewritten as rules,
 each with its source. Their trades are tested against an independent program; that says that they
 do what was published, not that it earns money. One of them as your own:
@@ -118,7 +118,7 @@ func writeNew(to, text string) error {
 	}
 	file, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if errors.Is(err, os.ErrExist) {
-		return failure.New(failure.Usage, "take another name, or move that file away", "%s exists already", to)
+		return failure.New(failure.Usage, "choose another name, or move that file", "%s exists already", to)
 	}
 	if err != nil {
 		return failure.Wrap(failure.IO, err)

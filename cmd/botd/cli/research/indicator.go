@@ -53,7 +53,7 @@ Without NAME it lists every indicator with its parameters and outputs.`,
 	f.StringArrayVar(&flags.parameters, "param", nil, "a parameter, name=value; may be repeated")
 	f.StringVar(&flags.data, "data", "", "recorded candles (CSV, maybe gzip)")
 	f.StringVar(&flags.interval, "interval", "", "the candles' interval (default: found from the data)")
-	f.BoolVar(&flags.repair, "repair", false, "drop rows that are wrong, and say which")
+	f.BoolVar(&flags.repair, "repair", false, "drop wrong rows, and report them")
 	shell.OutputFlag(command, &flags.output)
 	return command
 }

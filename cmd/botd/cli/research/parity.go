@@ -40,7 +40,7 @@ type comparison struct {
 func NewParity() *cobra.Command {
 	var b comparison
 	command := &cobra.Command{
-		Use: "parity STRATEGY", Short: "a running strategy beside its backtest over the same candles",
+		Use: "parity STRATEGY", Short: "a running strategy compared with its backtest over the same candles",
 		Long: `Runs a strategy that trades now, as its file says now, over the candles that the daemon recorded
 since its first fill (or --from), with what its market's wallet had then and the costs of its backtest
 block, and sets each order beside the same one of the backtest: how much later it was, and how

@@ -39,7 +39,7 @@ type sweepFlags struct {
 func NewSweep() *cobra.Command {
 	return shell.Group("sweep", "many backtests of one strategy with other settings",
 		`Runs one strategy over the same candles with many choices of its settings, and ranks them.
-The best of many looks better than it is: --split keeps candles back that had no say, and walk
+The best of many looks better than it is: --split holds back candles for validation, and walk
 chooses again and again, and trades what comes after. A sweep with a --name survives its end:
 resume runs what is missing.`,
 		"  botd sweep run -s trend.yaml --data candles.csv --vary fast=5..20..5 --vary slow=30,50,100 --split 70%\n  botd sweep show first",
@@ -91,9 +91,9 @@ sweep is named by the time.`,
 	f.Uint64Var(&flags.spec.Seed, "seed", 1, "of --search random and tpe: the same seed draws the same choices")
 	f.StringVar(&flags.spec.Require, "require", "", "condition on figures, as 'trades >= 30'; trials that do not fulfil it are ranked last")
 	f.StringArrayVar(&flags.spec.Pareto, "pareto", nil, "an objective, the larger the better, as sharpe or '-max_drawdown_pct'; given twice or more, "+
-		"the trials are shown that no other one beats in all of them")
+		"only the trials that no other one beats in all of them are shown")
 	f.StringVar(&flags.spec.Stop, "stop-when", "", "end a trial early, as 'drawdown>30%' or 'loss>20%'; such trials are ranked last")
-	f.StringVar(&flags.spec.Split, "split", "", "share of the candles that ranks, 70%; the rest has no say")
+	f.StringVar(&flags.spec.Split, "split", "", "share of the candles that ranks, 70%; the rest only validates")
 	f.StringVar(&flags.spec.Name, "name", "", "a name: trials are stored in sweeps/NAME in data_dir as they end, for botd sweep show and resume")
 	f.StringVar(&flags.keep, "keep", "", "as --name")
 	_ = f.MarkDeprecated("keep", "it is --name now")
@@ -228,7 +228,7 @@ func (f *sweepFlags) named(ctx context.Context) (string, error) {
 	directory := filepath.Join(all, f.spec.Name)
 	for _, path := range []string{directory, directory + ".json"} {
 		if saved.Exists(path) {
-			return "", failure.New(failure.Usage, "botd sweep resume continues it; else choose another name, or take it away", "%s is there already", path)
+			return "", failure.New(failure.Usage, "botd sweep resume continues it; else choose another name, or remove it", "%s is there already", path)
 		}
 	}
 	return directory, nil

@@ -37,7 +37,7 @@ func sweepPath(command *cobra.Command, flags *savedFlags, name string) (string, 
 // noSweep assigns exit codes to errors about a named sweep.
 func noSweep(name string, err error) error {
 	if errors.Is(err, sweeps.ErrNone) || errors.Is(err, fs.ErrNotExist) {
-		return failure.New(failure.NoInput, "botd sweep list shows those there are; botd sweep run --name NAME keeps one", "no sweep %s is kept", name)
+		return failure.New(failure.NoInput, "botd sweep list shows those there are; botd sweep run --name NAME stores one", "no sweep %s is stored", name)
 	}
 	return failure.Wrap(failure.Data, err)
 }
@@ -108,7 +108,7 @@ func newSweepShow() *cobra.Command {
 	var page string
 	command := &cobra.Command{
 		Use: "show NAME", Short: "print a saved sweep again", Args: cobra.ExactArgs(1),
-		Long: "Prints a sweep that botd sweep run --name NAME keeps; of one under way, or interrupted, the trials so far. NAME may be the path of its file. " +
+		Long: "Prints a sweep that botd sweep run --name NAME stores; of one under way, or interrupted, the trials so far. NAME may be the path of its file. " +
 			"With --on it prints what a NATS server has of it.",
 		Example: "  botd sweep show first\n  botd sweep show first -o csv\n  botd sweep show first --on nats://127.0.0.1:4222",
 		RunE: func(command *cobra.Command, names []string) error {
@@ -139,7 +139,7 @@ func newSweepReport() *cobra.Command {
 	var reports int
 	command := &cobra.Command{
 		Use: "report NAME", Short: "write a sweep as one HTML page", Args: cobra.ExactArgs(1),
-		Long: `Writes a sweep that botd sweep run --name NAME keeps as one page that opens offline: the verdict
+		Long: `Writes a sweep that botd sweep run --name NAME stores as one page that opens offline: the verdict
 against the luck of so many tries, a heat map of each pair of settings, every trial's way from its
 settings to its result, what was good before --split beside what came after it, and how the settings
 near the best one did. NAME may be the path of its file. With --reports N the rows of the N best
@@ -165,7 +165,7 @@ trials open their reports, which are beside the page.`,
 		},
 	}
 	command.Flags().StringVar(&out, "out", "", "the page's file (default: NAME.html)")
-	command.Flags().IntVar(&reports, "reports", 0, "also write the reports of so many of the best trials, into the page's name-trials, and link them")
+	command.Flags().IntVar(&reports, "reports", 0, "also write the reports of this many of the best trials, into the page's name-trials, and link them")
 	located(command, &flags)
 	return command
 }
@@ -192,7 +192,7 @@ func readSweep(command *cobra.Command, flags *savedFlags, name string) (*saved.S
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, failure.New(failure.NoInput, "botd sweep run --name NAME keeps one", "read the sweep: %w", err)
+		return nil, failure.New(failure.NoInput, "botd sweep run --name NAME stores one", "read the sweep: %w", err)
 	}
 	var result saved.Sweep
 	if err := json.Unmarshal(text, &result); err != nil {

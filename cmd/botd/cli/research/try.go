@@ -41,13 +41,13 @@ type tried struct {
 func NewTry(run func(command *cobra.Command, directory, mode, listen string) error) *cobra.Command {
 	t := tried{paper: onPaper{run: run}}
 	command := &cobra.Command{
-		Use: "try FILE --data CANDLES", Short: "try a strategy on any file of candles, and get a sentence about it", Args: shell.One("strategy file"),
+		Use: "try FILE --data CANDLES", Short: "try a strategy on any file of candles, and get a verdict in one sentence", Args: shell.One("strategy file"),
 		Long: `Runs a strategy (YAML, or a script in Starlark) on any file of candles that botd data import reads,
 without any preparation: columns, unit of time, interval and symbol are detected, the steps of price
 and quantity guessed where botd does not know the symbol. Everything that was guessed is listed.
 
 It runs the three columns of costs, the settings near yours, and the check for look-ahead, and writes
-one page, which begins with a sentence: what the strategy made after costs, and what speaks against it.
+one page, which begins with a sentence: what the strategy made after costs, and what argues against it.
 The strategy is tried on the symbol and the interval of the candles, whatever its file says; finer
 candles are made into those of the strategy.
 
@@ -61,7 +61,7 @@ dashboard draws its fills over a backtest of the same time.`,
 	f := command.Flags()
 	f.StringVar(&t.data, "data", "", "the file of candles")
 	f.StringVar(&t.series.symbol, "symbol", "", "the symbol, where the file's name does not say it")
-	f.StringVar(&t.columns, "columns", "", "what stands in each column, where it is not found, as in botd data import")
+	f.StringVar(&t.columns, "columns", "", "the content of each column, where it is not detected, as in botd data import")
 	f.StringVar(&t.out, "out", "", "directory of the page (default: try/NAME)")
 	t.paper.add(command)
 	loadWith(command, &t.files)

@@ -59,7 +59,7 @@ func (g *Globals) Add(root *cobra.Command) {
 	f.BoolVar(&g.noHeader, "no-header", false, "tables and csv without the header")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no messages and no progress, only errors; botd run: only warnings and errors")
 	f.BoolVarP(&g.verbose, "verbose", "v", false, "print each request to the daemon, and how long it took; botd run: debug")
-	f.DurationVar(&g.Timeout, "timeout", 0, "end after that long, with exit code 75 if something is not done (default: none; the daemon's "+
+	f.DurationVar(&g.Timeout, "timeout", 0, "end after this long, with exit code 75 if something is not done (default: none; the daemon's "+
 		"answer is awaited for 10s)")
 	f.BoolVar(&g.Yes, "yes", false, "do not ask, not even on a live account")
 	f.BoolVar(&g.NoInput, "no-input", false, "never ask: refuse instead, or do it with --yes")
@@ -124,7 +124,7 @@ func (g *Globals) End(ran *cobra.Command, err error) error {
 	}
 	defer g.cancel()
 	if err != nil && errors.Is(context.Cause(ran.Context()), errTimeout) {
-		return failure.New(failure.Temporary, "--timeout was given; what a daemon was asked for may go on", "%s did not end within %s",
+		return failure.New(failure.Temporary, "--timeout was given; the daemon may still be carrying out the request", "%s did not finish within %s",
 			ran.CommandPath(), g.Timeout)
 	}
 	return err

@@ -37,7 +37,7 @@ func NewMarkets() *cobra.Command {
 	command := &cobra.Command{
 		Use: "markets", Short: "the symbols of a venue: rules, price, daily change", Args: cobra.NoArgs,
 		Long: `Lists what can be traded on a venue, with the rules that bind orders (price and quantity
-steps, least order value, highest leverage) and the last 24 hours. No keys are needed.`,
+steps, minimum notional, highest leverage) and the last 24 hours. No keys are needed.`,
 		Example: "  botd markets\n  botd markets --base-url https://VENUE --market spot -o json",
 		RunE: func(command *cobra.Command, _ []string) error {
 			wanted := []exchange.Market{exchange.Futures, exchange.Spot}

@@ -46,7 +46,7 @@ until one is accepted) and how old a signed request may be (W, by reads with eve
 timestamps). Nothing is placed, canceled or changed.
 
 --trade adds D and L: it places the smallest LIMIT BUY (postOnly) far below the price,
-looks until it is seen, cancels it, and looks until it is gone; on futures, and on spot
+polls until it is listed, cancels it, and polls until it is no longer listed; on futures, and on spot
 where that has the symbol. Then it buys the smallest quantity that can be sold again in
 parts, tries a stop, a partial fill where the best level is small, and a reduceOnly order,
 and closes everything: that costs fees and the spread (--no-fills leaves it out). Those are
