@@ -13,7 +13,7 @@ import (
 	"botd/strategy"
 )
 
-// asker writes into the story what it is asked, and answers when a test does.
+// asker writes its questions to the story, and answers when a test does.
 type asker struct {
 	story   *story
 	answers map[int64]func(strategy.Result)
@@ -28,7 +28,7 @@ func (a *asker) Abandon(id int64) { a.story.add(fmt.Sprint("abandon ", id)) }
 
 func (a *asker) End(ended *engine.EndedStrategy) { a.story.add("end " + ended.Name) }
 
-// TestStrategiesAreAskedAndTheirAnswersAreEvents: each once, whenever it comes; nobody waits for one that comes after the run.
+// Each is an event once, whenever it comes; nobody waits for one that comes after the run.
 func TestStrategiesAreAskedAndTheirAnswersAreEvents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestStrategiesAreAskedAndTheirAnswersAreEvents(t *testing.T) {
 		if err := r.finish(); err != nil {
 			t.Error(err)
 		}
-		for range 2 * maxEvents { // more than are held
+		for range 2 * maxEvents { // more than the capacity
 			a.answers[3](strategy.Result{})
 		}
 		if have := r.story.all(); !slices.Equal(have, want) {
@@ -65,7 +65,7 @@ func TestStrategiesAreAskedAndTheirAnswersAreEvents(t *testing.T) {
 	})
 }
 
-// TestTheEngineKnowsFirstWhatItMust: before each answer, each event from outside and each wake, and not before a journal's answer.
+// The engine learns it before each answer, each event from outside and each wake, but not before a journal's answer.
 func TestTheEngineKnowsFirstWhatItMust(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestTheEngineKnowsFirstWhatItMust(t *testing.T) {
 	})
 }
 
-// TestTheBeatFollowsEachEvent: with its time, while the engine is at rest.
+// The beat has the event's time, and comes while the engine is at rest.
 func TestTheBeatFollowsEachEvent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -19,15 +19,15 @@ import (
 	"botd/strategy"
 )
 
-// disked is the simulated exchange and a journal in SQLite on a disk that can
-// fail; what it has appended is durable when a placement may go.
+// disked is the simulated exchange and a SQLite journal on a disk that can fail. A record that it has
+// appended is durable when its placement may leave.
 type disked struct {
 	*memory
 	path    string
 	store   *journal.Journal
 	appends int
 	tearAt  int       // the append whose sync fails; 0 for none
-	full    [2]int64  // from when to when the disk is full
+	full    [2]int64  // period in which the disk is full
 	lengths []int     // of the batches
 	last    time.Time // of the last placement
 }
@@ -59,7 +59,7 @@ func newDisked(t *testing.T) *disked {
 	return &disked{memory: newMemory(t), path: filepath.Join(t.TempDir(), "journal.db")}
 }
 
-// trades drives an engine over the journal until the context ends, or the journal does.
+// trades runs an engine over the journal until the context or the journal ends.
 func (d *disked) trades(decide func(*strategy.View, *strategy.Plan), takes time.Duration) error {
 	d.t.Helper()
 	var err error
@@ -87,7 +87,7 @@ func (d *disked) trades(decide func(*strategy.View, *strategy.Plan), takes time.
 	return driver.Run(ctx)
 }
 
-// Do notes when placements came.
+// Do notes the times of placements.
 func (d *disked) Do(ctx context.Context, request exchange.Request) (exchange.Answer, error) {
 	if request.Operation.Places() {
 		d.last = time.Now()
@@ -105,8 +105,8 @@ type eachSecond struct{}
 
 func (eachSecond) Next(afterMS int64) int64 { return (afterMS/1_000 + 1) * 1_000 }
 
-// sound wants the journal on the disk whole, no order sent twice, and none whose
-// record is not in it.
+// sound expects the journal on the disk to be complete, with a record for each sent order, and none sent
+// twice.
 func (d *disked) sound() {
 	d.t.Helper()
 	reader, err := journal.Read(d.t.Context(), d.path)
@@ -124,8 +124,8 @@ func (d *disked) sound() {
 	}
 }
 
-// TestOnAFullDiskNothingIsSentAndThenItGoesOn keeps the disk of a real journal
-// full for two minutes in which a strategy wants to open and to leave.
+// TestOnAFullDiskNothingIsSentAndThenItGoesOn keeps the disk of a real journal full for two minutes, in which
+// a strategy requests entries and exits.
 func TestOnAFullDiskNothingIsSentAndThenItGoesOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestOnAFullDiskNothingIsSentAndThenItGoesOn(t *testing.T) {
 		d.full = [2]int64{began.Add(time.Minute).UnixMilli(), began.Add(3 * time.Minute).UnixMilli()}
 		during := 0
 		err := d.trades(func(_ *strategy.View, plan *strategy.Plan) {
-			quantity := exchange.Quantity(since()/(10*time.Second)) * step // a step more every ten seconds
+			quantity := exchange.Quantity(since()/(10*time.Second)) * step // one step more every ten seconds
 			if since() > 150*time.Second {
 				quantity = 0
 			}
@@ -158,9 +158,9 @@ func TestOnAFullDiskNothingIsSentAndThenItGoesOn(t *testing.T) {
 	})
 }
 
-// TestAFailedSyncEndsTheRunAndTheNextStartFindsOut makes the sync of each append
-// in turn fail, under the real journal: the run ends, and the next one reaches the
-// position exactly, whatever of the torn batch is there.
+// TestAFailedSyncEndsTheRunAndTheNextStartFindsOut fails the sync of each append in turn under the real
+// journal. The run ends, and the next one reaches the position exactly, whatever part of the torn batch
+// exists.
 func TestAFailedSyncEndsTheRunAndTheNextStartFindsOut(t *testing.T) {
 	t.Parallel()
 	for tearAt := 1; tearAt <= 14; tearAt++ {

@@ -27,7 +27,7 @@ import (
 	"botd/strategy"
 )
 
-// buyer buys at its first decision, and holds.
+// buyer buys at its first decision, and keeps the position.
 type buyer struct{}
 
 func (buyer) Warmup() int           { return 1 }
@@ -40,7 +40,7 @@ type unwritten struct{}
 
 func (unwritten) Append(context.Context, []record.Record) error { return nil }
 
-// fleetSymbols are that many futures symbols.
+// fleetSymbols returns that many futures symbols.
 func fleetSymbols(t *testing.T, count int) (all []*exchange.Symbol) {
 	t.Helper()
 	for i := range count {
@@ -57,7 +57,7 @@ func fleetSymbols(t *testing.T, count int) (all []*exchange.Symbol) {
 	return all
 }
 
-// sightings are how long after their close candles were seen, and the requests made meanwhile.
+// sightings measures how long after their close candles were seen, and the requests made meanwhile.
 type sightings struct {
 	mu       sync.Mutex // guards all below
 	fromMS   int64
@@ -85,14 +85,14 @@ func (s *sightings) observe(o rest.Observation) {
 	s.requests[o.Operation]++
 }
 
-// count is how many requests for an operation were answered.
+// count returns the number of answered requests for an operation.
 func (s *sightings) count(operation exchange.Operation) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.requests[operation]
 }
 
-// take returns what was seen, and starts over with candles that close from now on.
+// take returns the measurements, and starts over with candles that close from now on.
 func (s *sightings) take() (delays []int64, requests map[exchange.Operation]int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,10 +109,10 @@ type fleet struct {
 	stop  func()
 }
 
-// roundTripMS is how long a request and its answer take.
+// roundTripMS is the duration of a request and its answer.
 const roundTripMS = 20
 
-// slow is a way to the exchange that takes its time.
+// slow is a slow connection to the exchange.
 type slow struct{ http.RoundTripper }
 
 func (s slow) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -176,8 +176,8 @@ func launch(t *testing.T, symbols []*exchange.Symbol, budget float64, what strat
 	return f
 }
 
-// TestFiveHundredStrategiesSeeTheirCandlesInTime runs 500 strategies that hold on 500 symbols of 1m candles, at 50
-// requests a second: a candle counts as closed 2 s after its close, and 500 of them take 10 s.
+// TestFiveHundredStrategiesSeeTheirCandlesInTime runs 500 strategies with positions on 500 symbols of 1m candles,
+// at 50 requests a second. A candle counts as closed 2 s after its close, and reading 500 of them takes 10 s.
 func TestFiveHundredStrategiesSeeTheirCandlesInTime(t *testing.T) {
 	if testing.Short() {
 		t.Skip("seven minutes of virtual time take six seconds, and half a minute with the race detector")
@@ -217,7 +217,7 @@ func TestFiveHundredStrategiesSeeTheirCandlesInTime(t *testing.T) {
 	})
 }
 
-// rungs keeps that many purchases below the price.
+// rungs rests that many purchases below the price.
 type rungs int
 
 func (rungs) Warmup() int           { return 1 }

@@ -13,8 +13,8 @@ import (
 	"botd/runtime/engine"
 )
 
-// journalling makes the engine record each halt, one batch at a time like the
-// real one, and begin a placement when its record is durable.
+// journalling makes the engine record each halt, one batch at a time like the real one, and send a placement
+// when its record is durable.
 func (r *rig) journalling() {
 	var queued []string
 	writing := false
@@ -209,7 +209,7 @@ func TestSendingGivesUpWithItsContext(t *testing.T) {
 	})
 }
 
-// keeper is a journal whose disk gets full and has room again.
+// keeper is a journal whose disk becomes full and has room again.
 type keeper struct {
 	*scriptedJournal
 	low []string
@@ -242,8 +242,7 @@ func TestTheEngineIsNotifiedOfAFullDiskOnce(t *testing.T) {
 	})
 }
 
-// TestADiskThatIsFullFromTheStartIsHeardOfBeforeTheFirstBatch: else the first
-// openings go out of the room that is kept for facts and exits.
+// Otherwise the first openings would use the room that is reserved for facts and exits.
 func TestADiskThatIsFullFromTheStartIsHeardOfBeforeTheFirstBatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -269,7 +268,7 @@ func TestADiskThatIsFullFromTheStartIsHeardOfBeforeTheFirstBatch(t *testing.T) {
 	})
 }
 
-// lost is a journal whose files are taken away.
+// lost is a journal whose files are removed.
 type lost struct {
 	*keeper
 	why []string
@@ -282,7 +281,7 @@ func (l *lost) Watch() string {
 	return l.why[0]
 }
 
-// TestTheEngineIsNotifiedOfALostJournal: which says more than a disk that is full.
+// The loss takes precedence over a full disk.
 func TestTheEngineIsNotifiedOfALostJournal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -303,7 +302,7 @@ func TestTheEngineIsNotifiedOfALostJournal(t *testing.T) {
 	})
 }
 
-// TestTheDiskIsCheckedAfterEachBatch: the batch may have taken the last room.
+// The batch may have used the last room.
 func TestTheDiskIsCheckedAfterEachBatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -325,7 +324,7 @@ func TestTheDiskIsCheckedAfterEachBatch(t *testing.T) {
 	})
 }
 
-// TestWhoeverSendsIsAnsweredWithItsBatch: those whose records are written, and no other one while another batch is; of one that fails all are.
+// A caller is answered when its record is written, not with another batch. If a batch fails, all its callers get the error.
 func TestWhoeverSendsIsAnsweredWithItsBatch(t *testing.T) {
 	t.Parallel()
 	full := errors.New("full")
@@ -333,7 +332,7 @@ func TestWhoeverSendsIsAnsweredWithItsBatch(t *testing.T) {
 		written int64
 		writing bool
 		err     error
-		want    string // of batches 3, 4 and 5
+		want    string // result of batches 3, 4 and 5
 	}{
 		{3, true, nil, "written waits waits"}, {4, true, nil, "written written waits"}, {2, true, nil, "waits waits waits"},
 		{3, false, nil, "written written written"}, {3, true, full, "full full full"}, {3, false, full, "full full full"},

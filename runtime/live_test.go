@@ -17,7 +17,7 @@ import (
 	"botd/strategy"
 )
 
-// holder holds one position and does nothing else.
+// holder keeps one position and does nothing else.
 type holder struct{ quantity exchange.Quantity }
 
 func (holder) Warmup() int           { return 0 }
@@ -26,8 +26,7 @@ func (h holder) Decide(_ *strategy.View, plan *strategy.Plan) {
 	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: h.quantity}, "a test")
 }
 
-// memory is a journal in memory that checks, and a venue over the simulated
-// exchange that sends nothing whose record is not there.
+// memory is a journal in memory, and a venue over the simulated exchange that sends nothing without a record.
 type memory struct {
 	t       *testing.T
 	mu      sync.Mutex
@@ -67,7 +66,7 @@ func (m *memory) Do(_ context.Context, request exchange.Request) (exchange.Answe
 	return answer, err
 }
 
-// run drives a new engine over what was journalled, for a while, and stops it.
+// run drives a new engine over the journal, for a while, and stops it.
 func (m *memory) run(quantity exchange.Quantity, takes time.Duration) *Driver {
 	m.t.Helper()
 	book := reconcile.NewBook(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000})

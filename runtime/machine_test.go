@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// machine is an engine of a test: on says what an event does.
+// machine is a test's engine: on defines the effect of an event.
 type machine struct {
 	on       func(nowMS int64, event engine.Event, out *engine.Effects)
 	nextMS   int64
@@ -36,13 +36,13 @@ func (m *machine) NextMS() int64      { return m.nextMS }
 func (m *machine) InFlight() bool     { return m.inFlight }
 func (m *machine) OpenLeft() []string { return []string{"position futures BTC-USDT 1"} }
 
-// is reports whether an event is of a kind.
+// is reports whether an event has a type.
 func is[E engine.Event](event engine.Event) bool {
 	_, is := event.(E)
 	return is
 }
 
-// given returns the events of a kind that a machine was given.
+// given returns the events of a type that a machine received.
 func given[E engine.Event](m *machine) (all []E) {
 	for _, event := range m.seen {
 		if event, is := event.(E); is {
@@ -57,7 +57,7 @@ type bubbleClock struct{}
 
 func (bubbleClock) ServerNowMS() int64 { return time.Now().UnixMilli() }
 
-// story is what happened outside, in order.
+// story lists the external events in order.
 type story struct {
 	mu    sync.Mutex
 	lines []string
@@ -75,7 +75,7 @@ func (s *story) all() []string {
 	return append([]string(nil), s.lines...)
 }
 
-// scriptedVenue writes into the story which request came, and answers after a pause.
+// scriptedVenue writes requests to the story, and answers after a pause.
 type scriptedVenue struct {
 	story *story
 	takes time.Duration
@@ -95,7 +95,7 @@ func (v *scriptedVenue) Do(ctx context.Context, request exchange.Request) (excha
 	}
 }
 
-// scriptedJournal writes into the story what became durable, after a pause.
+// scriptedJournal writes durable records to the story, after a pause.
 type scriptedJournal struct {
 	story *story
 	takes time.Duration

@@ -6,7 +6,7 @@ import (
 	"botd/runtime/engine"
 )
 
-// queued takes the next call of the priorities served, which must wait already.
+// queued takes the next call of the served priorities, which must be queued already.
 func queued(t *testing.T, q *queue, served engine.Priority, want int64) (engine.Call, <-chan struct{}) {
 	t.Helper()
 	call, recalled, open := q.take(served)
@@ -23,7 +23,7 @@ func wantPut(t *testing.T, q *queue, id int64, priority engine.Priority, want bo
 	}
 }
 
-// TestAQueueHoldsNoMoreThanItsCapacity, and has room again for each call that was taken, recalled or dropped.
+// It has room again for each call that was taken, recalled or dropped.
 func TestAQueueHoldsNoMoreThanItsCapacity(t *testing.T) {
 	t.Parallel()
 	for name, leaves := range map[string]func(q *queue){
@@ -45,7 +45,7 @@ func TestAQueueHoldsNoMoreThanItsCapacity(t *testing.T) {
 	}
 }
 
-// TestAQueueServesTheMostUrgentFirst, in order within a priority; who serves fewer priorities gets none of the others.
+// The order within a priority is kept. A worker that serves fewer priorities gets none of the others.
 func TestAQueueServesTheMostUrgentFirst(t *testing.T) {
 	t.Parallel()
 	q := newQueue(9)
@@ -62,7 +62,7 @@ func TestAQueueServesTheMostUrgentFirst(t *testing.T) {
 	}
 }
 
-// TestARecalledOpeningIsTakenOutOrItsWorkerNotified once; an exit is never recalled.
+// This happens once; an exit is never recalled.
 func TestARecalledOpeningIsTakenOutOrItsWorkerNotified(t *testing.T) {
 	t.Parallel()
 	q := newQueue(9)

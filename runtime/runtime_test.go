@@ -114,7 +114,7 @@ func TestAPlacementWhoseTimeToLivePassedIsNotSentAndSaysSo(t *testing.T) {
 	})
 }
 
-// punctualVenue notes until when a request may be sent, and waits before it sends.
+// punctualVenue notes the deadlines of requests, and waits before it sends.
 type punctualVenue struct {
 	*scriptedVenue
 	until map[string]int64
@@ -146,7 +146,7 @@ func TestAnOpeningIsCalledBackWhereverItWaits(t *testing.T) {
 					out.Calls = append(out.Calls, opening)
 				}
 			case *engine.EventHalt:
-				out.Recalls = append(out.Recalls, 0, 1, 7) // nobody knows 7
+				out.Recalls = append(out.Recalls, 0, 1, 7) // there is no call 7
 			case *engine.EventAnswer:
 				answered[event.CallID] = time.Now()
 				out.Recalls = append(out.Recalls, event.CallID) // too late for it
@@ -177,7 +177,7 @@ func TestAnOpeningIsCalledBackWhereverItWaits(t *testing.T) {
 	})
 }
 
-// TestNothingIsStoredOfAnOpeningThatIsAnswered: memory does not grow with each of them.
+// Memory must not grow with each opening.
 func TestNothingIsStoredOfAnOpeningThatIsAnswered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -435,7 +435,7 @@ type setClock int64
 
 func (c setClock) ServerNowMS() int64 { return int64(c) }
 
-// TestTheLoopWaitsUntilTheEngineIsDue: a second at most, so that a clock that was set is noticed, and a moment after a wake that changed nothing.
+// It waits at most a second, so that a change of the clock is noticed, and a moment after a wake that changed nothing.
 func TestTheLoopWaitsUntilTheEngineIsDue(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -454,7 +454,7 @@ func TestTheLoopWaitsUntilTheEngineIsDue(t *testing.T) {
 	}
 }
 
-// TestAWorkerIsFreeForExitsAndOneForWhatSettles: where there are three or more; fewer serve all.
+// This holds with three or more workers; fewer workers serve everything.
 func TestAWorkerIsFreeForExitsAndOneForWhatSettles(t *testing.T) {
 	t.Parallel()
 	const exit, settle, all = engine.PriorityExit, engine.PrioritySettle, engine.PriorityMarket
@@ -474,7 +474,7 @@ func TestAWorkerIsFreeForExitsAndOneForWhatSettles(t *testing.T) {
 	}
 }
 
-// TestARequestIsSentUpToItsTimeToLive: at its last millisecond, and not one later.
+// It is sent in its last millisecond, and not later.
 func TestARequestIsSentUpToItsTimeToLive(t *testing.T) {
 	t.Parallel()
 	for deadlineMS, want := range map[int64]string{0: "", 10_000: "", 10_001: "", 9_999: "its time to live had passed by 1 ms", 9_000: "passed by 1000 ms"} {

@@ -26,7 +26,7 @@ func TestTheMarkShowsARunThatDidNotEndCleanly(t *testing.T) {
 	if err := mark(false)(); err != nil {
 		t.Fatal(err)
 	}
-	mark(false) // and dies
+	mark(false) // and the process dies
 	clean := mark(true)
 	info, err := os.Stat(filepath.Join(directory, markName))
 	if err != nil || info.Mode().Perm() != 0o600 {
@@ -45,7 +45,7 @@ func TestAMarkThatCannotBeLeftIsAnError(t *testing.T) {
 	}
 }
 
-// TestAMarkThatCannotBeReadOrRemovedIsAnError: a start does not go on as if the last run had ended well.
+// A start must not proceed as if the last run had ended cleanly.
 func TestAMarkThatCannotBeReadOrRemovedIsAnError(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()

@@ -11,7 +11,7 @@ import (
 	"botd/runtime/engine"
 )
 
-// placing makes the engine have one placement under way from its start.
+// placing makes the engine have one placement in flight from its start.
 func (r *rig) placing() {
 	r.machine.on = func(_ int64, event engine.Event, out *engine.Effects) {
 		switch event.(type) {

@@ -16,7 +16,7 @@ import (
 	"botd/exchange/sim"
 )
 
-// priced are candles of an hour, each open at the close before, of the futures of BTC-USDT, whose unit of price is 0.01.
+// priced returns hourly candles of the futures of BTC-USDT, each open at the previous close. Its unit of price is 0.01.
 func priced(t *testing.T, openMS int64, closes ...exchange.Price) Source {
 	t.Helper()
 	symbol, found := exchange.FindSymbol(sim.DefaultSymbols(), exchange.Futures, "BTC-USDT")
@@ -32,7 +32,7 @@ func priced(t *testing.T, openMS int64, closes ...exchange.Price) Source {
 	return Source{Symbol: symbol, Candles: candles}
 }
 
-// TestWhatHoldingWouldBeWorth is the mean of the symbols, each at its last close by then; 1 before its first.
+// The value is the mean of the symbols, each at its last close by then, or 1 before its first.
 func TestWhatHoldingWouldBeWorth(t *testing.T) {
 	t.Parallel()
 	hour := int64(exchange.Hour1)
@@ -49,7 +49,7 @@ func TestWhatHoldingWouldBeWorth(t *testing.T) {
 	}
 }
 
-// TestHoldingIsScaledToTheSpreadOfTheEquity: deviations of 10 % and of 1 %, both around nothing.
+// The deviations are 10 % and 1 %, both around zero.
 func TestHoldingIsScaledToTheSpreadOfTheEquity(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -58,9 +58,9 @@ func TestHoldingIsScaledToTheSpreadOfTheEquity(t *testing.T) {
 	}{
 		{[]float64{100, 110, 99}, 0.1},          // +10 %, -10 %
 		{[]float64{100, 110, 110}, 0.05},        // +10 %, 0
-		{[]float64{100, 130, 143, 143}, 0.1247}, // 30, 10, 0 %: squares of 16.67, -3.33, -13.33 are 466.7 in all
+		{[]float64{100, 130, 143, 143}, 0.1247}, // 30, 10, 0 %: the squares of 16.67, -3.33, -13.33 sum up to 466.7
 		{[]float64{100, 110}, 0},
-		{[]float64{100, 110, 0, 5}, 0},      // came to nothing
+		{[]float64{100, 110, 0, 5}, 0},      // becomes zero
 		{[]float64{100, 110, -5}, 0.572727}, // +10 %, -104.5454 %: half of the distance
 	} {
 		if have := spread(c.curve); math.Abs(have-c.want) > 1e-4 {
@@ -75,7 +75,7 @@ func TestHoldingIsScaledToTheSpreadOfTheEquity(t *testing.T) {
 	}
 }
 
-// TestAThirtyDaySharpeRatio is of 29 days of +1 % and a last of -1 %: mean 0.9333 %, deviation 0.3651 %.
+// There are 29 days of +1 % and a last one of -1 %: mean 0.9333 %, deviation 0.3651 %.
 func TestAThirtyDaySharpeRatio(t *testing.T) {
 	t.Parallel()
 	returns := append(slices.Repeat([]float64{0.01}, 29), -0.01)
@@ -107,7 +107,7 @@ func TestAThirtyDaySharpeRatio(t *testing.T) {
 	if few := rollingOf(0, make([]float64, 29)); few.Time != nil {
 		t.Errorf("29 days: have %v", few)
 	}
-	if have := dailyReturns([]float64{100, 150, 0, 10, 20}); !slices.Equal(have, []float64{0.5, -1}) { // ends at the ruin
+	if have := dailyReturns([]float64{100, 150, 0, 10, 20}); !slices.Equal(have, []float64{0.5, -1}) { // it ends at the ruin
 		t.Errorf("have %v", have)
 	}
 }
@@ -121,13 +121,13 @@ func TestVolumesHaveThreeDigits(t *testing.T) {
 	}
 }
 
-// TestCandlesArePutTogetherUntilTheyAreFew: the shortest interval of which there are 8,000 at most.
+// The result has the shortest interval with at most 8,000 candles.
 func TestCandlesArePutTogetherUntilTheyAreFew(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		interval exchange.Interval
 		count    int
-		hole     bool // after each one
+		hole     bool // after each candle
 		want     exchange.Interval
 	}{
 		{exchange.Minute1, 8_000, false, exchange.Minute1},
@@ -135,9 +135,9 @@ func TestCandlesArePutTogetherUntilTheyAreFew(t *testing.T) {
 		{exchange.Minute1, 40_001, false, exchange.Minute15},
 		{exchange.Minute1, 40_000, false, exchange.Minute5},
 		{exchange.Minute15, 8_001, false, exchange.Minute30},
-		{exchange.Minute15, 8_001, true, exchange.Hour1}, // of half an hour each they are as many
+		{exchange.Minute15, 8_001, true, exchange.Hour1}, // with half an hour each they are as many
 		{exchange.Day1, 8_001, false, exchange.Week1},
-		{exchange.Week1, 8_001, false, exchange.Week1}, // no longer one is a multiple
+		{exchange.Week1, 8_001, false, exchange.Week1}, // no longer interval is a multiple
 	} {
 		candles := &exchange.Candles{Interval: c.interval}
 		openMS := c.interval.OpenOf(1_704_067_200_000)
@@ -161,7 +161,7 @@ func TestCandlesArePutTogetherUntilTheyAreFew(t *testing.T) {
 	}
 }
 
-// TestALineIsPacked in units of a hundred-thousandth of its largest digit; what is missing repeats the one before.
+// The unit is a hundred-thousandth of its largest digit; a missing value repeats the previous one.
 func TestALineIsPacked(t *testing.T) {
 	t.Parallel()
 	nan := math.NaN()
@@ -180,7 +180,7 @@ func TestALineIsPacked(t *testing.T) {
 	}
 }
 
-// TestARunsDataAreItsRows: the curve, fills, round trips and levels of a drawn result.
+// They are the curve, fills, round trips and levels of a drawn result.
 func TestARunsDataAreItsRows(t *testing.T) {
 	t.Parallel()
 	source := priced(t, 0, 10_000, 11_000, 10_500)
@@ -225,7 +225,7 @@ func TestARunsDataAreItsRows(t *testing.T) {
 	}
 }
 
-// TestLiveOrdersStandBesideTheRuns, the newest 200, and what is not known is a dash.
+// The newest 200 are shown, with a dash for an unknown value.
 func TestLiveOrdersStandBesideTheRuns(t *testing.T) {
 	t.Parallel()
 	if liveOf(nil) != nil || comparisonOf(nil) != nil {
@@ -268,12 +268,12 @@ func TestLiveOrdersStandBesideTheRuns(t *testing.T) {
 	}
 }
 
-// TestTheCurveKeepsTheDeepestFallOfEachStretch of a run of more points than are drawn: 4,001 in stretches of three.
+// The run has more points than are drawn: 4,001 in stretches of three.
 func TestTheCurveKeepsTheDeepestFallOfEachStretch(t *testing.T) {
 	t.Parallel()
 	source := priced(t, 0, 10_000, 10_000)
 	var points []backtest.Point
-	text := strings.Repeat("100 110 99 ", 1_333) + "100 121" // a fall of a tenth within each stretch
+	text := strings.Repeat("100 110 99 ", 1_333) + "100 121" // a drawdown of a tenth in each stretch
 	for i, word := range strings.Fields(text) {
 		equity, _ := strconv.ParseInt(word, 10, 64)
 		points = append(points, backtest.Point{AtMS: int64(i+1) * 60_000, Equity: exchange.AmountOf(equity), Leverage: 0.12345})

@@ -20,7 +20,7 @@ var (
 	positionsOf = map[string][]string{"rect": {"x", "y", "width", "height"}, "line": {"x1", "y1", "x2", "y2"}, "circle": {"cx", "cy"}, "text": {"x", "y"}}
 )
 
-// shapes are what is drawn, one a line: what it is, its class, where, and its words; across in per cent, down in pixels.
+// shapes lists what is drawn, one per line: kind, class, place, and text; across in per cent, down in pixels.
 func shapes(drawn template.HTML) (all []string) {
 	for _, found := range drawnShape.FindAllStringSubmatch(string(drawn), -1) {
 		values := map[string]string{}
@@ -64,7 +64,7 @@ func TestABarGrowsFromTheMiddle(t *testing.T) {
 	wantShapes(t, "none of none", funnelBar(0, 0, "down"))
 }
 
-// TestTheWayFromGrossToNet lies between 100 at the height of 22 and -10 at 168: 1.3273 pixels a unit.
+// It is between 100 at the height of 22 and -10 at 168: 1.3273 pixels a unit.
 func TestTheWayFromGrossToNet(t *testing.T) {
 	t.Parallel()
 	wantShapes(t, "a gain that costs used up",
@@ -79,7 +79,7 @@ func TestTheWayFromGrossToNet(t *testing.T) {
 	wantShapes(t, "nothing was made and nothing paid", waterfall([]step{{Name: "gross", total: true}, {Name: "fees"}}))
 }
 
-// TestHowReturnsLie has 41 bins between -8.2 and 8.2 %, 0.4 % each; the highest is 134 pixels.
+// There are 41 bins between -8.2 and 8.2 %, 0.4 % each; the highest is 134 pixels.
 func TestHowReturnsLie(t *testing.T) {
 	t.Parallel()
 	bound, beyond, none := 4.1, 8.3, 0.0
@@ -101,7 +101,8 @@ func TestHowReturnsLie(t *testing.T) {
 	wantShapes(t, "days on which nothing moved", histogram([]float64{0, 0}, nil))
 }
 
-// tripsFor are round trips of 2 at 100 that went so far against their entry, in per cent, and ended with so many USDT.
+// tripsFor returns round trips of 2 at 100 that moved that far against their entry, in per cent, and ended with that
+// many USDT.
 func tripsFor(against, profit []string) (all []backtest.TripRow) {
 	for i := range against {
 		all = append(all, backtest.TripRow{Entry: "100", Quantity: "2", Adverse: float(against[i]), PNL: profit[i]})
@@ -123,7 +124,7 @@ func TestHowFarRoundTripsWentAgainstTheirEntry(t *testing.T) {
 	wantShapes(t, "two", excursions(trips[:2]))
 	wantShapes(t, "nothing went against them", excursions(tripsFor([]string{"0", "0", "0"}, []string{"1", "2", "3"})))
 	wantShapes(t, "nothing came of them", excursions(tripsFor([]string{"1", "2", "3"}, []string{"0", "0", "0"})))
-	for count, dots := range map[int]int{3: 3, mostDots: mostDots, mostDots + 1: mostDots/2 + 1} { // beyond 500 every second
+	for count, dots := range map[int]int{3: 3, mostDots: mostDots, mostDots + 1: mostDots/2 + 1} { // beyond 500 every second one
 		all := slices.Repeat(tripsFor([]string{"1"}, []string{"10"}), count)
 		if have := strings.Count(string(excursions(all)), "<circle"); have != dots {
 			t.Errorf("%d round trips: want %d dots, have %d", count, dots, have)
@@ -131,7 +132,7 @@ func TestHowFarRoundTripsWentAgainstTheirEntry(t *testing.T) {
 	}
 }
 
-// TestTheFallsOfOtherOrders end at 1.15 times the deepest: 23 %.
+// The scale ends at 1.15 times the deepest: 23 %.
 func TestTheFallsOfOtherOrders(t *testing.T) {
 	t.Parallel()
 	s := &backtest.Shuffles{Count: 1_000, Fifth: 2.3, Quarter: 4.6, Median: 6.9, Third: 9.2, Worst: 20, Happened: 11.5}

@@ -1,4 +1,4 @@
 package report
 
-// Evened is what draws the benchmark.
+// Evened draws the benchmark.
 var Evened = evened

@@ -22,7 +22,7 @@ func at(text string) time.Time {
 	return t
 }
 
-// made is a result that never was, in round numbers.
+// made is an invented result in round numbers.
 func made() *backtest.Result {
 	fall := backtest.Drawdown{Depth: 10, Peak: at("2024-02-01 00:00"), Trough: at("2024-02-03 12:00"), Recovered: ptr(at("2024-02-11 12:00"))}
 	open := backtest.Drawdown{Depth: 5, Peak: at("2024-06-20 00:00"), Trough: at("2024-06-21 06:00")}
@@ -55,7 +55,7 @@ func TestTheVerdictIsInTheResultsNumbers(t *testing.T) {
 	}
 }
 
-// words are the figures of a list: name, value, note and tone.
+// words lists the figures of a list: name, value, note and tone.
 func words(figures []figure) (all []string) {
 	for _, f := range figures {
 		all = append(all, strings.Trim(f.Name+": "+f.Value+"; "+f.Note+"; "+f.Tone, "; "))
@@ -90,7 +90,7 @@ func TestTheFirstFigures(t *testing.T) {
 	}
 }
 
-// group is that of a name, or of a name that begins so.
+// group returns the group with that name, or with a name that starts so.
 func group(t *testing.T, r *backtest.Result, name string) []string {
 	t.Helper()
 	for _, g := range groups(r) {
@@ -142,7 +142,7 @@ func TestTheGroupsOfFigures(t *testing.T) {
 	}
 }
 
-// TestGroupsThatNotEveryRunHas are shown where there is something to show.
+// They are shown if they have content.
 func TestGroupsThatNotEveryRunHas(t *testing.T) {
 	t.Parallel()
 	r := made()
@@ -189,7 +189,7 @@ func TestTheDeepestFalls(t *testing.T) {
 	}
 }
 
-// TestTheMonthsOfAYear compound to its change: 1.1 × 0.9 × 1.2.
+// They compound to the year's change: 1.1 × 0.9 × 1.2.
 func TestTheMonthsOfAYear(t *testing.T) {
 	t.Parallel()
 	rows := years([]backtest.MonthRow{{Month: "2023-12", Return: ptr(-20.0)}, {Month: "2024-01", Return: ptr(10.0)}, {Month: "2024-02", Return: ptr(-10.0)},

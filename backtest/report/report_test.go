@@ -28,7 +28,7 @@ import (
 	"botd/strategy/library"
 )
 
-// example is a run over two months of a market that never was.
+// example is a run over two months of an invented market.
 func example(t testing.TB, candles int) (*backtest.Result, []report.Source) {
 	t.Helper()
 	symbol, err := exchange.NewSymbol(
@@ -109,8 +109,7 @@ func TestThePageHasEverySectionAndFigure(t *testing.T) {
 	}
 }
 
-// TestThePageAsksNothingOfAnyNetwork looks at what the policy allows and at what
-// the page refers to.
+// TestThePageAsksNothingOfAnyNetwork checks what the policy allows and what the page refers to.
 func TestThePageAsksNothingOfAnyNetwork(t *testing.T) {
 	t.Parallel()
 	result, sources := example(t, 3_000)
@@ -129,7 +128,7 @@ func TestThePageAsksNothingOfAnyNetwork(t *testing.T) {
 	}
 }
 
-// TestHoldingIsDrawnAtTheVolatilityOfTheEquity: a strategy that holds a tenth moves a tenth, and so does what it is compared with.
+// A strategy with a position of a tenth moves a tenth, and its benchmark is scaled accordingly.
 func TestHoldingIsDrawnAtTheVolatilityOfTheEquity(t *testing.T) {
 	t.Parallel()
 	have := report.Evened([]float64{100, 110, 99}, []float64{100, 101, 99.99}) // +10 %, -10 % beside +1 %, -1 %
@@ -144,7 +143,7 @@ func TestHoldingIsDrawnAtTheVolatilityOfTheEquity(t *testing.T) {
 	}
 }
 
-// TestHoldingBeginsWithTheSameMoney: the first candle's change is scaled as all others are.
+// The first candle's change is scaled as all others are.
 func TestHoldingBeginsWithTheSameMoney(t *testing.T) {
 	t.Parallel()
 	result, sources := example(t, 1_500)
@@ -165,7 +164,7 @@ func TestHoldingBeginsWithTheSameMoney(t *testing.T) {
 	}
 }
 
-// unpacked is the data of a page's charts.
+// unpacked returns the data of a page's charts.
 func unpacked(t *testing.T, page string) string {
 	t.Helper()
 	text := regexp.MustCompile(`(?s)id="data" data-size="\d+">(.*?)</script>`).FindStringSubmatch(page)
@@ -233,8 +232,8 @@ func TestTheChartsDataAreTheRuns(t *testing.T) {
 	}
 }
 
-// TestTheIndicatorsAreThoseOfTheCandles takes the mean of ten closes itself, in a page of all candles and in one whose candles are
-// put together: there the value is that of the last candle within.
+// TestTheIndicatorsAreThoseOfTheCandles computes the mean of ten closes itself, in a page of all candles and in one with merged
+// candles. There the value is that of the last candle inside.
 func TestTheIndicatorsAreThoseOfTheCandles(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ candles, each int }{{3_000, 1}, {24_000, 4}} {
@@ -276,7 +275,7 @@ func TestTheIndicatorsAreThoseOfTheCandles(t *testing.T) {
 	}
 }
 
-// TestALongRunIsPutTogether keeps a page small however long the run was.
+// TestALongRunIsPutTogether keeps a page small however long the run is.
 func TestALongRunIsPutTogether(t *testing.T) {
 	t.Parallel()
 	result, sources := example(t, 24_000)
@@ -318,7 +317,7 @@ func browser(t *testing.T) string {
 	return ""
 }
 
-// followed is live trading that did as the run did, five seconds later.
+// followed is live trading that did the same as the run, five seconds later.
 func followed(result *backtest.Result) *report.Live {
 	live := &report.Live{}
 	var fills []parity.Execution
@@ -369,8 +368,8 @@ func TestLiveTradingIsDrawnOverTheRun(t *testing.T) {
 	}
 }
 
-// TestThePageInABrowser opens the page in light and dark, on a wide screen and on
-// a phone: everything is drawn, nothing is complained of, nothing is asked for.
+// TestThePageInABrowser opens the page in light and dark, on a wide screen and on a phone: everything is
+// drawn, without errors or requests.
 func TestThePageInABrowser(t *testing.T) {
 	t.Parallel()
 	chromium := browser(t)

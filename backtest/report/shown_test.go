@@ -13,8 +13,8 @@ import (
 	"botd/backtest"
 )
 
-// shownFigures are the figures of the page and of the table, by their names there, and where the JSON has them. The JSON itself is computed a
-// second time in package backtest, from executions and candles alone.
+// shownFigures maps the figures of the page and of the table, by their names there, to their places in the JSON. Package backtest computes
+// the JSON itself a second time, from executions and candles alone.
 var shownFigures = map[string]string{
 	"Growth/Initial equity": "initial_equity", "Growth/Final equity": "final_equity", "Growth/Wallet at the end": "wallet", "Growth/CAGR": "cagr_pct",
 	"Growth/Buy and hold": "figures.buy_and_hold_pct", "Falls/Max drawdown": "max_drawdown_pct", "Falls/Ulcer index": "figures.daily.ulcer_pct",
@@ -52,7 +52,7 @@ var (
 	ofSeries   = regexp.MustCompile(` \(.*\)$`)
 )
 
-// TestThePageAndTheTableShowTheFiguresOfTheJSON of runs of several lengths: each figure, to its last place, – where the JSON has null.
+// The runs have several lengths. Each figure is compared to its last place, with – for a null of the JSON.
 func TestThePageAndTheTableShowTheFiguresOfTheJSON(t *testing.T) {
 	t.Parallel()
 	found := map[string]bool{}
@@ -63,7 +63,7 @@ func TestThePageAndTheTableShowTheFiguresOfTheJSON(t *testing.T) {
 		result.Table(&table, false)
 		for _, row := range tableRow.FindAllStringSubmatch(table.String(), -1) {
 			name := ofSeries.ReplaceAllString(row[1], "")
-			if _, there := shown[name]; !there { // the first table is of the whole run
+			if _, there := shown[name]; !there { // the first table covers the whole run
 				shown[name] = row[2]
 			}
 		}
@@ -71,7 +71,7 @@ func TestThePageAndTheTableShowTheFiguresOfTheJSON(t *testing.T) {
 		for name, paths := range shownFigures {
 			text, there := shown[name]
 			if !there {
-				continue // of a run without a trip, say
+				continue // such as in a run without a trip
 			}
 			found[name] = true
 			values := shownValue.FindAllString(text, -1)

@@ -15,7 +15,7 @@ import (
 	"botd/backtest/saved"
 )
 
-// trialOf shows a Sharpe ratio; NaN for none.
+// trialOf returns a trial with a Sharpe ratio; NaN for none.
 func trialOf(sharpe float64, params ...string) backtest.Trial {
 	t := backtest.Trial{Params: map[string]string{}, Seen: &backtest.Column{}}
 	if !math.IsNaN(sharpe) {
@@ -27,7 +27,7 @@ func trialOf(sharpe float64, params ...string) backtest.Trial {
 	return t
 }
 
-// TestValuesAreInOrder: numbers, also with a unit, before words.
+// Numbers, also with a unit, come before words.
 func TestValuesAreInOrder(t *testing.T) {
 	t.Parallel()
 	have := []string{"long", "10%", "-1", "both", "2%", "1.5h", "2"}
@@ -37,7 +37,7 @@ func TestValuesAreInOrder(t *testing.T) {
 	}
 }
 
-// TestAxesHaveAtMostTwelveSteps: neighbouring values share one; an axis of one value is none.
+// Neighbouring values share a step; an axis with one value is not shown.
 func TestAxesHaveAtMostTwelveSteps(t *testing.T) {
 	t.Parallel()
 	var trials []backtest.Trial
@@ -48,7 +48,7 @@ func TestAxesHaveAtMostTwelveSteps(t *testing.T) {
 	if len(axes) != 2 || axes[0].name != "a" || axes[1].name != "b" {
 		t.Fatalf("want the axes a and b, have %+v", axes)
 	}
-	// 25 values in 12 steps: the first of the i-th value is i × 12 / 25.
+	// 25 values in 12 steps: the step of the i-th value is i × 12 / 25.
 	want := []string{"0 to 2", "3 to 4", "5 to 6", "7 to 8", "9 to 10", "11 to 12", "13 to 14", "15 to 16", "17 to 18", "19 to 20", "21 to 22", "23 to 24"}
 	if diff := cmp.Diff(want, axes[0].steps); diff != "" {
 		t.Error(diff)
@@ -64,7 +64,7 @@ func TestAxesHaveAtMostTwelveSteps(t *testing.T) {
 	}
 }
 
-// TestTheHeatMapHasTheMeanOfEachCell, coloured by the largest ratio of all.
+// The colour scale ends at the largest ratio of all.
 func TestTheHeatMapHasTheMeanOfEachCell(t *testing.T) {
 	t.Parallel()
 	trials := []backtest.Trial{trialOf(-2, "a", "1", "b", "x"), trialOf(-1, "a", "1", "b", "x"), trialOf(0.5, "a", "2", "b", "x"),
@@ -79,7 +79,7 @@ func TestTheHeatMapHasTheMeanOfEachCell(t *testing.T) {
 	}
 }
 
-// TestTheWaysOfTrials go from axis to axis at 6 and 50 % to the Sharpe ratio at 94 %; the best tenth is drawn last.
+// The ways lead from axis to axis at 6 and 50 % to the Sharpe ratio at 94 %; the best tenth is drawn last.
 func TestTheWaysOfTrials(t *testing.T) {
 	t.Parallel()
 	trials := []backtest.Trial{trialOf(2, "a", "3", "b", "x"), trialOf(1, "a", "2", "b", "y"), trialOf(math.NaN(), "a", "2", "b", "x"),
@@ -106,14 +106,14 @@ func TestTheWaysOfTrials(t *testing.T) {
 	}
 }
 
-// splitTrial is one with a ratio before and after the split.
+// splitTrial is a trial with a ratio before and after the split.
 func splitTrial(seen, unseen float64) backtest.Trial {
 	t := trialOf(seen)
 	t.Unseen = &backtest.Column{Sharpe: &unseen}
 	return t
 }
 
-// TestTheScatterOfASplit is square: from -1 to 3, 22.5 % and 62.5 pixels a unit.
+// It is square: from -1 to 3, 22.5 % and 62.5 pixels a unit.
 func TestTheScatterOfASplit(t *testing.T) {
 	t.Parallel()
 	trials := []backtest.Trial{splitTrial(3, -1), splitTrial(2, 1), splitTrial(1, 1), trialOf(7)}
@@ -149,7 +149,7 @@ func TestTheScatterOfASplit(t *testing.T) {
 	}
 }
 
-// TestTheRankCorrelation is Spearman's: 1 - 6 × 2 / (4 × 15) where two neighbours of four changed places; ties share a rank.
+// It is Spearman's: 1 - 6 × 2 / (4 × 15) if two neighbours of four changed places; ties share a rank.
 func TestTheRankCorrelation(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -172,7 +172,7 @@ func TestTheRankCorrelation(t *testing.T) {
 	}
 }
 
-// TestTheTrialsAroundTheBest are the eight nearest by the steps of their axes.
+// They are the eight nearest by the steps of their axes.
 func TestTheTrialsAroundTheBest(t *testing.T) {
 	t.Parallel()
 	trials := []backtest.Trial{trialOf(3, "a", "5", "b", "5")}
@@ -186,7 +186,7 @@ func TestTheTrialsAroundTheBest(t *testing.T) {
 			}
 		}
 	}
-	nan := trialOf(math.NaN(), "a", "5", "b", "6") // in place of the one above the best
+	nan := trialOf(math.NaN(), "a", "5", "b", "6") // it replaces the one above the best
 	at := slices.IndexFunc(trials, func(t backtest.Trial) bool { return t.Params["a"] == "5" && t.Params["b"] == "6" })
 	trials[at] = nan
 	rows, note := around(trials, axesOf(trials, []string{"a", "b"}), func(place int, _ *backtest.Trial) string { return fmt.Sprint("at ", place) })
@@ -218,7 +218,7 @@ func TestTheTrialsAroundTheBest(t *testing.T) {
 	}
 }
 
-// TestALongAxisCountsForAsMuchAsAnother: 24 values away on one of 48 are 6 steps of 12.
+// A distance of 24 values on an axis of 48 is 6 steps of 12.
 func TestALongAxisCountsForAsMuchAsAnother(t *testing.T) {
 	t.Parallel()
 	trials := []backtest.Trial{trialOf(3, "a", "0", "b", "0")}
@@ -234,7 +234,7 @@ func TestALongAxisCountsForAsMuchAsAnother(t *testing.T) {
 	for _, row := range rows {
 		changed = append(changed, row.Changed)
 	}
-	// Beside b 9 at the same a: as far as 9 steps. The best itself is there twice.
+	// Next to b 9 at the same a, it is as far as 9 steps. The best itself occurs twice.
 	if want := []string{"", "b 1", "b 2", "b 3", "b 4", "b 5", "b 6", "a 24"}; !slices.Equal(changed, want) {
 		t.Errorf("want %v, have %v", want, changed)
 	}
@@ -266,7 +266,7 @@ func TestARowOfATrialSaysWhatBoundedIt(t *testing.T) {
 	}
 }
 
-// TestASweepsPageIsOfItsTrials: rows, maps of each two axes, and what is left out.
+// The page has rows, maps of each pair of axes, and the omissions.
 func TestASweepsPageIsOfItsTrials(t *testing.T) {
 	t.Parallel()
 	r := &saved.Sweep{Sort: "sharpe"}

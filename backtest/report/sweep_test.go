@@ -17,8 +17,8 @@ import (
 	"botd/backtest/saved"
 )
 
-// swept is a sweep over two settings whose best is at fast 10, slow 40: Sharpe falls by a tenth with each step away from there.
-// Behind the split it is the same turned round, or nothing.
+// swept is a sweep over two settings whose best is at fast 10, slow 40: Sharpe decreases by a tenth with each step away from
+// there. After the split it is the reverse, or empty.
 func swept(unseen bool) *saved.Sweep {
 	at, lucky := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 1.7
 	r := &saved.Sweep{Strategy: "<b>trend</b>", Symbol: "BTC-USDT", Interval: "1h", Candles: 1_000, Sort: "sharpe", Search: "grid", Lucky: &lucky}
@@ -90,7 +90,7 @@ func TestASweepWithoutASplitSaysNothingOfTheUnseen(t *testing.T) {
 	}
 }
 
-// TestASweepOfManyTrialsHasABoundedPage: axes of many values are put together, the best trials alone are drawn.
+// Axes with many values are merged, and only the best trials are drawn.
 func TestASweepOfManyTrialsHasABoundedPage(t *testing.T) {
 	t.Parallel()
 	r := swept(true)
@@ -111,7 +111,7 @@ func TestASweepOfManyTrialsHasABoundedPage(t *testing.T) {
 	}
 }
 
-// TestASweepsPageInABrowser opens it: nothing is complained of, nothing is asked for.
+// TestASweepsPageInABrowser opens the page, without errors or requests.
 func TestASweepsPageInABrowser(t *testing.T) {
 	t.Parallel()
 	chromium := browser(t)

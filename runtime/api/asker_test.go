@@ -17,16 +17,16 @@ import (
 	"botd/runtime/api/auth"
 )
 
-// What a good request has in its path, its query and its body. An operation that needs
-// something else fails the test until it stands here.
+// These are the path, query and body of a good request. An operation that needs another value fails the test
+// until it is added here.
 var (
 	parts = map[string]string{"strategies/{name}": "trend", "orders/{id}": "bx-1-8", "positions/{market}": "futures", "market/{market}": "futures",
 		"{market}/{symbol}": "BTC-USDT", "intents/{id}": "2", "backtests/{id}": "trend-1", "runs/{id}": "long", "sweeps/{id}": "cut",
 		"trials/{job}": strings.Repeat("ab", 32), "tokens/{name}": "phone"}
 	values = map[string]any{"symbol": "BTC-USDT", "interval": "1m", "strategy": "trend", "reason": "a test", "token": testToken, "asset": "USDT", "amount": "5",
 		"limits": map[string]any{"max_open_orders": "5"}, "vary": []any{"fast=5"}, "file": "x.csv", "name": "fresh"}
-	local = []string{"create_token", "link"} // over the socket alone, whatever the token's role
-	// Of these the journal records only the person who made them, first: where it cannot, nothing is done.
+	local = []string{"create_token", "link"} // over the socket only, whatever the token's role
+	// For these the journal first records the person who made them. If it cannot, nothing is done.
 	recorded = []string{"backup", "cancel_backtest", "cancel_sweep", "create_token", "report_trial", "resume_sweep", "start_backtest", "start_sweep",
 		"test_channels"}
 )
@@ -35,11 +35,11 @@ var (
 type asker struct {
 	*visitor
 	o        *openapi.Operation
-	body     map[string]any // of a good request; nil: it takes none
+	body     map[string]any // of a good request; nil if it takes none
 	schema   map[string]any // of the body
 	query    []string       // of a good request
 	asked    int
-	expected map[string]int // by series
+	expected map[string]int // expected counts by series
 }
 
 func newAsker(t *testing.T, id string) *asker {
@@ -78,7 +78,7 @@ func newAsker(t *testing.T, id string) *asker {
 	return a
 }
 
-// parameters are an operation's, without references.
+// parameters returns an operation's parameters, with references resolved.
 func (a *asker) parameters() (all []map[string]any) {
 	for i := range a.o.List("parameters") {
 		_, p := a.Find(fmt.Sprintf("/paths/%s/%s/parameters/%d", openapi.Escape(a.o.Path), strings.ToLower(a.o.Method), i))
@@ -87,7 +87,7 @@ func (a *asker) parameters() (all []map[string]any) {
 	return all
 }
 
-// properties are the fields of the body, references followed.
+// properties returns the fields of the body, with references resolved.
 func (a *asker) properties() map[string]map[string]any {
 	all := map[string]map[string]any{}
 	properties, _ := a.schema["properties"].(map[string]any)
@@ -102,7 +102,7 @@ func (a *asker) required() []any {
 	return all
 }
 
-// example has what is required, a reason where one can be given, and a token to log in with.
+// example returns the required fields, a reason if one is possible, and a token to log in with.
 func (a *asker) example() map[string]any {
 	body := map[string]any{}
 	for name, p := range a.properties() {
@@ -118,7 +118,7 @@ func (a *asker) example() map[string]any {
 	return body
 }
 
-// sample is a value that fits a field's schema; an empty one where none is known.
+// sample returns a value that fits a field's schema; an empty one if none is known.
 func sample(name string, schema map[string]any) any {
 	if listed, is := schema["enum"].([]any); is {
 		return listed[0]
@@ -139,7 +139,7 @@ func sample(name string, schema map[string]any) any {
 	return ""
 }
 
-// changed is a good body with one field of another value; with nil it is missing.
+// changed returns a good body with another value in one field; nil removes the field.
 func (a *asker) changed(name string, value any) string {
 	body := maps.Clone(a.body)
 	if body[name] = value; value == nil {
@@ -159,7 +159,7 @@ func (a *asker) encoded(body map[string]any) string {
 	return string(text)
 }
 
-// path is the operation's, with the parts of a good request.
+// path returns the operation's path, with the parts of a good request.
 func (a *asker) path() string {
 	all := strings.Split(a.o.Path, "/")
 	out := slices.Clone(all)
@@ -183,7 +183,7 @@ func (a *asker) count(id string, code int) {
 	a.expected[fmt.Sprintf(`botd_http_requests_total{code="%d",handler="%s"}`, code, o.Method+" "+o.Path)]++
 }
 
-// asks is one request: a good one, but for what is set.
+// asks is one request: a good one, except for the set fields.
 type asks struct {
 	why, token, key string
 	method          string
@@ -212,7 +212,7 @@ func (a *asker) send(ask asks) *httptest.ResponseRecorder {
 		}
 		if ask.token == testToken && slices.Contains(local, a.o.ID) {
 			*r = *r.WithContext(auth.WithConnection(r.Context(), &net.UnixConn{}))
-		} else if ask.token != testToken { // who may not is limited by address
+		} else if ask.token != testToken { // a caller without the role is limited by address
 			r.RemoteAddr = fmt.Sprintf("198.51.%d.%d:1", a.asked/250, 1+a.asked%250)
 		}
 		if ask.key != "" {
@@ -221,7 +221,7 @@ func (a *asker) send(ask asks) *httptest.ResponseRecorder {
 		if ask.media != "" {
 			r.Header.Set("Content-Type", ask.media)
 		}
-		if a.o.ID == "events" { // a client that has gone at once
+		if a.o.ID == "events" { // a client that disconnects immediately
 			ctx, cancel := context.WithCancel(r.Context())
 			cancel()
 			*r = *r.WithContext(ctx)
@@ -229,7 +229,7 @@ func (a *asker) send(ask asks) *httptest.ResponseRecorder {
 	})
 }
 
-// refused wants a problem with its status and code, as the document says, and nothing in the journal.
+// refused expects a documented problem with its status and code, and nothing in the journal.
 func (a *asker) refused(ask asks, status int, code string) {
 	a.desk.t.Helper()
 	before := len(a.sent)
@@ -255,7 +255,7 @@ func (a *asker) problem(ask asks, answer *httptest.ResponseRecorder, status int,
 	}
 }
 
-// done wants a good answer, and as many entries of the audit as the request makes.
+// done expects a good answer, and as many audit entries as the request makes.
 func (a *asker) done(ask asks, entries int) *httptest.ResponseRecorder {
 	a.desk.t.Helper()
 	before := len(a.sent)
@@ -279,7 +279,7 @@ func (a *asker) done(ask asks, entries int) *httptest.ResponseRecorder {
 	return answer
 }
 
-// success is the highest status of those for a good request; a lower one is a trial's.
+// success returns the highest status of a good request; a lower one is a dry run's.
 func (a *asker) success() (highest int) {
 	for status := range a.o.Statuses {
 		if status < 300 {

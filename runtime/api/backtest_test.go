@@ -19,7 +19,7 @@ const reportText = `{"schema":1,"strategy":"sma_cross","name":"trend","market":"
 "expectancy":"63.6","warnings":["few"],"assumptions":["next open"],"inputs":{"strategies":[{"yaml":"name: trend\n"}]},
 "data_sha256":"aa","config_sha256":"bb","result_sha256":"cc"}`
 
-// shelf is a directory with one report, one of another program, and secrets beside it.
+// shelf is a directory with one report, one of another program, and secrets.
 func shelf(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
@@ -71,7 +71,7 @@ func TestReportsAreListedAndRead(t *testing.T) {
 	}
 }
 
-// A report's page has scripts of its own: it must never be able to use the session.
+// A report's page has its own scripts, which must never be able to use the session.
 func TestAReportsPageIsShutIn(t *testing.T) {
 	t.Parallel()
 	d := newDeskWith(t, func(c *Config) { c.Reports = shelf(t) })

@@ -16,11 +16,11 @@ import (
 	"botd/runtime/engine"
 )
 
-// keeper makes backups as a test says, and reports channels.
+// keeper makes backups as a test defines, and reports channels.
 type keeper struct {
-	wrong error         // of a plan
-	fails error         // of a backup
-	gate  chan struct{} // what a backup, or a test, waits for
+	wrong error         // error of a plan
+	fails error         // error of a backup
+	gate  chan struct{} // a backup, or a test, waits for it
 	begun chan struct{}
 
 	mu       sync.Mutex // guards reported

@@ -52,7 +52,7 @@ func TestWhoAsksFromInsideIsHeldToHisRoleAndAudited(t *testing.T) {
 func TestNoRequestFromOutsideSpeaksForSomebody(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	code, body := d.ask(http.MethodGet, "/api/v1/status", "", func(r *http.Request) { // what only Ask may set
+	code, body := d.ask(http.MethodGet, "/api/v1/status", "", func(r *http.Request) { // only Ask may set it
 		r.Header.Set("X-Request-ID", "telegram-2")
 		r.Header.Set("auth.Caller", "operator")
 	})

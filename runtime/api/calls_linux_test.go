@@ -8,7 +8,7 @@ import (
 	"botd/internal/disk/disktest"
 )
 
-// TestEachFileCallOfTheAnswersFails has three changes answered, each under a key, and asks the next daemon for all of them again.
+// TestEachFileCallOfTheAnswersFails makes three changes, each under a key, and requests all of them again from the next daemon.
 func TestEachFileCallOfTheAnswersFails(t *testing.T) {
 	t.Parallel()
 	const path, body = "/api/v1/risk/halt", `{"level":"pause","reason":"a test"}`

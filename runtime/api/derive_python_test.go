@@ -13,7 +13,7 @@ import (
 
 const pythonPath = "../../clients/python/botd/operations.py"
 
-// TestThePythonClientIsDerivedFromTheDocument keeps the operations of the client in Python what docs/api.yaml says.
+// TestThePythonClientIsDerivedFromTheDocument keeps the operations of the Python client equal to docs/api.yaml.
 func TestThePythonClientIsDerivedFromTheDocument(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(documentPath)
@@ -40,10 +40,10 @@ func TestThePythonClientIsDerivedFromTheDocument(t *testing.T) {
 	}
 }
 
-// python writes what an OpenAPI document describes in Python.
+// python writes the contents of an OpenAPI document in Python.
 type python struct{ t *testing.T }
 
-// member finds a member of a mapping; nil for none.
+// member returns a member of a mapping; nil for none.
 func member(node *yaml.Node, path ...string) *yaml.Node {
 	for _, name := range path {
 		if node == nil {
@@ -67,7 +67,7 @@ func scalar(node *yaml.Node, path ...string) string {
 	return ""
 }
 
-// members calls for each member of a mapping.
+// members calls a function for each member of a mapping.
 func members(node *yaml.Node, do func(name string, value *yaml.Node)) {
 	if node == nil {
 		return
@@ -122,7 +122,7 @@ func (p python) class(text *strings.Builder, name string, schema *yaml.Node) {
 	}
 	reserved := false
 	members(member(schema, "properties"), func(field string, _ *yaml.Node) { reserved = reserved || slices.Contains(pythonWords, field) })
-	if reserved { // a field's name that no attribute may have
+	if reserved { // an attribute must not have the field's name
 		fmt.Fprintf(text, "\n%s = TypedDict(%[1]q, {\n", name)
 		members(member(schema, "properties"), func(field string, property *yaml.Node) {
 			fmt.Fprintf(text, "    %q: %q,%s\n", field, kindOf(field, property), comment(scalar(property, "description")))
@@ -150,7 +150,7 @@ func comment(description string) string {
 	return "  # " + description
 }
 
-// kind is a schema's type in Python.
+// kind returns a schema's type in Python.
 func (p python) kind(schema *yaml.Node) string {
 	if reference := scalar(schema, "$ref"); reference != "" {
 		return reference[strings.LastIndex(reference, "/")+1:]
@@ -201,7 +201,7 @@ func (p python) simple(kind string, schema *yaml.Node) string {
 	return "Any"
 }
 
-// excluded are operations that client.py has (events), and those for browsers.
+// excluded are operations that client.py implements (events), and those for browsers.
 var excluded = []string{"events", "login", "logout", "link", "limits_too"}
 
 var placeholder = regexp.MustCompile(`\{(\w+)\}`)

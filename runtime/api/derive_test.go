@@ -25,8 +25,8 @@ var update = flag.Bool("update", false, "write docs/api.yaml again")
 
 const documentPath = "../../docs/api.yaml"
 
-// TestTheDocumentIsDerivedFromRoutesAndTypes keeps docs/api.yaml what testdata/api.yaml, the routes,
-// and the types with their comments say.
+// TestTheDocumentIsDerivedFromRoutesAndTypes keeps docs/api.yaml equal to testdata/api.yaml, the routes, and
+// the types with their comments.
 func TestTheDocumentIsDerivedFromRoutesAndTypes(t *testing.T) {
 	t.Parallel()
 	head, err := os.ReadFile("testdata/api.yaml")
@@ -104,7 +104,7 @@ func (d *derivation) spec(of reflect.Type) *ast.TypeSpec {
 	return spec
 }
 
-// nameOf is a type's name in the document; that of a list names what it is of.
+// nameOf returns a type's name in the document; the name of a list contains that of its elements.
 func nameOf(of reflect.Type) string {
 	if generic, item, is := strings.Cut(of.Name(), "["); is && generic == "List" {
 		return strings.TrimSuffix(item[strings.LastIndex(item, ".")+1:], "]") + "List"
@@ -112,7 +112,7 @@ func nameOf(of reflect.Type) string {
 	return of.Name()
 }
 
-// reference writes a type's schema, and returns what refers to it.
+// reference writes a type's schema, and returns a reference to it.
 func (d *derivation) reference(of reflect.Type) string {
 	name := nameOf(of)
 	if known, written := d.of[name]; !written {
@@ -148,7 +148,7 @@ func (d *derivation) specOf(of reflect.Type) *ast.TypeSpec {
 	return d.spec(of)
 }
 
-// properties are a struct's fields, those of embedded structs among them.
+// properties returns a struct's fields, including those of embedded structs.
 func (d *derivation) properties(of reflect.Type) (lines, required []string) {
 	var fields []*ast.Field
 	if strings.HasSuffix(nameOf(of), "List") {
@@ -182,7 +182,7 @@ func (d *derivation) properties(of reflect.Type) (lines, required []string) {
 	return lines, required
 }
 
-// limits are what types cannot say.
+// limits are bounds that types cannot express.
 var limits = map[string]string{
 	"ReasonRequest.reason": "maxLength: 500",
 	"TokenRequest.name":    "pattern: '^[a-z0-9][a-z0-9-]{0,31}$'",
@@ -217,7 +217,7 @@ func (d *derivation) property(of reflect.Type, field reflect.StructField, declar
 		}
 		of := field.Type
 		if of.Kind() == reflect.Pointer && strings.HasSuffix(field.Tag.Get("json"), "omitempty") {
-			of, source = of.Elem(), element(source) // it is left out, and never null
+			of, source = of.Elem(), element(source) // it is omitted, and never null
 		}
 		kind = d.kind(of, source, values)
 	}
@@ -233,7 +233,7 @@ func (d *derivation) property(of reflect.Type, field reflect.StructField, declar
 	return "{" + kind + "}"
 }
 
-// kind is the type of a value, without its braces.
+// kind returns the type of a value, without its braces.
 func (d *derivation) kind(of reflect.Type, source ast.Expr, values []string) string {
 	if text := of.String(); text == "time.Time" {
 		return "type: string, format: date-time"
@@ -278,7 +278,7 @@ func (d *derivation) kind(of reflect.Type, source ast.Expr, values []string) str
 	return "type: string"
 }
 
-// element is the source of what a pointer, list or map is of.
+// element returns the source of the element of a pointer, list or map.
 func element(source ast.Expr) ast.Expr {
 	switch source := source.(type) {
 	case *ast.StarExpr:
@@ -295,7 +295,7 @@ func inner(reference string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(reference, "{"), "}")
 }
 
-// enumeration reads a comment such as "adopt | ignore; why", which lists all values.
+// enumeration parses a comment such as "adopt | ignore; why", which lists all values.
 func enumeration(comment string) (values []string, rest string) {
 	list, rest, _ := strings.Cut(comment, ";")
 	if !strings.Contains(list, " | ") {
@@ -307,7 +307,7 @@ func enumeration(comment string) (values []string, rest string) {
 	return values, strings.TrimSpace(rest)
 }
 
-// sentence is a type's comment without its name.
+// sentence returns a type's comment without its name.
 func sentence(comment, name string) string {
 	text := strings.TrimSpace(strings.ReplaceAll(comment, "\n", " "))
 	for _, verb := range []string{" is ", " are ", " says ", " has "} {
@@ -329,7 +329,7 @@ func capital(text string) string {
 
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-// topics is the table of the stream's topics.
+// topics writes the table of the stream's topics.
 func (d *derivation) topics() string {
 	text := "    | topic | data | when |\n    |---|---|---|\n"
 	for _, topic := range Topics {
@@ -346,7 +346,7 @@ func (d *derivation) schemas() string {
 	return text.String()
 }
 
-// paths describes every route, those of one path together.
+// paths describes every route, grouped by path.
 func (d *derivation) paths() string {
 	var order []string
 	byPath := map[string][]*route{}
@@ -426,7 +426,7 @@ var problems = map[int]string{400: "BadRequest", 401: "Unauthorized", 403: "Forb
 	429: "TooManyRequests",
 	502: "Exchange", 503: "Unavailable"}
 
-// statuses are what a route answers, in order.
+// statuses returns a route's statuses in order.
 func statuses(r *route) []int {
 	all := append([]int{http.StatusBadRequest}, r.fails...)
 	switch {

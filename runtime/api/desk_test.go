@@ -40,7 +40,7 @@ const (
 	viewerToken = "botd_AVIEWERSTOKENOFTWENTYSIXLETTERS"
 )
 
-// desk is a server without a listener, asked directly.
+// desk is a server without a listener, called directly.
 type desk struct {
 	t       testing.TB
 	server  *Server
@@ -58,22 +58,22 @@ type desk struct {
 	resting
 }
 
-// resting is an engine that reports what a test gave it.
+// resting is an engine that reports what a test set.
 type resting struct {
 	status     engine.Status
 	steps      []engine.Step
 	quarantine []engine.Quarantine
 	previews   []engine.TickPreview
 	action     engine.ManualAction
-	refuses    error // of a action
+	refuses    error // of a manual action
 }
 
-// stub is a bench that runs what a test gave it.
+// stub is a backtest runner that runs a test's function.
 type stub struct {
 	wrong error
 	run   func(ctx context.Context, directory string, report func(string, float64)) error
 
-	parities int // that were run
+	parities int // number of comparisons run
 }
 
 func (b *stub) Choices() BacktestChoices {
@@ -101,13 +101,13 @@ func (b *stub) Run(ctx context.Context, _ *BacktestRequest, directory string, re
 	return b.run(ctx, directory, report)
 }
 
-// writes is a run that reports how far it is and leaves a report.
+// writes is a run that reports its progress and writes a report.
 func writes(_ context.Context, directory string, report func(string, float64)) error {
 	report("running", 0.5)
 	return os.WriteFile(filepath.Join(directory, "report.json"), []byte(reportText), 0o644)
 }
 
-// hangs is a run that goes on until it is canceled.
+// hangs is a run that continues until it is canceled.
 func hangs(ctx context.Context, _ string, report func(string, float64)) error {
 	report("running", 0.25)
 	<-ctx.Done()
@@ -165,7 +165,7 @@ func (d *desk) Send(_ context.Context, event engine.Event) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.fails == nil {
-		d.sent = append(d.sent, event.(*engine.EventAudited)) // every change says who asked for it
+		d.sent = append(d.sent, event.(*engine.EventAudited)) // every change contains its caller
 	}
 	return d.fails
 }
@@ -273,7 +273,7 @@ func (d *desk) want(code int, path string) string {
 	return body
 }
 
-// intents are those the board keeps, oldest first.
+// intents returns the board's intents, oldest first.
 func (d *desk) intents() []view.Intent {
 	all, _ := d.board.Intents(view.Page{Limit: 2 * view.MaxIntents}, func(*view.Intent) bool { return true })
 	slices.Reverse(all)
@@ -333,8 +333,7 @@ func running(t testing.TB) *engine.Status {
 	}
 }
 
-// scrape returns the value of a series, -1 when there is none, and how many
-// series of botd there are.
+// scrape returns the value of a series, -1 if there is none, and the number of botd's series.
 func (d *desk) scrape(name string) (value float64, series int) {
 	d.t.Helper()
 	_, text := d.ask(http.MethodGet, "/metrics", "", nil)

@@ -68,9 +68,8 @@ func TestTheDocumentNamesEveryRoute(t *testing.T) {
 	}
 }
 
-// TestTheServerAnswersAsItsDocumentSays drives the server through every
-// operation, parameter, field and status of the document, and forbids what the
-// document does not name.
+// TestTheServerAnswersAsItsDocumentSays drives the server through every operation, parameter, field and
+// status of the document, and forbids everything else.
 func TestTheServerAnswersAsItsDocumentSays(t *testing.T) {
 	t.Parallel()
 	bench := &stub{run: writes}
@@ -95,7 +94,7 @@ func TestTheServerAnswersAsItsDocumentSays(t *testing.T) {
 	}
 }
 
-// incidents has the desk see one that becomes critical and ends, and one of a strategy.
+// incidents has the desk see an incident that becomes critical and ends, and one of a strategy.
 func (v *visitor) incidents(status engine.Status) {
 	v.desk.t.Cleanup(v.board.TrackIncidents(v.desk.t.TempDir(), 0, func(int64) []engine.Degraded { return nil }, func(*incident.Report) {},
 		func(err error) { v.desk.t.Error(err) }))
@@ -258,7 +257,7 @@ func (v *visitor) goMarket() {
 	v.good("candles", "?symbol=BTC-USDT&interval=1m&from=1699999000000&to=1700000000000", "")
 	v.good("plots", "trend?limit=20", "")
 	v.good("plots", "trend?from=1699999000000&to=1700000000000", "")
-	v.good("plots", "hold", "") // looks at no indicator
+	v.good("plots", "hold", "") // without an indicator
 	v.call(http.StatusNotFound, "plots", "nobody", "", bearer(testToken))
 	v.call(http.StatusBadRequest, "plots", "trend?limit=0", "", bearer(testToken))
 	v.good("market", "futures BTC-USDT", "")
@@ -327,7 +326,7 @@ func (v *visitor) goBench(bench *stub) {
 	}
 }
 
-// changes are every change with a path and a body that is good.
+// changes lists every change with a path and a good body.
 var changes = []struct {
 	id, where, body string
 	status          int
@@ -362,7 +361,7 @@ func (v *visitor) goChanges() {
 	for i, c := range changes {
 		before := len(v.sent)
 		v.good(c.id, c.where+"?dry_run=true", c.body)
-		if strings.HasSuffix(c.body, `"}`) && c.id != "set_log_level" { // the body may say so too
+		if strings.HasSuffix(c.body, `"}`) && c.id != "set_log_level" { // the body may say so, too
 			v.good(c.id, c.where, strings.TrimSuffix(c.body, "}")+`,"dry_run":true}`)
 		}
 		if len(v.sent) != before {
@@ -441,7 +440,7 @@ func (v *visitor) goSessions() {
 	v.call(http.StatusTooManyRequests, "login", "", `{"token":"wrong"}`, from("192.0.2.1:2"))
 }
 
-// goTokens makes tokens with names, and ends them.
+// goTokens creates named tokens, and revokes them.
 func (v *visitor) goTokens() {
 	local := func(r *http.Request) { *r = *r.WithContext(auth.WithConnection(r.Context(), &net.UnixConn{})) }
 	v.call(http.StatusForbidden, "create_token", "", `{"name":"phone","role":"viewer"}`, bearer(testToken))
@@ -468,8 +467,8 @@ func (v *visitor) goTokens() {
 	v.fails = nil
 }
 
-// goRefusals asks every operation without a token, with a wrong one, with a
-// parameter that nobody knows, and for what is not there.
+// goRefusals calls every operation without a token, with a wrong one, with an unknown parameter, and for a
+// missing object.
 func (v *visitor) goRefusals() {
 	for id, o := range v.Operations {
 		where := strings.Repeat("nobody ", strings.Count(o.Path, "{"))
@@ -500,8 +499,7 @@ func (v *visitor) goRefusals() {
 	}
 }
 
-// goStream reads the stream's events, each of which must be what the document's
-// table of topics says.
+// goStream reads the stream's events, each of which must conform to the document's table of topics.
 func (v *visitor) goStream() {
 	schemas := map[string]string{"hello": "Hello", "gap": "Gap"}
 	for _, topic := range Topics {
@@ -535,7 +533,7 @@ type reported struct {
 	data  []byte
 }
 
-// TestEveryProblemHasACode keeps the codes a closed set that the document lists.
+// The document lists the codes, which are a closed set.
 func TestEveryProblemHasACode(t *testing.T) {
 	t.Parallel()
 	v := newVisitor(t, newDesk(t))

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// FuzzQuery reads what a network may write behind a path: every parameter is known and given
-// once, and pages are bounded, or it is refused.
+// FuzzQuery reads an arbitrary query. Every parameter must be known and occur once, and pages are bounded;
+// otherwise it is refused.
 func FuzzQuery(f *testing.F) {
 	for i, seed := range []string{"", "limit=5&after=7", "limit=-1", "limit=99999999999999999999", "dry_run=maybe", "limit=1&limit=2",
 		"%zz", "strategy=%00", "a;b"} {
@@ -34,8 +34,8 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// FuzzBody reads what a network may send as a change: one object of known fields, with a bounded
-// reason, or it is refused.
+// FuzzBody reads an arbitrary body of a change. It must be one object of known fields, with a bounded reason;
+// otherwise it is refused.
 func FuzzBody(f *testing.F) {
 	for i, seed := range []string{`{"level":"flatten","reason":"r"}`, `{"reason":"r","dry_run":true}`, `{"reason":"r"}{}`, `{"level":1}`, `[]`, `null`, ``,
 		`{"Reason":"r"}`, `{"amount":"1e999999999"}`, `{"code":"x"}`, `{"name":"phone","role":"viewer","for":"30d"}`, "{\"reason\":\"\u202e\"}"} {
@@ -54,14 +54,14 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-// bodies are what changes are asked for with.
+// bodies are the types of the bodies of changes.
 func bodies() []any {
 	return []any{new(HaltRequest), new(RearmRequest), new(StrategyHaltRequest), new(LevelRequest), new(CancelRequest), new(ResolveRequest),
 		new(LimitsRequest), new(BacktestRequest), new(LoginRequest), new(TokenRequest), new(TransferRequest), new(ChannelRequest)}
 }
 
-// FuzzRepeats reads what may lie in idempotency.log: what is known is written and read back, and
-// nothing older than its life is known.
+// FuzzRepeats reads arbitrary contents of idempotency.log. What is accepted is written and read back, and no
+// entry is older than its lifetime.
 func FuzzRepeats(f *testing.F) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	line := string((&repeat{at: now, status: http.StatusOK, header: http.Header{}, body: []byte("{}")}).line("one", true))

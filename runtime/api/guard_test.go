@@ -68,7 +68,7 @@ func TestEveryAnswerIsGuarded(t *testing.T) {
 			t.Errorf("%s: want no other origin let in, and a request id, have %v", path, header)
 		}
 	}
-	for _, part := range []string{"<script>", "onclick", "style="} { // which the policy would keep from working
+	for _, part := range []string{"<script>", "onclick", "style="} { // the policy would block them
 		if strings.Contains(loginHTML+landingHTML, part) {
 			t.Errorf("a page has %s inline", part)
 		}
@@ -151,7 +151,7 @@ func TestASessionIsOneCookieThatNoScriptReads(t *testing.T) {
 	}
 }
 
-// What package auth grants.
+// These are grants of package auth.
 const (
 	sessionIdle  = 12 * time.Hour
 	sessionLimit = 7 * 24 * time.Hour
@@ -311,7 +311,7 @@ func TestTLSIsServedWithACertificate(t *testing.T) {
 	}
 }
 
-// certify writes a certificate for 127.0.0.1 and returns who trusts it.
+// certify writes a certificate for 127.0.0.1 and returns a pool that trusts it.
 func certify(t *testing.T, access Access) *x509.CertPool {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -410,8 +410,8 @@ func TestMetricsNeedATokenWhereThatIsConfigured(t *testing.T) {
 	}
 }
 
-// TestMetricsAtAnAddressOfTheirOwnNeedTheirToken asks the address of the metrics with their
-// token, with others, and for anything else.
+// TestMetricsAtAnAddressOfTheirOwnNeedTheirToken calls the address of the metrics with their token, with
+// others, and for anything else.
 func TestMetricsAtAnAddressOfTheirOwnNeedTheirToken(t *testing.T) {
 	t.Parallel()
 	const token = "a token of metrics, long enough"
@@ -461,7 +461,7 @@ func TestMetricsAtAnAddressOfTheirOwnNeedTheirToken(t *testing.T) {
 	}
 }
 
-// TestASocketWhoseFileIsTakenAwayIsMadeAgain: also with its directory; once it is closed it stays away.
+// This holds also if its directory was removed. Once it is closed it stays removed.
 func TestASocketWhoseFileIsTakenAwayIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "data")

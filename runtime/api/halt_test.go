@@ -14,7 +14,7 @@ import (
 	"botd/runtime/engine"
 )
 
-// post asks as the operator and returns the answer read as a T.
+// post sends a request as the operator and returns the answer decoded as a T.
 func post[T any](d *desk, path, body string) (code int, out T, text string) {
 	d.t.Helper()
 	code, text = d.ask(http.MethodPost, path, body, bearer(testToken))

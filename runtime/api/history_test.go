@@ -130,7 +130,7 @@ func TestWhoChangedWhatIsReadFromTheJournal(t *testing.T) {
 		Target: "strategy trend", Detail: "pause: news", RequestID: "R"}},
 		record.Record{AtMS: 1, Strategy: "trend", Body: record.Halt{Level: record.LevelPause, Why: "news"}},
 		record.Record{AtMS: 2, Strategy: "trend", Body: record.Halt{Why: "over"}},
-		record.Record{AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), Body: record.Assigned{}}) // nobody's change
+		record.Record{AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), Body: record.Assigned{}}) // without a caller
 	want := []view.Audit{
 		{ID: "3", AtMS: 2, Kind: "halt", Actor: "botd", Action: "rearm", Target: "strategy trend", Detail: "over"},
 		{ID: "2", AtMS: 1, Kind: "halt", Actor: "botd", Action: "halt pause", Target: "strategy trend", Detail: "news"},
@@ -143,7 +143,7 @@ func TestWhoChangedWhatIsReadFromTheJournal(t *testing.T) {
 	}
 }
 
-// TestListsAreOfWhatTheirFiltersSay: orders by state and owner, intents by outcome and purpose, and a strategy since its first fill.
+// The lists are orders by state and owner, intents by outcome and purpose, and a strategy since its first fill.
 func TestListsAreOfWhatTheirFiltersSay(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

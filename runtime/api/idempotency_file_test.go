@@ -16,7 +16,7 @@ func keyed(key string) func(*http.Request) {
 	}
 }
 
-// opened is a desk whose repeats are those of a directory.
+// opened is a desk whose idempotency file is in a directory.
 func opened(t *testing.T, directory string) (d *desk, closing func()) {
 	t.Helper()
 	d = newDesk(t)
@@ -27,8 +27,8 @@ func opened(t *testing.T, directory string) (d *desk, closing func()) {
 	return d, closing
 }
 
-// TestAChangeIsDoneOnceOverARestart asks for a change under a key, restarts, and asks again:
-// the answer is the one given before, and nothing is done.
+// TestAChangeIsDoneOnceOverARestart requests a change under a key, restarts, and requests it again. The
+// answer is the earlier one, and nothing is done.
 func TestAChangeIsDoneOnceOverARestart(t *testing.T) {
 	t.Parallel()
 	const path, body = "/api/v1/risk/halt", `{"level":"pause","reason":"a test"}`
@@ -62,8 +62,8 @@ func TestAChangeIsDoneOnceOverARestart(t *testing.T) {
 	}
 }
 
-// TestAChangeThatWasBegunBeforeARestartIsNotDoneAgain ends after a change was begun and
-// before it was answered, with a last line that is torn.
+// TestAChangeThatWasBegunBeforeARestartIsNotDoneAgain ends after a change was started and before it was
+// answered, with a torn last line.
 func TestAChangeThatWasBegunBeforeARestartIsNotDoneAgain(t *testing.T) {
 	t.Parallel()
 	const path, body = "/api/v1/risk/halt", `{"level":"pause","reason":"a test"}`

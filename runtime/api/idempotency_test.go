@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// TestAThousandChangesAreRememberedForADay: the oldest goes for a new one, and what is older than a day.
+// A new one replaces the oldest, and those older than a day are dropped.
 func TestAThousandChangesAreRememberedForADay(t *testing.T) {
 	t.Parallel()
 	began := time.Unix(1_800_000_000, 0)
@@ -51,7 +51,7 @@ func TestAThousandChangesAreRememberedForADay(t *testing.T) {
 	}
 }
 
-// TestAKeyIsOfOneClientAndOneRequest: 128 bytes at most; another client's is another one, and another request is refused.
+// A key has at most 128 bytes. Another client's key is a different one, and another request under the key is refused.
 func TestAKeyIsOfOneClientAndOneRequest(t *testing.T) {
 	t.Parallel()
 	const path, body = "/api/v1/risk/halt", `{"level":"pause","reason":"a test"}`
@@ -88,7 +88,7 @@ func TestAKeyIsOfOneClientAndOneRequest(t *testing.T) {
 	}
 }
 
-// TestAChangeThatIsUnderWayIsWaitedFor: it is done once, both are answered the same, and who does not wait gets nothing.
+// The change is done once, both callers get the same answer, and one that does not wait gets nothing.
 func TestAChangeThatIsUnderWayIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	var m repeats
@@ -123,7 +123,7 @@ func TestAChangeThatIsUnderWayIsWaitedFor(t *testing.T) {
 	}
 }
 
-// TestAFileOfAnsweredChangesIsReadAsItSays: lines typed by hand. A line that cannot be read in its middle is an error: a change would be done twice.
+// The lines are typed by hand. An unreadable line in the middle is an error: a change would be done twice.
 func TestAFileOfAnsweredChangesIsReadAsItSays(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2027, 1, 15, 8, 0, 0, 0, time.UTC)
@@ -169,8 +169,7 @@ func TestAFileOfAnsweredChangesIsReadAsItSays(t *testing.T) {
 	}
 }
 
-// TestTheFileOfAnsweredChangesIsBounded: an answer that is longer than 64 KiB is held as unanswered, and a file of more than 4 MiB is written
-// again without what is known no more.
+// An answer longer than 64 KiB is stored as unanswered, and a file of more than 4 MiB is rewritten without outdated entries.
 func TestTheFileOfAnsweredChangesIsBounded(t *testing.T) {
 	t.Parallel()
 	for size, status := range map[int]string{64 << 10: `"status":202`, 64<<10 + 1: ""} {
@@ -214,7 +213,7 @@ func TestTheFileOfAnsweredChangesIsBounded(t *testing.T) {
 	<-ended
 }
 
-// TestWhatCannotBeSavedIsSavedLater: each failure is reported, and the next line that can be written brings all that is known.
+// Each failure is reported, and the next successful write contains everything.
 func TestWhatCannotBeSavedIsSavedLater(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "gone", RepeatsFile)

@@ -13,7 +13,7 @@ import (
 	"botd/runtime/view"
 )
 
-// lastKnown is a kill switch that knows what was read last.
+// lastKnown is a kill switch that knows the last read.
 type lastKnown struct{}
 
 func (lastKnown) Scopes() []account.Scope {
@@ -28,7 +28,7 @@ func (lastKnown) Degraded() []engine.Degraded {
 	return []engine.Degraded{{State: "lane", Scope: account.Scope{}, Cause: "the engine does not answer"}}
 }
 
-// TestAHaltIsShownAndTakenWhileTheEngineDoesNotAnswer: by the lane beside it, which is for halts alone.
+// The lane next to it shows and takes it, which is for halts only.
 func TestAHaltIsShownAndTakenWhileTheEngineDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	d := newDeskWith(t, func(c *Config) { c.Lane = lastKnown{} })
@@ -65,7 +65,7 @@ func TestAHaltIsShownAndTakenWhileTheEngineDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// TestAHaltSaysWhatItsLevelDoes: with what the milder ones do, and what the engine cannot see.
+// It includes what the milder levels do, and what the engine cannot see.
 func TestAHaltSaysWhatItsLevelDoes(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[string]string{
@@ -81,7 +81,7 @@ func TestAHaltSaysWhatItsLevelDoes(t *testing.T) {
 	}
 }
 
-// TestArmingSaysWhatEnds: halts, breaches and latches of the scope alone.
+// It lists halts, breaches and latches of the scope only.
 func TestArmingSaysWhatEnds(t *testing.T) {
 	t.Parallel()
 	status := *running(t)

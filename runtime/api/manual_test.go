@@ -16,7 +16,7 @@ import (
 	"botd/runtime/engine"
 )
 
-// handled is a desk with one placement under way and something to say of it.
+// handled is a desk with one placement in flight and lines about it.
 func handled(t *testing.T) *desk {
 	t.Helper()
 	d := newDesk(t)

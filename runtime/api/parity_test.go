@@ -11,7 +11,7 @@ import (
 	"botd/backtest/parity"
 )
 
-// TestAComparisonIsMadeOnceForManyThatAsk, one at a time and not beside another backtest.
+// Comparisons run one at a time, and not next to a backtest.
 func TestAComparisonIsMadeOnceForManyThatAsk(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -25,7 +25,7 @@ func TestAComparisonIsMadeOnceForManyThatAsk(t *testing.T) {
 			}
 			return text
 		}
-		d.want(403, path) // it runs a backtest beside trading: a viewer cannot have it run again and again
+		d.want(403, path) // it runs a backtest next to trading: a viewer must not trigger it again and again
 		for range 3 {
 			var answer parity.Parity
 			if err := json.Unmarshal([]byte(want(200, path)), &answer); err != nil {

@@ -74,7 +74,7 @@ func TestPlotsOfAnUnknownIndicatorAreAFaultAndNoPanic(t *testing.T) {
 	}
 }
 
-// TestPlotsArePacedAsCandlesAre asks for more of them than a credential may: they read the exchange too.
+// TestPlotsArePacedAsCandlesAre requests more of them than a credential may: they read the exchange, too.
 func TestPlotsArePacedAsCandlesAre(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

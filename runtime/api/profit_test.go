@@ -16,15 +16,15 @@ import (
 	"botd/runtime/view"
 )
 
-// trader is a strategy that trades at random, with books of its own: cash alone, and what is held.
+// trader is a strategy that trades at random, with separate books: cash and position.
 type trader struct {
 	symbol               *exchange.Symbol
-	held, cost           decimal.Decimal // cost is of what is held, without a sign for direction
+	held, cost           decimal.Decimal // cost of the position, without a sign
 	realised, fees, paid decimal.Decimal
 	cash                 decimal.Decimal
 }
 
-// trade buys or sells at a price. A part that closes realises against the mean price of the position.
+// trade buys or sells at a price. A closing part realises against the average price of the position.
 func (r *trader) trade(quantity, price, fee decimal.Decimal) {
 	r.cash, r.fees = r.cash.Sub(quantity.Mul(price)).Sub(fee), r.fees.Add(fee)
 	if closing := quantity.Neg(); r.held.Mul(quantity).IsNegative() {
@@ -38,7 +38,7 @@ func (r *trader) trade(quantity, price, fee decimal.Decimal) {
 	r.held, r.cost = r.held.Add(quantity), r.cost.Add(quantity.Mul(price))
 }
 
-// lines are the strategy's accounts as the ledger has them: what it owes is positive.
+// lines returns the strategy's accounts in the ledger's form: what it owes is positive.
 func (r *trader) lines(t *testing.T, name string) []ledger.Balance {
 	line := func(account ledger.Account, amount decimal.Decimal) ledger.Balance {
 		return ledger.Balance{Account: account, Strategy: name, Symbol: r.symbol.Key(), Asset: "USDT",
@@ -51,7 +51,7 @@ func (r *trader) lines(t *testing.T, name string) []ledger.Balance {
 	return all
 }
 
-// cheap is a symbol of which many are held.
+// cheap is a symbol of which large quantities are owned.
 var cheap = func() *exchange.Symbol {
 	s, err := exchange.NewSymbol(exchange.SymbolSpec{Market: exchange.Futures, Name: "PEPE-USDT", Base: "PEPE", Quote: "USDT",
 		PriceTick: decimal.New(1, -8), QuantityTick: decimal.NewFromInt(1_000_000), MinNotional: decimal.NewFromInt(5),
@@ -62,8 +62,8 @@ var cheap = func() *exchange.Symbol {
 	return s
 }()
 
-// TestOneProfitIsShownEverywhere has two strategies trade at random. What metrics, status, strategy, position and the
-// daily summary show of each is the same, and it is what its cash and its position at the last price come to.
+// TestOneProfitIsShownEverywhere has two strategies trade at random. Metrics, status, strategy, position and the
+// daily summary show the same profit for each, which equals its cash plus its position at the last price.
 func TestOneProfitIsShownEverywhere(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
@@ -72,7 +72,7 @@ func TestOneProfitIsShownEverywhere(t *testing.T) {
 			d := newDesk(t)
 			status, draw := *running(t), rand.New(rand.NewPCG(seed, 18))
 			books := map[string]*trader{"trend": {symbol: bitcoin}, "hold": {symbol: ether}}
-			if seed%2 == 1 { // a mean price has more digits than a price
+			if seed%2 == 1 { // an average price has more digits than a price
 				books["trend"].symbol = cheap
 				status.Strategies[0].Symbol, status.Symbols[0].Rules, status.Symbols[0].Key = cheap, cheap, cheap.Key()
 			}
@@ -118,7 +118,7 @@ func TestOneProfitIsShownEverywhere(t *testing.T) {
 	}
 }
 
-// wantProfit compares all that is shown of a strategy with its own books.
+// wantProfit compares everything that is shown of a strategy with its own books.
 func (d *desk) wantProfit(name string, r *trader, last decimal.Decimal, summary string) {
 	d.t.Helper()
 	net := r.realised.Sub(r.fees).Sub(r.paid)
@@ -161,7 +161,7 @@ func (d *desk) wantProfit(name string, r *trader, last decimal.Decimal, summary 
 	}
 }
 
-// read reads an answer of the API.
+// read decodes an answer of the API.
 func (d *desk) read(path string, into any) {
 	d.t.Helper()
 	if err := json.Unmarshal([]byte(d.want(200, path)), into); err != nil {

@@ -31,7 +31,7 @@ import (
 	"botd/strategy"
 )
 
-// Canaries: neither may be found in anything botd writes or answers.
+// These are canaries: neither may occur in anything that botd writes or answers.
 const (
 	canaryKey    = "CANARYKEY0123456789"
 	canarySecret = "CANARYSECRET9876543210"
@@ -46,7 +46,7 @@ func (buyer) Decide(view *strategy.View, plan *strategy.Plan) {
 	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10 * view.Symbol.QuantityTick}, "a test")
 }
 
-// sniffer is a transport that remembers the signatures it saw.
+// sniffer is a transport that stores the signatures that it saw.
 type sniffer struct {
 	inner http.RoundTripper
 
@@ -63,7 +63,7 @@ func (s *sniffer) RoundTrip(request *http.Request) (*http.Response, error) {
 	return s.inner.RoundTrip(request)
 }
 
-// daemon is everything a live daemon is made of, over real HTTP on loopback.
+// daemon is a complete live daemon, over real HTTP on loopback.
 type daemon struct {
 	t       testing.TB
 	sniffer *sniffer
@@ -128,7 +128,7 @@ func (s *daemon) client(address, secret string) *rest.Client {
 	return client
 }
 
-// shown is a journal whose records the history is given.
+// shown is a journal whose records are passed to the history.
 type shown struct {
 	*journal.Journal
 	history *view.History
@@ -262,7 +262,7 @@ func TestNoKeySecretOrSignatureIsEverWrittenOrAnswered(t *testing.T) {
 	}
 }
 
-// framesOf returns the events that a stream holds.
+// framesOf returns a stream's events.
 func framesOf(s *Stream) (frames [][]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

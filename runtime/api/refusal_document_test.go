@@ -17,11 +17,11 @@ import (
 	"botd/runtime/api/auth"
 )
 
-// moment is when a request finds botd.
+// moment is a state of botd when a request arrives.
 type moment struct {
 	name    string
 	bring   func(*asker)
-	refuses func(o *openapi.Operation) string // the code of the 503 to a good request, empty for none
+	refuses func(o *openapi.Operation) string // the code of the 503 to a good request; empty for none
 }
 
 func moments() []moment {
@@ -36,7 +36,7 @@ func moments() []moment {
 			a.board.Show(a.status)
 		}, func(*openapi.Operation) string { return "" }},
 		{"starting", fails(runtime.ErrStopped), func(o *openapi.Operation) string {
-			if o.ID == "revoke_token" { // it is worth nothing from then on, whatever can be written
+			if o.ID == "revoke_token" { // it is worthless from then on, whatever can be written
 				return "unwritten"
 			}
 			return map[bool]string{true: "stopped"}[names503(o)]
@@ -52,12 +52,12 @@ func moments() []moment {
 
 func names503(o *openapi.Operation) bool {
 	_, named := o.Statuses[http.StatusServiceUnavailable]
-	return named && o.ID != "events" // whose 503 is of too many streams
+	return named && o.ID != "events" // its 503 is for too many streams
 }
 
-// TestEveryOperationOfTheDocumentRefuses derives requests that must be refused from docs/api.yaml: of
-// nobody and of each role below the operation's, and with parameters and bodies that are not what
-// the document says; while botd runs, is halted, starts, and cannot write its journal.
+// TestEveryOperationOfTheDocumentRefuses derives requests that must be refused from docs/api.yaml: without a
+// token, with each role below the operation's, and with parameters and bodies that violate the document. botd
+// is running, halted, starting, or cannot write its journal.
 func TestEveryOperationOfTheDocumentRefuses(t *testing.T) {
 	t.Parallel()
 	ids := slices.Sorted(maps.Keys(newVisitor(t, newDesk(t)).Operations))
@@ -97,7 +97,7 @@ func (a *asker) unauthorised() {
 	}
 }
 
-// beyond are values that a schema excludes, each with why.
+// beyond returns values that a schema excludes, each with the reason.
 func beyond(schema map[string]any) map[string]any {
 	all := map[string]any{}
 	kind, _ := schema["type"].(string)
@@ -200,7 +200,7 @@ func (a *asker) bodiesBeyond() {
 	a.refused(large, http.StatusRequestEntityTooLarge, "too_large")
 }
 
-// otherMethods are refused with those that the document has for the path.
+// otherMethods must be refused with a list of the methods that the document has for the path.
 func (a *asker) otherMethods() {
 	var allowed []string
 	for _, o := range a.Operations {
@@ -224,7 +224,8 @@ func (a *asker) otherMethods() {
 	}
 }
 
-// goodOnes are answered; a change under its key once. What cannot be journalled is refused, and can be sent again.
+// goodOnes must be answered, a change under its key once. If it cannot be journalled it is refused, and can be
+// sent again.
 func (a *asker) goodOnes(m *moment) {
 	ask := a.good()
 	if a.changes() {
@@ -265,7 +266,7 @@ func (a *asker) goodOnes(m *moment) {
 	}
 }
 
-// counted wants each request counted under its route and status, and no other.
+// counted expects each request to be counted under its route and status, and under no other.
 func (a *asker) counted() {
 	_, text := a.ask(http.MethodGet, "/metrics", "", nil)
 	for line := range strings.Lines(text) {

@@ -14,7 +14,7 @@ import (
 	"botd/runtime/engine"
 )
 
-// TestLimitsAreSetByAWholeRequestAlone: without limits, or without a reason, nothing is set.
+// Without limits, or without a reason, nothing is set.
 func TestLimitsAreSetByAWholeRequestAlone(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -38,7 +38,7 @@ func TestLimitsAreSetByAWholeRequestAlone(t *testing.T) {
 	}
 }
 
-// TestAChangeThatFailedIsTriedAgainUnderItsKey: an answer of 5xx is not repeated, any other one is.
+// A 5xx answer is not repeated, any other one is.
 func TestAChangeThatFailedIsTriedAgainUnderItsKey(t *testing.T) {
 	t.Parallel()
 	const path, body = "/api/v1/risk/halt", `{"level":"pause","reason":"a test"}`
@@ -58,7 +58,7 @@ func TestAChangeThatFailedIsTriedAgainUnderItsKey(t *testing.T) {
 	}
 }
 
-// TestHaltsAreShownByEveryReaderOfThem: the status and the risk.
+// The readers are the status and the risk.
 func TestHaltsAreShownByEveryReaderOfThem(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -74,7 +74,7 @@ func TestHaltsAreShownByEveryReaderOfThem(t *testing.T) {
 	}
 }
 
-// TestThereAreAtMostAHundredTokens: the hundred and first is refused, until one is revoked.
+// The hundred and first is refused, until one is revoked.
 func TestThereAreAtMostAHundredTokens(t *testing.T) {
 	t.Parallel()
 	ring, err := auth.OpenKeyring(t.TempDir())

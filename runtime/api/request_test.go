@@ -14,7 +14,7 @@ import (
 	"botd/runtime/view"
 )
 
-// TestAParameterIsCheckedAtItsBounds: docs/api.yaml has them for each; a value at a bound passes, one beyond it does not.
+// docs/api.yaml has the bounds of each. A value at a bound passes, one beyond it does not.
 func TestAParameterIsCheckedAtItsBounds(t *testing.T) {
 	t.Parallel()
 	limit, since, after := parameter{name: "p", kind: number, maximum: 1_000}, parameter{name: "p", kind: milliseconds}, parameter{name: "p", kind: cursor}
@@ -41,7 +41,7 @@ func TestAParameterIsCheckedAtItsBounds(t *testing.T) {
 	}
 }
 
-// TestAQueryIsReadWholeOrNotAtAll: a parameter that is unknown, given twice or malformed refuses the request, by its name.
+// An unknown, repeated or malformed parameter refuses the request and is named.
 func TestAQueryIsReadWholeOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -59,7 +59,7 @@ func TestAQueryIsReadWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-// TestABodyIsTakenUpToItsBounds: 64 KiB, and 500 bytes of a reason or of a note.
+// The bounds are 64 KiB, and 500 bytes of a reason or a note.
 func TestABodyIsTakenUpToItsBounds(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -100,7 +100,7 @@ func TestABodyIsTakenUpToItsBounds(t *testing.T) {
 	}
 }
 
-// TestCandlesAreThoseBeforeToOrFromFrom: by their open times, of an interval of a minute, where it is 100 minutes and a second.
+// Their open times count. The interval is a minute, and the time is 100 minutes and a second.
 func TestCandlesAreThoseBeforeToOrFromFrom(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -113,12 +113,12 @@ func TestCandlesAreThoseBeforeToOrFromFrom(t *testing.T) {
 		from, to int64
 		refused  bool
 	}{
-		{"", 0, status.NowMS + 1, false}, // 500 would begin before the beginning of time
+		{"", 0, status.NowMS + 1, false}, // 500 would start before the beginning of time
 		{"limit=1", 100 * minute, status.NowMS + 1, false},
 		{"limit=10", 91 * minute, status.NowMS + 1, false},
-		{"limit=10&to=3000000", 40 * minute, 50 * minute, false},   // those before it: it is no candle's
+		{"limit=10&to=3000000", 40 * minute, 50 * minute, false},   // those before it: it is no candle's time
 		{"limit=10&to=3000001", 41 * minute, 50*minute + 1, false}, // a candle opens just before it
-		{"limit=10&from=3000000", 50 * minute, 60 * minute, false}, // the first ten from there
+		{"limit=10&from=3000000", 50 * minute, 60 * minute, false}, // the first ten from there on
 		{"limit=100&from=3000000", 50 * minute, status.NowMS + 1, false},
 		{"from=3000000&to=3120000", 50 * minute, 52 * minute, false},
 		{"limit=10&to=0", 0, 0, false},
@@ -147,7 +147,7 @@ func TestCandlesAreThoseBeforeToOrFromFrom(t *testing.T) {
 	}
 }
 
-// TestAPathMatchesItsPatternPartByPart: {...} is any one part, and a path of other methods says which.
+// {...} is any single part, and a path with other methods lists them.
 func TestAPathMatchesItsPatternPartByPart(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -172,7 +172,7 @@ func TestAPathMatchesItsPatternPartByPart(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeAskedFromInsideIsABadRequest: a body that is no JSON, and a method that is none.
+// The cases are a body that is no JSON, and an invalid method.
 func TestWhatCannotBeAskedFromInsideIsABadRequest(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -188,7 +188,7 @@ func TestWhatCannotBeAskedFromInsideIsABadRequest(t *testing.T) {
 	}
 }
 
-// TestABacktestAndASweepAreBounded: by the limits of docs/api.yaml; what is left out is filled in.
+// The limits are those of docs/api.yaml, which also has the defaults.
 func TestABacktestAndASweepAreBounded(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2027, 1, 15, 9, 30, 5, 0, time.FixedZone("", 3600))
@@ -243,12 +243,12 @@ func TestABacktestAndASweepAreBounded(t *testing.T) {
 	}
 }
 
-// TestOrdersToCancelAreThoseThatMatchAllThatIsGiven: and its answer says which they are.
+// Its answer lists them.
 func TestOrdersToCancelAreThoseThatMatchAllThatIsGiven(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		of      CancelRequest
-		matches bool // of trend's order of BTC-USDT on futures
+		matches bool // whether they match trend's order of BTC-USDT on futures
 		text    string
 	}{
 		{CancelRequest{}, true, "all opening orders"},
@@ -266,7 +266,7 @@ func TestOrdersToCancelAreThoseThatMatchAllThatIsGiven(t *testing.T) {
 	}
 }
 
-// last is the newest event that was sent; nil for none.
+// last returns the newest sent event; nil for none.
 func (d *desk) last() engine.Event {
 	if len(d.sent) == 0 {
 		return nil
@@ -274,7 +274,7 @@ func (d *desk) last() engine.Event {
 	return d.sent[len(d.sent)-1].Event
 }
 
-// TestAServerThatKnowsNoSymbolsServesNone: nor market data.
+// It serves no market data either.
 func TestAServerThatKnowsNoSymbolsServesNone(t *testing.T) {
 	t.Parallel()
 	d := newDeskWith(t, func(c *Config) { c.Symbols, c.Listed = nil, nil })
@@ -290,7 +290,7 @@ func TestAServerThatKnowsNoSymbolsServesNone(t *testing.T) {
 	}
 }
 
-// TestReadinessIsThatOfTheScrape: whoever scrapes.
+// This holds whoever scrapes.
 func TestReadinessIsThatOfTheScrape(t *testing.T) {
 	t.Parallel()
 	for name, as := range map[string]func(*http.Request){"nobody": nil, "a viewer": bearer(viewerToken)} {
@@ -309,7 +309,7 @@ func TestReadinessIsThatOfTheScrape(t *testing.T) {
 	}
 }
 
-// TestAPartThatIsMissingIsSaidToBe: a botd without files, backtests, a dashboard or sweeps of its own answers as empty or refuses by name.
+// A botd without files, backtests, dashboard or sweeps answers with an empty list, or refuses by name.
 func TestAPartThatIsMissingIsSaidToBe(t *testing.T) {
 	t.Parallel()
 	d := newDeskWith(t, func(c *Config) {
@@ -342,7 +342,7 @@ func TestAPartThatIsMissingIsSaidToBe(t *testing.T) {
 	d.want(400, "/api/v1/strategies/trend/plots?from=0&to=900000000000")
 }
 
-// TestAnEngineThatDoesNotAnswerChangesNothing: each change that asks it first is refused.
+// Each change that asks it first is refused.
 func TestAnEngineThatDoesNotAnswerChangesNothing(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -365,7 +365,7 @@ func TestAnEngineThatDoesNotAnswerChangesNothing(t *testing.T) {
 	}
 }
 
-// TestALinkIsOfAnAddressThatIsThisBotdsAlone: a name below localhost where the address is a loopback one without TLS, and the address as it is elsewhere.
+// It has a name below localhost if the address is a loopback one without TLS, otherwise the address itself.
 func TestALinkIsOfAnAddressThatIsThisBotdsAlone(t *testing.T) {
 	t.Parallel()
 	tokens := auth.Tokens{Operator: testToken, Viewer: viewerToken}

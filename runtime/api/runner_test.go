@@ -17,7 +17,7 @@ import (
 	"botd/runtime"
 )
 
-// benched is a desk whose backtests run what the stub is given, and its reports' directory.
+// benched is a desk whose backtests run the stub's function, with its directory of reports.
 func benched(t *testing.T, run func(context.Context, string, func(string, float64)) error) (*desk, *stub, string) {
 	t.Helper()
 	bench, reports := &stub{run: run}, filepath.Join(t.TempDir(), "backtests")
@@ -242,7 +242,7 @@ func TestABacktestEndsAtItsTime(t *testing.T) {
 	})
 }
 
-// TestServingEndsWhatRunsBesideIt: a backtest and the process of a sweep.
+// It ends a backtest and the process of a sweep.
 func TestServingEndsWhatRunsBesideIt(t *testing.T) {
 	t.Parallel()
 	stub, bench, reports := &sweeperStub{run: lasts}, &stub{run: hangs}, filepath.Join(t.TempDir(), "backtests")
@@ -271,7 +271,7 @@ func TestServingEndsWhatRunsBesideIt(t *testing.T) {
 	}
 }
 
-// TestARunThatHasEndedIsNotCanceled: not even while another is running.
+// This holds also while another one is running.
 func TestARunThatHasEndedIsNotCanceled(t *testing.T) {
 	t.Parallel()
 	first := true
@@ -307,7 +307,7 @@ func TestARunThatHasEndedIsNotCanceled(t *testing.T) {
 	}
 }
 
-// TestProgressIsPublishedFourTimesASecond: and at once where a phase or the run ends, and where the next one begins.
+// It is also published immediately when a phase or the run ends, and when the next one starts.
 func TestProgressIsPublishedFourTimesASecond(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -340,7 +340,7 @@ func TestProgressIsPublishedFourTimesASecond(t *testing.T) {
 	})
 }
 
-// TestTheNewestTwentyRunsAreListed: the oldest goes for a new one, and one runs at a time.
+// A new one replaces the oldest, and one runs at a time.
 func TestTheNewestTwentyRunsAreListed(t *testing.T) {
 	t.Parallel()
 	var q single[int]

@@ -245,7 +245,7 @@ func TestReadingByAnotherNameOrMethodIsRefused(t *testing.T) {
 		t.Errorf("want 405, have %d", code)
 	}
 	before := 0
-	for i := range 1_000 { // paths are no labels
+	for i := range 1_000 { // paths must not become labels
 		d.want(404, "/nowhere/"+strings.Repeat("x", i%50))
 		if i == 0 {
 			d.scrape("") // its own route's series

@@ -90,7 +90,7 @@ func listenAs(t testing.TB, token, address, query, after string) *listener {
 	return l
 }
 
-// next reads the next event; ended when there is none any more.
+// next reads the next event; ended if there is none any more.
 func (l *listener) next() (e heard, ended bool) {
 	for l.lines.Scan() {
 		name, rest, _ := strings.Cut(l.lines.Text(), ": ")
@@ -145,7 +145,7 @@ func TestAClientThatComesBackMissesNothing(t *testing.T) {
 				t.Errorf("want event %d, have %+v", n, e)
 			}
 		}
-		d.server.stream.Publish("risk", map[string]int{}) // and goes on live
+		d.server.stream.Publish("risk", map[string]int{}) // and continues live
 		l.want("risk")
 		l.close()
 		d.server.stream.mu.Lock()
@@ -158,7 +158,7 @@ func TestWhatCannotBeResumedIsAGap(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	address, _ := d.serve()
-	for n := range maxEvents + maxEvents/10 { // then the oldest tenth goes
+	for n := range maxEvents + maxEvents/10 { // then the oldest tenth is dropped
 		d.server.stream.Publish("notice", n)
 	}
 	for after, why := range map[string]string{
@@ -172,7 +172,7 @@ func TestWhatCannotBeResumedIsAGap(t *testing.T) {
 		}
 		l.close()
 	}
-	l := listen(t, address, "", "e1-1000") // the oldest that can be resumed after
+	l := listen(t, address, "", "e1-1000") // the oldest event from which it can be resumed
 	l.want("hello", "notice")
 }
 
@@ -232,7 +232,7 @@ func TestASlowClientIsDroppedAndCounted(t *testing.T) {
 	if have := d.server.stream.clientCount(); have != 0 {
 		t.Errorf("clients: want 0, have %d", have)
 	}
-	// follow says so to who waits for it, once what was queued is written.
+	// A waiting follow returns the reason, once the queued events are written.
 	reason := d.server.follow(t.Context(), &flow{w: discard{http.Header{}}, control: http.NewResponseController(discard{http.Header{}})}, client, "")
 	if reason != "slow" {
 		t.Errorf("want slow, have %s", reason)
@@ -352,7 +352,7 @@ func TestViewersLeaveStreamsToTheOperator(t *testing.T) {
 	}
 }
 
-// TestAStreamIsJoinedAfterAnyEventThatIsHeld: from before the first one on.
+// The first possible one is the one before the first event.
 func TestAStreamIsJoinedAfterAnyEventThatIsHeld(t *testing.T) {
 	t.Parallel()
 	s := NewStream("e1", ops.NewMetrics("demo", ops.Build{}))
@@ -390,12 +390,12 @@ func TestAStreamIsJoinedAfterAnyEventThatIsHeld(t *testing.T) {
 	}
 }
 
-// TestAStreamSaysWhenToComeBack: after two seconds, and which events there are where one is asked for that there is not.
+// It is two seconds. If a missing event is requested, the stream says which ones there are.
 func TestAStreamSaysWhenToComeBack(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	ctx, leave := context.WithCancel(t.Context())
-	leave() // it ends once it has begun
+	leave() // it ends once it has started
 	answer := d.answer(http.MethodGet, "/api/v1/events", "", func(r *http.Request) { bearer(viewerToken)(r); *r = *r.WithContext(ctx) })
 	if text := answer.Body.String(); !strings.HasPrefix(text, "retry: 2000\n\nevent: hello\n") || answer.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("have %v %s", answer.Header(), text)

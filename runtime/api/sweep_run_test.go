@@ -16,7 +16,7 @@ import (
 	"botd/runtime/view"
 )
 
-// sweeperStub is a sweeper whose processes do what a test gives them.
+// sweeperStub is a sweeper whose processes do what a test sets.
 type sweeperStub struct {
 	wrong     error
 	run       func(ctx context.Context, directory string) error
@@ -50,7 +50,7 @@ func (s *sweeperStub) Cancel(name string) (bool, error) {
 	return true, nil
 }
 
-// interrupted adds one to a directory of sweeps that was interrupted and has a page, and what is none.
+// interrupted adds an interrupted sweep with a page to a directory of sweeps, and a file that is no sweep.
 func interrupted(t *testing.T, saved string) string {
 	t.Helper()
 	for name, text := range map[string]string{
@@ -69,7 +69,7 @@ func interrupted(t *testing.T, saved string) string {
 	return saved
 }
 
-// sweeping is a desk whose sweeps do what the stub is given.
+// sweeping is a desk whose sweeps do what the stub sets.
 func sweeping(t *testing.T, run func(context.Context, string) error) (*desk, *sweeperStub, string) {
 	t.Helper()
 	stub, reports := &sweeperStub{run: run}, filepath.Join(t.TempDir(), "backtests")
@@ -298,7 +298,7 @@ func (v *visitor) goSweeps(stub *sweeperStub) {
 	v.good("sweep_runs", "", "")
 }
 
-// TestASweepThatAnotherProcessRunsIsCanceledThere: and a botd that has no place for its sweeps runs none.
+// A botd without a directory of sweeps runs none.
 func TestASweepThatAnotherProcessRunsIsCanceledThere(t *testing.T) {
 	t.Parallel()
 	d, stub, _ := sweeping(t, ends)

@@ -9,7 +9,7 @@ import (
 	"botd/runtime/view"
 )
 
-// sweeps is a directory with a sweep that was kept, and what is none.
+// sweeps is a directory with a saved sweep, and a file that is no sweep.
 func sweeps(t *testing.T) string {
 	t.Helper()
 	directory := t.TempDir()

@@ -17,7 +17,7 @@ import (
 	"botd/runtime/api/auth"
 )
 
-// makeToken asks for a token as botd token create does.
+// makeToken requests a token as botd token create does.
 func (d *desk) makeToken(body string) string {
 	d.t.Helper()
 	request := httptest.NewRequest(http.MethodPost, "/api/v1/tokens", strings.NewReader(body))
@@ -31,7 +31,7 @@ func (d *desk) makeToken(body string) string {
 	return made.Token
 }
 
-// asked is the status a request gets.
+// asked returns the status of a request.
 func (d *desk) asked(method, path, body string, as func(*http.Request)) *httptest.ResponseRecorder {
 	request := httptest.NewRequest(method, "http://localhost"+path, strings.NewReader(body))
 	as(request)
@@ -73,7 +73,7 @@ func TestANamedTokenDoesWhatItsRoleMayUntilItIsRevoked(t *testing.T) {
 		t.Fatalf("its session: want 200, have %d", have)
 	}
 
-	// Another start knows them; the file has no token in it and is its owner's.
+	// Another start knows them. The file contains no token and is readable by its owner only.
 	again, err := auth.OpenKeyring(directory)
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func TestAStreamEndsSoonAfterItsTokenIsRevoked(t *testing.T) {
 	})
 }
 
-// TestWhoLoggedInByALinkMakesTokensAndATokenMakesNone tries it by each way in.
+// TestWhoLoggedInByALinkMakesTokensAndATokenMakesNone tries each way to log in.
 func TestWhoLoggedInByALinkMakesTokensAndATokenMakesNone(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
@@ -168,7 +168,7 @@ func TestWhoLoggedInByALinkMakesTokensAndATokenMakesNone(t *testing.T) {
 	}
 }
 
-// TestARevocationThatIsNotWrittenDownHoldsAllTheSame: the token no longer works, and the answer says that the journal does not say so.
+// The token no longer works, and the answer says that the journal lacks the revocation.
 func TestARevocationThatIsNotWrittenDownHoldsAllTheSame(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -191,7 +191,7 @@ func TestARevocationThatIsNotWrittenDownHoldsAllTheSame(t *testing.T) {
 	}
 }
 
-// TestATokenThatCannotBeSavedIsWorthNothing: and its name is free.
+// Its name is free.
 func TestATokenThatCannotBeSavedIsWorthNothing(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "gone")

@@ -14,8 +14,7 @@ import (
 	"botd/runtime/view"
 )
 
-// booked is an entry of the ledger: a reading of futures in which positions ended, and
-// what was paid.
+// booked is an entry of the ledger: a reading of futures in which positions ended, with the payments.
 func booked(t testing.TB, atMS int64, fees string, closed ...ledger.Position) record.Record {
 	instrument := ledger.InstrumentOf(bitcoin)
 	lines := []ledger.Line{{Account: ledger.Fees, Strategy: "trend", Symbol: bitcoin.Key(), Asset: "USDT", Amount: enginetest.Amount(t, fees), Derived: true}}
@@ -23,15 +22,14 @@ func booked(t testing.TB, atMS int64, fees string, closed ...ledger.Position) re
 		Reading: ledger.Reading{AtMS: atMS, Market: exchange.Futures, Closed: closed, Instruments: []ledger.Instrument{instrument}}}}}
 }
 
-// closed is a long position of 0.03 that ended, and made 10 a piece.
+// closed is a closed long position of 0.03 that made 10 a unit.
 func closed(t testing.TB, id int64) ledger.Position {
 	a := func(text string) exchange.Amount { return enginetest.Amount(t, text) }
 	return ledger.Position{ID: id, Symbol: "BTC-USDT", Opened: a("0.03"), Entry: a("50000"), Close: a("51000"), Realised: a("30"), FromMS: 1_000,
 		UntilMS: 2_000}
 }
 
-// accounted are the records of two positions that ended, one of a strategy, and of
-// each kind of difference.
+// accounted returns the records of two closed positions, one of a strategy, and of each kind of difference.
 func accounted(t testing.TB) []record.Record {
 	sold := sending(1, "sold")
 	sold.Body = record.Sending{Purpose: placement.StopLoss, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,

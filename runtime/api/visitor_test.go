@@ -14,7 +14,7 @@ import (
 	"botd/internal/openapi"
 )
 
-// visitor asks the server by its document.
+// visitor calls the server by its document.
 type visitor struct {
 	*openapi.Document
 	*desk
@@ -29,8 +29,8 @@ func newVisitor(t *testing.T, d *desk) *visitor {
 	return &visitor{openapi.Read(t, content), d}
 }
 
-// call asks an operation: where is its path's last parts and its query. What is
-// sent must be what the document says when the answer is good.
+// call calls an operation: where has its path's last parts and its query. If the answer is good, the request
+// must conform to the document.
 func (v *visitor) call(status int, id, where, body string, change func(*http.Request)) *httptest.ResponseRecorder {
 	v.desk.t.Helper()
 	o := v.Operations[id]
@@ -77,7 +77,7 @@ func (v *visitor) call(status int, id, where, body string, change func(*http.Req
 	return a
 }
 
-// good asks as the operator and wants 200.
+// good calls as the operator and expects 200.
 func (v *visitor) good(id, where, body string) {
 	v.desk.t.Helper()
 	v.call(http.StatusOK, id, where, body, bearer(testToken))
@@ -87,7 +87,7 @@ func from(address string) func(*http.Request) {
 	return func(r *http.Request) { r.RemoteAddr = address }
 }
 
-// frames are the events a client is given at once.
+// frames returns the events that a client gets immediately.
 func (v *visitor) frames(query string) (all []reported) {
 	v.desk.t.Helper()
 	ctx, cancel := context.WithCancelCause(v.desk.t.Context())

@@ -52,7 +52,7 @@ func TestLongAnswersAreCompressedForWhoTakesIt(t *testing.T) {
 	}
 }
 
-// A tag names one form of an answer: the compressed one has another.
+// A tag identifies one form of an answer: the compressed one has another tag.
 func TestTagsDistinguishTheFormsOfAnAnswer(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -8,8 +8,7 @@ import (
 	"botd/runtime/ops"
 )
 
-// TestWhatIsLeftOpenIsSaidOnlyWhereItWasRead keeps an end that comes too early from
-// saying that there is nothing.
+// TestWhatIsLeftOpenIsSaidOnlyWhereItWasRead keeps an early end from reporting that nothing is open.
 func TestWhatIsLeftOpenIsSaidOnlyWhereItWasRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

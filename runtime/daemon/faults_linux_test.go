@@ -26,11 +26,11 @@ import (
 	"botd/runtime/ops"
 )
 
-// virtualFaults are a fault for each alert that needs minutes, and when it must have fired and ended.
+// virtualFaults has a fault for each alert that takes minutes, with the times at which it must fire and end.
 var virtualFaults = []struct {
 	name      string
 	lasts     time.Duration
-	window    time.Duration // of the exchange for times of requests; 0 is its own
+	window    time.Duration // the exchange's window for times of requests; 0 for its default
 	root      string
 	more      map[string]string
 	disk      bool
@@ -38,12 +38,12 @@ var virtualFaults = []struct {
 	meanwhile func(w *watched, p *process)
 	expected  []expectation
 	also      []string
-	every     time.Duration // of scrapes; 0 is that of deploy/compose, and thrice that of runs that are long
-	down      []window      // in which the daemon does not run
+	every     time.Duration // between scrapes; 0 for deploy/compose's, and three times that in long runs
+	down      []window      // periods in which the daemon does not run
 	targets   func(at time.Duration) int
 	outside   func(w *watched, r *http.Request) (status int, answer string)
-	incidents string   // their kinds; of each alert that pages there is one
-	perhaps   []string // kinds that may be among them
+	incidents string   // their kinds; each alert that pages has one
+	perhaps   []string // kinds that may occur
 }{
 	{
 		name: "orders without an answer", lasts: 14 * time.Minute,
@@ -188,12 +188,12 @@ var virtualFaults = []struct {
 			time.Sleep(3 * time.Minute)
 			resize(w.t, p.config.DataDir, 0)
 			time.Sleep(10 * time.Second)
-			resize(w.t, p.config.DataDir, 0) // what the reserve gave back
+			resize(w.t, p.config.DataDir, 0) // what the reserve released
 			time.Sleep(10 * time.Minute)
 			resize(w.t, p.config.DataDir, roomy)
 		},
 		expected:  []expectation{{"BotdDiskLow", 3 * time.Minute, 13*time.Minute + 10*time.Second, 70 * time.Second, 15 * time.Second}},
-		incidents: "disk", // and nothing else: that nothing opens, and that records fail, has that cause
+		incidents: "disk", // and no other: blocked openings and failing records have that cause
 	},
 	{
 		name: "a clock that is off, ticks that pass", lasts: 34 * time.Minute, window: 30 * time.Second, root: liveRoot,
@@ -231,7 +231,8 @@ var virtualFaults = []struct {
 		},
 		expected:  []expectation{{"BotdRateLimited", 2 * time.Minute, 17 * time.Minute, 210 * time.Second, 5 * time.Minute}},
 		incidents: "rate_limited",
-		// Where three rounds in a row meet it, all reads of an order for a minute or for two, or each stop for 15 s.
+		// They occur if three consecutive rounds, all reads of an order for a minute or two, or each stop for 15 s
+		// meet the fault.
 		perhaps: []string{"blind", "unsettled", "halted", "unprotected"},
 		also:    []string{"BotdOrderUnsettled", "BotdPartHalted", "BotdUnprotectedPosition"},
 	},
@@ -268,7 +269,7 @@ var virtualFaults = []struct {
 	{
 		name: "an exchange that does not answer", lasts: 16 * time.Minute, root: liveRoot,
 		fault: func(w *watched, r *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
-			if w.within(2*time.Minute, 12*time.Minute+time.Second) { // over after a scrape, which a round that is under way may not outrun
+			if w.within(2*time.Minute, 12*time.Minute+time.Second) { // ends after a scrape, before the current round
 				return nil, io.ErrUnexpectedEOF
 			}
 			return next()
@@ -279,7 +280,7 @@ var virtualFaults = []struct {
 	{
 		name: "an exchange that is gone for an hour", lasts: 70 * time.Minute, root: liveRoot,
 		fault: func(w *watched, r *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
-			if w.within(2*time.Minute, 62*time.Minute+time.Second) { // over after a scrape, which a round that is under way may not outrun
+			if w.within(2*time.Minute, 62*time.Minute+time.Second) { // ends after a scrape, before the current round
 				return nil, io.ErrUnexpectedEOF
 			}
 			return next()
@@ -405,13 +406,13 @@ var virtualFaults = []struct {
 const follows = "name: follow\nstrategy: signal\nmarket: futures\nsymbol: SOL-USDT\ninterval: 1m\nschedule: '@every 1s'\nstart: running\n" +
 	"leverage: 5\nsize: {quote: 100}\n"
 
-// panicking is a strategy that panics, and its file.
+// panicking is a strategy that panics, with its file.
 func panicking(quote string) string {
 	return "name: panics\nstrategy: panics\nmarket: spot\nsymbol: BTC-USDT\ninterval: 1m\nschedule: '@every 1s'\nstart: running\n" +
 		"size: {quote: " + quote + "}\n"
 }
 
-// unmeasured are the alerts of which no figure is measured on virtual time, and why.
+// unmeasured lists the alerts without a figure measured in virtual time, with the reason.
 var unmeasured = map[string]string{
 	"BotdWatchdog":  "it always fires, in each drill",
 	"BotdStoreSlow": "SQLite waits for a lock by the machine's clock; a real disk and recorded series have its figures",
@@ -436,7 +437,7 @@ func TestEachAlertHasAFaultOrAReason(t *testing.T) {
 	}
 }
 
-// TestFaultsOfMinutesFireTheirAlerts has each of them on virtual time.
+// TestFaultsOfMinutesFireTheirAlerts runs each of them in virtual time.
 func TestFaultsOfMinutesFireTheirAlerts(t *testing.T) {
 	t.Parallel()
 	for i, c := range virtualFaults {
@@ -480,7 +481,7 @@ func TestFaultsOfMinutesFireTheirAlerts(t *testing.T) {
 	}
 }
 
-// drilled reports whether BOTD_DRILL selects a fault: 1 has all, 2/3 every third from the second.
+// drilled reports whether BOTD_DRILL selects a fault: 1 selects all, 2/3 every third from the second.
 func drilled(t *testing.T, i int) bool {
 	t.Helper()
 	switch drill := os.Getenv("BOTD_DRILL"); drill {
@@ -497,8 +498,9 @@ func drilled(t *testing.T, i int) bool {
 	}
 }
 
-// TestANightInQuietHours has candles stay away from two minutes past midnight, and a person halt, while a channel has quiet hours until half past
-// one. At night it receives what becomes critical, of its reminder and its end; of the rest when the hours are over, and by day at once.
+// TestANightInQuietHours has candles stop from two minutes past midnight, and a person halt, while a channel has quiet hours until half
+// past one. At night the channel receives critical incidents, with their reminders and ends; the others when the hours are over, and by day
+// immediately.
 func TestANightInQuietHours(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("BOTD_DRILL") == "" {
@@ -541,7 +543,8 @@ func TestANightInQuietHours(t *testing.T) {
 	}
 }
 
-// desk is a file with the address of a channel, whose service answers outside of the bubble's time, unless it is away.
+// desk returns a file with the address of a channel, whose service answers outside the bubble's time, unless it is
+// away.
 func (w *watched) desk() (file string) {
 	service := httptest.NewUnstartedServer(http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
 		text, err := io.ReadAll(r.Body)

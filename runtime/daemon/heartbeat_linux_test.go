@@ -19,8 +19,8 @@ import (
 	"botd/runtime/view"
 )
 
-// TestADeadMansServiceIsNotifiedByADaemonThatDoesItsWork has the whole daemon ask a service that breaks, hangs and comes back, lose the file of its
-// address, and trade on an exchange whose lists fail: without a channel, and with one that does not work.
+// TestADeadMansServiceIsNotifiedByADaemonThatDoesItsWork has the whole daemon notify a service that breaks, hangs and returns, lose the
+// file of its address, and trade on an exchange whose lists fail, without a channel and with a broken one.
 func TestADeadMansServiceIsNotifiedByADaemonThatDoesItsWork(t *testing.T) {
 	t.Parallel()
 	const silent = "127.0.0.1:1" // nobody listens
@@ -40,7 +40,7 @@ func TestADeadMansServiceIsNotifiedByADaemonThatDoesItsWork(t *testing.T) {
 				root += fmt.Sprintf("notify: {channels: {desk: {url_file: %q}}}\n", channel)
 			}
 			var mu sync.Mutex
-			var asked []time.Duration // that the service answered with 200
+			var asked []time.Duration // times answered with 200
 			w.set(func(r *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
 				switch at := time.Since(w.began); {
 				case r.URL.Path != "/ping/secret":
@@ -50,7 +50,7 @@ func TestADeadMansServiceIsNotifiedByADaemonThatDoesItsWork(t *testing.T) {
 					return next()
 				case w.within(2*time.Minute, 4*time.Minute):
 					return answer(r, http.StatusInternalServerError, ""), nil
-				case w.within(4*time.Minute, 6*time.Minute): // it takes the request, and never answers
+				case w.within(4*time.Minute, 6*time.Minute): // it accepts the request, and never answers
 					<-r.Context().Done()
 					return nil, r.Context().Err()
 				default:
@@ -62,7 +62,7 @@ func TestADeadMansServiceIsNotifiedByADaemonThatDoesItsWork(t *testing.T) {
 			})
 			w.run(live(t, root, nil), configs.Live, 24*time.Minute, func(*process) {
 				time.Sleep(7 * time.Minute)
-				if err := os.Remove(address); err != nil { // the address is known
+				if err := os.Remove(address); err != nil { // the address is already read
 					t.Error(err)
 				}
 			})
@@ -106,7 +106,7 @@ func TestADeadMansServiceIsNotifiedByADaemonThatDoesItsWork(t *testing.T) {
 	}
 }
 
-// counted compares which results of heartbeats the metrics have counted.
+// counted compares the heartbeat results that the metrics have counted.
 func (w *watched) counted(want map[string]bool) {
 	w.t.Helper()
 	for result, is := range want {
@@ -117,7 +117,7 @@ func (w *watched) counted(want map[string]bool) {
 	}
 }
 
-// TestWhatKeepsAHeartbeatBack: rounds that do not end, and without a channel rounds that are never complete.
+// Rounds that do not end delay it, and without a channel rounds that are never complete.
 func TestWhatKeepsAHeartbeatBack(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

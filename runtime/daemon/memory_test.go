@@ -20,7 +20,7 @@ import (
 func TestTheCollectorRunsMoreOftenUnlessOneSaysOtherwise(t *testing.T) {
 	before := debug.SetGCPercent(100)
 	defer debug.SetGCPercent(before)
-	for set, want := range map[string]int{"": collectorPercent, "200": 100, "off": 100} { // set: read by the runtime itself, before
+	for set, want := range map[string]int{"": collectorPercent, "200": 100, "off": 100} { // set: the runtime itself has read it before
 		t.Setenv("GOGC", set)
 		debug.SetGCPercent(100)
 		limitMemory(func() (uint64, error) { return 0, memlimit.ErrNoLimit }, ops.NewConsole(io.Discard, ops.Format{}, nil, ops.NewLogs()))
@@ -63,7 +63,7 @@ func TestTheMemoryLimitFollowsTheCgroup(t *testing.T) {
 	}
 }
 
-// TestMemoryThatIsNotUsedIsReleased has 64 MiB become garbage, of which the heap would hold the pages for a while.
+// TestMemoryThatIsNotUsedIsReleased has 64 MiB of garbage, whose pages the heap would keep for a while.
 func TestMemoryThatIsNotUsedIsReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		defer inBackground(t.Context(), releaseMemory)()

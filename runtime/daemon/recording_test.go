@@ -16,7 +16,7 @@ import (
 	"botd/strategy"
 )
 
-// funded reports the rate of the payment every eight hours; every third answer fails.
+// funded returns a funding rate every eight hours; every third answer fails.
 type funded struct{ asked int }
 
 func (f *funded) ServerNowMS() int64 { return time.Now().UnixMilli() }
@@ -64,11 +64,11 @@ func TestEveryFundingRateIsStored(t *testing.T) {
 func TestSignalsThatWereTakenAreReadAgain(t *testing.T) {
 	t.Parallel()
 	store := tape.Store{Directory: t.TempDir()}
-	for range 2 { // after a restart it goes on
+	for range 2 { // after a restart it continues
 		stored := recording{tape.NewRecorder(tape.RecorderConfig{Store: store, Notify: func(err error) { t.Error(err) }, Count: func(int, int) {}})}
 		stored.signal(1_000, "alerts", &strategy.Signal{Side: 1, Share: exchange.RateOne})
 		stored.signal(2_000, "other", &strategy.Signal{Side: -1, Share: exchange.RateOne / 4})
-		stored.signal(1_500, "alerts", &strategy.Signal{}) // a clock that went back
+		stored.signal(1_500, "alerts", &strategy.Signal{}) // a clock that was set back
 		stored.close()
 	}
 	rows, err := tape.LoadSignals(store.SignalsPath())

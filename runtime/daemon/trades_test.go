@@ -11,8 +11,8 @@ import (
 	"botd/runtime/ops"
 )
 
-// TestAFeeInTheBaseAssetIsNoTradeAfterAStart has a strategy on spot own what its fills left after fees. Once a start compared what the wallet holds
-// with the fills alone, and reported a changed position.
+// TestAFeeInTheBaseAssetIsNoTradeAfterAStart has a spot strategy own its fills less fees. A start once compared the wallet with the fills
+// alone, and reported a changed position.
 func TestAFeeInTheBaseAssetIsNoTradeAfterAStart(t *testing.T) {
 	t.Parallel()
 	all := sim.DefaultSymbols()

@@ -44,10 +44,10 @@ import (
 	"botd/strategy/library"
 )
 
-// The whole daemon on virtual time, but for its sockets: exchange, client, journal, engine, board, incidents and metrics are
-// the real ones. What its metrics exported is then judged by the real rules, which promtool evaluates over it.
+// The whole daemon runs in virtual time, without its sockets: exchange, client, journal, engine, board, incidents and
+// metrics are real. The real rules, evaluated by promtool, then judge the exported metrics.
 
-// scrapeEvery is how often it is scraped, as the Prometheus of deploy/compose does.
+// scrapeEvery is the scrape interval of the Prometheus in deploy/compose.
 const scrapeEvery = 5 * time.Second
 
 // watched is a daemon whose metrics are recorded.
@@ -55,46 +55,46 @@ type watched struct {
 	t      *testing.T
 	began  time.Time
 	every  time.Duration
-	check  func(*process)      // at each scrape, while the daemon rests
-	window time.Duration       // of the exchange for times of requests; 0 is its own
-	disk   bool                // the data are on a disk of their own
+	check  func(*process)      // called at each scrape, while the daemon rests
+	window time.Duration       // the exchange's window for times of requests; 0 for its default
+	disk   bool                // the data are on a separate disk
 	venue  *sim.Exchange       // live
-	series map[string][]string // a value of each scrape
-	count  int                 // scrapes
+	series map[string][]string // a value for each scrape
+	count  int                 // number of scrapes
 	kinds  map[string]bool     // of the incidents that were open
 
-	down    []window                                        // in which the daemon does not run
-	targets func(at time.Duration) int                      // of Prometheus
+	down    []window                                        // periods in which the daemon does not run
+	targets func(at time.Duration) int                      // number of Prometheus targets
 	away    atomic.Bool                                     // the channel's service is away
 	home    string                                          // the configuration's directory
-	started time.Time                                       // the daemon, the last time
-	signals *pipe.Listener                                  // where they arrive
-	outside func(*http.Request) (status int, answer string) // what is not the exchange
+	started time.Time                                       // when the daemon last started
+	signals *pipe.Listener                                  // accepts signals
+	outside func(*http.Request) (status int, answer string) // handles requests to others than the exchange
 
 	mu       sync.Mutex // guards the next two
 	messages []string   // that a channel received
 	fault    func(*http.Request, func() (*http.Response, error)) (*http.Response, error)
 
 	wire  *http.Client
-	calls atomic.Int64 // of some
+	calls atomic.Int64 // counter for some
 }
 
 // window is a part of the run.
 type window struct{ from, until time.Duration }
 
-// newWatched is a daemon that is scraped so often, by a Prometheus that has it as its target.
+// newWatched returns a daemon with that scrape interval, with a Prometheus that has it as its target.
 func newWatched(t *testing.T, every time.Duration) *watched {
 	return &watched{t: t, every: every, targets: func(time.Duration) int { return 1 }, series: map[string][]string{}, kinds: map[string]bool{}}
 }
 
-// set changes what becomes of each request; nil for nothing.
+// set sets the fault of each request; nil for none.
 func (w *watched) set(fault func(*http.Request, func() (*http.Response, error)) (*http.Response, error)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fault = fault
 }
 
-// RoundTrip passes a request to the exchange, in 20 ms, unless a fault does otherwise.
+// RoundTrip passes a request to the exchange in 20 ms, unless a fault handles it.
 func (w *watched) RoundTrip(r *http.Request) (*http.Response, error) {
 	time.Sleep(20 * time.Millisecond)
 	if w.outside != nil && r.URL.Host != "127.0.0.1:8421" {
@@ -115,12 +115,12 @@ func (w *watched) RoundTrip(r *http.Request) (*http.Response, error) {
 	return fault(r, next)
 }
 
-// loopback is a listener in memory that says it is one of this machine.
+// loopback is a listener in memory with an address of this machine.
 type loopback struct{ *pipe.Listener }
 
 func (loopback) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8421} }
 
-// bodyOf is what a request sends.
+// bodyOf returns a request's body.
 func bodyOf(t *testing.T, r *http.Request) string {
 	t.Helper()
 	if r.GetBody == nil {
@@ -138,13 +138,13 @@ func bodyOf(t *testing.T, r *http.Request) string {
 	return string(text)
 }
 
-// answer is an answer of the test's own.
+// answer returns the test's own answer.
 func answer(r *http.Request, status int, body string) *http.Response {
 	return &http.Response{StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{"Content-Type": {"application/json"}},
 		Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: r}
 }
 
-// rewrite answers with a text made of the exchange's.
+// rewrite answers with a modified text of the exchange's answer.
 func rewrite(next func() (*http.Response, error), change func(string) string) (*http.Response, error) {
 	response, err := next()
 	if err != nil {
@@ -161,7 +161,7 @@ func rewrite(next func() (*http.Response, error), change func(string) string) (*
 	return changed, nil
 }
 
-// read are the rules, without recordings that no alert reads, and the names that are in their expressions.
+// read returns the rules, without recordings that no alert reads, and the names in their expressions.
 var read = sync.OnceValues(func() (rules string, names map[string]bool) {
 	expressions := ""
 	for _, a := range ops.Alerts() {
@@ -185,14 +185,15 @@ var read = sync.OnceValues(func() (rules string, names map[string]bool) {
 	return rules, names
 })
 
-// scrape records the metrics that rules read; nil for a target that does not answer. What is no longer exported ends, as Prometheus has it.
+// scrape records the metrics that rules read; nil for a target that does not answer. A metric that is no longer exported ends, as in
+// Prometheus.
 func (w *watched) scrape(m *ops.Metrics) {
 	_, names := read()
 	put := func(instance, name string, labels []*dto.LabelPair, value float64, more ...string) {
 		if !names[name] {
 			return
 		}
-		if strings.HasSuffix(name, "_timestamp_seconds") && value > 0 { // promtool's time begins at 0
+		if strings.HasSuffix(name, "_timestamp_seconds") && value > 0 { // promtool's time starts at 0
 			value -= float64(w.began.UnixMilli()) / 1000
 		}
 		all := []string{`job="botd"`, `instance="` + instance + `"`}
@@ -225,7 +226,7 @@ func (w *watched) scrape(m *ops.Metrics) {
 	}
 }
 
-// gather records what a daemon exports.
+// gather records a daemon's exported metrics.
 func (w *watched) gather(m *ops.Metrics, put func(instance, name string, labels []*dto.LabelPair, value float64, more ...string)) {
 	families, err := m.Registry.Gather()
 	if err != nil {
@@ -244,11 +245,11 @@ func (w *watched) gather(m *ops.Metrics, put func(instance, name string, labels 
 				put("a", f.GetName()+"_bucket", one.GetLabel(), float64(h.GetSampleCount()), `le="+Inf"`)
 			case one.GetCounter() != nil:
 				put("a", f.GetName(), one.GetLabel(), one.GetCounter().GetValue())
-			case f.GetName() == started: // the test's own
+			case f.GetName() == started: // the test sets it
 				put("a", started, nil, w.started.Sub(w.began).Seconds())
 			default:
 				put("a", f.GetName(), one.GetLabel(), one.GetGauge().GetValue())
-				if f.GetName() == "botd_leader" && w.targets(time.Since(w.began)) > 1 { // one that trades too
+				if f.GetName() == "botd_leader" && w.targets(time.Since(w.began)) > 1 { // one that also trades
 					put("b", f.GetName(), one.GetLabel(), one.GetGauge().GetValue())
 				}
 			}
@@ -257,20 +258,20 @@ func (w *watched) gather(m *ops.Metrics, put func(instance, name string, labels 
 	put("a", "up", nil, 1)
 }
 
-// started is when a process was.
+// started is the start time of a process.
 const started = "process_start_time_seconds"
 
-// run has the daemon trade for so long of virtual time. meanwhile goes on in the bubble, from its beginning.
+// run has the daemon trade for that much virtual time. meanwhile runs in the bubble from its start.
 func (w *watched) run(files map[string]string, mode configs.Mode, lasts time.Duration, meanwhile func(*process)) {
 	if testing.Short() {
 		w.t.Skip("-short: it reads the daemon between events, which its bubble orders and the race detector does not see")
 	}
 	t := w.t
-	directory := filepath.Join(t.TempDir(), strings.Repeat("no-socket-", 12)) // a path too long for one
+	directory := filepath.Join(t.TempDir(), strings.Repeat("no-socket-", 12)) // too long for a path
 	if w.disk {
 		smallDisk(t, filepath.Join(directory, "data"))
 	}
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGUSR2) // what waits for signals begins outside the bubble
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGUSR2) // starts the signal watcher outside the bubble
 	synctest.Test(t, func(t *testing.T) {
 		w.began = time.Now()
 		if err := os.MkdirAll(filepath.Join(directory, "strategies"), 0o700); err != nil {
@@ -406,7 +407,7 @@ func (w *watched) serve(listener *pipe.Listener) (stop func()) {
 	}
 }
 
-// log is where the daemon's log goes: the test's, if BOTD_LOG is set.
+// log returns the target of the daemon's log: the test's, if BOTD_LOG is set.
 func (w *watched) log() io.Writer {
 	if os.Getenv("BOTD_LOG") != "" {
 		return w.t.Output()
@@ -414,15 +415,15 @@ func (w *watched) log() io.Writer {
 	return io.Discard
 }
 
-// expectation is when an alert begins to fire after its fault, and ends after the fault's end: then, or two scrapes earlier.
+// expectation states when an alert starts to fire after its fault, and ends after the fault's end: then, or two scrapes
+// earlier.
 type expectation struct {
 	alert         string
-	begins, ends  time.Duration // the fault, since the first scrape
-	fires, clears time.Duration // the alert, after that
+	begins, ends  time.Duration // of the fault, since the first scrape
+	fires, clears time.Duration // of the alert, relative to that
 }
 
-// judge has promtool evaluate botd's rules over what was recorded. Beside what is expected, no alert may ever fire but those
-// that also may.
+// judge has promtool evaluate botd's rules over the recording. Only the expected alerts, and those in also, may ever fire.
 func (w *watched) judge(expected []expectation, also ...string) {
 	t := w.t
 	t.Helper()
@@ -456,7 +457,7 @@ func (w *watched) judge(expected []expectation, also ...string) {
 		ask(last, w.astray("min_over_time", e.alert, last, e.begins+e.fires), "")
 		ask(last, w.astray("max_over_time", e.alert, last, e.ends+e.clears-w.every), "")
 		ask(last, fmt.Sprintf(`count_over_time((%[1]s)[%[2]s:%[3]s]) - 1 - (max_over_time(timestamp(%[1]s)[%[2]s:%[3]s]) - `+
-			`min_over_time(timestamp(%[1]s)[%[2]s:%[3]s])) / %[4]g`, firing(e.alert), last, w.every, w.every.Seconds()), "") // without a break
+			`min_over_time(timestamp(%[1]s)[%[2]s:%[3]s])) / %[4]g`, firing(e.alert), last, w.every, w.every.Seconds()), "") // without a gap
 	}
 	ask(last, fmt.Sprintf(`max by (alertname) (max_over_time(ALERTS{alertname!~"%s", alertstate="firing"}[%s])) - 1`, strings.Join(allowed, "|"), last))
 	ask(last, fmt.Sprintf(`max_over_time((count by (alertname) (ALERTS{alertstate="firing"}))[%s:%s]) > 1`, last, w.every)) // one page per cause
@@ -472,7 +473,7 @@ func (w *watched) judge(expected []expectation, also ...string) {
 	}
 }
 
-// uncounted reports whether a series is of the many that count nothing, which add nothing to the sum that rules make of them.
+// uncounted reports whether a series is one of the many with a count of zero, which add nothing to the sums of the rules.
 func uncounted(name string, values []string) bool {
 	return (strings.HasPrefix(name, "botd_exchange_requests_total") || strings.HasPrefix(name, "botd_exchange_error_codes_total") ||
 		strings.HasPrefix(name, "botd_incidents_open")) && !slices.ContainsFunc(values, func(v string) bool { return v != "0" && v != "_" && v != "stale" })
@@ -483,13 +484,13 @@ func firing(alert string) string {
 	return fmt.Sprintf(`max(ALERTS{alertname="%s", alertstate="firing"})`, alert)
 }
 
-// astray is by how many seconds the first (min_over_time) or last (max_over_time) time at which an alert fires is off.
+// astray returns by how many seconds the first (min_over_time) or last (max_over_time) firing of an alert is off.
 func (w *watched) astray(which, alert string, last, want time.Duration) string {
 	at := fmt.Sprintf(`%s(timestamp(%s)[%s:%s])`, which, firing(alert), last, w.every)
 	return fmt.Sprintf(`%s - clamp(%s, %g, %g)`, at, at, (want - 2*w.every).Seconds(), want.Seconds())
 }
 
-// runs writes values in promtool's notation: 5x3 is 5 four times.
+// runs formats values in promtool's notation: 5x3 is 5 four times.
 func runs(values []string) string {
 	var b strings.Builder
 	for i := 0; i < len(values); {
@@ -507,7 +508,7 @@ func runs(values []string) string {
 	return b.String()
 }
 
-// sleeper holds nothing, and from minute five to ten of each hour takes a second and a half to say so.
+// sleeper has no position, and from minute five to ten of each hour takes a second and a half to answer.
 type sleeper struct{}
 
 func (sleeper) Warmup() int           { return 1 }
@@ -529,7 +530,7 @@ func (stuck) Decide(_ *strategy.View, plan *strategy.Plan) {
 	plan.Hold(strategy.Target{}, "slept")
 }
 
-// panics does so from minute five to ten of an hour.
+// panics panics from minute five to ten of an hour.
 type panics struct{ sleeper }
 
 func (panics) Decide(_ *strategy.View, plan *strategy.Plan) {
@@ -584,16 +585,16 @@ func live(t *testing.T, root string, more map[string]string) map[string]string {
 	return files
 }
 
-// sliced is a strategy that buys a little at market, again and again.
+// sliced is a strategy that buys a little at market again and again.
 func sliced(market, symbol, quantity string, count int, every string) string {
 	return fmt.Sprintf("name: slices\nstrategy: twap\nmarket: %s\nsymbol: %s\ninterval: 1m\nschedule: '@every 1s'\nstart: running\n"+
 		"params: {side: buy, quantity: %s, slices: %d, every: %s}\n", market, symbol, quantity, count, every)
 }
 
-// some reports whether this call is among the first of every so many.
+// some reports whether this call is one of the first of a group of that many.
 func (w *watched) some(of, every int64) bool { return (w.calls.Add(1)-1)%every < of }
 
-// control has the exchange do something; what it answers is read into answer, unless that is nil.
+// control calls the exchange's control interface and decodes the answer, unless that is nil.
 func (w *watched) control(call, body string, answer any) {
 	w.t.Helper()
 	method, path, _ := strings.Cut(call, " ")
@@ -619,7 +620,7 @@ func (w *watched) control(call, body string, answer any) {
 	}
 }
 
-// dearer moves the price of a spot symbol up by a hundredth, for whoever buys next.
+// dearer raises the price of a spot symbol by a hundredth for the next buyer.
 func (w *watched) dearer(symbol string) {
 	w.t.Helper()
 	price := struct{ LastPrice decimal.Decimal }{}
@@ -628,7 +629,7 @@ func (w *watched) dearer(symbol string) {
 	w.control("POST /control/v1/price", fmt.Sprintf(`{"market":"spot","symbol":%q,"price":"%s"}`, symbol, dearer), nil)
 }
 
-// tradeManually has a person trade on the account, beside botd.
+// tradeManually has a person trade on the account, outside botd.
 func (w *watched) tradeManually(symbol, quantity string) {
 	w.t.Helper()
 	person, err := rest.New(rest.Config{BaseURL: "http://127.0.0.1:8421", Key: "watched", Secret: []byte("a secret"), Transport: w.wire.Transport})
@@ -649,7 +650,7 @@ func (w *watched) tradeManually(symbol, quantity string) {
 	}
 }
 
-// signal sends one with a wrong token.
+// signal sends a signal with a wrong token.
 func (w *watched) signal() {
 	w.t.Helper()
 	response, err := w.signals.Client().Post("http://127.0.0.1/signal", "application/json", strings.NewReader(`{"token": "wrong"}`))
@@ -667,10 +668,10 @@ func (w *watched) write(name, text string) {
 	}
 }
 
-// until waits until so long after the run's beginning.
+// until waits until that long after the run's start.
 func (w *watched) until(at time.Duration) { time.Sleep(at - time.Since(w.began)) }
 
-// send has the engine take an event.
+// send sends an event to the engine.
 func (w *watched) send(p *process, event engine.Event) {
 	w.t.Helper()
 	if err := p.driver.Send(context.Background(), event); err != nil {
@@ -678,7 +679,7 @@ func (w *watched) send(p *process, event engine.Event) {
 	}
 }
 
-// gained is an account whose wallet holds more.
+// gained returns an account whose wallet has more.
 func gained(t *testing.T, text, more string) string {
 	t.Helper()
 	var account map[string]any
@@ -696,7 +697,7 @@ func gained(t *testing.T, text, more string) string {
 	return string(changed)
 }
 
-// without are candles but for those that open at certain times.
+// without returns candles without those that open at certain times.
 func without(t *testing.T, text string, lacks func(openMS int64) bool) string {
 	t.Helper()
 	var candles [][]any
@@ -712,13 +713,13 @@ func without(t *testing.T, text string, lacks func(openMS int64) bool) string {
 	return string(changed)
 }
 
-// within reports whether it is between two times of the run.
+// within reports whether the time is between two times of the run.
 func (w *watched) within(from, until time.Duration) bool {
 	at := time.Since(w.began)
 	return from <= at && at < until
 }
 
-// halts has a person halt at one time of the run, and arm again at another.
+// halts has a person halt at one time of the run, and rearm at another.
 func (w *watched) halts(p *process, scope account.Scope, level record.HaltLevel, from, until time.Duration) {
 	for _, step := range []struct {
 		at    time.Duration
@@ -741,18 +742,18 @@ func TestADayOfLiveFiresNoAlert(t *testing.T) {
 	w.judge(nil)
 }
 
-// aDay is a day with BOTD_DAY, and twenty minutes without.
+// aDay is a day with BOTD_DAY, otherwise twenty minutes.
 func aDay(t *testing.T) time.Duration {
 	t.Helper()
 	if os.Getenv("BOTD_DAY") == "" {
-		return 20 * time.Minute // BOTD_DAY=1 makes it a day, a minute of processor time
+		return 20 * time.Minute // BOTD_DAY=1 makes it a day, which takes a minute of processor time
 	}
 	return 24 * time.Hour
 }
 
 const roomy = 512 << 20
 
-// smallDisk mounts a file system of its own, or says why not.
+// smallDisk mounts a separate file system, or returns why it cannot.
 func smallDisk(t *testing.T, directory string) {
 	t.Helper()
 	if err := os.MkdirAll(directory, 0o700); err != nil {
@@ -768,7 +769,7 @@ func smallDisk(t *testing.T, directory string) {
 	})
 }
 
-// resize gives a small disk another size, at least that of what is on it.
+// resize changes the size of a small disk, at least to that of its contents.
 func resize(t *testing.T, directory string, size int64) {
 	t.Helper()
 	var stat syscall.Statfs_t
@@ -781,7 +782,7 @@ func resize(t *testing.T, directory string, size int64) {
 	}
 }
 
-// TestOneProfitEverywhere compares, while strategies trade on both markets, what metrics, API and summary say of each with the ledger.
+// TestOneProfitEverywhere compares metrics, API and summary of each strategy with the ledger, while strategies trade on both markets.
 func TestOneProfitEverywhere(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t, 10*time.Second)

@@ -6,8 +6,8 @@ import (
 	"botd/internal/disk/disktest"
 )
 
-// TestEachFileCallOfTheKeysFails takes two keys over, one after the other. After a failure the keys before are known still, no key is known
-// that was not taken, and the next attempt takes it.
+// TestEachFileCallOfTheKeysFails takes over two keys, one after the other. After a failure the earlier keys are still known, no other key
+// is, and the next attempt succeeds.
 func TestEachFileCallOfTheKeysFails(t *testing.T) {
 	t.Parallel()
 	disktest.EachCallFails(t, func(directory string, reported func(error)) {

@@ -16,8 +16,8 @@ import (
 	"botd/internal/startclock"
 )
 
-// TestTheRequestBudgetOfTheConfigurationHolds opens a live and a paper venue with
-// few requests a second. Opening takes more than the bucket holds, so it must wait.
+// TestTheRequestBudgetOfTheConfigurationHolds opens a live and a paper venue with few requests a second.
+// Opening takes more than the bucket contains, so it must wait.
 func TestTheRequestBudgetOfTheConfigurationHolds(t *testing.T) {
 	t.Parallel()
 	x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: startclock.MS()})
@@ -50,7 +50,8 @@ func TestTheRequestBudgetOfTheConfigurationHolds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The clock three times, symbols and margin levels: five requests, of which two are free.
+		// Opening takes the clock three times, symbols and margin levels: five requests, two of which are
+		// free.
 		if took := time.Since(began); took < 1_400*time.Millisecond {
 			t.Errorf("%s: want 1.5 s at least for 5 requests at 2 a second, have %s", mode, took)
 		}
@@ -60,7 +61,7 @@ func TestTheRequestBudgetOfTheConfigurationHolds(t *testing.T) {
 	}
 }
 
-// TestLiveNeedsBoundsThatSomebodyMeasuredOrSet opens a live venue with the cautious defaults alone.
+// TestLiveNeedsBoundsThatSomebodyMeasuredOrSet opens a live venue with the cautious defaults only.
 func TestLiveNeedsBoundsThatSomebodyMeasuredOrSet(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()

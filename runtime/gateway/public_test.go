@@ -13,7 +13,7 @@ import (
 	"botd/internal/startclock"
 )
 
-// TestACallThatOnlySomeNeedFailsForThemAlone answers one auxiliary path with 404 and asks for all else.
+// TestACallThatOnlySomeNeedFailsForThemAlone answers one auxiliary path with 404 and calls everything else.
 func TestACallThatOnlySomeNeedFailsForThemAlone(t *testing.T) {
 	t.Parallel()
 	const btc = "BTC-USDT"

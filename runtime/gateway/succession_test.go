@@ -21,8 +21,8 @@ import (
 	"botd/runtime/engine"
 )
 
-// TestAKeyIsReplacedWhileBotdRuns writes a new key into its files: it signs from then on, and a start knows it as the
-// account of the journal. A key that shows another wallet is refused, and the old one goes on signing.
+// TestAKeyIsReplacedWhileBotdRuns writes a new key to its files. It signs from then on, and a start recognizes it as
+// the journal's account. A key that shows another wallet is refused, and the old one continues to sign.
 func TestAKeyIsReplacedWhileBotdRuns(t *testing.T) {
 	t.Parallel()
 	x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: startclock.MS()})
@@ -61,7 +61,7 @@ func TestAKeyIsReplacedWhileBotdRuns(t *testing.T) {
 	}
 	seen := &engine.Status{Account: read.Account}
 	rotate := func() (changed bool, err error) {
-		for range 2 { // files are taken once they stand still
+		for range 2 { // files are read once they stop changing
 			changed, err = v.Rotate(t.Context(), config, directory, func() (*engine.Status, error) { return seen, nil })
 		}
 		return changed, err

@@ -36,7 +36,7 @@ func demoConfig() *configs.Config {
 		Spot: map[string]exchange.Amount{"USDT": exchange.AmountOf(77)}}}
 }
 
-// wallet is what a venue shows of the futures account.
+// wallet returns a venue's wallet of the futures account.
 func wallet(t *testing.T, do func(context.Context, exchange.Request) (exchange.Answer, error)) exchange.Amount {
 	t.Helper()
 	answer, err := do(t.Context(), exchange.Request{Operation: exchange.FuturesAccount})
@@ -46,8 +46,8 @@ func wallet(t *testing.T, do func(context.Context, exchange.Request) (exchange.A
 	return answer.Account.WalletBalance
 }
 
-// TestADemoIsAnExchangeOfItsOwn: with the configured account, reached by a signed client at an address that is written while it runs; its copy, and
-// what is public of it, are read while it does and afterwards.
+// It has the configured account, and a signed client reaches it at an address that is written while it runs. Its copy, and its public data,
+// are readable meanwhile and afterwards.
 func TestADemoIsAnExchangeOfItsOwn(t *testing.T) {
 	t.Parallel()
 	config, data := demoConfig(), t.TempDir()
@@ -89,7 +89,7 @@ func TestADemoIsAnExchangeOfItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.Simulated.Futures = exchange.AmountOf(5) // of a demo that is new
+	config.Simulated.Futures = exchange.AmountOf(5) // for a new demo
 	rehearsal, err := OpenCopy(t.Context(), config, directory)
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestADemoIsAnExchangeOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestADemoThatCannotBeginSaysWhatIsInItsWay: with the exit code of it, and nothing left running.
+// The error has its exit code, and nothing is left running.
 func TestADemoThatCannotBeginSaysWhatIsInItsWay(t *testing.T) {
 	t.Parallel()
 	busy := Network{Listen: func() (net.Listener, error) { return nil, net.ErrClosed }}
@@ -167,7 +167,7 @@ func TestADemoThatCannotBeginSaysWhatIsInItsWay(t *testing.T) {
 	}
 }
 
-// TestASymbolIsFoundOrSuggested: by its market and its name; one that begins alike is suggested.
+// It is found by its market and its name; a name with the same beginning is suggested.
 func TestASymbolIsFoundOrSuggested(t *testing.T) {
 	t.Parallel()
 	v := &Public{Where: "the venue", Symbols: sim.DefaultSymbols()}
@@ -199,7 +199,7 @@ func TestASymbolIsFoundOrSuggested(t *testing.T) {
 	}
 }
 
-// TestAVenueThatIsNotReachedSaysWhy: the clock first, then the key, then the symbols.
+// The clock is read first, then the key, then the symbols.
 func TestAVenueThatIsNotReachedSaysWhy(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
@@ -227,7 +227,7 @@ func TestAVenueThatIsNotReachedSaysWhy(t *testing.T) {
 	}
 }
 
-// TestAKeyIsOfTheSameAccountByWhatItShows: what a list leaves out is nothing, and only orders that are known to be open count.
+// An omitted item counts as zero, and only orders known to be open count.
 func TestAKeyIsOfTheSameAccountByWhatItShows(t *testing.T) {
 	t.Parallel()
 	of := func(asset string, free, frozen int64) exchange.Balance {
@@ -258,7 +258,7 @@ func TestAKeyIsOfTheSameAccountByWhatItShows(t *testing.T) {
 	}
 }
 
-// TestFeedsThatAreTooOldAreDeclared: each symbol once, since its data are, until they come again.
+// Each symbol is declared once, since the time of its data, until new data come.
 func TestFeedsThatAreTooOldAreDeclared(t *testing.T) {
 	t.Parallel()
 	v := &Exchange{}
@@ -293,7 +293,7 @@ func TestFeedsThatAreTooOldAreDeclared(t *testing.T) {
 	}
 }
 
-// TestWhatAVenueSaysBeforeThereIsAConsoleIsLoggedThen: in its order, and once.
+// The messages are logged in their order, and once.
 func TestWhatAVenueSaysBeforeThereIsAConsoleIsLoggedThen(t *testing.T) {
 	t.Parallel()
 	v, logs := &Exchange{}, ops.NewLogs()
@@ -312,7 +312,7 @@ func TestWhatAVenueSaysBeforeThereIsAConsoleIsLoggedThen(t *testing.T) {
 	}
 }
 
-// TestAProfileSaysHowTheVenueWrites: each market has its own words, and one that is no status is left out.
+// Each market has its own words; a word that is no status is ignored.
 func TestAProfileSaysHowTheVenueWrites(t *testing.T) {
 	t.Parallel()
 	p := Profile(&configs.ProfileConfig{NullLists: configs.NullIsEmpty, NumberNoise: configs.NoiseHalfTick, FuturesWords: map[string]string{"DONE": "FILLED",
@@ -331,7 +331,7 @@ func TestAProfileSaysHowTheVenueWrites(t *testing.T) {
 	}
 }
 
-// TestAPaperAccountTradesOnWhatAVenueShows: with the configured wallet, and another one's prices; it is stored when it stops, and a copy of it is read.
+// It has the configured wallet, and another venue's prices. It is stored when it stops, and a copy of it is readable.
 func TestAPaperAccountTradesOnWhatAVenueShows(t *testing.T) {
 	t.Parallel()
 	directory, config := t.TempDir(), demoConfig()
@@ -365,7 +365,7 @@ func TestAPaperAccountTradesOnWhatAVenueShows(t *testing.T) {
 	if err := v.Stop(); err != nil {
 		t.Error(err)
 	}
-	config.Simulated.Futures = exchange.AmountOf(5) // of an account that is new
+	config.Simulated.Futures = exchange.AmountOf(5) // for a new account
 	again := open()
 	if have := wallet(t, again.Trading.Do); have != exchange.AmountOf(1_234) {
 		t.Errorf("the next run: want the account as it was left, have %s", have)

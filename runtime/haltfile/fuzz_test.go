@@ -8,8 +8,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// FuzzHalt reads what may lie in the mailbox of halts: it is a halt of a known level, whose scope
-// is all there is where it names nothing that is configured, or it is refused.
+// FuzzHalt reads arbitrary contents of the mailbox of halts. A halt has a known level, and its scope is
+// everything if it names nothing that is configured; otherwise it is refused.
 func FuzzHalt(f *testing.F) {
 	for _, seed := range []string{
 		`{"at_ms":1,"by":"me","level":"flatten","reason":"r"}`, `{"level":"pause","strategy":"one","market":"futures","symbol":"BTC-USDT"}`,

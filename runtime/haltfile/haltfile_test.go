@@ -17,8 +17,7 @@ import (
 	"botd/runtime/engine"
 )
 
-// TestAHaltTakesEffectOnceAndItsFileStaysUntilItIsDurable has a journal that cannot
-// be written for a while.
+// TestAHaltTakesEffectOnceAndItsFileStaysUntilItIsDurable has a journal that cannot be written for a while.
 func TestAHaltTakesEffectOnceAndItsFileStaysUntilItIsDurable(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()

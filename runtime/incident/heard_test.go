@@ -14,13 +14,14 @@ import (
 	"botd/runtime/engine"
 )
 
-// promise is what docs/operations.md says of a kind of incident: its severity, and after how many seconds it opens and becomes critical; 0 for never.
+// promise is docs/operations.md's description of a kind of incident: its severity, and the seconds after which it opens and becomes
+// critical; 0 for never.
 type promise struct {
 	severity         string
 	opens, escalates int
 }
 
-// promises reads the table of incidents.
+// promises parses the table of incidents.
 func promises(t *testing.T) map[string]promise {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/operations.md")
@@ -58,8 +59,8 @@ func promises(t *testing.T) map[string]promise {
 	return all
 }
 
-// TestOfEachIncidentAPersonIsNotifiedAsOftenAsPromised has each declared state last for 30 hours. A person is notified of one opening, of reminders when the
-// document says so, of its becoming critical, and of one end.
+// TestOfEachIncidentAPersonIsNotifiedAsOftenAsPromised has each declared state last for 30 hours. A person is notified of one opening, of
+// reminders if documented, of its becoming critical, and of one end.
 func TestOfEachIncidentAPersonIsNotifiedAsOftenAsPromised(t *testing.T) {
 	t.Parallel()
 	all := promises(t)
@@ -102,12 +103,12 @@ func TestOfEachIncidentAPersonIsNotifiedAsOftenAsPromised(t *testing.T) {
 	}
 }
 
-// declared is a declared state of the account since a moment.
+// declared returns a declared state of the account since a moment.
 func declared(kind string, sinceMS int64, scope account.Scope) engine.Degraded {
 	return engine.Degraded{State: kind, SinceMS: sinceMS, Scope: scope, Cause: "of " + kind}
 }
 
-// changes are what a person is notified of at a moment.
+// changes returns the notifications of a person at a moment.
 func changes(t *Tracker, nowMS int64, states ...engine.Degraded) string {
 	var all []string
 	for _, r := range t.Update(nowMS, states, true) {
@@ -116,7 +117,7 @@ func changes(t *Tracker, nowMS int64, states ...engine.Degraded) string {
 	return strings.Join(all, ", ")
 }
 
-// TestAnIncidentIsTheSameWithinHalfAnHourOfItsEnd: later it is another one.
+// After that it is another incident.
 func TestAnIncidentIsTheSameWithinHalfAnHourOfItsEnd(t *testing.T) {
 	t.Parallel()
 	for later, want := range map[int64]string{30 * 60_000: "returned quarantined 1", 30*60_000 + 1: "opened quarantined 2"} {
@@ -145,7 +146,7 @@ func TestAnIncidentIsTheSameWithinHalfAnHourOfItsEnd(t *testing.T) {
 	}
 }
 
-// TestStatesOfAnOutageAreOneIncident: those that begin within two minutes of its opening, or that a wider one covers; those of other kinds are not.
+// The states are those that start within two minutes of its opening, or that a wider one covers, but not those of other kinds.
 func TestStatesOfAnOutageAreOneIncident(t *testing.T) {
 	t.Parallel()
 	bitcoin := account.Scope{Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}}
@@ -186,11 +187,10 @@ func TestStatesOfAnOutageAreOneIncident(t *testing.T) {
 	}
 }
 
-// TestWhatFollowsFromAnOutageOpensNothingOfItsOwn: a clock that cannot be read a minute after the account cannot, and a breaker that outlives the
-// outage in which it began.
+// The cases are a clock that becomes unreadable a minute after the account, and a breaker that outlives the outage in which it tripped.
 func TestWhatFollowsFromAnOutageOpensNothingOfItsOwn(t *testing.T) {
 	t.Parallel()
-	for sinceMS, want := range map[int64]string{60_000: "", 59_999: "opened clock 2"} { // of the clock; the account is blind since 0
+	for sinceMS, want := range map[int64]string{60_000: "", 59_999: "opened clock 2"} { // start of the clock's state; the account is blind since 0
 		tracker := new(Tracker)
 		changes(tracker, 0, declared("blind", 0, account.Scope{}))
 		if have := changes(tracker, sinceMS+60_000, declared("blind", 0, account.Scope{}), declared("clock", sinceMS, account.Scope{})); have != want {
@@ -212,14 +212,14 @@ func TestWhatFollowsFromAnOutageOpensNothingOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestAStartRepeatsWhatMayNotHaveArrived: a message of the last two minutes of the run before, and of a warning one that quiet hours may have held.
+// It repeats a message of the last two minutes of the previous run, and, for a warning, one that quiet hours may have delayed.
 func TestAStartRepeatsWhatMayNotHaveArrived(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		kind     string
 		severity Severity
 		heldMS   int64
-		ageMS    int64 // of the newest message
+		ageMS    int64 // age of the newest message
 		want     string
 	}{
 		{"quarantined", Critical, 0, 119_999, "reminder quarantined 4"}, {"quarantined", Critical, 0, 120_000, ""},
@@ -252,7 +252,7 @@ func TestAStartRepeatsWhatMayNotHaveArrived(t *testing.T) {
 	}
 }
 
-// TestWhatIsOpenedAtOnceIsOpenedAtOnce: in the millisecond in which it is declared, as the table of docs/operations.md says; each kind has a section there.
+// It opens in the millisecond of its declaration, as the table of docs/operations.md says. Each kind has a section there.
 func TestWhatIsOpenedAtOnceIsOpenedAtOnce(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/operations.md")
@@ -280,7 +280,7 @@ func TestWhatIsOpenedAtOnceIsOpenedAtOnce(t *testing.T) {
 	}
 }
 
-// TestAnIncidentHasTheNewestCauseAndWayOut: also where it follows from another one that began later; another scope's state is none of it.
+// This holds also if it follows from another one that started later. Another scope's state does not belong to it.
 func TestAnIncidentHasTheNewestCauseAndWayOut(t *testing.T) {
 	t.Parallel()
 	tracker := new(Tracker)
@@ -302,7 +302,7 @@ func TestAnIncidentHasTheNewestCauseAndWayOut(t *testing.T) {
 	}
 }
 
-// TestWhatReturnsOftenIsClosedLate: after half a minute, doubled with each return up to half an hour.
+// It is closed after half a minute, doubled with each return up to half an hour.
 func TestWhatReturnsOftenIsClosedLate(t *testing.T) {
 	t.Parallel()
 	for times, want := range map[int]int64{1: 30, 2: 60, 3: 120, 6: 960, 7: 1800, 12: 1800, 1_000: 1800} {
@@ -312,7 +312,7 @@ func TestWhatReturnsOftenIsClosedLate(t *testing.T) {
 	}
 }
 
-// TestSettlingEndsEventsOfOneKind: those that go on, and no others.
+// Only ongoing ones are ended, and none of another kind.
 func TestSettlingEndsEventsOfOneKind(t *testing.T) {
 	t.Parallel()
 	tracker := new(Tracker)

@@ -11,7 +11,7 @@ import (
 	"botd/runtime/engine"
 )
 
-// course updates a tracker every second, and returns what a person is notified of, each with its second.
+// course updates a tracker every second, and returns a person's notifications, each with its second.
 func course(t *Tracker, seconds int, states func(second int) []engine.Degraded) (heard []string) {
 	for second := range seconds {
 		for _, report := range t.Update(int64(second)*1000+1, states(second), true) {
@@ -25,7 +25,7 @@ func state(kind string, since int) engine.Degraded {
 	return engine.Degraded{State: kind, SinceMS: int64(since)*1000 + 1, Cause: "a cause", WayOut: "a way"}
 }
 
-// within is a state in force from a second until another.
+// within returns a state in force from a second until another.
 func within(kind string, from, until int) func(int) []engine.Degraded {
 	return func(second int) []engine.Degraded {
 		if second < from || second >= until {
@@ -63,8 +63,8 @@ func TestAnIncidentIsOpenedRemindedOfEscalatedAndClosed(t *testing.T) {
 	}
 }
 
-// TestWhatFlickersIsOneIncident has a breaker of 45 seconds trip 17 times in 28 minutes: once it paged
-// each time.
+// TestWhatFlickersIsOneIncident has a breaker of 45 seconds trip 17 times in 28 minutes. It once paged each
+// time.
 func TestWhatFlickersIsOneIncident(t *testing.T) {
 	t.Parallel()
 	tracker := new(Tracker)
@@ -100,7 +100,7 @@ func TestEachCauseIsAnIncidentOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestWhatFollowsFromAnotherStateHasNoIncident has what an outage, a limit of the rate and a refusal bring about.
+// TestWhatFollowsFromAnotherStateHasNoIncident has the consequences of an outage, a rate limit and a refusal.
 func TestWhatFollowsFromAnotherStateHasNoIncident(t *testing.T) {
 	t.Parallel()
 	tracker := new(Tracker)
@@ -127,11 +127,12 @@ func TestWhatFollowsFromAnotherStateHasNoIncident(t *testing.T) {
 	}
 }
 
-// TestABreakerIsNoIncidentAfterItsCause has orders that are unsettled trip one: it goes on by the clock when they are settled.
+// TestABreakerIsNoIncidentAfterItsCause has unsettled orders trip a breaker, which continues for its time when they are
+// settled.
 func TestABreakerIsNoIncidentAfterItsCause(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		trips, until int // the breaker; the orders were unsettled from second 100 to 400
+		trips, until int // of the breaker; the orders were unsettled from second 100 to 400
 		want         string
 	}{
 		{150, 1000, "160 opened unsettled critical, 430 closed unsettled critical"},
@@ -152,8 +153,8 @@ func TestABreakerIsNoIncidentAfterItsCause(t *testing.T) {
 	}
 }
 
-// TestAnOutageIsOneIncident has an exchange answer 429 to every second request: symbols, a market and the account are
-// blind in turn, and both markets limited. Once a person received seven messages of six incidents.
+// TestAnOutageIsOneIncident has an exchange answer every second request with 429: symbols, a market and the account
+// are blind in turn, and both markets are rate limited. A person once received seven messages about six incidents.
 func TestAnOutageIsOneIncident(t *testing.T) {
 	t.Parallel()
 	tracker := new(Tracker)
@@ -185,7 +186,7 @@ func TestAnOutageIsOneIncident(t *testing.T) {
 	}
 }
 
-// TestABlindAccountIsHeardOfBesideABlindSymbol has a delisted symbol be blind for hours before the account is.
+// TestABlindAccountIsHeardOfBesideABlindSymbol has a delisted symbol blind for hours before the account is.
 func TestABlindAccountIsHeardOfBesideABlindSymbol(t *testing.T) {
 	t.Parallel()
 	tracker := new(Tracker)
@@ -203,8 +204,9 @@ func TestABlindAccountIsHeardOfBesideABlindSymbol(t *testing.T) {
 	}
 }
 
-// TestAnOutageSaysWhatItsWidestStateSays has an exchange be silent for half an hour: markets and symbols are blind too, and after a quarter of an
-// hour its clock is too old. Once a person read of the whole account that it ends when its symbol can be read, and of a second incident.
+// TestAnOutageSaysWhatItsWidestStateSays has an exchange silent for half an hour: markets and symbols are blind, too, and after a quarter
+// of an hour its clock is too old. A message about the whole account once said that it ends when its symbol can be read, and there was a
+// second incident.
 func TestAnOutageSaysWhatItsWidestStateSays(t *testing.T) {
 	t.Parallel()
 	tracker := new(Tracker)
@@ -224,7 +226,7 @@ func TestAnOutageSaysWhatItsWidestStateSays(t *testing.T) {
 	}
 }
 
-// TestAClockThatCannotBeReadIsNoConsequenceOfItself has the clock alone not be read: then nothing can be signed, and the account is blind.
+// TestAClockThatCannotBeReadIsNoConsequenceOfItself has only the clock unreadable: then nothing can be signed, and the account is blind.
 func TestAClockThatCannotBeReadIsNoConsequenceOfItself(t *testing.T) {
 	t.Parallel()
 	heard := course(new(Tracker), 120, func(int) []engine.Degraded { return []engine.Degraded{state("clock", 0), state("blind", -15)} })
@@ -265,8 +267,8 @@ func TestIncidentsSurviveARestart(t *testing.T) {
 	}
 }
 
-// TestWhatWasPerhapsNotHeardIsSaidAgain has botd killed a second after an incident opened, with the message still on its
-// way: once nobody heard of it for hours.
+// TestWhatWasPerhapsNotHeardIsSaidAgain has botd killed a second after an incident opened, with its message in flight.
+// Once nobody was notified of it for hours.
 func TestWhatWasPerhapsNotHeardIsSaidAgain(t *testing.T) {
 	t.Parallel()
 	before := new(Tracker)
@@ -284,7 +286,7 @@ func TestWhatWasPerhapsNotHeardIsSaidAgain(t *testing.T) {
 	}
 }
 
-// TestAWarningThatQuietHoursHeldBackIsSaidAgain has botd killed in its quiet hours: a warning of hours ago waited for their end, and is lost.
+// TestAWarningThatQuietHoursHeldBackIsSaidAgain has botd killed in its quiet hours: an hours-old warning that waited for their end is lost.
 func TestAWarningThatQuietHoursHeldBackIsSaidAgain(t *testing.T) {
 	t.Parallel()
 	const night, start = 9 * hour, 4 * hour

@@ -35,8 +35,8 @@ func halted(why string) []record.Record {
 	return []record.Record{{AtMS: 1, Body: record.Halt{Level: record.LevelFlatten, Why: why}}}
 }
 
-// TestTheFileHoldsWhatWasWrittenUntilItStartsOver writes, restarts, tears the last line, and
-// empties it: its size never changes, so that a full disk takes what is written.
+// TestTheFileHoldsWhatWasWrittenUntilItStartsOver writes, restarts, tears the last line, and empties the
+// file. Its size never changes, so a full disk accepts the writes.
 func TestTheFileHoldsWhatWasWrittenUntilItStartsOver(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), FileName)
@@ -94,14 +94,14 @@ func order(side exchange.Side, market exchange.Market, reduces, protects bool) *
 	return &exchange.NewOrder{Market: market, Symbol: "BTC-USDT", Side: side, ReduceOnly: reduces, ClosePosition: protects}
 }
 
-// TestTheGateHoldsBackWhatTheLaneDoesItself asks which of the engine's placements may leave
-// while the lane acts at each level.
+// TestTheGateHoldsBackWhatTheLaneDoesItself checks which of the engine's placements may leave while the lane
+// acts at each level.
 func TestTheGateHoldsBackWhatTheLaneDoesItself(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		order   *exchange.NewOrder
-		refused record.HaltLevel // the mildest level that holds it back; LevelNone for none
+		refused record.HaltLevel // the mildest level that blocks it; LevelNone for none
 	}{
 		{"an opening", order(exchange.Buy, exchange.Futures, false, false), record.LevelPause},
 		{"an opening short", order(exchange.Sell, exchange.Futures, false, false), record.LevelPause},
@@ -123,13 +123,13 @@ func TestTheGateHoldsBackWhatTheLaneDoesItself(t *testing.T) {
 	}
 }
 
-// TestTheLaneClosesNoMoreThanIsItsOwn reads positions beside what the list showed.
+// TestTheLaneClosesNoMoreThanIsItsOwn compares positions that were read with those of the last list.
 func TestTheLaneClosesNoMoreThanIsItsOwn(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name                string
 		close, others, sent exchange.Quantity
-		remaining, want     exchange.Quantity // read, without what is left to others
+		remaining, want     exchange.Quantity // as read, without the part that is left to others
 	}{
 		{"all of it", 10, 0, 0, 10, 10},
 		{"short", -10, 0, 0, -10, -10},
@@ -148,7 +148,7 @@ func TestTheLaneClosesNoMoreThanIsItsOwn(t *testing.T) {
 	}
 }
 
-// TestALaneIDIsOneOfTheStarts checks that ids of the lane read back as the start declares them.
+// TestALaneIDIsOneOfTheStarts checks that ids of the lane parse as the start declares them.
 func TestALaneIDIsOneOfTheStarts(t *testing.T) {
 	t.Parallel()
 	start := placement.Start{Epoch: 1_795_370_718, Random: "lane0"}
@@ -158,17 +158,17 @@ func TestALaneIDIsOneOfTheStarts(t *testing.T) {
 	}
 }
 
-// testCode makes codes that nobody guesses from a text alone.
+// testCode computes codes that cannot be guessed from a text alone.
 func testCode(text []byte) string {
 	return fmt.Sprintf("%x", sha256.Sum256(append([]byte("a key"), text...)))
 }
 
-// TestWithAKeyEachLineMustHaveItsCode forges, exchanges and takes out lines; the record of a forged one
-// would become one of the journal.
+// TestWithAKeyEachLineMustHaveItsCode forges, swaps and removes lines. The record of a forged line would
+// become one of the journal.
 func TestWithAKeyEachLineMustHaveItsCode(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), FileName)
-	for range 2 { // the second one goes on where the first ended
+	for range 2 { // the second one continues where the first ended
 		file, _, err := OpenFile(path, testCode)
 		if err != nil {
 			t.Fatal(err)

@@ -8,8 +8,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// FuzzFile reads what may lie in the kill switch's file: records that are written back are the
-// same, and the end of what is used lies within it.
+// FuzzFile reads arbitrary contents of the kill switch's file. Records that are written back are equal, and
+// the used part ends within the file.
 func FuzzFile(f *testing.F) {
 	for _, r := range []record.Record{{Body: record.Config{}}, {AtMS: 1, Strategy: "one", ClientOrderID: "bmain-1-1", Body: record.Audit{Actor: "a"}}} {
 		line, err := json.Marshal(r)
@@ -17,7 +17,7 @@ func FuzzFile(f *testing.F) {
 			f.Fatal(err)
 		}
 		f.Add(append(line, '\n'))
-		f.Add(append(append(bytes.Clone(line), '\n'), line[:len(line)/2]...)) // torn
+		f.Add(append(append(bytes.Clone(line), '\n'), line[:len(line)/2]...)) // a torn line
 		f.Add(append(append(bytes.Clone(line), '\n'), make([]byte, 64)...))
 	}
 	f.Add([]byte("{}\n"))

@@ -18,7 +18,7 @@ import (
 	"unicode/utf8"
 )
 
-// hosts has those requests that go to a messaging service answered by its fake; the key is host and path.
+// hosts answers the requests to a messaging service by its fake; the key is host and path.
 type hosts struct {
 	fakes  sync.Map
 	others http.RoundTripper
@@ -43,13 +43,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// posted is what a service was given.
+// posted is a request to a service.
 type posted struct {
 	header http.Header
 	fields map[string]any
 }
 
-// fake answers at an address as a service does, and passes on what it was given.
+// fake answers at an address as a service does, and passes its requests on.
 func fake(t *testing.T, address, answer string, status int) <-chan posted {
 	t.Helper()
 	got := make(chan posted, 8)
@@ -67,7 +67,8 @@ func fake(t *testing.T, address, answer string, status int) <-chan posted {
 	return got
 }
 
-// full is the longest message there is, with what means something to a service, and characters of two and four bytes.
+// full is the longest possible message, with characters that are special to a service, and characters of two and four
+// bytes.
 func full() message {
 	var d digest
 	for i := range 30 {
@@ -80,7 +81,7 @@ func full() message {
 	return d.message("botd main (live)")
 }
 
-// fewFields fails where a service was given a field that its documentation does not have.
+// fewFields fails if a service received an undocumented field.
 func (p posted) fewFields(t *testing.T, known ...string) {
 	t.Helper()
 	for _, name := range known {
@@ -102,8 +103,8 @@ func send(t *testing.T, address string, m message) {
 	}
 }
 
-// Slack: an incoming webhook takes text of 40,000 characters and 100 attachments; &, < and > are written as entities
-// (https://docs.slack.dev/messaging/formatting-message-text).
+// Slack: an incoming webhook accepts text of 40,000 characters and 100 attachments; &, < and > are written as
+// entities (https://docs.slack.dev/messaging/formatting-message-text).
 func TestSlackIsSentWhatItTakes(t *testing.T) {
 	t.Parallel()
 	m := full()
@@ -130,8 +131,8 @@ func TestSlackIsSentWhatItTakes(t *testing.T) {
 	p.fewFields(t, "text", "attachments", "username", "icon_emoji", "icon_url")
 }
 
-// Discord: a webhook takes 10 embeds, of which a title has 256 characters, a description 4,096, all together 6,000; what is in
-// an embed mentions nobody (https://discord.com/developers/docs/resources/message#embed-object-embed-limits).
+// Discord: a webhook accepts 10 embeds, with up to 256 characters in a title, 4,096 in a description, and 6,000 in total; an
+// embed mentions nobody (https://discord.com/developers/docs/resources/message#embed-object-embed-limits).
 func TestDiscordIsSentWhatItTakes(t *testing.T) {
 	t.Parallel()
 	m := full()
@@ -157,7 +158,8 @@ func TestDiscordIsSentWhatItTakes(t *testing.T) {
 	p.fewFields(t, "embeds", "username", "avatar_url")
 }
 
-// Telegram: sendMessage takes a text of 4,096 characters, as UTF-16 counts them (https://core.telegram.org/bots/api#sendmessage).
+// Telegram: sendMessage accepts a text of 4,096 characters, as UTF-16 counts them
+// (https://core.telegram.org/bots/api#sendmessage).
 func TestTelegramIsSentWhatItTakes(t *testing.T) {
 	t.Parallel()
 	m := full()
@@ -174,7 +176,7 @@ func TestTelegramIsSentWhatItTakes(t *testing.T) {
 	p.fewFields(t, "text", "chat_id", "disable_web_page_preview", "disable_notification", "reply_to_message_id")
 }
 
-// A generic webhook with template=json is given title and message (docs/configuration.md).
+// A generic webhook with template=json gets title and message (docs/configuration.md).
 func TestAWebhookIsSentTitleAndMessage(t *testing.T) {
 	t.Parallel()
 	m := full()

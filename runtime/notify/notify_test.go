@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// inbox is a service that keeps what it is sent.
+// inbox is a service that stores its messages.
 type inbox struct {
 	mu       sync.Mutex // guards all below
 	messages []string
 	at       []time.Time
-	failures int           // so many tries fail first
-	hangs    chan struct{} // while not nil, a try waits for it
+	failures int           // number of tries that fail first
+	hangs    chan struct{} // a try waits for it unless it is nil
 	tries    int
 }
 
@@ -48,7 +48,7 @@ func (b *inbox) all() []string {
 	return append([]string(nil), b.messages...)
 }
 
-// desk is a notifier with one inbox, under way on virtual time.
+// desk is a running notifier with one inbox, in virtual time.
 type desk struct {
 	*Notifier
 	inbox  *inbox
@@ -207,8 +207,8 @@ func TestWhatFindsTheQueueFullIsCounted(t *testing.T) {
 	}
 }
 
-// TestWhatComesWhileAMessageIsUnderWayFollowsAtOnce has a service that takes five seconds: what came meanwhile
-// once waited for a minute.
+// TestWhatComesWhileAMessageIsUnderWayFollowsAtOnce has a service that takes five seconds. Lines that came
+// meanwhile once waited for a minute.
 func TestWhatComesWhileAMessageIsUnderWayFollowsAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -308,7 +308,7 @@ func TestWhatIsLeftWhenBotdStopsIsSentOnceAndWithinSeconds(t *testing.T) {
 func TestAMessageIsBounded(t *testing.T) {
 	t.Parallel()
 	const title, most = "botd an-instance-with-a-name-as-long-as-they-may-be-in-botd.yaml-000 (live)", 4_096
-	for _, each := range []int{1, 90, 120, 135, 175, 299, 1_000} { // bytes of a line
+	for _, each := range []int{1, 90, 120, 135, 175, 299, 1_000} { // bytes in a line
 		var d digest
 		for i := range 1_000 {
 			for range 10_000 / (i*i + 1) { // the first ones have the largest counts

@@ -80,7 +80,7 @@ func TestASubjectNamesTheAccountAndWhatIsWorst(t *testing.T) {
 	}
 }
 
-// mailServer accepts one mail, and returns what it was given.
+// mailServer accepts one mail, and returns its contents.
 func mailServer(t *testing.T) (address string, mail chan string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -36,7 +36,7 @@ func TestFewTradesAreALineEach(t *testing.T) {
 	})
 }
 
-// TestManyTradesAreADigest has a grid trade every minute: whoever is notified must still find a stop among it.
+// TestManyTradesAreADigest has a grid trade every minute: a stop among the trades must still be noticeable.
 func TestManyTradesAreADigest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

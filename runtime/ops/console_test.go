@@ -22,8 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "write golden files again")
 
-// story is a short life of one strategy: a candle, a decision, an order, its end,
-// and then what goes wrong.
+// story is a short life of one strategy: a candle, a decision, an order, its end, and then failures.
 func story(t *testing.T) []engine.Note {
 	t.Helper()
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 20}
@@ -178,7 +177,7 @@ func TestEveryKindOfNoteIsALineOrQuietOnPurpose(t *testing.T) {
 		quiet := false
 		switch n.Fact.(type) {
 		case engine.NoteRound, engine.NoteTick:
-			quiet = true // several a minute, counted by metrics
+			quiet = true // several a minute, which metrics count
 		}
 		if have := written(Format{JSON: true}, []engine.Note{n}); (have == "") != quiet {
 			t.Errorf("%T: want a line %t, have %q", n.Fact, !quiet, have)

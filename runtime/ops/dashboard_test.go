@@ -49,7 +49,7 @@ func TestTheDashboardNamesOnlyWhatIsRegistered(t *testing.T) {
 	}
 }
 
-// TestEveryExpressionOfTheDashboardIsParsed gives all of them to promtool as rules.
+// TestEveryExpressionOfTheDashboardIsParsed has promtool parse all of them as rules.
 func TestEveryExpressionOfTheDashboardIsParsed(t *testing.T) {
 	t.Parallel()
 	queries := Annotations()
@@ -85,7 +85,7 @@ func TestEveryStateOfAStrategyIsDrawn(t *testing.T) {
 	}
 }
 
-// undrawn are the families that no panel shows, and why.
+// undrawn lists the families without a panel, and the reasons.
 var undrawn = map[string]string{
 	"botd_build_info":                                   "the dashboard's variables are read from it",
 	"botd_mode_info":                                    "says what an alert applies to",
@@ -110,7 +110,7 @@ var undrawn = map[string]string{
 	"botd_recorded_rows_total":                          "the size of the store is drawn",
 }
 
-// TestEveryMetricIsDrawnOrLeftOutForAReason reads the dashboard's expressions, and the recorded rules that they name.
+// TestEveryMetricIsDrawnOrLeftOutForAReason reads the dashboard's expressions, and the recorded rules in them.
 func TestEveryMetricIsDrawnOrLeftOutForAReason(t *testing.T) {
 	t.Parallel()
 	expressions := ""

@@ -8,8 +8,8 @@ import (
 	"botd/runtime/incident"
 )
 
-// TestAStrategyThatIsOverdueStaysDue has the engine try again every few seconds: once the gauge moved
-// with each attempt, and no alert could hold.
+// TestAStrategyThatIsOverdueStaysDue has the engine retry every few seconds. The gauge once moved with each
+// attempt, and no alert could fire.
 func TestAStrategyThatIsOverdueStaysDue(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("demo", Build{})

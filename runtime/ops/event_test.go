@@ -31,7 +31,7 @@ func eventOf(id string) *Event {
 	return nil
 }
 
-// noted writes every kind of note, with and without a strategy and a symbol, over and not.
+// noted writes every kind of note, with and without a strategy and a symbol, at its start and its end.
 func noted(t *testing.T) (lines []map[string]any) {
 	t.Helper()
 	var out bytes.Buffer
@@ -69,7 +69,7 @@ func noted(t *testing.T) (lines []map[string]any) {
 	return lines
 }
 
-// TestEveryLineHasOneEventOfTheTable lets the console write every kind of fact.
+// TestEveryLineHasOneEventOfTheTable has the console write every kind of fact.
 func TestEveryLineHasOneEventOfTheTable(t *testing.T) {
 	t.Parallel()
 	for _, line := range noted(t) {
@@ -88,8 +88,7 @@ func TestEveryLineHasOneEventOfTheTable(t *testing.T) {
 	}
 }
 
-// TestDebugLinesAreWrittenAtDebugAlone looks at the level from both sides while
-// the console runs.
+// TestDebugLinesAreWrittenAtDebugAlone changes the level in both directions while the console runs.
 func TestDebugLinesAreWrittenAtDebugAlone(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
@@ -117,11 +116,11 @@ func TestDebugLinesAreWrittenAtDebugAlone(t *testing.T) {
 
 var eventPattern = regexp.MustCompile(`^[a-z]+\.[a-z_]+$`)
 
-// eventFunctions are the functions that take an event id.
+// eventFunctions are the functions with an event id as a parameter.
 var eventFunctions = []string{"Say", "Warn", "refused", "say", "Offer", "report", "Notify", "debug", "info", "warn", "bad", "log", "Log"}
 
-// TestNoEventIsMadeOutsideTheTable reads every source file: each id passed to
-// such a function is in the table, and each of the table is used somewhere.
+// TestNoEventIsMadeOutsideTheTable reads every source file: each id passed to such a function is in the
+// table, and each id of the table is used.
 func TestNoEventIsMadeOutsideTheTable(t *testing.T) {
 	t.Parallel()
 	found := map[string]string{}
@@ -166,7 +165,7 @@ func TestNoEventIsMadeOutsideTheTable(t *testing.T) {
 	}
 }
 
-// eventIn returns the event id that a call logs, if it logs one.
+// eventIn returns the event id that a call logs, if any.
 func eventIn(node ast.Node) string {
 	call, is := node.(*ast.CallExpr)
 	if !is {
@@ -194,8 +193,7 @@ func eventIn(node ast.Node) string {
 	return ""
 }
 
-// TestTheDocumentOfLogsIsTheTable keeps docs/logs.md equal to the table; -update
-// writes it again.
+// TestTheDocumentOfLogsIsTheTable keeps docs/logs.md equal to the table; -update rewrites it.
 func TestTheDocumentOfLogsIsTheTable(t *testing.T) {
 	t.Parallel()
 	const path = "../../docs/logs.md"
@@ -228,11 +226,11 @@ func TestTheDocumentOfLogsIsTheTable(t *testing.T) {
 	}
 }
 
-// TestEveryLineOfAStrategyNamesIt: a person's log shows no fields, so that the text names the strategy, its symbol or its order.
+// The log for people shows no fields, so the text names the strategy, its symbol or its order.
 func TestEveryLineOfAStrategyNamesIt(t *testing.T) {
 	t.Parallel()
 	named := 0
-	worded := regexp.MustCompile( // by the engine
+	worded := regexp.MustCompile( // texts of the engine
 		`^(breaker|exchange|journal|ledger|limit|reconcile|trading|market\.(fresh|stale)|position\.liquidated)`)
 	for _, line := range noted(t) {
 		text, _ := line["msg"].(string)
@@ -257,7 +255,7 @@ func TestEveryLineOfAStrategyNamesIt(t *testing.T) {
 	}
 }
 
-// TestLinesOfTheDaemonHaveTheirScope: what is not a note of the engine is found by strategy and symbol too.
+// A line that is not a note of the engine is also found by strategy and symbol.
 func TestLinesOfTheDaemonHaveTheirScope(t *testing.T) {
 	t.Parallel()
 	logs := NewLogs()

@@ -9,7 +9,7 @@ import (
 	"botd/internal/disk/disktest"
 )
 
-// TestALineThatAFullDiskCutsSpoilsNoOther has the disk full at places all over a line of the log.
+// TestALineThatAFullDiskCutsSpoilsNoOther has the disk full at places throughout a line of the log.
 func TestALineThatAFullDiskCutsSpoilsNoOther(t *testing.T) {
 	t.Parallel()
 	disktest.Run(t, func(fill func(int64)) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// mostLineBytes is how much memory a stored line may take, of those that a busy account logs.
+// mostLineBytes is the maximum memory of a stored line, for the lines of a busy account.
 const mostLineBytes = 500
 
 func TestStoredLinesAreSmall(t *testing.T) {

@@ -122,7 +122,7 @@ func gather(t *testing.T, m *Metrics) map[string]*dto.MetricFamily {
 	return byName
 }
 
-// value returns a series' value, a histogram's count, or -1 when there is none.
+// value returns a series' value, a histogram's count, or -1 if there is none.
 func value(t *testing.T, m *Metrics, name string, labels ...string) float64 {
 	t.Helper()
 	for _, metric := range gather(t, m)[name].GetMetric() {
@@ -176,7 +176,7 @@ func TestSeriesDoNotGrowWithWhatComesFromOutside(t *testing.T) {
 		feed(i + 1)
 	}
 	status := running(t)
-	for i := range 10_000 { // and a status no configuration can have
+	for i := range 10_000 { // and a status that no configuration can have
 		status.Strategies = append(status.Strategies, engine.StrategyStatus{Name: fmt.Sprint("FAKE", i),
 			Symbol: newSymbol(exchange.Futures, fmt.Sprint("FAKE", i, "-USDT"))})
 	}
@@ -217,7 +217,7 @@ func TestNotesAreCounted(t *testing.T) {
 	for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "margin") {
 		m.Note(&n)
 	}
-	m.Note(&engine.Note{Symbol: bitcoin, Fact: engine.NoteQuarantine{Over: true}}) // its end is no other one
+	m.Note(&engine.Note{Symbol: bitcoin, Fact: engine.NoteQuarantine{Over: true}}) // its end does not count as another one
 	expect(t, m, 2, "botd_market_candle_gaps_total", "market=futures")
 	expect(t, m, 1, "botd_strategy_cycles_total", "result=ok", "strategy=trend")
 	expect(t, m, 2, "botd_strategy_cycles_total", "result=missed", "strategy=trend")
@@ -251,7 +251,7 @@ func TestSlippageIsMeasuredAgainstThePriceOfTheDecision(t *testing.T) {
 		t.Errorf("slippage: want 0.0005, worse, have %v", have)
 	}
 	expect(t, m, 1, "botd_order_settle_duration_seconds", "market=futures")
-	if len(m.decided) != 1 { // the strategy's last decision stays, the order's is gone
+	if len(m.decided) != 1 { // the strategy's last decision stays, the order's is removed
 		t.Errorf("remembered: want 1, have %v", m.decided)
 	}
 }
@@ -285,7 +285,7 @@ func TestTheStatusSetsTheGauges(t *testing.T) {
 
 	status.Strategies[0].Position, status.Live = 0, nil
 	m.Status(status)
-	expect(t, m, -1, "botd_position_liquidation_distance_ratio", "symbol=BTC-USDT") // no alert hangs on a position that is gone
+	expect(t, m, -1, "botd_position_liquidation_distance_ratio", "symbol=BTC-USDT") // no alert depends on an ended position
 	expect(t, m, 0, "botd_orders_open", "market=futures", "strategy=trend")
 	expect(t, m, 0, "botd_orders_unsettled_oldest_timestamp_seconds", "market=futures")
 }
@@ -303,7 +303,7 @@ func TestPollsAreRequestsForMarketData(t *testing.T) {
 	expect(t, m, 2, "botd_exchange_request_duration_seconds", "endpoint=futures_candles", "market=futures")
 }
 
-// beyond are the families botd has beside the catalogue's.
+// beyond lists botd's families in addition to the catalogue's.
 var beyond = []string{"botd_incidents_open", "botd_store_free_bytes",
 	"botd_kill_switch_beside_engine_total", "botd_kill_switch_beside_engine_seconds",
 	"botd_exchange_clock_bound_seconds",
@@ -468,8 +468,7 @@ func TestGaugesThatAreReadAtEachScrape(t *testing.T) {
 	expect(t, m, 1, "botd_risk_check_duration_seconds")
 }
 
-// TestTheNumberOfSeriesIsKnown measures the exposition of the sizes that ops.md
-// measured, and bounds them.
+// TestTheNumberOfSeriesIsKnown measures the exposition at the sizes in ops.md, and bounds it.
 func TestTheNumberOfSeriesIsKnown(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ strategies, most int }{{1, 2_000}, {8, 3_500}, {32, 7_000}, {64, 12_000}} {

@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// required reports whether BOTD_REQUIRE asks for a tool: then its absence fails.
+// required reports whether BOTD_REQUIRE names a tool, whose absence then fails.
 func required(tool string) bool {
 	return slices.Contains(strings.FieldsFunc(os.Getenv("BOTD_REQUIRE"), func(r rune) bool { return r == ',' || r == ' ' }), tool)
 }
 
-// promtool runs Prometheus's own checks, where it is installed.
+// promtool runs Prometheus's own checks, if it is installed.
 func promtool(t *testing.T, arguments ...string) string {
 	t.Helper()
 	if testing.Short() {
@@ -72,16 +72,15 @@ func TestRulesAreCheckedByPromtool(t *testing.T) {
 	}
 }
 
-// promSeries are one or more series with their values in Prometheus's test notation,
-// a value a minute.
+// promSeries are one or more series with their values in Prometheus's test notation, one value a minute.
 type promSeries struct{ name, values string }
 
-// alertCases are, for every alert, when it must fire and when it must not.
+// alertCases lists, for every alert, when it must fire and when it must not.
 var alertCases = []struct {
 	alert  string
-	minute int // at which it is evaluated
+	minute int // when it is evaluated
 	series []promSeries
-	fires  string // labels of what fires, besides the alert's own; empty: nothing may
+	fires  string // labels of the firing alert besides its own; empty: it must not fire
 }{
 	{"BotdDown", 3, []promSeries{{`up{job="botd", instance="a"}`, "0x9"}}, `job="botd", instance="a"`},
 	{"BotdDown", 3, []promSeries{{`up{job="botd", instance="a"}`, "0 1x9"}}, ""},
@@ -179,7 +178,7 @@ var alertCases = []struct {
 	{"BotdPartHalted", 12, []promSeries{{`botd_trading_halted{job="botd", instance="a", reason="breaker"}`, "1x20"}},
 		`job="botd", instance="a", reason="breaker"`},
 	{"BotdPartHalted", 12, []promSeries{{`botd_trading_halted{job="botd", instance="a", reason="breaker"}`, "1 0 1 0 1 1 0 1 1 0 1 1 1"}}, ""},
-	{"BotdPartHalted", 20, []promSeries{{`botd_trading_halted{job="botd", instance="a", reason="breaker"}`, "0 0 1x25"}, // orders that are lost
+	{"BotdPartHalted", 20, []promSeries{{`botd_trading_halted{job="botd", instance="a", reason="breaker"}`, "0 0 1x25"}, // lost orders
 		{`botd_orders_unsettled_oldest_timestamp_seconds{job="botd", instance="a", market="spot"}`, "60x6 0x19"}}, ""},
 	{"BotdHaltUnfinished", 9, []promSeries{{`botd_halts_unfinished{job="botd", instance="a"}`, "0 0 1x20"},
 		{`botd_orders_unsettled_oldest_timestamp_seconds{job="botd", instance="a", market="spot"}`, "60x20"}}, ""},
@@ -203,15 +202,15 @@ var alertCases = []struct {
 		{`botd_strategy_cycles_total{job="botd", instance="a", strategy="trend", result="ok"}`, "0+100x60"},
 		{`botd_strategy_cycles_total{job="botd", instance="a", strategy="trend", result="missed"}`, "0+1x60"},
 	}, ""},
-	{"BotdObjectiveMissed", 60, []promSeries{ // a tick is missed every seven minutes, of two a minute
+	{"BotdObjectiveMissed", 60, []promSeries{ // one tick of two a minute is missed every seven minutes
 		{`botd_strategy_cycles_total{job="botd", instance="a", strategy="trend", result="ok"}`, "0+2x60"},
 		{`botd_strategy_cycles_total{job="botd", instance="a", strategy="trend", result="missed"}`, "0+0.15x60"},
 	}, `job="botd", instance="a", objective="decisions"`},
-	{"BotdObjectiveMissed", 60, []promSeries{ // stalled ticks have an alert of their own
+	{"BotdObjectiveMissed", 60, []promSeries{ // stalled ticks have a separate alert
 		{`botd_strategy_cycles_total{job="botd", instance="a", strategy="trend", result="ok"}`, "0+2x60"},
 		{`botd_strategy_cycles_total{job="botd", instance="a", strategy="trend", result="missed"}`, "0+1x60"},
 	}, ""},
-	{"BotdObjectiveMissed", 60, []promSeries{ // an outage of half an hour has an alert of its own
+	{"BotdObjectiveMissed", 60, []promSeries{ // an outage of half an hour has a separate alert
 		{`botd_reconcile_runs_total{job="botd", instance="a", market="all", result="ok"}`, "0x30 0+4x30"},
 		{`botd_reconcile_runs_total{job="botd", instance="a", market="all", result="failed"}`, "0+4x30 120x30"},
 		{`botd_trading_halted{job="botd", instance="a", reason="blind"}`, "1x30 0x30"},
@@ -221,7 +220,7 @@ var alertCases = []struct {
 	{"BotdSignalsFailing", 9, []promSeries{{`botd_signals_total{job="botd", instance="a", result="wrong_token"}`, "0+1x9"}}, `job="botd", instance="a"`},
 	{"BotdSignalsFailing", 9, []promSeries{{`botd_signals_total{job="botd", instance="a", result="taken"}`, "0+1x9"}}, ""},
 	{"BotdNotificationsFailing", 9, []promSeries{{`botd_heartbeats_total{job="botd", instance="a", result="failed"}`, "0+1x9"}}, `job="botd", instance="a"`},
-	// One cause is one page: while the exchange cannot be read, what follows from that is left out, and after its end too.
+	// One cause is one page: while the exchange cannot be read, and after its end, consequences are suppressed.
 	{"BotdReconcileStale", 3, []promSeries{{`botd_trading_halted{job="botd", instance="a", reason="market_blind"}`, "0 1x9"}}, `job="botd", instance="a"`},
 	{"BotdMarketDataStale", 9, outageSeries(`botd_component_up{job="botd", instance="a", component="market_data"}`, "0x30"), ""},
 	{"BotdOrderUnsettled", 9, outageSeries(`botd_orders_unsettled_oldest_timestamp_seconds{job="botd", instance="a", market="spot"}`, "60x30"), ""},
@@ -232,16 +231,16 @@ var alertCases = []struct {
 	{"BotdBackupOld", 2950, []promSeries{
 		{`botd_store_last_backup_timestamp_seconds{job="botd", instance="a"}`, "0x750"}, {`botd_mode_info{job="botd", instance="a", mode="live"}`, "1x750"},
 	}, `job="botd", instance="a"`},
-	{"BotdBackupOld", 90, []promSeries{ // a fresh botd has none yet
+	{"BotdBackupOld", 90, []promSeries{ // a fresh botd has no backup yet
 		{`botd_store_last_backup_timestamp_seconds{job="botd", instance="a"}`, "0x100"}, {`botd_mode_info{job="botd", instance="a", mode="live"}`, "1x100"},
 	}, ""},
-	{"BotdLimitNearlyReached", 7, []promSeries{ // a strategy that holds what it may
+	{"BotdLimitNearlyReached", 7, []promSeries{ // a strategy with the maximum position
 		{`botd_risk_limit_usage_ratio{job="botd", instance="a", limit="max_position", scope="strategy hold"}`, "1x9"},
 	}, ""},
 	{"BotdRateLimited", 9, []promSeries{
 		{`botd_exchange_requests_total{job="botd", instance="a", market="futures", endpoint="x", outcome="rate_limited"}`, "0+30x20"},
 	}, `job="botd", instance="a"`},
-	{"BotdExchangeErrors", 18, []promSeries{ // it has an alert of its own
+	{"BotdExchangeErrors", 18, []promSeries{ // it has a separate alert
 		{`botd_exchange_requests_total{job="botd", instance="a", market="futures", endpoint="x", outcome="ok"}`, "0+8x20"},
 		{`botd_exchange_requests_total{job="botd", instance="a", market="futures", endpoint="x", outcome="rate_limited"}`, "0+8x20"},
 	}, ""},
@@ -406,7 +405,7 @@ var alertCases = []struct {
 	},
 }
 
-// withoutStop is a position of futures whose strategy desires a stop since a time, or none at all.
+// withoutStop returns a futures position whose strategy has requested a stop since a time, or requests none.
 func withoutStop(since, mode string) []promSeries {
 	of := `{job="botd", instance="a", symbol="BTC-USDT"}`
 	return []promSeries{
@@ -415,19 +414,18 @@ func withoutStop(since, mode string) []promSeries {
 	}
 }
 
-// slippage is one market order a minute that fills so much worse than decided.
+// slippage returns one market order a minute that fills worse than decided by that much.
 func slippage(each string) []promSeries {
 	return []promSeries{{`botd_fill_slippage_ratio_sum{job="botd", instance="a", market="spot"}`, "0+" + each + "x60"},
 		{`botd_fill_slippage_ratio_count{job="botd", instance="a", market="spot"}`, "0+1x60"}}
 }
 
-// outageSeries is a series while the exchange cannot be read.
+// outageSeries returns a series while the exchange cannot be read.
 func outageSeries(name, values string) []promSeries {
 	return []promSeries{{`botd_trading_halted{job="botd", instance="a", reason="blind"}`, "1x30"}, {name, values}}
 }
 
-// TestEveryAlertFiresWhenItMustAndOnlyThen has promtool evaluate the rules over
-// series of each case.
+// TestEveryAlertFiresWhenItMustAndOnlyThen has promtool evaluate the rules over each case's series.
 func TestEveryAlertFiresWhenItMustAndOnlyThen(t *testing.T) {
 	t.Parallel()
 	text, err := RulesYAML()
@@ -472,7 +470,7 @@ func TestEveryAlertFiresWhenItMustAndOnlyThen(t *testing.T) {
 	}
 }
 
-// TestWhatCountsOverAWindowEndsWithIt has faults of the minutes 1 to 6 whose alerts last as long as their windows.
+// TestWhatCountsOverAWindowEndsWithIt has faults from minute 1 to 6 whose alerts last as long as their windows.
 func TestWhatCountsOverAWindowEndsWithIt(t *testing.T) {
 	t.Parallel()
 	text, err := RulesYAML()
@@ -484,7 +482,7 @@ func TestWhatCountsOverAWindowEndsWithIt(t *testing.T) {
 	for _, c := range []struct {
 		alert       string
 		series      []promSeries
-		fires, ends int // minutes, or one before: a recorded rule may be evaluated after the alert
+		fires, ends int // minute, or one before: a recorded rule may be evaluated after the alert
 	}{
 		{"BotdNotificationsFailing", []promSeries{{"botd_notifications_total" + of + `channel="desk", result="failed"}`, "0+1x6 6x40"}}, 1, 21},
 		{"BotdTelegramFailing", []promSeries{{"botd_telegram_messages_total" + of + `result="unread"}`, "0+3x6 18x40"}}, 7, 20},
@@ -534,7 +532,7 @@ func TestTheDocumentedTableOfAlertsHasEachOfThem(t *testing.T) {
 	}
 }
 
-// testFile begins a file of promtool's tests.
+// testFile is the beginning of a promtool test file.
 func testFile(rules, interval string) *strings.Builder {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "rule_files: [%s]\nevaluation_interval: %s\ntests:\n", rules, interval)

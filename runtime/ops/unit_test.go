@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// systemd runs systemd-analyze, or skips; with systemd in BOTD_REQUIRE its absence
-// fails.
+// systemd runs systemd-analyze, or skips the test; with systemd in BOTD_REQUIRE its absence fails.
 func systemd(t *testing.T, arguments ...string) (string, error) {
 	t.Helper()
 	path, err := exec.LookPath("systemd-analyze")
@@ -24,8 +23,8 @@ func systemd(t *testing.T, arguments ...string) (string, error) {
 	return string(output), err
 }
 
-// TestTheUnitExposesLittle has systemd rate it; and the figure that the documents
-// and the help state is the one it gives, or a worse one.
+// TestTheUnitExposesLittle has systemd rate the unit. The figure in the documents and the help is systemd's,
+// or a worse one.
 func TestTheUnitExposesLittle(t *testing.T) {
 	t.Parallel()
 	unit := UnitFile(Unit{Binary: "/usr/bin/botd", Config: "/etc/botd", Mode: "live", Watchdog: 120, StopAfter: 45})
@@ -53,8 +52,8 @@ func TestTheUnitExposesLittle(t *testing.T) {
 	}
 }
 
-// TestSystemdUnderstandsEveryLineOfTheUnit has systemd read it: what it does not
-// know, or finds odd, it reports.
+// TestSystemdUnderstandsEveryLineOfTheUnit has systemd read it and report what it does not know, or finds
+// odd.
 func TestSystemdUnderstandsEveryLineOfTheUnit(t *testing.T) {
 	t.Parallel()
 	binary, err := os.Executable()

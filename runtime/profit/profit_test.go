@@ -25,7 +25,7 @@ func symbol(t *testing.T, key exchange.SymbolKey, tick, step string) *exchange.S
 }
 
 // TestSpotIsMeasuredByWhatIsBooked has a spot strategy that bought 0.2 ETH at 2500 for a fee of 0.5 in ETH. A fee counts once, and what the
-// wallet shows before the ledger is neither profit nor loss: a purchase beside the dust of another one was once a profit of its whole value.
+// wallet shows before the ledger is neither profit nor loss: a purchase next to another one's dust once counted its whole value as profit.
 func TestSpotIsMeasuredByWhatIsBooked(t *testing.T) {
 	t.Parallel()
 	ether := exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}
@@ -49,7 +49,7 @@ func TestSpotIsMeasuredByWhatIsBooked(t *testing.T) {
 			balance := func(account ledger.Account, amount string) ledger.Balance {
 				return ledger.Balance{Account: account, Strategy: "spot", Symbol: ether, Asset: "USDT", Amount: exchange.MustAmount(amount)}
 			}
-			elsewhere := balance(ledger.Holding, "77") // what the strategy left behind in another symbol
+			elsewhere := balance(ledger.Holding, "77") // what the strategy left in another symbol
 			elsewhere.Symbol.Name = "BTC-USDT"
 			status := &engine.Status{
 				Ledger: []ledger.Balance{balance(ledger.Holding, c.cost), balance(ledger.Fees, "0.5"), elsewhere,

@@ -7,7 +7,7 @@ import (
 	"botd/internal/mutant/mutanttest"
 )
 
-// TestRulesOfTheReloadShowWhenTheyAreBroken removes what makes a removal wait.
+// TestRulesOfTheReloadShowWhenTheyAreBroken removes the condition for which a removal waits.
 func TestRulesOfTheReloadShowWhenTheyAreBroken(t *testing.T) {
 	mutanttest.Shown(t, "runtime/reload", map[string]func(testing.TB){"removal_at_once": mutanttest.Holds(func() bool {
 		var a Absences

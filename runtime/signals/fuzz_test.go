@@ -7,7 +7,7 @@ import (
 	"botd/internal/inbound"
 )
 
-// FuzzMessage reads what a network may send: whatever it is, it is a signal within its bounds or refused.
+// FuzzMessage reads an arbitrary message. It is a signal within its bounds, or refused.
 func FuzzMessage(f *testing.F) {
 	for _, seed := range []string{
 		`{"token":"t","id":"1","strategy":"follow","position":"long","time":"2026-01-31T12:00:00Z"}`,

@@ -21,15 +21,15 @@ import (
 
 const token = "a-token-of-a-test-0123456789"
 
-// desk is a driver whose engine answers what the test says, and knows ids.
+// desk is a driver whose engine gives the test's answer, and knows ids.
 type desk struct {
 	mu    sync.Mutex // guards all below
 	got   []*engine.EventAudited
 	known map[string]bool
-	says  error // of the strategy
-	fails error // of the driver
-	moved int   // so many times the strategy remembers something else meanwhile
-	asked int   // receptions
+	says  error // result of the strategy
+	fails error // result of the driver
+	moved int   // how often the strategy changes its memory meanwhile
+	asked int   // number of receptions
 }
 
 // hear has the strategy asked off the engine.
@@ -191,7 +191,7 @@ func TestAWrongTokenIsAnsweredWithoutDetails(t *testing.T) {
 		{strings.Replace(tradingView, token, "", 1), nil},
 		{`{"strategy": "nobody"}`, nil},
 		{"no JSON", nil},
-		{tradingView, []string{"Authorization", "Bearer wrong"}}, // the header goes first
+		{tradingView, []string{"Authorization", "Bearer wrong"}}, // the header takes precedence
 		{tradingView + "x", nil},
 		{"{}", nil},
 	} {
@@ -206,7 +206,7 @@ func TestAWrongTokenIsAnsweredWithoutDetails(t *testing.T) {
 	if have := s.events(); len(have) != 0 {
 		t.Errorf("want nothing given to the engine, have %+v", have)
 	}
-	if status, a := s.post(t, tradingView); status != http.StatusOK { // wrong ones lock nobody out
+	if status, a := s.post(t, tradingView); status != http.StatusOK { // wrong ones must not lock anyone out
 		t.Errorf("a right token after wrong ones: want it to pass, have %d %+v", status, a)
 	}
 	withoutToken := strings.Replace(tradingView, `"token": "`+token+`", `, "", 1)

@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// token is one as Telegram makes them: a canary that must stand nowhere.
+// token has the form of Telegram's tokens: a canary that must not occur anywhere.
 const token = "123456789:AACANARYcanary-CANARY_canary1234567"
 
-// fake is Telegram: a queue of updates per bot, and what it was sent.
+// fake is Telegram: a queue of updates per bot, and the messages sent to it.
 type fake struct {
 	t    *testing.T
 	http *httptest.Server
@@ -67,7 +67,7 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// updates waits as long as it is asked to, and forgets what an offset confirms.
+// updates waits as long as requested, and forgets the updates that an offset confirms.
 func (f *fake) updates(w http.ResponseWriter, r *http.Request) {
 	offset, _ := strconv.ParseInt(r.FormValue("offset"), 10, 64)
 	seconds, _ := strconv.Atoi(r.FormValue("timeout"))
@@ -99,7 +99,7 @@ func (f *fake) updates(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// push puts an update with the next number, which is its %d, into the queue.
+// push queues an update with the next number, which is its %d.
 func (f *fake) push(json string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -108,7 +108,7 @@ func (f *fake) push(json string) {
 	f.wake()
 }
 
-// pushAgain puts a copy of the newest update into the queue, under its number.
+// pushAgain queues a copy of the newest update, under its number.
 func (f *fake) pushAgain() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -116,13 +116,13 @@ func (f *fake) pushAgain() {
 	f.wake()
 }
 
-// wake ends the waiting of polls; f.mu is held.
+// wake ends the waiting of polls; the caller holds f.mu.
 func (f *fake) wake() {
 	close(f.news)
 	f.news = make(chan struct{})
 }
 
-// write is a user's message in his private chat, sent some time ago.
+// write queues a user's message in a private chat, sent some time ago.
 func (f *fake) write(user int64, text string, ago time.Duration) {
 	encoded, err := json.Marshal(text)
 	if err != nil {
@@ -140,14 +140,14 @@ func (f *fake) write(user int64, text string, ago time.Duration) {
 	)
 }
 
-// replies are the replies so far.
+// replies returns the replies so far.
 func (f *fake) replies() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return append([]string(nil), f.sent...)
 }
 
-// answered waits until so many replies were sent, and returns the last.
+// answered waits until that many replies were sent, and returns the last.
 func (f *fake) answered(n int) string {
 	f.t.Helper()
 	late, again := time.After(30*time.Second), time.NewTicker(5*time.Millisecond)

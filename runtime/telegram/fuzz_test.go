@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzPoll reads what may stand in an answer of Telegram's: what is passed on can be read, has a
-// number each, and nothing that was forwarded or edited.
+// FuzzPoll reads an arbitrary answer of Telegram's. The updates that are passed on are readable, have a
+// number each, and were neither forwarded nor edited.
 func FuzzPoll(f *testing.F) {
 	for _, seed := range []string{
 		`{"ok":true,"result":[{"update_id":1,"message":{"message_id":1,"date":1,"text":"/status","from":{"id":1},"chat":{"id":1,"type":"private"}}}]}`,

@@ -19,14 +19,14 @@ import (
 	"botd/runtime/api/auth"
 )
 
-// People of the tests.
+// These are the people of the tests.
 const (
 	operator = 11
 	viewer   = 22
 	guest    = 33
 )
 
-// office stands in for the API: it keeps what it was asked.
+// office replaces the API: it stores its calls.
 type office struct {
 	mu    sync.Mutex // guards all below
 	calls []string   // "role id METHOD path body"
@@ -73,7 +73,7 @@ func (o *office) Journaled(id string) bool {
 	return o.known[id]
 }
 
-// changes are the calls that change something.
+// changes returns the changing calls.
 func (o *office) changes() (all []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -85,7 +85,7 @@ func (o *office) changes() (all []string) {
 	return all
 }
 
-// desk is a bot under way over a fake Telegram.
+// desk is a running bot on a fake Telegram.
 type desk struct {
 	t      *testing.T
 	fake   *fake
@@ -199,7 +199,7 @@ func TestQuestionsAreAnsweredShortly(t *testing.T) {
 	for i, text := range []string{"hello", "/halt", "/halt now", "/pause trend please", "/status x", "/confirm", ""} {
 		d.fake.write(viewer, text, 0)
 		if i == 5 {
-			break // beyond the pace
+			break // beyond the rate limit
 		}
 		if have := d.fake.answered(3 + i); have != "22 "+help {
 			t.Errorf("%q: want the help, have %q", text, have)
@@ -228,7 +228,7 @@ func TestWhoIsNotListedGetsNoAnswer(t *testing.T) {
 	for range 50 {
 		d.fake.write(guest, "/halt flatten", 0)
 	}
-	// A listed user in a group, where others read along; a bot; a message without a sender.
+	// The messages are of a listed user in a group, where others read along; of a bot; and without a sender.
 	now := time.Now().Unix()
 	d.fake.push(fmt.Sprintf(`{"update_id":%%d,"message":{"message_id":7,"date":%d,"text":"/pause","from":{"id":11},"chat":{"id":-500,"type":"group"}}}`,
 		now))
@@ -278,7 +278,7 @@ func TestAnOldMessageIsNotObeyedAndThatIsSaid(t *testing.T) {
 	if have := d.fake.answered(1); !strings.Contains(have, "Not obeyed") || !strings.Contains(have, "ago") {
 		t.Errorf("have %q", have)
 	}
-	d.fake.write(operator, "/halt cancel", -3*time.Minute) // a clock that is wrong
+	d.fake.write(operator, "/halt cancel", -3*time.Minute) // a wrong clock
 	d.fake.answered(2)
 	d.wantChanges()
 	d.fake.write(operator, "/halt cancel", time.Minute)
@@ -291,7 +291,7 @@ func TestWhatIsDeliveredAgainIsNotDoneAgain(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	d := &desk{t: t, fake: f, office: &office{known: map[string]bool{"telegram-1000": true}}, counts: map[string]int{}}
-	f.write(operator, "/pause", 0) // number 1000: the journal knows it from the run before
+	f.write(operator, "/pause", 0) // number 1000: the journal contains it from the previous run
 	f.write(operator, "/halt cancel", 0)
 	f.pushAgain()
 	d.start(f.http.URL)
@@ -453,7 +453,7 @@ func TestNoErrorHoldsTheToken(t *testing.T) {
 	}
 }
 
-// wire is a transport of the test's own.
+// wire is the test's own transport.
 type wire func(*http.Request) (*http.Response, error)
 
 func (w wire) RoundTrip(r *http.Request) (*http.Response, error) { return w(r) }
@@ -462,7 +462,7 @@ func TestAfterFailuresItIsAskedLessOften(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, body string
-		most       int // polls in ten minutes
+		most       int // maximum number of polls in ten minutes
 	}{
 		{"refused connections", "", 16},
 		{"asked to wait for two minutes", `{"ok":false,"error_code":429,"description":"Too Many Requests","parameters":{"retry_after":120}}`, 6},

@@ -24,8 +24,8 @@ func stored(second int, strategy, order string, body record.Body) *journal.Store
 		ClientOrderID: order, Body: body}}
 }
 
-// TestEachFactOfANightIsShownOnceAndInOrder has a fill that log and journal know, a halt by a person, an order whose line the log
-// has lost, and an incident.
+// TestEachFactOfANightIsShownOnceAndInOrder has a fill that is in log and journal, a halt by a person, an order whose log line is
+// lost, and an incident.
 func TestEachFactOfANightIsShownOnceAndInOrder(t *testing.T) {
 	t.Parallel()
 	s := &Story{Since: night, Until: night.Add(time.Minute)}
@@ -42,7 +42,7 @@ func TestEachFactOfANightIsShownOnceAndInOrder(t *testing.T) {
 	s.Record(stored(1, "trend", "bx-1-1", record.Fill{}))
 	s.Record(stored(10, "trend", "bx-1-2", record.Unknown{Why: "timeout"}))
 	s.Record(stored(11, "trend", "", record.Memory{}))
-	s.Record(stored(12, "trend", "bx-1-3", record.Fill{OrderID: 3})) // it rests: nothing was filled
+	s.Record(stored(12, "trend", "bx-1-3", record.Fill{OrderID: 3})) // it rests: nothing has filled
 	closed := night.Add(50 * time.Second)
 	s.Incident(&view.Incident{ID: "3", Kind: "blind", Severity: incident.Critical, Cause: "EOF", Opened: night.Add(20 * time.Second), Closed: &closed})
 	var have []string
@@ -67,8 +67,8 @@ func TestAStoryOfAStrategyHasTheAccountsFactsToo(t *testing.T) {
 	}
 }
 
-// TestWhatAnOutageRepeatsIsOneLine has an exchange be silent twice: once two hundred lines of a night were requests without an answer, and no line
-// said why.
+// TestWhatAnOutageRepeatsIsOneLine has an exchange silent twice. Two hundred lines of a night were once requests without an answer, and no
+// line said why.
 func TestWhatAnOutageRepeatsIsOneLine(t *testing.T) {
 	t.Parallel()
 	short, long := &Story{Since: night}, &Story{Since: night, All: true}
@@ -77,7 +77,7 @@ func TestWhatAnOutageRepeatsIsOneLine(t *testing.T) {
 			s.Line(&ops.LogLine{Time: at(second), Event: "exchange.unavailable", Message: text, Fields: map[string]any{"err": why}})
 		}
 	}
-	for second := -5; second < 250; second += 5 { // the first is too early
+	for second := -5; second < 250; second += 5 { // the first one is too early
 		fails(second, "no candles", "timeout")
 		if second == 100 {
 			fails(second+1, "no account", "EOF")

@@ -11,14 +11,14 @@ import (
 	"botd/runtime/incident"
 )
 
-// TestEachFileCallOfTheIncidentsFails has an incident opened in one daemon and closed in the next.
+// TestEachFileCallOfTheIncidentsFails opens an incident in one daemon and closes it in the next.
 func TestEachFileCallOfTheIncidentsFails(t *testing.T) {
 	t.Parallel()
 	disktest.EachCallFails(t, func(directory string, reported func(error)) {
 		nowMS := int64(1_000)
 		for _, c := range []struct {
 			declared []engine.Degraded
-			want     string // of the incident that the next daemon knows
+			want     string // the incident in the next daemon
 		}{
 			{[]engine.Degraded{{State: "blind", Scope: account.Scope{Symbol: bitcoin.Key()}, Cause: "no list", WayOut: "wait", SinceMS: 900}}, "open"},
 			{nil, "closed"},
@@ -42,7 +42,7 @@ func TestEachFileCallOfTheIncidentsFails(t *testing.T) {
 	})
 }
 
-// TestEachFileCallOfTheEquityFails takes points in two daemons; the second rewrites the series.
+// TestEachFileCallOfTheEquityFails records points in two daemons; the second rewrites the series.
 func TestEachFileCallOfTheEquityFails(t *testing.T) {
 	t.Parallel()
 	disktest.EachCallFails(t, func(directory string, reported func(error)) {

@@ -12,7 +12,8 @@ import (
 	"botd/runtime/engine"
 )
 
-// TestDangersAreIncidents shows a board what the engine does not declare: each is one incident, with its end.
+// TestDangersAreIncidents shows a board states that the engine does not declare: each is one incident, with
+// its end.
 func TestDangersAreIncidents(t *testing.T) {
 	t.Parallel()
 	long := engine.SymbolStatus{Key: bitcoin.Key(), Rules: bitcoin, Position: 1_000, Last: enginetest.Price(t, bitcoin, "50000"),
@@ -31,7 +32,7 @@ func TestDangersAreIncidents(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		status engine.Status // for three minutes
-		want   string        // what is open then
+		want   string        // open afterwards
 	}{
 		{"near its liquidation", engine.Status{Symbols: []engine.SymbolStatus{long}}, "liquidation"},
 		{"far from it", engine.Status{Symbols: []engine.SymbolStatus{far}}, ""},

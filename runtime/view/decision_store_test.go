@@ -19,7 +19,7 @@ func decides(b *Board, name, reason string, atMS int64) {
 	b.Note(&engine.Note{AtMS: atMS, Strategy: name, Symbol: bitcoin, Fact: engine.NoteDecision{Plan: &strategy.Plan{Reason: reason}, Reason: reason}})
 }
 
-// reasons reads what a strategy decided, page by page.
+// reasons reads a strategy's decisions, page by page.
 func reasons(t *testing.T, b *Board, name string, limit int) (all []string) {
 	t.Helper()
 	page := Page{Limit: limit}
@@ -56,7 +56,7 @@ func TestDecisionsAreThereAfterARestartPageByPage(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "decisions")
 	var want []string
-	for run := range 3 { // a file each
+	for run := range 3 { // a separate file each
 		b, store := keep(t, directory, time.Hour)
 		for i := range 5 {
 			reason := string(rune('a'+run)) + string(rune('0'+i))
@@ -73,7 +73,7 @@ func TestDecisionsAreThereAfterARestartPageByPage(t *testing.T) {
 		if have := reasons(t, b, "trend", limit); !slices.Equal(have, want) {
 			t.Errorf("%d a page: want %v, have %v", limit, want, have)
 		}
-		b.decisions.all = b.decisions.all[max(0, len(b.decisions.all)-6):] // the rest stands on the disk alone
+		b.decisions.all = b.decisions.all[max(0, len(b.decisions.all)-6):] // the rest is only on the disk
 	}
 }
 
@@ -112,7 +112,7 @@ func TestDecisionsGoWhenTheyAreOlderThanTheConfigurationKeepsThem(t *testing.T) 
 		const keeps = 30 * 24 * time.Hour
 		day := func(n int64) int64 { return n * dayMS }
 		b, store := keep(t, directory, keeps)
-		for n := range int64(4) { // a day, a file
+		for n := range int64(4) { // a separate day and file each
 			decides(b, "trend", "of day "+string(rune('0'+n)), day(n))
 		}
 		synctest.Wait()
@@ -123,13 +123,13 @@ func TestDecisionsGoWhenTheyAreOlderThanTheConfigurationKeepsThem(t *testing.T) 
 				t.Fatal(err)
 			}
 		}
-		time.Sleep(decisionAge + time.Second) // virtual
+		time.Sleep(decisionAge + time.Second) // virtual time
 		synctest.Wait()
 		if have := store.firsts(); !slices.Equal(have, []int64{2, 4}) {
 			t.Errorf("after an hour: want 1 and 3 gone, which are older than 30 days now; have %v", have)
 		}
 		store.Close()
-		b, store = keep(t, directory, keeps-2*time.Hour) // a start looks too, before it shows them
+		b, store = keep(t, directory, keeps-2*time.Hour) // a start also checks before it shows them
 		if have := reasons(t, b, "trend", 10); !slices.Equal(have, []string{"of day 3"}) {
 			t.Errorf("after a restart that keeps less: want day 3 alone, have %v", have)
 		}

@@ -44,7 +44,7 @@ func TestEquityOutlivesTheProcess(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprint(file, "999999999999,10,10,1") // cut short by a crash, in its last number
+		fmt.Fprint(file, "999999999999,10,10,1") // cut by a crash, in its last number
 		file.Close()
 	}
 	e, err := OpenEquity(path)
@@ -126,7 +126,7 @@ func TestTheFileOfEquityIsBounded(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for run := range int64(2) { // as it was before it was bounded, then as it is left
+	for run := range int64(2) { // first as it was before it was bounded, then as it was left
 		e, err := OpenEquity(path)
 		if err != nil {
 			t.Fatal(err)

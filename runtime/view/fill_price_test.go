@@ -10,7 +10,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// pricing is a history that futures fills and readings of the money are given to; a step of the symbol is 0.001.
+// pricing is a history that receives futures fills and readings of the money; a step of the symbol is 0.001.
 type pricing struct {
 	h    *History
 	next int
@@ -49,8 +49,8 @@ func (p *pricing) want(t *testing.T, want ...string) {
 	}
 }
 
-// TestFuturesFillsHaveDerivedPricesAndFees: two slices are read together, a third comes after the reading was taken,
-// half is sold, and then the rest: 0.002 at 60,000 and 0.001 at 60,300 are entered at 60,100 on average.
+// Two slices are read together, a third comes after the reading was taken, half is sold, and then the rest: 0.002 at
+// 60,000 and 0.001 at 60,300 are entered at 60,100 on average.
 func TestFuturesFillsHaveDerivedPricesAndFees(t *testing.T) {
 	t.Parallel()
 	p := &pricing{h: NewHistory()}
@@ -59,18 +59,17 @@ func TestFuturesFillsHaveDerivedPricesAndFees(t *testing.T) {
 	p.fills(exchange.Buy, 1)
 	p.fills(exchange.Buy, 1)
 	p.want(t, "BUY 0  false", "BUY 0  false", "BUY 0  false")
-	p.reads("0.06", position("0.002", "0.002", "60000", "0", "0"), nil) // the third is not in it
+	p.reads("0.06", position("0.002", "0.002", "60000", "0", "0"), nil) // the third one is not in it
 	p.want(t, "BUY 60000 0.03USDT true", "BUY 60000 0.03USDT true", "BUY 0  false")
 	p.reads("0.03015", position("0.003", "0.003", "60100", "0", "0"), nil)
 	p.fills(exchange.Sell, 1)
 	p.reads("0.0302", position("0.003", "0.002", "60100", "60400", "0.3"), nil) // 0.001 x (60400 - 60100)
 	p.fills(exchange.Sell, 2)
-	p.reads("0.06", nil, position("0.003", "0", "60100", "60133.33333333", "0.1")) // 0.1 in all: 0.002 at 60,000
+	p.reads("0.06", nil, position("0.003", "0", "60100", "60133.33333333", "0.1")) // 0.1 in total: 0.002 at 60,000
 	p.want(t, "BUY 60000 0.03USDT true", "BUY 60000 0.03USDT true", "BUY 60300 0.03015USDT true", "SELL 60400 0.0302USDT true", "SELL 60000 0.06USDT true")
 }
 
-// TestAPriceThatDoesNotFollowIsNotShown: somebody else traded on the symbol, or entry and exit lie between two readings
-// of a position that was there before.
+// Another trader traded on the symbol, or entry and exit are between two readings of an existing position.
 func TestAPriceThatDoesNotFollowIsNotShown(t *testing.T) {
 	t.Parallel()
 	p := &pricing{h: NewHistory()}
@@ -79,14 +78,13 @@ func TestAPriceThatDoesNotFollowIsNotShown(t *testing.T) {
 	p.want(t, "BUY 0  false")
 	p.reads("0.5", nil, position("0.005", "0", "60000", "60010", "0.05"))
 	p.want(t, "BUY 0  false")
-	p.fills(exchange.Buy, 2) // from flat to flat between two readings both prices are known
+	p.fills(exchange.Buy, 2) // if the position is flat in both readings, both prices are known
 	p.fills(exchange.Sell, 2)
 	p.reads("0.12", nil, position("0.002", "0", "60000", "60030", "0.06"))
 	p.want(t, "BUY 0  false", "BUY 60000 0.059985USDT true", "SELL 60030 0.060015USDT true")
 }
 
-// TestBothPricesOfATurnAreDerived: a long position is sold and a short one opened between two readings, by two orders of one side; the
-// fee of both is shared by their values.
+// Between two readings a long position is sold and a short one opened, by two orders of one side. Their values share the fee.
 func TestBothPricesOfATurnAreDerived(t *testing.T) {
 	t.Parallel()
 	p := &pricing{h: NewHistory()}

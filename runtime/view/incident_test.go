@@ -13,7 +13,7 @@ import (
 	"botd/runtime/ops"
 )
 
-// tracked is a board that tracks incidents of a directory, and what a person heard.
+// tracked is a board that tracks incidents of a directory, together with a person's notifications.
 func tracked(t *testing.T, directory string) (board *Board, heard *[]string, stop func()) {
 	t.Helper()
 	board, heard = NewBoard("demo", "main"), &[]string{}
@@ -48,7 +48,7 @@ func TestStatusAndListShowTheSameIncidentsOverARestart(t *testing.T) {
 	board, heard, stop = tracked(t, directory)
 	board.Show(engine.Status{NowMS: 70_000})
 	board.Show(engine.Status{NowMS: 100_001})
-	// The message of what goes on may have been on its way when the run before ended.
+	// The message about an ongoing incident may have been in flight when the previous run ended.
 	if want, have := "reminder ledger, closed blind, closed clock", strings.Join(*heard, ", "); have != want {
 		t.Errorf("want what goes on said again, and what is over closed once, %s\nhave %s", want, have)
 	}

@@ -6,8 +6,8 @@ import (
 	"botd/exchange"
 )
 
-// TestAPositionIsAsOldAsItsFirstFill, over restarts too: at the fill that opened it from flat or from the other side, not at those that
-// added to it; a position that no fill explains has no age of its own.
+// Its age counts, over restarts, too, from the fill that opened it from flat or from the other side, not from later additions. A
+// position that no fill explains has no age.
 func TestAPositionIsAsOldAsItsFirstFill(t *testing.T) {
 	t.Parallel()
 	p := &pricing{h: NewHistory()}
@@ -33,7 +33,7 @@ func TestAPositionIsAsOldAsItsFirstFill(t *testing.T) {
 	if have, flat := opened(30), opened(0); have != 0 || flat != 0 {
 		t.Errorf("a position that fills do not explain, and none: want 0, have %d and %d", have, flat)
 	}
-	if have := p.h.Opened("trend", bitcoin.Key(), 3); have != 50 { // it is remembered by what is held
+	if have := p.h.Opened("trend", bitcoin.Key(), 3); have != 50 { // it is found by the position
 		t.Errorf("asked again: want 50, have %d", have)
 	}
 }

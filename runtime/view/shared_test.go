@@ -37,7 +37,7 @@ func TestEqualQuestionsCostOneRead(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		leave() // the one that began the read: the others are answered all the same
+		leave() // the caller that started the read: the others are answered nevertheless
 		group.Wait()
 		if have, err := s.get(t.Context(), "a", read); have != 1 || err != nil {
 			t.Errorf("soon after: want the same answer, have %d, %v", have, err)

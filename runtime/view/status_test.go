@@ -8,7 +8,8 @@ import (
 	"botd/runtime/engine"
 )
 
-// TestADayIsNoLossBeforeTheFirstRound looks at a start: the day is in the journal, the equity not read yet.
+// TestADayIsNoLossBeforeTheFirstRound checks a start: the day is in the journal, the equity has not been read
+// yet.
 func TestADayIsNoLossBeforeTheFirstRound(t *testing.T) {
 	t.Parallel()
 	thousand, _ := exchange.ParseAmount("1000")
@@ -31,7 +32,7 @@ func TestADayIsNoLossBeforeTheFirstRound(t *testing.T) {
 	}
 }
 
-// TestTheEquityIsKnownWhenEachMarketsAccountWasRead: the engine counts a start as a round, in which nothing was read.
+// The engine counts a start as a round, in which nothing was read.
 func TestTheEquityIsKnownWhenEachMarketsAccountWasRead(t *testing.T) {
 	t.Parallel()
 	of := func(market exchange.Market) engine.StrategyStatus {

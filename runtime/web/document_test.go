@@ -17,8 +17,8 @@ var (
 	links   = regexp.MustCompile(`<(?:a|img)[^>]* (?:href|src)="([^"]+)"`)
 )
 
-// TestEveryDocumentIsServedAndItsLinksLeadSomewhere: to pages and headings that there are, and to nothing of the repository, which is
-// not here; nothing in it is refused by the policy of pages.
+// The links lead to existing pages and headings, and not to files of the repository, which is not served. The policy of pages refuses
+// nothing in a document.
 func TestEveryDocumentIsServedAndItsLinksLeadSomewhere(t *testing.T) {
 	t.Parallel()
 	handler := Handler()
@@ -63,7 +63,7 @@ func TestEveryDocumentIsServedAndItsLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// TestDocumentsAreSearched: by every word, in headings first; what is searched for is shown as text, and never as markup.
+// Every word is searched, in headings first. The query is shown as text, never as markup.
 func TestDocumentsAreSearched(t *testing.T) {
 	t.Parallel()
 	handler := Handler()
@@ -86,7 +86,7 @@ func TestDocumentsAreSearched(t *testing.T) {
 		t.Errorf("want the heading %s in %s", first[2], first[1])
 	}
 	for query, want := range map[string]string{
-		"price_collar":                `href="/docs/configuration`, // in tables and code too
+		"price_collar":                `href="/docs/configuration`, // in tables and code, too
 		"nothing has zyxw":            "No passage has",
 		" ":                           "Write what to look for",
 		"<script>alert(1)</script>":   "&lt;script&gt;alert(1)&lt;/script&gt;",

@@ -59,8 +59,8 @@ func TestEveryPathIsThePage(t *testing.T) {
 	}
 }
 
-// TestPagesNameOnlyFilesThatExist follows every address in pages, styles and
-// modules, and finds none of another host.
+// TestPagesNameOnlyFilesThatExist follows every address in pages, styles and modules, and finds none of
+// another host.
 func TestPagesNameOnlyFilesThatExist(t *testing.T) {
 	t.Parallel()
 	s, err := build(static)
@@ -110,8 +110,8 @@ func TestThePageFetchesAtOnceWhatEveryPageNeeds(t *testing.T) {
 	}
 }
 
-// TestNothingInAPageRunsByMarkup holds the pages to what the policy allows, so
-// that nothing an exchange says can ever be run.
+// TestNothingInAPageRunsByMarkup checks the pages against the policy, so that text from an exchange can never
+// run.
 func TestNothingInAPageRunsByMarkup(t *testing.T) {
 	t.Parallel()
 	banned := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|` +
@@ -126,7 +126,7 @@ func TestNothingInAPageRunsByMarkup(t *testing.T) {
 			t.Errorf("%s has %q", name, have)
 		}
 		for _, have := range outside.FindAllString(string(content), -1) {
-			if have != "http://www.w3.org/2000/svg" && have != "https://www.tradingview.com/" { // a name, and the link a licence asks for
+			if have != "http://www.w3.org/2000/svg" && have != "https://www.tradingview.com/" { // a name, and the link that a licence requires
 				t.Errorf("%s names %s", name, have)
 			}
 		}
@@ -180,8 +180,8 @@ func TestThePagesAreOnlyRead(t *testing.T) {
 	}
 }
 
-// TestModulesImportWhatIsExported reads every import of the page's modules: a browser
-// refuses a whole module over one name that its source does not export.
+// TestModulesImportWhatIsExported reads every import of the page's modules: a browser refuses a complete
+// module because of one name that its source does not export.
 func TestModulesImportWhatIsExported(t *testing.T) {
 	t.Parallel()
 	modules := map[string]string{}

@@ -12,7 +12,8 @@ import (
 
 var bitcoin = &exchange.Symbol{Market: exchange.Futures, Name: "BTC-USDT", PriceScale: 1, QuantityScale: 3}
 
-// TestEveryKindOfNoteHasWords reads each kind, with and without a strategy and a symbol, over and not.
+// TestEveryKindOfNoteHasWords reads each kind, with and without a strategy and a symbol, at its start and its
+// end.
 func TestEveryKindOfNoteHasWords(t *testing.T) {
 	t.Parallel()
 	for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "max_drawdown") {
@@ -20,7 +21,7 @@ func TestEveryKindOfNoteHasWords(t *testing.T) {
 		unnamed.Strategy, unnamed.Symbol = "", nil
 		all := []engine.Note{n, enginetest.Over(n), unnamed, enginetest.Over(unnamed)}
 		switch n.Fact.(type) {
-		case engine.NoteCandle, engine.NoteDecision: // never reported without a symbol
+		case engine.NoteCandle, engine.NoteDecision: // never without a symbol
 			all = all[:2]
 		}
 		for _, n := range all {
@@ -38,7 +39,7 @@ func TestEveryKindOfNoteHasWords(t *testing.T) {
 	}
 }
 
-// TestTheEndOfAStateIsANoticeOfItsKind compares each state's beginning and end.
+// TestTheEndOfAStateIsANoticeOfItsKind compares each state's start and end.
 func TestTheEndOfAStateIsANoticeOfItsKind(t *testing.T) {
 	t.Parallel()
 	ends := 0

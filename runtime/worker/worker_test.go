@@ -11,7 +11,7 @@ import (
 	"botd/strategy"
 )
 
-// acts is a strategy of a test.
+// acts is a test's strategy.
 type acts struct{ decide func(plan *strategy.Plan) }
 
 func (*acts) Warmup() int { return 0 }
@@ -20,7 +20,7 @@ func (*acts) Candle(*strategy.View) {}
 
 func (a *acts) Decide(_ *strategy.View, plan *strategy.Plan) { a.decide(plan) }
 
-// ends is one that runs in a process of its own, which can be killed.
+// ends is a strategy in a separate process, which can be killed.
 type ends struct {
 	acts
 	killed chan string
@@ -28,7 +28,7 @@ type ends struct {
 
 func (e *ends) Kill(cause string) { e.killed <- cause }
 
-// wraps is one around another.
+// wraps is a strategy around another one.
 type wraps struct{ strategy.Strategy }
 
 func (w wraps) Wrapped() strategy.Strategy { return w.Strategy }
@@ -114,7 +114,7 @@ func TestAPanicIsAFailureOfTheStrategyAlone(t *testing.T) {
 	}
 }
 
-// BenchmarkDecision is what a decision costs by the goroutine, besides the strategy.
+// BenchmarkDecision measures a decision over the goroutine, without the strategy.
 func BenchmarkDecision(b *testing.B) {
 	var p Pool
 	s := &acts{func(plan *strategy.Plan) { plan.Hold(strategy.Flat(), "") }}

@@ -10,7 +10,7 @@ import (
 	"botd/internal/disk/disktest"
 )
 
-// TestEachFileCallOfTheTokensFails makes the tokens of a directory, adds two named ones and revokes one.
+// TestEachFileCallOfTheTokensFails creates the tokens of a directory, adds two named ones and revokes one.
 func TestEachFileCallOfTheTokensFails(t *testing.T) {
 	t.Parallel()
 	disktest.EachCallFails(t, func(directory string, reported func(error)) {
@@ -61,7 +61,7 @@ func TestEachFileCallOfTheTokensFails(t *testing.T) {
 	})
 }
 
-// TestEachFileCallOfTheSessionsFails ends two daemons: one with a session that was opened, one with a session that was ended.
+// TestEachFileCallOfTheSessionsFails ends two daemons: one with an open session, one with an ended session.
 func TestEachFileCallOfTheSessionsFails(t *testing.T) {
 	t.Parallel()
 	disktest.EachCallFails(t, func(directory string, reported func(error)) {

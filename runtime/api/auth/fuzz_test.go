@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// FuzzSessions reads what may lie in sessions.json: a session that is open has a role, its token is
-// this directory's, and it ends in time.
+// FuzzSessions reads arbitrary contents of sessions.json. An open session must have a role, belong to a token
+// of this directory, and end in time.
 func FuzzSessions(f *testing.F) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	s := &store{tokens: Tokens{Operator: "operator-of-a-test", Viewer: "viewer-of-a-test"}}
@@ -38,7 +38,7 @@ func FuzzSessions(f *testing.F) {
 	})
 }
 
-// FuzzKeyring reads what may lie in tokens.json: nothing but an operator's key gives an operator's role.
+// FuzzKeyring reads arbitrary contents of tokens.json. Only an operator's key gives an operator's role.
 func FuzzKeyring(f *testing.F) {
 	for _, seed := range []string{`[]`, `[{"name":"phone","role":"operator","hash":"ab","made":"2026-01-01T00:00:00Z","ends":null}]`, `[null]`,
 		`[{"role":"OPERATOR","hash":"ab"},{"role":"","hash":"ab","ends":"0001-01-01T00:00:00Z"}]`, `{}`} {

@@ -7,7 +7,7 @@ import (
 	"botd/internal/mutant/mutanttest"
 )
 
-// TestRulesOfSessionsShowWhenTheyAreBroken opens more than one role may have.
+// TestRulesOfSessionsShowWhenTheyAreBroken opens more sessions than a role may have.
 func TestRulesOfSessionsShowWhenTheyAreBroken(t *testing.T) {
 	mutanttest.Shown(t, "runtime/api/auth", map[string]func(testing.TB){"no_quota": mutanttest.Holds(func() bool {
 		var s sessions

@@ -65,7 +65,7 @@ func TestMarketDataIsPacedByCredential(t *testing.T) {
 	}
 }
 
-// TestAPaceIsABurstAndThenSoManyASecond: 200 and 50 from an unknown address, 60 and 10 market data of a credential.
+// It is 200 and 50 for an unknown address, 60 and 10 for market data of a credential.
 func TestAPaceIsABurstAndThenSoManyASecond(t *testing.T) {
 	t.Parallel()
 	g, now := NewGuard(Config{}), time.Unix(1e9, 0)
@@ -89,14 +89,14 @@ func TestAPaceIsABurstAndThenSoManyASecond(t *testing.T) {
 		if c.pace.allow("b", now); len(c.pace.sources) != 2 {
 			t.Errorf("want two sources counted, have %d", len(c.pace.sources))
 		}
-		now = now.Add(time.Minute) // both are as if they had never been here
+		now = now.Add(time.Minute) // both are forgotten
 		if c.pace.allow("c", now); len(c.pace.sources) != 1 {
 			t.Errorf("want the newest counted alone, have %d", len(c.pace.sources))
 		}
 	}
 }
 
-// TestTheRestOfManySourcesSharesOnePace: a thousand are counted one by one.
+// A thousand are counted separately.
 func TestTheRestOfManySourcesSharesOnePace(t *testing.T) {
 	t.Parallel()
 	p, now := pace{perSecond: 1, burst: 2}, time.Unix(1e9, 0)

@@ -10,7 +10,7 @@ import (
 	"botd/internal/private"
 )
 
-// TestTheHintOfAnExposedDirectoryNamesWhatGrantsAccess reads the hint that names these files on its own.
+// TestTheHintOfAnExposedDirectoryNamesWhatGrantsAccess reads the hint, which lists these files itself.
 func TestTheHintOfAnExposedDirectoryNamesWhatGrantsAccess(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

@@ -15,7 +15,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	at := func(i int) time.Time { return now.Add(time.Duration(i) * time.Second) }
 	operator, named := s.begin(session{role: Operator}, now), s.begin(session{role: Viewer, key: "named"}, now)
 	var viewers []string
-	for i := range 101 { // a viewer's token that is used for logging in again and again
+	for i := range 101 { // a viewer's token that logs in again and again
 		viewers = append(viewers, s.begin(session{role: Viewer}, at(i)))
 	}
 	for what, value := range map[string]string{"the operator's": operator, "another viewer's": named, "the newest": viewers[100]} {
@@ -56,7 +56,7 @@ func TestSourcesOfWrongTokensAreBounded(t *testing.T) {
 	}
 }
 
-// TestASessionEndsAtItsLimits: after twelve hours without use, and after seven days however busy (docs/security.md).
+// It ends after twelve hours without use, and after seven days however busy it is (docs/security.md).
 func TestASessionEndsAtItsLimits(t *testing.T) {
 	t.Parallel()
 	began := time.Unix(1_800_000_000, 0)
@@ -69,9 +69,9 @@ func TestASessionEndsAtItsLimits(t *testing.T) {
 			t.Errorf("after %s: want it open %t, have %t until %v", at, want, open, ends)
 		}
 	}
-	find(idle, 12*time.Hour, true) // which is a use
+	find(idle, 12*time.Hour, true) // this counts as a use
 	find(idle, 24*time.Hour+time.Nanosecond, false)
-	find(idle, time.Hour, false) // what has ended is forgotten
+	find(idle, time.Hour, false) // an ended session is forgotten
 	for at := time.Duration(0); at <= 168*time.Hour; at += 12 * time.Hour {
 		find(busy, at, true)
 	}
@@ -81,7 +81,7 @@ func TestASessionEndsAtItsLimits(t *testing.T) {
 	}
 }
 
-// TestTheSessionThatWasIdleLongestMakesRoom: of 20 of a credential, of 60 viewers and of 40 operators.
+// The limits are 20 of a credential, 60 viewers and 40 operators.
 func TestTheSessionThatWasIdleLongestMakesRoom(t *testing.T) {
 	t.Parallel()
 	began := time.Unix(1_800_000_000, 0)
@@ -116,7 +116,7 @@ func TestTheSessionThatWasIdleLongestMakesRoom(t *testing.T) {
 	}
 }
 
-// TestALinkIsGoodOnceForTenMinutes: and at most 20 are.
+// At most 20 links are valid.
 func TestALinkIsGoodOnceForTenMinutes(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
@@ -145,7 +145,7 @@ func TestALinkIsGoodOnceForTenMinutes(t *testing.T) {
 	}
 }
 
-// TestAWrongTokenDelaysTheNextWrongOne: a second, doubled with each up to 30, from each address alone, and forgotten an hour after the last one.
+// The delay is a second, doubled with each wrong token up to 30, for each address separately, and forgotten an hour after the last one.
 func TestAWrongTokenDelaysTheNextWrongOne(t *testing.T) {
 	t.Parallel()
 	began := time.Unix(1_800_000_000, 0)
@@ -185,7 +185,7 @@ func TestAWrongTokenDelaysTheNextWrongOne(t *testing.T) {
 	}
 }
 
-// TestWhatIsDeniedSaysWhyAndHowLong: the answers to a login with a wrong token, and to a role that is too low.
+// The cases are a login with a wrong token, and a role that is too low.
 func TestWhatIsDeniedSaysWhyAndHowLong(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)

@@ -27,7 +27,7 @@ func login(t *testing.T, guard *Guard, token, host string) *http.Cookie {
 	return cookie
 }
 
-// roleOf is the role of a request with a cookie and headers.
+// roleOf returns the role of a request with a cookie and headers.
 func roleOf(guard *Guard, host string, cookie *http.Cookie, headers ...string) Role {
 	request := httptest.NewRequest(http.MethodGet, "http://"+host+"/api/v1/status", nil)
 	request.AddCookie(cookie)
@@ -40,8 +40,8 @@ func roleOf(guard *Guard, host string, cookie *http.Cookie, headers ...string) R
 
 const host = "127.0.0.1:8420"
 
-// TestSessionsSurviveARestart opens sessions, restarts, and changes the tokens: a session
-// goes on where its token stands, and no file holds a cookie.
+// TestSessionsSurviveARestart opens sessions, restarts, and changes the tokens. A session continues while its
+// token is unchanged, and no file contains a cookie.
 func TestSessionsSurviveARestart(t *testing.T) {
 	t.Parallel()
 	directory, tokens := t.TempDir(), Tokens{Operator: newToken(), Viewer: newToken()}
@@ -80,7 +80,7 @@ func TestSessionsSurviveARestart(t *testing.T) {
 		t.Errorf("a session whose token stands: want it open, have %v", have)
 	}
 	closing()
-	login(t, guard, tokens.Viewer, host) // which is not saved any more, and waits for nobody
+	login(t, guard, tokens.Viewer, host) // it is not saved any more, and waits for nobody
 	guard, closing = run(t, directory, Tokens{Operator: tokens.Operator, Viewer: newToken()})
 	viewer.Name = guard.cookie
 	if have := roleOf(guard, host, viewer); have != Public {
@@ -89,8 +89,8 @@ func TestSessionsSurviveARestart(t *testing.T) {
 	closing()
 }
 
-// TestASessionIsGoodForTheOriginItWasOpenedAt replays a cookie as a browser would send it for
-// a page of another port or site, and at other names of this machine.
+// TestASessionIsGoodForTheOriginItWasOpenedAt replays a cookie as a browser would send it for a page of
+// another port or site, and at other names of this machine.
 func TestASessionIsGoodForTheOriginItWasOpenedAt(t *testing.T) {
 	t.Parallel()
 	tokens := Tokens{Operator: newToken()}
@@ -117,7 +117,7 @@ func TestASessionIsGoodForTheOriginItWasOpenedAt(t *testing.T) {
 	}
 }
 
-// TestADaemonHasANameOfItsOwn checks which hosts requests may be for.
+// TestADaemonHasANameOfItsOwn checks which hosts requests may name.
 func TestADaemonHasANameOfItsOwn(t *testing.T) {
 	t.Parallel()
 	one, two := Tokens{Operator: newToken()}, Tokens{Operator: newToken()}
@@ -130,7 +130,7 @@ func TestADaemonHasANameOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestTimesOfUseAreSavedEveryFiveMinutes: and each session that begins or ends at once.
+// Each session that starts or ends is saved immediately.
 func TestTimesOfUseAreSavedEveryFiveMinutes(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
@@ -164,7 +164,7 @@ func TestTimesOfUseAreSavedEveryFiveMinutes(t *testing.T) {
 	}
 }
 
-// TestFilesThatAreTooLongAreNotRead: of sessions and of named tokens, beyond a mebibyte.
+// The bound is a mebibyte, for sessions and for named tokens.
 func TestFilesThatAreTooLongAreNotRead(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
@@ -183,7 +183,7 @@ func TestFilesThatAreTooLongAreNotRead(t *testing.T) {
 	}
 }
 
-// TestWhoAsksIsKnownByAddressAndName: without a credential by its address alone; a session has the name of the token that opened it.
+// A caller without a credential is known by its address only. A session has the name of the token that opened it.
 func TestWhoAsksIsKnownByAddressAndName(t *testing.T) {
 	t.Parallel()
 	ring, err := OpenKeyring(t.TempDir())

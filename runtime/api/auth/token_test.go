@@ -60,7 +60,7 @@ func TestTheTokensAreTheirOwnersAlone(t *testing.T) {
 	}
 }
 
-// TestTokensAreRestoredWhereTheirFilesAreGone: with their directory, for their owner alone; what is there is left.
+// Their directory is restored, too, for their owner only. Existing files stay.
 func TestTokensAreRestoredWhereTheirFilesAreGone(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "data")

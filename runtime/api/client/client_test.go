@@ -11,7 +11,7 @@ import (
 
 func TestADaemonThatHangsHangsNobodyWhoAsks(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0") // nobody accepts, as when it is stopped
+	listener, err := net.Listen("tcp", "127.0.0.1:0") // nobody accepts, as when the daemon is stopped
 	if err != nil {
 		t.Fatal(err)
 	}

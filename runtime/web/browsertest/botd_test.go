@@ -21,8 +21,7 @@ import (
 	"time"
 )
 
-// The configuration of the botd that is shown: a position that grows, orders
-// that rest in the book, and a spot holding.
+// configuration is that of the tested botd: a position that grows, resting orders, and a spot holding.
 var configuration = map[string]string{
 	"botd.yaml": "mode: demo\ninstance: main\ndata_dir: ./data\n",
 	"strategies/accumulate.yaml": `name: accumulate
@@ -59,16 +58,16 @@ const patience = 60 * time.Second
 // marketStart is where the demo's clock starts, as in internal/startclock.
 var marketStart = cmp.Or(os.Getenv("BOTD_TEST_START"), "2026-03-14T10:20:10Z")
 
-// builds is where the binary is, until the tests are over.
+// builds is the directory of the binary, which is removed after the tests.
 var builds = filepath.Join(os.TempDir(), fmt.Sprintf("botd-browsertest-%d", os.Getpid()))
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	_ = os.RemoveAll(builds) // what is left is the system's to delete
+	_ = os.RemoveAll(builds) // the system deletes the rest
 	os.Exit(code)
 }
 
-// build makes the binary once.
+// build builds the binary once.
 var build = sync.OnceValues(func() (string, error) {
 	if err := os.MkdirAll(builds, 0o700); err != nil {
 		return "", err
@@ -94,7 +93,7 @@ type daemon struct {
 // startDaemon runs a demo until the test ends.
 func startDaemon(t *testing.T) *daemon { return startDaemonWith(t, nil) }
 
-// startSettled starts it and waits until its strategies hold what they want.
+// startSettled starts a daemon and waits until its strategies have their positions.
 func startSettled(t *testing.T) *daemon {
 	t.Helper()
 	d := startDaemon(t)
@@ -102,8 +101,7 @@ func startSettled(t *testing.T) *daemon {
 	return d
 }
 
-// startDaemonWith runs one with more files in its configuration, unless there is
-// no browser to look at it.
+// startDaemonWith runs a daemon with more files in its configuration, unless there is no browser.
 func startDaemonWith(t *testing.T, more map[string]string) *daemon {
 	t.Helper()
 	findBrowser(t)
@@ -155,7 +153,7 @@ func (d *daemon) start() {
 			}
 			fmt.Fprintln(all, lines.Text())
 		}
-		_ = d.command.Wait() // how it ended is of no matter here
+		_ = d.command.Wait() // its exit code does not matter here
 		close(d.ended)
 	}()
 	select {
@@ -189,7 +187,7 @@ func (d *daemon) token(name string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// ask speaks to the API over the unix socket.
+// ask calls the API over the unix socket.
 func (d *daemon) ask(method, path, body string, into any) {
 	d.t.Helper()
 	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _,
@@ -217,7 +215,7 @@ func (d *daemon) ask(method, path, body string, into any) {
 	}
 }
 
-// backtests runs two, whose reports the dashboard lists.
+// backtests runs two backtests, whose reports the dashboard lists.
 func (d *daemon) backtests() {
 	d.t.Helper()
 	binary, err := build()
@@ -243,7 +241,7 @@ func (d *daemon) backtests() {
 	}
 }
 
-// status is what the tests look at.
+// status is the part of the status that the tests check.
 type status struct {
 	Halted     string
 	Open       int `json:"open_orders"`
@@ -258,8 +256,7 @@ func (d *daemon) status() (s status) {
 	return s
 }
 
-// settle waits until the strategies have what they want: two positions, the
-// orders of the grid and a stop.
+// settle waits until the strategies have two positions, the orders of the grid and a stop.
 func (d *daemon) settle() {
 	d.t.Helper()
 	d.until("all positions and orders are there", func() bool {

@@ -22,7 +22,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// findBrowser skips the test where there is no browser, unless one is required.
+// findBrowser skips the test if there is no browser, unless one is required.
 func findBrowser(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{os.Getenv("BOTD_BROWSER"), "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
@@ -54,7 +54,7 @@ var (
 	small  = viewport{"small", "light", 320, 640, true}
 )
 
-// browser is one browser of its own, with its cookies and its worker.
+// browser is a separate browser, with its cookies and its worker.
 type browser struct {
 	t   *testing.T
 	ctx context.Context
@@ -68,7 +68,7 @@ func openBrowser(t *testing.T) *browser {
 	return &browser{t, ctx}
 }
 
-// tab is one page and what it complained about.
+// tab is one page with its reported errors.
 type tab struct {
 	t    *testing.T
 	ctx  context.Context
@@ -80,7 +80,7 @@ type tab struct {
 	foreign    []string
 }
 
-// open makes a tab of the browser, or of the same browser as another tab.
+// open opens a tab of a new browser, or another tab of the same browser.
 func (b *browser) open(d *daemon, l viewport) *tab {
 	b.t.Helper()
 	ctx, cancel := chromedp.NewContext(b.ctx)
@@ -89,7 +89,7 @@ func (b *browser) open(d *daemon, l viewport) *tab {
 	if err := chromedp.Do(ctx); err != nil {
 		b.t.Fatalf("open the browser: %v", err)
 	}
-	b.ctx = ctx // the next tab is of this browser
+	b.ctx = ctx // the next tab belongs to this browser
 	if err := chromedp.Listen(ctx, v.hear); err != nil {
 		b.t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func (b *browser) open(d *daemon, l viewport) *tab {
 	return v
 }
 
-// enter opens a browser and logs an operator in.
+// enter opens a browser and logs in an operator.
 func (d *daemon) enter(l viewport) *tab {
 	d.t.Helper()
 	v := openBrowser(d.t).open(d, l)
@@ -127,7 +127,7 @@ func (v *tab) show(l viewport) {
 	call(v, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "UTC"})
 }
 
-// hear notes what a page says that it should not.
+// hear notes errors that a page reports.
 func (v *tab) hear(event any) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -151,7 +151,7 @@ func (v *tab) hear(event any) {
 	}
 }
 
-// quiet takes what was complained about since it was last asked.
+// quiet expects no errors since its last call.
 func (v *tab) quiet(where string) {
 	v.t.Helper()
 	v.mu.Lock()
@@ -165,7 +165,7 @@ func (v *tab) quiet(where string) {
 	v.complaints, v.foreign = nil, nil
 }
 
-// forget drops complaints that a test provoked.
+// forget drops errors that a test provoked.
 func (v *tab) forget() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -188,7 +188,7 @@ func eval[T any](v *tab, expression string) T {
 		switch {
 		case err == nil:
 			return value
-		case !strings.Contains(err.Error(), "navigated") || time.Now().After(end): // on its way to another page it is asked there
+		case !strings.Contains(err.Error(), "navigated") || time.Now().After(end): // during a navigation the evaluation is retried
 			v.t.Fatalf("%s: %v", expression, err)
 		}
 	}
@@ -200,8 +200,8 @@ func try[T any](v *tab, expression string) (T, error) {
 	return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// until waits until an expression of the page is true. An error counts as not yet: a page that is
-// loading cannot evaluate it.
+// until waits until an expression of the page is true. An error counts as not yet: a loading page cannot
+// evaluate it.
 func (v *tab) until(what, expression string) {
 	v.t.Helper()
 	for end := time.Now().Add(patience); ; {
@@ -219,7 +219,7 @@ func (v *tab) until(what, expression string) {
 
 var ready = chromedp.WaitReady(chromedp.CSS("body[data-ready]"))
 
-// visit opens a page and says what it took.
+// visit opens a page and returns its time and weight.
 func (v *tab) visit(path string) (took time.Duration, weight int) {
 	v.t.Helper()
 	v.mu.Lock()
@@ -233,7 +233,7 @@ func (v *tab) visit(path string) (took time.Duration, weight int) {
 	return took, v.bytes
 }
 
-// login shows a token.
+// login enters a token.
 func (v *tab) login(token string) {
 	v.t.Helper()
 	v.do(chromedp.Navigate(v.base+"/login"), chromedp.WaitVisible(chromedp.CSS("#token")), chromedp.SendKeys(chromedp.CSS("#token"), token),
@@ -248,7 +248,7 @@ func (v *tab) inject(source string) {
 	call(v, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: source})
 }
 
-// shots is where pictures are kept: BOTD_SCREENSHOTS, or a directory that is named in the log.
+// shots is the directory of screenshots: BOTD_SCREENSHOTS, or a directory that is named in the log.
 var shots = sync.OnceValues(func() (string, error) {
 	if directory := os.Getenv("BOTD_SCREENSHOTS"); directory != "" {
 		return directory, os.MkdirAll(directory, 0o755)
@@ -256,7 +256,7 @@ var shots = sync.OnceValues(func() (string, error) {
 	return os.MkdirTemp("", "botd-screenshots")
 })
 
-// shoot keeps a picture of the whole page.
+// shoot takes a screenshot of the whole page.
 func (v *tab) shoot(name string) {
 	v.t.Helper()
 	directory, err := shots()
@@ -274,7 +274,7 @@ func (v *tab) shoot(name string) {
 	}
 }
 
-// fits wants nothing wider than the screen, which on a phone zooms out to show it.
+// fits expects nothing wider than the screen, which a phone would zoom out to show.
 func (v *tab) fits(where string) {
 	v.t.Helper()
 	if over := eval[int](v, "document.documentElement.scrollWidth - document.documentElement.clientWidth"); over > 0 {
@@ -286,7 +286,7 @@ func (v *tab) fits(where string) {
 	}
 }
 
-// short wants at most three screens of a phone, until more is asked for.
+// short expects at most three screens of a phone, until more is requested.
 func (v *tab) short(where string, l viewport) {
 	v.t.Helper()
 	if have := eval[int](v, "document.documentElement.scrollHeight"); have > 3*int(l.height) {

@@ -26,8 +26,8 @@ const manyOrders = `(() => {
 	};
 })();`
 
-// TestTheEmergencyControlIsInReachWith200Orders measures where it is on every size and several pages, scrolled to their ends: in the
-// screen, in the lower half of a phone's, and nowhere else with each step shown; it says what it does in one line.
+// TestTheEmergencyControlIsInReachWith200Orders measures its place at every size and on several pages, scrolled to their ends. It is
+// on the screen, on a phone in the lower half, and stays in place with each step shown; it says what it does in one line.
 func TestTheEmergencyControlIsInReachWith200Orders(t *testing.T) {
 	t.Parallel()
 	d := startSettled(t)

@@ -2,7 +2,7 @@ package browsertest
 
 import "testing"
 
-// long has prices of many digits, as an exchange reports means and liquidations.
+// long has prices of many digits, as an exchange reports average prices and liquidations.
 const long = `(() => {
 	const real = window.fetch.bind(window);
 	window.fetch = async (input, init) => {
@@ -14,8 +14,8 @@ const long = `(() => {
 	};
 })();`
 
-// TestTheFirstScreenAnswersHowTheMoneyIs: without scrolling there are equity, the day, the drawdown, each open position and each
-// strategy's profit; the sums agree; and prices are rounded, with every digit in their titles.
+// Without scrolling it shows equity, the day, the drawdown, each open position and each strategy's profit. The sums agree, and
+// prices are rounded, with every digit in their titles.
 func TestTheFirstScreenAnswersHowTheMoneyIs(t *testing.T) {
 	t.Parallel()
 	d := startSettled(t)

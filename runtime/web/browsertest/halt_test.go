@@ -14,8 +14,8 @@ func itoa(n int) string         { return strconv.Itoa(n) }
 
 const says = "document.body.innerText.includes"
 
-// TestKillSwitchByKeyboardAlone previews all three levels, flattens the demo, and
-// arms it again, without a pointer.
+// TestKillSwitchByKeyboardAlone previews all three levels, flattens the demo, and rearms it, without a
+// pointer.
 func TestKillSwitchByKeyboardAlone(t *testing.T) {
 	t.Parallel()
 	d := startSettled(t)
@@ -108,8 +108,8 @@ func TestStrategyIsPausedAndResumed(t *testing.T) {
 	v.quiet("pause and resume")
 }
 
-// TestOneOrderAndOnePositionManually cancels one order of a grid and closes one
-// position, each after its preview; neither comes back.
+// TestOneOrderAndOnePositionManually cancels one order of a grid and closes one position, each after its
+// preview; neither returns.
 func TestOneOrderAndOnePositionManually(t *testing.T) {
 	t.Parallel()
 	d := startSettled(t)

@@ -7,13 +7,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Bounds of a page: what it weighs on the wire, and when it is ready.
+// These are the bounds of a page's weight on the wire, and of the time until it is ready.
 const (
 	maxBytes = 150 << 10
 	maxReady = time.Second
 )
 
-// everyPage are the addresses, and something each must say.
+// everyPage lists the addresses, each with a text that it must show.
 func everyPage(d *daemon) map[string]string {
 	var orders struct {
 		Items []struct {
@@ -34,10 +34,9 @@ func everyPage(d *daemon) map[string]string {
 	}
 }
 
-// TestEveryPage opens each page in each look: it says what it is for, complains
-// about nothing, asks nobody else, is light and quick, does not scroll sideways,
-// and axe finds nothing.
-func TestEveryPage(t *testing.T) { // not in parallel: it measures
+// TestEveryPage opens each page in each look. It shows its text, reports no errors, calls no other host, is
+// light and fast, does not scroll sideways, and axe finds nothing.
+func TestEveryPage(t *testing.T) { // not parallel: it measures
 	d := startDaemon(t)
 	d.backtests()
 	d.settle()
@@ -48,7 +47,7 @@ func TestEveryPage(t *testing.T) { // not in parallel: it measures
 			v.forget()
 			for path, says := range everyPage(d) {
 				took, weight := v.visit(path)
-				for try := 0; took > maxReady && try < 6; try++ { // a machine may be busy with something else
+				for try := 0; took > maxReady && try < 6; try++ { // the machine may be busy otherwise
 					took, weight = v.visit(path)
 				}
 				t.Logf("%-5s %-34s %6d bytes  ready in %s", l.name, path, weight, took.Round(time.Millisecond))
@@ -78,15 +77,15 @@ func TestEveryPage(t *testing.T) { // not in parallel: it measures
 	}
 }
 
-// mostPatience bounds how much a slow machine is forgiven.
+// mostPatience bounds the allowance for a slow machine.
 const mostPatience = 6
 
-// quietPace is how long the work of pace takes on two quiet cores of 2026.
+// quietPace is the duration of pace's work on two quiet cores of 2026.
 const quietPace = 50 * time.Millisecond
 
-// pace is how many times as long as there a fixed piece of work takes here and now:
-// numbers written as JSON, read, sorted and summed, as a chart does with candles. A
-// slower machine, or a loaded one, is not a slower page.
+// pace returns how many times as long as quietPace a fixed piece of work takes now: numbers written as JSON,
+// read, sorted and summed, as a chart does with candles. A slower or busier machine does not make a page
+// slower.
 func (v *tab) pace() float64 {
 	const work = `(() => {
 		const began = performance.now();
@@ -102,18 +101,18 @@ func (v *tab) pace() float64 {
 	return eval[float64](v, work) / float64(quietPace.Milliseconds())
 }
 
-// readyWithin is how soon a page must be ready on a machine of that pace.
+// readyWithin returns the time within which a page must be ready on a machine of that pace.
 func readyWithin(pace float64) time.Duration {
 	return max(maxReady, min(time.Duration(float64(maxReady)*pace), mostPatience*maxReady))
 }
 
-// TestTwentyThousandCandles has a chart with all of them within a second, or as much
-// more as the machine is slower than a quiet one.
-func TestTwentyThousandCandles(t *testing.T) { // not in parallel: it measures
+// TestTwentyThousandCandles has a chart with all of them within a second, or longer by the factor by which
+// the machine is slower than a quiet one.
+func TestTwentyThousandCandles(t *testing.T) { // not parallel: it measures
 	d := startDaemon(t)
 	v := d.enter(dark)
 	best, pace := time.Hour, v.pace()
-	for range 4 { // the first fills what botd keeps of the exchange's answers
+	for range 4 { // the first one fills botd's cache of the exchange's answers
 		took, weight := v.visit("/market/futures/BTC-USDT?candles=20000")
 		best, pace = min(best, took), min(pace, v.pace())
 		t.Logf("20,000 candles: %d bytes, ready in %s", weight, took.Round(time.Millisecond))
@@ -138,7 +137,7 @@ func TestTwentyThousandCandles(t *testing.T) { // not in parallel: it measures
 	v.shoot("candles 20000")
 }
 
-// TestChartsReadBackWithoutEnd scrolls a chart beyond what was read first.
+// TestChartsReadBackWithoutEnd scrolls a chart beyond its first read.
 func TestChartsReadBackWithoutEnd(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t)
@@ -161,9 +160,9 @@ func TestChartsReadBackWithoutEnd(t *testing.T) {
 	v.quiet("scrolling back")
 }
 
-// TestChartShowsWhatAStrategyLooksAtAndDecides has a strategy of two averages, one
-// of an oscillator, and one whose entry a rule refuses.
-func TestChartShowsWhatAStrategyLooksAtAndDecides(t *testing.T) { // not in parallel: it measures
+// TestChartShowsWhatAStrategyLooksAtAndDecides has a strategy with two averages, one with an oscillator, and
+// one whose entry a rule refuses.
+func TestChartShowsWhatAStrategyLooksAtAndDecides(t *testing.T) { // not parallel: it measures
 	d := startDaemonWith(t, map[string]string{
 		"strategies/cross.yaml": "name: cross\nstrategy: sma_cross\nmarket: futures\nsymbol: SOL-USDT\ninterval: 1m\n" +
 			"size: {quote: 50}\nparams: {fast: 5, slow: 20}\n",
@@ -207,8 +206,8 @@ func TestChartShowsWhatAStrategyLooksAtAndDecides(t *testing.T) { // not in para
 	v.quiet("plots")
 }
 
-// TestReportOfABacktestIsShutIn opens a report's page: its own scripts run and draw,
-// and reach nothing of botd.
+// TestReportOfABacktestIsShutIn opens a report's page: its own scripts run and draw, and have no access to
+// botd.
 func TestReportOfABacktestIsShutIn(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t)
@@ -224,11 +223,11 @@ func TestReportOfABacktestIsShutIn(t *testing.T) {
 	if have := eval[string](v, `(() => { try { return "cookies: " + document.cookie; } catch (e) { return "blocked"; } })()`); have != "blocked" {
 		t.Errorf("want no cookie in reach, have %s", have)
 	}
-	v.forget() // what was refused
+	v.forget() // the refused requests
 	v.shoot("report")
 }
 
-// odd are answers of states that a demo does not come to by itself.
+// odd has answers with states that a demo does not reach by itself.
 const odd = `(() => {
 	const real = window.fetch.bind(window);
 	const far = Date.now() - 90000;
@@ -274,8 +273,8 @@ const odd = `(() => {
 	};
 })();`
 
-// TestTroubleIsShown has the pages show quarantines, breached limits, failures and
-// a hundred strategies: still accessible, still within the screen.
+// TestTroubleIsShown has the pages show quarantines, breached limits, failures and a hundred strategies:
+// still accessible, still within the screen.
 func TestTroubleIsShown(t *testing.T) {
 	t.Parallel()
 	d := startSettled(t)
@@ -286,7 +285,7 @@ func TestTroubleIsShown(t *testing.T) {
 		for path, says := range map[string]string{"/": "Needs attention", "/strategies": "strategy-96", "/positions": "no stop on the exchange",
 			"/risk": "Way out", "/reconcile": "<b>the exchange reports"} {
 			v.visit(path)
-			if l.mobile { // the first rows of a long list, until more are asked for
+			if l.mobile { // the first rows of a long list, until more are requested
 				eval[bool](v,
 					`([...document.querySelectorAll("tfoot button")].filter(b => b.textContent.startsWith("Show all")).forEach(b => b.click()), true)`)
 			}

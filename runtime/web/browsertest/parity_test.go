@@ -7,7 +7,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// compared answers for a comparison, which needs candles that closed after trading: an order that is alike, and one on each side alone.
+// compared answers a comparison, which needs candles that closed after trading: with an equal order, and one on each side only.
 const compared = `(() => {
 	const real = window.fetch.bind(window);
 	window.fetch = async (input, init) => {
@@ -24,8 +24,8 @@ const compared = `(() => {
 	};
 })();`
 
-// TestLiveStandsBesideTheBacktest on a strategy's page: both profits are drawn, each order is listed with its slippage, and the fills of
-// the backtest are among the candles. Stops far away come into view on request. The documents are pages of the same look.
+// TestLiveStandsBesideTheBacktest opens a strategy's page: both profits are drawn, each order is listed with its slippage, and the fills
+// of the backtest are in the candle chart. Stops far away become visible on request. The documents are pages of the same look.
 func TestLiveStandsBesideTheBacktest(t *testing.T) {
 	t.Parallel()
 	d := startSettled(t)

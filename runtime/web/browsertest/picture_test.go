@@ -16,8 +16,8 @@ import (
 // pictures is the folder of the README's pictures.
 const pictures = "../../../docs/pictures"
 
-// TestPicturesOfTheReadmeAreTaken of the first screen and of a backtest's report. With BOTD_PICTURES=renew those that differ visibly from
-// the stored ones are stored again; else it only says so: the figures of a demo are never twice the same.
+// TestPicturesOfTheReadmeAreTaken takes the first screen and a backtest's report. With BOTD_PICTURES=renew pictures that differ visibly
+// from the stored ones replace them; otherwise the test only logs it: the figures of a demo are never twice the same.
 func TestPicturesOfTheReadmeAreTaken(t *testing.T) {
 	t.Parallel()
 	d := startSettled(t)
@@ -34,7 +34,7 @@ func TestPicturesOfTheReadmeAreTaken(t *testing.T) {
 	v.picture("report")
 }
 
-// picture takes what is on the screen.
+// picture takes a picture of the screen.
 func (v *tab) picture(name string) {
 	v.t.Helper()
 	ctx, cancel := context.WithTimeout(v.ctx, patience)
@@ -68,7 +68,8 @@ func (v *tab) picture(name string) {
 	}
 }
 
-// visibly is how far two pictures are apart, from 0 to 1, seen from a distance: by the mean brightness of squares of 16 pixels.
+// visibly returns the difference of two pictures, from 0 to 1, as seen from a distance: by the mean brightness of squares of 16
+// pixels.
 func visibly(a, b []byte) (apart float64, err error) {
 	first, err := png.Decode(bytes.NewReader(a))
 	if err != nil || len(b) == 0 {

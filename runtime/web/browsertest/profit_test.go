@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// ledger is the net result of each strategy as botd ledger reads it from the journal.
+// ledger returns the net result of each strategy as botd ledger reads it from the journal.
 func (d *daemon) ledger() (net map[string]string) {
 	d.t.Helper()
 	binary, err := build()
@@ -41,8 +41,8 @@ const shown = `const number = (text) => Number((/[−-]?[\d,.]*\d/.exec(text ?? 
 		?.children[column(table, name)])(document.querySelector("table[aria-label='" + label + "'], [aria-label='" + label + "'] table")),
 	fact = (name) => [...document.querySelectorAll("dt")].find(e => e.textContent === name)?.nextElementSibling;`
 
-// TestOneProfitOnEveryPage closes a position, so that what its strategy made stands still, and reads it on each page as it is shown there:
-// it is the ledger's net, to the last digit where the page has it, and so in the metrics and in the round trips.
+// TestOneProfitOnEveryPage closes a position, so that its strategy's profit is constant, and reads the profit on each page. It equals the
+// ledger's net, to the last digit where the page has it, in the metrics and in the round trips, too.
 func TestOneProfitOnEveryPage(t *testing.T) {
 	t.Parallel()
 	d := startSettled(t)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// put writes a file of the configuration, or takes it away.
+// put writes a file of the configuration, or removes it.
 func (d *daemon) put(name, text string) {
 	d.t.Helper()
 	path := filepath.Join(d.directory, "configs", name)
@@ -19,8 +19,8 @@ func (d *daemon) put(name, text string) {
 	}
 }
 
-// TestStrategiesComeAndGo adds a strategy to a daemon that runs, and takes it away: an
-// open page shows it, and then no more.
+// TestStrategiesComeAndGo adds a strategy to a running daemon, and removes it. An open page shows it, and
+// then no longer.
 func TestStrategiesComeAndGo(t *testing.T) {
 	t.Parallel()
 	d := startSettled(t)
@@ -42,7 +42,7 @@ func TestStrategiesComeAndGo(t *testing.T) {
 	v.quiet("strategies that come and go")
 }
 
-// TestALimitThatAPersonSet is shown on the risk page with who set it, and why.
+// TestALimitThatAPersonSet expects it on the risk page with its author and reason.
 func TestALimitThatAPersonSet(t *testing.T) {
 	t.Parallel()
 	d := startSettled(t)

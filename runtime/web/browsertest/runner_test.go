@@ -26,7 +26,7 @@ func (d *daemon) record(symbol, interval string) {
 	}
 }
 
-// TestBacktestIsStartedFollowedCanceledAndCompared does so by the page alone.
+// TestBacktestIsStartedFollowedCanceledAndCompared uses only the page.
 func TestBacktestIsStartedFollowedCanceledAndCompared(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t)
@@ -52,7 +52,7 @@ func TestBacktestIsStartedFollowedCanceledAndCompared(t *testing.T) {
 		v.until("the preview says "+part, `!!document.querySelector(".switch .preview")?.textContent.includes(`+quoted(part)+`)`)
 	}
 
-	// A long one over a made-up market, canceled on its way.
+	// A long backtest over an invented market is canceled while it runs.
 	choose("backtest-strategy", "levels")
 	fill("backtest-candles", "2000000")
 	previews("candles 2000000: from 1 to 1000000")
@@ -61,7 +61,7 @@ func TestBacktestIsStartedFollowedCanceledAndCompared(t *testing.T) {
 	previews("want letters, digits")
 	fill("backtest-name", "long")
 	previews("runs levels (grid) on futures ETH-USDT, 1m candles, over 1000000 candles of a made-up market (seed 1)")
-	v.forget() // what was refused
+	v.forget() // the refused requests
 	eval[bool](v, `(document.querySelector("details.params").open = true)`)
 	for _, l := range []viewport{light, dark, phone, small} {
 		v.show(l)
@@ -84,7 +84,7 @@ func TestBacktestIsStartedFollowedCanceledAndCompared(t *testing.T) {
 	eval[bool](v, `(document.querySelector('[aria-label="Cancel the backtest long"]').click(), true)`)
 	v.until("it is canceled", `!document.querySelector("[role=progressbar]") && `+says+`("canceled by a person")`)
 
-	// One over recorded candles, with another parameter; its report is compared.
+	// A backtest over recorded candles has another parameter, and its report is compared.
 	choose("backtest-file", "candles/futures/ETH-USDT/1m.csv")
 	fill("backtest-from", "2024-01-02")
 	fill("backtest-param-lines", "12")

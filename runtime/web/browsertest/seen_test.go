@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestSinceTheLastVisit comes back after an hour: the overview says what came
-// since, until it is shown that it was seen.
+// TestSinceTheLastVisit returns after an hour: the overview lists what happened since, until it is marked as
+// seen.
 func TestSinceTheLastVisit(t *testing.T) {
 	t.Parallel()
 	d := startSettled(t)
@@ -44,7 +44,7 @@ func TestSinceTheLastVisit(t *testing.T) {
 	v.quiet("since")
 }
 
-// TestNothingConfigured has a botd without a strategy: it says how to begin.
+// TestNothingConfigured has a botd without a strategy: it says how to start.
 func TestNothingConfigured(t *testing.T) {
 	t.Parallel()
 	d := startDaemonWith(t, map[string]string{"strategies/accumulate.yaml": "", "strategies/levels.yaml": "", "strategies/hold.yaml": ""})

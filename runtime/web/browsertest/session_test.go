@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// TestLoginByLink follows a one-time link, and comes back to where one was.
+// TestLoginByLink follows a one-time link, and returns to the earlier page.
 func TestLoginByLink(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t)
@@ -65,8 +65,8 @@ func TestConnectionLost(t *testing.T) {
 	v.forget()
 }
 
-// TestTheLoginsOfAViewerEndNoSessionOfTheOperators logs a viewer in more often than there are sessions,
-// and kills botd afterwards: the operator's page is the operator's still.
+// TestTheLoginsOfAViewerEndNoSessionOfTheOperators logs in a viewer more often than there are sessions, and
+// kills botd afterwards. The operator's page keeps its session.
 func TestTheLoginsOfAViewerEndNoSessionOfTheOperators(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t)
@@ -96,8 +96,8 @@ func TestTheLoginsOfAViewerEndNoSessionOfTheOperators(t *testing.T) {
 	}
 }
 
-// TestTwentyTabsShareOneStream opens them in one browser; all are notified of a change. On a page that changes little: without a screen none
-// of them counts as hidden, and twenty that draw each second's change take more than two processors.
+// TestTwentyTabsShareOneStream opens them in one browser; all are notified of a change. It uses a page that changes little: without a
+// screen none of them counts as hidden, and twenty that draw each second's change take more than two processors.
 func TestTwentyTabsShareOneStream(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t)
@@ -123,7 +123,7 @@ func TestTwentyTabsShareOneStream(t *testing.T) {
 	}
 }
 
-// TestShortcuts goes by keys, and turns them off.
+// TestShortcuts navigates by keys, and turns them off.
 func TestShortcuts(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// TestASweepIsStartedCanceledResumedAndItsTrialOpened does so by the page alone.
+// TestASweepIsStartedCanceledResumedAndItsTrialOpened uses only the page.
 func TestASweepIsStartedCanceledResumedAndItsTrialOpened(t *testing.T) {
 	t.Parallel()
 	d := startDaemonWith(t, map[string]string{"strategies/cross.yaml": "name: cross\nstrategy: sma_cross\nmarket: futures\nsymbol: SOL-USDT\ninterval: 1h\n" +
@@ -43,7 +43,7 @@ func TestASweepIsStartedCanceledResumedAndItsTrialOpened(t *testing.T) {
 	previews("want letters, digits")
 	fill("sweep-name", "first")
 	previews("tpe search, ranked by sharpe, at most 10000 trials")
-	v.forget() // what was refused
+	v.forget() // the refused requests
 	eval[bool](v, `(document.querySelector("details.params").open = true)`)
 	for _, l := range []viewport{light, dark, phone, small} {
 		v.show(l)
@@ -70,7 +70,8 @@ func TestASweepIsStartedCanceledResumedAndItsTrialOpened(t *testing.T) {
 	v.show(light)
 	v.accessible("an interrupted sweep")
 
-	// The frame has no origin: a link in it asks the dashboard by a message. Nonsense is ignored, and so is another sender.
+	// The frame has no origin, so a link in it asks the dashboard by a message. Nonsense is ignored, and so is another
+	// sender.
 	row, err := os.ReadFile(filepath.Join(d.directory, "data", "sweeps", "first", "trials.jsonl"))
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +88,7 @@ func TestASweepIsStartedCanceledResumedAndItsTrialOpened(t *testing.T) {
 		v.typeKeys(kb.Enter)
 	}
 	v.until("the trial's report is ready", ready)
-	v.forget() // of a second trial, while the first one ran
+	v.forget() // from a second trial, while the first one ran
 	eval[bool](v, `(document.querySelector("#sweep-resume").click(), true)`)
 	v.until("it goes on", `!!document.querySelector('[aria-label="Cancel the sweep first"]')`)
 	eval[bool](v, `(document.querySelector('[aria-label="Cancel the sweep first"]').click(), true)`)

@@ -2,8 +2,8 @@ package browsertest
 
 import "testing"
 
-// TestNoTableIsClipped has every table within its panel, and each row on one line, on a laptop of 1280 px and on a screen of 1440 px,
-// with 200 orders; they are sorted and filtered; and on a phone 200 orders are at most three screens until more are asked for.
+// TestNoTableIsClipped expects every table within its panel, and each row on one line, on a laptop of 1280 px and on a screen of 1440
+// px, with 200 orders, which are sorted and filtered. On a phone 200 orders take at most three screens until more are requested.
 func TestNoTableIsClipped(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// inspect has a page as it is held against its bounds in each look.
+// inspect checks the current page against its bounds in each look.
 func (v *tab) inspect(name string) {
 	v.t.Helper()
 	for _, l := range []viewport{light, phone, small, dark} {
@@ -24,8 +24,8 @@ func (v *tab) inspect(name string) {
 	v.quiet(name)
 }
 
-// TestRoundTripsAndPastPositions has a position closed while its page is open: the
-// round trip comes to it, and stands among the positions that are over.
+// TestRoundTripsAndPastPositions has a position closed while its page is open: the round trip appears, also
+// among the closed positions.
 func TestRoundTripsAndPastPositions(t *testing.T) {
 	t.Parallel()
 	d := startSettled(t)
@@ -72,8 +72,7 @@ func TestRefusedIntentsAreListed(t *testing.T) {
 	v.until("another rule refused none", says+`("No refusal by this rule")`)
 }
 
-// TestATokenIsMadeShownOnceAndRevoked makes one for a viewer, who is shut out once it
-// is revoked.
+// TestATokenIsMadeShownOnceAndRevoked creates a viewer's token, whose user is locked out once it is revoked.
 func TestATokenIsMadeShownOnceAndRevoked(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t)
@@ -113,7 +112,7 @@ func TestATokenIsMadeShownOnceAndRevoked(t *testing.T) {
 	other.until("its holder is shut out", `location.pathname === "/login"`)
 }
 
-// TestBackupAndTestMessages are done from the settings page.
+// TestBackupAndTestMessages uses the settings page.
 func TestBackupAndTestMessages(t *testing.T) {
 	t.Parallel()
 	heard := make(chan string, 10)

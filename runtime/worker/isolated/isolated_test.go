@@ -17,7 +17,7 @@ import (
 	"botd/strategy/script"
 )
 
-// TestMain is the process of a script, too: a program that starts one is started again.
+// TestMain is also the process of a script: it starts this program again.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		var err error
@@ -65,7 +65,7 @@ type market struct {
 	candles exchange.Candles
 }
 
-// next closes a candle, and asks for a decision on it.
+// next closes a candle, and requests a decision on it.
 func (m *market) next() strategy.Task {
 	i := m.candles.Len()
 	at := exchange.Price(600_000+300*(i%97)-250*(i%61)) * m.setting.Symbol.PriceTick
@@ -75,7 +75,7 @@ func (m *market) next() strategy.Task {
 	return strategy.Task{Candles: m.candles, From: i, To: i + 1, Each: i + 1, AtMS: int64(i+2) * 60_000, Fresh: i == 0, View: view, Before: view}
 }
 
-// here and there are the same script, in this process and in one of its own.
+// here and there are the same script, in this process and in a separate one.
 func here(t testing.TB, place strategy.Setting) strategy.Strategy {
 	t.Helper()
 	compiled, err := script.Compile("crosses.star", []byte(crosses))
@@ -124,8 +124,8 @@ func TestAScriptsProcessDecidesWhatTheScriptDoes(t *testing.T) {
 	}
 }
 
-// BenchmarkDecision is what a decision on one new candle costs as the daemon asks for it, in this process
-// and in one of its own, by turns: the difference is what the process costs.
+// BenchmarkDecision measures a decision on one new candle as the daemon requests it, alternating between this
+// process and a separate one: the difference is the cost of the process.
 func BenchmarkDecision(b *testing.B) {
 	place := setting(b)
 	strategies := []strategy.Strategy{here(b, place), there(b, place)}
