@@ -10,7 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// TestTheContentsAreThoseOfTheSite, and name every document once.
+// They name every document once.
 func TestTheContentsAreThoseOfTheSite(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../deploy/site/mkdocs.yml")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestTheOlderDocumentHasNothingThatOnlyTheNewerHas looks for what generators of 3.0 reject.
+// TestTheOlderDocumentHasNothingThatOnlyTheNewerHas searches for constructs that generators for 3.0 reject.
 func TestTheOlderDocumentHasNothingThatOnlyTheNewerHas(t *testing.T) {
 	t.Parallel()
 	content, err := OpenAPI30()

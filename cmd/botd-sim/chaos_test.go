@@ -41,8 +41,7 @@ func targets(slices int) []chaos.Target {
 	}
 }
 
-// TestTheRealBinaryIsKilledAtRandom runs trials side by side, half of them over a
-// failing exchange.
+// TestTheRealBinaryIsKilledAtRandom runs concurrent trials, half of them over a failing exchange.
 func TestTheRealBinaryIsKilledAtRandom(t *testing.T) {
 	t.Parallel()
 	kills := killsAsked(t)
@@ -67,8 +66,7 @@ func TestTheRealBinaryIsKilledAtRandom(t *testing.T) {
 	}
 }
 
-// TestTheRealBinaryIsKilledAtNamedPoints lets a binary built for it kill itself
-// around commits and requests.
+// TestTheRealBinaryIsKilledAtNamedPoints has a binary built for it kill itself around commits and requests.
 func TestTheRealBinaryIsKilledAtNamedPoints(t *testing.T) {
 	t.Parallel()
 	if testing.Short() || killsAsked(t) == 0 {
@@ -102,7 +100,7 @@ func TestTheRealBinaryIsKilledAtNamedPoints(t *testing.T) {
 	}
 }
 
-// undergo runs a trial and prints what it measured.
+// undergo runs a trial and prints its measurements.
 func undergo(t *testing.T, trial chaos.Trial) *chaos.Report {
 	t.Helper()
 	trial.Start = startclock.Time()

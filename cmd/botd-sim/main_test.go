@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { testscript.Main(tidied{m}, map[string]func(){"botd-sim": main}) }
 
-// tidied are the tests, which leave no binary behind.
+// tidied runs the tests and removes the binary.
 type tidied struct{ *testing.M }
 
 // Run runs them.
@@ -27,7 +27,7 @@ func (t tidied) Run() int {
 	return t.M.Run()
 }
 
-// builds is where botd is built, once for all tests.
+// builds is the directory in which botd is built, once for all tests.
 var builds = filepath.Join(os.TempDir(), fmt.Sprintf("botd-sim-%d", os.Getpid()))
 
 var built = sync.OnceValues(func() (binary string, err error) {
@@ -37,7 +37,7 @@ var built = sync.OnceValues(func() (binary string, err error) {
 	return chaos.Build(context.Background(), builds)
 })
 
-// build returns it.
+// build returns the path of the binary.
 func build(t *testing.T) string {
 	t.Helper()
 	binary, err := built()
@@ -65,8 +65,8 @@ func TestScripts(t *testing.T) {
 	}})
 }
 
-// TestDocumentsNameOnlyCommandsThereAre reads every botd-sim command that a document,
-// CI or an example of the help shows, with its flags.
+// TestDocumentsNameOnlyCommandsThereAre reads every botd-sim command in a document, CI or an example of the
+// help, with its flags.
 func TestDocumentsNameOnlyCommandsThereAre(t *testing.T) {
 	t.Parallel()
 	root := newRoot()
@@ -106,7 +106,7 @@ func TestDocumentsNameOnlyCommandsThereAre(t *testing.T) {
 	}
 }
 
-// wrongIn says what of a command line there is not; empty for nothing.
+// wrongIn returns the part of a command line that does not exist; empty for nothing.
 func wrongIn(root *cobra.Command, words []string) string {
 	command, _, err := root.Find(words[:1])
 	if err != nil || command == root {

@@ -8,8 +8,8 @@ import (
 	"botd/internal/chaos"
 )
 
-// TestTheSoakMeasuresADaemonThatTrades runs a soak, of seconds unless BOTD_SOAK says how long. From an hour on the
-// slope is a claim: under a megabyte an hour after the first half hour.
+// TestTheSoakMeasuresADaemonThatTrades runs a soak, of seconds unless BOTD_SOAK sets its duration. From an hour on
+// the slope is bounded: less than a megabyte an hour after the first half hour.
 func TestTheSoakMeasuresADaemonThatTrades(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -14,13 +14,13 @@ import (
 	"botd/internal/chaos"
 )
 
-// What a profile says of the variants that need one.
+// These are a profile's lines for the variants that need one.
 const (
 	nullMeansEmpty = "null_lists: empty"
 	foreignWords   = "status_words: {spot: {EXECUTED: FILLED}}"
 )
 
-// withoutIDs is what makes a lost answer worst: no list of the spot market says whose an order is.
+// withoutIDs makes a lost answer worst: no list of the spot market shows whose an order is.
 var withoutIDs = []string{"history-without-client-id", "open-without-client-id", "float-noise", "strings-for-numbers"}
 
 // everyVariant has the variants one by one, and combinations.
@@ -46,13 +46,13 @@ var everyVariant = []chaos.Habits{
 	{Variants: []string{"stale-positions=3s", "history-without-client-id", "null-lists"}, Profile: nullMeansEmpty, Staleness: 4 * time.Second},
 }
 
-// variantsEnvironment names the variable that asks for all of them: unless it is "all", the combinations
-// alone are tried, which have most variants.
+// variantsEnvironment names the variable that selects all variants: unless it is "all", only the combinations
+// are tried, which have most variants.
 const variantsEnvironment = "BOTD_VARIANTS"
 
 // TestTheRealBinaryTradesOnEveryVariant has three strategies on both markets reach their targets on an
-// exchange of each habit, through a kill and a restart; then a halt closes everything. The exchange's
-// own log is the judge.
+// exchange of each variant, through a kill and a restart; then a halt closes everything. The exchange's own
+// log is the judge.
 func TestTheRealBinaryTradesOnEveryVariant(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -84,8 +84,8 @@ func TestTheRealBinaryTradesOnEveryVariant(t *testing.T) {
 	}
 }
 
-// TestTheRealBinaryTradesWithoutMarginLevelsAndFundingRates has the exchange answer 404 to both until the
-// end: without leverage, and on spot, everything goes on.
+// TestTheRealBinaryTradesWithoutMarginLevelsAndFundingRates has the exchange answer both with 404 until the
+// end: without leverage, and on spot, everything continues.
 func TestTheRealBinaryTradesWithoutMarginLevelsAndFundingRates(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

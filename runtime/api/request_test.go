@@ -14,7 +14,7 @@ import (
 	"botd/runtime/view"
 )
 
-// docs/api.yaml has the bounds of each. A value at a bound passes, one beyond it does not.
+// The bounds are those of docs/api.yaml. A value at a bound passes, one beyond it does not.
 func TestAParameterIsCheckedAtItsBounds(t *testing.T) {
 	t.Parallel()
 	limit, since, after := parameter{name: "p", kind: number, maximum: 1_000}, parameter{name: "p", kind: milliseconds}, parameter{name: "p", kind: cursor}

@@ -21,7 +21,7 @@ import (
 	"botd/strategy"
 )
 
-// self is this program as a command of its own, as scripts run it.
+// self returns this program as a command, as scripts run it.
 func self(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("botd")
@@ -36,7 +36,8 @@ func execute(arguments []string, stdout, stderr io.Writer, strategies ...strateg
 	return executeIn(context.Background(), arguments, stdout, stderr, strategies...)
 }
 
-// demoListening starts a demo in a directory and returns its API's address when it listens and holds BTC-USDT.
+// demoListening starts a demo in a directory and returns its API's address when it listens and has a position
+// in BTC-USDT.
 func demoListening(t *testing.T, binary, directory string) string {
 	t.Helper()
 	command := exec.Command(binary, startclock.Arguments([]string{"run", "--listen", "127.0.0.1:0", "--log-format", "json"})...)
@@ -86,8 +87,7 @@ func demoListening(t *testing.T, binary, directory string) string {
 	return ""
 }
 
-// TestEveryQuestionIsAnsweredInEveryForm asks a running demo, as a person and as
-// programs do.
+// TestEveryQuestionIsAnsweredInEveryForm queries a running demo, as a person and as programs do.
 func TestEveryQuestionIsAnsweredInEveryForm(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
@@ -111,7 +111,7 @@ func TestEveryQuestionIsAnsweredInEveryForm(t *testing.T) {
 		t.Errorf("config diff: want %q, have %q", want, output)
 	}
 	late := time.Now().Add(60 * time.Second)
-	for ask("positions", "-o", "jsonl") == "" { // the board is drawn some times a second
+	for ask("positions", "-o", "jsonl") == "" { // the board is drawn several times a second
 		if time.Now().After(late) {
 			t.Fatal("60 s without a position shown")
 		}
@@ -165,7 +165,7 @@ func TestEveryQuestionIsAnsweredInEveryForm(t *testing.T) {
 	}
 	for _, c := range []struct {
 		verb, key, table string // a key of each row, and a word of the table
-		rows             bool   // there are some
+		rows             bool   // whether there are rows
 	}{
 		{"status", "strategies", "equity", true},
 		{"positions", "liq_price", "liquidation", true},
@@ -198,7 +198,7 @@ func TestEveryQuestionIsAnsweredInEveryForm(t *testing.T) {
 	}
 }
 
-// TestWatchingGoesOnUntilItIsInterrupted reads two looks, and ends it as Ctrl-C does.
+// TestWatchingGoesOnUntilItIsInterrupted reads two refreshes, and ends it as Ctrl-C does.
 func TestWatchingGoesOnUntilItIsInterrupted(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
@@ -238,8 +238,8 @@ func wantExit(t *testing.T, what string, err error, want int) {
 	}
 }
 
-// TestLongWorkEndsBySignal stops a real process amid its work: 130 and 143, and
-// no file that is not whole.
+// TestLongWorkEndsBySignal stops a real process during its work, with the exit codes 130 and 143, and expects
+// no incomplete file.
 func TestLongWorkEndsBySignal(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()

@@ -19,8 +19,8 @@ import (
 	"botd/runtime/api"
 )
 
-// newRunner is a lab over a configuration with one strategy and some files of candles,
-// one of them linked from outside.
+// newRunner is a backtest runner over a configuration with one strategy and some files of candles, one of
+// them linked from outside.
 func newRunner(t *testing.T) (*runner.Runner, string) {
 	t.Helper()
 	directory := t.TempDir()
@@ -120,7 +120,7 @@ func TestTheBacktestRunnerRefusesWhatItCannotRun(t *testing.T) {
 	}
 }
 
-// reported is what the tests look at in a report.
+// reported is the part of a report that the tests check.
 type reported struct {
 	Candles  int
 	From, To string
@@ -132,7 +132,7 @@ type reported struct {
 	Inputs   struct{ Strategies []struct{ YAML string } }
 }
 
-// readReport is what a run left.
+// readReport reads a run's report.
 func readReport(t *testing.T, directory string) (report reported) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(directory, "report.json"))
@@ -212,8 +212,8 @@ func TestTheBacktestRunnerRunsWhatTheCommandLineRuns(t *testing.T) {
 	}
 }
 
-// TestTheBacktestRunnerRunsWhatTheDaemonRecords has the daemon in the middle of a line, and
-// rates of funding beside the candles.
+// TestTheBacktestRunnerRunsWhatTheDaemonRecords has the daemon in the middle of a line, and funding rates
+// next to the candles.
 func TestTheBacktestRunnerRunsWhatTheDaemonRecords(t *testing.T) {
 	t.Parallel()
 	l, directory := newRunner(t)

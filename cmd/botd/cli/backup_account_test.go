@@ -13,16 +13,16 @@ import (
 	"botd/internal/failure"
 )
 
-// TestABackupOfASimulatedAccountGoesOnElsewhere backs a daemon up while it trades every
-// second, lets it trade on, restores each backup into another directory and starts there:
-// journal and account are of one moment, so nothing is found, unexplained or quarantined.
+// TestABackupOfASimulatedAccountGoesOnElsewhere backs up a daemon that trades every second, lets it trade on,
+// restores each backup into another directory and starts there. Journal and account belong to one moment, so
+// nothing is found, unexplained or quarantined.
 func TestABackupOfASimulatedAccountGoesOnElsewhere(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"demo", "paper"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
-			address := "http://127.0.0.1:1" // demo asks nobody
+			address := "http://127.0.0.1:1" // demo calls nobody
 			if mode == "paper" {
 				address = startVenue(t, self(t))
 			}
@@ -60,7 +60,7 @@ func TestABackupOfASimulatedAccountGoesOnElsewhere(t *testing.T) {
 	}
 }
 
-// restoredGoesOn restores a backup and wants a start on it to go on as if nothing had happened.
+// restoredGoesOn restores a backup and expects a start on it to continue as if nothing had happened.
 func restoredGoesOn(t *testing.T, directory, mode, backup string) {
 	t.Helper()
 	if text := in(t, directory, failure.OK, "restore", "-c", "configs", backup); !strings.Contains(text, "journal and account are of one moment") {
@@ -101,7 +101,7 @@ func in(t *testing.T, directory string, want int, arguments ...string) string {
 	return string(output)
 }
 
-// TestABackupWithoutItsAccountIsRefused takes the account's copy away, and alters it.
+// TestABackupWithoutItsAccountIsRefused removes the account's copy, and alters it.
 func TestABackupWithoutItsAccountIsRefused(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -12,8 +12,7 @@ import (
 	"botd/runtime/gateway"
 )
 
-// TestTheDaemonStoresItsNewestBackups has one made where there are as many as are
-// kept, beside files that are nobody's.
+// TestTheDaemonStoresItsNewestBackups makes a backup when the maximum number exists, next to unrelated files.
 func TestTheDaemonStoresItsNewestBackups(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
@@ -28,7 +27,7 @@ func TestTheDaemonStoresItsNewestBackups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer open.Close() // it is brought up to date, and held by its writer meanwhile
+	defer open.Close() // it is migrated, and locked by its writer meanwhile
 	folder := filepath.Join(directory, backups.Folder)
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)

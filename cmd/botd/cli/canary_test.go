@@ -22,7 +22,7 @@ import (
 	"botd/runtime/support"
 )
 
-// Canaries: a key and a secret that nothing but their files may hold.
+// These are canaries: a key and a secret that only their files may contain.
 const (
 	canaryKey    = "CANARY/KEY+0123456789"
 	canarySecret = `CANARY"SECRET\9876543210`
@@ -32,8 +32,8 @@ const (
 	canaryWord   = "CANARYword0123456789"
 )
 
-// TestNoCanaryIsInAnySink runs a live daemon of real processes, lets it trade and
-// crash, and looks for its key, secret and tokens in everything that was written.
+// TestNoCanaryIsInAnySink runs a live daemon of real processes, lets it trade and crash, and searches
+// everything that was written for its key, secret and tokens.
 func TestNoCanaryIsInAnySink(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -94,19 +94,18 @@ func TestNoCanaryIsInAnySink(t *testing.T) {
 	p.scan()
 }
 
-// refusing is the address of a service that repeats the whole request in its refusal:
-// the worst that may stand in an error.
+// refusing returns the address of a service that repeats the whole request in its refusal: the worst possible
+// content of an error.
 func refusing(t *testing.T) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body) // as far as it came
+		body, _ := io.ReadAll(r.Body) // as much as arrived
 		http.Error(w, fmt.Sprintf("no such thing: %s %v %s", r.URL, r.Header, body), http.StatusForbidden)
 	}))
 	t.Cleanup(server.Close)
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
-// signals sends some with a wrong token, in the body and where it does not belong,
-// and keeps what is answered.
+// signals sends some with a wrong token, in the body and in wrong places, and saves the answers.
 func (p *place) signals(log string) {
 	p.t.Helper()
 	at := regexp.MustCompile(`signals   (http://\S+?)"`).FindStringSubmatch(log)
@@ -155,7 +154,7 @@ func (p *place) unpack(path string) (names string) {
 	}
 }
 
-// scan looks into every sink and every file but those that hold secrets.
+// scan searches every sink and every file but those that contain secrets.
 func (p *place) scan() {
 	p.t.Helper()
 	var forbidden []string
@@ -195,8 +194,7 @@ func (p *place) scan() {
 	}
 }
 
-// TestABundleHoldsNoSecretHoweverItIsWritten takes secrets out of texts that hold
-// them in every form.
+// TestABundleHoldsNoSecretHoweverItIsWritten removes secrets from texts that contain them in every form.
 func TestABundleHoldsNoSecretHoweverItIsWritten(t *testing.T) {
 	t.Parallel()
 	b := &support.Bundle{}

@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// issuer is a key that signs, and what it signed for itself.
+// issuer is a signing key with its self-signed claim.
 type issuer struct {
 	key  nkeys.KeyPair
 	name string
@@ -31,7 +31,7 @@ func newIssuer(t *testing.T, create func() (nkeys.KeyPair, error)) issuer {
 	return issuer{key, name}
 }
 
-// creds writes a credentials file of a new user of an account, as nsc makes it.
+// creds writes a credentials file for a new user of an account, as nsc does.
 func creds(t *testing.T, account issuer, path string) {
 	t.Helper()
 	user := newIssuer(t, nkeys.CreateUser)
@@ -89,8 +89,8 @@ func operated(t *testing.T, directory string) (address string, account issuer) {
 	return s.Addr().String(), account
 }
 
-// TestASweepRunsOnAServerThatAsksForCredentials has coordinator, worker and list show a user's credentials to a server in operator mode,
-// which lets in nobody else: not without them, not of another account, and not with a token.
+// TestASweepRunsOnAServerThatAsksForCredentials has coordinator, worker and list use a user's credentials on a server in operator mode,
+// which accepts nobody else: not without them, not of another account, and not with a token.
 func TestASweepRunsOnAServerThatAsksForCredentials(t *testing.T) {
 	t.Parallel()
 	c := newSweepCluster(t)

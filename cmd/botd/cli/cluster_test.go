@@ -26,7 +26,7 @@ import (
 	"botd/backtest/cluster"
 )
 
-// natsServerOfTest is a server in a process of its own, which tests kill: ADDRESS DIRECTORY.
+// natsServerOfTest is a server in a separate process, which tests kill: ADDRESS DIRECTORY.
 func natsServerOfTest() {
 	if _, err := cluster.Serve(cluster.Access{Serve: os.Args[1], StoreDir: os.Args[2]}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -52,7 +52,7 @@ size: {equity: 50%}
 params: {fast: 5, slow: 30}
 `
 
-// clusterSweep is one of 19 x 12 = 228 trials.
+// clusterSweep is a sweep of 19 x 12 = 228 trials.
 var clusterSweep = []string{"sweep", "run", "-s", "trend.yaml", "--data", "candles.csv", "--vary", "fast=2..20..1", "--vary", "slow=25..80..5", "--split",
 	"70%", "-o", "json"}
 
@@ -71,7 +71,7 @@ func newSweepCluster(t *testing.T) *sweepCluster {
 	return c
 }
 
-// process is one under test.
+// process is a process under test.
 type process struct {
 	*exec.Cmd
 	stdout, stderr bytes.Buffer
@@ -139,7 +139,7 @@ func (c *sweepCluster) until(what string, holds func() bool) {
 	}
 }
 
-// rows counts those that the coordinator has stored.
+// rows counts the rows that the coordinator has stored.
 func (c *sweepCluster) rows(name string) int {
 	text, _ := os.ReadFile(filepath.Join(c.folder, "data", "sweeps", name, "trials.jsonl"))
 	return bytes.Count(text, []byte("\n"))
@@ -174,7 +174,7 @@ func (c *sweepCluster) result(text string) (r sweepResult) {
 	return r
 }
 
-// sameRows wants the rows of a sweep of workers to be those of one core, each of them once.
+// sameRows expects the rows of the workers' sweep to equal those of one core, each of them once.
 func (c *sweepCluster) sameRows(far *process, name string, local sweepResult) {
 	c.t.Helper()
 	if far.err != nil {
@@ -205,14 +205,14 @@ func (c *sweepCluster) sameRows(far *process, name string, local sweepResult) {
 }
 
 // TestEveryTrialHasOneRowWhateverDies submits each job twice, kills workers with kill -9, stops one for longer
-// than its messages wait for it, drains one, and kills the server: the rows are those of one core.
+// than its messages wait for it, drains one, and kills the server. The rows equal those of one core.
 func TestEveryTrialHasOneRowWhateverDies(t *testing.T) {
 	t.Parallel()
 	c := newSweepCluster(t)
 	local := c.result(c.must(clusterSweep...))
 	server := c.server()
 	connection, js := c.connect()
-	// Whatever is submitted is submitted once more.
+	// Each submitted job is submitted once more.
 	twice := map[string]bool{}
 	if _, err := connection.Subscribe("botd.jobs.*.*", func(m *nats.Msg) {
 		if key := string(m.Data); !twice[key] {
@@ -297,7 +297,7 @@ func TestAWorkerOfAnotherProgramIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := filepath.Join(c.folder, "botd") // another program by one byte that nothing reads
+	other := filepath.Join(c.folder, "botd") // differs by one byte that nothing reads
 	if err := os.WriteFile(other, append(text, 0), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -323,7 +323,7 @@ func TestTwoWorkersThatDifferStopTheSweep(t *testing.T) {
 	_, js := c.connect()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	go func() { // takes the second runs, and nothing else
+	go func() { // takes only the second runs
 		for ctx.Err() == nil {
 			stream, err := js.Stream(ctx, "botd_jobs")
 			if err != nil {
@@ -369,7 +369,7 @@ func TestTwoWorkersThatDifferStopTheSweep(t *testing.T) {
 	}
 }
 
-// TestNobodyWorksWithoutAToken also has what is sent encrypted, with certificates of both sides.
+// TestNobodyWorksWithoutAToken also encrypts the traffic, with certificates of both sides.
 func TestNobodyWorksWithoutAToken(t *testing.T) {
 	t.Parallel()
 	c := newSweepCluster(t)
@@ -422,7 +422,7 @@ func TestNobodyWorksWithoutAToken(t *testing.T) {
 	}
 }
 
-// certificate writes cert.pem and key.pem for 127.0.0.1, which sign themselves.
+// certificate writes cert.pem and key.pem for 127.0.0.1, self-signed.
 func certificate(t *testing.T, folder string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

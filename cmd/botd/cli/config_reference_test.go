@@ -13,7 +13,7 @@ import (
 	"botd/internal/failure"
 )
 
-// wantGenerated holds a document against what the program makes of itself.
+// wantGenerated compares a document with the program's output for it.
 func wantGenerated(t *testing.T, name string, want []byte, command string) {
 	t.Helper()
 	have, err := os.ReadFile(filepath.Join(above, name))
@@ -55,8 +55,7 @@ func TestTheConfigurationReferenceIsWhatTheCodeSays(t *testing.T) {
 	}
 }
 
-// TestWhatElseSetsAKeyIsThere looks for each flag and each credential that the
-// reference names.
+// TestWhatElseSetsAKeyIsThere searches for each flag and each credential that the reference names.
 func TestWhatElseSetsAKeyIsThere(t *testing.T) {
 	t.Parallel()
 	root, file := configs.Keys()

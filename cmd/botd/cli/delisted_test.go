@@ -12,8 +12,8 @@ import (
 	"botd/internal/failure"
 )
 
-// A symbol is delisted while botd holds it (exactly-once.md, case 44): it is blind, the other
-// symbol trades on, and a restart starts without it.
+// A symbol is delisted while botd has a position in it (exactly-once.md, case 44). It is blind, the other
+// symbol is still traded, and a restart starts without it.
 func TestADelistedSymbolIsBlindAloneAndARestartStartsWithoutIt(t *testing.T) {
 	t.Parallel()
 	for _, market := range []string{"futures", "spot"} {

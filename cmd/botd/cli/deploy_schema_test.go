@@ -11,8 +11,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// The parts of Kubernetes' API (core/v1, apps/v1 and networking.k8s.io/v1 of 1.31) and of the Compose
-// specification that the examples use. Whatever else they name is a mistyped or misplaced key.
+// The types are the parts of Kubernetes' API (core/v1, apps/v1 and networking.k8s.io/v1 of 1.31) and of the
+// Compose specification that the examples use. Any other key is mistyped or misplaced.
 type (
 	kubeName struct {
 		Name, Namespace string
@@ -172,7 +172,7 @@ type (
 	}
 )
 
-// strictly decodes all documents of a text; a key that the type has not is an error.
+// strictly decodes all documents of a text; an unknown key is an error.
 func strictly[T any](t *testing.T, text string) (all []T) {
 	t.Helper()
 	decoder := yaml.NewDecoder(strings.NewReader(text))
@@ -200,8 +200,8 @@ func spec[T any](t *testing.T, o *kubeObject) T {
 	return strictly[T](t, string(text))[0]
 }
 
-// TestKubernetesReadsEveryKeyAndAdmitsThePod holds the manifests against the API's types and the
-// restricted pod security standard, which the namespace enforces.
+// TestKubernetesReadsEveryKeyAndAdmitsThePod compares the manifests with the API's types and the restricted
+// pod security standard, which the namespace enforces.
 func TestKubernetesReadsEveryKeyAndAdmitsThePod(t *testing.T) {
 	t.Parallel()
 	versions := map[string]string{"Namespace": "v1", "ConfigMap": "v1", "PersistentVolumeClaim": "v1", "Deployment": "apps/v1",

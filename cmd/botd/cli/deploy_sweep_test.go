@@ -11,7 +11,7 @@ import (
 	"botd/configs"
 )
 
-// wantStrategy wants a text to be a sound strategy.
+// wantStrategy expects a text to be a valid strategy.
 func wantStrategy(t *testing.T, text string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "strategy.yaml")
@@ -23,7 +23,7 @@ func wantStrategy(t *testing.T, text string) {
 	}
 }
 
-// TestASweepOnKubernetesIsOneCoordinatorAndItsWorkers holds the manifests against the API's types, the restricted
+// TestASweepOnKubernetesIsOneCoordinatorAndItsWorkers compares the manifests with the API's types, the restricted
 // pod security standard and the real command line.
 func TestASweepOnKubernetesIsOneCoordinatorAndItsWorkers(t *testing.T) {
 	t.Parallel()

@@ -27,7 +27,7 @@ func deployed(t *testing.T, name string) string {
 	return string(text)
 }
 
-// at walks a document by keys; a number is a place in a list.
+// at follows keys in a document; a number is an index of a list.
 func at(t *testing.T, value any, path ...any) any {
 	t.Helper()
 	for _, step := range path {
@@ -60,7 +60,7 @@ func documents(t *testing.T, text string) (all []map[string]any) {
 	}
 }
 
-// wantVerbs holds every botd command a text names against the real command line.
+// wantVerbs compares every botd command in a text with the real command line.
 func wantVerbs(t *testing.T, arguments []string) {
 	t.Helper()
 	root := newRoot()

@@ -17,7 +17,7 @@ import (
 	"botd/runtime/ops"
 )
 
-// deployedPod is the pod of the example for Kubernetes.
+// deployedPod returns the pod of the example for Kubernetes.
 func deployedPod(t *testing.T, manifest string) (kubePod, map[string]string) {
 	t.Helper()
 	var pod kubePod
@@ -36,7 +36,7 @@ func deployedPod(t *testing.T, manifest string) (kubePod, map[string]string) {
 	return pod, files
 }
 
-// documentedBound is the number after some words of docs/operations.md.
+// documentedBound returns the number after some words of docs/operations.md.
 func documentedBound(t *testing.T, words string) int {
 	t.Helper()
 	text, err := os.ReadFile("../../../docs/operations.md")
@@ -54,7 +54,7 @@ func documentedBound(t *testing.T, words string) int {
 	return number
 }
 
-// gibibytes reads a quantity of memory as systemd, Compose and Kubernetes write it.
+// gibibytes parses a quantity of memory as systemd, Compose and Kubernetes write it.
 func gibibytes(t *testing.T, text string) int {
 	t.Helper()
 	found := regexp.MustCompile(`^([0-9]+)(?:G|g|Gi)$`).FindStringSubmatch(text)
@@ -112,7 +112,7 @@ func wantLoopback(t *testing.T, what, address string) {
 	}
 }
 
-// TestComposeListensOnLoopbackAlone looks at every address, since the containers share the machine's network.
+// TestComposeListensOnLoopbackAlone checks every address, since the containers share the machine's network.
 func TestComposeListensOnLoopbackAlone(t *testing.T) {
 	t.Parallel()
 	text := deployed(t, "compose/compose.yaml")
@@ -148,7 +148,7 @@ func TestComposeListensOnLoopbackAlone(t *testing.T) {
 		}
 	}
 	for name, s := range compose.Services {
-		if name != "grafana" && !s.ReadOnly { // grafana unpacks plugins beside its volume
+		if name != "grafana" && !s.ReadOnly { // grafana unpacks plugins next to its volume
 			t.Errorf("%s: want nothing to write but its volume", name)
 		}
 		for _, volume := range s.Volumes {
@@ -164,7 +164,7 @@ func TestComposeListensOnLoopbackAlone(t *testing.T) {
 	}
 }
 
-// TestKubernetesForOthersIsSafeToo takes in the lines that are comments: those for live and those for metrics.
+// TestKubernetesForOthersIsSafeToo enables the commented lines: those for live and those for metrics.
 func TestKubernetesForOthersIsSafeToo(t *testing.T) {
 	t.Parallel()
 	manifest := deployed(t, "kubernetes/botd.yaml")

@@ -12,7 +12,7 @@ import (
 	"botd/internal/failure"
 )
 
-// smallDisk mounts a file system of its own, or says why not.
+// smallDisk mounts a separate file system, or returns why it cannot.
 func smallDisk(t *testing.T, directory, size string) {
 	t.Helper()
 	if err := os.MkdirAll(directory, 0o755); err != nil {
@@ -28,7 +28,7 @@ func smallDisk(t *testing.T, directory, size string) {
 	})
 }
 
-// filler takes all room of a file system, more with every call.
+// filler uses up a file system's room, more with every call.
 type filler struct {
 	t    *testing.T
 	path string
@@ -57,10 +57,9 @@ func (f *filler) free() {
 	}
 }
 
-// TestTheDaemonOnADiskThatFillsUp runs the real program with its data on a small
-// disk, which fills up while it trades: nothing opens, the position can be closed
-// out of the reserve; then not even that is left, and nothing is sent at all; with
-// room again it goes on, and the journal is whole.
+// TestTheDaemonOnADiskThatFillsUp runs the real program with its data on a small disk, which fills up while
+// it trades. Nothing opens, and the reserve suffices to close the position. Then the reserve is used up, too,
+// and nothing is sent at all. With room again the daemon continues, and the journal is complete.
 func TestTheDaemonOnADiskThatFillsUp(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -89,7 +88,7 @@ func TestTheDaemonOnADiskThatFillsUp(t *testing.T) {
 		t.Errorf("orders that open on a full disk: want none after %d, have %d", want, have)
 	}
 
-	disk.fill() // what the reserve gave back
+	disk.fill() // what the reserve released
 	p.run(failure.Temporary, "rearm", "--reason", "a test")
 	log.wait(t, `"journal.failed"`)
 	sent := len(venueOrders(t, address))
@@ -118,7 +117,7 @@ func TestTheDaemonOnADiskThatFillsUp(t *testing.T) {
 	}
 }
 
-// TestTheRunbookMakesRoom follows what docs/operations.md says of a disk that is full.
+// TestTheRunbookMakesRoom follows docs/operations.md for a full disk.
 func TestTheRunbookMakesRoom(t *testing.T) {
 	t.Parallel()
 	b := newRunbook(t)
@@ -158,5 +157,5 @@ func TestTheRunbookMakesRoom(t *testing.T) {
 	if left := backups(); left != 1 {
 		t.Errorf("want the newest backup left, have %d", left)
 	}
-	b.shows("ready", "its reserve is in use") // it is small, and stays an incident
+	b.shows("ready", "its reserve is in use") // the disk is small, and this stays an incident
 }

@@ -14,7 +14,7 @@ import (
 	"botd/runtime/doctor"
 )
 
-// diagnose writes a demo's configuration, breaks something, and asks botd doctor.
+// diagnose writes a demo's configuration, breaks something, and runs botd doctor.
 func diagnose(t *testing.T, listen string, spoil func(directory string) error) doctor.Diagnosis {
 	t.Helper()
 	directory := t.TempDir()
@@ -74,7 +74,7 @@ func TestEverythingTheDoctorFindsBrokenHasAMend(t *testing.T) {
 }
 
 // TestTheDoctorSaysWhatTheProfileSaysAndWhatNobodyMeasured examines a live configuration whose probe saw
-// futures alone.
+// futures only.
 func TestTheDoctorSaysWhatTheProfileSaysAndWhatNobodyMeasured(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()

@@ -23,8 +23,8 @@ var (
 	variable  = regexp.MustCompile(`\bBOTD_[A-Z0-9_]+\b`)
 )
 
-// TestDocumentsNameOnlyFilesAndVariablesThereAre looks for every path of the
-// repository and every environment variable that a document names.
+// TestDocumentsNameOnlyFilesAndVariablesThereAre checks every path of the repository and every environment
+// variable in a document.
 func TestDocumentsNameOnlyFilesAndVariablesThereAre(t *testing.T) {
 	t.Parallel()
 	read := sourceText(t, true)
@@ -45,7 +45,7 @@ func TestDocumentsNameOnlyFilesAndVariablesThereAre(t *testing.T) {
 		}
 		for _, name := range variable.FindAllString(string(text), -1) {
 			variables++
-			if !strings.Contains(read, name) && !strings.HasPrefix(name, "BOTD_NOTIFY_") { // that one ends in a channel's name
+			if !strings.Contains(read, name) && !strings.HasPrefix(name, "BOTD_NOTIFY_") { // the name of a channel follows
 				t.Errorf("%s: nothing reads %s", filepath.Base(path), name)
 			}
 		}
@@ -55,7 +55,7 @@ func TestDocumentsNameOnlyFilesAndVariablesThereAre(t *testing.T) {
 	}
 }
 
-// sourceText is the code, and the scripts that are no documents.
+// sourceText returns the code, and the scripts that are not documents.
 func sourceText(t *testing.T, tests bool) string {
 	t.Helper()
 	var all strings.Builder
@@ -80,9 +80,8 @@ func sourceText(t *testing.T, tests bool) string {
 	return all.String()
 }
 
-// TestTheConfigurationsThatDocumentsShowAreRead gives every YAML block that says of
-// which file it is to the reader, which must know each key. A value may be a
-// placeholder.
+// TestTheConfigurationsThatDocumentsShowAreRead parses every YAML block with a file name; each key must be
+// known. A value may be a placeholder.
 func TestTheConfigurationsThatDocumentsShowAreRead(t *testing.T) {
 	t.Parallel()
 	total := 0
@@ -97,7 +96,7 @@ func TestTheConfigurationsThatDocumentsShowAreRead(t *testing.T) {
 			switch text := []byte(strings.Join(b.lines, "\n") + "\n"); {
 			case strings.HasPrefix(b.lines[0], "# botd.yaml"), strings.HasPrefix(b.lines[0], "# configs/botd.yaml"):
 				files["botd.yaml"] = &fstest.MapFile{Data: text}
-			case strings.HasPrefix(b.lines[0], "# accounts"): // of botd exchange
+			case strings.HasPrefix(b.lines[0], "# accounts"): // for botd exchange
 				continue
 			case b.language == "yaml" || strings.HasPrefix(b.lines[0], "# strategies/"):
 				files["botd.yaml"] = &fstest.MapFile{Data: []byte("mode: demo\n")}
@@ -119,8 +118,8 @@ func TestTheConfigurationsThatDocumentsShowAreRead(t *testing.T) {
 	}
 }
 
-// TestTablesOfDocumentsAreWhole finds what GitHub would not show as a table: one
-// without its head, and a row with more or fewer cells.
+// TestTablesOfDocumentsAreWhole finds tables that GitHub would not show: one without its head, and a row with
+// more or fewer cells.
 func TestTablesOfDocumentsAreWhole(t *testing.T) {
 	t.Parallel()
 	total := 0
@@ -160,8 +159,7 @@ func TestTablesOfDocumentsAreWhole(t *testing.T) {
 	}
 }
 
-// TestEveryCredentialIsDocumented finds the names of systemd's credentials in the
-// configuration's code.
+// TestEveryCredentialIsDocumented finds the names of systemd's credentials in the configuration's code.
 func TestEveryCredentialIsDocumented(t *testing.T) {
 	t.Parallel()
 	sources, err := filepath.Glob(filepath.Join(above, "configs", "*.go"))
@@ -186,8 +184,8 @@ func TestEveryCredentialIsDocumented(t *testing.T) {
 	}
 }
 
-// TestHintsNameOnlyKeysThereAre reads "block: {key: ..." in every text of the code:
-// a key that a hint recommends must exist.
+// TestHintsNameOnlyKeysThereAre reads "block: {key: ..." in every text of the code: a key in a hint must
+// exist.
 func TestHintsNameOnlyKeysThereAre(t *testing.T) {
 	t.Parallel()
 	root, file := configs.Keys()
@@ -211,7 +209,7 @@ func TestHintsNameOnlyKeysThereAre(t *testing.T) {
 	}
 }
 
-// TestFiguresInDocumentsAreTheCodes counts what a document gives a number of.
+// TestFiguresInDocumentsAreTheCodes counts the items that a document gives a number for.
 func TestFiguresInDocumentsAreTheCodes(t *testing.T) {
 	t.Parallel()
 	pages, tickets := 0, 0
@@ -248,8 +246,8 @@ var (
 	called = regexp.MustCompile(`(?m)^func (?:Test|Benchmark|Fuzz)\w+`)
 )
 
-// TestDocumentsNameOnlyTestsThereAre looks for what each go test of a document
-// would run: its packages, and a test for each name it picks.
+// TestDocumentsNameOnlyTestsThereAre checks what each go test command of a document would run: its packages,
+// and a test for each name in its pattern.
 func TestDocumentsNameOnlyTestsThereAre(t *testing.T) {
 	t.Parallel()
 	names := called.FindAllString(sourceText(t, true), -1)
@@ -285,8 +283,8 @@ func TestDocumentsNameOnlyTestsThereAre(t *testing.T) {
 	}
 }
 
-// TestMessagesNameOnlyFlagsThereAre reads every "botd VERB --flag" in the texts of the
-// code: messages, hints, alerts, the dashboard.
+// TestMessagesNameOnlyFlagsThereAre reads every "botd VERB --flag" in the texts of the code: messages, hints,
+// alerts, the dashboard.
 func TestMessagesNameOnlyFlagsThereAre(t *testing.T) {
 	t.Parallel()
 	root := newRoot()

@@ -17,7 +17,7 @@ import (
 // above is the root of the repository, seen from here.
 const above = "../../.."
 
-// documented returns the paths of README.md and everything in docs/ that is Markdown.
+// documented returns the paths of README.md and of all Markdown files in docs/.
 func documented(t *testing.T) []string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(above, "docs", "*.md"))
@@ -27,14 +27,14 @@ func documented(t *testing.T) []string {
 	return append(paths, filepath.Join(above, "README.md"))
 }
 
-// block is what stands between two fences, or an indented block, of a document.
+// block is the text between two fences, or an indented block, of a document.
 type block struct {
 	language string
-	line     int // of its first line, from 1
+	line     int // number of its first line, from 1
 	lines    []string
 }
 
-// blocks are all of a document's.
+// blocks returns all blocks of a document.
 func blocks(t *testing.T, path string) (all []block) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -43,7 +43,7 @@ func blocks(t *testing.T, path string) (all []block) {
 	}
 	var open *block
 	var indent string
-	empty := true // the line before was
+	empty := true // whether the previous line was empty
 	for i, line := range strings.Split(string(text), "\n") {
 		trimmed := strings.TrimSpace(line)
 		fence := strings.HasPrefix(trimmed, "```")
@@ -74,17 +74,17 @@ func blocks(t *testing.T, path string) (all []block) {
 	return all
 }
 
-// example is a command of a document and the output that is shown for it.
+// example is a command of a document and the output shown for it.
 type example struct {
 	place   string // README.md:12
 	command []string
 	output  []string
 }
 
-// comment is what a shell does not read.
+// comment matches text that a shell ignores.
 var comment = regexp.MustCompile(`(^|\s+)#.*$`)
 
-// examples are the commands after a "$ " in a document's console blocks, and ^C.
+// examples returns the commands after a "$ " in a document's console blocks, and ^C.
 func examples(t *testing.T, path string) (all []example) {
 	t.Helper()
 	for _, b := range blocks(t, path) {
@@ -103,7 +103,7 @@ func examples(t *testing.T, path string) (all []example) {
 	return all
 }
 
-// A command a document names: a line of a block, or what stands between backticks.
+// These match a command in a document: a line of a block, or text between backticks.
 var (
 	typed       = regexp.MustCompile(`^(?:\$ )?(?:sudo )?(?:go run (?:-tags \w+ )?\./cmd/botd|(?:\./)?botd) (.*)$`)
 	spelled     = regexp.MustCompile("`(?:\\./)?botd ([^`]*)`")
@@ -111,7 +111,7 @@ var (
 	bracket     = strings.NewReplacer("[", "", "]", "", "...", "")
 )
 
-// commandsNamed are a document's, with their lines.
+// commandsNamed returns a document's commands, with their lines.
 func commandsNamed(t *testing.T, path string) (lines []int, texts []string) {
 	t.Helper()
 	add := func(line int, text string) {
@@ -131,7 +131,7 @@ func commandsNamed(t *testing.T, path string) (lines []int, texts []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A span may go on in the next line.
+	// A span may continue on the next line.
 	joined := strings.ReplaceAll(string(text), "\n", " ")
 	for _, at := range spelled.FindAllStringSubmatchIndex(joined, -1) {
 		if line := strings.Count(string(text[:at[0]]), "\n") + 1; !inside[line] {
@@ -141,10 +141,10 @@ func commandsNamed(t *testing.T, path string) (lines []int, texts []string) {
 	return lines, texts
 }
 
-// wrongIn says what of a command as it is written in a document there is not.
+// wrongIn returns the part of a documented command that does not exist.
 func wrongIn(root *cobra.Command, text string) string {
 	command, placeholder := root, regexp.MustCompile(`^[A-Z]`)
-	value := false // of the flag before
+	value := false // whether the previous flag takes a value
 	for _, word := range strings.Fields(bracket.Replace(text)) {
 		if value {
 			value = false
@@ -183,8 +183,7 @@ func wrongIn(root *cobra.Command, text string) string {
 	return ""
 }
 
-// TestDocumentsNameOnlyCommandsThereAre reads every command that a document shows
-// or names, with its flags.
+// TestDocumentsNameOnlyCommandsThereAre reads every command in a document, with its flags.
 func TestDocumentsNameOnlyCommandsThereAre(t *testing.T) {
 	t.Parallel()
 	root, total := newRoot(), 0
@@ -222,7 +221,7 @@ var (
 	unlinked = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// anchors are the names of a document's headings, as GitHub makes them.
+// anchors returns the names of a document's headings, as GitHub generates them.
 func anchors(text string) map[string]bool {
 	names := map[string]bool{}
 	for _, found := range heading.FindAllStringSubmatch(text, -1) {
@@ -231,8 +230,8 @@ func anchors(text string) map[string]bool {
 	return names
 }
 
-// TestDocumentsHaveNoDeadLinks follows every link from one file to another, and to
-// a heading in it. Addresses of the internet are not asked.
+// TestDocumentsHaveNoDeadLinks follows every link from one file to another, and to a heading in it. Internet
+// addresses are not requested.
 func TestDocumentsHaveNoDeadLinks(t *testing.T) {
 	t.Parallel()
 	total := 0
@@ -267,7 +266,7 @@ func TestDocumentsHaveNoDeadLinks(t *testing.T) {
 	}
 }
 
-// TestEveryDocumentIsFoundFromTheReadme keeps pages from being forgotten.
+// TestEveryDocumentIsFoundFromTheReadme finds pages without a link.
 func TestEveryDocumentIsFoundFromTheReadme(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(above, "README.md"))
@@ -281,7 +280,7 @@ func TestEveryDocumentIsFoundFromTheReadme(t *testing.T) {
 	}
 }
 
-// TestConceptsNameWhatThereIs holds the words of docs/concepts.md against the code's.
+// TestConceptsNameWhatThereIs compares the words of docs/concepts.md with the code's.
 func TestConceptsNameWhatThereIs(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(above, "docs", "concepts.md"))
@@ -314,7 +313,7 @@ func TestConceptsNameWhatThereIs(t *testing.T) {
 	}
 }
 
-// wordsOf are the words that a key of botd.yaml may be.
+// wordsOf returns the possible values of a key of botd.yaml.
 func wordsOf(path string) []string {
 	root, _ := configs.Keys()
 	for _, k := range root {
@@ -325,8 +324,7 @@ func wordsOf(path string) []string {
 	return nil
 }
 
-// TestEveryCommandTeachesByAnExampleThatHolds reads the examples of each help as
-// the documents are read.
+// TestEveryCommandTeachesByAnExampleThatHolds checks the examples of each help as those of the documents.
 func TestEveryCommandTeachesByAnExampleThatHolds(t *testing.T) {
 	t.Parallel()
 	root := newRoot()

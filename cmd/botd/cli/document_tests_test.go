@@ -16,8 +16,8 @@ var (
 	testMade  = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)[A-Z][A-Za-z0-9]*)\(`)
 )
 
-// TestTheTestsThatDocumentsNameAreThere takes each name for the beginning of one, as -run does. CI's own patterns are parts of names: one that
-// fits no test would run none, or leave none out.
+// TestTheTestsThatDocumentsNameAreThere treats each name as a prefix, as -run does. CI's own patterns are parts of names: one that matches
+// no test would run none, or exclude none.
 func TestTheTestsThatDocumentsNameAreThere(t *testing.T) {
 	t.Parallel()
 	const root = "../../.."

@@ -26,14 +26,13 @@ func pageBlock(t *testing.T, language string) string {
 	return found[0][1]
 }
 
-// startNow starts an exchange whose clock is this machine's, as a reader of the page has it.
+// startNow starts an exchange with this machine's clock, as a reader of the page does.
 func startNow(t *testing.T, arguments ...string) string {
 	t.Helper()
 	return startExchange(t, append([]string{"exchange", "--start", time.Now().UTC().Format(time.RFC3339Nano)}, arguments...))
 }
 
-// TestTheProgramsOnTheExchangesPageTrade runs the page's program in each language as it stands there, on
-// another port.
+// TestTheProgramsOnTheExchangesPageTrade runs the page's program in each language unchanged, on another port.
 func TestTheProgramsOnTheExchangesPageTrade(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -62,7 +61,7 @@ func TestTheProgramsOnTheExchangesPageTrade(t *testing.T) {
 }
 
 // TestTheServicesOnTheExchangesPageServe starts the exchange with the arguments of the page's container and
-// unit, its files in another place.
+// unit, with its files in another place.
 func TestTheServicesOnTheExchangesPageServe(t *testing.T) {
 	t.Parallel()
 	var entry []string

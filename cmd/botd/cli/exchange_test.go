@@ -20,8 +20,8 @@ import (
 	"botd/internal/failure"
 )
 
-// TestTheExchangesPageIsTrue runs every command of docs/exchange.md, in order,
-// and compares what it answers with what the page says.
+// TestTheExchangesPageIsTrue runs every command of docs/exchange.md, in order, and compares the answers with
+// the page.
 func TestTheExchangesPageIsTrue(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../docs/exchange.md")
@@ -75,7 +75,7 @@ func startExchange(t *testing.T, arguments []string) string {
 
 var curlLine = regexp.MustCompile(`^curl -s(?: -X ([A-Z]+))?(?: -o ([a-z.]+))?(?: -d (?:'([^']*)'|@([a-z.]+)))? '?(http://[^ ']+)'?$`)
 
-// curl does what a line of curl does, on another port. files are what -o wrote.
+// curl executes a curl command line, on another port. files are the outputs of -o.
 func curl(t *testing.T, base, line string, files map[string]string) string {
 	t.Helper()
 	parts := curlLine.FindStringSubmatch(line)
@@ -106,7 +106,7 @@ func curl(t *testing.T, base, line string, files map[string]string) string {
 	return strings.TrimSpace(string(body))
 }
 
-// TestEveryVariantIsOnThePage compares the page's table with what the exchange knows.
+// TestEveryVariantIsOnThePage compares the page's table with the exchange's variants.
 func TestEveryVariantIsOnThePage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../docs/exchange.md")
@@ -129,12 +129,12 @@ func TestEveryVariantIsOnThePage(t *testing.T) {
 	}
 }
 
-// like compares, with ... for any text.
+// like compares texts, with ... for any text.
 func like(want, have string) bool {
 	return regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(want), `\.\.\.`, ".*") + "$").MatchString(have)
 }
 
-// TestEveryFlagOfTheExchangeIsOnItsPage keeps the page whole.
+// TestEveryFlagOfTheExchangeIsOnItsPage keeps the page complete.
 func TestEveryFlagOfTheExchangeIsOnItsPage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../docs/exchange.md")

@@ -88,8 +88,7 @@ func TestExitCodesAreTheContracts(t *testing.T) {
 	}
 }
 
-// TestEveryErrorHasItsExitCode is the part of the table that no command line
-// makes happen at will.
+// TestEveryErrorHasItsExitCode covers the part of the table that no command line can trigger at will.
 func TestEveryErrorHasItsExitCode(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -114,7 +113,7 @@ func TestEveryErrorHasItsExitCode(t *testing.T) {
 	}
 }
 
-// TestAPanicIsCode70WithItsStack keeps Go's own exit code 2 from being seen.
+// TestAPanicIsCode70WithItsStack expects that Go's own exit code 2 is not used.
 func TestAPanicIsCode70WithItsStack(t *testing.T) {
 	t.Parallel()
 	var stderr bytes.Buffer
@@ -128,14 +127,14 @@ func TestAPanicIsCode70WithItsStack(t *testing.T) {
 	}
 }
 
-// TestASignalEndsACommandWithItsCode interrupts a real process. What serves until
-// it is stopped ends with 0 when it is.
+// TestASignalEndsACommandWithItsCode interrupts a real process. A command that serves until it is stopped
+// ends with 0.
 func TestASignalEndsACommandWithItsCode(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		signal    os.Signal
 		arguments []string
-		until     string // its output when it is interrupted; its stderr
+		until     string // the output at which it is interrupted; its stderr
 		want      int
 	}{
 		{os.Interrupt, []string{"exchange", "--listen", "127.0.0.1:0"}, "listens", 0},
@@ -163,7 +162,7 @@ func TestASignalEndsACommandWithItsCode(t *testing.T) {
 			if err := command.Process.Signal(c.signal); err != nil {
 				t.Fatal(err)
 			}
-			_ = command.Wait() // its code is what counts
+			_ = command.Wait() // the test checks its code
 			if have := command.ProcessState.ExitCode(); have != c.want {
 				text, _ := output.soFar()
 				t.Errorf("want exit code %d, have %d\n%s", c.want, have, text)
@@ -172,8 +171,7 @@ func TestASignalEndsACommandWithItsCode(t *testing.T) {
 	}
 }
 
-// TestEveryCodeOfTheTableIsTried keeps the table of the manual and docs/cli.md from
-// naming a code that nothing ends with.
+// TestEveryCodeOfTheTableIsTried expects that each code in the table of the manual and docs/cli.md occurs.
 func TestEveryCodeOfTheTableIsTried(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("exit_test.go")

@@ -23,15 +23,15 @@ type tracedExchange struct {
 	trace   string
 	printed string
 	code    int
-	failed  int      // answers that were errors
-	orders  []string // open at last, by client order id
+	failed  int      // number of answers that were errors
+	orders  []string // open in the end, by client order id
 }
 
-// placed are the orders of one run.
+// placed is the number of orders in a run.
 const placed = 4
 
-// runTraced runs botd exchange with a state file, and places orders from a number on: one whose answer is an error is asked for, and placed
-// again where it is not there. The orders are listed, and the process is interrupted.
+// runTraced runs botd exchange with a state file, and places orders from a number on. An order whose answer is an error is queried, and
+// placed again if it does not exist. The orders are listed, and the process is interrupted.
 func runTraced(t *testing.T, directory string, inject []string, from int) (run tracedExchange) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "trace")
@@ -51,7 +51,7 @@ func runTraced(t *testing.T, directory string, inject []string, from int) (run t
 			interruptTraced(t, process)
 		}
 	}
-	_ = process.Wait() // its exit code says how it ended
+	_ = process.Wait() // its exit code shows how it ended
 	run.code = process.ProcessState.ExitCode()
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -121,8 +121,9 @@ func (run *tracedExchange) trade(t *testing.T, address string, from int) {
 	run.orders = list()
 }
 
-// TestEachFileCallOfAnExchangesStateFailsOnce has the disk full for one call of botd exchange --state, in its first process and in the second:
-// the failure is an error of a request, a warning or an end with exit code 74, and the next process has each order that was acknowledged, once.
+// TestEachFileCallOfAnExchangesStateFailsOnce has the disk full for one call of botd exchange --state, in its first process and in the
+// second. The failure is an error of a request, a warning or an end with exit code 74, and the next process has each acknowledged order
+// once.
 func TestEachFileCallOfAnExchangesStateFailsOnce(t *testing.T) {
 	t.Parallel()
 	disktest.NeedStrace(t)
@@ -163,7 +164,7 @@ func TestEachFileCallOfAnExchangesStateFailsOnce(t *testing.T) {
 			if ended := run.orders == nil; ended && (run.code != failure.IO || !cause) || !ended && c.Kind != "unlinkat" && run.failed == 0 && !cause {
 				t.Errorf("process %d, %s: want it reported, have exit %d, %d errors: %s", process, c, run.code, run.failed, run.printed)
 			}
-			if run.orders == nil { // it did not start: the next one does
+			if run.orders == nil { // it did not start; the next one does
 				run = runTraced(t, directory, nil, process*placed)
 			}
 			if !slices.Equal(run.orders, want) {

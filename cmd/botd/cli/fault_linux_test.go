@@ -16,15 +16,15 @@ import (
 	"botd/internal/failure"
 )
 
-// faulted is a command of which one file call fails.
+// faulted is a command with one failing file call.
 type faulted struct {
 	name      string
-	prepare   func(p *place, directory string)            // makes what the command needs, in a place that is copied to the directory
-	arguments []string                                    // DIR stands for the directory
-	exit      int                                         // when nothing fails
+	prepare   func(p *place, directory string)            // creates what the command needs, in a place that is copied to the directory
+	arguments []string                                    // DIR is replaced by the directory
+	exit      int                                         // without a failure
 	again     [][]string                                  // what a person may run after a failure, one of them; nil for the same command
-	sound     func(t *testing.T, directory string)        // what must be true after a failure
-	result    func(t *testing.T, directory string) string // of a run that has succeeded: the same after every failure
+	sound     func(t *testing.T, directory string)        // checks the state after a failure
+	result    func(t *testing.T, directory string) string // of a successful run: the same after every failure
 }
 
 // command runs botd in a directory.
@@ -34,9 +34,8 @@ func command(t *testing.T, directory string, arguments []string) *exec.Cmd {
 	return command
 }
 
-// TestEachFileCallOfACommandFailsOnce has the disk full for one call of a real command, the first, the second and so on: the command
-// reports it, what was there before is whole, and the same command, or the one that a person would try next, then gives what it gives
-// without a fault.
+// TestEachFileCallOfACommandFailsOnce has the disk full for each call of a real command in turn. The command reports it, the earlier
+// data are complete, and the same command, or the one that a person would try next, then gives the result of a run without a fault.
 func TestEachFileCallOfACommandFailsOnce(t *testing.T) {
 	t.Parallel()
 	disktest.NeedStrace(t)
@@ -85,7 +84,7 @@ func (f *faulted) run(t *testing.T) {
 	}
 }
 
-// check wants the exit code of a file that cannot be written, with the cause, or that of success.
+// check expects the exit code of an unwritable file, with the cause, or that of success.
 func (f *faulted) check(t *testing.T, c disktest.Call, printed string, code int) {
 	t.Helper()
 	cause := slices.ContainsFunc([]string{"no space left on device", "disk I/O error", "disk is full"}, // the others are SQLite's
@@ -95,7 +94,7 @@ func (f *faulted) check(t *testing.T, c disktest.Call, printed string, code int)
 	}
 }
 
-// repeat runs what a person would run next; one of the ways must work.
+// repeat runs what a person would run next; one of the ways must succeed.
 func (f *faulted) repeat(t *testing.T, c disktest.Call, directory string) {
 	t.Helper()
 	f.sound(t, directory)
@@ -113,7 +112,7 @@ func (f *faulted) repeat(t *testing.T, c disktest.Call, directory string) {
 	t.Errorf("after %s: %s", c, story)
 }
 
-// owner leaves only the owner's rights, as botd made them.
+// owner leaves only the owner's permissions, as botd creates files.
 func owner(directory string) error {
 	return filepath.WalkDir(directory, func(path string, item fs.DirEntry, err error) error {
 		if err != nil || item.IsDir() {
@@ -130,7 +129,7 @@ func replaced(arguments []string, directory string) (all []string) {
 	return all
 }
 
-// contents are files of a directory, by a pattern, with what is in them.
+// contents returns a directory's files that match a pattern, with their contents.
 func contents(t *testing.T, directory string, patterns ...string) string {
 	t.Helper()
 	var text strings.Builder
@@ -150,7 +149,7 @@ func contents(t *testing.T, directory string, patterns ...string) string {
 	return text.String()
 }
 
-// series makes candles, and a strategy that trades on them.
+// series creates candles, and a strategy that trades on them.
 func series(p *place, directory string) {
 	p.file("configs/botd.yaml", "mode: demo\nlisten: off\ndata_dir: "+directory+"/data\n", 0o600)
 	p.file("cross.yaml", "name: cross\nstrategy: ema_cross\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1m\nsize: {equity: 20%}\n"+
@@ -183,7 +182,7 @@ var faultedCommands = []*faulted{
 			p.run(failure.OK, "backtest", "run", "-s", "cross.yaml", "--data", "candles.csv", "--out", "report", "--quick", "--to", "2024-01-01T04:00:00Z")
 		},
 		arguments: []string{"backtest", "run", "-s", "cross.yaml", "--data", "candles.csv", "--out", "DIR/report", "--quick"},
-		sound: func(t *testing.T, directory string) { // the earlier one, as a whole
+		sound: func(t *testing.T, directory string) { // the earlier one, complete
 			if have := in(t, directory, failure.OK, "backtest", "verify", "report"); strings.Contains(have, "differs") {
 				t.Error(have)
 			}
@@ -250,12 +249,12 @@ var faultedCommands = []*faulted{
 			journaled(p, directory)
 			p.file("configs/botd.yaml", "mode: demo\nlisten: off\ndata_dir: "+p.directory+"/data\n", 0o600)
 			p.run(failure.OK, "backup", "copy.db", "-c", "configs")
-			journaled(p, directory) // and on
+			journaled(p, directory) // and continues
 		},
 		arguments: []string{"restore", "DIR/copy.db", "-c", "DIR/configs"},
 		sound: func(t *testing.T, directory string) {
 			in(t, directory, failure.OK, "journal", "verify", "-c", "configs")
-			for _, name := range []string{"journal.db", "exchange.json"} { // with one name each: a start refuses a second
+			for _, name := range []string{"journal.db", "exchange.json"} { // under the same name each: a start refuses a second one
 				found, err := os.Stat(filepath.Join(directory, "data/demo", name))
 				if err != nil || found.Sys().(*syscall.Stat_t).Nlink != 1 {
 					t.Errorf("%s: want one name, have %+v, %v", name, found, err)

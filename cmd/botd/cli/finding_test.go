@@ -21,25 +21,25 @@ import (
 	"botd/internal/startclock"
 )
 
-// What an attack from outside found, each with the real daemon over signed HTTP: an exchange
-// that answers what is not so. The exchange's own log says what came of it.
+// These are the findings of attacks from outside, each with the real daemon over signed HTTP and an exchange
+// that answers wrongly. The exchange's own log is the judge.
 
-// between is a proxy between botd and the exchange that alters answers, and refuses placements.
+// between is a proxy between botd and the exchange that alters answers and refuses placements.
 type between struct {
 	mu      sync.Mutex // guards all below
 	refuse  func(path, body string) bool
 	alter   func(path, body string) string
 	refused []time.Time
 	keyless bool                           // every call with a key is answered as with a wrong one
-	deceive func(path, body string) deceit // what else becomes of a request
+	deceive func(path, body string) deceit // the treatment of a request
 }
 
-// deceit is what an exchange does other than it answers.
+// deceit is how the exchange's action differs from its answer.
 type deceit int
 
 const (
 	honest   deceit = iota
-	executed        // it answers 400, and has executed the request
+	executed        // it answers 400, and executes the request
 	twice           // it executes the request twice
 )
 
@@ -151,7 +151,7 @@ func bought(quantity string) string {
 	return "params: {side: buy, quantity: " + quantity + ", slices: 1, every: 1s}\n"
 }
 
-// control asks the exchange's control interface.
+// control calls the exchange's control interface.
 func (f *finding) control(method, path, body string) {
 	f.t.Helper()
 	request, err := http.NewRequestWithContext(f.t.Context(), method, "http://"+f.address+"/control/v1/"+path, strings.NewReader(body))
@@ -168,7 +168,7 @@ func (f *finding) control(method, path, body string) {
 	}
 }
 
-// resting counts the open orders that protect, and orders counts all there ever were.
+// resting counts the open protecting orders, and orders counts all orders.
 func (f *finding) resting() (n int) {
 	for _, o := range venueOrders(f.t, f.address) {
 		if o.rests() && o.Type != "MARKET" {
@@ -229,7 +229,7 @@ func TestOnSpotAWalletThatLiesBuysNothing(t *testing.T) { // finding 3
 	}
 }
 
-// The bound L is ten minutes: whatever waits for it comes too late for this test.
+// The bound L is ten minutes: anything that waits for it is too late for this test.
 func TestOnSpotStopAndFlattenWaitForNoBound(t *testing.T) { // finding 2
 	t.Parallel()
 	f := begin(t, "spot", "{window: 60s, visibility: 45s, staleness: 10m}", bought("0.1")+"protect: {stop_loss: 5%}\n")
@@ -270,7 +270,7 @@ func TestAWithdrawalLatchesNoLossLimit(t *testing.T) { // finding 11
 	eventually(t, "the purchase is booked", func() bool {
 		command := exec.Command(self(t), "ledger")
 		command.Dir = f.directory
-		output, err := command.Output() // the journal may be at its beginning
+		output, err := command.Output() // the journal may have just been created
 		return err == nil && strings.Contains(string(output), "futures booked up to") && strings.Contains(string(output), "fees")
 	})
 	money := regexp.MustCompile(`("(?:totalWalletBalance|totalMarginBalance|availableBalance|maxWithdrawAmount)":"?)(\d+)`)

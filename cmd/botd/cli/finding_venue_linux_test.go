@@ -13,7 +13,8 @@ import (
 	"botd/internal/failure"
 )
 
-// protected is how much of what is held the resting stops sell; a stop of the whole position sells all of it.
+// protected reports whether the resting stops sell the whole holding; a stop of the whole position sells all
+// of it.
 func (f *finding) protected() bool {
 	f.t.Helper()
 	var stops exchange.Amount
@@ -31,7 +32,7 @@ func (f *finding) protected() bool {
 		}
 		stops = stops.Add(quantity)
 	}
-	most := held(f.t, orders).MulRate(exchange.RateOne * 99 / 100) // but for the fees of what was bought on spot
+	most := held(f.t, orders).MulRate(exchange.RateOne * 99 / 100) // except for the fees of a spot purchase
 	return !stops.Less(most)
 }
 
@@ -65,8 +66,8 @@ func TestAnOldPositionListKeepsNoStopAway(t *testing.T) { // finding 1
 	}
 }
 
-// TestAnExchangeThatExecutesOtherThanItAnswers buys once: what was executed beyond the answer is found and gets its stop, a person is notified,
-// and nothing more is bought.
+// TestAnExchangeThatExecutesOtherThanItAnswers buys once. What was executed beyond the answer is found and gets its stop, a person is
+// notified, and nothing more is bought.
 func TestAnExchangeThatExecutesOtherThanItAnswers(t *testing.T) { // finding 8
 	t.Parallel()
 	for _, market := range []string{"futures", "spot"} {
@@ -100,8 +101,8 @@ func TestAnExchangeThatExecutesOtherThanItAnswers(t *testing.T) { // finding 8
 	}
 }
 
-// TestARowThatCannotBeReadBlindsNothingElse puts a foreign row that botd does not know beside its own: it goes on, and the kill switch
-// closes what it holds and says what it cannot see.
+// TestARowThatCannotBeReadBlindsNothingElse puts an unreadable foreign row next to botd's own. Botd continues, and the kill switch
+// closes its position and reports what it cannot see.
 func TestARowThatCannotBeReadBlindsNothingElse(t *testing.T) { // finding 10
 	t.Parallel()
 	f := begin(t, "futures", "{window: 5s, visibility: 1s, staleness: 500ms}", bought("0.1")+"protect: {stop_loss: 5%}\n")
@@ -126,7 +127,7 @@ func TestARowThatCannotBeReadBlindsNothingElse(t *testing.T) { // finding 10
 	}
 }
 
-// TestAfterAPauseATwapSendsASliceATime stops the process for some slices' time.
+// TestAfterAPauseATwapSendsASliceATime stops the process for several slices.
 func TestAfterAPauseATwapSendsASliceATime(t *testing.T) { // finding 13
 	t.Parallel()
 	f := begin(t, "futures", "{window: 5s, visibility: 1s, staleness: 500ms}", "params: {side: buy, quantity: 0.4, slices: 40, every: 1s}\n")
@@ -145,7 +146,7 @@ func TestAfterAPauseATwapSendsASliceATime(t *testing.T) { // finding 13
 	}
 }
 
-// TestWhatAPersonSellsOnSpotIsNotBoughtBack sells by hand what botd bought, under each policy that goes on trading.
+// TestWhatAPersonSellsOnSpotIsNotBoughtBack manually sells what botd bought, under each policy that keeps trading.
 func TestWhatAPersonSellsOnSpotIsNotBoughtBack(t *testing.T) { // finding 3
 	t.Parallel()
 	f := begin(t, "spot", "", bought("0.1"))
@@ -160,7 +161,7 @@ func TestWhatAPersonSellsOnSpotIsNotBoughtBack(t *testing.T) { // finding 3
 	}
 }
 
-// tradeAsPerson places an order of a person's on the account, at a price that is taken at once.
+// tradeAsPerson places a person's order on the account, at a price that fills immediately.
 func (f *finding) tradeAsPerson(side exchange.Side, quantity string) {
 	f.t.Helper()
 	secret, err := os.ReadFile(filepath.Join(f.directory, "secret"))

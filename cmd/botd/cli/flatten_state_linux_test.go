@@ -13,21 +13,21 @@ import (
 	"botd/internal/failure"
 )
 
-// A flattenState is what the daemon is in when the kill switch is asked for; until brings it there. The exchange
-// is sound from then on, but for what the list of positions, or the wallet, may go on to say.
+// flattenState is the daemon's state when the kill switch is used; until brings it about. From then on the
+// exchange works correctly, except perhaps for the list of positions or the wallet.
 type flattenState struct {
 	name    string
 	markets []string
-	placing string // what becomes of the first placement
-	code    int    // of the command
-	slow    bool   // it takes long to get there
+	placing string // treatment of the first placement
+	code    int    // exit code of the command
+	slow    bool   // reaching it takes long
 	names   string // part of its answer
 	until   func(f *finding)
 }
 
 var positionRow = regexp.MustCompile(`"remainingQty":\s*"?0\.1"?`)
 
-// hides makes the list that shows what is held empty, until the daemon says that it does not believe it.
+// hides makes the list of positions or holdings empty, until the daemon reports that it does not believe it.
 func hides(f *finding) {
 	list := regexp.MustCompile(`(?s)"wallets":\s*\[.*\]`)
 	f.set(func() {
@@ -49,7 +49,7 @@ var flattenStates = []flattenState{
 		eventually(f.t, "the stop rests", func() bool { return f.resting() == 1 })
 	}},
 	{"just filled", []string{"futures", "spot"}, "", failure.OK, false, "", func(*finding) {}},
-	{"contradicted", []string{"futures"}, "", failure.OK, false, "", hides}, // a wallet that shows nothing leaves nothing that may be sold
+	{"contradicted", []string{"futures"}, "", failure.OK, false, "", hides}, // an empty wallet leaves nothing that may be sold
 	{"contradicted until now", []string{"futures", "spot"}, "", failure.OK, false, "", func(f *finding) {
 		hides(f)
 		f.set(func() { f.alter = nil })
@@ -94,9 +94,9 @@ var flattenStates = []flattenState{
 	}},
 }
 
-// TestHaltedItIsFlatWithinFiveSecondsWhateverTheState asks the real daemon for the kill switch in each state that an attack
+// TestHaltedItIsFlatWithinFiveSecondsWhateverTheState uses the kill switch of the real daemon in each state that an attack
 // found, at the settle times of a simulated venue; with BOTD_FLATTEN=all also in those that take long to reach, and at the
-// settle times of a venue that nobody measured. With BOTD_FLATTEN=N it does all of that N times, and prints how long it took.
+// settle times of an unmeasured venue. With BOTD_FLATTEN=N it does all of that N times, and prints the durations.
 func TestHaltedItIsFlatWithinFiveSecondsWhateverTheState(t *testing.T) {
 	t.Parallel()
 	settles, tries := []string{"{window: 5s, visibility: 1s, staleness: 500ms}"}, 1
@@ -111,7 +111,7 @@ func TestHaltedItIsFlatWithinFiveSecondsWhateverTheState(t *testing.T) {
 		for _, settle := range settles {
 			for _, market := range state.markets {
 				if state.slow && !all {
-					continue // named by BOTD_FLATTEN alone
+					continue // runs with BOTD_FLATTEN only
 				}
 				t.Run(strings.TrimSpace(strings.Join([]string{market, state.name, settle}, " ")), func(t *testing.T) {
 					t.Parallel()
@@ -126,14 +126,14 @@ func TestHaltedItIsFlatWithinFiveSecondsWhateverTheState(t *testing.T) {
 	}
 }
 
-// spread is how times are distributed.
+// spread formats the distribution of times.
 func spread(times []time.Duration) string {
 	slices.Sort(times)
 	last := len(times) - 1
 	return fmt.Sprintf("p50 %d ms, p99 %d ms, at most %d ms", times[last/2].Milliseconds(), times[(last*99+50)/100].Milliseconds(), times[last].Milliseconds())
 }
 
-// soldOn counts the sales that were filled on a market.
+// soldOn counts the filled sales on a market.
 func (f *finding) soldOn(market string) (n int) {
 	for _, o := range venueOrders(f.t, f.address) {
 		if o.Market == market && o.Side == "SELL" && o.Filled != "0" && o.Filled != "" {
@@ -143,7 +143,8 @@ func (f *finding) soldOn(market string) (n int) {
 	return n
 }
 
-// flatSoon asks once, and returns how long it took until nothing was held, and until the command had ended.
+// flatSoon runs the command once, and returns the time until the account was flat, and until the command had
+// ended.
 func flatSoon(t *testing.T, market, settle string, state flattenState) (flat, answered time.Duration) {
 	t.Helper()
 	f := begin(t, market, settle, bought("0.1")+"protect: {stop_loss: 5%}\n")

@@ -19,18 +19,19 @@ import (
 	"botd/internal/failure"
 )
 
-// Of the flood: what somebody without a credential sent in the test that took the daemon of 8384af0 from 70 to 1,130 MB.
+// These are the figures of the flood: what a client without a credential sent in the test that took the daemon of
+// 8384af0 from 70 to 1,130 MB.
 const (
 	floodConnections = 6_000
-	floodHeader      = 63 << 10 // bytes of a head that never ends
+	floodHeader      = 63 << 10 // bytes of an endless header
 	floodAtOnce      = 64       // connections being opened
-	maxFloodedMB     = 250      // resident; at rest a demo has about 100
+	maxFloodedMB     = 250      // resident; a demo at rest has about 100
 	haltWithin       = 5 * time.Second
 )
 
-// TestAFloodCostsNoMemoryAndNoHalt opens thousands of connections to a daemon that
-// trades and to its signals server, sends half a request with a large head on each, and holds
-// them. The daemon's memory stays small, and the kill switch works meanwhile.
+// TestAFloodCostsNoMemoryAndNoHalt opens thousands of connections to a trading daemon and to its signals
+// server, sends half a request with a large header on each, and keeps them open. The daemon's memory stays
+// small, and the kill switch works meanwhile.
 func TestAFloodCostsNoMemoryAndNoHalt(t *testing.T) {
 	p := newPlace(t) // not parallel: it needs the machine's file descriptors
 	own, signalled := p.free(), p.free()
@@ -79,7 +80,7 @@ func flood(t *testing.T, address string) (held []net.Conn) {
 			for i := worker; i < floodConnections; i += floodAtOnce {
 				c, err := net.Dial("tcp", address)
 				if err != nil {
-					continue // it was refused: so much the better
+					continue // a refused connection is fine, too
 				}
 				_ = c.SetWriteDeadline(time.Now().Add(time.Second))
 				_, _ = c.Write(head)
@@ -95,7 +96,7 @@ func flood(t *testing.T, address string) (held []net.Conn) {
 
 var resident = regexp.MustCompile(`VmRSS:\s+(\d+) kB`)
 
-// residentMB is the memory that a process holds.
+// residentMB returns a process's resident memory.
 func residentMB(t *testing.T, command *exec.Cmd) int {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", command.Process.Pid))
@@ -113,11 +114,11 @@ func residentMB(t *testing.T, command *exec.Cmd) int {
 	return kB >> 10
 }
 
-// viewers is how many connections a viewer hammers with.
+// viewers is the number of a viewer's connections in the attack.
 const viewers = 3 * 48
 
-// TestAViewerWhoHammersDelaysNoRoundAndNoHalt asks a daemon for market data with a viewer's token
-// on as many connections as the penetration test did, and halts meanwhile.
+// TestAViewerWhoHammersDelaysNoRoundAndNoHalt requests market data with a viewer's token on as many
+// connections as the penetration test did, and halts meanwhile.
 func TestAViewerWhoHammersDelaysNoRoundAndNoHalt(t *testing.T) {
 	p := newPlace(t) // not parallel: it measures
 	address, own := p.free(), p.free()
@@ -145,8 +146,8 @@ func TestAViewerWhoHammersDelaysNoRoundAndNoHalt(t *testing.T) {
 	t.Logf("the viewer had %d answers, %d of them 429", answers.Load(), limited)
 }
 
-// hammer asks for market data on as many connections as the penetration test did, until the
-// context ends. done waits for that, and returns how many requests were refused as too many.
+// hammer requests market data on as many connections as the penetration test did, until the context ends.
+// done waits for that, and returns the number of requests refused as too many.
 func hammer(ctx context.Context, t *testing.T, own, token string) (answers *atomic.Int64, done func() (limited int64)) {
 	var group sync.WaitGroup
 	answers = &atomic.Int64{}

@@ -13,16 +13,17 @@ import (
 	"botd/internal/failure"
 )
 
-// tradesCounted are a strategy's closed positions, and the sum of the numbers of their entries' candles.
+// tradesCounted has a strategy's number of closed positions, and the sum of the indices of their entries'
+// candles.
 type tradesCounted struct {
 	name              string
 	longs, shorts     int
 	sumOfEntryCandles int
 }
 
-// galleryTrades are the closed positions of each strategy of the gallery on 6,000 generated candles
-// whose entry was decided on candle 1000 or later: how many long, how many short, and the sum of
-// the numbers of their entries' candles. testdata/gallery.py computed them with TA-Lib and pandas.
+// galleryTrades are the closed positions of each strategy of the gallery on 6,000 generated candles whose
+// entry was decided on candle 1000 or later: the numbers of long and short ones, and the sum of the indices
+// of their entries' candles. testdata/gallery.py computed them with TA-Lib and pandas.
 var galleryTrades = []tradesCounted{
 	{"aroon-trend", 72, 0, 257554},
 	{"bollinger-rsi", 8, 0, 30614},
@@ -72,8 +73,8 @@ func TestEveryStrategyOfTheGalleryTradesAsAnIndependentProgramDoes(t *testing.T)
 	}
 }
 
-// libraryTrades are those of built-in strategies with their defaults, long and short, counted likewise: testdata/library.py
-// computed them.
+// libraryTrades are those of built-in strategies with their defaults, long and short, counted in the same way:
+// testdata/library.py computed them.
 var libraryTrades = []tradesCounted{
 	{"bollinger", 90, 85, 601739},
 	{"donchian", 74, 85, 551169},
@@ -106,7 +107,7 @@ func TestTheLibraryTradesAsAnIndependentProgramDoes(t *testing.T) {
 	}
 }
 
-// generated are the candles that the independent programs read.
+// generated returns the candles that the independent programs read.
 func generated(t *testing.T) (file string) {
 	t.Helper()
 	candles := filepath.Join(t.TempDir(), "candles.csv")
@@ -151,7 +152,7 @@ func countTrades(t *testing.T, name, file, candles string) tradesCounted {
 	return have
 }
 
-// TestTheGalleryNamesTheSourceOfEach and has an independent count for each.
+// TestTheGalleryNamesTheSourceOfEach also expects an independent count for each.
 func TestTheGalleryNamesTheSourceOfEach(t *testing.T) {
 	t.Parallel()
 	counted := map[string]bool{}
@@ -174,7 +175,7 @@ func TestTheGalleryNamesTheSourceOfEach(t *testing.T) {
 	}
 }
 
-// TestANewStrategyBeginsWithOneOfTheGallery, under its own name, and passes check.
+// TestANewStrategyBeginsWithOneOfTheGallery gives it a new name and expects it to pass check.
 func TestANewStrategyBeginsWithOneOfTheGallery(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()

@@ -9,7 +9,7 @@ import (
 	"botd/cmd/botd/cli/shell"
 )
 
-// given is a command for which these flags of every command were given.
+// given returns a command with these global flags.
 func given(t *testing.T, g *shell.Globals) *cobra.Command {
 	command := &cobra.Command{}
 	command.SetContext(g.In(t.Context()))

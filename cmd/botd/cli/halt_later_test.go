@@ -13,9 +13,9 @@ import (
 	"botd/runtime/haltfile"
 )
 
-// TestAHaltThatReachesNobodyIsInForceFromTheNextStart kills the daemon while the exchange
-// does not answer, and pulls the kill switch while the next one waits for it: when
-// the exchange is back, the position is closed and nothing was opened.
+// TestAHaltThatReachesNobodyIsInForceFromTheNextStart kills the daemon while the exchange does not answer,
+// and uses the kill switch while the next daemon waits for it. When the exchange is back, the position is
+// closed and nothing was opened.
 func TestAHaltThatReachesNobodyIsInForceFromTheNextStart(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -83,8 +83,8 @@ func TestAStoredHaltThatCannotBeReadBlocksTheStart(t *testing.T) {
 	}
 }
 
-// TestAHaltLeftBesideARunningDaemonIsCarriedOut leaves halts where the command does
-// when nobody answers, beside a daemon that trades: both are in force at once.
+// TestAHaltLeftBesideARunningDaemonIsCarriedOut stores halts where the command does if nobody answers, while
+// a daemon trades: both are in force immediately.
 func TestAHaltLeftBesideARunningDaemonIsCarriedOut(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

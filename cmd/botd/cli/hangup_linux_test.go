@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// TestAHangupDuringTheStartDoesNotEndIt sends SIGHUP and SIGUSR1 from the moment at
-// which the process's own code runs until the daemon runs: each used to kill it until
-// the files were watched (finding 14).
+// TestAHangupDuringTheStartDoesNotEndIt sends SIGHUP and SIGUSR1 from the moment at which the process's own
+// code runs until the daemon runs. Each once killed it until the files were watched (finding 14).
 func TestAHangupDuringTheStartDoesNotEndIt(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -18,8 +18,7 @@ import (
 	"botd/internal/startclock"
 )
 
-// hook starts a web server that adds each body it is sent to a file; its address
-// is set as HOOK.
+// hook starts a web server that appends each body to a file; its address is set as HOOK.
 func hook(script *testscript.TestScript, _ bool, files []string) {
 	path := script.MkAbs(files[0])
 	script.Check(os.WriteFile(path, nil, 0o600))
@@ -46,7 +45,7 @@ func address(script *testscript.TestScript, _ bool, words []string) {
 	script.Check(os.WriteFile(script.MkAbs(words[0]), []byte(words[1]+"\n"), 0o600))
 }
 
-// within waits until something is so, or fails.
+// within waits until a condition holds, or fails.
 func within(script *testscript.TestScript, what string, so func() bool) {
 	late, again := time.After(30*time.Second), time.NewTicker(10*time.Millisecond)
 	defer again.Stop()
@@ -59,7 +58,7 @@ func within(script *testscript.TestScript, what string, so func() bool) {
 	}
 }
 
-// connected waits until a program that a script started listens on a unix socket.
+// connected waits until a program started by a script listens on a unix socket.
 func connected(script *testscript.TestScript, _ bool, paths []string) {
 	within(script, paths[0]+" listens", func() bool {
 		connection, err := net.Dial("unix", script.MkAbs(paths[0]))
@@ -70,7 +69,7 @@ func connected(script *testscript.TestScript, _ bool, paths []string) {
 	})
 }
 
-// loggedWithin waits until a file holds a text.
+// loggedWithin waits until a file contains a text.
 func loggedWithin(script *testscript.TestScript, _ bool, words []string) {
 	pattern := regexp.MustCompile(words[0])
 	within(script, words[1]+" holds "+words[0], func() bool {
@@ -79,9 +78,8 @@ func loggedWithin(script *testscript.TestScript, _ bool, words []string) {
 	})
 }
 
-// posted sends a file's text to an address, with @NOW as the time the
-// exchange started at and @KEY of words KEY=VALUE
-// put in, until it is answered with the status wanted; the answer must match a pattern.
+// posted sends a file's text to an address, with @NOW replaced by the exchange's start time and @KEY by the
+// values of KEY=VALUE, until the answer has the expected status; it must match a pattern.
 //
 //	post ADDRESS FILE STATUS PATTERN [KEY=VALUE...]
 func posted(script *testscript.TestScript, _ bool, words []string) {
@@ -110,8 +108,8 @@ func posted(script *testscript.TestScript, _ bool, words []string) {
 	}
 }
 
-// askedUntil runs botd until its output matches a pattern, or with ! until it does not; what its named groups found is
-// set in the environment.
+// askedUntil runs botd until its output matches a pattern, or with ! until it does not; the named groups are set in
+// the environment.
 //
 //	asked PATTERN ARGUMENT...
 func askedUntil(script *testscript.TestScript, not bool, words []string) {
@@ -130,7 +128,7 @@ func askedUntil(script *testscript.TestScript, not bool, words []string) {
 	})
 }
 
-// expand puts the values of variables into a file.
+// expand inserts the values of variables into a file.
 func expand(script *testscript.TestScript, _ bool, files []string) {
 	text := os.Expand(script.ReadFile(files[0]), script.Getenv)
 	script.Check(os.WriteFile(script.MkAbs(files[0]), []byte(text), 0o600))

@@ -20,11 +20,11 @@ import (
 	"botd/strategy"
 )
 
-// beyondRehearsal is true live and false while a script is checked: there the time begins at zero.
+// beyondRehearsal is true live and false while a script is checked: there the time starts at zero.
 const beyondRehearsal = "view.now_ms > 1000000000000"
 
-// misbehaves are scripts that no check of a configuration finds out. Each holds a position first,
-// where it can.
+// misbehaves are scripts whose faults no check of a configuration finds. Each takes a position first, if it
+// can.
 var misbehaves = []struct {
 	name, script, cause string
 	opens               bool
@@ -56,7 +56,7 @@ def decide(view):
 `, "out of memory", true, "deadline: 60s\n"},
 }
 
-// isolation starts a daemon with a strategy that grows, and one that a test looks at.
+// isolation starts a daemon with a strategy that grows, and the strategy under test.
 func isolation(t *testing.T, files map[string]string) (p *place, daemon *exec.Cmd, log *Trace) {
 	t.Helper()
 	return isolationOf(t, self(t), files)
@@ -74,13 +74,13 @@ func isolationOf(t *testing.T, binary string, files map[string]string) (p *place
 	return p, daemon, log
 }
 
-// examined is the configuration of the strategy that a test looks at.
+// examined is the configuration of the strategy under test.
 const examined = "name: tested\nstrategy: %s\nmarket: futures\nsymbol: ETH-USDT\ninterval: 1m\nschedule: '@every 1s'\nleverage: 10\n" +
 	"protect: {stop_loss: 5%%}\n%s"
 
-// wantIsolated wants that a strategy which does not answer costs nobody anything: its position
-// stays protected, the other strategy trades, everything can be flattened, and the daemon stops when
-// it is asked to. How soon it is flat is judged where nothing of the test's own runs beside it: 0 for not.
+// wantIsolated expects that a strategy which does not answer affects nobody else: its position stays
+// protected, the other strategy trades, everything can be flattened, and the daemon stops on request. The
+// time until it is flat is checked if no other work of the test runs; 0 for no check.
 func wantIsolated(t *testing.T, p *place, daemon *exec.Cmd, log *Trace, cause string, opens bool, within time.Duration) {
 	t.Helper()
 	log.wait(t, `"strategy.hung"`)
@@ -163,7 +163,7 @@ func TestAScriptThatMisbehavesCostsItselfAlone(t *testing.T) {
 	}
 }
 
-// processOf is the process of a strategy: a child of the daemon.
+// processOf returns a strategy's process: a child of the daemon.
 func processOf(t *testing.T, daemon *exec.Cmd) (id int, found bool) {
 	t.Helper()
 	status, err := filepath.Glob("/proc/[0-9]*/stat")
@@ -222,10 +222,10 @@ func python(t *testing.T) {
 	}
 }
 
-// pythonStarts is a deadline that Python has time to start within, however busy the machine is.
+// pythonStarts is a deadline within which Python can start, however busy the machine is.
 const pythonStarts = "deadline: 60s\n"
 
-// program is a file of the programs that tests run.
+// program returns the path of a test program.
 func program(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../../strategy/process/testdata", name))
@@ -285,7 +285,8 @@ func TestAProgramReachesNothingOfBotds(t *testing.T) {
 	}
 }
 
-// TestTheProgramOfTheDocumentsIsBacktested runs the examples of docs/process.md, which decide the same in Python and in Go.
+// TestTheProgramOfTheDocumentsIsBacktested runs the examples of docs/process.md, which make the same decisions in Python
+// and in Go.
 func TestTheProgramOfTheDocumentsIsBacktested(t *testing.T) {
 	t.Parallel()
 	python(t)
@@ -319,8 +320,8 @@ func TestTheProgramOfTheDocumentsIsBacktested(t *testing.T) {
 	}
 }
 
-// TestAProgramThatSaysNothingAtTheStartCostsItselfAlone has one that ends before its hello; one that hangs
-// there is ended, and costs the start half a minute more.
+// TestAProgramThatSaysNothingAtTheStartCostsItselfAlone has one program that ends before its hello, and one
+// that hangs there. The latter is killed, and delays the start by half a minute.
 func TestAProgramThatSaysNothingAtTheStartCostsItselfAlone(t *testing.T) {
 	t.Parallel()
 	p, daemon, log := isolation(t, map[string]string{"silent.yaml": "name: silent\nstrategy: process\ncommand: [/bin/true]\nmarket: futures\n" +

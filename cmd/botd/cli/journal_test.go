@@ -18,8 +18,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// written makes a journal with a strategy's order, what it paid, and a change of
-// the wallet that nothing explains.
+// written creates a journal with a strategy's order, its fee, and an unexplained change of the wallet.
 func written(script *testscript.TestScript, _ bool, arguments []string) {
 	path := script.MkAbs(arguments[0])
 	script.Check(os.MkdirAll(filepath.Dir(path), 0o700))
@@ -76,7 +75,7 @@ func written(script *testscript.TestScript, _ bool, arguments []string) {
 	script.Check(store.Close())
 }
 
-// altered changes a journal's file as a hand would, by a statement.
+// altered changes a journal's file by a statement, as a person could.
 func altered(script *testscript.TestScript, _ bool, arguments []string) {
 	db, err := sql.Open("sqlite", "file:"+script.MkAbs(arguments[0]))
 	script.Check(err)
@@ -85,8 +84,8 @@ func altered(script *testscript.TestScript, _ bool, arguments []string) {
 	script.Check(db.Close())
 }
 
-// rewritten changes a journal's records and makes the whole chain again, as whoever can write
-// the file can: rewrite FILE OLD NEW.
+// rewritten changes a journal's records and recomputes the whole chain, as anyone with write access can:
+// rewrite FILE OLD NEW.
 func rewritten(script *testscript.TestScript, _ bool, arguments []string) {
 	db, err := sql.Open("sqlite", "file:"+script.MkAbs(arguments[0]))
 	script.Check(err)

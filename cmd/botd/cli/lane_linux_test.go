@@ -23,9 +23,8 @@ import (
 	"botd/runtime/view"
 )
 
-// hangs are edits with which a file in the daemon's directory stops a part of it: nothing
-// outside a test can. A named pipe holds up whoever opens it, until the test releases it. They are in the daemon's own package, which
-// few others are built from.
+// hangs are edits with which a file in the daemon's directory stops a part of it, which no test can do from outside. A named pipe
+// blocks its opener until the test releases it. The edits are in the daemon's own package, on which few others depend.
 func hangs() []overlay.Edit {
 	const table = "cmd/botd/cli/lane_linux_test.go"
 	return []overlay.Edit{
@@ -42,7 +41,7 @@ func hangs() []overlay.Edit {
 	}
 }
 
-// inject puts the file there whose edit makes the daemon hang.
+// inject creates the file whose edit makes the daemon hang.
 func (p *place) inject(cause string) {
 	p.t.Helper()
 	if cause == "full" {
@@ -52,8 +51,8 @@ func (p *place) inject(cause string) {
 	}
 }
 
-// release takes the file away, and lets go on who waits for it: opened for both it has a writer,
-// and its readers reach its end when that writer closes.
+// release removes the file, and releases its readers: opened for both it has a writer, and its readers reach
+// its end when that writer closes.
 func (p *place) release(cause string) {
 	p.t.Helper()
 	name := filepath.Join(p.directory, cause)
@@ -91,8 +90,8 @@ const (
 	flattenWithin = 5 * time.Second
 )
 
-// hungDaemon starts the exchange and a daemon that can be made to hang. It holds a position
-// on each market, each with its stop, and has orders resting.
+// hungDaemon starts the exchange and a daemon that can be made to hang. The daemon has a position on each
+// market, each with its stop, and resting orders.
 func hungDaemon(t *testing.T, p *place) (address, own string, daemon *exec.Cmd, log *Trace) {
 	t.Helper()
 	binary, err := hanging()
@@ -122,7 +121,7 @@ func hungDaemon(t *testing.T, p *place) (address, own string, daemon *exec.Cmd, 
 	return address, own, daemon, log
 }
 
-// heldOn is what an account's fills of BTC leave of a market, and what they sold.
+// heldOn returns the position or holding of an account's BTC fills on a market, and the quantity sold.
 func heldOn(t *testing.T, orders []venueOrder, market string) (net, sold exchange.Amount) {
 	t.Helper()
 	for _, o := range orders {
@@ -150,7 +149,7 @@ func stopsOpen(orders []venueOrder) (n int) {
 	return n
 }
 
-// working counts the orders that rest to open.
+// working counts the resting orders that open.
 func working(orders []venueOrder) (n int) {
 	for _, o := range orders {
 		if o.Symbol == "ETH-USDT" && o.Side == "BUY" && (o.Status == "OPEN" || o.Status == "NEW" || o.Status == "CREATED") {
@@ -172,7 +171,7 @@ func isFlat(t *testing.T, orders []venueOrder) bool {
 	return futures.IsZero() && net.Less(dust) && working(orders) == 0
 }
 
-// wantUse wants the status to say when the kill switch acted beside the engine, by whom, and how long.
+// wantUse expects the status to show when, by whom, and how long the kill switch acted without the engine.
 func wantUse(t *testing.T, p *place) {
 	t.Helper()
 	var status view.Status
@@ -188,9 +187,9 @@ func wantUse(t *testing.T, p *place) {
 	}
 }
 
-// TestTheKillSwitchNeedsNoTurnOfTheEngine halts a daemon whose engine hangs, whose journal's
-// disk hangs, or is full. All is flat within five seconds. Once the cause is gone the engine
-// knows of each order, and believes what the exchange has; killed instead, the next start does.
+// TestTheKillSwitchNeedsNoTurnOfTheEngine halts a daemon whose engine hangs, or whose journal's disk hangs or
+// is full. Everything is flat within five seconds. Once the cause has ended the engine knows each order, and
+// agrees with the exchange; if the daemon is killed instead, the next start does.
 func TestTheKillSwitchNeedsNoTurnOfTheEngine(t *testing.T) {
 	for _, cause := range []string{"stuck", "slow", "full"} {
 		for _, killed := range []bool{false, true} {
@@ -235,8 +234,8 @@ func TestTheKillSwitchNeedsNoTurnOfTheEngine(t *testing.T) {
 	}
 }
 
-// TestTheKillSwitchUnderEverythingAtOnce halts a daemon whose engine hangs while somebody without a token
-// holds thousands of half-sent requests and a viewer hammers: all is flat within five seconds.
+// TestTheKillSwitchUnderEverythingAtOnce halts a daemon whose engine hangs while a client without a token
+// keeps thousands of half-sent requests open and a viewer hammers: everything is flat within five seconds.
 func TestTheKillSwitchUnderEverythingAtOnce(t *testing.T) {
 	p := newPlace(t) // not parallel: it measures, and needs the machine's file descriptors
 	address, own, daemon, log := hungDaemon(t, p)
@@ -271,7 +270,7 @@ func TestTheKillSwitchUnderEverythingAtOnce(t *testing.T) {
 	wantKnown(t, p, address)
 }
 
-// wantKnown checks that the engine believes what the exchange has, with nothing unexplained.
+// wantKnown expects the engine to agree with the exchange, with nothing unexplained.
 func wantKnown(t *testing.T, p *place, address string) {
 	t.Helper()
 	eventually(t, "the halt done, as the engine sees it", func() bool {

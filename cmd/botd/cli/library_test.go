@@ -13,8 +13,8 @@ import (
 	"botd/strategy/library"
 )
 
-// TestEveryBuiltInStrategyHasAnExampleThatTrades runs each example of
-// configs/library over made candles, as a user would.
+// TestEveryBuiltInStrategyHasAnExampleThatTrades runs each example of configs/library over generated candles,
+// as a user would.
 func TestEveryBuiltInStrategyHasAnExampleThatTrades(t *testing.T) {
 	t.Parallel()
 	candles := filepath.Join(t.TempDir(), "candles.csv")
@@ -62,8 +62,8 @@ func TestEveryBuiltInStrategyHasAnExampleThatTrades(t *testing.T) {
 	}
 }
 
-// legs are the strategy files of an example, and the candles of each: some
-// strategies need another one on the other market.
+// legs returns the strategy files of an example, and the candles of each: some strategies need another one on
+// the other market.
 func legs(file, candles string) []string {
 	name := strings.TrimSuffix(filepath.Base(file), ".yaml")
 	other := filepath.Join(filepath.Dir(file), "legs", name+"_spot.yaml")

@@ -15,7 +15,7 @@ import (
 
 var updateYear = flag.Bool("update-year", false, "write the tables of a year into docs/strategies.md")
 
-// years are recorded years of hours, and what of the examples depends on the price of the asset.
+// years are recorded years of hours, with the parameters of the examples that depend on the price.
 var years = []struct {
 	symbol, file string
 	figures      *strings.Replacer
@@ -25,7 +25,7 @@ var years = []struct {
 	{"ETH-USDT", "binance-spot_ETHUSDT_1h_2024.csv", strings.NewReplacer("lower: 1900, upper: 3100", "lower: 2000, upper: 4200")},
 }
 
-// changedDefaults are examples with what a default was before it changed.
+// changedDefaults are examples with a default's old value.
 var changedDefaults = []struct{ example, before, from, to string }{
 	{"avellaneda", "`gamma: 100, kappa: 2000, min_edge: 0`: now estimated, and 0.02 %", "params: {", "params: {gamma: 100, kappa: 2000, min_edge: 0, "},
 	{"rules", "`reentry: never`: now `signal`", "name: ", "reentry: never\nname: "},
@@ -36,8 +36,8 @@ var changedDefaults = []struct{ example, before, from, to string }{
 	{"market_making", "`backtest.resting: touch`: now `through`", "\nbacktest:\n", "\nbacktest:\n  resting: touch\n"},
 }
 
-// TestTheLibraryOnARecordedYear makes the tables of docs/strategies.md: every example on the hours of 2024, with fees
-// and a constant funding rate, and what each changed default does to them.
+// TestTheLibraryOnARecordedYear creates the tables of docs/strategies.md: every example on the hours of 2024, with
+// fees and a constant funding rate, and the effect of each changed default.
 //
 //	BOTD_LIBRARY_YEAR=1 go test -v -run RecordedYear ./cmd/botd/cli -update-year
 func TestTheLibraryOnARecordedYear(t *testing.T) {
@@ -56,7 +56,7 @@ func TestTheLibraryOnARecordedYear(t *testing.T) {
 		for _, file := range files {
 			example := strings.TrimSuffix(filepath.Base(file), ".yaml")
 			if example == "funding_carry" || example == "signal" {
-				continue // one needs the year's funding rates, the other somebody's signals: neither is recorded here
+				continue // one needs the year's funding rates, the other a person's signals: neither is recorded here
 			}
 			row := yearOf(t, i, example, "", "")
 			realistic[years[i].symbol+example] = row.Columns[1].Profit
@@ -166,7 +166,7 @@ func readYear(t *testing.T, report []byte) (r yearResult) {
 	return r
 }
 
-// String is the row in Markdown.
+// String returns the row in Markdown.
 func (r yearResult) String() string {
 	sharpe := "–"
 	if r.Sharpe != nil {

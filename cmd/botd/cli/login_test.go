@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestALinkLogsABrowserIn does what a person and a browser do: the link of botd
-// login, its code given for a cookie, and a change made with it.
+// TestALinkLogsABrowserIn does what a person and a browser do: it uses the link of botd login, exchanges its
+// code for a cookie, and makes a change with it.
 func TestALinkLogsABrowserIn(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
@@ -24,7 +24,7 @@ func TestALinkLogsABrowserIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	link, err := url.Parse(strings.TrimSpace(string(output)))
-	_, port, _ := strings.Cut(address, ":") // the name is the data directory's own: no other daemon of the machine gets its cookie
+	_, port, _ := strings.Cut(address, ":") // the name is specific to the data directory: no other daemon on the machine gets its cookie
 	own := regexp.MustCompile(`^botd-[0-9a-f]{12}\.localhost:` + port + `$`)
 	if err != nil || !own.MatchString(link.Host) || link.Path != "/login" || len(link.Fragment) < 26 || link.RawQuery != "" {
 		t.Fatalf("want a link to http://botd-….localhost:%s/login with the code behind #, have %s, %v", port, output, err)

@@ -16,14 +16,14 @@ import (
 	"botd/internal/startclock"
 )
 
-// TestADataDirectoryRemovedUnderTheDaemon removes it while a strategy buys every second
-// (finding 6): nothing is bought any more, readiness fails, a person is notified, and the
-// kill switch still works, for who has no token file and no socket left.
+// TestADataDirectoryRemovedUnderTheDaemon removes it while a strategy buys every second (finding 6). Nothing
+// more is bought, readiness fails, a person is notified, and the kill switch still works, without a token
+// file or socket.
 func TestADataDirectoryRemovedUnderTheDaemon(t *testing.T) {
 	t.Parallel()
 	p, data, command := ruined(t, func(data string) error {
 		if err := os.RemoveAll(data); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return os.RemoveAll(data) // something was written meanwhile
+			return os.RemoveAll(data) // a file was written meanwhile
 		}
 		return nil
 	})
@@ -35,7 +35,7 @@ func TestADataDirectoryRemovedUnderTheDaemon(t *testing.T) {
 	if err := command.Process.Signal(os.Interrupt); err != nil {
 		t.Error(err)
 	}
-	_ = command.Wait() // its mark of a clean stop went with the directory
+	_ = command.Wait() // its mark of a clean stop was removed with the directory
 	saved, err := filepath.Glob(filepath.Join(data, "live", "journal.db.rescued-*"))
 	if err != nil || len(saved) != 1 {
 		t.Fatalf("want what the journal held saved at the stop, have %v, %v", saved, err)
@@ -62,7 +62,8 @@ func TestAJournalCutUnderTheDaemon(t *testing.T) {
 	p.run(failure.Config, "run", "-c", "one", "--mode", "live")
 }
 
-// ruined runs a daemon, ruins its data directory, and wants it to open nothing, to say so, and to flatten when asked.
+// ruined runs a daemon, ruins its data directory, and expects it to open nothing, to report it, and to flatten on
+// request.
 func ruined(t *testing.T, ruin func(data string) error) (*place, string, *exec.Cmd) {
 	t.Helper()
 	p := newPlace(t)
@@ -88,7 +89,7 @@ func ruined(t *testing.T, ruin func(data string) error) (*place, string, *exec.C
 	})
 	placed, looks := len(w.orders()), 0
 	eventually(t, "a while in which nothing is bought", func() bool {
-		if have := len(w.orders()); have > placed+1 { // one may have been on its way
+		if have := len(w.orders()); have > placed+1 { // one may have been in flight
 			t.Fatalf("want nothing bought without a journal, have %d orders after %d", have, placed)
 		}
 		looks++
@@ -98,7 +99,7 @@ func ruined(t *testing.T, ruin func(data string) error) (*place, string, *exec.C
 		t.Errorf("want the state with its way out, have %s", status)
 	}
 	eventually(t, "a lock", func() bool { _, err := os.Stat(filepath.Join(data, "live", "botd.lock")); return err == nil })
-	p.run(failure.Temporary, "run", "-c", "one", "--mode", "live") // the directory that is there again is as locked as before
+	p.run(failure.Temporary, "run", "-c", "one", "--mode", "live") // the recreated directory is locked as before
 	p.run(failure.OK, "halt", "-c", "one", "--level", "flatten", "--reason", "the disk went")
 	eventually(t, "a flat account", func() bool { return held(t, venueOrders(t, w.address)).IsZero() })
 	return p, data, command

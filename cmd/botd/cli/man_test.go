@@ -16,7 +16,7 @@ import (
 	"botd/internal/failure"
 )
 
-// all are a command and all below it that the help lists.
+// all returns a command and all commands below it that the help lists.
 func all(command *cobra.Command) []*cobra.Command {
 	list := []*cobra.Command{command}
 	for _, below := range offline.Shown(command) {
@@ -131,8 +131,8 @@ func TestTheAPIsPageIsWhatItsDocumentSays(t *testing.T) {
 	}
 }
 
-// TestShellsComplete reads the scripts by the shells that are here, and asks for
-// what a shell would ask for.
+// TestShellsComplete has the installed shells load the scripts, and requests the completions that a shell
+// would request.
 func TestShellsComplete(t *testing.T) {
 	t.Parallel()
 	for _, shell := range []string{"bash", "zsh", "fish"} {

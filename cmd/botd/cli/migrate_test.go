@@ -16,7 +16,7 @@ import (
 	"botd/runtime/gateway"
 )
 
-// oldJournal writes a journal as a botd of schema 1 left it.
+// oldJournal writes a journal as botd of schema 1 left it.
 func oldJournal(t *testing.T, path string) {
 	t.Helper()
 	store, err := journal.Open(t.Context(), path, journal.Binding{Mode: "demo", URL: "embedded",
@@ -105,8 +105,8 @@ func TestAStartMigratesAndSaysSo(t *testing.T) {
 	oldJournal(t, path)
 	d := start(t, self(t), directory)
 	d.until(t, "journal.migrated")
-	d.until(t, "trading.halted") // by the older botd: it holds
-	// In use: left alone.
+	d.until(t, "trading.halted") // a halt from the older botd: still in force
+	// It is in use, so it is left alone.
 	migrate := exec.Command(self(t), "migrate")
 	migrate.Dir = directory
 	if output, err := migrate.CombinedOutput(); err != nil || !strings.Contains(string(output), "nothing to do") {
@@ -116,7 +116,7 @@ func TestAStartMigratesAndSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.until(t, "daemon.stopped")
-	copies, err := filepath.Glob(path + ".schema1-*Z") // the account's file stands beside it
+	copies, err := filepath.Glob(path + ".schema1-*Z") // the account's file is next to it
 	if err != nil || len(copies) != 1 {
 		t.Errorf("want one backup, have %v, %v", copies, err)
 	}

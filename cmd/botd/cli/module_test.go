@@ -11,8 +11,8 @@ import (
 	"botd/internal/failure"
 )
 
-// A strategy in a module of its own builds, passes its test, and is one of botd's
-// in the program it makes.
+// A strategy in a separate module builds, passes its test, and is one of botd's strategies in the resulting
+// program.
 func TestAStrategyInAModuleOfItsOwnBuildsAndTrades(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -23,7 +23,7 @@ func TestAStrategyInAModuleOfItsOwnBuildsAndTrades(t *testing.T) {
 	if code := execute([]string{"strategy", "new", "my-idea", "--go", directory}, &stdout, &stderr); code != failure.OK {
 		t.Fatalf("exit %d: %s", code, stderr.String())
 	}
-	workspace := "GOWORK=off" // as a person's go command would: what it was given must do
+	workspace := "GOWORK=off" // as a person's go command would: its given files must suffice
 	run := func(arguments ...string) string {
 		t.Helper()
 		command := exec.Command("go", arguments...)
@@ -35,8 +35,8 @@ func TestAStrategyInAModuleOfItsOwnBuildsAndTrades(t *testing.T) {
 		}
 		return string(output)
 	}
-	run("list", "-deps", "-test", ".") // its go.mod and go.sum name all there is
-	// With -trimpath a package is compiled again for each module that requires it. In a workspace it is the one that is already there.
+	run("list", "-deps", "-test", ".") // its go.mod and go.sum are complete
+	// With -trimpath a package is compiled again for each module that requires it. In a workspace the existing one is used.
 	workspace = "GOWORK=" + filepath.Join(directory, "go.work")
 	run("work", "init", ".", pathOf(t, above))
 	run("vet", ".")

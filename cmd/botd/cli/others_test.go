@@ -33,8 +33,7 @@ def decide(view):
     return hold("long" if day.close > days and ratio > mean else "flat")
 `
 
-// TestAStrategyThatReadsAnotherSymbolTradesAsAnIndependentProgramDoes, with every 50th candle of that
-// symbol missing. testdata/others.py computed the figures.
+// Every 50th candle of that symbol is missing. testdata/others.py computed the figures.
 func TestAStrategyThatReadsAnotherSymbolTradesAsAnIndependentProgramDoes(t *testing.T) {
 	t.Parallel()
 	const wantTrades, wantSum = 142, 472525

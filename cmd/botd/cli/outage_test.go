@@ -14,10 +14,10 @@ import (
 	"botd/internal/failure"
 )
 
-// A start during an outage (exactly-once.md, case 52): it waits, says so, takes halts, and begins
-// when the exchange comes.
+// The tests of this file start during an outage (exactly-once.md, case 52): the daemon waits, reports it,
+// accepts halts, and starts when the exchange returns.
 
-// asked is an answer's status and body, from a daemon's address.
+// asked returns an answer's status and body, from a daemon's address.
 func asked(t *testing.T, address, path string) (int, string) {
 	t.Helper()
 	response, err := http.Get("http://" + address + path)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestEveryCommandTeachesAndHasTheSameForms holds all commands to the same -o, known before
-// anything is done, and to a help that teaches.
+// TestEveryCommandTeachesAndHasTheSameForms checks that all commands have the same -o, validated before
+// anything is done, and a help with examples.
 func TestEveryCommandTeachesAndHasTheSameForms(t *testing.T) {
 	t.Parallel()
 	root := newRoot()

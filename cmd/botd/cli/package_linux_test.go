@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// packaged makes a package for Debian of this program.
+// packaged creates a Debian package of this program.
 func packaged(t *testing.T, version string) string {
 	t.Helper()
 	out := t.TempDir()
@@ -27,8 +27,8 @@ func packaged(t *testing.T, version string) string {
 	return made[0]
 }
 
-// TestThePackageInstallsRunsAndUpgrades installs botd's package below a directory, starts what its unit starts, and upgrades it: the
-// configuration that a person changed and the journal are kept, and the next start goes on from them.
+// TestThePackageInstallsRunsAndUpgrades installs botd's package below a directory, starts what its unit starts, and upgrades it. The
+// user's changed configuration and the journal stay, and the next start continues from them.
 func TestThePackageInstallsRunsAndUpgrades(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"nfpm", "dpkg"} {
@@ -81,7 +81,7 @@ func TestThePackageInstallsRunsAndUpgrades(t *testing.T) {
 		}
 		return string(text)
 	}
-	// A strategy of one's own in Go is built against the source that was installed.
+	// A user's strategy in Go is built against the installed source.
 	if text := botd("strategy", "new", "my-idea", "--go", under("mine")); !strings.Contains(text, "strategy.go") {
 		t.Errorf("want a module written, have %s", text)
 	}

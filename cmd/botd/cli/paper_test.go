@@ -21,9 +21,8 @@ import (
 	"botd/internal/startclock"
 )
 
-// TestPaperTradesOnAnotherExchangeAndCarriesOn lets a second process stand in for
-// the venue: paper trades on its public data without keys, is killed without a
-// warning, and the next start finds the account as it was.
+// TestPaperTradesOnAnotherExchangeAndCarriesOn uses a second process as the venue. Paper trades on its public
+// data without keys, is killed without a warning, and the next start finds the account as it was.
 func TestPaperTradesOnAnotherExchangeAndCarriesOn(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
@@ -60,7 +59,7 @@ protect: {stop_loss: 20%}
 	}
 
 	second := start(t, binary, directory, "--mode", "paper")
-	second.until(t, "position.changed") // found again before anything new is decided
+	second.until(t, "position.changed") // found again before the first decision
 	if err := second.process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
@@ -76,9 +75,8 @@ protect: {stop_loss: 20%}
 	}
 }
 
-// TestAHangingVenueIsShownEverywhere stops a venue's process where it stands:
-// readiness, status and metrics say since when, why, and what botd does meanwhile;
-// and that it is over when it goes on.
+// TestAHangingVenueIsShownEverywhere suspends a venue's process. Readiness, status and metrics show since
+// when, why, and what botd does meanwhile, and the end when it resumes.
 func TestAHangingVenueIsShownEverywhere(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
@@ -93,7 +91,7 @@ func TestAHangingVenueIsShownEverywhere(t *testing.T) {
 	shown := func(verb ...string) string {
 		command := exec.Command(binary, verb...)
 		command.Dir = directory
-		text, _ := command.CombinedOutput() // what it ends with is not asked here
+		text, _ := command.CombinedOutput() // its exit code does not matter here
 		return string(text)
 	}
 	eventually(t, "ready", func() bool { code, _ := readiness(t, directory); return code == 200 })
@@ -127,7 +125,7 @@ func TestAHangingVenueIsShownEverywhere(t *testing.T) {
 		t.Errorf("afterwards: want nothing stale, have %s", have)
 	}
 
-	if err := venue.Signal(syscall.SIGSTOP); err != nil { // a stop waits for nobody who is not there
+	if err := venue.Signal(syscall.SIGSTOP); err != nil { // SIGSTOP need not wait for requests
 		t.Fatal(err)
 	}
 	began = time.Now()
@@ -143,13 +141,13 @@ func TestAHangingVenueIsShownEverywhere(t *testing.T) {
 	}
 }
 
-// readiness is what /readyz answers.
+// readiness returns the answer of /readyz.
 func readiness(t *testing.T, directory string) (code int, text string) {
 	t.Helper()
 	return askSocket(t, directory, "/readyz")
 }
 
-// askSocket asks a paper daemon over its unix socket.
+// askSocket queries a paper daemon over its unix socket.
 func askSocket(t *testing.T, directory, path string) (code int, text string) {
 	t.Helper()
 	return askAt(t, filepath.Join(directory, "data", "paper", "botd.sock"), path)
@@ -208,7 +206,7 @@ func startVenueProcess(t *testing.T, binary string) (string, *os.Process) {
 	return "", nil
 }
 
-// paperMoney is what the test looks at in the paper account's file.
+// paperMoney is the part of the paper account's file that the test checks.
 type paperMoney struct {
 	Deposits, Fees string
 	Positions      int
@@ -220,7 +218,7 @@ func paperAccount(t *testing.T, directory string) (seen paperMoney) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Close(); err != nil { // it is the next daemon's
+	if err := store.Close(); err != nil { // the next daemon needs it
 		t.Fatal(err)
 	}
 	var state struct {

@@ -20,7 +20,7 @@ import (
 	"botd/runtime/view"
 )
 
-// traded is a daemon that answers with what a strategy traded.
+// traded is a daemon that answers with a strategy's trades.
 type traded struct {
 	fills []view.Fill
 	trips []view.RoundTrip
@@ -41,11 +41,11 @@ func (d *traded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(answer) // a test without an answer fails
 }
 
-// monday is where what is compared begins.
+// monday is the start of the comparison.
 const monday = 1_704_672_000_000
 
-// TestLiveTradingStandsBesideItsBacktest serves what a backtest over recorded candles trades as live fills, three seconds later and a
-// tenth of a per cent worse, one of them on the other side.
+// TestLiveTradingStandsBesideItsBacktest serves the trades of a backtest over recorded candles as live fills, three seconds later and
+// a tenth of a per cent worse, one of them on the other side.
 func TestLiveTradingStandsBesideItsBacktest(t *testing.T) {
 	t.Parallel()
 	directory, daemon := t.TempDir(), &traded{}
@@ -119,7 +119,7 @@ func TestLiveTradingStandsBesideItsBacktest(t *testing.T) {
 	entry, side := &daemon.fills[0], map[string]string{"BUY": "LONG", "SELL": "SHORT"}
 	daemon.trips = []view.RoundTrip{{EnteredMS: entry.AtMS + 2_000, LeftMS: entry.AtMS + 5_000, Side: side[entry.Side], Quantity: entry.Quantity,
 		Entry: entry.Price, PNL: "12.5", Fees: "2.5"}}
-	entry.Price = "0" // it is the round trip's
+	entry.Price = "0" // the round trip has the price
 	daemon.fills[2].Side = map[string]string{"BUY": "SELL", "SELL": "BUY"}[daemon.fills[2].Side]
 	daemon.fills = append(daemon.fills, live(n+1, &parity.Execution{AtMS: monday + 400*3_600_000, Quantity: 1, Price: 1, Purpose: "exit"})) // after the candles
 	report := filepath.Join(directory, "report")
@@ -130,7 +130,8 @@ func TestLiveTradingStandsBesideItsBacktest(t *testing.T) {
 	if second.Slippage == nil || math.Abs(*second.Slippage-0.1) > 1e-6 || second.Pairs[0].LaterMS != 3_000 || second.LiveFees != 2.5 {
 		t.Errorf("want prices 0.1 %% worse, three seconds later, fees 2.5; have %v, %+v, %v", second.Slippage, second.Pairs[0], second.LiveFees)
 	}
-	// The equity is that of the live futures wallet: a fifth of it at leverage 1 is what the first order trades.
+	// The equity is that of the live futures wallet: a fifth of it at leverage 1 is the value of the first
+	// order.
 	if p := second.Pairs[0].Backtest; math.Abs(p.Quantity*p.Price-1_000) > 60 {
 		t.Errorf("want 20 %% of 5000 USDT traded, have %v", p.Quantity*p.Price)
 	}

@@ -15,7 +15,7 @@ import (
 	"botd/strategy/script"
 )
 
-// candlesOfATrend are made candles that go up and down.
+// candlesOfATrend are generated candles that go up and down.
 func candlesOfATrend(symbol *exchange.Symbol, count int) *exchange.Candles {
 	candles := &exchange.Candles{Interval: exchange.Hour1}
 	open := 50_000 * symbol.PriceTick
@@ -29,7 +29,7 @@ func candlesOfATrend(symbol *exchange.Symbol, count int) *exchange.Candles {
 	return candles
 }
 
-// moods are columns from outside: one that swings, known from the third day on, and one that nobody reads.
+// moods are external columns: one that swings, known from the third day on, and one that nobody reads.
 type moods struct{}
 
 func (moods) Names() []string { return []string{"mood", "unread"} }
@@ -39,7 +39,7 @@ func (moods) At(name string, atMS int64) (value float64, known bool) {
 	return math.Sin(hours/23) / 3, name == "mood" && hours > 72
 }
 
-// isolatedPair is a script here, and the same in a process of its own.
+// isolatedPair returns a script in this process, and the same one in a separate process.
 func isolatedPair(t testing.TB, here, there strategy.Definition, values strategy.Values) (pair [2]strategy.Strategy, symbol *exchange.Symbol) {
 	t.Helper()
 	for _, s := range sim.DefaultSymbols() {
@@ -60,7 +60,7 @@ func isolatedPair(t testing.TB, here, there strategy.Definition, values strategy
 	return pair, symbol
 }
 
-// decisions are a task for each candle. The position follows the target of the decision before.
+// decisions returns a task for each candle. The position follows the target of the previous decision.
 func decisions(symbol *exchange.Symbol, candles *exchange.Candles, s strategy.Strategy) (results []strategy.Result) {
 	view := strategy.View{Symbol: symbol, Interval: exchange.Hour1, Equity: exchange.AmountOf(10_000), Size: strategy.Size{Equity: exchange.RateOne / 2},
 		Leverage: 3}
@@ -76,7 +76,7 @@ func decisions(symbol *exchange.Symbol, candles *exchange.Candles, s strategy.St
 	return results
 }
 
-// TestAScriptDecidesTheSameInAProcessOfItsOwn runs the library's script and rules over made candles,
+// TestAScriptDecidesTheSameInAProcessOfItsOwn runs the library's script and rules over generated candles,
 // here and in processes of this binary.
 func TestAScriptDecidesTheSameInAProcessOfItsOwn(t *testing.T) {
 	t.Parallel()
@@ -155,7 +155,7 @@ def decide(view):
 	}
 }
 
-// BenchmarkScript is a decision of the library's script, here and in a process of its own.
+// BenchmarkScript measures a decision of the library's script, in this process and in a separate one.
 func BenchmarkScript(b *testing.B) {
 	source, err := os.ReadFile("../../../configs/library/trend.star")
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Trace is what a process writes, for several goroutines.
+// Trace is a process's output, for several goroutines.
 type Trace struct {
 	mu   sync.Mutex // guards text
 	text bytes.Buffer
@@ -46,7 +46,7 @@ func (o *Trace) wait(t *testing.T, text string) {
 	}
 }
 
-// place is a directory programs run in, and every word ever written there.
+// place is a directory in which programs run, with all of their output.
 type place struct {
 	t         *testing.T
 	directory string
@@ -79,7 +79,7 @@ func (p *place) venue(address, account string, more ...string) *exec.Cmd {
 	return process
 }
 
-// free is an address of this machine that nobody listens at.
+// free returns an address of this machine on which nobody listens.
 func (p *place) free() string {
 	p.t.Helper()
 	address, err := freeAddress()
@@ -97,7 +97,7 @@ func (p *place) file(name, text string, mode fs.FileMode) {
 	}
 }
 
-// start starts a program that goes on.
+// start starts a program that keeps running.
 func (p *place) start(what string, arguments ...string) (*exec.Cmd, *Trace) {
 	p.t.Helper()
 	return p.startAs(self(p.t), what, arguments...)
@@ -135,7 +135,7 @@ func (p *place) run(want int, arguments ...string) string {
 	return string(output)
 }
 
-// append adds to a file.
+// append appends to a file.
 func (p *place) append(name, text string) {
 	p.t.Helper()
 	before, err := os.ReadFile(filepath.Join(p.directory, name))

@@ -11,8 +11,8 @@ import (
 	"botd/internal/failure"
 )
 
-// TestAPreparedDataDirectoryIsRefused starts botd where somebody else could have put files: nothing
-// is followed, nothing is written, and the command that mends it is named.
+// TestAPreparedDataDirectoryIsRefused starts botd where another user could have put files. Nothing is
+// followed, nothing is written, and the error names the command that repairs it.
 func TestAPreparedDataDirectoryIsRefused(t *testing.T) {
 	t.Parallel()
 	for what, prepare := range map[string]func(data string) error{
@@ -52,8 +52,8 @@ func linkTo(data, name string) error {
 	return os.Symlink(filepath.Join(data, "..", "victim"), path)
 }
 
-// TestAJournalWithoutItsNotedEndStartsNothing has the journal rewritten as a whole: a chain of its own is
-// sound, but not the one whose end was noted. A person may take it as it is.
+// TestAJournalWithoutItsNotedEndStartsNothing has the whole journal rewritten: its chain is sound, but not
+// the one whose end was noted. A person may accept it.
 func TestAJournalWithoutItsNotedEndStartsNothing(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -57,7 +57,7 @@ func TestAManualTradeIsAdoptedWhereTheConfigurationSaysSo(t *testing.T) {
 	if story := daemon.until(t, "position.adopted"); slices.Contains(story, "symbol.quarantined") {
 		t.Errorf("want no quarantine, have %v", story)
 	}
-	a.settles("0.05") // the target sells what is too much
+	a.settles("0.05") // the target sells the excess
 }
 
 func TestARemovedStrategysPositionIsClosedOrStays(t *testing.T) {

@@ -18,16 +18,16 @@ import (
 	"botd/internal/failure"
 )
 
-// runStrategies are the commands with -c that run strategies or show what these say of themselves, so that they may start
-// a strategy's program. Every other command with -c starts none.
+// runStrategies are the commands with -c that run strategies or show their own output, so they may start a strategy's
+// program. Every other command with -c starts none.
 var runStrategies = []string{"backtest lookahead", "backtest run", "backtest warmup", "check", "config diff", "config show", "doctor", "parity",
 	"run", "support", "support bundle", "sweep resume", "sweep run", "sweep trial", "sweep walk"}
 
-// rehearse are the commands that ask a daemon, and where none runs rehearse a start.
+// rehearse are the commands that ask a daemon, and rehearse a start if none runs.
 var rehearse = []string{"explain", "plan"}
 
-// argumentsOf are the arguments of the commands that need some, and the exit code where it is not 0: each gets as far as its
-// configuration.
+// argumentsOf lists the arguments of commands that need some, and the exit code if it is not 0. Each gets at least as far as
+// its configuration.
 var argumentsOf = map[string]struct {
 	arguments string
 	code      int
@@ -48,7 +48,7 @@ var argumentsOf = map[string]struct {
 	"explain":             {"hold", failure.OK},
 	"halt":                {"--level pause --reason text", failure.OK},
 	"intents show":        {"none", failure.Negative},
-	"journal accept-key":  {"", failure.Config}, // of a live botd
+	"journal accept-key":  {"", failure.Config}, // for a live botd
 	"journal key":         {"", failure.Config},
 	"log-level":           {"debug", failure.OK},
 	"notify test":         {"", failure.Config},
@@ -75,8 +75,8 @@ var argumentsOf = map[string]struct {
 	"token revoke":        {"none", failure.Negative},
 }
 
-// TestACommandThatOnlyAsksStartsNoProgram runs every command of the tree that reads a configuration, beside a daemon and
-// beside none, with a configuration whose strategy is a program: an emergency halt must not wait for it.
+// TestACommandThatOnlyAsksStartsNoProgram runs every command of the tree that reads a configuration, with and without a
+// daemon, with a configuration whose strategy is a program: an emergency halt must not wait for it.
 func TestACommandThatOnlyAsksStartsNoProgram(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -120,7 +120,8 @@ func TestACommandThatOnlyAsksStartsNoProgram(t *testing.T) {
 	}
 }
 
-// countReaders counts who opens a pipe to read. Each finds its end, but not before it was counted.
+// countReaders counts the processes that open a pipe for reading. Each finds its end, but not before it was
+// counted.
 func countReaders(t *testing.T, pipe string, readers *atomic.Int64) {
 	t.Helper()
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {

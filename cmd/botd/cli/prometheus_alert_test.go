@@ -23,9 +23,9 @@ import (
 	"botd/runtime/ops"
 )
 
-// slow are the rules that the live drill leaves out, and why. Faults on virtual time fire them, with their waits, over the whole daemon
-// (runtime/daemon, TestFaultsOfMinutesFireTheirAlerts). Recorded series make every rule fire, and stay silent, in
-// runtime/ops (TestEveryAlertFiresWhenItMustAndOnlyThen).
+// slow are the rules that the live drill omits, and why. Faults in virtual time fire them, with their waits, over the whole daemon
+// (runtime/daemon, TestFaultsOfMinutesFireTheirAlerts). Recorded series make every rule fire, and stay silent, in runtime/ops
+// (TestEveryAlertFiresWhenItMustAndOnlyThen).
 var slow = map[string]string{
 	"BotdOrderUnsettled":   "a minute, and a venue that settles slowly",
 	"BotdStrategyStalled":  "two minutes beside a candle that is due",
@@ -41,15 +41,15 @@ var slow = map[string]string{
 	"BotdDiskLow":          "a file system of its own, which needs rights",
 }
 
-// afterwards are the rules that fire on after their fault, and how long: they count over a window. That they end then is
-// shown on virtual time, or by recorded series (runtime/ops, TestWhatCountsOverAWindowEndsWithIt).
+// afterwards are the rules that keep firing after their fault, and for how long: they count over a window. Their end is
+// tested in virtual time, or by recorded series (runtime/ops, TestWhatCountsOverAWindowEndsWithIt).
 var afterwards = map[string]string{
 	"BotdWatchdog":             "for ever",
 	"BotdNotificationsFailing": "15m", "BotdTelegramFailing": "15m", "BotdSignalsFailing": "15m", "BotdRestartLoop": "30m",
 	"BotdRateLimited": "5m", "BotdAuthFailing": "5m", "BotdStoreSlow": "5m",
 }
 
-// drill is one daemon on an exchange, with everything that can fail, and a Prometheus that watches it.
+// drill is one daemon on an exchange in which everything can fail, and a Prometheus that watches it.
 type drill struct {
 	*finding
 	*querier
@@ -58,7 +58,7 @@ type drill struct {
 	fired, cleared  map[string]time.Duration
 }
 
-// withoutWaits are botd's rules without the time for which their state must last: that is promtool's part.
+// withoutWaits returns botd's rules without the time for which their state must last, which promtool tests.
 func withoutWaits(t *testing.T) string {
 	t.Helper()
 	rules, err := ops.RulesYAML()
@@ -79,7 +79,7 @@ func newDrill(t *testing.T) *drill {
 	prometheus := tool(t, "prometheus", "promtool")
 	d := &drill{finding: &finding{place: newPlace(t)}, fired: map[string]time.Duration{}, cleared: map[string]time.Duration{}}
 	d.address, d.listen, d.signals = d.free(), d.free(), d.free()
-	// Rules compare with Prometheus's clock, so the exchange's is the machine's. A drawdown, unlike a day, has no midnight.
+	// Rules compare with Prometheus's clock, so the exchange uses the machine's. A drawdown, unlike a day, has no midnight.
 	d.venue(d.address, "finding", "--market", "still", "--start", time.Now().UTC().Format(time.RFC3339))
 	d.file("token", canarySignal, 0o600)
 	d.file("telegram", canaryTelegram, 0o600)
@@ -101,7 +101,7 @@ func newDrill(t *testing.T) *drill {
 	} {
 		d.file("configs/strategies/"+name, text, 0o600)
 	}
-	d.refuse = func(path, body string) bool { // a stop, and what closes the large position
+	d.refuse = func(path, body string) bool { // a stop, and the exit of the large position
 		return strings.HasSuffix(path, "/v1/order") && (strings.Contains(body, "STOP_MARKET") ||
 			strings.Contains(body, "BTC-USDT") && strings.Contains(body, "SELL"))
 	}
@@ -109,7 +109,7 @@ func newDrill(t *testing.T) *drill {
 	d.log.wait(t, `"daemon.listening"`)
 	token := filepath.Join(d.directory, "data/live/token-viewer")
 	base := startPrometheusOver(t, prometheus, d.directory, withoutWaits(t), scraped("botd", token, d.listen),
-		scraped("botd-twice", token, d.listen, strings.Replace(d.listen, "127.0.0.1", "localhost", 1))) // as if two traded one account
+		scraped("botd-twice", token, d.listen, strings.Replace(d.listen, "127.0.0.1", "localhost", 1))) // as if two daemons traded one account
 	d.querier = &querier{t, base, time.Now()}
 	return d
 }
@@ -119,10 +119,10 @@ func (d *drill) trade() {
 	d.daemon, d.log = d.start("daemon", "run", "--mode", "live", "--log-format", "json")
 }
 
-// patience is how long an alert may take to fire or to end on a busy machine.
+// patience bounds the time until an alert fires or ends on a busy machine.
 const patience = 3 * time.Minute
 
-// want waits until each of these alerts fires; their faults have been there since a time.
+// want waits until each of these alerts fires; their faults started at a time.
 func (d *drill) want(since time.Time, alerts ...string) {
 	d.place.t.Helper()
 	for _, name := range alerts {
@@ -134,7 +134,7 @@ func (d *drill) want(since time.Time, alerts ...string) {
 	}
 }
 
-// over waits until each of these alerts ends; their faults have been over since a time.
+// over waits until each of these alerts ends; their faults ended at a time.
 func (d *drill) over(since time.Time, alerts ...string) {
 	d.place.t.Helper()
 	for _, name := range alerts {
@@ -184,7 +184,8 @@ func TestLiveFaultsFireTheirAlerts(t *testing.T) {
 	}
 }
 
-// people are faults by people: halts, a wrong file, wrong tokens, a trade by hand, a position that is too large.
+// people injects faults by people: halts, a wrong file, wrong tokens, a manual trade, a position that is too
+// large.
 func (d *drill) people() {
 	began := time.Now()
 	d.run(failure.OK, "halt", "--level", "pause", "--strategy", "guarded", "--reason", "a drill", "--yes")
@@ -221,7 +222,7 @@ func (d *drill) people() {
 	d.over(ended, "BotdHaltUnfinished")
 }
 
-// signal sends one with a wrong token.
+// signal sends a signal with a wrong token.
 func (d *drill) signal() {
 	t := d.place.t
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+d.signals+"/signal", strings.NewReader(`{"token": "wrong"}`))
@@ -235,7 +236,7 @@ func (d *drill) signal() {
 	response.Body.Close()
 }
 
-// buyManually trades on the account beside botd.
+// buyManually trades on the account outside botd.
 func (d *drill) buyManually() {
 	t := d.place.t
 	person, err := rest.New(rest.Config{BaseURL: "http://" + d.address, Key: "finding", Secret: []byte("a secret")})
@@ -256,7 +257,7 @@ func (d *drill) buyManually() {
 	}
 }
 
-// outages are faults of the exchange.
+// outages injects faults of the exchange.
 func (d *drill) outages() {
 	began := time.Now()
 	d.control("POST", "faults", `{"match": "GET /fapi/v1/ticker/*", "kind": "status", "status": 429}`)
@@ -278,7 +279,7 @@ func (d *drill) outages() {
 	d.set(func() { d.keyless = false })
 }
 
-// process are faults of the process: it stands still, is killed, and starts again and again.
+// process injects faults of the process: it is suspended, killed, and restarted again and again.
 func (d *drill) process() {
 	t := d.place.t
 	began := time.Now()
@@ -308,7 +309,7 @@ func (d *drill) process() {
 	d.targets()
 }
 
-// disk is a disk on which each record waits for another program.
+// disk injects a disk on which each record waits for another program.
 func (d *drill) disk() {
 	t := d.place.t
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(d.directory, "data/live/journal.db"))
@@ -338,7 +339,7 @@ func (d *drill) disk() {
 	d.want(began, "BotdStoreSlow")
 }
 
-// targets are what Prometheus scrapes: the second one goes, then the first.
+// targets removes Prometheus's targets: first the second one, then the first.
 func (d *drill) targets() {
 	t := d.place.t
 	text, err := os.ReadFile(filepath.Join(d.directory, "prometheus.yml"))
@@ -358,7 +359,7 @@ func (d *drill) targets() {
 		d.until(fmt.Sprintf(`vector(1) unless on () ALERTS{alertname=%q, alertstate="firing"}`, alert))
 		d.cleared[alert] = time.Since(since).Round(time.Second)
 	}
-	targets := regexp.MustCompile(`targets: \[.*?\]`) // a job without targets, unlike none, ends its series at once
+	targets := regexp.MustCompile(`targets: \[.*?\]`) // unlike no job, a job without targets ends its series immediately
 	first, second, _ := strings.Cut(string(text), "job_name: botd-twice")
 	one := first + "job_name: botd-twice" + targets.ReplaceAllString(second, "targets: []")
 	none := targets.ReplaceAllString(one, "targets: []")

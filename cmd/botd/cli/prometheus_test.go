@@ -19,7 +19,7 @@ import (
 	"botd/runtime/ops"
 )
 
-// tool finds a program, or skips; with its family in BOTD_REQUIRE it fails.
+// tool finds a program, or skips the test; with its family in BOTD_REQUIRE it fails.
 func tool(t *testing.T, name, family string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -33,8 +33,8 @@ func tool(t *testing.T, name, family string) string {
 	return ""
 }
 
-// TestARealPrometheusScrapesARealBotd starts both, and asks for every family,
-// every rule and every expression of the dashboard.
+// TestARealPrometheusScrapesARealBotd starts both, and queries every family, every rule and every expression
+// of the dashboard.
 func TestARealPrometheusScrapesARealBotd(t *testing.T) {
 	t.Parallel()
 	prometheus, promtool := tool(t, "prometheus", "promtool"), tool(t, "promtool", "promtool")
@@ -93,17 +93,17 @@ func TestARealPrometheusScrapesARealBotd(t *testing.T) {
 	}
 }
 
-// rare are the families that a sound demo has no series of.
+// rare are the families without a series in a healthy demo.
 var rare = []string{
 	"botd_signals_total",                       // no signals are configured
-	"botd_telegram_messages_total",             // nor commands by Telegram
-	"botd_heartbeats_total",                    // nor a heartbeat
+	"botd_telegram_messages_total",             // no commands by Telegram are configured
+	"botd_heartbeats_total",                    // no heartbeat is configured
 	"botd_notifications_total",                 // no channel is configured
 	"botd_ledger_unexplained",                  // everything is explained
-	"botd_position_liquidation_distance_ratio", // where no price liquidates
+	"botd_position_liquidation_distance_ratio", // no price would liquidate
 }
 
-// startPrometheus runs a Prometheus of its own over one target, with botd's rules.
+// startPrometheus runs a Prometheus over one target, with botd's rules.
 func startPrometheus(t *testing.T, prometheus, directory, address string) (base string) {
 	t.Helper()
 	rules, err := ops.RulesYAML()
@@ -113,13 +113,13 @@ func startPrometheus(t *testing.T, prometheus, directory, address string) (base 
 	return startPrometheusOver(t, prometheus, directory, rules, scraped("botd", filepath.Join(directory, "data/demo/token-viewer"), address))
 }
 
-// scraped is a job over targets, with money: as a viewer.
+// scraped returns a job over targets, with money: as a viewer.
 func scraped(job, token string, targets ...string) string {
 	return fmt.Sprintf("  - job_name: %s\n    authorization: {credentials_file: %q}\n    static_configs: [{targets: ['%s']}]\n", job, token,
 		strings.Join(targets, "', '"))
 }
 
-// startPrometheusOver runs one with rules over jobs.
+// startPrometheusOver runs a Prometheus with rules over jobs.
 func startPrometheusOver(t *testing.T, prometheus, directory, rules string, jobs ...string) (base string) {
 	t.Helper()
 	config := "global: {scrape_interval: 2s, evaluation_interval: 1s}\nrule_files: [botd.rules.yml]\nscrape_configs:\n" + strings.Join(jobs, "")
@@ -154,7 +154,7 @@ func startPrometheusOver(t *testing.T, prometheus, directory, rules string, jobs
 	return "http://" + port
 }
 
-// querier asks a Prometheus.
+// querier queries a Prometheus.
 type querier struct {
 	t    *testing.T
 	base string
@@ -191,7 +191,7 @@ func (q *querier) try(expression string) ([]sample, error) {
 	return answer.Data.Result, nil
 }
 
-// ask wants an answer, empty or not.
+// ask expects an answer, empty or not.
 func (q *querier) ask(expression string) []sample {
 	q.t.Helper()
 	samples, err := q.try(expression)
@@ -201,7 +201,7 @@ func (q *querier) ask(expression string) []sample {
 	return samples
 }
 
-// until asks until there is an answer with something in it.
+// until queries until an answer is not empty.
 func (q *querier) until(expression string) []sample {
 	q.t.Helper()
 	ticker := time.NewTicker(100 * time.Millisecond)

@@ -24,8 +24,8 @@ func TestThePythonPackage(t *testing.T) {
 	}
 }
 
-// TestDecisionsThatAreMadeAtOnceAreTheSame backtests a program of the package botd whose decisions are asked for
-// in batches, and one at a time.
+// TestDecisionsThatAreMadeAtOnceAreTheSame backtests a program of the package botd with decisions requested in
+// batches, and one at a time.
 func TestDecisionsThatAreMadeAtOnceAreTheSame(t *testing.T) {
 	t.Parallel()
 	python(t)

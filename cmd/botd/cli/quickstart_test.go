@@ -46,7 +46,7 @@ func TestTheQuickStartDoesWhatItShows(t *testing.T) {
 	}
 }
 
-// newcomer types what a document says.
+// newcomer runs the commands of a document.
 type newcomer struct {
 	t         *testing.T
 	binary    string
@@ -77,7 +77,7 @@ func (h *overheard) soFar() (string, <-chan struct{}) {
 	return h.text.String(), h.more
 }
 
-// follow does one command. What makes the program is done already.
+// follow runs one command. The commands that build the program have run already.
 func (n *newcomer) follow(e example) {
 	n.t.Helper()
 	arguments := e.command
@@ -143,7 +143,7 @@ func (n *newcomer) start(e example, arguments []string) {
 	n.wantLines(e)
 }
 
-// wantLines waits until the daemon has logged every line that is shown.
+// wantLines waits until the daemon has logged every shown line.
 func (n *newcomer) wantLines(e example) {
 	n.t.Helper()
 	shown := slices.DeleteFunc(slices.Clone(e.output), func(line string) bool { return line == "" || line == "..." })
@@ -174,7 +174,7 @@ func missed(shown, have []string) string {
 	return ""
 }
 
-// ask asks the daemon until it answers as is shown: an order may be under way.
+// ask queries the daemon until it answers as shown: an order may be in flight.
 func (n *newcomer) ask(e example, arguments []string) {
 	n.t.Helper()
 	if n.daemon == nil {
@@ -203,7 +203,7 @@ func (n *newcomer) output(arguments []string) string {
 	command := exec.Command(n.binary, arguments...)
 	command.Dir, command.Stdout, command.Stderr = n.directory, &both, io.Writer(&both)
 	command.Env = append(os.Environ(), "NO_COLOR=1", "BOTD_CACHE="+filepath.Join(n.directory, ".cache"))
-	_ = command.Run() // its output is compared, and a check that finds something ends with 1
+	_ = command.Run() // its output is compared, and a check with findings ends with 1
 	return strings.TrimRight(both.String(), "\n")
 }
 
@@ -229,7 +229,7 @@ var (
 	rules    = regexp.MustCompile(`─+`)
 )
 
-// spoken is a line without its numbers, and without the widths they give a table.
+// spoken returns a line without its numbers, and without the widths that they give a table.
 func spoken(line string) string {
 	line = hashes.ReplaceAllString(line, "HASH")
 	line = anything.ReplaceAllString(orderIDs.ReplaceAllString(line, "ID"), "N")
@@ -244,7 +244,7 @@ func matches(shown, have []string, as func(string) string) bool {
 		shown = shown[:len(shown)-1]
 	}
 	if len(shown) == 0 {
-		return true // nothing is shown of it
+		return true // no output is shown
 	}
 	return follows(shown, have, as)
 }

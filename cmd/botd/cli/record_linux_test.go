@@ -10,9 +10,8 @@ import (
 	"botd/exchange/tape"
 )
 
-// TestRecordingOnADiskThatFillsUp records onto a small disk until it is full, and on
-// once there is room: what is written is whole at any time, what was lost is a hole
-// and is counted, and it is reported once.
+// TestRecordingOnADiskThatFillsUp records onto a small disk until it is full, and continues once there is
+// room. The files are complete at any time, lost rows are a counted hole, and the failure is reported once.
 func TestRecordingOnADiskThatFillsUp(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "data")

@@ -16,8 +16,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// rendered is the chart with values changed by a function. Where helm is installed it renders; otherwise the templates are executed with
-// the one function of helm's that they use.
+// rendered returns the chart with modified values. helm renders it if it is installed; otherwise the templates are executed with the
+// only helm function that they use.
 func rendered(t *testing.T, change func(values map[string]any)) []map[string]any {
 	t.Helper()
 	var values map[string]any
@@ -53,8 +53,8 @@ func rendered(t *testing.T, change func(values map[string]any)) []map[string]any
 	return documents(t, out.String())
 }
 
-// TestTheChartMakesTheManifest: without values of one's own it is deploy/kubernetes/botd.yaml, whose safety other tests hold; with the
-// keys of live trading it asks for live twice and mounts them.
+// With default values the chart is deploy/kubernetes/botd.yaml, whose safety other tests check. With the keys of live trading it
+// requests live twice and mounts them.
 func TestTheChartMakesTheManifest(t *testing.T) {
 	t.Parallel()
 	made := rendered(t, func(map[string]any) {})
@@ -68,7 +68,7 @@ func TestTheChartMakesTheManifest(t *testing.T) {
 			t.Errorf("the chart has no %s", kind)
 			continue
 		}
-		if files, is := want["data"].(map[string]any); is { // the manifest has remarks in its text
+		if files, is := want["data"].(map[string]any); is { // the manifest has comments in its text
 			for name := range files {
 				if _, found := at(t, made[i], "data").(map[string]any)[name]; !found {
 					t.Errorf("the chart's configuration lacks %s", name)
@@ -92,7 +92,7 @@ func TestTheChartMakesTheManifest(t *testing.T) {
 	}
 }
 
-// TestGoReleaserMakesWhatTheScriptMakes: the same flags, and the same files at the same places of deb and rpm.
+// The flags are the same, and the files are at the same places of deb and rpm.
 func TestGoReleaserMakesWhatTheScriptMakes(t *testing.T) {
 	t.Parallel()
 	read := func(path string) (out map[string]any) {
@@ -112,7 +112,7 @@ func TestGoReleaserMakesWhatTheScriptMakes(t *testing.T) {
 			delete(entry, "expand")
 			source := strings.NewReplacer("${OUT}/", "", "build/contents/", "").Replace(entry["src"].(string))
 			if source == "botd" {
-				continue // what goreleaser builds goes to bindir
+				continue // goreleaser installs its builds to bindir
 			}
 			entry["src"] = source
 			text, err := json.Marshal(entry)
@@ -144,7 +144,7 @@ func TestGoReleaserMakesWhatTheScriptMakes(t *testing.T) {
 	}
 }
 
-// TestFormulaAndProvenanceNameTheFilesOfARelease by their sums.
+// The formula and the provenance contain their checksums.
 func TestFormulaAndProvenanceNameTheFilesOfARelease(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()

@@ -23,8 +23,8 @@ schedule: "@every 1s"
 size: {quantity: 0.01}
 `
 
-// A script is changed while the daemon runs: the new one takes its place, a bad
-// one does not, and what cannot change is reported.
+// A script is changed while the daemon runs. The new one replaces it, a bad one does not, and an unchangeable
+// setting is reported.
 func TestAChangedScriptTakesItsPlaceAndABadOneDoesNot(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
@@ -38,7 +38,7 @@ func TestAChangedScriptTakesItsPlaceAndABadOneDoesNot(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		// A file written twice within the clock's grain must still look changed.
+		// A file written twice within the clock's resolution must still look changed.
 		later := time.Now().Add(time.Duration(len(text)) * time.Millisecond)
 		if err := os.Chtimes(file, later, later); err != nil {
 			t.Fatal(err)

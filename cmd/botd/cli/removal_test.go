@@ -23,9 +23,8 @@ size: {quantity: 0.01}
 on_remove: flatten
 `
 
-// The folder of the strategies vanishes for a moment, as while git checks out another
-// branch: nothing is removed. A start without it removes nothing either, before somebody
-// says so.
+// The folder of the strategies disappears for a moment, as while git checks out another branch. Nothing is
+// removed. A start without it removes nothing either, until a person confirms it.
 func TestAFolderThatVanishesRemovesNothing(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()

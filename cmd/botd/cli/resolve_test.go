@@ -23,8 +23,8 @@ import (
 	"botd/runtime/view"
 )
 
-// stage is an exchange in this process with one account, a person who trades on
-// it by hand, and a built daemon that trades beside them.
+// stage is an exchange in this process with one account, a person who trades on it manually, and a built
+// daemon that trades next to them.
 type stage struct {
 	t                 *testing.T
 	person            *rest.Client
@@ -33,7 +33,7 @@ type stage struct {
 	control           string // the exchange's control interface
 }
 
-// fail has the exchange answer 503 to some of its calls, or to none.
+// fail has the exchange answer some of its calls with 503, or none.
 func (a *stage) fail(calls ...string) {
 	a.t.Helper()
 	send := func(method string, body string) {
@@ -107,7 +107,7 @@ protect: {stop_loss: 10%}
 	return a
 }
 
-// trade buys, or sells, by hand.
+// trade buys or sells manually.
 func (a *stage) trade(side exchange.Side, quantity string, reduceOnly bool) {
 	a.t.Helper()
 	symbol, found := a.person.Symbols().Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"})
@@ -124,7 +124,7 @@ func (a *stage) trade(side exchange.Side, quantity string, reduceOnly bool) {
 	}
 }
 
-// botd runs a command beside the daemon and returns what it printed and its exit code.
+// botd runs a command next to the daemon and returns its output and exit code.
 func (a *stage) botd(arguments ...string) (output string, code int) {
 	a.t.Helper()
 	command := exec.Command(a.binary, arguments...)
@@ -136,7 +136,7 @@ func (a *stage) botd(arguments ...string) (output string, code int) {
 	return string(text), command.ProcessState.ExitCode()
 }
 
-// want runs a command and looks for each part in what it prints.
+// want runs a command and expects each part in its output.
 func (a *stage) want(code int, parts []string, arguments ...string) string {
 	a.t.Helper()
 	output, have := a.botd(arguments...)
@@ -155,9 +155,9 @@ func TestAManualTradeIsQuarantinedShownAndResolved(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		decision, change string
-		remaining        string // of the position, in the end
+		remaining        string // of the position in the end
 	}{
-		{"--adopt", "0.02 is adopted: the position is botd's at 0.07", "0.05"}, // the target sells what is too much
+		{"--adopt", "0.02 is adopted: the position is botd's at 0.07", "0.05"}, // the target sells the excess
 		{"--ignore", "0.02 of the position is left to its owner", "0.07"},
 	} {
 		t.Run(c.decision, func(t *testing.T) {
@@ -235,7 +235,7 @@ func TestTheKillSwitchOfARunningDaemon(t *testing.T) {
 		"it stays in force"}, "halt", "--level", "flatten", "--reason", "news", "--wait", "12s")
 	a.want(0, []string{"under way: to close: futures BTC-USDT 0.05"}, "status")
 	a.fail()
-	a.want(0, []string{"done"}, "halt", "--level", "flatten", "--reason", "news", "--wait", "30s") // it goes on, and a second one changes nothing
+	a.want(0, []string{"done"}, "halt", "--level", "flatten", "--reason", "news", "--wait", "30s") // it continues, and a second one changes nothing
 	a.settles("0")
 	if err := daemon.process.Kill(); err != nil {
 		t.Fatal(err)

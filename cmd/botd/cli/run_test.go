@@ -20,9 +20,8 @@ import (
 	"botd/internal/startclock"
 )
 
-// TestTheDemoTradesAndCarriesOn starts the built binary as a newcomer does, in
-// an empty directory: it trades, is killed without a warning, and the next start
-// finds its positions and goes on.
+// TestTheDemoTradesAndCarriesOn starts the built binary as a newcomer does, in an empty directory. It trades,
+// is killed without a warning, and the next start finds its positions and continues.
 func TestTheDemoTradesAndCarriesOn(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
@@ -43,7 +42,7 @@ func TestTheDemoTradesAndCarriesOn(t *testing.T) {
 
 	second := start(t, binary, directory)
 	second.until(t, "daemon.unclean")
-	second.until(t, "position.changed") // found again before anything new is decided
+	second.until(t, "position.changed") // found again before the first decision
 	if _, have := askDemo(t, directory, "/api/v1/status"); !strings.Contains(have, `"unclean_start":true`) {
 		t.Errorf("status: want it said that the run before was cut off, have %s", have)
 	}
@@ -62,7 +61,7 @@ func TestTheDemoTradesAndCarriesOn(t *testing.T) {
 	}
 }
 
-// TestASecondDaemonOnADataDirectoryIsRefused holds the lock of case 34.
+// TestASecondDaemonOnADataDirectoryIsRefused tests the lock of case 34.
 func TestASecondDaemonOnADataDirectoryIsRefused(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
@@ -87,10 +86,10 @@ func TestASecondDaemonOnADataDirectoryIsRefused(t *testing.T) {
 			t.Errorf("botd %s while it runs: want %q, have %v\n%s", strings.Join(c.arguments, " "), c.want, err, output)
 		}
 	}
-	first.until(t, "market.candle") // the first one goes on
+	first.until(t, "market.candle") // the first one continues
 }
 
-// built is the binary as a user makes it, once for all tests.
+// built is the binary as a user builds it, once for all tests.
 var built = sync.OnceValues(func() (binary string, err error) {
 	if err = os.MkdirAll(builds, 0o700); err != nil {
 		return "", err
@@ -98,10 +97,10 @@ var built = sync.OnceValues(func() (binary string, err error) {
 	return chaos.Build(context.Background(), builds)
 })
 
-// builds is where it is, until the tests are over.
+// builds is its directory, until the tests have ended.
 var builds = filepath.Join(os.TempDir(), fmt.Sprintf("botd-command-%d", os.Getpid()))
 
-// build returns it.
+// build returns the path of the binary.
 func build(t *testing.T) string {
 	t.Helper()
 	binary, err := built()
@@ -111,14 +110,14 @@ func build(t *testing.T) string {
 	return binary
 }
 
-// demo is a running binary and the events it logs.
+// demo is a running binary and the events that it logs.
 type demo struct {
 	process *os.Process
 	events  chan string
 	wait    func() error
 }
 
-// start runs the daemon with more arguments than those every test gives.
+// start runs the daemon with arguments in addition to those of every test.
 func start(t *testing.T, binary, directory string, arguments ...string) *demo {
 	t.Helper()
 	return startAs(t, binary, directory, startclock.Arguments(append([]string{"run", "--listen", "127.0.0.1:0", "--log-format", "json"}, arguments...)))
@@ -151,7 +150,7 @@ func startAs(t *testing.T, binary, directory string, arguments []string) *demo {
 	return d
 }
 
-// until returns the logged events up to the one named.
+// until returns the logged events up to the given one.
 func (d *demo) until(t *testing.T, event string) (story []string) {
 	t.Helper()
 	late := time.After(60 * time.Second)

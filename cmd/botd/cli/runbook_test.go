@@ -29,15 +29,15 @@ import (
 	"botd/reconcile/record"
 )
 
-// runbook runs the commands of docs/operations.md as they stand there, in a shell in another directory than the
-// configuration's. Only the beginnings of five paths are replaced by those of the test.
+// runbook runs the commands of docs/operations.md unchanged, in a shell in another directory than the
+// configuration's. Only the prefixes of five paths are replaced by the test's.
 type runbook struct {
 	*place
 	address string
 	blocks  map[string][]string // by heading
 	daemon  *exec.Cmd
 	log     *Trace
-	waits   bool // a start finds no exchange
+	waits   bool // whether a start finds no exchange
 }
 
 func newRunbook(t *testing.T) *runbook {
@@ -56,9 +56,9 @@ func newRunbook(t *testing.T) *runbook {
 		}
 	}
 	b.address = b.free()
-	// systemctl passes what it is asked for to the test, and waits until that is done, as for a unit of Type=notify.
+	// systemctl passes its verb to the test, and waits until that is done, as for a unit of Type=notify.
 	b.file("bin/systemctl", "#!/bin/sh\nask=\"$UNIT/$1\"; touch \"$ask\"; while [ -e \"$ask\" ]; do sleep 0.05; done\n", 0o700)
-	for _, command := range []string{"timedatectl", "chronyc", "chown"} { // of the machine, which a test leaves alone
+	for _, command := range []string{"timedatectl", "chronyc", "chown"} { // they concern the machine, which a test leaves alone
 		b.file("bin/"+command, "#!/bin/sh\necho \"$(basename \"$0\") $*\"\n", 0o700)
 	}
 	for _, directory := range []string{"unit", "elsewhere", "backups", "mnt"} {
@@ -69,10 +69,10 @@ func newRunbook(t *testing.T) *runbook {
 	return b
 }
 
-// at is a path of the test.
+// at returns a path of the test.
 func (b *runbook) at(name string) string { return filepath.Join(b.directory, name) }
 
-// unit does what systemctl was asked for.
+// unit does what systemctl was called for.
 func (b *runbook) unit(verb string) {
 	b.t.Helper()
 	if verb != "start" {
@@ -91,7 +91,7 @@ func (b *runbook) unit(verb string) {
 	}
 }
 
-// follow runs the commands of a situation, and returns what they print.
+// follow runs the commands of a situation, and returns their output.
 func (b *runbook) follow(situation string) string {
 	b.t.Helper()
 	lines := b.blocks[situation]
@@ -146,7 +146,7 @@ func (b *runbook) shows(want string, none ...string) {
 		status.Dir = b.directory
 		output, err := status.CombinedOutput()
 		text, b.sinks["botd status"] = string(output), string(output)
-		answered := status.ProcessState.ExitCode() != failure.Unavailable // one that waited for the exchange restarts once that is there
+		answered := status.ProcessState.ExitCode() != failure.Unavailable // a daemon that waited for the exchange restarts once that is available
 		if answered {
 			wantExit(b.t, "botd status", err, failure.OK)
 		}
@@ -158,7 +158,7 @@ func (b *runbook) shows(want string, none ...string) {
 	b.t.Fatalf("two minutes without %q and not %q in botd status: %s", want, none, text)
 }
 
-// renewed is a proxy to the exchange that knows the account's key by another name, too.
+// renewed is a proxy to the exchange that also knows the account's key under another name.
 func (b *runbook) renewed() (address string) {
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.Out.URL.Scheme, r.Out.URL.Host = "http", b.address
@@ -171,8 +171,8 @@ func (b *runbook) renewed() (address string) {
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
-// TestTheRunbookDoesWhatItSays goes through a year's bad days with one account: an upgrade that is taken back, maintenance
-// of the exchange, a journal that is removed, a machine that is lost, a new key, and a position that is closed from a phone.
+// TestTheRunbookDoesWhatItSays goes through a year's bad days with one account: an upgrade that is reverted, maintenance of
+// the exchange, a removed journal, a lost machine, a new key, and a position that is closed from a phone.
 func TestTheRunbookDoesWhatItSays(t *testing.T) {
 	t.Parallel()
 	b := newRunbook(t)
@@ -188,7 +188,7 @@ func TestTheRunbookDoesWhatItSays(t *testing.T) {
 	}
 	strategy("0.2")
 	venue := b.venue(b.address, "runbook", "--market", "still", "--start",
-		startclock.Time().Truncate(time.Minute).Add(57*time.Second).Format(time.RFC3339)) // a first candle soon
+		startclock.Time().Truncate(time.Minute).Add(57*time.Second).Format(time.RFC3339)) // the first candle comes soon
 	b.unit("start")
 	b.shows("long 0.2")
 	b.atRest()
@@ -217,7 +217,7 @@ func TestTheRunbookDoesWhatItSays(t *testing.T) {
 	strategy("0.5")
 	b.shows("long 0.5")
 	if err := os.RemoveAll(b.at("data")); err != nil {
-		_ = os.RemoveAll(b.at("data")) // something was written meanwhile
+		_ = os.RemoveAll(b.at("data")) // a file was written meanwhile
 	}
 	b.log.wait(t, `"journal.lost"`)
 	b.follow("The journal is lost")
@@ -238,7 +238,7 @@ func TestTheRunbookDoesWhatItSays(t *testing.T) {
 	b.shows("long 0.5", "QUARANTINED", "HALTED")
 
 	strategy("0.5}\nprotect: {stop_loss: 20%")
-	b.log.wait(t, `"order.acknowledged"`) // the stop, by which a new key shows that it is of the same account
+	b.log.wait(t, `"order.acknowledged"`) // the stop, by which a new key shows that it belongs to the same account
 	b.file("root/new-key", "renewed", 0o600)
 	b.file("root/new-secret", "a secret", 0o600)
 	b.follow("A new key")
@@ -257,10 +257,10 @@ func TestTheRunbookDoesWhatItSays(t *testing.T) {
 
 const holding = "name: hold\nstrategy: buy_and_hold\nmarket: futures\nsymbol: ETH-USDT\ninterval: 1m\nschedule: '@every 1s'\nleverage: 3\n"
 
-// atRest are the commands of a day on which all is well.
+// atRest runs the commands of a normal day.
 func (b *runbook) atRest() {
 	b.t.Helper()
-	if text := b.follow("BotdClockSkew"); !strings.Contains(text, "chronyc makestep") { // the exchange of the test lives in another month
+	if text := b.follow("BotdClockSkew"); !strings.Contains(text, "chronyc makestep") { // the test's exchange is in another month
 		b.t.Errorf("want the commands of the machine's clock, have %s", text)
 	}
 	b.follow("What happened last night")
@@ -270,7 +270,7 @@ func (b *runbook) atRest() {
 	}
 }
 
-// withoutExchange has the exchange gone for a while.
+// withoutExchange makes the exchange unavailable for a while.
 func (b *runbook) withoutExchange(venue *exec.Cmd) {
 	b.t.Helper()
 	if err := venue.Process.Signal(syscall.SIGSTOP); err != nil {
@@ -310,7 +310,7 @@ func (b *runbook) withdraws() {
 	}
 }
 
-// segments moves sealed records away. So few are sealed at once only here: a journal has to hold more than a hundred times as many.
+// segments moves sealed records away. Only here that few are sealed at once: a journal needs more than a hundred times as many.
 func (b *runbook) segments() {
 	b.t.Helper()
 	if _, err := exec.LookPath("rsync"); err != nil {
@@ -368,7 +368,7 @@ func (b *runbook) sealed() *journal.Sealed {
 	return first
 }
 
-// keys begins a keyed chain.
+// keys starts a keyed chain.
 func (b *runbook) keys() {
 	b.t.Helper()
 	if _, err := exec.LookPath("openssl"); err != nil {
@@ -387,7 +387,7 @@ func (b *runbook) keys() {
 	}
 }
 
-// flattenFromAPhone writes what the runbook says to the Telegram bot, with the code that it answers.
+// flattenFromAPhone sends the runbook's text to the Telegram bot, with the code that it returns.
 func (b *runbook) flattenFromAPhone(phone *messenger) {
 	b.t.Helper()
 	code := ""

@@ -16,15 +16,16 @@ import (
 	"botd/internal/startclock"
 )
 
-// reserved hold the numbers of addresses that this process gave out: each is a UDP socket of the same number.
+// reserved has the numbers of the ports that this process has assigned: each is a UDP socket with the same
+// number.
 var reserved struct {
 	sync.Mutex
 	sockets []net.PacketConn
 }
 
-// freeAddress returns an address that nobody listens on, below the ports that systems give
-// to outgoing connections. No other test gets it, of this process or of another that runs beside it: what
-// it is for may listen only seconds later.
+// freeAddress returns an address on which nobody listens, below the ports that systems assign to outgoing
+// connections. No other test gets it, in this process or in a concurrent one: its program may start to listen
+// only seconds later.
 func freeAddress() (string, error) {
 	var err error
 	for range 100 {
@@ -46,7 +47,7 @@ func freeAddress() (string, error) {
 	return "", err
 }
 
-// listening waits until a program that a script started listens on an address.
+// listening waits until a program started by a script listens on an address.
 func listening(script *testscript.TestScript, _ bool, addresses []string) {
 	late, again := time.After(30*time.Second), time.NewTicker(10*time.Millisecond)
 	defer again.Stop()
@@ -66,8 +67,8 @@ func listening(script *testscript.TestScript, _ bool, addresses []string) {
 	}
 }
 
-// atOnce is how many tests run side by side, unless -parallel says so: nearly all
-// of them wait for programs they started.
+// atOnce is the number of concurrent tests, unless -parallel sets it: nearly all of them wait for programs
+// that they started.
 const atOnce = "8"
 
 func TestMain(m *testing.M) {
@@ -83,7 +84,7 @@ func TestMain(m *testing.M) {
 	}, "nats-server-of-test": natsServerOfTest})
 }
 
-// tidied are the tests, which leave no binary behind.
+// tidied runs the tests and removes the binary.
 type tidied struct{ *testing.M }
 
 // Run runs them.
@@ -92,7 +93,7 @@ func (t tidied) Run() int {
 	return t.M.Run()
 }
 
-// TestScripts drives the real binary the way a person does.
+// TestScripts drives the real binary as a person does.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	shared, err := filepath.Abs("../../../../shared")

@@ -45,9 +45,8 @@ func (w *twins) orders() (all []accountOrder) {
 	return answer.Orders
 }
 
-// TestTwoDaemonsOfOneSecondStandDown starts two daemons of one instance at the same
-// time on one account: with a data directory each, and with a copied one. Both strategies
-// buy every second and would for ever.
+// TestTwoDaemonsOfOneSecondStandDown starts two daemons of one instance at the same time on one account: with
+// a data directory each, and with a copied one. Both strategies would buy every second, forever.
 func TestTwoDaemonsOfOneSecondStandDown(t *testing.T) {
 	t.Parallel()
 	for _, market := range []string{"futures", "spot"} {
@@ -82,7 +81,7 @@ func (w *twins) standDown(market string, copied bool) {
 		}
 	}
 	early := len(w.orders())
-	first, one := w.daemon("one") // ended by the test's cleanup at the latest
+	first, one := w.daemon("one") // at the latest the test's cleanup ends it
 	second, two := w.daemon("two")
 	declared := func(log *Trace) bool {
 		return strings.Contains(log.String(), `"trading.halted"`) || strings.Contains(log.String(), `"symbol.quarantined"`)
@@ -95,7 +94,7 @@ func (w *twins) standDown(market string, copied bool) {
 	if alone() {
 		return
 	}
-	unseen := copied && market == "futures" // the stop that stands is in both journals, and no list names an entry that filled: a position alone is seen
+	unseen := copied && market == "futures" // the live stop is in both journals, and no list shows a filled entry: only the position is visible
 	if !unseen {
 		eventually(t, "one of them at least sees an order that its journal does not know", func() bool {
 			return strings.Contains(one.String()+two.String(), "carries this instance's prefix but is not in the journal")
@@ -120,7 +119,7 @@ func (w *twins) standDown(market string, copied bool) {
 		now := w.orders()
 		if have := buysOf(now); buys < 0 {
 			buys = have
-		} else if have > buys+1 { // one may have been on its way
+		} else if have > buys+1 { // one may have been in flight
 			t.Fatalf("want nothing bought while both stand down, have %d after %d", have, buys)
 		}
 		if stopsOf(now) == 0 {

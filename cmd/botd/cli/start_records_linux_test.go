@@ -20,8 +20,8 @@ import (
 	"botd/runtime/gateway"
 )
 
-// TestAStartIsReadyWithinASecondHoweverLongTheJournal makes a journal of a live daemon's longer by BOTD_RECORDS records
-// (100,000), starts it BOTD_STARTS times (3), and measures from exec to a /readyz that answers 200.
+// TestAStartIsReadyWithinASecondHoweverLongTheJournal adds BOTD_RECORDS records (100,000) to a live daemon's journal,
+// starts it BOTD_STARTS times (3), and measures from exec to a /readyz that answers 200.
 func TestAStartIsReadyWithinASecondHoweverLongTheJournal(t *testing.T) { // finding 14
 	if testing.Short() {
 		t.Skip("-short: a hundred thousand records take minutes under the race detector")
@@ -63,7 +63,7 @@ func ready(address string) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// processorTime is what a process has used so far.
+// processorTime returns the time that a process has used so far.
 func processorTime(t *testing.T, command *exec.Cmd) time.Duration {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", command.Process.Pid))
@@ -82,8 +82,8 @@ func stopInOrder(t *testing.T, daemon *exec.Cmd, log *Trace) {
 	}
 }
 
-// lengthen adds whole lives of orders to a journal, on a symbol that its strategies do not trade, and the checkpoints that
-// the daemon would have written.
+// lengthen adds complete lives of orders to a journal, on a symbol that its strategies do not trade, and the checkpoints
+// that the daemon would have written.
 func lengthen(t *testing.T, path string, binding journal.Binding, count int) {
 	t.Helper()
 	j, err := journal.Open(t.Context(), path, binding, journal.Options{})
@@ -121,7 +121,7 @@ func lengthen(t *testing.T, path string, binding journal.Binding, count int) {
 	}
 }
 
-// lifeOfOrder is the records of the order with a number: by turns one that buys and one that sells as much.
+// lifeOfOrder returns the records of the order with a number: alternately a purchase and an equal sale.
 func lifeOfOrder(start placement.Start, n int64) (records []record.Record) {
 	const firstID = 1_000_000_000 // above those of the orders that the daemon placed
 	side, orderID := []exchange.Side{exchange.Buy, exchange.Sell}[n%2], firstID+n
@@ -139,7 +139,7 @@ func lifeOfOrder(start placement.Start, n int64) (records []record.Record) {
 	return records
 }
 
-// fromEnvironment is a number that a variable holds, or another.
+// fromEnvironment returns the number in a variable, or a default.
 func fromEnvironment(t *testing.T, variable string, standard int) int {
 	t.Helper()
 	text := os.Getenv(variable)

@@ -16,15 +16,15 @@ import (
 
 const (
 	ticksPerSecond = 100  // USER_HZ, the unit of /proc
-	leastShare     = 0.02 // of the machine that others leave at worst, for the arithmetic
+	leastShare     = 0.02 // the machine's share that others leave in the worst case, to bound the arithmetic
 )
 
-// stopwatch measures how long something takes, and how much of the machine other programs
-// take meanwhile: a bound in seconds says something of botd only where both are known.
-// What the test and its processes do is not subtracted: a flood may not slow the kill switch down.
+// stopwatch measures a duration, and how much of the machine other programs use meanwhile: a bound in seconds
+// is meaningful for botd only with both. The load of the test and its processes is not subtracted: a flood
+// must not slow down the kill switch.
 type stopwatch struct {
 	began      time.Time
-	busy, ours time.Duration // when it began
+	busy, ours time.Duration // at its start
 }
 
 func startStopwatch(t *testing.T) stopwatch {
@@ -32,8 +32,8 @@ func startStopwatch(t *testing.T) stopwatch {
 	return stopwatch{time.Now(), busyTime(t), ourTime(t)}
 }
 
-// wantWithin wants that it ran at most so long: in real time where the machine has nothing else to
-// do, and longer by the factor by which others slow it down.
+// wantWithin expects a duration of at most the bound: in real time on an otherwise idle machine, and longer
+// by the factor by which others slow it down.
 func (w stopwatch) wantWithin(t *testing.T, what string, most time.Duration) {
 	t.Helper()
 	took := time.Since(w.began)
@@ -44,13 +44,14 @@ func (w stopwatch) wantWithin(t *testing.T, what string, most time.Duration) {
 	}
 }
 
-// slowdown is by how much less there is for us, if others take what is busy and not ours.
+// slowdown returns the factor by which others slow us down, where busy time that is not ours belongs to
+// others.
 func slowdown(capacity, busy, ours time.Duration) float64 {
 	others := float64(max(0, busy-ours)) / float64(max(1, capacity))
 	return 1 / max(leastShare, 1-min(1, others))
 }
 
-// busyTime is how long the machine's processors have worked.
+// busyTime returns the time for which the machine's processors have worked.
 func busyTime(t *testing.T) time.Duration {
 	t.Helper()
 	text, err := os.ReadFile("/proc/stat")
@@ -78,7 +79,7 @@ func ticks(t *testing.T, all ...string) time.Duration {
 	return time.Duration(sum) * (time.Second / ticksPerSecond)
 }
 
-// ourTime is how long this process has worked and those that it started.
+// ourTime returns the time for which this process and those that it started have worked.
 func ourTime(t *testing.T) (sum time.Duration) {
 	t.Helper()
 	for _, who := range []int{unix.RUSAGE_SELF, unix.RUSAGE_CHILDREN} {
@@ -112,7 +113,7 @@ func ourTime(t *testing.T) (sum time.Duration) {
 	return sum
 }
 
-// descends reports whether a process was started by this one, or by one that was.
+// descends reports whether this process, or one of its descendants, started a process.
 func descends(processes map[int][]string, id int) bool {
 	for fields := processes[id]; fields != nil; fields = processes[id] {
 		parent, _ := strconv.Atoi(fields[1])
@@ -140,7 +141,7 @@ func TestAStopwatchCountsWhatOthersTakeAlone(t *testing.T) {
 		}
 	}
 	began := ourTime(t)
-	for end := began + 200*time.Millisecond; ourTime(t) < end; { // it ends, since what this loop takes is ours
+	for end := began + 200*time.Millisecond; ourTime(t) < end; { // it ends, since this loop's time is ours
 	}
 	if busyTime(t) <= 0 {
 		t.Error("want the machine to have worked")

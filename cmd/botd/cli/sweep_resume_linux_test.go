@@ -21,7 +21,7 @@ func (c *sweepCluster) write(name, text string) {
 	}
 }
 
-// candles are the rows of the folder's candles.
+// candles returns the rows of the folder's candles.
 func (c *sweepCluster) candles() [][]string {
 	c.t.Helper()
 	text, err := os.ReadFile(filepath.Join(c.folder, "candles.csv"))
@@ -35,7 +35,7 @@ func (c *sweepCluster) candles() [][]string {
 	return rows[1:]
 }
 
-// resumed is what a resumed sweep came to, and how many trials it did not run again.
+// resumed returns the result of a resumed sweep, and the number of trials that it did not run again.
 func (c *sweepCluster) resumed(name string) (sweepResult, int) {
 	c.t.Helper()
 	text := c.must("sweep", "resume", name, "-o", "json")
@@ -46,7 +46,7 @@ func (c *sweepCluster) resumed(name string) (sweepResult, int) {
 	return c.result(text), counted.Reused
 }
 
-// interrupt leaves two rows of a sweep and a half, as a kill would.
+// interrupt leaves two and a half rows of a sweep, as a kill would.
 func (c *sweepCluster) interrupt(name string) {
 	c.t.Helper()
 	folder := filepath.Join(c.folder, "data", "sweeps", name)
@@ -72,8 +72,8 @@ leverage: 5
 size: {equity: 50%}
 `
 
-// TestAResumedSweepIsTheOneThatWasCut does so with columns beside the strategy, recorded trades, and a program: what is there is not run again, and
-// after any of them has changed everything is.
+// TestAResumedSweepIsTheOneThatWasCut uses columns in the strategy's folder, recorded trades, and a program. Existing trials are not run
+// again, and after a change of any input all are.
 func TestAResumedSweepIsTheOneThatWasCut(t *testing.T) {
 	t.Parallel()
 	python(t)
@@ -86,7 +86,7 @@ func TestAResumedSweepIsTheOneThatWasCut(t *testing.T) {
 		name    string
 		flags   []string
 		prepare func(c *sweepCluster)
-		remove  string // what the resumed sweep has a copy of
+		remove  string // inputs that the resumed sweep has a copy of
 		change  func(c *sweepCluster)
 	}{
 		{"columns", []string{"--split", "70%"}, func(c *sweepCluster) {
@@ -152,7 +152,8 @@ func TestAResumedSweepIsTheOneThatWasCut(t *testing.T) {
 	}
 }
 
-// TestWorkersGetTheCandlesOfOtherSymbols has a rule read another symbol on a worker, which has nothing of its own.
+// TestWorkersGetTheCandlesOfOtherSymbols has a rule read another symbol on a worker, which has no files of its
+// own.
 func TestWorkersGetTheCandlesOfOtherSymbols(t *testing.T) {
 	t.Parallel()
 	c := newSweepCluster(t)

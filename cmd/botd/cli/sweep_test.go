@@ -11,7 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// sameSweep wants two sweeps, printed as JSON, to have the same hash and the same rows.
+// sameSweep expects two sweeps, printed as JSON, to have the same hash and the same rows.
 func sameSweep(ts *testscript.TestScript, negative bool, args []string) {
 	if negative || len(args) != 2 {
 		ts.Fatalf("usage: same-sweep FILE FILE")
@@ -34,7 +34,7 @@ func sameSweep(ts *testscript.TestScript, negative bool, args []string) {
 	}
 }
 
-// cutRows leaves the first rows of a sweep, in an order of chance, and half of the next one, as a kill would.
+// cutRows leaves the first rows of a sweep, in a random order, and half of the next one, as a kill would.
 func cutRows(ts *testscript.TestScript, negative bool, args []string) {
 	if negative || len(args) != 2 {
 		ts.Fatalf("usage: cut-rows FILE ROWS")

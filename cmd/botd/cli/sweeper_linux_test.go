@@ -24,13 +24,13 @@ func newSweeper(t *testing.T) (*apart.Sweeps, string) {
 	return &apart.Sweeps{Runner: l, Directory: filepath.Join(directory, "data/sweeps")}, directory
 }
 
-// aSweep is one of 5 x 4 trials.
+// aSweep is a sweep of 5 x 4 trials.
 func aSweep(name string) *api.SweepRequest {
 	return &api.SweepRequest{Strategy: "cross", Vary: []string{"fast=2..10..2", "slow=20..50..10"}, Search: "grid", Sort: "sharpe", Seed: 1, Split: "70%",
 		File: stored, Name: name}
 }
 
-// ofSweep reads what a sweep came to.
+// ofSweep reads a sweep's result.
 func ofSweep(t *testing.T, s *apart.Sweeps, name string) (r sweepResult) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.Directory, name+".json"))
@@ -43,7 +43,7 @@ func ofSweep(t *testing.T, s *apart.Sweeps, name string) (r sweepResult) {
 	return r
 }
 
-// sweepProcess waits for the process of a sweep, of this process, that has a word in its arguments.
+// sweepProcess waits for this process's sweep process that has a word in its arguments.
 func sweepProcess(t *testing.T, word string) (pid string) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); <-time.After(time.Millisecond) {
@@ -94,7 +94,8 @@ func TestASweepOfTheDashboardIsThatOfTheCommandLine(t *testing.T) {
 	}
 }
 
-// TestASweepOfTheDashboardIsTheLowestOfAll looks at the process itself: its priority, its bounds, what it knows; and that it goes on where it was canceled.
+// TestASweepOfTheDashboardIsTheLowestOfAll checks the process itself: its priority, its limits, its environment, and that it continues
+// after a cancellation.
 func TestASweepOfTheDashboardIsTheLowestOfAll(t *testing.T) {
 	t.Parallel()
 	s, _ := newSweeper(t)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestSystemdIsNotifiedOfBotdsState listens in systemd's place.
+// TestSystemdIsNotifiedOfBotdsState listens in place of systemd.
 func TestSystemdIsNotifiedOfBotdsState(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()

@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// canaryTelegram is a bot's token as Telegram makes them.
+// canaryTelegram has the form of Telegram's bot tokens.
 const canaryTelegram = "123456789:AACANARYtelegram-CANARY_telegram123"
 
-// messenger is Telegram as a daemon of a test sees it: whatever it confirmed, it is
-// given every message again when it starts.
+// messenger is Telegram for a daemon under test. A daemon that starts gets every message again, confirmed or
+// not.
 type messenger struct {
 	address string
 
@@ -30,7 +30,7 @@ type messenger struct {
 func newMessenger(t *testing.T) *messenger {
 	m := &messenger{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = r.ParseMultipartForm(1 << 20) // a form without fields is none
+		_ = r.ParseMultipartForm(1 << 20) // a form without fields is valid, too
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		switch r.URL.Path {
@@ -65,15 +65,15 @@ func (m *messenger) write(user int, text string) {
 	)
 }
 
-// replied reports whether a reply held a text.
+// replied reports whether a reply contained a text.
 func (m *messenger) replied(part string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return strings.Contains(strings.Join(m.sent, "\n"), part)
 }
 
-// TestAPauseByTelegramIsAuditedAndNotRepeatedByARestart lets a real daemon be paused
-// by Telegram, arms it, kills it, and has the pause delivered to the next one again.
+// TestAPauseByTelegramIsAuditedAndNotRepeatedByARestart has Telegram pause a real daemon, rearms it, kills
+// it, and delivers the pause to the next one again.
 func TestAPauseByTelegramIsAuditedAndNotRepeatedByARestart(t *testing.T) {
 	t.Parallel()
 	directory, telegram := t.TempDir(), newMessenger(t)
@@ -113,7 +113,7 @@ func TestAPauseByTelegramIsAuditedAndNotRepeatedByARestart(t *testing.T) {
 
 	second := start(t, binary, directory)
 	second.until(t, "daemon.reconciled")
-	telegram.write(11, "/positions") // behind what is delivered again
+	telegram.write(11, "/positions") // after the repeated messages
 	eventually(t, "open positions", func() bool { return telegram.replied("SOL-USDT") || telegram.replied("Nothing is held") })
 	if have := run("status"); strings.Contains(have, "HALTED") {
 		t.Errorf("after the restart: want it armed as it was left, have %s", have)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestATryGoesOnWithLiveData: a script is tried on a file of candles, and then trades on paper at the prices of a venue, which another
-// process stands in for; the same command again goes on with the same account.
+// A script is tried on a file of candles, and then trades on paper at the prices of a venue, which is another process. The same
+// command continues with the same account.
 func TestATryGoesOnWithLiveData(t *testing.T) {
 	t.Parallel()
 	directory, binary := t.TempDir(), build(t)
@@ -18,7 +18,7 @@ func TestATryGoesOnWithLiveData(t *testing.T) {
 	write(t, filepath.Join(directory, "mine.yaml"), "name: mine\nstrategy: script\nfile: mine.star\nmarket: futures\nsymbol: ETH-USDT\ninterval: 1h\n"+
 		"schedule: \"@every 1s\"\nleverage: 2\nprotect: {stop_loss: 20%}\n")
 	candles := "time,open,high,low,close,volume\n"
-	for hour := range 6 { // a decision a second
+	for hour := range 6 { // a decision every second
 		candles += fmt.Sprintf("2024-01-01T%02d:00:00Z,50000.1,50100,49900,50000.2,10\n", hour)
 	}
 	write(t, filepath.Join(directory, "BTCUSDT_1h.csv"), candles)

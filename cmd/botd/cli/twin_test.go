@@ -15,13 +15,11 @@ import (
 	"botd/internal/startclock"
 )
 
-// TestWhatNoLockSeesStopsEntries is cases 15, 35 and 39 with real processes: orders
-// that carry this instance's prefix and are not in its journal. First a backup is
-// put back after botd has gone on. Where an order rests that the backup does not
-// know, the account halts; where all of them have filled, only the position is left
-// to see, and its symbol is quarantined. Then a second botd, with a new data
-// directory, comes to the account: the symbol is quarantined. Nothing is canceled
-// and nothing placed.
+// TestWhatNoLockSeesStopsEntries covers cases 15, 35 and 39 with real processes: orders with this instance's
+// prefix that are not in its journal. First a backup is restored after botd has continued. If an order rests
+// that the backup does not know, the account halts; if all of them have filled, only the position is visible,
+// and its symbol is quarantined. Then a second botd, with a new data directory, uses the account: the symbol
+// is quarantined. Nothing is canceled and nothing is placed.
 func TestWhatNoLockSeesStopsEntries(t *testing.T) {
 	t.Parallel()
 	const grid = "name: grid\nstrategy: grid\nmarket: futures\nsymbol: ETH-USDT\ninterval: 1m\nschedule: '@every 1s'\nleverage: 3\nparams: " +
@@ -30,8 +28,8 @@ func TestWhatNoLockSeesStopsEntries(t *testing.T) {
 		"3\nsize: {quantity: %s}\n"
 	for _, c := range []struct {
 		name          string
-		before, after string // the strategy until the backup, and from then on
-		resting       bool   // there is an order that the backup does not know
+		before, after string // the strategy until the backup, and afterwards
+		resting       bool   // whether an order rests that the backup does not know
 		event, why    string
 	}{
 		{"an order rests", grid, grid, true, "trading.halted", "carries this instance's prefix but is not in the journal: a second botd, or an old backup"},
@@ -53,7 +51,7 @@ func TestWhatNoLockSeesStopsEntries(t *testing.T) {
 				"still",
 				"--start",
 				startclock.Time().Truncate(time.Minute).Add(57*time.Second).Format(time.RFC3339),
-			) // a first candle soon
+			) // the first candle comes soon
 			w.price("2550")
 			w.runUntil("a first order", func() bool { return w.live() > 0 || w.filled() > 0 })
 			p.run(failure.OK, "backup", "early.db", "-c", "one", "--mode", "live")
@@ -119,7 +117,8 @@ func (w *twins) daemon(config string) (*exec.Cmd, *Trace) {
 	return w.start(config, "run", "-c", config, "--mode", "live", "--listen", "off", "--log-format", "json")
 }
 
-// runUntil runs the first botd until something is so on the exchange and settled in its journal, and stops it.
+// runUntil runs the first botd until a condition holds on the exchange and is settled in its journal, and
+// stops it.
 func (w *twins) runUntil(what string, so func() bool) {
 	w.t.Helper()
 	command, log := w.daemon("one")
@@ -130,7 +129,7 @@ func (w *twins) runUntil(what string, so func() bool) {
 	}
 }
 
-// stops runs a botd until it says why nothing opens, and wants no order placed or canceled.
+// stops runs a botd until it reports why nothing opens, and expects no order to be placed or canceled.
 func (w *twins) stops(config, event, why string) {
 	w.t.Helper()
 	before := venueOrders(w.t, w.address)

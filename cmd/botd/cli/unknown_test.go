@@ -11,7 +11,7 @@ import (
 	"botd/internal/failure"
 )
 
-// misspelt are the commands that choose by strategy or symbol, with what else they need, and how each ends where the name is not there.
+// misspelt lists the commands that select by strategy or symbol, with their other arguments, and the result for an unknown name.
 var misspelt = []struct {
 	command string
 	code    int
@@ -44,12 +44,12 @@ var misspelt = []struct {
 	{"ledger transfer", failure.Negative, "--market futures --asset USDT --amount 5"},
 }
 
-// otherwise are those whose flag of that name chooses nothing of a running account.
+// otherwise are the commands whose flag of that name selects nothing of a running account.
 var otherwise = []string{"data download", "data export", "data funding generate", "data funding import", "data generate", "data import",
 	"data resample", "probe", "try"}
 
-// TestANameThatIsNotThereIsRefused has every command with --strategy or --symbol asked for one that nothing knows: an empty answer would
-// look like a quiet night.
+// TestANameThatIsNotThereIsRefused runs every command with --strategy or --symbol for an unknown name: an empty answer would look like a
+// quiet night.
 func TestANameThatIsNotThereIsRefused(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -9,7 +9,7 @@ import (
 	"botd/internal/failure"
 )
 
-// unseen is what a symbol's name, a reason or an error may hold to forge what a terminal shows.
+// unseen is text in a symbol's name, a reason or an error that could forge a terminal's output.
 const unseen = "\x1b[2J\x1b]0;owned\a \u202egnp.exe \u2066"
 
 func wantSeen(t *testing.T, what, text string) {
@@ -21,8 +21,8 @@ func wantSeen(t *testing.T, what, text string) {
 	}
 }
 
-// TestNothingUnseenReachesATerminal gives a daemon a reason with escape sequences, and reads it
-// back by every command that shows it.
+// TestNothingUnseenReachesATerminal gives a daemon a reason with escape sequences, and reads it back by every
+// command that shows it.
 func TestNothingUnseenReachesATerminal(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// forged adds to every list of an answer a copy of its first element in which every text has
-// signs that forge what a terminal shows, and counts them.
+// forged adds to every list of an answer a copy of its first element in which every text has characters that
+// forge a terminal's output, and counts them.
 func forged(value any, count *atomic.Int64) any {
 	switch value := value.(type) {
 	case []any:
@@ -49,9 +49,8 @@ func hostile(row map[string]any) map[string]any {
 	return row
 }
 
-// TestNothingUnseenFromTheExchangeReachesATerminal puts an exchange between that forges rows of
-// every list and refuses one strategy's orders with a forged text, and reads what every command
-// shows.
+// TestNothingUnseenFromTheExchangeReachesATerminal uses an exchange that forges rows of every list and
+// refuses one strategy's orders with a forged text, and reads the output of every command.
 func TestNothingUnseenFromTheExchangeReachesATerminal(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

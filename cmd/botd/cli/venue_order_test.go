@@ -24,8 +24,7 @@ type venueOrder struct {
 	Status        string `json:"status"`
 }
 
-// UnmarshalJSON reads an order of either market: on spot quantities are numbers, and the id is
-// named in another way.
+// UnmarshalJSON reads an order of either market: on spot quantities are numbers, and the id has another name.
 func (o *venueOrder) UnmarshalJSON(text []byte) error {
 	type order venueOrder
 	var either struct {
@@ -43,7 +42,7 @@ func (o *venueOrder) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// venueOrders is the truth about every order.
+// venueOrders returns the exchange's own list of all orders.
 func venueOrders(t *testing.T, address string) []venueOrder {
 	t.Helper()
 	response, err := http.Get("http://" + address + "/control/v1/orders")
@@ -63,7 +62,7 @@ func venueOrders(t *testing.T, address string) []venueOrder {
 	return answer.Orders
 }
 
-// judgeLog lets the second model judge the exchange's orders and fills, of every account.
+// judgeLog has the second model judge the exchange's orders and fills, of every account.
 func judgeLog(t *testing.T, log []byte) {
 	t.Helper()
 	var accounts struct{ Orders []struct{ Account string } }
@@ -86,7 +85,7 @@ func judgeLog(t *testing.T, log []byte) {
 	}
 }
 
-// held is the position that all fills make.
+// held returns the sum of all fills.
 func held(t *testing.T, orders []venueOrder) (sum exchange.Amount) {
 	t.Helper()
 	for _, o := range orders {
@@ -111,7 +110,7 @@ func buys(orders []venueOrder) (n int) {
 	return n
 }
 
-// eventually waits until something holds.
+// eventually waits until a condition holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	late, again := time.After(60*time.Second), time.NewTicker(50*time.Millisecond)

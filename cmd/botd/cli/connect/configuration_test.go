@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestTheConfigurationIsFoundFromAnotherDirectory stands where no ./configs is, as a person who was woken does.
+// TestTheConfigurationIsFoundFromAnotherDirectory runs in a directory without ./configs, as a person who was
+// woken up does.
 func TestTheConfigurationIsFoundFromAnotherDirectory(t *testing.T) {
 	service := t.TempDir()
 	if err := os.WriteFile(filepath.Join(service, "botd.yaml"), []byte("mode: demo\ninstance: night\n"), 0o600); err != nil {

@@ -29,7 +29,7 @@ func TestASecondSignalEndsAtOnceUnlessItIsTheFirstStill(t *testing.T) {
 			go interrupted(signals, done, cancel, func(asked int) { code = asked })
 			signals <- os.Interrupt
 			for _, gap := range c.gaps {
-				time.Sleep(gap) // virtual
+				time.Sleep(gap) // virtual time
 				signals <- syscall.SIGTERM
 			}
 			synctest.Wait()

@@ -68,7 +68,7 @@ func TestATableGoesWithoutSpareColumnsBeforeItIsBlocks(t *testing.T) {
 	}
 }
 
-// TestAWatchedScreenIsNeverLongerThanTheTerminal: more lines would scroll it at each look.
+// More lines would scroll it at each refresh.
 func TestAWatchedScreenIsNeverLongerThanTheTerminal(t *testing.T) {
 	t.Parallel()
 	content := "one\ntwo three four\nfive\nsix\n"
@@ -88,8 +88,8 @@ func TestAWatchedScreenIsNeverLongerThanTheTerminal(t *testing.T) {
 	}
 }
 
-// A table is written through what watches its errors, a look through what keeps it
-// until it is whole: behind both the terminal is found, for its colours and its width.
+// A table is written through a writer that checks errors, a watched screen through one that buffers it. The
+// terminal is found behind both, for its colours and its width.
 func TestATerminalIsFoundBehindWhatPassesOnToIt(t *testing.T) {
 	t.Parallel()
 	err := PrintTable(&glance{to: os.Stdout}, func(w io.Writer) {

@@ -7,8 +7,7 @@ import (
 	"botd/exchange/probe"
 )
 
-// TestWhatIsPrintedForBotdYAMLHasThePathRule: without it a venue whose address has a path of its own refuses every
-// request.
+// Without it a venue whose address has a path refuses every request.
 func TestWhatIsPrintedForBotdYAMLHasThePathRule(t *testing.T) {
 	t.Parallel()
 	for paths, want := range map[string]bool{"route": true, "full": false} {
