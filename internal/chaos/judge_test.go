@@ -18,7 +18,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// evidence returns what a successful trial leaves.
+// evidence returns the evidence that a successful trial leaves.
 func evidence() (*accountState, []placement, []record.Record) {
 	key := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 	return &accountState{
@@ -39,7 +39,7 @@ func TestAJudgeFindsEachWrong(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(*accountState, *[]placement, *[]record.Record)
-		want   string // a part of the only problem; empty for none
+		want   string // part of the only problem; empty for none
 	}{
 		{"all is well", func(*accountState, *[]placement, *[]record.Record) {}, ""},
 		{"too much", func(v *accountState, _ *[]placement, _ *[]record.Record) { v.Fills = append(v.Fills, v.Fills[0]) }, "want exactly 0.5"},
@@ -113,7 +113,7 @@ func TestADaemonKnowsOnlyWhatItsStatusReports(t *testing.T) {
 	}
 }
 
-// TestTheWitnessHidesNoFault cuts an answer in half, and closes without one.
+// TestTheWitnessHidesNoFault truncates an answer, and closes the connection without one.
 func TestTheWitnessHidesNoFault(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -137,14 +137,14 @@ func TestTheWitnessHidesNoFault(t *testing.T) {
 	})}
 	go server.Serve(listener)
 	t.Cleanup(func() { server.Close() })
-	const ahead = -time.Hour // the exchange's clock stands elsewhere
+	const ahead = -time.Hour // the exchange's clock has another time
 	w, err := newWitness(listener.Addr().String(), ahead)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		body string
-		age  time.Duration // of the signature
+		age  time.Duration // age of the signature
 		fate func(*http.Response, error) bool
 	}{
 		{`{"client_order_id":"whole"}`, 0, func(r *http.Response, err error) bool { return err == nil && r.StatusCode == http.StatusCreated }},

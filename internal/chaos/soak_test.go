@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestASlopeHasItsStandardError gives the line and its error for figures computed elsewhere (in Python, by the textbook, whose
-// error is for independent ones), and widens the error where each is like the one before.
+// TestASlopeHasItsStandardError compares the line and its error with figures computed elsewhere (in Python, by the textbook
+// formula for independent errors), and expects a wider error for correlated values.
 func TestASlopeHasItsStandardError(t *testing.T) {
 	t.Parallel()
 	at := func(values ...float64) (all []Measurement) {

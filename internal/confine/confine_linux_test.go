@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestMain is the programs of the tests, too.
+// TestMain also runs the programs of the tests.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == Verb {
 		fmt.Fprintln(os.Stderr, Enter(os.Args[2:]))
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// programs are what tests start, by their argument.
+// programs are the processes that tests start, by their argument.
 var programs = map[string]func(){
 	"leave": func() {
 		for _, how := range []*syscall.SysProcAttr{{}, {Setsid: true}, {Setpgid: true}} {
@@ -41,10 +41,10 @@ var programs = map[string]func(){
 		}
 	},
 	"outlive": func() {
-		<-time.After(5 * time.Second) // much longer than the test takes, and not for ever where it fails
+		<-time.After(5 * time.Second) // much longer than the test takes, and not endless if it fails
 		fmt.Println("a child has outlived its program")
 	},
-	"host": func() { // botd's part: it shows what the program says
+	"host": func() { // botd's side: it prints the program's output
 		p, err := Start(&Program{Path: os.Args[0], Arguments: []string{"family"}})
 		if err == nil {
 			_, err = io.Copy(os.Stdout, p)
@@ -56,10 +56,10 @@ var programs = map[string]func(){
 		child.Stdout = os.Stdout
 		_ = child.Run()
 		fmt.Println(os.Getpid(), os.Getppid(), "whole")
-		<-time.After(10 * time.Minute) // not a channel that nobody serves: Go ends a process that waits for nothing
+		<-time.After(10 * time.Minute) // not a channel without a sender: Go ends a process that would wait forever
 	},
 	"parent": func() {
-		for range 2 { // orphans as soon as this one ends
+		for range 2 { // they become orphans as soon as this one ends
 			child := exec.Command(os.Args[0], "deaf")
 			if child.Start() == nil {
 				fmt.Print(child.Process.Pid, " ")
@@ -122,7 +122,7 @@ var programs = map[string]func(){
 	},
 }
 
-// start starts a program of the tests.
+// start starts a test's program.
 func start(t *testing.T, name string, memoryMB int64) *Process {
 	t.Helper()
 	self, err := os.Executable()
@@ -137,7 +137,7 @@ func start(t *testing.T, name string, memoryMB int64) *Process {
 	return p
 }
 
-// output is what a program writes until nobody has its output open any more, and why it ended.
+// output returns a program's output until no process has it open any more, and why the program ended.
 func output(p *Process) (text, cause string) {
 	all, _ := io.ReadAll(p) // it ends with the program, or with what Kill closes
 	return string(all), p.Cause()
@@ -187,7 +187,7 @@ func TestNothingThatAProgramStartsOutlivesBotd(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, number := range numbers[:4] {
-		n, err := unix.Poll(handles[i:i+1], 60_000) // long: what has no end shows by it
+		n, err := unix.Poll(handles[i:i+1], 60_000) // long: an unexpected survivor becomes visible
 		for err == unix.EINTR {
 			n, err = unix.Poll(handles[i:i+1], 60_000)
 		}
@@ -204,7 +204,7 @@ func TestAProgramGivesBotdNoChildren(t *testing.T) {
 	}
 }
 
-// TestAProgramsProcessesShareItsLimits has children do what their program may not. Where botd's user is
+// TestAProgramsProcessesShareItsLimits has child processes exceed their program's limits. If botd's user is
 // not root, the system itself refuses the processes.
 func TestAProgramsProcessesShareItsLimits(t *testing.T) {
 	t.Parallel()

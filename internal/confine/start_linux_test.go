@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestAProgramStartsWithinLittleMemory starts one again and again: what the process needs before the
+// TestAProgramStartsWithinLittleMemory starts a program again and again: the process's memory before the
 // program takes over does not count.
 func TestAProgramStartsWithinLittleMemory(t *testing.T) {
 	t.Parallel()

@@ -23,7 +23,7 @@ func (l *listener) Do(account string, request exchange.Request) (exchange.Answer
 	switch {
 	case errors.As(err, &refusal) && refusal.Status == 400:
 		l.answers = append(l.answers, fmt.Sprint(refusal.Status, refusal.Code, refusal.Message))
-	case errors.As(err, &refusal): // about the key, which the client hides
+	case errors.As(err, &refusal): // it concerns the key, which the client hides
 		l.answers = append(l.answers, fmt.Sprint(refusal.Status, refusal.Code))
 	case err != nil:
 		l.answers = append(l.answers, err.Error())
@@ -43,8 +43,8 @@ func (l *listener) Do(account string, request exchange.Request) (exchange.Answer
 	return answer, err
 }
 
-// moreInProcess are answers in which the simulated exchange returns more than the
-// interface has fields for; they are compared as the interface writes them.
+// moreInProcess are answers in which the simulated exchange returns more than the interface has fields for.
+// They are compared as the interface encodes them.
 var moreInProcess = map[exchange.Operation]bool{
 	exchange.FuturesSymbols: true, exchange.FuturesTicker: true, exchange.FuturesTickers: true, exchange.FuturesTrades: true,
 	exchange.SpotPairs: true, exchange.SpotTicker: true, exchange.SpotTickers: true,
@@ -89,7 +89,7 @@ func TestTheClientOverHTTPReceivesTheSameAnswers(t *testing.T) {
 	}
 }
 
-// long says that a case repeats its steps: what it asks is asked elsewhere.
+// long reports whether a case repeats its steps: other cases ask the same.
 func (c *Case) long() bool {
 	for i := range c.steps {
 		if w := c.steps[i].words; len(w) > 0 && w[0] == "loop" {

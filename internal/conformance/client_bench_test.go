@@ -10,10 +10,9 @@ import (
 	"botd/exchange"
 )
 
-// BenchmarkSignedClientOverLoopback measures both ends together: the typed client
-// signs, the server checks, executes and answers, the client decodes. Eight callers
-// share one client. cpu-us is the processor time of one request, both ends; other
-// programs on the machine do not change it much.
+// BenchmarkSignedClientOverLoopback measures both ends together: the typed client signs, the server checks,
+// executes and answers, the client decodes. Eight callers share one client. cpu-us is the processor time of
+// one request, for both ends; other programs on the machine hardly change it.
 func BenchmarkSignedClientOverLoopback(b *testing.B) {
 	for _, c := range []struct {
 		name    string
@@ -79,7 +78,7 @@ func benchVenue(b *testing.B) *served {
 	return venue.(*served)
 }
 
-// processorTime is what this process has used of all processors.
+// processorTime returns the time that this process has used of all processors.
 func processorTime(b *testing.B) time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestMatrix prints how many cases there are of each operation, subject, refusal,
-// status, state, field and limit, and fails when one has none.
+// TestMatrix prints the number of cases of each operation, subject, refusal, status, state, field and limit,
+// and fails if one has none.
 func TestMatrix(t *testing.T) {
 	t.Parallel()
 	cases, err := Cases()

@@ -18,9 +18,9 @@ type oneOf struct {
 	names   string
 	profile *wire.Profile
 	differs func(met *atomic.Int64) difference
-	says    string // what is different by intent, which the cases know
+	says    string // an intended difference, which the cases know
 
-	together bool // all ways of writing at once
+	together bool // all ways of encoding together
 }
 
 var (
@@ -29,14 +29,14 @@ var (
 	words        = &wire.Profile{StatusWords: foreignWords}
 )
 
-// ways are the variants that write the same in another way.
+// ways are the variants that encode the same answers differently.
 var ways = []oneOf{
 	{names: "float-noise"}, {names: "extra-fields"}, {names: "strings-for-numbers"}, {names: "list-envelopes-off"},
 	{names: "list-envelopes-on"}, {names: "byte-order-mark"}, {names: "error-words"},
 	{names: "null-lists", profile: null}, {names: "foreign-status-words", profile: words},
 }
 
-// others are the variants that do something else, and what the cases find there in place of what they say.
+// others are the variants that behave differently, with what the cases find instead.
 var others = []oneOf{
 	{names: "history-without-client-id", differs: withoutIDs(exchange.SpotOrderHistory),
 		says: "no client order id in the spot order history"},
@@ -48,7 +48,7 @@ var others = []oneOf{
 	{names: "empty-positions", differs: emptyPositions, says: "the list of open positions is empty in the first 3 s of a minute"},
 }
 
-// withoutIDs has the lists hold no client order ids.
+// withoutIDs omits the client order ids from the lists.
 func withoutIDs(lists ...exchange.Operation) func(*atomic.Int64) difference {
 	return func(met *atomic.Int64) difference {
 		return func(r *runner, s *step) (bool, error) {
@@ -69,7 +69,7 @@ func withoutIDs(lists ...exchange.Operation) func(*atomic.Int64) difference {
 	}
 }
 
-// fifth counts the placements that are accepted, and says whether a step is the fifth.
+// fifth counts the accepted placements, and reports whether a step is the fifth.
 func fifth() func(s *step) bool {
 	placements := 0
 	return func(s *step) bool {
@@ -105,7 +105,7 @@ func fifthTwice(met *atomic.Int64) difference {
 	}
 }
 
-// unlike runs a step with other wants. Where the case goes on with what the step would show, it ends.
+// unlike runs a step with other expectations. If the case depends on the step's usual result, it ends.
 func (r *runner) unlike(s *step, wants []want) error {
 	other := *s
 	if other.wants = wants; s.label != "" {
@@ -114,7 +114,7 @@ func (r *runner) unlike(s *step, wants []want) error {
 	return r.ask(&other)
 }
 
-// oldPositions asks without comparing.
+// oldPositions sends the requests without comparing the answers.
 func oldPositions(met *atomic.Int64) difference {
 	return func(r *runner, s *step) (bool, error) {
 		if s.operation() != exchange.FuturesOpenPositions || s.outcome.status >= http.StatusMultipleChoices {
@@ -137,9 +137,9 @@ func emptyPositions(met *atomic.Int64) difference {
 	}
 }
 
-// TestTheClientUnderstandsEveryVariant runs the cases through the client on a server of each variant. Where
-// the variant only writes in another legal way, one by one and all together, what the client reads is the
-// same; where it does something else, it differs in what it says, and in nothing beside.
+// TestTheClientUnderstandsEveryVariant runs the cases through the client on a server of each variant. If the
+// variant only encodes differently, alone and combined with all others, the client reads the same. If it
+// behaves differently, only its documented effect differs.
 func TestTheClientUnderstandsEveryVariant(t *testing.T) {
 	t.Parallel()
 	cases, err := Cases()
@@ -171,7 +171,8 @@ func TestTheClientUnderstandsEveryVariant(t *testing.T) {
 func (v *oneOf) run(t *testing.T, cases []Case) (ran int) {
 	var met atomic.Int64
 	for i := range cases {
-		// The server's own bytes are another matter; what is asked hundreds of times is asked on all ways at once.
+		// The server's own bytes have separate tests, and cases with hundreds of requests run only with all ways
+		// combined.
 		if cases[i].Wired() || cases[i].long() && !v.together {
 			continue
 		}
@@ -193,8 +194,7 @@ func (v *oneOf) run(t *testing.T, cases []Case) (ran int) {
 	return ran
 }
 
-// TestWhatOneVariantDoesNotRunIsAskedElsewhere: a case that repeats its steps uses no operation that the others, which
-// run on each variant, do not.
+// A case that repeats its steps must use no operation that is missing from the others, which run on each variant.
 func TestWhatOneVariantDoesNotRunIsAskedElsewhere(t *testing.T) {
 	t.Parallel()
 	cases, err := Cases()

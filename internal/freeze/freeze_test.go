@@ -50,7 +50,7 @@ func TestADamagedTextIsAnErrorAndNoPanic(t *testing.T) {
 		}
 		damaged := bytes.Clone(text)
 		damaged[i] ^= 0xff
-		_ = Thaw(damaged, &tree{}) // no panic, and no memory without bounds
+		_ = Thaw(damaged, &tree{}) // no panic, and bounded memory
 	}
 	if Thaw(append(text, 0), &tree{}) == nil {
 		t.Error("want an error for what is left")

@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fixture is a server whose requests to /operator and /viewer show that rank.
+// fixture is a server on which a request to /operator or /viewer has that rank.
 type fixture struct {
 	t        *testing.T
 	listener *Listener
@@ -39,7 +39,7 @@ func serve(t *testing.T, limits Limits) *fixture {
 	return f
 }
 
-// dial opens a connection and, with a path, asks once on it.
+// dial opens a connection and, with a path, sends one request on it.
 func (f *fixture) dial(path string) net.Conn {
 	f.t.Helper()
 	c, err := net.Dial("tcp", f.listener.Addr().String())
@@ -135,7 +135,7 @@ func TestAHeadThatDoesNotEndIsCutOff(t *testing.T) {
 		if _, err := near.Write([]byte("GET / HTTP/1.1\r\n")); err != nil {
 			t.Fatal(err)
 		}
-		_, _ = near.Read(make([]byte, 1)) // until it is closed
+		_, _ = near.Read(make([]byte, 1)) // until the other end closes it
 		if after := time.Since(began); after > headerWithin+time.Second {
 			t.Errorf("want half a head cut off within %s, have %s", headerWithin, after)
 		}
@@ -178,5 +178,5 @@ func TestOtherConnectionsHaveNoRank(t *testing.T) {
 	near, far := net.Pipe()
 	defer near.Close()
 	defer far.Close()
-	Promote(WithConnection(context.Background(), near), Operator) // nothing to note, nothing to fail
+	Promote(WithConnection(context.Background(), near), Operator) // without anything to note it must not fail
 }

@@ -27,7 +27,7 @@ func TestAKeyCountsOnceInOneSpelling(t *testing.T) {
 		{`{"Level":"pause"}`, ErrSpelling},
 		{`{"":1}`, nil}, // no known key is empty
 		{`{"poſition":"long"}`, ErrSpelling},
-		{`{"a":1`, nil}, {``, nil}, {`[1]`, nil}, {`}`, nil}, // not JSON, or no object
+		{`{"a":1`, nil}, {``, nil}, {`[1]`, nil}, {`}`, nil}, // not JSON, or not an object
 	} {
 		if have := CheckKeys([]byte(c.text)); !errors.Is(have, c.want) || (c.want == nil) != (have == nil) {
 			t.Errorf("%s: want %v, have %v", c.text, c.want, have)
@@ -35,8 +35,8 @@ func TestAKeyCountsOnceInOneSpelling(t *testing.T) {
 	}
 }
 
-// TestManyKeysAreCheckedQuickly has a body of many keys and one of deep nesting: neither takes time
-// that grows with the square of its length.
+// TestManyKeysAreCheckedQuickly has a body with many keys and one with deep nesting: neither takes time
+// quadratic in its length.
 func TestManyKeysAreCheckedQuickly(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -54,8 +54,7 @@ func TestManyKeysAreCheckedQuickly(t *testing.T) {
 	}
 }
 
-// FuzzKeys compares the check with what Go's decoder does: a body that passes has as many values as it
-// is read into.
+// FuzzKeys compares the check with Go's decoder: an accepted body has as many values as are decoded from it.
 func FuzzKeys(f *testing.F) {
 	for _, seed := range []string{`{"a":1,"b":2}`, `{"a":1,"A":2}`, `{"a":{"b":1,"b":2}}`, `[{"a":1}]`, `{"a":1}{"a":2}`, `{`} {
 		f.Add([]byte(seed))

@@ -21,8 +21,8 @@ func TestEveryRowHasItsName(t *testing.T) {
 	}
 }
 
-// TestARuleWithoutAnEditStandsInTheSimulation: each mutant is either an edit of
-// the code that ships or a condition of the simulation, and each condition a mutant.
+// Each mutant is either an edit of the shipped code or a condition of the simulation, and each condition is a
+// mutant.
 func TestARuleWithoutAnEditStandsInTheSimulation(t *testing.T) {
 	t.Parallel()
 	names, err := filepath.Glob(filepath.Join(root, "internal/simulation", "*.go"))

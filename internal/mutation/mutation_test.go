@@ -68,7 +68,7 @@ func TestARunFindsWhatTestsNoticeAndWhatTheyDoNot(t *testing.T) {
 	}
 }
 
-// TestASampleIsTheSameForTheSameSeed: and another one for another seed.
+// Another seed gives another sample.
 func TestASampleIsTheSameForTheSameSeed(t *testing.T) {
 	t.Parallel()
 	chosen := func(seed uint64) (names string) {
@@ -88,7 +88,7 @@ func TestASampleIsTheSameForTheSameSeed(t *testing.T) {
 	}
 }
 
-// TestABudgetEndsARun: what it does not reach is left out, and the rest has an outcome.
+// Mutants beyond the budget are omitted, and the others have an outcome.
 func TestABudgetEndsARun(t *testing.T) {
 	t.Parallel()
 	scores, err := Run(context.Background(), moduleRoot(t), []string{"./internal/mutation/testdata/sample"}, &Options{Jobs: 1, Budget: time.Nanosecond})
@@ -110,7 +110,7 @@ func TestABudgetEndsARun(t *testing.T) {
 	}
 }
 
-// TestASampleIsBelowAShareBeyondChance: the counts are from the binomial distribution, computed elsewhere.
+// The counts are from the binomial distribution, computed elsewhere.
 func TestASampleIsBelowAShareBeyondChance(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -126,7 +126,7 @@ func TestASampleIsBelowAShareBeyondChance(t *testing.T) {
 	}
 }
 
-// TestEveryEquivalentMutantIsStillThere: a row whose code changed is judged again.
+// A row whose code changed must be judged again.
 func TestEveryEquivalentMutantIsStillThere(t *testing.T) {
 	t.Parallel()
 	reasons, err := Equivalents()

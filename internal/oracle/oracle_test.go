@@ -10,7 +10,7 @@ var (
 	spot    = Symbol{Spot: true, Name: "SOL-USDT"}
 )
 
-// rules returns the names of what was found, in order.
+// rules returns the names of the findings, in order.
 func rules(o *Oracle) string {
 	var names []string
 	for _, v := range o.Violations() {
@@ -195,7 +195,7 @@ func TestWhatEachLogIsJudged(t *testing.T) {
 			o.Shown(5, spot)
 			o.Advance(60_000)
 			o.Unnamed(60_000, spot, 0)
-			o.Advance(90_000) // no read since
+			o.Advance(90_000) // no read since then
 			o.Shown(90_000, spot)
 			o.Advance(95_001)
 		}, "unprotected"},
@@ -263,7 +263,7 @@ func TestWhatTheExchangeSellsOnceMoreIsNotOversold(t *testing.T) {
 	}
 }
 
-// TestWhatSalesOfEverythingLeaveIsNoPartOfTheExposure: orders are in whole steps, and fees are not.
+// Orders are in whole steps, and fees are not.
 func TestWhatSalesOfEverythingLeaveIsNoPartOfTheExposure(t *testing.T) {
 	t.Parallel()
 	coin := Symbol{Spot: true, Name: "BTC-USDT"}

@@ -27,7 +27,7 @@ func TestEditsAreFoundByTheirTokensAndMade(t *testing.T) {
 	tests := []struct {
 		name  string
 		edits [][2]string // function and code
-		want  string      // a part of the changed file, or of the error
+		want  string      // part of the changed file, or of the error
 	}{
 		{"whatever the white space", [][2]string{{"shop.till.pay", "price>0"}}, "[0 price > 0] {"},
 		{"over two lines and a comment", [][2]string{{"shop.till.pay", "t.open && price > 0"}}, "if [0 t.open && // only now"},

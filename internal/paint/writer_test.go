@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// TestColoursOfBotdAlonePass has a text from outside colour itself, and hide what follows.
+// TestColoursOfBotdAlonePass has an external text colour itself, and hide the text after it.
 func TestColoursOfBotdAlonePass(t *testing.T) {
 	t.Parallel()
 	outside := "\x1b[31mFAILED\x1b[0m \x1b[8mhidden \x1b[1;2;31mguessed \x1b]0;title\a\n"
@@ -49,7 +49,7 @@ func TestJSONKeepsItsValue(t *testing.T) {
 	}
 }
 
-// FuzzWriter writes in pieces: nothing that cannot be seen passes, whatever the pieces are.
+// FuzzWriter writes in pieces: no invisible character passes, whatever the pieces are.
 func FuzzWriter(f *testing.F) {
 	for _, seed := range []string{"BTC\u202e", "\x1b[31mred\x1b[0m", "\xe2\x80", "\xf3\xa0\x81\x81", "€€€"} {
 		f.Add([]byte(seed))

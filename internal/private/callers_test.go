@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// direct are calls that open or replace a file without this package's checks.
+// direct matches calls that open or replace a file without this package's checks.
 var direct = regexp.MustCompile(`\bos\.(OpenFile|Create|WriteFile)\(`)
 
-// allowed are the files that may, and why.
+// allowed lists the files that may contain them, and why.
 var allowed = map[string]string{
 	"runtime/api/auth/token.go":          "reads with O_NOFOLLOW, and replaces what is not its own",
 	"runtime/gateway/rehearsal.go":       "a temporary directory of its own",
@@ -21,7 +21,7 @@ var allowed = map[string]string{
 	"exchange/tape/append.go":            "candles, which others may read",
 }
 
-// TestNobodyOpensAFileOfTheDataDirectoryOnTheirOwn reads the source of what runs in the daemon.
+// TestNobodyOpensAFileOfTheDataDirectoryOnTheirOwn reads the source of everything that runs in the daemon.
 func TestNobodyOpensAFileOfTheDataDirectoryOnTheirOwn(t *testing.T) {
 	t.Parallel()
 	found := map[string]bool{}

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// page is what the small disk gives and takes.
+// page is the small disk's unit of allocation.
 const page = 4096
 
-// fill takes all room of a disk but so many pages, and returns what gives it back.
+// fill uses up a disk except for that many pages, and returns a function that releases them.
 func fill(t *testing.T, directory string, leave int64) (free func()) {
 	t.Helper()
 	path := filepath.Join(directory, "ballast")
@@ -29,8 +29,8 @@ func fill(t *testing.T, directory string, leave int64) (free func()) {
 	return func() { must(t, os.Remove(path)) }
 }
 
-// TestAWriteThatFindsNoRoomLeavesTheOldFile replaces a file of five pages on a disk that has room for none, one, two and so on:
-// the error is returned, the old content is whole, nothing is left beside it, and with room the same write succeeds.
+// TestAWriteThatFindsNoRoomLeavesTheOldFile replaces a file of five pages on a disk with room for none, one, two and so on. The
+// error is returned, the old content is complete, no other file is left, and with room the same write succeeds.
 func TestAWriteThatFindsNoRoomLeavesTheOldFile(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestWhatOthersCouldHavePlantedIsNotOpened plants what an attacker could, and looks at what
-// opening it to write changes: nothing.
+// TestWhatOthersCouldHavePlantedIsNotOpened plants what an attacker could, and expects that opening it for
+// writing changes nothing.
 func TestWhatOthersCouldHavePlantedIsNotOpened(t *testing.T) {
 	t.Parallel()
 	for name, plant := range map[string]func(path, target string) error{

@@ -21,7 +21,7 @@ func TestADirectoryThatOthersCouldHavePreparedIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		what    string
 		prepare func(data, mode string) error
-		mend    string // empty: it is sound
+		mend    string // empty: it is safe
 	}{
 		{"as botd makes it", func(string, string) error { return nil }, ""},
 		{"nothing yet", func(data, _ string) error { return os.RemoveAll(data) }, ""},
@@ -79,7 +79,7 @@ func TestADirectoryOfAnotherUserIsRefused(t *testing.T) {
 	afterTheHint(t, data, mode, refused)
 }
 
-// TestTheHintLeavesNoPlantedToken follows the hint for what a group could write.
+// TestTheHintLeavesNoPlantedToken follows the hint for a file that a group could write.
 func TestTheHintLeavesNoPlantedToken(t *testing.T) {
 	t.Parallel()
 	for _, exposed := range []string{".", "token", "equity.csv"} {
@@ -95,7 +95,7 @@ func TestTheHintLeavesNoPlantedToken(t *testing.T) {
 	}
 }
 
-// afterTheHint runs the command that a refusal names, and looks at what it leaves.
+// afterTheHint runs the command in a refusal, and checks its result.
 func afterTheHint(t *testing.T, data, mode string, refused *Error) {
 	t.Helper()
 	granting := []string{"token", "token-viewer", "tokens.json", "sessions.json"}

@@ -54,7 +54,8 @@ func TestSeedsBeyondTheBoundsThatOnceFailedHold(t *testing.T) {
 	}
 }
 
-// TestEachClassBeyondTheBounds runs each class alone: it comes into force, and what money loses by it is a failure.
+// TestEachClassBeyondTheBounds runs each class alone. It must come into force, and a loss of money because of it is
+// a failure.
 func TestEachClassBeyondTheBounds(t *testing.T) {
 	t.Parallel()
 	for class := range ClassEnd {
@@ -108,7 +109,7 @@ func TestEachClassHasItsName(t *testing.T) {
 	}
 }
 
-// TestAMutantIsHuntedInAClassThereIs: what internal/mutant names is a class.
+// The class of a mutant in internal/mutant must exist.
 func TestAMutantIsHuntedInAClassThereIs(t *testing.T) {
 	t.Parallel()
 	for name, class := range mutant.Beyond {

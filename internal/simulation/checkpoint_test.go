@@ -9,9 +9,9 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestACheckpointAndTheRecordsAfterItMakeTheStateOfTheWhole takes the journals of seeds,
-// faults, crashes and people included, cuts each at many places, and holds the state of a
-// checkpoint there and the records after it against that of all records.
+// TestACheckpointAndTheRecordsAfterItMakeTheStateOfTheWhole takes the journals of seeds with faults, crashes
+// and people, cuts each at many places, and compares the state of a checkpoint there plus the later records
+// with that of all records.
 func TestACheckpointAndTheRecordsAfterItMakeTheStateOfTheWhole(t *testing.T) {
 	t.Parallel()
 	cuts := 0

@@ -30,9 +30,9 @@ func rehearsed(t *testing.T, rule string) (played int, output string) {
 	return played, output
 }
 
-// TestEveryMutantIsCaught breaks one rule after another; the simulation must fail each
-// time: in the rule's rehearsals, in the seed that noticed it last, or in one of
-// BOTD_SEEDS seeds. A few rules show only in tests of their own packages.
+// TestEveryMutantIsCaught breaks one rule after another. The simulation must fail each time: in the rule's
+// rehearsals, in the seed that noticed it last, or in one of BOTD_SEEDS seeds. A few rules show only in tests
+// of their own packages.
 func TestEveryMutantIsCaught(t *testing.T) {
 	if !mutant.Built() {
 		t.Skip("no rule can be broken in this build: .ci/run makes the one with the overlay of internal/mutant")

@@ -25,7 +25,7 @@ import (
 var incidentsOfTheHouse = []incident{
 	{56, "hummingbot/hummingbot#1075", "-1021 killed the bot", staging(func(s *stage) {
 		s.pass(5)
-		s.w.daemon.clockError = -7_000 // a laptop wakes from sleep with its time outside the window
+		s.w.daemon.clockError = -7_000 // a laptop resumes with its time outside the window
 		s.pass(30)
 		want(s, "starts", 1, s.w.daemon.life)
 		s.plan = hold(20)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// An incident happened to another bot (docs/simulation.md) and is replayed on botd.
+// incident happened to another bot (docs/simulation.md) and is replayed on botd.
 type incident struct {
 	number int    // in the list of incidents
 	source string // repository and issue

@@ -14,8 +14,8 @@ import (
 	"botd/strategy"
 )
 
-// A rehearsal is a directed scenario for rules of the protocol whose breach seeds rarely
-// show. It must fail if one of its rules is broken (TestEveryMutantIsCaught).
+// rehearsal is a directed scenario for rules of the protocol whose breach seeds rarely show. It must fail if
+// one of its rules is broken (TestEveryMutantIsCaught).
 type rehearsal struct {
 	name  string
 	rules []string

@@ -51,8 +51,8 @@ type staged func(*stage)
 func onSpot(s *stage)  { s.key = coin }
 func lagging(s *stage) { s.lagging = true }
 
-// latest makes everything take as long as its bound allows, and calls wait for nearly
-// their time to live.
+// latest makes everything take as long as its bound allows, and calls are queued for nearly their time to
+// live.
 func latest(s *stage) {
 	s.far = func(_, most int64) int64 {
 		if most > timeToLiveMS && most < timeToLiveMS+1_000 {

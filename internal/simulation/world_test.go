@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestMain collects garbage rarely: a run is small and short-lived.
+// TestMain sets a rare garbage collection: a run is small and short-lived.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(800)
 	m.Run()
@@ -82,25 +82,25 @@ func TestFaultlessSeedsHoldTheInvariants(t *testing.T) {
 	expectNone(t, Fleet{From: 1, Seeds: 100, Options: Options{Weather: &Weather{}}})
 }
 
-// TestPatientSeedsHoldTheInvariants: those whose strategies enter by resting orders that follow the price, and leave by time and age.
+// Their strategies enter by resting orders that follow the price, and leave by time and age.
 func TestPatientSeedsHoldTheInvariants(t *testing.T) {
 	t.Parallel()
 	expectNone(t, Fleet{From: patientFrom, Seeds: 100})
 }
 
-// TestSeedsOfTheLibraryHoldTheInvariants: those whose strategies are the library's, with exits around them.
+// Their strategies are the library's, with exit rules.
 func TestSeedsOfTheLibraryHoldTheInvariants(t *testing.T) {
 	t.Parallel()
 	expectNone(t, Fleet{From: libraryFrom, Seeds: 100})
 }
 
-// TestAssortedSeedsHoldTheInvariants: those whose strategies are grids, buyers by the clock, market makers and scripts.
+// Their strategies are grids, scheduled buyers, market makers and scripts.
 func TestAssortedSeedsHoldTheInvariants(t *testing.T) {
 	t.Parallel()
 	expectNone(t, Fleet{From: assortedFrom, Seeds: 40})
 }
 
-// TestEachOfTheAssortmentTrades: every strategy of it is drawn, and some of its orders are filled.
+// Every strategy of the assortment is drawn, and some of its orders fill.
 func TestEachOfTheAssortmentTrades(t *testing.T) {
 	t.Parallel()
 	fills := make([]int, len(assortment))

@@ -10,10 +10,10 @@ import (
 )
 
 var (
-	// A market that starts at the wall clock. In a synctest bubble that is a fixed time.
+	// wallStart matches a market that starts at the wall clock. In a synctest bubble that is a fixed time.
 	wallStart = regexp.MustCompile(`StartMS:\s*time\.Now\(`)
 	bubble    = "testing/synctest"
-	// A built binary whose market would start there.
+	// wallRun matches a call of a built binary whose market would start there.
 	wallRun = regexp.MustCompile(`exec\.Command(?:Context)?\((?:[a-z.]*binary|built), "(?:run|exchange)"`)
 )
 

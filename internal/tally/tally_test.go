@@ -13,7 +13,8 @@ func rat(text string) *big.Rat {
 	return r
 }
 
-// TestAPositionIsFollowedThroughZero buys 2 at 100 and 1 at 130, sells 5 at 120, and buys 1 at 90: figures worked out by hand.
+// TestAPositionIsFollowedThroughZero buys 2 at 100 and 1 at 130, sells 5 at 120, and buys 1 at 90. The figures are computed by
+// hand.
 func TestAPositionIsFollowedThroughZero(t *testing.T) {
 	t.Parallel()
 	s := &Strategy{}
@@ -40,7 +41,7 @@ func TestAPositionIsFollowedThroughZero(t *testing.T) {
 	}
 }
 
-// TestAFeeInBaseMakesWhatIsHeldDearer: 10 bought at 3 for a fee of 1 of them, worth 27 at the same price.
+// 10 are bought at 3 for a fee of 1 of them, worth 27 at the same price.
 func TestAFeeInBaseMakesWhatIsHeldDearer(t *testing.T) {
 	t.Parallel()
 	s := &Strategy{}

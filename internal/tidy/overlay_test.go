@@ -10,8 +10,8 @@ import (
 	"botd/internal/overlay"
 )
 
-// TestEveryEditFindsItsCode fails when code that an overlay edits was moved or
-// reworded. The package comment of internal/mutant says how to carry an edit along.
+// TestEveryEditFindsItsCode fails if code that an overlay edits was moved or reworded. The package comment of
+// internal/mutant says how to adapt an edit.
 func TestEveryEditFindsItsCode(t *testing.T) {
 	t.Parallel()
 	if _, err := overlay.Apply(root(t), append(mutant.Edits(), chaos.CrashEdits()...)); err != nil {
@@ -19,8 +19,7 @@ func TestEveryEditFindsItsCode(t *testing.T) {
 	}
 }
 
-// TestEveryEditCompiles fails when the code of an edit no longer fits what is
-// around it.
+// TestEveryEditCompiles fails if the code of an edit no longer fits its surroundings.
 func TestEveryEditCompiles(t *testing.T) {
 	t.Parallel()
 	for _, build := range []struct {

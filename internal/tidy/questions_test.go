@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestQuestionsChangeNothing holds the methods of what a decision is derived from to their word:
-// none assigns to what its receiver or an argument leads to.
+// TestQuestionsChangeNothing checks that no method of the types from which a decision is derived assigns to
+// anything reachable from its receiver or an argument.
 func TestQuestionsChangeNothing(t *testing.T) {
 	t.Parallel()
 	methods := map[string]int{"situation": 0, "evidence": 0}

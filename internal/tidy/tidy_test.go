@@ -63,7 +63,7 @@ type source struct {
 
 func (s *source) line(pos token.Pos) int { return s.files.Position(pos).Line }
 
-// imports are the file's imports by the name they have in it; "." for a dot import.
+// imports returns the file's imports by their name in it; "." for a dot import.
 func (s *source) imports(t *testing.T) map[string]string {
 	t.Helper()
 	names := map[string]string{}
@@ -77,15 +77,14 @@ func (s *source) imports(t *testing.T) map[string]string {
 			name = spec.Name.Name
 		}
 		if name == "_" || name == "." {
-			name += imported // several files may be imported so
+			name += imported // several files may be imported under one name
 		}
 		names[name] = imported
 	}
 	return names
 }
 
-// calls returns where a file names one of a package's functions, whatever the
-// package is called in it.
+// calls returns where a file uses one of a package's functions, whatever the package's name is in it.
 func (s *source) calls(t *testing.T, imported string, functions ...string) (lines []int) {
 	t.Helper()
 	names := s.imports(t)
@@ -173,9 +172,9 @@ func TestArchitectureHoldsTheTable(t *testing.T) {
 	}
 }
 
-// TestACandleAVerbAndARouteAreReadInFewFiles holds three tables of docs/ARCHITECTURE.md against the code:
-// their functions stand in their files, in the order in which they are met; each but the first is called
-// or named in a file of the table; and the files are no more than the heading says.
+// TestACandleAVerbAndARouteAreReadInFewFiles compares three tables of docs/ARCHITECTURE.md with the code.
+// Their functions are in their files, in order; each but the first is called or referenced in a file of the
+// table; and there are no more files than the heading says.
 func TestACandleAVerbAndARouteAreReadInFewFiles(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(root(t), "docs", "ARCHITECTURE.md"))
@@ -213,7 +212,7 @@ func examineChain(t *testing.T, rows [][]string, most int) {
 			switch n := node.(type) {
 			case *ast.FuncDecl:
 				declared[row[1]][n.Name.Name] = n.Pos()
-			case *ast.SelectorExpr: // called, or named as a method
+			case *ast.SelectorExpr: // called, or used as a method value
 				used[n.Sel.Name] = true
 			case *ast.CallExpr:
 				if f, is := n.Fun.(*ast.Ident); is {
@@ -245,8 +244,8 @@ func examineChain(t *testing.T, rows [][]string, most int) {
 	}
 }
 
-// TestArrowsGoOnlyWhereTheTableAllows holds each package's imports against its row,
-// in both directions: what is not allowed, and what is allowed and not used.
+// TestArrowsGoOnlyWhereTheTableAllows compares each package's imports with its row, in both directions:
+// forbidden imports, and allowed ones that are not used.
 func TestArrowsGoOnlyWhereTheTableAllows(t *testing.T) {
 	t.Parallel()
 	usedAnywhere := map[string]bool{}
@@ -299,8 +298,7 @@ func allows(row *Row, imported string) (name, why string) {
 	return "", ""
 }
 
-// TestPurePackagesReadNoClock finds readings of the clock and goroutines in
-// packages that may have none.
+// TestPurePackagesReadNoClock finds clock reads and goroutines in packages that must have none.
 func TestPurePackagesReadNoClock(t *testing.T) {
 	t.Parallel()
 	for _, row := range Table {
@@ -315,7 +313,7 @@ func TestPurePackagesReadNoClock(t *testing.T) {
 	}
 }
 
-// impurities are the lines of a file that read the clock or start a goroutine.
+// impurities returns the lines of a file that read the clock or start a goroutine.
 func impurities(t *testing.T, file *source) (found []string) {
 	t.Helper()
 	for _, line := range file.calls(t, "time", "Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer") {
@@ -406,12 +404,12 @@ func TestNoFileIsNamedForNothing(t *testing.T) {
 	}
 }
 
-// TestTheRootHoldsNothingElse: what a run left behind was once committed.
+// A run's output was once committed.
 func TestTheRootHoldsNothingElse(t *testing.T) {
 	t.Parallel()
 	files := strings.Fields(".dockerignore .git .gitignore CHANGELOG.md LICENSE README.md go.mod go.sum")
 	folders := strings.Fields(".ci .git backtest clients cmd configs deploy docs exchange internal reconcile risk runtime strategy")
-	ignored := strings.Fields("botd data *.test *.prof coverage*") // .gitignore
+	ignored := strings.Fields("botd data *.test *.prof coverage*") // from .gitignore
 	entries, err := os.ReadDir(root(t))
 	if err != nil {
 		t.Fatal(err)
@@ -431,8 +429,7 @@ func TestTheRootHoldsNothingElse(t *testing.T) {
 	}
 }
 
-// TestTestsDoNotSleep: a package whose tests run in synctest bubbles may, since
-// there it costs nothing.
+// A package whose tests run in synctest bubbles may sleep, since there it takes no time.
 func TestTestsDoNotSleep(t *testing.T) {
 	t.Parallel()
 	for _, row := range Table {

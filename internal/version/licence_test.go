@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/licences.txt again")
 
-// licences are those that botd may be linked with, each by a sentence of its text, the more
+// licences are those of modules that botd may be linked with, each with a sentence of its text, the more
 // specific ones first.
 var licences = []struct{ name, sentence string }{
 	{"Apache-2.0", "Apache License"},
@@ -22,8 +22,8 @@ var licences = []struct{ name, sentence string }{
 	{"ISC", "Permission to use, copy, modify, and"},
 }
 
-// TestEveryModuleHasAKnownLicence reads the licence of each module that is linked into botd, and
-// compares it with the list: a new module, or a licence that changed, is seen by a person.
+// TestEveryModuleHasAKnownLicence reads the licence of each module that is linked into botd, and compares it
+// with the list. A person must review a new module, or a changed licence.
 func TestEveryModuleHasAKnownLicence(t *testing.T) {
 	t.Parallel()
 	output, err := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}", "botd/cmd/botd").Output()
@@ -57,7 +57,7 @@ func TestEveryModuleHasAKnownLicence(t *testing.T) {
 	}
 }
 
-// licenceOf is the licence of a module by its text; empty when no file of it has one.
+// licenceOf returns the licence of a module by its text; empty if no file of it has one.
 func licenceOf(t *testing.T, directory string) string {
 	t.Helper()
 	for _, pattern := range []string{"LICENSE*", "LICENCE*", "COPYING*", "License*"} {

@@ -36,7 +36,7 @@ func moments() []moment {
 			a.board.Show(a.status)
 		}, func(*openapi.Operation) string { return "" }},
 		{"starting", fails(runtime.ErrStopped), func(o *openapi.Operation) string {
-			if o.ID == "revoke_token" { // it is worthless from then on, whatever can be written
+			if o.ID == "revoke_token" { // it no longer works from then on, whatever can be written
 				return "unwritten"
 			}
 			return map[bool]string{true: "stopped"}[names503(o)]

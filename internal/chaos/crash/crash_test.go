@@ -16,8 +16,7 @@ import (
 	"botd/runtime"
 )
 
-// printedVenue prints what reaches the exchange, so that the parent sees how far
-// the process came.
+// printedVenue prints the requests that reach the exchange, so that the parent sees how far the process came.
 type printedVenue struct{}
 
 func (printedVenue) Do(context.Context, exchange.Request) (exchange.Answer, error) {

@@ -2,7 +2,7 @@ package active
 
 import "testing"
 
-// TestEachChoiceIsRightUnlessItsMutantIsOn: with x below, at and above y.
+// The choice is tested with x below, at and above y.
 func TestEachChoiceIsRightUnlessItsMutantIsOn(t *testing.T) {
 	defer func(before int) { current = before }(current)
 	for _, c := range []struct {
