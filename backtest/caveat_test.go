@@ -148,7 +148,7 @@ func TestDecisionsInsideCandles(t *testing.T) {
 	}
 }
 
-// They are in the order of the report.
+// The costs are in the order of the report.
 func TestTheAssumptionsNameTheCosts(t *testing.T) {
 	t.Parallel()
 	futures, _ := exchange.FindSymbol(sim.DefaultSymbols(), exchange.Futures, "BTC-USDT")

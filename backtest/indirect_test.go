@@ -116,7 +116,8 @@ func TestWhatTheDirectMachineMaySend(t *testing.T) {
 	}
 }
 
-// They are in the order of their ends, with the numbers of lost trips and of trips without a result.
+// The periods are in the order of the trips' ends, with the numbers of lost trips and of trips without a
+// result.
 func TestRoundTripsByPeriod(t *testing.T) {
 	t.Parallel()
 	at := func(month time.Month, day int) int64 {
@@ -136,7 +137,7 @@ func TestRoundTripsByPeriod(t *testing.T) {
 	}
 }
 
-// They are aligned on the right and signed; a colour is never the only sign.
+// Columns are aligned on the right and figures are signed; a colour is never the only sign.
 func TestTheTablesOfGroups(t *testing.T) {
 	t.Parallel()
 	var table strings.Builder

@@ -61,7 +61,8 @@ func TestLimitsHoldEntriesBackUntilTheyAreOver(t *testing.T) {
 	}
 }
 
-// They are blocked by a limit, below a step, or below the exchange's minimum. A target of no position is none of them.
+// A limit blocks the target, or it is below a step or below the exchange's minimum. A target of no position does not
+// count.
 func TestTargetsThatAreNotTraded(t *testing.T) {
 	t.Parallel()
 	symbol := noted("", nil).Symbol // BTC-USDT
@@ -203,7 +204,8 @@ func TestTheFirstThatEndsTradingCounts(t *testing.T) {
 	}
 }
 
-// It was a limit of all, or of the only strategy; otherwise a liquidation that left less than a hundredth.
+// The cause was a limit of all, or of the only strategy; otherwise a liquidation that left less than a
+// hundredth.
 func TestWhatEndedTheAccount(t *testing.T) {
 	t.Parallel()
 	limit := func(strategy string) *engine.Note {

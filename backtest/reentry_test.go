@@ -83,7 +83,7 @@ func TestAnExitThatFollowsThePriceIsNoDecisionToHoldNothing(t *testing.T) {
 	}
 }
 
-// This covers finding 2: rules locked themselves permanently after a stop in the candle of the entry.
+// The test covers finding 2: rules locked themselves permanently after a stop in the candle of the entry.
 func TestRulesEnterAgainWhateverCandleTheirStopWasIn(t *testing.T) {
 	t.Parallel()
 	s := symbol(t, exchange.Futures, "0.1", "0.001")
@@ -112,8 +112,8 @@ func TestRulesEnterAgainWhateverCandleTheirStopWasIn(t *testing.T) {
 	}
 }
 
-// This covers finding 6: an entry with a stop and a target and no explicit flat traded once a year, without
-// any explanation.
+// The test covers finding 6: an entry with a stop and a target and no explicit flat traded once a year,
+// without any explanation.
 func TestAStrategyThatStandsLatchedIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	s := symbol(t, exchange.Futures, "0.1", "0.001")

@@ -34,7 +34,7 @@ func TestTheDeepestFallOfRoundTrips(t *testing.T) {
 	}
 }
 
-// They are in the order of their ends; after a ruin there are none.
+// Trips are in the order of their ends; after a ruin there are none.
 func TestRoundTripsAreSharesOfTheEquityAtTheirTime(t *testing.T) {
 	t.Parallel()
 	r := tripsOf(100, -200, 450)

@@ -108,7 +108,7 @@ func TestExitRulesKnowTheEntryPriceOnBothMarkets(t *testing.T) {
 	}
 }
 
-// It takes its profit 2 % above it.
+// The script takes its profit 2 % above the entry price.
 func TestAScriptSeesTheEntryPriceOnBothMarkets(t *testing.T) {
 	t.Parallel()
 	const text = `

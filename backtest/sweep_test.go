@@ -46,7 +46,7 @@ func TestATrialIsWhatARunAloneMakes(t *testing.T) {
 	}
 }
 
-// It has other candles and other costs than the sweep.
+// The trial has other candles and other costs than the sweep.
 func TestATrialMayHaveItsOwnMarket(t *testing.T) {
 	t.Parallel()
 	rules := symbol(t, exchange.Futures, "0.1", "0.001")

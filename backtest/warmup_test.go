@@ -52,7 +52,7 @@ func TestTheFirstTrialThatFailedByItselfIsNamed(t *testing.T) {
 	}
 }
 
-// It is cut at decisions and at even distances, at each time once, in order.
+// Cuts are at decisions and at even distances, at each time once, in order.
 func TestWhereARunIsCut(t *testing.T) {
 	t.Parallel()
 	config := sound()

@@ -39,7 +39,7 @@ func TestAPlanInWords(t *testing.T) {
 	}
 }
 
-// They are in a fixed order.
+// The files are in a fixed order.
 func TestAReportsFilesAreThoseBesideItsCandles(t *testing.T) {
 	t.Parallel()
 	file := func(name string) File { return File{Path: name, SHA256: name} }
@@ -84,7 +84,7 @@ func TestAScriptLiesBesideItsStrategy(t *testing.T) {
 	}
 }
 
-// Their warnings are texts, and their columns a list.
+// Warnings of earlier reports are texts, and their columns a list.
 func TestReportsOfEarlierVersionsAreRead(t *testing.T) {
 	t.Parallel()
 	var r Result
@@ -100,7 +100,7 @@ func TestReportsOfEarlierVersionsAreRead(t *testing.T) {
 	}
 }
 
-// This covers each amount that a table prints.
+// The test covers each amount that a table prints.
 func TestAResultThatCannotBePrintedIsNone(t *testing.T) {
 	t.Parallel()
 	few := "1"
@@ -132,7 +132,7 @@ func TestAResultThatCannotBePrintedIsNone(t *testing.T) {
 	}
 }
 
-// It signs its profits.
+// The table signs its profits.
 func TestTheTableSaysWhatBoundTheRun(t *testing.T) {
 	t.Parallel()
 	few := "0.5"

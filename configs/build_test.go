@@ -13,7 +13,7 @@ import (
 	"botd/strategy/overlay"
 )
 
-// It is sized, entered, protected and exited by the rules in its file, and by no other.
+// A strategy is sized, entered, protected and exited by the rules in its file, and by no other.
 func TestAStrategyIsBuiltAsItsFileSays(t *testing.T) {
 	t.Parallel()
 	const percent, second = exchange.RateOne / 100, 1_000
@@ -142,7 +142,7 @@ func TestEachSecretIsReadFromItsFileAlone(t *testing.T) {
 	}
 }
 
-// They are listed in the order of its lines.
+// Mistakes are listed in the order of the lines.
 func TestAFileOfAccountsNamesItsMistakes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, want string }{

@@ -26,7 +26,7 @@ func (p paired) Economics() (strategy.Economics, bool) {
 	return strategy.Economics{What: "a pair", Gross: p.width, Makers: 2}, p.width > 0
 }
 
-// This covers a part of finding 5.
+// The test covers a part of finding 5.
 func TestParametersThatAlwaysLoseToFeesAreRefused(t *testing.T) {
 	t.Parallel()
 	with := options(t)
@@ -53,7 +53,7 @@ func TestParametersThatAlwaysLoseToFeesAreRefused(t *testing.T) {
 	}
 }
 
-// This covers a part of finding 5.
+// The test covers a part of finding 5.
 func TestSharesThatAddUpToMoreThanTheAccountAreAWarning(t *testing.T) {
 	t.Parallel()
 	with := options(t)

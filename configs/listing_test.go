@@ -70,7 +70,7 @@ func TestWhatMayNotBeReadIsNamed(t *testing.T) {
 	}
 }
 
-// They are the bounds of the account or of a market.
+// The bounds are those of the account or of a market.
 func TestBoundsAreKnownWhereAllThreeAreWritten(t *testing.T) {
 	t.Parallel()
 	for text, known := range map[string]string{
@@ -170,7 +170,8 @@ func TestAsManyStrategiesAsOneDaemonRuns(t *testing.T) {
 	}
 }
 
-// It is in the configuration's folder or has an absolute path, and belongs to the files of the configuration.
+// A profile is in the configuration's folder or has an absolute path, and belongs to the files of the
+// configuration.
 func TestAProfileIsReadFromItsFile(t *testing.T) {
 	t.Parallel()
 	const profile = "null_lists: empty\nstatus_words: {spot: {DONE: FILLED}}\n"

@@ -116,7 +116,7 @@ func TestWhatAStrategysFileIsWarnedOf(t *testing.T) {
 	}
 }
 
-// It returns a strategy by its name, its files, and copies with other parameters.
+// A configuration returns a strategy by its name, its files, and copies with other parameters.
 func TestWhatAConfigurationIsAskedFor(t *testing.T) {
 	t.Parallel()
 	config, problems := configs.Load(tree("botd.yaml", "mode: demo\n", "strategies/a.yaml", simple("a", "futures", "BTC-USDT")+"reentry: never\n",

@@ -58,7 +58,7 @@ func TestRequestsThatSeeCandlesLateAreWarnedOf(t *testing.T) {
 	}
 }
 
-// Its exchange is in the same process.
+// The demo's exchange is in the same process.
 func TestADemoCostsNobodyRequests(t *testing.T) {
 	t.Parallel()
 	config, problems := Load(fstest.MapFS{"botd.yaml": {Data: []byte("mode: demo\n")},

@@ -50,7 +50,7 @@ func TestADurationIsOfWholeMilliseconds(t *testing.T) {
 	}
 }
 
-// It is searched for the syntax error as far as that is fast.
+// The reader searches for the syntax error as far as that is fast.
 func TestAFileIsReadUpToItsLength(t *testing.T) {
 	t.Parallel()
 	comment := func(length int) string { return "#" + strings.Repeat("x", length-1) }

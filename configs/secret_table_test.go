@@ -20,7 +20,8 @@ func written(t *testing.T, name, text string) string {
 	return file
 }
 
-// It is one line of a file that nobody else may read, or of systemd's directory of credentials. No error shows it.
+// A secret is one line of a file that nobody else may read, or of systemd's directory of credentials. No error
+// shows it.
 func TestWhichSecretIsRead(t *testing.T) {
 	t.Parallel()
 	token := strings.Repeat("t", 20)
@@ -63,7 +64,7 @@ func TestWhichSecretIsRead(t *testing.T) {
 	}
 }
 
-// It is an https address, or http on this machine.
+// A heartbeat has an https address, or http on this machine.
 func TestWhichAddressOfAHeartbeatIsTaken(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{"https://hc.example/ping/a1b2": true, "http://127.0.0.1:9/a1b2": true, "http://localhost/a1b2": true,
@@ -85,7 +86,7 @@ func TestWhichAddressOfAHeartbeatIsTaken(t *testing.T) {
 	}
 }
 
-// It has at least 32 characters, in a file outside data_dir, after following links.
+// A key has at least 32 characters, in a file outside data_dir, after following links.
 func TestWhichKeyOfAJournalIsTaken(t *testing.T) {
 	t.Parallel()
 	key := strings.Repeat("k", 32)
@@ -126,7 +127,7 @@ func TestWhichKeyOfAJournalIsTaken(t *testing.T) {
 	}
 }
 
-// They are read in their order; a name shows no secret.
+// Accounts are read in their order; a name shows no secret.
 func TestWhichAccountsOfTheSimulatedExchangeAreRead(t *testing.T) {
 	t.Parallel()
 	const two = "bob: {secret: hidden1, futures: 20000}\nalice: {secret: hidden2, permission: read}\n"

@@ -10,7 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// They name every document once.
+// The contents name every document once.
 func TestTheContentsAreThoseOfTheSite(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../deploy/site/mkdocs.yml")

@@ -185,7 +185,7 @@ func TestAPersonWhoClosesEverythingWantsNoStopLeft(t *testing.T) {
 	}
 }
 
-// This holds for an unexplained position, when nothing was booked in the ten seconds before the stop was sent.
+// The position is unexplained, and nothing was booked in the ten seconds before the stop was sent.
 func TestAStopOfBeforeTheStartStaysUntilTheEndOfWhatItProtectsIsKnown(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -615,7 +615,7 @@ func exitBeyondItsAnswer(t testing.TB) {
 	}
 }
 
-// Its replacement would have to wait.
+// A moved stop's replacement would have to wait.
 func TestNoStopMovesWhereTheExchangeRefusesStops(t *testing.T) {
 	t.Parallel()
 	movesAfterARefusal(t)

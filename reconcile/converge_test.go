@@ -219,7 +219,7 @@ func TestNothingNewProtectsAPositionThatIsExitedWhole(t *testing.T) {
 	}
 }
 
-// This holds while others own part of the position.
+// Meanwhile others own part of the position.
 func TestAStopOfAPartMovesOnlyToAnotherPriceAndOnceACandle(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

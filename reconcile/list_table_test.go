@@ -35,7 +35,7 @@ func TestOfWhatAReadFailed(t *testing.T) {
 	}
 }
 
-// This holds whichever row is listed first. The other row is a duplicate.
+// Either row may be listed first. The other row is a duplicate.
 func TestOfTwoRowsUnderAnIdOfUnknownFateTheOlderIsIt(t *testing.T) {
 	t.Parallel()
 	for _, orderIDs := range [][]int64{{12, 11}, {11, 12}} {

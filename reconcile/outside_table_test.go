@@ -151,7 +151,7 @@ func TestForLWhatOrdersOfAnotherJournalMayHaveSoldIsNotSoldAgain(t *testing.T) {
 	reads(0)
 }
 
-// This is the purpose if nothing else is known about the order.
+// The row determines the purpose if nothing else is known about the order.
 func TestWhatAnOrderThatIsFoundIsFor(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -167,7 +167,7 @@ func TestWhichReadsLeaveASpotSymbolExtended(t *testing.T) {
 	}
 }
 
-// It must be visible from its fence on.
+// The order must be visible from its fence on.
 func TestWhenAnAcceptedOrderMustBeVisible(t *testing.T) {
 	t.Parallel()
 	for afterMS, want := range map[int64]bool{-1: true, 0: false} {
@@ -180,8 +180,8 @@ func TestWhenAnAcceptedOrderMustBeVisible(t *testing.T) {
 	}
 }
 
-// It waits for positions/history if the end of the position that it opened could be listed there, and for a live stop that was sent
-// since.
+// The order waits for positions/history if the end of the position that it opened could be listed there, and for a live stop that
+// was sent since.
 func TestWhatAnUnknownOrderWaitsForAtItsFence(t *testing.T) {
 	t.Parallel()
 	leftOver := exchange.Order{ID: 70, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10,
@@ -515,7 +515,7 @@ func TestBoundByTheWallet(t *testing.T) {
 	}
 }
 
-// This holds where reads may be old at all.
+// A wallet is older than a fill only where reads may be old at all.
 func TestAWalletIsOlderThanAFillForL(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -585,7 +585,7 @@ func TestHowMuchASaleOnSpotMayBeOf(t *testing.T) {
 	}
 }
 
-// It is the given price, or else the lowest price at which the quantity is worth an order.
+// The price is the given one, or else the lowest one at which the quantity is worth an order.
 func TestAtWhichPriceASaleIsWorthAnOrder(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -233,7 +233,7 @@ func TestWhatAnotherBotdsStopOnItsWayCovers(t *testing.T) {
 	}
 }
 
-// They may sell at most the part of the other botd's holding that no order under its own ids sells.
+// Such stops may sell at most the part of the other botd's holding that no order under its own ids sells.
 func TestWhatStopsWithoutAnIDMaySellOfAnotherBotds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -316,7 +316,7 @@ func TestWhatIsSoldAtOnceBesideStopsWhosePriceWasPassed(t *testing.T) {
 	}
 }
 
-// It stays if a stop is being sold at once or is uncertain.
+// The smallest stop stays if a stop is being sold at once or is uncertain.
 func TestOfEightStopsTheSmallestGoesForOneThatCoversMore(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -344,7 +344,7 @@ func TestOfEightStopsTheSmallestGoesForOneThatCoversMore(t *testing.T) {
 	}
 }
 
-// They stay if one is being sold at once or is uncertain.
+// All stops stay if one is being sold at once or is uncertain.
 func TestWhereAnswersTakeNoTimeAllStopsMoveAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

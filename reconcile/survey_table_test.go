@@ -53,7 +53,7 @@ func TestWhichRowCouldBeAnOrderOfUnknownFate(t *testing.T) {
 	}
 }
 
-// Its fills are botd's. A stale row of the ended order is counted as stale.
+// The canceled order's fills are botd's. A stale row of the ended order is counted as stale.
 func TestAnOrderUnderAnIdThatWasUsedIsCanceled(t *testing.T) {
 	t.Parallel()
 	ends := func(state placement.State, orderID int64) func(d *desk, id string) {

@@ -309,8 +309,8 @@ func TestWhichRowIsTheEndOfAPositionDatedByAnotherClock(t *testing.T) {
 	}
 }
 
-// Its swept closePosition orders show it, or the margin, if at least half of what the position needed was released. Twenty at 50,000 and
-// 10 times need 100.
+// Swept closePosition orders show it, or the margin, if at least half of what the position needed was released. Twenty at 50,000 and 10
+// times need 100.
 func TestWhatElseSaysThatAPositionBecameSmaller(t *testing.T) {
 	t.Parallel()
 	const freshMS = filledMS + 5_000 + 1_000 + 1_000 // no read can be older than the fill after that
@@ -515,8 +515,8 @@ func TestWhichPositionsArePast(t *testing.T) {
 	}
 }
 
-// It is read while the list lacks a part of a position that neither a row nor a person explains, from eleven seconds before the second of
-// the opening on.
+// The history is read while the list lacks a part of a position that neither a row nor a person explains, from eleven seconds before the
+// second of the opening on.
 func TestWhenPositionsHistoryIsRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -144,7 +144,7 @@ func TestWhatAnotherBotdBoughtIsAdoptedByAPerson(t *testing.T) {
 	}
 }
 
-// This botd's own position gets its stop nevertheless.
+// Botd's own position gets its stop nevertheless.
 func TestTheStopOfAnotherBotdIsForWhatThatOneBought(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)

@@ -56,7 +56,7 @@ func purposes(intents []Intent) (all []placement.Purpose) {
 	return all
 }
 
-// It is not counted twice, so the stop of the rest stays.
+// The shortfall is not counted twice, so the stop of the rest stays.
 func TestWhatTheWalletMissesMayBeWhatAnExitHasSoldThatNoListShows(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
@@ -410,7 +410,7 @@ func TestTheStopOfAPurchaseThatNoListShowsIsMeasuredFromThePriceOfNow(t *testing
 	}
 }
 
-// It is not known which of the two exists, and a stop that closes the position is right for either.
+// Only one of the two exists, and a stop that closes the position is right for either.
 func TestOneOfTwoPositionsThatAListShowsOnASymbolHasAStop(t *testing.T) {
 	t.Parallel()
 	for name, booked := range map[string]bool{"the fill is booked": true, "the fill is not booked": false} {
@@ -473,8 +473,8 @@ func TestAnEntryThatRestedHasItsStopWhereItsPositionCannotBeRead(t *testing.T) {
 	}
 }
 
-// Its cancel was accepted, and neither the open list nor its row can be read. The exchange refuses another
-// stop if it is still live.
+// The stop's cancel was accepted, and neither the open list nor its row can be read. The exchange refuses
+// another stop if the first one is still live.
 func TestAStopWhoseEndNothingShowsIsReplaced(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -523,7 +523,7 @@ func TestAWalletOlderThanAStopProvesNothing(t *testing.T) {
 	}
 }
 
-// Its price was passed, and its end is unknown. A second stop could be canceled, a sale could not.
+// The stop's price was passed, and its end is unknown. A second stop could be canceled, a sale could not.
 func TestWhatAStopMayHaveSoldIsNotSoldAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -48,7 +48,7 @@ func (w *wallet) sendsElsewhere(side exchange.Side) {
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Acknowledged{OrderID: 90}})
 }
 
-// Only a difference worth an order counts, and the number of rounds that have asked about the same figure.
+// The book notes a difference worth an order, and the number of rounds that have asked about the same figure.
 func TestByHowMuchAWalletDiffers(t *testing.T) {
 	t.Parallel()
 	type noted struct {
@@ -708,7 +708,7 @@ func TestWhatACanceledSaleHeldIsFree(t *testing.T) {
 	}
 }
 
-// The book stores the purposes of ended sales and purchases.
+// The book stores the purposes of ended sales and purchases, the newest 64 of each.
 func TestOfSixtyFourEndedOrdersOnSpotEachIsRemembered(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)

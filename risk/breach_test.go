@@ -7,8 +7,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// This holds for the account and for a strategy, as a share and as money, from the day's start and from the
-// peak.
+// The cases are the account and a strategy, a share and an amount, from the day's start and from the peak.
 func TestALossIsCrossedBeyondItsLimitOnceAndHoldsAgainAtIt(t *testing.T) {
 	t.Parallel()
 	const nowMS = 1_700_000_000_000

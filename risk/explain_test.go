@@ -104,7 +104,7 @@ func TestWhatHasNoFiguresShowsNone(t *testing.T) {
 	}
 }
 
-// They are known with rules and a price. A price from the future has the age zero.
+// The figures are known with rules and a price. A price from the future has the age zero.
 func TestWhenTheFiguresOfAPriceAreKnown(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -131,7 +131,8 @@ func TestWhenTheFiguresOfAPriceAreKnown(t *testing.T) {
 	}
 }
 
-// It is judged at the mark price if that is requested and known. A value beyond the bound counts as 10^15.
+// An order is judged at the mark price if that is requested and known. A value beyond the bound counts as
+// 10^15.
 func TestWhatAnOrderIsJudgedAt(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{})

@@ -98,7 +98,7 @@ func stop(price exchange.Price) reconcile.Intent {
 		ClosePosition: true, WorkingType: exchange.ContractPrice}}
 }
 
-// This holds even if the symbol lists no types.
+// The type is refused even if the symbol lists no types.
 func TestATypeThatThereIsNotIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []exchange.OrderType{0, exchange.TakeProfitMarket + 1} {

@@ -224,7 +224,7 @@ func TestBuyingPower(t *testing.T) {
 	}
 }
 
-// It needs margin for the open position, for openings and for resting orders of others, and a cent for rounding.
+// The margin is for the open position, for openings and for resting orders of others, and a cent for rounding.
 func TestALowerLeverageNeedsMargin(t *testing.T) {
 	t.Parallel()
 	lower := func(b *table, free string) bool {

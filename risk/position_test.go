@@ -134,7 +134,7 @@ func (b *table) lose(id string) {
 // others adds a foreign open order.
 func (b *table) others(o exchange.Order) { b.state.Foreign = []exchange.Order{o} }
 
-// They are post-only, of one strategy's plan, there is no position, and the first is acknowledged.
+// Both are post-only and of one strategy's plan, there is no position, and the first is acknowledged.
 func TestTwoSidesOfAQuoteRestTogether(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -119,7 +119,7 @@ func TestHowMuchOfALimitIsInUse(t *testing.T) {
 	}
 }
 
-// It is filled in if no one has set it.
+// The setting is filled in if no one has set it.
 func TestALimitsSettingIsListedWithIt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

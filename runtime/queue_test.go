@@ -23,7 +23,7 @@ func wantPut(t *testing.T, q *queue, id int64, priority engine.Priority, want bo
 	}
 }
 
-// It has room again for each call that was taken, recalled or dropped.
+// The queue has room again for each call that was taken, recalled or dropped.
 func TestAQueueHoldsNoMoreThanItsCapacity(t *testing.T) {
 	t.Parallel()
 	for name, leaves := range map[string]func(q *queue){
@@ -62,7 +62,7 @@ func TestAQueueServesTheMostUrgentFirst(t *testing.T) {
 	}
 }
 
-// This happens once; an exit is never recalled.
+// A second recall finds nothing; an exit is never recalled.
 func TestARecalledOpeningIsTakenOutOrItsWorkerNotified(t *testing.T) {
 	t.Parallel()
 	q := newQueue(9)

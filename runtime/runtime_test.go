@@ -435,7 +435,8 @@ type setClock int64
 
 func (c setClock) ServerNowMS() int64 { return int64(c) }
 
-// It waits at most a second, so that a change of the clock is noticed, and a moment after a wake that changed nothing.
+// The loop waits at most a second, so that a change of the clock is noticed, and a moment after a wake that changed
+// nothing.
 func TestTheLoopWaitsUntilTheEngineIsDue(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -454,7 +455,7 @@ func TestTheLoopWaitsUntilTheEngineIsDue(t *testing.T) {
 	}
 }
 
-// This holds with three or more workers; fewer workers serve everything.
+// The rule needs three or more workers; fewer workers serve everything.
 func TestAWorkerIsFreeForExitsAndOneForWhatSettles(t *testing.T) {
 	t.Parallel()
 	const exit, settle, all = engine.PriorityExit, engine.PrioritySettle, engine.PriorityMarket
@@ -474,7 +475,7 @@ func TestAWorkerIsFreeForExitsAndOneForWhatSettles(t *testing.T) {
 	}
 }
 
-// It is sent in its last millisecond, and not later.
+// The request is sent in its last millisecond, and not later.
 func TestARequestIsSentUpToItsTimeToLive(t *testing.T) {
 	t.Parallel()
 	for deadlineMS, want := range map[int64]string{0: "", 10_000: "", 10_001: "", 9_999: "its time to live had passed by 1 ms", 9_000: "passed by 1000 ms"} {

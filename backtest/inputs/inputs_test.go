@@ -69,7 +69,7 @@ func refused(t *testing.T, what, want string, code int, err error) {
 	}
 }
 
-// Its ends are dates, and it must not be empty.
+// The ends are dates, and the part must not be empty.
 func TestThePartOfTheTimeThatIsAskedFor(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ from, to, first, last string }{{"", "", "00:00", "24:00"}, {"2024-01-01T06:00:00Z", "", "06:00", "24:00"},
@@ -208,7 +208,7 @@ func trials(t *testing.T, b *Files, binary string, split exchange.Rate, stop bac
 	return b.NewTrials(all, binary, split, stop)
 }
 
-// It contains all inputs, and the location of the files does not matter.
+// The job contains all inputs, and the location of the files does not matter.
 func TestATrialsJobIsOfAllThatItFollowsFrom(t *testing.T) {
 	t.Parallel()
 	choice := search.Choice{"fast": "3"}
@@ -258,7 +258,7 @@ func TestATrialsJobIsOfAllThatItFollowsFrom(t *testing.T) {
 	}
 }
 
-// They are parameters, and keys of the file that do not change the strategy's identity.
+// Axes are parameters, and keys of the file that do not change the strategy's identity.
 func TestTheAxesOfASweep(t *testing.T) {
 	t.Parallel()
 	made, err := trials(t, given(t), "p", 0, backtest.StopWhen{}, "interval=1h,15m,4h", "size.equity=10%,20%")

@@ -175,7 +175,8 @@ func brokenEquity(int64) (view.EquitySeries, error) {
 	return view.EquitySeries{TimeMS: []int64{firstMS}, Equity: []view.Decimal{"1"}, Wallet: []view.Decimal{"much"}, Unrealized: []view.Decimal{"0"}}, nil
 }
 
-// It is the balance of the strategy's market; without a reading, or with an empty one, that of its file.
+// The starting balance is that of the strategy's market; without a reading, or with an empty one, that of its
+// file.
 func TestWhatBothBeginWith(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -231,7 +232,7 @@ func TestWhatIsEarnedIsOfRoundTripsWithin(t *testing.T) {
 	}
 }
 
-// It is the profit at each close after the start of the comparison, to the cent.
+// The curve is the profit at each close after the start of the comparison, to the cent.
 func TestTheCurveOfTheBacktest(t *testing.T) {
 	t.Parallel()
 	r := replaying(t, "futures")

@@ -180,7 +180,7 @@ func TestALineIsPacked(t *testing.T) {
 	}
 }
 
-// They are the curve, fills, round trips and levels of a drawn result.
+// The data are the curve, fills, round trips and levels of a drawn result.
 func TestARunsDataAreItsRows(t *testing.T) {
 	t.Parallel()
 	source := priced(t, 0, 10_000, 11_000, 10_500)

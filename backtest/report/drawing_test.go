@@ -64,7 +64,7 @@ func TestABarGrowsFromTheMiddle(t *testing.T) {
 	wantShapes(t, "none of none", funnelBar(0, 0, "down"))
 }
 
-// It is between 100 at the height of 22 and -10 at 168: 1.3273 pixels a unit.
+// The drawing is between 100 at the height of 22 and -10 at 168: 1.3273 pixels a unit.
 func TestTheWayFromGrossToNet(t *testing.T) {
 	t.Parallel()
 	wantShapes(t, "a gain that costs used up",

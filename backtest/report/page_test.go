@@ -142,7 +142,7 @@ func TestTheGroupsOfFigures(t *testing.T) {
 	}
 }
 
-// They are shown if they have content.
+// Groups are shown if they have content.
 func TestGroupsThatNotEveryRunHas(t *testing.T) {
 	t.Parallel()
 	r := made()
@@ -189,7 +189,7 @@ func TestTheDeepestFalls(t *testing.T) {
 	}
 }
 
-// They compound to the year's change: 1.1 × 0.9 × 1.2.
+// The months compound to the year's change: 1.1 × 0.9 × 1.2.
 func TestTheMonthsOfAYear(t *testing.T) {
 	t.Parallel()
 	rows := years([]backtest.MonthRow{{Month: "2023-12", Return: ptr(-20.0)}, {Month: "2024-01", Return: ptr(10.0)}, {Month: "2024-02", Return: ptr(-10.0)},

@@ -113,7 +113,7 @@ func splitTrial(seen, unseen float64) backtest.Trial {
 	return t
 }
 
-// It is square: from -1 to 3, 22.5 % and 62.5 pixels a unit.
+// The scatter is square: from -1 to 3, 22.5 % and 62.5 pixels a unit.
 func TestTheScatterOfASplit(t *testing.T) {
 	t.Parallel()
 	trials := []backtest.Trial{splitTrial(3, -1), splitTrial(2, 1), splitTrial(1, 1), trialOf(7)}
@@ -149,7 +149,8 @@ func TestTheScatterOfASplit(t *testing.T) {
 	}
 }
 
-// It is Spearman's: 1 - 6 × 2 / (4 × 15) if two neighbours of four changed places; ties share a rank.
+// The correlation is Spearman's: 1 - 6 × 2 / (4 × 15) if two neighbours of four changed places; ties share a
+// rank.
 func TestTheRankCorrelation(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -172,7 +173,7 @@ func TestTheRankCorrelation(t *testing.T) {
 	}
 }
 
-// They are the eight nearest by the steps of their axes.
+// These trials are the eight nearest by the steps of their axes.
 func TestTheTrialsAroundTheBest(t *testing.T) {
 	t.Parallel()
 	trials := []backtest.Trial{trialOf(3, "a", "5", "b", "5")}

@@ -47,7 +47,7 @@ func TestWhereAValueLiesOnItsAxis(t *testing.T) {
 	}
 }
 
-// It has three decimal places more than the ends of its range.
+// The value has three decimal places more than the ends of its range.
 func TestTheValueAtAPlace(t *testing.T) {
 	t.Parallel()
 	last := math.Nextafter(1, 0)
@@ -111,8 +111,8 @@ func TestTheWidthOfTheKernels(t *testing.T) {
 	}
 }
 
-// It is the mean of a uniform kernel and a normal one at each place, which for the width 0.1 has its maximum at
-// 3.989423.
+// A density is the mean of a uniform kernel and a normal one at each place, which for the width 0.1 has its
+// maximum at 3.989423.
 func TestADensity(t *testing.T) {
 	t.Parallel()
 	if have := search.Mixture(1).At(0.3); have != 1 {

@@ -110,7 +110,7 @@ func TestWhatWasNotStoredIsAnError(t *testing.T) {
 	}
 }
 
-// It is also stored at the end.
+// Progress is also stored at the end.
 func TestTheProgressIsStoredTwiceASecond(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -151,7 +151,7 @@ func TestTheProgressIsStoredTwiceASecond(t *testing.T) {
 	})
 }
 
-// It skips other directories.
+// The list skips other directories.
 func TestTheListHasTheNewestSweepFirst(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -198,7 +198,7 @@ func TestTheListHasTheNewestSweepFirst(t *testing.T) {
 	}
 }
 
-// It reads its own copy, unless the strategy names a program.
+// A sweep reads its own copy, unless the strategy names a program.
 func TestWhereASweepReadsItsStrategy(t *testing.T) {
 	t.Parallel()
 	for want, spec := range map[string]sweeps.Spec{"here/strategy.yaml": {Strategy: "/there/trend.yaml"},

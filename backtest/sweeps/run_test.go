@@ -121,7 +121,8 @@ func order(trials []backtest.Trial) string {
 	return strings.Join(words, " ")
 }
 
-// It counts the choices that the strategy refuses, ranks the rest, and puts trials that violate a requirement last.
+// A sweep counts the choices that the strategy refuses, ranks the rest, and puts trials that violate a requirement
+// last.
 func TestASweepTriesWhatIsAllowed(t *testing.T) {
 	t.Parallel()
 	spec := &sweeps.Spec{Vary: []string{"fast=2,3,4,5", "slow=4,8"}, Where: "fast != 3", Require: "trades != 4", Search: sweeps.Grid, Sort: "sharpe"}
@@ -187,7 +188,7 @@ func TestASweepOfWhichNothingIsTakenIsAnError(t *testing.T) {
 	}
 }
 
-// It contains the trials that the strategy accepts, and counts the others.
+// The grid contains the trials that the strategy accepts, and counts the others.
 func TestTheGridOfAWalk(t *testing.T) {
 	t.Parallel()
 	plan, trials := prepared(t, &sweeps.Spec{Vary: []string{"fast=5,4,2", "slow=4"}, Search: sweeps.Grid, Sort: "sharpe"})
@@ -265,7 +266,7 @@ func TestASweepGoesOnWhereItWasCut(t *testing.T) {
 	}
 }
 
-// It also ends when the space is exhausted.
+// A search also ends when the space is exhausted.
 func TestASearchGoesOnUntilItHasEnough(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -293,7 +294,7 @@ func TestASearchGoesOnUntilItHasEnough(t *testing.T) {
 	}
 }
 
-// It also learns from refused trials.
+// A search also learns from refused trials.
 func TestALearningSearchLearnsFromTheObjective(t *testing.T) {
 	t.Parallel()
 	spec := &sweeps.Spec{Vary: []string{"fast=2..60", "slow=30..90"}, Trials: 3 * search.Batch, Search: sweeps.TPE, Seed: 5, Sort: "-max_drawdown_pct"}
@@ -382,7 +383,7 @@ func TestTheFront(t *testing.T) {
 	}
 }
 
-// This process runs 70 % of 60 candles, and the 18 after them.
+// The parts are 70 % of 60 candles, and the 18 after them, in this process.
 func TestASplitSweepIsRunOnBothParts(t *testing.T) {
 	t.Parallel()
 	plan, trials := prepared(t, &sweeps.Spec{Vary: []string{"fast=2,3"}, Search: sweeps.Grid, Sort: "profit", Split: "70%"})

@@ -7,7 +7,8 @@ import (
 	"botd/internal/mutation"
 )
 
-// They are the share of all mutants, which --at-least is compared with, and the share of those that are not equivalent.
+// One is the share of all mutants, which --at-least is compared with, the other the share of those that are not
+// equivalent.
 func TestBothSharesOfWhatIsNoticedAreShown(t *testing.T) {
 	t.Parallel()
 	scores := []mutation.Score{{Package: "botd/risk", Mutants: 1_000, Killed: 876, Survived: 60, Unreached: 20, Equivalent: 44},

@@ -16,7 +16,7 @@ import (
 	"botd/strategy/library"
 )
 
-// This applies once botd has run: at the first start the user has seen what starts.
+// The rule applies once botd has run: at the first start the user has seen what starts.
 func TestAStrategyOfRealMoneyArrivesPaused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -176,7 +176,7 @@ func TestWhatAnUnknownAccountOrSymbolHasIsNothing(t *testing.T) {
 	}
 }
 
-// It is returned together with its cost.
+// The position is returned together with its cost.
 func TestHeldIsThePositionWithItsSign(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
@@ -196,7 +196,7 @@ func TestHeldIsThePositionWithItsSign(t *testing.T) {
 	d.wantAmount("available", "8989.95799", available) // less 10000.02 / 10
 }
 
-// It moves no more than that.
+// A transfer moves no more than that.
 func TestATransferMovesWhatIsAvailable(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
@@ -250,7 +250,7 @@ func TestAnAssetThatNoSymbolHasIsHeldBesideTheOthers(t *testing.T) {
 	}
 }
 
-// This holds for makers and takers on both markets.
+// Both markets are tested, for makers and takers.
 func TestFeesThatAreChangedHoldForWhatFillsThen(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})

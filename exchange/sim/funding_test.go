@@ -30,7 +30,7 @@ func TestARateIsOfTheFullHourThatItIsRecordedNear(t *testing.T) {
 	}
 }
 
-// It is paid at the mark price, and summed up per symbol.
+// Funding is paid at the mark price, and summed up per symbol.
 func TestFundingIsPaidByWhoeverHoldsThen(t *testing.T) {
 	t.Parallel()
 	const hours = 8 * int64(exchange.Hour1)

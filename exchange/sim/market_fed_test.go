@@ -304,7 +304,7 @@ func TestASellingLimitFillsOnlyWhereTheVenueTradedThroughIt(t *testing.T) {
 	}
 }
 
-// It fills orders of both sides, up to its quantity.
+// A trade fills orders of both sides, up to its quantity.
 func TestATradeFillsTheBestOrdersFirst(t *testing.T) {
 	t.Parallel()
 	x, key := fedExchange(t)

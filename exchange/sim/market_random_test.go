@@ -146,7 +146,7 @@ func TestARandomMarketTradesEveryTwoSeconds(t *testing.T) {
 	}
 }
 
-// This holds for a coin of any price and scale; the minimum is one tick.
+// The coin has any price and scale; the minimum is one tick.
 func TestAnAmountBuysWholeTicks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

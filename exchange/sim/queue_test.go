@@ -64,7 +64,7 @@ func TestAnOrderEndsByTheFirstOfItsCancels(t *testing.T) {
 	}
 }
 
-// It is between the delay and the delay plus its spread, both included, and the same for the same seed.
+// A delay is between the base delay and that plus the spread, both included, and the same for the same seed.
 func TestADelayIsDrawnForEachOrder(t *testing.T) {
 	t.Parallel()
 	arrivals := func(seed uint64) (all []int64) {

@@ -195,7 +195,7 @@ func TestAWidthLasts40MinutesAndAMood380(t *testing.T) {
 	}
 }
 
-// It multiplies before it divides, also beyond 64 bits.
+// The share multiplies before it divides, also beyond 64 bits.
 func TestAShareIsExactAndBounded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ number, part, whole, want int64 }{

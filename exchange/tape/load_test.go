@@ -103,7 +103,7 @@ func TestAValidFileIsReadExactly(t *testing.T) {
 	}
 }
 
-// Its rows, newest first, become candles, and an error names the line of the file.
+// The file's rows, newest first, become candles, and an error names the line of the file.
 func TestAFileOfAnotherSource(t *testing.T) {
 	t.Parallel()
 	const newest = "https://example.org\nUnix,Date,Open,High,Low,Close,Volume\n1704067380,,12,12,12,%s,0\n1704067320,,12,12,12,12,0\n" +

@@ -89,7 +89,7 @@ func TestImpossibleCandlesAreMalformed(t *testing.T) {
 	}
 }
 
-// This holds also where its digits do not fit in the scanner's number.
+// The digits may exceed the scanner's number.
 func TestANumberOfACandleOfAnyLengthIsReadRight(t *testing.T) {
 	t.Parallel()
 	for digits, want := range map[string]float64{

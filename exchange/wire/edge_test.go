@@ -92,8 +92,8 @@ func TestRoomForCandlesIsBounded(t *testing.T) {
 	}
 }
 
-// They are written without trailing zeros, and read in another scale. Finer digits are cut off, and a number that does not fit is
-// refused.
+// Scaled numbers are written without trailing zeros, and read in another scale. Finer digits are cut off, and a number that does
+// not fit is refused.
 func TestScaledNumbers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -132,7 +132,7 @@ func TestScaledNumbers(t *testing.T) {
 	}
 }
 
-// This holds up to the year 5138, and as far before 1970.
+// The rule covers times up to the year 5138, and as far before 1970.
 func TestTimesLaterThanAnySecondsAreMilliseconds(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[seconds]int64{0: 0, 1: 1_000, -1: -1_000, 100_000_000_000: 100_000_000_000_000, 100_000_000_001: 100_000_000_001,
@@ -143,7 +143,7 @@ func TestTimesLaterThanAnySecondsAreMilliseconds(t *testing.T) {
 	}
 }
 
-// It is found only as a key, at any depth; an escaped key may be one.
+// The name is found only as a key, at any depth; an escaped key may be one.
 func TestANameInAnotherCaseIsFoundBeforeItIsRead(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]bool{

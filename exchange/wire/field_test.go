@@ -93,7 +93,7 @@ func TestEachWordOfAStatus(t *testing.T) {
 	}
 }
 
-// This covers margin levels, wallets and orders, each at its bounds.
+// The rows are margin levels, wallets and orders, each at its bounds.
 func TestRowsLackNothingThatDecides(t *testing.T) {
 	t.Parallel()
 	for leverage, want := range map[whole]bool{0: false, -1: false, 1: true, math.MaxInt32: true, math.MaxInt32 + 1: false} {

@@ -82,19 +82,19 @@ func TestFaultlessSeedsHoldTheInvariants(t *testing.T) {
 	expectNone(t, Fleet{From: 1, Seeds: 100, Options: Options{Weather: &Weather{}}})
 }
 
-// Their strategies enter by resting orders that follow the price, and leave by time and age.
+// Patient strategies enter by resting orders that follow the price, and leave by time and age.
 func TestPatientSeedsHoldTheInvariants(t *testing.T) {
 	t.Parallel()
 	expectNone(t, Fleet{From: patientFrom, Seeds: 100})
 }
 
-// Their strategies are the library's, with exit rules.
+// The strategies are the library's, with exit rules.
 func TestSeedsOfTheLibraryHoldTheInvariants(t *testing.T) {
 	t.Parallel()
 	expectNone(t, Fleet{From: libraryFrom, Seeds: 100})
 }
 
-// Their strategies are grids, scheduled buyers, market makers and scripts.
+// The strategies are grids, scheduled buyers, market makers and scripts.
 func TestAssortedSeedsHoldTheInvariants(t *testing.T) {
 	t.Parallel()
 	expectNone(t, Fleet{From: assortedFrom, Seeds: 40})

@@ -236,7 +236,7 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 	must(t, j.Close())
 }
 
-// It is not written if nothing was added, and never if records are missing.
+// The head is not written if nothing was added, and never if records are missing.
 func TestTheHeadIsWrittenOnceAMinuteAndAtTheEnd(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")

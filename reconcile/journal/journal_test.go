@@ -30,7 +30,7 @@ func open(t *testing.T, path string) *journal.Journal {
 	return j
 }
 
-// This holds for each of its files, and for each directory that is made for it.
+// The rule covers each of its files, and each directory that is made for it.
 func TestAJournalIsForItsOwnerAlone(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "data", "demo")

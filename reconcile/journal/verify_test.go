@@ -16,7 +16,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// It lists no more, however many are found at once.
+// A report lists no more than that, however many are found at once.
 func TestAReportListsAHundredProblems(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ first, then, want int }{{0, 0, 0}, {99, 1, 100}, {99, 2, 100}, {100, 1, 100}, {60, 30, 90}, {150, 10, 100}} {
@@ -124,7 +124,7 @@ func TestTheDamageOfAFileIsListedLineByLine(t *testing.T) {
 	}
 }
 
-// It is not opened either, and the error names the file and the reason.
+// Such a file is not opened either, and the error names the file and the reason.
 func TestWhatIsNoJournalIsNotRead(t *testing.T) {
 	t.Parallel()
 	run := func(path, statement string) error {

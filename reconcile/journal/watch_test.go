@@ -166,7 +166,7 @@ func TestFactsGoOnBesideAJournalThatIsGone(t *testing.T) {
 	}
 }
 
-// It is found only if no journal is in its place.
+// A copy is found only if no journal is in its place.
 func TestTheNewestRescuedCopyIsFound(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "demo")

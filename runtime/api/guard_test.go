@@ -461,7 +461,7 @@ func TestMetricsAtAnAddressOfTheirOwnNeedTheirToken(t *testing.T) {
 	}
 }
 
-// This holds also if its directory was removed. Once it is closed it stays removed.
+// The socket's directory may have been removed, too. Once the server has closed it, it stays removed.
 func TestASocketWhoseFileIsTakenAwayIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "data")

@@ -65,7 +65,7 @@ func TestAHaltIsShownAndTakenWhileTheEngineDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// It includes what the milder levels do, and what the engine cannot see.
+// The text includes what the milder levels do, and what the engine cannot see.
 func TestAHaltSaysWhatItsLevelDoes(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[string]string{
@@ -81,7 +81,7 @@ func TestAHaltSaysWhatItsLevelDoes(t *testing.T) {
 	}
 }
 
-// It lists halts, breaches and latches of the scope only.
+// The text lists halts, breaches and latches of the scope only.
 func TestArmingSaysWhatEnds(t *testing.T) {
 	t.Parallel()
 	status := *running(t)

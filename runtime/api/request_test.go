@@ -100,7 +100,7 @@ func TestABodyIsTakenUpToItsBounds(t *testing.T) {
 	}
 }
 
-// Their open times count. The interval is a minute, and the time is 100 minutes and a second.
+// The open times of candles count. The interval is a minute, and the time is 100 minutes and a second.
 func TestCandlesAreThoseBeforeToOrFromFrom(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -243,7 +243,7 @@ func TestABacktestAndASweepAreBounded(t *testing.T) {
 	}
 }
 
-// Its answer lists them.
+// The answer lists the matching orders.
 func TestOrdersToCancelAreThoseThatMatchAllThatIsGiven(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -274,7 +274,7 @@ func (d *desk) last() engine.Event {
 	return d.sent[len(d.sent)-1].Event
 }
 
-// It serves no market data either.
+// Such a server has no market data either.
 func TestAServerThatKnowsNoSymbolsServesNone(t *testing.T) {
 	t.Parallel()
 	d := newDeskWith(t, func(c *Config) { c.Symbols, c.Listed = nil, nil })
@@ -290,7 +290,7 @@ func TestAServerThatKnowsNoSymbolsServesNone(t *testing.T) {
 	}
 }
 
-// This holds whoever scrapes.
+// Readiness does not depend on the scraper.
 func TestReadinessIsThatOfTheScrape(t *testing.T) {
 	t.Parallel()
 	for name, as := range map[string]func(*http.Request){"nobody": nil, "a viewer": bearer(viewerToken)} {
@@ -365,7 +365,8 @@ func TestAnEngineThatDoesNotAnswerChangesNothing(t *testing.T) {
 	}
 }
 
-// It has a name below localhost if the address is a loopback one without TLS, otherwise the address itself.
+// The link has a name below localhost if the address is a loopback one without TLS, otherwise the address
+// itself.
 func TestALinkIsOfAnAddressThatIsThisBotdsAlone(t *testing.T) {
 	t.Parallel()
 	tokens := auth.Tokens{Operator: testToken, Viewer: viewerToken}

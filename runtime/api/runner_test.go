@@ -242,7 +242,7 @@ func TestABacktestEndsAtItsTime(t *testing.T) {
 	})
 }
 
-// It ends a backtest and the process of a sweep.
+// The end of serving ends a backtest and the process of a sweep.
 func TestServingEndsWhatRunsBesideIt(t *testing.T) {
 	t.Parallel()
 	stub, bench, reports := &sweeperStub{run: lasts}, &stub{run: hangs}, filepath.Join(t.TempDir(), "backtests")
@@ -271,7 +271,7 @@ func TestServingEndsWhatRunsBesideIt(t *testing.T) {
 	}
 }
 
-// This holds also while another one is running.
+// Another run may be in progress.
 func TestARunThatHasEndedIsNotCanceled(t *testing.T) {
 	t.Parallel()
 	first := true
@@ -307,7 +307,7 @@ func TestARunThatHasEndedIsNotCanceled(t *testing.T) {
 	}
 }
 
-// It is also published immediately when a phase or the run ends, and when the next one starts.
+// Progress is also published immediately when a phase or the run ends, and when the next one starts.
 func TestProgressIsPublishedFourTimesASecond(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -390,7 +390,7 @@ func TestAStreamIsJoinedAfterAnyEventThatIsHeld(t *testing.T) {
 	}
 }
 
-// It is two seconds. If a missing event is requested, the stream says which ones there are.
+// The time is two seconds. If a missing event is requested, the stream says which ones there are.
 func TestAStreamSaysWhenToComeBack(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

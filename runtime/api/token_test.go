@@ -191,7 +191,7 @@ func TestARevocationThatIsNotWrittenDownHoldsAllTheSame(t *testing.T) {
 	}
 }
 
-// Its name is free.
+// The token's name is free.
 func TestATokenThatCannotBeSavedIsWorthNothing(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "gone")

@@ -98,7 +98,8 @@ func TestAReadThatIsNotBelievedIsReportedWhenItBeginsAndEnds(t *testing.T) {
 	}
 }
 
-// It halts only the strategy of its symbol. A halt in force stays unchanged, and in a backtest the backtest handles liquidations itself.
+// The liquidation halts only the strategy of its symbol. A halt in force stays unchanged, and in a backtest the backtest handles
+// liquidations itself.
 func TestALiquidationThatTheLedgerReadsHaltsToo(t *testing.T) {
 	t.Parallel()
 	row := ledger.Position{ID: 9, Symbol: "BTC-USDT", Liquidated: true, Close: exchange.AmountOf(48_000), Realised: exchange.AmountOf(-40)}
@@ -208,7 +209,7 @@ func TestWhatAHaltCannotSee(t *testing.T) {
 	}
 }
 
-// Their quantities sum up to the position, in either direction.
+// The exits' quantities sum up to the position, in either direction.
 func TestWhetherExitsThatWereTakenCoverAPosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -219,7 +219,7 @@ func TestAnEntryOfCandlesThatCameAtOnceIsLatchedOffTheEngineToo(t *testing.T) {
 	}
 }
 
-// It is asked again after a second, then after twice the time each, up to five minutes, until it has worked for ten minutes.
+// The delay is a second, doubled each time up to five minutes, until the strategy has worked for ten minutes.
 func TestHowSoonAStrategyIsAskedAgainWhoseProcessHasEnded(t *testing.T) {
 	t.Parallel()
 	w := settled(t, offload)

@@ -186,7 +186,7 @@ func TestWhichExecutionsAreBooked(t *testing.T) {
 	}
 }
 
-// This holds when more of it fills.
+// More of the order fills afterwards.
 func TestWhatIsBookedOfAnOrderIsNotBookedAgain(t *testing.T) {
 	t.Parallel()
 	a := spotAccountant(t)
@@ -296,8 +296,9 @@ func TestWhatADeclaredTransferSays(t *testing.T) {
 	}
 }
 
-// A transfer changes the baseline of losses. On the account, a baseline from before the wallet showed it does not change, and a later one
-// moves along. For a strategy whose result counted the transfer it is the reverse. A peak includes a deposit that came shortly before.
+// A declared transfer moves the baselines of losses. An account's baseline from before the wallet showed it moves along; a later one
+// includes it. A strategy's result counted it: the result and later baselines fall by it, earlier ones stay. A peak from shortly before a
+// deposit was shown may include it.
 func TestWhatADeclaredTransferMoves(t *testing.T) {
 	t.Parallel()
 	const peakAgo = peakMarginMS
@@ -350,7 +351,7 @@ func TestWhatADeclaredTransferMoves(t *testing.T) {
 	l.explained(exchange.Futures, ledger.Matched{Amount: exchange.AmountOf(40)}, nil)
 }
 
-// It is the result of the only strategy on futures; with several, or on spot, it is none.
+// The result is that of the only strategy on futures; with several, or on spot, it is none.
 func TestWhoseResultCountedATransfer(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -239,7 +239,7 @@ func TestWhatBecomesOfARefusalOnceAnOrderIsTaken(t *testing.T) {
 	}
 }
 
-// It is sent again as after a first refusal, and no later than scheduled before.
+// The intent is sent again as after a first refusal, and no later than scheduled before.
 func TestWhenWhatWasRefusedIsSentAgainAfterAMarketCouldBeRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ lastAgoMS, untilMS, want int64 }{
@@ -447,7 +447,7 @@ func TestABreachThatAPersonEndsIsReportedWithoutAnEnd(t *testing.T) {
 	}
 }
 
-// This holds whatever the other rules decide.
+// The other rules do not matter.
 func TestAStepThatAnyRuleRefusesIsForeseenAsRefused(t *testing.T) {
 	t.Parallel()
 	for name, with := range map[string]func(w *world){

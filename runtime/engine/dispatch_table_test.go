@@ -171,7 +171,7 @@ func TestHowAnApprovedOrderIsJournalled(t *testing.T) {
 	}
 }
 
-// It is a disk state if the disk was nearly full when the failure began or continued, but not if the journal's files are lost.
+// The failure is a disk state if the disk was nearly full when it began or continued, but not if the journal's files are lost.
 func TestWhatTheFailureOfAJournalIsCalled(t *testing.T) {
 	t.Parallel()
 	low, lost, room := &EventDisk{Why: "the disk is nearly full"}, &EventDisk{Why: "the journal was replaced", Lost: true}, &EventDisk{}

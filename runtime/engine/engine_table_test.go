@@ -103,7 +103,7 @@ func TestWhatAReadThatIsRefusedIsAbout(t *testing.T) {
 	}
 }
 
-// This holds outside a round, which knows what a row concerns.
+// Only a round knows what a row concerns.
 func TestAnAnswerOfWhichARowCannotBeReadIsNone(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -220,7 +220,8 @@ func TestHowFarThroughThePriceASaleMayGo(t *testing.T) {
 	}
 }
 
-// The plan's leverage and protection take precedence over the configured ones. A flatten leaves nothing to another botd.
+// The plan's leverage and protection take precedence over the configured ones. An exit is left to another botd for a
+// while, except in a flatten.
 func TestWhatAPlanSetsBesideItsTarget(t *testing.T) {
 	t.Parallel()
 	stop := strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 10}}
@@ -281,7 +282,7 @@ func (forgetful) Receive(_ *strategy.View, _ *strategy.Signal, plan *strategy.Pl
 	return nil
 }
 
-// This ends a breach of one scope only.
+// Only a breach of the transfer's scope ends.
 func TestADeclaredTransferEndsABreachThatItExplains(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -310,7 +311,7 @@ func TestADeclaredTransferEndsABreachThatItExplains(t *testing.T) {
 	}
 }
 
-// It also ends with a plan for the other side, and its end is reported.
+// A plan for the other side ends the latch, too, and the end is reported.
 func TestALatchEndsWithThePlanThatDesiresNoPosition(t *testing.T) {
 	t.Parallel()
 	for quantity, reports := range map[exchange.Quantity]int{0: 1, -10: 1, 20: 0} {
@@ -410,7 +411,7 @@ func TestThePricesOfAListAreTakenBySymbol(t *testing.T) {
 	}
 }
 
-// This concerns futures alone.
+// Only futures have a leverage.
 func TestTheLeverageIsReadWhereItIsNotKnown(t *testing.T) {
 	t.Parallel()
 	futures, spot := exchange.Quantity(20), exchange.Quantity(2_000)

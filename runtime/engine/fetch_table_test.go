@@ -25,7 +25,7 @@ func (w *world) rests(clientOrderID string, id int64) {
 	w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: clientOrderID, Body: record.Fill{OrderID: id}})
 }
 
-// They are the orders with an id that await an outcome.
+// An order is read by its id if it has one and awaits an outcome.
 func TestWhichOrdersAreReadByTheirIDsWhereTheirListCannotBeRead(t *testing.T) {
 	t.Parallel()
 	limit := func(w *world) string {
@@ -65,8 +65,9 @@ func TestWhichOrdersAreReadByTheirIDsWhereTheirListCannotBeRead(t *testing.T) {
 	}
 }
 
-// If the list of open orders does not show the order, the history of its symbol is read from a minute before it was sent, and its trades.
-// The newest orders are read of a symbol that was not read, and while another botd trades.
+// The history of the order's symbol is read from a minute before it was sent, unless a list has shown the order resting and still does.
+// Its trades are read if the list does not show it. The newest orders are read of a symbol that was not read, and while another botd
+// trades.
 func TestWhatIsReadOfASpotOrder(t *testing.T) {
 	t.Parallel()
 	row := exchange.UnreadableRow{ID: 5, Symbol: "BTC-USDT"}
@@ -144,7 +145,8 @@ func TestWhatIsReadOfASpotOrder(t *testing.T) {
 	}
 }
 
-// They are read from the second on in which the uncertain opening was sent, which is the resolution of their dates.
+// The history is read from the second on in which the uncertain opening was sent, since its dates have that
+// resolution.
 func TestFromWhenOnEndsOfPositionsAreRead(t *testing.T) {
 	t.Parallel()
 	for sentMS, want := range map[int64]int64{1_000: 1_000, 1_234: 1_000, 1_999: 1_000, 2_000: 2_000, 2_999: 2_000} {
@@ -163,7 +165,8 @@ func TestFromWhenOnEndsOfPositionsAreRead(t *testing.T) {
 	}
 }
 
-// It is the sum of the order's own trades, at their average price, and the fees paid in the bought asset.
+// The result is the sum of the order's own trades, at their average price, and the fees paid in the bought
+// asset.
 func TestWhatWasTradedOfAnOrder(t *testing.T) {
 	t.Parallel()
 	trade := func(order int64, price, quantity int64, fee, asset string) exchange.UserTrade {

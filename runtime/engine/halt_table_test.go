@@ -185,7 +185,8 @@ func TestHowSevereAHaltIsForAStrategy(t *testing.T) {
 	}
 }
 
-// It latches each strategy whose position it closes, on the side that its plan requests, once, and with the reason.
+// A flatten latches each strategy whose position it closes, on the side that its plan requests, once, and with the
+// reason.
 func TestWhoIsLatchedByAFlatten(t *testing.T) {
 	t.Parallel()
 	target := func(quantity exchange.Quantity) func(w *world) {

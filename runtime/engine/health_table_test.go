@@ -115,7 +115,8 @@ func TestWhereNothingOpensWhileReadsFail(t *testing.T) {
 	}
 }
 
-// It counts as blindness of everything after 30 s, as does an earlier failure that no answer has ended.
+// A hanging round counts as blindness of everything after 30 s, since the last complete round, or since its
+// start if none was complete.
 func TestARoundThatHangs(t *testing.T) {
 	t.Parallel()
 	b := emptyBase(1_000_000)
@@ -219,7 +220,8 @@ func TestBlindnessIsReportedOnceAndEnds(t *testing.T) {
 	}
 }
 
-// A reduction waits a second, doubled up to a minute; an opening five seconds, doubled up to five minutes. Each code counts separately.
+// A reduction waits a second, doubled up to a minute; an opening five seconds, doubled up to five minutes. A rejected key and a wrong
+// time have other waits.
 func TestHowLongARefusedIntentWaits(t *testing.T) {
 	t.Parallel()
 	exit := attempt{strategy: "one", symbol: bitcoin, purpose: placement.Exit}
@@ -376,7 +378,7 @@ func TestAfterARefusedSaleAnotherWaits(t *testing.T) {
 	}
 }
 
-// It is the first waiting intent that is still derived.
+// The next time is that of the earliest waiting intent derived in the last 30 s.
 func TestWhenTheNextRefusedIntentIsSent(t *testing.T) {
 	t.Parallel()
 	b := emptyBase(1_000_000)

@@ -78,7 +78,7 @@ func TestAnUnknownOpeningStopsItsLadder(t *testing.T) {
 	}
 }
 
-// Its obstacle may block the others, too.
+// The opening's obstacle may block the others, too.
 func TestAnOpeningThatWasNeverSentStopsItsLadderUntilTheNextRound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, ladder(40))

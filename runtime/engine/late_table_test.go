@@ -55,7 +55,8 @@ func TestHowLongARoundWaitsForARead(t *testing.T) {
 	}
 }
 
-// It is sent once more if a read that was sent no earlier has been answered. When its time is over, its round continues without it.
+// The read is sent once more if a read that was sent no earlier has been answered. When its time is over, its round continues
+// without it.
 func TestWhatBecomesOfAReadThatIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -241,7 +242,8 @@ func TestAReadThatHangsIsGivenUpAfterTenSeconds(t *testing.T) {
 	}
 }
 
-// It shows how long such a read takes, and its failure counts: in the current round, otherwise in the next.
+// The answer shows how long such a read takes, and its failure counts: in the current round, otherwise in the
+// next.
 func TestWhatAnAnswerThatCameTooLateSays(t *testing.T) {
 	t.Parallel()
 	broken, refusal := errors.New("broken"), &exchange.Refusal{Status: 404, Message: "none"}

@@ -77,7 +77,7 @@ func TestAReadThatHangsKeepsNoStopBackThatDoesNotNeedIt(t *testing.T) {
 	}
 }
 
-// It is repeated, but only few of the same reads are in flight at a time.
+// The read is repeated, but only few of the same reads are in flight at a time.
 func TestAReadThatHangsDoesNotPileUp(t *testing.T) {
 	t.Parallel()
 	futures, spot, out, most := exchange.Quantity(20), exchange.Quantity(2_000), map[int64]int64{}, 0

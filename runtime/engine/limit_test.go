@@ -347,7 +347,7 @@ func TestABreachTakesRestingOpeningsOutOfTheBook(t *testing.T) {
 	w.wantHeld(100)
 }
 
-// This holds whoever traded when.
+// The sum does not depend on who traded when.
 func TestResultsSumToTheWallet(t *testing.T) {
 	t.Parallel()
 	var one, two exchange.Quantity

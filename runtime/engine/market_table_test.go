@@ -140,7 +140,7 @@ func TestHowOldAPriceIs(t *testing.T) {
 	}
 }
 
-// It is the last trade, or the mark price if there is one.
+// A fed price sets the last price, and the mark price to its own or else to the last price.
 func TestWhatAFedPriceIs(t *testing.T) {
 	t.Parallel()
 	for mark, want := range map[exchange.Price]exchange.Price{0: 7, 9: 9} {
@@ -153,7 +153,7 @@ func TestWhatAFedPriceIs(t *testing.T) {
 	}
 }
 
-// It was unknown before. A failed read leaves the last rate.
+// The rate was unknown before. A failed read leaves the last rate.
 func TestAFundingRateIsShownInABacktestOnceItWasPaid(t *testing.T) {
 	t.Parallel()
 	for _, feed := range []bool{false, true} {
@@ -394,7 +394,7 @@ func TestWhatProtectsAPositionWithoutItsStop(t *testing.T) {
 	}
 }
 
-// It is restored unless it is ten minutes old; a backtest has none.
+// The refusal is restored unless it is ten minutes old; a backtest has none.
 func TestWhatIsRecordedOfARefusalBeforeTheStartIsTaken(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -47,7 +47,7 @@ func (w *world) wantAllSeen(seen []bool, least int) {
 	}
 }
 
-// It decides as in a backtest.
+// The strategy decides as in a backtest.
 func TestAStrategyWaitsForTheCandlesOfTheOtherSymbolsThatItReads(t *testing.T) {
 	t.Parallel()
 	var seen []bool

@@ -73,7 +73,7 @@ func TestOneBatchIsWrittenAtATime(t *testing.T) {
 	}
 }
 
-// It is taken once everything is durable, if checkpoints are enabled.
+// The checkpoint is taken once everything is durable, if checkpoints are enabled.
 func TestTheLastCheckpointOfARun(t *testing.T) {
 	t.Parallel()
 	b := emptyBase(1_000_000)

@@ -31,7 +31,7 @@ const (
 	stopEnds = "a stop on the exchange stays until the position is closed, and ends with it"
 )
 
-// It has more lines if a part has filled, a halt is in force, or the plan differs.
+// The preview has more lines if a part has filled, a halt is in force, or the plan differs.
 func TestWhatCancelingAnOrderSays(t *testing.T) {
 	t.Parallel()
 	plans := func(plan strategy.Plan) func(*world) {
@@ -80,7 +80,7 @@ func TestWhatCancelingAnOrderSays(t *testing.T) {
 	}
 }
 
-// It has more lines if a part of the position is not botd's, or an exit is in flight.
+// The preview has more lines if a part of the position is not botd's, or an exit is in flight.
 func TestWhatClosingAPositionSays(t *testing.T) {
 	t.Parallel()
 	exit := func(w *world) string { return w.sends(placement.Exit) }
@@ -178,7 +178,7 @@ func TestASymbolThatDoesNotWaitIsNotResolved(t *testing.T) {
 	}
 }
 
-// It reports the end of its latch, with the reason.
+// The strategy reports the end of its latch, with the reason.
 func TestWhatAnArmedStrategyReports(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -298,7 +298,7 @@ func TestWhenAPlanIsSpent(t *testing.T) {
 	}
 }
 
-// It leaves a record, once between two decisions, for a strategy that watches events.
+// The refusal leaves a record, once between two decisions, for a strategy that watches events.
 func TestWhatAnOrderThatARuleRefusesLeaves(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -60,7 +60,7 @@ func TestAPreviewIsOfThePlanThatTheTickWouldMake(t *testing.T) {
 	}
 }
 
-// It does so once there is one.
+// Without a candle it shows none.
 func TestAPreviewShowsTheNewestCandle(t *testing.T) {
 	t.Parallel()
 	for _, count := range []int{0, 1, 3} {
@@ -80,7 +80,7 @@ func TestAPreviewShowsTheNewestCandle(t *testing.T) {
 	}
 }
 
-// It names the cause, and the plan in force stays as it is.
+// The preview names the cause, and the plan in force stays as it is.
 func TestAPreviewSaysThatAStrategyWouldFail(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

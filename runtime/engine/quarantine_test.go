@@ -8,7 +8,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// It shows neither known placements nor those of another symbol.
+// The quarantine shows neither known placements nor those of another symbol.
 func TestAQuarantineShowsThePlacementsOfUnknownFateOnItsSymbolAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0))

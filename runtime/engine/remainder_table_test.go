@@ -109,7 +109,7 @@ func TestWhatAPositionHasMade(t *testing.T) {
 	}
 }
 
-// It is decided for the newest due time; the missed ticks are counted.
+// The decision is for the newest due time; the missed ticks are counted.
 func TestATickThatIsLateIsDecidedOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -222,7 +222,7 @@ func TestWhoseAChangeOfTheWalletIs(t *testing.T) {
 	}
 }
 
-// This holds whatever the spot strategy's holding is.
+// The spot strategy's holding does not matter.
 func TestAChangeOfTheFuturesWalletIsNoSpotStrategys(t *testing.T) {
 	t.Parallel()
 	b := valued(t, 1, 1)
@@ -267,7 +267,7 @@ func TestWhatACanceledOrderSaysOfItsRefusals(t *testing.T) {
 	}
 }
 
-// Nothing opens.
+// Exits and stops are sent, and nothing opens.
 func TestWhatProtectsGoesOnWhereAMarketWasNotRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -309,7 +309,7 @@ func (w *world) plan(target strategy.Target) {
 	w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{Target: target}}})
 }
 
-// It cancels openings and resting exits, closes a futures position once, and leaves stops.
+// A halt cancels openings and resting exits, closes a futures position once, and leaves stops.
 func TestWhatAHaltDoesWithoutAnyRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -345,7 +345,7 @@ func TestWhatAHaltDoesWithoutAnyRead(t *testing.T) {
 	}
 }
 
-// It does the same, and nothing else if it closes a futures position.
+// A halt does the same as without any read, and nothing else if it closes a futures position.
 func TestWhatAHaltDoesWhereItsMarketIsNotRead(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[record.HaltLevel]string{
@@ -370,7 +370,7 @@ func TestWhatAHaltDoesWhereItsMarketIsNotRead(t *testing.T) {
 	}
 }
 
-// It is journalled once.
+// The liquidation is journalled once.
 func TestWhatALiquidationSays(t *testing.T) {
 	t.Parallel()
 	for price, want := range map[string]string{
@@ -432,8 +432,8 @@ func TestAForeignOrderIsReportedWhenItBeginsAndEnds(t *testing.T) {
 	}
 }
 
-// It is at the plan's price, rounded to the symbol's tick on the protecting side, together with the price from which it trails. Without a
-// plan's trailing stop there is none.
+// A trailing stop is at the plan's price, rounded to the symbol's tick on the protecting side, and has a price from which it trails.
+// Without a position there is none.
 func TestWhereATrailingStopIs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil, func(w *world) { w.config.Strategies[0].Strategy = &trailer{} })

@@ -184,7 +184,7 @@ func TestARemovedStrategyIsWoundUpAsItSaid(t *testing.T) {
 	}
 }
 
-// Its former plan would immediately buy what its removal has closed.
+// The strategy's former plan would immediately buy what its removal has closed.
 func TestAStrategyThatComesBackOpensNothingBeforeItDecides(t *testing.T) {
 	t.Parallel()
 	comesBack(t)

@@ -107,7 +107,8 @@ func TestWhoWaitsForAPersonAtFirst(t *testing.T) {
 	}
 }
 
-// It has no position, and nothing is awaited on its symbol, or another strategy takes over the symbol.
+// An ended strategy has no position, and nothing is awaited on its symbol, unless another strategy takes over
+// the symbol.
 func TestWhetherARemovedStrategyHasEnded(t *testing.T) {
 	t.Parallel()
 	fills := func(w *world) {
@@ -140,7 +141,7 @@ func TestWhetherARemovedStrategyHasEnded(t *testing.T) {
 	}
 }
 
-// It ends when its market's money is booked; until then it keeps its symbol halted.
+// A removed strategy ends when its market's money is booked; until then it keeps its symbol halted.
 func TestWhenARemovedStrategyEnds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

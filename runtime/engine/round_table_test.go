@@ -16,7 +16,7 @@ import (
 	"botd/strategy"
 )
 
-// It is woken at the earliest due time, with restrictions while it stops.
+// The engine is woken at the earliest due time. In a backtest and while it stops only some times count.
 func TestWhenTheEngineWantsToBeWoken(t *testing.T) {
 	t.Parallel()
 	const far = 1_000_000
@@ -227,7 +227,7 @@ func TestWhatEvidenceHasDecidedIsReported(t *testing.T) {
 	}
 }
 
-// Its own candles come first, then those of the other symbols that it reads.
+// The strategy's own candles come first, then those of the other symbols that it reads.
 func TestHowFarAStrategyHasComeToDeciding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -285,7 +285,7 @@ func TestAPositionIsMeasuredWithoutItsStopThoughItsMarketIsNotRead(t *testing.T)
 	}
 }
 
-// It is reported once, when it ends.
+// The duration is reported once, when it ends.
 func TestHowLongAPositionWasUnprotectedIsReported(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
@@ -341,7 +341,7 @@ func TestEquityIsNotJudgedWhileAMarketThatMovedIsNotRead(t *testing.T) {
 	}
 }
 
-// It reports a changed position, and start and end of a quarantine and of a latch.
+// A round reports a changed position, and start and end of a quarantine and of a latch.
 func TestWhatARoundReportsOfAStrategy(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -411,7 +411,7 @@ func TestAReloadIsJournalledAndWatchesItsLimitsAtOnce(t *testing.T) {
 	}
 }
 
-// It sees each stored candle together with the earlier ones.
+// A new version sees each stored candle together with the earlier ones.
 func TestANewVersionSeesWhatItIsConfiguredWith(t *testing.T) {
 	t.Parallel()
 	for _, offloads := range []bool{false, true} {

@@ -247,7 +247,7 @@ func TestAnOpeningGoesBetweenRoundsOnlyByAFreshRead(t *testing.T) {
 	}
 }
 
-// It depends on the strategy's policy, and on whether its stop or a person ended the position.
+// The effect depends on the strategy's policy, and on whether its stop or a person ended the position.
 func TestWhatADecisionMeansForALatchedSide(t *testing.T) {
 	t.Parallel()
 	type table struct {
@@ -369,7 +369,7 @@ func TestWhatHasBeenUnprotectedSinceWhen(t *testing.T) {
 	}
 }
 
-// It is declared after fifteen seconds, or after two refusals of its stop, with the reason.
+// The state is declared after fifteen seconds, or after two refusals of its stop, with the reason.
 func TestWhenAPositionIsDeclaredUnprotected(t *testing.T) {
 	t.Parallel()
 	refuses := func(times int) func(w *world) {

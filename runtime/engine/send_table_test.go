@@ -13,8 +13,8 @@ import (
 	"botd/strategy"
 )
 
-// It recalls an exit that was handed out a second ago and is not answered. An exit that may still be queued blocks the next one, and so
-// does one that may have left less than two seconds ago: it may have been queued for the request budget for a second.
+// The kill switch recalls an exit that was handed out a second ago and is not answered. An exit that may still be queued blocks the
+// next one, and so does one that may have left less than two seconds ago: it may have been queued for the request budget for a second.
 func TestWhatTheKillSwitchCallsBack(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -137,7 +137,8 @@ func TestWhatAnOpeningIsAgainst(t *testing.T) {
 	}
 }
 
-// It may not open while a declared state blocks it, nor if it has failed, hangs, was removed, or must decide again.
+// A strategy may not open while a declared state blocks it, nor if it has failed, hangs, was removed, or must
+// decide again.
 func TestWhetherAStrategyMayOpen(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

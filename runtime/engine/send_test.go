@@ -54,7 +54,7 @@ func TestAnAnswerCallsBackOpeningsOnOtherSymbolsWhenItConcernsTheAccount(t *test
 	}
 }
 
-// This holds whatever events concern. An opening that was recalled or answered is not recalled again.
+// The events in between may concern anything. An opening that was recalled or answered is not recalled again.
 func TestWhatTimeAloneMakesOfAnOpeningIsSeenWithinATenthOfASecond(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

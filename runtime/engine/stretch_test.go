@@ -111,7 +111,7 @@ func wave(count int) *exchange.Candles {
 	return candles
 }
 
-// They lead to the same views, decisions and memory, and to the same journal.
+// Both ways lead to the same views, decisions and memory, and to the same journal.
 func TestAStretchOfCandlesIsWhatItsCandlesAreOneByOne(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -221,8 +221,8 @@ func (x *batching) Batch(view *strategy.View, candles *exchange.Candles, from, t
 	return from + x.far
 }
 
-// It prepares once it has seen enough candles, while no side is latched. It is given only the candles that it has prepared, and the
-// account's value at each close while it has a position.
+// A strategy prepares once it has seen enough candles, while no side is latched. It is given only the candles that it has prepared,
+// and the account's value at each close while it has a position.
 func TestWhenAStrategyPreparesSeveralDecisions(t *testing.T) {
 	t.Parallel()
 	flat := &exchange.Candles{Interval: exchange.Minute1}

@@ -124,7 +124,7 @@ func TestALimitOfAStrategyThatIsNotConfiguredStays(t *testing.T) {
 	}
 }
 
-// It acts immediately, not with the next round.
+// The limit acts immediately, not with the next round.
 func TestALimitThatIsPassedAlreadyActsAsItIsSet(t *testing.T) {
 	t.Parallel()
 	w := settled(t)

@@ -76,7 +76,7 @@ func TestAPairIsKnownOnceItsRulesItsPriceAndWhatIsHeldAre(t *testing.T) {
 	}
 }
 
-// It is ten times the account's 10,000 USDT, less the fee of 0.1 %.
+// The buying power is ten times the account's 10,000 USDT, less the fee of 0.1 %.
 func TestTheBuyingPowerIsSeenByWhoWatchesIt(t *testing.T) {
 	t.Parallel()
 	for watches, want := range map[bool]string{true: "99009.9", false: "0"} {

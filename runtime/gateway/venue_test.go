@@ -46,8 +46,8 @@ func wallet(t *testing.T, do func(context.Context, exchange.Request) (exchange.A
 	return answer.Account.WalletBalance
 }
 
-// It has the configured account, and a signed client reaches it at an address that is written while it runs. Its copy, and its public data,
-// are readable meanwhile and afterwards.
+// A demo has the configured account, and a signed client reaches it at an address that is written while it runs. Its copy, and its public
+// data, are readable meanwhile and afterwards.
 func TestADemoIsAnExchangeOfItsOwn(t *testing.T) {
 	t.Parallel()
 	config, data := demoConfig(), t.TempDir()
@@ -167,7 +167,7 @@ func TestADemoThatCannotBeginSaysWhatIsInItsWay(t *testing.T) {
 	}
 }
 
-// It is found by its market and its name; a name with the same beginning is suggested.
+// A symbol is found by its market and its name; a name with the same beginning is suggested.
 func TestASymbolIsFoundOrSuggested(t *testing.T) {
 	t.Parallel()
 	v := &Public{Where: "the venue", Symbols: sim.DefaultSymbols()}
@@ -331,7 +331,8 @@ func TestAProfileSaysHowTheVenueWrites(t *testing.T) {
 	}
 }
 
-// It has the configured wallet, and another venue's prices. It is stored when it stops, and a copy of it is readable.
+// A paper account has the configured wallet, and another venue's prices. It is stored when it stops, and a copy of it
+// is readable.
 func TestAPaperAccountTradesOnWhatAVenueShows(t *testing.T) {
 	t.Parallel()
 	directory, config := t.TempDir(), demoConfig()

@@ -212,7 +212,8 @@ func TestWhatFollowsFromAnOutageOpensNothingOfItsOwn(t *testing.T) {
 	}
 }
 
-// It repeats a message of the last two minutes of the previous run, and, for a warning, one that quiet hours may have delayed.
+// A start repeats a message of the last two minutes of the previous run, and, for a warning, one that quiet hours may have
+// delayed.
 func TestAStartRepeatsWhatMayNotHaveArrived(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -252,7 +253,8 @@ func TestAStartRepeatsWhatMayNotHaveArrived(t *testing.T) {
 	}
 }
 
-// It opens in the millisecond of its declaration, as the table of docs/operations.md says. Each kind has a section there.
+// The incident opens in the millisecond of its declaration, as the table of docs/operations.md says. Each kind has a
+// section there.
 func TestWhatIsOpenedAtOnceIsOpenedAtOnce(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/operations.md")
@@ -280,7 +282,7 @@ func TestWhatIsOpenedAtOnceIsOpenedAtOnce(t *testing.T) {
 	}
 }
 
-// This holds also if it follows from another one that started later. Another scope's state does not belong to it.
+// The incident may follow from another one that started later. Another scope's state does not belong to it.
 func TestAnIncidentHasTheNewestCauseAndWayOut(t *testing.T) {
 	t.Parallel()
 	tracker := new(Tracker)
@@ -302,7 +304,7 @@ func TestAnIncidentHasTheNewestCauseAndWayOut(t *testing.T) {
 	}
 }
 
-// It is closed after half a minute, doubled with each return up to half an hour.
+// The incident is closed after half a minute, doubled with each return up to half an hour.
 func TestWhatReturnsOftenIsClosedLate(t *testing.T) {
 	t.Parallel()
 	for times, want := range map[int]int64{1: 30, 2: 60, 3: 120, 6: 960, 7: 1800, 12: 1800, 1_000: 1800} {

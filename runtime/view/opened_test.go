@@ -6,8 +6,8 @@ import (
 	"botd/exchange"
 )
 
-// Its age counts, over restarts, too, from the fill that opened it from flat or from the other side, not from later additions. A
-// position that no fill explains has no age.
+// A position's age counts from the fill that opened it from flat or from the other side, not from later additions, and survives
+// restarts. A position that no fill explains has no age.
 func TestAPositionIsAsOldAsItsFirstFill(t *testing.T) {
 	t.Parallel()
 	p := &pricing{h: NewHistory()}

@@ -234,7 +234,7 @@ func conditionLines(s strategy.Strategy, view *strategy.View) (lines []string) {
 	return lines
 }
 
-// It shows the newest figures, what each is compared with, and the last requested side.
+// The conditions show the newest figures, what each is compared with, and the last requested side.
 func TestWhatASignalOfCandlesShows(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

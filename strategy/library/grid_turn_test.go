@@ -254,7 +254,8 @@ func TestATrailingGridLeavesOutLinesThatItsMoneyIsTooLittleFor(t *testing.T) {
 	}
 }
 
-// It has moved, and its cells have the sizes to which they have grown, as far as it still has such cells.
+// The grid has moved, and its cells have the sizes to which they have grown, as far as it still has such
+// cells.
 func TestAGridThatIsMadeAgainGoesOnWhereItWas(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -335,7 +336,7 @@ func TestAFillThatIsKnownBeforeThePositionIsNoLoss(t *testing.T) {
 	least.expect(11_500, "buy 0.001@11000, buy 0.001@10000, sell 0.001@13000")
 }
 
-// It buys what its lines above that price sell.
+// The grid buys what its lines above that price sell.
 func TestAGridThatStartsOverBuysAtTheNewPrice(t *testing.T) {
 	t.Parallel()
 	b := grids(t, exchange.Futures, strategy.Values{"initial": "true", "stop": "90", "restart": "true"})

@@ -233,7 +233,7 @@ func TestPricesThatStandStillAreQuotedAtTheNarrowestSpread(t *testing.T) {
 	}
 }
 
-// Their closes change, and none moves further from its open.
+// The candles' closes change, and none moves further from its open.
 func TestNoKappaIsEstimatedOfCandlesWithoutAReach(t *testing.T) {
 	t.Parallel()
 	for want, values := range map[float64]strategy.Values{0: {}, 50: {"gamma": "50"}} {
@@ -249,7 +249,7 @@ func TestNoKappaIsEstimatedOfCandlesWithoutAReach(t *testing.T) {
 	}
 }
 
-// They lean by the position beyond the target, in orders of quantity.
+// The quotes lean by the position beyond the target, in orders of quantity.
 func TestTheQuotesOfAModelLeanFromTheTarget(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -282,7 +282,7 @@ func TestASideMovesBeyondTheToleranceAlone(t *testing.T) {
 	b.after(60).expect(300.8, "buy 1@225.6, sell 1@375")
 }
 
-// It bounds the quotes for the same time.
+// The book bounds the quotes for the same time.
 func TestAnOrderBookIsQuotedByForTenSeconds(t *testing.T) {
 	t.Parallel()
 	level := func(price float64) []exchange.Level {
@@ -296,7 +296,7 @@ func TestAnOrderBookIsQuotedByForTenSeconds(t *testing.T) {
 	}
 }
 
-// It waits for a tick where there is no delay.
+// Where there is no delay, the strategy waits for a tick.
 func TestAFillIsWaitedForUntilThePositionShowsIt(t *testing.T) {
 	t.Parallel()
 	b := quotes(t, "market_making", exchange.Futures, strategy.Values{"spread": "2%", "skew": "1", "filled_delay": "0s"})

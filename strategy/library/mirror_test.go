@@ -158,7 +158,7 @@ func TestAGridThatKeepsItsDecisionDecidesAsOneThatDoesNot(t *testing.T) {
 	}
 }
 
-// It does so candle by candle and at prices between, with skipped breakouts, stops and refusals.
+// The two are compared candle by candle and at prices between, with skipped breakouts, stops and refusals.
 func TestAShortTurtleIsTheMirrorImageOfALongOne(t *testing.T) {
 	t.Parallel()
 	draw := rand.New(rand.NewPCG(5, 3))

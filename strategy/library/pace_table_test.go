@@ -9,7 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// It is the sum of the position and the strategy's own entries, in its direction.
+// The quantity is the sum of the position and the strategy's own entries, in its direction.
 func TestWhatIsHeldOrOnItsWay(t *testing.T) {
 	t.Parallel()
 	type order = strategy.WorkingOrder
@@ -100,7 +100,7 @@ func TestWhereASliceOfAnOrderGoes(t *testing.T) {
 	}
 }
 
-// It is rebalanced if it was reached and has drifted beyond the band, or if its order was refused.
+// A share is rebalanced if it was reached and has drifted beyond the band, or if its order was refused.
 func TestWhenAShareIsRebalanced(t *testing.T) {
 	t.Parallel()
 	refusal := func(kind strategy.EventKind, key string) []strategy.Event {
@@ -211,7 +211,8 @@ func TestAChannelIsBrokenByWhatIsBeyondIt(t *testing.T) {
 	}
 }
 
-// It is next to the first fill's price, at the average if more filled, and absent once the price is too far away.
+// The order is next to the first fill's price, at the average if more filled, and absent once the price is too
+// far away.
 func TestWhereTheOrderOppositeToFillsHangs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

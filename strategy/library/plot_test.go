@@ -63,7 +63,7 @@ func TestPlotsFollowTheParametersGiven(t *testing.T) {
 	}
 }
 
-// This holds also for rules in parameters.
+// The rules may be in parameters, too.
 func TestPlotsOfRulesAndScriptsAreWhatTheyCall(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

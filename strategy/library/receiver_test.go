@@ -224,7 +224,7 @@ func TestWhyASignalIsFollowed(t *testing.T) {
 	}
 }
 
-// It is a share of its quantity, its amount of money, or its share of the equity. A share of zero is flat.
+// A share is one of the quantity, of the amount of money, or of the equity. A share of zero is flat.
 func TestAShareOfASize(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -93,7 +93,7 @@ func TestSignalsEnterAndLeaveAtTheRightCandles(t *testing.T) {
 	}
 }
 
-// It is on the requested side.
+// The target is on the requested side.
 func TestATargetIsTheConfiguredSizeOrTheWholeEquity(t *testing.T) {
 	t.Parallel()
 	for _, size := range []struct {

@@ -26,8 +26,8 @@ func (b *book) mirroredCandle(sign int, high, low, closed float64) {
 	b.candle(high, low, closed)
 }
 
-// It skips a breakout after one that would have won, traded or not, unless it is also one of the longer channel. At the start N is
-// 1 and the extremes are 101 and 100. Short mirrors long.
+// A turtle skips a breakout after one that would have won, traded or not, unless it is also one of the longer channel. At the
+// start N is 1 and the extremes are 101 and 100. Short mirrors long.
 func TestWhichBreakoutsATurtleSkips(t *testing.T) {
 	t.Parallel()
 	type candle struct{ high, low float64 }
@@ -220,7 +220,7 @@ func TestWhatATurtleDecides(t *testing.T) {
 	}
 }
 
-// It waits for enough candles, and for a price that has moved.
+// A turtle waits for enough candles, and for a price that has moved.
 func TestATurtleWaitsForItsFigures(t *testing.T) {
 	t.Parallel()
 	made := func() *book {

@@ -247,7 +247,7 @@ func TestJitterMovesEachSliceWithinItsIntervalAndIsRepeatable(t *testing.T) {
 	}
 }
 
-// It reaches the interval's last millisecond.
+// The jitter reaches the interval's last millisecond.
 func TestAWholeJitterStaysWithinTheInterval(t *testing.T) {
 	t.Parallel()
 	s := newStrategy(t, "twap", exchange.Futures, strategy.Values{"quantity": "100", "slices": "100000", "every": "100ms", "jitter": "100%"}).(*slicing)
@@ -260,7 +260,7 @@ func TestAWholeJitterStaysWithinTheInterval(t *testing.T) {
 	}
 }
 
-// It may add the slices due between two ticks, or as many as may be caught up.
+// A tick may add the slices due between two ticks, or as many as may be caught up.
 func TestHowManySlicesATickMayAdd(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -87,7 +87,7 @@ func TestATargetOfAnyKindIsRemembered(t *testing.T) {
 	}
 }
 
-// It shows nothing, its progress, or how it ended.
+// An entry shows nothing, its progress, or how it ended.
 func TestWhatAnEntryShowsOfItself(t *testing.T) {
 	t.Parallel()
 	show := func(remembered map[string]int64) (all []string) {

@@ -96,7 +96,7 @@ func TestAReturnRestsUntilItIsReached(t *testing.T) {
 	}
 }
 
-// It waits as the re-entry policy says.
+// The side waits as the re-entry policy says.
 func TestAfterATimeLimitTheSideWaits(t *testing.T) {
 	t.Parallel()
 	closed := []moment{
@@ -144,7 +144,7 @@ func TestAfterATimeLimitTheSideWaits(t *testing.T) {
 	cooling.run(t)
 }
 
-// It trails by 5 % from a profit of 10 % on. The best price is stored in steps of a twentieth of that.
+// The stop trails by 5 % from a profit of 10 % on. The best price is stored in steps of a twentieth of that.
 func TestAStopTrailsTheBestPrice(t *testing.T) {
 	t.Parallel()
 	rules := Rules{Exit: Exit{Base: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: one / 50}},

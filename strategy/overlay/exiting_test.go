@@ -73,7 +73,7 @@ func TestWhereATrailingStopIs(t *testing.T) {
 	}
 }
 
-// It shows how near each rule is, at its bound and just before.
+// An exit shows how near each rule is, at its bound and just before.
 func TestWhatAnExitShowsOfItself(t *testing.T) {
 	t.Parallel()
 	const nowMS = int64(1_700_000_000_000)

@@ -234,7 +234,7 @@ func TestATradeCountsByItsExit(t *testing.T) {
 	}
 }
 
-// It is the configured one, or the plan's, as a share of the entry or as a price.
+// The distance is the configured one, or the plan's, as a share of the entry or as a price.
 func TestAStopsDistance(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

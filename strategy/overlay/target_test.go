@@ -66,7 +66,7 @@ func TestATargetOfNothingWaitsForThePositionToGrow(t *testing.T) {
 	s.wantTargets(s.follow("100", 400), "target2.1 SELL 200@102, target2.2 SELL 200@104")
 }
 
-// They cannot rest on spot with a stop, which holds the asset, and with a trailing stop.
+// Targets cannot rest on spot with a stop, which holds the asset, and with a trailing stop.
 func TestTargetsThatCannotRestCloseAtDecisions(t *testing.T) {
 	t.Parallel()
 	for _, trails := range []bool{false, true} {

@@ -27,7 +27,7 @@ func TestTextsAreFormattedAsInPython(t *testing.T) {
 	}
 }
 
-// They are found when the script is loaded, on a branch that no rehearsal reaches.
+// Such texts are found when the script is loaded, on a branch that no rehearsal reaches.
 func TestTextsThatCannotBeFormatted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ expression, want string }{

@@ -77,7 +77,8 @@ func TestRulesCanUseTheTimeAndFunctions(t *testing.T) {
 	}
 }
 
-// This covers a part of finding 11: state.pop passed the check and stopped the strategy when it was reached.
+// The test covers a part of finding 11: state.pop passed the check and stopped the strategy when it was
+// reached.
 func TestAMemberThatDoesNotExistIsFoundOnEveryBranch(t *testing.T) {
 	t.Parallel()
 	const far = "def decide(view):\n    if close > 1000000:\n        "

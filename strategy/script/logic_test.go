@@ -127,7 +127,7 @@ func TestATrailingStopOfATradeFollowsTheBestPriceSinceItsEntry(t *testing.T) {
 	}
 }
 
-// This holds also after the first one has filled.
+// The first one may have filled.
 func TestAListOfTakeProfitsIsSharesOfTheWholePosition(t *testing.T) {
 	t.Parallel()
 	s := written(t, exchange.Futures, nil, "def decide(view):", "    return plan(exits = targets([(\"2%\", \"50%\"), (\"4%\", \"30%\"), (110, \"20%\")]))")
@@ -160,7 +160,7 @@ func TestAListOfTakeProfitsIsSharesOfTheWholePosition(t *testing.T) {
 	}
 }
 
-// They are there if the script names them. An unknown value compares as false with anything.
+// Both are there if the script names them. An unknown value compares as false with anything.
 func TestFundingAndAPairAreInTheView(t *testing.T) {
 	t.Parallel()
 	s := written(t, exchange.Futures, nil, "pair(\"ETH-USDT\")", "def decide(view):",

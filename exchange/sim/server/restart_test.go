@@ -148,7 +148,7 @@ func TestAPanicOfTheExchangeEndsTheService(t *testing.T) {
 	}
 }
 
-// It answers nothing about an account or a market, and takes no control call.
+// A broken exchange answers nothing about an account or a market, and takes no control call.
 func TestABrokenExchangeAnswersNothing(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, func(config *Config) { config.Build, config.Log = buildFresh, nil })
@@ -167,7 +167,7 @@ func TestABrokenExchangeAnswersNothing(t *testing.T) {
 	}
 }
 
-// It ends immediately, although nothing is due and its context is live.
+// Serve ends immediately, although nothing is due and its context is live.
 func TestServeEndsWithAPanicOfTheExchange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

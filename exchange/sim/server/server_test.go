@@ -296,7 +296,7 @@ func TestARequestIsAdmittedUnderTheLockOnlyWithinItsWindow(t *testing.T) {
 	}
 }
 
-// Its reason is logged.
+// The reason is logged.
 func TestADocumentThatCannotBeReadIs500(t *testing.T) {
 	t.Parallel()
 	var logged strings.Builder

@@ -173,7 +173,7 @@ func TestAFileTruncatedInItsLastRecordsHoldsTheWholeRecordsBefore(t *testing.T) 
 	}
 }
 
-// It is rewritten when its changes are larger than its snapshot and the minimum.
+// The file is rewritten when its changes are larger than its snapshot and the minimum.
 func TestTheFileDoesNotGrowWithItsHistory(t *testing.T) {
 	t.Parallel()
 	f, c := newStateTest(t)

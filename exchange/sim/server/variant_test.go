@@ -30,7 +30,7 @@ func TestUnknownVariantsAndDurationsAreRefused(t *testing.T) {
 	}
 }
 
-// It is a minute at most.
+// The duration is a minute at most.
 func TestAVariantTakesADurationWhereItHasOne(t *testing.T) {
 	t.Parallel()
 	durations := map[string]time.Duration{"stale-positions": 6 * time.Second, "empty-positions": 3 * time.Second}
@@ -294,7 +294,7 @@ func TestTheJournalNamesTheFaultThatHitARequest(t *testing.T) {
 	c.wantOrders("two", "two", "two", "two", "two")
 }
 
-// It stores 2048 bytes of a body.
+// The journal stores 2048 bytes of a body.
 func TestTheJournalHoldsTheNewestRequests(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, nil)

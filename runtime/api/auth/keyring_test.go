@@ -40,7 +40,7 @@ func TestABrokenKeyringIsNoEmptyOne(t *testing.T) {
 	}
 }
 
-// It has 1 to 32 letters of a name, a role, and a future end; there are at most a hundred.
+// A token has a name of 1 to 32 letters, a role, and a future end; there are at most a hundred.
 func TestANamedTokenIsCheckedBeforeItIsMade(t *testing.T) {
 	t.Parallel()
 	made := time.Date(2027, 1, 15, 8, 0, 0, 0, time.UTC)

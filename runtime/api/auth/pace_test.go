@@ -65,7 +65,7 @@ func TestMarketDataIsPacedByCredential(t *testing.T) {
 	}
 }
 
-// It is 200 and 50 for an unknown address, 60 and 10 for market data of a credential.
+// The pace is 200 and 50 for an unknown address, 60 and 10 for market data of a credential.
 func TestAPaceIsABurstAndThenSoManyASecond(t *testing.T) {
 	t.Parallel()
 	g, now := NewGuard(Config{}), time.Unix(1e9, 0)

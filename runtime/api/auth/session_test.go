@@ -56,7 +56,7 @@ func TestSourcesOfWrongTokensAreBounded(t *testing.T) {
 	}
 }
 
-// It ends after twelve hours without use, and after seven days however busy it is (docs/security.md).
+// A session ends after twelve hours without use, and after seven days however busy it is (docs/security.md).
 func TestASessionEndsAtItsLimits(t *testing.T) {
 	t.Parallel()
 	began := time.Unix(1_800_000_000, 0)

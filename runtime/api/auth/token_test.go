@@ -60,7 +60,7 @@ func TestTheTokensAreTheirOwnersAlone(t *testing.T) {
 	}
 }
 
-// Their directory is restored, too, for their owner only. Existing files stay.
+// The directory is restored, too, for its owner only. Existing files stay.
 func TestTokensAreRestoredWhereTheirFilesAreGone(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "data")
