@@ -87,7 +87,7 @@ func TestThePartOfTheCandlesThatIsAskedFor(t *testing.T) {
 	}
 }
 
-// The test expects warnings about them.
+// Signals and trades outside the candles' time cause warnings.
 func TestSignalsAndTradesOfAnotherTime(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -72,7 +72,7 @@ func TestAReportsFilesAreThoseBesideItsCandles(t *testing.T) {
 	}
 }
 
-// So do the libraries that it loads.
+// The libraries that a script loads are next to it.
 func TestAScriptLiesBesideItsStrategy(t *testing.T) {
 	t.Parallel()
 	if NewScript("", "text", nil) != nil || (*Text)(nil).Files() != nil {

@@ -125,7 +125,8 @@ func TestAWalletThatShowsLessKeepsNoStopAway(t *testing.T) {
 	}
 }
 
-// A process died while it sent the exit. No list shows the exit, and the wallet shows that it has not sold.
+// A process died while it sent the exit. No list shows the exit, and the wallet shows what is left of the
+// position.
 func TestAStopCoversWhatAnExitOfUnknownFateHasNotSold(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

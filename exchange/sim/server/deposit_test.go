@@ -55,7 +55,7 @@ func TestADepositMovesMoneyIntoAWalletOrOutOfIt(t *testing.T) {
 	}
 }
 
-// Without a value that of --account applies.
+// The default is the value of --account.
 func TestAnAccountIsOpenedWithWhatIsGiven(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)

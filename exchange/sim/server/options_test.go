@@ -96,7 +96,7 @@ func TestAFileOfCandlesIsPlayedOnBitcoinWhereItHasSome(t *testing.T) {
 	}
 }
 
-// The random market, too, has its own rates otherwise.
+// The random market would otherwise use its own rates.
 func TestWithAFileOfRatesAPaymentWithoutARowIsNothing(t *testing.T) {
 	t.Parallel()
 	rate := func(c *trader, symbol string) string {
