@@ -29,7 +29,7 @@ export function emergency() {
       steps.replaceChildren(...answer.steps.map((step) => h("li", `${step.strategy}: ${step.text}`)));
       blind.replaceChildren(...answer.blind.map((line) => h("p.bad", "Cannot see or close yet: ", line)));
     } catch (error) {
-      if (mine === asked) what.textContent = `The engine did not answer (${error.message}). The buttons work all the same.`;
+      if (mine === asked) what.textContent = `The engine did not answer (${error.message}). The buttons still work.`;
     }
   }
 
@@ -54,7 +54,7 @@ export function emergency() {
   const go = button(name, isLive ? null : () => act("flatten"), { icon: "halt", tone: "armed", disabled: !operator(), id: "emergency-go" });
   if (isLive) holds(go, () => act("flatten"));
   const rest = [button("Cancel orders", () => act("cancel"), { title: "Also pauses entries. Stops and positions stay." }),
-    button("Pause entries", () => act("pause"), { title: "Nothing opens. Exits and stops go on." })];
+    button("Pause entries", () => act("pause"), { title: "Nothing opens. Exits and stops continue." })];
   for (const one of rest) one.disabled = !operator();
   const buttons = [go, ...rest];
   const box = dialog(

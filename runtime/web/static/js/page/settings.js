@@ -40,7 +40,7 @@ export async function open(page) {
                   placeholder: "max_daily_loss, trend, botd.yaml…", on: { input: (event) => { text = event.target.value; page.choose("q", text);
                       page.draw(); } } })))),
         shown.length ? h("div.sections", sections(shown, c.directory, !!text || !narrow.matches)) : every || !fits.length ? empty("No setting matches",
-          "Change the search above.") : empty("All of it is default", "Every setting that matches has its default.",
+          "Change the search above.") : empty("All values are defaults", "Every setting that matches has its default.",
           button("Show the defaults", () => { every = true; page.draw(); }))] : null,
       h("details.mirror", { open: !c.settings.length }, h("summary", "As one YAML, with every default; secrets are never in it"), yaml(c.yaml)),
         h("p.panel-body.note", f.plural(c.files.length, "file"), ": ", c.files.map((file) => short(file, c.directory)).join(", ")));

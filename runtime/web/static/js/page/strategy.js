@@ -203,7 +203,7 @@ export async function open(page) {
       h("details.mirror", h("summary", "The newest candles as a table"),
         table("Candles of " + s.symbol, [{ name: "Opened", class: "nowrap", cell: (bar) => f.stampShort(bar.time * 1000) },
             ...["open", "high", "low", "close"].map((each) => ({ name: each, num: true, cell: (bar) => f.exact(bar[each].toFixed(places)) }))], shown,
-          { key: (bar) => bar.time, stack: false, none: empty("No candles", "The exchange was not read yet, or did not answer.") })));
+          { key: (bar) => bar.time, stack: false, none: empty("No candles", "The exchange has not been read yet, or did not answer.") })));
   }
 
   function tab(s) {
@@ -226,7 +226,7 @@ export async function open(page) {
           { name: "Quantity", num: true, cell: (o) => f.exact(o.quantity) },
           { name: "Mean price", num: true, cell: f.aligned(fills.slice(0, 100), (o) => o.price) },
           { name: "Order", cell: (o) => intentLink(o.client_order_id) }], fills.slice(0, 100),
-            { none: empty("Nothing was filled yet", "Its fills are listed here, and are arrows on the chart.") });
+            { none: empty("Nothing has been filled yet", "Its fills are listed here, and are arrows on the chart.") });
       case "limits": return table("Limits", [{ name: "Limit", cell: (l) => f.words(l.rule) },
           { name: "Value", num: true, cell: (l) => l.value },
           { name: "Limit", num: true, cell: (l) => l.limit },

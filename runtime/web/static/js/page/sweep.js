@@ -31,7 +31,7 @@ export async function open(page) {
   page.every(1500, () => { if (busy()) read(); });
   page.every(15_000, read);
   page.view(() => sweep ? [head(), progress(), ended(), body()] : [h("div.page-head", h("h1", name)),
-    panel("There is no such sweep", {}, empty(`No sweep ${name} is kept`, "It may have been taken away from data_dir/sweeps.",
+    panel("There is no such sweep", {}, empty(`No sweep ${name} is stored`, "It may have been removed from data_dir/sweeps.",
       link("/sweeps", "All sweeps")))]);
   await read.now();
 
@@ -68,7 +68,7 @@ export async function open(page) {
     if (!sweep.page) return panel("Trials", { key: "trials" }, empty("There is no page yet", sweep.state === "running"
       ? "It is made when the sweep ends." : "It is made when the sweep is resumed, or by botd sweep report on the command line."));
     return panel("Verdict and trials", { key: "page", note: operator() ? "the number of a place makes the report of that trial" : null,
-      actions: h("a", { href: `/api/v1/sweeps/${part(name)}/report`, target: "_blank", rel: "noopener" }, "In a window of its own") },
+      actions: h("a", { href: `/api/v1/sweeps/${part(name)}/report`, target: "_blank", rel: "noopener" }, "In its own window") },
       h("div.document", { keep: frame }));
   }
 

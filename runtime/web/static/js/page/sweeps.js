@@ -26,7 +26,7 @@ export async function open(page) {
           { tone: asking() ? "" : "primary", id: "sweep-open", "aria-expanded": String(asking()) }) : null)),
     asking() ? form.node(busy()) : null,
     items.length ? panel("Sweeps", { key: "sweeps", note: f.plural(items.length, "sweep") }, list()) : panel("Sweeps", { key: "sweeps" },
-      empty("No sweeps yet", "Start one above, or on the command line with a name.",
+      empty("No sweeps yet", "Start one above, or on the command line with --name.",
         h("code", "botd sweep run -s trend.yaml --data candles.csv --vary fast=5..20..5 --name first"))),
   ]);
   if (asking()) await form.read();
