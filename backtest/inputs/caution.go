@@ -56,23 +56,23 @@ func otherSymbol(path string, symbol *exchange.Symbol, other string) backtest.Wa
 
 // finer finds shorter candles in the store for a strategy that decides between closes: the shortest interval that
 // overlaps the given candles.
-func (b *Files) finer(c *configs.StrategyConfig, recorded *tape.Tape) (path string, found bool, err error) {
+func (b *Files) finer(c *configs.StrategyConfig, recorded *tape.Tape) (path string, err error) {
 	if c.Schedule.Candle() || recorded.Candles.Len() == 0 {
-		return "", false, nil
+		return "", nil
 	}
 	directory := b.Recorded
 	if directory == "" && b.Store != nil {
 		directory = b.Store()
 	}
 	if directory == "" {
-		return "", false, nil
+		return "", nil
 	}
 	list, err := tape.Store{Directory: directory}.List()
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", false, nil
+		return "", nil
 	}
 	if err != nil {
-		return "", false, err
+		return "", err
 	}
 	best := c.Interval
 	for _, series := range list {
@@ -80,8 +80,8 @@ func (b *Files) finer(c *configs.StrategyConfig, recorded *tape.Tape) (path stri
 			continue
 		}
 		if _, err := os.Stat(series.Path); err == nil {
-			best, path, found = series.Interval, series.Path, true
+			best, path = series.Interval, series.Path
 		}
 	}
-	return path, found, nil
+	return path, nil
 }

@@ -248,7 +248,7 @@ func (b *Files) leg(symbols []*exchange.Symbol, c *configs.StrategyConfig, data,
 	}
 	input.Script = backtest.NewScript(c.Script.File, c.Script.Text, c.Script.Libraries)
 	if detail == "" {
-		if detail, _, err = b.finer(c, recorded); err != nil {
+		if detail, err = b.finer(c, recorded); err != nil {
 			return leg, input, failure.Wrap(failure.IO, err)
 		}
 	}

@@ -38,7 +38,8 @@ func given(t *testing.T) *Files {
 			return configs.Options{Registry: strategy.NewRegistry(library.All()...), Symbols: sim.DefaultSymbols()}
 		},
 		Load: func(path string, symbol *exchange.Symbol, interval exchange.Interval, _ bool) (*tape.Tape, error) {
-			return tape.LoadCandles(path, symbol, interval, tape.Options{})
+			read, err := tape.LoadCandles(path, symbol, interval, tape.Options{})
+			return read, tape.Failure(err)
 		}}
 }
 
@@ -145,7 +146,10 @@ func TestAFileThatIsNamedForAnotherSymbol(t *testing.T) {
 	symbol, _ := exchange.FindSymbol(sim.DefaultSymbols(), exchange.Futures, "BTC-USDT")
 	for path, want := range map[string]string{"data/BTCUSDT-1h.csv": "", "btc_usd.csv": "", "BTC.csv": "", "candles.csv": "", "x/ETHUSDT-1h.csv": "ETH-USDT",
 		"eth-usdt.csv": "ETH-USDT",
-		"ETH.csv":      "ETH-USDT", "DOGEUSDT.csv": "DOGE-USDT", "doge_usdt.csv": "DOGE-USDT", "usdt.csv": "", "usdt-1h.csv": "", "BTCETH.csv": ""} {
+		"ETH.csv":      "ETH-USDT", "DOGEUSDT.csv": "DOGE-USDT", "doge_usdt.csv": "DOGE-USDT", "usdt.csv": "", "usdt-1h.csv": "", "BTCETH.csv": "",
+		"binance_dogeusdt.csv": "DOGE-USDT", "BTCUSD-ETHUSDT.csv": "",
+		"AVAXUSDT.csv": "AVAX-USDT", "zrxusdt.csv": "ZRX-USDT", "0x9usdt.csv": "0X9-USDT", "doge@usdt.csv": "DOGE-USDT",
+		"doge[usdt.csv": "DOGE-USDT", "doge:usdt.csv": "DOGE-USDT"} {
 		w, found := mismatch(path, symbol, sim.DefaultSymbols())
 		text := ""
 		if want != "" {
@@ -185,11 +189,16 @@ func TestOneAccountHasOneBacktestBlock(t *testing.T) {
 	if err := ShareAccount(&config, []*configs.StrategyConfig{futures}); err != nil || config.ConfigSHA256 != futures.Hash() || both == futures.Hash() {
 		t.Errorf("one: want its own hash, have %s, %v", config.ConfigSHA256, err)
 	}
+	other := load("futures", common+"fees: {maker: 0.0001, taker: 0.0002}")
+	other.Params = map[string]string{"fast": "3", "slow": "8"}
+	if err := ShareAccount(&config, []*configs.StrategyConfig{futures, other}); err != nil || config.ConfigSHA256 == both {
+		t.Errorf("the hash is of each strategy: have %v", err)
+	}
 	config.Limits.MaxOpenOrders = 3
 	if err := ShareAccount(&config, []*configs.StrategyConfig{futures}); err != nil || config.ConfigSHA256 == futures.Hash() {
 		t.Errorf("limits of the account are in the hash: have %v", err)
 	}
-	for _, other := range []*configs.StrategyConfig{load("spot", "cash: 501"), load("futures", common+"fees: {maker: 0.0001, taker: 0.0003}")} {
+	for _, other = range []*configs.StrategyConfig{load("spot", "cash: 501"), load("futures", common+"fees: {maker: 0.0001, taker: 0.0003}")} {
 		refused(t, "another block", "its backtest block differs from", failure.Config, ShareAccount(&config, []*configs.StrategyConfig{futures, other}))
 	}
 }
