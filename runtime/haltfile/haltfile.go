@@ -207,11 +207,17 @@ type Watcher struct {
 	Config    func() *configs.Config
 	Send      func(context.Context, engine.Event) error
 	Code      func(text []byte) string // by the journal's key; nil without one
-	done      map[string]time.Time     // halts in force whose file stays, and when it is read again
+	done      map[string]pending       // files that were acted on and are still there
+}
+
+// pending is a file that was acted on.
+type pending struct {
+	again  time.Time // when it is read again
+	unread bool      // it could not be read, so everything was paused: its own halt is not in force
 }
 
 func (h *Watcher) Run(ctx context.Context) {
-	h.done = map[string]time.Time{}
+	h.done = map[string]pending{}
 	poll := time.NewTicker(pollEvery)
 	defer poll.Stop()
 	for {
@@ -228,10 +234,11 @@ func (h *Watcher) Run(ctx context.Context) {
 }
 
 // take applies a halt, once: a person may have rearmed since. Its file is deleted when the halt is
-// durable; records become durable in their order, so that a later one proves it.
+// durable; records become durable in their order, so that a later one proves it. A file that could
+// not be read paused everything, once; its halt is applied when somebody has mended it.
 func (h *Watcher) take(ctx context.Context, path string) {
-	again, inForce := h.done[path]
-	if inForce && time.Now().Before(again) {
+	before, known := h.done[path]
+	if known && time.Now().Before(before.again) {
 		return
 	}
 	halt, unread := read(path)
@@ -242,18 +249,18 @@ func (h *Watcher) take(ctx context.Context, path string) {
 	audit := halt.audit(path, scope, h.Code)
 	var event engine.Event = &engine.EventAudited{Audit: audit, Event: &engine.EventHalt{Level: halt.Level, Scope: scope, Why: halt.Reason}}
 	switch {
-	case unread != nil && inForce:
+	case unread != nil && known:
 		return
 	case unread != nil:
 		event = &engine.EventHalt{Level: record.LevelPause, Why: fmt.Sprint("a halt was left that nobody can act on: ", unread)}
-	case inForce:
+	case known && !before.unread:
 		event = &engine.EventAudited{Audit: audit}
 	}
 	err := h.Send(ctx, event)
 	if err != nil && !errors.Is(err, runtime.ErrUnwritten) {
 		return // not taken: it is tried again
 	}
-	h.done[path] = time.Now().Add(durableEvery)
+	h.done[path] = pending{time.Now().Add(durableEvery), unread != nil}
 	if err == nil && unread == nil {
 		_ = os.Remove(path) // a remaining file changes nothing until the next start
 	}

@@ -1,0 +1,32 @@
+package haltfile
+
+import (
+	"testing"
+
+	"botd/internal/disk/disktest"
+	"botd/reconcile/record"
+)
+
+// TestEachFileCallOfAHaltFails: without a path nothing is left of the halt; with one it is written whole, though a power failure may remove it.
+func TestEachFileCallOfAHaltFails(t *testing.T) {
+	t.Parallel()
+	disktest.EachCallFails(t, func(directory string, reported func(error)) {
+		want := Halt{AtMS: 1, By: "ann", Level: record.LevelFlatten, Reason: "stop"}
+		path, err := Write(directory, want, nil)
+		if err != nil {
+			reported(err)
+			if n := left(t, directory); (path == "") != (n == 0) {
+				t.Errorf("%v: want no file without a path, have %q and %d files", err, path, n)
+			}
+			if path == "" {
+				path, err = Write(directory, want, nil)
+			}
+		}
+		if path == "" {
+			t.Fatal(err)
+		}
+		if have, err := read(path); err != nil || have != want || left(t, directory) != 1 {
+			t.Errorf("want the halt as written, have %+v, %v", have, err)
+		}
+	})
+}
