@@ -1,6 +1,8 @@
 package haltfile
 
 import (
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"botd/internal/disk/disktest"
@@ -10,7 +12,7 @@ import (
 // TestEachFileCallOfAHaltFails: without a path nothing is left of the halt; with one it is written whole, though a power failure may remove it.
 func TestEachFileCallOfAHaltFails(t *testing.T) {
 	t.Parallel()
-	disktest.EachCallFails(t, func(directory string, reported func(error)) {
+	calls := disktest.EachCallFails(t, func(directory string, reported func(error)) {
 		want := Halt{AtMS: 1, By: "ann", Level: record.LevelFlatten, Reason: "stop"}
 		path, err := Write(directory, want, nil)
 		if err != nil {
@@ -29,4 +31,8 @@ func TestEachFileCallOfAHaltFails(t *testing.T) {
 			t.Errorf("want the halt as written, have %+v, %v", have, err)
 		}
 	})
+	synced := func(c disktest.Call) bool { return c.Kind == "fsync" && filepath.Base(c.Path) == "here" }
+	if calls != nil && !slices.ContainsFunc(calls, synced) {
+		t.Errorf("want the directory on disk too, have %v", calls)
+	}
 }

@@ -102,9 +102,18 @@ func Write(directory string, halt Halt, code func(text []byte) string) (path str
 	return path, syncDirectory(directory)
 }
 
-// List are the files of halts in a directory, the oldest first.
-func List(directory string) ([]string, error) {
-	return filepath.Glob(filepath.Join(directory, pattern)) // sorted; their names begin with their time
+// List are the files of halts in a directory, the oldest first; a directory that does not exist has none.
+func List(directory string) (paths []string, err error) {
+	entries, err := os.ReadDir(directory)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, entry := range entries { // sorted; their names begin with their time
+		if is, _ := filepath.Match(pattern, entry.Name()); is { // the pattern is good
+			paths = append(paths, filepath.Join(directory, entry.Name()))
+		}
+	}
+	return paths, nil
 }
 
 func read(path string) (halt Halt, err error) {
@@ -221,7 +230,7 @@ func (h *Watcher) Run(ctx context.Context) {
 	poll := time.NewTicker(pollEvery)
 	defer poll.Stop()
 	for {
-		paths, _ := List(h.Directory) // the pattern is good
+		paths, _ := List(h.Directory) // read again in a second
 		for _, path := range paths {
 			h.take(ctx, path)
 		}

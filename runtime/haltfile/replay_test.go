@@ -165,6 +165,9 @@ func TestAHaltThatCannotBeTakenStopsTheStart(t *testing.T) {
 		}, failure.Data, "halt-2-2.json: it names no level\nhint: remove it when it is not meant any more"},
 		"a file that is too large": {func(s *start) error {
 			return os.WriteFile(filepath.Join(s.directory, "halt-2-2.json"), []byte(strings.Repeat(" ", 64<<10+1)), 0o600)
+		}, failure.Data, "has 65537 bytes, more than 65536"},
+		"a directory in its place": {func(s *start) error {
+			return os.Mkdir(filepath.Join(s.directory, "halt-2-2.json"), 0o700)
 		}, failure.Data, "a halt was kept for this start: read the halt "},
 		"a closed journal": {func(s *start) error { return s.store.Close() }, failure.IO, ""},
 	} {
@@ -185,6 +188,44 @@ func TestAHaltThatCannotBeTakenStopsTheStart(t *testing.T) {
 		if audits, _ := s.history.Audits(view.Page{Limit: 100}, func(*view.Audit) bool { return true }); len(audits) != 0 {
 			t.Errorf("%s: want nothing in the history, have %v", name, audits)
 		}
+	}
+}
+
+// TestStoredHaltsAreFoundWhateverTheDirectoryIsCalled: its name is no pattern, the oldest comes first, and a directory that cannot be read is an error.
+func TestStoredHaltsAreFoundWhateverTheDirectoryIsCalled(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"live", "a[b", "[ab]*?", `a\b`} {
+		directory := filepath.Join(t.TempDir(), name)
+		if paths, err := List(directory); err != nil || len(paths) != 0 {
+			t.Errorf("%s: not there: want no halt, have %v, %v", name, paths, err)
+		}
+		if err := os.Mkdir(directory, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		for _, at := range []int64{1_700_000_000_000, 1_600_000_000_000} {
+			path, err := Write(directory, Halt{AtMS: at, Level: record.LevelPause}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append([]string{path}, want...)
+		}
+		for _, other := range []string{"halt.json", "halt-1.json.partial", ".halt-1", "journal.db"} {
+			if err := os.WriteFile(filepath.Join(directory, other), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if have, err := List(directory); err != nil || !slices.Equal(have, want) {
+			t.Errorf("%s: want %v, have %v, %v", name, want, have, err)
+		}
+	}
+	s := newStart(t)
+	file := filepath.Join(s.directory, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s.directory = file; failure.CodeOf(s.replay(nil)) != failure.IO {
+		t.Errorf("a directory that cannot be read: want exit code %d, have %v", failure.IO, s.replay(nil))
 	}
 }
 
@@ -281,7 +322,8 @@ func TestARunningDaemonTakesAStoredHaltOnce(t *testing.T) {
 		"not taken for a while": {func(t *testing.T, w *watched) string { w.refuse = errors.New("busy"); return write(t, w) }, 2500 * time.Millisecond,
 			func(_ *testing.T, w *watched, _ string) { w.refuse = nil }, []string{"0s " + full, "1s " + full, "2s " + full, "3s " + full}, false},
 		"in force before it is durable": {func(t *testing.T, w *watched) string { w.refuse = runtime.ErrUnwritten; return write(t, w) }, 45 * time.Second,
-			func(_ *testing.T, w *watched, _ string) { w.refuse = nil }, []string{"0s " + full, "30s audit of strategy one", "60s audit of strategy one"}, false},
+			func(_ *testing.T, w *watched, _ string) { w.refuse = nil },
+			[]string{"0s " + full, "30s audit of strategy one", "60s audit of strategy one"}, false},
 		"unreadable": {func(t *testing.T, w *watched) string { return spoilt(t, w, "{") }, time.Minute, nil,
 			[]string{"0s pause of account: a halt was left that nobody can act on: read the halt PATH: unexpected end of JSON input"}, true},
 		"unreadable until somebody mends it": {func(t *testing.T, w *watched) string { return spoilt(t, w, "{}") }, 10 * time.Second,

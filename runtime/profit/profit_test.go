@@ -1,6 +1,7 @@
 package profit
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -82,5 +83,63 @@ func TestFuturesAreMeasuredFromTheirEntryPrice(t *testing.T) {
 	status.Strategies[0].Position = 0
 	if have := Of(status)["trend"].Unrealised; !have.IsZero() {
 		t.Errorf("flat: want nothing unrealised, have %s", have)
+	}
+}
+
+// TestEachBookingCountsOnceWithItsSign: for its own strategy, in USDT alone, and a strategy without any has a result of nothing.
+func TestEachBookingCountsOnceWithItsSign(t *testing.T) {
+	t.Parallel()
+	book := func(account ledger.Account, strategy, asset, amount string) ledger.Balance {
+		return ledger.Balance{Account: account, Strategy: strategy, Asset: asset, Amount: exchange.MustAmount(amount)}
+	}
+	have := Of(&engine.Status{
+		Strategies: []engine.StrategyStatus{{Name: "trend"}, {Name: "grid"}, {Name: "new"}},
+		Ledger: []ledger.Balance{
+			book(ledger.Realised, "trend", "USDT", "-10"), book(ledger.Realised, "trend", "USDT", "4"), book(ledger.Fees, "trend", "USDT", "1.5"),
+			book(ledger.Fees, "trend", "USDT", "0.25"), book(ledger.Funding, "trend", "USDT", "-0.5"), book(ledger.Funding, "trend", "USDT", "2"),
+			book(ledger.Realised, "grid", "USDT", "3"), book(ledger.Fees, "grid", "ETH", "99"), book(ledger.Realised, "grid", "BTC", "-99"),
+			book(ledger.Funding, "", "USDT", "0.125"), book(ledger.Wallet, "grid", "USDT", "500"), book(ledger.Wallet, "nobody", "USDT", "500"),
+			book(ledger.Holding, "nobody", "USDT", "7"),
+		},
+	})
+	of := func(realised, fees, funding, net string) Profit {
+		return Profit{Realised: exchange.MustAmount(realised), Fees: exchange.MustAmount(fees), Funding: exchange.MustAmount(funding), Net: exchange.MustAmount(net)}
+	}
+	want := map[string]Profit{"trend": of("6", "1.75", "1.5", "2.75"), "grid": of("-3", "0", "0", "-3"), "": of("0", "0", "0.125", "-0.125"), "new": {}, "nobody": {}}
+	if !maps.Equal(have, want) {
+		t.Errorf("want %+v, have %+v", want, have)
+	}
+}
+
+// TestOnlyWhatHasAPriceAndACostIsUnrealised: no price, no entry price, no cost on spot are no profit of the whole value.
+func TestOnlyWhatHasAPriceAndACostIsUnrealised(t *testing.T) {
+	t.Parallel()
+	futures := symbol(t, exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, "0.1", "0.001")
+	spot := symbol(t, exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}, "0.1", "0.001")
+	for name, c := range map[string]struct {
+		symbol             *exchange.Symbol
+		position           exchange.Quantity
+		last, entry        string
+		booked, cost, want string
+	}{
+		"long":                       {futures, 20, "51000", "50000", "0", "0", "20"},
+		"short":                      {futures, -20, "51000", "50000", "0", "0", "-20"},
+		"the entry price as it was":  {futures, 20, "50000", "50000.05", "0", "0", "-0.001"},
+		"futures without a price":    {futures, 20, "0", "50000", "0", "0", "0"},
+		"futures without an entry":   {futures, 20, "51000", "0", "0", "0", "0"},
+		"futures beside a holding":   {futures, 20, "51000", "50000", "5", "100", "20"},
+		"spot":                       {spot, 20, "51000", "0", "0.02", "1000", "20"},
+		"spot, nothing booked there": {spot, 20, "51000", "0", "0", "1000", "-1000"},
+		"spot without a price":       {spot, 20, "0", "0", "0.02", "1000", "0"},
+		"spot without a cost":        {spot, 20, "51000", "0", "0.02", "0", "0"},
+	} {
+		held := ledger.Balance{Account: ledger.Holding, Strategy: "one", Symbol: c.symbol.Key(), Asset: "USDT", Amount: exchange.MustAmount(c.cost)}
+		another := held
+		another.Strategy, another.Amount = "two", exchange.MustAmount("3")
+		have := Of(&engine.Status{Ledger: []ledger.Balance{held, another}, Strategies: []engine.StrategyStatus{{Name: "one", Symbol: c.symbol,
+			Position: c.position, Last: enginetest.Price(t, c.symbol, c.last), EntryPrice: exchange.MustAmount(c.entry), Booked: exchange.MustAmount(c.booked)}}})
+		if want := (Profit{Unrealised: exchange.MustAmount(c.want)}); have["one"] != want {
+			t.Errorf("%s: want %+v, have %+v", name, want, have["one"])
+		}
 	}
 }

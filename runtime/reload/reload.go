@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/signal"
@@ -112,9 +113,10 @@ func Fingerprint(config *configs.Config) string {
 	for _, file := range config.Files {
 		read(file)
 	}
-	listed, _ := filepath.Glob(filepath.Join(config.Directory, configs.StrategyFolder, "[^.]*.yaml")) // the pattern is good
+	folder := filepath.Join(config.Directory, configs.StrategyFolder)
+	listed, _ := fs.Glob(os.DirFS(folder), "[^.]*.yaml") // the pattern is good; the directory's own name may hold any character
 	for _, file := range listed {
-		read(file)
+		read(filepath.Join(folder, file))
 	}
 	for i := range config.Strategies {
 		s := &config.Strategies[i]

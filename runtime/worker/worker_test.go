@@ -2,6 +2,7 @@ package worker
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -162,6 +163,74 @@ func TestASignalThatIsNotTakenInTimeHoldsNobodyUp(t *testing.T) {
 		close(release)
 		if r := <-decided; r.Plan.Reason != "after" {
 			t.Errorf("want the decision then, have %+v", r)
+		}
+	})
+}
+
+// TestEachCallIsMeasuredFromItsTurnToItsAnswer: by the name of its strategy, and not while it waits for its turn.
+func TestEachCallIsMeasuredFromItsTurnToItsAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var measured []string
+		p := Pool{Measure: func(what engine.Measured, strategy string) func() {
+			if what != engine.MeasuredCycle {
+				t.Errorf("want a cycle measured, have %v", what)
+			}
+			began := time.Now()
+			return func() { measured = append(measured, strategy+" "+time.Since(began).String()) }
+		}}
+		s, done := &acts{func(*strategy.Plan) { <-time.After(time.Second) }}, make(chan strategy.Result, 2)
+		p.Put(ask(1, "one", s), func(r strategy.Result) { done <- r })
+		p.Put(ask(2, "one", s), func(r strategy.Result) { done <- r })
+		<-done
+		<-done
+		if want := []string{"one 1s", "one 1s"}; !slices.Equal(measured, want) {
+			t.Errorf("want %v, have %v", want, measured)
+		}
+	})
+}
+
+// TestAProcessIsEndedOnlyByWhatConcernsIt: an answered question, another strategy's question or one that was never asked ends none.
+func TestAProcessIsEndedOnlyByWhatConcernsIt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var p Pool
+		p.Abandon(1) // before there is any question
+		made := func(name string) *ends {
+			s := &ends{killed: make(chan string, 2)}
+			s.acts.decide = func(plan *strategy.Plan) { plan.Reason = name }
+			return s
+		}
+		one, two := made("one"), made("two")
+		done := make(chan strategy.Result, 2)
+		p.Put(ask(1, "one", one), func(r strategy.Result) { done <- r })
+		p.Put(ask(2, "two", wraps{wraps{two}}), func(r strategy.Result) { done <- r })
+		<-done
+		<-done
+		for id := range int64(4) {
+			p.Abandon(id)
+		}
+		if len(one.killed) != 0 || len(two.killed) != 0 {
+			t.Errorf("answered: want neither ended, have %d and %d", len(one.killed), len(two.killed))
+		}
+		p.End(&engine.EndedStrategy{Name: "one", Strategy: one})
+		if len(one.killed) != 1 || len(two.killed) != 0 {
+			t.Errorf("want the removed one ended, have %d and %d", len(one.killed), len(two.killed))
+		}
+		if why := <-one.killed; why != "it is not needed any more" {
+			t.Errorf("have %q", why)
+		}
+		p.Close()
+		if len(one.killed) != 0 || len(two.killed) != 1 {
+			t.Errorf("botd stops: want the one left ended, have %d and %d", len(one.killed), len(two.killed))
+		}
+		p.Close()
+		if len(two.killed) != 1 {
+			t.Errorf("a second stop: want nothing ended twice, have %d", len(two.killed))
+		}
+		p.Put(ask(3, "two", made("three")), func(r strategy.Result) { done <- r })
+		if r := <-done; r.Plan.Reason != "three" {
+			t.Errorf("want a pool that was closed to go on, have %+v", r)
 		}
 	})
 }

@@ -151,8 +151,9 @@ const (
 )
 
 // EachCallFails runs a test in a separate process, once for each file call below its directory, and makes that call fail once. The test retries the failed
-// action and checks that nothing is lost. It passes each error or warning that it receives to reported: each failure must be reported.
-func EachCallFails(t *testing.T, test func(directory string, reported func(error))) {
+// action and checks that nothing is lost. It passes each error or warning that it receives to reported: each failure must be reported. It returns the
+// calls without a failure, for tests of what must be durable; nil in the separate process.
+func EachCallFails(t *testing.T, test func(directory string, reported func(error))) []Call {
 	t.Helper()
 	if os.Getenv(callsChild) == t.Name() {
 		runtime.LockOSThread() // strace counts the calls of this thread
@@ -161,7 +162,7 @@ func EachCallFails(t *testing.T, test func(directory string, reported func(error
 				fmt.Println(reportedPrefix + err.Error())
 			}
 		})
-		return
+		return nil
 	}
 	NeedStrace(t)
 	home := t.TempDir()
@@ -204,4 +205,5 @@ func EachCallFails(t *testing.T, test func(directory string, reported func(error
 	if t.Logf("%d of %d calls failed, once each", failed, len(all)); 4*every*failed < len(all) || failed == 0 {
 		t.Errorf("want a quarter of %d calls to fail at least, have %d", len(all)/every, failed)
 	}
+	return all
 }
