@@ -98,7 +98,7 @@ func TestEachBookingCountsOnceWithItsSign(t *testing.T) {
 			book(ledger.Realised, "trend", "USDT", "-10"), book(ledger.Realised, "trend", "USDT", "4"), book(ledger.Fees, "trend", "USDT", "1.5"),
 			book(ledger.Fees, "trend", "USDT", "0.25"), book(ledger.Funding, "trend", "USDT", "-0.5"), book(ledger.Funding, "trend", "USDT", "2"),
 			book(ledger.Realised, "grid", "USDT", "3"), book(ledger.Fees, "grid", "ETH", "99"), book(ledger.Realised, "grid", "BTC", "-99"),
-			book(ledger.Funding, "", "USDT", "0.125"), book(ledger.Wallet, "grid", "USDT", "500"), book(ledger.Wallet, "nobody", "USDT", "500"),
+			book(ledger.Funding, "", "USDT", "0.125"), book(ledger.Wallet, "grid", "USDT", "500"), book(ledger.Wallet, "unlisted", "USDT", "500"),
 			book(ledger.Holding, "nobody", "USDT", "7"),
 		},
 	})
@@ -123,6 +123,7 @@ func TestOnlyWhatHasAPriceAndACostIsUnrealised(t *testing.T) {
 		booked, cost, want string
 	}{
 		"long":                       {futures, 20, "51000", "50000", "0", "0", "20"},
+		"the smallest long":          {futures, 1, "51000", "50000", "0", "0", "1"},
 		"short":                      {futures, -20, "51000", "50000", "0", "0", "-20"},
 		"the entry price as it was":  {futures, 20, "50000", "50000.05", "0", "0", "-0.001"},
 		"futures without a price":    {futures, 20, "0", "50000", "0", "0", "0"},
