@@ -7,9 +7,11 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"botd/configs"
 	"botd/exchange"
@@ -33,8 +35,25 @@ type refusing struct {
 	url string
 
 	mu       sync.Mutex // guards all below
+	come     sync.Cond  // a request has come
 	refused  string     // a path, or a key, which is refused with 404
-	requests []string   // path and key of each
+	requests []string   // path, query and key of each
+}
+
+// await returns once a request has come that contains a word.
+func (r *refusing) await(t *testing.T, word string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	defer context.AfterFunc(ctx, r.come.Broadcast)()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for !slices.ContainsFunc(r.requests, func(sent string) bool { return strings.Contains(sent, word) }) {
+		if ctx.Err() != nil {
+			t.Fatalf("want a request of %s, have %v", word, r.requests)
+		}
+		r.come.Wait()
+	}
 }
 
 // refuse has requests to a path, or with a key, refused from now on, and forgets the requests before.
@@ -63,10 +82,12 @@ func newRefusing(t *testing.T) *refusing {
 		t.Fatal(err)
 	}
 	r := &refusing{}
+	r.come.L = &r.mu
 	reached := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		key := request.Header.Get(wire.HeaderKey)
 		r.mu.Lock()
-		r.requests = append(r.requests, request.URL.Path+" "+key)
+		r.requests = append(r.requests, request.URL.Path+" "+request.URL.RawQuery+" "+key)
+		r.come.Broadcast()
 		refused := request.URL.Path == r.refused || key != "" && key == r.refused
 		r.mu.Unlock()
 		if refused {
@@ -406,7 +427,7 @@ func TestAPaperAccountThatCannotOpenSaysWhy(t *testing.T) {
 			t.Errorf("a copy: want exit code %d and %q, have %v", failure.Data, c.want, err)
 		}
 	}
-	config.Paper, config.Strategies = sound, listed
+	config.Paper, config.Strategies = configs.PaperConfig{PollMS: 20, MaxAgeMS: 60_000}, listed
 	v, err := Open(t.Context(), config, directory, DemoMarket{}, Network{})
 	if err != nil {
 		t.Fatal(err)
@@ -424,6 +445,18 @@ func TestAPaperAccountThatCannotOpenSaysWhy(t *testing.T) {
 			t.Error(err)
 		}
 	}()
+	venue.refuse("")
+	venue.await(t, "BTC-USDT") // it is polled on
+	v.Watch(exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"})
+	venue.await(t, "ETH-USDT")
+	copied, err := OpenCopy(t.Context(), config, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 1}
+	if _, err := copied.Trading.Do(t.Context(), exchange.Request{Operation: exchange.FuturesPlace, Order: order}); err != nil {
+		t.Errorf("a copy: want the data of now, have %v", err)
+	}
 	other, err := Open(t.Context(), config, directory, DemoMarket{}, Network{})
 	if err == nil {
 		err = other.Reach(t.Context())
@@ -460,9 +493,19 @@ func TestADemoOrderArrivesAfterTheDefaultDelay(t *testing.T) {
 				t.Errorf("%s: want it %s after %d ms more, have %s, %v", going, step.want, step.afterMS, read.Order.Status, err)
 			}
 		}
+		held, err := x.Do(DemoAccount, &exchange.Request{Operation: exchange.FuturesOpenPositions})
+		if err != nil || len(held.Positions.Items()) != 1 || held.Positions.Items()[0].Leverage != sim.DefaultLeverage {
+			t.Errorf("%s: want a position with a leverage of %d, have %+v, %v", going, sim.DefaultLeverage, held.Positions.Items(), err)
+		}
 		state, err := x.Snapshot()
 		if err != nil {
 			t.Fatal(err)
+		}
+		dear := begun
+		if dear.FuturesTaker = exchange.RateOne; going == "a new demo" {
+			if _, err := newDemo(state, DemoMarket{Seed: 5}, dear); err == nil || !strings.Contains(err.Error(), "fee 1 is outside") {
+				t.Errorf("a configured fee of all: want it refused by a demo that goes on, have %v", err)
+			}
 		}
 		if x, err = newDemo(state, DemoMarket{Seed: 5}, begun); err != nil {
 			t.Fatal(err)

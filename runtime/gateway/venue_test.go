@@ -165,16 +165,32 @@ func TestADemoThatCannotBeginSaysWhatIsInItsWay(t *testing.T) {
 	if _, err := DemoCopy(demoConfig(), directory); failure.CodeOf(err) != failure.IO {
 		t.Errorf("a copy of a directory: want exit code %d, have %v", failure.IO, err)
 	}
+	file := filepath.Join(directory, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := DemoCopy(demoConfig(), file); failure.CodeOf(err) != failure.IO {
+		t.Errorf("a copy of a file below a file: want exit code %d, have %v", failure.IO, err)
+	}
 }
 
 // A symbol is found by its market and its name; a name with the same beginning is suggested.
 func TestASymbolIsFoundOrSuggested(t *testing.T) {
 	t.Parallel()
 	v := &Public{Where: "the venue", Symbols: sim.DefaultSymbols()}
+	futures, spot := *v.Symbols[0], *v.Symbols[0]
+	futures.Market, spot.Market = exchange.Futures, exchange.Spot
+	for _, name := range []string{"QUUX-USDT", "QUUX2-USDT"} { // the first of them is suggested, in its market alone
+		one, other := futures, spot
+		one.Name, other.Name = name, "SPOT"+name
+		v.Symbols = append(v.Symbols, &one, &other)
+	}
 	for _, c := range []struct{ market, name, want string }{
 		{"futures", "BTC-USDT", ""}, {"spot", "BTC-USDT", ""}, {"margin", "BTC-USDT", "--market: unknown market"},
 		{"futures", "btcusd", "the venue has no futures symbol btcusd\nhint: did you mean BTC-USDT?"},
 		{"futures", "BTC_USDT", "hint: did you mean BTC-USDT?"}, {"spot", "eth/", "the venue has no spot symbol eth/\nhint: did you mean ETH-USDT?"},
+		{"futures", "quux", "hint: did you mean QUUX-USDT?"}, {"spot", "quux", "hint: botd markets lists what there is"},
+		{"spot", "spotquux", "hint: did you mean SPOTQUUX-USDT?"}, {"futures", "spotquux", "hint: botd markets lists what there is"},
 		{"futures", "ZZZ-USDT", "hint: botd markets lists what there is"}, {"futures", "---", "hint: botd markets lists what there is"},
 	} {
 		symbol, err := v.Find(c.market, c.name)
