@@ -16,6 +16,7 @@ import (
 	"botd/exchange"
 	"botd/reconcile/record"
 	"botd/runtime"
+	"botd/strategy"
 )
 
 // step is a change of the files, and what the daemon says of it within so much time.
@@ -308,15 +309,65 @@ func TestWhatWasAbsentAtTheStartIsRemovedWhenSomebodySaysSo(t *testing.T) {
 	})
 }
 
+// TestANewStrategyOfRealMoneyWaitsForAStart: one that ran before goes on with its change.
+func TestANewStrategyOfRealMoneyWaitsForAStart(t *testing.T) {
+	t.Parallel()
+	signalsBegin()
+	synctest.Test(t, func(t *testing.T) {
+		directory := t.TempDir()
+		live := "mode: live\ndata_dir: ./data\nexchange:\n  base_url: http://127.0.0.1:8421\n  key_file: key\n  secret_file: secret\n" +
+			"  settle: {window: 5s, visibility: 1s, staleness: 1s}\n"
+		put(t, directory, map[string]string{"botd.yaml": live, "key": "k", "secret": "s", "strategies/two.yaml": two})
+		d := start(t, directory, nil)
+		defer d.stop()
+		d.after(10 * time.Second)
+		three := strings.NewReplacer("two", "three", "BTC-USDT", "ETH-USDT", "0.01", "0.1").Replace(two)
+		put(t, directory, map[string]string{"strategies/three.yaml": three, "strategies/two.yaml": strings.Replace(two, "0.01", "0.02", 1)})
+		d.after(30 * time.Second)
+		if d.names() != "three two" || d.position("BTC-USDT") != 20 || d.position("ETH-USDT") != 0 {
+			t.Errorf("want the new one to wait, have %s, %d and %d", d.names(), d.position("BTC-USDT"), d.position("ETH-USDT"))
+		}
+		put(t, directory, map[string]string{"strategies/three.yaml": three + "start: running\n"})
+		if d.after(30 * time.Second); d.position("ETH-USDT") != 0 {
+			t.Errorf("want one that waits to wait for a person, have %d", d.position("ETH-USDT"))
+		}
+		four := strings.NewReplacer("two", "four", "BTC-USDT", "SOL-USDT", "0.01", "1").Replace(two) + "start: running\n"
+		put(t, directory, map[string]string{"strategies/four.yaml": four})
+		if d.after(30 * time.Second); d.position("SOL-USDT") == 0 {
+			t.Errorf("want one that says so to run at once, have %d", d.position("SOL-USDT"))
+		}
+	})
+}
+
+// TestASymbolThatTheVenueDoesNotListIsAnObstacle: each strategy's is named, with its place in the file, and nothing is taken over.
+func TestASymbolThatTheVenueDoesNotListIsAnObstacle(t *testing.T) {
+	t.Parallel()
+	story(t, nil, func(t *testing.T, d *daemon) {
+		d.Symbols = func(exchange.SymbolKey) (*exchange.Symbol, bool) { return nil, false }
+		put(t, d.directory, map[string]string{"strategies/two.yaml": strings.Replace(two, "0.01", "0.02", 1),
+			"strategies/three.yaml": strings.NewReplacer("two", "three", "BTC-USDT", "SOL-USDT", "0.01", "1").Replace(two)})
+		_, err := d.Reload(t.Context(), false, &record.Audit{Actor: "ann", Action: "reload"})
+		want := "DIR/strategies/three.yaml:1: the exchange has no futures symbol SOL-USDT; DIR/strategies/two.yaml:1: the exchange has no futures symbol BTC-USDT"
+		if err == nil || strings.ReplaceAll(err.Error(), d.directory, "DIR") != want {
+			t.Errorf("want %q, have %v", want, err)
+		}
+		if d.after(time.Minute); d.names() != both || len(d.fed) != 0 || d.position("BTC-USDT") != 10 {
+			t.Errorf("want nothing taken over, have %s, %v", d.names(), d.fed)
+		}
+	})
+}
+
 // TestEachFileOfAConfigurationIsWatched: its own, those of the strategies, their scripts, and files that are new; hidden ones and others are not.
 func TestEachFileOfAConfigurationIsWatched(t *testing.T) {
 	t.Parallel()
+	script := configs.ScriptConfig{File: "one.star", Libraries: []strategy.Library{{Name: "lib/x.star"}}}
 	for _, name := range []string{"configs", "a[b]*?"} {
 		directory := filepath.Join(t.TempDir(), name)
 		put(t, directory, map[string]string{"botd.yaml": "a", "strategies/one.yaml": "a", "strategies/one.star": "a", "strategies/lib/x.star": "a"})
-		config := &configs.Config{Directory: directory, Files: []string{filepath.Join(directory, "botd.yaml"), filepath.Join(directory, "strategies/one.yaml")}}
+		config := &configs.Config{Directory: directory, Files: []string{filepath.Join(directory, "botd.yaml"), filepath.Join(directory, "strategies/one.yaml")},
+			Strategies: []configs.StrategyConfig{{Name: "one", File: filepath.Join(directory, "strategies/one.yaml"), Script: script}}}
 		before := Fingerprint(config)
-		if before != Fingerprint(config) || strings.Count(before, "\n") != 2 {
+		if before != Fingerprint(config) || strings.Count(before, "\n") != 4 {
 			t.Errorf("%s: want each file once, have %q", name, before)
 		}
 		for _, change := range []struct {
@@ -324,6 +375,7 @@ func TestEachFileOfAConfigurationIsWatched(t *testing.T) {
 			seen       bool
 		}{
 			{"botd.yaml", "bb", true}, {"strategies/one.yaml", "bb", true}, {"strategies/two.yaml", "b", true}, {"strategies/two.yaml", "", true},
+			{"strategies/one.star", "bb", true}, {"strategies/lib/x.star", "bb", true}, {"strategies/lib/y.star", "bb", false},
 			{"strategies/.two.yaml", "b", false}, {"strategies/two.yml", "b", false}, {"strategies/deeper/two.yaml", "b", false}, {"botd.yaml", "", true},
 		} {
 			was := Fingerprint(config)
