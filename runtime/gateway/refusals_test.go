@@ -117,7 +117,7 @@ func liveConfig(url, directory string) *configs.Config {
 		SecretFile: filepath.Join(directory, "secret"), RequestsPerSecond: 1_000, Settle: configs.SettleConfig{Written: true}}}
 }
 
-// TestEachCallOfAStartFailsWithItsReason has one call refused after the other: the exit code says whether another try makes sense.
+// Each call of a start is refused in turn. The exit code shows whether another try makes sense.
 func TestEachCallOfAStartFailsWithItsReason(t *testing.T) {
 	t.Parallel()
 	venue, directory := newRefusing(t), t.TempDir()
@@ -171,7 +171,7 @@ func TestEachCallOfAStartFailsWithItsReason(t *testing.T) {
 	}
 }
 
-// TestAnAddressThatIsNoneIsAMistakeInTheConfiguration: no mode tries it again.
+// No mode tries it again.
 func TestAnAddressThatIsNoneIsAMistakeInTheConfiguration(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
@@ -212,7 +212,7 @@ func TestAnAddressThatIsNoneIsAMistakeInTheConfiguration(t *testing.T) {
 	}
 }
 
-// TestRequestsAreCountedOnceThereAreMetrics: each by what it was, and how it ended.
+// Each request counts with its kind and its result.
 func TestRequestsAreCountedOnceThereAreMetrics(t *testing.T) {
 	t.Parallel()
 	venue, directory := newRefusing(t), t.TempDir()
@@ -256,7 +256,7 @@ func TestRequestsAreCountedOnceThereAreMetrics(t *testing.T) {
 	}
 }
 
-// TestANewKeyIsRefusedByEachReadThatFails: the old one signs on, and the new one is taken when all its reads are answered.
+// The old key continues to sign. The new one is accepted when all its reads are answered.
 func TestANewKeyIsRefusedByEachReadThatFails(t *testing.T) {
 	t.Parallel()
 	venue, directory := newRefusing(t), t.TempDir()
@@ -347,7 +347,7 @@ func working(id int64) account.Placement {
 	return enginetest.Placement(record.Record{Symbol: key, ClientOrderID: "b-1", Body: record.Sending{Purpose: placement.Entry}}, placement.Working, id)
 }
 
-// TestAcceptedKeysThatCannotBeReadStopAStart: and nothing is accepted over them.
+// No key is accepted over them.
 func TestAcceptedKeysThatCannotBeReadStopAStart(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
@@ -390,7 +390,7 @@ func TestAcceptedKeysThatCannotBeReadStopAStart(t *testing.T) {
 	}
 }
 
-// TestAPaperAccountThatCannotOpenSaysWhy: with both intervals, or the symbol, and its file is free for the next attempt.
+// The error names both intervals, or the symbol, and the file is free for the next attempt.
 func TestAPaperAccountThatCannotOpenSaysWhy(t *testing.T) {
 	t.Parallel()
 	venue, directory, config := newRefusing(t), t.TempDir(), demoConfig()
@@ -466,7 +466,7 @@ func TestAPaperAccountThatCannotOpenSaysWhy(t *testing.T) {
 	}
 }
 
-// TestADemoOrderArrivesAfterTheDefaultDelay: neither earlier nor later, in a new demo and in one that goes on.
+// It arrives neither earlier nor later, in a new demo and in a restored one.
 func TestADemoOrderArrivesAfterTheDefaultDelay(t *testing.T) {
 	t.Parallel()
 	begun := simulatedAccount(DemoAccount, &demoConfig().Simulated)

@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestEachFileCallOfAHaltFails: without a path nothing is left of the halt; with one it is written whole, though a power failure may remove it.
+// Without a path nothing is left of the halt. With one the file is complete, although a power failure may remove it.
 func TestEachFileCallOfAHaltFails(t *testing.T) {
 	t.Parallel()
 	calls := disktest.EachCallFails(t, func(directory string, reported func(error)) {

@@ -81,8 +81,7 @@ func left(t *testing.T, directory string) int {
 	return len(paths)
 }
 
-// TestStoredHaltsAreInForceBeforeTheEngineStarts: each is in the audit, and in force where it is severer than what is; its file is removed once the
-// journal has it.
+// Each halt is audited, and engaged if it is severer than the halt in force. Its file is removed once the journal has it.
 func TestStoredHaltsAreInForceBeforeTheEngineStarts(t *testing.T) {
 	t.Parallel()
 	s := newStart(t)
@@ -134,7 +133,7 @@ func TestStoredHaltsAreInForceBeforeTheEngineStarts(t *testing.T) {
 	}
 }
 
-// TestAHaltWithoutItsCodeIsNamedSoInTheJournal: at a start with a key.
+// The start has a key.
 func TestAHaltWithoutItsCodeIsNamedSoInTheJournal(t *testing.T) {
 	t.Parallel()
 	s, key := newStart(t), journal.NewKey([]byte("a key of at least thirty-two bytes"))
@@ -152,7 +151,7 @@ func TestAHaltWithoutItsCodeIsNamedSoInTheJournal(t *testing.T) {
 	}
 }
 
-// TestAHaltThatCannotBeTakenStopsTheStart: nothing is journalled, and the file is there for the next start.
+// Nothing is journalled, and the file remains for the next start.
 func TestAHaltThatCannotBeTakenStopsTheStart(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -162,13 +161,13 @@ func TestAHaltThatCannotBeTakenStopsTheStart(t *testing.T) {
 	}{
 		"a file that is no halt": {func(s *start) error {
 			return os.WriteFile(filepath.Join(s.directory, "halt-2-2.json"), []byte("{}"), 0o600)
-		}, failure.Data, "halt-2-2.json: it names no level\nhint: remove it when it is not meant any more"},
+		}, failure.Data, "halt-2-2.json: it names no level\nhint: remove it if the halt is no longer wanted"},
 		"a file that is too large": {func(s *start) error {
 			return os.WriteFile(filepath.Join(s.directory, "halt-2-2.json"), []byte(strings.Repeat(" ", 64<<10+1)), 0o600)
 		}, failure.Data, "has 65537 bytes, more than 65536"},
 		"a directory in its place": {func(s *start) error {
 			return os.Mkdir(filepath.Join(s.directory, "halt-2-2.json"), 0o700)
-		}, failure.Data, "a halt was kept for this start: read the halt "},
+		}, failure.Data, "a halt was stored for this start: read the halt "},
 		"a closed journal": {func(s *start) error { return s.store.Close() }, failure.IO, ""},
 	} {
 		s := newStart(t)
@@ -191,7 +190,7 @@ func TestAHaltThatCannotBeTakenStopsTheStart(t *testing.T) {
 	}
 }
 
-// TestStoredHaltsAreFoundWhateverTheDirectoryIsCalled: its name is no pattern, the oldest comes first, and a directory that cannot be read is an error.
+// The name of the directory is no pattern, and the oldest halt comes first. A directory that cannot be read is an error.
 func TestStoredHaltsAreFoundWhateverTheDirectoryIsCalled(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"live", "a[b", "[ab]*?", `a\b`} {
@@ -229,7 +228,7 @@ func TestStoredHaltsAreFoundWhateverTheDirectoryIsCalled(t *testing.T) {
 	}
 }
 
-// TestAHaltIsWrittenForItsOwnerAlone: readable text with what was asked, in a directory that nobody else can write.
+// The file is readable text, in a directory that nobody else can write.
 func TestAHaltIsWrittenForItsOwnerAlone(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "live")
@@ -289,8 +288,8 @@ func newWatched(t *testing.T) *watched {
 	return w
 }
 
-// TestARunningDaemonTakesAStoredHaltOnce: one that the engine did not take is sent again a second later, one that is in force only to learn that it is
-// durable; and one that a person cannot have meant to lose pauses everything.
+// A halt that the engine refused is sent again a second later; one in force only until it is known to be durable. An unreadable file
+// pauses everything.
 func TestARunningDaemonTakesAStoredHaltOnce(t *testing.T) {
 	t.Parallel()
 	halt := Halt{AtMS: 1, By: "ann", Level: record.LevelFlatten, Reason: "stop", Strategy: "one"}

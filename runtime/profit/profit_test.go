@@ -86,7 +86,7 @@ func TestFuturesAreMeasuredFromTheirEntryPrice(t *testing.T) {
 	}
 }
 
-// TestEachBookingCountsOnceWithItsSign: for its own strategy, in USDT alone, and a strategy without any has a result of nothing.
+// It counts for its own strategy and in USDT alone. A strategy without bookings has a result of 0.
 func TestEachBookingCountsOnceWithItsSign(t *testing.T) {
 	t.Parallel()
 	book := func(account ledger.Account, strategy, asset, amount string) ledger.Balance {
@@ -103,15 +103,17 @@ func TestEachBookingCountsOnceWithItsSign(t *testing.T) {
 		},
 	})
 	of := func(realised, fees, funding, net string) Profit {
-		return Profit{Realised: exchange.MustAmount(realised), Fees: exchange.MustAmount(fees), Funding: exchange.MustAmount(funding), Net: exchange.MustAmount(net)}
+		return Profit{Realised: exchange.MustAmount(realised), Fees: exchange.MustAmount(fees), Funding: exchange.MustAmount(funding),
+			Net: exchange.MustAmount(net)}
 	}
-	want := map[string]Profit{"trend": of("6", "1.75", "1.5", "2.75"), "grid": of("-3", "0", "0", "-3"), "": of("0", "0", "0.125", "-0.125"), "new": {}, "nobody": {}}
+	want := map[string]Profit{"trend": of("6", "1.75", "1.5", "2.75"), "grid": of("-3", "0", "0", "-3"), "": of("0", "0", "0.125", "-0.125"),
+		"new": {}, "nobody": {}}
 	if !maps.Equal(have, want) {
 		t.Errorf("want %+v, have %+v", want, have)
 	}
 }
 
-// TestOnlyWhatHasAPriceAndACostIsUnrealised: no price, no entry price, no cost on spot are no profit of the whole value.
+// Without a price, an entry price, or a cost on spot, the whole value would be profit.
 func TestOnlyWhatHasAPriceAndACostIsUnrealised(t *testing.T) {
 	t.Parallel()
 	futures := symbol(t, exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, "0.1", "0.001")
@@ -138,7 +140,8 @@ func TestOnlyWhatHasAPriceAndACostIsUnrealised(t *testing.T) {
 		another := held
 		another.Strategy, another.Amount = "two", exchange.MustAmount("3")
 		have := Of(&engine.Status{Ledger: []ledger.Balance{held, another}, Strategies: []engine.StrategyStatus{{Name: "one", Symbol: c.symbol,
-			Position: c.position, Last: enginetest.Price(t, c.symbol, c.last), EntryPrice: exchange.MustAmount(c.entry), Booked: exchange.MustAmount(c.booked)}}})
+			Position: c.position, Last: enginetest.Price(t, c.symbol, c.last), EntryPrice: exchange.MustAmount(c.entry),
+			Booked: exchange.MustAmount(c.booked)}}})
 		if want := (Profit{Unrealised: exchange.MustAmount(c.want)}); have["one"] != want {
 			t.Errorf("%s: want %+v, have %+v", name, want, have["one"])
 		}

@@ -67,7 +67,7 @@ func story(t *testing.T, steps []step, after func(t *testing.T, d *daemon)) {
 
 const ahead = "; the files changed, and are not taken over: botd config diff"
 
-// TestAChangedFileIsTakenOverAsAWholeOrNotAtAll: once it has stood still for a poll, with what changed, value by value.
+// A file is read once it is unchanged for one poll. The log lists the changed values.
 func TestAChangedFileIsTakenOverAsAWholeOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	larger := strings.Replace(two, "0.01", "0.02", 1)
@@ -106,7 +106,7 @@ func TestAChangedFileIsTakenOverAsAWholeOrNotAtAll(t *testing.T) {
 	})
 }
 
-// TestAFileThatIsBeingWrittenIsNotRead: what changes from one poll to the next is not complete yet, and a change that is taken back is none.
+// A file that changes from one poll to the next is incomplete.
 func TestAFileThatIsBeingWrittenIsNotRead(t *testing.T) {
 	t.Parallel()
 	larger := strings.Replace(two, "0.01", "0.02", 1)
@@ -120,7 +120,7 @@ func TestAFileThatIsBeingWrittenIsNotRead(t *testing.T) {
 	}, nil)
 }
 
-// TestAStrategyThatIsAddedIsFedAndOneThatIsRemovedIsClosed: an addition at once, a removal once its file has stayed away.
+// An addition acts at once, a removal after its file was absent for 30 s.
 func TestAStrategyThatIsAddedIsFedAndOneThatIsRemovedIsClosed(t *testing.T) {
 	t.Parallel()
 	three := strings.NewReplacer("two", "three", "BTC-USDT", "SOL-USDT", "0.01", "1").Replace(two)
@@ -154,18 +154,18 @@ func TestAStrategyThatIsAddedIsFedAndOneThatIsRemovedIsClosed(t *testing.T) {
 	})
 }
 
-// TestFilesThatComeBackRemoveNothing: the folder of the strategies is away for a moment, and then for ever.
+// The folder of the strategies is absent for a moment, and then forever.
 func TestFilesThatComeBackRemoveNothing(t *testing.T) {
 	t.Parallel()
-	gone := map[string]string{"strategies/one.yaml": "", "strategies/two.yaml": ""}
+	absent := map[string]string{"strategies/one.yaml": "", "strategies/two.yaml": ""}
 	back := map[string]string{"strategies/one.yaml": one, "strategies/two.yaml": two}
 	const waits = "config.removal_waits config the files of one, two are absent: no strategy is left, and only an explicit reload removes all of them; " +
 		"it would: one: end it, it has no position, two: close its position (it holds 0.01 of futures BTC-USDT)"
 	story(t, []step{
-		{gone, 20 * time.Second, []string{waits}, "", 1, both},
+		{absent, 20 * time.Second, []string{waits}, "", 1, both},
 		{back, 4 * time.Second, []string{"config.reloaded config read again (a file changed), strategies put in place: 0, removed: 0; no value changed"},
 			"loaded 2000-01-01 00:00:34", 1, both},
-		{gone, 10 * time.Minute, []string{waits}, "loaded 2000-01-01 00:00:34", 1, both},
+		{absent, 10 * time.Minute, []string{waits}, "loaded 2000-01-01 00:00:34", 1, both},
 	}, func(t *testing.T, d *daemon) {
 		declared := d.Degraded()
 		if len(declared) != 1 || declared[0].State != "removal" || time.UnixMilli(declared[0].SinceMS).UTC().Format("15:04:05") != "00:00:38" {
@@ -193,7 +193,7 @@ func TestFilesThatComeBackRemoveNothing(t *testing.T) {
 	})
 }
 
-// TestAPersonReloads: a trial says what would change, a reload does it and is journalled with who asked, and what cannot be is refused with its reason.
+// A trial lists the changes, a reload applies and journals them with the user, and a refusal gives its reason.
 func TestAPersonReloads(t *testing.T) {
 	t.Parallel()
 	story(t, nil, func(t *testing.T, d *daemon) {
@@ -249,7 +249,7 @@ func TestAPersonReloads(t *testing.T) {
 	})
 }
 
-// TestWhatTheJournalCannotTakeIsInForce: the journal's own failure is reported elsewhere, and what runs is what is shown.
+// The journal's own failure is reported separately, and the configuration that runs is shown.
 func TestWhatTheJournalCannotTakeIsInForce(t *testing.T) {
 	t.Parallel()
 	story(t, nil, func(t *testing.T, d *daemon) {
@@ -273,7 +273,7 @@ func TestWhatTheJournalCannotTakeIsInForce(t *testing.T) {
 	})
 }
 
-// TestWhatWasAbsentAtTheStartIsRemovedWhenSomebodySaysSo: its position was journalled by an earlier run.
+// An earlier run journalled its position.
 func TestWhatWasAbsentAtTheStartIsRemovedWhenSomebodySaysSo(t *testing.T) {
 	t.Parallel()
 	signalsBegin()
@@ -309,7 +309,7 @@ func TestWhatWasAbsentAtTheStartIsRemovedWhenSomebodySaysSo(t *testing.T) {
 	})
 }
 
-// TestANewStrategyOfRealMoneyWaitsForAStart: one that ran before goes on with its change.
+// A strategy that ran before continues with its change.
 func TestANewStrategyOfRealMoneyWaitsForAStart(t *testing.T) {
 	t.Parallel()
 	signalsBegin()
@@ -339,7 +339,7 @@ func TestANewStrategyOfRealMoneyWaitsForAStart(t *testing.T) {
 	})
 }
 
-// TestASymbolThatTheVenueDoesNotListIsAnObstacle: each strategy's is named, with its place in the file, and nothing is taken over.
+// The error names the symbol of each strategy, with its place in the file, and nothing is applied.
 func TestASymbolThatTheVenueDoesNotListIsAnObstacle(t *testing.T) {
 	t.Parallel()
 	story(t, nil, func(t *testing.T, d *daemon) {
@@ -347,7 +347,8 @@ func TestASymbolThatTheVenueDoesNotListIsAnObstacle(t *testing.T) {
 		put(t, d.directory, map[string]string{"strategies/two.yaml": strings.Replace(two, "0.01", "0.02", 1),
 			"strategies/three.yaml": strings.NewReplacer("two", "three", "BTC-USDT", "SOL-USDT", "0.01", "1").Replace(two)})
 		_, err := d.Reload(t.Context(), false, &record.Audit{Actor: "ann", Action: "reload"})
-		want := "DIR/strategies/three.yaml:1: the exchange has no futures symbol SOL-USDT; DIR/strategies/two.yaml:1: the exchange has no futures symbol BTC-USDT"
+		want := "DIR/strategies/three.yaml:1: the exchange has no futures symbol SOL-USDT; " +
+			"DIR/strategies/two.yaml:1: the exchange has no futures symbol BTC-USDT"
 		if err == nil || strings.ReplaceAll(err.Error(), d.directory, "DIR") != want {
 			t.Errorf("want %q, have %v", want, err)
 		}
@@ -357,7 +358,7 @@ func TestASymbolThatTheVenueDoesNotListIsAnObstacle(t *testing.T) {
 	})
 }
 
-// TestEachFileOfAConfigurationIsWatched: its own, those of the strategies, their scripts, and files that are new; hidden ones and others are not.
+// These are its own files, the strategies' files and scripts, and new files. Hidden files and others do not count.
 func TestEachFileOfAConfigurationIsWatched(t *testing.T) {
 	t.Parallel()
 	script := configs.ScriptConfig{File: "one.star", Libraries: []strategy.Library{{Name: "lib/x.star"}}}
@@ -395,7 +396,7 @@ func TestEachFileOfAConfigurationIsWatched(t *testing.T) {
 	}
 }
 
-// TestWhatChangedIsSaidInALine: a strategy that is new or gone is one change, and a long list is cut with its rest counted.
+// A strategy that is new or removed is one change. A long list is cut, and the rest is counted.
 func TestWhatChangedIsSaidInALine(t *testing.T) {
 	t.Parallel()
 	long := func(n int) (all []configs.Difference) {
@@ -429,7 +430,7 @@ func TestWhatChangedIsSaidInALine(t *testing.T) {
 	}
 }
 
-// TestSomeChangesNeedAStart: all but strategies and limits, and bounds of settling that a traded market would get or lose.
+// These are all but strategies and limits, and the bounds of a market that is traded now.
 func TestSomeChangesNeedAStart(t *testing.T) {
 	t.Parallel()
 	difference := func(paths ...string) (all []configs.Difference) {

@@ -167,7 +167,7 @@ func TestASignalThatIsNotTakenInTimeHoldsNobodyUp(t *testing.T) {
 	})
 }
 
-// TestEachCallIsMeasuredFromItsTurnToItsAnswer: by the name of its strategy, and not while it waits for its turn.
+// The measurement names the strategy and excludes the wait for its turn.
 func TestEachCallIsMeasuredFromItsTurnToItsAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -190,7 +190,7 @@ func TestEachCallIsMeasuredFromItsTurnToItsAnswer(t *testing.T) {
 	})
 }
 
-// TestAProcessIsEndedOnlyByWhatConcernsIt: an answered question, another strategy's question or one that was never asked ends none.
+// An answered question, another strategy's question, or an unknown question ends no process.
 func TestAProcessIsEndedOnlyByWhatConcernsIt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
