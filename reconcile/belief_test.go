@@ -17,7 +17,7 @@ import (
 
 // A strategy that is shown no position targets one slice, and its position would be sold down to that slice
 // once the list is right again. So the strategy keeps seeing the position.
-func TestWhatAListAloneMissesAStrategyStillHolds(t *testing.T) {
+func TestStrategyKeepsPositionThatOneListOmits(t *testing.T) {
 	t.Parallel()
 	heldWhereAListShowsNone(t)
 }
@@ -47,7 +47,7 @@ func heldWhereAListShowsNone(t testing.TB) {
 }
 
 // The process died while it sent the stop. The list then shows no position, but nothing confirms the list.
-func TestAStopOfUnknownFateIsPlacedThoughTheListShowsNone(t *testing.T) {
+func TestUncertainStopIsReplacedWhenListIsEmpty(t *testing.T) {
 	t.Parallel()
 	lostStop(t)
 }
@@ -68,7 +68,7 @@ func lostStop(t testing.TB) {
 }
 
 // The position gets its stop although the other list's row and the entry cannot be read.
-func TestWhatEitherListOfASnapshotShowsIsProtected(t *testing.T) {
+func TestPositionInEitherListIsProtected(t *testing.T) {
 	t.Parallel()
 	for name, later := range map[string]bool{"the earlier list shows it": false, "the later list shows it": true} {
 		t.Run(name, func(t *testing.T) {
@@ -99,7 +99,7 @@ func shownOnce(t testing.TB, later bool) {
 }
 
 // The exchange executed the entry twice, and botd sold its own part. One list does not show the rest.
-func TestOneListTakesNoStopOffWhatNoFillExplained(t *testing.T) {
+func TestUnexplainedPositionKeepsStopAgainstOneList(t *testing.T) {
 	t.Parallel()
 	shownByOneList(t)
 }
@@ -138,7 +138,7 @@ func shownByOneList(t testing.TB) {
 }
 
 // The entry's fill is not booked, and the entry's row is garbage.
-func TestOneListTakesNoStopOffWhileTheEntryCannotBeRead(t *testing.T) {
+func TestStopStaysWhileEntryIsUnreadable(t *testing.T) {
 	t.Parallel()
 	entryUnread(t)
 }
@@ -168,7 +168,7 @@ func entryUnread(t testing.TB) {
 }
 
 // An unexplained position may have ended without any evidence; flattening cancels its stops all the same.
-func TestAPersonWhoClosesEverythingWantsNoStopLeft(t *testing.T) {
+func TestFlattenCancelsStopsOfUnexplainedPosition(t *testing.T) {
 	t.Parallel()
 	d, protect, orders := guarded(t)
 	d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: -20}})
@@ -186,7 +186,7 @@ func TestAPersonWhoClosesEverythingWantsNoStopLeft(t *testing.T) {
 }
 
 // The position is unexplained, and nothing was booked in the ten seconds before the stop was sent.
-func TestAStopOfBeforeTheStartStaysUntilTheEndOfWhatItProtectsIsKnown(t *testing.T) {
+func TestStopFromBeforeStartStaysUntilItsPositionEnds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -221,7 +221,7 @@ func TestAStopOfBeforeTheStartStaysUntilTheEndOfWhatItProtectsIsKnown(t *testing
 }
 
 // The exchange takes no second closePosition order of a type, so a stop of the other side is canceled.
-func TestWhatProtectedTheOtherSideMakesRoom(t *testing.T) {
+func TestStopOfOppositeSideIsCanceled(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
@@ -273,7 +273,7 @@ func dueExit(t testing.TB) {
 
 // A stop's fill that exceeds the known position ended an unexplained position. While an unanswered opening may explain the excess, its
 // fill is still to be booked.
-func TestWhatOnlyReducesOpensNothing(t *testing.T) {
+func TestReducingFillOpensNoPosition(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		known, ignored, filled exchange.Quantity
@@ -315,7 +315,7 @@ func reducesBeyond(t testing.TB, known, ignored, filled exchange.Quantity, openi
 }
 
 // One list showed the unexplained position, the next ones do not.
-func TestNothingOpensUntilTheEndOfAnUnexplainedPositionIsProved(t *testing.T) {
+func TestOpeningWaitsForEndOfUnexplainedPosition(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		proof func(d *desk)
@@ -362,7 +362,7 @@ func unexplainedVanishes(t testing.TB, proof func(d *desk), opens bool) {
 }
 
 // The list shows none of the position and is not believed, so no exit is sent for it.
-func TestAPartIsNotReducedByWhatNoListShows(t *testing.T) {
+func TestNoPartialExitWhileListOmitsPosition(t *testing.T) {
 	t.Parallel()
 	partOfNone(t)
 }
@@ -386,7 +386,7 @@ func partOfNone(t testing.TB) {
 }
 
 // The account reported the margin in use before, and now reports none.
-func TestAListOfAPositionThatNoMarginIsInUseForIsNotBelieved(t *testing.T) {
+func TestListedPositionWithoutMarginIsRejected(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{ForeignAdopt, ForeignIgnore} {
 		t.Run(policy, func(t *testing.T) {
@@ -412,7 +412,7 @@ func marginOfNone(t testing.TB, policy string) {
 }
 
 // A list that is older than botd's own sale shows more than the position.
-func TestWhatTheMarginDoesNotNeedIsNobodyElses(t *testing.T) {
+func TestExcessWithoutMarginIsNotForeign(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{ForeignAdopt, ForeignIgnore} {
 		t.Run(policy, func(t *testing.T) {
@@ -483,7 +483,7 @@ func adoptedThenEnded(t testing.TB, openMS, closeMS int64, ended bool) {
 
 // The process died while it sent an exit, the position has its stops again, and a wrong wallet shows half of the frozen
 // amount.
-func TestAWalletThatFreezesLessThanStandsTakesNoStopOff(t *testing.T) {
+func TestWalletThatFreezesTooLittleCancelsNoStop(t *testing.T) {
 	t.Parallel()
 	for name, quarantined := range map[string]bool{"beside an exit of unknown fate": false, "in a quarantine": true} {
 		t.Run(name, func(t *testing.T) {
@@ -574,7 +574,7 @@ func TestARowWithoutAnIDIsFirstThePurchaseWhoseAnswerWasLost(t *testing.T) {
 }
 
 // The answer to a purchase was lost, and a person decided that the holding is botd's.
-func TestARowWithoutAnIDIsNoRepetitionOfWhatAPersonDecided(t *testing.T) {
+func TestRowWithoutIDDoesNotRepeatAdoptedPurchase(t *testing.T) {
 	t.Parallel()
 	w := newWallet(t)
 	w.observe("1")
@@ -593,7 +593,7 @@ func TestARowWithoutAnIDIsNoRepetitionOfWhatAPersonDecided(t *testing.T) {
 }
 
 // A refused exit that is live anyway counts as a sale of the plan, and no second exit is placed next to it.
-func TestAnExitThatStandsThoughItWasRefusedIsAnExit(t *testing.T) {
+func TestRefusedExitThatIsLiveCountsAsExit(t *testing.T) {
 	t.Parallel()
 	exitBeyondItsAnswer(t)
 }

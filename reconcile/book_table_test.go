@@ -21,7 +21,7 @@ func ids(placements []*account.Placement) (all []string) {
 
 // A restored book knows which placements are live and which are in flight. It has read no position yet, not even the part that
 // is left to others.
-func TestWhatARestoredBookKnows(t *testing.T) {
+func TestRestoredBook(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
 	d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
@@ -48,7 +48,7 @@ func TestWhatARestoredBookKnows(t *testing.T) {
 
 // All placements but the resting ones are in flight. They are listed oldest first, in whichever order they
 // became so.
-func TestWhichOrdersAreInFlight(t *testing.T) {
+func TestInFlight(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
 	first := d.resting(12, 5)
@@ -80,7 +80,7 @@ func TestWhichOrdersAreInFlight(t *testing.T) {
 }
 
 // A start forgets all earlier reads and the count of ids.
-func TestWhatAStartForgets(t *testing.T) {
+func TestBootForgetsReads(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
 	symbol := d.book.Symbol(bitcoin)
@@ -102,7 +102,7 @@ func TestWhatAStartForgets(t *testing.T) {
 }
 
 // The book knows the symbols of every record, and lists them sorted.
-func TestWhichSymbolsAreKnown(t *testing.T) {
+func TestKnownSymbols(t *testing.T) {
 	t.Parallel()
 	b := NewBook(testSettle)
 	key := func(market exchange.Market, name string) exchange.SymbolKey {
@@ -143,7 +143,7 @@ func TestARecordAboutAnOrderThatIsNotLiveNamesItsId(t *testing.T) {
 
 // Price prefers the mark, MeanEntry averages the position's price, and Traded sums what botd has opened on either
 // side.
-func TestWhatIsSaidOfASymbol(t *testing.T) {
+func TestSymbolFigures(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
 	symbol := d.book.Symbol(bitcoin)
@@ -176,7 +176,7 @@ func TestWhatIsSaidOfASymbol(t *testing.T) {
 }
 
 // Of the time between two snapshots at most a second counts.
-func TestForHowLongSomethingLasts(t *testing.T) {
+func TestPersistenceCountsASecondAtMost(t *testing.T) {
 	t.Parallel()
 	var p persistence
 	for _, c := range []struct {

@@ -13,7 +13,7 @@ var bitcoin = exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 
 var testSettle = placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}
 
-func TestATargetIsEnteredOnceAndHeld(t *testing.T) {
+func TestTargetIsEnteredOnce(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.target(20)
@@ -272,7 +272,7 @@ func TestReplayingTheRecordsGivesTheSameBook(t *testing.T) {
 	}
 }
 
-func TestWhatWasBeingSentAtACrashIsUnknown(t *testing.T) {
+func TestPlacementInFlightAtCrashIsUncertain(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.target(20)
@@ -298,7 +298,7 @@ func TestFillsNeverGoBack(t *testing.T) {
 	}
 }
 
-func TestNothingOpensBesideAnExitInTheNameOfAStop(t *testing.T) {
+func TestNoOpeningDuringExitInPlaceOfStop(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.target(10)
@@ -316,7 +316,7 @@ func TestNothingOpensBesideAnExitInTheNameOfAStop(t *testing.T) {
 	}
 }
 
-func TestAnEntryFilledAndClosedBeforeTheFirstReadLeavesNothing(t *testing.T) {
+func TestEntryClosedBeforeFirstReadSettlesFlat(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.target(10)
@@ -349,7 +349,7 @@ func TestAnEntryFilledAndClosedBeforeTheFirstReadLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestBesideAPositionNothingOpensBeforeTheLeverageIsTheOneWanted(t *testing.T) {
+func TestOpeningWaitsForDesiredLeverage(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.hold(20)
@@ -366,7 +366,7 @@ func TestBesideAPositionNothingOpensBeforeTheLeverageIsTheOneWanted(t *testing.T
 func quantityOf(q exchange.Quantity, _ bool) exchange.Quantity { return q }
 
 // The position was read as botd's, and a part of it is left to others from now on.
-func TestWhatIsLeftToOthersIsNotSettledBeforeItIsReadAgain(t *testing.T) {
+func TestIgnoredPartSettlesAfterNextRead(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
 	symbol := d.book.Symbol(bitcoin)

@@ -112,7 +112,7 @@ func TestAStopMovesByABridgeOnlyWhereTheSumHasRoomForOne(t *testing.T) {
 }
 
 // Another botd may have bought on the same symbol, and the stop of the whole position covers that too.
-func TestAStopMovesOnlyWhereWhatTakesItsPlaceCoversWhatTheExchangeShows(t *testing.T) {
+func TestStopMovesOnlyIfReplacementCoversPosition(t *testing.T) {
 	t.Parallel()
 	stopWithAnotherPurchase(t)
 }
@@ -152,9 +152,9 @@ func stopWithAnotherPurchase(t testing.TB) {
 	}
 }
 
-// TestABridgeThatThePositionOutgrewGivesWay adds to a position while its stop moves. Both orders once stayed
+// TestOutgrownBridgeIsCanceled adds to a position while its stop moves. Both orders once stayed
 // forever.
-func TestABridgeThatThePositionOutgrewGivesWay(t *testing.T) {
+func TestOutgrownBridgeIsCanceled(t *testing.T) {
 	t.Parallel()
 	positionOutgrowsBridge(t)
 }
@@ -199,7 +199,7 @@ func (d *desk) stopOpen(orderID int64) exchange.Order {
 }
 
 // A partial exit leaves a rest that needs protection.
-func TestNothingNewProtectsAPositionThatIsExitedWhole(t *testing.T) {
+func TestNoNewStopDuringFullExit(t *testing.T) {
 	t.Parallel()
 	for target, want := range map[exchange.Quantity]int{0: 0, 1: 1} {
 		d := newDesk(t)
@@ -260,7 +260,7 @@ func TestAStopOfAPartMovesOnlyToAnotherPriceAndOnceACandle(t *testing.T) {
 }
 
 // A fill lowers the target to zero at most, on either side. Otherwise the target would buy the position back.
-func TestWhatAnExitOrderFillsLowersThePricedTarget(t *testing.T) {
+func TestExitOrderFillsLowerPricedTarget(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ target, filled, want exchange.Quantity }{{20, 5, 15}, {20, 20, 0}, {20, 25, 0}, {-20, 5, -15}, {-20, 25, 0}} {
 		d := newDesk(t)

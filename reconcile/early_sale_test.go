@@ -10,7 +10,7 @@ import (
 
 // A stop sells what an uncertain purchase bought, while the order history is older than both. What was bought and sold
 // again is no longer owned.
-func TestASaleOfWhatAnUnknownPurchaseBoughtIsBookedAfterIt(t *testing.T) {
+func TestSaleIsBookedAfterItsUncertainPurchase(t *testing.T) {
 	t.Parallel()
 	const sold = exchange.Quantity(10)
 	setUp := func(t *testing.T) (w *wallet, purchase, stop exchange.Order, sees func(whole bool, history ...exchange.Order)) {
@@ -138,7 +138,7 @@ func partSoldBeforeItsPurchase(t testing.TB) {
 }
 
 // The rest is owned, and the remaining quantity of the stop covers it.
-func TestASaleFilledInPartBeforeItsPurchaseIsKnownIsBookedAfterIt(t *testing.T) {
+func TestPartialSaleIsBookedAfterItsPurchase(t *testing.T) {
 	t.Parallel()
 	t.Run("the history shows the purchase later", func(t *testing.T) {
 		t.Parallel()

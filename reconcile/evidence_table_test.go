@@ -19,7 +19,7 @@ func standing(t testing.TB, orders ...twinOrder) (*wallet, *SymbolState) {
 
 // The joint holding is botd's own plus what the other botd's orders bought and did not sell, as far as the wallet shows
 // it.
-func TestWhatIsHeldWithAnotherBotd(t *testing.T) {
+func TestJointHoldingWithAnotherBotd(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -84,7 +84,7 @@ func TestWhatIsHeldWithAnotherBotd(t *testing.T) {
 }
 
 // The wallet does not matter here. What one botd sold beyond its own was the other's.
-func TestWhatBothBotdsHaveBoughtAndNotSold(t *testing.T) {
+func TestUnsoldPurchasesOfBothBotds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ own, theirs, want exchange.Quantity }{
 		{10, 5, 15}, {10, 0, 10}, {10, -3, 7}, {10, -12, 0}, {0, 5, 5}, {0, 0, 0}, {0, -3, 0},
@@ -99,7 +99,7 @@ func TestWhatBothBotdsHaveBoughtAndNotSold(t *testing.T) {
 }
 
 // A purchase counts for less than 1.5 s: its stop may be in flight.
-func TestWhatAnotherBotdHasJustBought(t *testing.T) {
+func TestRecentPurchasesOfAnotherBotd(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -119,7 +119,7 @@ func TestWhatAnotherBotdHasJustBought(t *testing.T) {
 }
 
 // A person adopts what the other botd bought and did not sell. That may be part of what the wallet held before botd bought.
-func TestWhatAPersonAdoptsOfAnotherBotds(t *testing.T) {
+func TestAdoptionOfAnotherBotdsHolding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name        string
@@ -157,7 +157,7 @@ func TestWhatAPersonAdoptsOfAnotherBotds(t *testing.T) {
 }
 
 // The next round is soon while the stops of both cover only part of the holding, or sell more than it.
-func TestWhenTheNextRoundIsSoonBesideAnotherBotd(t *testing.T) {
+func TestNextRoundIsEarlyWithAnotherBotd(t *testing.T) {
 	t.Parallel()
 	sells := func(quantity exchange.Quantity) func(w *wallet, s *SymbolState) {
 		return func(w *wallet, _ *SymbolState) { w.places(placement.StopLoss, 9, stopOf(quantity)) }
@@ -204,7 +204,7 @@ func TestWhenTheNextRoundIsSoonBesideAnotherBotd(t *testing.T) {
 }
 
 // The excess counts if it is worth an order and the wallet has frozen the asset for all the stops.
-func TestHowMuchMoreStopsSellThanIsHeld(t *testing.T) {
+func TestStopExcessOverHolding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -242,7 +242,7 @@ func TestHowMuchMoreStopsSellThanIsHeld(t *testing.T) {
 }
 
 // A stop gives way after 1.5 s where botd started later, otherwise after ten seconds, and only for the excess.
-func TestWhichStopGivesWayToAnotherBotds(t *testing.T) {
+func TestStopYieldsToAnotherBotds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -287,7 +287,7 @@ func TestWhichStopGivesWayToAnotherBotds(t *testing.T) {
 }
 
 // Each order counts with its largest reported fill, less the fee of a purchase. No more than a page is stored.
-func TestWhatAnotherBotdsOrdersHaveDone(t *testing.T) {
+func TestAnotherBotdsFills(t *testing.T) {
 	t.Parallel()
 	row := func(id string, orderID int64, side exchange.Side, filled exchange.Quantity) exchange.Order {
 		return anothers(id, orderID, side, exchange.Limit, 2_000, filled, 1)
@@ -359,7 +359,7 @@ func TestWhatAnotherBotdsOrdersHaveDone(t *testing.T) {
 }
 
 // Own sales beyond what the fills explain sold the other botd's holding, provided it has traded.
-func TestWhatOwnSalesHaveSoldOfAnotherBotds(t *testing.T) {
+func TestOwnSalesOfAnotherBotdsHolding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -392,7 +392,7 @@ func TestWhatOwnSalesHaveSoldOfAnotherBotds(t *testing.T) {
 }
 
 // The excess beyond fees and a step is what the kill switch leaves to a person.
-func TestHowMuchMoreAWalletHoldsThanIsClosed(t *testing.T) {
+func TestWalletExcessOverClosableHolding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -429,7 +429,7 @@ func TestHowMuchMoreAWalletHoldsThanIsClosed(t *testing.T) {
 }
 
 // A person adopts what the wallet holds beyond what the fills explain.
-func TestWhatAPersonAdoptsOfAPurchaseOfUnknownFate(t *testing.T) {
+func TestAdoptionOfUncertainPurchase(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -461,7 +461,7 @@ func TestWhatAPersonAdoptsOfAPurchaseOfUnknownFate(t *testing.T) {
 
 // Lists that began after the refusal confirm it; on spot the complete order history is needed, too. If the order was executed all the same,
 // it is found there, and without an id where lists leave out the ids of botd's own rows.
-func TestWhatConfirmsARefusal(t *testing.T) {
+func TestRefusalConfirmation(t *testing.T) {
 	t.Parallel()
 	purchase := exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Price: 2_500e8}
 	executed := func(change func(o *exchange.Order)) func(w *wallet, s *survey) {
@@ -585,7 +585,7 @@ func TestWhatConfirmsARefusal(t *testing.T) {
 }
 
 // A row repeats a purchase of the same amount, or of the same quantity and price, in the same seconds, where lists leave ids out.
-func TestWhoseRepetitionARowIs(t *testing.T) {
+func TestRowRepeatsPurchase(t *testing.T) {
 	t.Parallel()
 	amount := exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)}
 	limit := exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Price: 2_500e8}
@@ -644,7 +644,7 @@ func TestWhoseRepetitionARowIs(t *testing.T) {
 }
 
 // A live closePosition order that was sent since shows it: a list showed the position then, and the order ends with it.
-func TestWhichStopShowsThatAnOpeningWasSeen(t *testing.T) {
+func TestLiveStopShowsThatOpeningWasListed(t *testing.T) {
 	t.Parallel()
 	stop := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: 49_000e8,
 		ClosePosition: true}
@@ -681,7 +681,7 @@ func TestWhichStopShowsThatAnOpeningWasSeen(t *testing.T) {
 }
 
 // A placement explains a difference only in the direction in which it opens.
-func TestWhatAPlacementExplainsOfADifference(t *testing.T) {
+func TestPlacementExplainsDifference(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -722,7 +722,7 @@ func TestWhatAPlacementExplainsOfADifference(t *testing.T) {
 }
 
 // A quote waits for a position of the other side, or for an opening of the other side that is not acknowledged.
-func TestWhatAMarketMakersQuoteWaitsFor(t *testing.T) {
+func TestQuoteWaitsForOppositeSide(t *testing.T) {
 	t.Parallel()
 	bid := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 40_000e8, Quantity: 10}
 	ask := bid
@@ -765,7 +765,7 @@ func TestWhatAMarketMakersQuoteWaitsFor(t *testing.T) {
 }
 
 // A foreign order that may open holds openings back where the policy is to halt.
-func TestWhichOrderHoldsOpeningsBack(t *testing.T) {
+func TestForeignOrderBlocksOpenings(t *testing.T) {
 	t.Parallel()
 	opens := exchange.Order{ID: 50, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 10}
 	reduces := opens
@@ -801,7 +801,7 @@ func TestWhichOrderHoldsOpeningsBack(t *testing.T) {
 
 // The wallet is read again soon while it proves nothing about the holding yet, that is, for as long as reads may be
 // old.
-func TestWhenAWalletIsReadSoonAgain(t *testing.T) {
+func TestWalletIsReadAgainSoon(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -837,7 +837,7 @@ func TestWhenAWalletIsReadSoonAgain(t *testing.T) {
 }
 
 // The newest 32 positions that were seen are stored, each once.
-func TestWhichPositionsAreRemembered(t *testing.T) {
+func TestNewestSeenPositionsAreStored(t *testing.T) {
 	t.Parallel()
 	symbol := newDesk(t).book.Symbol(bitcoin)
 	for id := range int64(34) { // no position has the id 0

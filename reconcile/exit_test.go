@@ -85,7 +85,7 @@ func TestAPartReductionWaitsForTheEndOfTheExitInTheNameOfAStop(t *testing.T) {
 	}
 }
 
-func TestARestingExitIsNotPlacedAgainBesideTheExitInTheNameOfAStop(t *testing.T) {
+func TestRestingExitWaitsForExitInPlaceOfStop(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.hold(20)
@@ -104,7 +104,7 @@ func TestARestingExitIsNotPlacedAgainBesideTheExitInTheNameOfAStop(t *testing.T)
 }
 
 // The exit's fill is not booked, since the request for it hangs.
-func TestAnExitThatThePositionShowsAlreadyKeepsNoStopBack(t *testing.T) {
+func TestUnbookedExitDoesNotDelayStop(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.hold(20)
@@ -161,7 +161,7 @@ func stopWithUnknownExit(t testing.TB) {
 }
 
 // The stop's price was passed, and the position is being sold. A smaller target requests no further sale until the result is known.
-func TestOnSpotAnExitInPlaceOfAStopHasNoOtherBeside(t *testing.T) {
+func TestNoSecondSpotExitDuringExitInPlaceOfStop(t *testing.T) {
 	t.Parallel()
 	exitInPlaceOfAStop(t)
 }

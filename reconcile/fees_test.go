@@ -78,7 +78,7 @@ func TestTheFeeOfASpotPurchaseIsDeductedAtTheFill(t *testing.T) {
 	}
 }
 
-func TestAStopOnSpotIsForWhatTheFillsExplain(t *testing.T) {
+func TestSpotStopCoversExplainedHolding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -135,7 +135,7 @@ func TestAStopOnSpotIsForWhatTheFillsExplain(t *testing.T) {
 
 // Fees are counted in whole steps, rounded up over all purchases. So the account's holding may exceed max_position by a part of a
 // step, which no order could buy or sell.
-func TestOnSpotLimitsCountLessThanAStepBelowWhatIsHeld(t *testing.T) {
+func TestSpotLimitsCountHoldingToWithinAStep(t *testing.T) {
 	t.Parallel()
 	const perStep = 1_000 // a step is a thousandth, as is the fee of a purchase of that many steps
 	w := newWallet(t)

@@ -10,7 +10,7 @@ import (
 )
 
 // A failed read concerns one symbol of its market, or the whole market.
-func TestOfWhatAReadFailed(t *testing.T) {
+func TestFailedReadConcernsSymbolOrMarket(t *testing.T) {
 	t.Parallel()
 	ether := exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}
 	for _, c := range []struct {
@@ -36,7 +36,7 @@ func TestOfWhatAReadFailed(t *testing.T) {
 }
 
 // Either row may be listed first. The other row is a duplicate.
-func TestOfTwoRowsUnderAnIdOfUnknownFateTheOlderIsIt(t *testing.T) {
+func TestOlderRowOfUncertainIDIsThePlacement(t *testing.T) {
 	t.Parallel()
 	for _, orderIDs := range [][]int64{{12, 11}, {11, 12}} {
 		d := newDesk(t)
@@ -63,7 +63,7 @@ func TestOfTwoRowsUnderAnIdOfUnknownFateTheOlderIsIt(t *testing.T) {
 
 // An older list shows an ended order without its client order id. The row is a stale answer, or a foreign order if the own order was taken
 // to be absent, unless a person left it to its maker.
-func TestWhoseAnOrderIsThatHasEnded(t *testing.T) {
+func TestEndedOrderListedWithoutID(t *testing.T) {
 	t.Parallel()
 	ends := func(state placement.State) func(d *desk, id string) {
 		return func(d *desk, id string) {
@@ -135,7 +135,7 @@ func TestAnAcknowledgedOrderThatTheExchangeDoesNotKnow(t *testing.T) {
 
 // The excess fill of a duplicate is botd's. If the duplicate was taken to have ended, its booked quantity counts already. A stop
 // that filled more than is known closed an unexplained position.
-func TestWhatADuplicateHasFilledBeyondWhatIsBooked(t *testing.T) {
+func TestExcessFillOfDuplicateIsBooked(t *testing.T) {
 	t.Parallel()
 	stop := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.StopMarket, ClosePosition: true, StopPrice: 1e8}
 	for _, c := range []struct {
@@ -217,7 +217,7 @@ func TestAnOrderThatIsAcceptedAndNotInTheBookYet(t *testing.T) {
 }
 
 // On spot the paid amount is booked from the rows; futures rows show no average price.
-func TestWhatIsPaidIsBookedAsRowsShowIt(t *testing.T) {
+func TestPaidAmountIsBookedFromRows(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 0, 0)
 	row := w.buysUnder(5, 10)
@@ -260,7 +260,7 @@ func TestExecutionsOfPurchasesAreBookedBeforeThoseOfSales(t *testing.T) {
 
 // A sale of more than the known holding waits while an uncertain purchase may have bought the excess, but not where a person
 // must look.
-func TestWhichSaleWaitsForAPurchase(t *testing.T) {
+func TestSaleWaitsForUncertainPurchase(t *testing.T) {
 	t.Parallel()
 	purchase := func(orderID int64) func(w *wallet) { return func(w *wallet) { w.buysUnder(orderID, 5) } }
 	for _, c := range []struct {
@@ -302,7 +302,7 @@ func TestWhichSaleWaitsForAPurchase(t *testing.T) {
 
 // Once its fence has passed, the order was never accepted, unless an unexplained row could be it or the wallet has moved as the order would
 // have moved it.
-func TestWhatBecomesOfAnOrderOnSpotThatNoListShows(t *testing.T) {
+func TestUnlistedSpotOrderIsResolved(t *testing.T) {
 	t.Parallel()
 	purchase := func(w *wallet) exchange.Order { return w.buysUnder(0, 10) }
 	acknowledged := func(w *wallet) exchange.Order { return w.buysUnder(9, 10) }

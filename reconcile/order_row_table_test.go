@@ -12,7 +12,7 @@ import (
 
 // A row belongs to a placement by the exchange's id, otherwise by the client order id, and only with the same
 // symbol and side.
-func TestWhoseRowItIs(t *testing.T) {
+func TestRowMatchesPlacement(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -55,7 +55,7 @@ func TestWhoseRowItIs(t *testing.T) {
 }
 
 // The order was sent at 1,000 s and has filled four of ten.
-func TestWhatARowOfAnOrderSays(t *testing.T) {
+func TestOrderRowRecords(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -97,7 +97,7 @@ func TestWhatARowOfAnOrderSays(t *testing.T) {
 }
 
 // The exchange's date counts for a futures opening, in whole seconds, if it is before botd's.
-func TestWhichDateOfAnOrderIsTheExchanges(t *testing.T) {
+func TestOrderDateFromExchange(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name      string
@@ -126,7 +126,7 @@ func TestWhichDateOfAnOrderIsTheExchanges(t *testing.T) {
 
 // An unreadable row may be an own order, which is then uncertain; a foreign order of a traded symbol or under botd's prefix; or the order
 // whose answer was lost, as far as the row fits it.
-func TestWhatARowThatCannotBeReadIsAbout(t *testing.T) {
+func TestUnreadableRowIsAttributed(t *testing.T) {
 	t.Parallel()
 	row := func(symbol, id string) UnreadOrder {
 		return UnreadOrder{Market: exchange.Futures, Open: true, Row: exchange.UnreadableRow{ID: 90, ClientOrderID: id, Symbol: symbol}}
@@ -184,7 +184,7 @@ func TestWhatARowThatCannotBeReadIsAbout(t *testing.T) {
 }
 
 // The order is for ten, of which four are known to have filled.
-func TestWhatARowOfAnOwnOrderThatCannotBeReadShows(t *testing.T) {
+func TestUnreadableOwnRowBooksFill(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -220,7 +220,7 @@ func TestWhatARowOfAnOwnOrderThatCannotBeReadShows(t *testing.T) {
 }
 
 // A placement, live or ended, claims a row if the row can be no other order.
-func TestWhichRowIsClaimed(t *testing.T) {
+func TestRowIsClaimedByPlacement(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -250,7 +250,7 @@ func TestWhichRowIsClaimed(t *testing.T) {
 }
 
 // The purpose is stored for the newest 64 sales and for the newest 64 purchases.
-func TestWhatAnEndedSaleWasFor(t *testing.T) {
+func TestPurposesOfEndedOrdersAreStored(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10_000, 0)
 	ids := make([]string, 66)
@@ -302,7 +302,7 @@ func TestAListThatShowsAReleasedStop(t *testing.T) {
 }
 
 // The symbol is no longer traded.
-func TestWhatIsForgottenOfASymbol(t *testing.T) {
+func TestForgetClearsReads(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
 	symbol := d.book.Symbol(bitcoin)
@@ -314,7 +314,7 @@ func TestWhatIsForgottenOfASymbol(t *testing.T) {
 }
 
 // The position is twenty. The mark is 51,000, and was 50,000 when the account was read.
-func TestHowMuchAPositionHasMadeSinceTheAccountWasRead(t *testing.T) {
+func TestProfitSinceAccountRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -351,7 +351,7 @@ func leaving(others exchange.Quantity) *journalledSymbol {
 	return b.Symbol(bitcoin).journalledSymbol
 }
 
-func TestWhichLivePlacementsWereCanceled(t *testing.T) {
+func TestCanceledPlacements(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
 	first, second := d.resting(12, 5), d.resting(13, 5)
@@ -377,7 +377,7 @@ func TestWhichLivePlacementsWereCanceled(t *testing.T) {
 }
 
 // Next to a position of others botd's part is at most the whole position, and none of the other side.
-func TestWhatOfTwoPositionsIsBotds(t *testing.T) {
+func TestOwnPartNextToForeignPosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		known, ignored, shown exchange.Quantity
@@ -402,7 +402,7 @@ func TestWhatOfTwoPositionsIsBotds(t *testing.T) {
 }
 
 // The closed position has the opening's side, was opened after it and was never seen open, and no fill of a known order could have made it.
-func TestWhichClosedPositionAnUnknownOpeningMade(t *testing.T) {
+func TestClosedPositionDecidesUncertainOpening(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -462,7 +462,7 @@ func TestWhichClosedPositionAnUnknownOpeningMade(t *testing.T) {
 }
 
 // The adopted part is at most the holding besides botd's own.
-func TestWhatTheWalletHeldBeforeAnotherBotdsPurchaseWasAdopted(t *testing.T) {
+func TestBaselineBeforeAdoptionOfAnotherBotdsPurchase(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string

@@ -13,7 +13,7 @@ var bid = strategy.DesiredOrder{Key: "b", Side: exchange.Buy, Price: 40_000e8, Q
 
 // The leverage is set before anything opens. With a position or orders, openings wait for the leverage, and the leverage waits for a
 // settled moment.
-func TestWhenTheLeverageIsSet(t *testing.T) {
+func TestLeverageIsSetBeforeOpenings(t *testing.T) {
 	t.Parallel()
 	set := summary([]Intent{{Purpose: placement.Leverage, Leverage: 5, Reason: "the leverage wanted"}})
 	five := func(w *Desired) { w.Leverage = 5 }
@@ -75,7 +75,7 @@ func reversed(text string) string {
 }
 
 // The plan's orders rest at their prices, for the quantity that has not filled yet.
-func TestWhichOrdersOfAPlanRest(t *testing.T) {
+func TestRestingOrdersOfPlan(t *testing.T) {
 	t.Parallel()
 	const places = "order buy limit 10 at 40000 as b"
 	change := func(change func(o *strategy.DesiredOrder)) []strategy.DesiredOrder {
@@ -158,7 +158,7 @@ func TestWhichOrdersOfAPlanRest(t *testing.T) {
 
 // The position is twenty. A resting exit covers what no other exit covers and what the exchange's sum leaves
 // room for.
-func TestHowMuchARestingExitIsOf(t *testing.T) {
+func TestRestingExitQuantity(t *testing.T) {
 	t.Parallel()
 	exit := strategy.DesiredOrder{Key: "x", Side: exchange.Sell, Price: 60_000e8, Quantity: 50}
 	second := strategy.DesiredOrder{Key: "y", Side: exchange.Sell, Price: 61_000e8, Quantity: 50}
@@ -209,7 +209,7 @@ func TestHowMuchARestingExitIsOf(t *testing.T) {
 
 // Without its rules, a price and a read since the start nothing is derived. On spot a wallet that was read alone is enough for exits while
 // the market cannot be read completely.
-func TestWhatIsDerivedBeforeASymbolIsKnown(t *testing.T) {
+func TestDeriveWaitsForSymbolState(t *testing.T) {
 	t.Parallel()
 	unread := func(w *Desired) { w.Unread = true }
 	for _, c := range []struct {
@@ -236,7 +236,7 @@ func TestWhatIsDerivedBeforeASymbolIsKnown(t *testing.T) {
 }
 
 // Existing protection stays while there is or may be a position.
-func TestWhatIsProtectedWhileNothingButExitsGo(t *testing.T) {
+func TestProtectionStaysWhileOnlyExitsAreAllowed(t *testing.T) {
 	t.Parallel()
 	protect := func(w *Desired) {
 		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}
@@ -267,7 +267,7 @@ func TestWhatIsProtectedWhileNothingButExitsGo(t *testing.T) {
 }
 
 // Equal snapshots for three seconds decide, the first of them begun after the fence, provided nothing else could be the reason.
-func TestWhenWhatIsUnknownIsDecided(t *testing.T) {
+func TestUncertainPlacementIsDecided(t *testing.T) {
 	t.Parallel()
 	const fenceMS = 1_000_000 + 5_000 + 7_000 // the opening was sent at 1,000 s
 	type situation struct {

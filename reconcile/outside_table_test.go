@@ -12,7 +12,7 @@ import (
 
 // A position closed from outside is adopted, including its ignored part; any other difference is subject to the policy. An adoption
 // latches.
-func TestWhatADifferenceThatNothingExplainsBecomes(t *testing.T) {
+func TestUnexplainedDifferenceFollowsPolicy(t *testing.T) {
 	t.Parallel()
 	const differs = "the position differs from the fills by "
 	for _, c := range []struct {
@@ -67,7 +67,7 @@ func TestWhatADifferenceThatNothingExplainsBecomes(t *testing.T) {
 }
 
 // The symbol is quarantined whatever the policy, because of a position, however small, or an order under botd's prefix.
-func TestANewJournalThatKnowsNothingOfWhatIsOpen(t *testing.T) {
+func TestNewJournalQuarantinesOpenState(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
@@ -97,7 +97,7 @@ func TestANewJournalThatKnowsNothingOfWhatIsOpen(t *testing.T) {
 }
 
 // An order under the journal's prefix is unknown to it if its start or number was never sent.
-func TestWhichOrderOfAHistoryIsUnknownToTheJournal(t *testing.T) {
+func TestHistoryOrderUnknownToJournal(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]string{"bt-7-1": "bt-7-1", "bt-1-9": "bt-1-9", "bt-1-0": "", "a person's": "", "bu-7-1": "", "bt-seven": "", "": ""} {
 		w := explains(t, 10, 0)
@@ -118,7 +118,7 @@ func TestWhichOrderOfAHistoryIsUnknownToTheJournal(t *testing.T) {
 }
 
 // The time counts from the last of these orders that left the list.
-func TestForLWhatOrdersOfAnotherJournalMayHaveSoldIsNotSoldAgain(t *testing.T) {
+func TestSalesOfAnotherJournalAreNotRepeatedForL(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)
 	symbol := w.book.Symbol(coin)
@@ -152,7 +152,7 @@ func TestForLWhatOrdersOfAnotherJournalMayHaveSoldIsNotSoldAgain(t *testing.T) {
 }
 
 // The row determines the purpose if nothing else is known about the order.
-func TestWhatAnOrderThatIsFoundIsFor(t *testing.T) {
+func TestFoundOrderPurpose(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -191,7 +191,7 @@ func TestWhatAnOrderThatIsFoundIsFor(t *testing.T) {
 }
 
 // The row counts for an uncertain purchase, however small it is.
-func TestWhatALeftOverRowHasBought(t *testing.T) {
+func TestUnclaimedRowCountsForUncertainPurchase(t *testing.T) {
 	t.Parallel()
 	for _, filled := range []exchange.Quantity{0, 1, 10} {
 		w := explains(t, 10, 0)
@@ -204,7 +204,7 @@ func TestWhatALeftOverRowHasBought(t *testing.T) {
 }
 
 // The fill is booked where it is larger than the known one, and ends an order whose quantity is known.
-func TestWhatARowThatCannotBeReadShowsAsFilled(t *testing.T) {
+func TestUnreadableRowFill(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -234,7 +234,7 @@ func TestWhatARowThatCannotBeReadShowsAsFilled(t *testing.T) {
 }
 
 // A read names an instrument that the ledger does not know, or knows with other properties.
-func TestWhichInstrumentAReadingNames(t *testing.T) {
+func TestReadNamesNewInstruments(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)
 	reads := func() int {

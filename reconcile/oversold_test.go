@@ -11,7 +11,7 @@ import (
 
 // An older journal believes in a position that its own later orders have sold, and on spot an exit would sell
 // a person's coins.
-func TestWhereTheJournalMissesOrdersNoMoreIsSoldThanTheWalletShows(t *testing.T) {
+func TestOldJournalSellsNoMoreThanWalletShows(t *testing.T) {
 	t.Parallel()
 	for name, sold := range map[string]exchange.Quantity{"long after the last fill": 0, "with a fill of just now": 4} {
 		t.Run(name, func(t *testing.T) {
@@ -75,7 +75,7 @@ func uncertainPurchase(t *testing.T, change func(*exchange.NewOrder), left excha
 	return w
 }
 
-func TestAFlattenLeavesAPersonWhatAnUnknownPurchaseCannotHaveBought(t *testing.T) {
+func TestFlattenLeavesCoinsBeyondUncertainPurchase(t *testing.T) {
 	t.Parallel()
 	limit := func(*exchange.NewOrder) {}
 	byAmount := func(o *exchange.NewOrder) {
@@ -110,7 +110,7 @@ func TestAFlattenLeavesAPersonWhatAnUnknownPurchaseCannotHaveBought(t *testing.T
 
 // The wallet may be older than the sale, and the purchase may be resolved while the symbol is quarantined
 // again.
-func TestAFlattenSellsWhatIsLeftOverOnce(t *testing.T) {
+func TestFlattenSellsExcessOnce(t *testing.T) {
 	t.Parallel()
 	t.Run("sold", func(t *testing.T) {
 		t.Parallel()
@@ -136,7 +136,7 @@ func TestAFlattenSellsWhatIsLeftOverOnce(t *testing.T) {
 }
 
 // After the first sale the wallet's holding is a person's, and a repetition would sell it.
-func TestASaleOfUnknownFateIsRepeatedOnlyWhileTheWalletShowsTheAsset(t *testing.T) {
+func TestUncertainSaleIsRepeatedOnlyIfWalletHasAsset(t *testing.T) {
 	t.Parallel()
 	for held, want := range map[string]bool{"0.015": true, "0.005": false, "0.006": false, "0.03": false} {
 		w := newWallet(t)
@@ -158,7 +158,7 @@ func TestASaleOfUnknownFateIsRepeatedOnlyWhileTheWalletShowsTheAsset(t *testing.
 }
 
 // After the baseline was taken a person bought, and the wallet shows that holding after the first sale.
-func TestASaleOfUnknownFateIsNotRepeatedAgainstWhatAPersonBought(t *testing.T) {
+func TestUncertainSaleIsNotRepeatedWithManualCoins(t *testing.T) {
 	t.Parallel()
 	for bought, want := range map[string]bool{"0.015": true, "0.025": false} {
 		w := newWallet(t)
@@ -189,7 +189,7 @@ func TestASaleOfUnknownFateIsNotRepeatedAgainstWhatAPersonBought(t *testing.T) {
 
 // A wallet read after the sale lacks the sold quantity, so a later purchase is a person's. A wallet that may be
 // older than the purchase proves nothing.
-func TestASaleThatTheWalletShowedIsNotRepeatedAgainstWhatAPersonBoughtSince(t *testing.T) {
+func TestSaleSeenInWalletIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		shown   string
@@ -232,7 +232,7 @@ func TestASaleThatTheWalletShowedIsNotRepeatedAgainstWhatAPersonBoughtSince(t *t
 
 // A restored backup does not know about later sales. Until the order history has been read, which shows them, an exit sells none of
 // a person's coins.
-func TestBeforeTheHistoryWasReadNoMoreIsSoldThanTheWalletShows(t *testing.T) {
+func TestUnreadHistoryBoundsSalesByWallet(t *testing.T) {
 	t.Parallel()
 	soldBeforeTheHistory(t)
 }
@@ -259,7 +259,7 @@ func soldBeforeTheHistory(t testing.TB) {
 
 // A part of the position is being sold, and the record of the sale is not durable yet. The plan's resting exits are for the rest of the
 // position.
-func TestARestingExitLeavesWhatAnExitUnderWaySells(t *testing.T) {
+func TestRestingExitExcludesSaleInFlight(t *testing.T) {
 	t.Parallel()
 	restingExitWithAnother(t)
 }

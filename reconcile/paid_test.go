@@ -19,7 +19,7 @@ func (w *wallet) hasMoney(free, frozen, money string, orders ...exchange.Order) 
 }
 
 // The exchange executed a purchase twice, and the history shows neither execution.
-func TestWhatTheWalletShowsBoughtTwiceAndPaidTwiceHasAStop(t *testing.T) {
+func TestPurchaseExecutedTwiceIsProtected(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		held, money string
@@ -54,13 +54,13 @@ func paidTwice(t testing.TB, held, money string, want exchange.Quantity) {
 }
 
 // What the wallet had shown is forgotten, but the stop stays.
-func TestAfterAStartAStopStaysUntilItsPurchaseIsDecided(t *testing.T) {
+func TestStopStaysAfterStartUntilPurchaseIsDecided(t *testing.T) {
 	t.Parallel()
 	stopOfBefore(t, true)
 }
 
 // The purchase is as undecided as where the open list can be read.
-func TestAfterAStartAStopStaysThoughTheOpenListHangs(t *testing.T) {
+func TestStopStaysAfterStartWithoutOpenList(t *testing.T) {
 	t.Parallel()
 	stopOfBefore(t, false)
 }
@@ -94,7 +94,7 @@ func stopOfBefore(t testing.TB, listed bool) {
 }
 
 // No list shows the purchase, and it does not belong to the other botd.
-func TestWhereBotdStandsDownWhatItsOwnPurchaseBoughtIsHeld(t *testing.T) {
+func TestStandingDownKeepsOwnUnlistedPurchase(t *testing.T) {
 	t.Parallel()
 	ownWithAnother(t)
 }
@@ -117,7 +117,7 @@ func ownWithAnother(t testing.TB) {
 }
 
 // The history does not show the sale. The wallet shows the remaining holding and freezes nothing for the sale.
-func TestAStopOfWhatASaleLeavesWaitsForNoList(t *testing.T) {
+func TestStopOfRemainderNeedsNoList(t *testing.T) {
 	t.Parallel()
 	leftBySale(t)
 }

@@ -9,9 +9,9 @@ import (
 	"botd/strategy"
 )
 
-// TestAPassEndsWithWhatMayChangeItsSums applies records in a pass and compares equity and standing down with their values outside a
+// TestRecordsThatChangeSumsEndPass applies records in a pass and compares equity and standing down with their values outside a
 // pass.
-func TestAPassEndsWithWhatMayChangeItsSums(t *testing.T) {
+func TestRecordsThatChangeSumsEndPass(t *testing.T) {
 	t.Parallel()
 	key := bitcoin
 	sending := record.Sending{Order: exchange.NewOrder{Market: key.Market, Symbol: key.Name, ClientOrderID: "a", Side: exchange.Buy, Type: exchange.MarketOrder,

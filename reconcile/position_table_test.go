@@ -11,7 +11,7 @@ import (
 )
 
 // A difference lasts from snapshot to snapshot while its figure is the same and no order or fill could be its reason.
-func TestForHowLongADifferenceHasLasted(t *testing.T) {
+func TestDifferencePersistence(t *testing.T) {
 	t.Parallel()
 	type measured struct {
 		differed  exchange.Quantity
@@ -70,7 +70,7 @@ func TestForHowLongADifferenceHasLasted(t *testing.T) {
 }
 
 // A position that needs protection is taken from the list, and nothing is concluded from it.
-func TestWhatIsTakenFromAListWhileAnotherReadFails(t *testing.T) {
+func TestListedPositionIsUsedWhileAnotherReadFails(t *testing.T) {
 	t.Parallel()
 	unreadRow := func(_ *desk, s *survey) {
 		s.fetched.UnreadPositions = []exchange.SymbolKey{bitcoin}
@@ -128,7 +128,7 @@ func TestWhatIsTakenFromAListWhileAnotherReadFails(t *testing.T) {
 }
 
 // Fills since the start and since the last read of the list determine the position.
-func TestWhatWasOpenedStandsWhileNoListCanBeRead(t *testing.T) {
+func TestFillsDefinePositionWhileListIsUnreadable(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -169,7 +169,7 @@ func TestWhatWasOpenedStandsWhileNoListCanBeRead(t *testing.T) {
 
 // If the open list was read, the wallet shows what a purchase is presumed to have bought. Otherwise it only shows for which uncertain sales
 // nothing is frozen.
-func TestWhatAWalletShowsWhileAnotherReadFails(t *testing.T) {
+func TestWalletIsUsedWhileAnotherReadFails(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name      string
@@ -216,7 +216,7 @@ func TestWhatAWalletShowsWhileAnotherReadFails(t *testing.T) {
 }
 
 // A new position is owned since now. A position that a list omits, though an earlier one showed it, keeps its price.
-func TestSinceWhenAPositionIsHeldAndAtWhichPrice(t *testing.T) {
+func TestPositionAgeAndEntryPrice(t *testing.T) {
 	t.Parallel()
 	row := func(id int64, quantity exchange.Quantity, leverage int) exchange.Position {
 		return exchange.Position{ID: id, Symbol: "BTC-USDT", Side: exchange.Long, Remaining: quantity, EntryPrice: exchange.AmountOf(quantityPrice(quantity)),
@@ -269,7 +269,7 @@ func TestSinceWhenAPositionIsHeldAndAtWhichPrice(t *testing.T) {
 func quantityPrice(quantity exchange.Quantity) int64 { return 100 * int64(quantity) }
 
 // The notes about a placement are deleted with its end, not with a fill.
-func TestWhatIsForgottenOfAPlacementThatHasEnded(t *testing.T) {
+func TestPlacementNotesAreDeletedAtItsEnd(t *testing.T) {
 	t.Parallel()
 	for _, ended := range []bool{true, false} {
 		w := explains(t, 20, 0)
@@ -294,7 +294,7 @@ func TestWhatIsForgottenOfAPlacementThatHasEnded(t *testing.T) {
 }
 
 // The record changes what was observed of the placement's symbol.
-func TestWhatARecordAboutAPlacementChanges(t *testing.T) {
+func TestPlacementRecordUpdatesSymbol(t *testing.T) {
 	t.Parallel()
 	fill := func(filled exchange.Quantity) record.Body { return record.Fill{OrderID: 9, Filled: filled} }
 	w := explains(t, 10, 0)
@@ -330,7 +330,7 @@ func TestWhatARecordAboutAPlacementChanges(t *testing.T) {
 }
 
 // A refused spot purchase may have been executed. Each one is listed until a snapshot confirms the refusal.
-func TestWhichRefusalMayHaveBought(t *testing.T) {
+func TestRefusedPurchaseIsListedUntilConfirmed(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)
 	symbol := w.book.Symbol(coin)
@@ -353,7 +353,7 @@ func TestWhichRefusalMayHaveBought(t *testing.T) {
 }
 
 // A sale that fills more than the known holding counts against an uncertain purchase, until that purchase ends.
-func TestWhatWasSoldOfAnUnknownPurchase(t *testing.T) {
+func TestSalesOfUncertainPurchase(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -397,7 +397,7 @@ func TestWhatWasSoldOfAnUnknownPurchase(t *testing.T) {
 }
 
 // The clock before the start may have stamped the last fill too early or too late, by L and ten seconds.
-func TestWhenACalmIsMeasuredAgainAfterAStart(t *testing.T) {
+func TestCalmRestartsAfterStart(t *testing.T) {
 	t.Parallel()
 	for afterMS, want := range map[int64]bool{0: true, 11_000: true, 11_001: false, -11_000: true, -11_001: false} {
 		_, symbol := opened(t, 0)

@@ -24,7 +24,7 @@ func (d *desk) observePosition(id int64, signed exchange.Quantity, orders ...exc
 	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(orders), Before: list(), Positions: list()})
 }
 
-func TestBesideOthersBotdsPartIsNeverMoreThanTheExchangesPosition(t *testing.T) {
+func TestOwnPartIsAtMostExchangePosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name                        string
@@ -210,7 +210,7 @@ func TestAClockThatJumpsAheadMakesNoWalletYoungerThanTheLastFill(t *testing.T) {
 	}
 }
 
-func TestAfterARestartAWalletReadLongAfterTheLastFillSettlesAtOnce(t *testing.T) {
+func TestWalletReadLongAfterFillSettlesAfterRestart(t *testing.T) {
 	t.Parallel()
 	w := newWallet(t)
 	w.observe("1")
@@ -224,7 +224,7 @@ func TestAfterARestartAWalletReadLongAfterTheLastFillSettlesAtOnce(t *testing.T)
 	}
 }
 
-func TestAStartThatSetsASlowClockRightMakesNoWalletYoungerThanTheLastFill(t *testing.T) {
+func TestClockCorrectionAtStartKeepsWalletAge(t *testing.T) {
 	t.Parallel()
 	w := newWallet(t)
 	w.observe("1")
@@ -246,7 +246,7 @@ func TestAStartThatSetsASlowClockRightMakesNoWalletYoungerThanTheLastFill(t *tes
 	}
 }
 
-func TestWhereTheJournalMissesOrdersNoMoreIsSoldOnSpotThanTheWalletHas(t *testing.T) {
+func TestSpotSalesAreBoundedByWalletIfJournalIsOld(t *testing.T) {
 	t.Parallel()
 	unknown := func(w *wallet) { w.book.Symbol(coin).UnknownEnded = "bt-9-1" }
 	for _, c := range []struct {
@@ -310,7 +310,7 @@ func TestAnOrderThatAPersonTookToHaveEndedAndThatIsOpenIsCanceled(t *testing.T) 
 	}
 }
 
-func TestWhereTheJournalMissesOrdersAnOldWalletDoesNotLetASaleGoTwice(t *testing.T) {
+func TestOldWalletDoesNotAllowSecondSale(t *testing.T) {
 	t.Parallel()
 	for _, restarted := range []bool{false, true} {
 		w := newWallet(t)
@@ -351,7 +351,7 @@ func TestWhereTheJournalMissesOrdersAnOldWalletDoesNotLetASaleGoTwice(t *testing
 	}
 }
 
-func TestAnOldBackupsStopThatLeftTheListMayHaveSoldUntilTheWalletShowsIt(t *testing.T) {
+func TestVanishedStopOfOldBackupMayHaveSold(t *testing.T) {
 	t.Parallel()
 	w := newWallet(t)
 	w.observe("1")

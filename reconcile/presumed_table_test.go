@@ -10,7 +10,7 @@ import (
 
 // A purchase counts twice if the wallet lacks the money for all of the asset that it gained, and nothing else may have cost money since. A
 // purchase of 100 buys 40 at 2,500. What the wallet shows beyond the known holding and fees counts.
-func TestHowOftenAPurchaseMayHaveBeenExecuted(t *testing.T) {
+func TestPurchaseExecutionCount(t *testing.T) {
 	t.Parallel()
 	byAmount := exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(100)}
 	limit := exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 40, Price: 2_500e8}
@@ -88,7 +88,7 @@ func TestHowOftenAPurchaseMayHaveBeenExecuted(t *testing.T) {
 }
 
 // These stops were sent after a purchase: a wallet had shown the holding that they protect.
-func TestWhatStopsOfBeforeTheStartHold(t *testing.T) {
+func TestStopsFromBeforeStartProveHolding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -116,7 +116,7 @@ func TestWhatStopsOfBeforeTheStartHold(t *testing.T) {
 }
 
 // A booked purchase is not counted twice. A sale beyond the known holding was a sale of the presumed one.
-func TestWhatIsBookedIsPresumedNoMore(t *testing.T) {
+func TestBookedPurchaseIsNoLongerPresumed(t *testing.T) {
 	t.Parallel()
 	fills := func(side exchange.Side, filled exchange.Quantity) func(w *wallet) {
 		return func(w *wallet) {
@@ -192,7 +192,7 @@ func TestAWalletShowsThatASaleOfUnknownFateHasSold(t *testing.T) {
 }
 
 // The notes of live orders would grow with each one.
-func TestNothingIsRememberedOfAnOrderThatHasEnded(t *testing.T) {
+func TestNotesOfEndedOrdersAreDeleted(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)
 	w.reads(1_010, 0)

@@ -12,7 +12,7 @@ import (
 
 // A stop of more than the holding would sell a person's coins, so it does not wait as a stop does whose price
 // moves.
-func TestAStopOfMoreThanIsHeldIsTakenOffAtOnce(t *testing.T) {
+func TestOversizedSpotStopIsCanceledAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWallet(t)
 	w.observe("0")
@@ -101,7 +101,7 @@ func (w *wallet) deriver() func() []Intent {
 	}
 }
 
-func TestAWalletThatShowsLessKeepsNoStopAway(t *testing.T) {
+func TestWalletShortfallDoesNotPreventStop(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
 	for range 40 {
@@ -127,7 +127,7 @@ func TestAWalletThatShowsLessKeepsNoStopAway(t *testing.T) {
 
 // A process died while it sent the exit. No list shows the exit, and the wallet shows what is left of the
 // position.
-func TestAStopCoversWhatAnExitOfUnknownFateHasNotSold(t *testing.T) {
+func TestStopCoversRestOfUncertainExit(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		wallet string
@@ -172,7 +172,7 @@ func TestAStopCoversWhatAnExitOfUnknownFateHasNotSold(t *testing.T) {
 }
 
 // A stop has sold a part that no list shows yet.
-func TestAPartIsSoldOfWhatTheWalletShows(t *testing.T) {
+func TestPartialExitSellsWalletHolding(t *testing.T) {
 	t.Parallel()
 	for wallet, want := range map[string]exchange.Quantity{"1.01": 5, "1.008": 3, "1.005": 0, "1": 0} {
 		t.Run(wallet, func(t *testing.T) {
@@ -201,7 +201,7 @@ func TestAPartIsSoldOfWhatTheWalletShows(t *testing.T) {
 }
 
 // An order of the remaining holding became too small for the exchange.
-func TestAnExitThatTheRulesRefuseTakesNoStopAway(t *testing.T) {
+func TestExitBelowMinimumCancelsNoStop(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)
 	symbol := w.book.Symbol(coin)
@@ -227,7 +227,7 @@ func TestAnExitThatTheRulesRefuseTakesNoStopAway(t *testing.T) {
 
 // A resting exit would hold the asset that the stop must sell, and the exchange takes only one of them. Without a stop, and on futures,
 // exits rest.
-func TestOnSpotTheStopHasTheAssetNotARestingExit(t *testing.T) {
+func TestSpotStopPrecedesRestingExit(t *testing.T) {
 	t.Parallel()
 	stop := strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}
 	plan := record.Plan{Plan: &strategy.Plan{ExitsSet: true, Exits: []strategy.DesiredOrder{{Key: "a", Side: exchange.Sell, Quantity: 10, Price: 51_000e8}}}}
@@ -273,7 +273,7 @@ func TestOnSpotTheStopHasTheAssetNotARestingExit(t *testing.T) {
 }
 
 // The stop was queued for 4 s before it was sent, and older lists and wallets do not show it. Those read after its answer do.
-func TestWhatWasReadBeforeAStopArrivedDoesNotEndIt(t *testing.T) {
+func TestReadsFromBeforeArrivalDoNotEndStop(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		readMS int64             // how long after it was due to be sent
@@ -312,7 +312,7 @@ func readBeforeItArrived(t testing.TB, readMS int64, want exchange.Quantity) {
 
 // The stops that the list shows cover the holding, and the exchange may have refused the third one. Once the third is answered one of the
 // three is canceled, unless the wallet freezes nothing for it.
-func TestAStopThatIsNotAnsweredTakesNoneOffThatStands(t *testing.T) {
+func TestUnansweredStopCancelsNoLiveStop(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer record.Body // nil while there is none

@@ -24,7 +24,7 @@ func (d *desk) part(orderID int64, quantity exchange.Quantity, price string) str
 func (d *desk) last(price string) { d.book.Symbol(bitcoin).Last = d.price(price) }
 
 // The position was opened at 50,000, with a stop 2 % and a profit 4 % away, a minute apart.
-func TestWhatProtectsAPosition(t *testing.T) {
+func TestFuturesProtection(t *testing.T) {
 	t.Parallel()
 	const (
 		stop, profit = "stop_loss sell stop_market stop 49000 whole: protects the position",

@@ -18,7 +18,7 @@ func (w *wallet) sellsUnlisted(quantity exchange.Quantity) {
 
 // The fills explain what was bought, without fees and without what orders unknown to the journal may have sold of it. In a quarantine they
 // explain it only as far as the wallet shows it besides the foreign holding, 1,000 here.
-func TestWhatFillsExplainOfASpotPosition(t *testing.T) {
+func TestExplainedSpotHolding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name                     string
@@ -75,7 +75,7 @@ func contradicts(w *wallet) { w.book.Symbol(coin).Contradicted = "a test" }
 
 // The rest excludes what is being sold, now or as soon as stops have ended. It is in whole steps, and negative where the sales exceed the
 // holding.
-func TestWhatIsLeftBesideTheSalesOfARound(t *testing.T) {
+func TestHoldingWithoutSalesOfRound(t *testing.T) {
 	t.Parallel()
 	sale := func(purpose placement.Purpose, quantity exchange.Quantity) Intent {
 		return Intent{Purpose: purpose, Order: exchange.NewOrder{Market: exchange.Spot, Side: exchange.Sell, Quantity: quantity}}
@@ -121,7 +121,7 @@ func TestWhatIsLeftBesideTheSalesOfARound(t *testing.T) {
 }
 
 // The rest is rounded to whole steps, whose size may have grown. What is sold beyond the holding is exact.
-func TestWhatIsLeftIsInWholeSteps(t *testing.T) {
+func TestRemainderIsInWholeSteps(t *testing.T) {
 	t.Parallel()
 	for left, want := range map[exchange.Quantity]exchange.Quantity{10: 8, 8: 8, 1: 0, 0: 0, -1: -1, -7: -7} {
 		w := explains(t, 20, 0)
@@ -133,7 +133,7 @@ func TestWhatIsLeftIsInWholeSteps(t *testing.T) {
 }
 
 // A stop in no list accounts for the wallet's shortfall first, and an ended stop for what remains of it.
-func TestOfWhatTheWalletMissesAStopInNoListHasSoldFirst(t *testing.T) {
+func TestUnlistedStopExplainsShortfallFirst(t *testing.T) {
 	t.Parallel()
 	for missing, want := range map[exchange.Quantity]exchange.Quantity{0: 6, 4: 6, 6: 6, 8: 8, 10: 10, 12: 10} {
 		w := explains(t, 20, 0)
@@ -149,7 +149,7 @@ func TestOfWhatTheWalletMissesAStopInNoListHasSoldFirst(t *testing.T) {
 }
 
 // Live stops may sell, as may stops that no list shows, and ended stops up to the wallet's shortfall.
-func TestWhatStopsMaySell(t *testing.T) {
+func TestStopSellCapacity(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -196,7 +196,7 @@ func TestWhatStopsMaySell(t *testing.T) {
 
 // On futures resting exits cover the position less exits that rest, are being sent or reduce. They never exceed the room that orders of
 // others leave in the exchange's sum.
-func TestWhatRestingExitsMayBeOf(t *testing.T) {
+func TestRoomForRestingExits(t *testing.T) {
 	t.Parallel()
 	reduces := exchange.NewOrder{Market: bitcoin.Market, Symbol: bitcoin.Name, Side: exchange.Sell,
 		Type: exchange.Limit, Price: 60_000_0, Quantity: 6, ReduceOnly: true}
@@ -257,7 +257,7 @@ func TestWhatRestingExitsMayBeOf(t *testing.T) {
 
 // A target is priced once, by its quantity, its share of the equity or its value, on spot with room for the fee. It is not priced while an
 // order is open, and an opening is not priced while entries are off.
-func TestHowATargetIsPriced(t *testing.T) {
+func TestTargetPricing(t *testing.T) {
 	t.Parallel()
 	byQuote := strategy.Target{Kind: strategy.ByQuote, Quote: exchange.AmountOf(1_000)}
 	byEquity := strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne / 10}

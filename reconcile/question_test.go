@@ -26,7 +26,7 @@ func (d *desk) places(purpose placement.Purpose, order exchange.NewOrder) string
 }
 
 // An opening waits for older unanswered orders, for an exit of any age, and for every uncertain order.
-func TestWhatAnOpeningWaitsFor(t *testing.T) {
+func TestOpeningWaits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -65,7 +65,7 @@ func TestWhatAnOpeningWaitsFor(t *testing.T) {
 }
 
 // An uncertain opening of the symbol is overdue and needs the history from its fence on.
-func TestWhichUnknownIsOverdueAndWhichNeedsHistory(t *testing.T) {
+func TestUncertainOpeningIsOverdueAndNeedsHistory(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name          string
@@ -103,7 +103,7 @@ func TestWhichUnknownIsOverdueAndWhichNeedsHistory(t *testing.T) {
 }
 
 // The plan requests at least the position, on its side.
-func TestAnExitIsOutdatedOnceThePlanAsksForNoLessThanIsHeld(t *testing.T) {
+func TestExitIsOutdatedOnceTargetCoversPosition(t *testing.T) {
 	t.Parallel()
 	share := &strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne / 10}} // 1,000 of 10,000 buy 20 at 50,000
 	for _, c := range []struct {
@@ -144,7 +144,7 @@ func TestAnExitIsOutdatedOnceThePlanAsksForNoLessThanIsHeld(t *testing.T) {
 
 // The closable position is what the fills explain or live orders may have opened. The kill switch closes the
 // whole position. The stop's level needs the rules and a price.
-func TestWhatIsToBeClosedAndWhereItIsStopped(t *testing.T) {
+func TestClosablePositionAndStopLevel(t *testing.T) {
 	t.Parallel()
 	stop := strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}
 	for _, c := range []struct {
@@ -205,7 +205,7 @@ func TestWhatIsToBeClosedAndWhereItIsStopped(t *testing.T) {
 
 // An order is queried by id if it has an exchange id and either is missing from a list that was read or has been
 // canceled.
-func TestWhichOrdersAreAskedForById(t *testing.T) {
+func TestOrdersQueriedByID(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	var rows []exchange.Order
@@ -250,7 +250,7 @@ func TestWhichOrdersAreAskedForById(t *testing.T) {
 }
 
 // Botd's own order becomes uncertain, and the filled quantity that the row shows is booked. A foreign row is an unknown order.
-func TestWhatIsDoneAboutARowThatCannotBeRead(t *testing.T) {
+func TestUnreadableRowIsHandled(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -310,7 +310,7 @@ func TestWhatIsDoneAboutARowThatCannotBeRead(t *testing.T) {
 }
 
 // A person decides about a quarantined symbol: the records of adopt and of ignore.
-func TestWhatAPersonsWordChanges(t *testing.T) {
+func TestAdoptAndIgnoreRecords(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -429,7 +429,7 @@ func TestAnOpeningThatWasClosedBeforeAnyRead(t *testing.T) {
 }
 
 // The oldest uncertain order comes first, and a person must look where they do not explain the residual.
-func TestAResidualIsAttributedToWhatIsUnknown(t *testing.T) {
+func TestResidualIsAttributedToUncertainOrders(t *testing.T) {
 	t.Parallel()
 	whole := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket,
 		ClosePosition: true, StopPrice: 1e8}

@@ -13,7 +13,7 @@ import (
 )
 
 // A list that moved interrupts, and so does one that shows two positions on one symbol, which is timed separately.
-func TestWhatInterruptsTwoEqualSnapshots(t *testing.T) {
+func TestMovingListInterruptsEqualSnapshots(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name         string
@@ -41,7 +41,7 @@ func TestWhatInterruptsTwoEqualSnapshots(t *testing.T) {
 }
 
 // The mark is the price at that time, and the position is as old as the read that shows it.
-func TestWhatAPositionThatChangesIsMarkedAt(t *testing.T) {
+func TestChangedPositionIsMarked(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name        string
@@ -71,7 +71,7 @@ func TestWhatAPositionThatChangesIsMarkedAt(t *testing.T) {
 
 // Of several positions the one that matches fills and the ignored part is taken, otherwise the one that was shown before, otherwise the
 // newest.
-func TestWhichOfSeveralPositionsIsTaken(t *testing.T) {
+func TestPositionChoiceAmongSeveral(t *testing.T) {
 	t.Parallel()
 	row := func(id int64, quantity exchange.Quantity) exchange.Position {
 		return exchange.Position{ID: id, Symbol: "BTC-USDT", Side: exchange.Long, Remaining: quantity, EntryPrice: exchange.AmountOf(id)}
@@ -123,7 +123,7 @@ func TestAReadThatFailedIsForgottenWithTheNextWholeOne(t *testing.T) {
 }
 
 // A list that shows no difference interrupts the count.
-func TestOfADifferenceOnlyTheTimeCountsInWhichListsShowedIt(t *testing.T) {
+func TestDifferenceCountsListedTimeOnly(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
 	symbol, before := d.book.Symbol(bitcoin), exchange.Quantity(0)
@@ -142,7 +142,7 @@ func TestOfADifferenceOnlyTheTimeCountsInWhichListsShowedIt(t *testing.T) {
 }
 
 // Both the wallet and the open list must be read.
-func TestWhichReadsLeaveASpotSymbolExtended(t *testing.T) {
+func TestSpotSymbolNeedsWalletAndOpenList(t *testing.T) {
 	t.Parallel()
 	for _, wallet := range []bool{true, false} {
 		for _, list := range []bool{true, false} {
@@ -168,7 +168,7 @@ func TestWhichReadsLeaveASpotSymbolExtended(t *testing.T) {
 }
 
 // The order must be visible from its fence on.
-func TestWhenAnAcceptedOrderMustBeVisible(t *testing.T) {
+func TestAcceptedOrderIsVisibleFromItsFence(t *testing.T) {
 	t.Parallel()
 	for afterMS, want := range map[int64]bool{-1: true, 0: false} {
 		d := newDesk(t)
@@ -182,7 +182,7 @@ func TestWhenAnAcceptedOrderMustBeVisible(t *testing.T) {
 
 // The order waits for positions/history if the end of the position that it opened could be listed there, and for a live stop that
 // was sent since.
-func TestWhatAnUnknownOrderWaitsForAtItsFence(t *testing.T) {
+func TestUncertainOrderWaitsForHistoryAtFence(t *testing.T) {
 	t.Parallel()
 	leftOver := exchange.Order{ID: 70, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10,
 		Status: exchange.StatusOpen}
@@ -256,7 +256,7 @@ func TestWhatAnUnknownOrderWaitsForAtItsFence(t *testing.T) {
 
 // The evidence mentions that several orders were uncertain. An order that explains none of the position did not open a position that has
 // ended since.
-func TestOfSeveralUnknownOrdersItIsNotCertainWhichFilled(t *testing.T) {
+func TestEvidenceNotesSeveralUncertainOrders(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.observe(0, nil)
@@ -283,7 +283,7 @@ func TestOfSeveralUnknownOrdersItIsNotCertainWhichFilled(t *testing.T) {
 }
 
 // A list that shows more than the known position does not change that.
-func TestThatNothingWasHeldStaysKnownUntilSomethingIs(t *testing.T) {
+func TestEmptyPositionStaysConfirmedUntilFill(t *testing.T) {
 	t.Parallel()
 	for known, want := range map[exchange.Quantity]bool{0: true, 1: false} {
 		d := holds(t, known)
@@ -297,7 +297,7 @@ func TestThatNothingWasHeldStaysKnownUntilSomethingIs(t *testing.T) {
 }
 
 // The other orders stay.
-func TestWhileBotdStandsDownWhatItPlacedGoesWithThePosition(t *testing.T) {
+func TestStandingDownCancelsProtectionWithPosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -339,7 +339,7 @@ func TestWhileBotdStandsDownWhatItPlacedGoesWithThePosition(t *testing.T) {
 }
 
 // An order of the whole position may protect it if it was sent with the opening or later.
-func TestWhichOrderMayProtectWhatAnOpeningOfUnknownFateHasMade(t *testing.T) {
+func TestStopMayProtectUncertainOpening(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -376,7 +376,7 @@ func TestWhichOrderMayProtectWhatAnOpeningOfUnknownFateHasMade(t *testing.T) {
 
 // On futures an exit rests even next to a stop, a stop order triggers on the price of contracts, and only a quote that would open against a
 // position is canceled.
-func TestWhatARestingOrderOfAPlanIs(t *testing.T) {
+func TestRestingOrderShape(t *testing.T) {
 	t.Parallel()
 	sell := func(change func(*strategy.DesiredOrder)) []strategy.DesiredOrder {
 		o := strategy.DesiredOrder{Key: "k", Side: exchange.Sell, Price: 60_000e8, Quantity: 5}
@@ -447,7 +447,7 @@ func TestWhatARestingOrderOfAPlanIs(t *testing.T) {
 }
 
 // The round confirms a refusal, and notes an open order of another botd and a released stop that is live again.
-func TestWhatARoundConfirmsAndNotes(t *testing.T) {
+func TestRoundConfirmsRefusalsAndNotesFindings(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)
 	w.refuses(placement.Exit, saleOf(4))

@@ -12,7 +12,7 @@ import (
 )
 
 // The snapshot shows the complete wallet or nothing, positions by id, and instruments that the ledger does not know.
-func TestWhatASnapshotShowsOfTheFuturesWallet(t *testing.T) {
+func TestSnapshotOfFuturesWallet(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	whole := func() *Snapshot {
@@ -55,7 +55,7 @@ func TestWhatASnapshotShowsOfTheFuturesWallet(t *testing.T) {
 }
 
 // The snapshot shows the assets of the book's symbols, each once, including frozen amounts.
-func TestWhatASnapshotShowsOfTheSpotWallet(t *testing.T) {
+func TestSnapshotOfSpotWallet(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	wallet := exchange.FetchedOf([]exchange.Balance{{Asset: "USDT", Free: exchange.AmountOf(70), Frozen: exchange.AmountOf(30)},
@@ -99,7 +99,7 @@ func TestWhatASnapshotShowsOfTheSpotWallet(t *testing.T) {
 }
 
 // Unreadable rows are found by market, list and id.
-func TestRowsThatCannotBeReadAreFoundByWhatTheyShow(t *testing.T) {
+func TestUnreadableRowsAreFound(t *testing.T) {
 	t.Parallel()
 	s := &Snapshot{UnreadOrders: []UnreadOrder{
 		{Market: exchange.Futures, Open: true, Row: exchange.UnreadableRow{ID: 7}},

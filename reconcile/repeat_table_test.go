@@ -30,7 +30,7 @@ func deriving(book *Book, symbol *SymbolState, nowMS int64, change func(*Desired
 }
 
 // On futures an order may be repeated if its answer was lost two seconds ago, while there is room for more.
-func TestWhichOrderMayHaveAnotherBesideIt(t *testing.T) {
+func TestFuturesOrderMayBeRepeated(t *testing.T) {
 	t.Parallel()
 	lost := func(d *desk, id string, agoMS int64) { d.unknown(id); d.now += agoMS }
 	after := func(agoMS int64) func(d *desk, id string) {
@@ -124,7 +124,7 @@ func TestWhichOrderMayHaveAnotherBesideIt(t *testing.T) {
 }
 
 // A lost order waits two seconds, and twice as long for each one beyond three of the same kind, up to eight times.
-func TestHowLongALostOrderWaitsForAnother(t *testing.T) {
+func TestRepetitionDelayOfLostOrder(t *testing.T) {
 	t.Parallel()
 	wait := []int64{1: 2_000, 2: 2_000, 3: 2_000, 4: 4_000, 5: 8_000, 6: 16_000, 7: 16_000}
 	flatten := []int64{1: 2_000, 2: 2_000, 3: 2_000, 4: 4_000, 5: 4_000, 6: 4_000, 7: 4_000}
@@ -164,7 +164,7 @@ func TestHowLongALostOrderWaitsForAnother(t *testing.T) {
 
 // The sale is of ten, in a wallet with three that are not botd's. It may be repeated if the wallet shows the asset, and not enough for
 // both.
-func TestWhichSaleOnSpotMayHaveAnotherBesideIt(t *testing.T) {
+func TestSpotSaleMayBeRepeated(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name      string
@@ -203,7 +203,7 @@ func TestWhichSaleOnSpotMayHaveAnotherBesideIt(t *testing.T) {
 }
 
 // The sale is uncertain for two seconds, no list shows it, and the wallet freezes nothing for it.
-func TestWhichSaleLeavesWhatAStopIsFor(t *testing.T) {
+func TestUncertainSaleLeavesHoldingForStop(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -252,7 +252,7 @@ func TestWhichSaleLeavesWhatAStopIsFor(t *testing.T) {
 }
 
 // Half a second after its cancel no open list shows the order, or only an older one does, and its symbol cannot be read.
-func TestWhoseEndCannotBeRead(t *testing.T) {
+func TestCanceledOrderWithUnreadableEnd(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
@@ -290,7 +290,7 @@ func TestWhoseEndCannotBeRead(t *testing.T) {
 }
 
 // There is no uncertain opening and no fill that a read could predate; or the position is new since there was none.
-func TestWhichPositionNothingExplains(t *testing.T) {
+func TestUnexplainedPosition(t *testing.T) {
 	t.Parallel()
 	quarantined := func(why string) func(d *desk, symbol *SymbolState) {
 		return func(d *desk, _ *SymbolState) {
@@ -365,7 +365,7 @@ func TestWhichPositionNothingExplains(t *testing.T) {
 
 // On futures an order blocks if it can be canceled and the kill switch has not waited for its cancel in vain; on spot if it holds the
 // asset.
-func TestWhatStandsInTheWayOfAFullExit(t *testing.T) {
+func TestOrdersThatBlockFullExit(t *testing.T) {
 	t.Parallel()
 	flatten := func(w *Desired) { w.Flatten = true }
 	canceled := func(agoMS int64) func(d *desk, id string) {
@@ -412,7 +412,7 @@ func TestWhatStandsInTheWayOfAFullExit(t *testing.T) {
 
 // An exit waits ten seconds after the refusal of a sale, which may have been executed, and three after that of a cancel. The kill switch
 // waits for neither.
-func TestWhatAnExitOnSpotWaitsFor(t *testing.T) {
+func TestSpotExitWaitsAfterRefusal(t *testing.T) {
 	t.Parallel()
 	flatten := func(w *Desired) { w.Flatten = true }
 	purchase := exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Price: 2_500e8}
@@ -472,7 +472,7 @@ func TestWhatAnExitOnSpotWaitsFor(t *testing.T) {
 }
 
 // The refused cancel of a spot stop means that others may have ended the stop.
-func TestWhichCancelThatWasRefusedSaysThatAStopIsTaken(t *testing.T) {
+func TestRefusedCancelOfSpotStopIsNoted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -498,7 +498,7 @@ func TestWhichCancelThatWasRefusedSaysThatAStopIsTaken(t *testing.T) {
 }
 
 // A sale is bounded by what the wallet has free, less sales that no read has shown, and less the sales of this round.
-func TestHowMuchASaleOnSpotMayBeOf(t *testing.T) {
+func TestSpotSaleBound(t *testing.T) {
 	t.Parallel()
 	sells := func(purpose placement.Purpose, quantity exchange.Quantity) func(w *wallet, d *derivation) {
 		return func(_ *wallet, d *derivation) {
@@ -586,7 +586,7 @@ func TestHowMuchASaleOnSpotMayBeOf(t *testing.T) {
 }
 
 // The price is the given one, or else the lowest one at which the quantity is worth an order.
-func TestAtWhichPriceASaleIsWorthAnOrder(t *testing.T) {
+func TestLowestPriceOfTradableSale(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		price    exchange.Price
@@ -610,7 +610,7 @@ func TestAtWhichPriceASaleIsWorthAnOrder(t *testing.T) {
 }
 
 // The exit is on spot and known to have rested for two seconds.
-func TestWhichExitRestsSinceThePriceHasPassedItsLimit(t *testing.T) {
+func TestSpotExitRestsBehindPrice(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -659,7 +659,7 @@ func TestWhichExitRestsSinceThePriceHasPassedItsLimit(t *testing.T) {
 }
 
 // The wallet bounds the position if it lacks at least an order's worth.
-func TestHowMuchOfWhatIsHeldTheWalletShows(t *testing.T) {
+func TestWalletBoundsPosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -692,7 +692,7 @@ func TestHowMuchOfWhatIsHeldTheWalletShows(t *testing.T) {
 
 // A stop of ten may sell what the wallet has free. It may sell all ten if the read may be older than the last fill or lacks what fills
 // explain, and nothing else may have sold it.
-func TestHowMuchAStopOnSpotMaySell(t *testing.T) {
+func TestSpotStopBound(t *testing.T) {
 	t.Parallel()
 	young := func(w *wallet, s *SymbolState) { s.spot.early = true }
 	missed := func(w *wallet, s *SymbolState) { s.misses.sinceMS = 1 }
@@ -769,7 +769,7 @@ func passedUnexplained(t testing.TB) {
 }
 
 // The stop has the configured distance from the entry price, or from the current price.
-func TestAStopOnAPositionThatNothingExplains(t *testing.T) {
+func TestStopOnUnexplainedPosition(t *testing.T) {
 	t.Parallel()
 	share := strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}
 	at := func(price exchange.Price) strategy.Protection {

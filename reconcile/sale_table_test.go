@@ -11,7 +11,7 @@ import (
 
 // Enough stops are canceled to free the needed quantity: first those whose cancel is in flight, then those that no list shows, then the
 // smallest that is large enough, otherwise the largest.
-func TestWhichStopsAreTakenOff(t *testing.T) {
+func TestStopsCanceledToFreeQuantity(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -54,7 +54,7 @@ func TestWhichStopsAreTakenOff(t *testing.T) {
 }
 
 // The second sale waits: the exchange would refuse neither.
-func TestASaleOfAPartThatFitsBesideOneOfUnknownFate(t *testing.T) {
+func TestPartialSaleWaitsForUncertainSale(t *testing.T) {
 	t.Parallel()
 	lost := func(w *wallet) { w.places(placement.Exit, 0, saleOf(6)) }
 	for _, c := range []struct {
@@ -98,7 +98,7 @@ func TestASaleOfAPartThatFitsBesideOneOfUnknownFate(t *testing.T) {
 }
 
 // Of ten, the part that no stop and no exit covers is sold. A stop whose end is unknown may have been executed.
-func TestWhatIsSoldAtOnceWhereAStopsPriceWasPassed(t *testing.T) {
+func TestUncoveredPartIsSoldPastStopPrice(t *testing.T) {
 	t.Parallel()
 	shown := func(w *wallet, o exchange.Order) {
 		w.apply(record.Record{ClientOrderID: o.ClientOrderID, Body: record.Fill{OrderID: o.ID}})
@@ -159,7 +159,7 @@ func TestWhatIsSoldAtOnceWhereAStopsPriceWasPassed(t *testing.T) {
 }
 
 // Own stops are canceled up to the quantity that orders unknown to the journal have sold, if a wallet proves it.
-func TestWhatAnotherBotdHasSoldIsNotSoldAgain(t *testing.T) {
+func TestAnotherBotdsSalesAreNotRepeated(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -205,7 +205,7 @@ func TestWhatAnotherBotdHasSoldIsNotSoldAgain(t *testing.T) {
 
 // The decision ends the wallet's shortfall, what is presumed of that quantity, and the other botd's orders. A reported order is not
 // reported again.
-func TestWhatAPersonsDecisionEnds(t *testing.T) {
+func TestManualDecisionClearsFindings(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string

@@ -18,7 +18,7 @@ func both(w *Desired) {
 
 // The exchange takes one closing order for each type and symbol (rule 8), and reduceOnly orders up to the
 // position (rule 5), whoever placed them.
-func TestBesideOrdersOfOthersTheProtectionIsWhatTheExchangeTakes(t *testing.T) {
+func TestProtectionFitsNextToForeignOrders(t *testing.T) {
 	t.Parallel()
 	closing := func(id int64, kind exchange.OrderType) exchange.Order {
 		return exchange.Order{

@@ -51,7 +51,7 @@ func TestAnUnknownPlacementIsNeverSentAgain(t *testing.T) {
 	}
 }
 
-func TestAnUnknownPlacementSeenInTheOpenListIsKnown(t *testing.T) {
+func TestListedUncertainPlacementIsWorking(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.target(20)
@@ -155,7 +155,7 @@ func TestADifferenceThatFillsExplainAgainStartsOver(t *testing.T) {
 	}
 }
 
-func TestOnSpotAnOrderOfOursThatTheJournalDoesNotKnowIsFoundInTheHistory(t *testing.T) {
+func TestUnjournalledSpotOrderIsFoundInHistory(t *testing.T) {
 	t.Parallel()
 	coin := exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}
 	history := []exchange.Order{{ID: 4, ClientOrderID: "bt-2-9", Market: exchange.Spot, Symbol: "BTC-USDT", Status: exchange.StatusFilled, Filled: 5}}

@@ -11,7 +11,7 @@ import (
 )
 
 // Ten were bought at 50,000, next to a foreign holding of a thousand, with a stop 2 % away.
-func TestWhatProtectsASpotHolding(t *testing.T) {
+func TestSpotProtection(t *testing.T) {
 	t.Parallel()
 	const (
 		stop  = "stop_loss sell stop_limit %d at 46550 stop 49000: protects the position"
@@ -111,7 +111,7 @@ func (w *wallet) stopRow(orderID int64) exchange.Order {
 }
 
 // Every holding worth an order has a stop: botd's own, and, while botd stands down, what another botd bought.
-func TestOneUnitHasAStop(t *testing.T) {
+func TestSmallestHoldingHasStop(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)
 	w.apply(record.Record{Symbol: coin, Body: record.Adopted{Quantity: -9}})
@@ -136,7 +136,7 @@ func TestOneUnitHasAStop(t *testing.T) {
 }
 
 // A stop stays while only a wallet shows that its holding is gone, and, while botd stands down, as long as either botd has bought.
-func TestWhatStaysWhereNothingIsHeldOnSpot(t *testing.T) {
+func TestSpotStopStaysWithoutProofOfSale(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name      string
@@ -172,7 +172,7 @@ func TestWhatStaysWhereNothingIsHeldOnSpot(t *testing.T) {
 }
 
 // The wallet determines it once it is younger than the last fill.
-func TestAfterAStartThatCouldReadNoHistoryTheWalletSaysWhatIsProtected(t *testing.T) {
+func TestWalletDefinesProtectionIfHistoryIsUnread(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -202,7 +202,7 @@ func TestAfterAStartThatCouldReadNoHistoryTheWalletSaysWhatIsProtected(t *testin
 }
 
 // The stop in flight covers what the other botd has just bought, less what its orders sell beyond its earlier holding.
-func TestWhatAnotherBotdsStopOnItsWayCovers(t *testing.T) {
+func TestAnotherBotdsStopInFlightCoversPurchase(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name        string
@@ -234,7 +234,7 @@ func TestWhatAnotherBotdsStopOnItsWayCovers(t *testing.T) {
 }
 
 // Such stops may sell at most the part of the other botd's holding that no order under its own ids sells.
-func TestWhatStopsWithoutAnIDMaySellOfAnotherBotds(t *testing.T) {
+func TestStopsWithoutIDSellOfAnotherBotds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name        string
@@ -263,7 +263,7 @@ func TestWhatStopsWithoutAnIDMaySellOfAnotherBotds(t *testing.T) {
 
 // The part that no stop sells is sold at once. A stop whose end is unknown counts as executed, unless a fresh wallet shows that it has sold
 // nothing.
-func TestWhatIsSoldAtOnceBesideStopsWhosePriceWasPassed(t *testing.T) {
+func TestSaleExcludesStopsPastTheirPrice(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -317,7 +317,7 @@ func TestWhatIsSoldAtOnceBesideStopsWhosePriceWasPassed(t *testing.T) {
 }
 
 // The smallest stop stays if a stop is being sold at once or is uncertain.
-func TestOfEightStopsTheSmallestGoesForOneThatCoversMore(t *testing.T) {
+func TestSmallestOfEightStopsIsReplaced(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -345,7 +345,7 @@ func TestOfEightStopsTheSmallestGoesForOneThatCoversMore(t *testing.T) {
 }
 
 // All stops stay if one is being sold at once or is uncertain.
-func TestWhereAnswersTakeNoTimeAllStopsMoveAtOnce(t *testing.T) {
+func TestStopsMoveTogetherWithoutLatency(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -368,7 +368,7 @@ func TestWhereAnswersTakeNoTimeAllStopsMoveAtOnce(t *testing.T) {
 }
 
 // A stop that sells what the other botd's stop sells already is one too many.
-func TestBesideAnotherBotdWithTheSameCoinsNoStopMoves(t *testing.T) {
+func TestNoStopMovesWithAnotherBotdsSameCoins(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
@@ -400,7 +400,7 @@ func TestBesideAnotherBotdWithTheSameCoinsNoStopMoves(t *testing.T) {
 }
 
 // No stop moves for a minute after the exchange has refused one on the symbol.
-func TestWhenNoStopIsTakenOffToBePlacedAgain(t *testing.T) {
+func TestNoStopMovesAfterStopRefusal(t *testing.T) {
 	t.Parallel()
 	elsewhere := func(w *wallet) {
 		order := exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT", Side: exchange.Sell, Type: exchange.StopLimit, Quantity: 10,
@@ -432,7 +432,7 @@ func TestWhenNoStopIsTakenOffToBePlacedAgain(t *testing.T) {
 }
 
 // The next stop covers what the first one has not sold.
-func TestOfWhatTheWalletMissesEachStopThatHasEndedHasSoldItsOwn(t *testing.T) {
+func TestEndedStopsExplainOwnPartOfShortfall(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 20, 0)
 	first, second := w.places(placement.StopLoss, 21, stopOf(6)), w.places(placement.StopLoss, 22, stopOf(6))

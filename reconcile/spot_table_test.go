@@ -11,7 +11,7 @@ import (
 )
 
 // Ten are owned, next to a thousand that are not botd's. A stop holds what it would sell, so an exit waits until enough stops are canceled.
-func TestWhatIsSentOnSpot(t *testing.T) {
+func TestSpotIntents(t *testing.T) {
 	t.Parallel()
 	const (
 		stop   = "stop_loss sell stop_limit %d at 46550 stop 49000: protects the position"
@@ -128,7 +128,7 @@ func TestWhatIsSentOnSpot(t *testing.T) {
 }
 
 // Where a step is worth an order, here 50 USDT, an amount at the last price buys none above that price.
-func TestOneStepIsBoughtThroughTheCollar(t *testing.T) {
+func TestSingleStepIsBoughtThroughCollar(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		target exchange.Quantity // the holding is 10

@@ -52,7 +52,7 @@ func (w *wallet) answersCancel(o exchange.Order) {
 }
 
 // Ten are owned, next to a foreign holding of a thousand.
-func TestWhatLeadsFromASpotHoldingToATarget(t *testing.T) {
+func TestSpotTargetIntents(t *testing.T) {
 	t.Parallel()
 	const (
 		flat, smaller = "exit sell limit 10 at 47500: the target is flat", "exit sell limit 6 at 47500: the target is smaller"
@@ -173,7 +173,7 @@ func TestWhatLeadsFromASpotHoldingToATarget(t *testing.T) {
 }
 
 // The other botd's holding keeps its own stops.
-func TestWhereBotdStandsDownAnExitTakesOffNoMoreStopsThanItNeeds(t *testing.T) {
+func TestStandingDownExitCancelsOnlyNeededStops(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)
 	own, more := w.places(placement.StopLoss, 8, stopOf(10)), w.places(placement.StopLoss, 9, stopOf(7))
@@ -196,7 +196,7 @@ func TestWhereBotdStandsDownAnExitTakesOffNoMoreStopsThanItNeeds(t *testing.T) {
 
 // The closable holding is what the fills explain; in a quarantine the kill switch closes what the wallet shows of it. While botd stands
 // down it is the holding of both, as far as the wallet shows it, less what the other one's orders sell.
-func TestWhatIsToBeClosedOnSpot(t *testing.T) {
+func TestClosableSpotHolding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name      string

@@ -30,7 +30,7 @@ func bought(t testing.TB) (*wallet, *SymbolState) {
 }
 
 // A shortfall is booked as fees, within their bound. An excess reduces the expected fees.
-func TestWhatAWalletMissesOfAPurchase(t *testing.T) {
+func TestPurchaseShortfallIsBookedAsFees(t *testing.T) {
 	t.Parallel()
 	const all = 1_999
 	live := func(w *wallet, _ *SymbolState) {
@@ -111,7 +111,7 @@ func TestWhatAWalletMissesOfAPurchase(t *testing.T) {
 }
 
 // Each figure is timed separately, from the last read without a shortfall on.
-func TestFeesAreSquaredWhileAnOrderRestsOnceTheWalletHasMissedThemForL(t *testing.T) {
+func TestFeesAreBookedWhileOrderRestsAfterL(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -151,7 +151,7 @@ func TestFeesAreSquaredWhileAnOrderRestsOnceTheWalletHasMissedThemForL(t *testin
 
 // The expected fee is the rate of the executions, otherwise the configured one. It is rounded up, and booked
 // once.
-func TestWhichFeeIsExpectedOfAPurchase(t *testing.T) {
+func TestExpectedFeeOfPurchase(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -212,7 +212,7 @@ func TestWhichFeeIsExpectedOfAPurchase(t *testing.T) {
 }
 
 // A sale that botd did not make is the witness. Without one the wallet is contradicted once the shortfall has lasted.
-func TestWhatAWalletThatMissesSomeMeans(t *testing.T) {
+func TestWalletShortfallNeedsWitness(t *testing.T) {
 	t.Parallel()
 	lasted := func(forMS int64) func(w *wallet, s *SymbolState) {
 		return func(_ *wallet, s *SymbolState) { s.misses = persistence{sinceMS: 1, forMS: forMS} }
@@ -267,7 +267,7 @@ func TestWhatAWalletThatMissesSomeMeans(t *testing.T) {
 }
 
 // Foreign sales since the last agreement count if they filled, each once, less those that explained an earlier shortfall.
-func TestWhichSalesOthersHaveMade(t *testing.T) {
+func TestForeignSalesSinceAgreement(t *testing.T) {
 	t.Parallel()
 	const squaredMS = 1_050_000
 	sold := func(id int64, filled exchange.Quantity, change func(o *exchange.Order)) exchange.Order {
@@ -314,7 +314,7 @@ func TestWhichSalesOthersHaveMade(t *testing.T) {
 }
 
 // The same sale does not explain a second loss.
-func TestOfSixtyFourSalesEachIsRememberedAsAReason(t *testing.T) {
+func TestForeignSaleExplainsOneLoss(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 1_000, 0)
 	symbol := w.book.Symbol(coin)
@@ -332,7 +332,7 @@ func TestOfSixtyFourSalesEachIsRememberedAsAReason(t *testing.T) {
 
 // While no holding is known to be botd's, the whole wallet is the baseline, unless an order is live or a part of it may be an executed
 // order's.
-func TestWhatAWalletIsTakenToHold(t *testing.T) {
+func TestWalletBaseline(t *testing.T) {
 	t.Parallel()
 	seen := func(w *wallet, s *SymbolState) {
 		w.apply(record.Record{ClientOrderID: w.buysUnder(9, 3).ClientOrderID, Body: record.Fill{OrderID: 9}})
@@ -407,7 +407,7 @@ func TestWhatAWalletIsTakenToHold(t *testing.T) {
 }
 
 // A change worth an order is recorded, and so is its end.
-func TestWhatIsSaidOfAWalletBesideTheFills(t *testing.T) {
+func TestUnattributedWalletChangeIsRecorded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ before, unattributed, want exchange.Quantity }{
 		{0, 2, 2}, {0, 1, 0}, {5, 7, 7}, {5, 6, 5}, {5, 4, 5}, {5, 3, 3}, {1, 0, 0}, {5, -3, 0}, {0, -3, 0}, {5, 5, 5},
@@ -423,7 +423,7 @@ func TestWhatIsSaidOfAWalletBesideTheFills(t *testing.T) {
 }
 
 // A row under one of botd's ids that no placement claims is botd's fill, and a person must look.
-func TestWhichHistoryRowWasExecutedBeyondWhatWasAnswered(t *testing.T) {
+func TestUnclaimedHistoryRowUnderOwnID(t *testing.T) {
 	t.Parallel()
 	ends := func(state placement.State, orderID int64) func(w *wallet, id string) {
 		return func(w *wallet, id string) {

@@ -9,10 +9,10 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestStandingDownProtectsWhatNothingProtectsAndLeavesWhatStands derives intents while another botd trades
+// TestStandingDownProtectsOnlyUnprotected derives intents while another botd trades
 // under the same prefix (case 15, finding 5), and compares them with the live orders. Each botd once canceled
 // the other's stop, or placed its own next to it, forever.
-func TestStandingDownProtectsWhatNothingProtectsAndLeavesWhatStands(t *testing.T) {
+func TestStandingDownProtectsOnlyUnprotected(t *testing.T) {
 	t.Parallel()
 	const other = "bt-00000100000-" // a start that this journal does not know
 	closing := func(id string, kind exchange.OrderType, price exchange.Price) exchange.Order {
@@ -102,7 +102,7 @@ func TestStandingDownABridgeIsTheStop(t *testing.T) {
 }
 
 // Standing down continues after the other botd's order has ended, and under a severer halt.
-func TestStandingDownLastsUntilAPersonArms(t *testing.T) {
+func TestStandingDownEndsWhenArmed(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.book.Instance = "t"
@@ -124,7 +124,7 @@ func TestStandingDownLastsUntilAPersonArms(t *testing.T) {
 }
 
 // A person must judge what another botd did, whatever the policy for foreign positions.
-func TestStandingDownAdoptsNothing(t *testing.T) {
+func TestStandingDownDoesNotAdopt(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{ForeignHalt, ForeignAdopt, ForeignIgnore} {
 		d := newDesk(t)
@@ -221,7 +221,7 @@ func lostOnAnotherSymbol(t testing.TB) {
 
 // A journal restored from a backup knows a holding of ten and its stop. Its own later orders, which it does not know, have sold a
 // part of that, and the stop would sell a person's coins.
-func TestStandingDownAStopOnSpotSellsNothingASecondTime(t *testing.T) {
+func TestStandingDownSpotStopSellsOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string

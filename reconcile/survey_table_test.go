@@ -12,7 +12,7 @@ import (
 )
 
 // The row has the order's symbol and side, is not older, and has an effect. Under another id it must also have the same size.
-func TestWhichRowCouldBeAnOrderOfUnknownFate(t *testing.T) {
+func TestRowMayBeUncertainOrder(t *testing.T) {
 	t.Parallel()
 	const sentMS = 1_000_000
 	futures := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 10}
@@ -119,7 +119,7 @@ func TestAnOrderUnderAnIdThatWasUsedIsCanceled(t *testing.T) {
 
 // A list shows the position of the whole symbol. One that changed its side by itself is quarantined, and of two the one that fills explain
 // is taken.
-func TestWhichPositionsAreTakenFromAList(t *testing.T) {
+func TestListedPositions(t *testing.T) {
 	t.Parallel()
 	position := func(id int64, side exchange.Side, quantity exchange.Quantity) exchange.Position {
 		p := exchange.Position{ID: id, Symbol: "BTC-USDT", Side: exchange.Long, Remaining: quantity, Quantity: quantity,
@@ -181,7 +181,7 @@ func TestWhichPositionsAreTakenFromAList(t *testing.T) {
 }
 
 // Openings are allowed while only the fill of an acknowledged resting opening is missing since the symbol was settled.
-func TestWhatOpensBetweenRounds(t *testing.T) {
+func TestOpeningsBetweenRounds(t *testing.T) {
 	t.Parallel()
 	bid := strategy.DesiredOrder{Key: "b", Side: exchange.Buy, Price: 40_000e8, Quantity: 10}
 	for _, c := range []struct {

@@ -83,7 +83,7 @@ func (d *desk) whole(purpose placement.Purpose, orderID int64, side exchange.Sid
 func (d *desk) canceled(id string) { d.book.NoteCancel(id, d.now) }
 
 // The cases list the intents for a futures position, with the given stop or profit.
-func TestWhatLeadsFromAPositionToATarget(t *testing.T) {
+func TestFuturesTargetIntents(t *testing.T) {
 	t.Parallel()
 	flat, smaller := "exit sell market %d reduceOnly: the target is flat", "exit sell market %d reduceOnly: the target is smaller"
 	stop := func(w *Desired) {

@@ -56,7 +56,7 @@ func ended(id int64, change func(p *exchange.Position)) exchange.Position {
 }
 
 // The position of twenty was opened at 1,001.5 s and has the id seven.
-func TestWhichRowIsTheEndOfAPosition(t *testing.T) {
+func TestRowEndsPosition(t *testing.T) {
 	t.Parallel()
 	shown := func(symbol *SymbolState) { symbol.testimony.shownID, symbol.testimony.shownOf = 7, symbol.OpenedMS() }
 	before := func(symbol *SymbolState) { symbol.testimony.shownID, symbol.testimony.shownOf = 6, 1 }
@@ -118,7 +118,7 @@ func TestWhichRowIsTheEndOfAPosition(t *testing.T) {
 }
 
 // The symbol has one position, which was open when it was adopted, at 1,000 s.
-func TestWhichRowIsTheEndOfAnAdoptedPosition(t *testing.T) {
+func TestRowEndsAdoptedPosition(t *testing.T) {
 	t.Parallel()
 	const adoptedMS = 1_000_000
 	for _, c := range []struct {
@@ -151,7 +151,7 @@ func TestWhichRowIsTheEndOfAnAdoptedPosition(t *testing.T) {
 }
 
 // The position of twenty was opened at 1,001.5 s, and an exit was sent at 1,100 s.
-func TestWhichRowShowsThatReductionsOfUnknownFateEndedAPosition(t *testing.T) {
+func TestRowShowsUncertainReductionEndedPosition(t *testing.T) {
 	t.Parallel()
 	const exitMS = 1_100_000
 	exits := func(quantity exchange.Quantity) exchange.NewOrder {
@@ -209,7 +209,7 @@ func TestWhichRowShowsThatReductionsOfUnknownFateEndedAPosition(t *testing.T) {
 }
 
 // The position was opened by botd, alone or next to five of others, and no list has shown it since.
-func TestWhichRowIsTheEndOfAPositionThatNoListHasShown(t *testing.T) {
+func TestRowEndsUnlistedPosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -269,7 +269,7 @@ func (d *desk) showsEnded(symbol *SymbolState, shown exchange.Quantity, forMS in
 }
 
 // The position predates the start, and the clock then was up to ten seconds ahead of the exchange's.
-func TestWhichRowIsTheEndOfAPositionDatedByAnotherClock(t *testing.T) {
+func TestRowEndsPositionDatedByAnotherClock(t *testing.T) {
 	t.Parallel()
 	const createdMS, endedMS = 1_001_000 - 10_000, sentMS + 10_001
 	for _, c := range []struct {
@@ -311,7 +311,7 @@ func TestWhichRowIsTheEndOfAPositionDatedByAnotherClock(t *testing.T) {
 
 // Swept closePosition orders show it, or the margin, if at least half of what the position needed was released. Twenty at 50,000 and 10
 // times need 100.
-func TestWhatElseSaysThatAPositionBecameSmaller(t *testing.T) {
+func TestSweptOrdersAndMarginShowReduction(t *testing.T) {
 	t.Parallel()
 	const freshMS = filledMS + 5_000 + 1_000 + 1_000 // no read can be older than the fill after that
 	uses := func(margin string) func(d *desk, s *survey, symbol *SymbolState) {
@@ -409,7 +409,7 @@ func TestWhatElseSaysThatAPositionBecameSmaller(t *testing.T) {
 }
 
 // The cases list the earlier note, the conclusion from a read with twenty known, and the new note.
-func TestWhatAListIsTakenToSay(t *testing.T) {
+func TestListConclusions(t *testing.T) {
 	t.Parallel()
 	type state = testimony
 	const nowMS = filledMS + 20_000
@@ -482,7 +482,7 @@ func TestWhatAListIsTakenToSay(t *testing.T) {
 
 // Once the list agrees that there is no position, all seen positions are past, except one that may belong to a live opening and one that
 // is left to others.
-func TestWhichPositionsArePast(t *testing.T) {
+func TestPastPositions(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -517,7 +517,7 @@ func TestWhichPositionsArePast(t *testing.T) {
 
 // The history is read while the list lacks a part of a position that neither a row nor a person explains, from eleven seconds before the
 // second of the opening on.
-func TestWhenPositionsHistoryIsRead(t *testing.T) {
+func TestPositionsHistoryIsReadForMissingPart(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name      string
@@ -550,7 +550,7 @@ func TestWhenPositionsHistoryIsRead(t *testing.T) {
 }
 
 // The liquidation is of botd's position.
-func TestWhichRowIsALiquidation(t *testing.T) {
+func TestRowIsLiquidation(t *testing.T) {
 	t.Parallel()
 	liquidated := func(p *exchange.Position) { p.CreatedMS, p.Status = sentMS, exchange.PositionLiquidated }
 	for _, c := range []struct {
@@ -601,7 +601,7 @@ func TestAPersonEndsAContradiction(t *testing.T) {
 }
 
 // The difference is to the need of the listed positions: twenty at 50,000 and 10 times need 100.
-func TestByHowMuchTheMarginDiffers(t *testing.T) {
+func TestMarginDifference(t *testing.T) {
 	t.Parallel()
 	row := func(symbol string, quantity exchange.Quantity, leverage int) exchange.Position {
 		return exchange.Position{Symbol: symbol, Side: exchange.Long, Remaining: quantity, EntryPrice: exchange.AmountOf(50_000), Leverage: leverage}
@@ -634,7 +634,7 @@ func TestByHowMuchTheMarginDiffers(t *testing.T) {
 }
 
 // The margin in use is less than the list needs, by at least half of what ten more need, which is 50.
-func TestWhenTheMarginDeniesWhatAListShowsBeyondTheFills(t *testing.T) {
+func TestMarginDeniesListedExcess(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -672,7 +672,7 @@ func TestWhenTheMarginDeniesWhatAListShowsBeyondTheFills(t *testing.T) {
 }
 
 // A closePosition order was swept if it was canceled without a cancel of botd's. The newest of them counts.
-func TestWhichEndedOrderWasSwept(t *testing.T) {
+func TestSweptOrders(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -715,7 +715,7 @@ func TestAShortPositionEndsByARowOfItsSide(t *testing.T) {
 }
 
 // The list lacks a part of a position that botd has opened, but not of one that botd has reduced beyond that.
-func TestWhatAListMisses(t *testing.T) {
+func TestListOmitsPartOfPosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -751,7 +751,7 @@ func TestWhatAListMisses(t *testing.T) {
 }
 
 // The list is contradicted once it has been doubted for L, until it is believed again.
-func TestWhenAListIsContradicted(t *testing.T) {
+func TestListIsContradictedAfterL(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name            string
@@ -778,7 +778,7 @@ func TestWhenAListIsContradicted(t *testing.T) {
 }
 
 // Only strategies that request a position are latched, each once.
-func TestWhatWasEndedFromOutsideLatchesTheStrategiesOfItsSymbol(t *testing.T) {
+func TestExternalCloseLatchesStrategiesOfSymbol(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
 	for name, one := range map[string]struct {

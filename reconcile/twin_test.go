@@ -45,7 +45,7 @@ func stopped(intents []Intent) (sum exchange.Quantity) {
 }
 
 // The other botd's purchase ended before any list showed it open, and the other botd died before it placed the stop.
-func TestWhatAnotherBotdBoughtOnSpotIsFoundAndProtected(t *testing.T) {
+func TestAnotherBotdsSpotPurchaseIsProtected(t *testing.T) {
 	t.Parallel()
 	boughtByAnother(t)
 }
@@ -76,7 +76,7 @@ func boughtByAnother(t testing.TB) {
 }
 
 // No stop is canceled to be merged with the new one.
-func TestWhatAnotherBotdBoughtIsProtectedBesideManyStops(t *testing.T) {
+func TestAnotherBotdsPurchaseIsProtectedAmongManyStops(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
 	var stops []exchange.Order
@@ -101,7 +101,7 @@ func TestWhatAnotherBotdBoughtIsProtectedBesideManyStops(t *testing.T) {
 
 // Once the other botd is stopped, a person adopts its coins and its stop. Otherwise nobody would sell them, and a stop in
 // this journal would protect less than the holding.
-func TestWhatAnotherBotdBoughtIsAdoptedByAPerson(t *testing.T) {
+func TestAnotherBotdsPurchaseIsAdoptedManually(t *testing.T) {
 	t.Parallel()
 	for name, adopt := range map[string]bool{"adopted": true, "left alone": false} {
 		t.Run(name, func(t *testing.T) {
@@ -145,7 +145,7 @@ func TestWhatAnotherBotdBoughtIsAdoptedByAPerson(t *testing.T) {
 }
 
 // Botd's own position gets its stop nevertheless.
-func TestTheStopOfAnotherBotdIsForWhatThatOneBought(t *testing.T) {
+func TestAnotherBotdsStopCoversOnlyItsPurchase(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
 	w.now += 60_000
@@ -159,7 +159,7 @@ func TestTheStopOfAnotherBotdIsForWhatThatOneBought(t *testing.T) {
 
 // Two botds with copies of one journal each placed a stop. The botd of the later start cancels its own; the other one does so
 // only if that does not happen.
-func TestOfTwoStopsOverTheSameCoinsOneGoes(t *testing.T) {
+func TestOneOfTwoStopsOverSameCoinsIsCanceled(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -196,7 +196,7 @@ func twoStops(t testing.TB, id string, afterMS int64, cancel bool) {
 }
 
 // Whoever canceled it may be selling the coins that the stop held.
-func TestAStopOfAnotherBotdThatIsCanceledHasAMomentForWhatTakesItsPlace(t *testing.T) {
+func TestCanceledStopOfAnotherBotdHasGracePeriod(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
 	theirs := anothers(youngers+"1", 21, exchange.Sell, exchange.StopLimit, 10, 0, w.now)
@@ -217,7 +217,7 @@ func TestAStopOfAnotherBotdThatIsCanceledHasAMomentForWhatTakesItsPlace(t *testi
 }
 
 // The botd of the earlier start sells first, provided the other one can have found it.
-func TestOfTwoThatHoldTheSameCoinsOneSellsFirst(t *testing.T) {
+func TestEarlierBotdSellsSharedCoinsFirst(t *testing.T) {
 	t.Parallel()
 	const decidedMS = 500_000
 	for _, c := range []struct {
@@ -262,7 +262,7 @@ func yields(t testing.TB, id string, placed bool, decidedMS, want int64) {
 }
 
 // Later starts do not matter. Of one start with a copy of the journal neither botd is the later one.
-func TestWhoBeganLaterIsDecidedByTheStartsInWhichBothWereFound(t *testing.T) {
+func TestLaterBotdIsDecidedByFirstSharedStart(t *testing.T) {
 	t.Parallel()
 	const decidedMS = 5_000_000
 	for _, c := range []struct {
@@ -328,7 +328,7 @@ func takenByAnother(t testing.TB) {
 }
 
 // What the other botd sold is no person's decision, whatever the policy.
-func TestWhileAnotherBotdTradesNothingIsAdopted(t *testing.T) {
+func TestNoAdoptionWhileAnotherBotdTrades(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)
 	w.book.Foreign = ForeignAdopt

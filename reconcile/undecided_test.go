@@ -10,7 +10,7 @@ import (
 )
 
 // The history omits the purchase, its stop was placed because of an earlier wallet, and the next wallet is wrong.
-func TestOneWalletTakesNoStopOffWhatAPurchaseBoughtThatNoListShows(t *testing.T) {
+func TestUnlistedPurchaseKeepsStopAgainstOneWallet(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		held   bool // ten more are owned, and their fills are known
@@ -57,7 +57,7 @@ func vanishes(t testing.TB, held bool, wallet string) {
 }
 
 // The purchase has ended.
-func TestAPurchaseThatTheHistoryShowsToHaveBoughtNothingLeavesNoStop(t *testing.T) {
+func TestUnfilledPurchaseInHistoryLeavesNoStop(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
 	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
@@ -77,7 +77,7 @@ func TestAPurchaseThatTheHistoryShowsToHaveBoughtNothingLeavesNoStop(t *testing.
 }
 
 // Botd's own part is sold.
-func TestOneWalletTakesNoStopOffWhatAnotherBotdBought(t *testing.T) {
+func TestAnotherBotdsPurchaseKeepsStopAgainstOneWallet(t *testing.T) {
 	t.Parallel()
 	walletWithoutTwin(t)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // The exchange executed the entry twice, and botd has sold its part.
-func TestWhatIsLeftOfAPositionThatWasShownBesideBotdsPartHasAStopAtOnce(t *testing.T) {
+func TestListedRemainderIsProtectedAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, shown := range []exchange.Quantity{40, 20} {
 		leftOfShown(t, shown, shown == 40)
@@ -41,7 +41,7 @@ func leftOfShown(t testing.TB, shown exchange.Quantity, want bool) {
 
 // The book stores its id, since when it is shown so, and when it was last shown, until fills explain the position or positions/history
 // shows its end.
-func TestWhatIsNotedOfAPositionThatNoFillExplains(t *testing.T) {
+func TestNotesOfUnexplainedPosition(t *testing.T) {
 	t.Parallel()
 	row := func(id int64, change func(p *exchange.Position)) []exchange.Position {
 		return []exchange.Position{ended(id, func(p *exchange.Position) {
@@ -91,7 +91,7 @@ func TestWhatIsNotedOfAPositionThatNoFillExplains(t *testing.T) {
 }
 
 // No fill explained the position.
-func TestForLNoListIsBelievedThatShowsThePositionGone(t *testing.T) {
+func TestEmptyListIsNotBelievedForL(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		unexplainedMS, listsMS int64
@@ -107,7 +107,7 @@ func TestForLNoListIsBelievedThatShowsThePositionGone(t *testing.T) {
 
 // No list shows a position any more. The order may protect it while positions/history has not shown its end. The history is requested from
 // eleven seconds before, which is L plus the possible clock difference.
-func TestWhichOrderMayProtectAPositionThatNoFillExplains(t *testing.T) {
+func TestStopMayProtectUnexplainedPosition(t *testing.T) {
 	t.Parallel()
 	const startMS, stopMS = 2_000_000, 1_101_500
 	known := func(quantity exchange.Quantity) func(d *desk, s *SymbolState) {

@@ -57,7 +57,7 @@ func purposes(intents []Intent) (all []placement.Purpose) {
 }
 
 // The shortfall is not counted twice, so the stop of the rest stays.
-func TestWhatTheWalletMissesMayBeWhatAnExitHasSoldThatNoListShows(t *testing.T) {
+func TestUnlistedExitMayExplainShortfall(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
 	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "a test"}})
@@ -71,7 +71,7 @@ func TestWhatTheWalletMissesMayBeWhatAnExitHasSoldThatNoListShows(t *testing.T) 
 }
 
 // The wallet freezes nothing for the stop, and all of the asset that it still shows may be the person's.
-func TestAStopThatNoListShowsMayHaveSoldBesideWhatAPersonBought(t *testing.T) {
+func TestUnlistedStopMayHaveSoldNextToManualCoins(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		free string
@@ -177,7 +177,7 @@ func TestAStopThatWasCanceledIsReplacedAfterARestartToo(t *testing.T) {
 }
 
 // Another stop replaces it.
-func TestAStopWhoseCancelIsRefusedAndThatNoListShowsHoldsNothing(t *testing.T) {
+func TestUnlistedStopWithRefusedCancelIsReplaced(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
 	stop := w.places(placement.StopLoss, 8, stopOf(10))
@@ -195,7 +195,7 @@ func TestAStopWhoseCancelIsRefusedAndThatNoListShowsHoldsNothing(t *testing.T) {
 }
 
 // The earlier holding of the wallet is journalled, so the rest of it belongs to the purchase.
-func TestWhatAPurchaseThatNoListShowsHasBoughtIsProtectedAfterARestart(t *testing.T) {
+func TestUnlistedPurchaseIsProtectedAfterRestart(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)
 	for range 10 {
@@ -217,7 +217,7 @@ func TestWhatAPurchaseThatNoListShowsHasBoughtIsProtectedAfterARestart(t *testin
 }
 
 // The fill is booked in a round that reads no wallet.
-func TestWhatWasPresumedOfAPurchaseIsNotCountedBesideItsFill(t *testing.T) {
+func TestPresumedPurchaseIsNotCountedWithItsFill(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
 	bought := w.places(placement.Entry, 9, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 5, Price: 50_000e8})
@@ -239,7 +239,7 @@ func TestWhatWasPresumedOfAPurchaseIsNotCountedBesideItsFill(t *testing.T) {
 
 // No list shows either order, and the wallet shows the remainder. The exit sold what fills explain, so the rest
 // belongs to the purchase, and its stop stays.
-func TestWhatAPurchaseHasBoughtIsNotLessOnceAnExitHasSold(t *testing.T) {
+func TestExitDoesNotReduceUnlistedPurchase(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		free  string
@@ -254,7 +254,7 @@ func TestWhatAPurchaseHasBoughtIsNotLessOnceAnExitHasSold(t *testing.T) {
 
 // The answer to the exit was lost, the stop was placed again, and then the history showed that the exit had sold
 // everything.
-func TestAStopOfWhatIsSoldGoesThoughAListCannotBeRead(t *testing.T) {
+func TestStopOfSoldHoldingIsCanceledWithoutList(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		bought, off bool
@@ -268,7 +268,7 @@ func TestAStopOfWhatIsSoldGoesThoughAListCannotBeRead(t *testing.T) {
 
 // The answer to a purchase was lost, and a person bought the same quantity. The order history shows whose
 // purchase it is, so no stop of botd's sells it.
-func TestNothingOfAPersonsPurchaseIsPresumed(t *testing.T) {
+func TestManualPurchaseIsNotPresumed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		filled exchange.Quantity
@@ -309,7 +309,7 @@ func personsPurchase(t testing.TB, filled exchange.Quantity, held string, want e
 }
 
 // A purchase that only the wallet showed is booked, and then all of it is sold.
-func TestWhatWasPresumedIsBookedOnce(t *testing.T) {
+func TestPresumedPurchaseIsBookedOnce(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
 	w.now += 60_000
@@ -328,7 +328,7 @@ func TestWhatWasPresumedIsBookedOnce(t *testing.T) {
 }
 
 // The open list does not show it, and the wallet lacks what it has sold.
-func TestAnExitOfUnknownEndTakesNoStopOff(t *testing.T) {
+func TestExitWithUnknownEndCancelsNoStop(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
 	stands := w.places(placement.StopLoss, 9, stopOf(5))
@@ -387,7 +387,7 @@ func TestAPurchaseThatNoListShowsIsSoldWhereItsStopWasPassed(t *testing.T) {
 }
 
 // The known holding is zero, so the average price is of coins that were sold long ago.
-func TestTheStopOfAPurchaseThatNoListShowsIsMeasuredFromThePriceOfNow(t *testing.T) {
+func TestStopOfUnlistedPurchaseUsesCurrentPrice(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
 	symbol := w.book.Symbol(coin)
@@ -411,7 +411,7 @@ func TestTheStopOfAPurchaseThatNoListShowsIsMeasuredFromThePriceOfNow(t *testing
 }
 
 // Only one of the two exists, and a stop that closes the position is right for either.
-func TestOneOfTwoPositionsThatAListShowsOnASymbolHasAStop(t *testing.T) {
+func TestDoubleListedPositionHasStop(t *testing.T) {
 	t.Parallel()
 	for name, booked := range map[string]bool{"the fill is booked": true, "the fill is not booked": false} {
 		t.Run(name, func(t *testing.T) {
@@ -475,7 +475,7 @@ func TestAnEntryThatRestedHasItsStopWhereItsPositionCannotBeRead(t *testing.T) {
 
 // The stop's cancel was accepted, and neither the open list nor its row can be read. The exchange refuses
 // another stop if the first one is still live.
-func TestAStopWhoseEndNothingShowsIsReplaced(t *testing.T) {
+func TestStopWithUnknownEndIsReplaced(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.hold(20)
@@ -507,7 +507,7 @@ func TestAStopIsNotMovedWhereItsEndCannotBeRead(t *testing.T) {
 }
 
 // The wallet may have been read before the exchange froze the stop's quantity.
-func TestAWalletOlderThanAStopProvesNothing(t *testing.T) {
+func TestWalletOlderThanStopIsNoProof(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
 	w.places(placement.StopLoss, 8, stopOf(10))
@@ -524,7 +524,7 @@ func TestAWalletOlderThanAStopProvesNothing(t *testing.T) {
 }
 
 // The stop's price was passed, and its end is unknown. A second stop could be canceled, a sale could not.
-func TestWhatAStopMayHaveSoldIsNotSoldAtOnce(t *testing.T) {
+func TestUncertainStopIsNotSoldAgainAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		orderID int64 // 0 for a stop whose answer was lost
@@ -652,7 +652,7 @@ func purchaseDuringASale(t testing.TB, free string, stays bool) {
 }
 
 // An old list still shows the stop of a short position. Both have ended, and the position is long now.
-func TestAStopOfAnEarlierPositionProtectsNoOther(t *testing.T) {
+func TestStopProtectsOnlyItsOwnPosition(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		side exchange.Side

@@ -73,7 +73,7 @@ func stopWithoutAnID(t testing.TB, change func(*exchange.Order), found bool) {
 }
 
 // The coins that it holds would be sold in addition to an exit. The exchange dates it at most a second after its refusal.
-func TestASaleThatWasRefusedAndStandsWithoutAnIDIsCanceled(t *testing.T) {
+func TestRefusedSaleThatRestsWithoutIDIsCanceled(t *testing.T) {
 	t.Parallel()
 	refusedSaleRests(t, func(*exchange.Order) {}, true)
 	refusedSaleRests(t, func(o *exchange.Order) { o.CreatedMS += 1_000 }, true)
@@ -96,7 +96,7 @@ func refusedSaleRests(t testing.TB, change func(*exchange.Order), found bool) {
 
 // The equal order is canceled. Next to a resting sale it is one that is younger by at most ten seconds. Next to a stop it may also be the
 // older one: the younger of two stops is canceled.
-func TestWhichEqualOrderWithoutAnIDIsOnceMoreBotdsOwn(t *testing.T) {
+func TestEqualOrderWithoutIDIsOwn(t *testing.T) {
 	t.Parallel()
 	sale := exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Quantity: 10, Price: 51_000e8}
 	for _, c := range []struct {
@@ -135,7 +135,7 @@ func TestWhichEqualOrderWithoutAnIDIsOnceMoreBotdsOwn(t *testing.T) {
 
 // The exchange executed a stop's placement twice, or another botd with a copy of the journal placed the same stop. That botd must come to
 // the same conclusion.
-func TestOfTwoEqualStopsWithoutIDsTheYoungerIsCanceled(t *testing.T) {
+func TestYoungerOfTwoEqualStopsIsCanceled(t *testing.T) {
 	t.Parallel()
 	for name, other := range map[string]int64{"its own is the older": 9, "its own is the younger": 7} {
 		t.Run(name, func(t *testing.T) {
@@ -163,7 +163,7 @@ func twoEqualStops(t testing.TB, other, taken int64, standsDown bool) {
 }
 
 // The next list leaves out the id of another botd's order, whichever list has shown it.
-func TestAnIDThatAListHasShownStaysKnown(t *testing.T) {
+func TestListedIDIsRemembered(t *testing.T) {
 	t.Parallel()
 	shownWithItsID(t, true, 10)
 	shownWithItsID(t, false, 0)
@@ -211,7 +211,7 @@ func shownWithItsID(t testing.TB, shown bool, want exchange.Quantity) {
 }
 
 // With one more id all are forgotten.
-func TestOfAThousandIDsEachStaysKnown(t *testing.T) {
+func TestThousandIDsAreRemembered(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)
 	s := w.book.survey(&Snapshot{})

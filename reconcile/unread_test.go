@@ -12,7 +12,7 @@ import (
 
 // An uncertain exit ended the position before its entry was booked, and positions/history shows that. Orders that reduce or protect
 // would be refused.
-func TestAPositionWhoseEndIsWitnessedIsNotTakenAsHeldWhileTheListCannotBeRead(t *testing.T) {
+func TestWitnessedEndCountsWhileListIsUnreadable(t *testing.T) {
 	t.Parallel()
 	for _, witnessed := range []bool{true, false} {
 		endedBeforeItsEntryWasBooked(t, witnessed)
@@ -53,7 +53,7 @@ func endedBeforeItsEntryWasBooked(t testing.TB, witnessed bool) {
 
 // On spot a stop whose answer was lost is live next to its replacement, and the history shows both. A person's coins
 // would be sold.
-func TestAStopTooManyIsTakenOffThoughTheOpenListCannotBeRead(t *testing.T) {
+func TestExtraStopIsCanceledWithoutOpenList(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
@@ -91,7 +91,7 @@ func stopTooMany(t testing.TB, quantities []exchange.Quantity, shown, want int) 
 }
 
 // The wallet freezes what the lost exit sells, and has a person's coins free. An exit of those would be executed, too.
-func TestAnExitIsNotRepeatedForWhatTheWalletHasBesideALostOne(t *testing.T) {
+func TestLostExitIsNotRepeatedWithManualCoins(t *testing.T) {
 	t.Parallel()
 	repeatsDuringALostOne(t, "0.009", "0.01", 0)
 	repeatsDuringALostOne(t, "0.019", "0", 10)

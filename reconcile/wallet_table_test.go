@@ -49,7 +49,7 @@ func (w *wallet) sendsElsewhere(side exchange.Side) {
 }
 
 // The book notes a difference worth an order, and the number of rounds that have asked about the same figure.
-func TestByHowMuchAWalletDiffers(t *testing.T) {
+func TestWalletDifference(t *testing.T) {
 	t.Parallel()
 	type noted struct {
 		differs exchange.Quantity
@@ -101,7 +101,7 @@ func TestByHowMuchAWalletDiffers(t *testing.T) {
 }
 
 // The wallet differs, and the order history has not been queried about that often enough.
-func TestWhenAWalletIsAheadOfTheLists(t *testing.T) {
+func TestWalletAheadOfLists(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -134,7 +134,7 @@ func TestWhenAWalletIsAheadOfTheLists(t *testing.T) {
 }
 
 // A quantity below the exchange's minimum is worth no order, and neither is zero where there is no minimum.
-func TestWhatIsWorthNoOrder(t *testing.T) {
+func TestQuantityBelowMinimum(t *testing.T) {
 	t.Parallel()
 	symbol := explains(t, 10, 0).book.Symbol(coin)
 	for quantity, want := range map[exchange.Quantity]bool{-2: true, 0: true, 1: true, 2: false, 3: false} {
@@ -151,7 +151,7 @@ func TestWhatIsWorthNoOrder(t *testing.T) {
 }
 
 // The history is read from a minute before the first sale that could be the reason.
-func TestWhenTheOrderHistoryIsReadAboutAWallet(t *testing.T) {
+func TestOrderHistoryIsReadForWalletDifference(t *testing.T) {
 	t.Parallel()
 	const adoptedMS, squaredMS = 1_000_000, 1_050_000
 	for _, c := range []struct {
@@ -186,7 +186,7 @@ func TestWhenTheOrderHistoryIsReadAboutAWallet(t *testing.T) {
 }
 
 // The wallet waits while the excess is worth an order and has not lasted longer than L and the gap of two snapshots.
-func TestAWalletThatHoldsMoreWaitsForTheHistory(t *testing.T) {
+func TestWalletExcessWaitsForHistory(t *testing.T) {
 	t.Parallel()
 	lasted := func(forMS int64) persistence { return persistence{sinceMS: 1_000, lastMS: 1_060_000, forMS: forMS} }
 	for _, c := range []struct {
@@ -337,7 +337,7 @@ func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 
 // The sale of ten is in no list, and less than half of it is frozen after what other sales hold is
 // subtracted.
-func TestTheWalletFreezesNothingForASale(t *testing.T) {
+func TestWalletFreezesNothingForSale(t *testing.T) {
 	t.Parallel()
 	person := func(orderID int64, side exchange.Side, symbol string, filled exchange.Quantity) exchange.Order {
 		return exchange.Order{ID: orderID, Market: exchange.Spot, Symbol: symbol, Side: side, Type: exchange.Limit, Quantity: 10, Filled: filled,
@@ -415,7 +415,7 @@ func TestTheWalletFreezesNothingForASale(t *testing.T) {
 }
 
 // Of ten, the wallet's excess over what is explained and over what others have bought is presumed.
-func TestWhatAPurchaseThatNoListShowsIsPresumedToHaveBought(t *testing.T) {
+func TestPresumedFillOfUnlistedPurchase(t *testing.T) {
 	t.Parallel()
 	type situation struct {
 		w    *wallet
@@ -632,7 +632,7 @@ func TestAStopWhoseCancelWasSent(t *testing.T) {
 }
 
 // The coins count as free while the wallet may be older than the answer, for the newest 64 sales.
-func TestWhatACanceledSaleHeldIsFree(t *testing.T) {
+func TestCanceledSaleFreesAsset(t *testing.T) {
 	t.Parallel()
 	canceled := func(w *wallet, id string) *exchange.Order {
 		p := w.book.Placement(id)
@@ -709,7 +709,7 @@ func TestWhatACanceledSaleHeldIsFree(t *testing.T) {
 }
 
 // The book stores the purposes of ended sales and purchases, the newest 64 of each.
-func TestOfSixtyFourEndedOrdersOnSpotEachIsRemembered(t *testing.T) {
+func TestNewest64EndedSpotOrdersAreStored(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)
 	for i := range int64(66) {
@@ -723,7 +723,7 @@ func TestOfSixtyFourEndedOrdersOnSpotEachIsRemembered(t *testing.T) {
 }
 
 // The order has an id and is in no row of a list that began after its answer.
-func TestWhichOrderNoListShows(t *testing.T) {
+func TestUnlistedOrders(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -756,7 +756,7 @@ func TestWhichOrderNoListShows(t *testing.T) {
 }
 
 // The refused order is a spot stop of more than the wallet has free.
-func TestWhichRefusalSaysThatAStopWasOfTooMuch(t *testing.T) {
+func TestRefusalOfOversizedSpotStop(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
@@ -790,7 +790,7 @@ func TestWhichRefusalSaysThatAStopWasOfTooMuch(t *testing.T) {
 }
 
 // An accepted spot sale that was canceled frees the asset, unless its cancel was answered before.
-func TestWhichEndedOrderFreesTheAsset(t *testing.T) {
+func TestCanceledSpotSaleReleasesAsset(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string

@@ -65,7 +65,7 @@ func TestAWalletThatShowsLessIsContradictedUnderEachPolicy(t *testing.T) {
 	}
 }
 
-func TestASaleThatBotdDidNotMakeIsTheWitnessOfAWalletThatShowsLess(t *testing.T) {
+func TestForeignSaleExplainsWalletShortfall(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{ForeignHalt, ForeignAdopt, ForeignIgnore} {
 		t.Run(policy, func(t *testing.T) {

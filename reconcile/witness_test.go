@@ -32,7 +32,7 @@ func guarded(t testing.TB) (d *desk, protect func(*Desired), orders []exchange.O
 	return d, protect, orders
 }
 
-func TestAPositionListThatShowsNothingIsContradictedAndEndsNothing(t *testing.T) {
+func TestEmptyPositionListIsContradicted(t *testing.T) {
 	t.Parallel()
 	d, protect, orders := guarded(t)
 	symbol := d.book.Symbol(bitcoin)
@@ -59,7 +59,7 @@ func TestAPositionListThatShowsNothingIsContradictedAndEndsNothing(t *testing.T)
 	}
 }
 
-func TestWhatWitnessesTheEndOfAPosition(t *testing.T) {
+func TestWitnessesOfPositionEnd(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -107,7 +107,7 @@ func TestWhatWitnessesTheEndOfAPosition(t *testing.T) {
 }
 
 // The stops that ended with one position prove nothing about the next one, which has none yet.
-func TestTheSweepOfAnEarlierPositionWitnessesNothing(t *testing.T) {
+func TestSweepOfEarlierPositionIsNoWitness(t *testing.T) {
 	t.Parallel()
 	d, protect, orders := guarded(t)
 	d.now += 1_000
@@ -150,13 +150,13 @@ func tradedUnseen(t testing.TB) {
 	}
 }
 
-func TestOwnTradesCountWhateverAListShows(t *testing.T) {
+func TestOwnTradesCountRegardlessOfLists(t *testing.T) {
 	t.Parallel()
 	tradedUnseen(t)
 }
 
 // The list may be older than the exit.
-func TestWhatWasAdoptedAndClosedIsNotAdoptedAgain(t *testing.T) {
+func TestClosedAdoptionIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.book.Foreign = ForeignAdopt
@@ -188,7 +188,7 @@ func TestWhatWasAdoptedAndClosedIsNotAdoptedAgain(t *testing.T) {
 
 // A person's position is not past while the list shows it, and the row of its end is also the end of botd's
 // part.
-func TestAPositionThatBotdOpenedBesideAnothersEndsWithIt(t *testing.T) {
+func TestOwnPartEndsWithSharedPosition(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.book.Foreign = ForeignIgnore
@@ -317,7 +317,7 @@ func partReleased(t testing.TB) {
 	}
 }
 
-func TestASmallerPositionIsBelievedWhenItsMarginWasReleased(t *testing.T) {
+func TestReleasedMarginConfirmsSmallerPosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name                string
@@ -372,7 +372,7 @@ func TestAnEntryThatNoListShowsYetGetsItsStopAndItsExit(t *testing.T) {
 	}
 }
 
-func TestAContradictedPositionIsClosedByWhatItsFillsExplain(t *testing.T) {
+func TestContradictedPositionIsClosedByItsFills(t *testing.T) {
 	t.Parallel()
 	d, _, orders := guarded(t)
 	for range 4 {
@@ -385,7 +385,7 @@ func TestAContradictedPositionIsClosedByWhatItsFillsExplain(t *testing.T) {
 	}
 }
 
-func TestAPositionThatNothingExplainsGetsAStop(t *testing.T) {
+func TestUnexplainedPositionGetsStop(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{ForeignHalt, ForeignAdopt} {
 		t.Run(policy, func(t *testing.T) {
@@ -417,7 +417,7 @@ func TestAPositionThatNothingExplainsGetsAStop(t *testing.T) {
 
 // The list showed a person's position, an older answer did not, the position was adopted, and it ended before the next read. Its
 // row ends it; an earlier apparent end is no reason to doubt the row.
-func TestTheEndOfAnAdoptedPositionThatAnOldListHadHiddenIsWitnessed(t *testing.T) {
+func TestHiddenAdoptedPositionEndsByItsRow(t *testing.T) {
 	t.Parallel()
 	adoptedAndHidden(t)
 }
@@ -448,7 +448,7 @@ func adoptedAndHidden(t testing.TB) {
 
 // Botd had an equal position before, and the margin agreed with the list then. Now the list, which is older than botd's new entry, shows
 // only a foreign part of the same size. Nothing was released, and that part gets its stop.
-func TestMarginThatAgreedWithAnEarlierPositionWitnessesNothing(t *testing.T) {
+func TestMarginOfEarlierPositionIsNoWitness(t *testing.T) {
 	t.Parallel()
 	marginOfAnEarlierPosition(t)
 }

@@ -62,7 +62,7 @@ func TestAnUnknownExitIsDecidedByTheRowOfThePositionItEnded(t *testing.T) {
 
 // The exit ended the position, a person opened one on the other side, and its stop filled before the exit was decided. More is
 // missing than the exit explains, and a restart has forgotten the earlier reads.
-func TestAnUnknownExitBesideAnothersPositionIsForAPerson(t *testing.T) {
+func TestUncertainExitNextToForeignPositionNeedsPerson(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		quantity exchange.Quantity
@@ -131,7 +131,7 @@ func TestAnAdoptedPositionEndsByTheRowOfTheOneThatTheListShowed(t *testing.T) {
 }
 
 // The list showed the position and its end while the entry's answer was in flight.
-func TestAPositionThatEndedBeforeItsEntryWasBookedIsNoneOfThePast(t *testing.T) {
+func TestPositionThatEndsBeforeBookingIsNotPast(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.target(20)
@@ -220,7 +220,7 @@ func TestAPositionThatBotdJoinedUnseenEndsByItsRow(t *testing.T) {
 
 // The entry's answer was lost, a list showed the position, and it got its stop. A list that omits it ends nothing: the stop stays
 // until the entry is decided.
-func TestAStopStandsWhileTheFateOfItsEntryIsUnknown(t *testing.T) {
+func TestStopStaysWhileEntryIsUncertain(t *testing.T) {
 	t.Parallel()
 	stopOfUnknownEntry(t)
 }

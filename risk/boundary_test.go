@@ -31,8 +31,8 @@ var onFutures, onSpot = []exchange.Market{exchange.Futures}, []exchange.Market{e
 // withoutBound lists the rules that compare no figure, each with the test in which it refuses and passes.
 var withoutBound = map[string]string{
 	"symbol": "TestEveryRuleOfTheExchangeIsJudgedBeforeSending", "shape": "TestEveryRuleOfTheExchangeIsJudgedBeforeSending",
-	"price": "TestWhatARefusalSays", "halted": "TestWhatARefusalSays", "unsettled": "TestWhatARefusalSays",
-	"opposite":      "TestBothSidesOfQuotesOnlyWhileNothingIsHeldOrUnknown",
+	"price": "TestRefusalMessages", "halted": "TestRefusalMessages", "unsettled": "TestRefusalMessages",
+	"opposite":      "TestQuotesOnBothSidesNeedFlatPosition",
 	MaxLosingStreak: "TestAStreakLatchesAtItsLimit",
 }
 
@@ -108,7 +108,7 @@ func protection(price exchange.Price) reconcile.Intent {
 		ReduceOnly: true, WorkingType: exchange.ContractPrice}}
 }
 
-func TestWhatIsAtABoundPassesAndOneStepBeyondIsRefused(t *testing.T) {
+func TestValuesAtBoundsPassAndBeyondAreRefused(t *testing.T) {
 	t.Parallel()
 	tested := maps.Clone(withoutBound)
 	for i, c := range append(limitBoundaries(), venueBoundaries()...) {
@@ -182,7 +182,7 @@ func TestAStreakLatchesAtItsLimit(t *testing.T) {
 }
 
 // No figure overflows, and a missing figure lets no opening pass.
-func TestWhatCannotBeCountedIsRefused(t *testing.T) {
+func TestUncountableFiguresAreRefused(t *testing.T) {
 	t.Parallel()
 	huge := exchange.Quantity(math.MaxInt64)
 	for _, c := range []struct {

@@ -8,7 +8,7 @@ import (
 )
 
 // The cases are the account and a strategy, a share and an amount, from the day's start and from the peak.
-func TestALossIsCrossedBeyondItsLimitOnceAndHoldsAgainAtIt(t *testing.T) {
+func TestLossBreachIsReturnedOnceAndEndsAtLimit(t *testing.T) {
 	t.Parallel()
 	const nowMS = 1_700_000_000_000
 	for _, strategy := range []string{"", "one"} {

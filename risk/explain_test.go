@@ -51,7 +51,7 @@ func TestExplainCountsOnlyTheOwnPositionAgainstMaxPosition(t *testing.T) {
 	}
 }
 
-func TestExplainNeverSaysNoLimitOfAStrategysOwn(t *testing.T) {
+func TestExplainReportsStrategyLimits(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{})
 	b.facts.Strategy = Limits{MaxOpenOrders: 3, MaxDailyLoss: Loss{USDT: exchange.AmountOf(100)},
@@ -68,7 +68,7 @@ func TestExplainNeverSaysNoLimitOfAStrategysOwn(t *testing.T) {
 }
 
 // The cases are leverage on spot, a price tick without a price, and a collar without a price to compare.
-func TestWhatHasNoFiguresShowsNone(t *testing.T) {
+func TestExplainOmitsMissingFigures(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		rule         string
@@ -105,7 +105,7 @@ func TestWhatHasNoFiguresShowsNone(t *testing.T) {
 }
 
 // The figures are known with rules and a price. A price from the future has the age zero.
-func TestWhenTheFiguresOfAPriceAreKnown(t *testing.T) {
+func TestPriceFiguresNeedRulesAndPrice(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		rules  bool
@@ -133,7 +133,7 @@ func TestWhenTheFiguresOfAPriceAreKnown(t *testing.T) {
 
 // An order is judged at the mark price if that is requested and known. A value beyond the bound counts as
 // 10^15.
-func TestWhatAnOrderIsJudgedAt(t *testing.T) {
+func TestWorkingPrice(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{})
 	for _, c := range []struct {
@@ -153,7 +153,7 @@ func TestWhatAnOrderIsJudgedAt(t *testing.T) {
 }
 
 // An exposure counts the order's own market alone. An opening by amount counts as what it buys at the last price, less what it has bought.
-func TestWhatAnExposureCounts(t *testing.T) {
+func TestExposureCountsOwnMarket(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string

@@ -99,7 +99,7 @@ func stop(price exchange.Price) reconcile.Intent {
 }
 
 // The type is refused even if the symbol lists no types.
-func TestATypeThatThereIsNotIsRefused(t *testing.T) {
+func TestInvalidOrderTypeIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []exchange.OrderType{0, exchange.TakeProfitMarket + 1} {
 		b := newTable(t, Limits{})
@@ -110,7 +110,7 @@ func TestATypeThatThereIsNotIsRefused(t *testing.T) {
 	}
 }
 
-func TestWhatIsOfFuturesAloneIsRefusedOnSpot(t *testing.T) {
+func TestFuturesOnlyFieldsAreRefusedOnSpot(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*exchange.NewOrder){
 		"":              func(*exchange.NewOrder) {},

@@ -46,10 +46,10 @@ func TestMarginThatIsNotFreeIsRefused(t *testing.T) {
 	}
 }
 
-// TestWhatIsFreeForAnotherOpening has orders in flight, resting orders, and a position whose price has moved, with 10,000 USDT
+// TestFreeFuturesMargin has orders in flight, resting orders, and a position whose price has moved, with 10,000 USDT
 // at leverage 10, a fee of 0.1 % and a price of 50,000. All figures are computed by hand: the margin and the fee at the worst
 // price, and the loss that a fill there would cause. 0.00000001 is the smallest unit of a price, to which a slip is rounded up.
-func TestWhatIsFreeForAnotherOpening(t *testing.T) {
+func TestFreeFuturesMargin(t *testing.T) {
 	t.Parallel()
 	market := func(side exchange.Side) exchange.NewOrder {
 		return exchange.NewOrder{Side: side, Type: exchange.MarketOrder, Quantity: 100} // 0.1 BTC
@@ -155,7 +155,7 @@ func spotTable(t *testing.T) *table {
 
 // An order in flight counts as spent, including the fee of a purchase. An order that was read is part of the wallet's frozen
 // amount.
-func TestWhatIsFreeOnSpot(t *testing.T) {
+func TestFreeSpotBalance(t *testing.T) {
 	t.Parallel()
 	coin, other := exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}, exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}
 	buy := exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: 40_000e8, Quantity: 100}

@@ -10,9 +10,9 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestWhatAPassSumsOnceIsWhatWouldBeSummedAgain sends and ends orders in passes over strategies with different collars, and
+// TestPassSumsEqualFreshSums sends and ends orders in passes over strategies with different collars, and
 // compares the gate's sums of a pass with the sums over all symbols.
-func TestWhatAPassSumsOnceIsWhatWouldBeSummedAgain(t *testing.T) {
+func TestPassSumsEqualFreshSums(t *testing.T) {
 	t.Parallel()
 	draw, unchanged := rand.New(rand.NewPCG(20, 1)), 0
 	b := newTable(t, Limits{})

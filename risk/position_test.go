@@ -11,7 +11,7 @@ import (
 
 // A reduction is bounded by botd's part of the position, by all of it, and by other reductions. The bounds are computed by
 // hand.
-func TestWhatReducesIsBoundedByThePosition(t *testing.T) {
+func TestReductionIsBoundedByPosition(t *testing.T) {
 	t.Parallel()
 	rest := func(side exchange.Side, quantity exchange.Quantity) exchange.NewOrder {
 		return exchange.NewOrder{Side: side, Type: exchange.Limit, Price: 60_000e8, Quantity: quantity, ReduceOnly: true}
@@ -93,7 +93,7 @@ func TestWhatReducesIsBoundedByThePosition(t *testing.T) {
 }
 
 // If the list shows no position and is not believed, the fills bound an exit and a stop; a resting exit waits for the list.
-func TestWhatReducesGoesByWhatStands(t *testing.T) {
+func TestReductionIsBoundedByFillsIfListIsRejected(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{})
 	b.hold(100)

@@ -10,7 +10,7 @@ import (
 )
 
 // The cases list rule, value, limit and hint in full, for each unknown value and each obstacle to openings.
-func TestWhatARefusalSays(t *testing.T) {
+func TestRefusalMessages(t *testing.T) {
 	t.Parallel()
 	const settled, fetched = "a settled symbol", "its outcome is fetched, never guessed"
 	spot := func(side exchange.Side, amount string) reconcile.Intent {
@@ -83,7 +83,7 @@ func TestWhatARefusalSays(t *testing.T) {
 }
 
 // Neither an exit nor an opening of the other side does.
-func TestOnlyOpeningsOfASideMakeAPositionLarger(t *testing.T) {
+func TestOnlyOpeningsOfSameSideEnlargePosition(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{})
 	b.hold(100)
@@ -105,7 +105,7 @@ func TestOnlyOpeningsOfASideMakeAPositionLarger(t *testing.T) {
 }
 
 // The cases list a rule's value and limit as Explain shows them.
-func TestTheFiguresOfWhatPasses(t *testing.T) {
+func TestFiguresOfPassedRules(t *testing.T) {
 	t.Parallel()
 	kind := func(kind exchange.OrderType) func(*exchange.NewOrder) {
 		return func(o *exchange.NewOrder) { o.Type = kind }
@@ -153,7 +153,7 @@ func TestTheFiguresOfWhatPasses(t *testing.T) {
 }
 
 // Each condition is tested separately.
-func TestBothSidesOfQuotesOnlyWhileNothingIsHeldOrUnknown(t *testing.T) {
+func TestQuotesOnBothSidesNeedFlatPosition(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		set    func(*table)
@@ -194,7 +194,7 @@ func TestBothSidesOfQuotesOnlyWhileNothingIsHeldOrUnknown(t *testing.T) {
 }
 
 // A streak limit alone has that default.
-func TestACoolDownIsAnHourWhereNoneIsGiven(t *testing.T) {
+func TestCoolDownDefaultsToAnHour(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[Limits]int64{{}: 0, {MaxLosingStreak: 1}: 3_600_000, {MaxLosingStreak: 1, CoolDownMS: 1}: 1, {CoolDownMS: 5}: 5} {
 		have := given
@@ -205,7 +205,7 @@ func TestACoolDownIsAnHourWhereNoneIsGiven(t *testing.T) {
 }
 
 // The values are equal, and not zero.
-func TestMoneyOfAPassIsWhatIsFreeWithoutOne(t *testing.T) {
+func TestPassKeepsFreeMoney(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{})
 	b.fly("f", bitcoin, flight{intent: as(placement.Entry, entry(100).Order)})

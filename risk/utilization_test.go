@@ -11,8 +11,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestHowMuchOfALimitIsInUse has 10,000 USDT, and by default a position of 0.1 BTC at 50,000.
-func TestHowMuchOfALimitIsInUse(t *testing.T) {
+// TestLimitUtilization has 10,000 USDT, and by default a position of 0.1 BTC at 50,000.
+func TestLimitUtilization(t *testing.T) {
 	t.Parallel()
 	day := record.Day{StartMS: 1, Equity: exchange.AmountOf(10_400), Peak: exchange.AmountOf(10_500)}
 	for _, c := range []struct {
@@ -145,7 +145,7 @@ func TestALimitsSettingIsListedWithIt(t *testing.T) {
 }
 
 // The refusal shows rule, value, limit, and a hint, as a person reads them.
-func TestARefusalSaysWhatItCompared(t *testing.T) {
+func TestRefusalNamesComparedValues(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string

@@ -16,14 +16,14 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestWhateverRiskApprovesTheExchangeAccepts draws an account with positions, resting orders, foreign orders,
+// TestApprovedIntentsAreAcceptedByExchange draws an account with positions, resting orders, foreign orders,
 // and placements that are in flight or uncertain, and lets the gate judge random intents. It sends each
 // approved intent in every world that those placements may have led to: each uncertain one absent, accepted,
 // or accepted and filled; each resting order at the best price filled or not.
 //
 // The exchange must accept an opening in all of them. It may refuse a reducing or protecting order for one
 // reason only: its position is closed already.
-func TestWhateverRiskApprovesTheExchangeAccepts(t *testing.T) {
+func TestApprovedIntentsAreAcceptedByExchange(t *testing.T) {
 	t.Parallel()
 	counts := map[string]int{}
 	for range 60 { // -rapid.checks N makes N scenes of each

@@ -137,7 +137,7 @@ func venueTable() []venueRow {
 		{code: sim.CodeMargin, rule: "margin", wallet: func(c *sim.AccountConfig) { c.FuturesUSDT = exchange.AmountOf(50) }, keeps: buy(10), breaks: buy(11)},
 		{code: sim.CodeBalance, rule: "balance", wallet: func(c *sim.AccountConfig) { c.Spot["USDT"], c.FeeFromQuote = exchange.MustAmount("100.1"), true },
 			keeps: spotBuy("100"), breaks: spotBuy("100.01")},
-		{code: sim.CodeBalance, why: "a sale is bounded where it is derived, no rule refuses it: reconcile TestAStopOnSpotIsForWhatTheFillsExplain"},
+		{code: sim.CodeBalance, why: "a sale is bounded where it is derived, no rule refuses it: reconcile TestSpotStopCoversExplainedHolding"},
 		{code: sim.CodeUnknownOrder, why: "a cancel names an id that the exchange gave"},
 		{code: sim.CodeFinishedOrder, why: "a race that only a fetch ends: GET decides filled or canceled (exactly-once.md, case 28)"},
 		{code: sim.CodeNotCancelable, rule: "symbol", before: []reconcile.Intent{limitBuy(49_000e8, 10)},

@@ -3,11 +3,11 @@ package mutant
 // belief are rules about a read that contradicts another read, omits data, or fails.
 var belief = []Row{
 	{"list_decided_by", "a strategy decides by a list that alone shows less than it holds", "39",
-		"reconcile TestWhatAListAloneMissesAStrategyStillHolds", []Edit{
+		"reconcile TestStrategyKeepsPositionThatOneListOmits", []Edit{
 			{"reconcile.SymbolState.Believed", "s.Unwitnessed()", "false"},
 		}},
 	{"lost_stop_waits", "where a list alone shows none of a position, a stop of unknown fate waits for L", "39",
-		"reconcile TestAStopOfUnknownFateIsPlacedThoughTheListShowsNone", []Edit{
+		"reconcile TestUncertainStopIsReplacedWhenListIsEmpty", []Edit{
 			{"reconcile.survey.takeTestimony", "unseen || unarmed", "unseen"},
 		}},
 	{"adopted_unwitnessed", "the end of an adopted position is not witnessed by the row that was open at its adoption", "16",
@@ -15,27 +15,27 @@ var belief = []Row{
 			{"reconcile.SymbolState.adoptedWas", "s.OpenedMS() == atMS", "false"},
 		}},
 	{"row_left_out", "a position whose row can be read in one of two lists is not protected", "43",
-		"reconcile TestWhatEitherListOfASnapshotShowsIsProtected", []Edit{
+		"reconcile TestPositionInEitherListIsProtected", []Edit{
 			{"reconcile.survey.takeShown", "row.Remaining != 0", "false"},
 		}},
 	{"unexplained_stripped", "one list takes the stop off a position that no fill explained", "39",
-		"reconcile TestOneListTakesNoStopOffWhatNoFillExplained", []Edit{
+		"reconcile TestUnexplainedPositionKeepsStopAgainstOneList", []Edit{
 			{"reconcile.Book.protectsUnexplained", "symbol.unexplainedID != 0", "false"},
 		}},
 	{"margin_unasked", "what a list shows beyond the fills is another's, whatever the margin needs", "16",
-		"reconcile TestWhatTheMarginDoesNotNeedIsNobodyElses", []Edit{
+		"reconcile TestExcessWithoutMarginIsNotForeign", []Edit{
 			{"reconcile.evidence.marginDenies", "e.fetched.Account.PositionMargin.Less(needed)", "false"},
 		}},
 	{"half_wallet_believed", "a wallet that freezes less than stands takes stops off", "40",
-		"reconcile TestAWalletThatFreezesLessThanStandsTakesNoStopOff", []Edit{
+		"reconcile TestWalletThatFreezesTooLittleCancelsNoStop", []Edit{
 			{"reconcile.Book.freezesLess", "frozen < 0", "false"},
 		}},
 	{"read_before_it_arrived", "a list read before a stop arrived shows that it has ended", "11",
-		"reconcile TestWhatWasReadBeforeAStopArrivedDoesNotEndIt", []Edit{
+		"reconcile TestReadsFromBeforeArrivalDoNotEndStop", []Edit{
 			{"reconcile.Book.arrivedMS", "b.answered[p.ClientOrderID()]", "0"},
 		}},
 	{"unanswered_takes_off", "a stop on spot that is not answered takes one off that stands", "protection",
-		"reconcile TestAStopThatIsNotAnsweredTakesNoneOffThatStands", []Edit{
+		"reconcile TestUnansweredStopCancelsNoLiveStop", []Edit{
 			{"reconcile.derivation.shrinkStops", "p.Purpose() == placement.StopLoss && p.OrderID() == 0", "false"},
 		}},
 	{"repetition_foreign", "a purchase that was executed twice is a person's where lists leave ids out", "42",
@@ -47,15 +47,15 @@ var belief = []Row{
 			{"reconcile.evidence.idOfEqual", "equals(row, p, p.Fence(e.book.Settle()))", "false"},
 		}},
 	{"refused_sale_rests", "a sale that was refused and stands without an id stays", "42",
-		"reconcile TestASaleThatWasRefusedAndStandsWithoutAnIDIsCanceled", []Edit{
+		"reconcile TestRefusedSaleThatRestsWithoutIDIsCanceled", []Edit{
 			{"reconcile.evidence.idOfEqual", "within(row, &r.order, r.SentMS, r.atMS+createdSlackMS)", "false"},
 		}},
 	{"equal_stops_stay", "of two equal stops without ids both stay", "14",
-		"reconcile TestOfTwoEqualStopsWithoutIDsTheYoungerIsCanceled", []Edit{
+		"reconcile TestYoungerOfTwoEqualStopsIsCanceled", []Edit{
 			{"reconcile.evidence.idOfEqual", "equals(row, p, p.SentMS()+repeatedMS)", "false"},
 		}},
 	{"name_forgotten", "an id of another botd's order that a list has shown is forgotten when the next leaves it out", "42",
-		"reconcile TestAnIDThatAListHasShownStaysKnown", []Edit{
+		"reconcile TestListedIDIsRemembered", []Edit{
 			{"reconcile.evidence.named", "e.book.names[o.ID]", `""`},
 		}},
 	{"unnamed_stop_again", "where botd stands down, a stop that shows no id is placed again", "15",
@@ -63,11 +63,11 @@ var belief = []Row{
 			{"reconcile.situation.explainedOnSpot", "s.unnamedStops()", "0"},
 		}},
 	{"one_wallet_strips", "one wallet takes the stop off what a purchase has bought that no list shows", "40",
-		"reconcile TestOneWalletTakesNoStopOffWhatAPurchaseBoughtThatNoListShows", []Edit{
+		"reconcile TestUnlistedPurchaseKeepsStopAgainstOneWallet", []Edit{
 			{"reconcile.SymbolState.vanished", "s.spot.undecided-s.spot.presumed", "0"},
 		}},
 	{"twin_wallet_strips", "one wallet takes the stop off what another botd bought", "40",
-		"reconcile TestOneWalletTakesNoStopOffWhatAnotherBotdBought", []Edit{
+		"reconcile TestAnotherBotdsPurchaseKeepsStopAgainstOneWallet", []Edit{
 			{"reconcile.derivation.protect", "d.symbol.boughtWithTwin() > 0", "false"},
 		}},
 	{"unread_row_unfrozen", "a wallet that freezes less than a stop whose row cannot be read takes it off", "43",
@@ -75,19 +75,19 @@ var belief = []Row{
 			{"reconcile.Book.freezesLess", "slices.Contains(b.listed[exchange.Spot].unread, p.OrderID())", "false"},
 		}},
 	{"entry_unread_strips", "one list takes the stop off while the row of the entry cannot be read", "43",
-		"reconcile TestOneListTakesNoStopOffWhileTheEntryCannotBeRead", []Edit{
+		"reconcile TestStopStaysWhileEntryIsUnreadable", []Edit{
 			{"reconcile.survey.partialPosition", "s.noteUnexplained(symbol)", ""},
 		}},
 	{"paid_once", "what the wallet shows bought twice and paid twice is a deposit", "41",
-		"reconcile TestWhatTheWalletShowsBoughtTwiceAndPaidTwiceHasAStop", []Edit{
+		"reconcile TestPurchaseExecutedTwiceIsProtected", []Edit{
 			{"reconcile.evidence.timesPaid", "return mostTimes", "return 1"},
 		}},
 	{"start_strips", "after a start a wallet takes off the stop of a purchase that is not decided", "40",
-		"reconcile TestAfterAStartAStopStaysUntilItsPurchaseIsDecided", []Edit{
+		"reconcile TestStopStaysAfterStartUntilPurchaseIsDecided", []Edit{
 			{"reconcile.Book.armedSince", "p.SentMS() < b.bootMS", "false"},
 		}},
 	{"opposite_stays", "what protected the other side stays where the list shows less than fills explain", "39",
-		"reconcile TestWhatProtectedTheOtherSideMakesRoom", []Edit{
+		"reconcile TestStopOfOppositeSideIsCanceled", []Edit{
 			{"reconcile.derivation.cancelOpposite", "abs(d.symbol.Position) > abs(known)", "abs(d.symbol.Position) != abs(known)"},
 		}},
 	{"stop_moves_for_exit", "a stop is taken off to be moved while an exit is due", "protection",
@@ -95,15 +95,15 @@ var belief = []Row{
 			{"reconcile.derivation.convergeStop", "d.exits()", "false"},
 		}},
 	{"reduction_opens", "what an order that may only reduce has filled beyond what was known is a position of the other side", "41",
-		"reconcile TestWhatOnlyReducesOpensNothing", []Edit{
+		"reconcile TestReducingFillOpensNoPosition", []Edit{
 			{"reconcile.survey.adoptReduced", "signOf(beyond) == side", "false"},
 		}},
 	{"no_margin_no_witness", "an account that uses no margin at all denies nothing that a list shows", "39",
-		"reconcile TestAListOfAPositionThatNoMarginIsInUseForIsNotBelieved", []Edit{
+		"reconcile TestListedPositionWithoutMarginIsRejected", []Edit{
 			{"reconcile.observed.note", "!s.Account.PositionMargin.IsZero()", "false"},
 		}},
 	{"passed_unprotected", "a position that nothing explains has no stop where the strategy's price was passed", "16",
-		"reconcile TestAStopOnAPositionThatNothingExplains", []Edit{
+		"reconcile TestStopOnUnexplainedPosition", []Edit{
 			{"reconcile.derivation.protectUnexplained", "if «d.pricePassed(placement.StopLoss, price)» {", "false"},
 		}},
 	{"refused_before", "what the exchange refused of an earlier position keeps the next one's stop waiting", "protection",
@@ -111,35 +111,35 @@ var belief = []Row{
 			{"runtime/engine.round.finishRound", "r.backoffs.watch()", ""},
 		}},
 	{"vanished_opens", "openings are sent though nothing but a list says that a position has ended that no fill explained", "39",
-		"reconcile TestNothingOpensUntilTheEndOfAnUnexplainedPositionIsProved", []Edit{
+		"reconcile TestOpeningWaitsForEndOfUnexplainedPosition", []Edit{
 			{"reconcile.survey.observePosition", "!symbol.endUnproved()", "true"},
 		}},
 	{"unshown_reduced", "part of a position is sold that the list does not show, and which it may have lost already", "39",
-		"reconcile TestAPartIsNotReducedByWhatNoListShows", []Edit{
+		"reconcile TestNoPartialExitWhileListOmitsPosition", []Edit{
 			{"reconcile.situation.shown", "symbol.Standing() == symbol.Position", "true"},
 		}},
 	{"step_below_ask", "one step on spot is bought for its price of now, which buys none of it above that", "class N",
-		"reconcile TestOneStepIsBoughtThroughTheCollar", []Edit{
+		"reconcile TestSingleStepIsBoughtThroughCollar", []Edit{
 			{"reconcile.situation.amountFor", "quantity == s.symbol.Rules.QuantityTick", "false"},
 		}},
 	{"hung_list_strips", "after a start a wallet takes off the stop of a purchase while the open list cannot be read", "40",
-		"reconcile TestAfterAStartAStopStaysThoughTheOpenListHangs", []Edit{
+		"reconcile TestStopStaysAfterStartWithoutOpenList", []Edit{
 			{"reconcile.survey.partialWallet", "s.noteUndecided(symbol, most, sinceMS)", "_, _ = most, sinceMS"},
 		}},
 	{"unfrozen_takes_off", "a stop for which the wallet freezes nothing takes one off that stands", "protection",
-		"reconcile TestAStopThatIsNotAnsweredTakesNoneOffThatStands", []Edit{
+		"reconcile TestUnansweredStopCancelsNoLiveStop", []Edit{
 			{"reconcile.derivation.shrinkStops", "slices.ContainsFunc(d.stops, d.book.unlisted)", "false"},
 		}},
 	{"own_beside_twin", "where botd stands down, what its own purchase bought that no list shows is not held", "15",
-		"reconcile TestWhereBotdStandsDownWhatItsOwnPurchaseBoughtIsHeld", []Edit{
+		"reconcile TestStandingDownKeepsOwnUnlistedPurchase", []Edit{
 			{"reconcile.SymbolState.ownOnSpot", "s.spot.presumed", "0"},
 		}},
 	{"sold_held_twice", "what a sale that no list shows has sold counts as taken of what the wallet has left", "40",
-		"reconcile TestAStopOfWhatASaleLeavesWaitsForNoList", []Edit{
+		"reconcile TestStopOfRemainderNeedsNoList", []Edit{
 			{"reconcile.derivation.stoppable", "d.book.hasEnded(p) && p.Remaining() <= sold", "false"},
 		}},
 	{"outlived_waits", "what is left of a position that was shown beside botd's part waits for L", "41",
-		"reconcile TestWhatIsLeftOfAPositionThatWasShownBesideBotdsPartHasAStopAtOnce", []Edit{
+		"reconcile TestListedRemainderIsProtectedAtOnce", []Edit{
 			{"reconcile.situation.unexplained", "symbol.unexplainedFromMS < symbol.ChangedMS()", "false"},
 		}},
 	{"torn_list_confirms", "an open list that leaves out an order which stands confirms a refusal", "3",

@@ -238,7 +238,7 @@ var protocol = []Row{
 	{"no_back_off", "an order that the exchange refuses is sent again at once", "3", "", []Edit{
 		{"runtime/engine.backoffs.holds", "b.nowMS < one.untilMS", "false"},
 	}},
-	{"own_trades_ignored", "the position limit goes by what the lists show alone", "40", "reconcile TestOwnTradesCountWhateverAListShows", []Edit{
+	{"own_trades_ignored", "the position limit goes by what the lists show alone", "40", "reconcile TestOwnTradesCountRegardlessOfLists", []Edit{
 		{"reconcile.SymbolState.Traded", "max(0, s.traded*exchange.Quantity(side.Sign()))", "0"},
 	}},
 	{"rounds_wait", "a round waits for a read that hangs", "23", "", []Edit{
@@ -251,14 +251,14 @@ var protocol = []Row{
 		{"runtime/engine.backoffs.accepted", "p.SentMS() >= one.lastMS", "true"},
 	}},
 	{"executed_exit_unknown", "an exit that the exchange executed beyond its answer counts as one that rests for the plan", "41",
-		"reconcile TestAnExitThatStandsThoughItWasRefusedIsAnExit", []Edit{
+		"reconcile TestRefusedExitThatIsLiveCountsAsExit", []Edit{
 			{"reconcile.survey.observeDuplicate", "s.book.purposeOf(id)", "placement.Purpose(0)"},
 		}},
 	{"wallet_unseen", "a purchase that no list shows has no stop, though the wallet shows it", "protection", "", []Edit{
 		{"reconcile.survey.presume", "min(own, bought)", "0"},
 	}},
 	{"others_purchases_presumed", "what a person buys is presumed to be of a purchase of unknown fate, and gets its stop", "17",
-		"reconcile TestNothingOfAPersonsPurchaseIsPresumed", []Edit{
+		"reconcile TestManualPurchaseIsNotPresumed", []Edit{
 			{"reconcile.survey.presume", "s.unclaimedPurchases(symbol, sinceMS)", "exchange.Quantity(0)"},
 		}},
 	{"sales_first", "a sale is booked before the purchase it was of", "equation",
@@ -267,7 +267,7 @@ var protocol = []Row{
 			{"reconcile.evidence.early", "filled-p.Filled() <= symbol.Known()", "true"},
 		}},
 	{"part_sale_first", "a sale that is filled in part is booked before the purchase of unknown fate that it was of", "equation",
-		"reconcile TestASaleFilledInPartBeforeItsPurchaseIsKnownIsBookedAfterIt", []Edit{
+		"reconcile TestPartialSaleIsBookedAfterItsPurchase", []Edit{
 			{"reconcile.survey.observeOpen", "s.early(p, order.Filled)", "false"},
 		}},
 	{"reported_everywhere", "an order that was reported on one symbol accounts for what its start sent on another", "35",
@@ -276,15 +276,15 @@ var protocol = []Row{
 			{"reconcile/account.starts.Sent", "s.reportedOn[«key»]", "exchange.SymbolKey{}"},
 		}},
 	{"bridge_short", "a stop moves though what takes its place covers less than the exchange shows", "protection",
-		"reconcile TestAStopMovesOnlyWhereWhatTakesItsPlaceCoversWhatTheExchangeShows", []Edit{
+		"reconcile TestStopMovesOnlyIfReplacementCoversPosition", []Edit{
 			{"reconcile.derivation.convergeStop", "d.held != d.symbol.Position", "false"},
 		}},
 	{"bridge_outgrown", "a stop whose bridge covers less than a position that has grown stays double", "protection",
-		"reconcile TestABridgeThatThePositionOutgrewGivesWay", []Edit{
+		"reconcile TestOutgrownBridgeIsCanceled", []Edit{
 			{"reconcile.derivation.convergeStop", "d.held == d.symbol.Position", "false"},
 		}},
 	{"refused_sold_again", "after a refused sale the wallet is not asked what is left to sell", "41",
-		"reconcile TestAfterARefusedSaleNoMoreIsSoldThanTheWalletShows", []Edit{
+		"reconcile TestRefusedSaleBoundsFlattenByWallet", []Edit{
 			{"reconcile.derivation.clipToWallet", "d.saleRefused()", "false"},
 		}},
 	{"joined_unwitnessed", "the end of another's position, which botd joined unseen, is not witnessed by its row", "39",
@@ -296,7 +296,7 @@ var protocol = []Row{
 			{"reconcile.survey.observeOrder", "CreatedMS: «datedBefore(p, order)», },", "0"},
 		}},
 	{"stood_down_sells_again", "while botd stands down a stop on spot sells what orders that the journal does not know have sold", "15",
-		"reconcile TestStandingDownAStopOnSpotSellsNothingASecondTime", []Edit{
+		"reconcile TestStandingDownSpotStopSellsOnce", []Edit{
 			{"reconcile.derivation.takeOffSold", "excess > 0", "false"},
 		}},
 	{"part_is_whole", "the margin that a part of a position released is a witness of the end of the rest", "39",
@@ -304,27 +304,27 @@ var protocol = []Row{
 			{"reconcile.survey.takeTestimony", "abs(symbol.residual) > t.freed", "false"},
 		}},
 	{"witness_forgotten", "while the list cannot be read, a position stands whose end a witness has shown", "39",
-		"reconcile TestAPositionWhoseEndIsWitnessedIsNotTakenAsHeldWhileTheListCannotBeRead", []Edit{
+		"reconcile TestWitnessedEndCountsWhileListIsUnreadable", []Edit{
 			{"reconcile.survey.standOpened", "t.by != noWitness", "false"},
 		}},
 	{"double_stays", "a stop too many on spot stands while the open list cannot be read", "protection",
-		"reconcile TestAStopTooManyIsTakenOffThoughTheOpenListCannotBeRead", []Edit{
+		"reconcile TestExtraStopIsCanceledWithoutOpenList", []Edit{
 			{"reconcile.derivation.protectSpot", "!d.allShown()", "true"},
 		}},
 	{"repeat_fits", "on spot an exit beside a lost one sells what the wallet has free, though the rest is frozen for that one", "20",
-		"reconcile TestAnExitIsNotRepeatedForWhatTheWalletHasBesideALostOne", []Edit{
+		"reconcile TestLostExitIsNotRepeatedWithManualCoins", []Edit{
 			{"reconcile.derivation.reduceNow", "d.fitsWithUnknown(quantity)", "false"},
 		}},
 	{"adopted_end_forgotten", "an adopted position that an old list had hidden is one of the past", "39",
-		"reconcile TestTheEndOfAnAdoptedPositionThatAnOldListHadHiddenIsWitnessed", []Edit{
+		"reconcile TestHiddenAdoptedPositionEndsByItsRow", []Edit{
 			{"reconcile.SymbolState.closedBy", "s.OpenedMS() == s.AdoptedMS()", "false"},
 		}},
 	{"earlier_margin", "margin that agreed with an earlier position shows that this one is smaller", "39",
-		"reconcile TestMarginThatAgreedWithAnEarlierPositionWitnessesNothing", []Edit{
+		"reconcile TestMarginOfEarlierPositionIsNoWitness", []Edit{
 			{"reconcile.survey.witness", "t.shownOf == symbol.OpenedMS()", "true"},
 		}},
 	{"unknown_entry_unprotected", "a list that shows no position takes the stop of an entry of unknown fate away", "protection",
-		"reconcile TestAStopStandsWhileTheFateOfItsEntryIsUnknown", []Edit{
+		"reconcile TestStopStaysWhileEntryIsUncertain", []Edit{
 			{"reconcile.derivation.protect", "!d.mayProtectUnknown(p)", "true"},
 		}},
 	{"exit_keeps_stop_away", "an exit of unknown fate keeps the stop away until its fence", "20",
@@ -332,15 +332,15 @@ var protocol = []Row{
 			{"reconcile.derivation.exitsWhole", "d.nowMS-max(p.SentMS(), p.UnknownMS()) >= repeatMS", "false"},
 		}},
 	{"exit_beside_exit", "on spot a part is sold beside an exit in place of a stop", "29",
-		"reconcile TestOnSpotAnExitInPlaceOfAStopHasNoOtherBeside", []Edit{
+		"reconcile TestNoSecondSpotExitDuringExitInPlaceOfStop", []Edit{
 			{"reconcile.situation.stopsOf", "p.Order().Type == exchange.Limit", "false"},
 		}},
 	{"resting_beside_exit", "on spot a resting exit is for what an exit under way sells", "principle",
-		"reconcile TestARestingExitLeavesWhatAnExitUnderWaySells", []Edit{
+		"reconcile TestRestingExitExcludesSaleInFlight", []Edit{
 			{"reconcile.derivation.reducingRoom", "p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell", "false"},
 		}},
 	{"backup_believed", "an exit goes by the fills of an old backup before the order history was read", "35",
-		"reconcile TestBeforeTheHistoryWasReadNoMoreIsSoldThanTheWalletShows", []Edit{
+		"reconcile TestUnreadHistoryBoundsSalesByWallet", []Edit{
 			{"reconcile.situation.historyUnread", "s.desired.Unread && !s.symbol.Read", "false"},
 		}},
 	{"standing_down_forgot", "a start does not know that it stands down before it has read why", "15",
@@ -348,11 +348,11 @@ var protocol = []Row{
 			{"reconcile.Book.findUnknown", "id := symbol.UnknownOrder(); «id != \"\"»", "false"},
 		}},
 	{"bought_sold_with", "what a purchase bought that no list shows is less once an exit has sold", "protection",
-		"reconcile TestWhatAPurchaseHasBoughtIsNotLessOnceAnExitHasSold", []Edit{
+		"reconcile TestExitDoesNotReduceUnlistedPurchase", []Edit{
 			{"reconcile.survey.presume", "min(before, bought, own+sold)", "0"},
 		}},
 	{"sold_stop_stays", "a stop of what is sold stays where a list cannot be read", "protection",
-		"reconcile TestAStopOfWhatIsSoldGoesThoughAListCannotBeRead", []Edit{
+		"reconcile TestStopOfSoldHoldingIsCanceledWithoutList", []Edit{
 			{"reconcile.derivation.protect", "!d.soldAll()", "true"},
 		}},
 	{"halt_waits_for_reads", "a halt cancels and closes nothing where reads hang", "kill switch",

@@ -3,15 +3,15 @@ package mutant
 // twin breaks the rules that protect one account with two botds, and the rules about reads that hang.
 var twin = []Row{
 	{"twin_unprotected", "what another botd bought on spot has no stop", "15",
-		"reconcile TestWhatAnotherBotdBoughtOnSpotIsFoundAndProtected", []Edit{
+		"reconcile TestAnotherBotdsSpotPurchaseIsProtected", []Edit{
 			{"reconcile.survey.noteTwinOrders", "o.Filled > 0 && o.ID > symbol.spot.resolvedID", "false"},
 		}},
 	{"both_stops_stay", "two stops over the same coins, of two botds, stay", "15",
-		"reconcile TestOfTwoStopsOverTheSameCoinsOneGoes", []Edit{
+		"reconcile TestOneOfTwoStopsOverSameCoinsIsCanceled", []Edit{
 			{"reconcile.derivation.shrinks", "t.excessMS == 0", "true"},
 		}},
 	{"both_sell", "of two botds that hold the same coins each sells them", "34",
-		"reconcile TestOfTwoThatHoldTheSameCoinsOneSellsFirst", []Edit{
+		"reconcile TestEarlierBotdSellsSharedCoinsFirst", []Edit{
 			{"reconcile.Book.younger", "id.Start.Compare(own) < 0", "false"},
 		}},
 	{"taken_sells", "an exit on spot goes out though another has taken its stop off", "34",
