@@ -143,23 +143,23 @@ var belief = []Row{
 			{"reconcile.situation.unexplained", "symbol.unexplainedFromMS < symbol.ChangedMS()", "false"},
 		}},
 	{"torn_list_confirms", "an open list that leaves out an order which stands confirms a refusal", "3",
-		"runtime/engine TestAListThatLeavesOutWhatStandsConfirmsNoRefusal", []Edit{
+		"runtime/engine TestIncompleteListConfirmsNoRefusal", []Edit{
 			{"reconcile.evidence.leavesOut", "stands && o.Key() == key", "false"},
 		}},
 	{"refusal_forgotten", "a removed strategy has ended while what the exchange refused it may yet be shown", "49",
-		"runtime/engine TestARemovedStrategysOpeningThatTheExchangeRefusedAndExecutedHasSomebody", []Edit{
+		"runtime/engine TestRefusedOpeningOfRemovedStrategyIsOwned", []Edit{
 			{"runtime/engine.roster.ended", "r.nowMS < leg.symbol.RefusedUntilMS(r.settleBounds())", "false"},
 		}},
 	{"decided_beside", "what was decided beside an opening that is never sent stays in force", "51",
-		"runtime/engine TestWhatWasDecidedBesideAnOpeningThatIsNeverSentIsDecidedAgain", []Edit{
+		"runtime/engine TestUnsentOpeningIsDecidedAgain", []Edit{
 			{"runtime/engine.sender.neverSent", "leg.planned > w.sequence", "false"},
 		}},
 	{"amount_unseen", "a strategy does not see what an amount of money on its way buys", "51",
-		"runtime/engine TestAStrategySeesWhatAnAmountOfMoneyBuys", []Edit{
+		"runtime/engine TestStrategySeesQuantityOfAmountOrder", []Edit{
 			{"runtime/engine.quantityOf", "order.QuoteAmount.IsZero()", "true"},
 		}},
 	{"part_is_covered", "on spot a stop of part of a position counts as one of all of it", "protection",
-		"runtime/engine TestOnSpotStopsCoverAPositionTogether", []Edit{
+		"runtime/engine TestSpotStopsCoverPositionTogether", []Edit{
 			{"runtime/engine.protection.hasStop", "leg.symbol.Key().Market == exchange.Futures", "true"},
 		}},
 	{"standstill_goes_on", "a round goes on by what it read before the process stood still", "44",
@@ -175,7 +175,7 @@ var belief = []Row{
 			{"runtime/engine.round.attentionMS", "p.repeated", "true"},
 		}},
 	{"unanswered_stop", "a stop is awaited for as long as the client waits for its answer", "1",
-		"runtime/engine TestAStopWhoseAnswerDoesNotComeHasAnotherBesideIt", []Edit{
+		"runtime/engine TestUnansweredStopIsPlacedAgain", []Edit{
 			{"reconcile.situation.unansweredStop", "at != 0", "false"},
 		}},
 }

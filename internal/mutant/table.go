@@ -356,11 +356,11 @@ var protocol = []Row{
 			{"reconcile.derivation.protect", "!d.soldAll()", "true"},
 		}},
 	{"halt_waits_for_reads", "a halt cancels and closes nothing where reads hang", "kill switch",
-		"runtime/engine TestAHaltCancelsAndClosesWhileNothingCanBeRead", []Edit{
+		"runtime/engine TestHaltCancelsAndClosesWithoutReads", []Edit{
 			{"runtime/engine.dispatcher.emergencyOn", "d.halts.stopped || !d.endsSomething(leg, level)", "true"},
 		}},
 	{"repetition_ends", "the refusal of a request that arrived twice ends the order that a list has shown", "41",
-		"runtime/engine TestARefusalOfARequestThatArrivedTwiceEndsNothing", []Edit{
+		"runtime/engine TestRefusalOfDuplicateRequestIsIgnored", []Edit{
 			{"runtime/engine.dispatcher.placed", "!lost && refusal == nil", "!lost"},
 		}},
 	{"other_side_released", "a position of the other side, and of the same size, shows that margin was released", "39", "", []Edit{
@@ -394,17 +394,17 @@ var protocol = []Row{
 		{"runtime/engine.alarms.liquidated", "a.book.HaltOf(account.Scope{Strategy: leg.config.Name}).Level == record.LevelNone", "false"},
 	}},
 	{"refusal_believed", "what the exchange refused was not executed, whatever a list shows", "3",
-		"runtime/engine TestARefusedPurchaseThatAHistoryWithoutIDsShowsIsNotMadeAgain", []Edit{
+		"runtime/engine TestRefusedPurchaseInHistoryWithoutIDsIsNotRepeated", []Edit{
 			{"reconcile.survey.quarantineExecuted", "o.Filled > 0", "false"},
 			{"reconcile.evidence.repetition", `order.ClientOrderID != ""`, "true"},
 		}},
 	{"order_id_ignored", "rows are matched by their client order id alone", "42",
-		"runtime/engine TestOnSpotAnAcknowledgedOrderSettlesByItsOrderID", []Edit{
+		"runtime/engine TestSpotOrderSettlesByItsOrderID", []Edit{
 			{"reconcile.evidence.match", "e.book.withOrderID(order.Market, order.ID)", "(*account.Placement)(nil)"},
 			{"reconcile.survey.matchFrom", "p.OrderID() == order.ID", "false"},
 		}},
 	{"removed_plan_stands", "the plan of a strategy that its removal flattens stays in force", "49",
-		"runtime/engine TestAStrategyThatComesBackOpensNothingBeforeItDecides", []Edit{
+		"runtime/engine TestReturnedStrategyDecidesBeforeOpening", []Edit{
 			{"runtime/engine.roster.windUp", "leg.removal() != record.LevelFlatten", "true"},
 		}},
 	{"removal_at_once", "a strategy whose file is absent for a moment is removed", "49",
@@ -414,10 +414,10 @@ var protocol = []Row{
 	{"catches_up_at_once", "what was missed in a pause is sent in one go", "51", "strategy/library TestABacklogIsCaughtUpASliceATick", []Edit{
 		{"strategy/library.slicing.Decide", "pace < target", "false"},
 	}},
-	{"stop_off_first", "a stop is taken off though the rules accept no other", "45", "runtime/engine TestAStopStandsWhereTheRulesAcceptNoOther", []Edit{
+	{"stop_off_first", "a stop is taken off though the rules accept no other", "45", "runtime/engine TestStopStaysIfRulesAcceptNoReplacement", []Edit{
 		{"reconcile.situation.placeable", "rules.Tradable && rules.FloorQuantity(quantity) == quantity && !s.tooSmall(quantity)", "true"},
 	}},
-	{"step_sells", "a step that has grown sells what is no multiple of it", "45", "runtime/engine TestAStepThatGrowsSellsNothing", []Edit{
+	{"step_sells", "a step that has grown sells what is no multiple of it", "45", "runtime/engine TestLargerStepCausesNoSale", []Edit{
 		{"reconcile.derivation.convergeTarget", "max(abs(resolved), d.unrounded(target))", "abs(resolved)"},
 	}},
 	{"unread_waits", "where a list of a market was not read, nothing is done there", "23", "", []Edit{

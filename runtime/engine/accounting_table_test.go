@@ -49,9 +49,9 @@ func asked(b *base) string {
 	return strings.Join(all, " ")
 }
 
-// TestHowAReadingThatMovesIsCompleted expects requests for the positions, the account and the positions again, until two lists are equal:
+// TestMovingWalletReadIsRepeated expects requests for the positions, the account and the positions again, until two lists are equal:
 // then the account belongs to the same moment. After eleven answers the next round continues.
-func TestHowAReadingThatMovesIsCompleted(t *testing.T) {
+func TestMovingWalletReadIsRepeated(t *testing.T) {
 	t.Parallel()
 	positions, wallet := exchange.FuturesOpenPositions.String(), exchange.FuturesAccount.String()
 	for _, c := range []struct {
@@ -114,7 +114,7 @@ func TestHowAReadingThatMovesIsCompleted(t *testing.T) {
 
 // Closed positions are read page by page until a position is booked, a page is not full, or a thousand were read. Before the wallet is
 // taken over one page suffices.
-func TestHowFarTheEndedPositionsAreRead(t *testing.T) {
+func TestClosedPositionsAreReadByPage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string

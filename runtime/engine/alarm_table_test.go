@@ -35,7 +35,7 @@ func TestAnUnknownPlacementThatCannotBeDecidedHaltsItsStrategy(t *testing.T) {
 }
 
 // This happens once. A symbol whose history alone shows such an order waits for a person if a halt is in force already.
-func TestAnOrderUnderBotdsPrefixStandsItDown(t *testing.T) {
+func TestForeignOrderWithPrefixStandsDown(t *testing.T) {
 	t.Parallel()
 	open := func(w *world) {
 		w.symbol().Foreign = []exchange.Order{{ID: 9, ClientOrderID: w.unknownID(), Market: exchange.Futures, Symbol: "BTC-USDT"}}
@@ -80,7 +80,7 @@ func TestAnOrderUnderBotdsPrefixStandsItDown(t *testing.T) {
 	}
 }
 
-func TestAReadThatIsNotBelievedIsReportedWhenItBeginsAndEnds(t *testing.T) {
+func TestContradictionIsReportedAtBeginAndEnd(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	a := &alarms{w.engine.base}
@@ -143,7 +143,7 @@ func TestALiquidationThatTheLedgerReadsHaltsToo(t *testing.T) {
 }
 
 // A halt cannot see symbols without a read since it began, uncertain openings, blocked exits, and positions that no strategy trades.
-func TestWhatAHaltCannotSee(t *testing.T) {
+func TestHaltListsBlindSpots(t *testing.T) {
 	t.Parallel()
 	const cancel, flatten = record.LevelCancel, record.LevelFlatten
 	for _, c := range []struct {
@@ -210,7 +210,7 @@ func TestWhatAHaltCannotSee(t *testing.T) {
 }
 
 // The exits' quantities sum up to the position, in either direction.
-func TestWhetherExitsThatWereTakenCoverAPosition(t *testing.T) {
+func TestAcceptedExitsCoverPosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
@@ -240,7 +240,7 @@ func TestWhetherExitsThatWereTakenCoverAPosition(t *testing.T) {
 
 // A round reports the quantity filled since the last one, once, and the end with its duration. It also notifies the ledger of
 // the trade.
-func TestWhatARoundReportsOfAPlacement(t *testing.T) {
+func TestRoundReportsPlacementOutcome(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name          string

@@ -22,7 +22,7 @@ func (w *world) heldCandles(count int) *leg {
 
 // A strategy is asked about the candles that it has not seen, at most five hundred, with the candle from which on it decides, once per
 // candle. A due decision is asked for once the strategy has seen all candles that it needs.
-func TestWhatAStrategyIsAsked(t *testing.T) {
+func TestQuestionContents(t *testing.T) {
 	t.Parallel()
 	const due = startMS + 12_345
 	for _, c := range []struct {
@@ -92,7 +92,7 @@ func TestWhatAStrategyIsAsked(t *testing.T) {
 
 // There is one question at a time, with two seconds for the answer plus two milliseconds for each candle. None is asked while botd stops,
 // or while the strategy has failed, was removed, or waits to be asked again.
-func TestWhenAStrategyIsAsked(t *testing.T) {
+func TestQuestionTiming(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -134,7 +134,7 @@ func TestWhenAStrategyIsAsked(t *testing.T) {
 }
 
 // A decision is put in force unless it came too late, newer candles are there, or botd stops.
-func TestHowAnAnswerOfAStrategyIsTaken(t *testing.T) {
+func TestStrategyAnswerIsTaken(t *testing.T) {
 	t.Parallel()
 	decided := strategy.Result{Decided: true, Conditions: []strategy.Condition{{}},
 		Plan: strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 30}}}
@@ -220,7 +220,7 @@ func TestAnEntryOfCandlesThatCameAtOnceIsLatchedOffTheEngineToo(t *testing.T) {
 }
 
 // The delay is a second, doubled each time up to five minutes, until the strategy has worked for ten minutes.
-func TestHowSoonAStrategyIsAskedAgainWhoseProcessHasEnded(t *testing.T) {
+func TestLostProcessBacksOff(t *testing.T) {
 	t.Parallel()
 	w := settled(t, offload)
 	one := w.heldCandles(5)
@@ -245,7 +245,7 @@ func TestHowSoonAStrategyIsAskedAgainWhoseProcessHasEnded(t *testing.T) {
 }
 
 // At its deadline the strategy counts as hung and the question is abandoned. A queued question is asked when its time has come.
-func TestWhenAQuestionIsOverdue(t *testing.T) {
+func TestOverdueQuestionIsAbandoned(t *testing.T) {
 	t.Parallel()
 	for _, early := range []int64{0, 1} {
 		w := settled(t, offload)
@@ -267,7 +267,7 @@ func TestWhenAQuestionIsOverdue(t *testing.T) {
 }
 
 // A plan must be within all bounds. One that changes nothing is in force already: a price that has risen since does not fail it.
-func TestWhatIsPutInForce(t *testing.T) {
+func TestPlanIsPutInForce(t *testing.T) {
 	t.Parallel()
 	target := strategy.Target{Kind: strategy.ByQuantity, Quantity: 1e9}
 	for _, c := range []struct {
@@ -305,7 +305,7 @@ func TestWhatIsPutInForce(t *testing.T) {
 }
 
 // The memory stores changed entries and the seen events; without either nothing is written.
-func TestWhatADecisionLeavesInTheMemory(t *testing.T) {
+func TestDecisionStoresMemory(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name                    string
@@ -344,7 +344,7 @@ func TestWhatADecisionLeavesInTheMemory(t *testing.T) {
 
 // A strategy whose plan requests a position decides again when its scope is rearmed or its opening failed. Until it has decided nothing
 // opens.
-func TestWhoDecidesAgain(t *testing.T) {
+func TestStrategiesDecideAgain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -401,7 +401,7 @@ func TestADecisionThatIsDueTwiceIsCountedAsMissed(t *testing.T) {
 }
 
 // The driver gets the name of a strategy that answers off the engine and was not removed before.
-func TestWhoIsNotAskedAnyMore(t *testing.T) {
+func TestWithdrawNamesStrategyToDriver(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ offloaded, removed, want bool }{{true, false, true}, {true, true, false}, {false, false, false}} {
 		w := settled(t)

@@ -54,7 +54,7 @@ func byCandles(w *world) { w.config.Strategies[0].Schedule = nil }
 
 var hangs = &thought{never: true}
 
-func TestAStrategyThatHangsIsDeclaredAndItsPositionStaysProtectedAndIsFlattened(t *testing.T) {
+func TestHungStrategyStaysProtectedAndCanBeFlattened(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(20), protected, offload)
 	w.pass(10_000)
@@ -85,7 +85,7 @@ func TestAStrategyThatHangsIsDeclaredAndItsPositionStaysProtectedAndIsFlattened(
 	}
 }
 
-func TestNothingOpensForAStrategyThatHangs(t *testing.T) {
+func TestHungStrategyOpensNoPosition(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(20), offload)
 	w.network = func(call *Call) fate {
@@ -103,7 +103,7 @@ func TestNothingOpensForAStrategyThatHangs(t *testing.T) {
 	w.wantHeld(0)
 }
 
-func TestAStrategyThatHangsKeepsNoOtherFromTrading(t *testing.T) {
+func TestHungStrategyDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	target := exchange.Quantity(0)
 	w := newWorld(t, hold(20), offload, func(w *world) {
@@ -127,7 +127,7 @@ func TestAStrategyThatHangsKeepsNoOtherFromTrading(t *testing.T) {
 	}
 }
 
-func TestAnAnswerAfterItsDeadlineIsDroppedAndTheStrategyIsAskedAgain(t *testing.T) {
+func TestLateAnswerIsDroppedAndStrategyIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	target := exchange.Quantity(0)
 	w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) { hold(target)(view, plan) }, offload)
@@ -152,7 +152,7 @@ func TestAnAnswerAfterItsDeadlineIsDroppedAndTheStrategyIsAskedAgain(t *testing.
 	}
 }
 
-func TestAStrategyWhoseProcessEndsStartsOverWithAllCandlesEverMoreSeldom(t *testing.T) {
+func TestLostProcessRestartsWithAllCandles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(20), offload, byCandles, protected)
 	w.pass(190_000)
@@ -222,7 +222,7 @@ func TestAnAnswerToAnOlderCandleIsSupersededByTheNextOne(t *testing.T) {
 	w.wantAnswering()
 }
 
-func TestAnAnswerAfterAHaltChangesThePlanAndOpensNothing(t *testing.T) {
+func TestAnswerAfterHaltChangesOnlyThePlan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(20), offload)
 	w.answers = func(*Ask) *thought { return &thought{longMS: 1_000} }
@@ -280,7 +280,7 @@ func TestAStrategyThatFailsOffTheEngineFailsAlone(t *testing.T) {
 
 // After a start the strategy must not see an empty position where there is one. It adds 5 to its position, up
 // to 20, as twap does.
-func TestAStrategyIsAskedOnceItsAccountWasRead(t *testing.T) {
+func TestStrategyIsAskedAfterAccountRead(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]option{"by a schedule": {offload}, "by candles": {offload, byCandles}} {
 		adds := func(view *strategy.View, plan *strategy.Plan) {
@@ -310,9 +310,9 @@ func TestAStrategyIsAskedOnceItsAccountWasRead(t *testing.T) {
 	}
 }
 
-// TestWhatAStrategyReportsToPeopleIsSentOnceACandleAndTenTimesAnHour has a strategy report at each of its
+// TestStrategyMessagesAreRateLimited has a strategy report at each of its
 // decisions, of which there are more than candles.
-func TestWhatAStrategyReportsToPeopleIsSentOnceACandleAndTenTimesAnHour(t *testing.T) {
+func TestStrategyMessagesAreRateLimited(t *testing.T) {
 	t.Parallel()
 	for name, option := range map[string]func(w *world){"off the engine": offload, "inline": func(*world) {}} {
 		decided := 0

@@ -34,7 +34,7 @@ func (w *world) sendings(purpose placement.Purpose, fromMS int64) (n int) {
 	return n
 }
 
-func TestAStopThatIsRefusedIsTriedSeldomAndThePositionIsDeclaredUnprotected(t *testing.T) {
+func TestRefusedStopBacksOffAndIsDeclared(t *testing.T) {
 	t.Parallel()
 	for market, options := range map[string][]option{"futures": {protected}, "spot": {onSpot, protected}} {
 		t.Run(market, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestAStopThatIsRefusedIsTriedSeldomAndThePositionIsDeclaredUnprotected(t *t
 	}
 }
 
-func TestAPositionWhoseStopIsRefusedIsExitedByBotdWhenItsLevelIsPassed(t *testing.T) {
+func TestPositionWithRefusedStopExitsAtItsLevel(t *testing.T) {
 	t.Parallel()
 	for market, options := range map[string][]option{"futures": {protected}, "spot": {onSpot, protected}} {
 		t.Run(market, func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestAnExitByBotdThatIsRefusedBacksOffLikewise(t *testing.T) {
 	w.wantHeld(0)
 }
 
-func TestAFlattenThatIsRefusedIsPromptThenSeldomAndSaysWhy(t *testing.T) {
+func TestRefusedFlattenBacksOffAndReportsReason(t *testing.T) {
 	t.Parallel()
 	for market, options := range map[string][]option{"futures": {protected}, "spot": {onSpot, protected}} {
 		t.Run(market, func(t *testing.T) {
@@ -275,7 +275,7 @@ func TestARefusedLeverageAndARefusedCancelBackOff(t *testing.T) {
 	}
 }
 
-func TestLostAnswersLeaveNoMorePlacementsUnsettledThanMaxOpenOrders(t *testing.T) {
+func TestLostAnswersAreBoundedByMaxOpenOrders(t *testing.T) {
 	t.Parallel()
 	live := func(w *world) {
 		w.config.Settle = placement.UnmeasuredSettle
@@ -377,7 +377,7 @@ func TestAStartForgetsNoRefusal(t *testing.T) {
 }
 
 // A refusal for an ended position delays nothing for the next one.
-func TestAStartTakesNoRefusalOfAnEndedPosition(t *testing.T) {
+func TestStartIgnoresRefusalsOfEndedPosition(t *testing.T) {
 	t.Parallel()
 	target := exchange.Quantity(10)
 	w := newWorld(t, swing(&target), protected)

@@ -15,7 +15,7 @@ import (
 
 // A reading is booked once a later one is equal, separated from it and from the last fill by the maximum age of a read, and nothing is
 // uncertain. If that does not happen for a minute, the positions are read outside the rounds.
-func TestWhenAReadingIsBooked(t *testing.T) {
+func TestWalletReadIsBookedWhenStable(t *testing.T) {
 	t.Parallel()
 	unknown := func(sentMS int64) func(a *accounting, m *bookkeeping) {
 		return func(a *accounting, _ *bookkeeping) {
@@ -130,7 +130,7 @@ func spotAccountant(t *testing.T) *accounting {
 
 // The order's own executions are booked, oldest first, without the earlier ones and those that are booked already. A read that is refused
 // because of its order delays no other symbol's money.
-func TestWhichExecutionsAreBooked(t *testing.T) {
+func TestNewExecutionsAreBooked(t *testing.T) {
 	t.Parallel()
 	type trade struct {
 		id, order int64
@@ -187,7 +187,7 @@ func TestWhichExecutionsAreBooked(t *testing.T) {
 }
 
 // More of the order fills afterwards.
-func TestWhatIsBookedOfAnOrderIsNotBookedAgain(t *testing.T) {
+func TestExecutionsAreBookedOnce(t *testing.T) {
 	t.Parallel()
 	a := spotAccountant(t)
 	m := &a.spot
@@ -212,7 +212,7 @@ func TestWhatIsBookedOfAnOrderIsNotBookedAgain(t *testing.T) {
 }
 
 // The reading of its market stays unbooked until the next round queries it again.
-func TestWhatAnAnswerThatFailsLeavesUnbooked(t *testing.T) {
+func TestFailedAnswerLeavesReadUnbooked(t *testing.T) {
 	t.Parallel()
 	for _, fails := range []bool{false, true} {
 		a := accountant(t, true)
@@ -234,7 +234,7 @@ func TestWhatAnAnswerThatFailsLeavesUnbooked(t *testing.T) {
 }
 
 // The preview says what it explains, what is still to come, and whose result counted it.
-func TestWhatADeclaredTransferSays(t *testing.T) {
+func TestDeclaredTransferPreview(t *testing.T) {
 	t.Parallel()
 	const measured = "daily loss and drawdown are measured without it"
 	for _, c := range []struct {
@@ -299,7 +299,7 @@ func TestWhatADeclaredTransferSays(t *testing.T) {
 // A declared transfer moves the baselines of losses. An account's baseline from before the wallet showed it moves along; a later one
 // includes it. A strategy's result counted it: the result and later baselines fall by it, earlier ones stay. A peak from shortly before a
 // deposit was shown may include it.
-func TestWhatADeclaredTransferMoves(t *testing.T) {
+func TestDeclaredTransferMovesBaselines(t *testing.T) {
 	t.Parallel()
 	const peakAgo = peakMarginMS
 	for _, c := range []struct {
@@ -352,7 +352,7 @@ func TestWhatADeclaredTransferMoves(t *testing.T) {
 }
 
 // The result is that of the only strategy on futures; with several, or on spot, it is none.
-func TestWhoseResultCountedATransfer(t *testing.T) {
+func TestTransferResultOwner(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		futures, spot int

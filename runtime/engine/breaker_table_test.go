@@ -30,7 +30,7 @@ func outcomes(b *base, answered, lost, empty int) {
 
 // The breaker pauses openings at a number of lost answers, at more than a fifth of at least ten placements, and at a number of consecutive
 // placements without a fill. Outcomes before its window do not count.
-func TestWhenTheBreakerPausesOpenings(t *testing.T) {
+func TestBreakerPausesOpenings(t *testing.T) {
 	t.Parallel()
 	const within, pause, emptyPause = 600_000, 900_000, 45_000
 	for _, c := range []struct {

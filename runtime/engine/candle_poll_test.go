@@ -46,7 +46,7 @@ func candleAt(openMS int64) exchange.Candle {
 }
 
 // A poll requests the candles after the newest stored one, or the warm-up and one more, and at most as many as an answer can contain.
-func TestWhatAPollOfCandlesAsksFor(t *testing.T) {
+func TestCandlePollRequest(t *testing.T) {
 	t.Parallel()
 	midnight := int64(1_767_225_600_000)
 	for _, c := range []struct {
@@ -76,7 +76,7 @@ func TestWhatAPollOfCandlesAsksFor(t *testing.T) {
 
 // Candles are read again two seconds after the next close; a second later if a due one was missing; after five seconds if a read failed or
 // the market stands still; immediately if an answer was full.
-func TestWhenCandlesAreReadAgain(t *testing.T) {
+func TestCandlePollSchedule(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -155,7 +155,7 @@ func TestReadsOfCandlesThatFailAreAFaultSinceTheFirst(t *testing.T) {
 }
 
 // Each new candle is reported together with the answer, a gap with its length, and the number of late candles.
-func TestWhatIsReportedOfCandles(t *testing.T) {
+func TestCandleReports(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string

@@ -7,9 +7,9 @@ import (
 	"botd/strategy"
 )
 
-// TestAStrategyIsAskedOncePerLiveCandle counts decisions by their time, for candles that come one by one, and
+// TestStrategyDecidesOncePerLiveCandle counts decisions by their time, for candles that come one by one, and
 // for several that come together after a sleep.
-func TestAStrategyIsAskedOncePerLiveCandle(t *testing.T) {
+func TestStrategyDecidesOncePerLiveCandle(t *testing.T) {
 	t.Parallel()
 	var asked []int64
 	w := newWorld(t, func(view *strategy.View, _ *strategy.Plan) { asked = append(asked, view.NowMS) },

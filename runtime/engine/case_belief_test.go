@@ -316,10 +316,10 @@ var casesOfBelief = []caseTest{
 	}},
 }
 
-// TestAnEmptyWalletIsContradictedWithinAMinuteAtLiveSettleTimes has the wallet return wrong balances after a
+// TestEmptyWalletIsContradictedWithinAMinute has the wallet return wrong balances after a
 // fill, when nothing else is in flight. Rounds must not wait for the idle time until the wallet is believed
 // to be newer than the fill.
-func TestAnEmptyWalletIsContradictedWithinAMinuteAtLiveSettleTimes(t *testing.T) {
+func TestEmptyWalletIsContradictedWithinAMinute(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(2_000), protected, onEther, patient)
 	bought(w)

@@ -364,7 +364,7 @@ var casesOfState = []caseTest{
 }
 
 // No strategy's status would show it.
-func TestAQuarantineOfASymbolNobodyTradesIsReported(t *testing.T) {
+func TestQuarantineOfUntradedSymbolIsReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10))
 	w.manually(

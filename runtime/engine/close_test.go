@@ -39,8 +39,8 @@ func (w *world) halt(level record.HaltLevel, scope account.Scope) {
 	w.give(&EventHalt{Level: level, Scope: scope, Why: "a test"})
 }
 
-// TestStoppingDoesWhatWasRequestedWithinItsBound covers each way to stop.
-func TestStoppingDoesWhatWasRequestedWithinItsBound(t *testing.T) {
+// TestStopCompletesWithinItsBound covers each way to stop.
+func TestStopCompletesWithinItsBound(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		way  string
@@ -89,7 +89,7 @@ func TestStoppingCarriesOnWhileTheExchangeFails(t *testing.T) {
 	}
 }
 
-func TestARemovedStrategyKeepsItsStopAndItsSymbolHalts(t *testing.T) {
+func TestRemovedStrategyKeepsStopAndHaltsSymbol(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
 	w.config.Strategies[0].Removed = true
@@ -106,7 +106,7 @@ func TestARemovedStrategyKeepsItsStopAndItsSymbolHalts(t *testing.T) {
 	w.wantOpen(0)
 }
 
-func TestARemovedStrategyIsFlattenedWhenItSaidSo(t *testing.T) {
+func TestRemovedStrategyIsFlattenedIfConfigured(t *testing.T) {
 	t.Parallel()
 	w := standing(t, func(w *world) { w.config.Strategies[0].OnRemove = "flatten" })
 	w.config.Strategies[0].Removed = true
@@ -138,7 +138,7 @@ func TestAStrategyThatTakesOverASymbolWaitsForAPerson(t *testing.T) {
 	w.wantSound()
 }
 
-func TestAPreviewIsExactlyWhatIsSent(t *testing.T) {
+func TestFlattenPreviewEqualsSentRequests(t *testing.T) {
 	t.Parallel()
 	for _, level := range []record.HaltLevel{record.LevelPause, record.LevelCancel, record.LevelFlatten} {
 		t.Run(level.String(), func(t *testing.T) {
@@ -188,7 +188,7 @@ func TestAHaltIsOnlyMadeSevererAndEndsByArming(t *testing.T) {
 	w.wantSound()
 }
 
-func TestAHaltOfOneStrategyLeavesTheOthersAlone(t *testing.T) {
+func TestHaltOfOneStrategyDoesNotAffectOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10), func(w *world) {
 		ether := w.venue.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"})
@@ -214,8 +214,8 @@ func TestAHaltOfOneStrategyLeavesTheOthersAlone(t *testing.T) {
 	w.wantHeld(10)
 }
 
-// TestAFlattenGoesOnAfterACrashAtEveryMoment kills the process at each of the first seconds of a flatten.
-func TestAFlattenGoesOnAfterACrashAtEveryMoment(t *testing.T) {
+// TestFlattenResumesAfterCrashAtAnyTime kills the process at each of the first seconds of a flatten.
+func TestFlattenResumesAfterCrashAtAnyTime(t *testing.T) {
 	t.Parallel()
 	for after := int64(0); after < 5_000; after += 10 {
 		w := standing(t)
@@ -231,9 +231,9 @@ func TestAFlattenGoesOnAfterACrashAtEveryMoment(t *testing.T) {
 	}
 }
 
-// TestAFlattenGoesOnAfterACrashBetweenAnyTwoRecords kills the process after each
+// TestFlattenResumesAfterCrashAtAnyRecord kills the process after each
 // record in turn, from the halt's own to the last of the wind-up.
-func TestAFlattenGoesOnAfterACrashBetweenAnyTwoRecords(t *testing.T) {
+func TestFlattenResumesAfterCrashAtAnyRecord(t *testing.T) {
 	t.Parallel()
 	whole := standing(t)
 	before := len(whole.records)
@@ -262,7 +262,7 @@ func TestAFlattenGoesOnAfterACrashBetweenAnyTwoRecords(t *testing.T) {
 	}
 }
 
-func TestAHaltSaysWhatItHasStillToTakeAway(t *testing.T) {
+func TestHaltReportsRemainingWork(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
 	w.halt(record.LevelPause, account.Scope{})
@@ -318,7 +318,7 @@ func TestAHaltWorksWhileTheExchangeFails(t *testing.T) {
 
 // An exit due by the plan is sent whatever is halted, so only flatten shows it. A leverage change is never
 // part of the preview.
-func TestAPreviewOfAHaltLeavesOutWhatARoundDoesWithoutIt(t *testing.T) {
+func TestHaltPreviewOmitsPlanIntents(t *testing.T) {
 	t.Parallel()
 	desired := exchange.Quantity(10)
 	w := desiring(t, &desired)

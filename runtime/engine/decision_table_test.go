@@ -14,7 +14,7 @@ import (
 )
 
 // Only the last candle counts, and an entry of an earlier one lapses. A strategy off the engine is asked.
-func TestWhatCandlesThatCameTogetherDecide(t *testing.T) {
+func TestOnlyLastOfSeveralCandlesDecides(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name               string
@@ -73,7 +73,7 @@ func TestWhatCandlesThatCameTogetherDecide(t *testing.T) {
 }
 
 // A candle counts as new until the next one is due, two seconds after its close.
-func TestHowLongACandleIsNews(t *testing.T) {
+func TestCandleIsNewUntilNextIsDue(t *testing.T) {
 	t.Parallel()
 	for after, want := range map[int64]int{61_999: 1, 62_000: 0} {
 		m, s := polled(t, bitcoin, 1)
@@ -85,7 +85,7 @@ func TestHowLongACandleIsNews(t *testing.T) {
 }
 
 // The position is closed if the rest, less fees, is smaller than the smallest quantity or order.
-func TestAPositionIsOverOnceNothingOfItCanBeReduced(t *testing.T) {
+func TestUnreduciblePositionIsClosed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		held exchange.Quantity
@@ -108,7 +108,7 @@ func TestAPositionIsOverOnceNothingOfItCanBeReduced(t *testing.T) {
 }
 
 // The text depends on the policy, and on whether a stop or something else ended the position.
-func TestWhatOpensALatchedSideAgain(t *testing.T) {
+func TestLatchReleaseText(t *testing.T) {
 	t.Parallel()
 	const (
 		never     = "it waits until the strategy desires no position, or the other side (reentry: never)"
@@ -143,7 +143,7 @@ func TestWhatOpensALatchedSideAgain(t *testing.T) {
 }
 
 // The latch stays, is released, or is marked as idle, each in a record. A suppressed signal is reported.
-func TestWhatADecisionDoesToALatch(t *testing.T) {
+func TestDecisionUpdatesLatch(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -200,7 +200,7 @@ func TestWhatADecisionDoesToALatch(t *testing.T) {
 
 // The refusal is forgotten if the order rests or has filled. An order that was accepted and then rejected counts as one more refusal,
 // unless it was post-only.
-func TestWhatBecomesOfARefusalOnceAnOrderIsTaken(t *testing.T) {
+func TestAcceptedOrderClearsRefusals(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -240,7 +240,7 @@ func TestWhatBecomesOfARefusalOnceAnOrderIsTaken(t *testing.T) {
 }
 
 // The intent is sent again as after a first refusal, and no later than scheduled before.
-func TestWhenWhatWasRefusedIsSentAgainAfterAMarketCouldBeRead(t *testing.T) {
+func TestRefusedIntentIsRetriedAfterMarketRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ lastAgoMS, untilMS, want int64 }{
 		{5_000, 60_000, 0}, {400, 60_000, 600}, {400, 300, 300}, {5_000, -100, -100},
@@ -284,7 +284,7 @@ func TestTheTargetOfAPlanIsAQuantityOnceItWasPriced(t *testing.T) {
 }
 
 // Limits use the equity of a complete read, also between rounds if one of them needs it, and never an equity of two moments.
-func TestWhenLimitsThatFollowEquityAreWatched(t *testing.T) {
+func TestEquityLimitsUseCompleteReads(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name             string
@@ -315,7 +315,7 @@ func TestWhenLimitsThatFollowEquityAreWatched(t *testing.T) {
 
 // A day stores its first equity, and the peak of all days, raised by more than a thousandth. A breach stores how long it lasts, and ends at
 // its time.
-func TestWhatADayRemembers(t *testing.T) {
+func TestDayStoresEquityPeakAndBreaches(t *testing.T) {
 	t.Parallel()
 	b := valued(t, 1, 0)
 	l := &limits{base: b, accounting: &accounting{base: b}}
@@ -345,7 +345,7 @@ func TestWhatADayRemembers(t *testing.T) {
 }
 
 // Rearming a scope ends a drawdown, which is measured from the current equity on, but no daily loss.
-func TestWhatArmingAgainEnds(t *testing.T) {
+func TestRearmEndsDrawdown(t *testing.T) {
 	t.Parallel()
 	for _, scope := range []string{"", "futures BTC-USDT", "nobody"} {
 		b := valued(t, 1, 0)
@@ -372,7 +372,7 @@ func TestWhatArmingAgainEnds(t *testing.T) {
 }
 
 // While a wallet is ahead of the lists, people see the earlier equity, if there is one.
-func TestWhatPeopleAreShownOfTheEquity(t *testing.T) {
+func TestShownEquityLagsWalletAhead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		ahead   bool
@@ -389,7 +389,7 @@ func TestWhatPeopleAreShownOfTheEquity(t *testing.T) {
 }
 
 // At most ten of each candle are reported.
-func TestMoreTextsThanMayBeRememberedAreReportedEachTime(t *testing.T) {
+func TestTextsBeyondMemoryAreReportedEachTime(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	one := w.heldCandles(3)
@@ -419,7 +419,7 @@ func TestMoreTextsThanMayBeRememberedAreReportedEachTime(t *testing.T) {
 }
 
 // The halt belongs to the account, its symbol or its own scope.
-func TestTheStatusNamesWhoHaltedAStrategy(t *testing.T) {
+func TestStatusNamesScopeOfHalt(t *testing.T) {
 	t.Parallel()
 	for want, scope := range map[string]account.Scope{"account: news": {}, "strategy one: news": {Strategy: "one"},
 		"symbol futures BTC-USDT: news": {Symbol: bitcoin}} {
@@ -474,7 +474,7 @@ func TestAStepThatAnyRuleRefusesIsForeseenAsRefused(t *testing.T) {
 }
 
 // A halt acts after two seconds if it has something to cancel or close, otherwise after ten.
-func TestHowSoonAHaltActsBesideARoundThatHangs(t *testing.T) {
+func TestHaltActsDuringHungRound(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[record.HaltLevel]int64{record.LevelNone: 10_000, record.LevelPause: 10_000, record.LevelCancel: 2_000} {
 		w := standing(t)
@@ -499,7 +499,7 @@ func TestAPolicyOfReentryIsTheConfiguredOne(t *testing.T) {
 	}
 }
 
-func TestRefusalsThatDoNotComeAgainAreForgottenOnceThereAreAThousand(t *testing.T) {
+func TestOldRefusalsAreForgottenBeyondAThousand(t *testing.T) {
 	t.Parallel()
 	for count, want := range map[int]int{998: 999, 999: 1} {
 		r := newRefusals()
@@ -513,7 +513,7 @@ func TestRefusalsThatDoNotComeAgainAreForgottenOnceThereAreAThousand(t *testing.
 }
 
 // The price is rounded to the side that protects.
-func TestWhereAStopTrailsThatIsOffTheTick(t *testing.T) {
+func TestTrailingStopIsRoundedToTick(t *testing.T) {
 	t.Parallel()
 	for held, want := range map[exchange.Quantity]exchange.Price{10: 49_000e8, -10: 49_000e8 + 1e7} {
 		w := newWorld(t, nil, func(w *world) { w.config.Strategies[0].Strategy = &trailer{} })

@@ -7,9 +7,9 @@ import (
 	"botd/reconcile/ledger"
 )
 
-// TestTheLedgerGoesOnBesideADelistedSymbol has the executions of one symbol refused. The other symbol's money is
+// TestLedgerContinuesAfterDelisting has the executions of one symbol refused. The other symbol's money is
 // booked nevertheless, and the ledger equals the exchange's wallet (exactly-once.md, case 44).
-func TestTheLedgerGoesOnBesideADelistedSymbol(t *testing.T) {
+func TestLedgerContinuesAfterDelisting(t *testing.T) {
 	t.Parallel()
 	bothMarkets(t, func(t *testing.T, market exchange.Market) {
 		one, two := small(market)

@@ -32,7 +32,7 @@ func (w *world) exit() *reconcile.Intent {
 }
 
 // The rules are read again, sooner if a reduction was refused. A backtest has the rules of its candles.
-func TestWhatARefusalByTheSymbolsRulesLeadsTo(t *testing.T) {
+func TestRefusalBySymbolRulesRereadsThem(t *testing.T) {
 	t.Parallel()
 	untraded := func(w *world) { rules := *w.symbol().Rules; rules.Tradable = false; w.symbol().Rules = &rules }
 	for _, c := range []struct {
@@ -92,7 +92,7 @@ func TestARefusalIsReportedOnceUntilItIsOver(t *testing.T) {
 }
 
 // While the journal fails, everything but a cancel is blocked, as is an intent that the exchange has just refused.
-func TestWhatIsHeldBackBeforeItIsChecked(t *testing.T) {
+func TestIntentsBlockedBeforeCheck(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -127,7 +127,7 @@ func TestWhatIsHeldBackBeforeItIsChecked(t *testing.T) {
 }
 
 // The record contains what the order reserves at the worse of two prices, its deadline, and its priority.
-func TestHowAnApprovedOrderIsJournalled(t *testing.T) {
+func TestApprovedOrderRecord(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name      string
@@ -172,7 +172,7 @@ func TestHowAnApprovedOrderIsJournalled(t *testing.T) {
 }
 
 // The failure is a disk state if the disk was nearly full when it began or continued, but not if the journal's files are lost.
-func TestWhatTheFailureOfAJournalIsCalled(t *testing.T) {
+func TestJournalFailureState(t *testing.T) {
 	t.Parallel()
 	low, lost, room := &EventDisk{Why: "the disk is nearly full"}, &EventDisk{Why: "the journal was replaced", Lost: true}, &EventDisk{}
 	failed, written := &EventJournaled{Err: errFull}, &EventJournaled{}
@@ -208,7 +208,7 @@ func TestWhatTheFailureOfAJournalIsCalled(t *testing.T) {
 }
 
 // A failed write ends every placement that waits for its record. A successful one sends the placements whose records it contains.
-func TestWhatAJournalThatFailsEnds(t *testing.T) {
+func TestJournalFailureEndsQueuedPlacements(t *testing.T) {
 	t.Parallel()
 	for _, fails := range []bool{false, true} {
 		w := settled(t)
@@ -256,7 +256,7 @@ func TestWhatAJournalThatFailsEnds(t *testing.T) {
 
 // The answer sets its state, delays an intent after a refusal, and trips the breaker if the placement was rate limited. The cases run with
 // and without a list that has shown the order.
-func TestWhatAnAnswerToAPlacementLeaves(t *testing.T) {
+func TestPlacementAnswerEffects(t *testing.T) {
 	t.Parallel()
 	refusal := &exchange.Refusal{Status: 400, Code: 7, Message: "no"}
 	for _, c := range []struct {
@@ -330,7 +330,7 @@ func TestAStopThatIsAcknowledgedEndsThatItsPositionLacksOne(t *testing.T) {
 }
 
 // If the journal may lack a sale, exits are blocked, too: only the wallet would show the sale.
-func TestWhatASpotMarketThatCannotBeReadKeepsBack(t *testing.T) {
+func TestUnreadableSpotMarketBlocksExits(t *testing.T) {
 	t.Parallel()
 	quarantined := func(cause record.QuarantineCause) func(w *world) {
 		return func(w *world) {

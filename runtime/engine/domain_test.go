@@ -206,7 +206,7 @@ func TestAMarketWhoseListFailsIsBlindAloneAndTheOtherMarketExits(t *testing.T) {
 	}
 }
 
-func TestAnAccountThatCannotBeReadOpensNothingAndExitsGoOn(t *testing.T) {
+func TestUnreadableAccountBlocksOnlyOpenings(t *testing.T) {
 	t.Parallel()
 	one, two := small(exchange.Futures)
 	w := pairOf(t, exchange.Futures, &one, &two)
@@ -229,7 +229,7 @@ func TestAnAccountThatCannotBeReadOpensNothingAndExitsGoOn(t *testing.T) {
 	}
 }
 
-func TestACallOfOneSymbolThatHangsHoldsNobodyUp(t *testing.T) {
+func TestHungCallOfOneSymbolBlocksNoOther(t *testing.T) {
 	t.Parallel()
 	bothMarkets(t, func(t *testing.T, market exchange.Market) {
 		one, two := small(market)
@@ -292,7 +292,7 @@ func hungPrice(t testing.TB, market exchange.Market) {
 	w.wantBlind()
 }
 
-func TestAStrategyWhoseSymbolIsDelistedAtTheStartFailsAloneAndCanBeRemoved(t *testing.T) {
+func TestStrategyOnDelistedSymbolFailsAlone(t *testing.T) {
 	t.Parallel()
 	delisted := exchange.SymbolKey{Market: exchange.Futures, Name: "OLD-USDT"}
 	w := newWorld(t, hold(10), func(w *world) { w.config.Missing = []MissingStrategy{{Name: "old", Symbol: delisted}} })
@@ -315,7 +315,7 @@ func TestAStrategyWhoseSymbolIsDelistedAtTheStartFailsAloneAndCanBeRemoved(t *te
 }
 
 // An entry was answered, and then the symbol's calls fail.
-func TestWhatWasBoughtOfASymbolThatIsLostIsProtectedAsSoonAsItIsBack(t *testing.T) {
+func TestPositionIsProtectedOnceSymbolReturns(t *testing.T) {
 	t.Parallel()
 	bothMarkets(t, func(t *testing.T, market exchange.Market) {
 		one, two := exchange.Quantity(0), exchange.Quantity(0)
@@ -341,7 +341,7 @@ func TestWhatWasBoughtOfASymbolThatIsLostIsProtectedAsSoonAsItIsBack(t *testing.
 }
 
 // A spot exit waits for the cancels of all stops. While one cannot be canceled, the others stay.
-func TestAStopThatCannotBeCanceledLeavesNoOtherOff(t *testing.T) {
+func TestUncancelableStopKeepsOtherStops(t *testing.T) {
 	t.Parallel()
 	target := exchange.Quantity(1_000)
 	w := newWorld(t, swing(&target), onSpot, protected)

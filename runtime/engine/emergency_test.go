@@ -33,7 +33,7 @@ func (w *world) open() []exchange.Order {
 	return answer.Orders.Items()
 }
 
-func TestAHaltCancelsAndClosesWhileNothingCanBeRead(t *testing.T) {
+func TestHaltCancelsAndClosesWithoutReads(t *testing.T) {
 	t.Parallel()
 	for _, hang := range []bool{false, true} {
 		t.Run(map[bool]string{false: "refused", true: "hanging"}[hang], func(t *testing.T) {

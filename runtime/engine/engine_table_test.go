@@ -16,7 +16,7 @@ import (
 )
 
 // At least those of the warm-up and the newest 4,096 are stored, and less than twice as many.
-func TestHowManyCandlesAreHeld(t *testing.T) {
+func TestCandleRetention(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ warmup, held, want int }{{0, 8_191, 8_191}, {0, 8_192, 4_096}, {5_000, 10_001, 10_001}, {5_000, 10_002, 5_001}} {
 		s := &series{interval: exchange.Minute1, candles: &exchange.Candles{Interval: exchange.Minute1}, warmup: c.warmup, end: c.held}
@@ -31,7 +31,7 @@ func TestHowManyCandlesAreHeld(t *testing.T) {
 }
 
 // A reader that looks for an order's facts knows which order each fact concerns.
-func TestWhichOrderAFactIsAbout(t *testing.T) {
+func TestFactIDs(t *testing.T) {
 	t.Parallel()
 	intent := &reconcile.Intent{ClientID: "bt-1", OrderID: 5}
 	for name, fact := range map[string]interface{ IDs() (string, int64) }{
@@ -49,7 +49,7 @@ func TestWhichOrderAFactIsAbout(t *testing.T) {
 }
 
 // Each decision and each check is measured from start to end.
-func TestWhatIsMeasured(t *testing.T) {
+func TestDecisionsAndChecksAreMeasured(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	open, done := 0, map[Measured]int{}
@@ -68,7 +68,7 @@ func TestWhatIsMeasured(t *testing.T) {
 }
 
 // A refused read concerns its symbol or market, or the account if its key or its time is refused.
-func TestWhatAReadThatIsRefusedIsAbout(t *testing.T) {
+func TestRefusedReadScope(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -104,7 +104,7 @@ func TestWhatAReadThatIsRefusedIsAbout(t *testing.T) {
 }
 
 // Only a round knows what a row concerns.
-func TestAnAnswerOfWhichARowCannotBeReadIsNone(t *testing.T) {
+func TestAnswerWithUnreadableRowFails(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	one := w.engine.legs[0]
@@ -126,7 +126,7 @@ func TestAnAnswerOfWhichARowCannotBeReadIsNone(t *testing.T) {
 }
 
 // The nearest cause is named.
-func TestWhatKeepsAPositionWithoutItsStop(t *testing.T) {
+func TestUnprotectedCause(t *testing.T) {
 	t.Parallel()
 	refused := func(times int) func(w *world) {
 		return func(w *world) {
@@ -171,7 +171,7 @@ func TestWhatKeepsAPositionWithoutItsStop(t *testing.T) {
 	}
 }
 
-func TestWhatAPersonCannotCancelOrClose(t *testing.T) {
+func TestManualCancelAndCloseRefusals(t *testing.T) {
 	t.Parallel()
 	fails := func(w *world, id, want string) {
 		t.Helper()
@@ -206,7 +206,7 @@ func TestWhatAPersonCannotCancelOrClose(t *testing.T) {
 }
 
 // The bound is a twentieth, or the tightest of the limits.
-func TestHowFarThroughThePriceASaleMayGo(t *testing.T) {
+func TestSaleCollar(t *testing.T) {
 	t.Parallel()
 	const one = exchange.RateOne
 	for _, c := range []struct{ account, own, want exchange.Rate }{
@@ -222,7 +222,7 @@ func TestHowFarThroughThePriceASaleMayGo(t *testing.T) {
 
 // The plan's leverage and protection take precedence over the configured ones. An exit is left to another botd for a
 // while, except in a flatten.
-func TestWhatAPlanSetsBesideItsTarget(t *testing.T) {
+func TestPlanOverridesConfiguration(t *testing.T) {
 	t.Parallel()
 	stop := strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 10}}
 	for _, c := range []struct {
@@ -250,7 +250,7 @@ func TestWhatAPlanSetsBesideItsTarget(t *testing.T) {
 }
 
 // Memory beyond all bounds, and a panic, stop the strategy.
-func TestWhatASignalMayDo(t *testing.T) {
+func TestSignalFailureStopsStrategy(t *testing.T) {
 	t.Parallel()
 	for _, offloads := range []bool{false, true} {
 		for name, receiver := range map[string]strategy.Strategy{"it remembers without bounds": &forgetful{scripted(hold(0))},
@@ -349,7 +349,7 @@ func TestAForeignOrderIsDeclaredOnceItWasReported(t *testing.T) {
 }
 
 // The replacement waits until the cancel was accepted and the asset is free; a backtest frees it immediately.
-func TestWhatTakesThePlaceOfASpotStopWaitsForItsAsset(t *testing.T) {
+func TestSpotStopReplacementWaitsForAsset(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string

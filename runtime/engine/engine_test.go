@@ -169,7 +169,7 @@ func facts[F Fact](notes []Note) (all []F) {
 	return all
 }
 
-func TestAPlacementGoesOutAfterItsRecordIsDurable(t *testing.T) {
+func TestPlacementIsSentAfterDurableRecord(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, &wanting{target: 10})
 	b.pass(1000)
@@ -187,7 +187,7 @@ func TestAPlacementGoesOutAfterItsRecordIsDurable(t *testing.T) {
 	}
 }
 
-func TestNothingIsSentWhileTheJournalFails(t *testing.T) {
+func TestNoPlacementWhileJournalFails(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, &wanting{target: 10})
 	b.journal = errors.New("disk full")
@@ -237,7 +237,7 @@ func TestAnUnknownOutcomeBlocksAndIsSettledByThePosition(t *testing.T) {
 	}
 }
 
-func TestARoundThatCouldNotReadConcludesNothing(t *testing.T) {
+func TestRoundWithoutReadsSendsNoOrder(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, &wanting{target: 10})
 	b.reads = &exchange.Unavailable{Reason: "timeout"}
@@ -276,7 +276,7 @@ func TestAPanicStopsThatStrategyOnly(t *testing.T) {
 }
 
 // The figures of such a plan would overflow, and once journalled it would fail every start.
-func TestAPlanPastAllBoundsStopsThatStrategyOnly(t *testing.T) {
+func TestPlanOutOfBoundsStopsOnlyItsStrategy(t *testing.T) {
 	t.Parallel()
 	bad, good := &wanting{target: 1 << 62}, &wanting{target: 10}
 	b := newBench(t, bad, good)
@@ -338,7 +338,7 @@ func TestAHaltIsSavedAndBlocksEntries(t *testing.T) {
 	}
 }
 
-func TestAnIntentPastItsTimeToLiveIsNeverSent(t *testing.T) {
+func TestExpiredIntentIsNotSent(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, &wanting{target: 10})
 	b.engine.config.TimeToLive = -1 // the clock jumped between decision and commit

@@ -36,7 +36,7 @@ func wantLines(t *testing.T, want, have []string) {
 	}
 }
 
-func TestAStrategySeesOnceWhatHappenedToItsTarget(t *testing.T) {
+func TestStrategySeesTargetEventsOnce(t *testing.T) {
 	t.Parallel()
 	var lines []string
 	w := newWorld(t, nil, protected, events(reporting(&lines, hold(100))))
@@ -90,7 +90,7 @@ func TestAnOnlookerWithoutEventsCostsNoRecord(t *testing.T) {
 }
 
 // A fill is counted once.
-func TestWhatIsCountedFromEventsEqualsThePositionWhereverTheProcessDies(t *testing.T) {
+func TestEventCountsEqualPositionAfterAnyCrash(t *testing.T) {
 	t.Parallel()
 	counts := func(view *strategy.View, plan *strategy.Plan) {
 		n, _ := view.Memory.Get("held")

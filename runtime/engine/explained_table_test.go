@@ -9,9 +9,9 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestWhatAKnownTransferMovesAfterwards declares the cause of a wallet's change. The account's baselines from before the wallet showed it
+// TestKnownTransferMovesBaselines declares the cause of a wallet's change. The account's baselines from before the wallet showed it
 // move along, and a strategy's result, which counted it, falls by it. A strategy's baselines move if they are from afterwards.
-func TestWhatAKnownTransferMovesAfterwards(t *testing.T) {
+func TestKnownTransferMovesBaselines(t *testing.T) {
 	t.Parallel()
 	const hour = int64(3_600_000)
 	amount := exchange.AmountOf

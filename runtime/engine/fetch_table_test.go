@@ -26,7 +26,7 @@ func (w *world) rests(clientOrderID string, id int64) {
 }
 
 // An order is read by its id if it has one and awaits an outcome.
-func TestWhichOrdersAreReadByTheirIDsWhereTheirListCannotBeRead(t *testing.T) {
+func TestOrdersAreReadByIDIfListFails(t *testing.T) {
 	t.Parallel()
 	limit := func(w *world) string {
 		order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 1, Quantity: 10,
@@ -68,7 +68,7 @@ func TestWhichOrdersAreReadByTheirIDsWhereTheirListCannotBeRead(t *testing.T) {
 // The history of the order's symbol is read from a minute before it was sent, unless a list has shown the order resting and still does.
 // Its trades are read if the list does not show it. The newest orders are read of a symbol that was not read, and while another botd
 // trades.
-func TestWhatIsReadOfASpotOrder(t *testing.T) {
+func TestSpotOrderReads(t *testing.T) {
 	t.Parallel()
 	row := exchange.UnreadableRow{ID: 5, Symbol: "BTC-USDT"}
 	rests := func(w *world) { w.rests(w.sendsOn(coin, placement.Order), 5) }
@@ -147,7 +147,7 @@ func TestWhatIsReadOfASpotOrder(t *testing.T) {
 
 // The history is read from the second on in which the uncertain opening was sent, since its dates have that
 // resolution.
-func TestFromWhenOnEndsOfPositionsAreRead(t *testing.T) {
+func TestPositionsHistoryStartsAtOpeningSecond(t *testing.T) {
 	t.Parallel()
 	for sentMS, want := range map[int64]int64{1_000: 1_000, 1_234: 1_000, 1_999: 1_000, 2_000: 2_000, 2_999: 2_000} {
 		w := settled(t)
@@ -167,7 +167,7 @@ func TestFromWhenOnEndsOfPositionsAreRead(t *testing.T) {
 
 // The result is the sum of the order's own trades, at their average price, and the fees paid in the bought
 // asset.
-func TestWhatWasTradedOfAnOrder(t *testing.T) {
+func TestOrderTradesAreSummed(t *testing.T) {
 	t.Parallel()
 	trade := func(order int64, price, quantity int64, fee, asset string) exchange.UserTrade {
 		return exchange.UserTrade{OrderID: order, Price: exchange.Price(price * 1e8), Quantity: exchange.Quantity(quantity), Fee: exchange.MustAmount(fee),
@@ -252,7 +252,7 @@ func TestTheReadsOfABacktestAreAnsweredAtOnce(t *testing.T) {
 }
 
 // A symbol lacks a price if a round could act on one, and none is from the last half second.
-func TestWhatALackOfAPriceIs(t *testing.T) {
+func TestSymbolLacksPrice(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -285,7 +285,7 @@ func TestWhatALackOfAPriceIs(t *testing.T) {
 }
 
 // A list is read from four symbols of a market on, unless it has failed within a minute.
-func TestHowManyPricesAreReadByTheirList(t *testing.T) {
+func TestPriceListIsReadFromFourSymbols(t *testing.T) {
 	t.Parallel()
 	symbols := sim.DefaultSymbols()
 	for _, c := range []struct {
@@ -318,7 +318,7 @@ func TestHowManyPricesAreReadByTheirList(t *testing.T) {
 }
 
 // A ticker has its own symbol's price, if there is one.
-func TestWhatATickerSays(t *testing.T) {
+func TestTickerPrice(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		tickers []exchange.Ticker
@@ -336,7 +336,7 @@ func TestWhatATickerSays(t *testing.T) {
 }
 
 // A list is awaited for its market, in the current round.
-func TestWhetherAListOfPricesIsAwaited(t *testing.T) {
+func TestPriceListIsAwaited(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		p    purpose

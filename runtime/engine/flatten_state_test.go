@@ -114,9 +114,9 @@ func BenchmarkFlatten(b *testing.B) {
 	}
 }
 
-// TestFlattenClosesWithinFiveSecondsWhateverTheState flattens in every state, at each tenth of a second of a
+// TestFlattenClosesWithinFiveSecondsInEveryState flattens in every state, at each tenth of a second of a
 // round, with the settle times of an unmeasured venue, and with short ones.
-func TestFlattenClosesWithinFiveSecondsWhateverTheState(t *testing.T) {
+func TestFlattenClosesWithinFiveSecondsInEveryState(t *testing.T) {
 	t.Parallel()
 	for _, times := range settleTimes {
 		for _, state := range flattenings() {

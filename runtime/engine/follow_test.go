@@ -66,7 +66,7 @@ func TestATrailingStopFollowsThePriceInEveryRound(t *testing.T) {
 
 // A resting exit of the whole position uses up the exchange's sum of reduceOnly quantities (rule 5). A
 // smaller target cancels it first, and it is placed again for the rest.
-func TestATargetThatShrinksBesideARestingExitMakesRoomInTheSum(t *testing.T) {
+func TestSmallerTargetReplacesRestingExit(t *testing.T) {
 	t.Parallel()
 	target := exchange.Quantity(10)
 	w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) {

@@ -24,7 +24,7 @@ func (w *world) wantUnseen(part string) {
 	}
 }
 
-func TestAHaltSaysWhatItCannotSee(t *testing.T) {
+func TestHaltReportsBlindSpots(t *testing.T) {
 	t.Parallel()
 	t.Run("nothing was read since the start", func(t *testing.T) {
 		t.Parallel()
@@ -114,7 +114,7 @@ func ownRules(w *world) {
 
 // A holding that was large enough when it was bought is not dust when the exchange raises its minimum. A halt reports
 // it as left, and sells it once the exchange accepts it (exactly-once.md, case 45).
-func TestAHaltSaysWhatIsBelowANewMinimum(t *testing.T) {
+func TestHaltReportsHoldingBelowNewMinimum(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(300), onEther, ownRules, protected)
 	w.pass(30_000)

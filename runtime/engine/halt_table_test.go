@@ -14,7 +14,7 @@ import (
 
 // A halt cancels opening orders at each level from cancel on, and all orders and positions if it flattens. It also finishes manual
 // withdrawals.
-func TestWhatAHaltHasStillToTakeAway(t *testing.T) {
+func TestHaltRemainder(t *testing.T) {
 	t.Parallel()
 	const none, pause, cancel, flatten = record.LevelNone, record.LevelPause, record.LevelCancel, record.LevelFlatten
 	for _, c := range []struct {
@@ -115,7 +115,7 @@ func TestAHaltIsEscalatedAndNeverMadeMilder(t *testing.T) {
 }
 
 // The read began with the halt or later, for each affected symbol, if the halt cancels or closes anything.
-func TestWhetherAReadHasFollowedAHalt(t *testing.T) {
+func TestHaltAwaitsReadOfItsSymbols(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -142,7 +142,7 @@ func TestWhetherAReadHasFollowedAHalt(t *testing.T) {
 }
 
 // The severest of the kill switch, stopping, a breached limit, the strategy's removal, and the requested level counts.
-func TestHowSevereAHaltIsForAStrategy(t *testing.T) {
+func TestStrategyHaltSeverity(t *testing.T) {
 	t.Parallel()
 	const none, pause, cancel, flatten = record.LevelNone, record.LevelPause, record.LevelCancel, record.LevelFlatten
 	for _, c := range []struct {
@@ -187,7 +187,7 @@ func TestHowSevereAHaltIsForAStrategy(t *testing.T) {
 
 // A flatten latches each strategy whose position it closes, on the side that its plan requests, once, and with the
 // reason.
-func TestWhoIsLatchedByAFlatten(t *testing.T) {
+func TestFlattenLatchesStrategies(t *testing.T) {
 	t.Parallel()
 	target := func(quantity exchange.Quantity) func(w *world) {
 		return func(w *world) { w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: quantity}) }
@@ -229,7 +229,7 @@ func TestWhoIsLatchedByAFlatten(t *testing.T) {
 }
 
 // Stopping is done when a round has found nothing left to do, and nothing waits for its record.
-func TestWhenStoppingIsDone(t *testing.T) {
+func TestStopIsDone(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name          string
@@ -254,7 +254,7 @@ func TestWhenStoppingIsDone(t *testing.T) {
 
 // Dust is a spot holding worth less than any order, by the rules of the start and by the current ones. A holding below the current minimum
 // alone is reported.
-func TestWhatIsDust(t *testing.T) {
+func TestDustRules(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name          string

@@ -47,7 +47,7 @@ func (b *base) notes() (all []string) {
 }
 
 // Nothing opens after three failed rounds in a row, or after 30 s, on the symbol, the market or the account of the failed reads.
-func TestWhereNothingOpensWhileReadsFail(t *testing.T) {
+func TestFailedReadsBlockOpenings(t *testing.T) {
 	t.Parallel()
 	const nowMS = 1_000_000
 	broken := errors.New("broken")
@@ -143,7 +143,7 @@ func TestARoundThatHangs(t *testing.T) {
 }
 
 // A domain without a failure in the round was read, as far as the round got. A symbol was read only if its market was.
-func TestWhatARoundSaysOfReads(t *testing.T) {
+func TestRoundReadHealth(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	of := func(keys ...exchange.SymbolKey) (all []failure) {
@@ -222,7 +222,7 @@ func TestBlindnessIsReportedOnceAndEnds(t *testing.T) {
 
 // A reduction waits a second, doubled up to a minute; an opening five seconds, doubled up to five minutes. A rejected key and a wrong
 // time have other waits.
-func TestHowLongARefusedIntentWaits(t *testing.T) {
+func TestRefusedIntentBackoff(t *testing.T) {
 	t.Parallel()
 	exit := attempt{strategy: "one", symbol: bitcoin, purpose: placement.Exit}
 	entry := attempt{strategy: "one", symbol: bitcoin, purpose: placement.Entry}
@@ -273,7 +273,7 @@ func TestHowLongARefusedIntentWaits(t *testing.T) {
 }
 
 // The intent waits after the eighth time; otherwise the moment would never end.
-func TestWhatIsRefusedAtOneMomentOfABacktest(t *testing.T) {
+func TestBacktestRetriesAtOneMomentAreBounded(t *testing.T) {
 	t.Parallel()
 	b := emptyBase(1_000_000)
 	b.config.Feed = true
@@ -300,7 +300,7 @@ func TestWhatIsRefusedAtOneMomentOfABacktest(t *testing.T) {
 
 // A state is declared after three consecutive refusals of an intent derived in the last 30 s, for a stop by its position. The newest of two
 // stops counts.
-func TestWhichRefusalIsDeclared(t *testing.T) {
+func TestRepeatedRefusalIsDeclared(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -349,7 +349,7 @@ func TestWhichRefusalIsDeclared(t *testing.T) {
 }
 
 // On spot the plan's exit and the exit in place of a stop sell the same holding, and the exchange may have executed the refused one.
-func TestAfterARefusedSaleAnotherWaits(t *testing.T) {
+func TestSaleWaitsAfterRefusedSale(t *testing.T) {
 	t.Parallel()
 	sale := func(purpose placement.Purpose, kind exchange.OrderType, key exchange.SymbolKey) *reconcile.Intent {
 		return &reconcile.Intent{Strategy: "one", Purpose: purpose, Order: exchange.NewOrder{Market: key.Market, Symbol: key.Name, Type: kind}}
@@ -379,7 +379,7 @@ func TestAfterARefusedSaleAnotherWaits(t *testing.T) {
 }
 
 // The next time is that of the earliest waiting intent derived in the last 30 s.
-func TestWhenTheNextRefusedIntentIsSent(t *testing.T) {
+func TestNextRetryTime(t *testing.T) {
 	t.Parallel()
 	b := emptyBase(1_000_000)
 	all := &backoffs{base: b}
@@ -442,7 +442,7 @@ func TestUntilWhenAnExitWaits(t *testing.T) {
 }
 
 // The text has its name, its number, the cause, the time of the next try, and the printable part of the exchange's text.
-func TestWhatIsSaidOfARefusedIntent(t *testing.T) {
+func TestRefusedIntentText(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		of   attempt

@@ -21,8 +21,8 @@ func ladder(count int) func(*strategy.View, *strategy.Plan) {
 	}
 }
 
-// TestALadderStandsAsFastAsItsOrdersAreAcknowledged has answers that take 20 ms.
-func TestALadderStandsAsFastAsItsOrdersAreAcknowledged(t *testing.T) {
+// TestLadderIsPlacedAtAnswerSpeed has answers that take 20 ms.
+func TestLadderIsPlacedAtAnswerSpeed(t *testing.T) {
 	t.Parallel()
 	const orders = 200
 	w := newWorld(t, ladder(orders))
@@ -51,7 +51,7 @@ func TestALadderStandsAsFastAsItsOrdersAreAcknowledged(t *testing.T) {
 }
 
 // A second botd on the account, which only a round sees, may send the other half.
-func TestAtMostHalfOfALadderGoesBetweenTwoRounds(t *testing.T) {
+func TestLadderSendsHalfBetweenRounds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, ladder(40))
 	w.pass(1_950) // the second round is at 2 s

@@ -13,11 +13,11 @@ const laneRandom = "lane0"
 
 func withLane(w *world) { w.config.Lane = laneRandom }
 
-// TestWhatTheLaneSentIsKnownOnceTheEngineAnswers closes a position outside the engine, as the kill switch's
+// TestLaneOrdersAreTakenByEngine closes a position outside the engine, as the kill switch's
 // lane does, and reports it to the engine afterwards, with the answer and without it. The order is a
 // placement like any other, nothing is adopted or quarantined, and the strategy does not open the position
 // again.
-func TestWhatTheLaneSentIsKnownOnceTheEngineAnswers(t *testing.T) {
+func TestLaneOrdersAreTakenByEngine(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string

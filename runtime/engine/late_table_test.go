@@ -29,7 +29,7 @@ func (r *round) asksOrders() int64 {
 
 // A round waits twice as long as the last such read took, at least a second, at most ten. The read is repeated after one and a half times
 // that duration, at least four tenths of a second. A failed read does not lengthen the wait.
-func TestHowLongARoundWaitsForARead(t *testing.T) {
+func TestRoundReadTimeout(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ took, waits, repeats int64 }{
 		{0, 1_000, 400}, {200, 1_000, 400}, {267, 1_000, 400}, {268, 1_000, 402}, {500, 1_000, 750}, {501, 1_002, 751}, {4_999, 9_998, 7_498},
@@ -57,7 +57,7 @@ func TestHowLongARoundWaitsForARead(t *testing.T) {
 
 // The read is sent once more if a read that was sent no earlier has been answered. When its time is over, its round continues
 // without it.
-func TestWhatBecomesOfAReadThatIsNotAnswered(t *testing.T) {
+func TestUnansweredReadIsRepeatedThenSkipped(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name      string
@@ -136,7 +136,7 @@ func TestAReadThatWasSentTwiceIsAnsweredOnce(t *testing.T) {
 }
 
 // A late read is sent again, with less patience, until four are in flight. Then the round continues without it.
-func TestHowManyOfTheSameReadAreOut(t *testing.T) {
+func TestAtMostFourEqualReadsInFlight(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		late   int
@@ -169,7 +169,7 @@ func TestHowManyOfTheSameReadAreOut(t *testing.T) {
 }
 
 // If the list is late, too, the other prices of its market are not late.
-func TestAListThatIsReadInsteadOfALateTickerIsOfThatOneAlone(t *testing.T) {
+func TestListInPlaceOfLateTickerServesOnlyIt(t *testing.T) {
 	t.Parallel()
 	_, r := reader(t)
 	single := purpose{kind: callTicker, of: exchange.FuturesTicker, symbol: r.book.Symbol(bitcoin), late: true, sentMS: r.nowMS}
@@ -244,7 +244,7 @@ func TestAReadThatHangsIsGivenUpAfterTenSeconds(t *testing.T) {
 
 // The answer shows how long such a read takes, and its failure counts: in the current round, otherwise in the
 // next.
-func TestWhatAnAnswerThatCameTooLateSays(t *testing.T) {
+func TestLateReadAnswerIsCounted(t *testing.T) {
 	t.Parallel()
 	broken, refusal := errors.New("broken"), &exchange.Refusal{Status: 404, Message: "none"}
 	for _, c := range []struct {
@@ -320,7 +320,7 @@ func stoodStill(t testing.TB, forMS int64, again bool) {
 }
 
 // A round has moved if the position of any strategy changed.
-func TestWhatARoundHasMoved(t *testing.T) {
+func TestRoundMovedPositions(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		before, now [2]exchange.Quantity

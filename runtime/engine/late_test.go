@@ -40,7 +40,7 @@ func (w *world) stopped(key exchange.SymbolKey) (stands bool) {
 	return stands
 }
 
-func TestAReadThatHangsKeepsNoStopBackThatDoesNotNeedIt(t *testing.T) {
+func TestHungReadDoesNotDelayUnrelatedStop(t *testing.T) {
 	t.Parallel()
 	for _, hung := range []struct {
 		operation exchange.Operation
@@ -162,7 +162,7 @@ func lostRead(t testing.TB, operation exchange.Operation) {
 }
 
 // The exchange refused the stop, or it never arrived, and the answer takes as long as the client's timeout.
-func TestAStopWhoseAnswerDoesNotComeHasAnotherBesideIt(t *testing.T) {
+func TestUnansweredStopIsPlacedAgain(t *testing.T) {
 	t.Parallel()
 	unansweredStop(t, bitcoin)
 }
@@ -219,7 +219,7 @@ func TestASlowReadIsWaitedForAsLongAsItTakes(t *testing.T) {
 }
 
 // An unread state is not assumed to be unchanged.
-func TestNothingOpensWhereAReadHangs(t *testing.T) {
+func TestHungReadBlocksOpenings(t *testing.T) {
 	t.Parallel()
 	for _, operation := range []exchange.Operation{exchange.SpotWallet, exchange.SpotOpenOrders, exchange.FuturesOpenPositions, exchange.FuturesOpenOrders} {
 		futures, spot := exchange.Quantity(0), exchange.Quantity(0)
@@ -316,7 +316,7 @@ func TestAnEntryGetsItsStopWhileAListOfItsMarketHangs(t *testing.T) {
 }
 
 // A halt that cancels, or a breached limit, blocks openings only.
-func TestAListThatHangsKeepsNoExitBackUnderAHalt(t *testing.T) {
+func TestHungListDoesNotDelayExitUnderHalt(t *testing.T) {
 	t.Parallel()
 	eachHungList(t, func(t *testing.T, key exchange.SymbolKey, list exchange.Operation) {
 		futures, spot := exchange.Quantity(20), exchange.Quantity(2_000)
@@ -334,7 +334,7 @@ func TestAListThatHangsKeepsNoExitBackUnderAHalt(t *testing.T) {
 	})
 }
 
-func TestOneExitGoesWhileAListOfItsMarketHangs(t *testing.T) {
+func TestHungListAllowsOneExit(t *testing.T) {
 	t.Parallel()
 	eachHungList(t, func(t *testing.T, key exchange.SymbolKey, list exchange.Operation) {
 		futures, spot := exchange.Quantity(20), exchange.Quantity(2_000)

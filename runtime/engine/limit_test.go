@@ -79,7 +79,7 @@ const dayMS = int64(86_400_000)
 // nextDayMS is the first UTC midnight after a world's start.
 const nextDayMS = startMS/dayMS*dayMS + dayMS
 
-func TestADailyLossKeepsEntriesBackUntilTheNextDay(t *testing.T) {
+func TestDailyLossBlocksEntriesUntilNextDay(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, scope, at string // the price at which the loss just complies with the limit
@@ -154,7 +154,7 @@ func TestADailyLossKeepsEntriesBackUntilTheNextDay(t *testing.T) {
 	}
 }
 
-func TestADrawdownKeepsEntriesBackUntilItIsArmedAgain(t *testing.T) {
+func TestDrawdownBlocksEntriesUntilRearm(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, scope string
@@ -217,7 +217,7 @@ func TestRearmDoesNotEndADailyLoss(t *testing.T) {
 	w.wantState("limit")
 }
 
-func TestADaysLossStartsOverAndThePeakStays(t *testing.T) {
+func TestDailyLossResetsAndPeakStays(t *testing.T) {
 	t.Parallel()
 	desired := exchange.Quantity(100)
 	w := desiring(
@@ -241,7 +241,7 @@ func TestADaysLossStartsOverAndThePeakStays(t *testing.T) {
 	w.wantUtilization("account", risk.MaxDailyLoss, risk.StateOK, "10 USDT", "5000 USDT")
 }
 
-func TestWhatAFlipClosesIsThePositionThatWas(t *testing.T) {
+func TestFlipClosesPreviousPosition(t *testing.T) {
 	t.Parallel()
 	var desired exchange.Quantity
 	w := desiring(t, &desired, ownLimits(risk.Limits{MaxLosingStreak: 9}))
@@ -427,7 +427,7 @@ func TestSpotResultsFollowTheirFills(t *testing.T) {
 
 // Another trader closes the whole position, including the foreign part. Until that has lasted long enough to
 // be believed, botd's own part must not count as a position of the other side, entered at the price zero.
-func TestAPositionThatEndedWithOthersPartIsNoLossOfItsValue(t *testing.T) {
+func TestExternalCloseOfSharedPositionIsNoLoss(t *testing.T) {
 	t.Parallel()
 	desired := exchange.Quantity(10)
 	w := desiring(t, &desired, foreign("ignore"), ownLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(100)}}))
@@ -443,7 +443,7 @@ func TestAPositionThatEndedWithOthersPartIsNoLossOfItsValue(t *testing.T) {
 	}
 }
 
-func TestALimitEndsAndADayBeginsAtTheirTimeAndNotWithTheNextIdleRound(t *testing.T) {
+func TestDayBeginsAtMidnightBetweenIdleRounds(t *testing.T) {
 	t.Parallel()
 	w := desiring(t, new(exchange.Quantity), accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(1_000)}}))
 	day := exchange.Day1.OpenOf(w.now) + int64(exchange.Day1)
@@ -498,7 +498,7 @@ func TestAPurchaseThatNoListShowsYetIsNoLoss(t *testing.T) {
 }
 
 // A wallet that keeps showing more than the fills does not suspend the limits for long.
-func TestLimitsAreWatchedAgainBesideCoinsThatNothingExplains(t *testing.T) {
+func TestLimitsResumeWithUnexplainedCoins(t *testing.T) {
 	t.Parallel()
 	desired := exchange.Quantity(100_00)
 	w := desiring(t, &desired, onSpot, accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(5_500)}}))

@@ -120,7 +120,7 @@ func TestAManualCancelIsSentAgainUntilTheOrderHasEnded(t *testing.T) {
 	}
 }
 
-func TestAnOrderOfUnknownFateIsCanceledOnceItsIDIsKnown(t *testing.T) {
+func TestUncertainOrderIsCanceledOnceItsIDIsKnown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
 		plan.Orders, plan.OrdersSet = append(plan.Orders, strategy.DesiredOrder{Key: "low", Side: exchange.Buy, Price: 40_000e8, Quantity: 10}), true
@@ -143,7 +143,7 @@ func TestAnOrderOfUnknownFateIsCanceledOnceItsIDIsKnown(t *testing.T) {
 	w.wantHeld(0)
 }
 
-func TestWhatReducesOrProtectsIsNotCanceledManually(t *testing.T) {
+func TestManualCancelOfProtectionIsRefused(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
 	for _, p := range []*account.Placement{w.live(placement.StopLoss, ""), w.live(placement.ExitOrder, "high")} {
@@ -213,7 +213,7 @@ func TestAPositionIsClosedThoughAPlacementIsUnknown(t *testing.T) {
 	}
 }
 
-func TestAPositionOfSomebodyElseIsNotClosed(t *testing.T) {
+func TestForeignPositionIsNotClosed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0))
 	w.pass(5_000)

@@ -15,7 +15,7 @@ import (
 
 // A change triggers a round immediately. If the rules become stricter while there is a position, or a position is below the smallest order,
 // they are read again in three seconds.
-func TestWhatARoundOfRulesLeadsTo(t *testing.T) {
+func TestChangedRulesTriggerRound(t *testing.T) {
 	t.Parallel()
 	const soon, stays = rulesUrgentMS, rulesEveryMS
 	for _, c := range []struct {
@@ -76,7 +76,7 @@ func TestWhatARoundOfRulesLeadsTo(t *testing.T) {
 }
 
 // Such a position is worth less than the smallest order, and more than an eighth of it, which fees and steps may leave.
-func TestWhatIsBelowTheSmallestOrder(t *testing.T) {
+func TestPositionBelowSmallestOrder(t *testing.T) {
 	t.Parallel()
 	for held, want := range map[exchange.Quantity]bool{0: false, 9: false, 10: true, -10: true, 79: true, -79: true, 80: false, 81: false} {
 		rules := *settled(t).symbol().Rules
@@ -89,7 +89,7 @@ func TestWhatIsBelowTheSmallestOrder(t *testing.T) {
 }
 
 // The rules may have become stricter just before the start, so they are read again soon.
-func TestWhenThePartThatNoStopCoversIsTooSmall(t *testing.T) {
+func TestUncoveredPartBelowMinimumRereadsRules(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		stop    exchange.Quantity // of a position of 10; an order has at least two steps
@@ -116,7 +116,7 @@ func TestWhenThePartThatNoStopCoversIsTooSmall(t *testing.T) {
 }
 
 // If the exchange's candles stand still, the price is as old as the exchange's times indicate; otherwise it is current.
-func TestHowOldAPriceIs(t *testing.T) {
+func TestPriceAge(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name       string
@@ -141,7 +141,7 @@ func TestHowOldAPriceIs(t *testing.T) {
 }
 
 // A fed price sets the last price, and the mark price to its own or else to the last price.
-func TestWhatAFedPriceIs(t *testing.T) {
+func TestFedPriceSetsLastAndMark(t *testing.T) {
 	t.Parallel()
 	for mark, want := range map[exchange.Price]exchange.Price{0: 7, 9: 9} {
 		w := settled(t)
@@ -154,7 +154,7 @@ func TestWhatAFedPriceIs(t *testing.T) {
 }
 
 // The rate was unknown before. A failed read leaves the last rate.
-func TestAFundingRateIsShownInABacktestOnceItWasPaid(t *testing.T) {
+func TestBacktestShowsFundingRateOncePaid(t *testing.T) {
 	t.Parallel()
 	for _, feed := range []bool{false, true} {
 		w := settled(t, func(w *world) {
@@ -191,7 +191,7 @@ func TestAFundingRateIsShownInABacktestOnceItWasPaid(t *testing.T) {
 }
 
 // Funding rates and order books are read if they are watched, one at a time; the rules each minute.
-func TestWhichReadsAreDue(t *testing.T) {
+func TestWatchedReadsAreDue(t *testing.T) {
 	t.Parallel()
 	for _, market := range []option{func(*world) {}, onSpot} {
 		w := newWorld(t, hold(0), market)
@@ -260,7 +260,7 @@ func TestTheRulesAreReadAMinuteAfterTheStart(t *testing.T) {
 }
 
 // A strategy decides by its schedule, or at the next close, but never once it has failed or was removed.
-func TestWhenAStrategyDecidesNext(t *testing.T) {
+func TestNextDecisionTime(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -288,7 +288,7 @@ func TestWhenAStrategyDecidesNext(t *testing.T) {
 }
 
 // A strategy is given its own candles up to the newest that all the other symbols it reads have, too.
-func TestWhichCandlesAStrategyIsGiven(t *testing.T) {
+func TestCandlesAreLimitedToCommonClose(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		others  []int // known candles of each; their newest is older by lags
@@ -319,7 +319,7 @@ func TestWhichCandlesAStrategyIsGiven(t *testing.T) {
 
 // Refusals end if the intent was not derived for ten minutes, if its order no longer exists, or if the position that it should close is
 // closed.
-func TestWhichRefusalsAreForgotten(t *testing.T) {
+func TestRefusalsOfEndedIntentsAreForgotten(t *testing.T) {
 	t.Parallel()
 	of := func(purpose placement.Purpose, key string) attempt {
 		return attempt{strategy: "one", symbol: bitcoin, purpose: purpose, key: key}
@@ -375,7 +375,7 @@ func TestWhichRefusalsAreForgotten(t *testing.T) {
 }
 
 // botd's own exit protects it when the price passes the level.
-func TestWhatProtectsAPositionWithoutItsStop(t *testing.T) {
+func TestUnprotectedWayOut(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		options []option
@@ -395,7 +395,7 @@ func TestWhatProtectsAPositionWithoutItsStop(t *testing.T) {
 }
 
 // The refusal is restored unless it is ten minutes old; a backtest has none.
-func TestWhatIsRecordedOfARefusalBeforeTheStartIsTaken(t *testing.T) {
+func TestRecentRefusalsAreRestoredAtStart(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		agoMS int64

@@ -36,7 +36,7 @@ func valued(t testing.TB, futures, spot int) *base {
 }
 
 // The value is the futures account's equity, and on spot the quote asset, counted once, plus the strategies' holdings at the last price.
-func TestWhatTheMarketsTradedAreWorth(t *testing.T) {
+func TestEquityOfTradedMarkets(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name          string
@@ -71,7 +71,7 @@ func TestWhatTheMarketsTradedAreWorth(t *testing.T) {
 }
 
 // The day's equity loses the part of a market that goes, and gains the current value of one that comes.
-func TestWhatLossesAreMeasuredFromWhenAMarketComesOrGoes(t *testing.T) {
+func TestBaselinesFollowAddedAndRemovedMarkets(t *testing.T) {
 	t.Parallel()
 	amount := exchange.AmountOf
 	for _, c := range []struct {
@@ -111,7 +111,7 @@ func TestWhatLossesAreMeasuredFromWhenAMarketComesOrGoes(t *testing.T) {
 }
 
 // On spot the spot part moves, too.
-func TestMoneyFromOutsideMovesWhatLossesAreMeasuredFrom(t *testing.T) {
+func TestTransferMovesBaselines(t *testing.T) {
 	t.Parallel()
 	for market, want := range map[exchange.Market]string{exchange.Futures: "1450 1550 300", exchange.Spot: "1450 1550 350"} {
 		b := valued(t, 1, 1)
@@ -130,7 +130,7 @@ func TestMoneyFromOutsideMovesWhatLossesAreMeasuredFrom(t *testing.T) {
 }
 
 // The account's breach precedes the strategy's. An expired one blocks nothing.
-func TestWhatABreachHoldsBackAndUntilWhen(t *testing.T) {
+func TestBreachBlocksEntriesUntilItEnds(t *testing.T) {
 	t.Parallel()
 	const daily, drawdown = risk.MaxDailyLoss, risk.MaxDrawdown
 	b := valued(t, 2, 0)

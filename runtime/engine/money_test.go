@@ -159,7 +159,7 @@ func (w *world) wantReplay() {
 	}
 }
 
-func TestTheLedgerHoldsWhatIsMadeAndPaid(t *testing.T) {
+func TestLedgerRecordsProfitsAndCosts(t *testing.T) {
 	t.Parallel()
 	step := exchange.Quantity(0)
 	w := newWorld(t, func(v *strategy.View, plan *strategy.Plan) { hold(step)(v, plan) }, books)
@@ -252,7 +252,7 @@ func TestWalletAndPositionsOfDifferentMomentsAreNotBooked(t *testing.T) {
 	w.wantExplained()
 }
 
-func TestAClockSetBackWithinARoundMakesNoReadingStand(t *testing.T) {
+func TestClockSetBackDoesNotStabilizeWalletRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(1), books)
 	w.pass(30_000)
@@ -274,7 +274,7 @@ func TestAClockSetBackWithinARoundMakesNoReadingStand(t *testing.T) {
 	}
 }
 
-func TestWhileAPositionDiffersFromTheFillsNoReadingStands(t *testing.T) {
+func TestNoWalletReadIsStableWhilePositionDiffers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(1), books)
 	w.pass(30_000)
@@ -298,8 +298,8 @@ func TestWhileAPositionDiffersFromTheFillsNoReadingStands(t *testing.T) {
 	}
 }
 
-// TestAMarketThatNeverStandsStillIsBookedToo trades every second for ten minutes.
-func TestAMarketThatNeverStandsStillIsBookedToo(t *testing.T) {
+// TestConstantTradingIsBooked trades every second for ten minutes.
+func TestConstantTradingIsBooked(t *testing.T) {
 	t.Parallel()
 	for _, market := range []option{func(*world) {}, onSpot} {
 		trading := true
@@ -344,7 +344,7 @@ func TestHundredsOfPositionsThatEndedUnobservedAreBooked(t *testing.T) {
 	w.wantExplained()
 }
 
-func TestExecutionsReportedLaterThanTheWalletAreBookedWithTheNextOne(t *testing.T) {
+func TestLateExecutionsAreBookedWithNextRead(t *testing.T) {
 	t.Parallel()
 	step := exchange.Quantity(0)
 	w := newWorld(t, func(v *strategy.View, plan *strategy.Plan) { hold(step)(v, plan) }, onSpot, books)
@@ -364,7 +364,7 @@ func TestExecutionsReportedLaterThanTheWalletAreBookedWithTheNextOne(t *testing.
 	w.wantExplained()
 }
 
-func TestWhatAnUnknownPlacementCostIsItsStrategys(t *testing.T) {
+func TestUncertainPlacementCostsBelongToStrategy(t *testing.T) {
 	t.Parallel()
 	step := exchange.Quantity(0)
 	w := newWorld(t, func(v *strategy.View, plan *strategy.Plan) { hold(step)(v, plan) }, books)

@@ -47,7 +47,7 @@ var (
 	futuresLists = []exchange.Operation{exchange.FuturesOpenOrders, exchange.FuturesOrder}
 )
 
-func TestOnSpotAnAcknowledgedOrderSettlesByItsOrderID(t *testing.T) {
+func TestSpotOrderSettlesByItsOrderID(t *testing.T) {
 	t.Parallel()
 	settlesByOrderID(t)
 }
@@ -74,7 +74,7 @@ func settlesByOrderID(t testing.TB) {
 	w.wantNothingRefused()
 }
 
-func TestOnSpotALostAnswerAndAHistoryWithoutIDsBuyNothingTwice(t *testing.T) {
+func TestSpotOrderIsNotRepeatedWithoutIDsInHistory(t *testing.T) {
 	t.Parallel()
 	for name, restarts := range map[string]bool{"running": false, "restarted": true} {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestOnSpotALostAnswerAndAHistoryWithoutIDsBuyNothingTwice(t *testing.T) {
 	}
 }
 
-func TestOnSpotAMovementOfTheAssetThatNoListExplainsIsNoAbsence(t *testing.T) {
+func TestUnexplainedAssetChangeIsNoAbsence(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(2_000), onEther)
 	w.mirror = hidden(spotLists...)
@@ -111,7 +111,7 @@ func TestOnSpotAMovementOfTheAssetThatNoListExplainsIsNoAbsence(t *testing.T) {
 }
 
 // A request without a trace is absent nevertheless, whatever others do meanwhile.
-func TestOnSpotALostRequestIsAbsentBesideOrdersThatAreNotIt(t *testing.T) {
+func TestLostSpotRequestIsAbsentNextToForeignOrders(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(2_000), onEther)
 	w.network = once(fate{lost: true})
@@ -145,7 +145,7 @@ func TestOnFuturesOrdersAreMatchedByTheirOrderID(t *testing.T) {
 }
 
 // Of an order whose answer was lost the list may show everything but its id.
-func TestOnFuturesARestingOrderThatNothingClaimsIsNoAbsence(t *testing.T) {
+func TestUnclaimedRestingOrderIsNoAbsence(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
 		plan.OrdersSet = true

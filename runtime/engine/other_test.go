@@ -77,7 +77,7 @@ func TestAStrategyWaitsForTheCandlesOfTheOtherSymbolsThatItReads(t *testing.T) {
 	w.wantSound()
 }
 
-func TestAStrategyThatReadsAnotherSymbolWhichCannotBeReadStaysWithItsPlan(t *testing.T) {
+func TestPlanStaysWhileOtherSymbolIsUnreadable(t *testing.T) {
 	t.Parallel()
 	var seen []bool
 	target := exchange.Quantity(20)

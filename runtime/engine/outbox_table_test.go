@@ -9,7 +9,7 @@ import (
 
 // A checkpoint is taken with the batch that completes the configured number of records since the last one, and never if no
 // number is set.
-func TestWhenACheckpointIsTaken(t *testing.T) {
+func TestCheckpointInterval(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name                           string
@@ -48,7 +48,7 @@ func TestWhenACheckpointIsTaken(t *testing.T) {
 }
 
 // Nothing is written while a batch is in flight, or after one has failed, and no empty batch is written.
-func TestOneBatchIsWrittenAtATime(t *testing.T) {
+func TestJournalWritesOneBatchAtATime(t *testing.T) {
 	t.Parallel()
 	b := emptyBase(1_000_000)
 	if b.flush(); len(b.out.Records) != 0 || b.writing != 0 {

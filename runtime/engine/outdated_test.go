@@ -12,7 +12,7 @@ import (
 
 // A process that stood still continues with the old plan, and its strategy is asked for a new one before the
 // exit has left.
-func TestAnExitThatThePlanNoLongerAsksForIsNotSent(t *testing.T) {
+func TestOutdatedExitIsNotSent(t *testing.T) {
 	t.Parallel()
 	for name, then := range map[string]exchange.Quantity{"the whole again": 2_000, "more": 3_000, "a part, as before": 1_000, "nothing": 0} {
 		t.Run(name, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestAnExitThatThePlanNoLongerAsksForIsNotSent(t *testing.T) {
 }
 
 // While its record is written, the quote of the other side has filled.
-func TestAnOpeningAgainstAPositionThatIsKnownMeanwhileIsNotSent(t *testing.T) {
+func TestOpeningAgainstNewPositionIsNotSent(t *testing.T) {
 	t.Parallel()
 	for position, want := range map[exchange.Quantity]bool{-10: false, 0: true, 10: true} {
 		for market, key := range map[string]exchange.SymbolKey{"futures": bitcoin, "spot": coin} {
@@ -127,7 +127,7 @@ func TestASliceThatIsAbsentIsNotSentWithTheNext(t *testing.T) {
 }
 
 // Fetched by its id, the order is shown as it was before the fill.
-func TestWhatAPositionShowsBeforeItsFillIsBookedIsNotInFlightBesides(t *testing.T) {
+func TestUnbookedFillIsNotCountedInFlight(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, bySlices(100))
 	old := map[int64]exchange.Order{}
@@ -166,7 +166,7 @@ func TestAStrategyThatIsArmedAgainDecidesFirst(t *testing.T) {
 }
 
 // A strategy that opens a slice at a time counts the one whose record is being written; both together would be two slices.
-func TestWhatWasDecidedBesideAnOpeningThatIsNeverSentIsDecidedAgain(t *testing.T) {
+func TestUnsentOpeningIsDecidedAgain(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{"its record is durable too late": nil, "its record cannot be written": errors.New("full")} {
 		t.Run(name, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 
 // The strategy trades the account alone, at random targets and prices. Once nothing is in flight, its position, entry price, result,
 // unrealised profit and equity equal the books.
-func TestAStrategysStatusIsWhatTheExchangesBooksSay(t *testing.T) {
+func TestStrategyStatusEqualsExchangeBooks(t *testing.T) {
 	t.Parallel()
 	var desired exchange.Quantity
 	w := desiring(t, &desired, ownLimits(risk.Limits{MaxLosingStreak: 9, CoolDownMS: 60_000, MaxDrawdown: risk.Loss{Share: exchange.RateOne / 2}}))
@@ -42,7 +42,7 @@ func TestAStrategysStatusIsWhatTheExchangesBooksSay(t *testing.T) {
 }
 
 // A failure concerns the account, a market or a symbol; reads of others stay believed.
-func TestWhatReadsThatFailAreAbout(t *testing.T) {
+func TestFailedReadScope(t *testing.T) {
 	t.Parallel()
 	coin := exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}
 	ether := exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}
@@ -66,7 +66,7 @@ func TestWhatReadsThatFailAreAbout(t *testing.T) {
 }
 
 // The text names the intent, the number of refusals, the reason, and the time of the next try.
-func TestWhatIsRefusedIsSaidInWords(t *testing.T) {
+func TestRefusalText(t *testing.T) {
 	t.Parallel()
 	b := &backoffs{}
 	for _, c := range []struct {
@@ -122,7 +122,7 @@ func TestARoundFollowsTheTurnOfADayAndTheEndOfABreach(t *testing.T) {
 }
 
 // An order is shown with eight of twenty filled, then with all. Metrics and messages sum up the notes.
-func TestWhatIsNotedAsFilledIsWhatWasFilledSinceTheLastNote(t *testing.T) {
+func TestFillNotesAreIncremental(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(20))
 	shown := 0

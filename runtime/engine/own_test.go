@@ -89,7 +89,7 @@ func anotherAccount(w *world) {
 
 // The way goes over both markets, through partial fills, an addition, a partial sale, a loss, a restart and a
 // flat end.
-func TestAStrategysEquityIsWhatItsFillsMade(t *testing.T) {
+func TestStrategyEquityFollowsFills(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -139,7 +139,7 @@ func TestAStrategysEquityIsWhatItsFillsMade(t *testing.T) {
 }
 
 // Target and price move at random.
-func TestAStrategysEquityIsWhatItsFillsMadeOnRandomWays(t *testing.T) {
+func TestStrategyEquityFollowsRandomFills(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {
 		random := rand.New(rand.NewPCG(seed, 3))

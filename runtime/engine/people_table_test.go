@@ -32,7 +32,7 @@ const (
 )
 
 // The preview has more lines if a part has filled, a halt is in force, or the plan differs.
-func TestWhatCancelingAnOrderSays(t *testing.T) {
+func TestCancelPreview(t *testing.T) {
 	t.Parallel()
 	plans := func(plan strategy.Plan) func(*world) {
 		return func(w *world) {
@@ -81,7 +81,7 @@ func TestWhatCancelingAnOrderSays(t *testing.T) {
 }
 
 // The preview has more lines if a part of the position is not botd's, or an exit is in flight.
-func TestWhatClosingAPositionSays(t *testing.T) {
+func TestClosePreview(t *testing.T) {
 	t.Parallel()
 	exit := func(w *world) string { return w.sends(placement.Exit) }
 	for _, c := range []struct {
@@ -123,7 +123,7 @@ func TestWhatClosingAPositionSays(t *testing.T) {
 }
 
 // A new version says how many candles it lacks; a removal says what it waits for.
-func TestWhatAReloadSaysOfAStrategy(t *testing.T) {
+func TestReloadReportsNewVersionAndRemoval(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -179,7 +179,7 @@ func TestASymbolThatDoesNotWaitIsNotResolved(t *testing.T) {
 }
 
 // The strategy reports the end of its latch, with the reason.
-func TestWhatAnArmedStrategyReports(t *testing.T) {
+func TestRearmReportsEndOfLatch(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{
@@ -193,7 +193,7 @@ func TestWhatAnArmedStrategyReports(t *testing.T) {
 }
 
 // A change is named deposited or withdrawn, unless a strategy's line explains it.
-func TestHowMoneyFromOutsideIsNamed(t *testing.T) {
+func TestTransferText(t *testing.T) {
 	t.Parallel()
 	for amount, want := range map[string]string{
 		"-25": "futures wallet: 25 USDT deposited from outside: no trade, fee or funding explains it",
@@ -213,7 +213,7 @@ func TestHowMoneyFromOutsideIsNamed(t *testing.T) {
 }
 
 // A strategy sees its own orders alone. Fills that the position shows before they are booked count as filled, once.
-func TestWhatAStrategySeesOfItsOrders(t *testing.T) {
+func TestStrategySeesOwnFills(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -246,7 +246,7 @@ func TestWhatAStrategySeesOfItsOrders(t *testing.T) {
 }
 
 // Otherwise a strategy that paces itself takes the rest of a slice for a whole one.
-func TestAStrategySeesWhatAnAmountOfMoneyBuys(t *testing.T) {
+func TestStrategySeesQuantityOfAmountOrder(t *testing.T) {
 	t.Parallel()
 	amountOnItsWay(t)
 }
@@ -265,7 +265,7 @@ func amountOnItsWay(t testing.TB) {
 }
 
 // A plan is spent when all of its orders have filled and there is no position; from then on it has no effect.
-func TestWhenAPlanIsSpent(t *testing.T) {
+func TestPlanIsSpentOnceFilledAndFlat(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name          string
@@ -299,7 +299,7 @@ func TestWhenAPlanIsSpent(t *testing.T) {
 }
 
 // The refusal leaves a record, once between two decisions, for a strategy that watches events.
-func TestWhatAnOrderThatARuleRefusesLeaves(t *testing.T) {
+func TestRuleRefusalIsRecordedForWatchers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -339,7 +339,7 @@ func TestWhatAnOrderThatARuleRefusesLeaves(t *testing.T) {
 }
 
 // An unclear answer makes the placement uncertain. A refusal by a rule has the rules read again.
-func TestHowAnAnswerToAPlacementIsTaken(t *testing.T) {
+func TestPlacementAnswerState(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string

@@ -14,7 +14,7 @@ import (
 )
 
 // The opening is sent once the leverage is set.
-func TestAPreviewForeseesWhatFollowsTheLeverage(t *testing.T) {
+func TestPreviewShowsOpeningAfterLeverage(t *testing.T) {
 	t.Parallel()
 	for leverage, want := range map[int]string{10: "entry", 5: "leverage, entry later"} {
 		w := newWorld(t, hold(10))
@@ -81,7 +81,7 @@ func TestAPreviewShowsTheNewestCandle(t *testing.T) {
 }
 
 // The preview names the cause, and the plan in force stays as it is.
-func TestAPreviewSaysThatAStrategyWouldFail(t *testing.T) {
+func TestPreviewReportsStrategyFailure(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		plan func(*strategy.View, *strategy.Plan)
@@ -105,7 +105,7 @@ func TestAPreviewSaysThatAStrategyWouldFail(t *testing.T) {
 }
 
 // The cases list each level, with the follow-up once that is confirmed.
-func TestWhatAHaltWouldSend(t *testing.T) {
+func TestHaltPreview(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
@@ -190,7 +190,7 @@ func (f faultyReader) Candle(view *strategy.View) {
 }
 
 // The text names positions, orders, and obstacles.
-func TestWhatIsLeftToAHalt(t *testing.T) {
+func TestHaltRemainingText(t *testing.T) {
 	t.Parallel()
 	exitRefused := func(w *world) {
 		w.engine.dispatcher.refusals.isNew("one exit ", "reduce_only: a test", w.engine.nowMS)
@@ -238,7 +238,7 @@ func TestWhatIsLeftToAHalt(t *testing.T) {
 }
 
 // No opening order is live any more, and where everything is closed the exit was accepted.
-func TestWhetherTheExchangeHasTakenWhatEndsAHalt(t *testing.T) {
+func TestHaltOrdersAreAccepted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string

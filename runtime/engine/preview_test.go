@@ -57,8 +57,8 @@ func TestAPreviewHasNoEffect(t *testing.T) {
 	}
 }
 
-// TestWhatAPreviewForeseesIsWhatTheNextTickDoes previews just before each tick.
-func TestWhatAPreviewForeseesIsWhatTheNextTickDoes(t *testing.T) {
+// TestPreviewEqualsNextTick previews just before each tick.
+func TestPreviewEqualsNextTick(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, byClock, protected)
 	foreseen := 0
@@ -92,7 +92,7 @@ func TestWhatAPreviewForeseesIsWhatTheNextTickDoes(t *testing.T) {
 	}
 }
 
-func TestAPreviewSaysWhyNothingIsDone(t *testing.T) {
+func TestPreviewReportsBlocks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -147,8 +147,8 @@ func TestARefusalIsForeseenWithItsFigures(t *testing.T) {
 	}
 }
 
-// TestARehearsalLooksAndSendsNothing drives an engine that may only read.
-func TestARehearsalLooksAndSendsNothing(t *testing.T) {
+// TestRehearsalReadsAndSendsNoOrder drives an engine that may only read.
+func TestRehearsalReadsAndSendsNoOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, byClock, protected, func(w *world) { w.config.Rehearse = true })
 	w.manually(w.market(exchange.Buy, 5*w.symbol().Rules.QuantityTick, false))

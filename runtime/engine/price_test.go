@@ -59,7 +59,7 @@ func TestThePricesOfAMarketAreReadInOneRequest(t *testing.T) {
 
 // After a failure the single tickers are read in the same round, and the list is not requested for a minute. A
 // hanging list counts as failed after 10 s.
-func TestAListOfPricesThatFailsOrHangsBlindsNobody(t *testing.T) {
+func TestFailedPriceListBlindsNoSymbol(t *testing.T) {
 	t.Parallel()
 	for name, list := range map[string]fate{
 		"failing": {err: &exchange.Refusal{Status: 404, Message: "no such path"}},

@@ -70,7 +70,7 @@ func TestAStopMovesWithoutAMomentWithoutProtection(t *testing.T) {
 	w.wantSound()
 }
 
-func TestWhereTheSumAllowsNoBridgeAStopIsCanceledConfirmedAndPlaced(t *testing.T) {
+func TestStopWithoutBridgeMovesByCancelConfirmPlace(t *testing.T) {
 	t.Parallel()
 	price := exchange.Price(49_000e8)
 	w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) {
@@ -95,7 +95,7 @@ func TestWhereTheSumAllowsNoBridgeAStopIsCanceledConfirmedAndPlaced(t *testing.T
 	}
 }
 
-func TestAStopThatVanishesIsPlacedAgainAndTheTimeWithoutIsMeasured(t *testing.T) {
+func TestVanishedStopIsReplacedAndGapIsMeasured(t *testing.T) {
 	t.Parallel()
 	price := exchange.Price(49_000e8)
 	w := newWorld(t, stopped(&price))
@@ -164,7 +164,7 @@ func TestAStopOfUnknownOutcomeIsSentAgain(t *testing.T) {
 }
 
 // A live stop would be placed once more, and on spot both would sell.
-func TestAnAnswerThatIsLostTakesNothingBackThatAListHasShown(t *testing.T) {
+func TestLostAnswerDoesNotUndoListedOrder(t *testing.T) {
 	t.Parallel()
 	for _, options := range [][]option{nil, {onSpot}} {
 		price := exchange.Price(49_000e8)
@@ -196,7 +196,7 @@ func TestAPositionOfAnUnknownEntryIsProtectedAtOnce(t *testing.T) {
 	}
 }
 
-func TestOnSpotAStopMovesByCancelConfirmPlace(t *testing.T) {
+func TestSpotStopMovesByCancelConfirmPlace(t *testing.T) {
 	t.Parallel()
 	price := exchange.Price(49_000e8)
 	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
@@ -258,7 +258,7 @@ func TestASpotStopStaysWhereTheEntryPutItWhileThePriceFalls(t *testing.T) {
 	}
 }
 
-func TestWhatIsBoughtLaterOnSpotIsCoveredAtOnceAndTheFirstStopStays(t *testing.T) {
+func TestLaterSpotPurchaseGetsOwnStop(t *testing.T) {
 	t.Parallel()
 	x := &sharedPlan{target: 2_000, stop: 49_000e8}
 	w := newWorld(t, x.plan, onSpot)

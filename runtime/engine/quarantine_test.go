@@ -9,7 +9,7 @@ import (
 )
 
 // The quarantine shows neither known placements nor those of another symbol.
-func TestAQuarantineShowsThePlacementsOfUnknownFateOnItsSymbolAlone(t *testing.T) {
+func TestQuarantineListsUncertainPlacementsOfItsSymbol(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0))
 	w.pass(10_000)

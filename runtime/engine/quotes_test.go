@@ -42,7 +42,7 @@ func TestBothSidesOfAMarketMakersQuotesRestWhileItIsFlat(t *testing.T) {
 	}
 }
 
-func TestOneSideOfTheQuotesIsUnknownAtATime(t *testing.T) {
+func TestSecondQuoteWaitsForUncertainFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, bothSides)
 	asked := 0

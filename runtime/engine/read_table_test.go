@@ -10,7 +10,7 @@ import (
 
 // The test covers all combinations of the lists. Futures are read by their positions, spot by orders and wallet. Nothing is read if reads
 // failed and no list of orders came. Something is read if a list of the account came, or a requested history.
-func TestWhatARoundHasRead(t *testing.T) {
+func TestRoundReadCombinations(t *testing.T) {
 	t.Parallel()
 	for lists := range 128 {
 		futuresOrders, spotOrders, positions, wallet := lists&1 != 0, lists&2 != 0, lists&4 != 0, lists&8 != 0

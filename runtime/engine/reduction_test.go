@@ -37,7 +37,7 @@ func (w *world) coveredEther() (sum exchange.Quantity) {
 	return sum
 }
 
-func TestASpotStopStandsARoundAfterTheFillAtLiveSettleTimes(t *testing.T) {
+func TestSpotStopFollowsFillWithinARound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(2_000), onEther, protected, patient)
 	for w.inEther() == 0 {
@@ -57,7 +57,7 @@ func TestASpotStopStandsARoundAfterTheFillAtLiveSettleTimes(t *testing.T) {
 	w.wantSound()
 }
 
-func TestASpotPositionThatGrowsEveryEightSecondsIsProtectedNearlyAllTheTime(t *testing.T) {
+func TestGrowingSpotPositionStaysProtected(t *testing.T) {
 	t.Parallel()
 	target := exchange.Quantity(1_000)
 	w := newWorld(t, swing(&target), onEther, protected, patient)
@@ -109,7 +109,7 @@ func TestFlattenSellsRightAfterAPurchaseAtLiveSettleTimes(t *testing.T) {
 }
 
 // A person's own resting sale holds a part of what botd bought. The free part is sold nevertheless.
-func TestAnExitOnSpotSellsWhatIsFree(t *testing.T) {
+func TestSpotExitSellsFreeBalance(t *testing.T) {
 	t.Parallel()
 	target := exchange.Quantity(2_000)
 	w := newWorld(t, swing(&target), onEther)

@@ -14,7 +14,7 @@ func TestARefusedSpotOrderThatWasExecutedIsFoundInTheHistory(t *testing.T) {
 }
 
 // Where lists leave ids out, an unclaimed row could be the order that the exchange refused and executed.
-func TestARefusedPurchaseThatAHistoryWithoutIDsShowsIsNotMadeAgain(t *testing.T) {
+func TestRefusedPurchaseInHistoryWithoutIDsIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	refusedWithoutIDs(t)
 }
@@ -74,7 +74,7 @@ func (w *world) executedAndRefused(call *Call) fate {
 
 // The exchange executes the order that it refuses while its list of orders is empty. Another order, read by id, shows that the list is
 // incomplete.
-func TestAListThatLeavesOutWhatStandsConfirmsNoRefusal(t *testing.T) {
+func TestIncompleteListConfirmsNoRefusal(t *testing.T) {
 	t.Parallel()
 	refusedWithATornList(t)
 }

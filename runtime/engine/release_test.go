@@ -54,7 +54,7 @@ func TestStopsOnSpotMoveOneByOneEachWithTheAnswerOfItsCancel(t *testing.T) {
 	w.wantNothingRefused()
 }
 
-func TestAPartExitOnSpotTakesOffNoMoreThanItSells(t *testing.T) {
+func TestPartialSpotExitCancelsOnlyNeededStops(t *testing.T) {
 	t.Parallel()
 	x := &sharedPlan{target: 2_000, stop: 49_000e8}
 	w := x.grown(t, 3_000)
@@ -85,7 +85,7 @@ func TestAStopOnSpotComesBackThoughNoListCanBeRead(t *testing.T) {
 	}
 }
 
-func TestAStopOnSpotComesBackThoughTheWalletShowsNothing(t *testing.T) {
+func TestSpotStopReturnsWithEmptyWallet(t *testing.T) {
 	t.Parallel()
 	x := &sharedPlan{target: 2_000, stop: 49_000e8}
 	w := newWorld(t, x.plan, onSpot, patient)
@@ -136,7 +136,7 @@ func TestAPurchaseOnSpotThatNoListShowsGetsItsStopByTheWallet(t *testing.T) {
 	w.wantSound()
 }
 
-func TestAStopThatWasRefusedAndStandsStays(t *testing.T) {
+func TestRefusedStopThatIsLiveStays(t *testing.T) {
 	t.Parallel()
 	for _, options := range [][]option{{protected}, {onSpot, protected}} {
 		w := newWorld(t, hold(1_000), options...)

@@ -74,7 +74,7 @@ type slow struct{ scripted }
 
 func (slow) Warmup() int { return 3 }
 
-func TestANewVersionOfAStrategyKeepsWhatTheOldOneHolds(t *testing.T) {
+func TestNewVersionKeepsPositionAndMemory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) {
 		hold(10)(view, plan)
@@ -142,7 +142,7 @@ func TestAnotherSymbolOrIntervalIsAnotherStrategy(t *testing.T) {
 	w.wantRefused("botd is stopping", Reload{})
 }
 
-func TestANewStrategyBeginsAsAtAStartAndDisturbsNoOther(t *testing.T) {
+func TestNewStrategyStartsWithoutAffectingOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10), protected)
 	w.pass(5 * 60_000)
@@ -231,7 +231,7 @@ func TestARoundUnderWayDoesNotSpeakForASymbolThatIsNew(t *testing.T) {
 	}
 }
 
-func TestALimitHoldsFromTheReloadOn(t *testing.T) {
+func TestLimitAppliesFromReload(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
@@ -310,7 +310,7 @@ func TestAMarketThatIsTradedNewlyIsNeitherGainNorLoss(t *testing.T) {
 	}
 }
 
-func TestAStreakLongerThanATightenedLimitKeepsEntriesBack(t *testing.T) {
+func TestStreakBeyondTightenedLimitBlocksEntries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0), ownLimits(risk.Limits{MaxLosingStreak: 5, CoolDownMS: 60_000}))
 	w.pass(5_000)
@@ -345,7 +345,7 @@ func TestAnAccountsStreakCountsWhileALimitOfItIsInForce(t *testing.T) {
 }
 
 // A strategy without a configuration has no limits, and its losses during wind-up count.
-func TestAStreakHoldsEntriesBackWhenItsLimitReturns(t *testing.T) {
+func TestStreakBlocksEntriesWhenLimitReturns(t *testing.T) {
 	t.Parallel()
 	lost := func(w *world, losses int) {
 		w.engine.record(record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Result{Base: exchange.AmountOf(10_000), Losses: losses}})

@@ -16,7 +16,7 @@ import (
 )
 
 // The refusal of its removal contains this text.
-func TestWhatKeepsAStrategyFromEnding(t *testing.T) {
+func TestRemovalObstacleText(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -51,7 +51,7 @@ func TestWhatKeepsAStrategyFromEnding(t *testing.T) {
 	}
 }
 
-func TestTheStatusShowsASymbolAsItIsKnown(t *testing.T) {
+func TestStatusShowsSymbolState(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	symbol := w.symbol()
@@ -85,7 +85,7 @@ func TestTheStatusShowsASymbolAsItIsKnown(t *testing.T) {
 
 // The profit is at the last price. It is zero without a position, or if the entry price or the price is
 // unknown.
-func TestWhatAPositionHasMade(t *testing.T) {
+func TestUnrealizedProfit(t *testing.T) {
 	t.Parallel()
 	symbol := settled(t).venue.Symbol(bitcoin)
 	price := exchange.Price(51_000e8)
@@ -163,7 +163,7 @@ func (x *atWarmup) Warmup() int { return x.warmup }
 
 // A change belongs to the strategies that traded, in proportion; an uncertain opening counts as traded. Otherwise it belongs to those with
 // a position.
-func TestWhoseAChangeOfTheWalletIs(t *testing.T) {
+func TestWalletChangeIsAttributed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name          string
@@ -238,7 +238,7 @@ func TestAChangeOfTheFuturesWalletIsNoSpotStrategys(t *testing.T) {
 }
 
 // An order that rested until botd canceled it was accepted. A refused cancel waits.
-func TestWhatACanceledOrderSaysOfItsRefusals(t *testing.T) {
+func TestCanceledOrderClearsRefusals(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -268,7 +268,7 @@ func TestWhatACanceledOrderSaysOfItsRefusals(t *testing.T) {
 }
 
 // Exits and stops are sent, and nothing opens.
-func TestWhatProtectsGoesOnWhereAMarketWasNotRead(t *testing.T) {
+func TestUnreadMarketAllowsExitsAndStops(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -310,7 +310,7 @@ func (w *world) plan(target strategy.Target) {
 }
 
 // A halt cancels openings and resting exits, closes a futures position once, and leaves stops.
-func TestWhatAHaltDoesWithoutAnyRead(t *testing.T) {
+func TestEmergencyHaltIntents(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		level record.HaltLevel
@@ -346,7 +346,7 @@ func TestWhatAHaltDoesWithoutAnyRead(t *testing.T) {
 }
 
 // A halt does the same as without any read, and nothing else if it closes a futures position.
-func TestWhatAHaltDoesWhereItsMarketIsNotRead(t *testing.T) {
+func TestHaltIntentsInUnreadMarket(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[record.HaltLevel]string{
 		record.LevelPause: "", record.LevelCancel: "cancel low", record.LevelFlatten: "cancel high cancel low",
@@ -371,7 +371,7 @@ func TestWhatAHaltDoesWhereItsMarketIsNotRead(t *testing.T) {
 }
 
 // The liquidation is journalled once.
-func TestWhatALiquidationSays(t *testing.T) {
+func TestLiquidationText(t *testing.T) {
 	t.Parallel()
 	for price, want := range map[string]string{
 		"0":     "futures BTC-USDT was liquidated: positions/history shows position 9 LIQUIDATED, realised -40 USDT before fees",
@@ -434,7 +434,7 @@ func TestAForeignOrderIsReportedWhenItBeginsAndEnds(t *testing.T) {
 
 // A trailing stop is at the plan's price, rounded to the symbol's tick on the protecting side, and has a price from which it trails.
 // Without a position there is none.
-func TestWhereATrailingStopIs(t *testing.T) {
+func TestTrailingStopPrice(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil, func(w *world) { w.config.Strategies[0].Strategy = &trailer{} })
 	w.pass(20_000)
@@ -467,7 +467,7 @@ func TestWhereATrailingStopIs(t *testing.T) {
 
 // The lane gets the position that a flatten closes, the part that is left to others, and the orders of the symbol
 // alone.
-func TestWhatTheKillSwitchsLaneIsShown(t *testing.T) {
+func TestLaneSnapshot(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 7}})
@@ -536,7 +536,7 @@ func TestAnEngineIsNotMadeWithoutARandomPartOfItsOrderIDs(t *testing.T) {
 }
 
 // Only a worker or a backtest has the candles of other symbols.
-func TestAnEngineIsNotMadeOfAStrategyThatReadsOthersAndThatNobodyAsks(t *testing.T) {
+func TestEngineRefusesMultiSymbolStrategyWithoutWorker(t *testing.T) {
 	t.Parallel()
 	for offload, want := range map[bool]string{true: "",
 		false: "strategy one reads candles of other symbols: it needs a worker, or a backtest that feeds them"} {

@@ -16,7 +16,7 @@ import (
 	"botd/strategy"
 )
 
-func TestAStrategyThatHoldsSomethingIsNotRemovedUnlessItSaysHow(t *testing.T) {
+func TestRemovalWithPositionNeedsPolicy(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
 	w.wantRefused(
@@ -134,7 +134,7 @@ func TestARemovedStrategyEndsSoonAfterItsLastTradeIsReported(t *testing.T) {
 	}
 }
 
-func TestARemovedStrategyIsWoundUpAsItSaid(t *testing.T) {
+func TestRemovedStrategyFollowsOnRemove(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"flatten", "leave"} {
 		t.Run(way, func(t *testing.T) {
@@ -185,7 +185,7 @@ func TestARemovedStrategyIsWoundUpAsItSaid(t *testing.T) {
 }
 
 // The strategy's former plan would immediately buy what its removal has closed.
-func TestAStrategyThatComesBackOpensNothingBeforeItDecides(t *testing.T) {
+func TestReturnedStrategyDecidesBeforeOpening(t *testing.T) {
 	t.Parallel()
 	comesBack(t)
 }
@@ -209,7 +209,7 @@ func comesBack(t testing.TB) {
 	w.wantHeld(0)
 }
 
-func TestArmingARemovedStrategyMeasuresNothingAgain(t *testing.T) {
+func TestRearmOfRemovedStrategyKeepsItsPeak(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0), ownLimits(risk.Limits{MaxDrawdown: risk.Loss{Share: exchange.RateOne / 10}}))
 	w.pass(20_000)
@@ -223,7 +223,7 @@ func TestArmingARemovedStrategyMeasuresNothingAgain(t *testing.T) {
 	}
 }
 
-func TestAnAnswerToARemovedStrategyReachesNobody(t *testing.T) {
+func TestAnswerToRemovedStrategyIsDropped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0))
 	w.pass(30_000)
@@ -241,7 +241,7 @@ func TestAnAnswerToARemovedStrategyReachesNobody(t *testing.T) {
 
 // A start that does not find a strategy's file does not know whether it was removed. The on_remove policy
 // waits for a reload that confirms the removal.
-func TestAStrategyThatIsAbsentAtAStartKeepsWhatItHolds(t *testing.T) {
+func TestAbsentStrategyKeepsItsPosition(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10), protected, func(w *world) { w.config.Strategies[0].OnRemove = removeFlatten })
 	w.pass(20_000)
@@ -283,7 +283,7 @@ func TestAStrategyThatWasAbsentAtAStartComesBackAsItWas(t *testing.T) {
 }
 
 // When the strategy returns, nothing opens on its old price, leverage or position.
-func TestWhatWasReadOfARemovedStrategysSymbolIsForgotten(t *testing.T) {
+func TestRemovalForgetsSymbolReads(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0))
 	w.pass(20_000)
@@ -303,7 +303,7 @@ func TestWhatWasReadOfARemovedStrategysSymbolIsForgotten(t *testing.T) {
 }
 
 // The stop was canceled for the exit, and the process died before it sent the exit. A start without the strategy knows its protection.
-func TestWhatALostExitOfARemovedStrategyHasNotSoldHasItsStop(t *testing.T) {
+func TestLostExitOfRemovedStrategyRestoresStop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(2_000), onSpot, func(w *world) {
 		w.config.Strategies[0].OnRemove = "flatten"
@@ -355,7 +355,7 @@ func TestARemovedStrategyStaysUntilARefusalIsConfirmed(t *testing.T) {
 }
 
 // The first list after the refusal may not show the order yet.
-func TestARemovedStrategysOpeningThatTheExchangeRefusedAndExecutedHasSomebody(t *testing.T) {
+func TestRefusedOpeningOfRemovedStrategyIsOwned(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"flatten", "leave"} {
 		for _, fills := range []bool{false, true} {
@@ -411,7 +411,7 @@ func removedWithARefusedOpening(t testing.TB, way string, fills bool) {
 }
 
 // The strategy is not asked any more. If it has no position but its money is not booked yet, it has no plan either.
-func TestWhatARemovalLeaves(t *testing.T) {
+func TestRemovalEndsQuestionsAndPlan(t *testing.T) {
 	t.Parallel()
 	for _, holds := range []bool{true, false} {
 		w := settled(t, offload)

@@ -11,7 +11,7 @@ import (
 )
 
 // The text has a line for each record, with quantities in the symbol's decimals, or in steps while its rules are unknown.
-func TestWhatEndingAQuarantineSays(t *testing.T) {
+func TestResolutionText(t *testing.T) {
 	t.Parallel()
 	rules := sim.DefaultSymbols()[0] // BTC-USDT: steps of 0.001
 	book := reconcile.NewBook(placement.Settle{})

@@ -40,7 +40,7 @@ func (r *results) fills(leg *leg, quantity exchange.Quantity) {
 }
 
 // The result is at the last price, of the closed part of the earlier position, also if the position changed its side.
-func TestWhatAFillClosedBrought(t *testing.T) {
+func TestResultOfClosedPart(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name      string
@@ -68,7 +68,7 @@ func TestWhatAFillClosedBrought(t *testing.T) {
 
 // A closed or reversed position ends a trip, with its result since the beginning; on spot also one that is too small to be sold. A streak
 // counts for the strategy, and for the account if a limit of it uses results.
-func TestWhatEndsATrip(t *testing.T) {
+func TestTripEndsWhenClosedOrReversed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -124,7 +124,7 @@ func TestWhatEndsATrip(t *testing.T) {
 }
 
 // The streak starts again, separately for the account and the strategy. Trades since the last accounting stay unaccounted.
-func TestAStreakThatIsTooLongKeepsEntriesBack(t *testing.T) {
+func TestLosingStreakBlocksEntries(t *testing.T) {
 	t.Parallel()
 	for losses, breaches := range map[int]int{2: 0, 3: 1, 4: 1} {
 		r := resulted(t, 1, 0)
@@ -153,7 +153,7 @@ func TestAStreakThatIsTooLongKeepsEntriesBack(t *testing.T) {
 }
 
 // The wait lasts until the wallet has been stable for the maximum age of a read since the last fill, and at most a minute.
-func TestHowLongTheMoneyOfFuturesIsAwaited(t *testing.T) {
+func TestFuturesResultWaitsForStableWallet(t *testing.T) {
 	t.Parallel()
 	const now = 1_767_225_600_000
 	for _, c := range []struct {
@@ -209,7 +209,7 @@ func TestHowLongTheMoneyOfFuturesIsAwaited(t *testing.T) {
 	}
 }
 
-func TestAWalletOfNothingStandsStillSinceItWasReadFirst(t *testing.T) {
+func TestEmptyWalletIsStableSinceFirstRead(t *testing.T) {
 	t.Parallel()
 	r := resulted(t, 1, 0)
 	r.book.Account.WalletBalance = exchange.Amount{}
@@ -222,7 +222,7 @@ func TestAWalletOfNothingStandsStillSinceItWasReadFirst(t *testing.T) {
 }
 
 // Once the money is stable, the wallet is recorded if it changed or a strategy traded.
-func TestWhatIsAccountedFor(t *testing.T) {
+func TestAccountedRecords(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -270,7 +270,7 @@ func TestWhatIsAccountedFor(t *testing.T) {
 }
 
 // Limits that follow results need them, of the account or a strategy, and so does the ledger.
-func TestWhoNeedsTheResultsOfStrategies(t *testing.T) {
+func TestResultsAreFollowedIfNeeded(t *testing.T) {
 	t.Parallel()
 	streak, drawdown := risk.Limits{MaxLosingStreak: 3}, risk.Limits{MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(5)}}
 	for _, c := range []struct {
@@ -302,7 +302,7 @@ func TestWhoNeedsTheResultsOfStrategies(t *testing.T) {
 
 // On futures a position adds its profit, on spot its value. Only the strategy's own part counts where others have some, and a closed part
 // counts as long as its money is awaited.
-func TestWhatAPositionAddsToAStrategysEquity(t *testing.T) {
+func TestPositionValueInStrategyEquity(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -342,7 +342,7 @@ func TestWhatAPositionAddsToAStrategysEquity(t *testing.T) {
 
 // The result is the sales at their prices less the purchases, with the fee of a sale, and that of a purchase if it is paid in the quote
 // asset. A fill without a price counts at the last price.
-func TestWhatSpotFillsBrought(t *testing.T) {
+func TestSpotFillResult(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name      string

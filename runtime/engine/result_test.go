@@ -66,9 +66,9 @@ func TestMoneyAndFillsThatAreReadAtDifferentMomentsBelongTogether(t *testing.T) 
 	}
 }
 
-// TestACrashBetweenAFillAndItsResultLosesNothing ends the process when the fill is durable and the result is still
+// TestCrashBetweenFillAndResultKeepsResult ends the process when the fill is durable and the result is still
 // outstanding.
-func TestACrashBetweenAFillAndItsResultLosesNothing(t *testing.T) {
+func TestCrashBetweenFillAndResultKeepsResult(t *testing.T) {
 	t.Parallel()
 	for _, market := range []option{func(*world) {}, onSpot} {
 		var desired exchange.Quantity
@@ -184,7 +184,7 @@ func TestAStartWithoutAPriceEndsNoPosition(t *testing.T) {
 
 // A position of 10, bought at 50000, is closed at 51000, and its money is not known yet. The strategy's equity must not fall by
 // the profit, nor rise in the case of a loss.
-func TestWhatWaitsForItsMoneyCountsAsHeld(t *testing.T) {
+func TestUnsettledResultCountsAsPosition(t *testing.T) {
 	t.Parallel()
 	for price, made := range map[string]string{"51000": "10", "49000": "-10"} {
 		var desired exchange.Quantity

@@ -19,7 +19,7 @@ import (
 
 // The symbol's strategy claims it, which is journalled once. A strategy is halted if it finds another one's position, or if it was removed
 // with a position.
-func TestWhoClaimsASymbol(t *testing.T) {
+func TestSymbolClaim(t *testing.T) {
 	t.Parallel()
 	assigned := func(w *world, name, onRemove string) {
 		w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: name, Symbol: bitcoin, Body: record.Assigned{OnRemove: onRemove}})
@@ -76,7 +76,7 @@ func TestWhoClaimsASymbol(t *testing.T) {
 }
 
 // The strategy is configured to wait, and the account has never traded it.
-func TestWhoWaitsForAPersonAtFirst(t *testing.T) {
+func TestNewStrategyWaitsIfConfigured(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name           string
@@ -109,7 +109,7 @@ func TestWhoWaitsForAPersonAtFirst(t *testing.T) {
 
 // An ended strategy has no position, and nothing is awaited on its symbol, unless another strategy takes over
 // the symbol.
-func TestWhetherARemovedStrategyHasEnded(t *testing.T) {
+func TestRemovedStrategyIsEnded(t *testing.T) {
 	t.Parallel()
 	fills := func(w *world) {
 		id := w.sends(placement.Entry)
@@ -142,7 +142,7 @@ func TestWhetherARemovedStrategyHasEnded(t *testing.T) {
 }
 
 // A removed strategy ends when its market's money is booked; until then it keeps its symbol halted.
-func TestWhenARemovedStrategyEnds(t *testing.T) {
+func TestRemovedStrategyEndsOnceBooked(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -190,7 +190,7 @@ func TestWhenARemovedStrategyEnds(t *testing.T) {
 
 // The texts cover a strategy without a position, one whose position is closed, and one whose position is left, and
 // the preview.
-func TestWhatARemovalSays(t *testing.T) {
+func TestRemovalText(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, onRemove string
@@ -230,7 +230,7 @@ func TestWhatARemovalSays(t *testing.T) {
 }
 
 // All objections are returned together.
-func TestWhatStandsAgainstAReload(t *testing.T) {
+func TestReloadObjections(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -293,7 +293,7 @@ func TestWhatStandsAgainstAReload(t *testing.T) {
 }
 
 // The error for an unknown strategy lists the existing ones.
-func TestWhoAsksForAStrategyThatThereIsNotIsGivenTheNames(t *testing.T) {
+func TestUnknownStrategyErrorListsNames(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	if err := w.engine.noStrategy("two"); err.Error() != `there is no strategy "two" (there are: one): nothing was changed` {
@@ -306,7 +306,7 @@ func TestWhoAsksForAStrategyThatThereIsNotIsGivenTheNames(t *testing.T) {
 }
 
 // The texts cover the preview, the change, and a reset.
-func TestWhatSettingALimitSays(t *testing.T) {
+func TestSetLimitText(t *testing.T) {
 	t.Parallel()
 	for strategyName, scope := range map[string]string{"": "the account", "one": "the strategy one"} {
 		w := settled(t, accountLimits(risk.Limits{MaxOpenOrders: 9}), ownLimits(risk.Limits{MaxOpenOrders: 8}))

@@ -17,7 +17,7 @@ import (
 )
 
 // The engine is woken at the earliest due time. In a backtest and while it stops only some times count.
-func TestWhenTheEngineWantsToBeWoken(t *testing.T) {
+func TestNextWakeTime(t *testing.T) {
 	t.Parallel()
 	const far = 1_000_000
 	for _, c := range []struct {
@@ -83,7 +83,7 @@ func TestWhenTheEngineWantsToBeWoken(t *testing.T) {
 }
 
 // Placements, unwritten records, and the remaining work of stopping are in flight.
-func TestWhatIsUnderWay(t *testing.T) {
+func TestEngineInFlight(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -107,7 +107,7 @@ func TestWhatIsUnderWay(t *testing.T) {
 }
 
 // A round also reports blindness if it causes it.
-func TestARoundReportsWhatItCouldRead(t *testing.T) {
+func TestRoundReportsItsReads(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0))
 	w.pass(30_000)
@@ -140,7 +140,7 @@ func TestARoundReportsWhatItCouldRead(t *testing.T) {
 }
 
 // The reads failed or are late.
-func TestARoundThatReadNothingIsNotComplete(t *testing.T) {
+func TestRoundWithoutReadsIsIncomplete(t *testing.T) {
 	t.Parallel()
 	missed := []failure{{wholeMarket, errLate}}
 	for _, c := range []struct {
@@ -203,7 +203,7 @@ func TestARemovedStrategyEndsWithARoundAndNotWithinIt(t *testing.T) {
 }
 
 // An order that was found, an adoption, an ignored part, and a quarantine without a strategy are reported.
-func TestWhatEvidenceHasDecidedIsReported(t *testing.T) {
+func TestEvidenceDecisionsAreReported(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		observed record.Record
@@ -228,7 +228,7 @@ func TestWhatEvidenceHasDecidedIsReported(t *testing.T) {
 }
 
 // The strategy's own candles come first, then those of the other symbols that it reads.
-func TestHowFarAStrategyHasComeToDeciding(t *testing.T) {
+func TestWarmUpProgress(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		seen, others int
@@ -264,7 +264,7 @@ func TestTheLeverageIsFollowedByARoundSoon(t *testing.T) {
 	}
 }
 
-func TestAPositionIsMeasuredWithoutItsStopThoughItsMarketIsNotRead(t *testing.T) {
+func TestUnprotectedTimeCountsInUnreadMarket(t *testing.T) {
 	t.Parallel()
 	for _, read := range []bool{false, true} {
 		w := settled(t, protected)
@@ -286,7 +286,7 @@ func TestAPositionIsMeasuredWithoutItsStopThoughItsMarketIsNotRead(t *testing.T)
 }
 
 // The duration is reported once, when it ends.
-func TestHowLongAPositionWasUnprotectedIsReported(t *testing.T) {
+func TestUnprotectedTimeIsReported(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	one, p := w.engine.legs[0], w.engine.protection
@@ -342,7 +342,7 @@ func TestEquityIsNotJudgedWhileAMarketThatMovedIsNotRead(t *testing.T) {
 }
 
 // A round reports a changed position, and start and end of a quarantine and of a latch.
-func TestWhatARoundReportsOfAStrategy(t *testing.T) {
+func TestRoundReportsStrategyChanges(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
@@ -412,7 +412,7 @@ func TestAReloadIsJournalledAndWatchesItsLimitsAtOnce(t *testing.T) {
 }
 
 // A new version sees each stored candle together with the earlier ones.
-func TestANewVersionSeesWhatItIsConfiguredWith(t *testing.T) {
+func TestNewVersionSeesItsConfiguration(t *testing.T) {
 	t.Parallel()
 	for _, offloads := range []bool{false, true} {
 		w := settled(t)
@@ -453,7 +453,7 @@ type seeing struct {
 func (s seeing) Candle(view *strategy.View) { s.see(view) }
 
 // An outcome is taken once it is known, and a halt's lane latches the strategy.
-func TestWhatTheLaneReportsLater(t *testing.T) {
+func TestLaneReportsOutcomes(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10})
@@ -479,7 +479,7 @@ func TestWhatTheLaneReportsLater(t *testing.T) {
 	}
 }
 
-func TestWhatIsMissingOnTheExchangeIsDeclaredSinceTheStart(t *testing.T) {
+func TestMissingSymbolIsDeclaredSinceStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0), func(w *world) { w.config.Missing = []MissingStrategy{{Name: "gone", Symbol: ether}} })
 	w.pass(5_000)
@@ -491,7 +491,7 @@ func TestWhatIsMissingOnTheExchangeIsDeclaredSinceTheStart(t *testing.T) {
 }
 
 // An answer or a state that may have changed something triggers a round soon; a person or a decision triggers one immediately.
-func TestWhatIsFollowedByARound(t *testing.T) {
+func TestEventsThatTriggerRound(t *testing.T) {
 	t.Parallel()
 	const busy = 1_000
 	order := func(w *world, of placement.Purpose, err error) {

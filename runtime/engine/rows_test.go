@@ -45,7 +45,7 @@ func withResting(target *exchange.Quantity) func(*strategy.View, *strategy.Plan)
 	}
 }
 
-func TestAnUnreadableRowOfBotdsOwnMakesItsPlacementUncertainAndNothingMore(t *testing.T) {
+func TestUnreadableOwnRowMakesOnlyItsPlacementUncertain(t *testing.T) {
 	t.Parallel()
 	bothMarkets(t, func(t *testing.T, market exchange.Market) {
 		one, two := small(market)
@@ -223,7 +223,7 @@ func TestABalanceThatCannotBeReadConcernsItsSymbol(t *testing.T) {
 	}
 }
 
-func TestARowThatNamesNothingBlindsItsMarket(t *testing.T) {
+func TestRowWithoutNameBlindsMarket(t *testing.T) {
 	t.Parallel()
 	one, two := exchange.Quantity(20), exchange.Quantity(2_000)
 	w := newWorld(t, swing(&one), protected, func(w *world) {
@@ -249,7 +249,7 @@ func TestARowThatNamesNothingBlindsItsMarket(t *testing.T) {
 	w.wantHeld(0)
 }
 
-func TestAForeignRowWithoutAnIdKeepsAnUnknownPlacementFromBeingAbsent(t *testing.T) {
+func TestForeignRowWithoutIDPreventsAbsence(t *testing.T) {
 	t.Parallel()
 	bothMarkets(t, func(t *testing.T, market exchange.Market) {
 		one, two := small(market)

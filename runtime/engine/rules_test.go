@@ -33,7 +33,7 @@ func stepGrows(t testing.TB, market exchange.Market) {
 	}
 }
 
-func TestAStepThatGrowsSellsNothing(t *testing.T) {
+func TestLargerStepCausesNoSale(t *testing.T) {
 	t.Parallel()
 	bothMarkets(t, func(t *testing.T, market exchange.Market) { stepGrows(t, market) })
 }
@@ -69,7 +69,7 @@ func stopOutlasts(t testing.TB, change func(*exchange.Symbol)) {
 
 func notTraded(s *exchange.Symbol) { s.Tradable = false }
 
-func TestAStopStandsWhereTheRulesAcceptNoOther(t *testing.T) {
+func TestStopStaysIfRulesAcceptNoReplacement(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*exchange.Symbol){
 		"not traded":       notTraded,
@@ -116,7 +116,7 @@ func TestRulesThatBecameStricterAreReadEveryFewSeconds(t *testing.T) {
 
 // A stop is gone, and the first rules of the start accept no order for what the stop covered: for the whole position, for the
 // last purchase, or for nothing at all.
-func TestAStartAmongRulesThatTakeNoOrderOfWhatLacksAStopReadsThemEveryFewSeconds(t *testing.T) {
+func TestStartRereadsRulesThatPreventStop(t *testing.T) {
 	t.Parallel()
 	grown := func(w *world, rules *exchange.Symbol) {
 		rules.MinNotional = rules.Notional(w.engine.Book().Symbol(spotEther).Last, 3_000)

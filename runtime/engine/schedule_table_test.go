@@ -40,7 +40,7 @@ func (w *world) blindedOn(key exchange.SymbolKey, rounds int) {
 
 // The next round is soon while something is in flight or was done, otherwise after the idle time or at midnight. It is sooner if reads
 // fail, money waits to be booked, botd stands down, or a refused intent may be sent again. A backtest has no idle rounds.
-func TestWhenTheNextRoundIs(t *testing.T) {
+func TestNextRoundTime(t *testing.T) {
 	t.Parallel()
 	const busy, idle = 1_000, 15_000
 	for _, c := range []struct {
@@ -145,7 +145,7 @@ func TestARoundIsHastenedWhereAnswersWereNotEnoughToBook(t *testing.T) {
 }
 
 // A position there that lacks or may lack its stop hurries it, and so does an uncertain opening.
-func TestWhatHurriesARoundThatCannotReadASymbol(t *testing.T) {
+func TestUnprotectedUnreadSymbolHastensRound(t *testing.T) {
 	t.Parallel()
 	adopts := func(w *world) {
 		w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
@@ -187,7 +187,7 @@ func TestWhatHurriesARoundThatCannotReadASymbol(t *testing.T) {
 }
 
 // Each stop has a quantity. The part without a stop is unprotected if it is worth an order.
-func TestOnSpotStopsCoverAPositionTogether(t *testing.T) {
+func TestSpotStopsCoverPositionTogether(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		stops []exchange.Quantity
@@ -221,7 +221,7 @@ func stopsOnSpot(t testing.TB, name string, stops []exchange.Quantity, want bool
 }
 
 // The read is of its symbol, and the strategy is configured and may trade.
-func TestAnOpeningGoesBetweenRoundsOnlyByAFreshRead(t *testing.T) {
+func TestOpeningBetweenRoundsNeedsFreshRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -248,7 +248,7 @@ func TestAnOpeningGoesBetweenRoundsOnlyByAFreshRead(t *testing.T) {
 }
 
 // The effect depends on the strategy's policy, and on whether its stop or a person ended the position.
-func TestWhatADecisionMeansForALatchedSide(t *testing.T) {
+func TestDecisionForLatchedSide(t *testing.T) {
 	t.Parallel()
 	type table struct {
 		name     string
@@ -320,7 +320,7 @@ func TestWhatADecisionMeansForALatchedSide(t *testing.T) {
 
 // The time counts from the read before the one that shows a position without its stop, in a backtest from that one on. It ends when a stop
 // is live or the position is closed.
-func TestWhatHasBeenUnprotectedSinceWhen(t *testing.T) {
+func TestUnprotectedSince(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -370,7 +370,7 @@ func TestWhatHasBeenUnprotectedSinceWhen(t *testing.T) {
 }
 
 // The state is declared after fifteen seconds, or after two refusals of its stop, with the reason.
-func TestWhenAPositionIsDeclaredUnprotected(t *testing.T) {
+func TestUnprotectedPositionIsDeclared(t *testing.T) {
 	t.Parallel()
 	refuses := func(times int) func(w *world) {
 		return func(w *world) {

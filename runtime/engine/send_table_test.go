@@ -15,7 +15,7 @@ import (
 
 // The kill switch recalls an exit that was handed out a second ago and is not answered. An exit that may still be queued blocks the
 // next one, and so does one that may have left less than two seconds ago: it may have been queued for the request budget for a second.
-func TestWhatTheKillSwitchCallsBack(t *testing.T) {
+func TestKillSwitchRecallsUnsentExits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name             string
@@ -58,7 +58,7 @@ func TestWhatTheKillSwitchCallsBack(t *testing.T) {
 }
 
 // The order is withdrawn after its time to live, if botd stops, and, if it opens, if any declared state began meanwhile.
-func TestWhatWithdrawsAnOrderWhoseRecordWasLate(t *testing.T) {
+func TestLateRecordWithdrawsOrder(t *testing.T) {
 	t.Parallel()
 	halt := func(w *world, _ *queued) {
 		w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelPause}})
@@ -121,7 +121,7 @@ func TestWhatWithdrawsAnOrderWhoseRecordWasLate(t *testing.T) {
 }
 
 // An opening is against a position of the other side in the list, or in botd's fills while a list that shows none is not believed.
-func TestWhatAnOpeningIsAgainst(t *testing.T) {
+func TestOpeningOpposesPosition(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10), guarded)
 	w.pass(10_000)
@@ -139,7 +139,7 @@ func TestWhatAnOpeningIsAgainst(t *testing.T) {
 
 // A strategy may not open while a declared state blocks it, nor if it has failed, hangs, was removed, or must
 // decide again.
-func TestWhetherAStrategyMayOpen(t *testing.T) {
+func TestStrategyMayOpen(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -170,7 +170,7 @@ func TestWhetherAStrategyMayOpen(t *testing.T) {
 }
 
 // A nearly full disk, its end, and the loss of the journal's files are reported once each.
-func TestWhatIsReportedOfTheJournalsDisk(t *testing.T) {
+func TestJournalDiskReports(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	p := w.engine.permission
@@ -196,7 +196,7 @@ func TestWhatIsReportedOfTheJournalsDisk(t *testing.T) {
 }
 
 // A strategy whose plan is newer than the opening decides again, but not after an exit or while botd stops.
-func TestWhoDecidesAgainAfterAnOpeningThatWasNeverSent(t *testing.T) {
+func TestUnsentOpeningRequestsNewDecision(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string

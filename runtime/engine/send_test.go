@@ -27,7 +27,7 @@ func checkRecalled(t testing.TB, e *Engine) {
 
 // An answer to a placement triggers an examination of its own symbol's openings, but a lost answer may trip the breaker of
 // the whole account.
-func TestAnAnswerCallsBackOpeningsOnOtherSymbolsWhenItConcernsTheAccount(t *testing.T) {
+func TestBreakerRecallsOpeningsOnOtherSymbols(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		unknowns int // uncertain placements that trip the breaker; 0 for none
@@ -55,7 +55,7 @@ func TestAnAnswerCallsBackOpeningsOnOtherSymbolsWhenItConcernsTheAccount(t *test
 }
 
 // The events in between may concern anything. An opening that was recalled or answered is not recalled again.
-func TestWhatTimeAloneMakesOfAnOpeningIsSeenWithinATenthOfASecond(t *testing.T) {
+func TestExpiredOpeningsAreRecalledWithinTenthOfSecond(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string

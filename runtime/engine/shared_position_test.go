@@ -99,7 +99,7 @@ func TestEverythingIsClosedWhereForeignOrdersTakeTheWholeSum(t *testing.T) {
 	}
 }
 
-func TestBesideOthersOwnPartIsProtectedWhateverOrdersTheyHave(t *testing.T) {
+func TestOwnPartIsProtectedNextToForeignOrders(t *testing.T) {
 	t.Parallel()
 	x := &sharedPlan{target: 10, stop: 49_000e8, profit: 55_000e8}
 	w := withOthers(t, x, 20)
@@ -111,7 +111,7 @@ func TestBesideOthersOwnPartIsProtectedWhateverOrdersTheyHave(t *testing.T) {
 	w.wantNothingRefused()
 }
 
-func TestBesideOthersThatComeLaterTheStopBecomesOneOfOwnPart(t *testing.T) {
+func TestStopShrinksToOwnPartWhenOthersJoin(t *testing.T) {
 	t.Parallel()
 	x := &sharedPlan{target: 10, stop: 49_000e8, profit: 55_000e8}
 	w := x.opened(t, foreign("ignore"))
@@ -129,7 +129,7 @@ func TestBesideOthersThatComeLaterTheStopBecomesOneOfOwnPart(t *testing.T) {
 	w.wantSound()
 }
 
-func TestBesideOthersAStopFollowsSizeAndPrice(t *testing.T) {
+func TestSharedPositionStopFollowsSizeAndPrice(t *testing.T) {
 	t.Parallel()
 	x := &sharedPlan{target: 10, stop: 49_000e8, profit: 55_000e8}
 	w := withOthers(t, x, 20)
@@ -157,7 +157,7 @@ func TestBesideOthersAStopFollowsSizeAndPrice(t *testing.T) {
 	w.wantNothingRefused()
 }
 
-func TestAProfitAloneStandsOnceBesideOthers(t *testing.T) {
+func TestTakeProfitIsPlacedOnceInSharedPosition(t *testing.T) {
 	t.Parallel()
 	x := &sharedPlan{target: 10, profit: 55_000e8}
 	w := withOthers(t, x, 40)
@@ -171,7 +171,7 @@ func TestAProfitAloneStandsOnceBesideOthers(t *testing.T) {
 	w.wantNothingRefused()
 }
 
-func TestBesideAForeignClosePositionStopOwnStopStandsToo(t *testing.T) {
+func TestOwnStopIsPlacedNextToForeignStop(t *testing.T) {
 	t.Parallel()
 	x := &sharedPlan{target: 10, stop: 49_000e8}
 	w := x.opened(t)
@@ -193,7 +193,7 @@ func TestBesideAForeignClosePositionStopOwnStopStandsToo(t *testing.T) {
 	w.wantSound()
 }
 
-func TestBesideLittleOfOthersAPositionBecomesSmallerAllTheSame(t *testing.T) {
+func TestSharedPositionCanBeReduced(t *testing.T) {
 	t.Parallel()
 	x := &sharedPlan{target: 10, stop: 49_000e8, profit: 55_000e8}
 	w := withOthers(t, x, 2) // the sum has room for a stop alone
@@ -218,7 +218,7 @@ func (w *world) opening(quantity exchange.Quantity) exchange.Request {
 	return request
 }
 
-func TestAnOrderOfOthersThatMayOpenIsADeclaredStateAndNothingOpensBesideIt(t *testing.T) {
+func TestForeignOpeningOrderBlocksOpenings(t *testing.T) {
 	t.Parallel()
 	low := []strategy.DesiredOrder{{Key: "low", Side: exchange.Buy, Price: 45_000e8, Quantity: 10}}
 	for _, how := range []string{"at market", "by a resting order"} {
@@ -258,7 +258,7 @@ func TestAnOrderOfOthersThatMayOpenIsADeclaredStateAndNothingOpensBesideIt(t *te
 	}
 }
 
-func TestByPolicyOrdersOfOthersKeepNothingBack(t *testing.T) {
+func TestAdoptAndIgnorePoliciesAllowOpenings(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{"adopt", "ignore"} {
 		t.Run(policy, func(t *testing.T) {
@@ -276,7 +276,7 @@ func TestByPolicyOrdersOfOthersKeepNothingBack(t *testing.T) {
 	}
 }
 
-func TestAHaltSaysWhatKeepsItFromClosingAPart(t *testing.T) {
+func TestHaltReportsExitObstacle(t *testing.T) {
 	t.Parallel()
 	w := withOthers(t, &sharedPlan{target: 10, stop: 49_000e8}, 20)
 	w.manually(w.reducing(20))

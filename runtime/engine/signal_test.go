@@ -71,7 +71,7 @@ func TestASignalIsActedOnAtOnceAndRememberedThroughARestart(t *testing.T) {
 	w.wantSound()
 }
 
-func TestASignalThatReachesNobodySaysWhy(t *testing.T) {
+func TestUndeliverableSignalReturnsReason(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10))
 	w.pass(10_000)

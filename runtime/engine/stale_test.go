@@ -45,7 +45,7 @@ func later(fromMS *int64) func(*strategy.View, *strategy.Plan) {
 	}
 }
 
-func TestAMarketThatAnswersAndStandsStillIsStaleAndOpensNothing(t *testing.T) {
+func TestFrozenMarketIsStaleAndBlocksOpenings(t *testing.T) {
 	t.Parallel()
 	var opens int64
 	w := newWorld(t, later(&opens), accountLimits(risk.Limits{MaxDataAgeMS: 120_000}))
@@ -79,7 +79,7 @@ func TestAMarketThatAnswersAndStandsStillIsStaleAndOpensNothing(t *testing.T) {
 	}
 }
 
-func TestAMarketInWhichNothingIsTradedIsNotStale(t *testing.T) {
+func TestMarketWithoutTradesIsNotStale(t *testing.T) {
 	t.Parallel()
 	var opens int64
 	w := newWorld(t, later(&opens), accountLimits(risk.Limits{MaxDataAgeMS: 120_000}))

@@ -15,7 +15,7 @@ import (
 )
 
 // The lines list positions with their entry price, and orders with their remaining quantity.
-func TestWhatStaysOpenIsSaidLineByLine(t *testing.T) {
+func TestOpenItemsText(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
 	ids := map[placement.Purpose]string{}
@@ -142,7 +142,7 @@ func (w *world) etherCandles(count int) *series {
 }
 
 // Each obstacle is listed with its way out.
-func TestAPreviewNamesEverythingThatKeepsAStrategyFromActing(t *testing.T) {
+func TestPreviewListsObstacles(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -203,7 +203,7 @@ func TestAPreviewNamesEverythingThatKeepsAStrategyFromActing(t *testing.T) {
 }
 
 // There is nothing to decide without a price or a next tick, and while candles are missing.
-func TestAPreviewKeepsThePlanWhereNothingIsToBeDecided(t *testing.T) {
+func TestPreviewKeepsPlanWithoutDecision(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -235,7 +235,7 @@ func TestAPreviewKeepsThePlanWhereNothingIsToBeDecided(t *testing.T) {
 type eager struct{ slow }
 
 // A halt leaves the exits of a plan, a flatten replaces them.
-func TestHowFarAPlanAndAFlattenGo(t *testing.T) {
+func TestFlattenReplacesPlanExits(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	one := w.engine.legs[0]

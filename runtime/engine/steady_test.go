@@ -56,8 +56,8 @@ func (x *crossing) Decide(view *strategy.View, plan *strategy.Plan) {
 	}
 }
 
-// TestASteadyStrategyIsAskedWhereACandleChangesSomething has closes cross 50,000 after seven candles, and after seven more.
-func TestASteadyStrategyIsAskedWhereACandleChangesSomething(t *testing.T) {
+// TestSteadyStrategyIsAskedOnChangesOnly has closes cross 50,000 after seven candles, and after seven more.
+func TestSteadyStrategyIsAskedOnChangesOnly(t *testing.T) {
 	t.Parallel()
 	const first, up, down = "49900 of 1 at 1, last 49900", "50107 of 8 at 8, last 50107", "49914 of 15 at 15, last 49914"
 	for _, c := range []struct {
@@ -111,7 +111,7 @@ func (*crossingFollows) Follow(*strategy.View, *strategy.Plan)                  
 func (*crossingWatches) Watches() strategy.Watching                                     { return strategy.Watching{Events: true} }
 
 // The input is a signal, a price or an event.
-func TestAStrategyThatMoreThanCandlesReachesIsAskedAtEveryClose(t *testing.T) {
+func TestStrategyWithOtherInputsIsAskedAtEveryClose(t *testing.T) {
 	t.Parallel()
 	if found := steadyOf(&crossing{}); found.strategy == nil || found.passer == nil {
 		t.Error("want a strategy of candles alone spared questions")

@@ -112,7 +112,7 @@ func wave(count int) *exchange.Candles {
 }
 
 // Both ways lead to the same views, decisions and memory, and to the same journal.
-func TestAStretchOfCandlesIsWhatItsCandlesAreOneByOne(t *testing.T) {
+func TestStretchEqualsSingleCandles(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -223,7 +223,7 @@ func (x *batching) Batch(view *strategy.View, candles *exchange.Candles, from, t
 
 // A strategy prepares once it has seen enough candles, while no side is latched. It is given only the candles that it has prepared,
 // and the account's value at each close while it has a position.
-func TestWhenAStrategyPreparesSeveralDecisions(t *testing.T) {
+func TestStrategyPreparesSeveralDecisions(t *testing.T) {
 	t.Parallel()
 	flat := &exchange.Candles{Interval: exchange.Minute1}
 	for i := range 20 {

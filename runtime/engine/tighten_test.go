@@ -82,7 +82,7 @@ func TestAStrategysLimitIsNotLooserThanTheAccounts(t *testing.T) {
 	w.tightens("name the strategy", "", Setting{risk.MaxPosition, "0.5"})
 }
 
-func TestAConfigurationThatIsAsTightEndsWhatAPersonSet(t *testing.T) {
+func TestEquallyTightConfigurationReplacesManualLimit(t *testing.T) {
 	t.Parallel()
 	for _, restarts := range []bool{false, true} {
 		w := newWorld(t, hold(10), accountLimits(risk.Limits{MaxOpenOrders: 100}))

@@ -162,9 +162,9 @@ func TestADeclaredTransferIsNoGainAndNoLoss(t *testing.T) {
 	}
 }
 
-// TestATransferMayBeDeclaredBeforeItIsSeen declares first: the later change of the wallet counts as the
+// TestTransferMayBeDeclaredInAdvance declares first: the later change of the wallet counts as the
 // declared one, once.
-func TestATransferMayBeDeclaredBeforeItIsSeen(t *testing.T) {
+func TestTransferMayBeDeclaredInAdvance(t *testing.T) {
 	t.Parallel()
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
 		for _, amount := range []string{"-3000", "5000"} {
@@ -240,9 +240,9 @@ func (w *world) declare(market exchange.Market, amount string) {
 	w.give(event)
 }
 
-// TestWhileAnOrderStandsAWalletIsTakenOverOnlyWhenItIsSeenTwice reads the wallet before an order's fill and the position
+// TestWalletTakeoverWithOpenOrderNeedsTwoReads reads the wallet before an order's fill and the position
 // after it. The fill's effect on the wallet would count as external money.
-func TestWhileAnOrderStandsAWalletIsTakenOverOnlyWhenItIsSeenTwice(t *testing.T) {
+func TestWalletTakeoverWithOpenOrderNeedsTwoReads(t *testing.T) {
 	t.Parallel()
 	for _, stands := range []bool{false, true} {
 		w := newWorld(t, hold(0), books)

@@ -11,7 +11,7 @@ import (
 
 // The strategy is removed while its exit's money waits for a stable wallet. Another strategy has a position then, and
 // the exit's result must not count for it.
-func TestWhatARemovedStrategyMadeLastIsItsOwn(t *testing.T) {
+func TestLastResultBelongsToRemovedStrategy(t *testing.T) {
 	t.Parallel()
 	for name, restarts := range map[string]bool{"while it runs": false, "before a start": true} {
 		t.Run(name, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestMoneyFromOutsideIsNoResultAcrossAStart(t *testing.T) {
 }
 
 // A spot position ends, which journals the account's losses in a row, while the money of a futures exit is awaited.
-func TestAResultOnSpotKeepsWhatFuturesHaveTraded(t *testing.T) {
+func TestSpotResultKeepsPendingFuturesResult(t *testing.T) {
 	t.Parallel()
 	var one, two exchange.Quantity
 	limits := risk.Limits{MaxLosingStreak: 9, CoolDownMS: 60_000}

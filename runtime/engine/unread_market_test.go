@@ -15,7 +15,7 @@ func ordersUnread(call *Call) fate {
 }
 
 // The history shows the purchase, and no fill is missing from the journal, unlike in other quarantines.
-func TestWhatWasRefusedAndExecutedIsProtectedWhileTheOrdersCannotBeRead(t *testing.T) {
+func TestExecutedRefusalIsProtectedWithoutOrderLists(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(2_000), onEther, protected, patient)
 	executed := false
@@ -40,7 +40,7 @@ func TestWhatWasRefusedAndExecutedIsProtectedWhileTheOrdersCannotBeRead(t *testi
 }
 
 // The exit of the removal waits for the wallet and the orders. The stop, which another trader canceled, does not wait.
-func TestACoinOfARemovedStrategyIsNotLeftAloneWhileTheOrdersCannotBeRead(t *testing.T) {
+func TestRemovedStrategysCoinsStayProtectedWithoutLists(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(2_000), onEther, protected, patient, func(w *world) { w.config.Strategies[0].OnRemove = "flatten" })
 	w.pass(60_000)

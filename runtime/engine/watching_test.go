@@ -17,7 +17,7 @@ type onlooker struct {
 
 func (o onlooker) Watches() strategy.Watching { return o.watching }
 
-func TestAFundingRateIsSeenByWhoWatchesIt(t *testing.T) {
+func TestWatcherSeesFundingRate(t *testing.T) {
 	t.Parallel()
 	var seen strategy.Funding
 	w := newWorld(t, hold(0), func(w *world) {
@@ -42,7 +42,7 @@ func TestAFundingRateIsSeenByWhoWatchesIt(t *testing.T) {
 	}
 }
 
-func TestAPairIsSeenAsTheAccountHoldsIt(t *testing.T) {
+func TestWatcherSeesPairPosition(t *testing.T) {
 	t.Parallel()
 	var seen strategy.Pair
 	w := newWorld(t, hold(10), func(w *world) {
@@ -57,7 +57,7 @@ func TestAPairIsSeenAsTheAccountHoldsIt(t *testing.T) {
 	}
 }
 
-func TestAPairIsKnownOnceItsRulesItsPriceAndWhatIsHeldAre(t *testing.T) {
+func TestPairNeedsRulesPriceAndPosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		rules, settled bool
@@ -77,7 +77,7 @@ func TestAPairIsKnownOnceItsRulesItsPriceAndWhatIsHeldAre(t *testing.T) {
 }
 
 // The buying power is ten times the account's 10,000 USDT, less the fee of 0.1 %.
-func TestTheBuyingPowerIsSeenByWhoWatchesIt(t *testing.T) {
+func TestWatcherSeesBuyingPower(t *testing.T) {
 	t.Parallel()
 	for watches, want := range map[bool]string{true: "99009.9", false: "0"} {
 		var seen exchange.Amount
@@ -93,7 +93,7 @@ func TestTheBuyingPowerIsSeenByWhoWatchesIt(t *testing.T) {
 }
 
 // A strategy need not compare views.
-func TestTheVersionOfAViewIsAnotherOnceSomethingElseIsHeld(t *testing.T) {
+func TestViewVersionChangesWithPosition(t *testing.T) {
 	t.Parallel()
 	held, last := map[uint64]exchange.Quantity{}, uint64(0)
 	w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) {
@@ -113,7 +113,7 @@ func TestTheVersionOfAViewIsAnotherOnceSomethingElseIsHeld(t *testing.T) {
 	}
 }
 
-func TestAPairThatNobodyTradesIsRefused(t *testing.T) {
+func TestUntradedPairIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0))
 	config := w.config
@@ -130,7 +130,7 @@ func TestAPairThatNobodyTradesIsRefused(t *testing.T) {
 }
 
 // 0.04 of the asset were bought at 50,000 and are at 51,000. The status also shows the ledger's accounts.
-func TestTheStatusShowsWhatASpotPositionUnderWayHasMade(t *testing.T) {
+func TestStatusShowsUnrealizedSpotProfit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(4_000), onSpot, books)
 	w.pass(20_000)
@@ -148,7 +148,7 @@ func TestTheStatusShowsWhatASpotPositionUnderWayHasMade(t *testing.T) {
 	}
 }
 
-func TestOnSpotWhatIsHeldIsNoLoss(t *testing.T) {
+func TestOpenSpotPositionIsNoLoss(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10), onSpot)
 	w.pass(60_000)

@@ -9,9 +9,9 @@ import (
 	"botd/strategy"
 )
 
-// TestWhatAStrategySaysAndRemembersIsBounded has strategies whose plan is constant while their texts grow:
+// TestStrategyTextsAndMemoryAreBounded has strategies whose plan is constant while their texts grow:
 // the journal and the log store them.
-func TestWhatAStrategySaysAndRemembersIsBounded(t *testing.T) {
+func TestStrategyTextsAndMemoryAreBounded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, want string

@@ -46,7 +46,7 @@ func TestFactsAreWrittenWhileStoppingWhenTheDiskHasRoomAgain(t *testing.T) {
 	}
 }
 
-func TestWhileTheJournalFailsNothingIsDerivedAndMemoryDoesNotGrow(t *testing.T) {
+func TestFailedJournalStopsIntentsWithoutMemoryGrowth(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, &wanting{target: 10})
 	b.journal = errFull
@@ -97,7 +97,7 @@ func TestOnANearlyFullDiskExitsGoAndEntriesDoNot(t *testing.T) {
 	}
 }
 
-func TestAnOpeningWhoseRecordWasLateIsWithdrawnWhenADeclaredStateBegan(t *testing.T) {
+func TestLateOpeningIsWithdrawnByDeclaredState(t *testing.T) {
 	t.Parallel()
 	for name, begins := range map[string]func(*bench){
 		"the disk is nearly full": func(b *bench) { b.give(&EventDisk{Why: "the disk is full"}) },
@@ -184,7 +184,7 @@ func TestAnOpeningThatWaitsInTheClientIsCalledBack(t *testing.T) {
 	}
 }
 
-func TestAnOpeningWhoseRecordWasLateIsWithdrawnBesideAYoungerExit(t *testing.T) {
+func TestLateOpeningIsWithdrawnByYoungerExit(t *testing.T) {
 	t.Parallel()
 	w := &wanting{target: 10}
 	b := newBench(t, w)
@@ -239,7 +239,7 @@ func TestAnExitWhoseRecordWasLateHasItsTwoSecondsFromItsFirstByte(t *testing.T) 
 }
 
 // The first request was accepted, as a list shows. The answer is the second one's, a refusal.
-func TestARefusalOfARequestThatArrivedTwiceEndsNothing(t *testing.T) {
+func TestRefusalOfDuplicateRequestIsIgnored(t *testing.T) {
 	t.Parallel()
 	refusedTwice(t)
 }
