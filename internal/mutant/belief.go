@@ -178,4 +178,8 @@ var belief = []Row{
 		"runtime/engine TestUnansweredStopIsPlacedAgain", []Edit{
 			{"reconcile.situation.unansweredStop", "at != 0", "false"},
 		}},
+	{"unlisted_follows", "a round sends an opening though no list has shown the ones before it", "34",
+		"runtime/engine TestARestOfALadderWaitsForAListThatShowsWhatWasSent", []Edit{
+			{"runtime/engine.dispatcher.largest", "d.unread(key) == 0", "true"},
+		}},
 }

@@ -39,11 +39,14 @@ func (d *dispatcher) act(leg *leg) int {
 	if priced != nil {
 		d.record(*priced)
 	}
-	acted, opened := 0, false
+	acted, opened, most := 0, false, d.largest(leg.symbol.Key(), intents)
 	for i := range intents {
 		opens := intents[i].Purpose.Opens()
 		if opens && opened {
 			continue // one unresolved opening per symbol: the others wait for its answer (ladder.go)
+		}
+		if intents[i].Purpose == placement.Order && intents[i].Order.Quantity > most {
+			continue
 		}
 		if d.dispatch(leg, &intents[i]) {
 			acted++

@@ -1,7 +1,10 @@
 package engine
 
 import (
+	"math"
+
 	"botd/exchange"
+	"botd/reconcile"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
@@ -25,23 +28,37 @@ func (d *dispatcher) extendLadder(before *account.Placement) {
 	desired := d.desiredAt(leg, d.halts.levelOn(leg, record.LevelNone))
 	desired.Extends = true
 	intents, _ := d.book.Derive(&desired, d.nowMS)
-	sent, left := d.unread(before.Symbol()), exchange.Quantity(0)
+	most := d.share(before.Symbol(), intents)
 	for i := range intents {
-		if intents[i].Purpose == placement.Order {
-			left += intents[i].Order.Quantity
-		}
-	}
-	for i := range intents {
-		fits := sent+intents[i].Order.Quantity <= (sent+left)/2
+		fits := intents[i].Order.Quantity <= most
 		if intents[i].Purpose == placement.Order && fits && d.dispatch(leg, &intents[i]) {
 			return
 		}
 	}
 }
 
-// unread returns the quantity that a symbol's resting openings may fill and that no round has read
-// yet. Between two rounds it is at most half of what the plan lacks: a second botd on the account,
-// which only a round detects, may send the other half.
+// share returns the quantity that may follow what no read has shown yet of a symbol's resting openings: together they are at most half of
+// what the plan lacks, since a second botd on the account may send the other half. Only a list detects it, and a list that
+// does not show botd's own order yet shows none of that one's either.
+func (d *dispatcher) share(key exchange.SymbolKey, intents []reconcile.Intent) exchange.Quantity {
+	sent, left := d.unread(key), exchange.Quantity(0)
+	for i := range intents {
+		if intents[i].Purpose == placement.Order {
+			left += intents[i].Order.Quantity
+		}
+	}
+	return (sent+left)/2 - sent
+}
+
+// largest returns the quantity of the largest resting opening that a round may send. The first waits for no list.
+func (d *dispatcher) largest(key exchange.SymbolKey, intents []reconcile.Intent) exchange.Quantity {
+	if d.unread(key) == 0 {
+		return math.MaxInt64
+	}
+	return d.share(key, intents)
+}
+
+// unread returns the quantity that a symbol's resting openings may fill and that no read has shown yet.
 func (d *dispatcher) unread(key exchange.SymbolKey) (sum exchange.Quantity) {
 	for _, p := range d.book.InFlightOn(key) {
 		if p.Purpose() == placement.Order && !p.Seen() {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/exchange/sim"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/strategy"
@@ -56,6 +57,33 @@ func TestLadderSendsHalfBetweenRounds(t *testing.T) {
 	w := newWorld(t, ladder(40))
 	w.pass(1_950) // the second round is at 2 s
 	w.wantSent(20)
+}
+
+// TestARestOfALadderWaitsForAListThatShowsWhatWasSent: a list that does not show botd's own orders yet shows none of a second botd's either.
+func TestARestOfALadderWaitsForAListThatShowsWhatWasSent(t *testing.T) {
+	t.Parallel()
+	unlistedLadder(t)
+}
+
+func unlistedLadder(t testing.TB) {
+	w := newWorld(t, ladder(40))
+	listed := false
+	w.network = func(call *Call) fate {
+		if listed || call.Request.Operation != exchange.FuturesOrder {
+			return fate{}
+		}
+		return fate{err: &exchange.Refusal{Operation: exchange.FuturesOrder, Status: 400, Code: sim.CodeUnknownOrder, Message: "unknown"}}
+	}
+	w.mirror = func(answer *exchange.Answer) {
+		if !listed && answer.Operation == exchange.FuturesOpenOrders {
+			answer.Orders = exchange.FetchedOf[exchange.Order](nil)
+		}
+	}
+	w.pass(6_000)
+	w.wantSent(20)
+	listed = true
+	w.pass(30_000)
+	w.wantSent(40)
 }
 
 func TestAnUnknownOpeningStopsItsLadder(t *testing.T) {

@@ -86,6 +86,7 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 			}
 		},
 		"refused_before":       stopAfterRefusals,
+		"unlisted_follows":     unlistedLadder,
 		"lost_read":            func(t testing.TB) { lostRead(t, exchange.SpotWallet) },
 		"unanswered_stop":      func(t testing.TB) { unansweredStop(t, bitcoin) },
 		"amount_unseen":        amountOnItsWay,
