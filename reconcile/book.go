@@ -202,6 +202,7 @@ func (b *Book) advance(r *record.Record) {
 		b.notePurpose(p)
 		if p.State() == placement.Canceled {
 			b.noteFreed(p, r.AtMS)
+			b.noteTaken(p, r.AtMS)
 		}
 		delete(b.canceled, r.ClientOrderID)
 		delete(b.released, r.ClientOrderID)
@@ -287,6 +288,9 @@ func (b *Book) noteBoot(atMS int64) {
 		symbol.Read, symbol.Settled, symbol.extends, symbol.calm = false, false, false, symbol.calmSince(b.Settle(), atMS)
 		symbol.testimony, symbol.spot, symbol.readAlone, symbol.refusedMS = testimony{}, spotTestimony{}, false, 0
 		symbol.believe()
+		if symbol.Known() != 0 {
+			symbol.spot.changedMS = symbol.ChangedMS()
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"botd/exchange"
+	"botd/reconcile/account"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
@@ -167,6 +168,17 @@ func (s *survey) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
 			symbol.unlistedSales = append(symbol.unlistedSales, twinOrder{o.ID, o.Remaining(), s.fetched.EndedMS})
 			symbol.unlistedFor = persistence{}
 		}
+	}
+}
+
+// noteTaken records that, while another botd may be placing, an own spot stop has been canceled by other hands: whoever did it may be selling the
+// quantity that it held. The stop in its place waits as it does for one of that botd's.
+func (b *Book) noteTaken(p *account.Placement, atMS int64) {
+	taken := p.State() == placement.Canceled && p.Purpose() == placement.StopLoss && p.OrderID() != 0 && b.CancelMS(p.ClientOrderID()) == 0
+	if left := p.Order().Quantity - p.Filled(); taken && left > 0 && p.Order().Market == exchange.Spot && b.StandsDown() {
+		symbol := b.Symbol(p.Symbol())
+		symbol.unlistedSales = append(symbol.unlistedSales, twinOrder{p.OrderID(), left, atMS})
+		symbol.unlistedFor = persistence{}
 	}
 }
 

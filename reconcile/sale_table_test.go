@@ -158,6 +158,10 @@ func TestUncoveredPartIsSoldPastStopPrice(t *testing.T) {
 	}
 }
 
+func theirs(orders ...twinOrder) func(*wallet, *SymbolState) {
+	return func(_ *wallet, s *SymbolState) { s.spot.twinOrders = orders }
+}
+
 // Own stops are canceled up to the quantity that orders unknown to the journal have sold, if a wallet proves it.
 func TestAnotherBotdsSalesAreNotRepeated(t *testing.T) {
 	t.Parallel()
@@ -178,28 +182,53 @@ func TestAnotherBotdsSalesAreNotRepeated(t *testing.T) {
 		{"the wallet may be old", 1_006, 4, func(_ *wallet, s *SymbolState) { s.spot.early = true }, nil, ""},
 		{"the wallet was not read", 1_006, 4, func(w *wallet, _ *SymbolState) { w.book.walletRead = false }, nil, ""},
 		{"the market was not read", 1_006, 4, nil, func(w *Desired) { w.Unread = true }, ""},
+		{"they had bought one of it", 1_006, 5, theirs(twinOrder{50, 1, 700}, twinOrder{51, -5, 700}), nil, "cancel 21: "},
+		{"a list has shown that 1.5 s ago", 1_006, 4, func(w *wallet, s *SymbolState) {
+			s.spot.twinOrders = []twinOrder{{51, -4, w.now - twinStopMS}}
+		}, nil, "cancel 21: "},
 		{"one is canceled already", 1_006, 4, func(w *wallet, _ *SymbolState) { w.book.released[w.book.Live()[1].ClientOrderID()] = w.now }, nil, ""},
 	} {
-		w, symbol := standing(t)
-		w.places(placement.StopLoss, 20, stopOf(6))
-		w.places(placement.StopLoss, 21, stopOf(4))
-		w.reads(c.inWallet, 0)
-		symbol.spot.inWallet, symbol.spot.soldUnknown = c.inWallet, c.sold
-		if c.with != nil {
-			c.with(w, symbol)
-		}
-		d := w.deriving(c.desired)
-		d.takeOffSold()
-		have := ""
-		for i := range d.intents {
-			if d.intents[i].Reason = ""; i > 0 {
-				have += "; "
-			}
-			have += fmt.Sprintf("cancel %d: ", d.intents[i].OrderID)
-		}
-		if have != c.want {
+		if have := takenOff(t, c.inWallet, c.sold, c.with, c.desired); have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
 		}
+	}
+	keepsStopsThatSoldNothing(t)
+	waitsForWhatTheyBought(t)
+}
+
+// takenOff returns the cancels of two stops, of six and four.
+func takenOff(t testing.TB, inWallet, sold exchange.Quantity, with func(*wallet, *SymbolState), desired func(*Desired)) (have string) {
+	w, symbol := standing(t)
+	w.places(placement.StopLoss, 20, stopOf(6))
+	w.places(placement.StopLoss, 21, stopOf(4))
+	w.reads(inWallet, 0)
+	symbol.spot.inWallet, symbol.spot.soldUnknown = inWallet, sold
+	if with != nil {
+		with(w, symbol)
+	}
+	d := w.deriving(desired)
+	d.takeOffSold()
+	for i := range d.intents {
+		if i > 0 {
+			have += "; "
+		}
+		have += fmt.Sprintf("cancel %d: ", d.intents[i].OrderID)
+	}
+	return have
+}
+
+// The other botd had bought what it sold, and one wallet is wrong.
+func keepsStopsThatSoldNothing(t testing.TB) {
+	if have := takenOff(t, 1_006, 4, theirs(twinOrder{50, 4, 700}, twinOrder{51, -4, 700}), nil); have != "" {
+		t.Errorf("want both stops to stand, have %q", have)
+	}
+}
+
+// A list that has just shown a sale of another botd may lack the purchase of the same quantity.
+func waitsForWhatTheyBought(t testing.TB) {
+	just := func(w *wallet, s *SymbolState) { s.spot.twinOrders = []twinOrder{{51, -4, w.now - twinStopMS + 1}} }
+	if have := takenOff(t, 1_006, 4, just, nil); have != "" {
+		t.Errorf("want both stops to stand, have %q", have)
 	}
 }
 

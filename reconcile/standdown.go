@@ -65,15 +65,19 @@ func (d *derivation) protectStandingDown() {
 }
 
 // takeOffSold removes, on spot, this journal's own stops for quantity that has already been sold:
-// by orders that it does not know, as the order history and the wallet show. On futures a stop
-// cannot sell more than the position.
+// by orders that it does not know, as the order history and the wallet show. What these have bought themselves was theirs to
+// sell. On futures a stop cannot sell more than the position.
 func (d *derivation) takeOffSold() {
 	seen := &d.symbol.spot
 	if d.symbol.Key().Market != exchange.Spot || seen.early || seen.soldUnknown == 0 || !d.book.walletRead || d.desired.Unread {
 		return
 	}
+	recent := func(one twinOrder) bool { return d.nowMS-one.seenMS < twinStopMS }
+	if slices.ContainsFunc(seen.twinOrders, recent) {
+		return // the list that showed it may lack others, such as the purchase of what it sold
+	}
 	canceled := func(p *account.Placement) bool { return d.book.released[p.ClientOrderID()] != 0 }
-	if excess := min(d.selling(canceled)-d.symbol.heldWithTwin(), seen.soldUnknown); excess > 0 {
+	if excess := min(d.selling(canceled)-d.symbol.heldWithTwin(), seen.soldUnknown-d.symbol.twinPurchases()); excess > 0 {
 		d.takeOff(excess, "orders that the journal does not know have sold what it would sell")
 	}
 }

@@ -235,6 +235,8 @@ func TestStandingDownSpotStopSellsOnce(t *testing.T) {
 		{"all of it, and only the wallet shows it", "0.99", 0, "bt-00000100000-1", false},
 		{"all of it, by a person", "0.99", 10, "mine", false},
 		{"what others had bought", "1", 10, "bt-00000100000-1", false},
+		{"all of it, in a start that the journal knows: a person's deposit makes up for it", "1", 10, "bt-1-90", true},
+		{"part of it, in that start", "1", 4, "bt-1-90", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

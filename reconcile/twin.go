@@ -35,16 +35,21 @@ func (s *survey) noteTwinOrders(orders []exchange.Order) {
 		symbol := s.book.Symbol(o.Key())
 		symbol.decideUnlisted(o, s.fetched.EndedMS)
 		if o.Filled > 0 && o.ID > symbol.spot.resolvedID && s.isTwinOrder(o) {
-			symbol.noteTwinOrder(o, s.fetched.EndedMS, s.book.SpotFee)
+			grown := symbol.noteTwinOrder(o, s.fetched.EndedMS, s.book.SpotFee)
+			if id, _ := placement.ParseSerial(o.ClientOrderID); s.book.Booted(id.Start) {
+				symbol.spot.continued += grown
+			}
 		}
 	}
 }
 
 // isTwinOrder reports whether an order under this prefix is the twin's: the journal does not
-// know it, and has not sent it before botd stood down for that one.
+// know it, and has not sent it before botd stood down for that one. What it booked by the exchange's id, before any list showed
+// another id, is not counted twice.
 func (e *evidence) isTwinOrder(o *exchange.Order) bool {
 	id, ours := placement.ParseSerial(o.ClientOrderID)
-	if !ours || o.Market != exchange.Spot || !e.book.prefixed(o.ClientOrderID) || e.book.Known(o.ClientOrderID) || e.book.Known(duplicateID(o)) {
+	if !ours || o.Market != exchange.Spot || !e.book.prefixed(o.ClientOrderID) || e.book.Known(o.ClientOrderID) ||
+		e.book.Known(duplicateID(o)) || e.claimed(o) {
 		return false
 	}
 	if !e.book.Sent(o.Key(), id) {
@@ -54,9 +59,10 @@ func (e *evidence) isTwinOrder(o *exchange.Order) bool {
 	return standing && found.Start == id.Start
 }
 
-func (s *SymbolState) noteTwinOrder(o *exchange.Order, atMS int64, fee exchange.Rate) {
+// noteTwinOrder remembers what an order has bought or sold, and returns the part that is new.
+func (s *SymbolState) noteTwinOrder(o *exchange.Order, atMS int64, fee exchange.Rate) (grown exchange.Quantity) {
 	if s.Rules == nil {
-		return
+		return 0
 	}
 	net := -o.Filled
 	if o.Side == exchange.Buy {
@@ -65,13 +71,15 @@ func (s *SymbolState) noteTwinOrder(o *exchange.Order, atMS int64, fee exchange.
 	t := &s.spot
 	if i := slices.IndexFunc(t.twinOrders, func(one twinOrder) bool { return one.orderID == o.ID }); i >= 0 {
 		if abs(net) > abs(t.twinOrders[i].net) {
+			grown = net - t.twinOrders[i].net
 			t.twinOrders[i].net, t.twinOrders[i].seenMS = net, atMS
 		}
-		return
+		return grown
 	}
 	if len(t.twinOrders) < maxTwinOrders {
-		t.twinOrders = append(t.twinOrders, twinOrder{o.ID, net, atMS})
+		t.twinOrders, grown = append(t.twinOrders, twinOrder{o.ID, net, atMS}), net
 	}
+	return grown
 }
 
 // TwinPosition returns the part of a spot symbol's asset that the twin has bought and not sold, as
@@ -99,17 +107,20 @@ func (s *SymbolState) resolveTwin() {
 	for _, one := range s.spot.twinOrders {
 		s.spot.resolvedID = max(s.spot.resolvedID, one.orderID)
 	}
-	s.spot.twinOrders, s.spot.twinSold = nil, 0
+	s.spot.twinOrders, s.spot.twinSold, s.spot.continued = nil, 0, 0
 }
 
 // heldWithTwin returns the quantity that all orders under the prefix have bought and not sold, as
 // far as the wallet shows it. The wallet's balance before botd bought may include earlier purchases
-// of the twin.
+// of the twin. A conclusive wallet shows how much of botd's own the twin sold, unless a person's coins make up for it: orders of
+// a start that this journal knows sold what the journal holds, or what they bought since.
 func (s *SymbolState) heldWithTwin() exchange.Quantity {
 	own, others := s.ownOnSpot(), s.netOfTwin()
-	if own, others = own+min(0, others), max(0, others); !s.spot.early {
-		own = s.ownOnSpot() // a conclusive wallet shows how much of it was sold
+	sold := min(0, others)
+	if !s.spot.early {
+		sold = max(sold, min(0, s.spot.continued))
 	}
+	own, others = own+sold, max(0, others)
 	return max(0, min(max(0, min(own, s.spot.inWallet-s.Baseline()))+others, s.spot.inWallet))
 }
 
@@ -121,6 +132,14 @@ func (s *SymbolState) netOfTwin() exchange.Quantity {
 		net += one.net
 	}
 	return net
+}
+
+// twinPurchases returns the quantity that the twin's orders have bought, sold or not.
+func (s *SymbolState) twinPurchases() (sum exchange.Quantity) {
+	for _, one := range s.spot.twinOrders {
+		sum += max(0, one.net)
+	}
+	return sum
 }
 
 // boughtWithTwin returns heldWithTwin regardless of the wallet.

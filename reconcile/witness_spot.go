@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"slices"
 
 	"botd/exchange"
@@ -16,6 +17,7 @@ const spotContradiction = "the wallet holds less than botd's own fills explain, 
 // spotTestimony is the evidence about a spot symbol's asset other than the wallet's newest answer.
 type spotTestimony struct {
 	squaredMS int64             // when wallet and fills last agreed
+	changedMS int64             // when the position of before the start last changed; 0 without one
 	sales     []sale            // sales by others that explained an earlier difference
 	extra     persistence       // persistence of a wallet excess worth an order
 	extraOf   exchange.Quantity // that excess
@@ -33,6 +35,7 @@ type spotTestimony struct {
 
 	twinOrders []twinOrder       // filled orders of another botd with this prefix, oldest first
 	twinSold   exchange.Quantity // part of these that own sales have sold
+	continued  exchange.Quantity // what these have bought or, if negative, sold in starts that the journal knows
 	resolvedID int64             // a person has decided about them up to this order
 	excess     exchange.Quantity // quantity by which own and the other botd's stops exceed the position
 	excessMS   int64             // start of that time; 0 if they do not
@@ -117,10 +120,11 @@ func (b *Book) NeedsOrderHistory(symbol *SymbolState) (sinceMS int64, ask bool) 
 // which may explain it, has not been read often enough since.
 func (s *SymbolState) Suspect() bool { return s.spot.differs != 0 && s.spot.asked < mostAsked }
 
-// salesFrom returns the time from which a sale may explain a difference.
+// salesFrom returns the time from which a sale may explain a difference. What a start books of the time before it is no younger
+// than what the journal of that time lacks.
 func (b *Book) salesFrom(symbol *SymbolState) int64 {
 	if symbol.spot.squaredMS == 0 { // never since the start
-		return symbol.ChangedMS()
+		return cmp.Or(symbol.spot.changedMS, symbol.ChangedMS())
 	}
 	return symbol.spot.squaredMS - b.Settle().StalenessMS - createdSlackMS
 }

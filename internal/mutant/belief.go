@@ -178,6 +178,30 @@ var belief = []Row{
 		"runtime/engine TestUnansweredStopIsPlacedAgain", []Edit{
 			{"reconcile.situation.unansweredStop", "at != 0", "false"},
 		}},
+	{"canceled_by_another", "where botd stands down, a stop that other hands have canceled is placed again at once", "34",
+		"reconcile TestAStopThatOtherHandsCanceledHasAMomentForWhatTakesItsPlace", []Edit{
+			{"reconcile.Book.noteTaken", "left > 0", "false"},
+		}},
+	{"own_is_anothers_too", "what is booked as botd's own by the exchange's id counts as another botd's once a row shows its id", "42",
+		"reconcile TestWhatWasBookedAsBotdsOwnIsNotAnothersToo", []Edit{
+			{"reconcile.evidence.isTwinOrder", "e.claimed(o)", "false"},
+		}},
+	{"twin_sold_own", "what another botd bought and sold again takes a stop off, by one wallet", "40",
+		"reconcile TestWhatAnotherBotdHasSoldIsNotSoldAgain", []Edit{
+			{"reconcile.derivation.takeOffSold", "d.symbol.twinPurchases()", "0"},
+		}},
+	{"sold_without_bought", "a list that has just shown what another botd sold takes a stop off, though it may lack what that one bought", "15",
+		"reconcile TestWhatAnotherBotdHasSoldIsNotSoldAgain", []Edit{
+			{"reconcile.derivation.takeOffSold", "slices.ContainsFunc(seen.twinOrders, recent)", "false"},
+		}},
+	{"cut_sale_forgotten", "after a start a sale that the journal lacks is no witness, once the start has booked another", "40",
+		"reconcile TestAfterAStartASaleThatTheJournalLacksIsAWitness", []Edit{
+			{"reconcile.Book.salesFrom", "cmp.Or(symbol.spot.changedMS, symbol.ChangedMS())", "symbol.ChangedMS()"},
+		}},
+	{"deposit_makes_up", "what orders of the journal's own starts have sold is held again where a deposit makes up for it", "15",
+		"reconcile TestStandingDownAStopOnSpotSellsNothingASecondTime", []Edit{
+			{"reconcile.SymbolState.heldWithTwin", "min(0, s.spot.continued)", "0"},
+		}},
 	{"unlisted_follows", "a round sends an opening though no list has shown the ones before it", "34",
 		"runtime/engine TestARestOfALadderWaitsForAListThatShowsWhatWasSent", []Edit{
 			{"runtime/engine.dispatcher.largest", "d.unread(key) == 0", "true"},

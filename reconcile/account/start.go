@@ -15,6 +15,7 @@ const maxStarts = 10_000
 type started struct {
 	placement.Start
 	sequence int64 // the highest sequence of its known ids
+	booted   bool  // by a process that wrote this journal
 }
 
 // starts are the known starts, sorted, at most maxStarts.
@@ -39,10 +40,21 @@ func (s *starts) boot(body *record.Boot) {
 		return
 	}
 	s.newest = start
-	s.note(start, 0)
+	s.note(started{start, 0, true})
 	if body.Lane != "" {
-		s.note(placement.Start{Epoch: body.Epoch, Random: body.Lane}, placement.LaneIDs)
+		s.note(started{placement.Start{Epoch: body.Epoch, Random: body.Lane}, placement.LaneIDs, true})
 	}
+}
+
+// Booted reports whether a process that wrote this journal began with a start. An order of such a start that the journal does not
+// contain was sent after the journal was copied or cut: what it sold is what the journal holds, or what it bought since.
+func (s *starts) Booted(start placement.Start) bool {
+	i, found := s.find(start)
+	return found && s.known[i].booted
+}
+
+func (s *starts) find(start placement.Start) (at int, found bool) {
+	return slices.BinarySearchFunc(s.known, start, func(t started, start placement.Start) int { return t.Compare(start) })
 }
 
 // noteID records the id of a record's order. An id that was reported to a person is not reported
@@ -58,9 +70,9 @@ func (s *starts) noteID(r *record.Record) {
 	}
 	switch r.Body.(type) {
 	case record.Sending:
-		s.note(id.Start, id.Sequence)
+		s.note(started{Start: id.Start, sequence: id.Sequence})
 	case record.Halt:
-		s.note(id.Start, id.Sequence)
+		s.note(started{Start: id.Start, sequence: id.Sequence})
 		s.reported = max(s.reported, id.Start.Epoch)
 	default:
 		s.noteOn(r.Symbol, id)
@@ -83,12 +95,12 @@ func (s *starts) noteOn(key exchange.SymbolKey, id placement.Serial) {
 }
 
 // note records that the journal knows a start and its ids up to a sequence.
-func (s *starts) note(start placement.Start, sequence int64) {
-	i, found := slices.BinarySearchFunc(s.known, start, func(t started, start placement.Start) int { return t.Compare(start) })
+func (s *starts) note(one started) {
+	i, found := s.find(one.Start)
 	if !found {
-		s.known = slices.Insert(s.known, i, started{Start: start})
+		s.known = slices.Insert(s.known, i, one)
 	}
-	s.known[i].sequence = max(s.known[i].sequence, sequence)
+	s.known[i].sequence, s.known[i].booted = max(s.known[i].sequence, one.sequence), s.known[i].booted || one.booted
 	if len(s.known) > maxStarts {
 		s.reported = max(s.reported, s.known[0].Epoch)
 		s.known = slices.Delete(s.known, 0, 1)
@@ -105,8 +117,7 @@ func (s *starts) Sent(key exchange.SymbolKey, id placement.Serial) bool {
 
 // accounts reports the same for any symbol.
 func (s *starts) accounts(id placement.Serial) bool {
-	i, found := slices.BinarySearchFunc(s.known, id.Start, func(t started, start placement.Start) int { return t.Compare(start) })
-	if found {
+	if i, found := s.find(id.Start); found {
 		return id.Sequence <= s.known[i].sequence
 	}
 	return id.Start.Epoch < s.reported

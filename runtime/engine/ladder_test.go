@@ -59,7 +59,7 @@ func TestLadderSendsHalfBetweenRounds(t *testing.T) {
 	w.wantSent(20)
 }
 
-// TestARestOfALadderWaitsForAListThatShowsWhatWasSent: a list that does not show botd's own orders yet shows none of a second botd's either.
+// A list that does not show botd's own orders yet does not show those of a second botd either.
 func TestARestOfALadderWaitsForAListThatShowsWhatWasSent(t *testing.T) {
 	t.Parallel()
 	unlistedLadder(t)

@@ -1,0 +1,116 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// While botd stands down, another botd that canceled a stop may be selling the quantity that the stop held.
+func TestAStopThatOtherHandsCanceledHasAMomentForWhatTakesItsPlace(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		own   bool // botd canceled it itself
+		alone bool // botd does not stand down
+		want  exchange.Quantity
+	}{
+		{"by other hands", false, false, 0},
+		{"by botd", true, false, 10},
+		{"by a person's, and there is no other botd", false, true, 10},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			canceledByAnother(t, c.own, c.alone, c.want)
+		})
+	}
+}
+
+func canceledByAnother(t testing.TB, own, alone bool, want exchange.Quantity) {
+	t.Helper()
+	w, derive := protecting(t)
+	stop := w.places(placement.StopLoss, 8, stopOf(10))
+	w.now += 60_000
+	if !alone {
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: youngers + "1", Body: record.Halt{Level: record.LevelPause, Why: "another botd"}})
+	}
+	w.sees("1", "0.01", nil, stop)
+	if own {
+		w.book.NoteCancel(stop.ClientOrderID, w.now)
+	}
+	stop.Status = exchange.StatusCanceled
+	w.now += 1_000
+	w.sees("1.01", "0", []exchange.Order{stop})
+	if have := stopped(derive()); have != want {
+		t.Errorf("want a stop of %d, have one of %d", want, have)
+	}
+	w.now += twinStopMS
+	w.sees("1.01", "0", []exchange.Order{stop})
+	if have := stopped(derive()); have != 10 {
+		t.Errorf("want the stop of 10 as soon as nothing came of it, have %d", have)
+	}
+}
+
+// A list omitted the id, and the order had the same amount and second as botd's own.
+func TestWhatWasBookedAsBotdsOwnIsNotAnothersToo(t *testing.T) {
+	t.Parallel()
+	bookedAsOwn(t)
+}
+
+func bookedAsOwn(t testing.TB) {
+	t.Helper()
+	w, derive := protecting(t)
+	stop := w.places(placement.StopLoss, 8, stopOf(10))
+	w.now += 60_000
+	w.targets(17, nil)
+	bought := w.places(placement.Entry, 20, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 7, Price: 50_000e8})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: bought.ClientOrderID, Body: record.Ended{OrderID: 20, State: placement.Filled, Filled: 7}})
+	named := anothers(youngers+"1", 20, exchange.Buy, exchange.Limit, 7, 7, w.now)
+	for range 6 {
+		w.now += 1_000
+		w.sees("1.007", "0.01", []exchange.Order{named}, stop)
+	}
+	if have := stopped(derive()); !w.book.StandsDown() || have != 7 {
+		t.Errorf("want a stop of the seven alone beside the one of ten, have %d, standing down %t", have, w.book.StandsDown())
+	}
+}
+
+// The journal was cut and names one of two stops that have sold. The other one sold after the last record, and before the start booked the first.
+func TestAfterAStartASaleThatTheJournalLacksIsAWitness(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		aged int64 // the sale before the start
+		is   bool
+	}{
+		{"after the last change", 30_000, true},
+		{"before it", 200_000, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			soldAfterACut(t, c.aged, c.is)
+		})
+	}
+}
+
+func soldAfterACut(t testing.TB, aged int64, witness bool) {
+	t.Helper()
+	w, _ := protecting(t)
+	stop := w.places(placement.StopLoss, 8, stopOf(4))
+	w.now += 60_000
+	w.start()
+	w.book.Symbol(coin).Last = 50_000e8
+	stop.Status, stop.Filled = exchange.StatusFilled, 4
+	lacking := exchange.Order{ID: 9, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopLimit, Quantity: 6, Filled: 6,
+		Status: exchange.StatusFilled, CreatedMS: w.now - aged}
+	for range 12 {
+		w.now += 1_000
+		w.sees("1", "0", []exchange.Order{stop, lacking})
+	}
+	symbol := w.book.Symbol(coin)
+	if have := symbol.Cause() == record.SoldByOthers && symbol.Quarantine() != ""; have != witness {
+		t.Errorf("want the sale to be the witness %t, have %q, contradicted %q", witness, symbol.Quarantine(), symbol.Contradicted)
+	}
+}
