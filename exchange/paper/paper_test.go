@@ -121,7 +121,7 @@ func TestALimitOrderWaitsForTheVenueToTradeThroughIt(t *testing.T) {
 	})
 }
 
-func TestStaleDataFillNothingAndAreReported(t *testing.T) {
+func TestStaleDataBlocksFillsAndIsReported(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []string{"unavailable", "frozen"} {
 		t.Run(fault, func(t *testing.T) {
@@ -274,7 +274,7 @@ func TestFundingIsPaidOnTheHourAtTheReportedRate(t *testing.T) {
 	})
 }
 
-func TestNothingIsAnsweredThatIsNotWritten(t *testing.T) {
+func TestUnwrittenStateIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, newVenue(), nil)

@@ -79,9 +79,9 @@ func TestTheProbeFindsExactlyTheVariant(t *testing.T) {
 	}
 }
 
-// TestAnEmptyListOfPositionsHidesNoneFromTheProbe probes a venue whose list omits the position in some reads:
+// TestProbeFindsPositionsMissingFromList probes a venue whose list omits the position in some reads:
 // while it is open, and when it is due to be closed.
-func TestAnEmptyListOfPositionsHidesNoneFromTheProbe(t *testing.T) {
+func TestProbeFindsPositionsMissingFromList(t *testing.T) {
 	t.Parallel()
 	for _, order := range []int{2, 3} { // the stop, and the partial sale
 		t.Run(fmt.Sprintf("after order %d", order), func(t *testing.T) {
@@ -115,9 +115,9 @@ func TestAnEmptyListOfPositionsHidesNoneFromTheProbe(t *testing.T) {
 	}
 }
 
-// TestNothingIsClosedOrSoldThatTheProbeDidNotBuy has single answers hide the account's holdings: the list of
+// TestProbeClosesOnlyItsOwnPositions has single answers hide the account's holdings: the list of
 // positions before and during trading, and the wallet. Foreign positions and holdings must stay.
-func TestNothingIsClosedOrSoldThatTheProbeDidNotBuy(t *testing.T) {
+func TestProbeClosesOnlyItsOwnPositions(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, path string
@@ -254,8 +254,8 @@ func TestAnOrderIsFilledInPartWhereTheBestLevelIsSmall(t *testing.T) {
 	}
 }
 
-// TestAPositionThatIsOpenAlreadyIsLeftAlone probes an account with another trader.
-func TestAPositionThatIsOpenAlreadyIsLeftAlone(t *testing.T) {
+// TestProbeSkipsExistingPosition probes an account with another trader.
+func TestProbeSkipsExistingPosition(t *testing.T) {
 	t.Parallel()
 	venue := serve(t, setup{})
 	config := Config{BaseURL: venue.URL, Key: "key", Secret: []byte(secret), Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: time.Second}
@@ -299,8 +299,8 @@ func order(t *testing.T, venue *httptest.Server, account string, o exchange.NewO
 	}
 }
 
-// TestABudgetThatIsSpentEndsTheProbeAndClosesWhatItOpened limits the number of requests.
-func TestABudgetThatIsSpentEndsTheProbeAndClosesWhatItOpened(t *testing.T) {
+// TestSpentBudgetEndsProbeAndClosesPositions limits the number of requests.
+func TestSpentBudgetEndsProbeAndClosesPositions(t *testing.T) {
 	t.Parallel()
 	for _, requests := range []int{60, 200, 260} {
 		t.Run(fmt.Sprint(requests), func(t *testing.T) {

@@ -17,8 +17,8 @@ func trading(venue *httptest.Server) Config {
 		MaxWait: 5 * time.Second, glance: time.Millisecond}
 }
 
-// TestAMarketIsProbedWhateverTheOtherOneDoes fails the futures orders, then the spot ones.
-func TestAMarketIsProbedWhateverTheOtherOneDoes(t *testing.T) {
+// TestMarketsAreProbedIndependently fails the futures orders, then the spot ones.
+func TestMarketsAreProbedIndependently(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, fault    string

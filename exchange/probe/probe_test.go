@@ -139,8 +139,8 @@ func TestThePathRuleOfAnAddressWithAPathIsFound(t *testing.T) {
 	}
 }
 
-// TestBothMarketsAreExaminedAndNothingIsLeftOpen reads the exchange's own state after a probe.
-func TestBothMarketsAreExaminedAndNothingIsLeftOpen(t *testing.T) {
+// TestProbeExaminesBothMarketsAndClosesAll reads the exchange's own state after a probe.
+func TestProbeExaminesBothMarketsAndClosesAll(t *testing.T) {
 	t.Parallel()
 	venue := serve(t, setup{})
 	r := probed(
@@ -369,7 +369,7 @@ func TestAnOldReadIsMeasured(t *testing.T) {
 	}
 }
 
-func TestAPlacementThatIsRefusedFailsTheStepWithTheVenuesWords(t *testing.T) {
+func TestRefusedPlacementFailsStepWithVenueMessage(t *testing.T) {
 	t.Parallel()
 	r := probed(t, Config{BaseURL: serve(t, setup{}).URL, Key: "reader", Trade: true, NoFills: true, Symbol: "BTC-USDT", MaxAge: time.Second})
 	if step := r.step(t, "trade"); step.Outcome != Fail || !strings.Contains(step.What, "-2015") || r.Delays != nil {

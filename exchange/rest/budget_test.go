@@ -11,7 +11,7 @@ import (
 	"botd/exchange"
 )
 
-func TestReducingGoesBeforeOpeningAndOpeningBeforeMarketData(t *testing.T) {
+func TestBudgetPrefersReductionsThenOpenings(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		v := newVenue(t)
@@ -131,7 +131,7 @@ func TestAPausedOrSpentBudgetLetsContextsEnd(t *testing.T) {
 	})
 }
 
-func TestPrioritiesFollowWhatAnOrderDoes(t *testing.T) {
+func TestOrderPriorities(t *testing.T) {
 	t.Parallel()
 	order := func(operation exchange.Operation, o exchange.NewOrder) exchange.Request {
 		return exchange.Request{Operation: operation, Order: o}
@@ -157,7 +157,7 @@ func TestPrioritiesFollowWhatAnOrderDoes(t *testing.T) {
 	}
 }
 
-func TestARecalledRequestLeavesTheBudgetToTheOthers(t *testing.T) {
+func TestRecalledRequestReleasesBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBudget(1, 1)
@@ -205,8 +205,8 @@ func TestExitsHaveAReserve(t *testing.T) {
 	})
 }
 
-// TestPeopleWhoWatchHaveATenthOfTheBudget requests market data without end.
-func TestPeopleWhoWatchHaveATenthOfTheBudget(t *testing.T) {
+// TestViewersHaveATenthOfBudget requests market data without end.
+func TestViewersHaveATenthOfBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		v := newVenue(t)

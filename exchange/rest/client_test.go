@@ -27,7 +27,7 @@ func everyCall(ctx context.Context, c *Client) map[exchange.Operation]error {
 	return made
 }
 
-func TestEveryOperationGoesSignedOverOneConnection(t *testing.T) {
+func TestOperationsAreSignedOverOneConnection(t *testing.T) {
 	t.Parallel()
 	v := newVenue(t)
 	var connections atomic.Int64

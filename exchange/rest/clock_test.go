@@ -85,7 +85,7 @@ func TestAReadOutsideTheWindowIsSentOnceMoreWithANewClockReading(t *testing.T) {
 	})
 }
 
-func TestAPlacementOutsideTheWindowIsRefusedAndTheClockReadBeforeTheNext(t *testing.T) {
+func TestRefusedTimestampRereadsClock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		v := newVenue(t)

@@ -75,7 +75,7 @@ func TestTheBudgetsFigures(t *testing.T) {
 }
 
 // Requests that are already queued at the same or a higher priority go first.
-func TestWhoGoesBefore(t *testing.T) {
+func TestRequestPriorities(t *testing.T) {
 	t.Parallel()
 	for waits, want := range map[priority][3]bool{
 		priorityExit: {true, true, true}, prioritySettle: {false, true, true}, priorityEnter: {false, false, true},
@@ -163,7 +163,7 @@ func TestAClockThatJumpsByMoreThanASecondIsReadAtOnce(t *testing.T) {
 }
 
 // Only an error before the connection proves that nothing arrived, and only a placement may then be uncertain.
-func TestANetworkErrorSaysWhatMayHaveArrived(t *testing.T) {
+func TestNetworkErrorClassification(t *testing.T) {
 	t.Parallel()
 	refused := &net.OpError{Op: "dial", Err: errors.New("refused")}
 	for _, operation := range exchange.Operations() {
@@ -192,7 +192,7 @@ func TestANetworkErrorSaysWhatMayHaveArrived(t *testing.T) {
 }
 
 // Only spot has an offset.
-func TestCandlesOfBothMarketsAreAskedForInTheirOwnWay(t *testing.T) {
+func TestCandleRequestsOfBothMarkets(t *testing.T) {
 	t.Parallel()
 	v := newVenue(t)
 	client := ready(t, open(t, v))
@@ -210,7 +210,7 @@ func TestCandlesOfBothMarketsAreAskedForInTheirOwnWay(t *testing.T) {
 }
 
 // The other market continues.
-func TestAPausedMarketSaysUntilWhen(t *testing.T) {
+func TestPausedUntil(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		v := newVenue(t)
@@ -260,7 +260,7 @@ func TestReasonsAreOfAClosedSet(t *testing.T) {
 	}
 }
 
-func TestNothingIsSentForACallerThatHasCanceled(t *testing.T) {
+func TestCanceledCallerSendsNoRequest(t *testing.T) {
 	t.Parallel()
 	canceled, end := context.WithCancel(t.Context())
 	end()

@@ -29,8 +29,8 @@ var placements = map[exchange.Operation]func(context.Context, *Client) error{
 	},
 }
 
-// TestAPlacementIsSentOnceWhateverHappens covers exactly-once.md, cases 1 to 4.
-func TestAPlacementIsSentOnceWhateverHappens(t *testing.T) {
+// TestPlacementIsSentOnce covers exactly-once.md, cases 1 to 4.
+func TestPlacementIsSentOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name         string

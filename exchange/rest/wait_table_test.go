@@ -76,8 +76,8 @@ func TestAnOldReadingOfTheClockIsReadAgainBeforeARead(t *testing.T) {
 	})
 }
 
-// TestARequestIsSentWhenItsPrerequisitesAreThere: the lists for its scales, and the clock for its signature.
-func TestARequestIsSentWhenItsPrerequisitesAreThere(t *testing.T) {
+// TestRequestWaitsForListAndClock: the lists for its scales, and the clock for its signature.
+func TestRequestWaitsForListAndClock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		v := newVenue(t)
@@ -130,8 +130,8 @@ func TestGoroutinesThatWaitForOneReadingTakeIt(t *testing.T) {
 	})
 }
 
-// TestWhoGoesFirstAmongWhatWaits: reads of the kill switch before placements, viewers after everything.
-func TestWhoGoesFirstAmongWhatWaits(t *testing.T) {
+// TestQueuedRequestOrder: reads of the kill switch before placements, viewers after everything.
+func TestQueuedRequestOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		v := newVenue(t)
@@ -217,8 +217,8 @@ func TestAListIsReadAgainForAnUnknownSymbolWhenItIsHalfAMinuteOld(t *testing.T) 
 	}
 }
 
-// TestAnUnknownSymbolIsAskedForOnce: a venue that answers so slowly that each list is old is asked twice, not for ever.
-func TestAnUnknownSymbolIsAskedForOnce(t *testing.T) {
+// TestUnknownSymbolIsRequestedOnce: a venue that answers so slowly that each list is old is asked twice, not for ever.
+func TestUnknownSymbolIsRequestedOnce(t *testing.T) {
 	t.Parallel()
 	rows := func(w http.ResponseWriter, _ *http.Request, answer []byte) {
 		time.Sleep(relistAfter + time.Second)
@@ -328,8 +328,8 @@ func TestAClientHasItsOwnTransport(t *testing.T) {
 	}
 }
 
-// TestMarginLevelsAreSortedAndWholeOrNone: one level that cannot be read takes the others of its symbol away.
-func TestMarginLevelsAreSortedAndWholeOrNone(t *testing.T) {
+// TestMarginLevelsAreSortedAndComplete: one level that cannot be read takes the others of its symbol away.
+func TestMarginLevelsAreSortedAndComplete(t *testing.T) {
 	t.Parallel()
 	level := func(symbol string, low int64) exchange.SymbolBracket {
 		return exchange.SymbolBracket{Symbol: symbol, Bracket: exchange.Bracket{Min: exchange.AmountOf(low), Max: exchange.AmountOf(low + 10)}}

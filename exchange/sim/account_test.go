@@ -119,7 +119,7 @@ func TestAnExchangeHasAThousandAccounts(t *testing.T) {
 }
 
 // An unknown name is no error, and returns no other account's figures.
-func TestWhatAnUnknownAccountOrSymbolHasIsNothing(t *testing.T) {
+func TestUnknownAccountAndSymbolAreEmpty(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
 	d.place(d.order("buy", exchange.MarketOrder, "0.1", ""))
@@ -177,7 +177,7 @@ func TestWhatAnUnknownAccountOrSymbolHasIsNothing(t *testing.T) {
 }
 
 // The position is returned together with its cost.
-func TestHeldIsThePositionWithItsSign(t *testing.T) {
+func TestPositionIsSigned(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
 	d.place(d.order("buy", exchange.MarketOrder, "0.3", ""))
@@ -197,7 +197,7 @@ func TestHeldIsThePositionWithItsSign(t *testing.T) {
 }
 
 // A transfer moves no more than that.
-func TestATransferMovesWhatIsAvailable(t *testing.T) {
+func TestTransferIsBoundedByAvailableBalance(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
 	spot := d.on(exchange.Spot, "BTC-USDT")
@@ -226,7 +226,7 @@ func TestATransferMovesWhatIsAvailable(t *testing.T) {
 }
 
 // The asset comes with an account, and its name sorts between those of the others.
-func TestAnAssetThatNoSymbolHasIsHeldBesideTheOthers(t *testing.T) {
+func TestAssetWithoutSymbolIsKept(t *testing.T) {
 	t.Parallel()
 	d := spotDesk(t, Config{})
 	config := DefaultAccount("carol")
@@ -251,7 +251,7 @@ func TestAnAssetThatNoSymbolHasIsHeldBesideTheOthers(t *testing.T) {
 }
 
 // Both markets are tested, for makers and takers.
-func TestFeesThatAreChangedHoldForWhatFillsThen(t *testing.T) {
+func TestChangedFeesApplyToLaterFills(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
 	fees := AccountConfig{Name: "alice", FuturesMaker: 100_000, FuturesTaker: 200_000, SpotMaker: 300_000, SpotTaker: 400_000} // 0.1 % to 0.4 %

@@ -98,7 +98,7 @@ func TestAnotherSymbolsPriceMovesTheLiquidationBound(t *testing.T) {
 	}
 }
 
-func TestAPartialFillReleasesWhatTheRestOfASpotOrderDoesNotNeed(t *testing.T) {
+func TestPartialSpotFillReleasesExcessBalance(t *testing.T) {
 	t.Parallel()
 	d := spotDesk(t, Config{})
 	d.SetMarket(d.key(), Still(StillConfig{SpreadTicks: 1_000})) // quotes 100 USDT away

@@ -92,7 +92,7 @@ func TestALimitTakesAtItsLimitAtWorstOrRests(t *testing.T) {
 	})
 }
 
-func TestAStopPaysWhatTheMarketMayHavePassed(t *testing.T) {
+func TestStopPaysWorstPriceOfPath(t *testing.T) {
 	t.Parallel()
 	stop := exchange.StopMarket
 	runBoundCases(t, []boundCase{

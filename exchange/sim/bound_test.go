@@ -335,7 +335,7 @@ func symbolOf(t *testing.T) *exchange.Symbol {
 
 // A price that was skipped to is the last known price in a hole of the record until the next candle opens, and within that candle
 // its open.
-func TestWhatIsKnownAfterSkippedCandles(t *testing.T) {
+func TestLastPriceAfterSkippedCandles(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
 	flat := [4]string{"50000", "50100", "49900", "50050"}

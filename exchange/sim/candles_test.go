@@ -185,8 +185,8 @@ func (d *desk) wantTradesWithin(recorded *exchange.Candles, interval exchange.In
 	return outside
 }
 
-// TestCandlesAreAskedForByTimeAndNumber uses twelve minutes, each of which closes a dollar higher.
-func TestCandlesAreAskedForByTimeAndNumber(t *testing.T) {
+// TestCandlesAreRequestedByTimeAndLimit uses twelve minutes, each of which closes a dollar higher.
+func TestCandlesAreRequestedByTimeAndLimit(t *testing.T) {
 	t.Parallel()
 	const minute = int64(exchange.Minute1)
 	d := newDesk(t, Config{})

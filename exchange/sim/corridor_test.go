@@ -9,9 +9,9 @@ import (
 	"botd/exchange"
 )
 
-// TestWithinTheCorridorNobodyIsLiquidated has positions on two symbols and moves both within what Quiet
+// TestNoLiquidationWithinCorridor has positions on two symbols and moves both within what Quiet
 // allows at once: the account stays above its margin. Beyond the corridor it need not.
-func TestWithinTheCorridorNobodyIsLiquidated(t *testing.T) {
+func TestNoLiquidationWithinCorridor(t *testing.T) {
 	t.Parallel()
 	quiet := 0
 	rapid.Check(t, func(r *rapid.T) {

@@ -160,7 +160,7 @@ func TestARestingOrderFillsOnATouchOrThroughATick(t *testing.T) {
 	}
 }
 
-func TestInAGapOfTheRecordAnOrderWaitsForTheNextCandle(t *testing.T) {
+func TestOrderInGapWaitsForNextCandle(t *testing.T) {
 	t.Parallel()
 	for _, bounded := range []bool{false, true} {
 		d := newDesk(t, Config{})
@@ -178,7 +178,7 @@ func TestInAGapOfTheRecordAnOrderWaitsForTheNextCandle(t *testing.T) {
 	}
 }
 
-func TestAConstantFundingRateIsPaidWhereNoneIsRecorded(t *testing.T) {
+func TestUnrecordedFundingUsesConstantRate(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{StartMS: startMS + 8*3_600_000 - 60_000})
 	candles := d.tapeOf([4]string{"50000", "50000", "50000", "50000"}, [4]string{"51000", "51000", "51000", "51000"})

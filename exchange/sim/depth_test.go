@@ -62,7 +62,7 @@ func TestOrdersAndQuotesAreOneBook(t *testing.T) {
 }
 
 // The quotes have a thousand levels, and the asks of accounts are behind all of them.
-func TestADepthHasAsManyLevelsAsAreAskedFor(t *testing.T) {
+func TestDepthHasRequestedLevels(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
 	far := d.place(d.order("buy", exchange.Limit, "0.1", "49000"))

@@ -31,7 +31,7 @@ func TestARateIsOfTheFullHourThatItIsRecordedNear(t *testing.T) {
 }
 
 // Funding is paid at the mark price, and summed up per symbol.
-func TestFundingIsPaidByWhoeverHoldsThen(t *testing.T) {
+func TestFundingIsPaidByOpenPositions(t *testing.T) {
 	t.Parallel()
 	const hours = 8 * int64(exchange.Hour1)
 	d := newDesk(t, Config{})
@@ -64,7 +64,7 @@ func TestFundingIsPaidByWhoeverHoldsThen(t *testing.T) {
 }
 
 // The liquidation happens at the moment when the payment is due.
-func TestAPaymentLiquidatesWhoCannotBearIt(t *testing.T) {
+func TestFundingPaymentMayLiquidate(t *testing.T) {
 	t.Parallel()
 	const hours = 8 * int64(exchange.Hour1)
 	d := newDesk(t, Config{})

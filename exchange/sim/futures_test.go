@@ -229,7 +229,7 @@ func TestPostOnlyThatWouldMatchIsRejected(t *testing.T) {
 	d.wantStatus(resting.ID, exchange.StatusOpen)
 }
 
-func TestAccountsTradeWithEachOtherByPriceThenTimeButNeverWithThemselves(t *testing.T) {
+func TestAccountsMatchByPriceAndTimeWithoutSelfTrades(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
 	bob := d.as("bob")

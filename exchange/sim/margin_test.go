@@ -32,7 +32,7 @@ func TestTheSecondBracketCountsFromItsMinimum(t *testing.T) {
 	bob.near("short's liqPrice", (299999.4+10000-149.9997+3750)/1.025/6, bob.position().LiqPrice)
 }
 
-func TestLiqPriceOfAShortAndOfAPositionThatNothingLiquidates(t *testing.T) {
+func TestLiqPriceOfShortAndOfUnliquidatablePosition(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
 	d.place(d.order("sell", exchange.MarketOrder, "1", ""))

@@ -176,7 +176,7 @@ func TestAStopIsTriggeredOnlyByALaterTrade(t *testing.T) {
 	}
 }
 
-func TestWithdrawnQuotesFillNothing(t *testing.T) {
+func TestWithdrawnQuotesDoNotFill(t *testing.T) {
 	t.Parallel()
 	x, key := fedExchange(t)
 	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 50_000 * usd, Depth: depthOf(49_999, 50_001, btc)})
@@ -187,7 +187,7 @@ func TestWithdrawnQuotesFillNothing(t *testing.T) {
 	wantOrder(t, x, id, exchange.StatusOpen, 0)
 }
 
-func TestARestoredFedMarketKeepsItsPriceAndHasNoQuotes(t *testing.T) {
+func TestRestoredFedMarketHasPriceButNoQuotes(t *testing.T) {
 	t.Parallel()
 	x, key := fedExchange(t)
 	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 50_000 * usd, Depth: depthOf(49_999, 50_001, btc)})
@@ -343,7 +343,7 @@ func TestADepthThatCrossesASellingLimitFillsItUpToItsQuantity(t *testing.T) {
 }
 
 // A level that cannot be traded is no quote.
-func TestAnUpdateWithAPriceOutOfBoundsChangesNothing(t *testing.T) {
+func TestUpdateWithPriceOutOfBoundsIsRejected(t *testing.T) {
 	t.Parallel()
 	x, key := fedExchange(t)
 	d := &desk{t, x, "a", exchange.Futures, "BTC-USDT"}

@@ -77,7 +77,7 @@ func TestAWalksPriceIsItsShareOfTheFirstOne(t *testing.T) {
 }
 
 // The cached past equals the computed one.
-func TestADayIsTheSameWhoeverAsksAgain(t *testing.T) {
+func TestTickerOfRandomDayIsRepeatable(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{StartMS: startMS + 12_345})
 	d.SetMarket(d.key(), Random(2))
@@ -194,7 +194,7 @@ func TestARandomMarketsFundingIsDrawn(t *testing.T) {
 }
 
 // Twenty ticks away it is twice as much, 200 and more away eleven times.
-func TestALevelOfARandomMarketHoldsTenToAHundredThousand(t *testing.T) {
+func TestRandomMarketLevelSizes(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
 	d.SetMarket(d.key(), Random(2))

@@ -41,7 +41,7 @@ func TestTheBookOfAStillMarketHasMaxNotionalOnEveryLevel(t *testing.T) {
 	}
 }
 
-func TestSetPricesEnterTheCandleWithoutVolumeAndFillsMoveNothing(t *testing.T) {
+func TestSetPricesEnterCandlesAndFillsDoNotMovePrice(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
 	d.setLast("50500")

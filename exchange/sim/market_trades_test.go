@@ -7,8 +7,8 @@ import (
 	"botd/exchange"
 )
 
-// TestRecordedTradesFillWhatTheyMeet plays trades against one resting buy of ten lots at 100.
-func TestRecordedTradesFillWhatTheyMeet(t *testing.T) {
+// TestRecordedTradesFillRestingOrders plays trades against one resting buy of ten lots at 100.
+func TestRecordedTradesFillRestingOrders(t *testing.T) {
 	t.Parallel()
 	const price, lot = exchange.Price(50_000e8), exchange.Quantity(10)
 	type trade struct {
@@ -57,7 +57,7 @@ func TestRecordedTradesFillWhatTheyMeet(t *testing.T) {
 }
 
 // A market order of ten lots takes the quantities of the next trades.
-func TestWhatTakesPaysTheNextTrades(t *testing.T) {
+func TestMarketOrderPaysNextTrades(t *testing.T) {
 	t.Parallel()
 	const price, lot = exchange.Price(50_000e8), exchange.Quantity(10)
 	symbol := DefaultSymbols()[0]

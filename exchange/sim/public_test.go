@@ -117,7 +117,7 @@ func TestPositionsHistoryIsFiltered(t *testing.T) {
 	}
 }
 
-func TestAReadOnlyKeyChangesNothing(t *testing.T) {
+func TestReadOnlyKeyIsRefusedWrites(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
 	config := DefaultAccount("reader")

@@ -62,7 +62,7 @@ func TestSpotFeesFromUSDT(t *testing.T) {
 	d.wantBalance("USDT", "4994.98999", "0") // 10000 - 5000.01 - 5.00001
 }
 
-func TestASpotLimitFreezesAndReleasesWhatItDoesNotNeed(t *testing.T) {
+func TestSpotLimitFreezesAndReleasesBalance(t *testing.T) {
 	t.Parallel()
 	d := spotDesk(t, Config{OrderDelayMS: 5})
 	buy := d.place(d.order("buy", exchange.Limit, "0.1", "49000"))

@@ -63,7 +63,7 @@ func TestTheListsOfOneOfSixHundredSymbolsAgree(t *testing.T) {
 }
 
 // The bound is 350,000, with 30 a minute for few symbols, otherwise 6 in one of 1, 2, 4, 8... minutes.
-func TestThePastsOfAllSymbolsHaveABoundedNumberOfTradesADay(t *testing.T) {
+func TestRandomPastsAreBounded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ books, every, perMinute int64 }{
 		{1, 1, 30}, {8, 1, 30}, {9, 1, 6}, {40, 1, 6}, {41, 2, 6}, {81, 2, 6}, {82, 4, 6}, {162, 4, 6}, {163, 8, 6}, {2_000, 64, 6},

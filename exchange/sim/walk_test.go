@@ -46,8 +46,8 @@ func TestTheWalkDependsOnSeedSymbolAndStepAlone(t *testing.T) {
 	}
 }
 
-// TestTheBellIsCenteredAndAsWideAsItSays draws from it, and checks its extremes.
-func TestTheBellIsCenteredAndAsWideAsItSays(t *testing.T) {
+// TestBellIsCenteredWithStatedDeviation draws from it, and checks its extremes.
+func TestBellIsCenteredWithStatedDeviation(t *testing.T) {
 	t.Parallel()
 	if low, high := bell(0), bell(math.MaxUint64); low != -131_070 || high != 131_070 {
 		t.Errorf("want -131070 to 131070, have %d to %d", low, high)
@@ -162,7 +162,7 @@ func TestThePriceJumpsOnceInFourHours(t *testing.T) {
 }
 
 // Within a mood the widths are 2 to 5 times one factor, from a calm half to a wild 2.6.
-func TestAWidthLasts40MinutesAndAMood380(t *testing.T) {
+func TestRandomWidthLasts40MinutesAndMood380(t *testing.T) {
 	t.Parallel()
 	const regime, mood = 40 * 60_000 / randomStepMS, 380 * 60_000 / randomStepMS
 	w := newWalk(5, "BTC-USDT")

@@ -103,7 +103,7 @@ func TestATruncatedLastLineIsCutOff(t *testing.T) {
 	})
 }
 
-func TestAFileOfAnotherKindIsLeftAlone(t *testing.T) {
+func TestFileOfAnotherKindIsNotModified(t *testing.T) {
 	t.Parallel()
 	store := tape.Store{Directory: t.TempDir()}
 	symbol := bitcoin(t)

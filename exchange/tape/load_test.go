@@ -289,9 +289,9 @@ func BenchmarkLoadCandles(b *testing.B) {
 	b.ReportMetric(float64(b.N)*rows/b.Elapsed().Seconds()/1e6, "Mcandles/s")
 }
 
-// TestControlCharactersAreNotShown reads a file of random bytes: the part of it in an error neither moves a
+// TestControlCharactersAreMasked reads a file of random bytes: the part of it in an error neither moves a
 // cursor nor rings a bell.
-func TestControlCharactersAreNotShown(t *testing.T) {
+func TestControlCharactersAreMasked(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.csv")
 	if err := os.WriteFile(path, []byte("open\x1b[2Jtime\a\x00\x9b\xff\u202ehigh\n1,2\n"), 0o600); err != nil {
@@ -304,7 +304,7 @@ func TestControlCharactersAreNotShown(t *testing.T) {
 }
 
 // A file that freqtrade stored is loaded, and its interval is found. Feather's first version is refused with a hint.
-func TestFeatherIsACandleFileLikeOthers(t *testing.T) {
+func TestFeatherFilesAreLoaded(t *testing.T) {
 	t.Parallel()
 	got, err := tape.LoadCandles(filepath.Join("foreign", "testdata", "freqtrade.feather"), bitcoin(t), 0, tape.Options{})
 	if err != nil || got.Candles.Len() != 800 ||

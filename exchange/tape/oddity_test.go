@@ -25,7 +25,7 @@ func plain(t *testing.T, count int) *tape.Tape {
 	return &tape.Tape{Symbol: symbol, Candles: candles}
 }
 
-func TestVerifyNamesWhatIsOdd(t *testing.T) {
+func TestVerifyReportsOddities(t *testing.T) {
 	t.Parallel()
 	if odd := tape.Oddities(plain(t, 500)); len(odd) != 0 {
 		t.Errorf("ordinary candles: have %v", odd)
@@ -55,7 +55,7 @@ func TestVerifyNamesWhatIsOdd(t *testing.T) {
 }
 
 // The move is a crash whose candle closes at its low.
-func TestAMoveThatLastsIsNoOutlier(t *testing.T) {
+func TestLastingMoveIsNoOutlier(t *testing.T) {
 	t.Parallel()
 	recorded := plain(t, 300)
 	for i := 150; i < 300; i++ {

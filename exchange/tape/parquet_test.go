@@ -116,9 +116,9 @@ func asCSV(t *testing.T, path string) string {
 	return file(t, "a.csv", text)
 }
 
-// TestParquetIsReadAsTheCSVItStandsFor reads random files both ways, plain ones and ones with faults, gaps,
+// TestParquetEqualsItsCSV reads random files both ways, plain ones and ones with faults, gaps,
 // missing numbers and prices that need more places, and compares the complete results.
-func TestParquetIsReadAsTheCSVItStandsFor(t *testing.T) {
+func TestParquetEqualsItsCSV(t *testing.T) {
 	t.Parallel()
 	symbol := bitcoin(t)
 	for seed := range uint64(30) {

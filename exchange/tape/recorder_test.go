@@ -181,9 +181,9 @@ func TestASlowDiskDelaysNoCaller(t *testing.T) {
 	})
 }
 
-// TestBeyondItsBoundNothingIsAdded prevents the removal of the oldest rows, as on a disk without space for a
+// TestRecorderStopsAtItsBound prevents the removal of the oldest rows, as on a disk without space for a
 // copy. The recorder retries from time to time, and recording continues afterwards.
-func TestBeyondItsBoundNothingIsAdded(t *testing.T) {
+func TestRecorderStopsAtItsBound(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

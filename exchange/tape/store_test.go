@@ -127,7 +127,7 @@ func TestBrokenParquetIsAnErrorAndNeverAPanic(t *testing.T) {
 	}
 }
 
-func TestAStoreAddsWhatIsNewAndRefusesWhatDiffers(t *testing.T) {
+func TestStoreAddsNewAndRefusesDifferentCandles(t *testing.T) {
 	t.Parallel()
 	symbol, store := bitcoin(t), tape.Store{Directory: t.TempDir()}
 	made := tape.Generate(3, symbol, exchange.Minute1, start, 300)
@@ -224,7 +224,7 @@ func (v *venue) Candles(_ context.Context, _ exchange.Interval, fromMS, toMS int
 	return page, nil
 }
 
-func TestADownloadFetchesOnlyWhatIsMissingAndContinuesWhereItEnded(t *testing.T) {
+func TestDownloadFetchesMissingAndResumes(t *testing.T) {
 	t.Parallel()
 	symbol, store := bitcoin(t), tape.Store{Directory: t.TempDir()}
 	past := tape.Generate(3, symbol, exchange.Minute1, start, 100)

@@ -12,7 +12,7 @@ import (
 	"botd/exchange/tape"
 )
 
-func TestASymbolIsReadAsItsRecordSays(t *testing.T) {
+func TestSymbolRecordRoundTrips(t *testing.T) {
 	t.Parallel()
 	for _, own := range sim.DefaultSymbols() {
 		own = sim.WithBrackets(own)

@@ -50,7 +50,7 @@ func TestTradesAreReadWithTheirSide(t *testing.T) {
 	}
 }
 
-func TestTradesThatAreWrongSayWhere(t *testing.T) {
+func TestWrongTradesAreReportedByLine(t *testing.T) {
 	t.Parallel()
 	const header = "id,price,qty,time_ms,side\n1,10,1,1000,buy\n"
 	for what, text := range map[string]string{

@@ -38,7 +38,7 @@ func TestDecimalsMayComeAsNumbersOrStrings(t *testing.T) {
 	}
 }
 
-func TestOtherWordsForTheSameStatusAreUnderstood(t *testing.T) {
+func TestStatusSynonymsAreAccepted(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]exchange.OrderStatus{
 		"CREATED": exchange.StatusCreated, "CANCELLED": exchange.StatusCanceled, "EXPIRED": exchange.StatusCanceled,
@@ -90,7 +90,7 @@ func TestFinerPricesOfTheMarketAreCutAndMeansAreRounded(t *testing.T) {
 	}
 }
 
-func TestBooksAreSortedWhateverTheirOrder(t *testing.T) {
+func TestBooksAreSorted(t *testing.T) {
 	t.Parallel()
 	answer, err := decode(
 		t,
@@ -130,8 +130,8 @@ func TestNULLAloneFromCancelAllIsAnEmptyList(t *testing.T) {
 	}
 }
 
-// TestNoFailureLooksLikeAnEmptyAnswer tries bodies without content on every operation.
-func TestNoFailureLooksLikeAnEmptyAnswer(t *testing.T) {
+// TestFailureIsNotReadAsEmptyAnswer tries bodies without content on every operation.
+func TestFailureIsNotReadAsEmptyAnswer(t *testing.T) {
 	t.Parallel()
 	bodies := []string{
 		"",
@@ -194,9 +194,9 @@ func checkMalformed(t *testing.T, operation exchange.Operation, body string, ans
 	}
 }
 
-// TestWithoutItsDecidingFieldsNoRecordIsRead removes fields from golden answers: a position without
+// TestRecordWithoutRequiredFieldsIsRejected removes fields from golden answers: a position without
 // remainingQty is not a closed one.
-func TestWithoutItsDecidingFieldsNoRecordIsRead(t *testing.T) {
+func TestRecordWithoutRequiredFieldsIsRejected(t *testing.T) {
 	t.Parallel()
 	for operation, needed := range map[exchange.Operation][]string{
 		exchange.FuturesOrder:         {"id", "symbol", "side", "type", "quantity", "filled", "status"},
@@ -282,7 +282,7 @@ func TestAnUnknownSymbolIsNamedInOwnListsAndSkippedInPublicOnes(t *testing.T) {
 	}
 }
 
-func TestAnUnrepresentableSymbolDoesNotLoseTheOthers(t *testing.T) {
+func TestUnrepresentableSymbolIsSkippedAlone(t *testing.T) {
 	t.Parallel()
 	body := strings.Replace(string(golden(t, exchange.FuturesSymbols)), `"priceTick": 1e-08`, `"priceTick": 1e-19`, 1)
 	answer, err := decode(t, goldenRequest(exchange.FuturesSymbols), 200, body)
@@ -367,7 +367,7 @@ func TestErrorStatusesAreClassifiedByOperationAndBody(t *testing.T) {
 }
 
 // An unknown outcome must not match a refusal, or "certainly not sent", in errors.As.
-func TestAnUncertainOutcomeHidesNoOtherKind(t *testing.T) {
+func TestUncertainOutcomeMatchesNoOtherKind(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{200, 201, 302, 400, 403, 429, 500, 503} {
 		for _, body := range []string{"", "NULL", "<html>", "{", "[]"} {

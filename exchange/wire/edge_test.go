@@ -179,7 +179,7 @@ func TestANameInAnotherCaseIsFoundBeforeItIsRead(t *testing.T) {
 }
 
 // Short names without control characters are read, and a valid filled quantity.
-func TestWhatIsReadOfARowThatIsUnreadable(t *testing.T) {
+func TestUnreadableRowFields(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", 64)
 	for raw, want := range map[string]string{`"BTC-USDT"`: "BTC-USDT", `""`: "", `null`: "", `7`: "", ``: "", `"a\nb"`: "", `"` + long + `"`: long,
@@ -249,7 +249,7 @@ func TestTheSmallestLimitIsOne(t *testing.T) {
 }
 
 // An object with two lists, or one that is an error, is no answer.
-func TestOneListOfAnswerCounts(t *testing.T) {
+func TestAnswerWithTwoListsIsRejected(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		`[1]`: "[1]", `{"data":[1]}`: "[1]", `{"code":0,"data":[1]}`: "[1]", `{"data":[1],"candles":[2]}`: "an object of several lists",

@@ -56,7 +56,7 @@ func TestAByteOrderMarkIsNoPartOfAnAnswer(t *testing.T) {
 	}
 }
 
-func TestABodyThatIsNoRecordIsAnErrorWhateverItsNames(t *testing.T) {
+func TestNonRecordBodyIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{`[{"STATUS":1}]`, `{"STATUS":1`, `"STATUS"`} {
 		var record struct {

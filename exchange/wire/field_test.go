@@ -68,7 +68,7 @@ func TestNumbersAtTheirBounds(t *testing.T) {
 }
 
 // The words are those of the interface, those of other venues, and those of a profile, which take precedence.
-func TestEachWordOfAStatus(t *testing.T) {
+func TestStatusWords(t *testing.T) {
 	t.Parallel()
 	profile := &Profile{StatusWords: map[exchange.Market]map[string]exchange.OrderStatus{exchange.Futures: {"DONE": exchange.StatusFilled,
 		"EXPIRED": exchange.StatusRejected}}}
@@ -94,7 +94,7 @@ func TestEachWordOfAStatus(t *testing.T) {
 }
 
 // The rows are margin levels, wallets and orders, each at its bounds.
-func TestRowsLackNothingThatDecides(t *testing.T) {
+func TestRowsNeedRequiredFields(t *testing.T) {
 	t.Parallel()
 	for leverage, want := range map[whole]bool{0: false, -1: false, 1: true, math.MaxInt32: true, math.MaxInt32 + 1: false} {
 		level := marginLevel{Symbol: "X", Max: numberOf(decimal.NewFromInt(5)), MarginRatio: numberOf(decimal.NewFromInt(1)), MaxLeverage: leverage}
@@ -155,7 +155,7 @@ func TestACandleWithoutANumberIsNotSent(t *testing.T) {
 }
 
 // A request matches if its method fits, and if its path begins a route's path or continues it with a symbol.
-func TestWhatRoutesMatch(t *testing.T) {
+func TestRouteMatching(t *testing.T) {
 	t.Parallel()
 	begins := func(_ exchange.Market, text string) bool { return strings.HasPrefix("BTC-USDT", text) }
 	for request, want := range map[string]bool{
@@ -212,7 +212,7 @@ func TestFieldsOfABodyStandOnceAndAlone(t *testing.T) {
 }
 
 // The cases are a missing price, a number beyond all bounds, and an impossible leverage.
-func TestWhatABodyLacksOrExceedsIsNoted(t *testing.T) {
+func TestMissingAndExcessiveValuesAreReported(t *testing.T) {
 	t.Parallel()
 	symbol, _ := testTable(t).Symbol(btcKey)
 	given := numberOf(decimal.NewFromInt(1))
@@ -258,7 +258,7 @@ func TestWhatABodyLacksOrExceedsIsNoted(t *testing.T) {
 }
 
 // A share has up to eight places, float noise is removed, and a decimal of a body may be negative.
-func TestHowFineANumberIsRead(t *testing.T) {
+func TestNumberPrecision(t *testing.T) {
 	t.Parallel()
 	symbol, _ := testTable(t).Symbol(btcKey)
 	r := reader{symbol: symbol}

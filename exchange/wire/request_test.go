@@ -145,7 +145,7 @@ func TestEveryRequestIsSentAsDocumentedAndReadBack(t *testing.T) {
 	}
 }
 
-func TestOnlyTheFieldsAnOperationTakesAreSent(t *testing.T) {
+func TestOnlyFieldsOfOperationAreSent(t *testing.T) {
 	t.Parallel()
 	full := exchange.Request{Symbol: "BTC-USDT", Interval: exchange.Day1, StartMS: 1, EndMS: 2, Limit: 3, Offset: 4, OrderID: 5, Leverage: 6,
 		Side: exchange.Buy, Type: exchange.Limit}

@@ -9,8 +9,8 @@ import (
 	"botd/exchange"
 )
 
-// TestOneRowThatCannotBeReadLosesNoOther covers exactly-once.md, case 43.
-func TestOneRowThatCannotBeReadLosesNoOther(t *testing.T) {
+// TestUnreadableRowIsSetAsideAlone covers exactly-once.md, case 43.
+func TestUnreadableRowIsSetAsideAlone(t *testing.T) {
 	t.Parallel()
 	const spot = `[{"id":7,"symbol":"BTC-USDT","side":"BUY","type":"LIMIT","quantity":0.5,"price":100,"filled":0.1,"status":"NEW","clientOrderId":"bmain-1-1"},
 		{"id":8,"symbol":"BTC-USDT","side":"BUY","type":"LIMIT","quantity":0.5,"price":100,"filled":0.3,"status":"EXECUTED","clientOrderId":"bmain-1-2"}]`
@@ -59,7 +59,7 @@ func TestRowsOfEveryOwnListAreReadOneByOne(t *testing.T) {
 	}
 }
 
-func TestWhatIsCarriedOfARowIsShortAndPrintable(t *testing.T) {
+func TestUnreadableRowTextIsShortAndPrintable(t *testing.T) {
 	t.Parallel()
 	body := `[{"id":1,"symbol":"` + strings.Repeat("x", 5_000) + `","client_order_id":"a\u0007b","note":"\u001b[31m` + "\x01" + `"}]`
 	answer, err := decode(t, goldenRequest(exchange.FuturesOpenOrders), 200, strings.ReplaceAll(body, "\x01", ""))
@@ -72,7 +72,7 @@ func TestWhatIsCarriedOfARowIsShortAndPrintable(t *testing.T) {
 	}
 }
 
-func TestFloatNoiseIsReadAsTheTickItStandsFor(t *testing.T) {
+func TestFloatNoiseIsRoundedToTick(t *testing.T) {
 	t.Parallel()
 	symbol, _ := testTable(t).Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"})
 	scale := symbol.QuantityDecimal(1)
@@ -98,7 +98,7 @@ func TestFloatNoiseIsReadAsTheTickItStandsFor(t *testing.T) {
 	}
 }
 
-func TestAProfileSaysWhatNullAndOtherWordsMean(t *testing.T) {
+func TestProfileDefinesNullsAndStatusWords(t *testing.T) {
 	t.Parallel()
 	profile := &Profile{NullLists: true, StatusWords: map[exchange.Market]map[string]exchange.OrderStatus{
 		exchange.Spot: {"EXECUTED": exchange.StatusFilled}}}

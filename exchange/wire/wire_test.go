@@ -106,7 +106,7 @@ func sameJSON(t *testing.T, want, have []byte) {
 	}
 }
 
-func TestEveryAnswerGoesThroughBothDirectionsUnchanged(t *testing.T) {
+func TestAnswersRoundTripUnchanged(t *testing.T) {
 	t.Parallel()
 	symbols := testTable(t)
 	for _, operation := range exchange.Operations() {
@@ -133,7 +133,7 @@ func TestEveryAnswerGoesThroughBothDirectionsUnchanged(t *testing.T) {
 	}
 }
 
-func TestGoldenFuturesAnswersMeanWhatTheySay(t *testing.T) {
+func TestGoldenFuturesAnswersAreDecoded(t *testing.T) {
 	t.Parallel()
 	symbols := testTable(t)
 	amount := exchange.MustAmount
@@ -192,7 +192,7 @@ func TestGoldenFuturesAnswersMeanWhatTheySay(t *testing.T) {
 	}
 }
 
-func TestGoldenSpotAnswersMeanWhatTheySay(t *testing.T) {
+func TestGoldenSpotAnswersAreDecoded(t *testing.T) {
 	t.Parallel()
 	symbols := testTable(t)
 	amount := exchange.MustAmount

@@ -2,9 +2,9 @@ package indicator
 
 import "testing"
 
-// TestPricesThatStandStillGiveWhatTALibGives covers finding 9: CCI gave 66.67 or noise, StochRSI noise.
+// TestConstantPricesMatchTALib covers finding 9: CCI gave 66.67 or noise, StochRSI noise.
 // TA-Lib's convention is 0 where nothing moves.
-func TestPricesThatStandStillGiveWhatTALibGives(t *testing.T) {
+func TestConstantPricesMatchTALib(t *testing.T) {
 	t.Parallel()
 	for _, price := range []float64{0.1, 0.3, 7.7, 100, 43_210.7, 0.00001234} {
 		cci, stoch, rsi := NewCCI(20), NewStochRSI(14, 5, 3), NewRSI(14)

@@ -100,7 +100,7 @@ func TestWrongParametersAreRefusedWithTheKnownOnes(t *testing.T) {
 	}
 }
 
-func TestNextAllocatesNothing(t *testing.T) {
+func TestNextDoesNotAllocate(t *testing.T) {
 	candles := walk(300)
 	for _, definition := range All() {
 		stream, err := definition.New(nil)
@@ -158,7 +158,7 @@ func TestWindowsEqualTheirDefinition(t *testing.T) {
 	})
 }
 
-func TestFlatCandlesDivideByNothing(t *testing.T) {
+func TestFlatCandlesDoNotDivideByZero(t *testing.T) {
 	t.Parallel()
 	flat := make([]Bar, 200)
 	for i := range flat {

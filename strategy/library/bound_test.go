@@ -9,9 +9,9 @@ import (
 	"botd/strategy/library"
 )
 
-// TestEveryParameterHoldsItsBoundsToTheStep checks each parameter of each strategy at its bounds, which are
+// TestParameterBoundsAreInclusive checks each parameter of each strategy at its bounds, which are
 // included, and at the smallest step of its kind beyond them.
-func TestEveryParameterHoldsItsBoundsToTheStep(t *testing.T) {
+func TestParameterBoundsAreInclusive(t *testing.T) {
 	t.Parallel()
 	checked := 0
 	for _, definition := range library.All() {

@@ -26,7 +26,7 @@ type conditionRow struct {
 }
 
 // The lines are compared at the bounds of each comparison.
-func TestWhatAStrategyShowsOfItsDecision(t *testing.T) {
+func TestStrategyConditions(t *testing.T) {
 	t.Parallel()
 	none := map[string]int64(nil)
 	quoted := strategy.Values{"quantity": "0.1", "max_position": "1", "refresh": "30s", "tolerance": "0.05%", "filled_delay": "10s"}
@@ -235,7 +235,7 @@ func conditionLines(s strategy.Strategy, view *strategy.View) (lines []string) {
 }
 
 // The conditions show the newest figures, what each is compared with, and the last requested side.
-func TestWhatASignalOfCandlesShows(t *testing.T) {
+func TestCandleSignalConditions(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		strategy string

@@ -12,7 +12,7 @@ import (
 )
 
 // The strategy has bought 100 for 100 USDT, and waits for 50 more. The cases list its memory after each event.
-func TestWhatBecomesOfABuy(t *testing.T) {
+func TestDCABuyEvents(t *testing.T) {
 	t.Parallel()
 	type event = strategy.Event
 	buy := func(quantity exchange.Quantity, price int64) event {
@@ -73,7 +73,7 @@ func TestWhatBecomesOfABuy(t *testing.T) {
 }
 
 // On spot the average price for the sale depends on it.
-func TestAFillWithoutAPriceIsPaidAtThePriceThatItWasAskedForAt(t *testing.T) {
+func TestFillWithoutPriceUsesRequestedPrice(t *testing.T) {
 	t.Parallel()
 	b := newBook(t, newStrategy(t, "dca", exchange.Spot, strategy.Values{"amount": "100", "every": "1h", "take_profit": "10%"}), exchange.Spot)
 	b.decide(1000)
@@ -91,7 +91,7 @@ func TestAFillWithoutAPriceIsPaidAtThePriceThatItWasAskedForAt(t *testing.T) {
 }
 
 // The rest is smaller than a step of the quantity, or worth less than the exchange's minimum.
-func TestWhatIsTooSmallToSellEndsASale(t *testing.T) {
+func TestUnsellableRestEndsSale(t *testing.T) {
 	t.Parallel()
 	where := setting(t, exchange.Futures)
 	finer, err := where.Symbol.WithScales(where.Symbol.PriceScale, 4) // a step is 10 units
@@ -119,7 +119,7 @@ func TestWhatIsTooSmallToSellEndsASale(t *testing.T) {
 }
 
 // The parameters are 100 USDT each hour, falls of 10 % and a take-profit of 10 %.
-func TestWhatADCADecidesOfWhatItRemembers(t *testing.T) {
+func TestDCADecisions(t *testing.T) {
 	t.Parallel()
 	const clock, under, holds = "a buy is due by the clock", "the last buy is under way", "holds what was bought"
 	const above, fell = "the price is above the mean by the take-profit", "the price fell below the last buy"
@@ -190,7 +190,7 @@ func TestWhatADCADecidesOfWhatItRemembers(t *testing.T) {
 }
 
 // An earlier buy on a fall was canceled.
-func TestABuyByTheClockIsNoneOnAFall(t *testing.T) {
+func TestScheduledBuyIsNotCountedAsFall(t *testing.T) {
 	t.Parallel()
 	b := newBook(t, newStrategy(t, "dca", exchange.Futures, strategy.Values{"amount": "100", "every": "1h", "fall": "10%"}), exchange.Futures)
 	filled := func(quantity exchange.Quantity) []strategy.Event {
@@ -212,7 +212,7 @@ func TestABuyByTheClockIsNoneOnAFall(t *testing.T) {
 }
 
 // Before any holding nothing is gone.
-func TestTheLastOfAPositionIsGone(t *testing.T) {
+func TestStopReducesBoughtQuantity(t *testing.T) {
 	t.Parallel()
 	for _, quantity := range []int64{0, 1, 2} {
 		s := newStrategy(t, "dca", exchange.Futures, strategy.Values{"amount": "100", "every": "1h"}).(*averaging)

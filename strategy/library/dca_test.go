@@ -57,7 +57,7 @@ func TestDCABuysByTheClockOnFallsAndSellsAboveTheMean(t *testing.T) {
 	}
 }
 
-func TestDCAOnSpotComputesItsMeanFromWhatItSpent(t *testing.T) {
+func TestSpotDCAComputesMeanFromSpending(t *testing.T) {
 	t.Parallel()
 	s := newStrategy(t, "dca", exchange.Spot, strategy.Values{"amount": "100", "every": "1h", "take_profit": "10%", "buys": "2"})
 	view, plan := strategy.View{Symbol: setting(t, exchange.Spot).Symbol}, strategy.Plan{}
@@ -130,7 +130,7 @@ func TestDCADoesNotCountABuyThatWasRefused(t *testing.T) {
 	}
 }
 
-func TestDCAStartsOverAfterAStopAndKeepsWhatIsLeft(t *testing.T) {
+func TestDCARestartsAfterStopWithRemainder(t *testing.T) {
 	t.Parallel()
 	s := newStrategy(t, "dca", exchange.Futures, strategy.Values{"amount": "100", "every": "1h"})
 	view, plan := strategy.View{Symbol: setting(t, exchange.Futures).Symbol, NowMS: 1, Last: 1000e8}, strategy.Plan{}
@@ -178,7 +178,7 @@ func TestDCATakesThatATargetSoldAShare(t *testing.T) {
 	}
 }
 
-func TestDCAReportsThatItsAmountBuysNothing(t *testing.T) {
+func TestDCAReportsTooSmallAmount(t *testing.T) {
 	t.Parallel()
 	s := newStrategy(t, "dca", exchange.Futures, strategy.Values{"amount": "100", "every": "1h"})
 	view, plan := strategy.View{Symbol: setting(t, exchange.Futures).Symbol, NowMS: 1, Last: 100_001e8}, strategy.Plan{}

@@ -7,7 +7,7 @@ import (
 	"botd/strategy"
 )
 
-func TestTheFuturesLegGoesShortWhileTheFundingPays(t *testing.T) {
+func TestFuturesLegIsShortWhileFundingPays(t *testing.T) {
 	t.Parallel()
 	s := newStrategy(t, "funding_carry", exchange.Futures, strategy.Values{"enter": "0.02%", "leave": "0.005%", "quantity": "1", "patience": "60s"})
 	if w := strategy.WatchingOf(s); !w.Funding || w.Pair.Market != exchange.Spot || w.Pair.Name != "BTC-USDT" {
@@ -55,7 +55,7 @@ func TestTheFuturesLegGoesShortWhileTheFundingPays(t *testing.T) {
 	}
 }
 
-func TestTheSpotLegHoldsWhatTheFuturesLegIsShort(t *testing.T) {
+func TestSpotLegMatchesShortFuturesLeg(t *testing.T) {
 	t.Parallel()
 	s := newStrategy(t, "funding_carry", exchange.Spot, strategy.Values{"quantity": "1"})
 	if w := strategy.WatchingOf(s); w.Funding || w.Pair != (exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}) {

@@ -10,7 +10,7 @@ import (
 
 // The cases list the price range in which a grid of lines from 100 to 140 makes the same decision, unless something other than the price
 // changes.
-func TestASavedDecisionHoldsUntilAPriceChangesIt(t *testing.T) {
+func TestSavedDecisionIsValidWithinPriceRange(t *testing.T) {
 	t.Parallel()
 	const most = math.MaxInt64
 	for _, c := range []struct {
@@ -75,7 +75,7 @@ func TestASavedDecisionOfManyLinesCountsThoseThatHold(t *testing.T) {
 }
 
 // Neither a fill nor a changed memory requires another decision.
-func TestATrailingGridMovesThoughNothingButThePriceHasChanged(t *testing.T) {
+func TestTrailingGridMovesWithPriceAlone(t *testing.T) {
 	t.Parallel()
 	b := grids(t, exchange.Futures, strategy.Values{"trail": "true"})
 	b.view.Version = 1
@@ -108,7 +108,7 @@ func TestTheListsOfADecisionNeverChange(t *testing.T) {
 }
 
 // The decision is computed again nevertheless.
-func TestADecisionOfAGridThatChangesNothingAllocatesNothing(t *testing.T) {
+func TestUnchangedGridDecisionDoesNotAllocate(t *testing.T) {
 	b := grids(t, exchange.Futures, nil)
 	b.view.Version, b.view.Last = 1, 125e8
 	b.fill("in2", 1000, 1000)
@@ -124,7 +124,7 @@ func TestADecisionOfAGridThatChangesNothingAllocatesNothing(t *testing.T) {
 
 // Up to the bounds themselves it reads nothing but the price. A decision that another price or another version may change is computed
 // again.
-func TestASavedDecisionReadsNothing(t *testing.T) {
+func TestSavedDecisionReadsOnlyPrice(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		version uint64

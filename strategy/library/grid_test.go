@@ -132,7 +132,7 @@ func TestAGeometricGridHasEqualRatios(t *testing.T) {
 	b.expect(1e6, "buy 1@800, buy 1@400, buy 1@200, buy 1@100")
 }
 
-func TestATrailingGridFollowsOnlyWhileItHoldsNothing(t *testing.T) {
+func TestTrailingGridFollowsOnlyWhileFlat(t *testing.T) {
 	t.Parallel()
 	b := grids(t, exchange.Futures, strategy.Values{"trail": "true"})
 	b.expect(155, "buy 1@150, buy 1@140, buy 1@130, buy 1@120")
@@ -162,7 +162,7 @@ func TestAGridRestsAfterAStopUnlessItRestarts(t *testing.T) {
 	}
 }
 
-func TestASpotGridSellsWhatTheFeeLeaves(t *testing.T) {
+func TestSpotGridSellsNetOfFee(t *testing.T) {
 	t.Parallel()
 	b := grids(t, exchange.Spot, strategy.Values{"fee": "0.15%"})
 	b.decide(125)
@@ -213,7 +213,7 @@ func TestACachedDecisionEqualsAFreshOne(t *testing.T) {
 }
 
 // On spot check refuses a stop next to it.
-func TestWhatOffersItsPositionSaysSo(t *testing.T) {
+func TestStrategiesWithRestingExitsDeclareThem(t *testing.T) {
 	t.Parallel()
 	for name, values := range map[string]strategy.Values{
 		"grid":          {"lower": "900", "upper": "1100", "quantity": "0.02"},
@@ -229,7 +229,7 @@ func TestWhatOffersItsPositionSaysSo(t *testing.T) {
 	}
 }
 
-func TestOnSpotAQuoterSendsNoPostOnlyOrders(t *testing.T) {
+func TestSpotQuoterSendsNoPostOnlyOrders(t *testing.T) {
 	t.Parallel()
 	b := quotes(t, "market_making", exchange.Spot, strategy.Values{"spread": "2%"})
 	b.decide(100)
@@ -245,7 +245,7 @@ func TestOnSpotAQuoterSendsNoPostOnlyOrders(t *testing.T) {
 	}
 }
 
-func TestWhatARoundOfTradesEarnsFollowsFromTheParameters(t *testing.T) {
+func TestRoundTripProfitFollowsFromParameters(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string

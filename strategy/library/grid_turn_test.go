@@ -11,7 +11,7 @@ import (
 	"botd/strategy"
 )
 
-func TestAGridBeginsWithWhatItsLinesAboveThePriceSell(t *testing.T) {
+func TestGridBuysStockForUpperLines(t *testing.T) {
 	t.Parallel()
 	b := grids(t, exchange.Futures, strategy.Values{"initial": "true"})
 	b.expect(115, "buy 2@115.5, buy 1@110, buy 1@100") // the cells from 120 and from 130 sell at 130 and 140
@@ -256,7 +256,7 @@ func TestATrailingGridLeavesOutLinesThatItsMoneyIsTooLittleFor(t *testing.T) {
 
 // The grid has moved, and its cells have the sizes to which they have grown, as far as it still has such
 // cells.
-func TestAGridThatIsMadeAgainGoesOnWhereItWas(t *testing.T) {
+func TestRebuiltGridContinuesFromMemory(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -292,7 +292,7 @@ func TestAGeometricGridTrailsByItsRatio(t *testing.T) {
 }
 
 // The reasons range from the loss of its position to its next start.
-func TestAGridSaysWhyItRests(t *testing.T) {
+func TestGridReportsReasonForRest(t *testing.T) {
 	t.Parallel()
 	b := grids(t, exchange.Futures, strategy.Values{"stop": "90", "restart": "true"})
 	reasons := func(prices ...float64) (all []string) {
@@ -320,7 +320,7 @@ func TestAGridSaysWhyItRests(t *testing.T) {
 }
 
 // The cell is bought, and its exit is placed.
-func TestAFillThatIsKnownBeforeThePositionIsNoLoss(t *testing.T) {
+func TestFillBeforePositionIsNoLoss(t *testing.T) {
 	t.Parallel()
 	b := grids(t, exchange.Futures, nil)
 	b.decide(125)
@@ -355,7 +355,7 @@ func TestAGridThatStartsOverBuysAtTheNewPrice(t *testing.T) {
 }
 
 // The grid has more cells than one number of the memory can store.
-func TestManyLinesBeginWithWhatTheyAllSell(t *testing.T) {
+func TestLargeGridBuysStockForUpperLines(t *testing.T) {
 	t.Parallel()
 	b := grids(t, exchange.Futures, strategy.Values{"upper": "300", "lines": "201", "orders": "200", "initial": "true"})
 	b.decide(150.5) // lines from 151 to 299

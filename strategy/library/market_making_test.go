@@ -137,7 +137,7 @@ func TestALeanNeverCrossesTheBook(t *testing.T) {
 	b.expect(100, "buy 1@100.4")
 }
 
-func TestMarketMakingSellsOnSpotWhatItHasWithinItsBand(t *testing.T) {
+func TestSpotMarketMakingQuotesWithinBand(t *testing.T) {
 	t.Parallel()
 	b := quotes(t, "market_making", exchange.Spot, strategy.Values{"spread": "2%", "ceiling": "120", "floor": "90"})
 	b.expect(100, "buy 1@99")
@@ -327,7 +327,7 @@ func TestTheKeysOfQuotesAreNumbered(t *testing.T) {
 }
 
 // A stop sold what a quote bought.
-func TestAFillThatLeftThePositionAsItWasIsWaitedAfter(t *testing.T) {
+func TestQuotesWaitAfterFillWithoutPositionChange(t *testing.T) {
 	t.Parallel()
 	b := quotes(t, "market_making", exchange.Futures, strategy.Values{"spread": "2%"})
 	b.expect(100, "buy 1@99, sell 1@101")
@@ -406,7 +406,7 @@ func TestAQuoterRefusesImpossibleParameters(t *testing.T) {
 	}
 }
 
-func TestRebalancingTradesOnlyWhatDrifted(t *testing.T) {
+func TestRebalanceTradesOnlyDrift(t *testing.T) {
 	t.Parallel()
 	b := newBook(t, newStrategy(t, "rebalance", exchange.Spot, strategy.Values{"weight": "40%", "band": "5%"}), exchange.Spot)
 	target := func(price float64, equity int64, position exchange.Quantity) exchange.Quantity {

@@ -89,7 +89,7 @@ func (s *stepping) text() string {
 }
 
 // A short grid decides as the mirror image of a long one. Prices are random.
-func TestAGridThatKeepsItsDecisionDecidesAsOneThatDoesNot(t *testing.T) {
+func TestSavedGridDecisionsEqualFreshOnes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name        string

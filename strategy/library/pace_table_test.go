@@ -10,7 +10,7 @@ import (
 )
 
 // The quantity is the sum of the position and the strategy's own entries, in its direction.
-func TestWhatIsHeldOrOnItsWay(t *testing.T) {
+func TestPositionPlusOrdersInFlight(t *testing.T) {
 	t.Parallel()
 	type order = strategy.WorkingOrder
 	for _, c := range []struct {
@@ -44,7 +44,7 @@ func TestWhatIsHeldOrOnItsWay(t *testing.T) {
 }
 
 // A tick moves at most a step, and at least the smallest order and a twentieth; on spot with room for fees.
-func TestHowFarOneTickGoes(t *testing.T) {
+func TestTickMovesAtMostOneStep(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name         string
@@ -67,7 +67,7 @@ func TestHowFarOneTickGoes(t *testing.T) {
 }
 
 // The order is for what is due by the clock, and does not exceed the price bound, which is included.
-func TestWhereASliceOfAnOrderGoes(t *testing.T) {
+func TestSliceTarget(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		side   string
@@ -101,7 +101,7 @@ func TestWhereASliceOfAnOrderGoes(t *testing.T) {
 }
 
 // A share is rebalanced if it was reached and has drifted beyond the band, or if its order was refused.
-func TestWhenAShareIsRebalanced(t *testing.T) {
+func TestRebalanceConditions(t *testing.T) {
 	t.Parallel()
 	refusal := func(kind strategy.EventKind, key string) []strategy.Event {
 		return []strategy.Event{{Kind: kind, Key: key}}
@@ -164,7 +164,7 @@ func TestWhenAShareIsRebalanced(t *testing.T) {
 }
 
 // Touching the channel does not break it. The position is left at the nearer channel.
-func TestAChannelIsBrokenByWhatIsBeyondIt(t *testing.T) {
+func TestChannelBreakNeedsPriceBeyond(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -213,7 +213,7 @@ func TestAChannelIsBrokenByWhatIsBeyondIt(t *testing.T) {
 
 // The order is next to the first fill's price, at the average if more filled, and absent once the price is too
 // far away.
-func TestWhereTheOrderOppositeToFillsHangs(t *testing.T) {
+func TestHangingOrderPrice(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name         string
@@ -259,7 +259,7 @@ func TestWhereTheOrderOppositeToFillsHangs(t *testing.T) {
 
 // The adding quotes are bounded by max_position and reduced by the skew, the reducing ones are bounded by the position. None is beyond
 // floor and ceiling, and none is too small.
-func TestWhatTheQuotesOfASideAre(t *testing.T) {
+func TestQuotesOfEachSide(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string

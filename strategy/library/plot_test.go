@@ -64,7 +64,7 @@ func TestPlotsFollowTheParametersGiven(t *testing.T) {
 }
 
 // The rules may be in parameters, too.
-func TestPlotsOfRulesAndScriptsAreWhatTheyCall(t *testing.T) {
+func TestPlotsShowIndicatorsOfRulesAndScripts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		kind, script string

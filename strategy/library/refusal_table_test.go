@@ -10,7 +10,7 @@ import (
 )
 
 // The cases are each impossible value, with the refused parameter, and a similar possible one.
-func TestWhatAStrategyIsNotMadeFrom(t *testing.T) {
+func TestImpossibleParametersAreRefused(t *testing.T) {
 	t.Parallel()
 	futures, spot := exchange.Futures, exchange.Spot
 	with := func(base strategy.Values, pairs ...string) strategy.Values {
@@ -131,7 +131,7 @@ func TestWhatAStrategyIsNotMadeFrom(t *testing.T) {
 }
 
 // The cases list the warm-up, the watched inputs, and the profit of one pair of orders before fees.
-func TestWhatAStrategyAsksFor(t *testing.T) {
+func TestStrategyRequirements(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		strategy string
@@ -202,7 +202,7 @@ func TestWhatAStrategyAsksFor(t *testing.T) {
 }
 
 // Without the exchange's minimum only this check finds a too small amount.
-func TestWhatIsRefusedWithoutAMinimumNotional(t *testing.T) {
+func TestTooSmallAmountsAreRefusedWithoutMinimum(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		strategy string

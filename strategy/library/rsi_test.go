@@ -10,7 +10,7 @@ import (
 )
 
 // The index is 0 by convention on equal prices.
-func TestRSIDoesNotBuyBecauseNothingHasMovedYet(t *testing.T) {
+func TestRSIDoesNotBuyOnConstantPrices(t *testing.T) {
 	t.Parallel()
 	s := newStrategy(t, "rsi", exchange.Futures, strategy.Values{"period": "3"})
 	view, plan := strategy.View{Symbol: setting(t, exchange.Futures).Symbol}, strategy.Plan{}

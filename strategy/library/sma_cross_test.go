@@ -65,7 +65,7 @@ func TestRSIEntersLowAndLeavesHigh(t *testing.T) {
 	}
 }
 
-func TestDecisionsAllocateNothing(t *testing.T) {
+func TestDecisionsDoNotAllocate(t *testing.T) {
 	view := strategy.View{Symbol: setting(t, exchange.Futures).Symbol,
 		Candle: exchange.Candle{Open: 50_000e8, High: 50_000e8, Low: 50_000e8, Close: 50_000e8}, Last: 50_000e8}
 	plan := strategy.Plan{}

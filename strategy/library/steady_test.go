@@ -9,8 +9,8 @@ import (
 	"botd/strategy"
 )
 
-// TestWhatStaysWouldBeDecidedAgain checks every strategy that reports itself steady, with random views.
-func TestWhatStaysWouldBeDecidedAgain(t *testing.T) {
+// TestSteadyStrategiesRepeatTheirDecision checks every strategy that reports itself steady, with random views.
+func TestSteadyStrategiesRepeatTheirDecision(t *testing.T) {
 	t.Parallel()
 	steady := 0
 	for _, definition := range All() {

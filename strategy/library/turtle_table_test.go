@@ -28,7 +28,7 @@ func (b *book) mirroredCandle(sign int, high, low, closed float64) {
 
 // A turtle skips a breakout after one that would have won, traded or not, unless it is also one of the longer channel. At the
 // start N is 1 and the extremes are 101 and 100. Short mirrors long.
-func TestWhichBreakoutsATurtleSkips(t *testing.T) {
+func TestTurtleSkipsBreakoutAfterWinner(t *testing.T) {
 	t.Parallel()
 	type candle struct{ high, low float64 }
 	four := func(high, low float64) []candle { return slices.Repeat([]candle{{high, low}}, 4) }
@@ -112,7 +112,7 @@ func TestALosersDistanceIsInN(t *testing.T) {
 }
 
 // Units of 1 % of 10,000 are 100, since N is 1. They are half an N apart, and stops are 2 N behind the newest.
-func TestWhatATurtleDecides(t *testing.T) {
+func TestTurtleDecisions(t *testing.T) {
 	t.Parallel()
 	const waits, units, breakout, over, closes = "waits for a breakout", "holds its units", "a breakout", "the price broke the opposite extreme",
 		"closes the position"
@@ -249,7 +249,7 @@ func TestATurtleWaitsForItsFigures(t *testing.T) {
 }
 
 // Without N it could neither lose nor win.
-func TestABreakoutWhileThePriceStandsStillIsNotFollowed(t *testing.T) {
+func TestTurtleIgnoresBreakoutFromConstantPrice(t *testing.T) {
 	t.Parallel()
 	b := newBook(t, newStrategy(t, "turtle", exchange.Futures, strategy.Values{"entry": "4", "exit": "2", "failsafe": "12", "period": "2"}), exchange.Futures)
 	b.view.Equity, b.view.NowMS = exchange.AmountOf(10_000), 60_000
@@ -265,7 +265,7 @@ func TestABreakoutWhileThePriceStandsStillIsNotFollowed(t *testing.T) {
 }
 
 // The cases include a waiting turtle and one with a position.
-func TestWhatATurtleShows(t *testing.T) {
+func TestTurtleConditions(t *testing.T) {
 	t.Parallel()
 	high, low := "price: 102 | above the highest high before 101 | met", "price: 102 | below the lowest low before 100 | not met"
 	lost, won := "the last breakout won: false | false, or a longer breakout | met", "the last breakout won: true | false, or a longer breakout | not met"
@@ -309,7 +309,7 @@ func TestWhatATurtleShows(t *testing.T) {
 }
 
 // A coin that costs a few of the smallest units may have its stop at one of them, but not at zero.
-func TestAStopAtNoPriceIsNone(t *testing.T) {
+func TestStopAtZeroIsOmitted(t *testing.T) {
 	t.Parallel()
 	where := cheap(t, exchange.Futures)
 	for last, want := range map[exchange.Price]strategy.Protection{

@@ -91,7 +91,7 @@ func TestATurtleEntersAgainAfterAStopAndAfterARefusal(t *testing.T) {
 	b.wantTarget(102.6, 100_000, 100.5)
 }
 
-func TestATurtleHoldsNoMoreThanItsCap(t *testing.T) {
+func TestTurtlePositionIsCapped(t *testing.T) {
 	t.Parallel()
 	b := turtleBook(t, strategy.Values{"max_notional": "150%"})
 	b.wantTarget(102, 100_000, 100)
@@ -128,7 +128,7 @@ func TestATurtleSkipsABreakoutAfterAWinner(t *testing.T) {
 	}
 }
 
-func TestAtACloseATurtleComparesWithTheCandlesBefore(t *testing.T) {
+func TestTurtleComparesCloseWithEarlierCandles(t *testing.T) {
 	t.Parallel()
 	b := turtleBook(t, nil)
 	b.view.Interval, b.view.NowMS = exchange.Minute1, -60_000+int64(exchange.Minute1)

@@ -162,7 +162,7 @@ func TestABacklogIsCaughtUpASliceATick(t *testing.T) {
 	}
 }
 
-func TestWhatIsInFlightCountsAsReached(t *testing.T) {
+func TestTWAPCountsOrdersInFlight(t *testing.T) {
 	t.Parallel()
 	s := newStrategy(t, "twap", exchange.Futures, strategy.Values{"quantity": "0.500", "slices": "50", "every": "1s"})
 	view, plan := strategy.View{Last: 50_000e8, NowMS: 1_000}, strategy.Plan{}
@@ -177,7 +177,7 @@ func TestWhatIsInFlightCountsAsReached(t *testing.T) {
 }
 
 // An order whose row cannot be read is in flight and has filled nevertheless.
-func TestWhatAnAmountHasFilledIsHeldAlready(t *testing.T) {
+func TestTWAPCountsFilledPartOfAmount(t *testing.T) {
 	t.Parallel()
 	s := newStrategy(t, "twap", exchange.Spot, strategy.Values{"quantity": "0.0500", "slices": "50", "every": "1s"})
 	view, plan := strategy.View{NowMS: 1_000}, strategy.Plan{}
@@ -194,7 +194,7 @@ func TestWhatAnAmountHasFilledIsHeldAlready(t *testing.T) {
 	}
 }
 
-func TestNothingIsBoughtBeyondThePriceBound(t *testing.T) {
+func TestTWAPRespectsPriceBound(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		side        string
@@ -261,7 +261,7 @@ func TestAWholeJitterStaysWithinTheInterval(t *testing.T) {
 }
 
 // A tick may add the slices due between two ticks, or as many as may be caught up.
-func TestHowManySlicesATickMayAdd(t *testing.T) {
+func TestTWAPSlicesPerTick(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		tickMS  int64

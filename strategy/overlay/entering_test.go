@@ -11,7 +11,7 @@ import (
 
 // The order for 1 BTC rests. The cases are the smallest value that ends it, and the largest that does not. The smallest order is
 // worth 5 USDT.
-func TestWhenAnEntryEndsOrIsPricedAgain(t *testing.T) {
+func TestEntryEndsOrIsRepriced(t *testing.T) {
 	t.Parallel()
 	rules := Entry{PatienceMS: 30_000, Tries: 2}
 	crossing := Entry{PatienceMS: 30_000, Tries: 2, Cross: true}
@@ -88,7 +88,7 @@ func TestATargetOfAnyKindIsRemembered(t *testing.T) {
 }
 
 // An entry shows nothing, its progress, or how it ended.
-func TestWhatAnEntryShowsOfItself(t *testing.T) {
+func TestEntryConditions(t *testing.T) {
 	t.Parallel()
 	show := func(remembered map[string]int64) (all []string) {
 		view := &strategy.View{Symbol: testSymbol(t), NowMS: 1_700_000_000_000}

@@ -110,7 +110,7 @@ func TestAnEntryFollowsThePriceAndCrossesAfterTheLastTry(t *testing.T) {
 	s.want(s.at(30, "112"), "target 1")
 }
 
-func TestAFilledEntryIsHeld(t *testing.T) {
+func TestFilledEntryKeepsPosition(t *testing.T) {
 	t.Parallel()
 	s := newEntryStage(t, Entry{PatienceMS: 30_000, Tries: 1})
 	s.target(-1000)

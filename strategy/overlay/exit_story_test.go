@@ -97,7 +97,7 @@ func TestAReturnRestsUntilItIsReached(t *testing.T) {
 }
 
 // The side waits as the re-entry policy says.
-func TestAfterATimeLimitTheSideWaits(t *testing.T) {
+func TestTimeLimitBlocksSide(t *testing.T) {
 	t.Parallel()
 	closed := []moment{
 		{last: 100, held: 1, entry: 100, asks: long1, want: "hold 1 (asked); exits.best=100 exits.side=1 exits.since=1000 exits.wanted=1"},
@@ -196,7 +196,7 @@ func TestAStopTrailsTheBestPrice(t *testing.T) {
 }
 
 // The strategy's own take-profit counts if it is nearer.
-func TestAReturnBesideATrailingStopIsItsTakeProfit(t *testing.T) {
+func TestReturnWithTrailingStopIsTakeProfit(t *testing.T) {
 	t.Parallel()
 	rules := Rules{Exit: Exit{Returns: []Return{{Profit: one / 25}}, Trailing: Trailing{Distance: one / 20, After: one / 10}}}
 	const long, short = "exits.side=1 exits.since=1000", "exits.side=-1 exits.since=1000"
@@ -275,7 +275,7 @@ func TestATakeProfitOnSpotIsASale(t *testing.T) {
 }
 
 // The targets are halves of 1 BTC, immediately and at twice the stop's distance of 2.
-func TestWhatIsRememberedOfTargets(t *testing.T) {
+func TestTargetMemory(t *testing.T) {
 	t.Parallel()
 	base := strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: one / 50}}
 	targets := []Step{{R: one, Share: one / 2}, {R: 2 * one, Share: one / 4}}

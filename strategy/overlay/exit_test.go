@@ -177,7 +177,7 @@ func TestATrailingStopFollowsTheBestPriceOnly(t *testing.T) {
 	}
 }
 
-func TestNothingOpensDuringTheCooldown(t *testing.T) {
+func TestCooldownBlocksOpenings(t *testing.T) {
 	t.Parallel()
 	s := newExitStage(t, Exit{CooldownMS: 30 * 60_000})
 	s.inner.target = "L"

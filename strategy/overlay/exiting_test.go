@@ -22,7 +22,7 @@ func exiter(t *testing.T, rules Exit, side int64, remembered map[string]int64) *
 }
 
 // The stop is behind the best price, never behind the existing stop, and exists only from a profit on. The entry is at 100.
-func TestWhereATrailingStopIs(t *testing.T) {
+func TestTrailingStopPrice(t *testing.T) {
 	t.Parallel()
 	trailing := Trailing{Distance: one / 20, After: one / 10}
 	none, share := strategy.Distance{}, strategy.Distance{Share: one / 50}
@@ -74,7 +74,7 @@ func TestWhereATrailingStopIs(t *testing.T) {
 }
 
 // An exit shows how near each rule is, at its bound and just before.
-func TestWhatAnExitShowsOfItself(t *testing.T) {
+func TestExitConditions(t *testing.T) {
 	t.Parallel()
 	const nowMS = int64(1_700_000_000_000)
 	rules := Exit{TimeLimitMS: 3_600_000, CooldownMS: 60_000, Returns: []Return{{AgeMS: 0, Profit: one / 10}}, Trailing: Trailing{Distance: one / 50,

@@ -34,7 +34,7 @@ func TestStepsAreReadAndWritten(t *testing.T) {
 }
 
 // The step is rounded away from the entry on its winning side. The prices are computed by hand, from an entry at 50,000.05.
-func TestWhereAStepIsAndWhenItIsReached(t *testing.T) {
+func TestStepPriceAndReach(t *testing.T) {
 	t.Parallel()
 	symbol := testSymbol(t)
 	const entry = exchange.Price(50_000.05e8)
@@ -181,7 +181,7 @@ func TestVolatilityIsAboutItsMean(t *testing.T) {
 }
 
 // A two-hundredth of the money is left. An existing position and a later part are not paid for again. A BTC costs 50,000.
-func TestWhatTheFreeMoneyPaysFor(t *testing.T) {
+func TestFreeMoneyBoundsSize(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		power, held, whole, side int64

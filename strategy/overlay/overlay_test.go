@@ -20,7 +20,7 @@ func testSymbol(t testing.TB) *exchange.Symbol {
 	return s
 }
 
-func TestWithoutRulesAStrategyIsItself(t *testing.T) {
+func TestWrapWithoutRulesReturnsStrategy(t *testing.T) {
 	t.Parallel()
 	w := &sided{}
 	if Wrap(w, Rules{Exit: Exit{Base: strategy.Protection{Set: true}}}) != strategy.Strategy(w) {

@@ -83,7 +83,7 @@ func TestAReturnRestsForAPositionThatBeganBetweenTwoDecisions(t *testing.T) {
 	s.wantRests(s.follow("100", 1000), "return1", "110", 1000)
 }
 
-func TestWhatKeepsAReturnFromResting(t *testing.T) {
+func TestReturnRestsUnlessItConflicts(t *testing.T) {
 	t.Parallel()
 	stop := strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 20}}
 	profit := strategy.Protection{Set: true, TakeProfit: strategy.Distance{Share: exchange.RateOne / 20}}
@@ -143,7 +143,7 @@ func TestATrailingStopFollowsBetweenDecisions(t *testing.T) {
 
 // The plan in force keeps a protection until another is set. The stop of an ended position must not stay for
 // the next one.
-func TestTheTrailingStopOfOnePositionIsNoneOfTheNext(t *testing.T) {
+func TestTrailingStopEndsWithItsPosition(t *testing.T) {
 	t.Parallel()
 	s := newExitStage(t, Exit{Trailing: Trailing{Distance: exchange.RateOne / 100, After: exchange.RateOne / 20}})
 	s.inner.target = "L"

@@ -8,7 +8,7 @@ import (
 )
 
 // Quantities and prices are computed by hand, for an equity of 10,000 USDT.
-func TestWhatASizeIsFromEntryToExit(t *testing.T) {
+func TestSizeFromEntryToExit(t *testing.T) {
 	t.Parallel()
 	stop := strategy.Distance{Share: one / 50}
 	quarters := []Step{{Share: one / 2}, {R: -one / 2, Share: one / 4}, {R: one, Share: one / 4}}

@@ -57,7 +57,7 @@ func TestTargetsGrowWithThePosition(t *testing.T) {
 }
 
 // The half of the smallest quantity is zero, so the target was not reached.
-func TestATargetOfNothingWaitsForThePositionToGrow(t *testing.T) {
+func TestTargetOfZeroWaitsForLargerPosition(t *testing.T) {
 	t.Parallel()
 	s := newExitStage(t, Exit{Base: stopOfTwo, Targets: halves})
 	s.inner.target = "L"
@@ -125,7 +125,7 @@ func TestTheFirstPartIsEnteredAgainAfterAStop(t *testing.T) {
 	s.want(one, 50_000, 100)
 }
 
-func TestASizeIsReducedToWhatTheFreeMoneyPaysFor(t *testing.T) {
+func TestSizeIsReducedToFreeMoney(t *testing.T) {
 	t.Parallel()
 	s := newSizer(t, Sizing{Reduce: true})
 	s.view.BuyingPower = exchange.AmountOf(20_000)

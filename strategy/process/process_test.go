@@ -182,7 +182,7 @@ func TestAStrategyDecidesTheSameInAProcessOfItsOwn(t *testing.T) {
 	wantSame(t, tasks, &echo{}, there)
 }
 
-func TestWhatAProcessGetsWrong(t *testing.T) {
+func TestProcessProtocolErrors(t *testing.T) {
 	t.Parallel()
 	setting, tasks := views(t, 1)
 	hello := `{"type":"hello","protocol":1,"warmup":1}`

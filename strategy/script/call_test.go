@@ -45,7 +45,7 @@ func TestACallThatWouldFailIsFoundOnEveryBranch(t *testing.T) {
 	}
 }
 
-func TestWhatDecideMayNotDoIsFoundOnEveryBranch(t *testing.T) {
+func TestForbiddenCallsInDecideAreFoundOnEveryBranch(t *testing.T) {
 	t.Parallel()
 	_, err := Compile("my.star", []byte("def decide(view):\n    if view.last < 0:\n        state[\"n\"] = 1\n"))
 	if err == nil || !strings.Contains(err.Error(), "my.star:3:14: state can be written only in candle(view)") {
@@ -53,7 +53,7 @@ func TestWhatDecideMayNotDoIsFoundOnEveryBranch(t *testing.T) {
 	}
 }
 
-func TestAMemberIsOfWhatANameHolds(t *testing.T) {
+func TestMembersFollowTheTypeOfTheirVariable(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		`d = {"a": 1}; d.remove("a")`:                  "d is a dict, which has no .remove field or method",

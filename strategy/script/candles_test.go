@@ -113,7 +113,7 @@ def decide(view):
 }
 
 // Later prices and stops do not matter.
-func TestAPositionAtRiskKeepsTheSizeOfItsEntry(t *testing.T) {
+func TestRiskSizedPositionKeepsEntrySize(t *testing.T) {
 	t.Parallel()
 	s := written(t, exchange.Futures, nil, "def decide(view):\n    return plan(target = risk(\"1%\", stop = close * 0.9))")
 	w := newWorld(setting(t, exchange.Futures))
@@ -155,8 +155,8 @@ func TestAnOrderTakesAQuantityInQuoteOrEquity(t *testing.T) {
 	}
 }
 
-// TestAnErrorThatHasNothingToDoWithAShort must not be attributed to the short position of the rehearsal.
-func TestAnErrorThatHasNothingToDoWithAShort(t *testing.T) {
+// TestErrorUnrelatedToShortOmitsIt must not be attributed to the short position of the rehearsal.
+func TestErrorUnrelatedToShortOmitsIt(t *testing.T) {
 	t.Parallel()
 	compiled, err := Compile("my.star", []byte("def decide(view):\n    return [][1]\n"))
 	if err != nil {

@@ -114,7 +114,7 @@ func figure(t *testing.T, text string) float64 {
 	return value
 }
 
-func TestTheRehearsalSaysThatItShowedAShortPosition(t *testing.T) {
+func TestRehearsalErrorNamesSyntheticShort(t *testing.T) {
 	t.Parallel()
 	text := faultOf(t, exchange.Futures, "def decide(view):\n    if view.position < 0:\n        fail(\"never\")\n")
 	if !strings.Contains(text, "synthetic short position") {
@@ -152,7 +152,7 @@ func TestAnIndicatorOfTwoSeriesTakesBoth(t *testing.T) {
 }
 
 // A script that may go short gets an error that says what it was shown.
-func TestALongOnlyScriptIsShownNoShort(t *testing.T) {
+func TestLongOnlyScriptIsNotTestedShort(t *testing.T) {
 	t.Parallel()
 	refuses := "def decide(view):\n    if view.position < 0:\n        fail(\"never short\")\n    return hold(\"long\")\n"
 	if have := faultOf(t, exchange.Futures, refuses); !strings.Contains(have, "never short") || !strings.Contains(have, "must call long_only()") {

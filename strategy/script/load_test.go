@@ -66,7 +66,7 @@ def plus(a, b):
 	}
 }
 
-func TestALibraryThatCannotBeLoadedIsShownWhereItStands(t *testing.T) {
+func TestLoadErrorNamesPosition(t *testing.T) {
 	t.Parallel()
 	const decides = "\ndef decide(view):\n    pass\n"
 	for _, c := range []struct {

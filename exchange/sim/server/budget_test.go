@@ -28,7 +28,7 @@ func TestABudgetIsABucketOfNRefilledNASecond(t *testing.T) {
 	})
 }
 
-func TestRetryAfterIsInWholeSecondsUntilTheTokenIsThere(t *testing.T) {
+func TestRetryAfterIsInWholeSeconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBudget(1)

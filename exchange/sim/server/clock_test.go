@@ -58,7 +58,7 @@ func TestTheWindowIsTheSameRealTimeAtEverySpeed(t *testing.T) {
 	}
 }
 
-func TestAManualClockStandsAt2026UntilMoved(t *testing.T) {
+func TestManualClockStartsAt2026(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := startClock(t, Clock{Manual: true}, 0)
@@ -92,7 +92,7 @@ func TestAClockRefusesInvalidSpeeds(t *testing.T) {
 	}
 }
 
-func TestADelayLastsItsRealTimeOrTheManualClocks(t *testing.T) {
+func TestDelayFollowsRealOrManualClock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		stop := make(chan struct{})

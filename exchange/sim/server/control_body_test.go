@@ -6,7 +6,7 @@ import (
 )
 
 // A fault that never matches, or a misspelled key, would let a test pass without its fault.
-func TestAControlCallSaysWhatItDoesNotUnderstand(t *testing.T) {
+func TestControlCallReportsUnknownInput(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
 	for _, call := range []struct{ path, body, names string }{

@@ -140,7 +140,7 @@ func TestAManualClockMovesOnlyByTheControlInterface(t *testing.T) {
 	c.send("POST", "/control/v1/clock", `{"advance_ms":5}`, nil).wantRefusal(t, 400, wire.CodeMalformed)
 }
 
-func TestAnAdvanceOfNothingDoesWhatIsDue(t *testing.T) {
+func TestAdvanceByZeroRunsDueWork(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
 	c.control("POST", "/control/v1/clock", `{"advance_ms":0}`)
@@ -151,7 +151,7 @@ func TestAnAdvanceOfNothingDoesWhatIsDue(t *testing.T) {
 	c.control("POST", "/control/v1/clock", "\xef\xbb\xbf"+`{"advance_ms":1}`)
 }
 
-func TestTheRootSaysWhatThisIs(t *testing.T) {
+func TestRootNamesServerAndDocument(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
 	var index struct{ Name, Document string }
@@ -226,7 +226,7 @@ func TestControlListsOrdersAndFillsInPages(t *testing.T) {
 	}
 }
 
-func TestWithoutControlThereIsNone(t *testing.T) {
+func TestControlCanBeDisabled(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, func(config *Config) { config.Control = false })
 	c.send("GET", "/control/v1/orders", "", nil).wantRefusal(t, 404, 404)

@@ -56,7 +56,7 @@ func TestADepositMovesMoneyIntoAWalletOrOutOfIt(t *testing.T) {
 }
 
 // The default is the value of --account.
-func TestAnAccountIsOpenedWithWhatIsGiven(t *testing.T) {
+func TestAccountIsOpenedWithGivenBalances(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
 	for _, one := range []struct{ body, want string }{

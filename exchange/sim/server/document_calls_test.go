@@ -131,9 +131,9 @@ func (v *visitor) bad(code int, id, query, body string) {
 	v.ask(id, query, body).wantRefusal(v.trader.t, 400, code)
 }
 
-// TestTheServerAnswersAsItsDocumentSays drives a real server through every operation, parameter, field,
+// TestServerMatchesItsDocument drives a real server through every operation, parameter, field,
 // status and error code of the document, and allows nothing else.
-func TestTheServerAnswersAsItsDocumentSays(t *testing.T) {
+func TestServerMatchesItsDocument(t *testing.T) {
 	t.Parallel()
 	d := readDocument(t)
 	_, v := visit(t, d, nil)

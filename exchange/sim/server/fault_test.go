@@ -7,7 +7,7 @@ import (
 
 const placePath = "POST /fhapi/v1/order"
 
-func TestAFaultLastsForItsCountOrUntilDeleted(t *testing.T) {
+func TestFaultEndsByCountOrDeletion(t *testing.T) {
 	t.Parallel()
 	var f faults
 	addFault(t, &f, Fault{Match: placePath, Kind: DropRequest, Count: new(2)})
@@ -38,7 +38,7 @@ func TestAFaultMatchesMethodAndExactPathWithoutQuery(t *testing.T) {
 	}
 }
 
-func TestAStarAtTheEndOfAMatchStandsForAnyRest(t *testing.T) {
+func TestTrailingStarMatchesAnySuffix(t *testing.T) {
 	t.Parallel()
 	for match, want := range map[string][]bool{ // of the three requests below
 		"*": {true, true, true}, "GET /fhapi/*": {true, false, false}, "GET /fapi/v1/ticker/*": {false, true, false},

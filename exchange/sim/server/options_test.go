@@ -97,7 +97,7 @@ func TestAFileOfCandlesIsPlayedOnBitcoinWhereItHasSome(t *testing.T) {
 }
 
 // The random market would otherwise use its own rates.
-func TestWithAFileOfRatesAPaymentWithoutARowIsNothing(t *testing.T) {
+func TestFundingWithoutRowInFileIsZero(t *testing.T) {
 	t.Parallel()
 	rate := func(c *trader, symbol string) string {
 		var answer struct{ FundingRate string }

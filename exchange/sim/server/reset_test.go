@@ -26,7 +26,7 @@ func balances(c *trader) string {
 }
 
 // Accounts that did not exist at the start do not exist after a reset, and can be opened again.
-func TestAResetEndsWhatTheControlInterfaceOpened(t *testing.T) {
+func TestResetRemovesAccountsOpenedByControl(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, func(config *Config) { config.Build = buildFresh })
 	other := second(c)
@@ -38,9 +38,9 @@ func TestAResetEndsWhatTheControlInterfaceOpened(t *testing.T) {
 	}
 }
 
-// TestASnapshotHoldsTheAccountsThatTheControlInterfaceOpened restores a snapshot where the account still exists,
+// TestSnapshotIncludesAccountsOpenedByControl restores a snapshot where the account still exists,
 // where it no longer does, where another one was opened since, and in another exchange.
-func TestASnapshotHoldsTheAccountsThatTheControlInterfaceOpened(t *testing.T) {
+func TestSnapshotIncludesAccountsOpenedByControl(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, func(config *Config) { config.Build = buildFresh })
 	other := second(c)
@@ -74,8 +74,8 @@ func TestASnapshotHoldsTheAccountsThatTheControlInterfaceOpened(t *testing.T) {
 	fresh.place(buyMarket)
 }
 
-// TestWhatIsNoSnapshotReplacesNothing sends JSON that is no snapshot.
-func TestWhatIsNoSnapshotReplacesNothing(t *testing.T) {
+// TestInvalidSnapshotReplacesNoState sends JSON that is no snapshot.
+func TestInvalidSnapshotReplacesNoState(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, func(config *Config) { config.Build = buildFresh })
 	c.place(buyBelow)
@@ -90,7 +90,7 @@ func TestWhatIsNoSnapshotReplacesNothing(t *testing.T) {
 }
 
 // Positions from before a reset are not shown after it.
-func TestWhatAVariantRemembersEndsWithTheStateItIsOf(t *testing.T) {
+func TestVariantMemoryEndsWithReset(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, func(config *Config) {
 		config.Build, config.Variants = buildFresh, []string{"stale-positions=6s,refuse-but-execute"}

@@ -149,7 +149,7 @@ func TestAPanicOfTheExchangeEndsTheService(t *testing.T) {
 }
 
 // A broken exchange answers nothing about an account or a market, and takes no control call.
-func TestABrokenExchangeAnswersNothing(t *testing.T) {
+func TestBrokenExchangeReturns500(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, func(config *Config) { config.Build, config.Log = buildFresh, nil })
 	client, shut := pipe.Serve(s.Handler())

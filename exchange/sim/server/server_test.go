@@ -97,7 +97,7 @@ func TestTheTimestampMayBeFiveSecondsOffEitherWay(t *testing.T) {
 	}
 }
 
-func TestAReadOnlyKeyReadsItsOwnAccountAndChangesNothing(t *testing.T) {
+func TestReadOnlyKeyReadsOnlyItsOwnAccount(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
 	c.key, c.secret = readKey, readSecret
@@ -156,7 +156,7 @@ func TestRefusedRequestsAre400WithACode(t *testing.T) {
 	}
 }
 
-func TestCancelAllWithNothingToCancelAnswersNULLAlone(t *testing.T) {
+func TestCancelAllWithoutOrdersAnswersNULL(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
 	if a := c.call("POST", "/fhapi/v1/order/cancel/all", "{}"); a.body != "NULL" || a.status != 200 {

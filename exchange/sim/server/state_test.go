@@ -139,7 +139,7 @@ func TestEveryChangeIsInTheFileWhenSaveReturns(t *testing.T) {
 }
 
 // A crash may leave any prefix of the last write.
-func TestAFileTruncatedInItsLastRecordsHoldsTheWholeRecordsBefore(t *testing.T) {
+func TestTruncatedFileKeepsCompleteRecords(t *testing.T) {
 	t.Parallel()
 	f, c := newStateTest(t)
 	f.minRewrite = 1 << 20
@@ -194,7 +194,7 @@ func TestTheFileDoesNotGrowWithItsHistory(t *testing.T) {
 }
 
 // After a power failure a page of it may contain zeros.
-func TestALastRecordThatWasNeverWrittenIsLeftOut(t *testing.T) {
+func TestUnwrittenLastRecordIsSkipped(t *testing.T) {
 	t.Parallel()
 	whole := appendRecord(appendRecord([]byte(stateTitle), []byte("5")), []byte("+1"))
 	for _, tail := range []string{"\x00\x00\x00\n", "0000\x00\n", "12345678 +", "1", "\x00"} {
@@ -262,7 +262,7 @@ func TestAFailedWriteIsReportedAndTheOldStateStays(t *testing.T) {
 	}
 }
 
-func TestAWriteThatFailsDuringARewriteLosesNothing(t *testing.T) {
+func TestFailedWriteDuringRewriteKeepsState(t *testing.T) {
 	t.Parallel()
 	f, c := newStateTest(t)
 	for range 500 {
@@ -317,7 +317,7 @@ func TestOnlyOneExchangeUsesAStateFile(t *testing.T) {
 	}
 }
 
-func TestWithoutAPathNothingIsStored(t *testing.T) {
+func TestStateWithoutPathIsNotStored(t *testing.T) {
 	t.Parallel()
 	var f stateFile
 	if err := f.save(1); err != nil {

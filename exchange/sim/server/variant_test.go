@@ -31,7 +31,7 @@ func TestUnknownVariantsAndDurationsAreRefused(t *testing.T) {
 }
 
 // The duration is a minute at most.
-func TestAVariantTakesADurationWhereItHasOne(t *testing.T) {
+func TestVariantAcceptsOptionalDuration(t *testing.T) {
 	t.Parallel()
 	durations := map[string]time.Duration{"stale-positions": 6 * time.Second, "empty-positions": 3 * time.Second}
 	for _, variant := range Variants() {
@@ -126,7 +126,7 @@ func TestAVariantWritesAnAnswerInItsWay(t *testing.T) {
 }
 
 // The position grows every two seconds.
-func TestTheListOfPositionsIsAsOldAsItSays(t *testing.T) {
+func TestStalePositionsHaveConfiguredAge(t *testing.T) {
 	t.Parallel()
 	c := startVariant(t, "stale-positions=6s")
 	quantity := func() string {
@@ -251,7 +251,7 @@ func TestTheJournalOfRequestsIsFiltered(t *testing.T) {
 }
 
 // A misspelled filter would list other requests.
-func TestAJournalsFilterIsANumberOrNone(t *testing.T) {
+func TestRequestJournalFilterMustBeNumeric(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
 	for _, query := range []string{"after=-1", "limit=-1", "status=-1", "after=x", "limit=1.5", "status=99999999999999999999",
@@ -295,7 +295,7 @@ func TestTheJournalNamesTheFaultThatHitARequest(t *testing.T) {
 }
 
 // The journal stores 2048 bytes of a body.
-func TestTheJournalHoldsTheNewestRequests(t *testing.T) {
+func TestRequestJournalKeepsNewestRequests(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, nil)
 	for range 2*maxRequests + 3 {

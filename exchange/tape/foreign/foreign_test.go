@@ -193,7 +193,7 @@ func TestColumnsThatAreGiven(t *testing.T) {
 }
 
 // A table that the prices contradict is refused, and is left for the caller to read.
-func TestWhatIsNotCandles(t *testing.T) {
+func TestNonCandleTablesAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"empty":                      "",
