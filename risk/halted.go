@@ -15,7 +15,7 @@ func (g *Gate) halted(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 		return f.refuse(halt.Scope.String()+" halted: "+halt.Why, "armed", "botd rearm ends it")
 	}
 	if facts.Book.Breaking(facts.NowMS) {
-		return f.refuse("breaker: "+facts.Book.Breaker().Why, "no breaker", "it ends by itself; exits and stops go on")
+		return f.refuse("breaker: "+facts.Book.Breaker().Why, "no breaker", "it ends by itself; exits and stops continue")
 	}
 	if facts.Blind {
 		return f.refuse("blind", "fetched orders and positions", "reads have failed for too long; openings wait for the exchange")

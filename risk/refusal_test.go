@@ -31,7 +31,7 @@ func TestRefusalMessages(t *testing.T) {
 	}{
 		{"a breaker", false, func(b *table) {
 			b.book.Apply(&record.Record{AtMS: 1_500, Body: record.Breaker{Why: "three unknowns", UntilMS: 2_001}})
-		}, entry(100), Refusal{"halted", "", "breaker: three unknowns", "no breaker", "it ends by itself; exits and stops go on"}},
+		}, entry(100), Refusal{"halted", "", "breaker: three unknowns", "no breaker", "it ends by itself; exits and stops continue"}},
 		{"a breaker that has ended", false, func(b *table) {
 			b.book.Apply(&record.Record{AtMS: 1_500, Body: record.Breaker{Why: "three unknowns", UntilMS: 2_000}})
 		}, entry(100), Refusal{}},

@@ -60,7 +60,7 @@ func (s *Server) OpenRepeats(directory string, now time.Time, warn func(error)) 
 	go func() {
 		defer close(ended)
 		m.write(path, writes, func(err error) {
-			warn(fmt.Errorf("what a change was answered cannot be saved: a restart forgets its Idempotency-Key: %w", err))
+			warn(fmt.Errorf("the answer to a change cannot be saved: a restart forgets its Idempotency-Key: %w", err))
 		})
 	}()
 	return func() {

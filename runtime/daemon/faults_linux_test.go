@@ -521,12 +521,12 @@ func TestANightInQuietHours(t *testing.T) {
 	runbook := ": candles of 1m cannot be read: futures_candles unavailable: status 500. Runbook: BotdMarketDataStale. Way out: "
 	for i, want := range [][]string{
 		{"01:03:", "ERROR incident 1 has become critical after 1h0m", stale + runbook},
-		{"01:18:", "ERROR incident 1 goes on for 1h15m", "critical: " + stale + runbook},
+		{"01:18:", "ERROR incident 1 continues after 1h15m", "critical: " + stale + runbook},
 		{"01:20:", "incident 1 is over: " + stale},
 		{"00:00:", "hold opened: long", "00:03:", "WARNING incident 1, warning: " + stale + runbook,
 			"00:10:", "WARNING incident 2, warning: HALTED (strategy hold)"},
 		{"01:30:", "trend opened: long"},
-		{"01:33:", "ARMED     trading goes on: a drill"},
+		{"01:33:", "ARMED     trading continues: a drill"},
 		{"01:33:", "incident 2 is over: HALTED (strategy hold)"},
 	} {
 		rest := ""

@@ -115,7 +115,7 @@ func incidentText(report *incident.Report) string {
 	case incident.Returned:
 		return fmt.Sprintf("%d is back, %s: %s", one.ID, one.Severity, do)
 	case incident.Reminded:
-		return fmt.Sprintf("%d goes on for %s, %s: %s", one.ID, lasted(one.RemindedMS), one.Severity, do)
+		return fmt.Sprintf("%d continues after %s, %s: %s", one.ID, lasted(one.RemindedMS), one.Severity, do)
 	case incident.Escalated:
 		return fmt.Sprintf("%d has become critical after %s: %s", one.ID, lasted(one.EscalatedMS), do)
 	}

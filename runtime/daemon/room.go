@@ -49,5 +49,5 @@ func (r *room) states(nowMS int64) []engine.Degraded {
 		r.sinceMS = nowMS
 	}
 	return []engine.Degraded{{State: "disk", SinceMS: r.sinceMS, Cause: fmt.Sprintf("%d MiB are free on the disk of %s", left>>20, r.directory),
-		WayOut: "make room on it; when nothing is left, nothing opens: exits and stops go on"}}
+		WayOut: "make room on it; when nothing is left, nothing opens: exits and stops continue"}}
 }

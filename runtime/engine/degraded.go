@@ -45,7 +45,7 @@ func (r *report) Degraded() []Degraded {
 	for _, symbol := range r.book.Symbols() {
 		if o := r.book.ForeignOpening(symbol); o != nil && symbol.ForeignSinceMS != 0 {
 			all = append(all, Degraded{State: "foreign", Scope: account.Scope{Symbol: symbol.Key()}, Cause: foreignText(symbol, o),
-				SinceMS: symbol.ForeignSinceMS, WayOut: "cancel it on the exchange, or set foreign: adopt or ignore; exits and stops go on"})
+				SinceMS: symbol.ForeignSinceMS, WayOut: "cancel it on the exchange, or set foreign: adopt or ignore; exits and stops continue"})
 		}
 	}
 	for _, s := range r.market.series {
@@ -101,7 +101,7 @@ func (r *report) degradedSymbol(symbol *reconcile.SymbolState) (all []Degraded) 
 	}
 	if until := symbol.HoldMS(r.settleBounds()); r.nowMS < until {
 		all = append(all, Degraded{State: "adopted", Scope: scope, Cause: "a change that botd did not make was adopted", SinceMS: symbol.AdoptedMS(),
-			UntilMS: until, WayOut: "ends by itself, when no older read can arrive any more; exits and stops go on"})
+			UntilMS: until, WayOut: "ends by itself, when no older read can arrive any more; exits and stops continue"})
 	}
 	return all
 }
@@ -127,7 +127,7 @@ func (r *report) degradedAccount() (all []Degraded) {
 			WayOut: "nothing opens until a record can be written; it is tried every second"})
 	}
 	if r.permission.low != "" {
-		state, wayOut := "disk", "make room on the disk of data_dir; exits and stops go on"
+		state, wayOut := "disk", "make room on the disk of data_dir; exits and stops continue"
 		if r.permission.lost {
 			state, wayOut = "journal", "exits, stops and the kill switch go on; stop botd, which saves what it still holds as journal.db.rescued-TIME; "+
 				"botd restore that or the newest backup; start"
@@ -138,7 +138,7 @@ func (r *report) degradedAccount() (all []Degraded) {
 	if b := r.book.Breaker(); r.book.Breaking(r.nowMS) {
 		all = append(
 			all,
-			Degraded{State: "breaker", Cause: b.Why, SinceMS: b.SinceMS, UntilMS: b.UntilMS, WayOut: "ends by itself; exits and stops go on"},
+			Degraded{State: "breaker", Cause: b.Why, SinceMS: b.SinceMS, UntilMS: b.UntilMS, WayOut: "ends by itself; exits and stops continue"},
 		)
 	}
 	if h := r.book.Halted(); h.Unknown != "" {

@@ -68,7 +68,7 @@ func (m *manual) PreviewCancel(clientOrderID string) (ManualAction, error) {
 	intent.Order.Market, intent.Order.Symbol = p.Order().Market, p.Order().Symbol
 	action.Steps = []Step{{leg.config.Name, leg.config.Symbol, intent, p.OrderID() == 0}}
 	action.add(
-		"%s is halted at level %s, so that the order is not placed again: nothing opens; exits and stops go on",
+		"%s is halted at level %s, so that the order is not placed again: nothing opens; exits and stops continue",
 		action.Scope,
 		m.levelAfter(&action),
 	)

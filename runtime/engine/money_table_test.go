@@ -147,7 +147,7 @@ func TestBreachBlocksEntriesUntilItEnds(t *testing.T) {
 	if one := l.breached(name); one == nil || one.Rule != daily || l.turnMS() != b.nowMS+60_000 {
 		t.Errorf("want the strategy's, for a minute, have %+v, %d", one, l.turnMS()-b.nowMS)
 	}
-	if states := l.limitedBy(name); len(states) != 1 || states[0].UntilMS != b.nowMS+60_000 || states[0].WayOut != "ends by itself; exits and stops go on" ||
+	if states := l.limitedBy(name); len(states) != 1 || states[0].UntilMS != b.nowMS+60_000 || states[0].WayOut != "ends by itself; exits and stops continue" ||
 		states[0].Cause != daily+": a test" || states[0].SinceMS != b.nowMS || states[0].Scope.Strategy != name {
 		t.Errorf("want it declared, have %+v", states)
 	}

@@ -22,7 +22,7 @@ import (
 // The tests of this file check what people read before they act, line by line.
 
 const (
-	heldAtCancel = "strategy one is halted at level pause, so that the order is not placed again: nothing opens; exits and stops go on"
+	heldAtCancel = "strategy one is halted at level pause, so that the order is not placed again: nothing opens; exits and stops continue"
 	fillsStay    = "what fills until the cancel arrives stays a position too; its stop stays"
 	rearmOrders  = "it stays so until it is armed again (botd rearm --strategy one); its plan keeps 2 opening orders in the book, so then it places " +
 		"them at once"

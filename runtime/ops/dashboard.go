@@ -165,7 +165,7 @@ func rowWatching() Row {
 	return Row{"Watching", []Panel{
 		stat("Incidents", "none", "Causes for which something does not work: botd incidents lists them.", `sum(botd_incidents_open{`+chosen+`})`, badIfAny),
 		stat("Critical", "none", "Of those, what needs a person at once.", `sum(botd_incidents_open{`+chosen+`, severity="critical"})`, badIfAny),
-		stat("Unfinished halts", "none", "Halts that have not yet taken away what they should.", `sum(botd_halts_unfinished{`+chosen+`})`, badIfAny),
+		stat("Unfinished halts", "none", "Halts that have not yet removed everything they cover.", `sum(botd_halts_unfinished{`+chosen+`})`, badIfAny),
 		stat("Unexplained", "none", "Changes of wallets that nothing explains.", `sum(abs(botd_ledger_unexplained{`+chosen+`}))`, badIfAny),
 		stat("Free disk", "bytes", "On the disk of data_dir.", `min(botd_store_free_bytes{`+chosen+`})`,
 			[]Step{{0, "red"}, {1 << 28, "orange"}, {1 << 30, "green"}}),

@@ -23,18 +23,18 @@ func market(n *engine.Note) Wording {
 			notice("gap", "").count(fact.Missing)
 	case engine.NoteFrozen:
 		return either(fact.Over,
-			warn("market.fresh", "fresh     %s go on", fact.Text),
+			warn("market.fresh", "fresh     %s continue", fact.Text),
 			bad("market.stale", "STALE     %s: prices are as old as that, stops stay", fact.Text).notice("frozen", fact.Text))
 	case engine.NoteFetchFailed:
 		return warn("exchange.unavailable", "exchange  could not read %s", fact.What).
 			with("err_kind", exchange.ErrorKind(fact.Err)).with("err", fmt.Sprint(fact.Err)).
 			notice("fetch_failed", withError(fact.What, fact.Err)).count(fact.Count)
 	case engine.NoteStale:
-		return warn("exchange.stale", "stale     %s; the larger figure is kept", fact.Text).with("count", fact.Count).
+		return warn("exchange.stale", "stale     %s; the larger figure is used", fact.Text).with("count", fact.Count).
 			notice("stale", fact.Text).count(fact.Count).on("reconcile")
 	case engine.NoteBlind:
 		return either(fact.Over,
-			warn("exchange.back", "exchange  %s can be read again: openings go on", fact.Of),
+			warn("exchange.back", "exchange  %s can be read again: openings continue", fact.Of),
 			bad("exchange.blind", "BLIND     %s cannot be read: nothing opens there, stops stay", fact.Of).with("err", fact.Why).
 				notice("blind", fact.Of+": "+fact.Why))
 	case engine.NoteJournal:
@@ -62,15 +62,15 @@ func journalFails(fact *engine.NoteJournal) Wording {
 		return bad("journal.failed", "JOURNAL   cannot be written, %d records wait: %s; stops stay on the exchange", fact.Records, fact.Why).
 			with("records", fact.Records).with("err", fact.Err.Error())
 	case fact.Lost:
-		return bad("journal.lost", "JOURNAL   %s: nothing opens, exits and the kill switch go on; stop botd, restore, start", fact.Why)
+		return bad("journal.lost", "JOURNAL   %s: nothing opens, exits and the kill switch continue; stop botd, restore, start", fact.Why)
 	}
-	return bad("journal.low", "DISK      %s: nothing opens, exits go on", fact.Why)
+	return bad("journal.low", "DISK      %s: nothing opens, exits continue", fact.Why)
 }
 
 // journalBack words that the journal can be written again. The rest of the disk may still be
 // reserved for exits.
 func journalBack(fact *engine.NoteJournal) Wording {
-	text, then := "journal   has room again", ": openings go on"
+	text, then := "journal   has room again", ": openings continue"
 	if fact.Records > 0 || fact.Why != "" {
 		text = fmt.Sprintf("journal   is written again, %d records were waiting", fact.Records)
 	}

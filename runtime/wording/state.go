@@ -33,12 +33,12 @@ func state(n *engine.Note) Wording {
 				notice("foreign", fact.Why).on("reconcile"))
 	case engine.NoteHalt:
 		return either(fact.Over,
-			warn("trading.armed", "ARMED     trading goes on: %s", fact.Why),
+			warn("trading.armed", "ARMED     trading continues: %s", fact.Why),
 			bad("trading.halted", "HALTED    %s", fact.Why).notice("halt", fact.Why).on("risk"))
 	case engine.NoteBreaker:
 		return either(fact.Over,
-			warn("breaker.ended", "breaker   has ended: openings go on"),
-			bad("breaker.tripped", "BREAKER   %s: nothing opens for %d s; exits and stops go on", fact.Why, fact.PauseMS/1000).with("cause", fact.Why).
+			warn("breaker.ended", "breaker   has ended: openings continue"),
+			bad("breaker.tripped", "BREAKER   %s: nothing opens for %d s; exits and stops continue", fact.Why, fact.PauseMS/1000).with("cause", fact.Why).
 				notice("breaker", fact.Why).on("risk"))
 	case engine.NoteLimit:
 		return limit(n, &fact)
@@ -61,6 +61,6 @@ func limit(n *engine.Note, fact *engine.NoteLimit) Wording {
 	}
 	return either(fact.Over,
 		warn("limit.ended", "limit     %s of %s no longer blocks entries: %s", fact.Rule, scope, fact.Why).with("rule", fact.Rule),
-		bad("limit.breached", "LIMIT     %s of %s: %s; no entries %s, exits and stops go on", fact.Rule, scope, fact.Why, until).
+		bad("limit.breached", "LIMIT     %s of %s: %s; no entries %s, exits and stops continue", fact.Rule, scope, fact.Why, until).
 			with("rule", fact.Rule).with("cause", fact.Why).notice("limit", fact.Why).on("risk"))
 }

@@ -1978,7 +1978,7 @@ class Operations:
         return answer
 
     def pause_strategy(self, name: str, body: Optional[ReasonRequest] = None, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
-        """Nothing opens for this strategy; exits and stops go on.
+        """Nothing opens for this strategy; exits and stops continue.
 
         dry_run: Answers exactly what would be done, and does nothing.
         """
@@ -1986,7 +1986,7 @@ class Operations:
         return answer
 
     def stop_strategy(self, name: str, body: Optional[ReasonRequest] = None, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
-        """Nothing opens for this strategy, and its resting opening orders are canceled; exits and stops go on.
+        """Nothing opens for this strategy, and its resting opening orders are canceled; exits and stops continue.
 
         dry_run: Answers exactly what would be done, and does nothing.
         """

@@ -44,7 +44,7 @@ func NewHalt() *cobra.Command {
 		Long: `Halts trading on the running daemon, durably: it is written to the journal before
 this command returns, and a restart stays halted and continues with what is left to do.
 
-  pause    nothing opens; exits and stops go on
+  pause    nothing opens; exits and stops continue
   cancel   and resting opening orders are canceled
   flatten  and positions are closed at market
 
@@ -183,7 +183,7 @@ func showHalt(w io.Writer, h *api.HaltAnswer) {
 	}
 	switch {
 	case len(h.Steps) == 0 && h.Level == record.LevelPause:
-		fmt.Fprintln(w, "  nothing: exits and stops go on")
+		fmt.Fprintln(w, "  nothing: exits and stops continue")
 	case len(h.Steps) == 0 && len(h.Blind) == 0:
 		fmt.Fprintln(w, "  nothing: the newest read shows nothing to take away")
 	}
