@@ -43,10 +43,10 @@ func (o *onlooker) Decide(view *strategy.View, _ *strategy.Plan) {
 	}
 }
 
-// TestBetweenClosesAStrategySeesClosedCandlesAndKnownPricesOnly asks a strategy ten times a candle. The
+// TestStrategySeesOnlyKnownDataBetweenCloses asks a strategy ten times a candle. The
 // candles that it sees do not change before they close, and the last price has a known time: it is the open
 // of the current candle, or of the finer one.
-func TestBetweenClosesAStrategySeesClosedCandlesAndKnownPricesOnly(t *testing.T) {
+func TestStrategySeesOnlyKnownDataBetweenCloses(t *testing.T) {
 	t.Parallel()
 	fine := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 3_000)
 	coarse := &exchange.Candles{Interval: 10 * fine.Candles.Interval}
@@ -92,10 +92,10 @@ func (k *keeper) Decide(view *strategy.View, plan *strategy.Plan) {
 	plan.Hold(strategy.Size{Equity: exchange.RateOne / 2}.Target(1), "kept")
 }
 
-// TestWhileAStopIsOnItsWayNothingIsSeenOfThePath asks ten times a candle while a stop that follows the price is moved, which takes
+// TestStopInFlightRevealsNoPath asks ten times a candle while a stop that follows the price is moved, which takes
 // half the time between two questions. Its exits know the path then, while the strategy still sees the candle's open. A stop
 // closer than a candle's length may fill at the moment of a question: the strategy then sees the price of that fill.
-func TestWhileAStopIsOnItsWayNothingIsSeenOfThePath(t *testing.T) {
+func TestStopInFlightRevealsNoPath(t *testing.T) {
 	t.Parallel()
 	fine := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 3_000)
 	coarse := &exchange.Candles{Interval: 10 * fine.Candles.Interval}

@@ -60,7 +60,7 @@ func listed(r *backtest.Result, reason string) bool {
 	return false
 }
 
-func TestTheReportSaysWhatWasTooSmallToTrade(t *testing.T) {
+func TestReportListsTooSmallOrders(t *testing.T) {
 	t.Parallel()
 	symbol := symbol(t, exchange.Futures, "0.1", "0.001")
 	recorded := flatTape(t, exchange.Futures, 6, "60000")
@@ -98,7 +98,7 @@ func (m minutely) Decide(view *strategy.View, plan *strategy.Plan) {
 }
 
 // The view at the cut has what is known there, and no more.
-func TestAScheduledStrategyThatLooksAheadIsFound(t *testing.T) {
+func TestLookaheadOfScheduledStrategyIsFound(t *testing.T) {
 	t.Parallel()
 	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 2_000)
 	config := crossing(t, recorded, exchange.RateOne, strategy.Protection{}, bothWays)
@@ -109,9 +109,9 @@ func TestAScheduledStrategyThatLooksAheadIsFound(t *testing.T) {
 	}
 }
 
-// TestAScheduleFinerThanTheCandlesGainsNothingByTheirPath runs a strategy that once made three and a half
+// TestFineScheduleGainsNoPathKnowledge runs a strategy that once made three and a half
 // times its money by trading at the guessed low and high of each candle.
-func TestAScheduleFinerThanTheCandlesGainsNothingByTheirPath(t *testing.T) {
+func TestFineScheduleGainsNoPathKnowledge(t *testing.T) {
 	t.Parallel()
 	fine := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 6_000)
 	coarse := &exchange.Candles{Interval: exchange.Hour1}

@@ -60,7 +60,7 @@ func TestCandlesThatTheirDetailDoesNotCover(t *testing.T) {
 	}
 }
 
-func TestCandlesBesideWhichAnotherSymbolHasNone(t *testing.T) {
+func TestMissingCandlesOfOtherSymbol(t *testing.T) {
 	t.Parallel()
 	own := barsAt(exchange.Minute1, 5, 6, 7, 9)
 	for want, at := range map[int][]int64{0: {1, 5, 6, 7, 8, 9, 10}, 1: {5, 6, 7, 8}, 2: {6, 9}, 4: nil} {

@@ -107,8 +107,8 @@ func TestThreeColumnsAreThreeMarketsOfOneRun(t *testing.T) {
 	}
 }
 
-// TestBreakEvenSlippageLeavesNothing repeats the reference run with the reported break-even slippage.
-func TestBreakEvenSlippageLeavesNothing(t *testing.T) {
+// TestBreakEvenSlippageLeavesNoProfit repeats the reference run with the reported break-even slippage.
+func TestBreakEvenSlippageLeavesNoProfit(t *testing.T) {
 	t.Parallel()
 	config := crossing(t, recordedHours(t, exchange.Futures), exchange.RateOne, strategy.Protection{}, strategy.Values{"fast": "10", "slow": "50"})
 	for _, slippage := range []exchange.Rate{0, 5_000} {
@@ -130,7 +130,7 @@ func TestBreakEvenSlippageLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestSlippageIsWhatItCost(t *testing.T) {
+func TestSlippageCost(t *testing.T) {
 	t.Parallel()
 	recorded := flatTape(t, exchange.Futures, 6, "100")
 	config := caseConfig(recorded, &scripted{targets: hold(t, recorded.Symbol, "10 . 0 . . .")})
@@ -144,7 +144,7 @@ func TestSlippageIsWhatItCost(t *testing.T) {
 	addUp(t, result, "100")
 }
 
-func TestFundingIsConstantWhereNoneIsRecorded(t *testing.T) {
+func TestUnrecordedFundingIsConstant(t *testing.T) {
 	t.Parallel()
 	recorded := flatTape(t, exchange.Futures, 25, "100")
 	config := caseConfig(recorded, &scripted{targets: hold(t, recorded.Symbol, "10")})
@@ -205,8 +205,8 @@ func TestTheWorstPathMakesTheStopComeFirst(t *testing.T) {
 	}
 }
 
-// TestFinerCandlesDecideWhatTheCoarseOnesCannot: up first, then down.
-func TestFinerCandlesDecideWhatTheCoarseOnesCannot(t *testing.T) {
+// TestFinerCandlesDecideOrderOfHighAndLow: up first, then down.
+func TestFinerCandlesDecideOrderOfHighAndLow(t *testing.T) {
 	t.Parallel()
 	symbol := symbol(t, exchange.Futures, "0.1", "0.001")
 	coarse := candlesOf(t, symbol, exchange.Hour1, midnight, `

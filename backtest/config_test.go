@@ -64,7 +64,7 @@ func (c *Config) detail(interval exchange.Interval, at ...int64) {
 }
 
 // The time is its latency, or, if it can wait for a price, the longest gap between two prices.
-func TestHowLongAnOrderMayBeUnseen(t *testing.T) {
+func TestMaximumUnseenTimeOfOrder(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		what   string

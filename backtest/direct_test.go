@@ -248,11 +248,11 @@ func TestBothMachinesRefuseTheSame(t *testing.T) {
 	}
 }
 
-// TestSteadyStrategiesTradeTheSameWhetherAskedOrNot compares strategies of the library that report when a candle changes
+// TestSteadyStrategiesTradeTheSameWhenNotAsked compares strategies of the library that report when a candle changes
 // nothing, and are then asked by neither machine, with the same ones asked at every close, without the report. Candles of a
 // single strategy pass as stretches, those of several come one by one. A stop that ends positions gives a meaning to decisions
 // that change no plan.
-func TestSteadyStrategiesTradeTheSameWhetherAskedOrNot(t *testing.T) {
+func TestSteadyStrategiesTradeTheSameWhenNotAsked(t *testing.T) {
 	t.Parallel()
 	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 8_000)
 	stop := strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 500}}

@@ -49,9 +49,9 @@ func sharingRun(recorded *tape.Tape, change func(*backtest.Config)) (config back
 	return config, func() []sight { return made.seen }
 }
 
-// TestAShareOfTheEquityIsOfWhatThePriceHasMadeOfIt computes the equity at each close from fills and prices, and the quantity of 40 %
+// TestEquityShareUsesMarkedEquity computes the equity at each close from fills and prices, and the quantity of 40 %
 // of it.
-func TestAShareOfTheEquityIsOfWhatThePriceHasMadeOfIt(t *testing.T) {
+func TestEquityShareUsesMarkedEquity(t *testing.T) {
 	t.Parallel()
 	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 3_000)
 	s := recorded.Symbol

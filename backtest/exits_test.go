@@ -82,8 +82,8 @@ def decide(view):
 	}
 }
 
-// TestARangeBesideThePriceIsAWarning runs a grid that waits for the price.
-func TestARangeBesideThePriceIsAWarning(t *testing.T) {
+// TestGridRangeAwayFromPriceIsAWarning runs a grid that waits for the price.
+func TestGridRangeAwayFromPriceIsAWarning(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		lower, upper string

@@ -108,7 +108,7 @@ func TestStatisticsEqualAnotherPrograms(t *testing.T) {
 	equal(t, "worst", -2.7257999981427194, s.Worst)
 }
 
-func TestTheRiskFreeRateIsTakenOffEachReturn(t *testing.T) {
+func TestRiskFreeRateIsSubtractedFromReturns(t *testing.T) {
 	t.Parallel()
 	// With a rate equal to the mean no excess return is left for a ratio.
 	mean := 0.0

@@ -130,7 +130,7 @@ func conditions() []condition {
 	}
 }
 
-func TestEachStrategyTradesOrSaysWhyUnderEachCondition(t *testing.T) {
+func TestEveryStrategyTradesOrReportsWhyNot(t *testing.T) {
 	t.Parallel()
 	for _, definition := range library.All() {
 		if definition.Name == "funding_carry" {
@@ -358,7 +358,7 @@ func symbolWith(t *testing.T, market exchange.Market, minimum string) *exchange.
 
 // A strategy's memory and the candles are all that it needs after a restart. Each restart comes between a decision and its
 // fill, so one order may fill at another price, or as two.
-func TestARestartTakesUpWhatWasThere(t *testing.T) {
+func TestRestartContinuesFromMemory(t *testing.T) {
 	t.Parallel()
 	restarts := []meeting{{37, nil}, {38, nil}, {201, nil}}
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {

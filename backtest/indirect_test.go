@@ -72,7 +72,7 @@ func TestWhyTheEngineIsTheMachine(t *testing.T) {
 }
 
 // An order is at most the symbol's largest one, and within its margin brackets at the set leverage.
-func TestWhatTheDirectMachineMaySend(t *testing.T) {
+func TestDirectMachineOrderBounds(t *testing.T) {
 	t.Parallel()
 	symbol, err := exchange.NewSymbol(exchange.SymbolSpec{Market: exchange.Futures, Name: "X-USDT", Base: "X", Quote: "USDT", PriceTick: decimal.New(1, 0),
 		QuantityTick: decimal.New(1, -2), MinNotional: decimal.NewFromInt(5), MaxNotional: decimal.NewFromInt(400), Tradable: true,

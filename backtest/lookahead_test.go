@@ -46,7 +46,7 @@ func (s scaler) Decide(view *strategy.View, plan *strategy.Plan) {
 	}
 }
 
-func TestAStrategyThatLooksAheadIsFound(t *testing.T) {
+func TestLookaheadIsFound(t *testing.T) {
 	t.Parallel()
 	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 2_000)
 	config := crossing(t, recorded, exchange.RateOne, strategy.Protection{}, bothWays)
@@ -145,7 +145,7 @@ func TestAReportIsVerifiedByRunningItAgain(t *testing.T) {
 	}
 }
 
-func TestWithoutAWayToMakeStrategiesAgainNothingIsCompared(t *testing.T) {
+func TestLookaheadNeedsRebuildableStrategy(t *testing.T) {
 	t.Parallel()
 	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 100)
 	config := caseConfig(recorded, &scripted{})
@@ -165,7 +165,7 @@ func (idle) Candle(*strategy.View)                 {}
 func (idle) Decide(*strategy.View, *strategy.Plan) {}
 
 // Nothing was examined, which differs from "nothing was found".
-func TestAStrategyThatDecidesNothingIsNotFoundHonest(t *testing.T) {
+func TestIdleStrategyIsNotExamined(t *testing.T) {
 	t.Parallel()
 	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 500)
 	config := crossing(t, recorded, exchange.RateOne, strategy.Protection{}, bothWays)

@@ -49,7 +49,7 @@ func TestMetricsEqualAnIndependentImplementation(t *testing.T) {
 	t.Logf("%d figures, at most %.1e apart", compared, worst)
 }
 
-func TestMetricsOfNothingAreUndefined(t *testing.T) {
+func TestEmptyMetricsAreUndefined(t *testing.T) {
 	t.Parallel()
 	for what, equity := range map[string][]float64{"no days": nil, "one": {1, 2}, "ruin": {1, 0, 0, 0}} {
 		for name, value := range backtest.Measure(0, equity, make([]float64, len(equity)), 0) {

@@ -112,7 +112,7 @@ func TestTargetsThatAreNotTraded(t *testing.T) {
 }
 
 // The first reason of each kind is stored.
-func TestWhatBecomesOfOrdersIsCounted(t *testing.T) {
+func TestOrderOutcomesAreCounted(t *testing.T) {
 	t.Parallel()
 	order := func(id int64, client string, purpose placement.Purpose) engine.NoteOrder {
 		return engine.NoteOrder{OrderID: id, ClientOrderID: client, Purpose: purpose}
@@ -206,7 +206,7 @@ func TestTheFirstThatEndsTradingCounts(t *testing.T) {
 
 // The cause was a limit of all, or of the only strategy; otherwise a liquidation that left less than a
 // hundredth.
-func TestWhatEndedTheAccount(t *testing.T) {
+func TestAccountEndCause(t *testing.T) {
 	t.Parallel()
 	limit := func(strategy string) *engine.Note {
 		return noted(strategy, engine.NoteLimit{Rule: "max_drawdown", Why: "x"})
@@ -256,7 +256,7 @@ func TestWhatEndedTheAccount(t *testing.T) {
 }
 
 // The warnings name the first of each.
-func TestWarningsOfWhatBoundARun(t *testing.T) {
+func TestWarningsOfLimitsInRun(t *testing.T) {
 	t.Parallel()
 	r := &run{nowMS: notedMS + 4*minute, legs: []leg{{candles: barsAt(exchange.Minute1, notedMS/minute-1, notedMS/minute)}}}
 	r.ledger.events = *counting(noted("trend", engine.NoteLimit{Rule: "max_daily_loss", Why: "enough", ForMS: 1}))

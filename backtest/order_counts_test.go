@@ -35,8 +35,8 @@ func TestAProgramThatFailsInABatchEndsItsTrading(t *testing.T) {
 	}
 }
 
-// TestWhatStrategiesReportToPeopleIsCounted has one report a minute, of which ten an hour would be sent.
-func TestWhatStrategiesReportToPeopleIsCounted(t *testing.T) {
+// TestStrategyMessagesAreCounted has one report a minute, of which ten an hour would be sent.
+func TestStrategyMessagesAreCounted(t *testing.T) {
 	t.Parallel()
 	s := symbol(t, exchange.Futures, "0.1", "0.001")
 	config := caseConfig(candlesOf(t, s, exchange.Minute1, midnight, stoppedRows(120)), &scripted{})

@@ -95,9 +95,9 @@ func paritySetting(t *testing.T, symbol *exchange.Symbol, rules overlay.Exit) en
 		Protection: rules.Base, Strategy: overlay.Wrap(built, overlay.Rules{Exit: rules})}
 }
 
-// TestWhatADaemonRecordedIsDecidedTheSame has the live driver trade a market that has a past, with a
+// TestBacktestOfRecordingEqualsDaemon has the live driver trade a market that has a past, with a
 // recorder, and runs the backtest over the recorder's files. Candles, plans, orders and money are the same.
-func TestWhatADaemonRecordedIsDecidedTheSame(t *testing.T) {
+func TestBacktestOfRecordingEqualsDaemon(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

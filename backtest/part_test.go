@@ -14,7 +14,7 @@ import (
 )
 
 // The part has the candles that open from a time on and have closed by another one, and the data known about them.
-func TestThePartOfTheCandlesThatIsAskedFor(t *testing.T) {
+func TestPartOfCandles(t *testing.T) {
 	t.Parallel()
 	config := sound()
 	leg := &config.Legs[0]
@@ -138,7 +138,7 @@ func outside(config *Config, candles *exchange.Candles) string {
 	return strings.Join(all, " ")
 }
 
-func TestFiguresOfNothing(t *testing.T) {
+func TestFiguresOfEmptyRun(t *testing.T) {
 	t.Parallel()
 	if quantile(nil, 0.5) != 0 || spreadOf(nil) != nil || (&measurement{}).meanEquity() != 0 || bandOf(nil) != nil {
 		t.Error("want none")

@@ -24,7 +24,7 @@ func entries(r *backtest.Result) (n int) {
 	return n
 }
 
-func TestAfterAStopInTheCandleOfItsEntryTheStrategyEntersByItsPolicy(t *testing.T) {
+func TestReentryAfterStopInEntryCandle(t *testing.T) {
 	t.Parallel()
 	s := symbol(t, exchange.Futures, "0.1", "0.001")
 	for _, c := range []struct {
@@ -53,7 +53,7 @@ func TestAfterAStopInTheCandleOfItsEntryTheStrategyEntersByItsPolicy(t *testing.
 }
 
 // While the exit moves the strategy is not asked, and its target stays.
-func TestAnExitThatFollowsThePriceIsNoDecisionToHoldNothing(t *testing.T) {
+func TestMovingExitKeepsTarget(t *testing.T) {
 	t.Parallel()
 	percent := exchange.RateOne / 100
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
@@ -84,7 +84,7 @@ func TestAnExitThatFollowsThePriceIsNoDecisionToHoldNothing(t *testing.T) {
 }
 
 // The test covers finding 2: rules locked themselves permanently after a stop in the candle of the entry.
-func TestRulesEnterAgainWhateverCandleTheirStopWasIn(t *testing.T) {
+func TestRulesReenterAfterStopInAnyCandle(t *testing.T) {
 	t.Parallel()
 	s := symbol(t, exchange.Futures, "0.1", "0.001")
 	const count = 20
@@ -114,7 +114,7 @@ func TestRulesEnterAgainWhateverCandleTheirStopWasIn(t *testing.T) {
 
 // The test covers finding 6: an entry with a stop and a target and no explicit flat traded once a year,
 // without any explanation.
-func TestAStrategyThatStandsLatchedIsWarnedOf(t *testing.T) {
+func TestLatchedStrategyIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	s := symbol(t, exchange.Futures, "0.1", "0.001")
 	run := func(targets string, policy strategy.Reentry) *backtest.Result {

@@ -43,7 +43,7 @@ func flatTape(t testing.TB, market exchange.Market, count int, price string) *ta
 	return candlesOf(t, symbol, exchange.Hour1, midnight, strings.Repeat(strings.Join([]string{price, price, price, price}, " ")+"\n", count))
 }
 
-func TestFundingIsPaidAtTheOpenByWhoHoldsThen(t *testing.T) {
+func TestFundingIsPaidAtOpenByOpenPosition(t *testing.T) {
 	t.Parallel()
 	recorded := flatTape(t, exchange.Futures, 25, "100")
 	config := caseConfig(recorded, &scripted{targets: hold(t, recorded.Symbol, "10 "+strings.Repeat(". ", 14)+"0")})
@@ -242,7 +242,7 @@ func TestAScheduleInsideACandleIsFollowed(t *testing.T) {
 	}
 }
 
-func TestALongCurveIsSampledAndKeepsItsEnd(t *testing.T) {
+func TestLongCurveIsSampledIncludingItsEnd(t *testing.T) {
 	t.Parallel()
 	result := mustRun(t, speedConfig(t, steps(symbol(t, exchange.Futures, "0.1", "0.001"), 250_000), "200", "1000"))
 	directory := t.TempDir()
@@ -286,7 +286,7 @@ func TestTheDeepestFallIsDated(t *testing.T) {
 	}
 }
 
-func TestWhatWentWrongIsWarnedOf(t *testing.T) {
+func TestReportWarnings(t *testing.T) {
 	t.Parallel()
 	recorded := flatTape(t, exchange.Futures, 6, "100")
 	script := &scripted{targets: hold(t, recorded.Symbol, "10 . . ."), panicAt: 4}
@@ -429,7 +429,7 @@ func wantRowsAsJSON(t *testing.T, rows [][]string, all []any) {
 	}
 }
 
-func TestTheTableShowsWhatAPersonAsks(t *testing.T) {
+func TestTableShowsKeyFigures(t *testing.T) {
 	t.Parallel()
 	recorded := flatTape(t, exchange.Futures, 6, "100")
 	result := mustRun(t, caseConfig(recorded, &scripted{targets: hold(t, recorded.Symbol, "10 0 -10 . .")}))

@@ -32,7 +32,7 @@ func TestARestIsAsLongAsTheWork(t *testing.T) {
 }
 
 // There are 8 MiB of garbage plus 80 bytes a candle, within 10 and 30 %. It is a setting of the process, so the test is not parallel.
-func TestGarbageIsCollectedMoreOftenBesideManyCandles(t *testing.T) {
+func TestGarbageCollectionFollowsCandleCount(t *testing.T) {
 	before := debug.SetGCPercent(77)
 	defer debug.SetGCPercent(before)
 	for candles, want := range map[int]int{0: 30, 100_000: 30, 500_000: 20, 10_000_000: 10} {

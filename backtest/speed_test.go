@@ -160,8 +160,8 @@ func plainLoop(b *testing.B, c *exchange.Candles) {
 	}
 }
 
-// TestQuietCandlesAllocateNothing compares two runs that differ in quiet candles only.
-func TestQuietCandlesAllocateNothing(t *testing.T) {
+// TestQuietCandlesDoNotAllocate compares two runs that differ in quiet candles only.
+func TestQuietCandlesDoNotAllocate(t *testing.T) {
 	symbol := symbol(t, exchange.Futures, "0.1", "0.001")
 	run := func(count int) float64 {
 		recorded := steps(symbol, count)

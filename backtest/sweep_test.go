@@ -16,7 +16,7 @@ func trialOf(name string, config backtest.Config) backtest.Trial {
 	return backtest.Trial{Params: map[string]string{"way": name}, Leg: config.Legs[0]}
 }
 
-func TestATrialIsWhatARunAloneMakes(t *testing.T) {
+func TestTrialEqualsSingleRun(t *testing.T) {
 	t.Parallel()
 	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 2_000)
 	one := crossing(t, recorded, exchange.RateOne, strategy.Protection{}, bothWays)
@@ -72,7 +72,7 @@ func TestATrialMayHaveItsOwnMarket(t *testing.T) {
 }
 
 // The test fails the storage as a full disk does.
-func TestWhatStoresTheTrialsMayEndTheSweep(t *testing.T) {
+func TestStorageErrorEndsSweep(t *testing.T) {
 	t.Parallel()
 	config := crossing(t, steps(symbol(t, exchange.Futures, "0.1", "0.001"), 500), exchange.RateOne, strategy.Protection{}, bothWays)
 	full := errors.New("no space")
@@ -82,7 +82,7 @@ func TestWhatStoresTheTrialsMayEndTheSweep(t *testing.T) {
 	}
 }
 
-func TestWhatIsBehindTheSplitHasNoSay(t *testing.T) {
+func TestUnseenCandlesDoNotAffectChoice(t *testing.T) {
 	t.Parallel()
 	rules := symbol(t, exchange.Futures, "0.1", "0.001")
 	whole := steps(rules, 2_000)

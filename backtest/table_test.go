@@ -2,7 +2,7 @@ package backtest
 
 import "testing"
 
-func TestThePaceIsShownInAFittingUnit(t *testing.T) {
+func TestPaceUnits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		candles float64
@@ -14,7 +14,7 @@ func TestThePaceIsShownInAFittingUnit(t *testing.T) {
 	}
 }
 
-func TestTheTableSaysOfHowManyRoundTripsSQNIs(t *testing.T) {
+func TestTableNamesRoundTripsOfSQN(t *testing.T) {
 	t.Parallel()
 	sqn := 1.5
 	for _, c := range []struct {

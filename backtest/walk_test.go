@@ -12,7 +12,7 @@ import (
 	"botd/strategy"
 )
 
-func TestAWalkTradesEachPartByWhatThePartsBeforeItChose(t *testing.T) {
+func TestWalkForwardTradesEarlierChoice(t *testing.T) {
 	t.Parallel()
 	whole := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 2_003) // not divisible
 	config := crossing(t, whole, exchange.RateOne, strategy.Protection{}, bothWays)

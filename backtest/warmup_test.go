@@ -53,7 +53,7 @@ func TestTheFirstTrialThatFailedByItselfIsNamed(t *testing.T) {
 }
 
 // Cuts are at decisions and at even distances, at each time once, in order.
-func TestWhereARunIsCut(t *testing.T) {
+func TestRunCutPoints(t *testing.T) {
 	t.Parallel()
 	config := sound()
 	config.Legs[0].Tape.Candles = barsAt(exchange.Minute5, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9)

@@ -12,7 +12,7 @@ import (
 )
 
 // Different plans have different texts.
-func TestAPlanInWords(t *testing.T) {
+func TestPlanText(t *testing.T) {
 	t.Parallel()
 	symbol := sound().Legs[0].Tape.Symbol
 	unit := exchange.Price(1)
@@ -40,7 +40,7 @@ func TestAPlanInWords(t *testing.T) {
 }
 
 // The files are in a fixed order.
-func TestAReportsFilesAreThoseBesideItsCandles(t *testing.T) {
+func TestReportListsInputFiles(t *testing.T) {
 	t.Parallel()
 	file := func(name string) File { return File{Path: name, SHA256: name} }
 	one := func(name string) *File { f := file(name); return &f }
@@ -73,7 +73,7 @@ func TestAReportsFilesAreThoseBesideItsCandles(t *testing.T) {
 }
 
 // The libraries that a script loads are next to it.
-func TestAScriptLiesBesideItsStrategy(t *testing.T) {
+func TestScriptPathIsRelativeToStrategy(t *testing.T) {
 	t.Parallel()
 	if NewScript("", "text", nil) != nil || (*Text)(nil).Files() != nil {
 		t.Error("no script has no files")
@@ -101,7 +101,7 @@ func TestReportsOfEarlierVersionsAreRead(t *testing.T) {
 }
 
 // The test covers each amount that a table prints.
-func TestAResultThatCannotBePrintedIsNone(t *testing.T) {
+func TestUnprintableResultIsRefused(t *testing.T) {
 	t.Parallel()
 	few := "1"
 	whole := func() *Result {
@@ -133,7 +133,7 @@ func TestAResultThatCannotBePrintedIsNone(t *testing.T) {
 }
 
 // The table signs its profits.
-func TestTheTableSaysWhatBoundTheRun(t *testing.T) {
+func TestTableShowsLimitsOfRun(t *testing.T) {
 	t.Parallel()
 	few := "0.5"
 	r := &Result{InitialEquity: "100", FinalEquity: "99.5", Wallet: "1", TotalFees: "1", TotalFunding: "-2", TotalSlippage: "0",

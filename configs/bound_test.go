@@ -12,9 +12,9 @@ import (
 	"botd/configs"
 )
 
-// TestEveryBoundHoldsToTheStep reads each key at its bounds, which are included, and one step of its kind
+// TestBoundsAreInclusive reads each key at its bounds, which are included, and one step of its kind
 // beyond them, which is refused. The bounds are those of the reference.
-func TestEveryBoundHoldsToTheStep(t *testing.T) {
+func TestBoundsAreInclusive(t *testing.T) {
 	t.Parallel()
 	checked := 0
 	for _, one := range examples() {

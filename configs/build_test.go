@@ -14,7 +14,7 @@ import (
 )
 
 // A strategy is sized, entered, protected and exited by the rules in its file, and by no other.
-func TestAStrategyIsBuiltAsItsFileSays(t *testing.T) {
+func TestStrategyFollowsItsFile(t *testing.T) {
 	t.Parallel()
 	const percent, second = exchange.RateOne / 100, 1_000
 	usual := overlay.Entry{PatienceMS: 30 * second, Tries: 3, Cross: true}

@@ -102,7 +102,7 @@ func TestAStepIsReadWholeOrRefusedWithItsReason(t *testing.T) {
 
 // A round takes four requests on futures and three on spot, four times a minute, and reads the rules once. A series of candles is read once
 // per interval.
-func TestWhatAConfigurationCostsInRequests(t *testing.T) {
+func TestRequestCosts(t *testing.T) {
 	t.Parallel()
 	strategies := func(market exchange.Market, interval exchange.Interval, symbols ...string) (all []StrategyConfig) {
 		for _, symbol := range symbols {
@@ -259,7 +259,7 @@ func TestASchedulesPeriodHasBounds(t *testing.T) {
 }
 
 // One more is refused.
-func TestAsManyChannelsAsAreAllowed(t *testing.T) {
+func TestMaximumNumberOfChannels(t *testing.T) {
 	t.Parallel()
 	for more, want := range []string{"", fmt.Sprintf("%d channels are more than %d", MaxChannels+1, MaxChannels)} {
 		text := "mode: demo\nnotify:\n  channels:\n"
@@ -280,7 +280,7 @@ func TestAsManyChannelsAsAreAllowed(t *testing.T) {
 }
 
 // The cases are a size and distances with more digits than the symbol's scales.
-func TestWhatASymbolCannotHoldIsNamedByItsLine(t *testing.T) {
+func TestTooFineValuesAreNamedByLine(t *testing.T) {
 	t.Parallel()
 	symbol := sim.DefaultSymbols()[0]
 	fine := decimal.RequireFromString("0.0000000000000000001")

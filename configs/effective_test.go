@@ -34,7 +34,7 @@ func TestAnEffectiveStrategyReadsBackAsItself(t *testing.T) {
 	}
 }
 
-func TestTheHashChangesWithWhatHoldsAndNotWithHowItIsWritten(t *testing.T) {
+func TestHashDependsOnValuesOnly(t *testing.T) {
 	t.Parallel()
 	hash := func(root, one string) string {
 		config, problems := configs.Load(tree("botd.yaml", root, "strategies/a.yaml", one), "", options(t))
@@ -89,7 +89,7 @@ func TestTheExamplesAreGoodAndShowTheDefaults(t *testing.T) {
 	}
 }
 
-func TestTheEffectiveConfigurationOfNothingIsTheDefaults(t *testing.T) {
+func TestEffectiveConfigurationDefaults(t *testing.T) {
 	t.Parallel()
 	config, problems := configs.Load(tree("botd.yaml", "mode: demo\n"), "", options(t))
 	if config == nil {

@@ -14,7 +14,7 @@ import (
 
 // The name of every file in testdata says what it is: strategy-*.yaml or botd-*.yaml, good or bad. Each bad
 // one has a file with its reported problems (.want).
-func TestEveryFileGivesTheProblemsThatStandBesideIt(t *testing.T) {
+func TestGoldenFilesReportTheirProblems(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.yaml")
 	if err != nil || len(files) < 15 {

@@ -42,7 +42,7 @@ func (u unreadable) ReadFile(name string) ([]byte, error) {
 }
 
 // A file that is no part of a configuration is ignored.
-func TestWhatMayNotBeReadIsNamed(t *testing.T) {
+func TestUnreadableFilesAreNamed(t *testing.T) {
 	t.Parallel()
 	files := tree("botd.yaml", "mode: demo\n", "strategies/a.yaml", simple("a", "futures", "BTC-USDT"), "strategies/.b.yaml", "nonsense", "strategies/c.yaml/d",
 		"nonsense", "strategies/e.txt", "nonsense")
@@ -156,7 +156,7 @@ func TestListsAndTablesHaveTheirLengths(t *testing.T) {
 }
 
 // One more is refused before any is read.
-func TestAsManyStrategiesAsOneDaemonRuns(t *testing.T) {
+func TestMaximumNumberOfStrategies(t *testing.T) {
 	t.Parallel()
 	for more, want := range []bool{false, true} {
 		files := tree("botd.yaml", "mode: demo\n")

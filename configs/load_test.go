@@ -35,7 +35,7 @@ func expect(t *testing.T, want string, have configs.Problems) {
 	}
 }
 
-func TestTheContractsExampleMeansWhatItSays(t *testing.T) {
+func TestFullExampleIsRead(t *testing.T) {
 	t.Parallel()
 	root, err := os.ReadFile("testdata/botd-full-good.yaml")
 	if err != nil {
@@ -173,7 +173,7 @@ c/strategies/b.yaml:1: name "B" is not 1 to 32 of a-z, 0-9, _ and -
   hint: a short name of your own, such as btc-trend`, problems)
 }
 
-func TestWhatIsNotThereIsSaidClearly(t *testing.T) {
+func TestMissingFilesAreReported(t *testing.T) {
 	t.Parallel()
 	empty := t.TempDir()
 	file := write(t, filepath.Join(t.TempDir(), "botd.yaml"), "mode: demo\n", 0o600)
@@ -222,7 +222,7 @@ func TestMoreThan500StrategiesAreRefused(t *testing.T) {
 	}
 }
 
-func TestNoSecretIsEverShown(t *testing.T) {
+func TestSecretsAreNotShown(t *testing.T) {
 	t.Parallel()
 	const hidden = "S3cretS3cretS3cretS3cretS3cret"
 	for _, text := range []string{
@@ -240,7 +240,7 @@ func TestNoSecretIsEverShown(t *testing.T) {
 	}
 }
 
-func TestOneStrategyCanBeReadByItself(t *testing.T) {
+func TestSingleStrategyIsLoaded(t *testing.T) {
 	t.Parallel()
 	one, problems := configs.LoadStrategy("testdata/strategy-size-in-params-good.yaml", options(t))
 	if one == nil {

@@ -76,8 +76,8 @@ var mistaken = []struct{ name, source, at, hint string }{
 	{"datetime", "now = datetime()\ndef decide(view):\n    pass", "x.star:1", "no clock"},
 }
 
-// TestTheCommonestMistakesSayWhatToWriteInstead loads each from a file.
-func TestTheCommonestMistakesSayWhatToWriteInstead(t *testing.T) {
+// TestCommonMistakesHaveHints loads each from a file.
+func TestCommonMistakesHaveHints(t *testing.T) {
 	t.Parallel()
 	options := configs.Options{Registry: strategy.NewRegistry(append(library.All(), script.Rules(), script.Files())...), Symbols: sim.DefaultSymbols(),
 		Script: func(source *strategy.Source) (strategy.Definition, error) {

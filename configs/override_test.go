@@ -57,7 +57,7 @@ func TestAStrategyWithOtherValues(t *testing.T) {
 }
 
 // The error says why. Without overrides the file is read as it is, in its own mode.
-func TestWhatCannotTakeOtherValues(t *testing.T) {
+func TestOverrideErrors(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	for i, c := range []struct {
@@ -91,7 +91,7 @@ func TestWhatCannotTakeOtherValues(t *testing.T) {
 }
 
 // Relative paths start from its folder.
-func TestColumnsAreOpenedBesideTheirStrategy(t *testing.T) {
+func TestColumnPathsAreRelativeToStrategy(t *testing.T) {
 	t.Parallel()
 	files := tree("botd.yaml", "mode: demo\n", "strategies/a.yaml", simple("a", "futures", "BTC-USDT")+"columns: [a.csv, ../b.csv=x, /c.csv]\n")
 	var opened []string

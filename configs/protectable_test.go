@@ -13,7 +13,7 @@ type resting struct{ strategy.Strategy }
 
 func (resting) RestsExits() bool { return true }
 
-func TestAStopBesideOrdersThatSellWhatIsHeldIsRefusedOnSpot(t *testing.T) {
+func TestSpotStopWithRestingExitsIsRefused(t *testing.T) {
 	t.Parallel()
 	stop := ProtectConfig{StopLoss: DistanceConfig{Share: exchange.RateOne / 20}}
 	for _, c := range []struct {

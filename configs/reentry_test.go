@@ -34,7 +34,7 @@ func TestAScriptThatWaitsAfterAStopIsWarnedOf(t *testing.T) {
 }
 
 // On spot a stop and a resting exit cannot hold the same asset.
-func TestExitsThatAStopKeepsAwayAreWarnedOf(t *testing.T) {
+func TestExitsBlockedByStopAreWarnedOf(t *testing.T) {
 	t.Parallel()
 	const both = "reentry('immediate')\ndef decide(view):\n    return plan(target = size(1), stop_loss = '2%', exits = targets([('1%', '50%')]))\n"
 	const exits = "reentry('immediate')\ndef decide(view):\n    return plan(target = size(1), exits = targets([('1%', '50%')]))\n"

@@ -17,7 +17,7 @@ import (
 )
 
 // The report lists files, limits in force, the profit of a round of trades, and each problem.
-func TestTheReportOfACheckHoldsWhatItFound(t *testing.T) {
+func TestCheckReportContents(t *testing.T) {
 	t.Parallel()
 	check := options(t)
 	check.Registry = strategy.NewRegistry(library.All()...)
@@ -84,7 +84,7 @@ func TestTheReportOfACheckHoldsWhatItFound(t *testing.T) {
 }
 
 // The warnings use the limits of the configuration that it belongs to, otherwise the defaults.
-func TestWhatAStrategysFileIsWarnedOf(t *testing.T) {
+func TestStrategyFileWarnings(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	write(t, filepath.Join(folder, "botd.yaml"), "mode: demo\nrisk: {max_symbol_exposure: 30%}\n", 0o600)
@@ -117,7 +117,7 @@ func TestWhatAStrategysFileIsWarnedOf(t *testing.T) {
 }
 
 // A configuration returns a strategy by its name, its files, and copies with other parameters.
-func TestWhatAConfigurationIsAskedFor(t *testing.T) {
+func TestConfigurationLookups(t *testing.T) {
 	t.Parallel()
 	config, problems := configs.Load(tree("botd.yaml", "mode: demo\n", "strategies/a.yaml", simple("a", "futures", "BTC-USDT")+"reentry: never\n",
 		"strategies/b.yaml", simple("b", "spot", "BTC-USDT")+"size: {quantity: 0.5}\n"), "", options(t))

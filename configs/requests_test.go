@@ -59,7 +59,7 @@ func TestRequestsThatSeeCandlesLateAreWarnedOf(t *testing.T) {
 }
 
 // The demo's exchange is in the same process.
-func TestADemoCostsNobodyRequests(t *testing.T) {
+func TestDemoCostsNoRequests(t *testing.T) {
 	t.Parallel()
 	config, problems := Load(fstest.MapFS{"botd.yaml": {Data: []byte("mode: demo\n")},
 		"strategies/a.yaml": costly("demo", 1, "1m", 5)["strategies/s000.yaml"]}, "", Options{})

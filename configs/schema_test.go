@@ -82,7 +82,7 @@ func TestTheSchemaAcceptsEveryGoodFile(t *testing.T) {
 	}
 }
 
-func TestTheSchemaRefusesWhatTheReaderRefuses(t *testing.T) {
+func TestSchemaAndReaderRefuseTheSame(t *testing.T) {
 	t.Parallel()
 	root, file := configs.Keys()
 	botd, one := compiled(t, root), compiled(t, file)

@@ -22,7 +22,7 @@ func written(t *testing.T, name, text string) string {
 
 // A secret is one line of a file that nobody else may read, or of systemd's directory of credentials. No error
 // shows it.
-func TestWhichSecretIsRead(t *testing.T) {
+func TestSecretFiles(t *testing.T) {
 	t.Parallel()
 	token := strings.Repeat("t", 20)
 	for _, c := range []struct {
@@ -65,7 +65,7 @@ func TestWhichSecretIsRead(t *testing.T) {
 }
 
 // A heartbeat has an https address, or http on this machine.
-func TestWhichAddressOfAHeartbeatIsTaken(t *testing.T) {
+func TestHeartbeatAddresses(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{"https://hc.example/ping/a1b2": true, "http://127.0.0.1:9/a1b2": true, "http://localhost/a1b2": true,
 		"http://hc.example/a1b2": false, "ftp://127.0.0.1/a1b2": false, "hc.example/a1b2": false, "https:///a1b2": false, "https://hc.example/%zz": false} {
@@ -87,7 +87,7 @@ func TestWhichAddressOfAHeartbeatIsTaken(t *testing.T) {
 }
 
 // A key has at least 32 characters, in a file outside data_dir, after following links.
-func TestWhichKeyOfAJournalIsTaken(t *testing.T) {
+func TestJournalKeys(t *testing.T) {
 	t.Parallel()
 	key := strings.Repeat("k", 32)
 	outside, data := written(t, "key", key), t.TempDir()
@@ -128,7 +128,7 @@ func TestWhichKeyOfAJournalIsTaken(t *testing.T) {
 }
 
 // Accounts are read in their order; a name shows no secret.
-func TestWhichAccountsOfTheSimulatedExchangeAreRead(t *testing.T) {
+func TestSimulatedAccountsAreRead(t *testing.T) {
 	t.Parallel()
 	const two = "bob: {secret: hidden1, futures: 20000}\nalice: {secret: hidden2, permission: read}\n"
 	accounts, problems := configs.LoadAccounts(written(t, "accounts.yaml", two))

@@ -47,7 +47,7 @@ func TestSecretsComeFromSystemdWhereNoFileIsNamed(t *testing.T) {
 	}
 }
 
-func TestASecretThatIsNotSafeOrNotOneIsRefusedAndNeverShown(t *testing.T) {
+func TestUnsafeSecretIsRefusedAndNotShown(t *testing.T) {
 	t.Parallel()
 	d := t.TempDir()
 	good := write(t, filepath.Join(d, "good"), "good", 0o600)

@@ -8,7 +8,7 @@ import (
 )
 
 // The bounds are known if all three are configured; the date only says where they come from.
-func TestADateAloneMeasuresNothing(t *testing.T) {
+func TestSettleDateAloneIsNotMeasured(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string

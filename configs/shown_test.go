@@ -78,7 +78,7 @@ on_remove: leave
 	"strategy: buy_and_hold\nmarket: spot\nsymbol: PEPE-USDT\ninterval: 5m\nsize: {quantity: 5}\n"}
 
 // Each value of a configuration is shown as it was written, and is read back unchanged.
-func TestWhatIsWrittenIsWhatHolds(t *testing.T) {
+func TestWrittenValuesRoundTrip(t *testing.T) {
 	t.Parallel()
 	for i, root := range shownRoots {
 		files := tree("botd.yaml", root)

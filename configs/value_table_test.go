@@ -109,7 +109,7 @@ func TestAValueIsReadWithinItsBounds(t *testing.T) {
 }
 
 // The schema has its meaning, its kind and unit, its bounds, and its default in this mode and live.
-func TestWhatTheSchemaSaysOfAKey(t *testing.T) {
+func TestSchemaDescriptions(t *testing.T) {
 	t.Parallel()
 	for want, key := range map[string]Key{
 		"a share":                         {Kind: "a share"},

@@ -71,7 +71,7 @@ func refused(t *testing.T, what, want string, code int, err error) {
 }
 
 // The ends are dates, and the part must not be empty.
-func TestThePartOfTheTimeThatIsAskedFor(t *testing.T) {
+func TestTimeRange(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ from, to, first, last string }{{"", "", "00:00", "24:00"}, {"2024-01-01T06:00:00Z", "", "06:00", "24:00"},
 		{"", "2024-01-01T06:00:00Z", "00:00", "06:00"}, {"2024-01-01T06:00:00Z", "2024-01-01T06:15:00Z", "06:00", "06:15"}} {
@@ -162,7 +162,7 @@ func TestAFileThatIsNamedForAnotherSymbol(t *testing.T) {
 }
 
 // Only the fees of each market may differ.
-func TestOneAccountHasOneBacktestBlock(t *testing.T) {
+func TestAccountHasOneBacktestBlock(t *testing.T) {
 	t.Parallel()
 	load := func(market, block string) *configs.StrategyConfig {
 		path := crossing(t, t.TempDir(), "cross", "BTC-USDT", "backtest: {"+block+"}\n")
@@ -307,7 +307,7 @@ func TestTheAxesOfASweep(t *testing.T) {
 }
 
 // Read back, it is the same configuration.
-func TestAReportSaysWhatItWasMadeOf(t *testing.T) {
+func TestReportRestoresItsConfiguration(t *testing.T) {
 	t.Parallel()
 	b := given(t)
 	directory := filepath.Dir(b.Data[0])

@@ -23,8 +23,8 @@ func stored(t *testing.T, directory, name string, interval exchange.Interval, co
 	return series(t, tape.Store{Directory: directory}.Path(exchange.Futures, name, interval), name, interval, count)
 }
 
-// TestWhatADaemonRecordedIsFound: candles, rates and signals, unless others are given.
-func TestWhatADaemonRecordedIsFound(t *testing.T) {
+// TestRecordedInputsAreFound: candles, rates and signals, unless others are given.
+func TestRecordedInputsAreFound(t *testing.T) {
 	t.Parallel()
 	d := t.TempDir()
 	store := tape.Store{Directory: d}

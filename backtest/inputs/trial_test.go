@@ -184,8 +184,8 @@ func TestTheDetailOfATrialIsFinerThanItsCandles(t *testing.T) {
 	}
 }
 
-// TestCandlesOfOthersThatCannotBeJoined refuse the trial: those of an hour make none of a quarter.
-func TestCandlesOfOthersThatCannotBeJoined(t *testing.T) {
+// TestUnjoinableOtherCandlesAreRefused refuse the trial: those of an hour make none of a quarter.
+func TestUnjoinableOtherCandlesAreRefused(t *testing.T) {
 	t.Parallel()
 	hours := &exchange.Candles{Interval: exchange.Hour1}
 	all, err := resampled([]strategy.Other{{Candles: hours}}, exchange.Minute15)
@@ -302,8 +302,8 @@ func TestTheFilesOfAStrategyMoveWithIt(t *testing.T) {
 	}
 }
 
-// TestAScriptOfAReportStaysBesideItsStrategy: no path of a report leads out of its folder, and its copy is for the owner alone.
-func TestAScriptOfAReportStaysBesideItsStrategy(t *testing.T) {
+// TestReportScriptsStayInTheirFolder: no path of a report leads out of its folder, and its copy is for the owner alone.
+func TestReportScriptsStayInTheirFolder(t *testing.T) {
 	t.Parallel()
 	d := t.TempDir()
 	for _, name := range []string{"../x.star", "/x.star", "a/../../x.star"} {
@@ -342,8 +342,8 @@ func TestAScriptOfAReportStaysBesideItsStrategy(t *testing.T) {
 	}
 }
 
-// TestTheCopyOfAReportsFilesGoesAgain, whether they could be read or not.
-func TestTheCopyOfAReportsFilesGoesAgain(t *testing.T) {
+// TestCopyOfReportFilesIsDeleted, whether they could be read or not.
+func TestCopyOfReportFilesIsDeleted(t *testing.T) {
 	d := t.TempDir()
 	t.Setenv("TMPDIR", d)
 	const bad, good = "nome: x\n", "name: a\nstrategy: buy_and_hold\nmarket: futures\nsymbol: BTC-USDT\ninterval: 15m\nsize: {equity: 50%}\n"

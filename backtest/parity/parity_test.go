@@ -12,7 +12,7 @@ const minute = 60_000
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 
 // The pair shows the cost of live trading: a later time, and a worse price.
-func TestAnOrderIsSetBesideTheSameOneOfTheBacktest(t *testing.T) {
+func TestOrdersArePairedWithBacktest(t *testing.T) {
 	t.Parallel()
 	live := []parity.Execution{
 		{AtMS: 61 * minute, Order: "a", Buy: true, Quantity: 1, Price: 100.1, Purpose: "entry"},
@@ -39,7 +39,7 @@ func TestAnOrderIsSetBesideTheSameOneOfTheBacktest(t *testing.T) {
 	}
 }
 
-func TestWhatHasNoCounterpartStandsAlone(t *testing.T) {
+func TestUnpairedOrdersAreListed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name                    string
@@ -78,7 +78,7 @@ func TestAFillWithoutAPriceIsAPairWithoutSlippage(t *testing.T) {
 
 // The profit is computed at each close, at which the position is valued. Fees and funding count when they are paid, the initial
 // position counts from the first open, and a fill without a price is at the last one.
-func TestProfitIsWhatFillsMade(t *testing.T) {
+func TestProfitFollowsFills(t *testing.T) {
 	t.Parallel()
 	fills := []parity.Execution{
 		{AtMS: 1 * minute, Buy: true, Quantity: 1, Price: 50, Purpose: "entry"}, // before

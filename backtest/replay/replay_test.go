@@ -95,7 +95,7 @@ func ran(_ context.Context, config backtest.Config) (*backtest.Result, error) {
 }
 
 // The fills, profit, fees and the curve are computed by hand.
-func TestWhatWasTradedStandsBesideABacktestOfItsTime(t *testing.T) {
+func TestReplayComparesTradingWithBacktest(t *testing.T) {
 	t.Parallel()
 	r := replaying(t, "futures")
 	r.FromMS = at(60)
@@ -122,7 +122,7 @@ func TestWhatWasTradedStandsBesideABacktestOfItsTime(t *testing.T) {
 }
 
 // The comparison is from the candle whose close decided the first fill to the end of the recording.
-func TestFromWhenIsCompared(t *testing.T) {
+func TestComparisonStartsBeforeFirstFill(t *testing.T) {
 	t.Parallel()
 	r := replaying(t, "futures")
 	r.Traded.Fills = append(r.Traded.Fills[:1:1], r.Traded.Fills[2:]...)
@@ -177,7 +177,7 @@ func brokenEquity(int64) (view.EquitySeries, error) {
 
 // The starting balance is that of the strategy's market; without a reading, or with an empty one, that of its
 // file.
-func TestWhatBothBeginWith(t *testing.T) {
+func TestStartingBalance(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		market string
@@ -223,7 +223,7 @@ func TestAFillWithoutAPriceHasThatOfItsRoundTrip(t *testing.T) {
 }
 
 // The ends of the time are included.
-func TestWhatIsEarnedIsOfRoundTripsWithin(t *testing.T) {
+func TestEarnedCountsRoundTripsInRange(t *testing.T) {
 	t.Parallel()
 	r := &Replay{FromMS: 100, Traded: Traded{Trips: []view.RoundTrip{{EnteredMS: 100, LeftMS: 200, PNL: "1", Fees: "0.1"},
 		{EnteredMS: 99, LeftMS: 200, PNL: "20", Fees: "2"}, {EnteredMS: 100, LeftMS: 201, PNL: "300", Fees: "30"}, {EnteredMS: 150, LeftMS: 160, PNL: "4000"}}}}
@@ -252,7 +252,7 @@ func TestTheCurveOfTheBacktest(t *testing.T) {
 }
 
 // The costs are the known fees of fills, and, at the end of a round trip, the rest of its costs.
-func TestWhatTradingCost(t *testing.T) {
+func TestTradingCosts(t *testing.T) {
 	t.Parallel()
 	r := &Replay{Traded: Traded{
 		Fills: []view.Fill{

@@ -33,7 +33,7 @@ func priced(t *testing.T, openMS int64, closes ...exchange.Price) Source {
 }
 
 // The value is the mean of the symbols, each at its last close by then, or 1 before its first.
-func TestWhatHoldingWouldBeWorth(t *testing.T) {
+func TestBuyAndHoldValue(t *testing.T) {
 	t.Parallel()
 	hour := int64(exchange.Hour1)
 	sources := []Source{priced(t, 0, 100, 110, 120), priced(t, hour, 50, 25)} // closes at 1, 2, 3 and at 2, 3
@@ -50,7 +50,7 @@ func TestWhatHoldingWouldBeWorth(t *testing.T) {
 }
 
 // The deviations are 10 % and 1 %, both around zero.
-func TestHoldingIsScaledToTheSpreadOfTheEquity(t *testing.T) {
+func TestBuyAndHoldIsScaledToVolatility(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		curve []float64
@@ -226,7 +226,7 @@ func TestARunsDataAreItsRows(t *testing.T) {
 }
 
 // The newest 200 are shown, with a dash for an unknown value.
-func TestLiveOrdersStandBesideTheRuns(t *testing.T) {
+func TestLiveOrdersAreListedWithBacktest(t *testing.T) {
 	t.Parallel()
 	if liveOf(nil) != nil || comparisonOf(nil) != nil {
 		t.Error("without live trading: want nothing")
@@ -269,7 +269,7 @@ func TestLiveOrdersStandBesideTheRuns(t *testing.T) {
 }
 
 // The run has more points than are drawn: 4,001 in stretches of three.
-func TestTheCurveKeepsTheDeepestFallOfEachStretch(t *testing.T) {
+func TestCurveKeepsDrawdownOfEachSegment(t *testing.T) {
 	t.Parallel()
 	source := priced(t, 0, 10_000, 10_000)
 	var points []backtest.Point

@@ -80,7 +80,7 @@ func TestTheWayFromGrossToNet(t *testing.T) {
 }
 
 // There are 41 bins between -8.2 and 8.2 %, 0.4 % each; the highest is 134 pixels.
-func TestHowReturnsLie(t *testing.T) {
+func TestReturnHistogram(t *testing.T) {
 	t.Parallel()
 	bound, beyond, none := 4.1, 8.3, 0.0
 	returns := []float64{-0.082, 0, 0.001, 0.082}
@@ -110,7 +110,7 @@ func tripsFor(against, profit []string) (all []backtest.TripRow) {
 	return all
 }
 
-func TestHowFarRoundTripsWentAgainstTheirEntry(t *testing.T) {
+func TestAdverseExcursionChart(t *testing.T) {
 	t.Parallel()
 	trips := tripsFor([]string{"1", "2", "4", "0"}, []string{"10", "-20", "0", "10"})
 	trips[3].Entry = "0"

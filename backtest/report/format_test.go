@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestHowNumbersAreWritten(t *testing.T) {
+func TestNumberFormats(t *testing.T) {
 	t.Parallel()
 	half, loss, small := 0.5, -1_234.567, -0.001
 	for _, c := range []struct{ want, have string }{

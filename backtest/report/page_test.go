@@ -228,7 +228,7 @@ func TestTheStepsFromGrossToNet(t *testing.T) {
 	}
 }
 
-func TestWhatBecameOfTheOrders(t *testing.T) {
+func TestOrderOutcomeBars(t *testing.T) {
 	t.Parallel()
 	var have []string
 	for _, s := range stages(&backtest.OrderCounts{Wanted: 50, Refused: []backtest.RuleCount{{Rule: "max_position", Count: 8}}, Placed: 42,

@@ -109,8 +109,8 @@ func TestThePageHasEverySectionAndFigure(t *testing.T) {
 	}
 }
 
-// TestThePageAsksNothingOfAnyNetwork checks what the policy allows and what the page refers to.
-func TestThePageAsksNothingOfAnyNetwork(t *testing.T) {
+// TestPageNeedsNoNetwork checks what the policy allows and what the page refers to.
+func TestPageNeedsNoNetwork(t *testing.T) {
 	t.Parallel()
 	result, sources := example(t, 3_000)
 	page := written(t, result, sources)
@@ -129,7 +129,7 @@ func TestThePageAsksNothingOfAnyNetwork(t *testing.T) {
 }
 
 // A strategy with a position of a tenth moves a tenth, and its benchmark is scaled accordingly.
-func TestHoldingIsDrawnAtTheVolatilityOfTheEquity(t *testing.T) {
+func TestBuyAndHoldIsDrawnAtEquityVolatility(t *testing.T) {
 	t.Parallel()
 	have := report.Evened([]float64{100, 110, 99}, []float64{100, 101, 99.99}) // +10 %, -10 % beside +1 %, -1 %
 	for i, want := range []float64{100, 101, 99.99} {
@@ -144,7 +144,7 @@ func TestHoldingIsDrawnAtTheVolatilityOfTheEquity(t *testing.T) {
 }
 
 // The first candle's change is scaled as all others are.
-func TestHoldingBeginsWithTheSameMoney(t *testing.T) {
+func TestBuyAndHoldStartsWithSameEquity(t *testing.T) {
 	t.Parallel()
 	result, sources := example(t, 1_500)
 	var data struct{ Equity struct{ E, H []float64 } }

@@ -241,7 +241,7 @@ func TestALongAxisCountsForAsMuchAsAnother(t *testing.T) {
 	}
 }
 
-func TestARowOfATrialSaysWhatBoundedIt(t *testing.T) {
+func TestTrialRowNamesItsLimits(t *testing.T) {
 	t.Parallel()
 	one := splitTrial(1.5, -0.5)
 	one.Job, one.Params = "job", map[string]string{"a": "1", "b": "x"}

@@ -54,7 +54,7 @@ func sweepPage(t *testing.T, r *saved.Sweep) string {
 	return page.String()
 }
 
-func TestASweepsPageSaysWhatTheBestIsWorth(t *testing.T) {
+func TestSweepPageQualifiesBestTrial(t *testing.T) {
 	t.Parallel()
 	page := sweepPage(t, swept(true))
 	for _, want := range []string{
@@ -83,7 +83,7 @@ func TestASweepsPageSaysWhatTheBestIsWorth(t *testing.T) {
 	}
 }
 
-func TestASweepWithoutASplitSaysNothingOfTheUnseen(t *testing.T) {
+func TestSweepPageWithoutSplitOmitsUnseenPart(t *testing.T) {
 	t.Parallel()
 	if page := sweepPage(t, swept(false)); strings.Contains(page, "Before the split") || !strings.Contains(page, "on the candles it was chosen by") {
 		t.Error("want no section about the unseen, and the sentence that says so")

@@ -88,7 +88,7 @@ func TestReportsAreListed(t *testing.T) {
 	}
 }
 
-func TestANoteIsKeptWithAReport(t *testing.T) {
+func TestNoteIsStoredWithReport(t *testing.T) {
 	t.Parallel()
 	directory := store(t, t.TempDir(), "one", 1, result("1"))
 	for note, want := range map[string]string{"worth a look": "worth a look", strings.Repeat("x", 5_000): strings.Repeat("x", 4_096)} {

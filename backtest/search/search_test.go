@@ -56,7 +56,7 @@ func TestAxes(t *testing.T) {
 	}
 }
 
-func TestAxesThatAreNone(t *testing.T) {
+func TestInvalidAxesAreRefused(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"fast":                               "want NAME=5,10",

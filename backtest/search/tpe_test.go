@@ -22,7 +22,7 @@ func axis(t *testing.T, text string) *search.Axis {
 }
 
 // The place is between 0 and 1. A value of a list, and a whole number, is in the middle of its share.
-func TestWhereAValueLiesOnItsAxis(t *testing.T) {
+func TestAxisPosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		axis, value string
@@ -205,7 +205,7 @@ func TestTPEProposesWhereTheGoodOnesAre(t *testing.T) {
 }
 
 // Everything near the good trials was tried.
-func TestTPEFindsWhatIsLeft(t *testing.T) {
+func TestTPEFindsRemainingChoices(t *testing.T) {
 	t.Parallel()
 	s := space(t, "", "a=1..300")
 	var before []search.Tried
@@ -223,7 +223,7 @@ func TestTPEFindsWhatIsLeft(t *testing.T) {
 }
 
 // A draw that fits occasionally continues.
-func TestADrawThatFitsNothingEnds(t *testing.T) {
+func TestImpossibleDrawEnds(t *testing.T) {
 	t.Parallel()
 	calls := 0
 	s := space(t, "", "a=1..1000000000")

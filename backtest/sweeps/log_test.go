@@ -33,7 +33,7 @@ func created(t *testing.T) (directory string, log *sweeps.Log) {
 	return directory, log
 }
 
-func TestWhatASweepHasSurvivesACut(t *testing.T) {
+func TestTruncatedLogKeepsCompleteTrials(t *testing.T) {
 	t.Parallel()
 	directory, log := created(t)
 	for n := range 3 {
@@ -84,7 +84,7 @@ func TestWhatASweepHasSurvivesACut(t *testing.T) {
 	}
 }
 
-func TestWhatWasNotStoredIsAnError(t *testing.T) {
+func TestStorageErrorsAreReturned(t *testing.T) {
 	t.Parallel()
 	directory, log := created(t)
 	if err := log.Append(trial(1)); err != nil || !log.Has(trial(1).Job) || log.Has(trial(2).Job) {
@@ -199,7 +199,7 @@ func TestTheListHasTheNewestSweepFirst(t *testing.T) {
 }
 
 // A sweep reads its own copy, unless the strategy names a program.
-func TestWhereASweepReadsItsStrategy(t *testing.T) {
+func TestSweepStrategyPath(t *testing.T) {
 	t.Parallel()
 	for want, spec := range map[string]sweeps.Spec{"here/strategy.yaml": {Strategy: "/there/trend.yaml"},
 		"/there/trend.yaml": {Strategy: "/there/trend.yaml", InPlace: true}} {
@@ -209,7 +209,7 @@ func TestWhereASweepReadsItsStrategy(t *testing.T) {
 	}
 }
 
-func TestOneProcessRunsASweep(t *testing.T) {
+func TestSweepIsLocked(t *testing.T) {
 	t.Parallel()
 	directory, log := created(t)
 	if _, err := sweeps.Open(directory); err == nil || !strings.Contains(err.Error(), "another process runs this sweep") {

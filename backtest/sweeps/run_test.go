@@ -123,7 +123,7 @@ func order(trials []backtest.Trial) string {
 
 // A sweep counts the choices that the strategy refuses, ranks the rest, and puts trials that violate a requirement
 // last.
-func TestASweepTriesWhatIsAllowed(t *testing.T) {
+func TestSweepTriesAllowedChoices(t *testing.T) {
 	t.Parallel()
 	spec := &sweeps.Spec{Vary: []string{"fast=2,3,4,5", "slow=4,8"}, Where: "fast != 3", Require: "trades != 4", Search: sweeps.Grid, Sort: "sharpe"}
 	plan, trials := prepared(t, spec)
@@ -163,7 +163,7 @@ func TestASweepTriesWhatIsAllowed(t *testing.T) {
 	}
 }
 
-func TestASweepOfWhichNothingIsTakenIsAnError(t *testing.T) {
+func TestSweepWithoutChoicesIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		want    string
@@ -205,7 +205,7 @@ func TestTheGridOfAWalk(t *testing.T) {
 }
 
 // A failure or a cancellation interrupted it. The final result is the same.
-func TestASweepGoesOnWhereItWasCut(t *testing.T) {
+func TestSweepResumesAfterInterruption(t *testing.T) {
 	t.Parallel()
 	spec := &sweeps.Spec{Schema: 1, Name: "cut", Vary: []string{"fast=2..7", "slow=4,8"}, Search: sweeps.Grid, Sort: "sharpe"}
 	plan, trials := prepared(t, spec)
@@ -267,7 +267,7 @@ func TestASweepGoesOnWhereItWasCut(t *testing.T) {
 }
 
 // A search also ends when the space is exhausted.
-func TestASearchGoesOnUntilItHasEnough(t *testing.T) {
+func TestSearchEndsWithEnoughTrials(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		search string
