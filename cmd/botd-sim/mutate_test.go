@@ -9,7 +9,7 @@ import (
 
 // One is the share of all mutants, which --at-least is compared with, the other the share of those that are not
 // equivalent.
-func TestBothSharesOfWhatIsNoticedAreShown(t *testing.T) {
+func TestBothMutationSharesAreShown(t *testing.T) {
 	t.Parallel()
 	scores := []mutation.Score{{Package: "botd/risk", Mutants: 1_000, Killed: 876, Survived: 60, Unreached: 20, Equivalent: 44},
 		{Package: "botd/configs", Mutants: 10, Killed: 4, Survived: 6}}

@@ -450,13 +450,13 @@ var protocol = []Row{
 		{"runtime/api/auth.sessions.limit", "count >= most", "false"},
 	}},
 	{"downgrade_accepted", "a journal without codes is written where a key is configured", "journal",
-		"reconcile/journal TestAJournalWithoutAKeyBeginsWithOneWhenAskedTo", []Edit{
+		"reconcile/journal TestUnkeyedJournalBeginsKeyOnRequest", []Edit{
 			{"reconcile/journal.Journal.checkKey", "keyed(j.hash) == (j.key != nil)", "true"},
 		}},
-	{"codes_unchecked", "a code that the key did not make is accepted", "journal", "reconcile/journal TestTheKeyShowsWhatTheChainAloneCannot", []Edit{
+	{"codes_unchecked", "a code that the key did not make is accepted", "journal", "reconcile/journal TestKeyDetectsRewrittenChain", []Edit{
 		{"reconcile/journal.Key.fits", "!hmac.Equal([]byte(code), []byte(k.code(previous, body)))", "false"},
 	}},
-	{"schema_unchecked", "a journal with a trigger is written", "journal", "reconcile/journal TestNothingPlantedInTheSchemaIsTrusted", []Edit{
+	{"schema_unchecked", "a journal with a trigger is written", "journal", "reconcile/journal TestPlantedSchemaObjectsAreRejected", []Edit{
 		{"reconcile/journal.Journal.checkSchema", "len(problems) > 0", "false"},
 	}},
 	{"links_followed", "a link in the data directory is followed", "files", "internal/private TestWhatOthersCouldHavePlantedIsNotOpened", []Edit{

@@ -7,7 +7,7 @@ import (
 	"botd/exchange"
 )
 
-func TestAScopeIsWhatItsNameMatches(t *testing.T) {
+func TestScopeIsResolvedByName(t *testing.T) {
 	t.Parallel()
 	futures := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 	spot := exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}

@@ -7,7 +7,7 @@ import (
 	"botd/reconcile/record"
 )
 
-func TestOnlyTheLastMinuteOfPlacementsIsRemembered(t *testing.T) {
+func TestLastMinuteOfPlacementsIsStored(t *testing.T) {
 	t.Parallel()
 	b := New(placement.Settle{})
 	for i := range int64(1_000) {

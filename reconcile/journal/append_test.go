@@ -49,7 +49,7 @@ func failures(t *testing.T) map[string]error {
 }
 
 // If the journal's tail is known, the append may be repeated; if it is in doubt, the process ends (exactly-once.md, case 7).
-func TestWhatAFailedAppendMeans(t *testing.T) {
+func TestFailedAppend(t *testing.T) {
 	t.Parallel()
 	for name, cause := range failures(t) {
 		for _, other := range []bool{false, true} { // a record that another process wrote is at the tail
@@ -139,7 +139,7 @@ func TestACopyIsCutToARecordWithItsRows(t *testing.T) {
 }
 
 // Closing it again does nothing.
-func TestAClosedJournalTakesNothing(t *testing.T) {
+func TestClosedJournalRefusesRecords(t *testing.T) {
 	t.Parallel()
 	j := opened(t, nil)
 	for range 2 {

@@ -110,7 +110,7 @@ func TestABackupIsMadeWhileTheJournalIsWritten(t *testing.T) {
 	}
 }
 
-func TestABackupOfWhatIsNotSoundIsNoBackup(t *testing.T) {
+func TestUnsoundJournalIsNotBackedUp(t *testing.T) {
 	t.Parallel()
 	path, target := filepath.Join(t.TempDir(), "journal.db"), t.TempDir()
 	j := open(t, path)

@@ -101,7 +101,7 @@ func TestTheCodeOfABaseIsChecked(t *testing.T) {
 }
 
 // Two journals of the same records write the same segments, and verification compares rows one by one.
-func TestWhatIsCarriedOnIsInOneOrder(t *testing.T) {
+func TestCarriedStateIsSorted(t *testing.T) {
 	t.Parallel()
 	want := carried{
 		Placements: []placementRow{{ClientOrderID: "b-1", Sequence: 4}, {ClientOrderID: "b-2", Sequence: 3}, {ClientOrderID: "c-1", Sequence: 2}},
@@ -150,7 +150,7 @@ func TestWhatIsCarriedOnIsInOneOrder(t *testing.T) {
 
 // A start uses a checkpoint in a journal of more than ten thousand records, or with sealed ones. One of another layout belongs to another
 // botd version, and an altered one fails the start.
-func TestAStartReadsTheNewestCheckpointThatItKnows(t *testing.T) {
+func TestStartReadsNewestKnownCheckpoint(t *testing.T) {
 	t.Parallel()
 	j := opened(t, nil)
 	add := func(c record.Checkpoint) {

@@ -136,7 +136,7 @@ func TestACheckpointThatTheRecordsDoNotMakeIsFound(t *testing.T) {
 }
 
 // The missing state is replaced by that of the next checkpoint, and later ones must follow from it.
-func TestACheckpointIsCheckedAgainAfterWhatIsMissing(t *testing.T) {
+func TestCheckpointIsVerifiedAfterMissingRecords(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := open(t, path)
@@ -153,9 +153,9 @@ func TestACheckpointIsCheckedAgainAfterWhatIsMissing(t *testing.T) {
 	}
 }
 
-// TestASymbolThatWasOnlyReadMakesNoOtherState asks for a symbol without records, as a read of the account does. The
+// TestReadingASymbolDoesNotChangeState asks for a symbol without records, as a read of the account does. The
 // checkpoint must equal the state derived from the records, for verify and for a backup.
-func TestASymbolThatWasOnlyReadMakesNoOtherState(t *testing.T) {
+func TestReadingASymbolDoesNotChangeState(t *testing.T) {
 	t.Parallel()
 	j := open(t, filepath.Join(t.TempDir(), "journal.db"))
 	m := newTrader(t, j)

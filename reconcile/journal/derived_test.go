@@ -18,7 +18,7 @@ var bitcoin = exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 
 // The cases list the row after each record. A record without an id or a filled quantity deletes neither, and a final state stays, except
 // for the filled quantity.
-func TestWhatRecordsMakeOfAPlacementsRow(t *testing.T) {
+func TestPlacementRowFromRecords(t *testing.T) {
 	t.Parallel()
 	type step struct {
 		body record.Body
@@ -68,7 +68,7 @@ func TestWhatRecordsMakeOfAPlacementsRow(t *testing.T) {
 }
 
 // Sums are exact by account, strategy, symbol and asset, with the newest entry. Once marked as derived, a balance stays marked.
-func TestWhatPostingsMakeOfBalances(t *testing.T) {
+func TestBalancesFromPostings(t *testing.T) {
 	t.Parallel()
 	m := newMemoryTables()
 	post := func(sequence int64, lines ...ledger.Line) {

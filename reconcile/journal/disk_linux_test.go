@@ -116,9 +116,9 @@ func TestAFullDiskSpendsTheReserveThenWaits(t *testing.T) {
 	}
 }
 
-// TestABackupAndARestoreThatFindNoRoomChangeNothing starts with no room, then adds a little until it suffices. The error is returned, the
+// TestBackupAndRestoreSurviveFullDisk starts with no room, then adds a little until it suffices. The error is returned, the
 // journal keeps its records, every file with a backup's name is sound, and with enough room both succeed.
-func TestABackupAndARestoreThatFindNoRoomChangeNothing(t *testing.T) {
+func TestBackupAndRestoreSurviveFullDisk(t *testing.T) {
 	t.Parallel()
 	directory := tmpfs(t, "4m")
 	path := filepath.Join(directory, "journal.db")

@@ -45,7 +45,7 @@ func chosen(all []journal.Stored, f *journal.Filter) (hashes []string) {
 
 // The test combines all fields, on a journal in one file, on a partly sealed one, and on one whose segments are next to it. An error of the
 // callback ends the selection at any record.
-func TestAFilterChoosesWhatItsFieldsSay(t *testing.T) {
+func TestFilterSelectsByFields(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := open(t, path)
@@ -112,7 +112,7 @@ func TestAFilterChoosesWhatItsFieldsSay(t *testing.T) {
 }
 
 // With any filter the remaining records are returned, each compared with its own hash.
-func TestWhetherAllAreThereIsSeenWhenAllAreChosen(t *testing.T) {
+func TestSelectAllVerifiesCompleteness(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := open(t, path)

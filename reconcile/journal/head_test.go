@@ -122,7 +122,7 @@ func TestARestoredBackupIsNotTakenForAJournalThatWasCut(t *testing.T) {
 	}
 }
 
-func TestABackupIsKnownOfTheEnd(t *testing.T) {
+func TestBackupUpdatesHead(t *testing.T) {
 	t.Parallel()
 	path := closed(t)
 	must(t, os.Remove(journal.HeadPath(path)))
@@ -157,7 +157,7 @@ func TestAJournalIsNotGivenToAnotherAccountByOneRow(t *testing.T) {
 	}
 }
 
-func TestAHashNotedElsewhereIsSearchedFor(t *testing.T) {
+func TestKnownHashIsFound(t *testing.T) {
 	t.Parallel()
 	path := closed(t)
 	reader, err := journal.Read(t.Context(), path)
@@ -173,7 +173,7 @@ func TestAHashNotedElsewhereIsSearchedFor(t *testing.T) {
 }
 
 // A truncated or foreign head file neither fails a start nor hides records that are missing later.
-func TestAHeadThatSaysNothingIsNone(t *testing.T) {
+func TestInvalidHeadIsIgnored(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"empty": "", "cut": `{"records":3,"ha`, "without a hash": `{"records":3,"hash":""}`, "of no record": `{"records":0,"hash":"a"}`,
@@ -198,7 +198,7 @@ func TestAHeadThatSaysNothingIsNone(t *testing.T) {
 }
 
 // The missing record is named by number, hash and time, together with whether another record is in its place.
-func TestWhatIsMissingIsNamed(t *testing.T) {
+func TestMissingRecordIsNamed(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")
 	must(t, open(t, path).Close())
@@ -288,7 +288,7 @@ func TestTheHeadIsWrittenOnceAMinuteAndAtTheEnd(t *testing.T) {
 }
 
 // Later records of the journal are still reported as missing.
-func TestABackupIsNoNewerHeadThanIsKnown(t *testing.T) {
+func TestOlderBackupDoesNotLowerHead(t *testing.T) {
 	t.Parallel()
 	for records, want := range map[int64]int64{0: 34, 33: 34, 34: 34, 40: 40} {
 		path := closed(t)

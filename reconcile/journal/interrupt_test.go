@@ -166,35 +166,35 @@ var interruptibles = []interruptible{
 	}},
 }
 
-// TestReadingThatIsInterruptedSaysSoOrIsDone ends the context of an operation at its first use, at its second, and so on; from the fortieth
+// TestInterruptedReadFailsOrCompletes ends the context of an operation at its first use, at its second, and so on; from the fortieth
 // on at every fourth. The operation returns an error or its usual result. The journal stays sound and complete, and the same operation
 // succeeds afterwards.
-func TestReadingThatIsInterruptedSaysSoOrIsDone(t *testing.T) {
+func TestInterruptedReadFailsOrCompletes(t *testing.T) {
 	t.Parallel()
 	interruptEach(t, "replay", "select all", "select the last of a strategy", "select the newest", "verify", "newest", "binding", "has")
 }
 
-func TestWritingThatIsInterruptedSaysSoOrIsDone(t *testing.T) {
+func TestInterruptedWriteFailsOrCompletes(t *testing.T) {
 	t.Parallel()
 	interruptEach(t, "open", "checkpoint", "seal", "append")
 }
 
-func TestACopyThatIsInterruptedSaysSoOrIsDone(t *testing.T) {
+func TestInterruptedCopyFailsOrCompletes(t *testing.T) {
 	t.Parallel()
 	interruptEach(t, "back up")
 }
 
-func TestKeyingThatIsInterruptedSaysSoOrIsDone(t *testing.T) {
+func TestInterruptedKeyingFailsOrCompletes(t *testing.T) {
 	t.Parallel()
 	interruptEach(t, "begin a key")
 }
 
-func TestARestoreThatIsInterruptedSaysSoOrIsDone(t *testing.T) {
+func TestInterruptedRestoreFailsOrCompletes(t *testing.T) {
 	t.Parallel()
 	interruptEach(t, "restore")
 }
 
-func TestARestoreOverAnotherThatIsInterruptedSaysSoOrIsDone(t *testing.T) {
+func TestInterruptedOverwritingRestoreFailsOrCompletes(t *testing.T) {
 	t.Parallel()
 	interruptEach(t, "restore over another")
 }

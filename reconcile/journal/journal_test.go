@@ -141,7 +141,7 @@ func TestAnOlderJournalIsBroughtUpToDate(t *testing.T) {
 	}
 }
 
-func TestAJournalOfANewerBotdIsLeftAlone(t *testing.T) {
+func TestNewerJournalIsNotOpened(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")
 	if err := open(t, path).Close(); err != nil {
@@ -156,7 +156,7 @@ func TestAJournalOfANewerBotdIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestOneProcessHoldsADataDirectory(t *testing.T) {
+func TestDataDirectoryIsLocked(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	release, err := journal.Lock(directory)

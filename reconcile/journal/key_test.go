@@ -107,7 +107,7 @@ func codesOf(secret string) func(old, previous, body string) string {
 	}
 }
 
-func TestTheKeyShowsWhatTheChainAloneCannot(t *testing.T) {
+func TestKeyDetectsRewrittenChain(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		code    func(old, previous, body string) string
@@ -166,7 +166,7 @@ func TestAKeyedJournalNeedsItsKey(t *testing.T) {
 	}
 }
 
-func TestAJournalWithoutAKeyBeginsWithOneWhenAskedTo(t *testing.T) {
+func TestUnkeyedJournalBeginsKeyOnRequest(t *testing.T) {
 	t.Parallel()
 	path := keyedJournal(t, nil)
 	before := verified(t, path, nil)
@@ -299,7 +299,7 @@ func TestKeyingBeginsWithAJournalThatIsSound(t *testing.T) {
 }
 
 // The code is HMAC-SHA-256 of a fixed line and the text.
-func TestACodeBesideTheJournalIsOfOneKindAndOneKey(t *testing.T) {
+func TestCodeDependsOnKindAndKey(t *testing.T) {
 	t.Parallel()
 	sum := hmac.New(sha256.New, []byte(secret))
 	sum.Write([]byte("botd halt\nthe text"))

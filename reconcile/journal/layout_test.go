@@ -29,9 +29,9 @@ func alter(t *testing.T, path, statement string) {
 	}
 }
 
-// TestNothingPlantedInTheSchemaIsTrusted plants objects that could change the journal by themselves, such as
+// TestPlantedSchemaObjectsAreRejected plants objects that could change the journal by themselves, such as
 // a trigger that deletes each halt. Such a journal does not verify, and is neither restored nor written.
-func TestNothingPlantedInTheSchemaIsTrusted(t *testing.T) {
+func TestPlantedSchemaObjectsAreRejected(t *testing.T) {
 	t.Parallel()
 	for what, statement := range map[string]string{
 		"a trigger":               "CREATE TRIGGER t AFTER INSERT ON record WHEN new.kind = 'halt' BEGIN DELETE FROM record WHERE sequence = new.sequence; END",

@@ -146,7 +146,7 @@ func TestALockNamesItsHolder(t *testing.T) {
 }
 
 // The directory is accessible to its owner alone, and the trial leaves nothing in it.
-func TestADirectoryIsMadeAndTriedBeforeItIsUsed(t *testing.T) {
+func TestDataDirectoryIsCreatedAndTested(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "a", "b")
 	for range 2 {

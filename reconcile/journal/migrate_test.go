@@ -110,9 +110,9 @@ func (o *oldJournal) check(t *testing.T, j *journal.Journal, older bool) {
 	}
 }
 
-// TestAJournalOfSchema2IsReadMigratedAndGoesOn reads the old journal as it is, migrates it, and appends to
+// TestSchema2JournalIsMigratedAndContinues reads the old journal as it is, migrates it, and appends to
 // the same chain.
-func TestAJournalOfSchema2IsReadMigratedAndGoesOn(t *testing.T) {
+func TestSchema2JournalIsMigratedAndContinues(t *testing.T) {
 	t.Parallel()
 	for _, o := range oldJournals {
 		t.Run(o.name, func(t *testing.T) {
@@ -143,8 +143,8 @@ func TestAJournalOfSchema2IsReadMigratedAndGoesOn(t *testing.T) {
 	}
 }
 
-// TestAJournalOfSchema2KeepsWhatPeopleSet replays the journalled user actions.
-func TestAJournalOfSchema2KeepsWhatPeopleSet(t *testing.T) {
+// TestSchema2JournalKeepsUserActions replays the journalled user actions.
+func TestSchema2JournalKeepsUserActions(t *testing.T) {
 	t.Parallel()
 	j, err := journal.Read(t.Context(), oldJournals[0].restore(t))
 	must(t, err)
@@ -170,7 +170,7 @@ func TestAJournalOfSchema2KeepsWhatPeopleSet(t *testing.T) {
 
 // With --dry-run botd migrate changes no record and leaves no file of its own. Without it a copy is made first, and a current journal is
 // left as it is.
-func TestAMigrationIsTriedOnACopyAndThenDone(t *testing.T) {
+func TestMigrationIsTestedOnCopyFirst(t *testing.T) {
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
 	o := &oldJournals[0]

@@ -173,8 +173,8 @@ func TestAYearOfOrdersIsAsSmallAsTheDocumentsSay(t *testing.T) {
 	}
 }
 
-// TestSegmentsMayBeMovedAway removes segments from the beginning, from the middle, and all of them.
-func TestSegmentsMayBeMovedAway(t *testing.T) {
+// TestSegmentsMayBeRemoved removes segments from the beginning, from the middle, and all of them.
+func TestSegmentsMayBeRemoved(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := open(t, path)
@@ -222,7 +222,7 @@ func TestSegmentsMayBeMovedAway(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongWithSegmentsIsFound(t *testing.T) {
+func TestDamagedSegmentsAreFound(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(f *files, sealed []journal.Sealed){
 		"cut": func(f *files, sealed []journal.Sealed) { must(f.t, os.Truncate(sealed[1].File, sealed[1].Bytes/2)) },
@@ -276,7 +276,7 @@ func TestWhatIsWrongWithSegmentsIsFound(t *testing.T) {
 	}
 }
 
-func TestOnlyAJournalWithSegmentsIsRefusedByOlderBotds(t *testing.T) {
+func TestSegmentsRaiseSchemaVersion(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := open(t, path)
@@ -386,7 +386,7 @@ func TestAppendsGoOnWhileTheJournalIsSealed(t *testing.T) {
 	soundReport(t, j)
 }
 
-func TestAFullDiskSealsNothingAndLosesNothing(t *testing.T) {
+func TestFullDiskDelaysSealing(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j, err := openFaulty(t, path, journaltest.Bound, nil)
@@ -415,8 +415,8 @@ func TestAFullDiskSealsNothingAndLosesNothing(t *testing.T) {
 // killVariable names the step after which the child process of the next test is killed.
 const killVariable, killPath = "BOTD_TEST_KILL_STEP", "BOTD_TEST_KILL_JOURNAL"
 
-// TestAKillWhileSealingLosesNothing kills a real process after each step of sealing.
-func TestAKillWhileSealingLosesNothing(t *testing.T) {
+// TestKillWhileSealingKeepsRecords kills a real process after each step of sealing.
+func TestKillWhileSealingKeepsRecords(t *testing.T) {
 	if step := os.Getenv(killVariable); step != "" {
 		sealAndDie(t, step, os.Getenv(killPath))
 		return
@@ -432,7 +432,7 @@ func TestAKillWhileSealingLosesNothing(t *testing.T) {
 			m.checkpoint()
 			before, head := selected(t, j, journal.Filter{}), soundReport(t, j)
 			must(t, j.Close())
-			child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestAKillWhileSealingLosesNothing$")
+			child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKillWhileSealingKeepsRecords$")
 			child.Env = append(os.Environ(), killVariable+"="+step, killPath+"="+path)
 			var killed *exec.ExitError
 			if output, err := child.CombinedOutput(); !errors.As(err, &killed) || killed.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
@@ -469,8 +469,8 @@ func sealAndDie(t *testing.T, at, path string) {
 	t.Fatalf("want to be killed after %s, have %v", at, err)
 }
 
-// TestASegmentIsWhatTheDocumentsSay reads a segment without botd's own reader.
-func TestASegmentIsWhatTheDocumentsSay(t *testing.T) {
+// TestSegmentFormatMatchesDocument reads a segment without botd's own reader.
+func TestSegmentFormatMatchesDocument(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("zstd"); err != nil {
 		t.Skip("no zstd here")

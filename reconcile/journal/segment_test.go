@@ -32,9 +32,9 @@ func compressed(t *testing.T, path, text string) {
 	}
 }
 
-// TestASegmentThatIsNotWhatItSaysIsRefused writes segments of three records, as anyone with access to the directory can. The error names
+// TestAlteredSegmentIsRefused writes segments of three records, as anyone with access to the directory can. The error names
 // the first missing or altered record.
-func TestASegmentThatIsNotWhatItSaysIsRefused(t *testing.T) {
+func TestAlteredSegmentIsRefused(t *testing.T) {
 	t.Parallel()
 	var none *Key
 	var lines, hashes []string

@@ -74,8 +74,8 @@ func TestABackupEndsWhereItsAccountDoes(t *testing.T) {
 	}
 }
 
-// TestACopyOfAnOlderJournalHoldsItsAccount covers a downgrade: journal and account are restored together.
-func TestACopyOfAnOlderJournalHoldsItsAccount(t *testing.T) {
+// TestCopyOfOlderJournalIncludesAccount covers a downgrade: journal and account are restored together.
+func TestCopyOfOlderJournalIncludesAccount(t *testing.T) {
 	t.Parallel()
 	o := &oldJournals[0]
 	path := o.restore(t)
@@ -121,7 +121,7 @@ func together(t *testing.T) (path, backup string) {
 }
 
 // A missing, altered or unreadable account fails the restore, and the existing files stay.
-func TestABackupIsOfNoUseWithoutItsAccount(t *testing.T) {
+func TestRestoreNeedsAccountOfBackup(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		spoil func(backup string)

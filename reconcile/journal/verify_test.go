@@ -30,7 +30,7 @@ func TestAReportListsAHundredProblems(t *testing.T) {
 }
 
 // The binding in a row is compared with that of the last start, and derived rows with those that the records produce.
-func TestWhatIsWrittenOutsideTheChainIsCompared(t *testing.T) {
+func TestUnchainedRowsAreVerified(t *testing.T) {
 	t.Parallel()
 	bound := Binding{Mode: "demo"}
 	for _, c := range []struct {
@@ -125,7 +125,7 @@ func TestTheDamageOfAFileIsListedLineByLine(t *testing.T) {
 }
 
 // Such a file is not opened either, and the error names the file and the reason.
-func TestWhatIsNoJournalIsNotRead(t *testing.T) {
+func TestNonJournalFileIsRefused(t *testing.T) {
 	t.Parallel()
 	run := func(path, statement string) error {
 		db, err := sql.Open("sqlite", "file:"+path)

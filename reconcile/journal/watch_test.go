@@ -98,7 +98,7 @@ func TestAJournalThatIsWrittenIsNotTakenForLost(t *testing.T) {
 }
 
 // The log is shorter than it was after the last write.
-func TestALogThatLosesWhatWasJustWrittenIsNoticed(t *testing.T) {
+func TestTruncatedLogIsNoticed(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := open(t, path)
@@ -116,7 +116,7 @@ func TestALogThatLosesWhatWasJustWrittenIsNoticed(t *testing.T) {
 
 // A journal that was removed, and whose disk then fails, accepts no records. Each one goes to a file next to it, readable by the owner
 // alone, one per line, in order, even if the directory was removed.
-func TestFactsGoOnBesideAJournalThatIsGone(t *testing.T) {
+func TestFactsAreDivertedWithoutJournal(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "demo", "journal.db")
 	must(t, os.Mkdir(filepath.Dir(path), 0o700))

@@ -27,7 +27,7 @@ func TestAWalletThatShowsTheEntryAndNotYetTheExitIsNotPlausible(t *testing.T) {
 
 // The exchange shows one position's id for a position of another symbol, whose quantity would overflow at
 // this price.
-func TestAnIDThatTwoSymbolsShareMixesNothing(t *testing.T) {
+func TestPositionIDsOfTwoSymbolsAreSeparate(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(t)
 	a.trades(exchange.Buy, 4)

@@ -138,7 +138,7 @@ func TestFeesAndFundingOfOneReadingAreSeparatedByTheRateSeenAlone(t *testing.T) 
 	}
 }
 
-func TestFundingWasNotPaidByWhoCameLaterOrLeftBefore(t *testing.T) {
+func TestFundingCountsPositionsOpenAtItsTime(t *testing.T) {
 	t.Parallel()
 	const due = 8 * 3_600_000
 	for _, c := range []struct {
@@ -171,7 +171,7 @@ func TestFundingChargedLateIsStillFundingButOnlyOnce(t *testing.T) {
 	a.want(a.futures("998", open, nil), map[Account]string{Unexplained: "1"})
 }
 
-func TestWhatIsTooMuchForFundingIsNotCalledFunding(t *testing.T) {
+func TestExcessiveFundingIsUnexplained(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(t)
 	a.trades(exchange.Buy, 10)
@@ -220,7 +220,7 @@ func TestAPositionThatIsInNeitherListIsWaitedFor(t *testing.T) {
 	}
 }
 
-func TestTwoSymbolsShareWhatTheyPaidToTheLastDigit(t *testing.T) {
+func TestFeesAreSplitExactlyBetweenSymbols(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(t)
 	other := position(2, false, "3", "3", "33.3333333", "0")
@@ -309,7 +309,7 @@ func TestASaleReportsItsProfitOverTheCost(t *testing.T) {
 		map[Account]string{Holding: "-5000", Transferred: "-3000", Realised: "-1000", Fees: "10"})
 }
 
-func TestExecutionsNeverReportedAreGivenUpAndShown(t *testing.T) {
+func TestUnreportedExecutionsAreShownAsUnexplained(t *testing.T) {
 	t.Parallel()
 	a, p := spot(t)
 	a.l.fill(p, 10_000)
@@ -333,7 +333,7 @@ func TestATruncatedMeanPriceStillGivesTheRate(t *testing.T) {
 	}
 }
 
-func TestWhatIsNeverBookedTakesNoRoom(t *testing.T) {
+func TestUnbookedFillsAreNotStored(t *testing.T) {
 	t.Parallel()
 	l := newLedger()
 	for i := range int64(1_000) {
@@ -355,7 +355,7 @@ func TestWhatIsNeverBookedTakesNoRoom(t *testing.T) {
 	}
 }
 
-func TestWhatFilledBeforeTheWalletWasTakenOverIsNotBookedAgain(t *testing.T) {
+func TestFillsBeforeTakeoverAreNotBooked(t *testing.T) {
 	t.Parallel()
 	a := &accounts{t: t, l: newLedger(), now: 1_000_000}
 	p := &Order{
@@ -399,7 +399,7 @@ func TestAnUnstableReadingIsPlausibleWhenItsFeesAreAsUsual(t *testing.T) {
 	}
 }
 
-func TestAnUntouchedWalletIsTakenOverWithoutAskingForEndedPositions(t *testing.T) {
+func TestUntradedWalletIsTakenOverWithoutHistory(t *testing.T) {
 	t.Parallel()
 	l := newLedger()
 	r := Reading{Market: exchange.Futures, Wallet: []Asset{{FuturesAsset, amount("1000")}}}
@@ -415,7 +415,7 @@ func TestAnUntouchedWalletIsTakenOverWithoutAskingForEndedPositions(t *testing.T
 	}
 }
 
-func TestAPositionThatHadEndedWhenTheWalletWasTakenOverIsNotBooked(t *testing.T) {
+func TestPositionsClosedBeforeTakeoverAreNotBooked(t *testing.T) {
 	t.Parallel()
 	a := &accounts{t: t, l: newLedger(), now: 940_400}
 	a.futures("1000", []Position{position(4, false, "0.01", "0.01", "50000", "0")}, nil) // at 1000.4 s
@@ -446,7 +446,7 @@ func TestAPositionThatHadEndedWhenTheWalletWasTakenOverIsNotBooked(t *testing.T)
 	}
 }
 
-func TestATradeThatTheWalletDoesNotShowYetDoesNotHideBehindALargerOne(t *testing.T) {
+func TestMissingSmallTradeMakesReadImplausible(t *testing.T) {
 	t.Parallel()
 	for wallet, want := range map[string]bool{"999.745": true, "999.75": false} { // 0.25 and 0.005 at the usual rate
 		a := newAccounts(t)

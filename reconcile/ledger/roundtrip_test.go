@@ -93,7 +93,7 @@ func trip(id int64, by placement.Purpose, exit, realised, fees string) RoundTrip
 	}
 }
 
-func TestAPositionThatEndedIsARoundTripNetOfWhatItCost(t *testing.T) {
+func TestClosedPositionIsARoundTripNetOfCosts(t *testing.T) {
 	t.Parallel()
 	d := newDiary(t)
 	d.fills("one", placement.Entry, 100)
@@ -107,7 +107,7 @@ func TestAPositionThatEndedIsARoundTripNetOfWhatItCost(t *testing.T) {
 	}
 }
 
-func TestPositionsThatEndedBetweenTwoReadingsShareTheFeesToTheLastDigit(t *testing.T) {
+func TestFeesAreSplitExactlyBetweenRoundTrips(t *testing.T) {
 	t.Parallel()
 	d := newDiary(t)
 	d.fills("one", placement.Entry, 100)
@@ -131,7 +131,7 @@ func TestPositionsThatEndedBetweenTwoReadingsShareTheFeesToTheLastDigit(t *testi
 	}
 }
 
-func TestAPositionNobodysOrdersMadeIsNoStrategys(t *testing.T) {
+func TestForeignPositionBelongsToNoStrategy(t *testing.T) {
 	t.Parallel()
 	d := newDiary(t)
 	d.futures("997.5", []Position{position(1, false, "0.1", "0.1", "50000", "0")}, nil)
@@ -253,7 +253,7 @@ func TestASpotRoundTripWithAnUnreportedPartIsNotWhole(t *testing.T) {
 	}
 }
 
-func TestWhatIsLeftOfARoundTripIsOfTheNextAtItsCost(t *testing.T) {
+func TestRemainderEntersNextRoundTripAtCost(t *testing.T) {
 	t.Parallel()
 	d := spotDiary(t)
 	for at := int64(10); at < 50; at += 20 { // half of the minimum quantity goes as a fee, half is left

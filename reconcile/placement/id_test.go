@@ -6,7 +6,7 @@ import (
 	"testing/quick"
 )
 
-func TestAnIDSaysWhichStartMadeIt(t *testing.T) {
+func TestIDContainsItsStart(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, id string

@@ -217,7 +217,7 @@ func TestNoPayloadRepeatsAKeyOfItsEnvelope(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoRecordIsRefused(t *testing.T) {
+func TestInvalidRecordIsRefused(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`{"v":4,"kind":"halt","at_ms":9}`:               "version 4",
@@ -242,7 +242,7 @@ func TestAKindIsAlsoReadByItsFormerName(t *testing.T) {
 	}
 }
 
-func TestASummarySaysWhatARecordSays(t *testing.T) {
+func TestRecordSummaries(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		record Record

@@ -198,8 +198,8 @@ func TestEveryQuestionIsAnsweredInEveryForm(t *testing.T) {
 	}
 }
 
-// TestWatchingGoesOnUntilItIsInterrupted reads two refreshes, and ends it as Ctrl-C does.
-func TestWatchingGoesOnUntilItIsInterrupted(t *testing.T) {
+// TestWatchRunsUntilInterrupted reads two refreshes, and ends it as Ctrl-C does.
+func TestWatchRunsUntilInterrupted(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	binary := self(t)

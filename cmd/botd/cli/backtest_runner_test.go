@@ -72,7 +72,7 @@ func newRunner(t *testing.T) (*runner.Runner, string) {
 
 const stored = "candles/futures/BTC-USDT/1h.csv"
 
-func TestTheBacktestRunnerOffersWhatIsConfiguredAndRecorded(t *testing.T) {
+func TestBacktestRunnerListsStrategiesAndRecordings(t *testing.T) {
 	t.Parallel()
 	l, _ := newRunner(t)
 	c := l.Choices()
@@ -88,7 +88,7 @@ func TestTheBacktestRunnerOffersWhatIsConfiguredAndRecorded(t *testing.T) {
 	}
 }
 
-func TestTheBacktestRunnerRefusesWhatItCannotRun(t *testing.T) {
+func TestBacktestRunnerRefusesInvalidRequests(t *testing.T) {
 	t.Parallel()
 	l, directory := newRunner(t)
 	for _, c := range []struct {
@@ -148,7 +148,7 @@ func readReport(t *testing.T, directory string) (report reported) {
 	return report
 }
 
-func TestTheBacktestRunnerRunsWhatTheCommandLineRuns(t *testing.T) {
+func TestBacktestRunnerEqualsCommandLine(t *testing.T) {
 	t.Parallel()
 	l, directory := newRunner(t)
 	if code := execute(
@@ -212,9 +212,9 @@ func TestTheBacktestRunnerRunsWhatTheCommandLineRuns(t *testing.T) {
 	}
 }
 
-// TestTheBacktestRunnerRunsWhatTheDaemonRecords has the daemon in the middle of a line, and funding rates
+// TestBacktestRunnerRunsRecordedCandles has the daemon in the middle of a line, and funding rates
 // next to the candles.
-func TestTheBacktestRunnerRunsWhatTheDaemonRecords(t *testing.T) {
+func TestBacktestRunnerRunsRecordedCandles(t *testing.T) {
 	t.Parallel()
 	l, directory := newRunner(t)
 	text, err := os.ReadFile(l.Path(stored))

@@ -13,10 +13,10 @@ import (
 	"botd/internal/failure"
 )
 
-// TestABackupOfASimulatedAccountGoesOnElsewhere backs up a daemon that trades every second, lets it trade on,
+// TestBackupOfSimulatedAccountContinuesElsewhere backs up a daemon that trades every second, lets it trade on,
 // restores each backup into another directory and starts there. Journal and account belong to one moment, so
 // nothing is found, unexplained or quarantined.
-func TestABackupOfASimulatedAccountGoesOnElsewhere(t *testing.T) {
+func TestBackupOfSimulatedAccountContinuesElsewhere(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"demo", "paper"} {
 		t.Run(mode, func(t *testing.T) {

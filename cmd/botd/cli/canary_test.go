@@ -194,8 +194,8 @@ func (p *place) scan() {
 	}
 }
 
-// TestABundleHoldsNoSecretHoweverItIsWritten removes secrets from texts that contain them in every form.
-func TestABundleHoldsNoSecretHoweverItIsWritten(t *testing.T) {
+// TestBundleRedactsSecretsInEveryForm removes secrets from texts that contain them in every form.
+func TestBundleRedactsSecretsInEveryForm(t *testing.T) {
 	t.Parallel()
 	b := &support.Bundle{}
 	for _, secret := range []string{canaryKey, canarySecret, canarySecret + "LONGER"} {

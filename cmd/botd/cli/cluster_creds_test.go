@@ -89,9 +89,9 @@ func operated(t *testing.T, directory string) (address string, account issuer) {
 	return s.Addr().String(), account
 }
 
-// TestASweepRunsOnAServerThatAsksForCredentials has coordinator, worker and list use a user's credentials on a server in operator mode,
+// TestSweepUsesCredentialsOfServer has coordinator, worker and list use a user's credentials on a server in operator mode,
 // which accepts nobody else: not without them, not of another account, and not with a token.
-func TestASweepRunsOnAServerThatAsksForCredentials(t *testing.T) {
+func TestSweepUsesCredentialsOfServer(t *testing.T) {
 	t.Parallel()
 	c := newSweepCluster(t)
 	address, account := operated(t, filepath.Join(c.folder, "nats"))

@@ -204,9 +204,9 @@ func (c *sweepCluster) sameRows(far *process, name string, local sweepResult) {
 	}
 }
 
-// TestEveryTrialHasOneRowWhateverDies submits each job twice, kills workers with kill -9, stops one for longer
+// TestEveryTrialHasOneRowAfterFailures submits each job twice, kills workers with kill -9, stops one for longer
 // than its messages wait for it, drains one, and kills the server. The rows equal those of one core.
-func TestEveryTrialHasOneRowWhateverDies(t *testing.T) {
+func TestEveryTrialHasOneRowAfterFailures(t *testing.T) {
 	t.Parallel()
 	c := newSweepCluster(t)
 	local := c.result(c.must(clusterSweep...))
@@ -369,8 +369,8 @@ func TestTwoWorkersThatDifferStopTheSweep(t *testing.T) {
 	}
 }
 
-// TestNobodyWorksWithoutAToken also encrypts the traffic, with certificates of both sides.
-func TestNobodyWorksWithoutAToken(t *testing.T) {
+// TestClusterRequiresToken also encrypts the traffic, with certificates of both sides.
+func TestClusterRequiresToken(t *testing.T) {
 	t.Parallel()
 	c := newSweepCluster(t)
 	code := func(p *process) int { c.ends(p, "a refused command"); return p.ProcessState.ExitCode() }

@@ -37,7 +37,7 @@ func wantGenerated(t *testing.T, name string, want []byte, command string) {
 	}
 }
 
-func TestTheConfigurationReferenceIsWhatTheCodeSays(t *testing.T) {
+func TestConfigurationReferenceMatchesCode(t *testing.T) {
 	t.Parallel()
 	wantGenerated(t, "docs/configuration.md", configs.Reference(connect.Registry(t.Context())),
 		"go run ./cmd/botd config reference --into docs/configuration.md")
@@ -55,8 +55,8 @@ func TestTheConfigurationReferenceIsWhatTheCodeSays(t *testing.T) {
 	}
 }
 
-// TestWhatElseSetsAKeyIsThere searches for each flag and each credential that the reference names.
-func TestWhatElseSetsAKeyIsThere(t *testing.T) {
+// TestReferencedFlagsAndCredentialsExist searches for each flag and each credential that the reference names.
+func TestReferencedFlagsAndCredentialsExist(t *testing.T) {
 	t.Parallel()
 	root, file := configs.Keys()
 	for _, k := range append(root, file...) {

@@ -276,7 +276,7 @@ func TestComposeHasKnownKeysAndContainersWithoutRights(t *testing.T) {
 	}
 }
 
-func TestTheDockerfileIsPinnedAndHoldsNoSecret(t *testing.T) {
+func TestDockerfileIsPinnedAndContainsNoSecret(t *testing.T) {
 	t.Parallel()
 	user, health := "", false
 	for number, line := range strings.Split(deployed(t, "docker/Dockerfile"), "\n") {

@@ -92,7 +92,7 @@ func TestASweepOnKubernetesIsOneCoordinatorAndItsWorkers(t *testing.T) {
 	}
 }
 
-func TestASweepInContainersPublishesNothing(t *testing.T) {
+func TestContainerSweepPublishesNoPort(t *testing.T) {
 	t.Parallel()
 	text := deployed(t, "compose/sweep.yaml")
 	compose := strictly[composeFile](t, text)[0]

@@ -81,7 +81,7 @@ func words(list any) (all []string) {
 	return all
 }
 
-func TestTheContainerHasNoRightsAndAsksItsOwnHealth(t *testing.T) {
+func TestContainerIsUnprivilegedAndChecksItsHealth(t *testing.T) {
 	t.Parallel()
 	text := deployed(t, "docker/Dockerfile")
 	stages := strings.Split(text, "\nFROM ")
@@ -103,7 +103,7 @@ func TestTheContainerHasNoRightsAndAsksItsOwnHealth(t *testing.T) {
 	}
 }
 
-func TestComposeStartsWhatIsThereAndPublishesNothing(t *testing.T) {
+func TestComposeFilesExistAndPublishNoPort(t *testing.T) {
 	t.Parallel()
 	text := deployed(t, "compose/compose.yaml")
 	compose := documents(t, text)[0]

@@ -164,8 +164,8 @@ func TestComposeListensOnLoopbackAlone(t *testing.T) {
 	}
 }
 
-// TestKubernetesForOthersIsSafeToo enables the commented lines: those for live and those for metrics.
-func TestKubernetesForOthersIsSafeToo(t *testing.T) {
+// TestKubernetesOptionsAreSafe enables the commented lines: those for live and those for metrics.
+func TestKubernetesOptionsAreSafe(t *testing.T) {
 	t.Parallel()
 	manifest := deployed(t, "kubernetes/botd.yaml")
 	if have := strings.Count(manifest, "kubectl -n botd port-forward deploy/botd 8420\n"); have != 1 {

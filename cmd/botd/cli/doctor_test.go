@@ -73,9 +73,9 @@ func TestEverythingTheDoctorFindsBrokenHasAMend(t *testing.T) {
 	}
 }
 
-// TestTheDoctorSaysWhatTheProfileSaysAndWhatNobodyMeasured examines a live configuration whose probe saw
+// TestDoctorReportsProfileAndUnmeasuredBounds examines a live configuration whose probe saw
 // futures only.
-func TestTheDoctorSaysWhatTheProfileSaysAndWhatNobodyMeasured(t *testing.T) {
+func TestDoctorReportsProfileAndUnmeasuredBounds(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	write(t, filepath.Join(directory, "botd.yaml"), fmt.Sprintf("mode: live\nlisten: off\ndata_dir: %s\nexchange:\n  base_url: http://127.0.0.1:1\n"+

@@ -280,8 +280,8 @@ func TestEveryDocumentIsFoundFromTheReadme(t *testing.T) {
 	}
 }
 
-// TestConceptsNameWhatThereIs compares the words of docs/concepts.md with the code's.
-func TestConceptsNameWhatThereIs(t *testing.T) {
+// TestConceptsMatchCode compares the words of docs/concepts.md with the code's.
+func TestConceptsMatchCode(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(above, "docs", "concepts.md"))
 	if err != nil {
@@ -324,8 +324,8 @@ func wordsOf(path string) []string {
 	return nil
 }
 
-// TestEveryCommandTeachesByAnExampleThatHolds checks the examples of each help as those of the documents.
-func TestEveryCommandTeachesByAnExampleThatHolds(t *testing.T) {
+// TestEveryCommandHasAValidExample checks the examples of each help as those of the documents.
+func TestEveryCommandHasAValidExample(t *testing.T) {
 	t.Parallel()
 	root := newRoot()
 	for _, command := range all(root) {

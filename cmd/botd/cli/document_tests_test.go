@@ -16,9 +16,9 @@ var (
 	testMade  = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)[A-Z][A-Za-z0-9]*)\(`)
 )
 
-// TestTheTestsThatDocumentsNameAreThere treats each name as a prefix, as -run does. CI's own patterns are parts of names: one that matches
+// TestTestsNamedInDocumentsExist treats each name as a prefix, as -run does. CI's own patterns are parts of names: one that matches
 // no test would run none, or exclude none.
-func TestTheTestsThatDocumentsNameAreThere(t *testing.T) {
+func TestTestsNamedInDocumentsExist(t *testing.T) {
 	t.Parallel()
 	const root = "../../.."
 	var made strings.Builder

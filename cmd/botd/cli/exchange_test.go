@@ -236,7 +236,7 @@ func TestAccountsOfAFileHaveTheirOwnDepositsFeesAndPermissions(t *testing.T) {
 	}
 }
 
-func TestWhatKeepsTheExchangeFromStartingHasItsExitCode(t *testing.T) {
+func TestExchangeStartErrorsHaveExitCodes(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	write := func(name, text string) string {

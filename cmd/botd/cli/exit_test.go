@@ -171,8 +171,8 @@ func TestASignalEndsACommandWithItsCode(t *testing.T) {
 	}
 }
 
-// TestEveryCodeOfTheTableIsTried expects that each code in the table of the manual and docs/cli.md occurs.
-func TestEveryCodeOfTheTableIsTried(t *testing.T) {
+// TestEveryExitCodeIsTested expects that each code in the table of the manual and docs/cli.md occurs.
+func TestEveryExitCodeIsTested(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("exit_test.go")
 	if err != nil {

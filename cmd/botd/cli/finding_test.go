@@ -187,7 +187,7 @@ func (f *finding) filledOf(side string) (n int) {
 	return n
 }
 
-func TestAnEmptyPositionListTakesNoStopAway(t *testing.T) { // finding 1
+func TestEmptyPositionListCancelsNoStop(t *testing.T) { // finding 1
 	t.Parallel()
 	f := begin(t, "futures", "", bought("0.5")+"protect: {stop_loss: 5%, take_profit: 5%}\n")
 	f.trade()
@@ -207,7 +207,7 @@ func TestAnEmptyPositionListTakesNoStopAway(t *testing.T) { // finding 1
 	}
 }
 
-func TestOnSpotAWalletThatLiesBuysNothing(t *testing.T) { // finding 3
+func TestWrongSpotWalletCausesNoPurchase(t *testing.T) { // finding 3
 	t.Parallel()
 	f := begin(t, "spot", "", bought("0.1")+"protect: {stop_loss: 5%}\n")
 	f.trade()
@@ -230,7 +230,7 @@ func TestOnSpotAWalletThatLiesBuysNothing(t *testing.T) { // finding 3
 }
 
 // The bound L is ten minutes: anything that waits for it is too late for this test.
-func TestOnSpotStopAndFlattenWaitForNoBound(t *testing.T) { // finding 2
+func TestSpotStopAndFlattenDoNotWaitForL(t *testing.T) { // finding 2
 	t.Parallel()
 	f := begin(t, "spot", "{window: 60s, visibility: 45s, staleness: 10m}", bought("0.1")+"protect: {stop_loss: 5%}\n")
 	f.trade()
@@ -239,7 +239,7 @@ func TestOnSpotStopAndFlattenWaitForNoBound(t *testing.T) { // finding 2
 	eventually(t, "sold", func() bool { return f.filledOf("SELL") == 1 && f.resting() == 0 })
 }
 
-func TestOnSpotALostAnswerAndAHistoryWithoutIDsBuyOnce(t *testing.T) { // finding 9
+func TestSpotOrderIsNotRepeatedWithoutIDsInHistory(t *testing.T) { // finding 9
 	t.Parallel()
 	f := begin(t, "spot", "", bought("0.1")+"protect: {stop_loss: 5%}\n")
 	id := regexp.MustCompile(`,?"(clientOrderId|client_order_id)":"[^"]*"`)

@@ -36,8 +36,8 @@ func (f *finding) protected() bool {
 	return !stops.Less(most)
 }
 
-// TestAnOldPositionListKeepsNoStopAway has the list of positions lag by six seconds, twelve times L.
-func TestAnOldPositionListKeepsNoStopAway(t *testing.T) { // finding 1
+// TestOldPositionListDoesNotDelayStop has the list of positions lag by six seconds, twelve times L.
+func TestOldPositionListDoesNotDelayStop(t *testing.T) { // finding 1
 	t.Parallel()
 	f := begin(t, "futures", "{window: 5s, visibility: 1s, staleness: 500ms}", bought("0.5")+"protect: {stop_loss: 5%}\n")
 	type list struct {
@@ -101,9 +101,9 @@ func TestAnExchangeThatExecutesOtherThanItAnswers(t *testing.T) { // finding 8
 	}
 }
 
-// TestARowThatCannotBeReadBlindsNothingElse puts an unreadable foreign row next to botd's own. Botd continues, and the kill switch
+// TestUnreadableRowBlindsOnlyItsSymbol puts an unreadable foreign row next to botd's own. Botd continues, and the kill switch
 // closes its position and reports what it cannot see.
-func TestARowThatCannotBeReadBlindsNothingElse(t *testing.T) { // finding 10
+func TestUnreadableRowBlindsOnlyItsSymbol(t *testing.T) { // finding 10
 	t.Parallel()
 	f := begin(t, "futures", "{window: 5s, visibility: 1s, staleness: 500ms}", bought("0.1")+"protect: {stop_loss: 5%}\n")
 	f.alter = func(path, body string) string {
@@ -127,8 +127,8 @@ func TestARowThatCannotBeReadBlindsNothingElse(t *testing.T) { // finding 10
 	}
 }
 
-// TestAfterAPauseATwapSendsASliceATime stops the process for several slices.
-func TestAfterAPauseATwapSendsASliceATime(t *testing.T) { // finding 13
+// TestTWAPSendsOneSliceAtATimeAfterPause stops the process for several slices.
+func TestTWAPSendsOneSliceAtATimeAfterPause(t *testing.T) { // finding 13
 	t.Parallel()
 	f := begin(t, "futures", "{window: 5s, visibility: 1s, staleness: 500ms}", "params: {side: buy, quantity: 0.4, slices: 40, every: 1s}\n")
 	f.trade()
@@ -146,8 +146,8 @@ func TestAfterAPauseATwapSendsASliceATime(t *testing.T) { // finding 13
 	}
 }
 
-// TestWhatAPersonSellsOnSpotIsNotBoughtBack manually sells what botd bought, under each policy that keeps trading.
-func TestWhatAPersonSellsOnSpotIsNotBoughtBack(t *testing.T) { // finding 3
+// TestManualSpotSalesAreNotBoughtBack manually sells what botd bought, under each policy that keeps trading.
+func TestManualSpotSalesAreNotBoughtBack(t *testing.T) { // finding 3
 	t.Parallel()
 	f := begin(t, "spot", "", bought("0.1"))
 	f.trade()
@@ -183,8 +183,8 @@ func (f *finding) tradeAsPerson(side exchange.Side, quantity string) {
 	}
 }
 
-// TestARefusedFlattenIsSentEverMoreSeldomAndSaysWhy has the exchange refuse each exit.
-func TestARefusedFlattenIsSentEverMoreSeldomAndSaysWhy(t *testing.T) { // finding 16
+// TestRefusedFlattenBacksOffAndReportsReason has the exchange refuse each exit.
+func TestRefusedFlattenBacksOffAndReportsReason(t *testing.T) { // finding 16
 	t.Parallel()
 	f := begin(t, "futures", "{window: 5s, visibility: 1s, staleness: 500ms}", bought("0.1")+"protect: {stop_loss: 5%}\n")
 	f.trade()

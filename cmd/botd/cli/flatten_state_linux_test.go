@@ -94,10 +94,10 @@ var flattenStates = []flattenState{
 	}},
 }
 
-// TestHaltedItIsFlatWithinFiveSecondsWhateverTheState uses the kill switch of the real daemon in each state that an attack
+// TestFlattenTakesAtMostFiveSecondsInEveryState uses the kill switch of the real daemon in each state that an attack
 // found, at the settle times of a simulated venue; with BOTD_FLATTEN=all also in those that take long to reach, and at the
 // settle times of an unmeasured venue. With BOTD_FLATTEN=N it does all of that N times, and prints the durations.
-func TestHaltedItIsFlatWithinFiveSecondsWhateverTheState(t *testing.T) {
+func TestFlattenTakesAtMostFiveSecondsInEveryState(t *testing.T) {
 	t.Parallel()
 	settles, tries := []string{"{window: 5s, visibility: 1s, staleness: 500ms}"}, 1
 	all := os.Getenv("BOTD_FLATTEN") != ""

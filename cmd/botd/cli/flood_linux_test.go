@@ -117,9 +117,9 @@ func residentMB(t *testing.T, command *exec.Cmd) int {
 // viewers is the number of a viewer's connections in the attack.
 const viewers = 3 * 48
 
-// TestAViewerWhoHammersDelaysNoRoundAndNoHalt requests market data with a viewer's token on as many
+// TestViewerLoadDelaysNoRoundOrHalt requests market data with a viewer's token on as many
 // connections as the penetration test did, and halts meanwhile.
-func TestAViewerWhoHammersDelaysNoRoundAndNoHalt(t *testing.T) {
+func TestViewerLoadDelaysNoRoundOrHalt(t *testing.T) {
 	p := newPlace(t) // not parallel: it measures
 	address, own := p.free(), p.free()
 	p.live("configs", "hammer", address, "data_dir: ./data\nlisten: "+own)

@@ -57,8 +57,8 @@ var galleryTrades = []tradesCounted{
 	{"zscore-reversion", 51, 37, 301160},
 }
 
-// TestEveryStrategyOfTheGalleryTradesAsAnIndependentProgramDoes runs each as a user would.
-func TestEveryStrategyOfTheGalleryTradesAsAnIndependentProgramDoes(t *testing.T) {
+// TestGalleryTradesEqualIndependentProgram runs each as a user would.
+func TestGalleryTradesEqualIndependentProgram(t *testing.T) {
 	t.Parallel()
 	candles := generated(t)
 	for _, want := range galleryTrades {

@@ -17,7 +17,7 @@ func given(t *testing.T, g *shell.Globals) *cobra.Command {
 	return command
 }
 
-func TestTheFlagForColoursStandsAboveTheEnvironment(t *testing.T) {
+func TestColorFlagOverridesEnvironment(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		flag        shell.Globals

@@ -13,10 +13,10 @@ import (
 	"botd/runtime/haltfile"
 )
 
-// TestAHaltThatReachesNobodyIsInForceFromTheNextStart kills the daemon while the exchange does not answer,
+// TestUndeliveredHaltAppliesFromNextStart kills the daemon while the exchange does not answer,
 // and uses the kill switch while the next daemon waits for it. When the exchange is back, the position is
 // closed and nothing was opened.
-func TestAHaltThatReachesNobodyIsInForceFromTheNextStart(t *testing.T) {
+func TestUndeliveredHaltAppliesFromNextStart(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	address, own := p.free(), p.free()
@@ -83,9 +83,9 @@ func TestAStoredHaltThatCannotBeReadBlocksTheStart(t *testing.T) {
 	}
 }
 
-// TestAHaltLeftBesideARunningDaemonIsCarriedOut stores halts where the command does if nobody answers, while
+// TestStoredHaltIsExecutedByRunningDaemon stores halts where the command does if nobody answers, while
 // a daemon trades: both are in force immediately.
-func TestAHaltLeftBesideARunningDaemonIsCarriedOut(t *testing.T) {
+func TestStoredHaltIsExecutedByRunningDaemon(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	_, log := p.start("daemon", "run", "--listen", "off", "--log-format", "json")

@@ -269,8 +269,8 @@ func TestAProgramThatFailsIsStoppedWithItsTrace(t *testing.T) {
 	}
 }
 
-// TestAProgramReachesNothingOfBotds needs a kernel with Landlock, which reports its version.
-func TestAProgramReachesNothingOfBotds(t *testing.T) {
+// TestProgramCannotAccessBotdsFiles needs a kernel with Landlock, which reports its version.
+func TestProgramCannotAccessBotdsFiles(t *testing.T) {
 	t.Parallel()
 	python(t)
 	if version, _, failed := syscall.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION); failed != 0 || version < 6 {
@@ -320,9 +320,9 @@ func TestTheProgramOfTheDocumentsIsBacktested(t *testing.T) {
 	}
 }
 
-// TestAProgramThatSaysNothingAtTheStartCostsItselfAlone has one program that ends before its hello, and one
+// TestSilentProgramFailsAlone has one program that ends before its hello, and one
 // that hangs there. The latter is killed, and delays the start by half a minute.
-func TestAProgramThatSaysNothingAtTheStartCostsItselfAlone(t *testing.T) {
+func TestSilentProgramFailsAlone(t *testing.T) {
 	t.Parallel()
 	p, daemon, log := isolation(t, map[string]string{"silent.yaml": "name: silent\nstrategy: process\ncommand: [/bin/true]\nmarket: futures\n" +
 		"symbol: ETH-USDT\ninterval: 1m\nschedule: '@every 1s'\nparams: {fast: 5}\nprotect: {stop_loss: 5%}\n"})

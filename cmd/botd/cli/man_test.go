@@ -68,7 +68,7 @@ func TestAPageOfNoCommandIsAMistake(t *testing.T) {
 	}
 }
 
-func TestTheCommandLinesPageIsWhatTheCodeSays(t *testing.T) {
+func TestCommandLinePageMatchesCode(t *testing.T) {
 	t.Parallel()
 	root := newRoot()
 	addCompletion(root)
@@ -89,7 +89,7 @@ func TestTheCommandLinesPageIsWhatTheCodeSays(t *testing.T) {
 	}
 }
 
-func TestTheAPIsPageIsWhatItsDocumentSays(t *testing.T) {
+func TestAPIPageMatchesDocument(t *testing.T) {
 	t.Parallel()
 	page, err := docs.APIReference()
 	if err != nil {

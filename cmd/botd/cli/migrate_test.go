@@ -97,8 +97,8 @@ func TestAnOlderJournalIsMigratedOnceWithABackup(t *testing.T) {
 	}
 }
 
-// TestAStartMigratesAndSaysSo starts the daemon over an older journal.
-func TestAStartMigratesAndSaysSo(t *testing.T) {
+// TestStartMigratesAndReportsIt starts the daemon over an older journal.
+func TestStartMigratesAndReportsIt(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	path := filepath.Join(directory, "data", "demo", "journal.db")

@@ -34,7 +34,7 @@ def decide(view):
 `
 
 // Every 50th candle of that symbol is missing. testdata/others.py computed the figures.
-func TestAStrategyThatReadsAnotherSymbolTradesAsAnIndependentProgramDoes(t *testing.T) {
+func TestMultiSymbolTradesEqualIndependentProgram(t *testing.T) {
 	t.Parallel()
 	const wantTrades, wantSum = 142, 472525
 	directory := t.TempDir()

@@ -32,7 +32,7 @@ func asked(t *testing.T, address, path string) (int, string) {
 	return response.StatusCode, string(body)
 }
 
-func TestAStartDuringAnOutageWaitsTakesHaltsAndBeginsWhenTheExchangeComes(t *testing.T) {
+func TestStartDuringOutageWaitsAndAcceptsHalts(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	address, own := p.free(), p.free()

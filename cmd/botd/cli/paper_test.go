@@ -75,9 +75,9 @@ protect: {stop_loss: 20%}
 	}
 }
 
-// TestAHangingVenueIsShownEverywhere suspends a venue's process. Readiness, status and metrics show since
+// TestHungVenueIsReportedEverywhere suspends a venue's process. Readiness, status and metrics show since
 // when, why, and what botd does meanwhile, and the end when it resumes.
-func TestAHangingVenueIsShownEverywhere(t *testing.T) {
+func TestHungVenueIsReportedEverywhere(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	binary := self(t)

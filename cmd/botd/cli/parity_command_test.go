@@ -44,9 +44,9 @@ func (d *traded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // monday is the start of the comparison.
 const monday = 1_704_672_000_000
 
-// TestLiveTradingStandsBesideItsBacktest serves the trades of a backtest over recorded candles as live fills, three seconds later and
+// TestLiveTradingIsComparedWithBacktest serves the trades of a backtest over recorded candles as live fills, three seconds later and
 // a tenth of a per cent worse, one of them on the other side.
-func TestLiveTradingStandsBesideItsBacktest(t *testing.T) {
+func TestLiveTradingIsComparedWithBacktest(t *testing.T) {
 	t.Parallel()
 	directory, daemon := t.TempDir(), &traded{}
 	put := func(file, text string) {

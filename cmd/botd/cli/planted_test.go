@@ -52,9 +52,9 @@ func linkTo(data, name string) error {
 	return os.Symlink(filepath.Join(data, "..", "victim"), path)
 }
 
-// TestAJournalWithoutItsNotedEndStartsNothing has the whole journal rewritten: its chain is sound, but not
+// TestJournalWithoutItsRecordedHeadIsRefused has the whole journal rewritten: its chain is sound, but not
 // the one whose end was noted. A person may accept it.
-func TestAJournalWithoutItsNotedEndStartsNothing(t *testing.T) {
+func TestJournalWithoutItsRecordedHeadIsRefused(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.file("configs/botd.yaml", "mode: demo\ndata_dir: ./data\nlisten: off\n", 0o600)

@@ -29,7 +29,7 @@ func (a *stage) strategy(old, with string) {
 	write(a.t, path, strings.ReplaceAll(string(text), old, with))
 }
 
-func TestStoppingFlattensWhereTheConfigurationSaysSo(t *testing.T) {
+func TestStopFlattensIfConfigured(t *testing.T) {
 	t.Parallel()
 	a := newStage(t, "shutdown: flatten\n")
 	daemon := a.run()
@@ -47,7 +47,7 @@ func TestStoppingFlattensWhereTheConfigurationSaysSo(t *testing.T) {
 	a.settles("0")
 }
 
-func TestAManualTradeIsAdoptedWhereTheConfigurationSaysSo(t *testing.T) {
+func TestAManualTradeIsAdoptedIfConfigured(t *testing.T) {
 	t.Parallel()
 	a := newStage(t, "foreign: adopt\n")
 	daemon := a.run()

@@ -75,9 +75,9 @@ var argumentsOf = map[string]struct {
 	"token revoke":        {"none", failure.Negative},
 }
 
-// TestACommandThatOnlyAsksStartsNoProgram runs every command of the tree that reads a configuration, with and without a
+// TestReadOnlyCommandStartsNoProgram runs every command of the tree that reads a configuration, with and without a
 // daemon, with a configuration whose strategy is a program: an emergency halt must not wait for it.
-func TestACommandThatOnlyAsksStartsNoProgram(t *testing.T) {
+func TestReadOnlyCommandStartsNoProgram(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	address := demoListening(t, self(t), p.directory)

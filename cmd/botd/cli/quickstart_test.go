@@ -17,7 +17,7 @@ import (
 
 func lineOf(path string, line int) string { return fmt.Sprintf("%s:%d", filepath.Base(path), line) }
 
-// TestTheQuickStartDoesWhatItShows runs the commands of the documents that a
+// TestQuickStartOutputIsCorrect runs the commands of the documents that a
 // newcomer reads first, in order, in a copy of what they find, and compares the shown
 // output with the real one:
 //
@@ -25,7 +25,7 @@ func lineOf(path string, line int) string { return fmt.Sprintf("%s:%d", filepath
 //     of the daemon's own output, the shown lines come in that order
 //   - everything else to the last digit
 //   - a line "..." stands for any lines, and " ..." at the end of one for its rest
-func TestTheQuickStartDoesWhatItShows(t *testing.T) {
+func TestQuickStartOutputIsCorrect(t *testing.T) {
 	t.Parallel()
 	for name, least := range map[string]int{"README.md": 3, "docs/quickstart.md": 12, "docs/backtest.md": 2} {
 		t.Run(filepath.Base(name), func(t *testing.T) {
@@ -272,7 +272,7 @@ func follows(shown, lines []string, as func(string) string) bool {
 	return false
 }
 
-func TestWhatIsComparedOfAQuickStart(t *testing.T) {
+func TestQuickStartComparison(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		shown, have string

@@ -93,7 +93,7 @@ func TestTheChartMakesTheManifest(t *testing.T) {
 }
 
 // The flags are the same, and the files are at the same places of deb and rpm.
-func TestGoReleaserMakesWhatTheScriptMakes(t *testing.T) {
+func TestGoReleaserEqualsScript(t *testing.T) {
 	t.Parallel()
 	read := func(path string) (out map[string]any) {
 		text, err := os.ReadFile(filepath.Join("../../..", path))

@@ -25,7 +25,7 @@ on_remove: flatten
 
 // The folder of the strategies disappears for a moment, as while git checks out another branch. Nothing is
 // removed. A start without it removes nothing either, until a person confirms it.
-func TestAFolderThatVanishesRemovesNothing(t *testing.T) {
+func TestVanishedFolderRemovesNoStrategy(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	folder, away := filepath.Join(directory, "configs", "strategies"), filepath.Join(directory, "configs", "away")

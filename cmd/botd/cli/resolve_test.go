@@ -151,7 +151,7 @@ func (a *stage) want(code int, parts []string, arguments ...string) string {
 	return output
 }
 
-func TestAManualTradeIsQuarantinedShownAndResolved(t *testing.T) {
+func TestAManualTradeIsQuarantinedAndResolved(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		decision, change string

@@ -171,9 +171,9 @@ func (b *runbook) renewed() (address string) {
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
-// TestTheRunbookDoesWhatItSays goes through a year's bad days with one account: an upgrade that is reverted, maintenance of
+// TestRunbookWorks goes through a year's bad days with one account: an upgrade that is reverted, maintenance of
 // the exchange, a removed journal, a lost machine, a new key, and a position that is closed from a phone.
-func TestTheRunbookDoesWhatItSays(t *testing.T) {
+func TestRunbookWorks(t *testing.T) {
 	t.Parallel()
 	b := newRunbook(t)
 	phone := newMessenger(t)

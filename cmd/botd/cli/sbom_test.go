@@ -10,7 +10,7 @@ import (
 	"botd/internal/version"
 )
 
-func TestTheBillOfTheRealBinaryHoldsWhatGoListsInIt(t *testing.T) {
+func TestSBOMListsModulesOfBinary(t *testing.T) {
 	t.Parallel()
 	binary := build(t) // a test's own binary lists no modules
 	listed, err := exec.Command("go", "version", "-m", binary).Output()

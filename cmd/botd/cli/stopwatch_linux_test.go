@@ -124,7 +124,7 @@ func descends(processes map[int][]string, id int) bool {
 	return false
 }
 
-func TestAStopwatchCountsWhatOthersTakeAlone(t *testing.T) {
+func TestStopwatchCountsOnlyForeignLoad(t *testing.T) {
 	for _, c := range []struct {
 		capacity, busy, ours time.Duration
 		want                 float64

@@ -151,7 +151,7 @@ func TestASweepOfTheDashboardIsTheLowestOfAll(t *testing.T) {
 	}
 }
 
-func TestTheSweeperRefusesWhatItCannotRun(t *testing.T) {
+func TestSweeperRefusesInvalidRequests(t *testing.T) {
 	t.Parallel()
 	s, directory := newSweeper(t)
 	for _, c := range []struct {

@@ -9,7 +9,7 @@ import (
 
 // A script is tried on a file of candles, and then trades on paper at the prices of a venue, which is another process. The same
 // command continues with the same account.
-func TestATryGoesOnWithLiveData(t *testing.T) {
+func TestTryContinuesWithLiveData(t *testing.T) {
 	t.Parallel()
 	directory, binary := t.TempDir(), build(t)
 	address := startVenue(t, binary)

@@ -15,12 +15,12 @@ import (
 	"botd/internal/startclock"
 )
 
-// TestWhatNoLockSeesStopsEntries covers cases 15, 35 and 39 with real processes: orders with this instance's
+// TestUnjournalledOrdersUnderPrefixBlockEntries covers cases 15, 35 and 39 with real processes: orders with this instance's
 // prefix that are not in its journal. First a backup is restored after botd has continued. If an order rests
 // that the backup does not know, the account halts; if all of them have filled, only the position is visible,
 // and its symbol is quarantined. Then a second botd, with a new data directory, uses the account: the symbol
 // is quarantined. Nothing is canceled and nothing is placed.
-func TestWhatNoLockSeesStopsEntries(t *testing.T) {
+func TestUnjournalledOrdersUnderPrefixBlockEntries(t *testing.T) {
 	t.Parallel()
 	const grid = "name: grid\nstrategy: grid\nmarket: futures\nsymbol: ETH-USDT\ninterval: 1m\nschedule: '@every 1s'\nleverage: 3\nparams: " +
 		"{lower: 1900, upper: 3100, lines: 5, quantity: 0.2}\n"

@@ -48,9 +48,9 @@ var misspelt = []struct {
 var otherwise = []string{"data download", "data export", "data funding generate", "data funding import", "data generate", "data import",
 	"data resample", "probe", "try"}
 
-// TestANameThatIsNotThereIsRefused runs every command with --strategy or --symbol for an unknown name: an empty answer would look like a
+// TestUnknownNameIsRefused runs every command with --strategy or --symbol for an unknown name: an empty answer would look like a
 // quiet night.
-func TestANameThatIsNotThereIsRefused(t *testing.T) {
+func TestUnknownNameIsRefused(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.file("configs/botd.yaml", "mode: demo\ndata_dir: ./data\nlisten: 'off'\n", 0o600)

@@ -21,9 +21,9 @@ func wantSeen(t *testing.T, what, text string) {
 	}
 }
 
-// TestNothingUnseenReachesATerminal gives a daemon a reason with escape sequences, and reads it back by every
+// TestNoEscapeSequenceReachesTerminal gives a daemon a reason with escape sequences, and reads it back by every
 // command that shows it.
-func TestNothingUnseenReachesATerminal(t *testing.T) {
+func TestNoEscapeSequenceReachesTerminal(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	_, log := p.start("daemon", "run", "--listen", "off")
@@ -49,7 +49,7 @@ func TestNothingUnseenReachesATerminal(t *testing.T) {
 	}
 }
 
-func TestErrorsRepeatNothingUnseen(t *testing.T) {
+func TestErrorsRepeatNoEscapeSequence(t *testing.T) {
 	t.Parallel()
 	for _, arguments := range [][]string{{unseen}, {"check", "-c", unseen}, {"journal", "verify", "-c", unseen}, {"run", "--" + unseen}} {
 		var out, err bytes.Buffer

@@ -49,9 +49,9 @@ func hostile(row map[string]any) map[string]any {
 	return row
 }
 
-// TestNothingUnseenFromTheExchangeReachesATerminal uses an exchange that forges rows of every list and
+// TestNoEscapeSequenceFromExchangeReachesTerminal uses an exchange that forges rows of every list and
 // refuses one strategy's orders with a forged text, and reads the output of every command.
-func TestNothingUnseenFromTheExchangeReachesATerminal(t *testing.T) {
+func TestNoEscapeSequenceFromExchangeReachesTerminal(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	address := p.free()

@@ -13,7 +13,7 @@ import (
 	"botd/runtime/view"
 )
 
-func TestALiveAccountIsConfirmedOrRefusedNeverAskedInVain(t *testing.T) {
+func TestLiveAccountIsConfirmedOrRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string

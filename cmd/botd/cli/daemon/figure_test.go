@@ -2,7 +2,7 @@ package daemon
 
 import "testing"
 
-func TestFiguresAreRoundedToWhatTheSymbolTradesIn(t *testing.T) {
+func TestFiguresAreRoundedToSymbolScales(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ want, have string }{
 		{"333.67", rounded("333.667005086484552069", placesOf("2971.04"))},

@@ -6,7 +6,7 @@ import (
 	"botd/runtime/view"
 )
 
-func TestAnOrderIsShownWithWhatItHas(t *testing.T) {
+func TestOrderShowsOnlyItsFields(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		order view.Order

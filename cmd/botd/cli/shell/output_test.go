@@ -11,7 +11,7 @@ import (
 	"botd/internal/failure"
 )
 
-func TestOneValueIsPrintedInEveryForm(t *testing.T) {
+func TestValueIsPrintedInEveryFormat(t *testing.T) {
 	t.Parallel()
 	list := `{"schema":1,"items":[{"name":"a","price":"1.50","deep":{"x":1,"y":null},"tags":["p","q"]},{"name":"b, \"c\"","late":true}],"next":null}`
 	for _, c := range []struct{ name, output, value, want string }{
@@ -38,7 +38,7 @@ func TestOneValueIsPrintedInEveryForm(t *testing.T) {
 	}
 }
 
-func TestAColumnThatIsNotThereIsAMistake(t *testing.T) {
+func TestUnknownColumnIsAUsageError(t *testing.T) {
 	t.Parallel()
 	err := Print(io.Discard, "csv=nmae", json.RawMessage(`[{"name":1,"price":2}]`), nil)
 	if failure.CodeOf(err) != failure.Usage || !strings.Contains(err.Error(), "there are name, price") {

@@ -37,7 +37,7 @@ STRATEGY  hold
 	}
 }
 
-func TestATableGoesWithoutSpareColumnsBeforeItIsBlocks(t *testing.T) {
+func TestNarrowTableDropsColumnsBeforeBlocks(t *testing.T) {
 	t.Parallel()
 	written := func(most int, w io.Writer, out *bytes.Buffer) string {
 		out.Reset()
@@ -90,7 +90,7 @@ func TestAWatchedScreenIsNeverLongerThanTheTerminal(t *testing.T) {
 
 // A table is written through a writer that checks errors, a watched screen through one that buffers it. The
 // terminal is found behind both, for its colours and its width.
-func TestATerminalIsFoundBehindWhatPassesOnToIt(t *testing.T) {
+func TestTerminalIsFoundBehindWrappers(t *testing.T) {
 	t.Parallel()
 	err := PrintTable(&glance{to: os.Stdout}, func(w io.Writer) {
 		if have := endOf(w); have != io.Writer(os.Stdout) {

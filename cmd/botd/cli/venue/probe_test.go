@@ -8,7 +8,7 @@ import (
 )
 
 // Without it a venue whose address has a path refuses every request.
-func TestWhatIsPrintedForBotdYAMLHasThePathRule(t *testing.T) {
+func TestPrintedProfileHasPathRule(t *testing.T) {
 	t.Parallel()
 	for paths, want := range map[string]bool{"route": true, "full": false} {
 		var b strings.Builder
