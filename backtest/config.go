@@ -39,7 +39,10 @@ type Config struct {
 	Ledger   bool                  // the engine also books the account's money, as it does live; it costs time per fill and changes nothing
 	Note     func(*engine.Note)    // every fact but those of fills and positions; nil for none
 
+	FiguresOnly bool // the result has neither rows nor a hash, for a caller who reads neither
+
 	auxiliary bool // a secondary run, whose curve is not stored
+	choosing  bool // of a walk's trials: only the part before the split, and only its figures
 	walk      bool // tests: play every candle's path, even where nothing can happen on it
 	engine    bool // use the engine even where the direct machine suffices
 }

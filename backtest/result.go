@@ -192,6 +192,9 @@ func (r *run) result(elapsed time.Duration) (*Result, error) {
 	}
 	result.count(r)
 	result.BySymbol, result.ByEntry, result.ByExit = r.bySymbol(), r.byReason((*Trip).entryReason), r.byReason((*Trip).exitReason)
+	if r.config.FiguresOnly {
+		return result, nil
+	}
 	if err := result.signRows(r); err != nil || r.config.auxiliary {
 		return result, err
 	}

@@ -1,10 +1,27 @@
 package backtest_test
 
 import (
+	"reflect"
 	"testing"
 
 	"botd/backtest"
 )
+
+// Everything else is compared with the whole result.
+func TestFiguresOnlyLeavesOutRowsAndHash(t *testing.T) {
+	t.Parallel()
+	whole, config := mustRun(t, weathers[0].config(t, 1)), weathers[0].config(t, 1)
+	config.FiguresOnly = true
+	have, want := mustRun(t, config), *whole
+	if len(have.Executions)+len(have.Trips) > 0 || have.ResultSHA256 != "" || len(whole.Executions) < 20 {
+		t.Errorf("want no rows and no hash, have %d, %d and %q", len(have.Executions), len(have.Trips), have.ResultSHA256)
+	}
+	want.Executions, want.Trips, want.ResultSHA256 = have.Executions, have.Trips, ""
+	want.Elapsed, want.Speed = have.Elapsed, have.Speed
+	if !reflect.DeepEqual(have, &want) {
+		t.Errorf("want the same figures, have\n%+v\n%+v", want, have)
+	}
+}
 
 // A trial of a sweep makes no rows, and has the hash of a result with rows, whatever was traded and whatever the strategy's
 // name is.

@@ -90,6 +90,7 @@ func (c *Config) SplitAt(split exchange.Rate) (splitMS int64, err error) {
 func (c *Config) parts(splitMS int64) []Config {
 	config := *c
 	config.Progress, config.Record, config.Note, config.Inputs, config.auxiliary = nil, nil, nil, nil, true
+	config.FiguresOnly = config.FiguresOnly || c.choosing
 	if splitMS == 0 {
 		return []Config{config}
 	}
@@ -106,6 +107,9 @@ func (t *Trial) Run(ctx context.Context, config *Config, splitMS int64) error {
 		config := parts[i]
 		if len(config.Legs) == 0 {
 			return errors.New("purge and embargo leave no candle of a part")
+		}
+		if i > 0 && config.choosing {
+			break
 		}
 		leg := config.Legs[0]
 		leg.Strategy, leg.Make = t.Leg.Strategy, t.Leg.Make

@@ -21,7 +21,7 @@ type Window struct {
 
 // Walk cuts the candles of the configuration's one leg into windows + train parts of equal length. For each part
 // after the first ones, best chooses a trial from a sweep over the train parts before it, and that trial trades the
-// part. Progress counts all trials.
+// part. The other trials run only over the train parts, and only for their figures. Progress counts all trials.
 func Walk(ctx context.Context, config Config, trials []Trial, windows, train int, best func([]Trial) *Trial,
 	progress func(done, total int)) ([]Window, error) {
 	if len(config.Legs) != 1 {
@@ -51,14 +51,17 @@ func Walk(ctx context.Context, config Config, trials []Trial, windows, train int
 		) // rounded up, so that the cut falls on the split
 		own := make([]Trial, len(trials))
 		copy(own, trials)
+		part.choosing = true
 		for j := range own {
 			if own[j].Config == nil {
+				own[j].Config = &part
 				continue
 			}
 			within, err := own[j].Config.Within(openOf(i), openOf(i+train+1)) // other candles or costs, in the same window
 			if err != nil {
 				return nil, err
 			}
+			within.choosing = true
 			own[j].Config = &within
 		}
 		splitMS, err := Sweep(ctx, part, own, share, func(done int, _ *Trial) error {
@@ -71,6 +74,10 @@ func Walk(ctx context.Context, config Config, trials []Trial, windows, train int
 			return nil, err
 		}
 		chosen := best(own)
+		chosen.Config.choosing = false
+		if err := chosen.Run(ctx, chosen.Config, splitMS); err != nil {
+			return nil, err
+		}
 		walked = append(
 			walked,
 			Window{

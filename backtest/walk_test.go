@@ -18,9 +18,14 @@ func TestWalkForwardTradesEarlierChoice(t *testing.T) {
 	config := crossing(t, whole, exchange.RateOne, strategy.Protection{}, bothWays)
 	quarter := crossing(t, whole, exchange.RateOne/4, strategy.Protection{}, bothWays)
 	trials := []backtest.Trial{trialOf("whole", config), trialOf("quarter", quarter)}
-	ways, reported := 0, 0
+	ways, reported, seen := 0, 0, 0
 	best := func(all []backtest.Trial) *backtest.Trial { // the first, then the second, then the first
 		ways++
+		for i := range all {
+			if t := &all[i]; t.Seen.ResultSHA256 != "" || t.Unseen != nil {
+				seen++
+			}
+		}
 		return &all[(ways-1)%2]
 	}
 	walked, err := backtest.Walk(t.Context(), config, trials, 3, 2, best, func(done, total int) { reported = max(reported, 100*total+done) })
@@ -28,26 +33,30 @@ func TestWalkForwardTradesEarlierChoice(t *testing.T) {
 		t.Fatalf("want three windows, and six of six trials reported; have %d, %d, %v", len(walked), reported, err)
 	}
 	at := func(part int) int { return 2_003 * part / 5 }
-	run := func(i, from, to int) string {
+	if seen > 0 {
+		t.Errorf("%d candidates had more than the figures of what the choice depends on", seen)
+	}
+	run := func(i, from, to int) [2]string {
 		one := []backtest.Config{config, quarter}[i%2]
 		one.Legs[0].Tape = &tape.Tape{Symbol: whole.Symbol, Candles: whole.Candles.Slice(from, to)}
 		result, err := backtest.Run(t.Context(), one)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return result.FinalEquity
+		return [2]string{result.FinalEquity, result.ResultSHA256}
 	}
+	shown := func(c *backtest.Column) [2]string { return [2]string{c.FinalEquity, c.ResultSHA256} }
 	for i, window := range walked {
 		if want := []string{"whole", "quarter"}[i%2]; window.Params["way"] != want || window.Split.UnixMilli() != whole.Candles.OpenMS[at(i+2)] ||
 			window.From.UnixMilli() != whole.Candles.OpenMS[at(i)] {
 			t.Errorf("window %d: want %s from candle %d, cut at %d; have %v from %s, cut at %s", i, want, at(i), at(i+2), window.Params, window.From,
 				window.Split)
 		}
-		if want := run(i, at(i), at(i+2)); window.Seen.FinalEquity != want {
-			t.Errorf("window %d: want %s of what it saw, have %s", i, want, window.Seen.FinalEquity)
+		if want := run(i, at(i), at(i+2)); shown(window.Seen) != want {
+			t.Errorf("window %d: want %s of what it saw, have %s", i, want, shown(window.Seen))
 		}
-		if want := run(i, at(i+2), at(i+3)); window.Unseen.FinalEquity != want {
-			t.Errorf("window %d: want %s unseen, have %s", i, want, window.Unseen.FinalEquity)
+		if want := run(i, at(i+2), at(i+3)); shown(window.Unseen) != want {
+			t.Errorf("window %d: want %s unseen, have %s", i, want, shown(window.Unseen))
 		}
 	}
 	apart, hour := config, int64(whole.Candles.Interval)
@@ -59,11 +68,11 @@ func TestWalkForwardTradesEarlierChoice(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, window := range gaps {
-		if want := run(i, at(i), at(i+2)-7); window.Seen.FinalEquity != want {
-			t.Errorf("window %d: want seven candles purged of what it saw, %s, have %s", i, want, window.Seen.FinalEquity)
+		if want := run(i, at(i), at(i+2)-7); shown(window.Seen) != want {
+			t.Errorf("window %d: want seven candles purged of what it saw, %s, have %s", i, want, shown(window.Seen))
 		}
-		if want := run(i, at(i+2)+3, at(i+3)); window.Unseen.FinalEquity != want {
-			t.Errorf("window %d: want three candles embargoed, %s, have %s", i, want, window.Unseen.FinalEquity)
+		if want := run(i, at(i+2)+3, at(i+3)); shown(window.Unseen) != want {
+			t.Errorf("window %d: want three candles embargoed, %s, have %s", i, want, shown(window.Unseen))
 		}
 	}
 	if end := walked[2].To.UnixMilli(); end != whole.Candles.CloseMS(2_002) {

@@ -147,6 +147,7 @@ func (b *Benchmark) engine() error {
 		{"sma_cross 200/1000", b.Candles, func() (backtest.Config, error) { return b.cross("200", "1000") }},
 		{"sma_cross 10/50", b.Candles, func() (backtest.Config, error) { return b.cross("10", "50") }},
 		{"a market order every 37 candles", b.Candles, b.turns},
+		{"the same, figures only: no rows, no hash", b.Candles, b.turnsFigures},
 		{"the same with every fact reported, by the engine", b.Candles, b.turnsNoted},
 		{"grid, 200 resting orders, lines 0.1 % apart", b.Candles, func() (backtest.Config, error) { return b.grid(0.001) }},
 		{"grid, 200 resting orders, lines 1 % apart", b.Candles, func() (backtest.Config, error) { return b.grid(0.01) }},
@@ -418,6 +419,13 @@ func (b *Benchmark) turns() (backtest.Config, error) {
 	config.Legs = []backtest.Leg{{Kind: "turning", Tape: b.recorded, Strategy: engine.StrategyConfig{Name: "turning", Interval: exchange.Minute1,
 		Leverage: 3, Size: size}, Make: func(*tape.Tape) (strategy.Strategy, error) { return &turning{size: size}, nil }}}
 	return config, nil
+}
+
+// turnsFigures returns turns for a caller who reads neither rows nor the hash of the result.
+func (b *Benchmark) turnsFigures() (backtest.Config, error) {
+	config, err := b.turns()
+	config.FiguresOnly = true
+	return config, err
 }
 
 // turnsNoted returns turns with a reader of every fact. Only the engine reports facts.
