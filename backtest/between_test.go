@@ -24,21 +24,21 @@ func (*onlooker) Warmup() int           { return 1 }
 func (*onlooker) Candle(*strategy.View) {}
 func (o *onlooker) Decide(view *strategy.View, _ *strategy.Plan) {
 	o.asked++
-	closeMS := view.Candle.OpenMS + int64(view.Interval)
-	if closeMS > view.NowMS || view.NowMS >= closeMS+int64(view.Interval) || view.Back(0) != view.Candle {
-		o.t.Errorf("at %d: want the candle that closed last, have that of %d", view.NowMS, view.Candle.OpenMS)
+	closeMS := view.Candle().OpenMS + int64(view.Interval)
+	if closeMS > view.NowMS || view.NowMS >= closeMS+int64(view.Interval) || view.Back(0) != view.Candle() {
+		o.t.Errorf("at %d: want the candle that closed last, have that of %d", view.NowMS, view.Candle().OpenMS)
 	}
 	now, found := slices.BinarySearch(o.candles.OpenMS, closeMS)
 	if !found {
 		return // after the last candle
 	}
-	if view.Last != view.Candle.Close {
+	if view.Last != view.Close() {
 		o.moved++
 	}
 	if o.opens && view.NowMS > closeMS && view.Last != o.candles.Open[now] {
 		o.t.Errorf("at %d: want the open of the candle under way, have %d", view.NowMS, view.Last)
 	}
-	if low, high := min(o.candles.Low[now], view.Candle.Close), max(o.candles.High[now], view.Candle.Close); view.Last < low || view.Last > high {
+	if low, high := min(o.candles.Low[now], view.Close()), max(o.candles.High[now], view.Close()); view.Last < low || view.Last > high {
 		o.t.Errorf("at %d: want a last price of the candle under way, within %d to %d, have %d", view.NowMS, low, high, view.Last)
 	}
 }
@@ -80,7 +80,7 @@ func (k *keeper) Decide(view *strategy.View, plan *strategy.Plan) {
 	if view.Position.Quantity != 0 {
 		k.held++
 		k.onlooker.Decide(view, plan)
-		openMS := view.Candle.OpenMS + int64(view.Interval)
+		openMS := view.Candle().OpenMS + int64(view.Interval)
 		if at, found := slices.BinarySearch(k.candles.OpenMS, openMS); found && view.NowMS > openMS && view.Last != k.candles.Open[at] {
 			k.met[view.NowMS] = view.Last
 		}

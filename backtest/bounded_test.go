@@ -90,9 +90,9 @@ func (m minutely) Decide(view *strategy.View, plan *strategy.Plan) {
 		return
 	}
 	switch {
-	case view.Last < view.Candle.Close:
+	case view.Last < view.Close():
 		plan.Hold(strategy.Size{Equity: exchange.RateOne / 2}.Target(1), "below the close")
-	case view.Last > view.Candle.Close:
+	case view.Last > view.Close():
 		plan.Hold(strategy.Flat(), "above it")
 	}
 }

@@ -215,9 +215,7 @@ func (d *direct) pass(from, to int) (end int) {
 
 // show makes a candle the newest one of the view.
 func (d *direct) show(at int) {
-	newest := &d.view.Candle
-	d.candles.Load(at, newest)
-	d.last, d.view.NowMS = newest.Close, newest.OpenMS+int64(d.candles.Interval)
+	d.last, d.view.NowMS = d.candles.Close[at], d.candles.CloseMS(at)
 	d.view.SetHistory(d.candles, at+1)
 }
 

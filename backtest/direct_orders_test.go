@@ -47,7 +47,7 @@ func (r *runged) saw() uint64 { return r.views }
 
 func (r *runged) Candle(v *strategy.View) {
 	r.seen++
-	r.note("candle", v.NowMS, v.Candle, v.Position, v.Working, v.Fills)
+	r.note("candle", v.NowMS, v.Candle(), v.Position, v.Working, v.Fills)
 }
 
 func (r *runged) Decide(v *strategy.View, plan *strategy.Plan) {

@@ -36,7 +36,7 @@ func (e *erratic) Warmup() int { return e.warmup }
 
 func (e *erratic) Candle(v *strategy.View) {
 	e.seen++
-	e.note("candle", v.NowMS, v.Candle, v.Position, v.Closed())
+	e.note("candle", v.NowMS, v.Candle(), v.Position, v.Closed())
 }
 
 func (e *erratic) note(values ...any) {

@@ -62,12 +62,12 @@ type above struct {
 func (*above) Warmup() int { return 15 }
 
 func (a *above) Candle(view *strategy.View) {
-	a.average.Next(int64(view.Candle.Close))
+	a.average.Next(int64(view.Close()))
 	if !a.average.Ready() {
 		return
 	}
 	_, sum := a.average.Sum()
-	switch price := uint64(view.Candle.Close) * 15; {
+	switch price := uint64(view.Close()) * 15; {
 	case price > sum:
 		a.target = strategy.Target{Kind: strategy.ByQuantity, Quantity: a.quantity}
 	case price < sum:

@@ -35,9 +35,9 @@ func (v *View) Other(n int) (candle exchange.Candle, known bool) {
 	if n >= len(v.Others) || v.Others[n].Candles == nil {
 		return candle, false
 	}
-	candles := v.Others[n].Candles
-	i := sort.Search(candles.Len(), func(i int) bool { return candles.OpenMS[i] >= v.Candle.OpenMS })
-	if i == candles.Len() || candles.OpenMS[i] != v.Candle.OpenMS {
+	candles, openMS := v.Others[n].Candles, v.Candle().OpenMS
+	i := sort.Search(candles.Len(), func(i int) bool { return candles.OpenMS[i] >= openMS })
+	if i == candles.Len() || candles.OpenMS[i] != openMS {
 		return candle, false
 	}
 	return candles.At(i), true

@@ -16,8 +16,8 @@ type Strategy interface {
 	// Warmup returns the number of closed candles that the strategy needs before its first decision
 	// takes effect.
 	Warmup() int
-	// Candle updates the strategy's own state, such as indicators, with view.Candle, a newly closed
-	// candle. It desires nothing.
+	// Candle updates the strategy's own state, such as indicators, with view.Candle(), a newly
+	// closed candle. It desires nothing.
 	Candle(view *View)
 	// Decide writes the whole desired state into plan, which is empty. It is repeatable and has no
 	// side effects: the same view gives the same plan. A field left unset means "leave it
@@ -30,8 +30,7 @@ type View struct {
 	NowMS       int64            // nominal time of the tick: a candle's close or the scheduled time
 	Symbol      *exchange.Symbol // rules and scales
 	Interval    exchange.Interval
-	Candle      exchange.Candle // the newest closed candle; zero before the first
-	Last        exchange.Price  // last known trade price, at least as new as the newest close
+	Last        exchange.Price // last known trade price, at least as new as the newest close
 	Position    Position
 	Equity      exchange.Amount // account equity in USDT: wallet plus unrealized profit (futures), or quote plus base at Last (spot)
 	BuyingPower exchange.Amount // value of the largest opening that the free funds can pay for, fee included, if the strategy watches it
@@ -90,6 +89,22 @@ func (v *View) Filled(key string) exchange.Quantity {
 
 // SetHistory makes candles[0:end] visible to the strategy. The engine calls it.
 func (v *View) SetHistory(candles *exchange.Candles, end int) { v.history, v.end = candles, end }
+
+// Candle returns the newest closed candle; it is zero before the first.
+func (v *View) Candle() (candle exchange.Candle) {
+	if v.end > 0 {
+		v.history.Load(v.end-1, &candle)
+	}
+	return candle
+}
+
+// Close returns the newest close, 0 before the first. A strategy that needs no more of a candle saves reading the rest.
+func (v *View) Close() exchange.Price {
+	if v.end == 0 {
+		return 0
+	}
+	return v.history.Close[v.end-1]
+}
 
 // Closed returns the number of visible closed candles.
 func (v *View) Closed() int { return v.end }

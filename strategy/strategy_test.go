@@ -16,7 +16,13 @@ func TestAViewShowsNoCandleBeyondTheNewest(t *testing.T) {
 		candles.Append(exchange.Candle{OpenMS: int64(i) * 60_000, Close: exchange.Price(100 + i)})
 	}
 	var view strategy.View
+	if view.Candle() != (exchange.Candle{}) || view.Close() != 0 {
+		t.Errorf("before the first: want none, have %+v and %d", view.Candle(), view.Close())
+	}
 	view.SetHistory(candles, 3) // two more are recorded
+	if view.Candle() != view.Back(0) || view.Close() != 102 {
+		t.Errorf("the newest: want that of 102, have %+v and %d", view.Candle(), view.Close())
+	}
 	if have := view.Back(0).Close; have != 102 {
 		t.Errorf("the newest: want 102, have %d", have)
 	}

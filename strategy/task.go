@@ -85,7 +85,7 @@ func (t *Task) Perform(s Strategy) (r Result) {
 		if i < t.Each {
 			continue
 		}
-		if v.Last = v.Candle.Close; t.PriceMS > v.NowMS {
+		if v.Last = v.Close(); t.PriceMS > v.NowMS {
 			v.Last = t.Price
 		}
 		t.decide(s, &r)
@@ -126,7 +126,6 @@ func conditionsOf(s Strategy, v *View) (conditions []Condition) {
 
 // show makes the candles before end visible and sets the view's newest candle.
 func (t *Task) show(v *View, end int) {
-	t.Candles.Load(end-1, &v.Candle)
 	v.NowMS = t.Candles.CloseMS(end - 1)
 	v.SetHistory(&t.Candles, end)
 }

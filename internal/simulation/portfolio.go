@@ -345,14 +345,14 @@ func (s *spy) Warmup() int { return s.inner.Warmup() }
 
 // Candle checks the order of candles.
 func (s *spy) Candle(view *strategy.View) {
-	step := int64(view.Interval)
+	step, openMS := int64(view.Interval), view.Candle().OpenMS
 	switch {
-	case view.Candle.OpenMS > s.given && view.Candle.OpenMS+step > max(s.w.nowMS, s.w.daemon.clock(), s.w.daemon.shownMS):
-		s.w.fail("candles", "%s received the candle of %d before it closed", s.role.name, view.Candle.OpenMS)
-	case s.openMS != 0 && view.Candle.OpenMS != s.openMS+step:
-		s.w.fail("candles", "%s received the candle of %d after that of %d", s.role.name, view.Candle.OpenMS, s.openMS)
+	case openMS > s.given && openMS+step > max(s.w.nowMS, s.w.daemon.clock(), s.w.daemon.shownMS):
+		s.w.fail("candles", "%s received the candle of %d before it closed", s.role.name, openMS)
+	case s.openMS != 0 && openMS != s.openMS+step:
+		s.w.fail("candles", "%s received the candle of %d after that of %d", s.role.name, openMS, s.openMS)
 	}
-	s.openMS = view.Candle.OpenMS
+	s.openMS = openMS
 	s.inner.Candle(view)
 }
 

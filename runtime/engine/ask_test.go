@@ -320,7 +320,7 @@ func TestStrategyMessagesAreRateLimited(t *testing.T) {
 			decided++
 			hold(20)(view, plan)
 			plan.Notify("the same")
-			plan.Notify(fmt.Sprint("candle ", view.Candle.OpenMS))
+			plan.Notify(fmt.Sprint("candle ", view.Candle().OpenMS))
 		}, option)
 		w.pass(30_000)
 		if sent := facts[NoteNotice](w.notes); decided < 4 || len(sent) > 2 || len(sent) == 2 != (name == "inline") {

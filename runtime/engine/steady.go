@@ -45,8 +45,7 @@ func (leg *leg) give(candles *exchange.Candles, from, to int) (end int) {
 
 // show makes a candle the newest of the view.
 func (leg *leg) show(candles *exchange.Candles, at int) {
-	candles.Load(at, &leg.view.Candle)
-	leg.view.NowMS = leg.view.Candle.OpenMS + int64(leg.config.Interval)
+	leg.view.NowMS = candles.OpenMS[at] + int64(leg.config.Interval)
 	leg.view.SetHistory(candles, at+1)
 }
 

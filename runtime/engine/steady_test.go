@@ -22,7 +22,7 @@ type crossing struct {
 
 func (*crossing) Warmup() int { return 0 }
 
-func (x *crossing) Candle(view *strategy.View) { x.take(view.Candle.Close) }
+func (x *crossing) Candle(view *strategy.View) { x.take(view.Close()) }
 
 func (x *crossing) Stays() bool { return x.stays }
 
@@ -45,7 +45,7 @@ func (x *crossing) take(price exchange.Price) {
 }
 
 func (x *crossing) Decide(view *strategy.View, plan *strategy.Plan) {
-	x.decisions = append(x.decisions, fmt.Sprint(view.Candle.Close/1e8, " of ", view.Closed(), " at ", (view.NowMS-startMS)/minuteMS, ", last ", view.Last/1e8))
+	x.decisions = append(x.decisions, fmt.Sprint(view.Close()/1e8, " of ", view.Closed(), " at ", (view.NowMS-startMS)/minuteMS, ", last ", view.Last/1e8))
 	quantity := exchange.Quantity(0)
 	if x.above {
 		quantity = 10

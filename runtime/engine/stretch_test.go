@@ -23,7 +23,7 @@ type waving struct {
 func (x *waving) Warmup() int { return x.warmup }
 
 func (x *waving) Candle(view *strategy.View) {
-	x.seen = append(x.seen, fmt.Sprint("candle ", view.Candle.Close/1e8, " at ", view.NowMS, " of ", view.Closed()))
+	x.seen = append(x.seen, fmt.Sprint("candle ", view.Close()/1e8, " at ", view.NowMS, " of ", view.Closed()))
 	if len(x.seen) == x.panics {
 		panic("a bug")
 	}

@@ -237,12 +237,11 @@ func (p *remembered) remade(ctx context.Context, c *configs.StrategyConfig, symb
 		Position: strategy.Position{Quantity: o.Position},
 	}
 	for i := range candles.Len() {
-		view.Candle, view.Last = candles.At(i), candles.Close[i]
-		view.NowMS = candles.CloseMS(i)
+		view.NowMS, view.Last = candles.CloseMS(i), candles.Close[i]
 		view.SetHistory(candles, i+1)
 		made.Strategy.Candle(&view)
 		o.Seen++
-		o.Candle, o.CandleMS, o.Last, o.LastMS = view.Candle, view.NowMS, view.Last, view.NowMS
+		o.Candle, o.CandleMS, o.Last, o.LastMS = view.Candle(), view.NowMS, view.Last, view.NowMS
 	}
 	view.NowMS, o.NextMS = atMS, atMS
 	if conditional, ok := made.Strategy.(strategy.Conditional); ok && o.Seen > 0 {

@@ -36,7 +36,7 @@ func TestEveryStrategyExplainsItselfWithoutEffect(t *testing.T) {
 					Funding: strategy.Funding{Known: true}}
 				for i := range 300 {
 					price := exchange.Price(50_000+200*((i/7)%13-6)+i) * 1e8
-					view.Candle = exchange.Candle{OpenMS: int64(i) * 60_000, Open: price, High: price + 5e8, Low: price - 5e8, Close: price, Volume: 1}
+					show(view, exchange.Candle{OpenMS: int64(i) * 60_000, Open: price, High: price + 5e8, Low: price - 5e8, Close: price, Volume: 1})
 					view.NowMS, view.Last = int64(i+1)*60_000, price
 					made.Candle(view)
 					if conditional, is := made.(strategy.Conditional); is && ask {
@@ -86,7 +86,7 @@ func TestTheConditionOfACrossFollowsTheAverages(t *testing.T) {
 		want  string
 		holds bool
 	}{{100, "none yet", false}, {110, "above the slow one 105", true}, {90, "above the slow one 100", false}} {
-		view.Candle.Close = exchange.Price(c.close * 1e8)
+		show(view, exchange.Candle{Close: exchange.Price(c.close * 1e8)})
 		made.Candle(view)
 		condition := made.(strategy.Conditional).Conditions(view)[0]
 		if condition.Requires+condition.Value == "" || !strings.Contains(condition.Requires+condition.Value, c.want) || condition.Met != c.holds {

@@ -150,7 +150,7 @@ func TestSpotMarketMakingQuotesWithinBand(t *testing.T) {
 // feed closes candles.
 func (b *book) feed(closes ...float64) {
 	for _, c := range flatCandles(closes...) {
-		b.view.Candle = c
+		show(&b.view, c)
 		b.strategy.Candle(&b.view)
 	}
 }
@@ -174,8 +174,9 @@ func TestTheModelsOfTheSpread(t *testing.T) {
 	t.Parallel()
 	candle := func(open, high, low, closed float64) *strategy.View {
 		price := func(f float64) exchange.Price { return exchange.Price(math.Round(f * 1e8)) }
-		return &strategy.View{Symbol: setting(t, exchange.Futures).Symbol,
-			Candle: exchange.Candle{Open: price(open), High: price(high), Low: price(low), Close: price(closed)}}
+		view := &strategy.View{Symbol: setting(t, exchange.Futures).Symbol}
+		show(view, exchange.Candle{Open: price(open), High: price(high), Low: price(low), Close: price(closed)})
+		return view
 	}
 	for _, c := range []struct {
 		name                   string

@@ -186,14 +186,14 @@ func TestAShortTurtleIsTheMirrorImageOfALongOne(t *testing.T) {
 				return exchange.Price(p) * 1e7
 			}
 			h, l := price(high), price(low)
-			s.view.Candle = exchange.Candle{OpenMS: int64(i) * 60_000, Open: price(at), High: max(h, l), Low: min(h, l), Close: price(at)}
+			show(&s.view, exchange.Candle{OpenMS: int64(i) * 60_000, Open: price(at), High: max(h, l), Low: min(h, l), Close: price(at)})
 			s.strategy.Candle(&s.view)
 			sign := exchange.Quantity(1)
 			if s.mirrored {
 				sign = -1
 			}
 			for _, moment := range []struct{ afterMS, at int64 }{{60_000, at}, {90_000, tick}} {
-				s.view.NowMS, s.view.Last = s.view.Candle.OpenMS+moment.afterMS, price(moment.at)
+				s.view.NowMS, s.view.Last = s.view.Candle().OpenMS+moment.afterMS, price(moment.at)
 				s.plan.Reset()
 				s.strategy.Decide(&s.view, &s.plan)
 				s.view.Memory, _ = s.view.Memory.With(s.plan.Remembered())

@@ -27,7 +27,7 @@ func bollinger() strategy.Definition {
 			side := unchanged
 			saw := [4]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 			made, err := follow(setting, p.Mode, p.Period, reasons, func(view *strategy.View) desired {
-				price := view.Symbol.PriceFloat(view.Candle.Close)
+				price := view.Symbol.PriceFloat(view.Close())
 				upper, middle, lower, ok := bands.Next(price)
 				if !ok {
 					return unchanged
@@ -83,7 +83,7 @@ func zscore() strategy.Definition {
 			side := unchanged
 			last := math.NaN()
 			made, err := follow(setting, p.Mode, p.Period, reasons, func(view *strategy.View) desired {
-				value, ok := score.Next(view.Symbol.PriceFloat(view.Candle.Close))
+				value, ok := score.Next(view.Symbol.PriceFloat(view.Close()))
 				if !ok {
 					return unchanged
 				}

@@ -47,7 +47,7 @@ type rsiReversal struct {
 func (s *rsiReversal) Warmup() int { return s.warmup }
 
 func (s *rsiReversal) Candle(view *strategy.View) {
-	value, ok := s.index.Next(view.Symbol.PriceFloat(view.Candle.Close))
+	value, ok := s.index.Next(view.Symbol.PriceFloat(view.Close()))
 	if ok = ok && !s.index.Still(); ok {
 		s.last = value
 	}

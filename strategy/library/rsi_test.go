@@ -15,7 +15,8 @@ func TestRSIDoesNotBuyOnConstantPrices(t *testing.T) {
 	s := newStrategy(t, "rsi", exchange.Futures, strategy.Values{"period": "3"})
 	view, plan := strategy.View{Symbol: setting(t, exchange.Futures).Symbol}, strategy.Plan{}
 	decide := func(price float64) int {
-		view.Candle, view.NowMS = flatCandles(price)[0], view.NowMS+60_000
+		show(&view, flatCandles(price)[0])
+		view.NowMS += 60_000
 		s.Candle(&view)
 		plan.Reset()
 		s.Decide(&view, &plan)

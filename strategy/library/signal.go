@@ -77,7 +77,7 @@ func (f *following) Decide(_ *strategy.View, plan *strategy.Plan) {
 
 // bar returns the view's newest candle for indicators.
 func bar(view *strategy.View) indicator.Bar {
-	c, s := &view.Candle, view.Symbol
+	c, s := view.Candle(), view.Symbol
 	return indicator.Bar{Open: s.PriceFloat(c.Open), High: s.PriceFloat(c.High), Low: s.PriceFloat(c.Low), Close: s.PriceFloat(c.Close),
 		Volume: c.Volume, OpenMS: c.OpenMS}
 }

@@ -20,13 +20,20 @@ func flatCandles(closes ...float64) (all []exchange.Candle) {
 	return all
 }
 
+// show makes a candle the only one of a view.
+func show(view *strategy.View, candle exchange.Candle) {
+	candles := &exchange.Candles{}
+	candles.Append(candle)
+	view.SetHistory(candles, 1)
+}
+
 // sides feeds candles and returns the target after each: . none, L long, 0 flat, S short.
 func sides(t *testing.T, s strategy.Strategy, candles []exchange.Candle) string {
 	t.Helper()
 	view := strategy.View{Symbol: setting(t, exchange.Futures).Symbol}
 	plan, text := strategy.Plan{}, ""
 	for _, c := range candles {
-		view.Candle = c
+		show(&view, c)
 		s.Candle(&view)
 		plan.Reset()
 		s.Decide(&view, &plan)

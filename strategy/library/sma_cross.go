@@ -50,7 +50,7 @@ type smaCrossing struct {
 // Warmup is one candle more than the slow average needs: a cross is between two candles.
 func (s *smaCrossing) Warmup() int { return s.warmup }
 
-func (s *smaCrossing) Candle(view *strategy.View) { s.next(view.Candle.Close) }
+func (s *smaCrossing) Candle(view *strategy.View) { s.next(view.Close()) }
 
 // Pass takes only closes.
 func (s *smaCrossing) Pass(candles *exchange.Candles, from, to int) (end int) {

@@ -14,7 +14,7 @@ func decisions(t *testing.T, s strategy.Strategy, closes []exchange.Price) []int
 	plan := strategy.Plan{}
 	signs := make([]int, 0, len(closes))
 	for _, price := range closes {
-		view.Candle = exchange.Candle{Close: price}
+		show(&view, exchange.Candle{Close: price})
 		s.Candle(&view)
 		plan.Reset()
 		s.Decide(&view, &plan)
@@ -66,8 +66,8 @@ func TestRSIEntersLowAndLeavesHigh(t *testing.T) {
 }
 
 func TestDecisionsDoNotAllocate(t *testing.T) {
-	view := strategy.View{Symbol: setting(t, exchange.Futures).Symbol,
-		Candle: exchange.Candle{Open: 50_000e8, High: 50_000e8, Low: 50_000e8, Close: 50_000e8}, Last: 50_000e8}
+	view := strategy.View{Symbol: setting(t, exchange.Futures).Symbol, Last: 50_000e8}
+	show(&view, exchange.Candle{Open: 50_000e8, High: 50_000e8, Low: 50_000e8, Close: 50_000e8})
 	plan := strategy.Plan{}
 	for _, definition := range All() {
 		values := strategy.Values{}
@@ -109,11 +109,12 @@ func BenchmarkSMACross(b *testing.B) {
 	view := strategy.View{Symbol: setting(b, exchange.Futures).Symbol}
 	plan := strategy.Plan{}
 	s := newStrategy(b, "sma_cross", exchange.Futures, strategy.Values{})
-	price := exchange.Price(50_000e8)
+	candles := &exchange.Candles{}
+	candles.Append(exchange.Candle{Close: 50_000e8})
+	view.SetHistory(candles, 1)
 	b.ReportAllocs()
 	for b.Loop() {
-		price ^= 0xff
-		view.Candle.Close = price
+		candles.Close[0] ^= 0xff
 		s.Candle(&view)
 		plan.Reset()
 		s.Decide(&view, &plan)

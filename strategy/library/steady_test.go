@@ -39,9 +39,9 @@ func staysSeldom(t *testing.T, name string, s strategy.Strategy, steady strategy
 		tick := func(p int64) exchange.Price { return exchange.Price(p) * symbol.PriceTick }
 		view := strategy.View{Symbol: symbol, NowMS: int64(i+1) * 60_000, Last: tick(price), Equity: exchange.AmountOf(draw.Int64N(9)),
 			Position: strategy.Position{Quantity: exchange.Quantity(draw.Int64N(3) - 1)},
-			Memory:   strategy.MemoryOf(strategy.MemoryEntry{Key: "x", Value: draw.Int64()}),
-			Candle: exchange.Candle{OpenMS: int64(i) * 60_000, Open: tick(price), Close: tick(price + draw.Int64N(41) - 20),
-				High: tick(price + 20 + draw.Int64N(200)), Low: tick(price - 20 - draw.Int64N(200)), Volume: 1 + draw.Float64()}}
+			Memory:   strategy.MemoryOf(strategy.MemoryEntry{Key: "x", Value: draw.Int64()})}
+		show(&view, exchange.Candle{OpenMS: int64(i) * 60_000, Open: tick(price), Close: tick(price + draw.Int64N(41) - 20),
+			High: tick(price + 20 + draw.Int64N(200)), Low: tick(price - 20 - draw.Int64N(200)), Volume: 1 + draw.Float64()})
 		s.Candle(&view)
 		plan := strategy.Plan{}
 		s.Decide(&view, &plan)
@@ -98,7 +98,7 @@ func passesAlike(t *testing.T, name string, passer strategy.Passer, s, twin stra
 			t.Fatalf("%s: want some of the candles %d:%d up to a change, have %d, it stays: %v", name, at, to, end, passer.Stays())
 		}
 		for ; at < end; at++ {
-			candles.Load(at, &other.Candle)
+			other.SetHistory(candles, at+1)
 			if twin.Candle(&other); at < end-1 && !twin.(strategy.Steady).Stays() {
 				t.Fatalf("%s: candle %d changed something, and more were taken", name, at)
 			}
@@ -113,7 +113,7 @@ func passesAlike(t *testing.T, name string, passer strategy.Passer, s, twin stra
 			changes++
 		}
 		if draw.IntN(4) == 0 && at < candles.Len() { // and one by one again
-			candles.Load(at, &view.Candle)
+			view.SetHistory(candles, at+1)
 			s.Candle(&view)
 			twin.Candle(&view)
 			at++

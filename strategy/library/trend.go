@@ -39,7 +39,7 @@ func emaCross() strategy.Definition {
 			// An exponential average never forgets its past; after three times its length, 5 % of
 			// the initial value remains.
 			made, err := follow(setting, p.Mode, 3*p.Slow, reasons, func(view *strategy.View) desired {
-				price := view.Symbol.PriceFloat(view.Candle.Close)
+				price := view.Symbol.PriceFloat(view.Close())
 				quick, _ = fast.Next(price)
 				value, ok := slow.Next(price)
 				if !ok {
@@ -75,7 +75,7 @@ func macd() strategy.Definition {
 			reasons := [4]string{long: "the MACD crossed above its signal", short: "the MACD crossed below its signal"}
 			line, signal := math.NaN(), math.NaN()
 			made, err := follow(setting, p.Mode, 3*p.Slow+p.Signal, reasons, func(view *strategy.View) desired {
-				value, average, histogram, ok := lines.Next(view.Symbol.PriceFloat(view.Candle.Close))
+				value, average, histogram, ok := lines.Next(view.Symbol.PriceFloat(view.Close()))
 				if !ok {
 					return unchanged
 				}

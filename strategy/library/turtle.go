@@ -92,7 +92,7 @@ func (e *extremes) next(b *indicator.Bar) {
 // preceding candles; a price between two closes is compared with all candles.
 func (e *extremes) broken(view *strategy.View) int64 {
 	price, high, low := view.Symbol.PriceFloat(view.Last), e.high, e.low
-	if view.NowMS <= view.Candle.OpenMS+int64(view.Interval) {
+	if view.NowMS <= view.Candle().OpenMS+int64(view.Interval) {
 		high, low = e.before, e.under
 	}
 	switch {

@@ -319,7 +319,7 @@ func TestStopAtZeroIsOmitted(t *testing.T) {
 			exchange.Futures)
 		b.view.Symbol, b.view.Equity, b.view.NowMS, b.view.Last = where.Symbol, exchange.AmountOf(10_000), 60_000, last
 		for range 7 { // N is 2
-			b.view.Candle = exchange.Candle{Open: 3, High: 5, Low: 3, Close: 3}
+			show(&b.view, exchange.Candle{Open: 3, High: 5, Low: 3, Close: 3})
 			b.strategy.Candle(&b.view)
 		}
 		if b.strategy.Decide(&b.view, &b.plan); b.plan.Target.Sign() != 1 || b.plan.Protection != want {
@@ -340,7 +340,7 @@ func TestAUnitOfOneStepIsAUnit(t *testing.T) {
 		b := newBook(t, newStrategyIn(t, where, "turtle", strategy.Values{"entry": "1", "exit": "1", "failsafe": "0", "period": "2"}), exchange.Futures)
 		b.view.Symbol, b.view.Equity, b.view.NowMS = where.Symbol, exchange.MustAmount(c.equity), 60_000
 		for range 7 {
-			b.view.Candle = exchange.Candle{Open: 3, High: 5, Low: 3, Close: 3}
+			show(&b.view, exchange.Candle{Open: 3, High: 5, Low: 3, Close: 3})
 			b.strategy.Candle(&b.view)
 		}
 		for i, want := range c.want {

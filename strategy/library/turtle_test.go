@@ -25,7 +25,7 @@ func turtleBook(t *testing.T, more strategy.Values) *book {
 
 func (b *book) candle(high, low, closed float64) {
 	price := func(p float64) exchange.Price { return exchange.Price(p * 1e8) }
-	b.view.Candle = exchange.Candle{Open: price(closed), High: price(high), Low: price(low), Close: price(closed)}
+	show(&b.view, exchange.Candle{Open: price(closed), High: price(high), Low: price(low), Close: price(closed)})
 	b.strategy.Candle(&b.view)
 }
 

@@ -127,7 +127,7 @@ func (e *exiting) observe() {
 	}
 	e.ageMS = e.View.NowMS - e.Recall(exitSince)
 	reached := e.View.Last
-	if c := &e.View.Candle; c.OpenMS >= e.Recall(exitSince) { // the position has existed for the whole candle
+	if c := e.View.Candle(); c.OpenMS >= e.Recall(exitSince) { // the position has existed for the whole candle
 		if now > 0 {
 			reached = max(reached, c.High)
 		} else {

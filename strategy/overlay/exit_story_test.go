@@ -17,7 +17,9 @@ func fills(key string, quantity exchange.Quantity) func(*strategy.View) {
 }
 
 func candle(openMS int64, high, low float64) func(*strategy.View) {
-	return func(v *strategy.View) { v.Candle = exchange.Candle{OpenMS: openMS, High: ticks(high), Low: ticks(low)} }
+	candles := &exchange.Candles{}
+	candles.Append(exchange.Candle{OpenMS: openMS, High: ticks(high), Low: ticks(low)})
+	return func(v *strategy.View) { v.SetHistory(candles, 1) }
 }
 
 func distance(price float64) strategy.Distance { return strategy.Distance{Price: ticks(price)} }

@@ -68,7 +68,7 @@ func (r *Remote) Batch(v *strategy.View, candles *exchange.Candles, from, to int
 	for i := from; i < to; i++ {
 		candles.Load(i, &candle)
 		r.rows = r.welcome.append(r.rows, r.symbol, &candle)
-		seen.Candle = candle
+		seen.SetHistory(candles, i+1)
 		r.addOthers(&seen)
 		if r.columns != nil && len(names) > 0 {
 			q.Columns = append(q.Columns, newColumnRow(r.columns, names, candles.CloseMS(i)))
@@ -131,7 +131,7 @@ func (b *batch) take(v *strategy.View) (json.RawMessage, error) {
 	if b.varies != nil {
 		equity = b.varies(b.from + b.at)
 	}
-	if v.Candle.OpenMS < b.openMS || v.Version != b.version || v.Equity.Cmp(equity) != 0 {
+	if v.Candle().OpenMS < b.openMS || v.Version != b.version || v.Equity.Cmp(equity) != 0 {
 		return nil, errors.New("its decision was prepared for another state")
 	}
 	plan := b.plans[b.at]

@@ -67,7 +67,7 @@ type echo struct{ closes []exchange.Price }
 func (e *echo) Warmup() int { return 7 }
 
 func (e *echo) Candle(v *strategy.View) {
-	e.closes = append(e.closes, v.Candle.Close+exchange.Price(v.Position.Quantity))
+	e.closes = append(e.closes, v.Close()+exchange.Price(v.Position.Quantity))
 }
 
 func (e *echo) Decide(v *strategy.View, p *strategy.Plan) {
@@ -97,7 +97,7 @@ func (e *echo) Decide(v *strategy.View, p *strategy.Plan) {
 			TakeProfit: strategy.Distance{Price: v.Last}}
 	}
 	p.Reason = fmt.Sprint(v.NowMS, v.Closed(), v.Back(0).Close, v.Position, v.Equity, v.Fills, v.Events, v.Missed, v.Memory, v.Funding, v.Book,
-		v.Candle, v.Last, v.Size, v.Leverage)
+		v.Candle(), v.Last, v.Size, v.Leverage)
 	p.SignalMS = v.NowMS - n
 	if n == 2 {
 		p.Notify(fmt.Sprintf("noted %q", fmt.Sprint(e.closes[0])))
@@ -284,8 +284,8 @@ func batched(t *testing.T, program Program, setting *strategy.Setting, candles *
 		end := r.Batch(&view, candles, at, at+2+at, nil)
 		for ; at < end; at++ {
 			var plan strategy.Plan
-			candles.Load(at, &view.Candle)
-			view.NowMS, view.Last = candles.CloseMS(at), view.Candle.Close
+			view.SetHistory(candles, at+1)
+			view.NowMS, view.Last = candles.CloseMS(at), view.Close()
 			r.Candle(&view)
 			r.Decide(&view, &plan)
 			if plan.Target.Kind == strategy.NoTarget {

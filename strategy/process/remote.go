@@ -267,11 +267,11 @@ func (r *Remote) Candle(v *strategy.View) {
 		r.sendCandles(v)
 		r.send(&q)
 	}
-	unsent := r.addOthers(v)
+	unsent, newest := r.addOthers(v), v.Candle()
 	if r.columns != nil && len(r.welcome.Columns) > 0 {
-		r.shown = append(r.shown, newColumnRow(r.columns, r.welcome.Columns, v.Candle.OpenMS+r.hello.IntervalMS))
+		r.shown = append(r.shown, newColumnRow(r.columns, r.welcome.Columns, newest.OpenMS+r.hello.IntervalMS))
 	}
-	r.rows = r.welcome.append(r.rows, r.symbol, &v.Candle)
+	r.rows = r.welcome.append(r.rows, r.symbol, &newest)
 	if len(r.rows)+unsent > rowsAtOnce || len(r.shown)*len(r.welcome.Columns) > columnsAtOnce {
 		r.sendCandles(v)
 	}

@@ -184,7 +184,7 @@ func (s *server) take(text []byte) (err error) {
 func (s *server) candle(c *exchange.Candle) {
 	s.candles = *shortened(&s.candles, s.keep())
 	s.candles.Append(*c)
-	s.view.Candle, s.view.NowMS = *c, c.OpenMS+int64(s.view.Interval)
+	s.view.NowMS = c.OpenMS + int64(s.view.Interval)
 	s.view.SetHistory(&s.candles, s.candles.Len())
 	if s.columns != nil {
 		s.columns.next(c, s.view.Interval)

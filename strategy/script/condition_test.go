@@ -22,10 +22,11 @@ func TestRulesShowWhetherTheyHoldAndTheirValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		view := &strategy.View{Symbol: symbol, Interval: exchange.Minute1}
+		view, candles := &strategy.View{Symbol: symbol, Interval: exchange.Minute1}, &exchange.Candles{}
 		for i, close := range []int64{10, 10, 10, 10, 10, 9, 9, 12, 14, 15, 12, 8, 7, 7} {
 			price := exchange.Price(close * 1e8)
-			view.Candle = exchange.Candle{OpenMS: int64(i) * 60_000, Open: price, High: price, Low: price, Close: price}
+			candles.Append(exchange.Candle{OpenMS: int64(i) * 60_000, Open: price, High: price, Low: price, Close: price})
+			view.SetHistory(candles, i+1)
 			view.Last, view.NowMS = price, int64(i+1)*60_000
 			made.Candle(view)
 			if ask {

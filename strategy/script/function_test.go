@@ -53,7 +53,9 @@ func TestTheTimeOfTheCloseIsASeries(t *testing.T) {
 		1767304800000: "3 23 4 30",
 		1767567600000: "0 0 5 30",
 	} {
-		view.Candle = exchange.Candle{OpenMS: openMS, Open: 1e8, High: 1e8, Low: 1e8, Close: 1e8}
+		candles := &exchange.Candles{}
+		candles.Append(exchange.Candle{OpenMS: openMS, Open: 1e8, High: 1e8, Low: 1e8, Close: 1e8})
+		view.SetHistory(candles, 1)
 		view.NowMS, view.Last = openMS+60_000, 1e8
 		s.Candle(&view)
 		plan.Reset()

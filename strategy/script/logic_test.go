@@ -90,7 +90,9 @@ func TestSessionsFollowTheirTimeZone(t *testing.T) {
 		1710205200000: "0 1 22 1", // 01:00
 		1710208800000: "0 0 23 1", // 02:00
 	} {
-		view.Candle = exchange.Candle{OpenMS: openMS, Open: 1e8, High: 1e8, Low: 1e8, Close: 1e8}
+		candles := &exchange.Candles{}
+		candles.Append(exchange.Candle{OpenMS: openMS, Open: 1e8, High: 1e8, Low: 1e8, Close: 1e8})
+		view.SetHistory(candles, 1)
 		view.NowMS, view.Last = openMS+3_600_000, 1e8
 		s.Candle(&view)
 		plan.Reset()

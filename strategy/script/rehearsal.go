@@ -131,7 +131,7 @@ func (s *stage) next() *strategy.View {
 		}
 		v.Others[i].Candles.Append(s.candle(at(n-1), at(n)))
 	}
-	v.Candle, v.Last, v.NowMS = c, c.Close, c.OpenMS+int64(s.setting.Interval)
+	v.Last, v.NowMS = c.Close, c.OpenMS+int64(s.setting.Interval)
 	v.SetHistory(s.candles, s.at)
 	v.BuyingPower = v.Equity
 	v.Book = strategy.Book{}

@@ -99,8 +99,9 @@ func (r *running) meet(a, b *clock) *clock {
 // intervals, then to those of the strategy's own candles. If another symbol has no candle, its
 // series stay unchanged.
 func (r *running) feed(v *strategy.View) {
+	newest := v.Candle()
 	for _, c := range r.clocks[1:] {
-		symbol, candle, known := v.Symbol, v.Candle, true
+		symbol, candle, known := v.Symbol, newest, true
 		if c.other >= 0 {
 			if candle, known = v.Other(c.other); known {
 				symbol = v.Others[c.other].Symbol
@@ -114,7 +115,7 @@ func (r *running) feed(v *strategy.View) {
 			c.coarser.Next(candle, func(closed exchange.Candle) { c.tick(symbol, &closed) })
 		}
 	}
-	r.own().tick(v.Symbol, &v.Candle)
+	r.own().tick(v.Symbol, &newest)
 }
 
 func (c *clock) tick(s *exchange.Symbol, candle *exchange.Candle) {

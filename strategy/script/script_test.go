@@ -54,7 +54,7 @@ func (w *world) close(s strategy.Strategy, to float64) *strategy.Plan {
 	p := w.price(to)
 	c := exchange.Candle{OpenMS: int64(n) * int64(exchange.Hour1), Open: open, High: max(open, p), Low: min(open, p), Close: p, Volume: 10 + float64(n%7)}
 	w.candles.Append(c)
-	w.view.Candle, w.view.Last, w.view.NowMS = c, p, c.OpenMS+int64(exchange.Hour1)
+	w.view.Last, w.view.NowMS = p, c.OpenMS+int64(exchange.Hour1)
 	w.view.SetHistory(w.candles, n+1)
 	s.Candle(&w.view)
 	w.plan.Reset()
@@ -151,8 +151,8 @@ func TestSeriesEqualTheIndicators(t *testing.T) {
 	var lowers, closes []float64
 	for n, price := range walk(300) {
 		text := w.close(s, price).Reason
-		c := w.view.Symbol.PriceFloat(w.view.Candle.Close)
-		hl2 := (w.view.Symbol.PriceFloat(w.view.Candle.High) + w.view.Symbol.PriceFloat(w.view.Candle.Low)) / 2
+		c := w.view.Symbol.PriceFloat(w.view.Close())
+		hl2 := (w.view.Symbol.PriceFloat(w.view.Candle().High) + w.view.Symbol.PriceFloat(w.view.Candle().Low)) / 2
 		e, _ := ema.Next(c)
 		m, _ := sma.Next(hl2)
 		upper, _, lower, _ := bands.Next(c)
@@ -196,9 +196,9 @@ func TestLongerCandlesAppearWhenTheyHaveClosed(t *testing.T) {
 		if n%4 == 0 {
 			high, low = 0, math.Inf(1)
 		}
-		high, low = max(high, f(w.view.Candle.High)), min(low, f(w.view.Candle.Low))
+		high, low = max(high, f(w.view.Candle().High)), min(low, f(w.view.Candle().Low))
 		if n%4 == 3 {
-			shut = f(w.view.Candle.Close)
+			shut = f(w.view.Close())
 			e, _ := ema.Next(shut)
 			width, _ = atr.Next(high, low, shut)
 			trends, highs = append(trends, e), append(highs, high)
@@ -206,7 +206,7 @@ func TestLongerCandlesAppearWhenTheyHaveClosed(t *testing.T) {
 		if len(trends) < 4 {
 			continue
 		}
-		apart = append(apart, f(w.view.Candle.Close)-trends[len(trends)-1])
+		apart = append(apart, f(w.view.Close())-trends[len(trends)-1])
 		if len(apart) < 2 {
 			continue
 		}
@@ -472,7 +472,7 @@ func BenchmarkDecision(b *testing.B) {
 			b.ReportAllocs()
 			n := 0
 			for b.Loop() {
-				w.view.Candle.Close = w.price(prices[n%len(prices)])
+				w.candles.Close[w.candles.Len()-1] = w.price(prices[n%len(prices)])
 				n++
 				s.Candle(&w.view)
 				w.plan.Reset()

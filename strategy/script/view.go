@@ -37,7 +37,7 @@ func newView() *view {
 // viewAttributes are the attributes of the view.
 var viewAttributes = map[string]func(v *strategy.View) starlark.Value{
 	"now_ms":        func(v *strategy.View) starlark.Value { return starlark.MakeInt64(v.NowMS) },
-	"open_ms":       func(v *strategy.View) starlark.Value { return starlark.MakeInt64(v.Candle.OpenMS) },
+	"open_ms":       func(v *strategy.View) starlark.Value { return starlark.MakeInt64(v.Candle().OpenMS) },
 	"symbol":        func(v *strategy.View) starlark.Value { return starlark.String(v.Symbol.Name) },
 	"market":        func(v *strategy.View) starlark.Value { return starlark.String(v.Symbol.Market.String()) },
 	"interval":      func(v *strategy.View) starlark.Value { return starlark.String(v.Interval.String()) },
