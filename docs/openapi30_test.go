@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestTheOlderDocumentHasNothingThatOnlyTheNewerHas searches for constructs that generators for 3.0 reject.
-func TestTheOlderDocumentHasNothingThatOnlyTheNewerHas(t *testing.T) {
+// TestOpenAPI30OmitsNewerConstructs searches for constructs that generators for 3.0 reject.
+func TestOpenAPI30OmitsNewerConstructs(t *testing.T) {
 	t.Parallel()
 	content, err := OpenAPI30()
 	if err != nil {

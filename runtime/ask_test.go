@@ -29,7 +29,7 @@ func (a *asker) Abandon(id int64) { a.story.add(fmt.Sprint("abandon ", id)) }
 func (a *asker) End(ended *engine.EndedStrategy) { a.story.add("end " + ended.Name) }
 
 // Each is an event once, whenever it comes; nobody waits for one that comes after the run.
-func TestStrategiesAreAskedAndTheirAnswersAreEvents(t *testing.T) {
+func TestStrategyAnswersAreEvents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
@@ -66,7 +66,7 @@ func TestStrategiesAreAskedAndTheirAnswersAreEvents(t *testing.T) {
 }
 
 // The engine learns it before each answer, each event from outside and each wake, but not before a journal's answer.
-func TestTheEngineKnowsFirstWhatItMust(t *testing.T) {
+func TestFirstEventPrecedesOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()

@@ -124,9 +124,9 @@ func (d *disked) sound() {
 	}
 }
 
-// TestOnAFullDiskNothingIsSentAndThenItGoesOn keeps the disk of a real journal full for two minutes, in which
+// TestFullDiskPausesPlacements keeps the disk of a real journal full for two minutes, in which
 // a strategy requests entries and exits.
-func TestOnAFullDiskNothingIsSentAndThenItGoesOn(t *testing.T) {
+func TestFullDiskPausesPlacements(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDisked(t)

@@ -229,8 +229,8 @@ func (r rungs) Decide(_ *strategy.View, plan *strategy.Plan) {
 	}
 }
 
-// TestALadderOfTwoHundredOrdersStandsWithinTenSeconds has 50 requests a second, and 20 ms from a request to its answer.
-func TestALadderOfTwoHundredOrdersStandsWithinTenSeconds(t *testing.T) {
+// TestLadderOfTwoHundredOrdersIsPlacedInTenSeconds has 50 requests a second, and 20 ms from a request to its answer.
+func TestLadderOfTwoHundredOrdersIsPlacedInTenSeconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const orders = 200

@@ -39,7 +39,7 @@ func (r *rig) journalling() {
 
 func halt(why string) engine.Event { return &engine.EventHalt{Why: why} }
 
-func TestNothingIsSentBeforeItsRecordIsDurable(t *testing.T) {
+func TestRequestsWaitForDurableRecords(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
@@ -66,7 +66,7 @@ func TestNothingIsSentBeforeItsRecordIsDurable(t *testing.T) {
 	})
 }
 
-func TestAnEventWaitsForTheBatchThatHoldsItsRecord(t *testing.T) {
+func TestEventWaitsForBatchOfItsRecord(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
@@ -97,7 +97,7 @@ func TestAnEventWaitsForTheBatchThatHoldsItsRecord(t *testing.T) {
 	})
 }
 
-func TestAFailedAppendIsReportedAndNothingIsSent(t *testing.T) {
+func TestFailedAppendIsReportedAndBlocksRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
@@ -129,7 +129,7 @@ type brokenJournal struct{}
 func (brokenJournal) Error() string { return "journal broken" }
 func (brokenJournal) Broken() bool  { return true }
 
-func TestABrokenJournalEndsTheRunAndNothingIsSent(t *testing.T) {
+func TestBrokenJournalEndsRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
@@ -152,7 +152,7 @@ func TestABrokenJournalEndsTheRunAndNothingIsSent(t *testing.T) {
 	})
 }
 
-func TestWhatWasHandedOverLastIsStillWritten(t *testing.T) {
+func TestLastRecordsAreWrittenAtStop(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
@@ -243,7 +243,7 @@ func TestTheEngineIsNotifiedOfAFullDiskOnce(t *testing.T) {
 }
 
 // Otherwise the first openings would use the room that is reserved for facts and exits.
-func TestADiskThatIsFullFromTheStartIsHeardOfBeforeTheFirstBatch(t *testing.T) {
+func TestFullDiskAtStartIsReportedBeforeFirstBatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
@@ -325,7 +325,7 @@ func TestTheDiskIsCheckedAfterEachBatch(t *testing.T) {
 }
 
 // A caller is answered when its record is written, not with another batch. If a batch fails, all its callers get the error.
-func TestWhoeverSendsIsAnsweredWithItsBatch(t *testing.T) {
+func TestSenderIsAnsweredWithItsBatch(t *testing.T) {
 	t.Parallel()
 	full := errors.New("full")
 	for _, c := range []struct {

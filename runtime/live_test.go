@@ -118,7 +118,7 @@ func (m *memory) holds(want exchange.Quantity) {
 	}
 }
 
-func TestTheRealEngineTradesThroughTheDriverAndARestartRepeatsNothing(t *testing.T) {
+func TestEngineTradesThroughDriverAcrossRestart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(t)

@@ -24,7 +24,7 @@ func wantPut(t *testing.T, q *queue, id int64, priority engine.Priority, want bo
 }
 
 // The queue has room again for each call that was taken, recalled or dropped.
-func TestAQueueHoldsNoMoreThanItsCapacity(t *testing.T) {
+func TestQueueIsBounded(t *testing.T) {
 	t.Parallel()
 	for name, leaves := range map[string]func(q *queue){
 		"taken":    func(q *queue) { queued(t, q, engine.PriorityMarket, 1) },

@@ -85,7 +85,7 @@ func exitDuringRead(t *testing.T, reads engine.Priority) {
 	})
 }
 
-func TestAPlacementWhoseTimeToLivePassedIsNotSentAndSaysSo(t *testing.T) {
+func TestExpiredPlacementIsReportedUnsent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
@@ -178,7 +178,7 @@ func TestAnOpeningIsCalledBackWhereverItWaits(t *testing.T) {
 }
 
 // Memory must not grow with each opening.
-func TestNothingIsStoredOfAnOpeningThatIsAnswered(t *testing.T) {
+func TestAnsweredOpeningsAreNotStored(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
@@ -210,7 +210,7 @@ func TestNothingIsStoredOfAnOpeningThatIsAnswered(t *testing.T) {
 	})
 }
 
-func TestAVenueThatWaitsKnowsTheTimeToLive(t *testing.T) {
+func TestVenueReceivesDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
@@ -304,7 +304,7 @@ func TestAFullQueueAnswersEveryCallAndNeverBlocks(t *testing.T) {
 	})
 }
 
-func TestTheEngineIsWokenWhenItAskedAndNotBefore(t *testing.T) {
+func TestEngineIsWokenAtRequestedTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
@@ -329,7 +329,7 @@ func TestTheEngineIsWokenWhenItAskedAndNotBefore(t *testing.T) {
 	})
 }
 
-func TestTheLoopBeatsWhileNothingHappens(t *testing.T) {
+func TestIdleLoopBeats(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
@@ -347,7 +347,7 @@ func TestTheLoopBeatsWhileNothingHappens(t *testing.T) {
 	})
 }
 
-func TestAnEngineThatAlwaysWantsToBeWokenDoesNotSpin(t *testing.T) {
+func TestImmediateWakesDoNotSpin(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
@@ -456,7 +456,7 @@ func TestTheLoopWaitsUntilTheEngineIsDue(t *testing.T) {
 }
 
 // The rule needs three or more workers; fewer workers serve everything.
-func TestAWorkerIsFreeForExitsAndOneForWhatSettles(t *testing.T) {
+func TestWorkersAreReservedForExitsAndReads(t *testing.T) {
 	t.Parallel()
 	const exit, settle, all = engine.PriorityExit, engine.PrioritySettle, engine.PriorityMarket
 	for workers, want := range map[int][]engine.Priority{1: {all}, 2: {all, all}, 3: {exit, settle, all}, 5: {exit, settle, all, all, all}} {

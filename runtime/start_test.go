@@ -38,7 +38,7 @@ func TestTheMarkShowsARunThatDidNotEndCleanly(t *testing.T) {
 	mark(false)
 }
 
-func TestAMarkThatCannotBeLeftIsAnError(t *testing.T) {
+func TestUnwritableMarkIsAnError(t *testing.T) {
 	t.Parallel()
 	if _, _, err := Mark(filepath.Join(t.TempDir(), "nowhere")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("want %v, have %v", os.ErrNotExist, err)

@@ -24,7 +24,7 @@ func (r *rig) placing() {
 	}
 }
 
-func TestStoppingWaitsForWhatIsInFlight(t *testing.T) {
+func TestStopWaitsForCallsInFlight(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()

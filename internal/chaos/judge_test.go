@@ -85,7 +85,7 @@ func TestAJudgeFindsEachWrong(t *testing.T) {
 	}
 }
 
-func TestADaemonKnowsOnlyWhatItsStatusReports(t *testing.T) {
+func TestDaemonStateIsReadFromStatus(t *testing.T) {
 	t.Parallel()
 	targets := []Target{{Name: "short", Market: "futures", Side: "sell", Quantity: decimal.RequireFromString("3")},
 		{Name: "spot", Market: "spot", Side: "buy", Quantity: decimal.RequireFromString("30")}}

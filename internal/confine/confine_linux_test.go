@@ -143,15 +143,15 @@ func output(p *Process) (text, cause string) {
 	return string(all), p.Cause()
 }
 
-func TestNothingThatAProgramStartsOutlivesIt(t *testing.T) {
+func TestChildrenEndWithTheirProgram(t *testing.T) {
 	t.Parallel()
 	if text, cause := output(start(t, "leave", 0)); text != "" || !strings.Contains(cause, "exit status 0") {
 		t.Errorf("want every child ended with the program, have %q, %s", text, cause)
 	}
 }
 
-// TestNothingThatAProgramStartsOutlivesBotd kills the process that started the program, as kill -9 does.
-func TestNothingThatAProgramStartsOutlivesBotd(t *testing.T) {
+// TestProgramsEndWithBotd kills the process that started the program, as kill -9 does.
+func TestProgramsEndWithBotd(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()
 	if err != nil {
@@ -218,7 +218,7 @@ func TestAProgramsProcessesShareItsLimits(t *testing.T) {
 	}
 }
 
-func TestAChildsProcessorTimeIsItsProgramsAndNoSignalIsAskedFor(t *testing.T) {
+func TestChildProcessorTimeCountsForProgram(t *testing.T) {
 	t.Parallel()
 	p := start(t, "burn", 0)
 	p.pace.mu.Lock()

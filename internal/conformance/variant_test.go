@@ -195,7 +195,7 @@ func (v *oneOf) run(t *testing.T, cases []Case) (ran int) {
 }
 
 // A case that repeats its steps must use no operation that is missing from the others, which run on each variant.
-func TestWhatOneVariantDoesNotRunIsAskedElsewhere(t *testing.T) {
+func TestSkippedCasesUseNoUniqueOperation(t *testing.T) {
 	t.Parallel()
 	cases, err := Cases()
 	if err != nil {

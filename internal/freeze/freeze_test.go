@@ -22,7 +22,7 @@ type tree struct {
 	byName map[string]*leaf
 }
 
-func TestWhatIsThawedEqualsWhatWasFrozen(t *testing.T) {
+func TestThawedValueEqualsFrozenValue(t *testing.T) {
 	t.Parallel()
 	one := &leaf{-7}
 	want := &tree{"x", true, 200, [2]leaf{{1}, {2}}, []leaf{{3}, {-4}}, []leaf{}, nil, one, one, nil, map[string]*leaf{"b": one, "a": {9}}}

@@ -7,7 +7,7 @@ import (
 	"botd/internal/failure"
 )
 
-func TestAMomentIsNamedAsPeopleSayIt(t *testing.T) {
+func TestTimesAreParsed(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 14, 30, 0, 0, time.UTC)
 	for _, c := range []struct{ text, want string }{

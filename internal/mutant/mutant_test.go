@@ -23,7 +23,7 @@ func TestEveryRowHasItsName(t *testing.T) {
 
 // Each mutant is either an edit of the shipped code or a condition of the simulation, and each condition is a
 // mutant.
-func TestARuleWithoutAnEditStandsInTheSimulation(t *testing.T) {
+func TestRuleWithoutEditIsASimulationCondition(t *testing.T) {
 	t.Parallel()
 	names, err := filepath.Glob(filepath.Join(root, "internal/simulation", "*.go"))
 	if err != nil {

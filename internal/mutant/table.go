@@ -435,7 +435,7 @@ var protocol = []Row{
 		{"runtime/engine.tick.receive", "t.config.Offload", "false"},
 	}},
 	{"signal_without_deadline", "whoever brings a signal waits for the strategy", "strategies",
-		"runtime/worker TestASignalThatIsNotTakenInTimeHoldsNobodyUp", []Edit{
+		"runtime/worker TestSlowSignalDoesNotBlockOthers", []Edit{
 			{"runtime/worker.Pool.Receive", "time.Duration(r.WithinMS) * time.Millisecond", "time.Hour"},
 		}},
 	{"no_reserve", "the kill switch has no requests of its own", "kill switch", "exchange/rest TestExitsHaveAReserve", []Edit{
@@ -459,7 +459,7 @@ var protocol = []Row{
 	{"schema_unchecked", "a journal with a trigger is written", "journal", "reconcile/journal TestPlantedSchemaObjectsAreRejected", []Edit{
 		{"reconcile/journal.Journal.checkSchema", "len(problems) > 0", "false"},
 	}},
-	{"links_followed", "a link in the data directory is followed", "files", "internal/private TestWhatOthersCouldHavePlantedIsNotOpened", []Edit{
+	{"links_followed", "a link in the data directory is followed", "files", "internal/private TestPlantedFilesAreNotOpened", []Edit{
 		{"internal/private.Open", "flag&^os.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_NONBLOCK", "flag&^os.O_TRUNC|syscall.O_NONBLOCK"},
 	}},
 	{"last_key_wins", "a signal that has a key twice is taken", "signals", "runtime/signals FuzzMessage", []Edit{

@@ -40,7 +40,7 @@ not reached Forgotten: n + 1 -> n - 1
 not reached Forgotten: 1 -> 2
 `
 
-func TestARunFindsWhatTestsNoticeAndWhatTheyDoNot(t *testing.T) {
+func TestRunFindsKilledAndSurvivingMutants(t *testing.T) {
 	t.Parallel()
 	scores, err := Run(context.Background(), moduleRoot(t), []string{"./internal/mutation/testdata/sample"}, &Options{Jobs: 4})
 	if err != nil {

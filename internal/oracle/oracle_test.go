@@ -30,7 +30,7 @@ func entry(id, quantity int64) Order {
 	return Order{ID: id, Own: true, Symbol: futures, Buy: true, Quantity: quantity}
 }
 
-func TestWhatEachLogIsJudged(t *testing.T) {
+func TestLogVerdicts(t *testing.T) {
 	t.Parallel()
 	stop := Order{ID: 9, Own: true, Symbol: futures, Stop: true, ClosePosition: true}
 	for name, c := range map[string]struct {
@@ -245,7 +245,7 @@ func TestAViolationNamesItsPlace(t *testing.T) {
 	}
 }
 
-func TestWhatTheExchangeSellsOnceMoreIsNotOversold(t *testing.T) {
+func TestRepeatedSaleByExchangeIsNotOversold(t *testing.T) {
 	t.Parallel()
 	coin := Symbol{Spot: true, Name: "BTC-USDT"}
 	for _, repeated := range []bool{false, true} {
@@ -264,7 +264,7 @@ func TestWhatTheExchangeSellsOnceMoreIsNotOversold(t *testing.T) {
 }
 
 // Orders are in whole steps, and fees are not.
-func TestWhatSalesOfEverythingLeaveIsNoPartOfTheExposure(t *testing.T) {
+func TestRemainderOfFullSalesIsNoExposure(t *testing.T) {
 	t.Parallel()
 	coin := Symbol{Spot: true, Name: "BTC-USDT"}
 	for rest, want := range map[int64]bool{20: false, 21: true} {

@@ -21,8 +21,8 @@ var allowed = map[string]string{
 	"exchange/tape/append.go":            "candles, which others may read",
 }
 
-// TestNobodyOpensAFileOfTheDataDirectoryOnTheirOwn reads the source of everything that runs in the daemon.
-func TestNobodyOpensAFileOfTheDataDirectoryOnTheirOwn(t *testing.T) {
+// TestDataFilesAreOpenedThroughPrivate reads the source of everything that runs in the daemon.
+func TestDataFilesAreOpenedThroughPrivate(t *testing.T) {
 	t.Parallel()
 	found := map[string]bool{}
 	for _, room := range []string{"runtime", "reconcile", "exchange"} {

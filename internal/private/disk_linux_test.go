@@ -71,8 +71,8 @@ func TestAWriteThatFindsNoRoomLeavesTheOldFile(t *testing.T) {
 	}
 }
 
-// TestAWriteThatCannotTakeItsNameLeavesNothing has a directory where the file should be.
-func TestAWriteThatCannotTakeItsNameLeavesNothing(t *testing.T) {
+// TestFailedRenameLeavesNoFile has a directory where the file should be.
+func TestFailedRenameLeavesNoFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state")
 	must(t, os.MkdirAll(filepath.Join(path, "occupied"), 0o700))

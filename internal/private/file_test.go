@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestWhatOthersCouldHavePlantedIsNotOpened plants what an attacker could, and expects that opening it for
+// TestPlantedFilesAreNotOpened plants what an attacker could, and expects that opening it for
 // writing changes nothing.
-func TestWhatOthersCouldHavePlantedIsNotOpened(t *testing.T) {
+func TestPlantedFilesAreNotOpened(t *testing.T) {
 	t.Parallel()
 	for name, plant := range map[string]func(path, target string) error{
 		"a link":        func(path, target string) error { return os.Symlink(target, path) },

@@ -16,7 +16,7 @@ func must(t *testing.T, errs ...error) {
 	}
 }
 
-func TestADirectoryThatOthersCouldHavePreparedIsRefused(t *testing.T) {
+func TestDirectoryWritableByOthersIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		what    string

@@ -110,7 +110,7 @@ func TestEachClassHasItsName(t *testing.T) {
 }
 
 // The class of a mutant in internal/mutant must exist.
-func TestAMutantIsHuntedInAClassThereIs(t *testing.T) {
+func TestMutantClassesExist(t *testing.T) {
 	t.Parallel()
 	for name, class := range mutant.Beyond {
 		if _, err := ParseClass(class); err != nil {

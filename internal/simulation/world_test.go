@@ -125,7 +125,7 @@ func TestEachOfTheAssortmentTrades(t *testing.T) {
 	}
 }
 
-func TestEachFaultAloneAndStrongHoldsTheInvariants(t *testing.T) {
+func TestEachStrongFaultKeepsInvariants(t *testing.T) {
 	t.Parallel()
 	for fault := range FaultEnd {
 		weather := Weather{}
@@ -134,7 +134,7 @@ func TestEachFaultAloneAndStrongHoldsTheInvariants(t *testing.T) {
 	}
 }
 
-func TestEveryCrashPointOfASeedHoldsTheInvariants(t *testing.T) {
+func TestEveryCrashPointOfSeedKeepsInvariants(t *testing.T) {
 	t.Parallel()
 	fleet := Fleet{From: 8, Seeds: 1, Crashes: true}
 	if testing.Short() {

@@ -25,7 +25,7 @@ func TestTheStartIsTheVariablesOrTheStandardOne(t *testing.T) {
 	Time()
 }
 
-func TestArgumentsSetTheClockOfWhatStartsAnExchange(t *testing.T) {
+func TestArgumentsSetClockOfSimulatedExchange(t *testing.T) {
 	t.Setenv(Variable, "2028-02-29T23:59:40Z")
 	for _, c := range []struct{ given, want string }{
 		{"", ""},

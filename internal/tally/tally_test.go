@@ -42,7 +42,7 @@ func TestAPositionIsFollowedThroughZero(t *testing.T) {
 }
 
 // 10 are bought at 3 for a fee of 1 of them, worth 27 at the same price.
-func TestAFeeInBaseMakesWhatIsHeldDearer(t *testing.T) {
+func TestFeeInBaseRaisesCostOfPosition(t *testing.T) {
 	t.Parallel()
 	s := &Strategy{}
 	s.Take(&Fill{Buy: true, Price: rat("3"), Quantity: rat("10"), Fee: rat("1"), FeeInBase: true})

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestQuestionsChangeNothing checks that no method of the types from which a decision is derived assigns to
+// TestQuestionsHaveNoSideEffects checks that no method of the types from which a decision is derived assigns to
 // anything reachable from its receiver or an argument.
-func TestQuestionsChangeNothing(t *testing.T) {
+func TestQuestionsHaveNoSideEffects(t *testing.T) {
 	t.Parallel()
 	methods := map[string]int{"situation": 0, "evidence": 0}
 	for _, file := range sources(t, "reconcile", false) {

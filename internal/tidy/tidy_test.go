@@ -148,8 +148,8 @@ func TestEveryPackageHasItsRowAndItsSentence(t *testing.T) {
 	}
 }
 
-// TestArchitectureHoldsTheTable keeps the table of docs/ARCHITECTURE.md equal to this one.
-func TestArchitectureHoldsTheTable(t *testing.T) {
+// TestArchitectureMatchesTable keeps the table of docs/ARCHITECTURE.md equal to this one.
+func TestArchitectureMatchesTable(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(root(t), "docs", "ARCHITECTURE.md"))
 	if err != nil {
@@ -355,9 +355,9 @@ func TestAnAliasHidesNoClock(t *testing.T) {
 	}
 }
 
-// TestNothingThatSabotagesIsLinkedIntoBotd reads the dependencies of the binary that
+// TestTestCodeIsNotLinkedIntoBotd reads the dependencies of the binary that
 // trades.
-func TestNothingThatSabotagesIsLinkedIntoBotd(t *testing.T) {
+func TestTestCodeIsNotLinkedIntoBotd(t *testing.T) {
 	t.Parallel()
 	command := exec.Command("go", "list", "-deps", "./cmd/botd")
 	command.Dir = root(t)
@@ -390,7 +390,7 @@ func TestFilesHaveAtMost500Lines(t *testing.T) {
 	}
 }
 
-func TestNoFileIsNamedForNothing(t *testing.T) {
+func TestFilesHaveSpecificNames(t *testing.T) {
 	t.Parallel()
 	banned := []string{"util.go", "utils.go", "helpers.go", "types.go", "common.go", "misc.go"}
 	err := filepath.WalkDir(root(t), func(path string, entry fs.DirEntry, err error) error {
@@ -405,7 +405,7 @@ func TestNoFileIsNamedForNothing(t *testing.T) {
 }
 
 // A run's output was once committed.
-func TestTheRootHoldsNothingElse(t *testing.T) {
+func TestRootHasOnlyListedFiles(t *testing.T) {
 	t.Parallel()
 	files := strings.Fields(".dockerignore .git .gitignore CHANGELOG.md LICENSE README.md go.mod go.sum")
 	folders := strings.Fields(".ci .git backtest clients cmd configs deploy docs exchange internal reconcile risk runtime strategy")

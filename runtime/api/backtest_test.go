@@ -89,7 +89,7 @@ func TestAReportsPageIsShutIn(t *testing.T) {
 	}
 }
 
-func TestNothingBesideTheReportsIsServed(t *testing.T) {
+func TestOnlyReportsAreServed(t *testing.T) {
 	t.Parallel()
 	d := newDeskWith(t, func(c *Config) { c.Reports = shelf(t) })
 	for _, id := range []string{"out", "..", "%2e%2e", "%2e%2e%2f", "trend-1%2f..%2f..", "other", "empty", "nothing", ".", "trend-1%00"} {

@@ -87,7 +87,7 @@ func TestABackupIsMadeOnceAtATimeAndAudited(t *testing.T) {
 	}
 }
 
-func TestABackupThatCannotBeMadeSaysWhy(t *testing.T) {
+func TestBackupErrors(t *testing.T) {
 	t.Parallel()
 	if code, _, text := post[BackupAnswer](newDesk(t), "/api/v1/backup", ""); code != 409 || !strings.Contains(text, "no journal") {
 		t.Errorf("no journal: want 409, have %d %s", code, text)
@@ -139,7 +139,7 @@ func resters(t *testing.T) *desk {
 	return d
 }
 
-func TestOpeningOrdersAreCanceledByWhatTheyAreOf(t *testing.T) {
+func TestOpeningOrdersAreCanceledByFilter(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string][]string{
 		`"strategy":"trend"`:                    {"bx-1-2"},
@@ -167,7 +167,7 @@ func TestOpeningOrdersAreCanceledByWhatTheyAreOf(t *testing.T) {
 	}
 }
 
-func TestOrdersThatNothingMatchesAreNotCanceled(t *testing.T) {
+func TestCancelWithoutMatchIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		body string

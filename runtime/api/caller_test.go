@@ -9,7 +9,7 @@ import (
 	"botd/runtime/api/auth"
 )
 
-func TestWhoAsksFromInsideIsHeldToHisRoleAndAudited(t *testing.T) {
+func TestInternalCallersHaveRolesAndAreAudited(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	pause := HaltRequest{Level: record.LevelPause, RearmRequest: RearmRequest{ReasonRequest: ReasonRequest{Reason: "a test"}}}
@@ -49,7 +49,7 @@ func TestWhoAsksFromInsideIsHeldToHisRoleAndAudited(t *testing.T) {
 	}
 }
 
-func TestNoRequestFromOutsideSpeaksForSomebody(t *testing.T) {
+func TestExternalRequestCannotSetCaller(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	code, body := d.ask(http.MethodGet, "/api/v1/status", "", func(r *http.Request) { // only Ask may set it

@@ -68,9 +68,9 @@ func TestTheDocumentNamesEveryRoute(t *testing.T) {
 	}
 }
 
-// TestTheServerAnswersAsItsDocumentSays drives the server through every operation, parameter, field and
+// TestServerMatchesItsDocument drives the server through every operation, parameter, field and
 // status of the document, and forbids everything else.
-func TestTheServerAnswersAsItsDocumentSays(t *testing.T) {
+func TestServerMatchesItsDocument(t *testing.T) {
 	t.Parallel()
 	bench := &stub{run: writes}
 	k, sweeper := &keeper{}, &sweeperStub{}

@@ -28,7 +28,7 @@ import (
 	"botd/runtime/view"
 )
 
-func TestOnlyOurHostsAreAnswered(t *testing.T) {
+func TestUnknownHostsAreRefused(t *testing.T) {
 	t.Parallel()
 	d := newDeskWith(t, func(c *Config) { c.Access = Access{BehindProxy: true, Hosts: []string{"botd.example"}} })
 	for host, want := range map[string]int{
@@ -88,7 +88,7 @@ func TestNoTokenIsTakenFromAURL(t *testing.T) {
 	}
 }
 
-func TestAViewerLooksAndAnOperatorChanges(t *testing.T) {
+func TestRolesAreEnforced(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	for _, each := range routes {

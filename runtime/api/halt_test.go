@@ -35,7 +35,7 @@ func closingSteps() []engine.Step {
 	}
 }
 
-func TestADryRunOfAHaltShowsEachOrderAndSendsNothing(t *testing.T) {
+func TestHaltDryRunListsOrders(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.steps = closingSteps()
@@ -54,7 +54,7 @@ func TestADryRunOfAHaltShowsEachOrderAndSendsNothing(t *testing.T) {
 	}
 }
 
-func TestAHaltIsOfWhatItNamesAndOfNothingElse(t *testing.T) {
+func TestHaltScopes(t *testing.T) {
 	t.Parallel()
 	spot := *bitcoin
 	spot.Market = exchange.Spot
@@ -95,7 +95,7 @@ func TestAHaltIsOfWhatItNamesAndOfNothingElse(t *testing.T) {
 	}
 }
 
-func TestArmingReportsWhatStillKeepsTradingBack(t *testing.T) {
+func TestRearmReportsRemainingObstacles(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.status.Degraded = []engine.Degraded{{State: "halted", Scope: account.Scope{Strategy: "trend"}, WayOut: "botd rearm --strategy trend"}}
@@ -115,7 +115,7 @@ func TestArmingReportsWhatStillKeepsTradingBack(t *testing.T) {
 	}
 }
 
-func TestAQuarantineIsShownWithItsEvidenceAndEndedByAPerson(t *testing.T) {
+func TestQuarantineIsShownAndResolved(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.quarantine = []engine.Quarantine{{Symbol: bitcoin.Key(), Rules: bitcoin, Strategy: "trend", Cause: "the position differs", SinceMS: 1_700_000_000_000,

@@ -63,7 +63,7 @@ func TestAnOrdersLifeIsReadFromTheJournal(t *testing.T) {
 	}
 }
 
-func TestARestartMakesWhatWasBeingSentUncertain(t *testing.T) {
+func TestRestartMakesSendingPlacementsUncertain(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.take(sending(1, "sent"), sending(1, "known"), record.Record{AtMS: 2, ClientOrderID: "known", Body: record.Acknowledged{OrderID: 11}},
@@ -75,7 +75,7 @@ func TestARestartMakesWhatWasBeingSentUncertain(t *testing.T) {
 	}
 }
 
-func TestWhatTheBookSeesIsShownBeforeItsRecord(t *testing.T) {
+func TestBookStateIsShownBeforeItsRecord(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.take(sending(1, "a"), record.Record{AtMS: 2, ClientOrderID: "a", Body: record.Acknowledged{OrderID: 11}})
@@ -123,7 +123,7 @@ func TestAnIntentsStepsAreInTheOrderOfItsLife(t *testing.T) {
 	}
 }
 
-func TestWhoChangedWhatIsReadFromTheJournal(t *testing.T) {
+func TestChangesAreReadFromJournal(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.take(record.Record{AtMS: 1, Body: record.Audit{Actor: "session", Role: "operator", From: "127.0.0.1", Action: "POST /api/v1/risk/halt",
@@ -144,7 +144,7 @@ func TestWhoChangedWhatIsReadFromTheJournal(t *testing.T) {
 }
 
 // The lists are orders by state and owner, intents by outcome and purpose, and a strategy since its first fill.
-func TestListsAreOfWhatTheirFiltersSay(t *testing.T) {
+func TestListFilters(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.take(sending(1, "a"), sending(2, "b"), sending(3, "c"),

@@ -124,7 +124,7 @@ func TestAChangeThatIsUnderWayIsWaitedFor(t *testing.T) {
 }
 
 // The lines are typed by hand. An unreadable line in the middle is an error: a change would be done twice.
-func TestAFileOfAnsweredChangesIsReadAsItSays(t *testing.T) {
+func TestIdempotencyFileIsRead(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2027, 1, 15, 8, 0, 0, 0, time.UTC)
 	line := func(name, at string, status int, body string) string {
@@ -214,7 +214,7 @@ func TestTheFileOfAnsweredChangesIsBounded(t *testing.T) {
 }
 
 // Each failure is reported, and the next successful write contains everything.
-func TestWhatCannotBeSavedIsSavedLater(t *testing.T) {
+func TestFailedIdempotencyWritesAreRetried(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "gone", RepeatsFile)
 	var m repeats

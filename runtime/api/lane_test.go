@@ -29,7 +29,7 @@ func (lastKnown) Degraded() []engine.Degraded {
 }
 
 // The lane next to it shows and takes it, which is for halts only.
-func TestAHaltIsShownAndTakenWhileTheEngineDoesNotAnswer(t *testing.T) {
+func TestHaltWorksWhileEngineHangs(t *testing.T) {
 	t.Parallel()
 	d := newDeskWith(t, func(c *Config) { c.Lane = lastKnown{} })
 	d.stops = true
@@ -66,7 +66,7 @@ func TestAHaltIsShownAndTakenWhileTheEngineDoesNotAnswer(t *testing.T) {
 }
 
 // The text includes what the milder levels do, and what the engine cannot see.
-func TestAHaltSaysWhatItsLevelDoes(t *testing.T) {
+func TestHaltLevelTexts(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[string]string{
 		"pause":   "halt the account: nothing opens; exits and stops continue",
@@ -82,7 +82,7 @@ func TestAHaltSaysWhatItsLevelDoes(t *testing.T) {
 }
 
 // The text lists halts, breaches and latches of the scope only.
-func TestArmingSaysWhatEnds(t *testing.T) {
+func TestRearmPreview(t *testing.T) {
 	t.Parallel()
 	status := *running(t)
 	status.Strategies = append(slices.Clone(status.Strategies), engine.StrategyStatus{Name: "calm", Symbol: ether})

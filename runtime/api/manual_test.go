@@ -30,7 +30,7 @@ func handled(t *testing.T) *desk {
 	return d
 }
 
-func TestAManualOrderIsShownBeforeItIsDone(t *testing.T) {
+func TestManualActionsHavePreviews(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/api/v1/orders/bx-1-5/cancel", "/api/v1/positions/futures/BTC-USDT/close"} {
 		d := handled(t)

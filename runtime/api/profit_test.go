@@ -62,9 +62,9 @@ var cheap = func() *exchange.Symbol {
 	return s
 }()
 
-// TestOneProfitIsShownEverywhere has two strategies trade at random. Metrics, status, strategy, position and the
+// TestProfitIsEqualEverywhere has two strategies trade at random. Metrics, status, strategy, position and the
 // daily summary show the same profit for each, which equals its cash plus its position at the last price.
-func TestOneProfitIsShownEverywhere(t *testing.T) {
+func TestProfitIsEqualEverywhere(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

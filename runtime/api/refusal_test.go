@@ -39,7 +39,7 @@ func TestLimitsAreSetByAWholeRequestAlone(t *testing.T) {
 }
 
 // A 5xx answer is not repeated, any other one is.
-func TestAChangeThatFailedIsTriedAgainUnderItsKey(t *testing.T) {
+func TestFailedChangeCanBeRetriedUnderItsKey(t *testing.T) {
 	t.Parallel()
 	const path, body = "/api/v1/risk/halt", `{"level":"pause","reason":"a test"}`
 	d := newDesk(t)
@@ -59,7 +59,7 @@ func TestAChangeThatFailedIsTriedAgainUnderItsKey(t *testing.T) {
 }
 
 // The readers are the status and the risk.
-func TestHaltsAreShownByEveryReaderOfThem(t *testing.T) {
+func TestHaltsAreShownByStatusAndRisk(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	status := *running(t)

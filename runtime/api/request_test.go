@@ -173,7 +173,7 @@ func TestAPathMatchesItsPatternPartByPart(t *testing.T) {
 }
 
 // The cases are a body that is no JSON, and an invalid method.
-func TestWhatCannotBeAskedFromInsideIsABadRequest(t *testing.T) {
+func TestInvalidInternalRequestIsABadRequest(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	who := auth.Caller{By: "bot", From: "bot", Role: auth.Viewer}
@@ -275,7 +275,7 @@ func (d *desk) last() engine.Event {
 }
 
 // Such a server has no market data either.
-func TestAServerThatKnowsNoSymbolsServesNone(t *testing.T) {
+func TestServerWithoutSymbolsServesNoMarketData(t *testing.T) {
 	t.Parallel()
 	d := newDeskWith(t, func(c *Config) { c.Symbols, c.Listed = nil, nil })
 	d.want(404, "/api/v1/market/futures/BTC-USDT")
@@ -310,7 +310,7 @@ func TestReadinessIsThatOfTheScrape(t *testing.T) {
 }
 
 // A botd without files, backtests, dashboard or sweeps answers with an empty list, or refuses by name.
-func TestAPartThatIsMissingIsSaidToBe(t *testing.T) {
+func TestMissingPartsAreReported(t *testing.T) {
 	t.Parallel()
 	d := newDeskWith(t, func(c *Config) {
 		c.Configuration = func() Configuration { return Configuration{Directory: "configs"} }
@@ -343,7 +343,7 @@ func TestAPartThatIsMissingIsSaidToBe(t *testing.T) {
 }
 
 // Each change that asks it first is refused.
-func TestAnEngineThatDoesNotAnswerChangesNothing(t *testing.T) {
+func TestChangesAreRefusedWhileEngineHangs(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.stops = true

@@ -47,7 +47,7 @@ func entries(t *testing.T, directory string) (names []string) {
 	return names
 }
 
-func TestABacktestRunsAndItsReportJoinsTheOthers(t *testing.T) {
+func TestBacktestReportIsListed(t *testing.T) {
 	t.Parallel()
 	d, _, reports := benched(t, writes)
 	code, out, text := post[BacktestStart](d, "/api/v1/backtests", `{"strategy":"trend","seed":7,"name":"mine"}`)
@@ -243,7 +243,7 @@ func TestABacktestEndsAtItsTime(t *testing.T) {
 }
 
 // The end of serving ends a backtest and the process of a sweep.
-func TestServingEndsWhatRunsBesideIt(t *testing.T) {
+func TestShutdownEndsBacktestAndSweep(t *testing.T) {
 	t.Parallel()
 	stub, bench, reports := &sweeperStub{run: lasts}, &stub{run: hangs}, filepath.Join(t.TempDir(), "backtests")
 	d := newDeskWith(t, func(c *Config) {

@@ -24,7 +24,7 @@ import (
 	"botd/runtime/view"
 )
 
-func TestHealthIsTheLoopsHeartbeat(t *testing.T) {
+func TestHealthFollowsLoopHeartbeat(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
@@ -39,7 +39,7 @@ func TestHealthIsTheLoopsHeartbeat(t *testing.T) {
 	})
 }
 
-func TestReadinessSaysWhatIsMissing(t *testing.T) {
+func TestReadinessNamesFailedChecks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -127,7 +127,7 @@ func TestTheAPIReportsDecimalsAsStrings(t *testing.T) {
 	}
 }
 
-func TestAnOrderOfASymbolNotConfiguredIsStillShown(t *testing.T) {
+func TestOrderOfUnconfiguredSymbolIsShown(t *testing.T) {
 	t.Parallel()
 	d, status := newDesk(t), running(t)
 	status.Strategies = nil
@@ -257,7 +257,7 @@ func TestReadingByAnotherNameOrMethodIsRefused(t *testing.T) {
 	}
 }
 
-func TestOnlyLoopbackIsListenedOnWithoutTLSOrAProxy(t *testing.T) {
+func TestPublicAddressNeedsTLSOrProxy(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"0.0.0.0:0", ":0", "192.0.2.1:0", "[::]:0", "8420"} {
 		if _, err := Listen(address, Access{}); err == nil || !strings.Contains(err.Error(), address) {

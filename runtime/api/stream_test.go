@@ -122,7 +122,7 @@ func (l *listener) want(topics ...string) (last heard) {
 	return last
 }
 
-func TestAClientThatComesBackMissesNothing(t *testing.T) {
+func TestReconnectedClientReceivesMissedEvents(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	address, _ := d.serve()
@@ -154,7 +154,7 @@ func TestAClientThatComesBackMissesNothing(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeResumedIsAGap(t *testing.T) {
+func TestUnresumableStreamReportsGap(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	address, _ := d.serve()
@@ -176,7 +176,7 @@ func TestWhatCannotBeResumedIsAGap(t *testing.T) {
 	l.want("hello", "notice")
 }
 
-func TestLargeEventsAreHeldWithinBytes(t *testing.T) {
+func TestEventBufferIsBoundedInBytes(t *testing.T) {
 	t.Parallel()
 	s := NewStream("e1", ops.NewMetrics("demo", ops.Build{}))
 	large, most := strings.Repeat("x", 10_000), 0
@@ -200,7 +200,7 @@ func TestLargeEventsAreHeldWithinBytes(t *testing.T) {
 	}
 }
 
-func TestTopicsAreChosenAndLogsAreAskedFor(t *testing.T) {
+func TestTopicsAreSelectable(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	address, _ := d.serve()
@@ -353,7 +353,7 @@ func TestViewersLeaveStreamsToTheOperator(t *testing.T) {
 }
 
 // The first possible one is the one before the first event.
-func TestAStreamIsJoinedAfterAnyEventThatIsHeld(t *testing.T) {
+func TestStreamResumesAfterAnyStoredEvent(t *testing.T) {
 	t.Parallel()
 	s := NewStream("e1", ops.NewMetrics("demo", ops.Build{}))
 	for n := range 3 {
@@ -391,7 +391,7 @@ func TestAStreamIsJoinedAfterAnyEventThatIsHeld(t *testing.T) {
 }
 
 // The time is two seconds. If a missing event is requested, the stream says which ones there are.
-func TestAStreamSaysWhenToComeBack(t *testing.T) {
+func TestStreamSendsRetryInterval(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	ctx, leave := context.WithCancel(t.Context())

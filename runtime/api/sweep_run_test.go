@@ -155,7 +155,7 @@ func TestOneSweepRunsAtATimeAndCanBeCanceled(t *testing.T) {
 	}
 }
 
-func TestATrialsReportJoinsTheOthers(t *testing.T) {
+func TestTrialReportIsListed(t *testing.T) {
 	t.Parallel()
 	d, stub, reports := sweeping(t, func(_ context.Context, directory string) error {
 		return errors.Join(os.MkdirAll(directory, 0o700), os.WriteFile(filepath.Join(directory, "report.json"), []byte(reportText), 0o600))
@@ -185,7 +185,7 @@ func TestATrialsReportJoinsTheOthers(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoSweepIsRefused(t *testing.T) {
+func TestInvalidSweepIsRefused(t *testing.T) {
 	t.Parallel()
 	d, stub, _ := sweeping(t, ends)
 	for body, part := range map[string]string{

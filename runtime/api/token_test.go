@@ -40,7 +40,7 @@ func (d *desk) asked(method, path, body string, as func(*http.Request)) *httptes
 	return recorder
 }
 
-func TestANamedTokenDoesWhatItsRoleMayUntilItIsRevoked(t *testing.T) {
+func TestNamedTokenHasItsRoleUntilRevoked(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	d := newDeskWith(t, func(c *Config) {
@@ -122,8 +122,8 @@ func TestAStreamEndsSoonAfterItsTokenIsRevoked(t *testing.T) {
 	})
 }
 
-// TestWhoLoggedInByALinkMakesTokensAndATokenMakesNone tries each way to log in.
-func TestWhoLoggedInByALinkMakesTokensAndATokenMakesNone(t *testing.T) {
+// TestOnlyLinkSessionsCreateTokens tries each way to log in.
+func TestOnlyLinkSessionsCreateTokens(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	d := newDeskWith(t, func(c *Config) {
@@ -169,7 +169,7 @@ func TestWhoLoggedInByALinkMakesTokensAndATokenMakesNone(t *testing.T) {
 }
 
 // The token no longer works, and the answer says that the journal lacks the revocation.
-func TestARevocationThatIsNotWrittenDownHoldsAllTheSame(t *testing.T) {
+func TestUnrecordedRevocationApplies(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	now := time.Now()
@@ -192,7 +192,7 @@ func TestARevocationThatIsNotWrittenDownHoldsAllTheSame(t *testing.T) {
 }
 
 // The token's name is free.
-func TestATokenThatCannotBeSavedIsWorthNothing(t *testing.T) {
+func TestUnsavedTokenIsInvalid(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "gone")
 	d := newDeskWith(t, func(c *Config) {

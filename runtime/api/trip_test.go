@@ -53,7 +53,7 @@ func accounted(t testing.TB) []record.Record {
 		{AtMS: 11, Symbol: ether.Key(), Body: record.Quarantined{Why: "not read"}}}
 }
 
-func TestARoundTripIsNetOfFeesAndAPositionNobodysOrdersMadeIsNone(t *testing.T) {
+func TestRoundTripsAreNetAndExcludeForeignPositions(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.take(accounted(t)...)
@@ -79,7 +79,7 @@ func TestARoundTripIsNetOfFeesAndAPositionNobodysOrdersMadeIsNone(t *testing.T) 
 	}
 }
 
-func TestEveryDifferenceIsListedAndAQuarantineIsOpenUntilItIsResolved(t *testing.T) {
+func TestDifferencesAreListedWithOpenQuarantines(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.take(accounted(t)...)

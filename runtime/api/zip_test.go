@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestLongAnswersAreCompressedForWhoTakesIt(t *testing.T) {
+func TestLongAnswersAreCompressedOnRequest(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	plain := d.answer(http.MethodGet, "/api/v1/openapi.json", "", nil)

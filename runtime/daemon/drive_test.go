@@ -8,8 +8,8 @@ import (
 	"botd/runtime/ops"
 )
 
-// TestWhatIsLeftOpenIsSaidOnlyWhereItWasRead keeps an early end from reporting that nothing is open.
-func TestWhatIsLeftOpenIsSaidOnlyWhereItWasRead(t *testing.T) {
+// TestOpenItemsAreLoggedOnlyAfterRead keeps an early end from reporting that nothing is open.
+func TestOpenItemsAreLoggedOnlyAfterRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		left []string

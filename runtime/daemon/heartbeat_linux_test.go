@@ -118,7 +118,7 @@ func (w *watched) counted(want map[string]bool) {
 }
 
 // Rounds that do not end delay it, and without a channel rounds that are never complete.
-func TestWhatKeepsAHeartbeatBack(t *testing.T) {
+func TestHeartbeatFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		what    string

@@ -38,7 +38,7 @@ func TestPausesThatFollowEachOtherAreOneState(t *testing.T) {
 	}
 }
 
-func TestWhatAPersonReadsOfAnIncident(t *testing.T) {
+func TestIncidentTexts(t *testing.T) {
 	t.Parallel()
 	one := incident.Incident{ID: 7, Kind: "rate_limited", Severity: incident.Warning, Scope: account.Scope{Strategy: "grid"}, Cause: "429",
 		WayOut: "wait", OpenedMS: 1_000, RemindedMS: 3_601_000, EscalatedMS: 61_000, ClosedMS: 31_000, Times: 3}

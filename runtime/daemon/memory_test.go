@@ -17,7 +17,7 @@ import (
 	"botd/runtime/ops"
 )
 
-func TestTheCollectorRunsMoreOftenUnlessOneSaysOtherwise(t *testing.T) {
+func TestGOGCDefault(t *testing.T) {
 	before := debug.SetGCPercent(100)
 	defer debug.SetGCPercent(before)
 	for set, want := range map[string]int{"": collectorPercent, "200": 100, "off": 100} { // set: the runtime itself has read it before

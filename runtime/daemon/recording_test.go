@@ -85,7 +85,7 @@ func TestSignalsThatWereTakenAreReadAgain(t *testing.T) {
 	}
 }
 
-func TestNothingIsRecordedWhereNothingIsToBe(t *testing.T) {
+func TestRecordingCanBeDisabled(t *testing.T) {
 	t.Parallel()
 	stored := startRecording(&configs.Config{}, "/nowhere", nil, nil)
 	if !stored.note(&engine.Note{Fact: engine.NoteCandles{Candles: &exchange.Candles{}}}) || stored.note(&engine.Note{Fact: engine.NoteCandle{}}) {

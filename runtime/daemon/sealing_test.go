@@ -30,7 +30,7 @@ func (s *script) Seal(_ context.Context, options journal.SealOptions) (*journal.
 	return &journal.Sealed{Span: journal.Span{First: 1, Last: 10}}, nil
 }
 
-func TestSealingIsTriedEachMinuteAndAnHourAfterAFailure(t *testing.T) {
+func TestSealingInterval(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 63*time.Minute+time.Second)

@@ -782,8 +782,8 @@ func resize(t *testing.T, directory string, size int64) {
 	}
 }
 
-// TestOneProfitEverywhere compares metrics, API and summary of each strategy with the ledger, while strategies trade on both markets.
-func TestOneProfitEverywhere(t *testing.T) {
+// TestProfitIsEqualEverywhere compares metrics, API and summary of each strategy with the ledger, while strategies trade on both markets.
+func TestProfitIsEqualEverywhere(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t, 10*time.Second)
 	compared, open, lost, began := 0, 0, 0, map[string]exchange.Amount{}

@@ -16,9 +16,9 @@ import (
 	"botd/internal/startclock"
 )
 
-// TestTheRequestBudgetOfTheConfigurationHolds opens a live and a paper venue with few requests a second.
+// TestRequestBudgetIsApplied opens a live and a paper venue with few requests a second.
 // Opening takes more than the bucket contains, so it must wait.
-func TestTheRequestBudgetOfTheConfigurationHolds(t *testing.T) {
+func TestRequestBudgetIsApplied(t *testing.T) {
 	t.Parallel()
 	x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: startclock.MS()})
 	if err != nil {
@@ -61,8 +61,8 @@ func TestTheRequestBudgetOfTheConfigurationHolds(t *testing.T) {
 	}
 }
 
-// TestLiveNeedsBoundsThatSomebodyMeasuredOrSet opens a live venue with the cautious defaults only.
-func TestLiveNeedsBoundsThatSomebodyMeasuredOrSet(t *testing.T) {
+// TestLiveNeedsMeasuredOrConfiguredBounds opens a live venue with the cautious defaults only.
+func TestLiveNeedsMeasuredOrConfiguredBounds(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	for name, text := range map[string]string{"key": "key", "secret": "secret"} {

@@ -172,7 +172,7 @@ func TestEachCallOfAStartFailsWithItsReason(t *testing.T) {
 }
 
 // No mode tries it again.
-func TestAnAddressThatIsNoneIsAMistakeInTheConfiguration(t *testing.T) {
+func TestInvalidAddressIsAConfigurationError(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	write(t, directory, "old", "secret")
@@ -391,7 +391,7 @@ func TestAcceptedKeysThatCannotBeReadStopAStart(t *testing.T) {
 }
 
 // The error names both intervals, or the symbol, and the file is free for the next attempt.
-func TestAPaperAccountThatCannotOpenSaysWhy(t *testing.T) {
+func TestPaperAccountOpenErrors(t *testing.T) {
 	t.Parallel()
 	venue, directory, config := newRefusing(t), t.TempDir(), demoConfig()
 	config.Mode, config.Exchange.BaseURL, config.Exchange.RequestsPerSecond = configs.Paper, venue.url, 1_000

@@ -127,7 +127,7 @@ func TestADemoIsAnExchangeOfItsOwn(t *testing.T) {
 }
 
 // The error has its exit code, and nothing is left running.
-func TestADemoThatCannotBeginSaysWhatIsInItsWay(t *testing.T) {
+func TestDemoStartErrors(t *testing.T) {
 	t.Parallel()
 	busy := Network{Listen: func() (net.Listener, error) { return nil, net.ErrClosed }}
 	for name, c := range map[string]struct {
@@ -216,7 +216,7 @@ func TestASymbolIsFoundOrSuggested(t *testing.T) {
 }
 
 // The clock is read first, then the key, then the symbols.
-func TestAVenueThatIsNotReachedSaysWhy(t *testing.T) {
+func TestUnreachableVenueErrors(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	for name, text := range map[string]string{"key": "key", "secret": "secret"} {
@@ -244,7 +244,7 @@ func TestAVenueThatIsNotReachedSaysWhy(t *testing.T) {
 }
 
 // An omitted item counts as zero, and only orders known to be open count.
-func TestAKeyIsOfTheSameAccountByWhatItShows(t *testing.T) {
+func TestSameAccountIsRecognizedByContents(t *testing.T) {
 	t.Parallel()
 	of := func(asset string, free, frozen int64) exchange.Balance {
 		return exchange.Balance{Asset: asset, Free: exchange.AmountOf(free), Frozen: exchange.AmountOf(frozen)}
@@ -310,7 +310,7 @@ func TestFeedsThatAreTooOldAreDeclared(t *testing.T) {
 }
 
 // The messages are logged in their order, and once.
-func TestWhatAVenueSaysBeforeThereIsAConsoleIsLoggedThen(t *testing.T) {
+func TestEarlyVenueMessagesAreLoggedLater(t *testing.T) {
 	t.Parallel()
 	v, logs := &Exchange{}, ops.NewLogs()
 	v.messages.log("paper.state", "first")
@@ -329,7 +329,7 @@ func TestWhatAVenueSaysBeforeThereIsAConsoleIsLoggedThen(t *testing.T) {
 }
 
 // Each market has its own words; a word that is no status is ignored.
-func TestAProfileSaysHowTheVenueWrites(t *testing.T) {
+func TestProfileConversion(t *testing.T) {
 	t.Parallel()
 	p := Profile(&configs.ProfileConfig{NullLists: configs.NullIsEmpty, NumberNoise: configs.NoiseHalfTick, FuturesWords: map[string]string{"DONE": "FILLED",
 		"ODD": "NO STATUS"}, SpotWords: map[string]string{"DONE": "CANCELED"}})
@@ -349,7 +349,7 @@ func TestAProfileSaysHowTheVenueWrites(t *testing.T) {
 
 // A paper account has the configured wallet, and another venue's prices. It is stored when it stops, and a copy of it
 // is readable.
-func TestAPaperAccountTradesOnWhatAVenueShows(t *testing.T) {
+func TestPaperAccountTradesAtVenuePrices(t *testing.T) {
 	t.Parallel()
 	directory, config := t.TempDir(), demoConfig()
 	config.Mode, config.Paper = configs.Paper, configs.PaperConfig{PollMS: 1_000, MaxAgeMS: 60_000}

@@ -191,7 +191,7 @@ func TestAHaltThatCannotBeTakenStopsTheStart(t *testing.T) {
 }
 
 // The name of the directory is no pattern, and the oldest halt comes first. A directory that cannot be read is an error.
-func TestStoredHaltsAreFoundWhateverTheDirectoryIsCalled(t *testing.T) {
+func TestStoredHaltsAreFoundInAnyDirectory(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"live", "a[b", "[ab]*?", `a\b`} {
 		directory := filepath.Join(t.TempDir(), name)
@@ -290,7 +290,7 @@ func newWatched(t *testing.T) *watched {
 
 // A halt that the engine refused is sent again a second later; one in force only until it is known to be durable. An unreadable file
 // pauses everything.
-func TestARunningDaemonTakesAStoredHaltOnce(t *testing.T) {
+func TestStoredHaltIsExecutedOnce(t *testing.T) {
 	t.Parallel()
 	halt := Halt{AtMS: 1, By: "ann", Level: record.LevelFlatten, Reason: "stop", Strategy: "one"}
 	write := func(t *testing.T, w *watched) string {

@@ -59,9 +59,9 @@ func promises(t *testing.T) map[string]promise {
 	return all
 }
 
-// TestOfEachIncidentAPersonIsNotifiedAsOftenAsPromised has each declared state last for 30 hours. A person is notified of one opening, of
+// TestNotificationCountMatchesDocument has each declared state last for 30 hours. A person is notified of one opening, of
 // reminders if documented, of its becoming critical, and of one end.
-func TestOfEachIncidentAPersonIsNotifiedAsOftenAsPromised(t *testing.T) {
+func TestNotificationCountMatchesDocument(t *testing.T) {
 	t.Parallel()
 	all := promises(t)
 	for _, kind := range Kinds() {
@@ -188,7 +188,7 @@ func TestStatesOfAnOutageAreOneIncident(t *testing.T) {
 }
 
 // The cases are a clock that becomes unreadable a minute after the account, and a breaker that outlives the outage in which it tripped.
-func TestWhatFollowsFromAnOutageOpensNothingOfItsOwn(t *testing.T) {
+func TestConsequencesOfOutageOpenNoIncident(t *testing.T) {
 	t.Parallel()
 	for sinceMS, want := range map[int64]string{60_000: "", 59_999: "opened clock 2"} { // start of the clock's state; the account is blind since 0
 		tracker := new(Tracker)
@@ -214,7 +214,7 @@ func TestWhatFollowsFromAnOutageOpensNothingOfItsOwn(t *testing.T) {
 
 // A start repeats a message of the last two minutes of the previous run, and, for a warning, one that quiet hours may have
 // delayed.
-func TestAStartRepeatsWhatMayNotHaveArrived(t *testing.T) {
+func TestStartRepeatsUnconfirmedMessages(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		kind     string
@@ -255,7 +255,7 @@ func TestAStartRepeatsWhatMayNotHaveArrived(t *testing.T) {
 
 // The incident opens in the millisecond of its declaration, as the table of docs/operations.md says. Each kind has a
 // section there.
-func TestWhatIsOpenedAtOnceIsOpenedAtOnce(t *testing.T) {
+func TestOpeningDelayMatchesDocument(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {
@@ -305,7 +305,7 @@ func TestAnIncidentHasTheNewestCauseAndWayOut(t *testing.T) {
 }
 
 // The incident is closed after half a minute, doubled with each return up to half an hour.
-func TestWhatReturnsOftenIsClosedLate(t *testing.T) {
+func TestRecurringIncidentIsClosedLate(t *testing.T) {
 	t.Parallel()
 	for times, want := range map[int]int64{1: 30, 2: 60, 3: 120, 6: 960, 7: 1800, 12: 1800, 1_000: 1800} {
 		if have := closesAfter(&Incident{Times: times}); have != want*1_000 {

@@ -63,9 +63,9 @@ func TestAnIncidentIsOpenedRemindedOfEscalatedAndClosed(t *testing.T) {
 	}
 }
 
-// TestWhatFlickersIsOneIncident has a breaker of 45 seconds trip 17 times in 28 minutes. It once paged each
+// TestFlickeringStateIsOneIncident has a breaker of 45 seconds trip 17 times in 28 minutes. It once paged each
 // time.
-func TestWhatFlickersIsOneIncident(t *testing.T) {
+func TestFlickeringStateIsOneIncident(t *testing.T) {
 	t.Parallel()
 	tracker := new(Tracker)
 	heard := course(tracker, 2*3600, func(second int) []engine.Degraded {
@@ -100,8 +100,8 @@ func TestEachCauseIsAnIncidentOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestWhatFollowsFromAnotherStateHasNoIncident has the consequences of an outage, a rate limit and a refusal.
-func TestWhatFollowsFromAnotherStateHasNoIncident(t *testing.T) {
+// TestConsequentStateHasNoIncident has the consequences of an outage, a rate limit and a refusal.
+func TestConsequentStateHasNoIncident(t *testing.T) {
 	t.Parallel()
 	tracker := new(Tracker)
 	two := func(cause, consequence string) func(int) []engine.Degraded {
@@ -186,8 +186,8 @@ func TestAnOutageIsOneIncident(t *testing.T) {
 	}
 }
 
-// TestABlindAccountIsHeardOfBesideABlindSymbol has a delisted symbol blind for hours before the account is.
-func TestABlindAccountIsHeardOfBesideABlindSymbol(t *testing.T) {
+// TestBlindAccountIsReportedDespiteBlindSymbol has a delisted symbol blind for hours before the account is.
+func TestBlindAccountIsReportedDespiteBlindSymbol(t *testing.T) {
 	t.Parallel()
 	tracker := new(Tracker)
 	heard := course(tracker, 900, func(second int) []engine.Degraded {
@@ -204,10 +204,10 @@ func TestABlindAccountIsHeardOfBesideABlindSymbol(t *testing.T) {
 	}
 }
 
-// TestAnOutageSaysWhatItsWidestStateSays has an exchange silent for half an hour: markets and symbols are blind, too, and after a quarter
+// TestOutageReportsItsWidestState has an exchange silent for half an hour: markets and symbols are blind, too, and after a quarter
 // of an hour its clock is too old. A message about the whole account once said that it ends when its symbol can be read, and there was a
 // second incident.
-func TestAnOutageSaysWhatItsWidestStateSays(t *testing.T) {
+func TestOutageReportsItsWidestState(t *testing.T) {
 	t.Parallel()
 	tracker := new(Tracker)
 	heard := course(tracker, 1_800, func(second int) []engine.Degraded {
@@ -267,9 +267,9 @@ func TestIncidentsSurviveARestart(t *testing.T) {
 	}
 }
 
-// TestWhatWasPerhapsNotHeardIsSaidAgain has botd killed a second after an incident opened, with its message in flight.
+// TestUnconfirmedMessageIsRepeated has botd killed a second after an incident opened, with its message in flight.
 // Once nobody was notified of it for hours.
-func TestWhatWasPerhapsNotHeardIsSaidAgain(t *testing.T) {
+func TestUnconfirmedMessageIsRepeated(t *testing.T) {
 	t.Parallel()
 	before := new(Tracker)
 	before.Update(1, []engine.Degraded{state("halted", 0)}, true)
@@ -286,8 +286,8 @@ func TestWhatWasPerhapsNotHeardIsSaidAgain(t *testing.T) {
 	}
 }
 
-// TestAWarningThatQuietHoursHeldBackIsSaidAgain has botd killed in its quiet hours: an hours-old warning that waited for their end is lost.
-func TestAWarningThatQuietHoursHeldBackIsSaidAgain(t *testing.T) {
+// TestWarningLostInQuietHoursIsRepeated has botd killed in its quiet hours: an hours-old warning that waited for their end is lost.
+func TestWarningLostInQuietHoursIsRepeated(t *testing.T) {
 	t.Parallel()
 	const night, start = 9 * hour, 4 * hour
 	for kind, want := range map[string]int{"halted": 1, "contradicted": 0} { // the critical one was sent

@@ -35,9 +35,9 @@ func halted(why string) []record.Record {
 	return []record.Record{{AtMS: 1, Body: record.Halt{Level: record.LevelFlatten, Why: why}}}
 }
 
-// TestTheFileHoldsWhatWasWrittenUntilItStartsOver writes, restarts, tears the last line, and empties the
+// TestFileKeepsRecordsUntilReset writes, restarts, tears the last line, and empties the
 // file. Its size never changes, so a full disk accepts the writes.
-func TestTheFileHoldsWhatWasWrittenUntilItStartsOver(t *testing.T) {
+func TestFileKeepsRecordsUntilReset(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), FileName)
 	want := func(size int) {
@@ -94,9 +94,9 @@ func order(side exchange.Side, market exchange.Market, reduces, protects bool) *
 	return &exchange.NewOrder{Market: market, Symbol: "BTC-USDT", Side: side, ReduceOnly: reduces, ClosePosition: protects}
 }
 
-// TestTheGateHoldsBackWhatTheLaneDoesItself checks which of the engine's placements may leave while the lane
+// TestGateBlocksPlacementsByHaltLevel checks which of the engine's placements may leave while the lane
 // acts at each level.
-func TestTheGateHoldsBackWhatTheLaneDoesItself(t *testing.T) {
+func TestGateBlocksPlacementsByHaltLevel(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -163,9 +163,9 @@ func testCode(text []byte) string {
 	return fmt.Sprintf("%x", sha256.Sum256(append([]byte("a key"), text...)))
 }
 
-// TestWithAKeyEachLineMustHaveItsCode forges, swaps and removes lines. The record of a forged line would
+// TestKeyedFileRequiresLineCodes forges, swaps and removes lines. The record of a forged line would
 // become one of the journal.
-func TestWithAKeyEachLineMustHaveItsCode(t *testing.T) {
+func TestKeyedFileRequiresLineCodes(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), FileName)
 	for range 2 { // the second one continues where the first ended

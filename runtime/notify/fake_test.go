@@ -105,7 +105,7 @@ func send(t *testing.T, address string, m message) {
 
 // Slack: an incoming webhook accepts text of 40,000 characters and 100 attachments; &, < and > are written as
 // entities (https://docs.slack.dev/messaging/formatting-message-text).
-func TestSlackIsSentWhatItTakes(t *testing.T) {
+func TestSlackMessagesRespectItsLimits(t *testing.T) {
 	t.Parallel()
 	m := full()
 	got := fake(t, "hooks.slack.com/services/AAAAAAAAA/BBBBBBBBB/123456789123456789123456", "ok", http.StatusOK)
@@ -133,7 +133,7 @@ func TestSlackIsSentWhatItTakes(t *testing.T) {
 
 // Discord: a webhook accepts 10 embeds, with up to 256 characters in a title, 4,096 in a description, and 6,000 in total; an
 // embed mentions nobody (https://discord.com/developers/docs/resources/message#embed-object-embed-limits).
-func TestDiscordIsSentWhatItTakes(t *testing.T) {
+func TestDiscordMessagesRespectItsLimits(t *testing.T) {
 	t.Parallel()
 	m := full()
 	got := fake(t, "discord.com/api/webhooks/12345/token", "", http.StatusNoContent)
@@ -160,7 +160,7 @@ func TestDiscordIsSentWhatItTakes(t *testing.T) {
 
 // Telegram: sendMessage accepts a text of 4,096 characters, as UTF-16 counts them
 // (https://core.telegram.org/bots/api#sendmessage).
-func TestTelegramIsSentWhatItTakes(t *testing.T) {
+func TestTelegramMessagesRespectItsLimits(t *testing.T) {
 	t.Parallel()
 	m := full()
 	const token = "123456789:AbCdEfGhIjKlMnOpQrStUvWxYz012345678"

@@ -62,7 +62,7 @@ func TestAHeartbeatIsSentWhileBotdWorks(t *testing.T) {
 	}
 }
 
-func TestNoErrorOfAHeartbeatHoldsItsAddress(t *testing.T) {
+func TestHeartbeatErrorsOmitAddress(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"http://127.0.0.1:1/canaryTOKEN", "http://user:canaryTOKEN@127.0.0.1:1/"} {
 		h := &Heartbeat{URL: address, Fault: func() string { return "" }}

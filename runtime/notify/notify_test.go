@@ -111,7 +111,7 @@ func TestEventsOfOneSecondAreOneMessageAndRepeatsAreCounted(t *testing.T) {
 	})
 }
 
-func TestAChannelTakesItsSeverityAndWhatItNames(t *testing.T) {
+func TestChannelFiltersBySeverityAndName(t *testing.T) {
 	t.Parallel()
 	r := Route{Least: Error, Also: []string{"daemon.*", "order.fill"}, Never: []string{"symbol.*"}}
 	for _, c := range []struct {
@@ -128,7 +128,7 @@ func TestAChannelTakesItsSeverityAndWhatItNames(t *testing.T) {
 	}
 }
 
-func TestWhatAnIncidentSaysIsHeardOnce(t *testing.T) {
+func TestIncidentEventsAreSentOnce(t *testing.T) {
 	t.Parallel()
 	covered := Event{Name: "exchange.blind", Severity: Error, Covered: true}
 	for _, c := range []struct {
@@ -146,7 +146,7 @@ func TestWhatAnIncidentSaysIsHeardOnce(t *testing.T) {
 	}
 }
 
-func TestMessagesKeepThePaceAndLoseNothing(t *testing.T) {
+func TestMessagesAreRateLimitedWithoutLoss(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := open(t, &inbox{}, Route{})
@@ -182,7 +182,7 @@ func TestMessagesKeepThePaceAndLoseNothing(t *testing.T) {
 	})
 }
 
-func TestAFailedMessageIsTriedAgain(t *testing.T) {
+func TestFailedMessageIsRetried(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := open(t, &inbox{failures: 2}, Route{})
@@ -195,7 +195,7 @@ func TestAFailedMessageIsTriedAgain(t *testing.T) {
 	})
 }
 
-func TestWhatFindsTheQueueFullIsCounted(t *testing.T) {
+func TestDroppedEventsAreCounted(t *testing.T) {
 	t.Parallel()
 	dropped := 0
 	n := New(Config{Every: time.Minute, Routes: []Route{{Name: "phone"}}, Count: func(_, _ string, count int) { dropped += count }})
@@ -207,9 +207,9 @@ func TestWhatFindsTheQueueFullIsCounted(t *testing.T) {
 	}
 }
 
-// TestWhatComesWhileAMessageIsUnderWayFollowsAtOnce has a service that takes five seconds. Lines that came
+// TestEventsDuringSendAreSentNext has a service that takes five seconds. Lines that came
 // meanwhile once waited for a minute.
-func TestWhatComesWhileAMessageIsUnderWayFollowsAtOnce(t *testing.T) {
+func TestEventsDuringSendAreSentNext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := &inbox{hangs: make(chan struct{})}
@@ -279,7 +279,7 @@ func TestNotifyNeverWaitsForAServiceThatHangs(t *testing.T) {
 	})
 }
 
-func TestWhatIsLeftWhenBotdStopsIsSentOnceAndWithinSeconds(t *testing.T) {
+func TestRemainingMessagesAreSentAtStop(t *testing.T) {
 	t.Parallel()
 	for _, hangs := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

@@ -56,7 +56,7 @@ func TestQuietHoursPassMidnight(t *testing.T) {
 	}
 }
 
-func TestASubjectNamesTheAccountAndWhatIsWorst(t *testing.T) {
+func TestSubjectNamesAccountAndWorstEvent(t *testing.T) {
 	t.Parallel()
 	var d digest
 	d.add(Event{Name: "trade.opened", Text: "trend opened: long 1 BTC-USDT"})

@@ -28,7 +28,7 @@ func TestAServiceGetsTheMessageOverARealSocket(t *testing.T) {
 	}
 }
 
-func TestNoErrorOfAServiceHoldsItsAddress(t *testing.T) {
+func TestServiceErrorsOmitAddress(t *testing.T) {
 	t.Parallel()
 	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no such hook: "+r.URL.String(), http.StatusForbidden)

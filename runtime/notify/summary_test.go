@@ -53,7 +53,7 @@ func TestTheTimeOfDayIsOfTheNextDayOnceItHasPassed(t *testing.T) {
 	}
 }
 
-func TestASummaryReportsTheStateAndWhatHappenedSinceTheLast(t *testing.T) {
+func TestSummaryReportsStateAndRecentEvents(t *testing.T) {
 	t.Parallel()
 	symbol := &exchange.Symbol{Market: exchange.Futures, Name: "BTC-USDT", QuantityScale: 3}
 	sent := record.Record{ClientOrderID: "bx-1-1", Body: record.Sending{}}

@@ -71,7 +71,7 @@ func TestManyTradesAreADigest(t *testing.T) {
 	})
 }
 
-func TestWhatIsLeftOfADigestIsSentAtTheStop(t *testing.T) {
+func TestRestOfDigestIsSentAtStop(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var have []Event

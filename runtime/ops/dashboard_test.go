@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestTheDashboardNamesOnlyWhatIsRegistered(t *testing.T) {
+func TestDashboardUsesRegisteredMetrics(t *testing.T) {
 	t.Parallel()
 	text, err := DashboardJSON()
 	if err != nil {
@@ -110,8 +110,8 @@ var undrawn = map[string]string{
 	"botd_recorded_rows_total":                          "the size of the store is drawn",
 }
 
-// TestEveryMetricIsDrawnOrLeftOutForAReason reads the dashboard's expressions, and the recorded rules in them.
-func TestEveryMetricIsDrawnOrLeftOutForAReason(t *testing.T) {
+// TestEveryMetricIsDrawnOrExcluded reads the dashboard's expressions, and the recorded rules in them.
+func TestEveryMetricIsDrawnOrExcluded(t *testing.T) {
 	t.Parallel()
 	expressions := ""
 	for _, q := range Annotations() {

@@ -9,8 +9,8 @@ import (
 	"botd/internal/disk/disktest"
 )
 
-// TestALineThatAFullDiskCutsSpoilsNoOther has the disk full at places throughout a line of the log.
-func TestALineThatAFullDiskCutsSpoilsNoOther(t *testing.T) {
+// TestCutLogLineDamagesNoOther has the disk full at places throughout a line of the log.
+func TestCutLogLineDamagesNoOther(t *testing.T) {
 	t.Parallel()
 	disktest.Run(t, func(fill func(int64)) {
 		for cut := 0; cut < len(line(0)); cut += 7 {

@@ -58,7 +58,7 @@ func TestTheLogOnDiskSurvivesARestartAndIsBounded(t *testing.T) {
 	}
 }
 
-func TestAFullDiskLosesLinesOfTheLogAndIsSaidOnce(t *testing.T) {
+func TestFullDiskDropsLogLinesAndWarnsOnce(t *testing.T) {
 	t.Parallel()
 	warned := 0
 	log := OpenLogFile(t.TempDir(), 4, func(string) (int64, bool) { return 1 << 20, true }, func(error) { warned++ })
@@ -71,7 +71,7 @@ func TestAFullDiskLosesLinesOfTheLogAndIsSaidOnce(t *testing.T) {
 	}
 }
 
-func TestACutLineOfTheLogIsLeftOut(t *testing.T) {
+func TestCutLogLineIsSkipped(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	if err := os.Mkdir(filepath.Join(directory, LogFolder), 0o700); err != nil {

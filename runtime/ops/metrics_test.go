@@ -159,7 +159,7 @@ func series(t *testing.T, m *Metrics) (count int) {
 	return count
 }
 
-func TestSeriesDoNotGrowWithWhatComesFromOutside(t *testing.T) {
+func TestSeriesAreBoundedForExternalInput(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("demo", Build{})
 	m.Status(running(t))
@@ -387,7 +387,7 @@ func TestFamiliesAreTheCatalogues(t *testing.T) {
 	}
 }
 
-func TestTheLedgerIsShownByStrategyAndUnexplainedChangesByAsset(t *testing.T) {
+func TestLedgerMetrics(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("demo", Build{})
 	m.Status(running(t))
@@ -399,7 +399,7 @@ func TestTheLedgerIsShownByStrategyAndUnexplainedChangesByAsset(t *testing.T) {
 	expect(t, m, 1, "botd_reconcile_discrepancies_total", "kind=unexplained", "market=futures")
 }
 
-func TestAStrategysProfitIsShownBesideItsCapital(t *testing.T) {
+func TestStrategyProfitAndEquityMetrics(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("demo", Build{})
 	s := running(t)
@@ -415,7 +415,7 @@ func TestAStrategysProfitIsShownBesideItsCapital(t *testing.T) {
 	expect(t, m, 2, "botd_strategy_unrealized_pnl_usdt", "strategy=trend")
 }
 
-func TestOnlyConfiguredAssetsOfWalletsAreShown(t *testing.T) {
+func TestOnlyConfiguredAssetsAreExported(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("demo", Build{})
 	s := running(t)
@@ -468,8 +468,8 @@ func TestGaugesThatAreReadAtEachScrape(t *testing.T) {
 	expect(t, m, 1, "botd_risk_check_duration_seconds")
 }
 
-// TestTheNumberOfSeriesIsKnown measures the exposition at the sizes in ops.md, and bounds it.
-func TestTheNumberOfSeriesIsKnown(t *testing.T) {
+// TestNumberOfSeriesIsBounded measures the exposition at the sizes in ops.md, and bounds it.
+func TestNumberOfSeriesIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ strategies, most int }{{1, 2_000}, {8, 3_500}, {32, 7_000}, {64, 12_000}} {
 		m := NewMetrics("demo", Build{})

@@ -45,7 +45,7 @@ func write(t *testing.T, name, text string) string {
 	return path
 }
 
-func TestRulesNameOnlyWhatIsRegistered(t *testing.T) {
+func TestRulesUseRegisteredMetrics(t *testing.T) {
 	t.Parallel()
 	text, err := RulesYAML()
 	if err != nil {
@@ -470,8 +470,8 @@ func TestEveryAlertFiresWhenItMustAndOnlyThen(t *testing.T) {
 	}
 }
 
-// TestWhatCountsOverAWindowEndsWithIt has faults from minute 1 to 6 whose alerts last as long as their windows.
-func TestWhatCountsOverAWindowEndsWithIt(t *testing.T) {
+// TestWindowedAlertsEndWithTheirWindow has faults from minute 1 to 6 whose alerts last as long as their windows.
+func TestWindowedAlertsEndWithTheirWindow(t *testing.T) {
 	t.Parallel()
 	text, err := RulesYAML()
 	if err != nil {

@@ -25,9 +25,9 @@ func symbol(t *testing.T, key exchange.SymbolKey, tick, step string) *exchange.S
 	return s
 }
 
-// TestSpotIsMeasuredByWhatIsBooked has a spot strategy that bought 0.2 ETH at 2500 for a fee of 0.5 in ETH. A fee counts once, and what the
+// TestSpotProfitUsesBookedFills has a spot strategy that bought 0.2 ETH at 2500 for a fee of 0.5 in ETH. A fee counts once, and what the
 // wallet shows before the ledger is neither profit nor loss: a purchase next to another one's dust once counted its whole value as profit.
-func TestSpotIsMeasuredByWhatIsBooked(t *testing.T) {
+func TestSpotProfitUsesBookedFills(t *testing.T) {
 	t.Parallel()
 	ether := exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}
 	spot := symbol(t, ether, "0.01", "0.0001")
@@ -114,7 +114,7 @@ func TestEachBookingCountsOnceWithItsSign(t *testing.T) {
 }
 
 // Without a price, an entry price, or a cost on spot, the whole value would be profit.
-func TestOnlyWhatHasAPriceAndACostIsUnrealised(t *testing.T) {
+func TestUnrealizedProfitNeedsPriceAndCost(t *testing.T) {
 	t.Parallel()
 	futures := symbol(t, exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, "0.1", "0.001")
 	spot := symbol(t, exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}, "0.1", "0.001")

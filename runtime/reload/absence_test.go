@@ -47,7 +47,7 @@ func TestARemovalWaitsUntilTheFileHasStayedAway(t *testing.T) {
 	}
 }
 
-func TestWhatWouldBeRemovedIsDeclared(t *testing.T) {
+func TestPendingRemovalIsDeclared(t *testing.T) {
 	t.Parallel()
 	var a Absences
 	a.Poll(time.UnixMilli(1_000), []string{"b", "a"}, false)

@@ -155,7 +155,7 @@ func TestAStrategyThatIsAddedIsFedAndOneThatIsRemovedIsClosed(t *testing.T) {
 }
 
 // The folder of the strategies is absent for a moment, and then forever.
-func TestFilesThatComeBackRemoveNothing(t *testing.T) {
+func TestReturnedFilesCancelRemoval(t *testing.T) {
 	t.Parallel()
 	absent := map[string]string{"strategies/one.yaml": "", "strategies/two.yaml": ""}
 	back := map[string]string{"strategies/one.yaml": one, "strategies/two.yaml": two}
@@ -250,7 +250,7 @@ func TestAPersonReloads(t *testing.T) {
 }
 
 // The journal's own failure is reported separately, and the configuration that runs is shown.
-func TestWhatTheJournalCannotTakeIsInForce(t *testing.T) {
+func TestUnjournalledReloadIsInForce(t *testing.T) {
 	t.Parallel()
 	story(t, nil, func(t *testing.T, d *daemon) {
 		d.journal.mu.Lock()
@@ -274,7 +274,7 @@ func TestWhatTheJournalCannotTakeIsInForce(t *testing.T) {
 }
 
 // An earlier run journalled its position.
-func TestWhatWasAbsentAtTheStartIsRemovedWhenSomebodySaysSo(t *testing.T) {
+func TestAbsentStrategyIsRemovedOnConfirmation(t *testing.T) {
 	t.Parallel()
 	signalsBegin()
 	synctest.Test(t, func(t *testing.T) {
@@ -397,7 +397,7 @@ func TestEachFileOfAConfigurationIsWatched(t *testing.T) {
 }
 
 // A strategy that is new or removed is one change. A long list is cut, and the rest is counted.
-func TestWhatChangedIsSaidInALine(t *testing.T) {
+func TestChangeSummary(t *testing.T) {
 	t.Parallel()
 	long := func(n int) (all []configs.Difference) {
 		for i := range n {

@@ -215,7 +215,7 @@ func TestAWrongTokenIsAnsweredWithoutDetails(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoSignalIsRefusedWithItsReason(t *testing.T) {
+func TestInvalidSignalIsRefusedWithReason(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	head := `{"token": "` + token + `", `
@@ -346,7 +346,7 @@ func FuzzABodyIsReadOrRefused(f *testing.F) {
 	})
 }
 
-func TestASignalIsAskedAgainWhenTheStrategyRemembersSomethingElseMeanwhile(t *testing.T) {
+func TestSignalIsRetriedWhenMemoryChanged(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	s.moved = 2

@@ -208,7 +208,7 @@ func TestQuestionsAreAnsweredShortly(t *testing.T) {
 	d.wantChanges()
 }
 
-func TestAViewerAndAMistypedNameChangeNothing(t *testing.T) {
+func TestViewersAndUnknownNamesAreRefused(t *testing.T) {
 	t.Parallel()
 	d := open(t)
 	d.fake.write(viewer, "/pause", 0)
@@ -222,7 +222,7 @@ func TestAViewerAndAMistypedNameChangeNothing(t *testing.T) {
 	d.counted(map[string]int{Refused: 2})
 }
 
-func TestWhoIsNotListedGetsNoAnswer(t *testing.T) {
+func TestUnlistedUserGetsNoAnswer(t *testing.T) {
 	t.Parallel()
 	d := open(t)
 	for range 50 {
@@ -271,7 +271,7 @@ func TestAMessageThatItsSenderDidNotTypeIsIgnored(t *testing.T) {
 	d.wantChanges()
 }
 
-func TestAnOldMessageIsNotObeyedAndThatIsSaid(t *testing.T) {
+func TestOldMessageIsRefusedWithAnswer(t *testing.T) {
 	t.Parallel()
 	d := open(t)
 	d.fake.write(operator, "/halt cancel", 3*time.Minute)
@@ -287,7 +287,7 @@ func TestAnOldMessageIsNotObeyedAndThatIsSaid(t *testing.T) {
 	d.counted(map[string]int{Old: 2, Done: 1})
 }
 
-func TestWhatIsDeliveredAgainIsNotDoneAgain(t *testing.T) {
+func TestRedeliveredCommandIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	d := &desk{t: t, fake: f, office: &office{known: map[string]bool{"telegram-1000": true}}, counts: map[string]int{}}
@@ -376,7 +376,7 @@ func TestRepliesKeepAPaceAndHaltsDoNot(t *testing.T) {
 	}
 }
 
-func TestWhateverTelegramAnswersTheNextCommandIsTaken(t *testing.T) {
+func TestCommandsSurviveMalformedUpdates(t *testing.T) {
 	t.Parallel()
 	huge := strings.Repeat("x", maxAnswer)
 	for name, body := range map[string]string{
@@ -407,7 +407,7 @@ func TestWhateverTelegramAnswersTheNextCommandIsTaken(t *testing.T) {
 	}
 }
 
-func TestNoErrorHoldsTheToken(t *testing.T) {
+func TestErrorsOmitToken(t *testing.T) {
 	t.Parallel()
 	stopped, elsewhere := newFake(t), newFake(t)
 	stopped.http.Close()
@@ -458,7 +458,7 @@ type wire func(*http.Request) (*http.Response, error)
 
 func (w wire) RoundTrip(r *http.Request) (*http.Response, error) { return w(r) }
 
-func TestAfterFailuresItIsAskedLessOften(t *testing.T) {
+func TestPollingBacksOffAfterFailures(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, body string

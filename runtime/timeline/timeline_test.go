@@ -24,9 +24,9 @@ func stored(second int, strategy, order string, body record.Body) *journal.Store
 		ClientOrderID: order, Body: body}}
 }
 
-// TestEachFactOfANightIsShownOnceAndInOrder has a fill that is in log and journal, a halt by a person, an order whose log line is
+// TestFactsAreShownOnceInOrder has a fill that is in log and journal, a halt by a person, an order whose log line is
 // lost, and an incident.
-func TestEachFactOfANightIsShownOnceAndInOrder(t *testing.T) {
+func TestFactsAreShownOnceInOrder(t *testing.T) {
 	t.Parallel()
 	s := &Story{Since: night, Until: night.Add(time.Minute)}
 	for _, l := range []ops.LogLine{
@@ -67,9 +67,9 @@ func TestAStoryOfAStrategyHasTheAccountsFactsToo(t *testing.T) {
 	}
 }
 
-// TestWhatAnOutageRepeatsIsOneLine has an exchange silent twice. Two hundred lines of a night were once requests without an answer, and no
+// TestRepeatedOutageLinesAreMerged has an exchange silent twice. Two hundred lines of a night were once requests without an answer, and no
 // line said why.
-func TestWhatAnOutageRepeatsIsOneLine(t *testing.T) {
+func TestRepeatedOutageLinesAreMerged(t *testing.T) {
 	t.Parallel()
 	short, long := &Story{Since: night}, &Story{Since: night, All: true}
 	fails := func(second int, text, why string) {

@@ -52,7 +52,7 @@ func keep(t *testing.T, directory string, age time.Duration) (*Board, *DecisionS
 	return b, store
 }
 
-func TestDecisionsAreThereAfterARestartPageByPage(t *testing.T) {
+func TestDecisionsArePagedAcrossRestarts(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "decisions")
 	var want []string
@@ -105,7 +105,7 @@ func TestADecisionFollowsThoseOfTheRunBefore(t *testing.T) {
 	}
 }
 
-func TestDecisionsGoWhenTheyAreOlderThanTheConfigurationKeepsThem(t *testing.T) {
+func TestOldDecisionsAreDeleted(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

@@ -70,7 +70,7 @@ func TestFuturesFillsHaveDerivedPricesAndFees(t *testing.T) {
 }
 
 // Another trader traded on the symbol, or entry and exit are between two readings of an existing position.
-func TestAPriceThatDoesNotFollowIsNotShown(t *testing.T) {
+func TestUnderivablePriceIsNotShown(t *testing.T) {
 	t.Parallel()
 	p := &pricing{h: NewHistory()}
 	p.fills(exchange.Buy, 1)

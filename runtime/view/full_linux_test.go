@@ -10,8 +10,8 @@ import (
 	"botd/internal/disk/disktest"
 )
 
-// TestAPointThatAFullDiskCutsSpoilsNoOther has the disk full at each byte of a point, which is written with the next one.
-func TestAPointThatAFullDiskCutsSpoilsNoOther(t *testing.T) {
+// TestCutEquityPointDamagesNoOther has the disk full at each byte of a point, which is written with the next one.
+func TestCutEquityPointDamagesNoOther(t *testing.T) {
 	t.Parallel()
 	disktest.Run(t, func(fill func(int64)) {
 		first, second, third := at(1, 10_000), at(2, 10_100), at(3, 10_200)
@@ -89,8 +89,8 @@ func TestASeriesThatCannotBeRewrittenIsAsItWas(t *testing.T) {
 	})
 }
 
-// TestADecisionThatAFullDiskCutSpoilsNoOther has the disk full at every fifth byte of a decision.
-func TestADecisionThatAFullDiskCutSpoilsNoOther(t *testing.T) {
+// TestCutDecisionDamagesNoOther has the disk full at every fifth byte of a decision.
+func TestCutDecisionDamagesNoOther(t *testing.T) {
 	t.Parallel()
 	disktest.Run(t, func(fill func(int64)) {
 		for cut := int64(0); cut < 100; cut += 5 {

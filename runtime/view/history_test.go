@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/record"
 )
 
-func TestTheHistoryIsBoundedAndKeepsWhatLives(t *testing.T) {
+func TestHistoryIsBoundedAndKeepsLiveOrders(t *testing.T) {
 	t.Parallel()
 	h := NewHistory()
 	sent := func(id string) *record.Record {

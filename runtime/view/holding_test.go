@@ -8,7 +8,7 @@ import (
 	"botd/runtime/engine"
 )
 
-func TestWhatEquityDoesNotCountIsNamed(t *testing.T) {
+func TestAssetsOutsideEquityAreNamed(t *testing.T) {
 	t.Parallel()
 	balance := func(asset, free, frozen string) exchange.Balance {
 		return exchange.Balance{Asset: asset, Free: exchange.MustAmount(free), Frozen: exchange.MustAmount(frozen)}

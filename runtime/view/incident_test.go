@@ -68,7 +68,7 @@ func TestStatusAndListShowTheSameIncidentsOverARestart(t *testing.T) {
 	stop()
 }
 
-func TestIncidentsThatCannotBeReadAreSaidAndStartsOver(t *testing.T) {
+func TestUnreadableIncidentsAreReportedAndReset(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	if err := os.WriteFile(filepath.Join(directory, IncidentsFile), []byte("{"), 0o600); err != nil {

@@ -33,7 +33,7 @@ func TestADayIsNoLossBeforeTheFirstRound(t *testing.T) {
 }
 
 // The engine counts a start as a round, in which nothing was read.
-func TestTheEquityIsKnownWhenEachMarketsAccountWasRead(t *testing.T) {
+func TestEquityNeedsReadsOfAllMarkets(t *testing.T) {
 	t.Parallel()
 	of := func(market exchange.Market) engine.StrategyStatus {
 		return engine.StrategyStatus{Symbol: &exchange.Symbol{Market: market, Name: "BTC-USDT"}}

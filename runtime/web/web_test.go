@@ -96,7 +96,7 @@ func TestPagesNameOnlyFilesThatExist(t *testing.T) {
 	}
 }
 
-func TestThePageFetchesAtOnceWhatEveryPageNeeds(t *testing.T) {
+func TestCommonModulesArePreloaded(t *testing.T) {
 	t.Parallel()
 	s, err := build(static)
 	if err != nil {
@@ -110,9 +110,9 @@ func TestThePageFetchesAtOnceWhatEveryPageNeeds(t *testing.T) {
 	}
 }
 
-// TestNothingInAPageRunsByMarkup checks the pages against the policy, so that text from an exchange can never
+// TestPagesContainNoInlineCode checks the pages against the policy, so that text from an exchange can never
 // run.
-func TestNothingInAPageRunsByMarkup(t *testing.T) {
+func TestPagesContainNoInlineCode(t *testing.T) {
 	t.Parallel()
 	banned := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|` +
 		`\beval\(|new Function|<script>|<style|\son[a-z]+="|\sstyle="|javascript:`)
@@ -180,9 +180,9 @@ func TestThePagesAreOnlyRead(t *testing.T) {
 	}
 }
 
-// TestModulesImportWhatIsExported reads every import of the page's modules: a browser refuses a complete
+// TestImportedNamesAreExported reads every import of the page's modules: a browser refuses a complete
 // module because of one name that its source does not export.
-func TestModulesImportWhatIsExported(t *testing.T) {
+func TestImportedNamesAreExported(t *testing.T) {
 	t.Parallel()
 	modules := map[string]string{}
 	err := fs.WalkDir(static, "static/js", func(name string, d fs.DirEntry, err error) error {

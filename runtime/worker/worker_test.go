@@ -38,7 +38,7 @@ func ask(id int64, name string, s strategy.Strategy) *engine.Ask {
 	return &engine.Ask{ID: id, Name: name, Strategy: s, Task: strategy.Task{AtMS: 1}}
 }
 
-func TestAStrategyThatHangsHoldsNobodyUp(t *testing.T) {
+func TestHungStrategyDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var p Pool
@@ -79,7 +79,7 @@ func TestTheProcessOfAStrategyThatIsAbandonedIsEnded(t *testing.T) {
 	}
 }
 
-func TestAStrategyIsAskedOneQuestionAtATimeAndItsSuccessorAtOnce(t *testing.T) {
+func TestQuestionsAreSerializedPerStrategy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var p Pool
@@ -139,7 +139,7 @@ func (h *receiver) Receive(*strategy.View, *strategy.Signal, *strategy.Plan) err
 	return nil
 }
 
-func TestASignalThatIsNotTakenInTimeHoldsNobodyUp(t *testing.T) {
+func TestSlowSignalDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var p Pool
@@ -191,7 +191,7 @@ func TestEachCallIsMeasuredFromItsTurnToItsAnswer(t *testing.T) {
 }
 
 // An answered question, another strategy's question, or an unknown question ends no process.
-func TestAProcessIsEndedOnlyByWhatConcernsIt(t *testing.T) {
+func TestProcessEndsOnlyWithItsStrategy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var p Pool

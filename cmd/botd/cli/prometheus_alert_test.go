@@ -42,7 +42,7 @@ var slow = map[string]string{
 }
 
 // afterwards are the rules that keep firing after their fault, and for how long: they count over a window. Their end is
-// tested in virtual time, or by recorded series (runtime/ops, TestWhatCountsOverAWindowEndsWithIt).
+// tested in virtual time, or by recorded series (runtime/ops, TestWindowedAlertsEndWithTheirWindow).
 var afterwards = map[string]string{
 	"BotdWatchdog":             "for ever",
 	"BotdNotificationsFailing": "15m", "BotdTelegramFailing": "15m", "BotdSignalsFailing": "15m", "BotdRestartLoop": "30m",

@@ -10,8 +10,8 @@ import (
 	"botd/internal/private"
 )
 
-// TestTheHintOfAnExposedDirectoryNamesWhatGrantsAccess reads the hint, which lists these files itself.
-func TestTheHintOfAnExposedDirectoryNamesWhatGrantsAccess(t *testing.T) {
+// TestHintNamesFilesThatGrantAccess reads the hint, which lists these files itself.
+func TestHintNamesFilesThatGrantAccess(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	mode := filepath.Join(data, "live")

@@ -186,7 +186,7 @@ func TestAWrongTokenDelaysTheNextWrongOne(t *testing.T) {
 }
 
 // The cases are a login with a wrong token, and a role that is too low.
-func TestWhatIsDeniedSaysWhyAndHowLong(t *testing.T) {
+func TestDeniedRequestsNameReasonAndDelay(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
 	g := NewGuard(Config{Tokens: Tokens{Operator: "operator", Viewer: "viewer"}})

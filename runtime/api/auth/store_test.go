@@ -184,7 +184,7 @@ func TestFilesThatAreTooLongAreNotRead(t *testing.T) {
 }
 
 // A caller without a credential is known by its address only. A session has the name of the token that opened it.
-func TestWhoAsksIsKnownByAddressAndName(t *testing.T) {
+func TestCallerIsKnownByAddressAndName(t *testing.T) {
 	t.Parallel()
 	ring, err := OpenKeyring(t.TempDir())
 	if err != nil {

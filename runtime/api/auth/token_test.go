@@ -61,7 +61,7 @@ func TestTheTokensAreTheirOwnersAlone(t *testing.T) {
 }
 
 // The directory is restored, too, for its owner only. Existing files stay.
-func TestTokensAreRestoredWhereTheirFilesAreGone(t *testing.T) {
+func TestMissingTokenFilesAreRestored(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "data")
 	tokens := Tokens{Operator: "operator-of-a-test-long-enough", Viewer: "viewer-of-a-test-long-enough"}

@@ -9,7 +9,7 @@ import (
 	"botd/internal/failure"
 )
 
-func TestADaemonThatHangsHangsNobodyWhoAsks(t *testing.T) {
+func TestHungDaemonTimesOut(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0") // nobody accepts, as when the daemon is stopped
 	if err != nil {
@@ -22,7 +22,7 @@ func TestADaemonThatHangsHangsNobodyWhoAsks(t *testing.T) {
 	}
 }
 
-func TestATokenGoesOverNoNetworkInTheClear(t *testing.T) {
+func TestTokenIsNotSentUnencrypted(t *testing.T) {
 	t.Parallel()
 	for base, want := range map[string]bool{"http://127.0.0.1:1": true, "http://localhost:1": true, "http://[::1]:1": true,
 		"https://bot.example": true, "http://bot.example": false, "http://192.0.2.1:8420": false} {

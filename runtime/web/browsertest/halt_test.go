@@ -108,9 +108,9 @@ func TestStrategyIsPausedAndResumed(t *testing.T) {
 	v.quiet("pause and resume")
 }
 
-// TestOneOrderAndOnePositionManually cancels one order of a grid and closes one position, each after its
+// TestManualCancelAndClose cancels one order of a grid and closes one position, each after its
 // preview; neither returns.
-func TestOneOrderAndOnePositionManually(t *testing.T) {
+func TestManualCancelAndClose(t *testing.T) {
 	t.Parallel()
 	d := startSettled(t)
 	v := d.enter(light)
@@ -195,7 +195,7 @@ func TestOneOrderAndOnePositionManually(t *testing.T) {
 	v.quiet("manual orders")
 }
 
-func TestViewerSeesAndChangesNothing(t *testing.T) {
+func TestViewerIsReadOnly(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t)
 	v := openBrowser(t).open(d, dark)

@@ -160,9 +160,9 @@ func TestChartsReadBackWithoutEnd(t *testing.T) {
 	v.quiet("scrolling back")
 }
 
-// TestChartShowsWhatAStrategyLooksAtAndDecides has a strategy with two averages, one with an oscillator, and
+// TestChartShowsIndicatorsAndDecisions has a strategy with two averages, one with an oscillator, and
 // one whose entry a rule refuses.
-func TestChartShowsWhatAStrategyLooksAtAndDecides(t *testing.T) { // not parallel: it measures
+func TestChartShowsIndicatorsAndDecisions(t *testing.T) { // not parallel: it measures
 	d := startDaemonWith(t, map[string]string{
 		"strategies/cross.yaml": "name: cross\nstrategy: sma_cross\nmarket: futures\nsymbol: SOL-USDT\ninterval: 1m\n" +
 			"size: {quote: 50}\nparams: {fast: 5, slow: 20}\n",
@@ -273,9 +273,9 @@ const odd = `(() => {
 	};
 })();`
 
-// TestTroubleIsShown has the pages show quarantines, breached limits, failures and a hundred strategies:
+// TestProblemsAreShown has the pages show quarantines, breached limits, failures and a hundred strategies:
 // still accessible, still within the screen.
-func TestTroubleIsShown(t *testing.T) {
+func TestProblemsAreShown(t *testing.T) {
 	t.Parallel()
 	d := startSettled(t)
 	for _, l := range []viewport{dark, light, tablet, phone} {

@@ -24,9 +24,9 @@ const compared = `(() => {
 	};
 })();`
 
-// TestLiveStandsBesideTheBacktest opens a strategy's page: both profits are drawn, each order is listed with its slippage, and the fills
+// TestLiveIsComparedWithBacktest opens a strategy's page: both profits are drawn, each order is listed with its slippage, and the fills
 // of the backtest are in the candle chart. Stops far away become visible on request. The documents are pages of the same look.
-func TestLiveStandsBesideTheBacktest(t *testing.T) {
+func TestLiveIsComparedWithBacktest(t *testing.T) {
 	t.Parallel()
 	d := startSettled(t)
 	v := openBrowser(t).open(d, dark)

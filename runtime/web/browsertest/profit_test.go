@@ -41,9 +41,9 @@ const shown = `const number = (text) => Number((/[−-]?[\d,.]*\d/.exec(text ?? 
 		?.children[column(table, name)])(document.querySelector("table[aria-label='" + label + "'], [aria-label='" + label + "'] table")),
 	fact = (name) => [...document.querySelectorAll("dt")].find(e => e.textContent === name)?.nextElementSibling;`
 
-// TestOneProfitOnEveryPage closes a position, so that its strategy's profit is constant, and reads the profit on each page. It equals the
+// TestProfitIsEqualOnEveryPage closes a position, so that its strategy's profit is constant, and reads the profit on each page. It equals the
 // ledger's net, to the last digit where the page has it, in the metrics and in the round trips, too.
-func TestOneProfitOnEveryPage(t *testing.T) {
+func TestProfitIsEqualOnEveryPage(t *testing.T) {
 	t.Parallel()
 	d := startSettled(t)
 	d.ask("POST", "/api/v1/positions/futures/BTC-USDT/close", `{"reason": "enough"}`, nil)

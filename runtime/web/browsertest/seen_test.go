@@ -64,8 +64,8 @@ func TestNothingConfigured(t *testing.T) {
 	v.quiet("nothing configured")
 }
 
-// TestHowTheExchangeAnswers opens the list under Health.
-func TestHowTheExchangeAnswers(t *testing.T) {
+// TestExchangeResponses opens the list under Health.
+func TestExchangeResponses(t *testing.T) {
 	t.Parallel()
 	d := startSettled(t)
 	v := openBrowser(t).open(d, dark)

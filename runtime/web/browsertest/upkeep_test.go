@@ -72,8 +72,8 @@ func TestRefusedIntentsAreListed(t *testing.T) {
 	v.until("another rule refused none", says+`("No refusal by this rule")`)
 }
 
-// TestATokenIsMadeShownOnceAndRevoked creates a viewer's token, whose user is locked out once it is revoked.
-func TestATokenIsMadeShownOnceAndRevoked(t *testing.T) {
+// TestTokenIsCreatedShownOnceAndRevoked creates a viewer's token, whose user is locked out once it is revoked.
+func TestTokenIsCreatedShownOnceAndRevoked(t *testing.T) {
 	t.Parallel()
 	d := startDaemon(t)
 	b := openBrowser(t)

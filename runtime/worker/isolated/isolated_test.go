@@ -105,7 +105,7 @@ func made(t testing.TB, definition strategy.Definition, place strategy.Setting) 
 	return s
 }
 
-func TestAScriptsProcessDecidesWhatTheScriptDoes(t *testing.T) {
+func TestIsolatedScriptDecidesTheSame(t *testing.T) {
 	t.Parallel()
 	place := setting(t)
 	one, two, reasons := here(t, place), there(t, place), map[string]int{}
