@@ -1,9 +1,11 @@
 package journal_test
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -140,6 +142,29 @@ func TestSelectAllVerifiesCompleteness(t *testing.T) {
 		}
 		if err := choose(f); !errors.As(err, &altered) || altered.Sequence != want {
 			t.Errorf("%+v: want record %d found altered, have %v", f, want, err)
+		}
+	}
+}
+
+// A filter selects from a segment up to its last record, and from its newest time.
+func TestAFilterChoosesAtTheBoundsOfSegments(t *testing.T) {
+	t.Parallel()
+	j := open(t, filepath.Join(t.TempDir(), "journal.db"))
+	longJournal(t, j)
+	all := selected(t, j, journal.Filter{})
+	sealed := sealAll(t, j, small)
+	if len(sealed) < 2 {
+		t.Fatalf("want segments, have %+v", sealed)
+	}
+	for _, s := range sealed {
+		newest := slices.MaxFunc(all[s.First-1:s.Last], func(a, b journal.Stored) int { return cmp.Compare(a.AtMS, b.AtMS) }).AtMS
+		for _, filter := range []journal.Filter{{After: s.First - 1}, {After: s.Last - 1}, {After: s.Last}, {SinceMS: newest}, {SinceMS: newest + 1}} {
+			want := slices.DeleteFunc(slices.Clone(all), func(r journal.Stored) bool { return r.Sequence <= filter.After || r.AtMS < filter.SinceMS })
+			for _, last := range []int{0, len(want)} {
+				if filter.Last = last; !reflect.DeepEqual(want, selected(t, j, filter)) {
+					t.Errorf("%+v: want %d records, have %d", filter, len(want), len(selected(t, j, filter)))
+				}
+			}
 		}
 	}
 }

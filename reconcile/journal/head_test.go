@@ -176,7 +176,8 @@ func TestKnownHashIsFound(t *testing.T) {
 func TestInvalidHeadIsIgnored(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"empty": "", "cut": `{"records":3,"ha`, "without a hash": `{"records":3,"hash":""}`, "of no record": `{"records":0,"hash":"a"}`,
+		"empty": "", "cut": `{"records":3,"ha`, "without a hash": `{"records":3,"hash":""}`, "with another time": `{"records":3,"hash":"a","at":"none"}`,
+		"of no record":    `{"records":0,"hash":"a"}`,
 		"longer than any": `{"records":3,"hash":"` + strings.Repeat("a", 5_000) + `"}`,
 	} {
 		path := closed(t)
