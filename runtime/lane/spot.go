@@ -138,7 +138,10 @@ func (t *target) price(last exchange.Price, quantity exchange.Quantity) exchange
 	rules := t.Symbol
 	price := rules.CeilPrice(last - rules.PriceOf(rules.PriceAmount(last).MulRate(t.Collar)))
 	if rules.Notional(price, quantity).Less(rules.MinNotional) {
-		price = rules.CeilPrice(rules.PriceOf(rules.AverageCost(rules.MinNotional, quantity)) + 1)
+		price = rules.CeilPrice(rules.PriceOf(rules.AverageCost(rules.MinNotional, quantity)))
+	}
+	if rules.Notional(price, quantity).Less(rules.MinNotional) { // the average was rounded down
+		price = rules.CeilPrice(price + 1)
 	}
 	return price
 }

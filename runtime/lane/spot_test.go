@@ -1,0 +1,401 @@
+package lane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"botd/exchange"
+	"botd/exchange/sim"
+	"botd/internal/enginetest"
+	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/strategy"
+)
+
+// holding returns a scene whose strategy holds 1 ETH on spot, with a resting sale of 0.4 (order 2).
+func holding(t *testing.T) (s *scene, ether func(text string) exchange.Price) {
+	t.Helper()
+	s = newScene(t)
+	ether = func(text string) exchange.Price { return enginetest.Price(t, symbolOf(spot), text) }
+	s.place(placement.Entry, ordered(spot, exchange.Buy, exchange.Limit, 10_000, ether("2600")))
+	sale := s.place(placement.ExitOrder, ordered(spot, exchange.Sell, exchange.Limit, 4_000, ether("2700")))
+	s.show("two", spot, 10_000, ether("2500"), sale)
+	return s, ether
+}
+
+// sales returns the spot orders among the changes of the venue.
+func (s *scene) sales() (all []string) {
+	for _, line := range s.venue.done() {
+		if _, what, found := strings.Cut(line, "spot_"); found {
+			all = append(all, what)
+		}
+	}
+	return all
+}
+
+// free returns the free amount of the wallet in ETH.
+func (s *scene) free() string {
+	s.t.Helper()
+	answer, err := s.venue.Do(s.t.Context(), exchange.Request{Operation: exchange.SpotWallet})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, b := range answer.Balances.Items() {
+		if b.Asset == "ETH" {
+			return b.Free.String()
+		}
+	}
+	return "0"
+}
+
+// The resting sale is canceled first, because it holds the asset; then all is sold by a limit order below the price.
+func TestASpotHoldingIsSoldThroughThePrice(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := holding(t)
+		defer s.stop()
+		if err := s.halt(record.LevelFlatten, account.Scope{Strategy: "two"}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second)
+		want(t, "requests", s.sales(), "cancel ETH-USDT 2", "place ETH-USDT SELL LIMIT 10000 at 247500000000")
+		if s.free() != "0" || s.LastUse().DoneMS == 0 || s.Degraded()[0].Remaining != "" {
+			t.Errorf("want nothing left, have %s, %+v", s.free(), s.Degraded())
+		}
+	})
+}
+
+// A sale rests until its price was passed; it is canceled after two seconds, and the rest follows at the new price.
+func TestASaleThatRestsIsReplaced(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, ether := holding(t)
+		defer s.stop()
+		s.venue.set(exchange.SpotTicker, errBusy, nil) // the list's price, which is too high
+		s.known[0].Last = ether("2700")
+		s.Show(s.known)
+		if err := s.halt(record.LevelFlatten, account.Scope{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(1500 * time.Millisecond)
+		want(t, "requests", s.sales(), "cancel ETH-USDT 2", "place ETH-USDT SELL LIMIT 10000 at 267300000000")
+		s.venue.set(exchange.SpotTicker, nil, nil)
+		time.Sleep(5 * time.Second)
+		want(t, "requests later", s.sales(), "cancel ETH-USDT 3", "place ETH-USDT SELL LIMIT 10000 at 247500000000")
+		if s.free() != "0" {
+			t.Errorf("want it sold, have %s", s.free())
+		}
+	})
+}
+
+// What cannot be sold yet is declared with its reason, and is sold once that is over.
+func TestWhatKeepsASaleIsDeclared(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		operation   exchange.Operation
+		fails, lost error
+		last        string
+		want        string // among what is left or not seen
+	}{
+		"the history is not read": {exchange.SpotOrderHistory, errBusy, nil, "2500", ""},
+		"a refused sale": {exchange.SpotPlace, &exchange.Refusal{Operation: exchange.SpotPlace, Message: "no"}, nil, "2500",
+			"the sale of spot ETH-USDT is refused: no"},
+		"a sale that did not leave": {exchange.SpotPlace, &exchange.Unavailable{Operation: exchange.SpotPlace, Reason: "late"}, nil, "2500",
+			"the sale of spot ETH-USDT did not leave: never sent: late"},
+		"a sale whose answer is lost": {exchange.SpotPlace, nil, &exchange.Uncertain{}, "2500", ""},
+		"no price":                    {exchange.SpotTicker, errBusy, nil, "0", "spot ETH-USDT: its price is not known"},
+		"a cancel that is not answered": {exchange.SpotCancel, errBusy, nil, "2500",
+			"order 2 on spot ETH-USDT to cancel"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s, ether := holding(t)
+				defer s.stop()
+				s.venue.set(c.operation, c.fails, c.lost)
+				s.known[0].Last = ether(c.last)
+				s.Show(s.known)
+				if err := s.halt(record.LevelFlatten, account.Scope{}); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(700 * time.Millisecond)
+				d := s.Degraded()[0]
+				if have := d.Remaining + "; " + strings.Join(d.Blind, "; "); c.want != "" && !strings.Contains(have, c.want) {
+					t.Errorf("want %q declared, have %q", c.want, have)
+				}
+				s.venue.set(c.operation, nil, nil)
+				time.Sleep(8 * time.Second)
+				if s.free() != "0" || s.LastUse().DoneMS == 0 {
+					t.Errorf("want it sold then, have %s free, %+v", s.free(), s.Degraded())
+				}
+				quantities := 0
+				for _, line := range s.sales() {
+					if strings.HasPrefix(line, "place ETH-USDT SELL LIMIT 10000 ") {
+						quantities++
+					}
+				}
+				if quantities == 0 || c.lost != nil && quantities != 1 {
+					t.Errorf("want it sold once, have %d sales", quantities)
+				}
+			})
+		})
+	}
+}
+
+// A quantity below the minimum value stays, one above the maximum is sold in parts, and only what is both free and botd's is sold.
+func TestHowMuchASaleSells(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		wallet string
+		close  exchange.Quantity
+		does   []string
+	}{
+		"botd's part of the wallet": {"3", 10_000, []string{"place ETH-USDT SELL LIMIT 10000 at 247500000000"}},
+		"no more than is free":      {"0.5", 10_000, []string{"place ETH-USDT SELL LIMIT 5000 at 247500000000"}},
+		"dust":                      {"0.0019", 10_000, nil},
+		"just enough for an order":  {"0.002", 10_000, []string{"place ETH-USDT SELL LIMIT 20 at 250000000000"}},
+		"nothing":                   {"3", 0, nil},
+		"more than one order may be worth": {"700", 7_000_000, []string{"place ETH-USDT SELL LIMIT 4000000 at 247500000000",
+			"place ETH-USDT SELL LIMIT 3000000 at 247500000000"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newScene(t)
+				defer s.stop()
+				if err := s.venue.exchange.AddAccount(sim.AccountConfig{Name: "two", Spot: map[string]exchange.Amount{"ETH": exchange.MustAmount(c.wallet)}}); err != nil {
+					t.Fatal(err)
+				}
+				s.venue.name = "two"
+				s.show("two", spot, c.close, enginetest.Price(t, symbolOf(spot), "2500"))
+				if err := s.halt(record.LevelFlatten, account.Scope{}); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(5 * time.Second)
+				want(t, "requests", s.sales(), c.does...)
+			})
+		})
+	}
+}
+
+// While the lane acts, the engine opens nothing in the scope of the halt and closes nothing where the lane does. Cancels and protection pass.
+func TestTheGateHoldsWhatTheLaneDoes(t *testing.T) {
+	t.Parallel()
+	reduce := ordered(bitcoin, exchange.Sell, exchange.MarketOrder, 1, 0)
+	reduce.ReduceOnly = true
+	stop := exchange.NewOrder{Market: exchange.Futures, Symbol: bitcoin.Name, Side: exchange.Sell, Type: exchange.StopMarket, ClosePosition: true,
+		StopPrice: 4_800_000_000_000, WorkingType: exchange.MarkPrice}
+	open, sale := ordered(bitcoin, exchange.Buy, exchange.MarketOrder, 1, 0), ordered(spot, exchange.Sell, exchange.Limit, 100, 260_000_000_000)
+	for name, c := range map[string]struct {
+		level                       record.HaltLevel
+		scope                       account.Scope
+		opens, closes, stops, sells bool
+	}{
+		"a pause":                     {record.LevelPause, account.Scope{}, false, true, true, true},
+		"a cancel":                    {record.LevelCancel, account.Scope{}, false, true, true, true},
+		"a flatten":                   {record.LevelFlatten, account.Scope{}, false, false, true, false},
+		"a flatten of one strategy":   {record.LevelFlatten, account.Scope{Strategy: "one"}, false, false, true, true},
+		"a flatten of another symbol": {record.LevelFlatten, account.Scope{Symbol: spot}, true, true, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s, _ := holding(t)
+				defer s.stop()
+				s.show("one", bitcoin, 0, 0)
+				gate := s.Gate()
+				send := func(order exchange.NewOrder) error {
+					operation := exchange.FuturesPlace
+					if order.Market == exchange.Spot {
+						operation = exchange.SpotPlace
+					}
+					_, err := gate.Do(t.Context(), exchange.Request{Operation: operation, Order: order})
+					return err
+				}
+				if err := errors.Join(send(open), send(stop)); err != nil {
+					t.Errorf("before: want all to pass, have %v", err)
+				}
+				time.Sleep(time.Second)
+				if err := s.halt(c.level, c.scope); err != nil {
+					t.Fatal(err)
+				}
+				for what, o := range map[string]struct {
+					order  exchange.NewOrder
+					passes bool
+				}{"an opening": {open, c.opens}, "a close": {reduce, c.closes}, "a stop": {stop, c.stops}, "a sale": {sale, c.sells}} {
+					err := send(o.order)
+					var held *exchange.Unavailable
+					if is := errors.As(err, &held); is == o.passes || is && held.Reason != "not sent: the kill switch acts beside the engine" {
+						t.Errorf("%s: want it to pass %t, have %v", what, o.passes, err)
+					}
+				}
+				if _, err := gate.Do(t.Context(), exchange.Request{Operation: exchange.FuturesCancelAll, Symbol: bitcoin.Name}); err != nil {
+					t.Errorf("a cancel: want it to pass, have %v", err)
+				}
+				s.answer(nil)
+				time.Sleep(5 * time.Second)
+				if err := send(open); err != nil {
+					t.Errorf("afterwards: want an opening to pass, have %v", err)
+				}
+			})
+		})
+	}
+}
+
+// slow is a venue that waits before it performs a placement.
+type slow struct {
+	*venue
+	wait chan struct{}
+}
+
+func (v slow) Do(ctx context.Context, request exchange.Request) (exchange.Answer, error) {
+	if request.Operation.Places() && request.Order.ClientOrderID == "engine" {
+		<-v.wait
+	}
+	return v.venue.Do(ctx, request)
+}
+
+// A close of the engine that is in progress may already be on the exchange: the lane waits for its end, and knows an order whose record is the
+// engine's last.
+func TestTheLaneWaitsForTheEnginesPlacement(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t)
+		defer s.stop()
+		s.place(placement.Entry, ordered(bitcoin, exchange.Buy, exchange.MarketOrder, 20, 0))
+		s.show("one", bitcoin, 8, enginetest.Price(t, symbolOf(bitcoin), "50000")).Others = 12
+		s.Show(s.known)
+		v := slow{s.venue, make(chan struct{})}
+		s.config.Venue = v
+		close8 := ordered(bitcoin, exchange.Sell, exchange.MarketOrder, 8, 0)
+		close8.ReduceOnly, close8.ClientOrderID = true, "engine"
+		go s.Gate().Do(t.Context(), exchange.Request{Operation: exchange.FuturesPlace, Order: close8}) //nolint:errcheck // it is read below
+		synctest.Wait()
+		if err := s.halt(record.LevelFlatten, account.Scope{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second)
+		want(t, "requests meanwhile", s.venue.done())
+		close(v.wait)
+		time.Sleep(5 * time.Second)
+		if done := s.venue.done(); s.position() > 12 || len(done) == 0 || !strings.HasSuffix(done[0], "SELL MARKET 8 reduce") {
+			t.Errorf("want the engine's close and no more than botd's part, have %d, %q", s.position(), done)
+		}
+	})
+}
+
+// A sending order that never passed the gate, or was refused, is on no exchange; one that passed is canceled by the id that it got.
+func TestAnOrderThatIsOnItsWayIsCanceledOnlyIfItLeft(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		passes      bool
+		fails, lost error
+		cancels     int
+	}{
+		"it never left":      {false, nil, nil, 0},
+		"it was refused":     {true, &exchange.Refusal{Operation: exchange.FuturesPlace}, nil, 0},
+		"it was not sent":    {true, &exchange.Unavailable{Operation: exchange.FuturesPlace}, nil, 0},
+		"it is there":        {true, nil, nil, 1},
+		"its answer is lost": {true, nil, &exchange.Uncertain{}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newScene(t)
+				defer s.stop()
+				opening := ordered(bitcoin, exchange.Buy, exchange.Limit, 10, enginetest.Price(t, symbolOf(bitcoin), "49000"))
+				opening.ClientOrderID = "b-1"
+				if c.passes {
+					s.venue.set(exchange.FuturesPlace, c.fails, c.lost)
+					_, err := s.Gate().Do(t.Context(), exchange.Request{Operation: exchange.FuturesPlace, Order: opening})
+					if (err != nil) != (c.fails != nil || c.lost != nil) {
+						t.Fatal(err)
+					}
+					s.venue.set(exchange.FuturesPlace, nil, nil)
+				}
+				s.venue.done()
+				s.show("one", bitcoin, 0, enginetest.Price(t, symbolOf(bitcoin), "50000"), enginetest.Placement(record.Record{AtMS: epochMS, Strategy: "one",
+					Symbol: bitcoin, ClientOrderID: "b-1", Body: record.Sending{Purpose: placement.Entry, Order: opening}}, placement.Sending, 0))
+				if err := s.halt(record.LevelCancel, account.Scope{}); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(5 * time.Second)
+				if have := s.venue.done(); len(have) != c.cancels || c.cancels > 0 && !strings.HasSuffix(have[0], "futures_cancel BTC-USDT 1") {
+					t.Errorf("want %d cancels, have %q", c.cancels, have)
+				}
+			})
+		})
+	}
+}
+
+// appended is a journal of a start.
+type appended struct {
+	records []record.Record
+	fails   error
+}
+
+func (a *appended) Append(_ context.Context, records []record.Record) error {
+	a.records = append(a.records, records...)
+	return a.fails
+}
+
+// Only what the journal does not have is added: a severer halt, an order and its first outcome, and a latch for the strategy that was closed.
+func TestAStartJournalsWhatTheLaneDid(t *testing.T) {
+	t.Parallel()
+	exit := ordered(bitcoin, exchange.Sell, exchange.MarketOrder, 20, 0)
+	exit.ReduceOnly = true
+	sending := func(id string) record.Record {
+		return record.Record{AtMS: 5_000, Strategy: "one", Symbol: bitcoin, ClientOrderID: id, Body: record.Sending{Purpose: placement.Exit, Order: exit}}
+	}
+	outcome := func(id string) record.Record {
+		return record.Record{AtMS: 12_000, Strategy: "one", Symbol: bitcoin, ClientOrderID: id, Body: record.Acknowledged{OrderID: 7}}
+	}
+	halt := func(level record.HaltLevel) record.Record {
+		return record.Record{AtMS: 4_000, Body: record.Halt{Level: level, Why: "lane"}}
+	}
+	audit := record.Record{AtMS: 4_000, Body: record.Audit{Actor: "ann"}}
+	long := record.Record{AtMS: 1, Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 20}}}}
+	for name, c := range map[string]struct {
+		before, found []record.Record
+		want          string
+	}{
+		"nothing":                       {nil, nil, ""},
+		"a halt":                        {nil, []record.Record{audit, halt(record.LevelFlatten)}, "4000 audit, 4000 halt"},
+		"a halt that is in force":       {[]record.Record{halt(record.LevelFlatten)}, []record.Record{audit, halt(record.LevelFlatten)}, "4000 audit"},
+		"a severer halt is in force":    {[]record.Record{halt(record.LevelFlatten)}, []record.Record{halt(record.LevelCancel)}, ""},
+		"a severer halt":                {[]record.Record{halt(record.LevelPause)}, []record.Record{halt(record.LevelCancel)}, "4000 halt"},
+		"an order and its answer":       {nil, []record.Record{sending("l-1"), outcome("l-1")}, "5000 sending, 9000 acknowledged"},
+		"an order that is known":        {[]record.Record{sending("l-1")}, []record.Record{sending("l-1"), outcome("l-1")}, "9000 acknowledged"},
+		"an answer that is known":       {[]record.Record{sending("l-1"), outcome("l-1")}, []record.Record{sending("l-1"), outcome("l-1")}, ""},
+		"an answer of an unknown order": {nil, []record.Record{outcome("l-2")}, ""},
+		"an order of a strategy with a target": {[]record.Record{long}, []record.Record{sending("l-1"), sending("l-2")},
+			"5000 latch, 5000 sending, 5000 sending"},
+	} {
+		book := reconcile.NewBook(placement.Settle{})
+		for i := range c.before {
+			book.Apply(&c.before[i])
+		}
+		journal := &appended{}
+		records, err := Replay(t.Context(), c.found, 9_000, journal, book)
+		var have []string
+		for _, r := range records {
+			have = append(have, fmt.Sprint(r.AtMS, " ", r.Kind()))
+		}
+		if strings.Join(have, ", ") != c.want || len(records) != len(journal.records) || err != nil {
+			t.Errorf("%s: want %q journalled, have %q of %d, %v", name, c.want, have, len(journal.records), err)
+		}
+	}
+	if _, err := Replay(t.Context(), []record.Record{audit}, 9_000, &appended{fails: errBusy}, reconcile.NewBook(placement.Settle{})); !errors.Is(err, errBusy) {
+		t.Errorf("a journal that fails: want %v, have %v", errBusy, err)
+	}
+	if _, err := Replay(t.Context(), nil, 9_000, &appended{fails: errBusy}, reconcile.NewBook(placement.Settle{})); err != nil {
+		t.Errorf("nothing: want the journal left alone, have %v", err)
+	}
+}
