@@ -76,6 +76,7 @@ type closing struct {
 	at       time.Time // time of the answer
 	from, by exchange.Quantity
 	refused  bool
+	why      string // of a refusal
 }
 
 func newAction(nowMS int64, exposures []engine.Exposure, left map[string]*passed, cause string) *action {

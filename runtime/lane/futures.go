@@ -114,7 +114,10 @@ func (l *Lane) settleOn(ctx context.Context, a *action, t *target, orders []exch
 	}
 	left = append(left, fmt.Sprintf("%s of %s to close", t.Symbol.QuantityDecimal(quantity), t.Symbol.Key()))
 	if t.Others != 0 && l.isPlacing(t.Symbol.Key()) || !t.mayClose(remaining, began) {
-		return left, nil
+		if t.closed.refused {
+			blind = append(blind, t.closed.why)
+		}
+		return left, blind
 	}
 	if why := l.close(ctx, a, t, quantity, remaining); why != "" {
 		blind = append(blind, why)
@@ -180,6 +183,7 @@ func (l *Lane) close(ctx context.Context, a *action, t *target, quantity, from e
 	default:
 		t.sent += size
 	}
+	c.why = why
 	t.closed = c
 	return why
 }

@@ -361,7 +361,8 @@ func TestAStartJournalsWhatTheLaneDid(t *testing.T) {
 		return record.Record{AtMS: 4_000, Body: record.Halt{Level: level, Why: "lane"}}
 	}
 	audit := record.Record{AtMS: 4_000, Body: record.Audit{Actor: "ann"}}
-	long := record.Record{AtMS: 1, Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 20}}}}
+	plan := &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 20}}
+	long := record.Record{AtMS: 1, Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: plan}}
 	for name, c := range map[string]struct {
 		before, found []record.Record
 		want          string
