@@ -84,7 +84,8 @@ func TestAWaitingPlacementIsWithdrawn(t *testing.T) {
 		if !is {
 			t.Fatal("want a gate that knows limits")
 		}
-		if _, err := gate.DoBefore(t.Context(), exchange.Request{Operation: exchange.FuturesPlace, Order: opening}, exchange.SendLimit{NotAfterMS: 5}); err != nil {
+		request := exchange.Request{Operation: exchange.FuturesPlace, Order: opening}
+		if _, err := gate.DoBefore(t.Context(), request, exchange.SendLimit{NotAfterMS: 5}); err != nil {
 			t.Fatal(err)
 		}
 		limit := venue.limits[0]
@@ -93,6 +94,30 @@ func TestAWaitingPlacementIsWithdrawn(t *testing.T) {
 		}
 		if err := s.halt(record.LevelPause, account.Scope{}); err != nil || !limit.Withdrawn() {
 			t.Errorf("want it withdrawn while the lane acts, have %v", err)
+		}
+	})
+}
+
+// A call takes less than a minute, so a placement that passed the gate earlier is in the engine's list.
+func TestTheGateForgetsAfterAMinute(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t)
+		defer s.stop()
+		for _, id := range []string{"b-1", "b-2"} {
+			opening := ordered(bitcoin, exchange.Buy, exchange.MarketOrder, 1, 0)
+			opening.ClientOrderID = id
+			if _, err := s.Gate().Do(t.Context(), exchange.Request{Operation: exchange.FuturesPlace, Order: opening}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(30 * time.Second)
+		}
+		if s.Show(nil); len(s.passed) != 2 {
+			t.Errorf("want both remembered, have %v", s.passed)
+		}
+		time.Sleep(time.Nanosecond)
+		if s.Show(nil); len(s.passed) != 1 || s.passed["b-2"] == nil {
+			t.Errorf("want the newer one remembered, have %v", s.passed)
 		}
 	})
 }

@@ -28,6 +28,7 @@ type venue struct {
 	fails    map[exchange.Operation]error // answers without performing
 	lost     map[exchange.Operation]error // performs, and answers this
 	changes  []string                     // "second: operation order"
+	since    []int64                      // from when histories were read, in ms of the test
 }
 
 func (v *venue) Do(_ context.Context, request exchange.Request) (exchange.Answer, error) {
@@ -49,6 +50,9 @@ func (v *venue) Do(_ context.Context, request exchange.Request) (exchange.Answer
 			line += fmt.Sprintf(" %s %d", request.Symbol, request.OrderID)
 		}
 		v.changes = append(v.changes, line)
+	}
+	if request.Operation == exchange.SpotOrderHistory {
+		v.since = append(v.since, request.StartMS-epochMS)
 	}
 	if err := v.fails[request.Operation]; err != nil {
 		return exchange.Answer{}, err

@@ -222,7 +222,8 @@ func TestASevererHaltIsAddedWhileTheLaneActs(t *testing.T) {
 		}{
 			{record.LevelPause, account.Scope{}, record.LevelPause, ""},
 			{record.LevelCancel, account.Scope{Strategy: "one"}, record.LevelCancel, "futures_cancel BTC-USDT 2"},
-			{record.LevelFlatten, account.Scope{Symbol: bitcoin}, record.LevelFlatten, "futures_cancel BTC-USDT 3; futures_place BTC-USDT SELL MARKET 20 reduce"},
+			{record.LevelFlatten, account.Scope{Symbol: bitcoin}, record.LevelFlatten,
+				"futures_cancel BTC-USDT 3; futures_place BTC-USDT SELL MARKET 20 reduce"},
 			{record.LevelPause, account.Scope{}, record.LevelFlatten, ""},
 		} {
 			if err := s.halt(c.level, c.scope); err != nil {

@@ -66,6 +66,9 @@ func TestASpotHoldingIsSoldThroughThePrice(t *testing.T) {
 		}
 		time.Sleep(5 * time.Second)
 		want(t, "requests", s.sales(), "cancel ETH-USDT 2", "place ETH-USDT SELL LIMIT 10000 at 247500000000")
+		if first := s.venue.since[0]; first != 20-historyMS { // the resting sale was sent at 20 ms, and clocks differ by a minute at most
+			t.Errorf("want the history since the oldest order, have %d ms", first)
+		}
 		if s.free() != "0" || s.LastUse().DoneMS == 0 || s.Degraded()[0].Remaining != "" {
 			t.Errorf("want nothing left, have %s, %+v", s.free(), s.Degraded())
 		}
@@ -170,7 +173,8 @@ func TestHowMuchASaleSells(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newScene(t)
 				defer s.stop()
-				if err := s.venue.exchange.AddAccount(sim.AccountConfig{Name: "two", Spot: map[string]exchange.Amount{"ETH": exchange.MustAmount(c.wallet)}}); err != nil {
+				wallet := map[string]exchange.Amount{"ETH": exchange.MustAmount(c.wallet)}
+				if err := s.venue.exchange.AddAccount(sim.AccountConfig{Name: "two", Spot: wallet}); err != nil {
 					t.Fatal(err)
 				}
 				s.venue.name = "two"
@@ -393,7 +397,8 @@ func TestAStartJournalsWhatTheLaneDid(t *testing.T) {
 			t.Errorf("%s: want %q journalled, have %q of %d, %v", name, c.want, have, len(journal.records), err)
 		}
 	}
-	if _, err := Replay(t.Context(), []record.Record{audit}, 9_000, &appended{fails: errBusy}, reconcile.NewBook(placement.Settle{})); !errors.Is(err, errBusy) {
+	book := reconcile.NewBook(placement.Settle{})
+	if _, err := Replay(t.Context(), []record.Record{audit}, 9_000, &appended{fails: errBusy}, book); !errors.Is(err, errBusy) {
 		t.Errorf("a journal that fails: want %v, have %v", errBusy, err)
 	}
 	if _, err := Replay(t.Context(), nil, 9_000, &appended{fails: errBusy}, reconcile.NewBook(placement.Settle{})); err != nil {

@@ -183,7 +183,8 @@ func TestAConfirmationIsRefusedWithItsReason(t *testing.T) {
 			want    string
 			done    string
 		}{
-			{"/halt flatten one", time.Minute, func(code string) string { return code }, "Done: ", `POST /api/v1/risk/halt {"level":"flatten","strategy":"one",`},
+			{"/halt flatten one", time.Minute, func(code string) string { return code }, "Done: ",
+				`POST /api/v1/risk/halt {"level":"flatten","strategy":"one",`},
 			{"/resume", 0, func(code string) string { return code }, "Done: ", `POST /api/v1/risk/rearm {"reason":`},
 			{"/resume", 0, func(code string) string { return code + "0" }, "Not done: that is not the code. Send the command again.", ""},
 			{"/resume", time.Minute + time.Nanosecond, func(code string) string { return code },
@@ -247,7 +248,8 @@ func TestAPollsAnswerIsReducedToWhatIsNeeded(t *testing.T) {
 	}{
 		{`{"ok":true,"result":[]}`, `{"ok":true,"result":[]}`, 0, 0, ""},
 		{`{"ok":true,"result":[{"update_id":5,"message":{"message_id":7,"date":9,"text":"/pause","from":{"id":11,"first_name":"A"},
-			"chat":{"id":11,"type":"private","title":"x"},"reply_markup":{}}}]}`, `{"ok":true,"result":[{"update_id":5,"message":` + typedText + `}]}`, 1, 0, ""},
+			"chat":{"id":11,"type":"private","title":"x"},"reply_markup":{}}}]}`,
+			`{"ok":true,"result":[{"update_id":5,"message":` + typedText + `}]}`, 1, 0, ""},
 		{`{"ok":true,"result":[{"update_id":5,"message":{"message_id":7,"edit_date":9,"from":{"id":11},"chat":{}}},{"update_id":6,"poll":{}}]}`,
 			`{"ok":true,"result":[{"update_id":5},{"update_id":6}]}`, 2, 0, ""},
 		{`{"ok":true,"result":[{"update_id":8,"message":"x"},{"update_id":"x"},7,null,{}]}`, `{"ok":true,"result":[{"update_id":8}]}`, 1, 0, ""},
@@ -309,7 +311,8 @@ func typedMessage(number int64, text string, ago time.Duration) *models.Update {
 func TestAMessageIsObeyedOnceAndWithinTwoMinutes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		for ago, result := range map[time.Duration]string{0: Done, 2 * time.Minute: Done, -2 * time.Minute: Done, 121 * time.Second: Old, -121 * time.Second: Old} {
+		for ago, result := range map[time.Duration]string{0: Done, 2 * time.Minute: Done, -2 * time.Minute: Done, 121 * time.Second: Old,
+			-121 * time.Second: Old} {
 			api := &answers{status: http.StatusOK, text: "{}"}
 			q := newQuiet(api)
 			q.take(t.Context(), nil, typedMessage(5, "/pause", ago))
