@@ -187,11 +187,11 @@ var belief = []Row{
 			{"reconcile.evidence.isTwinOrder", "e.claimed(o)", "false"},
 		}},
 	{"twin_sold_own", "what another botd bought and sold again takes a stop off, by one wallet", "40",
-		"reconcile TestWhatAnotherBotdHasSoldIsNotSoldAgain", []Edit{
+		"reconcile TestAnotherBotdsSalesAreNotRepeated", []Edit{
 			{"reconcile.derivation.takeOffSold", "d.symbol.twinPurchases()", "0"},
 		}},
 	{"sold_without_bought", "a list that has just shown what another botd sold takes a stop off, though it may lack what that one bought", "15",
-		"reconcile TestWhatAnotherBotdHasSoldIsNotSoldAgain", []Edit{
+		"reconcile TestAnotherBotdsSalesAreNotRepeated", []Edit{
 			{"reconcile.derivation.takeOffSold", "slices.ContainsFunc(seen.twinOrders, recent)", "false"},
 		}},
 	{"cut_sale_forgotten", "after a start a sale that the journal lacks is no witness, once the start has booked another", "40",
@@ -199,7 +199,7 @@ var belief = []Row{
 			{"reconcile.Book.salesFrom", "cmp.Or(symbol.spot.changedMS, symbol.ChangedMS())", "symbol.ChangedMS()"},
 		}},
 	{"deposit_makes_up", "what orders of the journal's own starts have sold is held again where a deposit makes up for it", "15",
-		"reconcile TestStandingDownAStopOnSpotSellsNothingASecondTime", []Edit{
+		"reconcile TestStandingDownSpotStopSellsOnce", []Edit{
 			{"reconcile.SymbolState.heldWithTwin", "min(0, s.spot.continued)", "0"},
 		}},
 	{"unlisted_follows", "a round sends an opening though no list has shown the ones before it", "34",

@@ -19,7 +19,7 @@ func smallDisk(t *testing.T, directory, size string) {
 		t.Fatal(err)
 	}
 	if err := syscall.Mount("tmpfs", directory, "tmpfs", 0, "size="+size); err != nil {
-		t.Skipf("a small file system cannot be mounted here (the faulty file layer has its own test, runtime TestOnAFullDisk...): %v", err)
+		t.Skipf("a small file system cannot be mounted here (the faulty file layer has its own test, runtime TestFullDiskPausesPlacements): %v", err)
 	}
 	t.Cleanup(func() {
 		if err := syscall.Unmount(directory, syscall.MNT_DETACH); err != nil {
