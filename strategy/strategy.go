@@ -28,7 +28,7 @@ type Strategy interface {
 // View is the input of a strategy. It is valid only during the call.
 type View struct {
 	NowMS       int64            // nominal time of the tick: a candle's close or the scheduled time
-	Symbol      *exchange.Symbol // rules and scales
+	Symbol      *exchange.Symbol // rules as last read; the scales never change
 	Interval    exchange.Interval
 	Last        exchange.Price // last known trade price, at least as new as the newest close
 	Position    Position

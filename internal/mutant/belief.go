@@ -206,4 +206,8 @@ var belief = []Row{
 		"runtime/engine TestARestOfALadderWaitsForAListThatShowsWhatWasSent", []Edit{
 			{"runtime/engine.dispatcher.largest", "d.unread(key) == 0", "true"},
 		}},
+	{"rules_of_the_start", "a strategy decides by the symbol's rules of the start", "45",
+		"runtime/engine TestAStrategySeesTheRulesOfNow", []Edit{
+			{"runtime/engine.tick.refreshView", "leg.symbol.Rules", "leg.config.Symbol"},
+		}},
 }

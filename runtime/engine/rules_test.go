@@ -114,6 +114,33 @@ func TestRulesThatBecameStricterAreReadEveryFewSeconds(t *testing.T) {
 	}
 }
 
+// rulesOfNow has the smallest order grow and shrink again, and a strategy see each as soon as it is read.
+func rulesOfNow(t testing.TB) {
+	var seen exchange.Amount
+	w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) {
+		seen = view.Symbol.MinNotional
+		plan.Target = strategy.Target{Kind: strategy.ByQuantity, Quantity: 20}
+	}, protected, func(w *world) {
+		atStart := *w.venue.Symbol(bitcoin)
+		w.config.Strategies[0].Symbol = &atStart
+	})
+	w.pass(10_000)
+	rules := w.venue.Symbol(bitcoin)
+	before := rules.MinNotional
+	for _, least := range []exchange.Amount{before.Mul(20), before} {
+		rules.MinNotional = least
+		w.pass(65_000)
+		if seen != least {
+			t.Errorf("want the strategy to see a smallest order of %s, have %s", least, seen)
+		}
+	}
+}
+
+func TestAStrategySeesTheRulesOfNow(t *testing.T) {
+	t.Parallel()
+	rulesOfNow(t)
+}
+
 // A stop is gone, and the first rules of the start accept no order for what the stop covered: for the whole position, for the
 // last purchase, or for nothing at all.
 func TestStartRereadsRulesThatPreventStop(t *testing.T) {

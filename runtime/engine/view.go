@@ -21,7 +21,7 @@ type watched struct {
 
 // refreshView updates the view and empties the plan.
 func (t *tick) refreshView(leg *leg, nominalMS int64) {
-	leg.view.NowMS, leg.view.Last = nominalMS, leg.symbol.Last
+	leg.view.NowMS, leg.view.Last, leg.view.Symbol = nominalMS, leg.symbol.Last, leg.symbol.Rules
 	if leg.version != t.book.Version() {
 		t.fillView(leg)
 	} else {

@@ -71,7 +71,7 @@ func (s *slicing) Conditions(view *strategy.View) []strategy.Condition {
 		all = append(all, strategy.Condition{Name: "next slice", Value: moment(next)})
 	}
 	if s.bound > 0 {
-		at := func(p exchange.Price) string { return s.symbol.PriceDecimal(p).String() }
+		at := func(p exchange.Price) string { return view.Symbol.PriceDecimal(p).String() }
 		all = append(all, strategy.Condition{Name: "price", Value: at(view.Last), Requires: "within price_bound " + at(s.bound), Met: !s.outside(view.Last)})
 	}
 	return all

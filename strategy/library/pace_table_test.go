@@ -59,8 +59,8 @@ func TestTickMovesAtMostOneStep(t *testing.T) {
 		{"no price is known", exchange.Futures, 0, 500, 100, 130},
 		{"on spot, with room for fees", exchange.Spot, 1000, 500, 100, 30 + 100 + 1 + 1},
 	} {
-		view := &strategy.View{Position: strategy.Position{Quantity: 30}, Last: exchange.Price(c.last * 1e8)}
-		if have := paced(setting(t, c.market).Symbol, view, 1, c.target, 100, c.step); have != c.want {
+		view := &strategy.View{Symbol: setting(t, c.market).Symbol, Position: strategy.Position{Quantity: 30}, Last: exchange.Price(c.last * 1e8)}
+		if have := paced(view, 1, c.target, 100, c.step); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
 	}

@@ -265,19 +265,19 @@ func (q *quoter) quote(view *strategy.View, plan *strategy.Plan, t *turn, side e
 		return // nothing to sell
 	}
 	lean := float64((held-q.target)*sign) / float64(q.maxPosition)
-	each := q.symbol.FloorQuantity(exchange.Quantity(float64(q.quantity) * (1 - q.skew*max(0, min(1, lean)))))
+	each := view.Symbol.FloorQuantity(exchange.Quantity(float64(q.quantity) * (1 - q.skew*max(0, min(1, lean)))))
 	hangs := reduces && t[quoteHung] > 0
 	if hangs {
 		each = room
 	}
 	keys := q.name(side, number)
 	for level := range q.levels {
-		price := q.symbol.FloorPrice(exchange.Price(float64(best) * (1 - q.step*float64(level))))
+		price := view.Symbol.FloorPrice(exchange.Price(float64(best) * (1 - q.step*float64(level))))
 		if side == exchange.Sell {
-			price = q.symbol.CeilPrice(exchange.Price(float64(best) * (1 + q.step*float64(level))))
+			price = view.Symbol.CeilPrice(exchange.Price(float64(best) * (1 + q.step*float64(level))))
 		}
-		n := q.symbol.FloorQuantity(min(each, room))
-		if price <= 0 || n <= 0 || q.symbol.Notional(price, n).Less(q.symbol.MinNotional) {
+		n := view.Symbol.FloorQuantity(min(each, room))
+		if price <= 0 || n <= 0 || view.Symbol.Notional(price, n).Less(view.Symbol.MinNotional) {
 			break
 		}
 		room -= n
@@ -295,7 +295,7 @@ func (q *quoter) quote(view *strategy.View, plan *strategy.Plan, t *turn, side e
 func (q *quoter) passive(view *strategy.View, center exchange.Price, bid, ask float64) (float64, float64) {
 	high, low := center, center
 	if view.Book.Known(view.NowMS, bookAgeMS) {
-		high, low = view.Book.Asks[0].Price-q.symbol.PriceTick, view.Book.Bids[0].Price+q.symbol.PriceTick
+		high, low = view.Book.Asks[0].Price-view.Symbol.PriceTick, view.Book.Bids[0].Price+view.Symbol.PriceTick
 	}
 	return min(bid, float64(high)), max(ask, float64(low))
 }

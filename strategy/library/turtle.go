@@ -267,12 +267,13 @@ func (t *turtleTurn) enter() string {
 }
 
 // unit returns the quantity that gains or loses the risk share of the equity when the price moves
-// by N, bounded by the value of all units.
+// by N, bounded by the value of all units, as the exchange's current rules accept it.
 func (t *turtleTurn) unit() exchange.Quantity {
+	symbol := t.View.Symbol
 	unit := t.View.QuantityByVolatility(t.risk, exchange.Price(t.Recall(turtleN)))
-	room := t.symbol.QuantityFor(t.View.Equity.MulRate(t.cap), t.View.Last) - exchange.Quantity(t.Recall(turtleQuantity))
-	unit = t.symbol.FloorQuantity(max(0, min(unit, room)))
-	if t.symbol.Notional(t.View.Last, unit).Less(t.symbol.MinNotional) {
+	room := symbol.QuantityFor(t.View.Equity.MulRate(t.cap), t.View.Last) - exchange.Quantity(t.Recall(turtleQuantity))
+	unit = symbol.FloorQuantity(max(0, min(unit, room)))
+	if symbol.Notional(t.View.Last, unit).Less(symbol.MinNotional) {
 		return 0
 	}
 	return unit

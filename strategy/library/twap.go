@@ -46,13 +46,12 @@ func twap() strategy.Definition {
 				return nil, &strategy.ValueError{Parameter: "price_bound", Err: err}
 			}
 			return &slicing{bound: bound, jitter: p.Jitter.InexactFloat64(),
-				symbol: setting.Symbol, sign: exchange.Quantity(p.Side.Sign()), quantity: quantity, slices: int64(p.Slices),
+				sign: exchange.Quantity(p.Side.Sign()), quantity: quantity, slices: int64(p.Slices),
 				everyMS: p.Every.Milliseconds(), step: exchange.Quantity(stepOf(&setting, p.Every.Milliseconds()))}, nil
 		})
 }
 
 type slicing struct {
-	symbol         *exchange.Symbol
 	sign, quantity exchange.Quantity
 	slices         int64
 	everyMS        int64
@@ -111,8 +110,9 @@ func outstanding(view *strategy.View, sign, slice exchange.Quantity) exchange.Qu
 }
 
 // paced bounds a target so that one tick adds at most a step to the outstanding quantity. A step is
-// at least the exchange's minimum order, and on spot leaves room for fees.
-func paced(symbol *exchange.Symbol, view *strategy.View, sign, target, slice, step exchange.Quantity) exchange.Quantity {
+// at least the minimum order by the exchange's current rules, and on spot leaves room for fees.
+func paced(view *strategy.View, sign, target, slice, step exchange.Quantity) exchange.Quantity {
+	symbol := view.Symbol
 	if symbol.Market == exchange.Spot {
 		step += step/100 + symbol.QuantityTick
 	}
@@ -137,11 +137,11 @@ func (s *slicing) Decide(view *strategy.View, plan *strategy.Plan) {
 	// The product could exceed 64 bits for a very large quantity, so divide first.
 	target := s.quantity/count*exchange.Quantity(due) + s.quantity%count*exchange.Quantity(due)/count
 	slice, reason := (s.quantity-1)/count+1, "the slices due by now"
-	if pace := paced(s.symbol, view, s.sign, target, slice, slice*min(s.step, count)); pace < target {
+	if pace := paced(view, s.sign, target, slice, slice*min(s.step, count)); pace < target {
 		target, reason = pace, "catches up with the slices due by now"
 	}
 	if s.outside(view.Last) {
 		target, reason = min(target, max(0, view.Position.Quantity*s.sign)), "waits: the price is beyond price_bound"
 	}
-	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: s.sign * s.symbol.FloorQuantity(target)}, reason)
+	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: s.sign * view.Symbol.FloorQuantity(target)}, reason)
 }

@@ -57,7 +57,7 @@ func TestTWAPReachesExactlyItsQuantityThroughARestart(t *testing.T) {
 	var memory strategy.Memory
 	var position strategy.Position
 	decide := func(s strategy.Strategy, nowMS int64) exchange.Quantity {
-		view, plan := strategy.View{NowMS: nowMS, Memory: memory, Position: position}, strategy.Plan{}
+		view, plan := strategy.View{Symbol: setting(t, exchange.Futures).Symbol, NowMS: nowMS, Memory: memory, Position: position}, strategy.Plan{}
 		s.Decide(&view, &plan)
 		position.Quantity = plan.Target.Quantity
 		memory, _ = memory.With(plan.Remembered())
@@ -165,7 +165,7 @@ func TestABacklogIsCaughtUpASliceATick(t *testing.T) {
 func TestTWAPCountsOrdersInFlight(t *testing.T) {
 	t.Parallel()
 	s := newStrategy(t, "twap", exchange.Futures, strategy.Values{"quantity": "0.500", "slices": "50", "every": "1s"})
-	view, plan := strategy.View{Last: 50_000e8, NowMS: 1_000}, strategy.Plan{}
+	view, plan := strategy.View{Symbol: setting(t, exchange.Futures).Symbol, Last: 50_000e8, NowMS: 1_000}, strategy.Plan{}
 	s.Decide(&view, &plan)
 	view.Memory, _ = view.Memory.With(plan.Remembered())
 	view.NowMS, view.Working = 2_000, []strategy.WorkingOrder{{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10}}
@@ -180,7 +180,7 @@ func TestTWAPCountsOrdersInFlight(t *testing.T) {
 func TestTWAPCountsFilledPartOfAmount(t *testing.T) {
 	t.Parallel()
 	s := newStrategy(t, "twap", exchange.Spot, strategy.Values{"quantity": "0.0500", "slices": "50", "every": "1s"})
-	view, plan := strategy.View{NowMS: 1_000}, strategy.Plan{}
+	view, plan := strategy.View{Symbol: setting(t, exchange.Spot).Symbol, NowMS: 1_000}, strategy.Plan{}
 	s.Decide(&view, &plan)
 	slice := plan.Target.Quantity
 	view.Memory, _ = view.Memory.With(plan.Remembered())
@@ -304,6 +304,52 @@ func TestTheLowestPriceBound(t *testing.T) {
 		}
 		if lines := conditionLines(s, &view); !strings.HasPrefix(lines[len(lines)-1], "price: ") {
 			t.Errorf("want the bound shown, have %q", lines)
+		}
+	}
+}
+
+// TestASliceIsTheSmallestOrderByTheRulesOfNow: the strategy was made while the exchange took no order below 100 USDT, and it takes 5 again.
+func TestASliceIsTheSmallestOrderByTheRulesOfNow(t *testing.T) {
+	t.Parallel()
+	then := setting(t, exchange.Futures)
+	rules := *then.Symbol
+	rules.MinNotional = exchange.AmountOf(100)
+	then.Symbol = &rules
+	s := newStrategyIn(t, then, "twap", strategy.Values{"quantity": "0.010", "slices": "10", "every": "1s"})
+	view := strategy.View{NowMS: 9_001, Last: 50_000e8, Memory: strategy.MemoryOf(strategy.MemoryEntry{Key: began, Value: 1})}
+	for _, c := range []struct {
+		symbol *exchange.Symbol
+		want   exchange.Quantity
+	}{{then.Symbol, 3}, {setting(t, exchange.Futures).Symbol, 1}} {
+		var plan strategy.Plan
+		view.Symbol = c.symbol
+		if s.Decide(&view, &plan); plan.Target.Quantity != c.want {
+			t.Errorf("the smallest order is %s USDT: want %d, have %d", c.symbol.MinNotional, c.want, plan.Target.Quantity)
+		}
+	}
+}
+
+// TestOrdersAreSizedByTheRulesOfNow: a turtle's unit and a market maker's quotes, where the exchange takes no order below 100,000 USDT for a while.
+func TestOrdersAreSizedByTheRulesOfNow(t *testing.T) {
+	t.Parallel()
+	then := *setting(t, exchange.Futures).Symbol
+	then.MinNotional = exchange.AmountOf(100_000)
+	turtle := turtleBook(t, nil)
+	made := newStrategy(t, "market_making", exchange.Futures, strategy.Values{"quantity": "0.1", "max_position": "0.4"})
+	for _, c := range []struct {
+		symbol *exchange.Symbol
+		unit   exchange.Quantity
+		quotes int
+	}{{&then, 0, 0}, {setting(t, exchange.Futures).Symbol, 100_000, 2}} {
+		turtle.view.Symbol, turtle.view.Last = c.symbol, 102e8
+		turtle.plan.Reset()
+		if turtle.strategy.Decide(&turtle.view, &turtle.plan); turtle.plan.Target.Quantity != c.unit {
+			t.Errorf("a smallest order of %s: want a unit of %d, have %d", c.symbol.MinNotional, c.unit, turtle.plan.Target.Quantity)
+		}
+		quotes := newBook(t, made, exchange.Futures)
+		quotes.view.Symbol, quotes.view.Last = c.symbol, 1000e8
+		if made.Decide(&quotes.view, &quotes.plan); len(quotes.plan.Orders) != c.quotes {
+			t.Errorf("a smallest order of %s: want %d quotes, have %+v", c.symbol.MinNotional, c.quotes, quotes.plan.Orders)
 		}
 	}
 }
