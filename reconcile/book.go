@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+	"strings"
 
 	"botd/exchange"
 	"botd/reconcile/account"
@@ -144,10 +145,13 @@ func (b *Book) apply(r *record.Record) {
 		symbol.Settled, symbol.extends = false, symbol.extends && body.Purpose == placement.Order
 	case record.Found:
 		b.begin(b.Placement(r.ClientOrderID))
+		id, _, _ := strings.Cut(r.ClientOrderID, "#")
+		b.forgetRefused(func(of *RefusedOrder) bool { return of.clientOrderID == id })
 	case record.Adopted:
 		b.Symbol(r.Symbol).short = 0
 		b.Symbol(r.Symbol).noteBooked(body.Quantity)
 		b.Symbol(r.Symbol).resolveTwin()
+		b.forgetRefused(func(of *RefusedOrder) bool { return of.Symbol == r.Symbol && b.Symbol(r.Symbol).Quarantine() == "" })
 		b.noteReported(r.ClientOrderID)
 	case record.Halt, record.Ignored:
 		b.noteReported(r.ClientOrderID)

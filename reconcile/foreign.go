@@ -289,9 +289,9 @@ func (b *Book) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason stri
 }
 
 // unclaimed returns the wallet's excess of a spot symbol's asset over the fills, while an uncertain
-// placement may have bought it.
+// placement may have bought it, or a refused one has.
 func (b *Book) unclaimed(symbol *SymbolState) exchange.Quantity {
-	if !b.buysUnknown(symbol) || symbol.Rules == nil {
+	if !b.buysUnknown(symbol) && !b.paidFor(symbol) || symbol.Rules == nil {
 		return 0
 	}
 	return max(0, b.inWallet(symbol)-symbol.Baseline()-symbol.Known()+symbol.Fees())

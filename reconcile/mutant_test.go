@@ -85,6 +85,8 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"own_beside_twin":           ownWithAnother,
 		"sold_held_twice":           leftBySale,
 		"outlived_waits":            func(t testing.TB) { leftOfShown(t, 40, true) },
+		"refused_purchase_unseen":   func(t testing.TB) { paidThoughRefused(t, 10, "1.02", "9500", 20) },
+		"refused_any_money":         func(t testing.TB) { paidThoughRefused(t, 0, "1.01", "9536", 0) },
 		"read_before_it_arrived":    func(t testing.TB) { readBeforeItArrived(t, 4_000, 0) },
 	})
 }

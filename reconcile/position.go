@@ -254,7 +254,7 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 	}
 	live := s.book.liveOn(symbol.Key())
 	symbol.spot.early = true
-	if s.anyUnresolved(symbol.Key()) || live && (s.mayPredateFill(symbol) || s.anyUnlisted(symbol.Key())) {
+	if s.anyUnresolved(symbol.Key()) || s.book.paidFor(symbol) || live && (s.mayPredateFill(symbol) || s.anyUnlisted(symbol.Key())) {
 		symbol.Settled = !s.anyUnresolved(symbol.Key()) && symbol.Quarantine() == ""
 		symbol.misses.reset()
 		s.boundByWallet(symbol)

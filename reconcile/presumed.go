@@ -62,6 +62,9 @@ func (s *survey) unlistedPurchases(symbol *SymbolState) (bought, most exchange.Q
 		bought, most = bought+once*s.timesPaid(p, symbol), most+once*mostTimes
 		sinceMS = min(sinceMS, p.SentMS())
 	}
+	if refused, fromMS := s.noteRefusedPurchases(symbol); refused > 0 {
+		return bought + refused, most + refused, min(sinceMS, fromMS)
+	}
 	return bought, most, sinceMS
 }
 
@@ -159,9 +162,10 @@ func (e *evidence) boughtSince(p *account.Placement, sinceMS int64) bool {
 	})
 }
 
-// purse is a wallet balance and the time of its read.
+// purse is a wallet's money and asset, and the time of their read.
 type purse struct {
 	amount exchange.Amount
+	asset  exchange.Quantity // of the symbol's base asset
 	atMS   int64
 }
 
@@ -172,7 +176,7 @@ func (b *Book) notePurse(p *account.Placement) {
 		return
 	}
 	balance := b.Balance(symbol.Rules.Quote)
-	b.purse[p.ClientOrderID()] = purse{balance.Free.Add(balance.Frozen), b.walletMS}
+	b.purse[p.ClientOrderID()] = purse{balance.Free.Add(balance.Frozen), b.inWallet(symbol), b.walletMS}
 }
 
 // soldNothing reports whether the wallet shows all of the asset, though it freezes none of it for

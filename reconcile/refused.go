@@ -21,6 +21,9 @@ type RefusedOrder struct {
 	clientOrderID string
 	purpose       placement.Purpose
 	order         exchange.NewOrder
+	before        purse             // spot: the wallet before a purchase was sent
+	bought        exchange.Quantity // spot: what the wallet shows of a purchase that no list shows
+	paid          persistence       // since it does
 }
 
 // Opens reports whether it would have opened a position, or made one larger.
@@ -39,7 +42,8 @@ func (s *SymbolState) RefusedUntilMS(settle *placement.Settle) int64 {
 }
 
 func (b *Book) noteRefused(p *account.Placement, atMS int64) {
-	b.refused = append(b.refused, RefusedOrder{p.Symbol(), p.SentMS(), atMS, p.ClientOrderID(), p.Purpose(), p.Order()})
+	b.refused = append(b.refused, RefusedOrder{Symbol: p.Symbol(), SentMS: p.SentMS(), atMS: atMS, clientOrderID: p.ClientOrderID(), purpose: p.Purpose(),
+		order: p.Order(), before: b.purse[p.ClientOrderID()]})
 }
 
 // confirmMS is the time for which a further spot exit waits for the reads that confirm a refusal.
@@ -57,20 +61,27 @@ func (s *situation) mayHaveSold() bool {
 // confirmRefused drops the refusals that a snapshot confirms and keeps blocking openings on the
 // symbols of the others.
 func (s *survey) confirmRefused() {
-	s.book.refused = slices.DeleteFunc(s.book.refused, func(r RefusedOrder) bool {
-		read := s.fetched.Positions.Done() && s.fetched.FuturesOrders.Done() && !s.leavesOut(r.Symbol)
-		if r.Symbol.Market == exchange.Spot {
-			read = s.fetched.SpotOrders.Done() && s.fetched.History.Done() && s.fetched.HistoryWhole
+	kept := s.book.refused[:0]
+	for i := range s.book.refused {
+		if r := s.book.refused[i]; s.confirms(&r) {
+			s.quarantineExecuted(&r)
+		} else {
+			kept = append(kept, r)
 		}
-		if !read || s.fetched.BeganMS <= r.atMS || s.fetched.isUnread(r.Symbol) {
-			return false
-		}
-		s.quarantineExecuted(&r)
-		return true
-	})
+	}
+	s.book.refused = kept
 	for _, r := range s.book.refused {
 		s.book.Symbol(r.Symbol).Settled = false
 	}
+}
+
+// confirms reports whether the snapshot, which began after a refusal, would show that the order was executed, and nothing does.
+func (s *survey) confirms(r *RefusedOrder) bool {
+	read := s.fetched.Positions.Done() && s.fetched.FuturesOrders.Done() && !s.leavesOut(r.Symbol)
+	if r.Symbol.Market == exchange.Spot {
+		read = s.fetched.SpotOrders.Done() && s.fetched.History.Done() && s.fetched.HistoryWhole
+	}
+	return read && s.fetched.BeganMS > r.atMS && !s.fetched.isUnread(r.Symbol) && !s.executedUnlisted(r)
 }
 
 // leavesOut reports whether the open list of futures leaves out an order of the symbol that stands by its id: a list that is not whole, or

@@ -210,4 +210,12 @@ var belief = []Row{
 		"runtime/engine TestAStrategySeesTheRulesOfNow", []Edit{
 			{"runtime/engine.tick.refreshView", "leg.symbol.Rules", "leg.config.Symbol"},
 		}},
+	{"refused_purchase_unseen", "what a refused purchase bought and paid, by the wallet alone, has no stop", "3",
+		"reconcile TestWhatARefusedPurchaseHasBoughtAndPaidHasAStop", []Edit{
+			{"reconcile.survey.unlistedPurchases", "refused > 0", "false"},
+		}},
+	{"refused_any_money", "a person's purchase is a refused one's, whatever it cost", "3",
+		"reconcile TestWhatARefusedPurchaseHasBoughtAndPaidHasAStop", []Edit{
+			{"reconcile.evidence.paidThoughRefused", "!all.Less(paid) && !paid.Less(all.Sub(step.MulRate(exchange.RateOne*11/10).Mul(times)))", "true"},
+		}},
 }

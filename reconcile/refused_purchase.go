@@ -1,0 +1,82 @@
+package reconcile
+
+import (
+	"botd/exchange"
+)
+
+// A spot purchase that the exchange refused but executed (exactly-once.md, case 3) may be missing from the order history too. The wallet then shows it:
+// more of the asset since it was sent, and the money of just this order gone. A deposit costs nothing, and a person's purchase of the same amount in the
+// same seconds is no chance. Its result gets a stop, and the refusal stays unconfirmed.
+
+// noteRefusedPurchases records what the wallet shows that a symbol's refused purchases have bought, and returns the sum and the send time of the oldest.
+func (s *survey) noteRefusedPurchases(symbol *SymbolState) (bought exchange.Quantity, sinceMS int64) {
+	for i := range s.book.refused {
+		r := &s.book.refused[i]
+		if r.Symbol != symbol.Key() {
+			continue
+		}
+		if r.bought == 0 {
+			r.bought = s.paidThoughRefused(r, symbol)
+		}
+		if r.bought > 0 && (sinceMS == 0 || r.SentMS < sinceMS) {
+			sinceMS = r.SentMS
+		}
+		bought += r.bought
+	}
+	return bought, sinceMS
+}
+
+// paidThoughRefused returns the quantity that the wallet shows a refused purchase to have bought; 0 if it does not show the money of that order gone
+// since, to within a step of the quantity, or if anything else on spot has cost money meanwhile.
+func (e *evidence) paidThoughRefused(r *RefusedOrder, symbol *SymbolState) exchange.Quantity {
+	if r.before.atMS == 0 || !e.fetched.Balances.Done() || e.fetched.BeganMS <= r.atMS || e.book.StandsDown() || e.boughtSince(nil, r.before.atMS) {
+		return 0
+	}
+	balance, more := e.book.Balance(symbol.Rules.Quote), e.book.inWallet(symbol)-r.before.asset
+	paid := r.before.amount.Sub(balance.Free.Add(balance.Frozen))
+	worth, step := symbol.Rules.Notional(symbol.Last, more), symbol.Rules.Notional(symbol.Last, symbol.Rules.QuantityTick)
+	if symbol.worthless(more) || worth.Less(paid.MulRate(exchange.RateOne*9/10)) || paid.Less(worth.MulRate(exchange.RateOne*9/10)) {
+		return 0
+	}
+	for times := int64(1); times <= mostTimes; times++ {
+		all := r.order.QuoteAmount.Mul(times)
+		if !all.Less(paid) && !paid.Less(all.Sub(step.MulRate(exchange.RateOne*11/10).Mul(times))) {
+			return more
+		}
+	}
+	return 0
+}
+
+// paidFor reports whether the wallet has shown the result of a purchase that the exchange refused.
+func (b *Book) paidFor(symbol *SymbolState) bool {
+	for i := range b.refused {
+		if b.refused[i].bought > 0 && b.refused[i].Symbol == symbol.Key() {
+			return true
+		}
+	}
+	return false
+}
+
+// executedUnlisted reports whether a refusal cannot be confirmed, since the wallet has shown its purchase. If it lasts, a person must check.
+func (s *survey) executedUnlisted(r *RefusedOrder) bool {
+	symbol := s.book.Symbol(r.Symbol)
+	switch {
+	case r.bought == 0:
+		return false
+	case symbol.spot.presumed == 0:
+		return symbol.Quarantine() != "" || s.book.mayHaveBought(symbol)
+	}
+	if r.paid.extend(s.fetched); r.paid.exceeds(s.book.Settle().StalenessMS) {
+		s.quarantine(symbol, "the wallet shows what "+r.clientOrderID+", which the exchange refused, would have bought and paid, and no list shows why")
+	}
+	return true
+}
+
+// forgetRefused ends this for a purchase that a list has shown, or that a person has decided about.
+func (b *Book) forgetRefused(of func(*RefusedOrder) bool) {
+	for i := range b.refused {
+		if r := &b.refused[i]; of(r) {
+			r.bought, r.before = 0, purse{}
+		}
+	}
+}

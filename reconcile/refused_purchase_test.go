@@ -1,0 +1,133 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/strategy"
+)
+
+// refusedPurchase has the exchange refuse a purchase for 520 USDT, which buys ten steps for 500, beside so much that is held.
+func refusedPurchase(t testing.TB, held exchange.Quantity) (w *wallet, derive func() []Intent) {
+	w, derive = protecting(t)
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: held - 10}})
+	w.now += 60_000
+	w.hasMoney(map[exchange.Quantity]string{0: "1", 10: "1.01"}[held], "0", "10000")
+	w.now += 1_000
+	w.refuses(placement.Entry, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(520)})
+	w.now += 1_000
+	return w, derive
+}
+
+// TestWhatARefusedPurchaseHasBoughtAndPaidHasAStop: the exchange executed what it refused, and the history does not show it.
+func TestWhatARefusedPurchaseHasBoughtAndPaidHasAStop(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		held       exchange.Quantity
+		asset, usd string
+		want       exchange.Quantity
+	}{
+		"nothing has moved":                         {10, "1.01", "10000", 10},
+		"bought and paid beside what is held":       {10, "1.02", "9500", 20},
+		"bought and paid where nothing is held":     {0, "1.01", "9500", 10},
+		"a deposit":                                 {0, "1.01", "10000", 0},
+		"a deposit and a withdrawal of another sum": {0, "1.01", "9430", 0},
+		"one of a little less than the sum":         {0, "1.01", "9536", 0},
+		"one of a step more than the sum":           {0, "1.011", "9450", 0},
+		"money that is gone":                        {0, "1", "9500", 0},
+		"money that is gone, and little was bought": {0, "1.005", "9500", 0},
+		"paid, and a deposit beside it":             {0, "1.02", "9500", 0},
+		"executed twice":                            {0, "1.02", "9000", 20},
+		"executed three times":                      {0, "1.03", "8500", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			paidThoughRefused(t, c.held, c.asset, c.usd, c.want)
+		})
+	}
+}
+
+func paidThoughRefused(t testing.TB, held exchange.Quantity, asset, usd string, want exchange.Quantity) {
+	w, derive := refusedPurchase(t, held)
+	w.hasMoney(asset, "0", usd)
+	if have := stopped(derive()); have != want {
+		t.Errorf("want a stop of %d, have %d", want, have)
+	}
+	if symbol := w.book.Symbol(coin); want > held && symbol.Settled {
+		t.Errorf("want nothing opened beside it, have it settled")
+	}
+}
+
+// TestARefusedPurchaseIsJudgedByItsOwnMoney: where anything else on spot has cost money since, the wallet says nothing of it.
+func TestARefusedPurchaseIsJudgedByItsOwnMoney(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*wallet){
+		"another purchase is on its way": func(w *wallet) {
+			w.sendsElsewhere(exchange.Buy)
+		},
+		"another botd may be placing": func(w *wallet) {
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: elders + "9", Body: record.Halt{Level: record.LevelPause, Why: "another botd"}})
+		},
+		"it was read before the refusal": func(w *wallet) { w.now -= 1_001 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, _ := refusedPurchase(t, 0)
+			change(w)
+			w.hasMoney("1.01", "0", "9500")
+			if have := w.book.Symbol(coin).spot.presumed; have != 0 {
+				t.Errorf("want nothing presumed, have %d", have)
+			}
+		})
+	}
+}
+
+// TestARefusedPurchaseThatTheWalletShowsIsAPersonsToCheck after L, until a list shows it, or a person decides about it.
+func TestARefusedPurchaseThatTheWalletShowsIsAPersonsToCheck(t *testing.T) {
+	t.Parallel()
+	for _, way := range []string{"waits", "shown", "adopted", "ignored"} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			w, derive := refusedPurchase(t, 10)
+			w.apply(record.Record{Strategy: "one", Symbol: coin, Body: record.Plan{Plan: &strategy.Plan{
+				Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 20}}}})
+			id := w.book.Refused()[0].clientOrderID
+			w.hasMoney("1.02", "0", "9500")
+			stop := w.places(placement.StopLoss, 8, stopOf(20))
+			for range 8 {
+				w.now += 1_000
+				w.hasMoney("1", "0.02", "9500", stop)
+			}
+			symbol := w.book.Symbol(coin)
+			if symbol.Quarantine() == "" {
+				t.Fatalf("want it quarantined")
+			}
+			switch way {
+			case "shown":
+				row := exchange.Order{ID: 7, ClientOrderID: id, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder,
+					Quantity: 10, Filled: 10, QuoteAmount: exchange.AmountOf(520), Status: exchange.StatusFilled, CreatedMS: w.now - 9_000}
+				w.sees("1", "0.02", []exchange.Order{row}, stop)
+			case "adopted", "ignored":
+				for _, r := range w.book.Resolve(coin, way == "adopted", "one", "seen") {
+					w.apply(r)
+				}
+			}
+			for range 3 {
+				w.now += 1_000
+				w.hasMoney("1", "0.02", "9500", stop)
+			}
+			held := map[string]exchange.Quantity{"waits": 10, "shown": 20, "adopted": 20, "ignored": 10}[way]
+			if have := symbol.Known() - symbol.Fees(); have != held {
+				t.Errorf("want %d known, have %d", held, have)
+			}
+			if pending := way == "waits"; (len(w.book.Refused()) == 1) != pending || (symbol.spot.presumed == 10) != pending {
+				t.Errorf("want it undecided: %t; have %d refusals, %d presumed", pending, len(w.book.Refused()), symbol.spot.presumed)
+			}
+			if have := canceled(derive()); (len(have) == 0) != (way != "ignored") {
+				t.Errorf("want its stop taken off only where a person ignores it, have %v canceled", have)
+			}
+		})
+	}
+}
