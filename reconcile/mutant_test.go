@@ -87,6 +87,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"outlived_waits":            func(t testing.TB) { leftOfShown(t, 40, true) },
 		"refused_purchase_unseen":   func(t testing.TB) { paidThoughRefused(t, 10, "1.02", "9500", 20) },
 		"refused_any_money":         func(t testing.TB) { paidThoughRefused(t, 0, "1.01", "9536", 0) },
+		"none_believed":             func(t testing.TB) { walletOfNone(t, "0", 20) },
 		"read_before_it_arrived":    func(t testing.TB) { readBeforeItArrived(t, 4_000, 0) },
 	})
 }

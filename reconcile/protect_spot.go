@@ -103,7 +103,7 @@ func (s *situation) allShown() bool {
 // purchase has bought that no list shows counts as far as the wallet shows it.
 func (s *situation) explainedOnSpot() exchange.Quantity {
 	if s.book.StandsDown() {
-		return s.symbol.heldWithTwin() - s.book.sellsUnknown(s.symbol) - s.unnamedStops()
+		return s.stoppedWithTwin() - s.book.sellsUnknown(s.symbol) - s.unnamedStops()
 	}
 	switch {
 	case s.walletDecides():
@@ -243,7 +243,10 @@ func (d *derivation) stoppable(quantity exchange.Quantity) exchange.Quantity {
 		return !p.Seen() && !d.leavesUncovered(p)
 	})
 	young := symbol.spot.early || d.book.WalletMS <= symbol.FilledMS()+d.book.Settle().StalenessMS
-	doubted := symbol.misses.sinceMS != 0 && !d.book.StandsDown()
+	doubted := symbol.misses.sinceMS != 0
+	if d.book.StandsDown() { // another botd may have sold some
+		doubted = d.shownNone()
+	}
 	if clipped >= quantity || !young && !doubted || symbol.Quarantine() != "" || symbol.spot.overdrawn && !d.tooSmall(clipped) {
 		return clipped
 	}

@@ -152,6 +152,20 @@ func (s *SymbolState) boughtWithTwin() exchange.Quantity {
 // fills, or shown by a wallet for a purchase that no list shows.
 func (s *SymbolState) ownOnSpot() exchange.Quantity { return s.Known() - s.Fees() + s.spot.presumed }
 
+// stoppedWithTwin is what stops of both cover: heldWithTwin or, where the wallet shows none of the asset in all, boughtWithTwin. If that wallet
+// is right, the exchange refuses a stop, and nothing is lost; if it lies, the position has its stop.
+func (s *situation) stoppedWithTwin() exchange.Quantity {
+	if s.shownNone() {
+		return s.symbol.boughtWithTwin()
+	}
+	return s.symbol.heldWithTwin()
+}
+
+// shownNone reports whether the newest wallet shows none of a spot symbol's asset, nor of what the account held before botd bought.
+func (s *situation) shownNone() bool {
+	return s.book.WalletMS != 0 && s.symbol.worthless(s.book.inWallet(s.symbol))
+}
+
 // twinBought returns the quantity that the twin bought so recently that its own stop may be on the
 // way.
 func (s *SymbolState) twinBought(nowMS int64) (sum exchange.Quantity) {

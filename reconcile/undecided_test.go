@@ -121,3 +121,39 @@ func frozenLess(t testing.TB) {
 		t.Errorf("want the stop to stand, have %+v", intents)
 	}
 }
+
+// TestAWalletThatShowsNoneKeepsNoStopAwayWhereBotdStandsDown: if it is right, the exchange refuses the stop. One that shows what was there before is
+// believed: another botd may have sold.
+func TestAWalletThatShowsNoneKeepsNoStopAwayWhereBotdStandsDown(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		free string
+		want exchange.Quantity
+	}{
+		"all of it":                     {"1.02", 20},
+		"none at all":                   {"0", 20},
+		"too little for an order":       {"0.00009", 20},
+		"what was there before alone":   {"1", 10},
+		"less than was there before":    {"0.5", 10},
+		"some, and nothing else before": {"0.004", 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			walletOfNone(t, c.free, c.want)
+		})
+	}
+}
+
+// walletOfNone has botd and another one hold ten each without a stop, beside what was there before.
+func walletOfNone(t testing.TB, free string, want exchange.Quantity) {
+	w, derive := protecting(t)
+	bought := anothers(elders+"1", 40, exchange.Buy, exchange.MarketOrder, 10, 10, w.now)
+	for range 5 {
+		w.now += 1_000
+		w.sees("1.02", "0", []exchange.Order{bought})
+	}
+	w.now += 1_000
+	if w.sees(free, "0", []exchange.Order{bought}); stopped(derive()) != want {
+		t.Errorf("want stops of %d, have %d", want, stopped(derive()))
+	}
+}

@@ -218,4 +218,8 @@ var belief = []Row{
 		"reconcile TestWhatARefusedPurchaseHasBoughtAndPaidHasAStop", []Edit{
 			{"reconcile.evidence.paidThoughRefused", "!all.Less(paid) && !paid.Less(all.Sub(step.MulRate(exchange.RateOne*11/10).Mul(times)))", "true"},
 		}},
+	{"none_believed", "where botd stands down, a wallet that shows none of the asset in all keeps a stop away", "40",
+		"reconcile TestAWalletThatShowsNoneKeepsNoStopAwayWhereBotdStandsDown", []Edit{
+			{"reconcile.situation.stoppedWithTwin", "s.shownNone()", "false"},
+		}},
 }
