@@ -267,8 +267,9 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 	symbol.spot.early = false
 	held := s.book.inWallet(symbol)
 	if symbol.Known() == 0 {
-		wait := (symbol.Baseline() != 0 || symbol.spot.squaredMS != 0 || s.book.mayHaveBought(symbol)) && s.awaitsHistory(symbol, held-symbol.Baseline())
-		if more := held - symbol.Baseline(); live || wait {
+		more := held - symbol.Baseline()
+		wait := (symbol.Baseline() != 0 || symbol.spot.squaredMS != 0 || s.book.mayHaveBought(symbol)) && s.awaitsHistory(symbol, s.mayBeOwn(symbol, more))
+		if live || wait {
 			s.recordUnattributed(symbol, more)
 		} else if more != 0 || symbol.Unattributed() != 0 {
 			s.emit(symbol.about(record.Baseline{Quantity: held}))

@@ -201,6 +201,16 @@ func (s *SymbolState) noteAgreed(atMS int64) {
 	s.believe()
 }
 
+// mayBeOwn returns the part of a change of the wallet, where nothing is held, that an own order may have made: any excess, and a shortfall soon
+// after a sale, which the exchange may have executed twice.
+func (e *evidence) mayBeOwn(symbol *SymbolState, more exchange.Quantity) exchange.Quantity {
+	settle := e.book.Settle()
+	if more < 0 && e.fetched.BeganMS < symbol.FilledMS()+settle.WindowMS+settle.VisibilityMS+settle.StalenessMS {
+		return -more
+	}
+	return more
+}
+
 // awaitsHistory reports whether the wallet's excess over the fills is worth an order, and whether
 // to wait for the order history about it.
 func (s *survey) awaitsHistory(symbol *SymbolState, more exchange.Quantity) (wait bool) {

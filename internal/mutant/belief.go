@@ -222,4 +222,8 @@ var belief = []Row{
 		"reconcile TestAWalletThatShowsNoneKeepsNoStopAwayWhereBotdStandsDown", []Edit{
 			{"reconcile.situation.stoppedWithTwin", "s.shownNone()", "false"},
 		}},
+	{"twice_sold_unseen", "a sale on spot that was executed twice is a withdrawal where nothing is held", "41",
+		"reconcile TestASaleThatWasExecutedTwiceIsFoundWhereNothingIsHeld", []Edit{
+			{"reconcile.evidence.mayBeOwn", "more < 0", "false"},
+		}},
 }
