@@ -61,15 +61,15 @@ func (s *situation) mayHaveSold() bool {
 // confirmRefused drops the refusals that a snapshot confirms and keeps blocking openings on the
 // symbols of the others.
 func (s *survey) confirmRefused() {
-	kept := s.book.refused[:0]
+	left := s.book.refused[:0]
 	for i := range s.book.refused {
 		if r := s.book.refused[i]; s.confirms(&r) {
 			s.quarantineExecuted(&r)
 		} else {
-			kept = append(kept, r)
+			left = append(left, r)
 		}
 	}
-	s.book.refused = kept
+	s.book.refused = left
 	for _, r := range s.book.refused {
 		s.book.Symbol(r.Symbol).Settled = false
 	}

@@ -4,11 +4,12 @@ import (
 	"botd/exchange"
 )
 
-// A spot purchase that the exchange refused but executed (exactly-once.md, case 3) may be missing from the order history too. The wallet then shows it:
-// more of the asset since it was sent, and the money of just this order gone. A deposit costs nothing, and a person's purchase of the same amount in the
-// same seconds is no chance. Its result gets a stop, and the refusal stays unconfirmed.
+// A spot purchase that the exchange refused but executed (exactly-once.md, case 3) may be missing from the order history too. The wallet still
+// shows it: since it was sent, the asset has grown, and exactly the money of this order is gone. A deposit costs nothing, and a person does not
+// happen to buy for the same amount in the same seconds. The bought quantity gets a stop, and the refusal stays unconfirmed.
 
-// noteRefusedPurchases records what the wallet shows that a symbol's refused purchases have bought, and returns the sum and the send time of the oldest.
+// noteRefusedPurchases records the quantity that a symbol's refused purchases have bought by the wallet. It returns the sum and the send time of the
+// oldest.
 func (s *survey) noteRefusedPurchases(symbol *SymbolState) (bought exchange.Quantity, sinceMS int64) {
 	for i := range s.book.refused {
 		r := &s.book.refused[i]
@@ -26,8 +27,8 @@ func (s *survey) noteRefusedPurchases(symbol *SymbolState) (bought exchange.Quan
 	return bought, sinceMS
 }
 
-// paidThoughRefused returns the quantity that the wallet shows a refused purchase to have bought; 0 if it does not show the money of that order gone
-// since, to within a step of the quantity, or if anything else on spot has cost money meanwhile.
+// paidThoughRefused returns the quantity that a refused purchase has bought by the wallet. It is 0 unless the money of that order is gone, to within
+// one quantity step, and if anything else on spot may have cost money since.
 func (e *evidence) paidThoughRefused(r *RefusedOrder, symbol *SymbolState) exchange.Quantity {
 	if r.before.atMS == 0 || !e.fetched.Balances.Done() || e.fetched.BeganMS <= r.atMS || e.book.StandsDown() || e.boughtSince(nil, r.before.atMS) {
 		return 0
@@ -57,7 +58,7 @@ func (b *Book) paidFor(symbol *SymbolState) bool {
 	return false
 }
 
-// executedUnlisted reports whether a refusal cannot be confirmed, since the wallet has shown its purchase. If it lasts, a person must check.
+// executedUnlisted reports whether a refusal cannot be confirmed because the wallet has shown the purchase. If that persists, a person must check.
 func (s *survey) executedUnlisted(r *RefusedOrder) bool {
 	symbol := s.book.Symbol(r.Symbol)
 	switch {
@@ -67,12 +68,12 @@ func (s *survey) executedUnlisted(r *RefusedOrder) bool {
 		return symbol.Quarantine() != "" || s.book.mayHaveBought(symbol)
 	}
 	if r.paid.extend(s.fetched); r.paid.exceeds(s.book.Settle().StalenessMS) {
-		s.quarantine(symbol, "the wallet shows what "+r.clientOrderID+", which the exchange refused, would have bought and paid, and no list shows why")
+		s.quarantine(symbol, "the wallet has moved as the refused purchase "+r.clientOrderID+" would have moved it, and no list shows why")
 	}
 	return true
 }
 
-// forgetRefused ends this for a purchase that a list has shown, or that a person has decided about.
+// forgetRefused discards this evidence for purchases that a list has shown or that a person has decided.
 func (b *Book) forgetRefused(of func(*RefusedOrder) bool) {
 	for i := range b.refused {
 		if r := &b.refused[i]; of(r) {

@@ -9,7 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// refusedPurchase has the exchange refuse a purchase for 520 USDT, which buys ten steps for 500, beside so much that is held.
+// refusedPurchase has the exchange refuse a purchase for 520 USDT, which buys ten steps for 500, besides a held quantity.
 func refusedPurchase(t testing.TB, held exchange.Quantity) (w *wallet, derive func() []Intent) {
 	w, derive = protecting(t)
 	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: held - 10}})
@@ -21,7 +21,7 @@ func refusedPurchase(t testing.TB, held exchange.Quantity) (w *wallet, derive fu
 	return w, derive
 }
 
-// TestWhatARefusedPurchaseHasBoughtAndPaidHasAStop: the exchange executed what it refused, and the history does not show it.
+// The exchange executes a purchase that it refused, and the order history does not show it.
 func TestWhatARefusedPurchaseHasBoughtAndPaidHasAStop(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -60,7 +60,7 @@ func paidThoughRefused(t testing.TB, held exchange.Quantity, asset, usd string, 
 	}
 }
 
-// TestARefusedPurchaseIsJudgedByItsOwnMoney: where anything else on spot has cost money since, the wallet says nothing of it.
+// If anything else on spot may have cost money since, the wallet proves nothing about the refused purchase.
 func TestARefusedPurchaseIsJudgedByItsOwnMoney(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*wallet){
@@ -84,7 +84,7 @@ func TestARefusedPurchaseIsJudgedByItsOwnMoney(t *testing.T) {
 	}
 }
 
-// TestARefusedPurchaseThatTheWalletShowsIsAPersonsToCheck after L, until a list shows it, or a person decides about it.
+// After L a person must check the purchase, until a list shows it or the person decides.
 func TestARefusedPurchaseThatTheWalletShowsIsAPersonsToCheck(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"waits", "shown", "adopted", "ignored"} {

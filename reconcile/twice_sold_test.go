@@ -8,7 +8,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestASaleThatWasExecutedTwiceIsFoundWhereNothingIsHeld: soon after it the wallet shows less than before botd bought.
+// Soon after a sale of everything, the wallet shows less than before botd bought: the exchange has executed the sale twice.
 func TestASaleThatWasExecutedTwiceIsFoundWhereNothingIsHeld(t *testing.T) {
 	t.Parallel()
 	const boundsMS = 5_000 + 1_000 + 1_000 // W, D and L
@@ -57,7 +57,7 @@ func soldTwice(t testing.TB, afterMS int64, free string, asks bool) {
 	}
 }
 
-// TestWhatAHistoryDoesNotExplainIsABaseline: money of a person's was taken out in the seconds after a sale.
+// A person withdraws some of the asset in the seconds after a sale: the history shows no second sale.
 func TestWhatAHistoryDoesNotExplainIsABaseline(t *testing.T) {
 	t.Parallel()
 	w := holding(t, ForeignHalt)

@@ -152,8 +152,8 @@ func (s *SymbolState) boughtWithTwin() exchange.Quantity {
 // fills, or shown by a wallet for a purchase that no list shows.
 func (s *SymbolState) ownOnSpot() exchange.Quantity { return s.Known() - s.Fees() + s.spot.presumed }
 
-// stoppedWithTwin is what stops of both cover: heldWithTwin or, where the wallet shows none of the asset in all, boughtWithTwin. If that wallet
-// is right, the exchange refuses a stop, and nothing is lost; if it lies, the position has its stop.
+// stoppedWithTwin returns the quantity that stops of both are to cover: heldWithTwin or, if the wallet shows none of the asset at all,
+// boughtWithTwin. If that wallet is right, the exchange refuses the stop, and nothing is lost; if it is wrong, the position gets its stop.
 func (s *situation) stoppedWithTwin() exchange.Quantity {
 	if s.shownNone() {
 		return s.symbol.boughtWithTwin()
@@ -161,7 +161,7 @@ func (s *situation) stoppedWithTwin() exchange.Quantity {
 	return s.symbol.heldWithTwin()
 }
 
-// shownNone reports whether the newest wallet shows none of a spot symbol's asset, nor of what the account held before botd bought.
+// shownNone reports whether the newest wallet shows none of a spot symbol's asset, not even the balance from before botd bought.
 func (s *situation) shownNone() bool {
 	return s.book.WalletMS != 0 && s.symbol.worthless(s.book.inWallet(s.symbol))
 }

@@ -122,8 +122,8 @@ func frozenLess(t testing.TB) {
 	}
 }
 
-// TestAWalletThatShowsNoneKeepsNoStopAwayWhereBotdStandsDown: if it is right, the exchange refuses the stop. One that shows what was there before is
-// believed: another botd may have sold.
+// If a wallet without any of the asset is right, the exchange refuses the stop. A wallet that shows the earlier balance is
+// believed, because another botd may have sold.
 func TestAWalletThatShowsNoneKeepsNoStopAwayWhereBotdStandsDown(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -144,7 +144,7 @@ func TestAWalletThatShowsNoneKeepsNoStopAwayWhereBotdStandsDown(t *testing.T) {
 	}
 }
 
-// walletOfNone has botd and another one hold ten each without a stop, beside what was there before.
+// walletOfNone has botd and another one hold ten each without a stop, besides the earlier balance.
 func walletOfNone(t testing.TB, free string, want exchange.Quantity) {
 	w, derive := protecting(t)
 	bought := anothers(elders+"1", 40, exchange.Buy, exchange.MarketOrder, 10, 10, w.now)

@@ -201,8 +201,8 @@ func (s *SymbolState) noteAgreed(atMS int64) {
 	s.believe()
 }
 
-// mayBeOwn returns the part of a change of the wallet, where nothing is held, that an own order may have made: any excess, and a shortfall soon
-// after a sale, which the exchange may have executed twice.
+// mayBeOwn returns the size of a wallet change that an own order may have caused although nothing is held: any excess, and a shortfall soon after
+// the last sale, because the exchange may have executed it twice.
 func (e *evidence) mayBeOwn(symbol *SymbolState, more exchange.Quantity) exchange.Quantity {
 	settle := e.book.Settle()
 	if more < 0 && e.fetched.BeganMS < symbol.FilledMS()+settle.WindowMS+settle.VisibilityMS+settle.StalenessMS {

@@ -114,7 +114,7 @@ func TestRulesThatBecameStricterAreReadEveryFewSeconds(t *testing.T) {
 	}
 }
 
-// rulesOfNow has the smallest order grow and shrink again, and a strategy see each as soon as it is read.
+// rulesOfNow raises the minimum order and lowers it again; a strategy sees each rule once it has been read.
 func rulesOfNow(t testing.TB) {
 	var seen exchange.Amount
 	w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) {

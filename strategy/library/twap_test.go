@@ -308,7 +308,7 @@ func TestTheLowestPriceBound(t *testing.T) {
 	}
 }
 
-// TestASliceIsTheSmallestOrderByTheRulesOfNow: the strategy was made while the exchange took no order below 100 USDT, and it takes 5 again.
+// The strategy is made while the exchange accepts no order below 100 USDT; then it accepts 5 again.
 func TestASliceIsTheSmallestOrderByTheRulesOfNow(t *testing.T) {
 	t.Parallel()
 	then := setting(t, exchange.Futures)
@@ -329,7 +329,7 @@ func TestASliceIsTheSmallestOrderByTheRulesOfNow(t *testing.T) {
 	}
 }
 
-// TestOrdersAreSizedByTheRulesOfNow: a turtle's unit and a market maker's quotes, where the exchange takes no order below 100,000 USDT for a while.
+// For a while the exchange accepts no order below 100,000 USDT: a turtle buys no unit, and a market maker quotes nothing.
 func TestOrdersAreSizedByTheRulesOfNow(t *testing.T) {
 	t.Parallel()
 	then := *setting(t, exchange.Futures).Symbol
