@@ -44,6 +44,7 @@ func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *
 	if d.setLeverage() {
 		return d.intents, nil
 	}
+	d.cancelPassedExits(d.targetOrders) // whatever the plan desires now: such an exit holds the asset, and no stop can
 	d.convergeTarget()
 	d.convergeKeyed(placement.Order, d.plan.Orders)
 	exits := d.plan.Exits

@@ -20,7 +20,6 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 		return // under the current rules no order can close it: protection stays
 	}
 	d.exiting = true
-	d.cancelPassedExits(d.targetOrders)
 	for _, p := range d.targetOrders {
 		if p.Purpose() == placement.Exit && !d.mayRepeat(p) {
 			return // one exit at a time: it is derived again when this one has ended or its answer was lost (case 20)

@@ -89,6 +89,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"refused_any_money":         func(t testing.TB) { paidThoughRefused(t, 0, "1.01", "9536", 0) },
 		"none_believed":             func(t testing.TB) { walletOfNone(t, "0", 20) },
 		"twice_sold_unseen":         func(t testing.TB) { soldTwice(t, 4_000, "0.99", true) },
+		"passed_exit_rests":         passedExitRests,
 		"read_before_it_arrived":    func(t testing.TB) { readBeforeItArrived(t, 4_000, 0) },
 	})
 }

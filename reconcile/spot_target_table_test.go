@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,12 +52,33 @@ func (w *wallet) answersCancel(o exchange.Order) {
 	w.book.NoteReleased(o.ClientOrderID, &o, w.now)
 }
 
+// passed has an exit rest for two seconds, because the price has passed its limit.
+func (w *wallet) passed(quantity exchange.Quantity) {
+	w.t.Helper()
+	o := w.places(placement.Exit, 9, saleOf(quantity))
+	frozen := w.book.Symbol(coin).Rules.QuantityAmount(quantity)
+	w.shows(exchange.MustAmount("1.01").Sub(frozen).String(), frozen.String(), o)
+	w.now += 2_000
+}
+
+// The plan desires more since an exit was sent, which rests.
+func passedExitRests(t testing.TB) {
+	w, _ := protecting(t)
+	w.targets(15, nil)
+	w.derives(nil)
+	w.passed(10)
+	if have := canceled(w.derives(nil)); !slices.Equal(have, []int64{9}) {
+		t.Errorf("want the exit canceled, have %v", have)
+	}
+}
+
 // Ten are owned, next to a foreign holding of a thousand.
 func TestSpotTargetIntents(t *testing.T) {
 	t.Parallel()
 	const (
 		flat, smaller = "exit sell limit 10 at 47500: the target is flat", "exit sell limit 6 at 47500: the target is smaller"
 		room          = "cancel 8: makes room for the exit"
+		passed        = "cancel 9: rests, since the price has passed its limit"
 		stop          = "stop_loss sell stop_limit 10 at 46550 stop 49000: protects the position"
 	)
 	quiet := func(w *wallet) { w.now += 60_000; w.shows("1.01", "0") }
@@ -144,11 +166,13 @@ func TestSpotTargetIntents(t *testing.T) {
 			w.shows("1.01", "0", w.buysUnder(9, 4))
 		}, plain, flat + "; cancel 9: no longer desired"},
 		{"to a part, and a resting exit holds some", 4, asks, rests, plain, "cancel 9: makes room for the exit"},
-		{"to nothing, and an exit rests since the price has passed it", 0, nil, func(w *wallet) {
-			o := w.places(placement.Exit, 9, saleOf(10))
-			w.shows("1", "0.01", o)
-			w.now += 2_000
-		}, plain, "cancel 9: rests, since the price has passed its limit"},
+		{"to nothing, and an exit rests since the price has passed it", 0, nil, func(w *wallet) { w.passed(10) }, plain, passed},
+		{"to more, and an exit of before rests", 15, nil, func(w *wallet) { w.passed(10) }, plain, passed},
+		{"to a part, and an exit of it rests", 4, nil, func(w *wallet) { w.passed(6) }, plain, passed},
+		{"to nothing, an exit of half rests, and nothing more can be sold", 0, nil, func(w *wallet) {
+			w.passed(5)
+			w.book.Symbol(coin).Last = 100e8
+		}, plain, passed},
 		{"no resting exit is placed while a part is sold", 4, asks, quiet, plain, smaller},
 		{"nor while the whole is", 0, asks, quiet, plain, flat},
 		{"a resting exit stands beside a part that is being sold", 4, asks, func(w *wallet) {

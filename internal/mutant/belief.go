@@ -226,4 +226,8 @@ var belief = []Row{
 		"reconcile TestASaleThatWasExecutedTwiceIsFoundWhereNothingIsHeld", []Edit{
 			{"reconcile.evidence.mayBeOwn", "more < 0", "false"},
 		}},
+	{"passed_exit_rests", "an exit on spot that rests, and that the plan no longer desires, keeps the asset from its stop", "protection",
+		"reconcile TestWhatLeadsFromASpotHoldingToATarget", []Edit{
+			{"reconcile.Book.Derive", "d.cancelPassedExits(d.targetOrders)", ""},
+		}},
 }
