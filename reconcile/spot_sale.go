@@ -13,7 +13,7 @@ import (
 // to confirm the fills, and never requests more than exists. On futures only the exchange's sum
 // bounds it (room).
 func (d *derivation) clipToWallet(quantity exchange.Quantity) exchange.Quantity {
-	if d.historyUnread() || d.saleRefused() {
+	if d.historyUnread() || d.saleRefused() || d.desired.Unread && d.walletDecides() {
 		quantity = min(quantity, d.beyondBaseline())
 	}
 	return d.clip(quantity, func(p *account.Placement) bool { return !p.Seen() && !d.mayRepeat(p) })

@@ -173,6 +173,12 @@ func TestSpotTargetIntents(t *testing.T) {
 			w.passed(5)
 			w.book.Symbol(coin).Last = 100e8
 		}, plain, passed},
+		{"to nothing, in a quarantine, while only the wallet can be read", 0, nil, func(w *wallet) {
+			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "a test"}})
+			w.now += 60_000
+			w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, Unread: []exchange.SymbolKey{{Market: exchange.Spot}},
+				Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("1.004")}})})
+		}, func(*wallet) func(*Desired) { return func(d *Desired) { d.Unread = true } }, "exit sell limit 4 at 47500: the target is flat"},
 		{"no resting exit is placed while a part is sold", 4, asks, quiet, plain, smaller},
 		{"nor while the whole is", 0, asks, quiet, plain, flat},
 		{"a resting exit stands beside a part that is being sold", 4, asks, func(w *wallet) {

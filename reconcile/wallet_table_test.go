@@ -828,3 +828,48 @@ func TestCanceledSpotSaleReleasesAsset(t *testing.T) {
 		t.Errorf("want futures to hold no asset, have %v", freed)
 	}
 }
+
+// A wallet shows every sale of botd's from L after the start and the last fill on.
+func TestWhenAWalletIsConclusive(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		with func(w *wallet)
+		want bool
+	}{
+		"it has been read late enough": {func(w *wallet) { w.now += 60_000; w.shows("1.01", "0") }, true},
+		"within L of a fill":           {func(w *wallet) { w.buysUnder(9, 4); w.shows("1.01", "0"); bookedNow(w) }, false},
+		"within L of the start": {func(w *wallet) {
+			w.apply(record.Record{AtMS: w.now, Body: record.Boot{Epoch: 2}})
+			w.now += 1_000
+			w.shows("1.01", "0")
+		}, false},
+		"past L of the start": {func(w *wallet) {
+			w.apply(record.Record{AtMS: w.now, Body: record.Boot{Epoch: 2}})
+			w.now += 1_001
+			w.shows("1.01", "0")
+		}, true},
+		"it could not be read": {func(w *wallet) {
+			w.now += 60_000
+			w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, Unread: []exchange.SymbolKey{{Market: exchange.Spot}}})
+		}, false},
+		"the journal was lost": {func(w *wallet) {
+			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "a test", Cause: record.JournalLost}})
+			w.now += 60_000
+			w.shows("1.01", "0")
+		}, false},
+	} {
+		w, _ := protecting(t)
+		c.with(w)
+		if have := w.book.WalletConclusive(w.book.Symbol(coin)); have != c.want {
+			t.Errorf("%s: want %t, have %t", name, c.want, have)
+		}
+	}
+}
+
+// bookedNow books a fill of the last purchase, and reads the wallet L later.
+func bookedNow(w *wallet) {
+	last := w.book.Live()[len(w.book.Live())-1]
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: last.ClientOrderID(), Body: record.Fill{OrderID: 9, Filled: 4}})
+	w.now += 1_000
+	w.shows("1.014", "0")
+}

@@ -58,6 +58,11 @@ func (b *Book) AwaitsFreshWallet(symbol *SymbolState) bool {
 	return b.Settle().StalenessMS > 0 && symbol.Key().Market == exchange.Spot && symbol.spot.early && symbol.Known() != 0
 }
 
+// WalletConclusive reports whether the newest snapshot read the wallet, late enough after the start and the last fill to show all of botd's sales.
+func (b *Book) WalletConclusive(symbol *SymbolState) bool {
+	return b.walletRead && symbol.Cause() != record.JournalLost && b.walletMS > max(b.bootMS, symbol.FilledMS())+b.Settle().StalenessMS
+}
+
 // mostAsked bounds the number of rounds that read the order history about an unresolved difference.
 const mostAsked = 10
 

@@ -230,4 +230,8 @@ var belief = []Row{
 		"reconcile TestWhatLeadsFromASpotHoldingToATarget", []Edit{
 			{"reconcile.Book.Derive", "d.cancelPassedExits(d.targetOrders)", ""},
 		}},
+	{"quarantine_unread", "in a quarantine on spot nothing is protected while the open orders cannot be read", "44",
+		"runtime/engine TestUnreadableSpotMarketBlocksExits", []Edit{
+			{"runtime/engine.dispatcher.actUnread", "!d.book.WalletConclusive(leg.symbol)", "true"},
+		}},
 }

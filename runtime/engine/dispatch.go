@@ -68,16 +68,16 @@ func (d *dispatcher) actUnread(leg *leg) (acted int) {
 	if d.halts.stopped || d.config.Rehearse || leg.config.Removed && level == record.LevelNone {
 		return 0
 	}
-	if mayMissSale := d.book.StandsDown() || leg.symbol.Quarantine() != "" && leg.symbol.Cause() != record.ExecutedBeyond; mayMissSale &&
-		leg.symbol.Key().Market == exchange.Spot {
+	quarantined := leg.symbol.Quarantine() != "" && leg.symbol.Cause() != record.ExecutedBeyond
+	if leg.symbol.Key().Market == exchange.Spot && (d.book.StandsDown() || quarantined && !d.book.WalletConclusive(leg.symbol)) {
 		return 0 // only the wallet shows what the journal lacks
 	}
 	desired := d.desiredAt(leg, level)
 	desired.Unread, desired.Entries = true, false
 	intents, _ := d.book.Derive(&desired, d.nowMS)
 	for i := range intents {
-		switch intents[i].Purpose {
-		case placement.StopLoss, placement.Exit, placement.Cancel:
+		switch purpose := intents[i].Purpose; {
+		case purpose == placement.StopLoss, purpose == placement.Exit, purpose == placement.Cancel && !quarantined:
 			if d.dispatch(leg, &intents[i]) {
 				acted++
 			}

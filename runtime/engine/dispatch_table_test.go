@@ -329,14 +329,28 @@ func TestAStopThatIsAcknowledgedEndsThatItsPositionLacksOne(t *testing.T) {
 	}
 }
 
-// If the journal may lack a sale, exits are blocked, too: only the wallet would show the sale.
+// exitsUnread counts the exits of a spot position whose market cannot be read.
+func exitsUnread(t testing.TB, name string, with func(w *world), want int) {
+	w := newWorld(t, hold(2_000), onSpot)
+	w.pass(20_000)
+	w.engine.out = &w.out
+	w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: coin, Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Flat()}}})
+	with(w)
+	w.out.Reset()
+	if have := w.engine.dispatcher.actUnread(w.engine.legs[0]); have != want || len(w.engine.sender.queued) != want {
+		t.Errorf("%s: want %d exits to go, have %d", name, want, have)
+	}
+}
+
+func quarantinedFor(cause record.QuarantineCause) func(w *world) {
+	return func(w *world) {
+		w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "a difference", Cause: cause}})
+	}
+}
+
+// If the journal may lack a sale, only the wallet shows it: exits wait for a wallet that has been read.
 func TestUnreadableSpotMarketBlocksExits(t *testing.T) {
 	t.Parallel()
-	quarantined := func(cause record.QuarantineCause) func(w *world) {
-		return func(w *world) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "a difference", Cause: cause}})
-		}
-	}
 	for _, c := range []struct {
 		name string
 		with func(w *world)
@@ -346,18 +360,15 @@ func TestUnreadableSpotMarketBlocksExits(t *testing.T) {
 		{"another botd trades the account", func(w *world) {
 			w.symbol().Foreign = []exchange.Order{{ID: 9, ClientOrderID: w.unknownID(), Market: exchange.Spot, Symbol: "BTC-USDT"}}
 		}, 0},
-		{"its symbol waits for a person", quarantined(record.QuarantineCause(0)), 0},
-		{"more was executed than ordered", quarantined(record.ExecutedBeyond), 1},
+		{"its symbol waits for a person", quarantinedFor(record.QuarantineCause(0)), 1},
+		{"its symbol waits for a person, and the wallet is not read either", func(w *world) {
+			quarantinedFor(record.QuarantineCause(0))(w)
+			w.engine.book.Observe(&reconcile.Snapshot{BeganMS: w.now, EndedMS: w.now, Unread: []exchange.SymbolKey{{Market: exchange.Spot}}})
+		}, 0},
+		{"its symbol waits for a person, since the journal was lost", quarantinedFor(record.JournalLost), 0},
+		{"more was executed than ordered", quarantinedFor(record.ExecutedBeyond), 1},
 	} {
-		w := newWorld(t, hold(2_000), onSpot)
-		w.pass(20_000)
-		w.engine.out = &w.out
-		w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: coin, Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Flat()}}})
-		c.with(w)
-		w.out.Reset()
-		if have := w.engine.dispatcher.actUnread(w.engine.legs[0]); have != c.want || len(w.engine.sender.queued) != c.want {
-			t.Errorf("%s: want %d exits to go, have %d", c.name, c.want, have)
-		}
+		exitsUnread(t, c.name, c.with, c.want)
 	}
 }
 
