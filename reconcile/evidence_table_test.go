@@ -799,6 +799,42 @@ func TestForeignOrderBlocksOpenings(t *testing.T) {
 	}
 }
 
+// An order without an id repeats an opening of botd's that is alike in every term and of the same seconds.
+func TestWhichForeignOrderRepeatsAnOpening(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		purpose placement.Purpose
+		orderID int64
+		change  func(d *desk, o *exchange.Order)
+		want    bool
+	}{
+		{"the same", placement.Order, 12, func(*desk, *exchange.Order) {}, true},
+		{"of the same ten seconds", placement.Order, 12, func(_ *desk, o *exchange.Order) { o.CreatedMS += repeatedMS }, true},
+		{"later", placement.Order, 12, func(_ *desk, o *exchange.Order) { o.CreatedMS += repeatedMS + 1 }, false},
+		{"earlier", placement.Order, 12, func(_ *desk, o *exchange.Order) { o.CreatedMS -= repeatedMS + 1 }, false},
+		{"at another price", placement.Order, 12, func(_ *desk, o *exchange.Order) { o.Price++ }, false},
+		{"of another quantity", placement.Order, 12, func(_ *desk, o *exchange.Order) { o.Quantity++ }, false},
+		{"of the other side", placement.Order, 12, func(_ *desk, o *exchange.Order) { o.Side = exchange.Sell }, false},
+		{"under an id", placement.Order, 12, func(_ *desk, o *exchange.Order) { o.ClientOrderID = "a person's" }, false},
+		{"not acknowledged", placement.Order, 0, func(*desk, *exchange.Order) {}, false},
+		{"no opening", placement.ExitOrder, 12, func(*desk, *exchange.Order) {}, false},
+	} {
+		d := newDesk(t)
+		d.book.Foreign = ForeignAdopt
+		order := exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: d.price("40000"), Quantity: 10}
+		d.rests(c.purpose, c.orderID, order)
+		row := exchange.Order{ID: 50, Market: exchange.Futures, Symbol: "BTC-USDT", Side: order.Side, Type: order.Type, Price: order.Price, Quantity: 10,
+			CreatedMS: d.now}
+		c.change(d, &row)
+		symbol := d.book.Symbol(bitcoin)
+		symbol.Foreign = []exchange.Order{row}
+		if have := d.book.ForeignOpening(symbol); (have != nil) != c.want || symbol.Repeats(&row) != c.want {
+			t.Errorf("%s: want it to hold back %t, have %v", c.name, c.want, have)
+		}
+	}
+}
+
 // The wallet is read again soon while it proves nothing about the holding yet, that is, for as long as reads may be
 // old.
 func TestWalletIsReadAgainSoon(t *testing.T) {

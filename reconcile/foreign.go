@@ -84,18 +84,28 @@ func (b *Book) ignore(symbol *SymbolState, evidence string, emit func(record.Rec
 }
 
 // ForeignOpening returns a foreign order that may open a position at any moment, if the policy
-// forbids openings alongside one (foreign: halt), or nil. Spot has no positions: there the wallet
-// shows the effect, and only an unreadable order blocks openings.
+// forbids openings alongside one (foreign: halt) or if the order repeats one of botd's; nil for
+// none. Spot has no positions: there the wallet shows the effect, and only an unreadable order
+// blocks openings.
 func (b *Book) ForeignOpening(symbol *SymbolState) *exchange.Order {
-	if b.Foreign == ForeignAdopt || b.Foreign == ForeignIgnore {
-		return nil
-	}
 	for i := range symbol.Foreign {
-		if o := &symbol.Foreign[i]; symbol.UnreadRow(o) != nil || symbol.Key().Market == exchange.Futures && !o.Reduces() {
+		o := &symbol.Foreign[i]
+		opens := symbol.UnreadRow(o) != nil || symbol.Key().Market == exchange.Futures && !o.Reduces()
+		if opens && (b.Foreign != ForeignAdopt && b.Foreign != ForeignIgnore || symbol.Repeats(o)) {
 			return o
 		}
 	}
 	return nil
+}
+
+// Repeats reports whether a row without an id equals a live opening of botd's in every term and was
+// created in the same seconds: the exchange has executed that one twice, or another botd with the
+// same plan is running. It is no coincidence that a person placed it.
+func (s *SymbolState) Repeats(o *exchange.Order) bool {
+	return o.ClientOrderID == "" && slices.ContainsFunc(s.live, func(p *account.Placement) bool {
+		order := p.Order()
+		return p.Purpose().Opens() && p.OrderID() != 0 && repeats(o, &order) && abs(exchange.Quantity(o.CreatedMS-p.SentMS())) <= repeatedMS
+	})
 }
 
 func (s *survey) quarantine(symbol *SymbolState, why string) {

@@ -335,3 +335,27 @@ func (b *table) ignore(quantity exchange.Quantity) {
 func (b *table) quarantine() {
 	b.book.Apply(&record.Record{Symbol: b.state.Key(), Body: record.Quarantined{Why: "why"}})
 }
+
+// A foreign order that may open is named, and so is one that equals one of botd's, under each policy.
+func TestAForeignOpeningIsNamedInTheRefusal(t *testing.T) {
+	t.Parallel()
+	for policy, wants := range map[string][2]string{
+		reconcile.ForeignHalt:  {"order 9, not placed by botd", "order 9 equals one of botd's"},
+		reconcile.ForeignAdopt: {"", "order 9 equals one of botd's"},
+	} {
+		for i, want := range wants {
+			b := newTable(t, Limits{})
+			b.book.Foreign = policy
+			order := limit(40_000e8, 10).Order
+			b.live("b1", order, placement.Order)
+			row := exchange.Order{ID: 9, Market: exchange.Futures, Symbol: "BTC-USDT", Side: order.Side, Type: order.Type, Price: order.Price, Quantity: 10}
+			if i == 0 {
+				row.Quantity = 11
+			}
+			b.others(row)
+			if refusal := b.check(limit(39_000e8, 10)); (refusal == nil) != (want == "") || refusal != nil && !strings.Contains(refusal.Error(), want) {
+				t.Errorf("%s: want %q, have %v", policy, want, refusal)
+			}
+		}
+	}
+}

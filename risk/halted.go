@@ -34,7 +34,11 @@ func (g *Gate) unsettled(intent *reconcile.Intent, facts *Facts, f *finding) boo
 	if p := unresolved(facts); p != nil {
 		return f.refuse("placement "+p.ClientOrderID()+" "+p.State().String(), "a settled symbol", "its outcome is fetched, never guessed")
 	}
-	if o := facts.Book.ForeignOpening(state); o != nil {
+	switch o := facts.Book.ForeignOpening(state); {
+	case o == nil:
+	case state.Repeats(o):
+		return f.refuse(fmt.Sprintf("order %d equals one of botd's", o.ID), "no opening placed twice", "cancel it; another botd may be running")
+	default:
 		return f.refuse(fmt.Sprintf("order %d, not placed by botd", o.ID), "no foreign opening order (foreign: halt)",
 			"cancel it, or set foreign: ignore or adopt")
 	}

@@ -234,4 +234,8 @@ var belief = []Row{
 		"runtime/engine TestUnreadableSpotMarketBlocksExits", []Edit{
 			{"runtime/engine.dispatcher.actUnread", "!d.book.WalletConclusive(leg.symbol)", "true"},
 		}},
+	{"equal_ignored", "an opening is placed beside an order without an id that equals one of botd's", "34",
+		"runtime/engine TestNothingOpensBesideAnOrderWithoutAnIDThatEqualsABotdOrder", []Edit{
+			{"reconcile.Book.ForeignOpening", "symbol.Repeats(o)", "false"},
+		}},
 }

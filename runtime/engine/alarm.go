@@ -97,6 +97,9 @@ func foreignText(symbol *reconcile.SymbolState, o *exchange.Order) string {
 	if row := symbol.UnreadRow(o); row != nil {
 		return fmt.Sprintf("order %d, not placed by botd, cannot be read: %s", o.ID, row.Why)
 	}
+	if symbol.Repeats(o) {
+		return fmt.Sprintf("order %d equals one of botd's: the exchange has executed that one twice, or another botd is running", o.ID)
+	}
 	text := fmt.Sprintf("order %d, not placed by botd, may open a position: %s %s", o.ID, o.Side, o.Type)
 	if rules := symbol.Rules; rules != nil {
 		text += " " + rules.QuantityDecimal(o.Remaining()).String()

@@ -44,8 +44,12 @@ func (r *report) Degraded() []Degraded {
 	}
 	for _, symbol := range r.book.Symbols() {
 		if o := r.book.ForeignOpening(symbol); o != nil && symbol.ForeignSinceMS != 0 {
+			way := "set foreign: adopt or ignore"
+			if symbol.Repeats(o) {
+				way = "stop the other botd"
+			}
 			all = append(all, Degraded{State: "foreign", Scope: account.Scope{Symbol: symbol.Key()}, Cause: foreignText(symbol, o),
-				SinceMS: symbol.ForeignSinceMS, WayOut: "cancel it on the exchange, or set foreign: adopt or ignore; exits and stops continue"})
+				SinceMS: symbol.ForeignSinceMS, WayOut: "cancel it on the exchange, or " + way + "; exits and stops continue"})
 		}
 	}
 	for _, s := range r.market.series {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"botd/exchange"
@@ -190,4 +191,37 @@ func TestAnEndedOrderInAStaleListWithoutIDsIsNotForeign(t *testing.T) {
 	stale = false
 	w.pass(20_000)
 	w.wantSound()
+}
+
+// Another botd with the same plan places the same order, and no list shows whose it is: nothing opens beside it, under any policy.
+func TestNothingOpensBesideAnOrderWithoutAnIDThatEqualsABotdOrder(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []string{"halt", "adopt", "ignore"} {
+		besideItsEqual(t, policy)
+	}
+}
+
+func besideItsEqual(t testing.TB, policy string) {
+	keys := 1
+	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
+		for i := range keys {
+			plan.Orders = append(plan.Orders, strategy.DesiredOrder{Key: string(rune('a' + i)), Side: exchange.Buy, Price: exchange.Price(40_000-i) * 1e8, Quantity: 10})
+		}
+		plan.OrdersSet = true
+	}, foreign(policy))
+	w.mirror = withoutIDs(futuresLists...)
+	for len(w.sent) == 0 {
+		w.pass(100)
+	}
+	same := w.sent[0]
+	same.ClientOrderID = "bt-another-1"
+	if _, err := w.venue.Do("one", &exchange.Request{Operation: exchange.FuturesPlace, Order: same}); err != nil {
+		t.Fatal(err)
+	}
+	w.pass(5_000)
+	keys = 2
+	w.pass(20_000)
+	if d := w.wantState("foreign"); len(w.sent) != 1 || !strings.Contains(d.Cause, "equals one of botd's") || !strings.Contains(d.WayOut, "the other botd") {
+		t.Errorf("%s: want nothing opened beside it, have %d orders, %+v\n%s", policy, len(w.sent), d, w.story())
+	}
 }
