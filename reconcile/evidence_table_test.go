@@ -800,7 +800,7 @@ func TestForeignOrderBlocksOpenings(t *testing.T) {
 }
 
 // An order without an id repeats an opening of botd's that is alike in every term and of the same seconds.
-func TestWhichForeignOrderRepeatsAnOpening(t *testing.T) {
+func TestForeignOrderRepeatsAnOpening(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string

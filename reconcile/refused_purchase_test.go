@@ -22,7 +22,7 @@ func refusedPurchase(t testing.TB, held exchange.Quantity) (w *wallet, derive fu
 }
 
 // The exchange executes a purchase that it refused, and the order history does not show it.
-func TestWhatARefusedPurchaseHasBoughtAndPaidHasAStop(t *testing.T) {
+func TestExecutedRefusedPurchaseGetsAStop(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		held       exchange.Quantity
@@ -61,7 +61,7 @@ func paidThoughRefused(t testing.TB, held exchange.Quantity, asset, usd string, 
 }
 
 // If anything else on spot may have cost money since, the wallet proves nothing about the refused purchase.
-func TestARefusedPurchaseIsJudgedByItsOwnMoney(t *testing.T) {
+func TestRefusedPurchaseIsNotPresumedBesideOtherSpending(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*wallet){
 		"another purchase is on its way": func(w *wallet) {
@@ -85,7 +85,7 @@ func TestARefusedPurchaseIsJudgedByItsOwnMoney(t *testing.T) {
 }
 
 // After L a person must check the purchase, until a list shows it or the person decides.
-func TestARefusedPurchaseThatTheWalletShowsIsAPersonsToCheck(t *testing.T) {
+func TestExecutedRefusedPurchaseIsQuarantined(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"waits", "shown", "adopted", "ignored"} {
 		t.Run(way, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 )
 
 // Soon after a sale of everything, the wallet shows less than before botd bought: the exchange has executed the sale twice.
-func TestASaleThatWasExecutedTwiceIsFoundWhereNothingIsHeld(t *testing.T) {
+func TestSaleExecutedTwiceIsFoundWithoutAPosition(t *testing.T) {
 	t.Parallel()
 	const boundsMS = 5_000 + 1_000 + 1_000 // W, D and L
 	for name, c := range map[string]struct {
@@ -58,7 +58,7 @@ func soldTwice(t testing.TB, afterMS int64, free string, asks bool) {
 }
 
 // A person withdraws some of the asset in the seconds after a sale: the history shows no second sale.
-func TestWhatAHistoryDoesNotExplainIsABaseline(t *testing.T) {
+func TestWithdrawalAfterASaleBecomesTheBaseline(t *testing.T) {
 	t.Parallel()
 	w := holding(t, ForeignHalt)
 	symbol := w.book.Symbol(coin)

@@ -98,6 +98,12 @@ func walletWithoutTwin(t testing.TB) {
 			t.Fatalf("want the stop to stand, have %+v", intents)
 		}
 	}
+	w.now += 1_000
+	w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, Unread: []exchange.SymbolKey{{Market: exchange.Spot}},
+		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("1"), Frozen: exchange.MustAmount("0.01")}})})
+	if intents := derive(); slices.Contains(purposes(intents), placement.Cancel) {
+		t.Errorf("the wallet shows it again, and the orders cannot be read: want the stop to stand, have %+v", intents)
+	}
 }
 
 // What the garbage row would show is still live.
@@ -124,7 +130,7 @@ func frozenLess(t testing.TB) {
 
 // If a wallet without any of the asset is right, the exchange refuses the stop. A wallet that shows the earlier balance is
 // believed, because another botd may have sold.
-func TestAWalletThatShowsNoneKeepsNoStopAwayWhereBotdStandsDown(t *testing.T) {
+func TestEmptyWalletBlocksNoStopWhileStandingDown(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		free string

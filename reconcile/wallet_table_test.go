@@ -830,7 +830,7 @@ func TestCanceledSpotSaleReleasesAsset(t *testing.T) {
 }
 
 // A wallet shows every sale of botd's from L after the start and the last fill on.
-func TestWhenAWalletIsConclusive(t *testing.T) {
+func TestWalletConclusive(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		with func(w *wallet)

@@ -337,7 +337,7 @@ func (b *table) quarantine() {
 }
 
 // A foreign order that may open is named, and so is one that equals one of botd's, under each policy.
-func TestAForeignOpeningIsNamedInTheRefusal(t *testing.T) {
+func TestRefusalNamesTheForeignOpening(t *testing.T) {
 	t.Parallel()
 	for policy, wants := range map[string][2]string{
 		reconcile.ForeignHalt:  {"order 9, not placed by botd", "order 9 equals one of botd's"},

@@ -207,27 +207,27 @@ var belief = []Row{
 			{"runtime/engine.dispatcher.largest", "d.unread(key) == 0", "true"},
 		}},
 	{"rules_of_the_start", "a strategy decides by the symbol's rules of the start", "45",
-		"runtime/engine TestAStrategySeesTheRulesOfNow", []Edit{
+		"runtime/engine TestStrategySeesTheCurrentRules", []Edit{
 			{"runtime/engine.tick.refreshView", "leg.symbol.Rules", "leg.config.Symbol"},
 		}},
 	{"refused_purchase_unseen", "what a refused purchase bought and paid, by the wallet alone, has no stop", "3",
-		"reconcile TestWhatARefusedPurchaseHasBoughtAndPaidHasAStop", []Edit{
+		"reconcile TestExecutedRefusedPurchaseGetsAStop", []Edit{
 			{"reconcile.survey.unlistedPurchases", "refused > 0", "false"},
 		}},
 	{"refused_any_money", "a person's purchase is a refused one's, whatever it cost", "3",
-		"reconcile TestWhatARefusedPurchaseHasBoughtAndPaidHasAStop", []Edit{
+		"reconcile TestExecutedRefusedPurchaseGetsAStop", []Edit{
 			{"reconcile.evidence.paidThoughRefused", "!all.Less(paid) && !paid.Less(all.Sub(step.MulRate(exchange.RateOne*11/10).Mul(times)))", "true"},
 		}},
 	{"none_believed", "where botd stands down, a wallet that shows none of the asset in all keeps a stop away", "40",
-		"reconcile TestAWalletThatShowsNoneKeepsNoStopAwayWhereBotdStandsDown", []Edit{
+		"reconcile TestEmptyWalletBlocksNoStopWhileStandingDown", []Edit{
 			{"reconcile.situation.stoppedWithTwin", "s.shownNone()", "false"},
 		}},
 	{"twice_sold_unseen", "a sale on spot that was executed twice is a withdrawal where nothing is held", "41",
-		"reconcile TestASaleThatWasExecutedTwiceIsFoundWhereNothingIsHeld", []Edit{
+		"reconcile TestSaleExecutedTwiceIsFoundWithoutAPosition", []Edit{
 			{"reconcile.evidence.mayBeOwn", "more < 0", "false"},
 		}},
 	{"passed_exit_rests", "an exit on spot that rests, and that the plan no longer desires, keeps the asset from its stop", "protection",
-		"reconcile TestWhatLeadsFromASpotHoldingToATarget", []Edit{
+		"reconcile TestSpotTargetIntents", []Edit{
 			{"reconcile.Book.Derive", "d.cancelPassedExits(d.targetOrders)", ""},
 		}},
 	{"quarantine_unread", "in a quarantine on spot nothing is protected while the open orders cannot be read", "44",
@@ -235,7 +235,7 @@ var belief = []Row{
 			{"runtime/engine.dispatcher.actUnread", "!d.book.WalletConclusive(leg.symbol)", "true"},
 		}},
 	{"equal_ignored", "an opening is placed beside an order without an id that equals one of botd's", "34",
-		"runtime/engine TestNothingOpensBesideAnOrderWithoutAnIDThatEqualsABotdOrder", []Edit{
+		"runtime/engine TestEqualOrderWithoutIDBlocksOpenings", []Edit{
 			{"reconcile.Book.ForeignOpening", "symbol.Repeats(o)", "false"},
 		}},
 }

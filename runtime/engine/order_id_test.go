@@ -194,7 +194,7 @@ func TestAnEndedOrderInAStaleListWithoutIDsIsNotForeign(t *testing.T) {
 }
 
 // Another botd with the same plan places the same order, and no list shows whose it is: nothing opens beside it, under any policy.
-func TestNothingOpensBesideAnOrderWithoutAnIDThatEqualsABotdOrder(t *testing.T) {
+func TestEqualOrderWithoutIDBlocksOpenings(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{"halt", "adopt", "ignore"} {
 		besideItsEqual(t, policy)

@@ -136,7 +136,7 @@ func rulesOfNow(t testing.TB) {
 	}
 }
 
-func TestAStrategySeesTheRulesOfNow(t *testing.T) {
+func TestStrategySeesTheCurrentRules(t *testing.T) {
 	t.Parallel()
 	rulesOfNow(t)
 }

@@ -309,7 +309,7 @@ func TestTheLowestPriceBound(t *testing.T) {
 }
 
 // The strategy is made while the exchange accepts no order below 100 USDT; then it accepts 5 again.
-func TestASliceIsTheSmallestOrderByTheRulesOfNow(t *testing.T) {
+func TestSliceFollowsTheCurrentMinimum(t *testing.T) {
 	t.Parallel()
 	then := setting(t, exchange.Futures)
 	rules := *then.Symbol
@@ -330,7 +330,7 @@ func TestASliceIsTheSmallestOrderByTheRulesOfNow(t *testing.T) {
 }
 
 // For a while the exchange accepts no order below 100,000 USDT: a turtle buys no unit, and a market maker quotes nothing.
-func TestOrdersAreSizedByTheRulesOfNow(t *testing.T) {
+func TestOrdersAreSizedByTheCurrentRules(t *testing.T) {
 	t.Parallel()
 	then := *setting(t, exchange.Futures).Symbol
 	then.MinNotional = exchange.AmountOf(100_000)
