@@ -93,7 +93,7 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"part_is_covered":      func(t testing.TB) { stopsOnSpot(t, "one of part of it", []exchange.Quantity{1_000}, false) },
 		"rules_of_the_start":   rulesOfNow,
 		"quarantine_unread":    func(t testing.TB) { exitsUnread(t, "quarantined", quarantinedFor(0), 1) },
-		"equal_ignored":        func(t testing.TB) { besideItsEqual(t, "adopt") },
+		"equal_ignored":        func(t testing.TB) { equalOpening(t, "adopt") },
 		"standstill_goes_on":   func(t testing.TB) { stoodStill(t, patienceMS+standstillMS+1, true) },
 		"price_hangs":          func(t testing.TB) { hungPrice(t, exchange.Futures) },
 		"halt_waits_for_reads": func(t testing.TB) { haltedUnread(t, true) },

@@ -197,15 +197,16 @@ func TestAnEndedOrderInAStaleListWithoutIDsIsNotForeign(t *testing.T) {
 func TestEqualOrderWithoutIDBlocksOpenings(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{"halt", "adopt", "ignore"} {
-		besideItsEqual(t, policy)
+		equalOpening(t, policy)
 	}
 }
 
-func besideItsEqual(t testing.TB, policy string) {
+func equalOpening(t testing.TB, policy string) {
 	keys := 1
 	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
 		for i := range keys {
-			plan.Orders = append(plan.Orders, strategy.DesiredOrder{Key: string(rune('a' + i)), Side: exchange.Buy, Price: exchange.Price(40_000-i) * 1e8, Quantity: 10})
+			plan.Orders = append(plan.Orders,
+				strategy.DesiredOrder{Key: string(rune('a' + i)), Side: exchange.Buy, Price: exchange.Price(40_000-i) * 1e8, Quantity: 10})
 		}
 		plan.OrdersSet = true
 	}, foreign(policy))
