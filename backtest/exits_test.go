@@ -50,9 +50,9 @@ func TestExitsByTheEntryPriceWorkOnSpot(t *testing.T) {
 	}
 }
 
-// TestAPositionThatItsOwnExitsEndedIsEnteredAgain runs a script that sets targets with each cross and never requests flat. It
+// TestPositionClosedByOwnExitsIsReentered runs a script that sets targets with each cross and never requests flat. It
 // once traded twice in 10,000 candles, since filled exits lower the target.
-func TestAPositionThatItsOwnExitsEndedIsEnteredAgain(t *testing.T) {
+func TestPositionClosedByOwnExitsIsReentered(t *testing.T) {
 	t.Parallel()
 	compiled, err := script.Compile("targets.star", []byte(`
 a, b = ema(close, 3), ema(close, 9)

@@ -73,7 +73,7 @@ func TestLookaheadIsFound(t *testing.T) {
 	}
 }
 
-func TestWarmupReportsHowLongTheFirstCandlesMatter(t *testing.T) {
+func TestWarmupReportsInfluenceOfFirstCandles(t *testing.T) {
 	t.Parallel()
 	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 4_000)
 	found, err := backtest.FindWarmup(t.Context(), crossing(t, recorded, exchange.RateOne, strategy.Protection{}, bothWays))

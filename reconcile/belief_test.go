@@ -442,7 +442,7 @@ func marginOfLess(t testing.TB, policy string) {
 
 // A person reduced the adopted position, botd's own exit ended it, and a restart has forgotten which position the list had
 // shown.
-func TestTheRowThatWasOpenAtAnAdoptionIsTheAdoptedPositions(t *testing.T) {
+func TestRowOpenAtAdoptionIsTheAdoptedPosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name          string
@@ -513,7 +513,7 @@ func halfAWallet(t testing.TB, quarantined bool) {
 }
 
 // Lists leave ids out, and the exchange executed a purchase twice.
-func TestARowWithoutAnIDOfTheSameAmountAndSecondIsARepetition(t *testing.T) {
+func TestEqualRowWithoutIDIsARepetition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -550,7 +550,7 @@ func repeatedWithoutID(t testing.TB, change func(*exchange.Order), known exchang
 }
 
 // A purchase whose answer was lost has the same amount as another one, sent a second earlier.
-func TestARowWithoutAnIDIsFirstThePurchaseWhoseAnswerWasLost(t *testing.T) {
+func TestRowWithoutIDIsFirstTheLostPurchase(t *testing.T) {
 	t.Parallel()
 	w := newWallet(t)
 	w.observe("1")

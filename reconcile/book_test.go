@@ -89,7 +89,7 @@ func TestAPositionThatAPersonClosesLatchesTheTarget(t *testing.T) {
 	d.one(placement.Entry, nil)
 }
 
-func TestProtectionIsPlacedInTheRoundThePositionIsSeen(t *testing.T) {
+func TestProtectionIsPlacedInTheRoundOfThePosition(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.hold(20)
@@ -208,7 +208,7 @@ func TestAKeyedOrderIsReplacedByCancelConfirmPlace(t *testing.T) {
 	}
 }
 
-func TestAKeyRestsAfterTheExchangeWouldNotTakeItsOrder(t *testing.T) {
+func TestRefusedKeyedOrderIsDelayed(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	desired := strategy.DesiredOrder{Key: "low", Side: exchange.Buy, Price: d.price("40000"), Quantity: 10, PostOnly: true}

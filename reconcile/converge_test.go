@@ -37,7 +37,7 @@ func TestAFillEndsTheCountOfEndingsWithoutOne(t *testing.T) {
 }
 
 // The symbol stays unsettled even if position and fills agree.
-func TestASymbolIsNotSettledWhileAPlacementsAcceptanceIsNotKnown(t *testing.T) {
+func TestSymbolIsUnsettledDuringUnknownAcceptance(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.target(20)
@@ -69,7 +69,7 @@ func stopAt(d *desk, price string, change func(*Desired)) []Intent {
 
 // A stop moves by a bridge only where the quantity limit has room for one, otherwise by cancel, confirm,
 // place.
-func TestAStopMovesByABridgeOnlyWhereTheSumHasRoomForOne(t *testing.T) {
+func TestStopMovesByBridgeOnlyIfSumAllowsIt(t *testing.T) {
 	t.Parallel()
 	bridged := func(desired *Desired) { desired.Bridge = true }
 	for _, c := range []struct {
@@ -220,7 +220,7 @@ func TestNoNewStopDuringFullExit(t *testing.T) {
 }
 
 // Meanwhile others own part of the position.
-func TestAStopOfAPartMovesOnlyToAnotherPriceAndOnceACandle(t *testing.T) {
+func TestPartialStopMovesOnceACandle(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string

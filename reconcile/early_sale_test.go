@@ -97,7 +97,7 @@ func soldTogether(t testing.TB) {
 	}
 }
 
-func TestASaleInOneHistoryWithItsPurchaseIsBookedAfterIt(t *testing.T) {
+func TestSaleIsBookedAfterPurchaseInSameHistory(t *testing.T) {
 	t.Parallel()
 	soldTogether(t)
 }

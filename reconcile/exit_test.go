@@ -29,7 +29,7 @@ func stopAt2(w *Desired) {
 	w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}
 }
 
-func TestAnExitByPlanWaitsForTheOneInTheNameOfAStop(t *testing.T) {
+func TestPlanExitWaitsForExitInPlaceOfStop(t *testing.T) {
 	t.Parallel()
 	d, id := stopPassed(t)
 	d.target(0)
@@ -44,7 +44,7 @@ func TestAnExitByPlanWaitsForTheOneInTheNameOfAStop(t *testing.T) {
 	}
 }
 
-func TestAnExitInTheNameOfAStopTakesThePlaceOfAPartReduction(t *testing.T) {
+func TestExitInPlaceOfStopReplacesPartialExit(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.hold(20)
@@ -60,7 +60,7 @@ func TestAnExitInTheNameOfAStopTakesThePlaceOfAPartReduction(t *testing.T) {
 	}
 }
 
-func TestAPartReductionWaitsForTheEndOfTheExitInTheNameOfAStop(t *testing.T) {
+func TestPartialExitWaitsForExitInPlaceOfStop(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.hold(20)
@@ -135,7 +135,7 @@ func TestUnbookedExitDoesNotDelayStop(t *testing.T) {
 
 // A process ended while its exit was in flight, and the next process's plan requests no exit. The position has its stop after two
 // seconds, not after the fence.
-func TestAStopIsPlacedWhileTheFateOfAnExitOfBeforeIsUnknown(t *testing.T) {
+func TestStopIsPlacedWhileEarlierExitIsUncertain(t *testing.T) {
 	t.Parallel()
 	stopWithUnknownExit(t)
 }

@@ -104,7 +104,7 @@ func TestEndedOrderListedWithoutID(t *testing.T) {
 }
 
 // The order is queried until its fence. After that a person must look.
-func TestAnAcknowledgedOrderThatTheExchangeDoesNotKnow(t *testing.T) {
+func TestAcknowledgedOrderUnknownToExchange(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -188,7 +188,7 @@ func TestExcessFillOfDuplicateIsBooked(t *testing.T) {
 }
 
 // The order is known by its id, and nothing else is concluded.
-func TestAnOrderThatIsAcceptedAndNotInTheBookYet(t *testing.T) {
+func TestAcceptedOrderNotYetInBook(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -236,7 +236,7 @@ func TestPaidAmountIsBookedFromRows(t *testing.T) {
 }
 
 // Each execution is booked once. A sale of a holding that was just bought counts against that purchase.
-func TestExecutionsOfPurchasesAreBookedBeforeThoseOfSales(t *testing.T) {
+func TestPurchaseExecutionsAreBookedBeforeSales(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 0, 0)
 	bought, sold := w.buysUnder(5, 10), w.places(placement.Exit, 6, saleOf(4))
@@ -393,7 +393,7 @@ func TestUnlistedSpotOrderIsResolved(t *testing.T) {
 }
 
 // Both happen in the same read.
-func TestASaleThatWaitedForAPurchaseIsBookedOnceThatWasNeverTaken(t *testing.T) {
+func TestWaitingSaleIsBookedOncePurchaseIsAbsent(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)
 	w.book.Symbol(coin).calm = persistence{}

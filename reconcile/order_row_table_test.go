@@ -287,7 +287,7 @@ func TestPurposesOfEndedOrdersAreStored(t *testing.T) {
 }
 
 // The list ends the release if it began more than L after the answer.
-func TestAListThatShowsAReleasedStop(t *testing.T) {
+func TestListShowsReleasedStop(t *testing.T) {
 	t.Parallel()
 	for afterMS, stands := range map[int64]bool{1_000: false, 1_001: true} {
 		w := explains(t, 10, 0)

@@ -189,7 +189,7 @@ func (w *wallet) buys(quantity exchange.Quantity) {
 	)
 }
 
-func TestAClockThatJumpsAheadMakesNoWalletYoungerThanTheLastFill(t *testing.T) {
+func TestClockJumpDoesNotMakeWalletYounger(t *testing.T) {
 	t.Parallel()
 	w := newWallet(t)
 	w.observe("1")
@@ -288,7 +288,7 @@ func TestSpotSalesAreBoundedByWalletIfJournalIsOld(t *testing.T) {
 	}
 }
 
-func TestAnOrderThatAPersonTookToHaveEndedAndThatIsOpenIsCanceled(t *testing.T) {
+func TestOpenOrderDeclaredEndedIsCanceled(t *testing.T) {
 	t.Parallel()
 	w := newWallet(t)
 	w.observe("1")

@@ -106,7 +106,7 @@ func TestPositionChoiceAmongSeveral(t *testing.T) {
 }
 
 // The position that it showed beyond the fills is stored nevertheless.
-func TestAReadThatFailedIsForgottenWithTheNextWholeOne(t *testing.T) {
+func TestFailedReadIsForgottenAfterCompleteRead(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
 	symbol := d.book.Symbol(bitcoin)

@@ -98,7 +98,7 @@ func TestASecondInstanceIsFoundByItsOrders(t *testing.T) {
 	}
 }
 
-func TestTheEquationWaitsForAPlacementThatIsNotAnsweredYet(t *testing.T) {
+func TestEquationWaitsForUnansweredPlacement(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.target(10)

@@ -148,7 +148,7 @@ func TestStandingDownDoesNotAdopt(t *testing.T) {
 
 // A new journal meets an order under this instance's prefix, which quarantines its symbol. The next start stands down
 // before it has read anything, until a person has decided.
-func TestStandingDownIsRememberedOverAStart(t *testing.T) {
+func TestStandingDownPersistsAcrossStart(t *testing.T) {
 	t.Parallel()
 	standsDownAfterAStart(t)
 }
@@ -182,7 +182,7 @@ func standsDownAfterAStart(t testing.TB) {
 
 // An order on one symbol, which a person was notified of, proves nothing about the same start's orders on another symbol.
 // That symbol may have a position, and its history could not be read before.
-func TestALostJournalIsFoundOnASymbolThatIsReadLater(t *testing.T) {
+func TestLostJournalIsFoundOnLaterSymbol(t *testing.T) {
 	t.Parallel()
 	lostOnAnotherSymbol(t)
 }

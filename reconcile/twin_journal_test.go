@@ -9,7 +9,7 @@ import (
 )
 
 // While botd stands down, another botd that canceled a stop may be selling the quantity that the stop held.
-func TestAStopThatOtherHandsCanceledHasAMomentForWhatTakesItsPlace(t *testing.T) {
+func TestForeignCanceledStopHasGracePeriod(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
@@ -54,7 +54,7 @@ func canceledByAnother(t testing.TB, own, alone bool, want exchange.Quantity) {
 }
 
 // A list omitted the id, and the order had the same amount and second as botd's own.
-func TestWhatWasBookedAsBotdsOwnIsNotAnothersToo(t *testing.T) {
+func TestOwnBookedFillIsNotAnotherBotds(t *testing.T) {
 	t.Parallel()
 	bookedAsOwn(t)
 }

@@ -107,7 +107,7 @@ func walletWithoutTwin(t testing.TB) {
 }
 
 // What the garbage row would show is still live.
-func TestAWalletThatFreezesLessThanAStopWhoseRowIsGarbage(t *testing.T) {
+func TestWalletFreezesLessThanUnreadableStop(t *testing.T) {
 	t.Parallel()
 	frozenLess(t)
 }

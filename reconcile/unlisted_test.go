@@ -102,7 +102,7 @@ func TestUnlistedStopMayHaveSoldNextToManualCoins(t *testing.T) {
 }
 
 // The exchange had the order, and a list that omits it does not end it.
-func TestAnAcknowledgedSpotOrderThatNoListShowsIsNotAbsent(t *testing.T) {
+func TestUnlistedAcknowledgedSpotOrderIsNotAbsent(t *testing.T) {
 	t.Parallel()
 	w := holding(t, ForeignHalt)
 	bought := w.places(placement.Entry, 8, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 5, Price: 50_000e8})
@@ -117,7 +117,7 @@ func TestAnAcknowledgedSpotOrderThatNoListShowsIsNotAbsent(t *testing.T) {
 
 // Next to a person's coins the exit is not repeated before its fence, and until then the position needs its
 // stop.
-func TestAStopIsBackWhileTheFateOfAnExitIsUnknown(t *testing.T) {
+func TestStopReturnsWhileExitIsUncertain(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		free, frozen string
@@ -155,7 +155,7 @@ func TestAStopIsBackWhileTheFateOfAnExitIsUnknown(t *testing.T) {
 
 // The answer to its cancel is not journalled, and the history omits the stop. The replacement does not count
 // as excess.
-func TestAStopThatWasCanceledIsReplacedAfterARestartToo(t *testing.T) {
+func TestCanceledStopIsReplacedAfterRestart(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)
 	later := w.places(placement.StopLoss, 8, stopOf(6))
@@ -365,7 +365,7 @@ func TestPurchasesAreBookedBeforeSales(t *testing.T) {
 }
 
 // Fills explain none of the holding.
-func TestAPurchaseThatNoListShowsIsSoldWhereItsStopWasPassed(t *testing.T) {
+func TestUnlistedPurchaseIsSoldPastItsStop(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)
 	symbol := w.book.Symbol(coin)
@@ -442,7 +442,7 @@ func TestDoubleListedPositionHasStop(t *testing.T) {
 }
 
 // The list was read while the entry rested, and showed no position then.
-func TestAnEntryThatRestedHasItsStopWhereItsPositionCannotBeRead(t *testing.T) {
+func TestRestedEntryHasStopIfPositionIsUnreadable(t *testing.T) {
 	t.Parallel()
 	for name, restarted := range map[string]bool{"in one start": false, "sent before the start": true} {
 		t.Run(name, func(t *testing.T) {
@@ -592,7 +592,7 @@ func TestASecondOrderThatHasEndedIsNotFoundAgain(t *testing.T) {
 
 // A torn list shows the ended position next to the new one, on the other side, and an older answer shows the first one alone.
 // Neither position changed its side.
-func TestAListOfTwoPositionsAndAnOldOneAreNoChangeOfSide(t *testing.T) {
+func TestTwoPositionsAndOldListAreNoChangeOfSide(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.hold(20)

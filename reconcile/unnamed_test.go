@@ -27,7 +27,7 @@ func canceled(intents []Intent) (ids []int64) {
 }
 
 // A list that leaves ids out shows the stop. Another one next to it would sell the same coins twice.
-func TestARowWithoutAnIDIsTheStopOfUnknownFateThatItEquals(t *testing.T) {
+func TestEqualRowWithoutIDIsTheUncertainStop(t *testing.T) {
 	t.Parallel()
 	const fenceMS = 5_000 + 5_000 + 1_000 + 1_000 // its time to live, W, D and L
 	for name, c := range map[string]struct {
@@ -224,7 +224,7 @@ func TestThousandIDsAreRemembered(t *testing.T) {
 }
 
 // The history shows what another botd bought, and its stop shows no id.
-func TestStandingDownAStopThatShowsNoIDIsNotPlacedAgain(t *testing.T) {
+func TestStandingDownStopWithoutIDIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*exchange.Order)

@@ -555,7 +555,7 @@ func TestPresumedFillOfUnlistedPurchase(t *testing.T) {
 }
 
 // The stop holds nothing any more, until a list shows it again.
-func TestAStopThatOnlyTheWalletShowsToHaveEnded(t *testing.T) {
+func TestStopEndedOnlyByWallet(t *testing.T) {
 	t.Parallel()
 	stop := func(w *wallet) exchange.Order { return w.places(placement.StopLoss, 9, stopOf(10)) }
 	var frozen exchange.Quantity

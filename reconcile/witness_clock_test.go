@@ -10,7 +10,7 @@ import (
 
 // Botd's clock is four seconds ahead of the exchange's, and the position is liquidated before a list shows it. By
 // botd's clock the row is older than the entry; by the exchange's date of the opening order it is not.
-func TestThePositionOfAnEntryDatedByAClockAheadEndsByItsRow(t *testing.T) {
+func TestPositionDatedByFastClockEndsByItsRow(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name      string

@@ -34,7 +34,7 @@ func holding(t testing.TB, policy string) *wallet {
 	return w
 }
 
-func TestAWalletThatShowsLessIsContradictedUnderEachPolicy(t *testing.T) {
+func TestWalletShortfallIsContradictedUnderEachPolicy(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{ForeignHalt, ForeignAdopt, ForeignIgnore} {
 		t.Run(policy, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestForeignSaleExplainsWalletShortfall(t *testing.T) {
 	}
 }
 
-func TestAPurchaseThatWasRefusedAndExecutedIsFoundInTheHistory(t *testing.T) {
+func TestExecutedRefusedPurchaseIsFoundInHistory(t *testing.T) {
 	t.Parallel()
 	w := newWallet(t)
 	w.book.Symbol(coin).Last = 50_000e8

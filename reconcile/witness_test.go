@@ -222,7 +222,7 @@ func TestOwnPartEndsWithSharedPosition(t *testing.T) {
 }
 
 // After a start nothing shows which position it was, and it is older than botd's part.
-func TestTheRowOfAPositionThatBotdOpenedItsPartInIsItsEnd(t *testing.T) {
+func TestSharedPositionEndsByItsRow(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		quantity exchange.Quantity
@@ -351,7 +351,7 @@ func TestReleasedMarginConfirmsSmallerPosition(t *testing.T) {
 	}
 }
 
-func TestAnEntryThatNoListShowsYetGetsItsStopAndItsExit(t *testing.T) {
+func TestUnlistedEntryGetsStopAndExit(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.target(20)

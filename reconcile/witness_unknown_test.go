@@ -18,7 +18,7 @@ func (d *desk) ends(row *exchange.Position) {
 
 // The position was opened before botd owned part of it, by a clock that is behind. Its last fill was booked
 // after its end, and a restart has forgotten its id.
-func TestAnUnknownExitIsDecidedByTheRowOfThePositionItEnded(t *testing.T) {
+func TestUncertainExitIsDecidedByRowOfItsPosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -93,7 +93,7 @@ func TestUncertainExitNextToForeignPositionNeedsPerson(t *testing.T) {
 }
 
 // The position was adopted long after it was opened, and ended before another read.
-func TestAnAdoptedPositionEndsByTheRowOfTheOneThatTheListShowed(t *testing.T) {
+func TestAdoptedPositionEndsByRowOfListedPosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		row  int64
@@ -158,7 +158,7 @@ func TestPositionThatEndsBeforeBookingIsNotPast(t *testing.T) {
 }
 
 // The journal dates its entry later than the exchange does, and lacks its exit.
-func TestAPositionOfBeforeAStartEndsByARowOfAnotherClock(t *testing.T) {
+func TestEarlierPositionEndsByRowOfAnotherClock(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string

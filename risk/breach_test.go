@@ -58,7 +58,7 @@ func TestLossBreachIsReturnedOnceAndEndsAtLimit(t *testing.T) {
 }
 
 // A person rearms it, unless time alone ends it.
-func TestALimitThatMovesBetweenIntentsIsWatchedWhereItIsSet(t *testing.T) {
+func TestMovedLimitIsWatchedAtItsNewValue(t *testing.T) {
 	t.Parallel()
 	money := Loss{USDT: exchange.AmountOf(1)}
 	for _, c := range []struct {

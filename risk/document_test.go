@@ -36,9 +36,9 @@ func TestDocumentListsExactlyTheRules(t *testing.T) {
 	}
 }
 
-// TestTheDocumentsTableOfLimitsIsWrittenFromTheTable compares the rows of limits in docs/risk.md; go test
+// TestDocumentTableIsGeneratedFromLimits compares the rows of limits in docs/risk.md; go test
 // ./risk -run Document -update writes them.
-func TestTheDocumentsTableOfLimitsIsWrittenFromTheTable(t *testing.T) {
+func TestDocumentTableIsGeneratedFromLimits(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(document)
 	if err != nil {

@@ -20,7 +20,7 @@ func (b *table) explained(intent reconcile.Intent, rule string) (all []Verdict) 
 	return all
 }
 
-func TestExplainShowsTheStrategysOwnLimitsWithItsOwnFigures(t *testing.T) {
+func TestExplainShowsStrategyLimitsWithItsFigures(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{MaxOpenOrders: 200, MaxOrdersPerMinute: 300})
 	b.facts.Strategy = Limits{MaxPosition: exchange.MustAmount("5"), MaxOpenOrders: 2, MaxOrdersPerMinute: 4}

@@ -111,7 +111,7 @@ func TestFreeFuturesMargin(t *testing.T) {
 }
 
 // Prices, steps and markets differ. Orders of a symbol without rules count as zero.
-func TestOrdersOfSeveralSymbolsAreCountedEachByItsOwn(t *testing.T) {
+func TestOrdersAreCountedPerSymbol(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{})
 	b.facts.TakerFee = exchange.RateOne / 1_000

@@ -211,7 +211,7 @@ func TestRestoredFedMarketHasPriceButNoQuotes(t *testing.T) {
 	}
 }
 
-func TestAMissingSymbolMattersOnlyWhileSomethingIsOpenOnIt(t *testing.T) {
+func TestMissingSymbolMattersOnlyWithOpenState(t *testing.T) {
 	t.Parallel()
 	x, key := fedExchange(t)
 	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 50_000 * usd, Depth: depthOf(49_999, 50_001, btc)})

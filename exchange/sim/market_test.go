@@ -196,7 +196,7 @@ func TestEverySymbolOfTheRandomMarketMovesAndStaysNearItsStart(t *testing.T) {
 	}
 }
 
-func TestQuietIsFalseExactlyWhenSomethingWouldHappen(t *testing.T) {
+func TestQuietIsFalseExactlyBeforeAnEffect(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
 	d.SetMarket(d.key(), Still(StillConfig{}))

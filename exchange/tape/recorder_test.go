@@ -30,7 +30,7 @@ func (s *tally) config(directory string) tape.RecorderConfig {
 		}}
 }
 
-func TestARecorderStoresWhatItReceives(t *testing.T) {
+func TestRecorderStoresCandlesAndRates(t *testing.T) {
 	t.Parallel()
 	symbol, seen := bitcoin(t), &tally{}
 	config := seen.config(filepath.Join(t.TempDir(), "not", "there"))

@@ -11,7 +11,7 @@ var belief = []Row{
 			{"reconcile.survey.takeTestimony", "unseen || unarmed", "unseen"},
 		}},
 	{"adopted_unwitnessed", "the end of an adopted position is not witnessed by the row that was open at its adoption", "16",
-		"reconcile TestTheRowThatWasOpenAtAnAdoptionIsTheAdoptedPositions", []Edit{
+		"reconcile TestRowOpenAtAdoptionIsTheAdoptedPosition", []Edit{
 			{"reconcile.SymbolState.adoptedWas", "s.OpenedMS() == atMS", "false"},
 		}},
 	{"row_left_out", "a position whose row can be read in one of two lists is not protected", "43",
@@ -39,11 +39,11 @@ var belief = []Row{
 			{"reconcile.derivation.shrinkStops", "p.Purpose() == placement.StopLoss && p.OrderID() == 0", "false"},
 		}},
 	{"repetition_foreign", "a purchase that was executed twice is a person's where lists leave ids out", "42",
-		"reconcile TestARowWithoutAnIDOfTheSameAmountAndSecondIsARepetition", []Edit{
+		"reconcile TestEqualRowWithoutIDIsARepetition", []Edit{
 			{"reconcile.evidence.repetition", "repeats(order, &one.order)", "false"},
 		}},
 	{"equal_unnamed", "a stop of unknown fate that a list shows without its id is another's", "42",
-		"reconcile TestARowWithoutAnIDIsTheStopOfUnknownFateThatItEquals", []Edit{
+		"reconcile TestEqualRowWithoutIDIsTheUncertainStop", []Edit{
 			{"reconcile.evidence.idOfEqual", "equals(row, p, p.Fence(e.book.Settle()))", "false"},
 		}},
 	{"refused_sale_rests", "a sale that was refused and stands without an id stays", "42",
@@ -59,7 +59,7 @@ var belief = []Row{
 			{"reconcile.evidence.named", "e.book.names[o.ID]", `""`},
 		}},
 	{"unnamed_stop_again", "where botd stands down, a stop that shows no id is placed again", "15",
-		"reconcile TestStandingDownAStopThatShowsNoIDIsNotPlacedAgain", []Edit{
+		"reconcile TestStandingDownStopWithoutIDIsNotRepeated", []Edit{
 			{"reconcile.situation.explainedOnSpot", "s.unnamedStops()", "0"},
 		}},
 	{"one_wallet_strips", "one wallet takes the stop off what a purchase has bought that no list shows", "40",
@@ -71,7 +71,7 @@ var belief = []Row{
 			{"reconcile.derivation.protect", "d.symbol.boughtWithTwin() > 0", "false"},
 		}},
 	{"unread_row_unfrozen", "a wallet that freezes less than a stop whose row cannot be read takes it off", "43",
-		"reconcile TestAWalletThatFreezesLessThanAStopWhoseRowIsGarbage", []Edit{
+		"reconcile TestWalletFreezesLessThanUnreadableStop", []Edit{
 			{"reconcile.Book.freezesLess", "slices.Contains(b.listed[exchange.Spot].unread, p.OrderID())", "false"},
 		}},
 	{"entry_unread_strips", "one list takes the stop off while the row of the entry cannot be read", "43",
@@ -163,7 +163,7 @@ var belief = []Row{
 			{"runtime/engine.protection.hasStop", "leg.symbol.Key().Market == exchange.Futures", "true"},
 		}},
 	{"standstill_goes_on", "a round goes on by what it read before the process stood still", "44",
-		"runtime/engine TestARoundDuringWhichTheProcessStoodStillBeginsAgain", []Edit{
+		"runtime/engine TestRoundRestartsAfterProcessPause", []Edit{
 			{"runtime/engine.Engine.Handle", "nowMS-e.nowMS > patienceMS+standstillMS", "false"},
 		}},
 	{"moves_refused", "a stop is taken off to be moved while the exchange refuses stops", "protection",
@@ -179,11 +179,11 @@ var belief = []Row{
 			{"reconcile.situation.unansweredStop", "at != 0", "false"},
 		}},
 	{"canceled_by_another", "where botd stands down, a stop that other hands have canceled is placed again at once", "34",
-		"reconcile TestAStopThatOtherHandsCanceledHasAMomentForWhatTakesItsPlace", []Edit{
+		"reconcile TestForeignCanceledStopHasGracePeriod", []Edit{
 			{"reconcile.Book.noteTaken", "left > 0", "false"},
 		}},
 	{"own_is_anothers_too", "what is booked as botd's own by the exchange's id counts as another botd's once a row shows its id", "42",
-		"reconcile TestWhatWasBookedAsBotdsOwnIsNotAnothersToo", []Edit{
+		"reconcile TestOwnBookedFillIsNotAnotherBotds", []Edit{
 			{"reconcile.evidence.isTwinOrder", "e.claimed(o)", "false"},
 		}},
 	{"twin_sold_own", "what another botd bought and sold again takes a stop off, by one wallet", "40",
@@ -203,7 +203,7 @@ var belief = []Row{
 			{"reconcile.SymbolState.heldWithTwin", "min(0, s.spot.continued)", "0"},
 		}},
 	{"unlisted_follows", "a round sends an opening though no list has shown the ones before it", "34",
-		"runtime/engine TestARestOfALadderWaitsForAListThatShowsWhatWasSent", []Edit{
+		"runtime/engine TestRestOfLadderWaitsForListWithSentOrders", []Edit{
 			{"runtime/engine.dispatcher.largest", "d.unread(key) == 0", "true"},
 		}},
 	{"rules_of_the_start", "a strategy decides by the symbol's rules of the start", "45",

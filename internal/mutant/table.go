@@ -262,7 +262,7 @@ var protocol = []Row{
 			{"reconcile.survey.presume", "s.unclaimedPurchases(symbol, sinceMS)", "exchange.Quantity(0)"},
 		}},
 	{"sales_first", "a sale is booked before the purchase it was of", "equation",
-		"reconcile TestASaleInOneHistoryWithItsPurchaseIsBookedAfterIt", []Edit{
+		"reconcile TestSaleIsBookedAfterPurchaseInSameHistory", []Edit{
 			{"reconcile.survey.observeEnded", "order.Side == side", "order.Side == exchange.Buy+exchange.Sell-side"},
 			{"reconcile.evidence.early", "filled-p.Filled() <= symbol.Known()", "true"},
 		}},
@@ -271,7 +271,7 @@ var protocol = []Row{
 			{"reconcile.survey.observeOpen", "s.early(p, order.Filled)", "false"},
 		}},
 	{"reported_everywhere", "an order that was reported on one symbol accounts for what its start sent on another", "35",
-		"reconcile TestALostJournalIsFoundOnASymbolThatIsReadLater", []Edit{
+		"reconcile TestLostJournalIsFoundOnLaterSymbol", []Edit{
 			{"reconcile/account.starts.noteID", "s.noteOn(«r.Symbol», id)", "exchange.SymbolKey{}"},
 			{"reconcile/account.starts.Sent", "s.reportedOn[«key»]", "exchange.SymbolKey{}"},
 		}},
@@ -292,7 +292,7 @@ var protocol = []Row{
 			{"reconcile.survey.witness", "s.closedUnseen(symbol)", "false"},
 		}},
 	{"clock_ahead_believed", "a position is as young as a clock that was ahead has dated its entry", "39",
-		"reconcile TestThePositionOfAnEntryDatedByAClockAheadEndsByItsRow", []Edit{
+		"reconcile TestPositionDatedByFastClockEndsByItsRow", []Edit{
 			{"reconcile.survey.observeOrder", "CreatedMS: «datedBefore(p, order)», },", "0"},
 		}},
 	{"stood_down_sells_again", "while botd stands down a stop on spot sells what orders that the journal does not know have sold", "15",
@@ -328,7 +328,7 @@ var protocol = []Row{
 			{"reconcile.derivation.protect", "!d.mayProtectUnknown(p)", "true"},
 		}},
 	{"exit_keeps_stop_away", "an exit of unknown fate keeps the stop away until its fence", "20",
-		"reconcile TestAStopIsPlacedWhileTheFateOfAnExitOfBeforeIsUnknown", []Edit{
+		"reconcile TestStopIsPlacedWhileEarlierExitIsUncertain", []Edit{
 			{"reconcile.derivation.exitsWhole", "d.nowMS-max(p.SentMS(), p.UnknownMS()) >= repeatMS", "false"},
 		}},
 	{"exit_beside_exit", "on spot a part is sold beside an exit in place of a stop", "29",
@@ -344,7 +344,7 @@ var protocol = []Row{
 			{"reconcile.situation.historyUnread", "s.desired.Unread && !s.symbol.Read", "false"},
 		}},
 	{"standing_down_forgot", "a start does not know that it stands down before it has read why", "15",
-		"reconcile TestStandingDownIsRememberedOverAStart", []Edit{
+		"reconcile TestStandingDownPersistsAcrossStart", []Edit{
 			{"reconcile.Book.findUnknown", "id := symbol.UnknownOrder(); «id != \"\"»", "false"},
 		}},
 	{"bought_sold_with", "what a purchase bought that no list shows is less once an exit has sold", "protection",
@@ -390,7 +390,7 @@ var protocol = []Row{
 		"runtime/engine TestADeclaredTransferIsNoGainAndNoLoss", []Edit{
 			{"runtime/engine.accounting.transfer", "t.Asset == ledger.FuturesAsset", "false"},
 		}},
-	{"liquidation_goes_on", "a liquidated strategy is not halted", "46", "runtime/engine TestALiquidationIsAnEventOfItsOwnAndItsStrategyHalts", []Edit{
+	{"liquidation_goes_on", "a liquidated strategy is not halted", "46", "runtime/engine TestLiquidationIsAnEventAndHaltsStrategy", []Edit{
 		{"runtime/engine.alarms.liquidated", "a.book.HaltOf(account.Scope{Strategy: leg.config.Name}).Level == record.LevelNone", "false"},
 	}},
 	{"refusal_believed", "what the exchange refused was not executed, whatever a list shows", "3",

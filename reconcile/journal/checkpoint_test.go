@@ -90,7 +90,7 @@ func started(t testing.TB, j *journal.Journal) (book *reconcile.Book, read int) 
 	return book, read
 }
 
-func TestAStartReadsTheNewestCheckpointAndTheRecordsAfterIt(t *testing.T) {
+func TestStartReadsNewestCheckpointAndLaterRecords(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: ten thousand records take minutes under the race detector, and one goroutine writes and reads them")
 	}

@@ -72,8 +72,8 @@ func (f *failing) use(ctx context.Context) {
 // The test is not parallel: a process started by a concurrent test would hold a journal's lock until it has called exec.
 func TestEachCallOfTheFileLayerFailsOnce(t *testing.T) { eachCallFails(t, false, 30) }
 
-// TestEachCallOfTheFileLayerFailsOnceWhileAJournalIsCopied covers backing up, sealing, verifying and closing.
-func TestEachCallOfTheFileLayerFailsOnceWhileAJournalIsCopied(t *testing.T) {
+// TestEachCallOfTheFileLayerFailsOnceDuringCopy covers backing up, sealing, verifying and closing.
+func TestEachCallOfTheFileLayerFailsOnceDuringCopy(t *testing.T) {
 	eachCallFails(t, true, 70)
 }
 

@@ -101,7 +101,7 @@ func TestTheHeadFollowsAJournalThatIsKilled(t *testing.T) {
 	})
 }
 
-func TestARestoredBackupIsNotTakenForAJournalThatWasCut(t *testing.T) {
+func TestRestoredBackupIsNotReportedAsTruncated(t *testing.T) {
 	t.Parallel()
 	path := closed(t)
 	backup := filepath.Join(t.TempDir(), "copy.db")

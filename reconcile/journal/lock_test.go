@@ -13,7 +13,7 @@ import (
 
 // The holder renews its lock in the recreated directory, which keeps other processes out, unless another one
 // was faster.
-func TestADirectoryThatIsRemovedUnderItsHolderIsLockedAgain(t *testing.T) {
+func TestRemovedDirectoryIsLockedAgain(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "data")
 	create := func() {
@@ -75,7 +75,7 @@ func TestADirectoryThatIsRemovedUnderItsHolderIsLockedAgain(t *testing.T) {
 }
 
 // Between fork and exec a child process has copies of all file descriptors.
-func TestALockThatIsReleasedIsFreeForAProcessBeingStartedToo(t *testing.T) {
+func TestReleasedLockIsFreeForNewProcess(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lock")
 	release, err := lock(path, "it")

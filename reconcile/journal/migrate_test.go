@@ -322,7 +322,7 @@ func TestACopyIsMadeBeforeAnOlderFormatIsWrittenOn(t *testing.T) {
 }
 
 // In later schemas such a name is a column that an attacker wrote.
-func TestFormerNamesOfKindsAreOfBeforeSchema3(t *testing.T) {
+func TestFormerKindNamesEndWithSchema3(t *testing.T) {
 	t.Parallel()
 	for schema, want := range map[int]int{2: 0, 3: 1, 5: 1} {
 		path := closed(t)

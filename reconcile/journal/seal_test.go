@@ -153,9 +153,9 @@ func TestASealedJournalReadsAsItDidBefore(t *testing.T) {
 	}
 }
 
-// TestAYearOfOrdersIsAsSmallAsTheDocumentsSay seals a journal, and computes the size of a year at the pace of a soak from the bytes of a
+// TestAYearOfOrdersHasDocumentedSize seals a journal, and computes the size of a year at the pace of a soak from the bytes of a
 // record. docs/operations.md states 64 GB, at 5.5 records an order and 5.3 orders a second.
-func TestAYearOfOrdersIsAsSmallAsTheDocumentsSay(t *testing.T) {
+func TestAYearOfOrdersHasDocumentedSize(t *testing.T) {
 	t.Parallel()
 	j := open(t, filepath.Join(t.TempDir(), "journal.db"))
 	m := newTrader(t, j)

@@ -194,7 +194,7 @@ func TestSegmentsOfOneHistoryAreFoundByTheirHashes(t *testing.T) {
 }
 
 // Segments that may be there are not reported as missing.
-func TestADirectoryOfSegmentsThatCannotBeReadIsAnError(t *testing.T) {
+func TestUnreadableSegmentDirectoryIsAnError(t *testing.T) {
 	t.Parallel()
 	for want, spoil := range map[string]func(directory string) error{
 		"read the journal's segments: ": func(directory string) error { return os.WriteFile(directory, nil, 0o600) },

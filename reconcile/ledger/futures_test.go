@@ -8,7 +8,7 @@ import (
 
 // 0.004 were owned, 0.004 more were bought at 49930.9, and all of it was sold at 49981.4, each at a fee of
 // 0.05 %. The traded quantity is known, although a part was opened and closed between two reads.
-func TestAWalletThatShowsTheEntryAndNotYetTheExitIsNotPlausible(t *testing.T) {
+func TestWalletWithoutExitIsImplausible(t *testing.T) {
 	t.Parallel()
 	for wallet, want := range map[string]bool{"999.8001182": false, "999.6877926": true} {
 		a := newAccounts(t)

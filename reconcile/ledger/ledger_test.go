@@ -119,7 +119,7 @@ func TestAPositionThatEndedAfterTheReadingIsNotOfIt(t *testing.T) {
 	}
 }
 
-func TestFeesAndFundingOfOneReadingAreSeparatedByTheRateSeenAlone(t *testing.T) {
+func TestFeesAndFundingAreSeparatedByRate(t *testing.T) {
 	t.Parallel()
 	for _, short := range []bool{false, true} {
 		a := newAccounts(t)
@@ -376,7 +376,7 @@ func TestFillsBeforeTakeoverAreNotBooked(t *testing.T) {
 	}
 }
 
-func TestAnUnstableReadingIsPlausibleWhenItsFeesAreAsUsual(t *testing.T) {
+func TestUnstableReadIsPlausibleWithUsualFees(t *testing.T) {
 	t.Parallel()
 	for wallet, want := range map[string]bool{"999.75": true, "999.753": true, "999.747": true, "999.85": false, "999.65": false, "1000": false,
 		"1000.2": false, "999.5": false, "980": false} {

@@ -153,7 +153,7 @@ func TestAPositionFromBeforeTheBooksIsNotWhole(t *testing.T) {
 	d.want(want)
 }
 
-func TestAPositionClosedManuallyIsTheStrategysAndTheNextOneToo(t *testing.T) {
+func TestManuallyClosedPositionBelongsToStrategy(t *testing.T) {
 	t.Parallel()
 	for _, late := range []bool{false, true} { // whether the difference is adopted before it is booked, or after
 		d := newDiary(t)

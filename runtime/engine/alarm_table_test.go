@@ -14,7 +14,7 @@ import (
 )
 
 // The halt comes two minutes after its fence, once.
-func TestAnUnknownPlacementThatCannotBeDecidedHaltsItsStrategy(t *testing.T) {
+func TestUndecidablePlacementHaltsItsStrategy(t *testing.T) {
 	t.Parallel()
 	for after, want := range map[int64]bool{overdueMS: false, overdueMS + 1: true} {
 		w := settled(t)

@@ -192,7 +192,7 @@ func TestStrategyAnswerIsTaken(t *testing.T) {
 }
 
 // Two candles are answered together, and the target is from the first.
-func TestAnEntryOfCandlesThatCameAtOnceIsLatchedOffTheEngineToo(t *testing.T) {
+func TestEntryOfSeveralCandlesIsLatchedOffEngine(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		taken      int

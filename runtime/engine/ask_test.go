@@ -200,7 +200,7 @@ func TestTheFirstAnswerOfAProcessMayWaitForItsStart(t *testing.T) {
 	}
 }
 
-func TestAnAnswerToAnOlderCandleIsSupersededByTheNextOne(t *testing.T) {
+func TestAnswerToOlderCandleIsSuperseded(t *testing.T) {
 	t.Parallel()
 	var decided []int64
 	w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) {

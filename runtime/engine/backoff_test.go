@@ -314,7 +314,7 @@ func TestLostAnswersBackOffToo(t *testing.T) {
 }
 
 // The rest of a spot position besides its stop may be too small for any order.
-func TestARestThatNoStopCanProtectIsNotDeclaredUnprotected(t *testing.T) {
+func TestUnprotectableRestIsNotDeclared(t *testing.T) {
 	t.Parallel()
 	target := exchange.Quantity(1_000)
 	w := newWorld(t, swing(&target), onSpot, protected)

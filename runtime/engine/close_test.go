@@ -286,7 +286,7 @@ func TestHaltReportsRemainingWork(t *testing.T) {
 	}
 }
 
-func TestAFlattenedTargetIsLatchedUntilItIsArmedByName(t *testing.T) {
+func TestFlattenLatchesTargetUntilRearmedByName(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10))
 	w.pass(5_000)

@@ -313,7 +313,7 @@ func TestPlacementAnswerEffects(t *testing.T) {
 	}
 }
 
-func TestAStopThatIsAcknowledgedEndsThatItsPositionLacksOne(t *testing.T) {
+func TestAcknowledgedStopEndsUnprotectedState(t *testing.T) {
 	t.Parallel()
 	for of, want := range map[placement.Purpose]int64{placement.StopLoss: 300, placement.TakeProfit: 0} {
 		for _, err := range []error{nil, &exchange.Uncertain{Reason: "timeout"}} {

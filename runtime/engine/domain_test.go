@@ -88,7 +88,7 @@ func (w *world) wantBlind(of ...string) {
 	}
 }
 
-func TestASymbolWhoseCallsFailIsBlindAloneAndTheOtherSymbolExits(t *testing.T) {
+func TestFailedSymbolIsBlindAlone(t *testing.T) {
 	t.Parallel()
 	bothMarkets(t, func(t *testing.T, market exchange.Market) {
 		one, two := small(market)
@@ -162,7 +162,7 @@ func TestAPriceThatCannotBeReadBlindsItsSymbolAlone(t *testing.T) {
 	})
 }
 
-func TestAMarketWhoseListFailsIsBlindAloneAndTheOtherMarketExits(t *testing.T) {
+func TestFailedMarketIsBlindAlone(t *testing.T) {
 	t.Parallel()
 	for _, lost := range []exchange.Operation{exchange.FuturesOpenOrders, exchange.FuturesOpenPositions, exchange.SpotOpenOrders, exchange.SpotWallet} {
 		for name, failing := range map[string]fate{

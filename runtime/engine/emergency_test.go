@@ -86,7 +86,7 @@ func haltable(_ *strategy.View, plan *strategy.Plan) {
 	plan.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 44_000e8}}
 }
 
-func TestAnExitOfAHaltWhoseAnswerIsLostIsNotRepeatedUnread(t *testing.T) {
+func TestLostHaltExitIsNotRepeatedWithoutRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, haltable)
 	w.pass(60_000)

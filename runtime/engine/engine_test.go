@@ -219,7 +219,7 @@ func TestNoPlacementWhileJournalFails(t *testing.T) {
 	}
 }
 
-func TestAnUnknownOutcomeBlocksAndIsSettledByThePosition(t *testing.T) {
+func TestUncertainOutcomeBlocksUntilPositionDecides(t *testing.T) {
 	t.Parallel()
 	w := &wanting{target: 10}
 	b := newBench(t, w)

@@ -46,7 +46,7 @@ func TestStrategySeesTargetEventsOnce(t *testing.T) {
 	wantLines(t, []string{`filled "" BUY reduces=false 0.1 `, `stopped "" SELL reduces=true 0.1 `, `latched "" BUY reduces=false 0 `}, lines)
 }
 
-func TestAStrategySeesWhichRuleRefusedItsOrderAndThatItEnded(t *testing.T) {
+func TestStrategySeesRefusalAndItsEnd(t *testing.T) {
 	t.Parallel()
 	var lines []string
 	price := exchange.Price(40_000e8)
@@ -145,7 +145,7 @@ func TestMoreEventsThanAreStoredAreCounted(t *testing.T) {
 }
 
 // There is one entry for each signal, and none for a signal from before the stop.
-func TestASignalAfterAStopEntersAgainWhereverTheProcessDies(t *testing.T) {
+func TestSignalReentersAfterStopDespiteCrash(t *testing.T) {
 	t.Parallel()
 	signals := func(view *strategy.View, plan *strategy.Plan) {
 		if s := (view.NowMS - startMS) / 1_000; s == 5 || s >= 40 && s < 43 { // the second signal lasts 3 s

@@ -136,7 +136,7 @@ func TestHaltReportsHoldingBelowNewMinimum(t *testing.T) {
 }
 
 // No stop can be placed any more, but that does not protect it.
-func TestAnUnprotectedPositionBelowANewMinimumStaysDeclared(t *testing.T) {
+func TestUnprotectedPositionBelowMinimumStaysDeclared(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(300), onEther, ownRules, protected)
 	w.network = func(call *Call) fate {

@@ -60,7 +60,7 @@ func TestLadderSendsHalfBetweenRounds(t *testing.T) {
 }
 
 // A list that does not show botd's own orders yet does not show those of a second botd either.
-func TestARestOfALadderWaitsForAListThatShowsWhatWasSent(t *testing.T) {
+func TestRestOfLadderWaitsForListWithSentOrders(t *testing.T) {
 	t.Parallel()
 	unlistedLadder(t)
 }
@@ -107,7 +107,7 @@ func TestAnUnknownOpeningStopsItsLadder(t *testing.T) {
 }
 
 // The opening's obstacle may block the others, too.
-func TestAnOpeningThatWasNeverSentStopsItsLadderUntilTheNextRound(t *testing.T) {
+func TestUnsentOpeningPausesItsLadder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, ladder(40))
 	held := false

@@ -302,7 +302,7 @@ func TestARoundThatIsAbandonedBeginsAgain(t *testing.T) {
 }
 
 // One list was read before, the next would be read now.
-func TestARoundDuringWhichTheProcessStoodStillBeginsAgain(t *testing.T) {
+func TestRoundRestartsAfterProcessPause(t *testing.T) {
 	t.Parallel()
 	stoodStill(t, patienceMS+standstillMS, false)
 	stoodStill(t, patienceMS+standstillMS+1, true)

@@ -19,7 +19,7 @@ func (w *world) liquidations() (all []record.Liquidated) {
 	return all
 }
 
-func TestALiquidationIsAnEventOfItsOwnAndItsStrategyHalts(t *testing.T) {
+func TestLiquidationIsAnEventAndHaltsStrategy(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]option{
 		"without a ledger":   {protectedFar},

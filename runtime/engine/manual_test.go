@@ -86,7 +86,7 @@ func TestAnOrderCanceledByAPersonStaysOut(t *testing.T) {
 	w.wantOpen(3) // as previewed
 }
 
-func TestAManualCancelIsSentAgainUntilTheOrderHasEnded(t *testing.T) {
+func TestManualCancelIsRepeatedUntilOrderEnds(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
 	low := w.live(placement.Order, "low")

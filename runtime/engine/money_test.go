@@ -223,7 +223,7 @@ func TestAChangeThatNoTradeExplainsIsATransfer(t *testing.T) {
 	}
 }
 
-func TestWalletAndPositionsOfDifferentMomentsAreNotBooked(t *testing.T) {
+func TestWalletAndPositionsOfTwoMomentsAreNotBooked(t *testing.T) {
 	t.Parallel()
 	step := exchange.Quantity(0)
 	w := newWorld(t, func(v *strategy.View, plan *strategy.Plan) { hold(step)(v, plan) }, books)
@@ -329,7 +329,7 @@ func TestConstantTradingIsBooked(t *testing.T) {
 	}
 }
 
-func TestHundredsOfPositionsThatEndedUnobservedAreBooked(t *testing.T) {
+func TestHundredsOfUnobservedPositionsAreBooked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0), books, foreign("adopt"))
 	w.pass(5_000)

@@ -48,7 +48,7 @@ func (w *world) wantAllSeen(seen []bool, least int) {
 }
 
 // The strategy decides as in a backtest.
-func TestAStrategyWaitsForTheCandlesOfTheOtherSymbolsThatItReads(t *testing.T) {
+func TestStrategyWaitsForCandlesOfOtherSymbols(t *testing.T) {
 	t.Parallel()
 	var seen []bool
 	late := int64(0)

@@ -141,7 +141,7 @@ func TestHaltPreview(t *testing.T) {
 }
 
 // The strategy reads other symbols, and no worker answers in a preview.
-func TestAPreviewGivesTheCandlesThatAllItsSymbolsHaveReached(t *testing.T) {
+func TestPreviewUsesCommonCandles(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string

@@ -114,7 +114,7 @@ func TestVanishedStopIsReplacedAndGapIsMeasured(t *testing.T) {
 	}
 }
 
-func TestAStopWhosePriceHasPassedIsAnExitAtMarket(t *testing.T) {
+func TestStopPastItsPriceIsAMarketExit(t *testing.T) {
 	t.Parallel()
 	price := exchange.Price(49_000e8)
 	w := newWorld(t, stopped(&price))
@@ -136,7 +136,7 @@ func TestAStopWhosePriceHasPassedIsAnExitAtMarket(t *testing.T) {
 	}
 }
 
-func TestAMovingStopWhosePriceHasPassedIsAnExitAtMarket(t *testing.T) {
+func TestMovingStopPastItsPriceIsAMarketExit(t *testing.T) {
 	t.Parallel()
 	price := exchange.Price(49_000e8)
 	w := newWorld(t, stopped(&price))
@@ -234,7 +234,7 @@ func (w *world) spotStops() map[exchange.Price]exchange.Quantity {
 	return all
 }
 
-func TestASpotStopStaysWhereTheEntryPutItWhileThePriceFalls(t *testing.T) {
+func TestSpotStopStaysAtEntryLevelWhilePriceFalls(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(2_000), onSpot, protected) // 2 % below the paid price
 	w.pass(60_000)

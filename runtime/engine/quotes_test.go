@@ -28,7 +28,7 @@ func bothSides(_ *strategy.View, plan *strategy.Plan) {
 		strategy.DesiredOrder{Key: "sell", Side: exchange.Sell, Price: 51_000e8, Quantity: 100, PostOnly: true})
 }
 
-func TestBothSidesOfAMarketMakersQuotesRestWhileItIsFlat(t *testing.T) {
+func TestBothQuotesRestWhileFlat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, bothSides)
 	w.pass(5_000)

@@ -8,7 +8,7 @@ import (
 )
 
 // The exchange executes an order that it answers with 400. It must not be bought from twice.
-func TestARefusedSpotOrderThatWasExecutedIsFoundInTheHistory(t *testing.T) {
+func TestExecutedRefusedSpotOrderIsFoundInHistory(t *testing.T) {
 	t.Parallel()
 	refusedAndExecuted(t)
 }

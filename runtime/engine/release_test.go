@@ -35,7 +35,7 @@ func (x *sharedPlan) grown(t *testing.T, to exchange.Quantity) *world {
 	return w
 }
 
-func TestStopsOnSpotMoveOneByOneEachWithTheAnswerOfItsCancel(t *testing.T) {
+func TestSpotStopsMoveOneByOne(t *testing.T) {
 	t.Parallel()
 	x := &sharedPlan{target: 2_000, stop: 49_000e8}
 	w := x.grown(t, 4_000)
@@ -111,7 +111,7 @@ func (w *world) spotOrders() map[int64]exchange.Order {
 	return all
 }
 
-func TestAPurchaseOnSpotThatNoListShowsGetsItsStopByTheWallet(t *testing.T) {
+func TestUnlistedSpotPurchaseGetsStopByWallet(t *testing.T) {
 	t.Parallel()
 	x := &sharedPlan{target: 2_000, stop: 49_000e8}
 	w := newWorld(t, x.plan, onSpot, patient)

@@ -191,7 +191,7 @@ func TestNewStrategyStartsWithoutAffectingOthers(t *testing.T) {
 
 // When a symbol is traded for the first time, the current round did not request all of it: nothing opens
 // there before the next round.
-func TestARoundUnderWayDoesNotSpeakForASymbolThatIsNew(t *testing.T) {
+func TestRoundInProgressExcludesNewSymbol(t *testing.T) {
 	t.Parallel()
 	fresh := exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}
 	for _, at := range []phase{0, phaseLists, phasePositions} {
@@ -330,7 +330,7 @@ func TestStreakBeyondTightenedLimitBlocksEntries(t *testing.T) {
 }
 
 // A tighter limit may be reached already, while the count of the first one starts at zero.
-func TestAnAccountsStreakCountsWhileALimitOfItIsInForce(t *testing.T) {
+func TestAccountStreakCountsWhileItsLimitIsInForce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ before, limit, states int }{{5, 4, 0}, {5, 3, 1}, {0, 3, 0}} {
 		w := newWorld(t, hold(0), accountLimits(risk.Limits{MaxLosingStreak: c.before, CoolDownMS: 60_000}))

@@ -223,7 +223,7 @@ func TestWalletChangeIsAttributed(t *testing.T) {
 }
 
 // The spot strategy's holding does not matter.
-func TestAChangeOfTheFuturesWalletIsNoSpotStrategys(t *testing.T) {
+func TestFuturesWalletChangeIsNotSpotStrategys(t *testing.T) {
 	t.Parallel()
 	b := valued(t, 1, 1)
 	for _, leg := range b.legs {
@@ -484,7 +484,7 @@ func TestLaneSnapshot(t *testing.T) {
 }
 
 // The start must not be older than the journal's newest.
-func TestAnEngineIsNotMadeOfAnOlderStart(t *testing.T) {
+func TestEngineRefusesOlderStart(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	for epoch, fails := range map[int64]bool{w.engine.book.Epoch() - 1: true, w.engine.book.Epoch(): true, w.engine.book.Epoch() + 1: false} {
@@ -501,7 +501,7 @@ func TestAnEngineIsNotMadeOfAnOlderStart(t *testing.T) {
 	}
 }
 
-func TestAnEngineIsNotMadeOfTwoStrategiesOfOneNameOrSymbol(t *testing.T) {
+func TestEngineRefusesDuplicateNameOrSymbol(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	for _, c := range []struct {
@@ -524,7 +524,7 @@ func TestAnEngineIsNotMadeOfTwoStrategiesOfOneNameOrSymbol(t *testing.T) {
 	}
 }
 
-func TestAnEngineIsNotMadeWithoutARandomPartOfItsOrderIDs(t *testing.T) {
+func TestEngineRefusesIDsWithoutRandomPart(t *testing.T) {
 	t.Parallel()
 	config := settled(t).config
 	for random, want := range map[string]bool{"": false, "0000": false, "000000": false, "0000A": false, "00-00": false, "a0z9b": true} {

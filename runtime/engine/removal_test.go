@@ -41,7 +41,7 @@ func TestRemovalWithPositionNeedsPolicy(t *testing.T) {
 }
 
 // When a removed strategy returns, it does not start with the plan from before its removal.
-func TestAStrategyThatComesBackBeginsWithoutItsOldPlan(t *testing.T) {
+func TestReturnedStrategyStartsWithoutOldPlan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10))
 	w.pass(5_000)
@@ -63,7 +63,7 @@ func TestAStrategyThatComesBackBeginsWithoutItsOldPlan(t *testing.T) {
 
 // The last trades of a removed strategy are booked, even if botd restarts meanwhile: a strategy that is no
 // longer configured is not forgotten before the ledger is complete.
-func TestTheLedgerAwaitsTheLastTradesOfARemovedStrategy(t *testing.T) {
+func TestLedgerAwaitsLastTradesOfRemovedStrategy(t *testing.T) {
 	t.Parallel()
 	for _, restarts := range []bool{false, true} {
 		t.Run(fmt.Sprintf("restarts=%t", restarts), func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestTheLedgerAwaitsTheLastTradesOfARemovedStrategy(t *testing.T) {
 
 // A reading that the exchange's history did not complete is repeated soon, not after the idle time, and the
 // strategy ends with the answer that completes it.
-func TestARemovedStrategyEndsSoonAfterItsLastTradeIsReported(t *testing.T) {
+func TestRemovedStrategyEndsAfterItsLastTrade(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10), books)
 	w.pass(60_000)
@@ -266,7 +266,7 @@ func TestAbsentStrategyKeepsItsPosition(t *testing.T) {
 	w.wantHeld(0)
 }
 
-func TestAStrategyThatWasAbsentAtAStartComesBackAsItWas(t *testing.T) {
+func TestAbsentStrategyReturnsUnchanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10), protected, func(w *world) { w.config.Strategies[0].OnRemove = removeFlatten })
 	w.pass(20_000)

@@ -29,7 +29,7 @@ func (w *world) wantLosses(want int) {
 
 // The account, or the list of orders, comes from a lagging replica, so the wallet shows a fill before its order does,
 // or after it.
-func TestMoneyAndFillsThatAreReadAtDifferentMomentsBelongTogether(t *testing.T) {
+func TestMoneyAndFillsOfTwoReadsAreMatched(t *testing.T) {
 	t.Parallel()
 	for _, lags := range []string{"account", "orders", "nothing"} {
 		t.Run(lags, func(t *testing.T) {

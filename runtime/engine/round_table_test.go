@@ -165,7 +165,7 @@ func TestRoundWithoutReadsIsIncomplete(t *testing.T) {
 }
 
 // The round must have read something.
-func TestARemovedStrategyEndsWithARoundThatWentOnWithoutALateRead(t *testing.T) {
+func TestRemovedStrategyEndsDespiteLateRead(t *testing.T) {
 	t.Parallel()
 	for _, read := range []bool{true, false} {
 		w, r := reader(t)
@@ -310,7 +310,7 @@ func TestUnprotectedTimeIsReported(t *testing.T) {
 }
 
 // The positions are current, and their money is not. Limits are evaluated again once everything is read.
-func TestEquityIsNotJudgedWhileAMarketThatMovedIsNotRead(t *testing.T) {
+func TestEquityWaitsForReadOfMovedMarket(t *testing.T) {
 	t.Parallel()
 	for _, moves := range []bool{false, true} {
 		futures, spot := exchange.Quantity(0), exchange.Quantity(0)

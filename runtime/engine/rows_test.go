@@ -97,7 +97,7 @@ func TestUnreadableOwnRowMakesOnlyItsPlacementUncertain(t *testing.T) {
 	})
 }
 
-func TestAnUnreadableRowThatShowsAllFilledEndsItsPlacement(t *testing.T) {
+func TestUnreadableFilledRowEndsItsPlacement(t *testing.T) {
 	t.Parallel()
 	quantity := exchange.Quantity(2_000)
 	w := newWorld(t, withResting(&quantity), onSpot, protected)
@@ -125,7 +125,7 @@ func (w *world) endedBy(which func(exchange.NewOrder) bool) (record.Ended, bool)
 	return record.Ended{}, false
 }
 
-func TestAForeignRowThatCannotBeReadIsAnUnknownOrderOnItsSymbol(t *testing.T) {
+func TestUnreadableForeignRowIsAnUnknownOrder(t *testing.T) {
 	t.Parallel()
 	bothMarkets(t, func(t *testing.T, market exchange.Market) {
 		one, two := small(market)

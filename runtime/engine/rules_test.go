@@ -83,7 +83,7 @@ func TestStopStaysIfRulesAcceptNoReplacement(t *testing.T) {
 	}
 }
 
-func TestAnExitWaitsForTheRulesNoLongerThanTheirNextRead(t *testing.T) {
+func TestExitWaitsForNextReadOfRulesAtMost(t *testing.T) {
 	t.Parallel()
 	target := exchange.Quantity(20)
 	w := newWorld(t, swing(&target), protected)
@@ -96,7 +96,7 @@ func TestAnExitWaitsForTheRulesNoLongerThanTheirNextRead(t *testing.T) {
 	w.wantHeld(0)
 }
 
-func TestRulesThatBecameStricterAreReadEveryFewSeconds(t *testing.T) {
+func TestStricterRulesAreRereadEveryFewSeconds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(20), protected)
 	w.pass(70_000)
@@ -193,7 +193,7 @@ func TestStartRereadsRulesThatPreventStop(t *testing.T) {
 }
 
 // A leverage is never checked against nothing. Levels that are read replace them.
-func TestRulesReadWithoutMarginLevelsKeepThoseThatWereKnown(t *testing.T) {
+func TestRulesWithoutMarginLevelsKeepKnownOnes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10))
 	w.pass(10_000)

@@ -122,7 +122,7 @@ func TestNextRoundTime(t *testing.T) {
 func (w *world) unknownID() string { return "bt-zzzzz" }
 
 // Answers were not enough to book. No round is hastened if one is in progress, nothing is due, or it is a backtest.
-func TestARoundIsHastenedWhereAnswersWereNotEnoughToBook(t *testing.T) {
+func TestUnbookedAnswersHastenRound(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string

@@ -80,7 +80,7 @@ func withOthers(t *testing.T, x *sharedPlan, theirs exchange.Quantity) *world {
 	return w
 }
 
-func TestEverythingIsClosedWhereForeignOrdersTakeTheWholeSum(t *testing.T) {
+func TestFlattenClosesDespiteForeignOrders(t *testing.T) {
 	t.Parallel()
 	for how, closes := range map[string]func(*sharedPlan, *world){
 		"by the plan":        func(x *sharedPlan, w *world) { w.pass(20_000); x.target = 0 },

@@ -40,7 +40,7 @@ func (w *world) signal(name string, side int, atMS int64) error {
 	return s.Err
 }
 
-func TestASignalIsActedOnAtOnceAndRememberedThroughARestart(t *testing.T) {
+func TestSignalTakesEffectAtOnceAndSurvivesRestart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, followSignals, listens)
 	w.pass(10_000)
@@ -151,7 +151,7 @@ func TestASignalIsAnsweredOffTheEngine(t *testing.T) {
 	}
 }
 
-func TestASignalThatAStrategyDoesNotTakeInTimeHangsItAlone(t *testing.T) {
+func TestLateSignalHangsOnlyItsStrategy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, followSignals, listens, offload)
 	w.pass(10_000)

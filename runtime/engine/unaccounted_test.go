@@ -144,7 +144,7 @@ func TestEquityIsNotOfTwoMoments(t *testing.T) {
 
 // The exit is known from its order, while positions and wallet are older. If they were booked, the exit's result would look like
 // external money.
-func TestAReadingOfBeforeAFillIsNotBooked(t *testing.T) {
+func TestReadBeforeFillIsNotBooked(t *testing.T) {
 	t.Parallel()
 	var desired exchange.Quantity
 	w := desiring(t, &desired, books, lossLimits)

@@ -25,7 +25,7 @@ func (b *bench) filled(quantity exchange.Quantity) {
 	b.pass(3_000)
 }
 
-func TestFactsAreWrittenWhileStoppingWhenTheDiskHasRoomAgain(t *testing.T) {
+func TestStopWritesFactsOnceDiskHasRoom(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, &wanting{target: 10})
 	b.pass(1_000)
@@ -214,7 +214,7 @@ func TestLateOpeningIsWithdrawnByYoungerExit(t *testing.T) {
 
 // The kill switch repeats an unanswered exit after two seconds. A slow disk takes none of them: the first byte leaves when the
 // record is durable.
-func TestAnExitWhoseRecordWasLateHasItsTwoSecondsFromItsFirstByte(t *testing.T) {
+func TestLateExitHasFullDeadlineFromFirstByte(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, &wanting{target: 10})
 	b.pass(1_000)

@@ -36,7 +36,7 @@ func (p punctual) DoBefore(ctx context.Context, request exchange.Request, limit 
 }
 
 // An answer that is not certainly this order's leaves its outcome unknown.
-func TestWhatAnAnswerMeansForAnOrder(t *testing.T) {
+func TestAnswerOutcome(t *testing.T) {
 	t.Parallel()
 	of := func(id int64, client string) exchange.Answer {
 		return exchange.Answer{Order: exchange.Order{ID: id, ClientOrderID: client}}
@@ -123,7 +123,7 @@ func TestTheGateForgetsAfterAMinute(t *testing.T) {
 }
 
 // A part is bounded by what botd holds and may have opened since, less what the lane has sent.
-func TestHowMuchOfAPositionIsClosed(t *testing.T) {
+func TestClosedPartOfPosition(t *testing.T) {
 	t.Parallel()
 	resting := func(side exchange.Side, purpose placement.Purpose) account.Placement {
 		return enginetest.Placement(record.Record{ClientOrderID: "b", Body: record.Sending{Purpose: purpose,
@@ -306,7 +306,7 @@ func TestASaleWaitsForTheEndOfEachOwnOrder(t *testing.T) {
 }
 
 // The fills since the list was made change what is left.
-func TestWhatIsLeftToSell(t *testing.T) {
+func TestRemainderToSell(t *testing.T) {
 	t.Parallel()
 	own := func(side exchange.Side, id int64) account.Placement {
 		return enginetest.Placement(record.Record{AtMS: 5, Symbol: spot, ClientOrderID: "b", Body: record.Sending{Purpose: placement.ExitOrder,

@@ -123,8 +123,8 @@ func TestGateBlocksPlacementsByHaltLevel(t *testing.T) {
 	}
 }
 
-// TestTheLaneClosesNoMoreThanIsItsOwn compares positions that were read with those of the last list.
-func TestTheLaneClosesNoMoreThanIsItsOwn(t *testing.T) {
+// TestLaneClosesOnlyOwnPart compares positions that were read with those of the last list.
+func TestLaneClosesOnlyOwnPart(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name                string

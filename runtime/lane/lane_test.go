@@ -309,7 +309,7 @@ func TestACloseIsRepeatedOnlyWhenItHasNoEffect(t *testing.T) {
 }
 
 // The list needs no reads: orders are canceled and positions closed while none succeeds.
-func TestWhatCannotBeReadIsDeclared(t *testing.T) {
+func TestUnreadableStateIsDeclared(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := futures(t)

@@ -99,7 +99,7 @@ func TestASaleThatRestsIsReplaced(t *testing.T) {
 }
 
 // What cannot be sold yet is declared with its reason, and is sold once that is over.
-func TestWhatKeepsASaleIsDeclared(t *testing.T) {
+func TestDelayedSaleIsDeclared(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		operation   exchange.Operation
@@ -153,7 +153,7 @@ func TestWhatKeepsASaleIsDeclared(t *testing.T) {
 }
 
 // A quantity below the minimum value stays, one above the maximum is sold in parts, and only what is both free and botd's is sold.
-func TestHowMuchASaleSells(t *testing.T) {
+func TestSaleQuantity(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		wallet string
@@ -190,7 +190,7 @@ func TestHowMuchASaleSells(t *testing.T) {
 }
 
 // While the lane acts, the engine opens nothing in the scope of the halt and closes nothing where the lane does. Cancels and protection pass.
-func TestTheGateHoldsWhatTheLaneDoes(t *testing.T) {
+func TestGateBlocksEngineDuringLane(t *testing.T) {
 	t.Parallel()
 	reduce := ordered(bitcoin, exchange.Sell, exchange.MarketOrder, 1, 0)
 	reduce.ReduceOnly = true
@@ -351,7 +351,7 @@ func (a *appended) Append(_ context.Context, records []record.Record) error {
 }
 
 // Only what the journal does not have is added: a severer halt, an order and its first outcome, and a latch for the strategy that was closed.
-func TestAStartJournalsWhatTheLaneDid(t *testing.T) {
+func TestStartJournalsLaneActions(t *testing.T) {
 	t.Parallel()
 	exit := ordered(bitcoin, exchange.Sell, exchange.MarketOrder, 20, 0)
 	exit.ReduceOnly = true

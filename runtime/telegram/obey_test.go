@@ -59,7 +59,7 @@ func (q *quiet) order() *order {
 }
 
 // Anything else gets the help, and calls nothing.
-func TestACommandIsWhatTheHelpSays(t *testing.T) {
+func TestCommandsMatchHelp(t *testing.T) {
 	t.Parallel()
 	const halt, rearm = "POST /api/v1/risk/halt ", "POST /api/v1/risk/rearm "
 	body := func(level, strategy string, dry bool) string {
@@ -98,7 +98,7 @@ func TestACommandIsWhatTheHelpSays(t *testing.T) {
 }
 
 // A refusal shows the detail, or else the status.
-func TestWhatTheAPIRefusesIsNotDone(t *testing.T) {
+func TestAPIRefusalIsAnswered(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		status int
@@ -237,7 +237,7 @@ func TestStatusAndPositionsInAMessage(t *testing.T) {
 }
 
 // An update that cannot be read keeps its number, and everything else of an answer is left out.
-func TestAPollsAnswerIsReducedToWhatIsNeeded(t *testing.T) {
+func TestPollAnswerIsReduced(t *testing.T) {
 	t.Parallel()
 	const typedText = `{"message_id":7,"date":9,"text":"/pause","from":{"id":11},"chat":{"id":11,"type":"private"}}`
 	for _, c := range []struct {

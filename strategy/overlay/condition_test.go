@@ -21,9 +21,9 @@ func (long) Conditions(*strategy.View) []strategy.Condition {
 	return []strategy.Condition{{Name: "own", Value: "1"}}
 }
 
-// TestConditionsShowHowNearTheExitRulesAre follows a position from its entry to its time limit and through
+// TestExitConditionsShowDistance follows a position from its entry to its time limit and through
 // the cool-down.
-func TestConditionsShowHowNearTheExitRulesAre(t *testing.T) {
+func TestExitConditionsShowDistance(t *testing.T) {
 	t.Parallel()
 	symbol := sim.DefaultSymbols()[0]
 	made := Wrap(long{}, Rules{Exit: Exit{TimeLimitMS: 600_000, CooldownMS: 300_000,
@@ -77,8 +77,8 @@ func TestConditionsShowHowNearTheExitRulesAre(t *testing.T) {
 	}
 }
 
-// TestConditionsShowHowFarAnEntryHasCome follows an unfilled entry to its end.
-func TestConditionsShowHowFarAnEntryHasCome(t *testing.T) {
+// TestEntryConditionsShowProgress follows an unfilled entry to its end.
+func TestEntryConditionsShowProgress(t *testing.T) {
 	t.Parallel()
 	symbol := sim.DefaultSymbols()[0]
 	inner := &planned{strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10 * symbol.QuantityTick}}}

@@ -13,7 +13,7 @@ import (
 
 // A strategy in a separate module builds, passes its test, and is one of botd's strategies in the resulting
 // program.
-func TestAStrategyInAModuleOfItsOwnBuildsAndTrades(t *testing.T) {
+func TestStrategyInSeparateModuleBuildsAndTrades(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds a whole program: not with -short")

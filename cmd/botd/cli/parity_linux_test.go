@@ -76,9 +76,9 @@ func decisions(symbol *exchange.Symbol, candles *exchange.Candles, s strategy.St
 	return results
 }
 
-// TestAScriptDecidesTheSameInAProcessOfItsOwn runs the library's script and rules over generated candles,
+// TestScriptDecidesTheSameInSeparateProcess runs the library's script and rules over generated candles,
 // here and in processes of this binary.
-func TestAScriptDecidesTheSameInAProcessOfItsOwn(t *testing.T) {
+func TestScriptDecidesTheSameInSeparateProcess(t *testing.T) {
 	t.Parallel()
 	var processes isolated.Processes
 	source, err := os.ReadFile("../../../configs/library/trend.star")

@@ -23,7 +23,7 @@ func TestARealClockRunsAsFastAsItsSpeed(t *testing.T) {
 	}
 }
 
-func TestAClockReturnsHowLongUntilATime(t *testing.T) {
+func TestClockReturnsTimeUntil(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := startClock(t, Clock{StartMS: 1_000_000, Speed: 10}, 0)

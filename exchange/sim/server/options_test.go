@@ -256,7 +256,7 @@ func TestAnExchangeWithStateContinuesWhereItStopped(t *testing.T) {
 	}
 }
 
-func TestSettingsCoverWhatVenuesDecideDifferently(t *testing.T) {
+func TestVenueSettings(t *testing.T) {
 	t.Parallel()
 	o := Options{Listen: "127.0.0.1:0", Market: "still", Clock: "manual", Accounts: []string{"KEY:SECRET"}, Window: time.Second, Delay: -1,
 		FuturesFees: Fees{Maker: -1, Taker: 1_000_000}, SpotFees: Fees{Taker: 300_000}}

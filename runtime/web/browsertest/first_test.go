@@ -16,7 +16,7 @@ const long = `(() => {
 
 // Without scrolling it shows equity, the day, the drawdown, each open position and each strategy's profit. The sums agree, and
 // prices are rounded, with every digit in their titles.
-func TestTheFirstScreenAnswersHowTheMoneyIs(t *testing.T) {
+func TestFirstScreenShowsKeyFigures(t *testing.T) {
 	t.Parallel()
 	d := startSettled(t)
 	v := openBrowser(t).open(d, dark)
