@@ -186,7 +186,8 @@ func TestARequestSaysEachThingOnce(t *testing.T) {
 	}
 	const buy = `{"symbol":"BTC-USDT","side":"BUY","type":"MARKET","qt":`
 	for _, quantity := range []string{"1e-30", "1e30"} {
-		if have, message := code(exchange.SpotPlace, nil, buy+quantity+`}`); have != CodeParameter && have != CodeMalformed || !strings.Contains(message, "qt") {
+		have, message := code(exchange.SpotPlace, nil, buy+quantity+`}`)
+		if have != CodeParameter && have != CodeMalformed || !strings.Contains(message, "qt") {
 			t.Errorf("qt %s: have %d, %s", quantity, have, message)
 		}
 	}

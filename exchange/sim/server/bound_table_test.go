@@ -32,7 +32,8 @@ func TestAFaultOfASignatureIsNamed(t *testing.T) {
 		{func(h http.Header) { h.Del("x-api-key") }, "header X-API-KEY is missing"},
 		{func(h http.Header) { h.Set("x-api-key", strings.Repeat("k", 50)) }, `key \"` + strings.Repeat("k", 40) + `\" is unknown`},
 		{func(h http.Header) { h.Set("x-timestamp", "soon") }, `header X-TIMESTAMP \"soon\" is not an integer of milliseconds`},
-		{func(h http.Header) { h.Set("x-timestamp", "7") }, fmt.Sprintf("header X-TIMESTAMP 7 is more than 5000 ms from server time %d", int64(ManualStartMS))},
+		{func(h http.Header) { h.Set("x-timestamp", "7") },
+			fmt.Sprintf("header X-TIMESTAMP 7 is more than 5000 ms from server time %d", int64(ManualStartMS))},
 		{func(h http.Header) { h.Set("x-signature", "00") }, "header X-SIGNATURE does not fit the request"},
 	} {
 		header := c.sign(method, target, body, c.nowMS())
@@ -56,7 +57,8 @@ func TestAHiddenOrderIsAnsweredLikeOneThatDoesNotExist(t *testing.T) {
 	order := c.place(buyMarket)
 	hidden := c.call("GET", fmt.Sprintf("/fhapi/v1/order?order_id=%d", order.ID), "")
 	other := c.call("GET", "/fhapi/v1/order?order_id=987654321", "")
-	if want := strings.ReplaceAll(other.body, "987654321", fmt.Sprint(order.ID)); hidden.status != other.status || hidden.body != want || other.status < 400 ||
+	if want := strings.ReplaceAll(other.body, "987654321", fmt.Sprint(order.ID)); hidden.status != other.status || hidden.body != want ||
+		other.status < 400 ||
 		!strings.Contains(other.body, "987654321") {
 		t.Errorf("want %d %s, have %d %s", other.status, want, hidden.status, hidden.body)
 	}
@@ -103,7 +105,8 @@ func TestPositionsOfAnotherTime(t *testing.T) {
 		nowMS   int64
 		want    string // ids
 	}{
-		{"", minute, "[9]"}, {"empty-positions=1ms", minute, "[]"}, {"empty-positions=1ms", minute + 1, "[9]"}, {"empty-positions=1ms", 2*minute - 1, "[9]"},
+		{"", minute, "[9]"}, {"empty-positions=1ms", minute, "[]"}, {"empty-positions=1ms", minute + 1, "[9]"},
+		{"empty-positions=1ms", 2*minute - 1, "[9]"},
 		{"empty-positions", minute + 2_999, "[]"}, {"empty-positions", minute + 3_000, "[9]"},
 		{"stale-positions=1s", minute + 999, "[1]"},   // all of them are newer: the oldest
 		{"stale-positions=1s", minute + 1_000, "[1]"}, // the first is a second old
@@ -201,7 +204,8 @@ func TestAClocksSettingsAtTheirBounds(t *testing.T) {
 		settings Clock
 		want     string
 	}{
-		{Clock{}, ""}, {Clock{Speed: 1e-9}, ""}, {Clock{Speed: maxSpeed}, ""}, {Clock{Speed: maxSpeed * 1.001}, "clock speed 1.001e+06 is not above 0 and at most 1e+06"},
+		{Clock{}, ""}, {Clock{Speed: 1e-9}, ""}, {Clock{Speed: maxSpeed}, ""},
+		{Clock{Speed: maxSpeed * 1.001}, "clock speed 1.001e+06 is not above 0 and at most 1e+06"},
 		{Clock{Speed: -1e-9}, "clock speed -1e-09 is not above 0"}, {Clock{StartMS: -1}, "clock start -1 ms is before 1970"}, {Clock{StartMS: 1}, ""},
 		{Clock{WindowMS: -1}, "clock window -1 ms is below 0"}, {Clock{WindowMS: 1}, ""},
 	} {
@@ -222,7 +226,8 @@ func TestAClocksSettingsAtTheirBounds(t *testing.T) {
 			t.Errorf("%+v: want %d within %d, have %d within %d, %v", c.settings, c.want, c.window, made.nowMS(), made.windowMS(), err)
 		}
 	}
-	if _, err := New(Config{Exchange: newExchange(t), Budget: -1}); err == nil || err.Error() != "budget -1 is below 0: set requests per second, or 0 for unlimited" {
+	_, err := New(Config{Exchange: newExchange(t), Budget: -1})
+	if err == nil || err.Error() != "budget -1 is below 0: set requests per second, or 0 for unlimited" {
 		t.Errorf("have %v", err)
 	}
 }
