@@ -60,8 +60,8 @@ func digest(values ...any) string {
 	return fmt.Sprintf("%08x", hash.Sum32())
 }
 
-// brief is a run in a line: money, counts, and digests of the executions and the round trips.
-func brief(r *backtest.Result) string {
+// summary is a run in a line: money, counts, and digests of the executions and the round trips.
+func summary(r *backtest.Result) string {
 	return fmt.Sprintf("%s, equity %s, fees %s, funding %s, slippage %s, %d fills %s, %d trips %s, "+
 		"orders %+v, liquidated %d, not traded %+v, ended %t, fall %.6f",
 		r.Machine, r.FinalEquity, r.TotalFees, r.TotalFunding, r.TotalSlippage, r.Fills, digest(r.Executions), r.RoundTrips, digest(r.Trips), r.Orders,
@@ -86,7 +86,7 @@ func whole(t *testing.T, r *backtest.Result) string {
 	}
 	var table bytes.Buffer
 	same.Table(&table, false)
-	return brief(r) + "\n" + string(text) + "\n" + table.String()
+	return summary(r) + "\n" + string(text) + "\n" + table.String()
 }
 
 // TestDrawnRunsReportAsBefore has a run of each kind of market with everything that its report says.
@@ -103,7 +103,7 @@ func TestDrawnRunsEndAsBefore(t *testing.T) {
 	var text strings.Builder
 	for i, w := range weathers {
 		r := mustRun(t, w.config(t, 31))
-		fmt.Fprintf(&text, "%d: %s\n  %s\n  %+v\n  %s\n", i, w, brief(r), r.Warnings, strings.Join(r.Assumptions, "; "))
+		fmt.Fprintf(&text, "%d: %s\n  %s\n  %+v\n  %s\n", i, w, summary(r), r.Warnings, strings.Join(r.Assumptions, "; "))
 	}
 	wantSample(t, "runs.txt", text.String())
 }
@@ -125,8 +125,8 @@ func machined[S interface{ saw() uint64 }](t *testing.T, draw func(testing.TB, u
 	var text strings.Builder
 	for seed := range runs {
 		config, made := draw(t, 500+seed)
-		fmt.Fprintf(&text, "%d: %s, saw %x\n", seed, brief(mustRun(t, config)), (*made)[len(*made)-1].saw())
-		fmt.Fprintf(&text, "  %s, saw %x\n", brief(mustRun(t, backtest.ByEngine(config))), (*made)[len(*made)-1].saw())
+		fmt.Fprintf(&text, "%d: %s, saw %x\n", seed, summary(mustRun(t, config)), (*made)[len(*made)-1].saw())
+		fmt.Fprintf(&text, "  %s, saw %x\n", summary(mustRun(t, backtest.ByEngine(config))), (*made)[len(*made)-1].saw())
 	}
 	return text.String()
 }
