@@ -121,7 +121,8 @@ func TestAnOrderIsCanceledUnderItsOwnSymbol(t *testing.T) {
 	d := newDesk(t, Config{}).on(exchange.Spot, "BTC-USDT")
 	order := d.place(d.order("buy", exchange.Limit, "0.01", "40000"))
 	for symbol, want := range map[string]string{"ETH-USDT": fmt.Sprintf("order %d is unknown on ETH-USDT", order.ID), "NONE": `symbol "NONE" is invalid`} {
-		if _, err := d.Do(d.account, &exchange.Request{Operation: exchange.SpotCancel, Symbol: symbol, OrderID: order.ID}); err == nil || messageOf(err) != want {
+		if _, err := d.Do(d.account, &exchange.Request{Operation: exchange.SpotCancel, Symbol: symbol, OrderID: order.ID}); err == nil ||
+			messageOf(err) != want {
 			t.Errorf("want %s, have %v", want, err)
 		}
 	}
