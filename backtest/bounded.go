@@ -118,7 +118,7 @@ func (e *events) decided(note *engine.Note, fact *engine.NoteDecision, equity ex
 		quantity = s.QuantityFor(money.Max(money.Neg()), fact.Last)
 	}
 	quantity = s.FloorQuantity(quantity)
-	wanted := func() string {
+	order := func() string {
 		if at := s.PriceDecimal(fact.Last); target.Kind == strategy.ByQuantity {
 			return fmt.Sprintf("%s at %s", s.QuantityDecimal(max(target.Quantity, -target.Quantity)), at)
 		} else {
@@ -130,7 +130,7 @@ func (e *events) decided(note *engine.Note, fact *engine.NoteDecision, equity ex
 		e.suppressed(note.Strategy, roundedToNothing, func() string {
 			return fmt.Sprintf(
 				"%s: one step of %s, %s, is worth %s",
-				wanted(),
+				order(),
 				s.Name,
 				s.QuantityDecimal(s.QuantityTick),
 				step.Decimal().StringFixed(2),
@@ -138,7 +138,7 @@ func (e *events) decided(note *engine.Note, fact *engine.NoteDecision, equity ex
 		})
 	case s.Notional(fact.Last, quantity).Less(s.MinNotional):
 		e.suppressed(note.Strategy, belowMinimum, func() string {
-			return fmt.Sprintf("%s: %s accepts orders of %s and more", wanted(), s.Name, s.MinNotional)
+			return fmt.Sprintf("%s: %s accepts orders of %s and more", order(), s.Name, s.MinNotional)
 		})
 	}
 }

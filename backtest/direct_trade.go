@@ -80,11 +80,11 @@ func (d *direct) converge() {
 	case (delta > 0) == (sign > 0):
 		d.enter(delta)
 	default:
-		wanted := magnitude(d.quantity)
+		desired := magnitude(d.quantity)
 		if target.Kind == strategy.ByQuantity { // without the quantity step
-			wanted = max(wanted, min(magnitude(target.Quantity), magnitude(position)))
+			desired = max(desired, min(magnitude(target.Quantity), magnitude(position)))
 		}
-		if less := magnitude(position) - wanted; less > 0 {
+		if less := magnitude(position) - desired; less > 0 {
 			d.reduce(less, "the target is smaller")
 		}
 	}

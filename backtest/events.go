@@ -53,19 +53,19 @@ const maxLevels = 50_000
 
 // events are the facts of a run that the report must show.
 type events struct {
-	counts     OrderCounts
-	refused    map[string]int // by rule
-	rejected   map[string]int
-	refusal    string // the first one
-	rejection  string
-	failure    string // which strategy was stopped first, and why
-	quarantine string
-	halt       string
-	wanted     map[string]tag // by client order id, until it is acknowledged
-	tags       map[int64]tag  // by order id, until it is settled
-	alone      tag            // of the only order in flight, sent by the direct machine
-	aloneID    int64
-	levels     []Level
+	counts         OrderCounts
+	refused        map[string]int // by rule
+	rejected       map[string]int
+	refusal        string // the first one
+	rejection      string
+	failure        string // which strategy was stopped first, and why
+	quarantine     string
+	halt           string
+	unacknowledged map[string]tag // by client order id
+	tags           map[int64]tag  // by order id, until it is settled
+	alone          tag            // of the only order in flight, sent by the direct machine
+	aloneID        int64
+	levels         []Level
 
 	notTraded    []NotTraded
 	breaches     []EndedBy      // limits that hold entries back now
@@ -115,15 +115,15 @@ func (e *events) count(note *engine.Note, equity exchange.Amount) {
 		e.refuses(note.Strategy, fact.Refusal)
 	case engine.NotePlaced:
 		e.counts.Placed++
-		if e.wanted == nil {
-			e.wanted, e.tags = map[string]tag{}, map[int64]tag{}
+		if e.unacknowledged == nil {
+			e.unacknowledged, e.tags = map[string]tag{}, map[int64]tag{}
 		}
-		e.wanted[fact.ClientOrderID] = tag{fact.Purpose.String(), fact.Reason, e.level(note, &fact)}
+		e.unacknowledged[fact.ClientOrderID] = tag{fact.Purpose.String(), fact.Reason, e.level(note, &fact)}
 	case engine.NoteAcknowledged:
-		e.tags[fact.OrderID] = e.wanted[fact.ClientOrderID]
-		delete(e.wanted, fact.ClientOrderID)
+		e.tags[fact.OrderID] = e.unacknowledged[fact.ClientOrderID]
+		delete(e.unacknowledged, fact.ClientOrderID)
 	case engine.NoteRefused:
-		delete(e.wanted, fact.ClientOrderID)
+		delete(e.unacknowledged, fact.ClientOrderID)
 		e.rejected = counted(e.rejected, ruleOf(fact.Err))
 		e.suppressed(note.Strategy, rejectedBy+ruleOf(fact.Err), func() string { return fact.Why })
 		e.rejection = cmp.Or(e.rejection, fact.Why)

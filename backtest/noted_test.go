@@ -152,8 +152,8 @@ func TestOrderOutcomesAreCounted(t *testing.T) {
 	if levels := []Level{{Symbol: after.Symbol.Key(), FromMS: notedMS, ToMS: notedMS + 1_000, Price: 99, Stop: true}}; !slices.Equal(e.levels, levels) {
 		t.Errorf("want %+v, have %+v", levels, e.levels)
 	}
-	if len(e.wanted)+len(e.tags) != 0 {
-		t.Errorf("want nothing kept of what is over, have %v and %v", e.wanted, e.tags)
+	if len(e.unacknowledged)+len(e.tags) != 0 {
+		t.Errorf("want nothing kept of what is over, have %v and %v", e.unacknowledged, e.tags)
 	}
 	if have := ruleOf(&exchange.Refusal{Code: -1}); have != "-1" {
 		t.Errorf("a code without a rule: have %s", have)

@@ -249,7 +249,7 @@ func (d *derivation) setLeverage() bool {
 	}
 	d.unlevered = d.symbol.Position != 0 || len(d.targetOrders)+len(d.keyedOrders) > 0
 	if !d.unlevered || d.symbol.Settled && !d.unsettled {
-		d.add(Intent{Purpose: placement.Leverage, Leverage: desired.Leverage, Reason: "the leverage wanted"})
+		d.add(Intent{Purpose: placement.Leverage, Leverage: desired.Leverage, Reason: "the desired leverage"})
 	}
 	return !d.unlevered
 }

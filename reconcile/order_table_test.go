@@ -15,7 +15,7 @@ var bid = strategy.DesiredOrder{Key: "b", Side: exchange.Buy, Price: 40_000e8, Q
 // settled moment.
 func TestLeverageIsSetBeforeOpenings(t *testing.T) {
 	t.Parallel()
-	set := summary([]Intent{{Purpose: placement.Leverage, Leverage: 5, Reason: "the leverage wanted"}})
+	set := summary([]Intent{{Purpose: placement.Leverage, Leverage: 5, Reason: "the desired leverage"}})
 	five := func(w *Desired) { w.Leverage = 5 }
 	target := func(quantity exchange.Quantity) *strategy.Plan {
 		return &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: quantity}}

@@ -304,23 +304,23 @@ func (c *Coordinator) fill(ctx context.Context, b *batch) error {
 }
 
 func (c *Coordinator) submit(ctx context.Context, b *batch, jobs []job) (sent bool, err error) {
-	wanted := make([]job, 0, len(jobs))
+	due := make([]job, 0, len(jobs))
 	for _, one := range jobs {
 		if b.trials[one.Job] != nil {
-			wanted = append(wanted, one)
+			due = append(due, one)
 		}
 	}
-	if len(wanted) == 0 {
+	if len(due) == 0 {
 		return true, nil
 	}
-	if sent, err = c.send(ctx, &message{Sweep: c.key, Jobs: wanted}); err != nil {
+	if sent, err = c.send(ctx, &message{Sweep: c.key, Jobs: due}); err != nil {
 		return false, err
 	}
 	if !sent { // the server is unreachable: the next beat retries
-		b.queue = append(wanted, b.queue...)
+		b.queue = append(due, b.queue...)
 		return false, nil
 	}
-	for _, one := range wanted {
+	for _, one := range due {
 		b.out[one.Job] = true
 	}
 	return true, nil

@@ -139,13 +139,13 @@ func curveOf(points []backtest.Point, initial float64, sources []Source) curve {
 // evened scales a curve's changes to the volatility of another one. A strategy with a tenth of its equity in the
 // market would otherwise look flat next to one that is fully invested.
 func evened(curve, other []float64) []float64 {
-	own, wanted := spread(curve), spread(other)
-	if own == 0 || wanted == 0 {
+	own, target := spread(curve), spread(other)
+	if own == 0 || target == 0 {
 		return curve
 	}
 	out := []float64{curve[0]}
 	for i := 1; i < len(curve); i++ {
-		out = append(out, round(max(0, out[i-1]*(1+(curve[i]/curve[i-1]-1)*wanted/own)), 2))
+		out = append(out, round(max(0, out[i-1]*(1+(curve[i]/curve[i-1]-1)*target/own)), 2))
 	}
 	return out
 }

@@ -242,22 +242,22 @@ func (b *book) take(o *order, gap bool) bool {
 	if gap && b.spread == 0 && o.Filled == 0 && !b.costs.Through && !o.delayed && !o.triggered {
 		price = b.last
 	}
-	wanted := exchange.Quantity(0)
+	fillable := exchange.Quantity(0)
 	if b.executable(o) {
-		wanted = b.wanted(o, price)
+		fillable = b.fillable(o, price)
 	}
-	if wanted <= 0 {
+	if fillable <= 0 {
 		b.exchange.finish(o, canceled)
 		return true
 	}
-	quantity := b.capped(wanted)
+	quantity := b.capped(fillable)
 	if quantity <= 0 {
 		return false
 	}
 	b.spend(quantity)
 	b.publish(price, quantity, o.Side == exchange.Buy)
 	b.exchange.apply(o, price, quantity, true)
-	if !o.Status.Final() && quantity == wanted {
+	if !o.Status.Final() && quantity == fillable {
 		b.exchange.finish(o, canceled)
 	}
 	return true

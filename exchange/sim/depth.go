@@ -60,7 +60,7 @@ func (b *book) side(orders *ladder, quote exchange.Price, quoted bool, step exch
 			}
 		}
 		for o := orders.levels[next].head; o != nil; o = o.next {
-			level.Quantity += b.wanted(o, level.Price)
+			level.Quantity += b.fillable(o, level.Price)
 		}
 		next--
 		if level.Quantity > 0 {

@@ -175,7 +175,7 @@ func (b *book) crossed(orders *ladder, price exchange.Price, beforeMS int64) *or
 func (b *book) fillResting(o *order, most exchange.Quantity) exchange.Quantity {
 	quantity := exchange.Quantity(0)
 	if b.executable(o) {
-		quantity = b.wanted(o, o.Price)
+		quantity = b.fillable(o, o.Price)
 	}
 	if quantity <= 0 {
 		b.exchange.finish(o, canceled)

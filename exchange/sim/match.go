@@ -180,7 +180,7 @@ func (b *book) enter(o *order, refused exchange.OrderStatus) {
 		b.rest(o)
 	case o.Filled > 0 && b.amountSpent(o):
 		b.exchange.finish(o, exchange.StatusFilled)
-	case b.costs.VolumeCap > 0 && b.wanted(o, b.last) > 0:
+	case b.costs.VolumeCap > 0 && b.fillable(o, b.last) > 0:
 		b.await(o) // the next candle has its own volume
 	default:
 		b.exchange.finish(o, canceled)
@@ -241,10 +241,10 @@ func (b *book) executable(o *order) bool {
 	return p != nil && p.id == o.ClosePositionID
 }
 
-// wanted returns the quantity of an order that would fill at a price.
-func (b *book) wanted(o *order, price exchange.Price) exchange.Quantity {
+// fillable returns the quantity of an order that would fill at a price.
+func (b *book) fillable(o *order, price exchange.Price) exchange.Quantity {
 	if o.Market == exchange.Spot {
-		return b.wantedSpot(o, price)
+		return b.fillableSpot(o, price)
 	}
 	left := o.Quantity - o.Filled
 	if o.opens() {
@@ -277,7 +277,7 @@ func (b *book) maker(o *order) *order {
 	}
 	for {
 		m := other.bestOfOthers(o.account)
-		if m == nil || b.executable(m) && b.wanted(m, m.Price) > 0 {
+		if m == nil || b.executable(m) && b.fillable(m, m.Price) > 0 {
 			return m
 		}
 		b.exchange.finish(m, canceled)
@@ -324,9 +324,9 @@ func (b *book) match(o *order) {
 		if !ok {
 			return
 		}
-		quantity := b.wanted(o, price)
+		quantity := b.fillable(o, price)
 		if maker != nil {
-			quantity = min(quantity, b.wanted(maker, price))
+			quantity = min(quantity, b.fillable(maker, price))
 		} else if b.fed != nil {
 			quantity = min(quantity, (*b.fed.side(o.Side))[0].Quantity)
 		} else if b.liquiditySeed != 0 {
@@ -334,7 +334,7 @@ func (b *book) match(o *order) {
 		} else {
 			b.quoted = price
 			price = b.slipped(o, price, quantity)
-			quantity = b.capped(min(quantity, b.wanted(o, price)))
+			quantity = b.capped(min(quantity, b.fillable(o, price)))
 			b.spend(quantity)
 		}
 		if quantity <= 0 {

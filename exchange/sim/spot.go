@@ -57,9 +57,9 @@ func (b *book) freeze(o *order) {
 	paid.free, paid.frozen = paid.free.Sub(o.reserved), paid.frozen.Add(o.reserved)
 }
 
-// wantedSpot returns the quantity of a spot order that would fill at a price: the rest, and for a
+// fillableSpot returns the quantity of a spot order that would fill at a price: the rest, and for a
 // market order no more than the account can pay.
-func (b *book) wantedSpot(o *order, price exchange.Price) exchange.Quantity {
+func (b *book) fillableSpot(o *order, price exchange.Price) exchange.Quantity {
 	left := o.Quantity - o.Filled
 	if !o.QuoteAmount.IsZero() {
 		left = quantityFor(b.symbol, o.QuoteAmount.Sub(o.spent), price)

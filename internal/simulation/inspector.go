@@ -225,10 +225,10 @@ func (i *inspector) rounded(whole bool) {
 		target, state := book.Strategy(name).Plan().Target, book.Symbol(key)
 		last, _ := w.venue.x.Price(key)
 		sign := target.Sign()
-		wanted := target.Kind == strategy.NoTarget || sign != 0 && (sign > 0) == (held.position > 0)
+		intended := target.Kind == strategy.NoTarget || sign != 0 && (sign > 0) == (held.position > 0)
 		dust := held.rules.Notional(last, max(held.position, -held.position)).Less(held.rules.MinNotional)
 		exiting := held.triedMS != 0 && w.nowMS-held.triedMS < 10_000
-		if key.Market == exchange.Spot || wanted || watch.role.absent || held.position == 0 || state.Position == 0 || dust || exiting || held.touchedMS != 0 {
+		if key.Market == exchange.Spot || intended || watch.role.absent || held.position == 0 || state.Position == 0 || dust || exiting || held.touchedMS != 0 {
 			watch.idle = 0
 		} else if watch.idle++; watch.idle > mostIdle {
 			w.fail("exit_waits", "%s: the plan is flat, the position is %d, and no exit is sent", key, held.position)

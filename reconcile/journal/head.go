@@ -75,8 +75,8 @@ func (h *Head) missing(ctx context.Context, conn *sql.Conn) (string, error) {
 	return "", nil
 }
 
-// wanted describes the record that the head requires.
-func (h *Head) wanted() string {
+// required describes the record that the head requires.
+func (h *Head) required() string {
 	return fmt.Sprintf("the record with hash %s that was there at %s", h.Hash, h.At.UTC().Format(time.RFC3339))
 }
 
@@ -89,7 +89,7 @@ func (j *Journal) beginHead(ctx context.Context) error {
 	}
 	have, err := h.missing(ctx, j.writer)
 	if have != "" {
-		j.cut = fmt.Sprintf("journal %s lacks records that it contained: record %d: want %s, have %s", j.path, h.Records, h.wanted(), have)
+		j.cut = fmt.Sprintf("journal %s lacks records that it contained: record %d: want %s, have %s", j.path, h.Records, h.required(), have)
 	}
 	return err
 }

@@ -33,7 +33,7 @@ func (r *reserve) begin() {
 	if info, err := os.Stat(r.path); err == nil && info.Size() == r.size {
 		return
 	}
-	r.low = fmt.Sprintf("the disk of the journal is nearly full: %d MiB free are wanted", 2*r.size>>20)
+	r.low = fmt.Sprintf("the disk of the journal is nearly full: %d MiB free are required", 2*r.size>>20)
 	r.refill()
 }
 
@@ -42,7 +42,7 @@ func (r *reserve) spend() bool {
 	if r.size < 0 || r.low != "" {
 		return false
 	}
-	r.low = fmt.Sprintf("the disk of the journal is full, its reserve is in use: %d MiB free are wanted", 2*r.size>>20)
+	r.low = fmt.Sprintf("the disk of the journal is full, its reserve is in use: %d MiB free are required", 2*r.size>>20)
 	return os.Remove(r.path) == nil
 }
 

@@ -57,19 +57,19 @@ func TestTheReserveIsTakenSpentAndTakenAgain(t *testing.T) {
 	if err := os.RemoveAll(filepath.Dir(r.path)); err != nil {
 		t.Fatal(err)
 	}
-	const full = "the disk of the journal is full, its reserve is in use: 8 MiB free are wanted"
+	const full = "the disk of the journal is full, its reserve is in use: 8 MiB free are required"
 	if r.spend() || r.low != full || r.refill() != full {
 		t.Errorf("without its directory: want none to spend, and none taken, have %q", r.low)
 	}
 	lacking := reserve{path: r.path, size: 4 << 20}
-	if lacking.begin(); lacking.low != "the disk of the journal is nearly full: 8 MiB free are wanted" || lacking.spend() {
+	if lacking.begin(); lacking.low != "the disk of the journal is nearly full: 8 MiB free are required" || lacking.spend() {
 		t.Errorf("a start that finds no room: have %q", lacking.low)
 	}
 	if err := os.Mkdir(r.path, 0o700); err == nil {
 		t.Fatal("want no directory")
 	}
 	taken := reserve{path: t.TempDir(), size: 1 << 20} // a directory in its place
-	if taken.begin(); taken.refill() != "the disk of the journal is nearly full: 2 MiB free are wanted" {
+	if taken.begin(); taken.refill() != "the disk of the journal is nearly full: 2 MiB free are required" {
 		t.Errorf("what cannot be made: want it reported, have %q", taken.refill())
 	}
 	none := reserve{path: filepath.Join(t.TempDir(), "reserve"), size: -1}

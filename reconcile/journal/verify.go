@@ -162,7 +162,7 @@ func (v *verifier) outside(ctx context.Context, conn *sql.Conn, head *Head) erro
 	}
 	missing, err := head.missing(ctx, conn)
 	if missing != "" {
-		v.report.add(Problem{"record", sequenceText(head.Records), head.wanted(), missing})
+		v.report.add(Problem{"record", sequenceText(head.Records), head.required(), missing})
 	}
 	return err
 }

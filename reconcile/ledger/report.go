@@ -83,8 +83,8 @@ func (r *Report) open(l *Ledger, row AccountRow) {
 
 // row returns a strategy's row and creates it if it is new.
 func (r *Report) row(strategy string, key exchange.SymbolKey, asset string) *Row {
-	wanted := Row{Strategy: strategy, Market: key.Market, Symbol: key.Name, Asset: asset}
-	i, found := slices.BinarySearchFunc(r.Strategies, wanted, func(a, b Row) int {
+	row := Row{Strategy: strategy, Market: key.Market, Symbol: key.Name, Asset: asset}
+	i, found := slices.BinarySearchFunc(r.Strategies, row, func(a, b Row) int {
 		return cmp.Or(
 			cmp.Compare(a.Strategy, b.Strategy),
 			cmp.Compare(a.Market, b.Market),
@@ -93,7 +93,7 @@ func (r *Report) row(strategy string, key exchange.SymbolKey, asset string) *Row
 		)
 	})
 	if !found {
-		r.Strategies = slices.Insert(r.Strategies, i, wanted)
+		r.Strategies = slices.Insert(r.Strategies, i, row)
 	}
 	return &r.Strategies[i]
 }

@@ -14,30 +14,30 @@ import (
 
 // trades reports entries and exits: a line of the log each, and a notification.
 type trades struct {
-	held map[string]exchange.Quantity // by strategy; from the journal at the start, then from the notes
-	take func(*notify.Trade)          // nil without channels
-	log  *ops.Console
+	positions map[string]exchange.Quantity // by strategy; from the journal at the start, then from the notes
+	take      func(*notify.Trade)          // nil without channels
+	log       *ops.Console
 }
 
 // startTrades reports trades from now on: a position that the journal already has is not an entry.
 func (p *process) startTrades() {
 	status := p.machine.Status()
-	p.trades = &trades{held: heldBy(&status), log: p.console}
+	p.trades = &trades{positions: positionsByStrategy(&status), log: p.console}
 	p.history.Closed(p.venue.Client.ServerNowMS(), p.trades.closed)
 }
 
-// heldBy returns each strategy's position by the journal: on spot the booked quantity, net of fees in the base asset.
-func heldBy(status *engine.Status) map[string]exchange.Quantity {
-	held := map[string]exchange.Quantity{}
+// positionsByStrategy returns each strategy's position by the journal: on spot the booked quantity, net of fees in the base asset.
+func positionsByStrategy(status *engine.Status) map[string]exchange.Quantity {
+	positions := map[string]exchange.Quantity{}
 	for i := range status.Symbols {
-		held[status.Symbols[i].Owner] = status.Symbols[i].Known
+		positions[status.Symbols[i].Owner] = status.Symbols[i].Known
 	}
 	for i := range status.Strategies {
 		if s := &status.Strategies[i]; s.Symbol != nil && s.Symbol.Market == exchange.Spot && !s.Booked.IsZero() {
-			held[s.Name] = s.Symbol.FloorQuantity(s.Symbol.QuantityOf(s.Booked))
+			positions[s.Name] = s.Symbol.FloorQuantity(s.Symbol.QuantityOf(s.Booked))
 		}
 	}
-	return held
+	return positions
 }
 
 // note takes a changed position. The ledger reports the end of a position, with its result.
@@ -46,8 +46,8 @@ func (t *trades) note(n *engine.Note) {
 	if !is || n.Symbol == nil {
 		return
 	}
-	before := t.held[n.Strategy]
-	t.held[n.Strategy] = fact.Quantity
+	before := t.positions[n.Strategy]
+	t.positions[n.Strategy] = fact.Quantity
 	if fact.Quantity == 0 || fact.Quantity == before {
 		return
 	}

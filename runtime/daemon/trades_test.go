@@ -21,7 +21,7 @@ func TestAFeeInTheBaseAssetIsNoTradeAfterAStart(t *testing.T) {
 	status := &engine.Status{Symbols: []engine.SymbolStatus{{Key: spot.Key(), Owner: "hold", Known: spot.QuantityOf(bought)}},
 		Strategies: []engine.StrategyStatus{{Name: "hold", Symbol: spot, Booked: left}}}
 	logs := ops.NewLogs()
-	trades := &trades{held: heldBy(status), log: ops.NewConsole(io.Discard, ops.Format{JSON: true}, nil, logs)}
+	trades := &trades{positions: positionsByStrategy(status), log: ops.NewConsole(io.Discard, ops.Format{JSON: true}, nil, logs)}
 	trades.note(&engine.Note{Strategy: "hold", Symbol: spot, Fact: engine.NotePosition{Quantity: spot.QuantityOf(exchange.MustAmount("0.982"))}})
 	reported := func() (lines []ops.LogLine) {
 		logs.Lines(func(all []ops.LogLine) { lines = slices.Clone(all) })

@@ -50,7 +50,7 @@ type bookkeeping struct {
 	failed   bool
 	ended    []ledger.Position
 	found    int64 // base units of executions found so far
-	wanted   int64
+	expected int64
 }
 
 // ready reports whether a reading is to be booked and no answer is pending.
@@ -159,13 +159,13 @@ func (a *accounting) takeBetween(m *bookkeeping, answer *exchange.Answer) {
 
 // complete requests the missing parts of a reading.
 func (a *accounting) complete(m *bookkeeping) {
-	m.ended, m.found, m.wanted = nil, 0, 0
+	m.ended, m.found, m.expected = nil, 0, 0
 	if m.reading.Market == exchange.Futures && a.book.Ledger().WantsClosed(&m.reading) {
 		a.askEnded(m)
 	}
 	if m.reading.Market == exchange.Spot {
 		for _, o := range a.book.Ledger().WantsTrades() {
-			m.wanted += int64(o.Quantity)
+			m.expected += int64(o.Quantity)
 			a.askFor(
 				m,
 				purpose{kind: callExecutions, orderID: o.OrderID},
@@ -257,7 +257,7 @@ func (a *accounting) takeExecutions(m *bookkeeping, p purpose, trades []exchange
 // post books a complete reading unless the exchange does not report everything yet: then the next
 // round reads again, for up to a minute.
 func (a *accounting) post(m *bookkeeping) {
-	whole := m.found >= m.wanted
+	whole := m.found >= m.expected
 	if m.reading.Market == exchange.Futures {
 		m.reading.Closed, whole = a.book.Ledger().Fresh(&m.reading, m.ended)
 	}

@@ -162,7 +162,7 @@ func TestNewExecutionsAreBooked(t *testing.T) {
 		}
 		a.complete(m)
 		want := exchange.Request{Operation: exchange.SpotUserTrades, Symbol: coin.Name, OrderID: 5, Limit: 1_000}
-		if calls := a.out.Calls; m.pending != 1 || m.wanted != 20 || len(calls) != 1 || calls[0].Request != want || calls[0].Priority != PriorityMarket {
+		if calls := a.out.Calls; m.pending != 1 || m.expected != 20 || len(calls) != 1 || calls[0].Request != want || calls[0].Priority != PriorityMarket {
 			t.Fatalf("%s: want its executions asked for, have %+v", c.name, a.out.Calls)
 		}
 		event := &EventAnswer{Err: c.err}

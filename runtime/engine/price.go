@@ -66,18 +66,18 @@ func (r *round) lacksPrice(leg *leg) bool {
 }
 
 // missingPrices returns the symbols of a market that lack a fresh price, without duplicates.
-func (r *round) missingPrices(market exchange.Market) (wanted []*reconcile.SymbolState) {
+func (r *round) missingPrices(market exchange.Market) (missing []*reconcile.SymbolState) {
 	for _, leg := range r.legs {
-		if leg.symbol.Key().Market == market && r.lacksPrice(leg) && !slices.Contains(wanted, leg.symbol) {
-			wanted = append(wanted, leg.symbol)
+		if leg.symbol.Key().Market == market && r.lacksPrice(leg) && !slices.Contains(missing, leg.symbol) {
+			missing = append(missing, leg.symbol)
 		}
 	}
-	return wanted
+	return missing
 }
 
 // askTickers requests one ticker each.
-func (r *round) askTickers(wanted []*reconcile.SymbolState) {
-	for _, symbol := range wanted {
+func (r *round) askTickers(missing []*reconcile.SymbolState) {
+	for _, symbol := range missing {
 		r.askTicker(symbol)
 	}
 }

@@ -74,18 +74,18 @@ func (r *roster) watchFor(leg *leg) error {
 	}
 	leg.reentry = cmp.Or(leg.config.Reentry, strategy.ReentryOf(leg.config.Strategy))
 	before := leg.watched
-	leg.watched = watched{wanted: strategy.WatchingOf(leg.config.Strategy), fundingMS: never, bookMS: never}
-	if leg.watched.wanted == before.wanted && before != (watched{}) {
+	leg.watched = watched{watching: strategy.WatchingOf(leg.config.Strategy), fundingMS: never, bookMS: never}
+	if leg.watched.watching == before.watching && before != (watched{}) {
 		leg.watched = before
 		return nil
 	}
-	if leg.watched.wanted.Funding && leg.symbol.Key().Market == exchange.Futures {
+	if leg.watched.watching.Funding && leg.symbol.Key().Market == exchange.Futures {
 		leg.watched.fundingMS = 0
 	}
-	if leg.watched.wanted.Book && !r.config.Feed {
+	if leg.watched.watching.Book && !r.config.Feed {
 		leg.watched.bookMS = 0
 	}
-	key := leg.watched.wanted.Pair
+	key := leg.watched.watching.Pair
 	if key == (exchange.SymbolKey{}) {
 		return nil
 	}
@@ -103,9 +103,9 @@ func (r *roster) claim(leg *leg) {
 	holds := leg.symbol.Known() != 0 || r.halts.unfinished(leg, record.LevelFlatten)
 	owner := leg.symbol.Owner()
 	if !leg.config.Removed && (owner != leg.config.Name || leg.state.Symbol() != leg.symbol.Key() || leg.state.OnRemove() != leg.config.OnRemove ||
-		leg.state.WatchesEvents() != leg.watched.wanted.Events) {
+		leg.state.WatchesEvents() != leg.watched.watching.Events) {
 		r.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(),
-			Body: record.Assigned{OnRemove: leg.config.OnRemove, Events: leg.watched.wanted.Events}})
+			Body: record.Assigned{OnRemove: leg.config.OnRemove, Events: leg.watched.watching.Events}})
 	}
 	why := ""
 	switch {

@@ -9,7 +9,7 @@ import (
 // effects are the same as if each candle had been an event of its own.
 func (m *market) takeStretch(event *EventStretch) {
 	s := m.seriesOf(event.Series, event.Candles.Interval)
-	if len(m.legs) != 1 || len(s.legs) != 1 || !m.config.Quiet || m.limits.watching || s.legs[0].watched.wanted != (strategy.Watching{}) ||
+	if len(m.legs) != 1 || len(s.legs) != 1 || !m.config.Quiet || m.limits.watching || s.legs[0].watched.watching != (strategy.Watching{}) ||
 		s.legs[0].config.Schedule != nil ||
 		s.legs[0].failed != "" {
 		m.takeEach(event)

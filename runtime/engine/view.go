@@ -9,7 +9,7 @@ import (
 
 // watched is a strategy's additional data besides its own symbol's candles.
 type watched struct {
-	wanted     strategy.Watching
+	watching   strategy.Watching
 	pair       *reconcile.SymbolState
 	fundingMS  int64 // when to read the rate next; never if not watched
 	asking     bool
@@ -30,7 +30,7 @@ func (t *tick) refreshView(leg *leg, nominalMS int64) {
 	if leg.watched.pair != nil {
 		leg.showPair()
 	}
-	if leg.watched.wanted.Funds {
+	if leg.watched.watching.Funds {
 		leg.view.BuyingPower = t.ruleset.gate.BuyingPower(leg.view.Leverage, &risk.Facts{Book: t.book, State: leg.symbol,
 			Strategy: leg.config.Limits, TakerFee: t.config.TakerFee})
 	}

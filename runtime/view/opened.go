@@ -4,31 +4,31 @@ import "botd/exchange"
 
 // opening is when a strategy's position was opened, and the newest fill that this was found by.
 type opening struct {
-	fill int64
-	held exchange.Quantity
-	atMS int64
+	fill     int64
+	position exchange.Quantity
+	atMS     int64
 }
 
 // Opened is when a position began: at the fill before which the strategy was flat, or on the other side. It is 0 if no fill in memory
 // shows that, as for an adopted position.
-func (h *History) Opened(strategy string, key exchange.SymbolKey, held exchange.Quantity) int64 {
-	if held == 0 || strategy == "" {
+func (h *History) Opened(strategy string, key exchange.SymbolKey, position exchange.Quantity) int64 {
+	if position == 0 || strategy == "" {
 		return 0
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	of := strategy + " " + key.String()
-	if known, found := h.opened[of]; found && known.fill == h.newest[strategy] && known.held == held {
+	if known, found := h.opened[of]; found && known.fill == h.newest[strategy] && known.position == position {
 		return known.atMS
 	}
-	one := opening{h.newest[strategy], held, 0}
-	for i, left := len(h.fills.all)-1, held; i >= 0; i-- {
+	one := opening{h.newest[strategy], position, 0}
+	for i, left := len(h.fills.all)-1, position; i >= 0; i-- {
 		f := &h.fills.all[i].value
 		if f.Strategy != strategy || f.key != key {
 			continue
 		}
 		left -= exchange.Quantity(f.side.Sign()) * f.grown
-		if left == 0 || (left > 0) != (held > 0) { // on spot the position is smaller than the purchase, if the fee is paid in its asset
+		if left == 0 || (left > 0) != (position > 0) { // on spot the position is smaller than the purchase, if the fee is paid in its asset
 			one.atMS = f.AtMS
 			break
 		}
@@ -39,14 +39,14 @@ func (h *History) Opened(strategy string, key exchange.SymbolKey, held exchange.
 
 // DateStrategy sets when a strategy's position began, if fills show it.
 func (h *History) DateStrategy(s *Strategy) {
-	if at := h.Opened(s.Name, s.key, s.held); at != 0 {
+	if at := h.Opened(s.Name, s.key, s.ownPosition); at != 0 {
 		s.SinceMS = at
 	}
 }
 
 // DatePosition sets when a position began, if fills show it.
 func (h *History) DatePosition(p *Position) {
-	if at := h.Opened(p.Strategy, p.key, p.held); at != 0 {
+	if at := h.Opened(p.Strategy, p.key, p.ownPosition); at != 0 {
 		p.SinceMS = at
 	}
 }

@@ -38,11 +38,11 @@ type Position struct {
 	StopDistance     *float64     `json:"stop_distance_ratio"`  // from the last price; null without a stop
 	Reducing         Decimal      `json:"reducing"`             // sum of open reduceOnly quantities
 
-	net        exchange.Amount // of all round trips of its strategy, this one included
-	unrealised exchange.Amount
-	key        exchange.SymbolKey
-	held       exchange.Quantity // the strategy's part
-	value      exchange.Amount   // signed, at the last price
+	net         exchange.Amount // of all round trips of its strategy, this one included
+	unrealised  exchange.Amount
+	key         exchange.SymbolKey
+	ownPosition exchange.Quantity // the strategy's part
+	value       exchange.Amount   // signed, at the last price
 }
 
 // Protection is one stop or take-profit that is working on the exchange.
@@ -79,7 +79,7 @@ func (b *Board) position(t *engine.SymbolStatus) Position {
 	if t.Mark > 0 {
 		p.Mark = s.PriceDecimal(t.Mark).String()
 	}
-	p.key, p.held = t.Key, t.Position-t.Residual
+	p.key, p.ownPosition = t.Key, t.Position-t.Residual
 	last := s.PriceFloat(t.Last)
 	if last > 0 && t.Position != 0 && !t.LiqPrice.IsZero() {
 		p.Distance = distance(last, t.LiqPrice.Float())

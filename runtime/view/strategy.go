@@ -37,8 +37,8 @@ type Strategy struct {
 	LastMS     int64   `json:"last_tick_ms"`
 	NextMS     int64   `json:"next_tick_ms"`
 
-	key  exchange.SymbolKey
-	held exchange.Quantity
+	key         exchange.SymbolKey
+	ownPosition exchange.Quantity
 }
 
 func strategyOf(s *engine.Status, t *engine.StrategyStatus, made profit.Profit) Strategy {
@@ -48,7 +48,7 @@ func strategyOf(s *engine.Status, t *engine.StrategyStatus, made profit.Profit) 
 		Entry:    t.EntryPrice.String(), LiqPrice: t.LiqPrice.String(), Last: t.Symbol.PriceDecimal(t.Last).String(), PriceMS: t.LastMS, CandleMS: t.CandleMS,
 		Unrealized: made.Unrealised.String(), Realized: made.Net.String(),
 		Profit: made.Net.Add(made.Unrealised).String(), Equity: t.Own.String(), Settled: t.Settled, Protected: t.Protected,
-		LastMS: t.TickMS, NextMS: t.NextMS, key: t.Symbol.Key(), held: t.Position}
+		LastMS: t.TickMS, NextMS: t.NextMS, key: t.Symbol.Key(), ownPosition: t.Position}
 	if t.Position == 0 {
 		return one
 	}

@@ -31,7 +31,7 @@ func intentList() *cobra.Command {
 			}
 			t.Render()
 		})
-	command.Long = `Shows the changes botd wanted since its start, the newest first, with what became of each:
+	command.Long = `Shows the changes botd derived since its start, the newest first, with what became of each:
 refused by a rule, filled, uncertain, and so on. Why one was refused: botd intents show ID.`
 	command.Example = "  botd intents --outcome refused\n  botd intents show 12\n  botd intents show bmain-touj3l-2"
 	f.add(command)

@@ -97,7 +97,7 @@ func (t *tried) run(command *cobra.Command, file string) error {
 		return failure.Wrap(failure.IO, err)
 	}
 	t.show(command.OutOrStdout(), outcome)
-	if !t.paper.wanted {
+	if !t.paper.enabled {
 		fmt.Fprintln(command.OutOrStdout(), "go on     the same command with --paper --base-url https://VENUE trades it on paper at a venue's prices")
 		return nil
 	}

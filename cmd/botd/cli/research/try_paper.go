@@ -15,15 +15,15 @@ import (
 
 // onPaper continues a try at a venue's prices with a simulated account.
 type onPaper struct {
-	wanted bool
-	venue  string // the venue's address
-	listen string
-	run    func(command *cobra.Command, directory, mode, listen string) error
+	enabled bool
+	venue   string // the venue's address
+	listen  string
+	run     func(command *cobra.Command, directory, mode, listen string) error
 }
 
 func (p *onPaper) add(command *cobra.Command) {
 	f := command.Flags()
-	f.BoolVar(&p.wanted, "paper", false, "then go on with live data: trade it on paper at a venue's prices, until Ctrl-C")
+	f.BoolVar(&p.enabled, "paper", false, "then go on with live data: trade it on paper at a venue's prices, until Ctrl-C")
 	f.StringVar(&p.venue, "base-url", "", "with --paper: the venue's address, as https://...; it needs no keys")
 	f.StringVar(&p.listen, "listen", "", "with --paper: the dashboard's address (default 127.0.0.1:8420)")
 }
@@ -31,9 +31,9 @@ func (p *onPaper) add(command *cobra.Command) {
 // check rejects inconsistent flags before anything runs.
 func (p *onPaper) check() error {
 	switch {
-	case p.wanted && p.venue == "":
+	case p.enabled && p.venue == "":
 		return failure.Usagef("--paper needs --base-url URL: the venue whose prices it goes on with")
-	case !p.wanted && (p.venue != "" || p.listen != ""):
+	case !p.enabled && (p.venue != "" || p.listen != ""):
 		return failure.Usagef("--base-url and --listen are of --paper")
 	}
 	return nil

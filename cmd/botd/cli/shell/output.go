@@ -244,13 +244,13 @@ func pick(rows []json.RawMessage, picked string) (*rowsPicked, error) {
 	if picked == "" {
 		return all, nil
 	}
-	wanted := strings.Split(picked, ",")
-	for _, column := range wanted {
+	columns := strings.Split(picked, ",")
+	for _, column := range columns {
 		if len(rows) > 0 && !known[column] {
 			return nil, failure.Usagef("there is no column %q\nhint: there are %s", column, strings.Join(all.columns, ", "))
 		}
 	}
-	all.columns = wanted
+	all.columns = columns
 	return all, nil
 }
 

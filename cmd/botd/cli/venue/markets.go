@@ -40,20 +40,20 @@ func NewMarkets() *cobra.Command {
 steps, minimum notional, highest leverage) and the last 24 hours. No keys are needed.`,
 		Example: "  botd markets\n  botd markets --base-url https://VENUE --market spot -o json",
 		RunE: func(command *cobra.Command, _ []string) error {
-			wanted := []exchange.Market{exchange.Futures, exchange.Spot}
+			markets := []exchange.Market{exchange.Futures, exchange.Spot}
 			if flags.market != "" {
 				market, err := exchange.ParseMarket(flags.market)
 				if err != nil {
 					return failure.Usagef("--market: %v", err)
 				}
-				wanted = []exchange.Market{market}
+				markets = []exchange.Market{market}
 			}
 			venue, err := flags.open(command)
 			if err != nil {
 				return err
 			}
 			rows := []marketJSON{}
-			for _, market := range wanted {
+			for _, market := range markets {
 				some, err := marketsOf(command, venue, market)
 				if err != nil {
 					return err
