@@ -55,7 +55,7 @@ func (p *prober) spot(ctx context.Context, seen *Delays) {
 
 // inList reads a list until it contains an order, or no longer does, and returns the time since
 // then.
-func (p *prober) inList(ctx context.Context, list exchange.Operation, order *exchange.NewOrder, id int64, present bool, since time.Time) (time.Duration, error) {
+func (p *prober) inList(ctx context.Context, list exchange.Operation, order *exchange.NewOrder, id int64, shown bool, since time.Time) (time.Duration, error) {
 	for end := time.Now().Add(p.config.MaxWait); ; {
 		r := p.patiently(ctx, exchange.Request{Operation: list, Symbol: order.Symbol}, 0)
 		if r.err != nil {
@@ -75,11 +75,11 @@ func (p *prober) inList(ctx context.Context, list exchange.Operation, order *exc
 			found = true
 			p.noteList(list, o.ClientOrderID == order.ClientOrderID, r.ended.Sub(since))
 		}
-		if found == present {
+		if found == shown {
 			return r.ended.Sub(since), nil
 		}
 		if time.Now().After(end) {
-			return 0, fmt.Errorf("%s: after %s the order is there %v, want %v%s", list, p.config.MaxWait, found, present, unread(&r.answer))
+			return 0, fmt.Errorf("%s: after %s the order is there %v, want %v%s", list, p.config.MaxWait, found, shown, unread(&r.answer))
 		}
 		if !pause(ctx, pollInterval) {
 			return 0, ctx.Err()
