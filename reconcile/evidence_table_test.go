@@ -32,8 +32,8 @@ func TestJointHoldingWithAnotherBotd(t *testing.T) {
 		theirs1  exchange.Quantity // their part of it
 	}{
 		{"nothing of theirs", nil, 0, 0, 1_010, true, 10, 0},
-		{"what they bought", []exchange.Quantity{5}, 0, 0, 1_015, true, 15, 5},
-		{"what they bought and have not sold", []exchange.Quantity{5, -2}, 0, 0, 1_013, true, 13, 3},
+		{"their purchases", []exchange.Quantity{5}, 0, 0, 1_015, true, 15, 5},
+		{"their unsold purchases", []exchange.Quantity{5, -2}, 0, 0, 1_013, true, 13, 3},
 		{"they sold more than they bought: botd's", []exchange.Quantity{5, -8}, 0, 0, 1_007, true, 7, 0},
 		{"the same, and the wallet says what is left", []exchange.Quantity{5, -8}, 0, 0, 1_007, false, 7, 0},
 		{"they sold botd's, and a wallet that proves something shows it all", []exchange.Quantity{-8}, 0, 0, 1_010, false, 10, 0},
@@ -564,7 +564,7 @@ func TestRefusalConfirmation(t *testing.T) {
 			stands(exchange.StatusOpen, true)(s)
 			s.UnreadOrders = []UnreadOrder{{Market: exchange.Futures, Open: true, Row: exchange.UnreadableRow{ID: 99}}}
 		}, true},
-		{"what could be it rests without an id", func(s *Snapshot) {
+		{"a candidate rests without an id", func(s *Snapshot) {
 			s.FuturesOrders = exchange.FetchedOf([]exchange.Order{{ID: 70, Market: exchange.Futures, Symbol: "BTC-USDT", Side: buys.Side, Type: buys.Type,
 				Quantity: buys.Quantity, Price: buys.Price, Status: exchange.StatusNew, CreatedMS: s.BeganMS - 1}})
 		}, true},
@@ -578,7 +578,7 @@ func TestRefusalConfirmation(t *testing.T) {
 		if have := len(d.book.Refused()) == 0; have != c.want {
 			t.Errorf("on futures, %s: want confirmed %t, have %t", c.name, c.want, have)
 		}
-		if why := d.book.Symbol(bitcoin).Quarantine(); (why == found) != (c.name == "what could be it rests without an id") {
+		if why := d.book.Symbol(bitcoin).Quarantine(); (why == found) != (c.name == "a candidate rests without an id") {
 			t.Errorf("on futures, %s: it is quarantined for %q", c.name, why)
 		}
 	}
@@ -693,7 +693,7 @@ func TestPlacementExplainsDifference(t *testing.T) {
 	}{
 		{"a part of what it may fill", placement.Entry, buys, 0, 4, 4},
 		{"all that it may fill", placement.Entry, buys, 0, 15, 10},
-		{"what is left of it", placement.Entry, buys, 7, 15, 3},
+		{"the remainder of it", placement.Entry, buys, 7, 15, 3},
 		{"none of the other side", placement.Entry, buys, 0, -4, 0},
 		{"one", placement.Entry, buys, 0, 1, 1},
 		{"none of none", placement.Entry, buys, 0, 0, 0},

@@ -37,7 +37,7 @@ func TestTheFeeOfASpotPurchaseIsDeductedAtTheFill(t *testing.T) {
 		squared    exchange.Quantity
 	}{
 		{"by the configured rate, rounded up", 100_001, nil, 998, "0.99899999", 998},
-		{"by what its executions show", 100_000, []Traded{paid("0.0035")}, 996, "0.9965", 996},
+		{"by its executions", 100_000, []Traded{paid("0.0035")}, 996, "0.9965", 996},
 		{"they show none: it was paid in another asset", 100_000, []Traded{paid("0")}, 1_000, "1", 1_000},
 		{"more than expected is given back by the wallet", 400_000, nil, 996, "0.999", 999},
 		{"less than expected is squared by the wallet", 0, nil, 1_000, "0.999", 999},

@@ -538,7 +538,7 @@ func TestSpotSaleBound(t *testing.T) {
 		{"a sale of this round", 10, nil, sells(placement.Exit, 3), 7},
 		{"a purchase of this round", 10, nil, sells(placement.Entry, 3), 10},
 		{"a cancel of this round", 10, nil, sells(placement.Cancel, 3), 10},
-		{"what a canceled stop held", 4, func(w *wallet) {
+		{"the asset of a canceled stop", 4, func(w *wallet) {
 			w.book.noteFreed(w.book.Placement(w.places(placement.StopLoss, 9, stopOf(6)).ClientOrderID), w.now)
 		},
 			nil, 4},

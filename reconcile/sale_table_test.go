@@ -120,16 +120,16 @@ func TestUncoveredPartIsSoldPastStopPrice(t *testing.T) {
 		want     exchange.Quantity
 	}{
 		{"all, where nothing covers it", 1_000, 1_010, func(*wallet) {}, nil, nil, 10},
-		{"what a stop leaves", 1_000, 1_010, func(w *wallet) { shown(w, w.places(placement.StopLoss, 9, stopOf(4))) }, nil, nil, 6},
-		{"what an exit leaves", 1_000, 1_010, func(w *wallet) { shown(w, w.places(placement.Exit, 9, saleOf(4))) }, nil, nil, 6},
+		{"the part without a stop", 1_000, 1_010, func(w *wallet) { shown(w, w.places(placement.StopLoss, 9, stopOf(4))) }, nil, nil, 6},
+		{"the part without an exit", 1_000, 1_010, func(w *wallet) { shown(w, w.places(placement.Exit, 9, saleOf(4))) }, nil, nil, 6},
 		{"all beside an entry", 1_000, 1_010, func(w *wallet) {
 			shown(w, w.places(placement.Entry, 9, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 4, Price: 2_500e8}))
 		}, nil, nil, 10},
 		{"all, where a lost stop and it cannot both be executed", 0, 10, lost, nil, nil, 10},
-		{"what a lost stop leaves, where both could", 1_000, 1_010, lost, nil, nil, 6},
-		{"what a lost stop leaves, where the market cannot be read", 0, 10, lost, nil,
+		{"the part without a lost stop, where both could", 1_000, 1_010, lost, nil, nil, 6},
+		{"the part without a lost stop, where the market cannot be read", 0, 10, lost, nil,
 			func(w *Desired) { w.Unread = true }, 6},
-		{"what a stop leaves that only the wallet shows to have ended", 1_000, 1_010, ended, nil, nil, 6},
+		{"the part without a stop that only the wallet shows to have ended", 1_000, 1_010, ended, nil, nil, 6},
 		{"what the wallet shows, where that has sold some", 1_000, 1_007, ended, nil, nil, 7},
 		{"what it leaves, where the open list shows it", 1_000, 1_007, ended, func(w *wallet) {
 			w.book.listed[exchange.Spot] = openList{orders: []exchange.Order{{ID: 9}}, beganMS: w.now}

@@ -47,7 +47,7 @@ func TestSpotProtection(t *testing.T) {
 		want    string
 	}{
 		{"all of it", nil, stopped2, fmt.Sprintf(stop, 10)},
-		{"what no stop covers", stands(stopOf(4)), stopped2, fmt.Sprintf(stop, 6)},
+		{"the uncovered part", stands(stopOf(4)), stopped2, fmt.Sprintf(stop, 6)},
 		{"one unit that none covers", stands(stopOf(9)), stopped2, fmt.Sprintf(stop, 1)},
 		{"it stands", stands(stopOf(10)), stopped2, ""},
 		{"none is wanted", stands(stopOf(10)), none, "cancel 8: no longer desired"},
@@ -277,7 +277,7 @@ func TestSaleExcludesStopsPastTheirPrice(t *testing.T) {
 		want     exchange.Quantity
 	}{
 		{"nothing is covered", 20, 0, 0, false, false, false, false, 20},
-		{"what a stop covers", 20, 12, 0, false, false, false, false, 8},
+		{"the covered part", 20, 12, 0, false, false, false, false, 8},
 		{"one that is in no list may have sold", 20, 8, 5, false, false, false, false, 7},
 		{"the wallet freezes nothing for it, and shows all", 20, 8, 5, true, false, false, false, 7},
 		{"the wallet freezes nothing for it, and shows less", 15, 8, 5, true, false, false, false, 7},

@@ -59,8 +59,8 @@ func TestSpotIntents(t *testing.T) {
 		want   string
 	}{
 		{"all of it is protected", 10, nil, 0, nil, fmt.Sprintf(stop, 10)},
-		{"what is not covered yet", 10, rests(4), 0, nil, fmt.Sprintf(stop, 6)},
-		{"what is covered", 10, rests(4, 6), 0, nil, ""},
+		{"the uncovered part", 10, rests(4), 0, nil, fmt.Sprintf(stop, 6)},
+		{"the covered part", 10, rests(4, 6), 0, nil, ""},
 		{"no stop is wanted", 10, rests(4, 6), 0, func(w *Desired) { w.Protection.StopLoss = strategy.Distance{} }, cancels("no longer desired", 20, 21)},
 		{"none is said", 10, rests(10), 0, func(w *Desired) { w.Protection.Set = false }, cancels("no longer desired", 20)},
 		{"more is covered than is held", 10, rests(4, 8), 0, nil, cancels(less, 20)},

@@ -159,9 +159,9 @@ func TestExpectedFeeOfPurchase(t *testing.T) {
 		want   exchange.Quantity // of a thousand, at a configured fee of 0.2 %
 	}{
 		{"the configured one", nil, 2},
-		{"what they show, a little more than three", []Traded{{OrderID: 5, Filled: 1_000, Fee: exchange.MustAmount("0.003000001")}}, 4},
-		{"what its executions show", []Traded{{OrderID: 5, Filled: 1_000, Fee: exchange.MustAmount("0.003")}}, 3},
-		{"what they show, rounded up", []Traded{{OrderID: 5, Filled: 1_000, Fee: exchange.MustAmount("0.0031")}}, 4},
+		{"the executed fee, a little more than three", []Traded{{OrderID: 5, Filled: 1_000, Fee: exchange.MustAmount("0.003000001")}}, 4},
+		{"the fee of its executions", []Traded{{OrderID: 5, Filled: 1_000, Fee: exchange.MustAmount("0.003")}}, 3},
+		{"the executed fee, rounded up", []Traded{{OrderID: 5, Filled: 1_000, Fee: exchange.MustAmount("0.0031")}}, 4},
 		{"not more than may be", []Traded{{OrderID: 5, Filled: 1_000, Fee: exchange.MustAmount("0.02")}}, 5},
 		{"none where they show none", []Traded{{OrderID: 5, Filled: 1_000}}, 0},
 		{"executions of nothing show none", []Traded{{OrderID: 5, Fee: exchange.MustAmount("0.003")}}, 2},

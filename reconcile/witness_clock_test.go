@@ -23,7 +23,7 @@ func TestPositionDatedByFastClockEndsByItsRow(t *testing.T) {
 		{"a position of before", false, func(row *exchange.Position, createdMS int64) { row.CreatedMS = createdMS - 1_000 }, false},
 		{"a position of before, after a start", true, func(row *exchange.Position, createdMS int64) { row.CreatedMS = createdMS - 1_000 }, false},
 		{"on the other side", false, func(row *exchange.Position, _ int64) { row.Side = exchange.Short }, false},
-		{"what is left of one that stands", true, func(row *exchange.Position, _ int64) { row.Remaining = 20 }, false},
+		{"the rest of an open one", true, func(row *exchange.Position, _ int64) { row.Remaining = 20 }, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

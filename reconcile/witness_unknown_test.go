@@ -30,7 +30,7 @@ func TestUncertainExitIsDecidedByRowOfItsPosition(t *testing.T) {
 		{"closed long before the exit", func(row *exchange.Position, sentMS int64) { row.UpdatedMS = sentMS - 11_000 }, false},
 		{"a smaller position", func(row *exchange.Position, _ int64) { row.Quantity = 19 }, false},
 		{"a position on the other side", func(row *exchange.Position, _ int64) { row.Side = exchange.Short }, false},
-		{"what is left of a position that stands", func(row *exchange.Position, _ int64) { row.Remaining = 20 }, false},
+		{"the rest of an open position", func(row *exchange.Position, _ int64) { row.Remaining = 20 }, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -169,7 +169,7 @@ func TestEarlierPositionEndsByRowOfAnotherClock(t *testing.T) {
 		{"opened long before", func(row *exchange.Position, sentMS int64) { row.CreatedMS = sentMS - 12_000 }, false},
 		{"closed too soon to be another one than that of before", func(row *exchange.Position, sentMS int64) { row.UpdatedMS = sentMS + 9_000 }, false},
 		{"on the other side", func(row *exchange.Position, _ int64) { row.Side = exchange.Short }, false},
-		{"what is left of one that stands", func(row *exchange.Position, _ int64) { row.Remaining = 20 }, false},
+		{"the rest of an open one", func(row *exchange.Position, _ int64) { row.Remaining = 20 }, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -208,7 +208,7 @@ func TestAPositionThatBotdJoinedUnseenEndsByItsRow(t *testing.T) {
 		{"smaller than what botd opened", func(row *exchange.Position, _ int64) { row.Quantity = 19 }, false},
 		{"closed before botd asked for it", func(row *exchange.Position, sentMS int64) { row.UpdatedMS = sentMS - 1 }, false},
 		{"on the other side", func(row *exchange.Position, _ int64) { row.Side = exchange.Short }, false},
-		{"what is left of one that stands", func(row *exchange.Position, _ int64) { row.Remaining = 20 }, false},
+		{"the rest of an open one", func(row *exchange.Position, _ int64) { row.Remaining = 20 }, false},
 		{"one of before, which a list had shown as ended", func(row *exchange.Position, _ int64) { row.ID = 7 }, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -73,7 +73,7 @@ func TestFreeFuturesMargin(t *testing.T) {
 		{"a sale below the price: 100 lost", nil, []flight{{intent: as(placement.Order, priced(exchange.Sell, 49_000e8))}}, "9369.749999999899"},
 		{"an exit at market takes no margin", nil, []flight{{intent: as(placement.Exit, reducing(market(exchange.Sell)))}}, "9744.749999998999"},
 		{"a resting limit takes its fee alone", nil, []flight{{intent: as(placement.Order, priced(exchange.Buy, 49_000e8)), seen: true}}, "9995.1"},
-		{"what has filled takes nothing", nil, []flight{{intent: as(placement.Order, priced(exchange.Buy, 49_000e8)), seen: true, filled: 50}}, "9997.55"},
+		{"the filled part takes nothing", nil, []flight{{intent: as(placement.Order, priced(exchange.Buy, 49_000e8)), seen: true, filled: 50}}, "9997.55"},
 		{"an order at market that was seen takes no margin", nil, []flight{{intent: as(placement.Entry, market(exchange.Buy)), seen: true}},
 			"9744.749999998999"},
 		{"a stop of the whole position", nil, []flight{{intent: as(placement.StopLoss, stop(49_000e8).Order)}}, "10000"},

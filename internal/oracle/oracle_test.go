@@ -51,7 +51,7 @@ func TestLogVerdicts(t *testing.T) {
 			o.Shown(1_000, futures)
 			o.Accepted(6_001, stop)
 		}, "unprotected"},
-		"nobody was shown the position": {func(o *Oracle) {
+		"the position was not shown": {func(o *Oracle) {
 			o.Accepted(0, entry(1, 100))
 			o.Filled(10, Fill{1, futures, true, 100})
 			o.Advance(600_000)
@@ -114,7 +114,7 @@ func TestLogVerdicts(t *testing.T) {
 		"an exit opens nothing": {func(o *Oracle) {
 			o.Accepted(0, Order{ID: 1, Own: true, Symbol: futures, ReduceOnly: true, Quantity: 500})
 		}, ""},
-		"what others add is no fault": {func(o *Oracle) {
+		"foreign additions are no fault": {func(o *Oracle) {
 			o.Accepted(0, Order{ID: 1, Symbol: futures, Buy: true, Quantity: 500})
 		}, ""},
 		"a reduceOnly order across zero": {func(o *Oracle) {

@@ -56,10 +56,10 @@ func TestCandlePollRequest(t *testing.T) {
 		want exchange.Request
 	}{
 		{"the warm-up on futures", bitcoin, 0, exchange.Request{Operation: exchange.FuturesCandles, StartMS: midnight - 11*minuteMS, Limit: 1_500}},
-		{"what follows one on futures", bitcoin, 1, exchange.Request{Operation: exchange.FuturesCandles, StartMS: midnight, Limit: 1_500}},
-		{"what follows on futures", bitcoin, 5, exchange.Request{Operation: exchange.FuturesCandles, StartMS: midnight, Limit: 1_500}},
+		{"after one candle on futures", bitcoin, 1, exchange.Request{Operation: exchange.FuturesCandles, StartMS: midnight, Limit: 1_500}},
+		{"after the newest on futures", bitcoin, 5, exchange.Request{Operation: exchange.FuturesCandles, StartMS: midnight, Limit: 1_500}},
 		{"the warm-up on spot", coin, 0, exchange.Request{Operation: exchange.SpotCandles, StartMS: midnight - 11*minuteMS, EndMS: midnight, Limit: 500}},
-		{"what follows on spot", coin, 5, exchange.Request{Operation: exchange.SpotCandles, StartMS: midnight, EndMS: midnight, Limit: 500}},
+		{"after the newest on spot", coin, 5, exchange.Request{Operation: exchange.SpotCandles, StartMS: midnight, EndMS: midnight, Limit: 500}},
 	} {
 		m, s := polled(t, c.key, c.held)
 		m.poll()

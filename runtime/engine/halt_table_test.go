@@ -152,7 +152,7 @@ func TestStrategyHaltSeverity(t *testing.T) {
 		want  record.HaltLevel
 	}{
 		{"none", nil, none, none},
-		{"what is asked", nil, flatten, flatten},
+		{"the requested level", nil, flatten, flatten},
 		{"the kill switch", func(b *base, _ *halts, _ *leg) { b.record(record.Record{Body: record.Halt{Level: pause}}) }, none, pause},
 		{"a limit was passed", func(b *base, _ *halts, one *leg) {
 			b.record(record.Record{Strategy: one.config.Name, Body: record.Breach{Rule: risk.MaxDrawdown, Why: "a test"}})

@@ -237,7 +237,7 @@ func TestLimitAppliesFromReload(t *testing.T) {
 		name  string
 		limit risk.Limits
 	}{
-		{"of what is held", risk.Limits{MaxGrossExposure: exchange.RateOne / 1000}},
+		{"of the position", risk.Limits{MaxGrossExposure: exchange.RateOne / 1000}},
 		{"of one symbol", risk.Limits{MaxSymbolExposure: exchange.RateOne / 1000}},
 		{"of the leverage", risk.Limits{MaxLeverage: 2}},
 	} {

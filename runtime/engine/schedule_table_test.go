@@ -85,7 +85,7 @@ func TestNextRoundTime(t *testing.T) {
 		{"botd stands down", false, func(w *world) {
 			w.symbol().Foreign = []exchange.Order{{ID: 9, ClientOrderID: w.unknownID(), Market: exchange.Futures, Symbol: "BTC-USDT"}}
 		}, standDownRoundMS},
-		{"what was refused may be sent again", false, func(w *world) {
+		{"a refused intent may be sent again", false, func(w *world) {
 			w.engine.backoffs.count(attempt{strategy: "one", symbol: bitcoin, purpose: placement.Entry}, 1, "no", false, w.now)
 		}, firstOpenMS},
 		{"a backtest at rest", false, func(w *world) { w.engine.config.BusyRoundMS, w.engine.config.IdleRoundMS = 0, 0 }, -1},

@@ -136,9 +136,9 @@ func TestIncidentEventsAreSentOnce(t *testing.T) {
 		route Route
 		want  bool
 	}{
-		{"who takes incidents", Route{Least: Error, Also: []string{"incident.*"}}, false},
-		{"who takes it by name, too", Route{Least: Error, Also: []string{"incident.*", "exchange.*"}}, true},
-		{"who takes no incidents", Route{Least: Error}, true},
+		{"a route for incidents", Route{Least: Error, Also: []string{"incident.*"}}, false},
+		{"a route that names the event, too", Route{Least: Error, Also: []string{"incident.*", "exchange.*"}}, true},
+		{"a route without incidents", Route{Least: Error}, true},
 	} {
 		if have := c.route.takes(&covered); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)

@@ -276,7 +276,7 @@ func TestQuotesOfEachSide(t *testing.T) {
 		{"long by all", exchange.Futures, nil, 400, 1000, 0, "x s 100@1010"},
 		{"long by nearly all", exchange.Futures, nil, 380, 1000, 0, "b 20@990 x s 100@1010"},
 		{"less is held than an order", exchange.Futures, nil, 40, 1000, 0, "b 95@990 x s 40@1010"},
-		{"what hangs is all of it", exchange.Futures, nil, 200, 1000, 1, "b 75@990 x s 200@1010"},
+		{"the hanging order is all of it", exchange.Futures, nil, 200, 1000, 1, "b 75@990 x s 200@1010"},
 		{"toward a target", exchange.Futures, strategy.Values{"target": "0.2"}, 0, 1000, 0, "b 100@990 s 75@1010"},
 		{"toward a short target", exchange.Futures, strategy.Values{"target": "-0.2"}, 0, 1000, 0, "b 75@990 s 100@1010"},
 		{"on spot without anything to sell", exchange.Spot, nil, 0, 1000, 0, "b 100@990"},

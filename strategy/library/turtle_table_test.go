@@ -153,7 +153,7 @@ func TestTurtleDecisions(t *testing.T) {
 		{"a take-profit of its configuration", nil, []step{{102, 0, event{}, 100_000, 100, breakout, 1},
 			{100.5, 0, event{Kind: strategy.EventTookProfit, Reduces: true}, 0, 0, waits, 0}}},
 		{"a person closed it", nil, []step{{102, 0, event{}, 100_000, 100, breakout, 1}, {100.5, 0, event{Kind: strategy.EventLatched}, 0, 0, waits, 0}}},
-		{"what was held is gone without a word", nil, []step{{102, 0, event{}, 100_000, 100, breakout, 1}, {101.5, 1, event{}, 100_000, 100, units, 1},
+		{"the position vanished without an event", nil, []step{{102, 0, event{}, 100_000, 100, breakout, 1}, {101.5, 1, event{}, 100_000, 100, units, 1},
 			{100.5, 0, event{}, 0, 0, waits, 0}}},
 		{"an entry is refused", nil, []step{{102, 0, event{}, 100_000, 100, breakout, 1}, {100.5, 0, event{Kind: strategy.EventRefused}, 0, 0, waits, 0}}},
 		{"an entry is refused, and the price is above the high still", nil, []step{{102, 0, event{}, 100_000, 100, breakout, 1},
