@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -47,6 +48,28 @@ func TestRuleWithoutEditIsASimulationCondition(t *testing.T) {
 	for _, name := range conditions {
 		if _, err := Find(name); err != nil {
 			t.Errorf("internal/simulation: %v", err)
+		}
+	}
+}
+
+// A row's name of a test may be a prefix, as go test -run takes it.
+func TestTestsNamedInRowsExist(t *testing.T) {
+	t.Parallel()
+	for _, row := range Table {
+		if row.Shown == "" {
+			continue
+		}
+		folder, test, _ := strings.Cut(row.Shown, " ")
+		files, err := filepath.Glob(filepath.Join(root, folder, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		exists := slices.ContainsFunc(files, func(file string) bool {
+			text, err := os.ReadFile(file)
+			return err == nil && strings.Contains(string(text), "\nfunc "+test)
+		})
+		if test == "" || !exists {
+			t.Errorf("%s: no test of that name: %q", row.Name, row.Shown)
 		}
 	}
 }
