@@ -148,7 +148,7 @@ func (b *Book) apply(r *record.Record) {
 		id, _, _ := strings.Cut(r.ClientOrderID, "#")
 		b.forgetRefused(func(of *RefusedOrder) bool { return of.clientOrderID == id })
 	case record.Adopted:
-		b.Symbol(r.Symbol).short = 0
+		b.Symbol(r.Symbol).short, b.Symbol(r.Symbol).spot.confirmed = 0, 0
 		b.Symbol(r.Symbol).noteBooked(body.Quantity)
 		b.Symbol(r.Symbol).resolveTwin()
 		b.forgetRefused(func(of *RefusedOrder) bool { return of.Symbol == r.Symbol && b.Symbol(r.Symbol).Quarantine() == "" })

@@ -80,9 +80,9 @@ func (s *situation) restingExits() (sum exchange.Quantity) {
 	return sum
 }
 
-// soldByOthers reports whether the symbol is quarantined since the order history, too, shows that others have sold.
+// soldByOthers reports whether the symbol is quarantined and the order history, too, shows that others have sold.
 func (s *situation) soldByOthers() bool {
-	return s.symbol.Quarantine() != "" && s.symbol.Cause() == record.SoldByOthers
+	return s.symbol.Quarantine() != "" && (s.symbol.Cause() == record.SoldByOthers || s.symbol.spot.confirmed > 0)
 }
 
 // twinPending is what another botd has bought so recently that its stop may be on its way: of its orders that sell, those
@@ -106,8 +106,10 @@ func (s *situation) explainedOnSpot() exchange.Quantity {
 		return s.stoppedWithTwin() - s.book.sellsUnknown(s.symbol) - s.unnamedStops()
 	}
 	switch {
-	case s.walletDecides():
+	case s.walletBounds():
 		return s.backed(s.explainedByFills() + s.symbol.spot.presumed)
+	case s.walletDecides():
+		return s.explainedByFills() + s.symbol.spot.presumed
 	case s.symbol.Contradicted == "" && s.symbol.Quarantine() == "":
 		return s.held + s.symbol.spot.presumed
 	}
@@ -131,10 +133,16 @@ func (s *situation) walletDecides() bool {
 	return s.symbol.Quarantine() != "" && s.symbol.Cause() != record.ExecutedBeyond
 }
 
+// walletBounds reports whether a new stop is for no more than the wallet shows. A wallet that freezes less than what stands is wrong,
+// unless sales by others confirm it.
+func (s *situation) walletBounds() bool {
+	return s.walletDecides() && (s.soldByOthers() || !s.book.walletWrong(s.symbol))
+}
+
 // explainedByFills is what fills explain of a spot position, without what orders that the
-// journal does not know may sell of it.
+// journal does not know may sell of it, or have sold according to wallet and order history.
 func (s *situation) explainedByFills() exchange.Quantity {
-	return max(0, s.symbol.Known()-s.symbol.Fees()-s.book.sellsUnknown(s.symbol))
+	return max(0, s.symbol.Known()-s.symbol.Fees()-s.book.sellsUnknown(s.symbol)-s.symbol.spot.confirmed)
 }
 
 // backed is a quantity as far as the newest wallet shows it beside what is not botd's. It may be older than the
@@ -247,7 +255,7 @@ func (d *derivation) stoppable(quantity exchange.Quantity) exchange.Quantity {
 	if d.book.StandsDown() { // another botd may have sold some
 		doubted = d.shownNone()
 	}
-	if clipped >= quantity || !young && !doubted || symbol.Quarantine() != "" || symbol.spot.overdrawn && !d.tooSmall(clipped) {
+	if clipped >= quantity || !young && !doubted || d.walletBounds() || symbol.spot.overdrawn && !d.tooSmall(clipped) {
 		return clipped
 	}
 	fees := symbol.Rules.QuantityOf(symbol.Rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.Rules.QuantityTick

@@ -77,22 +77,28 @@ func (s *survey) confirmRefused() {
 
 // confirms reports whether the snapshot, which began after a refusal, would show that the order was executed, and nothing does.
 func (s *survey) confirms(r *RefusedOrder) bool {
-	read := s.fetched.Positions.Done() && s.fetched.FuturesOrders.Done() && !s.leavesOut(r.Symbol)
+	read := s.fetched.Positions.Done() && s.fetched.FuturesOrders.Done() && !s.leavesOut(r)
 	if r.Symbol.Market == exchange.Spot {
 		read = s.fetched.SpotOrders.Done() && s.fetched.History.Done() && s.fetched.HistoryWhole
 	}
 	return read && s.fetched.BeganMS > r.atMS && !s.fetched.isUnread(r.Symbol) && !s.executedUnlisted(r)
 }
 
-// leavesOut reports whether the open list of futures leaves out an order of the symbol that stands by its id: a list that is not whole, or
-// that is older than that order, shows no other one either.
-func (e *evidence) leavesOut(key exchange.SymbolKey) bool {
+// leavesOut reports whether the open list of futures omits an order that its id shows as open: one of the symbol, or one of any symbol that was sent
+// before the refused one. A list that is not whole, or that is older than that order, does not show the refused one either.
+func (e *evidence) leavesOut(r *RefusedOrder) bool {
 	return slices.ContainsFunc(e.fetched.ByID, func(answer OrderByID) bool {
 		o := &answer.Order
 		stands := answer.Known && (o.Status == exchange.StatusNew || o.Status == exchange.StatusOpen)
-		return stands && o.Key() == key && !e.fetched.Shows(exchange.Futures, o.ID) &&
+		return stands && (o.Key() == r.Symbol || e.sentBefore(o, r.SentMS)) && !e.fetched.Shows(exchange.Futures, o.ID) &&
 			!slices.ContainsFunc(e.fetched.FuturesOrders.Items(), func(listed exchange.Order) bool { return listed.ID == o.ID })
 	})
+}
+
+// sentBefore reports whether an order is botd's and was sent before a time.
+func (e *evidence) sentBefore(o *exchange.Order, atMS int64) bool {
+	p := e.book.withOrderID(o.Market, o.ID)
+	return p != nil && p.SentMS() < atMS
 }
 
 // quarantineExecuted quarantines the symbol if lists that omit ids show a possible result of a

@@ -142,6 +142,18 @@ func (b *Book) freezesLess(symbol *SymbolState) bool {
 	return frozen < 0
 }
 
+// walletWrong reports whether the wallet freezes less of a spot symbol's asset than the open list's sales, and is not merely older than the last of
+// botd's own.
+func (b *Book) walletWrong(symbol *SymbolState) bool {
+	arrivedMS := int64(0)
+	for _, p := range symbol.live {
+		if p.Order().Side == exchange.Sell {
+			arrivedMS = max(arrivedMS, b.arrivedMS(p))
+		}
+	}
+	return b.walletRead && b.walletMS > arrivedMS+min(b.Settle().StalenessMS, mostUnfrozenMS) && b.freezesLess(symbol)
+}
+
 // sellable is a price at which a sale of this quantity on spot is worth the least that the
 // exchange takes: the one given, or above it.
 func (s *situation) sellable(price exchange.Price, quantity exchange.Quantity) exchange.Price {

@@ -31,6 +31,7 @@ type spotTestimony struct {
 	takenMS   int64             // when the exchange last refused to cancel a stop
 	overdrawn bool              // the exchange refused a stop for more than the wallet shows
 
+	confirmed   exchange.Quantity // the wallet's shortfall that sales by others explain, on a symbol that is quarantined for another reason
 	soldUnknown exchange.Quantity // sales in the order history by orders with this instance's prefix that no placement claims
 
 	twinOrders []twinOrder       // filled orders of another botd with this prefix, oldest first
@@ -185,12 +186,16 @@ func (s *survey) decideShortWallet(symbol *SymbolState, short exchange.Quantity)
 	if s.book.StandsDown() { // the journal lacks orders, and the sale may be one of them
 		symbol.short = -short
 	}
+	symbol.spot.confirmed = min(symbol.spot.confirmed, short)
 	switch sales, sold := s.salesOfOthers(symbol); {
 	case sold >= short:
 		all := append(symbol.spot.sales, sales...)
 		symbol.spot.sales = slices.Clone(all[max(0, len(all)-mostSales):])
 		symbol.misses.reset()
 		symbol.believe()
+		if symbol.Quarantine() != "" {
+			symbol.spot.confirmed = short
+		}
 		s.decideMissing(symbol, short)
 	case symbol.Quarantine() != "":
 		symbol.short = -short
@@ -202,7 +207,7 @@ func (s *survey) decideShortWallet(symbol *SymbolState, short exchange.Quantity)
 
 // noteAgreed records that wallet and fills agree.
 func (s *SymbolState) noteAgreed(atMS int64) {
-	s.spot.squaredMS, s.short, s.spot.overdrawn = atMS, 0, false
+	s.spot.squaredMS, s.short, s.spot.overdrawn, s.spot.confirmed = atMS, 0, false, 0
 	s.believe()
 }
 

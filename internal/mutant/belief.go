@@ -144,7 +144,7 @@ var belief = []Row{
 		}},
 	{"torn_list_confirms", "an open list that leaves out an order which stands confirms a refusal", "3",
 		"runtime/engine TestIncompleteListConfirmsNoRefusal", []Edit{
-			{"reconcile.evidence.leavesOut", "stands && o.Key() == key", "false"},
+			{"reconcile.evidence.leavesOut", "stands && (o.Key() == r.Symbol || e.sentBefore(o, r.SentMS))", "false"},
 		}},
 	{"refusal_forgotten", "a removed strategy has ended while what the exchange refused it may yet be shown", "49",
 		"runtime/engine TestRefusedOpeningOfRemovedStrategyIsOwned", []Edit{
@@ -237,5 +237,21 @@ var belief = []Row{
 	{"equal_ignored", "an opening is placed beside an order without an id that equals one of botd's", "34",
 		"runtime/engine TestEqualOrderWithoutIDBlocksOpenings", []Edit{
 			{"reconcile.Book.ForeignOpening", "symbol.Repeats(o)", "false"},
+		}},
+	{"elsewhere_confirms", "an open list that omits an older order of another symbol confirms a refusal", "3",
+		"reconcile TestAListThatOmitsAnOlderOrderConfirmsNoRefusal", []Edit{
+			{"reconcile.evidence.leavesOut", "e.sentBefore(o, r.SentMS)", "false"},
+		}},
+	{"confirmed_sale_stays", "in a quarantine for another reason a stop stays though a sale by others is confirmed", "40",
+		"reconcile TestASaleByOthersTakesTheStopOffInAQuarantine", []Edit{
+			{"reconcile.situation.explainedByFills", "s.symbol.spot.confirmed", "0"},
+		}},
+	{"beyond_clipped", "an old wallet keeps a stop away though the exchange executed more than it answered", "41",
+		"reconcile TestAnOldWalletKeepsNoStopAwayIfTheExchangeExecutedMore", []Edit{
+			{"reconcile.derivation.stoppable", "d.walletBounds()", "symbol.Quarantine() != \"\""},
+		}},
+	{"wrong_wallet_bounds", "in a quarantine a wallet that freezes less than what stands keeps a stop away", "40",
+		"reconcile TestAWalletThatFreezesLessThanStandsBoundsNoStop", []Edit{
+			{"reconcile.situation.walletBounds", "!s.book.walletWrong(s.symbol)", "true"},
 		}},
 }
