@@ -47,12 +47,13 @@ func (s *survey) onSpot(orderID int64) bool {
 
 // emit applies a record, and what follows from its fill for fees and for an unexplained position.
 func (s *survey) emit(r record.Record) {
+	if _, _, fills := r.Filled(); !fills {
+		s.apply(r) // it may be about no symbol, such as a latch
+		return
+	}
 	p, symbol := s.book.Placement(r.ClientOrderID), s.book.Symbol(r.Symbol)
 	before := symbol.Known()
 	s.apply(r)
-	if _, _, fills := r.Filled(); !fills {
-		return
-	}
 	if fees, due := s.expectFees(symbol); due {
 		s.apply(fees)
 	}

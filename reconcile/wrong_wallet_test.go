@@ -127,12 +127,12 @@ func TestAListThatOmitsAnOlderOrderConfirmsNoRefusal(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			refusedBesideAnother(t, c.aged, c.status, c.listed, c.want)
+			refusedWithAnother(t, c.aged, c.status, c.listed, c.want)
 		})
 	}
 }
 
-func refusedBesideAnother(t testing.TB, aged int64, status exchange.OrderStatus, listed bool, want int) {
+func refusedWithAnother(t testing.TB, aged int64, status exchange.OrderStatus, listed bool, want int) {
 	t.Helper()
 	d := newDesk(t)
 	other := exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}

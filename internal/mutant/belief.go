@@ -254,4 +254,8 @@ var belief = []Row{
 		"reconcile TestAWalletThatFreezesLessThanStandsBoundsNoStop", []Edit{
 			{"reconcile.situation.walletBounds", "!s.book.walletWrong(s.symbol)", "true"},
 		}},
+	{"latch_hides", "a latch creates a symbol without a name, and the last symbol is not observed in that round", "snapshot",
+		"reconcile TestAnAdoptionThatLatchesHidesNoSymbol", []Edit{
+			{"reconcile.survey.emit", "!fills", "!fills && s.book.Symbol(r.Symbol) == nil"},
+		}},
 }
