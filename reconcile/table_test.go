@@ -156,12 +156,12 @@ func TestFuturesTargetIntents(t *testing.T) {
 			entry := d.rests(placement.Entry, 12, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 3})
 			d.observe(20, nil, d.order(entry, 12, exchange.StatusOpen, 3, 0))
 		}, nil, ""},
-		{"the leverage first", 0, 20, func(d *desk) { d.book.Symbol(bitcoin).Leverage = 5 }, nil, "leverage 10: the leverage wanted"},
+		{"the leverage first", 0, 20, func(d *desk) { d.book.Symbol(bitcoin).Leverage = 5 }, nil, "leverage 10: the desired leverage"},
 		{"the leverage, beside an order that goes", 0, 20, func(d *desk) {
 			d.book.Symbol(bitcoin).Leverage = 5
 			bid := d.rests(placement.Order, 12, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: d.price("40000"), Quantity: 3})
 			d.observe(0, nil, d.order(bid, 12, exchange.StatusOpen, 3, 0))
-		}, nil, "leverage 10: the leverage wanted; cancel 12: no longer desired"},
+		}, nil, "leverage 10: the desired leverage; cancel 12: no longer desired"},
 		{"to a part, latched", 20, 15, latches, nil, fmt.Sprintf(smaller, 5)},
 		{"to more, latched", 20, 25, latches, nil, ""},
 		{"to another part, latched: it has no price", 20, 15, func(d *desk) { latches(d); d.target(14) }, nil, ""},
