@@ -185,15 +185,10 @@ func (f *finder) binary(n *ast.BinaryExpr) {
 		}, number)
 	case token.LSS, token.LEQ, token.GTR, token.GEQ:
 		bound, turned := f.add(n, "bound", change(bounds[n.Op])), f.add(n, "comparison", change(opposite))
-		called := map[token.Token]string{token.LSS: "Less", token.LEQ: "AtMost", token.GTR: "Less", token.GEQ: "AtMost"}[n.Op]
-		if n.Op == token.GTR || n.Op == token.GEQ {
-			called = map[string]string{"Less": "!mutation.AtMost", "AtMost": "!mutation.Less"}[called]
-		} else {
-			called = "mutation." + called
-		}
+		called := map[token.Token]string{token.LSS: "Less", token.LEQ: "AtMost", token.GTR: "More", token.GEQ: "AtLeast"}[n.Op]
 		f.edit(n, func(in inner) string {
 			a, comma, b := operands(in)
-			return fmt.Sprintf("%s(%d, %d, %s%s%s)", called, bound, turned, a, comma, b)
+			return fmt.Sprintf("mutation.%s(%d, %d, %s%s%s)", called, bound, turned, a, comma, b)
 		}, bound, turned)
 	case token.LAND, token.LOR:
 		number := f.add(n, "logic", change(opposite))

@@ -78,6 +78,22 @@ func AtMost[T Ordered](bound, opposite int, x, y T) bool {
 	return (x <= y) != On(opposite)
 }
 
+// More is x > y; mutants of it are >= (the bound) and <= (the opposite). It is not the opposite of AtMost: neither is true of a NaN.
+func More[T Ordered](bound, opposite int, x, y T) bool {
+	if On(bound) {
+		return x >= y
+	}
+	return (x > y) != On(opposite)
+}
+
+// AtLeast is x >= y; mutants of it are > (the bound) and < (the opposite).
+func AtLeast[T Ordered](bound, opposite int, x, y T) bool {
+	if On(bound) {
+		return x > y
+	}
+	return (x >= y) != On(opposite)
+}
+
 // Plus is x + y; its mutant is x - y.
 func Plus[T Number](mutant int, x, y T) T {
 	if On(mutant) {

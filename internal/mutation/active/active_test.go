@@ -1,6 +1,9 @@
 package active
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 // The choice is tested with x below, at and above y.
 func TestEachChoiceIsRightUnlessItsMutantIsOn(t *testing.T) {
@@ -27,8 +30,20 @@ func TestEachChoiceIsRightUnlessItsMutantIsOn(t *testing.T) {
 			t.Errorf("%d <= %d with %d on: want %t, have %t", c.x, c.y, c.on, c.atMost, have)
 		}
 		have := [4]int{Plus(1, c.x, c.y), Minus(1, c.x, c.y), Over(1, c.x, c.y), Constant(1, c.x)}
+		if more, atLeast := More(1, 2, c.y, c.x), AtLeast(1, 2, c.y, c.x); more != c.less || atLeast != c.atMost {
+			t.Errorf("%d > %d and >= with %d on: want %t and %t, have %t and %t", c.y, c.x, c.on, c.less, c.atMost, more, atLeast)
+		}
 		if want := [4]int{c.plus, c.minus, c.over, c.next}; have != want {
 			t.Errorf("%d and %d with %d on: want sum, difference, quotient and constant %v, have %v", c.x, c.y, c.on, want, have)
+		}
+	}
+	for on, want := range map[int]bool{0: false, 1: false, 2: true} { // the opposite negates the comparison
+		current = on
+		for name, have := range map[string]bool{"<": Less(1, 2, math.NaN(), 0), "<=": AtMost(1, 2, math.NaN(), 0), ">": More(1, 2, math.NaN(), 0),
+			">=": AtLeast(1, 2, math.NaN(), 0)} {
+			if have != want {
+				t.Errorf("NaN %s 0 with %d on: want %t, have %t", name, on, want, have)
+			}
 		}
 	}
 	if current = 0; Times(1, 6, 3) != 18 {
