@@ -147,7 +147,7 @@ func TestSelectAllVerifiesCompleteness(t *testing.T) {
 }
 
 // A filter selects from a segment up to its last record, and from its newest time.
-func TestAFilterChoosesAtTheBoundsOfSegments(t *testing.T) {
+func TestFilterSelectsAtSegmentBounds(t *testing.T) {
 	t.Parallel()
 	j := open(t, filepath.Join(t.TempDir(), "journal.db"))
 	longJournal(t, j)

@@ -161,7 +161,7 @@ func readersOf() map[string][]reader {
 }
 
 // Every use of a table returns the error with the table's name, and a journal's verification lists the table.
-func TestATableThatIsMissingIsNamedByEachUse(t *testing.T) {
+func TestMissingTableIsNamedByEachUse(t *testing.T) {
 	t.Parallel()
 	for table, readers := range readersOf() {
 		for _, r := range readers {
@@ -183,7 +183,7 @@ func TestATableThatIsMissingIsNamedByEachUse(t *testing.T) {
 }
 
 // A value of another type is an error, not a zero.
-func TestARowThatCannotBeReadIsAnError(t *testing.T) {
+func TestUnreadableRowIsAnError(t *testing.T) {
 	t.Parallel()
 	for query, c := range map[string]struct {
 		begins string
@@ -217,7 +217,7 @@ func TestARowThatCannotBeReadIsAnError(t *testing.T) {
 }
 
 // Its tail could not be read, so the process must end. A journal that takes no changes gives its reason.
-func TestAnAppendThatIsInterruptedAtItsBeginningBreaksTheJournal(t *testing.T) {
+func TestInterruptedBeginBreaksTheJournal(t *testing.T) {
 	t.Parallel()
 	j := opened(t, nil)
 	ended, end := context.WithCancel(t.Context())
@@ -244,7 +244,7 @@ func TestAnAppendThatIsInterruptedAtItsBeginningBreaksTheJournal(t *testing.T) {
 }
 
 // The journal, its noted end and its account keep their names and contents.
-func TestAnExchangeThatFailsTakesEverythingBack(t *testing.T) {
+func TestFailedExchangeRestoresAllFiles(t *testing.T) {
 	t.Parallel()
 	for _, withAccount := range []bool{false, true} {
 		j := filled(t)
@@ -287,7 +287,7 @@ func TestAnExchangeThatFailsTakesEverythingBack(t *testing.T) {
 }
 
 // A copy is made only of a file that is the same before and after the newest record was read.
-func TestAnAccountThatNeverRestsIsNotCopied(t *testing.T) {
+func TestChangingAccountIsNotCopied(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		j := opened(t, nil)
@@ -331,7 +331,7 @@ func TestAnAccountThatNeverRestsIsNotCopied(t *testing.T) {
 }
 
 // The migration of an older journal rebuilds its derived tables.
-func TestACopyOfAnOlderJournalIsCutWithoutItsRows(t *testing.T) {
+func TestCutOfOlderSchemaKeepsRows(t *testing.T) {
 	t.Parallel()
 	for version, want := range map[int]int{withBalances - 1: 1, withBalances: 0} {
 		j := filled(t)
@@ -347,7 +347,7 @@ func TestACopyOfAnOlderJournalIsCutWithoutItsRows(t *testing.T) {
 }
 
 // Only a checkpoint of this layout is a state.
-func TestAStateIsACheckpointOfThisLayout(t *testing.T) {
+func TestStateIsACheckpointOfThisLayout(t *testing.T) {
 	t.Parallel()
 	if have := begun(&Stored{Record: record.Record{Body: record.Config{}}}); have != nil {
 		t.Errorf("another record: have %v", have)
@@ -360,7 +360,7 @@ func TestAStateIsACheckpointOfThisLayout(t *testing.T) {
 }
 
 // Each file is followed from the moment it is there.
-func TestAFileThatIsNotThereYetIsNotLost(t *testing.T) {
+func TestFileThatDoesNotExistYetIsNotLost(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), FileName)
 	w := newWatch(path)

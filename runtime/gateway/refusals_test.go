@@ -118,7 +118,7 @@ func liveConfig(url, directory string) *configs.Config {
 }
 
 // Each call of a start is refused in turn. The exit code shows whether another try makes sense.
-func TestEachCallOfAStartFailsWithItsReason(t *testing.T) {
+func TestFailedStartCallIsReported(t *testing.T) {
 	t.Parallel()
 	venue, directory := newRefusing(t), t.TempDir()
 	write(t, directory, "old", "secret")
@@ -213,7 +213,7 @@ func TestInvalidAddressIsAConfigurationError(t *testing.T) {
 }
 
 // Each request counts with its kind and its result.
-func TestRequestsAreCountedOnceThereAreMetrics(t *testing.T) {
+func TestRequestsAreMeasured(t *testing.T) {
 	t.Parallel()
 	venue, directory := newRefusing(t), t.TempDir()
 	write(t, directory, "old", "secret")
@@ -257,7 +257,7 @@ func TestRequestsAreCountedOnceThereAreMetrics(t *testing.T) {
 }
 
 // The old key continues to sign. The new one is accepted when all its reads are answered.
-func TestANewKeyIsRefusedByEachReadThatFails(t *testing.T) {
+func TestNewKeyIsRefusedIfAReadFails(t *testing.T) {
 	t.Parallel()
 	venue, directory := newRefusing(t), t.TempDir()
 	write(t, directory, "old", "secret")
@@ -348,7 +348,7 @@ func working(id int64) account.Placement {
 }
 
 // No key is accepted over them.
-func TestAcceptedKeysThatCannotBeReadStopAStart(t *testing.T) {
+func TestUnreadableAcceptedKeysStopTheStart(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	write(t, directory, "old", "secret")
@@ -467,7 +467,7 @@ func TestPaperAccountOpenErrors(t *testing.T) {
 }
 
 // It arrives neither earlier nor later, in a new demo and in a restored one.
-func TestADemoOrderArrivesAfterTheDefaultDelay(t *testing.T) {
+func TestDemoOrderArrivesAfterDefaultDelay(t *testing.T) {
 	t.Parallel()
 	begun := simulatedAccount(DemoAccount, &demoConfig().Simulated)
 	x, err := newDemo(nil, DemoMarket{Seed: 5, StartMS: startclock.MS()}, begun)

@@ -82,7 +82,7 @@ func left(t *testing.T, directory string) int {
 }
 
 // Each halt is audited, and engaged if it is severer than the halt in force. Its file is removed once the journal has it.
-func TestStoredHaltsAreInForceBeforeTheEngineStarts(t *testing.T) {
+func TestStoredHaltsAreReplayed(t *testing.T) {
 	t.Parallel()
 	s := newStart(t)
 	if err := s.replay(nil); err != nil || len(s.journalled(t)) != 0 {
@@ -134,7 +134,7 @@ func TestStoredHaltsAreInForceBeforeTheEngineStarts(t *testing.T) {
 }
 
 // The start has a key.
-func TestAHaltWithoutItsCodeIsNamedSoInTheJournal(t *testing.T) {
+func TestReplayNamesHaltsWithoutCode(t *testing.T) {
 	t.Parallel()
 	s, key := newStart(t), journal.NewKey([]byte("a key of at least thirty-two bytes"))
 	for i, code := range []func([]byte) string{key.Coder(Kind), nil} {
@@ -152,7 +152,7 @@ func TestAHaltWithoutItsCodeIsNamedSoInTheJournal(t *testing.T) {
 }
 
 // Nothing is journalled, and the file remains for the next start.
-func TestAHaltThatCannotBeTakenStopsTheStart(t *testing.T) {
+func TestUnreadableHaltStopsTheStart(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		spoil func(s *start) error
@@ -229,7 +229,7 @@ func TestStoredHaltsAreFoundInAnyDirectory(t *testing.T) {
 }
 
 // The file is readable text, in a directory that nobody else can write.
-func TestAHaltIsWrittenForItsOwnerAlone(t *testing.T) {
+func TestHaltFileIsPrivate(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "live")
 	if err := os.Mkdir(directory, 0o700); err != nil {

@@ -69,7 +69,7 @@ func TestAnswerOutcome(t *testing.T) {
 }
 
 // An order that waits for the budget is withdrawn when the lane begins to act.
-func TestAWaitingPlacementIsWithdrawn(t *testing.T) {
+func TestWaitingPlacementIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t)
@@ -99,7 +99,7 @@ func TestAWaitingPlacementIsWithdrawn(t *testing.T) {
 }
 
 // A call takes less than a minute, so a placement that passed the gate earlier is in the engine's list.
-func TestTheGateForgetsAfterAMinute(t *testing.T) {
+func TestGateForgetsAfterAMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t)
@@ -162,7 +162,7 @@ func TestClosedPartOfPosition(t *testing.T) {
 }
 
 // Another close follows the newest one after a read that shows its effect, or after its time.
-func TestWhenAnotherCloseMayFollow(t *testing.T) {
+func TestTimeOfTheNextClose(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		at := time.Now()
@@ -193,7 +193,7 @@ func TestWhenAnotherCloseMayFollow(t *testing.T) {
 }
 
 // A cancel is repeated after two seconds, until its answer is final.
-func TestACancelIsRepeatedUntilItIsAnswered(t *testing.T) {
+func TestCancelIsRepeatedUntilFinal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := futures(t)
@@ -215,7 +215,7 @@ func TestACancelIsRepeatedUntilItIsAnswered(t *testing.T) {
 }
 
 // The ids of the lane are those in the record of the start, and no others.
-func TestNoMoreOrdersAreSentThanThereAreIDs(t *testing.T) {
+func TestOrdersAreBoundedByIDs(t *testing.T) {
 	t.Parallel()
 	for used, position := range map[int64]exchange.Quantity{placement.LaneIDs - 1: 0, placement.LaneIDs: 20} {
 		synctest.Test(t, func(t *testing.T) {
@@ -237,7 +237,7 @@ func TestNoMoreOrdersAreSentThanThereAreIDs(t *testing.T) {
 }
 
 // The engine's close was refused while the lane waited for it.
-func TestTheLaneClosesAfterTheEnginesCloseFailed(t *testing.T) {
+func TestLaneClosesAfterEngineCloseFailed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t)
@@ -270,7 +270,7 @@ func TestTheLaneClosesAfterTheEnginesCloseFailed(t *testing.T) {
 }
 
 // An own order whose fill is unknown keeps the sale, because the asset could be sold twice.
-func TestASaleWaitsForTheEndOfEachOwnOrder(t *testing.T) {
+func TestSaleWaitsForOwnOrdersToEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, ether := holding(t)

@@ -34,7 +34,7 @@ func futures(t *testing.T) *scene {
 }
 
 // A level cancels or closes only what it says, in its scope. The stop stays until the position is closed.
-func TestEachLevelActsWithinItsScope(t *testing.T) {
+func TestHaltActsByLevelAndScope(t *testing.T) {
 	t.Parallel()
 	opening, exit, shut := "futures_cancel BTC-USDT 2", "futures_cancel BTC-USDT 3", "futures_place BTC-USDT SELL MARKET 20 reduce"
 	for name, c := range map[string]struct {
@@ -89,7 +89,7 @@ func TestEachLevelActsWithinItsScope(t *testing.T) {
 }
 
 // The engine receives the halt and each order with its outcome, and the lane acts no more.
-func TestTheEngineTakesOverWhenItAnswers(t *testing.T) {
+func TestEngineTakesOverWhenItAnswers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := futures(t)
@@ -162,7 +162,7 @@ func TestTheEngineTakesOverWhenItAnswers(t *testing.T) {
 }
 
 // The lane waits neither for an engine that refuses nor for a journal that cannot be written, and leaves alone one that is stopped.
-func TestTheLaneActsAccordingToTheEnginesAnswer(t *testing.T) {
+func TestLaneEngagesByEngineAnswer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer error
@@ -209,7 +209,7 @@ func TestTheLaneActsAccordingToTheEnginesAnswer(t *testing.T) {
 }
 
 // A second, severer halt is carried out as well, and a milder one takes nothing back.
-func TestASevererHaltIsAddedWhileTheLaneActs(t *testing.T) {
+func TestSevererHaltIsAddedWhileActing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := futures(t)
@@ -245,7 +245,7 @@ func TestASevererHaltIsAddedWhileTheLaneActs(t *testing.T) {
 }
 
 // A close is sent again 0.5 s after a refusal, and 2 s after an answer without a visible effect; a lost answer counts as sent.
-func TestACloseIsRepeatedOnlyWhenItHasNoEffect(t *testing.T) {
+func TestCloseIsRepeatedOnlyWithoutEffect(t *testing.T) {
 	t.Parallel()
 	refused := &exchange.Refusal{Operation: exchange.FuturesPlace, Code: 7, Message: "no"}
 	unsent := &exchange.Unavailable{Operation: exchange.FuturesPlace, Reason: "the budget is spent"}
@@ -339,7 +339,7 @@ func TestUnreadableStateIsDeclared(t *testing.T) {
 }
 
 // A position that others hold too is closed only by botd's part, and a position on the other side is not botd's.
-func TestOnlyBotdsPartOfAPositionIsClosed(t *testing.T) {
+func TestOnlyOwnPartOfPositionIsClosed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		held, closes, others exchange.Quantity // of the account, of botd, of others

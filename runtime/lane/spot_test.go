@@ -56,7 +56,7 @@ func (s *scene) free() string {
 }
 
 // The resting sale is canceled first, because it holds the asset; then all is sold by a limit order below the price.
-func TestASpotHoldingIsSoldThroughThePrice(t *testing.T) {
+func TestSpotHoldingIsSoldThroughThePrice(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := holding(t)
@@ -76,7 +76,7 @@ func TestASpotHoldingIsSoldThroughThePrice(t *testing.T) {
 }
 
 // A sale rests until its price was passed; it is canceled after two seconds, and the rest follows at the new price.
-func TestASaleThatRestsIsReplaced(t *testing.T) {
+func TestRestingSaleIsReplaced(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, ether := holding(t)
@@ -268,7 +268,7 @@ func (v slow) Do(ctx context.Context, request exchange.Request) (exchange.Answer
 
 // A close of the engine that is in progress may already be on the exchange: the lane waits for its end, and knows an order whose record is the
 // engine's last.
-func TestTheLaneWaitsForTheEnginesPlacement(t *testing.T) {
+func TestLaneWaitsForPlacementsInProgress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t)
@@ -296,7 +296,7 @@ func TestTheLaneWaitsForTheEnginesPlacement(t *testing.T) {
 }
 
 // A sending order that never passed the gate, or was refused, is on no exchange; one that passed is canceled by the id that it got.
-func TestAnOrderThatIsOnItsWayIsCanceledOnlyIfItLeft(t *testing.T) {
+func TestOnlySentOrdersAreCanceled(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		passes      bool

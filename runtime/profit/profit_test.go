@@ -87,7 +87,7 @@ func TestFuturesAreMeasuredFromTheirEntryPrice(t *testing.T) {
 }
 
 // It counts for its own strategy and in USDT alone. A strategy without bookings has a result of 0.
-func TestEachBookingCountsOnceWithItsSign(t *testing.T) {
+func TestBookingsAreSummedBySign(t *testing.T) {
 	t.Parallel()
 	book := func(account ledger.Account, strategy, asset, amount string) ledger.Balance {
 		return ledger.Balance{Account: account, Strategy: strategy, Asset: asset, Amount: exchange.MustAmount(amount)}

@@ -68,7 +68,7 @@ func story(t *testing.T, steps []step, after func(t *testing.T, d *daemon)) {
 const ahead = "; the files changed, and are not taken over: botd config diff"
 
 // A file is read once it is unchanged for one poll. The log lists the changed values.
-func TestAChangedFileIsTakenOverAsAWholeOrNotAtAll(t *testing.T) {
+func TestChangedFileIsAppliedCompletelyOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	larger := strings.Replace(two, "0.01", "0.02", 1)
 	story(t, []step{
@@ -107,7 +107,7 @@ func TestAChangedFileIsTakenOverAsAWholeOrNotAtAll(t *testing.T) {
 }
 
 // A file that changes from one poll to the next is incomplete.
-func TestAFileThatIsBeingWrittenIsNotRead(t *testing.T) {
+func TestIncompleteFileIsNotRead(t *testing.T) {
 	t.Parallel()
 	larger := strings.Replace(two, "0.01", "0.02", 1)
 	story(t, []step{
@@ -121,7 +121,7 @@ func TestAFileThatIsBeingWrittenIsNotRead(t *testing.T) {
 }
 
 // An addition acts at once, a removal after its file was absent for 30 s.
-func TestAStrategyThatIsAddedIsFedAndOneThatIsRemovedIsClosed(t *testing.T) {
+func TestAddedStrategyIsFedAndRemovedOneIsClosed(t *testing.T) {
 	t.Parallel()
 	three := strings.NewReplacer("two", "three", "BTC-USDT", "SOL-USDT", "0.01", "1").Replace(two)
 	story(t, []step{
@@ -194,7 +194,7 @@ func TestReturnedFilesCancelRemoval(t *testing.T) {
 }
 
 // A trial lists the changes, a reload applies and journals them with the user, and a refusal gives its reason.
-func TestAPersonReloads(t *testing.T) {
+func TestRequestedReloadAndTrial(t *testing.T) {
 	t.Parallel()
 	story(t, nil, func(t *testing.T, d *daemon) {
 		by := func() *record.Audit { return &record.Audit{Actor: "ann", Action: "reload"} }
@@ -310,7 +310,7 @@ func TestAbsentStrategyIsRemovedOnConfirmation(t *testing.T) {
 }
 
 // A strategy that ran before continues with its change.
-func TestANewStrategyOfRealMoneyWaitsForAStart(t *testing.T) {
+func TestNewLiveStrategyWaitsForItsStart(t *testing.T) {
 	t.Parallel()
 	signalsBegin()
 	synctest.Test(t, func(t *testing.T) {
@@ -340,7 +340,7 @@ func TestANewStrategyOfRealMoneyWaitsForAStart(t *testing.T) {
 }
 
 // The error names the symbol of each strategy, with its place in the file, and nothing is applied.
-func TestASymbolThatTheVenueDoesNotListIsAnObstacle(t *testing.T) {
+func TestUnlistedSymbolPreventsTheReload(t *testing.T) {
 	t.Parallel()
 	story(t, nil, func(t *testing.T, d *daemon) {
 		d.Symbols = func(exchange.SymbolKey) (*exchange.Symbol, bool) { return nil, false }
@@ -359,7 +359,7 @@ func TestASymbolThatTheVenueDoesNotListIsAnObstacle(t *testing.T) {
 }
 
 // These are its own files, the strategies' files and scripts, and new files. Hidden files and others do not count.
-func TestEachFileOfAConfigurationIsWatched(t *testing.T) {
+func TestFingerprintCoversAllConfigurationFiles(t *testing.T) {
 	t.Parallel()
 	script := configs.ScriptConfig{File: "one.star", Libraries: []strategy.Library{{Name: "lib/x.star"}}}
 	for _, name := range []string{"configs", "a[b]*?"} {
@@ -431,7 +431,7 @@ func TestChangeSummary(t *testing.T) {
 }
 
 // These are all but strategies and limits, and the bounds of a market that is traded now.
-func TestSomeChangesNeedAStart(t *testing.T) {
+func TestChangesThatNeedARestart(t *testing.T) {
 	t.Parallel()
 	difference := func(paths ...string) (all []configs.Difference) {
 		for _, path := range paths {

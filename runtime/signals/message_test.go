@@ -20,7 +20,7 @@ const rest = `"strategy":"s","time":"2026-01-31T12:00:00Z"`
 const noon = 1_769_860_800_000
 
 // Each field has its spellings and its bounds, and a field that is out of them is named.
-func TestEachFieldOfAMessageHasItsBounds(t *testing.T) {
+func TestMessageFieldBounds(t *testing.T) {
 	t.Parallel()
 	position := func(fields string) string { return `{"id":"1","position":"long",` + fields + rest + `}` }
 	at := func(time string) string { return `{"id":"1","position":"long","strategy":"s","time":` + time + `}` }
@@ -104,7 +104,7 @@ func TestEachFieldOfAMessageHasItsBounds(t *testing.T) {
 }
 
 // A sender learns what to do, in JSON that no proxy stores.
-func TestAnAnswerSaysWhatToDo(t *testing.T) {
+func TestAnswersOfTheServer(t *testing.T) {
 	t.Parallel()
 	d := &desk{known: map[string]bool{}}
 	counts := map[string]int{}

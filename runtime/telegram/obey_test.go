@@ -139,7 +139,7 @@ func halted(n int) string {
 }
 
 // A long list is cut after twelve lines, and the rest is counted.
-func TestAReplyListsWhatAHaltDoes(t *testing.T) {
+func TestReplyListsTheStepsOfAHalt(t *testing.T) {
 	t.Parallel()
 	lines := func(what, of string, n int) (all []string) {
 		for i := range min(n, 12) {
@@ -173,7 +173,7 @@ func TestAReplyListsWhatAHaltDoes(t *testing.T) {
 }
 
 // A code works once, within a minute, for its own change; a wrong one discards it.
-func TestAConfirmationIsRefusedWithItsReason(t *testing.T) {
+func TestConfirmationCodes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range []struct {
@@ -210,7 +210,7 @@ func TestAConfirmationIsRefusedWithItsReason(t *testing.T) {
 }
 
 // The figures are those of the API's answers.
-func TestStatusAndPositionsInAMessage(t *testing.T) {
+func TestStatusAndPositionsReplies(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ command, answer, want string }{
 		{"/status", `{"mode":"live","instance":"main","ready":true,"uptime_s":3661,"equity":"5000","today":{"change":"12","change_ratio":0.0125},
@@ -264,7 +264,7 @@ func TestPollAnswerIsReduced(t *testing.T) {
 }
 
 // The pause doubles up to a minute, a required wait is respected up to ten minutes, and a success ends it.
-func TestPollsPauseLongerAfterEachFailure(t *testing.T) {
+func TestPollPausesGrowWithFailures(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := newQuiet(nil)
@@ -308,7 +308,7 @@ func typedMessage(number int64, text string, ago time.Duration) *models.Update {
 }
 
 // The reply to an old message shows both times.
-func TestAMessageIsObeyedOnceAndWithinTwoMinutes(t *testing.T) {
+func TestMessageIsObeyedOnceWithinTwoMinutes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for ago, result := range map[time.Duration]string{0: Done, 2 * time.Minute: Done, -2 * time.Minute: Done, 121 * time.Second: Old,
@@ -370,7 +370,7 @@ func TestUnlistedUsersAreLoggedOnceAMinute(t *testing.T) {
 }
 
 // The oldest hundred are forgotten first.
-func TestAThousandUpdatesAreRemembered(t *testing.T) {
+func TestThousandUpdatesAreRemembered(t *testing.T) {
 	t.Parallel()
 	q := newQuiet(nil)
 	for i := range int64(1_000) {
@@ -389,7 +389,7 @@ func TestAThousandUpdatesAreRemembered(t *testing.T) {
 }
 
 // Replies beyond the pace or the queue are left out and counted.
-func TestRepliesAreBoundedInNumberAndLength(t *testing.T) {
+func TestRepliesAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := newQuiet(nil)
@@ -425,7 +425,7 @@ func TestRepliesAreBoundedInNumberAndLength(t *testing.T) {
 }
 
 // A failure is logged once, until a reply is sent again.
-func TestAReplyThatCannotBeSentIsCounted(t *testing.T) {
+func TestUnsentRepliesAreCounted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := newQuiet(nil)
@@ -462,7 +462,7 @@ func TestAReplyThatCannotBeSentIsCounted(t *testing.T) {
 }
 
 // It is cut after 200 bytes, and neither an address nor any part of the token is in it.
-func TestAnErrorIsShownWithoutItsSecrets(t *testing.T) {
+func TestErrorsContainNoSecrets(t *testing.T) {
 	t.Parallel()
 	l := newQuiet(nil).line
 	for text, want := range map[string]string{

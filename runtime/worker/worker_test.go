@@ -168,7 +168,7 @@ func TestSlowSignalDoesNotBlockOthers(t *testing.T) {
 }
 
 // The measurement names the strategy and excludes the wait for its turn.
-func TestEachCallIsMeasuredFromItsTurnToItsAnswer(t *testing.T) {
+func TestCallsAreMeasuredWithoutTheirWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var measured []string
