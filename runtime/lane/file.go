@@ -111,19 +111,27 @@ func sealed(lines [][]byte, last string, code func(text []byte) string) (text []
 }
 
 // run writes until the file is closed. It drops writes from before the file started over.
+//
+// A write that failed may have left a part of its text, or all of it. The next one clears what reaches
+// beyond its own text: a start refuses a file with the end of another line.
 func (f *File) run(at int64, last string) {
 	generation := int64(0) // of the file when opened
+	reached := at          // by any write, failed ones included
 	for w := range f.writes {
 		err := errStale
 		if now := f.generation.Load(); now != generation {
-			if err = f.put(make([]byte, at), 0); err == nil {
-				at, generation, last = 0, now, ""
+			if err = f.put(make([]byte, reached), 0); err == nil {
+				at, reached, generation, last = 0, 0, now, ""
 			}
 		}
 		if w.generation == generation {
 			text, newest := sealed(w.lines, last, f.code)
-			if err = f.put(text, at); err == nil {
-				at, last = at+int64(len(text)), newest
+			end := at + int64(len(text))
+			if err = f.put(append(text, make([]byte, max(0, reached-end))...), at); !errors.Is(err, errFull) {
+				reached = max(reached, end)
+			}
+			if err == nil {
+				at, reached, last = end, end, newest
 			}
 		}
 		if w.done != nil {
