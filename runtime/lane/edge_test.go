@@ -269,6 +269,56 @@ func TestLaneClosesAfterEngineCloseFailed(t *testing.T) {
 	})
 }
 
+// A position that is botd's alone is closed although a close of the engine is in progress: reduceOnly cannot flip it.
+func TestOwnPositionIsClosedDuringPlacements(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t)
+		defer s.stop()
+		s.place(placement.Entry, ordered(bitcoin, exchange.Buy, exchange.MarketOrder, 20, 0))
+		s.show("one", bitcoin, 20, enginetest.Price(t, symbolOf(bitcoin), "50000"))
+		v := slow{s.venue, make(chan struct{})}
+		s.config.Venue = v
+		waiting := ordered(bitcoin, exchange.Sell, exchange.MarketOrder, 20, 0)
+		waiting.ReduceOnly, waiting.ClientOrderID = true, "engine"
+		ended := make(chan error, 1)
+		go func() {
+			_, err := s.Gate().Do(t.Context(), exchange.Request{Operation: exchange.FuturesPlace, Order: waiting})
+			ended <- err
+		}()
+		synctest.Wait()
+		if err := s.halt(record.LevelFlatten, account.Scope{}); err != nil {
+			t.Fatal(err)
+		}
+		if time.Sleep(3 * time.Second); s.position() != 0 {
+			t.Errorf("want it closed, have %d", s.position())
+		}
+		close(v.wait)
+		<-ended
+		if time.Sleep(time.Second); s.position() != 0 {
+			t.Errorf("want it flat, have %d", s.position())
+		}
+	})
+}
+
+// The price is through the book by the collar, rounded up, and worth the minimum at least.
+func TestPriceOfASale(t *testing.T) {
+	t.Parallel()
+	price := func(text string) exchange.Price { return enginetest.Price(t, symbolOf(spot), text) }
+	for _, c := range []struct {
+		last     string
+		quantity exchange.Quantity
+		want     string
+	}{
+		{"2500", 10_000, "2475"}, {"2500.01", 10_000, "2475.01"}, {"2500", 20, "2500"}, {"2500", 21, "2475"}, {"1700", 30, "1683"}, {"1670", 30, "1666.67"},
+	} {
+		target := &target{Exposure: engine.Exposure{Symbol: symbolOf(spot), Collar: exchange.RateOne / 100}}
+		if have := target.price(price(c.last), c.quantity); have != price(c.want) {
+			t.Errorf("%d at %s: want %s, have %s", c.quantity, c.last, c.want, symbolOf(spot).PriceDecimal(have))
+		}
+	}
+}
+
 // An own order whose fill is unknown keeps the sale, because the asset could be sold twice.
 func TestSaleWaitsForOwnOrdersToEnd(t *testing.T) {
 	t.Parallel()

@@ -29,6 +29,7 @@ type venue struct {
 	lost     map[exchange.Operation]error // performs, and answers this
 	changes  []string                     // "second: operation order"
 	since    []int64                      // from when histories were read, in ms of the test
+	reads    map[exchange.Operation]int
 }
 
 func (v *venue) Do(_ context.Context, request exchange.Request) (exchange.Answer, error) {
@@ -51,6 +52,10 @@ func (v *venue) Do(_ context.Context, request exchange.Request) (exchange.Answer
 		}
 		v.changes = append(v.changes, line)
 	}
+	if v.reads == nil {
+		v.reads = map[exchange.Operation]int{}
+	}
+	v.reads[request.Operation]++
 	if request.Operation == exchange.SpotOrderHistory {
 		v.since = append(v.since, request.StartMS-epochMS)
 	}
@@ -72,6 +77,14 @@ func (v *venue) set(operation exchange.Operation, fails, lost error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.fails[operation], v.lost[operation] = fails, lost
+}
+
+// count returns how often an operation was called since the last count.
+func (v *venue) count(operation exchange.Operation) (n int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	n, v.reads[operation] = v.reads[operation], 0
+	return n
 }
 
 // done returns the changes since the last call.

@@ -3,7 +3,6 @@ package lane
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -12,11 +11,9 @@ import (
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/internal/enginetest"
-	"botd/reconcile"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
-	"botd/strategy"
 )
 
 // holding returns a scene whose strategy holds 1 ETH on spot, with a resting sale of 0.4 (order 2).
@@ -98,6 +95,103 @@ func TestRestingSaleIsReplaced(t *testing.T) {
 	})
 }
 
+// A sale whose answer is lost rests: it is found by its client order id, canceled, and sold again.
+func TestLostSaleThatRestsIsReplaced(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, ether := holding(t)
+		defer s.stop()
+		s.venue.set(exchange.SpotTicker, errBusy, nil)
+		s.venue.set(exchange.SpotPlace, nil, &exchange.Uncertain{})
+		s.known[0].Last = ether("2700")
+		s.Show(s.known)
+		if err := s.halt(record.LevelFlatten, account.Scope{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(1500 * time.Millisecond)
+		s.venue.set(exchange.SpotTicker, nil, nil)
+		s.venue.set(exchange.SpotPlace, nil, nil)
+		time.Sleep(5 * time.Second)
+		want(t, "requests", s.sales(), "cancel ETH-USDT 2", "place ETH-USDT SELL LIMIT 10000 at 267300000000", "cancel ETH-USDT 3",
+			"place ETH-USDT SELL LIMIT 10000 at 247500000000")
+		if s.free() != "0" || s.LastUse().DoneMS == 0 {
+			t.Errorf("want it sold, have %s", s.free())
+		}
+	})
+}
+
+// A market without a halt has nothing left to do, and reads go on each second once all is done.
+func TestLaneReadsFastUntilAllIsDone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := holding(t)
+		defer s.stop()
+		last := enginetest.Price(t, symbolOf(bitcoin), "50000")
+		s.place(placement.Entry, ordered(bitcoin, exchange.Buy, exchange.MarketOrder, 1, 0))
+		s.show("one", bitcoin, 1, last)
+		for _, read := range []exchange.Operation{exchange.FuturesOpenPositions, exchange.SpotWallet, exchange.SpotOpenOrders} {
+			s.venue.set(read, errBusy, nil)
+		}
+		if err := s.halt(record.LevelFlatten, account.Scope{Strategy: "one"}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		if n := s.venue.count(exchange.FuturesOpenPositions); n < 80 || n > 110 || s.position() != 0 {
+			t.Errorf("unread: want ten reads a second and the position closed by the list, have %d, %d", n, s.position())
+		}
+		if n := s.venue.count(exchange.SpotWallet); n != 0 {
+			t.Errorf("a market without a halt: want it left alone, have %d reads", n)
+		}
+		s.venue.set(exchange.FuturesOpenPositions, nil, nil)
+		time.Sleep(time.Second)
+		if d := s.Degraded()[0]; d.Remaining != "" || len(d.Blind) != 0 || s.LastUse().DoneMS == 0 {
+			t.Errorf("want all done, have %+v", d)
+		}
+		s.venue.count(exchange.FuturesOpenPositions)
+		time.Sleep(10 * time.Second)
+		if n := s.venue.count(exchange.FuturesOpenPositions); n < 9 || n > 11 {
+			t.Errorf("done: want a read a second, have %d in ten", n)
+		}
+		if err := s.halt(record.LevelCancel, account.Scope{Strategy: "two"}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		if n := s.venue.count(exchange.SpotWallet); n < 80 || n > 110 {
+			t.Errorf("spot, unread: want ten reads a second, have %d", n)
+		}
+		want(t, "by the list", s.sales()) // a cancel ends no exit order
+		if err := s.halt(record.LevelFlatten, account.Scope{Strategy: "two"}); err != nil {
+			t.Fatal(err)
+		}
+		s.venue.set(exchange.SpotWallet, nil, nil)
+		s.venue.set(exchange.SpotOpenOrders, nil, nil)
+		time.Sleep(5 * time.Second)
+		if s.free() != "0" {
+			t.Errorf("want it sold, have %s", s.free())
+		}
+		s.venue.count(exchange.SpotWallet)
+		time.Sleep(10 * time.Second)
+		if n := s.venue.count(exchange.SpotWallet); n < 9 || n > 11 {
+			t.Errorf("spot, done: want a read a second, have %d in ten", n)
+		}
+	})
+}
+
+// Orders that the list names are canceled while nothing can be read.
+func TestSpotOrdersAreCanceledByTheList(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := holding(t)
+		defer s.stop()
+		s.venue.set(exchange.SpotOpenOrders, errBusy, nil)
+		if err := s.halt(record.LevelFlatten, account.Scope{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * time.Second)
+		want(t, "requests", s.sales(), "cancel ETH-USDT 2")
+	})
+}
+
 // What cannot be sold yet is declared with its reason, and is sold once that is over.
 func TestDelayedSaleIsDeclared(t *testing.T) {
 	t.Parallel()
@@ -132,6 +226,9 @@ func TestDelayedSaleIsDeclared(t *testing.T) {
 				d := s.Degraded()[0]
 				if have := d.Remaining + "; " + strings.Join(d.Blind, "; "); c.want != "" && !strings.Contains(have, c.want) {
 					t.Errorf("want %q declared, have %q", c.want, have)
+				}
+				if places := c.operation == exchange.SpotPlace && c.fails != nil; strings.HasPrefix(d.Remaining, "1 of spot ETH-USDT to sell") != places {
+					t.Errorf("want the quantity declared %t, have %q", places, d.Remaining)
 				}
 				s.venue.set(c.operation, nil, nil)
 				time.Sleep(8 * time.Second)
@@ -325,13 +422,20 @@ func TestOnlySentOrdersAreCanceled(t *testing.T) {
 					s.venue.set(exchange.FuturesPlace, nil, nil)
 				}
 				s.venue.done()
+				s.venue.set(exchange.FuturesOpenOrders, errBusy, nil) // by the list alone
 				s.show("one", bitcoin, 0, enginetest.Price(t, symbolOf(bitcoin), "50000"), enginetest.Placement(record.Record{AtMS: epochMS, Strategy: "one",
 					Symbol: bitcoin, ClientOrderID: "b-1", Body: record.Sending{Purpose: placement.Entry, Order: opening}}, placement.Sending, 0))
 				if err := s.halt(record.LevelCancel, account.Scope{}); err != nil {
 					t.Fatal(err)
 				}
 				time.Sleep(5 * time.Second)
-				if have := s.venue.done(); len(have) != c.cancels || c.cancels > 0 && !strings.HasSuffix(have[0], "futures_cancel BTC-USDT 1") {
+				have := s.venue.done()
+				if listed := c.cancels > 0 && c.lost == nil; len(have) > 0 != listed {
+					t.Errorf("by the list: want it canceled %t, have %q", listed, have)
+				}
+				s.venue.set(exchange.FuturesOpenOrders, nil, nil)
+				time.Sleep(5 * time.Second)
+				if have = append(have, s.venue.done()...); len(have) != c.cancels || c.cancels > 0 && !strings.HasSuffix(have[0], "futures_cancel BTC-USDT 1") {
 					t.Errorf("want %d cancels, have %q", c.cancels, have)
 				}
 			})
