@@ -279,11 +279,11 @@ func TestOwnPositionIsClosedDuringPlacements(t *testing.T) {
 		s.show("one", bitcoin, 20, enginetest.Price(t, symbolOf(bitcoin), "50000"))
 		v := slow{s.venue, make(chan struct{})}
 		s.config.Venue = v
-		waiting := ordered(bitcoin, exchange.Sell, exchange.MarketOrder, 20, 0)
-		waiting.ReduceOnly, waiting.ClientOrderID = true, "engine"
+		queued := ordered(bitcoin, exchange.Sell, exchange.MarketOrder, 20, 0)
+		queued.ReduceOnly, queued.ClientOrderID = true, "engine"
 		ended := make(chan error, 1)
 		go func() {
-			_, err := s.Gate().Do(t.Context(), exchange.Request{Operation: exchange.FuturesPlace, Order: waiting})
+			_, err := s.Gate().Do(t.Context(), exchange.Request{Operation: exchange.FuturesPlace, Order: queued})
 			ended <- err
 		}()
 		synctest.Wait()
