@@ -26,7 +26,7 @@ func (a *appended) Append(_ context.Context, records []record.Record) error {
 }
 
 // Only what the journal does not have is added: a severer halt, an order and its first outcome, and a latch for the strategy that was closed.
-func TestReplayJournalsLaneRecords(t *testing.T) {
+func TestStartJournalsLaneActions(t *testing.T) {
 	t.Parallel()
 	exit := ordered(bitcoin, exchange.Sell, exchange.MarketOrder, 20, 0)
 	exit.ReduceOnly = true
