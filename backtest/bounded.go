@@ -98,14 +98,13 @@ func shareLost(why string) string {
 }
 
 // decided counts a target that cannot be traded, or not at present.
-func (e *events) decided(note *engine.Note, fact *engine.NoteDecision, equity exchange.Amount) {
-	target, s := fact.Plan.Target, note.Symbol
-	if target.Kind == strategy.NoTarget || target.Sign() == 0 || fact.Last <= 0 || s == nil {
+func (e *events) decided(name string, s *exchange.Symbol, target strategy.Target, last exchange.Price, equity exchange.Amount) {
+	if target.Kind == strategy.NoTarget || target.Sign() == 0 || last <= 0 || s == nil {
 		return
 	}
 	for i := range e.breaches {
-		if b := &e.breaches[i]; b.Strategy == "" || b.Strategy == note.Strategy {
-			e.suppressed(note.Strategy, heldBackBy+b.Limit, func() string { return b.Text })
+		if b := &e.breaches[i]; b.Strategy == "" || b.Strategy == name {
+			e.suppressed(name, heldBackBy+b.Limit, func() string { return b.Text })
 			return
 		}
 	}
@@ -115,19 +114,19 @@ func (e *events) decided(note *engine.Note, fact *engine.NoteDecision, equity ex
 		money = equity.MulRate(max(target.Share, -target.Share))
 	}
 	if target.Kind != strategy.ByQuantity {
-		quantity = s.QuantityFor(money.Max(money.Neg()), fact.Last)
+		quantity = s.QuantityFor(money.Max(money.Neg()), last)
 	}
 	quantity = s.FloorQuantity(quantity)
 	order := func() string {
-		if at := s.PriceDecimal(fact.Last); target.Kind == strategy.ByQuantity {
+		if at := s.PriceDecimal(last); target.Kind == strategy.ByQuantity {
 			return fmt.Sprintf("%s at %s", s.QuantityDecimal(max(target.Quantity, -target.Quantity)), at)
 		} else {
 			return fmt.Sprintf("%s USDT at %s", money.Decimal().StringFixed(2), at)
 		}
 	}
-	switch step := s.Notional(fact.Last, s.QuantityTick); {
+	switch step := s.Notional(last, s.QuantityTick); {
 	case quantity == 0:
-		e.suppressed(note.Strategy, roundedToNothing, func() string {
+		e.suppressed(name, roundedToNothing, func() string {
 			return fmt.Sprintf(
 				"%s: one step of %s, %s, is worth %s",
 				order(),
@@ -136,8 +135,8 @@ func (e *events) decided(note *engine.Note, fact *engine.NoteDecision, equity ex
 				step.Decimal().StringFixed(2),
 			)
 		})
-	case s.Notional(fact.Last, quantity).Less(s.MinNotional):
-		e.suppressed(note.Strategy, belowMinimum, func() string {
+	case s.Notional(last, quantity).Less(s.MinNotional):
+		e.suppressed(name, belowMinimum, func() string {
 			return fmt.Sprintf("%s: %s accepts orders of %s and more", order(), s.Name, s.MinNotional)
 		})
 	}

@@ -39,6 +39,7 @@ type direct struct {
 	version uint64 // of the view's content
 	viewed  uint64 // when the view was last filled
 
+	turned    bool  // the plan in force changed, and nobody has counted that yet
 	roundMS   int64 // when to trade; never once the target is reached
 	last      exchange.Price
 	held      sim.Held // as of the last round
@@ -197,7 +198,7 @@ func (d *direct) take(from, to int, out *engine.Effects) {
 		d.seen += end - at
 		out.Taken += end - at
 		if at = end; d.changed(warmup) {
-			d.decided(d.view.NowMS, out)
+			d.decided(d.view.NowMS)
 			return
 		}
 	}
@@ -246,7 +247,7 @@ func (d *direct) changed(warmup int) bool {
 }
 
 // decided puts a changed plan into force.
-func (d *direct) decided(nowMS int64, out *engine.Effects) {
+func (d *direct) decided(nowMS int64) {
 	covered := d.inForce.Covers(&d.plan)
 	memory, changed := d.memory.With(d.plan.Remembered())
 	switch {
@@ -286,6 +287,5 @@ func (d *direct) decided(nowMS int64, out *engine.Effects) {
 	}
 	d.version++
 	d.roundMS = nowMS
-	out.Notes = append(out.Notes, engine.Note{AtMS: nowMS, Strategy: d.name, Symbol: d.symbol,
-		Fact: engine.NoteDecision{Plan: &d.inForce, Reason: d.plan.Reason, Last: d.last}})
+	d.turned = true
 }

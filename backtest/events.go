@@ -100,7 +100,7 @@ func (e *events) count(note *engine.Note, equity exchange.Amount) {
 			e.counts.Wanted++
 		}
 	case engine.NoteDecision:
-		e.decided(note, &fact, equity)
+		e.decided(note.Strategy, note.Symbol, fact.Plan.Target, fact.Last, equity)
 	case engine.NoteLatch:
 		if fact.Signal {
 			e.suppressed(note.Strategy, latched, func() string { return utc(note.AtMS).Format(time.RFC3339) + ": " + fact.Why })

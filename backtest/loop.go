@@ -141,9 +141,7 @@ func (r *run) slot() (passed int, err error) {
 		l.closed.From, l.closed.To = l.at, l.at+1
 		r.effects.Reset()
 		r.machine.Handle(closes, &l.closed, &r.effects)
-		if len(r.effects.Records) > 0 || len(r.effects.Notes) > 0 || len(r.effects.Calls) > 0 {
-			r.take(closes)
-		}
+		r.decided(closes)
 		passed++
 	}
 	r.ledger.mark(closes)
@@ -260,6 +258,19 @@ func (r *run) moment(nowMS int64) error {
 		default:
 			return nil
 		}
+	}
+}
+
+// decided applies the effects of closed candles. Those of the direct machine are a changed plan, if any.
+func (r *run) decided(closes int64) {
+	switch d := r.direct; {
+	case d == nil:
+		if len(r.effects.Records) > 0 || len(r.effects.Notes) > 0 || len(r.effects.Calls) > 0 {
+			r.take(closes)
+		}
+	case d.turned:
+		d.turned = false
+		r.ledger.events.decided(d.name, d.symbol, d.inForce.Target, d.last, r.ledger.equity)
 	}
 }
 

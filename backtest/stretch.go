@@ -30,9 +30,7 @@ func (r *run) stretch(l *leg) int {
 	closes := l.candles.CloseMS(last)
 	l.seat.SkipTo(closes-1, l.candles.Close[last])
 	r.ledger.markCalm(l, last)
-	if len(r.effects.Records) > 0 || len(r.effects.Notes) > 0 || len(r.effects.Calls) > 0 {
-		r.take(closes)
-	}
+	r.decided(closes)
 	r.ledger.mark(closes)
 	l.at++
 	r.nowMS = closes
