@@ -258,4 +258,8 @@ var belief = []Row{
 		"reconcile TestAnAdoptionThatLatchesHidesNoSymbol", []Edit{
 			{"reconcile.survey.emit", "!fills", "!fills && s.book.Symbol(r.Symbol) == nil"},
 		}},
+	{"former_rules_open", "what was decided by a symbol's former rules opens when they have changed", "45",
+		"runtime/engine TestPlanOfFormerRulesIsDecidedAgain", []Edit{
+			{"runtime/engine.market.takeRules", "m.tick.decideAgain(leg)", ""},
+		}},
 }

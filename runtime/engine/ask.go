@@ -81,8 +81,8 @@ func (t *tick) run(leg *leg, nominalMS int64) {
 }
 
 // decideAgain calls a strategy at once because its plan relies on something that did not happen: an
-// opening that is absent, or a position that a person closed before rearming. Until it has decided,
-// nothing opens under the old plan.
+// opening that is absent, a position that a person closed before rearming, or rules that have
+// changed. Until it has decided, nothing opens under the old plan.
 func (t *tick) decideAgain(leg *leg) {
 	if leg.config.Removed || leg.failed != "" || leg.state.Plan().Target.Sign() == 0 {
 		return

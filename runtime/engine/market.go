@@ -52,10 +52,14 @@ func (m *market) takeRules(event *EventAnswer) {
 		if len(fresh.Brackets) == 0 {
 			fresh.Brackets = state.Rules.Brackets
 		}
-		if changed := m.compare(state.Rules, &fresh); changed {
-			m.roundMS = min(m.roundMS, m.nowMS) // previously forbidden orders may be sent now
-		}
+		changed := m.compare(state.Rules, &fresh)
 		state.Rules = &fresh
+		if changed {
+			m.roundMS = min(m.roundMS, m.nowMS) // previously forbidden orders may be sent now
+			if leg := m.legOn(symbol.Key()); leg != nil {
+				m.tick.decideAgain(leg) // its plan is sized by the former rules
+			}
+		}
 		if state.Position != 0 && (m.nowMS-m.strict[symbol.Key()] < rulesStrictMS || m.belowStricter(state)) {
 			m.rulesMS = min(m.rulesMS, m.nowMS+rulesUrgentMS)
 		}

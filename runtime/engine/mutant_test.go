@@ -94,6 +94,7 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"rules_of_the_start":   rulesOfNow,
 		"quarantine_unread":    func(t testing.TB) { exitsUnread(t, "quarantined", quarantinedFor(0), 1) },
 		"equal_ignored":        func(t testing.TB) { equalOpening(t, "adopt") },
+		"former_rules_open":    formerRules,
 		"standstill_goes_on":   func(t testing.TB) { stoodStill(t, patienceMS+standstillMS+1, true) },
 		"price_hangs":          func(t testing.TB) { hungPrice(t, exchange.Futures) },
 		"halt_waits_for_reads": func(t testing.TB) { haltedUnread(t, true) },

@@ -141,6 +141,32 @@ func TestStrategySeesTheCurrentRules(t *testing.T) {
 	rulesOfNow(t)
 }
 
+// A strategy sizes its orders by the minimum, which is lowered before they can be sent: it decides again by the current rules.
+func TestPlanOfFormerRulesIsDecidedAgain(t *testing.T) {
+	t.Parallel()
+	formerRules(t)
+}
+
+func formerRules(t testing.TB) {
+	w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) {
+		plan.Target = strategy.Target{Kind: strategy.ByQuantity, Quantity: view.Symbol.QuantityFor(view.Symbol.MinNotional.Mul(2), view.Last)}
+	}, protected, func(w *world) {
+		w.venue.Symbol(bitcoin).MinNotional = exchange.AmountOf(1_000)
+		w.venue.Symbol(bitcoin).Tradable = false
+		atStart := *w.venue.Symbol(bitcoin)
+		w.config.Strategies[0].Symbol = &atStart
+		w.config.Strategies[0].Schedule = each(60_000)
+	})
+	w.pass(70_000)
+	w.venue.Symbol(bitcoin).MinNotional, w.venue.Symbol(bitcoin).Tradable = exchange.AmountOf(100), true
+	for len(w.sent) == 0 && w.now < startMS+600_000 {
+		w.pass(100)
+	}
+	if most := w.symbol().Rules.QuantityFor(exchange.AmountOf(220), w.symbol().Last); len(w.sent) == 0 || w.sent[0].Quantity > most {
+		t.Errorf("want at most %d bought first, have %+v\n%s", most, w.sent, w.story())
+	}
+}
+
 // A stop is gone, and the first rules of the start accept no order for what the stop covered: for the whole position, for the
 // last purchase, or for nothing at all.
 func TestStartRereadsRulesThatPreventStop(t *testing.T) {
