@@ -71,7 +71,7 @@ func (b *Book) ExitOf(desired *Desired, nowMS int64) []Intent {
 		return nil
 	}
 	d := &derivation{situation: b.situation(desired, desired.Symbol, nowMS), plan: desired.Strategy.Plan()}
-	d.reduceNow(abs(d.held), "the target is flat")
+	d.reduceNow(abs(d.ownPosition), "the target is flat")
 	return d.intents
 }
 
@@ -81,7 +81,7 @@ func (b *Book) StopLevel(desired *Desired) exchange.Price {
 		return 0
 	}
 	s := b.situation(desired, desired.Symbol, 0)
-	if s.held == 0 {
+	if s.ownPosition == 0 {
 		return 0
 	}
 	return s.protectionPrice(placement.StopLoss, desired.Protection.StopLoss)
@@ -89,23 +89,23 @@ func (b *Book) StopLevel(desired *Desired) exchange.Price {
 
 // Closable returns the part of a symbol's position that botd may close.
 func (b *Book) Closable(symbol *SymbolState) exchange.Quantity {
-	return b.situation(&Desired{}, symbol, 0).held
+	return b.situation(&Desired{}, symbol, 0).ownPosition
 }
 
 // ToClose returns the signed quantity that the kill switch would close on a symbol: the exchange's
 // position without the part left to others.
 func (b *Book) ToClose(symbol *SymbolState) exchange.Quantity {
-	return b.situation(&Desired{Flatten: true}, symbol, 0).held
+	return b.situation(&Desired{Flatten: true}, symbol, 0).ownPosition
 }
 
 // situation is what is known of one symbol when changes are derived for it. Its methods answer
 // questions: they derive nothing and change nothing.
 type situation struct {
-	book    *Book
-	desired *Desired
-	symbol  *SymbolState
-	nowMS   int64
-	held    exchange.Quantity // signed: the part of the position that is botd's
+	book        *Book
+	desired     *Desired
+	symbol      *SymbolState
+	nowMS       int64
+	ownPosition exchange.Quantity // signed: the part of the position that is botd's
 
 	targetOrders []*account.Placement // live Entry and Exit
 	keyedOrders  []*account.Placement // live Order and ExitOrder
@@ -116,7 +116,7 @@ type situation struct {
 
 func (b *Book) situation(desired *Desired, symbol *SymbolState, nowMS int64) situation {
 	s := situation{book: b, desired: desired, symbol: symbol, nowMS: nowMS}
-	s.held = s.ownPart()
+	s.ownPosition = s.ownPart()
 	return s
 }
 
@@ -256,7 +256,7 @@ func (d *derivation) setLeverage() bool {
 
 // convergeTarget converges the position: delta = target - position - signed in flight.
 func (d *derivation) convergeTarget() {
-	target, position := d.plan.Target, d.held
+	target, position := d.plan.Target, d.ownPosition
 	if target.Kind == strategy.NoTarget {
 		return
 	}
@@ -312,7 +312,7 @@ func (s *situation) unrounded(target strategy.Target) exchange.Quantity {
 	if target.Kind != strategy.ByQuantity {
 		return 0
 	}
-	return min(abs(target.Quantity), abs(s.held)+s.symbol.Fees())
+	return min(abs(target.Quantity), abs(s.ownPosition)+s.symbol.Fees())
 }
 
 func signOf(q exchange.Quantity) int {

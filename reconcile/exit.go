@@ -49,7 +49,7 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 // exit for the previous plan is no longer needed.
 func (b *Book) ExitOutdated(desired *Desired) bool {
 	target, symbol := desired.Strategy.Plan().Target, desired.Symbol
-	held := b.situation(desired, symbol, 0).held
+	held := b.situation(desired, symbol, 0).ownPosition
 	if target.Sign() == 0 || symbol.Rules == nil || target.Sign() != signOf(held) {
 		return false
 	}
@@ -96,7 +96,7 @@ func (d *derivation) clearResting() bool {
 		}
 	}
 	if wait {
-		d.reserved = max(abs(d.held), d.explainedOnSpot())
+		d.reserved = max(abs(d.ownPosition), d.explainedOnSpot())
 	}
 	return wait
 }
@@ -120,7 +120,7 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 		return
 	}
 	if d.symbol.Key().Market == exchange.Spot {
-		if d.tooSmall(d.symbol.Rules.FloorQuantity(min(quantity, abs(d.held)))) {
+		if d.tooSmall(d.symbol.Rules.FloorQuantity(min(quantity, abs(d.ownPosition)))) {
 			return // no order can do it: protection stays
 		}
 		d.exiting = true // the stop holds the asset to be sold; it returns afterwards
@@ -133,20 +133,20 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 	if d.exitForProtection() != nil {
 		return
 	}
-	if d.symbol.Key().Market == exchange.Spot && d.makeRoom(min(quantity, abs(d.held))) {
+	if d.symbol.Key().Market == exchange.Spot && d.makeRoom(min(quantity, abs(d.ownPosition))) {
 		return
 	}
 	if _, bridge, _ := d.stopsOf(d.stops); bridge != nil && !d.positionShared() && d.symbol.Key().Market == exchange.Futures {
 		return // a stop is moving and its bridge uses the reduceOnly sum, for a round or two
 	}
-	if d.symbol.Key().Market == exchange.Futures && d.reducingRoom() < min(quantity, abs(d.held)) && d.clearOrders() {
+	if d.symbol.Key().Market == exchange.Futures && d.reducingRoom() < min(quantity, abs(d.ownPosition)) && d.clearOrders() {
 		return // resting exits use the sum; they return for the rest
 	}
-	if d.positionShared() && d.reducingRoom() < min(quantity, abs(d.held)) && d.clearResting() {
+	if d.positionShared() && d.reducingRoom() < min(quantity, abs(d.ownPosition)) && d.clearResting() {
 		d.exiting = true // the protection returns afterwards
 		return
 	}
-	d.reduceNow(min(quantity, abs(d.held)), "the target is smaller")
+	d.reduceNow(min(quantity, abs(d.ownPosition)), "the target is smaller")
 }
 
 func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {
@@ -161,7 +161,7 @@ func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {
 	}
 	order := exchange.NewOrder{Type: exchange.MarketOrder, Quantity: quantity, ReduceOnly: true}
 	if d.symbol.Key().Market == exchange.Futures {
-		order.Side = exchange.SideOf(-d.held)
+		order.Side = exchange.SideOf(-d.ownPosition)
 	} else {
 		// A spot MARKET sale is by USDT amount, so base quantity is sold by a limit through the
 		// collar. It includes the result of an uncertain purchase that fills do not explain.
@@ -177,7 +177,7 @@ const dust = "dust"
 // closeDust closes a quantity too small for its own order with a closePosition order one tick from
 // the price. It does not retry in a loop (case 36).
 func (d *derivation) closeDust(quantity exchange.Quantity, reason string) {
-	if d.symbol.Key().Market == exchange.Spot || d.held == 0 || quantity < abs(d.held) || d.symbol.Ignored() != 0 {
+	if d.symbol.Key().Market == exchange.Spot || d.ownPosition == 0 || quantity < abs(d.ownPosition) || d.symbol.Ignored() != 0 {
 		return
 	}
 	d.dusting = true
@@ -186,7 +186,7 @@ func (d *derivation) closeDust(quantity exchange.Quantity, reason string) {
 			return
 		}
 	}
-	order := exchange.NewOrder{Type: exchange.StopMarket, Side: exchange.SideOf(-d.held), ClosePosition: true, WorkingType: exchange.ContractPrice}
+	order := exchange.NewOrder{Type: exchange.StopMarket, Side: exchange.SideOf(-d.ownPosition), ClosePosition: true, WorkingType: exchange.ContractPrice}
 	tick := -d.symbol.Rules.PriceTick
 	switch {
 	case len(d.stops) == 0:
@@ -195,7 +195,7 @@ func (d *derivation) closeDust(quantity exchange.Quantity, reason string) {
 	default:
 		return // both already rest: whichever triggers first closes it
 	}
-	if d.held < 0 {
+	if d.ownPosition < 0 {
 		tick = -tick
 	}
 	order.StopPrice = d.symbol.Rules.FloorPrice(d.symbol.Last) + tick

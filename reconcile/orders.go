@@ -108,7 +108,7 @@ func (d *derivation) placeKeyed(purpose placement.Purpose, desired *strategy.Des
 
 // against reports whether a side would open against a position (futures rule 4).
 func (s *situation) against(side exchange.Side) bool {
-	return s.symbol.Key().Market == exchange.Futures && int64(s.held)*side.Sign() < 0
+	return s.symbol.Key().Market == exchange.Futures && int64(s.ownPosition)*side.Sign() < 0
 }
 
 // otherSideUnknown reports whether an opening on the other side will be sent in this round or is
@@ -133,7 +133,7 @@ func (d *derivation) otherSideUnknown(side exchange.Side) bool {
 // reducible returns the part of botd's position that no resting exit covers yet, including those
 // derived in this round, and that fits the exchange's sum (rule 5).
 func (d *derivation) reducible() exchange.Quantity {
-	free := abs(d.held)
+	free := abs(d.ownPosition)
 	for _, p := range d.keyedOrders {
 		if p.Purpose() == placement.ExitOrder {
 			free -= p.Remaining()

@@ -100,18 +100,18 @@ func (d *derivation) protect() {
 	case d.symbol.Key().Market == exchange.Spot && (d.explainedOnSpot() > 0 || d.soldByOthers() || d.book.StandsDown() && d.symbol.heldWithTwin() > 0):
 		d.protectSpot()
 		return
-	case d.symbol.Key().Market == exchange.Spot && d.held != 0:
+	case d.symbol.Key().Market == exchange.Spot && d.ownPosition != 0:
 		return // the wallet shows none of it: existing protection stays
-	case d.held == 0 && d.unexplained():
+	case d.ownPosition == 0 && d.unexplained():
 		d.protectUnexplained()
 		return
-	case d.held == 0 && (d.symbol.Known() != 0 || d.symbol.Position != 0 || d.declared() && !d.soldAll()):
+	case d.ownPosition == 0 && (d.symbol.Known() != 0 || d.symbol.Position != 0 || d.declared() && !d.soldAll()):
 		return // the read may be stale, or the position is not botd's: protection stays
-	case d.held == 0 && (d.symbol.vanished() > 0 || d.book.StandsDown() && d.symbol.boughtWithTwin() > 0):
+	case d.ownPosition == 0 && (d.symbol.vanished() > 0 || d.book.StandsDown() && d.symbol.boughtWithTwin() > 0):
 		return // only one wallet shows that it has ended
-	case d.held == 0 && d.shownUnexplained():
+	case d.ownPosition == 0 && d.shownUnexplained():
 		return // only one list shows that it has ended
-	case d.held == 0:
+	case d.ownPosition == 0:
 		for _, p := range append(d.stops, d.profits...) {
 			if !d.mayProtectUnknown(p) && !d.keepsForUnexplained(p) {
 				d.cancel(p, "there is no position to protect")
@@ -181,8 +181,8 @@ func (d *derivation) protectUnexplained() {
 		slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return !d.mayRepeat(p) }) {
 		return
 	}
-	d.held = d.symbol.Position
-	defer func() { d.held = 0 }()
+	d.ownPosition = d.symbol.Position
+	defer func() { d.ownPosition = 0 }()
 	price := d.protectionPrice(placement.StopLoss, protection.StopLoss)
 	if d.pricePassed(placement.StopLoss, price) { // it was opened long ago, or the price is an earlier position's: as far from the price of now
 		price = d.fromNow(price)
@@ -239,16 +239,16 @@ func (d *derivation) convergeStop(protection strategy.Protection) {
 		case bridging.State().Unresolved():
 		case covers: // only then does its replacement rest
 			d.cancel(main, "the protection moves")
-		case d.held == d.symbol.Position: // it has grown since
+		case d.ownPosition == d.symbol.Position: // it has grown since
 			d.cancel(bridging, "it covers less than the position")
 		}
-	case d.nowMS-main.SentMS() < int64(d.desired.Interval), !d.symbol.Rules.Tradable, d.symbol.unread, d.held != d.symbol.Position, d.exits():
+	case d.nowMS-main.SentMS() < int64(d.desired.Interval), !d.symbol.Rules.Tradable, d.symbol.unread, d.ownPosition != d.symbol.Position, d.exits():
 		// not too often, while another may be placed, where its end can be read, where it would cover all that the exchange shows, and beside no
 		// exit: that leaves a bridge no room, and may be refused
-	case d.desired.Bridge && len(d.targetOrders) == 0 && d.reducible() == abs(d.held):
+	case d.desired.Bridge && len(d.targetOrders) == 0 && d.reducible() == abs(d.ownPosition):
 		d.protectBy(
 			placement.StopLoss,
-			exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price, Quantity: abs(d.held), ReduceOnly: true},
+			exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price, Quantity: abs(d.ownPosition), ReduceOnly: true},
 			"stands while the protection moves",
 		)
 	default:
@@ -267,7 +267,7 @@ func (d *derivation) exits() bool {
 func (s *situation) stopsOf(live []*account.Placement) (main, bridging, urgent *account.Placement) {
 	for _, p := range live {
 		switch {
-		case s.held != 0 && p.Order().Side == exchange.SideOf(s.held):
+		case s.ownPosition != 0 && p.Order().Side == exchange.SideOf(s.ownPosition):
 		case p.Order().ClosePosition:
 			if main == nil || main.State() == placement.Uncertain || p.State() != placement.Uncertain {
 				main = p
@@ -328,7 +328,7 @@ func (d *derivation) protectBy(purpose placement.Purpose, order exchange.NewOrde
 	if d.exitsWhole() {
 		return
 	}
-	order.Side = exchange.SideOf(-d.held)
+	order.Side = exchange.SideOf(-d.ownPosition)
 	order.WorkingType = exchange.ContractPrice
 	intent := Intent{Purpose: purpose, Order: order, Reason: reason}
 	if order.ReduceOnly {
@@ -349,12 +349,12 @@ func (d *derivation) exitsWhole() bool {
 			continue
 		}
 		part := explained(p, ahead)
-		if ahead -= part; p.Remaining()-abs(part) >= abs(d.held) {
+		if ahead -= part; p.Remaining()-abs(part) >= abs(d.ownPosition) {
 			return true
 		}
 	}
 	for i := range d.intents {
-		if d.intents[i].Order.Type == exchange.MarketOrder && d.intents[i].Order.ReduceOnly && d.intents[i].Order.Quantity >= abs(d.held) {
+		if d.intents[i].Order.Type == exchange.MarketOrder && d.intents[i].Order.ReduceOnly && d.intents[i].Order.Quantity >= abs(d.ownPosition) {
 			return true
 		}
 	}
@@ -408,7 +408,7 @@ func (s *situation) above(purpose placement.Purpose) bool {
 }
 
 // long reports whether the position that is protected is long, as any on spot.
-func (s *situation) long() bool { return s.held > 0 || s.symbol.Key().Market == exchange.Spot }
+func (s *situation) long() bool { return s.ownPosition > 0 || s.symbol.Key().Market == exchange.Spot }
 
 // pricePassed reports whether the exchange would refuse the price: a stop must be on
 // the losing side of the current price, a profit on the winning side (rule 9).
@@ -434,7 +434,7 @@ func (d *derivation) exitNow() {
 		return // the whole exit follows after the exchange has confirmed
 	}
 	d.intents = slices.DeleteFunc(d.intents, func(i Intent) bool { return i.Purpose == placement.Exit }) // they are included in this exit
-	d.stopNow(abs(d.held))
+	d.stopNow(abs(d.ownPosition))
 }
 
 // stopNow sells or buys back a quantity in place of a stop.

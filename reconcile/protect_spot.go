@@ -111,7 +111,7 @@ func (s *situation) explainedOnSpot() exchange.Quantity {
 	case s.walletDecides():
 		return s.explainedByFills() + s.symbol.spot.presumed
 	case s.symbol.Contradicted == "" && s.symbol.Quarantine() == "":
-		return s.held + s.symbol.spot.presumed
+		return s.ownPosition + s.symbol.spot.presumed
 	}
 	return s.explainedByFills()
 }
@@ -217,7 +217,7 @@ func (d *derivation) exitPart() {
 	left, shown, ended := d.explainedOnSpot(), d.beyondBaseline(), exchange.Quantity(0)
 	sold := shown < left
 	if d.book.StandsDown() {
-		left = d.held
+		left = d.ownPosition
 	}
 	for _, p := range slices.Concat(d.stops, d.targetOrders) {
 		lost := d.leavesUncovered(p) && (p.Purpose() != placement.StopLoss || !d.desired.Unread && d.repeatable(p))

@@ -53,8 +53,8 @@ func TestExplainedSpotHolding(t *testing.T) {
 			c.with(w)
 		}
 		d := w.deriving(nil)
-		d.held = symbol.Known() - symbol.Fees() - w.book.sellsUnknown(symbol)
-		d.held = max(0, d.held)
+		d.ownPosition = symbol.Known() - symbol.Fees() - w.book.sellsUnknown(symbol)
+		d.ownPosition = max(0, d.ownPosition)
 		if have := d.explainedByFills(); have != c.explained {
 			t.Errorf("%s: want fills to explain %d, have %d", c.name, c.explained, have)
 		}

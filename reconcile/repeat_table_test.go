@@ -762,7 +762,7 @@ func passedUnexplained(t testing.TB) {
 	v := d.deriving(func(w *Desired) {
 		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 49_500e8}}
 	})
-	v.held = 0
+	v.ownPosition = 0
 	if v.protectUnexplained(); len(v.intents) != 1 {
 		t.Errorf("want a stop, have %+v", v.intents)
 	}
@@ -812,7 +812,7 @@ func TestStopOnUnexplainedPosition(t *testing.T) {
 		d.shows(symbol, c.position)
 		symbol.Last = d.price(c.last)
 		v := d.deriving(func(w *Desired) { w.Protection = c.protection })
-		v.held = 0
+		v.ownPosition = 0
 		v.protectUnexplained()
 		want := ""
 		if c.want != "" {
@@ -822,8 +822,8 @@ func TestStopOnUnexplainedPosition(t *testing.T) {
 			}
 			want = "stop_loss " + side + " stop_market stop " + c.want + " whole: protects a position that nothing explains"
 		}
-		if have := summary(v.intents); have != want || v.held != 0 {
-			t.Errorf("%s: want %q, have %q, held %d", c.name, want, have, v.held)
+		if have := summary(v.intents); have != want || v.ownPosition != 0 {
+			t.Errorf("%s: want %q, have %q, held %d", c.name, want, have, v.ownPosition)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func (d *derivation) clip(quantity exchange.Quantity, takes func(*account.Placem
 // unreadFree returns the part of a quantity that no sale of botd's takes, while the wallet cannot
 // be read.
 func (d *derivation) unreadFree(quantity exchange.Quantity) exchange.Quantity {
-	free := d.symbol.Rules.FloorQuantity(abs(d.held))
+	free := d.symbol.Rules.FloorQuantity(abs(d.ownPosition))
 	for _, p := range d.symbol.live {
 		if p.Order().Side == exchange.Sell && !d.mayRepeat(p) {
 			free -= p.Remaining()
@@ -88,7 +88,7 @@ func (d *derivation) unreadFree(quantity exchange.Quantity) exchange.Quantity {
 // What is not botd's was measured while no order's fate was unknown: the first may be gone. Nor has a wallet
 // read since shown that it was sold.
 func (s *situation) repeatable(p *account.Placement) bool {
-	return !s.book.shownSold[p.ClientOrderID()] && s.inWalletYet(p) && s.book.inWallet(s.symbol)-abs(s.held) < p.Remaining()
+	return !s.book.shownSold[p.ClientOrderID()] && s.inWalletYet(p) && s.book.inWallet(s.symbol)-abs(s.ownPosition) < p.Remaining()
 }
 
 // fitsWithUnknown reports whether on spot the wallet has enough for a sale and for one of unknown fate: the exchange would
@@ -97,14 +97,14 @@ func (s *situation) fitsWithUnknown(quantity exchange.Quantity) bool {
 	unknown := func(p *account.Placement) bool {
 		return p.Purpose() == placement.Exit && p.State() == placement.Uncertain && p.OrderID() == 0 && quantity+p.Remaining() <= s.book.inWallet(s.symbol)
 	}
-	return s.symbol.Key().Market == exchange.Spot && quantity < s.symbol.Rules.FloorQuantity(abs(s.held)) && s.book.walletRead &&
+	return s.symbol.Key().Market == exchange.Spot && quantity < s.symbol.Rules.FloorQuantity(abs(s.ownPosition)) && s.book.walletRead &&
 		slices.ContainsFunc(s.targetOrders, unknown)
 }
 
 // inWalletYet reports whether the wallet still shows most of what a sale of unknown fate would
 // have sold, beside what is not botd's.
 func (s *situation) inWalletYet(p *account.Placement) bool {
-	return s.book.inWalletYet(p, s.symbol, s.held)
+	return s.book.inWalletYet(p, s.symbol, s.ownPosition)
 }
 
 // inWalletYet reports the same, given the position before that sale.

@@ -89,7 +89,7 @@ func (d *derivation) stands(own []*account.Placement, types ...exchange.OrderTyp
 	if d.symbol.Key().Market == exchange.Futures {
 		side = exchange.SideOf(-d.symbol.AtVenue())
 	}
-	covers := func(closes bool, remaining exchange.Quantity) bool { return closes || remaining >= abs(d.held) }
+	covers := func(closes bool, remaining exchange.Quantity) bool { return closes || remaining >= abs(d.ownPosition) }
 	for _, p := range own {
 		o := p.Order()
 		if slices.Contains(types, o.Type) && o.Side == side && covers(o.ClosePosition, p.Remaining()) && !d.mayRepeat(p) {

@@ -82,11 +82,11 @@ func (b *Book) needsEnd(symbol *SymbolState) (sinceMS int64, ask bool) {
 // exchange accepts no second closePosition order of a type. The list must show no more than the
 // fills explain, and on their side, because an old list may show an earlier position.
 func (d *derivation) cancelOpposite() {
-	if known := d.symbol.Known(); d.symbol.Quarantine() != "" || signOf(d.held) != signOf(known) || abs(d.symbol.Position) > abs(known) {
+	if known := d.symbol.Known(); d.symbol.Quarantine() != "" || signOf(d.ownPosition) != signOf(known) || abs(d.symbol.Position) > abs(known) {
 		return
 	}
 	for _, p := range slices.Concat(d.stops, d.profits) {
-		if p.Order().ClosePosition && p.Order().Side == exchange.SideOf(d.held) {
+		if p.Order().ClosePosition && p.Order().Side == exchange.SideOf(d.ownPosition) {
 			d.cancel(p, "it protects a position of the other side")
 		}
 	}

@@ -233,7 +233,7 @@ var protocol = []Row{
 	}},
 	{"stop_stripped", "what protects is canceled when the list shows no position", "39", "", []Edit{
 		{"reconcile.survey.observePosition", "symbol.Unwitnessed()", "false"},
-		{"reconcile.derivation.protect", "d.held == 0 && (d.symbol.Known() != 0 || d.symbol.Position != 0 || d.declared() && !d.soldAll())", "false"},
+		{"reconcile.derivation.protect", "d.ownPosition == 0 && (d.symbol.Known() != 0 || d.symbol.Position != 0 || d.declared() && !d.soldAll())", "false"},
 	}},
 	{"no_back_off", "an order that the exchange refuses is sent again at once", "3", "", []Edit{
 		{"runtime/engine.backoffs.holds", "b.nowMS < one.untilMS", "false"},
@@ -277,11 +277,11 @@ var protocol = []Row{
 		}},
 	{"bridge_short", "a stop moves though what takes its place covers less than the exchange shows", "protection",
 		"reconcile TestStopMovesOnlyIfReplacementCoversPosition", []Edit{
-			{"reconcile.derivation.convergeStop", "d.held != d.symbol.Position", "false"},
+			{"reconcile.derivation.convergeStop", "d.ownPosition != d.symbol.Position", "false"},
 		}},
 	{"bridge_outgrown", "a stop whose bridge covers less than a position that has grown stays double", "protection",
 		"reconcile TestOutgrownBridgeIsCanceled", []Edit{
-			{"reconcile.derivation.convergeStop", "d.held == d.symbol.Position", "false"},
+			{"reconcile.derivation.convergeStop", "d.ownPosition == d.symbol.Position", "false"},
 		}},
 	{"refused_sold_again", "after a refused sale the wallet is not asked what is left to sell", "41",
 		"reconcile TestRefusedSaleBoundsFlattenByWallet", []Edit{
