@@ -124,6 +124,53 @@ func (s *sampled) recorded() {
 	}
 }
 
+// singles places one order at a time in bounded markets, with delays and caps.
+func (s *sampled) singles() {
+	for seed := range uint64(90) {
+		random := rand.New(rand.NewPCG(seed, 46))
+		c := drawColumns(random)
+		d := drawMarket(random, symbolOf(s.T), c.delayMS[1])
+		bar := random.IntN(d.candles.Len() - 8)
+		atMS, order, i := d.candles.OpenMS[bar]+random.Int64N(int64(d.candles.Interval)), drawKind(random, d.candles.Open[bar]), random.IntN(3)
+		s.line("%d, delay %d, %+v at %d, %+v", seed, c.delayMS[i], order, atMS-startMS, c.config[i])
+		outcome := d.trigger(s.T, c.delayMS[i], atMS, order, c.config[i])
+		s.fills(startMS, outcome.parts)
+	}
+}
+
+// seats plays recorded markets that begin anywhere, and writes what their instrument knows and shows at some times.
+func (s *sampled) seats() {
+	for seed := range uint64(24) {
+		random := rand.New(rand.NewPCG(seed, 47))
+		d, config := drawMarket(random, symbolOf(s.T), 0), tapes(seed)
+		config.Detail, config.Funding, config.SpreadTicks = d.detail, 10_000, int(seed%2)
+		desk, c := newDesk(s.T, Config{}), d.candles
+		desk.Advance(c.OpenMS[random.IntN(c.Len()/2)] + random.Int64N(int64(c.Interval)))
+		desk.SetMarket(solFutures, Tape(c, config))
+		seat, _ := desk.Instrument(solFutures)
+		s.line("%d, from %d, %+v", seed, desk.NowMS()-startMS, config.Order)
+		s.tryOrder(desk, 40)
+		for range 8 {
+			last, mark := seat.Price()
+			untilMS := desk.NowMS() + random.Int64N(4*int64(c.Interval))
+			s.line("  %d: %d %d, known %d, quiet %t", desk.NowMS()-startMS, last, mark, seat.Known(), seat.Quiet(last-1, last+1, untilMS))
+			desk.Advance(untilMS)
+		}
+		s.fills(startMS, desk.TakeFills(nil))
+		for _, operation := range []exchange.Operation{exchange.FuturesTicker, exchange.FuturesOpenPositions, exchange.FuturesAccount} {
+			s.do(desk.Exchange, "alice", exchange.Request{Operation: operation, Symbol: solFutures.Name})
+		}
+	}
+}
+
+func (s *sampled) tryOrder(d *desk, ticks exchange.Quantity) {
+	order := exchange.NewOrder{Market: exchange.Futures, Symbol: solFutures.Name, Side: exchange.Buy, Type: exchange.MarketOrder,
+		Quantity: ticks * solSymbol().QuantityTick}
+	if _, err := d.Do("alice", &exchange.Request{Operation: exchange.FuturesPlace, Order: order}); err != nil {
+		s.line("  %v", err)
+	}
+}
+
 func (s *sampled) trades() {
 	for seed := range uint64(60) {
 		random := rand.New(rand.NewPCG(seed, 44))
@@ -251,4 +298,20 @@ func TestMarketsAreShownAsBefore(t *testing.T) {
 	s := &sampled{T: t}
 	s.markets()
 	s.compare("markets.txt")
+}
+
+// TestSingleOrdersAreFilledAsBefore does so with one order of any type in each bounded market.
+func TestSingleOrdersAreFilledAsBefore(t *testing.T) {
+	t.Parallel()
+	s := &sampled{T: t}
+	s.singles()
+	s.compare("singles.txt")
+}
+
+// TestRecordedMarketsBeginAnywhereAsBefore shows what is known of markets that are set while time has passed.
+func TestRecordedMarketsBeginAnywhereAsBefore(t *testing.T) {
+	t.Parallel()
+	s := &sampled{T: t}
+	s.seats()
+	s.compare("seats.txt")
 }
