@@ -118,8 +118,7 @@ func TestTheInputsOfATrialFollowItsInterval(t *testing.T) {
 	b := everything(t)
 	b.StrategyFiles, b.Data, b.Trades, b.Signals = b.StrategyFiles[:1], []string{b.Data[0], b.Data[2]}, nil, nil
 	b.Override = map[string]string{"name": "mine", "interval": "1d"}
-	made, err := trials(t, b, "p", 0, backtest.StopWhen{}, "interval=5m,15m,1h", "size.equity=10%,20%")
-	if err == nil {
+	if _, err := trials(t, b, "p", 0, backtest.StopWhen{}, "interval=5m,15m,1h", "size.equity=10%,20%"); err == nil {
 		t.Fatal("want candles of a quarter of an hour to refuse an axis of five minutes")
 	}
 	b = everything(t)
@@ -128,7 +127,8 @@ func TestTheInputsOfATrialFollowItsInterval(t *testing.T) {
 	put(t, filepath.Dir(b.StrategyFiles[0]), "lib/across.star", strings.Replace(across, "15m", "4h", 1))
 	b.From, b.To = "", ""
 	b.Override = map[string]string{"name": "mine", "interval": "1d", "size.equity": "5%"}
-	if made, err = trials(t, b, "p", 0, backtest.StopWhen{}, "interval=1h,15m,4h"); err != nil {
+	made, err := trials(t, b, "p", 0, backtest.StopWhen{}, "interval=1h,15m,4h")
+	if err != nil {
 		t.Fatal(err)
 	}
 	if made.Base.Interval != exchange.Minute15 || made.Base.Name != "mine" || b.Override["size.equity"] != "5%" {
