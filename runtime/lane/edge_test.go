@@ -110,12 +110,12 @@ func TestGateForgetsAfterAMinute(t *testing.T) {
 			if _, err := s.Gate().Do(t.Context(), exchange.Request{Operation: exchange.FuturesPlace, Order: opening}); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(30 * time.Second)
+			pass(30 * time.Second)
 		}
 		if s.Show(nil); len(s.passed) != 2 {
 			t.Errorf("want both remembered, have %v", s.passed)
 		}
-		time.Sleep(time.Nanosecond)
+		pass(time.Nanosecond)
 		if s.Show(nil); len(s.passed) != 1 || s.passed["b-2"] == nil {
 			t.Errorf("want the newer one remembered, have %v", s.passed)
 		}
@@ -202,13 +202,13 @@ func TestCancelIsRepeatedUntilFinal(t *testing.T) {
 		if err := s.halt(record.LevelCancel, account.Scope{}); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(5 * time.Second)
+		pass(5 * time.Second)
 		want(t, "cancels", s.venue.done(), "1.0s futures_cancel BTC-USDT 2", "3.0s futures_cancel BTC-USDT 2", "5.0s futures_cancel BTC-USDT 2")
 		if d := s.Degraded()[0]; d.Remaining != "order 2 on futures BTC-USDT to cancel" {
 			t.Errorf("want it declared, have %q", d.Remaining)
 		}
 		s.venue.set(exchange.FuturesCancel, nil, nil)
-		if time.Sleep(10 * time.Second); len(s.venue.done()) != 1 || s.Degraded()[0].Remaining != "" {
+		if pass(10 * time.Second); len(s.venue.done()) != 1 || s.Degraded()[0].Remaining != "" {
 			t.Errorf("want it canceled once more, have %q", s.Degraded()[0].Remaining)
 		}
 	})
@@ -227,7 +227,7 @@ func TestOrdersAreBoundedByIDs(t *testing.T) {
 			if err := s.halt(record.LevelFlatten, account.Scope{}); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(3 * time.Second)
+			pass(3 * time.Second)
 			blind := strings.Join(s.Degraded()[0].Blind, "; ")
 			if s.position() != position || (blind == "the close of futures BTC-USDT did not leave: never sent: the lane's ids are used up") != (position != 0) {
 				t.Errorf("%d ids used: want a position of %d, have %d, %q", used, position, s.position(), blind)
@@ -263,7 +263,7 @@ func TestLaneClosesAfterEngineCloseFailed(t *testing.T) {
 			t.Error("want the engine's close refused")
 		}
 		s.venue.set(exchange.FuturesPlace, nil, nil)
-		if time.Sleep(5 * time.Second); s.position() != 0 || s.isPlacing(bitcoin) {
+		if pass(5 * time.Second); s.position() != 0 || s.isPlacing(bitcoin) {
 			t.Errorf("want it closed by the lane, have %d", s.position())
 		}
 	})
@@ -290,12 +290,12 @@ func TestOwnPositionIsClosedDuringPlacements(t *testing.T) {
 		if err := s.halt(record.LevelFlatten, account.Scope{}); err != nil {
 			t.Fatal(err)
 		}
-		if time.Sleep(3 * time.Second); s.position() != 0 {
+		if pass(3 * time.Second); s.position() != 0 {
 			t.Errorf("want it closed, have %d", s.position())
 		}
 		close(v.wait)
 		<-ended
-		if time.Sleep(time.Second); s.position() != 0 {
+		if pass(time.Second); s.position() != 0 {
 			t.Errorf("want it flat, have %d", s.position())
 		}
 	})
@@ -341,13 +341,13 @@ func TestSaleWaitsForOwnOrdersToEnd(t *testing.T) {
 		if err := s.halt(record.LevelFlatten, account.Scope{}); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(4 * time.Second)
+		pass(4 * time.Second)
 		want(t, "requests", s.sales(), "cancel ETH-USDT 2", "cancel ETH-USDT 3")
 		if d := s.Degraded()[0]; d.Remaining != "the sold quantity of spot ETH-USDT is unknown: busy" {
 			t.Errorf("want it declared, have %q", d.Remaining)
 		}
 		s.venue.set(exchange.SpotOrderHistory, nil, nil)
-		time.Sleep(4 * time.Second)
+		pass(4 * time.Second)
 		want(t, "requests then", s.sales(), "place ETH-USDT SELL LIMIT 10000 at 247500000000")
 		if s.free() != "0" || s.Degraded()[0].Remaining != "" {
 			t.Errorf("want all of it sold, have %s, %+v", s.free(), s.Degraded()[0])

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"botd/exchange"
@@ -165,6 +166,13 @@ func symbolOf(key exchange.SymbolKey) *exchange.Symbol {
 	return sim.DefaultSymbols()[i]
 }
 
+// pass lets virtual time pass, and everything that is due at its end happen.
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// newScene begins at the bubble's time.
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: time.Now().UnixMilli()})

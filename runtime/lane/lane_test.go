@@ -66,7 +66,7 @@ func TestHaltActsByLevelAndScope(t *testing.T) {
 				if err := s.halt(c.level, c.scope); err != nil || time.Since(began) != patience || !s.Acting() {
 					t.Errorf("want the lane to act after %s, have %v after %s", patience, err, time.Since(began))
 				}
-				time.Sleep(10 * time.Second)
+				pass(10 * time.Second)
 				have := s.venue.done()
 				slices.Sort(have)
 				var does []string
@@ -100,7 +100,7 @@ func TestEngineTakesOverWhenItAnswers(t *testing.T) {
 		if err := s.halt(record.LevelFlatten, account.Scope{}); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(3 * time.Second)
+		pass(3 * time.Second)
 		if u := s.LastUse(); u == nil || *u != (Use{epochMS + 1_040, "ann unix", record.LevelFlatten, context.DeadlineExceeded.Error(), u.DoneMS, 0, 1}) ||
 			u.DoneMS < epochMS+1_040 || u.DoneMS > epochMS+1_500 {
 			t.Errorf("want the use shown, have %+v", u)
@@ -129,7 +129,7 @@ func TestEngineTakesOverWhenItAnswers(t *testing.T) {
 		}
 		s.driver.heard()
 		s.answer(nil)
-		time.Sleep(3 * time.Second) // the lane's requests in progress end first
+		pass(3 * time.Second) // the lane's requests in progress end first
 		heard := s.driver.heard()
 		if slices.Sort(heard); !slices.Contains(heard, "audit of ann halt flatten of account: a test") ||
 			!slices.Contains(heard, "audit of ann halt flatten of strategy one: a test") || heard[0] != "1 orders" {
@@ -147,7 +147,7 @@ func TestEngineTakesOverWhenItAnswers(t *testing.T) {
 			t.Errorf("have %s", last)
 		}
 		s.venue.done()
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		want(t, "requests afterwards", s.venue.done())
 		s.driver.heard()
 		for _, level := range []record.HaltLevel{record.LevelNone, record.LevelCancel} {
@@ -186,7 +186,7 @@ func TestLaneEngagesByEngineAnswer(t *testing.T) {
 			}
 			s.driver.heard()
 			s.answer(nil)
-			time.Sleep(3 * time.Second)
+			pass(3 * time.Second)
 			if have := s.driver.heard(); slices.Contains(have, "audit of ann halt cancel of account: a test") != c.again || s.Acting() {
 				t.Errorf("%s: want the halt passed again %t, have %q", name, c.again, have)
 			}
@@ -229,7 +229,7 @@ func TestSevererHaltIsAddedWhileActing(t *testing.T) {
 			if err := s.halt(c.level, c.scope); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(4 * time.Second)
+			pass(4 * time.Second)
 			var does []string
 			for _, line := range s.venue.done() {
 				does = append(does, strings.SplitN(line, " ", 2)[1])
@@ -272,7 +272,7 @@ func TestCloseIsRepeatedOnlyWithoutEffect(t *testing.T) {
 				if err := s.halt(record.LevelFlatten, account.Scope{}); err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(6 * time.Second)
+				pass(6 * time.Second)
 				var at []float64
 				for _, line := range s.venue.done() {
 					var second float64
@@ -300,7 +300,7 @@ func TestCloseIsRepeatedOnlyWithoutEffect(t *testing.T) {
 					t.Errorf("want the outcome %s logged, have %s", c.outcome, have)
 				}
 				s.venue.set(exchange.FuturesPlace, nil, nil)
-				if time.Sleep(5 * time.Second); s.position() != 0 || s.LastUse().DoneMS == 0 || s.Degraded()[0].Remaining != "" {
+				if pass(5 * time.Second); s.position() != 0 || s.LastUse().DoneMS == 0 || s.Degraded()[0].Remaining != "" {
 					t.Errorf("want it closed then, have %d, %+v", s.position(), s.LastUse())
 				}
 			})
@@ -322,7 +322,7 @@ func TestUnreadableStateIsDeclared(t *testing.T) {
 		if err := s.halt(record.LevelFlatten, account.Scope{}); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(3 * time.Second)
+		pass(3 * time.Second)
 		blind := s.Degraded()[0].Blind
 		want(t, "what is not seen", blind, "futures orders cannot be read: busy", "futures positions cannot be read: busy", "spot orders cannot be read: busy",
 			"the spot wallet cannot be read: busy")
@@ -332,7 +332,7 @@ func TestUnreadableStateIsDeclared(t *testing.T) {
 		for _, read := range []exchange.Operation{exchange.FuturesOpenOrders, exchange.FuturesOpenPositions, exchange.SpotOpenOrders, exchange.SpotWallet} {
 			s.venue.set(read, nil, nil)
 		}
-		if time.Sleep(3 * time.Second); len(s.Degraded()[0].Blind) != 0 || s.LastUse().DoneMS == 0 {
+		if pass(3 * time.Second); len(s.Degraded()[0].Blind) != 0 || s.LastUse().DoneMS == 0 {
 			t.Errorf("want it seen then, have %+v", s.Degraded()[0])
 		}
 	})
@@ -376,7 +376,7 @@ func TestOnlyOwnPartOfPositionIsClosed(t *testing.T) {
 				if err := s.halt(record.LevelFlatten, account.Scope{}); err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(4 * time.Second)
+				pass(4 * time.Second)
 				var does []string
 				for _, line := range s.venue.done() {
 					does = append(does, strings.SplitN(line, " BTC-USDT ", 2)[1])

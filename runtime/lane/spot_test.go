@@ -61,7 +61,7 @@ func TestSpotHoldingIsSoldThroughThePrice(t *testing.T) {
 		if err := s.halt(record.LevelFlatten, account.Scope{Strategy: "two"}); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(5 * time.Second)
+		pass(5 * time.Second)
 		want(t, "requests", s.sales(), "cancel ETH-USDT 2", "place ETH-USDT SELL LIMIT 10000 at 247500000000")
 		if first := s.venue.since[0]; first != 20-historyMS { // the resting sale was sent at 20 ms, and clocks differ by a minute at most
 			t.Errorf("want the history since the oldest order, have %d ms", first)
@@ -84,10 +84,10 @@ func TestRestingSaleIsReplaced(t *testing.T) {
 		if err := s.halt(record.LevelFlatten, account.Scope{}); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(1500 * time.Millisecond)
+		pass(1500 * time.Millisecond)
 		want(t, "requests", s.sales(), "cancel ETH-USDT 2", "place ETH-USDT SELL LIMIT 10000 at 267300000000")
 		s.venue.set(exchange.SpotTicker, nil, nil)
-		time.Sleep(5 * time.Second)
+		pass(5 * time.Second)
 		want(t, "requests later", s.sales(), "cancel ETH-USDT 3", "place ETH-USDT SELL LIMIT 10000 at 247500000000")
 		if s.free() != "0" {
 			t.Errorf("want it sold, have %s", s.free())
@@ -108,10 +108,10 @@ func TestLostSaleThatRestsIsReplaced(t *testing.T) {
 		if err := s.halt(record.LevelFlatten, account.Scope{}); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(1500 * time.Millisecond)
+		pass(1500 * time.Millisecond)
 		s.venue.set(exchange.SpotTicker, nil, nil)
 		s.venue.set(exchange.SpotPlace, nil, nil)
-		time.Sleep(5 * time.Second)
+		pass(5 * time.Second)
 		want(t, "requests", s.sales(), "cancel ETH-USDT 2", "place ETH-USDT SELL LIMIT 10000 at 267300000000", "cancel ETH-USDT 3",
 			"place ETH-USDT SELL LIMIT 10000 at 247500000000")
 		if s.free() != "0" || s.LastUse().DoneMS == 0 {
@@ -135,7 +135,7 @@ func TestLaneReadsFastUntilAllIsDone(t *testing.T) {
 		if err := s.halt(record.LevelFlatten, account.Scope{Strategy: "one"}); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(10 * time.Second)
+		pass(10 * time.Second)
 		if n := s.venue.count(exchange.FuturesOpenPositions); n < 80 || n > 110 || s.position() != 0 {
 			t.Errorf("unread: want ten reads a second and the position closed by the list, have %d, %d", n, s.position())
 		}
@@ -143,19 +143,19 @@ func TestLaneReadsFastUntilAllIsDone(t *testing.T) {
 			t.Errorf("a market without a halt: want it left alone, have %d reads", n)
 		}
 		s.venue.set(exchange.FuturesOpenPositions, nil, nil)
-		time.Sleep(time.Second)
+		pass(time.Second)
 		if d := s.Degraded()[0]; d.Remaining != "" || len(d.Blind) != 0 || s.LastUse().DoneMS == 0 {
 			t.Errorf("want all done, have %+v", d)
 		}
 		s.venue.count(exchange.FuturesOpenPositions)
-		time.Sleep(10 * time.Second)
+		pass(10 * time.Second)
 		if n := s.venue.count(exchange.FuturesOpenPositions); n < 9 || n > 11 {
 			t.Errorf("done: want a read a second, have %d in ten", n)
 		}
 		if err := s.halt(record.LevelCancel, account.Scope{Strategy: "two"}); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(10 * time.Second)
+		pass(10 * time.Second)
 		if n := s.venue.count(exchange.SpotWallet); n < 80 || n > 110 {
 			t.Errorf("spot, unread: want ten reads a second, have %d", n)
 		}
@@ -165,12 +165,12 @@ func TestLaneReadsFastUntilAllIsDone(t *testing.T) {
 		}
 		s.venue.set(exchange.SpotWallet, nil, nil)
 		s.venue.set(exchange.SpotOpenOrders, nil, nil)
-		time.Sleep(5 * time.Second)
+		pass(5 * time.Second)
 		if s.free() != "0" {
 			t.Errorf("want it sold, have %s", s.free())
 		}
 		s.venue.count(exchange.SpotWallet)
-		time.Sleep(10 * time.Second)
+		pass(10 * time.Second)
 		if n := s.venue.count(exchange.SpotWallet); n < 9 || n > 11 {
 			t.Errorf("spot, done: want a read a second, have %d in ten", n)
 		}
@@ -187,7 +187,7 @@ func TestSpotOrdersAreCanceledByTheList(t *testing.T) {
 		if err := s.halt(record.LevelFlatten, account.Scope{}); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(3 * time.Second)
+		pass(3 * time.Second)
 		want(t, "requests", s.sales(), "cancel ETH-USDT 2")
 	})
 }
@@ -222,7 +222,7 @@ func TestDelayedSaleIsDeclared(t *testing.T) {
 				if err := s.halt(record.LevelFlatten, account.Scope{}); err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(700 * time.Millisecond)
+				pass(700 * time.Millisecond)
 				d := s.Degraded()[0]
 				if have := d.Remaining + "; " + strings.Join(d.Blind, "; "); c.want != "" && !strings.Contains(have, c.want) {
 					t.Errorf("want %q declared, have %q", c.want, have)
@@ -231,7 +231,7 @@ func TestDelayedSaleIsDeclared(t *testing.T) {
 					t.Errorf("want the quantity declared %t, have %q", places, d.Remaining)
 				}
 				s.venue.set(c.operation, nil, nil)
-				time.Sleep(8 * time.Second)
+				pass(8 * time.Second)
 				if s.free() != "0" || s.LastUse().DoneMS == 0 {
 					t.Errorf("want it sold then, have %s free, %+v", s.free(), s.Degraded())
 				}
@@ -279,7 +279,7 @@ func TestSaleQuantity(t *testing.T) {
 				if err := s.halt(record.LevelFlatten, account.Scope{}); err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(5 * time.Second)
+				pass(5 * time.Second)
 				want(t, "requests", s.sales(), c.does...)
 			})
 		})
@@ -323,7 +323,7 @@ func TestGateBlocksEngineDuringLane(t *testing.T) {
 				if err := errors.Join(send(open), send(stop)); err != nil {
 					t.Errorf("before: want all to pass, have %v", err)
 				}
-				time.Sleep(time.Second)
+				pass(time.Second)
 				if err := s.halt(c.level, c.scope); err != nil {
 					t.Fatal(err)
 				}
@@ -341,7 +341,7 @@ func TestGateBlocksEngineDuringLane(t *testing.T) {
 					t.Errorf("a cancel: want it to pass, have %v", err)
 				}
 				s.answer(nil)
-				time.Sleep(5 * time.Second)
+				pass(5 * time.Second)
 				if err := send(open); err != nil {
 					t.Errorf("afterwards: want an opening to pass, have %v", err)
 				}
@@ -382,10 +382,10 @@ func TestLaneWaitsForPlacementsInProgress(t *testing.T) {
 		if err := s.halt(record.LevelFlatten, account.Scope{}); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(5 * time.Second)
+		pass(5 * time.Second)
 		want(t, "requests meanwhile", s.venue.done())
 		close(v.wait)
-		time.Sleep(5 * time.Second)
+		pass(5 * time.Second)
 		if done := s.venue.done(); s.position() > 12 || len(done) == 0 || !strings.HasSuffix(done[0], "SELL MARKET 8 reduce") {
 			t.Errorf("want the engine's close and no more than botd's part, have %d, %q", s.position(), done)
 		}
@@ -428,13 +428,13 @@ func TestOnlySentOrdersAreCanceled(t *testing.T) {
 				if err := s.halt(record.LevelCancel, account.Scope{}); err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(5 * time.Second)
+				pass(5 * time.Second)
 				have := s.venue.done()
 				if listed := c.cancels > 0 && c.lost == nil; len(have) > 0 != listed {
 					t.Errorf("by the list: want it canceled %t, have %q", listed, have)
 				}
 				s.venue.set(exchange.FuturesOpenOrders, nil, nil)
-				time.Sleep(5 * time.Second)
+				pass(5 * time.Second)
 				if have = append(have, s.venue.done()...); len(have) != c.cancels || c.cancels > 0 && !strings.HasSuffix(have[0], "futures_cancel BTC-USDT 1") {
 					t.Errorf("want %d cancels, have %q", c.cancels, have)
 				}
