@@ -81,9 +81,11 @@ type daemon struct {
 	journal   *memory
 	logs      *ops.Logs
 	read      int // lines of the log that were read
-	checks    []ops.Check
-	fed       []exchange.SymbolKey
 	stop      func()
+
+	mu     sync.Mutex // guards checks and feeds
+	checks []ops.Check
+	feeds  []exchange.SymbolKey
 }
 
 // one and two are strategies; the text of two buys at once.
@@ -160,8 +162,16 @@ func start(t *testing.T, directory string, before []record.Record) *daemon {
 	d.Reloader = New(config, Fingerprint(config), load)
 	d.Driver, d.Machine, d.Metrics, d.Symbols = driver, machine, metrics, table.Symbol
 	d.Console = ops.NewConsole(io.Discard, ops.Format{JSON: true}, metrics, d.logs)
-	d.Report = func(c ops.Check) { d.checks = append(d.checks, c) }
-	d.Feed = func(key exchange.SymbolKey) { d.fed = append(d.fed, key) }
+	d.Report = func(c ops.Check) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.checks = append(d.checks, c)
+	}
+	d.Feed = func(key exchange.SymbolKey) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.feeds = append(d.feeds, key)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -190,6 +200,13 @@ func (d *daemon) after(pass time.Duration) string {
 	return strings.Join(lines, "\n")
 }
 
+// fed returns the symbols whose data were read for new or changed strategies.
+func (d *daemon) fed() []exchange.SymbolKey {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.feeds)
+}
+
 // reported is the newest report of the readiness check, and whether the metrics say that the files are in force.
 func (d *daemon) reported() (detail string, inForce float64) {
 	d.t.Helper()
@@ -202,6 +219,8 @@ func (d *daemon) reported() (detail string, inForce float64) {
 			inForce = family.Metric[0].Gauge.GetValue()
 		}
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if len(d.checks) > 0 {
 		last := d.checks[len(d.checks)-1]
 		if detail = last.Detail; last.Name != "configuration" || !last.OK {

@@ -100,8 +100,8 @@ func TestChangedFileIsAppliedCompletelyOrNotAtAll(t *testing.T) {
 		if size := d.position("BTC-USDT"); size != 20 {
 			t.Errorf("want the new size held, have %d", size)
 		}
-		if want := []exchange.SymbolKey{{Market: exchange.Futures, Name: "BTC-USDT"}}; !slices.Equal(d.fed, want) {
-			t.Errorf("want the data of the changed strategy read, have %v", d.fed)
+		if want := []exchange.SymbolKey{{Market: exchange.Futures, Name: "BTC-USDT"}}; !slices.Equal(d.fed(), want) {
+			t.Errorf("want the data of the changed strategy read, have %v", d.fed())
 		}
 	})
 }
@@ -142,8 +142,8 @@ func TestAddedStrategyIsFedAndRemovedOneIsClosed(t *testing.T) {
 		if d.position("BTC-USDT") != 0 || d.position("SOL-USDT") == 0 {
 			t.Errorf("want the removed one closed and the new one trading, have %d and %d", d.position("BTC-USDT"), d.position("SOL-USDT"))
 		}
-		if want := []exchange.SymbolKey{{Market: exchange.Futures, Name: "SOL-USDT"}}; !slices.Equal(d.fed, want) {
-			t.Errorf("want the data of the new one read, have %v", d.fed)
+		if want := []exchange.SymbolKey{{Market: exchange.Futures, Name: "SOL-USDT"}}; !slices.Equal(d.fed(), want) {
+			t.Errorf("want the data of the new one read, have %v", d.fed())
 		}
 		if have := d.Degraded(); len(have) != 0 {
 			t.Errorf("removed: want nothing declared, have %+v", have)
@@ -352,8 +352,8 @@ func TestUnlistedSymbolPreventsTheReload(t *testing.T) {
 		if err == nil || strings.ReplaceAll(err.Error(), d.directory, "DIR") != want {
 			t.Errorf("want %q, have %v", want, err)
 		}
-		if d.after(time.Minute); d.names() != both || len(d.fed) != 0 || d.position("BTC-USDT") != 10 {
-			t.Errorf("want nothing taken over, have %s, %v", d.names(), d.fed)
+		if d.after(time.Minute); d.names() != both || len(d.fed()) != 0 || d.position("BTC-USDT") != 10 {
+			t.Errorf("want nothing taken over, have %s, %v", d.names(), d.fed())
 		}
 	})
 }
