@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -265,13 +266,16 @@ func TestHaltFileIsPrivate(t *testing.T) {
 // watched is a watcher of a directory, and the events that it sent.
 type watched struct {
 	Watcher
-	refuse error
-	sent   []string
+	refusal atomic.Pointer[error]
+	sent    []string // to be read when the watcher has ended
 }
+
+func (w *watched) refuse(err error) { w.refusal.Store(&err) }
 
 func newWatched(t *testing.T) *watched {
 	t.Helper()
 	w := &watched{}
+	w.refuse(nil)
 	w.Directory, w.Config, w.done = t.TempDir(), func() *configs.Config { return twoStrategies }, map[string]pending{}
 	began := time.Now()
 	w.Send = func(_ context.Context, event engine.Event) error {
@@ -283,7 +287,7 @@ func newWatched(t *testing.T) *watched {
 			line += fmt.Sprintf(" %s of %s: %s", halt.Level, halt.Scope, halt.Why)
 		}
 		w.sent = append(w.sent, line)
-		return w.refuse
+		return *w.refusal.Load()
 	}
 	return w
 }
@@ -318,10 +322,10 @@ func TestStoredHaltIsExecutedOnce(t *testing.T) {
 		stays   bool
 	}{
 		"taken": {write, time.Minute, nil, []string{"0s " + full}, false},
-		"not taken for a while": {func(t *testing.T, w *watched) string { w.refuse = errors.New("busy"); return write(t, w) }, 2500 * time.Millisecond,
-			func(_ *testing.T, w *watched, _ string) { w.refuse = nil }, []string{"0s " + full, "1s " + full, "2s " + full, "3s " + full}, false},
-		"in force before it is durable": {func(t *testing.T, w *watched) string { w.refuse = runtime.ErrUnwritten; return write(t, w) }, 45 * time.Second,
-			func(_ *testing.T, w *watched, _ string) { w.refuse = nil },
+		"not taken for a while": {func(t *testing.T, w *watched) string { w.refuse(errors.New("busy")); return write(t, w) }, 2500 * time.Millisecond,
+			func(_ *testing.T, w *watched, _ string) { w.refuse(nil) }, []string{"0s " + full, "1s " + full, "2s " + full, "3s " + full}, false},
+		"in force before it is durable": {func(t *testing.T, w *watched) string { w.refuse(runtime.ErrUnwritten); return write(t, w) }, 45 * time.Second,
+			func(_ *testing.T, w *watched, _ string) { w.refuse(nil) },
 			[]string{"0s " + full, "30s audit of strategy one", "60s audit of strategy one"}, false},
 		"unreadable": {func(t *testing.T, w *watched) string { return spoilt(t, w, "{") }, time.Minute, nil,
 			[]string{"0s pause of account: a halt was left that nobody can act on: read the halt PATH: unexpected end of JSON input"}, true},
