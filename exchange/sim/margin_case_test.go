@@ -77,7 +77,21 @@ func TestALiquidationsFeeWorkedOut(t *testing.T) {
 			t.Errorf("%d: want %+v, have %+v and %+v", c.rate, want, last, m)
 		}
 		d.checkMoney()
+		trades := d.do(exchange.Request{Operation: exchange.FuturesTrades, Symbol: d.name, Limit: 5}).Trades.Items()
+		if n := len(trades); n != 2 || trades[1].Price != last.Price || trades[1].Quantity != last.Quantity || !trades[1].BuyerIsMaker {
+			t.Errorf("want the liquidation among the public trades, have %+v", trades)
+		}
 	}
+}
+
+// A spot order is canceled under its own symbol alone.
+func TestASpotOrderOfAnotherSymbolIsUnknown(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, Config{}).on(exchange.Spot, "BTC-USDT")
+	order := d.place(d.order("buy", exchange.Limit, "0.001", "40000"))
+	_, err := d.Do("alice", &exchange.Request{Operation: exchange.SpotCancel, Symbol: "ETH-USDT", OrderID: order.ID})
+	d.wantCode(CodeUnknownOrder, err)
+	d.wantStatus(order.ID, exchange.StatusNew)
 }
 
 // Nothing bounds a symbol's price once its position is closed and no order waits.
