@@ -96,6 +96,9 @@ func TestAWonResultWorkedOut(t *testing.T) {
 		wantFigure(t, c.what, *c.want, c.have)
 	}
 	at := func(hour int) time.Time { return time.UnixMilli(midnight + int64(hour)*int64(exchange.Hour1)).UTC() }
+	if d := f.LongestFall; !d.Peak.Equal(at(9)) || d.Recovered == nil || !d.Recovered.Equal(at(11)) { // the other one is an hour long
+		t.Errorf("longest drawdown: have %+v", d)
+	}
 	if d := r.Drawdown; !d.Peak.Equal(at(9)) || !d.Trough.Equal(at(10)) || d.Recovered == nil || !d.Recovered.Equal(at(11)) {
 		t.Errorf("drawdown: have %+v", d)
 	}
@@ -188,5 +191,43 @@ func TestColumnsWorkedOut(t *testing.T) {
 			f.Pessimistic != r.Columns[2].FinalEquity {
 			t.Errorf("want them in order, have %+v", f)
 		}
+	}
+}
+
+// A tenth of 80 BTC an hour fills the ten in two candles, as they are bought and as they are sold. Without a volume there is no cap.
+func TestThePessimisticVolumeCapWorkedOut(t *testing.T) {
+	t.Parallel()
+	for volume, want := range map[float64]int{0: 4, 80: 6, 10_000: 4} {
+		config := workedConfig(t, "10 . -5 . 0 .")
+		for i := range config.Legs[0].Tape.Candles.Volume {
+			config.Legs[0].Tape.Candles.Volume[i] = volume
+		}
+		r, err := backtest.RunColumns(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Columns[0].Fills != 4 || r.Columns[1].Fills != 4 || r.Columns[2].Fills != want {
+			t.Errorf("a volume of %v: want 4, 4 and %d fills, have %d, %d and %d", volume, want, r.Columns[0].Fills, r.Columns[1].Fills, r.Columns[2].Fills)
+		}
+	}
+}
+
+// Runs begin 1, 2, 4 candles before the middle of eleven, and with all five.
+func TestWarmupBeginsWithOneCandle(t *testing.T) {
+	t.Parallel()
+	config := caseConfig(flatTape(t, exchange.Futures, 11, "100"), &scripted{})
+	config.Legs[0].Make = func(*tape.Tape) (strategy.Strategy, error) { return &scripted{}, nil }
+	found, err := backtest.FindWarmup(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before []int
+	for _, row := range found.Rows {
+		if before = append(before, row.Before); row.Differing != 0 || row.Last != nil {
+			t.Errorf("want no difference, have %+v", row)
+		}
+	}
+	if fmt.Sprint(before) != "[1 2 4 5]" || found.Declared != 0 || found.Candles != 6 || found.Enough == nil || *found.Enough != 1 {
+		t.Errorf("have %v and %+v", before, found)
 	}
 }
