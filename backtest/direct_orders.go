@@ -409,13 +409,13 @@ func (d *direct) rest(purpose placement.Purpose, at int, quantity exchange.Quant
 	}
 	order := &d.limit.Order
 	order.Side, order.Price, order.Quantity, order.ReduceOnly = want.Side, want.Price, quantity, exit
-	answer, err := d.run.venue.Do(account, &d.limit)
+	id, err := d.run.venue.Place(account, &d.limit)
 	if err != nil {
 		d.giveUp("refused by the exchange: %v", err)
 		return
 	}
-	d.ladder.book = append(d.ladder.book, resting{id: answer.Order.ID, purpose: purpose, at: at})
+	d.ladder.book = append(d.ladder.book, resting{id: id, purpose: purpose, at: at})
 	d.ladder.working = append(d.ladder.working,
 		strategy.WorkingOrder{Key: want.Key, Side: want.Side, Type: exchange.Limit, Price: want.Price, Quantity: quantity})
-	d.run.ledger.events.rests(answer.Order.ID, tag{purpose: purpose.String(), why: d.inForce.Reason})
+	d.run.ledger.events.rests(id, tag{purpose: purpose.String(), why: d.inForce.Reason})
 }

@@ -186,11 +186,11 @@ func (d *direct) reduce(part exchange.Quantity, why string) {
 func (d *direct) place(purpose placement.Purpose, side exchange.Side, quantity exchange.Quantity, why string) {
 	order := &d.request.Order
 	order.Side, order.Quantity, order.ReduceOnly = side, quantity, purpose == placement.Exit
-	answer, err := d.run.venue.Do(account, &d.request)
+	id, err := d.run.venue.Place(account, &d.request)
 	if err != nil {
 		d.giveUp("refused by the exchange: %v", err)
 		return
 	}
-	d.pending, d.after = answer.Order.ID, d.held.Quantity+quantity*exchange.Quantity(side.Sign())
+	d.pending, d.after = id, d.held.Quantity+quantity*exchange.Quantity(side.Sign())
 	d.run.ledger.events.sent(d.pending, tag{purpose: purpose.String(), why: why})
 }
