@@ -49,6 +49,7 @@ type account struct {
 	holdings       []holding   // by index of the book
 	positions      []*position // open ones, by id
 	history        []*position // closed, oldest first
+	spare          []*position // dropped from the history, for reuse
 	closed         int         // number of all closed positions, including forgotten ones
 	futuresOrders  orderList
 	unsettled      bool // listed in Exchange.unsettled

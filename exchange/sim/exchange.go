@@ -42,7 +42,7 @@ type Config struct {
 	OppositeOrder      string // "reject" (default) or "net"
 
 	LiquidationFee exchange.Rate // of the notional; 0 is the account's taker fee, negative none
-	ReuseLists     bool          // reuse the lists of open orders, valid until the next call, and orders that are not stored any more
+	ReuseLists     bool          // reuse the lists of open orders, valid until the next call, and orders and positions that are not stored any more
 	MaxHistory     int           // stored finished orders and fills; 0 is DefaultMaxHistory
 }
 

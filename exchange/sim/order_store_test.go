@@ -11,11 +11,11 @@ import (
 )
 
 // TestListsAndOrdersThatAreReusedShowTheSame gives the same requests to an exchange that stores everything, and to one that
-// forgets finished orders early and reuses them and its lists, as a backtest does.
+// forgets finished orders and closed positions early and reuses them and its lists, as a backtest does.
 func TestListsAndOrdersThatAreReusedShowTheSame(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(8, 9))
-	forgotten := false
+	forgotten, again := false, false
 	for range 12 {
 		delay := int64(random.IntN(2) * 5)
 		plain := newDesk(t, Config{OrderDelayMS: delay})
@@ -36,18 +36,23 @@ func TestListsAndOrdersThatAreReusedShowTheSame(t *testing.T) {
 				for _, each := range []*desk{d.as("alice"), d.as("bob"), d.as("alice").on(exchange.Spot, "BTC-USDT")} {
 					answers[i] += each.holdings()
 				}
+				closed := d.as(account).do(exchange.Request{Operation: exchange.FuturesPositionsHistory, Limit: 3}).Positions.Items()
+				answers[i] += fmt.Sprintln(closed)
 			}
 			if answers[0] != answers[1] {
 				t.Fatalf("step %d, %+v: want\n%s\nhave\n%s", step, request, answers[0], answers[1])
 			}
+		}
+		for _, a := range reused.accounts {
+			again = again || a.closed > len(a.history)+len(a.spare)
 		}
 		forgotten = forgotten || len(reused.orders.spare) > 0 && reused.orders.count < plain.orders.count/2
 		if !reflect.DeepEqual(plain.Money("alice"), reused.Money("alice")) {
 			t.Errorf("want the same money, have %+v and %+v", plain.Money("alice"), reused.Money("alice"))
 		}
 	}
-	if !forgotten {
-		t.Error("want orders forgotten and used again, have none")
+	if !forgotten || !again {
+		t.Errorf("want orders and positions forgotten and used again, have orders %t and positions %t", forgotten, again)
 	}
 }
 

@@ -96,7 +96,8 @@ func (c *clearing) increase(a *account, b *book, side exchange.Side, price excha
 	p := h.position
 	if p == nil {
 		c.positionID++
-		p = &position{account: a, book: b, id: c.positionID, side: sideOf(side), status: exchange.PositionOpen, createdMS: c.exchange.nowMS}
+		p = a.blankPosition()
+		p.account, p.book, p.id, p.side, p.status, p.createdMS = a, b, c.positionID, sideOf(side), exchange.PositionOpen, c.exchange.nowMS
 		h.position = p
 		a.positions = append(a.positions, p)
 		b.positions = append(b.positions, p)
@@ -109,6 +110,18 @@ func (c *clearing) increase(a *account, b *book, side exchange.Side, price excha
 	p.cost = p.cost.Add(b.symbol.Notional(price, quantity))
 	p.include()
 	c.updateMargin(p, price)
+}
+
+// blankPosition returns a zero position.
+func (a *account) blankPosition() *position {
+	last := len(a.spare) - 1
+	if last < 0 {
+		return &position{}
+	}
+	p := a.spare[last]
+	a.spare = a.spare[:last]
+	*p = position{}
+	return p
 }
 
 // reduce closes a part. Its cost is proportional to the quantity, truncated at 18 places; if
@@ -152,6 +165,9 @@ func (c *clearing) closePosition(p *position, status exchange.PositionStatus, by
 	a.closed++
 	c.exchange.noteAccount(a)
 	if extra := len(a.history) - c.exchange.config.MaxHistory; extra > c.exchange.config.MaxHistory/4 {
+		if c.exchange.config.ReuseLists {
+			a.spare = append(a.spare, a.history[:extra]...)
+		}
 		a.history = slices.Delete(a.history, 0, extra)
 	}
 	for o := a.futuresOrders.first; o != nil; {
