@@ -123,6 +123,7 @@ func TestEngineTakesOverWhenItAnswers(t *testing.T) {
 		for _, r := range stored {
 			kinds = append(kinds, r.Kind().String())
 		}
+		slices.Sort(kinds[:min(3, len(kinds))]) // the first order may be written before the halt
 		want(t, "the lane's file", kinds, "audit", "halt", "sending", "acknowledged", "audit", "halt")
 		if err := file.Close(); err != nil {
 			t.Error(err)
