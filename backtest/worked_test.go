@@ -231,3 +231,26 @@ func TestWarmupBeginsWithOneCandle(t *testing.T) {
 		t.Errorf("have %v and %+v", before, found)
 	}
 }
+
+// A run that begins one, two or four candles before the middle is behind the script in each of the six compared candles.
+func TestWarmupCountsTheCandlesThatDiffer(t *testing.T) {
+	t.Parallel()
+	recorded := flatTape(t, exchange.Futures, 11, "100")
+	config := caseConfig(recorded, &scripted{})
+	config.Legs[0].Make = func(*tape.Tape) (strategy.Strategy, error) {
+		return &scripted{targets: hold(t, recorded.Symbol, "1 2 3 4 5 6 7 8 9 10 11")}, nil
+	}
+	found, err := backtest.FindWarmup(t.Context(), config)
+	if err != nil || len(found.Rows) != 4 {
+		t.Fatalf("want four runs, have %+v, %v", found, err)
+	}
+	last := time.UnixMilli(recorded.Candles.CloseMS(10)).UTC()
+	for i, row := range found.Rows {
+		if i < 3 && (row.Differing != 6 || row.Last == nil || !row.Last.Equal(last)) || i == 3 && (row.Differing != 0 || row.Last != nil) {
+			t.Errorf("%d candles before: have %+v", row.Before, row)
+		}
+	}
+	if found.Enough == nil || *found.Enough != 5 {
+		t.Errorf("want five candles enough, have %+v", found)
+	}
+}
