@@ -262,4 +262,8 @@ var belief = []Row{
 		"runtime/engine TestPlanOfFormerRulesIsDecidedAgain", []Edit{
 			{"runtime/engine.market.takeRules", "m.tick.decideAgain(leg)", ""},
 		}},
+	{"standing_stop_forgotten", "a stop that botd sends again while it stands down, whatever the wallet shows, waits for no refusal", "40",
+		"runtime/engine TestStopThatStandsDownBacksOff", []Edit{
+			{"runtime/engine.backoffs.doubtsEnd", "b.book.StandsDown()", "false"},
+		}},
 }

@@ -266,7 +266,7 @@ func (b *backoffs) watch() {
 		case one.purpose == placement.Cancel:
 			over = over || b.book.Placement(one.key) == nil
 		case !one.purpose.Opens() && one.purpose != placement.Leverage:
-			over = over || symbol.Settled && symbol.Position == 0 && symbol.Contradicted == ""
+			over = over || symbol.Settled && symbol.Position == 0 && symbol.Contradicted == "" && !b.doubtsEnd(one)
 		}
 		if over {
 			b.over(one)
@@ -281,6 +281,12 @@ func (b *backoffs) watch() {
 			b.over(one)
 		}
 	}
+}
+
+// doubtsEnd reports whether a stop is still desired though nothing is left of its position: where botd stands down, it is sent whatever
+// the wallet shows.
+func (b *backoffs) doubtsEnd(one *backoff) bool {
+	return one.purpose == placement.StopLoss && b.book.StandsDown() && b.nowMS-one.derivedMS <= currentMS
 }
 
 func (b *backoffs) over(one *backoff) {

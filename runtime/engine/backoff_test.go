@@ -421,3 +421,29 @@ func stopAfterRefusals(t testing.TB) {
 		t.Errorf("want its stop\n%s", w.story())
 	}
 }
+
+// Where botd stands down, a stop is sent whatever the wallet shows: it waits longer with each refusal (seeds 18005370, 18008254).
+func TestStopThatStandsDownBacksOff(t *testing.T) {
+	t.Parallel()
+	standingStopWaits(t)
+}
+
+func standingStopWaits(t testing.TB) {
+	w := settled(t)
+	w.symbol().Foreign = []exchange.Order{{ID: 9, ClientOrderID: w.unknownID(), Market: exchange.Futures, Symbol: "BTC-USDT"}}
+	b, stop := w.engine.backoffs, attempt{strategy: "one", symbol: bitcoin, purpose: placement.StopLoss}
+	for i := range 3 {
+		b.count(stop, 7, "no", false, w.engine.nowMS)
+		if b.watch(); b.of(stop) == nil || b.of(stop).untilMS != w.engine.nowMS+firstReduceMS<<i {
+			t.Fatalf("refusal %d: want it to wait %d ms, have %+v", i+1, firstReduceMS<<i, b.of(stop))
+		}
+	}
+	w.engine.nowMS += currentMS
+	if b.watch(); b.of(stop) == nil {
+		t.Error("want it remembered while it may be desired")
+	}
+	w.engine.nowMS++
+	if b.watch(); b.of(stop) != nil {
+		t.Error("want it forgotten when it is no longer desired")
+	}
+}

@@ -344,6 +344,7 @@ func TestRefusalsOfEndedIntentsAreForgotten(t *testing.T) {
 		{"an exit of a position that is not believed to be over", of(placement.Exit, ""), func(w *world, _ *backoff) {
 			w.symbol().Contradicted = "a witness"
 		}, false},
+		{"a stop of a position that is over", of(placement.StopLoss, ""), nil, true},
 		{"a cancel of an order that there is not", of(placement.Cancel, "none"), nil, true},
 		{"a cancel", of(placement.Cancel, "own"), nil, false},
 	} {

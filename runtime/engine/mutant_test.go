@@ -60,17 +60,18 @@ func liquidatedHalts(t testing.TB) {
 // scenario passes unchanged, and fails when its rule is broken.
 func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 	mutanttest.Shown(t, "runtime/engine", map[string]func(testing.TB){
-		"removed_plan_stands":   comesBack,
-		"spot_latch_removed":    caseNamed("16 spot: what a person sold is adopted, latched, and not bought back"),
-		"adoption_opens":        caseNamed("16 closed by hand: positions/history shows it, it is adopted, latched, and not bought back"),
-		"transfer_is_profit":    withdrawn(false),
-		"declaration_is_profit": withdrawn(true),
-		"liquidation_goes_on":   liquidatedHalts,
-		"refusal_believed":      refusedWithoutIDs,
-		"torn_list_confirms":    refusedWithATornList,
-		"refusal_forgotten":     func(t testing.TB) { removedWithARefusedOpening(t, "flatten", true) },
-		"decided_beside":        func(t testing.TB) { neverSentSlice(t, nil) },
-		"order_id_ignored":      settlesByOrderID,
+		"removed_plan_stands":     comesBack,
+		"standing_stop_forgotten": standingStopWaits,
+		"spot_latch_removed":      caseNamed("16 spot: what a person sold is adopted, latched, and not bought back"),
+		"adoption_opens":          caseNamed("16 closed by hand: positions/history shows it, it is adopted, latched, and not bought back"),
+		"transfer_is_profit":      withdrawn(false),
+		"declaration_is_profit":   withdrawn(true),
+		"liquidation_goes_on":     liquidatedHalts,
+		"refusal_believed":        refusedWithoutIDs,
+		"torn_list_confirms":      refusedWithATornList,
+		"refusal_forgotten":       func(t testing.TB) { removedWithARefusedOpening(t, "flatten", true) },
+		"decided_beside":          func(t testing.TB) { neverSentSlice(t, nil) },
+		"order_id_ignored":        settlesByOrderID,
 		"no_deadline": func(t testing.TB) {
 			w := newWorld(t, hold(20), protected, offload)
 			w.pass(10_000)
