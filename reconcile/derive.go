@@ -195,7 +195,7 @@ func (s *situation) ownPart() exchange.Quantity {
 	if position == known {
 		return position
 	}
-	if standing := s.symbol.Standing(); standing != position { // the list is not believed
+	if standing := s.symbol.Standing(); standing != position { // the list is not trusted
 		return standing
 	}
 	if s.desired.Flatten {
@@ -289,15 +289,15 @@ func (d *derivation) convergeTarget() {
 	}
 }
 
-// shown is how much of what is believed to be held the newest list shows, on spot where the wallet misses as much as an order: what no list
-// shows may have sold it, and a part of a position is no more than what is left above the target.
+// shown returns how much of the trusted position the newest list shows; on spot, only where the wallet lacks the quantity of an order. An
+// order that no list shows may have sold the rest, so a partial exit sells no more than the quantity above the target.
 func (s *situation) shown(position exchange.Quantity) exchange.Quantity {
 	held, symbol := abs(position), s.symbol
 	switch {
 	case symbol.Key().Market == exchange.Futures && symbol.Standing() == symbol.Position, symbol.Key().Market == exchange.Spot && s.book.WalletMS == 0:
 		return held
 	case symbol.Key().Market == exchange.Futures:
-		return 0 // the list shows none of it, and is not believed
+		return 0 // the list shows none of it, and is not trusted
 	}
 	own := s.beyondBaseline()
 	if own >= held || s.tooSmall(held-own) {
@@ -306,8 +306,8 @@ func (s *situation) shown(position exchange.Quantity) exchange.Quantity {
 	return own
 }
 
-// unrounded is how much of what is held a target asks for without the quantity step: a step
-// that has grown rounds what is bought, and sells nothing.
+// unrounded returns the target's quantity before rounding to the quantity step, at most the position. A
+// step that has grown rounds purchases and causes no sale.
 func (s *situation) unrounded(target strategy.Target) exchange.Quantity {
 	if target.Kind != strategy.ByQuantity {
 		return 0
@@ -387,8 +387,8 @@ func (d *derivation) enter(delta exchange.Quantity) {
 	d.add(Intent{Purpose: placement.Entry, Order: order, Reason: d.plan.Reason})
 }
 
-// amountFor is what a purchase on spot is for. One step has room up to the collar: above the last price its amount buys less than a step, so
-// that the exchange fills nothing of it. What is missing of more follows as one.
+// amountFor returns the quote amount of a spot purchase. A purchase of one step has room up to the collar: at a price above the last one its
+// amount would buy less than a step, and the exchange would fill nothing. A larger purchase leaves any shortfall to a further one.
 func (s *situation) amountFor(quantity exchange.Quantity) exchange.Amount {
 	amount := s.symbol.Rules.Notional(s.symbol.Last, quantity)
 	if quantity == s.symbol.Rules.QuantityTick {

@@ -63,9 +63,9 @@ func (s *survey) noteIDs(orders []exchange.Order) {
 	}
 }
 
-// boughtBy is how much a row that is left over has bought for a placement. That it shows no
-// id makes it nobody's: what a person buys shows none either. It is botd's to sell only
-// where botd's own rows show none, and where the placement could have bought that much.
+// boughtBy returns how much a left-over row has bought for a placement. A row without an id
+// proves nothing: a person's orders have none either. It counts as botd's only where botd's own
+// rows show no ids, and where the placement could have bought that much.
 func (e *evidence) boughtBy(o *exchange.Order, p *account.Placement, symbol *SymbolState) exchange.Quantity {
 	if o == nil || o.ClientOrderID != "" || o.Filled == 0 || !e.book.idsLeftOut || symbol.Rules == nil {
 		return 0

@@ -38,7 +38,7 @@ func (s *survey) presume(symbol *SymbolState) {
 	s.noteUndecided(symbol, most, sinceMS)
 }
 
-// listed reports whether the open list shows an order. Then what was presumed of its end is over.
+// listed reports whether the open list shows an order, and discards its presumed end if so.
 func (s *survey) listed(p *account.Placement) bool {
 	if p.OrderID() == 0 || !s.fetched.SpotOrders.Done() || !s.onSpot(p.OrderID()) && !s.fetched.Shows(exchange.Spot, p.OrderID()) {
 		return false
@@ -50,8 +50,8 @@ func (s *survey) listed(p *account.Placement) bool {
 	return true
 }
 
-// unlistedPurchases is what purchases that the open list does not show have bought at most, by what the wallet shows paid and by how often one
-// may have been executed, and since when.
+// unlistedPurchases returns the quantity that purchases missing from the open list have bought: by the money that the wallet shows spent,
+// and at most, by how often the exchange may have executed one; and the send time of the oldest.
 func (s *survey) unlistedPurchases(symbol *SymbolState) (bought, most exchange.Quantity, sinceMS int64) {
 	sinceMS = math.MaxInt64
 	for _, p := range symbol.live {
@@ -136,9 +136,9 @@ func (e *evidence) mayBuy(p *account.Placement, symbol *SymbolState) exchange.Qu
 // mostTimes is the maximum number of executions of one purchase by the exchange.
 const mostTimes = 2
 
-// timesPaid is how often a purchase may have been executed: once, unless the wallet that shows more of the asset shows the money for
-// all of it gone too, since it was sent and by nothing else that is known. A deposit costs nothing, and a person's purchase in the same second would
-// have to be of the same amount.
+// timesPaid returns how often the exchange may have executed a purchase: once, unless the wallet has gained more of the asset and has lost
+// the money for all of it since the purchase was sent, with no other known cause. A deposit costs nothing, and a person's purchase in the same
+// second would have to be of the same amount.
 func (e *evidence) timesPaid(p *account.Placement, symbol *SymbolState) exchange.Quantity {
 	before := e.book.purse[p.ClientOrderID()]
 	if e.book.StandsDown() || e.boughtSince(p, before.atMS) {

@@ -165,8 +165,8 @@ func (s *situation) openingUnresolved() bool {
 	})
 }
 
-// mayProtectUnknown reports whether an order protects what an opening of unknown fate has made: a list showed
-// it since that was sent, and one that does not show it may lie. Until it is decided, what protects stays.
+// mayProtectUnknown reports whether an order protects the result of an undecided opening: a list has shown it
+// since that was sent, and a list without it may be wrong. Protective orders stay until the opening is decided.
 func (s *situation) mayProtectUnknown(p *account.Placement) bool {
 	return p.Order().ClosePosition && slices.ContainsFunc(s.symbol.inFlight, func(q *account.Placement) bool {
 		return q.State() == placement.Uncertain && q.Purpose().Opens() && q.SentMS() <= p.SentMS()

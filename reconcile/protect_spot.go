@@ -65,7 +65,7 @@ func (d *derivation) protectSpot() {
 	}
 }
 
-// stopHasAsset reports whether on spot a stop is to hold what is held: a resting exit cannot hold it too.
+// stopHasAsset reports whether a spot stop must reserve the asset, so that no resting exit can.
 func (s *situation) stopHasAsset() bool {
 	return s.symbol.Key().Market == exchange.Spot && s.desired.Protection.Set && !s.desired.Protection.StopLoss.IsZero()
 }
@@ -85,15 +85,15 @@ func (s *situation) soldByOthers() bool {
 	return s.symbol.Quarantine() != "" && (s.symbol.Cause() == record.SoldByOthers || s.symbol.spot.confirmed > 0)
 }
 
-// twinPending is what another botd has bought so recently that its stop may be on its way: of its orders that sell, those
-// before it covered what that one held before.
+// twinPending returns the quantity that another botd has bought so recently that its stop may not be visible yet. Its sell orders count
+// against its older position first.
 func (s *situation) twinPending() exchange.Quantity {
 	recent := s.symbol.twinBought(s.nowMS)
 	before := max(0, s.symbol.heldWithTwin()-max(0, s.symbol.ownOnSpot())-recent)
 	return max(0, recent-max(0, s.book.sellsUnknown(s.symbol)-before))
 }
 
-// allShown reports whether each stop is known to stand: the exchange has shown all of them.
+// allShown reports whether each stop is confirmed open: the exchange has shown all of them.
 func (s *situation) allShown() bool {
 	return len(s.stops) > 1 && !slices.ContainsFunc(s.stops, func(p *account.Placement) bool { return p.State().Unresolved() || !p.Seen() })
 }
@@ -116,8 +116,8 @@ func (s *situation) explainedOnSpot() exchange.Quantity {
 	return s.explainedByFills()
 }
 
-// unnamedStops is what stops that show no id may sell of what another botd holds: where lists leave ids out, they may be its own.
-// What protects is not placed again, whoever placed it.
+// unnamedStops returns the quantity of stops without a client order id that may belong to another botd: lists that omit ids do not show
+// whose they are. A protective order is not placed again, whoever placed it.
 func (s *situation) unnamedStops() (sum exchange.Quantity) {
 	for i := range s.symbol.Foreign {
 		if o := &s.symbol.Foreign[i]; o.Side == exchange.Sell && o.ClientOrderID == "" && o.Type.StopLoss() {
@@ -145,8 +145,8 @@ func (s *situation) explainedByFills() exchange.Quantity {
 	return max(0, s.symbol.Known()-s.symbol.Fees()-s.book.sellsUnknown(s.symbol)-s.symbol.spot.confirmed)
 }
 
-// backed is a quantity as far as the newest wallet shows it beside what is not botd's. It may be older than the
-// last sale: what that sold is in the fills already.
+// backed caps a quantity at the newest wallet's balance beyond foreign assets. The wallet may be older than the
+// last sale, whose quantity the fills already contain.
 func (s *situation) backed(quantity exchange.Quantity) exchange.Quantity {
 	inWallet := s.symbol.Rules.FloorQuantity(s.book.inWallet(s.symbol))
 	return max(0, min(quantity, inWallet-s.symbol.Baseline()-s.book.sellsUnknown(s.symbol)))
@@ -195,7 +195,7 @@ func (s *situation) selling(replaced func(*account.Placement) bool) (sum exchang
 	return sum + unlisted + min(finished, max(0, missing-unlisted))
 }
 
-// walletMisses is what the wallet does not show of what fills explain, and of what was bought that no list shows.
+// walletMisses returns the quantity that fills explain, or that an unlisted purchase has bought, and that the wallet does not show.
 func (s *situation) walletMisses() exchange.Quantity {
 	all := s.explainedByFills()
 	if s.symbol.Contradicted == "" {

@@ -408,9 +408,9 @@ func (s *survey) observeEnded(side exchange.Side) {
 	}
 }
 
-// early reports whether a sale on spot is of more than is known to be held, while a purchase may have made that whose fate
-// is unknown, or which the exchange acknowledged and nothing has shown yet: the sale would count as of all that is held, and the
-// purchase, booked later, as held still. It waits until the purchase is decided; where a person must look, it does not.
+// early reports whether a spot sale exceeds the known position while a purchase that is undecided, or acknowledged and not shown yet, may
+// have supplied the rest. Booked now, the sale would count as a sale of the whole position, and the purchase, booked later, as still
+// owned. The sale waits until the purchase is decided, unless a person must decide.
 func (e *evidence) early(p *account.Placement, filled exchange.Quantity) bool {
 	symbol := e.book.Symbol(p.Symbol())
 	if p.Order().Side != exchange.Sell || filled-p.Filled() <= symbol.Known() || symbol.Quarantine() != "" {

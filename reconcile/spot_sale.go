@@ -19,8 +19,8 @@ func (d *derivation) clipToWallet(quantity exchange.Quantity) exchange.Quantity 
 	return d.clip(quantity, func(p *account.Placement) bool { return !p.Seen() && !d.mayRepeat(p) })
 }
 
-// saleRefused reports whether the exchange has just refused a sale on spot: it may have executed it, and a history that
-// does not show that may be old. What is sold again is no more than the wallet shows beside what is not botd's.
+// saleRefused reports whether the exchange has just refused a spot sale: it may have executed it, and a history that does
+// not show that may be old. A repeated sale is bounded by the wallet's balance beyond foreign assets.
 func (s *situation) saleRefused() bool {
 	return s.symbol.Key().Market == exchange.Spot && slices.ContainsFunc(s.book.Refusals(), func(r account.Refusal) bool {
 		return r.Symbol == s.symbol.Key() && !r.Purpose.Opens() && s.nowMS-r.LastMS < confirmMS
@@ -82,11 +82,10 @@ func (d *derivation) unreadFree(quantity exchange.Quantity) exchange.Quantity {
 	return max(0, min(quantity, free))
 }
 
-// repeatable reports whether a sale beside one of unknown fate takes nothing of anybody
-// else: the wallet still shows most of what the first would have sold beside what is not
-// botd's, and has not enough for both, so that the exchange refuses the one that comes second.
-// What is not botd's was measured while no order's fate was unknown: the first may be gone. Nor has a wallet
-// read since shown that it was sold.
+// repeatable reports whether a second sale next to an undecided one can sell no foreign assets: beyond
+// those, the wallet still shows most of the quantity that the first would have sold, and not enough for
+// both, so that the exchange refuses the one that arrives second. The foreign assets were measured while
+// no order was undecided. No wallet read since has shown that the first was executed.
 func (s *situation) repeatable(p *account.Placement) bool {
 	return !s.book.shownSold[p.ClientOrderID()] && s.inWalletYet(p) && s.book.inWallet(s.symbol)-abs(s.ownPosition) < p.Remaining()
 }

@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// If botd stands down, another botd trades under its prefix, or did: its twin. On spot both share
+// If botd stands down, another botd trades, or has traded, under its prefix: its twin. On spot both share
 // one wallet, and a stop of either sells the same asset. The position then is the quantity that all
 // orders under the prefix have bought and not sold, as far as the wallet shows it, and the part
 // that no stop of either covers is protected. None of the twin's position is adopted, and no exit

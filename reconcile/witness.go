@@ -332,7 +332,7 @@ func (e *evidence) contradict(symbol *SymbolState) {
 	}
 }
 
-// declare declares that what is read of the symbol is not believed, and why.
+// declare marks the reads of the symbol as contradicted, with the reason.
 func (s *SymbolState) declare(why string, atMS int64) {
 	s.Contradicted, s.ContradictedSinceMS = why, cmp.Or(s.ContradictedSinceMS, atMS)
 }
@@ -340,7 +340,7 @@ func (s *SymbolState) declare(why string, atMS int64) {
 // believe ends that.
 func (s *SymbolState) believe() { s.Contradicted, s.ContradictedSinceMS = "", 0 }
 
-// EndContradiction ends that the newest read is not believed: a person decided that it is right.
+// EndContradiction ends a contradiction: a person has decided that the newest read is right.
 func (s *SymbolState) EndContradiction() {
 	s.believe()
 	s.testimony.by, s.testimony.doubted, s.unexplainedID = aPerson, false, 0

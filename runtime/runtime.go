@@ -54,7 +54,7 @@ type Venue interface {
 // Punctual is a venue that waits for its request budget before it sends, and checks once
 // more when it signs whether a placement may still be sent.
 type Punctual interface {
-	DoBefore(ctx context.Context, request exchange.Request, departure exchange.SendLimit) (exchange.Answer, error)
+	DoBefore(ctx context.Context, request exchange.Request, limit exchange.SendLimit) (exchange.Answer, error)
 }
 
 // Journal makes records durable, in order, all or none.

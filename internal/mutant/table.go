@@ -428,7 +428,7 @@ var protocol = []Row{
 	}},
 
 	// Nobody and nothing reaches the trading, or the kill switch (docs/security.md).
-	{"no_deadline", "a strategy may think for as long as it likes", "strategies", "runtime/engine TestHungStrategy", []Edit{
+	{"no_deadline", "a strategy may think for as long as it likes", "strategies", "runtime/engine TestHungStrategyOpensNoPosition", []Edit{
 		{"runtime/engine.tick.inquire", "t.nowMS+leg.deadlineMS()+int64(task.To-task.From)*candleDeadlineMS", "int64(never)"},
 	}},
 	{"signal_on_the_engine", "a strategy takes a signal on the engine's turn", "strategies", "runtime/engine TestASignalIsAnsweredOffTheEngine", []Edit{

@@ -164,7 +164,7 @@ func (d *dispatcher) facts(leg *leg) risk.Facts {
 	return facts
 }
 
-// execute is the only way to change anything on the exchange, and it requires an Approved.
+// execute is the engine's only way to change anything on the exchange, and it requires an Approved.
 func (d *dispatcher) execute(approved risk.Approved) {
 	intent := approved.Intent()
 	switch intent.Purpose {
