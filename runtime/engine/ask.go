@@ -373,9 +373,9 @@ func (leg *leg) askMS() int64 { return min(leg.question.dueMS, leg.question.retr
 
 // hungWayOut describes how a hung strategy recovers.
 func (leg *leg) hungWayOut() string {
-	way := "it is asked again when it returns, with the candles it has missed"
+	way := "it is called again when it returns, with the candles it has missed"
 	if leg.question.ends > 0 {
-		way = "its process is started again by itself, ever more seldom, and sees all candles again"
+		way = "its process is restarted at growing intervals and sees all candles again"
 	}
-	return way + "; or mend its file, which is taken over; meanwhile nothing opens for it, its stop stays, exits and the kill switch go on"
+	return way + "; or correct its file, which is reloaded; meanwhile nothing opens for it, its stop stays, and exits and the kill switch continue"
 }

@@ -103,7 +103,7 @@ func (f *logsFlags) run(command *cobra.Command) error {
 	}
 	form, _, _ := strings.Cut(f.Output, "=")
 	if f.follow && form != "table" && form != "jsonl" {
-		return failure.Usagef("-f goes on without end: -o table or jsonl")
+		return failure.Usagef("-f never ends: -o table or jsonl")
 	}
 	if f.since != "" || f.until != "" {
 		return f.stored(command)

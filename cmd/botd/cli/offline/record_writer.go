@@ -23,7 +23,7 @@ func newRecordWriter(w io.Writer, form string, follow bool) (*recordWriter, erro
 	case form != "table" && form != "json" && form != "jsonl":
 		return nil, failure.Usagef("-o %s: records are no columns; table, json or jsonl", form)
 	case follow && form == "json":
-		return nil, failure.Usagef("--follow goes on without end: -o table or jsonl")
+		return nil, failure.Usagef("--follow never ends: -o table or jsonl")
 	}
 	return &recordWriter{w: w, form: form}, shell.RefuseShape(w, form)
 }
