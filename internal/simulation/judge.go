@@ -33,6 +33,7 @@ type judge struct {
 	minute   map[exchange.SymbolKey]*budget
 	reported int
 	dust     map[exchange.SymbolKey]dust
+	shown    map[exchange.SymbolKey]*exchange.Symbol // rules as botd read them last
 
 	unnamed      map[int64]unnamed           // spot purchases of the other process that no row has identified to the first one
 	named        map[int64]bool              // orders of the other process that a row has identified
@@ -48,6 +49,7 @@ func newJudge(w *world) *judge {
 	}
 	j := &judge{w: w, oracle: oracle.New(patience), open: map[int64]bool{}, refusals: map[exchange.SymbolKey]*refusals{},
 		baseline: map[string]exchange.Amount{}, minute: map[exchange.SymbolKey]*budget{}, dust: map[exchange.SymbolKey]dust{},
+		shown:        map[exchange.SymbolKey]*exchange.Symbol{},
 		liquidations: map[int64]bool{}, stopped: map[exchange.SymbolKey]bool{}, unnamed: map[int64]unnamed{}, named: map[int64]bool{}}
 	for _, key := range w.venue.keys {
 		free, frozen := w.venue.x.Balance(trader, w.venue.held[key].rules.Base)
@@ -216,6 +218,10 @@ func (j *judge) answered(f *flight) {
 				j.oracle.Shown(j.w.nowMS, oracle.Symbol{Name: p.Symbol})
 			}
 		}
+	case exchange.FuturesSymbols, exchange.SpotPairs:
+		for _, s := range f.answer.Symbols.Items() {
+			j.shown[s.Key()] = s
+		}
 	case exchange.SpotWallet:
 		for _, b := range f.answer.Balances.Items() {
 			j.shownWallet(&b)
@@ -334,15 +340,20 @@ func (j *judge) sent(order *exchange.NewOrder) {
 	}
 }
 
-// paced checks that slices missed in a pause are sent one at a time.
+// paced checks that slices missed in a pause are sent one at a time: at most a slice, or the smallest order, and a quantity step, by
+// the present rules or by those that botd read last.
 func (j *judge) paced(r *role, order *exchange.NewOrder) {
 	rules, quantity := j.w.venue.held[r.key].rules, order.Quantity
 	last, _ := j.w.venue.x.Price(r.key)
 	if !order.QuoteAmount.IsZero() {
 		quantity = rules.QuantityFor(order.QuoteAmount, max(last, 1))
 	}
-	least := rules.QuantityFor(rules.MinNotional, max(last, 1))
-	if most := max(r.unit, least) * 12 / 10; quantity > most+rules.QuantityTick {
+	notional, step := rules.MinNotional, rules.QuantityTick
+	if shown := j.shown[r.key]; shown != nil {
+		notional, step = notional.Max(shown.MinNotional), max(step, shown.QuantityTick)
+	}
+	least := rules.QuantityFor(notional, max(last, 1))
+	if most := max(r.unit, least) * 12 / 10; quantity > most+step {
 		j.fail(r.key, "paced", fmt.Sprintf("%s opens %d at once, a slice is %d", order.ClientOrderID, quantity, r.unit))
 	}
 }
