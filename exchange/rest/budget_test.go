@@ -11,18 +11,39 @@ import (
 	"botd/exchange"
 )
 
+// spent returns a client of one request a second that has just sent it.
+func spent(t *testing.T) (*venue, *Client) {
+	t.Helper()
+	v := newVenue(t)
+	client := ready(t, openPipe(t, v, func(c *Config) { c.Budget = 1 }))
+	time.Sleep(time.Minute)
+	if _, err := call(t.Context(), client, exchange.Request{Operation: exchange.FuturesPing}); err != nil {
+		t.Fatal(err)
+	}
+	v.on(0)
+	return v, client
+}
+
+// queue starts requests one after the other; each one waits before the next arrives.
+func queue(t *testing.T, requests ...func(context.Context) error) *sync.WaitGroup {
+	t.Helper()
+	var group sync.WaitGroup
+	for _, request := range requests {
+		group.Go(func() {
+			if err := request(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+	}
+	return &group
+}
+
 func TestBudgetPrefersReductionsThenOpenings(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		v := newVenue(t)
-		client := ready(t, openPipe(t, v, func(c *Config) { c.Budget = 1 }))
-		time.Sleep(time.Minute)
-		if _, err := call(t.Context(), client, exchange.Request{Operation: exchange.FuturesPing}); err != nil { // takes the only token
-			t.Fatal(err)
-		}
-		v.on(0)
-		var group sync.WaitGroup
-		for _, call := range []func(context.Context) error{
+		v, client := spent(t)
+		group := queue(t,
 			func(ctx context.Context) error {
 				_, err := call(ctx, client, exchange.Request{Operation: exchange.FuturesHealth})
 				return err
@@ -45,14 +66,7 @@ func TestBudgetPrefersReductionsThenOpenings(t *testing.T) {
 				_, err := place(ctx, client, exchange.Futures, order)
 				return err
 			},
-		} {
-			group.Go(func() {
-				if err := call(t.Context()); err != nil {
-					t.Error(err)
-				}
-			})
-			synctest.Wait() // each one waits before the next arrives
-		}
+		)
 		began := time.Now()
 		group.Wait()
 		want := []exchange.Operation{exchange.FuturesPlace, exchange.FuturesOpenOrders, exchange.FuturesPlace, exchange.FuturesHealth, exchange.FuturesDepth}

@@ -134,15 +134,8 @@ func TestGoroutinesThatWaitForOneReadingTakeIt(t *testing.T) {
 func TestQueuedRequestOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		v := newVenue(t)
-		client := ready(t, openPipe(t, v, func(c *Config) { c.Budget = 1 }))
-		time.Sleep(time.Minute)
-		if _, err := call(t.Context(), client, exchange.Request{Operation: exchange.FuturesPing}); err != nil { // takes the only token
-			t.Fatal(err)
-		}
-		v.on(0)
-		var group sync.WaitGroup
-		for _, made := range []func(context.Context) error{
+		v, client := spent(t)
+		queue(t,
 			func(ctx context.Context) error {
 				_, err := client.Guest().Do(ctx, exchange.Request{Operation: exchange.FuturesTickers})
 				return err
@@ -159,15 +152,7 @@ func TestQueuedRequestOrder(t *testing.T) {
 				_, err := call(Urgent(ctx), client, exchange.Request{Operation: exchange.FuturesOpenPositions})
 				return err
 			},
-		} {
-			group.Go(func() {
-				if err := made(t.Context()); err != nil {
-					t.Error(err)
-				}
-			})
-			synctest.Wait() // each one waits before the next arrives
-		}
-		group.Wait()
+		).Wait()
 		want := []exchange.Operation{exchange.FuturesOpenPositions, exchange.FuturesPlace, exchange.FuturesHealth, exchange.FuturesTickers}
 		if !slices.Equal(want, v.order) {
 			t.Errorf("want %v, have %v", want, v.order)

@@ -45,12 +45,12 @@ type account struct {
 	money          Money // all but Unrealized
 	orderMargin    exchange.Amount
 	positionMargin exchange.Amount
-	profits, needs positionSum // of positions: unrealized profit, maintenance margin
-	holdings       []holding   // by index of the book
-	positions      []*position // open ones, by id
-	history        []*position // closed, oldest first
-	spare          []*position // dropped from the history, for reuse
-	closed         int         // number of all closed positions, including forgotten ones
+	profits, needs positionSum      // of positions: unrealized profit, maintenance margin
+	holdings       []holding        // by index of the book
+	positions      []*position      // open ones, by id
+	history        []*position      // closed, oldest first
+	spare          spares[position] // dropped from the history
+	closed         int              // number of all closed positions, including forgotten ones
 	futuresOrders  orderList
 	unsettled      bool // listed in Exchange.unsettled
 

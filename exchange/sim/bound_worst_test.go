@@ -6,6 +6,26 @@ import (
 	"botd/exchange"
 )
 
+// worstCase is a period since the start, the worst price of each side in it, and the volume of its last bar.
+type worstCase struct {
+	sinceMS, nowMS int64
+	buy, sell      string
+	volume         float64
+}
+
+// wantWorst advances to the end of a case's period and compares its worst prices.
+func (d *desk) wantWorst(c worstCase) {
+	d.T.Helper()
+	d.Advance(startMS + c.nowMS)
+	for side, want := range map[exchange.Side]string{exchange.Buy: c.buy, exchange.Sell: c.sell} {
+		price, volume := d.find(d.key()).tape.worst(side, startMS+c.sinceMS, startMS+c.nowMS)
+		if price != d.p(want) || volume != c.volume {
+			d.T.Errorf("%s from %d to %d ms: want %s and a volume of %v, have %s and %v", side, c.sinceMS, c.nowMS, want, c.volume,
+				d.Symbol(d.key()).PriceDecimal(price), volume)
+		}
+	}
+}
+
 // barsOf returns candles of SOL with a volume each; a row is the open time in seconds after the start, open, high, low, close, volume.
 func (d *desk) barsOf(interval exchange.Interval, rows ...[6]float64) *exchange.Candles {
 	c := &exchange.Candles{Interval: interval}
@@ -22,11 +42,7 @@ func (d *desk) barsOf(interval exchange.Interval, rows ...[6]float64) *exchange.
 func TestTheWorstPriceOfAPeriod(t *testing.T) {
 	t.Parallel()
 	rows := [][6]float64{{0, 100, 110, 90, 105, 8}, {60, 104, 112, 80, 100, 4}, {240, 101, 103, 99, 102, 6}}
-	for _, c := range []struct {
-		sinceMS, nowMS int64
-		buy, sell      string
-		volume         float64
-	}{
+	for _, c := range []worstCase{
 		{-5_000, -5_000, "100", "100", 8}, // before the first bar
 		{0, 0, "100", "100", 8},
 		{0, 3_750, "102.5", "97.5", 8},
@@ -56,15 +72,7 @@ func TestTheWorstPriceOfAPeriod(t *testing.T) {
 	} {
 		d := newDesk(t, Config{StartMS: startMS - 10_000}).on(exchange.Futures, "SOL-USDT")
 		d.SetMarket(d.key(), Tape(d.barsOf(exchange.Minute1, rows...), TapeConfig{Costs: Costs{Bounded: true}}))
-		d.Advance(startMS + c.nowMS)
-		m := d.find(d.key()).tape
-		for side, want := range map[exchange.Side]string{exchange.Buy: c.buy, exchange.Sell: c.sell} {
-			price, volume := m.worst(side, startMS+c.sinceMS, startMS+c.nowMS)
-			if price != d.p(want) || volume != c.volume {
-				t.Errorf("%s from %d to %d ms: want %s and a volume of %v, have %s and %v", side, c.sinceMS, c.nowMS, want, c.volume,
-					d.Symbol(d.key()).PriceDecimal(price), volume)
-			}
-		}
+		d.wantWorst(c)
 	}
 }
 
@@ -74,11 +82,7 @@ func TestTheWorstPriceWithinFinerCandles(t *testing.T) {
 	coarse := [][6]float64{{0, 100, 120, 80, 106, 30}, {300, 106, 108, 96, 100, 10}}
 	fine := [][6]float64{{0, 101, 104, 98, 102, 8}, {60, 102, 120, 100, 110, 7}, {120, 110, 112, 80, 90, 6}, {180, 90, 96, 88, 94, 5},
 		{240, 94, 108, 92, 106, 4}}
-	for _, c := range []struct {
-		sinceMS, nowMS int64
-		buy, sell      string
-		volume         float64
-	}{
+	for _, c := range []worstCase{
 		{0, 0, "100", "100", 8},
 		{0, 15_000, "102", "99", 8}, // from the candle's open, to the first bar's extremes
 		{60_000, 75_000, "111", "101", 7},
@@ -93,15 +97,7 @@ func TestTheWorstPriceWithinFinerCandles(t *testing.T) {
 		d := newDesk(t, Config{}).on(exchange.Futures, "SOL-USDT")
 		config := TapeConfig{Costs: Costs{Bounded: true}, Detail: d.barsOf(exchange.Minute1, fine...)}
 		d.SetMarket(d.key(), Tape(d.barsOf(exchange.Minute5, coarse...), config))
-		d.Advance(startMS + c.nowMS)
-		m := d.find(d.key()).tape
-		for side, want := range map[exchange.Side]string{exchange.Buy: c.buy, exchange.Sell: c.sell} {
-			price, volume := m.worst(side, startMS+c.sinceMS, startMS+c.nowMS)
-			if price != d.p(want) || volume != c.volume {
-				t.Errorf("%s from %d to %d ms: want %s and a volume of %v, have %s and %v", side, c.sinceMS, c.nowMS, want, c.volume,
-					d.Symbol(d.key()).PriceDecimal(price), volume)
-			}
-		}
+		d.wantWorst(c)
 	}
 }
 

@@ -75,7 +75,7 @@ func (l *orderList) remove(o *order) {
 
 // newOrder returns an accepted order with the next id.
 func (x *Exchange) newOrder(a *account, b *book, asked *exchange.NewOrder) *order {
-	o := x.orders.blank()
+	o := x.orders.spare.blank()
 	o.account, o.book, o.reduceOnly = a, b, asked.ReduceOnly
 	o.Order = exchange.Order{
 		ID: x.orders.lastID + 1, ClientOrderID: asked.ClientOrderID, Market: b.symbol.Market, Symbol: b.symbol.Name, Side: asked.Side, Type: asked.Type,

@@ -15,24 +15,12 @@ type orderStore struct {
 	count  int      // number of those that are not nil
 	first  int64
 	lastID int64
-	reuse  bool     // reuse the memory of dropped orders
-	spare  []*order // dropped and no longer referenced
+	reuse  bool          // reuse the memory of dropped orders
+	spare  spares[order] // dropped and no longer referenced
 }
 
-// blank returns a zero order.
-func (s *orderStore) blank() *order {
-	last := len(s.spare) - 1
-	if last < 0 {
-		return &order{}
-	}
-	o := s.spare[last]
-	s.spare = s.spare[:last]
-	*o = order{}
-	return o
-}
-
-// spares stores an order for reuse, unless an event or, on spot, its account refers to it.
-func (s *orderStore) spares(o *order) {
+// reclaim stores an order for reuse, unless an event or, on spot, its account refers to it.
+func (s *orderStore) reclaim(o *order) {
 	if s.reuse && o.Market == exchange.Futures && o.arrives == (eventTime{}) && o.ends == (eventTime{}) && !o.tracked {
 		s.spare = append(s.spare, o)
 	}
@@ -89,7 +77,7 @@ func (s *orderStore) forget() bool {
 		if old != nil && old.Status.Final() {
 			s.all[i] = nil
 			s.count--
-			s.spares(old)
+			s.reclaim(old)
 		}
 	}
 	start := 0

@@ -96,7 +96,7 @@ func (c *clearing) increase(a *account, b *book, side exchange.Side, price excha
 	p := h.position
 	if p == nil {
 		c.positionID++
-		p = a.blankPosition()
+		p = a.spare.blank()
 		p.account, p.book, p.id, p.side, p.status, p.createdMS = a, b, c.positionID, sideOf(side), exchange.PositionOpen, c.exchange.nowMS
 		h.position = p
 		a.positions = append(a.positions, p)
@@ -110,18 +110,6 @@ func (c *clearing) increase(a *account, b *book, side exchange.Side, price excha
 	p.cost = p.cost.Add(b.symbol.Notional(price, quantity))
 	p.include()
 	c.updateMargin(p, price)
-}
-
-// blankPosition returns a zero position.
-func (a *account) blankPosition() *position {
-	last := len(a.spare) - 1
-	if last < 0 {
-		return &position{}
-	}
-	p := a.spare[last]
-	a.spare = a.spare[:last]
-	*p = position{}
-	return p
 }
 
 // reduce closes a part. Its cost is proportional to the quantity, truncated at 18 places; if

@@ -102,7 +102,7 @@ func Write(directory string, halt Halt, code func(text []byte) string) (path str
 	return path, syncDirectory(directory)
 }
 
-// List are the files of halts in a directory, the oldest first; a directory that does not exist has none.
+// List returns the paths of the stored halts in a directory, the oldest first; a directory that does not exist has none.
 func List(directory string) (paths []string, err error) {
 	entries, err := os.ReadDir(directory)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
