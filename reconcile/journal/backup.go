@@ -37,8 +37,17 @@ const partial = ".partial"
 // Backup copies a consistent snapshot of the journal into a new file, even while a daemon writes
 // it, and verifies the whole copy before it gets its name. An unsound copy is an error and leaves
 // no file. The simulated account of demo and paper is copied at the same moment, into a file next
-// to the copy.
-func (j *Journal) Backup(ctx context.Context, path string) (b Backup, err error) {
+// to the copy. The copy's end is noted as the journal's head.
+func (j *Journal) Backup(ctx context.Context, path string) (Backup, error) {
+	b, err := j.copyTo(ctx, path)
+	if err == nil {
+		j.marked(&b)
+	}
+	return b, err
+}
+
+// copyTo is Backup without the note of the journal's head: it writes nothing but the copy.
+func (j *Journal) copyTo(ctx context.Context, path string) (b Backup, err error) {
 	copied := path + partial
 	for _, file := range []string{path, accountOf(path)} {
 		if _, err := os.Lstat(file); err == nil {
@@ -90,7 +99,6 @@ func (j *Journal) Backup(ctx context.Context, path string) (b Backup, err error)
 	if err := settle(copied, path); err != nil {
 		return b, errors.Join(err, discard(path), discard(accountOf(path))) // one without the other is not a backup
 	}
-	j.marked(&b)
 	return b, nil
 }
 

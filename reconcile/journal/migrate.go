@@ -44,7 +44,7 @@ func Migrate(ctx context.Context, path string, key *Key, dry bool) (done Migrati
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
 		path = filepath.Join(directory, FileName)
-		if _, err := store.Backup(ctx, path); err != nil {
+		if _, err := store.copyTo(ctx, path); err != nil {
 			return done, errors.Join(Failure(err), store.Close())
 		}
 	}

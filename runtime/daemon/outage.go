@@ -200,7 +200,8 @@ func (p *process) serveUntilReached(ctx context.Context) error {
 		return err
 	}
 	stopBackground := inBackground(context.WithoutCancel(ctx), p.watchOutage, p.backlog.run,
-		(&haltfile.Watcher{Directory: p.directory, Config: p.reloads.Current.Load, Code: p.key.Coder(haltfile.Kind), Send: p.driver.Send}).Run)
+		(&haltfile.Watcher{Directory: p.directory, Config: p.reloads.Current.Load, Code: p.key.Coder(haltfile.Kind), Send: p.driver.Send,
+			Log: p.console.Warn}).Run)
 	p.supervisor.Ready("waiting for " + p.venue.Where)
 	err = p.driver.Run(ctx)
 	stopBackground()

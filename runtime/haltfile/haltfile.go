@@ -216,7 +216,9 @@ type Watcher struct {
 	Config    func() *configs.Config
 	Send      func(context.Context, engine.Event) error
 	Code      func(text []byte) string // by the journal's key; nil without one
-	done      map[string]pending       // files that were acted on and are still there
+	Log       func(event, format string, arguments ...any)
+	done      map[string]pending // files that were acted on and are still there
+	unlisted  bool               // the directory could not be read the last time
 }
 
 // pending is a file that was acted on.
@@ -230,8 +232,7 @@ func (h *Watcher) Run(ctx context.Context) {
 	poll := time.NewTicker(pollEvery)
 	defer poll.Stop()
 	for {
-		paths, _ := List(h.Directory) // read again in a second
-		for _, path := range paths {
+		for _, path := range h.list() {
 			h.take(ctx, path)
 		}
 		select {
@@ -240,6 +241,20 @@ func (h *Watcher) Run(ctx context.Context) {
 		case <-poll.C:
 		}
 	}
+}
+
+// list returns the stored halts. While the directory cannot be read it returns none; it logs the
+// first failure and the end of it.
+func (h *Watcher) list() []string {
+	paths, err := List(h.Directory)
+	switch {
+	case err != nil && !h.unlisted:
+		h.Log("halt.unlisted", "HALT      stored halts cannot be read: a halt that botd could not take is not seen until this is repaired: %v", err)
+	case err == nil && h.unlisted:
+		h.Log("halt.listed", "HALT      stored halts can be read again")
+	}
+	h.unlisted = err != nil
+	return paths
 }
 
 // take applies a halt, once: a person may have rearmed since. Its file is deleted when the halt is

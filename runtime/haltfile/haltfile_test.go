@@ -2,7 +2,10 @@ package haltfile
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -77,4 +80,42 @@ func TestAHaltWithoutItsCodeIsCarriedOutAndNamedSo(t *testing.T) {
 	if detail := forged.audit(path, account.Scope{}, nil).Detail; strings.Contains(detail, "key") {
 		t.Errorf("want nothing said of a key where none is configured, have %s", detail)
 	}
+}
+
+func TestAnUnreadableDirectoryOfHaltsIsLoggedOnce(t *testing.T) {
+	t.Parallel()
+	directory := filepath.Join(t.TempDir(), "live")
+	if err := os.WriteFile(directory, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		var logged, sent []string
+		h := &Watcher{Directory: directory, Config: func() *configs.Config { return &configs.Config{} }}
+		h.Send = func(_ context.Context, event engine.Event) error {
+			sent = append(sent, event.(*engine.EventAudited).Event.(*engine.EventHalt).Why)
+			cancel()
+			return nil
+		}
+		h.Log = func(event, format string, arguments ...any) {
+			logged = append(logged, event+" "+fmt.Sprintf(format, arguments...))
+		}
+		time.AfterFunc(4500*time.Millisecond, func() {
+			if err := errors.Join(os.Remove(directory), os.Mkdir(directory, 0o700)); err != nil {
+				t.Error(err)
+			}
+			if _, err := Write(directory, Halt{AtMS: 1, Level: record.LevelPause, Reason: "stop"}, nil); err != nil {
+				t.Error(err)
+			}
+		})
+		h.Run(ctx)
+		if len(logged) != 2 || !strings.HasPrefix(logged[0], "halt.unlisted ") || !strings.Contains(logged[0], directory+": not a directory") ||
+			!strings.HasPrefix(logged[1], "halt.listed ") {
+			t.Errorf("want the first failure and its end, have %q", logged)
+		}
+		if want := []string{"stop"}; !slices.Equal(sent, want) {
+			t.Errorf("want the halt that was stored then, %q, have %q", want, sent)
+		}
+	})
 }

@@ -44,6 +44,8 @@ var Events = []Event{
 	{"exchange.stale", "warn", "the exchange reported less than it had reported before"},
 	{"exchange.unavailable", "warn", "a read failed"},
 	{"exchange.unmeasured", "warn", "live: assumptions about the venue that no probe has measured"},
+	{"halt.listed", "warn", "the directory of stored halts can be read again"},
+	{"halt.unlisted", "warn", "the directory of stored halts cannot be read: a halt that was stored there is not seen"},
 	{"heartbeat.failed", "warn", "the dead-man's service does not answer"},
 	{"heartbeat.withheld", "warn", "botd does not work as it should, and why: the dead-man's service receives nothing, and raises the alarm"},
 	{"heartbeat.works", "warn", "the dead-man's service answers again, or is called again"},

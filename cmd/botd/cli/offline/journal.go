@@ -56,8 +56,11 @@ func (f *journalFlags) find(ctx context.Context) (path string, key *journal.Key,
 		}
 		path = filepath.Join(config.DataDir, string(config.Mode), journal.FileName)
 	}
-	if _, err := os.Stat(path); err != nil {
+	switch info, err := os.Stat(path); {
+	case err != nil:
 		return "", nil, failure.New(failure.NoInput, "botd run makes one; --mode and --file name another", "no journal at %s", path)
+	case info.IsDir():
+		return "", nil, failure.New(failure.NoInput, "--file "+filepath.Join(path, journal.FileName), "%s is a directory, not a journal", path)
 	}
 	key, err = journalKey(config)
 	return path, key, err
