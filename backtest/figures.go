@@ -16,22 +16,22 @@ type Figures struct {
 	Hourly   *Series `json:"hourly"`           // of equity at each full hour: for runs of less than 60 days with candles of at most an hour
 	RiskFree string  `json:"risk_free_annual"` // taken off each return, a share a year
 
-	Falls       []Drawdown  `json:"drawdowns"`         // the ten deepest, by candle closes
-	LongestFall *Drawdown   `json:"longest_drawdown"`  // from peak to recovery, or to the end
-	BuyAndHold  *float64    `json:"buy_and_hold_pct"`  // the same symbols bought with equal shares at the first open, without costs
-	Leverage    float64     `json:"average_leverage"`  // mean position value as a share of equity, over all candles
-	Turnover    *float64    `json:"turnover_yearly"`   // value filled as a multiple of the mean equity, a year
-	Gross       string      `json:"gross_profit"`      // profit before fees, funding and slippage
-	FeeDrag     *float64    `json:"fee_drag_pct"`      // of the gross profit; null without one
-	FundingDrag *float64    `json:"funding_drag_pct"`  // of the gross profit
-	SlipDrag    *float64    `json:"slippage_drag_pct"` // of the gross profit
-	Trips       TripFigures `json:"trades"`
-	ByWeekday   []TimeRow   `json:"weekdays"` // round trips by when they were entered, UTC
-	ByHour      []TimeRow   `json:"hours"`
-	Months      []MonthRow  `json:"months"`
-	Bootstrap   *Bootstrap  `json:"bootstrap"` // of the daily returns; null with too few
-	Regimes     []RegimeRow `json:"regimes"`   // days grouped by the preceding market regime
-	Years       []YearRow   `json:"years"`
+	Drawdowns       []Drawdown  `json:"drawdowns"`         // the ten deepest, by candle closes
+	LongestDrawdown *Drawdown   `json:"longest_drawdown"`  // from peak to recovery, or to the end
+	BuyAndHold      *float64    `json:"buy_and_hold_pct"`  // the same symbols bought with equal shares at the first open, without costs
+	Leverage        float64     `json:"average_leverage"`  // mean position value as a share of equity, over all candles
+	Turnover        *float64    `json:"turnover_yearly"`   // value filled as a multiple of the mean equity, a year
+	Gross           string      `json:"gross_profit"`      // profit before fees, funding and slippage
+	FeeDrag         *float64    `json:"fee_drag_pct"`      // of the gross profit; null without one
+	FundingDrag     *float64    `json:"funding_drag_pct"`  // of the gross profit
+	SlipDrag        *float64    `json:"slippage_drag_pct"` // of the gross profit
+	Trips           TripFigures `json:"trades"`
+	ByWeekday       []TimeRow   `json:"weekdays"` // round trips by when they were entered, UTC
+	ByHour          []TimeRow   `json:"hours"`
+	Months          []MonthRow  `json:"months"`
+	Bootstrap       *Bootstrap  `json:"bootstrap"` // of the daily returns; null with too few
+	Regimes         []RegimeRow `json:"regimes"`   // days grouped by the preceding market regime
+	Years           []YearRow   `json:"years"`
 
 	Rolling *RollingSeries `json:"rolling"` // null under 180 days
 }
@@ -52,7 +52,7 @@ func (r *run) figures(fromMS int64) Figures {
 	f := Figures{
 		Daily:      measure(l.days.values, daysPerYear, rate.Float()),
 		RiskFree:   rate.String(),
-		Falls:      []Drawdown{},
+		Drawdowns:  []Drawdown{},
 		Leverage:   rounded(l.leverage / float64(l.slots)),
 		Trips:      l.tripFigures(),
 		ByWeekday:  l.byWeekday(),
@@ -65,9 +65,9 @@ func (r *run) figures(fromMS int64) Figures {
 		f.Hourly = &hourly
 	}
 	for i := range l.drawdown.worst {
-		f.Falls = append(f.Falls, *l.drawdown.worst[i].figure())
+		f.Drawdowns = append(f.Drawdowns, *l.drawdown.worst[i].figure())
 	}
-	f.LongestFall = l.drawdown.long.figure()
+	f.LongestDrawdown = l.drawdown.long.figure()
 	if f.Regimes, f.Years = []RegimeRow{}, []YearRow{}; !r.config.auxiliary {
 		days, bench := &l.days, r.bench()
 		f.Bootstrap, f.Regimes = bootstrap(days.values), regimes(days.values, bench)

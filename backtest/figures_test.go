@@ -159,8 +159,8 @@ func TestFiguresWithoutLossesOrWinsAreNull(t *testing.T) {
 	}
 }
 
-// TestTheWorstFallsAreListedDeepestFirst also distinguishes the longest from the deepest.
-func TestTheWorstFallsAreListedDeepestFirst(t *testing.T) {
+// TestWorstDrawdownsAreListedDeepestFirst also distinguishes the longest from the deepest.
+func TestWorstDrawdownsAreListedDeepestFirst(t *testing.T) {
 	t.Parallel()
 	var d drawdown
 	curve := []float64{100, 80, 100, 95, 96, 97, 98, 99, 101, 50, 102, 90}

@@ -186,7 +186,7 @@ func newSample(firstMS int64, equity, bench []float64, riskFree float64) *sample
 	s.quarters = compounded(firstMS, s.returns, 3)
 	s.years = compounded(firstMS, s.returns, 12)
 	s.beta = betaOf(s.returns, s.bench)
-	s.falls()
+	s.drawdowns()
 	return s
 }
 
@@ -205,8 +205,8 @@ func compounded(firstMS int64, returns []float64, months int) (all []float64) {
 	return all
 }
 
-// falls finds the drawdowns of the days.
-func (s *sample) falls() {
+// drawdowns finds the drawdowns of the days.
+func (s *sample) drawdowns() {
 	peak, below := s.equity[0], false
 	for _, e := range s.equity {
 		peak = max(peak, e)

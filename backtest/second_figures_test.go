@@ -73,8 +73,8 @@ func percentile(ordered []float64, percent float64) float64 {
 	return low + (high-low)*(at-math.Floor(at))
 }
 
-// falls finds the drawdowns: from a peak to the first close that is not below it.
-func (c check) falls(r *backtest.Result, s *second) {
+// drawdowns finds the drawdowns: from a peak to the first close that is not below it.
+func (c check) drawdowns(r *backtest.Result, s *second) {
 	c.t.Helper()
 	type fall struct {
 		depth                  float64
@@ -104,7 +104,7 @@ func (c check) falls(r *backtest.Result, s *second) {
 	if len(all) > 0 {
 		c.equal("maximum drawdown", 100*all[0].depth, r.MaxDrawdown)
 	}
-	have := r.Figures.Falls
+	have := r.Figures.Drawdowns
 	if len(have) != min(10, len(all)) {
 		c.t.Errorf("%s: want %d drawdowns, have %d", c.what, min(10, len(all)), len(have))
 		return
@@ -120,14 +120,14 @@ func (c check) falls(r *backtest.Result, s *second) {
 		}
 	}
 	if d := r.Drawdown; len(have) > 0 && (d == nil || d.Depth != have[0].Depth || d.Peak != have[0].Peak) ||
-		len(have) == 0 && (d != nil || r.Figures.LongestFall != nil) {
+		len(have) == 0 && (d != nil || r.Figures.LongestDrawdown != nil) {
 		c.t.Errorf("%s: want the deepest drawdown, have %+v", c.what, d)
 	}
 	longest := int64(0)
 	for _, f := range all {
 		longest = max(longest, cmp.Or(f.recovery, s.toMS)-f.peak)
 	}
-	if l := r.Figures.LongestFall; l != nil {
+	if l := r.Figures.LongestDrawdown; l != nil {
 		until := time.UnixMilli(s.toMS)
 		if l.Recovered != nil {
 			until = *l.Recovered

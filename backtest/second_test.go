@@ -241,7 +241,7 @@ func (all *tally) run(t *testing.T, w weather, seed uint64, days bool) {
 		all.hours++
 		c.series(r.Figures.Hourly, s.every(time.Hour), 365*24)
 	}
-	c.falls(r, s)
+	c.drawdowns(r, s)
 	c.tripRows(r, s)
 	c.tripFigures(&r.Figures.Trips, s)
 	c.groups(r, s)

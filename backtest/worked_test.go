@@ -96,14 +96,14 @@ func TestAWonResultWorkedOut(t *testing.T) {
 		wantFigure(t, c.what, *c.want, c.have)
 	}
 	at := func(hour int) time.Time { return time.UnixMilli(midnight + int64(hour)*int64(exchange.Hour1)).UTC() }
-	if d := f.LongestFall; !d.Peak.Equal(at(9)) || d.Recovered == nil || !d.Recovered.Equal(at(11)) { // the other one is an hour long
+	if d := f.LongestDrawdown; !d.Peak.Equal(at(9)) || d.Recovered == nil || !d.Recovered.Equal(at(11)) { // the other one is an hour long
 		t.Errorf("longest drawdown: have %+v", d)
 	}
 	if d := r.Drawdown; !d.Peak.Equal(at(9)) || !d.Trough.Equal(at(10)) || d.Recovered == nil || !d.Recovered.Equal(at(11)) {
 		t.Errorf("drawdown: have %+v", d)
 	}
 	if r.ProfitFactor != nil || f.Trips.AverageLoss != nil || f.Trips.LongestWins != 2 || f.Trips.LongestLosses != 0 || r.Wins != 2 || r.Fills != 4 ||
-		len(f.Falls) != 2 || f.Falls[1].Recovered != nil || f.Hourly == nil || f.Hourly.Returns != 6 || r.Days != 0 || r.CAGR != nil ||
+		len(f.Drawdowns) != 2 || f.Drawdowns[1].Recovered != nil || f.Hourly == nil || f.Hourly.Returns != 6 || r.Days != 0 || r.CAGR != nil ||
 		f.Months[0].Month != "2023-11" || f.Months[0].Equity != "10262.65" || r.Orders.Wanted != 4 || r.Orders.Placed != 4 || r.Orders.Filled != 4 {
 		t.Errorf("have %+v\n%+v", r.Orders, f)
 	}

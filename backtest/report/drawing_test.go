@@ -133,7 +133,7 @@ func TestAdverseExcursionChart(t *testing.T) {
 }
 
 // The scale ends at 1.15 times the deepest: 23 %.
-func TestTheFallsOfOtherOrders(t *testing.T) {
+func TestDrawdownsOfOtherOrders(t *testing.T) {
 	t.Parallel()
 	s := &backtest.Shuffles{Count: 1_000, Fifth: 2.3, Quarter: 4.6, Median: 6.9, Third: 9.2, Worst: 20, Happened: 11.5}
 	drawn := func(worst, happened string) []string {

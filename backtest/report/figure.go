@@ -80,7 +80,7 @@ func groups(r *backtest.Result) []figureGroup {
 		{Name: "Wallet at the end", Value: money(r.Wallet) + " USDT", Formula: "deposits + realised − funding − fees, checked to the last digit"},
 		{Name: "CAGR", Value: signedPercent(r.CAGR), Formula: cagrText},
 		{Name: "Buy and hold", Value: signedPercent(r.Figures.BuyAndHold), Formula: holdText},
-	}}, {"Falls", []figure{
+	}}, {"Drawdowns", []figure{
 		{Name: "Max drawdown", Value: percent(r.MaxDrawdown), Formula: drawdownText},
 		{Name: "Longest drawdown", Value: longest(r), Formula: "from a peak until equity was there again, or to the end"},
 		{Name: "Ulcer index", Value: percent(r.Figures.Daily.Ulcer), Formula: "√(mean of drawdown²) over daily equity"},
@@ -298,7 +298,7 @@ func costGroup(r *backtest.Result) figureGroup {
 }
 
 func longest(r *backtest.Result) string {
-	d := r.Figures.LongestFall
+	d := r.Figures.LongestDrawdown
 	if d == nil {
 		return none
 	}

@@ -20,7 +20,7 @@ type page struct {
 	Tiles     []figure
 	Groups    []figureGroup
 	Columns   []column
-	Falls     []fallRow
+	Drawdowns []drawdownRow
 	Years     []yearRow
 	Steps     []step
 	Waterfall template.HTML
@@ -41,16 +41,16 @@ type page struct {
 
 func newPage(r *backtest.Result, sources []Source) *page {
 	p := &page{
-		Result:  r,
-		Verdict: verdict(r),
-		Tiles:   tiles(r),
-		Groups:  groups(r),
-		Columns: columns(r),
-		Falls:   falls(r),
-		Years:   years(r.Figures.Months),
-		Charts:  len(sources) > 0,
-		Notice:  chart.Notice,
-		Length:  r.To.Sub(r.From),
+		Result:    r,
+		Verdict:   verdict(r),
+		Tiles:     tiles(r),
+		Groups:    groups(r),
+		Columns:   columns(r),
+		Drawdowns: drawdowns(r),
+		Years:     years(r.Figures.Months),
+		Charts:    len(sources) > 0,
+		Notice:    chart.Notice,
+		Length:    r.To.Sub(r.From),
 	}
 	p.Steps = costSteps(r)
 	p.Waterfall = waterfall(p.Steps)
@@ -101,15 +101,15 @@ func columns(r *backtest.Result) (all []column) {
 	return all
 }
 
-// fallRow is one of the deepest drawdowns.
-type fallRow struct {
+// drawdownRow is one of the deepest drawdowns.
+type drawdownRow struct {
 	backtest.Drawdown
 	Down, Back string // durations
 }
 
-func falls(r *backtest.Result) (rows []fallRow) {
-	for _, f := range r.Figures.Falls {
-		row := fallRow{Drawdown: f, Down: span(f.Trough.Sub(f.Peak)), Back: "not yet"}
+func drawdowns(r *backtest.Result) (rows []drawdownRow) {
+	for _, f := range r.Figures.Drawdowns {
+		row := drawdownRow{Drawdown: f, Down: span(f.Trough.Sub(f.Peak)), Back: "not yet"}
 		if f.Recovered != nil {
 			row.Back = span(f.Recovered.Sub(f.Trough))
 		}

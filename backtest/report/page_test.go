@@ -30,7 +30,7 @@ func made() *backtest.Result {
 		To: at("2024-07-01 00:00"), TotalFees: "40", TotalSlippage: "12.5", TotalFunding: "-3", MaxDrawdown: 10, Drawdown: &fall, Days: 181, YearDays: 365,
 		RoundTrips: 1_203, Wins: 703, Sharpe: ptr(1.5), CAGR: ptr(56.78), Exposure: 42.5, Expectancy: ptr("0.2"), Fills: 2_406,
 		Figures: backtest.Figures{Gross: "300", FeeDrag: ptr(13.333), FundingDrag: ptr(250.0), Turnover: ptr(12.34), Leverage: 0.8, RiskFree: "0.02",
-			BuyAndHold: ptr(-7.5), Falls: []backtest.Drawdown{fall, open}, LongestFall: &fall,
+			BuyAndHold: ptr(-7.5), Drawdowns: []backtest.Drawdown{fall, open}, LongestDrawdown: &fall,
 			Trips: backtest.TripFigures{WinRate: ptr(58.44), Payoff: ptr(1.2), SQNTrips: 100, LongestWins: 5, LongestLosses: 4,
 				Holding: &backtest.Spread{Tenth: 60, Median: 5_400, Ninth: 93_600}, Adverse: &backtest.Spread{Median: 1.25, Ninth: 3},
 				Favourable: &backtest.Spread{Median: 2.5, Ninth: 7}}}}
@@ -75,7 +75,7 @@ func TestTheFirstFigures(t *testing.T) {
 	}
 	r.Drawdown, r.InitialEquity = nil, "0"
 	if have := words(tiles(r)); have[0] != "Profit: –; +1,250.50 USDT" || have[2] != "Max drawdown: 10.00 %; equity never fell; down" {
-		t.Errorf("without money and without a fall: have %v", have)
+		t.Errorf("without money and without a drawdown: have %v", have)
 	}
 	r.InitialEquity = "-5"
 	if changeOf(r) != nil {
@@ -132,13 +132,13 @@ func TestTheGroupsOfFigures(t *testing.T) {
 		!slices.Contains(none, "Turnover: –") || len(none) != len(trips)-3+len(costs) {
 		t.Errorf("have %v", none)
 	}
-	falls := group(t, r, "Falls")
-	r.Figures.LongestFall = &r.Figures.Falls[1]
-	if falls[2] != "Longest drawdown: 10 d 12 h" || group(t, r, "Falls")[2] != "Longest drawdown: 11 d, not recovered" {
-		t.Errorf("the longest drawdown: have %s, and %s of one that is open", falls[2], group(t, r, "Falls")[2])
+	shown := group(t, r, "Drawdowns")
+	r.Figures.LongestDrawdown = &r.Figures.Drawdowns[1]
+	if shown[2] != "Longest drawdown: 10 d 12 h" || group(t, r, "Drawdowns")[2] != "Longest drawdown: 11 d, not recovered" {
+		t.Errorf("the longest drawdown: have %s, and %s of one that is open", shown[2], group(t, r, "Drawdowns")[2])
 	}
-	if r.Figures.LongestFall = nil; group(t, r, "Falls")[2] != "Longest drawdown: –" {
-		t.Errorf("have %s", group(t, r, "Falls")[2])
+	if r.Figures.LongestDrawdown = nil; group(t, r, "Drawdowns")[2] != "Longest drawdown: –" {
+		t.Errorf("have %s", group(t, r, "Drawdowns")[2])
 	}
 }
 
@@ -181,9 +181,9 @@ func TestGroupsThatNotEveryRunHas(t *testing.T) {
 	}
 }
 
-func TestTheDeepestFalls(t *testing.T) {
+func TestDeepestDrawdowns(t *testing.T) {
 	t.Parallel()
-	rows := falls(made())
+	rows := drawdowns(made())
 	if len(rows) != 2 || rows[0].Down != "2 d 12 h" || rows[0].Back != "8 d" || rows[1].Down != "1 d 6 h" || rows[1].Back != "not yet" {
 		t.Errorf("have %+v", rows)
 	}

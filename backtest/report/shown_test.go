@@ -17,8 +17,8 @@ import (
 // the JSON itself a second time, from executions and candles alone.
 var shownFigures = map[string]string{
 	"Growth/Initial equity": "initial_equity", "Growth/Final equity": "final_equity", "Growth/Wallet at the end": "wallet", "Growth/CAGR": "cagr_pct",
-	"Growth/Buy and hold": "figures.buy_and_hold_pct", "Falls/Max drawdown": "max_drawdown_pct", "Falls/Ulcer index": "figures.daily.ulcer_pct",
-	"Falls/UPI": "figures.daily.upi", "Falls/Calmar": "calmar",
+	"Growth/Buy and hold": "figures.buy_and_hold_pct", "Drawdowns/Max drawdown": "max_drawdown_pct", "Drawdowns/Ulcer index": "figures.daily.ulcer_pct",
+	"Drawdowns/UPI": "figures.daily.upi", "Drawdowns/Calmar": "calmar",
 	"Daily returns/Sharpe": "figures.daily.sharpe", "Daily returns/Sortino": "figures.daily.sortino",
 	"Daily returns/Volatility": "figures.daily.volatility_pct",
 	"Daily returns/Omega":      "figures.daily.omega",

@@ -26,13 +26,13 @@ const (
 // setting.
 func Supported(config *configs.Config) error {
 	for _, s := range []struct {
-		given         bool
-		setting, mend string
+		given           bool
+		setting, remedy string
 	}{
 		{config.Journal != "", "journal: postgres", "only SQLite in data_dir is there"},
 	} {
 		if s.given {
-			return failure.New(failure.Config, s.mend, "%s is not in this version", s.setting)
+			return failure.New(failure.Config, s.remedy, "%s is not in this version", s.setting)
 		}
 	}
 	return nil

@@ -21,7 +21,7 @@ func TestDirectoryWritableByOthersIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		what    string
 		prepare func(data, mode string) error
-		mend    string // empty: it is safe
+		remedy  string // empty: it is safe
 	}{
 		{"as botd makes it", func(string, string) error { return nil }, ""},
 		{"nothing yet", func(data, _ string) error { return os.RemoveAll(data) }, ""},
@@ -50,10 +50,10 @@ func TestDirectoryWritableByOthersIsRefused(t *testing.T) {
 			err := Check(data, mode)
 			var refused *Error
 			switch {
-			case c.mend == "" && err != nil:
+			case c.remedy == "" && err != nil:
 				t.Errorf("want it sound, have %v", err)
-			case c.mend != "" && (!errors.As(err, &refused) || !strings.HasPrefix(refused.Mend, c.mend)):
-				t.Errorf("want it refused with %q, have %v", c.mend, err)
+			case c.remedy != "" && (!errors.As(err, &refused) || !strings.HasPrefix(refused.Remedy, c.remedy)):
+				t.Errorf("want it refused with %q, have %v", c.remedy, err)
 			}
 		})
 	}
@@ -103,18 +103,18 @@ func afterTheHint(t *testing.T, data, mode string, refused *Error) {
 		must(t, os.WriteFile(filepath.Join(mode, name), []byte("planted"), 0o600))
 	}
 	must(t, os.WriteFile(filepath.Join(mode, "journal.db"), nil, 0o600))
-	if out, err := exec.Command("sh", "-c", refused.Mend).CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v %s", refused.Mend, err, out)
+	if out, err := exec.Command("sh", "-c", refused.Remedy).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v %s", refused.Remedy, err, out)
 	}
 	for _, name := range granting {
 		if _, err := os.Lstat(filepath.Join(mode, name)); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s: want %s removed, have %v", refused.Mend, name, err)
+			t.Errorf("%s: want %s removed, have %v", refused.Remedy, name, err)
 		}
 	}
 	if _, err := os.Lstat(filepath.Join(mode, "journal.db")); err != nil {
-		t.Errorf("%s: want the journal kept, have %v", refused.Mend, err)
+		t.Errorf("%s: want the journal kept, have %v", refused.Remedy, err)
 	}
 	if err := Check(data, mode); err != nil {
-		t.Errorf("%s: want it sound afterwards, have %v", refused.Mend, err)
+		t.Errorf("%s: want it sound afterwards, have %v", refused.Remedy, err)
 	}
 }

@@ -39,7 +39,7 @@ type outage struct {
 }
 
 // waitable reports whether a venue that was not reached may be reached later. Credentials and
-// configuration are a person's to mend.
+// configuration must be corrected by a person.
 func waitable(err error) bool {
 	var code *failure.Error
 	return errors.As(err, &code) && code.Code == failure.Unavailable

@@ -34,10 +34,10 @@ import (
 
 // finding is one thing the doctor checked.
 type finding struct {
-	Check string `json:"check"`
-	State string `json:"state"` // ok, warn, fail
-	What  string `json:"what"`
-	Mend  string `json:"mend,omitempty"`
+	Check  string `json:"check"`
+	State  string `json:"state"` // ok, warn, fail
+	What   string `json:"what"`
+	Remedy string `json:"remedy,omitempty"`
 }
 
 // The states of a finding.
@@ -67,26 +67,26 @@ func (e *examination) ok(check, format string, values ...any) {
 	e.find(check, StateOK, "", format, values...)
 }
 
-func (e *examination) warn(check, mend, format string, values ...any) {
-	e.find(check, StateWarn, mend, format, values...)
+func (e *examination) warn(check, remedy, format string, values ...any) {
+	e.find(check, StateWarn, remedy, format, values...)
 }
 
-func (e *examination) fail(check, mend, format string, values ...any) {
-	e.find(check, StateFail, mend, format, values...)
+func (e *examination) fail(check, remedy, format string, values ...any) {
+	e.find(check, StateFail, remedy, format, values...)
 }
 
-func (e *examination) find(check, state, mend, format string, values ...any) {
-	e.findings = append(e.findings, finding{check, state, fmt.Sprintf(format, values...), mend})
+func (e *examination) find(check, state, remedy, format string, values ...any) {
+	e.findings = append(e.findings, finding{check, state, fmt.Sprintf(format, values...), remedy})
 }
 
 // hinted adds an error of botd's own, whose hint is its remedy.
 func (e *examination) hinted(check, state string, err error) { e.hintedOr(check, state, "", err) }
 
-// hintedOr adds an error that may come from elsewhere; mend is the remedy for an error without a
+// hintedOr adds an error that may come from elsewhere; remedy is the remedy for an error without a
 // hint.
-func (e *examination) hintedOr(check, state, mend string, err error) {
+func (e *examination) hintedOr(check, state, remedy string, err error) {
 	what, hint, _ := strings.Cut(err.Error(), "hint: ")
-	e.find(check, state, cmp.Or(strings.TrimSpace(hint), mend), "%s", strings.TrimSpace(what))
+	e.find(check, state, cmp.Or(strings.TrimSpace(hint), remedy), "%s", strings.TrimSpace(what))
 }
 
 // Diagnosis is the output of botd doctor -o json.
@@ -249,16 +249,16 @@ func (e *examination) journal() {
 	store, err := journal.ReadKeyed(e.ctx, path, key)
 	if err != nil {
 		var newer *journal.NewerError
-		mend := "stop botd, and put a backup in its place: botd restore FILE keeps the damaged one beside it"
+		remedy := "stop botd, and put a backup in its place: botd restore FILE keeps the damaged one beside it"
 		switch {
 		case e.noDirectory():
-			mend = "set data_dir in botd.yaml to a directory that botd may write"
+			remedy = "set data_dir in botd.yaml to a directory that botd may write"
 		case errors.Is(err, fs.ErrPermission):
-			mend = "run this as the user botd runs as"
+			remedy = "run this as the user botd runs as"
 		case errors.As(err, &newer):
-			mend = newer.Hint()
+			remedy = newer.Hint()
 		}
-		e.fail(check, mend, "%v", err)
+		e.fail(check, remedy, "%v", err)
 		return
 	}
 	defer store.Close()
@@ -337,13 +337,13 @@ func (e *examination) venue() {
 func (e *examination) clock(client *rest.Client) {
 	offset, bound := client.Offset()
 	away, text := max(offset, -offset), offset.Round(time.Millisecond).String()
-	const mend = "let the system keep time: timedatectl set-ntp true"
+	const remedy = "let the system keep time: timedatectl set-ntp true"
 	windowMS, _, _ := e.config.SettleBounds()
 	switch window := time.Duration(windowMS) * time.Millisecond; {
 	case away > clockFar:
-		e.fail("clock", mend, "this machine's clock is off by %s from the venue's", text)
+		e.fail("clock", remedy, "this machine's clock is off by %s from the venue's", text)
 	case away > clockSlight:
-		e.warn("clock", mend, "this machine's clock is off by %s from the venue's; botd corrects for it", text)
+		e.warn("clock", remedy, "this machine's clock is off by %s from the venue's; botd corrects for it", text)
 	case 2*bound > window:
 		e.warn("clock", "a nearer or faster connection", "the venue's clock is known within %s only, of a window of %s",
 			bound.Round(time.Millisecond), window)

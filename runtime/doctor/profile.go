@@ -9,17 +9,17 @@ import (
 
 // profile reports the configured behavior of the venue, and which settings have not been measured.
 func (e *examination) profile() {
-	const check, mend = "profile", "botd probe --trade --out FILE measures it, for exchange.profile: FILE"
+	const check, remedy = "profile", "botd probe --trade --out FILE measures it, for exchange.profile: FILE"
 	e.ok(check, "%s", profileText(e.config))
 	if e.config.Mode != configs.Live {
 		return
 	}
 	for _, market := range e.config.Unsettled() {
-		e.fail(check, fmt.Sprintf("%s; or write exchange.settle: {%s: {...}} by hand", mend, market),
+		e.fail(check, fmt.Sprintf("%s; or write exchange.settle: {%s: {...}} by hand", remedy, market),
 			"the bounds exchange.settle of %s are neither measured nor set by hand: mode live does not start", market)
 	}
 	for _, assumption := range e.config.Unmeasured() {
-		e.warn(check, mend, "no probe has measured %s", assumption)
+		e.warn(check, remedy, "no probe has measured %s", assumption)
 	}
 }
 

@@ -87,7 +87,7 @@ func (r *report) Degraded() []Degraded {
 
 // protectionWayOut describes how an unprotected position recovers, and what botd does meanwhile.
 func (r *report) protectionWayOut(leg *leg) string {
-	way := "mend what keeps the stop away, or botd halt --level flatten --symbol " + leg.symbol.Key().Name + "; nothing opens there"
+	way := "remove the cause that prevents the stop, or botd halt --level flatten --symbol " + leg.symbol.Key().Name + "; nothing opens there"
 	desired := r.dispatcher.desired(leg)
 	if level := r.book.StopLevel(&desired); level > 0 {
 		way += "; botd exits at market itself when the price passes " + leg.config.Symbol.PriceDecimal(level).String()

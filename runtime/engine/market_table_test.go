@@ -386,7 +386,7 @@ func TestUnprotectedWayOut(t *testing.T) {
 		w.pass(20_000)
 		w.wantHeld(10)
 		w.symbol().UnprotectedSinceMS = w.engine.nowMS - unprotectedAfterMS
-		want := "mend what keeps the stop away, or botd halt --level flatten --symbol BTC-USDT; nothing opens there" + c.more
+		want := "remove the cause that prevents the stop, or botd halt --level flatten --symbol BTC-USDT; nothing opens there" + c.more
 		for _, d := range w.engine.Degraded() {
 			if d.State != "unprotected" || d.WayOut != want {
 				t.Errorf("want %q, have %+v", want, d)

@@ -150,7 +150,7 @@ func (p *previews) previewPlan(leg *leg, o *TickPreview) strategy.Plan {
 	o.Conditions = conditions
 	switch {
 	case failure != "":
-		o.Blocks = append(o.Blocks, Block{"the strategy would fail: " + failure, "mend it"})
+		o.Blocks = append(o.Blocks, Block{"the strategy would fail: " + failure, "repair the strategy"})
 	case leg.seen >= o.Warmup && !plan.Covers(&leg.plan):
 		plan.Merge(&leg.plan)
 	}

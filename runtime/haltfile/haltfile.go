@@ -259,7 +259,7 @@ func (h *Watcher) list() []string {
 
 // take applies a halt, once: a person may have rearmed since. Its file is deleted when the halt is
 // durable; records become durable in their order, so that a later one proves it. A file that could
-// not be read paused everything, once; its halt is applied when somebody has mended it.
+// not be read paused everything, once; its halt is applied once the file is repaired.
 func (h *Watcher) take(ctx context.Context, path string) {
 	before, known := h.done[path]
 	if known && time.Now().Before(before.again) {

@@ -329,7 +329,7 @@ func TestStoredHaltIsExecutedOnce(t *testing.T) {
 			[]string{"0s " + full, "30s audit of strategy one", "60s audit of strategy one"}, false},
 		"unreadable": {func(t *testing.T, w *watched) string { return spoilt(t, w, "{") }, time.Minute, nil,
 			[]string{"0s pause of account: a halt was left that nobody can act on: read the halt PATH: unexpected end of JSON input"}, true},
-		"unreadable until somebody mends it": {func(t *testing.T, w *watched) string { return spoilt(t, w, "{}") }, 10 * time.Second,
+		"unreadable until it is repaired": {func(t *testing.T, w *watched) string { return spoilt(t, w, "{}") }, 10 * time.Second,
 			func(t *testing.T, w *watched, _ string) {
 				spoilt(t, w, `{"level":"flatten","strategy":"one","reason":"stop"}`)
 			},

@@ -100,7 +100,7 @@ func (m *Metrics) strategyMoney(t *engine.StrategyStatus, made profit.Profit) {
 	if peak := m.peaks[name]; peak > 0 {
 		drawdown = min(1, max(0, (peak-equity)/peak))
 	}
-	m.strategyFall.WithLabelValues(name).Set(drawdown)
+	m.strategyDrawdown.WithLabelValues(name).Set(drawdown)
 }
 
 // symbolGauges are the gauges of a symbol: of both its markets together, since the label names none.

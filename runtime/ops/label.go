@@ -146,7 +146,7 @@ func (m *Metrics) Expect(strategy string, symbol *exchange.Symbol) {
 	m.cycleSeconds.WithLabelValues(strategy)
 	m.strategyEquity.WithLabelValues(strategy)
 	m.strategyOpen.WithLabelValues(strategy)
-	m.strategyFall.WithLabelValues(strategy)
+	m.strategyDrawdown.WithLabelValues(strategy)
 	for _, result := range cycleResults {
 		m.cycles.WithLabelValues(strategy, result)
 	}

@@ -59,7 +59,7 @@ type Metrics struct {
 	realized, unexplained               *prometheus.GaugeVec
 	incidents, storeFree, unfinished    *prometheus.GaugeVec
 	strategyEquity, strategyOpen        *prometheus.GaugeVec
-	strategyFall, assets                *prometheus.GaugeVec
+	strategyDrawdown, assets            *prometheus.GaugeVec
 	leader, leaseEnd, backoff           *prometheus.GaugeVec
 	cycleSeconds, checkSeconds          *prometheus.HistogramVec
 	storeSize, backup                   *prometheus.GaugeVec
@@ -230,7 +230,7 @@ func (m *Metrics) accountFamilies() {
 	m.balance = m.gauge("botd_account_balance_usdt", "Margin account amounts.", "field")
 	m.strategyEquity = m.gauge("botd_strategy_equity_usdt", "Equity attributed to the strategy.", "strategy")
 	m.strategyOpen = m.gauge("botd_strategy_unrealized_pnl_usdt", "Unrealised profit.", "strategy")
-	m.strategyFall = m.gauge("botd_strategy_drawdown_ratio", "Fall from the equity peak, 0 to 1.", "strategy")
+	m.strategyDrawdown = m.gauge("botd_strategy_drawdown_ratio", "Fall from the equity peak, 0 to 1.", "strategy")
 	m.assets = m.gauge("botd_account_asset_quantity", "Spot wallet amounts of configured assets.", "asset", "field")
 	m.realized = m.gauge("botd_strategy_realized_pnl_usdt", "Realised profit since the strategy began, fees and funding included.", "strategy")
 	m.fees = m.counter("botd_strategy_fees_usdt_total", "Fees paid.", "strategy")

@@ -45,9 +45,9 @@ func TestEverythingTheDoctorFindsBrokenHasAMend(t *testing.T) {
 	}))
 	t.Cleanup(another.Close)
 	for _, c := range []struct {
-		name, listen string
-		spoil        func(data string) error
-		check, mend  string
+		name, listen  string
+		spoil         func(data string) error
+		check, remedy string
 	}{
 		{"a journal that is none", "off", func(data string) error {
 			if err := os.MkdirAll(filepath.Join(data, "demo"), 0o700); err != nil {
@@ -62,13 +62,13 @@ func TestEverythingTheDoctorFindsBrokenHasAMend(t *testing.T) {
 		d := diagnose(t, c.listen, c.spoil)
 		found := false
 		for _, f := range d.Findings {
-			if f.State != doctor.StateOK && f.Mend == "" {
-				t.Errorf("%s: %s: %q has no mend", c.name, f.Check, f.What)
+			if f.State != doctor.StateOK && f.Remedy == "" {
+				t.Errorf("%s: %s: %q has no remedy", c.name, f.Check, f.What)
 			}
-			found = found || f.Check == c.check && f.State == doctor.StateFail && strings.Contains(f.Mend, c.mend)
+			found = found || f.Check == c.check && f.State == doctor.StateFail && strings.Contains(f.Remedy, c.remedy)
 		}
 		if !found || d.OK {
-			t.Errorf("%s: want a failure of %s whose mend says %q, have %+v", c.name, c.check, c.mend, d.Findings)
+			t.Errorf("%s: want a failure of %s whose remedy contains %q, have %+v", c.name, c.check, c.remedy, d.Findings)
 		}
 	}
 }
@@ -100,8 +100,8 @@ func TestDoctorReportsProfileAndUnmeasuredBounds(t *testing.T) {
 	} {
 		found := false
 		for _, f := range d.Findings {
-			mended := f.State == doctor.StateOK || f.Mend != ""
-			found = found || f.Check == "profile" && f.State == want.state && strings.Contains(f.What, want.what) && mended
+			remedied := f.State == doctor.StateOK || f.Remedy != ""
+			found = found || f.Check == "profile" && f.State == want.state && strings.Contains(f.What, want.what) && remedied
 		}
 		if !found {
 			t.Errorf("want %s: %q, have %+v", want.state, want.what, d.Findings)

@@ -159,10 +159,10 @@ func TestLiveFaultsFireTheirAlerts(t *testing.T) {
 	d.log.wait(t, `"position.changed"`)
 	d.want(began, "BotdWatchdog", "BotdTwoLeaders", "BotdStrategyFailed", "BotdStrategyHung", "BotdPositionWithoutStop", "BotdNotificationsFailing",
 		"BotdTelegramFailing", "BotdUnprotectedPosition")
-	mended := time.Now()
+	repaired := time.Now()
 	d.file("configs/strategies/fails.star", idles, 0o600)
 	d.file("configs/strategies/hangs.star", idles, 0o600)
-	d.over(mended, "BotdStrategyFailed", "BotdStrategyHung")
+	d.over(repaired, "BotdStrategyFailed", "BotdStrategyHung")
 	d.people()
 	d.outages()
 	d.process()

@@ -30,7 +30,7 @@ func NewDoctor() *cobra.Command {
 	var flags connect.Flags
 	command := &cobra.Command{
 		Use: "doctor", Short: "check clock, disk, permissions, configuration, venue, journal and version", Args: cobra.NoArgs,
-		Long: `Looks at everything that keeps botd from running well, and says what mends it. Nothing is
+		Long: `Checks everything that botd needs to run well, and shows a remedy for each problem. Nothing is
 changed and no order is sent: of a venue with keys it reads the account, to try the
 signature. It may be run while botd runs. Exit code 1 when something fails; a warning
 leaves 0.`,
@@ -49,16 +49,16 @@ leaves 0.`,
 }
 
 func doctorTable(w io.Writer, d *doctor.Diagnosis, coloured bool) {
-	t := shell.NewTable(w, table.Row{"check", "state", "what", "mend"})
+	t := shell.NewTable(w, table.Row{"check", "state", "what", "remedy"})
 	t.SetColumnConfigs([]table.ColumnConfig{{Name: "what", WidthMax: 70, WidthMaxEnforcer: text.WrapSoft},
-		{Name: "mend", WidthMax: 50, WidthMaxEnforcer: text.WrapSoft}})
+		{Name: "remedy", WidthMax: 50, WidthMaxEnforcer: text.WrapSoft}})
 	for _, f := range d.Findings {
 		state := f.State
 		if coloured {
 			colour := map[string]text.Color{doctor.StateOK: text.FgGreen, doctor.StateWarn: text.FgYellow, doctor.StateFail: text.FgRed}[f.State]
 			state = paint.Own(colour.Sprint(state))
 		}
-		t.AppendRow(table.Row{f.Check, state, f.What, f.Mend})
+		t.AppendRow(table.Row{f.Check, state, f.What, f.Remedy})
 	}
 	t.Render()
 	switch {
