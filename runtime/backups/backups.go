@@ -108,7 +108,9 @@ func (b *Backups) Make(ctx context.Context) (out api.Backup, err error) {
 		return out, err
 	}
 	stored, err := b.stored()
-	for _, name := range stored[:max(0, len(stored)-maxBackups)] {
+	// A clock that was fast leaves later names: the new copy stays nevertheless.
+	stored = slices.DeleteFunc(stored, func(name string) bool { return name == filepath.Base(made.File) })
+	for _, name := range stored[:max(0, len(stored)-maxBackups+1)] {
 		err = errors.Join(err, os.Remove(filepath.Join(folder, name)))
 		if failed := os.Remove(filepath.Join(folder, name+"."+journal.AccountFile)); !errors.Is(failed, os.ErrNotExist) {
 			err = errors.Join(err, failed)
