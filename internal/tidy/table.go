@@ -164,7 +164,7 @@ var Table = []Row{
 			"configs configs/engineconfig internal/failure internal/plural internal/disk internal/version runtime/haltfile runtime/lane runtime/reload " +
 			"runtime/backups runtime/worker", "sync memlimit"},
 	{"runtime/doctor", "examines everything that can keep botd from running well, and suggests remedies",
-		impure, "exchange exchange/rest reconcile/journal runtime/view runtime/api/auth runtime/api runtime/api/client configs " +
+		impure, "exchange exchange/wire exchange/rest reconcile/journal runtime/view runtime/api/auth runtime/api runtime/api/client configs " +
 			"configs/engineconfig internal/failure internal/plural internal/version internal/disk runtime/notify/channels runtime/gateway", ""},
 	{"runtime/support", "collects diagnostic information into one file, without keys and tokens",
 		impure, "reconcile/journal runtime/notify runtime/api/auth configs internal/version runtime/doctor", ""},

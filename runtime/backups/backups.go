@@ -134,6 +134,5 @@ func (b *Backups) stored() ([]string, error) {
 			names = append(names, entry.Name())
 		}
 	}
-	slices.Sort(names)
-	return names, err
+	return names, err // os.ReadDir sorts them
 }

@@ -180,7 +180,8 @@ func TestABackupIsACheckedCopy(t *testing.T) {
 		}
 	}
 	mark, err := os.ReadFile(filepath.Join(directory, "backup.json"))
-	for _, want := range []string{`{"schema":1,"at":"` + made.At.Format(time.RFC3339Nano) + `"`, `"sha256":"` + made.SHA256 + `"`, `"records":3`, `"mode":"paper"`} {
+	for _, want := range []string{`{"schema":1,"at":"` + made.At.Format(time.RFC3339Nano) + `"`, `"sha256":"` + made.SHA256 + `"`, `"records":3`,
+		`"mode":"paper"`} {
 		if err != nil || !strings.Contains(string(mark), want) {
 			t.Errorf("the mark: want %s in it, have %s (%v)", want, mark, err)
 		}
@@ -196,8 +197,8 @@ func TestOnlyTheNewestBackupsStay(t *testing.T) {
 	t.Parallel()
 	account := func(name string) string { return name + ".exchange.json" }
 	for _, c := range []struct {
-		name         string
-		stored, gone []string
+		name            string
+		stored, deleted []string
 	}{
 		{"six", dated("202001", 1, 2, 3, 4, 5, 6), nil},
 		{"seven", dated("202001", 1, 2, 3, 4, 5, 6, 7), dated("202001", 1)},
@@ -212,7 +213,7 @@ func TestOnlyTheNewestBackupsStay(t *testing.T) {
 			var want []string
 			for _, name := range c.stored {
 				put(t, directory, name, account(name))
-				if !slices.Contains(c.gone, name) {
+				if !slices.Contains(c.deleted, name) {
 					want = append(want, name, account(name))
 				}
 			}
@@ -223,8 +224,8 @@ func TestOnlyTheNewestBackupsStay(t *testing.T) {
 			want = append(want, dated("201901", 1)[0], "demo-main-20190101T000000Z.db")
 			b := &Backups{Directory: directory, Prefix: "paper-main-"}
 			plan, err := b.Plan()
-			if err != nil || len(plan) != 2+len(c.gone) {
-				t.Errorf("want %d deletions in the plan, have %q (%v)", len(c.gone), plan, err)
+			if err != nil || len(plan) != 2+len(c.deleted) {
+				t.Errorf("want %d deletions in the plan, have %q (%v)", len(c.deleted), plan, err)
 			}
 			made, err := b.Make(t.Context())
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -106,7 +107,7 @@ const doctorPatience = 15 * time.Second
 // Examine runs every check, regardless of the results of the earlier ones.
 func Examine(ctx context.Context, of Patient) Diagnosis {
 	e := &examination{ctx: ctx, of: of}
-	e.version()
+	e.version(version.Read())
 	e.configuration()
 	if e.config != nil {
 		e.directory = filepath.Join(e.config.DataDir, string(e.config.Mode))
@@ -129,8 +130,7 @@ func Examine(ctx context.Context, of Patient) Diagnosis {
 	return d
 }
 
-func (e *examination) version() {
-	info := version.Read()
+func (e *examination) version(info version.Info) {
 	revision := info.Revision
 	if len(revision) > 12 {
 		revision = revision[:12]
@@ -153,11 +153,11 @@ func (e *examination) configuration() {
 	switch {
 	case problems.Errors() > 0:
 		e.fail("configuration", "botd check says each with file and line", "%s; the first: %s", plural.Of(problems.Errors(), "error"),
-			first(problems))
+			first(problems, configs.Error))
 		return
 	case problems.Warnings() > 0:
 		e.warn("configuration", "botd check says each with file and line", "%s; the first: %s", plural.Of(problems.Warnings(), "warning"),
-			first(problems))
+			first(problems, configs.Warning))
 	default:
 		e.ok("configuration", "%s, %s, mode %s", plural.Of(len(config.Files), "file"), plural.Of(len(config.Strategies), "strategy"), config.Mode)
 	}
@@ -166,8 +166,10 @@ func (e *examination) configuration() {
 	}
 }
 
-func first(problems configs.Problems) string {
-	line, _, _ := strings.Cut(problems[0].String(), "\n")
+// first returns the first problem of a severity without its hint. There is one.
+func first(problems configs.Problems, severity configs.Severity) string {
+	i := slices.IndexFunc(problems, func(p configs.Problem) bool { return p.Severity == severity })
+	line, _, _ := strings.Cut(problems[i].String(), "\n")
 	return line
 }
 
@@ -206,13 +208,17 @@ func (e *examination) permissions() {
 }
 
 func (e *examination) disk() {
-	const check = "disk"
 	directory := existing(e.directory)
 	if err := journal.CheckWritable(directory); err != nil {
-		e.hinted(check, StateFail, err)
+		e.hinted("disk", StateFail, err)
 		return
 	}
-	free, known := disk.Free(directory)
+	e.space(disk.Free(directory))
+	e.speed(timeSync(directory))
+}
+
+func (e *examination) space(free int64, known bool) {
+	const check = "disk"
 	switch {
 	case known && free < disk.MinFree:
 		e.fail(check, "make room: nothing opens when the journal's disk is full", "%d MiB are free in %s", free>>20, e.directory)
@@ -221,7 +227,11 @@ func (e *examination) disk() {
 	case known:
 		e.ok(check, "%.1f GiB are free in %s", float64(free)/(1<<30), e.directory)
 	}
-	took, err := timeSync(directory)
+}
+
+// speed judges the time of a durable write.
+func (e *examination) speed(took time.Duration, err error) {
+	const check = "disk"
 	switch {
 	case err != nil:
 		e.hintedOr(check, StateFail, "make room, or set data_dir in botd.yaml to a disk that can be written: nothing is sent that is not written first",
@@ -267,12 +277,12 @@ func (e *examination) journal() {
 	case err != nil:
 		e.fail(check, "botd journal verify says more; do not trade on it", "%v", err)
 	case len(report.Problems) > 0:
-		e.fail(check, "botd journal verify lists them; do not trade on it", "%s in %d records; the first: %s",
-			plural.Of(len(report.Problems), "problem"), report.Records, report.Problems[0])
+		e.fail(check, "botd journal verify lists them; do not trade on it", "%s in %s; the first: %s",
+			plural.Of(len(report.Problems), "problem"), plural.Of(int(report.Records), "record"), report.Problems[0])
 	case report.Keyed > 0 && key == nil:
 		e.fail(check, "set journal_key_file in botd.yaml: a start without it is refused", "keyed from record %d on, and no key is configured", report.Keyed)
 	default:
-		e.ok(check, "%d records, the chain is whole; it proves %s", report.Records, report.Proves)
+		e.ok(check, "%s, the chain is whole; it proves %s", plural.Of(int(report.Records), "record"), report.Proves)
 	}
 }
 
@@ -315,7 +325,9 @@ func (e *examination) venue() {
 		e.hintedOr(check, StateFail, "botd probe --base-url "+e.config.Exchange.BaseURL+" looks closer", err)
 		return
 	}
-	e.clock(client)
+	offset, bound := client.Offset()
+	windowMS, _, _ := e.config.SettleBounds()
+	e.clock(offset, bound, time.Duration(windowMS)*time.Millisecond)
 	what := "its public data are there"
 	if settings.Key != "" {
 		what = "it accepts key and signature"
@@ -334,12 +346,12 @@ func (e *examination) venue() {
 	}
 }
 
-func (e *examination) clock(client *rest.Client) {
-	offset, bound := client.Offset()
+// clock judges the offset of the venue's clock from this machine's, which is known within a bound. An unanswered order
+// is decided within the window.
+func (e *examination) clock(offset, bound, window time.Duration) {
 	away, text := max(offset, -offset), offset.Round(time.Millisecond).String()
 	const remedy = "let the system keep time: timedatectl set-ntp true"
-	windowMS, _, _ := e.config.SettleBounds()
-	switch window := time.Duration(windowMS) * time.Millisecond; {
+	switch {
 	case away > clockFar:
 		e.fail("clock", remedy, "this machine's clock is off by %s from the venue's", text)
 	case away > clockSlight:

@@ -1,10 +1,12 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"botd/configs"
+	"botd/exchange/wire"
 )
 
 // profile reports the configured behavior of the venue, and which settings have not been measured.
@@ -27,7 +29,7 @@ func profileText(config *configs.Config) string {
 	e := &config.Exchange
 	windowMS, visibilityMS, stalenessMS := config.SettleBounds()
 	parts := []string{
-		fmt.Sprintf("%q signed in %s, of the %s path", e.Signature.Payload, e.Signature.Encoding, e.Signature.Paths),
+		fmt.Sprintf("%q signed in %s, of the %s path", e.Signature.Payload, e.Signature.Encoding, cmp.Or(e.Signature.Paths, wire.SignFull)),
 		"null for a list: " + e.Profile.NullLists,
 		"noise of numbers: " + e.Profile.NumberNoise,
 		fmt.Sprintf("%d status words", len(e.Profile.FuturesWords)+len(e.Profile.SpotWords)),
