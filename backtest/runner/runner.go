@@ -379,6 +379,9 @@ func (t *planned) others(leg *backtest.Leg, input *backtest.Input) error {
 			leg.Strategy.Others = append(leg.Strategy.Others, strategy.Other{Symbol: symbol, Candles: candles})
 			continue
 		}
+		if strings.Count(t.asked.File, "/") < 3 { // above it are folders that are not listed
+			return fmt.Errorf("it reads candles of %s, and %s is in no folder MARKET/SYMBOL next to which they could be", key, t.asked.File)
+		}
 		path := tape.Store{Directory: filepath.Dir(filepath.Dir(filepath.Dir(t.path)))}.Path(key.Market, key.Name, t.strategy.Interval)
 		if about, err := os.Lstat(path); err != nil || !about.Mode().IsRegular() {
 			return fmt.Errorf("it reads candles of %s, and there is no file %s", key, path)

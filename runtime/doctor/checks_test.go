@@ -186,7 +186,8 @@ func TestVenueIsExamined(t *testing.T) {
 			url := venue(t, c.fast)
 			h.root = fmt.Sprintf("mode: %s\nlisten: off\nexchange:\n  base_url: %s\n  %s\n", c.mode, url, settled)
 			if c.mode == "live" {
-				h.root += fmt.Sprintf("  key_file: %[1]s/key\n  secret_file: %[1]s/secret\n  signature: {payload: '{timestamp}{method}{path}', encoding: base64}\n", h.directory)
+				h.root += fmt.Sprintf("  key_file: %[1]s/key\n  secret_file: %[1]s/secret\n"+
+					"  signature: {payload: '{timestamp}{method}{path}', encoding: base64}\n", h.directory)
 			}
 			if c.secret != "" {
 				write(t, filepath.Join(h.directory, "key"), "key")
