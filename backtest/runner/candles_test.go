@@ -82,7 +82,10 @@ func TestRecordedFileMayEndWithinALine(t *testing.T) {
 	}
 	write(t, l.Path(file), string(whole)+"17044")
 	write(t, l.Path("candles/torn.csv"), string(whole)+"17044")
-	report, _ := run(t, l, &api.BacktestRequest{Strategy: "cross", File: file})
+	report, phases := run(t, l, &api.BacktestRequest{Strategy: "cross", File: file})
+	if !slices.Equal(phases, []string{"reading to 0.0200", "running to 0.6667", "writing to 0.9900"}) {
+		t.Errorf("want the last of 3 runs, which begins at two thirds of 97 %% after 2 %%; have %q", phases)
+	}
 	rates := filepath.Join(filepath.Dir(l.Path(file)), "funding.csv")
 	if want := []backtest.File{{Path: rates, SHA256: sumOf(t, rates)}}; !slices.Equal(want, report.Inputs.Strategies[0].Funding) || !report.Inputs.Repair {
 		t.Errorf("want the rates %+v and a repaired file, have %+v", want, report.Inputs)
@@ -122,7 +125,7 @@ func TestOtherSymbolsAreRead(t *testing.T) {
 			t.Errorf("%s: want an error with %q, have %v", file, want, err)
 		}
 	}
-	const file, other = "candles/set/futures/BTC-USDT/1h.csv", "candles/set/futures/ETH-USDT/1h.csv"
+	const file, other = "candles/futures/BTC-USDT/1h.csv", "candles/futures/ETH-USDT/1h.csv"
 	record(t, l, file, "BTC-USDT", 100, 101, 102, 103)
 	fails(file, "it reads candles of futures ETH-USDT, and there is no file "+l.Path(other))
 	write(t, l.Path(other), "words\n")

@@ -56,7 +56,7 @@ func TestJournalIsExamined(t *testing.T) {
 		root        string
 		spoil       func(path string) error
 		state, what string
-		remedy        string
+		remedy      string
 	}{
 		{"sound", false, demo, nil, StateOK, "2 records, the chain is whole; it proves ", ""},
 		{"keyed", true, demo + "journal_key_file: KEY\n", nil, StateOK, "2 records, the chain is whole", ""},

@@ -169,7 +169,7 @@ func TestConfigurationErrorsEndTheExamination(t *testing.T) {
 		problems    configs.Problems
 		err         error
 		state, what string
-		remedy        string
+		remedy      string
 	}{
 		{"unreadable", nil, errors.New("configs: permission denied\nhint: run it as its owner"), StateFail,
 			"configs: permission denied", "run it as its owner"},
