@@ -27,7 +27,7 @@ func (l *loader) keys() []key {
 	return []key{
 		{name: "mode", value: choice((*string)(&c.Mode), string(Demo), string(Paper), string(Live)), after: l.setMode,
 			what: "what is traded on: `demo`, a simulated exchange inside botd; `paper`, a simulated account on a venue's prices; `live`, the venue. " +
-				"Live is asked for twice, here and by `--mode live`", example: "paper", instead: "`--mode` (never to live alone)"},
+				"Live must be set twice, here and by `--mode live`", example: "paper", instead: "`--mode` (never to live alone)"},
 		{name: "instance", value: text(&c.Instance), check: checkInstance,
 			what: "part of every order's id, 1 to 10 of a-z and 0-9: botd takes orders that carry it for its own", example: "main"},
 		{name: "profile", value: text(&c.ProfileFile), hidden: func() bool { return true }, modes: profileModes, example: "venue.yaml",

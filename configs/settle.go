@@ -64,7 +64,7 @@ func (c *SettleConfig) Origin(market exchange.Market) string {
 
 func originOf(measured string) string {
 	if measured == "" {
-		return "set by hand"
+		return "set in the configuration"
 	}
 	return "measured on " + measured
 }
@@ -87,9 +87,9 @@ func (c *Config) UnsettledProblems() (problems Problems) {
 	}
 	for _, market := range c.Unsettled() {
 		problems = append(problems, Problem{File: file, Severity: Error, What: fmt.Sprintf("mode live: the bounds exchange.settle of the %s market, "+
-			"on which every unanswered order is decided, are neither measured nor set by hand", market),
+			"on which every unanswered order is decided, are neither measured nor set in the configuration", market),
 			Hint: fmt.Sprintf("botd probe --trade --out FILE measures them, for exchange.profile: FILE; or write "+
-				"exchange.settle: {%s: {window: ..., visibility: ..., staleness: ...}} by hand; or trade nothing on %s", market, market)})
+				"exchange.settle: {%s: {window: ..., visibility: ..., staleness: ...}} in botd.yaml; or trade nothing on %s", market, market)})
 	}
 	return problems
 }

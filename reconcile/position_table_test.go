@@ -37,7 +37,7 @@ func TestDifferencePersistence(t *testing.T) {
 		{"another", 15, -3, -3, nil, measured{-5, -1, half, true}},
 		{"one more than fills explain", 21, 1, 1, nil, measured{1, half + 1_000, half, true}},
 		{"fills were booked", 15, -5, -3, func(_ *desk, s *SymbolState) { s.residualOf = 19 }, measured{-5, -1, half, true}},
-		{"an order of unknown fate", 15, -5, -5, order(closes, (*desk).unknown), measured{-5, -1, half, true}},
+		{"an order of unknown outcome", 15, -5, -5, order(closes, (*desk).unknown), measured{-5, -1, half, true}},
 		{"an order that no list shows could have made it", 15, -5, -5, order(closes, taken), measured{-5, -1, half, true}},
 		{"one that no list shows could not", 15, -5, -5, order(buys, taken), measured{-5, half + 1_000, half, true}},
 		{"another symbol's order could not", 15, -5, -5, order(ethers, (*desk).unknown), measured{-5, half + 1_000, half, true}},

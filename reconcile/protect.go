@@ -140,7 +140,7 @@ func (s *situation) declared() bool {
 }
 
 // unexplained reports whether there is a position that nothing of botd's explains, and that
-// no stale read shows: the exchange executed what it refused, or somebody traded by hand.
+// no stale read shows: the exchange executed what it refused, or a person traded.
 // What is left to others by policy is no part of it.
 func (s *situation) unexplained() bool {
 	symbol := s.symbol

@@ -144,7 +144,7 @@ func readOrderWord(symbol *exchange.Symbol, order *exchange.NewOrder, at int, wo
 	return err
 }
 
-// send sends an HTTP request by hand:
+// send sends an HTTP request that it builds itself:
 //
 //	METHOD TARGET [unsigned] [key=K] [secret=S] [age=MS] [timestamp=T] [signature=S] [times=N] {BODY}
 //

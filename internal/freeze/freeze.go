@@ -1,6 +1,6 @@
 // Package freeze serializes a value with everything that it points to, including unexported fields, and restores it.
 //
-// What a checkpoint holds must be the whole state. Fields listed by hand would be
+// What a checkpoint holds must be the whole state. Fields listed manually would be
 // forgotten one day, and a start would decide without them; so this walks the types. Two
 // values are equal when their texts are, and Layout names the types: what was written
 // with another layout is not read.

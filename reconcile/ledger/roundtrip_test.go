@@ -249,7 +249,7 @@ func TestASpotRoundTripWithAnUnreportedPartIsNotWhole(t *testing.T) {
 	d.executes(40, placement.Entry, exchange.Buy, trade(4, 0, "50000", "0.01", "0", ""))
 	d.executes(50, placement.Exit, exchange.Sell, trade(5, 0, "51000", "0.01", "0", ""))
 	if len(d.ended) != 2 || d.ended[0].Whole || !d.ended[1].Whole || d.ended[1].EnteredMS != 40 {
-		t.Errorf("want the first not whole, the one sold by hand left out, the third whole; have %+v", d.ended)
+		t.Errorf("want the first not whole, the one that a person sold left out, the third whole; have %+v", d.ended)
 	}
 }
 

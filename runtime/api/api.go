@@ -64,7 +64,7 @@ type Config struct {
 	Metrics *ops.Metrics
 	Driver  Driver
 	Engine  Engine
-	Lane    Lane // the kill switch beside the engine; nil for none
+	Lane    Lane // the kill switch without the engine; nil for none
 	LaneUse func() *view.LaneUse
 	Market  view.Market // nil: no market data is served
 	Symbols func(key exchange.SymbolKey) (*exchange.Symbol, bool)

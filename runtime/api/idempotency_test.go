@@ -123,7 +123,7 @@ func TestAChangeThatIsUnderWayIsWaitedFor(t *testing.T) {
 	}
 }
 
-// The lines are typed by hand. An unreadable line in the middle is an error: a change would be done twice.
+// The lines are written manually. An unreadable line in the middle is an error: a change would be done twice.
 func TestIdempotencyFileIsRead(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2027, 1, 15, 8, 0, 0, 0, time.UTC)

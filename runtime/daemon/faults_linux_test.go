@@ -355,7 +355,7 @@ var virtualFaults = []struct {
 			w.until(14 * time.Minute)
 			w.tradeManually("SOL-USDT", "2")
 			w.until(18 * time.Minute)
-			w.send(p, &engine.EventResolve{Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "SOL-USDT"}, Adopt: true, Why: "bought by hand"})
+			w.send(p, &engine.EventResolve{Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "SOL-USDT"}, Adopt: true, Why: "bought manually"})
 			w.halts(p, account.Scope{}, record.LevelPause, 22*time.Minute, 26*time.Minute)
 		},
 		expected: []expectation{

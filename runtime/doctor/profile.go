@@ -17,8 +17,8 @@ func (e *examination) profile() {
 		return
 	}
 	for _, market := range e.config.Unsettled() {
-		e.fail(check, fmt.Sprintf("%s; or write exchange.settle: {%s: {...}} by hand", remedy, market),
-			"the bounds exchange.settle of %s are neither measured nor set by hand: mode live does not start", market)
+		e.fail(check, fmt.Sprintf("%s; or write exchange.settle: {%s: {...}} in botd.yaml", remedy, market),
+			"the bounds exchange.settle of %s are neither measured nor set in the configuration: mode live does not start", market)
 	}
 	for _, assumption := range e.config.Unmeasured() {
 		e.warn(check, remedy, "no probe has measured %s", assumption)

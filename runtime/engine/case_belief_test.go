@@ -155,7 +155,7 @@ var casesOfBelief = []caseTest{
 		}
 		w.wantSent(1)
 	}},
-	{"16 closed by hand: positions/history shows it, it is adopted, latched, and not bought back", func(t testing.TB) {
+	{"16 closed manually: positions/history shows it, it is adopted, latched, and not bought back", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.pass(10_000)
 		w.manually(w.market(exchange.Sell, 10, true))
@@ -168,7 +168,7 @@ var casesOfBelief = []caseTest{
 		w.wantSent(1)
 		w.wantSound()
 	}},
-	{"16 sold in part by hand under adopt: its margin was released, and it is not bought back", func(t testing.TB) {
+	{"16 sold in part manually under adopt: its margin was released, and it is not bought back", func(t testing.TB) {
 		w := newWorld(t, hold(10), guarded, foreign("adopt"))
 		w.pass(10_000)
 		w.manually(w.market(exchange.Sell, 4, true))

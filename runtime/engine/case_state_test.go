@@ -171,7 +171,7 @@ var casesOfState = []caseTest{
 			t.Errorf("want the order left alone, have %d open", open)
 		}
 	}},
-	{"16 the user trades by hand: quarantine within L + 20 s", func(t testing.TB) {
+	{"16 the user trades manually: quarantine within L + 20 s", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.pass(60_000)
 		w.manually(w.market(exchange.Buy, 7, false))

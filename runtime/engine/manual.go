@@ -204,7 +204,7 @@ func (m *manual) withdraw(event *EventWithdraw) {
 	if err != nil {
 		return // the preview returned the error: it ended in between
 	}
-	p, why := m.book.Placement(event.ClientOrderID), cmp.Or(event.Why, "by hand")
+	p, why := m.book.Placement(event.ClientOrderID), cmp.Or(event.Why, "manually")
 	m.record(
 		record.Record{
 			Strategy:      p.Strategy(),

@@ -63,7 +63,7 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"removed_plan_stands":     comesBack,
 		"standing_stop_forgotten": standingStopWaits,
 		"spot_latch_removed":      caseNamed("16 spot: what a person sold is adopted, latched, and not bought back"),
-		"adoption_opens":          caseNamed("16 closed by hand: positions/history shows it, it is adopted, latched, and not bought back"),
+		"adoption_opens":          caseNamed("16 closed manually: positions/history shows it, it is adopted, latched, and not bought back"),
 		"transfer_is_profit":      withdrawn(false),
 		"declaration_is_profit":   withdrawn(true),
 		"liquidation_goes_on":     liquidatedHalts,

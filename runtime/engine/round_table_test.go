@@ -474,7 +474,7 @@ func TestLaneReportsOutcomes(t *testing.T) {
 	if have := state(record.Refused{Why: "no"}); have != placement.Acknowledged {
 		t.Errorf("want one answer taken, have %s", have)
 	}
-	if notes := facts[NotePlaced](w.out.Notes); len(notes) != 1 || notes[0].Reason != "the kill switch, beside the engine" {
+	if notes := facts[NotePlaced](w.out.Notes); len(notes) != 1 || notes[0].Reason != "the kill switch, without the engine" {
 		t.Errorf("want it reported once, have %+v", notes)
 	}
 }

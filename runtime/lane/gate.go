@@ -28,7 +28,7 @@ func (g gated) DoBefore(ctx context.Context, request exchange.Request, limit exc
 	if request.Operation.Places() {
 		key := request.Order.Key()
 		if !g.lane.begin(&request.Order) {
-			return exchange.Answer{}, &exchange.Unavailable{Operation: request.Operation, Reason: "not sent: the kill switch acts beside the engine"}
+			return exchange.Answer{}, &exchange.Unavailable{Operation: request.Operation, Reason: "not sent: the kill switch acts without the engine"}
 		}
 		defer func() { g.lane.ended(key, request.Order.ClientOrderID, answer.Order.ID, err) }()
 		limit.Withdrawn = func() bool { return g.lane.Refuses(&request.Order) }

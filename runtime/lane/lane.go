@@ -36,7 +36,7 @@ const (
 )
 
 // ErrActing refuses to rearm while the lane acts.
-var ErrActing = errors.New("the kill switch acts beside the engine, which does not answer: arm again when it has taken over")
+var ErrActing = errors.New("the kill switch acts without the engine, which does not answer: arm again when it has taken over")
 
 // Driver passes events to the engine.
 type Driver interface {

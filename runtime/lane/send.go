@@ -91,7 +91,7 @@ func (l *Lane) place(ctx context.Context, a *action, t *target, order exchange.N
 	l.mu.Unlock()
 	l.config.File.write([]record.Record{{AtMS: l.config.NowMS(), Strategy: t.Strategy, Symbol: order.Key(), ClientOrderID: order.ClientOrderID,
 		Body: outcome}}, 0)
-	l.config.Log("lane.sent", "HALT      beside the engine: %s %s %s of %s (%s): %s", order.Side, order.Type, t.Symbol.QuantityDecimal(order.Quantity),
+	l.config.Log("lane.sent", "HALT      without the engine: %s %s %s of %s (%s): %s", order.Side, order.Type, t.Symbol.QuantityDecimal(order.Quantity),
 		t.Symbol.Key(), order.ClientOrderID, outcome.Kind())
 	return order.ClientOrderID, outcome
 }

@@ -333,7 +333,7 @@ func TestGateBlocksEngineDuringLane(t *testing.T) {
 				}{"an opening": {open, c.opens}, "a close": {reduce, c.closes}, "a stop": {stop, c.stops}, "a sale": {sale, c.sells}} {
 					err := send(o.order)
 					var held *exchange.Unavailable
-					if is := errors.As(err, &held); is == o.passes || is && held.Reason != "not sent: the kill switch acts beside the engine" {
+					if is := errors.As(err, &held); is == o.passes || is && held.Reason != "not sent: the kill switch acts without the engine" {
 						t.Errorf("%s: want it to pass %t, have %v", what, o.passes, err)
 					}
 				}

@@ -26,7 +26,7 @@ type Trade struct {
 // Bounds within an hour. Trades beyond them are counted, and sent as one message when the hour is over.
 const (
 	tradesAlone = 12 // entries, changes and exits, each a line of its own
-	stopsAlone  = 24 // exits that no strategy decided: stops, targets, liquidations, exits by hand
+	stopsAlone  = 24 // exits that no strategy decided: stops, targets, liquidations, manual exits
 	digestEvery = time.Hour
 )
 

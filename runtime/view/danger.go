@@ -81,7 +81,7 @@ func (b *Board) unfinishedHalts() (all []engine.Degraded) {
 	return all
 }
 
-// unsettledOrders are the markets with an order whose fate is unknown.
+// unsettledOrders are the markets with an order whose outcome is unknown.
 func (b *Board) unsettledOrders() (all []engine.Degraded) {
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
 		var oldest *account.Placement

@@ -24,7 +24,7 @@ func state(n *engine.Note) Wording {
 	case engine.NoteContradicted:
 		return either(fact.Over,
 			info("symbol.confirmed", "confirmed %s: exchange and fills agree again", symbol(n)),
-			bad("symbol.contradicted", "DOUBTED   %s: %s; nothing opens, protection stays", symbol(n), fact.Why).
+			bad("symbol.contradicted", "CONTRADICTED %s: %s; nothing opens, protection stays", symbol(n), fact.Why).
 				notice("contradicted", fact.Why).on("reconcile"))
 	case engine.NoteForeign:
 		return either(fact.Over,

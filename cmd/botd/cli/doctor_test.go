@@ -95,7 +95,7 @@ func TestDoctorReportsProfileAndUnmeasuredBounds(t *testing.T) {
 	for _, want := range []struct{ state, what string }{
 		{doctor.StateOK, "null for a list: empty"}, {doctor.StateOK, "futures_open: client order ids absent"},
 		{doctor.StateOK, "futures: measured on 2026-11-22; spot: not measured"},
-		{doctor.StateFail, "exchange.settle of spot are neither measured nor set by hand"},
+		{doctor.StateFail, "exchange.settle of spot are neither measured nor set in the configuration"},
 		{doctor.StateWarn, "take on spot"}, {doctor.StateWarn, "client_order_id.futures_order:"}, {doctor.StateWarn, "client_order_id.spot_history:"},
 	} {
 		found := false

@@ -182,7 +182,7 @@ func wantUse(t *testing.T, p *place) {
 	if use == nil || use.Active || use.By == "" || use.Level != record.LevelFlatten || use.Orders == 0 || use.DoneAfterMS <= 0 || use.TookMS < use.DoneAfterMS {
 		t.Errorf("want who, how many orders and how long, have %+v", use)
 	}
-	if text := p.run(0, "status", "-c", "configs"); !strings.Contains(text, "the kill switch acted beside the engine at ") {
+	if text := p.run(0, "status", "-c", "configs"); !strings.Contains(text, "the kill switch acted without the engine at ") {
 		t.Errorf("want a line for people, have\n%s", text)
 	}
 }

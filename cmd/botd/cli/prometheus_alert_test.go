@@ -209,7 +209,7 @@ func (d *drill) people() {
 	d.set(func() { d.refuse = nil }) // the stop rests, and the large position is closed
 	d.over(ended, "BotdNearLiquidation", "BotdPositionWithoutStop", "BotdIntentRefused", "BotdUnprotectedPosition")
 	ended = time.Now()
-	d.run(failure.OK, "resolve", "ETH-USDT", "--adopt", "--reason", "bought by hand")
+	d.run(failure.OK, "resolve", "ETH-USDT", "--adopt", "--reason", "bought manually")
 	d.run(failure.OK, "rearm", "--reason", "over")
 	d.over(ended, "BotdDiscrepancyUnresolved", "BotdTradingHalted", "BotdLimitNearlyReached")
 

@@ -68,7 +68,7 @@ func orderList() *cobra.Command {
 			}
 			t.Render()
 		})
-	command.Long = `Shows the orders botd placed: those that are in the book, in flight or of unknown fate, and
+	command.Long = `Shows the orders botd placed: those that are in the book, in flight or of unknown outcome, and
 with --all also those that ended, the newest first. Foreign orders are not among
 them: botd reconcile shows those.`
 	command.Example = "  botd orders\n  botd orders --all --strategy trend -n 20\n  botd orders show bmain-touj3l-2\n  botd orders cancel " +

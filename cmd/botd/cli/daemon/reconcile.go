@@ -79,7 +79,7 @@ func reconcileText(w io.Writer, r *view.Reconcile) {
 		if o.State == unknownFate {
 			word = "UNKNOWN"
 		}
-		fmt.Fprintf(w, "%s  %s %s %s %s: %s, its fate is fetched\n", word, o.ClientOrderID, o.Strategy, o.Purpose, o.Symbol, o.State)
+		fmt.Fprintf(w, "%s  %s %s %s %s: %s, its outcome is fetched\n", word, o.ClientOrderID, o.Strategy, o.Purpose, o.Symbol, o.State)
 	}
 	for i := range r.Quarantines {
 		q := &r.Quarantines[i]

@@ -134,7 +134,7 @@ func showQuarantine(w io.Writer, q *view.Quarantine) {
 	if len(q.Unknown)+len(q.Orders) > 0 {
 		t := shell.NewTable(w, table.Row{"what", "order", "client order id", "side", "type", "quantity", "filled", "price", "stop"})
 		for _, p := range q.Unknown {
-			t.AppendRow(table.Row{"fate unknown", p.OrderID, p.ClientOrderID, p.Side, p.Type, p.Quantity, p.Filled, p.Price, p.StopPrice})
+			t.AppendRow(table.Row{"unknown outcome", p.OrderID, p.ClientOrderID, p.Side, p.Type, p.Quantity, p.Filled, p.Price, p.StopPrice})
 		}
 		for _, o := range q.Orders {
 			t.AppendRow(table.Row{"not in the journal", o.OrderID, o.ClientOrderID, o.Side, o.Type, o.Quantity, o.Filled, o.Price, o.StopPrice})

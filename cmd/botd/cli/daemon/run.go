@@ -39,7 +39,7 @@ mode: paper trades a simulated account on a real venue's prices: it needs the ve
 address and no keys, and sends it nothing but public reads. Orders fill against the
 venue's own book and trades; the account is stored in data_dir/paper.
 
-Trading for real is asked for twice: mode: live in botd.yaml, and --mode live here.
+Trading with real money must be set twice: mode: live in botd.yaml, and --mode live here.
 Ctrl-C stops cleanly and says what stays open on the exchange; a second one ends at once.`,
 		Example: `  botd run
   botd run -c configs --mode paper      # with exchange: {base_url: https://...} in botd.yaml

@@ -80,12 +80,12 @@ func strategyRow(r *view.Strategy, nowMS int64) table.Row {
 		strings.Trim(r.Why+"; "+r.Reason, "; ")}
 }
 
-// showLaneUse prints the last use of the kill switch beside the engine.
+// showLaneUse prints the last use of the kill switch without the engine.
 func showLaneUse(w io.Writer, use *view.LaneUse) {
 	if use == nil {
 		return
 	}
-	text := fmt.Sprintf("the kill switch acted beside the engine at %s (%s, by %s): %d orders", use.Since.Format(time.DateTime), use.Level,
+	text := fmt.Sprintf("the kill switch acted without the engine at %s (%s, by %s): %d orders", use.Since.Format(time.DateTime), use.Level,
 		use.By, use.Orders)
 	if use.DoneAfterMS > 0 {
 		text += fmt.Sprintf(", nothing left after %s", time.Duration(use.DoneAfterMS)*time.Millisecond)

@@ -21,7 +21,7 @@ func TestASecondSignalEndsAtOnceUnlessItIsTheFirstStill(t *testing.T) {
 		{"one", nil, 0},
 		{"two at once, as timeout sends them", []time.Duration{0}, 0},
 		{"two at once, and a third later", []time.Duration{0, time.Second}, 143},
-		{"two by hand", []time.Duration{signalTwice}, 143},
+		{"two from a person", []time.Duration{signalTwice}, 143},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())

@@ -186,7 +186,7 @@ function attention(notices) {
   if (s.unclean_start && s.uptime_s < 3600) all.push(["info", "The previous run was interrupted",
       "it ended without a clean stop; the start has reconciled what it left open", s.started, "/logs", null]);
   const beside = s.kill_switch_beside_engine;
-  if (beside && now() - f.msOf(beside.since) < 24 * 3600_000) all.push([beside.active ? "warn" : "info", "The kill switch acted beside the engine",
+  if (beside && now() - f.msOf(beside.since) < 24 * 3600_000) all.push([beside.active ? "warn" : "info", "The kill switch acted without the engine",
       `${beside.level}, by ${beside.by}: ${f.plural(beside.orders, "order")} sent; ${beside.cause}`, f.msOf(beside.since), "/risk",
       beside.active ? "the engine does not answer yet" : `the engine took over after ${f.age(beside.took_ms)}`]);
   if (!all.length) return null;
