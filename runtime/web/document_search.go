@@ -7,7 +7,6 @@ import (
 	"html/template"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
@@ -94,7 +93,7 @@ func find(all []passage, query string) (found []passage, count int) {
 	return found[:min(maxFound, len(found))], len(found)
 }
 
-// excerpt is the text around the first word that is found in it.
+// excerpt is the text around the first word that is found in it, from word to word where words are shorter than it.
 func excerpt(text, query string) string {
 	at, lower := 0, strings.ToLower(text)
 	for _, word := range strings.Fields(strings.ToLower(query)) {
@@ -103,23 +102,22 @@ func excerpt(text, query string) string {
 			break
 		}
 	}
-	begin := max(0, at-maxExcerpt/3)
-	begin += strings.IndexByte(text[begin:]+" ", ' ') + 1
-	if at < maxExcerpt/3 {
-		begin = 0
+	begin := 0
+	if at >= maxExcerpt/3 {
+		begin = at - maxExcerpt/3
+		begin = min(at, begin+strings.IndexByte(text[begin:]+" ", ' ')+1)
 	}
-	end := min(len(text), max(begin, at)+maxExcerpt)
-	for end < len(text) && !utf8.RuneStart(text[end]) {
-		end++
+	if len(text) <= at+maxExcerpt {
+		return text[begin:]
 	}
-	if begin > end {
-		begin = end
+	end := at + maxExcerpt
+	for !utf8.RuneStart(text[end]) {
+		end--
 	}
-	shown := strings.TrimSpace(text[begin:end])
-	if end < len(text) {
-		shown = strings.TrimRightFunc(shown, func(r rune) bool { return !unicode.IsSpace(r) }) + "..."
+	if word := strings.LastIndexByte(text[at:end], ' '); word > 0 {
+		end = at + word
 	}
-	return shown
+	return text[begin:end] + " ..."
 }
 
 var results = template.Must(template.New("results").Parse(`<h1 id="search">Search</h1>

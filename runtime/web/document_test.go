@@ -55,6 +55,13 @@ func TestEveryDocumentIsServedAndItsLinksLeadSomewhere(t *testing.T) {
 			}
 		}
 	}
+	for name, title := range map[string]string{"risk": "Limits and rules: what keeps an order from being sent", "exactly-once": "Exactly once"} {
+		for _, want := range []string{"<title>" + title + " · botd</title>", `<a href="/docs/` + name + `" aria-current="page">` + title + "</a>"} {
+			if !strings.Contains(pages["/docs/"+name], want) {
+				t.Errorf("%s: want %s", name, want)
+			}
+		}
+	}
 	if code, index := get("/docs"); code != http.StatusOK || index != pages["/docs/index"] {
 		t.Errorf("want the first document at /docs, have status %d", code)
 	}
