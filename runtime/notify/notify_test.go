@@ -20,11 +20,13 @@ type inbox struct {
 	failures int           // number of tries that fail first
 	hangs    chan struct{} // a try waits for it unless it is nil
 	tries    int
+	tried    []time.Time
 }
 
 func (b *inbox) Send(_, text string) error {
 	b.mu.Lock()
 	b.tries++
+	b.tried = append(b.tried, time.Now())
 	hangs, fails := b.hangs, b.failures > 0
 	if fails {
 		b.failures--

@@ -28,7 +28,7 @@ func Open(address string) (Sender, error) {
 	parsed, err := url.Parse(address)
 	if err != nil || !known(parsed.Scheme) {
 		return nil, fmt.Errorf("not the address of a messaging service\nhint: it is one line such as "+
-			"telegram://TOKEN@telegram?chats=NUMBER, and begins with one of %s", strings.Join((&router.ServiceRouter{}).ListServices(), ", "))
+			"telegram://TOKEN@telegram?chats=NUMBER, and begins with one of %s", strings.Join(schemes(), ", "))
 	}
 	name, _, _ := strings.Cut(parsed.Scheme, "+")
 	own := parsed.Query().Has("title") || parsed.Query().Has("subject")
@@ -58,7 +58,12 @@ var forms = map[string]string{
 // parses as an address too, and must not be repeated.
 func known(scheme string) bool {
 	name, _, _ := strings.Cut(scheme, "+")
-	return slices.Contains((&router.ServiceRouter{}).ListServices(), name)
+	return slices.Contains(schemes(), name)
+}
+
+// schemes are the names of all services, sorted.
+func schemes() []string {
+	return slices.Sorted(slices.Values((&router.ServiceRouter{}).ListServices()))
 }
 
 // titled are the services whose messages have a subject in addition to the text.

@@ -59,19 +59,20 @@ func TestSummaryReportsStateAndRecentEvents(t *testing.T) {
 	sent := record.Record{ClientOrderID: "bx-1-1", Body: record.Sending{}}
 	status := &engine.Status{
 		Total: exchange.AmountOf(9_950), Day: account.Day{Equity: exchange.AmountOf(10_000)},
-		Live:       []account.Placement{enginetest.Placement(sent, placement.Working, 1), enginetest.Placement(sent, placement.Uncertain, 0)},
+		Live: []account.Placement{enginetest.Placement(sent, placement.Working, 1), enginetest.Placement(sent, placement.Uncertain, 0),
+			enginetest.Placement(sent, placement.Working, 2)},
 		Degraded:   []engine.Degraded{{State: "halted", Cause: "operator: news"}},
 		Strategies: []engine.StrategyStatus{{Name: "trend", State: "halted", Symbol: symbol, Position: 120}},
 		Ledger:     []ledger.Balance{{Account: ledger.Realised, Strategy: "trend", Asset: "USDT", Amount: exchange.AmountOf(7)}},
 	}
 	var tally Tally
-	for _, e := range []Event{{Name: "order.fill"}, {Name: "order.fill"}, {Name: "risk.refused", Severity: Warning},
+	for _, e := range []Event{{Name: "order.fill"}, {Name: "order.fill"}, {Name: "risk.refused", Severity: Warning}, {Name: "order.refused", Severity: Warning},
 		{Name: "trading.halted", Severity: Error}} {
 		tally.Take(&e)
 	}
 	want := `daily summary: equity 9950 USDT, -50 since midnight UTC
-since the last one: 2 fills, 1 orders refused, 1 warnings, 1 errors
-2 orders open, 1 of them not settled
+since the last one: 2 fills, 2 orders refused, 2 warnings, 1 errors
+3 orders open, 1 of them not settled
 HALTED: operator: news
 trend halted: 0.12 BTC-USDT, net -7.00 USDT so far, unrealised 0.00`
 	if have := tally.Summary(status); have != want {
@@ -79,5 +80,21 @@ trend halted: 0.12 BTC-USDT, net -7.00 USDT so far, unrealised 0.00`
 	}
 	if have := tally.Summary(status); !strings.Contains(have, "since the last one: 0 fills, 0 orders refused, 0 warnings, 0 errors") {
 		t.Errorf("want the count to start over, have\n%s", have)
+	}
+}
+
+func TestTheEquityOfASummary(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ total, midnight, want string }{
+		{"0", "10000", "the equity is not known"},
+		{"10000.126", "0", "equity 10000.13 USDT"},
+		{"10000.126", "9990", "equity 10000.13 USDT, +10.13 since midnight UTC"},
+		{"9990.126", "10000", "equity 9990.13 USDT, -9.87 since midnight UTC"},
+		{"10000", "10000", "equity 10000 USDT, +0 since midnight UTC"},
+	} {
+		s := &engine.Status{Total: exchange.MustAmount(c.total), Day: account.Day{Equity: exchange.MustAmount(c.midnight)}}
+		if have := equity(s); have != c.want {
+			t.Errorf("%s of %s: want %q, have %q", c.total, c.midnight, c.want, have)
+		}
 	}
 }

@@ -87,3 +87,68 @@ func TestRestOfDigestIsSentAtStop(t *testing.T) {
 		}
 	})
 }
+
+// TestHowManyTradesAreAlone has 12 that strategies decided, and 24 that they did not, in an hour: each message of the others is a
+// line of the digest.
+func TestHowManyTradesAreAlone(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		by    string
+		alone int
+	}{{"", 12}, {"exit", 12}, {"exit_order", 12}, {"stop_loss", 24}, {"take_profit", 24}, {"liquidation", 24}, {"manual", 24}} {
+		sent := 0
+		trades := &Trades{Notify: func(Event) { sent++ }}
+		began := time.UnixMilli(1_700_000_000_000)
+		take := func(after time.Duration) {
+			trades.Take(&Trade{At: began.Add(after), Name: "trade.closed", Strategy: "grid", By: c.by})
+		}
+		for range c.alone + 3 {
+			take(0)
+		}
+		if sent != c.alone {
+			t.Errorf("by %q: want %d alone, have %d", c.by, c.alone, sent)
+		}
+		trades.flush(began.Add(time.Hour-1), false)
+		if sent != c.alone {
+			t.Errorf("by %q: want no digest before the hour is over, have %d", c.by, sent-c.alone)
+		}
+		trades.flush(began.Add(time.Hour), false)
+		trades.flush(began.Add(time.Hour), false)
+		if sent != c.alone+1 {
+			t.Errorf("by %q: want one digest when it is over, have %d", c.by, sent-c.alone)
+		}
+		if take(time.Hour - 1); sent != c.alone+1 {
+			t.Errorf("by %q: want the hour's count to stand within it", c.by)
+		}
+		trades.flush(began.Add(time.Hour), false)
+		if take(time.Hour); sent != c.alone+3 {
+			t.Errorf("by %q: want a line each in the next hour, have %d", c.by, sent-c.alone-2)
+		}
+	}
+}
+
+func TestADigestHasALineForEachStrategyAndAsset(t *testing.T) {
+	t.Parallel()
+	var last Event
+	trades := &Trades{Notify: func(e Event) { last = e }}
+	at := time.UnixMilli(1_700_000_000_000) // 22:13:20 UTC
+	for range tradesAlone {
+		trades.Take(&Trade{At: at, Name: "trade.opened"})
+	}
+	for _, trade := range []Trade{
+		{Name: "trade.opened", Strategy: "trend"}, {Name: "trade.changed", Strategy: "trend"}, {Name: "trade.changed", Strategy: "trend"},
+		{Name: "trade.closed", Strategy: "trend", By: "exit", Net: exchange.MustAmount("12.5"), Asset: "USDT"},
+		{Name: "trade.closed", Strategy: "trend", By: "exit_order", Net: exchange.MustAmount("-0.004"), Asset: "USDT"},
+		{Name: "trade.closed", Strategy: "trend", By: "exit", Net: exchange.MustAmount("-3"), Asset: "BTC"},
+		{Name: "trade.changed", Strategy: "grid"},
+	} {
+		trade.At = at
+		trades.Take(&trade)
+	}
+	trades.flush(at, true)
+	want := Event{At: at, Name: "trade.digest", Subject: "digest of trades", Text: "trades since 22:13 beyond those listed\n" +
+		"grid: changed 1\ntrend: closed 1 by exit, net -3.00 BTC\ntrend: opened 1, changed 2, closed 1 by exit, closed 1 by exit_order, net +12.50 USDT"}
+	if last != want {
+		t.Errorf("want\n%+v, have\n%+v", want, last)
+	}
+}
