@@ -1,8 +1,10 @@
 package ops
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -84,5 +86,125 @@ func TestCutLogLineIsSkipped(t *testing.T) {
 	count := 0
 	if err := ReadLogs(directory, openPlain, func(*LogLine) { count++ }); err != nil || count != 1 {
 		t.Errorf("want one line, have %d, %v", count, err)
+	}
+}
+
+// TestAFileOfTheLogIsFull has files of 100 bytes, and lines of 50.
+func TestAFileOfTheLogIsFull(t *testing.T) {
+	t.Parallel()
+	directory := filepath.Join(t.TempDir(), LogFolder)
+	open := func() *LogFile { return &LogFile{directory: directory, size: 100, free: plenty} }
+	write := func(l *LogFile, text string) {
+		t.Helper()
+		if err := l.write([]byte(text + strings.Repeat(".", 50-len(text)))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	holds := func(n int, want ...string) {
+		t.Helper()
+		text, err := os.ReadFile(filepath.Join(directory, logName(n)))
+		var have []string
+		for len(text) >= 50 {
+			have, text = append(have, strings.Trim(string(text[:50]), ".")), text[50:]
+		}
+		if strings.Join(have, " ") != strings.Join(want, " ") || (err != nil) != (want == nil) {
+			t.Errorf("%s: want %v, have %v, %v", logName(n), want, have, err)
+		}
+	}
+	l := open()
+	write(l, "a")
+	write(l, "b") // the file is full to the last byte
+	holds(0, "a", "b")
+	holds(1)
+	write(l, "c")
+	holds(0, "c")
+	holds(1, "a", "b")
+	if err := l.file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l = open() // a restart continues the file
+	write(l, "d")
+	holds(0, "c", "d")
+	for _, text := range strings.Fields("e f g h i j k l m n o p q") {
+		write(l, text)
+	}
+	holds(0, "q")
+	holds(1, "o", "p")
+	holds(7, "c", "d") // the eighth file is the oldest
+	holds(8)
+	if err := l.file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := os.Stat(directory); err != nil || found.Mode().Perm() != 0o700 {
+		t.Errorf("want a folder for the user alone, have %v, %v", found.Mode(), err)
+	}
+}
+
+// TestTheLastSpaceIsForTheJournal has 64 MiB left, and a byte less.
+func TestTheLastSpaceIsForTheJournal(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		free  int64
+		known bool
+		want  string
+	}{{67_108_864, true, ""}, {67_108_863, true, "the disk has 63 MiB left"}, {0, false, ""}} {
+		l := &LogFile{directory: t.TempDir(), size: 1000, free: func(string) (int64, bool) { return c.free, c.known }}
+		err := l.write([]byte("x"))
+		if (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {
+			t.Errorf("%d bytes free: want %q, have %v", c.free, c.want, err)
+		}
+		if l.file != nil {
+			l.file.Close()
+		}
+	}
+}
+
+func TestLinesThatTheDiskIsTooSlowForAreCounted(t *testing.T) {
+	t.Parallel()
+	l := &LogFile{queue: make(chan []byte, 2)}
+	text := []byte("first")
+	for range 5 {
+		if n, err := l.Write(text); n != 5 || err != nil {
+			t.Errorf("want no error of a lost line, have %d, %v", n, err)
+		}
+	}
+	copy(text, "XXXXX") // a caller may use its buffer again
+	if have := string(<-l.queue); have != "first" || l.Lost() != 3 {
+		t.Errorf("want 3 lines lost and the first whole, have %d and %q", l.Lost(), have)
+	}
+}
+
+// TestAWarningForEachTimeTheDiskFails has a disk that is full, has room, and is full again.
+func TestAWarningForEachTimeTheDiskFails(t *testing.T) {
+	t.Parallel()
+	var warned []string
+	n := 0
+	free := func(string) (int64, bool) { n++; return map[bool]int64{true: 1 << 30, false: 3 << 20}[n == 3], true }
+	l := OpenLogFile(t.TempDir(), 1, free, func(err error) { warned = append(warned, err.Error()) })
+	for range 5 {
+		_, _ = l.Write(line(1)) // it never fails
+	}
+	l.Close()
+	if want := "[the disk has 3 MiB left the disk has 3 MiB left]"; fmt.Sprint(warned) != want || l.Lost() != 4 {
+		t.Errorf("want %s and 4 lines lost, have %v and %d", want, warned, l.Lost())
+	}
+}
+
+// TestALogThatCannotBeReadIsNamed has a file that cannot be opened, and one with a line beyond a MiB.
+func TestALogThatCannotBeReadIsNamed(t *testing.T) {
+	t.Parallel()
+	refused := errors.New("permission denied")
+	err := ReadLogs("", func(string) (io.ReadCloser, error) { return nil, refused }, nil)
+	if !errors.Is(err, refused) {
+		t.Errorf("want %v, have %v", refused, err)
+	}
+	err = ReadLogs("", func(path string) (io.ReadCloser, error) {
+		if filepath.Base(path) != "botd.3.log" {
+			return nil, fs.ErrNotExist
+		}
+		return io.NopCloser(strings.NewReader(strings.Repeat("x", 1<<20+1))), nil
+	}, nil)
+	if err == nil || !strings.HasPrefix(err.Error(), "botd.3.log: ") {
+		t.Errorf("want the file named, have %v", err)
 	}
 }
