@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/risk"
+	"botd/runtime/engine"
 )
 
 // TestSeriesThatBeginAtZero has, for each family with labels, the number of its series once a futures strategy is configured:
@@ -29,7 +31,7 @@ func TestSeriesThatBeginAtZero(t *testing.T) {
 		"strategy_cycles_total":                     4,                        // ok, missed, failed, hung
 		"strategy_cycle_duration_seconds":           1,                        //
 		"intents_total":                             16,                       // eight purposes, approved and refused
-		"risk_rejections_total":                     len(m.known.rules),       //
+		"risk_rejections_total":                     len(risk.Rules()),        //
 		"trading_halted":                            22,                       // the states of docs/exactly-once.md, counted by a test of its own
 		"kill_switch_engagements_total":             3,                        // kill_switch, breaker, limit
 		"orders_submitted_total":                    6,                        // six types
@@ -116,7 +118,9 @@ func TestLabelsAreBounded(t *testing.T) {
 	if m.known.market("spot") != "other" || m.known.market("futures") != "futures" {
 		t.Error("want futures alone as a market")
 	}
-	for number, want := range map[int]string{exchange.CodeUnknownKey: "-2008", exchange.CodeInvalidTimestamp: "-1021", 0: "other", -9999: "other"} {
+	// The codes of the interface: signature, time, key, permission, symbol on spot and on futures.
+	for number, want := range map[int]string{-1022: "-1022", -1021: "-1021", -2008: "-2008", -2015: "-2015", 118: "118",
+		1118: "1118", 0: "other", -9999: "other"} {
 		if have := code(number); have != want {
 			t.Errorf("code %d: want %s, have %s", number, want, have)
 		}
@@ -134,4 +138,38 @@ func TestFiguresOfMoneyNeedAToken(t *testing.T) {
 			t.Errorf("%s: want it hidden %t, have %t", family.Name, want, have)
 		}
 	}
+}
+
+// TestARemovedStrategyLeavesItsLabelToAnother has as many strategies as get labels, of which one is replaced.
+func TestARemovedStrategyLeavesItsLabelToAnother(t *testing.T) {
+	t.Parallel()
+	m := NewMetrics("demo", Build{})
+	status := &engine.Status{}
+	for i := range 100 {
+		status.Strategies = append(status.Strategies, engine.StrategyStatus{Name: fmt.Sprint("s", i%64), Symbol: newSymbol(exchange.Futures, fmt.Sprint("C",
+			i, "-USDT"))})
+	}
+	m.Status(status)
+	status.Strategies = status.Strategies[64:] // their names are those of s0 to s35, with symbols of their own
+	m.Status(status)
+	m.Expect("new", newSymbol(exchange.Futures, "NEW-USDT"))
+	if m.known.strategy("new") != "new" || m.known.symbol("NEW-USDT") != "NEW-USDT" || m.known.strategy("s40") != "other" {
+		t.Errorf("want labels of the new ones: have %s, %s; and none of a removed one: %s", m.known.strategy("new"), m.known.symbol("NEW-USDT"),
+			m.known.strategy("s40"))
+	}
+}
+
+// TestOrdersOfNobodyLeaveNoSeries has an order of a strategy that is not configured.
+func TestOrdersOfNobodyLeaveNoSeries(t *testing.T) {
+	t.Parallel()
+	m := NewMetrics("demo", Build{})
+	status := running(t)
+	m.Status(status)
+	left := *status
+	left.Strategies = status.Strategies[1:]
+	m.Status(&left)
+	expect(t, m, 1, "botd_orders_open", "market=futures", "strategy=other")
+	left.Live = nil
+	m.Status(&left)
+	expect(t, m, -1, "botd_orders_open", "market=futures", "strategy=other")
 }

@@ -48,9 +48,9 @@ func TestALineOfTheLogForTheAPI(t *testing.T) {
 	t.Parallel()
 	logs := NewLogs()
 	var followed []string
-	var kept bytes.Buffer
+	var stored bytes.Buffer
 	logs.Follow(func(l LogLine) { followed = append(followed, l.ID+" "+l.ClientOrderID) })
-	logs.Store(&kept)
+	logs.Store(&stored)
 	for n := range 2 {
 		if written, err := logs.Write([]byte(logged(n))); err != nil || written != len(logged(n)) {
 			t.Fatal(written, err)
@@ -60,8 +60,8 @@ func TestALineOfTheLogForTheAPI(t *testing.T) {
 	if written, err := logs.Write([]byte(`{"level":`)); err == nil || written != 0 {
 		t.Errorf("want text that is no line refused, have %d, %v", written, err)
 	}
-	if want := "[1 main-0 2 main-1]"; fmt.Sprint(followed) != want || kept.String() != logged(0)+logged(1) {
-		t.Errorf("want %s passed on and stored, have %v and %q", want, followed, kept.String())
+	if want := "[1 main-0 2 main-1]"; fmt.Sprint(followed) != want || stored.String() != logged(0)+logged(1) {
+		t.Errorf("want %s passed on and stored, have %v and %q", want, followed, stored.String())
 	}
 	logs.Lines(func(all []LogLine) {
 		want := LogLine{ID: "2", Time: "2026-11-23T12:26:51.028Z", Level: "warn", Event: "order.refused", Message: "refused", Strategy: "trend", Market: "spot",

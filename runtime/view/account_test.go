@@ -62,8 +62,10 @@ func TestWhatAPositionShows(t *testing.T) {
 		{"a part is left to its owner, a part unexplained", func(s *engine.Status) {
 			s.Symbols[0].Position, s.Symbols[0].Ignored, s.Symbols[0].Residual, s.Symbols[0].Quarantine = 25, 10, 5, "5 steps more"
 		}, `[{"quantity":"0.035","journal":"0.02","difference":"0.005","ignored":"0.01","notional":"1753.5","quarantine":"5 steps more"}]`},
-		{"flat, but ignored", func(s *engine.Status) { s.Symbols[0].Position, s.Symbols[0].Ignored = 0, 10 }, `[{"quantity":"0.01","liquidation_distance_ratio":null}]`},
-		{"flat, but unexplained", func(s *engine.Status) { s.Symbols[0].Position, s.Symbols[0].Residual = 0, -10 }, `[{"quantity":"0","journal":"0.01","difference":"-0.01"}]`},
+		{"flat, but ignored", func(s *engine.Status) { s.Symbols[0].Position, s.Symbols[0].Ignored = 0, 10 }, `[{"quantity":"0.01",
+		"liquidation_distance_ratio":null}]`},
+		{"flat, but unexplained", func(s *engine.Status) { s.Symbols[0].Position, s.Symbols[0].Residual = 0, -10 }, `[{"quantity":"0","journal":"0.01",
+		"difference":"-0.01"}]`},
 		{"flat", func(s *engine.Status) { s.Symbols[0].Position = 0 }, `[]`},
 		{"without rules", func(s *engine.Status) { s.Symbols[0].Rules = nil }, `[]`},
 		{"of nobody", func(s *engine.Status) { s.Symbols[0].Owner, s.Strategies = "", s.Strategies[1:] },
@@ -100,7 +102,8 @@ func TestAChangedPositionIsPublished(t *testing.T) {
 	}, NewHistory())
 	b.Note(&engine.Note{AtMS: 5, Strategy: "trend", Symbol: bitcoin, Fact: engine.NotePosition{Quantity: -20, EntryPrice: enginetest.Amount(t, "50050"),
 		Last: enginetest.Price(t, bitcoin, "50100")}})
-	shows(t, "short", have, `{"at_ms":5,"strategy":"trend","market":"futures","symbol":"BTC-USDT","quantity":"-0.02","entry_price":"50050","last_price":"50100"}`)
+	shows(t, "short", have, `{"at_ms":5,"strategy":"trend","market":"futures","symbol":"BTC-USDT","quantity":"-0.02","entry_price":"50050",
+		"last_price":"50100"}`)
 }
 
 // TestWhatTheRiskPageShows has halts of every scope, a limit that a person set, and refusals.
@@ -110,7 +113,8 @@ func TestWhatTheRiskPageShows(t *testing.T) {
 	status.Halts = []account.Halt{{Level: record.LevelPause, Why: "news", AtMS: 1_000},
 		{Level: record.LevelCancel, Scope: account.Scope{Strategy: "trend"}}, {Level: record.LevelFlatten, Scope: account.Scope{Symbol: bitcoin.Key()}},
 		{Level: record.LevelPause, Scope: account.Scope{Symbol: exchange.SymbolKey{Market: exchange.Spot}}}}
-	status.Limits = []risk.Utilization{{Scope: "account", Rule: "max_drawdown", Value: "3 %", Limit: "2 %", Headroom: "0", Ratio: 1.5, State: "breached", Why: "fell",
+	status.Limits = []risk.Utilization{{Scope: "account", Rule: "max_drawdown", Value: "3 %", Limit: "2 %", Headroom: "0", Ratio: 1.5, State: "breached",
+		Why:    "fell",
 		WayOut: "botd rearm", SinceMS: 1_000, UntilMS: 2_000, Set: &account.SetLimit{Value: "2%", By: "phone", AtMS: 3_000, Why: "careful"}}}
 	b := showing(status)
 	for _, value := range []string{"4", "5"} {
@@ -135,14 +139,16 @@ func TestWhatTheRiskPageShows(t *testing.T) {
 	for _, rule := range page.Rejections {
 		if rule.Count > 0 {
 			refused++
-			shows(t, "the rule that refused", rule, `{"rule":"max_open_orders","count":2,"last_ms":8,"strategy":"trend","symbol":"BTC-USDT","value":"5","limit":"3","hint":"raise it"}`)
+			shows(t, "the rule that refused", rule, `{"rule":"max_open_orders","count":2,"last_ms":8,"strategy":"trend","symbol":"BTC-USDT","value":"5",
+		"limit":"3","hint":"raise it"}`)
 		}
 	}
 	if refused != 1 || len(page.Rejections) != len(risk.Rules()) {
 		t.Errorf("want a row for each of %d rules, one with refusals; have %d, %d", len(risk.Rules()), len(page.Rejections), refused)
 	}
 	listed, _ := b.Refusals(Page{Limit: 9}, func(r *Refusal) bool { return r.Value == "4" })
-	shows(t, "a refusal", listed, `[{"id":"1","at_ms":8,"rule":"max_open_orders","value":"4","limit":"3","hint":"raise it","strategy":"trend","market":"futures",
+	shows(t, "a refusal", listed, `[{"id":"1","at_ms":8,"rule":"max_open_orders","value":"4","limit":"3","hint":"raise it","strategy":"trend",
+		"market":"futures",
 		"symbol":"BTC-USDT","purpose":"entry","side":"BUY","type":"MARKET","quantity":"0.03","intent":"1"}]`)
 	shows(t, "limits alone", b.Limits(), `[{"rule":"max_drawdown"}]`)
 }

@@ -133,7 +133,8 @@ func TestWhatStatusShows(t *testing.T) {
 	}{
 		{"it trades", func(*engine.Status) {}, `{"schema":1,"mode":"demo","instance":"main","time":"2023-11-14T22:15:00Z","ready":true,"blind":false,
 			"equity":"11001.5","futures_equity":"10001.5","wallet":"9999.5","available":"9000","unrealized":"2","margin_used":"200.4","degraded":[],
-			"today":{"start":"2023-11-14T00:00:00Z","start_equity":"11101.5","change":"-100","change_ratio":-0.009008,"peak":"12001.5","drawdown_ratio":0.083323},
+			"today":{"start":"2023-11-14T00:00:00Z","start_equity":"11101.5","change":"-100","change_ratio":-0.009008,"peak":"12001.5",
+		"drawdown_ratio":0.083323},
 			"open_orders":1,"unsettled":0,"positions":1,"nearest_liquidation":{"symbol":"BTC-USDT","price":"45090","distance_ratio":0.1},
 			"reconcile":{"last_ms":1700000099000,"failed":0,"differences":0},"checks":[` + checksWith("", "") + `],
 			"strategies":[{"name":"trend","kind":"ma_cross","market":"futures","symbol":"BTC-USDT","interval":"1m","state":"running","reason":"crossed",
@@ -147,7 +148,8 @@ func TestWhatStatusShows(t *testing.T) {
 				ExitsAccepted: true, Blind: []string{"spot"}}}
 		}, `{"ready":true,"halted":"flatten","why":"news","degraded":[{"state":"halted","scope":"account","cause":"news","since":"1970-01-01T00:00:01Z",
 			"way_out":"botd rearm","doing":"0.02 BTC-USDT to close","under_way":true,"blind":["spot"]}]}`},
-		{"halted, with nothing left to close", degraded(engine.Degraded{State: "halted", ExitsAccepted: true}), `{"degraded":[{"state":"halted","under_way":null}]}`},
+		{"halted, with nothing left to close", degraded(engine.Degraded{State: "halted", ExitsAccepted: true}), `{"degraded":[{"state":"halted",
+		"under_way":null}]}`},
 		{"a strategy's limit that ends by itself", degraded(engine.Degraded{State: "limit", Scope: account.Scope{Strategy: "trend"}, UntilMS: 60_000}),
 			`{"ready":true,"degraded":[{"state":"limit","scope":"strategy","strategy":"trend","until":"1970-01-01T00:01:00Z"}]}`},
 		{"unprotected", degraded(engine.Degraded{State: "unprotected", Scope: key, Cause: "-4012"}),
@@ -174,7 +176,8 @@ func TestWhatStatusShows(t *testing.T) {
 		{"a price of no time", func(s *engine.Status) { s.Strategies[1].LastMS = 0 }, unready("market_data", "hold: no price of ETH-USDT yet")},
 		{"nothing yet", func(s *engine.Status) { *s = engine.Status{Strategies: s.Strategies} },
 			`{"ready":false,"today":{"start":null,"change":"0"},"nearest_liquidation":{"symbol":"BTC-USDT"}}`},
-		{"no strategies", func(s *engine.Status) { s.Strategies, s.SoundMS = nil, 0 }, `{"ready":true,"positions":0,"strategies":[],"nearest_liquidation":null}`},
+		{"no strategies", func(s *engine.Status) { s.Strategies, s.SoundMS = nil, 0 }, `{"ready":true,"positions":0,"strategies":[],
+		"nearest_liquidation":null}`},
 		{"the journal fails", func(s *engine.Status) { s.JournalErr = errors.New("no space") }, unready("journal", "no space")},
 		{"the disk is nearly full", func(s *engine.Status) { s.DiskLow = "31 MB free" }, unready("journal", "31 MB free")},
 		{"both", func(s *engine.Status) { s.JournalErr, s.DiskLow = errors.New("no space"), "31 MB free" }, unready("journal", "no space; 31 MB free")},
@@ -249,17 +252,19 @@ func TestAReportReplacesTheOneOfItsName(t *testing.T) {
 	b.Report(ops.Check{Name: "clock", Detail: "3 s off"})
 	b.Report(ops.Check{Name: "lease", OK: true})
 	b.Unclean(true)
-	shows(t, "two more", b.Status(), `{"ready":false,"unclean_start":true,"checks":[`+checksWith("", "")+`,{"name":"clock","ok":false,"detail":"3 s off"},{"name":"lease","ok":true}]}`)
+	shows(t, "two more", b.Status(), `{"ready":false,"unclean_start":true,"checks":[`+checksWith("", "")+`,{"name":"clock","ok":false,"detail":"3 s off"},
+		{"name":"lease","ok":true}]}`)
 	b.Report(ops.Check{Name: "clock", OK: true})
 	b.Report(ops.Check{Name: "configuration", Detail: "line 3"})
-	shows(t, "one replaced", b.Checks()[4:], `[{"name":"configuration","ok":false,"detail":"line 3"},{"name":"clock","ok":true,"detail":null},{"name":"lease","ok":true}]`)
+	shows(t, "one replaced", b.Checks()[4:], `[{"name":"configuration","ok":false,"detail":"line 3"},{"name":"clock","ok":true,"detail":null},{"name":"lease",
+		"ok":true}]`)
 	if b.Mode() != "demo" || b.Instance() != "main" || b.NowMS() != nowMS {
 		t.Errorf("want demo, main and the status's time, have %s, %s, %d", b.Mode(), b.Instance(), b.NowMS())
 	}
 }
 
-// TestABoardThatHearsNothing has the bounds of a loop and of rounds, in virtual time.
-func TestABoardThatHearsNothing(t *testing.T) {
+// TestABoardThatReceivesNothing has the bounds of a loop and of rounds, in virtual time.
+func TestABoardThatReceivesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		idle := NewBoard("demo", "main")
@@ -347,7 +352,8 @@ func TestWhatAStrategyShows(t *testing.T) {
 	status.Degraded = []engine.Degraded{{State: "halted"}, {State: "blind", Scope: account.Scope{Symbol: spot}},
 		{State: "blind", Scope: account.Scope{Symbol: exchange.SymbolKey{Market: future}}}, {State: "unprotected", Scope: account.Scope{Symbol: bitcoin.Key()}},
 		{State: "foreign", Scope: account.Scope{Symbol: ether.Key()}}, {State: "hung", Scope: account.Scope{Strategy: "trend"}},
-		{State: "failed", Scope: account.Scope{Strategy: "hold"}}, {State: "foreign", Scope: account.Scope{Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}}}}
+		{State: "failed", Scope: account.Scope{Strategy: "hold"}}, {State: "foreign", Scope: account.Scope{Symbol: exchange.SymbolKey{Market: exchange.Spot,
+			Name: "BTC-USDT"}}}}
 	b := showing(status)
 	b.Note(&engine.Note{AtMS: 5, Strategy: "trend", Symbol: bitcoin, Fact: engine.NoteDecision{Plan: &strategy.Plan{Target: strategy.Flat()}, Reason: "crossed",
 		Last: trend.Last, Position: 20}})
@@ -356,7 +362,8 @@ func TestWhatAStrategyShows(t *testing.T) {
 		"orders":[{"key":"a","side":"BUY","price":"49000","quantity":"0.005","post_only":true,"stop_price":null}],
 		"exits":[{"key":"b","side":"SELL","price":"52000","quantity":"0.006","post_only":false,"stop_price":"52100"}],
 		"stop_loss":"2 %","take_profit":"60000","memory":[{"key":"bars","value":7}]},
-		"limits":[{"scope":"strategy trend","strategy":"trend","rule":"max_position","value":"0.02","use":"0.02","limit":"0.03","headroom":"0.01","ratio":0.666667,
+		"limits":[{"scope":"strategy trend","strategy":"trend","rule":"max_position","value":"0.02","use":"0.02","limit":"0.03","headroom":"0.01",
+		"ratio":0.666667,
 		"state":"ok","since":null,"until":null,"set":null}],
 		"degraded":[{"state":"halted"},{"state":"blind","scope":"market","market":"futures"},{"state":"unprotected"},{"state":"hung"}],
 		"decisions":[{"id":"1","at_ms":5,"strategy":"trend","market":"futures","symbol":"BTC-USDT","target":"0 BTC-USDT","wish":"0 BTC-USDT","side":"flat",

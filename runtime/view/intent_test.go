@@ -37,8 +37,10 @@ func TestTheLifeOfAnIntent(t *testing.T) {
 	t.Parallel()
 	entry := intent(placement.Entry, 30)
 	entry.Last = enginetest.Price(t, bitcoin, "50100")
-	passed := []risk.Verdict{{Rule: "max_position", Scope: "account", Outcome: risk.Passed, Value: "0.03", Limit: "0.1"}, {Rule: "margin", Outcome: risk.Passed}}
-	placed := []engine.Fact{engine.NoteIntent{Intent: entry}, engine.NoteApproved{Intent: entry, Verdicts: passed}, engine.NotePlaced{NoteOrder: sent("a", 0, entry)}}
+	passed := []risk.Verdict{{Rule: "max_position", Scope: "account", Outcome: risk.Passed, Value: "0.03", Limit: "0.1"}, {Rule: "margin",
+		Outcome: risk.Passed}}
+	placed := []engine.Fact{engine.NoteIntent{Intent: entry}, engine.NoteApproved{Intent: entry, Verdicts: passed}, engine.NotePlaced{NoteOrder: sent("a", 0,
+		entry)}}
 	after := func(facts ...engine.Fact) []engine.Fact { return append(append([]engine.Fact{}, placed...), facts...) }
 	for _, c := range []struct {
 		name  string
@@ -47,18 +49,21 @@ func TestTheLifeOfAnIntent(t *testing.T) {
 		steps string
 	}{
 		{"derived", placed[:1], `{"id":"1","at_ms":10,"strategy":"trend","purpose":"entry","market":"futures","symbol":"BTC-USDT","side":"BUY","type":"MARKET",
-			"quantity":"0.03","quote_amount":null,"price":null,"stop_price":null,"last_price":"50100","reason":"crossed","outcome":"derived","order":null,"checks":[]}`,
+			"quantity":"0.03","quote_amount":null,"price":null,"stop_price":null,"last_price":"50100","reason":"crossed","outcome":"derived","order":null,
+		"checks":[]}`,
 			"10 derived crossed"},
 		{"approved", placed[:2], `{"outcome":"approved","checks":[{"rule":"max_position","scope":"account","verdict":"passed","value":"0.03","limit":"0.1"},
 			{"rule":"margin","verdict":"passed"}]}`, "10 derived crossed, 11 checked 2 checks passed"},
-		{"refused by a rule", []engine.Fact{placed[0], engine.NoteRefusal{Intent: entry, Refusal: &risk.Refusal{Rule: "margin", Value: "9", Limit: "8", Hint: "less"},
+		{"refused by a rule", []engine.Fact{placed[0], engine.NoteRefusal{Intent: entry, Refusal: &risk.Refusal{Rule: "margin", Value: "9", Limit: "8",
+			Hint: "less"},
 			Verdicts: []risk.Verdict{{Rule: "margin", Outcome: risk.Rejected, Hint: "less"}, {Rule: "max_orders", Outcome: risk.NotReached}}}},
 			`{"outcome":"refused","rule":"margin","checks":[{"verdict":"refused","hint":"less"},{"verdict":"not_reached"}]}`,
 			"10 derived crossed, 11 refused " + (&risk.Refusal{Rule: "margin", Value: "9", Limit: "8", Hint: "less"}).Error()},
 		{"placed", placed, `{"outcome":"placed","client_order_id":"a"}`, "10 derived crossed, 11 checked 2 checks passed, 12 sent as a"},
 		{"acknowledged", after(engine.NoteAcknowledged{NoteOrder: sent("a", 7, entry), DurationMS: 30}), `{"outcome":"acknowledged","order_id":7}`,
 			"10 derived crossed, 11 checked 2 checks passed, 12 sent as a, 13 acknowledged order 7, after 30 ms"},
-		{"refused by the exchange", after(engine.NoteRefused{NoteOrder: sent("a", 0, entry), Why: "-2019"}), `{"outcome":"refused_by_exchange","detail":"-2019"}`,
+		{"refused by the exchange", after(engine.NoteRefused{NoteOrder: sent("a", 0, entry), Why: "-2019"}), `{"outcome":"refused_by_exchange",
+		"detail":"-2019"}`,
 			"10 derived crossed, 11 checked 2 checks passed, 12 sent as a, 13 refused -2019"},
 		{"uncertain", after(engine.NoteUncertain{NoteOrder: sent("a", 0, entry), Why: "timeout"}), `{"outcome":"uncertain","detail":"timeout"}`,
 			"10 derived crossed, 11 checked 2 checks passed, 12 sent as a, 13 uncertain timeout"},
@@ -103,7 +108,8 @@ func TestAPlacementBelongsToTheIntentThatAskedForIt(t *testing.T) {
 		b := NewBoard("demo", "main")
 		asked, other := intent(placement.Entry, 30), intent(placement.Entry, 30)
 		change(other)
-		noted(b, 10, engine.NoteIntent{Intent: asked}, engine.NoteApproved{Intent: intent(placement.Entry, 30)}, engine.NoteIntent{Intent: other}, engine.NoteApproved{Intent: intent(placement.Entry, 30)},
+		noted(b, 10, engine.NoteIntent{Intent: asked}, engine.NoteApproved{Intent: intent(placement.Entry, 30)}, engine.NoteIntent{Intent: other},
+			engine.NoteApproved{Intent: intent(placement.Entry, 30)},
 			engine.NotePlaced{NoteOrder: sent("a", 0, asked)})
 		items, _ := b.Intents(Page{Limit: 9}, func(*Intent) bool { return true })
 		if items[0].Outcome != "approved" || items[1].Outcome != "placed" || items[1].ClientOrderID != "a" {
@@ -112,8 +118,10 @@ func TestAPlacementBelongsToTheIntentThatAskedForIt(t *testing.T) {
 	}
 	b := NewBoard("demo", "main")
 	same := intent(placement.Entry, 30)
-	noted(b, 10, engine.NoteApproved{Intent: intent(placement.Entry, 30)}, engine.NoteIntent{Intent: same}, engine.NotePlaced{NoteOrder: sent("x", 0, same)}, engine.NoteApproved{Intent: intent(placement.Entry, 30)},
-		engine.NotePlaced{NoteOrder: sent("a", 0, same)}, engine.NoteIntent{Intent: same}, engine.NoteApproved{Intent: intent(placement.Entry, 30)}, engine.NotePlaced{NoteOrder: sent("b", 0, same)})
+	noted(b, 10, engine.NoteApproved{Intent: intent(placement.Entry, 30)}, engine.NoteIntent{Intent: same}, engine.NotePlaced{NoteOrder: sent("x", 0, same)},
+		engine.NoteApproved{Intent: intent(placement.Entry, 30)},
+		engine.NotePlaced{NoteOrder: sent("a", 0, same)}, engine.NoteIntent{Intent: same}, engine.NoteApproved{Intent: intent(placement.Entry, 30)},
+		engine.NotePlaced{NoteOrder: sent("b", 0, same)})
 	items, _ := b.Intents(Page{Limit: 9}, func(*Intent) bool { return true })
 	if len(items) != 2 || items[0].ClientOrderID != "b" || items[1].ClientOrderID != "a" {
 		t.Errorf("one after the other: want b and a, have %+v", items)
@@ -126,8 +134,10 @@ func TestACancelIsAnIntentOfItsOwn(t *testing.T) {
 	b, h := NewBoard("demo", "main"), NewHistory()
 	entry, cancel, leverage := intent(placement.Entry, 30), intent(placement.Cancel, 0), intent(placement.Leverage, 0)
 	cancel.ClientID, cancel.OrderID, leverage.Leverage = "a", 7, 5
-	noted(b, 10, engine.NoteIntent{Intent: entry}, engine.NoteApproved{Intent: intent(placement.Entry, 30)}, engine.NotePlaced{NoteOrder: sent("a", 0, entry)}, engine.NoteIntent{Intent: cancel},
-		engine.NoteApproved{Intent: intent(placement.Entry, 30)}, engine.NoteIntent{Intent: leverage}, engine.NoteRefused{NoteOrder: sent("a", 0, entry), Why: "gone"})
+	noted(b, 10, engine.NoteIntent{Intent: entry}, engine.NoteApproved{Intent: intent(placement.Entry, 30)}, engine.NotePlaced{NoteOrder: sent("a", 0,
+		entry)}, engine.NoteIntent{Intent: cancel},
+		engine.NoteApproved{Intent: intent(placement.Entry, 30)}, engine.NoteIntent{Intent: leverage}, engine.NoteRefused{NoteOrder: sent("a", 0, entry),
+			Why: "gone"})
 	items, _ := b.Intents(Page{Limit: 9}, func(*Intent) bool { return true })
 	shows(t, "newest first", items, `[{"id":"3","purpose":"leverage","quantity":"5","side":null,"outcome":"derived"},
 		{"id":"2","purpose":"cancel","client_order_id":"a","order_id":7,"side":null,"quantity":null,"outcome":"approved"},
@@ -148,7 +158,8 @@ func TestAnIntentHasTheJournalsSteps(t *testing.T) {
 	noted(b, 10, engine.NoteIntent{Intent: entry}, engine.NoteApproved{Intent: intent(placement.Entry, 30)}, engine.NotePlaced{NoteOrder: sent("a", 0, entry)},
 		engine.NoteAcknowledged{NoteOrder: sent("a", 7, entry)})
 	for _, id := range []string{"old", "a"} {
-		h.Take(&record.Record{AtMS: 12, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: id, Body: record.Sending{Purpose: placement.Entry, Order: entry.Order}})
+		h.Take(&record.Record{AtMS: 12, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: id, Body: record.Sending{Purpose: placement.Entry,
+			Order: entry.Order}})
 		h.Take(&record.Record{AtMS: 13, ClientOrderID: id, Body: record.Acknowledged{OrderID: 7}})
 		h.Take(&record.Record{AtMS: 20, ClientOrderID: id, Body: record.Withdrawn{Why: "by hand"}})
 		h.Take(&record.Record{AtMS: 21, ClientOrderID: id, Body: record.Ended{OrderID: 7, State: placement.Canceled, Evidence: "GET"}})
@@ -160,8 +171,10 @@ func TestAnIntentHasTheJournalsSteps(t *testing.T) {
 		t.Errorf("want\n%s, have\n%s", want, have)
 	}
 	one, found := b.Intent("old", h)
-	shows(t, "of the run before", one, `{"id":"old","at_ms":12,"strategy":"trend","purpose":"entry","market":"futures","symbol":"BTC-USDT","side":"BUY","type":"MARKET",
-		"quantity":"0.03","outcome":"canceled","detail":"GET","client_order_id":"old","order_id":7,"order":{"client_order_id":"old","state":"canceled"},"checks":[]}`)
+	shows(t, "of the run before", one, `{"id":"old","at_ms":12,"strategy":"trend","purpose":"entry","market":"futures","symbol":"BTC-USDT","side":"BUY",
+		"type":"MARKET",
+		"quantity":"0.03","outcome":"canceled","detail":"GET","client_order_id":"old","order_id":7,"order":{"client_order_id":"old","state":"canceled"},
+		"checks":[]}`)
 	want = "12 journalled durable before its first byte, 13 acknowledged, 20 withdrawn by a person: by hand, 21 settled canceled: GET"
 	if have := steps(one.Steps); have != want || !found {
 		t.Errorf("want\n%s, have\n%s", want, have)
@@ -185,7 +198,8 @@ func TestWhatAHaltSends(t *testing.T) {
 		step engine.Step
 		want string
 	}{
-		{engine.Step{Intent: *exit}, `{"strategy":"trend","market":"futures","symbol":"BTC-USDT","action":"exit","side":"SELL","type":"MARKET","quantity":"0.02",
+		{engine.Step{Intent: *exit}, `{"strategy":"trend","market":"futures","symbol":"BTC-USDT","action":"exit","side":"SELL","type":"MARKET",
+		"quantity":"0.02",
 			"price":null,"stop_price":null,"reduce_only":true,"close_position":null,"later":null,
 			"text":"close by SELL MARKET 0.02 on futures BTC-USDT (about 1002 USDT)"}`},
 		{engine.Step{Intent: limit, Later: true}, `{"price":"50000","later":true,
@@ -203,16 +217,20 @@ func TestWhatAHaltSends(t *testing.T) {
 // TestWhatAQuarantineShows has one of a symbol with rules, and one whose rules are unknown.
 func TestWhatAQuarantineShows(t *testing.T) {
 	t.Parallel()
-	q := engine.Quarantine{Symbol: bitcoin.Key(), Rules: bitcoin, Strategy: "trend", Cause: "5 steps more", SinceMS: 1_000, Venue: 25, Known: 20, Ignored: 2, Difference: 3,
-		Unknown: []account.Placement{order("u", placement.Entry, placement.Uncertain, 5, nil)}, Adopt: []string{"adopts 0.003"}, Blocked: "it is not read yet",
+	q := engine.Quarantine{Symbol: bitcoin.Key(), Rules: bitcoin, Strategy: "trend", Cause: "5 steps more", SinceMS: 1_000, Venue: 25, Known: 20, Ignored: 2,
+		Difference: 3,
+		Unknown:    []account.Placement{order("u", placement.Entry, placement.Uncertain, 5, nil)}, Adopt: []string{"adopts 0.003"},
+		Blocked: "it is not read yet",
 		Orders: []exchange.Order{{ID: 9, ClientOrderID: "by-hand", Side: exchange.Sell, Type: exchange.Limit, Quantity: 4, Filled: 1,
 			Price: enginetest.Price(t, bitcoin, "51000"), StopPrice: enginetest.Price(t, bitcoin, "50900")}}}
 	shows(t, "with rules", QuarantineOf(&q), `{"market":"futures","symbol":"BTC-USDT","strategy":"trend","cause":"5 steps more","since":"1970-01-01T00:00:01Z",
 		"position":"0.025","explained":"0.02","ignored":"0.002","difference":"0.003","unknown":[{"client_order_id":"u","state":"uncertain","quantity":"0.03"}],
-		"orders":[{"order_id":9,"client_order_id":"by-hand","side":"SELL","type":"LIMIT","quantity":"0.004","filled":"0.001","price":"51000","stop_price":"50900"}],
+		"orders":[{"order_id":9,"client_order_id":"by-hand","side":"SELL","type":"LIMIT","quantity":"0.004","filled":"0.001","price":"51000",
+		"stop_price":"50900"}],
 		"adopt":["adopts 0.003"],"ignore":[],"blocked":"it is not read yet"}`)
 	q.Rules, q.Orders[0].Price, q.Orders[0].StopPrice = nil, 510, 509
-	shows(t, "in steps", QuarantineOf(&q), `{"position":"25","unknown":[{"quantity":""}],"orders":[{"quantity":"4","filled":"1","price":"510","stop_price":"509"}]}`)
+	shows(t, "in steps", QuarantineOf(&q), `{"position":"25","unknown":[{"quantity":""}],"orders":[{"quantity":"4","filled":"1","price":"510",
+		"stop_price":"509"}]}`)
 }
 
 // TestWhatAPreviewShows has each outcome of an intent that would be derived.
@@ -221,22 +239,26 @@ func TestWhatAPreviewShows(t *testing.T) {
 	last := enginetest.Price(t, bitcoin, "50100")
 	spend := intent(placement.Entry, 5)
 	spend.Order.QuoteAmount = exchange.AmountOf(250)
-	refused := []risk.Verdict{{Rule: "max_position", Outcome: risk.Passed}, {Rule: "margin", Outcome: risk.Rejected}, {Rule: "max_orders", Outcome: risk.NotReached}}
+	refused := []risk.Verdict{{Rule: "max_position", Outcome: risk.Passed}, {Rule: "margin", Outcome: risk.Rejected}, {Rule: "max_orders",
+		Outcome: risk.NotReached}}
 	entry := *intent(placement.Entry, 30)
-	o := engine.TickPreview{Strategy: "trend", Kind: "ma_cross", Symbol: bitcoin, Interval: exchange.Minute1, NowMS: nowMS, NextMS: nowMS + 1, Seen: 40, Warmup: 30,
+	o := engine.TickPreview{Strategy: "trend", Kind: "ma_cross", Symbol: bitcoin, Interval: exchange.Minute1, NowMS: nowMS, NextMS: nowMS + 1, Seen: 40,
+		Warmup: 30,
 		Candle: exchange.Candle{Open: last, High: last + 1, Low: last - 1, Close: last}, CandleMS: 5, Last: last, LastMS: 6, Position: 20,
 		EntryPrice: exchange.AmountOf(50_000), Equity: exchange.AmountOf(10_000), Changes: true, Latch: 1,
 		Conditions: []strategy.Condition{{Name: "fast over slow", Value: "1.2", Requires: "> 1", Met: true}},
 		Plan:       strategy.Plan{Target: strategy.Flat()},
 		Steps: []engine.PreviewedIntent{{Intent: entry, Approved: true}, {Intent: entry, Verdicts: refused}, {Intent: entry, Approved: true, Later: true},
-			{Intent: entry, Approved: true, RefusedBy: "-2019, again at 10:00"}, {Intent: entry, RefusedBy: "-2019", Verdicts: refused}, {Intent: *spend, Approved: true}},
+			{Intent: entry, Approved: true, RefusedBy: "-2019, again at 10:00"}, {Intent: entry, RefusedBy: "-2019", Verdicts: refused}, {Intent: *spend,
+				Approved: true}},
 		Blocks: []engine.Block{{What: "halted", WayOut: "botd rearm"}}}
 	shows(t, "a tick", TickPreviewOf(&o), `{"strategy":"trend","kind":"ma_cross","market":"futures","symbol":"BTC-USDT","interval":"1m","at_ms":1700000100000,
 		"next_tick_ms":1700000100001,"changes":true,"latch":"long","data":{"candles":40,"warmup":30,"open":"50100","close":"50100","candle_close_ms":5,
 		"last_price":"50100","last_price_ms":6,"position":"0.02","entry_price":"50000","equity":"10000"},
 		"conditions":[{"name":"fast over slow","value":"1.2","requires":"> 1","wants":"> 1","met":true,"holds":true}],"plan_in_force":{"target":null},
 		"plan":{"target":"0 BTC-USDT"},"blocks":[{"what":"halted","way_out":"botd rearm"}],
-		"steps":[{"purpose":"entry","side":"BUY","type":"MARKET","quantity":"0.03","reason":"crossed","outcome":"approved","rule":null},{"outcome":"refused","rule":"margin"},
+		"steps":[{"purpose":"entry","side":"BUY","type":"MARKET","quantity":"0.03","reason":"crossed","outcome":"approved","rule":null},{"outcome":"refused",
+		"rule":"margin"},
 		{"outcome":"waits"},{"outcome":"waits","refused_by":"-2019, again at 10:00"},{"outcome":"refused","rule":"margin"},
 		{"outcome":"approved","quote_amount":"250","quantity":null}]}`)
 	o.CandleMS, o.Latch = 0, 0

@@ -155,9 +155,11 @@ func TestCandlesOfATime(t *testing.T) {
 		}
 		return c
 	}
-	shows(t, "from a candle to before another", read(2*minute, 5*minute), `{"schema":1,"market":"futures","symbol":"X-USDT","interval":"1m","open_ms":[120000,240000],
+	shows(t, "from a candle to before another", read(2*minute, 5*minute), `{"schema":1,"market":"futures","symbol":"X-USDT","interval":"1m",
+		"open_ms":[120000,240000],
 		"open":["500","500"],"high":["520","520"],"low":["490","490"],"close":["510","510"],"volume":[2,2],"gaps":1}`)
-	if want := (exchange.Request{Operation: exchange.FuturesCandles, Symbol: "X-USDT", Interval: exchange.Minute1, EndMS: 500*minute - 1, Limit: 500}); len(v.asked) != 1 || v.asked[0] != want {
+	if want := (exchange.Request{Operation: exchange.FuturesCandles, Symbol: "X-USDT", Interval: exchange.Minute1, EndMS: 500*minute - 1,
+		Limit: 500}); len(v.asked) != 1 || v.asked[0] != want {
 		t.Errorf("want one request for 500 candles, have %+v", v.asked)
 	}
 	now = 1_000 * minute
@@ -222,7 +224,8 @@ func TestWhatAMarketShows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shows(t, "futures", futures, `{"schema":1,"market":"futures","symbol":"X-USDT","price_tick":"1","quantity_tick":"1","tradable":true,"max_leverage":20,"strategy":"",
+	shows(t, "futures", futures, `{"schema":1,"market":"futures","symbol":"X-USDT","price_tick":"1","quantity_tick":"1","tradable":true,"max_leverage":20,
+		"strategy":"",
 		"time_ms":77,"last_price":"501","open_24h":"500","high_24h":"510","low_24h":"490","volume_24h":7,"change_percent_24h":0.2,"bids":[["500","3"]],
 		"asks":[["502","4"]],"trades":[{"time_ms":2,"side":"SELL","price":"501","quantity":"2"},{"time_ms":1,"side":"BUY"}],
 		"funding":{"rate":"0.0001","next_ms":99},"brackets":[{"max_notional":"1000","margin_ratio":"0.01","max_leverage":20},{"max_leverage":5}]}`)

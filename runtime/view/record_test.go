@@ -56,9 +56,12 @@ func TestWhatAnOrdersRecordsShow(t *testing.T) {
 		want    string
 		steps   string
 	}{
-		{"sent", []record.Body{limit}, `{"client_order_id":"a","order_id":0,"strategy":"trend","purpose":"order","key":"k","market":"futures","symbol":"BTC-USDT",
-			"side":"BUY","type":"LIMIT","state":"sending","live":true,"price":"50000","stop_price":"0","quantity":"0.03","quote_amount":null,"reduce_only":false,
-			"close_position":false,"post_only":true,"filled":"0","mean_price":"0","sent_ms":1000,"ended_ms":null}`, "1000 journalled durable before its first byte"},
+		{"sent", []record.Body{limit}, `{"client_order_id":"a","order_id":0,"strategy":"trend","purpose":"order","key":"k","market":"futures",
+		"symbol":"BTC-USDT",
+			"side":"BUY","type":"LIMIT","state":"sending","live":true,"price":"50000","stop_price":"0","quantity":"0.03","quote_amount":null,
+		"reduce_only":false,
+			"close_position":false,"post_only":true,"filled":"0","mean_price":"0","sent_ms":1000,"ended_ms":null}`,
+			"1000 journalled durable before its first byte"},
 		{"acknowledged", []record.Body{limit, record.Acknowledged{OrderID: 7}}, `{"order_id":7,"state":"acknowledged"}`,
 			"1000 journalled durable before its first byte, 2000 acknowledged"},
 		{"refused", []record.Body{limit, record.Refused{Why: "-2019"}}, `{"state":"refused","live":false,"why":"-2019","ended_ms":2000}`,
@@ -73,7 +76,8 @@ func TestWhatAnOrdersRecordsShow(t *testing.T) {
 			"1000 journalled durable before its first byte, 2000 withdrawn by a person: old"},
 		{"botd starts again", []record.Body{limit, record.Boot{Epoch: 9}}, `{"state":"uncertain"}`,
 			"1000 journalled durable before its first byte, 2000 uncertain botd was started again before its answer was known"},
-		{"and again, once it is acknowledged", []record.Body{limit, record.Acknowledged{OrderID: 7}, record.Boot{Epoch: 9}}, `{"state":"acknowledged","order_id":7}`,
+		{"and again, once it is acknowledged", []record.Body{limit, record.Acknowledged{OrderID: 7}, record.Boot{Epoch: 9}}, `{"state":"acknowledged",
+		"order_id":7}`,
 			"1000 journalled durable before its first byte, 2000 acknowledged"},
 		{"found on the exchange", []record.Body{record.Found{OrderID: 7, Order: limit.Order, Purpose: placement.Entry, Evidence: "its id is botd's"}},
 			`{"order_id":7,"purpose":"entry"}`, "1000 fetched found on the exchange: its id is botd's"},
@@ -103,7 +107,8 @@ func TestOrdersAreFoundByEitherID(t *testing.T) {
 			t.Errorf("%s: want %q, have %q", id, want, one.ClientOrderID)
 		}
 	}
-	if want := "audit cancel, order a sending, order a acknowledged, order b sending, order b acknowledged, fill 1 0.03, order b working, order c sending"; strings.Join(
+	if want := "audit cancel, order a sending, order a acknowledged, order b sending, order b acknowledged, fill 1 0.03, order b working, order c " +
+		"sending"; strings.Join(
 		*published, ", ") != want {
 		t.Errorf("want %s published, have %v", want, *published)
 	}
@@ -117,7 +122,8 @@ func TestOrdersAreFoundByEitherID(t *testing.T) {
 		t.Errorf("want no further page, have %s", next)
 	}
 	fills, _ := h.Fills(Page{Limit: 9}, func(f *Fill) bool { return f.Strategy == "trend" })
-	shows(t, "fills", fills, `[{"id":"1","at_ms":5000,"client_order_id":"b","order_id":7,"strategy":"trend","purpose":"order","market":"futures","symbol":"BTC-USDT",
+	shows(t, "fills", fills, `[{"id":"1","at_ms":5000,"client_order_id":"b","order_id":7,"strategy":"trend","purpose":"order","market":"futures",
+		"symbol":"BTC-USDT",
 		"side":"BUY","quantity":"0.03","price":"0","fee":null,"derived":null}]`)
 }
 
@@ -174,9 +180,12 @@ func TestWhatTheAuditShows(t *testing.T) {
 		body     record.Body
 		want     string // empty: it is no change
 	}{
-		{"", none, record.Audit{Actor: "phone", Role: "operator", From: "10.0.0.1", Action: "POST /api/v1/halt", Target: "account", Detail: "news", RequestID: "r1"},
-			`{"kind":"audit","actor":"phone","role":"operator","from":"10.0.0.1","action":"POST /api/v1/halt","target":"account","detail":"news","request_id":"r1"}`},
-		{"", none, record.Halt{Level: record.LevelFlatten, Why: "news"}, `{"kind":"halt","actor":"botd","action":"halt flatten","target":"account","detail":"news"}`},
+		{"", none, record.Audit{Actor: "phone", Role: "operator", From: "10.0.0.1", Action: "POST /api/v1/halt", Target: "account", Detail: "news",
+			RequestID: "r1"},
+			`{"kind":"audit","actor":"phone","role":"operator","from":"10.0.0.1","action":"POST /api/v1/halt","target":"account","detail":"news",
+		"request_id":"r1"}`},
+		{"", none, record.Halt{Level: record.LevelFlatten, Why: "news"}, `{"kind":"halt","actor":"botd","action":"halt flatten","target":"account",
+		"detail":"news"}`},
 		{"trend", none, record.Halt{Why: "over"}, `{"action":"rearm","target":"strategy trend","detail":"over"}`},
 		{"", none, record.Limit{Rule: "max_orders", Value: "3", Why: "careful"}, `{"action":"limit max_orders 3","detail":"careful"}`},
 		{"", none, record.Limit{Rule: "max_orders"}, `{"action":"limit max_orders as configured"}`},
@@ -218,7 +227,8 @@ func TestWhatTheAuditShows(t *testing.T) {
 func TestMarksOfAChart(t *testing.T) {
 	t.Parallel()
 	h, _ := journalled()
-	for i, body := range []record.Body{record.Boot{}, record.Halt{Why: "early"}, record.Breaker{}, record.Config{}, record.Breach{Rule: "x"}, record.Audit{}, record.Halt{}} {
+	for i, body := range []record.Body{record.Boot{}, record.Halt{Why: "early"}, record.Breaker{}, record.Config{}, record.Breach{Rule: "x"}, record.Audit{},
+		record.Halt{}} {
 		h.Take(&record.Record{AtMS: int64(i), Body: body})
 	}
 	for _, c := range []struct {
@@ -267,22 +277,25 @@ func TestWhatADifferenceShows(t *testing.T) {
 func TestWhatARoundTripShows(t *testing.T) {
 	t.Parallel()
 	a := exchange.MustAmount
-	trip := ledger.RoundTrip{Strategy: "trend", Symbol: bitcoin.Key(), Asset: "USDT", PositionID: 7, Side: exchange.Sell, Quantity: a("0.02"), Entry: a("50000"),
-		Exit: a("49900"), Realised: a("2"), Fees: a("1.25"), Funding: a("-0.5"), EnteredMS: 10, LeftMS: 20, By: placement.StopLoss, Derived: true, Whole: true}
-	byHand, liquidated := trip, trip
-	byHand.Strategy, byHand.By, byHand.Side = "", 0, exchange.Buy
+	trip := ledger.RoundTrip{Strategy: "trend", Symbol: bitcoin.Key(), Asset: "USDT", PositionID: 7, Side: exchange.Sell, Quantity: a("0.02"),
+		Entry: a("50000"),
+		Exit:  a("49900"), Realised: a("2"), Fees: a("1.25"), Funding: a("-0.5"), EnteredMS: 10, LeftMS: 20, By: placement.StopLoss, Derived: true, Whole: true}
+	manual, liquidated := trip, trip
+	manual.Strategy, manual.By, manual.Side = "", 0, exchange.Buy
 	liquidated.Liquidated, liquidated.Asset = true, "BTC"
 	h := NewHistory()
-	for _, one := range []ledger.RoundTrip{trip, byHand, liquidated} {
+	for _, one := range []ledger.RoundTrip{trip, manual, liquidated} {
 		h.closed.add(one)
 	}
 	every := func(string, string, string) bool { return true }
 	trips, _ := h.RoundTrips(Page{Limit: 9}, every)
-	shows(t, "of strategies", trips, `[{"id":"3","exit_purpose":"liquidation"},{"id":"1","strategy":"trend","market":"futures","symbol":"BTC-USDT","side":"SHORT",
+	shows(t, "of strategies", trips, `[{"id":"3","exit_purpose":"liquidation"},{"id":"1","strategy":"trend","market":"futures","symbol":"BTC-USDT",
+		"side":"SHORT",
 		"quantity":"0.02","entry_price":"50000","exit_price":"49900","entered_ms":10,"left_ms":20,"asset":"USDT","realised":"2","fees":"1.25","funding":"-0.5",
 		"pnl":"1.25","derived":true,"whole":true,"exit_purpose":"stop_loss","position_id":7}]`)
 	ended, next := h.EndedPositions(Page{Limit: 2}, every)
-	if shows(t, "of all", ended, `[{"id":"3","liquidated":true},{"id":"2","strategy":"","side":"LONG","exit_purpose":"manual","liquidated":false,"close_price":"49900",
+	if shows(t, "of all", ended, `[{"id":"3","liquidated":true},{"id":"2","strategy":"","side":"LONG","exit_purpose":"manual","liquidated":false,
+		"close_price":"49900",
 		"from_ms":10,"until_ms":20,"pnl":"1.25","position_id":7}]`); next != "2" {
 		t.Errorf("want a further page below 2, have %s", next)
 	}

@@ -36,14 +36,16 @@ func TestWhatTheListOfSweepsShows(t *testing.T) {
 		"broken/sweep.json":    strings.Replace(sweepSpecText, "11-01", "11-02", 1),
 		"finished/sweep.json":  strings.Replace(sweepSpecText, "11-01", "11-03", 1),
 		"finished/report.html": "<p>page</p>", "finished/progress.json": `{"done":9,"total":9}`, "finished.json": "{}",
-		"finished/summary.json": `{"name":"other","verdict":"luck","best":{"fast":"5"},"sharpe":1.5,"unseen_sharpe":-0.5,"trials":9,"refused":1,"sharpe_by_luck":1.4}`,
-		"alone.json":            `{"strategy":"grid","symbol":"ETH-USDT","trials":[{"Params":{"step":"2"},"Seen":{"Sharpe":2},"Unseen":{"Sharpe":1}},{"Params":{"step":"3"}}]}`,
-		"unseen.json":           `{"strategy":"grid","trials":[{"Params":{"step":"2"}}]}`,
-		"other.json":            `{"hello":"world"}`,
-		"empty.json":            `{"strategy":"grid","trials":[]}`,
-		"no-choice.json":        `{"strategy":"grid","trials":[{"Seen":{"Sharpe":2}}]}`,
-		"spec/sweep.json":       `{`,
-		".hidden/sweep.json":    sweepSpecText,
+		"finished/summary.json": `{"name":"other","verdict":"luck","best":{"fast":"5"},"sharpe":1.5,"unseen_sharpe":-0.5,"trials":9,"refused":1,
+		"sharpe_by_luck":1.4}`,
+		"alone.json": `{"strategy":"grid","symbol":"ETH-USDT","trials":[{"Params":{"step":"2"},"Seen":{"Sharpe":2},"Unseen":{"Sharpe":1}},
+		{"Params":{"step":"3"}}]}`,
+		"unseen.json":        `{"strategy":"grid","trials":[{"Params":{"step":"2"}}]}`,
+		"other.json":         `{"hello":"world"}`,
+		"empty.json":         `{"strategy":"grid","trials":[]}`,
+		"no-choice.json":     `{"strategy":"grid","trials":[{"Seen":{"Sharpe":2}}]}`,
+		"spec/sweep.json":    `{`,
+		".hidden/sweep.json": sweepSpecText,
 	})
 	old := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
 	for _, name := range []string{"alone.json", "unseen.json"} {
@@ -60,7 +62,8 @@ func TestWhatTheListOfSweepsShows(t *testing.T) {
 		{"name":"broken","state":"interrupted","done":0,"total":0,"page":false,"best":{}},
 		{"name":"going","state":"running","done":3,"total":9,"vary":["fast=1..9"],"search":"grid","sort":"sharpe","strategy":"ma_cross","symbol":"BTC-USDT",
 		"interval":"1h","candles":4000,"data_sha256":"aa"},
-		{"name":"alone","at":"2026-10-01T00:00:00Z","state":"done","done":2,"total":2,"trials":2,"vary":[],"best":{"step":"2"},"sharpe":2,"unseen_sharpe":1,"strategy":"grid"},
+		{"name":"alone","at":"2026-10-01T00:00:00Z","state":"done","done":2,"total":2,"trials":2,"vary":[],"best":{"step":"2"},"sharpe":2,"unseen_sharpe":1,
+		"strategy":"grid"},
 		{"name":"unseen","sharpe":null,"unseen_sharpe":null}]`)
 	names, err := SweepNames(directory)
 	if want := "alone broken empty finished going no-choice other spec unseen"; err != nil || strings.Join(names, " ") != want {
@@ -122,7 +125,8 @@ func TestALargeListOfSweepsIsCut(t *testing.T) {
 	}
 }
 
-const reportText = `{"schema":1,"strategy":"ma_cross","name":"trend","market":"futures","symbol":"BTC-USDT","interval":"1h","candles":4343,"round_trips":28,"wins":7,
+const reportText = `{"schema":1,"strategy":"ma_cross","name":"trend","market":"futures","symbol":"BTC-USDT","interval":"1h","candles":4343,"round_trips":28,
+		"wins":7,
 	"initial_equity":"10000","final_equity":"11731.87","max_drawdown_pct":26.5,"sharpe":null,"warnings":[{"text":"few trips"},{"text":"costs"}],
 	"assumptions":["next open"],"inputs":{"strategies":[{"yaml":"name: trend"},{"yaml":"name: grid"}]},"result_sha256":"cc"}`
 
@@ -144,15 +148,18 @@ func TestWhatAReportShows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		shows(t, "reports", all, `[{"id":"new","name":"trend","strategy":"ma_cross","market":"futures","symbol":"BTC-USDT","interval":"1h","candles":4343,"round_trips":28,
-			"wins":7,"initial_equity":"10000","final_equity":"11731.87","max_drawdown_pct":26.5,"sharpe":null,"expectancy":null,"warnings":["few trips","costs"],
+		shows(t, "reports", all, `[{"id":"new","name":"trend","strategy":"ma_cross","market":"futures","symbol":"BTC-USDT","interval":"1h","candles":4343,
+		"round_trips":28,
+			"wins":7,"initial_equity":"10000","final_equity":"11731.87","max_drawdown_pct":26.5,"sharpe":null,"expectancy":null,"warnings":["few trips",
+		"costs"],
 			"page":true,"result_sha256":"cc"},{"id":"old","at":"2026-10-01T00:00:00Z","warnings":["few"],"page":false}]`)
 	}
 	one, err := reports.One("new")
 	if err != nil {
 		t.Fatal(err)
 	}
-	shows(t, "one", one, `{"schema":1,"id":"new","assumptions":["next open"],"config":["name: trend","name: grid"],"time_ms":[1000,3000],"equity":["10000","11731.87"]}`)
+	shows(t, "one", one, `{"schema":1,"id":"new","assumptions":["next open"],"config":["name: trend","name: grid"],"time_ms":[1000,3000],"equity":["10000",
+		"11731.87"]}`)
 	for _, id := range []string{"other", "wrong", "list", "cut", ".hidden", "../new", "nothing"} {
 		if _, err := reports.One(id); !errors.Is(err, ErrNoReport) {
 			t.Errorf("%s: want no such report, have %v", id, err)
