@@ -330,9 +330,7 @@ func (b *batch) release() {
 
 // batch parses the rows of a batch.
 func (p *parser) batch(b *batch) (finer int, err error) {
-	if err := p.reserve(b.rows-b.first, 0); err != nil {
-		return 0, err
-	}
+	p.reserve(b.rows-b.first, 0)
 	for i := b.first; i < b.rows; i++ {
 		if !p.take(b, i) {
 			line := b.line(i)

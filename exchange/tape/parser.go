@@ -57,6 +57,9 @@ func (p *parser) load() (finer int, err error) {
 		if err != nil || finer > 0 {
 			return finer, err
 		}
+		if p.n > p.maximum() {
+			return 0, &DataError{Path: p.path, What: fmt.Sprintf("more than %d candles", p.maximum()), Hint: "split the file"}
+		}
 		if p.unknown != nil && p.n > 0 {
 			return 0, p.unknown
 		}
@@ -105,21 +108,23 @@ func (p *parser) begin(data []byte, feed *feed) (body []byte, finer int, err err
 	return body, 0, nil
 }
 
-// reserve makes room for more candles, and initially for as many as the file's size suggests.
-func (p *parser) reserve(rows int, bytes int) error {
-	maximum := maxCandles
+// maximum returns the largest permitted number of candles.
+func (p *parser) maximum() int {
 	if p.options.MaxCandles > 0 {
-		maximum = min(maximum, p.options.MaxCandles)
+		return min(maxCandles, p.options.MaxCandles)
 	}
-	if p.n+rows > maximum {
-		return &DataError{Path: p.path, Line: p.line, What: fmt.Sprintf("more than %d candles", maximum), Hint: "split the file"}
-	}
+	return maxCandles
+}
+
+// reserve makes room for more candles, and initially for as many as the file's size suggests. A block may have lines
+// that are no candles.
+func (p *parser) reserve(rows int, bytes int) {
 	more := rows
 	if p.n == 0 && bytes > 0 {
 		more = min(maxCandles, int(float64(rows)*float64(p.size)/float64(bytes)*1.02)+1)
 	}
 	if p.n == 0 && p.total > 0 {
-		more = min(maximum, p.total)
+		more = min(p.maximum(), p.total)
 	}
 	c := p.candles
 	c.OpenMS = room(c.OpenMS, p.n, rows, more)
@@ -134,7 +139,6 @@ func (p *parser) reserve(rows int, bytes int) error {
 	if c.Trades != nil {
 		c.Trades = room(c.Trades, p.n, rows, more)
 	}
-	return nil
 }
 
 // room returns the column, cut to n, with rows zeros appended and capacity for more.
@@ -147,9 +151,7 @@ func room[T any](column []T, n, rows, more int) []T {
 
 // rows parses a block.
 func (p *parser) rows(data []byte) (finer int, err error) {
-	if err := p.reserve(bytes.Count(data, []byte{'\n'}), len(data)); err != nil {
-		return 0, err
-	}
+	p.reserve(bytes.Count(data, []byte{'\n'}), len(data))
 	padded := data[:len(data)+padding]
 	for i := 0; i < len(data); {
 		if next := p.fast(padded, i); next > 0 {
@@ -277,9 +279,7 @@ func (p *parser) finish(sha string) error {
 	if p.n == 0 {
 		return &DataError{Path: p.path, What: "no candles", Hint: "expected a header and one row a candle"}
 	}
-	if err := p.reserve(0, 0); err != nil {
-		return err
-	}
+	p.reserve(0, 0)
 	t := p.tape
 	t.SHA256 = sha
 	if more := p.dropped - maxRepaired; more > 0 {
