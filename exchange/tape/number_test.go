@@ -38,3 +38,26 @@ func TestANumberIsTheNearestFloat(t *testing.T) {
 		}
 	}
 }
+
+// The values are those of Vigna's splitmix64.c from the seed 1234567.
+func TestRandomNumbersAreThoseOfSplitMix64(t *testing.T) {
+	t.Parallel()
+	m := &market{random: 1234567}
+	for i, want := range []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821} {
+		if have := m.next(); have != want {
+			t.Errorf("number %d: want %d, have %d", i, want, have)
+		}
+	}
+	const count = 20_000
+	sum, squares := 0.0, 0.0
+	for range count {
+		n, share := m.normal(), m.share()
+		if sum, squares = sum+n, squares+n*n; math.Abs(n) > 6 || share < 0 || share >= 1 {
+			t.Fatalf("want a number within 6 deviations and a share of 1, have %v and %v", n, share)
+		}
+	}
+	// The mean of 20,000 deviates by 0.007, that of the squares by 0.01.
+	if mean, variance := sum/count, squares/count; math.Abs(mean) > 0.035 || math.Abs(variance-1) > 0.05 {
+		t.Errorf("want a mean of 0 and a variance of 1, have %v and %v", mean, variance)
+	}
+}

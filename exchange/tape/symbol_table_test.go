@@ -65,43 +65,44 @@ func TestEachWrongSymbolIsNamed(t *testing.T) {
 	}
 	brackets := func(rest string) string { return with("brackets: [" + rest + "]") }
 	const list = "\nhint: expected a YAML list of symbol records"
-	for text, want := range map[string]string{
-		"":                                           ":1: not a list\nhint: - {symbol: BTC-USDT, priceTick: 0.01, quantityTick: 0.00001, minNotional: 5, maxNotional: 1000000}",
-		"symbol: X":                                  ":1: not a list\nhint: - {symbol: BTC-USDT, priceTick: 0.01, quantityTick: 0.00001, minNotional: 5, maxNotional: 1000000}",
-		"[]":                                         ":1: no symbol records",
-		"- x\n":                                      ":1: not a symbol record",
-		"- {a: 1\n":                                  ":1: did not find expected ',' or '}'" + list,
-		"\n- {symbol: X-Y}":                          ":2: quantityTick is missing",
-		with("symbol: Z"):                            `:2: key "symbol" appears twice`,
-		with("base: A, baseAsset: A"):                `:2: key "baseAsset" appears twice`,
-		with("quoteAsset: A, quote: A"):              `:2: key "quote" appears twice`,
-		with("minNotionl: 5"):                        ":2: unknown key \"minNotionl\"\nhint: did you mean minNotional?",
-		with("market: options"):                      `:2: unknown market "options" (known: [futures spot])`,
-		with("minNotional: [5]"):                     `:2: "" is not a decimal number`,
-		with("minNotional: five"):                    `:2: "five" is not a decimal number`,
-		with("minNotional: 1e31"):                    `:2: "1e31" is not a decimal number`,
-		with("minNotional: 1e-31"):                   `:2: "1e-31" is not a decimal number`,
-		with("isTrade: yes"):                         `:2: "yes" is neither true nor false`,
-		with("isCancelOrder: 1"):                     `:2: "1" is neither true nor false`,
-		with("fundingIntervalHours: 0"):              `:2: "0" is not a whole number from 1 to 168`,
-		with("fundingIntervalHours: 169"):            `:2: "169" is not a whole number from 1 to 168`,
-		with("fundingIntervalHours: 1.5"):            `:2: "1.5" is not a whole number from 1 to 168`,
-		with(`orderTypes: "LIMIT,ICEBERG"`):          "ICEBERG",
-		with("brackets: {min: 0}"):                   ":2: brackets are not a list\nhint: a list of {min, max, marginRatio, marginAmount, maxLeverage}",
-		brackets("1"):                                ":2: not a bracket\nhint: {min, max, marginRatio, marginAmount, maxLeverage}",
-		brackets("{min: 0, max: 9}"):                 ":2: maxLeverage is missing",
-		brackets("{min: 0, max: 9, leverage: 5}"):    `:2: unknown key "leverage"`,
-		brackets("{min: 9, max: 9, maxLeverage: 5}"): ":2: bracket ends at 9, which is not above its beginning 9",
-		brackets("{min: 0, max: 9, maxLeverage: 5}, {min: 8, max: 10, maxLeverage: 5}"):                                              ":2: bracket begins at 8, the previous one ends at 9",
-		brackets("{min: 0, max: 9, maxLeverage: 1001}"):                                                                              `:2: "1001" is not a whole number from 1 to 1000`,
-		"- {symbol: X-Y, market: spot, priceTick: 1, quantityTick: 1}\n- {symbol: X-Y, market: spot, priceTick: 1, quantityTick: 1}": ":2: spot X-Y appears twice",
+	for _, c := range []struct{ text, want string }{
+		{"", ":1: not a list\nhint: - {symbol: BTC-USDT, priceTick: 0.01, quantityTick: 0.00001, minNotional: 5, maxNotional: 1000000}"},
+		{"symbol: X", ":1: not a list\nhint: - {symbol: BTC-USDT, priceTick: 0.01, quantityTick: 0.00001, minNotional: 5, maxNotional: 1000000}"},
+		{"[]", ":1: no symbol records"},
+		{"- x\n", ":1: not a symbol record"},
+		{"- {a: 1\n", ":1: did not find expected ',' or '}'" + list},
+		{"\n- {symbol: X-Y}", ":2: quantityTick is missing"},
+		{with("symbol: Z"), `:2: key "symbol" appears twice`},
+		{with("base: A, baseAsset: A"), `:2: key "baseAsset" appears twice`},
+		{with("quoteAsset: A, quote: A"), `:2: key "quote" appears twice`},
+		{with("minNotionl: 5"), ":2: unknown key \"minNotionl\"\nhint: did you mean minNotional?"},
+		{with("market: options"), `:2: unknown market "options" (known: [futures spot])`},
+		{with("minNotional: [5]"), `:2: "" is not a decimal number`},
+		{with("minNotional: five"), `:2: "five" is not a decimal number`},
+		{with("minNotional: 1e31"), `:2: "1e31" is not a decimal number`},
+		{with("minNotional: 1e-31"), `:2: "1e-31" is not a decimal number`},
+		{with("isTrade: yes"), `:2: "yes" is neither true nor false`},
+		{with("isCancelOrder: 1"), `:2: "1" is neither true nor false`},
+		{with("fundingIntervalHours: 0"), `:2: "0" is not a whole number from 1 to 168`},
+		{with("fundingIntervalHours: 169"), `:2: "169" is not a whole number from 1 to 168`},
+		{with("fundingIntervalHours: 1.5"), `:2: "1.5" is not a whole number from 1 to 168`},
+		{with(`orderTypes: "LIMIT,ICEBERG"`), "ICEBERG"},
+		{with("brackets: {min: 0}"), ":2: brackets are not a list\nhint: a list of {min, max, marginRatio, marginAmount, maxLeverage}"},
+		{brackets("1"), ":2: not a bracket\nhint: {min, max, marginRatio, marginAmount, maxLeverage}"},
+		{brackets("{min: 0, max: 9}"), ":2: maxLeverage is missing"},
+		{brackets("{min: 0, max: 9, leverage: 5}"), `:2: unknown key "leverage"`},
+		{brackets("{min: 9, max: 9, maxLeverage: 5}"), ":2: bracket ends at 9, which is not above its beginning 9"},
+		{brackets("{min: 0, max: 9, maxLeverage: 5}, {min: 8, max: 10, maxLeverage: 5}"), ":2: bracket begins at 8, the previous one ends at 9"},
+		{brackets("{min: 0, max: 9, maxLeverage: 1001}"), `:2: "1001" is not a whole number from 1 to 1000`},
+		{"- {symbol: X-Y, market: spot, priceTick: 1, quantityTick: 1}\n- {symbol: X-Y, market: spot, priceTick: 1, quantityTick: 1}",
+			":2: spot X-Y appears twice"},
 	} {
-		path := file(t, "s.yaml", []byte(text))
+		path := file(t, "s.yaml", []byte(c.text))
 		symbols, err := tape.LoadSymbols(path)
 		var wrong *tape.DataError
-		if !errors.As(err, &wrong) || symbols != nil || !strings.HasPrefix(strings.TrimPrefix(err.Error(), path), want) &&
-			(strings.HasPrefix(want, ":") || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%q: want %q, have %v", text, want, err)
+		if !errors.As(err, &wrong) || symbols != nil || !strings.HasPrefix(strings.TrimPrefix(err.Error(), path), c.want) &&
+			(strings.HasPrefix(c.want, ":") || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%q: want %q, have %v", c.text, c.want, err)
 		}
 	}
 	for _, text := range []string{with("fundingIntervalHours: 168"), with("minNotional: 1e-18"), with("isTrade: true"), with("fundingIntervalHours: 1")} {

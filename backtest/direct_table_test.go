@@ -1,0 +1,408 @@
+package backtest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/shopspring/decimal"
+
+	"botd/backtest"
+	"botd/exchange"
+	"botd/exchange/tape"
+	"botd/strategy"
+)
+
+// planned decides by a script, and writes down what it sees. A line of the script is a candle and the plan at its close:
+//
+//	open high low close | in KEY SIDE PRICE QUANTITY, ... ; out KEY SIDE PRICE QUANTITY, ... ; hold QUANTITY ; why WORDS
+//
+// Without a plan the last one is repeated. A dash in place of orders is an empty list.
+type planned struct {
+	t      testing.TB
+	symbol *exchange.Symbol
+	plans  []string
+	change func(at int, plan *strategy.Plan)
+	seen   int
+	last   string
+	saw    []string
+}
+
+func (*planned) Warmup() int             { return 0 }
+func (p *planned) Candle(*strategy.View) { p.seen++ }
+
+func (p *planned) Decide(v *strategy.View, plan *strategy.Plan) {
+	if own := p.plans[p.seen-1]; own != "" {
+		p.last = own
+	}
+	var orders []string
+	for i := range v.Working {
+		w := &v.Working[i]
+		orders = append(orders, fmt.Sprintf("%s %s/%s at %s", w.Key, v.Symbol.QuantityDecimal(w.Filled), v.Symbol.QuantityDecimal(w.Quantity),
+			v.Symbol.PriceDecimal(w.Price)))
+	}
+	for i := range v.Fills {
+		orders = append(orders, fmt.Sprintf("%s filled %s", v.Fills[i].Key, v.Symbol.QuantityDecimal(v.Fills[i].Quantity)))
+	}
+	p.saw = append(p.saw, fmt.Sprintf("%d: %s at %s since %d, %s of %s: %s; memory %v", p.seen, v.Symbol.QuantityDecimal(v.Position.Quantity),
+		v.Position.EntryPrice, (v.Position.SinceMS-midnight)/60_000, v.Equity, v.Symbol.PriceDecimal(v.Last), strings.Join(orders, ", "), v.Memory.Entries()))
+	for part := range strings.SplitSeq(p.last, ";") {
+		word, rest, _ := strings.Cut(strings.TrimSpace(part), " ")
+		switch word {
+		case "in":
+			plan.OrdersSet, plan.Orders = true, p.orders(plan.Orders, rest)
+		case "out":
+			plan.ExitsSet, plan.Exits = true, p.orders(plan.Exits, rest)
+		case "hold":
+			plan.Hold(p.target(rest), plan.Reason)
+		case "why":
+			plan.Reason = rest
+		}
+	}
+	if p.change != nil {
+		p.change(p.seen, plan)
+	}
+}
+
+func (p *planned) target(text string) strategy.Target {
+	switch {
+	case text == "flat":
+		return strategy.Flat()
+	case strings.HasSuffix(text, "%"):
+		share := decimal.RequireFromString(strings.TrimSuffix(text, "%"))
+		return strategy.Size{Equity: exchange.Rate(share.Abs().Mul(decimal.NewFromInt(int64(exchange.RateOne) / 100)).IntPart())}.Target(int64(share.Sign()))
+	case strings.HasSuffix(text, "u"):
+		quote := decimal.RequireFromString(strings.TrimSuffix(text, "u"))
+		return strategy.Size{Quote: exchange.MustAmount(quote.Abs().String())}.Target(int64(quote.Sign()))
+	}
+	return hold(p.t, p.symbol, text)[0]
+}
+
+func (p *planned) orders(list []strategy.DesiredOrder, text string) []strategy.DesiredOrder {
+	if text == "-" {
+		return list
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		word := strings.Fields(part)
+		price, err := p.symbol.Price(decimal.RequireFromString(word[2]))
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		side := exchange.Buy
+		if word[1] == "sell" {
+			side = exchange.Sell
+		}
+		list = append(list, strategy.DesiredOrder{Key: word[0], Side: side, Price: price, Quantity: hold(p.t, p.symbol, word[3])[0].Quantity})
+	}
+	return list
+}
+
+// directCase is a run of a script: what the direct machine must do, and that the engine does the same.
+type directCase struct {
+	name    string
+	script  string
+	machine string // and why not the direct one
+	fills   string // "MINUTE SIDE QUANTITY PRICE PURPOSE", by commas
+	refused int
+	set     func(c *backtest.Config, s *exchange.Symbol)
+	change  func(at int, plan *strategy.Plan)
+}
+
+func runDirect(t *testing.T, c *directCase) {
+	t.Helper()
+	s := symbol(t, exchange.Futures, "0.1", "0.001")
+	var candles []string
+	var plans []string
+	for line := range strings.Lines(strings.TrimSpace(c.script)) {
+		candle, plan, _ := strings.Cut(strings.TrimSpace(line), "|")
+		candles, plans = append(candles, candle), append(plans, strings.TrimSpace(plan))
+	}
+	var made []*planned
+	config := caseConfig(candlesOf(t, s, exchange.Minute1, midnight, strings.Join(candles, "\n")), nil)
+	config.Legs[0].Strategy.Protection = strategy.Protection{Set: true}
+	config.Legs[0].Make = func(*tape.Tape) (strategy.Strategy, error) {
+		made = append(made, &planned{t: t, symbol: s, plans: plans, change: c.change})
+		return made[len(made)-1], nil
+	}
+	if c.set != nil {
+		c.set(&config, s)
+	}
+	have := mustRun(t, config)
+	saw := made[len(made)-1].saw
+	want := mustRun(t, backtest.ByEngine(config))
+	if have.Machine != c.machine || have.Refusals != c.refused {
+		t.Errorf("want %d refusals by %q, have %d by %q", c.refused, c.machine, have.Refusals, have.Machine)
+	}
+	var fills []string
+	for _, e := range have.Executions {
+		fills = append(fills, fmt.Sprintf("%d %s %s %s %s", (e.TimeMS-midnight)/60_000, strings.ToLower(e.Side), e.Quantity, e.Price, e.Purpose))
+	}
+	if text := strings.Join(fills, ", "); text != c.fills {
+		t.Errorf("fills: want %q\nhave %q", c.fills, text)
+	}
+	for i, line := range made[len(made)-1].saw {
+		if i >= len(saw) || saw[i] != line {
+			t.Fatalf("candle %d: the engine shows %q\nand the direct machine %q", i, line, lineAt(saw, i))
+		}
+	}
+	if have.ResultSHA256 != want.ResultSHA256 {
+		t.Errorf("want the engine's result %s, have %s: %s", want.ResultSHA256[:8], have.ResultSHA256[:8], difference(have, want))
+	}
+}
+
+func TestDirectMachineFollowsPlansOfOrders(t *testing.T) {
+	t.Parallel()
+	const even = "\n100 100 100 100\n100 100 100 100"
+	for _, c := range []directCase{
+		{name: "one order after the other, and their exits", machine: "direct",
+			fills: "1 buy 1 99 order, 2 buy 2 98 order, 3 sell 1 101 exit_order, 4 sell 2 102 exit_order", script: `
+			100 100 100 100 | in a buy 99 1, b buy 98 2, c buy 97 3
+			100 100 98.5 99
+			99 99 97.5 98 | in a buy 99 1, b buy 98 2, c buy 97 3; out x sell 101 1, y sell 102 2
+			98 101.5 98 101
+			101 103 101 103
+			103 103 103 103`},
+		{name: "prices, quantities and places that change", machine: "direct", fills: "3 buy 1.5 98 order, 3 buy 4 96 order, 3 buy 1 95 order", script: `
+			100 100 100 100 | in a buy 99 1, b buy 98 2, c buy 97 3, d buy 96 4
+			100 100 100 100 | in d buy 96 4, c buy 97.5 3, b buy 98 1.5, a buy 99 2
+			100 100 100 100 | in b buy 98 1.5, e buy 95 1, d buy 96 4
+			100 100 94 95 | in b buy 98 1.5, e buy 95 1, d buy 96 4
+			95 95 95 95`},
+		{name: "a key that ends and begins again", machine: "direct", fills: "1 buy 1 99 order, 3 buy 0.5 99 order, 5 buy 1 99 order, 6 buy 1 98 order",
+			script: `
+			100 100 100 100 | in a buy 99 1, b buy 98 1
+			100 100 98.5 100
+			100 100 98.5 100 | in a buy 99 1.5, b buy 98 1
+			100 100 98.5 100 | in b buy 98 1
+			100 100 98.5 100 | in a buy 99 1, b buy 98 1
+			100 100 98.5 100
+			100 100 97 100
+			100 100 97 100`},
+		{name: "a side that changes while flat", machine: "engine: openings of both sides",
+			fills: "1 sell 1 101 order, 2 buy 1 100 exit_order, 4 buy 1 99 order", refused: 1, script: `
+			100 100 100 100 | in a sell 101 1, b sell 102 1
+			100 101.5 100 101 | in b sell 102 1; out x buy 100 1
+			101 101 99 100
+			100 100 100 100 | in a buy 99 1
+			100 100 98 99
+			99 99 99 99`},
+		{name: "partial fills under a cap", machine: "direct",
+			fills: "1 buy 0.5 99 order, 2 buy 0.5 98 order, 3 buy 0.5 98 order, 4 buy 0.5 98 order, " +
+				"5 buy 0.5 98 order, 6 sell 0.5 99 exit_order, 7 sell 0.5 99 exit_order", script: `
+			100 100 100 100 | in a buy 99 1, b buy 98 1
+			99 99 97 98
+			98 98 97 98 | in a buy 99 0.7, b buy 98 2
+			98 98 97 98
+			98 98 97 98 | in b buy 98 2; out x sell 99 5
+			98 99.5 98 99
+			99 99.5 98 99
+			99 99.5 98 99`, set: func(c *backtest.Config, s *exchange.Symbol) {
+				c.Costs.VolumeCap = exchange.RateOne / 2 // of a volume of 1 a candle
+			}},
+		{name: "an exit larger than the position", machine: "direct",
+			fills: "1 buy 1 99 order, 2 sell 0.4 101 exit_order, 2 sell 0.4 102 exit_order, 2 sell 0.2 103 exit_order", script: `
+			100 100 100 100 | in a buy 99 1
+			100 100 98 99 | in a buy 99 1; out x sell 101 0.4, y sell 102 0.4, z sell 103 0.4, w sell 104 0.4
+			99 104 99 104
+			104 104 104 104`},
+		{name: "too little for an order", machine: "direct", fills: "1 buy 0.052 97 order, 2 sell 0.05 101 exit_order", script: `
+			100 100 100 100 | in a buy 99 0.05, b buy 98 0.051, c buy 97 0.052
+			100 100 96 97 | in a buy 99 0.05, b buy 98 0.051, c buy 97 0.052; out x sell 101 0.049, y sell 101 0.05
+			97 102 97 101
+			101 101 101 101`},
+		{name: "an order beyond the last price", machine: "direct", fills: "1 buy 1 100 order, 3 sell 0.5 101 exit_order", script: `
+			100 100 100 100 | in a buy 105 1, b buy 99 1
+			100 101 100 101
+			101 101 101 101 | out x sell 100 0.5
+			101 101 101 101`},
+		{name: "lists that become empty", machine: "direct", fills: "1 buy 1 99 order", script: `
+			100 100 100 100 | in a buy 99 1, b buy 98 1
+			100 100 98.5 100 | in -; out x sell 103 1
+			100 100 97 100 | in -; out -
+			100 105 97 100
+			100 100 100 100`},
+		{name: "larger openings before smaller ones", machine: "direct",
+			fills: "1 buy 5 99 order, 1 buy 1 98 order, 1 buy 1 97 order, 1 buy 0.2 96 order", script: `
+			100 100 100 100 | in a buy 99 5, b buy 98 1, c buy 97 1, d buy 96 0.2
+			100 100 95 96
+			96 96 96 96`},
+		{name: "openings of both sides", machine: "engine: an intent that a rule may refuse", refused: 1,
+			script: `100 100 100 100 | in a buy 99 1, b sell 101 1` + even},
+		{name: "an opening of the other side beside one in the book", machine: "engine: openings of both sides", refused: 1,
+			script: `100 100 100 100 | in a buy 99 1
+			100 100 100 100 | in a buy 99 1, b sell 101 1` + even},
+		{name: "an opening against the position", machine: "engine: an intent that a rule may refuse", fills: "1 buy 1 99 order", refused: 1,
+			script: `100 100 100 100 | in a buy 99 1
+			100 100 98 99 | in b sell 101 2
+			99 102 99 101
+			101 101 101 101`},
+		{name: "an exit of the position's side", machine: "engine: an intent that a rule may refuse", fills: "1 buy 1 99 order", refused: 1,
+			script: `100 100 100 100 | in a buy 99 1
+			100 100 98 99 | in a buy 99 1; out x buy 98 0.5
+			99 99 97 98
+			98 98 98 98`},
+		{name: "post-only", machine: "engine: orders that are post-only, or wait for a price", script: `100 100 100 100 | in a buy 99 1` + even,
+			change: func(_ int, plan *strategy.Plan) { plan.Orders[0].PostOnly = true }},
+		{name: "post-only exits", machine: "engine: orders that are post-only, or wait for a price", script: `100 100 100 100 | out a sell 101 1` + even,
+			change: func(_ int, plan *strategy.Plan) { plan.Exits[0].PostOnly = true }},
+		{name: "a latency", machine: "engine: resting orders and latency", script: `100 100 100 100 | in a buy 99 1` + even, set: func(c *backtest.Config,
+			_ *exchange.Symbol) {
+			c.Costs.LatencyMS = 1
+		}},
+		{name: "a later execution", machine: "engine: resting orders and latency", script: `100 100 100 100 | in a buy 99 1` + even,
+			set: func(c *backtest.Config, _ *exchange.Symbol) { c.Costs.LaterMS = 1 }},
+		{name: "no cancels", machine: "engine: a symbol without limit orders or cancels", script: `100 100 100 100 | in a buy 99 1` + even,
+			set: func(_ *backtest.Config, s *exchange.Symbol) { s.Cancelable = false }},
+		{name: "no limit orders", machine: "engine: a symbol without limit orders or cancels", refused: 1, script: `100 100 100 100 | in a buy 99 1` +
+			even, set: func(_ *backtest.Config, s *exchange.Symbol) {
+			s.OrderTypes = []exchange.OrderType{exchange.MarketOrder}
+		}},
+		{name: "limit orders by name", machine: "direct", script: `100 100 100 100 | in a buy 99 1` + even, set: func(_ *backtest.Config, s *exchange.Symbol) {
+			s.OrderTypes = []exchange.OrderType{exchange.MarketOrder, exchange.Limit}
+		}},
+		{name: "orders after a target", machine: "engine: a target and resting orders", fills: "1 buy 1 100 entry", script: `100 100 100 100 | hold 1
+			100 100 100 100 | in a buy 99 1` + even},
+		{name: "a target after orders", machine: "engine: a target and resting orders", fills: "2 buy 1 100 entry", script: `100 100 100 100 | in a buy 99 1
+			100 100 100 100 | hold 1` + even},
+		{name: "almost the largest order", machine: "direct", script: `100 100 100 100 | in a buy 50 4` + even, set: func(_ *backtest.Config,
+			s *exchange.Symbol) {
+			s.MaxNotional = exchange.AmountOf(200)
+		}},
+		{name: "more than the largest order", machine: "engine: an intent that a rule may refuse", refused: 1,
+			script: `100 100 100 100 | in a buy 50 4.001` + even, set: func(_ *backtest.Config, s *exchange.Symbol) {
+				s.MaxNotional = exchange.AmountOf(200)
+			}},
+		{name: "an exit of more than the largest order", machine: "engine: an intent that a rule may refuse",
+			fills: "1 buy 1 100 order, 1 buy 1.5 100 order", refused: 1, script: `100 100 100 100 | in a buy 100 1, b buy 100 1.5
+			100 100 99 100 | out x sell 110 2.5` + even, set: func(_ *backtest.Config, s *exchange.Symbol) { s.MaxNotional = exchange.AmountOf(200) }},
+		{name: "almost the last bracket", machine: "direct", fills: "1 buy 1 100 order", script: `100 100 100 100 | in a buy 100 1, b buy 99 1` + even,
+			set: func(_ *backtest.Config, s *exchange.Symbol) { s.Brackets[0].Max = exchange.AmountOf(200) }},
+		{name: "beyond the last bracket", machine: "engine: an intent that a rule may refuse", fills: "1 buy 1 100 order", refused: 1,
+			script: `100 100 100 100 | in a buy 100 1, b buy 99 1.001` + even,
+			set:    func(_ *backtest.Config, s *exchange.Symbol) { s.Brackets[0].Max = exchange.AmountOf(200) }},
+		{name: "almost all of the money", machine: "direct", fills: "1 buy 490 100 order", script: `100 100 100 100 | in a buy 100 490` + even},
+		{name: "more than the money", machine: "engine: an intent that a rule may refuse", fills: "1 buy 498 100 order",
+			script: `100 100 100 100 | in a buy 100 498` + even},
+		{name: "the money, with orders in the book", machine: "engine: an intent that a rule may refuse", fills: "1 buy 250 100 order",
+			script: `100 100 100 100 | in a buy 100 250
+			100 100 100 100 | in a buy 100 250, b buy 99 250` + even},
+		{name: "a sale below the last price costs its loss", machine: "engine: an intent that a rule may refuse", fills: "1 sell 300 100 order",
+			script: `100 100 100 100 | in a sell 60 300` + even},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			runDirect(t, &c)
+		})
+	}
+}
+
+func TestDirectMachineFollowsTargets(t *testing.T) {
+	t.Parallel()
+	const even = "\n100 100 100 100\n100 100 100 100"
+	for _, c := range []directCase{
+		{name: "in, more, less, out", machine: "direct", fills: "1 buy 1 100 entry, 2 buy 1.5 100 entry, 4 sell 1.3 100 exit, 5 sell 1.2 100 exit", script: `
+			100 100 100 100 | hold 1; why begins
+			100 100 100 100 | hold 2.5; why more
+			100 100 100 100 | hold 2.499; why less than an order
+			100 100 100 100 | hold 1.2; why less
+			100 100 100 100 | hold flat; why ends` + even},
+		{name: "from one side to the other", machine: "direct",
+			fills: "1 buy 1 101 entry, 2 sell 1 102 exit, 2 sell 2 102 entry, 4 buy 2 100 exit, 4 buy 0.5 100 entry", script: `
+			100 100 100 100 | hold 1
+			101 101 101 101 | hold -2
+			102 102 102 102
+			103 103 103 103 | hold 0.5; why turns` + even},
+		{name: "a share of the equity is counted once", machine: "direct",
+			fills: "1 buy 50 100 entry, 4 buy 4.975 120 entry, 5 sell 54.975 120 exit, 5 sell 54.939 120 entry", script: `
+			100 100 100 100 | hold 50%
+			100 120 100 120
+			120 120 120 120 | hold 50%; why the same
+			120 120 120 120 | hold 60%
+			120 120 120 120 | hold -60%
+			120 120 120 120` + even},
+		{name: "an amount of money", machine: "direct", fills: "1 buy 5 100 entry, 3 buy 0.454 110 entry, 4 sell 5.454 100 exit, 4 sell 6 100 entry", script: `
+			100 100 100 100 | hold 500u
+			100 110 100 110
+			110 110 110 110 | hold 600u
+			110 110 110 110 | hold -600u` + even},
+		{name: "differences too small for an order", machine: "direct", fills: "1 buy 1 100 entry, 3 buy 0.05 100 entry, 5 sell 0.05 100 exit", script: `
+			100 100 100 100 | hold 1
+			100 100 100 100 | hold 1.049
+			100 100 100 100 | hold 1.05
+			100 100 100 100 | hold 1.001
+			100 100 100 100 | hold 1` + even},
+		{name: "in parts of the largest order", machine: "direct",
+			fills: "1 buy 2 100 entry, 1 buy 2 100 entry, 1 buy 1 100 entry, 3 sell 2 100 exit, 3 sell 2 100 exit, 3 sell 1 100 exit", script: `
+			100 100 100 100 | hold 5
+			100 100 100 100
+			100 100 100 100 | hold flat
+			100 100 100 100` + even, set: func(_ *backtest.Config, s *exchange.Symbol) { s.MaxNotional = exchange.AmountOf(200) }},
+		{name: "a refusal that is repeated counts once", machine: "direct", fills: "3 buy 1 100 entry", refused: 3, script: `
+			100 100 100 100 | hold 600
+			100 100 100 100
+			100 100 100 100 | hold 1
+			100 100 100 100 | hold 600
+			100 100 100 100 | hold 601
+			100 100 100 100 | hold 601; why again` + even},
+		{name: "almost the last bracket", machine: "direct", fills: "1 buy 2 100 entry", script: `100 100 100 100 | hold 2` + even,
+			set: func(_ *backtest.Config, s *exchange.Symbol) { s.Brackets[0].Max = exchange.AmountOf(200) }},
+		{name: "beyond the last bracket", machine: "engine: an intent that a rule may refuse", refused: 1, script: `100 100 100 100 | hold 2.001` + even,
+			set: func(_ *backtest.Config, s *exchange.Symbol) { s.Brackets[0].Max = exchange.AmountOf(200) }},
+		{name: "beyond the bracket with what is held", machine: "engine: an intent that a rule may refuse", fills: "1 buy 1 100 entry", refused: 1,
+			script: `100 100 100 100 | hold 1
+			100 100 100 100 | hold 2.5` + even, set: func(_ *backtest.Config, s *exchange.Symbol) { s.Brackets[0].Max = exchange.AmountOf(200) }},
+		{name: "a rest that is too small to close", machine: "engine: too little for an order of its own", fills: "1 buy 0.06 100 entry", script: `
+			100 100 100 100 | hold 0.06
+			100 100 100 100
+			70 70 70 70 | hold flat
+			70 70 70 70` + even},
+		{name: "a liquidation", machine: "engine: a liquidation, or an order that is filled in part",
+			fills: "1 buy 450 100 entry, 1 sell 450 78.19053993 liquidation", script: `100 100 100 100 | hold 450
+			100 100 60 60
+			60 60 60 60` + even},
+		{name: "part of the volume", machine: "engine: a liquidation, or an order that is filled in part",
+			fills: "1 buy 0.5 100 entry, 2 buy 0.5 100 entry", script: `100 100 100 100 | hold 1` + even,
+			set: func(c *backtest.Config, _ *exchange.Symbol) { c.Costs.VolumeCap = exchange.RateOne / 2 }},
+		{name: "a latency within the candle", machine: "direct", fills: "1 buy 1 100 entry, 3 sell 1 100 exit", script: `100 100 100 100 | hold 1
+			100 100 100 100
+			100 100 100 100 | hold flat` + even, set: func(c *backtest.Config, _ *exchange.Symbol) { c.Costs.LatencyMS = 29_000 }},
+		{name: "a notice", machine: "engine: a report to people", fills: "1 buy 1 100 entry", script: `100 100 100 100 | hold 1` + even,
+			change: func(at int, plan *strategy.Plan) {
+				if at == 2 {
+					plan.Notify("news")
+				}
+			}},
+		{name: "a leverage", machine: "engine: a plan with stops, targets or a leverage", fills: "1 buy 1 100 entry", script: `100 100 100 100 | hold 1` +
+			even, change: func(at int, plan *strategy.Plan) { plan.Leverage = 4 }},
+		{name: "the same leverage", machine: "direct", fills: "1 buy 1 100 entry", script: `100 100 100 100 | hold 1` + even, change: func(at int,
+			plan *strategy.Plan) {
+			plan.Leverage = 5
+		}},
+		{name: "a stop", machine: "engine: a plan with stops, targets or a leverage", fills: "1 buy 1 100 entry", script: `100 100 100 100 | hold 1` +
+			even, change: func(at int, plan *strategy.Plan) {
+			plan.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}
+		}},
+		{name: "no stop", machine: "direct", fills: "1 buy 1 100 entry", script: `100 100 100 100 | hold 1` + even, change: func(at int, plan *strategy.Plan) {
+			plan.Protection = strategy.Protection{Set: true}
+		}},
+		{name: "a memory", machine: "direct", fills: "1 buy 1 100 entry", script: `100 100 100 100 | hold 1` + even, change: func(at int,
+			plan *strategy.Plan) {
+			plan.Remember("at", int64(at/2))
+		}},
+		{name: "a mistake", machine: "engine: the strategy failed: a mistake", fills: "1 buy 1 100 entry", script: `100 100 100 100 | hold 1` + even,
+			change: func(at int, plan *strategy.Plan) {
+				if at == 3 {
+					panic("a mistake")
+				}
+			}},
+		{name: "a reason beyond its length", machine: "engine: a plan out of bounds", script: `100 100 100 100 | hold 1` + even, change: func(at int,
+			plan *strategy.Plan) {
+			plan.Reason = strings.Repeat("x", 5_000)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			runDirect(t, &c)
+		})
+	}
+}
