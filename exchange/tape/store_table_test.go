@@ -97,6 +97,11 @@ func TestParquetRefusesWhatItsTextWouldBe(t *testing.T) {
 			}
 			continue
 		}
+		repaired, dropped := tape.LoadCandles(parquetOf(t, rows), bitcoin(t), exchange.Minute1, tape.Options{Repair: true})
+		if dropped != nil || repaired.Candles.Len() != 1_999 || len(repaired.Repaired) != 1 || repaired.Candles.OpenMS[wrong-1] != january+(wrong-1)*60_000 ||
+			repaired.Candles.OpenMS[wrong] != january+(wrong+1)*60_000 || repaired.Candles.OpenMS[1_998] != january+1_999*60_000 {
+			t.Errorf("%s: want that row dropped alone, have %v (%v)", want, repaired, dropped)
+		}
 		if place := fmt.Sprintf("a.parquet:%d: ", wrong+2); err == nil || !strings.Contains(err.Error(), place) || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %s%s, have %v", place, want, err)
 		}
