@@ -1,0 +1,361 @@
+package benchmark
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"botd/backtest"
+	"botd/exchange"
+	"botd/exchange/sim"
+	"botd/exchange/tape"
+	"botd/strategy"
+)
+
+// children is the environment variable that makes this program a child of process: it appends its cache to a file.
+const children = "BOTD_BENCH_CHILD"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(children); path != "" {
+		if os.Args[1] == "fail" {
+			fmt.Fprintln(os.Stderr, "no candles")
+			os.Exit(3)
+		}
+		file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err == nil {
+			_, err = fmt.Fprintln(file, os.Getenv("BOTD_CACHE"), os.Args[1:])
+		}
+		if err != nil {
+			os.Exit(4)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// benchmarkOf returns a benchmark over so many candles, with its candles in memory.
+func benchmarkOf(t *testing.T, candles, runs int) *Benchmark {
+	t.Helper()
+	symbol, found := exchange.FindSymbol(sim.DefaultSymbols(), exchange.Futures, "BTC-USDT")
+	if !found {
+		t.Fatal("no symbol")
+	}
+	return &Benchmark{Ctx: t.Context(), Candles: candles, Runs: runs, Progress: io.Discard, directory: t.TempDir(),
+		recorded: &tape.Tape{Symbol: symbol, Candles: tape.Generate(benchSeed, symbol, exchange.Minute1, benchStartMS, candles)}}
+}
+
+// TestPlainLoopWorkedOut crosses averages of one and two closes. The last close crosses too late for a next open.
+func TestPlainLoopWorkedOut(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name          string
+		opens, closes []float64
+		fills         int
+		deepest       float64
+	}{
+		{"never", []float64{10, 10, 10}, []float64{10, 10, 10}, 0, 0},
+		{"in at 12, out at 9, in at 8", []float64{10, 10, 11, 12, 9, 8}, []float64{10, 10, 12, 8, 9, 9}, 3, 1 - 8./12},
+		{"in at the end", []float64{10, 10, 10}, []float64{10, 10, 12}, 0, 0},
+		{"in, and no way out", []float64{10, 10, 10, 10, 10}, []float64{10, 10, 12, 20, 30}, 1, 0},
+		{"a fall from a peak", []float64{10, 10, 10, 10, 10, 10}, []float64{10, 10, 12, 20, 25, 20}, 1, 1 - 20./25},
+	} {
+		if fills, deepest := plainBacktest(c.opens, c.closes, 1, 2); fills != c.fills || math.Abs(deepest-c.deepest) > 1e-12 {
+			t.Errorf("%s: want %d fills and a drawdown of %v, have %d and %v", c.name, c.fills, c.deepest, fills, deepest)
+		}
+	}
+}
+
+func TestHandWrittenProgramReadsItsFile(t *testing.T) {
+	t.Parallel()
+	b := benchmarkOf(t, 30_000, 1)
+	path := filepath.Join(b.directory, "candles.csv")
+	if err := tape.WriteFile(path, b.recorded.Candles, b.recorded.Symbol, nil); err != nil {
+		t.Fatal(err)
+	}
+	opens, closes := make([]float64, 30_000), make([]float64, 30_000)
+	for i := range closes {
+		opens[i], closes[i] = b.recorded.Symbol.PriceFloat(b.recorded.Candles.Open[i]), b.recorded.Symbol.PriceFloat(b.recorded.Candles.Close[i])
+	}
+	want, _ := plainBacktest(opens, closes, 500, 2000)
+	if have, err := Plain(path); err != nil || have != want || want == 0 {
+		t.Errorf("want %d fills, have %d (%v)", want, have, err)
+	}
+	if have, err := Read(path); err != nil || have != 30_000 {
+		t.Errorf("want 30000 candles, have %d (%v)", have, err)
+	}
+	for name, text := range map[string]string{"a time": "h\nx,1,1,1,1,1\n", "a price": "h\n1,1,1,x,1,1\n"} {
+		wrong := filepath.Join(t.TempDir(), "x.csv")
+		if err := os.WriteFile(wrong, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Plain(wrong); err == nil || !strings.Contains(err.Error(), `"x"`) {
+			t.Errorf("%s: have %v", name, err)
+		}
+		if _, err := Read(wrong); err == nil || !strings.Contains(err.Error(), wrong) {
+			t.Errorf("%s: have %v", name, err)
+		}
+	}
+	for _, read := range []func(string) (int, error){Plain, Read} {
+		if _, err := read(filepath.Join(b.directory, "absent.csv")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("no file: have %v", err)
+		}
+	}
+}
+
+// TestTurnsAreOf37Candles passes candles by column in parts of any length.
+func TestTurnsAreOf37Candles(t *testing.T) {
+	t.Parallel()
+	size := strategy.Size{Quote: exchange.AmountOf(100)}
+	s := &turning{size: size}
+	at, ends := 0, []int{}
+	for at < 120 {
+		end := s.Pass(nil, at, min(at+50, 120))
+		if at = end; !s.Stays() {
+			ends = append(ends, end)
+		}
+	}
+	if !slices.Equal(ends, []int{37, 74, 111}) || s.seen != 120 {
+		t.Errorf("want decisions after 37, 74 and 111 candles, have %v of %d", ends, s.seen)
+	}
+	for seen, want := range map[int]strategy.Target{36: {}, 37: size.Target(1), 73: size.Target(1), 74: strategy.Flat(), 111: size.Target(1)} {
+		var plan strategy.Plan
+		if (&turning{size: size, seen: seen}).Decide(nil, &plan); plan.Target != want {
+			t.Errorf("after %d candles: want %+v, have %+v", seen, want, plan.Target)
+		}
+	}
+}
+
+func TestTheBestOfSeveralRunsCounts(t *testing.T) {
+	t.Parallel()
+	b, runs := benchmarkOf(t, 10, 3), 0
+	var shown bytes.Buffer
+	b.Progress = &shown
+	m, err := b.best("one", 2_000_000, func() (int, error) { runs++; return runs, nil })
+	if err != nil || runs != 3 || m.Fills != 3 || m.What != "one" || m.Seconds <= 0 || m.Seconds > 60 || m.Processor <= 0 ||
+		math.Abs(m.Speed*m.Processor-2) > 1e-9 {
+		t.Errorf("want three runs, have %d, %+v (%v)", runs, m, err)
+	}
+	if shown.String() != "measuring one\n" {
+		t.Errorf("have %q", shown.String())
+	}
+	wrong := errors.New("no money")
+	if _, err := b.best("two", 1, func() (int, error) { return 0, wrong }); !errors.Is(err, wrong) || err.Error() != "two: no money" {
+		t.Errorf("want what was measured in the error, have %v", err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(wrong)
+	b.Ctx = ctx
+	if _, err := b.best("three", 1, func() (int, error) { t.Error("want no run"); return 0, nil }); !errors.Is(err, wrong) {
+		t.Errorf("want the cause of the end, have %v", err)
+	}
+}
+
+// TestProcessesAreMeasured runs this program as its own child. With a cache, the first run only fills it.
+func TestProcessesAreMeasured(t *testing.T) {
+	b := benchmarkOf(t, 1_000_000/1_000, 2)
+	log := filepath.Join(b.directory, "log")
+	t.Setenv(children, log)
+	for _, c := range []struct {
+		cached    bool
+		arguments []string
+		want      string
+	}{
+		{false, []string{"bench", "--read", "x"}, strings.Repeat("off [bench --read x]\n", 2)},
+		{true, []string{"backtest"}, strings.Repeat(filepath.Join(b.directory, "cache")+" [backtest]\n", 3)},
+		{false, []string{"data"}, "off [data]\n"},
+	} {
+		m, err := b.process("it", c.cached, c.arguments)
+		text, readErr := os.ReadFile(log)
+		if err != nil || readErr != nil || string(text) != c.want || m.Seconds <= 0 || m.Seconds > 60 || m.Processor <= 0 || m.Memory < 1 ||
+			math.Abs(m.Speed*m.Processor-0.001) > 1e-9 {
+			t.Errorf("%v: want %q, have %q, %+v (%v, %v)", c.arguments, c.want, text, m, err, readErr)
+		}
+		if err := os.Remove(log); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := b.process("it", false, []string{"fail"}); err == nil || err.Error() != "it: exit status 3\nno candles\n" {
+		t.Errorf("want the child's words, have %v", err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	enough := errors.New("enough")
+	cancel(enough)
+	b.Ctx = ctx
+	if _, err := b.process("it", false, []string{"bench"}); !errors.Is(err, enough) {
+		t.Errorf("want the cause of the end, have %v", err)
+	}
+}
+
+// TestEngineIsMeasured runs every measurement once, over few candles.
+func TestEngineIsMeasured(t *testing.T) {
+	t.Parallel()
+	b := benchmarkOf(t, 11_000, 1)
+	if err := b.engine(); err != nil {
+		t.Fatal(err)
+	}
+	machines := []string{"", "direct", "direct", "direct", "direct", "direct", "direct", "direct", "engine: journal and notes", "direct", "direct",
+		"engine: several strategies", ""}
+	if len(b.Result.Engine) != len(machines) {
+		t.Fatalf("want %d lines, have %+v", len(machines), b.Result.Engine)
+	}
+	plain := b.Result.Engine[0]
+	for i, m := range b.Result.Engine {
+		if m.Machine != machines[i] || m.Times <= 0 || math.Abs(m.Times*m.Speed/plain.Speed-1) > 1e-9 {
+			t.Errorf("%s: want %q and its time as a multiple of the plain loop's, have %+v", m.What, machines[i], m)
+		}
+		if counted := m.Machine != "" && m.Fills*50 > 11_000; counted != (m.PerFill != nil) {
+			t.Errorf("%s: want the cost of a fill if one comes every 50 candles at least, have %+v", m.What, m)
+		}
+	}
+	// 297 turns of 37 candles end before the last of 11,000 candles.
+	for _, i := range []int{6, 7, 8} {
+		if m := b.Result.Engine[i]; m.Fills != 297 || m.PerFill == nil || (m.PerFill.Notes > 1) != (i == 8) || m.PerFill.Microseconds < 0 {
+			t.Errorf("%s: want 297 fills and their cost, have %+v", m.What, m)
+		}
+	}
+	for i, quiet := range []int{1, 2} {
+		if m := b.Result.Engine[quiet]; m.Fills != 0 {
+			t.Errorf("quiet %d: want no fills, have %+v", i, m)
+		}
+	}
+	if b.Result.Engine[12].What != "a sweep of 4 trials over 2200 candles, sma_cross 10/50" || b.Result.Engine[12].Fills == 0 {
+		t.Errorf("have %+v", b.Result.Engine[12])
+	}
+}
+
+// TestGridIsBelowTheFirstPrice has 201 lines, each 1 % below the one above.
+func TestGridIsBelowTheFirstPrice(t *testing.T) {
+	t.Parallel()
+	b := benchmarkOf(t, 100, 1)
+	config, err := b.grid(0.01)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := config.Legs[0].Make(b.recorded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plan strategy.Plan
+	view := strategy.View{Symbol: b.recorded.Symbol, Interval: exchange.Minute1, Last: b.recorded.Candles.Open[0], Equity: exchange.AmountOf(10_000)}
+	view.SetHistory(b.recorded.Candles, 1)
+	made.Candle(&view)
+	made.Decide(&view, &plan)
+	if len(plan.Orders) != 200 {
+		t.Fatalf("want 200 resting orders, have %d", len(plan.Orders))
+	}
+	first := b.recorded.Symbol.PriceFloat(b.recorded.Candles.Open[0])
+	highest, lowest := exchange.Price(0), plan.Orders[0].Price
+	for _, o := range plan.Orders {
+		if highest, lowest = max(highest, o.Price), min(lowest, o.Price); o.Side != exchange.Buy {
+			t.Fatalf("want purchases, have %+v", o)
+		}
+	}
+	near := func(have exchange.Price, lines int) bool {
+		for _, line := range []int{lines, lines + 1} {
+			if want := first * math.Pow(0.99, float64(line)); math.Abs(b.recorded.Symbol.PriceFloat(have)/want-1) < 0.001 {
+				return true
+			}
+		}
+		return false
+	}
+	if !near(highest, 1) || !near(lowest, 200) {
+		t.Errorf("want lines from 1 %% to 200 times 1 %% below %v, have %v to %v", first, b.recorded.Symbol.PriceFloat(highest),
+			b.recorded.Symbol.PriceFloat(lowest))
+	}
+	if config.Cash != exchange.AmountOf(10_000) || config.Costs.Futures != (backtest.Fees{Maker: 20_000, Taker: 50_000}) {
+		t.Errorf("have %+v", config)
+	}
+	if _, err := b.one("nothing", strategy.Size{}, nil); err == nil || err.Error() != "no strategy nothing" {
+		t.Errorf("have %v", err)
+	}
+	all := b.several(4)
+	for i, one := range all {
+		if one.Symbol.Name != fmt.Sprintf("S%d-USDT", i) || one.Candles.Len() != 25 || i > 0 && one.Candles.Close[20] == all[i-1].Candles.Close[20] {
+			t.Errorf("symbol %d: want 25 candles of its own, have %d of %s", i, one.Candles.Len(), one.Symbol.Name)
+		}
+	}
+}
+
+func TestOpeningsAreAcknowledged(t *testing.T) {
+	t.Parallel()
+	for _, strategies := range []int{1, 20} {
+		o, err := measureOpening(strategies)
+		if err != nil || o.Strategies != strategies || o.Median < 0 || o.Last < o.Median || o.Last > 10_000 || o.Microseconds <= 0 {
+			t.Errorf("want %d openings, have %+v (%v)", strategies, o, err)
+		}
+	}
+	if _, err := measureOpening(0); err == nil {
+		t.Error("no strategy: want an error")
+	}
+}
+
+// result is a typed result: the tables below follow from it.
+func result() *Result {
+	return &Result{Machine: "linux/amd64, 2 cores", Candles: 1_000, CSV: 1_250_000, Report: 2_340_000,
+		Engine: []measured{{What: "plain", Seconds: 0.0204, Processor: 0.0206, Speed: 48.5444, Times: 1, Fills: 7},
+			{What: "grid", Seconds: 1, Processor: 2, Speed: 0.5, Times: 97.06, Fills: 400, PerFill: &perFill{12.34, 0.06, 3}, Machine: "direct"}},
+		Command: []measured{{What: "a program", Seconds: 1.005, Times: 2, Processor: 0.5, Memory: 100}}, Opening: []Opening{{500, 12, 34, 56.7}}}
+}
+
+func TestTablesShowEachFigure(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	result().Table(&out)
+	for _, want := range []string{"linux/amd64, 2 cores; 1000 one-minute candles, 1.2 MB of CSV.\n\n",
+		"│ plain                     │       48.54 │      1.0 x │     7 │  0.020 │       0.021 │",
+		"│ grid                      │        0.50 │     97.1 x │   400 │  1.000 │       2.000 │       12.3 │         0.1 │   3.0 │ direct  │",
+		"│   1.00 │       2.00 x │        0.50 │     100 │     80.00 x │", "The report of that run is one page of 2.3 MB.",
+		"│                               500 │                              12 │      34 │            57 │"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("want %q in\n%s", want, out.String())
+		}
+	}
+}
+
+// TestPageTakesTheTablesBetweenItsMarks writes them twice.
+func TestPageTakesTheTablesBetweenItsMarks(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "page.md")
+	const begin, end = "<!-- botd bench: begin -->\n", "<!-- botd bench: end -->\n"
+	for _, text := range []string{"words\n", "words\n" + begin, "words\n" + end} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		want := path + ` has no lines "<!-- botd bench: begin -->" and "<!-- botd bench: end -->"`
+		if _, err := ReadPage(path); err == nil || err.Error() != want {
+			t.Errorf("%q: want %q, have %v", text, want, err)
+		}
+	}
+	if _, err := ReadPage(path + "x"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: have %v", err)
+	}
+	if err := os.WriteFile(path, []byte("before\n"+begin+"old\n"+end+"after\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		page, err := ReadPage(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := page.Insert(result()); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		have := string(text)
+		if !strings.HasPrefix(have, "before\n"+begin+"\nlinux/amd64") || !strings.HasSuffix(have, "\n"+end+"after\n") || strings.Contains(have, "old") ||
+			strings.Count(have, "| grid | 0.50 | 97.1 x | 400 | 1.000 | 2.000 | 12.3 | 0.1 | 3.0 | direct |") != 1 || strings.Count(have, begin) != 1 {
+			t.Errorf("have %s", have)
+		}
+	}
+}
