@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -210,5 +211,50 @@ func TestVolumeOfOKXIsInTheBaseAsset(t *testing.T) {
 		if !strings.HasSuffix(lines[1], ",10,12,9,11,"+c.want) {
 			t.Errorf("%q: want a volume of %s, have %q", c.text, c.want, have)
 		}
+	}
+}
+
+// TestColumnsInAnyPlace has each optional column first, and each price missing.
+func TestColumnsInAnyPlace(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"volume": "volume\n1704164645000,10,12,9,11,7\n",
+		"turnover": "volume,quote_volume\n1704164645000,10,12,9,11,,7\n",
+		"trades":   "volume,trades\n1704164645000,10,12,9,11,,7\n", "taker_buy_base": "volume,taker_buy_base\n1704164645000,10,12,9,11,,7\n",
+		"taker_buy_quote": "volume,taker_buy_quote\n1704164645000,10,12,9,11,,7\n"} {
+		have, _ := read(t, name+",time,open,high,low,close\n7,1704164645,10,12,9,11\n", "")
+		if have != "open_time_ms,open,high,low,close,"+want {
+			t.Errorf("%s: want %q, have %q", name, want, have)
+		}
+	}
+	for _, missing := range []string{"open", "high", "low", "close"} {
+		header := strings.Replace("time,open,high,low,close,volume", missing, "x", 1)
+		_, _, err := foreign.CSV(bufio.NewReaderSize(strings.NewReader(header+"\n1704164645,10,12,9,11,5\n"), 1<<16), "")
+		if !errors.Is(err, foreign.ErrUnknown) {
+			t.Errorf("no %s: want it refused, have %v", missing, err)
+		}
+	}
+}
+
+// TestHeadMayEndWithinALine shows a part of a file that has no header, and a file without a newline at its end.
+func TestHeadMayEndWithinALine(t *testing.T) {
+	t.Parallel()
+	rows, want := "", "open_time_ms,open,high,low,close,volume,trades\n"
+	for i := range 20 {
+		rows += fmt.Sprintf("%d,10,12,9,11,5,7\n", 1704164645+60*i)
+		want += fmt.Sprintf("%d,10,12,9,11,5,7\n", 1704164645000+60_000*i)
+	}
+	for size := 80; size < 130; size++ {
+		translated, _, err := foreign.CSV(bufio.NewReaderSize(strings.NewReader(rows), size), "")
+		if err != nil {
+			t.Errorf("a head of %d bytes: %v", size, err)
+			continue
+		}
+		if have, err := io.ReadAll(translated); err != nil || string(have) != want {
+			t.Errorf("a head of %d bytes: want all rows, have %q (%v)", size, have, err)
+		}
+	}
+	have, _ := read(t, "1704164645,10,12,9,11,5", "")
+	if have != "open_time_ms,open,high,low,close,volume\n1704164645000,10,12,9,11,5\n" {
+		t.Errorf("one row without a newline: have %q", have)
 	}
 }
