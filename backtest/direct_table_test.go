@@ -97,6 +97,25 @@ func (p *planned) orders(list []strategy.DesiredOrder, text string) []strategy.D
 	return list
 }
 
+// steadyPlanned is a planned that reports when a candle changes nothing, and takes candles by column.
+type steadyPlanned struct {
+	*planned
+	passed int
+}
+
+func (s *steadyPlanned) Stays() bool { return s.plans[s.seen-1] == "" }
+
+func (s *steadyPlanned) Pass(_ *exchange.Candles, from, to int) (end int) {
+	for end = from; end < to; {
+		end++
+		s.seen++
+		if s.passed++; !s.Stays() {
+			break
+		}
+	}
+	return end
+}
+
 // directCase is a run of a script: what the direct machine must do, and that the engine does the same.
 type directCase struct {
 	name    string
@@ -145,8 +164,44 @@ func runDirect(t *testing.T, c *directCase) {
 			t.Fatalf("candle %d: the engine shows %q\nand the direct machine %q", i, line, lineAt(saw, i))
 		}
 	}
+	if c.change == nil && !strings.HasPrefix(c.machine, "engine") {
+		steadyDirect(t, config, plans, have, saw)
+	}
 	if have.ResultSHA256 != want.ResultSHA256 {
 		t.Errorf("want the engine's result %s, have %s: %s", want.ResultSHA256[:8], have.ResultSHA256[:8], difference(have, want))
+	}
+}
+
+// steadyDirect runs the script once more with a strategy that is not asked about candles that change nothing. The result
+// is the same, and so is what it sees when it is asked.
+func steadyDirect(t *testing.T, config backtest.Config, plans []string, want *backtest.Result, saw []string) {
+	t.Helper()
+	make, made := config.Legs[0].Make, (*steadyPlanned)(nil)
+	config.Legs[0].Make = func(recorded *tape.Tape) (strategy.Strategy, error) {
+		one, err := make(recorded)
+		if err == nil {
+			made = &steadyPlanned{planned: one.(*planned)}
+		}
+		return made, err
+	}
+	have := mustRun(t, config)
+	if have.Machine != "direct" || have.ResultSHA256 != want.ResultSHA256 || made.passed == 0 && len(plans) > 1 {
+		t.Errorf("steady, with %d candles by column: want the same result by the direct machine, have it by %q: %s", made.passed, have.Machine,
+			difference(have, want))
+	}
+	var asked []string
+	for i, plan := range plans {
+		if i == 0 || plan != "" {
+			asked = append(asked, saw[i])
+		}
+	}
+	for i, line := range asked {
+		if i >= len(made.saw) || made.saw[i] != line {
+			t.Fatalf("steady, decision %d: want %q, have %q", i, line, lineAt(made.saw, i))
+		}
+	}
+	if len(made.saw) != len(asked) {
+		t.Errorf("steady: want %d decisions, have %q", len(asked), made.saw)
 	}
 }
 
