@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
 
 	"botd/backtest"
@@ -167,6 +168,9 @@ func runDirect(t *testing.T, c *directCase) {
 	if c.change == nil && !strings.HasPrefix(c.machine, "engine") {
 		steadyDirect(t, config, plans, have, saw)
 	}
+	if diff := cmp.Diff([]any{want.Warnings, want.NotTraded, want.Orders}, []any{have.Warnings, have.NotTraded, have.Orders}); diff != "" {
+		t.Errorf("-engine +direct machine:\n%s", diff)
+	}
 	if have.ResultSHA256 != want.ResultSHA256 {
 		t.Errorf("want the engine's result %s, have %s: %s", want.ResultSHA256[:8], have.ResultSHA256[:8], difference(have, want))
 	}
@@ -281,6 +285,23 @@ func TestDirectMachineFollowsPlansOfOrders(t *testing.T) {
 			100 100 100 100 | in a buy 99 5, b buy 98 1, c buy 97 1, d buy 96 0.2
 			100 100 95 96
 			96 96 96 96`},
+		{name: "small openings before a large one", machine: "direct", script: `
+			100 100 100 100 | in a buy 90 1, b buy 89 1, c buy 88 5, d buy 87 1, e buy 86 1
+			100 100 100 100
+			100 100 100 100 | in a buy 90 1, f buy 85 3, b buy 89 1, c buy 88 5, g buy 84 9, d buy 87 1, e buy 86 1, h buy 83 1
+			100 100 100 100`},
+		{name: "exits before further openings", machine: "direct", fills: "1 buy 2 100 order", script: `
+			100 100 100 100 | in a buy 100 2
+			100 100 100 100 | in a buy 100 2, b buy 90 1, c buy 89 1, d buy 88 4; out x sell 110 1, y sell 111 1
+			100 100 100 100
+			100 100 100 100 | in a buy 100 2, b buy 90 1, c buy 89 1, d buy 88 4; out x sell 110 0.5, y sell 111 1, z sell 112 1
+			100 100 100 100`},
+		{name: "all orders filled", machine: "direct", fills: "1 buy 1 99 order, 1 buy 1 98 order, 3 sell 1 103 exit_order, 3 sell 1 103 exit_order", script: `
+			100 100 100 100 | in a buy 99 1, b buy 98 1; out x sell 103 2
+			100 100 97 100
+			100 100 97 100
+			100 104 97 100
+			100 100 97 100`},
 		{name: "openings of both sides", machine: "engine: an intent that a rule may refuse", refused: 1,
 			script: `100 100 100 100 | in a buy 99 1, b sell 101 1` + even},
 		{name: "an opening of the other side beside one in the book", machine: "engine: openings of both sides", refused: 1,
