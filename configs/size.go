@@ -145,25 +145,22 @@ func (r *strategyReader) checkExposure(account risk.Limits) {
 	if node == nil {
 		return
 	}
-	for _, limit := range []struct {
-		key          string
-		own, account exchange.Rate
-	}{
-		{"max_gross_exposure", r.into.Limits.MaxGrossExposure, account.MaxGrossExposure},
-		{"max_symbol_exposure", r.into.Limits.MaxSymbolExposure, account.MaxSymbolExposure},
-	} {
-		most := limit.account
-		if limit.own != 0 && (most == 0 || limit.own < most) {
-			most = limit.own
+	for _, limit := range risk.Table() {
+		if !limit.Multiple {
+			continue
+		}
+		most, own := *limit.Field(&account).(*exchange.Rate), *limit.Field(&r.into.Limits).(*exchange.Rate)
+		if own != 0 && (most == 0 || own < most) {
+			most = own
 		}
 		if most == 0 || size <= most {
 			continue
 		}
-		hint := "lower it, or raise risk." + limit.key
+		hint := "lower it, or raise risk." + limit.Name
 		if size/100 <= most && !strings.HasSuffix(node.Value, "%") {
 			hint = fmt.Sprintf("did you mean %s%%?", node.Value)
 		}
-		r.warn(node, hint, "size.equity %s is above risk.%s %s: every entry will be refused", node.Value, limit.key, most)
+		r.warn(node, hint, "size.equity %s is above risk.%s %s: every entry will be refused", node.Value, limit.Name, most)
 		return
 	}
 	if size > exchange.RateOne && !strings.HasSuffix(node.Value, "%") {

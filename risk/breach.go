@@ -84,6 +84,20 @@ func (l *Limits) Watched(by Mover) bool {
 	return false
 }
 
+// Changed reports whether a limit that this mover moves has another value than before.
+func (l *Limits) Changed(by Mover, before *Limits) bool {
+	for i := range limitTable {
+		limit := &limitTable[i]
+		if limit.latch == nil || limit.latch.moves != by {
+			continue
+		}
+		if order, comparable := limit.Compare(l, before); order != 0 || !comparable {
+			return true
+		}
+	}
+	return false
+}
+
 // Watches reports whether any limit is set that moves between intents.
 func (l *Limits) Watches() bool { return l.Watched(ByEquity) || l.Watched(ByResults) }
 

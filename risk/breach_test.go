@@ -106,3 +106,25 @@ func TestValuesOfLimitsAtTheirBounds(t *testing.T) {
 		}
 	}
 }
+
+// Only the limits that the mover moves count, at any change of their value: another unit too, and a
+// limit that is set or withdrawn.
+func TestChanged(t *testing.T) {
+	t.Parallel()
+	streak, share, money := Limits{MaxLosingStreak: 3}, Limits{MaxDailyLoss: Loss{Share: 1}}, Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(1)}}
+	cooling := streak
+	cooling.CoolDownMS = 1_000
+	for i, c := range []struct {
+		by            Mover
+		before, after Limits
+		want          bool
+	}{
+		{ByResults, streak, streak, false}, {ByResults, Limits{}, streak, true}, {ByResults, streak, Limits{}, true},
+		{ByResults, streak, Limits{MaxLosingStreak: 2}, true}, {ByResults, streak, cooling, false}, {ByResults, share, money, false},
+		{ByEquity, share, money, true}, {ByEquity, Limits{}, share, true}, {ByEquity, streak, Limits{}, false}, {ByEquity, share, share, false},
+	} {
+		if have := c.after.Changed(c.by, &c.before); have != c.want {
+			t.Errorf("case %d: want %t, have %t", i, c.want, have)
+		}
+	}
+}

@@ -37,9 +37,9 @@ const (
 	MaxPosition        = "max_position"
 )
 
-// Limit describes one limit. Check, Explain, Utilization, breaches, metrics, the reader and the
-// schema of the configuration, and the tables of docs/risk.md and docs/configuration.md derive from
-// these rows. To add a limit, add its name, its field and its row to this file, and its cases to
+// Limit describes one limit. Check, Explain, Utilization, breaches, metrics, alerts, the
+// dashboard, the pages, the reader and the schema of the configuration, and the tables of docs/risk.md
+// and docs/configuration.md derive from these rows. To add a limit, add its name, its field and its row to this file, and its cases to
 // limit_test.go.
 type Limit struct {
 	Name string
@@ -54,6 +54,12 @@ type Limit struct {
 	Unit      string            // unit of the value, unless its text names one
 	Example   string
 	What      string // a phrase
+	Multiple  bool   // the value is a multiple of the equity
+	Usual     string // of a setting: its value where the configuration sets the limit alone
+
+	// Alerts, dashboard and page.
+	Near  Near
+	Title string // if set, the overview page shows the utilization under this title
 
 	// Rule.
 	measure    func(*subject) figures
@@ -65,6 +71,19 @@ type Limit struct {
 	// docs/risk.md.
 	Counts, Effect, Ends string
 }
+
+// Near is the meaning of a utilization near the limit.
+type Near uint8
+
+// The meanings of a utilization near the limit.
+const (
+	NearIsUsual Near = iota + 1 // part of the plan, or of each order: not among the tightest limits
+	NearIsShown                 // among the tightest limits of the dashboard and of the overview page
+	NearAlerts                  // also opens a ticket (BotdLimitNearlyReached)
+)
+
+// String returns the name in the API.
+func (n Near) String() string { return [...]string{"", "usual", "shown", "alerts"}[n] }
 
 // Reach is the scope on which an account limit is measured.
 type Reach uint8
@@ -96,62 +115,63 @@ const (
 var limitTable = []Limit{
 	{Name: MaxLeverage, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxLeverage }, Low: 1, High: maxMultiple, Default: "20",
 		Unit: "times", Example: "20", What: "maximum leverage set on the exchange",
-		measure: leverageSet, ofLeverage: true, hint: "lower the leverage", clears: "lower the leverage, or raise the limit",
+		Near: NearIsUsual, measure: leverageSet, ofLeverage: true, hint: "lower the leverage", clears: "lower the leverage, or raise the limit",
 		Counts: "the leverage set on the exchange for the symbol, and a leverage about to be set",
 		Effect: "openings and the change of leverage are refused", Ends: "lower the leverage, or raise the limit"},
 	{Name: MaxGrossExposure, Reach: OfMarket, Field: func(l *Limits) any { return &l.MaxGrossExposure }, Low: 1, High: maxMultiple * one, Default: "10",
 		Example: "3.0", What: "the value of all positions and openings of a market, as a multiple of that market's equity",
+		Multiple: true, Near: NearIsShown, Title: "Gross exposure",
 		measure: grossExposure, hint: "the value with everything in flight filled; reduce the order", clears: lessOrHigher,
 		Counts: "the values of all symbols of the market at the last price, with every opening that is open, in flight or uncertain filled, as a multiple of " +
 			"that market's equity; of a strategy: its symbol's value",
 		Effect: isRefused, Ends: "by itself, when the value falls"},
 	{Name: MaxSymbolExposure, Reach: OfSymbol, Field: func(l *Limits) any { return &l.MaxSymbolExposure }, Low: 1, High: maxMultiple * one,
 		Example: "100%", What: "the same of one symbol",
-		measure: symbolExposure, hint: "the value with everything in flight filled; reduce the order", clears: lessOrHigher,
+		Multiple: true, Near: NearIsShown, measure: symbolExposure, hint: "the value with everything in flight filled; reduce the order", clears: lessOrHigher,
 		Counts: "the same of one symbol", Effect: isRefused, Ends: byItself},
 	{Name: MaxDailyLoss, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxDailyLoss }, High: one, Default: "5%",
 		Example: "5%", What: "lost since 00:00 UTC: then no entries until the next day",
-		measure: dailyLoss, hint: "no entries until the next UTC day; exits and stops continue", clears: lessOrHigher,
+		Near: NearAlerts, measure: dailyLoss, hint: "no entries until the next UTC day; exits and stops continue", clears: lessOrHigher,
 		latch: &latch{moves: ByEquity, why: lostTooMuch,
 			until: func(nowMS int64, _ *Limits) int64 { return exchange.Day1.OpenOf(nowMS) + int64(exchange.Day1) }},
 		Counts: "what equity lost since 00:00 UTC, without deposits and withdrawals; a share of the day's first equity, or USDT",
 		Effect: isLatched, Ends: "at 00:00 UTC; `botd rearm` does not end it"},
 	{Name: MaxDrawdown, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxDrawdown }, High: one, Default: "20%",
 		Example: "500 USDT", What: "lost from the highest equity: then no entries until `botd rearm`",
-		measure: drawdown, hint: "no entries until botd rearm; exits and stops continue", clears: lessOrHigher,
+		Near: NearAlerts, measure: drawdown, hint: "no entries until botd rearm; exits and stops continue", clears: lessOrHigher,
 		latch:  &latch{moves: ByEquity, why: lostTooMuch, rearm: true},
 		Counts: "what equity lost from its highest since it was first watched, or since the last `botd rearm`; a share of that, or USDT",
 		Effect: isLatched, Ends: "`botd rearm` (`--strategy NAME`); the highest equity is then measured again"},
 	{Name: MaxOpenOrders, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxOpenOrders }, Low: 1, High: maxOrders, Default: "200",
 		Unit: "orders", Example: "200", What: "in the book, in flight or uncertain",
-		measure: openOrders, hint: "cancel orders", clears: endsByItself,
+		Near: NearAlerts, measure: openOrders, hint: "cancel orders", clears: endsByItself,
 		Counts: "orders in the book, in flight and uncertain", Effect: isRefused, Ends: byItself},
 	{Name: MaxOrdersPerMinute, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxOrdersPerMinute }, Low: 1, High: maxOrders, Default: "300",
 		Unit: "orders", Example: "300", What: "placed in the last 60 s, whatever their outcome",
-		measure: ordersPerMinute, hint: "the next minute is free again", clears: endsByItself,
+		Near: NearAlerts, measure: ordersPerMinute, hint: "the next minute is free again", clears: endsByItself,
 		Counts: "placements in the last 60 s, whatever their outcome", Effect: isRefused, Ends: byItself},
 	{Name: PriceCollar, Reach: OfSymbol, Field: func(l *Limits) any { return &l.PriceCollar }, Low: 1, High: one, Percent: true, Default: "5%",
 		Example: "5%", What: "how far a limit order that opens may be through the last price, to its own cost",
-		measure: throughPrice, hint: "a price this far through the last price is most likely a mistake", clears: endsByItself,
+		Near: NearIsUsual, measure: throughPrice, hint: "a price this far through the last price is most likely a mistake", clears: endsByItself,
 		Counts: "how far the price of a LIMIT that opens is through the last price, to its own cost; on spot also how far an exit goes",
 		Effect: isRefused, Ends: byItself},
 	{Name: MaxDataAge, Reach: OfSymbol, Field: func(l *Limits) any { return &l.MaxDataAgeMS }, Low: 1000, High: 7 * dayMS, Default: "2m",
 		Example: "2m", What: "an older last price opens nothing",
-		measure: dataAge, hint: "the last price is too old to open on", clears: endsByItself,
+		Near: NearIsUsual, measure: dataAge, hint: "the last price is too old to open on", clears: endsByItself,
 		Counts: "the age of the last price", Effect: isRefused, Ends: "with the next price"},
 	{Name: MaxLosingStreak, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxLosingStreak }, Low: 1, High: 1000,
 		Unit: "positions", Example: "4", What: "losing positions in a row: then no entries for `cool_down`",
-		measure: losingStreak, hint: "no entries until the cool-down is over; exits and stops continue", clears: lessOrHigher,
+		Near: NearAlerts, measure: losingStreak, hint: "no entries until the cool-down is over; exits and stops continue", clears: lessOrHigher,
 		latch:  &latch{moves: ByResults, why: lostInARow, until: func(nowMS int64, limits *Limits) int64 { return nowMS + limits.CoolDownMS }, rearm: true},
 		Counts: "positions that ended with a loss, fees and funding included, one after the other",
 		Effect: "as many as the limit latch for `cool_down`: no entries, resting openings are canceled",
 		Ends:   "after `cool_down`, or `botd rearm`; the count starts over"},
 	{Name: CoolDown, Of: MaxLosingStreak, Reach: OfAccount, Field: func(l *Limits) any { return &l.CoolDownMS }, Low: 1000, High: 366 * dayMS,
-		Example: "risk: {max_losing_streak: 4, cool_down: 2h}", What: "for how long; 1h where a streak is bounded and this is not given",
+		Example: "risk: {max_losing_streak: 4, cool_down: 2h}", What: "for how long; 1h where a streak is bounded and this is not given", Usual: "1h",
 		Counts: "how long entries wait after such a streak; 1h where none is given", Effect: "-", Ends: "-"},
 	{Name: MaxPosition, Reach: OfStrategy, Field: func(l *Limits) any { return &l.MaxPosition },
 		Unit: "base units", Example: "0.02", What: "its position together with its openings",
-		measure: ownPosition, hint: "the position with everything in flight filled; reduce the order", clears: lessOrHigher,
+		Near: NearIsUsual, measure: ownPosition, hint: "the position with everything in flight filled; reduce the order", clears: lessOrHigher,
 		Counts: "the larger of its position and of what its own fills opened and have not reduced, " +
 			"and all its openings of the side, in base units", Effect: isRefused, Ends: byItself},
 }
@@ -164,8 +184,6 @@ const (
 	dayMS        = 24 * 3_600_000
 	lessOrHigher = "less of it, or a higher limit"
 	endsByItself = "ends by itself"
-
-	usualCoolDownMS = 3_600_000
 )
 
 func leverageSet(s *subject) figures {

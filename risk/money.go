@@ -179,6 +179,18 @@ func (g *Gate) collar(facts *Facts) exchange.Rate {
 	return collar
 }
 
+// ExitCollar returns the maximum distance of a spot exit through the price: 5 % unless the limits of
+// the account or of the strategy set less.
+func ExitCollar(account, own *Limits) exchange.Rate {
+	collar := exchange.RateOne / 20
+	for _, limits := range [...]*Limits{account, own} {
+		if limits.PriceCollar != 0 {
+			collar = min(collar, limits.PriceCollar)
+		}
+	}
+	return collar
+}
+
 // reserve returns the margin that a placement may still take: the margin of an opening that no read
 // has returned yet, its fee, and the loss of a fill through the price.
 func reserve(p *account.Placement, state *reconcile.SymbolState, away exchange.Price, facts *Facts) exchange.Amount {

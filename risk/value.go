@@ -109,8 +109,12 @@ func (l *Limits) Tighten(strategy, name, value string) error {
 
 // Complete fills in the settings that a limit needs and the configuration leaves out.
 func (l *Limits) Complete() {
-	if l.MaxLosingStreak != 0 && l.CoolDownMS == 0 {
-		l.CoolDownMS = usualCoolDownMS
+	for i := range limitTable {
+		if setting := &limitTable[i]; setting.Usual != "" && !setting.isSet(l) && LimitNamed(setting.Of).isSet(l) {
+			if err := setting.parse(l, setting.Usual); err != nil {
+				panic("risk: usual value of " + setting.Name + ": " + err.Error())
+			}
+		}
 	}
 }
 

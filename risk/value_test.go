@@ -51,3 +51,33 @@ func TestALimitIsSetTighterAndNeverLooser(t *testing.T) {
 		t.Errorf("max_position of the account: want it refused, have %v", err)
 	}
 }
+
+// The bound is a twentieth, or the tightest of the limits.
+func TestExitCollar(t *testing.T) {
+	t.Parallel()
+	const one = exchange.RateOne
+	for _, c := range []struct{ account, own, want exchange.Rate }{
+		{0, 0, one / 20}, {one / 100, 0, one / 100}, {0, one / 100, one / 100}, {one / 50, one / 100, one / 100}, {one / 10, one / 5, one / 20},
+	} {
+		if have := risk.ExitCollar(&risk.Limits{PriceCollar: c.account}, &risk.Limits{PriceCollar: c.own}); have != c.want {
+			t.Errorf("%+v: have %s", c, have)
+		}
+	}
+}
+
+// A setting has its usual value only beside its limit, and a value of its own takes precedence.
+func TestCompleteSetsUsualValues(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ streak, coolDown, want string }{{"", "", ""}, {"3", "", "1h"}, {"3", "2h", "2h"}} {
+		limits := risk.Limits{}
+		if c.streak != "" {
+			limits.MaxLosingStreak = 3
+		}
+		if c.coolDown != "" {
+			limits.CoolDownMS = 7_200_000
+		}
+		if limits.Complete(); limits.Text(risk.CoolDown) != c.want {
+			t.Errorf("%+v: have %q", c, limits.Text(risk.CoolDown))
+		}
+	}
+}

@@ -333,6 +333,17 @@ func impurities(t *testing.T, file *source) (found []string) {
 	return found
 }
 
+// parsed returns a file of package x with a text.
+func parsed(t *testing.T, name, text string) *source {
+	t.Helper()
+	set := token.NewFileSet()
+	tree, err := parser.ParseFile(set, name, "package x\n"+text, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &source{name, text, tree, set}
+}
+
 func TestAnAliasHidesNoClock(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int{
@@ -344,12 +355,7 @@ func TestAnAliasHidesNoClock(t *testing.T) {
 		"func f() { go f() }":                                        1,
 		"import c \"time\"\nfunc f() { c.Sleep(1); go func() {}() }": 2,
 	} {
-		set := token.NewFileSet()
-		tree, err := parser.ParseFile(set, "x.go", "package x\n"+text, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if have := impurities(t, &source{"x.go", text, tree, set}); len(have) != want {
+		if have := impurities(t, parsed(t, "x.go", text)); len(have) != want {
 			t.Errorf("%s\nwant %d findings, have %q", text, want, have)
 		}
 	}

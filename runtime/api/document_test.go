@@ -144,6 +144,7 @@ func (v *visitor) live() {
 		{State: "limit", Scope: account.Scope{Strategy: "trend"}, Cause: "c", WayOut: "w"}, {State: "quarantined",
 			Scope: account.Scope{Symbol: bitcoin.Key()}, Cause: "c", WayOut: "w"}}
 	s.Limits = []risk.Utilization{{Scope: "account", Rule: risk.MaxOpenOrders, Value: "3", Limit: "200", Headroom: "197", State: risk.StateOK},
+		{Scope: "account futures", Rule: risk.MaxGrossExposure, Value: "1 USDT", Limit: "2 USDT", Headroom: "1 USDT", Ratio: 0.5, State: risk.StateOK},
 		{Scope: "strategy trend", Strategy: "trend", Rule: risk.MaxDailyLoss, Value: "1", Limit: "1", Headroom: "0", Ratio: 1, State: risk.StateBreached,
 			Why: "lost", WayOut: "ends", SinceMS: 1, UntilMS: 2,
 			Set: &account.SetLimit{Strategy: "trend", Rule: risk.MaxDailyLoss, Value: "1%", By: "token", Why: "news", AtMS: 1}}}

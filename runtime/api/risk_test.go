@@ -20,9 +20,10 @@ func TestLimitsShowUtilizationHeadroomAndTheWayOut(t *testing.T) {
 			Why:   "lost", WayOut: "ends by itself", SinceMS: 1_000, UntilMS: 86_400_000},
 	}})
 	want := []map[string]any{
-		{"scope": "account", "rule": "max_open_orders", "value": "3", "use": "3", "limit": "200", "headroom": "197", "ratio": 0.015, "state": "ok"},
+		{"scope": "account", "rule": "max_open_orders", "value": "3", "use": "3", "limit": "200", "headroom": "197", "ratio": 0.015, "state": "ok",
+			"near": "alerts"},
 		{"scope": "strategy one", "strategy": "one", "rule": "max_daily_loss", "value": "101 USDT", "use": "101 USDT", "limit": "100 USDT",
-			"headroom": "0 USDT", "ratio": 1.01, "state": "breached",
+			"headroom": "0 USDT", "ratio": 1.01, "state": "breached", "near": "alerts",
 			"why": "lost", "way_out": "ends by itself", "since": "1970-01-01T00:00:01Z", "until": "1970-01-02T00:00:00Z"},
 	}
 	for _, path := range []string{"/api/v1/risk/limits", "/api/v1/limits"} {

@@ -205,21 +205,6 @@ func TestManualCancelAndCloseRefusals(t *testing.T) {
 	}
 }
 
-// The bound is a twentieth, or the tightest of the limits.
-func TestSaleCollar(t *testing.T) {
-	t.Parallel()
-	const one = exchange.RateOne
-	for _, c := range []struct{ account, own, want exchange.Rate }{
-		{0, 0, one / 20}, {one / 100, 0, one / 100}, {0, one / 100, one / 100}, {one / 50, one / 100, one / 100}, {one / 10, one / 5, one / 20},
-	} {
-		w := settled(t)
-		w.engine.config.Limits.PriceCollar, w.engine.legs[0].config.Limits.PriceCollar = c.account, c.own
-		if have := w.engine.dispatcher.collar(w.engine.legs[0]); have != c.want {
-			t.Errorf("%+v: have %s", c, have)
-		}
-	}
-}
-
 // The plan's leverage and protection take precedence over the configured ones. An exit is left to another botd for a
 // while, except in a flatten.
 func TestPlanOverridesConfiguration(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
+	"botd/risk"
 )
 
 // Exposure is the state of one strategy's symbol that the kill switch needs to act independently of
@@ -25,7 +26,7 @@ func (e *Engine) Exposures() []Exposure {
 	all := make([]Exposure, 0, len(e.legs))
 	for _, leg := range e.legs {
 		one := Exposure{Strategy: leg.config.Name, Symbol: leg.config.Symbol, Close: e.book.ToClose(leg.symbol), Others: leg.symbol.Ignored(),
-			Last: leg.symbol.Last, Collar: e.dispatcher.collar(leg)}
+			Last: leg.symbol.Last, Collar: risk.ExitCollar(&e.config.Limits, &leg.config.Limits)}
 		for _, p := range e.book.Live() {
 			if p.Symbol() == leg.symbol.Key() {
 				one.Orders = append(one.Orders, *p)

@@ -141,7 +141,7 @@ func (r *ruleset) enforce() {
 	if before := r.config.Limits; limits != before {
 		r.config.Limits, r.gate = limits, risk.NewGate(limits)
 		r.limitsVersion = r.newLimitsVersion()
-		if r.started && before.MaxLosingStreak != 0 && before.MaxLosingStreak != limits.MaxLosingStreak {
+		if r.started && before.Watched(risk.ByResults) && limits.Changed(risk.ByResults, &before) {
 			r.results.cool(r.book.Watch(""), nil, &r.config.Limits)
 		}
 	}
@@ -152,7 +152,7 @@ func (r *ruleset) enforce() {
 		}
 		leg.config.Limits = limits
 		leg.limitsVersion = r.newLimitsVersion()
-		if r.started && before.MaxLosingStreak != limits.MaxLosingStreak {
+		if r.started && limits.Changed(risk.ByResults, &before) {
 			r.results.cool(r.book.Watch(leg.config.Name), leg, &leg.config.Limits)
 		}
 	}

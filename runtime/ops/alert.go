@@ -2,8 +2,10 @@ package ops
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
+	"botd/risk"
 	"botd/runtime/incident"
 )
 
@@ -30,6 +32,17 @@ const outage = "BotdReconcileStale|BotdDown|BotdAuthFailing"
 
 // diskLow is the condition that the disk has little room left.
 var diskLow = fmt.Sprintf(`botd_store_free_bytes < %d`, incident.LowDiskBytes)
+
+// limitsNear returns the limits for which a utilization near the limit has that meaning, as a regular expression.
+func limitsNear(meaning risk.Near) string {
+	var names []string
+	for _, limit := range risk.Table() {
+		if limit.Near == meaning {
+			names = append(names, limit.Name)
+		}
+	}
+	return strings.Join(names, "|")
+}
 
 // Alert is an alerting rule of Prometheus.
 type Alert struct {
@@ -156,8 +169,7 @@ var alerts = []Alert{
 		"the clock of {{ $labels.instance }} is off, or the exchange's clock cannot be read",
 		"botd signs with the exchange's time, which it reads each minute; a local clock that is far off makes logs and schedules hard to read.",
 		"Check NTP on the machine."},
-	{"BotdLimitNearlyReached", Ticket, `botd_risk_limit_usage_ratio{` +
-		`limit=~"max_daily_loss|max_drawdown|max_losing_streak|max_orders_per_minute|max_open_orders"} > 0.8`, 5 * time.Minute,
+	{"BotdLimitNearlyReached", Ticket, `botd_risk_limit_usage_ratio{limit=~"` + limitsNear(risk.NearAlerts) + `"} > 0.8`, 5 * time.Minute,
 		"{{ $labels.limit }} of {{ $labels.scope }} is used to {{ $value | humanizePercentage }}",
 		"At the limit nothing opens any more; a loss limit also cancels resting openings.",
 		"botd limits shows utilization and headroom."},

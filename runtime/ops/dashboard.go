@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"botd/risk"
 )
 
 // Panel is one panel of the dashboard.
@@ -70,7 +72,7 @@ func rowState() Row {
 		stat("Nearest liquidation", "percentunit", "Of the nearest position.",
 			`min(botd_position_liquidation_distance_ratio{`+chosen+`})`, badIfSmall),
 		stat("Tightest limit", "percentunit", "Highest utilization of any limit.",
-			`max(botd_risk_limit_usage_ratio{`+chosen+`, limit!~"max_leverage|max_data_age|price_collar"})`, badIfLarge),
+			`max(botd_risk_limit_usage_ratio{`+chosen+`, limit!~"`+limitsNear(risk.NearIsUsual)+`"})`, badIfLarge),
 	}}
 }
 

@@ -6,6 +6,7 @@ import (
 	"botd/exchange"
 	"botd/reconcile/account"
 	"botd/reconcile/record"
+	"botd/risk"
 	"botd/runtime/engine"
 )
 
@@ -25,6 +26,8 @@ type Limit struct {
 	Since    *time.Time `json:"since,omitempty"` // of a breach
 	Until    *time.Time `json:"until,omitempty"` // when a breach ends by itself
 	Set      *SetLimit  `json:"set,omitempty"`   // by a person, tighter than the configuration
+	Near     string     `json:"near"`            // what a utilization near the limit means: usual | shown | alerts
+	Title    string     `json:"title,omitempty"` // of its figure on the overview page
 }
 
 // SetLimit is the value that a person set for a limit.
@@ -46,8 +49,9 @@ func limitsOf(s *engine.Status) []Limit {
 	out := []Limit{}
 	for i := range s.Limits {
 		u := &s.Limits[i]
+		limit := risk.LimitNamed(u.Rule)
 		out = append(out, Limit{u.Scope, u.Strategy, u.Rule, u.Value, u.Value, u.Limit, u.Headroom, RoundRatio(u.Ratio), u.State, u.Why, u.WayOut,
-			moment(u.SinceMS), moment(u.UntilMS), setLimit(u.Set)})
+			moment(u.SinceMS), moment(u.UntilMS), setLimit(u.Set), limit.Near.String(), limit.Title})
 	}
 	return out
 }

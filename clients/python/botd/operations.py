@@ -687,6 +687,8 @@ class Limit(TypedDict):
     since: NotRequired[str]  # Of a breach.
     until: NotRequired[str]  # When a breach ends by itself.
     set: NotRequired[SetLimit]  # By a person, tighter than the configuration.
+    near: Literal["", "shown", "alerts"]
+    title: NotRequired[str]  # Of its figure on the overview page.
 
 
 class LimitList(TypedDict):

@@ -142,13 +142,11 @@ function tiles(positions, whole) {
 
 // state returns the figures of risk and health, which matter when they change.
 function state(limits) {
-  const s = live.status, near = s.nearest_liquidation, exposure = highest(limits.filter((one) => one.rule === "max_gross_exposure"));
-  const tightest = highest(limits.filter((one) => !["max_data_age", "max_leverage", "max_position"].includes(one.rule))); // a
-  // position or a leverage at its maximum is the plan
+  const s = live.status, near = s.nearest_liquidation, tightest = highest(limits.filter((one) => one.near !== "usual"));
   const margin = Number(s.futures_equity) > 0 ? Number(s.margin_used) / Number(s.futures_equity) : null, differs = s.reconcile.differences;
   const late = s.unsettled && now() - s.unsettled_since_ms > LATE_MS, at = near && placed(near.symbol, near.price);
   return facts([
-    ["Gross exposure", exposure ? h("span", { title: exposure.scope }, f.percent(exposure.ratio, { places: 1 }), " of its limit") : "no limit is set"],
+    ...titled(limits),
     ["Tightest limit", tightest ? link("/risk", h("span", { class: tightest.state === "breached" ? "bad" : tightest.ratio >= 0.8 ? "warn" : "" },
           f.percent(tightest.ratio, { places: 0 }), ` ${f.words(tightest.rule)}`)) : "no limit is set"],
     ["Margin in use", h("span", { title: `${s.available} USDT available` }, f.percent(margin, { places: 1 }))],
@@ -160,6 +158,13 @@ function state(limits) {
           ? `${f.age(now() - s.reconcile.last_ms)} ago` : "not yet", differs ? `, ${f.plural(differs, "difference")}` : s.reconcile.failed
         ? `, ${s.reconcile.failed} rounds failed` : "")],
   ]);
+}
+
+// titled returns the utilization of each limit that has a title of its own: of several scopes, the highest.
+function titled(limits) {
+  const titles = new Set(limits.map((one) => one.title).filter(Boolean));
+  return [...titles].map((title) => [title, highest(limits.filter((one) => one.title === title))])
+    .map(([title, one]) => [title, h("span", { title: one.scope }, f.percent(one.ratio, { places: 1 }), " of its limit")]);
 }
 
 const highest = (limits) => [...limits].sort((a, b) => b.ratio - a.ratio)[0];
