@@ -14,7 +14,7 @@ const (
 )
 
 // Series are the statistics of equity at equal steps: daily at UTC midnight, or hourly. Undefined values are null,
-// never a sentinel (definitions: docs/backtest.md, figures).
+// never a sentinel (definitions: docs/backtest.md, Metrics).
 type Series struct {
 	Returns    int      `json:"returns"`  // N, the number of returns
 	PerYear    int      `json:"per_year"` // P, returns a year

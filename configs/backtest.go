@@ -18,7 +18,7 @@ type BacktestConfig struct {
 	RiskFree     exchange.Rate // annual interest, subtracted from the returns of ratios
 }
 
-// defaultBacktest returns the defaults, with the fees of decisions.md.
+// defaultBacktest returns the defaults, with the fees of docs/exchange.md.
 func defaultBacktest(market exchange.Market) BacktestConfig {
 	b := BacktestConfig{Cash: exchange.AmountOf(10_000), Maker: exchange.RateOne / 5000, Taker: exchange.RateOne / 2000, Fill: "next_open", Path: "worst",
 		Resting: "through", Queue: exchange.RateOne / 2}

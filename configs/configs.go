@@ -17,7 +17,7 @@ import (
 )
 
 // MaxStrategies is the maximum number of strategies of a daemon: strategy names are metric labels, and their number
-// is bounded (ops.md, metric catalogue).
+// is bounded (docs/metrics.md).
 const MaxStrategies = 500
 
 // Mode selects the venue on which the daemon trades.

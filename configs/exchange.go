@@ -26,7 +26,7 @@ type ExchangeConfig struct {
 	RequestsPerSecond    int // to each market, from all callers together; 0 for no limit
 }
 
-// SignatureConfig configures the signed payload and the encoding of the signature (decisions.md, Signing).
+// SignatureConfig configures the signed payload and the encoding of the signature (docs/exchange.md, the signed string).
 type SignatureConfig struct {
 	Payload  string // in the notation of wire.Signer
 	Encoding string // hex, base64

@@ -45,7 +45,7 @@ func registry() *strategy.Registry {
 	)
 }
 
-// symbols returns the built-in market's instruments (decisions.md).
+// symbols returns the built-in market's instruments (docs/exchange.md, The built-in symbols).
 func symbols(tb testing.TB) []*exchange.Symbol {
 	tb.Helper()
 	var all []*exchange.Symbol

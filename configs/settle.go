@@ -28,7 +28,7 @@ type MarketSettle struct {
 }
 
 // defaultSettle returns the known bounds of the simulated exchange, or cautious ones for a venue that is not measured
-// (exactly-once.md, W, D, L).
+// (exactly-once.md, The fence and the equation).
 func defaultSettle(mode Mode) SettleConfig {
 	if mode == Live {
 		return SettleConfig{WindowMS: 60 * second, VisibilityMS: 45 * second, StalenessMS: 15 * second}

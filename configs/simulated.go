@@ -23,7 +23,7 @@ type PaperConfig struct {
 	MaxAgeMS int64 // older data fills no orders
 }
 
-// defaultSimulated returns the account of decisions.md: 10000 USDT on futures, 10000 USDT and 1 BTC on spot; maker
+// defaultSimulated returns the account of docs/exchange.md: 10000 USDT on futures, 10000 USDT and 1 BTC on spot; maker
 // 0.02 %, taker 0.05 %, spot 0.1 %.
 func defaultSimulated() SimulatedConfig {
 	return SimulatedConfig{

@@ -25,7 +25,7 @@ func Contents() []Section {
 		{"Strategies", []string{"strategies", "library", "signals", "process"}},
 		{"Research", []string{"backtest", "scale", "paper"}},
 		{"Trade", []string{"configuration", "risk", "exactly-once", "dashboard", "telegram"}},
-		{"Operate", []string{"operations", "logs", "security", "api", "exchange", "performance"}},
+		{"Operate", []string{"operations", "logs", "metrics", "security", "api", "exchange", "performance"}},
 		{"Inside", []string{"ARCHITECTURE", "simulation", "chaos", "DEVELOPERS", "release"}},
 	}
 }

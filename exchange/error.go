@@ -23,7 +23,7 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("%s refused: %s (HTTP %d, code %d)", r.Operation, r.Message, r.Status, r.Code)
 }
 
-// Codes of the interface's Errors section and of decisions.md.
+// Codes of the interface's Errors section and of docs/exchange.md (codes, error bodies).
 const (
 	CodeInvalidSignature     = -1022
 	CodeInvalidTimestamp     = -1021

@@ -5,7 +5,7 @@ const mostGapMS = 1_000
 
 // persistence measures for how long a condition has persisted from snapshot to snapshot. Between
 // two snapshots at most the usual interval of unsettled rounds counts, so a clock that jumps ahead
-// does not make anything persist (exactly-once.md, L).
+// does not make anything persist (exactly-once.md, The fence and the equation).
 type persistence struct {
 	sinceMS int64 // end of the first snapshot; 0 if it does not persist
 	lastMS  int64 // end of the newest snapshot

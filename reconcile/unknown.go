@@ -89,7 +89,7 @@ func (b *Book) Overdue(key exchange.SymbolKey, nowMS, byMS int64) *account.Place
 
 // decideUnknown decides the uncertain placements of a symbol by the position equation: two equal
 // snapshots at least three seconds and L apart, the first begun after the fence, with no known fill
-// changed for L (exactly-once.md, Snapshot and equation). The open list was checked before and
+// changed for L (exactly-once.md, The fence and the equation). The open list was checked before and
 // contained none of them. Repeated exits do not wait for younger ones if nothing of the position is
 // missing.
 func (s *survey) decideUnknown(symbol *SymbolState, unknown []*account.Placement) {

@@ -107,7 +107,7 @@ func (g *Gate) leverage(intent *reconcile.Intent, facts *Facts, f *finding) bool
 }
 
 // margin requires the order's margin to be available, with everything in flight counted.
-// Fees are not part of an order's own margin (decisions.md, margin).
+// Fees are not part of an order's own margin (docs/exchange.md, margin).
 func (g *Gate) margin(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	state := facts.State
 	if state.Key().Market == exchange.Spot {

@@ -106,5 +106,5 @@ func removed(config *configs.Config, book *reconcile.Book, symbolOf SymbolOf) (a
 	return all
 }
 
-// spotTakerFee is reserved when a spot entry is sized (decisions.md, fees).
+// spotTakerFee is reserved when a spot entry is sized (docs/exchange.md, fees).
 const spotTakerFee exchange.Rate = 100_000 // 0.1 %

@@ -28,7 +28,7 @@ type Config struct {
 	BaseURL   string // https, or http on loopback
 	Key       string
 	Secret    []byte
-	Signer    wire.Signer       // the zero value is the default of decisions.md
+	Signer    wire.Signer       // the zero value is the default of docs/exchange.md
 	Profile   *wire.Profile     // the venue's choices that the interface leaves open; nil for the interface alone
 	Transport http.RoundTripper // nil for a transport owned by the client
 	Timeout   time.Duration     // of one attempt; 0 is DefaultTimeout

@@ -38,7 +38,7 @@ func (c *Client) Do(ctx context.Context, request exchange.Request) (exchange.Ans
 
 // DoBefore is Do with a limit on when the request may be sent. The request is signed after all
 // waiting, so a time to live also bounds the age of the signature's timestamp (exactly-once.md,
-// time to live). A request that is recalled while it waits for the budget is not sent.
+// The fence and the equation). A request that is recalled while it waits for the budget is not sent.
 func (c *Client) DoBefore(ctx context.Context, request exchange.Request, limit exchange.SendLimit) (exchange.Answer, error) {
 	operation := request.Operation
 	if operation < exchange.FuturesHealth || operation > exchange.SpotWallet {

@@ -27,7 +27,7 @@ type AccountConfig struct {
 	FeeFromQuote bool // charge spot fees in USDT on both sides, for backtests; otherwise in the received asset
 }
 
-// DefaultAccount returns the account of decisions.md: 10000 USDT on futures,
+// DefaultAccount returns the account of docs/exchange.md: 10000 USDT on futures,
 // 10000 USDT and 1 BTC on spot; maker 0.02 %, taker 0.05 %, spot 0.1 %.
 func DefaultAccount(name string) AccountConfig {
 	return AccountConfig{

@@ -1,7 +1,7 @@
 // Package sim simulates the exchange as a pure state machine.
 //
 // It serves all 35 operations of the interface for any number of accounts, on both markets, and
-// follows decisions.md wherever the interface leaves a choice. Time is an argument: state changes
+// follows docs/exchange.md wherever the interface leaves a choice. Time is an argument: state changes
 // only in Advance, Do, SetPrice and SlideTo, and the same calls give the same results. It has no
 // lock: one owner calls it.
 //
@@ -80,7 +80,7 @@ type Exchange struct {
 	version     uint64
 }
 
-// New returns an exchange in which every symbol has a still market at its price from decisions.md,
+// New returns an exchange in which every symbol has a still market at its price in docs/exchange.md,
 // or at 100 by default.
 func New(config Config) (*Exchange, error) {
 	if err := config.check(); err != nil {
@@ -199,7 +199,7 @@ func (x *Exchange) slide() {
 }
 
 // passMoment processes everything due at the current time. Funding precedes any order that fills at
-// the same time (decisions.md, funding).
+// the same time (docs/exchange.md, funding).
 func (x *Exchange) passMoment() {
 	x.dueKnown = false
 	for _, b := range x.books {

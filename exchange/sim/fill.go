@@ -111,7 +111,7 @@ func (x *Exchange) TakeFills(buffer []Fill) []Fill {
 const maxTrades = 1000
 
 // publish makes a fill a public trade. Fills count in trades and volume but move neither the price
-// nor the quotes (decisions.md, still).
+// nor the quotes (docs/exchange.md, the book).
 func (b *book) publish(price exchange.Price, quantity exchange.Quantity, buyerIsMaker bool) {
 	b.publishAt(b.exchange.nowMS, price, quantity, buyerIsMaker)
 }

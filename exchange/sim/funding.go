@@ -69,7 +69,7 @@ func (b *book) fundingRate(timeMS int64) exchange.Rate {
 
 // payFunding charges a symbol's positions notional x rate: a long pays a positive rate, a short
 // receives it. On recorded candles the mark price is the open of the candle that begins then
-// (decisions.md, funding).
+// (docs/exchange.md, funding).
 func (c *clearing) payFunding(b *book) {
 	timeMS := b.fundingMS
 	b.setFundingTime(c.exchange.nowMS)

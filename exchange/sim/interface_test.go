@@ -7,7 +7,7 @@ import (
 	"botd/internal/conformance"
 )
 
-// TestTheInterface runs the cases of package conformance for the interface and decisions.md in process. The server's own
+// TestTheInterface runs the cases of package conformance for the interface and docs/exchange.md in process. The server's own
 // tests run them over HTTP.
 func TestTheInterface(t *testing.T) {
 	t.Parallel()

@@ -37,7 +37,7 @@ func TestMoneyIsNeitherMadeNorLost(t *testing.T) {
 }
 
 // newLedger opens an exchange with three accounts, one of them with its own fees, under one of the settings
-// that decisions.md leaves to a venue.
+// that docs/exchange.md leaves to a venue.
 func newLedger(r *rapid.T) *ledger {
 	l := &ledger{r: r, names: []string{"alice", "bob", "carol"}, nets: rapid.Bool().Draw(r, "nets"), states: map[int64]exchange.Order{},
 		ended: map[string]int{}}

@@ -11,7 +11,7 @@ import (
 
 // checkMargins compares positions, margins and sums with the stakes: position margin is entry notional /
 // leverage, order margin price x qt / leverage, maintenance by bracket, available = wallet + unrealised -
-// both (decisions.md, margin).
+// both (docs/exchange.md, margin).
 func (l *ledger) checkMargins(name string, p *page) {
 	var unrealised, margin, maintenance decimal.Decimal
 	open := map[string]exchange.Position{}

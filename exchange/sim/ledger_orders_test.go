@@ -6,7 +6,7 @@ import (
 	"botd/exchange"
 )
 
-// follows lists the transitions of the interface and of decisions.md (futures life, spot life).
+// follows lists the transitions of the interface and of docs/exchange.md (futures life, spot life).
 var follows = map[exchange.OrderStatus][]exchange.OrderStatus{
 	exchange.StatusCreated: {exchange.StatusNew, exchange.StatusOpen, exchange.StatusFilled, exchange.StatusCanceled, exchange.StatusRejected},
 	exchange.StatusNew:     {exchange.StatusOpen, exchange.StatusFilled, exchange.StatusCanceled},

@@ -9,7 +9,7 @@ import (
 )
 
 // The ledger is what the fills, the ground truth, say that every account must
-// hold. It counts in decimals by the sentences of decisions.md, and shares no line
+// hold. It counts in decimals by the sentences of docs/exchange.md, and shares no line
 // with the exchange:
 //
 //	wallet        = deposits + realised - funding - fees + insurance

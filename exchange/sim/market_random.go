@@ -8,7 +8,7 @@ import (
 )
 
 // The random market: one trade of every symbol each randomStepMS, so that each trades at least once
-// in 5 s (decisions.md, random).
+// in 5 s (docs/exchange.md, the book).
 const (
 	randomStepMS = 2_000
 	randomPastMS = 14*int64(exchange.Day1) + 2*int64(exchange.Hour1)

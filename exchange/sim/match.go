@@ -31,7 +31,7 @@ func (b *book) arrive(o *order) {
 }
 
 // arriveConditional makes a conditional order wait for its stop price. If its stop price was passed
-// before it arrived, it triggers at once, with the type in its answer (decisions.md, smaller ones).
+// before it arrived, it triggers at once, with the type in its answer (docs/exchange.md, conditional orders).
 func (b *book) arriveConditional(o *order) {
 	reached := b.reached(o) || o.passed
 	if b.costs.Bounded {

@@ -106,7 +106,7 @@ func (d *desk) randomStep(r *rapid.T) {
 	}
 }
 
-// legal has the transitions of decisions.md, futures life and spot life.
+// legal has the transitions of docs/exchange.md, futures life and spot life.
 var legal = map[exchange.OrderStatus][]exchange.OrderStatus{
 	exchange.StatusCreated: {exchange.StatusNew, exchange.StatusOpen, exchange.StatusFilled, exchange.StatusCanceled, exchange.StatusRejected},
 	exchange.StatusNew:     {exchange.StatusOpen, exchange.StatusFilled, exchange.StatusCanceled},

@@ -7,7 +7,7 @@ import (
 )
 
 // DefaultBrackets returns the margin levels of every built-in symbol
-// (decisions.md, Symbols of the built-in market).
+// (docs/exchange.md, The built-in symbols).
 func DefaultBrackets() []exchange.Bracket {
 	bracket := func(least, most, amount int64, ratio string, leverage int) exchange.Bracket {
 		rate, err := exchange.ParseRate(ratio)
@@ -40,7 +40,7 @@ var defaultSymbols = []struct {
 }
 
 // DefaultSymbols returns the built-in market: four symbols on futures and on
-// spot (decisions.md, Symbols of the built-in market).
+// spot (docs/exchange.md, The built-in symbols).
 func DefaultSymbols() []*exchange.Symbol {
 	var all []*exchange.Symbol
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {

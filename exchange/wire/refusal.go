@@ -64,7 +64,7 @@ func parseError(body []byte) (code int, message string, parsed bool) {
 }
 
 // EncodeRefusal writes the error body of both markets (interface, Spot error
-// body; decisions.md for futures).
+// body; docs/exchange.md, error bodies, for futures).
 func EncodeRefusal(refusal *exchange.Refusal) []byte {
 	body, err := json.Marshal(struct {
 		Code  int    `json:"code"`

@@ -148,7 +148,7 @@ func (d *requestDecoder) time(p Parameter, unit int64) int64 {
 }
 
 // limit applies default and maximum: a larger limit is reduced to the maximum, one below 1 is
-// refused (decisions.md, limits above the maximum).
+// refused (docs/exchange.md, limits above the maximum).
 func (d *requestDecoder) limit(p Parameter, bound Limit) {
 	value, given, err := d.source.integer(p.Name)
 	switch {

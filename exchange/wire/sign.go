@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// DefaultTemplate is the signed text unless a venue needs another one (decisions.md, Signing).
+// DefaultTemplate is the signed text unless a venue needs another one (docs/exchange.md, the signed string).
 // {path} includes ?query exactly as sent.
 const DefaultTemplate = "{timestamp}{method}{path}{body}"
 

@@ -3,7 +3,7 @@
 // The cases are text that a trader can read (rules/*.txt), grouped by the part of the
 // interface that they test (Subjects). Every case runs on the simulated exchange directly
 // and on the signed client over its server; those that speak HTTP themselves run on the
-// server alone. Their expectations are copied from the interface and decisions.md. Read
+// server alone. Their expectations are copied from the interface and docs/exchange.md. Read
 // performs all reads on any venue, simulated or real, and checks that the answers are
 // consistent.
 package conformance

@@ -27,7 +27,7 @@ type Matrix struct {
 	at   map[[2]string]int
 }
 
-// statuses are the statuses of the interface, and those that decisions.md adds: 404, 405.
+// statuses are the statuses of the interface, and those that docs/exchange.md adds: 404, 405.
 var statuses = []string{"200", "201", "400", "401", "403", "404", "405", "429", "500", "503"}
 
 // httpCodes are errors that only a server can return: the common codes of the interface, and those of an invalid request.

@@ -17,7 +17,8 @@ import (
 	"botd/exchange/wire"
 )
 
-// signatureOf returns lower-case hex of HMAC-SHA256 by the secret's bytes (decisions.md, Signing). It does not use wire, so that the two share no fault.
+// signatureOf returns lower-case hex of HMAC-SHA256 by the secret's bytes (docs/exchange.md, the signed string).
+// It does not use wire, so that the two share no fault.
 func signatureOf(secret, text string) string {
 	code := hmac.New(sha256.New, []byte(secret))
 	code.Write([]byte(text))
@@ -217,7 +218,7 @@ func (o outcome) compare(status, code int, message string) error {
 	return nil
 }
 
-// codeOf parses a number, or a name of the table that code, docs and tests share (decisions.md, errors of the simulated exchange).
+// codeOf parses a number, or a name of the table that code, docs and tests share (docs/exchange.md, error bodies).
 func codeOf(text string) int {
 	if code, err := strconv.Atoi(text); err == nil {
 		return code

@@ -164,7 +164,7 @@ func (v *served) Send(call Call) (Reply, error) {
 	return Reply{response.StatusCode, response.Header, body}, errors.Join(err, response.Body.Close())
 }
 
-// sign adds the three headers (interface, Authentication 3; decisions.md, Signing).
+// sign adds the three headers (interface, Authentication 3; docs/exchange.md, the signed string).
 func (c *Call) sign(header http.Header, nowMS int64) {
 	key, secret, timestamp := c.Account, secretOf(c.Account), fmt.Sprint(nowMS-c.AgeMS)
 	if c.Key != "" {

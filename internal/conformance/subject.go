@@ -2,7 +2,7 @@ package conformance
 
 import "slices"
 
-// Subject is a statement of the interface or of decisions.md that cases test.
+// Subject is a statement of the interface or of docs/exchange.md that cases test.
 type Subject struct {
 	Key     string
 	Text    string // a summary in a few words

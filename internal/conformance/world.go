@@ -12,7 +12,7 @@ import (
 // StartMS is the initial time of every world's clock: 2026-01-01T00:00:00Z.
 const StartMS = 1_767_225_600_000
 
-// World holds the settings of a case; its zero value is the exchange of decisions.md with its symbols, prices, delay, fees and accounts.
+// World holds the settings of a case; its zero value is the exchange of docs/exchange.md with its symbols, prices, delay, fees and accounts.
 type World struct {
 	OppositeOrder string // "reject" or "net"
 	DelayMS       int64  // -1 for a delay of 0

@@ -2,7 +2,7 @@ package simulation
 
 import "fmt"
 
-// Fault names one kind of fault (incidents.md, fault catalogue).
+// Fault names one kind of fault (docs/simulation.md, What a seed draws).
 type Fault uint8
 
 // The faults. Those up to Queued are injected into single requests, by probability;

@@ -5,8 +5,7 @@ import "fmt"
 // Kind names the content of a record.
 type Kind uint8
 
-// The kinds of record (exactly-once.md, Journal). Each is the kind of the payload
-// type of the same name.
+// The kinds of record. Each is the kind of the payload type of the same name.
 const (
 	KindBoot         Kind = iota + 1
 	KindSending           // an approved order, durable before its first byte

@@ -7,7 +7,7 @@ import (
 	"botd/exchange"
 )
 
-// Failure domains (exactly-once.md, Principle; cases 23, 43, 44): a failing call affects only its own domain.
+// Failure domains (exactly-once.md, Declared states; cases 23, 43, 44): a failing call affects only its own domain.
 
 // pairOf has two strategies, one on BTC-USDT and one on ETH-USDT of a market, which hold the positions in the
 // pointers.

@@ -28,7 +28,7 @@ type Format struct {
 	Colour bool
 }
 
-// nameMessage sets the name of the message's field (ops.md, logs), which zerolog keeps
+// nameMessage sets the name of the message's field, "msg" in docs/logs.md, which zerolog keeps
 // for the whole process.
 var nameMessage = sync.OnceFunc(func() { zerolog.MessageFieldName = "msg" })
 

@@ -45,7 +45,7 @@ var (
 	badIfOld   = []Step{{0, "green"}, {60, "orange"}, {120, "red"}}
 )
 
-// Rows are the rows of the dashboard (ops.md, rules, alerts, dashboard).
+// Rows are the rows of the dashboard.
 func Rows() []Row {
 	return []Row{rowState(), rowMoney(), rowOrders(), rowExchange(), rowStrategies(), rowWatching(), rowProcess()}
 }

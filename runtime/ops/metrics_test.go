@@ -2,6 +2,7 @@ package ops
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -303,36 +304,9 @@ func TestPollsAreRequestsForMarketData(t *testing.T) {
 	expect(t, m, 2, "botd_exchange_request_duration_seconds", "endpoint=futures_candles", "market=futures")
 }
 
-// beyond lists botd's families in addition to the catalogue's.
-var beyond = []string{"botd_incidents_open", "botd_store_free_bytes",
-	"botd_kill_switch_beside_engine_total", "botd_kill_switch_beside_engine_seconds",
-	"botd_exchange_clock_bound_seconds",
-	"botd_ledger_unexplained",
-	"botd_exchange_clock_jumps_total",
-	"botd_last_shutdown_unclean",
-	"botd_position_unprotected_seconds_total",
-	"botd_position_unprotected_since_timestamp_seconds",
-	"botd_heartbeats_total",
-	"botd_halts_unfinished",
-	"botd_signals_total",
-	"botd_telegram_messages_total",
-	"botd_recorded_rows_total",
-}
-
-// TestFamiliesAreTheCatalogues compares every family with ops.md's catalogue.
-func TestFamiliesAreTheCatalogues(t *testing.T) {
+// TestTheDocumentOfMetricsListsEveryFamily keeps docs/metrics.md equal to the metrics that botd shows; -update rewrites it.
+func TestTheDocumentOfMetricsListsEveryFamily(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../../shared/spec/ops.md")
-	if err != nil {
-		t.Skipf("the metric catalogue is not here: %v", err)
-	}
-	_, table, _ := strings.Cut(string(text), "## Metric catalogue")
-	catalogue := map[string][]string{}
-	for line := range strings.Lines(table) {
-		if fields := strings.Split(strings.TrimSpace(line), "\t"); len(fields) == 4 {
-			catalogue[fields[0]] = fields
-		}
-	}
 	m := NewMetrics("demo", Build{})
 	m.WatchFile("journal", "metrics_test.go")
 	m.WatchBackup(func() time.Time { return time.UnixMilli(1_500) })
@@ -353,37 +327,37 @@ func TestFamiliesAreTheCatalogues(t *testing.T) {
 	m.Signalled("taken", 1)
 	m.Commanded("done", 1)
 	families := gather(t, m)
-	for name := range catalogue {
-		if families[name] == nil {
-			t.Errorf("%s is not shown", name)
-		}
+	if have := len(m.Families()); have != len(families) {
+		t.Errorf("want every registered family shown, have %d registered and %d shown", have, len(families))
 	}
-	if have := len(m.Families()); have != len(families) || have != len(catalogue)+len(beyond) {
-		t.Errorf("families: want the %d of the catalogue and %d beyond it, have %d registered and %d shown", len(catalogue), len(beyond), have,
-			len(families))
+	var rows []string
+	for _, name := range slices.Sorted(maps.Keys(families)) {
+		var labels []string
+		for _, label := range families[name].GetMetric()[0].GetLabel() {
+			labels = append(labels, "`"+label.GetName()+"`")
+		}
+		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s |\n", name, strings.ToLower(families[name].GetType().String()),
+			strings.Join(labels, ", "), strings.ReplaceAll(families[name].GetHelp(), "|", `\|`)))
 	}
-	for name, family := range families {
-		row, listed := catalogue[name]
-		if slices.Contains(beyond, name) != !listed {
-			t.Errorf("%s: want it either in the catalogue or beyond it", name)
+	const path, head = "../../docs/metrics.md", "| metric | type | labels | meaning |\n|---|---|---|---|\n"
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after, found := strings.Cut(string(text), head)
+	if !found {
+		t.Fatal("docs/metrics.md has no table of metrics")
+	}
+	rest := after
+	for strings.HasPrefix(rest, "| ") {
+		_, rest, _ = strings.Cut(rest, "\n")
+	}
+	if want := before + head + strings.Join(rows, "") + rest; *update {
+		if err := os.WriteFile(path, []byte(want), 0o600); err != nil {
+			t.Fatal(err)
 		}
-		if slices.Contains(beyond, name) {
-			continue
-		}
-		if !listed {
-			t.Errorf("%s is not in the catalogue", name)
-			continue
-		}
-		want := strings.Split(row[2], ",")
-		slices.Sort(want)
-		var have []string
-		for _, label := range family.GetMetric()[0].GetLabel() {
-			have = append(have, label.GetName())
-		}
-		if kind := strings.ToLower(family.GetType().String()); kind != row[1] || family.GetHelp() != row[3] ||
-			strings.Join(want, ",") != strings.Join(have, ",") {
-			t.Errorf("%s: want %s %v %q, have %s %v %q", name, row[1], want, row[3], kind, have, family.GetHelp())
-		}
+	} else if string(text) != want {
+		t.Error("docs/metrics.md is not the list of metrics: go test ./runtime/ops -run DocumentOfMetrics -update writes it")
 	}
 }
 
@@ -468,7 +442,7 @@ func TestGaugesThatAreReadAtEachScrape(t *testing.T) {
 	expect(t, m, 1, "botd_risk_check_duration_seconds")
 }
 
-// TestNumberOfSeriesIsBounded measures the exposition at the sizes in ops.md, and bounds it.
+// TestNumberOfSeriesIsBounded measures the exposition at four sizes of an account, and bounds it.
 func TestNumberOfSeriesIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ strategies, most int }{{1, 2_000}, {8, 3_500}, {32, 7_000}, {64, 12_000}} {

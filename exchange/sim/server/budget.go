@@ -14,8 +14,8 @@ import (
 // one.
 const maxBuckets = 4096
 
-// budget counts requests by name in buckets of n tokens, refilled with n a second (decisions.md,
-// --budget).
+// budget counts requests by name in buckets of n tokens, refilled with n a second (docs/exchange.md,
+// Settings).
 type budget struct {
 	perSecond int // 0 is unlimited
 

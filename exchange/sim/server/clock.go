@@ -8,7 +8,7 @@ import (
 )
 
 // defaultWindowMS is the maximum difference of x-timestamp from the exchange's time at speed 1
-// (decisions.md, clock window).
+// (docs/exchange.md, clock window).
 const defaultWindowMS = 5000
 
 // ManualStartMS is the start of a manual clock unless configured: 2026-01-01T00:00:00Z.

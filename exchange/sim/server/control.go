@@ -20,7 +20,7 @@ const controlPrefix = "/control/"
 // maxAdvanceMS bounds one move of a manual clock: ten years.
 const maxAdvanceMS = 10 * 366 * int64(exchange.Day1)
 
-// controls are the calls of the control interface (decisions.md, --control).
+// controls are the calls of the control interface (docs/exchange.md, The control interface).
 var controls = []struct {
 	method, path string
 	do           func(s *Server, r *http.Request, body []byte) reply

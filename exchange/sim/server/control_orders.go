@@ -14,7 +14,7 @@ import (
 	"botd/exchange/wire"
 )
 
-// fillRecord is one fill (decisions.md, GET /control/v1/orders).
+// fillRecord is one fill (docs/exchange.md, The control interface).
 type fillRecord struct {
 	ID       int64           `json:"id"`
 	Account  string          `json:"account"`

@@ -18,7 +18,7 @@ const (
 	maxDelayMS = 24 * 60 * 60 * 1000
 )
 
-// FaultKind is a kind of fault (decisions.md, the simulated exchange as a program).
+// FaultKind is a kind of fault (docs/exchange.md, The control interface).
 type FaultKind string
 
 // The kinds of fault.

@@ -13,7 +13,7 @@ import (
 	"botd/exchange/wire"
 )
 
-// Options are the flags of `botd exchange` (decisions.md, the simulated exchange as a program). The
+// Options are the flags of `botd exchange` (docs/exchange.md, Settings). The
 // zero value of each means its default.
 type Options struct {
 	Listen   string   // address; 127.0.0.1:8421
@@ -31,7 +31,7 @@ type Options struct {
 	Symbols  string   // file of symbol records
 	Variants []string // NAME[=DURATION], as Variants lists them
 
-	// Settings in which a venue may deviate from decisions.md.
+	// Settings in which a venue may deviate from docs/exchange.md.
 	Signer      wire.Signer
 	Window      time.Duration // maximum difference of x-timestamp; 5 s
 	Delay       time.Duration // until an order or a cancel takes effect; 5 ms, negative for none

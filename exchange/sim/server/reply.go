@@ -18,7 +18,7 @@ type reply struct {
 	body         []byte
 }
 
-// refused is a reply with the error body of both markets (decisions.md, futures error body).
+// refused is a reply with the error body of both markets (docs/exchange.md, error bodies).
 func refused(status, code int, text string) reply {
 	body, err := json.Marshal(struct {
 		Code  int    `json:"code"`

@@ -25,7 +25,7 @@ import (
 
 // Limits of the HTTP server.
 const (
-	maxBody           = 1 << 20 // bytes (decisions.md, errors of the simulated exchange)
+	maxBody           = 1 << 20 // bytes (docs/exchange.md, bodies)
 	maxHeader         = 8 << 10
 	readHeaderTimeout = 5 * time.Second
 	readTimeout       = 30 * time.Second
