@@ -63,34 +63,37 @@ type source struct {
 
 func (s *source) line(pos token.Pos) int { return s.files.Position(pos).Line }
 
-// imports returns the file's imports by their name in it; "." for a dot import.
-func (s *source) imports(t *testing.T) map[string]string {
+// named is an import of a file: its whole path, and its name in the file.
+type named struct{ name, path string }
+
+// imports returns the file's imports. The name of one without an alias is the last part of its path, which is a guess:
+// two imports may therefore have one name, and only the path identifies an import.
+func (s *source) imports(t *testing.T) (all []named) {
 	t.Helper()
-	names := map[string]string{}
 	for _, spec := range s.tree.Imports {
 		imported, err := strconv.Unquote(spec.Path.Value)
 		if err != nil {
 			t.Fatal(err)
 		}
-		name := path.Base(imported)
+		one := named{path.Base(imported), imported}
 		if spec.Name != nil {
-			name = spec.Name.Name
+			one.name = spec.Name.Name
 		}
-		if name == "_" || name == "." {
-			name += imported // several files may be imported under one name
-		}
-		names[name] = imported
+		all = append(all, one)
 	}
-	return names
+	return all
 }
 
 // calls returns where a file uses one of a package's functions, whatever the package's name is in it.
 func (s *source) calls(t *testing.T, imported string, functions ...string) (lines []int) {
 	t.Helper()
-	names := s.imports(t)
+	names := map[string]bool{}
+	for _, one := range s.imports(t) {
+		names[one.name] = names[one.name] || one.path == imported
+	}
 	ast.Inspect(s.tree, func(node ast.Node) bool {
 		if n, ok := node.(*ast.SelectorExpr); ok {
-			if base, ok := n.X.(*ast.Ident); ok && names[base.Name] == imported && slices.Contains(functions, n.Sel.Name) {
+			if base, ok := n.X.(*ast.Ident); ok && names[base.Name] && slices.Contains(functions, n.Sel.Name) {
 				lines = append(lines, s.line(n.Pos()))
 			}
 		}
@@ -244,60 +247,6 @@ func examineChain(t *testing.T, rows [][]string, most int) {
 	}
 }
 
-// TestArrowsGoOnlyWhereTheTableAllows compares each package's imports with its row, in both directions:
-// forbidden imports, and allowed ones that are not used.
-func TestArrowsGoOnlyWhereTheTableAllows(t *testing.T) {
-	t.Parallel()
-	usedAnywhere := map[string]bool{}
-	for _, row := range Table {
-		used := map[string]bool{}
-		for _, file := range sources(t, row.Path, false) {
-			for _, imported := range file.imports(t) {
-				allowed, why := allows(&row, imported)
-				if why != "" {
-					t.Errorf("%s imports %s: %s", file.path, imported, why)
-				}
-				used[allowed], usedAnywhere[allowed] = true, true
-			}
-		}
-		for _, allowed := range append(strings.Fields(row.Imports), strings.Fields(row.Libraries)...) {
-			if !used[allowed] && allowed != "*" {
-				t.Errorf("the row of %s allows %s, which it does not import", row.Path, allowed)
-			}
-		}
-	}
-	for name := range Libraries {
-		if !usedAnywhere[name] {
-			t.Errorf("no package imports the library %s", name)
-		}
-	}
-}
-
-// allows returns the name in the row that allows an import, or why none does.
-func allows(row *Row, imported string) (name, why string) {
-	imports := strings.Fields(row.Imports)
-	if own, found := strings.CutPrefix(imported, "botd/"); found {
-		if slices.Contains(imports, own) || slices.Contains(imports, "*") {
-			return own, ""
-		}
-		return "", "not in its row"
-	}
-	if first, _, _ := strings.Cut(imported, "/"); strings.Contains(first, ".") {
-		for _, name := range strings.Fields(row.Libraries) {
-			if library := Libraries[name]; imported == library || strings.HasPrefix(imported, library+"/") {
-				return name, ""
-			}
-		}
-		return "", "this library is not in its row"
-	}
-	for _, name := range []string{"os", "net", "log", "io/fs", "math/rand", "crypto/rand", "sync", "context", "syscall"} {
-		if row.Pure && imported != "net/url" && (imported == name || strings.HasPrefix(imported, name+"/")) {
-			return "", "a pure package does no I/O, draws nothing, logs nothing and shares nothing"
-		}
-	}
-	return "", ""
-}
-
 // TestPurePackagesReadNoClock finds clock reads and goroutines in packages that must have none.
 func TestPurePackagesReadNoClock(t *testing.T) {
 	t.Parallel()
@@ -319,9 +268,9 @@ func impurities(t *testing.T, file *source) (found []string) {
 	for _, line := range file.calls(t, "time", "Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer") {
 		found = append(found, fmt.Sprintf("%s:%d reads the clock in a pure package: time is an argument", file.path, line))
 	}
-	for name, imported := range file.imports(t) {
-		if strings.HasPrefix(name, ".") {
-			found = append(found, fmt.Sprintf("%s imports the names of %s: a pure package says whose they are", file.path, imported))
+	for _, one := range file.imports(t) {
+		if one.name == "." {
+			found = append(found, fmt.Sprintf("%s imports the names of %s: a pure package says whose they are", file.path, one.path))
 		}
 	}
 	ast.Inspect(file.tree, func(node ast.Node) bool {
@@ -352,34 +301,13 @@ func TestAnAliasHidesNoClock(t *testing.T) {
 		"import . \"time\"\nvar x = Now()":                           1,
 		"import \"time\"\nvar x = time.Minute":                       0,
 		"import time \"math\"\nvar x = time.Now":                     0,
+		"import \"time\"\nimport \"botd/time\"\nvar x = time.Now":    1,
+		"import \"botd/time\"\nimport \"time\"\nvar x = time.Now":    1,
 		"func f() { go f() }":                                        1,
 		"import c \"time\"\nfunc f() { c.Sleep(1); go func() {}() }": 2,
 	} {
 		if have := impurities(t, parsed(t, "x.go", text)); len(have) != want {
 			t.Errorf("%s\nwant %d findings, have %q", text, want, have)
-		}
-	}
-}
-
-// TestTestCodeIsNotLinkedIntoBotd reads the dependencies of the binary that
-// trades.
-func TestTestCodeIsNotLinkedIntoBotd(t *testing.T) {
-	t.Parallel()
-	command := exec.Command("go", "list", "-deps", "./cmd/botd")
-	command.Dir = root(t)
-	output, err := command.Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
-	linked := strings.Fields(string(output))
-	if !slices.Contains(linked, "botd/runtime/engine") {
-		t.Fatalf("want the dependencies of botd listed, have %d", len(linked))
-	}
-	for _, name := range linked {
-		for _, room := range []string{"simulation", "chaos", "mutant", "overlay", "conformance", "enginetest", "startclock", "tidy"} {
-			if own := "botd/internal/" + room; name == own || strings.HasPrefix(name, own+"/") || name == "testing" {
-				t.Errorf("botd links %s", name)
-			}
 		}
 	}
 }
@@ -445,8 +373,8 @@ func TestTestsDoNotSleep(t *testing.T) {
 			for _, line := range file.calls(t, "time", "Sleep") {
 				sleeps = append(sleeps, fmt.Sprintf("%s:%d", file.path, line))
 			}
-			for _, imported := range file.imports(t) {
-				virtual = virtual || imported == "testing/synctest"
+			for _, one := range file.imports(t) {
+				virtual = virtual || one.path == "testing/synctest"
 			}
 		}
 		if len(sleeps) > 0 && !virtual {
