@@ -212,7 +212,7 @@ func TestVenueThatDoesNotAnswerFails(t *testing.T) {
 	expect(t, d, "venue", StateFail, "reach http://127.0.0.1:1", "is the address right, and the exchange up?")
 	without(t, d, "clock", StateOK)
 	expect(t, d, "profile", StateOK, `"{timestamp}{method}{path}{body}" signed in hex, of the full path; null for a list: error; noise of numbers: float; `+
-		`0 status words; W 5000 ms, D 1000 ms, L 2000 ms; futures: set by hand`, "")
+		`0 status words; W 5000 ms, D 1000 ms, L 2000 ms; futures: set in the configuration`, "")
 }
 
 // answering returns a daemon that a server plays, and its address.

@@ -24,13 +24,13 @@ func TestProfileShowsWhatIsMeasured(t *testing.T) {
 			{"profile", StateWarn, "no probe has measured exchange.profile.client_order_id.spot_history: that this list echoes client order ids",
 				"botd probe --trade --out FILE measures it"}}, 0, 2},
 		{"unknown", "live", "settle: {futures: {window: 5s, visibility: 1s, staleness: 2s}}", []finding{
-			{"profile", StateOK, "futures: set by hand; spot: not measured", ""},
-			{"profile", StateFail, "the bounds exchange.settle of spot are neither measured nor set by hand: mode live does not start",
-				"or write exchange.settle: {spot: {...}} by hand"},
+			{"profile", StateOK, "futures: set in the configuration; spot: not measured", ""},
+			{"profile", StateFail, "the bounds exchange.settle of spot are neither measured nor set in the configuration: mode live does not start",
+				"or write exchange.settle: {spot: {...}} in botd.yaml"},
 			{"profile", StateWarn, "no probe has measured exchange.settle: how long requests, lists and reads take on futures",
 				"exchange.profile: FILE"}}, 1, 6},
 		{"paper", "paper", "settle: {futures: {window: 5s, visibility: 1s, staleness: 2s}}", []finding{
-			{"profile", StateOK, "futures: set by hand; spot: not measured", ""}}, 0, 0},
+			{"profile", StateOK, "futures: set in the configuration; spot: not measured", ""}}, 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
