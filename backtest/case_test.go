@@ -158,7 +158,7 @@ func addUp(t *testing.T, r *backtest.Result, last string) {
 	}
 }
 
-func TestALongAndAShortWorkedOut(t *testing.T) {
+func TestFiguresOfLongAndShort(t *testing.T) {
 	t.Parallel()
 	symbol := symbol(t, exchange.Futures, "0.1", "0.001")
 	recorded := candlesOf(t, symbol, exchange.Hour1, midnight, `
@@ -190,7 +190,7 @@ func TestALongAndAShortWorkedOut(t *testing.T) {
 	addUp(t, result, "100")
 }
 
-func TestSpotExitsInPartsWorkedOut(t *testing.T) {
+func TestFiguresOfSpotExitsInParts(t *testing.T) {
 	t.Parallel()
 	for _, fromQuote := range []bool{false, true} {
 		symbol := symbol(t, exchange.Spot, "0.1", "0.001")

@@ -243,7 +243,7 @@ func TestFinerCandlesDecideOrderOfHighAndLow(t *testing.T) {
 	}
 }
 
-func TestExcursionsWorkedOut(t *testing.T) {
+func TestExcursionsOfRoundTrips(t *testing.T) {
 	t.Parallel()
 	symbol := symbol(t, exchange.Futures, "0.1", "0.001")
 	recorded := candlesOf(t, symbol, exchange.Hour1, midnight, `

@@ -19,17 +19,17 @@ import (
 // else makes it give up, and the run starts over with the engine: an intent that a rule other than margin may refuse,
 // an order that does not fill completely, a liquidation, a plan with orders or stops, a strategy that fails.
 type direct struct {
-	run       *run
-	symbol    *exchange.Symbol
-	key       exchange.SymbolKey
-	candles   *exchange.Candles
-	strategy  strategy.Strategy
-	steady    strategy.Steady // the same strategy, where it implements Steady
-	passer    strategy.Passer // the same, where it implements Passer
-	asked     bool            // it decided at an earlier close
-	name      string
-	leverage  int
-	uncovered string // why the machine gave up; empty until then
+	run        *run
+	symbol     *exchange.Symbol
+	key        exchange.SymbolKey
+	candles    *exchange.Candles
+	strategy   strategy.Strategy
+	steady     strategy.Steady // the same strategy, where it implements Steady
+	passer     strategy.Passer // the same, where it implements Passer
+	hasDecided bool            // it decided at an earlier close
+	name       string
+	leverage   int
+	uncovered  string // why the machine gave up; empty until then
 
 	view    strategy.View
 	plan    strategy.Plan // scratch of Decide
@@ -189,7 +189,7 @@ func (d *direct) take(from, to int, out *engine.Effects) {
 	warmup := d.strategy.Warmup()
 	for at := from; at < to; {
 		end := at + 1
-		if d.passer != nil && d.asked {
+		if d.passer != nil && d.hasDecided {
 			end = d.pass(at, to)
 		} else {
 			d.show(at)
@@ -222,7 +222,7 @@ func (d *direct) show(at int) {
 
 // changed requests a decision, and reports whether the plan, the memory or the notices change.
 func (d *direct) changed(warmup int) bool {
-	if d.seen < warmup || d.asked && d.steady != nil && d.steady.Stays() {
+	if d.seen < warmup || d.hasDecided && d.steady != nil && d.steady.Stays() {
 		return false
 	}
 	d.view.Last, d.view.Equity = d.last, d.worth()
@@ -233,7 +233,7 @@ func (d *direct) changed(warmup int) bool {
 			d.showOrders()
 		}
 	}
-	d.asked = true
+	d.hasDecided = true
 	d.plan.Reset()
 	d.strategy.Decide(&d.view, &d.plan)
 	if !d.inForce.Covers(&d.plan) || len(d.plan.Notices()) > 0 {

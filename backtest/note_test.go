@@ -191,8 +191,8 @@ func TestWhatEndsAnOrderIsCountedOnce(t *testing.T) {
 	}
 }
 
-// TestDrawdownsWorkedOut: from each peak to its recovery; the longest and the deepest are remembered, the earlier one of equals.
-func TestDrawdownsWorkedOut(t *testing.T) {
+// TestDrawdownsFromPeakToRecovery: from each peak to its recovery; the longest and the deepest are remembered, the earlier one of equals.
+func TestDrawdownsFromPeakToRecovery(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		equity string // a digit at each moment

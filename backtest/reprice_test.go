@@ -22,7 +22,7 @@ func symbolOf(t *testing.T, market exchange.Market) *exchange.Symbol {
 
 // A fill of 1000 USDT costs the difference of the rates more, and of its slippage what it has not paid yet; nothing costs less, and
 // a liquidation costs the same.
-func TestFillsAtOtherCostsWorkedOut(t *testing.T) {
+func TestFillsAtOtherCosts(t *testing.T) {
 	t.Parallel()
 	futures, spot := symbolOf(t, exchange.Futures), symbolOf(t, exchange.Spot)
 	own := Costs{Futures: Fees{Maker: 20_000, Taker: 50_000}, Spot: Fees{Maker: 100_000, Taker: 100_000}} // 0.02 %, 0.05 %, 0.1 %
@@ -82,7 +82,7 @@ func TestFillsAtOtherCostsWorkedOut(t *testing.T) {
 }
 
 // Of 200 USDT taken, 1 slipped. A profit of 10 breaks even at 5 % more; where sizes follow the equity, at the logarithm over the load.
-func TestTheSlippageThatBreaksEvenWorkedOut(t *testing.T) {
+func TestBreakEvenSlippage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		equity, taken string
@@ -113,7 +113,7 @@ func TestTheSlippageThatBreaksEvenWorkedOut(t *testing.T) {
 }
 
 // An order is on its way for the latency and the longest time between two prices, where it may wait for one.
-func TestHowLongAnOrderIsUnseenWorkedOut(t *testing.T) {
+func TestTimeForWhichOrderIsUnseen(t *testing.T) {
 	t.Parallel()
 	minutes := barsAt(exchange.Minute1, 0, 1, 4, 5) // a gap of three minutes
 	hours := barsAt(exchange.Hour1, 0, 1)
@@ -146,7 +146,7 @@ func TestHowLongAnOrderIsUnseenWorkedOut(t *testing.T) {
 }
 
 // A volume cap needs a volume in each series.
-func TestTheCostsOfTheColumnsWorkedOut(t *testing.T) {
+func TestCostsOfColumns(t *testing.T) {
 	t.Parallel()
 	have := Costs{Futures: Fees{Maker: 20_000, Taker: 50_000}, Spot: Fees{Maker: 100_000, Taker: 80_000}, FeeFromQuote: true, Slippage: 30_000, Impact: 7,
 		VolumeCap: 10_000_000, LatencyMS: 600, LaterMS: 5, Queue: 4, Path: sim.ByDirection, Funding: 9}

@@ -396,18 +396,18 @@ func (r *strategyReader) defaultSchedule(s *section) {
 }
 
 func (r *strategyReader) checkLeverage(s *section, node *yaml.Node) {
-	c, asked := r.into, r.into.Leverage
+	c, desired := r.into, r.into.Leverage
 	most := r.loader.config.Limits.MaxLeverage
 	c.Leverage = 0
 	switch {
 	case c.Market == exchange.Spot:
 		s.wrong(node, "take the line out", "leverage is for futures, not for spot")
-	case r.symbol != nil && len(r.symbol.Brackets) > 0 && asked > r.symbol.Brackets[0].MaxLeverage:
-		s.wrong(node, "lower leverage", "leverage %d exceeds %d (%s, bracket 1)", asked, r.symbol.Brackets[0].MaxLeverage, c.Symbol)
-	case most > 0 && asked > most:
-		s.wrong(node, "lower leverage, or raise risk.max_leverage in botd.yaml", "leverage %d exceeds %d (risk.max_leverage)", asked, most)
+	case r.symbol != nil && len(r.symbol.Brackets) > 0 && desired > r.symbol.Brackets[0].MaxLeverage:
+		s.wrong(node, "lower leverage", "leverage %d exceeds %d (%s, bracket 1)", desired, r.symbol.Brackets[0].MaxLeverage, c.Symbol)
+	case most > 0 && desired > most:
+		s.wrong(node, "lower leverage, or raise risk.max_leverage in botd.yaml", "leverage %d exceeds %d (risk.max_leverage)", desired, most)
 	default:
-		c.Leverage = asked
+		c.Leverage = desired
 	}
 }
 

@@ -171,7 +171,7 @@ func (g *Gate) judge(intent *reconcile.Intent, facts *Facts, give func(*finding)
 	g.strategy = g.account
 	g.strategy.limits, g.strategy.watch, g.strategy.strategy, g.strategy.funds = &facts.Strategy, facts.Book.Watch(intent.Strategy), intent.Strategy, facts.Own
 	for i := range limitTable {
-		l, asked := &limitTable[i], false
+		l, checked := &limitTable[i], false
 		if !l.judges(intent.Purpose) {
 			continue
 		}
@@ -179,14 +179,14 @@ func (g *Gate) judge(intent *reconcile.Intent, facts *Facts, give func(*finding)
 			if !l.isSet(s.limits) && l.breach(s) == nil {
 				continue
 			}
-			asked = true
+			checked = true
 			l.judge(s, f)
 			give(f)
 			if f.refused {
 				return f
 			}
 		}
-		if !asked {
+		if !checked {
 			*f = finding{rule: l.Name}
 			give(f)
 		}

@@ -12,10 +12,10 @@ import (
 
 // check is a job that runs twice.
 type check struct {
-	job    job
-	first  *row // the row that counts
-	second *row // from another worker
-	asked  time.Time
+	job         job
+	first       *row // the row that counts
+	second      *row // from another worker
+	requestedAt time.Time
 }
 
 // checked reports whether a job belongs to the fixed hundredth that runs twice.
@@ -46,7 +46,7 @@ func (c *Coordinator) checkOf(ctx context.Context, a *arrival, choice search.Cho
 func (c *Coordinator) askAgain(ctx context.Context, one *check) error {
 	sent, err := c.send(ctx, &message{Sweep: c.key, Jobs: []job{one.job}, Not: one.first.Worker})
 	if sent {
-		one.asked = time.Now()
+		one.requestedAt = time.Now()
 	}
 	return err
 }

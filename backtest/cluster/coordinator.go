@@ -259,8 +259,8 @@ func (c *Coordinator) handle(ctx context.Context, b *batch, a *arrival) error {
 
 // take ends the trials of a row. The row of a job that is not requested yet waits.
 func (c *Coordinator) take(ctx context.Context, b *batch, a *arrival) error {
-	asked := b.trials[a.job]
-	if asked == nil {
+	trials := b.trials[a.job]
+	if trials == nil {
 		if !c.done[a.job] && !c.known(a.job) {
 			c.arrived[a.job] = a
 		}
@@ -275,7 +275,7 @@ func (c *Coordinator) take(ctx context.Context, b *batch, a *arrival) error {
 	delete(c.arrived, a.job)
 	c.done[a.job] = true
 	c.seconds, c.timed = c.seconds+a.row.Seconds, c.timed+1
-	for _, t := range asked {
+	for _, t := range trials {
 		t.Seen, t.Unseen, t.Figures = made.Seen, made.Unseen, made.Figures
 		c.sweep.Ended++
 		if err := b.ended(t); err != nil {
@@ -414,7 +414,7 @@ func (c *Coordinator) beat(ctx context.Context) error {
 		return err
 	}
 	for _, one := range c.checks {
-		if one.first != nil && one.second == nil && now.Sub(one.asked) > 2*ackWait {
+		if one.first != nil && one.second == nil && now.Sub(one.requestedAt) > 2*ackWait {
 			if err := c.askAgain(ctx, one); err != nil {
 				return err
 			}

@@ -243,13 +243,13 @@ func (w *Worker) slot(ctx context.Context, consumer jetstream.Consumer) {
 
 // work runs the trials of a message, and extends its lease meanwhile.
 func (w *Worker) work(ctx context.Context, m jetstream.Msg) {
-	var asked message
-	if err := json.Unmarshal(m.Data(), &asked); err != nil {
+	var request message
+	if err := json.Unmarshal(m.Data(), &request); err != nil {
 		w.Log("a message that is none of botd's is dropped: %v", err)
 		_ = m.Term()
 		return
 	}
-	if asked.Not == w.ID { // another worker must verify the rows
+	if request.Not == w.ID { // another worker must verify the rows
 		_ = m.NakWithDelay(time.Second)
 		return
 	}
@@ -264,9 +264,9 @@ func (w *Worker) work(ctx context.Context, m jetstream.Msg) {
 	if about, err := m.Metadata(); err == nil {
 		deliveries = about.NumDelivered
 	}
-	if err := w.each(ctx, held, &asked, deliveries); err != nil {
+	if err := w.each(ctx, held, &request, deliveries); err != nil {
 		w.Log("%v; the work goes back", err)
-		if w.giveBack(held, &asked) != nil { // the server is unreachable and redelivers by itself
+		if w.giveBack(held, &request) != nil { // the server is unreachable and redelivers by itself
 			return
 		}
 		pause(ctx, silent/2) // lets other workers go first
@@ -276,26 +276,26 @@ func (w *Worker) work(ctx context.Context, m jetstream.Msg) {
 
 // each runs the trials of a message one after the other. When ctx ends it returns the rest to the queue. An error
 // concerns the worker itself.
-func (w *Worker) each(ctx, held context.Context, asked *message, deliveries uint64) error {
-	for i, one := range asked.Jobs {
-		if w.ended(held, asked.Sweep) {
+func (w *Worker) each(ctx, held context.Context, request *message, deliveries uint64) error {
+	for i, one := range request.Jobs {
+		if w.ended(held, request.Sweep) {
 			return nil
 		}
 		if ctx.Err() != nil {
-			return w.giveBack(held, &message{Sweep: asked.Sweep, Jobs: asked.Jobs[i:], Not: asked.Not})
+			return w.giveBack(held, &message{Sweep: request.Sweep, Jobs: request.Jobs[i:], Not: request.Not})
 		}
 		if deliveries > 1 {
-			if _, err := w.store.rows.Get(held, asked.Sweep+kindOf(asked)+one.Job); err == nil {
+			if _, err := w.store.rows.Get(held, request.Sweep+kindOf(request)+one.Job); err == nil {
 				continue // an earlier worker of this message has done it
 			}
 		}
 		made := &row{Worker: w.ID}
-		if deliveries > maxDelivered && asked.Not == "" {
+		if deliveries > maxDelivered && request.Not == "" {
 			made.Failure = fmt.Sprintf("it was handed out %d times, and no worker came back with it: does it need more memory than they have?", maxDelivered)
-		} else if err := w.trial(held, asked.Sweep, &one, made); err != nil {
+		} else if err := w.trial(held, request.Sweep, &one, made); err != nil {
 			return err
 		}
-		if err := w.put(held, asked, &one, made); err != nil {
+		if err := w.put(held, request, &one, made); err != nil {
 			return err
 		}
 		w.trials.Add(1)
@@ -367,8 +367,8 @@ func (w *Worker) unload(key string, old *loaded) {
 }
 
 // kindOf returns the kind of key for the rows of a message.
-func kindOf(asked *message) string {
-	if asked.Not != "" {
+func kindOf(request *message) string {
+	if request.Not != "" {
 		return ".check."
 	}
 	return ".row."
@@ -376,30 +376,30 @@ func kindOf(asked *message) string {
 
 // put stores a row. The first row of a job counts, and any further one must equal it. If it differs, the coordinator
 // finds both.
-func (w *Worker) put(ctx context.Context, asked *message, one *job, made *row) error {
+func (w *Worker) put(ctx context.Context, request *message, one *job, made *row) error {
 	text, err := json.Marshal(made)
 	if err != nil {
 		return err
 	}
-	kind := kindOf(asked)
+	kind := kindOf(request)
 	if made.Failure != "" {
 		kind = ".failed."
 	}
 	patient, cancel := context.WithTimeout(ctx, away)
 	defer cancel()
 	for {
-		_, err = w.store.rows.Create(patient, asked.Sweep+kind+one.Job, text)
+		_, err = w.store.rows.Create(patient, request.Sweep+kind+one.Job, text)
 		if err == nil || errors.Is(err, jetstream.ErrKeyExists) {
 			break
 		}
-		if w.ended(patient, asked.Sweep) || !pause(patient, time.Second) {
+		if w.ended(patient, request.Sweep) || !pause(patient, time.Second) {
 			return fmt.Errorf("store the row of %s: %w", one.Choice.Text(), err)
 		}
 	}
 	if err == nil || kind != ".row." {
 		return nil
 	}
-	there, err := w.store.rows.Get(ctx, asked.Sweep+".row."+one.Job)
+	there, err := w.store.rows.Get(ctx, request.Sweep+".row."+one.Job)
 	if err != nil {
 		return fmt.Errorf("compare the row of %s: %w", one.Choice.Text(), err)
 	}
@@ -409,7 +409,7 @@ func (w *Worker) put(ctx context.Context, asked *message, one *job, made *row) e
 	}
 	made.First = &first
 	if text, err = json.Marshal(made); err == nil {
-		_, err = w.store.rows.Put(ctx, asked.Sweep+".check."+one.Job, text)
+		_, err = w.store.rows.Put(ctx, request.Sweep+".check."+one.Job, text)
 	}
 	return err
 }

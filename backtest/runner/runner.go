@@ -141,7 +141,7 @@ func candleFile(name string) bool {
 
 // planned is a backtest request that passed the checks.
 type planned struct {
-	asked        *api.BacktestRequest
+	request      *api.BacktestRequest
 	strategy     *configs.StrategyConfig
 	symbol       *exchange.Symbol
 	config       *configs.Config
@@ -152,15 +152,15 @@ type planned struct {
 }
 
 // Plan describes the run of a request.
-func (l *Runner) Plan(asked *api.BacktestRequest) ([]string, error) {
-	t, err := l.trial(asked)
+func (l *Runner) Plan(request *api.BacktestRequest) ([]string, error) {
+	t, err := l.trial(request)
 	if err != nil {
 		return nil, err
 	}
 	c := t.strategy
-	over := fmt.Sprintf("%d candles of a made-up market (seed %d) from %s", t.candles, asked.Seed, minute(t.fromMS))
+	over := fmt.Sprintf("%d candles of a made-up market (seed %d) from %s", t.candles, request.Seed, minute(t.fromMS))
 	if t.path != "" {
-		over = asked.File
+		over = request.File
 		if t.fromMS != 0 {
 			over += " from " + minute(t.fromMS)
 		}
@@ -169,31 +169,31 @@ func (l *Runner) Plan(asked *api.BacktestRequest) ([]string, error) {
 		}
 	}
 	does := []string{fmt.Sprintf("runs %s (%s) on %s %s, %s candles, over %s", c.Name, c.Kind, c.Market, c.Symbol, c.Interval, over)}
-	for _, p := range slices.Sorted(maps.Keys(asked.Params)) {
+	for _, p := range slices.Sorted(maps.Keys(request.Params)) {
 		does = append(does, fmt.Sprintf("with %s = %s", p, c.Params[p]))
 	}
 	does = append(does, fmt.Sprintf("with %s USDT, the account's limits, and the costs of the strategy's backtest block", c.Backtest.Cash),
 		fmt.Sprintf("in botd's own process, beside trading: half a core, an hour, %d candles and %d fills at most", MaxCandles, maxFills))
-	if asked.Study {
+	if request.Study {
 		does = append(does, "and again under worse circumstances: a study of how far to trust it")
 	}
-	return append(does, "its report is saved as "+asked.Name), nil
+	return append(does, "its report is saved as "+request.Name), nil
 }
 
 // trial resolves and validates a request.
-func (l *Runner) trial(asked *api.BacktestRequest) (*planned, error) {
-	t := &planned{asked: asked, config: l.Current()}
-	given := t.config.Strategy(asked.Strategy)
+func (l *Runner) trial(request *api.BacktestRequest) (*planned, error) {
+	t := &planned{request: request, config: l.Current()}
+	given := t.config.Strategy(request.Strategy)
 	if given == nil {
-		return nil, fmt.Errorf("there is no strategy %q", asked.Strategy)
+		return nil, fmt.Errorf("there is no strategy %q", request.Strategy)
 	}
 	definition, _ := given.Definition()
-	for name := range asked.Params {
+	for name := range request.Params {
 		if !slices.ContainsFunc(definition.Parameters, func(p strategy.Parameter) bool { return p.Name == name }) {
 			return nil, fmt.Errorf("%s takes no parameter %q", given.Kind, name)
 		}
 	}
-	t.strategy = given.With(asked.Params)
+	t.strategy = given.With(request.Params)
 	t.symbols = l.Symbols()
 	symbol, found := exchange.FindSymbol(t.symbols, given.Market, given.Symbol)
 	if !found {
@@ -208,11 +208,11 @@ func (l *Runner) trial(asked *api.BacktestRequest) (*planned, error) {
 
 // data finds the candles.
 func (t *planned) data(l *Runner) (err error) {
-	asked := t.asked
+	request := t.request
 	for _, end := range []struct {
 		name, text string
 		to         *int64
-	}{{"from", asked.From, &t.fromMS}, {"to", asked.To, &t.toMS}} {
+	}{{"from", request.From, &t.fromMS}, {"to", request.To, &t.toMS}} {
 		if end.text == "" {
 			continue
 		}
@@ -221,22 +221,22 @@ func (t *planned) data(l *Runner) (err error) {
 		}
 	}
 	if t.toMS != 0 && t.toMS <= t.fromMS {
-		return fmt.Errorf("to %s is not after from %s", asked.To, asked.From)
+		return fmt.Errorf("to %s is not after from %s", request.To, request.From)
 	}
-	if asked.File != "" {
-		if !slices.ContainsFunc(l.files(), func(f api.CandleFile) bool { return f.File == asked.File }) {
-			return fmt.Errorf("file %q is none of those that are listed", asked.File)
+	if request.File != "" {
+		if !slices.ContainsFunc(l.files(), func(f api.CandleFile) bool { return f.File == request.File }) {
+			return fmt.Errorf("file %q is none of those that are listed", request.File)
 		}
-		t.path = l.Path(asked.File)
+		t.path = l.Path(request.File)
 		return nil
 	}
-	if t.candles = asked.Candles; t.candles == 0 {
+	if t.candles = request.Candles; t.candles == 0 {
 		t.candles = madeUpCandles
 	}
 	switch {
 	case t.candles < 1 || t.candles > MaxCandles:
 		return fmt.Errorf("candles %d: from 1 to %d", t.candles, MaxCandles)
-	case asked.To != "":
+	case request.To != "":
 		return errors.New("to is of a file: a made-up market has as many candles as asked for")
 	case t.fromMS == 0:
 		t.fromMS, err = moment.Parse("from", madeUpFrom)
@@ -245,8 +245,8 @@ func (t *planned) data(l *Runner) (err error) {
 }
 
 // Run runs one backtest in three columns and writes its report.
-func (l *Runner) Run(ctx context.Context, asked *api.BacktestRequest, directory string, progress func(string, float64)) error {
-	t, err := l.trial(asked)
+func (l *Runner) Run(ctx context.Context, request *api.BacktestRequest, directory string, progress func(string, float64)) error {
+	t, err := l.trial(request)
 	if err != nil {
 		return err
 	}
@@ -265,7 +265,7 @@ func (l *Runner) Run(ctx context.Context, asked *api.BacktestRequest, directory 
 	}
 	defer backtest.CollectOften(config.Candles())()
 	p := &pace{rest: backtest.Rest(ctx), progress: progress, phase: "running", runs: columnRuns}
-	if asked.Study {
+	if request.Study {
 		p.runs += studyRuns
 	}
 	config.Pace = p.step
@@ -273,7 +273,7 @@ func (l *Runner) Run(ctx context.Context, asked *api.BacktestRequest, directory 
 	if err != nil {
 		return err
 	}
-	if asked.Study {
+	if request.Study {
 		p.phase = "study"
 		if result.Study, err = backtest.RunStudy(ctx, config, result); err != nil {
 			return err
@@ -320,14 +320,14 @@ func (l *Runner) bracketed() (all []*exchange.Symbol) {
 // load reads the file, or generates the market.
 func (t *planned) load(progress func(done, total int64)) (*tape.Tape, backtest.File, error) {
 	if t.path == "" {
-		made := &tape.Tape{Symbol: t.symbol, Candles: tape.Generate(t.asked.Seed, t.symbol, t.strategy.Interval, t.fromMS, t.candles)}
+		made := &tape.Tape{Symbol: t.symbol, Candles: tape.Generate(t.request.Seed, t.symbol, t.strategy.Interval, t.fromMS, t.candles)}
 		sum := sha256.New() // hash of the file that botd data generate would write
 		if err := tape.WriteCSV(sum, made.Candles, made.Symbol, nil); err != nil {
 			return nil, backtest.File{}, err
 		}
 		made.SHA256 = hex.EncodeToString(sum.Sum(nil))
 		path := fmt.Sprintf("made up: botd data generate --market %s --symbol %s --interval %s --candles %d --seed %d --from %d",
-			t.symbol.Market, t.symbol.Name, t.strategy.Interval, t.candles, t.asked.Seed, t.fromMS)
+			t.symbol.Market, t.symbol.Name, t.strategy.Interval, t.candles, t.request.Seed, t.fromMS)
 		return made, backtest.File{Path: path, SHA256: made.SHA256}, nil
 	}
 	recorded, err := tape.LoadCandles(t.path, t.symbol, t.strategy.Interval, tape.Options{Progress: progress, MaxCandles: MaxCandles, Repair: t.grows()})
@@ -341,7 +341,7 @@ func (t *planned) load(progress func(done, total int64)) (*tape.Tape, backtest.F
 		to, _ = slices.BinarySearch(candles.OpenMS, t.toMS)
 	}
 	if from >= to {
-		return nil, backtest.File{}, fmt.Errorf("%s has none from %s to %s: it holds %s to %s", t.asked.File, t.asked.From, t.asked.To,
+		return nil, backtest.File{}, fmt.Errorf("%s has none from %s to %s: it holds %s to %s", t.request.File, t.request.From, t.request.To,
 			minute(candles.OpenMS[0]), minute(candles.CloseMS(candles.Len()-1)))
 	}
 	recorded.Candles = candles.Slice(from, to)
@@ -353,7 +353,7 @@ func (t *planned) load(progress func(done, total int64)) (*tape.Tape, backtest.F
 }
 
 // grows reports whether the daemon may be writing the file. Its last line may be incomplete.
-func (t *planned) grows() bool { return strings.HasPrefix(t.asked.File, recordedFolder+"/") }
+func (t *planned) grows() bool { return strings.HasPrefix(t.request.File, recordedFolder+"/") }
 
 // funding reads the rates in the folder of the candles, as the daemon records them.
 func (t *planned) funding() ([]tape.FundingRow, []backtest.File, error) {
@@ -375,12 +375,12 @@ func (t *planned) others(leg *backtest.Leg, input *backtest.Input) error {
 			return fmt.Errorf("the exchange has no symbol %s now, whose candles are read", key)
 		}
 		if t.path == "" {
-			candles := tape.Generate(t.asked.Seed+1+uint64(i), symbol, t.strategy.Interval, t.fromMS, t.candles)
+			candles := tape.Generate(t.request.Seed+1+uint64(i), symbol, t.strategy.Interval, t.fromMS, t.candles)
 			leg.Strategy.Others = append(leg.Strategy.Others, strategy.Other{Symbol: symbol, Candles: candles})
 			continue
 		}
-		if strings.Count(t.asked.File, "/") < 3 { // above it are folders that are not listed
-			return fmt.Errorf("it reads candles of %s, and %s is in no folder MARKET/SYMBOL next to which they could be", key, t.asked.File)
+		if strings.Count(t.request.File, "/") < 3 { // above it are folders that are not listed
+			return fmt.Errorf("it reads candles of %s, and %s is in no folder MARKET/SYMBOL next to which they could be", key, t.request.File)
 		}
 		path := tape.Store{Directory: filepath.Dir(filepath.Dir(filepath.Dir(t.path)))}.Path(key.Market, key.Name, t.strategy.Interval)
 		if about, err := os.Lstat(path); err != nil || !about.Mode().IsRegular() {

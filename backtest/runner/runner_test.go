@@ -195,9 +195,9 @@ func TestPlanDescribesTheRun(t *testing.T) {
 	rest := []string{"with 777 USDT, the account's limits, and the costs of the strategy's backtest block",
 		"in botd's own process, beside trading: half a core, an hour, 1000000 candles and 200000 fills at most"}
 	for _, c := range []struct {
-		name  string
-		asked api.BacktestRequest
-		want  []string
+		name    string
+		request api.BacktestRequest
+		want    []string
 	}{
 		{"nothing given", api.BacktestRequest{Name: "x"}, append([]string{
 			runs + "10000 candles of a made-up market (seed 0) from 2024-01-01 00:00"}, append(rest, "its report is saved as x")...)},
@@ -211,8 +211,8 @@ func TestPlanDescribesTheRun(t *testing.T) {
 		{"the most candles", api.BacktestRequest{Candles: 1_000_000}, append([]string{
 			runs + "1000000 candles of a made-up market (seed 0) from 2024-01-01 00:00"}, append(rest, "its report is saved as ")...)},
 	} {
-		c.asked.Strategy = "cross"
-		if have, err := l.Plan(&c.asked); err != nil || !slices.Equal(c.want, have) {
+		c.request.Strategy = "cross"
+		if have, err := l.Plan(&c.request); err != nil || !slices.Equal(c.want, have) {
 			t.Errorf("%s: want %q\nhave %q (%v)", c.name, c.want, have, err)
 		}
 	}
@@ -224,8 +224,8 @@ func TestInvalidRequestIsNeitherPlannedNorRun(t *testing.T) {
 	l := runner(t, cross, never)
 	record(t, l, "candles/a.csv", "BTC-USDT", 100, 101)
 	for _, c := range []struct {
-		asked api.BacktestRequest
-		want  string
+		request api.BacktestRequest
+		want    string
 	}{
 		{api.BacktestRequest{Strategy: "nobody"}, `there is no strategy "nobody"`},
 		{api.BacktestRequest{Strategy: "cross", Params: map[string]string{"colour": "red"}}, `sma_cross takes no parameter "colour"`},
@@ -240,23 +240,23 @@ func TestInvalidRequestIsNeitherPlannedNorRun(t *testing.T) {
 		{api.BacktestRequest{Strategy: "cross", Candles: 1_000_001}, "candles 1000001: from 1 to 1000000"},
 		{api.BacktestRequest{Strategy: "cross", To: "2024-02-01"}, "to is of a file: a made-up market has as many candles as asked for"},
 	} {
-		if does, err := l.Plan(&c.asked); err == nil || does != nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: want an error with %q, have %q, %v", c.asked, c.want, does, err)
+		if does, err := l.Plan(&c.request); err == nil || does != nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: want an error with %q, have %q, %v", c.request, c.want, does, err)
 		}
 		out := filepath.Join(t.TempDir(), "report")
-		err := l.Run(t.Context(), &c.asked, out, func(phase string, _ float64) { t.Errorf("%+v: want no phase, have %s", c.asked, phase) })
+		err := l.Run(t.Context(), &c.request, out, func(phase string, _ float64) { t.Errorf("%+v: want no phase, have %s", c.request, phase) })
 		if _, made := os.Stat(out); err == nil || !strings.Contains(err.Error(), c.want) || made == nil {
-			t.Errorf("%+v: want it not run, have %v (%v)", c.asked, err, made)
+			t.Errorf("%+v: want it not run, have %v (%v)", c.request, err, made)
 		}
 	}
 }
 
 // run runs a request and returns its report and its progress: each phase with its last share. A share never falls.
-func run(t *testing.T, l *Runner, asked *api.BacktestRequest) (report *backtest.Result, phases []string) {
+func run(t *testing.T, l *Runner, request *api.BacktestRequest) (report *backtest.Result, phases []string) {
 	t.Helper()
 	out, last := t.TempDir(), 0.0
 	names := []string{}
-	if err := l.Run(t.Context(), asked, out, func(phase string, share float64) {
+	if err := l.Run(t.Context(), request, out, func(phase string, share float64) {
 		if !slices.Contains(names, phase) {
 			if len(names) == 0 && share != 0 {
 				t.Errorf("want the first share 0, have %v", share)
@@ -368,9 +368,9 @@ func TestParityComparesWithRecordedCandles(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, l.Path("recorded/futures/BTC-USDT/1h.csv"), string(whole)+"17040") // the daemon is writing
-	asked := ""
+	request := ""
 	l.Traded = func(name string) replay.Traded {
-		asked = name
+		request = name
 		return replay.Traded{Fills: []view.Fill{{AtMS: firstMS + 4*hour, ClientOrderID: "a", Side: "BUY", Quantity: "1", Price: "105", Purpose: "entry"}},
 			Equity: func(int64) (view.EquitySeries, error) {
 				return view.EquitySeries{TimeMS: []int64{firstMS},
@@ -381,7 +381,7 @@ func TestParityComparesWithRecordedCandles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if asked != "cross" || p.Strategy != "cross" || p.FromMS != firstMS+2*hour || p.ToMS != firstMS+8*hour || p.Matched != 1 || p.Cash != 1_000 {
+	if request != "cross" || p.Strategy != "cross" || p.FromMS != firstMS+2*hour || p.ToMS != firstMS+8*hour || p.Matched != 1 || p.Cash != 1_000 {
 		t.Errorf("want the one buy matched until %s, have %+v", time.UnixMilli(firstMS+8*hour).UTC(), p)
 	}
 	if err := os.Remove(l.Path("recorded/futures/BTC-USDT/1h.csv")); err != nil {

@@ -23,7 +23,7 @@ type feed struct {
 	tradeMS int64          // the newest trade processed
 	seen    map[int64]bool // ids of the processed trades at that time
 
-	fundingAsked time.Time
+	fundingReadAt time.Time
 }
 
 // fresh reports whether the data may still be used.
@@ -150,10 +150,10 @@ func (v *Venue) fundingDue(key exchange.SymbolKey) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	f, now := v.feeds[key], time.Now()
-	if now.Sub(f.fundingAsked) < fundingEvery {
+	if now.Sub(f.fundingReadAt) < fundingEvery {
 		return false
 	}
-	f.fundingAsked = now
+	f.fundingReadAt = now
 	return true
 }
 

@@ -130,11 +130,11 @@ func (x *Exchange) AddAccount(config AccountConfig) error {
 // named returns an account, or nil. It caches the last one, because a backtest has a single account
 // and looks it up all the time.
 func (x *Exchange) named(name string) *account {
-	if a := x.asked; a != nil && a.config.Name == name {
+	if a := x.lastAccount; a != nil && a.config.Name == name {
 		return a
 	}
 	a := x.byName[name]
-	x.asked = a
+	x.lastAccount = a
 	return a
 }
 

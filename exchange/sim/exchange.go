@@ -67,7 +67,7 @@ type Exchange struct {
 	assets      []string
 	accounts    []*account
 	byName      map[string]*account
-	asked       *account // the last one looked up
+	lastAccount *account // the last one looked up
 	queue       queue
 	lastTurn    int64 // last turn given to a standing order
 	tracker     tracker

@@ -9,7 +9,7 @@ import (
 
 // The current candle shows a quarter of its recorded numbers with each step that has passed: open, low, high and close for a rising one. A
 // longer one adds the closed minutes.
-func TestTheFormingCandleWorkedOut(t *testing.T) {
+func TestFormingCandle(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		atMS         int64
@@ -47,7 +47,7 @@ func TestTheFormingCandleWorkedOut(t *testing.T) {
 
 // With a spread the trades are public: a quarter of the volume at each step, taken by a buyer, a seller, a buyer and a seller. What an
 // account trades is added.
-func TestThePublicTradesOfARecordedCandleWorkedOut(t *testing.T) {
+func TestPublicTradesOfRecordedCandle(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{}).on(exchange.Futures, "SOL-USDT")
 	candles := d.barsOf(exchange.Minute1, [6]float64{0, 100, 110, 90, 105, 8.3}, [6]float64{60, 105, 120, 80, 104, 0})

@@ -8,7 +8,7 @@ import (
 
 // The margin account after a fill of 1 BTC, computed by hand: wallet 10000 less 0.05 % of the value, position margin a tenth of the cost,
 // order margin a tenth of 0.1 x 49000, maintenance 1 % of the value at the mark, which is 500 above 50000.
-func TestTheMarginAccountWorkedOut(t *testing.T) {
+func TestMarginAccountAfterFill(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		side, quantity, limit, mark string
@@ -45,7 +45,7 @@ func TestTheMarginAccountWorkedOut(t *testing.T) {
 
 // 1.9 BTC bought for 95000.19 are liquidated at 45200, worth 85880: of the wallet of 9952.499905 after the fee, 832.309905 are left, of
 // which the liquidation's fee takes what there is.
-func TestALiquidationsFeeWorkedOut(t *testing.T) {
+func TestLiquidationFee(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		rate               exchange.Rate

@@ -74,13 +74,13 @@ func (l *orderList) remove(o *order) {
 }
 
 // newOrder returns an accepted order with the next id.
-func (x *Exchange) newOrder(a *account, b *book, asked *exchange.NewOrder) *order {
+func (x *Exchange) newOrder(a *account, b *book, request *exchange.NewOrder) *order {
 	o := x.orders.spare.blank()
-	o.account, o.book, o.reduceOnly = a, b, asked.ReduceOnly
+	o.account, o.book, o.reduceOnly = a, b, request.ReduceOnly
 	o.Order = exchange.Order{
-		ID: x.orders.lastID + 1, ClientOrderID: asked.ClientOrderID, Market: b.symbol.Market, Symbol: b.symbol.Name, Side: asked.Side, Type: asked.Type,
-		Price: asked.Price, StopPrice: asked.StopPrice, Quantity: asked.Quantity, QuoteAmount: asked.QuoteAmount, WorkingType: asked.WorkingType,
-		ClosePosition: asked.ClosePosition, PostOnly: asked.PostOnly, Status: exchange.StatusCreated, CreatedMS: x.nowMS,
+		ID: x.orders.lastID + 1, ClientOrderID: request.ClientOrderID, Market: b.symbol.Market, Symbol: b.symbol.Name, Side: request.Side, Type: request.Type,
+		Price: request.Price, StopPrice: request.StopPrice, Quantity: request.Quantity, QuoteAmount: request.QuoteAmount, WorkingType: request.WorkingType,
+		ClosePosition: request.ClosePosition, PostOnly: request.PostOnly, Status: exchange.StatusCreated, CreatedMS: x.nowMS,
 	}
 	x.orders.add(o)
 	x.forgetOrders()

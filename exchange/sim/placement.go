@@ -8,7 +8,7 @@ type placement struct {
 	operation exchange.Operation
 	account   *account
 	book      *book
-	asked     exchange.NewOrder
+	request   exchange.NewOrder
 }
 
 func (p *placement) refuse(code int, format string, values ...any) *exchange.Refusal {
@@ -23,14 +23,14 @@ func (c *call) prepare() (*placement, *exchange.Refusal) {
 	}
 	p := &c.exchange.validating // one at a time; allocating it would take a tenth of a placement
 	*p = placement{c.exchange, c.request.Operation, c.account, b, c.request.Order}
-	asked, s := &p.asked, b.symbol
+	request, s := &p.request, b.symbol
 	switch {
-	case asked.Side != exchange.Buy && asked.Side != exchange.Sell:
-		return nil, p.refuse(CodeSide, "side %q is neither BUY nor SELL", asked.Side)
-	case asked.Type < exchange.Limit || asked.Type > exchange.TakeProfitMarket || !accepts(s, asked.Type):
-		return nil, p.refuse(CodeType, "type %q is not accepted on %s", asked.Type, s.Name)
-	case len(asked.ClientOrderID) > maxClientOrderID:
-		return nil, p.refuse(CodeClientOrderID, "client_order_id of %d bytes is longer than %d", len(asked.ClientOrderID), maxClientOrderID)
+	case request.Side != exchange.Buy && request.Side != exchange.Sell:
+		return nil, p.refuse(CodeSide, "side %q is neither BUY nor SELL", request.Side)
+	case request.Type < exchange.Limit || request.Type > exchange.TakeProfitMarket || !accepts(s, request.Type):
+		return nil, p.refuse(CodeType, "type %q is not accepted on %s", request.Type, s.Name)
+	case len(request.ClientOrderID) > maxClientOrderID:
+		return nil, p.refuse(CodeClientOrderID, "client_order_id of %d bytes is longer than %d", len(request.ClientOrderID), maxClientOrderID)
 	case !s.Tradable:
 		return nil, p.refuse(CodeNotTradable, "%s is not traded: isTrade is false", s.Name)
 	case b.last <= 0:
@@ -52,32 +52,32 @@ func accepts(s *exchange.Symbol, kind exchange.OrderType) bool {
 
 // prices validates price, stopPrice and workingType.
 func (p *placement) prices() *exchange.Refusal {
-	asked, s := &p.asked, p.book.symbol
-	kind := asked.Type
+	request, s := &p.request, p.book.symbol
+	kind := request.Type
 	futures := s.Market == exchange.Futures
-	if refusal := p.price("price", asked.Price, kind.Priced(), CodePriceMissing, CodePriceForbidden, CodePriceTick); refusal != nil {
+	if refusal := p.price("price", request.Price, kind.Priced(), CodePriceMissing, CodePriceForbidden, CodePriceTick); refusal != nil {
 		return refusal
 	}
-	if refusal := p.price("stopPrice", asked.StopPrice, kind.Conditional(), CodeStopPriceMissing, CodeStopPriceForbidden, CodeStopPriceTick); refusal != nil {
+	if refusal := p.price("stopPrice", request.StopPrice, kind.Conditional(), CodeStopPriceMissing, CodeStopPriceForbidden, CodeStopPriceTick); refusal != nil {
 		return refusal
 	}
 	switch {
-	case asked.WorkingType > exchange.MarkPrice:
-		return p.refuse(CodeWorkingTypeMissing, "workingType %q is neither MARK_PRICE nor CONTRACT_PRICE", asked.WorkingType)
-	case futures && kind.Conditional() && asked.WorkingType == exchange.NoWorkingType:
+	case request.WorkingType > exchange.MarkPrice:
+		return p.refuse(CodeWorkingTypeMissing, "workingType %q is neither MARK_PRICE nor CONTRACT_PRICE", request.WorkingType)
+	case futures && kind.Conditional() && request.WorkingType == exchange.NoWorkingType:
 		return p.refuse(CodeWorkingTypeMissing, "workingType is required for %s: MARK_PRICE or CONTRACT_PRICE", kind)
-	case !kind.Conditional() && asked.WorkingType != exchange.NoWorkingType:
-		return p.refuse(CodeWorkingTypeForbidden, "workingType %s must not be sent for %s", asked.WorkingType, kind)
+	case !kind.Conditional() && request.WorkingType != exchange.NoWorkingType:
+		return p.refuse(CodeWorkingTypeForbidden, "workingType %s must not be sent for %s", request.WorkingType, kind)
 	}
 	if !futures {
-		asked.WorkingType = exchange.NoWorkingType
+		request.WorkingType = exchange.NoWorkingType
 	}
 	return nil
 }
 
 // price validates a price that orders of some types require and all others forbid.
 func (p *placement) price(name string, price exchange.Price, required bool, missing, forbidden, tick int) *exchange.Refusal {
-	s, kind := p.book.symbol, p.asked.Type
+	s, kind := p.book.symbol, p.request.Type
 	switch {
 	case required && price == 0:
 		return p.refuse(missing, "%s is required for %s", name, kind)
@@ -91,7 +91,7 @@ func (p *placement) price(name string, price exchange.Price, required bool, miss
 
 // quantity validates qt.
 func (p *placement) quantity() *exchange.Refusal {
-	s, quantity := p.book.symbol, p.asked.Quantity
+	s, quantity := p.book.symbol, p.request.Quantity
 	switch {
 	case quantity <= 0:
 		return p.refuse(CodeQuantity, "qt %s is not above 0", s.QuantityDecimal(quantity))
@@ -105,15 +105,15 @@ func (p *placement) quantity() *exchange.Refusal {
 func (p *placement) value() *exchange.Refusal {
 	s, basis := p.book.symbol, p.book.current(exchange.ContractPrice)
 	switch {
-	case p.asked.Type.Priced():
-		basis = p.asked.Price
-	case p.asked.Type.Conditional():
-		basis = p.asked.StopPrice
+	case p.request.Type.Priced():
+		basis = p.request.Price
+	case p.request.Type.Conditional():
+		basis = p.request.StopPrice
 	}
-	if rough := s.PriceFloat(basis) * s.QuantityFloat(p.asked.Quantity); rough > maxValue {
+	if rough := s.PriceFloat(basis) * s.QuantityFloat(p.request.Quantity); rough > maxValue {
 		return p.refuse(CodeMaxNotional, "order value %.0f is above maxNotional %s", rough, s.MaxNotional)
 	}
-	return p.bounds(s.Notional(basis, p.asked.Quantity))
+	return p.bounds(s.Notional(basis, p.request.Quantity))
 }
 
 func (p *placement) bounds(value exchange.Amount) *exchange.Refusal {
@@ -130,24 +130,24 @@ func (p *placement) bounds(value exchange.Amount) *exchange.Refusal {
 // classify decides whether a conditional order is a stop-loss or a take-profit (rule 11). A market
 // order stays a market order, a limit order a limit order.
 func (p *placement) classify() *exchange.Refusal {
-	asked := &p.asked
-	if !asked.Type.Conditional() || asked.ClosePosition {
+	request := &p.request
+	if !request.Type.Conditional() || request.ClosePosition {
 		return nil
 	}
-	current := p.book.current(asked.WorkingType)
-	if asked.StopPrice == current {
+	current := p.book.current(request.WorkingType)
+	if request.StopPrice == current {
 		return p.refuse(CodeStopPriceEqual, "stopPrice %s equals the current price", p.book.symbol.PriceDecimal(current))
 	}
-	stop := (asked.Side == exchange.Buy) == (asked.StopPrice > current)
+	stop := (request.Side == exchange.Buy) == (request.StopPrice > current)
 	switch {
-	case stop && asked.Type.Priced():
-		asked.Type = exchange.StopLimit
+	case stop && request.Type.Priced():
+		request.Type = exchange.StopLimit
 	case stop:
-		asked.Type = exchange.StopMarket
-	case asked.Type.Priced():
-		asked.Type = exchange.TakeProfitLimit
+		request.Type = exchange.StopMarket
+	case request.Type.Priced():
+		request.Type = exchange.TakeProfitLimit
 	default:
-		asked.Type = exchange.TakeProfitMarket
+		request.Type = exchange.TakeProfitMarket
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 
 // Slippage, impact and the volume cap over a candle of 4 SOL at 100, by hand: 0.1 % is 0.1, an impact of 1 % is 0.25 for each SOL of the
 // four, and never more than 1. The taker pays 0.05 %, the maker 0.02 %.
-func TestTheCostOfAFillWorkedOut(t *testing.T) {
+func TestCostOfFill(t *testing.T) {
 	t.Parallel()
 	const tenth, percent, half = 100_000, 1_000_000, exchange.RateOne / 2
 	for _, c := range []struct {

@@ -13,7 +13,7 @@ type parser struct {
 	path    string
 	symbol  *exchange.Symbol
 	options Options
-	asked   exchange.Interval // 0: detect it
+	given   exchange.Interval // 0: detect it
 	size    int64
 
 	layout   layout
@@ -98,7 +98,7 @@ func (p *parser) begin(data []byte, feed *feed) (body []byte, finer int, err err
 	if glance.places > p.symbol.PriceScale {
 		return nil, glance.places, nil
 	}
-	interval, err := glance.interval(p.path, p.asked)
+	interval, err := glance.interval(p.path, p.given)
 	if p.unknown = err; err != nil {
 		interval = 1
 	}

@@ -70,7 +70,7 @@ func (g *preview) usual() (distanceMS int64, count int) {
 
 // interval returns the candles' interval: the requested one unless the rows contradict it,
 // otherwise the usual distance between rows.
-func (g *preview) interval(path string, asked exchange.Interval) (exchange.Interval, error) {
+func (g *preview) interval(path string, given exchange.Interval) (exchange.Interval, error) {
 	distance, count := g.usual()
 	found := exchange.Interval(distance)
 	known := slices.Contains(exchange.Intervals(), found)
@@ -85,22 +85,22 @@ func (g *preview) interval(path string, asked exchange.Interval) (exchange.Inter
 		found, known = g.coarsest()
 	}
 	switch {
-	case asked == 0 && known:
+	case given == 0 && known:
 		return found, nil
-	case asked == 0 && len(g.times) < 2:
+	case given == 0 && len(g.times) < 2:
 		return 0, &DataError{Path: path, What: fmt.Sprintf("%d rows do not show the interval", len(g.times)), Hint: "set the interval, or add close_time_ms"}
-	case asked == 0:
+	case given == 0:
 		return 0, &DataError{Path: path, What: fmt.Sprintf("rows are %d ms apart, which is not an interval", distance),
 			Hint: "1m, 5m, 15m, 30m, 1h, 4h, 1d or 1w"}
-	case known && found != asked && 2*count > len(g.times)-1 && (found < asked || g.allOn(found)):
-		wrong := &DataError{Path: path, What: fmt.Sprintf("the candles are of %s, not of %s", found, asked),
-			Hint: fmt.Sprintf("set the interval to %s, or use a file of %s", found, asked)}
-		if found.CheckBuilds(asked) == nil {
+	case known && found != given && 2*count > len(g.times)-1 && (found < given || g.allOn(found)):
+		wrong := &DataError{Path: path, What: fmt.Sprintf("the candles are of %s, not of %s", found, given),
+			Hint: fmt.Sprintf("set the interval to %s, or use a file of %s", found, given)}
+		if found.CheckBuilds(given) == nil {
 			wrong.Finer = found
 		}
 		return 0, wrong
 	}
-	return asked, nil
+	return given, nil
 }
 
 // coarsest returns the longest interval on whose grid nine in ten rows lie, for series in which

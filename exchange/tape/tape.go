@@ -88,8 +88,8 @@ func LoadCandles(path string, symbol *exchange.Symbol, interval exchange.Interva
 	if options.Columns != "" {
 		options.Cache = nil // it identifies files only by their content
 	}
-	asked := request{path: path, size: info.Size(), scale: symbol.PriceScale, interval: interval, repair: options.Repair}
-	if cached := options.Cache.load(&asked, symbol); cached != nil {
+	source := request{path: path, size: info.Size(), scale: symbol.PriceScale, interval: interval, repair: options.Repair}
+	if cached := options.Cache.load(&source, symbol); cached != nil {
 		if options.Progress != nil {
 			options.Progress(info.Size(), info.Size())
 		}
@@ -98,13 +98,13 @@ func LoadCandles(path string, symbol *exchange.Symbol, interval exchange.Interva
 	// A later row may have more decimal places than all rows before it. The file is then read again
 	// with a finer scale, at most once per place.
 	for {
-		p := &parser{path: path, symbol: symbol, options: options, asked: interval, size: info.Size()}
+		p := &parser{path: path, symbol: symbol, options: options, given: interval, size: info.Size()}
 		finer, err := p.load()
 		if err != nil {
 			return nil, err
 		}
 		if finer == 0 {
-			options.Cache.save(&asked, p.tape)
+			options.Cache.save(&source, p.tape)
 			return p.tape, nil
 		}
 		if symbol, err = symbol.WithScales(finer, 0); err != nil {

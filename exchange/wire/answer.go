@@ -264,16 +264,16 @@ func order[F any](d *answerDecoder, name func(*F) string, decode func(*F, reader
 	if err != nil {
 		return err
 	}
-	asked := &d.request.Order
+	sent := &d.request.Order
 	switch {
 	case !d.request.Operation.Places():
 		if d.request.OrderID != read.ID {
 			return fmt.Errorf("the answer is about order %d, not %d", read.ID, d.request.OrderID)
 		}
-	case read.ClientOrderID != asked.ClientOrderID:
-		return fmt.Errorf("the answer is about client order id %q, not %q", read.ClientOrderID, asked.ClientOrderID)
-	case read.Symbol != asked.Symbol || read.Side != asked.Side:
-		return fmt.Errorf("the answer is about %s %s, not %s %s", read.Side, read.Symbol, asked.Side, asked.Symbol)
+	case read.ClientOrderID != sent.ClientOrderID:
+		return fmt.Errorf("the answer is about client order id %q, not %q", read.ClientOrderID, sent.ClientOrderID)
+	case read.Symbol != sent.Symbol || read.Side != sent.Side:
+		return fmt.Errorf("the answer is about %s %s, not %s %s", read.Side, read.Symbol, sent.Side, sent.Symbol)
 	}
 	d.answer.Order = read
 	return nil

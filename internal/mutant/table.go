@@ -221,7 +221,7 @@ var protocol = []Row{
 
 	// Rules that hold even if an assumption about the exchange is wrong (Beyond names the class).
 	{"same_random", "every start of every process draws the same random part of ids", "34", "", nil},
-	{"sales_unclipped", "a sale on spot asks for what was bought: no fee is deducted, and the wallet is not asked", "principle", "", []Edit{
+	{"sales_unclipped", "a sale on spot asks for what was bought: no fee is deducted, and the wallet is not read", "principle", "", []Edit{
 		{"reconcile.evidence.expectFees", "due <= 0", "true"},
 		{"reconcile.derivation.clip", "rules.Market != exchange.Spot", "true"},
 	}},
@@ -244,7 +244,7 @@ var protocol = []Row{
 	{"rounds_wait", "a round waits for a read that hangs", "23", "", []Edit{
 		{"runtime/engine.round.patience", "min(patienceMS, max(promptMS, 2*r.took[of]))", "int64(patienceMS)"},
 	}},
-	{"listed_is_open", "an order whose cancel was asked for is open while a list shows it", "28", "", []Edit{
+	{"listed_is_open", "an order whose cancel was requested is open while a list shows it", "28", "", []Edit{
 		{"reconcile.Book.Vanished", `b.CancelMS(p.ClientOrderID()) != 0`, "false"},
 	}},
 	{"older_stop_taken", "a stop that stands ends the back-off of those that are refused", "3", "", []Edit{
@@ -283,7 +283,7 @@ var protocol = []Row{
 		"reconcile TestOutgrownBridgeIsCanceled", []Edit{
 			{"reconcile.derivation.convergeStop", "d.ownPosition == d.symbol.Position", "false"},
 		}},
-	{"refused_sold_again", "after a refused sale the wallet is not asked what is left to sell", "41",
+	{"refused_sold_again", "after a refused sale the wallet is not read for the rest", "41",
 		"reconcile TestRefusedSaleBoundsFlattenByWallet", []Edit{
 			{"reconcile.derivation.clipToWallet", "d.saleRefused()", "false"},
 		}},

@@ -215,7 +215,7 @@ func (b *beyond) place(f *flight) (exchange.Answer, error) {
 	w, request := b.w, &f.call.Request
 	for _, e := range b.episodes {
 		if e.class == RefusedOrders && e.refuses(request) {
-			f.asked.refused++
+			f.placed.refused++
 			f.excused = true
 			return exchange.Answer{}, refusalOf(request, e.way)
 		}

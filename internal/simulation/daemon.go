@@ -183,7 +183,7 @@ func (w *world) point() bool {
 		if w.quiet { // recovery gets as long as after any other fault
 			w.endMS = max(w.endMS, w.nowMS+quietMS)
 		}
-		w.crash(fmt.Sprintf("at point %d, as asked", w.points))
+		w.crash(fmt.Sprintf("at point %d, as requested", w.points))
 		return true
 	case !w.quiet && w.storage.chance(w.weather[Crash]):
 		w.crash(fmt.Sprintf("at point %d", w.points))

@@ -63,13 +63,13 @@ var incidentsOfTheHouse = []incident{
 		want(s, "requests in ten quiet minutes are few", true, s.w.stats.Requests-before < 300)
 	}, hold(10), protected)},
 	{60, "taniman/profit-trailer#444", "418 and -1003: the ban was answered by more requests", func(t *testing.T) {
-		asked := 0
+		requests := 0
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if strings.HasSuffix(r.URL.Path, "/time") {
 				fmt.Fprintf(w, `{"serverTime":%d}`, time.Now().UnixMilli())
 				return
 			}
-			asked++
+			requests++
 			w.Header().Set("Retry-After", "3600")
 			w.WriteHeader(http.StatusTooManyRequests)
 		}))
@@ -83,8 +83,8 @@ var incidentsOfTheHouse = []incident{
 		for range 20 {
 			_, _ = client.Do(ctx, exchange.Request{Operation: exchange.FuturesOpenPositions})
 		}
-		if asked > 1 {
-			t.Errorf("want the pause the exchange asks for, have %d requests", asked)
+		if requests > 1 {
+			t.Errorf("want the pause the exchange asks for, have %d requests", requests)
 		}
 	}},
 	{61, "freqtrade/freqtrade#994", "an old candle was shown to strategies", staging(func(s *stage) {

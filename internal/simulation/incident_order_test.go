@@ -56,7 +56,7 @@ var incidentsOfOrders = []incident{
 		s.take(s.orders()[0].ID, 1) // less than the minimum notional of an order at a lower price
 		s.pass(16)
 		want(s, "stops", 1, s.stops())
-		want(s, "the stop needs no quantity", true, s.sent(func(a *asked) bool { return a.order.ClosePosition }) > 0)
+		want(s, "the stop needs no quantity", true, s.sent(func(a *placed) bool { return a.order.ClosePosition }) > 0)
 		s.pass(60)
 		want(s, "stops ever sent", 1, s.sent(stopping))
 	}, bids(49_000), protected)},
@@ -134,7 +134,7 @@ var incidentsOfOrders = []incident{
 		}
 		s.pass(30)
 		refused := 0
-		for _, a := range s.w.venue.asked {
+		for _, a := range s.w.venue.placed {
 			refused += a.refused
 		}
 		want(s, "refused once, then the rules are read again", 1, refused)

@@ -123,7 +123,7 @@ var incidentsOfPlacing = []incident{
 	{13, "nautechsystems/nautilus_trader#4215", "a retry after OrderAccepted: only the venue's own check saved it", staging(func(s *stage) {
 		s.inject(LostAnswer, 1, placing)
 		s.pass(60)
-		for id, a := range s.w.venue.asked {
+		for id, a := range s.w.venue.placed {
 			want(s, id+" was sent", 1, a.sends)
 			want(s, id+" was taken", 1, a.executed)
 		}
@@ -192,7 +192,7 @@ var incidentsOfPlacing = []incident{
 		s.inject(ServerError, 1, placing)
 		s.pass(90)
 		s.wantHeld(10)
-		for id, a := range s.w.venue.asked {
+		for id, a := range s.w.venue.placed {
 			want(s, id+" was sent", 1, a.sends)
 		}
 	}, hold(10))},

@@ -35,7 +35,7 @@ func (i *inspector) converged() {
 	if w.ledger {
 		i.booksAgree(book)
 	}
-	for id, a := range w.venue.asked {
+	for id, a := range w.venue.placed {
 		if h := w.venue.held[a.order.Key()]; h.touchedMS == 0 && !h.recent(w.nowMS, w.bounds.StalenessMS) && !i.guessed[id] && i.booked[id] != a.filled {
 			w.fail("fill_once", "%s: %d filled, %d booked", id, a.filled, i.booked[id])
 		}

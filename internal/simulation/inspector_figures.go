@@ -191,7 +191,7 @@ func (f *figures) disturbed(market exchange.Market, book *reconcile.Book) bool {
 	if w.stats.Faults[OldBackup] > 0 {
 		return true
 	}
-	for id, a := range w.venue.asked {
+	for id, a := range w.venue.placed {
 		if a.order.Market == market && (w.inspector.guessed[id] || w.inspector.booked[id] != a.filled) {
 			return true
 		}

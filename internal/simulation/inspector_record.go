@@ -94,7 +94,7 @@ func (i *inspector) filled(r *record.Record, filled exchange.Quantity, evidence 
 		i.w.fail("fill_once", "%s had %d filled and is booked with %d", r.ClientOrderID, before, filled)
 	}
 	i.booked[r.ClientOrderID] = filled
-	a := i.w.venue.asked[r.ClientOrderID]
+	a := i.w.venue.placed[r.ClientOrderID]
 	if a == nil {
 		if h := i.w.venue.held[r.Symbol]; filled != 0 && h != nil && h.touchedMS == 0 && !i.guessed[r.ClientOrderID] {
 			i.w.fail("fill_once", "%s was never sent and is booked with %d filled", r.ClientOrderID, filled)

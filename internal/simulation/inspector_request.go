@@ -23,7 +23,7 @@ func (i *inspector) sending(f *flight) {
 	}
 	order := &request.Order
 	if w.beyond != nil {
-		f.asked = w.askFor(order)
+		f.placed = w.placedOf(order)
 		w.judge.sent(order)
 		return
 	}
@@ -34,11 +34,11 @@ func (i *inspector) sending(f *flight) {
 	case durable != *order:
 		w.fail("durable_first", "%s was sent as %+v, recorded as %+v", order.ClientOrderID, *order, durable)
 	}
-	a := w.askFor(order)
+	a := w.placedOf(order)
 	if a.sends++; a.sends > 1 {
 		w.fail("one_send", "%s was sent %d times", a.id, a.sends)
 	}
-	f.asked = a
+	f.placed = a
 	if now := w.daemon.clock(); f.call.DeadlineMS == 0 || now > f.call.DeadlineMS {
 		w.fail("time_to_live", "%s was sent %d ms after its time to live", a.id, now-f.call.DeadlineMS)
 	}
@@ -50,17 +50,17 @@ func (i *inspector) sending(f *flight) {
 	}
 }
 
-// askFor returns the placement of an order, and creates it if it is new. Two processes may use one id.
-func (w *world) askFor(order *exchange.NewOrder) *asked {
+// placedOf returns the placement of an order, and creates it if it is new. Two processes may use one id.
+func (w *world) placedOf(order *exchange.NewOrder) *placed {
 	id := order.ClientOrderID
 	if w.process.number > 0 {
 		id = fmt.Sprint(id, "#", w.process.number)
 	}
-	a := w.venue.asked[id]
+	a := w.venue.placed[id]
 	if a == nil {
-		a = &asked{id: id, order: *order, opens: opens(order), sentMS: w.nowMS, by: w.process.number}
+		a = &placed{id: id, order: *order, opens: opens(order), sentMS: w.nowMS, by: w.process.number}
 		a.unaware = w.judge.unaware(a)
-		w.venue.asked[id] = a
+		w.venue.placed[id] = a
 	}
 	return a
 }
@@ -70,7 +70,7 @@ func (w *world) askFor(order *exchange.NewOrder) *asked {
 const exitPaceMS = 1_900
 
 // exiting checks a market exit: it waits while another one is uncertain.
-func (i *inspector) exiting(a *asked) {
+func (i *inspector) exiting(a *placed) {
 	w, key := i.w, a.order.Key()
 	last := w.venue.held[key].exit
 	w.venue.held[key].exit = a
@@ -92,7 +92,7 @@ func opens(o *exchange.NewOrder) bool {
 
 // opening checks an opening that is about to be sent, possibly long after the engine released it: no declared state may
 // block it now, and no older opening may still arrive, nor an exit, which would reduce the new position.
-func (i *inspector) opening(a *asked) {
+func (i *inspector) opening(a *placed) {
 	if why := i.declared(a.order.Key()); why != "" {
 		i.w.fail("declared_states", "%s was sent %s", a.id, why)
 	}
@@ -109,17 +109,17 @@ func (i *inspector) opening(a *asked) {
 
 // answered observes an answer before the daemon receives it.
 func (i *inspector) answered(f *flight) {
-	if f.asked == nil || i.w.beyond != nil {
+	if f.placed == nil || i.w.beyond != nil {
 		return
 	}
 	var refusal *exchange.Refusal
 	if is(f.err, &refusal) {
-		i.refused(f.asked, refusal)
+		i.refused(f.placed, refusal)
 		return
 	}
 	if f.err == nil {
 		for key := range i.refusals {
-			if key.symbol == f.asked.order.Key() {
+			if key.symbol == f.placed.order.Key() {
 				delete(i.refusals, key)
 			}
 		}
@@ -127,7 +127,7 @@ func (i *inspector) answered(f *flight) {
 }
 
 // refused checks a refused placement. A foreseeable refusal is a fault; one that depends on the moment is allowed, but not in a loop.
-func (i *inspector) refused(a *asked, refusal *exchange.Refusal) {
+func (i *inspector) refused(a *placed, refusal *exchange.Refusal) {
 	key := refusalKey{a.order.Key(), refusal.Code}
 	i.refusals[key]++
 	if i.w.tracing {

@@ -248,7 +248,7 @@ func (j *judge) twinSold(key exchange.SymbolKey, side exchange.Side) bool {
 	if filledMS := j.w.venue.held[key].filledMS; filledMS != 0 && j.w.nowMS-filledMS <= aRoundMS {
 		return true
 	}
-	for _, other := range j.w.venue.asked {
+	for _, other := range j.w.venue.placed {
 		if other.by != j.w.process.number && other.order.Key() == key && other.order.Side == side && !other.opens && j.w.nowMS-other.sentMS <= patienceMS {
 			return true
 		}
@@ -258,11 +258,11 @@ func (j *judge) twinSold(key exchange.SymbolKey, side exchange.Side) bool {
 
 // unaware reports whether a spot sale coincides with a sale of the same coins by the other process that no read could have shown. Two botds with copies of
 // one journal hold the same coins and both sell them once, just as two that enter in the same moment both enter (exactly-once.md, case 34).
-func (j *judge) unaware(a *asked) bool {
+func (j *judge) unaware(a *placed) bool {
 	if len(j.w.processes) < 2 || j.met[a.by] || a.order.Market != exchange.Spot || a.order.Side != exchange.Sell {
 		return false
 	}
-	for _, other := range j.w.venue.asked {
+	for _, other := range j.w.venue.placed {
 		if other.by != a.by && other.order.Key() == a.order.Key() && other.order.Side == exchange.Sell && other.sentMS >= j.w.beyond.secondMS &&
 			a.sentMS-other.sentMS <= patienceMS {
 			return true

@@ -38,7 +38,7 @@ func (w *world) misread(f *flight) bool {
 			mutant.Is("server_error_is_refused") && why == "status 503",
 			mutant.Is("malformed_is_refused") && why == "malformed answer":
 			f.err = &exchange.Refusal{Operation: operation, Status: 400, Code: 1, Message: "a mutant treats it as a refusal"}
-		case mutant.Is("blind_retry") && f.asked.sends < 3:
+		case mutant.Is("blind_retry") && f.placed.sends < 3:
 			again := *f
 			again.doomed, again.fault, again.answered, again.err = false, FaultEnd, false, nil
 			w.put(happening{atMS: w.nowMS + 200, kind: happenSend, life: f.life, flight: &again})

@@ -24,7 +24,7 @@ type flight struct {
 	excused  bool // refused without a fault in it
 	answer   exchange.Answer
 	err      error
-	asked    *asked // the placement, if it is one
+	placed   *placed // the placement, if it is one
 
 	unanswered bool // the exchange executed it, but the daemon did not receive the answer in time
 }
@@ -102,8 +102,8 @@ func (w *world) route(f *flight) {
 	request := &f.call.Request
 	latency := w.network.between(2, 40)
 	changes := request.Operation.Changes()
-	if f.asked != nil {
-		w.venue.depart(f.asked)
+	if f.placed != nil {
+		w.venue.depart(f.placed)
 	}
 	switch {
 	case w.outageMS > w.nowMS:
@@ -130,7 +130,7 @@ func (w *world) route(f *flight) {
 	case request.Operation.Places() && w.injects(Duplicate):
 		f.fault = Duplicate
 		w.put(happening{atMS: w.nowMS + latency + w.network.between(1, 4_000), kind: happenArrive, flight: &flight{
-			call: f.call, life: f.life, signedMS: f.signedMS, fault: Duplicate, doomed: true, copied: true, asked: f.asked}})
+			call: f.call, life: f.life, signedMS: f.signedMS, fault: Duplicate, doomed: true, copied: true, placed: f.placed}})
 	}
 	w.put(happening{atMS: w.nowMS + latency, kind: happenArrive, flight: f})
 }
@@ -146,8 +146,8 @@ func (w *world) patience() int64 {
 // lose drops a request.
 func (w *world) lose(f *flight) {
 	f.doomed = true
-	if f.asked != nil {
-		w.venue.ended(f.asked)
+	if f.placed != nil {
+		w.venue.ended(f.placed)
 	}
 	w.giveUp(f, "reset", w.patience())
 }
@@ -174,8 +174,8 @@ func (w *world) answerAt(f *flight, atMS int64, answer exchange.Answer, err erro
 func (w *world) arrive(f *flight) {
 	w.current = f
 	operation := f.call.Request.Operation
-	if f.asked != nil && !f.copied {
-		w.venue.ended(f.asked)
+	if f.placed != nil && !f.copied {
+		w.venue.ended(f.placed)
 	}
 	answer, err, malformed := w.serve(f)
 	if script := w.options.script; script != nil && !f.doomed {
@@ -220,8 +220,8 @@ func faultMark(f Fault) string {
 func (w *world) serve(f *flight) (answer exchange.Answer, err error, malformed bool) {
 	operation := f.call.Request.Operation
 	if age := w.nowMS - f.signedMS; operation.Signed() && (age > w.bounds.WindowMS || age < -w.bounds.WindowMS) {
-		if f.asked != nil {
-			f.asked.refused++ // a second copy may arrive once its timestamp is valid
+		if f.placed != nil {
+			f.placed.refused++ // a second copy may arrive once its timestamp is valid
 		}
 		return answer, &exchange.Refusal{Operation: operation, Status: 401, Code: exchange.CodeInvalidTimestamp, Message: "timestamp outside the window"}, false
 	}

@@ -152,7 +152,7 @@ var rehearsals = []rehearsal{
 		s.price("49000")
 		s.pass(20)
 		s.wantHeld(0)
-		resting := func(a *asked) bool { return a.order.ReduceOnly && a.order.Type == exchange.Limit }
+		resting := func(a *placed) bool { return a.order.ReduceOnly && a.order.Type == exchange.Limit }
 		want(s, "resting exits sent", 1, s.sent(resting))
 	}, func(view *strategy.View, plan *strategy.Plan) {
 		hold(10)(view, plan)

@@ -287,8 +287,8 @@ func (s *stage) state() *reconcile.SymbolState { return s.book().Symbol(s.key) }
 func (s *stage) held() exchange.Quantity       { return s.w.venue.held[s.key].position }
 
 // sent counts the placements that match and whose first byte went out.
-func (s *stage) sent(match func(*asked) bool) (n int) {
-	for _, a := range s.w.venue.asked {
+func (s *stage) sent(match func(*placed) bool) (n int) {
+	for _, a := range s.w.venue.placed {
 		if a.sends > 0 && match(a) {
 			n++
 		}
@@ -296,10 +296,10 @@ func (s *stage) sent(match func(*asked) bool) (n int) {
 	return n
 }
 
-func opening(a *asked) bool  { return a.opens }
-func exiting(a *asked) bool  { return a.order.ReduceOnly && a.order.Type == exchange.MarketOrder }
-func stopping(a *asked) bool { return a.order.Type.StopLoss() }
-func every(*asked) bool      { return true }
+func opening(a *placed) bool  { return a.opens }
+func exiting(a *placed) bool  { return a.order.ReduceOnly && a.order.Type == exchange.MarketOrder }
+func stopping(a *placed) bool { return a.order.Type.StopLoss() }
+func every(*placed) bool      { return true }
 
 func want[T comparable](s *stage, what string, want, have T) {
 	s.t.Helper()

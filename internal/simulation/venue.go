@@ -22,9 +22,9 @@ type venue struct {
 	drifted bool
 	foreign bool // another botd has placed an order under our prefix
 
-	asked    map[string]*asked // every placement of the daemon, by client order id
-	inFlight []*asked          // placements that may still reach the exchange
-	byOrder  map[int64]*asked
+	placed   map[string]*placed // every placement of the daemon, by client order id
+	inFlight []*placed          // placements that may still reach the exchange
+	byOrder  map[int64]*placed
 	hidden   map[int64]int64          // by order id: time until which replicas omit it
 	replica  map[replicaKey][]replica // earlier answers and lists
 	held     map[exchange.SymbolKey]*held
@@ -33,8 +33,8 @@ type venue struct {
 	version  uint64 // exchange version when its fills were last read
 }
 
-// asked is one placement and its actual result.
-type asked struct {
+// placed is one placement and its actual result.
+type placed struct {
 	id        string
 	order     exchange.NewOrder
 	opens     bool
@@ -61,14 +61,14 @@ type held struct {
 	slack     exchange.Quantity // exposure that others may have added
 	touchedMS int64             // time of the last trade by anybody else; 0 for never
 	filledMS  int64             // time of the last fill of the account's own orders
-	exit      *asked            // last market exit
+	exit      *placed           // last market exit
 	triedMS   int64             // time of the last recorded exit
 	forgot    exchange.Quantity // spot: sales unknown to a restored backup, in flight or too recent to be listed
 	doubled   exchange.Quantity // quantity that may be sold twice: orders that a middlebox delivered twice, stops whose answer was lost
 }
 
 func newVenue(w *world, symbols []*exchange.Symbol, delayMS, spreadMS int64) *venue {
-	v := &venue{asked: map[string]*asked{}, byOrder: map[int64]*asked{}, hidden: map[int64]int64{},
+	v := &venue{placed: map[string]*placed{}, byOrder: map[int64]*placed{}, hidden: map[int64]int64{},
 		replica: map[replicaKey][]replica{}, held: map[exchange.SymbolKey]*held{}, symbols: symbols}
 	x, err := sim.New(sim.Config{Symbols: symbols, StartMS: w.nowMS, OrderDelayMS: delayMS, OrderDelaySpreadMS: spreadMS, Seed: w.seed})
 	if err != nil {
@@ -170,16 +170,16 @@ func (h *held) touch(nowMS int64, quantity exchange.Quantity) {
 }
 
 // depart records that a copy of a placement is in flight.
-func (v *venue) depart(a *asked) {
+func (v *venue) depart(a *placed) {
 	if a.inFlight++; a.inFlight == 1 {
 		v.inFlight = append(v.inFlight, a)
 	}
 }
 
 // ended records that a copy has arrived or never will.
-func (v *venue) ended(a *asked) {
+func (v *venue) ended(a *placed) {
 	if a.inFlight--; a.inFlight == 0 {
-		v.inFlight = slices.DeleteFunc(v.inFlight, func(other *asked) bool { return other == a })
+		v.inFlight = slices.DeleteFunc(v.inFlight, func(other *placed) bool { return other == a })
 	}
 }
 
@@ -193,7 +193,7 @@ func (v *venue) do(w *world, f *flight) (exchange.Answer, error) {
 	request := &f.call.Request
 	answer, err := v.x.Do(trader, request)
 	if request.Operation.Places() {
-		v.placed(w, f, &answer, err)
+		v.notePlacement(w, f, &answer, err)
 	}
 	v.takeFills(w)
 	if err != nil || request.Operation.Changes() {
@@ -222,9 +222,9 @@ func cloned(symbols []*exchange.Symbol) []*exchange.Symbol {
 	return all
 }
 
-// placed applies the outcome of a placement.
-func (v *venue) placed(w *world, f *flight, answer *exchange.Answer, err error) {
-	a := f.asked
+// notePlacement applies the outcome of a placement.
+func (v *venue) notePlacement(w *world, f *flight, answer *exchange.Answer, err error) {
+	a := f.placed
 	if err != nil {
 		a.refused++
 		return
@@ -249,7 +249,7 @@ func (v *venue) placed(w *world, f *flight, answer *exchange.Answer, err error) 
 // unanswered records that the answer to a request that arrived does not reach the daemon in time, or that the
 // daemon has died. A lost stop is soon repeated: both may fill before a list shows them.
 func (v *venue) unanswered(f *flight) {
-	a := f.asked
+	a := f.placed
 	if a != nil && a.executed > 0 && a.order.Market == exchange.Spot && a.order.Type == exchange.StopLimit && !f.unanswered {
 		f.unanswered = true
 		v.held[a.order.Key()].doubled += v.size(a)
@@ -266,7 +266,7 @@ func (v *venue) repeated(orderID int64) bool {
 // journal, and returns the quantity that they may open.
 func (v *venue) forget(w *world, key exchange.SymbolKey) (opens exchange.Quantity) {
 	young := w.bounds.VisibilityMS + w.bounds.StalenessMS
-	for _, a := range v.asked {
+	for _, a := range v.placed {
 		if a.order.Key() != key || a.inFlight == 0 && (a.executed == 0 || w.nowMS-a.sentMS >= w.bounds.WindowMS+young) {
 			continue
 		}
@@ -291,7 +291,7 @@ func (v *venue) resting(key exchange.SymbolKey) (sum exchange.Quantity) {
 }
 
 // size returns the largest possible base quantity of a placement.
-func (v *venue) size(a *asked) exchange.Quantity {
+func (v *venue) size(a *placed) exchange.Quantity {
 	h := v.held[a.order.Key()]
 	if !a.order.QuoteAmount.IsZero() {
 		last, _ := v.x.Price(h.key)

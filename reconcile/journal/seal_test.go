@@ -237,7 +237,7 @@ func TestDamagedSegmentsAreFound(t *testing.T) {
 			text[len(text)/2] ^= 1
 			must(f.t, os.WriteFile(sealed[0].File, text, 0o600))
 		},
-		"what is carried on": func(f *files, _ []journal.Sealed) {
+		"an altered summary of sealed records": func(f *files, _ []journal.Sealed) {
 			f.exec(`UPDATE meta SET value = replace(value, '"purpose":"entry"', '"purpose":"exit"') WHERE name = 'sealed'`)
 		},
 		"where the file begins": func(f *files, sealed []journal.Sealed) {

@@ -30,7 +30,7 @@ type repeats struct {
 
 // repeat is one change under its key.
 type repeat struct {
-	asked  [32]byte // of method, path and body
+	digest [32]byte // of method, path and body
 	at     time.Time
 	done   chan struct{} // closed when it was answered
 	status int
@@ -39,7 +39,7 @@ type repeat struct {
 }
 
 // take returns the entry of a key; first reports that the caller is to perform the change.
-func (m *repeats) take(key string, asked [32]byte, now time.Time) (known *repeat, first bool) {
+func (m *repeats) take(key string, digest [32]byte, now time.Time) (known *repeat, first bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.known == nil {
@@ -52,7 +52,7 @@ func (m *repeats) take(key string, asked [32]byte, now time.Time) (known *repeat
 	if one := m.known[key]; one != nil {
 		return one, false
 	}
-	one := &repeat{asked: asked, at: now, done: make(chan struct{})}
+	one := &repeat{digest: digest, at: now, done: make(chan struct{})}
 	m.known[key] = one
 	m.order = append(m.order, key)
 	return one, true
@@ -88,10 +88,10 @@ func (m *repeats) once(serve http.HandlerFunc) http.HandlerFunc {
 		}
 		r.Body = io.NopCloser(bytes.NewReader(text))
 		name := who(r).By + " " + who(r).From + " " + key
-		asked := sha256.Sum256(append([]byte(r.Method+" "+r.URL.RequestURI()+"\n"), text...))
-		known, first := m.take(name, asked, time.Now())
+		digest := sha256.Sum256(append([]byte(r.Method+" "+r.URL.RequestURI()+"\n"), text...))
+		known, first := m.take(name, digest, time.Now())
 		if !first {
-			known.again(w, r, asked)
+			known.again(w, r, digest)
 			return
 		}
 		m.save(known.line(name, false))
@@ -108,8 +108,8 @@ func (m *repeats) once(serve http.HandlerFunc) http.HandlerFunc {
 }
 
 // again repeats the stored answer.
-func (r *repeat) again(w http.ResponseWriter, request *http.Request, asked [32]byte) {
-	if r.asked != asked {
+func (r *repeat) again(w http.ResponseWriter, request *http.Request, digest [32]byte) {
+	if r.digest != digest {
 		problem(w, request, http.StatusUnprocessableEntity, "idempotency_key", "the Idempotency-Key was used for another request")
 		return
 	}

@@ -28,7 +28,7 @@ const (
 // storedRepeat is a line of the file: one when a change begins, and one when it was answered.
 type storedRepeat struct {
 	Name   string    `json:"name"` // the sender, its address, and the key
-	Asked  string    `json:"asked"`
+	Digest string    `json:"asked"`
 	At     time.Time `json:"at"`
 	Status int       `json:"status,omitempty"` // 0: it was begun
 	Type   string    `json:"type,omitempty"`
@@ -124,11 +124,11 @@ func (m *repeats) load(text []byte, now time.Time) error {
 		if err := json.Unmarshal(line, &one); err != nil {
 			return err
 		}
-		asked, err := hex.DecodeString(one.Asked)
-		if err != nil || len(asked) != 32 || now.Sub(one.At) > repeatLife {
+		digest, err := hex.DecodeString(one.Digest)
+		if err != nil || len(digest) != 32 || now.Sub(one.At) > repeatLife {
 			continue
 		}
-		r := &repeat{asked: [32]byte(asked), at: one.At, done: make(chan struct{}), status: one.Status, header: http.Header{}, body: one.Body}
+		r := &repeat{digest: [32]byte(digest), at: one.At, done: make(chan struct{}), status: one.Status, header: http.Header{}, body: one.Body}
 		r.header.Set("Content-Type", one.Type)
 		close(r.done)
 		if m.known[one.Name] == nil {
@@ -144,7 +144,7 @@ func (m *repeats) load(text []byte, now time.Time) error {
 
 // line is a change in the file's form.
 func (r *repeat) line(name string, answered bool) []byte {
-	one := storedRepeat{Name: name, Asked: hex.EncodeToString(r.asked[:]), At: r.at.UTC()}
+	one := storedRepeat{Name: name, Digest: hex.EncodeToString(r.digest[:]), At: r.at.UTC()}
 	if answered {
 		one.Status, one.Type, one.Body = r.status, r.header.Get("Content-Type"), r.body
 	}

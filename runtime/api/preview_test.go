@@ -29,7 +29,7 @@ func previews(t testing.TB, plan strategy.Plan) []engine.TickPreview {
 		Strategy: "trend", Kind: "sma_cross", Symbol: bitcoin, Interval: exchange.Minute1, NowMS: 9, NextMS: 10, Seen: 5, Warmup: 21, CandleMS: 8,
 		Candle: exchange.Candle{Open: 1, High: 2, Low: 1, Close: 2}, Last: 2, LastMS: 9, Position: 10, EntryPrice: enginetest.Amount(t, "50000"),
 		Equity: enginetest.Amount(t, "10000"),
-		Conditions: []strategy.Condition{{Name: "fast average", Value: "2", Requires: "above the slow one 1", Met: true}, {Name: "asked for last",
+		Conditions: []strategy.Condition{{Name: "fast average", Value: "2", Requires: "above the slow one 1", Met: true}, {Name: "last target",
 			Value: "long"}},
 		InForce: plan, Plan: plan, Changes: true, Latch: 1,
 		Steps: []engine.PreviewedIntent{

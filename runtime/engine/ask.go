@@ -15,7 +15,7 @@ import (
 const (
 	DefaultDeadlineMS = 2_000          // for an answer
 	candleDeadlineMS  = 2              // plus this for each candle in the call
-	askedAtOnce       = 500            // candles per call
+	candlesPerRead    = 500            // candles per call
 	askAgainMS        = 1_000          // wait after a strategy's process has ended; doubled each time
 	askAgainMostMS    = 5 * 60_000     // maximum wait
 	answersWellMS     = 10 * 60 * 1000 // time since the last end after which the wait is short again
@@ -87,7 +87,7 @@ func (t *tick) decideAgain(leg *leg) {
 	if leg.config.Removed || leg.failed != "" || leg.state.Plan().Target.Sign() == 0 {
 		return
 	}
-	leg.undecided, leg.askedMost = true, t.nextAsk
+	leg.undecided, leg.newestAsk = true, t.nextAsk
 	t.run(leg, t.nowMS)
 }
 
@@ -146,7 +146,7 @@ func (t *tick) task(leg *leg) strategy.Task {
 	if q.givenMS > 0 {
 		from = sort.Search(s.end, func(i int) bool { return s.candles.OpenMS[i] > q.givenMS })
 	}
-	to := max(from, min(leg.reached(), from+askedAtOnce))
+	to := max(from, min(leg.reached(), from+candlesPerRead))
 	task := strategy.Task{Candles: *s.candles.Slice(0, s.end), From: from, To: to, Each: to, Fresh: q.fresh, Target: leg.candleTarget,
 		Price: s.price, PriceMS: s.priceMS}
 	leg.view.Others = leg.othersNow()
@@ -177,7 +177,7 @@ func (leg *leg) deadlineMS() int64 { return cmp.Or(leg.config.DeadlineMS, Defaul
 // arrived: the next answer follows at once. A halt does not change a plan, only the orders it may
 // send; while botd stops, no plan changes.
 func (t *tick) answered(event *EventDecision) {
-	leg := t.legAsked(event.AskID)
+	leg := t.legOfAsk(event.AskID)
 	if leg == nil {
 		return // the strategy has been replaced or removed meanwhile
 	}
@@ -226,14 +226,14 @@ func (t *tick) decided(leg *leg) {
 	if t.config.Rehearse {
 		return
 	}
-	if leg.undecided && (leg.question.answered > leg.askedMost || !t.config.Offload) {
+	if leg.undecided && (leg.question.answered > leg.newestAsk || !t.config.Offload) {
 		leg.undecided, t.roundMS = false, t.nowMS
 	}
 	t.putInForce(leg, true)
 }
 
-// putInForce applies the new plan and its memory. asked is true if the strategy decided it.
-func (t *tick) putInForce(leg *leg, asked bool) {
+// putInForce applies the new plan and its memory. decided is true if the strategy decided it.
+func (t *tick) putInForce(leg *leg, decided bool) {
 	// In the journal it would fail every start: there it is derived again.
 	covered := leg.state.Covers(&leg.plan)
 	why := leg.plan.WordsOutOfBounds()
@@ -248,30 +248,30 @@ func (t *tick) putInForce(leg *leg, asked bool) {
 		t.fail(leg, why)
 		return
 	}
-	t.remember(leg, memory, changed, asked)
-	if asked && !t.config.Quiet {
+	t.remember(leg, memory, changed, decided)
+	if decided && !t.config.Quiet {
 		t.note(leg.config.Name, leg.config.Symbol, NoteTick{leg.plan.Reason})
 	}
-	if asked {
+	if decided {
 		t.report(leg)
 	}
 	if !covered {
 		t.adopt(leg)
 	}
-	if asked { // an exit that follows the price sets no target, which is not a decision to hold nothing
+	if decided { // an exit that follows the price sets no target, which is not a decision to hold nothing
 		t.reenter(leg)
 	}
 }
 
 // remember journals a strategy's memory and, if it was called, the number of events it has
 // received, in one record.
-func (t *tick) remember(leg *leg, memory strategy.Memory, changed, asked bool) {
+func (t *tick) remember(leg *leg, memory strategy.Memory, changed, decided bool) {
 	events, missed, _ := leg.state.Events()
 	seen := int64(0)
-	if asked {
+	if decided {
 		seen = leg.events
 	}
-	if changed || asked && len(events)+missed > 0 {
+	if changed || decided && len(events)+missed > 0 {
 		t.record(record.Record{Strategy: leg.config.Name, Body: record.Memory{Entries: slices.Clone(memory.Entries()), Events: seen}})
 	}
 }
@@ -288,8 +288,8 @@ func (t *tick) adopt(leg *leg) {
 	t.roundMS, leg.plannedMS, leg.planned = t.nowMS, t.nowMS, planned
 }
 
-// legAsked returns the strategy of the call in progress.
-func (t *tick) legAsked(id int64) *leg {
+// legOfAsk returns the strategy of the call in progress.
+func (t *tick) legOfAsk(id int64) *leg {
 	for _, leg := range t.legs {
 		if leg.question.id == id {
 			return leg

@@ -20,8 +20,8 @@ func (w *world) heldCandles(count int) *leg {
 	return one
 }
 
-// A strategy is asked about the candles that it has not seen, at most five hundred, with the candle from which on it decides, once per
-// candle. A due decision is asked for once the strategy has seen all candles that it needs.
+// A strategy is called with the candles that it has not seen, at most five hundred, with the candle from which on it decides, once per
+// candle. A due decision is requested once the strategy has seen all candles that it needs.
 func TestQuestionContents(t *testing.T) {
 	t.Parallel()
 	const due = startMS + 12_345
@@ -90,14 +90,14 @@ func TestQuestionContents(t *testing.T) {
 	}
 }
 
-// There is one question at a time, with two seconds for the answer plus two milliseconds for each candle. None is asked while botd stops,
-// or while the strategy has failed, was removed, or waits to be asked again.
+// There is one question at a time, with two seconds for the answer plus two milliseconds for each candle. None is sent while botd stops,
+// or while the strategy has failed, was removed, or waits to be called again.
 func TestQuestionTiming(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
 		with func(w *world, one *leg)
-		want int64 // milliseconds for its answer; -1 if it is not asked
+		want int64 // milliseconds for its answer; -1 if it is not called
 	}{
 		{"three new candles", func(*world, *leg) {}, 2_006},
 		{"its own deadline", func(_ *world, one *leg) { one.config.DeadlineMS = 700 }, 706},
@@ -244,7 +244,7 @@ func TestLostProcessBacksOff(t *testing.T) {
 	}
 }
 
-// At its deadline the strategy counts as hung and the question is abandoned. A queued question is asked when its time has come.
+// At its deadline the strategy counts as hung and the question is abandoned. A queued question is sent when its time has come.
 func TestOverdueQuestionIsAbandoned(t *testing.T) {
 	t.Parallel()
 	for _, early := range []int64{0, 1} {
@@ -260,7 +260,7 @@ func TestOverdueQuestionIsAbandoned(t *testing.T) {
 		}
 		q.id, q.dueMS, q.retryMS = 0, never, w.engine.nowMS+early
 		w.engine.tick.overdue()
-		if asked := early == 0; (len(w.out.Asks) == 1) != asked || (q.retryMS == never) != asked {
+		if decided := early == 0; (len(w.out.Asks) == 1) != decided || (q.retryMS == never) != decided {
 			t.Errorf("%d ms before its time: have it asked %d times", early, len(w.out.Asks))
 		}
 	}
@@ -308,9 +308,9 @@ func TestPlanIsPutInForce(t *testing.T) {
 func TestDecisionStoresMemory(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name                    string
-		changed, asked, watches bool
-		want                    string // events seen, for each record
+		name                      string
+		changed, decided, watches bool
+		want                      string // events seen, for each record
 	}{
 		{"something new", true, true, false, "0"}, {"nothing new", false, true, false, ""}, {"events", false, true, true, "2000"},
 		{"events, and it was not asked", false, false, true, ""}, {"something new, and it was not asked", true, false, true, "0"},
@@ -329,7 +329,7 @@ func TestDecisionStoresMemory(t *testing.T) {
 		var plan strategy.Plan
 		plan.Remember("n", 7)
 		memory, _ := one.state.Memory().With(plan.Remembered())
-		w.engine.tick.remember(one, memory, c.changed, c.asked)
+		w.engine.tick.remember(one, memory, c.changed, c.decided)
 		var have []string
 		for _, r := range w.engine.unwritten {
 			if body, is := r.Body.(record.Memory); is && r.Strategy == "one" && len(body.Entries) == 1 {
@@ -367,8 +367,8 @@ func TestStrategiesDecideAgain(t *testing.T) {
 			t.Errorf("%s: want nobody asked for another's scope", c.name)
 		}
 		w.engine.halts.decideAgain(account.Scope{Strategy: "one"})
-		if (len(w.out.Asks) == 1) != c.want || one.undecided != c.want || c.want && one.askedMost != 41 {
-			t.Errorf("%s: want it asked %t, have %d questions, undecided %t since %d", c.name, c.want, len(w.out.Asks), one.undecided, one.askedMost)
+		if (len(w.out.Asks) == 1) != c.want || one.undecided != c.want || c.want && one.newestAsk != 41 {
+			t.Errorf("%s: want it asked %t, have %d questions, undecided %t since %d", c.name, c.want, len(w.out.Asks), one.undecided, one.newestAsk)
 		}
 		if !c.want {
 			continue

@@ -16,9 +16,9 @@ const spotHistory = 1_000
 func (r *round) askForRound(p purpose, request exchange.Request) {
 	p.of, p.sentMS = request.Operation, r.nowMS
 	if r.config.Read != nil {
-		r.asked, r.askedFor = request, p
-		r.instant.Answer, r.instant.Err = r.config.Read(&r.asked)
-		r.takeRead(&r.askedFor, &r.instant)
+		r.request, r.requestPurpose = request, p
+		r.instant.Answer, r.instant.Err = r.config.Read(&r.request)
+		r.takeRead(&r.requestPurpose, &r.instant)
 		return
 	}
 	switch late := r.lateCopies(&p); {
@@ -108,25 +108,25 @@ func (r *round) fetchSpotHistory() {
 	if !r.book.Knows(exchange.Spot) {
 		return
 	}
-	var asked []string
+	var requested []string
 	for _, p := range r.book.Live() {
 		if p.Symbol().Market != exchange.Spot {
 			continue
 		}
 		stands := p.State() == placement.Working && !r.vanished(p) && r.book.CancelMS(p.ClientOrderID()) == 0
-		if slices.Contains(asked, p.Order().Symbol) || stands {
+		if slices.Contains(requested, p.Order().Symbol) || stands {
 			continue
 		}
-		asked = append(asked, p.Order().Symbol)
-		r.reading.asked = true
+		requested = append(requested, p.Order().Symbol)
+		r.reading.requested = true
 		r.askForRound(
 			purpose{kind: callHistory, symbol: r.book.Symbol(p.Symbol())},
 			exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: p.Order().Symbol, StartMS: max(0, p.SentMS()-60_000), Limit: spotHistory},
 		)
 	}
 	for _, leg := range r.legs {
-		if since, ask := r.book.NeedsOrderHistory(leg.symbol); ask && !slices.Contains(asked, leg.symbol.Key().Name) {
-			r.reading.asked = true
+		if since, ask := r.book.NeedsOrderHistory(leg.symbol); ask && !slices.Contains(requested, leg.symbol.Key().Name) {
+			r.reading.requested = true
 			r.askForRound(
 				purpose{kind: callHistory, symbol: leg.symbol},
 				exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: leg.symbol.Key().Name, StartMS: since, Limit: spotHistory},
@@ -134,11 +134,11 @@ func (r *round) fetchSpotHistory() {
 		}
 	}
 	for _, refused := range r.book.Refused() {
-		if refused.Symbol.Market != exchange.Spot || slices.Contains(asked, refused.Symbol.Name) || r.config.Feed {
+		if refused.Symbol.Market != exchange.Spot || slices.Contains(requested, refused.Symbol.Name) || r.config.Feed {
 			continue
 		}
-		asked = append(asked, refused.Symbol.Name)
-		r.reading.asked = true
+		requested = append(requested, refused.Symbol.Name)
+		r.reading.requested = true
 		r.askForRound(purpose{kind: callHistory, symbol: r.book.Symbol(refused.Symbol)},
 			exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: refused.Symbol.Name, StartMS: max(0, refused.SentMS-60_000), Limit: spotHistory})
 	}

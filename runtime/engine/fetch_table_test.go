@@ -139,7 +139,7 @@ func TestSpotOrderReads(t *testing.T) {
 				t.Errorf("%s: want the whole page of its symbol, have %+v", c.name, request)
 			}
 		}
-		if strings.Join(have, ", ") != c.want || r.reading.asked != strings.Contains(c.want, "history") {
+		if strings.Join(have, ", ") != c.want || r.reading.requested != strings.Contains(c.want, "history") {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
 		}
 	}
@@ -381,7 +381,7 @@ func TestARowOfAWalletThatCannotBeRead(t *testing.T) {
 		unread []exchange.SymbolKey
 	}{
 		{"the asset that is traded", []string{"BTC"}, "USDT 5, BTC 3", []exchange.SymbolKey{coin}, []exchange.SymbolKey{coin}},
-		{"what it is paid with", []string{"USDT"}, "USDT 5, USDT 400", []exchange.SymbolKey{wholeSpot}, nil},
+		{"the asset that pays for it", []string{"USDT"}, "USDT 5, USDT 400", []exchange.SymbolKey{wholeSpot}, nil},
 		{"another", []string{"XYZ"}, "USDT 5, XYZ 0", nil, nil},
 		{"one without a name", []string{""}, "none", []exchange.SymbolKey{wholeSpot}, []exchange.SymbolKey{wholeSpot}},
 		{"one without a name first", []string{"", "BTC"}, "none", []exchange.SymbolKey{wholeSpot, coin}, []exchange.SymbolKey{wholeSpot, coin}},

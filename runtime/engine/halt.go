@@ -13,11 +13,11 @@ import (
 // halts is the kill switch and the shutdown.
 type halts struct {
 	*base
-	limits  *limits
-	tick    *tick
-	askedMS int64            // time of the last request
-	closing record.HaltLevel // the level of the shutdown; LevelNone while trading
-	stopped bool
+	limits      *limits
+	tick        *tick
+	requestedMS int64            // time of the last request
+	closing     record.HaltLevel // the level of the shutdown; LevelNone while trading
+	stopped     bool
 }
 
 // halt applies a request to the kill switch: a halt can be escalated but not made milder; LevelNone
@@ -25,7 +25,7 @@ type halts struct {
 func (h *halts) halt(event *EventHalt) {
 	scope := event.Scope
 	before := h.book.HaltOf(scope)
-	h.askedMS, h.roundMS = h.nowMS, h.nowMS
+	h.requestedMS, h.roundMS = h.nowMS, h.nowMS
 	if event.Level != record.LevelNone && event.Level <= before.Level {
 		return // already in force, or a severer one is
 	}
@@ -137,7 +137,7 @@ func (b *base) minimumText(leg *leg, held exchange.Quantity) string {
 func (h *halts) unread() bool {
 	for _, leg := range h.legs {
 		halt := h.book.HaltOn(leg.config.Name, leg.symbol.Key())
-		if halt.Level > record.LevelPause && leg.readMS < max(halt.AtMS, h.askedMS) {
+		if halt.Level > record.LevelPause && leg.readMS < max(halt.AtMS, h.requestedMS) {
 			return true
 		}
 	}

@@ -118,11 +118,11 @@ func TestAHaltIsEscalatedAndNeverMadeMilder(t *testing.T) {
 func TestHaltAwaitsReadOfItsSymbols(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name    string
-		level   record.HaltLevel
-		readMS  int64 // of the second strategy, relative to the halt
-		askedMS int64 // time of a repeated request
-		want    bool
+		name        string
+		level       record.HaltLevel
+		readMS      int64 // of the second strategy, relative to the halt
+		requestedMS int64 // time of a repeated request
+		want        bool
 	}{
 		{"read before it", record.LevelCancel, -1, 0, true},
 		{"read as it began", record.LevelCancel, 0, 0, false},
@@ -132,7 +132,7 @@ func TestHaltAwaitsReadOfItsSymbols(t *testing.T) {
 		{"it takes nothing away", record.LevelPause, -1, 0, false},
 	} {
 		b := valued(t, 2, 0)
-		h := &halts{base: b, limits: &limits{base: b}, askedMS: b.nowMS + c.askedMS}
+		h := &halts{base: b, limits: &limits{base: b}, requestedMS: b.nowMS + c.requestedMS}
 		b.record(record.Record{Body: record.Halt{Level: c.level, Why: "a test"}})
 		b.legs[0].readMS, b.legs[1].readMS = b.nowMS+9, b.nowMS+c.readMS
 		if have := h.unread(); have != c.want {

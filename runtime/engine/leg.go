@@ -54,7 +54,7 @@ type leg struct {
 	notices  notices
 
 	undecided bool  // the plan in force relies on something that did not happen: nothing opens before the strategy has decided again
-	askedMost int64 // the newest call at that time: an answer to it or to an older one does not end this
+	newestAsk int64 // the newest call at that time: an answer to it or to an older one does not end this
 
 	candleTarget   strategy.Target // the target of the last candle's decision, and the candle since which it is unchanged
 	candleTargetMS int64

@@ -38,7 +38,7 @@ func TestChangedRulesTriggerRound(t *testing.T) {
 		{"a smaller minimum", 10, func(s *exchange.Symbol) { s.MinNotional = exchange.AmountOf(1) }, true, stays},
 		{"another scale", 10, func(s *exchange.Symbol) { s.PriceScale++; s.Tradable = false }, false, stays},
 		{"another scale of quantities", 10, func(s *exchange.Symbol) { s.QuantityScale++; s.Tradable = false }, false, stays},
-		{"what is held is below the minimum", 10, func(s *exchange.Symbol) { s.MinNotional = exchange.AmountOf(501) }, true, soon},
+		{"the position is below the minimum", 10, func(s *exchange.Symbol) { s.MinNotional = exchange.AmountOf(501) }, true, soon},
 	} {
 		w := settled(t)
 		w.symbol().Position, w.symbol().Last = c.held, 50_000e8
@@ -59,7 +59,7 @@ func TestChangedRulesTriggerRound(t *testing.T) {
 		if taken && len(w.symbol().Rules.Brackets) != len(before.Brackets) {
 			t.Errorf("%s: want the margin levels that were known to stay", c.name)
 		}
-		if c.againMS != soon || c.name == "what is held is below the minimum" {
+		if c.againMS != soon || c.name == "the position is below the minimum" {
 			continue
 		}
 		for after, again := range map[int64]int64{rulesStrictMS - 1: soon, rulesStrictMS: stays} { // for two minutes

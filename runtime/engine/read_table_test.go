@@ -32,7 +32,7 @@ func TestRoundReadCombinations(t *testing.T) {
 		if failed {
 			r.reading.failures = append(r.reading.failures, failure{err: errors.New("a test")})
 		}
-		if r.reading.asked = asked; rows {
+		if r.reading.requested = asked; rows {
 			r.reading.history = []exchange.Order{{ID: 1}}
 		}
 		have := fmt.Sprint(r.wasRead(exchange.Futures), r.wasRead(exchange.Spot), r.nothingRead(), r.anyRead())

@@ -22,48 +22,48 @@ const (
 // round settles, then has the dispatcher derive, check and place.
 type round struct {
 	*base
-	readHealth *readHealth
-	breaker    *breaker
-	protection *protection
-	accounting *accounting
-	alarms     *alarms
-	limits     *limits
-	results    *results
-	halts      *halts
-	sender     *sender
-	dispatcher *dispatcher
-	tick       *tick
-	market     *market
-	backoffs   *backoffs
-	reading    reading
-	took       map[exchange.Operation]int64 // last durations of reads
-	answered   int64                        // send time of the most recently sent read that was answered
-	overdue    []failure                    // of late reads that failed between rounds
-	singly     map[exchange.Market]int64    // time until which prices are read by single tickers
-	listFrom   int                          // the constant of that name; tests have fewer symbols
-	asked      exchange.Request             // scratch of Config.Read
-	askedFor   purpose                      // likewise
-	instant    EventAnswer                  // likewise
-	before     []symbolBefore               // scratch of settle
-	live       []*account.Placement         // likewise
-	filled     []exchange.Quantity          // likewise, for each of live
+	readHealth     *readHealth
+	breaker        *breaker
+	protection     *protection
+	accounting     *accounting
+	alarms         *alarms
+	limits         *limits
+	results        *results
+	halts          *halts
+	sender         *sender
+	dispatcher     *dispatcher
+	tick           *tick
+	market         *market
+	backoffs       *backoffs
+	reading        reading
+	took           map[exchange.Operation]int64 // last durations of reads
+	answered       int64                        // send time of the most recently sent read that was answered
+	overdue        []failure                    // of late reads that failed between rounds
+	singly         map[exchange.Market]int64    // time until which prices are read by single tickers
+	listFrom       int                          // the constant of that name; tests have fewer symbols
+	request        exchange.Request             // scratch of Config.Read
+	requestPurpose purpose                      // likewise
+	instant        EventAnswer                  // likewise
+	before         []symbolBefore               // scratch of settle
+	live           []*account.Placement         // likewise
+	filled         []exchange.Quantity          // likewise, for each of live
 }
 
 // reading is the progress of the current round.
 type reading struct {
-	phase    phase
-	pending  int       // pending answers of this phase
-	lateMS   int64     // earliest time at which one of them may be late
-	failures []failure // one per domain
-	late     []failure // likewise, of pending reads
-	snapshot reconcile.Snapshot
-	account  exchange.MarginAccount // the snapshot points to it
-	vanished []*account.Placement   // missing in the open lists
-	history  []exchange.Order
-	listed   []exchange.Market // markets whose list of prices was requested
-	asked    bool              // history was requested
-	partial  bool              // a page of it was full: there may be more
-	version  uint64
+	phase     phase
+	pending   int       // pending answers of this phase
+	lateMS    int64     // earliest time at which one of them may be late
+	failures  []failure // one per domain
+	late      []failure // likewise, of pending reads
+	snapshot  reconcile.Snapshot
+	account   exchange.MarginAccount // the snapshot points to it
+	vanished  []*account.Placement   // missing in the open lists
+	history   []exchange.Order
+	listed    []exchange.Market // markets whose list of prices was requested
+	requested bool              // history was requested
+	partial   bool              // a page of it was full: there may be more
+	version   uint64
 }
 
 // haltRetryMS is the time after which a failed round is retried while a halt has something to
@@ -235,7 +235,7 @@ func (r *round) nothingRead() bool {
 // anyRead reports whether the round read anything of the account.
 func (r *round) anyRead() bool {
 	s := &r.reading.snapshot
-	return s.FuturesOrders.Done() || s.SpotOrders.Done() || s.Positions.Done() || s.Balances.Done() || r.reading.asked && len(r.reading.history) > 0
+	return s.FuturesOrders.Done() || s.SpotOrders.Done() || s.Positions.Done() || s.Balances.Done() || r.reading.requested && len(r.reading.history) > 0
 }
 
 // wasRead reports whether the round read enough of a market to act on it.
@@ -301,7 +301,7 @@ func (r *round) finishRound() bool {
 	}
 	snapshot := &r.reading.snapshot
 	snapshot.EndedMS = r.nowMS
-	if r.reading.asked {
+	if r.reading.requested {
 		snapshot.History, snapshot.HistoryWhole = exchange.FetchedOf(r.reading.history), !r.reading.partial
 	}
 	r.end()

@@ -43,7 +43,7 @@ func TestAnIncidentIsOpenedRemindedOfEscalatedAndClosed(t *testing.T) {
 		states  func(int) []engine.Degraded
 		want    string
 	}{
-		{"what lasts a moment", 100, within("unprotected", 10, 15), "10 opened unprotected critical, 45 closed unprotected critical"},
+		{"a state of a moment", 100, within("unprotected", 10, 15), "10 opened unprotected critical, 45 closed unprotected critical"},
 		{"critical for six hours", 6 * 3600, within("blind", 0, 6*3600), "0 opened blind critical, 900 reminder blind critical, " +
 			"4500 reminder blind critical, 18900 reminder blind critical"},
 		{"a warning that becomes critical", 5000, within("stale", 0, 5000), "60 opened stale warning, 3660 escalated stale critical, " +

@@ -61,14 +61,14 @@ type progress struct {
 // target is one strategy's symbol in the newest list.
 type target struct {
 	engine.Exposure
-	asked    record.HaltLevel            // level requested by the halts so far
-	level    record.HaltLevel            // level being acted on, taken from asked
-	canceled map[int64]time.Time         // orders, and the time of their last cancel
-	final    map[int64]exchange.Quantity // ended orders and their fills
-	sale     *sale                       // spot: the newest sale until its end is known
-	sold     exchange.Quantity           // spot: sold by ended sales
-	closed   closing                     // futures: the newest close
-	sent     exchange.Quantity           // futures: quantity of all closes that may have been executed
+	requested record.HaltLevel            // level requested by the halts so far
+	level     record.HaltLevel            // level being acted on, taken from requested
+	canceled  map[int64]time.Time         // orders, and the time of their last cancel
+	final     map[int64]exchange.Quantity // ended orders and their fills
+	sale      *sale                       // spot: the newest sale until its end is known
+	sold      exchange.Quantity           // spot: sold by ended sales
+	closed    closing                     // futures: the newest close
+	sent      exchange.Quantity           // futures: quantity of all closes that may have been executed
 }
 
 // closing is one close of a futures position.
@@ -104,7 +104,7 @@ func (a *action) add(p pull) {
 	a.pulls = append(a.pulls, p)
 	for _, t := range a.targets {
 		if p.halt.Scope.Covers(t.Strategy, t.Symbol.Key()) {
-			t.asked = max(t.asked, p.halt.Level)
+			t.requested = max(t.requested, p.halt.Level)
 		}
 	}
 }
@@ -118,7 +118,7 @@ func (a *action) levelOf(key exchange.SymbolKey) (level record.HaltLevel) {
 	}
 	for _, t := range a.targets {
 		if t.Symbol.Key() == key {
-			level = max(level, t.asked)
+			level = max(level, t.requested)
 		}
 	}
 	return level
@@ -206,7 +206,7 @@ func (l *Lane) Preview(level record.HaltLevel, scope account.Scope) (lines []str
 	a := newAction(0, l.exposures, l.passed, "")
 	a.add(pull{halt: engine.EventHalt{Scope: scope, Level: level}})
 	for _, t := range a.targets {
-		t.level = t.asked
+		t.level = t.requested
 		for i := range t.Orders {
 			if p := &t.Orders[i]; t.ends(p) {
 				lines = append(lines, fmt.Sprintf("cancel order %d (%s) on %s", p.OrderID(), p.ClientOrderID(), t.Symbol.Key()))

@@ -133,7 +133,7 @@ func TestLaneClosesOnlyOwnPart(t *testing.T) {
 	}{
 		{"all of it", 10, 0, 0, 10, 10},
 		{"short", -10, 0, 0, -10, -10},
-		{"what an opening added", 10, 0, 0, 12, 12},
+		{"a quantity that an opening added", 10, 0, 0, 12, 12},
 		{"nothing left", 10, 0, 10, 0, 0},
 		{"another side, which botd did not open", 10, 0, 10, -3, 0},
 		{"a position where there was none", 0, 0, 0, 5, 0},

@@ -147,8 +147,8 @@ func (l *Lane) targetsOn(a *action, market exchange.Market) (all []*target) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, t := range a.targets {
-		if t.Symbol.Market == market && t.asked >= record.LevelCancel {
-			t.level = t.asked
+		if t.Symbol.Market == market && t.requested >= record.LevelCancel {
+			t.level = t.requested
 			all = append(all, t)
 		}
 	}

@@ -40,7 +40,7 @@ func TestDangersAreIncidents(t *testing.T) {
 		{"one that was just sent", engine.Status{Live: sent(230_000)}, ""},
 		{"one that cannot be read", engine.Status{Live: sent(100_000), Degraded: []engine.Degraded{blind}}, "blind"},
 		{"a halt that leaves something", engine.Status{Degraded: []engine.Degraded{flatten}}, "halted unfinished"},
-		{"what is refused", engine.Status{Degraded: []engine.Degraded{flatten, refused}}, "halted refused"},
+		{"a refused order", engine.Status{Degraded: []engine.Degraded{flatten, refused}}, "halted refused"},
 		{"two of one scope", engine.Status{Degraded: []engine.Degraded{flatten, flatten}}, "halted unfinished"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

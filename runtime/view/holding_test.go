@@ -26,9 +26,9 @@ func TestAssetsOutsideEquityAreNamed(t *testing.T) {
 		want   []Holding
 	}{
 		{"no wallet was read", engine.Status{Strategies: []engine.StrategyStatus{trades(bitcoin, 7)}}, []Holding{}},
-		{"what is paid with counts, and what was bought", engine.Status{Balances: []exchange.Balance{balance("USDT", "90", "10"), balance("ETH", "0.4", "0.1")},
+		{"the quote asset and purchases count", engine.Status{Balances: []exchange.Balance{balance("USDT", "90", "10"), balance("ETH", "0.4", "0.1")},
 			Strategies: []engine.StrategyStatus{trades(ether, half)}}, []Holding{}},
-		{"what was there before does not", engine.Status{Balances: []exchange.Balance{balance("USDT", "90", "0"), balance("XRP", "3", "4"), balance("ETH",
+		{"assets from before botd do not count", engine.Status{Balances: []exchange.Balance{balance("USDT", "90", "0"), balance("XRP", "3", "4"), balance("ETH",
 			"2.5",
 			"0.25"), balance("BTC", "0", "0")}, Strategies: []engine.StrategyStatus{trades(ether, half)}},
 			[]Holding{{"ETH", "2.25"}, {"XRP", "7"}}},

@@ -27,8 +27,8 @@ func explain(made strategy.Strategy, err error, saw func(view *strategy.View) []
 
 // Conditions returns the signal's values and the last side it requested.
 func (s *explained) Conditions(view *strategy.View) []strategy.Condition {
-	asked := [4]string{unchanged: "nothing yet: waits for a change of side", long: "long", flat: "no position", short: "short"}
-	return append(s.conditions(view), strategy.Condition{Name: "asked for last", Value: asked[s.last]})
+	words := [4]string{unchanged: "nothing yet: waits for a change of side", long: "long", flat: "no position", short: "short"}
+	return append(s.conditions(view), strategy.Condition{Name: "last target", Value: words[s.last]})
 }
 
 // Conditions returns both averages. A cross happens between two candles: staying on one side enters

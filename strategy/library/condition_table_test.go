@@ -260,46 +260,46 @@ func TestCandleSignalConditions(t *testing.T) {
 		{"rsi", strategy.Values{"period": "2"}, []float64{100, 90, 80}, []string{"RSI: 0 | below low 30 | met", "RSI: 0 | above high 70 | not met",
 			"bound crossed last: below low | below low | met"}},
 		{"ema_cross", strategy.Values{"fast": "1", "slow": "3"}, []float64{100, 100}, []string{"fast average: 100 | above the slow one none yet | not met",
-			"asked for last: nothing yet: waits for a change of side"}},
+			"last target: nothing yet: waits for a change of side"}},
 		{"ema_cross", strategy.Values{"fast": "1", "slow": "3"}, []float64{100, 100, 100, 112}, []string{ // 100, then half the way to 112
-			"fast average: 112 | above the slow one 106 | met", "asked for last: long"}},
+			"fast average: 112 | above the slow one 106 | met", "last target: long"}},
 		{"macd", strategy.Values{"fast": "2", "slow": "3", "signal": "3"}, []float64{100, 100, 100, 100}, []string{
-			"MACD: none yet | above its signal none yet | not met", "asked for last: nothing yet: waits for a change of side"}},
+			"MACD: none yet | above its signal none yet | not met", "last target: nothing yet: waits for a change of side"}},
 		// The fast average moves two thirds of the way to 112, the slow one half of it: 108 less 106. Its signal moves half of the way from
 		// 0 to 2.
 		{"macd", strategy.Values{"fast": "2", "slow": "3", "signal": "3"}, []float64{100, 100, 100, 100, 100, 112}, []string{
-			"MACD: 2 | above its signal 1 | met", "asked for last: long"}},
+			"MACD: 2 | above its signal 1 | met", "last target: long"}},
 		// The close of 90 is below 110, the lower band after 120; the upper band was 120 since 110.
 		{"supertrend", strategy.Values{"period": "1", "multiplier": "1", "mode": "long_short"}, []float64{100, 110, 120, 90}, []string{
-			"close: 90 | above the trend line 120 | not met", "asked for last: short"}},
+			"close: 90 | above the trend line 120 | not met", "last target: short"}},
 		{"bollinger", strategy.Values{"period": "2", "deviations": "0.5", "mode": "long_short"}, []float64{90}, []string{
 			"close: none yet | below the lower band none yet | not met", "close: none yet | above the upper band none yet | not met", "mean: none yet",
-			"asked for last: nothing yet: waits for a change of side"}},
+			"last target: nothing yet: waits for a change of side"}},
 		{"bollinger", strategy.Values{"period": "2", "deviations": "0.5", "mode": "long_short"}, []float64{90, 110}, []string{
-			"close: 110 | below the lower band 95 | not met", "close: 110 | above the upper band 105 | met", "mean: 100", "asked for last: short"}},
+			"close: 110 | below the lower band 95 | not met", "close: 110 | above the upper band 105 | met", "mean: 100", "last target: short"}},
 		{"zscore", strategy.Values{"period": "2", "enter": "0.5", "mode": "long_short"}, []float64{110}, []string{
 			"score: none yet | below minus enter -0.5 | not met", "score: none yet | above enter 0.5 | not met",
-			"asked for last: nothing yet: waits for a change of side"}},
+			"last target: nothing yet: waits for a change of side"}},
 		{"zscore", strategy.Values{"period": "2", "enter": "0.5", "mode": "long_short"}, []float64{110, 90}, []string{
-			"score: -1 | below minus enter -0.5 | met", "score: -1 | above enter 0.5 | not met", "asked for last: long"}},
+			"score: -1 | below minus enter -0.5 | met", "score: -1 | above enter 0.5 | not met", "last target: long"}},
 		{"donchian", strategy.Values{"entry": "2", "exit": "1", "mode": "long_short"}, []float64{100}, []string{
 			"close: 100 | above the highest high before none yet | not met", "close: 100 | below the lowest low before none yet | not met",
-			"asked for last: nothing yet: waits for a change of side"}},
+			"last target: nothing yet: waits for a change of side"}},
 		{"donchian", strategy.Values{"entry": "2", "exit": "1", "mode": "long_short"}, []float64{100, 101, 102}, []string{
 			"close: 102 | above the highest high before 101 | met", "close: 102 | below the lowest low before 100 | not met",
-			"close: 102 | below the nearer low, to leave 101 | not met", "asked for last: long"}},
+			"close: 102 | below the nearer low, to leave 101 | not met", "last target: long"}},
 		{"donchian", strategy.Values{"entry": "2", "exit": "1", "mode": "long_short"}, []float64{100, 101, 102, 101.5}, []string{
 			"close: 101.5 | above the highest high before 102 | not met", "close: 101.5 | below the lowest low before 101 | not met",
-			"asked for last: no position"}},
+			"last target: no position"}},
 		{"donchian", strategy.Values{"entry": "2", "exit": "2", "mode": "long_short"}, []float64{100, 101, 99}, []string{
 			"close: 99 | above the highest high before 101 | not met", "close: 99 | below the lowest low before 100 | met",
-			"close: 99 | above the nearer high, to leave 101 | not met", "asked for last: short"}},
+			"close: 99 | above the nearer high, to leave 101 | not met", "last target: short"}},
 		{"donchian", strategy.Values{"entry": "2", "exit": "2", "mode": "long_short"}, []float64{100, 101, 102}, []string{
 			"close: 102 | above the highest high before 101 | met", "close: 102 | below the lowest low before 100 | not met",
-			"close: 102 | below the nearer low, to leave 100 | not met", "asked for last: long"}},
+			"close: 102 | below the nearer low, to leave 100 | not met", "last target: long"}},
 		{"donchian", strategy.Values{"entry": "2", "exit": "1", "mode": "long_short"}, []float64{100, 101, 99}, []string{
 			"close: 99 | above the highest high before 101 | not met", "close: 99 | below the lowest low before 100 | met",
-			"close: 99 | above the nearer high, to leave 101 | not met", "asked for last: short"}},
+			"close: 99 | above the nearer high, to leave 101 | not met", "last target: short"}},
 	} {
 		b := newBook(t, newStrategy(t, c.strategy, exchange.Futures, c.values), exchange.Futures)
 		for _, price := range c.closes {

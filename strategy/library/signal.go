@@ -58,10 +58,10 @@ func shorts(setting strategy.Setting, mode string) error {
 func (f *following) Warmup() int { return f.warmup }
 
 func (f *following) Candle(view *strategy.View) {
-	asked := f.next(view)
-	f.stays = asked == unchanged || asked == f.last && !f.repeats
+	signal := f.next(view)
+	f.stays = signal == unchanged || signal == f.last && !f.repeats
 	if !f.stays {
-		f.last, f.signalMS = asked, view.NowMS
+		f.last, f.signalMS = signal, view.NowMS
 	}
 }
 

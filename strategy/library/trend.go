@@ -175,21 +175,21 @@ func (b *breakout) conditions(*strategy.View) []strategy.Condition {
 
 func (b *breakout) next(view *strategy.View) desired {
 	candle := bar(view)
-	asked := unchanged
+	signal := unchanged
 	b.saw = [5]float64{candle.Close, math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 	if b.ready {
 		b.saw = [5]float64{candle.Close, b.top, b.bottom, b.near, b.far}
 		switch {
 		case candle.Close > b.top:
-			asked = long
+			signal = long
 		case candle.Close < b.bottom:
-			asked = short
+			signal = short
 		case b.side == long && candle.Close < b.far, b.side == short && candle.Close > b.near:
-			asked = flat
+			signal = flat
 		}
 	}
-	if asked != unchanged {
-		b.side = asked
+	if signal != unchanged {
+		b.side = signal
 	}
 	b.top, _ = b.entryHigh.Next(candle.High)
 	b.bottom, b.ready = b.entryLow.Next(candle.Low)
@@ -197,5 +197,5 @@ func (b *breakout) next(view *strategy.View) desired {
 	b.near, _ = b.exitHigh.Next(candle.High)
 	b.far, enough = b.exitLow.Next(candle.Low)
 	b.ready = b.ready && enough
-	return asked
+	return signal
 }

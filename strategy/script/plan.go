@@ -197,7 +197,7 @@ func target(kind string) *starlark.Builtin {
 
 // sized is the quantity at risk, fixed at the entry.
 type sized struct {
-	asked   exchange.Quantity // desired while there was no position
+	desired exchange.Quantity // desired while there was no position
 	sinceMS int64             // of the position; 0 for none
 	entered exchange.Quantity
 }
@@ -207,14 +207,14 @@ type sized struct {
 func (s *sized) at(v *strategy.View, now exchange.Quantity) exchange.Quantity {
 	held := v.Position.Quantity
 	if held == 0 || (held > 0) != (now > 0) {
-		s.asked, s.sinceMS = now, 0
+		s.desired, s.sinceMS = now, 0
 		return now
 	}
 	if s.sinceMS == 0 || s.sinceMS != v.Position.SinceMS {
-		if s.entered = held; (s.asked > 0) == (held > 0) && max(s.asked, -s.asked) > max(held, -held) {
-			s.entered = s.asked // a part of it has filled
+		if s.entered = held; (s.desired > 0) == (held > 0) && max(s.desired, -s.desired) > max(held, -held) {
+			s.entered = s.desired // a part of it has filled
 		}
-		s.asked, s.sinceMS = 0, v.Position.SinceMS
+		s.desired, s.sinceMS = 0, v.Position.SinceMS
 	}
 	return s.entered
 }

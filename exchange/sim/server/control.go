@@ -131,31 +131,31 @@ func wholeNumber(raw json.RawMessage) json.RawMessage {
 func done() reply { return answered(map[string]string{"status": "OK"}) }
 
 func (s *Server) setPrice(body []byte) reply {
-	var asked struct {
+	var request struct {
 		Market exchange.Market  `json:"market"`
 		Symbol string           `json:"symbol"`
 		Price  *decimal.Decimal `json:"price"`
 		Mark   *decimal.Decimal `json:"mark"`
 	}
-	if err := readControl(body, &asked); err != nil {
+	if err := readControl(body, &request); err != nil {
 		return badControl("read body: %v", err)
 	}
-	if asked.Price == nil {
+	if request.Price == nil {
 		return badControl("price is missing")
 	}
 	return s.change(func() error {
-		key := exchange.SymbolKey{Market: asked.Market, Name: asked.Symbol}
+		key := exchange.SymbolKey{Market: request.Market, Name: request.Symbol}
 		symbol := s.exchange.Symbol(key)
 		if symbol == nil {
-			return fmt.Errorf("symbol %q of market %q is unknown", asked.Symbol, asked.Market)
+			return fmt.Errorf("symbol %q of market %q is unknown", request.Symbol, request.Market)
 		}
-		price, err := symbol.Price(*asked.Price)
+		price, err := symbol.Price(*request.Price)
 		if err != nil {
 			return fmt.Errorf("price: %w", err)
 		}
 		mark := price
-		if asked.Mark != nil {
-			if mark, err = symbol.Price(*asked.Mark); err != nil {
+		if request.Mark != nil {
+			if mark, err = symbol.Price(*request.Mark); err != nil {
 				return fmt.Errorf("mark: %w", err)
 			}
 			if mark <= 0 {
@@ -167,23 +167,23 @@ func (s *Server) setPrice(body []byte) reply {
 }
 
 func (s *Server) moveClock(body []byte) reply {
-	var asked struct {
+	var request struct {
 		AdvanceMS *int64 `json:"advance_ms"`
 	}
-	if err := readControl(body, &asked); err != nil {
+	if err := readControl(body, &request); err != nil {
 		return badControl("read body: %v", err)
 	}
 	if !s.clock.manual {
 		return badControl("the clock runs by itself: start with --clock manual to move it")
 	}
-	if asked.AdvanceMS == nil {
+	if request.AdvanceMS == nil {
 		return badControl("advance_ms is missing: 0 processes what is due")
 	}
-	if *asked.AdvanceMS < 0 || *asked.AdvanceMS > maxAdvanceMS {
-		return badControl("advance_ms %d is not 0 to %d", *asked.AdvanceMS, maxAdvanceMS)
+	if *request.AdvanceMS < 0 || *request.AdvanceMS > maxAdvanceMS {
+		return badControl("advance_ms %d is not 0 to %d", *request.AdvanceMS, maxAdvanceMS)
 	}
 	return s.change(func() error {
-		nowMS := s.clock.nowMS() + *asked.AdvanceMS
+		nowMS := s.clock.nowMS() + *request.AdvanceMS
 		s.exchange.Advance(nowMS)
 		s.clock.move(nowMS)
 		return nil

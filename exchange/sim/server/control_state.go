@@ -158,59 +158,59 @@ func hasAccount(x *sim.Exchange, key string) bool {
 
 // deposit moves money into a wallet, or out of it when the amount is negative.
 func (s *Server) deposit(body []byte) reply {
-	var asked struct {
+	var request struct {
 		Account string           `json:"account"`
 		Market  exchange.Market  `json:"market"`
 		Asset   string           `json:"asset"`
 		Amount  *decimal.Decimal `json:"amount"`
 	}
-	if err := readControl(body, &asked); err != nil {
+	if err := readControl(body, &request); err != nil {
 		return badControl("read body: %v", err)
 	}
-	if asked.Asset == "" {
-		asked.Asset = "USDT"
+	if request.Asset == "" {
+		request.Asset = "USDT"
 	}
-	if asked.Amount == nil || asked.Amount.IsZero() {
+	if request.Amount == nil || request.Amount.IsZero() {
 		return badControl("amount is missing")
 	}
-	amount, err := exchange.AmountRounded(*asked.Amount)
+	amount, err := exchange.AmountRounded(*request.Amount)
 	if err != nil {
 		return badControl("amount: %v", err)
 	}
-	return s.change(func() error { return s.exchange.Transfer(asked.Account, asked.Market, asked.Asset, amount) })
+	return s.change(func() error { return s.exchange.Transfer(request.Account, request.Market, request.Asset, amount) })
 }
 
 // addAccount opens an account. Its default deposits are those of --account; an account in the state
 // file keeps its balances.
 func (s *Server) addAccount(body []byte) reply {
-	var asked struct {
+	var request struct {
 		Key      string                     `json:"key"`
 		Secret   string                     `json:"secret"`
 		ReadOnly bool                       `json:"read_only"`
 		Futures  *decimal.Decimal           `json:"futures"` // USDT
 		Spot     map[string]decimal.Decimal `json:"spot"`
 	}
-	if err := readControl(body, &asked); err != nil {
+	if err := readControl(body, &request); err != nil {
 		return badControl("read body: %v", err)
 	}
-	if asked.Key == "" || asked.Secret == "" {
+	if request.Key == "" || request.Secret == "" {
 		return badControl("key or secret is missing")
 	}
 	return s.change(func() error {
-		if s.accounts[asked.Key] != nil {
-			return fmt.Errorf("account %.40q already exists", asked.Key)
+		if s.accounts[request.Key] != nil {
+			return fmt.Errorf("account %.40q already exists", request.Key)
 		}
-		account := s.newAccount(asked.Key)
-		if err := fund(&account, asked.Futures, asked.Spot); err != nil {
+		account := s.newAccount(request.Key)
+		if err := fund(&account, request.Futures, request.Spot); err != nil {
 			return err
 		}
-		if !hasAccount(s.exchange, asked.Key) {
+		if !hasAccount(s.exchange, request.Key) {
 			if err := s.exchange.AddAccount(account); err != nil {
 				return err
 			}
 		}
 		accounts := maps.Clone(s.accounts)
-		accounts[asked.Key] = &Account{Key: asked.Key, Secret: asked.Secret, ReadOnly: asked.ReadOnly}
+		accounts[request.Key] = &Account{Key: request.Key, Secret: request.Secret, ReadOnly: request.ReadOnly}
 		s.setAccounts(accounts)
 		return nil
 	})

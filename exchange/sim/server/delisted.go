@@ -13,24 +13,24 @@ import (
 
 // setSymbol delists a symbol, or lists it again.
 func (s *Server) setSymbol(body []byte) reply {
-	var asked struct {
+	var request struct {
 		Market   exchange.Market `json:"market"`
 		Symbol   string          `json:"symbol"`
 		Delisted *bool           `json:"delisted"`
 	}
-	if err := readControl(body, &asked); err != nil {
+	if err := readControl(body, &request); err != nil {
 		return badControl("read body: %v", err)
 	}
-	if asked.Delisted == nil {
+	if request.Delisted == nil {
 		return badControl("delisted is missing: true or false")
 	}
 	return s.change(func() error {
-		key := exchange.SymbolKey{Market: asked.Market, Name: asked.Symbol}
+		key := exchange.SymbolKey{Market: request.Market, Name: request.Symbol}
 		if s.exchange.Symbol(key) == nil {
-			return fmt.Errorf("symbol %q of market %q is unknown", asked.Symbol, asked.Market)
+			return fmt.Errorf("symbol %q of market %q is unknown", request.Symbol, request.Market)
 		}
 		delete(s.delisted, key)
-		if *asked.Delisted {
+		if *request.Delisted {
 			s.delisted[key] = true
 		}
 		return nil

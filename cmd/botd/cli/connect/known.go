@@ -47,11 +47,11 @@ func Configured(config *configs.Config) (strategies, symbols []string) {
 // symbol in the query. A removed strategy that a page still shows is known.
 func Refuse(ctx context.Context, d *client.Daemon, path string, page []byte) error {
 	var list struct{ Items []json.RawMessage }
-	asked, err := url.Parse(path)
+	target, err := url.Parse(path)
 	if err != nil || json.Unmarshal(page, &list) != nil || len(list.Items) > 0 {
 		return err
 	}
-	strategy, symbol := asked.Query().Get("strategy"), asked.Query().Get("symbol")
+	strategy, symbol := target.Query().Get("strategy"), target.Query().Get("symbol")
 	if strategy == "" && symbol == "" {
 		return nil
 	}

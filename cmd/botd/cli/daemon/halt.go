@@ -137,13 +137,13 @@ func (f *haltFlags) confirm(command *cobra.Command, d *connect.Running) error {
 	if f.DryRun || f.Level == record.LevelPause {
 		return nil
 	}
-	asked := f.HaltRequest
-	asked.DryRun = true
-	return confirmLive(command, d, "/api/v1/risk/halt", asked, showHalt)
+	request := f.HaltRequest
+	request.DryRun = true
+	return confirmLive(command, d, "/api/v1/risk/halt", request, showHalt)
 }
 
 // confirmLive asks a person at a terminal before anything is sent to a live account, and first shows the result
-// of a dry run. A caller that must not be asked also passes --yes.
+// of a dry run. A caller that needs no confirmation also passes --yes.
 func confirmLive(command *cobra.Command, d *connect.Running, path string, trial any, show func(io.Writer, *api.HaltAnswer)) error {
 	given := shell.GlobalsOf(command.Context())
 	if d.Status.Mode != string(configs.Live) || given.Yes {

@@ -46,7 +46,7 @@ func (f *manualFlags) flags(command *cobra.Command) *cobra.Command {
 	return command
 }
 
-// perform sends the change, after a dry run if a person is to be asked.
+// perform sends the change, after a dry run if a person must confirm it.
 func (f *manualFlags) perform(command *cobra.Command, path string, body func(dry bool) any) error {
 	if err := connect.CheckReason(command, f.Reason, f.DryRun); err != nil {
 		return err
@@ -117,7 +117,7 @@ func showAction(w io.Writer, h *api.HaltAnswer) {
 
 func newOrderCancel() *cobra.Command {
 	var flags manualFlags
-	var asked api.CancelRequest
+	var request api.CancelRequest
 	var all bool
 	command := &cobra.Command{
 		Use: "cancel [ID]", Short: "cancel opening orders, one or all that match, and pause their strategies",
@@ -134,7 +134,7 @@ such orders. Close the position instead (botd positions close), or change the st
   botd orders cancel --strategy grid --symbol ETH-USDT --reason "news" --dry-run`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, ids []string) error {
-			filtered := all || asked.Strategy != "" || asked.Symbol != "" || asked.Market != ""
+			filtered := all || request.Strategy != "" || request.Symbol != "" || request.Market != ""
 			switch {
 			case len(ids) == 0 && !filtered:
 				return failure.Usagef("%s takes one order id, or --strategy, --symbol, --market or --all", command.CommandPath())
@@ -145,15 +145,15 @@ such orders. Close the position instead (botd positions close), or change the st
 					func(dry bool) any { return api.ReasonRequest{Reason: flags.Reason, DryRun: dry} })
 			}
 			return flags.perform(command, "/api/v1/orders/cancel", func(dry bool) any {
-				asked.ReasonRequest = api.ReasonRequest{Reason: flags.Reason, DryRun: dry}
-				return asked
+				request.ReasonRequest = api.ReasonRequest{Reason: flags.Reason, DryRun: dry}
+				return request
 			})
 		},
 	}
 	f := command.Flags()
-	f.StringVar(&asked.Strategy, "strategy", "", "opening orders of this strategy")
-	f.StringVar(&asked.Symbol, "symbol", "", "opening orders of this symbol")
-	f.StringVar(&asked.Market, "market", "", "opening orders of futures or spot")
+	f.StringVar(&request.Strategy, "strategy", "", "opening orders of this strategy")
+	f.StringVar(&request.Symbol, "symbol", "", "opening orders of this symbol")
+	f.StringVar(&request.Market, "market", "", "opening orders of futures or spot")
 	f.BoolVar(&all, "all", false, "all opening orders")
 	return flags.flags(command)
 }

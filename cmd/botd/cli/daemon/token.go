@@ -41,23 +41,23 @@ Authorization: Bearer. Tokens are created over the daemon's unix socket only, so
 cannot create others.`,
 		Example: "  botd token create phone --role viewer --for 30d\n  botd token create grafana > grafana.token && chmod 600 grafana.token",
 		RunE: func(command *cobra.Command, names []string) error {
-			asked := api.TokenRequest{Name: names[0], Role: role}
+			request := api.TokenRequest{Name: names[0], Role: role}
 			milliseconds, err := configs.ParseDuration(length)
 			if err != nil {
 				return failure.Usagef("--for %s: %w\nhint: write 30d, 12h, or 0 for a token that does not expire", length, err)
 			}
 			if milliseconds != 0 {
 				ends := time.Now().Add(time.Duration(milliseconds) * time.Millisecond).UTC().Truncate(time.Second)
-				asked.Ends = &ends
+				request.Ends = &ends
 			}
 			d, err := flags.Daemon(command.Context())
 			if err != nil {
 				return err
 			}
 			if dry {
-				return foretellToken(command, d, &asked, flags.Output)
+				return foretellToken(command, d, &request, flags.Output)
 			}
-			made, raw, err := client.Ask[api.NewToken](command.Context(), d, http.MethodPost, "/api/v1/tokens", asked)
+			made, raw, err := client.Ask[api.NewToken](command.Context(), d, http.MethodPost, "/api/v1/tokens", request)
 			if err != nil {
 				return err
 			}
@@ -75,16 +75,16 @@ cannot create others.`,
 }
 
 // foretellToken shows the token that would be made, unless one of that name exists.
-func foretellToken(command *cobra.Command, d *client.Daemon, asked *api.TokenRequest, output string) error {
+func foretellToken(command *cobra.Command, d *client.Daemon, request *api.TokenRequest, output string) error {
 	all, _, err := client.Ask[client.Page[api.NamedToken]](command.Context(), d, http.MethodGet, "/api/v1/tokens", nil)
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(all.Items, func(t api.NamedToken) bool { return t.Name == asked.Name }) {
-		return failure.New(failure.Negative, "botd token revoke "+asked.Name+" ends it", "there is a token %q already", asked.Name)
+	if slices.ContainsFunc(all.Items, func(t api.NamedToken) bool { return t.Name == request.Name }) {
+		return failure.New(failure.Negative, "botd token revoke "+request.Name+" ends it", "there is a token %q already", request.Name)
 	}
-	change := api.Change{Schema: 1, DryRun: true, Does: []string{fmt.Sprintf("make the token %s, for a %s%s", asked.Name, asked.Role,
-		endText(asked.Ends, ", until "))}}
+	change := api.Change{Schema: 1, DryRun: true, Does: []string{fmt.Sprintf("make the token %s, for a %s%s", request.Name, request.Role,
+		endText(request.Ends, ", until "))}}
 	raw, err := json.Marshal(change)
 	if err != nil {
 		return err

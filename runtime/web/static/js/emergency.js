@@ -15,21 +15,21 @@ export function emergency() {
   if (document.querySelector("dialog.emergency")) return;
   let reason = reasons[0],
     busy = false,
-    asked = 0;
+    newest = 0;
   const what = h("p.what", { id: "emergency-what", "aria-live": "polite" }, "Asking the engine what this closes and cancels…"),
     blind = h("div"),
     steps = h("ol", { id: "emergency-steps" });
 
   async function read() {
-    const mine = ++asked;
+    const mine = ++newest;
     try {
       const answer = await post("risk/halt", { level: "flatten", dry_run: true });
-      if (mine !== asked) return; // this answer is older than the one shown
+      if (mine !== newest) return; // this answer is older than the one shown
       what.textContent = `Flatten ${summary(answer)}. Nothing opens until you re-arm.`;
       steps.replaceChildren(...answer.steps.map((step) => h("li", `${step.strategy}: ${step.text}`)));
       blind.replaceChildren(...answer.blind.map((line) => h("p.bad", "Cannot see or close yet: ", line)));
     } catch (error) {
-      if (mine === asked) what.textContent = `The engine did not answer (${error.message}). The buttons still work.`;
+      if (mine === newest) what.textContent = `The engine did not answer (${error.message}). The buttons still work.`;
     }
   }
 
@@ -72,7 +72,7 @@ export function emergency() {
   );
   box.classList.add("emergency");
   const timer = setInterval(read, AGAIN_MS);
-  box.addEventListener("close", () => { asked++; clearInterval(timer); });
+  box.addEventListener("close", () => { newest++; clearInterval(timer); });
   go.focus();
   read();
 }

@@ -19,15 +19,15 @@ export async function answers() {
     const one =
       all.get(label.endpoint) ??
       all
-        .set(label.endpoint, { endpoint: label.endpoint, market: label.market, asked: 0, failed: new Map(), seconds: 0, buckets: [] })
+        .set(label.endpoint, { endpoint: label.endpoint, market: label.market, requests: 0, failed: new Map(), seconds: 0, buckets: [] })
         .get(label.endpoint);
     if (match[1].endsWith("_total")) {
-      one.asked += value;
+      one.requests += value;
       if (label.outcome !== "ok" && value) one.failed.set(label.outcome, value);
     } else if (match[1].endsWith("_sum")) one.seconds += value;
     else one.buckets.push([Number(label.le.replace("+Inf", "Infinity")), value]);
   }
-  return [...all.values()].filter((one) => one.asked).sort((a, b) => b.failed.size - a.failed.size || b.asked - a.asked);
+  return [...all.values()].filter((one) => one.requests).sort((a, b) => b.failed.size - a.failed.size || b.requests - a.requests);
 }
 
 // most is the bound of 99 % of the durations.
@@ -50,16 +50,16 @@ export function answersTable(all) {
         name: "Answers",
         cell: (a) =>
           a.failed.size
-            ? tag("warn", `${f.percent(sum([...a.failed.values()]) / a.asked, { places: 1 })} failed`)
+            ? tag("warn", `${f.percent(sum([...a.failed.values()]) / a.requests, { places: 1 })} failed`)
             : tag("ok", "no failures"),
       },
-      { name: "Requests", num: true, cell: (a) => f.exact(String(a.asked)) },
+      { name: "Requests", num: true, cell: (a) => f.exact(String(a.requests)) },
       {
         name: "Failed",
         class: "text",
         cell: (a) => [...a.failed].map(([outcome, count]) => `${f.words(outcome)} ${f.exact(String(count))}`).join(", ") || "none",
       },
-      { name: "Mean", num: true, cell: (a) => f.age((a.seconds / a.asked) * 1000) },
+      { name: "Mean", num: true, cell: (a) => f.age((a.seconds / a.requests) * 1000) },
       { name: "99 of 100 within", num: true, cell: most },
     ],
     all,

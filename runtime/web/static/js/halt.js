@@ -40,19 +40,19 @@ export const presets = ["emergency", "a strategy misbehaves", "news or volatilit
 // HaltForm is the switch on a page; draw is called when it changes.
 export class HaltForm {
   constructor(draw, scope = {}) {
-    Object.assign(this, { draw, scope, level: "pause", reason: "", typed: "", preview: null, problem: null, busy: false, asked: 0 });
+    Object.assign(this, { draw, scope, level: "pause", reason: "", typed: "", preview: null, problem: null, busy: false, newest: 0 });
   }
 
   // readPreview reads what the chosen level would do now.
   async readPreview() {
-    const asked = ++this.asked;
+    const newest = ++this.newest;
     try {
       const answer = await post("risk/halt", { level: this.level, ...this.scope, dry_run: true });
-      if (asked !== this.asked) return;
+      if (newest !== this.newest) return;
       this.preview = answer;
       this.problem = null;
     } catch (error) {
-      if (asked === this.asked) {
+      if (newest === this.newest) {
         this.problem = error.message;
         this.preview = null;
       }

@@ -150,7 +150,7 @@ export class Since {
   }
 }
 
-const words = { audit: "asked for", boot: "starts", breach: "limits reached", halt: "halts" };
+const words = { audit: "requested", boot: "starts", breach: "limits reached", halt: "halts" };
 const listed = (parts) => parts.map((part, i) => [i ? ", " : "", part]);
 
 // counted counts each kind, the most frequent first.

@@ -14,7 +14,7 @@ export class StartForm {
   constructor(starts, draw, started, entries) {
     Object.assign(this, { starts, path: starts + "s", draw, started, choices: null });
     Object.assign(this, { strategy: "", params: {}, from: "", to: "", seed: "1", name: "", ...entries });
-    Object.assign(this, { preview: null, problem: null, busy: false, asked: 0, timer: 0 });
+    Object.assign(this, { preview: null, problem: null, busy: false, newest: 0, timer: 0 });
   }
 
   async read() {
@@ -40,7 +40,7 @@ export class StartForm {
   readPreview() {
     clearTimeout(this.timer);
     this.timer = setTimeout(async () => {
-      const asked = ++this.asked;
+      const newest = ++this.newest;
       if (!this.chosen || !operator()) return;
       let answer = null, problem = null;
       try {
@@ -48,7 +48,7 @@ export class StartForm {
       } catch (error) {
         problem = error.message;
       }
-      if (asked !== this.asked) return;
+      if (newest !== this.newest) return;
       this.preview = answer;
       this.problem = problem;
       this.draw();

@@ -60,7 +60,7 @@ export function tokens(all, read) {
 
 function make(read) {
   const name = h("input", { maxlength: 32, autocomplete: "off", placeholder: "phone, grafana…" }),
-    asked = { role: "viewer", days: "90" };
+    choice = { role: "viewer", days: "90" };
   const go = button("Create", null, { type: "submit", tone: "primary" });
   const box = dialog(
     "Create a token",
@@ -83,13 +83,13 @@ function make(read) {
             ["viewer", "viewer: can read everything"],
             ["operator", "operator: can also make changes"],
           ],
-          asked.role,
+          choice.role,
           (value) => {
-            asked.role = value;
+            choice.role = value;
           },
         ),
-        choose("Valid for", lives, asked.days, (value) => {
-          asked.days = value;
+        choose("Valid for", lives, choice.days, (value) => {
+          choice.days = value;
         }),
       ),
       h(
@@ -106,8 +106,8 @@ function make(read) {
     try {
       const made = await post("tokens", {
         name: name.value.trim(),
-        role: asked.role,
-        ends: new Date(Math.floor((Date.now() + Number(asked.days) * DAY_MS) / 1000) * 1000).toISOString().replace(".000", ""),
+        role: choice.role,
+        ends: new Date(Math.floor((Date.now() + Number(choice.days) * DAY_MS) / 1000) * 1000).toISOString().replace(".000", ""),
       });
       box.close();
       shown(made);

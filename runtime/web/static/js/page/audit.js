@@ -5,7 +5,7 @@ import { now } from "../live.js";
 import { button, choose, empty, field, panel, strategyLink, table, tag, time } from "../parts.js";
 
 const kinds = ["audit", "halt", "breach", "quarantined", "liquidated", "adopted", "ignored", "found", "withdrawn", "transfer", "breaker", "config", "boot"];
-const names = { audit: "asked for", boot: "start", config: "configuration", breach: "limit" };
+const names = { audit: "requested", boot: "start", config: "configuration", breach: "limit" };
 
 export const title = () => "Audit";
 
@@ -29,7 +29,7 @@ export async function open(page) {
         { name: "Time", class: "nowrap", cell: (a) => time(a.at_ms, now()) },
         { name: "Kind", class: "nowrap", cell: (a) => tag(a.kind === "audit" ? "info" : ["breach", "quarantined", "halt", "breaker"].includes(a.kind)
             ? "warning" : "absent", names[a.kind] ?? a.kind) },
-        { name: "What", class: "what", cell: (a) => [h("strong", asked(a.action)), a.kind === "audit" ? h("span.note.under", a.action,
+        { name: "What", class: "what", cell: (a) => [h("strong", describe(a.action)), a.kind === "audit" ? h("span.note.under", a.action,
               a.request_id ? [" · ", h("span.mono", { title: "request id, as in the log" }, a.request_id)] : "") : null] },
         { name: "On", class: "on", cell: on },
         { name: "Detail", class: "text", cell: (a) => detail(a, items) },
@@ -42,7 +42,7 @@ export async function open(page) {
   await read.now();
 }
 
-// asked describes a request.
+// describe returns the words for a request.
 const requests = [[/\/sweeps$/, "Start a sweep"], [/\/sweeps\/.*\/resume$/, "Resume a sweep"], [/\/sweeps\/.*\/cancel$/, "Cancel a sweep"],
   [/\/trials\/.*\/report$/, "Report a trial"], [/\/halt$/, "Halt"], [/\/rearm$/, "Re-arm"], [/\/pause$/, "Pause entries"], [/\/stop$/, "Stop a strategy"],
   [/\/flatten$/, "Flatten a strategy"], [/\/resume$/, "Resume"], [/\/orders\/.*\/cancel$/, "Cancel an order"], [/\/close$/, "Close a position"],
@@ -54,7 +54,7 @@ const requests = [[/\/sweeps$/, "Start a sweep"], [/\/sweeps\/.*\/resume$/, "Res
 const own = { start: "botd started", configuration: "Configuration read", rearm: "Re-armed", "halt pause": "Halted: pause",
   "halt cancel": "Halted: cancel", "halt flatten": "Halted: flatten" };
 
-const asked = (action) => requests.find(([pattern]) => pattern.test(action.split("?")[0]))?.[1] ?? own[action] ?? f.title(action);
+const describe = (action) => requests.find(([pattern]) => pattern.test(action.split("?")[0]))?.[1] ?? own[action] ?? f.title(action);
 
 function on(a) {
   const name = /^strategy (\S+)$/.exec(a.target ?? "");

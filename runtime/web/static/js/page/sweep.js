@@ -14,12 +14,12 @@ export async function open(page) {
   // The sweep's page is a separate document without an origin: it can request a trial's report from this one, and nothing else.
   const frame = h("iframe", { title: `Verdict, heat maps and trials of ${name}`, sandbox: "allow-scripts" });
   frame.addEventListener("load", () => { frame.dataset.shown = shown; });
-  const asked = (event) => {
+  const reply = (event) => {
     const job = event.data?.trial;
     if (event.source === frame.contentWindow && typeof job === "string" && /^[0-9a-f]{64}$/.test(job)) report(job);
   };
-  addEventListener("message", asked);
-  page.onLeave(() => removeEventListener("message", asked));
+  addEventListener("message", reply);
+  page.onLeave(() => removeEventListener("message", reply));
   const read = page.reader(async () => {
     const [list, here] = await Promise.all([get("sweeps"), get("sweeps/runs")]);
     sweep = list.items.find((one) => one.name === name) ?? null;

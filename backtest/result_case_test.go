@@ -42,7 +42,7 @@ func wantFigure(t *testing.T, what string, want float64, have *float64) {
 }
 
 // Bought 10 at 101 and sold at 118.8, sold 5 at 118.8 and bought at 101.
-func TestAWonResultWorkedOut(t *testing.T) {
+func TestFiguresOfWinningResult(t *testing.T) {
 	t.Parallel()
 	r := mustRun(t, workedConfig(t, "10 . -5 . 0 ."))
 	for _, c := range [][3]string{
@@ -125,7 +125,7 @@ func TestAWonResultWorkedOut(t *testing.T) {
 func share(f float64) *float64 { return &f }
 
 // Sold 10 at 99 and bought at 121.2, bought 5 at 121.2 and sold at 99. The short received the funding.
-func TestALostResultWorkedOut(t *testing.T) {
+func TestFiguresOfLosingResult(t *testing.T) {
 	t.Parallel()
 	r := mustRun(t, workedConfig(t, "-10 . 5 . 0 ."))
 	for _, c := range [][3]string{
@@ -154,7 +154,7 @@ func TestALostResultWorkedOut(t *testing.T) {
 
 // Without costs the two trades win 300. In the pessimistic market each order arrives a second later, when the price can have moved a
 // sixtieth of the way to the extreme, the root of 1/3600, and slips by 2 %. The short is opened a second after the long is sold.
-func TestColumnsWorkedOut(t *testing.T) {
+func TestFiguresOfColumns(t *testing.T) {
 	t.Parallel()
 	bought, sold := 1.02*(100+10.0/60), 0.98*(120-3.0/60)
 	opened, closed := 0.98*(120-3*math.Sqrt(2.0/3_600)), 1.02*(100+2.0/60)
@@ -195,7 +195,7 @@ func TestColumnsWorkedOut(t *testing.T) {
 }
 
 // A tenth of 80 BTC an hour fills the ten in two candles, as they are bought and as they are sold. Without a volume there is no cap.
-func TestThePessimisticVolumeCapWorkedOut(t *testing.T) {
+func TestPessimisticVolumeCap(t *testing.T) {
 	t.Parallel()
 	for volume, want := range map[float64]int{0: 4, 80: 6, 10_000: 4} {
 		config := workedConfig(t, "10 . -5 . 0 .")
