@@ -396,6 +396,7 @@ func TestATargetInWords(t *testing.T) {
 		{strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: -20}}, "-0.02 BTC-USDT"},
 		{strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuote, Quote: enginetest.Amount(t, "250")}}, "250 USDT of BTC-USDT"},
 		{strategy.Plan{Orders: make([]strategy.DesiredOrder, 2), Exits: make([]strategy.DesiredOrder, 1)}, "2 orders, 1 exit"},
+		{strategy.Plan{Orders: make([]strategy.DesiredOrder, 1)}, "1 order"},
 		{strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 5}, Exits: make([]strategy.DesiredOrder, 2)}, "0.005 BTC-USDT, 2 exits"},
 	} {
 		plan := planOf(&c.plan, bitcoin, strategy.Memory{})

@@ -94,6 +94,19 @@ func steps(all []Step) string {
 	return strings.Join(text, ", ")
 }
 
+// TestAnIntentHasABoundedNumberOfSteps has an order that fills in a hundred parts.
+func TestAnIntentHasABoundedNumberOfSteps(t *testing.T) {
+	t.Parallel()
+	b, entry := NewBoard("demo", "main"), intent(placement.Entry, 200)
+	noted(b, 10, engine.NoteIntent{Intent: entry}, engine.NoteApproved{Intent: entry}, engine.NotePlaced{NoteOrder: sent("a", 0, entry)})
+	for range 100 {
+		noted(b, 20, engine.NoteFill{NoteOrder: sent("a", 7, entry), Quantity: 1})
+	}
+	if one, _ := b.Intent("1", NewHistory()); len(one.Steps) != 64 {
+		t.Errorf("want 64 steps, have %d", len(one.Steps))
+	}
+}
+
 // TestAPlacementBelongsToTheIntentThatAskedForIt has two approved intents of one purpose that differ in one thing.
 func TestAPlacementBelongsToTheIntentThatAskedForIt(t *testing.T) {
 	t.Parallel()

@@ -78,6 +78,13 @@ func TestListsOfABoardAreBounded(t *testing.T) {
 	}
 }
 
+func TestNoDecisionsYet(t *testing.T) {
+	t.Parallel()
+	if items, next := NewBoard("demo", "main").Decisions("trend", Page{Limit: 9}); len(items) != 0 || next != "" {
+		t.Errorf("want none, have %v, %s", items, next)
+	}
+}
+
 // TestWhatTheReconcilerShows has rounds, notices of differences and placements of unknown fate.
 func TestWhatTheReconcilerShows(t *testing.T) {
 	t.Parallel()
@@ -111,7 +118,9 @@ func TestWhatACandleAndANoticePublish(t *testing.T) {
 	noted(b, 1, engine.NoteCandle{Candle: exchange.Candle{OpenMS: 5, Open: price, High: price + 2, Low: price - 2, Close: price, Volume: 1.5}})
 	shows(t, "a candle", last, `{"market":"futures","symbol":"BTC-USDT","strategy":"trend","open_ms":5,"open":"50000","close":"50000","volume":1.5}`)
 	noted(b, 1, engine.NoteHalt{Why: "news"}, engine.NoteGap{Missing: 1}, engine.NoteTick{})
-	if want := "[candle notice risk notice]"; fmt.Sprint(topics) != want {
+	decides(b, "trend", "crossed", 7)
+	shows(t, "a decision", last, `{"id":"1","strategy":"trend","reason":"crossed"}`)
+	if want := "[candle notice risk notice decision]"; fmt.Sprint(topics) != want {
 		t.Errorf("want %s, have %v", want, topics)
 	}
 }

@@ -101,15 +101,15 @@ func TestOrdersAreFoundByEitherID(t *testing.T) {
 	takes(h, "nobody's", 1_000, record.Acknowledged{OrderID: 5}, record.Withdrawn{})
 	takes(h, "a", 1_000, bought(30), record.Acknowledged{OrderID: 7})
 	takes(h, "b", 3_000, bought(30), record.Acknowledged{OrderID: 7}, record.Fill{OrderID: 7, Filled: 30})
-	takes(h, "c", 6_000, bought(30))
+	takes(h, "c", 6_000, bought(30), record.Withdrawn{})
 	for id, want := range map[string]string{"a": "a", "7": "b", "c": "c", "0": "", "nobody's": "", "8": ""} {
 		if one, _, found := h.Order(id); one.ClientOrderID != want || found != (want != "") {
 			t.Errorf("%s: want %q, have %q", id, want, one.ClientOrderID)
 		}
 	}
-	if want := "audit cancel, order a sending, order a acknowledged, order b sending, order b acknowledged, fill 1 0.03, order b working, order c " +
-		"sending"; strings.Join(
-		*published, ", ") != want {
+	want := "audit cancel, order a sending, order a acknowledged, order b sending, order b acknowledged, fill 1 0.03, order b working, " +
+		"order c sending, order c sending, audit cancel"
+	if strings.Join(*published, ", ") != want {
 		t.Errorf("want %s published, have %v", want, *published)
 	}
 	all, next := h.Orders(Page{Limit: 2}, func(*Order) bool { return true })
@@ -125,6 +125,22 @@ func TestOrdersAreFoundByEitherID(t *testing.T) {
 	shows(t, "fills", fills, `[{"id":"1","at_ms":5000,"client_order_id":"b","order_id":7,"strategy":"trend","purpose":"order","market":"futures",
 		"symbol":"BTC-USDT",
 		"side":"BUY","quantity":"0.03","price":"0","fee":null,"derived":null}]`)
+}
+
+// TestAPositionIsDatedByItsFills has one that fills show, and one that they do not.
+func TestAPositionIsDatedByItsFills(t *testing.T) {
+	t.Parallel()
+	h, _ := journalled()
+	takes(h, "a", 1_000, bought(20), record.Fill{Filled: 20})
+	for position, want := range map[exchange.Quantity]int64{20: 2_000, 30: 5, 0: 5} {
+		s := Strategy{Name: "trend", SinceMS: 5, key: bitcoin.Key(), ownPosition: position}
+		p := Position{Strategy: "trend", SinceMS: 5, key: bitcoin.Key(), ownPosition: position}
+		h.DateStrategy(&s)
+		h.DatePosition(&p)
+		if s.SinceMS != want || p.SinceMS != want {
+			t.Errorf("position %d: want %d, have %d and %d", position, want, s.SinceMS, p.SinceMS)
+		}
+	}
 }
 
 // TestASnapshotsNewsReachesTheOrders has live orders that the records do not show yet.

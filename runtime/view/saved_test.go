@@ -134,12 +134,12 @@ func TestWhatAReportShows(t *testing.T) {
 	t.Parallel()
 	directory := folder(t, map[string]string{
 		"new/report.json": reportText, "new/report.html": "<p>page</p>", "new/equity.csv": "time_ms,equity\n1000,10000,9\nhalf a line\n3000,11731.87\n",
-		"old/report.json":   strings.Replace(reportText, `[{"text":"few trips"},{"text":"costs"}]`, `["few"]`, 1),
-		"other/report.json": `{"hello":"world"}`, "wrong/report.json": `{"strategy":"x","warnings":[7]}`, "list/report.json": `{"strategy":"x","warnings":{}}`,
+		"ancient/report.json": strings.Replace(reportText, `[{"text":"few trips"},{"text":"costs"}]`, `["few"]`, 1),
+		"other/report.json":   `{"hello":"world"}`, "wrong/report.json": `{"strategy":"x","warnings":[7]}`, "list/report.json": `{"strategy":"x","warnings":{}}`,
 		"cut/report.json": `{"strategy":`, ".hidden/report.json": reportText, "empty/x": "",
 	})
 	old := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
-	if err := os.Chtimes(filepath.Join(directory, "old", "report.json"), old, old); err != nil {
+	if err := os.Chtimes(filepath.Join(directory, "ancient", "report.json"), old, old); err != nil {
 		t.Fatal(err)
 	}
 	reports := NewReports(directory)
@@ -152,7 +152,7 @@ func TestWhatAReportShows(t *testing.T) {
 		"round_trips":28,
 			"wins":7,"initial_equity":"10000","final_equity":"11731.87","max_drawdown_pct":26.5,"sharpe":null,"expectancy":null,"warnings":["few trips",
 		"costs"],
-			"page":true,"result_sha256":"cc"},{"id":"old","at":"2026-10-01T00:00:00Z","warnings":["few"],"page":false}]`)
+			"page":true,"result_sha256":"cc"},{"id":"ancient","at":"2026-10-01T00:00:00Z","warnings":["few"],"page":false}]`)
 	}
 	one, err := reports.One("new")
 	if err != nil {
@@ -168,15 +168,15 @@ func TestWhatAReportShows(t *testing.T) {
 	if page, err := reports.Page("new"); string(page) != "<p>page</p>" || err != nil {
 		t.Errorf("want the page, have %q, %v", page, err)
 	}
-	for _, id := range []string{"old", ".hidden", "../new"} {
+	for _, id := range []string{"ancient", ".hidden", "../new"} {
 		if _, err := reports.Page(id); !errors.Is(err, ErrNoReport) {
 			t.Errorf("%s: want no page, have %v", id, err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(directory, "old", "report.json"), []byte(strings.Replace(reportText, "28", "29", 1)), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(directory, "ancient", "report.json"), []byte(strings.Replace(reportText, "28", "29", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if one, err := reports.One("old"); err != nil || one.RoundTrips != 29 {
+	if one, err := reports.One("ancient"); err != nil || one.RoundTrips != 29 {
 		t.Errorf("want the changed file read again, have %d, %v", one.RoundTrips, err)
 	}
 	if err := reports.Room("new"); err == nil || err.Error() != `a report "new" is there already: give it another name` {
