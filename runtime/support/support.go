@@ -128,8 +128,8 @@ func configuredSecrets(config *configs.Config) (plain []string) {
 	return append(plain, otherSecrets(config)...)
 }
 
-// otherSecrets returns secrets that are neither the exchange's nor botd's own: tokens of signals
-// and of Telegram, addresses of channels. A secret that cannot be read is in no file either.
+// otherSecrets returns secrets that are neither the exchange's nor botd's own: tokens of signals, of Telegram and of
+// metrics, addresses of channels and of the dead-man's service. A secret that cannot be read is in no file either.
 func otherSecrets(config *configs.Config) (plain []string) {
 	directory := config.Exchange.CredentialsDirectory
 	if token, err := configs.ReadSignalToken(&config.Signals, directory); err == nil {
@@ -139,13 +139,24 @@ func otherSecrets(config *configs.Config) (plain []string) {
 		_, secret, _ := strings.Cut(token, ":")
 		plain = append(plain, token, secret)
 	}
+	if token, err := configs.ReadMetricsToken(&config.Metrics, directory); err == nil {
+		plain = append(plain, token)
+	}
+	if address, err := configs.ReadHeartbeat(&config.Heartbeat, directory); err == nil && address != "" {
+		plain = append(plain, addressSecrets(address)...)
+	}
 	for i := range config.Notify.Channels {
 		if address, err := configs.ReadAddress(&config.Notify.Channels[i], directory); err == nil {
-			const shortest = 8 // a shorter part of an address occurs in many texts
-			plain = append(plain, slices.DeleteFunc(notify.SecretParts(address), func(part string) bool { return len(part) < shortest })...)
+			plain = append(plain, addressSecrets(address)...)
 		}
 	}
 	return plain
+}
+
+// addressSecrets are the parts of a service's address that might be secret. A shorter part occurs in many texts.
+func addressSecrets(address string) []string {
+	const shortest = 8
+	return slices.DeleteFunc(notify.SecretParts(address), func(part string) bool { return len(part) < shortest })
 }
 
 // Encodings are the forms in which a secret may stand somewhere.
