@@ -73,7 +73,7 @@ func MustAmount(text string) Amount {
 }
 
 // AmountFromDecimal converts exactly; more than 18 places or a value beyond
-// 1.7e20 is ErrInexact.
+// 8.5e19 is ErrInexact.
 func AmountFromDecimal(d decimal.Decimal) (Amount, error) {
 	n, err := scaledInteger(d, AmountScale)
 	if err != nil {
