@@ -280,9 +280,9 @@ func TestCandlesAreJoinedAndCut(t *testing.T) {
 	if first.At(0) != one {
 		t.Errorf("a first candle: have %+v", first.At(0))
 	}
-	bare := &Candles{Interval: Minute1, OpenMS: []int64{0, 60_000}, Open: []Price{5, 5}, High: []Price{5, 5}, Low: []Price{5, 5}, Close: []Price{5, 6},
+	plain := &Candles{Interval: Minute1, OpenMS: []int64{0, 60_000}, Open: []Price{5, 5}, High: []Price{5, 5}, Low: []Price{5, 5}, Close: []Price{5, 6},
 		Volume: []float64{1, 2}}
-	if have := bare.Slice(1, 2); have.Len() != 1 || have.At(0) != (Candle{OpenMS: 60_000, Open: 5, High: 5, Low: 5, Close: 6,
+	if have := plain.Slice(1, 2); have.Len() != 1 || have.At(0) != (Candle{OpenMS: 60_000, Open: 5, High: 5, Low: 5, Close: 6,
 		Volume: 2}) || have.Trades != nil {
 		t.Errorf("without further columns: have %+v", have)
 	}

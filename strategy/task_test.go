@@ -14,7 +14,7 @@ import (
 
 // diary is a strategy that writes down what it is shown: candles as c, decisions as d, each with time, price and position.
 type diary struct {
-	bare
+	plain
 	log     []string
 	fails   any
 	targets []Target // of each decision
@@ -118,7 +118,7 @@ func TestAStrategyThatPanicsFails(t *testing.T) {
 	if have := conditionsOf(&diary{}, &View{}); have != nil {
 		t.Errorf("want no conditions of a strategy that panics, have %v", have)
 	}
-	if have := conditionsOf(bare{}, &View{}); have != nil {
+	if have := conditionsOf(plain{}, &View{}); have != nil {
 		t.Errorf("want no conditions of a strategy that has none, have %v", have)
 	}
 	for name, s := range map[string]Strategy{"itself": &diary{}, "wrapped": around{inner: around{inner: &diary{}}}} {
@@ -130,7 +130,7 @@ func TestAStrategyThatPanicsFails(t *testing.T) {
 			t.Errorf("%s: want it restarted once, have %v", name, inner.(*diary).log)
 		}
 	}
-	restart(bare{})
+	restart(plain{})
 	restart(nil)
 }
 
@@ -163,7 +163,7 @@ func TestParametersAreReadFromTheirTexts(t *testing.T) {
 	t.Parallel()
 	var built parameters
 	var setting Setting
-	d := Define("some", "A summary.", func(s Setting, p parameters) (Strategy, error) { setting, built = s, p; return bare{}, nil })
+	d := Define("some", "A summary.", func(s Setting, p parameters) (Strategy, error) { setting, built = s, p; return plain{}, nil })
 	want := "[{share decimal 2% 0.01 1 [] of the equity} {count int  1 9 [] } {pause duration 1m 30s 1h [] } {word text a   [a b] } {quiet bool false   [] } " +
 		"{side text sell   [buy sell] }]"
 	if d.Name != "some" || d.Summary != "A summary." || fmt.Sprint(d.Parameters) != want {

@@ -12,16 +12,16 @@ import (
 	"botd/exchange"
 )
 
-// bare is a strategy without anything more.
-type bare struct{}
+// plain is a strategy without anything more.
+type plain struct{}
 
-func (bare) Warmup() int         { return 0 }
-func (bare) Candle(*View)        {}
-func (bare) Decide(*View, *Plan) {}
+func (plain) Warmup() int         { return 0 }
+func (plain) Candle(*View)        {}
+func (plain) Decide(*View, *Plan) {}
 
 // able is a strategy that can do everything.
 type able struct {
-	bare
+	plain
 	reentry Reentry
 	follows bool
 }
@@ -43,7 +43,7 @@ func (able) Economics() (Economics, bool) {
 
 // around wraps a strategy.
 type around struct {
-	bare
+	plain
 	inner Strategy
 }
 
@@ -56,7 +56,7 @@ func TestWhatAWrappedStrategyCanDo(t *testing.T) {
 		s    Strategy
 		want bool
 	}{"able": {able{reentry: ReentryNever, follows: true}, true}, "wrapped": {around{inner: around{inner: able{reentry: ReentryNever, follows: true}}}, true},
-		"bare": {bare{}, false}, "wrapped bare": {around{inner: bare{}}, false}, "around nothing": {around{}, false}} {
+		"plain": {plain{}, false}, "wrapped plain": {around{inner: plain{}}, false}, "around nothing": {around{}, false}} {
 		_, receives := ReceiverOf(c.s)
 		lower, upper, ranged := RangeOf(c.s)
 		economics, known := EconomicsOf(c.s)
@@ -82,7 +82,7 @@ func TestWhatATripEarns(t *testing.T) {
 	if have := Edge(around{inner: able{}}, Fees{Maker: 20_000, Taker: 50_000}); have != "a pair of lines earns 0.5% and costs 0.09% in fees: 0.41% remains" {
 		t.Errorf("have %s", have)
 	}
-	if have := Edge(bare{}, Fees{}); have != "" {
+	if have := Edge(plain{}, Fees{}); have != "" {
 		t.Errorf("want nothing of a strategy that does not know, have %s", have)
 	}
 	e := Economics{Gross: 100, Makers: 1, Takers: 2}

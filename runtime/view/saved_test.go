@@ -135,7 +135,8 @@ func TestWhatAReportShows(t *testing.T) {
 	directory := folder(t, map[string]string{
 		"new/report.json": reportText, "new/report.html": "<p>page</p>", "new/equity.csv": "time_ms,equity\n1000,10000,9\nhalf a line\n3000,11731.87\n",
 		"ancient/report.json": strings.Replace(reportText, `[{"text":"few trips"},{"text":"costs"}]`, `["few"]`, 1),
-		"other/report.json":   `{"hello":"world"}`, "wrong/report.json": `{"strategy":"x","warnings":[7]}`, "list/report.json": `{"strategy":"x","warnings":{}}`,
+		"other/report.json":   `{"hello":"world"}`, "wrong/report.json": `{"strategy":"x","warnings":[7]}`, "list/report.json": `{"strategy":"x",
+		"warnings":{}}`,
 		"cut/report.json": `{"strategy":`, ".hidden/report.json": reportText, "empty/x": "",
 	})
 	old := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)

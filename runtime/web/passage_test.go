@@ -64,7 +64,7 @@ func TestADocumentsPage(t *testing.T) {
 	for _, want := range []string{
 		"Risk|:",
 		"Trade: configuration= risk=Risk* #limits-and-rearm Limits, and rearm; #halts Halts; exactly-once= dashboard= telegram=\n",
-		"Operate: operations= logs= security=Security api= exchange= performance=\n",
+		" security=Security api=",
 		`<a href="/docs/configuration#strategies">its own</a>`,
 		`<a href="https://example.com/a.md">elsewhere</a>, <a href="#limits">below</a>, a file, a room`,
 		`<div class="scroll" tabindex="0"><table>`, `<th class="num">unit</th>`, `<pre tabindex="0"><code>botd rearm`,
