@@ -49,7 +49,7 @@ type around struct {
 
 func (a around) Wrapped() Strategy { return a.inner }
 
-// TestWhatAWrappedStrategyCanDo has a strategy that can do everything, within two that can nothing, and one that can nothing.
+// TestWhatAWrappedStrategyCanDo has a strategy that can do everything, alone and within two others, and a plain one.
 func TestWhatAWrappedStrategyCanDo(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

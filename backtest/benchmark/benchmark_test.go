@@ -323,7 +323,7 @@ func TestTablesShowEachFigure(t *testing.T) {
 // TestPageTakesTheTablesBetweenItsMarks writes them twice.
 func TestPageTakesTheTablesBetweenItsMarks(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "page.md")
+	path := filepath.Join(t.TempDir(), "page")
 	const begin, end = "<!-- botd bench: begin -->\n", "<!-- botd bench: end -->\n"
 	for _, text := range []string{"words\n", "words\n" + begin, "words\n" + end} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
