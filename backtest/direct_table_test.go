@@ -24,17 +24,20 @@ type planned struct {
 	symbol *exchange.Symbol
 	plans  []string
 	change func(at int, plan *strategy.Plan)
+	warmup int
 	seen   int
 	last   string
 	saw    []string
 }
 
-func (*planned) Warmup() int             { return 0 }
+func (p *planned) Warmup() int           { return p.warmup }
 func (p *planned) Candle(*strategy.View) { p.seen++ }
 
 func (p *planned) Decide(v *strategy.View, plan *strategy.Plan) {
-	if own := p.plans[p.seen-1]; own != "" {
-		p.last = own
+	for _, own := range p.plans[:p.seen] {
+		if own != "" {
+			p.last = own
+		}
 	}
 	var orders []string
 	for i := range v.Working {
@@ -45,7 +48,8 @@ func (p *planned) Decide(v *strategy.View, plan *strategy.Plan) {
 	for i := range v.Fills {
 		orders = append(orders, fmt.Sprintf("%s filled %s", v.Fills[i].Key, v.Symbol.QuantityDecimal(v.Fills[i].Quantity)))
 	}
-	p.saw = append(p.saw, fmt.Sprintf("%d: %s at %s since %d, %s of %s: %s; memory %v", p.seen, v.Symbol.QuantityDecimal(v.Position.Quantity),
+	p.saw = append(p.saw, fmt.Sprintf("%d: %d closed, the newest %+v, %d others; %s at %s since %d, %s of %s: %s; memory %v", p.seen, v.Closed(),
+		v.Candle(), len(v.Others), v.Symbol.QuantityDecimal(v.Position.Quantity),
 		v.Position.EntryPrice, (v.Position.SinceMS-midnight)/60_000, v.Equity, v.Symbol.PriceDecimal(v.Last), strings.Join(orders, ", "), v.Memory.Entries()))
 	for part := range strings.SplitSeq(p.last, ";") {
 		word, rest, _ := strings.Cut(strings.TrimSpace(part), " ")
@@ -124,6 +128,7 @@ type directCase struct {
 	machine string // and why not the direct one
 	fills   string // "MINUTE SIDE QUANTITY PRICE PURPOSE", by commas
 	refused int
+	warmup  int
 	set     func(c *backtest.Config, s *exchange.Symbol)
 	change  func(at int, plan *strategy.Plan)
 }
@@ -141,7 +146,7 @@ func runDirect(t *testing.T, c *directCase) {
 	config := caseConfig(candlesOf(t, s, exchange.Minute1, midnight, strings.Join(candles, "\n")), nil)
 	config.Legs[0].Strategy.Protection = strategy.Protection{Set: true}
 	config.Legs[0].Make = func(*tape.Tape) (strategy.Strategy, error) {
-		made = append(made, &planned{t: t, symbol: s, plans: plans, change: c.change})
+		made = append(made, &planned{t: t, symbol: s, plans: plans, change: c.change, warmup: c.warmup})
 		return made[len(made)-1], nil
 	}
 	if c.set != nil {
@@ -364,117 +369,6 @@ func TestDirectMachineFollowsPlansOfOrders(t *testing.T) {
 			100 100 100 100 | in a buy 100 250, b buy 99 250` + even},
 		{name: "a sale below the last price costs its loss", machine: "engine: an intent that a rule may refuse", fills: "1 sell 300 100 order",
 			script: `100 100 100 100 | in a sell 60 300` + even},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			runDirect(t, &c)
-		})
-	}
-}
-
-func TestDirectMachineFollowsTargets(t *testing.T) {
-	t.Parallel()
-	const even = "\n100 100 100 100\n100 100 100 100"
-	for _, c := range []directCase{
-		{name: "in, more, less, out", machine: "direct", fills: "1 buy 1 100 entry, 2 buy 1.5 100 entry, 4 sell 1.3 100 exit, 5 sell 1.2 100 exit", script: `
-			100 100 100 100 | hold 1; why begins
-			100 100 100 100 | hold 2.5; why more
-			100 100 100 100 | hold 2.499; why less than an order
-			100 100 100 100 | hold 1.2; why less
-			100 100 100 100 | hold flat; why ends` + even},
-		{name: "from one side to the other", machine: "direct",
-			fills: "1 buy 1 101 entry, 2 sell 1 102 exit, 2 sell 2 102 entry, 4 buy 2 100 exit, 4 buy 0.5 100 entry", script: `
-			100 100 100 100 | hold 1
-			101 101 101 101 | hold -2
-			102 102 102 102
-			103 103 103 103 | hold 0.5; why turns` + even},
-		{name: "a share of the equity is counted once", machine: "direct",
-			fills: "1 buy 50 100 entry, 4 buy 4.975 120 entry, 5 sell 54.975 120 exit, 5 sell 54.939 120 entry", script: `
-			100 100 100 100 | hold 50%
-			100 120 100 120
-			120 120 120 120 | hold 50%; why the same
-			120 120 120 120 | hold 60%
-			120 120 120 120 | hold -60%
-			120 120 120 120` + even},
-		{name: "an amount of money", machine: "direct", fills: "1 buy 5 100 entry, 3 buy 0.454 110 entry, 4 sell 5.454 100 exit, 4 sell 6 100 entry", script: `
-			100 100 100 100 | hold 500u
-			100 110 100 110
-			110 110 110 110 | hold 600u
-			110 110 110 110 | hold -600u` + even},
-		{name: "differences too small for an order", machine: "direct", fills: "1 buy 1 100 entry, 3 buy 0.05 100 entry, 5 sell 0.05 100 exit", script: `
-			100 100 100 100 | hold 1
-			100 100 100 100 | hold 1.049
-			100 100 100 100 | hold 1.05
-			100 100 100 100 | hold 1.001
-			100 100 100 100 | hold 1` + even},
-		{name: "in parts of the largest order", machine: "direct",
-			fills: "1 buy 2 100 entry, 1 buy 2 100 entry, 1 buy 1 100 entry, 3 sell 2 100 exit, 3 sell 2 100 exit, 3 sell 1 100 exit", script: `
-			100 100 100 100 | hold 5
-			100 100 100 100
-			100 100 100 100 | hold flat
-			100 100 100 100` + even, set: func(_ *backtest.Config, s *exchange.Symbol) { s.MaxNotional = exchange.AmountOf(200) }},
-		{name: "a refusal that is repeated counts once", machine: "direct", fills: "3 buy 1 100 entry", refused: 3, script: `
-			100 100 100 100 | hold 600
-			100 100 100 100
-			100 100 100 100 | hold 1
-			100 100 100 100 | hold 600
-			100 100 100 100 | hold 601
-			100 100 100 100 | hold 601; why again` + even},
-		{name: "almost the last bracket", machine: "direct", fills: "1 buy 2 100 entry", script: `100 100 100 100 | hold 2` + even,
-			set: func(_ *backtest.Config, s *exchange.Symbol) { s.Brackets[0].Max = exchange.AmountOf(200) }},
-		{name: "beyond the last bracket", machine: "engine: an intent that a rule may refuse", refused: 1, script: `100 100 100 100 | hold 2.001` + even,
-			set: func(_ *backtest.Config, s *exchange.Symbol) { s.Brackets[0].Max = exchange.AmountOf(200) }},
-		{name: "beyond the bracket with what is held", machine: "engine: an intent that a rule may refuse", fills: "1 buy 1 100 entry", refused: 1,
-			script: `100 100 100 100 | hold 1
-			100 100 100 100 | hold 2.5` + even, set: func(_ *backtest.Config, s *exchange.Symbol) { s.Brackets[0].Max = exchange.AmountOf(200) }},
-		{name: "a rest that is too small to close", machine: "engine: too little for an order of its own", fills: "1 buy 0.06 100 entry", script: `
-			100 100 100 100 | hold 0.06
-			100 100 100 100
-			70 70 70 70 | hold flat
-			70 70 70 70` + even},
-		{name: "a liquidation", machine: "engine: a liquidation, or an order that is filled in part",
-			fills: "1 buy 450 100 entry, 1 sell 450 78.19053993 liquidation", script: `100 100 100 100 | hold 450
-			100 100 60 60
-			60 60 60 60` + even},
-		{name: "part of the volume", machine: "engine: a liquidation, or an order that is filled in part",
-			fills: "1 buy 0.5 100 entry, 2 buy 0.5 100 entry", script: `100 100 100 100 | hold 1` + even,
-			set: func(c *backtest.Config, _ *exchange.Symbol) { c.Costs.VolumeCap = exchange.RateOne / 2 }},
-		{name: "a latency within the candle", machine: "direct", fills: "1 buy 1 100 entry, 3 sell 1 100 exit", script: `100 100 100 100 | hold 1
-			100 100 100 100
-			100 100 100 100 | hold flat` + even, set: func(c *backtest.Config, _ *exchange.Symbol) { c.Costs.LatencyMS = 29_000 }},
-		{name: "a notice", machine: "engine: a report to people", fills: "1 buy 1 100 entry", script: `100 100 100 100 | hold 1` + even,
-			change: func(at int, plan *strategy.Plan) {
-				if at == 2 {
-					plan.Notify("news")
-				}
-			}},
-		{name: "a leverage", machine: "engine: a plan with stops, targets or a leverage", fills: "1 buy 1 100 entry", script: `100 100 100 100 | hold 1` +
-			even, change: func(at int, plan *strategy.Plan) { plan.Leverage = 4 }},
-		{name: "the same leverage", machine: "direct", fills: "1 buy 1 100 entry", script: `100 100 100 100 | hold 1` + even, change: func(at int,
-			plan *strategy.Plan) {
-			plan.Leverage = 5
-		}},
-		{name: "a stop", machine: "engine: a plan with stops, targets or a leverage", fills: "1 buy 1 100 entry", script: `100 100 100 100 | hold 1` +
-			even, change: func(at int, plan *strategy.Plan) {
-			plan.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}
-		}},
-		{name: "no stop", machine: "direct", fills: "1 buy 1 100 entry", script: `100 100 100 100 | hold 1` + even, change: func(at int, plan *strategy.Plan) {
-			plan.Protection = strategy.Protection{Set: true}
-		}},
-		{name: "a memory", machine: "direct", fills: "1 buy 1 100 entry", script: `100 100 100 100 | hold 1` + even, change: func(at int,
-			plan *strategy.Plan) {
-			plan.Remember("at", int64(at/2))
-		}},
-		{name: "a mistake", machine: "engine: the strategy failed: a mistake", fills: "1 buy 1 100 entry", script: `100 100 100 100 | hold 1` + even,
-			change: func(at int, plan *strategy.Plan) {
-				if at == 3 {
-					panic("a mistake")
-				}
-			}},
-		{name: "a reason beyond its length", machine: "engine: a plan out of bounds", script: `100 100 100 100 | hold 1` + even, change: func(at int,
-			plan *strategy.Plan) {
-			plan.Reason = strings.Repeat("x", 5_000)
-		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

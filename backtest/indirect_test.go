@@ -17,6 +17,21 @@ import (
 	"botd/strategy"
 )
 
+// following has exits that follow the price.
+type following struct {
+	strategy.Strategy
+	strategy.Follower
+}
+
+func (following) Follows() bool { return true }
+
+// preparing decides for many candles at once.
+type preparing struct{ strategy.Strategy }
+
+func (preparing) Batch(*strategy.View, *exchange.Candles, int, int, func(int) exchange.Amount) int {
+	return 0
+}
+
 // TestWhyTheEngineIsTheMachine lists what the direct machine does not cover.
 func TestWhyTheEngineIsTheMachine(t *testing.T) {
 	t.Parallel()
@@ -51,6 +66,8 @@ func TestWhyTheEngineIsTheMachine(t *testing.T) {
 		{"latency", func(c *Config) { c.Costs.LatencyMS, c.Costs.LaterMS = window-1, 1 }},
 		{"recorded trades", func(c *Config) { c.Legs[0].Trades = &exchange.Trades{} }},
 		{"a strategy that sees more than its candles", func(c *Config) { c.Signals = []Signal{{}} }},
+		{"a strategy that is asked between candles, or for many", func(c *Config) { of(c).Strategy = following{} }},
+		{"a strategy that is asked between candles, or for many", func(c *Config) { of(c).Strategy = preparing{} }},
 		{"journal and notes", func(c *Config) { c.Record = func(*record.Record) {} }},
 		{"journal and notes", func(c *Config) { c.Note = func(*engine.Note) {} }},
 		{"journal and notes", func(c *Config) { c.Ledger = true }},
