@@ -317,6 +317,28 @@ func TestDirectMachineFollowsPlansOfOrders(t *testing.T) {
 			100 100 98 99 | in b sell 101 2
 			99 102 99 101
 			101 101 101 101`},
+		{
+			name: "an opening against a short position", machine: "engine: an intent that a rule may refuse", fills: "1 sell 1 101 order",
+			refused: 1, script: `100 100 100 100 | in a sell 101 1
+			100 102 100 101 | in b buy 99 2
+			101 101 100 100
+			100 100 100 100`,
+		},
+		{
+			name: "an opening of one side after one of the other has ended", machine: "direct",
+			fills: "1 sell 1 101 order, 2 buy 1 99 exit_order, 4 buy 1 98 order",
+			script: `100 100 100 100 | in a sell 101 1
+			100 102 100 101 | in a sell 101 1; out x buy 99 1
+			101 101 98.5 100
+			100 100 100 100 | in b buy 98 1
+			100 100 97 98`,
+		},
+		{
+			name: "beyond the last bracket with orders in the book", machine: "engine: an intent that a rule may refuse", refused: 1, script: `
+			100 100 100 100 | in a buy 90 1.5
+			100 100 100 100 | in a buy 90 1.5, b buy 89 0.6` + even,
+			set: func(_ *backtest.Config, s *exchange.Symbol) { s.Brackets[0].Max = exchange.AmountOf(200) },
+		},
 		{name: "an exit of the position's side", machine: "engine: an intent that a rule may refuse", fills: "1 buy 1 99 order", refused: 1,
 			script: `100 100 100 100 | in a buy 99 1
 			100 100 98 99 | in a buy 99 1; out x buy 98 0.5
