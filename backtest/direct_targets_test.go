@@ -57,6 +57,21 @@ func TestDirectMachineFollowsTargets(t *testing.T) {
 			100 100 100 100 | hold 600
 			100 100 100 100 | hold 601
 			100 100 100 100 | hold 601; why again` + even},
+		{
+			name: "two targets of one refusal count once", machine: "direct", refused: 1, script: `
+			100 100 100 100 | hold 700
+			100 100 100 100 | hold 800
+			100 100 100 100 | hold 650` + even,
+			set: func(_ *backtest.Config, s *exchange.Symbol) { s.MaxNotional = exchange.AmountOf(60_000) },
+		},
+		{
+			name: "a refusal after an entry counts again", machine: "direct", fills: "2 buy 1 100 entry, 3 sell 1 100 exit", refused: 2, script: `
+			100 100 100 100 | hold 700
+			100 100 100 100 | hold 1
+			100 100 100 100 | hold flat
+			100 100 100 100 | hold 700` + even,
+			set: func(c *backtest.Config, s *exchange.Symbol) { c.Costs = fees(0, 0) },
+		},
 		{name: "almost the last bracket", machine: "direct", fills: "1 buy 2 100 entry", script: `100 100 100 100 | hold 2` + even,
 			set: func(_ *backtest.Config, s *exchange.Symbol) { s.Brackets[0].Max = exchange.AmountOf(200) }},
 		{name: "beyond the last bracket", machine: "engine: an intent that a rule may refuse", refused: 1, script: `100 100 100 100 | hold 2.001` + even,
