@@ -4,70 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
-	"botd/reconcile/record"
 	"botd/runtime/engine"
 )
-
-// batch is a group of records that the journal appends at once.
-type batch struct {
-	records  []record.Record
-	sequence int64
-}
 
 // durability is a caller of Send that waits for a batch.
 type durability struct {
 	batch  int64
 	answer chan<- error
-}
-
-// submit passes the engine's records to the writer. The engine hands out one batch at a time, which
-// preserves their order when an append fails.
-func (d *Driver) submit() {
-	if d.writing {
-		panic("runtime: the engine returned records while others are being written")
-	}
-	d.writing = true
-	d.batches++
-	d.writes <- batch{slices.Clone(d.effects.Records), d.effects.Sequence}
-}
-
-// write makes batches durable, one after the other. An append that leaves the journal in
-// doubt ends the run: nothing is sent until the next start has replayed it.
-func (d *Driver) write(ctx context.Context) (err error) {
-	defer catch(&err)
-	uncanceled := context.WithoutCancel(ctx)
-	disk := newDiskCheck(d.config.Journal)
-	defer disk.stop()
-	d.checkDisk(ctx, &disk) // before the first batch: a disk that is full from the start has no room for openings
-	for {
-		var next batch
-		select {
-		case next = <-d.writes:
-		case <-disk.due:
-			d.checkDisk(ctx, &disk)
-			continue
-		case <-ctx.Done():
-			select { // the last batch is still written
-			case next = <-d.writes:
-				return d.config.Journal.Append(uncanceled, next.records)
-			default:
-				return nil
-			}
-		}
-		err := d.config.Journal.Append(uncanceled, next.records)
-		if err != nil && broken(err) {
-			return fmt.Errorf("the journal is in doubt, nothing more is sent: %w", err)
-		}
-		d.checkDisk(ctx, &disk) // the batch may have taken the last room
-		select {
-		case d.events <- &engine.EventJournaled{Sequence: next.sequence, Err: err}:
-		case <-ctx.Done():
-			return err
-		}
-	}
 }
 
 // checkDisk has the journal manage its disk reserve, and passes the engine an event when the result
