@@ -134,10 +134,10 @@ func TestAPositionOfARemovedStrategyIsManaged(t *testing.T) {
 	t.Parallel()
 	config := load(t, "", one)
 	for _, c := range []struct {
-		name string
-		book *reconcile.Book
-		gone string
-		want string // name, symbol and whether it is absent of what is added
+		name     string
+		book     *reconcile.Book
+		unlisted string
+		want     string // name, symbol and whether it is absent of what is added
 	}{
 		{"configured", bought("one", "BTC-USDT"), "", ""},
 		{"without a file", bought("old", "SOL-USDT"), "", "old SOL-USDT true"},
@@ -145,7 +145,7 @@ func TestAPositionOfARemovedStrategyIsManaged(t *testing.T) {
 		{"its symbol is another's", bought("old", "BTC-USDT"), "", ""},
 		{"a symbol that is no more", bought("old", "SOL-USDT"), "SOL-USDT", ""},
 	} {
-		a, err := engineconfig.Account(config, c.book, listed(c.gone))
+		a, err := engineconfig.Account(config, c.book, listed(c.unlisted))
 		if err != nil {
 			t.Fatal(err)
 		}
