@@ -28,21 +28,21 @@ func heldWhereAListShowsNone(t testing.TB) {
 	for range 3 {
 		d.now += 1_000
 		d.observe(0, nil, orders...)
-		if symbol.Believed() != 20 {
-			t.Fatalf("want 20 shown while the list alone shows none, have %d", symbol.Believed())
+		if symbol.DecisionPosition() != 20 {
+			t.Fatalf("want 20 shown while the list alone shows none, have %d", symbol.DecisionPosition())
 		}
 	}
 	d.now += 1_000
 	d.observe(10, nil, orders...)
-	if symbol.Believed() != 20 {
-		t.Errorf("want 20 shown while the list alone shows 10, have %d", symbol.Believed())
+	if symbol.DecisionPosition() != 20 {
+		t.Errorf("want 20 shown while the list alone shows 10, have %d", symbol.DecisionPosition())
 	}
 	if intents := d.derive(protect); len(intents) != 0 {
 		t.Errorf("want its orders as they were, have %+v", intents)
 	}
 	d.observeClosed(0, 7)
-	if symbol.Believed() != 0 {
-		t.Errorf("want none shown once a witness says that it has ended, have %d", symbol.Believed())
+	if symbol.DecisionPosition() != 0 {
+		t.Errorf("want none shown once a witness says that it has ended, have %d", symbol.DecisionPosition())
 	}
 }
 
@@ -361,7 +361,7 @@ func unexplainedVanishes(t testing.TB, proof func(d *desk), opens bool) {
 	}
 }
 
-// The list shows none of the position and is not believed, so no exit is sent for it.
+// The list shows none of the position and is not trusted, so no exit is sent for it.
 func TestNoPartialExitWhileListOmitsPosition(t *testing.T) {
 	t.Parallel()
 	partOfNone(t)
@@ -471,7 +471,7 @@ func adoptedThenEnded(t testing.TB, openMS, closeMS int64, ended bool) {
 	d.acknowledge(id, 21)
 	d.now += 3_000
 	d.ended(id, placement.Canceled, 12)
-	symbol.testimony, symbol.seen = testimony{}, nil // as after a restart
+	symbol.futuresEvidence, symbol.seen = futuresEvidence{}, nil // as after a restart
 	for range testSettle.StalenessMS/1_000 + 5 {
 		d.now += 1_000
 		d.ends(&exchange.Position{ID: 7, Side: exchange.Long, Quantity: 20, CreatedMS: adoptedMS + openMS, UpdatedMS: adoptedMS + closeMS})

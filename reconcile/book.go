@@ -31,25 +31,25 @@ type Book struct {
 	bySymbol map[exchange.SymbolKey]*SymbolState
 	recent   *SymbolState // the last one looked up
 
-	refused   []RefusedOrder
-	sequence  int64                // of the ids generated in this epoch
-	placedMS  int64                // send time of the last spot order that the exchange accepted
-	handedOut map[string]int64     // when a live placement was passed on for sending
-	answered  map[string]int64     // when the exchange's answer assigned an id to a live placement
-	canceled  map[string]cancels   // cancels sent for a live placement
-	purposes  []purposed           // purposes of ended sales, oldest first
-	purchases []purchase           // ended spot purchases, oldest first
-	released  map[string]int64     // when the exchange answered that it canceled a live spot stop
-	presumed  map[string]bool      // of these, stops whose end only the wallet shows
-	purse     map[string]purse     // the wallet's USDT before a live spot purchase was sent
-	unable    map[string]int64     // when the exchange refused to cancel a live placement
-	unfrozen  map[string]bool      // live spot sales for which the newest wallet freezes nothing
-	shownSold map[string]bool      // of these, uncertain ones that a later wallet read has shown as sold
-	inFlight  []*account.Placement // live placements that do not rest, oldest first
-	openIDs   []int64              // scratch of Vanished
-	matched   []*account.Placement // scratch of observeList
-	slots     []slot               // scratch of convergeKeyed
-	pass      pass
+	refused      []RefusedOrder
+	sequence     int64                   // of the ids generated in this epoch
+	placedMS     int64                   // send time of the last spot order that the exchange accepted
+	handedOut    map[string]int64        // when a live placement was passed on for sending
+	answered     map[string]int64        // when the exchange's answer assigned an id to a live placement
+	canceled     map[string]cancels      // cancels sent for a live placement
+	purposes     []purposed              // purposes of ended sales, oldest first
+	purchases    []purchase              // ended spot purchases, oldest first
+	released     map[string]int64        // when the exchange answered that it canceled a live spot stop
+	presumed     map[string]bool         // of these, stops whose end only the wallet shows
+	priorBalance map[string]priorBalance // the wallet's USDT before a live spot purchase was sent
+	unable       map[string]int64        // when the exchange refused to cancel a live placement
+	unfrozen     map[string]bool         // live spot sales for which the newest wallet freezes nothing
+	shownSold    map[string]bool         // of these, uncertain ones that a later wallet read has shown as sold
+	inFlight     []*account.Placement    // live placements that do not rest, oldest first
+	openIDs      []int64                 // scratch of Vanished
+	matched      []*account.Placement    // scratch of observeList
+	slots        []slot                  // scratch of convergeKeyed
+	pass         pass
 
 	SpotFee  exchange.Rate // share of the bought spot asset, until an execution shows the actual rate
 	Foreign  string        // policy for foreign orders and positions: halt, adopt or ignore
@@ -91,7 +91,7 @@ type observed struct {
 func NewBook(settle placement.Settle) *Book {
 	return &Book{journalled: account.New(settle), canceled: map[string]cancels{}, released: map[string]int64{}, presumed: map[string]bool{},
 		unable: map[string]int64{}, unfrozen: map[string]bool{}, shownSold: map[string]bool{}, answered: map[string]int64{},
-		handedOut: map[string]int64{}, purse: map[string]purse{},
+		handedOut: map[string]int64{}, priorBalance: map[string]priorBalance{},
 		bySymbol: map[exchange.SymbolKey]*SymbolState{}, observed: observed{listed: map[exchange.Market]openList{}}}
 }
 
@@ -131,7 +131,7 @@ func (b *Book) apply(r *record.Record) {
 		return
 	case record.Ignored:
 		symbol := b.Symbol(r.Symbol)
-		symbol.Settled, symbol.extends = false, false
+		symbol.Settled, symbol.onlyOpeningsPending = false, false
 		symbol.Position += symbol.Ignored() - body.Quantity
 	}
 	b.journalled.Apply(r)
@@ -140,9 +140,9 @@ func (b *Book) apply(r *record.Record) {
 		b.noteBoot(r.AtMS)
 	case record.Sending:
 		b.begin(b.Placement(r.ClientOrderID))
-		b.notePurse(b.Placement(r.ClientOrderID))
+		b.notePriorBalance(b.Placement(r.ClientOrderID))
 		symbol := b.Symbol(body.Order.Key())
-		symbol.Settled, symbol.extends = false, symbol.extends && body.Purpose == placement.Order
+		symbol.Settled, symbol.onlyOpeningsPending = false, symbol.onlyOpeningsPending && body.Purpose == placement.Order
 	case record.Found:
 		b.begin(b.Placement(r.ClientOrderID))
 		id, _, _ := strings.Cut(r.ClientOrderID, "#")
@@ -150,7 +150,7 @@ func (b *Book) apply(r *record.Record) {
 	case record.Adopted:
 		b.Symbol(r.Symbol).short, b.Symbol(r.Symbol).spot.confirmed = 0, 0
 		b.Symbol(r.Symbol).noteBooked(body.Quantity)
-		b.Symbol(r.Symbol).resolveTwin()
+		b.Symbol(r.Symbol).resolvePeerOrders()
 		b.forgetRefused(func(of *RefusedOrder) bool { return of.Symbol == r.Symbol && b.Symbol(r.Symbol).Quarantine() == "" })
 		b.noteReported(r.ClientOrderID)
 	case record.Halt, record.Ignored:
@@ -182,7 +182,7 @@ func (b *Book) advance(r *record.Record) {
 	b.follow(p)
 	symbol := b.Symbol(p.Symbol())
 	_, acknowledged := r.Body.(record.Acknowledged)
-	symbol.Settled, symbol.extends = false, symbol.extends && acknowledged && p.Purpose() == placement.Order
+	symbol.Settled, symbol.onlyOpeningsPending = false, symbol.onlyOpeningsPending && acknowledged && p.Purpose() == placement.Order
 	if acknowledged && p.Order().Market == exchange.Spot {
 		b.placedMS = p.SentMS()
 	}
@@ -196,8 +196,8 @@ func (b *Book) advance(r *record.Record) {
 		} else {
 			symbol.noteSold(p.Filled() - filled - known)
 		}
-		symbol.noteTwinSold(p, p.Filled()-filled, known)
-		symbol.calm = persistence{sinceMS: r.AtMS, lastMS: r.AtMS}
+		symbol.notePeerSold(p, p.Filled()-filled, known)
+		symbol.sinceFill = persistence{sinceMS: r.AtMS, lastMS: r.AtMS}
 		if p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell && b.buysUnknown(symbol) {
 			symbol.leftSold += max(0, p.Filled()-filled-known)
 		}
@@ -212,7 +212,7 @@ func (b *Book) advance(r *record.Record) {
 		delete(b.released, r.ClientOrderID)
 		delete(b.presumed, r.ClientOrderID)
 		delete(b.unable, r.ClientOrderID)
-		delete(b.purse, r.ClientOrderID)
+		delete(b.priorBalance, r.ClientOrderID)
 		delete(b.unfrozen, r.ClientOrderID)
 		delete(b.shownSold, r.ClientOrderID)
 		delete(b.answered, r.ClientOrderID)
@@ -289,8 +289,8 @@ func without(list []*account.Placement, p *account.Placement) []*account.Placeme
 func (b *Book) noteBoot(atMS int64) {
 	b.sequence, b.bootMS = 0, atMS
 	for _, symbol := range b.symbols {
-		symbol.Read, symbol.Settled, symbol.extends, symbol.calm = false, false, false, symbol.calmSince(b.Settle(), atMS)
-		symbol.testimony, symbol.spot, symbol.readAlone, symbol.refusedMS = testimony{}, spotTestimony{}, false, 0
+		symbol.Read, symbol.Settled, symbol.onlyOpeningsPending, symbol.sinceFill = false, false, false, symbol.sinceFillAtStart(b.Settle(), atMS)
+		symbol.futuresEvidence, symbol.spot, symbol.readAlone, symbol.refusedMS = futuresEvidence{}, spotEvidence{}, false, 0
 		symbol.believe()
 		if symbol.Known() != 0 {
 			symbol.spot.changedMS = symbol.ChangedMS()

@@ -12,24 +12,24 @@ import (
 
 // Desired is one strategy's plan in force with the inputs for deriving intents from it.
 type Desired struct {
-	Strategy   *account.Strategy
-	Symbol     *SymbolState
-	Protection strategy.Protection // the plan's, otherwise the configured one
-	Leverage   int                 // the plan's, otherwise the configured one; 0 leaves it unchanged
-	Entries    bool                // false: nothing may open (halted, catching up, blind)
-	Equity     exchange.Amount     // account equity, for sizing
-	TakerFee   exchange.Rate       // reserved on spot
-	Collar     exchange.Rate       // maximum distance of a spot exit through the price
-	Interval   exchange.Interval   // a protection moves at most once per interval
-	Bridge     bool                // a moving stop is bridged, because answers take time
-	ExitFromMS int64               // spot: an exit that the exchange refused waits until then while its stop stays; 0 for none
-	YieldMS    int64               // spot: until then exits are left to another botd; 0 for none
-	MaxLive    int                 // with this many placements in the book, an order whose answer was lost is not sent again; 0: no bound
-	Flatten    bool                // a person requested to close the exchange's position, explained or not
-	Repeat     bool                // an unanswered exit may be repeated, because it was called back
-	Frozen     bool                // only exits: the position to protect is unknown, and existing protection stays
-	Extends    bool                // between rounds: openings are allowed while only acknowledged ones have been added since the symbol was settled
-	Unread     bool                // its market was not read completely: protection stays, missing protection is placed, and no exit is repeated
+	Strategy      *account.Strategy
+	Symbol        *SymbolState
+	Protection    strategy.Protection // the plan's, otherwise the configured one
+	Leverage      int                 // the plan's, otherwise the configured one; 0 leaves it unchanged
+	Entries       bool                // false: nothing may open (halted, catching up, blind)
+	Equity        exchange.Amount     // account equity, for sizing
+	TakerFee      exchange.Rate       // reserved on spot
+	Collar        exchange.Rate       // maximum distance of a spot exit through the price
+	Interval      exchange.Interval   // a protection moves at most once per interval
+	Bridge        bool                // a moving stop is bridged, because answers take time
+	ExitFromMS    int64               // spot: an exit that the exchange refused waits until then while its stop stays; 0 for none
+	YieldMS       int64               // spot: until then exits are left to another botd; 0 for none
+	MaxLive       int                 // with this many placements in the book, an order whose answer was lost is not sent again; 0: no bound
+	Flatten       bool                // a person requested to close the exchange's position, explained or not
+	Repeat        bool                // an unanswered exit may be repeated, because it was called back
+	Frozen        bool                // only exits: the position to protect is unknown, and existing protection stays
+	BetweenRounds bool                // between rounds: openings are allowed while only acknowledged ones have been added since the symbol was settled
+	Unread        bool                // its market was not read completely: protection stays, missing protection is placed, and no exit is repeated
 }
 
 // Derive returns the few changes that lead to the desired state from the known state. It starts
@@ -188,7 +188,7 @@ func (s *situation) ownPart() exchange.Quantity {
 			position = s.book.heldInQuarantine(s.symbol)
 		}
 		if s.book.StandsDown() {
-			position = min(position, s.symbol.heldWithTwin())
+			position = min(position, s.symbol.jointPosition())
 		}
 		return max(0, position-s.book.sellsUnknown(s.symbol))
 	}
@@ -399,6 +399,6 @@ func (s *situation) amountFor(quantity exchange.Quantity) exchange.Amount {
 
 // mayOpen reports whether nothing on the symbol is unknown: only then it opens.
 func (d *derivation) mayOpen() bool {
-	settled := d.symbol.Settled || d.desired.Extends && d.symbol.extends
+	settled := d.symbol.Settled || d.desired.BetweenRounds && d.symbol.onlyOpeningsPending
 	return settled && !d.unsettled && !d.unlevered
 }

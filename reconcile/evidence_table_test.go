@@ -10,10 +10,10 @@ import (
 )
 
 // standing is a wallet that explains ten, together with orders of another botd, one of which is in no journal.
-func standing(t testing.TB, orders ...twinOrder) (*wallet, *SymbolState) {
+func standing(t testing.TB, orders ...peerOrder) (*wallet, *SymbolState) {
 	w := explains(t, 10, 0)
 	symbol := w.book.Symbol(coin)
-	symbol.UnknownEnded, symbol.spot.twinOrders = elders+"1", orders
+	symbol.UnknownEnded, symbol.spot.peerOrders = elders+"1", orders
 	return w, symbol
 }
 
@@ -51,13 +51,13 @@ func TestJointHoldingWithAnotherBotd(t *testing.T) {
 			w.apply(record.Record{Symbol: coin, Body: record.Fees{Quantity: c.fees, Expected: true}})
 		}
 		for i, net := range c.theirs {
-			symbol.spot.twinOrders = append(symbol.spot.twinOrders, twinOrder{int64(50 + i), net, int64(700 + i)})
+			symbol.spot.peerOrders = append(symbol.spot.peerOrders, peerOrder{int64(50 + i), net, int64(700 + i)})
 		}
-		symbol.spot.twinSold, symbol.spot.inWallet, symbol.spot.early = c.sold, c.inWallet, c.early
-		if have := symbol.heldWithTwin(); have != c.held {
+		symbol.spot.peerSold, symbol.spot.inWallet, symbol.spot.early = c.sold, c.inWallet, c.early
+		if have := symbol.jointPosition(); have != c.held {
 			t.Errorf("%s: want %d held, have %d", c.name, c.held, have)
 		}
-		theirs, since := w.book.TwinPosition(symbol)
+		theirs, since := w.book.PeerPosition(symbol)
 		if wantSince := map[bool]int64{true: 700}[len(c.theirs) > 0]; theirs != c.theirs1 || since != wantSince {
 			t.Errorf("%s: want %d of it theirs since %d, have %d since %d", c.name, c.theirs1, wantSince, theirs, since)
 		}
@@ -65,20 +65,20 @@ func TestJointHoldingWithAnotherBotd(t *testing.T) {
 	for own, want := range map[exchange.Quantity]exchange.Quantity{0: 5, 1: 5} {
 		w := explains(t, own, 0)
 		symbol := w.book.Symbol(coin)
-		symbol.UnknownEnded, symbol.spot.twinOrders, symbol.spot.inWallet = elders+"1", []twinOrder{{50, 5, 700}}, 1_005+own
-		if theirs, _ := w.book.TwinPosition(symbol); theirs != want {
+		symbol.UnknownEnded, symbol.spot.peerOrders, symbol.spot.inWallet = elders+"1", []peerOrder{{50, 5, 700}}, 1_005+own
+		if theirs, _ := w.book.PeerPosition(symbol); theirs != want {
 			t.Errorf("%d of botd's own: want %d theirs, have %d", own, want, theirs)
 		}
 	}
-	w, symbol := standing(t, twinOrder{50, 5, 700})
+	w, symbol := standing(t, peerOrder{50, 5, 700})
 	symbol.spot.inWallet = 1_015
 	symbol.UnknownEnded = ""
-	if theirs, since := w.book.TwinPosition(symbol); theirs != 0 || since != 0 {
+	if theirs, since := w.book.PeerPosition(symbol); theirs != 0 || since != 0 {
 		t.Errorf("want none of theirs where botd does not stand down, have %d since %d", theirs, since)
 	}
 	d := holds(t, 20)
-	d.book.Symbol(bitcoin).UnknownEnded, d.book.Symbol(bitcoin).spot.twinOrders = elders+"1", []twinOrder{{50, 5, 700}}
-	if theirs, since := d.book.TwinPosition(d.book.Symbol(bitcoin)); theirs != 0 || since != 0 {
+	d.book.Symbol(bitcoin).UnknownEnded, d.book.Symbol(bitcoin).spot.peerOrders = elders+"1", []peerOrder{{50, 5, 700}}
+	if theirs, since := d.book.PeerPosition(d.book.Symbol(bitcoin)); theirs != 0 || since != 0 {
 		t.Errorf("want none on futures, where the position is one, have %d since %d", theirs, since)
 	}
 }
@@ -91,8 +91,8 @@ func TestUnsoldPurchasesOfBothBotds(t *testing.T) {
 	} {
 		w := explains(t, c.own, 0)
 		symbol := w.book.Symbol(coin)
-		symbol.spot.twinOrders = []twinOrder{{50, c.theirs, 700}}
-		if have := symbol.boughtWithTwin(); have != c.want {
+		symbol.spot.peerOrders = []peerOrder{{50, c.theirs, 700}}
+		if have := symbol.jointFills(); have != c.want {
 			t.Errorf("%d of botd's own and %d theirs: want %d, have %d", c.own, c.theirs, c.want, have)
 		}
 	}
@@ -103,16 +103,16 @@ func TestRecentPurchasesOfAnotherBotd(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
-		one  twinOrder
+		one  peerOrder
 		want exchange.Quantity
 	}{
-		{"a moment ago", twinOrder{50, 7, 10_000}, 7},
-		{"1.5 s ago", twinOrder{50, 7, 8_500}, 0},
-		{"less than 1.5 s ago", twinOrder{50, 7, 8_501}, 7},
-		{"a sale is none", twinOrder{50, -7, 10_000}, 0},
+		{"a moment ago", peerOrder{50, 7, 10_000}, 7},
+		{"1.5 s ago", peerOrder{50, 7, 8_500}, 0},
+		{"less than 1.5 s ago", peerOrder{50, 7, 8_501}, 7},
+		{"a sale is none", peerOrder{50, -7, 10_000}, 0},
 	} {
-		_, symbol := standing(t, twinOrder{49, 5, 10_000}, c.one)
-		if have := symbol.twinBought(10_000); have != 5+c.want {
+		_, symbol := standing(t, peerOrder{49, 5, 10_000}, c.one)
+		if have := symbol.recentPeerPurchases(10_000); have != 5+c.want {
 			t.Errorf("%s: want %d beside five, have %d", c.name, c.want, have-5)
 		}
 	}
@@ -139,7 +139,7 @@ func TestAdoptionOfAnotherBotdsHolding(t *testing.T) {
 	} {
 		w := explains(t, c.own, 0)
 		symbol := w.book.Symbol(coin)
-		symbol.UnknownEnded, symbol.spot.twinOrders, symbol.spot.inWallet = elders+"1", []twinOrder{{50, c.theirs, 700}}, c.inWallet
+		symbol.UnknownEnded, symbol.spot.peerOrders, symbol.spot.inWallet = elders+"1", []peerOrder{{50, c.theirs, 700}}, c.inWallet
 		w.reads(c.inWallet, 0)
 		adopted, baseline := exchange.Quantity(0), exchange.Quantity(-1)
 		for _, r := range w.book.Resolve(coin, c.adopt, "one", "a test") {
@@ -192,13 +192,13 @@ func TestNextRoundIsEarlyWithAnotherBotd(t *testing.T) {
 		if c.with != nil {
 			c.with(w, symbol)
 		}
-		if have := w.book.TwinUncovered(symbol); have != c.want {
+		if have := w.book.JointUncovered(symbol); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}
 	d := holds(t, 20)
 	d.book.Symbol(bitcoin).UnknownEnded = elders + "1"
-	if d.book.TwinUncovered(d.book.Symbol(bitcoin)) {
+	if d.book.JointUncovered(d.book.Symbol(bitcoin)) {
 		t.Error("want no hurry on futures")
 	}
 }
@@ -331,9 +331,9 @@ func TestAnotherBotdsFills(t *testing.T) {
 		if c.with != nil {
 			c.with(w, symbol)
 		}
-		s.noteTwinOrders(c.rows)
+		s.notePeerOrders(c.rows)
 		have := ""
-		for i, one := range append(symbol.spot.twinOrders, w.book.Symbol(bitcoin).spot.twinOrders...) {
+		for i, one := range append(symbol.spot.peerOrders, w.book.Symbol(bitcoin).spot.peerOrders...) {
 			if i > 0 {
 				have += " "
 			}
@@ -348,13 +348,13 @@ func TestAnotherBotdsFills(t *testing.T) {
 	for i := range 1_001 {
 		rows = append(rows, row(fmt.Sprintf("%s%d", elders, 2+i), int64(50+i), exchange.Sell, 1))
 	}
-	w.reads(1_010, 0).noteTwinOrders(rows)
-	if len(symbol.spot.twinOrders) != 1_000 {
-		t.Errorf("want a page of them remembered, have %d", len(symbol.spot.twinOrders))
+	w.reads(1_010, 0).notePeerOrders(rows)
+	if len(symbol.spot.peerOrders) != 1_000 {
+		t.Errorf("want a page of them remembered, have %d", len(symbol.spot.peerOrders))
 	}
-	symbol.resolveTwin()
-	if symbol.spot.resolvedID != 1_049 || len(symbol.spot.twinOrders) != 0 {
-		t.Errorf("want all of them decided, have up to %d, %d", symbol.spot.resolvedID, len(symbol.spot.twinOrders))
+	symbol.resolvePeerOrders()
+	if symbol.spot.resolvedID != 1_049 || len(symbol.spot.peerOrders) != 0 {
+		t.Errorf("want all of them decided, have up to %d, %d", symbol.spot.resolvedID, len(symbol.spot.peerOrders))
 	}
 }
 
@@ -363,30 +363,30 @@ func TestOwnSalesOfAnotherBotdsHolding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		theirs []twinOrder
+		theirs []peerOrder
 		side   exchange.Side
 		filled exchange.Quantity // ten are known
 		want   exchange.Quantity
 	}{
-		{"more than is known", []twinOrder{{50, 5, 1}}, exchange.Sell, 13, 3},
-		{"as much", []twinOrder{{50, 5, 1}}, exchange.Sell, 10, 0},
-		{"less", []twinOrder{{50, 5, 1}}, exchange.Sell, 4, 0},
-		{"a purchase", []twinOrder{{50, 5, 1}}, exchange.Buy, 13, 0},
+		{"more than is known", []peerOrder{{50, 5, 1}}, exchange.Sell, 13, 3},
+		{"as much", []peerOrder{{50, 5, 1}}, exchange.Sell, 10, 0},
+		{"less", []peerOrder{{50, 5, 1}}, exchange.Sell, 4, 0},
+		{"a purchase", []peerOrder{{50, 5, 1}}, exchange.Buy, 13, 0},
 		{"that one has traded nothing", nil, exchange.Sell, 13, 0},
 	} {
 		w, symbol := standing(t, c.theirs...)
 		o := w.places(placement.Exit, 9, exchange.NewOrder{Side: c.side, Type: exchange.Limit, Quantity: 20, Price: 2_500e8})
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Fill{OrderID: 9, Filled: c.filled}})
-		if have := symbol.spot.twinSold; have != c.want {
+		if have := symbol.spot.peerSold; have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
 	}
-	w, symbol := standing(t, twinOrder{50, 5, 1})
+	w, symbol := standing(t, peerOrder{50, 5, 1})
 	o := w.places(placement.Exit, 9, saleOf(20))
 	for _, filled := range []exchange.Quantity{4, 13} {
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Fill{OrderID: 9, Filled: filled}})
 	}
-	if have := symbol.spot.twinSold; have != 3 {
+	if have := symbol.spot.peerSold; have != 3 {
 		t.Errorf("in two parts: want three sold of theirs, have %d", have)
 	}
 }

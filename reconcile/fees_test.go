@@ -54,7 +54,7 @@ func TestTheFeeOfASpotPurchaseIsDeductedAtTheFill(t *testing.T) {
 			w.historyOf("0", w.filled(order), c.trades...) // the wallet is older than the fill
 			symbol := w.book.Symbol(coin)
 			if symbol.Position != c.first {
-				t.Errorf("at the fill: want %d believed, have %d", c.first, symbol.Position)
+				t.Errorf("at the fill: want %d trusted, have %d", c.first, symbol.Position)
 			}
 			for range testSettle.StalenessMS/1_000 + 3 {
 				w.now += 1_000

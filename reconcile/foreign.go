@@ -35,7 +35,7 @@ func (s *survey) foreign(symbol *SymbolState) {
 		}
 		if symbol.Known() != 0 {
 			evidence := "the position was closed from outside"
-			if by := symbol.testimony.by; by != noWitness {
+			if by := symbol.futuresEvidence.by; by != noWitness {
 				evidence += ": " + string(by)
 			}
 			s.emit(symbol.about(record.Adopted{Quantity: -symbol.Known(), Evidence: evidence}))
@@ -44,7 +44,7 @@ func (s *survey) foreign(symbol *SymbolState) {
 		s.quarantine(symbol, "the position differs from the fills by "+residualText(symbol)+" while another botd may be placing orders")
 		return
 	case s.marginDenies(symbol):
-		symbol.testimony.denied = true
+		symbol.futuresEvidence.denied = true
 		return
 	case s.book.Foreign == ForeignAdopt:
 		s.emit(symbol.about(record.Adopted{Quantity: symbol.residual, Evidence: "made outside botd, adopted by foreign: adopt"}))
@@ -175,7 +175,7 @@ func (s *survey) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
 		o := &symbol.Foreign[i]
 		listed := slices.ContainsFunc(orders, func(now exchange.Order) bool { return now.ID == o.ID })
 		if !listed && o.Side == exchange.Sell && s.book.prefixed(o.ClientOrderID) {
-			symbol.unlistedSales = append(symbol.unlistedSales, twinOrder{o.ID, o.Remaining(), s.fetched.EndedMS})
+			symbol.unlistedSales = append(symbol.unlistedSales, peerOrder{o.ID, o.Remaining(), s.fetched.EndedMS})
 			symbol.unlistedFor = persistence{}
 		}
 	}
@@ -187,7 +187,7 @@ func (b *Book) noteTaken(p *account.Placement, atMS int64) {
 	taken := p.State() == placement.Canceled && p.Purpose() == placement.StopLoss && p.OrderID() != 0 && b.CancelMS(p.ClientOrderID()) == 0
 	if left := p.Order().Quantity - p.Filled(); taken && left > 0 && p.Order().Market == exchange.Spot && b.StandsDown() {
 		symbol := b.Symbol(p.Symbol())
-		symbol.unlistedSales = append(symbol.unlistedSales, twinOrder{p.OrderID(), left, atMS})
+		symbol.unlistedSales = append(symbol.unlistedSales, peerOrder{p.OrderID(), left, atMS})
 		symbol.unlistedFor = persistence{}
 	}
 }
@@ -196,7 +196,7 @@ func (b *Book) noteTaken(p *account.Placement, atMS int64) {
 // quantity. Whoever removed it has a moment to place its replacement.
 func (s *SymbolState) decideUnlisted(o *exchange.Order, nowMS int64) {
 	if o.Status.Final() {
-		s.unlistedSales = slices.DeleteFunc(s.unlistedSales, func(one twinOrder) bool { return one.orderID == o.ID && nowMS-one.seenMS >= twinStopMS })
+		s.unlistedSales = slices.DeleteFunc(s.unlistedSales, func(one peerOrder) bool { return one.orderID == o.ID && nowMS-one.seenMS >= peerStopMS })
 	}
 }
 
@@ -241,7 +241,7 @@ func (s *survey) observeNewest() {
 // this instance's prefix that the journal does not account for: a purchase that filled at once is
 // in no open list.
 func (s *survey) noteUnknownEnded(orders []exchange.Order) {
-	s.noteTwinOrders(orders)
+	s.notePeerOrders(orders)
 	for i := range orders {
 		order := &orders[i]
 		if id, ours := placement.ParseSerial(order.ClientOrderID); ours && s.book.prefixed(order.ClientOrderID) && !s.book.Sent(order.Key(), id) {
@@ -280,10 +280,10 @@ func (b *Book) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason stri
 	if key.Market == exchange.Spot {
 		quantity := symbol.short
 		if adopt {
-			theirs, _ := b.TwinPosition(symbol)
+			theirs, _ := b.PeerPosition(symbol)
 			quantity = cmp.Or(quantity, b.unclaimed(symbol), theirs)
 			if quantity == theirs && theirs != 0 {
-				b.adoptTwin(symbol, theirs, emit)
+				b.adoptPeerPosition(symbol, theirs, emit)
 			}
 		}
 		emit(record.Record{Symbol: key, ClientOrderID: symbol.UnknownEnded, Body: record.Adopted{Quantity: quantity, Evidence: evidence}})

@@ -369,7 +369,7 @@ func TestUnlistedSpotOrderIsResolved(t *testing.T) {
 		}, 0, 1_010, nil, "sending", ""},
 	} {
 		w := explains(t, 10, 0)
-		w.book.Symbol(coin).calm = persistence{}
+		w.book.Symbol(coin).sinceFill = persistence{}
 		own := c.sends(w)
 		w.now = w.book.Placement(own.ClientOrderID).Fence(testSettle) + c.afterMS
 		s := w.reads(c.inWallet, 0)
@@ -396,7 +396,7 @@ func TestUnlistedSpotOrderIsResolved(t *testing.T) {
 func TestWaitingSaleIsBookedOncePurchaseIsAbsent(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)
-	w.book.Symbol(coin).calm = persistence{}
+	w.book.Symbol(coin).sinceFill = persistence{}
 	purchase := w.buysUnder(0, 5)
 	sale := w.places(placement.Exit, 9, saleOf(13))
 	sale.Filled, sale.Status = 13, exchange.StatusFilled

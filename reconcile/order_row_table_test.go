@@ -306,9 +306,9 @@ func TestForgetClearsReads(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
 	symbol := d.book.Symbol(bitcoin)
-	symbol.Mark, symbol.LastMS, symbol.extends, symbol.Leverage = 1, 2, true, 10
+	symbol.Mark, symbol.LastMS, symbol.onlyOpeningsPending, symbol.Leverage = 1, 2, true, 10
 	symbol.Forget()
-	if symbol.Read || symbol.Settled || symbol.extends || symbol.Leverage != 0 || symbol.Last != 0 || symbol.Mark != 0 || symbol.LastMS != 0 {
+	if symbol.Read || symbol.Settled || symbol.onlyOpeningsPending || symbol.Leverage != 0 || symbol.Last != 0 || symbol.Mark != 0 || symbol.LastMS != 0 {
 		t.Errorf("want nothing of what was read, have %+v", symbol)
 	}
 }
@@ -476,12 +476,12 @@ func TestBaselineBeforeAdoptionOfAnotherBotdsPurchase(t *testing.T) {
 		{"fees took some", 1_008, 2, 995},
 		{"less is there than was bought", 10, 0, 0},
 	} {
-		w, symbol := standing(t, twinOrder{50, 5, 700})
+		w, symbol := standing(t, peerOrder{50, 5, 700})
 		if c.fees != 0 {
 			w.apply(record.Record{Symbol: coin, Body: record.Fees{Quantity: c.fees, Expected: true}})
 		}
 		w.reads(c.inWallet, 0)
-		w.book.adoptTwin(symbol, 5, func(r record.Record) { w.apply(r) })
+		w.book.adoptPeerPosition(symbol, 5, func(r record.Record) { w.apply(r) })
 		if have := symbol.Baseline(); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}

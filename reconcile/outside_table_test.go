@@ -25,7 +25,7 @@ func TestUnexplainedDifferenceFollowsPolicy(t *testing.T) {
 	}{
 		{"all of it closed", ForeignHalt, 20, 0, 0, nil, "0 0 0 true; the position was closed from outside"},
 		{"one unit, closed", ForeignHalt, 1, 0, 0, nil, "0 0 0 true; the position was closed from outside"},
-		{"closed, as a row shows", ForeignHalt, 20, 0, 0, func(_ *desk, s *SymbolState) { s.testimony.by = closedRow },
+		{"closed, as a row shows", ForeignHalt, 20, 0, 0, func(_ *desk, s *SymbolState) { s.futuresEvidence.by = closedRow },
 			"0 0 0 true; the position was closed from outside: positions/history shows it closed"},
 		{"the ignored part is closed too", ForeignIgnore, 20, 5, 0, nil, "0 0 0 true; the position was closed from outside"},
 		{"the ignored part is closed", ForeignIgnore, 0, 1, 0, nil, "0 0 0 false; the ignored part was closed externally"},

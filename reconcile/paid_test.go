@@ -111,7 +111,7 @@ func ownWithAnother(t testing.TB) {
 	if have := stopped(derive()); have != 10 {
 		t.Errorf("want a stop of the ten that were bought, have %d", have)
 	}
-	if theirs, _ := w.book.TwinPosition(w.book.Symbol(coin)); theirs != 0 {
+	if theirs, _ := w.book.PeerPosition(w.book.Symbol(coin)); theirs != 0 {
 		t.Errorf("want none of it another's, have %d", theirs)
 	}
 }

@@ -11,8 +11,8 @@ import (
 // observePosition compares the exchange's position with the one that the fills explain, and decides
 // uncertain placements.
 func (s *survey) observePosition(symbol *SymbolState) {
-	if symbol.calm.sinceMS != 0 {
-		symbol.calm.extend(s.fetched)
+	if symbol.sinceFill.sinceMS != 0 {
+		symbol.sinceFill.extend(s.fetched)
 	}
 	s.noteClosed(symbol)
 	if s.fetched.isUnread(symbol.Key()) {
@@ -31,14 +31,14 @@ func (s *survey) observePosition(symbol *SymbolState) {
 	if !s.takePosition(symbol) {
 		return
 	}
-	symbol.Read, symbol.testimony.denied = true, false
+	symbol.Read, symbol.futuresEvidence.denied = true, false
 	s.measureResidual(symbol)
-	s.takeTestimony(symbol)
+	s.seekWitness(symbol)
 	switch unknown := s.book.unknownOn(symbol.Key()); {
 	case len(unknown) > 0:
 		s.decideUnknown(symbol, unknown)
 		s.measureResidual(symbol)
-		s.takeTestimony(symbol)
+		s.seekWitness(symbol)
 	case symbol.Unwitnessed(): // a single list never settles a symbol
 	case symbol.residual != 0 && symbol.Quarantine() == "" && symbol.differs.exceeds(s.book.Settle().StalenessMS):
 		s.foreign(symbol)
@@ -65,7 +65,7 @@ func (s *survey) partialPosition(symbol *SymbolState) {
 		symbol.Read, symbol.residual = true, symbol.Position-symbol.Known()
 		s.noteUnexplained(symbol)
 		if symbol.Missing() && symbol.rowOf(s.fetched) != nil { // a positive record, even if other reads failed
-			symbol.testimony.by, symbol.testimony.doubted = closedRow, false
+			symbol.futuresEvidence.by, symbol.futuresEvidence.doubted = closedRow, false
 		}
 	}
 	symbol.equal.reset()
@@ -97,7 +97,7 @@ func (s *survey) partialWallet(symbol *SymbolState) {
 // standOpened treats the quantity opened by botd's own fills since the last list as held until the
 // list is read again.
 func (s *survey) standOpened(symbol *SymbolState) {
-	t, known := &symbol.testimony, symbol.Known()
+	t, known := &symbol.futuresEvidence, symbol.Known()
 	if symbol.positionMS > symbol.FilledMS()+s.book.Settle().StalenessMS || t.by != noWitness {
 		return // it has been read since then and is current, or a witness reports the end
 	}
@@ -134,7 +134,7 @@ func (s *survey) takePosition(symbol *SymbolState) bool {
 		symbol.MarkedAt = symbol.Price()
 	}
 	if now.ID != 0 && !slices.Contains(symbol.seen, now.ID) && s.opens(symbol.Key()) {
-		symbol.testimony.unbooked = now.ID
+		symbol.futuresEvidence.unbooked = now.ID
 	}
 	symbol.noteSeen(now.ID)
 	s.takeRow(symbol, &now)
@@ -148,7 +148,7 @@ func (s *survey) takeRow(symbol *SymbolState, now *exchange.Position) {
 		symbol.SinceMS = s.fetched.EndedMS
 	}
 	symbol.Position, symbol.PositionID, symbol.LiqPrice = now.Signed()-symbol.Ignored(), now.ID, now.LiqPrice
-	if now.Remaining != 0 || symbol.Known() == 0 || symbol.testimony.shownOf != symbol.OpenedMS() {
+	if now.Remaining != 0 || symbol.Known() == 0 || symbol.futuresEvidence.shownOf != symbol.OpenedMS() {
 		symbol.EntryPrice = now.EntryPrice // a list without a known position does not change the price
 	}
 	if now.Leverage > 0 {
@@ -300,7 +300,7 @@ func (s *survey) recordUnattributed(symbol *SymbolState, quantity exchange.Quant
 // what may count of the time between two.
 func (e *evidence) mayPredateFill(symbol *SymbolState) bool {
 	return e.fetched.BeganMS < symbol.FilledMS()+e.book.Settle().StalenessMS ||
-		e.book.Settle().StalenessMS > 0 && symbol.calm.sinceMS != 0 && !symbol.calm.exceeds(e.book.Settle().StalenessMS)
+		e.book.Settle().StalenessMS > 0 && symbol.sinceFill.sinceMS != 0 && !symbol.sinceFill.exceeds(e.book.Settle().StalenessMS)
 }
 
 // inWallet returns the account's balance of a spot symbol's base asset.

@@ -108,11 +108,11 @@ func TestListedPositionIsUsedWhileAnotherReadFails(t *testing.T) {
 			c.with(d, s)
 		}
 		symbol.Position, symbol.residual, symbol.PositionID, symbol.Settled = 3, 9, 1, true // from before
-		symbol.testimony.doubted = c.shown == 0 && len(s.fetched.Closed) > 0
+		symbol.futuresEvidence.doubted = c.shown == 0 && len(s.fetched.Closed) > 0
 		lasted := persistence{sinceMS: 1, lastMS: 2, forMS: 3}
 		symbol.equal, symbol.differs, symbol.misses = lasted, lasted, lasted
 		s.observePosition(symbol)
-		have := fmt.Sprintf("%d %t %d %t %s", symbol.Position, symbol.Read, symbol.residual, symbol.testimony.doubted, symbol.testimony.by)
+		have := fmt.Sprintf("%d %t %d %t %s", symbol.Position, symbol.Read, symbol.residual, symbol.futuresEvidence.doubted, symbol.futuresEvidence.by)
 		if have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
 		}
@@ -138,8 +138,8 @@ func TestFillsDefinePositionWhileListIsUnreadable(t *testing.T) {
 		{"so it was", nil, true},
 		{"the list was read L after the fill", func(_ *desk, s *SymbolState) { s.positionMS = filledMS + 1_000 }, true},
 		{"it was read later", func(_ *desk, s *SymbolState) { s.positionMS = filledMS + 1_001 }, false},
-		{"a witness says that it has ended", func(_ *desk, s *SymbolState) { s.testimony.by = closedRow }, false},
-		{"a list has shown it", func(_ *desk, s *SymbolState) { s.testimony.shownOf = sentMS }, false},
+		{"a witness says that it has ended", func(_ *desk, s *SymbolState) { s.futuresEvidence.by = closedRow }, false},
+		{"a list has shown it", func(_ *desk, s *SymbolState) { s.futuresEvidence.shownOf = sentMS }, false},
 		{"it was filled with the start", func(d *desk, _ *SymbolState) { d.book.bootMS = filledMS }, false},
 		{"it was filled right after", func(d *desk, _ *SymbolState) { d.book.bootMS = filledMS - 1 }, true},
 		{"more was sold than botd had opened", func(d *desk, _ *SymbolState) {
@@ -161,7 +161,7 @@ func TestFillsDefinePositionWhileListIsUnreadable(t *testing.T) {
 		}
 		s := d.book.survey(&Snapshot{})
 		s.standOpened(symbol)
-		if have := symbol.testimony.doubted; have != c.want {
+		if have := symbol.futuresEvidence.doubted; have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}
@@ -236,10 +236,10 @@ func TestPositionAgeAndEntryPrice(t *testing.T) {
 		{"the first", 0, row(7, 20, 3), nil, "20 2000 3 7", true},
 		{"one without a leverage", 20, row(7, 20, 0), nil, "20 2000 10 7", false},
 		{"a leverage of one", 20, row(7, 20, 1), nil, "20 2000 1 7", false},
-		{"none, of one that was shown", 20, exchange.Position{}, func(_ *desk, s *SymbolState) { s.testimony.shownOf = sentMS }, "0 50000 10 0", true},
+		{"none, of one that was shown", 20, exchange.Position{}, func(_ *desk, s *SymbolState) { s.futuresEvidence.shownOf = sentMS }, "0 50000 10 0", true},
 		{"none, of one that was not shown", 20, exchange.Position{}, nil, "0 0 10 0", true},
 		{"none, and nothing is known", 20, exchange.Position{}, func(d *desk, s *SymbolState) {
-			s.testimony.shownOf = sentMS
+			s.futuresEvidence.shownOf = sentMS
 			d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: -20}})
 		}, "0 0 10 0", true},
 		{"beside others", 20, row(7, 25, 3), func(d *desk, s *SymbolState) {
@@ -306,13 +306,13 @@ func TestPlacementRecordUpdatesSymbol(t *testing.T) {
 	symbol.spot.presumed, symbol.spot.overdrawn, symbol.Settled = 10, true, true
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: purchase.ClientOrderID, Body: fill(4)})
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: purchase.ClientOrderID, Body: fill(7)})
-	if symbol.spot.presumed != 3 || symbol.spot.overdrawn || symbol.Settled || symbol.calm.sinceMS != w.now {
+	if symbol.spot.presumed != 3 || symbol.spot.overdrawn || symbol.Settled || symbol.sinceFill.sinceMS != w.now {
 		t.Errorf("want three left presumed, the wallet read again and the fill's time measured, have %d, %t, %t, %+v", symbol.spot.presumed,
-			symbol.spot.overdrawn, symbol.Settled, symbol.calm)
+			symbol.spot.overdrawn, symbol.Settled, symbol.sinceFill)
 	}
-	symbol.spot.overdrawn, symbol.calm = true, persistence{}
+	symbol.spot.overdrawn, symbol.sinceFill = true, persistence{}
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: purchase.ClientOrderID, Body: fill(7)})
-	if !symbol.spot.overdrawn || symbol.calm.sinceMS != 0 {
+	if !symbol.spot.overdrawn || symbol.sinceFill.sinceMS != 0 {
 		t.Error("want a record without a fill to change neither")
 	}
 	symbol.spot.presumed = 10
@@ -401,16 +401,16 @@ func TestCalmRestartsAfterStart(t *testing.T) {
 	t.Parallel()
 	for afterMS, want := range map[int64]bool{0: true, 11_000: true, 11_001: false, -11_000: true, -11_001: false} {
 		_, symbol := opened(t, 0)
-		calm := symbol.calmSince(testSettle, filledMS+afterMS)
+		sinceFill := symbol.sinceFillAtStart(testSettle, filledMS+afterMS)
 		wanted := persistence{}
 		if want {
 			wanted = persistence{sinceMS: filledMS + afterMS, lastMS: filledMS + afterMS}
 		}
-		if calm != wanted {
-			t.Errorf("a start %d ms after the fill: want %+v, have %+v", afterMS, wanted, calm)
+		if sinceFill != wanted {
+			t.Errorf("a start %d ms after the fill: want %+v, have %+v", afterMS, wanted, sinceFill)
 		}
 	}
-	if symbol := newDesk(t).book.Symbol(bitcoin); symbol.calmSince(testSettle, 5_000) != (persistence{}) {
+	if symbol := newDesk(t).book.Symbol(bitcoin); symbol.sinceFillAtStart(testSettle, 5_000) != (persistence{}) {
 		t.Error("want nothing measured where nothing was ever filled")
 	}
 }

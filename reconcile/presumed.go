@@ -140,7 +140,7 @@ const mostTimes = 2
 // the money for all of it since the purchase was sent, with no other known cause. A deposit costs nothing, and a person's purchase in the same
 // second would have to be of the same amount.
 func (e *evidence) timesPaid(p *account.Placement, symbol *SymbolState) exchange.Quantity {
-	before := e.book.purse[p.ClientOrderID()]
+	before := e.book.priorBalance[p.ClientOrderID()]
 	if e.book.StandsDown() || e.boughtSince(p, before.atMS) {
 		return 1
 	}
@@ -162,21 +162,21 @@ func (e *evidence) boughtSince(p *account.Placement, sinceMS int64) bool {
 	})
 }
 
-// purse is a wallet's money and asset, and the time of their read.
-type purse struct {
+// priorBalance is a wallet's money and asset, and the time of their read.
+type priorBalance struct {
 	amount exchange.Amount
 	asset  exchange.Quantity // of the symbol's base asset
 	atMS   int64
 }
 
-// notePurse records the balance before a purchase was sent.
-func (b *Book) notePurse(p *account.Placement) {
+// notePriorBalance records the balance before a purchase was sent.
+func (b *Book) notePriorBalance(p *account.Placement) {
 	symbol := b.Symbol(p.Symbol())
 	if p.Order().QuoteAmount.IsZero() || symbol.Rules == nil { // what a limit order pays is frozen before it has bought anything
 		return
 	}
 	balance := b.Balance(symbol.Rules.Quote)
-	b.purse[p.ClientOrderID()] = purse{balance.Free.Add(balance.Frozen), b.inWallet(symbol), b.walletMS}
+	b.priorBalance[p.ClientOrderID()] = priorBalance{balance.Free.Add(balance.Frozen), b.inWallet(symbol), b.walletMS}
 }
 
 // soldNothing reports whether the wallet shows all of the asset, though it freezes none of it for

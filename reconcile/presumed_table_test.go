@@ -60,7 +60,7 @@ func TestPurchaseExecutionCount(t *testing.T) {
 		{"another purchase is under way", byAmount, 0, 80, "800", rests(exchange.Spot, exchange.Buy), 1},
 		{"a sale is under way", byAmount, 0, 80, "800", rests(exchange.Spot, exchange.Sell), 2},
 		{"a purchase on futures is under way", byAmount, 0, 80, "800", rests(exchange.Futures, exchange.Buy), 2},
-		{"after a start what was paid is not known", byAmount, 0, 80, "800", func(w *wallet) { clear(w.book.purse) }, 1},
+		{"after a start what was paid is not known", byAmount, 0, 80, "800", func(w *wallet) { clear(w.book.priorBalance) }, 1},
 	} {
 		w := explains(t, 10, c.fees)
 		has := func(more exchange.Quantity, money string) *survey {
@@ -211,7 +211,7 @@ func TestNotesOfEndedOrdersAreDeleted(t *testing.T) {
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Ended{State: placement.Canceled, OrderID: 9}})
 	}
 	b := w.book
-	if n := len(b.handedOut) + len(b.answered) + len(b.canceled) + len(b.released) + len(b.presumed) + len(b.purse) + len(b.unable) + len(b.unfrozen) +
+	if n := len(b.handedOut) + len(b.answered) + len(b.canceled) + len(b.released) + len(b.presumed) + len(b.priorBalance) + len(b.unable) + len(b.unfrozen) +
 		len(b.shownSold); n != 0 {
 		t.Errorf("want nothing remembered, have %d entries", n)
 	}

@@ -97,7 +97,7 @@ func (d *derivation) protect() {
 	switch {
 	case d.dusting:
 		return // existing protection closes the rest
-	case d.symbol.Key().Market == exchange.Spot && (d.explainedOnSpot() > 0 || d.soldByOthers() || d.book.StandsDown() && d.symbol.heldWithTwin() > 0):
+	case d.symbol.Key().Market == exchange.Spot && (d.explainedOnSpot() > 0 || d.soldByOthers() || d.book.StandsDown() && d.symbol.jointPosition() > 0):
 		d.protectSpot()
 		return
 	case d.symbol.Key().Market == exchange.Spot && d.ownPosition != 0:
@@ -107,7 +107,7 @@ func (d *derivation) protect() {
 		return
 	case d.ownPosition == 0 && (d.symbol.Known() != 0 || d.symbol.Position != 0 || d.declared() && !d.soldAll()):
 		return // the read may be stale, or the position is not botd's: protection stays
-	case d.ownPosition == 0 && (d.symbol.vanished() > 0 || d.book.StandsDown() && d.symbol.boughtWithTwin() > 0):
+	case d.ownPosition == 0 && (d.symbol.vanished() > 0 || d.book.StandsDown() && d.symbol.jointFills() > 0):
 		return // only one wallet shows that it has ended
 	case d.ownPosition == 0 && d.shownUnexplained():
 		return // only one list shows that it has ended
@@ -147,7 +147,8 @@ func (s *situation) unexplained() bool {
 	if symbol.Key().Market != exchange.Futures || symbol.Position == 0 || s.book.Foreign == ForeignIgnore && symbol.Cause() != record.JournalLost {
 		return false
 	}
-	if fresh := symbol.testimony.zeroed && symbol.Known() == 0 && !slices.Contains(symbol.testimony.past, symbol.PositionID); fresh && !s.openingUnresolved() {
+	known := &symbol.futuresEvidence
+	if fresh := known.zeroed && symbol.Known() == 0 && !slices.Contains(known.past, symbol.PositionID); fresh && !s.openingUnresolved() {
 		return true // no read of an earlier position shows this one
 	}
 	outlived := symbol.Known() == 0 && symbol.unexplainedID == symbol.PositionID && symbol.unexplainedFromMS < symbol.ChangedMS()

@@ -36,7 +36,7 @@ func (d *derivation) protectSpot() {
 	}
 	uncovered := d.uncovered()
 	if d.book.StandsDown() {
-		uncovered = max(min(0, uncovered), uncovered-d.twinPending())
+		uncovered = max(min(0, uncovered), uncovered-d.peerStopPending())
 	}
 	if d.historyUnread() && d.book.walletMS >= d.book.bootMS+d.book.Settle().StalenessMS { // before that a wallet may be older than the last fill
 		uncovered = min(uncovered, d.beyondBaseline()-d.selling(d.leavesUncovered))
@@ -50,7 +50,7 @@ func (d *derivation) protectSpot() {
 	case d.tooSmall(uncovered) && moved:
 		d.moveStops(price)
 	case d.tooSmall(missing):
-	case len(d.stops) >= mostStops && !d.desired.Unread && !d.book.StandsDown() && d.calm(): // while it stands down, no stop is removed for another
+	case len(d.stops) >= mostStops && !d.desired.Unread && !d.book.StandsDown() && d.mayMoveStop(): // while it stands down, no stop is removed for another
 		d.joinStops()
 	case d.pricePassed(placement.StopLoss, price) && len(d.stops) == 0:
 		d.exitNow()
@@ -85,11 +85,11 @@ func (s *situation) soldByOthers() bool {
 	return s.symbol.Quarantine() != "" && (s.symbol.Cause() == record.SoldByOthers || s.symbol.spot.confirmed > 0)
 }
 
-// twinPending returns the quantity that another botd has bought so recently that its stop may not be visible yet. Its sell orders count
+// peerStopPending returns the quantity that another botd has bought so recently that its stop may not be visible yet. Its sell orders count
 // against its older position first.
-func (s *situation) twinPending() exchange.Quantity {
-	recent := s.symbol.twinBought(s.nowMS)
-	before := max(0, s.symbol.heldWithTwin()-max(0, s.symbol.ownOnSpot())-recent)
+func (s *situation) peerStopPending() exchange.Quantity {
+	recent := s.symbol.recentPeerPurchases(s.nowMS)
+	before := max(0, s.symbol.jointPosition()-max(0, s.symbol.ownOnSpot())-recent)
 	return max(0, recent-max(0, s.book.sellsUnknown(s.symbol)-before))
 }
 
@@ -103,7 +103,7 @@ func (s *situation) allShown() bool {
 // purchase has bought that no list shows counts as far as the wallet shows it.
 func (s *situation) explainedOnSpot() exchange.Quantity {
 	if s.book.StandsDown() {
-		return s.stoppedWithTwin() - s.book.sellsUnknown(s.symbol) - s.unnamedStops()
+		return s.jointStopQuantity() - s.book.sellsUnknown(s.symbol) - s.unnamedStops()
 	}
 	switch {
 	case s.walletBounds():
@@ -124,7 +124,7 @@ func (s *situation) unnamedStops() (sum exchange.Quantity) {
 			sum += o.Remaining()
 		}
 	}
-	return min(sum, max(0, s.symbol.heldWithTwin()-max(0, s.symbol.ownOnSpot())-s.book.sellsUnknown(s.symbol)))
+	return min(sum, max(0, s.symbol.jointPosition()-max(0, s.symbol.ownOnSpot())-s.book.sellsUnknown(s.symbol)))
 }
 
 // walletDecides reports whether the wallet bounds what is protected: in a quarantine, since fills may be missing from the
@@ -291,9 +291,9 @@ func (d *derivation) joinStops() {
 // replacement would have to wait.
 const restMS = 60_000
 
-// calm reports whether a stop may be taken off to be placed again: nothing on the symbol
+// mayMoveStop reports whether a stop may be taken off to be placed again: nothing on the symbol
 // is unknown or contradicted, no other stop is off, and the exchange takes stops.
-func (s *situation) calm() bool {
+func (s *situation) mayMoveStop() bool {
 	canceled := func(p *account.Placement) bool { return s.book.CancelMS(p.ClientOrderID()) != 0 }
 	refused := slices.ContainsFunc(s.book.Refusals(), func(r account.Refusal) bool {
 		return r.Symbol == s.symbol.Key() && r.Purpose == placement.StopLoss && s.nowMS-r.LastMS < restMS
@@ -314,7 +314,7 @@ func (d *derivation) moveStops(price exchange.Price) {
 			off = append(off, p)
 		}
 	}
-	if d.desired.Bridge && (len(off) == 0 || !d.calm()) {
+	if d.desired.Bridge && (len(off) == 0 || !d.mayMoveStop()) {
 		return
 	}
 	if d.desired.Bridge {

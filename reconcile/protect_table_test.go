@@ -159,16 +159,16 @@ func TestFuturesProtection(t *testing.T) {
 			"stop_loss sell stop_market stop 1e-08 whole: protects a position that nothing explains"},
 		{"one unit that was shown beside others a moment ago", 1, func(d *desk) { d.book.Symbol(bitcoin).unexplainedMS = d.book.listsMS }, only(2_000_000, 0),
 			stop},
-		{"the list is not believed, and a profit of others takes the place of its own", 20, func(d *desk) {
+		{"the list is not trusted, and a profit of others takes the place of its own", 20, func(d *desk) {
 			symbol := d.book.Symbol(bitcoin)
-			symbol.Position, symbol.testimony.doubted = 0, true
+			symbol.Position, symbol.futuresEvidence.doubted = 0, true
 			symbol.Foreign = []exchange.Order{{ID: 99, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.TakeProfitMarket,
 				ClosePosition: true, Status: exchange.StatusOpen}}
 		}, only(2_000_000, 4_000_000), stop},
 		{"the same, and its stop stands", 20, func(d *desk) {
 			stands("49000", 0)(d)
 			symbol := d.book.Symbol(bitcoin)
-			symbol.Position, symbol.testimony.doubted = 0, true
+			symbol.Position, symbol.futuresEvidence.doubted = 0, true
 			symbol.Foreign = []exchange.Order{{ID: 99, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.TakeProfitMarket,
 				ClosePosition: true, Status: exchange.StatusOpen}}
 		}, only(2_000_000, 4_000_000), partProfit},

@@ -13,7 +13,7 @@ import (
 // sellsUnlisted has an order that the journal does not know and that has left the list sell that much of the asset.
 func (w *wallet) sellsUnlisted(quantity exchange.Quantity) {
 	symbol := w.book.Symbol(coin)
-	symbol.unlistedSales = append(symbol.unlistedSales, twinOrder{90, quantity, w.now})
+	symbol.unlistedSales = append(symbol.unlistedSales, peerOrder{90, quantity, w.now})
 }
 
 // The fills explain what was bought, without fees and without what orders unknown to the journal may have sold of it. In a quarantine they

@@ -236,7 +236,7 @@ func TestUncertainOrderWaitsForHistoryAtFence(t *testing.T) {
 			for _, r := range d.book.Observe(s) {
 				if body, is := r.Body.(record.Ended); is && r.ClientOrderID == id {
 					evidence = body.Evidence
-					if symbol := d.book.Symbol(bitcoin); symbol.residual != 0 || !symbol.Settled || c.shown != 0 && symbol.testimony.shownID != 7 {
+					if symbol := d.book.Symbol(bitcoin); symbol.residual != 0 || !symbol.Settled || c.shown != 0 && symbol.futuresEvidence.shownID != 7 {
 						t.Errorf("%s: want it settled at once, have %d left, settled %t", c.name, symbol.residual, symbol.Settled)
 					}
 				}
@@ -289,8 +289,8 @@ func TestEmptyPositionStaysConfirmedUntilFill(t *testing.T) {
 		d := holds(t, known)
 		symbol := d.book.Symbol(bitcoin)
 		s := d.shows(symbol, 5)
-		symbol.testimony.zeroed = true
-		if s.takeTestimony(symbol); symbol.testimony.zeroed != want {
+		symbol.futuresEvidence.zeroed = true
+		if s.seekWitness(symbol); symbol.futuresEvidence.zeroed != want {
 			t.Errorf("%d known, five shown: want it known that nothing was held %t", known, want)
 		}
 	}
@@ -328,7 +328,7 @@ func TestStandingDownCancelsProtectionWithPosition(t *testing.T) {
 		w.reads(inWallet, 0)
 		symbol.UnknownEnded, symbol.spot.inWallet = elders+"1", inWallet
 		if inWallet != 0 {
-			symbol.spot.twinOrders = []twinOrder{{50, 1, 1}}
+			symbol.spot.peerOrders = []peerOrder{{50, 1, 1}}
 		}
 		d := w.deriving(stopped2)
 		d.protectStandingDown()
@@ -462,7 +462,7 @@ func TestRoundConfirmsRefusalsAndNotesFindings(t *testing.T) {
 	if w.book.ReleasedMS(coin) != 0 {
 		t.Error("want the stop to hold again, which a list of later shows")
 	}
-	if orders := w.book.Symbol(coin).spot.twinOrders; len(orders) != 1 || orders[0].net != -4 {
+	if orders := w.book.Symbol(coin).spot.peerOrders; len(orders) != 1 || orders[0].net != -4 {
 		t.Errorf("want the four that another botd has sold noted, have %+v", orders)
 	}
 	w.now += 1_000
@@ -498,7 +498,7 @@ func TestBoundByTheWallet(t *testing.T) {
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Body: record.Ended{State: placement.Filled, OrderID: 9, Filled: 3}})
 		w.apply(record.Record{Symbol: coin, Body: record.Fees{Quantity: 2, Expected: true}})
 		symbol := w.book.Symbol(coin)
-		if symbol.calm = (persistence{}); !c.early {
+		if symbol.sinceFill = (persistence{}); !c.early {
 			w.now += 60_000
 		}
 		if c.why != "" {
@@ -524,7 +524,7 @@ func TestAWalletIsOlderThanAFillForL(t *testing.T) {
 	}{{0, 0, false}, {1, 0, true}, {1, 1, true}, {1, 2, false}, {1_000, 1_000, true}, {1_000, 1_001, false}} {
 		b := NewBook(placement.Settle{StalenessMS: c.stalenessMS})
 		symbol := b.Symbol(coin)
-		symbol.calm = persistence{sinceMS: 1, forMS: c.forMS}
+		symbol.sinceFill = persistence{sinceMS: 1, forMS: c.forMS}
 		if have := b.survey(&Snapshot{BeganMS: 1_000_000}).mayPredateFill(symbol); have != c.want {
 			t.Errorf("L of %d ms, %d ms after the fill: want it to be older %t, have %t", c.stalenessMS, c.forMS, c.want, have)
 		}

@@ -21,7 +21,7 @@ type RefusedOrder struct {
 	clientOrderID string
 	purpose       placement.Purpose
 	order         exchange.NewOrder
-	before        purse             // spot: the wallet before a purchase was sent
+	before        priorBalance      // spot: the wallet before a purchase was sent
 	bought        exchange.Quantity // spot: what the wallet shows of a purchase that no list shows
 	paid          persistence       // since it does
 }
@@ -43,7 +43,7 @@ func (s *SymbolState) RefusedUntilMS(settle *placement.Settle) int64 {
 
 func (b *Book) noteRefused(p *account.Placement, atMS int64) {
 	b.refused = append(b.refused, RefusedOrder{Symbol: p.Symbol(), SentMS: p.SentMS(), atMS: atMS, clientOrderID: p.ClientOrderID(), purpose: p.Purpose(),
-		order: p.Order(), before: b.purse[p.ClientOrderID()]})
+		order: p.Order(), before: b.priorBalance[p.ClientOrderID()]})
 }
 
 // confirmMS is the time for which a further spot exit waits for the reads that confirm a refusal.

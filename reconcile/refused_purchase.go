@@ -77,7 +77,7 @@ func (s *survey) executedUnlisted(r *RefusedOrder) bool {
 func (b *Book) forgetRefused(of func(*RefusedOrder) bool) {
 	for i := range b.refused {
 		if r := &b.refused[i]; of(r) {
-			r.bought, r.before = 0, purse{}
+			r.bought, r.before = 0, priorBalance{}
 		}
 	}
 }

@@ -299,7 +299,7 @@ func TestUnexplainedPosition(t *testing.T) {
 	}
 	zeroed := func(past ...int64) func(d *desk, symbol *SymbolState) {
 		return func(_ *desk, symbol *SymbolState) {
-			symbol.testimony.zeroed, symbol.testimony.past, symbol.differs = true, past, persistence{}
+			symbol.futuresEvidence.zeroed, symbol.futuresEvidence.past, symbol.differs = true, past, persistence{}
 		}
 	}
 	both := func(all ...func(d *desk, symbol *SymbolState)) func(d *desk, symbol *SymbolState) {

@@ -158,8 +158,8 @@ func TestUncoveredPartIsSoldPastStopPrice(t *testing.T) {
 	}
 }
 
-func theirs(orders ...twinOrder) func(*wallet, *SymbolState) {
-	return func(_ *wallet, s *SymbolState) { s.spot.twinOrders = orders }
+func theirs(orders ...peerOrder) func(*wallet, *SymbolState) {
+	return func(_ *wallet, s *SymbolState) { s.spot.peerOrders = orders }
 }
 
 // Own stops are canceled up to the quantity that orders unknown to the journal have sold, if a wallet proves it.
@@ -182,9 +182,9 @@ func TestAnotherBotdsSalesAreNotRepeated(t *testing.T) {
 		{"the wallet may be old", 1_006, 4, func(_ *wallet, s *SymbolState) { s.spot.early = true }, nil, ""},
 		{"the wallet was not read", 1_006, 4, func(w *wallet, _ *SymbolState) { w.book.walletRead = false }, nil, ""},
 		{"the market was not read", 1_006, 4, nil, func(w *Desired) { w.Unread = true }, ""},
-		{"they had bought one of it", 1_006, 5, theirs(twinOrder{50, 1, 700}, twinOrder{51, -5, 700}), nil, "cancel 21: "},
+		{"they had bought one of it", 1_006, 5, theirs(peerOrder{50, 1, 700}, peerOrder{51, -5, 700}), nil, "cancel 21: "},
 		{"a list has shown that 1.5 s ago", 1_006, 4, func(w *wallet, s *SymbolState) {
-			s.spot.twinOrders = []twinOrder{{51, -4, w.now - twinStopMS}}
+			s.spot.peerOrders = []peerOrder{{51, -4, w.now - peerStopMS}}
 		}, nil, "cancel 21: "},
 		{"one is canceled already", 1_006, 4, func(w *wallet, _ *SymbolState) { w.book.released[w.book.Live()[1].ClientOrderID()] = w.now }, nil, ""},
 	} {
@@ -219,14 +219,14 @@ func takenOff(t testing.TB, inWallet, sold exchange.Quantity, with func(*wallet,
 
 // The other botd had bought what it sold, and one wallet is wrong.
 func keepsStopsThatSoldNothing(t testing.TB) {
-	if have := takenOff(t, 1_006, 4, theirs(twinOrder{50, 4, 700}, twinOrder{51, -4, 700}), nil); have != "" {
+	if have := takenOff(t, 1_006, 4, theirs(peerOrder{50, 4, 700}, peerOrder{51, -4, 700}), nil); have != "" {
 		t.Errorf("want both stops to stand, have %q", have)
 	}
 }
 
 // A list that has just shown a sale of another botd may lack the purchase of the same quantity.
 func waitsForWhatTheyBought(t testing.TB) {
-	just := func(w *wallet, s *SymbolState) { s.spot.twinOrders = []twinOrder{{51, -4, w.now - twinStopMS + 1}} }
+	just := func(w *wallet, s *SymbolState) { s.spot.peerOrders = []peerOrder{{51, -4, w.now - peerStopMS + 1}} }
 	if have := takenOff(t, 1_006, 4, just, nil); have != "" {
 		t.Errorf("want both stops to stand, have %q", have)
 	}
@@ -251,14 +251,14 @@ func TestManualDecisionClearsFindings(t *testing.T) {
 		{"the symbol was quarantined for it", record.Quarantined{Why: "a test"}, elders + "1", false, true},
 		{"a baseline", record.Baseline{Quantity: 1_000}, elders + "1", false, false},
 	} {
-		w, symbol := standing(t, twinOrder{50, 5, 700})
+		w, symbol := standing(t, peerOrder{50, 5, 700})
 		symbol.short, symbol.spot.presumed = -4, 5
 		w.apply(record.Record{AtMS: w.now, Symbol: coin, ClientOrderID: c.id, Body: c.body})
-		decided := symbol.short == 0 && symbol.spot.presumed == 2 && len(symbol.spot.twinOrders) == 0 && symbol.spot.resolvedID == 50
-		left := symbol.short == -4 && symbol.spot.presumed == 5 && len(symbol.spot.twinOrders) == 1
+		decided := symbol.short == 0 && symbol.spot.presumed == 2 && len(symbol.spot.peerOrders) == 0 && symbol.spot.resolvedID == 50
+		left := symbol.short == -4 && symbol.spot.presumed == 5 && len(symbol.spot.peerOrders) == 1
 		if c.decides && !decided || !c.decides && !left {
 			t.Errorf("%s: want it decided %t, have short %d, %d presumed, %d orders", c.name, c.decides, symbol.short, symbol.spot.presumed,
-				len(symbol.spot.twinOrders))
+				len(symbol.spot.peerOrders))
 		}
 		if reported := symbol.UnknownEnded == ""; reported != c.reported {
 			t.Errorf("%s: want it reported no more %t, have %q", c.name, c.reported, symbol.UnknownEnded)
@@ -266,9 +266,9 @@ func TestManualDecisionClearsFindings(t *testing.T) {
 	}
 	d := holds(t, 20)
 	symbol := d.book.Symbol(bitcoin)
-	symbol.Position, symbol.extends = 20, true
+	symbol.Position, symbol.onlyOpeningsPending = 20, true
 	d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
-	if symbol.Position != 15 || symbol.AtVenue() != 20 || symbol.extends {
+	if symbol.Position != 15 || symbol.AtVenue() != 20 || symbol.onlyOpeningsPending {
 		t.Errorf("want 15 of the position of 20 left, and nothing opened before a read, have %d of %d", symbol.Position, symbol.AtVenue())
 	}
 }

@@ -145,7 +145,7 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 		s.guardLost()
 	}
 	for _, symbol := range b.symbols {
-		symbol.extends = symbol.Settled || s.awaitsAnswer(symbol)
+		symbol.onlyOpeningsPending = symbol.Settled || s.awaitsAnswer(symbol)
 	}
 	return s.records
 }
@@ -189,7 +189,7 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 			symbol.Foreign = append(symbol.Foreign, *order)
 		}
 	}
-	s.noteTwinOrders(orders)
+	s.notePeerOrders(orders)
 	clear(matched) // do not retain ended placements
 	s.book.matched = matched
 }

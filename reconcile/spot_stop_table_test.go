@@ -158,7 +158,7 @@ func TestSpotStopStaysWithoutProofOfSale(t *testing.T) {
 		w.reads(c.inWallet, 0)
 		symbol.spot.undecided, symbol.spot.inWallet = c.undecided, c.inWallet
 		if c.theirs != 0 {
-			symbol.spot.twinOrders = []twinOrder{{50, c.theirs, 700}}
+			symbol.spot.peerOrders = []peerOrder{{50, c.theirs, 700}}
 		}
 		if c.stands {
 			symbol.UnknownEnded = elders + "1"
@@ -223,11 +223,11 @@ func TestAnotherBotdsStopInFlightCoversPurchase(t *testing.T) {
 		w := explains(t, c.own, 0)
 		symbol := w.book.Symbol(coin)
 		symbol.UnknownEnded, symbol.spot.inWallet = elders+"1", 1_000+c.own+c.before+c.now
-		symbol.spot.twinOrders = []twinOrder{{50, c.before, w.now - 60_000}, {51, c.now, w.now}}
+		symbol.spot.peerOrders = []peerOrder{{50, c.before, w.now - 60_000}, {51, c.now, w.now}}
 		if c.sells != 0 {
 			symbol.Foreign = []exchange.Order{anothers(elders+"2", 60, exchange.Sell, exchange.StopLimit, c.sells, 0, 1)}
 		}
-		if have := w.deriving(nil).twinPending(); have != c.want {
+		if have := w.deriving(nil).peerStopPending(); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
 	}
@@ -250,7 +250,7 @@ func TestStopsWithoutIDSellOfAnotherBotds(t *testing.T) {
 		w := explains(t, c.own, 0)
 		symbol := w.book.Symbol(coin)
 		symbol.UnknownEnded, symbol.spot.inWallet = elders+"1", 1_000+c.own+c.theirs
-		symbol.spot.twinOrders = []twinOrder{{50, c.theirs, 1}}
+		symbol.spot.peerOrders = []peerOrder{{50, c.theirs, 1}}
 		symbol.Foreign = []exchange.Order{anothers("", 61, exchange.Sell, exchange.StopLimit, c.unnamed, 0, 1)}
 		if c.sells != 0 {
 			symbol.Foreign = append(symbol.Foreign, anothers(elders+"2", 60, exchange.Sell, exchange.StopLimit, c.sells, 0, 1))
@@ -297,7 +297,7 @@ func TestSaleExcludesStopsPastTheirPrice(t *testing.T) {
 		w.now += 60_000
 		symbol := w.book.Symbol(coin)
 		if c.stands {
-			symbol.UnknownEnded, symbol.spot.twinOrders, symbol.spot.inWallet = elders+"1", []twinOrder{{50, 5, 1}}, 1_000+c.inWallet
+			symbol.UnknownEnded, symbol.spot.peerOrders, symbol.spot.inWallet = elders+"1", []peerOrder{{50, 5, 1}}, 1_000+c.inWallet
 		}
 		w.reads(1_000+c.inWallet-c.stop, c.stop, rows...)
 		if c.unfrozen {
@@ -386,7 +386,7 @@ func TestNoStopMovesWithAnotherBotdsSameCoins(t *testing.T) {
 		w.places(placement.StopLoss, 9, order)
 		w.now += int64(exchange.Minute1)
 		w.reads(0, 1)
-		symbol.Last, symbol.UnknownEnded, symbol.spot.inWallet, symbol.spot.twinOrders = 50_000e8, elders+"1", 1, []twinOrder{{50, 1, 1}}
+		symbol.Last, symbol.UnknownEnded, symbol.spot.inWallet, symbol.spot.peerOrders = 50_000e8, elders+"1", 1, []peerOrder{{50, 1, 1}}
 		if c.sells != 0 {
 			symbol.Foreign = []exchange.Order{anothers(elders+"2", 60, exchange.Sell, exchange.StopLimit, c.sells, 0, 1)}
 		}
@@ -425,7 +425,7 @@ func TestNoStopMovesAfterStopRefusal(t *testing.T) {
 		c.with(w)
 		w.now += c.agoMS
 		w.book.Symbol(coin).Settled = true
-		if have := w.deriving(nil).calm(); have != c.want {
+		if have := w.deriving(nil).mayMoveStop(); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}

@@ -22,7 +22,7 @@ func bought(t testing.TB) (*wallet, *SymbolState) {
 	w.sees("2", "0", []exchange.Order{w.filled(order)})
 	w.now += 60_000
 	symbol := w.book.Symbol(coin)
-	symbol.calm = persistence{}
+	symbol.sinceFill = persistence{}
 	if symbol.Known() != 1_000 || symbol.Fees() != 1 || symbol.ExpectedFees() != 1 || symbol.Bought() != 1_000 || symbol.Baseline() != 1_000 {
 		t.Fatalf("want a thousand bought and one expected as fees, have %d, %d, %d", symbol.Known(), symbol.Fees(), symbol.ExpectedFees())
 	}

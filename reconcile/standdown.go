@@ -45,7 +45,7 @@ func (d *derivation) protectStandingDown() {
 	before := len(d.intents)
 	d.protect()
 	defer d.takeOffSold()
-	if d.symbol.AtVenue() == 0 && (d.symbol.Key().Market == exchange.Futures || d.stoppedWithTwin() == 0) {
+	if d.symbol.AtVenue() == 0 && (d.symbol.Key().Market == exchange.Futures || d.jointStopQuantity() == 0) {
 		return // this journal's own protection is removed
 	}
 	stop := d.stands(d.stops, exchange.StopMarket, exchange.StopLimit)
@@ -72,12 +72,12 @@ func (d *derivation) takeOffSold() {
 	if d.symbol.Key().Market != exchange.Spot || seen.early || seen.soldUnknown == 0 || !d.book.walletRead || d.desired.Unread {
 		return
 	}
-	recent := func(one twinOrder) bool { return d.nowMS-one.seenMS < twinStopMS }
-	if slices.ContainsFunc(seen.twinOrders, recent) {
+	recent := func(one peerOrder) bool { return d.nowMS-one.seenMS < peerStopMS }
+	if slices.ContainsFunc(seen.peerOrders, recent) {
 		return // the list that showed it may lack others, such as the purchase of what it sold
 	}
 	canceled := func(p *account.Placement) bool { return d.book.released[p.ClientOrderID()] != 0 }
-	if excess := min(d.selling(canceled)-d.symbol.heldWithTwin(), seen.soldUnknown-d.symbol.twinPurchases()); excess > 0 {
+	if excess := min(d.selling(canceled)-d.symbol.jointPosition(), seen.soldUnknown-d.symbol.peerPurchases()); excess > 0 {
 		d.takeOff(excess, "orders that the journal does not know have sold what it would sell")
 	}
 }

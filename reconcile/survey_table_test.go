@@ -260,16 +260,16 @@ func TestOpeningsBetweenRounds(t *testing.T) {
 			d.book.Symbol(bitcoin).Leverage = 10
 		}, false},
 	} {
-		for _, extends := range []bool{true, false} {
+		for _, onlyOpeningsPending := range []bool{true, false} {
 			d := newDesk(t)
 			d.want(&strategy.Plan{Orders: []strategy.DesiredOrder{bid}, OrdersSet: true})
 			d.observe(0, nil)
 			if c.after != nil {
 				c.after(d)
 			}
-			have := strings.Contains(summary(d.derive(func(w *Desired) { w.Extends = extends })), "order buy limit 10 at 40000 as b")
-			if want := c.want && (extends || c.after == nil || c.name == "another symbol's is unknown"); have != want {
-				t.Errorf("%s, between rounds %t: want it placed %t, have %t", c.name, extends, want, have)
+			have := strings.Contains(summary(d.derive(func(w *Desired) { w.BetweenRounds = onlyOpeningsPending })), "order buy limit 10 at 40000 as b")
+			if want := c.want && (onlyOpeningsPending || c.after == nil || c.name == "another symbol's is unknown"); have != want {
+				t.Errorf("%s, between rounds %t: want it placed %t, have %t", c.name, onlyOpeningsPending, want, have)
 			}
 		}
 	}

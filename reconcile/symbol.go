@@ -37,13 +37,13 @@ type SymbolState struct {
 	inFlight            []*account.Placement // of these, placements that do not rest
 	keyed               []*account.Placement // its live orders of a plan, in their last order
 	keyedAt             []int                // their indexes in the plan at that time
-	extends             bool                 // the newest snapshot left it settled except for unanswered resting openings, and only such openings followed
+	onlyOpeningsPending bool                 // the newest snapshot left it settled except for unanswered resting openings, and only such openings followed
 	Contradicted        string               // reason why the newest list is not trusted; empty if it is
 	ContradictedSinceMS int64
 	ContradictedNoted   bool // a person was notified of it
-	testimony           testimony
+	futuresEvidence     futuresEvidence
 	traded              exchange.Quantity // signed: the position opened and not reduced by botd itself
-	spot                spotTestimony
+	spot                spotEvidence
 
 	UnprotectedSinceMS int64 // start of the time without its stop; 0 while it has one
 	UnprotectedMS      int64 // total time that positions were without one since the start, excluding the current one
@@ -71,9 +71,9 @@ type SymbolState struct {
 	stable            stable            // the content of the snapshots that count towards the fence
 	equal             persistence       // since the first of them
 	equalFromMS       int64             // begin of that snapshot
-	calm              persistence       // since the last fill, or since a start that followed soon after it; otherwise not measured
+	sinceFill         persistence       // since the last fill, or since a start that followed soon after it; otherwise not measured
 	seen              []int64           // ids of positions seen open, oldest first
-	unlistedSales     []twinOrder       // spot: possible sales of unlisted orders with botd's prefix that the journal does not know
+	unlistedSales     []peerOrder       // spot: possible sales of unlisted orders with botd's prefix that the journal does not know
 	unlistedFor       persistence       // since then
 	missed            exchange.Quantity // spot: the wallet's shortfall while an order rests
 	misses            persistence       // persistence of that shortfall
@@ -114,7 +114,7 @@ func (s *SymbolState) Price() exchange.Price {
 // Forget drops the observations of a symbol that is no longer traded, or was not until now: nothing
 // is concluded before it is read again.
 func (s *SymbolState) Forget() {
-	s.Read, s.Settled, s.extends, s.Leverage = false, false, false, 0
+	s.Read, s.Settled, s.onlyOpeningsPending, s.Leverage = false, false, false, 0
 	s.Last, s.Mark, s.LastMS = 0, 0, 0
 }
 
@@ -155,9 +155,9 @@ func (s *SymbolState) Residual() (exchange.Quantity, int64) { return s.residual,
 // before a start.
 const maxClockStepMS = 10_000
 
-// calmSince restarts the measurement of the time since the last fill if the clock before the start
+// sinceFillAtStart restarts the measurement of the time since the last fill if the clock before the start
 // may have stamped it too early.
-func (s *SymbolState) calmSince(settle placement.Settle, bootMS int64) persistence {
+func (s *SymbolState) sinceFillAtStart(settle placement.Settle, bootMS int64) persistence {
 	near, filledMS := settle.StalenessMS+maxClockStepMS, s.FilledMS()
 	if filledMS == 0 || bootMS < filledMS-near || bootMS > filledMS+near {
 		return persistence{}

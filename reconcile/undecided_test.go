@@ -79,10 +79,10 @@ func TestUnfilledPurchaseInHistoryLeavesNoStop(t *testing.T) {
 // Botd's own part is sold.
 func TestAnotherBotdsPurchaseKeepsStopAgainstOneWallet(t *testing.T) {
 	t.Parallel()
-	walletWithoutTwin(t)
+	walletWithoutPeer(t)
 }
 
-func walletWithoutTwin(t testing.TB) {
+func walletWithoutPeer(t testing.TB) {
 	w, derive := protecting(t)
 	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
 	bought := anothers(elders+"1", 40, exchange.Buy, exchange.MarketOrder, 10, 10, w.now)
@@ -129,7 +129,7 @@ func frozenLess(t testing.TB) {
 }
 
 // If a wallet without any of the asset is right, the exchange refuses the stop. A wallet that shows the earlier balance is
-// believed, because another botd may have sold.
+// trusted, because another botd may have sold.
 func TestEmptyWalletBlocksNoStopWhileStandingDown(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -91,7 +91,7 @@ func TestNotesOfUnexplainedPosition(t *testing.T) {
 }
 
 // No fill explained the position.
-func TestEmptyListIsNotBelievedForL(t *testing.T) {
+func TestEmptyListIsNotTrustedForL(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		unexplainedMS, listsMS int64

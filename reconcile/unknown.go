@@ -116,7 +116,7 @@ func (s *survey) decideUnknown(symbol *SymbolState, unknown []*account.Placement
 	if symbol.equal.forMS < max(stableGapMS, s.book.Settle().StalenessMS) {
 		return
 	}
-	if symbol.Missing() && symbol.AtVenue() == 0 && symbol.testimony.by == noWitness {
+	if symbol.Missing() && symbol.AtVenue() == 0 && symbol.futuresEvidence.by == noWitness {
 		return // only the list shows this end; positions/history is read with the next snapshot
 	}
 	if symbol.residual == 0 && symbol.AtVenue() == 0 && s.protectsOneOf(unknown) {

@@ -244,11 +244,11 @@ func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 	}
 	filled := func(agoMS int64) func(w *wallet, s *survey) {
 		return func(w *wallet, s *survey) {
-			w.book.Symbol(coin).calm = persistence{}
+			w.book.Symbol(coin).sinceFill = persistence{}
 			w.now -= agoMS
 			order := w.buysUnder(7, 1)
 			w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Filled, Filled: 1, OrderID: 7}})
-			w.book.Symbol(coin).calm = persistence{}
+			w.book.Symbol(coin).sinceFill = persistence{}
 			w.now += agoMS
 		}
 	}
@@ -256,7 +256,7 @@ func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 		filled(30_000)(w, s)
 		order := w.buysUnder(6, 999)
 		w.apply(record.Record{AtMS: w.now - 30_000, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Filled, Filled: 999, OrderID: 6}})
-		w.book.Symbol(coin).calm = persistence{}
+		w.book.Symbol(coin).sinceFill = persistence{}
 	}
 	for _, c := range []struct {
 		name              string
@@ -293,7 +293,7 @@ func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 		{"the rules are not known", buys, 0, 1_013, func(w *wallet, _ *survey) { w.book.Symbol(coin).Rules = nil }, false, false},
 	} {
 		w := explains(t, 10, c.fees)
-		w.book.Symbol(coin).calm = persistence{}
+		w.book.Symbol(coin).sinceFill = persistence{}
 		row := w.places(placement.Order, 0, c.order)
 		s := w.reads(c.inWallet, 0)
 		if c.with != nil {
@@ -319,7 +319,7 @@ func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 	}
 	w = explains(t, 3, 0)
 	w.apply(record.Record{Symbol: coin, Body: record.Baseline{}})
-	w.book.Symbol(coin).calm = persistence{}
+	w.book.Symbol(coin).sinceFill = persistence{}
 	sold := w.places(placement.Order, 0, saleOf(3))
 	empty := w.reads(0, 0)
 	empty.fetched.Balances = exchange.FetchedOf[exchange.Balance](nil)

@@ -30,8 +30,8 @@ const (
 		"neither positions/history, its protective orders nor the margin confirm it"
 )
 
-// testimony is the evidence about a futures position other than the list's newest answer.
-type testimony struct {
+// futuresEvidence is the evidence about a futures position other than the list's newest answer.
+type futuresEvidence struct {
 	by       witness
 	freed    exchange.Quantity // missing quantity at the time the margin confirmed it
 	shownID  int64             // id of the position that the list last showed while botd held one
@@ -54,12 +54,12 @@ func (s *SymbolState) Missing() bool {
 }
 
 // Unwitnessed reports whether the list shows less than that and nothing else confirms it.
-func (s *SymbolState) Unwitnessed() bool { return s.Missing() && s.testimony.by == noWitness }
+func (s *SymbolState) Unwitnessed() bool { return s.Missing() && s.futuresEvidence.by == noWitness }
 
-// Believed returns the position for a strategy's decisions: if only a list shows less of it than
+// DecisionPosition returns the position for a strategy's decisions: if only a list shows less of it than
 // botd's fills explain, the explained position. Otherwise a list that is wrong for a moment would
 // make it sell down to the shown position.
-func (s *SymbolState) Believed() exchange.Quantity {
+func (s *SymbolState) DecisionPosition() exchange.Quantity {
 	if s.Unwitnessed() {
 		return s.Known()
 	}
@@ -69,7 +69,7 @@ func (s *SymbolState) Believed() exchange.Quantity {
 // Standing returns botd's part of the position for protection, exits and limits: from the newest
 // read or, if that is not trusted and shows none of it, from the fills.
 func (s *SymbolState) Standing() exchange.Quantity {
-	if s.testimony.doubted && signOf(s.Position) != signOf(s.Known()) {
+	if s.futuresEvidence.doubted && signOf(s.Position) != signOf(s.Known()) {
 		return s.Known()
 	}
 	return s.Position
@@ -78,10 +78,10 @@ func (s *SymbolState) Standing() exchange.Quantity {
 // StandingAtVenue returns the same for the whole position, including the ignored part.
 func (s *SymbolState) StandingAtVenue() exchange.Quantity { return s.Standing() + s.Ignored() }
 
-// takeTestimony searches for a witness of the quantity missing from the list, and records the basis
+// seekWitness searches for a witness of the quantity missing from the list, and records the basis
 // for later evidence while nothing is missing.
-func (s *survey) takeTestimony(symbol *SymbolState) {
-	t := &symbol.testimony
+func (s *survey) seekWitness(symbol *SymbolState) {
+	t := &symbol.futuresEvidence
 	if !symbol.Missing() {
 		t.by, t.doubted = noWitness, false
 		if s.fetched.BeganMS > t.sweptMS+s.book.Settle().StalenessMS {
@@ -111,7 +111,7 @@ func (s *survey) takeTestimony(symbol *SymbolState) {
 // live does not count as past while that opening is live, because its fill may not be booked yet.
 // Neither does a position left to others, because botd's openings become part of it.
 func (s *survey) noteEnded(symbol *SymbolState) {
-	t := &symbol.testimony
+	t := &symbol.futuresEvidence
 	if !s.opens(symbol.Key()) {
 		t.unbooked = 0
 	}
@@ -129,7 +129,7 @@ func (e *evidence) opens(key exchange.SymbolKey) bool {
 }
 
 func (s *survey) witness(symbol *SymbolState) witness {
-	t := &symbol.testimony
+	t := &symbol.futuresEvidence
 	switch {
 	case symbol.rowOf(s.fetched) != nil || s.closedByUnknown(symbol) || s.closedUnseen(symbol) || s.closedByAnotherClock(symbol):
 		return closedRow
@@ -173,7 +173,7 @@ func (s *SymbolState) Liquidation(snapshot *Snapshot) *exchange.Position {
 
 // closedBy reports whether a row of positions/history is the end of botd's position.
 func (s *SymbolState) closedBy(row *exchange.Position) bool {
-	t := &s.testimony
+	t := &s.futuresEvidence
 	if row.Symbol != s.Key().Name || row.Remaining != 0 || sideSign(row.Side) != signOf(s.Known()) {
 		return false
 	}
@@ -207,7 +207,7 @@ func (s *SymbolState) adoptedWas(row *exchange.Position) bool {
 // than what was journalled, and after a start nothing else shows which position it was. Where more is
 // missing than they explain, others have traded too, and a person must look.
 func (e *evidence) closedByUnknown(symbol *SymbolState) bool {
-	t, left, sentMS := &symbol.testimony, symbol.residual, int64(0)
+	t, left, sentMS := &symbol.futuresEvidence, symbol.residual, int64(0)
 	for _, p := range e.book.unknownOn(symbol.Key()) {
 		if part := explained(p, left); part != 0 && p.Reduces() {
 			left -= part
@@ -229,7 +229,7 @@ func (e *evidence) closedByUnknown(symbol *SymbolState) bool {
 // since botd opened it, or opened its part of another's: the list has shown none for L, and a row of its
 // side, as large as all of it and of no position of before, was closed since botd asked for it.
 func (e *evidence) closedUnseen(symbol *SymbolState) bool {
-	t, openedMS := &symbol.testimony, symbol.OpenedMS()
+	t, openedMS := &symbol.futuresEvidence, symbol.OpenedMS()
 	shown := openedMS <= max(e.book.bootMS, symbol.AdoptedMS()) || t.shownOf == openedMS || symbol.AtVenue() != 0
 	if shown || !symbol.differs.exceeds(e.book.Settle().StalenessMS) {
 		return false
@@ -245,7 +245,7 @@ func (e *evidence) closedUnseen(symbol *SymbolState) bool {
 // seen of it since, the list has shown none for L, and the row's was opened shortly before
 // that date and closed well after it.
 func (e *evidence) closedByAnotherClock(symbol *SymbolState) bool {
-	t, openedMS := &symbol.testimony, symbol.OpenedMS()
+	t, openedMS := &symbol.futuresEvidence, symbol.OpenedMS()
 	if openedMS > e.book.bootMS || t.shownOf == openedMS || symbol.AtVenue() != 0 || !symbol.differs.exceeds(e.book.Settle().StalenessMS) {
 		return false
 	}
@@ -313,7 +313,7 @@ func (e *evidence) marginDenies(symbol *SymbolState) bool {
 // noteEndedWithPosition records that a closePosition order ended without botd's action: the
 // exchange ends such orders with the position.
 func (s *survey) noteEndedWithPosition(p *account.Placement, atMS int64) {
-	if t := &s.book.Symbol(p.Symbol()).testimony; p.Order().ClosePosition && s.book.CancelMS(p.ClientOrderID()) == 0 {
+	if t := &s.book.Symbol(p.Symbol()).futuresEvidence; p.Order().ClosePosition && s.book.CancelMS(p.ClientOrderID()) == 0 {
 		t.sweptMS, t.sweptOf = atMS, max(t.sweptOf, p.SentMS())
 	}
 }
@@ -321,9 +321,9 @@ func (s *survey) noteEndedWithPosition(p *account.Placement, atMS int64) {
 // contradict declares, for good until it ends, that the list and botd's own fills contradict each other.
 func (e *evidence) contradict(symbol *SymbolState) {
 	switch {
-	case symbol.testimony.doubted && (symbol.Contradicted != "" || symbol.differs.exceeds(e.book.Settle().StalenessMS)):
+	case symbol.futuresEvidence.doubted && (symbol.Contradicted != "" || symbol.differs.exceeds(e.book.Settle().StalenessMS)):
 		symbol.declare(contradiction, e.fetched.EndedMS)
-	case symbol.testimony.denied:
+	case symbol.futuresEvidence.denied:
 		symbol.declare(beyondMargin, e.fetched.EndedMS)
 	case symbol.endUnproved() && e.fetched.BeganMS > symbol.unexplainedMS+e.book.Settle().StalenessMS:
 		symbol.declare(vanishedUnexplained, e.fetched.EndedMS)
@@ -343,7 +343,7 @@ func (s *SymbolState) believe() { s.Contradicted, s.ContradictedSinceMS = "", 0 
 // EndContradiction ends a contradiction: a person has decided that the newest read is right.
 func (s *SymbolState) EndContradiction() {
 	s.believe()
-	s.testimony.by, s.testimony.doubted, s.unexplainedID = aPerson, false, 0
+	s.futuresEvidence.by, s.futuresEvidence.doubted, s.unexplainedID = aPerson, false, 0
 }
 
 // NeedsPositionHistory reports whether positions/history must be read to learn whether a position
@@ -352,7 +352,7 @@ func (b *Book) NeedsPositionHistory(symbol *SymbolState) (sinceMS int64, ask boo
 	if since, unexplained := b.needsEnd(symbol); unexplained {
 		return since, true
 	}
-	if symbol.Key().Market != exchange.Futures || !symbol.Missing() || symbol.testimony.by == closedRow || symbol.testimony.by == aPerson {
+	if symbol.Key().Market != exchange.Futures || !symbol.Missing() || symbol.futuresEvidence.by == closedRow || symbol.futuresEvidence.by == aPerson {
 		return 0, false
 	}
 	return max(0, symbol.DatedMS()-symbol.DatedMS()%1000-1000-maxClockStepMS), true

@@ -14,8 +14,8 @@ import (
 
 const spotContradiction = "the wallet holds less than botd's own fills explain, and the order history shows no sale that botd did not make"
 
-// spotTestimony is the evidence about a spot symbol's asset other than the wallet's newest answer.
-type spotTestimony struct {
+// spotEvidence is the evidence about a spot symbol's asset other than the wallet's newest answer.
+type spotEvidence struct {
 	squaredMS int64             // when wallet and fills last agreed
 	changedMS int64             // when the position of before the start last changed; 0 without one
 	sales     []sale            // sales by others that explained an earlier difference
@@ -34,8 +34,8 @@ type spotTestimony struct {
 	confirmed   exchange.Quantity // the wallet's shortfall that sales by others explain, on a symbol that is quarantined for another reason
 	soldUnknown exchange.Quantity // sales in the order history by orders with this instance's prefix that no placement claims
 
-	twinOrders []twinOrder       // filled orders of another botd with this prefix, oldest first
-	twinSold   exchange.Quantity // part of these that own sales have sold
+	peerOrders []peerOrder       // filled orders of another botd with this prefix, oldest first
+	peerSold   exchange.Quantity // part of these that own sales have sold
 	continued  exchange.Quantity // what these have bought or, if negative, sold in starts that the journal knows
 	resolvedID int64             // a person has decided about them up to this order
 	excess     exchange.Quantity // quantity by which own and the other botd's stops exceed the position

@@ -300,8 +300,8 @@ func partReleased(t testing.TB) {
 	d.margined(20, exchange.MustAmount("100"))
 	d.now += 1_000
 	d.margined(12, exchange.MustAmount("60"))
-	if symbol.Contradicted != "" || symbol.testimony.by != freedMargin {
-		t.Fatalf("want the smaller position confirmed, have %q, %q", symbol.testimony.by, symbol.Contradicted)
+	if symbol.Contradicted != "" || symbol.futuresEvidence.by != freedMargin {
+		t.Fatalf("want the smaller position confirmed, have %q, %q", symbol.futuresEvidence.by, symbol.Contradicted)
 	}
 	for range 12 {
 		d.now += 1_000

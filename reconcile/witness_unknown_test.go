@@ -54,7 +54,7 @@ func TestUncertainExitIsDecidedByRowOfItsPosition(t *testing.T) {
 				t.Errorf("want decided %t, have %t with %d known", c.decided, decided, known)
 			}
 			if contradicted := symbol.Contradicted != ""; contradicted && c.decided {
-				t.Errorf("want it believed, have %q", symbol.Contradicted)
+				t.Errorf("want it trusted, have %q", symbol.Contradicted)
 			}
 		})
 	}

@@ -4,11 +4,11 @@ package mutant
 var belief = []Row{
 	{"list_decided_by", "a strategy decides by a list that alone shows less than it holds", "39",
 		"reconcile TestStrategyKeepsPositionThatOneListOmits", []Edit{
-			{"reconcile.SymbolState.Believed", "s.Unwitnessed()", "false"},
+			{"reconcile.SymbolState.DecisionPosition", "s.Unwitnessed()", "false"},
 		}},
 	{"lost_stop_waits", "where a list alone shows none of a position, a stop of unknown fate waits for L", "39",
 		"reconcile TestUncertainStopIsReplacedWhenListIsEmpty", []Edit{
-			{"reconcile.survey.takeTestimony", "unseen || unarmed", "unseen"},
+			{"reconcile.survey.seekWitness", "unseen || unarmed", "unseen"},
 		}},
 	{"adopted_unwitnessed", "the end of an adopted position is not witnessed by the row that was open at its adoption", "16",
 		"reconcile TestRowOpenAtAdoptionIsTheAdoptedPosition", []Edit{
@@ -26,7 +26,7 @@ var belief = []Row{
 		"reconcile TestExcessWithoutMarginIsNotForeign", []Edit{
 			{"reconcile.evidence.marginDenies", "e.fetched.Account.PositionMargin.Less(needed)", "false"},
 		}},
-	{"half_wallet_believed", "a wallet that freezes less than stands takes stops off", "40",
+	{"half_wallet_trusted", "a wallet that freezes less than stands takes stops off", "40",
 		"reconcile TestWalletThatFreezesTooLittleCancelsNoStop", []Edit{
 			{"reconcile.Book.freezesLess", "frozen < 0", "false"},
 		}},
@@ -66,9 +66,9 @@ var belief = []Row{
 		"reconcile TestUnlistedPurchaseKeepsStopAgainstOneWallet", []Edit{
 			{"reconcile.SymbolState.vanished", "s.spot.undecided-s.spot.presumed", "0"},
 		}},
-	{"twin_wallet_strips", "one wallet takes the stop off what another botd bought", "40",
+	{"peer_wallet_strips", "one wallet takes the stop off what another botd bought", "40",
 		"reconcile TestAnotherBotdsPurchaseKeepsStopAgainstOneWallet", []Edit{
-			{"reconcile.derivation.protect", "d.symbol.boughtWithTwin() > 0", "false"},
+			{"reconcile.derivation.protect", "d.symbol.jointFills() > 0", "false"},
 		}},
 	{"unread_row_unfrozen", "a wallet that freezes less than a stop whose row cannot be read takes it off", "43",
 		"reconcile TestWalletFreezesLessThanUnreadableStop", []Edit{
@@ -130,7 +130,7 @@ var belief = []Row{
 		"reconcile TestUnansweredStopCancelsNoLiveStop", []Edit{
 			{"reconcile.derivation.shrinkStops", "slices.ContainsFunc(d.stops, d.book.unlisted)", "false"},
 		}},
-	{"own_beside_twin", "where botd stands down, what its own purchase bought that no list shows is not held", "15",
+	{"own_next_to_peer", "where botd stands down, what its own purchase bought that no list shows is not held", "15",
 		"reconcile TestStandingDownKeepsOwnUnlistedPurchase", []Edit{
 			{"reconcile.SymbolState.ownOnSpot", "s.spot.presumed", "0"},
 		}},
@@ -168,7 +168,7 @@ var belief = []Row{
 		}},
 	{"moves_refused", "a stop is taken off to be moved while the exchange refuses stops", "protection",
 		"reconcile TestNoStopMovesWhereTheExchangeRefusesStops", []Edit{
-			{"reconcile.situation.calm", "!refused", "true"},
+			{"reconcile.situation.mayMoveStop", "!refused", "true"},
 		}},
 	{"lost_read", "a read that is not answered is repeated in the next round only", "23",
 		"runtime/engine TestAReadWhoseAnswerIsLostIsRepeatedInItsRound", []Edit{
@@ -184,15 +184,15 @@ var belief = []Row{
 		}},
 	{"own_is_anothers_too", "what is booked as botd's own by the exchange's id counts as another botd's once a row shows its id", "42",
 		"reconcile TestOwnBookedFillIsNotAnotherBotds", []Edit{
-			{"reconcile.evidence.isTwinOrder", "e.claimed(o)", "false"},
+			{"reconcile.evidence.isPeerOrder", "e.claimed(o)", "false"},
 		}},
-	{"twin_sold_own", "what another botd bought and sold again takes a stop off, by one wallet", "40",
+	{"peer_sold_own", "what another botd bought and sold again takes a stop off, by one wallet", "40",
 		"reconcile TestAnotherBotdsSalesAreNotRepeated", []Edit{
-			{"reconcile.derivation.takeOffSold", "d.symbol.twinPurchases()", "0"},
+			{"reconcile.derivation.takeOffSold", "d.symbol.peerPurchases()", "0"},
 		}},
 	{"sold_without_bought", "a list that has just shown what another botd sold takes a stop off, though it may lack what that one bought", "15",
 		"reconcile TestAnotherBotdsSalesAreNotRepeated", []Edit{
-			{"reconcile.derivation.takeOffSold", "slices.ContainsFunc(seen.twinOrders, recent)", "false"},
+			{"reconcile.derivation.takeOffSold", "slices.ContainsFunc(seen.peerOrders, recent)", "false"},
 		}},
 	{"cut_sale_forgotten", "after a start a sale that the journal lacks is no witness, once the start has booked another", "40",
 		"reconcile TestAfterAStartASaleThatTheJournalLacksIsAWitness", []Edit{
@@ -200,7 +200,7 @@ var belief = []Row{
 		}},
 	{"deposit_makes_up", "what orders of the journal's own starts have sold is held again where a deposit makes up for it", "15",
 		"reconcile TestStandingDownSpotStopSellsOnce", []Edit{
-			{"reconcile.SymbolState.heldWithTwin", "min(0, s.spot.continued)", "0"},
+			{"reconcile.SymbolState.jointPosition", "min(0, s.spot.continued)", "0"},
 		}},
 	{"unlisted_follows", "a round sends an opening though no list has shown the ones before it", "34",
 		"runtime/engine TestRestOfLadderWaitsForListWithSentOrders", []Edit{
@@ -218,9 +218,9 @@ var belief = []Row{
 		"reconcile TestExecutedRefusedPurchaseGetsAStop", []Edit{
 			{"reconcile.evidence.paidThoughRefused", "!all.Less(paid) && !paid.Less(all.Sub(step.MulRate(exchange.RateOne*11/10).Mul(times)))", "true"},
 		}},
-	{"none_believed", "where botd stands down, a wallet that shows none of the asset in all keeps a stop away", "40",
+	{"none_trusted", "where botd stands down, a wallet that shows none of the asset in all keeps a stop away", "40",
 		"reconcile TestEmptyWalletBlocksNoStopWhileStandingDown", []Edit{
-			{"reconcile.situation.stoppedWithTwin", "s.shownNone()", "false"},
+			{"reconcile.situation.jointStopQuantity", "s.shownNone()", "false"},
 		}},
 	{"twice_sold_unseen", "a sale on spot that was executed twice is a withdrawal where nothing is held", "41",
 		"reconcile TestSaleExecutedTwiceIsFoundWithoutAPosition", []Edit{

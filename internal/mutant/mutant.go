@@ -56,7 +56,7 @@ var Beyond = map[string]string{
 	"unread_waits":        "hung_reads",
 	"lost_journal_opens":  "lost_journal",
 	"release_ignored":     "garbage",
-	"wallet_believed":     "wallet",
+	"wallet_trusted":      "wallet",
 	"other_side_released": "positions",
 }
 

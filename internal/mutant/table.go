@@ -7,7 +7,7 @@ import (
 )
 
 // Table holds all mutants. The package comment describes how to change an Edit.
-var Table = slices.Concat(protocol, belief, twin)
+var Table = slices.Concat(protocol, belief, peer)
 
 // protocol breaks the rules of one botd on its account.
 var protocol = []Row{
@@ -20,10 +20,10 @@ var protocol = []Row{
 	{"not_known_is_canceled", "an acknowledged order that GET does not know yet counts as canceled", "12", "", nil},
 	{"vanished_is_canceled", "an order that left the open list counts as canceled", "28", "", nil},
 	{"cancel_is_the_end", "PRE_CANCELED counts as the end", "27", "", []Edit{
-		believed("event.Err == nil"),
+		cancelAnswerTrusted("event.Err == nil"),
 	}},
 	{"refused_cancel_is_the_end", "a refused cancel means that the order never was", "28", "", []Edit{
-		believed("errors.As(event.Err, new(*exchange.Refusal))"),
+		cancelAnswerTrusted("errors.As(event.Err, new(*exchange.Refusal))"),
 	}},
 
 	// Absence proves nothing before the fence.
@@ -291,7 +291,7 @@ var protocol = []Row{
 		"reconcile TestAPositionThatBotdJoinedUnseenEndsByItsRow", []Edit{
 			{"reconcile.survey.witness", "s.closedUnseen(symbol)", "false"},
 		}},
-	{"clock_ahead_believed", "a position is as young as a clock that was ahead has dated its entry", "39",
+	{"clock_ahead_trusted", "a position is as young as a clock that was ahead has dated its entry", "39",
 		"reconcile TestPositionDatedByFastClockEndsByItsRow", []Edit{
 			{"reconcile.survey.observeOrder", "CreatedMS: «datedBefore(p, order)», },", "0"},
 		}},
@@ -301,7 +301,7 @@ var protocol = []Row{
 		}},
 	{"part_is_whole", "the margin that a part of a position released is a witness of the end of the rest", "39",
 		"reconcile TestTheMarginOfAPartConfirmsNoMoreThanThat", []Edit{
-			{"reconcile.survey.takeTestimony", "abs(symbol.residual) > t.freed", "false"},
+			{"reconcile.survey.seekWitness", "abs(symbol.residual) > t.freed", "false"},
 		}},
 	{"witness_forgotten", "while the list cannot be read, a position stands whose end a witness has shown", "39",
 		"reconcile TestWitnessedEndCountsWhileListIsUnreadable", []Edit{
@@ -339,7 +339,7 @@ var protocol = []Row{
 		"reconcile TestRestingExitExcludesSaleInFlight", []Edit{
 			{"reconcile.derivation.reducingRoom", "p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell", "false"},
 		}},
-	{"backup_believed", "an exit goes by the fills of an old backup before the order history was read", "35",
+	{"backup_trusted", "an exit goes by the fills of an old backup before the order history was read", "35",
 		"reconcile TestUnreadHistoryBoundsSalesByWallet", []Edit{
 			{"reconcile.situation.historyUnread", "s.desired.Unread && !s.symbol.Read", "false"},
 		}},
@@ -369,7 +369,7 @@ var protocol = []Row{
 	{"release_ignored", "what takes the place of a stop on spot waits for the lists", "27", "", []Edit{
 		{"reconcile.derivation.mayRepeat", "d.nowMS-at >= ReleaseMS", "false"},
 	}},
-	{"wallet_believed", "a wallet that shows less than the fills explain keeps a stop away", "40", "", []Edit{
+	{"wallet_trusted", "a wallet that shows less than the fills explain keeps a stop away", "40", "", []Edit{
 		{"reconcile.derivation.stoppable", "!young && !doubted", "true"},
 	}},
 	{"spot_latch_removed", "what a person sold on spot latches no strategy", "16", "runtime/engine TestCase", []Edit{
@@ -393,7 +393,7 @@ var protocol = []Row{
 	{"liquidation_goes_on", "a liquidated strategy is not halted", "46", "runtime/engine TestLiquidationIsAnEventAndHaltsStrategy", []Edit{
 		{"runtime/engine.alarms.liquidated", "a.book.HaltOf(account.Scope{Strategy: leg.config.Name}).Level == record.LevelNone", "false"},
 	}},
-	{"refusal_believed", "what the exchange refused was not executed, whatever a list shows", "3",
+	{"refusal_trusted", "what the exchange refused was not executed, whatever a list shows", "3",
 		"runtime/engine TestRefusedPurchaseInHistoryWithoutIDsIsNotRepeated", []Edit{
 			{"reconcile.survey.quarantineExecuted", "o.Filled > 0", "false"},
 			{"reconcile.evidence.repetition", `order.ClientOrderID != ""`, "true"},
@@ -470,8 +470,8 @@ var protocol = []Row{
 	}},
 }
 
-// believed takes the answer of a cancel for the end of its order.
-func believed(condition string) Edit {
+// cancelAnswerTrusted takes the answer of a cancel for the end of its order.
+func cancelAnswerTrusted(condition string) Edit {
 	return Edit{"runtime/engine.dispatcher.canceled", "d.soon()", `if o := d.book.Placement(p.clientID); o != nil && ` + condition + ` {
 		d.record(o.About(record.Ended{State: placement.Canceled, Filled: o.Filled()}))
 	}

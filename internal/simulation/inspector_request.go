@@ -240,8 +240,8 @@ func (i *inspector) ended() {
 	}
 }
 
-// calm restarts the measurements when the faults end.
-func (i *inspector) calm() {
+// faultsEnd restarts the measurements when the faults end.
+func (i *inspector) faultsEnd() {
 	for n := range i.watched {
 		if w := &i.watched[n]; w.unprotectedMS != 0 {
 			w.unprotectedMS = i.w.nowMS

@@ -242,9 +242,9 @@ func (j *judge) meet(f *flight) {
 	}
 }
 
-// twinSold reports whether the other process, or an own stop, has just reduced the same position: no read has
+// peerSold reports whether the other process, or an own stop, has just reduced the same position: no read has
 // shown a change between the exit and the read on which it is based.
-func (j *judge) twinSold(key exchange.SymbolKey, side exchange.Side) bool {
+func (j *judge) peerSold(key exchange.SymbolKey, side exchange.Side) bool {
 	if filledMS := j.w.venue.held[key].filledMS; filledMS != 0 && j.w.nowMS-filledMS <= aRoundMS {
 		return true
 	}
@@ -403,7 +403,7 @@ func (j *judge) launched(order *exchange.NewOrder) {
 	if target.Kind != strategy.ByQuantity || target.Quantity == 0 || (target.Quantity > 0) != (h.position > 0) {
 		return
 	}
-	if most := max(target.Quantity, -target.Quantity); max(h.position, -h.position) <= most && !j.twinSold(p.Symbol(), order.Side) {
+	if most := max(target.Quantity, -target.Quantity); max(h.position, -h.position) <= most && !j.peerSold(p.Symbol(), order.Side) {
 		j.fail(key, "sold_missing", fmt.Sprintf("%s exits at market: the target is %d, the position %d", order.ClientOrderID, target.Quantity, h.position))
 	}
 }

@@ -13,8 +13,8 @@ import (
 // These are the mutants of the simulated parts around the engine: the client, the journal and the start. Mutants
 // of the engine itself are edits in internal/mutant.
 
-// believed returns the bounds that the daemon is configured with.
-func believed(bounds placement.Settle) placement.Settle {
+// configuredBounds returns the bounds that the daemon is configured with.
+func configuredBounds(bounds placement.Settle) placement.Settle {
 	switch {
 	case mutant.Is("no_fence"):
 		bounds = placement.Settle{WindowMS: -timeToLiveMS}

@@ -97,7 +97,7 @@ func newStage(t testing.TB, plan func(*strategy.View, *strategy.Plan), options .
 	}})
 	s.w.quietMS = never
 	if s.lagging {
-		s.w.bounds, s.w.settle = bounds[1], believed(bounds[1])
+		s.w.bounds, s.w.settle = bounds[1], configuredBounds(bounds[1])
 	}
 	s.price("50000")
 	return s
@@ -347,7 +347,7 @@ func (s *stage) person(event engine.Event) { s.w.daemon.handle(event) }
 func (s *stage) finish() {
 	s.t.Helper()
 	s.heal()
-	s.w.calm()
+	s.w.endFaults()
 	s.pass(90)
 	if s.uneven {
 		return

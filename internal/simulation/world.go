@@ -249,7 +249,7 @@ func (w *world) setUp() {
 	w.daemon = &daemon{w: w}
 	w.inspector = newInspector(w)
 	w.judge = newJudge(w)
-	w.settle = believed(w.bounds)
+	w.settle = configuredBounds(w.bounds)
 }
 
 // loop processes all happenings in order.
@@ -268,7 +268,7 @@ func (w *world) loop() {
 			w.nowMS = next
 		}
 		if !w.quiet && w.nowMS >= w.quietMS {
-			w.calm()
+			w.endFaults()
 		}
 		w.venue.advance(w, w.nowMS)
 		switch {
@@ -285,8 +285,8 @@ func (w *world) loop() {
 	}
 }
 
-// calm ends the faults.
-func (w *world) calm() {
+// endFaults ends the faults.
+func (w *world) endFaults() {
 	w.quiet = true
 	w.outageMS = 0
 	for _, p := range w.processes {
@@ -294,7 +294,7 @@ func (w *world) calm() {
 		p.daemon.setClock(0)
 	}
 	w.restoreRules()
-	w.inspector.calm()
+	w.inspector.faultsEnd()
 	if w.tracing {
 		w.tracef("weather", "the faults end")
 	}

@@ -317,7 +317,7 @@ var casesOfBelief = []caseTest{
 }
 
 // TestEmptyWalletIsContradictedWithinAMinute has the wallet return wrong balances after a
-// fill, when nothing else is in flight. Rounds must not wait for the idle time until the wallet is believed
+// fill, when nothing else is in flight. Rounds must not wait for the idle time until the wallet is trusted
 // to be newer than the fill.
 func TestEmptyWalletIsContradictedWithinAMinute(t *testing.T) {
 	t.Parallel()

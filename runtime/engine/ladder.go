@@ -26,7 +26,7 @@ func (d *dispatcher) extendLadder(before *account.Placement) {
 		return
 	}
 	desired := d.desiredAt(leg, d.halts.levelOn(leg, record.LevelNone))
-	desired.Extends = true
+	desired.BetweenRounds = true
 	intents, _ := d.book.Derive(&desired, d.nowMS)
 	most := d.share(before.Symbol(), intents)
 	for i := range intents {

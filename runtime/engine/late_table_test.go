@@ -205,16 +205,16 @@ func TestAReadThatHangsIsGivenUpAfterTenSeconds(t *testing.T) {
 	} {
 		_, r := reader(t)
 		id := r.begin(purpose{kind: c.kind, of: c.of, late: c.late, sentMS: r.nowMS - c.agoMS})
-		twin := r.begin(purpose{kind: c.kind, of: c.of, late: c.late, sentMS: r.nowMS})
+		second := r.begin(purpose{kind: c.kind, of: c.of, late: c.late, sentMS: r.nowMS})
 		r.took[c.of] = 3_000
 		r.giveUpLate()
 		_, out := r.calls[id]
-		_, twinOut := r.calls[twin]
+		_, secondOut := r.calls[second]
 		have := []string{}
 		for _, f := range r.reading.failures {
 			have = append(have, fmt.Sprintf("%s: %s", f.of.Market, f.err.(*exchange.Unavailable).Reason))
 		}
-		if out == c.given || twinOut == c.given || fmt.Sprint(have) != c.want || (r.took[c.of] == 0) != c.given {
+		if out == c.given || secondOut == c.given || fmt.Sprint(have) != c.want || (r.took[c.of] == 0) != c.given {
 			t.Errorf("%s: want it given up %t with its copies, failures %s, have %t, %v", c.name, c.given, c.want, !out, have)
 		}
 		if singly := r.singly[exchange.Futures] == r.nowMS+listAgainMS; singly != (c.kind == callTickers) {

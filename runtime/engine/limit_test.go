@@ -426,7 +426,7 @@ func TestSpotResultsFollowTheirFills(t *testing.T) {
 }
 
 // Another trader closes the whole position, including the foreign part. Until that has lasted long enough to
-// be believed, botd's own part must not count as a position of the other side, entered at the price zero.
+// be trusted, botd's own part must not count as a position of the other side, entered at the price zero.
 func TestExternalCloseOfSharedPositionIsNoLoss(t *testing.T) {
 	t.Parallel()
 	desired := exchange.Quantity(10)

@@ -341,7 +341,7 @@ func TestRefusalsOfEndedIntentsAreForgotten(t *testing.T) {
 		{"an exit of a position that is over", of(placement.Exit, ""), nil, true},
 		{"an exit of a position", of(placement.Exit, ""), func(w *world, _ *backoff) { w.symbol().Position = 1 }, false},
 		{"an exit of a position that may not be over", of(placement.Exit, ""), func(w *world, _ *backoff) { w.symbol().Settled = false }, false},
-		{"an exit of a position that is not believed to be over", of(placement.Exit, ""), func(w *world, _ *backoff) {
+		{"an exit of a position that is not trusted to be over", of(placement.Exit, ""), func(w *world, _ *backoff) {
 			w.symbol().Contradicted = "a witness"
 		}, false},
 		{"a stop of a position that is over", of(placement.StopLoss, ""), nil, true},

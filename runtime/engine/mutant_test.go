@@ -67,7 +67,7 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"transfer_is_profit":      withdrawn(false),
 		"declaration_is_profit":   withdrawn(true),
 		"liquidation_goes_on":     liquidatedHalts,
-		"refusal_believed":        refusedWithoutIDs,
+		"refusal_trusted":         refusedWithoutIDs,
 		"torn_list_confirms":      refusedWithATornList,
 		"refusal_forgotten":       func(t testing.TB) { removedWithARefusedOpening(t, "flatten", true) },
 		"decided_beside":          func(t testing.TB) { neverSentSlice(t, nil) },

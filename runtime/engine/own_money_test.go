@@ -41,7 +41,7 @@ func TestStrategyStatusEqualsExchangeBooks(t *testing.T) {
 	}
 }
 
-// A failure concerns the account, a market or a symbol; reads of others stay believed.
+// A failure concerns the account, a market or a symbol; reads of others stay trusted.
 func TestFailedReadScope(t *testing.T) {
 	t.Parallel()
 	coin := exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}

@@ -85,7 +85,7 @@ func (q *quarantines) Quarantines() []Quarantine {
 // waits returns why a person may decide about a symbol, and since when: it is quarantined, a read
 // of it is not trusted, or another botd has bought it; empty if there is nothing to decide.
 func (q *quarantines) waits(symbol *reconcile.SymbolState) (cause string, sinceMS int64) {
-	switch theirs, seenMS := q.book.TwinPosition(symbol); {
+	switch theirs, seenMS := q.book.PeerPosition(symbol); {
 	case symbol.Quarantine() != "":
 		return symbol.Quarantine(), symbol.QuarantineMS()
 	case symbol.Contradicted != "":

@@ -480,7 +480,7 @@ func (r *round) busy() bool {
 	}
 	return slices.ContainsFunc(r.legs, func(leg *leg) bool {
 		unsettled := !leg.symbol.Settled || r.book.AwaitsFreshWallet(leg.symbol) || leg.symbol.Suspect() && !r.config.Feed
-		return leg.symbol.UnprotectedSinceMS != 0 || r.book.TwinUncovered(leg.symbol) || unsettled && r.readHealth.failing(leg.symbol.Key()) == 0
+		return leg.symbol.UnprotectedSinceMS != 0 || r.book.JointUncovered(leg.symbol) || unsettled && r.readHealth.failing(leg.symbol.Key()) == 0
 	})
 }
 

@@ -84,7 +84,7 @@ func TestLateRecordWithdrawsOrder(t *testing.T) {
 		}, "the symbol was quarantined meanwhile", ""},
 		{"a position lacks its stop", func(w *world, _ *queued) { w.symbol().UnprotectedSinceMS = w.engine.nowMS - unprotectedAfterMS },
 			"its position is unprotected meanwhile", ""},
-		{"a read is not believed", func(w *world, _ *queued) { w.symbol().Contradicted = "a witness" }, "the position was contradicted meanwhile", ""},
+		{"a read is not trusted", func(w *world, _ *queued) { w.symbol().Contradicted = "a witness" }, "the position was contradicted meanwhile", ""},
 		{"another limit", func(_ *world, q *queued) { q.limitsVersion-- }, "the configuration changed meanwhile", ""},
 		{"the strategy ended", func(_ *world, q *queued) { q.intent.Strategy = "none" }, "the configuration changed meanwhile", ""},
 		{"the disk is nearly full", func(w *world, _ *queued) { w.engine.permission.low = "full" }, "the journal's disk was nearly full", ""},
@@ -120,19 +120,19 @@ func TestLateRecordWithdrawsOrder(t *testing.T) {
 	}
 }
 
-// An opening is against a position of the other side in the list, or in botd's fills while a list that shows none is not believed.
+// An opening is against a position of the other side in the list, or in botd's fills while a list that shows none is not trusted.
 func TestOpeningOpposesPosition(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10), guarded)
 	w.pass(10_000)
-	for _, believed := range []bool{true, false} {
-		if !believed {
+	for _, trusted := range []bool{true, false} {
+		if !trusted {
 			w.mirror = empty(exchange.FuturesOpenPositions)
 			w.pass(20_000)
 			w.wantState("contradicted")
 		}
-		if (w.symbol().Position == 10) != believed || opposes(w.symbol(), exchange.Buy) || !opposes(w.symbol(), exchange.Sell) {
-			t.Errorf("the list is believed %t, and shows %d: want a sale against it, and no purchase", believed, w.symbol().Position)
+		if (w.symbol().Position == 10) != trusted || opposes(w.symbol(), exchange.Buy) || !opposes(w.symbol(), exchange.Sell) {
+			t.Errorf("the list is trusted %t, and shows %d: want a sale against it, and no purchase", trusted, w.symbol().Position)
 		}
 	}
 }

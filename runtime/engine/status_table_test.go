@@ -91,7 +91,7 @@ func TestTheStateOfAStrategyIsItsGravest(t *testing.T) {
 		{"refused is graver than latched", "refused", "the exchange refuses the entry", []func(*world, *leg){latches, refuses(placement.Entry, 3)}},
 		{"a person paused it", "halted", "strategy one: news", []func(*world, *leg){halts}},
 		{"halted is graver than refused", "halted", "strategy one: news", []func(*world, *leg){refuses(placement.Entry, 3), halts}},
-		{"its position is not believed to have ended", "contradicted", "a witness", []func(*world, *leg){halts, func(_ *world, one *leg) {
+		{"its position is not trusted to have ended", "contradicted", "a witness", []func(*world, *leg){halts, func(_ *world, one *leg) {
 			one.symbol.Contradicted = "a witness"
 		}}},
 		{"its position lacks its stop", "unprotected", "no stop is confirmed", []func(*world, *leg){func(w *world, one *leg) {

@@ -119,7 +119,7 @@ var Events = []Event{
 	{"strategy.reloaded", "info", "a new version of a strategy replaced the old one"},
 	{"strategy.tick", "debug", "a strategy decided"},
 	{"symbol.clear", "info", "no foreign order blocks openings of the symbol any more"},
-	{"symbol.confirmed", "info", "a read that was not believed is confirmed, or shows the position again"},
+	{"symbol.confirmed", "info", "a read that was not trusted is confirmed, or shows the position again"},
 	{"symbol.contradicted", "error", "a list shows less than botd's own fills explain, and no witness confirms it: nothing opens there"},
 	{"symbol.foreign", "warn", "a foreign order blocks openings of its symbol, by foreign: halt"},
 	{"symbol.quarantined", "error", "the exchange and the journal do not agree: nothing opens on the symbol"},

@@ -1,10 +1,10 @@
 package mutant
 
-// twin breaks the rules that protect one account with two botds, and the rules about reads that hang.
-var twin = []Row{
-	{"twin_unprotected", "what another botd bought on spot has no stop", "15",
+// peer breaks the rules that protect one account with two botds, and the rules about reads that hang.
+var peer = []Row{
+	{"peer_unprotected", "what another botd bought on spot has no stop", "15",
 		"reconcile TestAnotherBotdsSpotPurchaseIsProtected", []Edit{
-			{"reconcile.survey.noteTwinOrders", "o.Filled > 0 && o.ID > symbol.spot.resolvedID", "false"},
+			{"reconcile.survey.notePeerOrders", "o.Filled > 0 && o.ID > symbol.spot.resolvedID", "false"},
 		}},
 	{"both_stops_stay", "two stops over the same coins, of two botds, stay", "15",
 		"reconcile TestOneOfTwoStopsOverSameCoinsIsCanceled", []Edit{

@@ -58,10 +58,12 @@ func ended(id int64, change func(p *exchange.Position)) exchange.Position {
 // The position of twenty was opened at 1,001.5 s and has the id seven.
 func TestRowEndsPosition(t *testing.T) {
 	t.Parallel()
-	shown := func(symbol *SymbolState) { symbol.testimony.shownID, symbol.testimony.shownOf = 7, symbol.OpenedMS() }
-	before := func(symbol *SymbolState) { symbol.testimony.shownID, symbol.testimony.shownOf = 6, 1 }
+	shown := func(symbol *SymbolState) {
+		symbol.futuresEvidence.shownID, symbol.futuresEvidence.shownOf = 7, symbol.OpenedMS()
+	}
+	before := func(symbol *SymbolState) { symbol.futuresEvidence.shownID, symbol.futuresEvidence.shownOf = 6, 1 }
 	past := func(id int64) func(*SymbolState) {
-		return func(symbol *SymbolState) { before(symbol); symbol.testimony.past = []int64{id} }
+		return func(symbol *SymbolState) { before(symbol); symbol.futuresEvidence.past = []int64{id} }
 	}
 	seen := func(ids ...int64) func(*SymbolState) {
 		return func(symbol *SymbolState) { before(symbol); symbol.seen = ids }
@@ -139,9 +141,9 @@ func TestRowEndsAdoptedPosition(t *testing.T) {
 		d.book.Apply(&record.Record{AtMS: adoptedMS, Symbol: bitcoin, Body: record.Adopted{Quantity: 20}})
 		d.book.Apply(&record.Record{AtMS: adoptedMS + 50_000, Symbol: bitcoin, Body: record.Adopted{Quantity: c.later}})
 		symbol := d.book.Symbol(bitcoin)
-		symbol.testimony.shownID, symbol.testimony.shownOf, symbol.testimony.past, symbol.seen = 6, 1, []int64{9}, c.seen
+		symbol.futuresEvidence.shownID, symbol.futuresEvidence.shownOf, symbol.futuresEvidence.past, symbol.seen = 6, 1, []int64{9}, c.seen
 		if c.seen == nil {
-			symbol.testimony.past = nil
+			symbol.futuresEvidence.past = nil
 		}
 		row := ended(9, func(p *exchange.Position) { p.CreatedMS, p.UpdatedMS = c.createdMS, c.endedMS })
 		if have := symbol.closedBy(&row); have != c.want {
@@ -179,10 +181,14 @@ func TestRowShowsUncertainReductionEndedPosition(t *testing.T) {
 		{"of another symbol", exits(20), 0, nil, func(p *exchange.Position) { p.Symbol = "ETH-USDT" }, false},
 		{"some of it is left", exits(20), 0, nil, func(p *exchange.Position) { p.Remaining = 1 }, false},
 		{"of the other side", exits(20), 0, nil, func(p *exchange.Position) { p.Side = exchange.Short }, false},
-		{"one of the past", exits(20), 0, func(s *SymbolState) { s.testimony.past = []int64{9} }, nil, false},
-		{"another than the one that was shown", exits(20), 0, func(s *SymbolState) { s.testimony.shownID, s.testimony.shownOf = 8, s.OpenedMS() }, nil, false},
-		{"the one that was shown", exits(20), 0, func(s *SymbolState) { s.testimony.shownID, s.testimony.shownOf = 9, s.OpenedMS() }, nil, true},
-		{"another was shown, of an earlier opening", exits(20), 0, func(s *SymbolState) { s.testimony.shownID, s.testimony.shownOf = 8, 1 }, nil, true},
+		{"one of the past", exits(20), 0, func(s *SymbolState) { s.futuresEvidence.past = []int64{9} }, nil, false},
+		{"another than the one that was shown", exits(20), 0, func(s *SymbolState) {
+			s.futuresEvidence.shownID, s.futuresEvidence.shownOf = 8, s.OpenedMS()
+		}, nil, false},
+		{"the one that was shown", exits(20), 0, func(s *SymbolState) { s.futuresEvidence.shownID, s.futuresEvidence.shownOf = 9, s.OpenedMS() }, nil, true},
+		{"another was shown, of an earlier opening", exits(20), 0, func(s *SymbolState) {
+			s.futuresEvidence.shownID, s.futuresEvidence.shownOf = 8, 1
+		}, nil, true},
 		{"a position is left", exits(20), 5, nil, nil, false},
 		{"the order may open", opens, 0, nil, nil, false},
 		{"the order is of the other side", exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder,
@@ -227,14 +233,14 @@ func TestRowEndsUnlistedPosition(t *testing.T) {
 		{"beside others, less than both", 5, 0, 1_001, nil, 24, nil, false},
 		{"less", 0, 0, 1_001, nil, 19, nil, false},
 		{"a position is shown", 0, 5, 1_001, nil, 20, nil, false},
-		{"the one held was shown", 0, 0, 1_001, func(_ *desk, s *SymbolState) { s.testimony.shownOf = sentMS }, 20, nil, false},
-		{"one of before was shown", 0, 0, 1_001, func(_ *desk, s *SymbolState) { s.testimony.shownOf = sentMS - 1 }, 20, nil, true},
+		{"the one held was shown", 0, 0, 1_001, func(_ *desk, s *SymbolState) { s.futuresEvidence.shownOf = sentMS }, 20, nil, false},
+		{"one of before was shown", 0, 0, 1_001, func(_ *desk, s *SymbolState) { s.futuresEvidence.shownOf = sentMS - 1 }, 20, nil, true},
 		{"it was opened before the start", 0, 0, 1_001, func(d *desk, _ *SymbolState) { d.book.bootMS = sentMS }, 20, nil, false},
 		{"it was opened right after the start", 0, 0, 1_001, func(d *desk, _ *SymbolState) { d.book.bootMS = sentMS - 1 }, 20, nil, true},
 		{"some was adopted since", 0, 0, 1_001, func(d *desk, _ *SymbolState) {
 			d.book.Apply(&record.Record{AtMS: sentMS + 1, Symbol: bitcoin, Body: record.Adopted{Quantity: 1}})
 		}, 21, nil, false},
-		{"one of the past", 0, 0, 1_001, func(_ *desk, s *SymbolState) { s.testimony.past = []int64{9} }, 20, nil, false},
+		{"one of the past", 0, 0, 1_001, func(_ *desk, s *SymbolState) { s.futuresEvidence.past = []int64{9} }, 20, nil, false},
 		{"of another symbol", 0, 0, 1_001, nil, 20, func(p *exchange.Position) { p.Symbol = "ETH-USDT" }, false},
 		{"some of it is left", 0, 0, 1_001, nil, 20, func(p *exchange.Position) { p.Remaining = 1 }, false},
 		{"of the other side", 0, 0, 1_001, nil, 20, func(p *exchange.Position) { p.Side = exchange.Short }, false},
@@ -285,10 +291,10 @@ func TestRowEndsPositionDatedByAnotherClock(t *testing.T) {
 		{"a position is shown", 5, 1_001, nil, nil, false},
 		{"it was opened with the start", 0, 1_001, func(d *desk, _ *SymbolState) { d.book.bootMS = sentMS }, nil, true},
 		{"it was opened after the start", 0, 1_001, func(d *desk, _ *SymbolState) { d.book.bootMS = sentMS - 1 }, nil, false},
-		{"it was shown", 0, 1_001, func(_ *desk, s *SymbolState) { s.testimony.shownOf = sentMS }, nil, false},
+		{"it was shown", 0, 1_001, func(_ *desk, s *SymbolState) { s.futuresEvidence.shownOf = sentMS }, nil, false},
 		{"opened before by more", 0, 1_001, nil, func(p *exchange.Position) { p.CreatedMS = createdMS - 1 }, false},
 		{"ended after by no more", 0, 1_001, nil, func(p *exchange.Position) { p.UpdatedMS = endedMS - 1 }, false},
-		{"one of the past", 0, 1_001, func(_ *desk, s *SymbolState) { s.testimony.past = []int64{9} }, nil, false},
+		{"one of the past", 0, 1_001, func(_ *desk, s *SymbolState) { s.futuresEvidence.past = []int64{9} }, nil, false},
 		{"of another symbol", 0, 1_001, nil, func(p *exchange.Position) { p.Symbol = "ETH-USDT" }, false},
 		{"some of it is left", 0, 1_001, nil, func(p *exchange.Position) { p.Remaining = 1 }, false},
 		{"of the other side", 0, 1_001, nil, func(p *exchange.Position) { p.Side = exchange.Short }, false},
@@ -321,13 +327,13 @@ func TestSweptOrdersAndMarginShowReduction(t *testing.T) {
 	}
 	swept := func(ofMS int64) func(d *desk, s *survey, symbol *SymbolState) {
 		return func(_ *desk, _ *survey, symbol *SymbolState) {
-			symbol.testimony.sweptMS, symbol.testimony.sweptOf = 1, ofMS
+			symbol.futuresEvidence.sweptMS, symbol.futuresEvidence.sweptOf = 1, ofMS
 		}
 	}
 	agreed := func(marginOf exchange.Quantity, shownOf int64) func(d *desk, s *survey, symbol *SymbolState) {
 		return func(d *desk, s *survey, symbol *SymbolState) {
 			uses("50")(d, s, symbol)
-			symbol.testimony.marginOf, symbol.testimony.shownOf = marginOf, shownOf
+			symbol.futuresEvidence.marginOf, symbol.futuresEvidence.shownOf = marginOf, shownOf
 		}
 	}
 	for _, c := range []struct {
@@ -364,7 +370,7 @@ func TestSweptOrdersAndMarginShowReduction(t *testing.T) {
 		{"the margin of one was released", 19, freshMS + 1, uses("95"), freedMargin},
 		{"the margin of all but one was released", 1, freshMS + 1, uses("5"), freedMargin},
 		{"the margin of half was released", 10, freshMS + 1, uses("50"), freedMargin},
-		{"as much of it as is still believed", 10, freshMS + 1, uses("75"), freedMargin},
+		{"as much of it as is still trusted", 10, freshMS + 1, uses("75"), freedMargin},
 		{"less of it", 10, freshMS + 1, uses("75.01"), noWitness},
 		{"more than that", 10, freshMS + 1, uses("25"), freedMargin},
 		{"much more", 10, freshMS + 1, uses("24.99"), noWitness},
@@ -389,7 +395,7 @@ func TestSweptOrdersAndMarginShowReduction(t *testing.T) {
 		}, freedMargin},
 	} {
 		d, symbol := opened(t, 0)
-		symbol.testimony.shownID = 7
+		symbol.futuresEvidence.shownID = 7
 		d.now = c.nowMS
 		s := d.shows(symbol, c.shown)
 		if c.with != nil {
@@ -402,7 +408,7 @@ func TestSweptOrdersAndMarginShowReduction(t *testing.T) {
 		if c.want != freedMargin {
 			freed = 0
 		}
-		if have := symbol.testimony.freed; have != freed {
+		if have := symbol.futuresEvidence.freed; have != freed {
 			t.Errorf("%s: want it confirmed of %d, have %d", c.name, freed, have)
 		}
 	}
@@ -411,7 +417,7 @@ func TestSweptOrdersAndMarginShowReduction(t *testing.T) {
 // The cases list the earlier note, the conclusion from a read with twenty known, and the new note.
 func TestListConclusions(t *testing.T) {
 	t.Parallel()
-	type state = testimony
+	type state = futuresEvidence
 	const nowMS = filledMS + 20_000
 	account := func(margin string) func(d *desk, s *survey, symbol *SymbolState) {
 		return func(_ *desk, s *survey, _ *SymbolState) {
@@ -469,12 +475,12 @@ func TestListConclusions(t *testing.T) {
 		d, symbol := opened(t, 0)
 		d.now = nowMS
 		s := d.shows(symbol, c.shown)
-		symbol.testimony = c.before
+		symbol.futuresEvidence = c.before
 		if c.with != nil {
 			c.with(d, s, symbol)
 		}
-		s.takeTestimony(symbol)
-		if have, want := fmt.Sprintf("%+v", symbol.testimony), fmt.Sprintf("%+v", c.want); have != want {
+		s.seekWitness(symbol)
+		if have, want := fmt.Sprintf("%+v", symbol.futuresEvidence), fmt.Sprintf("%+v", c.want); have != want {
 			t.Errorf("%s:\nwant %s\nhave %s", c.name, want, have)
 		}
 	}
@@ -505,12 +511,12 @@ func TestPastPositions(t *testing.T) {
 			d.acknowledge(d.places(placement.Order, ethers), 11)
 			d.acknowledge(d.places(placement.Exit, closes), 12)
 		}
-		symbol.seen, symbol.testimony.past, symbol.testimony.unbooked = []int64{5, 6, 7}, []int64{1, 2}, c.unbooked
+		symbol.seen, symbol.futuresEvidence.past, symbol.futuresEvidence.unbooked = []int64{5, 6, 7}, []int64{1, 2}, c.unbooked
 		s := d.shows(symbol, c.ignored)
 		symbol.PositionID = 7
-		s.takeTestimony(symbol)
-		if have := fmt.Sprint(symbol.testimony.past, symbol.testimony.unbooked); have != c.want || !symbol.testimony.zeroed {
-			t.Errorf("%s: want %s, have %s, zeroed %t", c.name, c.want, have, symbol.testimony.zeroed)
+		s.seekWitness(symbol)
+		if have := fmt.Sprint(symbol.futuresEvidence.past, symbol.futuresEvidence.unbooked); have != c.want || !symbol.futuresEvidence.zeroed {
+			t.Errorf("%s: want %s, have %s, zeroed %t", c.name, c.want, have, symbol.futuresEvidence.zeroed)
 		}
 	}
 }
@@ -537,7 +543,7 @@ func TestPositionsHistoryIsReadForMissingPart(t *testing.T) {
 	} {
 		d, symbol := opened(t, c.createdMS)
 		d.shows(symbol, c.shown)
-		symbol.testimony.by = c.by
+		symbol.futuresEvidence.by = c.by
 		if since, ask := d.book.NeedsPositionHistory(symbol); ask != (c.want >= 0) || since != max(0, c.want) {
 			t.Errorf("%s: want since %d, have %d, %t", c.name, c.want, since, ask)
 		}
@@ -566,7 +572,7 @@ func TestRowIsLiquidation(t *testing.T) {
 		{"nothing is held", []exchange.Position{ended(9, liquidated)}, 20, 0},
 	} {
 		d, symbol := opened(t, 0)
-		symbol.testimony.shownID, symbol.testimony.shownOf = 6, 1
+		symbol.futuresEvidence.shownID, symbol.futuresEvidence.shownOf = 6, 1
 		if c.sold != 0 {
 			d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: -c.sold}})
 		}
@@ -580,23 +586,24 @@ func TestRowIsLiquidation(t *testing.T) {
 	}
 }
 
-// The newest list is then believed, and its position is the known one.
+// The newest list is then trusted, and its position is the known one.
 func TestAPersonEndsAContradiction(t *testing.T) {
 	t.Parallel()
 	d, symbol := opened(t, 0)
 	d.shows(symbol, 0)
-	symbol.testimony.doubted = true
+	symbol.futuresEvidence.doubted = true
 	symbol.declare("a test", d.now)
-	if symbol.Standing() != 20 || symbol.Believed() != 20 {
-		t.Fatalf("want 20 believed, have %d, %d", symbol.Standing(), symbol.Believed())
+	if symbol.Standing() != 20 || symbol.DecisionPosition() != 20 {
+		t.Fatalf("want 20 trusted, have %d, %d", symbol.Standing(), symbol.DecisionPosition())
 	}
 	symbol.EndContradiction()
-	if symbol.Standing() != 0 || symbol.Believed() != 0 || symbol.Contradicted != "" || symbol.ContradictedSinceMS != 0 || symbol.Unwitnessed() {
-		t.Errorf("want nothing believed and nothing contradicted, have %d, %q since %d", symbol.Believed(), symbol.Contradicted, symbol.ContradictedSinceMS)
+	if symbol.Standing() != 0 || symbol.DecisionPosition() != 0 || symbol.Contradicted != "" || symbol.ContradictedSinceMS != 0 || symbol.Unwitnessed() {
+		t.Errorf("want nothing trusted and nothing contradicted, have %d, %q since %d", symbol.DecisionPosition(), symbol.Contradicted,
+			symbol.ContradictedSinceMS)
 	}
 	d.shows(symbol, 25)
-	if symbol.Believed() != 25 {
-		t.Errorf("want a list that shows more believed, have %d", symbol.Believed())
+	if symbol.DecisionPosition() != 25 {
+		t.Errorf("want a list that shows more trusted, have %d", symbol.DecisionPosition())
 	}
 }
 
@@ -689,14 +696,14 @@ func TestSweptOrders(t *testing.T) {
 		if c.canceled {
 			d.canceled(id)
 		}
-		symbol.testimony.sweptOf = 5
+		symbol.futuresEvidence.sweptOf = 5
 		s := d.book.survey(&Snapshot{})
 		s.noteEndedWithPosition(d.book.Placement(id), 777)
-		want := testimony{sweptOf: 5}
+		want := futuresEvidence{sweptOf: 5}
 		if c.want {
-			want = testimony{sweptMS: 777, sweptOf: filledMS}
+			want = futuresEvidence{sweptMS: 777, sweptOf: filledMS}
 		}
-		if have := symbol.testimony; have.sweptMS != want.sweptMS || have.sweptOf != want.sweptOf {
+		if have := symbol.futuresEvidence; have.sweptMS != want.sweptMS || have.sweptOf != want.sweptOf {
 			t.Errorf("%s: want %d of %d, have %d of %d", c.name, want.sweptMS, want.sweptOf, have.sweptMS, have.sweptOf)
 		}
 	}
@@ -750,7 +757,7 @@ func TestListOmitsPartOfPosition(t *testing.T) {
 	}
 }
 
-// The list is contradicted once it has been doubted for L, until it is believed again.
+// The list is contradicted once it has been doubted for L, until it is trusted again.
 func TestListIsContradictedAfterL(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -759,8 +766,8 @@ func TestListIsContradictedAfterL(t *testing.T) {
 		forMS           int64
 		before, want    string
 	}{
-		{"it is believed", false, false, 1_001, "", ""},
-		{"it is believed again", false, false, 1_001, contradiction, ""},
+		{"it is trusted", false, false, 1_001, "", ""},
+		{"it is trusted again", false, false, 1_001, contradiction, ""},
 		{"it is doubted", true, false, 1_000, "", ""},
 		{"it is doubted for longer than L", true, false, 1_001, "", contradiction},
 		{"it is doubted still", true, false, 0, contradiction, contradiction},
@@ -769,7 +776,7 @@ func TestListIsContradictedAfterL(t *testing.T) {
 		d := holds(t, 20)
 		symbol := d.book.Symbol(bitcoin)
 		s := d.shows(symbol, 20)
-		symbol.Contradicted, symbol.testimony.doubted, symbol.testimony.denied = c.before, c.doubted, c.denied
+		symbol.Contradicted, symbol.futuresEvidence.doubted, symbol.futuresEvidence.denied = c.before, c.doubted, c.denied
 		symbol.differs = persistence{sinceMS: 1, lastMS: d.now, forMS: c.forMS}
 		if s.contradict(symbol); symbol.Contradicted != c.want || (symbol.ContradictedSinceMS != 0) != (c.want != "") {
 			t.Errorf("%s: want %q, have %q since %d", c.name, c.want, symbol.Contradicted, symbol.ContradictedSinceMS)

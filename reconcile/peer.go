@@ -9,33 +9,33 @@ import (
 	"botd/reconcile/record"
 )
 
-// If botd stands down, another botd trades, or has traded, under its prefix: its twin. On spot both share
+// If botd stands down, another botd trades, or has traded, under its prefix: its peer. On spot both share
 // one wallet, and a stop of either sells the same asset. The position then is the quantity that all
 // orders under the prefix have bought and not sold, as far as the wallet shows it, and the part
-// that no stop of either covers is protected. None of the twin's position is adopted, and no exit
+// that no stop of either covers is protected. None of the peer's position is adopted, and no exit
 // sells it.
 
-// twinStopMS is the time that the twin has for the stop of its latest purchase.
-const twinStopMS = 1_500
+// peerStopMS is the time that the peer has for the stop of its latest purchase.
+const peerStopMS = 1_500
 
-// maxTwinOrders bounds the number of its remembered orders: one page of the history.
-const maxTwinOrders = 1_000
+// maxPeerOrders bounds the number of its remembered orders: one page of the history.
+const maxPeerOrders = 1_000
 
-// twinOrder is the quantity that an order of the twin has bought or, if negative, sold.
-type twinOrder struct {
+// peerOrder is the quantity that an order of the peer has bought or, if negative, sold.
+type peerOrder struct {
 	orderID int64
 	net     exchange.Quantity
 	seenMS  int64
 }
 
-// noteTwinOrders records the fills of the twin's orders.
-func (s *survey) noteTwinOrders(orders []exchange.Order) {
+// notePeerOrders records the fills of the peer's orders.
+func (s *survey) notePeerOrders(orders []exchange.Order) {
 	for i := range orders {
 		o := &orders[i]
 		symbol := s.book.Symbol(o.Key())
 		symbol.decideUnlisted(o, s.fetched.EndedMS)
-		if o.Filled > 0 && o.ID > symbol.spot.resolvedID && s.isTwinOrder(o) {
-			grown := symbol.noteTwinOrder(o, s.fetched.EndedMS, s.book.SpotFee)
+		if o.Filled > 0 && o.ID > symbol.spot.resolvedID && s.isPeerOrder(o) {
+			grown := symbol.notePeerOrder(o, s.fetched.EndedMS, s.book.SpotFee)
 			if id, _ := placement.ParseSerial(o.ClientOrderID); s.book.Booted(id.Start) {
 				symbol.spot.continued += grown
 			}
@@ -43,10 +43,10 @@ func (s *survey) noteTwinOrders(orders []exchange.Order) {
 	}
 }
 
-// isTwinOrder reports whether an order under this prefix is the twin's: the journal does not
+// isPeerOrder reports whether an order under this prefix is the peer's: the journal does not
 // know it, and has not sent it before botd stood down for that one. What it booked by the exchange's id, before any list showed
 // another id, is not counted twice.
-func (e *evidence) isTwinOrder(o *exchange.Order) bool {
+func (e *evidence) isPeerOrder(o *exchange.Order) bool {
 	id, ours := placement.ParseSerial(o.ClientOrderID)
 	if !ours || o.Market != exchange.Spot || !e.book.prefixed(o.ClientOrderID) || e.book.Known(o.ClientOrderID) ||
 		e.book.Known(duplicateID(o)) || e.claimed(o) {
@@ -59,8 +59,8 @@ func (e *evidence) isTwinOrder(o *exchange.Order) bool {
 	return standing && found.Start == id.Start
 }
 
-// noteTwinOrder remembers what an order has bought or sold, and returns the part that is new.
-func (s *SymbolState) noteTwinOrder(o *exchange.Order, atMS int64, fee exchange.Rate) (grown exchange.Quantity) {
+// notePeerOrder remembers what an order has bought or sold, and returns the part that is new.
+func (s *SymbolState) notePeerOrder(o *exchange.Order, atMS int64, fee exchange.Rate) (grown exchange.Quantity) {
 	if s.Rules == nil {
 		return 0
 	}
@@ -69,53 +69,53 @@ func (s *SymbolState) noteTwinOrder(o *exchange.Order, atMS int64, fee exchange.
 		net = o.Filled - ceilUnit(s.Rules, s.Rules.QuantityAmount(o.Filled).MulRate(fee))
 	}
 	t := &s.spot
-	if i := slices.IndexFunc(t.twinOrders, func(one twinOrder) bool { return one.orderID == o.ID }); i >= 0 {
-		if abs(net) > abs(t.twinOrders[i].net) {
-			grown = net - t.twinOrders[i].net
-			t.twinOrders[i].net, t.twinOrders[i].seenMS = net, atMS
+	if i := slices.IndexFunc(t.peerOrders, func(one peerOrder) bool { return one.orderID == o.ID }); i >= 0 {
+		if abs(net) > abs(t.peerOrders[i].net) {
+			grown = net - t.peerOrders[i].net
+			t.peerOrders[i].net, t.peerOrders[i].seenMS = net, atMS
 		}
 		return grown
 	}
-	if len(t.twinOrders) < maxTwinOrders {
-		t.twinOrders, grown = append(t.twinOrders, twinOrder{o.ID, net, atMS}), net
+	if len(t.peerOrders) < maxPeerOrders {
+		t.peerOrders, grown = append(t.peerOrders, peerOrder{o.ID, net, atMS}), net
 	}
 	return grown
 }
 
-// TwinPosition returns the part of a spot symbol's asset that the twin has bought and not sold, as
+// PeerPosition returns the part of a spot symbol's asset that the peer has bought and not sold, as
 // far as the wallet shows it, and since when botd has seen it; zero for none. It is protected while
 // botd stands down; a person decides its owner.
-func (b *Book) TwinPosition(symbol *SymbolState) (quantity exchange.Quantity, sinceMS int64) {
-	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || !b.StandsDown() || len(symbol.spot.twinOrders) == 0 {
+func (b *Book) PeerPosition(symbol *SymbolState) (quantity exchange.Quantity, sinceMS int64) {
+	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || !b.StandsDown() || len(symbol.spot.peerOrders) == 0 {
 		return 0, 0
 	}
-	quantity = symbol.Rules.FloorQuantity(symbol.heldWithTwin() - max(0, symbol.ownOnSpot()))
-	return max(0, quantity), symbol.spot.twinOrders[0].seenMS
+	quantity = symbol.Rules.FloorQuantity(symbol.jointPosition() - max(0, symbol.ownOnSpot()))
+	return max(0, quantity), symbol.spot.peerOrders[0].seenMS
 }
 
-// adoptTwin emits the records by which the twin's position becomes botd's. It may include the
+// adoptPeerPosition emits the records by which the peer's position becomes botd's. It may include the
 // wallet's balance before botd bought.
-func (b *Book) adoptTwin(symbol *SymbolState, quantity exchange.Quantity, emit func(record.Record)) {
+func (b *Book) adoptPeerPosition(symbol *SymbolState, quantity exchange.Quantity, emit func(record.Record)) {
 	before := b.inWallet(symbol) - max(0, symbol.ownOnSpot()) - quantity
 	if before < symbol.Baseline() {
 		emit(symbol.about(record.Baseline{Quantity: max(0, before)}))
 	}
 }
 
-// resolveTwin records that a person decided the effect of the twin's orders.
-func (s *SymbolState) resolveTwin() {
-	for _, one := range s.spot.twinOrders {
+// resolvePeerOrders records that a person decided the effect of the peer's orders.
+func (s *SymbolState) resolvePeerOrders() {
+	for _, one := range s.spot.peerOrders {
 		s.spot.resolvedID = max(s.spot.resolvedID, one.orderID)
 	}
-	s.spot.twinOrders, s.spot.twinSold, s.spot.continued = nil, 0, 0
+	s.spot.peerOrders, s.spot.peerSold, s.spot.continued = nil, 0, 0
 }
 
-// heldWithTwin returns the quantity that all orders under the prefix have bought and not sold, as
+// jointPosition returns the quantity that all orders under the prefix have bought and not sold, as
 // far as the wallet shows it. The wallet's balance before botd bought may include earlier purchases
-// of the twin. A conclusive wallet shows how much of botd's own the twin sold, unless a person's coins make up for it: orders of
+// of the peer. A conclusive wallet shows how much of botd's own the peer sold, unless a person's coins make up for it: orders of
 // a start that this journal knows sold what the journal holds, or what they bought since.
-func (s *SymbolState) heldWithTwin() exchange.Quantity {
-	own, others := s.ownOnSpot(), s.netOfTwin()
+func (s *SymbolState) jointPosition() exchange.Quantity {
+	own, others := s.ownOnSpot(), s.peerNet()
 	sold := min(0, others)
 	if !s.spot.early {
 		sold = max(sold, min(0, s.spot.continued))
@@ -124,27 +124,27 @@ func (s *SymbolState) heldWithTwin() exchange.Quantity {
 	return max(0, min(max(0, min(own, s.spot.inWallet-s.Baseline()))+others, s.spot.inWallet))
 }
 
-// netOfTwin returns the quantity that the twin's orders have bought and not sold by the lists, less
+// peerNet returns the quantity that the peer's orders have bought and not sold by the lists, less
 // the part that own sales have sold.
-func (s *SymbolState) netOfTwin() exchange.Quantity {
-	net := -s.spot.twinSold
-	for _, one := range s.spot.twinOrders {
+func (s *SymbolState) peerNet() exchange.Quantity {
+	net := -s.spot.peerSold
+	for _, one := range s.spot.peerOrders {
 		net += one.net
 	}
 	return net
 }
 
-// twinPurchases returns the quantity that the twin's orders have bought, sold or not.
-func (s *SymbolState) twinPurchases() (sum exchange.Quantity) {
-	for _, one := range s.spot.twinOrders {
+// peerPurchases returns the quantity that the peer's orders have bought, sold or not.
+func (s *SymbolState) peerPurchases() (sum exchange.Quantity) {
+	for _, one := range s.spot.peerOrders {
 		sum += max(0, one.net)
 	}
 	return sum
 }
 
-// boughtWithTwin returns heldWithTwin regardless of the wallet.
-func (s *SymbolState) boughtWithTwin() exchange.Quantity {
-	net := s.netOfTwin()
+// jointFills returns jointPosition regardless of the wallet.
+func (s *SymbolState) jointFills() exchange.Quantity {
+	net := s.peerNet()
 	return max(0, s.ownOnSpot()+min(0, net)) + max(0, net)
 }
 
@@ -152,13 +152,13 @@ func (s *SymbolState) boughtWithTwin() exchange.Quantity {
 // fills, or shown by a wallet for a purchase that no list shows.
 func (s *SymbolState) ownOnSpot() exchange.Quantity { return s.Known() - s.Fees() + s.spot.presumed }
 
-// stoppedWithTwin returns the quantity that stops of both are to cover: heldWithTwin or, if the wallet shows none of the asset at all,
-// boughtWithTwin. If that wallet is right, the exchange refuses the stop, and nothing is lost; if it is wrong, the position gets its stop.
-func (s *situation) stoppedWithTwin() exchange.Quantity {
+// jointStopQuantity returns the quantity that stops of both are to cover: jointPosition or, if the wallet shows none of the asset at all,
+// jointFills. If that wallet is right, the exchange refuses the stop, and nothing is lost; if it is wrong, the position gets its stop.
+func (s *situation) jointStopQuantity() exchange.Quantity {
 	if s.shownNone() {
-		return s.symbol.boughtWithTwin()
+		return s.symbol.jointFills()
 	}
-	return s.symbol.heldWithTwin()
+	return s.symbol.jointPosition()
 }
 
 // shownNone reports whether the newest wallet shows none of a spot symbol's asset, not even the balance from before botd bought.
@@ -166,19 +166,19 @@ func (s *situation) shownNone() bool {
 	return s.book.WalletMS != 0 && s.symbol.worthless(s.book.inWallet(s.symbol))
 }
 
-// twinBought returns the quantity that the twin bought so recently that its own stop may be on the
+// recentPeerPurchases returns the quantity that the peer bought so recently that its own stop may be on the
 // way.
-func (s *SymbolState) twinBought(nowMS int64) (sum exchange.Quantity) {
-	for _, one := range s.spot.twinOrders {
-		if nowMS-one.seenMS < twinStopMS {
+func (s *SymbolState) recentPeerPurchases(nowMS int64) (sum exchange.Quantity) {
+	for _, one := range s.spot.peerOrders {
+		if nowMS-one.seenMS < peerStopMS {
 			sum += max(0, one.net)
 		}
 	}
 	return sum
 }
 
-// yieldMS is the time for which a spot exit is left to a twin that holds the same coins: by its end
-// a wallet shows the twin's sale. The twin may not know of this botd and may not yield.
+// yieldMS is the time for which a spot exit is left to a peer that holds the same coins: by its end
+// a wallet shows the peer's sale. The peer may not know of this botd and may not yield.
 const yieldMS = 3_500
 
 // younger reports whether botd stands down for a botd that began earlier. Both compare the starts
@@ -192,9 +192,9 @@ func (b *Book) younger() bool {
 	return standing && id.Start.Compare(own) < 0
 }
 
-// YieldMS returns the time until which a spot exit decided at a given time is left to the twin; 0
+// YieldMS returns the time until which a spot exit decided at a given time is left to the peer; 0
 // for no wait. Of two botds that found each other, the elder sells first. If the elder has placed
-// nothing on spot since the other began, the twin may not have found it, so the elder also yields,
+// nothing on spot since the other began, the peer may not have found it, so the elder also yields,
 // though for a shorter time.
 func (b *Book) YieldMS(symbol *SymbolState, decidedMS int64) int64 {
 	if symbol.Key().Market != exchange.Spot {
@@ -219,8 +219,8 @@ const (
 	excessLastMS = 10_000
 )
 
-// sellsWithTwin returns the total quantity that the live orders of both would sell.
-func (b *Book) sellsWithTwin(symbol *SymbolState) exchange.Quantity {
+// jointSales returns the total quantity that the live orders of both would sell.
+func (b *Book) jointSales(symbol *SymbolState) exchange.Quantity {
 	sells := b.sellsUnknown(symbol)
 	for _, p := range symbol.live {
 		if p.Side() == exchange.Sell {
@@ -230,12 +230,12 @@ func (b *Book) sellsWithTwin(symbol *SymbolState) exchange.Quantity {
 	return sells
 }
 
-// noteExcess records since when own and the twin's stops exceed the position. An old list may show
+// noteExcess records since when own and the peer's stops exceed the position. An old list may show
 // a stop that has ended, so the wallet must freeze the asset for all of them.
 func (s *survey) noteExcess(symbol *SymbolState) {
 	t := &symbol.spot
-	sells := s.book.sellsWithTwin(symbol)
-	t.excess = sells - symbol.heldWithTwin()
+	sells := s.book.jointSales(symbol)
+	t.excess = sells - symbol.jointPosition()
 	frozen := symbol.Rules.QuantityOf(s.book.Balance(symbol.Rules.Base).Frozen)
 	switch {
 	case !s.book.StandsDown() || frozen < sells || symbol.worthless(t.excess):
@@ -250,7 +250,7 @@ func (s *SymbolState) worthless(quantity exchange.Quantity) bool {
 	return quantity <= 0 || s.Rules.Notional(s.Last, quantity).Less(s.Rules.MinNotional)
 }
 
-// shrinks reports whether an own stop may be removed because stops of the twin replace it, as the
+// shrinks reports whether an own stop may be removed because stops of the peer replace it, as the
 // newest complete read shows. The removed stops never exceed the excess, which is reduced by each
 // of them.
 func (d *derivation) shrinks(i *Intent, excess *exchange.Quantity) bool {
@@ -269,20 +269,20 @@ func (d *derivation) shrinks(i *Intent, excess *exchange.Quantity) bool {
 	return true
 }
 
-// TwinUncovered reports whether botd stands down and no stop covers part of the position, so the
+// JointUncovered reports whether botd stands down and no stop covers part of the position, so the
 // next round must come soon.
-func (b *Book) TwinUncovered(symbol *SymbolState) bool {
+func (b *Book) JointUncovered(symbol *SymbolState) bool {
 	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || !b.StandsDown() {
 		return false
 	}
-	left := symbol.heldWithTwin() - b.sellsWithTwin(symbol)
+	left := symbol.jointPosition() - b.jointSales(symbol)
 	return symbol.spot.excessMS != 0 || !symbol.worthless(left)
 }
 
-// noteTwinSold records the part of an own sale that exceeds the quantity explained by fills as a
-// sale of the twin's purchases.
-func (s *SymbolState) noteTwinSold(p *account.Placement, grown, before exchange.Quantity) {
-	if p.Order().Side == exchange.Sell && len(s.spot.twinOrders) > 0 {
-		s.spot.twinSold += max(0, grown-before)
+// notePeerSold records the part of an own sale that exceeds the quantity explained by fills as a
+// sale of the peer's purchases.
+func (s *SymbolState) notePeerSold(p *account.Placement, grown, before exchange.Quantity) {
+	if p.Order().Side == exchange.Sell && len(s.spot.peerOrders) > 0 {
+		s.spot.peerSold += max(0, grown-before)
 	}
 }

@@ -46,7 +46,7 @@ func canceledByAnother(t testing.TB, own, alone bool, want exchange.Quantity) {
 	if have := stopped(derive()); have != want {
 		t.Errorf("want a stop of %d, have one of %d", want, have)
 	}
-	w.now += twinStopMS
+	w.now += peerStopMS
 	w.sees("1.01", "0", []exchange.Order{stop})
 	if have := stopped(derive()); have != 10 {
 		t.Errorf("want the stop of 10 as soon as nothing came of it, have %d", have)

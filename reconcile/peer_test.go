@@ -64,7 +64,7 @@ func boughtByAnother(t testing.TB) {
 	if have := stopped(derive()); have != 0 {
 		t.Errorf("want the other botd to have a moment for its own stop, have one of %d", have)
 	}
-	w.now += twinStopMS
+	w.now += peerStopMS
 	w.sees("1.007", "0.01", []exchange.Order{bought}, stop)
 	if have := stopped(derive()); have != 7 {
 		t.Errorf("want a stop of the 7 that the other one bought, have %d", have)
@@ -92,7 +92,7 @@ func TestAnotherBotdsPurchaseIsProtectedAmongManyStops(t *testing.T) {
 	bought := anothers(youngers+"1", 40, exchange.Buy, exchange.MarketOrder, 7, 7, w.now)
 	for range 2 {
 		w.sees("1.007", "0.01", []exchange.Order{bought}, stops...)
-		w.now += twinStopMS
+		w.now += peerStopMS
 	}
 	if intents := derive(); stopped(intents) != 7 || len(intents) != 1 {
 		t.Errorf("want a stop of the 7 that the other one bought beside %d others, have %+v", mostStops, intents)
@@ -114,7 +114,7 @@ func TestAnotherBotdsPurchaseIsAdoptedManually(t *testing.T) {
 			theirs.Price, theirs.StopPrice = 46_550e8, 49_000e8
 			w.sees("1", "0.017", []exchange.Order{bought}, own, theirs)
 			symbol := w.book.Symbol(coin)
-			if have, _ := w.book.TwinPosition(symbol); have != 7 {
+			if have, _ := w.book.PeerPosition(symbol); have != 7 {
 				t.Fatalf("want 7 of the other one's, have %d", have)
 			}
 			for _, r := range w.book.Resolve(coin, adopt, "one", "the other botd is stopped") {
@@ -137,7 +137,7 @@ func TestAnotherBotdsPurchaseIsAdoptedManually(t *testing.T) {
 			if intents := derive(); adopt && len(intents) != 0 {
 				t.Errorf("want both stops to stand, have %+v", intents)
 			}
-			if have, _ := w.book.TwinPosition(symbol); have != 0 {
+			if have, _ := w.book.PeerPosition(symbol); have != 0 {
 				t.Errorf("want it decided, have %d", have)
 			}
 		})
@@ -209,7 +209,7 @@ func TestCanceledStopOfAnotherBotdHasGracePeriod(t *testing.T) {
 	if have := stopped(derive()); have != 0 {
 		t.Errorf("want no stop beside an exit that may be on its way, have one of %d", have)
 	}
-	w.now += twinStopMS
+	w.now += peerStopMS
 	w.sees("1.01", "0", []exchange.Order{canceled})
 	if have := stopped(derive()); have != 10 {
 		t.Errorf("want the stop of 10 as soon as nothing came of it, have %d", have)
