@@ -52,8 +52,8 @@ func benchmarkOf(t *testing.T, candles, runs int) *Benchmark {
 		recorded: &tape.Tape{Symbol: symbol, Candles: tape.Generate(benchSeed, symbol, exchange.Minute1, benchStartMS, candles)}}
 }
 
-// TestPlainLoopWorkedOut crosses averages of one and two closes. The last close crosses too late for a next open.
-func TestPlainLoopWorkedOut(t *testing.T) {
+// TestFiguresOfPlainLoop crosses averages of one and two closes. The last close crosses too late for a next open.
+func TestFiguresOfPlainLoop(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name          string

@@ -8,6 +8,8 @@ var Words = map[string]string{
 	"bare": "unprotected", "befall": "happen", "befalls": "happens", "befell": "happened", "deed": "user action", "deeds": "user actions",
 	"hasty": "unstable", "hears": "receives, is notified",
 	"lately": "recent, activity", "strike": "inject", "strikes": "injects", "struck": "injected", "surplus": "duplicate",
+	"mend": "remedy, repair, fix", "mended": "repaired, fixed", "mending": "repairing", "mends": "repairs, fixes",
+	"purse": "balance", "purses": "balances", "testimony": "evidence",
 	"tell": "report, return, log", "tells": "reports, returns, logs", "telling": "reporting", "told": "reported, returned, logged",
 	"whereabouts": "paths", "wish": "desired state, desired order", "wished": "desired", "wishes": "desired state", "wishing": "desired",
 }
@@ -24,6 +26,7 @@ var Names = map[string]string{
 // Phrases are private phrases of more than one word.
 var Phrases = map[string]string{
 	"can not": "cannot", "somebody else's": "foreign", "fall from the peak": "drawdown", "greatest fall": "maximum drawdown",
+	"asked for twice": "set twice, confirmed", "beside the engine": "without the engine", "worked out": "computed",
 	"growth a year": "CAGR", "least value": "minimum notional", "most value": "maximum notional",
 }
 

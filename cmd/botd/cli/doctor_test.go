@@ -35,7 +35,7 @@ func diagnose(t *testing.T, listen string, spoil func(directory string) error) d
 	return d
 }
 
-func TestEverythingTheDoctorFindsBrokenHasAMend(t *testing.T) {
+func TestEveryFailureOfDoctorHasARemedy(t *testing.T) {
 	t.Parallel()
 	another := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/healthz" {
