@@ -51,7 +51,7 @@ func ParseSince(text string) (int64, error) {
 	if text == "" {
 		return 0, nil
 	}
-	if ago, err := time.ParseDuration(text); err == nil {
+	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
 		return time.Now().Add(-ago).UnixMilli(), nil
 	}
 	ms, err := Parse("--since", text)

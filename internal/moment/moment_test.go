@@ -32,3 +32,43 @@ func TestTimesAreParsed(t *testing.T) {
 		}
 	}
 }
+
+// TestAMomentInEveryForm has forms of one moment, and texts that are none.
+func TestAMomentInEveryForm(t *testing.T) {
+	t.Parallel()
+	const day, noon = 1_706_659_200_000, 1_706_702_700_000 // 2024-01-31, and 12:05 of it
+	for text, want := range map[string]int64{"2024-01-31": day, "20240131": day, "2024-01-31T12:05:00Z": noon, "2024-01-31T13:05:00+01:00": noon,
+		"2024-01-31T12:05": noon, "2024-01-31 12:05": noon, "2024-01-31 12:05:00": noon, "1706702700000": noon, "1": 1} {
+		if have, err := Parse("--at", text); err != nil || have != want {
+			t.Errorf("%s: want %d, have %d, %v", text, want, have, err)
+		}
+		if have, err := ParseSince(text); err != nil || have != want {
+			t.Errorf("since %s: want %d, have %d, %v", text, want, have, err)
+		}
+	}
+	for _, text := range []string{"", "0", "-5", "05", "12x", "2024-02-30", "2024-13-01", "noon"} {
+		if have, err := Parse("--at", text); failure.CodeOf(err) != failure.Usage || have != 0 {
+			t.Errorf("%q: want it refused, have %d, %v", text, have, err)
+		}
+	}
+	if _, err := Parse("--from", "noon"); err.Error() != `--from "noon": want 2024-01-31, 2024-01-31T12:00:00Z or milliseconds` {
+		t.Errorf("want the flag and the forms named, have %v", err)
+	}
+	if _, err := ParsePast("--at", "noon", time.UnixMilli(day)); err.Error() !=
+		`--at "noon": want 2024-01-31T12:00:00Z, 14:05 (UTC, of the last day), 10m (ago), or milliseconds` {
+		t.Errorf("want the forms named, have %v", err)
+	}
+	if have, err := ParseSince(""); have != 0 || err != nil {
+		t.Errorf("want no bound of nothing, have %d, %v", have, err)
+	}
+	for _, text := range []string{"noon", "-10m"} { // a duration is how long ago: it is not negative
+		if have, err := ParseSince(text); failure.CodeOf(err) != failure.Usage ||
+			err.Error() != `--since "`+text+`": want how long ago, as 24h, or a time, as 2026-01-31T15:04` {
+			t.Errorf("since %s: want it refused, have %d, %v", text, have, err)
+		}
+	}
+	before := time.Now().Add(-24 * time.Hour).UnixMilli()
+	if have, err := ParseSince("24h"); err != nil || have < before || have > before+60_000 {
+		t.Errorf("want a day ago, have %d, %v", have, err)
+	}
+}

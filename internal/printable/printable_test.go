@@ -1,6 +1,9 @@
 package printable
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestSignsThatCannotBeSeenAreEscaped(t *testing.T) {
 	t.Parallel()
@@ -19,6 +22,20 @@ func TestSignsThatCannotBeSeenAreEscaped(t *testing.T) {
 		}
 		if have := Lines(c.text); have != c.lines {
 			t.Errorf("%q in lines: want %q, have %q", c.text, c.lines, have)
+		}
+	}
+}
+
+// TestAnExcerptIsBounded has texts around 500 bytes, and one whose escapes make it longer.
+func TestAnExcerptIsBounded(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ text, want string }{
+		{strings.Repeat("x", 500), strings.Repeat("x", 500)}, {strings.Repeat("x", 501), strings.Repeat("x", 500) + "…"},
+		{strings.Repeat("x", 499) + "é", strings.Repeat("x", 499) + "…"}, {strings.Repeat("\n", 84), strings.Repeat(`\u000a`, 83) + `\u…`},
+		{"a\nb", `a\u000ab`}, {"", ""},
+	} {
+		if have := Excerpt(c.text); have != c.want {
+			t.Errorf("%.20q: want %q, have %q", c.text, c.want, have)
 		}
 	}
 }
