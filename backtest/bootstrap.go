@@ -39,10 +39,10 @@ func blockOf(returns []float64, from, days int) block {
 	b := block{growth: 1, top: 1, bottom: 1}
 	for i := range days {
 		r := returns[(from+i)%len(returns)]
-		b.growth *= 1 + r
+		b.growth = float64(b.growth * (1 + r))
 		b.top, b.bottom = max(b.top, b.growth), min(b.bottom, b.growth)
 		b.depth = max(b.depth, 1-b.growth/b.top)
-		b.sum, b.squares = b.sum+r, b.squares+r*r
+		b.sum, b.squares = b.sum+r, b.squares+float64(r*r)
 	}
 	return b
 }
@@ -76,11 +76,11 @@ func bootstrap(equity []float64) *Bootstrap {
 			}
 			depth = max(depth, b.depth, 1-value*b.bottom/peak)
 			peak = max(peak, value*b.top)
-			value, sum, squares = value*b.growth, sum+b.sum, squares+b.squares
+			value, sum, squares = float64(value*b.growth), sum+b.sum, squares+b.squares
 		}
 		totals, depths = append(totals, 100*(value-1)), append(depths, 100*depth)
 		mean := sum / days
-		if deviation := math.Sqrt(max(0, squares-days*mean*mean) / (days - 1)); deviation > 0 {
+		if deviation := math.Sqrt(max(0, squares-float64(days*mean*mean)) / (days - 1)); deviation > 0 {
 			sharpes = append(sharpes, mean/deviation*math.Sqrt(daysPerYear))
 		}
 	}

@@ -182,7 +182,7 @@ func (r *Result) column(name string) Column {
 	}
 	first := exchange.MustAmount(r.InitialEquity).Float()
 	if first > 0 {
-		c.Profit = finite(100 * (exchange.MustAmount(r.FinalEquity).Float()/first - 1))
+		c.Profit = finite(float64(100 * (exchange.MustAmount(r.FinalEquity).Float()/first - 1)))
 	}
 	return c
 }

@@ -133,7 +133,7 @@ func (r *run) months(fromMS int64) []MonthRow {
 	add := func(month string, equity float64) {
 		row := MonthRow{Month: month, Equity: strconv.FormatFloat(equity, 'f', 2, 64)}
 		if before > 0 {
-			row.Return = finite(100 * (equity/before - 1))
+			row.Return = finite(float64(100 * (equity/before - 1)))
 		}
 		rows, before = append(rows, row), equity
 	}

@@ -55,7 +55,7 @@ func (l *measurement) tripFigures() (f TripFigures) {
 		t := &l.trips[i]
 		against, in := t.excursions(l.run.legs[t.leg].symbol)
 		profits[i], holding[i] = t.PNL.Float(), float64(t.LeftMS-t.EnteredMS)/1000
-		adverse[i], favourable[i] = rounded(against*100), rounded(in*100)
+		adverse[i], favourable[i] = rounded(float64(against*100)), rounded(float64(in*100))
 	}
 	f.Holding, f.Adverse, f.Favourable = spreadOf(holding), spreadOf(adverse), spreadOf(favourable)
 	f.ofProfits(profits)
@@ -77,7 +77,7 @@ func (f *TripFigures) ofProfits(profits []float64) {
 	}
 	f.Worst, f.Best = finite(slices.Min(profits)), finite(slices.Max(profits))
 	rate := float64(wins) / float64(n)
-	f.WinRate = finite(100 * rate)
+	f.WinRate = finite(float64(100 * rate))
 	if wins > 0 {
 		f.AverageWin = finite(won / float64(wins))
 	}

@@ -124,7 +124,7 @@ func (r *run) breakEven() *float64 {
 		shares = shares && r.legs[i].config.Strategy.Size.Equity != 0
 	}
 	if shares && l.load > 0 {
-		return finite(100 * (already + math.Log(l.equity.Float()/l.initial.Float())/l.load))
+		return finite(float64(100 * (already + math.Log(l.equity.Float()/l.initial.Float())/l.load)))
 	}
-	return finite(100 * (already + profit/l.taken.Float()))
+	return finite(float64(100 * (already + profit/l.taken.Float())))
 }

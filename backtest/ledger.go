@@ -295,7 +295,9 @@ func (l *leg) worthAt(price exchange.Price) exchange.Amount {
 }
 
 // grossAt returns the gross value of a leg's position.
-func (l *leg) grossAt(price exchange.Price) float64 { return l.held.units * l.symbol.PriceFloat(price) }
+func (l *leg) grossAt(price exchange.Price) float64 {
+	return float64(l.held.units * l.symbol.PriceFloat(price))
+}
 
 // hour returns the sampling interval for hours. It is 0 in a long run, and for candles longer than an hour.
 func (l *measurement) hour(openMS, lastMS int64) exchange.Interval {

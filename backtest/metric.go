@@ -40,12 +40,12 @@ func Metrics() []Definition { return metricTable }
 
 var metricTable = []Definition{
 	{"cumulative_return", "E_n / E_0 - 1", quantstats, func(s *sample) float64 { return s.equity[len(s.equity)-1]/s.equity[0] - 1 }},
-	{"volatility", "sd(r) sqrt(365)", quantstats, func(s *sample) float64 { return deviationOf(s.returns) * math.Sqrt(daysPerYear) }},
+	{"volatility", "sd(r) sqrt(365)", quantstats, func(s *sample) float64 { return float64(deviationOf(s.returns) * math.Sqrt(daysPerYear)) }},
 	{"sharpe", "mean(r - f) / sd(r - f) sqrt(365)", "Sharpe, 1994", func(s *sample) float64 {
-		return ratio(meanOf(s.excess), deviationOf(s.excess)) * math.Sqrt(daysPerYear)
+		return float64(ratio(meanOf(s.excess), deviationOf(s.excess)) * math.Sqrt(daysPerYear))
 	}},
 	{"sortino", "mean(r - f) / sqrt(mean(min(0, r - f)^2)) sqrt(365)", "Sortino, 1994", func(s *sample) float64 {
-		return ratio(meanOf(s.excess), downsideOf(s.excess)) * math.Sqrt(daysPerYear)
+		return float64(ratio(meanOf(s.excess), downsideOf(s.excess)) * math.Sqrt(daysPerYear))
 	}},
 	{"sortino_by_root_2", "sortino / sqrt(2)", "Schwager", func(s *sample) float64 {
 		return ratio(meanOf(s.excess), downsideOf(s.excess)) * math.Sqrt(daysPerYear) / math.Sqrt2
@@ -62,7 +62,7 @@ var metricTable = []Definition{
 	}},
 	{"beta", "cov(r, b) / var(b)", capm, func(s *sample) float64 { return s.beta }},
 	{"alpha", "365 (mean(r - f) - beta mean(b - f))", capm, func(s *sample) float64 {
-		return daysPerYear * (meanOf(s.excess) - s.beta*meanOf(s.over))
+		return float64(daysPerYear * (meanOf(s.excess) - float64(s.beta*meanOf(s.over))))
 	}},
 	{"correlation", "cov(r, b) / (sd(r) sd(b))", quantstats, func(s *sample) float64 { return correlation(s.returns, s.bench) }},
 	{"r_squared", "correlation^2", quantstats, func(s *sample) float64 { return math.Pow(correlation(s.returns, s.bench), 2) }},
@@ -79,10 +79,10 @@ var metricTable = []Definition{
 	{"skew", "n / ((n-1)(n-2)) sum(((r - mean) / sd)^3)", "pandas", skewOf},
 	{"kurtosis", "excess kurtosis, corrected for n", "pandas", kurtosisOf},
 	{"value_at_risk_95", "mean(r) - 1.6448536 sd(r)", quantstats, func(s *sample) float64 {
-		return meanOf(s.returns) - normal5*deviationOf(s.returns)
+		return meanOf(s.returns) - float64(normal5*deviationOf(s.returns))
 	}},
 	{"expected_shortfall_95", "mean(r) - 2.0627128 sd(r)", quantstats, func(s *sample) float64 {
-		return meanOf(s.returns) - shortfall5*deviationOf(s.returns)
+		return meanOf(s.returns) - float64(shortfall5*deviationOf(s.returns))
 	}},
 	{"tail_ratio", "|q95(r) / q5(r)|", quantstats, func(s *sample) float64 { return tailRatio(s.returns) }},
 	{"gain_to_pain", "sum(r) / |sum(min(0, r))|", "Schwager", func(s *sample) float64 { return gainToPain(s.returns) }},
@@ -92,10 +92,10 @@ var metricTable = []Definition{
 	}},
 	{"payoff_days", "mean(r > 0) / |mean(r < 0)|", quantstats, func(s *sample) float64 { return payoff(s.returns) }},
 	{"common_sense_ratio", "profit_factor_days tail_ratio", quantstats, func(s *sample) float64 {
-		return ratio(sumOf(s.returns, positive), -sumOf(s.returns, negative)) * tailRatio(s.returns)
+		return float64(ratio(sumOf(s.returns, positive), -sumOf(s.returns, negative)) * tailRatio(s.returns))
 	}},
 	{"cpc_index", "profit_factor_days win_days payoff_days", quantstats, func(s *sample) float64 {
-		return ratio(sumOf(s.returns, positive), -sumOf(s.returns, negative)) * wins(s.returns) * payoff(s.returns)
+		return float64(ratio(sumOf(s.returns, positive), -sumOf(s.returns, negative)) * wins(s.returns) * payoff(s.returns))
 	}},
 	{"kelly_days", "w - (1 - w) / payoff_days, w = win_days", "Kelly, 1956", func(s *sample) float64 {
 		w := wins(s.returns)
@@ -141,13 +141,13 @@ var metricTable = []Definition{
 		return ulcer(s.equity)
 	}},
 	{"rolling_volatility", "sd(r) sqrt(365) of the last 180 days", quantstats, func(s *sample) float64 {
-		return deviationOf(last(s.returns)) * math.Sqrt(daysPerYear)
+		return float64(deviationOf(last(s.returns)) * math.Sqrt(daysPerYear))
 	}},
 	{"rolling_sharpe", "sharpe of the last 180 days", quantstats, func(s *sample) float64 {
-		return ratio(meanOf(last(s.excess)), deviationOf(last(s.excess))) * math.Sqrt(daysPerYear)
+		return float64(ratio(meanOf(last(s.excess)), deviationOf(last(s.excess))) * math.Sqrt(daysPerYear))
 	}},
 	{"rolling_sortino", "sortino of the last 180 days", quantstats, func(s *sample) float64 {
-		return ratio(meanOf(last(s.excess)), downsideOf(last(s.excess))) * math.Sqrt(daysPerYear)
+		return float64(ratio(meanOf(last(s.excess)), downsideOf(last(s.excess))) * math.Sqrt(daysPerYear))
 	}},
 	{"rolling_beta", "beta of the last 180 days", quantstats, func(s *sample) float64 { return betaOf(last(s.returns), last(s.bench)) }},
 }
@@ -200,7 +200,7 @@ func compounded(firstMS int64, returns []float64, months int) (all []float64) {
 		if period != before {
 			before, all = period, append(all, 0)
 		}
-		all[len(all)-1] = (1+all[len(all)-1])*(1+r) - 1
+		all[len(all)-1] = float64((1+all[len(all)-1])*(1+r)) - 1
 	}
 	return all
 }

@@ -58,9 +58,9 @@ func autocorrelated(values []float64) float64 {
 	}
 	coefficient, sum := math.Abs(correlation(values[:n-1], values[1:])), 0.0
 	for i := 1; i < n; i++ {
-		sum += float64(n-i) / float64(n) * math.Pow(coefficient, float64(i))
+		sum += float64(float64(n-i) / float64(n) * math.Pow(coefficient, float64(i)))
 	}
-	return math.Sqrt(1 + 2*sum)
+	return math.Sqrt(1 + float64(2*sum))
 }
 
 // profitRatio weights each mean by its number of days.
@@ -79,7 +79,7 @@ func covariance(a, b []float64) float64 {
 	}
 	x, y, sum := meanOf(a), meanOf(b), 0.0
 	for i := range a {
-		sum += (a[i] - x) * (b[i] - y)
+		sum += float64((a[i] - x) * (b[i] - y))
 	}
 	return sum / float64(len(a)-1)
 }
@@ -129,7 +129,7 @@ func payoff(returns []float64) float64 {
 func geometric(returns []float64) float64 {
 	product := 1.0
 	for _, r := range returns {
-		product *= 1 + r
+		product = float64(product * (1 + r))
 	}
 	return math.Pow(product, 1/float64(len(returns))) - 1
 }
@@ -162,7 +162,7 @@ func moments(values []float64) (second, third, fourth float64) {
 	mean := meanOf(values)
 	for _, v := range values {
 		d := v - mean
-		second, third, fourth = second+d*d, third+d*d*d, fourth+d*d*d*d
+		second, third, fourth = second+float64(d*d), third+float64(d*d*d), fourth+float64(d*d*d*d)
 	}
 	return second, third, fourth
 }
@@ -170,7 +170,7 @@ func moments(values []float64) (second, third, fourth float64) {
 func skewOf(s *sample) float64 {
 	n := float64(len(s.returns))
 	second, third, _ := moments(s.returns)
-	return ratio(n*math.Sqrt(n-1), n-2) * ratio(third, math.Pow(second, 1.5))
+	return float64(ratio(float64(n*math.Sqrt(n-1)), n-2) * ratio(third, math.Pow(second, 1.5)))
 }
 
 func kurtosisOf(s *sample) float64 {
@@ -179,5 +179,5 @@ func kurtosisOf(s *sample) float64 {
 		return math.NaN()
 	}
 	second, _, fourth := moments(s.returns)
-	return n*(n+1)*(n-1)/((n-2)*(n-3))*ratio(fourth, second*second) - 3*(n-1)*(n-1)/((n-2)*(n-3))
+	return float64(n*(n+1)*(n-1)/((n-2)*(n-3))*ratio(fourth, float64(second*second))) - 3*(n-1)*(n-1)/((n-2)*(n-3))
 }

@@ -46,8 +46,8 @@ func regimes(equity, bench []float64) []RegimeRow {
 		}
 		row := RegimeRow{Regime: name, Days: len(own)}
 		if len(own) > 1 {
-			row.Return, row.Hold = finite(100*compound(own)), finite(100*compound(hold))
-			row.Sharpe = finite(ratio(meanOf(own), deviationOf(own)) * math.Sqrt(daysPerYear))
+			row.Return, row.Hold = finite(float64(100*compound(own))), finite(float64(100*compound(hold)))
+			row.Sharpe = finite(float64(ratio(meanOf(own), deviationOf(own)) * math.Sqrt(daysPerYear)))
 		}
 		rows = append(rows, row)
 	}
@@ -63,7 +63,7 @@ func regimes(equity, bench []float64) []RegimeRow {
 func compound(returns []float64) float64 {
 	product := 1.0
 	for _, r := range returns {
-		product *= 1 + r
+		product = float64(product * (1 + r))
 	}
 	return product - 1
 }

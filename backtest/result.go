@@ -163,7 +163,7 @@ func (r *run) result(elapsed time.Duration) (*Result, error) {
 		Interval: r.joined(func(l *leg) string { return l.candles.Interval.String() }),
 		From:     utc(fromMS), To: utc(r.nowMS), Candles: candles, Fills: len(l.fills), RoundTrips: len(l.trips),
 		InitialEquity: l.initial.String(), FinalEquity: l.equity.String(), Wallet: l.wallet.String(), TotalFees: fees.String(), TotalFunding: funding.String(),
-		TotalSlippage: l.slipped.String(), MaxDrawdown: deepest.depth * 100, Drawdown: deepest.figure(),
+		TotalSlippage: l.slipped.String(), MaxDrawdown: float64(deepest.depth * 100), Drawdown: deepest.figure(),
 		Exposure: 100 * float64(l.exposed) / float64(l.slots), YearDays: daysPerYear,
 		Liquidations: l.liquidations, Refusals: total(l.events.refused), Rejections: total(l.events.rejected), Orders: l.events.closed(),
 		EndedBy: r.endedBy(), NotTraded: r.notTraded(), Notices: r.ledger.events.notices, BreakEven: r.breakEven(),
@@ -231,7 +231,7 @@ func (f *fall) figure() *Drawdown {
 	if f.depth == 0 {
 		return nil
 	}
-	out := &Drawdown{Depth: f.depth * 100, Peak: utc(f.fromMS), Trough: utc(f.troughMS)}
+	out := &Drawdown{Depth: float64(f.depth * 100), Peak: utc(f.fromMS), Trough: utc(f.troughMS)}
 	if f.recoveredMS != 0 {
 		at := utc(f.recoveredMS)
 		out.Recovered = &at

@@ -35,9 +35,9 @@ func Rolling(firstMS int64, equity, bench []float64, riskFree float64) *RollingS
 		from := to - window
 		returns, excess, year := s.returns[from:to], s.excess[from:to], math.Sqrt(daysPerYear)
 		all.TimeMS = append(all.TimeMS, firstMS+int64(to)*(24*time.Hour).Milliseconds())
-		all.Volatility = append(all.Volatility, finite(deviationOf(returns)*year))
-		all.Sharpe = append(all.Sharpe, finite(ratio(meanOf(excess), deviationOf(excess))*year))
-		all.Sortino = append(all.Sortino, finite(ratio(meanOf(excess), downsideOf(excess))*year))
+		all.Volatility = append(all.Volatility, finite(float64(deviationOf(returns)*year)))
+		all.Sharpe = append(all.Sharpe, finite(float64(ratio(meanOf(excess), deviationOf(excess))*year)))
+		all.Sortino = append(all.Sortino, finite(float64(ratio(meanOf(excess), downsideOf(excess))*year)))
 		all.Beta = append(all.Beta, finite(betaOf(returns, s.bench[from:to])))
 	}
 	return all
@@ -53,7 +53,7 @@ func Years(firstMS int64, equity, bench []float64) []YearRow {
 	held := compounded(firstMS, s.bench, 12)
 	first := time.UnixMilli(firstMS).UTC().Year()
 	for i, r := range s.years {
-		rows = append(rows, YearRow{strconv.Itoa(first + i), finite(100 * r), finite(100 * held[i])})
+		rows = append(rows, YearRow{strconv.Itoa(first + i), finite(float64(100 * r)), finite(float64(100 * held[i]))})
 	}
 	return rows
 }

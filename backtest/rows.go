@@ -21,7 +21,7 @@ func (r *Result) rows(run *run) {
 		leg := &run.legs[t.leg]
 		against, in := t.excursions(leg.symbol)
 		*row = TripRow{Symbol: leg.symbol.Name, Strategy: leg.config.Strategy.Name, EnteredMS: t.EnteredMS, LeftMS: t.LeftMS,
-			Side: t.Side.String(), Adverse: rounded(against * 100), Favourable: rounded(in * 100), EntryReason: t.EntryTag.why,
+			Side: t.Side.String(), Adverse: rounded(float64(against * 100)), Favourable: rounded(float64(in * 100)), EntryReason: t.EntryTag.why,
 			ExitPurpose: t.ExitTag.purpose, ExitReason: t.ExitTag.why}
 		texts.put(&row.Quantity, leg.symbol.QuantityAmount(t.Quantity))
 		texts.put(&row.Entry, t.Entry)
@@ -195,8 +195,8 @@ func (w *rowWriter) trip(text []byte, t *Trip) []byte {
 	text = appendAmount(text, `,"funding":"`, t.Funding)
 	text = appendAmount(text, `,"slippage":"`, t.Slippage)
 	text = appendAmount(text, `,"pnl":"`, t.PNL)
-	text = appendShare(text, `,"mae_pct":`, rounded(against*100))
-	text = appendShare(text, `,"mfe_pct":`, rounded(in*100))
+	text = appendShare(text, `,"mae_pct":`, rounded(float64(against*100)))
+	text = appendShare(text, `,"mfe_pct":`, rounded(float64(in*100)))
 	text = w.word(text, `,"entry_reason":`, t.EntryTag.why)
 	text = w.word(text, `,"exit_purpose":`, t.ExitTag.purpose)
 	text = w.word(text, `,"exit_reason":`, t.ExitTag.why)

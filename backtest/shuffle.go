@@ -39,13 +39,13 @@ func shuffle(result *Result) *Shuffles {
 		Count:    max(100, min(shuffles, shuffleSteps/len(returns))),
 		Seed:     shuffleSeed,
 		Trips:    len(returns),
-		Happened: rounded(100 * deepest(returns)),
+		Happened: rounded(float64(100 * deepest(returns))),
 	}
 	random := rand.New(rand.NewPCG(shuffleSeed, shuffleSeed))
 	falls := make([]float64, s.Count)
 	for i := range falls {
 		random.Shuffle(len(returns), func(a, b int) { returns[a], returns[b] = returns[b], returns[a] })
-		falls[i] = 100 * deepest(returns)
+		falls[i] = float64(100 * deepest(returns))
 	}
 	slices.Sort(falls)
 	at := func(share float64) float64 { return rounded(quantile(falls, share)) }
@@ -73,7 +73,7 @@ func tripReturns(result *Result) []float64 {
 func deepest(returns []float64) float64 {
 	equity, peak, depth := 1.0, 1.0, 0.0
 	for _, r := range returns {
-		equity *= 1 + r
+		equity = float64(equity * (1 + r))
 		if equity > peak {
 			peak = equity
 			continue

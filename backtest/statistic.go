@@ -52,16 +52,16 @@ func measure(equity []float64, perYear int, riskFree float64) Series {
 	root := math.Sqrt(float64(perYear))
 	mean, deviation := meanDeviation(returns)
 	if deviation > 0 {
-		s.Sharpe = finite(mean / deviation * root)
-		s.Volatility = finite(100 * deviation * root)
-		s.VaRNormal = finite(100 * (normal5*deviation - mean))
+		s.Sharpe = finite(float64(mean / deviation * root))
+		s.Volatility = finite(float64(100 * deviation * root))
+		s.VaRNormal = finite(float64(100 * (float64(normal5*deviation) - mean)))
 		s.shape(returns, mean, deviation)
 	}
 	if downside := downsideOf(returns); downside > 0 {
-		s.Sortino = finite(mean / downside * root)
+		s.Sortino = finite(float64(mean / downside * root))
 	}
 	s.tail(returns)
-	s.Ulcer = finite(100 * ulcer(equity))
+	s.Ulcer = finite(float64(100 * ulcer(equity)))
 	return s
 }
 
@@ -75,24 +75,24 @@ func (s *Series) shape(returns []float64, mean, deviation float64) {
 	var second, third, fourth float64
 	for _, r := range returns {
 		d := r - mean
-		second, third, fourth = second+d*d, third+d*d*d, fourth+d*d*d*d
+		second, third, fourth = second+float64(d*d), third+float64(d*d*d), fourth+float64(d*d*d*d)
 	}
 	second, third, fourth = second/n, third/n, fourth/n
 	skew, kurtosis := third/math.Pow(second, 1.5), fourth/(second*second)
 	s.Skew, s.Kurtosis = finite(skew), finite(kurtosis)
 	ratio := mean / deviation
-	if spread := 1 - skew*ratio + (kurtosis-1)/4*ratio*ratio; spread > 0 {
+	if spread := 1 - float64(skew*ratio) + float64((kurtosis-1)/4*ratio*ratio); spread > 0 {
 		s.PSR = finite(normalBelow(ratio * math.Sqrt(n-1) / math.Sqrt(spread)))
 	}
 }
 
 // normalBelow returns the share of normal values below x.
-func normalBelow(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+func normalBelow(x float64) float64 { return float64(math.Erfc(-x/math.Sqrt2) / 2) }
 
 // tail adds the figures of the extreme returns.
 func (s *Series) tail(returns []float64) {
 	sorted := slices.Sorted(slices.Values(returns))
-	s.Worst, s.Best = finite(100*sorted[0]), finite(100*sorted[len(sorted)-1])
+	s.Worst, s.Best = finite(float64(100*sorted[0])), finite(float64(100*sorted[len(sorted)-1]))
 	bound := quantile(sorted, 0.05)
 	gains, losses, beyond, count := 0.0, 0.0, 0.0, 0
 	for _, r := range sorted {
@@ -101,7 +101,7 @@ func (s *Series) tail(returns []float64) {
 			beyond, count = beyond+r, count+1
 		}
 	}
-	s.VaR, s.CVaR = finite(-100*bound), finite(-100*beyond/float64(count))
+	s.VaR, s.CVaR = finite(float64(-100*bound)), finite(-100*beyond/float64(count))
 	if losses > 0 {
 		s.Omega = finite(gains / losses)
 	}
@@ -112,12 +112,12 @@ func quantile(sorted []float64, share float64) float64 {
 	if len(sorted) == 0 {
 		return 0
 	}
-	at := share * float64(len(sorted)-1)
+	at := float64(share * float64(len(sorted)-1))
 	low := int(at)
 	if low+1 >= len(sorted) {
 		return sorted[len(sorted)-1]
 	}
-	return sorted[low] + (at-float64(low))*(sorted[low+1]-sorted[low])
+	return sorted[low] + float64((at-float64(low))*(sorted[low+1]-sorted[low]))
 }
 
 // ulcer returns the root mean square of the drawdown over all values, as P. Martin and B. McCann define it (The
@@ -128,7 +128,7 @@ func ulcer(equity []float64) float64 {
 	for _, e := range equity {
 		if peak = max(peak, e); peak > 0 {
 			fall := e/peak - 1
-			sum += fall * fall
+			sum += float64(fall * fall)
 		}
 	}
 	return math.Sqrt(sum / float64(len(equity)))
@@ -144,7 +144,7 @@ func yearlyGrowth(first, last, years, depth float64) (cagr, calmar *float64) {
 	if depth > 0 {
 		calmar = finite(rate / depth)
 	}
-	return finite(rate * 100), calmar
+	return finite(float64(rate * 100)), calmar
 }
 
 // growth returns the yearly rate that leads from first to last.
@@ -166,7 +166,7 @@ func meanDeviation(values []float64) (mean, deviation float64) {
 		return mean, 0
 	}
 	for _, v := range values {
-		deviation += (v - mean) * (v - mean)
+		deviation += float64((v - mean) * (v - mean))
 	}
 	deviation = math.Sqrt(deviation / float64(len(values)-1))
 	if deviation <= noise*math.Abs(mean) {
@@ -183,7 +183,7 @@ func downsideOf(returns []float64) float64 {
 	sum := 0.0
 	for _, r := range returns {
 		if r < 0 {
-			sum += r * r
+			sum += float64(r * r)
 		}
 	}
 	return math.Sqrt(sum / float64(len(returns)))

@@ -195,7 +195,7 @@ func LuckySharpe(trials []Trial) (lucky float64, known bool) {
 	n, sum, squares := 0.0, 0.0, 0.0
 	for i := range trials {
 		if seen := trials[i].Seen; seen != nil && seen.Sharpe != nil {
-			n, sum, squares = n+1, sum+*seen.Sharpe, squares+*seen.Sharpe**seen.Sharpe
+			n, sum, squares = n+1, sum+*seen.Sharpe, squares+float64(*seen.Sharpe**seen.Sharpe)
 		}
 	}
 	if n < 2 {
@@ -203,6 +203,6 @@ func LuckySharpe(trials []Trial) (lucky float64, known bool) {
 	}
 	spread := math.Sqrt(max(0, (squares-sum*sum/n)/(n-1)))
 	n = float64(len(trials))
-	normal := func(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
-	return spread * ((1-eulerGamma)*normal(1-1/n) + eulerGamma*normal(1-1/(n*math.E))), true
+	normal := func(p float64) float64 { return float64(math.Sqrt2 * math.Erfinv(float64(2*p)-1)) }
+	return float64(spread * (float64((1-eulerGamma)*normal(1-1/n)) + float64(eulerGamma*normal(1-1/(n*math.E))))), true
 }

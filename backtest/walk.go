@@ -112,14 +112,14 @@ func Sum(windows []Window) Walked {
 		if one.Unseen.Profit == nil || one.Seen.Profit == nil {
 			return w // no initial equity
 		}
-		grown *= 1 + *one.Unseen.Profit/100
+		grown = float64(grown * (1 + *one.Unseen.Profit/100))
 		seen += *one.Seen.Profit / one.Split.Sub(one.From).Hours()
 		unseen += *one.Unseen.Profit / one.To.Sub(one.Split).Hours()
 		if *one.Unseen.Profit > 0 {
 			w.Profitable++
 		}
 	}
-	total := 100 * (grown - 1)
+	total := float64(100 * (grown - 1))
 	w.Profit, w.Choices = &total, len(known)
 	if seen > 0 {
 		ratio := unseen / seen

@@ -135,7 +135,7 @@ func (a Amount) Decimal() decimal.Decimal { return decimal.NewFromBigInt(a.big()
 // Float returns a float64 within a few units of its last place, for statistics and metrics only: 9500 may be 9500.000000000002.
 func (a Amount) Float() float64 {
 	abs := a.Abs()
-	f := (float64(uint64(abs.hi))*18446744073709551616 + float64(abs.lo)) / 1e18
+	f := (float64(float64(uint64(abs.hi))*18446744073709551616) + float64(abs.lo)) / 1e18
 	if a.hi < 0 {
 		return -f
 	}

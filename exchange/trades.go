@@ -21,7 +21,7 @@ func (t *Trades) Candles(symbol *Symbol, interval Interval) *Candles {
 	for i, price := range t.Price {
 		quantity := symbol.QuantityFloat(t.Quantity[i])
 		one := Candle{OpenMS: interval.OpenOf(t.TimeMS[i]), Open: price, High: price, Low: price, Close: price, Volume: quantity,
-			QuoteVolume: quantity * symbol.PriceFloat(price), Trades: 1}
+			QuoteVolume: float64(quantity * symbol.PriceFloat(price)), Trades: 1}
 		if !t.Sold[i] {
 			one.TakerBase, one.TakerQuote = one.Volume, one.QuoteVolume
 		}

@@ -220,7 +220,7 @@ func plainBacktest(opens, closes []float64, fast, slow int) (fills int, deepest 
 		if i >= fast {
 			sumFast -= closes[i-fast]
 		}
-		equity := cash + held*price
+		equity := cash + float64(held*price)
 		peak = max(peak, equity)
 		deepest = max(deepest, 1-equity/peak)
 		if i < slow {
@@ -233,7 +233,7 @@ func plainBacktest(opens, closes []float64, fast, slow int) (fills int, deepest 
 		}
 		above = now
 		fills++
-		cash += held * opens[i+1]
+		cash += float64(held * opens[i+1])
 		if held = 0; now {
 			held = cash / opens[i+1]
 			cash = 0
@@ -465,7 +465,7 @@ func (b *Benchmark) cross(fast, slow string) (backtest.Config, error) {
 // above zero.
 func (b *Benchmark) grid(apart float64) (backtest.Config, error) {
 	first := b.recorded.Symbol.PriceFloat(b.recorded.Candles.Open[0])
-	upper := first * (1 - apart)
+	upper := float64(first * (1 - apart))
 	values := strategy.Values{"upper": fmt.Sprintf("%.1f", upper), "lower": fmt.Sprintf("%.1f", upper*math.Pow(1-apart, 200)), "lines": "201",
 		"orders": "200", "quantity": "0.001", "spacing": "geometric"}
 	return b.one("grid", strategy.Size{}, values)

@@ -118,7 +118,7 @@ func pairOf(live, backtest *Execution) Pair {
 		if !live.Buy {
 			worse = -worse
 		}
-		p.Slippage, p.Cost = 100*worse/backtest.Price, worse*live.Quantity
+		p.Slippage, p.Cost = 100*worse/backtest.Price, float64(worse*live.Quantity)
 	}
 	return p
 }
@@ -127,8 +127,8 @@ func (c *Comparison) sum() {
 	value, slipped := 0.0, 0.0
 	for i := range c.Pairs {
 		if p := &c.Pairs[i]; p.Priced {
-			of := p.Live.Quantity * p.Backtest.Price
-			value, slipped = value+of, slipped+of*p.Slippage
+			of := float64(p.Live.Quantity * p.Backtest.Price)
+			value, slipped = value+of, slipped+float64(of*p.Slippage)
 			c.Cost += p.Cost
 		}
 	}
@@ -158,7 +158,7 @@ func orders(fills []Execution) (all []Execution) {
 		case o.Price == 0 || f.Price == 0:
 			o.Price, o.Quantity = math.Max(o.Price, f.Price), quantity
 		default:
-			o.Price, o.Quantity = (o.Price*o.Quantity+f.Price*f.Quantity)/quantity, quantity
+			o.Price, o.Quantity = (float64(o.Price*o.Quantity)+float64(f.Price*f.Quantity))/quantity, quantity
 		}
 		o.AtMS = min(o.AtMS, f.AtMS)
 	}

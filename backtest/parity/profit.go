@@ -38,11 +38,11 @@ func ProfitOf(fills []Execution, charges []Charge, fromMS int64, open float64, c
 	held, cash, charged, f, last := 0.0, 0.0, 0.0, 0, open
 	for ; f < len(fills) && fills[f].AtMS < fromMS; f++ {
 		held += fills[f].signed()
-		cash -= fills[f].signed() * open
+		cash -= float64(fills[f].signed() * open)
 	}
 	k := 0
 	for ; k < len(charges) && charges[k].AtMS < fromMS; k++ {
-		held, cash = held-charges[k].Base, cash+charges[k].Base*open
+		held, cash = held-charges[k].Base, cash+float64(charges[k].Base*open)
 	}
 	for i, at := range closeMS {
 		for ; f < len(fills) && fills[f].AtMS <= at; f++ {
@@ -50,13 +50,13 @@ func ProfitOf(fills []Execution, charges []Charge, fromMS int64, open float64, c
 			if price == 0 {
 				price = last
 			}
-			held, cash = held+fills[f].signed(), cash-fills[f].signed()*price
+			held, cash = held+fills[f].signed(), cash-float64(fills[f].signed()*price)
 		}
 		for ; k < len(charges) && charges[k].AtMS <= at; k++ {
 			charged, held = charged+charges[k].USDT, held-charges[k].Base
 		}
 		last = closes[i]
-		c.TimeMS, c.Profit = append(c.TimeMS, at), append(c.Profit, cash+held*last-charged)
+		c.TimeMS, c.Profit = append(c.TimeMS, at), append(c.Profit, cash+float64(held*last)-charged)
 	}
 	return c
 }

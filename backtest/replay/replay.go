@@ -208,7 +208,7 @@ func (r *Replay) charges() (all []parity.Charge) {
 		switch f.FeeAsset {
 		case "", ledger.FuturesAsset:
 		default:
-			fee *= number(f.Price)
+			fee = float64(fee * number(f.Price))
 			charge.USDT, charge.Base = 0, charge.USDT
 		}
 		if fee == 0 {

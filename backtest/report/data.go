@@ -127,7 +127,7 @@ func curveOf(points []backtest.Point, initial float64, sources []Source) curve {
 		}
 		c.Time, c.Equity = append(c.Time, p.AtMS/1000), append(c.Equity, round(equity, 2))
 		c.Drawdown, c.Leverage = append(c.Drawdown, round(fall, 3)), append(c.Leverage, round(p.Leverage, 3))
-		c.Hold = append(c.Hold, round(initial*held(sources, p.AtMS), 2))
+		c.Hold = append(c.Hold, round(float64(initial*held(sources, p.AtMS)), 2))
 		fall = 0
 	}
 	if len(c.Hold) > 0 { // both begin with the same money, before the first point
@@ -161,7 +161,7 @@ func spread(curve []float64) float64 {
 			return 0
 		}
 		change := curve[i]/curve[i-1] - 1
-		sum, squares = sum+change, squares+change*change
+		sum, squares = sum+change, squares+float64(change*change)
 	}
 	return math.Sqrt(max(0, squares/n-sum/n*sum/n))
 }

@@ -78,7 +78,7 @@ func waterfall(steps []step) template.HTML {
 	if high == low {
 		return ""
 	}
-	y := func(value float64) float64 { return bottom - (value-low)/(high-low)*(bottom-top) }
+	y := func(value float64) float64 { return bottom - float64((value-low)/(high-low)*(bottom-top)) }
 	width, words := 100/float64(len(steps)), []string{}
 	d.line("axis", 0, y(0), 100, y(0))
 	sum = 0
@@ -94,12 +94,12 @@ func waterfall(steps []step) template.HTML {
 		case s.Value >= 0:
 			class = "up"
 		}
-		x := float64(i)*width + width*0.16
-		d.rect(class, x, min(y(from), y(to)), width*0.68, math.Abs(y(from)-y(to)), s.Name+" "+s.Text)
-		d.text("value", "middle", x+width*0.34, min(y(from), y(to))-6, s.Text)
-		d.text("name", "middle", x+width*0.34, 190, s.Name)
+		x := float64(float64(i)*width) + float64(width*0.16)
+		d.rect(class, x, min(y(from), y(to)), float64(width*0.68), math.Abs(y(from)-y(to)), s.Name+" "+s.Text)
+		d.text("value", "middle", x+float64(width*0.34), min(y(from), y(to))-6, s.Text)
+		d.text("name", "middle", x+float64(width*0.34), 190, s.Name)
 		if i+1 < len(steps) {
-			d.line("link", x+width*0.68, y(to), x+width*1.0, y(to))
+			d.line("link", x+float64(width*0.68), y(to), x+float64(width*1.0), y(to))
 		}
 		sum = to
 		words = append(words, s.Name+" "+s.Text)
@@ -133,8 +133,8 @@ func histogram(returns []float64, bound *float64) template.HTML {
 		if n == 0 {
 			continue
 		}
-		low, high := (float64(2*i)/bins-1)*most, (float64(2*i+2)/bins-1)*most
-		class, height := "up", float64(n)/float64(highest)*(bottom-16)
+		low, high := float64((float64(2*i)/bins-1)*most), float64((float64(2*i+2)/bins-1)*most)
+		class, height := "up", float64(float64(n)/float64(highest)*(bottom-16))
 		if (low+high)/2 < 0 {
 			class = "down"
 		}
@@ -143,7 +143,7 @@ func histogram(returns []float64, bound *float64) template.HTML {
 	}
 	label := fmt.Sprintf("How %d daily returns lie between %.2f and %.2f %%", len(returns), -100*most, 100*most)
 	if bound != nil && *bound > 0 && *bound/100 <= most {
-		x := (1 - *bound/100/most) * 50
+		x := float64((1 - *bound/100/most) * 50)
 		d.line("mark", x, 4, x, bottom)
 		d.text("note", "start", x+1, 12, fmt.Sprintf("1 day in 20 loses %.2f %% or more", *bound))
 		label += fmt.Sprintf("; one in twenty loses %.2f %% or more", *bound)
@@ -153,7 +153,7 @@ func histogram(returns []float64, bound *float64) template.HTML {
 		if anchor == "" {
 			anchor = "middle"
 		}
-		d.text("name", anchor, 50+50*tick, bottom+18, fixed(100*most*tick, 1)+" %")
+		d.text("name", anchor, 50+float64(50*tick), bottom+18, fixed(float64(100*most*tick), 1)+" %")
 	}
 	return d.done(label)
 }
@@ -193,7 +193,7 @@ func excursions(trips []backtest.TripRow) template.HTML {
 		if value < 0 {
 			class = "down"
 		}
-		d.dot(class, left+t.Adverse/widest*(right-left), middle-value/highest*(bottom-top)/2,
+		d.dot(class, left+float64(t.Adverse/widest*(right-left)), middle-float64(value/highest*(bottom-top)/2),
 			fmt.Sprintf("%.2f %% against it, ended at %+.2f %%", t.Adverse, value))
 	}
 	d.text("name", "start", 0, top+8, fmt.Sprintf("+%.1f %%", highest))
@@ -210,7 +210,7 @@ func shuffled(s *backtest.Shuffles) template.HTML {
 	if s == nil || s.Worst == 0 {
 		return ""
 	}
-	most := max(s.Worst, s.Happened) * 1.15
+	most := float64(max(s.Worst, s.Happened) * 1.15)
 	x := func(value float64) float64 { return 100 * value / most }
 	d := drawing{height: 84}
 	d.line("axis", 0, 44, 100, 44)

@@ -75,7 +75,7 @@ func verdict(r *backtest.Result) string {
 	first, last := float(r.InitialEquity), float(r.FinalEquity)
 	text := fmt.Sprintf("%s USDT became %s", money(r.InitialEquity), money(r.FinalEquity))
 	if first > 0 {
-		change := 100 * (last/first - 1)
+		change := float64(100 * (last/first - 1))
 		text += fmt.Sprintf(" (%s)", signedPercent(&change))
 	}
 	text += " in " + span(r.To.Sub(r.From))
@@ -141,8 +141,8 @@ func years(months []backtest.MonthRow) []yearRow {
 		if m.Return == nil {
 			continue
 		}
-		whole *= 1 + *m.Return/100
-		total := 100 * (whole - 1)
+		whole = float64(whole * (1 + *m.Return/100))
+		total := float64(100 * (whole - 1))
 		row.Whole = heat(total, 60)
 		var at int
 		if _, err := fmt.Sscanf(month, "%d", &at); err == nil && at >= 1 && at <= 12 {

@@ -31,11 +31,11 @@ func rollingOf(firstMS int64, returns []float64) rolling {
 		spread = math.Sqrt(spread)
 		var sharpe *float64
 		if spread > 0 {
-			value := round(mean/spread*math.Sqrt(365), 3)
+			value := round(float64(mean/spread*math.Sqrt(365)), 3)
 			sharpe = &value
 		}
 		all.Time = append(all.Time, (firstMS+int64(i)*int64(exchange.Day1))/1000)
-		all.Sharpe, all.Volatility = append(all.Sharpe, sharpe), append(all.Volatility, round(100*spread*math.Sqrt(365), 2))
+		all.Sharpe, all.Volatility = append(all.Sharpe, sharpe), append(all.Volatility, round(float64(100*spread*math.Sqrt(365)), 2))
 	}
 	return all
 }

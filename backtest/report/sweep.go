@@ -274,7 +274,7 @@ func waysOf(trials []backtest.Trial, axes []axis) template.HTML {
 	}
 	d := drawing{height: 326}
 	x := func(k int) float64 { return left + float64(k)*(right-left)/float64(len(axes)) }
-	y := func(share float64) float64 { return bottom - share*(bottom-top) }
+	y := func(share float64) float64 { return bottom - float64(share*(bottom-top)) }
 	shown := trials[:min(mostTrialWays, len(trials))]
 	for n := len(shown) - 1; n >= 0; n-- {
 		value, known := sharpe(&shown[n])
@@ -321,8 +321,8 @@ func unseenOf(trials []backtest.Trial) (template.HTML, string) {
 	}
 	low, high := min(slices.Min(seen), slices.Min(unseen), 0), max(slices.Max(seen), slices.Max(unseen), 0.01)
 	d := drawing{height: 300}
-	x := func(v float64) float64 { return left + (v-low)/(high-low)*(right-left) }
-	y := func(v float64) float64 { return bottom - (v-low)/(high-low)*(bottom-top) }
+	x := func(v float64) float64 { return left + float64((v-low)/(high-low)*(right-left)) }
+	y := func(v float64) float64 { return bottom - float64((v-low)/(high-low)*(bottom-top)) }
 	d.line("axis", x(0), top, x(0), bottom)
 	d.line("axis", left, y(0), right, y(0))
 	d.line("link", x(low), y(low), x(high), y(high))
@@ -359,7 +359,7 @@ func places(values []float64) []float64 {
 		for last+1 < len(order) && order[last+1] == v {
 			last++
 		}
-		out[i] = float64(first+last) / 2
+		out[i] = float64(float64(first+last) / 2)
 	}
 	return out
 }
@@ -373,7 +373,7 @@ func correlation(a, b []float64) float64 {
 	ab, aa, bb := 0.0, 0.0, 0.0
 	for i := range a {
 		x, y := a[i]-sumA/n, b[i]-sumB/n
-		ab, aa, bb = ab+x*y, aa+x*x, bb+y*y
+		ab, aa, bb = ab+float64(x*y), aa+float64(x*x), bb+float64(y*y)
 	}
 	if aa == 0 || bb == 0 {
 		return 0
@@ -402,9 +402,9 @@ func around(trials []backtest.Trial, axes []axis, link TrialLink) (rows []trialR
 			a := &axes[k]
 			step := float64(slices.Index(a.values, trials[i].Params[a.name]) - slices.Index(a.values, best.Params[a.name]))
 			if len(a.values) > mostSteps {
-				step *= mostSteps / float64(len(a.values))
+				step = float64(step * (mostSteps / float64(len(a.values))))
 			}
-			if n.distance += step * step; step != 0 {
+			if n.distance += float64(step * step); step != 0 {
 				words = append(words, a.name+" "+trials[i].Params[a.name])
 			}
 		}

@@ -188,12 +188,12 @@ func (a *Axis) at(place float64) string {
 		return a.Values[int(place*float64(len(a.Values)))]
 	}
 	r := a.Range
-	value := r.From + place*(r.To-r.From)
+	value := r.From + float64(place*(r.To-r.From))
 	switch {
 	case r.Log:
-		value = math.Exp(math.Log(r.From) + place*(math.Log(r.To)-math.Log(r.From)))
+		value = math.Exp(math.Log(r.From) + float64(place*(math.Log(r.To)-math.Log(r.From))))
 	case r.Places == 0: // each whole number is equally likely
-		value = math.Floor(r.From + place*(r.To-r.From+1))
+		value = math.Floor(r.From + float64(place*(r.To-r.From+1)))
 	}
 	return decimal.NewFromFloat(min(value, r.To)).Round(r.Places).String() + r.Unit
 }

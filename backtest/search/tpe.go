@@ -71,12 +71,12 @@ func (a *Axis) density(trials []Tried) density {
 func widthOf(places []float64) float64 {
 	n, sum, squares := float64(len(places)), 0.0, 0.0
 	for _, place := range places {
-		sum, squares = sum+place, squares+place*place
+		sum, squares = sum+place, squares+float64(place*place)
 	}
 	if n < 2 {
 		return 1
 	}
-	return math.Sqrt(max(0, squares/n-sum/n*sum/n)) * math.Pow(n, -0.2)
+	return float64(math.Sqrt(max(0, squares/n-sum/n*sum/n)) * math.Pow(n, -0.2))
 }
 
 // place is the inverse of at: it returns the place of a value on the axis.
@@ -103,10 +103,10 @@ func (a *Axis) place(value string) (float64, bool) {
 func (d *density) draw(which, normal float64) float64 {
 	kernel := int(which * float64(len(d.places)+1))
 	if kernel == len(d.places) {
-		fraction := which*float64(len(d.places)+1) - float64(kernel)
+		fraction := float64(which*float64(len(d.places)+1)) - float64(kernel)
 		return min(fraction, math.Nextafter(1, 0))
 	}
-	return min(max(0, d.places[kernel]+d.width*normal), math.Nextafter(1, 0))
+	return min(max(0, d.places[kernel]+float64(d.width*normal)), math.Nextafter(1, 0))
 }
 
 func (d *density) at(place float64) float64 {

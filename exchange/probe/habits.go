@@ -164,7 +164,7 @@ func (h *habits) quantities(market exchange.Market, row map[string]any, table sy
 	tick := symbol.QuantityFloat(symbol.QuantityTick)
 	for _, field := range []string{"filled", "remainingQty", "quantity"} {
 		value := numberOf(row[field])
-		nearest := math.Round(value/tick) * tick
+		nearest := float64(math.Round(value/tick) * tick)
 		text := textOf(row[field])
 		if _, fraction, _ := strings.Cut(text, "."); len(strings.TrimRight(fraction, "0")) <= symbol.QuantityScale || value == 0 {
 			continue

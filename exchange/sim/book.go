@@ -132,7 +132,7 @@ func (b *book) checkPrice(name string, price exchange.Price) error {
 			b.symbol.PriceDecimal(b.symbol.PriceTick), b.symbol.PriceDecimal(maxPrice))
 	}
 	for _, p := range b.positions {
-		if value := b.symbol.PriceFloat(price) * b.symbol.QuantityFloat(p.remaining); value > maxValue {
+		if value := float64(b.symbol.PriceFloat(price) * b.symbol.QuantityFloat(p.remaining)); value > maxValue {
 			return fmt.Errorf("%s %s of %s makes a position worth more than %.0f USDT", name, b.symbol.PriceDecimal(price), b.symbol.Key(), maxValue)
 		}
 	}

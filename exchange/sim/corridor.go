@@ -45,12 +45,12 @@ func (a *account) room() float64 {
 	}
 	share := min(0.9, (equity-needs)/value)
 	for range 20 {
-		share *= 0.9
+		share = float64(share * 0.9)
 		needs = 0
 		for _, p := range a.positions {
 			needs += max(0, p.maintenanceAt(p.book.mark+exchange.Price(float64(p.book.mark)*share)).Float(), p.maintenanceAt(p.book.mark).Float())
 		}
-		if equity-share*value > needs*1.000001 {
+		if equity-float64(share*value) > needs*1.000001 {
 			return share
 		}
 	}

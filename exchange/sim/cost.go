@@ -65,7 +65,7 @@ func (b *book) renew(volume float64) {
 	if b.costs.VolumeCap <= 0 {
 		return
 	}
-	units := float64(volume/b.symbol.QuantityFloat(1)) * b.costs.VolumeCap.Float()
+	units := float64(float64(volume/b.symbol.QuantityFloat(1)) * b.costs.VolumeCap.Float())
 	b.allowance = b.symbol.FloorQuantity(exchange.Quantity(min(units, math.MaxInt64/4)))
 }
 

@@ -127,7 +127,7 @@ func (b *book) publishAt(timeMS int64, price exchange.Price, quantity exchange.Q
 	}
 	b.trades = append(b.trades, trade)
 	base := b.symbol.QuantityFloat(quantity)
-	b.candles.trade(timeMS, b.last, base, base*b.symbol.PriceFloat(price), !buyerIsMaker)
+	b.candles.trade(timeMS, b.last, base, float64(base*b.symbol.PriceFloat(price)), !buyerIsMaker)
 	b.candles.reach(price)
 	if b.tape != nil {
 		b.tape.reach(b, &trade)

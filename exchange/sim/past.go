@@ -94,7 +94,7 @@ func addTrade(b *book, c *exchange.Candle, trade *exchange.Trade) {
 	}
 	c.High, c.Low, c.Close = max(c.High, trade.Price), min(c.Low, trade.Price), trade.Price
 	base := b.symbol.QuantityFloat(trade.Quantity)
-	quote := base * b.symbol.PriceFloat(trade.Price)
+	quote := float64(base * b.symbol.PriceFloat(trade.Price))
 	c.Volume, c.QuoteVolume, c.Trades = c.Volume+base, c.QuoteVolume+quote, c.Trades+1
 	if !trade.BuyerIsMaker {
 		c.TakerBase, c.TakerQuote = c.TakerBase+base, c.TakerQuote+quote

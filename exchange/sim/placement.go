@@ -110,7 +110,7 @@ func (p *placement) value() *exchange.Refusal {
 	case p.request.Type.Conditional():
 		basis = p.request.StopPrice
 	}
-	if rough := s.PriceFloat(basis) * s.QuantityFloat(p.request.Quantity); rough > maxValue {
+	if rough := float64(s.PriceFloat(basis) * s.QuantityFloat(p.request.Quantity)); rough > maxValue {
 		return p.refuse(CodeMaxNotional, "order value %.0f is above maxNotional %s", rough, s.MaxNotional)
 	}
 	return p.bounds(s.Notional(basis, p.request.Quantity))

@@ -114,7 +114,7 @@ func (b *book) ticker() exchange.Ticker {
 	t.Change = t.Last - t.Open
 	t.WeightedAverage = b.symbol.PriceAmount(t.Last)
 	if t.Open > 0 {
-		t.ChangePercent = float64(t.Change) / float64(t.Open) * 100
+		t.ChangePercent = float64(float64(t.Change) / float64(t.Open) * 100)
 	}
 	if t.Volume > 0 && t.QuoteVolume > 0 {
 		t.WeightedAverage = b.mean(t.QuoteVolume / t.Volume)

@@ -120,9 +120,9 @@ func (m *tape) forming(b *book, at int, now int64) exchange.Candle {
 	if m.reached.candle == at && m.reached.high > 0 {
 		candle.High, candle.Low = max(candle.High, m.reached.high), min(candle.Low, m.reached.low)
 	}
-	share := float64(steps) / 4
-	candle.Volume, candle.QuoteVolume = whole.Volume*share, whole.QuoteVolume*share
-	candle.TakerBase, candle.TakerQuote = whole.TakerBase*share, whole.TakerQuote*share
+	share := float64(float64(steps) / 4)
+	candle.Volume, candle.QuoteVolume = float64(whole.Volume*share), float64(whole.QuoteVolume*share)
+	candle.TakerBase, candle.TakerQuote = float64(whole.TakerBase*share), float64(whole.TakerQuote*share)
 	candle.Trades = whole.Trades * steps / 4
 	if m.config.SpreadTicks > 0 { // the trades are visible
 		sum := m.traded(b, at, steps)

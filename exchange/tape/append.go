@@ -87,7 +87,7 @@ func (s Store) ExtendSignals(row *SignalRow) (added int, err error) {
 	}
 	target := "flat"
 	if row.Side != 0 {
-		target = strconv.FormatFloat(float64(row.Side)*row.Share, 'f', -1, 64)
+		target = strconv.FormatFloat(float64(float64(row.Side)*row.Share), 'f', -1, 64)
 	}
 	return 1, series.add(fmt.Appendf(nil, "%d,%s,%s\n", at, row.Strategy, target))
 }

@@ -53,7 +53,7 @@ func newMarket(seed uint64, symbol *exchange.Symbol, interval exchange.Interval)
 	m.last = m.start
 	// About 60 % a year: 0.0008 a minute, growing with the square root of time.
 	minutes := float64(interval) / float64(exchange.Minute1)
-	m.usual = 0.0008 * math.Sqrt(minutes)
+	m.usual = float64(0.0008 * math.Sqrt(minutes))
 	const usualUSDT = 400_000 // a minute
 	m.lots = usualUSDT * minutes / (symbol.PriceFloat(symbol.PriceTick) * m.start * symbol.QuantityFloat(symbol.QuantityTick))
 	return m
@@ -70,7 +70,7 @@ func (m *market) next() uint64 {
 }
 
 // share returns a number from 0 to 1, 1 excluded.
-func (m *market) share() float64 { return float64(m.next()>>11) / (1 << 53) }
+func (m *market) share() float64 { return float64(float64(m.next()>>11) / (1 << 53)) }
 
 // normal returns a number with mean 0 and deviation 1: the sum of twelve uniform numbers minus six.
 // Its tails end at six deviations.
@@ -78,7 +78,7 @@ func (m *market) normal() float64 {
 	sum := -6.0
 	for range 6 {
 		word := m.next()
-		sum += float64(word>>32)/(1<<32) + float64(word&0xffffffff)/(1<<32)
+		sum += float64(float64(word>>32)/(1<<32)) + float64(float64(word&0xffffffff)/(1<<32))
 	}
 	return sum
 }
@@ -92,7 +92,7 @@ func (m *market) candle(atMS int64) exchange.Candle {
 	low := max(1, min(open, closes)-math.Floor(float64(reach*float64(m.share()*0.6))))
 	m.last = closes
 	candle := exchange.Candle{OpenMS: atMS, Open: m.price(open), High: m.price(high), Low: m.price(low), Close: m.price(closes)}
-	m.trade(&candle, math.Abs(move), float64(open+closes)/2)
+	m.trade(&candle, math.Abs(move), float64(float64(open+closes)/2))
 	return candle
 }
 

@@ -286,7 +286,7 @@ func (n *numeric) price(v *parquet.Value, scale int) (int64, bool) {
 		if !plain(f) || scale > maxDigits {
 			return 0, false
 		}
-		value := math.Floor(f*floatPowers[scale] + 0.5)
+		value := math.Floor(float64(f*floatPowers[scale]) + 0.5)
 		return int64(value), value < exactDigits && value/floatPowers[scale] == f
 	}
 	value, ok := n.integer(v)

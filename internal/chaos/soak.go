@@ -131,12 +131,12 @@ func (d *daemon) takes(ctx context.Context) (m Measurement, err error) {
 	values, err := d.metrics(ctx)
 	const mb = 1 << 20
 	m = Measurement{AtS: time.Since(d.started).Seconds(), Orders: int(values["botd_orders_submitted_total"]),
-		RSSMB: values["process_resident_memory_bytes"] / mb, HeapMB: values["go_memstats_heap_inuse_bytes"] / mb,
+		RSSMB: float64(values["process_resident_memory_bytes"] / mb), HeapMB: float64(values["go_memstats_heap_inuse_bytes"] / mb),
 		CPUS: values["process_cpu_seconds_total"], Goroutines: int(values["go_goroutines"])}
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.command.Process.Pid)) // not on every system
 	if _, found, is := strings.Cut(string(text), "\nRssFile:"); is {
 		if kb, err := strconv.ParseFloat(strings.Fields(found)[0], 64); err == nil {
-			m.ProgramMB = kb / 1024
+			m.ProgramMB = float64(kb / 1024)
 		}
 	}
 	return m, err
@@ -181,20 +181,20 @@ func slope(all []Measurement, of func(*Measurement) float64) (perHour, deviation
 	n := float64(len(all))
 	for i := range all {
 		hour, value := all[i].AtS/time.Hour.Seconds(), of(&all[i])
-		t, y, tt, ty = t+hour, y+value, tt+hour*hour, ty+hour*value
+		t, y, tt, ty = t+hour, y+value, tt+float64(hour*hour), ty+float64(hour*value)
 	}
-	spread := n*tt - t*t
+	spread := float64(n*tt) - float64(t*t)
 	if spread <= 0 {
 		return 0, 0
 	}
-	perHour = (n*ty - t*y) / spread
+	perHour = (float64(n*ty) - float64(t*y)) / spread
 	var squares, next, before float64
 	for i := range all {
-		off := of(&all[i]) - y/n - perHour*(all[i].AtS/time.Hour.Seconds()-t/n)
+		off := of(&all[i]) - y/n - float64(perHour*(all[i].AtS/time.Hour.Seconds()-t/n))
 		if i > 0 {
-			next += off * before
+			next += float64(off * before)
 		}
-		squares, before = squares+off*off, off
+		squares, before = squares+float64(off*off), off
 	}
 	if squares == 0 || n < 3 {
 		return perHour, 0

@@ -19,13 +19,13 @@ func (s *story) checkTicker(t *tape) []error {
 		when(k.High < k.Low || k.Open > k.High || k.Open < k.Low || k.Last > k.High || k.Last < k.Low,
 			"open %d and last %d are not within low %d and high %d", k.Open, k.Last, k.Low, k.High),
 		when(k.Change != k.Last-k.Open, "priceChange %d is not last %d - open %d", k.Change, k.Last, k.Open),
-		when(math.Abs(k.ChangePercent-float64(k.Change)/float64(k.Open)*100) > part, "priceChangePercent %v is not %d of %d", k.ChangePercent,
+		when(math.Abs(k.ChangePercent-float64(float64(k.Change)/float64(k.Open)*100)) > part, "priceChangePercent %v is not %d of %d", k.ChangePercent,
 			k.Change, k.Open),
 		when(k.CloseMS > s.nowMS+int64(exchange.Minute1), "it is of %d, the server's time is %d", k.CloseMS, s.nowMS),
 		when(k.Volume < 0 || k.QuoteVolume < 0, "volume %v, quoteVolume %v", k.Volume, k.QuoteVolume),
 	}
 	if t.symbol.Market == exchange.Spot {
-		return append(faults, when(k.Volume > 0 && math.Abs(k.WeightedAverage.Float()*k.Volume-k.QuoteVolume) > k.QuoteVolume*part,
+		return append(faults, when(k.Volume > 0 && math.Abs(float64(k.WeightedAverage.Float()*k.Volume)-k.QuoteVolume) > k.QuoteVolume*part,
 			"weightedAvgPrice %s is not quoteVolume %v / volume %v", k.WeightedAverage, k.QuoteVolume, k.Volume))
 	}
 	return append(faults, when(k.Bid >= k.Ask, "bid %d is not below ask %d", k.Bid, k.Ask),
@@ -136,7 +136,7 @@ func (t *tape) fits(candle exchange.Candle, trades []exchange.Trade, own bool) e
 	var have exchange.Candle
 	for i := range trades {
 		quantity := t.symbol.QuantityFloat(trades[i].Quantity)
-		value := quantity * t.symbol.PriceFloat(trades[i].Price)
+		value := float64(quantity * t.symbol.PriceFloat(trades[i].Price))
 		have.Volume, have.QuoteVolume = have.Volume+quantity, have.QuoteVolume+value
 		if !trades[i].BuyerIsMaker {
 			have.TakerBase, have.TakerQuote = have.TakerBase+quantity, have.TakerQuote+value

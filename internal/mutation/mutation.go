@@ -129,7 +129,7 @@ func Below(killed, mutants int, atLeast float64, sampled bool) bool {
 	}
 	tail := 0.0 // of the binomial distribution
 	for k := range killed + 1 {
-		tail += math.Exp(choose(mutants, k) + float64(k)*math.Log(share) + float64(mutants-k)*math.Log1p(-share))
+		tail += math.Exp(choose(mutants, k) + float64(float64(k)*math.Log(share)) + float64(float64(mutants-k)*math.Log1p(-share)))
 	}
 	return tail < 0.01
 }

@@ -23,7 +23,7 @@ func drawActions(d *draw, weather *Weather) {
 	}
 	for f := Resolve; f <= DiskLow; f++ {
 		if strength := d.unit(); d.chance(0.6) {
-			weather[f] = strongest[f] * (0.1 + 0.9*strength)
+			weather[f] = float64(strongest[f] * (0.1 + float64(0.9*strength)))
 		}
 	}
 }

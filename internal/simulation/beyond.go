@@ -97,7 +97,7 @@ func (b *beyond) drawMild() (weather Weather) {
 		most  float64
 	}{{PartialFill, 20}, {PriceJump, 1}, {Crash, 0.001}, {Stop, 0.2}, {Halt, 0.2}, {Pause, 0.3}} {
 		if strength := b.draw.unit(); b.draw.chance(0.35) {
-			weather[mild.fault] = mild.most * strength
+			weather[mild.fault] = float64(mild.most * strength)
 		}
 	}
 	return weather
@@ -227,12 +227,12 @@ func (b *beyond) place(f *flight) (exchange.Answer, error) {
 	}
 	for _, e := range b.episodes {
 		switch {
-		case e.class == DoubleExecution && b.draw.chance(e.chance/2):
+		case e.class == DoubleExecution && b.draw.chance(float64(e.chance/2)):
 			w.say("executed twice: %s", w.describe(request))
 			if _, err := w.venue.do(w, f); err != nil {
 				w.say("the second time: %v", err)
 			}
-		case e.class == ExecutedRefusal && b.draw.chance(e.chance/2):
+		case e.class == ExecutedRefusal && b.draw.chance(float64(e.chance/2)):
 			w.say("executed, and refused: %s", w.describe(request))
 			f.excused = true
 			return exchange.Answer{}, refusalOf(request, e.way)

@@ -22,7 +22,7 @@ func (d *draw) next() uint64 {
 }
 
 // unit returns a number in [0, 1).
-func (d *draw) unit() float64 { return float64(d.next()>>11) / (1 << 53) }
+func (d *draw) unit() float64 { return float64(float64(d.next()>>11) / (1 << 53)) }
 
 // chance returns true with the given probability. At zero it draws nothing, so that a
 // fault that is off changes nothing.

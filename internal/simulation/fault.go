@@ -110,7 +110,7 @@ func drawWeather(d *draw) (w Weather) {
 	kind := d.below(20)
 	if storm := d.below(int64(len(storms))); kind >= 16 {
 		for _, f := range storms[storm] {
-			w[f] = strongest[f] * (0.3 + 0.7*d.unit())
+			w[f] = float64(strongest[f] * (0.3 + float64(0.7*d.unit())))
 		}
 		return w
 	}
@@ -121,7 +121,7 @@ func drawWeather(d *draw) (w Weather) {
 		case kind == 0, kind <= 2 && f != only, kind > 2 && !on:
 			continue
 		}
-		w[f] = strongest[f] * (0.05 + 0.95*strength*strength)
+		w[f] = float64(strongest[f] * (0.05 + float64(0.95*strength*strength)))
 	}
 	return w
 }

@@ -25,7 +25,7 @@ func drawChanges(d *draw, weather *Weather) {
 	on := d.chance(0.17) && faults >= 2
 	for f := Remove; f <= Tighten; f++ {
 		if strength := d.unit(); on && d.chance(0.7) {
-			weather[f] = strongest[f] * (0.1 + 0.9*strength)
+			weather[f] = float64(strongest[f] * (0.1 + float64(0.9*strength)))
 		}
 	}
 }

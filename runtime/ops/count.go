@@ -188,7 +188,7 @@ func (m *Metrics) settled(symbol *exchange.Symbol, fact *engine.NoteSettled, mar
 	m.settleSeconds.WithLabelValues(market).Observe(seconds(fact.DurationMS))
 	if price := fact.Price.Float(); price > 0 && decided > 0 && symbol != nil {
 		expected := symbol.PriceFloat(decided)
-		m.slippage.WithLabelValues(market).Observe((price - expected) / expected * float64(fact.Order.Side.Sign()))
+		m.slippage.WithLabelValues(market).Observe(float64((price - expected) / expected * float64(fact.Order.Side.Sign())))
 	}
 }
 
@@ -200,7 +200,7 @@ func (m *Metrics) fill(symbol *exchange.Symbol, fact *engine.NoteFill, market, s
 	}
 	value := symbol.Notional(fact.Last, fact.Quantity).Float()
 	if price := fact.Price.Float(); price > 0 {
-		value = price * symbol.QuantityFloat(fact.Quantity)
+		value = float64(price * symbol.QuantityFloat(fact.Quantity))
 	}
 	m.fillNotional.WithLabelValues(market, strategy).Add(max(0, value))
 }

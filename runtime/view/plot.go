@@ -93,5 +93,5 @@ func before(plots []strategy.Plot) int64 {
 			longest = max(longest, value)
 		}
 	}
-	return int64(min(beforePlot, 4*longest+10))
+	return int64(min(beforePlot, float64(4*longest)+10))
 }

@@ -48,11 +48,11 @@ func (a *ADX) Next(high, low, closes float64) (d Directions, ok bool) {
 	}
 	d.Plus, d.Minus = 0, 0
 	if a.spanSum != 0 {
-		d.Plus, d.Minus = 100*(a.plusSum/a.spanSum), 100*(a.minusSum/a.spanSum)
+		d.Plus, d.Minus = float64(100*(a.plusSum/a.spanSum)), float64(100*(a.minusSum/a.spanSum))
 	}
 	dx, counts := 0.0, false
 	if both := d.Plus + d.Minus; both != 0 {
-		dx, counts = 100*(math.Abs(d.Plus-d.Minus)/both), true
+		dx, counts = float64(100*(math.Abs(d.Plus-d.Minus)/both)), true
 	}
 	if a.seen < 2*a.warm {
 		a.index += dx
@@ -61,7 +61,7 @@ func (a *ADX) Next(high, low, closes float64) (d Directions, ok bool) {
 		}
 		a.index /= a.period
 	} else if counts {
-		a.index = (a.index*(a.period-1) + dx) / a.period
+		a.index = (float64(a.index*(a.period-1)) + dx) / a.period
 	}
 	d.Index = a.index
 	return d, true
@@ -104,5 +104,5 @@ func (a *ADXR) Next(high, low, closes float64) (rating float64, ok bool) {
 		return 0, false
 	}
 	before, ok := a.before.swap(d.Index)
-	return (d.Index + before) / 2, ok
+	return float64((d.Index + before) / 2), ok
 }

@@ -33,7 +33,7 @@ func (a *ATR) Next(high, low, closes float64) (mean float64, ok bool) {
 	}
 	span := trueRange(high, low, before)
 	if a.seen > a.warm {
-		a.value = (a.value*(a.period-1) + span) / a.period
+		a.value = (float64(a.value*(a.period-1)) + span) / a.period
 		return a.value, true
 	}
 	a.value += span
@@ -77,8 +77,8 @@ func (s *Supertrend) Next(high, low, closes float64) (line float64, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	middle := (high + low) / 2
-	upper, lower := middle+s.multiplier*atr, middle-s.multiplier*atr
+	middle := float64((high + low) / 2)
+	upper, lower := middle+float64(s.multiplier*atr), middle-float64(s.multiplier*atr)
 	if !s.begun {
 		s.begun, s.rising, s.upper, s.lower = true, closes >= middle, upper, lower
 	}

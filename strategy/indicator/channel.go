@@ -39,7 +39,7 @@ func NewDonchian(period int) *Donchian { return &Donchian{NewHighest(period), Ne
 func (d *Donchian) Next(high, low float64) (upper, middle, lower float64, ok bool) {
 	upper, _ = d.highest.Next(high)
 	lower, ok = d.lowest.Next(low)
-	return upper, (upper + lower) / 2, lower, ok
+	return upper, float64((upper + lower) / 2), lower, ok
 }
 
 // Keltner is Chester Keltner's channel in Linda Raschke's form (about 1990).
@@ -61,7 +61,7 @@ func NewKeltner(period, atrPeriod int, multiplier float64) *Keltner {
 func (k *Keltner) Next(high, low, closes float64) (upper, middle, lower float64, ok bool) {
 	middle, ready := k.mean.Next(closes)
 	span, ok := k.span.Next(high, low, closes)
-	span *= k.multiplier
+	span = float64(span * k.multiplier)
 	return middle + span, middle, middle - span, ok && ready
 }
 
@@ -86,7 +86,7 @@ func (c *Chandelier) Next(high, low, closes float64) (long, short float64, ok bo
 	top, _ := c.highest.Next(high)
 	bottom, _ := c.lowest.Next(low)
 	span, ok := c.span.Next(high, low, closes)
-	span *= c.multiplier
+	span = float64(span * c.multiplier)
 	return top - span, bottom + span, ok
 }
 
@@ -104,7 +104,7 @@ func (n *NATR) Next(high, low, closes float64) (percent float64, ok bool) {
 	if closes == 0 {
 		return 0, ok
 	}
-	return 100 * (span / closes), ok
+	return float64(100 * (span / closes)), ok
 }
 
 // TrueRange is Wilder's true range, as TA-Lib's TRANGE.
@@ -154,7 +154,7 @@ func (i *Ichimoku) Next(high, low float64) (c Cloud, ok bool) {
 	if !ready {
 		return c, false
 	}
-	near := (c.Conversion + c.Base) / 2
+	near := float64((c.Conversion + c.Base) / 2)
 	if i.ahead == 0 {
 		c.SpanA, c.SpanB = near, far
 		return c, true

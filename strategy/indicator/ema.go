@@ -20,7 +20,7 @@ func NewEMA(period int) *EMA {
 // Next takes a value and returns the average, once there is one.
 func (e *EMA) Next(value float64) (mean float64, ok bool) {
 	if e.seen >= e.period {
-		e.value += (value - e.value) * e.weight
+		e.value += float64((value - e.value) * e.weight)
 		return e.value, true
 	}
 	e.seen++

@@ -29,15 +29,15 @@ func (w *window) add(value float64) bool {
 	}
 	away := value - w.origin
 	w.sum += away
-	w.squares += away * away
+	w.squares += float64(away * away)
 	if w.full {
 		old := w.ring[w.next] - w.origin
 		w.sum -= old
-		w.squares -= old * old
+		w.squares -= float64(old * old)
 	}
 	away = value - w.fresh
 	w.freshSum += away
-	w.freshSquares += away * away
+	w.freshSquares += float64(away * away)
 	w.ring[w.next] = value
 	if w.next++; w.next == len(w.ring) {
 		w.next, w.full = 0, true
@@ -53,7 +53,7 @@ func (w *window) mean() float64 { return w.origin + w.sum/float64(len(w.ring)) }
 func (w *window) deviation() float64 {
 	n := float64(len(w.ring))
 	mean := w.sum / n
-	if variance := w.squares/n - mean*mean; variance > 0 {
+	if variance := w.squares/n - float64(mean*mean); variance > 0 {
 		return math.Sqrt(variance)
 	}
 	return 0
@@ -113,6 +113,6 @@ func (b *Bollinger) Next(value float64) (upper, middle, lower float64, ok bool) 
 		return 0, 0, 0, false
 	}
 	middle = b.window.mean()
-	width := b.deviations * b.window.deviation()
+	width := float64(b.deviations * b.window.deviation())
 	return middle + width, middle, middle - width, true
 }

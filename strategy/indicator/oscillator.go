@@ -46,7 +46,7 @@ func (c *CMO) Next(value float64) (index float64, ok bool) {
 	if c.index.up+c.index.down == 0 {
 		return 0, ok
 	}
-	return 2*index - 100, ok
+	return float64(2*index) - 100, ok
 }
 
 // StochRSI is Chande's and Kroll's stochastic of the RSI (1994), as TA-Lib's
@@ -78,7 +78,7 @@ func (s *StochRSI) Next(value float64) (k, d float64, ok bool) {
 		return 0, 0, false
 	}
 	if bottom = -bottom; top-bottom > 100*negligible { // else the prices stand still and the range is rounding error
-		k = 100 * ((index - bottom) / (top - bottom))
+		k = float64(100 * ((index - bottom) / (top - bottom)))
 	}
 	d, ok = s.signal.Next(k)
 	return k, d, ok
@@ -103,7 +103,7 @@ func (w *WilliamsR) Next(high, low, closes float64) (percent float64, ok bool) {
 	if bottom = -bottom; top == bottom {
 		return 0, ok
 	}
-	return -100 * ((top - closes) / (top - bottom)), ok
+	return float64(-100 * ((top - closes) / (top - bottom))), ok
 }
 
 // negligible is a share below which a difference is rounding error: no price tick is as small a
@@ -207,10 +207,10 @@ func (u *UltimateOscillator) Next(high, low, closes float64) (value float64, ok 
 		pressure, _ := u.pressure[i].Next(closes - bottom)
 		span, full := u.span[i].Next(max(high, before) - bottom)
 		if ok = full; span != 0 {
-			value += weight * (pressure / span)
+			value += float64(weight * (pressure / span))
 		}
 	}
-	return 100 * (value / 7), ok
+	return float64(100 * (value / 7)), ok
 }
 
 // TSI is William Blau's true strength index (Stocks & Commodities, 1991).
@@ -244,7 +244,7 @@ func (t *TSI) Next(value float64) (index float64, ok bool) {
 	if size, _ = t.size[1].Next(size); size == 0 {
 		return 0, ok
 	}
-	return 100 * (up / size), ok
+	return float64(100 * (up / size)), ok
 }
 
 // Fisher is John Ehlers' Fisher transform of the price's position in its range (Stocks &
@@ -265,7 +265,7 @@ func NewFisher(period int) *Fisher {
 
 // Next takes a candle and returns the transform, once there is one.
 func (f *Fisher) Next(high, low float64) (value float64, ok bool) {
-	middle := (high + low) / 2
+	middle := float64((high + low) / 2)
 	top, _ := f.highest.next(middle)
 	bottom, ok := f.lowest.next(-middle)
 	if !ok {
@@ -275,7 +275,7 @@ func (f *Fisher) Next(high, low float64) (value float64, ok bool) {
 	if bottom = -bottom; top != bottom {
 		place = (middle-bottom)/(top-bottom) - 0.5
 	}
-	f.x = max(-0.999, min(0.999, 0.66*place+0.67*f.x))
-	f.value = 0.5*math.Log((1+f.x)/(1-f.x)) + 0.5*f.value
+	f.x = max(-0.999, min(0.999, float64(0.66*place)+float64(0.67*f.x)))
+	f.value = float64(0.5*math.Log((1+f.x)/(1-f.x))) + float64(0.5*f.value)
 	return f.value, true
 }

@@ -93,13 +93,13 @@ var (
 // usual returns a setting's value at the candle n before the newest.
 func (p *candlesticks) usual(m setting, n int) float64 {
 	if m.candles == 0 {
-		return m.share * m.of(p.at(n))
+		return float64(m.share * m.of(p.at(n)))
 	}
 	total := 0.0
 	for i := m.candles; i > 0; i-- { // from the oldest, as TA-Lib adds them
 		total += m.of(p.at(n + i))
 	}
-	return m.share * (total / float64(m.candles))
+	return float64(m.share * (total / float64(m.candles)))
 }
 
 func body(b *Bar) float64        { return math.Abs(b.Close - b.Open) }
@@ -157,17 +157,17 @@ func longLeggedDoji(p *candlesticks) float64 {
 }
 
 func marubozu(p *candlesticks) float64 {
-	return when(p.long(0) && p.noUpper(0) && p.noLower(0), 100*color(p.at(0)))
+	return when(p.long(0) && p.noUpper(0) && p.noLower(0), float64(100*color(p.at(0))))
 }
 
 func beltHold(p *candlesticks) float64 {
 	b := p.at(0)
-	return when(p.long(0) && (rises(b) && p.noLower(0) || !rises(b) && p.noUpper(0)), 100*color(b))
+	return when(p.long(0) && (rises(b) && p.noLower(0) || !rises(b) && p.noUpper(0)), float64(100*color(b)))
 }
 
 func spinningTop(p *candlesticks) float64 {
 	b := p.at(0)
-	return when(p.small(0) && upperShadow(b) > body(b) && lowerShadow(b) > body(b), 100*color(b))
+	return when(p.small(0) && upperShadow(b) > body(b) && lowerShadow(b) > body(b), float64(100*color(b)))
 }
 
 func hammer(p *candlesticks) float64 {
@@ -193,9 +193,9 @@ func engulfing(p *candlesticks) float64 {
 		return 0
 	}
 	if now.Open != before.Close && now.Close != before.Open {
-		return 100 * color(now)
+		return float64(100 * color(now))
 	}
-	return 80 * color(now)
+	return float64(80 * color(now))
 }
 
 func harami(p *candlesticks) float64 {
@@ -203,9 +203,9 @@ func harami(p *candlesticks) float64 {
 	case !p.long(1) || !p.atMost(0):
 		return 0
 	case p.inside(0):
-		return -100 * color(p.at(1))
+		return float64(-100 * color(p.at(1)))
 	case p.insideOrAt(0):
-		return -80 * color(p.at(1))
+		return float64(-80 * color(p.at(1)))
 	}
 	return 0
 }
@@ -213,38 +213,38 @@ func harami(p *candlesticks) float64 {
 func piercing(p *candlesticks) float64 {
 	now, before := p.at(0), p.at(1)
 	return when(!rises(before) && p.long(1) && rises(now) && p.long(0) && now.Open < before.Low && now.Close < before.Open &&
-		now.Close > before.Close+body(before)*0.5, 100)
+		now.Close > before.Close+float64(body(before)*0.5), 100)
 }
 
 func darkCloudCover(p *candlesticks) float64 {
 	now, before := p.at(0), p.at(1)
 	return when(rises(before) && p.long(1) && !rises(now) && now.Open > before.High && now.Close > before.Open &&
-		now.Close < before.Close-body(before)*0.5, -100)
+		now.Close < before.Close-float64(body(before)*0.5), -100)
 }
 
 func morningStar(p *candlesticks) float64 {
 	now, first := p.at(0), p.at(2)
 	return when(p.long(2) && !rises(first) && p.atMost(1) && p.gapDown(1) && body(now) > p.usual(shortBody, 0) && rises(now) &&
-		now.Close > first.Close+body(first)*0.3, 100)
+		now.Close > first.Close+float64(body(first)*0.3), 100)
 }
 
 func eveningStar(p *candlesticks) float64 {
 	now, first := p.at(0), p.at(2)
 	return when(p.long(2) && rises(first) && p.atMost(1) && p.gapUp(1) && body(now) > p.usual(shortBody, 0) && !rises(now) &&
-		now.Close < first.Close-body(first)*0.3, -100)
+		now.Close < first.Close-float64(body(first)*0.3), -100)
 }
 
 func threeInside(p *candlesticks) float64 {
 	now, first := p.at(0), p.at(2)
 	confirmed := rises(first) && !rises(now) && now.Close < first.Open || !rises(first) && rises(now) && now.Close > first.Open
-	return when(p.long(2) && p.atMost(1) && p.inside(1) && confirmed, -100*color(first))
+	return when(p.long(2) && p.atMost(1) && p.inside(1) && confirmed, float64(-100*color(first)))
 }
 
 func threeOutside(p *candlesticks) float64 {
 	now, middle, first := p.at(0), p.at(1), p.at(2)
 	up := rises(middle) && !rises(first) && middle.Close > first.Open && middle.Open < first.Close && now.Close > middle.Close
 	down := !rises(middle) && rises(first) && middle.Open > first.Close && middle.Close < first.Open && now.Close < middle.Close
-	return when(up || down, 100*color(middle))
+	return when(up || down, float64(100*color(middle)))
 }
 
 func threeWhiteSoldiers(p *candlesticks) float64 {

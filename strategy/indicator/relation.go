@@ -86,14 +86,14 @@ func (p *pairs) moments() (both, ofX, ofY float64) {
 		meanY += p.y[i] / n
 	}
 	for i, x := range p.x {
-		both += (x - meanX) * (p.y[i] - meanY)
-		ofX += (x - meanX) * (x - meanX)
-		ofY += (p.y[i] - meanY) * (p.y[i] - meanY)
+		both += float64((x - meanX) * (p.y[i] - meanY))
+		ofX += float64((x - meanX) * (x - meanX))
+		ofY += float64((p.y[i] - meanY) * (p.y[i] - meanY))
 	}
-	if limit := negligible * meanX; ofX <= n*limit*limit {
+	if limit := float64(negligible * meanX); ofX <= n*limit*limit {
 		ofX = 0
 	}
-	if limit := negligible * meanY; ofY <= n*limit*limit {
+	if limit := float64(negligible * meanY); ofY <= n*limit*limit {
 		ofY = 0
 	}
 	return both, ofX, ofY

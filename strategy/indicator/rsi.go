@@ -40,11 +40,11 @@ func (r *RSI) Next(value float64) (index float64, ok bool) {
 		r.up /= r.period
 		r.down /= r.period
 	} else {
-		r.up = (r.up*(r.period-1) + rise) / r.period
-		r.down = (r.down*(r.period-1) + fall) / r.period
+		r.up = (float64(r.up*(r.period-1)) + rise) / r.period
+		r.down = (float64(r.down*(r.period-1)) + fall) / r.period
 	}
 	if r.up+r.down == 0 {
 		return 0, true
 	}
-	return 100 * (r.up / (r.up + r.down)), true
+	return float64(100 * (r.up / (r.up + r.down))), true
 }

@@ -50,7 +50,7 @@ func (s *SMA) Sum() (high, low uint64) { return s.high, s.low }
 
 // Value returns the average, for display.
 func (s *SMA) Value() float64 {
-	return (float64(s.high)*(1<<64) + float64(s.low)) / float64(len(s.ring))
+	return (float64(float64(s.high)*(1<<64)) + float64(s.low)) / float64(len(s.ring))
 }
 
 // Compare returns -1, 0 or +1 if this average is below, equal to or above the other, decided

@@ -45,7 +45,7 @@ func (l *line) add(value float64) bool {
 	}
 	if l.full {
 		// Every rank falls by one, then the newest value gets the highest.
-		l.weighted += n*value - l.sum
+		l.weighted += float64(n*value) - l.sum
 		l.sum += value - l.ring[l.next]
 	}
 	l.ring[l.next] = value
@@ -54,7 +54,7 @@ func (l *line) add(value float64) bool {
 		l.sum, l.weighted = 0, 0
 		for i, v := range l.ring {
 			l.sum += v
-			l.weighted += float64(i+1) * v
+			l.weighted += float64(float64(i+1) * v)
 		}
 	}
 	if l.full && l.busy == 0 {
@@ -101,8 +101,8 @@ func (l *LinearRegression) Next(value float64) (end, slope float64, ok bool) {
 	n := float64(len(l.line.ring))
 	middle := l.line.sum / n
 	// With x = rank: sum of (x - mean x)^2 = n (n^2 - 1) / 12.
-	slope = (l.line.weighted - l.line.sum*(n+1)/2) / (n * (n*n - 1) / 12)
-	return middle + slope*(n-1)/2, slope, true
+	slope = (l.line.weighted - float64(l.line.sum*(n+1)/2)) / (n * (float64(n*n) - 1) / 12)
+	return middle + float64(slope*(n-1)/2), slope, true
 }
 
 // DEMA is Patrick Mulloy's double exponential average (Technical Analysis of
@@ -121,7 +121,7 @@ func (d *DEMA) Next(value float64) (mean float64, ok bool) {
 		return 0, false
 	}
 	two, ok := d.second.Next(one)
-	return 2*one - two, ok
+	return float64(2*one) - two, ok
 }
 
 // TEMA is Patrick Mulloy's triple exponential average (Technical Analysis of
@@ -136,7 +136,7 @@ func NewTEMA(period int) *TEMA { return &TEMA{NewEMA(period), NewEMA(period), Ne
 // Next takes a value and returns the average, once there is one.
 func (t *TEMA) Next(value float64) (mean float64, ok bool) {
 	one, two, three, ok := t.parts(value)
-	return 3*one - 3*two + three, ok
+	return float64(3*one) - float64(3*two) + three, ok
 }
 
 func (t *TEMA) parts(value float64) (one, two, three float64, ok bool) {
@@ -162,7 +162,8 @@ type T3 struct {
 
 // NewT3 returns an average over period values, at least 1.
 func NewT3(period int, v float64) *T3 {
-	t := &T3{weights: [4]float64{1 + 3*v + v*v*v + 3*v*v, -3 * (2*v*v + v + v*v*v), 3 * (v*v + v*v*v), -v * v * v}}
+	square, cube := float64(v*v), float64(v*v*v)
+	t := &T3{weights: [4]float64{1 + float64(3*v) + cube + float64(3*v*v), float64(-3 * (float64(2*square) + v + cube)), float64(3 * (square + cube)), -cube}}
 	for i := range t.averages {
 		t.averages[i] = NewEMA(period)
 	}
@@ -176,7 +177,7 @@ func (t *T3) Next(value float64) (mean float64, ok bool) {
 			return 0, false
 		}
 		if i >= 2 {
-			mean += t.weights[i-2] * value
+			mean += float64(t.weights[i-2] * value)
 		}
 	}
 	return mean, true
@@ -215,7 +216,7 @@ func change(value, before float64) float64 {
 	if before == 0 {
 		return 0
 	}
-	return (value/before - 1) * 100
+	return float64((value/before - 1) * 100)
 }
 
 // KAMA is Perry Kaufman's adaptive average (Smarter Trading, 1995), as TA-Lib's.
@@ -257,8 +258,8 @@ func (k *KAMA) Next(value float64) (mean float64, ok bool) {
 		efficiency = min(1, math.Abs(moved/sum))
 	}
 	const slow, fast = 2.0 / 31, 2.0 / 3
-	weight := efficiency*(fast-slow) + slow
-	k.mean += weight * weight * (value - k.mean)
+	weight := float64(efficiency*(fast-slow)) + slow
+	k.mean += float64(weight * weight * (value - k.mean))
 	return k.mean, true
 }
 
@@ -281,7 +282,7 @@ func (h *HMA) Next(value float64) (mean float64, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	return h.root.Next(2*half - whole)
+	return h.root.Next(float64(2*half) - whole)
 }
 
 // TRIMA is the triangular moving average, as TA-Lib's.
@@ -329,7 +330,7 @@ func (w *Wilder) Next(value float64) (mean float64, ok bool) {
 		w.mean /= w.period
 		return w.mean, true
 	}
-	w.mean = (w.mean*(w.period-1) + value) / w.period
+	w.mean = (float64(w.mean*(w.period-1)) + value) / w.period
 	return w.mean, true
 }
 

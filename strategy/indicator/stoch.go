@@ -26,7 +26,7 @@ func (s *Stoch) Next(high, low, closes float64) (k, d float64, ok bool) {
 	}
 	fast := 0.0
 	if top != bottom {
-		fast = 100 * ((closes - bottom) / (top - bottom))
+		fast = float64(100 * ((closes - bottom) / (top - bottom)))
 	}
 	if k, ok = s.smooth.Next(fast); !ok {
 		return 0, 0, false

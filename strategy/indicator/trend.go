@@ -90,14 +90,14 @@ func (p *PSAR) up(high, low, top, bottom float64) (stop float64) {
 		p.rising = false
 		stop = max(p.extreme, top)
 		p.factor, p.extreme = p.step, low
-		p.stop = max(stop+p.factor*(p.extreme-stop), top)
+		p.stop = max(stop+float64(p.factor*(p.extreme-stop)), top)
 		return stop
 	}
 	stop = p.stop
 	if high > p.extreme {
 		p.extreme, p.factor = high, min(p.factor+p.step, p.maximum)
 	}
-	p.stop = min(stop+p.factor*(p.extreme-stop), bottom)
+	p.stop = min(stop+float64(p.factor*(p.extreme-stop)), bottom)
 	return stop
 }
 
@@ -106,14 +106,14 @@ func (p *PSAR) down(high, low, top, bottom float64) (stop float64) {
 		p.rising = true
 		stop = min(p.extreme, bottom)
 		p.factor, p.extreme = p.step, high
-		p.stop = min(stop+p.factor*(p.extreme-stop), bottom)
+		p.stop = min(stop+float64(p.factor*(p.extreme-stop)), bottom)
 		return stop
 	}
 	stop = p.stop
 	if low < p.extreme {
 		p.extreme, p.factor = low, min(p.factor+p.step, p.maximum)
 	}
-	p.stop = max(stop+p.factor*(p.extreme-stop), top)
+	p.stop = max(stop+float64(p.factor*(p.extreme-stop)), top)
 	return stop
 }
 
@@ -162,11 +162,11 @@ type HeikinAshi struct {
 
 // Next takes a candle and returns the averaged one.
 func (h *HeikinAshi) Next(bar Bar) Bar {
-	open := (h.open + h.close) / 2
+	open := float64((h.open + h.close) / 2)
 	if !h.begun {
-		open, h.begun = (bar.Open+bar.Close)/2, true
+		open, h.begun = float64((bar.Open+bar.Close)/2), true
 	}
-	h.open, h.close = open, (bar.Open+bar.High+bar.Low+bar.Close)/4
+	h.open, h.close = open, float64((bar.Open+bar.High+bar.Low+bar.Close)/4)
 	return Bar{OpenMS: bar.OpenMS, Open: h.open, High: max(bar.High, h.open, h.close), Low: min(bar.Low, h.open, h.close), Close: h.close, Volume: bar.Volume}
 }
 
@@ -199,5 +199,6 @@ func (p *Pivot) Next(bar Bar) (levels Points, ok bool) {
 	}
 	high, low := p.last.High, p.last.Low
 	middle := (high + low + p.last.Close) / 3
-	return Points{middle, 2*middle - low, 2*middle - high, middle + (high - low), middle - (high - low), high + 2*(middle-low), low - 2*(high-middle)}, p.ready
+	twice, span := float64(2*middle), high-low
+	return Points{middle, twice - low, twice - high, middle + span, middle - span, high + float64(2*(middle-low)), low - float64(2*(high-middle))}, p.ready
 }

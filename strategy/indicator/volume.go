@@ -52,9 +52,9 @@ func (m *MFI) Next(bar Bar) (index float64, ok bool) {
 	up, down := 0.0, 0.0
 	switch {
 	case typical > before:
-		up = typical * bar.Volume
+		up = float64(typical * bar.Volume)
 	case typical < before:
-		down = typical * bar.Volume
+		down = float64(typical * bar.Volume)
 	}
 	m.up.add(up)
 	ok = m.down.add(down)
@@ -62,7 +62,7 @@ func (m *MFI) Next(bar Bar) (index float64, ok bool) {
 	if both <= 0 {
 		return 0, ok
 	}
-	return 100 * (m.up.sum / both), ok
+	return float64(100 * (m.up.sum / both)), ok
 }
 
 // AD is Marc Chaikin's accumulation and distribution line, as TA-Lib's.
@@ -79,7 +79,7 @@ func (a *AD) Next(bar Bar) float64 {
 
 func flow(bar Bar) float64 {
 	if span := bar.High - bar.Low; span > 0 {
-		return ((bar.Close - bar.Low) - (bar.High - bar.Close)) / span * bar.Volume
+		return float64(((bar.Close - bar.Low) - (bar.High - bar.Close)) / span * bar.Volume)
 	}
 	return 0
 }
@@ -107,8 +107,8 @@ func (a *ADOSC) Next(bar Bar) (value float64, ok bool) {
 	if a.seen++; a.seen == 1 {
 		a.fast, a.slow = line, line
 	} else {
-		a.fast = a.fastWeight*line + (1-a.fastWeight)*a.fast
-		a.slow = a.slowWeight*line + (1-a.slowWeight)*a.slow
+		a.fast = float64(a.fastWeight*line) + float64((1-a.fastWeight)*a.fast)
+		a.slow = float64(a.slowWeight*line) + float64((1-a.slowWeight)*a.slow)
 	}
 	return a.fast - a.slow, a.seen >= a.warm
 }
@@ -172,7 +172,7 @@ func (v *VWAP) Anchor() { v.money, v.coins = 0, 0 }
 // Add takes a candle of the same session and returns the price.
 func (v *VWAP) Add(bar Bar) float64 {
 	typical := (bar.High + bar.Low + bar.Close) / 3
-	v.money += typical * bar.Volume
+	v.money += float64(typical * bar.Volume)
 	if v.coins += bar.Volume; v.coins == 0 {
 		return typical
 	}
@@ -193,7 +193,7 @@ func NewVWMA(period int) *VWMA { return &VWMA{newLine(period), newLine(period), 
 
 // Next takes a candle and returns the average, once there is one.
 func (v *VWMA) Next(closes, volume float64) (mean float64, ok bool) {
-	v.money.add(closes * volume)
+	v.money.add(float64(closes * volume))
 	v.coins.add(volume)
 	mean, ok = v.mean.Next(closes)
 	if v.coins.sum <= 0 {

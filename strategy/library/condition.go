@@ -38,7 +38,7 @@ func (s *smaCrossing) Conditions(view *strategy.View) []strategy.Condition {
 		return []strategy.Condition{{Name: "slow average", Value: "none yet"}}
 	}
 	scale := math.Pow10(-view.Symbol.PriceScale)
-	fast, slow := s.fast.Value()*scale, s.slow.Value()*scale
+	fast, slow := float64(s.fast.Value()*scale), float64(s.slow.Value()*scale)
 	crossed := map[int]string{1: "above", -1: "below", 0: "not yet"}[s.crossed]
 	return []strategy.Condition{
 		{Name: "fast average", Value: strategy.Figure(fast), Requires: "above the slow one " + strategy.Figure(slow), Met: s.fast.Compare(s.slow) > 0},

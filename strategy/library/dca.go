@@ -57,11 +57,11 @@ func dca() strategy.Definition {
 			if err != nil {
 				return nil, &strategy.ValueError{Parameter: "step_scale", Err: err}
 			}
-			if deepest := fall.Float() * math.Pow(stepScale.Float(), float64(max(0, p.Falls-1))); deepest >= 1 {
+			if deepest := float64(fall.Float() * math.Pow(stepScale.Float(), float64(max(0, p.Falls-1)))); deepest >= 1 {
 				return nil, &strategy.ValueError{Parameter: "step_scale", Err: fmt.Errorf("%s: the last of %d falls would be one of %.3g %%", p.StepScale,
 					p.Falls, 100*deepest)}
 			}
-			if most := amount.Float() * math.Pow(scale.Float(), float64(p.Falls)); fall > 0 && most > setting.Symbol.MaxNotional.Float() {
+			if most := float64(amount.Float() * math.Pow(scale.Float(), float64(p.Falls))); fall > 0 && most > setting.Symbol.MaxNotional.Float() {
 				return nil, &strategy.ValueError{Parameter: "falls", Err: fmt.Errorf("%d with scale %s: the last buy would be for %.3g USDT, "+
 					"more than maxNotional %s (%s)", p.Falls, p.Scale, most, setting.Symbol.MaxNotional, setting.Symbol.Name)}
 			}

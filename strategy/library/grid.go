@@ -122,9 +122,9 @@ func (m *mesh) lines(shift int64) {
 	m.shift, m.resized = shift, true
 	m.prices = m.prices[:0]
 	for i := range m.cells + 1 {
-		at := m.lower + m.step*float64(int64(i)+shift)
+		at := m.lower + float64(m.step*float64(int64(i)+shift))
 		if m.geometric {
-			at = m.lower * math.Pow(m.step, float64(int64(i)+shift))
+			at = float64(m.lower * math.Pow(m.step, float64(int64(i)+shift)))
 		}
 		ticks := math.Floor(at/m.symbol.PriceFloat(m.symbol.PriceTick) + 0.5)
 		m.prices = append(m.prices, max(1, exchange.Price(ticks))*m.symbol.PriceTick)

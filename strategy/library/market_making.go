@@ -30,7 +30,7 @@ type marketMakingParams struct {
 func marketMaking() strategy.Definition {
 	return strategy.Define("market_making", "keeps orders on both sides of the price and earns the spread",
 		func(setting strategy.Setting, p marketMakingParams) (strategy.Strategy, error) {
-			half := p.Spread.InexactFloat64() / 2
+			half := float64(p.Spread.InexactFloat64() / 2)
 			return newQuoter(setting, p.quoteParams, fixedSpread(half))
 		})
 }
@@ -41,7 +41,7 @@ type fixedSpread float64
 func (fixedSpread) warmup() int                                     { return 1 }
 func (fixedSpread) observe(*strategy.View)                          {}
 func (f fixedSpread) distances(float64, float64) (bid, ask float64) { return float64(f), float64(f) }
-func (f fixedSpread) narrowest() (float64, bool)                    { return 2 * float64(f), true }
+func (f fixedSpread) narrowest() (float64, bool)                    { return float64(2 * float64(f)), true }
 
 type avellanedaParams struct {
 	Model    string          `param:"model" default:"avellaneda" oneof:"avellaneda|glft" help:"which formula"`
@@ -80,7 +80,7 @@ type avellanedaParams struct {
 func avellaneda() strategy.Definition {
 	return strategy.Define("avellaneda", "market making around a price that leans away from the position, wider in volatile markets",
 		func(setting strategy.Setting, p avellanedaParams) (strategy.Strategy, error) {
-			fees := 2 * setting.Fees.Maker.Float()
+			fees := float64(2 * setting.Fees.Maker.Float())
 			return newQuoter(setting, p.quoteParams, &inventoryModel{
 				glft: p.Model == "glft", gamma: p.Gamma.InexactFloat64(), risk: p.Risk.InexactFloat64(), kappa: p.Kappa.InexactFloat64(),
 				arrivals: p.Arrivals.InexactFloat64(), horizon: float64(p.Horizon), period: p.Period,
@@ -106,7 +106,7 @@ func (m *inventoryModel) warmup() int { return m.period + 1 }
 
 func (m *inventoryModel) observe(view *strategy.View) {
 	c := bar(view)
-	if reach, ok := m.mean.Next((c.High - c.Low) / c.Open / 2); ok {
+	if reach, ok := m.mean.Next(float64((c.High - c.Low) / c.Open / 2)); ok {
 		m.reach = reach
 	}
 	if m.before > 0 {
@@ -125,25 +125,25 @@ func (m *inventoryModel) figures() (gamma, kappa float64) {
 		kappa = 1 / m.reach
 	}
 	gamma = m.gamma
-	if variance := m.sigma * m.sigma * m.horizon; gamma == 0 && kappa > 0 && variance > 0 {
+	if variance := float64(m.sigma * m.sigma * m.horizon); gamma == 0 && kappa > 0 && variance > 0 {
 		gamma = m.risk / (kappa * variance)
 	}
 	return gamma, kappa
 }
 
 func (m *inventoryModel) distances(share, orders float64) (bid, ask float64) {
-	half := m.floor / 2
+	half := float64(m.floor / 2)
 	gamma, kappa := m.figures()
 	if gamma <= 0 || kappa <= 0 {
 		return half, half
 	}
 	base, lean := 0.0, 0.0
 	if m.glft {
-		slope := m.sigma * math.Sqrt(gamma/(2*kappa*m.arrivals)*math.Exp((1+kappa/gamma)*math.Log1p(gamma/kappa)))
-		base, lean = math.Log1p(gamma/kappa)/gamma+slope/2, orders*slope
+		slope := float64(m.sigma * math.Sqrt(gamma/(2*kappa*m.arrivals)*math.Exp((1+kappa/gamma)*math.Log1p(gamma/kappa))))
+		base, lean = math.Log1p(gamma/kappa)/gamma+float64(slope/2), float64(orders*slope)
 	} else {
-		wild := gamma * m.sigma * m.sigma * m.horizon
-		base, lean = (wild+2/gamma*math.Log1p(gamma/kappa))/2, share*wild
+		wild := float64(gamma * m.sigma * m.sigma * m.horizon)
+		base, lean = float64((wild+float64(2/gamma*math.Log1p(gamma/kappa)))/2), float64(share*wild)
 	}
 	half = max(half, base)
 	return half + lean, half - lean

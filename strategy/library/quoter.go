@@ -187,7 +187,7 @@ func (q *quoter) priced(view *strategy.View, t turn, both bool) turn {
 	t[quoteHung] = q.hung(t, held, center)
 	away := float64(held - q.target)
 	bidAway, askAway := q.model.distances(max(-1, min(1, away/float64(q.maxPosition))), away/float64(q.quantity))
-	bid, ask := max(0, float64(center)*(1-bidAway)), float64(center)*(1+askAway)
+	bid, ask := max(0, float64(center)*(1-bidAway)), float64(float64(center)*(1+askAway))
 	if hung := float64(t[quoteHung]); hung > 0 {
 		if held > 0 {
 			ask = max(ask, hung)
@@ -224,7 +224,7 @@ func (q *quoter) hung(t turn, held exchange.Quantity, center exchange.Price) int
 		hung = nearest
 	case grown > 0 && hung > 0:
 		share := float64(grown) / float64(max(held, -held))
-		hung = int64(float64(hung)*(1-share) + float64(nearest)*share)
+		hung = int64(float64(float64(hung)*(1-share)) + float64(float64(nearest)*share))
 	}
 	if math.Abs(float64(hung)-float64(center)) > q.hanging*float64(center) {
 		return 0
@@ -265,16 +265,16 @@ func (q *quoter) quote(view *strategy.View, plan *strategy.Plan, t *turn, side e
 		return // nothing to sell
 	}
 	lean := float64((held-q.target)*sign) / float64(q.maxPosition)
-	each := view.Symbol.FloorQuantity(exchange.Quantity(float64(q.quantity) * (1 - q.skew*max(0, min(1, lean)))))
+	each := view.Symbol.FloorQuantity(exchange.Quantity(float64(q.quantity) * (1 - float64(q.skew*max(0, min(1, lean))))))
 	hangs := reduces && t[quoteHung] > 0
 	if hangs {
 		each = room
 	}
 	keys := q.name(side, number)
 	for level := range q.levels {
-		price := view.Symbol.FloorPrice(exchange.Price(float64(best) * (1 - q.step*float64(level))))
+		price := view.Symbol.FloorPrice(exchange.Price(float64(best) * (1 - float64(q.step*float64(level)))))
 		if side == exchange.Sell {
-			price = view.Symbol.CeilPrice(exchange.Price(float64(best) * (1 + q.step*float64(level))))
+			price = view.Symbol.CeilPrice(exchange.Price(float64(best) * (1 + float64(q.step*float64(level)))))
 		}
 		n := view.Symbol.FloorQuantity(min(each, room))
 		if price <= 0 || n <= 0 || view.Symbol.Notional(price, n).Less(view.Symbol.MinNotional) {

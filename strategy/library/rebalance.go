@@ -63,7 +63,7 @@ func (r *rebalancing) Decide(view *strategy.View, plan *strategy.Plan) {
 	reason := "within its band of the account"
 	// Only a quantity that was reached can have drifted. An order in flight is not repriced; a
 	// refused one is.
-	reached := math.Abs(float64(int64(view.Position.Quantity)-base)) <= 0.01*float64(base)+float64(view.Symbol.QuantityTick)
+	reached := math.Abs(float64(int64(view.Position.Quantity)-base)) <= float64(0.01*float64(base))+float64(view.Symbol.QuantityTick)
 	if !begun || (reached || refused(view)) && math.Abs(now-r.weight.Float()) > r.band {
 		base = int64(view.Symbol.QuantityFor(view.Equity.MulRate(r.weight), view.Last))
 		plan.Remember(rebalanced, base)

@@ -76,7 +76,7 @@ func (s *slicing) delayMS(begin, slice int64) int64 {
 		return 0
 	}
 	const parts = 1 << 20
-	drawn := float64(uint64(fingerprint(fmt.Sprint(begin, slice)))%parts) / parts
+	drawn := float64(float64(uint64(fingerprint(fmt.Sprint(begin, slice)))%parts) / parts)
 	return int64(drawn * s.jitter * float64(s.everyMS))
 }
 

@@ -290,10 +290,10 @@ func (s *sizing) volatility() (year float64, known bool) {
 	var sum, squares float64
 	for i := range volatilityCandles {
 		change := math.Log(float64(v.Back(i).Close) / float64(v.Back(i+1).Close))
-		sum, squares = sum+change, squares+change*change
+		sum, squares = sum+change, squares+float64(change*change)
 	}
 	const n = float64(volatilityCandles)
-	variance := squares/n - sum/n*(sum/n)
+	variance := squares/n - float64(sum/n*(sum/n))
 	const yearMS = 365 * 86_400_000
 	year = math.Sqrt(max(0, variance) * yearMS / float64(v.Interval))
 	return year, year > 1e-9
@@ -349,7 +349,7 @@ func (s *sizing) ended(side int64) {
 	if s.rules.Kelly == 0 || entry <= 0 {
 		return
 	}
-	gain := float64(side) * (float64(s.View.Last)/float64(entry) - 1)
+	gain := float64(float64(side) * (float64(s.View.Last)/float64(entry) - 1))
 	if stop := s.rules.Stop.Share.Float(); stop > 0 {
 		gain = max(gain, -stop)
 	}

@@ -113,7 +113,7 @@ func newStage(setting strategy.Setting) *stage {
 func (s *stage) candle(from, to exchange.Price) exchange.Candle {
 	tick, wick := s.setting.Symbol.PriceTick, exchange.Price(s.at%3) // neighbors differ, otherwise no extreme would stand out
 	return exchange.Candle{OpenMS: int64(s.at) * int64(s.setting.Interval), Open: from, Close: to,
-		High: max(from, to) + (1+wick)*tick, Low: min(from, to) - (3-wick)*tick, Volume: 10 + 3*math.Sin(float64(s.at))}
+		High: max(from, to) + (1+wick)*tick, Low: min(from, to) - (3-wick)*tick, Volume: 10 + float64(3*math.Sin(float64(s.at)))}
 }
 
 // next returns the market one candle later: flat, long and short in turn.
@@ -127,7 +127,7 @@ func (s *stage) next() *strategy.View {
 	v := &s.view
 	for i := range v.Others { // at about half the price, each with its own variation
 		at := func(n float64) exchange.Price {
-			return (500 + exchange.Price(20*math.Sin(n*(0.9+0.1*float64(i))))) * tick
+			return (500 + exchange.Price(20*math.Sin(n*(0.9+float64(0.1*float64(i)))))) * tick
 		}
 		v.Others[i].Candles.Append(s.candle(at(n-1), at(n)))
 	}

@@ -133,7 +133,7 @@ func (s *series) Unary(operator syntax.Token) (starlark.Value, error) {
 var arithmetic = map[syntax.Token]func(x, y float64) float64{
 	syntax.PLUS:  func(x, y float64) float64 { return x + y },
 	syntax.MINUS: func(x, y float64) float64 { return x - y },
-	syntax.STAR:  func(x, y float64) float64 { return x * y },
+	syntax.STAR:  func(x, y float64) float64 { return float64(x * y) },
 	syntax.SLASH: func(x, y float64) float64 {
 		if y == 0 {
 			return math.NaN()

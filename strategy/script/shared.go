@@ -73,9 +73,9 @@ var priceSources = []struct {
 	{"low", func(b *indicator.Bar) float64 { return b.Low }},
 	{"close", func(b *indicator.Bar) float64 { return b.Close }},
 	{"volume", func(b *indicator.Bar) float64 { return b.Volume }},
-	{"hl2", func(b *indicator.Bar) float64 { return (b.High + b.Low) / 2 }},
+	{"hl2", func(b *indicator.Bar) float64 { return float64((b.High + b.Low) / 2) }},
 	{"hlc3", func(b *indicator.Bar) float64 { return (b.High + b.Low + b.Close) / 3 }},
-	{"ohlc4", func(b *indicator.Bar) float64 { return (b.Open + b.High + b.Low + b.Close) / 4 }},
+	{"ohlc4", func(b *indicator.Bar) float64 { return float64((b.Open + b.High + b.Low + b.Close) / 4) }},
 }
 
 func isPredeclared(name string) bool {

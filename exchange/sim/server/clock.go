@@ -101,7 +101,7 @@ func (c *clock) until(timeMS int64) (time.Duration, bool) {
 	if c.manual {
 		return 0, false
 	}
-	wall := float64(timeMS-c.startMS) / c.speed * float64(time.Millisecond)
+	wall := float64(float64(timeMS-c.startMS) / c.speed * float64(time.Millisecond))
 	if wall > float64(math.MaxInt64/2) {
 		return 0, false
 	}

@@ -60,5 +60,5 @@ func percentText(ratio float64) string {
 	if ratio == 0 {
 		return "-"
 	}
-	return strconv.FormatFloat(ratio*100, 'f', 1, 64) + " %"
+	return strconv.FormatFloat(float64(ratio*100), 'f', 1, 64) + " %"
 }
