@@ -95,6 +95,9 @@ func record(t *testing.T, l *Runner, file, name string, closes ...int64) string 
 		}
 	}
 	path := l.Path(file)
+	if !filepath.IsAbs(path) {
+		t.Fatal(path)
+	}
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), tape.WriteFile(path, candles, symbol, nil)); err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func long(t testing.TB, rows int) []byte {
 
 func TestAFileIsParsedOnce(t *testing.T) {
 	t.Parallel()
-	cache, content := &tape.Cache{Directory: filepath.Join(t.TempDir(), "cache")}, long(t, 20_000)
+	cache, content := &tape.Cache{Directory: filepath.Join(t.TempDir(), "cache")}, long(t, 12_500)
 	path := file(t, "long.csv", content)
 	want := load(t, path, nil)
 	first := load(t, path, cache)
@@ -78,9 +78,9 @@ func TestAFileIsParsedOnce(t *testing.T) {
 		t.Errorf("want holes, repairs, and one entry; have %d, %d, %v", len(want.Holes), len(want.Repaired), entries(t, cache))
 	}
 	// Replacing the entry changes the result, which proves that the entry is read.
-	small := load(t, file(t, "small.csv", long(t, 18_000)), nil)
+	small := load(t, file(t, "small.csv", long(t, 11_800)), nil)
 	other := &tape.Cache{Directory: filepath.Join(t.TempDir(), "cache")}
-	load(t, file(t, "other.csv", long(t, 18_000)), other)
+	load(t, file(t, "other.csv", long(t, 11_800)), other)
 	swapped, err := os.ReadFile(entries(t, other)[0])
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func TestAFileIsParsedOnce(t *testing.T) {
 
 func TestAnotherContentIsParsed(t *testing.T) {
 	t.Parallel()
-	cache, content := &tape.Cache{Directory: t.TempDir()}, long(t, 20_000)
+	cache, content := &tape.Cache{Directory: t.TempDir()}, long(t, 12_500)
 	path := file(t, "long.csv", content)
 	load(t, path, cache)
 	cache.Wait()
@@ -115,7 +115,7 @@ func TestAnotherContentIsParsed(t *testing.T) {
 func TestABrokenCacheEntryIsIgnored(t *testing.T) {
 	t.Parallel()
 	cache := &tape.Cache{Directory: t.TempDir()}
-	path := file(t, "long.csv", long(t, 20_000))
+	path := file(t, "long.csv", long(t, 12_500))
 	want := load(t, path, cache)
 	whole, err := os.ReadFile(entries(t, cache)[0])
 	if err != nil {
@@ -139,7 +139,7 @@ func TestTheOldestEntriesAreRemoved(t *testing.T) {
 	t.Parallel()
 	cache := &tape.Cache{Directory: t.TempDir(), MaxBytes: 1}
 	for i := range 3 {
-		load(t, file(t, "long.csv", long(t, 18_000+100*i)), cache)
+		load(t, file(t, "long.csv", long(t, 12_000+100*i)), cache)
 		if n := len(entries(t, cache)); n != 1 {
 			t.Errorf("want the newest alone, have %d", n)
 		}

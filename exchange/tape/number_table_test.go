@@ -137,6 +137,12 @@ func TestOptionalColumnsBeginWithTheirFirstNumber(t *testing.T) {
 		"the last candle closes at 1704067530000, 30000 ms before its interval ends: it may have been incomplete" {
 		t.Errorf("have %s", warnings)
 	}
+	for _, closes := range []string{"1704067259999", "1704067260000", "1704067260000000"} {
+		whole, err := tape.LoadCandles(file(t, "x.csv", []byte(head+row(0, "1,"+closes+",,,,"))), bitcoin(t), exchange.Minute1, tape.Options{})
+		if err != nil || len(whole.Warnings) > 0 {
+			t.Errorf("a close at %s: want no warning, have %+v (%v)", closes, whole, err)
+		}
+	}
 	without, err := tape.LoadCandles(file(t, "x.csv", []byte(head+row(0, "1,1704067259999,0,0,0,0")+row(1, "1,1704067320000,,,,"))), bitcoin(t), 0,
 		tape.Options{})
 	if err != nil || without.Candles.QuoteVolume != nil || without.Candles.Trades != nil || without.Candles.TakerBase != nil || len(without.Warnings) > 0 {

@@ -120,26 +120,39 @@ func asCSV(t *testing.T, path string) string {
 // missing numbers and prices that need more places, and compares the complete results.
 func TestParquetEqualsItsCSV(t *testing.T) {
 	t.Parallel()
-	symbol := bitcoin(t)
 	for seed := range uint64(30) {
-		draw := rand.New(rand.NewPCG(seed, 1))
-		d, c, s := rowsOf(draw, []int{1, 700, 1024, 5000, 9000}[seed%5], seed%3 != 0)
-		for _, path := range []string{parquetOf(t, d), parquetOf(t, c), parquetOf(t, s)} {
-			text := asCSV(t, path)
-			for _, repair := range []bool{false, true} {
-				have, haveErr := tape.LoadCandles(path, symbol, exchange.Minute1, tape.Options{Repair: repair})
-				want, wantErr := tape.LoadCandles(text, symbol, exchange.Minute1, tape.Options{Repair: repair})
-				if a, b := errorText(haveErr), errorText(wantErr); a != b {
-					t.Fatalf("seed %d, repair %v: want %q, have %q", seed, repair, b, a)
-				}
-				if haveErr != nil {
-					continue
-				}
-				have.SHA256, want.SHA256 = "", ""
-				if !reflect.DeepEqual(have, want) {
-					t.Fatalf("seed %d, repair %v: want the same candles, %d and %d, %v and %v", seed, repair, want.Candles.Len(), have.Candles.Len(),
-						want.Repaired, have.Repaired)
-				}
+		equalsItsCSV(t, seed, []int{1, 700, 1024, 5000, 9000}[seed%5], seed%3 != 0)
+	}
+}
+
+// TestFewRowsOfParquetEqualTheirCSV has the same comparison for files a little longer than the rows that are examined first.
+func TestFewRowsOfParquetEqualTheirCSV(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(4) {
+		equalsItsCSV(t, 100+seed, 1_150, seed > 0)
+	}
+}
+
+func equalsItsCSV(t *testing.T, seed uint64, count int, faults bool) {
+	t.Helper()
+	symbol := bitcoin(t)
+	draw := rand.New(rand.NewPCG(seed, 1))
+	d, c, s := rowsOf(draw, count, faults)
+	for _, path := range []string{parquetOf(t, d), parquetOf(t, c), parquetOf(t, s)} {
+		text := asCSV(t, path)
+		for _, repair := range []bool{false, true} {
+			have, haveErr := tape.LoadCandles(path, symbol, exchange.Minute1, tape.Options{Repair: repair})
+			want, wantErr := tape.LoadCandles(text, symbol, exchange.Minute1, tape.Options{Repair: repair})
+			if a, b := errorText(haveErr), errorText(wantErr); a != b {
+				t.Fatalf("seed %d, repair %v: want %q, have %q", seed, repair, b, a)
+			}
+			if haveErr != nil {
+				continue
+			}
+			have.SHA256, want.SHA256 = "", ""
+			if !reflect.DeepEqual(have, want) {
+				t.Fatalf("seed %d, repair %v: want the same candles, %d and %d, %v and %v", seed, repair, want.Candles.Len(), have.Candles.Len(),
+					want.Repaired, have.Repaired)
 			}
 		}
 	}
