@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -9,6 +10,7 @@ import (
 
 	flatbuffers "github.com/google/flatbuffers/go"
 	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
 )
 
 // aboutOf returns the table of a type in Arrow's Schema.fbs with an int32, a bool and an int16 in its first fields.
@@ -104,6 +106,14 @@ func TestBuffersAreUnpackedToTheirLength(t *testing.T) {
 		t.Fatal(err)
 	}
 	packed := writer.EncodeAll([]byte("hello"), nil)
+	var frame bytes.Buffer
+	other := lz4.NewWriter(&frame)
+	if _, err := other.Write([]byte("hello")); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
 	sized := func(size int64, rest []byte) []byte {
 		return append(binary.LittleEndian.AppendUint64(nil, uint64(size)), rest...)
 	}
@@ -121,6 +131,11 @@ func TestBuffersAreUnpackedToTheirLength(t *testing.T) {
 		{"shorter than stated", sized(6, packed), 1, 9, "", errFeatherCut},
 		{"longer than stated", sized(4, packed), 1, 9, "", errFeatherCut},
 		{"an impossible length", sized(-2, packed), 1, 9, "", errFeatherCut},
+		{"nothing", sized(0, nil), 1, 9, "", nil},
+		{"LZ4", sized(5, frame.Bytes()), 0, 5, "hello", nil},
+		{"LZ4 larger than permitted", sized(5, frame.Bytes()), 0, 4, "", errTooLarge},
+		{"LZ4 shorter than stated", sized(6, frame.Bytes()), 0, 9, "", errFeatherCut},
+		{"LZ4 longer than stated", sized(4, frame.Bytes()), 0, 9, "", errFeatherCut},
 		{"no LZ4", sized(5, packed), 0, 9, "", errFeatherCut},
 	} {
 		have, err := unpack(c.raw, c.codec, c.most)

@@ -258,3 +258,42 @@ func TestHeadMayEndWithinALine(t *testing.T) {
 		t.Errorf("one row without a newline: have %q", have)
 	}
 }
+
+// TestDateAndTimeOfDayInTwoColumns has them in any place, and other columns whose numbers are no time of day.
+func TestDateAndTimeOfDayInTwoColumns(t *testing.T) {
+	t.Parallel()
+	for header, row := range map[string]string{
+		"Date,Time,Open,High,Low,Close,Volume":   "2024-01-02,03:04,10,12,9,11,5",
+		"Time,Date,Open,High,Low,Close,Volume":   "03:04,2024-01-02,10,12,9,11,5",
+		"Open,High,Low,Close,Volume,Date,Time":   "10,12,9,11,5,2024-01-02,03:04",
+		"Open,High,Low,Close,Volume,Time,Date":   "10,12,9,11,5,03:04,2024-01-02",
+		"Date,Open,Time,High,Low,Close,Volume":   "2024.01.02,10,03:04:00,12,9,11,5",
+		"Date,Symbol,Open,High,Low,Close,Volume": "2024-01-02 03:04,X:Y,10,12,9,11,5",
+		"Time,Open,High,Low,Close,Volume,Date":   "2024-01-02T03:04:00Z,10,12,9,11,5,x",
+	} {
+		have, _ := read(t, header+"\n"+row+"\n", "")
+		if want := "open_time_ms,open,high,low,close,volume\n1704164640000,10,12,9,11,5\n"; have != want {
+			t.Errorf("%s: want %q, have %q", header, want, have)
+		}
+	}
+}
+
+// USDT and its like in the name of a volume mean that it counts in the quote asset.
+func TestVolumesDifferByTheirAsset(t *testing.T) {
+	t.Parallel()
+	for header, want := range map[string]string{
+		"volume usd,volume usdt": "volume,quote_volume 11,,1", "volume btc,volume usdt": "volume,quote_volume 11,1,2",
+		"volume usdt,volume btc": "volume,quote_volume 11,2,1",
+		"volume btc,volume eth":  "volume 11,1", "volume,volume usdt": "volume,quote_volume 11,1,2", "turnover,volume usdt": "volume,quote_volume 11,,1",
+		"volume quote,volume x": "volume,quote_volume 11,2,1",
+	} {
+		have, _ := read(t, "time,open,high,low,close,"+header+"\n1704164640,10,12,9,11,1,2\n", "")
+		columns, row, _ := strings.Cut(want, " ")
+		if text := "open_time_ms,open,high,low,close," + columns + "\n1704164640000,10,12,9," + row + "\n"; have != text {
+			t.Errorf("%s: want %q, have %q", header, text, have)
+		}
+	}
+	if have, _ := read(t, "\ufeff[[1704164640,10,12,9,11,5]]", ""); have != "open_time_ms,open,high,low,close,volume\n1704164640000,10,12,9,11,5\n" {
+		t.Errorf("JSON after a byte order mark: have %q", have)
+	}
+}
