@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	goruntime "runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -20,7 +21,8 @@ import (
 	"botd/strategy"
 )
 
-// children is the environment variable that makes this program a child of process: it appends its cache to a file.
+// children is the environment variable that makes this program a child of process: it appends its cache and its arguments to a
+// file, and writes what --out names.
 const children = "BOTD_BENCH_CHILD"
 
 func TestMain(m *testing.M) {
@@ -33,12 +35,23 @@ func TestMain(m *testing.M) {
 		if err == nil {
 			_, err = fmt.Fprintln(file, os.Getenv("BOTD_CACHE"), os.Args[1:])
 		}
+		if at := slices.Index(os.Args, "--out"); err == nil && at > 0 {
+			err = write(os.Args[at+1])
+		}
 		if err != nil {
 			os.Exit(4)
 		}
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
+}
+
+// write writes a file of candles of 5 bytes, or a directory with a page of 6.
+func write(out string) error {
+	if filepath.Ext(out) != "" {
+		return os.WriteFile(out, []byte("12345"), 0o600)
+	}
+	return errors.Join(os.MkdirAll(out, 0o700), os.WriteFile(filepath.Join(out, "report.html"), []byte("<html>"), 0o600))
 }
 
 // benchmarkOf returns a benchmark over so many candles, with its candles in memory.
@@ -194,13 +207,62 @@ func TestProcessesAreMeasured(t *testing.T) {
 	}
 }
 
-// TestEngineIsMeasured runs every measurement once, over few candles.
-func TestEngineIsMeasured(t *testing.T) {
-	t.Parallel()
-	b := benchmarkOf(t, 11_000, 1)
-	if err := b.engine(); err != nil {
+// TestEverythingIsMeasured runs every measurement once, over few candles. The commands are children that do nothing.
+func TestEverythingIsMeasured(t *testing.T) {
+	log, shown := filepath.Join(t.TempDir(), "log"), &bytes.Buffer{}
+	t.Setenv(children, log)
+	b := &Benchmark{Ctx: t.Context(), Candles: 11_000, Runs: 1, Progress: shown}
+	if err := b.Run(); err != nil {
 		t.Fatal(err)
 	}
+	wantCommands(t, b, log)
+	wantEngine(t, b)
+	if b.Result.Candles != 11_000 || !strings.HasPrefix(b.Result.Machine, goruntime.GOOS+"/"+goruntime.GOARCH+", ") ||
+		!strings.HasSuffix(b.Result.Machine, " cores, "+goruntime.Version()) {
+		t.Errorf("have %q, %d candles", b.Result.Machine, b.Result.Candles)
+	}
+	var strategies []int
+	for _, o := range b.Result.Opening {
+		if strategies = append(strategies, o.Strategies); o.Microseconds <= 0 {
+			t.Errorf("have %+v", o)
+		}
+	}
+	if !slices.Equal(strategies, []int{1, 500, 2_000}) || !strings.HasSuffix(shown.String(), "measuring the openings of 2000 strategies in one round\n") {
+		t.Errorf("want openings of 1, 500 and 2000 strategies, have %v: %s", strategies, shown)
+	}
+}
+
+// wantCommands compares the commands that were run, and their figures. With a cache each runs once more.
+func wantCommands(t *testing.T, b *Benchmark, log string) {
+	t.Helper()
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const generated = "off [data generate --symbol BTC-USDT --interval 1m --seed 7 --from 1704067200000 --candles 11000 --out DIR/candles."
+	const run = " [backtest run -s DIR/bench.yaml --data DIR/candles.csv"
+	want := []string{generated + "csv]", generated + "parquet]", "off [bench --hand DIR/candles.csv]", "off [bench --read DIR/candles.csv]",
+		"off [bench --read DIR/candles.parquet]", "off" + run + " --one-column]", "DIR/cache" + run + " --one-column]", "DIR/cache" + run + " --one-column]",
+		"off" + run + "]", "DIR/cache" + run + "]", "DIR/cache" + run + "]", "DIR/cache" + run + " --out DIR/report]", "DIR/cache" + run +
+			" --out DIR/report]", ""}
+	if have := strings.Split(strings.ReplaceAll(string(text), b.directory, "DIR"), "\n"); !slices.Equal(want, have) {
+		t.Errorf("want %q\nhave %q", want, have)
+	}
+	if _, err := os.Stat(b.directory); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("want the directory removed, have %v", err)
+	}
+	if b.Result.CSV != 5 || b.Result.Report != 6 || len(b.Result.Command) != 8 {
+		t.Fatalf("want 8 commands, 5 bytes of CSV and 6 of the report, have %+v", b.Result)
+	}
+	for i, m := range b.Result.Command {
+		if m.Times != m.Seconds/b.Result.Command[0].Seconds || i == 0 && !strings.HasPrefix(m.What, "a hand-written program") {
+			t.Errorf("%s: want the time as a multiple of the hand-written program's, have %+v", m.What, m)
+		}
+	}
+}
+
+func wantEngine(t *testing.T, b *Benchmark) {
+	t.Helper()
 	machines := []string{"", "direct", "direct", "direct", "direct", "direct", "direct", "direct", "engine: journal and notes", "direct", "direct",
 		"engine: several strategies", ""}
 	if len(b.Result.Engine) != len(machines) {
