@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"botd/backtest"
 	"botd/exchange"
@@ -419,5 +420,46 @@ func TestPageTakesTheTablesBetweenItsMarks(t *testing.T) {
 			strings.Count(have, "| grid | 0.50 | 97.1 x | 400 | 1.000 | 2.000 | 12.3 | 0.1 | 3.0 | direct |") != 1 || strings.Count(have, begin) != 1 {
 			t.Errorf("have %s", have)
 		}
+	}
+}
+
+// TestProcessorTimeGrowsWithWork computes for a tenth of a second at most.
+func TestProcessorTimeGrowsWithWork(t *testing.T) {
+	t.Parallel()
+	first := processorTime()
+	if first == 0 {
+		t.Skip("this system does not report it")
+	}
+	sum := 0.0
+	for i := range 50_000_000 {
+		if sum += math.Sqrt(float64(i)); i%1_000_000 == 0 && processorTime()-first > 20*time.Millisecond {
+			break
+		}
+	}
+	if spent := processorTime() - first; spent <= 0 || spent > time.Hour || first < 0 || sum < 0 {
+		t.Errorf("want some time used by the work, have %s", spent)
+	}
+}
+
+func TestTurnsAreSmall(t *testing.T) {
+	t.Parallel()
+	b := benchmarkOf(t, 100, 1)
+	for _, made := range []func() (backtest.Config, error){b.turns, b.turnsFigures, b.turnsNoted} {
+		config, err := made()
+		if err != nil {
+			t.Fatal(err)
+		}
+		leg := &config.Legs[0]
+		if leg.Strategy.Size != (strategy.Size{Quote: exchange.AmountOf(100)}) || leg.Strategy.Leverage != 3 || leg.Strategy.Interval != exchange.Minute1 {
+			t.Errorf("want 100 USDT a turn with a leverage of 3, have %+v", leg.Strategy)
+		}
+		one, err := leg.Make(b.recorded)
+		if err != nil || one.(*turning).size != leg.Strategy.Size || !isPasser(one) || isPasser(noTarget{}) {
+			t.Errorf("want the same size, by column, have %+v (%v)", one, err)
+		}
+	}
+	noted, err := b.turnsNoted()
+	if figures, other := b.turnsFigures(); other != nil || err != nil || !figures.FiguresOnly || noted.FiguresOnly || noted.Note == nil {
+		t.Errorf("want figures only, and every note, have %v and %v", figures.FiguresOnly, noted.Note != nil)
 	}
 }

@@ -61,7 +61,7 @@ func TestEachTypeOfAColumnIsRead(t *testing.T) {
 			[]string{"0.1", "", "1000000000000000000000"}},
 		{"text", 5, table{}, 3, bits(4, 0, 2, 2, 5), []byte("abc,d"), []string{"ab", "", "c d"}},
 		{"long text", 20, table{}, 3, bits(8, 0, 2, 2, 5), []byte("abc,d"), []string{"ab", "", "c d"}},
-		{"flag", 6, table{}, 2, nil, []byte{0b00000101, 0b1}, []string{"1", "0", "1", "0", "0", "0", "0", "0", "1"}},
+		{"flag", 6, table{}, 2, nil, []byte{0b00000100, 0b1}, []string{"0", "0", "1", "0", "0", "0", "0", "0", "1"}},
 		{"days", 8, aboutOf(0, false, 0), 2, nil, bits(4, 19_724, 0xffffffff), []string{"2024-01-02T00:00:00.000Z", "1969-12-31T00:00:00.000Z"}},
 		{"milliseconds of a date", 8, aboutOf(0, false, 1), 2, nil, bits(8, second*1_000), []string{"2024-01-02T03:04:05.000Z"}},
 		{"seconds", 10, aboutOf(0, false, 0), 2, nil, bits(8, second), []string{"2024-01-02T03:04:05.000Z"}},
