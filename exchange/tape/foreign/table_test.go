@@ -278,7 +278,7 @@ func TestDateAndTimeOfDayInTwoColumns(t *testing.T) {
 	}
 }
 
-// USDT and its like in the name of a volume mean that it counts in the quote asset.
+// A volume with USDT or its like in its name counts in the quote asset.
 func TestVolumesDifferByTheirAsset(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]string{
