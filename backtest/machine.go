@@ -23,7 +23,11 @@ func (r *run) put() (err error) {
 		r.machine = r.direct
 		return nil
 	}
-	r.machine, err = engine.New(r.machineConfig(), reconcile.NewBook(r.config.settle()))
+	book := reconcile.NewBook(r.config.settle())
+	if !r.config.Ledger {
+		book = reconcile.NewBookWithoutLedger(r.config.settle())
+	}
+	r.machine, err = engine.New(r.machineConfig(), book)
 	return err
 }
 

@@ -89,7 +89,17 @@ type observed struct {
 
 // NewBook returns the book of an account whose journal is empty.
 func NewBook(settle placement.Settle) *Book {
-	return &Book{journalled: account.New(settle), canceled: map[string]cancels{}, released: map[string]int64{}, presumed: map[string]bool{},
+	return newBook(account.New(account.Options{Settle: settle}))
+}
+
+// NewBookWithoutLedger returns such a book that books no fills, for a run in which nothing reads the
+// ledger.
+func NewBookWithoutLedger(settle placement.Settle) *Book {
+	return newBook(account.New(account.Options{Settle: settle, WithoutLedger: true}))
+}
+
+func newBook(state *account.State) *Book {
+	return &Book{journalled: state, canceled: map[string]cancels{}, released: map[string]int64{}, presumed: map[string]bool{},
 		unable: map[string]int64{}, unfrozen: map[string]bool{}, shownSold: map[string]bool{}, answered: map[string]int64{},
 		handedOut: map[string]int64{}, priorBalance: map[string]priorBalance{},
 		bySymbol: map[exchange.SymbolKey]*SymbolState{}, observed: observed{listed: map[exchange.Market]openList{}}}
@@ -103,15 +113,14 @@ func (b *Book) Checkpoint(accountName string) record.Checkpoint {
 // Restore returns the book of the records before a checkpoint. As after a replay, nothing is
 // observed yet.
 func Restore(settle placement.Settle, c *record.Checkpoint) (*Book, error) {
-	state, err := account.Restore(settle, c.State)
+	state, err := account.Restore(account.Options{Settle: settle}, c.State)
 	if err != nil {
 		return nil, err
 	}
-	b := NewBook(settle)
-	b.journalled = state
+	b := newBook(state)
 	b.listLive()
 	for _, journalled := range state.Symbols() {
-		symbol := b.Symbol(journalled.Key())
+		symbol := b.Track(journalled.Key())
 		symbol.Position = -symbol.Ignored()
 	}
 	return b, nil
@@ -130,7 +139,7 @@ func (b *Book) apply(r *record.Record) {
 		b.advance(r)
 		return
 	case record.Ignored:
-		symbol := b.Symbol(r.Symbol)
+		symbol := b.Track(r.Symbol)
 		symbol.Settled, symbol.onlyOpeningsPending = false, false
 		symbol.Position += symbol.Ignored() - body.Quantity
 	}
@@ -141,25 +150,26 @@ func (b *Book) apply(r *record.Record) {
 	case record.Sending:
 		b.begin(b.Placement(r.ClientOrderID))
 		b.notePriorBalance(b.Placement(r.ClientOrderID))
-		symbol := b.Symbol(body.Order.Key())
+		symbol := b.Track(body.Order.Key())
 		symbol.Settled, symbol.onlyOpeningsPending = false, symbol.onlyOpeningsPending && body.Purpose == placement.Order
 	case record.Found:
 		b.begin(b.Placement(r.ClientOrderID))
 		id, _, _ := strings.Cut(r.ClientOrderID, "#")
 		b.forgetRefused(func(of *RefusedOrder) bool { return of.clientOrderID == id })
 	case record.Adopted:
-		b.Symbol(r.Symbol).short, b.Symbol(r.Symbol).spot.confirmed = 0, 0
-		b.Symbol(r.Symbol).noteBooked(body.Quantity)
-		b.Symbol(r.Symbol).resolvePeerOrders()
-		b.forgetRefused(func(of *RefusedOrder) bool { return of.Symbol == r.Symbol && b.Symbol(r.Symbol).Quarantine() == "" })
+		symbol := b.Track(r.Symbol)
+		symbol.short, symbol.spot.confirmed = 0, 0
+		symbol.noteBooked(body.Quantity)
+		symbol.resolvePeerOrders()
+		b.forgetRefused(func(of *RefusedOrder) bool { return of.Symbol == r.Symbol && symbol.Quarantine() == "" })
 		b.noteReported(r.ClientOrderID)
 	case record.Halt, record.Ignored:
 		b.noteReported(r.ClientOrderID)
 	case record.Quarantined:
-		b.Symbol(r.Symbol)
+		b.Track(r.Symbol)
 		b.noteReported(r.ClientOrderID)
 	case record.Assigned, record.Fees, record.Baseline:
-		b.Symbol(r.Symbol)
+		b.Track(r.Symbol)
 	}
 }
 
@@ -229,7 +239,7 @@ func (b *Book) InFlight() []*account.Placement { return slices.Clip(b.inFlight) 
 
 // InFlightOn returns the placements in flight on a symbol, oldest first.
 func (b *Book) InFlightOn(key exchange.SymbolKey) []*account.Placement {
-	if symbol := b.find(key); symbol != nil {
+	if symbol := b.Symbol(key); symbol != nil {
 		return slices.Clip(symbol.inFlight)
 	}
 	return nil
@@ -252,7 +262,7 @@ func (b *Book) listLive() {
 
 // begin lists a new placement.
 func (b *Book) begin(p *account.Placement) {
-	symbol := b.Symbol(p.Symbol())
+	symbol := b.Track(p.Symbol())
 	symbol.live = append(symbol.live, p)
 	if inFlight(p) {
 		b.inFlight, symbol.inFlight = append(b.inFlight, p), append(symbol.inFlight, p)
@@ -307,21 +317,21 @@ func (b *Book) noteReported(clientOrderID string) {
 	}
 }
 
-// Symbol returns the state of a symbol and creates it if it is new.
-func (b *Book) Symbol(key exchange.SymbolKey) *SymbolState {
-	if known := b.find(key); known != nil {
+// Track returns the state of a symbol and creates it if it is new.
+func (b *Book) Track(key exchange.SymbolKey) *SymbolState {
+	if known := b.Symbol(key); known != nil {
 		return known
 	}
 	none := []*account.Placement{} // not nil, like a list that became empty
-	made := &SymbolState{journalledSymbol: b.journalled.Symbol(key), live: none, inFlight: none}
+	made := &SymbolState{journalledSymbol: b.journalled.Track(key), live: none, inFlight: none}
 	at, _ := slices.BinarySearchFunc(b.symbols, key, func(s *SymbolState, k exchange.SymbolKey) int { return s.Key().Compare(k) })
 	b.symbols, b.bySymbol[key] = slices.Insert(b.symbols, at, made), made
 	return made
 }
 
-// find returns the state of a symbol, or nil. It caches the last one, which a round looks up
-// repeatedly.
-func (b *Book) find(key exchange.SymbolKey) *SymbolState {
+// Symbol returns the state of a symbol, or nil if the book does not track it. It caches the last
+// one, which a round looks up repeatedly.
+func (b *Book) Symbol(key exchange.SymbolKey) *SymbolState {
 	if b.recent == nil || b.recent.Key() != key {
 		known := b.bySymbol[key]
 		if known == nil {

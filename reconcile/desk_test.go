@@ -29,7 +29,7 @@ func newDesk(t testing.TB) *desk {
 		t.Fatal(err)
 	}
 	d := &desk{t: t, book: NewBook(testSettle), now: 1_000_000}
-	symbol := d.book.Symbol(bitcoin)
+	symbol := d.book.Track(bitcoin)
 	symbol.Rules, symbol.Leverage = rules, 10
 	symbol.Last = d.price("50000")
 	d.book.Apply(&record.Record{Body: record.Boot{Epoch: 1}})

@@ -315,7 +315,7 @@ func TestAnotherBotdsFills(t *testing.T) {
 			o := row(elders+"2", 50, exchange.Sell, 4)
 			o.Market = exchange.Futures
 			return o
-		}()}, func(w *wallet, s *SymbolState) { w.book.Symbol(bitcoin).Rules = s.Rules }, ""},
+		}()}, func(w *wallet, s *SymbolState) { w.book.Track(bitcoin).Rules = s.Rules }, ""},
 		{"one that a person has decided about", []exchange.Order{row(elders+"2", 50, exchange.Sell, 4), row(elders+"3", 51, exchange.Sell, 4)},
 			func(_ *wallet, s *SymbolState) { s.spot.resolvedID = 50 }, "51:-4"},
 		{"the rules are not known", []exchange.Order{row(elders+"2", 50, exchange.Sell, 4)}, func(_ *wallet, s *SymbolState) { s.Rules = nil }, ""},
@@ -333,7 +333,7 @@ func TestAnotherBotdsFills(t *testing.T) {
 		}
 		s.notePeerOrders(c.rows)
 		have := ""
-		for i, one := range append(symbol.spot.peerOrders, w.book.Symbol(bitcoin).spot.peerOrders...) {
+		for i, one := range append(symbol.spot.peerOrders, w.book.Track(bitcoin).spot.peerOrders...) {
 			if i > 0 {
 				have += " "
 			}
@@ -786,7 +786,7 @@ func TestForeignOrderBlocksOpenings(t *testing.T) {
 		for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
 			d := newDesk(t)
 			d.book.Foreign = c.policy
-			symbol := d.book.Symbol(exchange.SymbolKey{Market: market, Name: "BTC-USDT"})
+			symbol := d.book.Track(exchange.SymbolKey{Market: market, Name: "BTC-USDT"})
 			symbol.Foreign = []exchange.Order{c.order}
 			if c.unread {
 				symbol.Unreadable = []exchange.UnreadableRow{{ID: 50}}

@@ -245,7 +245,7 @@ func (s *survey) noteUnknownEnded(orders []exchange.Order) {
 	for i := range orders {
 		order := &orders[i]
 		if id, ours := placement.ParseSerial(order.ClientOrderID); ours && s.book.prefixed(order.ClientOrderID) && !s.book.Sent(order.Key(), id) {
-			s.book.Symbol(order.Key()).UnknownEnded = order.ClientOrderID
+			s.book.Track(order.Key()).UnknownEnded = order.ClientOrderID
 		}
 	}
 }

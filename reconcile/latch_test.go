@@ -21,8 +21,8 @@ func latchesAndObserves(t testing.TB) {
 	d.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Assigned{}})
 	d.book.Apply(&record.Record{AtMS: d.now, Strategy: "one", Symbol: bitcoin,
 		Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 20}}}})
-	spot := d.book.Symbol(coin)
-	spot.Rules = newWallet(t).book.Symbol(coin).Rules
+	spot := d.book.Track(coin)
+	spot.Rules = newWallet(t).book.Track(coin).Rules
 	d.book.Apply(&record.Record{Symbol: coin, Body: record.Baseline{Quantity: 1_000}}) // the journal is not new
 	latched := false
 	for range 60 {

@@ -32,7 +32,7 @@ type peerOrder struct {
 func (s *survey) notePeerOrders(orders []exchange.Order) {
 	for i := range orders {
 		o := &orders[i]
-		symbol := s.book.Symbol(o.Key())
+		symbol := s.book.Track(o.Key())
 		symbol.decideUnlisted(o, s.fetched.EndedMS)
 		if o.Filled > 0 && o.ID > symbol.spot.resolvedID && s.isPeerOrder(o) {
 			grown := symbol.notePeerOrder(o, s.fetched.EndedMS, s.book.SpotFee)

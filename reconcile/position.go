@@ -334,7 +334,7 @@ func (t *SymbolState) heldOnSpot() exchange.Quantity {
 }
 
 func (b *Book) liveOn(key exchange.SymbolKey) bool {
-	symbol := b.find(key)
+	symbol := b.Symbol(key)
 	return symbol != nil && len(symbol.live) > 0
 }
 

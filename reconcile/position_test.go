@@ -113,7 +113,7 @@ func (w *wallet) start() {
 	records := w.records
 	w.book, w.records = NewBook(testSettle), nil
 	w.book.Instance = "t"
-	w.book.Symbol(coin).Rules = rules
+	w.book.Track(coin).Rules = rules
 	for i := range records {
 		w.apply(records[i])
 	}

@@ -523,7 +523,7 @@ func TestAWalletIsOlderThanAFillForL(t *testing.T) {
 		want               bool
 	}{{0, 0, false}, {1, 0, true}, {1, 1, true}, {1, 2, false}, {1_000, 1_000, true}, {1_000, 1_001, false}} {
 		b := NewBook(placement.Settle{StalenessMS: c.stalenessMS})
-		symbol := b.Symbol(coin)
+		symbol := b.Track(coin)
 		symbol.sinceFill = persistence{sinceMS: 1, forMS: c.forMS}
 		if have := b.survey(&Snapshot{BeganMS: 1_000_000}).mayPredateFill(symbol); have != c.want {
 			t.Errorf("L of %d ms, %d ms after the fill: want it to be older %t, have %t", c.stalenessMS, c.forMS, c.want, have)

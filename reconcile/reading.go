@@ -10,7 +10,7 @@ import (
 
 // rulesOf returns a symbol's rules if the book has them.
 func (b *Book) rulesOf(key exchange.SymbolKey) *exchange.Symbol {
-	symbol := b.find(key)
+	symbol := b.Symbol(key)
 	if symbol == nil {
 		return nil
 	}

@@ -70,7 +70,7 @@ func TestSnapshotOfSpotWallet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if symbol := d.book.Symbol(exchange.SymbolKey{Market: exchange.Spot, Name: rules.Name}); base != "BTC" { // whose rules were not read
+		if symbol := d.book.Track(exchange.SymbolKey{Market: exchange.Spot, Name: rules.Name}); base != "BTC" { // whose rules were not read
 			symbol.Rules = rules
 		}
 	}

@@ -71,7 +71,7 @@ func (s *survey) confirmRefused() {
 	}
 	s.book.refused = left
 	for _, r := range s.book.refused {
-		s.book.Symbol(r.Symbol).Settled = false
+		s.book.Track(r.Symbol).Settled = false
 	}
 }
 
@@ -110,7 +110,7 @@ func (s *survey) quarantineExecuted(r *RefusedOrder) {
 	}
 	for _, o := range s.fetched.Orders(r.Symbol.Market).Items() {
 		if o.ClientOrderID == "" && repeats(&o, &r.order) && o.CreatedMS >= r.SentMS-createdSlackMS && !s.claimed(&o) {
-			s.quarantine(s.book.Symbol(r.Symbol), executedText(&o))
+			s.quarantine(s.book.Track(r.Symbol), executedText(&o))
 			return
 		}
 	}
@@ -119,7 +119,7 @@ func (s *survey) quarantineExecuted(r *RefusedOrder) {
 	}
 	for i := range s.fetched.History.Items() {
 		if o := &s.fetched.History.Items()[i]; o.ClientOrderID == "" && o.Filled > 0 && couldBe(o, r.order, r.SentMS) && !s.claimed(o) {
-			s.quarantine(s.book.Symbol(r.Symbol), executedText(o))
+			s.quarantine(s.book.Track(r.Symbol), executedText(o))
 			return
 		}
 	}

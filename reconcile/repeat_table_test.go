@@ -443,7 +443,7 @@ func TestSpotExitWaitsAfterRefusal(t *testing.T) {
 		if have := d.saleRefused(); have != c.repeatedLess {
 			t.Errorf("%s: want it bounded by the wallet %t, have %t", c.name, c.repeatedLess, have)
 		}
-		other := w.book.Symbol(exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"})
+		other := w.book.Track(exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"})
 		if d.symbol = other; d.mayHaveSold() || d.saleRefused() {
 			t.Errorf("%s: want another symbol's exit to wait for nothing", c.name)
 		}

@@ -180,12 +180,12 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 		case s.endedBefore(order): // in a stale list that omits client order ids
 			s.book.stale++
 		case s.leftToMaker(order):
-			symbol := s.book.Symbol(order.Key())
+			symbol := s.book.Track(order.Key())
 			symbol.leftToMaker = append(symbol.leftToMaker, *order)
 		case s.book.Known(order.ClientOrderID):
 			s.observeDuplicate(order)
 		default:
-			symbol := s.book.Symbol(order.Key())
+			symbol := s.book.Track(order.Key())
 			symbol.Foreign = append(symbol.Foreign, *order)
 		}
 	}

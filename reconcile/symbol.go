@@ -132,7 +132,7 @@ func (s *SymbolState) AtVenue() exchange.Quantity { return s.Position + s.Ignore
 // prices by L, so profit changes are counted from a price that is certainly not earlier; otherwise
 // a price jump between the two would count twice.
 func (b *Book) TakePrice(key exchange.SymbolKey, price exchange.Price, trueMS, nowMS int64) {
-	symbol := b.Symbol(key)
+	symbol := b.Track(key)
 	symbol.Last, symbol.Mark, symbol.LastMS = price, price, trueMS
 	if symbol.pricedMS < b.accountMS || nowMS <= b.accountMS+b.Settle().StalenessMS {
 		symbol.MarkedAt = price

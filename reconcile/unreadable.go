@@ -71,11 +71,11 @@ func (s *survey) observeUnread() {
 			continue
 		}
 		key := u.Key()
-		if key.Name == "" || s.book.find(key) == nil && !s.book.prefixed(u.Row.ClientOrderID) {
+		if key.Name == "" || s.book.Symbol(key) == nil && !s.book.prefixed(u.Row.ClientOrderID) {
 			continue
 		}
 		if u.Open && !s.book.Known(u.Row.ClientOrderID) {
-			symbol := s.book.Symbol(key)
+			symbol := s.book.Track(key)
 			symbol.Unreadable = append(symbol.Unreadable, u.Row)
 			symbol.Foreign = append(symbol.Foreign,
 				exchange.Order{ID: u.Row.ID, ClientOrderID: u.Row.ClientOrderID, Market: key.Market, Symbol: key.Name})

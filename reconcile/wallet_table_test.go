@@ -217,8 +217,8 @@ func TestWalletExcessWaitsForHistory(t *testing.T) {
 		{"another figure after one that is foreign", 1_000, 2_500e8, persistence{}, 3, 2, true, 2, true},
 	} {
 		book := NewBook(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: c.stalenessL})
-		symbol := book.Symbol(coin)
-		symbol.Rules, symbol.Last = newWallet(t).book.Symbol(coin).Rules, c.last
+		symbol := book.Track(coin)
+		symbol.Rules, symbol.Last = newWallet(t).book.Track(coin).Rules, c.last
 		symbol.spot.extra, symbol.spot.extraOf = c.extra, c.of
 		s := book.survey(&Snapshot{BeganMS: 1_060_000, EndedMS: 1_060_000})
 		wait := s.awaitsHistory(symbol, c.more)

@@ -259,6 +259,6 @@ func (s *survey) observeExtra(order *exchange.Order) {
 		return
 	}
 	s.observeDuplicate(order)
-	s.quarantineFor(s.book.Symbol(order.Key()), record.ExecutedBeyond,
+	s.quarantineFor(s.book.Track(order.Key()), record.ExecutedBeyond,
 		"the exchange executed "+order.ClientOrderID+" beyond what it answered: order "+duplicateID(order))
 }

@@ -66,7 +66,7 @@ func venueBoundaries() []boundary {
 			}
 		}, limit(40_000e8, 100), nil, onSpot},
 		{"order_count", Limits{}, func(b *table, _ string, beyond bool) {
-			other := b.book.Symbol(exchange.SymbolKey{Market: b.state.Key().Market, Name: "ETH-USDT"})
+			other := b.book.Track(exchange.SymbolKey{Market: b.state.Key().Market, Name: "ETH-USDT"})
 			other.Foreign = make([]exchange.Order, maxMarketOrders-reservedForExits-1+one01(beyond))
 		}, entry(100), nil, nil},
 		{"reduce_only", Limits{}, holds, exit(100, exchange.Sell), more, onFutures},
@@ -210,7 +210,7 @@ func TestUncountableFiguresAreRefused(t *testing.T) {
 			MaxDailyLoss},
 		{"no time of the last price", Limits{MaxDataAgeMS: 1_000}, func(b *table) { b.state.LastMS = 0 }, MaxDataAge},
 		{"another symbol without a price", Limits{MaxGrossExposure: 100 * exchange.RateOne}, func(b *table) {
-			b.book.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}).Position = 5
+			b.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}).Position = 5
 		}, MaxGrossExposure},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -162,11 +162,11 @@ func TestExposureCountsOwnMarket(t *testing.T) {
 	}{
 		{"the order alone", func(*table) {}, "5000 USDT"},
 		{"a position on futures too", func(b *table) {
-			other := b.book.Symbol(bitcoin)
+			other := b.book.Track(bitcoin)
 			other.Position, other.Last = 1_000, 50_000e8
 		}, "5000 USDT"},
 		{"and one without rules", func(b *table) {
-			other := b.book.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "XYZ-USDT"})
+			other := b.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: "XYZ-USDT"})
 			other.Position = 1_000
 		}, "5000 USDT"},
 		{"a purchase for 2,500 USDT", func(b *table) { b.live("m", spotAmount("2500"), placement.Entry) }, "7500 USDT"},

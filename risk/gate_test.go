@@ -38,7 +38,7 @@ func newTable(t *testing.T, limits Limits) *table {
 		t.Fatal(err)
 	}
 	book := reconcile.NewBook(placement.Settle{})
-	state := book.Symbol(bitcoin)
+	state := book.Track(bitcoin)
 	state.Rules, state.Leverage, state.Last, state.LastMS, state.Read, state.Settled = rules, 10, 50_000e8, 1_000, true, true
 	book.AccountMS = 1_000
 	book.Account = exchange.MarginAccount{WalletBalance: exchange.AmountOf(10_000), AvailableBalance: exchange.AmountOf(10_000)}

@@ -122,7 +122,7 @@ func TestOrdersAreCountedPerSymbol(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	state := b.book.Symbol(ether)
+	state := b.book.Track(ether)
 	state.Rules, state.Leverage, state.Last = rules, 5, 2_000e8
 	market := exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 100}
 	b.fly("a", exchange.SymbolKey{Market: exchange.Futures, Name: "NEW-USDT"}, flight{intent: as(placement.Entry, market)})
@@ -145,7 +145,7 @@ func spotTable(t *testing.T) *table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	state := b.book.Symbol(coin)
+	state := b.book.Track(coin)
 	state.Rules, state.Last, state.LastMS, state.Read, state.Settled = rules, 50_000e8, 1_000, true, true
 	b.book.WalletMS = 1_000
 	b.book.Balances = []exchange.Balance{{Asset: "USDT", Free: exchange.AmountOf(10_000)}, {Asset: "BTC", Free: exchange.AmountOf(2)}}

@@ -20,7 +20,7 @@ func TestPassSumsEqualFreshSums(t *testing.T) {
 	ether := exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}
 	second := *b.state.Rules
 	second.Name = ether.Name
-	b.book.Symbol(ether).Rules, b.book.Symbol(ether).Last, b.book.Symbol(ether).Leverage = &second, 2_000e8, 5
+	b.book.Track(ether).Rules, b.book.Track(ether).Last, b.book.Track(ether).Leverage = &second, 2_000e8, 5
 	spot := exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}
 	for range 60 {
 		b.state.Position, b.state.MarkedAt = exchange.Quantity(draw.Int64N(200)-100), 50_000e8+exchange.Price(draw.Int64N(2e8)-1e8)

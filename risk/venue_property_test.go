@@ -212,11 +212,11 @@ func (s *scene) fetch(x *world) {
 		return answer
 	}
 	for _, symbol := range s.symbols {
-		state := s.book.Symbol(symbol.Key())
+		state := s.book.Track(symbol.Key())
 		state.Rules, state.Last, state.Mark, state.LastMS = symbol, s.prices[symbol.Key()], s.prices[symbol.Key()], x.NowMS()
 	}
 	for _, setting := range do(exchange.Request{Operation: exchange.FuturesLeverages}).Leverages.Items() {
-		s.book.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: setting.Symbol}).Leverage = setting.Leverage
+		s.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: setting.Symbol}).Leverage = setting.Leverage
 	}
 	account := do(exchange.Request{Operation: exchange.FuturesAccount}).Account
 	snapshot := &reconcile.Snapshot{BeganMS: x.NowMS(), EndedMS: x.NowMS(), Account: &account,
@@ -243,7 +243,7 @@ func (s *scene) fetch(x *world) {
 
 // bestFor returns the price at which a resting order is first in the book.
 func (s *scene) bestFor(order exchange.NewOrder) exchange.Price {
-	state := s.book.Symbol(order.Key())
+	state := s.book.Track(order.Key())
 	return state.Last - state.Rules.PriceTick*exchange.Price(order.Side.Sign())
 }
 
@@ -336,7 +336,7 @@ func (w *world) mustAccept(r *rapid.T, s *scene, intent *reconcile.Intent, count
 		counts["repeats refused"]++
 		return
 	}
-	if state := s.book.Symbol(intent.Order.Key()); intent.Order.Reduces() && slices.Contains(closed, refusal.Code) && state.Standing() != state.Position {
+	if state := s.book.Track(intent.Order.Key()); intent.Order.Reduces() && slices.Contains(closed, refusal.Code) && state.Standing() != state.Position {
 		return // the fills bound it, while a list shows less: the position may be closed, and then the attempt costs nothing
 	}
 	if refusal.Code == sim.CodeBalance && !intent.Purpose.Opens() {
@@ -366,7 +366,7 @@ func (s *scene) quoted(intent *reconcile.Intent) bool {
 // order of the whole position would remove (rule 6). Waiting for the opening would let them keep botd in its
 // position, so the exit is sent nevertheless.
 func (s *scene) outgrown(intent *reconcile.Intent) bool {
-	state := s.book.Symbol(intent.Order.Key())
+	state := s.book.Track(intent.Order.Key())
 	foreign := slices.ContainsFunc(state.Foreign, func(o exchange.Order) bool { return o.Reduces() && !o.ClosePosition })
 	own := slices.ContainsFunc(s.opened, func(r exchange.Request) bool {
 		return r.Order.Key() == intent.Order.Key() && r.Order.ReduceOnly && !r.Order.ClosePosition
@@ -391,7 +391,7 @@ func (s *scene) reducingUnknown(intent *reconcile.Intent) bool {
 }
 
 func (s *scene) facts(intent *reconcile.Intent) *Facts {
-	return &Facts{NowMS: 1_700_000_000_000, Book: s.book, State: s.book.Symbol(intent.Order.Key()), TakerFee: s.fee}
+	return &Facts{NowMS: 1_700_000_000_000, Book: s.book, State: s.book.Track(intent.Order.Key()), TakerFee: s.fee}
 }
 
 func (s *scene) drawSymbol(r *rapid.T) *exchange.Symbol {
@@ -420,7 +420,7 @@ func rarely(r *rapid.T, label string) int64 {
 // drawIntentOn draws an intent, usually close to a sendable one.
 func (s *scene) drawIntentOn(r *rapid.T, symbol *exchange.Symbol, x *world) reconcile.Intent {
 	last := s.prices[symbol.Key()]
-	position := s.book.Symbol(symbol.Key()).Position
+	position := s.book.Track(symbol.Key()).Position
 	if x != nil && symbol.Market == exchange.Futures {
 		p, _ := x.Position(me, symbol.Name)
 		position = p.Signed()

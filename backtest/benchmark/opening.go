@@ -91,7 +91,7 @@ func newAccount(strategies int) (*account, error) {
 	if err := venue.AddAccount(sim.AccountConfig{Name: "one", FuturesUSDT: exchange.AmountOf(10_000_000), Leverage: 1}); err != nil {
 		return nil, err
 	}
-	machine, err := engine.New(config, reconcile.NewBook(config.Settle))
+	machine, err := engine.New(config, reconcile.NewBookWithoutLedger(config.Settle))
 	return &account{venue: venue, machine: machine, from: spent()}, err
 }
 

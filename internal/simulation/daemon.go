@@ -58,6 +58,9 @@ func (d *daemon) boot() {
 		}
 	}
 	book := reconcile.NewBook(w.settle)
+	if !w.ledger {
+		book = reconcile.NewBookWithoutLedger(w.settle)
+	}
 	for i := range w.disk.records {
 		replay(book, &w.disk.records[i])
 	}

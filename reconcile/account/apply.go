@@ -2,6 +2,7 @@ package account
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"botd/exchange"
@@ -38,11 +39,11 @@ func (s *State) Apply(r *record.Record) {
 
 // applyToStrategy applies the records that change one strategy's state.
 func (s *State) applyToStrategy(r *record.Record) {
-	t := s.Strategy(r.Strategy)
+	t := s.Enlist(r.Strategy)
 	defer t.noteLatch(t.latch.side, r.AtMS)
 	switch body := r.Body.(type) {
 	case record.Assigned:
-		s.Symbol(r.Symbol).owner = r.Strategy
+		s.Track(r.Symbol).owner = r.Strategy
 		t.symbol, t.onRemove = r.Symbol, body.OnRemove
 		t.events.watched = body.Events
 	case record.Plan:
@@ -74,33 +75,35 @@ func (s *State) applyFact(r *record.Record) {
 	case record.Acknowledged, record.Unknown, record.Fill, record.Refused, record.Ended, record.Withdrawn:
 		s.advance(r)
 	case record.Quarantined:
-		symbol := s.Symbol(r.Symbol)
+		symbol := s.Track(r.Symbol)
 		symbol.quarantine, symbol.quarantineMS, symbol.unknownOrder = body.Why, r.AtMS, r.ClientOrderID
 		symbol.cause = cmp.Or(body.Cause, body.FormerCause())
 	case record.Adopted:
-		s.adopted(s.Symbol(r.Symbol), body.Quantity, r.AtMS)
+		s.adopted(s.Track(r.Symbol), body.Quantity, r.AtMS)
 	case record.Liquidated:
-		s.liquidated(s.Symbol(r.Symbol), body.PositionID, r.AtMS)
+		s.liquidated(s.Track(r.Symbol), body.PositionID, r.AtMS)
 	case record.Ignored:
 		s.ignored(r, &body)
 	case record.Fees:
-		s.Symbol(r.Symbol).takeFees(&body)
+		s.Track(r.Symbol).takeFees(&body)
 	case record.Baseline:
-		symbol := s.Symbol(r.Symbol)
+		symbol := s.Track(r.Symbol)
 		symbol.baseline, symbol.unattributed = body.Quantity, body.Unattributed
 	case record.Day:
-		s.Watch(r.Strategy).measure(r.AtMS, Day(body))
+		s.watch(r.Strategy).measure(r.AtMS, Day(body))
 	case record.Result:
-		w := s.Watch(r.Strategy)
+		w := s.watch(r.Strategy)
 		w.result, w.losses, w.known, w.fills = body, body.Losses, true, nil
 	case record.Accounted:
 		s.account(&body)
 	case record.Breach:
-		s.Watch(r.Strategy).breached(r.AtMS, &body)
+		s.watch(r.Strategy).breached(r.AtMS, &body)
 	case record.Halt:
 		s.halts.apply(r, &body, s.starts.newest)
 	case record.Breaker:
 		s.circuit.tripped(r.AtMS, &body)
+	default:
+		panic(fmt.Sprintf("account: a %s record with the unknown body %T: the state would lack what it changes", r.Kind(), r.Body))
 	}
 }
 
@@ -139,18 +142,18 @@ func (s *State) advance(r *record.Record) {
 
 // fill books a fill of a placement.
 func (s *State) fill(p, before *Placement, grown exchange.Quantity, r *record.Record) {
-	symbol := s.Symbol(p.order.Key())
+	symbol := s.Track(p.order.Key())
 	if p.order.Market == exchange.Spot && p.order.Side == exchange.Buy {
 		_, price, _ := r.Filled()
 		symbol.buy(before, grown, price)
 	}
-	s.Watch(p.strategy).filled(p, before, grown)
+	s.watch(p.strategy).filled(p, before, grown)
 	symbol.fill(p, grown, r.AtMS, &s.settle)
 	s.refusals.endPosition(symbol)
 	if !s.unbooked {
 		s.books.Fill(p.booked(), grown)
 	}
-	t := s.Strategy(p.strategy)
+	t := s.Enlist(p.strategy)
 	t.events.noteFill(p, before, grown, r.AtMS)
 	switch {
 	case p.purpose == placement.Order:
@@ -172,7 +175,7 @@ func (s *State) end(p *Placement, atMS int64) {
 		s.strategies[i].events.noteEnd(p, atMS)
 	}
 	if (p.purpose == placement.Order || p.purpose == placement.ExitOrder) && (p.state == placement.Rejected || p.state == placement.Refused) {
-		s.Strategy(p.strategy).ofKey(p.purpose, p.key).refusedMS = atMS
+		s.Enlist(p.strategy).ofKey(p.purpose, p.key).refusedMS = atMS
 	}
 	if !s.unbooked {
 		s.books.End(p.clientOrderID, p.orderID)
@@ -212,7 +215,7 @@ func (s *State) adopted(symbol *Symbol, quantity exchange.Quantity, atMS int64) 
 
 // ignored leaves a part of the position, or one order, to its owner.
 func (s *State) ignored(r *record.Record, body *record.Ignored) {
-	symbol := s.Symbol(r.Symbol)
+	symbol := s.Track(r.Symbol)
 	symbol.ignored = body.Quantity
 	symbol.release()
 	if r.ClientOrderID != "" {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"botd/internal/freeze"
-	"botd/reconcile/placement"
 )
 
 // meaning is incremented when Apply produces a different state from the same records although the
@@ -20,13 +19,13 @@ var Layout = fmt.Sprintf("%d-%s", meaning, freeze.Layout(State{}))
 // Snapshot returns the whole state, for a checkpoint.
 func (s *State) Snapshot() []byte { return freeze.Freeze(s) }
 
-// Restore returns the state of a snapshot of this layout, with the venue's current bounds.
-func Restore(settle placement.Settle, snapshot []byte) (*State, error) {
+// Restore returns the state of a snapshot of this layout, with the current options.
+func Restore(options Options, snapshot []byte) (*State, error) {
 	s := &State{}
 	if err := freeze.Thaw(snapshot, s); err != nil {
 		return nil, fmt.Errorf("read a checkpoint: %w", err)
 	}
-	s.settle = settle
+	s.settle, s.unbooked = options.Settle, options.WithoutLedger
 	return s, nil
 }
 
@@ -37,7 +36,7 @@ func (s *State) Symbols() []*Symbol { return s.symbols }
 // configured for each, and of symbols that were only read.
 func SameSnapshot(one, other []byte) bool {
 	normal := func(snapshot []byte) []byte {
-		s, err := Restore(placement.Settle{}, snapshot)
+		s, err := Restore(Options{}, snapshot)
 		if err != nil {
 			return nil
 		}

@@ -3,13 +3,12 @@ package account
 import (
 	"testing"
 
-	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
 func TestAHaltIsOnlyEverEscalated(t *testing.T) {
 	t.Parallel()
-	book := New(placement.Settle{})
+	book := New(Options{})
 	for _, step := range []struct{ level, want record.HaltLevel }{
 		{record.LevelPause, record.LevelPause}, {record.LevelFlatten, record.LevelFlatten},
 		{record.LevelCancel, record.LevelFlatten}, {record.LevelNone, record.LevelNone}, {record.LevelCancel, record.LevelCancel},

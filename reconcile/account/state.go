@@ -40,18 +40,21 @@ type State struct {
 	seasoned   bool // the journal contains more than starts and plans
 }
 
+// Options are what a state is created with. They are not journalled.
+type Options struct {
+	Settle        placement.Settle // the venue's bounds
+	WithoutLedger bool             // books no fills: nothing reads the ledger
+}
+
 // New returns the state of an account whose journal is empty.
-func New(settle placement.Settle) *State {
-	s := &State{settle: settle, placements: map[string]*Placement{}, endings: endings{byID: map[string]Ending{}}}
+func New(options Options) *State {
+	s := &State{settle: options.Settle, unbooked: options.WithoutLedger, placements: map[string]*Placement{}, endings: endings{byID: map[string]Ending{}}}
 	s.ledger, s.books = ledger.New()
 	return s
 }
 
-// SkipLedger stops booking money: fills are no longer passed to a ledger that nothing reads.
-func (s *State) SkipLedger() { s.unbooked = true }
-
-// Symbol returns a symbol's state and creates it if it is new.
-func (s *State) Symbol(key exchange.SymbolKey) *Symbol {
+// Track returns a symbol's state and creates it if it is new.
+func (s *State) Track(key exchange.SymbolKey) *Symbol {
 	i, found := slices.BinarySearchFunc(s.symbols, key, func(t *Symbol, k exchange.SymbolKey) int { return t.key.Compare(k) })
 	if !found {
 		s.symbols = slices.Insert(s.symbols, i, &Symbol{key: key})
@@ -59,8 +62,17 @@ func (s *State) Symbol(key exchange.SymbolKey) *Symbol {
 	return s.symbols[i]
 }
 
-// Strategy returns a strategy's state and creates it if it is new.
+// Strategy returns a strategy's state. It is empty, and no part of the account's, if neither the
+// journal nor the roster knows the strategy.
 func (s *State) Strategy(name string) *Strategy {
+	if i, found := s.findStrategy(name); found {
+		return s.strategies[i]
+	}
+	return &Strategy{name: name}
+}
+
+// Enlist returns a strategy's state and creates it if it is new.
+func (s *State) Enlist(name string) *Strategy {
 	i, found := s.findStrategy(name)
 	if !found {
 		s.strategies = slices.Insert(s.strategies, i, &Strategy{name: name})

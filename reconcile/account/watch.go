@@ -49,9 +49,17 @@ type watches struct {
 	byStrategy map[string]*Watch
 }
 
-// Watch returns the watch of a strategy, or of the account for an empty name, and creates it if it
-// is new.
+// Watch returns the watch of a strategy, or of the account for an empty name. It is empty, and no
+// part of the account's, if no record has begun it.
 func (w *watches) Watch(strategy string) *Watch {
+	if known := w.byStrategy[strategy]; known != nil {
+		return known
+	}
+	return &Watch{strategy: strategy}
+}
+
+// watch returns the watch of a strategy, or of the account, and creates it if it is new.
+func (w *watches) watch(strategy string) *Watch {
 	if known := w.byStrategy[strategy]; known != nil {
 		return known
 	}
@@ -130,7 +138,7 @@ func (w *watches) unaccounted(strategy string) bool {
 
 // account records that the results include a wallet.
 func (w *watches) account(body *record.Accounted) {
-	one := w.Watch("")
+	one := w.watch("")
 	one.wallet, one.losses, one.known = body.Wallet, body.Losses, true
 	if body.Keeps {
 		return

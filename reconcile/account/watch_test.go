@@ -3,13 +3,12 @@ package account
 import (
 	"testing"
 
-	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
 func TestLastMinuteOfPlacementsIsStored(t *testing.T) {
 	t.Parallel()
-	b := New(placement.Settle{})
+	b := New(Options{})
 	for i := range int64(1_000) {
 		b.pace.note(i*1_000, "one")
 	}
@@ -23,7 +22,7 @@ func TestLastMinuteOfPlacementsIsStored(t *testing.T) {
 
 func TestABreachIsReplacedAndEnded(t *testing.T) {
 	t.Parallel()
-	b := New(placement.Settle{})
+	b := New(Options{})
 	apply := func(strategy, rule, why string, untilMS int64) {
 		b.Apply(&record.Record{AtMS: 5, Strategy: strategy, Body: record.Breach{Rule: rule, Why: why, UntilMS: untilMS}})
 	}

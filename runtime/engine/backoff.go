@@ -276,7 +276,7 @@ func (b *backoffs) watch() {
 	for _, one := range b.all {
 		if declared := b.declares(one); declared && !one.noted {
 			one.noted = true
-			b.note(one.strategy, b.book.Symbol(one.symbol).Rules, NoteIntentRefused{Purpose: one.purpose, Why: b.text(one)})
+			b.note(one.strategy, b.symbolOf(one.symbol), NoteIntentRefused{Purpose: one.purpose, Why: b.text(one)})
 		} else if !declared {
 			b.over(one)
 		}
@@ -292,7 +292,7 @@ func (b *backoffs) doubtsEnd(one *backoff) bool {
 func (b *backoffs) over(one *backoff) {
 	if one.noted {
 		one.noted = false
-		b.note(one.strategy, b.book.Symbol(one.symbol).Rules, NoteIntentRefused{Purpose: one.purpose, Why: one.name(), Over: true})
+		b.note(one.strategy, b.symbolOf(one.symbol), NoteIntentRefused{Purpose: one.purpose, Why: one.name(), Over: true})
 	}
 }
 

@@ -87,11 +87,12 @@ func (b *base) noStrategy(name string) error {
 // legOn returns the strategy that trades a symbol.
 func (b *base) legOn(key exchange.SymbolKey) *leg { return b.on[key] }
 
+// symbolOf returns the rules of a symbol, or nil if they are not known.
 func (b *base) symbolOf(key exchange.SymbolKey) *exchange.Symbol {
-	if (key == exchange.SymbolKey{}) {
-		return nil
+	if symbol := b.book.Symbol(key); symbol != nil {
+		return symbol.Rules
 	}
-	return b.book.Symbol(key).Rules
+	return nil
 }
 
 // errorText returns an error's text for a note: short, and without secrets.

@@ -171,7 +171,7 @@ func (s *readHealth) noteBlind(d *domain, over bool) {
 
 func (s *readHealth) rulesOf(d *domain) *exchange.Symbol {
 	if d.symbolwide() {
-		return s.book.Symbol(d.key).Rules
+		return s.symbolOf(d.key)
 	}
 	return nil
 }

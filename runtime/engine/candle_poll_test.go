@@ -21,7 +21,7 @@ func polled(t testing.TB, key exchange.SymbolKey, held int) (*market, *series) {
 	b.rulesMS = never
 	m := &market{base: b, strict: map[exchange.SymbolKey]int64{}, limits: &limits{base: b}, tick: &tick{base: b}}
 	s := m.seriesOf(key, exchange.Minute1)
-	one := &leg{symbol: b.book.Symbol(key), series: s}
+	one := &leg{symbol: b.book.Track(key), series: s}
 	for _, symbol := range sim.DefaultSymbols() {
 		if symbol.Key() == key {
 			one.config = StrategyConfig{Name: "one", Symbol: symbol, Interval: exchange.Minute1, Strategy: scripted(func(*strategy.View, *strategy.Plan) {})}

@@ -319,7 +319,6 @@ func TestDayStoresEquityPeakAndBreaches(t *testing.T) {
 	t.Parallel()
 	b := valued(t, 1, 0)
 	l := &limits{base: b, accounting: &accounting{base: b}}
-	w := b.book.Watch("")
 	limit := risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(50)}}
 	day := b.nowMS
 	for i, c := range []struct {
@@ -332,7 +331,8 @@ func TestDayStoresEquityPeakAndBreaches(t *testing.T) {
 		{2 * 86_400_000, "1200", "1200 1200", 0},
 	} {
 		b.nowMS = day + c.afterMS
-		l.watch(w, nil, exchange.MustAmount(c.equity), &limit)
+		l.watch(b.book.Watch(""), nil, exchange.MustAmount(c.equity), &limit)
+		w := b.book.Watch("")
 		if have := fmt.Sprint(w.Day().Equity, " ", w.Day().Peak); have != c.want || len(w.Breaches()) != c.breaches {
 			t.Errorf("step %d: want %s and %d breaches, have %s, %+v", i, c.want, c.breaches, have, w.Breaches())
 		}

@@ -268,7 +268,7 @@ func (s *sender) send(w queued) {
 		handed := w // w itself stays on the stack
 		s.sent = append(s.sent, opening{s.book.Symbol(w.intent.Order.Key()), &handed})
 	}
-	s.note(w.intent.Strategy, s.book.Symbol(w.intent.Order.Key()).Rules, NotePlaced{Reason: w.intent.Reason,
+	s.note(w.intent.Strategy, s.symbolOf(w.intent.Order.Key()), NotePlaced{Reason: w.intent.Reason,
 		NoteOrder: NoteOrder{Purpose: w.intent.Purpose, ClientOrderID: w.intent.Order.ClientOrderID, Order: w.intent.Order}})
 }
 
@@ -306,7 +306,7 @@ func (d *dispatcher) placed(p purpose, event *EventAnswer) {
 	_, lost := body.(record.Unknown)
 	if !order.Seen() || !lost && refusal == nil { // a lost answer, or the refusal of a repetition, does not undo what a list has shown
 		d.record(record.Record{ClientOrderID: p.clientID, Strategy: order.Strategy(), Symbol: key, Body: body})
-		d.note(order.Strategy(), d.book.Symbol(key).Rules, fact)
+		d.note(order.Strategy(), d.symbolOf(key), fact)
 	}
 	if leg := d.legNamed(order.Strategy()); order.State() == placement.Expired && leg != nil && leg.plannedMS > p.sentMS {
 		d.sender.missed(leg, order.Purpose())

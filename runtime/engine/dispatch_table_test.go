@@ -151,7 +151,7 @@ func TestApprovedOrderRecord(t *testing.T) {
 			exchange.SpotPlace, PriorityExit},
 	} {
 		w := settled(t)
-		w.engine.book.Symbol(coin).Rules = w.venue.Symbol(coin)
+		w.engine.book.Track(coin).Rules = w.venue.Symbol(coin)
 		c.order.Symbol = "BTC-USDT"
 		before := w.engine.emitted + int64(len(w.engine.unwritten))
 		w.engine.ruleset.limitsVersion = 8

@@ -54,9 +54,6 @@ func New(config Config, book *reconcile.Book) (*Engine, error) {
 		return nil, fmt.Errorf("random part %q of client order ids: want %d characters of a-z and 0-9", config.Random, placement.RandomLength)
 	}
 	book.Foreign, book.Instance, book.SpotFee = config.Foreign, config.Instance, config.TakerFee
-	if !config.Ledger {
-		book.SkipLedger()
-	}
 	config.Offload = config.Offload && !config.Rehearse
 	b := &base{config: config, on: map[exchange.SymbolKey]*leg{}, agenda: agenda{roundMS: never, replaceMS: never, rulesMS: never},
 		outbox: newOutbox(book)}

@@ -96,7 +96,7 @@ func TestRefusedReadScope(t *testing.T) {
 	for operation, want := range map[exchange.Operation]int{exchange.FuturesLeverages: 1, exchange.FuturesTickers: 0, exchange.FuturesPositionsHistory: 1} {
 		_, r := reader(t)
 		answer := &exchange.Answer{Operation: operation, Unreadable: []exchange.UnreadableRow{{Symbol: "BTC-USDT"}, {Symbol: "ETH-USDT"}}}
-		r.takeRows(&purpose{symbol: r.book.Symbol(bitcoin)}, answer)
+		r.takeRows(&purpose{symbol: r.book.Track(bitcoin)}, answer)
 		if len(r.reading.failures) != want || want == 1 && r.reading.failures[0].of != bitcoin {
 			t.Errorf("rows of %s: want %d failures, have %+v", operation, want, r.reading.failures)
 		}

@@ -52,7 +52,7 @@ func TestOrdersAreReadByIDIfListFails(t *testing.T) {
 		{"on spot", func(w *world) { w.acknowledged(w.sendsOn(coin, placement.Exit), 5) }, false},
 	} {
 		w := settled(t)
-		w.engine.book.Symbol(coin).Rules = w.venue.Symbol(coin)
+		w.engine.book.Track(coin).Rules = w.venue.Symbol(coin)
 		r := w.engine.round
 		r.reading = reading{phase: phaseOrders, lateMS: never}
 		c.with(w)
@@ -187,7 +187,7 @@ func TestOrderTradesAreSummed(t *testing.T) {
 		{"without rules", []exchange.UserTrade{trade(5, 100, 10, "0.01", "BTC")}, false, "[]"},
 	} {
 		w := settled(t)
-		r, symbol := w.engine.round, w.engine.book.Symbol(coin)
+		r, symbol := w.engine.round, w.engine.book.Track(coin)
 		if symbol.Rules = nil; c.rules {
 			symbol.Rules = w.venue.Symbol(coin)
 		}

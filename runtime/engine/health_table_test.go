@@ -21,6 +21,7 @@ var (
 // emptyBase is the base of an engine without strategies, at a time.
 func emptyBase(nowMS int64) *base {
 	book := reconcile.NewBook(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000})
+	book.Track(bitcoin)
 	b := &base{on: map[exchange.SymbolKey]*leg{}, outbox: newOutbox(book)}
 	b.nowMS, b.out = nowMS, &Effects{}
 	return b
@@ -424,7 +425,7 @@ func TestUntilWhenAnExitWaits(t *testing.T) {
 			order := exchange.NewOrder{Market: bitcoin.Market, Symbol: bitcoin.Name, ClientOrderID: id, Quantity: 1}
 			b.record(record.Record{Strategy: "one", Symbol: bitcoin, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: purpose}})
 		}
-		of := &leg{symbol: b.book.Symbol(bitcoin)}
+		of := &leg{symbol: b.book.Track(bitcoin)}
 		of.config.Name = "one"
 		all.count(c.of, 7, "no", false, b.nowMS)
 		b.nowMS += c.later

@@ -66,7 +66,7 @@ func (d *dispatcher) takeLane(event *EventLane) {
 			d.recordAt(min(o.SentMS, d.nowMS), record.Record{Strategy: o.Strategy, Symbol: o.Order.Key(), ClientOrderID: id, Body: record.Sending{
 				Order: o.Order, Purpose: placement.Exit, DeadlineMS: o.DeadlineMS, Before: o.Before}})
 			p = d.book.Placement(id)
-			d.note(o.Strategy, d.book.Symbol(o.Order.Key()).Rules, NotePlaced{Reason: "the kill switch, without the engine", NoteOrder: noteOrder(p)})
+			d.note(o.Strategy, d.symbolOf(o.Order.Key()), NotePlaced{Reason: "the kill switch, without the engine", NoteOrder: noteOrder(p)})
 		}
 		if o.Outcome != nil && p.State() == placement.Sending {
 			d.record(p.About(o.Outcome))

@@ -32,7 +32,7 @@ func (a *alarms) bookedLiquidations(closed []ledger.Position) {
 	}
 	for i := range closed {
 		if c := &closed[i]; c.Liquidated {
-			symbol := a.book.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: c.Symbol})
+			symbol := a.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: c.Symbol})
 			a.liquidated(symbol, c.ID, 0, c.Close, c.Realised)
 		}
 	}

@@ -44,7 +44,7 @@ func (m *market) takeRules(event *EventAnswer) {
 		m.rulesMS = min(m.rulesMS, m.nowMS+rulesUrgentMS)
 	}
 	for _, symbol := range event.Answer.Symbols.Items() {
-		state := m.book.Symbol(symbol.Key())
+		state := m.book.Track(symbol.Key())
 		if state.Rules == nil || symbol.PriceScale != state.Rules.PriceScale || symbol.QuantityScale != state.Rules.QuantityScale {
 			continue
 		}
@@ -104,7 +104,7 @@ func (m *market) compare(old, fresh *exchange.Symbol) (changed bool) {
 
 // takePrice applies a last trade price.
 func (m *market) takePrice(event *EventPrice) {
-	symbol := m.book.Symbol(event.Series)
+	symbol := m.book.Track(event.Series)
 	symbol.Last, symbol.LastMS = event.Last, m.nowMS
 	if symbol.Mark = event.Mark; symbol.Mark == 0 {
 		symbol.Mark = event.Last

@@ -27,7 +27,7 @@ func valued(t testing.TB, futures, spot int) *base {
 			continue
 		}
 		*left--
-		one := &leg{symbol: b.book.Symbol(symbol.Key())}
+		one := &leg{symbol: b.book.Track(symbol.Key())}
 		one.config.Name, one.config.Symbol = symbol.Market.String()+" "+symbol.Name, symbol
 		one.symbol.Rules, one.symbol.Last = symbol, exchange.Price(100e8)
 		b.enlist(one)

@@ -11,7 +11,7 @@ import (
 // noteObserved notes what evidence has decided. Effects on placements, and on symbols that a
 // strategy trades, are noted by the resulting change.
 func (r *round) noteObserved(observed *record.Record) {
-	rules := r.book.Symbol(observed.Symbol).Rules
+	rules := r.symbolOf(observed.Symbol)
 	switch body := observed.Body.(type) {
 	case record.Found:
 		r.note(observed.Strategy, rules, NoteFound{

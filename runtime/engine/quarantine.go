@@ -100,8 +100,10 @@ func (q *quarantines) waits(symbol *reconcile.SymbolState) (cause string, sinceM
 // PreviewResolution returns the effect of ending a symbol's quarantine without ending it. If it
 // cannot be ended now, it returns the reason as an error.
 func (q *quarantines) PreviewResolution(key exchange.SymbolKey, adopt bool, reason string) (Resolution, error) {
-	symbol := q.book.Symbol(key)
-	cause, _ := q.waits(symbol)
+	symbol, cause := q.book.Symbol(key), ""
+	if symbol != nil {
+		cause, _ = q.waits(symbol)
+	}
 	r := Resolution{Symbol: key, Adopt: adopt, Cause: cause}
 	switch {
 	case cause == "":

@@ -183,7 +183,7 @@ func TestWalletChangeIsAttributed(t *testing.T) {
 	} {
 		b := valued(t, 2, 0)
 		for i, leg := range b.legs {
-			leg.state = b.book.Strategy(leg.config.Name)
+			leg.state = b.book.Enlist(leg.config.Name)
 			leg.symbol.Mark, leg.symbol.LastMS = leg.symbol.Last, 1
 			b.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Result{}})
 			if quantity := c.traded[i]; quantity != 0 {
@@ -227,7 +227,7 @@ func TestFuturesWalletChangeIsNotSpotStrategys(t *testing.T) {
 	t.Parallel()
 	b := valued(t, 1, 1)
 	for _, leg := range b.legs {
-		leg.state, leg.symbol.Mark, leg.symbol.LastMS = b.book.Strategy(leg.config.Name), leg.symbol.Last, 1
+		leg.state, leg.symbol.Mark, leg.symbol.LastMS = b.book.Enlist(leg.config.Name), leg.symbol.Last, 1
 		b.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Result{Position: 100_000}})
 	}
 	shares := make([]exchange.Amount, 2)

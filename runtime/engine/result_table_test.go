@@ -19,7 +19,7 @@ func resulted(t *testing.T, futures, spot int) *results {
 	r := &results{base: b, limits: &limits{base: b}, accounting: &accounting{base: b}, following: true}
 	r.limits.accounting = r.accounting
 	for _, leg := range b.legs {
-		leg.state, leg.symbol.Read, leg.symbol.Mark = b.book.Strategy(leg.config.Name), true, leg.symbol.Last
+		leg.state, leg.symbol.Read, leg.symbol.Mark = b.book.Enlist(leg.config.Name), true, leg.symbol.Last
 	}
 	return r
 }

@@ -41,9 +41,9 @@ func (r *roster) add(config *StrategyConfig) (*leg, error) {
 			return nil, fmt.Errorf("strategies %s and %s both trade %s", other.config.Name, config.Name, key)
 		}
 	}
-	symbol := r.book.Symbol(key)
+	symbol := r.book.Track(key)
 	symbol.Rules = config.Symbol
-	added := &leg{config: *config, limits: config.Limits, symbol: symbol, state: r.book.Strategy(config.Name), nextMS: never, question: newQuestion()}
+	added := &leg{config: *config, limits: config.Limits, symbol: symbol, state: r.book.Enlist(config.Name), nextMS: never, question: newQuestion()}
 	added.view.Symbol, added.view.Interval, added.view.Size, added.view.Leverage = config.Symbol, config.Interval, config.Size, config.Leverage
 	if r.config.Feed {
 		added.steady = steadyOf(config.Strategy)

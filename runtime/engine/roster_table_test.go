@@ -165,7 +165,7 @@ func TestRemovedStrategyEndsOnceBooked(t *testing.T) {
 		w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10})
 		w.out.Reset()
 		w.engine.calls = map[int64]purpose{1: {kind: callBook, leg: one}, 2: {kind: callSetLeverage, symbol: one.symbol}, 3: {kind: callRules},
-			4: {kind: callSetLeverage, symbol: w.engine.book.Symbol(ether)}, 5: {kind: callRound}}
+			4: {kind: callSetLeverage, symbol: w.engine.book.Track(ether)}, 5: {kind: callRound}}
 		w.engine.round.reading.phase, w.engine.book.WalletMS = phaseLists, 7
 		w.engine.roster.endRemoved()
 		if calls := len(w.engine.calls); calls != map[int]int{0: 2, 1: 5}[c.want] || w.engine.round.inProgress() != (c.want == 1) {

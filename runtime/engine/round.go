@@ -175,7 +175,7 @@ func (r *round) takeRead(p *purpose, event *EventAnswer) {
 		r.takeTickers(p.of.Market(), answer.Tickers.Items())
 	case p.kind == callLeverages:
 		for _, setting := range answer.Leverages.Items() {
-			r.book.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: setting.Symbol}).Leverage = setting.Leverage
+			r.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: setting.Symbol}).Leverage = setting.Leverage
 		}
 	case p.before:
 		snapshot.Before = answer.Positions

@@ -212,7 +212,7 @@ func TestABalanceThatCannotBeReadConcernsItsSymbol(t *testing.T) {
 	one = 0
 	w.pass(60_000)
 	w.wantBlind("spot ETH-USDT")
-	if w.engine.Book().Symbol(exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}).Quarantine() != "" {
+	if w.engine.Book().Track(exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}).Quarantine() != "" {
 		t.Error("want a balance that cannot be read not taken for none")
 	}
 	if have := w.heldOf(exchange.Spot, "BTC-USDT"); have > 5 {

@@ -207,7 +207,7 @@ func stopsOnSpot(t testing.TB, name string, stops []exchange.Quantity, want bool
 	w := newWorld(t, hold(2_000), onSpot)
 	w.pass(20_000)
 	w.wantBought(2_000)
-	symbol := w.engine.book.Symbol(coin)
+	symbol := w.engine.book.Track(coin)
 	for i, quantity := range stops {
 		order := exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopLimit, Price: 46_550e8,
 			StopPrice: 49_000e8, Quantity: quantity, ClientOrderID: w.engine.book.NextClientOrderID("t")}

@@ -251,7 +251,7 @@ func (r *report) OpenLeft() []string {
 	}
 	for _, p := range r.book.Live() {
 		what := fmt.Sprintf("order %s %s %s %s %s", p.ClientOrderID(), p.State(), p.Symbol(), p.Order().Side, p.Order().Type)
-		if rules := r.book.Symbol(p.Symbol()).Rules; rules != nil {
+		if rules := r.symbolOf(p.Symbol()); rules != nil {
 			what += measures(p, rules)
 		}
 		lines = append(lines, what)

@@ -140,7 +140,10 @@ func protected(w *world) {
 func (w *world) start() {
 	w.t.Helper()
 	w.lifes++
-	book := reconcile.NewBook(w.config.Settle)
+	book := reconcile.NewBookWithoutLedger(w.config.Settle)
+	if w.config.Ledger {
+		book = reconcile.NewBook(w.config.Settle)
+	}
 	for i := range w.records {
 		book.Apply(&w.records[i])
 	}
@@ -357,7 +360,7 @@ func (w *world) wantSound() {
 }
 
 func (w *world) symbol() *reconcile.SymbolState {
-	return w.engine.Book().Symbol(w.config.Strategies[0].Symbol.Key())
+	return w.engine.Book().Track(w.config.Strategies[0].Symbol.Key())
 }
 
 // ended returns how a placement ended, by the journal: its state and evidence.

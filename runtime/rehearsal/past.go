@@ -118,7 +118,7 @@ func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConf
 		return nil, failure.New(failure.Negative, "name a later time", "the journal knows nothing of %s: it begins at %s", second(atMS),
 			second(began))
 	}
-	state, symbolState := book.Strategy(c.Name), book.Symbol(symbol.Key())
+	state, symbolState := book.Strategy(c.Name), book.Track(symbol.Key())
 	p.memory = state.Memory()
 	p.preview.InForce, p.preview.Plan, p.preview.Latch, p.preview.Position = *state.ClonePlan(), *state.ClonePlan(), state.Latch(), symbolState.Known()
 	p.preview.Equity = book.Watch("").Day().Equity
