@@ -90,7 +90,7 @@ func shownOnce(t testing.TB, later bool) {
 		snapshot.Before, snapshot.Positions = snapshot.Positions, snapshot.Before
 	}
 	d.book.Observe(snapshot)
-	if symbol := d.book.Symbol(bitcoin); symbol.Settled {
+	if symbol := d.book.Symbol(bitcoin); symbol.settled {
 		t.Error("want nothing concluded from it")
 	}
 	d.one(placement.StopLoss, func(w *Desired) {
@@ -350,14 +350,14 @@ func unexplainedVanishes(t testing.TB, proof func(d *desk), opens bool) {
 		d.observe(0, nil)
 	}
 	symbol := d.book.Symbol(bitcoin)
-	if _, ask := d.book.NeedsPositionHistory(symbol); !ask || symbol.Settled || symbol.Contradicted == "" {
-		t.Errorf("want positions/history asked for and a state declared, have asked %t, settled %t, %q", ask, symbol.Settled, symbol.Contradicted)
+	if _, ask := d.book.NeedsPositionHistory(symbol); !ask || symbol.settled || symbol.contradicted == "" {
+		t.Errorf("want positions/history asked for and a state declared, have asked %t, settled %t, %q", ask, symbol.settled, symbol.contradicted)
 	}
 	proof(d)
 	d.now += 1_000
 	d.observe(0, nil)
-	if symbol.Settled != opens {
-		t.Errorf("want it settled %t, have %t: %q", opens, symbol.Settled, symbol.Contradicted)
+	if symbol.settled != opens {
+		t.Errorf("want it settled %t, have %t: %q", opens, symbol.settled, symbol.contradicted)
 	}
 }
 
@@ -406,8 +406,8 @@ func marginOfNone(t testing.TB, policy string) {
 		d.now += 1_000
 		d.margined(20, exchange.Amount{})
 	}
-	if symbol.Known() != 0 || symbol.Ignored() != 0 || symbol.Contradicted == "" {
-		t.Errorf("want none known and it contradicted, have %d known, %d ignored, %q", symbol.Known(), symbol.Ignored(), symbol.Contradicted)
+	if symbol.Known() != 0 || symbol.Ignored() != 0 || symbol.contradicted == "" {
+		t.Errorf("want none known and it contradicted, have %d known, %d ignored, %q", symbol.Known(), symbol.Ignored(), symbol.contradicted)
 	}
 }
 
@@ -430,13 +430,13 @@ func marginOfLess(t testing.TB, policy string) {
 		d.now += 1_000
 		d.margined(40, exchange.MustAmount("100")) // margin of 20 steps at 50,000 USDT and 10 times
 	}
-	if symbol.Known() != 20 || symbol.Ignored() != 0 || symbol.Contradicted == "" || symbol.Settled {
-		t.Errorf("want 20 known and it contradicted, have %d known, %d ignored, %q", symbol.Known(), symbol.Ignored(), symbol.Contradicted)
+	if symbol.Known() != 20 || symbol.Ignored() != 0 || symbol.contradicted == "" || symbol.settled {
+		t.Errorf("want 20 known and it contradicted, have %d known, %d ignored, %q", symbol.Known(), symbol.Ignored(), symbol.contradicted)
 	}
 	d.now += 1_000
 	d.margined(20, exchange.MustAmount("100"))
-	if symbol.Contradicted != "" || !symbol.Settled {
-		t.Errorf("want it over, have %q, settled %t", symbol.Contradicted, symbol.Settled)
+	if symbol.contradicted != "" || !symbol.settled {
+		t.Errorf("want it over, have %q, settled %t", symbol.contradicted, symbol.settled)
 	}
 }
 
@@ -476,8 +476,8 @@ func adoptedThenEnded(t testing.TB, openMS, closeMS int64, ended bool) {
 		d.now += 1_000
 		d.ends(&exchange.Position{ID: 7, Side: exchange.Long, Quantity: 20, CreatedMS: adoptedMS + openMS, UpdatedMS: adoptedMS + closeMS})
 	}
-	if (symbol.Known() == 0) != ended || (symbol.Contradicted == "") != ended {
-		t.Errorf("want it ended %t, have %d known, %q", ended, symbol.Known(), symbol.Contradicted)
+	if (symbol.Known() == 0) != ended || (symbol.contradicted == "") != ended {
+		t.Errorf("want it ended %t, have %d known, %q", ended, symbol.Known(), symbol.contradicted)
 	}
 }
 

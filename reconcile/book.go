@@ -121,7 +121,7 @@ func Restore(settle placement.Settle, c *record.Checkpoint) (*Book, error) {
 	b.listLive()
 	for _, journalled := range state.Symbols() {
 		symbol := b.Track(journalled.Key())
-		symbol.Position = -symbol.Ignored()
+		symbol.position = -symbol.Ignored()
 	}
 	return b, nil
 }
@@ -140,8 +140,8 @@ func (b *Book) apply(r *record.Record) {
 		return
 	case record.Ignored:
 		symbol := b.Track(r.Symbol)
-		symbol.Settled, symbol.onlyOpeningsPending = false, false
-		symbol.Position += symbol.Ignored() - body.Quantity
+		symbol.settled, symbol.onlyOpeningsPending = false, false
+		symbol.position += symbol.Ignored() - body.Quantity
 	}
 	b.journalled.Apply(r)
 	switch body := r.Body.(type) {
@@ -151,7 +151,7 @@ func (b *Book) apply(r *record.Record) {
 		b.begin(b.Placement(r.ClientOrderID))
 		b.notePriorBalance(b.Placement(r.ClientOrderID))
 		symbol := b.Track(body.Order.Key())
-		symbol.Settled, symbol.onlyOpeningsPending = false, symbol.onlyOpeningsPending && body.Purpose == placement.Order
+		symbol.settled, symbol.onlyOpeningsPending = false, symbol.onlyOpeningsPending && body.Purpose == placement.Order
 	case record.Found:
 		b.begin(b.Placement(r.ClientOrderID))
 		id, _, _ := strings.Cut(r.ClientOrderID, "#")
@@ -192,7 +192,7 @@ func (b *Book) advance(r *record.Record) {
 	b.follow(p)
 	symbol := b.Symbol(p.Symbol())
 	_, acknowledged := r.Body.(record.Acknowledged)
-	symbol.Settled, symbol.onlyOpeningsPending = false, symbol.onlyOpeningsPending && acknowledged && p.Purpose() == placement.Order
+	symbol.settled, symbol.onlyOpeningsPending = false, symbol.onlyOpeningsPending && acknowledged && p.Purpose() == placement.Order
 	if acknowledged && p.Order().Market == exchange.Spot {
 		b.placedMS = p.SentMS()
 	}
@@ -299,7 +299,7 @@ func without(list []*account.Placement, p *account.Placement) []*account.Placeme
 func (b *Book) noteBoot(atMS int64) {
 	b.sequence, b.bootMS = 0, atMS
 	for _, symbol := range b.symbols {
-		symbol.Read, symbol.Settled, symbol.onlyOpeningsPending, symbol.sinceFill = false, false, false, symbol.sinceFillAtStart(b.Settle(), atMS)
+		symbol.read, symbol.settled, symbol.onlyOpeningsPending, symbol.sinceFill = false, false, false, symbol.sinceFillAtStart(b.Settle(), atMS)
 		symbol.futuresEvidence, symbol.spot, symbol.readAlone, symbol.refusedMS = futuresEvidence{}, spotEvidence{}, false, 0
 		symbol.believe()
 		if symbol.Known() != 0 {
@@ -311,8 +311,8 @@ func (b *Book) noteBoot(atMS int64) {
 // noteReported records that an unknown ended order was reported to a person.
 func (b *Book) noteReported(clientOrderID string) {
 	for _, symbol := range b.symbols {
-		if clientOrderID != "" && symbol.UnknownEnded == clientOrderID {
-			symbol.UnknownEnded = ""
+		if clientOrderID != "" && symbol.unknownEnded == clientOrderID {
+			symbol.unknownEnded = ""
 		}
 	}
 }

@@ -89,8 +89,8 @@ func TestBootForgetsReads(t *testing.T) {
 	d.resting(12, 5)
 	d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
 	settle := d.book.Settle()
-	if symbol.Contradicted != "" || symbol.ContradictedSinceMS != 0 || symbol.Read || symbol.Settled || symbol.RefusedUntilMS(&settle) != 0 {
-		t.Errorf("want nothing of what was read, have %q since %d, refused until %d", symbol.Contradicted, symbol.ContradictedSinceMS,
+	if symbol.contradicted != "" || symbol.contradictedSinceMS != 0 || symbol.read || symbol.settled || symbol.RefusedUntilMS(&settle) != 0 {
+		t.Errorf("want nothing of what was read, have %q since %d, refused until %d", symbol.contradicted, symbol.contradictedSinceMS,
 			symbol.RefusedUntilMS(&settle))
 	}
 	if id := d.book.NextClientOrderID("t"); !strings.HasSuffix(id, "-1") {
@@ -147,7 +147,7 @@ func TestSymbolFigures(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
 	symbol := d.book.Symbol(bitcoin)
-	if symbol.Mark = 1; symbol.Price() != 1 {
+	if symbol.mark = 1; symbol.Price() != 1 {
 		t.Errorf("want the mark, however small, have %v", symbol.Price())
 	}
 	symbol.traded = 20
@@ -170,7 +170,7 @@ func TestSymbolFigures(t *testing.T) {
 	if have := spot.MeanEntry(); have != exchange.AmountOf(2_400) {
 		t.Errorf("want what was paid where no entry price is reported, have %s", have)
 	}
-	if spot.EntryPrice = exchange.AmountOf(2_500); spot.MeanEntry() != exchange.AmountOf(2_500) {
+	if spot.entryPrice = exchange.AmountOf(2_500); spot.MeanEntry() != exchange.AmountOf(2_500) {
 		t.Errorf("want the entry price that is reported, have %s", spot.MeanEntry())
 	}
 }

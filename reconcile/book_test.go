@@ -28,8 +28,8 @@ func TestTargetIsEnteredOnce(t *testing.T) {
 	d.acknowledge(id, 11)
 	d.none(nil)
 	d.observe(20, []OrderByID{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 20, 20)}})
-	if symbol := d.book.Symbol(bitcoin); symbol.Known() != 20 || !symbol.Settled {
-		t.Fatalf("want known 20 and settled, have %d, %v", symbol.Known(), symbol.Settled)
+	if symbol := d.book.Symbol(bitcoin); symbol.Known() != 20 || !symbol.settled {
+		t.Fatalf("want known 20 and settled, have %d, %v", symbol.Known(), symbol.settled)
 	}
 	d.none(nil)
 }
@@ -135,7 +135,7 @@ func TestAStopPriceAlreadyPassedExitsAtMarket(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.hold(20)
-	d.book.Symbol(bitcoin).Last = d.price("48000")
+	d.book.Symbol(bitcoin).last = d.price("48000")
 	exit := d.one(placement.StopLoss, func(w *Desired) {
 		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}
 	})
@@ -152,7 +152,7 @@ func TestATargetByEquityIsPricedOnce(t *testing.T) {
 	id := d.send(d.one(placement.Entry, nil)) // 10000 / 50000 = 0.2
 	d.acknowledge(id, 11)
 	d.observe(200, []OrderByID{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 200, 200)}})
-	d.book.Symbol(bitcoin).Last = d.price("25000")
+	d.book.Symbol(bitcoin).last = d.price("25000")
 	d.none(nil)
 	one := d.book.Strategy("one")
 	if want, have := exchange.Quantity(200), quantityOf(one.Priced(one.Plan().Target)); want != have {
@@ -169,7 +169,7 @@ func TestATargetThatComesBackIsPricedAgain(t *testing.T) {
 	d.one(placement.Entry, nil)
 	d.want(&strategy.Plan{Target: strategy.Flat()})
 	d.want(whole)
-	d.book.Symbol(bitcoin).Last = d.price("25000")
+	d.book.Symbol(bitcoin).last = d.price("25000")
 	if entry := d.one(placement.Entry, nil); entry.Order.Quantity != 400 {
 		t.Fatalf("want 0.4 at half the price, have %d", entry.Order.Quantity)
 	}
@@ -307,7 +307,7 @@ func TestNoOpeningDuringExitInPlaceOfStop(t *testing.T) {
 	d.acknowledge(id, 11)
 	d.observe(10, []OrderByID{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 10, 10)}})
 	d.target(20)
-	d.book.Symbol(bitcoin).Last = d.price("40000")
+	d.book.Symbol(bitcoin).last = d.price("40000")
 	stop := d.one(placement.StopLoss, func(w *Desired) {
 		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}
 	})
@@ -344,8 +344,8 @@ func TestEntryClosedBeforeFirstReadSettlesFlat(t *testing.T) {
 		)
 	}
 	symbol := d.book.Symbol(bitcoin)
-	if symbol.Known() != 0 || len(d.book.Live()) != 0 || !symbol.Settled {
-		t.Fatalf("want the entry and its end booked, have known %d, live %d, settled %t", symbol.Known(), len(d.book.Live()), symbol.Settled)
+	if symbol.Known() != 0 || len(d.book.Live()) != 0 || !symbol.settled {
+		t.Fatalf("want the entry and its end booked, have known %d, live %d, settled %t", symbol.Known(), len(d.book.Live()), symbol.settled)
 	}
 }
 
@@ -354,7 +354,7 @@ func TestOpeningWaitsForDesiredLeverage(t *testing.T) {
 	d := newDesk(t)
 	d.hold(20)
 	d.target(30)
-	d.book.Symbol(bitcoin).Leverage = 5
+	d.book.Symbol(bitcoin).leverage = 5
 	d.one(placement.Leverage, nil)
 	d.target(10)
 	intents := d.derive(nil) // a reducing order does not wait
@@ -370,15 +370,15 @@ func TestIgnoredPartSettlesAfterNextRead(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
 	symbol := d.book.Symbol(bitcoin)
-	if !symbol.Settled {
+	if !symbol.settled {
 		t.Fatal("want it settled first")
 	}
 	d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
-	if symbol.Settled || symbol.Position != 15 {
-		t.Errorf("want 15 of it botd's and not settled, have %d, settled %t", symbol.Position, symbol.Settled)
+	if symbol.settled || symbol.position != 15 {
+		t.Errorf("want 15 of it botd's and not settled, have %d, settled %t", symbol.position, symbol.settled)
 	}
 	d.now += 1_000
-	if d.observe(25, nil); !symbol.Settled || symbol.Position != 20 {
-		t.Errorf("want 20 of it botd's and settled once it was read, have %d, settled %t", symbol.Position, symbol.Settled)
+	if d.observe(25, nil); !symbol.settled || symbol.position != 20 {
+		t.Errorf("want 20 of it botd's and settled once it was read, have %d, settled %t", symbol.position, symbol.settled)
 	}
 }

@@ -43,16 +43,16 @@ func TestSymbolIsUnsettledDuringUnknownAcceptance(t *testing.T) {
 	d.target(20)
 	d.observe(0, nil)
 	symbol := d.book.Symbol(bitcoin)
-	if !symbol.Settled {
+	if !symbol.settled {
 		t.Fatal("want it settled with nothing sent")
 	}
 	id := d.send(d.one(placement.Entry, nil))
 	d.observe(0, nil)
-	if residual, _ := symbol.Residual(); residual != 0 || symbol.Settled {
-		t.Errorf("sent and not answered: want position and fills to agree, and it not settled, have residual %d, settled %t", residual, symbol.Settled)
+	if residual, _ := symbol.Residual(); residual != 0 || symbol.settled {
+		t.Errorf("sent and not answered: want position and fills to agree, and it not settled, have residual %d, settled %t", residual, symbol.settled)
 	}
 	d.ended(id, placement.Absent, 0)
-	if d.observe(0, nil); !symbol.Settled {
+	if d.observe(0, nil); !symbol.settled {
 		t.Error("never sent: want it settled")
 	}
 }

@@ -37,7 +37,7 @@ type Desired struct {
 // target and has not been applied yet.
 func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *record.Record) {
 	symbol := desired.Symbol
-	if !symbol.Read && !(desired.Unread && symbol.readAlone) || symbol.Rules == nil || symbol.Last == 0 {
+	if !symbol.read && !(desired.Unread && symbol.readAlone) || symbol.rules == nil || symbol.last == 0 {
 		return nil, nil
 	}
 	d := b.derivation(desired, nowMS)
@@ -53,7 +53,7 @@ func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *
 	}
 	d.convergeKeyed(placement.ExitOrder, exits)
 	switch {
-	case desired.Frozen && (symbol.Position != 0 || symbol.Known() != 0 || symbol.spot.presumed != 0):
+	case desired.Frozen && (symbol.position != 0 || symbol.Known() != 0 || symbol.spot.presumed != 0):
 	case b.StandsDown():
 		d.protectStandingDown()
 	default:
@@ -67,7 +67,7 @@ func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *
 
 // ExitOf returns the intents that would close the whole position if nothing were in the way.
 func (b *Book) ExitOf(desired *Desired, nowMS int64) []Intent {
-	if desired.Symbol.Rules == nil || desired.Symbol.Last == 0 {
+	if desired.Symbol.rules == nil || desired.Symbol.last == 0 {
 		return nil
 	}
 	d := &derivation{situation: b.situation(desired, desired.Symbol, nowMS), plan: desired.Strategy.Plan()}
@@ -77,7 +77,7 @@ func (b *Book) ExitOf(desired *Desired, nowMS int64) []Intent {
 
 // StopLevel returns the price at which the position is to be stopped, or 0 if none is set.
 func (b *Book) StopLevel(desired *Desired) exchange.Price {
-	if desired.Symbol.Rules == nil || desired.Symbol.Last == 0 || !desired.Protection.Set || desired.Protection.StopLoss.IsZero() {
+	if desired.Symbol.rules == nil || desired.Symbol.last == 0 || !desired.Protection.Set || desired.Protection.StopLoss.IsZero() {
 		return 0
 	}
 	s := b.situation(desired, desired.Symbol, 0)
@@ -182,9 +182,9 @@ func (d *derivation) sortPlacements() {
 // and what its live orders may have made of that since. A foreign part is not
 // traded, and neither is a read older than the fills.
 func (s *situation) ownPart() exchange.Quantity {
-	position, known := s.symbol.Position, s.symbol.Known()
+	position, known := s.symbol.position, s.symbol.Known()
 	if s.symbol.Key().Market == exchange.Spot {
-		if s.desired.Flatten && s.symbol.Quarantine() != "" && s.symbol.Rules != nil {
+		if s.desired.Flatten && s.symbol.Quarantine() != "" && s.symbol.rules != nil {
 			position = s.book.heldInQuarantine(s.symbol)
 		}
 		if s.book.StandsDown() {
@@ -220,7 +220,7 @@ func (s *situation) ownPart() exchange.Quantity {
 }
 
 func (d *derivation) add(intent Intent) {
-	intent.Strategy, intent.Last, intent.Before = d.desired.Strategy.Name(), d.symbol.Last, d.symbol.Position
+	intent.Strategy, intent.Last, intent.Before = d.desired.Strategy.Name(), d.symbol.last, d.symbol.position
 	intent.Order.Market, intent.Order.Symbol = d.symbol.Key().Market, d.symbol.Key().Name
 	d.intents = append(d.intents, intent)
 }
@@ -241,14 +241,14 @@ func (d *derivation) cancel(p *account.Placement, reason string) {
 // change must come first; while there are positions or orders, only openings wait for it.
 func (d *derivation) setLeverage() bool {
 	desired := d.desired
-	if d.symbol.Key().Market != exchange.Futures || desired.Leverage == 0 || desired.Leverage == d.symbol.Leverage || !desired.Entries {
+	if d.symbol.Key().Market != exchange.Futures || desired.Leverage == 0 || desired.Leverage == d.symbol.leverage || !desired.Entries {
 		return false
 	}
 	if d.plan.Target.Sign() == 0 && len(d.plan.Orders) == 0 {
 		return false
 	}
-	d.unlevered = d.symbol.Position != 0 || len(d.targetOrders)+len(d.keyedOrders) > 0
-	if !d.unlevered || d.symbol.Settled && !d.unsettled {
+	d.unlevered = d.symbol.position != 0 || len(d.targetOrders)+len(d.keyedOrders) > 0
+	if !d.unlevered || d.symbol.settled && !d.unsettled {
 		d.add(Intent{Purpose: placement.Leverage, Leverage: desired.Leverage, Reason: "the desired leverage"})
 	}
 	return !d.unlevered
@@ -294,7 +294,7 @@ func (d *derivation) convergeTarget() {
 func (s *situation) shown(position exchange.Quantity) exchange.Quantity {
 	held, symbol := abs(position), s.symbol
 	switch {
-	case symbol.Key().Market == exchange.Futures && symbol.Standing() == symbol.Position, symbol.Key().Market == exchange.Spot && s.book.WalletMS == 0:
+	case symbol.Key().Market == exchange.Futures && symbol.Standing() == symbol.position, symbol.Key().Market == exchange.Spot && s.book.WalletMS == 0:
 		return held
 	case symbol.Key().Market == exchange.Futures:
 		return 0 // the list shows none of it, and is not trusted
@@ -328,11 +328,11 @@ func signOf(q exchange.Quantity) int {
 // resolve prices the target once, when its first order is due and everything on the symbol is
 // settled.
 func (d *derivation) resolve(target strategy.Target) (exchange.Quantity, bool) {
-	state, rules := d.desired.Strategy, d.symbol.Rules
+	state, rules := d.desired.Strategy, d.symbol.rules
 	if quantity, priced := state.Priced(target); priced {
 		return quantity, true
 	}
-	if !d.symbol.Settled || len(d.targetOrders) > 0 {
+	if !d.symbol.settled || len(d.targetOrders) > 0 {
 		return 0, false
 	}
 	var resolved exchange.Quantity
@@ -344,7 +344,7 @@ func (d *derivation) resolve(target strategy.Target) (exchange.Quantity, bool) {
 	case strategy.ByQuote:
 		resolved = d.quantityFor(target.Quote)
 	}
-	if !d.desired.Entries && abs(resolved) >= abs(d.symbol.Position) {
+	if !d.desired.Entries && abs(resolved) >= abs(d.symbol.position) {
 		return 0, false // nothing may open, so it is priced later; a smaller position is still reached
 	}
 	d.priced = &record.Record{AtMS: d.nowMS, Strategy: state.Name(), Symbol: d.symbol.Key(), Body: record.Priced{Target: target, Quantity: resolved}}
@@ -356,18 +356,18 @@ func (s *situation) quantityFor(notional exchange.Amount) exchange.Quantity {
 	if s.symbol.Key().Market == exchange.Spot {
 		notional = notional.MulDiv(int64(exchange.RateOne), int64(exchange.RateOne+s.desired.TakerFee))
 	}
-	return s.symbol.Rules.QuantityFor(notional, s.symbol.Last)
+	return s.symbol.rules.QuantityFor(notional, s.symbol.last)
 }
 
 func abs(q exchange.Quantity) exchange.Quantity { return max(q, -q) }
 
 // capped bounds one order by the most the symbol allows; what is left follows in the next round.
 func (s *situation) capped(quantity exchange.Quantity) exchange.Quantity {
-	return min(quantity, s.symbol.Rules.QuantityFor(s.symbol.Rules.MaxNotional, s.symbol.Last))
+	return min(quantity, s.symbol.rules.QuantityFor(s.symbol.rules.MaxNotional, s.symbol.last))
 }
 
 func (s *situation) tooSmall(quantity exchange.Quantity) bool {
-	return quantity < s.symbol.Rules.QuantityTick || s.symbol.Rules.Notional(s.symbol.Last, quantity).Less(s.symbol.Rules.MinNotional)
+	return quantity < s.symbol.rules.QuantityTick || s.symbol.rules.Notional(s.symbol.last, quantity).Less(s.symbol.rules.MinNotional)
 }
 
 // enter opens or adds: one opening at a time, and only if everything on the symbol is settled
@@ -376,7 +376,7 @@ func (d *derivation) enter(delta exchange.Quantity) {
 	if !d.desired.Entries || !d.mayOpen() || d.exiting || len(d.targetOrders) > 0 {
 		return
 	}
-	quantity := d.capped(d.symbol.Rules.FloorQuantity(abs(delta)))
+	quantity := d.capped(d.symbol.rules.FloorQuantity(abs(delta)))
 	if d.tooSmall(quantity) {
 		return // within one step or below minNotional: the target is reached
 	}
@@ -390,8 +390,8 @@ func (d *derivation) enter(delta exchange.Quantity) {
 // amountFor returns the quote amount of a spot purchase. A purchase of one step has room up to the collar: at a price above the last one its
 // amount would buy less than a step, and the exchange would fill nothing. A larger purchase leaves any shortfall to a further one.
 func (s *situation) amountFor(quantity exchange.Quantity) exchange.Amount {
-	amount := s.symbol.Rules.Notional(s.symbol.Last, quantity)
-	if quantity == s.symbol.Rules.QuantityTick {
+	amount := s.symbol.rules.Notional(s.symbol.last, quantity)
+	if quantity == s.symbol.rules.QuantityTick {
 		amount = amount.Add(amount.MulRate(min(s.desired.Collar, exchange.RateOne/2)))
 	}
 	return amount
@@ -399,6 +399,6 @@ func (s *situation) amountFor(quantity exchange.Quantity) exchange.Amount {
 
 // mayOpen reports whether nothing on the symbol is unknown: only then it opens.
 func (d *derivation) mayOpen() bool {
-	settled := d.symbol.Settled || d.desired.BetweenRounds && d.symbol.onlyOpeningsPending
+	settled := d.symbol.settled || d.desired.BetweenRounds && d.symbol.onlyOpeningsPending
 	return settled && !d.unsettled && !d.unlevered
 }

@@ -30,14 +30,14 @@ func newDesk(t testing.TB) *desk {
 	}
 	d := &desk{t: t, book: NewBook(testSettle), now: 1_000_000}
 	symbol := d.book.Track(bitcoin)
-	symbol.Rules, symbol.Leverage = rules, 10
-	symbol.Last = d.price("50000")
+	symbol.rules, symbol.leverage = rules, 10
+	symbol.last = d.price("50000")
 	d.book.Apply(&record.Record{Body: record.Boot{Epoch: 1}})
 	return d
 }
 
 func (d *desk) price(text string) exchange.Price {
-	p, err := d.book.Symbol(bitcoin).Rules.Price(decimal.RequireFromString(text))
+	p, err := d.book.Symbol(bitcoin).rules.Price(decimal.RequireFromString(text))
 	if err != nil {
 		d.t.Fatal(err)
 	}

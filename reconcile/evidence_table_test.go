@@ -13,7 +13,7 @@ import (
 func standing(t testing.TB, orders ...peerOrder) (*wallet, *SymbolState) {
 	w := explains(t, 10, 0)
 	symbol := w.book.Symbol(coin)
-	symbol.UnknownEnded, symbol.spot.peerOrders = elders+"1", orders
+	symbol.unknownEnded, symbol.spot.peerOrders = elders+"1", orders
 	return w, symbol
 }
 
@@ -65,19 +65,19 @@ func TestJointHoldingWithAnotherBotd(t *testing.T) {
 	for own, want := range map[exchange.Quantity]exchange.Quantity{0: 5, 1: 5} {
 		w := explains(t, own, 0)
 		symbol := w.book.Symbol(coin)
-		symbol.UnknownEnded, symbol.spot.peerOrders, symbol.spot.inWallet = elders+"1", []peerOrder{{50, 5, 700}}, 1_005+own
+		symbol.unknownEnded, symbol.spot.peerOrders, symbol.spot.inWallet = elders+"1", []peerOrder{{50, 5, 700}}, 1_005+own
 		if theirs, _ := w.book.PeerPosition(symbol); theirs != want {
 			t.Errorf("%d of botd's own: want %d theirs, have %d", own, want, theirs)
 		}
 	}
 	w, symbol := standing(t, peerOrder{50, 5, 700})
 	symbol.spot.inWallet = 1_015
-	symbol.UnknownEnded = ""
+	symbol.unknownEnded = ""
 	if theirs, since := w.book.PeerPosition(symbol); theirs != 0 || since != 0 {
 		t.Errorf("want none of theirs where botd does not stand down, have %d since %d", theirs, since)
 	}
 	d := holds(t, 20)
-	d.book.Symbol(bitcoin).UnknownEnded, d.book.Symbol(bitcoin).spot.peerOrders = elders+"1", []peerOrder{{50, 5, 700}}
+	d.book.Symbol(bitcoin).unknownEnded, d.book.Symbol(bitcoin).spot.peerOrders = elders+"1", []peerOrder{{50, 5, 700}}
 	if theirs, since := d.book.PeerPosition(d.book.Symbol(bitcoin)); theirs != 0 || since != 0 {
 		t.Errorf("want none on futures, where the position is one, have %d since %d", theirs, since)
 	}
@@ -139,7 +139,7 @@ func TestAdoptionOfAnotherBotdsHolding(t *testing.T) {
 	} {
 		w := explains(t, c.own, 0)
 		symbol := w.book.Symbol(coin)
-		symbol.UnknownEnded, symbol.spot.peerOrders, symbol.spot.inWallet = elders+"1", []peerOrder{{50, c.theirs, 700}}, c.inWallet
+		symbol.unknownEnded, symbol.spot.peerOrders, symbol.spot.inWallet = elders+"1", []peerOrder{{50, c.theirs, 700}}, c.inWallet
 		w.reads(c.inWallet, 0)
 		adopted, baseline := exchange.Quantity(0), exchange.Quantity(-1)
 		for _, r := range w.book.Resolve(coin, c.adopt, "one", "a test") {
@@ -174,18 +174,18 @@ func TestNextRoundIsEarlyWithAnotherBotd(t *testing.T) {
 		{"more than all is", sells(13), false},
 		{"they sell too much since a while", func(w *wallet, s *SymbolState) { sells(13)(w, s); s.spot.excessMS = 1 }, true},
 		{"theirs covers it", func(_ *wallet, s *SymbolState) {
-			s.Foreign = []exchange.Order{anothers(elders+"2", 50, exchange.Sell, exchange.StopLimit, 10, 0, 1)}
+			s.foreign = []exchange.Order{anothers(elders+"2", 50, exchange.Sell, exchange.StopLimit, 10, 0, 1)}
 		}, false},
 		{"a person's does not", func(_ *wallet, s *SymbolState) {
-			s.Foreign = []exchange.Order{anothers("a person's", 50, exchange.Sell, exchange.StopLimit, 10, 0, 1)}
+			s.foreign = []exchange.Order{anothers("a person's", 50, exchange.Sell, exchange.StopLimit, 10, 0, 1)}
 		}, true},
 		{"a purchase of theirs does not", func(_ *wallet, s *SymbolState) {
-			s.Foreign = []exchange.Order{anothers(elders+"2", 50, exchange.Buy, exchange.Limit, 10, 0, 1)}
+			s.foreign = []exchange.Order{anothers(elders+"2", 50, exchange.Buy, exchange.Limit, 10, 0, 1)}
 		}, true},
 		{"a purchase of botd's does not", func(w *wallet, _ *SymbolState) { w.buysUnder(9, 10) }, true},
 		{"a sale of another symbol does not", func(w *wallet, _ *SymbolState) { w.sendsElsewhere(exchange.Sell) }, true},
-		{"botd does not stand down", func(_ *wallet, s *SymbolState) { s.UnknownEnded = "" }, false},
-		{"the rules are not known", func(_ *wallet, s *SymbolState) { s.Rules = nil }, false},
+		{"botd does not stand down", func(_ *wallet, s *SymbolState) { s.unknownEnded = "" }, false},
+		{"the rules are not known", func(_ *wallet, s *SymbolState) { s.rules = nil }, false},
 	} {
 		w, symbol := standing(t)
 		symbol.spot.inWallet = 1_010
@@ -197,7 +197,7 @@ func TestNextRoundIsEarlyWithAnotherBotd(t *testing.T) {
 		}
 	}
 	d := holds(t, 20)
-	d.book.Symbol(bitcoin).UnknownEnded = elders + "1"
+	d.book.Symbol(bitcoin).unknownEnded = elders + "1"
 	if d.book.JointUncovered(d.book.Symbol(bitcoin)) {
 		t.Error("want no hurry on futures")
 	}
@@ -223,7 +223,7 @@ func TestStopExcessOverHolding(t *testing.T) {
 	} {
 		w, symbol := standing(t)
 		if !c.stands {
-			symbol.UnknownEnded = ""
+			symbol.unknownEnded = ""
 		}
 		symbol.spot.inWallet = 1_010
 		w.places(placement.StopLoss, 9, stopOf(c.sells))
@@ -267,7 +267,7 @@ func TestStopYieldsToAnotherBotds(t *testing.T) {
 		{"something is unknown", elders + "1", 1_500, 10, func(d *derivation) { d.unsettled = true }, false, 10},
 	} {
 		w, symbol := standing(t)
-		symbol.UnknownEnded = c.id
+		symbol.unknownEnded = c.id
 		stop := w.places(placement.StopLoss, 9, stopOf(10))
 		symbol.spot.excessMS = w.now - c.agoMS
 		d := w.deriving(nil)
@@ -315,15 +315,15 @@ func TestAnotherBotdsFills(t *testing.T) {
 			o := row(elders+"2", 50, exchange.Sell, 4)
 			o.Market = exchange.Futures
 			return o
-		}()}, func(w *wallet, s *SymbolState) { w.book.Track(bitcoin).Rules = s.Rules }, ""},
+		}()}, func(w *wallet, s *SymbolState) { w.book.Track(bitcoin).rules = s.rules }, ""},
 		{"one that a person has decided about", []exchange.Order{row(elders+"2", 50, exchange.Sell, 4), row(elders+"3", 51, exchange.Sell, 4)},
 			func(_ *wallet, s *SymbolState) { s.spot.resolvedID = 50 }, "51:-4"},
-		{"the rules are not known", []exchange.Order{row(elders+"2", 50, exchange.Sell, 4)}, func(_ *wallet, s *SymbolState) { s.Rules = nil }, ""},
+		{"the rules are not known", []exchange.Order{row(elders+"2", 50, exchange.Sell, 4)}, func(_ *wallet, s *SymbolState) { s.rules = nil }, ""},
 		{"under an id of this journal's own start", []exchange.Order{row("bt-1-0", 50, exchange.Sell, 4)}, nil, ""},
 		{"under such an id, where the other botd began with a copy of the journal", []exchange.Order{row("bt-1-0", 50, exchange.Sell, 4)},
-			func(_ *wallet, s *SymbolState) { s.UnknownEnded = "bt-1-9" }, "50:-4"},
+			func(_ *wallet, s *SymbolState) { s.unknownEnded = "bt-1-9" }, "50:-4"},
 		{"under such an id, and none is found yet", []exchange.Order{row("bt-1-0", 50, exchange.Sell, 4)},
-			func(_ *wallet, s *SymbolState) { s.UnknownEnded = "" }, ""},
+			func(_ *wallet, s *SymbolState) { s.unknownEnded = "" }, ""},
 	} {
 		w, symbol := standing(t)
 		w.book.SpotFee = exchange.RateOne / 1_000
@@ -408,12 +408,12 @@ func TestWalletExcessOverClosableHolding(t *testing.T) {
 		{"by the fees that were expected", 2, 1_011, nil, 0},
 		{"by more than those", 2, 1_012, nil, 4},
 		{"the wallet was never read", 0, 1_012, func(w *wallet) { w.book.WalletMS = 0 }, 0},
-		{"the rules are not known", 0, 1_012, func(w *wallet) { w.book.Symbol(coin).Rules = nil }, 0},
+		{"the rules are not known", 0, 1_012, func(w *wallet) { w.book.Symbol(coin).rules = nil }, 0},
 	} {
 		w := explains(t, 10, c.fees)
 		w.reads(c.inWallet, 0)
 		symbol := w.book.Symbol(coin)
-		symbol.Position = symbol.heldOnSpot()
+		symbol.position = symbol.heldOnSpot()
 		if c.with != nil {
 			c.with(w)
 		}
@@ -527,10 +527,10 @@ func TestRefusalConfirmation(t *testing.T) {
 			c.with(w, s)
 		}
 		symbol := w.book.Symbol(coin)
-		symbol.Settled = true
+		symbol.settled = true
 		s.confirmRefused()
-		if confirmed := len(w.book.Refused()) == 0; confirmed != c.confirmed || symbol.Settled != c.confirmed || symbol.Quarantine() != c.why {
-			t.Errorf("%s: want confirmed %t, %q, have %t, settled %t, %q", c.name, c.confirmed, c.why, confirmed, symbol.Settled, symbol.Quarantine())
+		if confirmed := len(w.book.Refused()) == 0; confirmed != c.confirmed || symbol.settled != c.confirmed || symbol.Quarantine() != c.why {
+			t.Errorf("%s: want confirmed %t, %q, have %t, settled %t, %q", c.name, c.confirmed, c.why, confirmed, symbol.settled, symbol.Quarantine())
 		}
 	}
 	stands := func(status exchange.OrderStatus, known bool) func(s *Snapshot) {
@@ -710,12 +710,12 @@ func TestPlacementExplainsDifference(t *testing.T) {
 		}
 	}
 	d := holds(t, 20)
-	d.book.Symbol(bitcoin).Position = 25
+	d.book.Symbol(bitcoin).position = 25
 	if have := d.book.Symbol(bitcoin).Ahead(); have != 5 {
 		t.Errorf("want the position five ahead of the fills, have %d", have)
 	}
 	w := holding(t, ForeignHalt)
-	w.book.Symbol(coin).Position = 25
+	w.book.Symbol(coin).position = 25
 	if have := w.book.Symbol(coin).Ahead(); have != 0 {
 		t.Errorf("want none ahead on spot, which shows no position, have %d", have)
 	}
@@ -787,9 +787,9 @@ func TestForeignOrderBlocksOpenings(t *testing.T) {
 			d := newDesk(t)
 			d.book.Foreign = c.policy
 			symbol := d.book.Track(exchange.SymbolKey{Market: market, Name: "BTC-USDT"})
-			symbol.Foreign = []exchange.Order{c.order}
+			symbol.foreign = []exchange.Order{c.order}
 			if c.unread {
-				symbol.Unreadable = []exchange.UnreadableRow{{ID: 50}}
+				symbol.unreadable = []exchange.UnreadableRow{{ID: 50}}
 			}
 			want := c.want && (market == exchange.Futures || c.unread) // a spot order's effect is visible in the wallet
 			if have := d.book.ForeignOpening(symbol); (have != nil) != want {
@@ -828,7 +828,7 @@ func TestForeignOrderRepeatsAnOpening(t *testing.T) {
 			CreatedMS: d.now}
 		c.change(d, &row)
 		symbol := d.book.Symbol(bitcoin)
-		symbol.Foreign = []exchange.Order{row}
+		symbol.foreign = []exchange.Order{row}
 		if have := d.book.ForeignOpening(symbol); (have != nil) != c.want || symbol.Repeats(&row) != c.want {
 			t.Errorf("%s: want it to hold back %t, have %v", c.name, c.want, have)
 		}

@@ -16,7 +16,7 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 	if position == 0 || d.postpones() || d.mayHaveSold() || d.taken() {
 		return
 	}
-	if d.symbol.Key().Market == exchange.Spot && d.tooSmall(d.symbol.Rules.FloorQuantity(abs(position))) {
+	if d.symbol.Key().Market == exchange.Spot && d.tooSmall(d.symbol.rules.FloorQuantity(abs(position))) {
 		return // under the current rules no order can close it: protection stays
 	}
 	d.exiting = true
@@ -50,7 +50,7 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 func (b *Book) ExitOutdated(desired *Desired) bool {
 	target, symbol := desired.Strategy.Plan().Target, desired.Symbol
 	held := b.situation(desired, symbol, 0).ownPosition
-	if target.Sign() == 0 || symbol.Rules == nil || target.Sign() != signOf(held) {
+	if target.Sign() == 0 || symbol.rules == nil || target.Sign() != signOf(held) {
 		return false
 	}
 	quantity, priced := desired.Strategy.Priced(target)
@@ -67,7 +67,7 @@ func (b *Book) ExitOutdated(desired *Desired) bool {
 // postpones reports whether a spot exit waits after refusals, or until the symbol is traded again.
 // A stop blocks it and would have to be canceled, so the stop stays while the exit waits.
 func (d *derivation) postpones() bool {
-	if d.symbol.Key().Market == exchange.Spot && (d.nowMS < max(d.desired.ExitFromMS, d.desired.YieldMS) || !d.symbol.Rules.Tradable && len(d.stops) > 0) {
+	if d.symbol.Key().Market == exchange.Spot && (d.nowMS < max(d.desired.ExitFromMS, d.desired.YieldMS) || !d.symbol.rules.Tradable && len(d.stops) > 0) {
 		d.postponed = true
 	}
 	return d.postponed
@@ -111,7 +111,7 @@ func (d *derivation) blocksExit(p *account.Placement) bool {
 	}
 	canceled := d.book.CancelMS(p.ClientOrderID())
 	waited := d.desired.Flatten && canceled != 0 && d.nowMS-canceled >= repeatMS
-	return p.State() != placement.Uncertain && !d.book.EndUnread(p) && d.symbol.Rules.Cancelable && !waited
+	return p.State() != placement.Uncertain && !d.book.EndUnread(p) && d.symbol.rules.Cancelable && !waited
 }
 
 // reduce reduces the position by a quantity.
@@ -120,7 +120,7 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 		return
 	}
 	if d.symbol.Key().Market == exchange.Spot {
-		if d.tooSmall(d.symbol.Rules.FloorQuantity(min(quantity, abs(d.ownPosition)))) {
+		if d.tooSmall(d.symbol.rules.FloorQuantity(min(quantity, abs(d.ownPosition)))) {
 			return // no order can do it: protection stays
 		}
 		d.exiting = true // the stop holds the asset to be sold; it returns afterwards
@@ -150,7 +150,7 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 }
 
 func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {
-	rules := d.symbol.Rules
+	rules := d.symbol.rules
 	quantity = d.capped(d.clipToWallet(rules.FloorQuantity(quantity)))
 	if d.tooSmall(quantity) {
 		d.closeDust(quantity, reason)
@@ -166,7 +166,7 @@ func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {
 		// A spot MARKET sale is by USDT amount, so base quantity is sold by a limit through the
 		// collar. It includes the result of an uncertain purchase that fills do not explain.
 		order.Type, order.Side, order.ReduceOnly = exchange.Limit, exchange.Sell, false
-		order.Price = d.sellable(rules.CeilPrice(d.symbol.Last-share(d.symbol.Last, d.desired.Collar)), quantity)
+		order.Price = d.sellable(rules.CeilPrice(d.symbol.last-share(d.symbol.last, d.desired.Collar)), quantity)
 	}
 	d.add(Intent{Purpose: placement.Exit, Order: order, Reason: reason})
 }
@@ -187,7 +187,7 @@ func (d *derivation) closeDust(quantity exchange.Quantity, reason string) {
 		}
 	}
 	order := exchange.NewOrder{Type: exchange.StopMarket, Side: exchange.SideOf(-d.ownPosition), ClosePosition: true, WorkingType: exchange.ContractPrice}
-	tick := -d.symbol.Rules.PriceTick
+	tick := -d.symbol.rules.PriceTick
 	switch {
 	case len(d.stops) == 0:
 	case len(d.profits) == 0:
@@ -198,7 +198,7 @@ func (d *derivation) closeDust(quantity exchange.Quantity, reason string) {
 	if d.ownPosition < 0 {
 		tick = -tick
 	}
-	order.StopPrice = d.symbol.Rules.FloorPrice(d.symbol.Last) + tick
+	order.StopPrice = d.symbol.rules.FloorPrice(d.symbol.last) + tick
 	if order.StopPrice <= 0 {
 		return
 	}

@@ -16,7 +16,7 @@ func stopPassed(t *testing.T) (*desk, string) {
 	t.Helper()
 	d := newDesk(t)
 	d.hold(20)
-	d.book.Symbol(bitcoin).Last = d.price("48000")
+	d.book.Symbol(bitcoin).last = d.price("48000")
 	urgent := d.one(placement.StopLoss, stopAt2)
 	if urgent.Order.Type != exchange.MarketOrder {
 		t.Fatalf("want an exit at market, have %+v", urgent.Order)
@@ -50,7 +50,7 @@ func TestExitInPlaceOfStopReplacesPartialExit(t *testing.T) {
 	d.hold(20)
 	d.target(15)
 	d.one(placement.Exit, nil) // its quantity is settled, and none of it is in flight
-	d.book.Symbol(bitcoin).Last = d.price("48000")
+	d.book.Symbol(bitcoin).last = d.price("48000")
 	if urgent := d.one(
 		placement.StopLoss,
 		stopAt2,
@@ -66,7 +66,7 @@ func TestPartialExitWaitsForExitInPlaceOfStop(t *testing.T) {
 	d.hold(20)
 	d.target(15)
 	d.one(placement.Exit, nil) // its quantity is settled, and none of it is in flight
-	d.book.Symbol(bitcoin).Last = d.price("48000")
+	d.book.Symbol(bitcoin).last = d.price("48000")
 	intents := d.derive(stopAt2)
 	urgent := intents[len(intents)-1]
 	if urgent.Purpose != placement.StopLoss || urgent.Order.Type != exchange.MarketOrder {
@@ -93,7 +93,7 @@ func TestRestingExitWaitsForExitInPlaceOfStop(t *testing.T) {
 		Exits: []strategy.DesiredOrder{{Key: "high", Side: exchange.Sell, Price: d.price("52000"), Quantity: 20}}})
 	id := d.send(d.one(placement.ExitOrder, nil))
 	d.acknowledge(id, 12)
-	d.book.Symbol(bitcoin).Last = d.price("48000")
+	d.book.Symbol(bitcoin).last = d.price("48000")
 	if cancel := d.one(placement.Cancel, stopAt2); cancel.OrderID != 12 {
 		t.Fatalf("want the resting exit out of the way, have %+v", cancel)
 	}

@@ -23,10 +23,10 @@ func (s *survey) learnFees() {
 			continue
 		}
 		symbol := s.book.Symbol(p.Symbol())
-		if symbol.Rules == nil {
+		if symbol.rules == nil {
 			continue
 		}
-		symbol.feeRate, symbol.feeRateKnown = min(rateOfFee(traded.Fee, symbol.Rules.QuantityAmount(traded.Filled)), spotFeeBound), true
+		symbol.feeRate, symbol.feeRateKnown = min(rateOfFee(traded.Fee, symbol.rules.QuantityAmount(traded.Filled)), spotFeeBound), true
 	}
 }
 
@@ -43,14 +43,14 @@ func rateOfFee(fee, bought exchange.Amount) exchange.Rate {
 // expectFees returns the record that deducts the fee of what a record has just filled of a
 // purchase; false where none is due.
 func (e *evidence) expectFees(symbol *SymbolState) (record.Record, bool) {
-	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || symbol.Bought() <= 0 {
+	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || symbol.Bought() <= 0 {
 		return record.Record{}, false
 	}
 	rate := e.book.SpotFee
 	if symbol.feeRateKnown {
 		rate = symbol.feeRate
 	}
-	due := ceilUnit(symbol.Rules, symbol.Rules.QuantityAmount(symbol.Bought()).MulRate(rate)) - symbol.ExpectedFees()
+	due := ceilUnit(symbol.rules, symbol.rules.QuantityAmount(symbol.Bought()).MulRate(rate)) - symbol.ExpectedFees()
 	if due <= 0 {
 		return record.Record{}, false
 	}
@@ -61,7 +61,7 @@ func (e *evidence) expectFees(symbol *SymbolState) (record.Record, bool) {
 // shortfall is foreign, but while an order rests that may fill between the two reads, only if it
 // persists.
 func (s *survey) squareWallet(symbol *SymbolState, held exchange.Quantity, live bool) {
-	bound := symbol.Rules.QuantityOf(symbol.Rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.Rules.QuantityTick - symbol.ExpectedFees()
+	bound := symbol.rules.QuantityOf(symbol.rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.rules.QuantityTick - symbol.ExpectedFees()
 	short := symbol.Known() - symbol.Fees() - (held - symbol.Baseline())
 	if short <= 0 || short <= bound && symbol.Bought() > 0 {
 		s.recordUnattributed(symbol, -short)

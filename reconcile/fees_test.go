@@ -53,19 +53,19 @@ func TestTheFeeOfASpotPurchaseIsDeductedAtTheFill(t *testing.T) {
 			w.now += 500
 			w.historyOf("0", w.filled(order), c.trades...) // the wallet is older than the fill
 			symbol := w.book.Symbol(coin)
-			if symbol.Position != c.first {
-				t.Errorf("at the fill: want %d trusted, have %d", c.first, symbol.Position)
+			if symbol.position != c.first {
+				t.Errorf("at the fill: want %d trusted, have %d", c.first, symbol.position)
 			}
 			for range testSettle.StalenessMS/1_000 + 3 {
 				w.now += 1_000
 				w.observe(c.wallet)
 			}
-			if symbol.Position != c.squared || !symbol.Settled || symbol.Quarantine() != "" {
+			if symbol.position != c.squared || !symbol.settled || symbol.Quarantine() != "" {
 				t.Errorf(
 					"with the wallet: want %d and settled, have %d, settled %t, quarantine %q",
 					c.squared,
-					symbol.Position,
-					symbol.Settled,
+					symbol.position,
+					symbol.settled,
 					symbol.Quarantine(),
 				)
 			}
@@ -100,7 +100,7 @@ func TestSpotStopCoversExplainedHolding(t *testing.T) {
 			w.now += 60_000
 			w.buys(10)
 			symbol := w.book.Symbol(coin)
-			symbol.Last, symbol.EntryPrice = 50_000e8, exchange.AmountOf(50_000)
+			symbol.last, symbol.entryPrice = 50_000e8, exchange.AmountOf(50_000)
 			if c.unseen == 0 { // the wallet is younger than the fill
 				w.now += testSettle.StalenessMS
 			}

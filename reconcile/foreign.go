@@ -54,7 +54,7 @@ func (s *survey) foreign(symbol *SymbolState) {
 		s.quarantine(symbol, "the position differs from the fills by "+residualText(symbol)+", which nothing explains")
 		return
 	}
-	symbol.residual, symbol.residualOf = symbol.Position-symbol.Known(), symbol.Known() // the next difference has to last again
+	symbol.residual, symbol.residualOf = symbol.position-symbol.Known(), symbol.Known() // the next difference has to last again
 	if symbol.Known() != before {
 		s.latchOn(symbol.Key())
 	}
@@ -88,8 +88,8 @@ func (b *Book) ignore(symbol *SymbolState, evidence string, emit func(record.Rec
 // none. Spot has no positions: there the wallet shows the effect, and only an unreadable order
 // blocks openings.
 func (b *Book) ForeignOpening(symbol *SymbolState) *exchange.Order {
-	for i := range symbol.Foreign {
-		o := &symbol.Foreign[i]
+	for i := range symbol.foreign {
+		o := &symbol.foreign[i]
 		opens := symbol.UnreadRow(o) != nil || symbol.Key().Market == exchange.Futures && !o.Reduces()
 		if opens && (b.Foreign != ForeignAdopt && b.Foreign != ForeignIgnore || symbol.Repeats(o)) {
 			return o
@@ -119,19 +119,19 @@ func (s *survey) quarantineFor(symbol *SymbolState, cause record.QuarantineCause
 }
 
 func residualText(symbol *SymbolState) string {
-	if symbol.Rules == nil {
+	if symbol.rules == nil {
 		return "an unknown quantity"
 	}
-	return symbol.Rules.QuantityDecimal(symbol.residual).String()
+	return symbol.rules.QuantityDecimal(symbol.residual).String()
 }
 
 // guardLost quarantines, while the journal is new, every symbol with a position or an order of
 // botd's (case 35). Nothing is adopted, whatever the policy.
 func (s *survey) guardLost() {
 	for _, symbol := range s.book.symbols {
-		id := symbol.UnknownEnded
-		if i := slices.IndexFunc(symbol.Foreign, func(o exchange.Order) bool { return s.book.prefixed(o.ClientOrderID) }); id == "" && i >= 0 {
-			id = symbol.Foreign[i].ClientOrderID
+		id := symbol.unknownEnded
+		if i := slices.IndexFunc(symbol.foreign, func(o exchange.Order) bool { return s.book.prefixed(o.ClientOrderID) }); id == "" && i >= 0 {
+			id = symbol.foreign[i].ClientOrderID
 		}
 		if id == "" && symbol.AtVenue() == 0 {
 			continue
@@ -141,7 +141,7 @@ func (s *survey) guardLost() {
 			quarantined.ClientOrderID = id // the next start then stands down before it has read the order
 			s.emit(quarantined)
 		}
-		symbol.Settled = false
+		symbol.settled = false
 	}
 }
 
@@ -154,8 +154,8 @@ func (b *Book) prefixed(clientOrderID string) bool {
 // instance's prefix, unknown to the journal, may still sell. A stop from an old backup does not
 // just reduce a position, as on futures, but sells again.
 func (b *Book) sellsUnknown(symbol *SymbolState) (sum exchange.Quantity) {
-	for i := range symbol.Foreign {
-		if o := &symbol.Foreign[i]; o.Side == exchange.Sell && b.prefixed(o.ClientOrderID) {
+	for i := range symbol.foreign {
+		if o := &symbol.foreign[i]; o.Side == exchange.Sell && b.prefixed(o.ClientOrderID) {
 			sum += o.Remaining()
 		}
 	}
@@ -171,8 +171,8 @@ func (s *survey) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
 	if symbol.Key().Market != exchange.Spot {
 		return
 	}
-	for i := range symbol.Foreign {
-		o := &symbol.Foreign[i]
+	for i := range symbol.foreign {
+		o := &symbol.foreign[i]
 		listed := slices.ContainsFunc(orders, func(now exchange.Order) bool { return now.ID == o.ID })
 		if !listed && o.Side == exchange.Sell && s.book.prefixed(o.ClientOrderID) {
 			symbol.unlistedSales = append(symbol.unlistedSales, peerOrder{o.ID, o.Remaining(), s.fetched.EndedMS})
@@ -218,11 +218,11 @@ func (b *Book) ForeignPrefix() string {
 		if symbol.Cause() == record.JournalLost {
 			continue
 		}
-		if symbol.UnknownEnded != "" {
-			return symbol.UnknownEnded
+		if symbol.unknownEnded != "" {
+			return symbol.unknownEnded
 		}
-		for i := range symbol.Foreign {
-			if id := symbol.Foreign[i].ClientOrderID; b.prefixed(id) {
+		for i := range symbol.foreign {
+			if id := symbol.foreign[i].ClientOrderID; b.prefixed(id) {
 				return id
 			}
 		}
@@ -245,7 +245,7 @@ func (s *survey) noteUnknownEnded(orders []exchange.Order) {
 	for i := range orders {
 		order := &orders[i]
 		if id, ours := placement.ParseSerial(order.ClientOrderID); ours && s.book.prefixed(order.ClientOrderID) && !s.book.Sent(order.Key(), id) {
-			s.book.Track(order.Key()).UnknownEnded = order.ClientOrderID
+			s.book.Track(order.Key()).unknownEnded = order.ClientOrderID
 		}
 	}
 }
@@ -261,8 +261,8 @@ func (b *Book) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason stri
 	for _, p := range b.unknownOn(key) {
 		emit(p.About(record.Ended{State: placement.Absent, Filled: p.Filled(), Evidence: evidence}))
 	}
-	for i := range symbol.Foreign {
-		order := &symbol.Foreign[i]
+	for i := range symbol.foreign {
+		order := &symbol.foreign[i]
 		switch {
 		case !b.prefixed(order.ClientOrderID):
 		case adopt:
@@ -286,10 +286,10 @@ func (b *Book) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason stri
 				b.adoptPeerPosition(symbol, theirs, emit)
 			}
 		}
-		emit(record.Record{Symbol: key, ClientOrderID: symbol.UnknownEnded, Body: record.Adopted{Quantity: quantity, Evidence: evidence}})
+		emit(record.Record{Symbol: key, ClientOrderID: symbol.unknownEnded, Body: record.Adopted{Quantity: quantity, Evidence: evidence}})
 		return records
 	}
-	residual := symbol.Position - symbol.Known()
+	residual := symbol.position - symbol.Known()
 	if !adopt && residual != 0 {
 		b.ignore(symbol, evidence, emit)
 		return records
@@ -301,7 +301,7 @@ func (b *Book) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason stri
 // unclaimed returns the wallet's excess of a spot symbol's asset over the fills, while an uncertain
 // placement may have bought it, or a refused one has.
 func (b *Book) unclaimed(symbol *SymbolState) exchange.Quantity {
-	if !b.buysUnknown(symbol) && !b.paidFor(symbol) || symbol.Rules == nil {
+	if !b.buysUnknown(symbol) && !b.paidFor(symbol) || symbol.rules == nil {
 		return 0
 	}
 	return max(0, b.inWallet(symbol)-symbol.Baseline()-symbol.Known()+symbol.Fees())

@@ -37,10 +37,10 @@ func (d *desk) shows(symbol *SymbolState, signed exchange.Quantity) *survey {
 	list := d.positions(signed)
 	s := d.book.survey(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
 		Before: list, Positions: list})
-	symbol.Position = signed - symbol.Ignored()
-	symbol.residual = symbol.Position - symbol.Known()
-	if symbol.EntryPrice = (exchange.Amount{}); signed != 0 {
-		symbol.EntryPrice, symbol.PositionID = list.Items()[0].EntryPrice, list.Items()[0].ID
+	symbol.position = signed - symbol.Ignored()
+	symbol.residual = symbol.position - symbol.Known()
+	if symbol.entryPrice = (exchange.Amount{}); signed != 0 {
+		symbol.entryPrice, symbol.positionID = list.Items()[0].EntryPrice, list.Items()[0].ID
 	}
 	return s
 }
@@ -383,11 +383,11 @@ func TestSweptOrdersAndMarginShowReduction(t *testing.T) {
 		{"it agreed of another opening", 10, freshMS, agreed(20, sentMS-1), noWitness},
 		{"the rules are not known", 10, freshMS + 1, func(d *desk, s *survey, symbol *SymbolState) {
 			uses("50")(d, s, symbol)
-			symbol.Rules = nil
+			symbol.rules = nil
 		}, noWitness},
 		{"the leverage is not known: the whole price is margin", 10, freshMS + 1, func(d *desk, s *survey, symbol *SymbolState) {
 			uses("275")(d, s, symbol)
-			symbol.Leverage = 0
+			symbol.leverage = 0
 		}, freedMargin},
 		{"beside others, all of whose and botd's are missed", 15, freshMS + 1, func(d *desk, s *survey, symbol *SymbolState) {
 			d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
@@ -513,7 +513,7 @@ func TestPastPositions(t *testing.T) {
 		}
 		symbol.seen, symbol.futuresEvidence.past, symbol.futuresEvidence.unbooked = []int64{5, 6, 7}, []int64{1, 2}, c.unbooked
 		s := d.shows(symbol, c.ignored)
-		symbol.PositionID = 7
+		symbol.positionID = 7
 		s.seekWitness(symbol)
 		if have := fmt.Sprint(symbol.futuresEvidence.past, symbol.futuresEvidence.unbooked); have != c.want || !symbol.futuresEvidence.zeroed {
 			t.Errorf("%s: want %s, have %s, zeroed %t", c.name, c.want, have, symbol.futuresEvidence.zeroed)
@@ -597,9 +597,9 @@ func TestAPersonEndsAContradiction(t *testing.T) {
 		t.Fatalf("want 20 trusted, have %d, %d", symbol.Standing(), symbol.DecisionPosition())
 	}
 	symbol.EndContradiction()
-	if symbol.Standing() != 0 || symbol.DecisionPosition() != 0 || symbol.Contradicted != "" || symbol.ContradictedSinceMS != 0 || symbol.Unwitnessed() {
-		t.Errorf("want nothing trusted and nothing contradicted, have %d, %q since %d", symbol.DecisionPosition(), symbol.Contradicted,
-			symbol.ContradictedSinceMS)
+	if symbol.Standing() != 0 || symbol.DecisionPosition() != 0 || symbol.contradicted != "" || symbol.contradictedSinceMS != 0 || symbol.Unwitnessed() {
+		t.Errorf("want nothing trusted and nothing contradicted, have %d, %q since %d", symbol.DecisionPosition(), symbol.contradicted,
+			symbol.contradictedSinceMS)
 	}
 	d.shows(symbol, 25)
 	if symbol.DecisionPosition() != 25 {
@@ -660,10 +660,10 @@ func TestMarginDeniesListedExcess(t *testing.T) {
 		{"it uses more", ForeignAdopt, 30, "200", nil, false},
 		{"the list shows less", ForeignAdopt, 15, "10", nil, false},
 		{"none is reported", ForeignAdopt, 30, "0", nil, false},
-		{"the rules are not known", ForeignAdopt, 30, "100", func(s *SymbolState) { s.Rules = nil }, false},
-		{"the leverage is not known: all of the price may be needed", ForeignAdopt, 30, "100", func(s *SymbolState) { s.Leverage = 0 }, false},
-		{"a leverage of one, by more than a quarter", ForeignAdopt, 30, "20", func(s *SymbolState) { s.Leverage = 1 }, false},
-		{"a leverage of one", ForeignAdopt, 30, "100", func(s *SymbolState) { s.Leverage = 1 }, false},
+		{"the rules are not known", ForeignAdopt, 30, "100", func(s *SymbolState) { s.rules = nil }, false},
+		{"the leverage is not known: all of the price may be needed", ForeignAdopt, 30, "100", func(s *SymbolState) { s.leverage = 0 }, false},
+		{"a leverage of one, by more than a quarter", ForeignAdopt, 30, "20", func(s *SymbolState) { s.leverage = 1 }, false},
+		{"a leverage of one", ForeignAdopt, 30, "100", func(s *SymbolState) { s.leverage = 1 }, false},
 	} {
 		d, symbol := opened(t, 0)
 		d.book.Foreign = c.policy
@@ -776,10 +776,10 @@ func TestListIsContradictedAfterL(t *testing.T) {
 		d := holds(t, 20)
 		symbol := d.book.Symbol(bitcoin)
 		s := d.shows(symbol, 20)
-		symbol.Contradicted, symbol.futuresEvidence.doubted, symbol.futuresEvidence.denied = c.before, c.doubted, c.denied
+		symbol.contradicted, symbol.futuresEvidence.doubted, symbol.futuresEvidence.denied = c.before, c.doubted, c.denied
 		symbol.differs = persistence{sinceMS: 1, lastMS: d.now, forMS: c.forMS}
-		if s.contradict(symbol); symbol.Contradicted != c.want || (symbol.ContradictedSinceMS != 0) != (c.want != "") {
-			t.Errorf("%s: want %q, have %q since %d", c.name, c.want, symbol.Contradicted, symbol.ContradictedSinceMS)
+		if s.contradict(symbol); symbol.contradicted != c.want || (symbol.contradictedSinceMS != 0) != (c.want != "") {
+			t.Errorf("%s: want %q, have %q since %d", c.name, c.want, symbol.contradicted, symbol.contradictedSinceMS)
 		}
 	}
 }

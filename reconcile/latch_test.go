@@ -22,20 +22,20 @@ func latchesAndObserves(t testing.TB) {
 	d.book.Apply(&record.Record{AtMS: d.now, Strategy: "one", Symbol: bitcoin,
 		Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 20}}}})
 	spot := d.book.Track(coin)
-	spot.Rules = newWallet(t).book.Track(coin).Rules
+	spot.rules = newWallet(t).book.Track(coin).rules
 	d.book.Apply(&record.Record{Symbol: coin, Body: record.Baseline{Quantity: 1_000}}) // the journal is not new
 	latched := false
 	for range 60 {
 		d.now += 1_000
-		spot.Position = 5 // of a round before: nothing is held
+		spot.position = 5 // of a round before: nothing is held
 		for _, r := range d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
 			Before: d.positions(10), Positions: d.positions(10), ClosedOf: []string{"BTC-USDT"}, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
 			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("1")}})}) {
 			_, is := r.Body.(record.Latch)
 			latched = latched || is
 		}
-		if spot.Position != 0 {
-			t.Fatalf("want the spot symbol observed in each round, have %d at %d", spot.Position, d.now)
+		if spot.position != 0 {
+			t.Fatalf("want the spot symbol observed in each round, have %d at %d", spot.position, d.now)
 		}
 	}
 	if !latched || len(d.book.Symbols()) != 2 {

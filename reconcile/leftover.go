@@ -67,7 +67,7 @@ func (s *survey) noteIDs(orders []exchange.Order) {
 // proves nothing: a person's orders have none either. It counts as botd's only where botd's own
 // rows show no ids, and where the placement could have bought that much.
 func (e *evidence) boughtBy(o *exchange.Order, p *account.Placement, symbol *SymbolState) exchange.Quantity {
-	if o == nil || o.ClientOrderID != "" || o.Filled == 0 || !e.book.idsLeftOut || symbol.Rules == nil {
+	if o == nil || o.ClientOrderID != "" || o.Filled == 0 || !e.book.idsLeftOut || symbol.rules == nil {
 		return 0
 	}
 	order := p.Order()
@@ -76,7 +76,7 @@ func (e *evidence) boughtBy(o *exchange.Order, p *account.Placement, symbol *Sym
 		return 0
 	case !order.QuoteAmount.IsZero() && !o.QuoteAmount.IsZero() && o.QuoteAmount != order.QuoteAmount:
 		return 0
-	case !order.QuoteAmount.IsZero() && symbol.Rules.AverageCost(order.QuoteAmount, o.Filled).Less(o.AveragePrice): // it cost more
+	case !order.QuoteAmount.IsZero() && symbol.rules.AverageCost(order.QuoteAmount, o.Filled).Less(o.AveragePrice): // it cost more
 		return 0
 	}
 	return o.Filled
@@ -127,10 +127,10 @@ func (e *evidence) claimed(o *exchange.Order) bool {
 // in the direction of the placement, and whether the deviation has lasted. A wallet that may be
 // older than the last fill proves nothing.
 func (s *survey) walletMoved(symbol *SymbolState, p *account.Placement) (moved, persistent bool) {
-	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || !s.fetched.Balances.Done() || s.mayPredateFill(symbol) {
+	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || !s.fetched.Balances.Done() || s.mayPredateFill(symbol) {
 		return false, false
 	}
-	tolerance := symbol.Rules.QuantityOf(symbol.Rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + 2*symbol.Rules.QuantityTick
+	tolerance := symbol.rules.QuantityOf(symbol.rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + 2*symbol.rules.QuantityTick
 	by := s.shownInWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
 	if by*exchange.Quantity(p.Order().Side.Sign()) <= tolerance {
 		symbol.moved.reset()
@@ -148,8 +148,8 @@ func (s *survey) walletMoved(symbol *SymbolState, p *account.Placement) (moved, 
 // shownInWallet is how much of a spot symbol's base asset a snapshot shows.
 func (e *evidence) shownInWallet(symbol *SymbolState) exchange.Quantity {
 	for _, balance := range e.fetched.Balances.Items() {
-		if balance.Asset == symbol.Rules.Base {
-			return symbol.Rules.FloorQuantity(symbol.Rules.QuantityOf(balance.Free.Add(balance.Frozen)))
+		if balance.Asset == symbol.rules.Base {
+			return symbol.rules.FloorQuantity(symbol.rules.QuantityOf(balance.Free.Add(balance.Frozen)))
 		}
 	}
 	return 0
@@ -158,11 +158,11 @@ func (e *evidence) shownInWallet(symbol *SymbolState) exchange.Quantity {
 // Unclaimed returns the wallet's excess of a spot symbol's asset over the quantity that the kill
 // switch would close and the balance before botd bought; zero if there is none.
 func (b *Book) Unclaimed(symbol *SymbolState) exchange.Quantity {
-	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || b.WalletMS == 0 {
+	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || b.WalletMS == 0 {
 		return 0
 	}
 	more := b.inWallet(symbol) - symbol.Baseline() - b.ToClose(symbol)
-	if more <= symbol.ExpectedFees()+symbol.Rules.QuantityTick {
+	if more <= symbol.ExpectedFees()+symbol.rules.QuantityTick {
 		return 0
 	}
 	return more

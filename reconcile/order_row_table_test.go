@@ -172,8 +172,8 @@ func TestUnreadableRowIsAttributed(t *testing.T) {
 			}
 			foreign := 0
 			for _, symbol := range d.book.Symbols() {
-				if foreign += len(symbol.Foreign); len(symbol.Foreign) != len(symbol.Unreadable) {
-					t.Errorf("%s: want each marked as one that cannot be read, have %d of %d", c.name, len(symbol.Unreadable), len(symbol.Foreign))
+				if foreign += len(symbol.foreign); len(symbol.foreign) != len(symbol.unreadable) {
+					t.Errorf("%s: want each marked as one that cannot be read, have %d of %d", c.name, len(symbol.unreadable), len(symbol.foreign))
 				}
 			}
 			if foreign != c.foreign || about != c.about {
@@ -306,9 +306,9 @@ func TestForgetClearsReads(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
 	symbol := d.book.Symbol(bitcoin)
-	symbol.Mark, symbol.LastMS, symbol.onlyOpeningsPending, symbol.Leverage = 1, 2, true, 10
+	symbol.mark, symbol.lastMS, symbol.onlyOpeningsPending, symbol.leverage = 1, 2, true, 10
 	symbol.Forget()
-	if symbol.Read || symbol.Settled || symbol.onlyOpeningsPending || symbol.Leverage != 0 || symbol.Last != 0 || symbol.Mark != 0 || symbol.LastMS != 0 {
+	if symbol.read || symbol.settled || symbol.onlyOpeningsPending || symbol.leverage != 0 || symbol.last != 0 || symbol.mark != 0 || symbol.lastMS != 0 {
 		t.Errorf("want nothing of what was read, have %+v", symbol)
 	}
 }
@@ -322,16 +322,16 @@ func TestProfitSinceAccountRead(t *testing.T) {
 		want   string
 	}{
 		{"by the mark", func(*SymbolState) {}, "20"},
-		{"by the last trade where no mark is known", func(s *SymbolState) { s.Mark = 0 }, "-20"},
-		{"others' part too", func(s *SymbolState) { s.Position = 15; s.journalledSymbol = leaving(5) }, "20"},
-		{"of one unit", func(s *SymbolState) { s.Position = 1 }, "1"},
-		{"none of nothing", func(s *SymbolState) { s.Position = 0 }, "0"},
-		{"none where it was not read", func(s *SymbolState) { s.MarkedAt = 0 }, "0"},
-		{"none without rules", func(s *SymbolState) { s.Rules = nil }, "0"},
+		{"by the last trade where no mark is known", func(s *SymbolState) { s.mark = 0 }, "-20"},
+		{"others' part too", func(s *SymbolState) { s.position = 15; s.journalledSymbol = leaving(5) }, "20"},
+		{"of one unit", func(s *SymbolState) { s.position = 1 }, "1"},
+		{"none of nothing", func(s *SymbolState) { s.position = 0 }, "0"},
+		{"none where it was not read", func(s *SymbolState) { s.markedAt = 0 }, "0"},
+		{"none without rules", func(s *SymbolState) { s.rules = nil }, "0"},
 	} {
 		d := holds(t, 20)
 		symbol := d.book.Symbol(bitcoin)
-		symbol.MarkedAt, symbol.Mark, symbol.Last = 50_000e8, 51_000e8, 49_000e8
+		symbol.markedAt, symbol.mark, symbol.last = 50_000e8, 51_000e8, 49_000e8
 		c.change(symbol)
 		if have := symbol.Moved().String(); have != c.want {
 			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
@@ -339,7 +339,7 @@ func TestProfitSinceAccountRead(t *testing.T) {
 	}
 	w := holding(t, ForeignHalt)
 	symbol := w.book.Symbol(coin)
-	if symbol.MarkedAt, symbol.Mark = 50_000e8, 51_000e8; !symbol.Moved().IsZero() {
+	if symbol.markedAt, symbol.mark = 50_000e8, 51_000e8; !symbol.Moved().IsZero() {
 		t.Error("want nothing made on spot, whose account has no profit")
 	}
 }

@@ -39,15 +39,15 @@ func TestLeverageIsSetBeforeOpenings(t *testing.T) {
 		{"beside a position, which is closed all the same", 20, target(0), nil, five, flat},
 		{"beside a position that is to grow", 20, target(25), nil, five, set},
 		{"beside a position, while something is unknown", 20, target(25), func(d *desk) { d.unknown(d.places(placement.ExitOrder, offers)) }, five, ""},
-		{"beside a position that is not settled", 20, target(25), func(d *desk) { d.book.Symbol(bitcoin).Settled = false }, five, ""},
+		{"beside a position that is not settled", 20, target(25), func(d *desk) { d.book.Symbol(bitcoin).settled = false }, five, ""},
 		{"beside a resting order", 0, bids, func(d *desk) {
 			d.rests(placement.Order, 12, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: bid.Price, Quantity: 10})
-			d.book.Symbol(bitcoin).Settled = true
+			d.book.Symbol(bitcoin).settled = true
 		}, five, "cancel 12: no longer desired; " + set},
 	} {
 		d := holds(t, c.held)
 		d.want(c.plan)
-		d.book.Symbol(bitcoin).Leverage = 10
+		d.book.Symbol(bitcoin).leverage = 10
 		if c.with != nil {
 			c.with(d)
 		}
@@ -219,12 +219,12 @@ func TestDeriveWaitsForSymbolState(t *testing.T) {
 		want    bool
 	}{
 		{"all is known", func(*SymbolState) {}, nil, true},
-		{"it was not read", func(s *SymbolState) { s.Read = false }, nil, false},
-		{"the wallet was read alone", func(s *SymbolState) { s.Read, s.readAlone = false, true }, nil, false},
-		{"the wallet was read alone, and its market cannot be read", func(s *SymbolState) { s.Read, s.readAlone = false, true }, unread, true},
-		{"its market cannot be read", func(s *SymbolState) { s.Read = false }, unread, false},
-		{"no rules", func(s *SymbolState) { s.Rules = nil }, nil, false},
-		{"no price", func(s *SymbolState) { s.Last = 0 }, nil, false},
+		{"it was not read", func(s *SymbolState) { s.read = false }, nil, false},
+		{"the wallet was read alone", func(s *SymbolState) { s.read, s.readAlone = false, true }, nil, false},
+		{"the wallet was read alone, and its market cannot be read", func(s *SymbolState) { s.read, s.readAlone = false, true }, unread, true},
+		{"its market cannot be read", func(s *SymbolState) { s.read = false }, unread, false},
+		{"no rules", func(s *SymbolState) { s.rules = nil }, nil, false},
+		{"no price", func(s *SymbolState) { s.last = 0 }, nil, false},
 	} {
 		d := holds(t, 20)
 		d.target(0)
@@ -249,8 +249,8 @@ func TestProtectionStaysWhileOnlyExitsAreAllowed(t *testing.T) {
 		want string
 	}{
 		{"a position", 20, nil, ""},
-		{"one that the list does not show", 20, func(s *SymbolState) { s.Position = 0 }, ""},
-		{"one that no fill explains", 0, func(s *SymbolState) { s.Position = 20 }, ""},
+		{"one that the list does not show", 20, func(s *SymbolState) { s.position = 0 }, ""},
+		{"one that no fill explains", 0, func(s *SymbolState) { s.position = 20 }, ""},
 		{"what a purchase is presumed to have bought", 0, func(s *SymbolState) { s.spot.presumed = 5 }, ""},
 		{"nothing", 0, nil, "cancel 12: there is no position to protect"},
 	} {
@@ -320,9 +320,9 @@ func TestUncertainPlacementIsDecided(t *testing.T) {
 		symbol := d.book.Symbol(bitcoin)
 		s := d.shows(symbol, c.shown)
 		if c.shown == 0 {
-			symbol.PositionID = 0
+			symbol.positionID = 0
 		}
-		symbol.stable = stable{residual: symbol.residual, positionID: symbol.PositionID}
+		symbol.stable = stable{residual: symbol.residual, positionID: symbol.positionID}
 		symbol.equal = persistence{sinceMS: 1, lastMS: d.now - 1_000, forMS: 2_000}
 		if c.with != nil {
 			c.with(&situation{d, s, symbol})

@@ -88,11 +88,11 @@ func (d *derivation) placeKeyed(purpose placement.Purpose, desired *strategy.Des
 	if refused := d.desired.Strategy.RefusedByKey(purpose, desired.Key); d.nowMS-refused < refusedMS {
 		return // the same order would be refused again right away (incident 54)
 	}
-	quantity := d.symbol.Rules.FloorQuantity(desired.Quantity - filled)
+	quantity := d.symbol.rules.FloorQuantity(desired.Quantity - filled)
 	if purpose == placement.ExitOrder {
 		quantity = min(quantity, d.reducible())
 	}
-	if quantity < d.symbol.Rules.QuantityTick || d.symbol.Rules.Notional(desired.Price, quantity).Less(d.symbol.Rules.MinNotional) {
+	if quantity < d.symbol.rules.QuantityTick || d.symbol.rules.Notional(desired.Price, quantity).Less(d.symbol.rules.MinNotional) {
 		return
 	}
 	order := exchange.NewOrder{Type: exchange.Limit, Side: desired.Side, Quantity: quantity, Price: desired.Price, PostOnly: desired.PostOnly,
@@ -144,5 +144,5 @@ func (d *derivation) reducible() exchange.Quantity {
 			free -= d.intents[i].Order.Quantity
 		}
 	}
-	return d.clipToWallet(d.symbol.Rules.FloorQuantity(max(0, min(free, d.reducingRoom()))))
+	return d.clipToWallet(d.symbol.rules.FloorQuantity(max(0, min(free, d.reducingRoom()))))
 }

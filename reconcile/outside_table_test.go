@@ -32,9 +32,9 @@ func TestUnexplainedDifferenceFollowsPolicy(t *testing.T) {
 		{"more, that is adopted", ForeignAdopt, 20, 0, 25, nil, "25 0 0 true; made outside botd, adopted by foreign: adopt"},
 		{"more, that is ignored", ForeignIgnore, 20, 0, 25, nil, "20 5 0 false; made outside botd, ignored by foreign: ignore"},
 		{"more, and a person decides", ForeignHalt, 20, 0, 25, nil, "20 0 5 false; " + differs + "0.005, which nothing explains"},
-		{"more, and the rules are not known", ForeignHalt, 20, 0, 25, func(_ *desk, s *SymbolState) { s.Rules = nil },
+		{"more, and the rules are not known", ForeignHalt, 20, 0, 25, func(_ *desk, s *SymbolState) { s.rules = nil },
 			"20 0 5 false; " + differs + "an unknown quantity, which nothing explains"},
-		{"more, and another botd trades", ForeignAdopt, 20, 0, 25, func(_ *desk, s *SymbolState) { s.UnknownEnded = elders + "1" },
+		{"more, and another botd trades", ForeignAdopt, 20, 0, 25, func(_ *desk, s *SymbolState) { s.unknownEnded = elders + "1" },
 			"20 0 5 false; " + differs + "0.005 while another botd may be placing orders"},
 	} {
 		d := newDesk(t)
@@ -90,7 +90,7 @@ func TestNewJournalQuarantinesOpenState(t *testing.T) {
 		if lost := symbol.Cause() == record.JournalLost; lost != c.want || (symbol.Quarantine() == lostJournal) != c.want || symbol.UnknownOrder() != c.id {
 			t.Errorf("%s: want it quarantined %t for %q, have %q for %q", c.name, c.want, c.id, symbol.Quarantine(), symbol.UnknownOrder())
 		}
-		if symbol.Settled == c.want {
+		if symbol.settled == c.want {
 			t.Errorf("%s: want it settled %t", c.name, !c.want)
 		}
 	}
@@ -103,7 +103,7 @@ func TestHistoryOrderUnknownToJournal(t *testing.T) {
 		w := explains(t, 10, 0)
 		row := anothers(id, 50, exchange.Buy, exchange.MarketOrder, 7, 7, 1)
 		w.book.survey(&Snapshot{Newest: []exchange.Order{row}}).observeNewest()
-		if have := w.book.Symbol(coin).UnknownEnded; have != want {
+		if have := w.book.Symbol(coin).unknownEnded; have != want {
 			t.Errorf("%q: want %q, have %q", id, want, have)
 		}
 	}
@@ -126,7 +126,7 @@ func TestSalesOfAnotherJournalAreNotRepeatedForL(t *testing.T) {
 		t.Helper()
 		s := w.reads(1_010, 0, rows...)
 		s.noteUnlisted(symbol, rows)
-		symbol.Foreign = rows
+		symbol.foreign = rows
 		s.forgetUnlisted(symbol)
 		if have := w.book.sellsUnknown(symbol); have != want {
 			t.Errorf("want %d, have %d", want, have)
@@ -246,7 +246,7 @@ func TestReadNamesNewInstruments(t *testing.T) {
 		return len(reading.Instruments)
 	}
 	first, again := reads(), reads()
-	w.book.Symbol(coin).Rules.QuantityScale++
+	w.book.Symbol(coin).rules.QuantityScale++
 	changed := reads()
 	if first != 1 || again != 0 || changed != 1 {
 		t.Errorf("want it named at first, and when it has changed, have %d, %d, %d", first, again, changed)

@@ -162,7 +162,7 @@ func TestUncertainSaleIsNotRepeatedWithManualCoins(t *testing.T) {
 	t.Parallel()
 	for bought, want := range map[string]bool{"0.015": true, "0.025": false} {
 		w := newWallet(t)
-		w.book.Symbol(coin).Last = 50_000e8
+		w.book.Symbol(coin).last = 50_000e8
 		w.observe("0.005")
 		w.now += 60_000
 		w.buys(10)
@@ -178,7 +178,7 @@ func TestUncertainSaleIsNotRepeatedWithManualCoins(t *testing.T) {
 			t.Errorf("a wallet of %s before the sale: want repeated %t", bought, want)
 		}
 		w.start()
-		w.book.Symbol(coin).Last = 50_000e8
+		w.book.Symbol(coin).last = 50_000e8
 		w.now += 1_000
 		w.observe("0.015")
 		if d := (&situation{book: w.book, symbol: w.book.Symbol(coin), ownPosition: 10}); d.repeatable(w.book.Placement(sale.ClientOrderID)) != want {
@@ -248,7 +248,7 @@ func soldBeforeTheHistory(t testing.TB) {
 		w.now += 1_000
 		w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), Unread: []exchange.SymbolKey{coin},
 			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(amount)}})})
-		symbol.Last = 50_000e8
+		symbol.last = 50_000e8
 		intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1,
 			Collar: exchange.RateOne / 20, Unread: true}, w.now)
 		if len(intents) != want {
@@ -267,7 +267,7 @@ func TestRestingExitExcludesSaleInFlight(t *testing.T) {
 func restingExitWithAnother(t testing.TB) {
 	w := holding(t, ForeignHalt)
 	symbol := w.book.Symbol(coin)
-	symbol.Last = 50_000e8
+	symbol.last = 50_000e8
 	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, Body: record.Plan{Plan: &strategy.Plan{ExitsSet: true,
 		Exits: []strategy.DesiredOrder{{Key: "a", Side: exchange.Sell, Quantity: 10, Price: 51_000e8}}}}})
 	part := w.book.NextClientOrderID("t")

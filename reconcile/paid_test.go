@@ -78,7 +78,7 @@ func stopOfBefore(t testing.TB, listed bool) {
 	w.now += 1_000
 	w.start()
 	symbol := w.book.Symbol(coin)
-	symbol.Last, symbol.EntryPrice = 50_000e8, exchange.AmountOf(50_000)
+	symbol.last, symbol.entryPrice = 50_000e8, exchange.AmountOf(50_000)
 	w.now += 1_000
 	if listed {
 		w.hasMoney("1", "0.02", "9000", stops...)

@@ -37,7 +37,7 @@ func TestRecordsThatChangeSumsEndPass(t *testing.T) {
 			t.Parallel()
 			b := newDesk(t).book
 			symbol := b.Symbol(key)
-			symbol.Position, symbol.Last, symbol.Mark, symbol.MarkedAt = 100, 51_000e8, 51_000e8, 50_000e8
+			symbol.position, symbol.last, symbol.mark, symbol.markedAt = 100, 51_000e8, 51_000e8, 50_000e8
 			b.BeginPass()
 			b.Marked()
 			b.UnknownOrder()
@@ -57,7 +57,7 @@ func TestRecordsThatChangeSumsEndPass(t *testing.T) {
 			if number, _ := b.Pass(); number != 0 {
 				t.Errorf("after the end: want no pass, have %d", number)
 			}
-			symbol.Last, symbol.Mark = 52_000e8, 52_000e8
+			symbol.last, symbol.mark = 52_000e8, 52_000e8
 			if have, want := b.Marked(), b.sumMarked(); have != want {
 				t.Errorf("after the end, at another price: want %s, have %s", want, have)
 			}

@@ -61,12 +61,12 @@ func (e *evidence) isPeerOrder(o *exchange.Order) bool {
 
 // notePeerOrder remembers what an order has bought or sold, and returns the part that is new.
 func (s *SymbolState) notePeerOrder(o *exchange.Order, atMS int64, fee exchange.Rate) (grown exchange.Quantity) {
-	if s.Rules == nil {
+	if s.rules == nil {
 		return 0
 	}
 	net := -o.Filled
 	if o.Side == exchange.Buy {
-		net = o.Filled - ceilUnit(s.Rules, s.Rules.QuantityAmount(o.Filled).MulRate(fee))
+		net = o.Filled - ceilUnit(s.rules, s.rules.QuantityAmount(o.Filled).MulRate(fee))
 	}
 	t := &s.spot
 	if i := slices.IndexFunc(t.peerOrders, func(one peerOrder) bool { return one.orderID == o.ID }); i >= 0 {
@@ -86,10 +86,10 @@ func (s *SymbolState) notePeerOrder(o *exchange.Order, atMS int64, fee exchange.
 // far as the wallet shows it, and since when botd has seen it; zero for none. It is protected while
 // botd stands down; a person decides its owner.
 func (b *Book) PeerPosition(symbol *SymbolState) (quantity exchange.Quantity, sinceMS int64) {
-	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || !b.StandsDown() || len(symbol.spot.peerOrders) == 0 {
+	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || !b.StandsDown() || len(symbol.spot.peerOrders) == 0 {
 		return 0, 0
 	}
-	quantity = symbol.Rules.FloorQuantity(symbol.jointPosition() - max(0, symbol.ownOnSpot()))
+	quantity = symbol.rules.FloorQuantity(symbol.jointPosition() - max(0, symbol.ownOnSpot()))
 	return max(0, quantity), symbol.spot.peerOrders[0].seenMS
 }
 
@@ -236,7 +236,7 @@ func (s *survey) noteExcess(symbol *SymbolState) {
 	t := &symbol.spot
 	sells := s.book.jointSales(symbol)
 	t.excess = sells - symbol.jointPosition()
-	frozen := symbol.Rules.QuantityOf(s.book.Balance(symbol.Rules.Base).Frozen)
+	frozen := symbol.rules.QuantityOf(s.book.Balance(symbol.rules.Base).Frozen)
 	switch {
 	case !s.book.StandsDown() || frozen < sells || symbol.worthless(t.excess):
 		t.excess, t.excessMS = 0, 0
@@ -247,7 +247,7 @@ func (s *survey) noteExcess(symbol *SymbolState) {
 
 // worthless reports whether a quantity is too small for any order.
 func (s *SymbolState) worthless(quantity exchange.Quantity) bool {
-	return quantity <= 0 || s.Rules.Notional(s.Last, quantity).Less(s.Rules.MinNotional)
+	return quantity <= 0 || s.rules.Notional(s.last, quantity).Less(s.rules.MinNotional)
 }
 
 // shrinks reports whether an own stop may be removed because stops of the peer replace it, as the
@@ -272,7 +272,7 @@ func (d *derivation) shrinks(i *Intent, excess *exchange.Quantity) bool {
 // JointUncovered reports whether botd stands down and no stop covers part of the position, so the
 // next round must come soon.
 func (b *Book) JointUncovered(symbol *SymbolState) bool {
-	if symbol.Key().Market != exchange.Spot || symbol.Rules == nil || !b.StandsDown() {
+	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || !b.StandsDown() {
 		return false
 	}
 	left := symbol.jointPosition() - b.jointSales(symbol)

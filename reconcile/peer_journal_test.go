@@ -101,7 +101,7 @@ func soldAfterACut(t testing.TB, aged int64, witness bool) {
 	stop := w.places(placement.StopLoss, 8, stopOf(4))
 	w.now += 60_000
 	w.start()
-	w.book.Symbol(coin).Last = 50_000e8
+	w.book.Symbol(coin).last = 50_000e8
 	stop.Status, stop.Filled = exchange.StatusFilled, 4
 	lacking := exchange.Order{ID: 9, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopLimit, Quantity: 6, Filled: 6,
 		Status: exchange.StatusFilled, CreatedMS: w.now - aged}
@@ -111,6 +111,6 @@ func soldAfterACut(t testing.TB, aged int64, witness bool) {
 	}
 	symbol := w.book.Symbol(coin)
 	if have := symbol.Cause() == record.SoldByOthers && symbol.Quarantine() != ""; have != witness {
-		t.Errorf("want the sale to be the witness %t, have %q, contradicted %q", witness, symbol.Quarantine(), symbol.Contradicted)
+		t.Errorf("want the sale to be the witness %t, have %q, contradicted %q", witness, symbol.Quarantine(), symbol.contradicted)
 	}
 }

@@ -31,7 +31,7 @@ func (s *survey) observePosition(symbol *SymbolState) {
 	if !s.takePosition(symbol) {
 		return
 	}
-	symbol.Read, symbol.futuresEvidence.denied = true, false
+	symbol.read, symbol.futuresEvidence.denied = true, false
 	s.measureResidual(symbol)
 	s.seekWitness(symbol)
 	switch unknown := s.book.unknownOn(symbol.Key()); {
@@ -46,7 +46,7 @@ func (s *survey) observePosition(symbol *SymbolState) {
 		s.book.ignore(symbol, "the exchange has one position: what is left of it beside others is botd's", s.emit)
 	}
 	s.contradict(symbol)
-	symbol.Settled = symbol.residual == 0 && !s.anyUnresolved(symbol.Key()) && symbol.Quarantine() == "" && !symbol.endUnproved()
+	symbol.settled = symbol.residual == 0 && !s.anyUnresolved(symbol.Key()) && symbol.Quarantine() == "" && !symbol.endUnproved()
 }
 
 // partialPosition updates a symbol's position after another read about the symbol failed: reducing
@@ -55,14 +55,14 @@ func (s *survey) partialPosition(symbol *SymbolState) {
 	symbol.unread = true
 	switch {
 	case symbol.Key().Market == exchange.Spot:
-		symbol.Position, symbol.readAlone = symbol.heldOnSpot(), symbol.readAlone || s.fetched.Balances.Done()
+		symbol.position, symbol.readAlone = symbol.heldOnSpot(), symbol.readAlone || s.fetched.Balances.Done()
 		s.partialWallet(symbol)
 	case !s.fetched.Positions.Done(), s.fetched.lacksPosition(symbol.Key()):
 		if !s.takeShown(symbol) {
 			s.standOpened(symbol)
 		}
 	case s.takePosition(symbol):
-		symbol.Read, symbol.residual = true, symbol.Position-symbol.Known()
+		symbol.read, symbol.residual = true, symbol.position-symbol.Known()
 		s.noteUnexplained(symbol)
 		if symbol.Missing() && symbol.rowOf(s.fetched) != nil { // a positive record, even if other reads failed
 			symbol.futuresEvidence.by, symbol.futuresEvidence.doubted = closedRow, false
@@ -71,14 +71,14 @@ func (s *survey) partialPosition(symbol *SymbolState) {
 	symbol.equal.reset()
 	symbol.differs.pause(s.fetched)
 	symbol.misses.pause(s.fetched)
-	symbol.Settled = false
+	symbol.settled = false
 }
 
 // partialWallet applies a wallet's evidence about orders while other reads about the symbol fail.
 // If the open list was read, even with unreadable rows, that includes the results of purchases.
 func (s *survey) partialWallet(symbol *SymbolState) {
 	switch {
-	case !s.fetched.Balances.Done() || symbol.Rules == nil:
+	case !s.fetched.Balances.Done() || symbol.rules == nil:
 		return
 	case s.fetched.SpotOrders.Done():
 		s.presume(symbol)
@@ -116,7 +116,7 @@ func (s *survey) takePosition(symbol *SymbolState) bool {
 		}
 		symbol.takeOneOf(s.fetched.Positions.Items())
 		symbol.equal.reset()
-		symbol.Settled = false
+		symbol.settled = false
 		return false
 	}
 	symbol.doubled.reset()
@@ -126,12 +126,12 @@ func (s *survey) takePosition(symbol *SymbolState) bool {
 			return false
 		}
 	}
-	if now.ID == symbol.PositionID && signOf(now.Signed()) == -signOf(symbol.AtVenue()) && now.Remaining != 0 {
+	if now.ID == symbol.positionID && signOf(now.Signed()) == -signOf(symbol.AtVenue()) && now.Remaining != 0 {
 		s.quarantine(symbol, "the position changed its side by itself") // case 38
 	}
-	if now.ID != symbol.PositionID || now.Signed() != symbol.AtVenue() {
+	if now.ID != symbol.positionID || now.Signed() != symbol.AtVenue() {
 		s.book.changes++
-		symbol.MarkedAt = symbol.Price()
+		symbol.markedAt = symbol.Price()
 	}
 	if now.ID != 0 && !slices.Contains(symbol.seen, now.ID) && s.opens(symbol.Key()) {
 		symbol.futuresEvidence.unbooked = now.ID
@@ -144,15 +144,15 @@ func (s *survey) takePosition(symbol *SymbolState) bool {
 
 // takeRow uses a row of the list as the symbol's position; a zero row means none.
 func (s *survey) takeRow(symbol *SymbolState, now *exchange.Position) {
-	if now.ID != symbol.PositionID || symbol.AtVenue() == 0 {
-		symbol.SinceMS = s.fetched.EndedMS
+	if now.ID != symbol.positionID || symbol.AtVenue() == 0 {
+		symbol.sinceMS = s.fetched.EndedMS
 	}
-	symbol.Position, symbol.PositionID, symbol.LiqPrice = now.Signed()-symbol.Ignored(), now.ID, now.LiqPrice
+	symbol.position, symbol.positionID, symbol.liqPrice = now.Signed()-symbol.Ignored(), now.ID, now.LiqPrice
 	if now.Remaining != 0 || symbol.Known() == 0 || symbol.futuresEvidence.shownOf != symbol.OpenedMS() {
-		symbol.EntryPrice = now.EntryPrice // a list without a known position does not change the price
+		symbol.entryPrice = now.EntryPrice // a list without a known position does not change the price
 	}
 	if now.Leverage > 0 {
-		symbol.Leverage = now.Leverage
+		symbol.leverage = now.Leverage
 	}
 }
 
@@ -167,7 +167,7 @@ func (s *survey) takeShown(symbol *SymbolState) bool {
 		if row, _ := find(list.Items(), symbol.Key().Name); row.Remaining != 0 {
 			symbol.noteSeen(row.ID)
 			s.takeRow(symbol, &row)
-			symbol.Read, symbol.residual = true, symbol.Position-symbol.Known()
+			symbol.read, symbol.residual = true, symbol.position-symbol.Known()
 			s.noteUnexplained(symbol)
 			return true
 		}
@@ -183,7 +183,7 @@ func (s *SymbolState) takeOneOf(positions []exchange.Position) {
 		switch {
 		case p.Signed() == s.Known()+s.Ignored():
 			return 2
-		case p.ID == s.PositionID:
+		case p.ID == s.positionID:
 			return 1
 		}
 		return 0
@@ -193,7 +193,7 @@ func (s *SymbolState) takeOneOf(positions []exchange.Position) {
 			one = *p
 		}
 	}
-	s.Read, s.Position, s.PositionID, s.EntryPrice = true, one.Signed()-s.Ignored(), one.ID, one.EntryPrice
+	s.read, s.position, s.positionID, s.entryPrice = true, one.Signed()-s.Ignored(), one.ID, one.EntryPrice
 }
 
 func find(positions []exchange.Position, symbol string) (found exchange.Position, count int) {
@@ -211,7 +211,7 @@ func find(positions []exchange.Position, symbol string) (found exchange.Position
 // starts over when fills are booked, because the same figure then means a different one. A read
 // without a difference, which may be older, interrupts it but does not end it.
 func (s *survey) measureResidual(symbol *SymbolState) {
-	residual, known := symbol.Position-symbol.Known(), symbol.Known()
+	residual, known := symbol.position-symbol.Known(), symbol.Known()
 	explains := func(p *account.Placement) bool { return explained(p, residual) != 0 }
 	switch {
 	case known != symbol.residualOf || s.anyUnresolved(symbol.Key()) || s.anyUnlistedThat(symbol.Key(), explains):
@@ -240,12 +240,12 @@ func (s *survey) measureResidual(symbol *SymbolState) {
 // observeWallet reconciles the fills of a spot symbol with the wallet, whose base asset pays the
 // fees of purchases.
 func (s *survey) observeWallet(symbol *SymbolState) {
-	if !s.fetched.Balances.Done() || !s.fetched.SpotOrders.Done() || symbol.Rules == nil {
+	if !s.fetched.Balances.Done() || !s.fetched.SpotOrders.Done() || symbol.rules == nil {
 		return
 	}
-	symbol.Read = true
+	symbol.read = true
 	symbol.spot.inWallet = s.book.inWallet(symbol)
-	symbol.Position = symbol.heldOnSpot()
+	symbol.position = symbol.heldOnSpot()
 	s.noteExcess(symbol)
 	s.noteDiffers(symbol)
 	s.presume(symbol)
@@ -255,7 +255,7 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 	live := s.book.liveOn(symbol.Key())
 	symbol.spot.early = true
 	if s.anyUnresolved(symbol.Key()) || s.book.paidFor(symbol) || live && (s.mayPredateFill(symbol) || s.anyUnlisted(symbol.Key())) {
-		symbol.Settled = !s.anyUnresolved(symbol.Key()) && symbol.Quarantine() == ""
+		symbol.settled = !s.anyUnresolved(symbol.Key()) && symbol.Quarantine() == ""
 		symbol.misses.reset()
 		s.boundByWallet(symbol)
 		return
@@ -275,12 +275,12 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 			s.emit(symbol.about(record.Baseline{Quantity: held}))
 		}
 		symbol.noteAgreed(s.fetched.EndedMS)
-		symbol.Settled = symbol.Quarantine() == "" && !wait
+		symbol.settled = symbol.Quarantine() == "" && !wait
 		return
 	}
 	s.squareWallet(symbol, held, live)
-	symbol.Position = symbol.heldOnSpot()
-	symbol.Settled = symbol.Quarantine() == "" && symbol.misses.sinceMS == 0
+	symbol.position = symbol.heldOnSpot()
+	symbol.settled = symbol.Quarantine() == "" && symbol.misses.sinceMS == 0
 }
 
 // recordUnattributed journals the wallet's excess over the baseline and the fills, if it has
@@ -289,7 +289,7 @@ func (s *survey) observeWallet(symbol *SymbolState) {
 func (s *survey) recordUnattributed(symbol *SymbolState, quantity exchange.Quantity) {
 	quantity = max(0, quantity)
 	changed := abs(quantity - symbol.Unattributed())
-	if changed != 0 && (quantity == 0 || !symbol.Rules.Notional(symbol.Last, changed).Less(symbol.Rules.MinNotional)) {
+	if changed != 0 && (quantity == 0 || !symbol.rules.Notional(symbol.last, changed).Less(symbol.rules.MinNotional)) {
 		s.emit(symbol.about(record.Baseline{Quantity: symbol.Baseline(), Unattributed: quantity}))
 	}
 }
@@ -305,8 +305,8 @@ func (e *evidence) mayPredateFill(symbol *SymbolState) bool {
 
 // inWallet returns the account's balance of a spot symbol's base asset.
 func (b *Book) inWallet(symbol *SymbolState) exchange.Quantity {
-	balance := b.Balance(symbol.Rules.Base)
-	return symbol.Rules.QuantityOf(balance.Free.Add(balance.Frozen)) // not by the step, which may change
+	balance := b.Balance(symbol.rules.Base)
+	return symbol.rules.QuantityOf(balance.Free.Add(balance.Frozen)) // not by the step, which may change
 }
 
 // boundByWallet limits the sellable quantity to the wallet if the journal is known to lack orders:
@@ -324,7 +324,7 @@ func (s *survey) boundByWallet(symbol *SymbolState) {
 		held -= symbol.Sold()
 	}
 	symbol.short = min(0, held-symbol.Baseline()-symbol.Known()+symbol.Fees())
-	symbol.Position = symbol.heldOnSpot()
+	symbol.position = symbol.heldOnSpot()
 }
 
 // heldOnSpot returns the quantity that fills and fees explain, less the wallet's shortfall. The

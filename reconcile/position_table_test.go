@@ -107,21 +107,21 @@ func TestListedPositionIsUsedWhileAnotherReadFails(t *testing.T) {
 		if c.with != nil {
 			c.with(d, s)
 		}
-		symbol.Position, symbol.residual, symbol.PositionID, symbol.Settled = 3, 9, 1, true // from before
+		symbol.position, symbol.residual, symbol.positionID, symbol.settled = 3, 9, 1, true // from before
 		symbol.futuresEvidence.doubted = c.shown == 0 && len(s.fetched.Closed) > 0
 		lasted := persistence{sinceMS: 1, lastMS: 2, forMS: 3}
 		symbol.equal, symbol.differs, symbol.misses = lasted, lasted, lasted
 		s.observePosition(symbol)
-		have := fmt.Sprintf("%d %t %d %t %s", symbol.Position, symbol.Read, symbol.residual, symbol.futuresEvidence.doubted, symbol.futuresEvidence.by)
+		have := fmt.Sprintf("%d %t %d %t %s", symbol.position, symbol.read, symbol.residual, symbol.futuresEvidence.doubted, symbol.futuresEvidence.by)
 		if have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
 		}
 		paused := persistence{sinceMS: 1, lastMS: d.now, forMS: 3}
-		if symbol.equal.sinceMS != 0 || symbol.differs != paused || symbol.misses != paused || symbol.Settled || !symbol.unread {
+		if symbol.equal.sinceMS != 0 || symbol.differs != paused || symbol.misses != paused || symbol.settled || !symbol.unread {
 			t.Errorf("%s: want nothing concluded and no time counted, have %+v, %+v, %+v, settled %t", c.name, symbol.equal, symbol.differs, symbol.misses,
-				symbol.Settled)
+				symbol.settled)
 		}
-		if shown := symbol.Read && symbol.Position != 0; shown != slices.Contains(symbol.seen, 7) {
+		if shown := symbol.read && symbol.position != 0; shown != slices.Contains(symbol.seen, 7) {
 			t.Errorf("%s: want position 7 remembered %t, have %v", c.name, shown, symbol.seen)
 		}
 	}
@@ -185,7 +185,7 @@ func TestWalletIsUsedWhileAnotherReadFails(t *testing.T) {
 			s.fetched.SpotOrders, s.fetched.Balances = exchange.Fetched[exchange.Order]{}, exchange.Fetched[exchange.Balance]{}
 			w.book.Symbol(coin).readAlone = true
 		}, true, 0, "false false"},
-		{"without rules", func(w *wallet, s *survey) { w.book.Symbol(coin).Rules = nil }, true, 0, "false false"},
+		{"without rules", func(w *wallet, s *survey) { w.book.Symbol(coin).rules = nil }, true, 0, "false false"},
 	} {
 		w := explains(t, 10, 0)
 		w.buysUnder(8, 5)
@@ -199,9 +199,9 @@ func TestWalletIsUsedWhileAnotherReadFails(t *testing.T) {
 		symbol := w.book.Symbol(coin)
 		s.observePosition(symbol)
 		unfrozen := fmt.Sprint(w.book.unfrozen[unknown.ClientOrderID], w.book.unfrozen[acknowledged.ClientOrderID])
-		if symbol.readAlone != c.readAlone || symbol.spot.presumed != c.presumed || unfrozen != c.unfrozen || symbol.Position != 10 {
+		if symbol.readAlone != c.readAlone || symbol.spot.presumed != c.presumed || unfrozen != c.unfrozen || symbol.position != 10 {
 			t.Errorf("%s: want read alone %t, %d presumed, unfrozen %s, have %t, %d, %s, position %d", c.name, c.readAlone, c.presumed, c.unfrozen,
-				symbol.readAlone, symbol.spot.presumed, unfrozen, symbol.Position)
+				symbol.readAlone, symbol.spot.presumed, unfrozen, symbol.position)
 		}
 	}
 	w := explains(t, 10, 0) // nothing is noted about purchases and about another symbol's sales
@@ -250,18 +250,18 @@ func TestPositionAgeAndEntryPrice(t *testing.T) {
 		}, "0 500 3 7", true},
 	} {
 		d, symbol := opened(t, 0)
-		symbol.Position, symbol.PositionID, symbol.EntryPrice, symbol.SinceMS = c.held, 7, exchange.AmountOf(50_000), 5
+		symbol.position, symbol.positionID, symbol.entryPrice, symbol.sinceMS = c.held, 7, exchange.AmountOf(50_000), 5
 		if c.held == 0 {
-			symbol.PositionID = 0
+			symbol.positionID = 0
 		}
 		if c.state != nil {
 			c.state(d, symbol)
 		}
 		s := d.book.survey(&Snapshot{BeganMS: 1, EndedMS: 77})
 		s.takeRow(symbol, &c.row)
-		have := fmt.Sprintf("%d %s %d %s", symbol.Position, symbol.EntryPrice, symbol.Leverage, symbol.LiqPrice)
-		if have != c.want || (symbol.SinceMS == 77) != c.newSet || symbol.PositionID != c.row.ID {
-			t.Errorf("%s: want %q, new %t, have %q since %d, id %d", c.name, c.want, c.newSet, have, symbol.SinceMS, symbol.PositionID)
+		have := fmt.Sprintf("%d %s %d %s", symbol.position, symbol.entryPrice, symbol.leverage, symbol.liqPrice)
+		if have != c.want || (symbol.sinceMS == 77) != c.newSet || symbol.positionID != c.row.ID {
+			t.Errorf("%s: want %q, new %t, have %q since %d, id %d", c.name, c.want, c.newSet, have, symbol.sinceMS, symbol.positionID)
 		}
 	}
 }
@@ -303,12 +303,12 @@ func TestPlacementRecordUpdatesSymbol(t *testing.T) {
 	if w.book.placedMS != w.now {
 		t.Errorf("want the time of the last order that the exchange took, have %d", w.book.placedMS)
 	}
-	symbol.spot.presumed, symbol.spot.overdrawn, symbol.Settled = 10, true, true
+	symbol.spot.presumed, symbol.spot.overdrawn, symbol.settled = 10, true, true
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: purchase.ClientOrderID, Body: fill(4)})
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: purchase.ClientOrderID, Body: fill(7)})
-	if symbol.spot.presumed != 3 || symbol.spot.overdrawn || symbol.Settled || symbol.sinceFill.sinceMS != w.now {
+	if symbol.spot.presumed != 3 || symbol.spot.overdrawn || symbol.settled || symbol.sinceFill.sinceMS != w.now {
 		t.Errorf("want three left presumed, the wallet read again and the fill's time measured, have %d, %t, %t, %+v", symbol.spot.presumed,
-			symbol.spot.overdrawn, symbol.Settled, symbol.sinceFill)
+			symbol.spot.overdrawn, symbol.settled, symbol.sinceFill)
 	}
 	symbol.spot.overdrawn, symbol.sinceFill = true, persistence{}
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: purchase.ClientOrderID, Body: fill(7)})

@@ -71,9 +71,9 @@ func TestOwnPartIsAtMostExchangePosition(t *testing.T) {
 				d.now += 1_000
 				d.observePosition(2, c.venue)
 			}
-			if symbol.Known() != c.own || symbol.Position != c.own || symbol.Ignored() != c.others || !symbol.Settled {
+			if symbol.Known() != c.own || symbol.position != c.own || symbol.Ignored() != c.others || !symbol.settled {
 				t.Errorf("want botd's %d of %d and %d ignored, have known %d, position %d and ignored %d, settled %t",
-					c.own, c.venue, c.others, symbol.Known(), symbol.Position, symbol.Ignored(), symbol.Settled)
+					c.own, c.venue, c.others, symbol.Known(), symbol.position, symbol.Ignored(), symbol.settled)
 			}
 			d.target(0)
 			intents := d.derive(nil)
@@ -113,7 +113,7 @@ func (w *wallet) start() {
 	records := w.records
 	w.book, w.records = NewBook(testSettle), nil
 	w.book.Instance = "t"
-	w.book.Track(coin).Rules = rules
+	w.book.Track(coin).rules = rules
 	for i := range records {
 		w.apply(records[i])
 	}
@@ -198,15 +198,15 @@ func TestClockJumpDoesNotMakeWalletYounger(t *testing.T) {
 	symbol := w.book.Symbol(coin)
 	w.now += 8_000 // the clock jumps, which makes the read seem younger
 	w.observe("1") // a replica from before the fill
-	if symbol.Quarantine() != "" || symbol.Settled {
-		t.Fatalf("want the wallet waited for, have settled %t and quarantine %q", symbol.Settled, symbol.Quarantine())
+	if symbol.Quarantine() != "" || symbol.settled {
+		t.Fatalf("want the wallet waited for, have settled %t and quarantine %q", symbol.settled, symbol.Quarantine())
 	}
 	for range 3 {
 		w.now += 900
 		w.observe("1.01")
 	}
-	if symbol.Quarantine() != "" || !symbol.Settled || symbol.Position != 10 {
-		t.Errorf("want it settled with 10, have settled %t, %d and quarantine %q", symbol.Settled, symbol.Position, symbol.Quarantine())
+	if symbol.Quarantine() != "" || !symbol.settled || symbol.position != 10 {
+		t.Errorf("want it settled with 10, have settled %t, %d and quarantine %q", symbol.settled, symbol.position, symbol.Quarantine())
 	}
 }
 
@@ -219,8 +219,8 @@ func TestWalletReadLongAfterFillSettlesAfterRestart(t *testing.T) {
 	w.now += 60_000
 	w.start()
 	w.observe("1.01")
-	if symbol := w.book.Symbol(coin); !symbol.Settled || symbol.Position != 10 {
-		t.Errorf("want it settled with 10, have settled %t and %d", symbol.Settled, symbol.Position)
+	if symbol := w.book.Symbol(coin); !symbol.settled || symbol.position != 10 {
+		t.Errorf("want it settled with 10, have settled %t and %d", symbol.settled, symbol.position)
 	}
 }
 
@@ -234,21 +234,21 @@ func TestClockCorrectionAtStartKeepsWalletAge(t *testing.T) {
 	w.start()
 	symbol := w.book.Symbol(coin)
 	w.observe("1") // a replica from before the fill
-	if symbol.Quarantine() != "" || symbol.Settled {
-		t.Fatalf("want the wallet waited for, have settled %t and quarantine %q", symbol.Settled, symbol.Quarantine())
+	if symbol.Quarantine() != "" || symbol.settled {
+		t.Fatalf("want the wallet waited for, have settled %t and quarantine %q", symbol.settled, symbol.Quarantine())
 	}
 	for range testSettle.StalenessMS/1_000 + 2 {
 		w.now += 1_000
 		w.observe("1.01")
 	}
-	if symbol.Quarantine() != "" || !symbol.Settled || symbol.Position != 10 {
-		t.Errorf("want it settled with 10, have settled %t, %d and quarantine %q", symbol.Settled, symbol.Position, symbol.Quarantine())
+	if symbol.Quarantine() != "" || !symbol.settled || symbol.position != 10 {
+		t.Errorf("want it settled with 10, have settled %t, %d and quarantine %q", symbol.settled, symbol.position, symbol.Quarantine())
 	}
 }
 
 func TestSpotSalesAreBoundedByWalletIfJournalIsOld(t *testing.T) {
 	t.Parallel()
-	unknown := func(w *wallet) { w.book.Symbol(coin).UnknownEnded = "bt-9-1" }
+	unknown := func(w *wallet) { w.book.Symbol(coin).unknownEnded = "bt-9-1" }
 	for _, c := range []struct {
 		name    string
 		misses  func(*wallet)
@@ -281,8 +281,8 @@ func TestSpotSalesAreBoundedByWalletIfJournalIsOld(t *testing.T) {
 			w.now += 100
 			w.observe("1.003", orders...) // 7 of the 10 were sold by orders that are missing from the journal
 			symbol := w.book.Symbol(coin)
-			if held := w.book.Closable(symbol); symbol.Known() != 10 || symbol.Position != c.want || held != c.want {
-				t.Errorf("want %d of 10 to be sold at most, have known %d, position %d, held %d", c.want, symbol.Known(), symbol.Position, held)
+			if held := w.book.Closable(symbol); symbol.Known() != 10 || symbol.position != c.want || held != c.want {
+				t.Errorf("want %d of 10 to be sold at most, have known %d, position %d, held %d", c.want, symbol.Known(), symbol.position, held)
 			}
 		})
 	}

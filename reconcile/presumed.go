@@ -130,7 +130,7 @@ func (e *evidence) mayBuy(p *account.Placement, symbol *SymbolState) exchange.Qu
 	if order.QuoteAmount.IsZero() {
 		return p.Remaining()
 	}
-	return max(0, symbol.Rules.QuantityFor(order.QuoteAmount.MulRate(exchange.RateOne*101/100), symbol.Last)-p.Filled())
+	return max(0, symbol.rules.QuantityFor(order.QuoteAmount.MulRate(exchange.RateOne*101/100), symbol.last)-p.Filled())
 }
 
 // mostTimes is the maximum number of executions of one purchase by the exchange.
@@ -144,10 +144,10 @@ func (e *evidence) timesPaid(p *account.Placement, symbol *SymbolState) exchange
 	if e.book.StandsDown() || e.boughtSince(p, before.atMS) {
 		return 1
 	}
-	balance := e.book.Balance(symbol.Rules.Quote)
+	balance := e.book.Balance(symbol.rules.Quote)
 	paid := before.amount.Sub(balance.Free.Add(balance.Frozen))
 	more := e.book.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees() - symbol.Unattributed()
-	if more <= e.mayBuy(p, symbol) || paid.Less(symbol.Rules.Notional(symbol.Last, more).MulRate(exchange.RateOne*98/100)) {
+	if more <= e.mayBuy(p, symbol) || paid.Less(symbol.rules.Notional(symbol.last, more).MulRate(exchange.RateOne*98/100)) {
 		return 1
 	}
 	return mostTimes
@@ -172,10 +172,10 @@ type priorBalance struct {
 // notePriorBalance records the balance before a purchase was sent.
 func (b *Book) notePriorBalance(p *account.Placement) {
 	symbol := b.Symbol(p.Symbol())
-	if p.Order().QuoteAmount.IsZero() || symbol.Rules == nil { // what a limit order pays is frozen before it has bought anything
+	if p.Order().QuoteAmount.IsZero() || symbol.rules == nil { // what a limit order pays is frozen before it has bought anything
 		return
 	}
-	balance := b.Balance(symbol.Rules.Quote)
+	balance := b.Balance(symbol.rules.Quote)
 	b.priorBalance[p.ClientOrderID()] = priorBalance{balance.Free.Add(balance.Frozen), b.inWallet(symbol), b.walletMS}
 }
 
@@ -197,7 +197,7 @@ const mostUnfrozenMS = 4_000
 // nothing.
 func (s *survey) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
 	b, read := s.book, s.fetched
-	frozen := symbol.Rules.QuantityOf(b.Balance(symbol.Rules.Base).Frozen)
+	frozen := symbol.rules.QuantityOf(b.Balance(symbol.rules.Base).Frozen)
 	for i := 0; read.SpotOrders.Done() && i < len(read.SpotOrders.Items()); i++ {
 		o := &read.SpotOrders.Items()[i]
 		if _, _, ended := b.EndedAs(o.Key(), o.ID); o.Symbol == symbol.Key().Name && o.Side == exchange.Sell && !ended {
@@ -223,7 +223,7 @@ func (s *survey) noteWalletShortfall(p *account.Placement, symbol *SymbolState) 
 	if p.Order().Side != exchange.Sell || s.fetched.BeganMS <= max(p.SentMS(), symbol.FilledMS()+s.book.Settle().StalenessMS) {
 		return
 	}
-	if !s.book.inWalletYet(p, symbol, symbol.Position) {
+	if !s.book.inWalletYet(p, symbol, symbol.position) {
 		s.book.shownSold[p.ClientOrderID()] = true
 	}
 }

@@ -53,7 +53,7 @@ func TestPurchaseExecutionCount(t *testing.T) {
 			w.apply(record.Record{Symbol: coin, Body: record.Baseline{Quantity: 1_000, Unattributed: 10}})
 		}, 2},
 		{"of a limit order the money is frozen before", limit, 0, 80, "800", nil, 1},
-		{"another botd may have bought", byAmount, 0, 80, "800", func(w *wallet) { w.book.Symbol(coin).UnknownEnded = elders + "1" }, 1},
+		{"another botd may have bought", byAmount, 0, 80, "800", func(w *wallet) { w.book.Symbol(coin).unknownEnded = elders + "1" }, 1},
 		{"something on spot filled since the wallet was read", byAmount, 0, 80, "800", fills(exchange.Spot, "ETH-USDT", 0), 1},
 		{"something on spot filled before", byAmount, 0, 80, "800", fills(exchange.Spot, "ETH-USDT", -1), 2},
 		{"something on futures filled", byAmount, 0, 80, "800", fills(exchange.Futures, "ETH-USDT", 5), 2},
@@ -183,7 +183,7 @@ func TestAWalletShowsThatASaleOfUnknownFateHasSold(t *testing.T) {
 		w.now += c.afterMS
 		symbol := w.book.Symbol(coin)
 		s := w.reads(c.inWallet, 0)
-		symbol.Position = symbol.heldOnSpot()
+		symbol.position = symbol.heldOnSpot()
 		s.noteWalletShortfall(w.book.Placement(sale.ClientOrderID), symbol)
 		if have := w.book.shownSold[sale.ClientOrderID]; have != c.want {
 			t.Errorf("%s: want it shown to be sold %t, have %t", c.name, c.want, have)

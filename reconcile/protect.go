@@ -105,7 +105,7 @@ func (d *derivation) protect() {
 	case d.ownPosition == 0 && d.unexplained():
 		d.protectUnexplained()
 		return
-	case d.ownPosition == 0 && (d.symbol.Known() != 0 || d.symbol.Position != 0 || d.declared() && !d.soldAll()):
+	case d.ownPosition == 0 && (d.symbol.Known() != 0 || d.symbol.position != 0 || d.declared() && !d.soldAll()):
 		return // the read may be stale, or the position is not botd's: protection stays
 	case d.ownPosition == 0 && (d.symbol.vanished() > 0 || d.book.StandsDown() && d.symbol.jointFills() > 0):
 		return // only one wallet shows that it has ended
@@ -127,7 +127,7 @@ func (d *derivation) protect() {
 // soldAll reports whether on spot botd's own fills say that nothing is held, and no purchase is under way: a
 // stop that stands would sell what is not botd's, whatever could not be read.
 func (s *situation) soldAll() bool {
-	return s.symbol.Key().Market == exchange.Spot && s.symbol.Known() == 0 && s.symbol.Contradicted == "" &&
+	return s.symbol.Key().Market == exchange.Spot && s.symbol.Known() == 0 && s.symbol.contradicted == "" &&
 		!slices.ContainsFunc(slices.Concat(s.targetOrders, s.keyedOrders), func(p *account.Placement) bool { return p.Order().Side == exchange.Buy })
 }
 
@@ -135,7 +135,7 @@ func (s *situation) soldAll() bool {
 // stays as it is: only a person, or its replacement, ends a protective order there.
 func (s *situation) declared() bool {
 	symbol := s.symbol
-	contradicted := symbol.Contradicted != "" && !(s.desired.Flatten && symbol.endUnproved()) // a person wants it gone with what the list shows
+	contradicted := symbol.contradicted != "" && !(s.desired.Flatten && symbol.endUnproved()) // a person wants it gone with what the list shows
 	return s.desired.Unread || symbol.Key().Market == exchange.Futures && (symbol.Quarantine() != "" || contradicted || symbol.Unwitnessed())
 }
 
@@ -144,14 +144,14 @@ func (s *situation) declared() bool {
 // What is left to others by policy is no part of it.
 func (s *situation) unexplained() bool {
 	symbol := s.symbol
-	if symbol.Key().Market != exchange.Futures || symbol.Position == 0 || s.book.Foreign == ForeignIgnore && symbol.Cause() != record.JournalLost {
+	if symbol.Key().Market != exchange.Futures || symbol.position == 0 || s.book.Foreign == ForeignIgnore && symbol.Cause() != record.JournalLost {
 		return false
 	}
 	known := &symbol.futuresEvidence
-	if fresh := known.zeroed && symbol.Known() == 0 && !slices.Contains(known.past, symbol.PositionID); fresh && !s.openingUnresolved() {
+	if fresh := known.zeroed && symbol.Known() == 0 && !slices.Contains(known.past, symbol.positionID); fresh && !s.openingUnresolved() {
 		return true // no read of an earlier position shows this one
 	}
-	outlived := symbol.Known() == 0 && symbol.unexplainedID == symbol.PositionID && symbol.unexplainedFromMS < symbol.ChangedMS()
+	outlived := symbol.Known() == 0 && symbol.unexplainedID == symbol.positionID && symbol.unexplainedFromMS < symbol.ChangedMS()
 	if outlived && !s.openingUnresolved() {
 		return true // it was shown beside botd's own part, before that was reduced
 	}
@@ -182,7 +182,7 @@ func (d *derivation) protectUnexplained() {
 		slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return !d.mayRepeat(p) }) {
 		return
 	}
-	d.ownPosition = d.symbol.Position
+	d.ownPosition = d.symbol.position
 	defer func() { d.ownPosition = 0 }()
 	price := d.protectionPrice(placement.StopLoss, protection.StopLoss)
 	if d.pricePassed(placement.StopLoss, price) { // it was opened long ago, or the price is an earlier position's: as far from the price of now
@@ -236,14 +236,14 @@ func (d *derivation) convergeStop(protection strategy.Protection) {
 			d.cancel(bridging, "the stop stands at its new price")
 		}
 	case bridging != nil:
-		switch covers := bridging.Remaining() >= abs(d.symbol.Position); {
+		switch covers := bridging.Remaining() >= abs(d.symbol.position); {
 		case bridging.State().Unresolved():
 		case covers: // only then does its replacement rest
 			d.cancel(main, "the protection moves")
-		case d.ownPosition == d.symbol.Position: // it has grown since
+		case d.ownPosition == d.symbol.position: // it has grown since
 			d.cancel(bridging, "it covers less than the position")
 		}
-	case d.nowMS-main.SentMS() < int64(d.desired.Interval), !d.symbol.Rules.Tradable, d.symbol.unread, d.ownPosition != d.symbol.Position, d.exits():
+	case d.nowMS-main.SentMS() < int64(d.desired.Interval), !d.symbol.rules.Tradable, d.symbol.unread, d.ownPosition != d.symbol.position, d.exits():
 		// not too often, while another may be placed, where its end can be read, where it would cover all that the exchange shows, and beside no
 		// exit: that leaves a bridge no room, and may be refused
 	case d.desired.Bridge && len(d.targetOrders) == 0 && d.reducible() == abs(d.ownPosition):
@@ -370,7 +370,7 @@ func share(price exchange.Price, rate exchange.Rate) exchange.Price {
 // protectionPrice is the stop price: on the losing side for a stop, on the
 // winning side for a profit, rounded away from the position by less than a tick.
 func (s *situation) protectionPrice(purpose placement.Purpose, distance strategy.Distance) exchange.Price {
-	rules := s.symbol.Rules
+	rules := s.symbol.rules
 	switch {
 	case distance.Price != 0 && s.above(purpose): // the tick may have grown since the strategy set it
 		return rules.CeilPrice(distance.Price)
@@ -379,14 +379,14 @@ func (s *situation) protectionPrice(purpose placement.Purpose, distance strategy
 	}
 	base := s.symbol.MeanEntry()
 	if base.IsZero() {
-		base = rules.PriceAmount(s.symbol.Last)
+		base = rules.PriceAmount(s.symbol.last)
 	}
 	return s.protectionFrom(base, purpose, distance)
 }
 
 // protectionFrom is the price at a distance from another.
 func (s *situation) protectionFrom(base exchange.Amount, purpose placement.Purpose, distance strategy.Distance) exchange.Price {
-	rules := s.symbol.Rules
+	rules := s.symbol.rules
 	if s.above(purpose) {
 		return rules.CeilPrice(rules.PriceOf(base.Add(base.MulRate(distance.Share))))
 	}
@@ -395,12 +395,12 @@ func (s *situation) protectionFrom(base exchange.Amount, purpose placement.Purpo
 
 // fromNow is a stop price as far from the price of now as another is from the entry.
 func (s *situation) fromNow(price exchange.Price) exchange.Price {
-	rules := s.symbol.Rules
+	rules := s.symbol.rules
 	far := price - rules.PriceOf(s.symbol.MeanEntry())
 	if far = max(far, -far, rules.PriceTick); s.long() {
-		return rules.FloorPrice(s.symbol.Last - far)
+		return rules.FloorPrice(s.symbol.last - far)
 	}
-	return rules.CeilPrice(s.symbol.Last + far)
+	return rules.CeilPrice(s.symbol.last + far)
 }
 
 // above reports whether a protection's price is above that of now: a long position's profit, and a short one's stop.
@@ -415,9 +415,9 @@ func (s *situation) long() bool { return s.ownPosition > 0 || s.symbol.Key().Mar
 // the losing side of the current price, a profit on the winning side (rule 9).
 func (s *situation) pricePassed(purpose placement.Purpose, price exchange.Price) bool {
 	if s.above(purpose) {
-		return price <= s.symbol.Last
+		return price <= s.symbol.last
 	}
-	return price >= s.symbol.Last
+	return price >= s.symbol.last
 }
 
 // exitNow exits at market in place of a stop whose price was passed, unless an exit is already under way.

@@ -24,7 +24,7 @@ func (d *derivation) protectSpot() {
 	protection := d.desired.Protection
 	if !protection.Set || protection.StopLoss.IsZero() {
 		for _, p := range d.stops {
-			if d.symbol.Contradicted == "" && d.symbol.Quarantine() == "" {
+			if d.symbol.contradicted == "" && d.symbol.Quarantine() == "" {
 				d.cancel(p, "no longer desired")
 			}
 		}
@@ -41,7 +41,7 @@ func (d *derivation) protectSpot() {
 	if d.historyUnread() && d.book.walletMS >= d.book.bootMS+d.book.Settle().StalenessMS { // before that a wallet may be older than the last fill
 		uncovered = min(uncovered, d.beyondBaseline()-d.selling(d.leavesUncovered))
 	}
-	missing := d.symbol.Rules.FloorQuantity(d.capped(d.stoppable(uncovered - d.restingExits())))
+	missing := d.symbol.rules.FloorQuantity(d.capped(d.stoppable(uncovered - d.restingExits())))
 	moved := slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return p.Order().StopPrice != price })
 	switch {
 	case d.desired.Unread && d.tooSmall(missing) && (uncovered >= 0 || !d.allShown()): // existing stops stay
@@ -58,7 +58,7 @@ func (d *derivation) protectSpot() {
 		d.exitPart()
 	case !d.pricePassed(placement.StopLoss, price):
 		order := exchange.NewOrder{Type: exchange.StopLimit, Side: exchange.Sell, Quantity: missing, StopPrice: price}
-		order.Price = d.sellable(d.symbol.Rules.FloorPrice(price-share(price, d.desired.Collar)), missing)
+		order.Price = d.sellable(d.symbol.rules.FloorPrice(price-share(price, d.desired.Collar)), missing)
 		if order.Price <= price { // otherwise the quantity is too small to be sold at its stop price: no order can do it
 			d.add(Intent{Purpose: placement.StopLoss, Reason: "protects the position", Order: order})
 		}
@@ -110,7 +110,7 @@ func (s *situation) explainedOnSpot() exchange.Quantity {
 		return s.backed(s.explainedByFills() + s.symbol.spot.presumed)
 	case s.walletDecides():
 		return s.explainedByFills() + s.symbol.spot.presumed
-	case s.symbol.Contradicted == "" && s.symbol.Quarantine() == "":
+	case s.symbol.contradicted == "" && s.symbol.Quarantine() == "":
 		return s.ownPosition + s.symbol.spot.presumed
 	}
 	return s.explainedByFills()
@@ -119,8 +119,8 @@ func (s *situation) explainedOnSpot() exchange.Quantity {
 // unnamedStops returns the quantity of stops without a client order id that may belong to another botd: lists that omit ids do not show
 // whose they are. A protective order is not placed again, whoever placed it.
 func (s *situation) unnamedStops() (sum exchange.Quantity) {
-	for i := range s.symbol.Foreign {
-		if o := &s.symbol.Foreign[i]; o.Side == exchange.Sell && o.ClientOrderID == "" && o.Type.StopLoss() {
+	for i := range s.symbol.foreign {
+		if o := &s.symbol.foreign[i]; o.Side == exchange.Sell && o.ClientOrderID == "" && o.Type.StopLoss() {
 			sum += o.Remaining()
 		}
 	}
@@ -148,7 +148,7 @@ func (s *situation) explainedByFills() exchange.Quantity {
 // backed caps a quantity at the newest wallet's balance beyond foreign assets. The wallet may be older than the
 // last sale, whose quantity the fills already contain.
 func (s *situation) backed(quantity exchange.Quantity) exchange.Quantity {
-	inWallet := s.symbol.Rules.FloorQuantity(s.book.inWallet(s.symbol))
+	inWallet := s.symbol.rules.FloorQuantity(s.book.inWallet(s.symbol))
 	return max(0, min(quantity, inWallet-s.symbol.Baseline()-s.book.sellsUnknown(s.symbol)))
 }
 
@@ -167,7 +167,7 @@ func (d *derivation) withoutExits(left exchange.Quantity) exchange.Quantity {
 	}
 	left -= d.reserved
 	if left > 0 {
-		return d.symbol.Rules.FloorQuantity(left)
+		return d.symbol.rules.FloorQuantity(left)
 	}
 	return left
 }
@@ -198,7 +198,7 @@ func (s *situation) selling(replaced func(*account.Placement) bool) (sum exchang
 // walletMisses returns the quantity that fills explain, or that an unlisted purchase has bought, and that the wallet does not show.
 func (s *situation) walletMisses() exchange.Quantity {
 	all := s.explainedByFills()
-	if s.symbol.Contradicted == "" {
+	if s.symbol.contradicted == "" {
 		all += s.symbol.spot.presumed
 	}
 	missing := all - s.backed(all)
@@ -258,7 +258,7 @@ func (d *derivation) stoppable(quantity exchange.Quantity) exchange.Quantity {
 	if clipped >= quantity || !young && !doubted || d.walletBounds() || symbol.spot.overdrawn && !d.tooSmall(clipped) {
 		return clipped
 	}
-	fees := symbol.Rules.QuantityOf(symbol.Rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.Rules.QuantityTick
+	fees := symbol.rules.QuantityOf(symbol.rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.rules.QuantityTick
 	for _, p := range symbol.live {
 		if p.Order().Side == exchange.Sell && (p.State().Unresolved() || !p.Seen()) && !d.leavesUncovered(p) {
 			return clipped // it may hold, or have sold, the missing quantity
@@ -282,7 +282,7 @@ func (d *derivation) joinStops() {
 			smallest = p
 		}
 	}
-	if d.symbol.Rules.Tradable {
+	if d.symbol.rules.Tradable {
 		d.cancel(smallest, "one stop takes the place of two")
 	}
 }
@@ -298,7 +298,7 @@ func (s *situation) mayMoveStop() bool {
 	refused := slices.ContainsFunc(s.book.Refusals(), func(r account.Refusal) bool {
 		return r.Symbol == s.symbol.Key() && r.Purpose == placement.StopLoss && s.nowMS-r.LastMS < restMS
 	})
-	return !refused && s.symbol.Settled && !s.unsettled && s.symbol.Contradicted == "" && s.symbol.misses.sinceMS == 0 &&
+	return !refused && s.symbol.settled && !s.unsettled && s.symbol.contradicted == "" && s.symbol.misses.sinceMS == 0 &&
 		!slices.ContainsFunc(s.stops, canceled)
 }
 
@@ -330,7 +330,7 @@ func (d *derivation) moveStops(price exchange.Price) {
 // placeable reports whether the symbol's rules, as they are now, accept an order of that much:
 // else what stands, stays, since nothing could take its place.
 func (s *situation) placeable(quantity exchange.Quantity) bool {
-	rules := s.symbol.Rules
+	rules := s.symbol.rules
 	return rules.Tradable && rules.FloorQuantity(quantity) == quantity && !s.tooSmall(quantity)
 }
 
@@ -351,7 +351,7 @@ func (d *derivation) shrinkStops() {
 	}
 	resting := d.selling(released)
 	if d.book.walletRead && slices.ContainsFunc(d.stops, d.book.unlisted) { // what the exchange freezes nothing for, no stop sells
-		resting = min(resting, d.symbol.Rules.QuantityOf(d.book.Balance(d.symbol.Rules.Base).Frozen))
+		resting = min(resting, d.symbol.rules.QuantityOf(d.book.Balance(d.symbol.rules.Base).Frozen))
 	}
 	excess := resting + d.reserved - explained
 	for i := range d.intents {
@@ -359,7 +359,7 @@ func (d *derivation) shrinkStops() {
 			excess += d.intents[i].Order.Quantity
 		}
 	}
-	if d.symbol.Contradicted == "" && excess > 0 {
+	if d.symbol.contradicted == "" && excess > 0 {
 		d.shrunk = d.takeOff(excess, "what is held is less than the stop would sell")
 	}
 }
@@ -368,7 +368,7 @@ func (d *derivation) shrinkStops() {
 // that. The others stay.
 func (d *derivation) makeRoom(quantity exchange.Quantity) (wait bool) {
 	wait = d.clearOrders()
-	if short := d.symbol.Rules.FloorQuantity(quantity) - d.uncovered(); short > 0 {
+	if short := d.symbol.rules.FloorQuantity(quantity) - d.uncovered(); short > 0 {
 		wait = len(d.takeOff(short, "makes room for the exit")) > 0 || wait
 	}
 	wait = wait || slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return d.book.released[p.ClientOrderID()] != 0 && d.blocksExit(p) })

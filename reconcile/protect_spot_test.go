@@ -19,7 +19,7 @@ func TestOversizedSpotStopIsCanceledAtOnce(t *testing.T) {
 	w.now += 60_000
 	w.buys(10)
 	symbol := w.book.Symbol(coin)
-	symbol.Last, symbol.EntryPrice = 50_000e8, exchange.AmountOf(50_000)
+	symbol.last, symbol.entryPrice = 50_000e8, exchange.AmountOf(50_000)
 	w.book.Apply(
 		&record.Record{
 			Strategy: "one",
@@ -92,7 +92,7 @@ func protecting(t testing.TB) (w *wallet, derive func() []Intent) {
 // deriver derives the intents of a strategy with a stop.
 func (w *wallet) deriver() func() []Intent {
 	symbol := w.book.Symbol(coin)
-	symbol.Last, symbol.EntryPrice = 50_000e8, exchange.AmountOf(50_000)
+	symbol.last, symbol.entryPrice = 50_000e8, exchange.AmountOf(50_000)
 	return func() []Intent {
 		intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Equity: exchange.AmountOf(10_000), Interval: exchange.Minute1,
 			Bridge: true, Collar: exchange.RateOne / 20,
@@ -108,7 +108,7 @@ func TestWalletShortfallDoesNotPreventStop(t *testing.T) {
 		w.now += 1_000
 		w.observe("0.004") // without a sale
 	}
-	if w.book.Symbol(coin).Contradicted == "" {
+	if w.book.Symbol(coin).contradicted == "" {
 		t.Fatal("want it contradicted")
 	}
 	stop := derive()
@@ -140,7 +140,7 @@ func TestStopCoversRestOfUncertainExit(t *testing.T) {
 			t.Parallel()
 			w := holding(t, ForeignHalt)
 			symbol := w.book.Symbol(coin)
-			symbol.Last, symbol.EntryPrice = 50_000e8, exchange.AmountOf(50_000)
+			symbol.last, symbol.entryPrice = 50_000e8, exchange.AmountOf(50_000)
 			exit := exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.Limit, Quantity: 4, Price: 48_000e8,
 				ClientOrderID: w.book.NextClientOrderID("t")}
 			w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: exit.ClientOrderID,
@@ -179,7 +179,7 @@ func TestPartialExitSellsWalletHolding(t *testing.T) {
 			t.Parallel()
 			w := holding(t, ForeignHalt)
 			symbol := w.book.Symbol(coin)
-			symbol.Last = 50_000e8
+			symbol.last = 50_000e8
 			w.apply(record.Record{Strategy: "one", Symbol: coin,
 				Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 5}}}})
 			desired := &Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Equity: exchange.AmountOf(10_000), Interval: exchange.Minute1,
@@ -214,12 +214,12 @@ func TestExitBelowMinimumCancelsNoStop(t *testing.T) {
 			Collar: exchange.RateOne / 20, Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 49_000e8}}}, w.now)
 		return intents
 	}
-	least := symbol.Rules.MinNotional
-	symbol.Rules.MinNotional = exchange.AmountOf(100_000)
+	least := symbol.rules.MinNotional
+	symbol.rules.MinNotional = exchange.AmountOf(100_000)
 	if intents := derive(); len(intents) != 0 {
 		t.Errorf("want the stop left where it is, have %+v", intents)
 	}
-	symbol.Rules.MinNotional = least
+	symbol.rules.MinNotional = least
 	if intents := derive(); len(intents) != 1 || intents[0].Purpose != placement.Cancel {
 		t.Errorf("want it make room as soon as an exit can be placed, have %+v", intents)
 	}
@@ -244,7 +244,7 @@ func TestSpotStopPrecedesRestingExit(t *testing.T) {
 	} {
 		w := holding(t, ForeignHalt)
 		symbol := w.book.Symbol(coin)
-		symbol.Last = 50_000e8
+		symbol.last = 50_000e8
 		w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, Body: plan})
 		if c.rests {
 			order := exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Quantity: 10, Price: 51_000e8}

@@ -71,7 +71,7 @@ func quarantined(why string) func(*wallet) {
 	return func(w *wallet) { w.apply(record.Record{Symbol: coin, Body: record.Quarantined{Why: why}}) }
 }
 
-func contradicts(w *wallet) { w.book.Symbol(coin).Contradicted = "a test" }
+func contradicts(w *wallet) { w.book.Symbol(coin).contradicted = "a test" }
 
 // The rest excludes what is being sold, now or as soon as stops have ended. It is in whole steps, and negative where the sales exceed the
 // holding.
@@ -111,7 +111,7 @@ func TestHoldingWithoutSalesOfRound(t *testing.T) {
 		if shrinking.shrinkStops(); len(shrinking.shrunk) != 0 != (c.excess > 0) {
 			t.Errorf("%s: want the stop taken off %t, have %d", c.name, c.excess > 0, len(shrinking.shrunk))
 		}
-		w.book.Symbol(coin).Contradicted = "a test"
+		w.book.Symbol(coin).contradicted = "a test"
 		contradicted := w.deriving(nil)
 		contradicted.intents, contradicted.reserved = c.intents, c.reserved
 		if contradicted.shrinkStops(); len(contradicted.shrunk) != 0 {
@@ -125,7 +125,7 @@ func TestRemainderIsInWholeSteps(t *testing.T) {
 	t.Parallel()
 	for left, want := range map[exchange.Quantity]exchange.Quantity{10: 8, 8: 8, 1: 0, 0: 0, -1: -1, -7: -7} {
 		w := explains(t, 20, 0)
-		w.book.Symbol(coin).Rules.QuantityTick = 4
+		w.book.Symbol(coin).rules.QuantityTick = 4
 		if have := w.deriving(nil).withoutExits(left); have != want {
 			t.Errorf("of %d in steps of four: want %d, have %d", left, want, have)
 		}
@@ -234,7 +234,7 @@ func TestRoomForRestingExits(t *testing.T) {
 		}
 		if c.foreign != nil {
 			c.foreign.Market, c.foreign.Symbol, c.foreign.Status = exchange.Futures, bitcoin.Name, exchange.StatusOpen
-			d.book.Symbol(bitcoin).Foreign = append(d.book.Symbol(bitcoin).Foreign, *c.foreign)
+			d.book.Symbol(bitcoin).foreign = append(d.book.Symbol(bitcoin).foreign, *c.foreign)
 		}
 		one := d.deriving(nil)
 		one.intents = c.intents
@@ -271,17 +271,17 @@ func TestTargetPricing(t *testing.T) {
 		{"a quantity", strategy.Target{Kind: strategy.ByQuantity, Quantity: 30}, nil, 30, true},
 		{"a value", byQuote, nil, 20, true},
 		{"a share of the equity", byEquity, nil, 20, true},
-		{"it is not settled", byQuote, func(d *derivation) { d.symbol.Settled = false }, 0, false},
+		{"it is not settled", byQuote, func(d *derivation) { d.symbol.settled = false }, 0, false},
 		{"an order is under way", byQuote, func(d *derivation) { d.targetOrders = []*account.Placement{{}} }, 0, false},
 		{"nothing may open", byQuote, func(d *derivation) { d.desired.Entries = false }, 0, false},
-		{"nothing may open, and it is what is held", byQuote, func(d *derivation) { d.desired.Entries, d.symbol.Position = false, 20 }, 0, false},
-		{"nothing may open, and more is held", byQuote, func(d *derivation) { d.desired.Entries, d.symbol.Position = false, 21 }, 20, true},
-		{"nothing may open, and more is held, short", byQuote, func(d *derivation) { d.desired.Entries, d.symbol.Position = false, -21 }, 20, true},
+		{"nothing may open, and it is what is held", byQuote, func(d *derivation) { d.desired.Entries, d.symbol.position = false, 20 }, 0, false},
+		{"nothing may open, and more is held", byQuote, func(d *derivation) { d.desired.Entries, d.symbol.position = false, 21 }, 20, true},
+		{"nothing may open, and more is held, short", byQuote, func(d *derivation) { d.desired.Entries, d.symbol.position = false, -21 }, 20, true},
 	} {
 		d := holds(t, 0)
 		one := d.deriving(nil)
-		one.desired.Entries, one.desired.Equity, one.symbol.Settled, one.symbol.Position = true, exchange.AmountOf(10_000), true, 0
-		one.symbol.Last = d.price("50000")
+		one.desired.Entries, one.desired.Equity, one.symbol.settled, one.symbol.position = true, exchange.AmountOf(10_000), true, 0
+		one.symbol.last = d.price("50000")
 		one.desired.TakerFee = exchange.RateOne / 100
 		if c.with != nil {
 			c.with(one)
@@ -294,7 +294,7 @@ func TestTargetPricing(t *testing.T) {
 	w := explains(t, 0, 0)
 	one := w.deriving(nil)
 	one.desired.TakerFee = exchange.RateOne / 4
-	whole := one.symbol.Rules.QuantityFor(exchange.AmountOf(800), one.symbol.Last)
+	whole := one.symbol.rules.QuantityFor(exchange.AmountOf(800), one.symbol.last)
 	if have := one.quantityFor(exchange.AmountOf(1_000)); have != whole {
 		t.Errorf("on spot, of 1,000 with a fee of a quarter: want what 800 buy, %d, have %d", whole, have)
 	}

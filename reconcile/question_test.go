@@ -86,7 +86,7 @@ func TestUncertainOpeningIsOverdueAndNeedsHistory(t *testing.T) {
 		{"one of another symbol", ethers, placement.Entry, true, 101, 0, false, false},
 	} {
 		d := newDesk(t)
-		d.book.Symbol(bitcoin).Position = c.position
+		d.book.Symbol(bitcoin).position = c.position
 		id := d.places(c.purpose, c.order)
 		if c.unknown {
 			d.unknown(id)
@@ -128,13 +128,13 @@ func TestExitIsOutdatedOnceTargetCoversPosition(t *testing.T) {
 	if !d.book.ExitOutdated(desired) {
 		t.Error("a share of the equity that is as much as is held: want it outdated")
 	}
-	if d.book.Symbol(bitcoin).Rules = nil; d.book.ExitOutdated(desired) {
+	if d.book.Symbol(bitcoin).rules = nil; d.book.ExitOutdated(desired) {
 		t.Error("want it not outdated where the rules are not known")
 	}
 	for target, want := range map[exchange.Quantity]bool{9: false, 10: true} { // ten were bought, and fees have taken two
 		w := explains(t, 10, 2)
 		symbol := w.book.Symbol(coin)
-		symbol.Position = symbol.heldOnSpot()
+		symbol.position = symbol.heldOnSpot()
 		w.targets(target, nil)
 		if have := w.book.ExitOutdated(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol}); have != want {
 			t.Errorf("a target of %d, of ten less fees: want it outdated %t, have %t", target, want, have)
@@ -186,14 +186,14 @@ func TestClosablePositionAndStopLevel(t *testing.T) {
 	} {
 		d := holds(t, c.known)
 		symbol := d.book.Symbol(bitcoin)
-		if symbol.Position = c.position; c.with != nil {
+		if symbol.position = c.position; c.with != nil {
 			c.with(d)
 		}
 		if c.withoutRules {
-			symbol.Rules = nil
+			symbol.rules = nil
 		}
 		if c.noLast {
-			symbol.Last = 0
+			symbol.last = 0
 		}
 		desired := &Desired{Strategy: d.book.Strategy("one"), Symbol: symbol, Protection: c.protection}
 		have := fmt.Sprint(d.book.Closable(symbol), d.book.ToClose(symbol), d.book.StopLevel(desired), summary(d.book.ExitOf(desired, d.now)))
@@ -290,15 +290,15 @@ func TestUnreadableRowIsHandled(t *testing.T) {
 		p := d.book.Placement(id)
 		d.book.Observe(s)
 		symbol := d.book.Symbol(bitcoin)
-		have := fmt.Sprintf("%s %d %d %t", p.State(), p.Filled(), len(symbol.Foreign), slices.Contains(s.Unread, bitcoin))
+		have := fmt.Sprintf("%s %d %d %t", p.State(), p.Filled(), len(symbol.foreign), slices.Contains(s.Unread, bitcoin))
 		if have != c.want {
 			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
 		}
 		if shows := s.Shows(exchange.Futures, c.row.ID); shows != c.open || s.Shows(exchange.Spot, c.row.ID) || s.Shows(exchange.Futures, 5) {
 			t.Errorf("%s: want it shown open %t, and no other, have %t", c.name, c.open, shows)
 		}
-		for i := range symbol.Foreign {
-			if o := symbol.Foreign[i]; o.ID != 99 || o.ClientOrderID != "hand" || o.Key() != bitcoin || symbol.UnreadRow(&o) == nil ||
+		for i := range symbol.foreign {
+			if o := symbol.foreign[i]; o.ID != 99 || o.ClientOrderID != "hand" || o.Key() != bitcoin || symbol.UnreadRow(&o) == nil ||
 				symbol.UnreadRow(&exchange.Order{ID: 99}) != nil || symbol.UnreadRow(&exchange.Order{ClientOrderID: "hand"}) != nil {
 				t.Errorf("%s: want it as an order that cannot be read, have %+v", c.name, o)
 			}
@@ -340,9 +340,9 @@ func TestAdoptAndIgnoreRecords(t *testing.T) {
 		d := holds(t, c.known)
 		d.book.Instance = "t"
 		symbol := d.book.Symbol(bitcoin)
-		if symbol.Position = c.position; c.order.ID != 0 {
+		if symbol.position = c.position; c.order.ID != 0 {
 			c.order.Market, c.order.Symbol = exchange.Futures, "BTC-USDT"
-			symbol.Foreign = []exchange.Order{c.order}
+			symbol.foreign = []exchange.Order{c.order}
 		}
 		var have []string
 		for _, r := range d.book.Resolve(bitcoin, c.adopt, "one", "a test") {

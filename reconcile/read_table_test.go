@@ -56,15 +56,15 @@ func TestChangedPositionIsMarked(t *testing.T) {
 	} {
 		d := holds(t, c.held)
 		symbol := d.book.Symbol(bitcoin)
-		symbol.MarkedAt, symbol.Mark, symbol.SinceMS, symbol.positionMS = 1, d.price("51000"), 5, 6
+		symbol.markedAt, symbol.mark, symbol.sinceMS, symbol.positionMS = 1, d.price("51000"), 5, 6
 		s := d.shows(symbol, c.shown)
-		symbol.Position = c.held
+		symbol.position = c.held
 		s.fetched.BeganMS, s.fetched.EndedMS = 700_000, 800_000
 		s.takePosition(symbol)
-		if marked := symbol.MarkedAt == d.price("51000"); marked != c.marked || symbol.positionMS != 700_000 || (symbol.Quarantine() != "") != c.quarantined ||
-			(symbol.SinceMS == 800_000) != c.since {
-			t.Errorf("%s: want it marked %t, have %t at %v, read at %d, since %d, %q", c.name, c.marked, marked, symbol.MarkedAt, symbol.positionMS,
-				symbol.SinceMS, symbol.Quarantine())
+		if marked := symbol.markedAt == d.price("51000"); marked != c.marked || symbol.positionMS != 700_000 || (symbol.Quarantine() != "") != c.quarantined ||
+			(symbol.sinceMS == 800_000) != c.since {
+			t.Errorf("%s: want it marked %t, have %t at %v, read at %d, since %d, %q", c.name, c.marked, marked, symbol.markedAt, symbol.positionMS,
+				symbol.sinceMS, symbol.Quarantine())
 		}
 	}
 }
@@ -92,10 +92,10 @@ func TestPositionChoiceAmongSeveral(t *testing.T) {
 		d := holds(t, 20)
 		d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
 		symbol := d.book.Symbol(bitcoin)
-		symbol.PositionID = 7
+		symbol.positionID = 7
 		symbol.takeOneOf(c.list)
-		if symbol.PositionID != c.want || symbol.EntryPrice != exchange.AmountOf(c.want) {
-			t.Errorf("%s: want %d, have %d", c.name, c.want, symbol.PositionID)
+		if symbol.positionID != c.want || symbol.entryPrice != exchange.AmountOf(c.want) {
+			t.Errorf("%s: want %d, have %d", c.name, c.want, symbol.positionID)
 		}
 		for _, one := range c.list {
 			if one.ID == c.want && symbol.AtVenue() != one.Remaining {
@@ -113,12 +113,12 @@ func TestFailedReadIsForgottenAfterCompleteRead(t *testing.T) {
 	d.now += 1_000
 	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: d.positions(25),
 		Unread: []exchange.SymbolKey{bitcoin}})
-	if !symbol.unread || symbol.unexplainedMS != d.now || symbol.Position != 25 {
-		t.Errorf("want the 25 of one list noted, have %d, unread %t, unexplained at %d", symbol.Position, symbol.unread, symbol.unexplainedMS)
+	if !symbol.unread || symbol.unexplainedMS != d.now || symbol.position != 25 {
+		t.Errorf("want the 25 of one list noted, have %d, unread %t, unexplained at %d", symbol.position, symbol.unread, symbol.unexplainedMS)
 	}
 	d.now += 1_000
-	if d.observe(20, nil); symbol.unread || !symbol.Settled || len(d.book.Open) != 1 {
-		t.Errorf("want it read, have unread %t, settled %t, %d positions", symbol.unread, symbol.Settled, len(d.book.Open))
+	if d.observe(20, nil); symbol.unread || !symbol.settled || len(d.book.Open) != 1 {
+		t.Errorf("want it read, have unread %t, settled %t, %d positions", symbol.unread, symbol.settled, len(d.book.Open))
 	}
 }
 
@@ -154,7 +154,7 @@ func TestSpotSymbolNeedsWalletAndOpenList(t *testing.T) {
 			if !list {
 				s.fetched.SpotOrders = exchange.Fetched[exchange.Order]{}
 			}
-			w.book.Symbol(coin).Read = true
+			w.book.Symbol(coin).read = true
 			if have := s.awaitsAnswer(w.book.Symbol(coin)); have != (wallet && list) {
 				t.Errorf("the wallet read %t, the list %t: want it to await answers alone %t, have %t", wallet, list, wallet && list, have)
 			}
@@ -236,8 +236,8 @@ func TestUncertainOrderWaitsForHistoryAtFence(t *testing.T) {
 			for _, r := range d.book.Observe(s) {
 				if body, is := r.Body.(record.Ended); is && r.ClientOrderID == id {
 					evidence = body.Evidence
-					if symbol := d.book.Symbol(bitcoin); symbol.residual != 0 || !symbol.Settled || c.shown != 0 && symbol.futuresEvidence.shownID != 7 {
-						t.Errorf("%s: want it settled at once, have %d left, settled %t", c.name, symbol.residual, symbol.Settled)
+					if symbol := d.book.Symbol(bitcoin); symbol.residual != 0 || !symbol.settled || c.shown != 0 && symbol.futuresEvidence.shownID != 7 {
+						t.Errorf("%s: want it settled at once, have %d left, settled %t", c.name, symbol.residual, symbol.settled)
 					}
 				}
 			}
@@ -314,7 +314,7 @@ func TestStandingDownCancelsProtectionWithPosition(t *testing.T) {
 			"stop_loss buy stop_market stop 51000 whole: protects the position"},
 	} {
 		d := holds(t, c.known)
-		d.book.Symbol(bitcoin).UnknownEnded = elders + "1"
+		d.book.Symbol(bitcoin).unknownEnded = elders + "1"
 		d.whole(placement.StopLoss, 12, c.side, c.price)
 		d.now += int64(exchange.Minute1)
 		if have := summary(d.derive(stopAt2)); have != c.want {
@@ -326,7 +326,7 @@ func TestStandingDownCancelsProtectionWithPosition(t *testing.T) {
 		w.places(placement.StopLoss, 9, stopOf(1))
 		symbol := w.book.Symbol(coin)
 		w.reads(inWallet, 0)
-		symbol.UnknownEnded, symbol.spot.inWallet = elders+"1", inWallet
+		symbol.unknownEnded, symbol.spot.inWallet = elders+"1", inWallet
 		if inWallet != 0 {
 			symbol.spot.peerOrders = []peerOrder{{50, 1, 1}}
 		}
@@ -505,12 +505,12 @@ func TestBoundByTheWallet(t *testing.T) {
 			quarantined(c.why)(w)
 		}
 		if c.stands {
-			symbol.UnknownEnded = elders + "1"
+			symbol.unknownEnded = elders + "1"
 		}
-		symbol.Position = symbol.heldOnSpot()
+		symbol.position = symbol.heldOnSpot()
 		w.reads(c.inWallet, 0).boundByWallet(symbol)
-		if symbol.Position != c.want {
-			t.Errorf("%s: want %d, have %d", c.name, c.want, symbol.Position)
+		if symbol.position != c.want {
+			t.Errorf("%s: want %d, have %d", c.name, c.want, symbol.position)
 		}
 	}
 }

@@ -14,7 +14,7 @@ func (b *Book) rulesOf(key exchange.SymbolKey) *exchange.Symbol {
 	if symbol == nil {
 		return nil
 	}
-	return symbol.Rules
+	return symbol.rules
 }
 
 // FuturesReading returns a snapshot's reading of the futures wallet, and false if it is incomplete.
@@ -30,7 +30,7 @@ func (b *Book) FuturesReading(s *Snapshot) (ledger.Reading, bool) {
 	}
 	for _, symbol := range b.symbols {
 		if symbol.Key().Market == exchange.Futures {
-			b.addInstrument(&r, symbol.Rules)
+			b.addInstrument(&r, symbol.rules)
 		}
 	}
 	return r, true
@@ -88,9 +88,9 @@ func (b *Book) SpotReading(s *Snapshot) (ledger.Reading, bool) {
 	r := ledger.Reading{AtMS: s.EndedMS, Market: exchange.Spot}
 	var names []string
 	for _, symbol := range b.symbols {
-		if symbol.Key().Market == exchange.Spot && symbol.Rules != nil {
-			b.addInstrument(&r, symbol.Rules)
-			names = append(names, symbol.Rules.Base, symbol.Rules.Quote)
+		if symbol.Key().Market == exchange.Spot && symbol.rules != nil {
+			b.addInstrument(&r, symbol.rules)
+			names = append(names, symbol.rules.Base, symbol.rules.Quote)
 		}
 	}
 	slices.Sort(names)

@@ -71,7 +71,7 @@ func TestSnapshotOfSpotWallet(t *testing.T) {
 			t.Fatal(err)
 		}
 		if symbol := d.book.Track(exchange.SymbolKey{Market: exchange.Spot, Name: rules.Name}); base != "BTC" { // whose rules were not read
-			symbol.Rules = rules
+			symbol.rules = rules
 		}
 	}
 	want := []ledger.Asset{{Name: "ETH", Amount: exchange.AmountOf(2)}, {Name: "SOL"}, {Name: "USDT", Amount: exchange.AmountOf(100)}}

@@ -71,7 +71,7 @@ func (s *survey) confirmRefused() {
 	}
 	s.book.refused = left
 	for _, r := range s.book.refused {
-		s.book.Track(r.Symbol).Settled = false
+		s.book.Track(r.Symbol).settled = false
 	}
 }
 

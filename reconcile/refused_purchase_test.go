@@ -55,7 +55,7 @@ func paidThoughRefused(t testing.TB, held exchange.Quantity, asset, usd string, 
 	if have := stopped(derive()); have != want {
 		t.Errorf("want a stop of %d, have %d", want, have)
 	}
-	if symbol := w.book.Symbol(coin); want > held && symbol.Settled {
+	if symbol := w.book.Symbol(coin); want > held && symbol.settled {
 		t.Errorf("want nothing opened beside it, have it settled")
 	}
 }

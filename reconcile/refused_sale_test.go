@@ -18,7 +18,7 @@ func TestRefusedSaleBoundsFlattenByWallet(t *testing.T) {
 func saleAfterARefusedOne(t testing.TB) {
 	w := holding(t, ForeignHalt) // 10, besides 1 BTC of a person
 	symbol := w.book.Symbol(coin)
-	symbol.Last = 50_000e8
+	symbol.last = 50_000e8
 	sold := func() (sum exchange.Quantity) {
 		intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one").Halted(record.LevelFlatten), Symbol: symbol,
 			Equity: exchange.AmountOf(10_000), Interval: exchange.Minute1, Collar: exchange.RateOne / 20, Flatten: true}, w.now)

@@ -184,9 +184,9 @@ func (b *Book) freed(symbol *SymbolState) (sum exchange.Quantity) {
 // is right, and the next stop is for no more than that.
 func (b *Book) noteOverdrawn(p *account.Placement) {
 	symbol := b.Symbol(p.Symbol())
-	if p.Order().Market != exchange.Spot || p.Order().Type != exchange.StopLimit || symbol.Rules == nil {
+	if p.Order().Market != exchange.Spot || p.Order().Type != exchange.StopLimit || symbol.rules == nil {
 		return
 	}
-	free := symbol.Rules.QuantityOf(b.Balance(symbol.Rules.Base).Free)
+	free := symbol.rules.QuantityOf(b.Balance(symbol.rules.Base).Free)
 	symbol.spot.overdrawn = symbol.spot.overdrawn || p.Order().Quantity > free
 }

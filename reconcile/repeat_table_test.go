@@ -17,7 +17,7 @@ func (d *desk) deriving(change func(*Desired)) *derivation {
 // deriving is the same on spot, where fills and fees explain the position.
 func (w *wallet) deriving(change func(*Desired)) *derivation {
 	symbol := w.book.Symbol(coin)
-	symbol.Position = symbol.heldOnSpot()
+	symbol.position = symbol.heldOnSpot()
 	return deriving(w.book, symbol, w.now, change)
 }
 
@@ -221,7 +221,7 @@ func TestUncertainSaleLeavesHoldingForStop(t *testing.T) {
 		}, false},
 		{"the wallet freezes it", 0, 2_000, func(w *wallet, sale exchange.Order) { delete(w.book.unfrozen, sale.ClientOrderID) }, false},
 		{"the wallet was not read", 0, 2_000, func(w *wallet, _ exchange.Order) { w.book.walletRead = false }, false},
-		{"another botd may have sold it", 0, 2_000, func(w *wallet, _ exchange.Order) { w.book.Symbol(coin).UnknownEnded = elders + "1" }, false},
+		{"another botd may have sold it", 0, 2_000, func(w *wallet, _ exchange.Order) { w.book.Symbol(coin).unknownEnded = elders + "1" }, false},
 		{"the wallet shows that it was sold", 0, 2_000, func(w *wallet, _ exchange.Order) { w.reads(1_000, 0) }, false},
 		{"the wallet is older than a sale that is listed", 0, 2_000, func(w *wallet, _ exchange.Order) {
 			w.reads(1_000, 0, anothers("", 50, exchange.Sell, exchange.Limit, 4, 0, 1))
@@ -383,7 +383,7 @@ func TestOrdersThatBlockFullExit(t *testing.T) {
 			d.canceled(id)
 			d.book.listsMS, d.book.Symbol(bitcoin).unread = d.now+500, true
 		}, nil, false},
-		{"one that cannot be canceled", func(d *desk, _ string) { d.book.Symbol(bitcoin).Rules.Cancelable = false }, nil, false},
+		{"one that cannot be canceled", func(d *desk, _ string) { d.book.Symbol(bitcoin).rules.Cancelable = false }, nil, false},
 		{"the kill switch has not canceled it", nil, flatten, true},
 		{"the kill switch has waited", canceled(2_000), flatten, false},
 		{"the kill switch has waited a moment", canceled(1_999), flatten, true},
@@ -524,15 +524,15 @@ func TestSpotSaleBound(t *testing.T) {
 		{"a purchase", 10, func(w *wallet) { w.buysUnder(9, 3) }, nil, 10},
 		{"a sale of the same asset against another", 10, func(w *wallet) {
 			w.sendsElsewhere(exchange.Sell)
-			rules := *w.book.Symbol(coin).Rules
+			rules := *w.book.Symbol(coin).rules
 			rules.Name = "BTC-EUR"
-			w.book.Symbol(exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-EUR"}).Rules = &rules
+			w.book.Symbol(exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-EUR"}).rules = &rules
 		}, nil, 0},
 		{"a sale of another asset", 10, func(w *wallet) {
 			w.sendsElsewhere(exchange.Sell)
-			rules := *w.book.Symbol(coin).Rules
+			rules := *w.book.Symbol(coin).rules
 			rules.Name, rules.Base = "BTC-EUR", "ETH"
-			w.book.Symbol(exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-EUR"}).Rules = &rules
+			w.book.Symbol(exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-EUR"}).rules = &rules
 		}, nil, 10},
 		{"a sale of what is not known", 10, func(w *wallet) { w.sendsElsewhere(exchange.Sell) }, nil, 10},
 		{"a sale of this round", 10, nil, sells(placement.Exit, 3), 7},
@@ -603,7 +603,7 @@ func TestLowestPriceOfTradableSale(t *testing.T) {
 		}
 	}
 	w := explains(t, 10, 0)
-	w.book.Symbol(coin).Rules.PriceTick = 1
+	w.book.Symbol(coin).rules.PriceTick = 1
 	if have := w.deriving(nil).sellable(1_000e8, 3); have != 1_666_66666667 {
 		t.Errorf("three, in the finest ticks: want the least price at which they are worth five, 1666.66666667, have %v", have)
 	}
@@ -724,7 +724,7 @@ func TestSpotStopBound(t *testing.T) {
 		{"some, in a read that misses what fills explain", 4, missed, 10},
 		{"some, L after the last fill", 4, filled(1_000), 10},
 		{"some, longer after it", 4, filled(1_001), 4},
-		{"it misses some, and another botd may have sold it", 4, and(missed, func(_ *wallet, s *SymbolState) { s.UnknownEnded = elders + "1" }), 4},
+		{"it misses some, and another botd may have sold it", 4, and(missed, func(_ *wallet, s *SymbolState) { s.unknownEnded = elders + "1" }), 4},
 		{"a person must look", 4, and(young, func(w *wallet, _ *SymbolState) {
 			w.apply(record.Record{Symbol: coin, Body: record.Quarantined{Why: "a test"}})
 		}), 4},
@@ -810,7 +810,7 @@ func TestStopOnUnexplainedPosition(t *testing.T) {
 		}
 		symbol := d.book.Symbol(bitcoin)
 		d.shows(symbol, c.position)
-		symbol.Last = d.price(c.last)
+		symbol.last = d.price(c.last)
 		v := d.deriving(func(w *Desired) { w.Protection = c.protection })
 		v.ownPosition = 0
 		v.protectUnexplained()

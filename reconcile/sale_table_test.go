@@ -260,15 +260,15 @@ func TestManualDecisionClearsFindings(t *testing.T) {
 			t.Errorf("%s: want it decided %t, have short %d, %d presumed, %d orders", c.name, c.decides, symbol.short, symbol.spot.presumed,
 				len(symbol.spot.peerOrders))
 		}
-		if reported := symbol.UnknownEnded == ""; reported != c.reported {
-			t.Errorf("%s: want it reported no more %t, have %q", c.name, c.reported, symbol.UnknownEnded)
+		if reported := symbol.unknownEnded == ""; reported != c.reported {
+			t.Errorf("%s: want it reported no more %t, have %q", c.name, c.reported, symbol.unknownEnded)
 		}
 	}
 	d := holds(t, 20)
 	symbol := d.book.Symbol(bitcoin)
-	symbol.Position, symbol.onlyOpeningsPending = 20, true
+	symbol.position, symbol.onlyOpeningsPending = 20, true
 	d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
-	if symbol.Position != 15 || symbol.AtVenue() != 20 || symbol.onlyOpeningsPending {
-		t.Errorf("want 15 of the position of 20 left, and nothing opened before a read, have %d of %d", symbol.Position, symbol.AtVenue())
+	if symbol.position != 15 || symbol.AtVenue() != 20 || symbol.onlyOpeningsPending {
+		t.Errorf("want 15 of the position of 20 left, and nothing opened before a read, have %d of %d", symbol.position, symbol.AtVenue())
 	}
 }

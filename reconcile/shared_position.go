@@ -28,7 +28,7 @@ func (s *situation) slotTaken(kind exchange.OrderType) bool {
 
 // foreignOrders are the symbol's open orders that are not botd's, or not any more.
 func (s *situation) foreignOrders() []exchange.Order {
-	return slices.Concat(s.symbol.Foreign, s.symbol.leftToMaker)
+	return slices.Concat(s.symbol.foreign, s.symbol.leftToMaker)
 }
 
 // convergeStopPart keeps the stop of botd's part. If the price has already been passed, the part
@@ -62,7 +62,7 @@ func (d *derivation) convergePart(purpose placement.Purpose, order exchange.NewO
 		case !p.State().Unresolved() && moved && !d.declared():
 			d.cancel(p, "the protection moves")
 			ends = true
-		case !p.State().Unresolved() && p.Remaining() > open && !d.declared() && d.symbol.Position == d.symbol.Known():
+		case !p.State().Unresolved() && p.Remaining() > open && !d.declared() && d.symbol.position == d.symbol.Known():
 			d.cancel(p, "it is more than botd's part of the position")
 			ends = true
 		default:
@@ -80,15 +80,15 @@ func (d *derivation) convergePart(purpose placement.Purpose, order exchange.NewO
 
 // addPart places the missing quantity, as far as the sum has room for it.
 func (d *derivation) addPart(purpose placement.Purpose, order exchange.NewOrder, open exchange.Quantity, reason string) {
-	order.ReduceOnly, order.Quantity = true, d.symbol.Rules.FloorQuantity(min(open, d.reducingRoom()))
-	if purpose == placement.StopLoss && order.Quantity < d.symbol.Rules.FloorQuantity(open) {
+	order.ReduceOnly, order.Quantity = true, d.symbol.rules.FloorQuantity(min(open, d.reducingRoom()))
+	if purpose == placement.StopLoss && order.Quantity < d.symbol.rules.FloorQuantity(open) {
 		for _, p := range d.profits {
 			if p.Order().ReduceOnly {
 				d.cancel(p, "makes room for the stop")
 			}
 		}
 	}
-	if purpose == placement.TakeProfit && order.Quantity < d.symbol.Rules.FloorQuantity(open) {
+	if purpose == placement.TakeProfit && order.Quantity < d.symbol.rules.FloorQuantity(open) {
 		return // a tiny part would only take others' room
 	}
 	if !d.tooSmall(order.Quantity) {
@@ -101,7 +101,7 @@ func (d *derivation) addPart(purpose placement.Purpose, order exchange.NewOrder,
 // takes none of its room.
 func (d *derivation) convergeProfitPart(protection strategy.Protection) {
 	standing := func(p *account.Placement) bool { return !p.State().Unresolved() }
-	if d.symbol.Standing() != d.symbol.Position && !protection.StopLoss.IsZero() && !slices.ContainsFunc(d.stops, standing) {
+	if d.symbol.Standing() != d.symbol.position && !protection.StopLoss.IsZero() && !slices.ContainsFunc(d.stops, standing) {
 		return
 	}
 	price := d.protectionPrice(placement.TakeProfit, protection.TakeProfit)

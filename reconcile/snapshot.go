@@ -134,7 +134,7 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 	b.note(fetched)
 	for _, symbol := range b.symbols {
 		if fetched.Account != nil {
-			symbol.MarkedAt = symbol.Price()
+			symbol.markedAt = symbol.Price()
 		}
 		s.observePosition(symbol)
 		settle := b.Settle()
@@ -145,7 +145,7 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 		s.guardLost()
 	}
 	for _, symbol := range b.symbols {
-		symbol.onlyOpeningsPending = symbol.Settled || s.awaitsAnswer(symbol)
+		symbol.onlyOpeningsPending = symbol.settled || s.awaitsAnswer(symbol)
 	}
 	return s.records
 }
@@ -169,7 +169,7 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 	for _, symbol := range s.book.symbols {
 		if symbol.Key().Market == market {
 			s.noteUnlisted(symbol, orders)
-			symbol.Foreign, symbol.leftToMaker = symbol.Foreign[:0], symbol.leftToMaker[:0]
+			symbol.foreign, symbol.leftToMaker = symbol.foreign[:0], symbol.leftToMaker[:0]
 		}
 	}
 	for i := range orders {
@@ -186,7 +186,7 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 			s.observeDuplicate(order)
 		default:
 			symbol := s.book.Track(order.Key())
-			symbol.Foreign = append(symbol.Foreign, *order)
+			symbol.foreign = append(symbol.foreign, *order)
 		}
 	}
 	s.notePeerOrders(orders)

@@ -198,18 +198,18 @@ func TestUnjournalledSpotOrderIsFoundInHistory(t *testing.T) {
 			)
 		}
 		book.Observe(&Snapshot{Newest: newest})
-		if have := cmp.Or(book.Symbol(coin).UnknownEnded, book.Symbol(coin).UnknownOrder()); have != c.want {
+		if have := cmp.Or(book.Symbol(coin).unknownEnded, book.Symbol(coin).UnknownOrder()); have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
 		}
 		if quarantined := book.Symbol(coin).Quarantine() != ""; quarantined != (c.sent == "") {
 			t.Errorf("%s: want a quarantine only where the journal is new, have %t", c.name, quarantined)
 		}
 		book.Apply(&record.Record{ClientOrderID: "bt-2-9", Body: record.Halt{Level: record.LevelPause}}) // a person was notified, and is not notified again
-		if have := book.Symbol(coin).UnknownEnded; have != "" {
+		if have := book.Symbol(coin).unknownEnded; have != "" {
 			t.Errorf("%s: want it reported once, have %q", c.name, have)
 		}
 		book.Observe(&Snapshot{Newest: newest})
-		if have := book.Symbol(coin).UnknownEnded; have != "" {
+		if have := book.Symbol(coin).unknownEnded; have != "" {
 			t.Errorf("%s: want it reported once, though it is read again, have %q", c.name, have)
 		}
 	}

@@ -30,7 +30,7 @@ func (s *situation) saleRefused() bool {
 // historyUnread reports whether on spot no history was read since the start that would show what an old
 // backup does not know: the wallet alone says what is botd's to sell.
 func (s *situation) historyUnread() bool {
-	return s.symbol.Key().Market == exchange.Spot && s.desired.Unread && !s.symbol.Read
+	return s.symbol.Key().Market == exchange.Spot && s.desired.Unread && !s.symbol.read
 }
 
 // beyondBaseline is what the newest wallet shows of the asset beside what is not botd's.
@@ -40,7 +40,7 @@ func (s *situation) beyondBaseline() exchange.Quantity {
 
 // clip bounds a sale by the free balance less botd's own sales that take some of it.
 func (d *derivation) clip(quantity exchange.Quantity, takes func(*account.Placement) bool) exchange.Quantity {
-	rules := d.symbol.Rules
+	rules := d.symbol.rules
 	if rules.Market != exchange.Spot {
 		return quantity
 	}
@@ -49,7 +49,7 @@ func (d *derivation) clip(quantity exchange.Quantity, takes func(*account.Placem
 		if p.Order().Market != exchange.Spot || p.Order().Side != exchange.Sell || !takes(p) {
 			continue
 		}
-		if of := d.book.Symbol(p.Symbol()).Rules; of != nil && of.Base == rules.Base {
+		if of := d.book.Symbol(p.Symbol()).rules; of != nil && of.Base == rules.Base {
 			free = free.Sub(of.QuantityAmount(p.Remaining()))
 		}
 	}
@@ -68,7 +68,7 @@ func (d *derivation) clip(quantity exchange.Quantity, takes func(*account.Placem
 // unreadFree returns the part of a quantity that no sale of botd's takes, while the wallet cannot
 // be read.
 func (d *derivation) unreadFree(quantity exchange.Quantity) exchange.Quantity {
-	free := d.symbol.Rules.FloorQuantity(abs(d.ownPosition))
+	free := d.symbol.rules.FloorQuantity(abs(d.ownPosition))
 	for _, p := range d.symbol.live {
 		if p.Order().Side == exchange.Sell && !d.mayRepeat(p) {
 			free -= p.Remaining()
@@ -96,7 +96,7 @@ func (s *situation) fitsWithUnknown(quantity exchange.Quantity) bool {
 	unknown := func(p *account.Placement) bool {
 		return p.Purpose() == placement.Exit && p.State() == placement.Uncertain && p.OrderID() == 0 && quantity+p.Remaining() <= s.book.inWallet(s.symbol)
 	}
-	return s.symbol.Key().Market == exchange.Spot && quantity < s.symbol.Rules.FloorQuantity(abs(s.ownPosition)) && s.book.walletRead &&
+	return s.symbol.Key().Market == exchange.Spot && quantity < s.symbol.rules.FloorQuantity(abs(s.ownPosition)) && s.book.walletRead &&
 		slices.ContainsFunc(s.targetOrders, unknown)
 }
 
@@ -127,7 +127,7 @@ func (d *derivation) leavesUncovered(p *account.Placement) bool {
 // freezesLess reports whether the wallet freezes less of a spot symbol's asset than the open list's
 // sales: it is older than the list, or wrong, and does not prove that any of the asset was sold.
 func (b *Book) freezesLess(symbol *SymbolState) bool {
-	frozen := symbol.Rules.QuantityOf(b.Balance(symbol.Rules.Base).Frozen)
+	frozen := symbol.rules.QuantityOf(b.Balance(symbol.rules.Base).Frozen)
 	for i := range b.listed[exchange.Spot].orders {
 		if o := &b.listed[exchange.Spot].orders[i]; o.Key() == symbol.Key() && o.Side == exchange.Sell {
 			frozen -= o.Remaining()
@@ -156,7 +156,7 @@ func (b *Book) walletWrong(symbol *SymbolState) bool {
 // sellable is a price at which a sale of this quantity on spot is worth the least that the
 // exchange takes: the one given, or above it.
 func (s *situation) sellable(price exchange.Price, quantity exchange.Quantity) exchange.Price {
-	rules := s.symbol.Rules
+	rules := s.symbol.rules
 	if quantity <= 0 || !rules.Notional(price, quantity).Less(rules.MinNotional) {
 		return price
 	}

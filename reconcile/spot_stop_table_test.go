@@ -31,7 +31,7 @@ func TestSpotProtection(t *testing.T) {
 				rows, sum = append(rows, w.places(placement.StopLoss, int64(8+i), orders[i])), sum+orders[i].Quantity
 			}
 			w.now += minute
-			rules := w.book.Symbol(coin).Rules
+			rules := w.book.Symbol(coin).rules
 			w.shows(rules.QuantityAmount(1_010-sum).String(), rules.QuantityAmount(sum).String(), rows...)
 		}
 	}
@@ -55,7 +55,7 @@ func TestSpotProtection(t *testing.T) {
 		{"none is wanted, and the wallet is contradicted", func(w *wallet) { stands(stopOf(10))(w); contradicts(w) }, none, ""},
 		{"at no price", stands(stopOf(10)), whole, ""},
 		{"it moves", stands(at(48_000e8, 10)), stopped2, moves},
-		{"it moves to the least price", func(w *wallet) { stands(at(48_000e8, 10))(w); w.book.Symbol(coin).Rules.PriceTick = 1 }, func(w *Desired) {
+		{"it moves to the least price", func(w *wallet) { stands(at(48_000e8, 10))(w); w.book.Symbol(coin).rules.PriceTick = 1 }, func(w *Desired) {
 			w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 1}}
 		}, moves},
 		{"of two the older one moves first", stands(at(48_000e8, 4), at(48_000e8, 6)), stopped2, moves},
@@ -91,7 +91,7 @@ func TestSpotProtection(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w, _ := protecting(t)
-			w.book.Symbol(coin).EntryPrice = exchange.AmountOf(50_000)
+			w.book.Symbol(coin).entryPrice = exchange.AmountOf(50_000)
 			if c.with != nil {
 				c.with(w)
 			}
@@ -161,7 +161,7 @@ func TestSpotStopStaysWithoutProofOfSale(t *testing.T) {
 			symbol.spot.peerOrders = []peerOrder{{50, c.theirs, 700}}
 		}
 		if c.stands {
-			symbol.UnknownEnded = elders + "1"
+			symbol.unknownEnded = elders + "1"
 		}
 		d := w.deriving(stopped2)
 		d.protect()
@@ -190,8 +190,8 @@ func TestWalletDefinesProtectionIfHistoryIsUnread(t *testing.T) {
 		w.now += 60_000
 		w.start()
 		w.now += c.afterMS
-		rules := w.book.Symbol(coin).Rules
-		w.book.Symbol(coin).Last, w.book.Symbol(coin).EntryPrice = 50_000e8, exchange.AmountOf(50_000)
+		rules := w.book.Symbol(coin).rules
+		w.book.Symbol(coin).last, w.book.Symbol(coin).entryPrice = 50_000e8, exchange.AmountOf(50_000)
 		w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(rows), Unread: []exchange.SymbolKey{coin},
 			Balances: exchange.FetchedOf([]exchange.Balance{
 				{Asset: "BTC", Free: rules.QuantityAmount(1_004 - c.stands), Frozen: rules.QuantityAmount(c.stands)}})})
@@ -222,10 +222,10 @@ func TestAnotherBotdsStopInFlightCoversPurchase(t *testing.T) {
 	} {
 		w := explains(t, c.own, 0)
 		symbol := w.book.Symbol(coin)
-		symbol.UnknownEnded, symbol.spot.inWallet = elders+"1", 1_000+c.own+c.before+c.now
+		symbol.unknownEnded, symbol.spot.inWallet = elders+"1", 1_000+c.own+c.before+c.now
 		symbol.spot.peerOrders = []peerOrder{{50, c.before, w.now - 60_000}, {51, c.now, w.now}}
 		if c.sells != 0 {
-			symbol.Foreign = []exchange.Order{anothers(elders+"2", 60, exchange.Sell, exchange.StopLimit, c.sells, 0, 1)}
+			symbol.foreign = []exchange.Order{anothers(elders+"2", 60, exchange.Sell, exchange.StopLimit, c.sells, 0, 1)}
 		}
 		if have := w.deriving(nil).peerStopPending(); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
@@ -249,11 +249,11 @@ func TestStopsWithoutIDSellOfAnotherBotds(t *testing.T) {
 	} {
 		w := explains(t, c.own, 0)
 		symbol := w.book.Symbol(coin)
-		symbol.UnknownEnded, symbol.spot.inWallet = elders+"1", 1_000+c.own+c.theirs
+		symbol.unknownEnded, symbol.spot.inWallet = elders+"1", 1_000+c.own+c.theirs
 		symbol.spot.peerOrders = []peerOrder{{50, c.theirs, 1}}
-		symbol.Foreign = []exchange.Order{anothers("", 61, exchange.Sell, exchange.StopLimit, c.unnamed, 0, 1)}
+		symbol.foreign = []exchange.Order{anothers("", 61, exchange.Sell, exchange.StopLimit, c.unnamed, 0, 1)}
 		if c.sells != 0 {
-			symbol.Foreign = append(symbol.Foreign, anothers(elders+"2", 60, exchange.Sell, exchange.StopLimit, c.sells, 0, 1))
+			symbol.foreign = append(symbol.foreign, anothers(elders+"2", 60, exchange.Sell, exchange.StopLimit, c.sells, 0, 1))
 		}
 		if have := w.deriving(nil).unnamedStops(); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
@@ -297,7 +297,7 @@ func TestSaleExcludesStopsPastTheirPrice(t *testing.T) {
 		w.now += 60_000
 		symbol := w.book.Symbol(coin)
 		if c.stands {
-			symbol.UnknownEnded, symbol.spot.peerOrders, symbol.spot.inWallet = elders+"1", []peerOrder{{50, 5, 1}}, 1_000+c.inWallet
+			symbol.unknownEnded, symbol.spot.peerOrders, symbol.spot.inWallet = elders+"1", []peerOrder{{50, 5, 1}}, 1_000+c.inWallet
 		}
 		w.reads(1_000+c.inWallet-c.stop, c.stop, rows...)
 		if c.unfrozen {
@@ -329,7 +329,7 @@ func TestSmallestOfEightStopsIsReplaced(t *testing.T) {
 		{"the fate of one is not known", func(w *wallet) { w.places(placement.StopLoss, 0, stopOf(3)) }, ""},
 		{"it is not traded", func(w *wallet) {
 			w.places(placement.StopLoss, 20, stopOf(3))
-			w.book.Symbol(coin).Rules.Tradable = false
+			w.book.Symbol(coin).rules.Tradable = false
 		}, ""},
 	} {
 		w := explains(t, 60, 0)
@@ -386,9 +386,9 @@ func TestNoStopMovesWithAnotherBotdsSameCoins(t *testing.T) {
 		w.places(placement.StopLoss, 9, order)
 		w.now += int64(exchange.Minute1)
 		w.reads(0, 1)
-		symbol.Last, symbol.UnknownEnded, symbol.spot.inWallet, symbol.spot.peerOrders = 50_000e8, elders+"1", 1, []peerOrder{{50, 1, 1}}
+		symbol.last, symbol.unknownEnded, symbol.spot.inWallet, symbol.spot.peerOrders = 50_000e8, elders+"1", 1, []peerOrder{{50, 1, 1}}
 		if c.sells != 0 {
-			symbol.Foreign = []exchange.Order{anothers(elders+"2", 60, exchange.Sell, exchange.StopLimit, c.sells, 0, 1)}
+			symbol.foreign = []exchange.Order{anothers(elders+"2", 60, exchange.Sell, exchange.StopLimit, c.sells, 0, 1)}
 		}
 		protects, stands := w.deriving(stopped2), w.deriving(stopped2)
 		protects.protect()
@@ -424,7 +424,7 @@ func TestNoStopMovesAfterStopRefusal(t *testing.T) {
 		w := explains(t, 10, 0)
 		c.with(w)
 		w.now += c.agoMS
-		w.book.Symbol(coin).Settled = true
+		w.book.Symbol(coin).settled = true
 		if have := w.deriving(nil).mayMoveStop(); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
@@ -452,7 +452,7 @@ func TestAPriceIsPassedByItsCollar(t *testing.T) {
 	w, _ := protecting(t)
 	w.now += 60_000
 	w.shows("1.01", "0")
-	w.book.Symbol(coin).Last = 12_345_60000000
+	w.book.Symbol(coin).last = 12_345_60000000
 	w.targets(0, nil)
 	if have := summary(w.derives(nil)); have != "exit sell limit 10 at 11728.4: the target is flat" {
 		t.Errorf("want it sold at 11728.4, have %q", have)

@@ -67,12 +67,12 @@ func TestSpotIntents(t *testing.T) {
 		{"two cover more than is held", 10, rests(10, 3), 0, nil, cancels(less, 21)},
 		{"one of eight gives way to what comes", 10, rests(1, 1, 1, 1, 1, 1, 1, 1), 0, nil, cancels("one stop takes the place of two", 20)},
 		{"seven stand", 10, rests(1, 1, 1, 1, 1, 1, 1), 0, nil, fmt.Sprintf(stop, 3)},
-		{"none gives way while nothing is traded", 10, rests(1, 1, 1, 1, 1, 1, 1, 1), 0, func(w *Desired) { w.Symbol.Rules.Tradable = false }, ""},
+		{"none gives way while nothing is traded", 10, rests(1, 1, 1, 1, 1, 1, 1, 1), 0, func(w *Desired) { w.Symbol.rules.Tradable = false }, ""},
 		{"it moves", 10, at(48_000e8, minute, 10), 0, nil, cancels(moves, 20)},
 		{"it has moved within the minute", 10, at(48_000e8, minute-1, 10), 0, nil, ""},
 		{"the oldest moves first", 10, at(48_000e8, minute, 4, 6), 0, nil, cancels(moves, 20)},
 		{"where answers take no time all move", 10, at(48_000e8, minute, 4, 6), 0, slow, cancels(moves, 20, 21)},
-		{"it would move while nothing is traded", 10, at(48_000e8, minute, 10), 0, func(w *Desired) { w.Symbol.Rules.Tradable = false }, ""},
+		{"it would move while nothing is traded", 10, at(48_000e8, minute, 10), 0, func(w *Desired) { w.Symbol.rules.Tradable = false }, ""},
 		{"its price is the last", 10, nil, 49_000e8, nil, "stop_loss sell limit 10 at 46550: the stop's price was passed already"},
 		{"its price is a tick away", 10, nil, 49_000.1e8, nil, fmt.Sprintf(stop, 10)},
 		{"a part's price was passed", 10, rests(4), 48_000e8, nil, "stop_loss sell limit 6 at 45600: the stop's price was passed already"},
@@ -85,7 +85,7 @@ func TestSpotIntents(t *testing.T) {
 		{"a part that both hold", 3, rests(5, 5), 0, nil, cancels(room, 21, 20)},
 		{"an exit waits after a refusal", 0, rests(10), 0, func(w *Desired) { w.ExitFromMS = 1 << 60 }, ""},
 		{"an exit is left to another botd", 0, rests(10), 0, func(w *Desired) { w.YieldMS = 1 << 60 }, ""},
-		{"an exit while nothing is traded", 0, rests(10), 0, func(w *Desired) { w.Symbol.Rules.Tradable = false }, ""},
+		{"an exit while nothing is traded", 0, rests(10), 0, func(w *Desired) { w.Symbol.rules.Tradable = false }, ""},
 		{"more is bought", 12, rests(10), 0, nil, "entry buy market"},
 		{"one too little to sell", 0, nil, 4_000e8 / 10, func(w *Desired) { w.Protection = strategy.Protection{} }, ""},
 	} {
@@ -106,7 +106,7 @@ func TestSpotIntents(t *testing.T) {
 				open = c.open(w)
 			}
 			if c.last != 0 {
-				symbol.Last = c.last
+				symbol.last = c.last
 			}
 			frozen := exchange.Quantity(0)
 			for i := range open {
@@ -148,7 +148,7 @@ func stepThroughCollar(t testing.TB, target exchange.Quantity, collar exchange.R
 	w.apply(record.Record{Strategy: "one", Symbol: coin,
 		Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: target}}}})
 	symbol := w.book.Symbol(coin)
-	symbol.Last = 50_000e8
+	symbol.last = 50_000e8
 	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Entries: true, Interval: exchange.Minute1, Collar: collar}, w.now)
 	if len(intents) != 1 || intents[0].Order.QuoteAmount != exchange.MustAmount(want) {
 		t.Errorf("a target of %d: want %s USDT, have %+v", target, want, intents)

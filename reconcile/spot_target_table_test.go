@@ -56,7 +56,7 @@ func (w *wallet) answersCancel(o exchange.Order) {
 func (w *wallet) passed(quantity exchange.Quantity) {
 	w.t.Helper()
 	o := w.places(placement.Exit, 9, saleOf(quantity))
-	frozen := w.book.Symbol(coin).Rules.QuantityAmount(quantity)
+	frozen := w.book.Symbol(coin).rules.QuantityAmount(quantity)
 	w.shows(exchange.MustAmount("1.01").Sub(frozen).String(), frozen.String(), o)
 	w.now += 2_000
 }
@@ -132,7 +132,7 @@ func TestSpotTargetIntents(t *testing.T) {
 			w.apply(record.Record{Symbol: coin, Body: record.Fees{Quantity: 2}})
 			w.now += 60_000
 			w.shows("1.008", "0")
-			w.book.Symbol(coin).Rules.QuantityTick = 2
+			w.book.Symbol(coin).rules.QuantityTick = 2
 			w.targets(9, nil)
 		}, plain, ""},
 		{"to a part, where an exit waits", 4, nil, quiet, until(1, false), ""},
@@ -144,8 +144,8 @@ func TestSpotTargetIntents(t *testing.T) {
 		{"to nothing, where a sale was refused", 0, nil, func(w *wallet) { quiet(w); w.refuses(placement.Exit, saleOf(6)) }, plain, ""},
 		{"to a part, where somebody took a stop off", 4, nil, func(w *wallet) { quiet(w); w.book.Symbol(coin).spot.takenMS = w.now }, plain, ""},
 		{"to nothing, where somebody took a stop off", 0, nil, func(w *wallet) { quiet(w); w.book.Symbol(coin).spot.takenMS = w.now }, plain, ""},
-		{"to nothing, while it is not traded", 0, nil, func(w *wallet) { quiet(w); w.book.Symbol(coin).Rules.Tradable = false }, plain, flat},
-		{"to nothing, while it is not traded, and a stop stands", 0, nil, func(w *wallet) { stands(w); w.book.Symbol(coin).Rules.Tradable = false },
+		{"to nothing, while it is not traded", 0, nil, func(w *wallet) { quiet(w); w.book.Symbol(coin).rules.Tradable = false }, plain, flat},
+		{"to nothing, while it is not traded, and a stop stands", 0, nil, func(w *wallet) { stands(w); w.book.Symbol(coin).rules.Tradable = false },
 			withStop, ""},
 		{"to nothing, and a stop holds it", 0, nil, func(w *wallet) { stands(w) }, withStop, room},
 		{"to nothing, its cancel answered half a second ago", 0, nil, func(w *wallet) { o := stands(w); w.answersCancel(o); w.now += 500 }, withStop, ""},
@@ -171,7 +171,7 @@ func TestSpotTargetIntents(t *testing.T) {
 		{"to a part, and an exit of it rests", 4, nil, func(w *wallet) { w.passed(6) }, plain, passed},
 		{"to nothing, an exit of half rests, and nothing more can be sold", 0, nil, func(w *wallet) {
 			w.passed(5)
-			w.book.Symbol(coin).Last = 100e8
+			w.book.Symbol(coin).last = 100e8
 		}, plain, passed},
 		{"to nothing, in a quarantine, while only the wallet can be read", 0, nil, func(w *wallet) {
 			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "a test"}})
@@ -185,8 +185,8 @@ func TestSpotTargetIntents(t *testing.T) {
 			w.shows("1.004", "0.006", w.places(placement.Exit, 9, saleOf(6)))
 		}, plain, "exit_order sell limit 4 at 60000 as a"},
 		{"no resting exit where a stop is to hold all of it", 10, asks, quiet, withStop, stop},
-		{"too little to be sold: a stop that stands stays", 0, nil, func(w *wallet) { stands(w); w.book.Symbol(coin).Last = 100e8 }, withStop, ""},
-		{"too little to be sold: the plan's exits go on", 0, asks, func(w *wallet) { quiet(w); w.book.Symbol(coin).Last = 100e8 }, plain,
+		{"too little to be sold: a stop that stands stays", 0, nil, func(w *wallet) { stands(w); w.book.Symbol(coin).last = 100e8 }, withStop, ""},
+		{"too little to be sold: the plan's exits go on", 0, asks, func(w *wallet) { quiet(w); w.book.Symbol(coin).last = 100e8 }, plain,
 			"exit_order sell limit 4 at 60000 as a"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -238,10 +238,10 @@ func TestClosableSpotHolding(t *testing.T) {
 		{"the wallet shows less", 1_004, nil, 10, 10},
 		{"in a quarantine", 1_010, quarantined("a test"), 10, 10},
 		{"in a quarantine the wallet shows less", 1_004, quarantined("a test"), 10, 4},
-		{"another botd trades", 1_010, func(w *wallet) { w.book.Symbol(coin).UnknownEnded = elders + "1" }, 10, 10},
-		{"another botd trades, and the wallet shows less", 1_004, func(w *wallet) { w.book.Symbol(coin).UnknownEnded = elders + "1" }, 4, 4},
+		{"another botd trades", 1_010, func(w *wallet) { w.book.Symbol(coin).unknownEnded = elders + "1" }, 10, 10},
+		{"another botd trades, and the wallet shows less", 1_004, func(w *wallet) { w.book.Symbol(coin).unknownEnded = elders + "1" }, 4, 4},
 		{"another botd trades, and its orders sell some", 1_010, func(w *wallet) {
-			w.book.Symbol(coin).UnknownEnded = elders + "1"
+			w.book.Symbol(coin).unknownEnded = elders + "1"
 			w.sellsUnlisted(3)
 		}, 7, 7},
 		{"orders of another journal sell some", 1_010, func(w *wallet) { w.sellsUnlisted(3) }, 7, 7},
@@ -250,7 +250,7 @@ func TestClosableSpotHolding(t *testing.T) {
 		w := explains(t, 10, 0)
 		w.reads(c.inWallet, 0)
 		symbol := w.book.Symbol(coin)
-		symbol.Position, symbol.spot.inWallet = symbol.heldOnSpot(), c.inWallet
+		symbol.position, symbol.spot.inWallet = symbol.heldOnSpot(), c.inWallet
 		if c.with != nil {
 			c.with(w)
 		}

@@ -72,8 +72,8 @@ func TestPurchaseShortfallIsBookedAsFees(t *testing.T) {
 		s.squareWallet(symbol, c.inWallet, w.book.liveOn(coin))
 		have := fmt.Sprintf("%d %d %d; %d; %t %t", symbol.Fees(), symbol.Bought(), symbol.heldOnSpot(), symbol.Unattributed(), symbol.misses.sinceMS != 0,
 			symbol.spot.squaredMS == w.now)
-		if have != c.want || symbol.Contradicted != "" {
-			t.Errorf("%s: want %q, have %q, contradicted %q", c.name, c.want, have, symbol.Contradicted)
+		if have != c.want || symbol.contradicted != "" {
+			t.Errorf("%s: want %q, have %q, contradicted %q", c.name, c.want, have, symbol.contradicted)
 		}
 		for _, r := range s.records {
 			if body, is := r.Body.(record.Fees); is && strings.Contains(body.Evidence, "less") != (body.Quantity < 0) {
@@ -104,7 +104,7 @@ func TestPurchaseShortfallIsBookedAsFees(t *testing.T) {
 		w, symbol := bought(t)
 		symbol.missed, symbol.misses = missed, persistence{sinceMS: 1, lastMS: w.now, forMS: 1_001}
 		w.reads(all-7, 0).squareWallet(symbol, all-7, false)
-		if have := symbol.Contradicted != ""; have != want {
+		if have := symbol.contradicted != ""; have != want {
 			t.Errorf("%d missed before, and seven now: want it contradicted %t, have %t", missed, want, have)
 		}
 	}
@@ -197,7 +197,7 @@ func TestExpectedFeeOfPurchase(t *testing.T) {
 	if have := w.book.Symbol(coin).Fees(); have != 1 {
 		t.Errorf("want the fee of one unit to be one, have %d", have)
 	}
-	w.book.Symbol(coin).Rules = nil // as with a symbol that is no longer traded
+	w.book.Symbol(coin).rules = nil // as with a symbol that is no longer traded
 	s.fetched.Trades = []Traded{{OrderID: 5, Filled: 1, Fee: exchange.MustAmount("0.001")}}
 	if s.learnFees(); w.book.Symbol(coin).feeRateKnown {
 		t.Error("want no rate of a symbol whose rules are not known")
@@ -232,7 +232,7 @@ func TestWalletShortfallNeedsWitness(t *testing.T) {
 			lasted(1_000)(w, s)
 			w.apply(record.Record{Symbol: coin, Body: record.Quarantined{Why: "a test"}})
 		}, "10 4; true false a test false"},
-		{"another botd may have sold it", ForeignHalt, 0, func(w *wallet, s *SymbolState) { lasted(1_000)(w, s); s.UnknownEnded = elders + "1" },
+		{"another botd may have sold it", ForeignHalt, 0, func(w *wallet, s *SymbolState) { lasted(1_000)(w, s); s.unknownEnded = elders + "1" },
 			"10 4; true false  false"},
 		{"others sold it, and a person decides", ForeignHalt, 6, lasted(1_000), "10 4; false false " + shortWallet + " false"},
 		{"others sold it, and that is adopted", ForeignAdopt, 6, lasted(1_000), "4 4; false false  true"},
@@ -243,7 +243,7 @@ func TestWalletShortfallNeedsWitness(t *testing.T) {
 			"4 4; false false  true"},
 		{"others sold it, and another botd trades", ForeignAdopt, 6, func(w *wallet, s *SymbolState) {
 			lasted(1_000)(w, s)
-			s.UnknownEnded = elders + "1"
+			s.unknownEnded = elders + "1"
 		}, "10 4; false false " + shortWallet + " while another botd may be placing false"},
 	} {
 		w := explains(t, 10, 0)
@@ -258,7 +258,7 @@ func TestWalletShortfallNeedsWitness(t *testing.T) {
 		}
 		c.with(w, symbol)
 		s.decideShortWallet(symbol, 6)
-		have := fmt.Sprintf("%d %d; %t %t %s %t", symbol.Known(), symbol.heldOnSpot(), symbol.misses.sinceMS != 0, symbol.Contradicted != "",
+		have := fmt.Sprintf("%d %d; %t %t %s %t", symbol.Known(), symbol.heldOnSpot(), symbol.misses.sinceMS != 0, symbol.contradicted != "",
 			symbol.Quarantine(), w.book.Strategy("one").Latch() == 1)
 		if have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
@@ -374,7 +374,7 @@ func TestWalletBaseline(t *testing.T) {
 	} {
 		w := newWallet(t)
 		symbol := w.book.Symbol(coin)
-		symbol.Last = 2_500e8
+		symbol.last = 2_500e8
 		if c.baseline != 0 {
 			w.apply(record.Record{Symbol: coin, Body: record.Baseline{Quantity: c.baseline}})
 		}
@@ -386,7 +386,7 @@ func TestWalletBaseline(t *testing.T) {
 		agreedMS := symbol.spot.squaredMS
 		s := w.reads(c.inWallet, 0)
 		s.observeWallet(symbol)
-		have := fmt.Sprintf("%d %d; %t %t", symbol.Baseline(), symbol.Unattributed(), symbol.Settled, symbol.spot.squaredMS != agreedMS)
+		have := fmt.Sprintf("%d %d; %t %t", symbol.Baseline(), symbol.Unattributed(), symbol.settled, symbol.spot.squaredMS != agreedMS)
 		if have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
 		}
@@ -400,7 +400,7 @@ func TestWalletBaseline(t *testing.T) {
 		s := w.reads(900, 0)
 		lacks(s.fetched)
 		symbol := w.book.Symbol(coin)
-		if s.observeWallet(symbol); symbol.Read || symbol.Settled {
+		if s.observeWallet(symbol); symbol.read || symbol.settled {
 			t.Error("want nothing taken of half of a read")
 		}
 	}

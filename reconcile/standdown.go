@@ -27,11 +27,11 @@ func (b *Book) findUnknown() string {
 		if id := symbol.UnknownOrder(); id != "" {
 			return id
 		}
-		if symbol.UnknownEnded != "" {
-			return symbol.UnknownEnded
+		if symbol.unknownEnded != "" {
+			return symbol.unknownEnded
 		}
-		for i := range symbol.Foreign {
-			if id := symbol.Foreign[i].ClientOrderID; b.prefixed(id) {
+		for i := range symbol.foreign {
+			if id := symbol.foreign[i].ClientOrderID; b.prefixed(id) {
 				return id
 			}
 		}

@@ -159,12 +159,12 @@ func TestListedPositions(t *testing.T) {
 		take(d.positions(3)) // the list moved while the snapshot was taken: nothing is concluded
 		symbol := d.book.Symbol(bitcoin)
 		twice := strings.HasPrefix(c.name, "two, ") && c.name != "two, one of them over"
-		if !twice && (symbol.Position != 20 || symbol.PositionID != 7) {
-			t.Errorf("%s, moved: want the one that was known, have %d of %d", c.name, symbol.Position, symbol.PositionID)
+		if !twice && (symbol.position != 20 || symbol.positionID != 7) {
+			t.Errorf("%s, moved: want the one that was known, have %d of %d", c.name, symbol.position, symbol.positionID)
 		}
 		version := d.book.Version()
 		take(list)
-		have := fmt.Sprintf("%d %d %s %t", symbol.Position, symbol.PositionID, symbol.EntryPrice, symbol.Settled)
+		have := fmt.Sprintf("%d %d %s %t", symbol.position, symbol.positionID, symbol.entryPrice, symbol.settled)
 		if why := symbol.Quarantine(); have != c.want || why != c.quarantinedBy {
 			t.Errorf("%s: want %s and %q, have %s and %q", c.name, c.want, c.quarantinedBy, have, why)
 		}
@@ -252,12 +252,12 @@ func TestOpeningsBetweenRounds(t *testing.T) {
 		}, false},
 		{"a start", func(d *desk) {
 			d.book.Apply(&record.Record{Body: record.Boot{Epoch: 2}})
-			d.book.Symbol(bitcoin).Read = true
+			d.book.Symbol(bitcoin).read = true
 		}, false},
 		{"it was forgotten", func(d *desk) {
 			d.book.Symbol(bitcoin).Forget()
-			d.book.Symbol(bitcoin).Read, d.book.Symbol(bitcoin).Last = true, d.price("50000")
-			d.book.Symbol(bitcoin).Leverage = 10
+			d.book.Symbol(bitcoin).read, d.book.Symbol(bitcoin).last = true, d.price("50000")
+			d.book.Symbol(bitcoin).leverage = 10
 		}, false},
 	} {
 		for _, onlyOpeningsPending := range []bool{true, false} {

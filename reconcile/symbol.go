@@ -12,47 +12,24 @@ import (
 // journalledSymbol is a symbol's journalled state. SymbolState promotes its methods.
 type journalledSymbol = account.Symbol
 
-// SymbolState is the known state of one symbol, journalled and observed.
+// SymbolState is the known state of one symbol, journalled and observed. Records change the
+// journalled part, snapshots what they show; the rest of botd reads both, and changes only what
+// quotation and declared have methods for.
 type SymbolState struct {
 	*journalledSymbol
-
-	Rules    *exchange.Symbol // nil until set by the engine
-	Last     exchange.Price   // last trade price
-	Mark     exchange.Price   // mark price, or Last if unknown
-	LastMS   int64
-	pricedMS int64 // time of the last requested price
-	Leverage int   // as set on the exchange; 0 if unknown
-
-	Position   exchange.Quantity // signed, as last reported by the exchange, without the ignored part
-	EntryPrice exchange.Amount
-	MarkedAt   exchange.Price // price at which the account was fetched
-	PositionID int64
-	SinceMS    int64 // when this position was first seen
-	LiqPrice   exchange.Amount
-
-	Read    bool // fetched since this start
-	Settled bool // Position equals Known, and nothing on the symbol is uncertain
+	quotation
+	observation
+	declared
 
 	live                []*account.Placement // the account's live placements on it
 	inFlight            []*account.Placement // of these, placements that do not rest
 	keyed               []*account.Placement // its live orders of a plan, in their last order
 	keyedAt             []int                // their indexes in the plan at that time
 	onlyOpeningsPending bool                 // the newest snapshot left it settled except for unanswered resting openings, and only such openings followed
-	Contradicted        string               // reason why the newest list is not trusted; empty if it is
-	ContradictedSinceMS int64
-	ContradictedNoted   bool // a person was notified of it
 	futuresEvidence     futuresEvidence
 	traded              exchange.Quantity // signed: the position opened and not reduced by botd itself
 	spot                spotEvidence
-
-	UnprotectedSinceMS int64 // start of the time without its stop; 0 while it has one
-	UnprotectedMS      int64 // total time that positions were without one since the start, excluding the current one
-
-	Foreign        []exchange.Order         // open orders botd did not make
-	Unreadable     []exchange.UnreadableRow // of these, unreadable rows
-	ForeignSinceMS int64                    // start of the time for which one of them blocks openings (Book.ForeignOpening); 0 while none does
-	UnknownEnded   string                   // spot: the client order id of an ended order with our prefix that the journal does not know
-	leftToMaker    []exchange.Order         // open orders with botd's prefix that a person left to their owner
+	leftToMaker         []exchange.Order // open orders with botd's prefix that a person left to their owner
 
 	refusedMS         int64             // when the exchange last refused an opening; 0 for never
 	positionMS        int64             // futures: begin of the snapshot with the last read of the list
@@ -95,27 +72,19 @@ func (s *SymbolState) Live() []*account.Placement { return slices.Clip(s.live) }
 // if it reports none, as on spot. It is zero without a position.
 func (s *SymbolState) MeanEntry() exchange.Amount {
 	switch {
-	case !s.EntryPrice.IsZero():
-		return s.EntryPrice
+	case !s.entryPrice.IsZero():
+		return s.entryPrice
 	case s.Known() == 0: // otherwise it is the price of the previous position
 		return exchange.Amount{}
 	}
 	return s.MeanPrice()
 }
 
-// Price returns the price used for unrealized profit: the mark price, else the last trade's price.
-func (s *SymbolState) Price() exchange.Price {
-	if s.Mark > 0 {
-		return s.Mark
-	}
-	return s.Last
-}
-
 // Forget drops the observations of a symbol that is no longer traded, or was not until now: nothing
 // is concluded before it is read again.
 func (s *SymbolState) Forget() {
-	s.Read, s.Settled, s.onlyOpeningsPending, s.Leverage = false, false, false, 0
-	s.Last, s.Mark, s.LastMS = 0, 0, 0
+	s.read, s.settled, s.onlyOpeningsPending, s.leverage = false, false, false, 0
+	s.last, s.mark, s.lastMS = 0, 0, 0
 }
 
 // Traded returns the quantity that botd itself opened on a side and has not reduced since the
@@ -126,26 +95,26 @@ func (s *SymbolState) Traded(side exchange.Side) exchange.Quantity {
 }
 
 // AtVenue returns the position as reported by the exchange, including the ignored part.
-func (s *SymbolState) AtVenue() exchange.Quantity { return s.Position + s.Ignored() }
+func (s *SymbolState) AtVenue() exchange.Quantity { return s.position + s.Ignored() }
 
 // TakePrice applies a requested price. The exchange's account data may be older or newer than the
 // prices by L, so profit changes are counted from a price that is certainly not earlier; otherwise
 // a price jump between the two would count twice.
 func (b *Book) TakePrice(key exchange.SymbolKey, price exchange.Price, trueMS, nowMS int64) {
 	symbol := b.Track(key)
-	symbol.Last, symbol.Mark, symbol.LastMS = price, price, trueMS
+	symbol.last, symbol.mark, symbol.lastMS = price, price, trueMS
 	if symbol.pricedMS < b.accountMS || nowMS <= b.accountMS+b.Settle().StalenessMS {
-		symbol.MarkedAt = price
+		symbol.markedAt = price
 	}
 	symbol.pricedMS = nowMS
 }
 
 // Moved returns the change of a futures position's profit since the account was fetched.
 func (s *SymbolState) Moved() exchange.Amount {
-	if s.AtVenue() == 0 || s.MarkedAt == 0 || s.Rules == nil || s.Key().Market != exchange.Futures {
+	if s.AtVenue() == 0 || s.markedAt == 0 || s.rules == nil || s.Key().Market != exchange.Futures {
 		return exchange.Amount{}
 	}
-	return s.Rules.Notional(s.Price()-s.MarkedAt, s.AtVenue())
+	return s.rules.Notional(s.Price()-s.markedAt, s.AtVenue())
 }
 
 // Residual returns Position minus Known, and the start of the difference.

@@ -11,11 +11,11 @@ func TestAPriceMovesMarkedEquity(t *testing.T) {
 	b := newDesk(t).book
 	b.Account = exchange.MarginAccount{WalletBalance: exchange.AmountOf(1_000), UnrealizedPNL: exchange.AmountOf(10)}
 	symbol := b.Symbol(bitcoin)
-	symbol.Position, symbol.MarkedAt, symbol.Last = 100, 50_000e8, 49_900e8
+	symbol.position, symbol.markedAt, symbol.last = 100, 50_000e8, 49_900e8
 	if have := b.Marked(); have != exchange.AmountOf(1_000) {
 		t.Errorf("at the last price: want 1000, have %s", have)
 	}
-	symbol.Mark = 50_100e8
+	symbol.mark = 50_100e8
 	if have := b.Marked(); have != exchange.AmountOf(1_020) {
 		t.Errorf("at the mark: want 1020, have %s", have)
 	}
@@ -61,7 +61,7 @@ func TestAJumpIsCountedOnce(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
 			symbol := d.book.Symbol(bitcoin)
-			symbol.Position = 100
+			symbol.position = 100
 			c.play(func(atMS, made int64) {
 				d.book.Observe(&Snapshot{BeganMS: atMS, EndedMS: atMS + 200, Account: &exchange.MarginAccount{
 					WalletBalance: exchange.AmountOf(1_000), UnrealizedPNL: exchange.AmountOf(made)}})

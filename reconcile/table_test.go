@@ -107,7 +107,7 @@ func TestFuturesTargetIntents(t *testing.T) {
 		{"to more, where nothing may open", 20, 25, nil, func(w *Desired) { w.Entries = false }, ""},
 		{"to a part, where nothing may open", 20, 15, nil, func(w *Desired) { w.Entries = false }, fmt.Sprintf(smaller, 5)},
 		{"the whole, with an exit resting", 20, 0, func(d *desk) { d.resting(12, 5) }, nil, "cancel 12: makes room for the exit"},
-		{"the whole, with one that cannot be canceled", 20, 0, func(d *desk) { d.resting(12, 5); d.book.Symbol(bitcoin).Rules.Cancelable = false }, nil,
+		{"the whole, with one that cannot be canceled", 20, 0, func(d *desk) { d.resting(12, 5); d.book.Symbol(bitcoin).rules.Cancelable = false }, nil,
 			"cancel 12: makes room for the exit; " + fmt.Sprintf(flat, 20)},
 		{"a part that resting exits leave room for", 20, 15, func(d *desk) { d.resting(12, 15) }, nil, fmt.Sprintf(smaller,
 			5) + "; cancel 12: no longer desired"},
@@ -156,16 +156,16 @@ func TestFuturesTargetIntents(t *testing.T) {
 			entry := d.rests(placement.Entry, 12, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 3})
 			d.observe(20, nil, d.order(entry, 12, exchange.StatusOpen, 3, 0))
 		}, nil, ""},
-		{"the leverage first", 0, 20, func(d *desk) { d.book.Symbol(bitcoin).Leverage = 5 }, nil, "leverage 10: the desired leverage"},
+		{"the leverage first", 0, 20, func(d *desk) { d.book.Symbol(bitcoin).leverage = 5 }, nil, "leverage 10: the desired leverage"},
 		{"the leverage, beside an order that goes", 0, 20, func(d *desk) {
-			d.book.Symbol(bitcoin).Leverage = 5
+			d.book.Symbol(bitcoin).leverage = 5
 			bid := d.rests(placement.Order, 12, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: d.price("40000"), Quantity: 3})
 			d.observe(0, nil, d.order(bid, 12, exchange.StatusOpen, 3, 0))
 		}, nil, "leverage 10: the desired leverage; cancel 12: no longer desired"},
 		{"to a part, latched", 20, 15, latches, nil, fmt.Sprintf(smaller, 5)},
 		{"to more, latched", 20, 25, latches, nil, ""},
 		{"to another part, latched: it has no price", 20, 15, func(d *desk) { latches(d); d.target(14) }, nil, ""},
-		{"a step that has grown sells nothing", 30, 24, func(d *desk) { d.book.Symbol(bitcoin).Rules.QuantityTick = 10; d.target(25) }, nil, ""},
+		{"a step that has grown sells nothing", 30, 24, func(d *desk) { d.book.Symbol(bitcoin).rules.QuantityTick = 10; d.target(25) }, nil, ""},
 		{"to less than a step's worth", 20, 24, func(d *desk) {
 			d.want(&strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuote, Quote: exchange.AmountOf(1)}})
 		}, nil, fmt.Sprintf(smaller, 20)},
@@ -177,10 +177,10 @@ func TestFuturesTargetIntents(t *testing.T) {
 		{"to a part, which others' leaves room for", 20, 15, func(d *desk) { d.others(5); d.part(12, 20, "49000") }, stop, fmt.Sprintf(smaller, 5)},
 		{"to a part, which others' leaves no room for", 20, 10, func(d *desk) { d.others(5); d.part(12, 20, "49000") }, stop,
 			"cancel 12: makes room for the exit"},
-		{"a tick above the smallest price", 1, 0, func(d *desk) { d.book.Symbol(bitcoin).Rules.PriceTick, d.book.Symbol(bitcoin).Last = 1, 2 }, nil,
+		{"a tick above the smallest price", 1, 0, func(d *desk) { d.book.Symbol(bitcoin).rules.PriceTick, d.book.Symbol(bitcoin).last = 1, 2 }, nil,
 			"stop_loss sell stop_market stop 1e-08 whole as dust: the target is flat; too little for an order of its own"},
-		{"without a price, and not at its leverage", 0, 20, func(d *desk) { d.book.Symbol(bitcoin).Last, d.book.Symbol(bitcoin).Leverage = 0, 5 }, nil, ""},
-		{"without a price", 20, 0, func(d *desk) { d.book.Symbol(bitcoin).Last = 0 }, nil, ""},
+		{"without a price, and not at its leverage", 0, 20, func(d *desk) { d.book.Symbol(bitcoin).last, d.book.Symbol(bitcoin).leverage = 0, 5 }, nil, ""},
+		{"without a price", 20, 0, func(d *desk) { d.book.Symbol(bitcoin).last = 0 }, nil, ""},
 		{"to a part, some of which is protected", 20, 10, func(d *desk) { d.others(1); d.part(12, 12, "49000") }, stop,
 			"cancel 12: makes room for the exit"},
 		{"a second order under one id protects nothing", 20, 20, func(d *desk) {
@@ -189,7 +189,7 @@ func TestFuturesTargetIntents(t *testing.T) {
 			d.book.Apply(&record.Record{AtMS: d.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: "x#13",
 				Body: record.Found{OrderID: 13, Order: order, Purpose: placement.StopLoss, Duplicate: true}})
 		}, stop, "cancel 13: a second order under one client order id; stop_loss sell stop_market stop 49000 whole: protects the position"},
-		{"at the smallest price", 1, 0, func(d *desk) { d.book.Symbol(bitcoin).Last = d.price("0.1") }, nil, ""},
+		{"at the smallest price", 1, 0, func(d *desk) { d.book.Symbol(bitcoin).last = d.price("0.1") }, nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -222,17 +222,17 @@ func TestATargetHasNoPriceBeforeItsLeverageIsSet(t *testing.T) {
 	d := holds(t, 0)
 	target := strategy.Target{Kind: strategy.ByQuote, Quote: exchange.AmountOf(1_000)}
 	d.want(&strategy.Plan{Target: target})
-	d.book.Symbol(bitcoin).Leverage = 5
+	d.book.Symbol(bitcoin).leverage = 5
 	d.one(placement.Leverage, nil)
 	if _, priced := d.book.Strategy("one").Priced(target); priced {
 		t.Error("want no price yet")
 	}
-	d.book.Symbol(bitcoin).Leverage = 10
-	d.book.Symbol(bitcoin).Last = d.price("25000")
+	d.book.Symbol(bitcoin).leverage = 10
+	d.book.Symbol(bitcoin).last = d.price("25000")
 	if entry := d.one(placement.Entry, nil); entry.Order.Quantity != 40 || entry.Strategy != "one" || entry.Last != d.price("25000") || entry.Before != 0 {
 		t.Errorf("want 40 bought at the price of then, have %+v", entry)
 	}
 }
 
 // cheap is a price at which one unit is worth less than the smallest order, five.
-func cheap(d *desk) { d.book.Symbol(bitcoin).Last = d.price("4000") }
+func cheap(d *desk) { d.book.Symbol(bitcoin).last = d.price("4000") }

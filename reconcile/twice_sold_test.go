@@ -32,7 +32,7 @@ func TestSaleExecutedTwiceIsFoundWithoutAPosition(t *testing.T) {
 func soldTwice(t testing.TB, afterMS int64, free string, asks bool) {
 	w := holding(t, ForeignHalt)
 	symbol, filledMS := w.book.Symbol(coin), w.now
-	symbol.Last = 50_000e8
+	symbol.last = 50_000e8
 	sale := w.places(placement.Exit, 9, saleOf(10))
 	sold := sale
 	sold.Status, sold.Filled, sold.AveragePrice = exchange.StatusFilled, 10, exchange.AmountOf(50_000)
@@ -43,8 +43,8 @@ func soldTwice(t testing.TB, afterMS int64, free string, asks bool) {
 	}
 	w.now = filledMS + afterMS
 	w.shows(free, "0")
-	if _, have := w.book.NeedsOrderHistory(symbol); have != asks || symbol.Settled == asks {
-		t.Fatalf("want the order history asked for, and nothing opened: %t; have %t, settled %t", asks, have, symbol.Settled)
+	if _, have := w.book.NeedsOrderHistory(symbol); have != asks || symbol.settled == asks {
+		t.Fatalf("want the order history asked for, and nothing opened: %t; have %t, settled %t", asks, have, symbol.settled)
 	}
 	if !asks {
 		return
@@ -62,7 +62,7 @@ func TestWithdrawalAfterASaleBecomesTheBaseline(t *testing.T) {
 	t.Parallel()
 	w := holding(t, ForeignHalt)
 	symbol := w.book.Symbol(coin)
-	symbol.Last = 50_000e8
+	symbol.last = 50_000e8
 	sold := w.places(placement.Exit, 9, saleOf(10))
 	sold.Status, sold.Filled = exchange.StatusFilled, 10
 	w.sees("1", "0", []exchange.Order{sold})
@@ -70,14 +70,14 @@ func TestWithdrawalAfterASaleBecomesTheBaseline(t *testing.T) {
 		w.now += 1_000
 		w.shows("0.99", "0")
 	}
-	if symbol.Settled {
+	if symbol.settled {
 		t.Errorf("want nothing opened before the history has been read for long enough")
 	}
 	for range 4 {
 		w.now += 1_000
 		w.shows("0.99", "0")
 	}
-	if !symbol.Settled || symbol.Baseline() != 990 || symbol.Quarantine() != "" {
-		t.Errorf("want a baseline of 990, and trading on; have %d, settled %t, quarantine %q", symbol.Baseline(), symbol.Settled, symbol.Quarantine())
+	if !symbol.settled || symbol.Baseline() != 990 || symbol.Quarantine() != "" {
+		t.Errorf("want a baseline of 990, and trading on; have %d, settled %t, quarantine %q", symbol.Baseline(), symbol.settled, symbol.Quarantine())
 	}
 }

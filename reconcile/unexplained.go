@@ -14,11 +14,11 @@ import (
 // noteUnexplained records the part of a listed position beyond the fills.
 func (s *survey) noteUnexplained(symbol *SymbolState) {
 	switch {
-	case symbol.residual != 0 && symbol.Position != 0:
-		if symbol.unexplainedID != symbol.PositionID {
+	case symbol.residual != 0 && symbol.position != 0:
+		if symbol.unexplainedID != symbol.positionID {
 			symbol.unexplainedFromMS = s.fetched.EndedMS
 		}
-		symbol.unexplainedMS, symbol.unexplainedID = s.fetched.BeganMS, symbol.PositionID
+		symbol.unexplainedMS, symbol.unexplainedID = s.fetched.BeganMS, symbol.positionID
 	case symbol.AtVenue() != 0:
 		symbol.unexplainedID = 0
 	}
@@ -82,7 +82,7 @@ func (b *Book) needsEnd(symbol *SymbolState) (sinceMS int64, ask bool) {
 // exchange accepts no second closePosition order of a type. The list must show no more than the
 // fills explain, and on their side, because an old list may show an earlier position.
 func (d *derivation) cancelOpposite() {
-	if known := d.symbol.Known(); d.symbol.Quarantine() != "" || signOf(d.ownPosition) != signOf(known) || abs(d.symbol.Position) > abs(known) {
+	if known := d.symbol.Known(); d.symbol.Quarantine() != "" || signOf(d.ownPosition) != signOf(known) || abs(d.symbol.position) > abs(known) {
 		return
 	}
 	for _, p := range slices.Concat(d.stops, d.profits) {

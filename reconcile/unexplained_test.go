@@ -130,7 +130,7 @@ func TestStopMayProtectUnexplainedPosition(t *testing.T) {
 		{"the list has shown one in the first seconds", 5_000, true, shown(4_000), 0},
 		{"an order of a quantity", startMS + 500, false, shown(startMS + 400), startMS + 400 - 11_000}, // the position left the list: no order is needed
 		{"a position is known", startMS + 500, true, func(d *desk, s *SymbolState) { shown(startMS+400)(d, s); known(20)(d, s) }, -1},
-		{"a position is shown", startMS + 500, true, func(d *desk, s *SymbolState) { shown(startMS+400)(d, s); s.Position = 20 }, -1},
+		{"a position is shown", startMS + 500, true, func(d *desk, s *SymbolState) { shown(startMS+400)(d, s); s.position = 20 }, -1},
 		{"no list has shown one", startMS + 500, true, nil, -1},
 		{"it was sent before the start", stopMS, true, nil, 0},
 		{"it was sent in the moment of the start", startMS, true, nil, -1},

@@ -34,7 +34,7 @@ func (e *evidence) awaitsAnswer(symbol *SymbolState) bool {
 	if symbol.Key().Market == exchange.Spot {
 		read = e.fetched.Balances.Done() && e.fetched.SpotOrders.Done()
 	}
-	return read && symbol.Read && symbol.Quarantine() == "" && !e.fetched.isUnread(symbol.Key()) &&
+	return read && symbol.read && symbol.Quarantine() == "" && !e.fetched.isUnread(symbol.Key()) &&
 		!slices.ContainsFunc(symbol.inFlight, func(p *account.Placement) bool {
 			resting := p.State() == placement.Sending && p.Purpose() == placement.Order
 			return p.State().Unresolved() && !resting
@@ -106,7 +106,7 @@ func (s *survey) decideUnknown(symbol *SymbolState, unknown []*account.Placement
 		symbol.equal.reset()
 		return
 	}
-	cut := stable{symbol.Known(), symbol.residual, symbol.PositionID, alone}
+	cut := stable{symbol.Known(), symbol.residual, symbol.positionID, alone}
 	if symbol.equal.sinceMS == 0 || symbol.stable != cut {
 		symbol.stable, symbol.equalFromMS = cut, s.fetched.BeganMS
 		symbol.equal.restart(s.fetched)
@@ -229,19 +229,19 @@ func (s *SymbolState) Ahead() exchange.Quantity {
 	if s.Key().Market != exchange.Futures {
 		return 0
 	}
-	return s.Position - s.Known()
+	return s.position - s.Known()
 }
 
 // mayHaveClosed reports whether an unknown opening could have been filled and
 // closed before anybody looked: there is no position, and none is missing.
 func (e *evidence) mayHaveClosed(symbol *SymbolState, unknown []*account.Placement) bool {
-	return symbol.Position == 0 && slices.ContainsFunc(unknown, func(p *account.Placement) bool { return p.Purpose().Opens() })
+	return symbol.position == 0 && slices.ContainsFunc(unknown, func(p *account.Placement) bool { return p.Purpose().Opens() })
 }
 
 // OpeningNeedingHistory returns the symbol's oldest uncertain opening if positions/history must be
 // read to decide it, or nil.
 func (b *Book) OpeningNeedingHistory(symbol *SymbolState, nowMS int64) *account.Placement {
-	if symbol.Key().Market != exchange.Futures || symbol.Position != 0 {
+	if symbol.Key().Market != exchange.Futures || symbol.position != 0 {
 		return nil
 	}
 	for _, p := range b.Live() {

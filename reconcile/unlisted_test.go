@@ -164,7 +164,7 @@ func TestCanceledStopIsReplacedAfterRestart(t *testing.T) {
 	w.now += 20_000
 	w.start()
 	symbol := w.book.Symbol(coin)
-	symbol.Last, symbol.EntryPrice = 50_000e8, exchange.AmountOf(50_000)
+	symbol.last, symbol.entryPrice = 50_000e8, exchange.AmountOf(50_000)
 	w.now += 1_000
 	w.shows("1", "0.01", later, standing)
 	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Bridge: true,
@@ -206,7 +206,7 @@ func TestUnlistedPurchaseIsProtectedAfterRestart(t *testing.T) {
 	w.now += 2_000
 	w.start()
 	symbol := w.book.Symbol(coin)
-	symbol.Last, symbol.EntryPrice = 50_000e8, exchange.AmountOf(50_000)
+	symbol.last, symbol.entryPrice = 50_000e8, exchange.AmountOf(50_000)
 	w.now += 1_000
 	w.observe("1.035")
 	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Bridge: true,
@@ -378,7 +378,7 @@ func TestUnlistedPurchaseIsSoldPastItsStop(t *testing.T) {
 	stop := w.places(placement.StopLoss, 10, stopOf(5))
 	w.now += 3_000
 	w.shows("1.01", "0.005", stop)
-	symbol.Last = 48_000e8
+	symbol.last = 48_000e8
 	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Bridge: true,
 		Collar: exchange.RateOne / 20, Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 49_000e8}}}, w.now)
 	if len(intents) != 1 || intents[0].Order.Side != exchange.Sell || intents[0].Order.Quantity != 10 {
@@ -391,7 +391,7 @@ func TestStopOfUnlistedPurchaseUsesCurrentPrice(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
 	symbol := w.book.Symbol(coin)
-	symbol.EntryPrice = exchange.Amount{}
+	symbol.entryPrice = exchange.Amount{}
 	bought := w.places(placement.Entry, 7, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 5, Price: 50_000e8})
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: bought.ClientOrderID,
 		Body: record.Ended{State: placement.Filled, Filled: 5, Price: exchange.AmountOf(50_000)}})
@@ -401,7 +401,7 @@ func TestStopOfUnlistedPurchaseUsesCurrentPrice(t *testing.T) {
 		w.now += 1_000
 		w.observe("1")
 	}
-	symbol.Last = 40_000e8
+	symbol.last = 40_000e8
 	w.places(placement.Entry, 9, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 5, Price: 40_000e8})
 	w.now += 1_000
 	w.observe("1.005")
@@ -545,7 +545,7 @@ func TestUncertainStopIsNotSoldAgainAtOnce(t *testing.T) {
 			if c.refused {
 				w.book.NoteCancelRefused(lost.ClientOrderID, w.now)
 			}
-			w.book.Symbol(coin).Last = c.price
+			w.book.Symbol(coin).last = c.price
 			w.now += 3_000
 			w.shows("1.006", "0.004", standing)
 			sold := exchange.Quantity(0)

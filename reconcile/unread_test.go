@@ -100,7 +100,7 @@ func TestLostExitIsNotRepeatedWithManualCoins(t *testing.T) {
 func repeatsDuringALostOne(t testing.TB, free, frozen string, want exchange.Quantity) {
 	t.Helper()
 	w := newWallet(t)
-	w.book.Symbol(coin).Last = 50_000e8
+	w.book.Symbol(coin).last = 50_000e8
 	target := func(quantity exchange.Quantity) {
 		w.apply(record.Record{Strategy: "one", Symbol: coin,
 			Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: quantity}}}})

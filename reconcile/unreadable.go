@@ -60,7 +60,7 @@ func (s *Snapshot) lacksPosition(key exchange.SymbolKey) bool {
 func (s *survey) observeUnread() {
 	for _, symbol := range s.book.symbols {
 		if s.fetched.Orders(symbol.Key().Market).Done() {
-			symbol.Unreadable = symbol.Unreadable[:0]
+			symbol.unreadable = symbol.unreadable[:0]
 		}
 	}
 	for i := range s.fetched.UnreadOrders {
@@ -76,8 +76,8 @@ func (s *survey) observeUnread() {
 		}
 		if u.Open && !s.book.Known(u.Row.ClientOrderID) {
 			symbol := s.book.Track(key)
-			symbol.Unreadable = append(symbol.Unreadable, u.Row)
-			symbol.Foreign = append(symbol.Foreign,
+			symbol.unreadable = append(symbol.unreadable, u.Row)
+			symbol.foreign = append(symbol.foreign,
 				exchange.Order{ID: u.Row.ID, ClientOrderID: u.Row.ClientOrderID, Market: key.Market, Symbol: key.Name})
 		}
 		if u.Row.ClientOrderID == "" && len(s.book.unknownOn(key)) > 0 {
@@ -104,9 +104,9 @@ func (s *survey) unreadOwn(p *account.Placement, u *UnreadOrder) {
 
 // UnreadRow returns the unreadable row of a foreign open order, or nil if it is readable.
 func (s *SymbolState) UnreadRow(o *exchange.Order) *exchange.UnreadableRow {
-	i := slices.IndexFunc(s.Unreadable, func(row exchange.UnreadableRow) bool { return row.ID == o.ID && row.ClientOrderID == o.ClientOrderID })
+	i := slices.IndexFunc(s.unreadable, func(row exchange.UnreadableRow) bool { return row.ID == o.ID && row.ClientOrderID == o.ClientOrderID })
 	if i < 0 {
 		return nil
 	}
-	return &s.Unreadable[i]
+	return &s.unreadable[i]
 }

@@ -18,14 +18,14 @@ func explains(t testing.TB, known, fees exchange.Quantity) *wallet {
 	for _, body := range []record.Body{record.Baseline{Quantity: 1_000}, record.Adopted{Quantity: known}, record.Fees{Quantity: fees, Expected: true}} {
 		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: body})
 	}
-	w.book.Symbol(coin).Last = 2_500e8
+	w.book.Symbol(coin).last = 2_500e8
 	w.now += 60_000
 	return w
 }
 
 // reads is a current snapshot, before anything is concluded from it.
 func (w *wallet) reads(free, frozen exchange.Quantity, orders ...exchange.Order) *survey {
-	rules := w.book.Symbol(coin).Rules
+	rules := w.book.Symbol(coin).rules
 	s := w.book.survey(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "ETH", Free: exchange.AmountOf(7)},
 			{Asset: "BTC", Free: rules.QuantityAmount(free), Frozen: rules.QuantityAmount(frozen)}})})
@@ -69,14 +69,14 @@ func TestWalletDifference(t *testing.T) {
 		{"it agrees", 10, 0, 1_010, nil, noted{3, 4}, noted{}},
 		{"by less than an order", 10, 0, 1_011, nil, noted{3, 4}, noted{}},
 		{"by the smallest order", 10, 0, 1_012, nil, noted{}, noted{2, 0}},
-		{"by one that is worth an order", 10, 0, 1_011, func(w *wallet) { w.book.Symbol(coin).Last = 5_000e8 }, noted{}, noted{1, 0}},
+		{"by one that is worth an order", 10, 0, 1_011, func(w *wallet) { w.book.Symbol(coin).last = 5_000e8 }, noted{}, noted{1, 0}},
 		{"by less than nothing", 10, 0, 1_008, nil, noted{}, noted{-2, 0}},
 		{"by the same once more", 10, 0, 1_012, nil, noted{2, 4}, noted{2, 5}},
 		{"by another figure", 10, 0, 1_013, nil, noted{2, 4}, noted{3, 0}},
 		{"fees explain it", 10, 2, 1_008, nil, noted{2, 4}, noted{}},
 		{"by more than fees explain", 10, 2, 1_010, nil, noted{}, noted{2, 0}},
-		{"no price is known", 10, 0, 1_012, func(w *wallet) { w.book.Symbol(coin).Last = 0 }, noted{2, 4}, noted{}},
-		{"at the smallest price", 10, 0, 1_012, func(w *wallet) { w.book.Symbol(coin).Last = 1 }, noted{2, 4}, noted{}},
+		{"no price is known", 10, 0, 1_012, func(w *wallet) { w.book.Symbol(coin).last = 0 }, noted{2, 4}, noted{}},
+		{"at the smallest price", 10, 0, 1_012, func(w *wallet) { w.book.Symbol(coin).last = 1 }, noted{2, 4}, noted{}},
 		{"nothing is held", 0, 0, 1_012, nil, noted{2, 4}, noted{}},
 		{"nothing is held, and an order is live", 0, 0, 1_012, func(w *wallet) { w.buysUnder(8, 12) }, noted{}, noted{12, 0}},
 		{"nothing is held, and one of another symbol is", 0, 0, 1_012, func(w *wallet) { w.sendsElsewhere(exchange.Buy) }, noted{2, 4}, noted{}},
@@ -94,7 +94,7 @@ func TestWalletDifference(t *testing.T) {
 		if have := (noted{symbol.spot.differs, symbol.spot.asked}); have != c.want {
 			t.Errorf("%s: want %+v, have %+v", c.name, c.want, have)
 		}
-		if symbol.Rules = nil; w.book.walletDiffers(symbol) != 0 {
+		if symbol.rules = nil; w.book.walletDiffers(symbol) != 0 {
 			t.Errorf("%s: want none where the rules are not known", c.name)
 		}
 	}
@@ -142,7 +142,7 @@ func TestQuantityBelowMinimum(t *testing.T) {
 			t.Errorf("%d: want it worthless %t, have %t", quantity, want, have)
 		}
 	}
-	symbol.Rules.MinNotional = exchange.Amount{}
+	symbol.rules.MinNotional = exchange.Amount{}
 	for quantity, want := range map[exchange.Quantity]bool{-2: true, 0: true, 1: false} {
 		if have := symbol.worthless(quantity); have != want {
 			t.Errorf("%d, where the exchange takes any: want it worthless %t, have %t", quantity, want, have)
@@ -218,7 +218,7 @@ func TestWalletExcessWaitsForHistory(t *testing.T) {
 	} {
 		book := NewBook(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: c.stalenessL})
 		symbol := book.Track(coin)
-		symbol.Rules, symbol.Last = newWallet(t).book.Track(coin).Rules, c.last
+		symbol.rules, symbol.last = newWallet(t).book.Track(coin).rules, c.last
 		symbol.spot.extra, symbol.spot.extraOf = c.extra, c.of
 		s := book.survey(&Snapshot{BeganMS: 1_060_000, EndedMS: 1_060_000})
 		wait := s.awaitsHistory(symbol, c.more)
@@ -276,8 +276,8 @@ func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 		{"fees have taken some, within two steps", buys, 2, 1_010, nil, false, false},
 		{"by what fees may take of a purchase", buys, 0, 2_017, bought, false, false},
 		{"by more than fees may take", buys, 0, 2_018, bought, true, true},
-		{"within two steps, which have grown", buys, 0, 1_016, func(w *wallet, _ *survey) { w.book.Symbol(coin).Rules.QuantityTick = 4 }, false, false},
-		{"by more than two steps, which have grown", buys, 0, 1_020, func(w *wallet, _ *survey) { w.book.Symbol(coin).Rules.QuantityTick = 4 }, true, true},
+		{"within two steps, which have grown", buys, 0, 1_016, func(w *wallet, _ *survey) { w.book.Symbol(coin).rules.QuantityTick = 4 }, false, false},
+		{"by more than two steps, which have grown", buys, 0, 1_020, func(w *wallet, _ *survey) { w.book.Symbol(coin).rules.QuantityTick = 4 }, true, true},
 		{"it moved before, and does not any more", buys, 0, 1_010, lasts(3, 500), false, false},
 		{"another order is live", buys, 0, 1_013, another, true, false},
 		{"another order is live on another symbol", buys, 0, 1_013, func(w *wallet, _ *survey) { w.sendsElsewhere(exchange.Buy) }, true, true},
@@ -290,7 +290,7 @@ func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 		{"the wallet shows none of the asset", saleOf(10), 0, 1_013, func(_ *wallet, s *survey) {
 			s.fetched.Balances = exchange.FetchedOf([]exchange.Balance{{Asset: "ETH", Free: exchange.AmountOf(7)}})
 		}, true, true},
-		{"the rules are not known", buys, 0, 1_013, func(w *wallet, _ *survey) { w.book.Symbol(coin).Rules = nil }, false, false},
+		{"the rules are not known", buys, 0, 1_013, func(w *wallet, _ *survey) { w.book.Symbol(coin).rules = nil }, false, false},
 	} {
 		w := explains(t, 10, c.fees)
 		w.book.Symbol(coin).sinceFill = persistence{}
@@ -399,13 +399,13 @@ func TestWalletFreezesNothingForSale(t *testing.T) {
 	}
 	w := explains(t, 10, 0) // four seconds suffice, however old a read may be
 	sale := w.places(placement.Exit, 0, saleOf(10))
-	saved, rules := w.book.Checkpoint("an account"), w.book.Symbol(coin).Rules
+	saved, rules := w.book.Checkpoint("an account"), w.book.Symbol(coin).rules
 	restored, err := Restore(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 15_000}, &saved)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.book = restored
-	w.book.Symbol(coin).Rules = rules
+	w.book.Symbol(coin).rules = rules
 	for _, afterMS := range []int64{4_000, 4_001} {
 		w.now = w.book.Placement(sale.ClientOrderID).SentMS() + afterMS
 		if have := w.reads(1_010, 0).noteUnfrozen(w.book.Placement(sale.ClientOrderID), w.book.Symbol(coin)); have != (afterMS > 4_000) {
@@ -435,7 +435,7 @@ func TestPresumedFillOfUnlistedPurchase(t *testing.T) {
 	}
 	byAmount := func(amount int64, last exchange.Price, filled exchange.Quantity) func(w *wallet) exchange.Order {
 		return func(w *wallet) exchange.Order {
-			w.book.Symbol(coin).Last = last
+			w.book.Symbol(coin).last = last
 			o := w.places(placement.Entry, 8, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(amount)})
 			if filled != 0 {
 				w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Fill{OrderID: 8, Filled: filled}})
@@ -767,7 +767,7 @@ func TestRefusalOfOversizedSpotStop(t *testing.T) {
 		{"of more", stopOf(11), nil, true},
 		{"of as much", stopOf(10), nil, false},
 		{"an exit of more", saleOf(11), nil, false},
-		{"the rules are not known", stopOf(11), func(w *wallet) { w.book.Symbol(coin).Rules = nil }, false},
+		{"the rules are not known", stopOf(11), func(w *wallet) { w.book.Symbol(coin).rules = nil }, false},
 		{"of as much, after one of more", stopOf(10), func(w *wallet) { w.refuses(placement.StopLoss, stopOf(11)) }, true},
 	} {
 		w := explains(t, 10, 0)

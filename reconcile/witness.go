@@ -69,10 +69,10 @@ func (s *SymbolState) DecisionPosition() exchange.Quantity {
 // Standing returns botd's part of the position for protection, exits and limits: from the newest
 // read or, if that is not trusted and shows none of it, from the fills.
 func (s *SymbolState) Standing() exchange.Quantity {
-	if s.futuresEvidence.doubted && signOf(s.Position) != signOf(s.Known()) {
+	if s.futuresEvidence.doubted && signOf(s.position) != signOf(s.Known()) {
 		return s.Known()
 	}
-	return s.Position
+	return s.position
 }
 
 // StandingAtVenue returns the same for the whole position, including the ignored part.
@@ -92,7 +92,7 @@ func (s *survey) seekWitness(symbol *SymbolState) {
 			s.noteEnded(symbol)
 		}
 		if symbol.residual == 0 && symbol.Known() != 0 {
-			t.shownID, t.shownOf, t.unbooked = symbol.PositionID, symbol.OpenedMS(), 0
+			t.shownID, t.shownOf, t.unbooked = symbol.positionID, symbol.OpenedMS(), 0
 			if more, needed := s.margin(); !needed.IsZero() && !needed.Less(more.Mul(100)) {
 				t.marginOf = symbol.Known()
 			}
@@ -117,7 +117,7 @@ func (s *survey) noteEnded(symbol *SymbolState) {
 	}
 	t.past, t.zeroed = t.past[:0], true
 	for _, id := range symbol.seen {
-		if id != t.unbooked && (symbol.AtVenue() == 0 || id != symbol.PositionID) {
+		if id != t.unbooked && (symbol.AtVenue() == 0 || id != symbol.positionID) {
 			t.past = append(t.past, id)
 		}
 	}
@@ -135,10 +135,10 @@ func (s *survey) witness(symbol *SymbolState) witness {
 		return closedRow
 	case t.sweptMS != 0 && t.sweptOf >= symbol.OpenedMS() && !s.armed(symbol.Key()):
 		return sweptOrders
-	case symbol.AtVenue() != 0 && symbol.Rules != nil &&
+	case symbol.AtVenue() != 0 && symbol.rules != nil &&
 		(t.marginOf == symbol.Known() && t.shownOf == symbol.OpenedMS() || s.fetched.BeganMS > s.noReadBefore(symbol.ChangedMS())):
 		smaller := abs(symbol.Known()+symbol.Ignored()) - abs(symbol.AtVenue()) // the other side needs the same margin, so none was released
-		released := symbol.Rules.Notional(symbol.Rules.PriceOf(symbol.EntryPrice), smaller).Div(int64(max(1, symbol.Leverage)))
+		released := symbol.rules.Notional(symbol.rules.PriceOf(symbol.entryPrice), smaller).Div(int64(max(1, symbol.leverage)))
 		if more, needed := s.margin(); smaller > 0 && !needed.IsZero() && !released.Less(more.Mul(2)) {
 			t.freed = abs(symbol.residual)
 			return freedMargin
@@ -302,11 +302,11 @@ func (e *evidence) sumMargin() (difference, needed exchange.Amount) {
 // two is old, and neither decides what others hold. Where that waits for a person, the list is enough.
 func (e *evidence) marginDenies(symbol *SymbolState) bool {
 	policy := e.book.Foreign
-	if symbol.Rules == nil || symbol.Missing() || policy != ForeignAdopt && policy != ForeignIgnore {
+	if symbol.rules == nil || symbol.Missing() || policy != ForeignAdopt && policy != ForeignIgnore {
 		return false
 	}
 	more, needed := e.margin()
-	beyond := symbol.Rules.Notional(symbol.Rules.PriceOf(symbol.EntryPrice), abs(symbol.residual)).Div(int64(max(1, symbol.Leverage)))
+	beyond := symbol.rules.Notional(symbol.rules.PriceOf(symbol.entryPrice), abs(symbol.residual)).Div(int64(max(1, symbol.leverage)))
 	return !needed.IsZero() && e.fetched.Account.PositionMargin.Less(needed) && !more.Mul(2).Less(beyond)
 }
 
@@ -321,7 +321,7 @@ func (s *survey) noteEndedWithPosition(p *account.Placement, atMS int64) {
 // contradict declares, for good until it ends, that the list and botd's own fills contradict each other.
 func (e *evidence) contradict(symbol *SymbolState) {
 	switch {
-	case symbol.futuresEvidence.doubted && (symbol.Contradicted != "" || symbol.differs.exceeds(e.book.Settle().StalenessMS)):
+	case symbol.futuresEvidence.doubted && (symbol.contradicted != "" || symbol.differs.exceeds(e.book.Settle().StalenessMS)):
 		symbol.declare(contradiction, e.fetched.EndedMS)
 	case symbol.futuresEvidence.denied:
 		symbol.declare(beyondMargin, e.fetched.EndedMS)
@@ -334,11 +334,11 @@ func (e *evidence) contradict(symbol *SymbolState) {
 
 // declare marks the reads of the symbol as contradicted, with the reason.
 func (s *SymbolState) declare(why string, atMS int64) {
-	s.Contradicted, s.ContradictedSinceMS = why, cmp.Or(s.ContradictedSinceMS, atMS)
+	s.contradicted, s.contradictedSinceMS = why, cmp.Or(s.contradictedSinceMS, atMS)
 }
 
 // believe ends that.
-func (s *SymbolState) believe() { s.Contradicted, s.ContradictedSinceMS = "", 0 }
+func (s *SymbolState) believe() { s.contradicted, s.contradictedSinceMS = "", 0 }
 
 // EndContradiction ends a contradiction: a person has decided that the newest read is right.
 func (s *SymbolState) EndContradiction() {

@@ -58,7 +58,7 @@ func openedByAClockAhead(t testing.TB, restarted bool, change func(row *exchange
 		change(&row, order.CreatedMS)
 		d.ends(&row)
 	}
-	if have := symbol.Known() == 0; have != closed || closed && symbol.Contradicted != "" {
-		t.Errorf("want closed %t, have %d known, %q", closed, symbol.Known(), symbol.Contradicted)
+	if have := symbol.Known() == 0; have != closed || closed && symbol.contradicted != "" {
+		t.Errorf("want closed %t, have %d known, %q", closed, symbol.Known(), symbol.contradicted)
 	}
 }

@@ -85,7 +85,7 @@ func (s *survey) noteDiffers(symbol *SymbolState) {
 // worth an order, or if botd neither holds any of it nor may have bought some.
 func (b *Book) walletDiffers(symbol *SymbolState) exchange.Quantity {
 	unconcerned := symbol.Known() == 0 && !b.liveOn(symbol.Key()) && !b.mayHaveBought(symbol)
-	if symbol.Rules == nil || unconcerned {
+	if symbol.rules == nil || unconcerned {
 		return 0
 	}
 	by := b.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
@@ -199,7 +199,7 @@ func (s *survey) decideShortWallet(symbol *SymbolState, short exchange.Quantity)
 		s.decideMissing(symbol, short)
 	case symbol.Quarantine() != "":
 		symbol.short = -short
-	case symbol.Contradicted != "" || symbol.misses.exceeds(s.book.Settle().StalenessMS):
+	case symbol.contradicted != "" || symbol.misses.exceeds(s.book.Settle().StalenessMS):
 		symbol.short = -short // no more is sold than the wallet shows
 		symbol.declare(spotContradiction, s.fetched.EndedMS)
 	}

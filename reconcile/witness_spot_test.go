@@ -28,8 +28,8 @@ func holding(t testing.TB, policy string) *wallet {
 		w.now += 1_000
 		w.observe("1.01")
 	}
-	if symbol := w.book.Symbol(coin); !symbol.Settled || symbol.Position != 10 {
-		t.Fatalf("want 10 settled, have %d, settled %t", symbol.Position, symbol.Settled)
+	if symbol := w.book.Symbol(coin); !symbol.settled || symbol.position != 10 {
+		t.Fatalf("want 10 settled, have %d, settled %t", symbol.position, symbol.settled)
 	}
 	return w
 }
@@ -44,22 +44,22 @@ func TestWalletShortfallIsContradictedUnderEachPolicy(t *testing.T) {
 			for range 40 {
 				w.now += 1_000
 				w.observe("0") // not even the user's own is left
-				if symbol.Settled {
+				if symbol.settled {
 					t.Fatal("want nothing settled, so that nothing opens")
 				}
 			}
-			if symbol.Contradicted == "" || symbol.Known() != 10 || symbol.Quarantine() != "" || symbol.Traded(exchange.Buy) != 10 {
+			if symbol.contradicted == "" || symbol.Known() != 10 || symbol.Quarantine() != "" || symbol.Traded(exchange.Buy) != 10 {
 				t.Errorf(
 					"want it contradicted with 10 known, have %q, known %d, quarantine %q",
-					symbol.Contradicted,
+					symbol.contradicted,
 					symbol.Known(),
 					symbol.Quarantine(),
 				)
 			}
 			w.now += 1_000
 			w.observe("1.01")
-			if symbol.Contradicted != "" || !symbol.Settled || symbol.Position != 10 {
-				t.Errorf("want it over, have %q, settled %t, %d", symbol.Contradicted, symbol.Settled, symbol.Position)
+			if symbol.contradicted != "" || !symbol.settled || symbol.position != 10 {
+				t.Errorf("want it over, have %q, settled %t, %d", symbol.contradicted, symbol.settled, symbol.position)
 			}
 		})
 	}
@@ -78,8 +78,8 @@ func TestForeignSaleExplainsWalletShortfall(t *testing.T) {
 			if !adopted {
 				known = 10
 			}
-			if symbol.Known() != known || (symbol.Quarantine() != "") == adopted || symbol.Contradicted != "" {
-				t.Fatalf("want known %d, have %d, quarantine %q, contradicted %q", known, symbol.Known(), symbol.Quarantine(), symbol.Contradicted)
+			if symbol.Known() != known || (symbol.Quarantine() != "") == adopted || symbol.contradicted != "" {
+				t.Fatalf("want known %d, have %d, quarantine %q, contradicted %q", known, symbol.Known(), symbol.Quarantine(), symbol.contradicted)
 			}
 			settle := w.book.Settle()
 			if hold := symbol.HoldMS(&settle); adopted && hold != w.now+settle.WindowMS+settle.VisibilityMS+settle.StalenessMS {
@@ -95,8 +95,8 @@ func TestForeignSaleExplainsWalletShortfall(t *testing.T) {
 				w.now += 1_000
 				w.observeSold("1", 6)
 			}
-			if adopted && (symbol.Known() != 4 || symbol.Contradicted == "") {
-				t.Errorf("want it contradicted with 4 known, have %d and %q", symbol.Known(), symbol.Contradicted)
+			if adopted && (symbol.Known() != 4 || symbol.contradicted == "") {
+				t.Errorf("want it contradicted with 4 known, have %d and %q", symbol.Known(), symbol.contradicted)
 			}
 		})
 	}
@@ -105,7 +105,7 @@ func TestForeignSaleExplainsWalletShortfall(t *testing.T) {
 func TestExecutedRefusedPurchaseIsFoundInHistory(t *testing.T) {
 	t.Parallel()
 	w := newWallet(t)
-	w.book.Symbol(coin).Last = 50_000e8
+	w.book.Symbol(coin).last = 50_000e8
 	w.observe("1")
 	w.now += 60_000
 	w.observe("1")
@@ -115,12 +115,12 @@ func TestExecutedRefusedPurchaseIsFoundInHistory(t *testing.T) {
 	w.now += 1_000
 	w.observe("1.01")
 	since, ask := w.book.NeedsOrderHistory(symbol)
-	if !ask || since > w.now-60_000 || symbol.Settled || symbol.Baseline() != 1_000 {
+	if !ask || since > w.now-60_000 || symbol.settled || symbol.Baseline() != 1_000 {
 		t.Fatalf(
 			"want the history asked for and nothing opened, have since %d, ask %t, settled %t, baseline %d",
 			since,
 			ask,
-			symbol.Settled,
+			symbol.settled,
 			symbol.Baseline(),
 		)
 	}

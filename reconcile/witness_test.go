@@ -43,16 +43,16 @@ func TestEmptyPositionListIsContradicted(t *testing.T) {
 			t.Fatalf("want nothing sent and nothing canceled, have %+v", intents)
 		}
 	}
-	if symbol.Contradicted == "" || symbol.Known() != 20 || symbol.Settled {
-		t.Fatalf("want it contradicted with 20 known, have %q, %d, settled %t", symbol.Contradicted, symbol.Known(), symbol.Settled)
+	if symbol.contradicted == "" || symbol.Known() != 20 || symbol.settled {
+		t.Fatalf("want it contradicted with 20 known, have %q, %d, settled %t", symbol.contradicted, symbol.Known(), symbol.settled)
 	}
-	if symbol.ContradictedSinceMS < 1_000_000 || symbol.ContradictedSinceMS > d.now-4_000 {
-		t.Errorf("want the beginning kept, have %d at %d", symbol.ContradictedSinceMS, d.now)
+	if symbol.contradictedSinceMS < 1_000_000 || symbol.contradictedSinceMS > d.now-4_000 {
+		t.Errorf("want the beginning kept, have %d at %d", symbol.contradictedSinceMS, d.now)
 	}
 	d.now += 1_000
 	d.observe(20, nil, orders...)
-	if symbol.Contradicted != "" || !symbol.Settled || symbol.Known() != 20 {
-		t.Errorf("want it over when the list shows the position again, have %q, settled %t", symbol.Contradicted, symbol.Settled)
+	if symbol.contradicted != "" || !symbol.settled || symbol.Known() != 20 {
+		t.Errorf("want it over when the list shows the position again, have %q, settled %t", symbol.contradicted, symbol.settled)
 	}
 	if intents := d.derive(protect); len(intents) != 0 {
 		t.Errorf("want its orders as they were, have %+v", intents)
@@ -96,7 +96,7 @@ func TestWitnessesOfPositionEnd(t *testing.T) {
 			if c.closed {
 				want = 0
 			}
-			if contradicted := d.book.Symbol(bitcoin).Contradicted != ""; known != want || contradicted == c.closed {
+			if contradicted := d.book.Symbol(bitcoin).contradicted != ""; known != want || contradicted == c.closed {
 				t.Errorf("want known %d, have %d, contradicted %t", want, known, contradicted)
 			}
 			if latch := d.book.Strategy("one").Latch() != 0; latch != c.closed {
@@ -131,8 +131,8 @@ func TestSweepOfEarlierPositionIsNoWitness(t *testing.T) {
 		d.now += 1_000
 		d.observe(0, nil)
 	}
-	if symbol := d.book.Symbol(bitcoin); symbol.Known() != 20 || symbol.Contradicted == "" {
-		t.Errorf("want 20 known and contradicted, have %d, %q", symbol.Known(), symbol.Contradicted)
+	if symbol := d.book.Symbol(bitcoin); symbol.Known() != 20 || symbol.contradicted == "" {
+		t.Errorf("want 20 known and contradicted, have %d, %q", symbol.Known(), symbol.contradicted)
 	}
 }
 
@@ -281,8 +281,8 @@ func TestTheOtherSideOfAPositionReleasesNoMargin(t *testing.T) {
 			t.Fatalf("want nothing sent and nothing canceled, have %+v", intents)
 		}
 	}
-	if symbol.Known() != 20 || symbol.Ignored() != 0 || symbol.Contradicted == "" {
-		t.Errorf("want 20 known and contradicted, have %d known, %d ignored, %q", symbol.Known(), symbol.Ignored(), symbol.Contradicted)
+	if symbol.Known() != 20 || symbol.Ignored() != 0 || symbol.contradicted == "" {
+		t.Errorf("want 20 known and contradicted, have %d known, %d ignored, %q", symbol.Known(), symbol.Ignored(), symbol.contradicted)
 	}
 }
 
@@ -300,8 +300,8 @@ func partReleased(t testing.TB) {
 	d.margined(20, exchange.MustAmount("100"))
 	d.now += 1_000
 	d.margined(12, exchange.MustAmount("60"))
-	if symbol.Contradicted != "" || symbol.futuresEvidence.by != freedMargin {
-		t.Fatalf("want the smaller position confirmed, have %q, %q", symbol.futuresEvidence.by, symbol.Contradicted)
+	if symbol.contradicted != "" || symbol.futuresEvidence.by != freedMargin {
+		t.Fatalf("want the smaller position confirmed, have %q, %q", symbol.futuresEvidence.by, symbol.contradicted)
 	}
 	for range 12 {
 		d.now += 1_000
@@ -312,8 +312,8 @@ func partReleased(t testing.TB) {
 			}
 		}
 	}
-	if symbol.Known() != 20 || symbol.Contradicted == "" {
-		t.Errorf("want 20 known and contradicted, have %d known, %q", symbol.Known(), symbol.Contradicted)
+	if symbol.Known() != 20 || symbol.contradicted == "" {
+		t.Errorf("want 20 known and contradicted, have %d known, %q", symbol.Known(), symbol.contradicted)
 	}
 }
 
@@ -339,9 +339,9 @@ func TestReleasedMarginConfirmsSmallerPosition(t *testing.T) {
 				d.margined(12, exchange.MustAmount(c.after))
 			}
 			symbol := d.book.Symbol(bitcoin)
-			if (symbol.Quarantine() != "") != c.quarantined || (symbol.Contradicted != "") != c.doubts || symbol.Known() != 20 {
+			if (symbol.Quarantine() != "") != c.quarantined || (symbol.contradicted != "") != c.doubts || symbol.Known() != 20 {
 				t.Errorf("want quarantined %t or contradicted %t, have %q and %q, known %d", c.quarantined, c.doubts,
-					symbol.Quarantine(), symbol.Contradicted, symbol.Known())
+					symbol.Quarantine(), symbol.contradicted, symbol.Known())
 			}
 			d.target(0)
 			if exit := d.one(placement.Exit, nil); exit.Order.Quantity != 12 {
@@ -441,8 +441,8 @@ func adoptedAndHidden(t testing.TB) {
 		d.now += 1_000
 		d.observeClosed(0, 7)
 	}
-	if symbol := d.book.Symbol(bitcoin); symbol.Known() != 0 || symbol.Contradicted != "" {
-		t.Errorf("want it closed, as its row says, have %d, %q", symbol.Known(), symbol.Contradicted)
+	if symbol := d.book.Symbol(bitcoin); symbol.Known() != 0 || symbol.contradicted != "" {
+		t.Errorf("want it closed, as its row says, have %d, %q", symbol.Known(), symbol.contradicted)
 	}
 }
 

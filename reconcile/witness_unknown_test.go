@@ -53,8 +53,8 @@ func TestUncertainExitIsDecidedByRowOfItsPosition(t *testing.T) {
 			if decided := p == nil && known == 0; decided != c.decided {
 				t.Errorf("want decided %t, have %t with %d known", c.decided, decided, known)
 			}
-			if contradicted := symbol.Contradicted != ""; contradicted && c.decided {
-				t.Errorf("want it trusted, have %q", symbol.Contradicted)
+			if contradicted := symbol.contradicted != ""; contradicted && c.decided {
+				t.Errorf("want it trusted, have %q", symbol.contradicted)
 			}
 		})
 	}
@@ -152,8 +152,8 @@ func TestPositionThatEndsBeforeBookingIsNotPast(t *testing.T) {
 		d.now += 1_000
 		d.ends(&exchange.Position{ID: 7, Side: exchange.Long, Quantity: 20, CreatedMS: sentMS + 10, UpdatedMS: sentMS + 1_500})
 	}
-	if symbol.Known() != 0 || symbol.Contradicted != "" {
-		t.Errorf("want its row to end it, have %d known, %q", symbol.Known(), symbol.Contradicted)
+	if symbol.Known() != 0 || symbol.contradicted != "" {
+		t.Errorf("want its row to end it, have %d known, %q", symbol.Known(), symbol.contradicted)
 	}
 }
 
@@ -188,8 +188,8 @@ func TestEarlierPositionEndsByRowOfAnotherClock(t *testing.T) {
 				c.change(&row, sentMS)
 				d.ends(&row)
 			}
-			if closed := symbol.Known() == 0; closed != c.closed || closed && symbol.Contradicted != "" {
-				t.Errorf("want closed %t, have %d known, %q", c.closed, symbol.Known(), symbol.Contradicted)
+			if closed := symbol.Known() == 0; closed != c.closed || closed && symbol.contradicted != "" {
+				t.Errorf("want closed %t, have %d known, %q", c.closed, symbol.Known(), symbol.contradicted)
 			}
 		})
 	}
@@ -282,7 +282,7 @@ func joinedUnseen(t testing.TB, change func(row *exchange.Position, sentMS int64
 		change(&row, sentMS)
 		d.ends(&row)
 	}
-	if closed := symbol.Known() == 0; closed != want || closed == (symbol.Contradicted != "") {
-		t.Errorf("want closed %t, have %d known, %q", want, symbol.Known(), symbol.Contradicted)
+	if closed := symbol.Known() == 0; closed != want || closed == (symbol.contradicted != "") {
+		t.Errorf("want closed %t, have %d known, %q", want, symbol.Known(), symbol.contradicted)
 	}
 }

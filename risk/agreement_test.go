@@ -103,12 +103,16 @@ func drawState(t *testing.T, r *rapid.T) *state {
 	s := &state{table: b, limits: map[string]*Limits{"": &account, "one": &own}, sends: map[string]int{},
 		losses: map[string]int{"": few("losses", 0, 2, 5), "one": few("own losses", 0, 2, 5)}, equity: map[string][3]int64{}}
 	b.facts.Strategy, b.facts.NowMS = own, 100_000
-	b.state.Leverage, b.state.LastMS = few("leverage", 3, 7, 12), int64(100_000-few("age", 100, 2_000, 2_001, 9_000))
-	b.state.Position = exchange.Quantity(few("position", 0, 0, 50, 200))
+	see(b.state, func(o *seen) {
+		o.Leverage, o.LastMS = few("leverage", 3, 7, 12), int64(100_000-few("age", 100, 2_000, 2_001, 9_000))
+	})
+	see(b.state, func(o *seen) { o.Position = exchange.Quantity(few("position", 0, 0, 50, 200)) })
 	b.ignore(exchange.Quantity(few("held by others", 0, 0, 100)))
 	if s.foreign = exchange.Quantity(few("foreign opening", 0, 0, 30)); s.foreign != 0 {
-		b.state.Foreign = []exchange.Order{{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 49_000e8,
-			Quantity: s.foreign}}
+		see(b.state, func(o *seen) {
+			o.Foreign = []exchange.Order{{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 49_000e8,
+				Quantity: s.foreign}}
+		})
 	}
 	for i := range few("orders", 0, 0, 1, 2, 4) {
 		o := live{rapid.SampledFrom([]string{"one", "two"}).Draw(r, "owner"), exchange.Quantity(few("quantity", 1, 40))}

@@ -39,22 +39,26 @@ var withoutBound = map[string]string{
 // venueBoundaries are the boundaries of the exchange's rules, including minimums.
 func venueBoundaries() []boundary {
 	more := func(i *reconcile.Intent) { i.Order.Quantity++ }
-	holds := func(b *table, _ string, _ bool) { b.state.Position = 100 }
+	holds := func(b *table, _ string, _ bool) { see(b.state, func(o *seen) { o.Position = 100 }) }
 	return []boundary{
 		{"price_tick", Limits{}, nil, limit(40_000.1e8, 100), func(i *reconcile.Intent) { i.Order.Price++ }, nil},
 		{"price_tick", Limits{}, nil, limit(40_000.1e8, 100), func(i *reconcile.Intent) { i.Order.Price-- }, nil},
 		{"quantity_tick", Limits{}, func(b *table, _ string, _ bool) {
-			rules := *b.state.Rules
+			rules := *b.state.Rules()
 			rules.QuantityTick = 100
-			b.state.Rules = &rules
+			see(b.state, func(o *seen) { o.Rules = &rules })
 		}, entry(100), func(i *reconcile.Intent) { i.Order.Quantity-- }, nil},
-		{"notional", Limits{}, func(b *table, _ string, beyond bool) { b.state.Last = 5_000e8 - exchange.Price(one01(beyond)) }, entry(1), nil, onFutures},
+		{"notional", Limits{}, func(b *table, _ string, beyond bool) {
+			see(b.state, func(o *seen) {
+				o.Last = 5_000e8 - exchange.Price(one01(beyond))
+			})
+		}, entry(1), nil, onFutures},
 		{"notional", Limits{}, nil, limit(5_000e8, 1), func(i *reconcile.Intent) { i.Order.Price -= 0.1e8 }, nil},
 		{"notional", Limits{}, nil, exit(20_000, exchange.Sell), more, onFutures},
 		{"notional", Limits{}, rich, limit(50_000e8, 20_000), more, nil},
 		{"leverage", Limits{}, nil, reconcile.Intent{Purpose: placement.Leverage, Leverage: 50}, func(i *reconcile.Intent) { i.Leverage++ }, onFutures},
 		{"leverage", Limits{}, nil, reconcile.Intent{Purpose: placement.Leverage, Leverage: 1}, func(i *reconcile.Intent) { i.Leverage-- }, onFutures},
-		{"leverage", Limits{}, func(b *table, _ string, _ bool) { b.state.Leverage = 50 }, entry(5_000), more, onFutures},
+		{"leverage", Limits{}, func(b *table, _ string, _ bool) { see(b.state, func(o *seen) { o.Leverage = 50 }) }, entry(5_000), more, onFutures},
 		{"margin", Limits{}, func(b *table, _ string, beyond bool) {
 			if b.book.Account.AvailableBalance = exchange.AmountOf(500); beyond {
 				b.book.Account.AvailableBalance = b.book.Account.AvailableBalance.Sub(least)
@@ -67,7 +71,7 @@ func venueBoundaries() []boundary {
 		}, limit(40_000e8, 100), nil, onSpot},
 		{"order_count", Limits{}, func(b *table, _ string, beyond bool) {
 			other := b.book.Track(exchange.SymbolKey{Market: b.state.Key().Market, Name: "ETH-USDT"})
-			other.Foreign = make([]exchange.Order, maxMarketOrders-reservedForExits-1+one01(beyond))
+			see(other, func(o *seen) { o.Foreign = make([]exchange.Order, maxMarketOrders-reservedForExits-1+one01(beyond)) })
 		}, entry(100), nil, nil},
 		{"reduce_only", Limits{}, holds, exit(100, exchange.Sell), more, onFutures},
 		{"reduce_only_sum", Limits{}, func(b *table, strategy string, beyond bool) {
@@ -146,14 +150,14 @@ func (c *boundary) check(t *testing.T, strategy string, market exchange.Market, 
 		b.facts.Strategy, b.gate = Limits{}, NewGate(c.limits)
 	}
 	if c.intent.Order.Reduces() {
-		b.state.Position = 20_001
+		see(b.state, func(o *seen) { o.Position = 20_001 })
 	}
 	if c.state != nil {
 		c.state(b, strategy, beyond)
 	}
 	intent := c.intent
 	if market == exchange.Spot && intent.Order.Type == exchange.MarketOrder { // such an order has an amount there
-		intent = limit(b.state.Last, intent.Order.Quantity)
+		intent = limit(b.state.Last(), intent.Order.Quantity)
 	}
 	if beyond && c.step != nil {
 		c.step(&intent)
@@ -191,14 +195,18 @@ func TestUncountableFiguresAreRefused(t *testing.T) {
 		state  func(*table)
 		rule   string
 	}{
-		{"a position that fills the number", Limits{MaxPosition: exchange.AmountOf(1)}, func(b *table) { b.state.Position = huge }, MaxPosition},
+		{"a position that fills the number", Limits{MaxPosition: exchange.AmountOf(1)}, func(b *table) {
+			see(b.state, func(o *seen) {
+				o.Position = huge
+			})
+		}, MaxPosition},
 		{"orders whose sum wraps around", Limits{MaxPosition: exchange.AmountOf(1)}, func(b *table) {
 			b.live("a", limit(40_000e8, huge).Order, placement.Order)
 			b.live("b", limit(40_000e8, huge).Order, placement.Order)
 		}, MaxPosition},
 		{"foreign orders whose sum wraps around", Limits{MaxSymbolExposure: 1000 * exchange.RateOne}, func(b *table) {
 			o := exchange.Order{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 40_000e8, Quantity: huge}
-			b.state.Foreign = []exchange.Order{o, o}
+			see(b.state, func(shown *seen) { shown.Foreign = []exchange.Order{o, o} })
 		}, MaxSymbolExposure},
 		{"an equity beyond all bounds", Limits{MaxGrossExposure: 1000 * exchange.RateOne},
 			func(b *table) { b.facts.Market = exchange.AmountOf(80_000_000_000_000_000).Mul(1000) }, MaxGrossExposure},
@@ -208,9 +216,9 @@ func TestUncountableFiguresAreRefused(t *testing.T) {
 		{"no equity read for the drawdown", Limits{MaxDrawdown: Loss{Share: exchange.RateOne / 2}}, func(b *table) {}, MaxDrawdown},
 		{"equity not known now", Limits{MaxDailyLoss: Loss{Share: exchange.RateOne / 2}}, func(b *table) { b.day(10_000, 10_000); b.facts.Unread = true },
 			MaxDailyLoss},
-		{"no time of the last price", Limits{MaxDataAgeMS: 1_000}, func(b *table) { b.state.LastMS = 0 }, MaxDataAge},
+		{"no time of the last price", Limits{MaxDataAgeMS: 1_000}, func(b *table) { see(b.state, func(o *seen) { o.LastMS = 0 }) }, MaxDataAge},
 		{"another symbol without a price", Limits{MaxGrossExposure: 100 * exchange.RateOne}, func(b *table) {
-			b.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}).Position = 5
+			see(b.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}), func(o *seen) { o.Position = 5 })
 		}, MaxGrossExposure},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -118,8 +118,8 @@ func TestPriceFiguresNeedRulesAndPrice(t *testing.T) {
 		{true, 1, 2_000, true, "0"}, {true, 1, 2_005, true, "0"},
 	} {
 		b := newTable(t, Limits{})
-		if b.state.Last, b.state.LastMS = c.last, c.lastMS; !c.rules {
-			b.state.Rules = nil
+		if see(b.state, func(o *seen) { o.Last, o.LastMS = c.last, c.lastMS }); !c.rules {
+			see(b.state, func(o *seen) { o.Rules = nil })
 		}
 		s := &subject{nowMS: 2_000, state: b.state, limits: &Limits{PriceCollar: exchange.RateOne, MaxDataAgeMS: 1_000}}
 		if have := throughPrice(s); (have.unknown == "") != c.known {
@@ -141,12 +141,12 @@ func TestWorkingPrice(t *testing.T) {
 		mark exchange.Price
 		want exchange.Price
 	}{{exchange.MarkPrice, 1, 1}, {exchange.MarkPrice, 0, 50_000e8}, {exchange.ContractPrice, 1, 50_000e8}, {exchange.NoWorkingType, 1, 50_000e8}} {
-		b.state.Mark = c.mark
+		see(b.state, func(o *seen) { o.Mark = c.mark })
 		if have := working(&exchange.NewOrder{WorkingType: c.kind}, b.state); have != c.want {
 			t.Errorf("%v, a mark of %d: want %d, have %d", c.kind, c.mark, c.want, have)
 		}
 	}
-	amount, exact := notionalOf(b.state.Rules, 9_000_000_000e8, 1_000_000_000_000)
+	amount, exact := notionalOf(b.state.Rules(), 9_000_000_000e8, 1_000_000_000_000)
 	if amount.String() != "1000000000000000" || exact {
 		t.Errorf("want the bound, and not exact, have %s, %t", amount, exact)
 	}
@@ -163,22 +163,22 @@ func TestExposureCountsOwnMarket(t *testing.T) {
 		{"the order alone", func(*table) {}, "5000 USDT"},
 		{"a position on futures too", func(b *table) {
 			other := b.book.Track(bitcoin)
-			other.Position, other.Last = 1_000, 50_000e8
+			see(other, func(o *seen) { o.Position, o.Last = 1_000, 50_000e8 })
 		}, "5000 USDT"},
 		{"and one without rules", func(b *table) {
 			other := b.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: "XYZ-USDT"})
-			other.Position = 1_000
+			see(other, func(o *seen) { o.Position = 1_000 })
 		}, "5000 USDT"},
 		{"a purchase for 2,500 USDT", func(b *table) { b.live("m", spotAmount("2500"), placement.Entry) }, "7500 USDT"},
 		{"a half of it", func(b *table) {
 			b.live("m", spotAmount("2500"), placement.Entry)
 			b.book.Apply(&record.Record{ClientOrderID: "m", Body: record.Fill{OrderID: 5, Filled: 20, Price: exchange.AmountOf(50_000)}})
-			b.state.Position = 20
+			see(b.state, func(o *seen) { o.Position = 20 })
 		}, "7500 USDT"}, // the rest, and what it has bought
 		{"it bought more than that is now", func(b *table) {
 			b.live("m", spotAmount("2500"), placement.Entry)
 			b.book.Apply(&record.Record{ClientOrderID: "m", Body: record.Fill{OrderID: 5, Filled: 60, Price: exchange.AmountOf(40_000)}})
-			b.state.Position = 60
+			see(b.state, func(o *seen) { o.Position = 60 })
 		}, "8000 USDT"},
 	} {
 		b := spotTable(t)

@@ -39,7 +39,9 @@ func newTable(t *testing.T, limits Limits) *table {
 	}
 	book := reconcile.NewBook(placement.Settle{})
 	state := book.Track(bitcoin)
-	state.Rules, state.Leverage, state.Last, state.LastMS, state.Read, state.Settled = rules, 10, 50_000e8, 1_000, true, true
+	see(state, func(o *seen) {
+		o.Rules, o.Leverage, o.Last, o.LastMS, o.Read, o.Settled = rules, 10, 50_000e8, 1_000, true, true
+	})
 	book.AccountMS = 1_000
 	book.Account = exchange.MarginAccount{WalletBalance: exchange.AmountOf(10_000), AvailableBalance: exchange.AmountOf(10_000)}
 	equity := exchange.AmountOf(10_000)
@@ -136,23 +138,23 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 		rule   string // empty: passes
 	}{
 		{"an ordinary entry passes", Limits{}, nil, entry(100), ""},
-		{"rules not fetched", Limits{}, func(b *table) { b.state.Rules = nil }, entry(100), "symbol"},
+		{"rules not fetched", Limits{}, func(b *table) { see(b.state, func(o *seen) { o.Rules = nil }) }, entry(100), "symbol"},
 		{"not tradable", Limits{}, func(b *table) { b.change(func(s *exchange.Symbol) { s.Tradable = false }) }, entry(100), "symbol"},
 		{"reduce-only symbol", Limits{}, func(b *table) { b.change(func(s *exchange.Symbol) { s.ReduceOnly = true }) }, entry(100), "symbol"},
 		{"reduce-only symbol lets an exit pass", Limits{}, func(b *table) {
 			long(b)
 			b.change(func(s *exchange.Symbol) { s.ReduceOnly = true })
 		}, exit(100, exchange.Sell), ""},
-		{"no price", Limits{}, func(b *table) { b.state.Last = 0 }, entry(100), "price"},
+		{"no price", Limits{}, func(b *table) { see(b.state, func(o *seen) { o.Last = 0 }) }, entry(100), "price"},
 		{"a price of the smallest unit", Limits{PriceCollar: exchange.RateOne}, func(b *table) {
-			b.state.Last = 1
+			see(b.state, func(o *seen) { o.Last = 1 })
 			b.change(func(s *exchange.Symbol) { s.PriceTick, s.MinNotional = 1, exchange.Amount{} })
 		}, limit(1, 100), ""},
 		{"price off its tick", Limits{}, nil, limit(49_999.95e8, 100), "price_tick"},
 		{"price on its tick", Limits{}, nil, limit(49_999.9e8, 100), ""},
 		{"no quantity", Limits{}, nil, entry(0), "quantity_tick"},
-		{"below minNotional", Limits{}, func(b *table) { b.state.Last = 4_999e8 }, entry(1), "notional"},
-		{"at minNotional", Limits{}, func(b *table) { b.state.Last = 5_000e8 }, entry(1), ""},
+		{"below minNotional", Limits{}, func(b *table) { see(b.state, func(o *seen) { o.Last = 4_999e8 }) }, entry(1), "notional"},
+		{"at minNotional", Limits{}, func(b *table) { see(b.state, func(o *seen) { o.Last = 5_000e8 }) }, entry(1), ""},
 		{"above maxNotional", Limits{}, nil, entry(20_001), "notional"},
 		{"reduceOnly without a position", Limits{}, nil, exit(100, exchange.Sell), "reduce_only"},
 		{"reduceOnly on the position's side", Limits{}, long, exit(100, exchange.Buy), "reduce_only"},
@@ -178,7 +180,7 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 		{"halted lets an exit pass", Limits{}, func(b *table) { long(b); b.halt() }, exit(100, exchange.Sell), ""},
 		{"blind", Limits{}, func(b *table) { b.facts.Blind = true }, entry(100), "halted"},
 		{"quarantined", Limits{}, func(b *table) { b.quarantine() }, entry(100), "unsettled"},
-		{"not read", Limits{}, func(b *table) { b.state.Read = false }, entry(100), "unsettled"},
+		{"not read", Limits{}, func(b *table) { see(b.state, func(o *seen) { o.Read = false }) }, entry(100), "unsettled"},
 		{"something unknown", Limits{}, func(b *table) {
 			b.live("a", entry(100).Order, placement.Entry)
 			b.book.Apply(&record.Record{ClientOrderID: "a", Body: record.Unknown{}})
@@ -197,14 +199,18 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 			limit(49_000e8, 100), "opposite"},
 		{"a quote beside one that is not answered", Limits{}, func(b *table) { b.sending("a", quote(exchange.Sell, 51_000e8).Order) },
 			quote(exchange.Buy, 49_000e8), "unsettled"},
-		{"a quote against a position", Limits{}, func(b *table) { b.state.Position = -100 }, quote(exchange.Buy, 49_000e8), "opposite"},
+		{"a quote against a position", Limits{}, func(b *table) {
+			see(b.state, func(o *seen) {
+				o.Position = -100
+			})
+		}, quote(exchange.Buy, 49_000e8), "opposite"},
 		{"a quote beside a part filled one", Limits{}, func(b *table) {
 			b.live("a", quote(exchange.Sell, 51_000e8).Order, placement.Order)
 			b.book.Apply(&record.Record{ClientOrderID: "a", Body: record.Fill{Filled: 10}})
 		}, quote(exchange.Buy, 49_000e8), "opposite"},
-		{"against the position", Limits{}, func(b *table) { b.state.Position = -100 }, entry(100), "opposite"},
-		{"leverage not known", Limits{}, func(b *table) { b.state.Leverage = 0 }, entry(100), "leverage"},
-		{"leverage above the bracket", Limits{}, func(b *table) { b.state.Leverage = 21 }, entry(5_001), "leverage"},
+		{"against the position", Limits{}, func(b *table) { see(b.state, func(o *seen) { o.Position = -100 }) }, entry(100), "opposite"},
+		{"leverage not known", Limits{}, func(b *table) { see(b.state, func(o *seen) { o.Leverage = 0 }) }, entry(100), "leverage"},
+		{"leverage above the bracket", Limits{}, func(b *table) { see(b.state, func(o *seen) { o.Leverage = 21 }) }, entry(5_001), "leverage"},
 		{"leverage above the user's", Limits{MaxLeverage: 5}, nil, entry(100), "max_leverage"},
 		{"margin", Limits{}, nil, entry(2_001), "margin"},
 		{"margin at its limit", Limits{}, nil, entry(2_000), ""},
@@ -226,7 +232,7 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 		{"setting leverage on a symbol without margin levels", Limits{}, unbracketed,
 			reconcile.Intent{Purpose: placement.Leverage, Leverage: 2}, "leverage"},
 		{"setting leverage 1 there", Limits{}, unbracketed, reconcile.Intent{Purpose: placement.Leverage, Leverage: 1}, ""},
-		{"opening with leverage 1 there", Limits{}, func(b *table) { unbracketed(b); b.state.Leverage = 1 }, entry(100), ""},
+		{"opening with leverage 1 there", Limits{}, func(b *table) { unbracketed(b); see(b.state, func(o *seen) { o.Leverage = 1 }) }, entry(100), ""},
 		{"an exit there", Limits{}, func(b *table) { unbracketed(b); long(b) }, exit(100, exchange.Sell), ""},
 		{"setting more than the bracket", Limits{}, nil, reconcile.Intent{Purpose: placement.Leverage, Leverage: 51}, "leverage"},
 		{"a cancel passes a halt", Limits{}, func(b *table) { b.halt() }, reconcile.Intent{Purpose: placement.Cancel, OrderID: 5}, ""},
@@ -256,9 +262,9 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 func unbracketed(b *table) { b.change(func(s *exchange.Symbol) { s.Brackets = nil }) }
 
 func (b *table) change(f func(*exchange.Symbol)) {
-	rules := *b.state.Rules
+	rules := *b.state.Rules()
 	f(&rules)
-	b.state.Rules = &rules
+	see(b.state, func(o *seen) { o.Rules = &rules })
 }
 
 func (b *table) halt() {
@@ -322,14 +328,14 @@ func TestAnApprovedNoGateMadePanics(t *testing.T) {
 // hold gives the account a position that its fills explain.
 func (b *table) hold(quantity exchange.Quantity) {
 	b.book.Apply(&record.Record{Symbol: b.state.Key(), Body: record.Adopted{Quantity: quantity - b.state.Known()}})
-	b.state.Position = quantity
+	see(b.state, func(o *seen) { o.Position = quantity })
 }
 
 // ignore leaves a quantity besides the position to others.
 func (b *table) ignore(quantity exchange.Quantity) {
-	position := b.state.Position
+	position := b.state.Position()
 	b.book.Apply(&record.Record{Symbol: b.state.Key(), Body: record.Ignored{Quantity: quantity}})
-	b.state.Position = position
+	see(b.state, func(o *seen) { o.Position = position })
 }
 
 func (b *table) quarantine() {

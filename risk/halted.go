@@ -28,7 +28,7 @@ func (g *Gate) unsettled(intent *reconcile.Intent, facts *Facts, f *finding) boo
 	switch {
 	case state.Quarantine() != "":
 		return f.refuse("quarantine: "+state.Quarantine(), "a settled symbol", "botd resolve "+state.Key().Name+" ends it")
-	case !state.Read:
+	case !state.Read():
 		return f.refuse("not fetched", "a settled symbol", "nothing opens before the first snapshot")
 	}
 	if p := unresolved(facts); p != nil {

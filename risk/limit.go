@@ -191,13 +191,13 @@ func leverageSet(s *subject) figures {
 		return counts(s.intent.Leverage, s.limits.MaxLeverage)
 	}
 	if s.state != nil {
-		f := counts(s.state.Leverage, s.limits.MaxLeverage)
+		f := counts(s.state.Leverage(), s.limits.MaxLeverage)
 		f.idle = s.state.Key().Market == exchange.Spot
 		return f
 	}
 	most := 0
 	for _, state := range s.traded {
-		most = max(most, state.Leverage)
+		most = max(most, state.Leverage())
 	}
 	return counts(most, s.limits.MaxLeverage)
 }
@@ -250,10 +250,10 @@ func ordersPerMinute(s *subject) figures {
 
 // throughPrice bounds the price of each order. Without an order, its utilization is zero.
 func throughPrice(s *subject) figures {
-	if s.state.Rules == nil || s.state.Last <= 0 {
+	if s.state.Rules() == nil || s.state.Last() <= 0 {
 		return figures{unknown: s.state.Key().String() + " has no price", hint: nextRound}
 	}
-	rules, last := s.state.Rules, s.state.Last
+	rules, last := s.state.Rules(), s.state.Last()
 	f := figures{limit: rules.PriceAmount(last).MulRate(s.limits.PriceCollar), unit: usdt, idle: true}
 	if s.intent != nil && s.intent.Order.Type == exchange.Limit {
 		f.value, f.idle = rules.PriceAmount(exchange.Price(max(0, int64(s.intent.Order.Price-last)*s.intent.Order.Side.Sign()))), false
@@ -262,15 +262,15 @@ func throughPrice(s *subject) figures {
 }
 
 func dataAge(s *subject) figures {
-	if s.state.LastMS == 0 {
+	if s.state.LastMS() == 0 {
 		return figures{unknown: "no price of " + s.state.Key().String() + " was read", hint: nextRound}
 	}
-	return figures{value: milliseconds(max(0, s.nowMS-s.state.LastMS)), limit: milliseconds(s.limits.MaxDataAgeMS), unit: seconds}
+	return figures{value: milliseconds(max(0, s.nowMS-s.state.LastMS())), limit: milliseconds(s.limits.MaxDataAgeMS), unit: seconds}
 }
 
 // ownPosition counts the strategy's part of the position, without the foreign part.
 func ownPosition(s *subject) figures {
-	rules := s.state.Rules
+	rules := s.state.Rules()
 	if rules == nil {
 		return figures{unknown: "the rules of " + s.state.Key().String() + " were not read", hint: nextRound}
 	}

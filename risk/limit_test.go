@@ -52,7 +52,11 @@ func limitBoundaries() []boundary {
 		}
 	}
 	return []boundary{
-		{MaxLeverage, Limits{MaxLeverage: 10}, func(b *table, _ string, beyond bool) { b.state.Leverage = 10 + one01(beyond) }, entry(100), nil, onFutures},
+		{MaxLeverage, Limits{MaxLeverage: 10}, func(b *table, _ string, beyond bool) {
+			see(b.state, func(o *seen) {
+				o.Leverage = 10 + one01(beyond)
+			})
+		}, entry(100), nil, onFutures},
 		{MaxLeverage, Limits{MaxLeverage: 10}, nil, reconcile.Intent{Purpose: placement.Leverage, Leverage: 10}, func(i *reconcile.Intent) { i.Leverage++ },
 			onFutures},
 		{MaxGrossExposure, Limits{MaxGrossExposure: exchange.RateOne}, equity, entry(100), nil, nil},
@@ -112,14 +116,14 @@ func (s *state) counted(intent *reconcile.Intent, rule, strategy string) (value,
 	if intent.Order.Price == 0 {
 		price = whole(50_000)
 	}
-	exposure := base(s.state.Position + s.state.Ignored() + s.foreign + openings).Mul(whole(50_000)).Add(base(intent.Order.Quantity).Mul(price))
+	exposure := base(s.state.Position() + s.state.Ignored() + s.foreign + openings).Mul(whole(50_000)).Add(base(intent.Order.Quantity).Mul(price))
 	equity := s.equity[strategy]
 	switch rule {
 	case MaxLeverage:
 		if intent.Purpose == placement.Leverage {
 			return whole(intent.Leverage), whole(limits.MaxLeverage)
 		}
-		return whole(s.state.Leverage), whole(limits.MaxLeverage)
+		return whole(s.state.Leverage()), whole(limits.MaxLeverage)
 	case MaxGrossExposure:
 		return exposure, rate(limits.MaxGrossExposure, 10_000)
 	case MaxSymbolExposure:
@@ -139,11 +143,11 @@ func (s *state) counted(intent *reconcile.Intent, rule, strategy string) (value,
 	case PriceCollar:
 		return decimal.Max(price.Sub(whole(50_000)), decimal.Zero), rate(limits.PriceCollar, 50_000)
 	case MaxDataAge:
-		return decimal.New(s.facts.NowMS-s.state.LastMS, -3), decimal.New(limits.MaxDataAgeMS, -3)
+		return decimal.New(s.facts.NowMS-s.state.LastMS(), -3), decimal.New(limits.MaxDataAgeMS, -3)
 	case MaxLosingStreak:
 		return whole(s.losses[strategy]), whole(limits.MaxLosingStreak)
 	case MaxPosition:
-		return base(s.state.Position + openings + intent.Order.Quantity), limits.MaxPosition.Decimal()
+		return base(s.state.Position() + openings + intent.Order.Quantity), limits.MaxPosition.Decimal()
 	}
 	panic("no count of " + rule)
 }

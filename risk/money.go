@@ -20,25 +20,25 @@ const defaultSlip = exchange.RateOne / 20
 func (g *Gate) setLeverage(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	state := facts.State
 	switch {
-	case state.Rules == nil:
+	case state.Rules() == nil:
 		return f.refuse(intent.Leverage, "a known symbol", "its rules have not been fetched yet")
 	case intent.Leverage < 1:
 		return f.compare(countOf(intent.Leverage), countOf(1).prefixed("at least"), false, "leverage is a whole number from 1")
-	case state.Last <= 0:
+	case state.Last() <= 0:
 		return f.refuse("no price", "a last price", "no price of this symbol has been read yet")
 	}
 	if p := unresolved(facts); p != nil {
 		return f.refuse("placement "+p.ClientOrderID()+" "+p.State().String(), "a settled symbol", "its outcome is fetched before leverage changes")
 	}
 	size := max(worst(state, exchange.Buy), worst(state, exchange.Sell))
-	return g.lowered(intent.Leverage, facts, f) && bracketLeverage(intent.Leverage, max(state.Last, state.Mark), size, facts, f)
+	return g.lowered(intent.Leverage, facts, f) && bracketLeverage(intent.Leverage, max(state.Last(), state.Mark()), size, facts, f)
 }
 
 // lowered requires enough margin to hold the symbol's open position and orders at the lower
 // leverage.
 func (g *Gate) lowered(leverage int, facts *Facts, f *finding) bool {
 	state := facts.State
-	if state.Leverage != 0 && leverage >= state.Leverage {
+	if state.Leverage() != 0 && leverage >= state.Leverage() {
 		return true
 	}
 	if facts.Book.AccountMS == 0 {
@@ -51,20 +51,20 @@ func (g *Gate) lowered(leverage int, facts *Facts, f *finding) bool {
 	for _, p := range state.Live() {
 		if p.Purpose().Opens() {
 			resting := p.Order()
-			open = open.Add(boundedNotional(state.Rules, basis(&resting, state), p.Remaining()))
+			open = open.Add(boundedNotional(state.Rules(), basis(&resting, state), p.Remaining()))
 		}
 	}
-	for i := range state.Foreign {
-		if o := &state.Foreign[i]; !o.Reduces() {
-			open = open.Add(boundedNotional(state.Rules, max(o.Price, o.StopPrice, state.Last), o.Remaining()))
+	for _, o := range state.Foreign() {
+		if !o.Reduces() {
+			open = open.Add(boundedNotional(state.Rules(), max(o.Price, o.StopPrice, state.Last()), o.Remaining()))
 		}
 	}
 	var more exchange.Amount // the exchange refuses with a negative balance even when nothing is open
 	if !open.IsZero() {
 		more = open.Div(int64(leverage)).Add(exchange.AmountOf(1).Div(100)) // a cent for rounding
 	}
-	if state.Leverage != 0 {
-		more = more.Sub(open.Div(int64(state.Leverage))).Max(exchange.Amount{})
+	if state.Leverage() != 0 {
+		more = more.Sub(open.Div(int64(state.Leverage()))).Max(exchange.Amount{})
 	}
 	free := g.free(facts)
 	return f.compare(number(more, "USDT more margin"), number(free, "USDT available"), !free.Less(more), "less size or a deposit")
@@ -72,14 +72,14 @@ func (g *Gate) lowered(leverage int, facts *Facts, f *finding) bool {
 
 // entryCost returns what the position cost.
 func entryCost(state *reconcile.SymbolState) exchange.Amount {
-	return boundedNotional(state.Rules, state.Rules.PriceOf(state.EntryPrice)+1, max(state.AtVenue(), -state.AtVenue()))
+	return boundedNotional(state.Rules(), state.Rules().PriceOf(state.EntryPrice())+1, max(state.AtVenue(), -state.AtVenue()))
 }
 
 // bracketLeverage applies the margin bracket of a size, which bounds leverage; the last bracket
 // bounds the size itself. If the brackets are unknown, only leverage 1 is allowed, because it
 // borrows nothing.
 func bracketLeverage(leverage int, at exchange.Price, size exchange.Quantity, facts *Facts, f *finding) bool {
-	rules := facts.State.Rules
+	rules := facts.State.Rules()
 	brackets, notional := rules.Brackets, boundedNotional(rules, at, size)
 	if len(brackets) == 0 {
 		return f.compare(countOf(leverage), countOf(1), leverage <= 1,
@@ -99,11 +99,11 @@ func (g *Gate) leverage(intent *reconcile.Intent, facts *Facts, f *finding) bool
 	if state.Key().Market == exchange.Spot {
 		return true
 	}
-	if state.Leverage == 0 {
+	if state.Leverage() == 0 {
 		return f.refuse("unknown", "the leverage set on the exchange", "it was not fetched yet")
 	}
-	at := max(basis(&intent.Order, state), state.Last)
-	return bracketLeverage(state.Leverage, at, plus(worst(state, intent.Order.Side), intent.Order.Quantity), facts, f)
+	at := max(basis(&intent.Order, state), state.Last())
+	return bracketLeverage(state.Leverage(), at, plus(worst(state, intent.Order.Side), intent.Order.Quantity), facts, f)
 }
 
 // margin requires the order's margin to be available, with everything in flight counted.
@@ -117,7 +117,7 @@ func (g *Gate) margin(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 		return f.refuse("unknown", "a fetched margin account", "the account was not fetched yet")
 	}
 	needed, _ := value(&intent.Order, state)
-	needed = needed.Div(int64(max(state.Leverage, 1)))
+	needed = needed.Div(int64(max(state.Leverage(), 1)))
 	return f.available(needed, g.free(facts))
 }
 
@@ -158,10 +158,10 @@ func sumFree(facts *Facts, collar exchange.Rate) exchange.Amount {
 
 // taken returns the margin that a symbol's live placements may still take.
 func taken(orders []*account.Placement, state *reconcile.SymbolState, collar exchange.Rate, facts *Facts) (sum exchange.Amount) {
-	if state.Rules == nil || state.Key().Market != exchange.Futures {
+	if state.Rules() == nil || state.Key().Market != exchange.Futures {
 		return sum
 	}
-	away := state.Rules.PriceOf(state.Rules.PriceAmount(state.Last).MulRate(collar)) + 1
+	away := state.Rules().PriceOf(state.Rules().PriceAmount(state.Last()).MulRate(collar)) + 1
 	for _, p := range orders {
 		if !p.Order().ClosePosition {
 			sum = sum.Add(reserve(p, state, away, facts))
@@ -194,8 +194,8 @@ func ExitCollar(account, own *Limits) exchange.Rate {
 // reserve returns the margin that a placement may still take: the margin of an opening that no read
 // has returned yet, its fee, and the loss of a fill through the price.
 func reserve(p *account.Placement, state *reconcile.SymbolState, away exchange.Price, facts *Facts) exchange.Amount {
-	left, rules := p.Remaining(), state.Rules
-	low, high := max(0, state.Last-away), state.Last+away
+	left, rules := p.Remaining(), state.Rules()
+	low, high := max(0, state.Last()-away), state.Last()+away
 	if p.Order().Type.Priced() {
 		if p.Order().Side == exchange.Buy {
 			high = p.Order().Price
@@ -208,11 +208,11 @@ func reserve(p *account.Placement, state *reconcile.SymbolState, away exchange.P
 		return sum // the order rests: the read figures include its margin, and it fills at its price
 	}
 	if p.Purpose().Opens() && !p.Seen() {
-		sum = sum.Add(boundedNotional(rules, high, left).Div(int64(max(state.Leverage, 1))))
+		sum = sum.Add(boundedNotional(rules, high, left).Div(int64(max(state.Leverage(), 1))))
 	}
-	loss := high - state.Last
+	loss := high - state.Last()
 	if p.Order().Side == exchange.Sell {
-		loss = state.Last - low
+		loss = state.Last() - low
 	}
 	return sum.Add(boundedNotional(rules, max(0, loss), left))
 }
@@ -227,9 +227,9 @@ func (g *Gate) balance(intent *reconcile.Intent, facts *Facts, f *finding) bool 
 	if facts.Book.WalletMS == 0 {
 		return f.refuse("unknown", "a fetched wallet", "the wallet was not fetched yet")
 	}
-	asset := state.Rules.Quote
+	asset := state.Rules().Quote
 	if order.Side == exchange.Sell {
-		asset = state.Rules.Base
+		asset = state.Rules().Base
 	}
 	need, free := spends(order, order.Quantity, state, facts), freeOf(asset, order.Side, facts)
 	return f.compare(figure{number: need, unit: unit(asset), fine: true}, figure{number: free, unit: unit(asset), fine: true}, !free.Less(need),
@@ -245,7 +245,7 @@ func freeOf(asset string, side exchange.Side, facts *Facts) exchange.Amount {
 			continue
 		}
 		other := facts.Book.Symbol(p.Symbol())
-		if other.Rules == nil || side == exchange.Sell && other.Rules.Base != asset || side == exchange.Buy && other.Rules.Quote != asset {
+		if other.Rules() == nil || side == exchange.Sell && other.Rules().Base != asset || side == exchange.Buy && other.Rules().Quote != asset {
 			continue
 		}
 		resting := p.Order()
@@ -258,14 +258,14 @@ func freeOf(asset string, side exchange.Side, facts *Facts) exchange.Amount {
 // pay for, fee included. It uses the configured leverage, or else the leverage set on the exchange.
 func (g *Gate) BuyingPower(leverage int, facts *Facts) exchange.Amount {
 	state := facts.State
-	if state.Rules == nil {
+	if state.Rules() == nil {
 		return exchange.Amount{}
 	}
-	leverage = max(1, cmp.Or(leverage, state.Leverage))
+	leverage = max(1, cmp.Or(leverage, state.Leverage()))
 	free := exchange.Amount{}
 	switch spot := state.Key().Market == exchange.Spot; {
 	case spot && facts.Book.WalletMS != 0:
-		leverage, free = 1, freeOf(state.Rules.Quote, exchange.Buy, facts)
+		leverage, free = 1, freeOf(state.Rules().Quote, exchange.Buy, facts)
 	case !spot && facts.Book.AccountMS != 0:
 		free = g.free(facts)
 	}
@@ -278,13 +278,13 @@ func spends(order *exchange.NewOrder, left exchange.Quantity, state *reconcile.S
 	byAmount := !order.QuoteAmount.IsZero()
 	if order.Side == exchange.Sell {
 		if byAmount {
-			left = state.Rules.QuantityFor(order.QuoteAmount, state.Last) + state.Rules.QuantityTick
+			left = state.Rules().QuantityFor(order.QuoteAmount, state.Last()) + state.Rules().QuantityTick
 		}
-		return state.Rules.QuantityAmount(left)
+		return state.Rules().QuantityAmount(left)
 	}
 	spent := order.QuoteAmount
 	if !byAmount {
-		spent = boundedNotional(state.Rules, basis(order, state), left)
+		spent = boundedNotional(state.Rules(), basis(order, state), left)
 	}
 	return spent.Add(spent.MulRate(facts.TakerFee))
 }

@@ -86,10 +86,18 @@ func TestFreeFuturesMargin(t *testing.T) {
 			[]flight{{intent: as(placement.Entry, market(exchange.Buy))}}, "9439.949999998899"},
 		{"no price is below zero", func(b *table) { b.gate.limits.PriceCollar = exchange.RateOne },
 			[]flight{{intent: as(placement.Exit, reducing(market(exchange.Sell)))}}, "4989.999999999999"},
-		{"without a leverage: all of it", func(b *table) { b.state.Leverage = 0 },
+		{"without a leverage: all of it", func(b *table) { see(b.state, func(o *seen) { o.Leverage = 0 }) },
 			[]flight{{intent: as(placement.Order, priced(exchange.Buy, 49_000e8))}}, "5095.1"},
-		{"a position that has lost 100 since", func(b *table) { b.state.Position, b.state.MarkedAt, b.state.Last = 100, 51_000e8, 50_000e8 }, nil, "9900"},
-		{"a position that has made 100 since", func(b *table) { b.state.Position, b.state.MarkedAt, b.state.Last = 100, 49_000e8, 50_000e8 }, nil, "10000"},
+		{"a position that has lost 100 since", func(b *table) {
+			see(b.state, func(o *seen) {
+				o.Position, o.MarkedAt, o.Last = 100, 51_000e8, 50_000e8
+			})
+		}, nil, "9900"},
+		{"a position that has made 100 since", func(b *table) {
+			see(b.state, func(o *seen) {
+				o.Position, o.MarkedAt, o.Last = 100, 49_000e8, 50_000e8
+			})
+		}, nil, "10000"},
 		{"two orders", nil, []flight{{intent: as(placement.Order, priced(exchange.Buy, 49_000e8))},
 			{intent: as(placement.Entry, market(exchange.Buy))}}, "8724.849999998899"},
 	} {
@@ -123,7 +131,7 @@ func TestOrdersAreCountedPerSymbol(t *testing.T) {
 		t.Fatal(err)
 	}
 	state := b.book.Track(ether)
-	state.Rules, state.Leverage, state.Last = rules, 5, 2_000e8
+	see(state, func(o *seen) { o.Rules, o.Leverage, o.Last = rules, 5, 2_000e8 })
 	market := exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 100}
 	b.fly("a", exchange.SymbolKey{Market: exchange.Futures, Name: "NEW-USDT"}, flight{intent: as(placement.Entry, market)})
 	b.fly("b", exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}, flight{intent: as(placement.Entry, market)})
@@ -146,7 +154,7 @@ func spotTable(t *testing.T) *table {
 		t.Fatal(err)
 	}
 	state := b.book.Track(coin)
-	state.Rules, state.Last, state.LastMS, state.Read, state.Settled = rules, 50_000e8, 1_000, true, true
+	see(state, func(o *seen) { o.Rules, o.Last, o.LastMS, o.Read, o.Settled = rules, 50_000e8, 1_000, true, true })
 	b.book.WalletMS = 1_000
 	b.book.Balances = []exchange.Balance{{Asset: "USDT", Free: exchange.AmountOf(10_000)}, {Asset: "BTC", Free: exchange.AmountOf(2)}}
 	b.state, b.facts.State, b.facts.TakerFee = state, state, exchange.RateOne/1_000
@@ -202,10 +210,10 @@ func TestBuyingPower(t *testing.T) {
 		{"at the leverage that is set", false, 0, nil, "99009.900990099009900990"},
 		{"at the one that is configured", false, 2, nil, "19960.079840319361277445"},
 		{"without a fee", false, 2, func(b *table) { b.facts.TakerFee = 0 }, "20000"},
-		{"without any leverage", false, 0, func(b *table) { b.state.Leverage = 0 }, "9990.009990009990009990"},
+		{"without any leverage", false, 0, func(b *table) { see(b.state, func(o *seen) { o.Leverage = 0 }) }, "9990.009990009990009990"},
 		{"the account was not read", false, 2, func(b *table) { b.book.AccountMS = 0 }, "0"},
 		{"less than nothing is free", false, 2, func(b *table) { b.book.Account.AvailableBalance = exchange.AmountOf(-5) }, "0"},
-		{"no rules", false, 2, func(b *table) { b.state.Rules = nil }, "0"},
+		{"no rules", false, 2, func(b *table) { see(b.state, func(o *seen) { o.Rules = nil }) }, "0"},
 		{"on spot there is no leverage", true, 5, nil, "9990.009990009990009990"},
 		{"the wallet was not read", true, 0, func(b *table) { b.book.WalletMS = 0 }, "0"},
 	} {
@@ -238,20 +246,32 @@ func TestALowerLeverageNeedsMargin(t *testing.T) {
 		need string // the smallest sufficient amount; empty for none
 	}{
 		{"nothing is open", func(*table) {}, ""},
-		{"the same leverage", func(b *table) { b.hold(100); b.state.EntryPrice, b.state.Leverage = exchange.AmountOf(50_000), 5 }, ""},
-		{"a position of 0.1 at 50,000", func(b *table) { b.hold(100); b.state.EntryPrice = exchange.AmountOf(50_000) }, "500.0100000001"},
-		{"a short one", func(b *table) { b.hold(-100); b.state.EntryPrice = exchange.AmountOf(50_000) }, "500.0100000001"},
+		{"the same leverage", func(b *table) {
+			b.hold(100)
+			see(b.state, func(o *seen) { o.EntryPrice, o.Leverage = exchange.AmountOf(50_000), 5 })
+		}, ""},
+		{"a position of 0.1 at 50,000", func(b *table) {
+			b.hold(100)
+			see(b.state, func(o *seen) {
+				o.EntryPrice = exchange.AmountOf(50_000)
+			})
+		}, "500.0100000001"},
+		{"a short one", func(b *table) { b.hold(-100); see(b.state, func(o *seen) { o.EntryPrice = exchange.AmountOf(50_000) }) }, "500.0100000001"},
 		{"its leverage is not known: all of the margin", func(b *table) {
 			b.hold(100)
-			b.state.EntryPrice, b.state.Leverage = exchange.AmountOf(50_000), 0
+			see(b.state, func(o *seen) { o.EntryPrice, o.Leverage = exchange.AmountOf(50_000), 0 })
 		}, "1000.0100000002"},
 		{"a resting bid", func(b *table) { b.live("f", limit(40_000e8, 100).Order, placement.Order) }, "400.01"},
 		{"a resting exit", func(b *table) { b.live("f", exit(100, exchange.Sell).Order, placement.Exit) }, ""},
 		{"a bid of others", func(b *table) {
-			b.state.Foreign = []exchange.Order{{Side: exchange.Buy, Type: exchange.Limit, Price: 60_000e8, Quantity: 100}}
+			see(b.state, func(o *seen) {
+				o.Foreign = []exchange.Order{{Side: exchange.Buy, Type: exchange.Limit, Price: 60_000e8, Quantity: 100}}
+			})
 		}, "600.01"},
 		{"an exit of others", func(b *table) {
-			b.state.Foreign = []exchange.Order{{Side: exchange.Buy, Type: exchange.Limit, Price: 60_000e8, Quantity: 100, ClosePositionID: 9}}
+			see(b.state, func(o *seen) {
+				o.Foreign = []exchange.Order{{Side: exchange.Buy, Type: exchange.Limit, Price: 60_000e8, Quantity: 100, ClosePositionID: 9}}
+			})
 		}, ""},
 		{"an opening of another symbol", func(b *table) {
 			b.fly("f", exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}, flight{intent: as(placement.Order, limit(40_000e8, 100).Order)})

@@ -18,12 +18,14 @@ func TestPassSumsEqualFreshSums(t *testing.T) {
 	b := newTable(t, Limits{})
 	b.facts.TakerFee = exchange.RateOne / 1_000
 	ether := exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}
-	second := *b.state.Rules
+	second := *b.state.Rules()
 	second.Name = ether.Name
-	b.book.Track(ether).Rules, b.book.Track(ether).Last, b.book.Track(ether).Leverage = &second, 2_000e8, 5
+	see(b.book.Track(ether), func(o *seen) { o.Rules, o.Last, o.Leverage = &second, 2_000e8, 5 })
 	spot := exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}
 	for range 60 {
-		b.state.Position, b.state.MarkedAt = exchange.Quantity(draw.Int64N(200)-100), 50_000e8+exchange.Price(draw.Int64N(2e8)-1e8)
+		see(b.state, func(o *seen) {
+			o.Position, o.MarkedAt = exchange.Quantity(draw.Int64N(200)-100), 50_000e8+exchange.Price(draw.Int64N(2e8)-1e8)
+		})
 		b.book.BeginPass()
 		for at := range 12 {
 			b.facts.Strategy.PriceCollar = exchange.RateOne / 100 * exchange.Rate(draw.IntN(3))

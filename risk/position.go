@@ -49,7 +49,7 @@ func (g *Gate) reduceOnly(intent *reconcile.Intent, facts *Facts, f *finding) bo
 		return true
 	}
 	open := min(max(position, -position), max(whole, -whole))
-	return f.compare(sizeOf(facts.State.Rules, intent.Order.Quantity), sizeOf(facts.State.Rules, open), intent.Order.Quantity <= open,
+	return f.compare(sizeOf(facts.State.Rules(), intent.Order.Quantity), sizeOf(facts.State.Rules(), open), intent.Order.Quantity <= open,
 		"more than the position's remaining quantity (rule 5)")
 }
 
@@ -60,7 +60,7 @@ func reducible(intent *reconcile.Intent, state *reconcile.SymbolState) (own, who
 	if repeats(intent.Purpose) {
 		return state.Standing(), state.StandingAtVenue()
 	}
-	return state.Position, state.AtVenue()
+	return state.Position(), state.AtVenue()
 }
 
 // reduceOnlySum keeps the sum of all reducing quantities within the position: this order, orders in
@@ -80,12 +80,12 @@ func (g *Gate) reduceOnlySum(intent *reconcile.Intent, facts *Facts, f *finding)
 			sum = plus(sum, p.Remaining())
 		}
 	}
-	for i := range facts.State.Foreign {
-		if o := &facts.State.Foreign[i]; o.Reduces() && !o.ClosePosition && !sweeps {
+	for _, o := range facts.State.Foreign() {
+		if o.Reduces() && !o.ClosePosition && !sweeps {
 			sum = plus(sum, o.Remaining())
 		}
 	}
-	return f.compare(sizeOf(facts.State.Rules, sum), sizeOf(facts.State.Rules, open), sum <= open,
+	return f.compare(sizeOf(facts.State.Rules(), sum), sizeOf(facts.State.Rules(), open), sum <= open,
 		"open reduceOnly orders already cover the position (rule 5)")
 }
 
@@ -95,7 +95,7 @@ func (g *Gate) closePosition(intent *reconcile.Intent, facts *Facts, f *finding)
 	if !intent.Order.ClosePosition {
 		return true
 	}
-	rules, order := facts.State.Rules, &intent.Order
+	rules, order := facts.State.Rules(), &intent.Order
 	if order.Type != exchange.StopMarket && order.Type != exchange.TakeProfitMarket {
 		return f.refuse(order.Type, "STOP_MARKET or TAKE_PROFIT_MARKET", "closePosition belongs to these types (rule 8)")
 	}
@@ -105,8 +105,8 @@ func (g *Gate) closePosition(intent *reconcile.Intent, facts *Facts, f *finding)
 			return f.refuse("a second one", "one per symbol and type", "the first is canceled beforehand (rule 8)")
 		}
 	}
-	for i := range facts.State.Foreign {
-		if o := &facts.State.Foreign[i]; o.ClosePosition && o.Type == order.Type {
+	for _, o := range facts.State.Foreign() {
+		if o.ClosePosition && o.Type == order.Type {
 			return f.refuse("a second one besides order "+o.ClientOrderID+", not placed by botd", "one per symbol and type",
 				"cancel it, or let it protect the position (rule 8)")
 		}
@@ -157,8 +157,8 @@ func quotesBoth(intent *reconcile.Intent, resting *account.Placement, state *rec
 // included, and nothing reduces it.
 func worst(state *reconcile.SymbolState, side exchange.Side) exchange.Quantity {
 	size := plus(max(0, state.AtVenue()*exchange.Quantity(side.Sign()), state.Traded(side)), opening(state, side))
-	for i := range state.Foreign {
-		if o := &state.Foreign[i]; !o.Reduces() && o.Side == side && state.Key().Market == exchange.Futures {
+	for _, o := range state.Foreign() {
+		if !o.Reduces() && o.Side == side && state.Key().Market == exchange.Futures {
 			size = plus(size, o.Remaining())
 		}
 	}
@@ -167,7 +167,7 @@ func worst(state *reconcile.SymbolState, side exchange.Side) exchange.Quantity {
 
 // own returns the size of botd's part of the position in the same case.
 func own(state *reconcile.SymbolState, side exchange.Side) exchange.Quantity {
-	return plus(max(0, state.Position*exchange.Quantity(side.Sign()), state.Traded(side)), opening(state, side))
+	return plus(max(0, state.Position()*exchange.Quantity(side.Sign()), state.Traded(side)), opening(state, side))
 }
 
 // opening returns the quantity that botd's openings on a side may still fill.
@@ -177,8 +177,8 @@ func opening(state *reconcile.SymbolState, side exchange.Side) (size exchange.Qu
 			continue
 		}
 		size = plus(size, p.Remaining())
-		if state.Rules != nil && !p.Order().QuoteAmount.IsZero() {
-			size = plus(size, max(0, state.Rules.QuantityFor(p.Order().QuoteAmount, max(state.Last, 1))-p.Filled()))
+		if state.Rules() != nil && !p.Order().QuoteAmount.IsZero() {
+			size = plus(size, max(0, state.Rules().QuantityFor(p.Order().QuoteAmount, max(state.Last(), 1))-p.Filled()))
 		}
 	}
 	return size
@@ -199,10 +199,10 @@ func exposure(state *reconcile.SymbolState) (exchange.Amount, bool) {
 	if size == 0 {
 		return exchange.Amount{}, true
 	}
-	if state.Rules == nil || state.Last <= 0 {
+	if state.Rules() == nil || state.Last() <= 0 {
 		return exchange.Amount{}, false
 	}
-	return notionalOf(state.Rules, state.Last, size)
+	return notionalOf(state.Rules(), state.Last(), size)
 }
 
 // orderCount bounds the open orders of an account in one market, foreign ones included. The
@@ -227,7 +227,7 @@ func countOrders(book *reconcile.Book) (orders perMarket) {
 		orders[p.Symbol().Market]++
 	}
 	for _, state := range book.Symbols() {
-		orders[state.Key().Market] += len(state.Foreign)
+		orders[state.Key().Market] += state.ForeignCount()
 	}
 	return orders
 }

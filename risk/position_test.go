@@ -23,7 +23,7 @@ func TestReductionIsBoundedByPosition(t *testing.T) {
 		intent reconcile.Intent
 		rule   string // the refusing rule; empty for none
 	}{
-		{"no part of it is botd's", func(b *table) { b.state.Position = 0; b.ignore(100) }, exit(1, exchange.Sell), "reduce_only"},
+		{"no part of it is botd's", func(b *table) { see(b.state, func(o *seen) { o.Position = 0 }); b.ignore(100) }, exit(1, exchange.Sell), "reduce_only"},
 		{"nothing is left of it", func(b *table) { b.hold(100); b.ignore(-100) }, exit(1, exchange.Sell), "reduce_only"},
 		{"the least of a long one", func(b *table) { b.hold(1) }, exit(1, exchange.Sell), ""},
 		{"the least of a short one", func(b *table) { b.hold(-1) }, exit(1, exchange.Buy), ""},
@@ -101,8 +101,8 @@ func TestReductionIsBoundedByFillsIfListIsRejected(t *testing.T) {
 		b.book.Observe(&reconcile.Snapshot{BeganMS: beganMS, EndedMS: beganMS, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
 			Positions: exchange.FetchedOf[exchange.Position](nil), Account: &exchange.MarginAccount{AvailableBalance: exchange.AmountOf(10_000)}})
 	}
-	if b.state.Position != 0 || b.state.Standing() != 100 {
-		t.Fatalf("want a list that is not believed, have %d, %d stand", b.state.Position, b.state.Standing())
+	if b.state.Position() != 0 || b.state.Standing() != 100 {
+		t.Fatalf("want a list that is not believed, have %d, %d stand", b.state.Position(), b.state.Standing())
 	}
 	b.facts.NowMS = 60_000
 	resting := exit(100, exchange.Sell)
@@ -132,7 +132,9 @@ func (b *table) lose(id string) {
 }
 
 // others adds a foreign open order.
-func (b *table) others(o exchange.Order) { b.state.Foreign = []exchange.Order{o} }
+func (b *table) others(o exchange.Order) {
+	see(b.state, func(shown *seen) { shown.Foreign = []exchange.Order{o} })
+}
 
 // Both are post-only and of one strategy's plan, there is no position, and the first is acknowledged.
 func TestTwoSidesOfAQuoteRestTogether(t *testing.T) {
@@ -168,7 +170,11 @@ func TestTwoSidesOfAQuoteRestTogether(t *testing.T) {
 // Explain lists rules up to the refusing one, and the later ones as not reached.
 func TestExplainNamesEveryRuleOnce(t *testing.T) {
 	t.Parallel()
-	for name, set := range map[string]func(b *table){"": func(*table) {}, "halted": (*table).halt, "symbol": func(b *table) { b.state.Rules = nil }} {
+	for name, set := range map[string]func(b *table){"": func(*table) {}, "halted": (*table).halt, "symbol": func(b *table) {
+		see(b.state, func(o *seen) {
+			o.Rules = nil
+		})
+	}} {
 		b := newTable(t, Limits{})
 		set(b)
 		intent := entry(100)

@@ -89,7 +89,7 @@ func (s *subject) exposure(multiple exchange.Rate, symbols ...*reconcile.SymbolS
 		one, known := exposure(state)
 		if !known {
 			f.unknown, f.hint = state.Key().String()+" has no price, or its size is out of bounds", nextRound
-			if state.Rules == nil {
+			if state.Rules() == nil {
 				f.unknown, f.hint = state.Key().String()+" has no price", "no strategy trades it, so botd does not read it: close its positions and orders"
 			}
 			return f

@@ -68,13 +68,17 @@ func TestLimitUtilization(t *testing.T) {
 		{"a loss before equity was read", Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(1_000)}}, Limits{}, nil,
 			Utilization{Scope: "account", Rule: MaxDailyLoss, Value: "-", Limit: "1000 USDT", Headroom: "-", State: StateUnknown,
 				WayOut: "the next round reads it"}},
-		{"a price before it was read", Limits{MaxDataAgeMS: 4_000}, Limits{}, func(b *table) { b.state.LastMS = 0 },
+		{"a price before it was read", Limits{MaxDataAgeMS: 4_000}, Limits{}, func(b *table) { see(b.state, func(o *seen) { o.LastMS = 0 }) },
 			Utilization{Scope: "symbol futures BTC-USDT", Symbol: bitcoin, Rule: MaxDataAge, Value: "-", Limit: "4s", Headroom: "-", State: StateUnknown,
 				WayOut: "the next round reads it"}},
-		{"an exposure without a price", Limits{MaxSymbolExposure: exchange.RateOne}, Limits{}, func(b *table) { b.state.Last = 0 },
+		{"an exposure without a price", Limits{MaxSymbolExposure: exchange.RateOne}, Limits{}, func(b *table) { see(b.state, func(o *seen) { o.Last = 0 }) },
 			Utilization{Scope: "symbol futures BTC-USDT", Symbol: bitcoin, Rule: MaxSymbolExposure, Value: "-", Limit: "1", Headroom: "-", State: StateUnknown,
 				WayOut: "the next round reads it"}},
-		{"a symbol that no strategy trades", Limits{MaxSymbolExposure: exchange.RateOne}, Limits{}, func(b *table) { b.state.Rules = nil },
+		{"a symbol that no strategy trades", Limits{MaxSymbolExposure: exchange.RateOne}, Limits{}, func(b *table) {
+			see(b.state, func(o *seen) {
+				o.Rules = nil
+			})
+		},
 			Utilization{Scope: "symbol futures BTC-USDT", Symbol: bitcoin, Rule: MaxSymbolExposure, Value: "-", Limit: "1", Headroom: "-", State: StateUnknown,
 				WayOut: "no strategy trades it, so botd does not read it: close its positions and orders"}},
 		{"an equity of nothing", Limits{MaxGrossExposure: exchange.RateOne}, Limits{}, func(b *table) { b.facts.Market = exchange.Amount{} },
@@ -158,9 +162,13 @@ func TestRefusalNamesComparedValues(t *testing.T) {
 		{"above the bracket", nil, reconcile.Intent{Purpose: placement.Leverage, Leverage: 51},
 			"leverage: 51, limit 50 (the margin bracket of this size allows less leverage: lower it, or reduce the order)"},
 		{"no leverage at all", nil, reconcile.Intent{Purpose: placement.Leverage}, "leverage: 0, limit at least 1 (leverage is a whole number from 1)"},
-		{"a symbol without rules", func(b *table) { b.state.Rules = nil }, reconcile.Intent{Purpose: placement.Leverage, Leverage: 3},
+		{"a symbol without rules", func(b *table) {
+			see(b.state, func(o *seen) {
+				o.Rules = nil
+			})
+		}, reconcile.Intent{Purpose: placement.Leverage, Leverage: 3},
 			"leverage: 3, limit a known symbol (its rules have not been fetched yet)"},
-		{"without a price", func(b *table) { b.state.Last = 0 }, reconcile.Intent{Purpose: placement.Leverage, Leverage: 3},
+		{"without a price", func(b *table) { see(b.state, func(o *seen) { o.Last = 0 }) }, reconcile.Intent{Purpose: placement.Leverage, Leverage: 3},
 			"leverage: no price, limit a last price (no price of this symbol has been read yet)"},
 		{"an order of unknown outcome", func(b *table) { b.sending("x", limit(40_000e8, 1).Order) }, reconcile.Intent{Purpose: placement.Leverage, Leverage: 3},
 			"leverage: placement x sending, limit a settled symbol (its outcome is fetched before leverage changes)"},
@@ -169,21 +177,21 @@ func TestRefusalNamesComparedValues(t *testing.T) {
 				"of this symbol, so no bracket bounds leverage: set leverage 1, or wait for them (read again every minute))"},
 		{"beyond all brackets", func(b *table) {
 			b.change(func(s *exchange.Symbol) { s.MaxNotional = exchange.AmountOf(10_000_000) })
-			b.state.Leverage = 1
+			see(b.state, func(o *seen) { o.Leverage = 1 })
 		}, entry(20_001), "leverage: 1000050 USDT, limit 1000000 USDT (no margin bracket of the symbol reaches this size)"},
 		{"too little margin", func(b *table) { b.book.Account.AvailableBalance = exchange.AmountOf(499) }, entry(100),
 			"margin: 500 USDT, limit 499 USDT available (less size, more leverage, or a deposit)"},
 		{"the account was not read", func(b *table) { b.book.AccountMS = 0 }, entry(100),
 			"margin: unknown, limit a fetched margin account (the account was not fetched yet)"},
-		{"leverage was not read", func(b *table) { b.state.Leverage = 0 }, entry(100),
+		{"leverage was not read", func(b *table) { see(b.state, func(o *seen) { o.Leverage = 0 }) }, entry(100),
 			"leverage: unknown, limit the leverage set on the exchange (it was not fetched yet)"},
 		{"blind", func(b *table) { b.facts.Blind = true }, entry(100),
 			"halted: blind, limit fetched orders and positions (reads have failed for too long; openings wait for the exchange)"},
 		{"halted", func(b *table) { b.halt() }, entry(100), "halted: account halted: a test, limit armed (botd rearm ends it)"},
 		{"quarantined", func(b *table) { b.quarantine() }, entry(100), "unsettled: quarantine: why, limit a settled symbol (botd resolve BTC-USDT ends it)"},
-		{"not read yet", func(b *table) { b.state.Read = false }, entry(100),
+		{"not read yet", func(b *table) { see(b.state, func(o *seen) { o.Read = false }) }, entry(100),
 			"unsettled: not fetched, limit a settled symbol (nothing opens before the first snapshot)"},
-		{"too small", func(b *table) { b.state.Last = 4_000e8 }, entry(1),
+		{"too small", func(b *table) { see(b.state, func(o *seen) { o.Last = 4_000e8 }) }, entry(1),
 			"notional: 4 USDT, limit at least 5 USDT (the order is too small for this symbol (rule 2))"},
 		{"too large", nil, entry(20_001), "notional: 1000050 USDT, limit at most 1000000 USDT (the order is too large for this symbol (rule 2))"},
 		{"more than the position", func(b *table) { b.hold(100) }, exit(101, exchange.Sell),
@@ -195,13 +203,18 @@ func TestRefusalNamesComparedValues(t *testing.T) {
 		{"a take-profit below the price", func(b *table) { b.hold(100) },
 			with(protection(49_999e8), func(o *exchange.NewOrder) { o.Type = exchange.TakeProfitMarket }),
 			"stop_price: 49999, limit above 50000 (the price has passed it already (rule 11))"},
-		{"at the mark", func(b *table) { b.hold(100); b.state.Mark = 49_000e8 },
+		{"at the mark", func(b *table) { b.hold(100); see(b.state, func(o *seen) { o.Mark = 49_000e8 }) },
 			with(protection(49_000e8), func(o *exchange.NewOrder) { o.WorkingType = exchange.MarkPrice }),
 			"stop_price: 49000, limit another than 49000 (a stop at the current price is neither stop-loss nor take-profit (rule 11))"},
 		{"no mark yet: at the price", func(b *table) { b.hold(100) },
 			with(protection(50_000e8), func(o *exchange.NewOrder) { o.WorkingType = exchange.MarkPrice }),
 			"stop_price: 50000, limit another than 50000 (a stop at the current price is neither stop-loss nor take-profit (rule 11))"},
-		{"the mark is nothing to a stop at the last price", func(b *table) { b.hold(100); b.state.Mark = 49_000e8 }, protection(50_000e8),
+		{"the mark is nothing to a stop at the last price", func(b *table) {
+			b.hold(100)
+			see(b.state, func(o *seen) {
+				o.Mark = 49_000e8
+			})
+		}, protection(50_000e8),
 			"stop_price: 50000, limit another than 50000 (a stop at the current price is neither stop-loss nor take-profit (rule 11))"},
 		{"the whole position's stop", func(b *table) { b.hold(100) }, stop(50_001e8),
 			"close_position: 50001, limit below 50000 (the price has passed it already (rule 9))"},

@@ -13,7 +13,7 @@ import (
 // on other orders are in position.go and money.go.
 
 func (g *Gate) symbol(intent *reconcile.Intent, facts *Facts, f *finding) bool {
-	rules := facts.State.Rules
+	rules := facts.State.Rules()
 	switch {
 	case rules == nil:
 		return f.refuse(intent.Order.Symbol, "a known symbol", "its rules have not been fetched yet")
@@ -27,7 +27,7 @@ func (g *Gate) symbol(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 
 // cancelable refuses a cancel while the symbol's isCancelOrder is false.
 func (g *Gate) cancelable(_ *reconcile.Intent, facts *Facts, f *finding) bool {
-	if rules := facts.State.Rules; rules != nil && !rules.Cancelable {
+	if rules := facts.State.Rules(); rules != nil && !rules.Cancelable {
 		return f.refuse("isCancelOrder false", "true", "the exchange cancels no orders on this symbol now; its rules are read again soon")
 	}
 	return true
@@ -36,7 +36,7 @@ func (g *Gate) cancelable(_ *reconcile.Intent, facts *Facts, f *finding) bool {
 // shape requires fields that go together (interface, POST /fhapi/v1/order and the spot
 // order body).
 func (g *Gate) shape(intent *reconcile.Intent, facts *Facts, f *finding) bool {
-	order, rules := &intent.Order, facts.State.Rules
+	order, rules := &intent.Order, facts.State.Rules()
 	futures := facts.State.Key().Market == exchange.Futures
 	switch {
 	case order.Side != exchange.Buy && order.Side != exchange.Sell:
@@ -60,8 +60,8 @@ func (g *Gate) shape(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 
 // price requires a last price to judge by, and exactly the prices that the order's type uses.
 func (g *Gate) price(intent *reconcile.Intent, facts *Facts, f *finding) bool {
-	order, rules := &intent.Order, facts.State.Rules
-	if facts.State.Last <= 0 {
+	order, rules := &intent.Order, facts.State.Rules()
+	if facts.State.Last() <= 0 {
 		return f.refuse("none", "a last price", "no price of this symbol has been read yet")
 	}
 	for _, p := range []struct {
@@ -80,7 +80,7 @@ func (g *Gate) price(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 }
 
 func (g *Gate) priceTick(intent *reconcile.Intent, facts *Facts, f *finding) bool {
-	rules, shown := facts.State.Rules, max(intent.Order.Price, intent.Order.StopPrice)
+	rules, shown := facts.State.Rules(), max(intent.Order.Price, intent.Order.StopPrice)
 	tick := priceOf(rules, rules.PriceTick).prefixed("a multiple of")
 	for _, p := range [...]exchange.Price{intent.Order.Price, intent.Order.StopPrice} {
 		if !rules.OnPriceTick(p) {
@@ -95,7 +95,7 @@ func (g *Gate) priceTick(intent *reconcile.Intent, facts *Facts, f *finding) boo
 }
 
 func (g *Gate) quantityTick(intent *reconcile.Intent, facts *Facts, f *finding) bool {
-	rules, size := facts.State.Rules, intent.Order.Quantity
+	rules, size := facts.State.Rules(), intent.Order.Quantity
 	byAmount := intent.Order.Market == exchange.Spot && intent.Order.Type == exchange.MarketOrder
 	switch {
 	case intent.Order.ClosePosition || byAmount:
@@ -121,7 +121,7 @@ func basis(order *exchange.NewOrder, state *reconcile.SymbolState) exchange.Pric
 	case order.Type.Conditional():
 		return order.StopPrice
 	}
-	return state.Last
+	return state.Last()
 }
 
 // maxNotional bounds every computed value, in USDT, far above any real value. A larger value counts
@@ -145,7 +145,7 @@ func value(order *exchange.NewOrder, state *reconcile.SymbolState) (exchange.Amo
 	if !order.QuoteAmount.IsZero() {
 		return order.QuoteAmount.Min(maxNotional), order.QuoteAmount.Less(maxNotional)
 	}
-	return notionalOf(state.Rules, basis(order, state), order.Quantity)
+	return notionalOf(state.Rules(), basis(order, state), order.Quantity)
 }
 
 // ordered returns an order's quantity. An amount is converted at the last price.
@@ -153,11 +153,11 @@ func ordered(order *exchange.NewOrder, state *reconcile.SymbolState) exchange.Qu
 	if order.QuoteAmount.IsZero() {
 		return order.Quantity
 	}
-	return plus(order.Quantity, state.Rules.QuantityFor(order.QuoteAmount, state.Last))
+	return plus(order.Quantity, state.Rules().QuantityFor(order.QuoteAmount, state.Last()))
 }
 
 func (g *Gate) notional(intent *reconcile.Intent, facts *Facts, f *finding) bool {
-	order, rules := &intent.Order, facts.State.Rules
+	order, rules := &intent.Order, facts.State.Rules()
 	if order.ClosePosition {
 		return true
 	}
@@ -176,17 +176,17 @@ func (g *Gate) notional(intent *reconcile.Intent, facts *Facts, f *finding) bool
 
 // working returns the price that triggers an order. On spot this is the last price.
 func working(order *exchange.NewOrder, state *reconcile.SymbolState) exchange.Price {
-	if order.WorkingType == exchange.MarkPrice && state.Mark > 0 {
-		return state.Mark
+	if order.WorkingType == exchange.MarkPrice && state.Mark() > 0 {
+		return state.Mark()
 	}
-	return state.Last
+	return state.Last()
 }
 
 // stopPrice refuses a conditional order at the current price and a protection on the wrong side of
 // it, because the exchange would treat it as the other type (rule 11). closePosition has its own
 // rule.
 func (g *Gate) stopPrice(intent *reconcile.Intent, facts *Facts, f *finding) bool {
-	order, rules := &intent.Order, facts.State.Rules
+	order, rules := &intent.Order, facts.State.Rules()
 	if !order.Type.Conditional() || order.ClosePosition {
 		return true
 	}

@@ -213,10 +213,12 @@ func (s *scene) fetch(x *world) {
 	}
 	for _, symbol := range s.symbols {
 		state := s.book.Track(symbol.Key())
-		state.Rules, state.Last, state.Mark, state.LastMS = symbol, s.prices[symbol.Key()], s.prices[symbol.Key()], x.NowMS()
+		see(state, func(o *seen) {
+			o.Rules, o.Last, o.Mark, o.LastMS = symbol, s.prices[symbol.Key()], s.prices[symbol.Key()], x.NowMS()
+		})
 	}
 	for _, setting := range do(exchange.Request{Operation: exchange.FuturesLeverages}).Leverages.Items() {
-		s.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: setting.Symbol}).Leverage = setting.Leverage
+		see(s.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: setting.Symbol}), func(o *seen) { o.Leverage = setting.Leverage })
 	}
 	account := do(exchange.Request{Operation: exchange.FuturesAccount}).Account
 	snapshot := &reconcile.Snapshot{BeganMS: x.NowMS(), EndedMS: x.NowMS(), Account: &account,
@@ -244,7 +246,7 @@ func (s *scene) fetch(x *world) {
 // bestFor returns the price at which a resting order is first in the book.
 func (s *scene) bestFor(order exchange.NewOrder) exchange.Price {
 	state := s.book.Track(order.Key())
-	return state.Last - state.Rules.PriceTick*exchange.Price(order.Side.Sign())
+	return state.Last() - state.Rules().PriceTick*exchange.Price(order.Side.Sign())
 }
 
 func (s *scene) limbo() int { return len(s.sent) + len(s.resting) }
@@ -336,7 +338,7 @@ func (w *world) mustAccept(r *rapid.T, s *scene, intent *reconcile.Intent, count
 		counts["repeats refused"]++
 		return
 	}
-	if state := s.book.Track(intent.Order.Key()); intent.Order.Reduces() && slices.Contains(closed, refusal.Code) && state.Standing() != state.Position {
+	if state := s.book.Track(intent.Order.Key()); intent.Order.Reduces() && slices.Contains(closed, refusal.Code) && state.Standing() != state.Position() {
 		return // the fills bound it, while a list shows less: the position may be closed, and then the attempt costs nothing
 	}
 	if refusal.Code == sim.CodeBalance && !intent.Purpose.Opens() {
@@ -367,7 +369,7 @@ func (s *scene) quoted(intent *reconcile.Intent) bool {
 // position, so the exit is sent nevertheless.
 func (s *scene) outgrown(intent *reconcile.Intent) bool {
 	state := s.book.Track(intent.Order.Key())
-	foreign := slices.ContainsFunc(state.Foreign, func(o exchange.Order) bool { return o.Reduces() && !o.ClosePosition })
+	foreign := slices.ContainsFunc(state.Foreign(), func(o exchange.Order) bool { return o.Reduces() && !o.ClosePosition })
 	own := slices.ContainsFunc(s.opened, func(r exchange.Request) bool {
 		return r.Order.Key() == intent.Order.Key() && r.Order.ReduceOnly && !r.Order.ClosePosition
 	})
@@ -420,7 +422,7 @@ func rarely(r *rapid.T, label string) int64 {
 // drawIntentOn draws an intent, usually close to a sendable one.
 func (s *scene) drawIntentOn(r *rapid.T, symbol *exchange.Symbol, x *world) reconcile.Intent {
 	last := s.prices[symbol.Key()]
-	position := s.book.Track(symbol.Key()).Position
+	position := s.book.Track(symbol.Key()).Position()
 	if x != nil && symbol.Market == exchange.Futures {
 		p, _ := x.Position(me, symbol.Name)
 		position = p.Signed()

@@ -245,15 +245,15 @@ func TestOrdersAreCounted(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{})
 	b.hold(100)
-	b.state.Foreign = make([]exchange.Order, maxMarketOrders-reservedForExits-1)
-	for i := range b.state.Foreign {
-		b.state.Foreign[i].ClosePositionID = 1 // foreign stops open nothing, so they do not block an opening
-		b.state.Foreign[i].ClosePosition = true
+	stops := make([]exchange.Order, maxMarketOrders-reservedForExits-1)
+	for i := range stops {
+		stops[i].ClosePositionID, stops[i].ClosePosition = 1, true // foreign stops open nothing, so they do not block an opening
 	}
+	see(b.state, func(o *seen) { o.Foreign = stops })
 	if refusal := b.check(entry(10)); refusal != nil {
 		t.Errorf("the last opening: want it to pass, have %v", refusal)
 	}
-	b.state.Foreign = append(b.state.Foreign, b.state.Foreign[0])
+	see(b.state, func(o *seen) { o.Foreign = append(o.Foreign, o.Foreign[0]) })
 	if refusal := b.check(entry(10)); refusal == nil || refusal.Rule != "order_count" {
 		t.Errorf("one opening more: want order_count, have %v", refusal)
 	}

@@ -88,7 +88,7 @@ var belief = []Row{
 		}},
 	{"opposite_stays", "what protected the other side stays where the list shows less than fills explain", "39",
 		"reconcile TestStopOfOppositeSideIsCanceled", []Edit{
-			{"reconcile.derivation.cancelOpposite", "abs(d.symbol.Position) > abs(known)", "abs(d.symbol.Position) != abs(known)"},
+			{"reconcile.derivation.cancelOpposite", "abs(d.symbol.position) > abs(known)", "abs(d.symbol.position) != abs(known)"},
 		}},
 	{"stop_moves_for_exit", "a stop is taken off to be moved while an exit is due", "protection",
 		"reconcile TestAnExitThatIsDueMovesNoStop", []Edit{
@@ -116,11 +116,11 @@ var belief = []Row{
 		}},
 	{"unshown_reduced", "part of a position is sold that the list does not show, and which it may have lost already", "39",
 		"reconcile TestNoPartialExitWhileListOmitsPosition", []Edit{
-			{"reconcile.situation.shown", "symbol.Standing() == symbol.Position", "true"},
+			{"reconcile.situation.shown", "symbol.Standing() == symbol.position", "true"},
 		}},
 	{"step_below_ask", "one step on spot is bought for its price of now, which buys none of it above that", "class N",
 		"reconcile TestSingleStepIsBoughtThroughCollar", []Edit{
-			{"reconcile.situation.amountFor", "quantity == s.symbol.Rules.QuantityTick", "false"},
+			{"reconcile.situation.amountFor", "quantity == s.symbol.rules.QuantityTick", "false"},
 		}},
 	{"hung_list_strips", "after a start a wallet takes off the stop of a purchase while the open list cannot be read", "40",
 		"reconcile TestStopStaysAfterStartWithoutOpenList", []Edit{
@@ -208,7 +208,7 @@ var belief = []Row{
 		}},
 	{"rules_of_the_start", "a strategy decides by the symbol's rules of the start", "45",
 		"runtime/engine TestStrategySeesTheCurrentRules", []Edit{
-			{"runtime/engine.tick.refreshView", "leg.symbol.Rules", "leg.config.Symbol"},
+			{"runtime/engine.tick.refreshView", "leg.symbol.Rules()", "leg.config.Symbol"},
 		}},
 	{"refused_purchase_unseen", "what a refused purchase bought and paid, by the wallet alone, has no stop", "3",
 		"reconcile TestExecutedRefusedPurchaseGetsAStop", []Edit{
@@ -256,7 +256,7 @@ var belief = []Row{
 		}},
 	{"latch_hides", "a latch creates a symbol without a name, and the last symbol is not observed in that round", "snapshot",
 		"reconcile TestAnAdoptionThatLatchesHidesNoSymbol", []Edit{
-			{"reconcile.survey.emit", "!fills", "!fills && s.book.Symbol(r.Symbol) == nil"},
+			{"reconcile.survey.emit", "!fills", "!fills && s.book.Track(r.Symbol) == nil"},
 		}},
 	{"former_rules_open", "what was decided by a symbol's former rules opens when they have changed", "45",
 		"runtime/engine TestPlanOfFormerRulesIsDecidedAgain", []Edit{

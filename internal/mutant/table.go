@@ -157,7 +157,7 @@ var protocol = []Row{
 		{"runtime/engine.permission.withdrawn", "w.limitsVersion != p.ruleset.limitsVersionOf(w.intent.Strategy)", "false"},
 	}},
 	{"leverage_unconfirmed", "openings do not wait for the leverage", "32", "", []Edit{
-		{"reconcile.derivation.setLeverage", "desired.Leverage == d.symbol.Leverage", "true"},
+		{"reconcile.derivation.setLeverage", "desired.Leverage == d.symbol.leverage", "true"},
 		unchecked("leverage"),
 	}},
 	{"latch_ignored", "the same plan reopens a position that its stop closed", "latch", "", []Edit{
@@ -183,8 +183,8 @@ var protocol = []Row{
 		uncheckedLimit("max_position"),
 	}},
 	{"dust_ordered", "an order below the minimum is sent", "36", "", []Edit{
-		{"reconcile.situation.tooSmall", "quantity < s.symbol.Rules.QuantityTick || s.symbol.Rules.Notional(s.symbol.Last, quantity)." +
-			"Less(s.symbol.Rules.MinNotional)", "quantity == 0"},
+		{"reconcile.situation.tooSmall", "quantity < s.symbol.rules.QuantityTick || s.symbol.rules.Notional(s.symbol.last, quantity)." +
+			"Less(s.symbol.rules.MinNotional)", "quantity == 0"},
 		unchecked("notional"),
 	}},
 	{"ticks_ignored", "prices are not rounded to their tick", "risk", "", []Edit{
@@ -233,7 +233,7 @@ var protocol = []Row{
 	}},
 	{"stop_stripped", "what protects is canceled when the list shows no position", "39", "", []Edit{
 		{"reconcile.survey.observePosition", "symbol.Unwitnessed()", "false"},
-		{"reconcile.derivation.protect", "d.ownPosition == 0 && (d.symbol.Known() != 0 || d.symbol.Position != 0 || d.declared() && !d.soldAll())", "false"},
+		{"reconcile.derivation.protect", "d.ownPosition == 0 && (d.symbol.Known() != 0 || d.symbol.position != 0 || d.declared() && !d.soldAll())", "false"},
 	}},
 	{"no_back_off", "an order that the exchange refuses is sent again at once", "3", "", []Edit{
 		{"runtime/engine.backoffs.holds", "b.nowMS < one.untilMS", "false"},
@@ -277,11 +277,11 @@ var protocol = []Row{
 		}},
 	{"bridge_short", "a stop moves though what takes its place covers less than the exchange shows", "protection",
 		"reconcile TestStopMovesOnlyIfReplacementCoversPosition", []Edit{
-			{"reconcile.derivation.convergeStop", "d.ownPosition != d.symbol.Position", "false"},
+			{"reconcile.derivation.convergeStop", "d.ownPosition != d.symbol.position", "false"},
 		}},
 	{"bridge_outgrown", "a stop whose bridge covers less than a position that has grown stays double", "protection",
 		"reconcile TestOutgrownBridgeIsCanceled", []Edit{
-			{"reconcile.derivation.convergeStop", "d.ownPosition == d.symbol.Position", "false"},
+			{"reconcile.derivation.convergeStop", "d.ownPosition == d.symbol.position", "false"},
 		}},
 	{"refused_sold_again", "after a refused sale the wallet is not read for the rest", "41",
 		"reconcile TestRefusedSaleBoundsFlattenByWallet", []Edit{
@@ -341,7 +341,7 @@ var protocol = []Row{
 		}},
 	{"backup_trusted", "an exit goes by the fills of an old backup before the order history was read", "35",
 		"reconcile TestUnreadHistoryBoundsSalesByWallet", []Edit{
-			{"reconcile.situation.historyUnread", "s.desired.Unread && !s.symbol.Read", "false"},
+			{"reconcile.situation.historyUnread", "s.desired.Unread && !s.symbol.read", "false"},
 		}},
 	{"standing_down_forgot", "a start does not know that it stands down before it has read why", "15",
 		"reconcile TestStandingDownPersistsAcrossStart", []Edit{

@@ -198,7 +198,7 @@ var incidentsOfRestarts = []incident{
 		s.inject(LostAnswer, 30, asking(exchange.FuturesOrder)) // the only read that shows the fill
 		s.until("a fill", func() bool { return s.held() == 10 })
 		s.pass(20)
-		want(s, "not believed flat and free", true, !s.state().Settled || s.state().Known() == 10)
+		want(s, "not believed flat and free", true, !s.state().Settled() || s.state().Known() == 10)
 		s.heal()
 		s.pass(20)
 		s.wantHeld(10)

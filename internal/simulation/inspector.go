@@ -179,7 +179,7 @@ func (i *inspector) belief() {
 		watch := &i.watched[n]
 		state := book.Symbol(watch.role.key)
 		blind := w.daemon.machine.Blind(watch.role.key)
-		declared := state.Quarantine() != "" || state.Contradicted != "" || blind ||
+		declared := state.Quarantine() != "" || state.Contradicted() != "" || blind ||
 			book.Halted().Level != record.LevelNone || i.unresolved(book, watch.role.key)
 		if declared {
 			watch.knownMS = w.nowMS
@@ -228,7 +228,8 @@ func (i *inspector) rounded(whole bool) {
 		intended := target.Kind == strategy.NoTarget || sign != 0 && (sign > 0) == (held.position > 0)
 		dust := held.rules.Notional(last, max(held.position, -held.position)).Less(held.rules.MinNotional)
 		exiting := held.triedMS != 0 && w.nowMS-held.triedMS < 10_000
-		if key.Market == exchange.Spot || intended || watch.role.absent || held.position == 0 || state.Position == 0 || dust || exiting || held.touchedMS != 0 {
+		if key.Market == exchange.Spot || intended || watch.role.absent || held.position == 0 || state.Position() == 0 || dust || exiting ||
+			held.touchedMS != 0 {
 			watch.idle = 0
 		} else if watch.idle++; watch.idle > mostIdle {
 			w.fail("exit_waits", "%s: the plan is flat, the position is %d, and no exit is sent", key, held.position)

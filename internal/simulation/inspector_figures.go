@@ -200,7 +200,7 @@ func (f *figures) disturbed(market exchange.Market, book *reconcile.Book) bool {
 		watch := &w.inspector.watched[n]
 		key := watch.role.key
 		state := book.Symbol(key)
-		if key.Market == market && (watch.held.touchedMS != 0 || watch.role.absent || state.Quarantine() != "" || state.Contradicted != "" ||
+		if key.Market == market && (watch.held.touchedMS != 0 || watch.role.absent || state.Quarantine() != "" || state.Contradicted() != "" ||
 			w.daemon.machine.Blind(key) || w.inspector.unresolved(book, key)) {
 			return true
 		}
@@ -273,7 +273,7 @@ func (f *figures) status(book *reconcile.Book) {
 		}
 		fresh = fresh && s.fresh
 		price := fraction(int64(book.Symbol(key).Price()), rules.PriceScale)
-		if key.Market == exchange.Futures && s.Quantity.Sign() != 0 && book.AccountMS-book.Symbol(key).LastMS > oldPriceMS {
+		if key.Market == exchange.Futures && s.Quantity.Sign() != 0 && book.AccountMS-book.Symbol(key).LastMS() > oldPriceMS {
 			fresh = false // the account uses a later mark than any price that could be read
 		}
 		worth, bound := new(big.Rat).Mul(&s.Quantity, price), new(big.Rat).Mul(&s.Value, big.NewRat(1, 1_000)) // estimated fees, and prices of two moments

@@ -64,7 +64,7 @@ func (w *world) remove() bool {
 	d := w.daemon
 	r := &w.portfolio.roles[w.changes.below(int64(len(w.portfolio.roles)))]
 	back := w.nowMS + w.changes.between(3_000, 60_000)
-	if !d.listens() || r.absent || w.stats.Faults[OldBackup] > 0 && !d.machine.Book().Symbol(r.key).Read {
+	if !d.listens() || r.absent || w.stats.Faults[OldBackup] > 0 && !d.machine.Book().Symbol(r.key).Read() {
 		return false
 	}
 	change := &engine.Reload{Removed: []string{r.name}}

@@ -57,12 +57,12 @@ func (a *alarms) guardPrefix() {
 // know: unlike an open order, it is not found again.
 func (a *alarms) guardUnknownOrders() {
 	for _, symbol := range a.book.Symbols() {
-		if symbol.UnknownEnded == "" || symbol.Quarantine() != "" {
+		if symbol.UnknownEnded() == "" || symbol.Quarantine() != "" {
 			continue
 		}
-		why := "order " + symbol.UnknownEnded + " carries this instance's prefix but is not in the journal: an old backup"
-		a.record(record.Record{Symbol: symbol.Key(), ClientOrderID: symbol.UnknownEnded, Body: record.Quarantined{Why: why}})
-		a.note("", symbol.Rules, NoteQuarantine{Why: why})
+		why := "order " + symbol.UnknownEnded() + " carries this instance's prefix but is not in the journal: an old backup"
+		a.record(record.Record{Symbol: symbol.Key(), ClientOrderID: symbol.UnknownEnded(), Body: record.Quarantined{Why: why}})
+		a.note("", symbol.Rules(), NoteQuarantine{Why: why})
 	}
 }
 
@@ -71,12 +71,13 @@ func (a *alarms) guardUnknownOrders() {
 func (a *alarms) watchForeign() {
 	for _, symbol := range a.book.Symbols() {
 		o := a.book.ForeignOpening(symbol)
-		if (o != nil) == (symbol.ForeignSinceMS != 0) {
+		if (o != nil) == (symbol.ForeignSinceMS() != 0) {
 			continue
 		}
 		fact := NoteForeign{Over: o == nil}
-		if symbol.ForeignSinceMS = 0; o != nil {
-			symbol.ForeignSinceMS, fact.OrderID, fact.Why = a.nowMS, o.ID, foreignText(symbol, o)
+		if symbol.NoteForeign(0); o != nil {
+			symbol.NoteForeign(a.nowMS)
+			fact.OrderID, fact.Why = o.ID, foreignText(symbol, o)
 		}
 		a.note("", &exchange.Symbol{Market: symbol.Key().Market, Name: symbol.Key().Name}, fact)
 	}
@@ -85,11 +86,10 @@ func (a *alarms) watchForeign() {
 // watchContradicted reports when a list begins to contradict botd's own fills, and when that ends.
 func (a *alarms) watchContradicted() {
 	for _, symbol := range a.book.Symbols() {
-		if (symbol.Contradicted != "") == symbol.ContradictedNoted {
+		if !symbol.NoteContradicted() {
 			continue
 		}
-		symbol.ContradictedNoted = symbol.Contradicted != ""
-		a.note("", &exchange.Symbol{Market: symbol.Key().Market, Name: symbol.Key().Name}, NoteContradicted{symbol.Contradicted, symbol.Contradicted == ""})
+		a.note("", &exchange.Symbol{Market: symbol.Key().Market, Name: symbol.Key().Name}, NoteContradicted{symbol.Contradicted(), symbol.Contradicted() == ""})
 	}
 }
 
@@ -101,7 +101,7 @@ func foreignText(symbol *reconcile.SymbolState, o *exchange.Order) string {
 		return fmt.Sprintf("order %d equals one of botd's: the exchange has executed that one twice, or another botd is running", o.ID)
 	}
 	text := fmt.Sprintf("order %d, not placed by botd, may open a position: %s %s", o.ID, o.Side, o.Type)
-	if rules := symbol.Rules; rules != nil {
+	if rules := symbol.Rules(); rules != nil {
 		text += " " + rules.QuantityDecimal(o.Remaining()).String()
 	}
 	return text

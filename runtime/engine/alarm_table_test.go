@@ -38,9 +38,11 @@ func TestUndecidablePlacementHaltsItsStrategy(t *testing.T) {
 func TestForeignOrderWithPrefixStandsDown(t *testing.T) {
 	t.Parallel()
 	open := func(w *world) {
-		w.symbol().Foreign = []exchange.Order{{ID: 9, ClientOrderID: w.unknownID(), Market: exchange.Futures, Symbol: "BTC-USDT"}}
+		see(w.symbol(), func(o *seen) {
+			o.Foreign = []exchange.Order{{ID: 9, ClientOrderID: w.unknownID(), Market: exchange.Futures, Symbol: "BTC-USDT"}}
+		})
 	}
-	ended := func(w *world) { w.symbol().UnknownEnded = "bt-ended" }
+	ended := func(w *world) { see(w.symbol(), func(o *seen) { o.UnknownEnded = "bt-ended" }) }
 	halted := func(level record.HaltLevel) func(w *world) {
 		return func(w *world) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: level, Why: "news"}})
@@ -87,7 +89,7 @@ func TestContradictionIsReportedAtBeginAndEnd(t *testing.T) {
 	w.out.Reset()
 	var have []string
 	for _, why := range []string{"", "a witness", "another", "", ""} {
-		w.symbol().Contradicted = why
+		see(w.symbol(), func(o *seen) { o.Contradicted = why })
 		a.watchContradicted()
 	}
 	for _, fact := range facts[NoteContradicted](w.out.Notes) {
@@ -154,14 +156,23 @@ func TestHaltListsBlindSpots(t *testing.T) {
 		want  []string
 	}{
 		{"all is read", flatten, account.Scope{}, func(*world) {}, nil},
-		{"a pause needs no sight", record.LevelPause, account.Scope{}, func(w *world) { w.symbol().Read = false }, nil},
-		{"not read", cancel, account.Scope{}, func(w *world) { w.symbol().Read = false }, []string{"futures BTC-USDT was not read since the start"}},
-		{"of another strategy", cancel, account.Scope{Strategy: "two"}, func(w *world) { w.symbol().Read = false }, nil},
+		{"a pause needs no sight", record.LevelPause, account.Scope{}, func(w *world) { see(w.symbol(), func(o *seen) { o.Read = false }) }, nil},
+		{"not read", cancel, account.Scope{}, func(w *world) {
+			see(w.symbol(), func(o *seen) {
+				o.Read = false
+			})
+		}, []string{"futures BTC-USDT was not read since the start"}},
+		{"of another strategy", cancel, account.Scope{Strategy: "two"}, func(w *world) { see(w.symbol(), func(o *seen) { o.Read = false }) }, nil},
 		{"it cannot be read", cancel, account.Scope{}, func(w *world) {
 			w.engine.readHealth.endedMS = 1_000
 			w.blindedOn(bitcoin, 1)
 		}, []string{"futures BTC-USDT cannot be read since 1970-01-01T00:00:01Z: broken"}},
-		{"it was never read, and fails", cancel, account.Scope{}, func(w *world) { w.symbol().Read = false; w.blindedOn(bitcoin, 1) },
+		{"it was never read, and fails", cancel, account.Scope{}, func(w *world) {
+			see(w.symbol(), func(o *seen) {
+				o.Read = false
+			})
+			w.blindedOn(bitcoin, 1)
+		},
 			[]string{"futures BTC-USDT was not read since the start: broken"}},
 		{"not since the halt", cancel, account.Scope{}, func(w *world) { w.engine.legs[0].readMS = 999 },
 			[]string{"futures BTC-USDT was not read since the halt"}},
@@ -176,7 +187,7 @@ func TestHaltListsBlindSpots(t *testing.T) {
 		}, nil},
 		{"a rule keeps the exit back", flatten, account.Scope{}, func(w *world) {
 			w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
-			w.symbol().Position = 10
+			see(w.symbol(), func(o *seen) { o.Position = 10 })
 			w.engine.dispatcher.refusals.isNew("one exit ", "symbol: a test", w.engine.nowMS)
 		}, []string{"the exit of futures BTC-USDT is held back by symbol: a test"}},
 		{"a rule kept an exit back, and nothing is held", flatten, account.Scope{}, func(w *world) {
@@ -231,7 +242,7 @@ func TestAcceptedExitsCoverPosition(t *testing.T) {
 		}
 		w.sends(placement.Exit) // an unanswered exit
 		w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: c.held}})
-		w.symbol().Position = c.held
+		see(w.symbol(), func(o *seen) { o.Position = c.held })
 		if have := w.engine.closingInFlight(w.engine.legs[0]); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}

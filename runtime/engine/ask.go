@@ -119,7 +119,7 @@ func (t *tick) inquireRead(leg *leg) {
 // that reads the account is then due.
 func (t *tick) inquire(leg *leg) {
 	q := &leg.question
-	if !leg.symbol.Read {
+	if !leg.symbol.Read() {
 		t.soon()
 		return
 	}
@@ -160,7 +160,7 @@ func (t *tick) task(leg *leg) strategy.Task {
 	}
 	task.Before = leg.view.Snapshot()
 	t.refreshView(leg, t.nowMS)
-	if to == s.end && leg.symbol.Last > 0 && leg.seen >= warmup && sound {
+	if to == s.end && leg.symbol.Last() > 0 && leg.seen >= warmup && sound {
 		task.AtMS, q.atMS = q.atMS, 0
 		leg.lastMS = max(leg.lastMS, task.AtMS)
 	}
@@ -238,7 +238,7 @@ func (t *tick) putInForce(leg *leg, decided bool) {
 	covered := leg.state.Covers(&leg.plan)
 	why := leg.plan.WordsOutOfBounds()
 	if why == "" && !covered {
-		why = leg.plan.OutOfBounds(leg.config.Symbol, leg.symbol.Last)
+		why = leg.plan.OutOfBounds(leg.config.Symbol, leg.symbol.Last())
 	}
 	memory, changed := leg.state.Memory().With(leg.plan.Remembered())
 	if why == "" && changed {
@@ -283,7 +283,7 @@ func (t *tick) adopt(leg *leg) {
 	latch := leg.state.Latch()
 	t.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Plan{Plan: merged}})
 	planned := t.emitted + int64(len(t.unwritten))
-	t.note(leg.config.Name, leg.config.Symbol, NoteDecision{merged, leg.plan.Reason, leg.symbol.Last, leg.symbol.Position})
+	t.note(leg.config.Name, leg.config.Symbol, NoteDecision{merged, leg.plan.Reason, leg.symbol.Last(), leg.symbol.Position()})
 	t.noteLatch(leg, latch)
 	t.roundMS, leg.plannedMS, leg.planned = t.nowMS, t.nowMS, planned
 }

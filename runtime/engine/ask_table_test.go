@@ -49,7 +49,7 @@ func TestQuestionContents(t *testing.T) {
 		{"a decision that is due, with a candle", 5, 4, 4, 3, true, true, nil, "4 5 5 true", 5, false},
 		{"not before the warm-up", 5, 5, 5, 6, true, true, nil, "5 5 5 false", 5, true},
 		{"with the last candle of the warm-up", 6, 5, 5, 6, true, true, nil, "5 6 6 true", 6, false},
-		{"not without a price", 5, 5, 5, 3, true, true, func(_ *world, one *leg) { one.symbol.Last = 0 }, "5 5 5 false", 5, true},
+		{"not without a price", 5, 5, 5, 3, true, true, func(_ *world, one *leg) { see(one.symbol, func(o *seen) { o.Last = 0 }) }, "5 5 5 false", 5, true},
 		{"five hundred at once", 501, 0, 0, 0, true, true, nil, "0 500 500 false", 500, true},
 		{"the five hundred and first", 501, 500, 500, 0, true, true, nil, "500 501 501 true", 501, false},
 		{"not before another symbol's warm-up", 5, 3, 3, 3, false, true, func(w *world, one *leg) { one.others = []*series{w.etherCandles(2)} },
@@ -115,7 +115,7 @@ func TestQuestionTiming(t *testing.T) {
 		{"it was removed", func(_ *world, one *leg) { one.config.Removed = true }, -1},
 		{"botd has stopped", func(w *world, _ *leg) { w.engine.halts.stopped = true }, -1},
 		{"botd cancels and stops", func(w *world, _ *leg) { w.engine.halts.closing = record.LevelCancel }, -1},
-		{"its symbol was not read", func(_ *world, one *leg) { one.symbol.Read = false }, -1},
+		{"its symbol was not read", func(_ *world, one *leg) { see(one.symbol, func(o *seen) { o.Read = false }) }, -1},
 	} {
 		w := settled(t, offload)
 		one := w.heldCandles(5)
@@ -281,9 +281,13 @@ func TestPlanIsPutInForce(t *testing.T) {
 		{"a plan", strategy.Plan{}, strategy.Plan{Target: target}, nil, "", 1},
 		{"and nobody looks on", strategy.Plan{}, strategy.Plan{Target: target}, func(w *world, _ *leg) { w.engine.config.Quiet = true }, "", 0},
 		{"a preview", strategy.Plan{}, strategy.Plan{Target: target}, func(w *world, _ *leg) { w.engine.config.Rehearse = true }, "", 0},
-		{"beyond all bounds", strategy.Plan{}, strategy.Plan{Target: target}, func(_ *world, one *leg) { one.symbol.Last = 1e17 }, "a target of", 0},
+		{"beyond all bounds", strategy.Plan{}, strategy.Plan{Target: target}, func(_ *world, one *leg) {
+			see(one.symbol, func(o *seen) {
+				o.Last = 1e17
+			})
+		}, "a target of", 0},
 		{"in force since the price was lower", strategy.Plan{Target: target}, strategy.Plan{Target: target}, func(_ *world, one *leg) {
-			one.symbol.Last = 1e17
+			see(one.symbol, func(o *seen) { o.Last = 1e17 })
 		}, "", 1},
 		{"a reason without end", strategy.Plan{Target: target}, strategy.Plan{Target: target, Reason: strings.Repeat("x", 1<<16)}, nil, "", 0},
 	} {

@@ -266,7 +266,7 @@ func (b *backoffs) watch() {
 		case one.purpose == placement.Cancel:
 			over = over || b.book.Placement(one.key) == nil
 		case !one.purpose.Opens() && one.purpose != placement.Leverage:
-			over = over || symbol.Settled && symbol.Position == 0 && symbol.Contradicted == "" && !b.doubtsEnd(one)
+			over = over || symbol.Settled() && symbol.Position() == 0 && symbol.Contradicted() == "" && !b.doubtsEnd(one)
 		}
 		if over {
 			b.over(one)

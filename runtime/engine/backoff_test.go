@@ -92,7 +92,7 @@ func TestPositionWithRefusedStopExitsAtItsLevel(t *testing.T) {
 			w.wantState("unprotected")
 			w.price("48900") // 2 % is 49000
 			w.pass(6_000)
-			if held := w.symbol().Position; held != 0 {
+			if held := w.symbol().Position(); held != 0 {
 				t.Fatalf("want it exited within seconds, have %d\n%s", held, w.story())
 			}
 			if n := w.sendings(placement.Entry, 10_000+startMS); n != 0 {
@@ -175,7 +175,7 @@ func TestRefusedFlattenBacksOffAndReportsReason(t *testing.T) {
 			}
 			w.network = nil
 			w.pass(65_000)
-			if held := w.symbol().Position; held != 0 {
+			if held := w.symbol().Position(); held != 0 {
 				t.Errorf("want it flat once the exchange takes it, have %d\n%s", held, w.story())
 			}
 		})
@@ -321,14 +321,14 @@ func TestUnprotectableRestIsNotDeclared(t *testing.T) {
 	w.pass(20_000)
 	target = 3 // 0.00003 BTC are 1.5 USDT, the minimum is 5
 	w.pass(120_000)
-	if w.symbol().Position == 0 || w.symbol().Position > 10 {
-		t.Fatalf("want a rest of a few steps, have %d\n%s", w.symbol().Position, w.story())
+	if w.symbol().Position() == 0 || w.symbol().Position() > 10 {
+		t.Fatalf("want a rest of a few steps, have %d\n%s", w.symbol().Position(), w.story())
 	}
 	w.wantSound()
 	target = 1_000
 	w.pass(20_000)
-	if w.symbol().Position < 900 {
-		t.Errorf("want it to open again, have %d\n%s", w.symbol().Position, w.story())
+	if w.symbol().Position() < 900 {
+		t.Errorf("want it to open again, have %d\n%s", w.symbol().Position(), w.story())
 	}
 }
 
@@ -368,7 +368,7 @@ func TestAStartForgetsNoRefusal(t *testing.T) {
 			}
 			w.network = nil
 			w.pass(301_000)
-			if held := w.symbol().Position; (held == 0) == (c.purpose != placement.Exit) {
+			if held := w.symbol().Position(); (held == 0) == (c.purpose != placement.Exit) {
 				t.Errorf("want it sent once the exchange takes it, have %d held", held)
 			}
 			w.wantSound()
@@ -430,7 +430,9 @@ func TestStopThatStandsDownBacksOff(t *testing.T) {
 
 func standingStopWaits(t testing.TB) {
 	w := settled(t)
-	w.symbol().Foreign = []exchange.Order{{ID: 9, ClientOrderID: w.unknownID(), Market: exchange.Futures, Symbol: "BTC-USDT"}}
+	see(w.symbol(), func(o *seen) {
+		o.Foreign = []exchange.Order{{ID: 9, ClientOrderID: w.unknownID(), Market: exchange.Futures, Symbol: "BTC-USDT"}}
+	})
 	b, stop := w.engine.backoffs, attempt{strategy: "one", symbol: bitcoin, purpose: placement.StopLoss}
 	for i := range 3 {
 		b.count(stop, 7, "no", false, w.engine.nowMS)

@@ -90,7 +90,7 @@ func (b *base) legOn(key exchange.SymbolKey) *leg { return b.on[key] }
 // symbolOf returns the rules of a symbol, or nil if they are not known.
 func (b *base) symbolOf(key exchange.SymbolKey) *exchange.Symbol {
 	if symbol := b.book.Symbol(key); symbol != nil {
-		return symbol.Rules
+		return symbol.Rules()
 	}
 	return nil
 }

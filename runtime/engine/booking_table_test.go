@@ -117,7 +117,7 @@ func spotAccountant(t *testing.T) *accounting {
 	}
 	about(record.Sending{Order: order, Purpose: placement.Entry})
 	about(record.Fill{OrderID: 5, Filled: 10, Price: exchange.AmountOf(100)})
-	a.spot.reading = ledger.Reading{AtMS: 1, Market: exchange.Spot, Instruments: []ledger.Instrument{ledger.InstrumentOf(b.legs[0].symbol.Rules)},
+	a.spot.reading = ledger.Reading{AtMS: 1, Market: exchange.Spot, Instruments: []ledger.Instrument{ledger.InstrumentOf(b.legs[0].symbol.Rules())},
 		Wallet: []ledger.Asset{{Name: "BTC"}, {Name: "USDT", Amount: exchange.AmountOf(500)}}}
 	a.spot.last = a.spot.reading
 	a.post(&a.spot)

@@ -72,7 +72,7 @@ func (m *market) takePolled(s *series, event *EventAnswer) {
 func (m *market) takeClosed(s *series, answer *exchange.Candles) (taken int, full bool) {
 	polled := &exchange.Candles{Interval: s.interval}
 	if state := s.state(); state != nil {
-		s.price, s.priceMS = state.Last, state.LastMS
+		s.price, s.priceMS = state.Last(), state.LastMS()
 	}
 	for i := range answer.Len() {
 		candle := answer.At(i)
@@ -110,10 +110,10 @@ func (m *market) takeCandlePrice(s *series) {
 		m.takeOne(s, s.end-1)
 		return
 	}
-	last, mark, before := state.Last, state.Mark, state.LastMS
+	last, mark, before := state.Last(), state.Mark(), state.LastMS()
 	m.takeOne(s, s.end-1)
-	if before > state.LastMS {
-		state.Last, state.Mark, state.LastMS = last, mark, before
+	if before > state.LastMS() {
+		state.SetPrice(last, mark, before)
 	}
 }
 
@@ -195,7 +195,7 @@ func (m *market) fed(key exchange.SymbolKey, interval exchange.Interval) *series
 func (m *market) takeOne(s *series, i int) {
 	last, closes := s.candles.Close[i], s.candles.CloseMS(i)
 	if state := s.state(); state != nil {
-		state.Last, state.Mark, state.LastMS = last, last, closes
+		state.SetPrice(last, last, closes)
 	}
 	for _, leg := range s.legs {
 		if len(leg.others) == 0 {

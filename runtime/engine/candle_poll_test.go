@@ -25,7 +25,7 @@ func polled(t testing.TB, key exchange.SymbolKey, held int) (*market, *series) {
 	for _, symbol := range sim.DefaultSymbols() {
 		if symbol.Key() == key {
 			one.config = StrategyConfig{Name: "one", Symbol: symbol, Interval: exchange.Minute1, Strategy: scripted(func(*strategy.View, *strategy.Plan) {})}
-			one.symbol.Rules = symbol
+			see(one.symbol, func(o *seen) { o.Rules = symbol })
 		}
 	}
 	one.config.Schedule = each(1_000)
@@ -218,8 +218,8 @@ func TestCandlesThatAreFedAreOfTheirSeriesAlone(t *testing.T) {
 		fed.Append(candleAt(m.nowMS + i*minuteMS))
 	}
 	m.takeCandles(&EventCandles{Series: bitcoin, Candles: fed, To: 3})
-	if s.end != 3 || s.state().Last != 101e8 {
-		t.Errorf("want three candles, and the close as the price, have %d, %d", s.end, s.state().Last)
+	if s.end != 3 || s.state().Last() != 101e8 {
+		t.Errorf("want three candles, and the close as the price, have %d, %d", s.end, s.state().Last())
 	}
 	for _, other := range others {
 		if other.end != 0 {
@@ -236,7 +236,7 @@ func TestANewCandleIsThePriceUntilATickerIsNewer(t *testing.T) {
 	}{"older": {-1, 101e8}, "at the close": {0, 101e8}, "newer": {1, 77e8}} {
 		m, s := polled(t, bitcoin, 5)
 		state, closeMS := s.state(), m.nowMS+minuteMS
-		state.Last, state.Mark, state.LastMS = 77e8, 78e8, closeMS+c.ticker
+		see(state, func(o *seen) { o.Last, o.Mark, o.LastMS = 77e8, 78e8, closeMS+c.ticker })
 		event := &EventAnswer{}
 		event.Answer.Candles = &exchange.Candles{Interval: exchange.Minute1}
 		event.Answer.Candles.Append(candleAt(m.nowMS))
@@ -245,8 +245,8 @@ func TestANewCandleIsThePriceUntilATickerIsNewer(t *testing.T) {
 		if s.price != 77e8 || s.priceMS != closeMS+c.ticker {
 			t.Errorf("a ticker %s: want what it was before noted, have %d at %d", name, s.price, s.priceMS-closeMS)
 		}
-		if state.Last != c.want || state.LastMS != max(closeMS, closeMS+c.ticker) {
-			t.Errorf("a ticker %s: want %d, have %d at %d", name, c.want, state.Last, state.LastMS-closeMS)
+		if state.Last() != c.want || state.LastMS() != max(closeMS, closeMS+c.ticker) {
+			t.Errorf("a ticker %s: want %d, have %d at %d", name, c.want, state.Last(), state.LastMS()-closeMS)
 		}
 	}
 }

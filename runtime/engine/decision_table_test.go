@@ -97,9 +97,9 @@ func TestUnreduciblePositionIsClosed(t *testing.T) {
 		{9, 50_000e8, 10, true}, {10, 50_000e8, 10, false},
 	} {
 		w := settled(t)
-		rules := *w.symbol().Rules
+		rules := *w.symbol().Rules()
 		rules.QuantityTick = c.tick
-		w.symbol().Rules, w.symbol().Last = &rules, c.last
+		see(w.symbol(), func(o *seen) { o.Rules, o.Last = &rules, c.last })
 		w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: c.held}})
 		if have := w.engine.legs[0].ended(); have != c.want {
 			t.Errorf("%d at %d: want it over %t, have %t", c.held, c.last, c.want, have)
@@ -451,11 +451,15 @@ func TestABreachThatAPersonEndsIsReportedWithoutAnEnd(t *testing.T) {
 func TestAStepThatAnyRuleRefusesIsForeseenAsRefused(t *testing.T) {
 	t.Parallel()
 	for name, with := range map[string]func(w *world){
-		"the first rule": func(w *world) { rules := *w.symbol().Rules; rules.Tradable = false; w.symbol().Rules = &rules },
+		"the first rule": func(w *world) {
+			rules := *w.symbol().Rules()
+			rules.Tradable = false
+			see(w.symbol(), func(o *seen) { o.Rules = &rules })
+		},
 		"a later one": func(w *world) {
-			rules := *w.symbol().Rules
+			rules := *w.symbol().Rules()
 			rules.MinNotional = exchange.AmountOf(600)
-			w.symbol().Rules = &rules
+			see(w.symbol(), func(o *seen) { o.Rules = &rules })
 		},
 		"a halt": func(w *world) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelPause, Why: "a test"}})
@@ -518,16 +522,16 @@ func TestTrailingStopIsRoundedToTick(t *testing.T) {
 	for held, want := range map[exchange.Quantity]exchange.Price{10: 49_000e8, -10: 49_000e8 + 1e7} {
 		w := newWorld(t, nil, func(w *world) { w.config.Strategies[0].Strategy = &trailer{} })
 		w.pass(20_000)
-		w.symbol().Position = held
+		see(w.symbol(), func(o *seen) { o.Position = held })
 		stop := strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 49_000e8 + 5}}
 		w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{Protection: stop}}})
 		if have, _, trails := w.engine.Trails(bitcoin); have != want || !trails {
 			t.Errorf("%d held: want %d, have %d", held, want, have)
 		}
-		if w.symbol().Last = 1; w.engine.legs[0].follower() == nil {
+		if see(w.symbol(), func(o *seen) { o.Last = 1 }); w.engine.legs[0].follower() == nil {
 			t.Error("want it to follow the lowest price there is")
 		}
-		w.symbol().Last = 0
+		see(w.symbol(), func(o *seen) { o.Last = 0 })
 		if _, _, trails := w.engine.Trails(bitcoin); trails {
 			t.Error("want nothing without a price")
 		}

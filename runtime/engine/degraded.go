@@ -43,13 +43,13 @@ func (r *report) Degraded() []Degraded {
 		all = append(all, r.degradedSymbol(symbol)...)
 	}
 	for _, symbol := range r.book.Symbols() {
-		if o := r.book.ForeignOpening(symbol); o != nil && symbol.ForeignSinceMS != 0 {
+		if o := r.book.ForeignOpening(symbol); o != nil && symbol.ForeignSinceMS() != 0 {
 			way := "set foreign: adopt or ignore"
 			if symbol.Repeats(o) {
 				way = "stop the other botd"
 			}
 			all = append(all, Degraded{State: "foreign", Scope: account.Scope{Symbol: symbol.Key()}, Cause: foreignText(symbol, o),
-				SinceMS: symbol.ForeignSinceMS, WayOut: "cancel it on the exchange, or " + way + "; exits and stops continue"})
+				SinceMS: symbol.ForeignSinceMS(), WayOut: "cancel it on the exchange, or " + way + "; exits and stops continue"})
 		}
 	}
 	for _, s := range r.market.series {
@@ -64,7 +64,7 @@ func (r *report) Degraded() []Degraded {
 		all = append(all, r.limits.limitedBy(leg.config.Name)...)
 		if why := r.protection.cause(leg); why != "" {
 			all = append(all, Degraded{State: "unprotected", Scope: account.Scope{Symbol: leg.symbol.Key()}, Cause: why,
-				SinceMS: leg.symbol.UnprotectedSinceMS, WayOut: r.protectionWayOut(leg)})
+				SinceMS: leg.symbol.UnprotectedSinceMS(), WayOut: r.protectionWayOut(leg)})
 		}
 		if leg.failed != "" {
 			all = append(all, Degraded{State: "failed", Scope: account.Scope{Strategy: leg.config.Name}, Cause: leg.failed, SinceMS: leg.failedMS,
@@ -98,8 +98,8 @@ func (r *report) protectionWayOut(leg *leg) string {
 // degradedSymbol lists the parts of a symbol that are not trusted, or were not until recently.
 func (r *report) degradedSymbol(symbol *reconcile.SymbolState) (all []Degraded) {
 	scope := account.Scope{Symbol: symbol.Key()}
-	if symbol.Contradicted != "" {
-		all = append(all, Degraded{State: "contradicted", Scope: scope, Cause: symbol.Contradicted, SinceMS: symbol.ContradictedSinceMS,
+	if symbol.Contradicted() != "" {
+		all = append(all, Degraded{State: "contradicted", Scope: scope, Cause: symbol.Contradicted(), SinceMS: symbol.ContradictedSinceMS(),
 			WayOut: "ends when a read shows the position again or a witness confirms its end; if it did end: botd resolve " + symbol.Key().Name +
 				" --adopt. Meanwhile nothing opens, and what protects stays"})
 	}

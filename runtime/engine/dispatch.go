@@ -197,7 +197,7 @@ func (d *dispatcher) place(intent reconcile.Intent) {
 	deadline := d.nowMS + d.config.TimeToLive
 	reserved := order.QuoteAmount
 	if reserved.IsZero() {
-		reserved = symbol.Rules.Notional(max(intent.Last, order.Price), order.Quantity)
+		reserved = symbol.Rules().Notional(max(intent.Last, order.Price), order.Quantity)
 	}
 	d.record(record.Record{Strategy: intent.Strategy, Symbol: order.Key(), ClientOrderID: order.ClientOrderID, Body: record.Sending{
 		Order: order, Purpose: intent.Purpose, Key: intent.Key, DeadlineMS: deadline, Before: intent.Before, Reserved: reserved}})
@@ -312,7 +312,7 @@ func (d *dispatcher) placed(p purpose, event *EventAnswer) {
 		d.sender.missed(leg, order.Purpose())
 	}
 	if order.Purpose() == placement.StopLoss && order.State() == placement.Acknowledged {
-		d.protection.end(d.book.Symbol(key), d.nowMS)
+		d.book.Symbol(key).EndUnprotected(d.nowMS)
 	}
 	var unknown *exchange.Uncertain
 	if errors.As(event.Err, &unknown) && unknown.Reason == exchange.ReasonRateLimited {
@@ -411,10 +411,10 @@ func (d *dispatcher) replace(leg *leg) {
 // leverageSet applies the answer to a change of the leverage.
 func (d *dispatcher) leverageSet(p purpose, event *EventAnswer) {
 	d.answered(*p.attempt, event.Err)
-	p.symbol.Leverage = p.leverage
+	p.symbol.SetLeverage(p.leverage)
 	if event.Err != nil {
-		p.symbol.Leverage = 0 // read again before anything opens (case 32)
-		d.note("", p.symbol.Rules, NoteFetchFailed{What: "set leverage", Err: event.Err})
+		p.symbol.SetLeverage(0) // read again before anything opens (case 32)
+		d.note("", p.symbol.Rules(), NoteFetchFailed{What: "set leverage", Err: event.Err})
 	}
 	d.soon()
 }

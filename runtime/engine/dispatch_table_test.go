@@ -18,14 +18,14 @@ import (
 
 // entry is an intent to buy ten steps of futures BTC-USDT.
 func (w *world) entry() *reconcile.Intent {
-	return &reconcile.Intent{Strategy: "one", Purpose: placement.Entry, Last: w.symbol().Last, Reason: "a test", Order: exchange.NewOrder{
+	return &reconcile.Intent{Strategy: "one", Purpose: placement.Entry, Last: w.symbol().Last(), Reason: "a test", Order: exchange.NewOrder{
 		Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10}}
 }
 
 // exit is an intent to sell the position of ten.
 func (w *world) exit() *reconcile.Intent {
 	w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
-	w.symbol().Position = 10
+	see(w.symbol(), func(o *seen) { o.Position = 10 })
 	intent := w.entry()
 	intent.Purpose, intent.Order.Side, intent.Order.ReduceOnly = placement.Exit, exchange.Sell, true
 	return intent
@@ -34,7 +34,11 @@ func (w *world) exit() *reconcile.Intent {
 // The rules are read again, sooner if a reduction was refused. A backtest has the rules of its candles.
 func TestRefusalBySymbolRulesRereadsThem(t *testing.T) {
 	t.Parallel()
-	untraded := func(w *world) { rules := *w.symbol().Rules; rules.Tradable = false; w.symbol().Rules = &rules }
+	untraded := func(w *world) {
+		rules := *w.symbol().Rules()
+		rules.Tradable = false
+		see(w.symbol(), func(o *seen) { o.Rules = &rules })
+	}
 	for _, c := range []struct {
 		name   string
 		intent func(w *world) *reconcile.Intent
@@ -45,7 +49,7 @@ func TestRefusalBySymbolRulesRereadsThem(t *testing.T) {
 		{"an exit", (*world).exit, untraded, rulesUrgentMS},
 		{"they are read sooner anyway", (*world).entry, func(w *world) { untraded(w); w.engine.rulesMS = w.engine.nowMS + 500 }, 500},
 		{"in a backtest", (*world).exit, func(w *world) { untraded(w); w.engine.config.Feed = true }, -1},
-		{"another rule refuses it", (*world).entry, func(w *world) { w.symbol().Last = 1 }, -1},
+		{"another rule refuses it", (*world).entry, func(w *world) { see(w.symbol(), func(o *seen) { o.Last = 1 }) }, -1},
 		{"it is approved", (*world).entry, func(*world) {}, -1},
 	} {
 		w := settled(t)
@@ -151,7 +155,7 @@ func TestApprovedOrderRecord(t *testing.T) {
 			exchange.SpotPlace, PriorityExit},
 	} {
 		w := settled(t)
-		w.engine.book.Track(coin).Rules = w.venue.Symbol(coin)
+		see(w.engine.book.Track(coin), func(o *seen) { o.Rules = w.venue.Symbol(coin) })
 		c.order.Symbol = "BTC-USDT"
 		before := w.engine.emitted + int64(len(w.engine.unwritten))
 		w.engine.ruleset.limitsVersion = 8
@@ -319,11 +323,11 @@ func TestAcknowledgedStopEndsUnprotectedState(t *testing.T) {
 		for _, err := range []error{nil, &exchange.Uncertain{Reason: "timeout"}} {
 			w := settled(t)
 			id := w.sends(of)
-			w.symbol().UnprotectedSinceMS = w.engine.nowMS - 300
+			see(w.symbol(), func(o *seen) { o.UnprotectedSinceMS = w.engine.nowMS - 300 })
 			w.engine.dispatcher.placed(purpose{clientID: id}, &EventAnswer{Answer: exchange.Answer{Order: exchange.Order{ID: 5}}, Err: err})
 			ends := want != 0 && err == nil
-			if have := w.symbol(); (have.UnprotectedSinceMS == 0) != ends || (have.UnprotectedMS == 300) != ends {
-				t.Errorf("%s, %v: want it over %t, have it since %d, %d ms", of, err, ends, have.UnprotectedSinceMS, have.UnprotectedMS)
+			if have := w.symbol(); (have.UnprotectedSinceMS() == 0) != ends || (have.UnprotectedMS() == 300) != ends {
+				t.Errorf("%s, %v: want it over %t, have it since %d, %d ms", of, err, ends, have.UnprotectedSinceMS(), have.UnprotectedMS())
 			}
 		}
 	}
@@ -358,7 +362,9 @@ func TestUnreadableSpotMarketBlocksExits(t *testing.T) {
 	}{
 		{"nothing is missing", func(*world) {}, 1},
 		{"another botd trades the account", func(w *world) {
-			w.symbol().Foreign = []exchange.Order{{ID: 9, ClientOrderID: w.unknownID(), Market: exchange.Spot, Symbol: "BTC-USDT"}}
+			see(w.symbol(), func(o *seen) {
+				o.Foreign = []exchange.Order{{ID: 9, ClientOrderID: w.unknownID(), Market: exchange.Spot, Symbol: "BTC-USDT"}}
+			})
 		}, 0},
 		{"its symbol waits for a person", quarantinedFor(record.QuarantineCause(0)), 1},
 		{"its symbol waits for a person, and the wallet is not read either", func(w *world) {

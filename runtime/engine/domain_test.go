@@ -381,7 +381,7 @@ func TestUncancelableStopKeepsOtherStops(t *testing.T) {
 func TestAStopThatNoListShowsIsNoProtection(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
-	if w.symbol().UnprotectedSinceMS != 0 {
+	if w.symbol().UnprotectedSinceMS() != 0 {
 		t.Fatal("want its stop to stand")
 	}
 	w.mirror = func(answer *exchange.Answer) {
@@ -390,12 +390,12 @@ func TestAStopThatNoListShowsIsNoProtection(t *testing.T) {
 		}
 	}
 	w.pass(20_000)
-	if w.symbol().UnprotectedSinceMS == 0 {
+	if w.symbol().UnprotectedSinceMS() == 0 {
 		t.Errorf("want it unprotected, as the list says\n%s", w.story())
 	}
 	w.mirror = nil
 	w.pass(5_000)
-	if since := w.symbol().UnprotectedSinceMS; since != 0 {
+	if since := w.symbol().UnprotectedSinceMS(); since != 0 {
 		t.Errorf("want it protected again, have it unprotected since %d", since)
 	}
 }

@@ -141,7 +141,7 @@ func TestUnprotectedCause(t *testing.T) {
 		with    func(w *world)
 		want    string // prefix of the text
 	}{
-		{"it has its stop", 0, func(w *world) { w.symbol().UnprotectedSinceMS = 0 }, ""},
+		{"it has its stop", 0, func(w *world) { see(w.symbol(), func(o *seen) { o.UnprotectedSinceMS = 0 }) }, ""},
 		{"not for long", unprotectedAfterMS - 1, func(*world) {}, ""},
 		{"for long", unprotectedAfterMS, func(*world) {}, "no stop is confirmed on the exchange"},
 		{"in a backtest", unprotectedAfterMS, func(w *world) { w.engine.config.Feed = true }, ""},
@@ -152,7 +152,7 @@ func TestUnprotectedCause(t *testing.T) {
 		{"the exchange refuses it", 1, refused(2), "the exchange refuses the stop, 2 times in a row: 7 no"},
 	} {
 		w := settled(t)
-		w.symbol().UnprotectedSinceMS = w.engine.nowMS - c.sinceMS
+		see(w.symbol(), func(o *seen) { o.UnprotectedSinceMS = w.engine.nowMS - c.sinceMS })
 		c.with(w)
 		one := w.engine.legs[0]
 		if have := w.engine.protection.cause(one); !strings.HasPrefix(have, c.want) || (have == "") != (c.want == "") ||
@@ -163,9 +163,9 @@ func TestUnprotectedCause(t *testing.T) {
 	w := newWorld(t, hold(2_000), onSpot, protected)
 	w.pass(30_000)
 	one := w.engine.legs[0]
-	rules := *one.symbol.Rules
+	rules := *one.symbol.Rules()
 	rules.MinNotional = exchange.AmountOf(5_000)
-	one.symbol.Rules, one.symbol.UnprotectedSinceMS = &rules, w.engine.nowMS-unprotectedAfterMS
+	see(one.symbol, func(o *seen) { o.Rules, o.UnprotectedSinceMS = &rules, w.engine.nowMS-unprotectedAfterMS })
 	if have := w.engine.protection.cause(one); !strings.Contains(have, "the exchange currently accepts no order below 5000 USDT") {
 		t.Errorf("want the new minimum named, have %q", have)
 	}
@@ -196,9 +196,9 @@ func TestManualCancelAndCloseRefusals(t *testing.T) {
 	}
 	// A current refusal by a rule is part of the preview.
 	w = standing(t)
-	rules := *w.symbol().Rules
+	rules := *w.symbol().Rules()
 	rules.Cancelable = false
-	w.symbol().Rules = &rules
+	see(w.symbol(), func(o *seen) { o.Rules = &rules })
 	action, err := w.engine.PreviewCancel(w.live(placement.Order, "low").ClientOrderID())
 	if err != nil || !strings.Contains(strings.Join(action.Lines, "\n"), "the rule symbol refuses a step of this now") {
 		t.Errorf("want the rule named, have %v, %q", err, action.Lines)
@@ -226,8 +226,10 @@ func TestPlanOverridesConfiguration(t *testing.T) {
 	}
 	w := newWorld(t, hold(0), onSpot)
 	w.pass(20_000)
-	w.symbol().Foreign = []exchange.Order{{ID: 9, ClientOrderID: placement.ClientOrderID("t", placement.Start{Epoch: 99, Random: "zzzzz"}, 1),
-		Market: exchange.Spot, Symbol: "BTC-USDT"}}
+	see(w.symbol(), func(o *seen) {
+		o.Foreign = []exchange.Order{{ID: 9, ClientOrderID: placement.ClientOrderID("t", placement.Start{Epoch: 99, Random: "zzzzz"}, 1),
+			Market: exchange.Spot, Symbol: "BTC-USDT"}}
+	})
 	d, one := w.engine.dispatcher, w.engine.legs[0]
 	if yields := d.desiredAt(one, record.LevelCancel).YieldMS; yields == 0 || d.desiredAt(one, record.LevelFlatten).YieldMS != 0 {
 		t.Errorf("want an exit left to the other botd for a while, unless a person flattens, have %d", yields)
@@ -325,7 +327,7 @@ func TestAForeignOrderIsDeclaredOnceItWasReported(t *testing.T) {
 	for since, want := range map[int64]int{0: 0, 7: 1} {
 		w := settled(t)
 		foreignOpening(w, w.engine.legs[0])
-		w.symbol().ForeignSinceMS = since
+		see(w.symbol(), func(o *seen) { o.ForeignSinceMS = since })
 		if have := w.engine.Degraded(); len(have) != want || want == 1 && (have[0].State != "foreign" || have[0].SinceMS != 7 ||
 			have[0].Scope.Symbol != bitcoin) {
 			t.Errorf("since %d: want %d states, have %+v", since, want, have)
@@ -384,10 +386,10 @@ func TestThePricesOfAListAreTakenBySymbol(t *testing.T) {
 		{[]exchange.Ticker{{Symbol: "BTC-USDT", Last: 1}}, 1, 0}, {[]exchange.Ticker{{Symbol: "BTC-USDT"}}, 5, 1}, {nil, 5, 1},
 	} {
 		w, r := reader(t)
-		w.symbol().Last, w.symbol().LastMS = 5, 1
+		see(w.symbol(), func(o *seen) { o.Last, o.LastMS = 5, 1 })
 		r.takeTickers(exchange.Futures, c.tickers)
-		if w.symbol().Last != c.last || len(w.out.Calls) != c.single || c.single == 1 && w.out.Calls[0].Request.Operation != exchange.FuturesTicker {
-			t.Errorf("%+v: want %d, have %d, asked %+v", c.tickers, c.last, w.symbol().Last, w.out.Calls)
+		if w.symbol().Last() != c.last || len(w.out.Calls) != c.single || c.single == 1 && w.out.Calls[0].Request.Operation != exchange.FuturesTicker {
+			t.Errorf("%+v: want %d, have %d, asked %+v", c.tickers, c.last, w.symbol().Last(), w.out.Calls)
 		}
 		first, second := r.askList(exchange.Futures, false), r.askList(exchange.Futures, false)
 		if !first || second || !r.askList(exchange.Spot, true) {
@@ -413,9 +415,9 @@ func TestTheLeverageIsReadWhereItIsNotKnown(t *testing.T) {
 	if reads != 0 {
 		t.Errorf("want no leverage read that is known, have %d", reads)
 	}
-	w.symbol().Leverage = 0
-	if w.pass(60_000); reads != 1 || w.symbol().Leverage != 10 {
-		t.Errorf("want it read once, have %d times, %d", reads, w.symbol().Leverage)
+	see(w.symbol(), func(o *seen) { o.Leverage = 0 })
+	if w.pass(60_000); reads != 1 || w.symbol().Leverage() != 10 {
+		t.Errorf("want it read once, have %d times, %d", reads, w.symbol().Leverage())
 	}
 }
 

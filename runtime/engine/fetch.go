@@ -144,7 +144,7 @@ func (r *round) fetchSpotHistory() {
 	}
 	standsDown := r.book.StandsDown() // another botd's actions are in no list of botd's own
 	for _, leg := range r.legs {
-		if leg.symbol.Key().Market == exchange.Spot && (standsDown || !leg.symbol.Read) && !r.config.Feed {
+		if leg.symbol.Key().Market == exchange.Spot && (standsDown || !leg.symbol.Read()) && !r.config.Feed {
 			r.askForRound(purpose{kind: callNewest, symbol: leg.symbol},
 				exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: leg.symbol.Key().Name, Limit: spotHistory})
 		}
@@ -199,7 +199,7 @@ func (r *round) askEnds() {
 func (r *round) takeTrades(p *purpose, answer *exchange.Answer) {
 	traded := reconcile.Traded{OrderID: p.orderID}
 	var value exchange.Amount
-	rules := p.symbol.Rules
+	rules := p.symbol.Rules()
 	if rules == nil {
 		return
 	}
@@ -220,6 +220,6 @@ func (r *round) takeTrades(p *purpose, answer *exchange.Answer) {
 
 // needsPrice reports whether a round could use the symbol's price.
 func (r *round) needsPrice(leg *leg) bool {
-	return leg.symbol.LastMS == 0 || leg.symbol.Position != 0 || leg.config.Schedule != nil ||
+	return leg.symbol.LastMS() == 0 || leg.symbol.Position() != 0 || leg.config.Schedule != nil ||
 		leg.state.Plan().Target.Sign() != 0 || leg.state.Plan().OrdersSet
 }

@@ -52,7 +52,7 @@ func TestOrdersAreReadByIDIfListFails(t *testing.T) {
 		{"on spot", func(w *world) { w.acknowledged(w.sendsOn(coin, placement.Exit), 5) }, false},
 	} {
 		w := settled(t)
-		w.engine.book.Track(coin).Rules = w.venue.Symbol(coin)
+		see(w.engine.book.Track(coin), func(o *seen) { o.Rules = w.venue.Symbol(coin) })
 		r := w.engine.round
 		r.reading = reading{phase: phaseOrders, lateMS: never}
 		c.with(w)
@@ -100,10 +100,16 @@ func TestSpotOrderReads(t *testing.T) {
 		{"it was refused", []int64{}, refused, false, history},
 		{"one was refused, and one is not answered", []int64{}, func(w *world) { refused(w); w.sendsOn(coin, placement.Exit) }, false, history},
 		{"it was refused in a backtest", []int64{}, func(w *world) { refused(w); w.engine.config.Feed = true }, false, ""},
-		{"its symbol was not read", []int64{}, func(w *world) { w.symbol().Read = false }, false, "newest"},
-		{"its symbol was not read, in a backtest", []int64{}, func(w *world) { w.symbol().Read, w.engine.config.Feed = false, true }, false, ""},
+		{"its symbol was not read", []int64{}, func(w *world) { see(w.symbol(), func(o *seen) { o.Read = false }) }, false, "newest"},
+		{"its symbol was not read, in a backtest", []int64{}, func(w *world) {
+			see(w.symbol(), func(o *seen) {
+				o.Read, w.engine.config.Feed = false, true
+			})
+		}, false, ""},
 		{"another botd trades", []int64{}, func(w *world) {
-			w.symbol().Foreign = []exchange.Order{{ID: 9, ClientOrderID: w.unknownID(), Market: exchange.Spot, Symbol: "BTC-USDT"}}
+			see(w.symbol(), func(o *seen) {
+				o.Foreign = []exchange.Order{{ID: 9, ClientOrderID: w.unknownID(), Market: exchange.Spot, Symbol: "BTC-USDT"}}
+			})
 		}, false, "newest"},
 	} {
 		w := newWorld(t, hold(0), onSpot)
@@ -188,8 +194,8 @@ func TestOrderTradesAreSummed(t *testing.T) {
 	} {
 		w := settled(t)
 		r, symbol := w.engine.round, w.engine.book.Track(coin)
-		if symbol.Rules = nil; c.rules {
-			symbol.Rules = w.venue.Symbol(coin)
+		if see(symbol, func(o *seen) { o.Rules = nil }); c.rules {
+			see(symbol, func(o *seen) { o.Rules = w.venue.Symbol(coin) })
 		}
 		r.reading = reading{phase: phaseOrders}
 		r.takeTrades(&purpose{kind: callTrades, symbol: symbol, orderID: 5}, &exchange.Answer{Fills: exchange.FetchedOf(c.trades)})
@@ -260,20 +266,32 @@ func TestSymbolLacksPrice(t *testing.T) {
 		want bool
 	}{
 		{"nothing is held or desired", func(*world, *leg) {}, false},
-		{"there was none yet", func(_ *world, one *leg) { one.symbol.LastMS = 0 }, true},
-		{"there was none yet, at the beginning of time", func(w *world, one *leg) { one.symbol.LastMS, w.engine.nowMS = 0, 100 }, true},
-		{"a position", func(_ *world, one *leg) { one.symbol.Position = -1 }, true},
+		{"there was none yet", func(_ *world, one *leg) { see(one.symbol, func(o *seen) { o.LastMS = 0 }) }, true},
+		{"there was none yet, at the beginning of time", func(w *world, one *leg) {
+			see(one.symbol, func(o *seen) {
+				o.LastMS, w.engine.nowMS = 0, 100
+			})
+		}, true},
+		{"a position", func(_ *world, one *leg) { see(one.symbol, func(o *seen) { o.Position = -1 }) }, true},
 		{"it decides by a schedule", func(_ *world, one *leg) { one.config.Schedule = each(1_000) }, true},
 		{"a target", func(w *world, _ *leg) { w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: -1}) }, true},
 		{"orders", func(w *world, _ *leg) {
 			w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{OrdersSet: true}}})
 		}, true},
-		{"a position, and a price of 499 ms ago", func(w *world, one *leg) { one.symbol.Position, one.symbol.LastMS = 1, w.engine.nowMS-499 }, false},
-		{"a position, and a price of 500 ms ago", func(w *world, one *leg) { one.symbol.Position, one.symbol.LastMS = 1, w.engine.nowMS-500 }, true},
+		{"a position, and a price of 499 ms ago", func(w *world, one *leg) {
+			see(one.symbol, func(o *seen) {
+				o.Position, o.LastMS = 1, w.engine.nowMS-499
+			})
+		}, false},
+		{"a position, and a price of 500 ms ago", func(w *world, one *leg) {
+			see(one.symbol, func(o *seen) {
+				o.Position, o.LastMS = 1, w.engine.nowMS-500
+			})
+		}, true},
 	} {
 		w := settled(t)
 		one := w.engine.legs[0]
-		one.config.Schedule, one.symbol.LastMS = nil, w.engine.nowMS-60_000
+		see(one.symbol, func(o *seen) { one.config.Schedule, o.LastMS = nil, w.engine.nowMS-60_000 })
 		c.with(w, one)
 		if have := w.engine.round.lacksPrice(one); have != c.want {
 			t.Errorf("%s: want a price lacking %t, have %t", c.name, c.want, have)
@@ -328,9 +346,9 @@ func TestTickerPrice(t *testing.T) {
 		{[]exchange.Ticker{{Symbol: "ETH-USDT", Last: 9}, {Symbol: "BTC-USDT", Last: 7}}, 7}, {[]exchange.Ticker{{Symbol: "ETH-USDT", Last: 9}}, 5},
 	} {
 		w := settled(t)
-		w.symbol().Last, w.symbol().LastMS = 5, 1
-		if w.engine.round.takeTicker(w.symbol(), c.tickers); w.symbol().Last != c.want {
-			t.Errorf("%+v: want %d, have %d", c.tickers, c.want, w.symbol().Last)
+		see(w.symbol(), func(o *seen) { o.Last, o.LastMS = 5, 1 })
+		if w.engine.round.takeTicker(w.symbol(), c.tickers); w.symbol().Last() != c.want {
+			t.Errorf("%+v: want %d, have %d", c.tickers, c.want, w.symbol().Last())
 		}
 	}
 }

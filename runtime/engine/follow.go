@@ -29,12 +29,12 @@ func (e *Engine) Trails(key exchange.SymbolKey) (stop, from exchange.Price, trai
 		}
 		if after, trails := follower.Trails(); trails {
 			entry := leg.symbol.MeanEntry()
-			side := cmp.Compare(leg.symbol.Position, 0)
-			from = leg.symbol.Rules.PriceOf(entry.Add(entry.MulRate(after).Mul(int64(side)))) + exchange.Price(max(0, side)) // rounded up for a long position
+			side := cmp.Compare(leg.symbol.Position(), 0)
+			from = leg.symbol.Rules().PriceOf(entry.Add(entry.MulRate(after).Mul(int64(side)))) + exchange.Price(max(0, side)) // rounded up for a long position
 			if stop = leg.state.Plan().Protection.StopLoss.Price; side < 0 {
-				return leg.symbol.Rules.CeilPrice(stop), from, true
+				return leg.symbol.Rules().CeilPrice(stop), from, true
 			}
-			return leg.symbol.Rules.FloorPrice(stop), from, true
+			return leg.symbol.Rules().FloorPrice(stop), from, true
 		}
 	}
 	return 0, 0, false
@@ -53,7 +53,7 @@ func (e *Engine) DecidesMS() int64 {
 // follower returns the strategy that moves the exits of the leg's position, or nil if there is
 // nothing to move.
 func (leg *leg) follower() strategy.Follower {
-	if leg.symbol.Position == 0 || leg.symbol.Last <= 0 || leg.failed != "" || leg.config.Removed {
+	if leg.symbol.Position() == 0 || leg.symbol.Last() <= 0 || leg.failed != "" || leg.config.Removed {
 		return nil
 	}
 	return strategy.FollowerOf(leg.config.Strategy)
@@ -63,7 +63,7 @@ func (leg *leg) follower() strategy.Follower {
 func (t *tick) followPrice(event *EventFollow) {
 	for _, leg := range t.legs {
 		if leg.symbol.Key() == event.Series {
-			leg.symbol.Last, leg.symbol.Mark, leg.symbol.LastMS = event.Last, event.Last, t.nowMS
+			leg.symbol.SetPrice(event.Last, event.Last, t.nowMS)
 			t.follow(leg)
 			if f := leg.follower(); f != nil {
 				if _, trails := f.Trails(); trails {

@@ -114,12 +114,12 @@ func (b *base) dust(leg *leg, held exchange.Quantity) bool {
 // belowMinimum reports whether a spot position is worth less than the exchange's current minimum
 // order.
 func (b *base) belowMinimum(leg *leg, held exchange.Quantity) bool {
-	rules := leg.symbol.Rules
-	return leg.symbol.Key().Market == exchange.Spot && rules != nil && leg.symbol.Last > 0 && worth(leg, held).Less(rules.MinNotional)
+	rules := leg.symbol.Rules()
+	return leg.symbol.Key().Market == exchange.Spot && rules != nil && leg.symbol.Last() > 0 && worth(leg, held).Less(rules.MinNotional)
 }
 
 func worth(leg *leg, held exchange.Quantity) exchange.Amount {
-	return leg.symbol.Rules.Notional(leg.symbol.Last, max(held, -held))
+	return leg.symbol.Rules().Notional(leg.symbol.Last(), max(held, -held))
 }
 
 // minimumText explains that a position is too small for an order, although it is more than dust;
@@ -129,7 +129,7 @@ func (b *base) minimumText(leg *leg, held exchange.Quantity) string {
 		return ""
 	}
 	return fmt.Sprintf("%s is worth %s USDT: the exchange currently accepts no order below %s USDT", leg.symbol.Key(), worth(leg, held),
-		leg.symbol.Rules.MinNotional)
+		leg.symbol.Rules().MinNotional)
 }
 
 // unread reports whether a closing halt is younger than the newest read of a symbol in its scope:

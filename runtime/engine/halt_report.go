@@ -44,7 +44,7 @@ func (r *report) HaltBlind(level record.HaltLevel, scope account.Scope, sinceMS 
 func (r *report) blindRead(leg *leg, sinceMS int64, add func(string, ...any)) {
 	key := leg.symbol.Key()
 	switch cause, seenMS := r.readHealth.cause(key); {
-	case !leg.symbol.Read:
+	case !leg.symbol.Read():
 		add("%s was not read since the start%s", key, because(cause))
 	case cause != "":
 		add("%s cannot be read since %s%s", key, time.UnixMilli(seenMS).UTC().Format(time.RFC3339), because(cause))

@@ -57,7 +57,7 @@ func TestHaltRemainder(t *testing.T) {
 				about(record.Withdrawn{Why: "a test"})
 			}
 		}
-		one.symbol.Position = c.held
+		see(one.symbol, func(o *seen) { o.Position = c.held })
 		b.record(record.Record{Body: record.Halt{Level: c.level, Why: "a test"}})
 		if have := h.unfinished(one, max(c.level, cancel)); have != c.left {
 			t.Errorf("%s: want something left %t, have %t", c.name, c.left, have)
@@ -244,7 +244,7 @@ func TestStopIsDone(t *testing.T) {
 	} {
 		b := valued(t, 1, 0)
 		h := &halts{base: b, closing: c.closing}
-		b.legs[0].symbol.Position, b.roundMS = c.held, b.nowMS
+		see(b.legs[0].symbol, func(o *seen) { o.Position, b.roundMS = c.held, b.nowMS })
 		h.finishShutdown(c.acted, c.queued)
 		if h.stopped != c.want || (b.roundMS == never) != c.want {
 			t.Errorf("%s: want it done %t, have %t", c.name, c.want, h.stopped)
@@ -278,9 +278,9 @@ func TestDustRules(t *testing.T) {
 		if c.spot {
 			one = b.legs[1]
 		}
-		before, now := *one.symbol.Rules, *one.symbol.Rules
+		before, now := *one.symbol.Rules(), *one.symbol.Rules()
 		before.MinNotional, now.MinNotional = exchange.AmountOf(c.before), exchange.AmountOf(c.now)
-		one.config.Symbol, one.symbol.Rules, one.symbol.Last = &before, &now, c.last
+		see(one.symbol, func(o *seen) { one.config.Symbol, o.Rules, o.Last = &before, &now, c.last })
 		cent, _ := now.Quantity(exchange.MustAmount("0.01").Decimal())
 		held := cent * c.held
 		if b.belowMinimum(one, held) != c.below || b.dust(one, held) != c.isDust {
@@ -293,7 +293,7 @@ func TestDustRules(t *testing.T) {
 		if have := b.minimumText(one, held); have != want {
 			t.Errorf("%s: want %q, have %q", c.name, want, have)
 		}
-		if one.symbol.Rules = nil; b.belowMinimum(one, held) {
+		if see(one.symbol, func(o *seen) { o.Rules = nil }); b.belowMinimum(one, held) {
 			t.Errorf("%s: want nothing said without rules", c.name)
 		}
 	}

@@ -330,7 +330,7 @@ func TestRoundMovedPositions(t *testing.T) {
 		b := valued(t, 2, 0)
 		r := &round{base: b}
 		for i, leg := range b.legs {
-			leg.symbol.Position = c.now[i]
+			see(leg.symbol, func(o *seen) { o.Position = c.now[i] })
 			r.before = append(r.before, symbolBefore{position: c.before[i]})
 		}
 		if have := r.moved(); have != c.want {

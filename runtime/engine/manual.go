@@ -62,8 +62,8 @@ func (m *manual) PreviewCancel(clientOrderID string) (ManualAction, error) {
 		OrderID:  p.OrderID(),
 		ClientID: p.ClientOrderID(),
 		Key:      p.Key(),
-		Last:     leg.symbol.Last,
-		Before:   leg.symbol.Position,
+		Last:     leg.symbol.Last(),
+		Before:   leg.symbol.Position(),
 	}
 	intent.Order.Market, intent.Order.Symbol = p.Order().Market, p.Order().Symbol
 	action.Steps = []Step{{leg.config.Name, leg.config.Symbol, intent, p.OrderID() == 0}}
@@ -95,7 +95,7 @@ func (m *manual) PreviewClose(key exchange.SymbolKey) (ManualAction, error) {
 	}
 	held := m.book.Closable(leg.symbol)
 	switch {
-	case !leg.symbol.Read || leg.symbol.Last <= 0:
+	case !leg.symbol.Read() || leg.symbol.Last() <= 0:
 		return ManualAction{}, fmt.Errorf("position and price of %s were not read since the start: wait for a complete round", key)
 	case leg.symbol.Standing() == 0:
 		return ManualAction{}, fmt.Errorf(

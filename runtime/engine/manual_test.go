@@ -233,7 +233,7 @@ func TestAPositionOnSpotIsClosedAfterItsStop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(1_000), onSpot, protected)
 	w.pass(20_000)
-	before := w.symbol().Position
+	before := w.symbol().Position()
 	if before == 0 {
 		t.Fatalf("want something held\n%s", w.story())
 	}
@@ -244,7 +244,7 @@ func TestAPositionOnSpotIsClosedAfterItsStop(t *testing.T) {
 	}
 	w.halt(action.Level, action.Scope)
 	w.pass(60_000)
-	if have := w.symbol().Position; have != 0 {
+	if have := w.symbol().Position(); have != 0 {
 		t.Errorf("want it closed, have %d of %d\n%s", have, before, w.story())
 	}
 }

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+
 	"botd/exchange"
 	"botd/reconcile"
 	"botd/reconcile/placement"
@@ -45,22 +47,22 @@ func (m *market) takeRules(event *EventAnswer) {
 	}
 	for _, symbol := range event.Answer.Symbols.Items() {
 		state := m.book.Track(symbol.Key())
-		if state.Rules == nil || symbol.PriceScale != state.Rules.PriceScale || symbol.QuantityScale != state.Rules.QuantityScale {
+		if state.Rules() == nil || symbol.PriceScale != state.Rules().PriceScale || symbol.QuantityScale != state.Rules().QuantityScale {
 			continue
 		}
 		fresh := *symbol
 		if len(fresh.Brackets) == 0 {
-			fresh.Brackets = state.Rules.Brackets
+			fresh.Brackets = state.Rules().Brackets
 		}
-		changed := m.compare(state.Rules, &fresh)
-		state.Rules = &fresh
+		changed := m.compare(state.Rules(), &fresh)
+		state.SetRules(&fresh)
 		if changed {
 			m.roundMS = min(m.roundMS, m.nowMS) // previously forbidden orders may be sent now
 			if leg := m.legOn(symbol.Key()); leg != nil {
 				m.tick.decideAgain(leg) // its plan is sized by the former rules
 			}
 		}
-		if state.Position != 0 && (m.nowMS-m.strict[symbol.Key()] < rulesStrictMS || m.belowStricter(state)) {
+		if state.Position() != 0 && (m.nowMS-m.strict[symbol.Key()] < rulesStrictMS || m.belowStricter(state)) {
 			m.rulesMS = min(m.rulesMS, m.nowMS+rulesUrgentMS)
 		}
 	}
@@ -70,24 +72,24 @@ func (m *market) takeRules(event *EventAnswer) {
 // minutes of a start, for the part that no stop covers: they may have become stricter just before,
 // which the start does not know.
 func (b *base) belowStricter(symbol *reconcile.SymbolState) bool {
-	if symbol.Rules == nil {
+	if symbol.Rules() == nil {
 		return false
 	}
-	uncovered := max(symbol.Position, -symbol.Position)
+	uncovered := max(symbol.Position(), -symbol.Position())
 	for _, p := range symbol.Live() {
 		if p.Purpose() == placement.StopLoss {
 			uncovered -= p.Remaining()
 		}
 	}
-	return belowMinimum(symbol, symbol.Position) || b.nowMS-b.startMS < rulesStrictMS && belowMinimum(symbol, max(0, uncovered))
+	return belowMinimum(symbol, symbol.Position()) || b.nowMS-b.startMS < rulesStrictMS && belowMinimum(symbol, max(0, uncovered))
 }
 
 // belowMinimum reports whether a position, or a part of one, is below the minimum order but more
 // than the remainder that fees and steps leave.
 func belowMinimum(state *reconcile.SymbolState, part exchange.Quantity) bool {
 	const leftover = 8 // the largest remainder, as a divisor of the minimum order
-	value := state.Rules.Notional(state.Last, max(part, -part))
-	return value.Less(state.Rules.MinNotional) && !value.Mul(leftover).Less(state.Rules.MinNotional)
+	value := state.Rules().Notional(state.Last(), max(part, -part))
+	return value.Less(state.Rules().MinNotional) && !value.Mul(leftover).Less(state.Rules().MinNotional)
 }
 
 // compare reports whether a symbol's rules have changed, and records when they became stricter:
@@ -105,10 +107,7 @@ func (m *market) compare(old, fresh *exchange.Symbol) (changed bool) {
 // takePrice applies a last trade price.
 func (m *market) takePrice(event *EventPrice) {
 	symbol := m.book.Track(event.Series)
-	symbol.Last, symbol.LastMS = event.Last, m.nowMS
-	if symbol.Mark = event.Mark; symbol.Mark == 0 {
-		symbol.Mark = event.Last
-	}
+	symbol.SetPrice(event.Last, cmp.Or(event.Mark, event.Last), m.nowMS)
 }
 
 // priceTimeMS returns the time of the reported price. If the symbol's candles are frozen, it is the

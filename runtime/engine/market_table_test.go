@@ -41,22 +41,22 @@ func TestChangedRulesTriggerRound(t *testing.T) {
 		{"the position is below the minimum", 10, func(s *exchange.Symbol) { s.MinNotional = exchange.AmountOf(501) }, true, soon},
 	} {
 		w := settled(t)
-		w.symbol().Position, w.symbol().Last = c.held, 50_000e8
-		before := *w.symbol().Rules
+		see(w.symbol(), func(o *seen) { o.Position, o.Last = c.held, 50_000e8 })
+		before := *w.symbol().Rules()
 		before.QuantityTick, before.PriceTick, before.Cancelable = 4, 4, true
-		w.symbol().Rules = &before
+		see(w.symbol(), func(o *seen) { o.Rules = &before })
 		fresh := before
 		fresh.Brackets = nil
 		c.change(&fresh)
 		w.engine.roundMS, w.engine.rulesMS = never, w.engine.nowMS+rulesEveryMS
 		answer := &EventAnswer{Answer: exchange.Answer{Symbols: exchange.FetchedOf([]*exchange.Symbol{&fresh})}}
 		w.engine.market.takeRules(answer)
-		taken := w.symbol().Rules != &before
+		taken := w.symbol().Rules() != &before
 		if (w.engine.roundMS == w.engine.nowMS) != c.round || w.engine.rulesMS != w.engine.nowMS+c.againMS || taken != !strings.HasPrefix(c.name, "another") {
 			t.Errorf("%s: want a round at once %t, and rules read after %d ms, have %d, %d, taken %t", c.name, c.round, c.againMS,
 				w.engine.roundMS-w.engine.nowMS, w.engine.rulesMS-w.engine.nowMS, taken)
 		}
-		if taken && len(w.symbol().Rules.Brackets) != len(before.Brackets) {
+		if taken && len(w.symbol().Rules().Brackets) != len(before.Brackets) {
 			t.Errorf("%s: want the margin levels that were known to stay", c.name)
 		}
 		if c.againMS != soon || c.name == "the position is below the minimum" {
@@ -79,9 +79,10 @@ func TestChangedRulesTriggerRound(t *testing.T) {
 func TestPositionBelowSmallestOrder(t *testing.T) {
 	t.Parallel()
 	for held, want := range map[exchange.Quantity]bool{0: false, 9: false, 10: true, -10: true, 79: true, -79: true, 80: false, 81: false} {
-		rules := *settled(t).symbol().Rules
+		rules := *settled(t).symbol().Rules()
 		rules.MinNotional = exchange.AmountOf(4_000)
-		state := &reconcile.SymbolState{Rules: &rules, Last: 50_000e8, Position: held}
+		state := new(reconcile.SymbolState)
+		see(state, func(o *seen) { o.Rules, o.Last, o.Position = &rules, 50_000e8, held })
 		if have := belowMinimum(state, held); have != want {
 			t.Errorf("%d steps, of which 80 are an order: want %t, have %t", held, want, have)
 		}
@@ -99,9 +100,9 @@ func TestUncoveredPartBelowMinimumRereadsRules(t *testing.T) {
 		{0, 0, false}, {8, 0, false}, {9, 0, true}, {10, 0, false}, {11, 0, false}, {9, rulesStrictMS - 1, true}, {9, rulesStrictMS, false},
 	} {
 		w := settled(t)
-		rules := *w.symbol().Rules
+		rules := *w.symbol().Rules()
 		rules.MinNotional = exchange.AmountOf(100)
-		w.symbol().Rules, w.symbol().Position, w.symbol().Last = &rules, 10, 50_000e8
+		see(w.symbol(), func(o *seen) { o.Rules, o.Position, o.Last = &rules, 10, 50_000e8 })
 		if c.stop > 0 {
 			order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, Quantity: c.stop,
 				ClientOrderID: w.engine.book.NextClientOrderID("t")}
@@ -147,8 +148,8 @@ func TestFedPriceSetsLastAndMark(t *testing.T) {
 		w := settled(t)
 		w.engine.nowMS += 5
 		w.engine.market.takePrice(&EventPrice{Series: bitcoin, Last: 7, Mark: mark})
-		if s := w.symbol(); s.Last != 7 || s.Mark != want || s.LastMS != w.engine.nowMS {
-			t.Errorf("a mark of %d: want %d, have %d at %d", mark, want, s.Mark, s.LastMS)
+		if s := w.symbol(); s.Last() != 7 || s.Mark() != want || s.LastMS() != w.engine.nowMS {
+			t.Errorf("a mark of %d: want %d, have %d at %d", mark, want, s.Mark(), s.LastMS())
 		}
 	}
 }
@@ -339,10 +340,14 @@ func TestRefusalsOfEndedIntentsAreForgotten(t *testing.T) {
 		}, true},
 		{"the leverage", of(placement.Leverage, ""), nil, false},
 		{"an exit of a position that is over", of(placement.Exit, ""), nil, true},
-		{"an exit of a position", of(placement.Exit, ""), func(w *world, _ *backoff) { w.symbol().Position = 1 }, false},
-		{"an exit of a position that may not be over", of(placement.Exit, ""), func(w *world, _ *backoff) { w.symbol().Settled = false }, false},
+		{"an exit of a position", of(placement.Exit, ""), func(w *world, _ *backoff) { see(w.symbol(), func(o *seen) { o.Position = 1 }) }, false},
+		{"an exit of a position that may not be over", of(placement.Exit, ""), func(w *world, _ *backoff) {
+			see(w.symbol(), func(o *seen) {
+				o.Settled = false
+			})
+		}, false},
 		{"an exit of a position that is not trusted to be over", of(placement.Exit, ""), func(w *world, _ *backoff) {
-			w.symbol().Contradicted = "a witness"
+			see(w.symbol(), func(o *seen) { o.Contradicted = "a witness" })
 		}, false},
 		{"a stop of a position that is over", of(placement.StopLoss, ""), nil, true},
 		{"a cancel of an order that there is not", of(placement.Cancel, "none"), nil, true},
@@ -385,7 +390,7 @@ func TestUnprotectedWayOut(t *testing.T) {
 		w := newWorld(t, hold(10), c.options...)
 		w.pass(20_000)
 		w.wantHeld(10)
-		w.symbol().UnprotectedSinceMS = w.engine.nowMS - unprotectedAfterMS
+		see(w.symbol(), func(o *seen) { o.UnprotectedSinceMS = w.engine.nowMS - unprotectedAfterMS })
 		want := "remove the cause that prevents the stop, or botd halt --level flatten --symbol BTC-USDT; nothing opens there" + c.more
 		for _, d := range w.engine.Degraded() {
 			if d.State != "unprotected" || d.WayOut != want {

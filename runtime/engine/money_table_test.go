@@ -29,7 +29,7 @@ func valued(t testing.TB, futures, spot int) *base {
 		*left--
 		one := &leg{symbol: b.book.Track(symbol.Key())}
 		one.config.Name, one.config.Symbol = symbol.Market.String()+" "+symbol.Name, symbol
-		one.symbol.Rules, one.symbol.Last = symbol, exchange.Price(100e8)
+		see(one.symbol, func(o *seen) { o.Rules, o.Last = symbol, exchange.Price(100e8) })
 		b.enlist(one)
 	}
 	return b
@@ -56,7 +56,7 @@ func TestEquityOfTradedMarkets(t *testing.T) {
 		{"futures alone, and the wallet was not read", 1, 0, func(b *base) { b.book.WalletMS = 0 }, "1000 true 0 futures"},
 		{"with a position on spot", 0, 1, func(b *base) {
 			one := b.legs[0]
-			one.symbol.Position, _ = one.symbol.Rules.Quantity(exchange.AmountOf(2).Decimal())
+			see(one.symbol, func(o *seen) { o.Position, _ = o.Rules.Quantity(exchange.AmountOf(2).Decimal()) })
 		}, "700 true 700 spot"},
 	} {
 		b := valued(t, c.futures, c.spot)

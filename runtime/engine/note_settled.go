@@ -39,18 +39,18 @@ func (r *round) notePlacement(p *account.Placement, filledBefore exchange.Quanti
 	symbol := r.book.Symbol(p.Symbol())
 	if grown := p.Filled() - filledBefore; grown > 0 {
 		if !r.config.Quiet {
-			r.note(p.Strategy(), symbol.Rules, NoteFill{noteOrder(p), grown, p.Price(), symbol.Last})
+			r.note(p.Strategy(), symbol.Rules(), NoteFill{noteOrder(p), grown, p.Price(), symbol.Last()})
 		}
 		r.accounting.traded(p)
 	}
 	if p.State().Final() {
-		r.note(p.Strategy(), symbol.Rules, NoteSettled{noteOrder(p), p.State(), p.Filled(), p.Price(), p.Evidence(), r.nowMS - p.SentMS()})
+		r.note(p.Strategy(), symbol.Rules(), NoteSettled{noteOrder(p), p.State(), p.Filled(), p.Price(), p.Evidence(), r.nowMS - p.SentMS()})
 	}
 }
 
 func (r *round) noteLeg(leg *leg, before symbolBefore) {
-	if leg.symbol.Position != before.position && !r.config.Quiet {
-		r.note(leg.config.Name, leg.config.Symbol, NotePosition{leg.symbol.Position, leg.symbol.EntryPrice, leg.symbol.Last})
+	if leg.symbol.Position() != before.position && !r.config.Quiet {
+		r.note(leg.config.Name, leg.config.Symbol, NotePosition{leg.symbol.Position(), leg.symbol.EntryPrice(), leg.symbol.Last()})
 	}
 	if leg.symbol.Quarantine() != before.quarantine {
 		r.note(leg.config.Name, leg.config.Symbol, NoteQuarantine{leg.symbol.Quarantine(), leg.symbol.Quarantine() == ""})

@@ -58,8 +58,8 @@ func settlesByOrderID(t testing.TB) {
 	w := newWorld(t, swing(&target), onEther, protected)
 	w.mirror = withoutIDs(spotLists...)
 	w.pass(20_000)
-	if held := w.inEther(); held < 1_990 || w.symbol().Position < held-1 || w.coveredEther() < held-1 {
-		t.Fatalf("want 2000 bought, known and covered, have %d, %d and %d\n%s", held, w.symbol().Position, w.coveredEther(), w.story())
+	if held := w.inEther(); held < 1_990 || w.symbol().Position() < held-1 || w.coveredEther() < held-1 {
+		t.Fatalf("want 2000 bought, known and covered, have %d, %d and %d\n%s", held, w.symbol().Position(), w.coveredEther(), w.story())
 	}
 	if live := w.engine.Book().Live(); len(live) != 1 || live[0].Purpose() != placement.StopLoss {
 		t.Errorf("want the purchase settled and the stop alone live, have %d\n%s", len(live), w.story())
@@ -93,7 +93,7 @@ func TestSpotOrderIsNotRepeatedWithoutIDsInHistory(t *testing.T) {
 			w.give(&EventResolve{Symbol: spotEther, Adopt: true, Why: "it is botd's"})
 			w.pass(30_000)
 			w.wantSent(1)
-			if held := w.symbol().Position; held < 1_990 {
+			if held := w.symbol().Position(); held < 1_990 {
 				t.Errorf("want what was bought adopted, have %d\n%s", held, w.story())
 			}
 			w.wantSound()
@@ -185,7 +185,7 @@ func TestAnEndedOrderInAStaleListWithoutIDsIsNotForeign(t *testing.T) {
 	w.wantSound()
 	stale = true
 	w.pass(16_000)
-	if foreign := w.symbol().Foreign; len(foreign) != 0 {
+	if foreign := w.symbol().Foreign(); len(foreign) != 0 {
 		t.Errorf("want the ended stop known by its order id, have foreign %+v\n%s", foreign, w.story())
 	}
 	stale = false

@@ -101,8 +101,8 @@ func TestClosePreview(t *testing.T) {
 			return []string{"placement " + w.sends(placement.Entry) + " is sending: the exit does not wait for it, and what it turns out to have " +
 				"opened is closed too"}
 		}, ""},
-		{"not read", func(w *world) []string { w.symbol().Read = false; return nil }, "were not read since the start"},
-		{"no price", func(w *world) []string { w.symbol().Last = 0; return nil }, "were not read since the start"},
+		{"not read", func(w *world) []string { see(w.symbol(), func(o *seen) { o.Read = false }); return nil }, "were not read since the start"},
+		{"no price", func(w *world) []string { see(w.symbol(), func(o *seen) { o.Last = 0 }); return nil }, "were not read since the start"},
 	} {
 		w := standing(t)
 		more := c.with(w)
@@ -168,9 +168,9 @@ func TestASymbolThatDoesNotWaitIsNotResolved(t *testing.T) {
 	}
 	fails("futures BTC-USDT is not quarantined: there is nothing to resolve")
 	w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Why: "a difference"}})
-	w.symbol().Read = false
+	see(w.symbol(), func(o *seen) { o.Read = false })
 	fails("futures BTC-USDT was not read from the exchange since the start: wait for a complete round")
-	w.symbol().Read = true
+	see(w.symbol(), func(o *seen) { o.Read = true })
 	w.notes = nil
 	w.give(&EventResolve{Symbol: bitcoin, Adopt: true, Why: "it is mine"})
 	if have := facts[NoteQuarantine](w.notes); len(have) != 1 || !have[0].Over || have[0].Why != "it is mine" || w.symbol().Quarantine() != "" {
@@ -232,7 +232,7 @@ func TestStrategySeesOwnFills(t *testing.T) {
 				Body: record.Sending{Order: order, Purpose: placement.Order, Key: key}})
 		}
 		leg := w.engine.legs[0]
-		leg.symbol.Position = c.position
+		see(leg.symbol, func(o *seen) { o.Position = c.position })
 		w.engine.tick.fillView(leg)
 		var have []string
 		for _, o := range leg.view.Working {
@@ -255,7 +255,7 @@ func amountOnItsWay(t testing.TB) {
 	w := settled(t)
 	leg := w.engine.legs[0]
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder,
-		QuoteAmount: leg.symbol.Rules.Notional(leg.symbol.Last, 7), ClientOrderID: w.engine.book.NextClientOrderID("t")}
+		QuoteAmount: leg.symbol.Rules().Notional(leg.symbol.Last(), 7), ClientOrderID: w.engine.book.NextClientOrderID("t")}
 	w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: order.ClientOrderID,
 		Body: record.Sending{Order: order, Purpose: placement.Entry}})
 	w.engine.tick.fillView(leg)

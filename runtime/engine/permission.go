@@ -39,7 +39,7 @@ func (p *permission) heldBack(strategy string, key exchange.SymbolKey) string {
 		return "the symbol was quarantined"
 	case p.protection.declared(p.legNamed(strategy)):
 		return "its position is unprotected"
-	case p.book.Symbol(key).Contradicted != "":
+	case p.book.Symbol(key).Contradicted() != "":
 		return "the position was contradicted"
 	case p.nowMS < p.book.Symbol(key).HoldMS(p.settleBounds()):
 		return "a change that botd did not make was adopted"

@@ -95,10 +95,10 @@ func (p *previews) previewTick(leg *leg) TickPreview {
 		NextMS:     leg.nextTick(p.nowMS),
 		Seen:       leg.seen,
 		Warmup:     leg.config.Strategy.Warmup(),
-		Last:       leg.symbol.Last,
-		LastMS:     leg.symbol.LastMS,
-		Position:   leg.symbol.Position,
-		EntryPrice: leg.symbol.EntryPrice,
+		Last:       leg.symbol.Last(),
+		LastMS:     leg.symbol.LastMS(),
+		Position:   leg.symbol.Position(),
+		EntryPrice: leg.symbol.EntryPrice(),
 		Equity:     p.equity(leg.symbol.Key().Market),
 		InForce:    *leg.state.ClonePlan(),
 		Latch:      leg.state.Latch(),
@@ -139,7 +139,7 @@ func (p *previews) previewTick(leg *leg) TickPreview {
 // previewPlan returns the plan that would be in force after the next tick.
 func (p *previews) previewPlan(leg *leg, o *TickPreview) strategy.Plan {
 	plan := *leg.state.ClonePlan()
-	if o.NextMS == 0 || leg.symbol.Last == 0 {
+	if o.NextMS == 0 || leg.symbol.Last() == 0 {
 		return plan
 	}
 	if p.config.Offload {
@@ -193,10 +193,10 @@ func (p *previews) blocks(leg *leg, o *TickPreview) []Block {
 	if why := leg.awaited(); why != "" {
 		add("it is read every second", "%s", why)
 	}
-	if leg.symbol.Last == 0 {
+	if leg.symbol.Last() == 0 {
 		add("the next round reads it", "no price of %s is known", leg.config.Symbol.Name)
 	}
-	if !leg.symbol.Read {
+	if !leg.symbol.Read() {
 		add("the next complete round", "orders and positions of %s were not read since the start", leg.config.Symbol.Name)
 	}
 	if o.Latch != 0 {

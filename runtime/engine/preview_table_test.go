@@ -18,9 +18,9 @@ func TestPreviewShowsOpeningAfterLeverage(t *testing.T) {
 	t.Parallel()
 	for leverage, want := range map[int]string{10: "entry", 5: "leverage, entry later"} {
 		w := newWorld(t, hold(10))
-		w.engine.legs[0].symbol.Last, w.engine.legs[0].symbol.LastMS = 50_000e8, w.now
+		see(w.engine.legs[0].symbol, func(o *seen) { o.Last, o.LastMS = 50_000e8, w.now })
 		w.pass(500)
-		w.symbol().Leverage = leverage
+		see(w.symbol(), func(o *seen) { o.Leverage = leverage })
 		var have []string
 		for _, step := range w.engine.PreviewTicks()[0].Steps {
 			text := step.Intent.Purpose.String()
@@ -46,7 +46,7 @@ func TestAPreviewIsOfThePlanThatTheTickWouldMake(t *testing.T) {
 		}
 	}, func(w *world) { w.config.Strategies[0].Schedule = each(60_000) })
 	w.pass(20_000)
-	w.symbol().Last, w.symbol().LastMS = 50_000e8, w.now
+	see(w.symbol(), func(o *seen) { o.Last, o.LastMS = 50_000e8, w.now })
 	o := w.engine.PreviewTicks()[0]
 	var have []string
 	for _, step := range o.Steps {
@@ -251,7 +251,7 @@ func TestHaltOrdersAreAccepted(t *testing.T) {
 		{"a stop stands", record.LevelCancel, func(w *world) { w.sends(placement.StopLoss) }, true},
 		{"a position is not being closed", record.LevelFlatten, func(w *world) {
 			w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
-			w.symbol().Position = 10
+			see(w.symbol(), func(o *seen) { o.Position = 10 })
 		}, false},
 	} {
 		w := settled(t)

@@ -125,8 +125,8 @@ func TestARefusalIsForeseenWithItsFigures(t *testing.T) {
 	desired := exchange.Quantity(0)
 	w := desiring(t, &desired, ownLimits(risk.Limits{MaxOpenOrders: 5, MaxPosition: exchange.AmountOf(1)}))
 	w.pass(3_000)
-	desired = 100 * w.symbol().Rules.QuantityTick
-	limit := w.symbol().Rules.QuantityAmount(w.symbol().Rules.QuantityTick * 50)
+	desired = 100 * w.symbol().Rules().QuantityTick
+	limit := w.symbol().Rules().QuantityAmount(w.symbol().Rules().QuantityTick * 50)
 	w.config.Strategies[0].Limits.MaxPosition = limit
 	w.engine.legs[0].config.Limits.MaxPosition = limit
 	o := w.engine.PreviewTicks()[0]
@@ -151,11 +151,11 @@ func TestARefusalIsForeseenWithItsFigures(t *testing.T) {
 func TestRehearsalReadsAndSendsNoOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, byClock, protected, func(w *world) { w.config.Rehearse = true })
-	w.manually(w.market(exchange.Buy, 5*w.symbol().Rules.QuantityTick, false))
+	w.manually(w.market(exchange.Buy, 5*w.symbol().Rules().QuantityTick, false))
 	w.pass(30_000)
 	w.wantSent(0)
 	o := w.engine.PreviewTicks()[0]
-	if !w.symbol().Read || o.NextMS == 0 || len(o.Blocks) == 0 {
+	if !w.symbol().Read() || o.NextMS == 0 || len(o.Blocks) == 0 {
 		t.Errorf("want the state read and a foreign position reported, have %+v", o)
 	}
 	for _, r := range w.records {

@@ -61,7 +61,7 @@ func (r *round) byList(market exchange.Market) bool {
 
 // lacksPrice reports whether a round still needs a symbol's price.
 func (r *round) lacksPrice(leg *leg) bool {
-	fresh := r.nowMS-leg.symbol.LastMS < 500 && leg.symbol.LastMS != 0
+	fresh := r.nowMS-leg.symbol.LastMS() < 500 && leg.symbol.LastMS() != 0
 	return !fresh && r.needsPrice(leg)
 }
 

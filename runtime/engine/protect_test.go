@@ -79,7 +79,7 @@ func TestStopWithoutBridgeMovesByCancelConfirmPlace(t *testing.T) {
 	})
 	w.pass(70_000)
 	price = 49_500e8
-	before := w.symbol().UnprotectedMS
+	before := w.symbol().UnprotectedMS()
 	unprotectedMS := w.uncovered(10_000)
 	if unprotectedMS == 0 || unprotectedMS > 2_500 {
 		t.Errorf("want a round or two without, have %d ms", unprotectedMS)
@@ -90,7 +90,7 @@ func TestStopWithoutBridgeMovesByCancelConfirmPlace(t *testing.T) {
 	if len(w.refused) > 0 {
 		t.Errorf("want nothing refused, have %q", w.refused)
 	}
-	if measured := w.symbol().UnprotectedMS - before; measured < unprotectedMS || measured > unprotectedMS+1_100 {
+	if measured := w.symbol().UnprotectedMS() - before; measured < unprotectedMS || measured > unprotectedMS+1_100 {
 		t.Errorf("measured: want %d ms, and a round more at most; have %d", unprotectedMS, measured)
 	}
 }
@@ -100,16 +100,16 @@ func TestVanishedStopIsReplacedAndGapIsMeasured(t *testing.T) {
 	price := exchange.Price(49_000e8)
 	w := newWorld(t, stopped(&price))
 	w.pass(20_000)
-	before := w.symbol().UnprotectedMS
+	before := w.symbol().UnprotectedMS()
 	w.manually(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})
 	unprotectedMS := w.uncovered(16_000)
 	if len(w.stops()) != 1 {
 		t.Fatalf("want it placed again\n%s", w.story())
 	}
-	if measured := w.symbol().UnprotectedMS - before; measured < unprotectedMS || measured > 16_000 {
+	if measured := w.symbol().UnprotectedMS() - before; measured < unprotectedMS || measured > 16_000 {
 		t.Errorf("the time without: want %d ms and no more than a round besides, have %d", unprotectedMS, measured)
 	}
-	if status := w.engine.Status().Strategies[0]; !status.Protected || status.UnprotectedMS != w.symbol().UnprotectedMS {
+	if status := w.engine.Status().Strategies[0]; !status.Protected || status.UnprotectedMS != w.symbol().UnprotectedMS() {
 		t.Errorf("want it in the status, have %+v", status)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"botd/exchange"
-	"botd/reconcile"
 	"botd/reconcile/placement"
 )
 
@@ -23,17 +22,11 @@ func (p *protection) measure(leg *leg) {
 	desired := protectionOf(leg)
 	switch {
 	case leg.symbol.Standing() == 0 || p.dust(leg, leg.symbol.Standing()) || !desired.Set || desired.StopLoss.IsZero() || p.hasStop(leg):
-		p.end(leg.symbol, p.nowMS)
-	case leg.symbol.UnprotectedSinceMS == 0 && p.config.Feed:
-		leg.symbol.UnprotectedSinceMS = p.nowMS
-	case leg.symbol.UnprotectedSinceMS == 0:
-		leg.symbol.UnprotectedSinceMS = cmp.Or(leg.readMS, p.nowMS)
-	}
-}
-
-func (p *protection) end(symbol *reconcile.SymbolState, nowMS int64) {
-	if symbol.UnprotectedSinceMS != 0 {
-		symbol.UnprotectedMS, symbol.UnprotectedSinceMS = symbol.UnprotectedMS+max(0, nowMS-symbol.UnprotectedSinceMS), 0
+		leg.symbol.EndUnprotected(p.nowMS)
+	case leg.symbol.UnprotectedSinceMS() == 0 && p.config.Feed:
+		leg.symbol.BeginUnprotected(p.nowMS)
+	case leg.symbol.UnprotectedSinceMS() == 0:
+		leg.symbol.BeginUnprotected(cmp.Or(leg.readMS, p.nowMS))
 	}
 }
 
@@ -61,7 +54,7 @@ const unprotectedAfterMS = 15_000
 // cause returns why a position without its stop is declared unprotected: the exchange or a rule
 // refuses the stop, or the state has lasted; empty if it is not declared.
 func (p *protection) cause(leg *leg) string {
-	since := leg.symbol.UnprotectedSinceMS
+	since := leg.symbol.UnprotectedSinceMS()
 	if since == 0 || p.config.Feed {
 		return ""
 	}
@@ -88,7 +81,7 @@ func (p *protection) report(leg *leg) {
 	why := p.cause(leg)
 	switch {
 	case why != "" && leg.unprotectedMS == 0:
-		leg.unprotectedMS = leg.symbol.UnprotectedSinceMS
+		leg.unprotectedMS = leg.symbol.UnprotectedSinceMS()
 		p.note(leg.config.Name, leg.config.Symbol, NoteUnprotected{Why: why})
 	case why == "" && leg.unprotectedMS != 0:
 		p.note(leg.config.Name, leg.config.Symbol, NoteUnprotected{Why: why, ForMS: p.nowMS - leg.unprotectedMS, Over: true})

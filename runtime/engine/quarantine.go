@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"slices"
 
 	"botd/exchange"
 	"botd/reconcile"
@@ -52,14 +51,14 @@ func (q *quarantines) Quarantines() []Quarantine {
 		difference, _ := symbol.Residual()
 		one := Quarantine{
 			Symbol:     symbol.Key(),
-			Rules:      symbol.Rules,
+			Rules:      symbol.Rules(),
 			Cause:      cause,
 			SinceMS:    sinceMS,
 			Venue:      symbol.AtVenue(),
 			Known:      symbol.Known(),
 			Ignored:    symbol.Ignored(),
 			Difference: difference,
-			Orders:     slices.Clone(symbol.Foreign),
+			Orders:     symbol.Foreign(),
 		}
 		for _, leg := range q.legs {
 			if leg.symbol == symbol {
@@ -88,11 +87,11 @@ func (q *quarantines) waits(symbol *reconcile.SymbolState) (cause string, sinceM
 	switch theirs, seenMS := q.book.PeerPosition(symbol); {
 	case symbol.Quarantine() != "":
 		return symbol.Quarantine(), symbol.QuarantineMS()
-	case symbol.Contradicted != "":
-		return symbol.Contradicted, symbol.ContradictedSinceMS
+	case symbol.Contradicted() != "":
+		return symbol.Contradicted(), symbol.ContradictedSinceMS()
 	case theirs != 0:
 		return fmt.Sprintf("another botd under this prefix bought %s of it, which is protected but has no exit",
-			symbol.Rules.QuantityDecimal(theirs)), seenMS
+			symbol.Rules().QuantityDecimal(theirs)), seenMS
 	}
 	return "", 0
 }
@@ -108,7 +107,7 @@ func (q *quarantines) PreviewResolution(key exchange.SymbolKey, adopt bool, reas
 	switch {
 	case cause == "":
 		return r, fmt.Errorf("%s is not quarantined: there is nothing to resolve", key)
-	case !symbol.Read:
+	case !symbol.Read():
 		return r, fmt.Errorf("%s was not read from the exchange since the start: wait for a complete round", key)
 	}
 	owner := ""
@@ -126,10 +125,10 @@ func (q *quarantines) PreviewResolution(key exchange.SymbolKey, adopt bool, reas
 
 func resolutionLine(r *record.Record, symbol *reconcile.SymbolState) string {
 	quantity := func(q exchange.Quantity) string {
-		if symbol.Rules == nil {
+		if symbol.Rules() == nil {
 			return fmt.Sprint(int64(q), " steps")
 		}
-		return symbol.Rules.QuantityDecimal(q).String()
+		return symbol.Rules().QuantityDecimal(q).String()
 	}
 	switch body := r.Body.(type) {
 	case record.Ended:
@@ -163,7 +162,7 @@ func (q *quarantines) resolve(event *EventResolve) {
 		q.record(record)
 	}
 	if symbol.Quarantine() == "" {
-		q.note("", symbol.Rules, NoteQuarantine{event.Why, true})
+		q.note("", symbol.Rules(), NoteQuarantine{event.Why, true})
 	}
 	q.roundMS = q.nowMS
 }

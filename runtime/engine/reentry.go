@@ -42,9 +42,9 @@ func (leg *leg) renewal() renewal {
 
 // ended reports whether nothing reducible remains of the position.
 func (leg *leg) ended() bool {
-	held, rules := leg.symbol.Known()-leg.symbol.Fees(), leg.symbol.Rules
+	held, rules := leg.symbol.Known()-leg.symbol.Fees(), leg.symbol.Rules()
 	held = max(held, -held)
-	return rules != nil && (rules.FloorQuantity(held) == 0 || rules.Notional(leg.symbol.Last, held).Less(rules.MinNotional))
+	return rules != nil && (rules.FloorQuantity(held) == 0 || rules.Notional(leg.symbol.Last(), held).Less(rules.MinNotional))
 }
 
 // takeLastDecision records the decision in leg.plan before the next one.

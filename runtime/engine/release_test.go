@@ -18,7 +18,7 @@ func (w *world) coveredOnSpot(ms int64) (least exchange.Quantity, uncoveredMS in
 			sum += quantity
 		}
 		least = min(least, sum)
-		if held := w.symbol().Rules.QuantityOf(w.bought()); sum < held-held/100 {
+		if held := w.symbol().Rules().QuantityOf(w.bought()); sum < held-held/100 {
 			uncoveredMS++
 		}
 	}

@@ -212,11 +212,11 @@ func TestRoundInProgressExcludesNewSymbol(t *testing.T) {
 			return fate{}
 		}
 		symbol := w.engine.Book().Track(fresh)
-		symbol.Read, symbol.Settled = true, true // a person trades it
+		see(symbol, func(o *seen) { o.Read, o.Settled = true, true }) // a person trades it
 		two := w.another("two", fresh, nil)
 		two.Strategy = scripted(hold(100 * two.Symbol.QuantityTick))
 		w.change(Reload{Strategies: []*StrategyConfig{two}})
-		if symbol.Read || symbol.Settled {
+		if symbol.Read() || symbol.Settled() {
 			t.Errorf("in phase %d: want nothing known of the symbol", at)
 		}
 		w.pass(15_000)

@@ -24,7 +24,7 @@ func TestRemovalObstacleText(t *testing.T) {
 		want string
 	}{
 		{"nothing", func(*world) {}, ""},
-		{"a position", func(w *world) { w.symbol().Position = 10 }, "it holds 0.01 of futures BTC-USDT"},
+		{"a position", func(w *world) { see(w.symbol(), func(o *seen) { o.Position = 10 }) }, "it holds 0.01 of futures BTC-USDT"},
 		{"a position by its fills alone", func(w *world) {
 			w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: -10}})
 		}, "it holds -0.01 of futures BTC-USDT"},
@@ -37,8 +37,8 @@ func TestRemovalObstacleText(t *testing.T) {
 		{"a refusal that no read has confirmed", func(w *world) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Entry), Body: record.Refused{Why: "no"}})
 		}, "the exchange may have executed a refused order on futures BTC-USDT"},
-		{"not read", func(w *world) { w.symbol().Read = false }, "its position in futures BTC-USDT is not settled yet"},
-		{"not settled", func(w *world) { w.symbol().Settled = false }, "its position in futures BTC-USDT is not settled yet"},
+		{"not read", func(w *world) { see(w.symbol(), func(o *seen) { o.Read = false }) }, "its position in futures BTC-USDT is not settled yet"},
+		{"not settled", func(w *world) { see(w.symbol(), func(o *seen) { o.Settled = false }) }, "its position in futures BTC-USDT is not settled yet"},
 	} {
 		w := settled(t)
 		c.with(w)
@@ -58,9 +58,11 @@ func TestStatusShowsSymbolState(t *testing.T) {
 	w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 7}})
 	w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 3}})
 	w.engine.book.Apply(&record.Record{AtMS: 5, Symbol: bitcoin, Body: record.Quarantined{Why: "a difference"}}) // the symbol is not settled then
-	symbol.Position, symbol.EntryPrice, symbol.LiqPrice, symbol.Leverage = 10, exchange.AmountOf(50_000), exchange.AmountOf(40_000), 8
-	symbol.Last, symbol.Mark, symbol.SinceMS = 11e8, 12e8, 77
-	symbol.UnprotectedSinceMS, symbol.UnprotectedMS = w.engine.nowMS-300, 700
+	see(symbol, func(o *seen) {
+		o.Position, o.EntryPrice, o.LiqPrice, o.Leverage = 10, exchange.AmountOf(50_000), exchange.AmountOf(40_000), 8
+	})
+	see(symbol, func(o *seen) { o.Last, o.Mark, o.SinceMS = 11e8, 12e8, 77 })
+	see(symbol, func(o *seen) { o.UnprotectedSinceMS, o.UnprotectedMS = w.engine.nowMS-300, 700 })
 	status := w.engine.Status()
 	if one := status.Strategies[0]; one.UnprotectedSinceMS != w.engine.nowMS-300 || one.UnprotectedMS != 1_000 {
 		t.Errorf("want it without a stop since 300 ms, for 1 s in all, have %d, %d", one.UnprotectedSinceMS, one.UnprotectedMS)
@@ -71,7 +73,7 @@ func TestStatusShowsSymbolState(t *testing.T) {
 	}
 	s := status.Symbols[i]
 	have := fmt.Sprint(s.Owner, s.Position, s.Ignored, s.Known, s.EntryPrice, s.LiqPrice, s.Leverage, s.Last, s.Mark, s.SinceMS, s.Read, s.Settled,
-		s.Quarantine, s.QuarantineMS, s.Rules == symbol.Rules)
+		s.Quarantine, s.QuarantineMS, s.Rules == symbol.Rules())
 	want := fmt.Sprint("one", 10, 3, 7, exchange.AmountOf(50_000), exchange.AmountOf(40_000), 8, int64(11e8), int64(12e8), 77, true, false,
 		"a difference", 5, true)
 	if have != want {
@@ -132,7 +134,7 @@ func TestATickThatIsLateIsDecidedOnce(t *testing.T) {
 		w := settled(t)
 		leg, asked := w.engine.legs[0], int64(-1)
 		x := &atWarmup{scripted: func(view *strategy.View, _ *strategy.Plan) { asked = view.NowMS }, warmup: c.warmup}
-		leg.config.Strategy, leg.seen, leg.symbol.Last = x, c.seen, c.last*1e8
+		see(leg.symbol, func(o *seen) { leg.config.Strategy, leg.seen, o.Last = x, c.seen, c.last*1e8 })
 		due := leg.nextMS
 		w.engine.nowMS = due + c.lateMS
 		w.out.Reset()
@@ -184,7 +186,7 @@ func TestWalletChangeIsAttributed(t *testing.T) {
 		b := valued(t, 2, 0)
 		for i, leg := range b.legs {
 			leg.state = b.book.Enlist(leg.config.Name)
-			leg.symbol.Mark, leg.symbol.LastMS = leg.symbol.Last, 1
+			see(leg.symbol, func(o *seen) { o.Mark, o.LastMS = o.Last, 1 })
 			b.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Result{}})
 			if quantity := c.traded[i]; quantity != 0 {
 				id := b.book.NextClientOrderID("t")
@@ -197,7 +199,7 @@ func TestWalletChangeIsAttributed(t *testing.T) {
 			if c.old {
 				b.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Result{Position: c.holds[i]}})
 			} else {
-				leg.symbol.Position = c.holds[i]
+				see(leg.symbol, func(o *seen) { o.Position = c.holds[i] })
 			}
 		}
 		if c.unknown != 0 {
@@ -210,8 +212,8 @@ func TestWalletChangeIsAttributed(t *testing.T) {
 		}
 		// Both symbols are worth the same, whatever their steps are.
 		for _, leg := range b.legs {
-			rules := *b.legs[0].symbol.Rules
-			leg.symbol.Rules = &rules
+			rules := *b.legs[0].symbol.Rules()
+			see(leg.symbol, func(o *seen) { o.Rules = &rules })
 		}
 		r := &results{base: b}
 		shares := make([]exchange.Amount, 2)
@@ -227,7 +229,7 @@ func TestFuturesWalletChangeIsNotSpotStrategys(t *testing.T) {
 	t.Parallel()
 	b := valued(t, 1, 1)
 	for _, leg := range b.legs {
-		leg.state, leg.symbol.Mark, leg.symbol.LastMS = b.book.Enlist(leg.config.Name), leg.symbol.Last, 1
+		see(leg.symbol, func(o *seen) { leg.state, o.Mark, o.LastMS = b.book.Enlist(leg.config.Name), o.Last, 1 })
 		b.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Result{Position: 100_000}})
 	}
 	shares := make([]exchange.Amount, 2)
@@ -288,7 +290,7 @@ func TestUnreadMarketAllowsExitsAndStops(t *testing.T) {
 	} {
 		w := settled(t, protected)
 		w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
-		w.symbol().Position, w.symbol().EntryPrice = 10, exchange.AmountOf(50_000)
+		see(w.symbol(), func(o *seen) { o.Position, o.EntryPrice = 10, exchange.AmountOf(50_000) })
 		w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10})
 		c.with(w)
 		w.out.Reset()
@@ -402,7 +404,7 @@ func TestAnOrderOfAnOldBackupIsReportedOnce(t *testing.T) {
 	if len(w.out.Notes) != 0 || w.symbol().Quarantine() != "" {
 		t.Errorf("want nothing without such an order, have %+v", w.out.Notes)
 	}
-	w.symbol().UnknownEnded = "bt-9"
+	see(w.symbol(), func(o *seen) { o.UnknownEnded = "bt-9" })
 	a.guardUnknownOrders()
 	a.guardUnknownOrders()
 	want := "order bt-9 carries this instance's prefix but is not in the journal: an old backup"
@@ -418,15 +420,15 @@ func TestAForeignOrderIsReportedWhenItBeginsAndEnds(t *testing.T) {
 	w.out.Reset()
 	a.watchForeign()
 	foreignOpening(w, w.engine.legs[0])
-	w.symbol().ForeignSinceMS = 0
+	see(w.symbol(), func(o *seen) { o.ForeignSinceMS = 0 })
 	a.watchForeign()
-	since := w.symbol().ForeignSinceMS
+	since := w.symbol().ForeignSinceMS()
 	w.engine.nowMS += 1_000
 	a.watchForeign()
-	w.symbol().Foreign = nil
+	see(w.symbol(), func(o *seen) { o.Foreign = nil })
 	a.watchForeign()
 	notes := facts[NoteForeign](w.out.Notes)
-	if len(notes) != 2 || notes[0].Over || notes[0].OrderID != 9 || !notes[1].Over || since != w.engine.nowMS-1_000 || w.symbol().ForeignSinceMS != 0 ||
+	if len(notes) != 2 || notes[0].Over || notes[0].OrderID != 9 || !notes[1].Over || since != w.engine.nowMS-1_000 || w.symbol().ForeignSinceMS() != 0 ||
 		notes[0].Why != "order 9, not placed by botd, may open a position: BUY LIMIT 0.01" {
 		t.Errorf("want its begin and its end, have %+v", notes)
 	}
@@ -440,8 +442,8 @@ func TestTrailingStopPrice(t *testing.T) {
 	w.pass(20_000)
 	w.wantHeld(10)
 	stop, from, trails := w.engine.Trails(bitcoin)
-	entry := w.symbol().Rules.PriceOf(w.symbol().MeanEntry())
-	if last := w.symbol().Last; !trails || stop != last-500e8 || from != entry+1 {
+	entry := w.symbol().Rules().PriceOf(w.symbol().MeanEntry())
+	if last := w.symbol().Last(); !trails || stop != last-500e8 || from != entry+1 {
 		t.Errorf("want it at %d, from %d on, have %d, %d, %t", last-500e8, entry+1, stop, from, trails)
 	}
 	if _, _, trails := w.engine.Trails(coin); trails {
@@ -452,14 +454,15 @@ func TestTrailingStopPrice(t *testing.T) {
 		t.Errorf("want it where it was after the price of another symbol, have %d", have)
 	}
 	w.give(&EventFollow{Series: bitcoin, Last: 51_000e8})
-	if have, _, _ := w.engine.Trails(bitcoin); have != 50_500e8 || w.symbol().Last != 51_000e8 || w.symbol().Mark != 51_000e8 || w.symbol().LastMS != w.now {
-		t.Errorf("want it 500 below the price, have %d at %d", have, w.symbol().Last)
+	s := w.symbol()
+	if have, _, _ := w.engine.Trails(bitcoin); have != 50_500e8 || s.Last() != 51_000e8 || s.Mark() != 51_000e8 || s.LastMS() != w.now {
+		t.Errorf("want it 500 below the price, have %d at %d", have, w.symbol().Last())
 	}
-	w.symbol().Position = 1
+	see(w.symbol(), func(o *seen) { o.Position = 1 })
 	if _, have, _ := w.engine.Trails(bitcoin); have != entry+1 {
 		t.Errorf("the smallest position: want it from %d on, have %d", entry+1, have)
 	}
-	w.symbol().Position = 0
+	see(w.symbol(), func(o *seen) { o.Position = 0 })
 	if _, _, trails := w.engine.Trails(bitcoin); trails {
 		t.Error("want nothing without a position")
 	}
@@ -472,12 +475,12 @@ func TestLaneSnapshot(t *testing.T) {
 	w := settled(t)
 	w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 7}})
 	w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 3}})
-	w.symbol().Position = 7
+	see(w.symbol(), func(o *seen) { o.Position = 7 })
 	id := w.sends(placement.Exit)
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "ETH-USDT", ClientOrderID: "bt-x"}
 	w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "two", Symbol: ether, ClientOrderID: "bt-x", Body: record.Sending{Order: order}})
 	all := w.engine.Exposures()
-	if len(all) != 1 || all[0].Strategy != "one" || all[0].Close != 7 || all[0].Others != 3 || all[0].Last != w.symbol().Last ||
+	if len(all) != 1 || all[0].Strategy != "one" || all[0].Close != 7 || all[0].Others != 3 || all[0].Last != w.symbol().Last() ||
 		all[0].Collar != exchange.RateOne/20 || len(all[0].Orders) != 1 || all[0].Orders[0].ClientOrderID() != id {
 		t.Errorf("want its part of the position and its order, have %+v", all)
 	}
@@ -568,7 +571,7 @@ func TestAFailingReadIsReportedWithItsSymbol(t *testing.T) {
 			t.Errorf("%s: want a way out that %s, have %q", key, way, d.WayOut)
 		}
 		for i := range w.out.Notes {
-			if have := w.out.Notes[i].Symbol == w.symbol().Rules; have != want {
+			if have := w.out.Notes[i].Symbol == w.symbol().Rules(); have != want {
 				t.Errorf("%s: want its symbol %t, have %+v", key, want, w.out.Notes[i])
 			}
 		}
@@ -589,8 +592,8 @@ func TestAFailedSetLeverageIsReadAgain(t *testing.T) {
 		if err != nil {
 			leverage, reports = 0, 1
 		}
-		if w.symbol().Leverage != leverage || len(facts[NoteFetchFailed](w.out.Notes)) != reports {
-			t.Errorf("%v: want a leverage of %d, have %d, %+v", err, leverage, w.symbol().Leverage, w.out.Notes)
+		if w.symbol().Leverage() != leverage || len(facts[NoteFetchFailed](w.out.Notes)) != reports {
+			t.Errorf("%v: want a leverage of %d, have %d, %+v", err, leverage, w.symbol().Leverage(), w.out.Notes)
 		}
 	}
 }

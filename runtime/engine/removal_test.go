@@ -288,7 +288,7 @@ func TestRemovalForgetsSymbolReads(t *testing.T) {
 	w := newWorld(t, hold(0))
 	w.pass(20_000)
 	symbol := w.symbol()
-	if !symbol.Read || symbol.Last == 0 || symbol.Leverage == 0 {
+	if !symbol.Read() || symbol.Last() == 0 || symbol.Leverage() == 0 {
 		t.Fatalf("want it read, have %+v", symbol)
 	}
 	w.change(Reload{Removed: []string{"one"}})
@@ -296,9 +296,9 @@ func TestRemovalForgetsSymbolReads(t *testing.T) {
 	if len(w.names()) != 0 {
 		t.Fatalf("want it removed, have %v", w.names())
 	}
-	if symbol.Read || symbol.Settled || symbol.Leverage != 0 || symbol.Last != 0 || symbol.LastMS != 0 {
-		t.Errorf("want it forgotten, have read %t, settled %t, leverage %d, last %d of %d", symbol.Read, symbol.Settled, symbol.Leverage, symbol.Last,
-			symbol.LastMS)
+	if symbol.Read() || symbol.Settled() || symbol.Leverage() != 0 || symbol.Last() != 0 || symbol.LastMS() != 0 {
+		t.Errorf("want it forgotten, have read %t, settled %t, leverage %d, last %d of %d", symbol.Read(), symbol.Settled(), symbol.Leverage(), symbol.Last(),
+			symbol.LastMS())
 	}
 }
 
@@ -425,8 +425,8 @@ func TestRemovalEndsQuestionsAndPlan(t *testing.T) {
 				Body: record.Sending{Order: order, Purpose: placement.Entry}})
 			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Filled, Filled: 3}})
 		}
-		if w.symbol().Settled = true; holds {
-			w.symbol().Position = 10
+		if see(w.symbol(), func(o *seen) { o.Settled = true }); holds {
+			see(w.symbol(), func(o *seen) { o.Position = 10 })
 		}
 		w.out.Reset()
 		w.engine.roster.remove(one, &Reload{})

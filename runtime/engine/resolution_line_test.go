@@ -16,7 +16,7 @@ func TestResolutionText(t *testing.T) {
 	rules := sim.DefaultSymbols()[0] // BTC-USDT: steps of 0.001
 	book := reconcile.NewBook(placement.Settle{})
 	known, unknown := book.Track(rules.Key()), book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: "NEW-USDT"})
-	known.Rules = rules
+	see(known, func(o *seen) { o.Rules = rules })
 	book.Apply(&record.Record{Symbol: rules.Key(), Body: record.Adopted{Quantity: 20}})
 	for _, c := range []struct {
 		symbol *reconcile.SymbolState

@@ -61,7 +61,7 @@ func (r *results) attribute(snapshot *reconcile.Snapshot) {
 	}
 	for i, leg := range r.legs {
 		if leg.symbol.Key().Market == exchange.Spot {
-			if leg.symbol.Rules == nil || leg.symbol.Last == 0 || !leg.symbol.Read {
+			if leg.symbol.Rules() == nil || leg.symbol.Last() == 0 || !leg.symbol.Read() {
 				continue // its position is not known yet since the start
 			}
 			shares[i] = r.cash(leg)
@@ -69,7 +69,7 @@ func (r *results) attribute(snapshot *reconcile.Snapshot) {
 			continue
 		}
 		r.result(leg, shares[i])
-		leg.entry = leg.symbol.EntryPrice
+		leg.entry = leg.symbol.EntryPrice()
 	}
 }
 
@@ -125,14 +125,14 @@ func (r *results) share(change exchange.Amount, shares []exchange.Amount) {
 	rest := change
 	for _, held := range [...]bool{false, true} { // strategies that traded; if none did, those with a position
 		for i, leg := range r.legs {
-			if leg.symbol.Key().Market != exchange.Futures || leg.symbol.Rules == nil {
+			if leg.symbol.Key().Market != exchange.Futures || leg.symbol.Rules() == nil {
 				continue
 			}
 			quantity := r.book.Watch(leg.config.Name).Traded() + r.unknown(leg)
 			if w := r.book.Watch(leg.config.Name); held {
-				quantity = max(w.Result().Position, -w.Result().Position, leg.symbol.Position, -leg.symbol.Position)
+				quantity = max(w.Result().Position, -w.Result().Position, leg.symbol.Position(), -leg.symbol.Position())
 			}
-			weights[i] = leg.symbol.Rules.Notional(max(leg.symbol.Price(), 1), quantity)
+			weights[i] = leg.symbol.Rules().Notional(max(leg.symbol.Price(), 1), quantity)
 			weight = weight.Add(weights[i])
 		}
 		if !weight.IsZero() {
@@ -171,8 +171,8 @@ func (r *results) unknown(leg *leg) (quantity exchange.Quantity) {
 
 // estimate returns the value closed by a strategy's fills at the last price.
 func (r *results) estimate(leg *leg) exchange.Amount {
-	rules, held := leg.symbol.Rules, r.book.Watch(leg.config.Name).Result().Position
-	closed := held - leg.symbol.Position
+	rules, held := leg.symbol.Rules(), r.book.Watch(leg.config.Name).Result().Position
+	closed := held - leg.symbol.Position()
 	if held == 0 || leg.entry.IsZero() || (closed > 0) != (held > 0) {
 		return exchange.Amount{}
 	}
@@ -185,9 +185,9 @@ func (r *results) estimate(leg *leg) exchange.Amount {
 // result books a strategy's result and, when its position ended, whether it was a loss.
 func (r *results) result(leg *leg, made exchange.Amount) {
 	w := r.book.Watch(leg.config.Name)
-	position := leg.symbol.Position
-	if leg.symbol.Key().Market == exchange.Spot && leg.symbol.Rules != nil &&
-		leg.symbol.Rules.Notional(leg.symbol.Last, position).Less(leg.symbol.Rules.MinNotional) {
+	position := leg.symbol.Position()
+	if leg.symbol.Key().Market == exchange.Spot && leg.symbol.Rules() != nil &&
+		leg.symbol.Rules().Notional(leg.symbol.Last(), position).Less(leg.symbol.Rules().MinNotional) {
 		position = 0 // a quantity too small to sell does not count as a position
 	}
 	if made.IsZero() && position == w.Result().Position && w.Known() {
@@ -257,11 +257,11 @@ func (r *results) cool(w *account.Watch, leg *leg, limits *risk.Limits) {
 // cash returns the cash flow of a strategy's spot fills since its last result, less fees in the
 // quote asset.
 func (r *results) cash(leg *leg) (cash exchange.Amount) {
-	rules := leg.symbol.Rules
+	rules := leg.symbol.Rules()
 	for _, fill := range r.book.Watch(leg.config.Name).Fills() {
 		value := rules.Cost(fill.Price, fill.Quantity)
 		if fill.Price.IsZero() {
-			value = rules.Notional(leg.symbol.Last, fill.Quantity)
+			value = rules.Notional(leg.symbol.Last(), fill.Quantity)
 		}
 		cash = cash.Sub(value)
 		if fill.Quantity < 0 || r.config.QuoteFees { // otherwise the fee is deducted from the purchase

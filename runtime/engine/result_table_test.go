@@ -19,7 +19,7 @@ func resulted(t *testing.T, futures, spot int) *results {
 	r := &results{base: b, limits: &limits{base: b}, accounting: &accounting{base: b}, following: true}
 	r.limits.accounting = r.accounting
 	for _, leg := range b.legs {
-		leg.state, leg.symbol.Read, leg.symbol.Mark = b.book.Enlist(leg.config.Name), true, leg.symbol.Last
+		see(leg.symbol, func(o *seen) { leg.state, o.Read, o.Mark = b.book.Enlist(leg.config.Name), true, o.Last })
 	}
 	return r
 }
@@ -59,7 +59,7 @@ func TestResultOfClosedPart(t *testing.T) {
 		r := resulted(t, 1, 0)
 		one := r.legs[0]
 		r.resultOf(one, 0, c.was, 0)
-		one.entry, one.symbol.Position = exchange.AmountOf(c.entry), c.now
+		see(one.symbol, func(o *seen) { one.entry, o.Position = exchange.AmountOf(c.entry), c.now })
 		if have := r.estimate(one).String(); have != c.want {
 			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
 		}
@@ -100,7 +100,7 @@ func TestTripEndsWhenClosedOrReversed(t *testing.T) {
 		r.resultOf(one, 20, c.was, 2)
 		r.record(record.Record{Body: record.Accounted{Wallet: exchange.AmountOf(1_000), Losses: 2}})
 		r.fills(r.legs[0], 3)
-		one.symbol.Position = c.now
+		see(one.symbol, func(o *seen) { o.Position = c.now })
 		before := len(r.unwritten)
 		r.result(one, exchange.AmountOf(c.made))
 		w := r.book.Watch(one.config.Name)
@@ -112,7 +112,7 @@ func TestTripEndsWhenClosedOrReversed(t *testing.T) {
 	// The first result includes what the account had without it.
 	r := resulted(t, 1, 0)
 	one := r.legs[0]
-	one.symbol.Position, one.symbol.EntryPrice = 1_000, exchange.AmountOf(90)
+	see(one.symbol, func(o *seen) { o.Position, o.EntryPrice = 1_000, exchange.AmountOf(90) })
 	r.result(one, exchange.Amount{})
 	if have := r.book.Watch(one.config.Name); !have.Known() || have.Result().Base != r.equity(exchange.Futures).Sub(exchange.AmountOf(10)) ||
 		have.Result().Position != 1_000 {
@@ -248,7 +248,7 @@ func TestAccountedRecords(t *testing.T) {
 		}
 		c.with(r)
 		for _, leg := range r.legs {
-			leg.symbol.EntryPrice = exchange.AmountOf(77)
+			see(leg.symbol, func(o *seen) { o.EntryPrice = exchange.AmountOf(77) })
 		}
 		before := len(r.unwritten)
 		r.attribute(&reconcile.Snapshot{})
@@ -311,10 +311,10 @@ func TestPositionValueInStrategyEquity(t *testing.T) {
 		want string
 	}{
 		{"none", false, func(*results, *leg) {}, "0"},
-		{"a long one", false, func(_ *results, one *leg) { one.symbol.Position = 1_000 }, "10"},
-		{"a step of it", false, func(_ *results, one *leg) { one.symbol.Position = 1 }, "0.01"},
-		{"a short one", false, func(_ *results, one *leg) { one.symbol.Position = -1_000 }, "-10"},
-		{"without rules", false, func(_ *results, one *leg) { one.symbol.Position, one.symbol.Rules = 1_000, nil }, "0"},
+		{"a long one", false, func(_ *results, one *leg) { see(one.symbol, func(o *seen) { o.Position = 1_000 }) }, "10"},
+		{"a step of it", false, func(_ *results, one *leg) { see(one.symbol, func(o *seen) { o.Position = 1 }) }, "0.01"},
+		{"a short one", false, func(_ *results, one *leg) { see(one.symbol, func(o *seen) { o.Position = -1_000 }) }, "-10"},
+		{"without rules", false, func(_ *results, one *leg) { see(one.symbol, func(o *seen) { o.Position, o.Rules = 1_000, nil }) }, "0"},
 		{"its money is awaited", false, func(r *results, one *leg) {
 			r.resultOf(one, 0, 500, 0)
 			one.waits, one.entry = true, exchange.AmountOf(80)
@@ -326,13 +326,15 @@ func TestPositionValueInStrategyEquity(t *testing.T) {
 		{"others hold a part", false, func(r *results, one *leg) {
 			r.record(record.Record{Symbol: one.symbol.Key(), Body: record.Adopted{Quantity: 300}})
 			r.record(record.Record{Symbol: one.symbol.Key(), Body: record.Ignored{Quantity: 700}})
-			one.symbol.Position = 400 // the owner of the last hundred is not known yet
+			see(one.symbol, func(o *seen) { o.Position = 400 }) // the owner of the last hundred is not known yet
 		}, "3"},
-		{"on spot", true, func(_ *results, one *leg) { one.symbol.Position, one.symbol.EntryPrice = 100_000, exchange.Amount{} }, "100"},
+		{"on spot", true, func(_ *results, one *leg) {
+			see(one.symbol, func(o *seen) { o.Position, o.EntryPrice = 100_000, exchange.Amount{} })
+		}, "100"},
 	} {
 		r := resulted(t, 1, 1)
 		one := r.legs[map[bool]int{true: 1}[c.spot]]
-		one.symbol.EntryPrice = exchange.AmountOf(90)
+		see(one.symbol, func(o *seen) { o.EntryPrice = exchange.AmountOf(90) })
 		c.with(r, one)
 		if have := r.worth(one).String(); have != c.want {
 			t.Errorf("%s: want %s, have %s", c.name, c.want, have)

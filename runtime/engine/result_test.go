@@ -199,7 +199,7 @@ func TestUnsettledResultCountsAsPosition(t *testing.T) {
 		w.engine.config.Settle.StalenessMS = 60_000
 		desired = 0
 		w.pass(10_000)
-		if have := w.engine.results.own(leg); !leg.waits || leg.symbol.Position != 0 || have.Sub(before).Abs().Cmp(exchange.AmountOf(1)) > 0 {
+		if have := w.engine.results.own(leg); !leg.waits || leg.symbol.Position() != 0 || have.Sub(before).Abs().Cmp(exchange.AmountOf(1)) > 0 {
 			t.Errorf("%s: want %s to stand while it waits, have %s (waits %t)", price, before, have, leg.waits)
 		}
 		w.engine.config.Settle.StalenessMS = 1_000

@@ -42,7 +42,7 @@ func (r *roster) add(config *StrategyConfig) (*leg, error) {
 		}
 	}
 	symbol := r.book.Track(key)
-	symbol.Rules = config.Symbol
+	symbol.SetRules(config.Symbol)
 	added := &leg{config: *config, limits: config.Limits, symbol: symbol, state: r.book.Enlist(config.Name), nextMS: never, question: newQuestion()}
 	added.view.Symbol, added.view.Interval, added.view.Size, added.view.Leverage = config.Symbol, config.Interval, config.Size, config.Leverage
 	if r.config.Feed {
@@ -142,7 +142,7 @@ func (r *roster) holding(leg *leg) string {
 			orders++
 		}
 	}
-	switch held := cmp.Or(symbol.Position, symbol.Known()); {
+	switch held := cmp.Or(symbol.Position(), symbol.Known()); {
 	case held != 0:
 		return fmt.Sprintf("it holds %s of %s", leg.config.Symbol.QuantityDecimal(held), symbol.Key())
 	case orders > 0:
@@ -151,7 +151,7 @@ func (r *roster) holding(leg *leg) string {
 		return fmt.Sprintf("%s is quarantined: %s", symbol.Key(), symbol.Quarantine())
 	case slices.ContainsFunc(r.book.Refused(), func(o reconcile.RefusedOrder) bool { return o.Symbol == symbol.Key() }):
 		return fmt.Sprintf("the exchange may have executed a refused order on %s", symbol.Key())
-	case !symbol.Read || !symbol.Settled:
+	case !symbol.Read() || !symbol.Settled():
 		return fmt.Sprintf("its position in %s is not settled yet", symbol.Key())
 	}
 	return ""

@@ -115,7 +115,7 @@ func TestRemovedStrategyIsEnded(t *testing.T) {
 		id := w.sends(placement.Entry)
 		w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Ended{OrderID: 5, State: placement.Filled, Filled: 10}})
 		w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: -10}})
-		w.symbol().Settled = true
+		see(w.symbol(), func(o *seen) { o.Settled = true })
 	}
 	for _, c := range []struct {
 		name     string
@@ -124,7 +124,7 @@ func TestRemovedStrategyIsEnded(t *testing.T) {
 		replaced bool // another strategy is on its symbol
 	}{
 		{"nothing is left", func(*world) {}, true, true},
-		{"it holds something", func(w *world) { w.symbol().Position = 1 }, false, false},
+		{"it holds something", func(w *world) { see(w.symbol(), func(o *seen) { o.Position = 1 }) }, false, false},
 		{"one order is under way", func(w *world) { w.sends(placement.Exit) }, false, false},
 		{"its result is awaited", func(w *world) { fills(w); w.engine.results.following = true }, false, true},
 		{"nobody follows its result", func(w *world) { fills(w); w.engine.results.following = false }, true, true},
@@ -182,7 +182,7 @@ func TestRemovedStrategyEndsOnceBooked(t *testing.T) {
 		}
 		notes := facts[NoteReload](w.out.Notes)
 		if len(notes) != 1 || notes[0].Text != "it is no longer configured, has no position, and has ended" || one.state.Plan().Target.Sign() != 0 ||
-			len(w.engine.market.series) != 0 || w.engine.book.AccountMS != 0 || w.engine.book.WalletMS != 0 || one.symbol.Read {
+			len(w.engine.market.series) != 0 || w.engine.book.AccountMS != 0 || w.engine.book.WalletMS != 0 || one.symbol.Read() {
 			t.Errorf("%s: want it reported, and its plan, its candles and what was read forgotten, have %+v", c.name, notes)
 		}
 	}
@@ -199,9 +199,17 @@ func TestRemovalText(t *testing.T) {
 		target         int // sign of the target afterwards
 	}{
 		{"it holds nothing", "", func(*world) {}, "one: end it, it has no position", "it is no longer configured, has no position, and has ended", 0},
-		{"it is left", "leave", func(w *world) { w.symbol().Position = 10 }, "one: leave its position (it holds 0.01 of futures BTC-USDT)",
+		{"it is left", "leave", func(w *world) {
+			see(w.symbol(), func(o *seen) {
+				o.Position = 10
+			})
+		}, "one: leave its position (it holds 0.01 of futures BTC-USDT)",
 			"it is no longer configured; on_remove: leave", 1},
-		{"it is closed", removeFlatten, func(w *world) { w.symbol().Position = 10 }, "one: close its position (it holds 0.01 of futures BTC-USDT)",
+		{"it is closed", removeFlatten, func(w *world) {
+			see(w.symbol(), func(o *seen) {
+				o.Position = 10
+			})
+		}, "one: close its position (it holds 0.01 of futures BTC-USDT)",
 			"it is no longer configured; on_remove: flatten", 0},
 	} {
 		w := settled(t, protected)
@@ -249,7 +257,11 @@ func TestReloadObjections(t *testing.T) {
 		{"a symbol that becomes free", nil, func(w *world) *Reload {
 			return &Reload{Removed: []string{"one"}, Strategies: []*StrategyConfig{w.another("two", bitcoin, hold(0))}}
 		}, nil},
-		{"a symbol on which something is left", func(w *world) { w.symbol().Position, w.engine.legs[0].config.OnRemove = 10, "leave" },
+		{"a symbol on which something is left", func(w *world) {
+			see(w.symbol(), func(o *seen) {
+				o.Position, w.engine.legs[0].config.OnRemove = 10, "leave"
+			})
+		},
 			func(w *world) *Reload {
 				return &Reload{Removed: []string{"one"}, Strategies: []*StrategyConfig{w.another("two", bitcoin, hold(0))}}
 			}, []string{"one and two both trade futures BTC-USDT"}},

@@ -93,7 +93,7 @@ func (r *round) beginRound() (complete bool) {
 			r.askForRound(purpose{kind: callRound, before: true}, exchange.Request{Operation: exchange.FuturesOpenPositions})
 		}
 		r.askForRound(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesOpenOrders})
-		if slices.ContainsFunc(r.legs, func(leg *leg) bool { return leg.symbol.Key().Market == exchange.Futures && leg.symbol.Leverage == 0 }) {
+		if slices.ContainsFunc(r.legs, func(leg *leg) bool { return leg.symbol.Key().Market == exchange.Futures && leg.symbol.Leverage() == 0 }) {
 			r.askForRound(purpose{kind: callLeverages}, exchange.Request{Operation: exchange.FuturesLeverages})
 		}
 	}
@@ -175,7 +175,7 @@ func (r *round) takeRead(p *purpose, event *EventAnswer) {
 		r.takeTickers(p.of.Market(), answer.Tickers.Items())
 	case p.kind == callLeverages:
 		for _, setting := range answer.Leverages.Items() {
-			r.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: setting.Symbol}).Leverage = setting.Leverage
+			r.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: setting.Symbol}).SetLeverage(setting.Leverage)
 		}
 	case p.before:
 		snapshot.Before = answer.Positions
@@ -283,8 +283,8 @@ const exposedRetryMS = 2_000
 // one.
 func (r *round) exposed() bool {
 	return slices.ContainsFunc(r.legs, func(leg *leg) bool {
-		unseen := !leg.symbol.Read && leg.symbol.Known() != 0 && !r.protection.hasStop(leg)
-		return (leg.symbol.UnprotectedSinceMS != 0 || unseen) && r.readHealth.failing(leg.symbol.Key()) > 0
+		unseen := !leg.symbol.Read() && leg.symbol.Known() != 0 && !r.protection.hasStop(leg)
+		return (leg.symbol.UnprotectedSinceMS() != 0 || unseen) && r.readHealth.failing(leg.symbol.Key()) > 0
 	}) || slices.ContainsFunc(r.book.Refused(), func(o reconcile.RefusedOrder) bool {
 		return o.Opens() && r.readHealth.failing(o.Symbol) > 0
 	}) || slices.ContainsFunc(r.book.InFlight(), func(p *account.Placement) bool {
@@ -340,9 +340,9 @@ func (r *round) finishRound() bool {
 func (r *round) settle(snapshot *reconcile.Snapshot) {
 	before := r.before[:0]
 	for _, leg := range r.legs {
-		before = append(before, symbolBefore{leg.symbol.Position, leg.symbol.Quarantine(), leg.state.Latch()})
+		before = append(before, symbolBefore{leg.symbol.Position(), leg.symbol.Quarantine(), leg.state.Latch()})
 	}
-	unread := slices.DeleteFunc(slices.Clone(r.legs), func(leg *leg) bool { return leg.symbol.Read })
+	unread := slices.DeleteFunc(slices.Clone(r.legs), func(leg *leg) bool { return leg.symbol.Read() })
 	live, fills := append(r.live[:0], r.book.Live()...), r.filled[:0]
 	for _, p := range live {
 		fills = append(fills, p.Filled())
@@ -388,7 +388,7 @@ func (r *round) walletAhead() bool {
 // moved reports whether the round has changed a strategy's position.
 func (r *round) moved() bool {
 	for i, leg := range r.legs {
-		if leg.symbol.Position != r.before[i].position {
+		if leg.symbol.Position() != r.before[i].position {
 			return true
 		}
 	}
@@ -406,7 +406,7 @@ type symbolBefore struct {
 // completely since the start, on the known state without them: protection and exits only.
 func (r *round) actOn(leg *leg) (acted int) {
 	switch {
-	case !r.wasRead(leg.symbol.Key().Market), !leg.symbol.Read:
+	case !r.wasRead(leg.symbol.Key().Market), !leg.symbol.Read():
 		acted = r.dispatcher.actUnread(leg)
 		r.protection.measure(leg)
 		r.protection.report(leg)
@@ -479,8 +479,8 @@ func (r *round) busy() bool {
 		}
 	}
 	return slices.ContainsFunc(r.legs, func(leg *leg) bool {
-		unsettled := !leg.symbol.Settled || r.book.AwaitsFreshWallet(leg.symbol) || leg.symbol.Suspect() && !r.config.Feed
-		return leg.symbol.UnprotectedSinceMS != 0 || r.book.JointUncovered(leg.symbol) || unsettled && r.readHealth.failing(leg.symbol.Key()) == 0
+		unsettled := !leg.symbol.Settled() || r.book.AwaitsFreshWallet(leg.symbol) || leg.symbol.Suspect() && !r.config.Feed
+		return leg.symbol.UnprotectedSinceMS() != 0 || r.book.JointUncovered(leg.symbol) || unsettled && r.readHealth.failing(leg.symbol.Key()) == 0
 	})
 }
 

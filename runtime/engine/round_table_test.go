@@ -271,7 +271,7 @@ func TestUnprotectedTimeCountsInUnreadMarket(t *testing.T) {
 		one := w.engine.legs[0]
 		w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
 		w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10})
-		one.symbol.Position, one.readMS = 10, w.engine.nowMS-20_000
+		see(one.symbol, func(o *seen) { o.Position, one.readMS = 10, w.engine.nowMS-20_000 })
 		r := w.engine.round
 		r.reading = reading{snapshot: reconcile.Snapshot{BeganMS: w.engine.nowMS}}
 		if read {
@@ -279,8 +279,8 @@ func TestUnprotectedTimeCountsInUnreadMarket(t *testing.T) {
 		}
 		w.out.Reset()
 		r.actOn(one)
-		if one.symbol.UnprotectedSinceMS != w.engine.nowMS-20_000 || len(facts[NoteUnprotected](w.out.Notes)) != 1 || (one.readMS == w.engine.nowMS) != read {
-			t.Errorf("read %t: want it unprotected since the read before, and reported, have %d, %+v", read, one.symbol.UnprotectedSinceMS, w.out.Notes)
+		if one.symbol.UnprotectedSinceMS() != w.engine.nowMS-20_000 || len(facts[NoteUnprotected](w.out.Notes)) != 1 || (one.readMS == w.engine.nowMS) != read {
+			t.Errorf("read %t: want it unprotected since the read before, and reported, have %d, %+v", read, one.symbol.UnprotectedSinceMS(), w.out.Notes)
 		}
 	}
 }
@@ -290,22 +290,22 @@ func TestUnprotectedTimeIsReported(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	one, p := w.engine.legs[0], w.engine.protection
-	one.symbol.UnprotectedSinceMS = w.engine.nowMS - unprotectedAfterMS
+	see(one.symbol, func(o *seen) { o.UnprotectedSinceMS = w.engine.nowMS - unprotectedAfterMS })
 	w.out.Reset()
 	p.report(one)
 	p.report(one)
 	w.engine.nowMS += 700
-	p.end(one.symbol, w.engine.nowMS)
+	one.symbol.EndUnprotected(w.engine.nowMS)
 	p.report(one)
 	p.report(one)
 	have := facts[NoteUnprotected](w.out.Notes)
 	if len(have) != 2 || have[0].Over || have[0].Why == "" || !have[1].Over || have[1].ForMS != unprotectedAfterMS+700 ||
-		one.symbol.UnprotectedMS != unprotectedAfterMS+700 {
-		t.Errorf("want its begin, and its end after 15.7 s, have %+v, %d ms in all", have, one.symbol.UnprotectedMS)
+		one.symbol.UnprotectedMS() != unprotectedAfterMS+700 {
+		t.Errorf("want its begin, and its end after 15.7 s, have %+v, %d ms in all", have, one.symbol.UnprotectedMS())
 	}
-	one.symbol.UnprotectedSinceMS = w.engine.nowMS
-	if p.end(one.symbol, w.engine.nowMS); one.symbol.UnprotectedMS != unprotectedAfterMS+700 {
-		t.Errorf("want no time added where there was none, have %d", one.symbol.UnprotectedMS)
+	see(one.symbol, func(o *seen) { o.UnprotectedSinceMS = w.engine.nowMS })
+	if one.symbol.EndUnprotected(w.engine.nowMS); one.symbol.UnprotectedMS() != unprotectedAfterMS+700 {
+		t.Errorf("want no time added where there was none, have %d", one.symbol.UnprotectedMS())
 	}
 }
 
@@ -529,7 +529,7 @@ func TestEventsThatTriggerRound(t *testing.T) {
 			w.engine.tick.answersAgain(one)
 		}, busy},
 		{"a strategy is not asked before it was read", func(w *world, one *leg) {
-			one.symbol.Read = false
+			see(one.symbol, func(o *seen) { o.Read = false })
 			w.engine.tick.inquire(one)
 		}, busy},
 		{"the disk is nearly full", func(w *world, _ *leg) { w.engine.permission.disk(&EventDisk{Why: "a test"}) }, busy},
@@ -575,7 +575,7 @@ func TestEventsThatTriggerRound(t *testing.T) {
 			w.engine.tick.decided(one)
 		}, 0},
 		{"an exchange's rules that have changed", func(w *world, one *leg) {
-			changed := *one.symbol.Rules
+			changed := *one.symbol.Rules()
 			changed.MinNotional = exchange.AmountOf(6)
 			w.engine.market.takeRules(&EventAnswer{Answer: exchange.Answer{Symbols: exchange.FetchedOf([]*exchange.Symbol{&changed})}})
 		}, 0},

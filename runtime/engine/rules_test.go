@@ -88,9 +88,9 @@ func TestExitWaitsForNextReadOfRulesAtMost(t *testing.T) {
 	target := exchange.Quantity(20)
 	w := newWorld(t, swing(&target), protected)
 	w.pass(30_000)
-	rules := *w.symbol().Rules
+	rules := *w.symbol().Rules()
 	rules.Tradable = false // the rules that were read; the exchange trades it again
-	w.symbol().Rules = &rules
+	see(w.symbol(), func(o *seen) { o.Rules = &rules })
 	target = 0
 	w.pass(6_000)
 	w.wantHeld(0)
@@ -104,12 +104,12 @@ func TestStricterRulesAreRereadEveryFewSeconds(t *testing.T) {
 	tick := rules.PriceTick
 	rules.PriceTick *= 10
 	w.pass(65_000)
-	if have := w.symbol().Rules.PriceTick; have != tick*10 {
+	if have := w.symbol().Rules().PriceTick; have != tick*10 {
 		t.Fatalf("want the rules read within a minute, have a tick of %d", have)
 	}
 	rules.PriceTick = tick
 	w.pass(4_000)
-	if have := w.symbol().Rules.PriceTick; have != tick {
+	if have := w.symbol().Rules().PriceTick; have != tick {
 		t.Errorf("want the rules read within 4 s, have a tick of %d instead of %d", have, tick)
 	}
 }
@@ -162,7 +162,7 @@ func formerRules(t testing.TB) {
 	for len(w.sent) == 0 && w.now < startMS+600_000 {
 		w.pass(100)
 	}
-	if most := w.symbol().Rules.QuantityFor(exchange.AmountOf(220), w.symbol().Last); len(w.sent) == 0 || w.sent[0].Quantity > most {
+	if most := w.symbol().Rules().QuantityFor(exchange.AmountOf(220), w.symbol().Last()); len(w.sent) == 0 || w.sent[0].Quantity > most {
 		t.Errorf("want at most %d bought first, have %+v\n%s", most, w.sent, w.story())
 	}
 }
@@ -172,7 +172,7 @@ func formerRules(t testing.TB) {
 func TestStartRereadsRulesThatPreventStop(t *testing.T) {
 	t.Parallel()
 	grown := func(w *world, rules *exchange.Symbol) {
-		rules.MinNotional = rules.Notional(w.engine.Book().Track(spotEther).Last, 3_000)
+		rules.MinNotional = rules.Notional(w.engine.Book().Track(spotEther).Last(), 3_000)
 	}
 	forbids := func(_ *world, rules *exchange.Symbol) { rules.Tradable = false }
 	for _, c := range []struct {
@@ -223,7 +223,7 @@ func TestRulesWithoutMarginLevelsKeepKnownOnes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10))
 	w.pass(10_000)
-	before := w.symbol().Rules.Brackets
+	before := w.symbol().Rules().Brackets
 	if len(before) == 0 {
 		t.Fatal("the symbol has no margin levels to lose")
 	}
@@ -244,12 +244,12 @@ func TestRulesWithoutMarginLevelsKeepKnownOnes(t *testing.T) {
 		w.mirror = nil
 	}
 	read(nil)
-	if have := w.symbol().Rules.Brackets; len(have) != len(before) {
+	if have := w.symbol().Rules().Brackets; len(have) != len(before) {
 		t.Errorf("read without: want %d levels kept, have %d", len(before), len(have))
 	}
 	one := []exchange.Bracket{{Max: exchange.AmountOf(1_000_000), MaxLeverage: 12}}
 	read(one)
-	if have := w.symbol().Rules.Brackets; len(have) != 1 || have[0].MaxLeverage != 12 {
+	if have := w.symbol().Rules().Brackets; len(have) != 1 || have[0].MaxLeverage != 12 {
 		t.Errorf("read again: want one level of leverage 12, have %+v", have)
 	}
 }

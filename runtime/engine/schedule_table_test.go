@@ -53,8 +53,8 @@ func TestNextRoundTime(t *testing.T) {
 		{"something was done", true, func(*world) {}, busy},
 		{"an order is under way", false, func(w *world) { w.sends(placement.Entry) }, busy},
 		{"an order is under way on a symbol that cannot be read", false, func(w *world) { w.sends(placement.Entry); w.blindedOn(bitcoin, 3) }, exposedRetryMS},
-		{"a position lacks its stop", false, func(w *world) { w.symbol().UnprotectedSinceMS = w.now }, busy},
-		{"a symbol is not settled", false, func(w *world) { w.symbol().Settled = false }, busy},
+		{"a position lacks its stop", false, func(w *world) { see(w.symbol(), func(o *seen) { o.UnprotectedSinceMS = w.now }) }, busy},
+		{"a symbol is not settled", false, func(w *world) { see(w.symbol(), func(o *seen) { o.Settled = false }) }, busy},
 		{"midnight comes first", false, func(w *world) { w.engine.nowMS = nextDayMS - 4_000 }, 4_000},
 		{"midnight comes later", false, func(w *world) { w.engine.nowMS = nextDayMS - 15_001 }, idle},
 		{"one round failed", false, func(w *world) { w.blindedOn(bitcoin, 1) }, 1_000},
@@ -63,7 +63,7 @@ func TestNextRoundTime(t *testing.T) {
 		{"five rounds failed", false, func(w *world) { w.blindedOn(bitcoin, 5) }, 15_000},
 		{"five rounds failed, and a position lacks its stop", false, func(w *world) {
 			w.blindedOn(bitcoin, 5)
-			w.symbol().UnprotectedSinceMS, w.config.BusyRoundMS = w.now, 60_000
+			see(w.symbol(), func(o *seen) { o.UnprotectedSinceMS, w.config.BusyRoundMS = w.now, 60_000 })
 			w.engine.config.BusyRoundMS = 60_000
 		}, exposedRetryMS},
 		{"five rounds failed, and a halt has something to take away", false, func(w *world) {
@@ -83,7 +83,9 @@ func TestNextRoundTime(t *testing.T) {
 			w.engine.config.Settle.StalenessMS = 40_000
 		}, idle},
 		{"botd stands down", false, func(w *world) {
-			w.symbol().Foreign = []exchange.Order{{ID: 9, ClientOrderID: w.unknownID(), Market: exchange.Futures, Symbol: "BTC-USDT"}}
+			see(w.symbol(), func(o *seen) {
+				o.Foreign = []exchange.Order{{ID: 9, ClientOrderID: w.unknownID(), Market: exchange.Futures, Symbol: "BTC-USDT"}}
+			})
 		}, standDownRoundMS},
 		{"a refused intent may be sent again", false, func(w *world) {
 			w.engine.backoffs.count(attempt{strategy: "one", symbol: bitcoin, purpose: placement.Entry}, 1, "no", false, w.now)
@@ -157,9 +159,9 @@ func TestUnprotectedUnreadSymbolHastensRound(t *testing.T) {
 	}{
 		{"nothing is held", func(*world) {}, false},
 		{"a position that is protected", adopts, false},
-		{"a position without its stop", func(w *world) { w.symbol().UnprotectedSinceMS = w.now }, true},
-		{"a position not read since the start", func(w *world) { adopts(w); w.symbol().Read = false }, true},
-		{"a symbol not read since the start, without a position", func(w *world) { w.symbol().Read = false }, false},
+		{"a position without its stop", func(w *world) { see(w.symbol(), func(o *seen) { o.UnprotectedSinceMS = w.now }) }, true},
+		{"a position not read since the start", func(w *world) { adopts(w); see(w.symbol(), func(o *seen) { o.Read = false }) }, true},
+		{"a symbol not read since the start, without a position", func(w *world) { see(w.symbol(), func(o *seen) { o.Read = false }) }, false},
 		{"an opening without an answer", func(w *world) { w.sends(placement.Entry) }, true},
 		{"an exit without an answer", func(w *world) { w.sends(placement.Exit) }, false},
 		{"an opening that rests", func(w *world) {
@@ -333,7 +335,9 @@ func TestUnprotectedSince(t *testing.T) {
 		{"none", 0, func(*world, *leg) {}, -1},
 		{"the first read since the start", 1, func(_ *world, one *leg) { one.readMS = 0 }, 0},
 		{"a backtest", 1, func(w *world, _ *leg) { w.engine.config.Feed = true }, 0},
-		{"since an earlier read", 1, func(w *world, one *leg) { one.symbol.UnprotectedSinceMS = w.engine.nowMS - 20_000 }, 20_000},
+		{"since an earlier read", 1, func(w *world, one *leg) {
+			see(one.symbol, func(o *seen) { o.UnprotectedSinceMS = w.engine.nowMS - 20_000 })
+		}, 20_000},
 		{"without a stop in its plan", 1, func(_ *world, one *leg) { one.config.Protection = strategy.Protection{} }, -1},
 		{"with a profit alone", 1, func(_ *world, one *leg) {
 			one.config.Protection = strategy.Protection{Set: true, TakeProfit: strategy.Distance{Share: exchange.RateOne / 10}}
@@ -351,20 +355,20 @@ func TestUnprotectedSince(t *testing.T) {
 	} {
 		w := settled(t, protected)
 		one := w.engine.legs[0]
-		one.symbol.Position, one.readMS = c.position, w.engine.nowMS-7_000
+		see(one.symbol, func(o *seen) { o.Position, one.readMS = c.position, w.engine.nowMS-7_000 })
 		c.with(w, one)
 		w.engine.protection.measure(one)
-		since := one.symbol.UnprotectedSinceMS
+		since := one.symbol.UnprotectedSinceMS()
 		if want := map[bool]int64{true: 0, false: w.engine.nowMS - c.want}[c.want < 0]; since != want {
 			t.Errorf("%s: want it unprotected for %d ms, have %d", c.name, c.want, w.engine.nowMS-since)
 		}
 		if since == 0 {
 			continue
 		}
-		one.symbol.UnprotectedMS, one.symbol.Position = 100, 0
+		see(one.symbol, func(o *seen) { o.UnprotectedMS, o.Position = 100, 0 })
 		w.engine.nowMS += 500
-		if w.engine.protection.measure(one); one.symbol.UnprotectedSinceMS != 0 || one.symbol.UnprotectedMS != 100+500+c.want {
-			t.Errorf("%s: want %d ms counted when it has ended, have %d", c.name, 600+c.want, one.symbol.UnprotectedMS)
+		if w.engine.protection.measure(one); one.symbol.UnprotectedSinceMS() != 0 || one.symbol.UnprotectedMS() != 100+500+c.want {
+			t.Errorf("%s: want %d ms counted when it has ended, have %d", c.name, 600+c.want, one.symbol.UnprotectedMS())
 		}
 	}
 }
@@ -396,7 +400,7 @@ func TestUnprotectedPositionIsDeclared(t *testing.T) {
 		w := settled(t, protected)
 		one := w.engine.legs[0]
 		if c.forMS != 0 {
-			one.symbol.UnprotectedSinceMS = w.engine.nowMS - c.forMS
+			see(one.symbol, func(o *seen) { o.UnprotectedSinceMS = w.engine.nowMS - c.forMS })
 		}
 		if c.with != nil {
 			c.with(w)
@@ -417,7 +421,7 @@ func TestUnprotectedPositionIsDeclared(t *testing.T) {
 		} else if c.want == "" {
 			continue
 		}
-		w.engine.backoffs.all, one.symbol.UnprotectedSinceMS = nil, 0
+		see(one.symbol, func(o *seen) { w.engine.backoffs.all, o.UnprotectedSinceMS = nil, 0 })
 		w.engine.nowMS += 500
 		w.engine.protection.report(one)
 		if have := facts[NoteUnprotected](w.out.Notes); len(have) != 2 || !have[1].Over || have[1].ForMS != c.forMS+500 {

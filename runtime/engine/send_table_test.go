@@ -82,17 +82,29 @@ func TestLateRecordWithdrawsOrder(t *testing.T) {
 		{"a quarantine", func(w *world, _ *queued) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Why: "a difference"}})
 		}, "the symbol was quarantined meanwhile", ""},
-		{"a position lacks its stop", func(w *world, _ *queued) { w.symbol().UnprotectedSinceMS = w.engine.nowMS - unprotectedAfterMS },
+		{"a position lacks its stop", func(w *world, _ *queued) {
+			see(w.symbol(), func(o *seen) {
+				o.UnprotectedSinceMS = w.engine.nowMS - unprotectedAfterMS
+			})
+		},
 			"its position is unprotected meanwhile", ""},
-		{"a read is not trusted", func(w *world, _ *queued) { w.symbol().Contradicted = "a witness" }, "the position was contradicted meanwhile", ""},
+		{"a read is not trusted", func(w *world, _ *queued) {
+			see(w.symbol(), func(o *seen) {
+				o.Contradicted = "a witness"
+			})
+		}, "the position was contradicted meanwhile", ""},
 		{"another limit", func(_ *world, q *queued) { q.limitsVersion-- }, "the configuration changed meanwhile", ""},
 		{"the strategy ended", func(_ *world, q *queued) { q.intent.Strategy = "none" }, "the configuration changed meanwhile", ""},
 		{"the disk is nearly full", func(w *world, _ *queued) { w.engine.permission.low = "full" }, "the journal's disk was nearly full", ""},
 		{"a limit was passed", func(w *world, _ *queued) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Breach{Rule: risk.MaxDrawdown, Why: "a test"}})
 		}, "a limit was passed meanwhile", ""},
-		{"a position of the other side", func(w *world, _ *queued) { w.symbol().Position = -1 }, "a position of the other side is open meanwhile", ""},
-		{"a position of its side", func(w *world, _ *queued) { w.symbol().Position = 1 }, "", ""},
+		{"a position of the other side", func(w *world, _ *queued) {
+			see(w.symbol(), func(o *seen) {
+				o.Position = -1
+			})
+		}, "a position of the other side is open meanwhile", ""},
+		{"a position of its side", func(w *world, _ *queued) { see(w.symbol(), func(o *seen) { o.Position = 1 }) }, "", ""},
 		{"another order is not answered", func(w *world, _ *queued) { w.sends(placement.Entry) },
 			"another placement on the symbol is under way or became unknown meanwhile", ""},
 	} {
@@ -131,8 +143,8 @@ func TestOpeningOpposesPosition(t *testing.T) {
 			w.pass(20_000)
 			w.wantState("contradicted")
 		}
-		if (w.symbol().Position == 10) != trusted || opposes(w.symbol(), exchange.Buy) || !opposes(w.symbol(), exchange.Sell) {
-			t.Errorf("the list is trusted %t, and shows %d: want a sale against it, and no purchase", trusted, w.symbol().Position)
+		if (w.symbol().Position() == 10) != trusted || opposes(w.symbol(), exchange.Buy) || !opposes(w.symbol(), exchange.Sell) {
+			t.Errorf("the list is trusted %t, and shows %d: want a sale against it, and no purchase", trusted, w.symbol().Position())
 		}
 	}
 }

@@ -61,7 +61,7 @@ func TestFrozenMarketIsStaleAndBlocksOpenings(t *testing.T) {
 		w.engine.Blind(bitcoin) {
 		t.Errorf("want the symbol stale since its newest closed candle, and nothing blind; have %+v", d)
 	}
-	if age := w.now - w.symbol().LastMS; age < 180_000 {
+	if age := w.now - w.symbol().LastMS(); age < 180_000 {
 		t.Errorf("want a price as old as the exchange's own times, have %d ms", age)
 	}
 	opens = w.now

@@ -137,23 +137,23 @@ func (r *report) Status() Status {
 			SymbolStatus{
 				Residual:     residual,
 				Key:          t.Key(),
-				Rules:        t.Rules,
+				Rules:        t.Rules(),
 				Owner:        t.Owner(),
-				Position:     t.Position,
+				Position:     t.Position(),
 				Ignored:      t.Ignored(),
 				Known:        t.Known(),
 				Baseline:     t.Baseline(),
-				EntryPrice:   t.EntryPrice,
-				LiqPrice:     t.LiqPrice,
-				Leverage:     t.Leverage,
-				Last:         t.Last,
-				Mark:         t.Mark,
-				SinceMS:      t.SinceMS,
-				Read:         t.Read,
-				Settled:      t.Settled,
+				EntryPrice:   t.EntryPrice(),
+				LiqPrice:     t.LiqPrice(),
+				Leverage:     t.Leverage(),
+				Last:         t.Last(),
+				Mark:         t.Mark(),
+				SinceMS:      t.SinceMS(),
+				Read:         t.Read(),
+				Settled:      t.Settled(),
 				Quarantine:   t.Quarantine(),
 				QuarantineMS: t.QuarantineMS(),
-				Foreign:      slices.Clone(t.Foreign),
+				Foreign:      t.Foreign(),
 			},
 		)
 	}
@@ -175,14 +175,14 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 		State:      "running",
 		Reason:     leg.state.Plan().Reason,
 		Target:     leg.target(),
-		Position:   leg.symbol.Position,
-		EntryPrice: leg.symbol.EntryPrice,
-		LiqPrice:   leg.symbol.LiqPrice,
-		Last:       leg.symbol.Last,
-		LastMS:     leg.symbol.LastMS,
+		Position:   leg.symbol.Position(),
+		EntryPrice: leg.symbol.EntryPrice(),
+		LiqPrice:   leg.symbol.LiqPrice(),
+		Last:       leg.symbol.Last(),
+		LastMS:     leg.symbol.LastMS(),
 		TickMS:     leg.lastMS,
 		NextMS:     min(leg.nextMS, leg.series.pollMS),
-		Settled:    leg.symbol.Settled,
+		Settled:    leg.symbol.Settled(),
 	}
 	if s.NextMS == never { // its candle is being read
 		s.NextMS = leg.nextTick(r.nowMS)
@@ -191,7 +191,7 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 	watch := r.book.Watch(leg.config.Name)
 	if watch.Known() {
 		s.Realized, s.Own, s.Peak = watch.Result().Result, r.own(leg), watch.Day().Peak
-		if leg.symbol.Key().Market == exchange.Spot && watch.Result().Position != 0 && leg.symbol.Position != 0 {
+		if leg.symbol.Key().Market == exchange.Spot && watch.Result().Position != 0 && leg.symbol.Position() != 0 {
 			s.Realized = watch.Result().Trip
 			s.tripProfit = s.Own.Sub(watch.Result().Base).Sub(watch.Result().Trip)
 		}
@@ -199,8 +199,8 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 	if leg.series.end > 0 {
 		s.CandleMS = leg.series.candles.CloseMS(leg.series.end - 1)
 	}
-	s.Protected, s.UnprotectedMS = r.protection.hasStop(leg), leg.symbol.UnprotectedMS
-	if since := leg.symbol.UnprotectedSinceMS; since != 0 {
+	s.Protected, s.UnprotectedMS = r.protection.hasStop(leg), leg.symbol.UnprotectedMS()
+	if since := leg.symbol.UnprotectedSinceMS(); since != 0 {
 		s.UnprotectedSinceMS = since
 		s.UnprotectedMS += r.nowMS - since
 	}
@@ -214,8 +214,8 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 		s.State, s.Why = "quarantined", leg.symbol.Quarantine()
 	case r.protection.declared(leg):
 		s.State, s.Why = "unprotected", r.protection.cause(leg)
-	case leg.symbol.Contradicted != "":
-		s.State, s.Why = "contradicted", leg.symbol.Contradicted
+	case leg.symbol.Contradicted() != "":
+		s.State, s.Why = "contradicted", leg.symbol.Contradicted()
 	case halt.Level != record.LevelNone:
 		s.State, s.Why = "halted", halt.Scope.String()+": "+halt.Why
 	case r.backoffs.declared(leg.config.Name) != "":
@@ -241,10 +241,10 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 func (r *report) OpenLeft() []string {
 	var lines []string
 	for _, symbol := range r.book.Symbols() {
-		if symbol.Position != 0 && symbol.Rules != nil {
-			line := fmt.Sprintf("position %s %s", symbol.Key(), symbol.Rules.QuantityDecimal(symbol.Position))
-			if !symbol.EntryPrice.IsZero() { // spot reports no entry price
-				line += " at " + symbol.EntryPrice.String()
+		if symbol.Position() != 0 && symbol.Rules() != nil {
+			line := fmt.Sprintf("position %s %s", symbol.Key(), symbol.Rules().QuantityDecimal(symbol.Position()))
+			if !symbol.EntryPrice().IsZero() { // spot reports no entry price
+				line += " at " + symbol.EntryPrice().String()
 			}
 			lines = append(lines, line)
 		}

@@ -92,13 +92,13 @@ func TestTheStateOfAStrategyIsItsGravest(t *testing.T) {
 		{"a person paused it", "halted", "strategy one: news", []func(*world, *leg){halts}},
 		{"halted is graver than refused", "halted", "strategy one: news", []func(*world, *leg){refuses(placement.Entry, 3), halts}},
 		{"its position is not trusted to have ended", "contradicted", "a witness", []func(*world, *leg){halts, func(_ *world, one *leg) {
-			one.symbol.Contradicted = "a witness"
+			see(one.symbol, func(o *seen) { o.Contradicted = "a witness" })
 		}}},
 		{"its position lacks its stop", "unprotected", "no stop is confirmed", []func(*world, *leg){func(w *world, one *leg) {
-			one.symbol.Contradicted, one.symbol.UnprotectedSinceMS = "a witness", w.engine.nowMS-unprotectedAfterMS
+			see(one.symbol, func(o *seen) { o.Contradicted, o.UnprotectedSinceMS = "a witness", w.engine.nowMS-unprotectedAfterMS })
 		}}},
 		{"its symbol waits for a person", "quarantined", "a difference", []func(*world, *leg){quarantines, func(w *world, one *leg) {
-			one.symbol.UnprotectedSinceMS = w.engine.nowMS - unprotectedAfterMS
+			see(one.symbol, func(o *seen) { o.UnprotectedSinceMS = w.engine.nowMS - unprotectedAfterMS })
 		}}},
 		{"it does not answer", "hung", "no answer", []func(*world, *leg){quarantines, func(_ *world, one *leg) { one.question.hung = "no answer" }}},
 		{"it failed", "failed", "a bug", []func(*world, *leg){func(_ *world, one *leg) { one.failed, one.question.hung = "a bug", "no answer" }}},
@@ -127,9 +127,11 @@ func TestTheStateOfAStrategyIsItsGravest(t *testing.T) {
 }
 
 func foreignOpening(_ *world, one *leg) {
-	one.symbol.Foreign = []exchange.Order{{ID: 9, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 1,
-		Quantity: 10, Status: exchange.StatusNew}}
-	one.symbol.ForeignSinceMS = 1
+	see(one.symbol, func(o *seen) {
+		o.Foreign = []exchange.Order{{ID: 9, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 1,
+			Quantity: 10, Status: exchange.StatusNew}}
+	})
+	see(one.symbol, func(o *seen) { o.ForeignSinceMS = 1 })
 }
 
 // etherCandles returns that many candles of another symbol.
@@ -164,8 +166,8 @@ func TestPreviewListsObstacles(t *testing.T) {
 		{"another symbol's candles are too few", func(w *world, one *leg) {
 			one.config.Strategy, one.seen, one.others = slow{scripted(hold(0))}, 3, []*series{w.etherCandles(2)}
 		}, "fewer than 3 candles of futures ETH-USDT are known, which it reads | candles are read as they close"},
-		{"no price", func(_ *world, one *leg) { one.symbol.Last = 0 }, "no price of BTC-USDT is known | the next round reads it"},
-		{"not read", func(_ *world, one *leg) { one.symbol.Read = false },
+		{"no price", func(_ *world, one *leg) { see(one.symbol, func(o *seen) { o.Last = 0 }) }, "no price of BTC-USDT is known | the next round reads it"},
+		{"not read", func(_ *world, one *leg) { see(one.symbol, func(o *seen) { o.Read = false }) },
 			"orders and positions of BTC-USDT were not read since the start | the next complete round"},
 		{"latched", func(w *world, _ *leg) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Plan{Plan: &strategy.Plan{
@@ -211,7 +213,7 @@ func TestPreviewKeepsPlanWithoutDecision(t *testing.T) {
 		want exchange.Quantity // of the plan after the tick; 5 is in force
 	}{
 		{"it decides", func(*world, *leg) {}, 30},
-		{"no price", func(_ *world, one *leg) { one.symbol.Last = 0 }, 5},
+		{"no price", func(_ *world, one *leg) { see(one.symbol, func(o *seen) { o.Last = 0 }) }, 5},
 		{"it failed", func(_ *world, one *leg) { one.failed = "a bug" }, 5},
 		{"it was removed", func(_ *world, one *leg) { one.config.Removed = true }, 5},
 		{"candles are missing", func(_ *world, one *leg) { one.seen, one.config.Strategy = 2, eager{slow{scripted(hold(30))}} }, 5},

@@ -65,10 +65,10 @@ func (t *tick) batch(leg *leg, s *series, from, to, warmup int) int {
 	leg.version--   // and its decision uses this one
 	var equity func(at int) exchange.Amount
 	if symbol := leg.symbol; symbol.AtVenue() != 0 {
-		last, mark := symbol.Last, symbol.Mark
-		defer func() { symbol.Last, symbol.Mark = last, mark }()
+		last, mark, priceMS := symbol.Last(), symbol.Mark(), symbol.LastMS()
+		defer func() { symbol.SetPrice(last, mark, priceMS) }()
 		equity = func(at int) exchange.Amount {
-			symbol.Last, symbol.Mark = s.candles.Close[at], s.candles.Close[at]
+			symbol.SetPrice(s.candles.Close[at], s.candles.Close[at], priceMS)
 			return t.equity(symbol.Key().Market)
 		}
 	}
@@ -87,7 +87,7 @@ func (t *tick) next(leg *leg, s *series, from, to, warmup int) (end int, changed
 	end = leg.give(s.candles, from, to)
 	last, closes := s.candles.Close[end-1], s.candles.CloseMS(end-1)
 	t.nowMS = closes
-	leg.symbol.Last, leg.symbol.Mark, leg.symbol.LastMS = last, last, closes
+	leg.symbol.SetPrice(last, last, closes)
 	if leg.seen < warmup {
 		return end, false
 	}
@@ -120,7 +120,7 @@ func (t *tick) signalObstacle(leg *leg) error {
 		return ErrDeaf
 	case leg.failed != "":
 		return ErrFailed
-	case leg.symbol.Last == 0 || leg.seen < leg.config.Strategy.Warmup():
+	case leg.symbol.Last() == 0 || leg.seen < leg.config.Strategy.Warmup():
 		return ErrNotYet
 	}
 	return nil
@@ -158,7 +158,7 @@ func (t *tick) rehearse(leg *leg, nominalMS int64) (conditions []strategy.Condit
 	}
 	if leg.seen >= leg.config.Strategy.Warmup() {
 		leg.config.Strategy.Decide(&leg.view, &leg.plan)
-		failure = leg.plan.OutOfBounds(leg.config.Symbol, leg.symbol.Last)
+		failure = leg.plan.OutOfBounds(leg.config.Symbol, leg.symbol.Last())
 	}
 	return conditions, failure
 }

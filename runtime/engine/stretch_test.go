@@ -96,8 +96,8 @@ func (b *bench) feeds(x *waving, candles *exchange.Candles, longest int) []strin
 			all = append(all, fmt.Sprint(r.AtMS, " ", r.Kind(), " ", r.Summary()))
 		}
 	}
-	return append(all, fmt.Sprint("last ", b.engine.legs[0].symbol.Last/1e8, " mark ", b.engine.legs[0].symbol.Mark/1e8, " at ",
-		b.engine.legs[0].symbol.LastMS, ", ticked ", b.engine.legs[0].lastMS, ", seen ", b.engine.legs[0].seen, ", failed ", b.engine.legs[0].failed,
+	return append(all, fmt.Sprint("last ", b.engine.legs[0].symbol.Last()/1e8, " mark ", b.engine.legs[0].symbol.Mark()/1e8, " at ",
+		b.engine.legs[0].symbol.LastMS(), ", ticked ", b.engine.legs[0].lastMS, ", seen ", b.engine.legs[0].seen, ", failed ", b.engine.legs[0].failed,
 		", silent ", b.engine.legs[0].silent))
 }
 
@@ -179,7 +179,7 @@ func TestStretchEndsAtCandleWithEffect(t *testing.T) {
 			m.record(record.Record{Body: record.Day{StartMS: m.nowMS, Equity: exchange.AmountOf(1_000), Peak: exchange.AmountOf(1_000), Markets: "futures"}})
 			m.emitted, m.unwritten = 1, nil
 			m.config.Limits.MaxDrawdown, m.limits.watching = risk.Loss{USDT: exchange.AmountOf(10)}, true
-			one.symbol.Position, one.symbol.EntryPrice, one.symbol.MarkedAt = 1_000, exchange.AmountOf(101), 101e8
+			see(one.symbol, func(o *seen) { o.Position, o.EntryPrice, o.MarkedAt = 1_000, exchange.AmountOf(101), 101e8 })
 		}, 4},
 	} {
 		m, s := polled(t, bitcoin, 0)
@@ -229,7 +229,7 @@ func TestStrategyPreparesSeveralDecisions(t *testing.T) {
 	for i := range 20 {
 		flat.Append(exchange.Candle{OpenMS: startMS + int64(i)*minuteMS, Open: 40_000e8, High: 40_000e8, Low: 40_000e8, Close: 40_000e8, Volume: 1})
 	}
-	holds := func(e *Engine) { e.legs[0].symbol.Position = 10 }
+	holds := func(e *Engine) { see(e.legs[0].symbol, func(o *seen) { o.Position = 10 }) }
 	for _, c := range []struct {
 		name   string
 		warmup int
@@ -250,7 +250,7 @@ func TestStrategyPreparesSeveralDecisions(t *testing.T) {
 		x := &batching{waving: waving{warmup: c.warmup}, far: c.far}
 		b := inBacktest(t, x, nil)
 		leg := b.engine.legs[0]
-		leg.symbol.EntryPrice, leg.symbol.MarkedAt = exchange.AmountOf(50_000), 50_000e8
+		see(leg.symbol, func(o *seen) { o.EntryPrice, o.MarkedAt = exchange.AmountOf(50_000), 50_000e8 })
 		b.engine.book.Apply(&record.Record{Strategy: "BTC-USDT", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Flat(),
 			Reason: "a test"}}})
 		if c.change != nil {
@@ -261,8 +261,8 @@ func TestStrategyPreparesSeveralDecisions(t *testing.T) {
 		b.engine.out = &b.out
 		b.out.Reset()
 		end, _ := b.engine.tick.candles(leg, s, 0, flat.Len())
-		if len(x.held) > 0 && x.held[0] != leg.symbol.Position {
-			t.Errorf("%s: want the first decision with what is held, %d, have %d", c.name, leg.symbol.Position, x.held[0])
+		if len(x.held) > 0 && x.held[0] != leg.symbol.Position() {
+			t.Errorf("%s: want the first decision with what is held, %d, have %d", c.name, leg.symbol.Position(), x.held[0])
 		}
 		if have := fmt.Sprint(x.batches); have != c.want || end != c.end {
 			t.Errorf("%s: want %s, candles to %d, have %s, %d (%s)", c.name, c.want, c.end, have, end, leg.failed)

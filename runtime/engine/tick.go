@@ -28,7 +28,7 @@ func (t *tick) scheduled(leg *leg) {
 	if missed > 0 {
 		t.note(leg.config.Name, leg.config.Symbol, NoteMissed{missed, "botd was stopped, busy or without candles meanwhile"})
 	}
-	if leg.symbol.Last > 0 && leg.seen >= leg.config.Strategy.Warmup() {
+	if leg.symbol.Last() > 0 && leg.seen >= leg.config.Strategy.Warmup() {
 		t.run(leg, nominal)
 	}
 }

@@ -124,11 +124,11 @@ func TestEquityIsNotOfTwoMoments(t *testing.T) {
 		return fate{lost: call.Request.Operation == exchange.SpotWallet && w.heldOf(exchange.Spot, "BTC-USDT") != 0}
 	}
 	for range 100 {
-		if w.pass(100); w.engine.Book().Track(coin).Position != 0 {
+		if w.pass(100); w.engine.Book().Track(coin).Position() != 0 {
 			break
 		}
 	}
-	if w.engine.Book().Track(coin).Position == 0 {
+	if w.engine.Book().Track(coin).Position() == 0 {
 		t.Fatal("want a purchase that is known")
 	}
 	w.change(Reload{Limits: &w.config.Limits})

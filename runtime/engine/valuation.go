@@ -23,7 +23,7 @@ func (b *base) equity(market exchange.Market) exchange.Amount {
 			balance := b.book.Balance(quote)
 			total = total.Add(balance.Free).Add(balance.Frozen)
 		}
-		total = total.Add(leg.config.Symbol.Notional(leg.symbol.Last, leg.symbol.Position))
+		total = total.Add(leg.config.Symbol.Notional(leg.symbol.Last(), leg.symbol.Position()))
 	}
 	return total
 }
@@ -54,7 +54,7 @@ func (b *base) own(leg *leg) exchange.Amount {
 // profit.
 func (b *base) worth(leg *leg) (worth exchange.Amount) {
 	symbol := leg.symbol
-	held, entry, at := symbol.Position, symbol.EntryPrice, symbol.AtVenue()
+	held, entry, at := symbol.Position(), symbol.EntryPrice(), symbol.AtVenue()
 	switch {
 	case symbol.Ignored() != 0: // the exchange's single position has a foreign part: the strategy's part follows from its fills
 		held = symbol.Known()
@@ -62,11 +62,11 @@ func (b *base) worth(leg *leg) (worth exchange.Amount) {
 		held, entry = b.book.Watch(leg.config.Name).Result().Position, leg.entry
 		at = held
 	}
-	if held == 0 || symbol.Rules == nil || at == 0 {
+	if held == 0 || symbol.Rules() == nil || at == 0 {
 		return worth
 	}
-	paid := symbol.Rules.Cost(entry, held) // 0 on spot, where the result includes the purchase price
-	return symbol.Rules.Notional(symbol.Price(), held).Sub(paid)
+	paid := symbol.Rules().Cost(entry, held) // 0 on spot, where the result includes the purchase price
+	return symbol.Rules().Notional(symbol.Price(), held).Sub(paid)
 }
 
 // onSpot returns the spot part of the account's equity.

@@ -21,7 +21,7 @@ type watched struct {
 
 // refreshView updates the view and empties the plan.
 func (t *tick) refreshView(leg *leg, nominalMS int64) {
-	leg.view.NowMS, leg.view.Last, leg.view.Symbol = nominalMS, leg.symbol.Last, leg.symbol.Rules
+	leg.view.NowMS, leg.view.Last, leg.view.Symbol = nominalMS, leg.symbol.Last(), leg.symbol.Rules()
 	if leg.version != t.book.Version() {
 		t.fillView(leg)
 	} else {
@@ -42,7 +42,7 @@ func (t *tick) refreshView(leg *leg, nominalMS int64) {
 func (t *tick) fillView(leg *leg) {
 	leg.version = t.book.Version()
 	leg.view.Version = leg.version + 1
-	leg.view.Position = strategy.Position{Quantity: leg.symbol.DecisionPosition(), EntryPrice: leg.symbol.MeanEntry(), SinceMS: leg.symbol.SinceMS}
+	leg.view.Position = strategy.Position{Quantity: leg.symbol.DecisionPosition(), EntryPrice: leg.symbol.MeanEntry(), SinceMS: leg.symbol.SinceMS()}
 	leg.view.Equity = t.equity(leg.symbol.Key().Market)
 	leg.view.Memory = leg.state.Memory()
 	leg.working = leg.working[:0]
@@ -68,10 +68,10 @@ func (t *tick) fillView(leg *leg) {
 // quantityOf returns an order's quantity; for an order by amount, the quantity that it buys at the
 // last price.
 func quantityOf(symbol *reconcile.SymbolState, order *exchange.NewOrder) exchange.Quantity {
-	if order.QuoteAmount.IsZero() || symbol.Rules == nil || symbol.Last <= 0 {
+	if order.QuoteAmount.IsZero() || symbol.Rules() == nil || symbol.Last() <= 0 {
 		return order.Quantity
 	}
-	return symbol.Rules.QuantityFor(order.QuoteAmount, symbol.Last)
+	return symbol.Rules().QuantityFor(order.QuoteAmount, symbol.Last())
 }
 
 // showPair fills in the pair.
@@ -81,7 +81,7 @@ func (leg *leg) showPair() {
 		return
 	}
 	leg.view.Pair = strategy.Pair{
-		Symbol: symbol.Rules, Position: symbol.Position, Last: symbol.Last,
-		Known: symbol.Rules != nil && symbol.Last > 0 && symbol.Settled,
+		Symbol: symbol.Rules(), Position: symbol.Position(), Last: symbol.Last(),
+		Known: symbol.Rules() != nil && symbol.Last() > 0 && symbol.Settled(),
 	}
 }

@@ -67,8 +67,8 @@ func TestPairNeedsRulesPriceAndPosition(t *testing.T) {
 		w := settled(t)
 		one := w.engine.legs[0]
 		one.watched.pair = w.symbol()
-		if w.symbol().Settled, w.symbol().Last = c.settled, c.last; !c.rules {
-			w.symbol().Rules = nil
+		if see(w.symbol(), func(o *seen) { o.Settled, o.Last = c.settled, c.last }); !c.rules {
+			see(w.symbol(), func(o *seen) { o.Rules = nil })
 		}
 		if one.showPair(); one.view.Pair.Known != c.want || one.view.Pair.Last != c.last {
 			t.Errorf("%+v: have %+v", c, one.view.Pair)

@@ -67,7 +67,7 @@ func readOnce(ctx context.Context, machine *engine.Engine, v *gateway.Copy) ([]v
 			known := true
 			all = nil
 			for _, o := range machine.PreviewTicks() {
-				known = known && o.Seen > 0 && o.Last > 0 && machine.Book().Symbol(o.Symbol.Key()).Read
+				known = known && o.Seen > 0 && o.Last > 0 && machine.Book().Symbol(o.Symbol.Key()).Read()
 				all = append(all, view.TickPreviewOf(&o))
 			}
 			if known {

@@ -1,0 +1,58 @@
+// Package reconciletest sets what snapshots have shown of a symbol, for the tests of packages that
+// read it.
+//
+// Outside tests only Book.Observe can: the fields are not exported. A table of a package above wants
+// one symbol in one state, without the reads that lead there.
+package reconciletest
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"unsafe"
+
+	"botd/exchange"
+	"botd/reconcile"
+)
+
+// Observed has the fields of a symbol's state that a test may set, under their names in it.
+type Observed struct {
+	Rules      *exchange.Symbol
+	Last, Mark exchange.Price
+	LastMS     int64
+	Leverage   int
+
+	Position   exchange.Quantity
+	EntryPrice exchange.Amount
+	MarkedAt   exchange.Price
+	SinceMS    int64
+	LiqPrice   exchange.Amount
+
+	Read, Settled bool
+	Contradicted  string
+	Foreign       []exchange.Order
+	UnknownEnded  string
+
+	UnprotectedSinceMS, UnprotectedMS, ForeignSinceMS int64
+}
+
+// Set changes what is observed of a symbol.
+func Set(symbol *reconcile.SymbolState, change func(o *Observed)) {
+	var o Observed
+	own := reflect.ValueOf(&o).Elem()
+	state := reflect.ValueOf(symbol).Elem()
+	fields := make([]reflect.Value, own.NumField())
+	for i := range fields {
+		name := own.Type().Field(i).Name
+		field := state.FieldByName(strings.ToLower(name[:1]) + name[1:])
+		if !field.IsValid() || field.Type() != own.Field(i).Type() {
+			panic(fmt.Sprintf("reconciletest: the state of a symbol has no field like %s", name))
+		}
+		fields[i] = reflect.NewAt(field.Type(), unsafe.Pointer(field.UnsafeAddr())).Elem()
+		own.Field(i).Set(fields[i])
+	}
+	change(&o)
+	for i := range fields {
+		fields[i].Set(own.Field(i))
+	}
+}
