@@ -150,10 +150,10 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 }
 
 func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {
-	rules := d.symbol.rules
+	rules, whole := d.symbol.rules, quantity >= abs(d.ownPosition)
 	quantity = d.capped(d.clipToWallet(rules.FloorQuantity(quantity)))
 	if d.tooSmall(quantity) {
-		d.closeDust(quantity, reason)
+		d.closeDust(whole, reason)
 		return
 	}
 	if d.fitsWithUnknown(quantity) {
@@ -174,10 +174,10 @@ func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {
 // dust is the key of an order that closes a quantity too small for an order of its own.
 const dust = "dust"
 
-// closeDust closes a quantity too small for its own order with a closePosition order one tick from
-// the price. It does not retry in a loop (case 36).
-func (d *derivation) closeDust(quantity exchange.Quantity, reason string) {
-	if d.symbol.Key().Market == exchange.Spot || d.ownPosition == 0 || quantity < abs(d.ownPosition) || d.symbol.Ignored() != 0 {
+// closeDust closes a whole position that is too small for its own order, or smaller than a step that has grown, with a closePosition order one
+// tick from the price. It does not retry in a loop (case 36).
+func (d *derivation) closeDust(whole bool, reason string) {
+	if d.symbol.Key().Market == exchange.Spot || d.ownPosition == 0 || !whole || d.symbol.Ignored() != 0 {
 		return
 	}
 	d.dusting = true

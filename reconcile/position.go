@@ -37,6 +37,7 @@ func (s *survey) observePosition(symbol *SymbolState) {
 	switch unknown := s.book.unknownOn(symbol.Key()); {
 	case len(unknown) > 0:
 		s.decideUnknown(symbol, unknown)
+		s.adoptReduced(symbol, symbol.Opened())
 		s.measureResidual(symbol)
 		s.seekWitness(symbol)
 	case symbol.Unwitnessed(): // a single list never settles a symbol

@@ -18,6 +18,9 @@ func (s *survey) presume(symbol *SymbolState) {
 	before, sold := symbol.spot.presumed, exchange.Quantity(0)
 	for _, p := range symbol.live {
 		s.noteWalletShortfall(p, symbol)
+		if s.book.unanswered(p, s.fetched.EndedMS) {
+			s.noteUnfrozen(p, symbol)
+		}
 		if p.State() == placement.Sending || p.Order().Side == exchange.Buy || s.listed(p) {
 			continue
 		}
@@ -103,7 +106,7 @@ func (s *SymbolState) vanished() exchange.Quantity { return max(0, s.spot.undeci
 
 // unclaimedPurchases returns the quantity bought by purchases that no placement claims, since
 // wallet and fills last agreed or since a time. Evidence from an earlier history stays valid while
-// none can be read. A row without an id counts as unowned only if botd's own rows show ids.
+// none can be read. A row without an id counts as unowned only if botd's own rows show ids, and if it equals no purchase that the exchange refused.
 func (s *survey) unclaimedPurchases(symbol *SymbolState, sinceMS int64) (sum exchange.Quantity) {
 	rows := symbol.spot.others
 	if s.fetched.History.Done() {
@@ -113,7 +116,7 @@ func (s *survey) unclaimedPurchases(symbol *SymbolState, sinceMS int64) (sum exc
 	symbol.spot.others = nil
 	for i := range slices.Backward(rows) { // an order's newest rows first
 		o := &rows[i]
-		unnamed := o.ClientOrderID == "" && s.book.idsLeftOut
+		unnamed := o.ClientOrderID == "" && (s.book.idsLeftOut || s.book.repeatsRefused(o))
 		seen := slices.ContainsFunc(symbol.spot.others, func(other exchange.Order) bool { return other.ID == o.ID })
 		if o.Key() == symbol.Key() && o.Side == exchange.Buy && o.CreatedMS >= sinceMS && !unnamed && !seen && !s.claimed(o) {
 			symbol.spot.others = append(symbol.spot.others, *o)
@@ -162,7 +165,7 @@ func (e *evidence) boughtSince(p *account.Placement, sinceMS int64) bool {
 	})
 }
 
-// priorBalance is a wallet's money and asset, and the time of their read.
+// priorBalance is what a read showed before a placement was sent: the money and the asset of a wallet, or the margin in use beyond what is known.
 type priorBalance struct {
 	amount exchange.Amount
 	asset  exchange.Quantity // of the symbol's base asset
@@ -209,7 +212,11 @@ func (s *survey) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
 			frozen -= q.Remaining()
 		}
 	}
-	unfrozen := read.BeganMS > b.arrivedMS(p)+min(b.Settle().StalenessMS, mostUnfrozenMS) && frozen < p.Remaining()/2
+	most := int64(mostUnfrozenMS)
+	if p.State() == placement.Sending {
+		most = repeatMS // it is repeated as soon as one whose answer is known to be lost
+	}
+	unfrozen := read.BeganMS > b.arrivedMS(p)+min(b.Settle().StalenessMS, most) && frozen < p.Remaining()/2
 	if b.unfrozen[p.ClientOrderID()] = true; !unfrozen {
 		delete(b.unfrozen, p.ClientOrderID())
 	}

@@ -46,10 +46,20 @@ func (d *derivation) mayRepeat(p *account.Placement) bool {
 }
 
 // unansweredStop reports whether a stop was handed out so long ago that its answer counts as lost, though it may come yet: the exchange
-// takes no second one beside it. On spot it may take both, and both would sell.
+// takes no second one beside it. On spot it takes both if the wallet has enough for both, and both would sell: there the wallet must leave room for
+// one of them, and freeze nothing for the first.
 func (s *situation) unansweredStop(p *account.Placement) bool {
-	at := s.book.handedOut[p.ClientOrderID()]
-	return at != 0 && s.nowMS-at >= repeatMS && p.Purpose() == placement.StopLoss && p.Order().ClosePosition
+	if !s.book.unanswered(p, s.nowMS) {
+		return false
+	}
+	unfrozen := s.book.walletRead && !s.desired.Unread && s.book.unfrozen[p.ClientOrderID()]
+	return p.Order().ClosePosition || p.Order().Type == exchange.StopLimit && unfrozen && s.repeatable(p)
+}
+
+// unanswered reports whether a stop was handed out so long ago that its answer counts as lost.
+func (b *Book) unanswered(p *account.Placement, nowMS int64) bool {
+	at := b.handedOut[p.ClientOrderID()]
+	return at != 0 && nowMS-at >= repeatMS && p.State() == placement.Sending && p.Purpose() == placement.StopLoss
 }
 
 // replaceable reports whether a protective order may be replaced: its fate is unknown and it may be

@@ -21,9 +21,9 @@ type RefusedOrder struct {
 	clientOrderID string
 	purpose       placement.Purpose
 	order         exchange.NewOrder
-	before        priorBalance      // spot: the wallet before a purchase was sent
+	before        priorBalance      // spot: the wallet before a purchase was sent; futures: the margin in use before an opening was sent
 	bought        exchange.Quantity // spot: what the wallet shows of a purchase that no list shows
-	paid          persistence       // since it does
+	paid          persistence       // since the wallet, or the margin in use, shows it
 }
 
 // Opens reports whether it would have opened a position, or made one larger.
@@ -42,8 +42,12 @@ func (s *SymbolState) RefusedUntilMS(settle *placement.Settle) int64 {
 }
 
 func (b *Book) noteRefused(p *account.Placement, atMS int64) {
+	before := b.priorBalance[p.ClientOrderID()]
+	if p.Order().Market == exchange.Futures {
+		before = b.marginBefore(p)
+	}
 	b.refused = append(b.refused, RefusedOrder{Symbol: p.Symbol(), SentMS: p.SentMS(), atMS: atMS, clientOrderID: p.ClientOrderID(), purpose: p.Purpose(),
-		order: p.Order(), before: b.priorBalance[p.ClientOrderID()]})
+		order: p.Order(), before: before})
 }
 
 // confirmMS is the time for which a further spot exit waits for the reads that confirm a refusal.
@@ -75,13 +79,21 @@ func (s *survey) confirmRefused() {
 	}
 }
 
-// confirms reports whether the snapshot, which began after a refusal, would show that the order was executed, and nothing does.
+// confirms reports whether the snapshot, which began after a refusal, would show that the order was executed, and nothing does. An open list
+// that still shows an order after its end may be older than the refused one, too.
 func (s *survey) confirms(r *RefusedOrder) bool {
 	read := s.fetched.Positions.Done() && s.fetched.FuturesOrders.Done() && !s.leavesOut(r)
 	if r.Symbol.Market == exchange.Spot {
 		read = s.fetched.SpotOrders.Done() && s.fetched.History.Done() && s.fetched.HistoryWhole
 	}
-	return read && s.fetched.BeganMS > r.atMS && !s.fetched.isUnread(r.Symbol) && !s.executedUnlisted(r)
+	read = read && s.fetched.BeganMS > r.atMS && !slices.Contains(s.old, r.Symbol.Market) && !s.fetched.isUnread(r.Symbol)
+	return read && !s.executedUnlisted(r) && !s.addsTo(r) && !s.holdsMargin(r)
+}
+
+// addsTo reports whether the list of positions shows more on a refused opening's side than fills explain: its execution, or another's trade.
+func (s *survey) addsTo(r *RefusedOrder) bool {
+	residual := s.book.Symbol(r.Symbol).residual
+	return r.Opens() && r.Symbol.Market == exchange.Futures && residual != 0 && signOf(residual) == int(r.order.Side.Sign())
 }
 
 // leavesOut reports whether the open list of futures omits an order that its id shows as open: one of the symbol, or one of any symbol that was sent

@@ -1,6 +1,8 @@
 package reconcile
 
 import (
+	"slices"
+
 	"botd/exchange"
 )
 
@@ -48,6 +50,14 @@ func (e *evidence) paidThoughRefused(r *RefusedOrder, symbol *SymbolState) excha
 	return 0
 }
 
+// repeatsRefused reports whether a row without an id equals a refused purchase in every term and was created in the same seconds, while the wallet shows
+// that its money is gone: it is that purchase.
+func (b *Book) repeatsRefused(o *exchange.Order) bool {
+	return slices.ContainsFunc(b.refused, func(r RefusedOrder) bool {
+		return r.bought > 0 && repeats(o, &r.order) && abs(exchange.Quantity(o.CreatedMS-r.SentMS)) <= repeatedMS
+	})
+}
+
 // paidFor reports whether the wallet has shown the result of a purchase that the exchange refused.
 func (b *Book) paidFor(symbol *SymbolState) bool {
 	for i := range b.refused {
@@ -77,7 +87,7 @@ func (s *survey) executedUnlisted(r *RefusedOrder) bool {
 func (b *Book) forgetRefused(of func(*RefusedOrder) bool) {
 	for i := range b.refused {
 		if r := &b.refused[i]; of(r) {
-			r.bought, r.before = 0, priorBalance{}
+			r.bought, r.before, r.paid = 0, priorBalance{}, persistence{}
 		}
 	}
 }

@@ -136,6 +136,9 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 		if fetched.Account != nil {
 			symbol.markedAt = symbol.Price()
 		}
+		if symbol.Key().Market == exchange.Futures {
+			s.adoptReduced(symbol, symbol.Opened())
+		}
 		s.observePosition(symbol)
 		settle := b.Settle()
 		symbol.traded = symbol.journalledSymbol.Traded(fetched.EndedMS, &settle)
@@ -155,7 +158,7 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 	if !list.Done() {
 		return
 	}
-	orders := list.Items()
+	orders, stale := list.Items(), s.book.stale
 	matched := slices.Grow(s.book.matched[:0], len(orders))
 	next := 0 // both lists are sorted oldest first: usually the next placement matches the next order
 	for i := range orders {
@@ -188,6 +191,9 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 			symbol := s.book.Track(order.Key())
 			symbol.foreign = append(symbol.foreign, *order)
 		}
+	}
+	if s.book.stale != stale {
+		s.old = append(s.old, market)
 	}
 	s.notePeerOrders(orders)
 	clear(matched) // do not retain ended placements

@@ -25,8 +25,9 @@ type margins struct {
 // before it concludes the next.
 type survey struct {
 	evidence
-	records []record.Record // applied, in order
-	spotIDs []int64         // of the spot open list, sorted; nil until needed
+	records []record.Record   // applied, in order
+	spotIDs []int64           // of the spot open list, sorted; nil until needed
+	old     []exchange.Market // whose open lists that show less than botd knows: an order that has ended, or was filled further
 }
 
 func (b *Book) survey(fetched *Snapshot) *survey {
@@ -52,24 +53,29 @@ func (s *survey) emit(r record.Record) {
 		return
 	}
 	p, symbol := s.book.Placement(r.ClientOrderID), s.book.Symbol(r.Symbol)
-	before := symbol.Known()
+	opened := symbol.Opened()
 	s.apply(r)
 	if fees, due := s.expectFees(symbol); due {
 		s.apply(fees)
 	}
-	if p != nil && p.Order().Market == exchange.Futures && p.Reduces() {
-		s.adoptReduced(symbol, int(p.Order().Side.Sign()), before)
+	if p == nil || p.Order().Market != exchange.Futures || !p.Reduces() {
+		return
 	}
+	if signOf(opened) != int(p.Order().Side.Sign()) {
+		opened = symbol.Opened()
+	}
+	s.adoptReduced(symbol, opened)
 }
 
-// adoptReduced takes what an order that may only reduce has filled beyond what was known to be held: it was of a position that nothing
-// explained, and is over. While an opening is live, that may explain it, and is booked later.
-func (s *survey) adoptReduced(symbol *SymbolState, side int, before exchange.Quantity) {
-	beyond := symbol.Known()
-	if signOf(before) == side {
-		beyond -= before
+// adoptReduced adopts, given the position that botd's openings and earlier adoptions made, what its reductions have filled beyond that: they
+// reduced a position that nothing explained. While an opening is live, that may explain it: the survey in which none is live any more adopts it.
+func (s *survey) adoptReduced(symbol *SymbolState, opened exchange.Quantity) {
+	known := symbol.Known()
+	beyond := known
+	if signOf(opened) == signOf(known) {
+		beyond -= opened
 	}
-	if signOf(beyond) == side && symbol.Ignored() == 0 && !s.opens(symbol.Key()) {
+	if beyond != 0 && signOf(beyond) == signOf(known) && symbol.Ignored() == 0 && !s.opens(symbol.Key()) {
 		s.apply(symbol.about(record.Adopted{Quantity: -beyond, Evidence: "a position that nothing explained was reduced"}))
 	}
 }

@@ -323,6 +323,8 @@ func (e *evidence) contradict(symbol *SymbolState) {
 	switch {
 	case symbol.futuresEvidence.doubted && (symbol.contradicted != "" || symbol.differs.exceeds(e.book.Settle().StalenessMS)):
 		symbol.declare(contradiction, e.fetched.EndedMS)
+	case e.marginContradicts(symbol):
+		symbol.declare(heldMargin, e.fetched.EndedMS)
 	case symbol.futuresEvidence.denied:
 		symbol.declare(beyondMargin, e.fetched.EndedMS)
 	case symbol.endUnproved() && e.fetched.BeganMS > symbol.unexplainedMS+e.book.Settle().StalenessMS:

@@ -96,7 +96,39 @@ var belief = []Row{
 		}},
 	{"reduction_opens", "what an order that may only reduce has filled beyond what was known is a position of the other side", "41",
 		"reconcile TestReducingFillOpensNoPosition", []Edit{
-			{"reconcile.survey.adoptReduced", "signOf(beyond) == side", "false"},
+			{"reconcile.survey.adoptReduced", "beyond != 0", "false"},
+		}},
+	{"reduction_owed_forgotten", "what a reduction filled beyond a position while an opening was live is a position once that has ended", "41",
+		"reconcile TestReductionOpensNoPositionAfterOpeningEnds", []Edit{
+			{"reconcile.Book.Observe", "s.adoptReduced(symbol, symbol.Opened())", ""},
+		}},
+	{"margin_confirms", "lists confirm that a refused opening was not executed while the account uses its margin", "41",
+		"reconcile TestMarginInUseConfirmsNoRefusal", []Edit{
+			{"reconcile.survey.confirms", "!s.holdsMargin(r)", "true"},
+		}},
+	{"position_confirms", "a position that nothing explains confirms that a refused opening of its side was not executed", "41",
+		"reconcile TestPositionBeyondFillsConfirmsNoRefusal", []Edit{
+			{"reconcile.survey.confirms", "!s.addsTo(r)", "true"},
+		}},
+	{"margin_undeclared", "lists that the account's margin contradicts are no declared state", "41",
+		"reconcile TestLastingMarginOfRefusedOpeningIsContradicted", []Edit{
+			{"reconcile.evidence.contradict", "e.marginContradicts(symbol)", "false"},
+		}},
+	{"unanswered_waits", "on spot a stop is awaited for as long as the client waits for its answer, though the wallet has enough for one only", "protection",
+		"reconcile TestUnansweredSpotStopIsPlacedAgainIfWalletHasOne", []Edit{
+			{"reconcile.situation.unansweredStop", "p.Order().Type == exchange.StopLimit", "false"},
+		}},
+	{"unanswered_twice", "on spot a stop is placed beside one whose answer does not come, though the wallet has enough for both", "protection",
+		"reconcile TestUnansweredSpotStopIsPlacedAgainIfWalletHasOne", []Edit{
+			{"reconcile.situation.unansweredStop", "s.repeatable(p)", "true"},
+		}},
+	{"refused_row_anothers", "a row without an id that equals a purchase which the exchange refused and executed is another's purchase", "42",
+		"reconcile TestRowWithoutIDEqualToARefusedPurchaseIsIt", []Edit{
+			{"reconcile.survey.unclaimedPurchases", "s.book.repeatsRefused(o)", "false"},
+		}},
+	{"step_outgrows", "a position smaller than a quantity step that has grown is not closed where its stop was passed", "45",
+		"reconcile TestPositionBelowAGrownStepIsClosed", []Edit{
+			{"reconcile.derivation.reduceNow", "d.closeDust(«whole», reason)", "quantity >= abs(d.ownPosition)"},
 		}},
 	{"no_margin_no_witness", "an account that uses no margin at all denies nothing that a list shows", "39",
 		"reconcile TestListedPositionWithoutMarginIsRejected", []Edit{
@@ -176,7 +208,7 @@ var belief = []Row{
 		}},
 	{"unanswered_stop", "a stop is awaited for as long as the client waits for its answer", "1",
 		"runtime/engine TestUnansweredStopIsPlacedAgain", []Edit{
-			{"reconcile.situation.unansweredStop", "at != 0", "false"},
+			{"reconcile.Book.unanswered", "at != 0", "false"},
 		}},
 	{"canceled_by_another", "where botd stands down, a stop that other hands have canceled is placed again at once", "34",
 		"reconcile TestForeignCanceledStopHasGracePeriod", []Edit{
@@ -237,6 +269,10 @@ var belief = []Row{
 	{"equal_ignored", "an opening is placed beside an order without an id that equals one of botd's", "34",
 		"runtime/engine TestEqualOrderWithoutIDBlocksOpenings", []Edit{
 			{"reconcile.Book.ForeignOpening", "symbol.Repeats(o)", "false"},
+		}},
+	{"old_list_confirms", "an open list that still shows an order that has ended confirms that what the exchange refused was not executed", "41",
+		"reconcile TestAListThatShowsAnEndedOrderConfirmsNoRefusal", []Edit{
+			{"reconcile.survey.confirms", "!slices.Contains(s.old, r.Symbol.Market)", "true"},
 		}},
 	{"elsewhere_confirms", "an open list that omits an older order of another symbol confirms a refusal", "3",
 		"reconcile TestAListThatOmitsAnOlderOrderConfirmsNoRefusal", []Edit{

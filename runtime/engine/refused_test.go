@@ -95,8 +95,11 @@ func refusedWithATornList(t testing.TB) {
 		return fate{}
 	}
 	w.mirror = func(answer *exchange.Answer) {
-		if answer.Operation == exchange.FuturesOpenOrders {
+		switch answer.Operation {
+		case exchange.FuturesOpenOrders:
 			answer.Orders = exchange.FetchedOf([]exchange.Order{})
+		case exchange.FuturesAccount:
+			answer.Account.OrderMargin = exchange.Amount{} // nor does the account show it
 		}
 	}
 	orders = append(orders, strategy.DesiredOrder{Key: "b", Side: exchange.Buy, Price: 48_000e8, Quantity: 10})

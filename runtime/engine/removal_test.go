@@ -381,14 +381,18 @@ func removedWithARefusedOpening(t testing.TB, way string, fills bool) {
 		return w.executedAndRefused(call)
 	}
 	w.mirror = func(answer *exchange.Answer) {
-		if answer.Operation == exchange.FuturesOpenOrders && w.now < shown {
+		switch {
+		case w.now >= shown:
+		case answer.Operation == exchange.FuturesOpenOrders:
 			answer.Orders = exchange.FetchedOf([]exchange.Order{})
+		case answer.Operation == exchange.FuturesAccount:
+			answer.Account.OrderMargin = exchange.Amount{}
 		}
 	}
 	for shown == 0 {
 		w.pass(100)
 	}
-	w.pass(2_000) // the list has confirmed the refusal
+	w.pass(2_000) // list and account have confirmed the refusal
 	w.change(Reload{Removed: []string{"one"}})
 	w.pass(6_000)
 	held, wantOpen := exchange.Quantity(0), 0

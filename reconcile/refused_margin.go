@@ -1,0 +1,109 @@
+package reconcile
+
+import (
+	"cmp"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+)
+
+// A futures opening that the exchange refused but executed (exactly-once.md, case 3) may be missing from the lists of orders and positions, if they
+// are empty, old or short. The account still shows it: its margin is in use. What the account uses beyond the known orders and the listed positions
+// blocks the confirmation of a refusal, and never proves that an order exists.
+
+// heldMargin is the reason of a contradiction between lists and account.
+const heldMargin = "the account uses the margin of an opening that the exchange refused, and no list shows that order"
+
+// marginBeyond returns the margin that the account uses beyond what the listed positions and the known openings need, without one placement. Openings
+// that may not rest count if possible is set. It returns false if the account was never read, or if the needs are not known.
+func (b *Book) marginBeyond(without *account.Placement, possible bool) (beyond exchange.Amount, known bool) {
+	orders, positions := b.Account.OrderMargin, b.Account.PositionMargin
+	if b.AccountMS == 0 || !countable(orders.Float()) || !countable(positions.Float()) {
+		return exchange.Amount{}, false
+	}
+	beyond, known = orders.Add(positions), true
+	need := func(name string, leverage int, price exchange.Price, quantity exchange.Quantity) {
+		key := exchange.SymbolKey{Market: exchange.Futures, Name: name}
+		rules := b.rulesOf(key)
+		if leverage == 0 && rules != nil {
+			leverage = b.Symbol(key).leverage
+		}
+		known = known && rules != nil && leverage > 0 && countable(rules.PriceAmount(price).Float()*rules.QuantityAmount(quantity).Float())
+		if known {
+			beyond = beyond.Sub(rules.Notional(price, quantity).Div(int64(leverage)))
+		}
+	}
+	for i := range b.Open {
+		if p := &b.Open[i]; p.Remaining != 0 {
+			if rules := b.rulesOf(exchange.SymbolKey{Market: exchange.Futures, Name: p.Symbol}); rules != nil {
+				need(p.Symbol, p.Leverage, rules.PriceOf(p.EntryPrice), p.Remaining)
+			} else {
+				known = false
+			}
+		}
+	}
+	for _, p := range b.Live() {
+		rests := possible || p.State() == placement.Working && b.CancelMS(p.ClientOrderID()) == 0
+		if order := p.Order(); p != without && rests && order.Market == exchange.Futures && p.Purpose().Opens() {
+			need(order.Symbol, 0, b.orderPrice(&order), p.Remaining())
+		}
+	}
+	for _, symbol := range b.symbols {
+		for i := range symbol.foreign {
+			if o := &symbol.foreign[i]; o.Market == exchange.Futures && !o.Reduces() {
+				need(o.Symbol, 0, cmp.Or(o.Price, o.StopPrice, symbol.last), o.Remaining())
+			}
+		}
+	}
+	return beyond, known
+}
+
+// mostCountable bounds the amounts that are summed: no real account has more USDT.
+const mostCountable = 1e12
+
+func countable(usdt float64) bool { return usdt > -mostCountable && usdt < mostCountable }
+
+// orderPrice is the price that an order's margin is computed from.
+func (b *Book) orderPrice(o *exchange.NewOrder) exchange.Price {
+	return cmp.Or(o.Price, o.StopPrice, b.Symbol(o.Key()).last)
+}
+
+// marginBefore returns the margin in use before a futures opening was sent that the exchange has refused, if the account has not been read since.
+func (b *Book) marginBefore(p *account.Placement) priorBalance {
+	if p.Order().Market != exchange.Futures || !p.Purpose().Opens() || b.AccountMS > p.SentMS() {
+		return priorBalance{}
+	}
+	beyond, known := b.marginBeyond(p, true)
+	if !known {
+		return priorBalance{}
+	}
+	return priorBalance{amount: beyond, atMS: b.AccountMS}
+}
+
+// holdsMargin reports whether the account uses at least half the margin of a refused opening that nothing else needs, and that it did not use before.
+// If that lasts, the symbol is contradicted.
+func (s *survey) holdsMargin(r *RefusedOrder) bool {
+	symbol := s.book.Symbol(r.Symbol)
+	if !r.Opens() || r.Symbol.Market != exchange.Futures || r.before.atMS == 0 || s.fetched.Account == nil || symbol.rules == nil || symbol.leverage == 0 {
+		return false
+	}
+	beyond, known := s.book.marginBeyond(nil, false)
+	needs := symbol.rules.Notional(s.book.orderPrice(&r.order), r.order.Quantity).Div(int64(symbol.leverage))
+	if !known || beyond.Mul(2).Less(needs) || beyond.Sub(r.before.amount).Mul(2).Less(needs) {
+		r.paid.reset()
+		return false
+	}
+	r.paid.extend(s.fetched)
+	return true
+}
+
+// marginContradicts reports whether the account has used the margin of a refused opening for longer than L.
+func (e *evidence) marginContradicts(symbol *SymbolState) bool {
+	for i := range e.book.refused {
+		if r := &e.book.refused[i]; r.Symbol == symbol.Key() && r.Symbol.Market == exchange.Futures && r.paid.exceeds(e.book.Settle().StalenessMS) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,144 @@
+package reconcile
+
+import (
+	"math"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// No list shows an opening that the exchange refused and executed, but the account's margin is in use for it.
+func TestMarginInUseConfirmsNoRefusal(t *testing.T) {
+	t.Parallel()
+	const needs = 40 // of the refused opening: 10 at 40,000, by a leverage of 10
+	for _, c := range []struct {
+		name   string
+		before int64 // the margin in use before it was sent
+		orders int64 // and afterwards, for orders
+		holds  int64 // and for positions
+		with   func(d *desk) []exchange.Order
+		reduce bool
+		want   int // refusals that are not confirmed
+	}{
+		{"for an order", 0, needs, 0, nil, false, 1},
+		{"for a position", 0, 0, needs, nil, false, 1},
+		{"half of it", 0, needs / 2, 0, nil, false, 1},
+		{"less than half of it", 0, needs/2 - 1, 0, nil, false, 0},
+		{"none", 0, 0, 0, nil, false, 0},
+		{"as before", needs, needs, 0, nil, false, 0},
+		{"for another opening", 0, needs, 0, func(d *desk) []exchange.Order { return []exchange.Order{d.bid()} }, false, 0},
+		{"for that and another opening", 0, 2 * needs, 0, func(d *desk) []exchange.Order { return []exchange.Order{d.bid()} }, false, 1},
+		{"for another opening, or that is canceled", 0, needs, 0, func(d *desk) []exchange.Order {
+			bid := d.bid()
+			d.canceled(bid.ClientOrderID)
+			return []exchange.Order{bid}
+		}, false, 1},
+		{"for a person's opening", 0, needs, 0, func(d *desk) []exchange.Order { return []exchange.Order{d.person(false)} }, false, 0},
+		{"a person's reduction needs none", 0, needs, 0, func(d *desk) []exchange.Order { return []exchange.Order{d.person(true)} }, false, 1},
+		{"a reduction was refused", 0, needs, 0, nil, true, 0},
+		{"a person's opening is beyond all bounds", 0, needs, 0, func(d *desk) []exchange.Order {
+			order := d.person(false)
+			order.Quantity = math.MaxInt64
+			return []exchange.Order{order}
+		}, false, 0},
+		{"beyond all bounds", 0, math.MaxInt64, 0, nil, false, 0},
+		{"of a symbol without rules", 0, needs, 0, func(d *desk) []exchange.Order {
+			order := d.person(false)
+			order.Symbol = "ETH-USDT"
+			return []exchange.Order{order}
+		}, false, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			refusedBeforeMargin(t, c.before, c.orders, c.holds, c.with, c.reduce, c.want)
+		})
+	}
+}
+
+func refusedBeforeMargin(t testing.TB, before, orders, positions int64, with func(*desk) []exchange.Order, reduce bool, want int) {
+	t.Helper()
+	d := newDesk(t)
+	d.readsMargin(before, 0)
+	var list []exchange.Order
+	if with != nil {
+		list = with(d)
+	}
+	d.refusedBid(reduce)
+	d.readsMargin(orders, positions, list...)
+	if have := len(d.book.Refused()); have != want {
+		t.Errorf("want %d refusals unconfirmed, have %d", want, have)
+	}
+}
+
+// If it lasts for longer than L, the symbol is contradicted until it ends or a person decides that the lists are right.
+func TestLastingMarginOfRefusedOpeningIsContradicted(t *testing.T) {
+	t.Parallel()
+	marginLasts(t)
+}
+
+func marginLasts(t testing.TB) {
+	t.Helper()
+	for name, end := range map[string]func(d *desk){
+		"it ends": func(d *desk) { d.readsMargin(0, 0) },
+		"resolved": func(d *desk) {
+			d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{}})
+			d.readsMargin(40, 0)
+		},
+	} {
+		d := newDesk(t)
+		d.readsMargin(0, 0)
+		d.refusedBid(false)
+		for spent := int64(0); spent <= testSettle.StalenessMS+2_000; spent += 1_000 {
+			d.readsMargin(40, 0)
+		}
+		symbol := d.book.Symbol(bitcoin)
+		if symbol.contradicted != heldMargin || symbol.settled {
+			t.Fatalf("%s: want it contradicted by the margin, and not settled, have %q, %t", name, symbol.contradicted, symbol.settled)
+		}
+		end(d)
+		d.readsMargin(0, 0)
+		if symbol.contradicted != "" || len(d.book.Refused()) != 0 || !symbol.settled {
+			t.Errorf("%s: want that to end, have %q and %d refusals", name, symbol.contradicted, len(d.book.Refused()))
+		}
+	}
+}
+
+// readsMargin fetches an account with margin in use for orders and positions, an empty list of positions, and an open list.
+func (d *desk) readsMargin(orders, positions int64, list ...exchange.Order) {
+	d.now += 1_000
+	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(list), Before: d.positions(0), Positions: d.positions(0),
+		Account: &exchange.MarginAccount{WalletBalance: exchange.AmountOf(10_000), OrderMargin: exchange.AmountOf(orders),
+			PositionMargin: exchange.AmountOf(positions)}})
+}
+
+// bid is an opening of botd's that rests at 40,000.
+func (d *desk) bid() exchange.Order {
+	id := d.rests(placement.Order, 12, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: d.price("40000"), Quantity: 10})
+	row := d.order(id, 12, exchange.StatusOpen, 10, 0)
+	row.Price = d.price("40000")
+	d.readsMargin(0, 0, row)
+	return row
+}
+
+// person is an order of a person's at 40,000.
+func (d *desk) person(reduces bool) exchange.Order {
+	order := d.order("", 90, exchange.StatusOpen, 10, 0)
+	order.Type, order.Price = exchange.Limit, d.price("40000")
+	if reduces {
+		order.ClosePositionID = 7
+	}
+	return order
+}
+
+// refusedBid is an opening of botd's that the exchange refuses, or a reduction.
+func (d *desk) refusedBid(reduce bool) {
+	purpose := placement.Order
+	if reduce {
+		purpose = placement.ExitOrder
+	}
+	id := d.send(Intent{Purpose: purpose, Key: "r", Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
+		Type: exchange.Limit, Price: d.price("40000"), Quantity: 10, ReduceOnly: reduce}})
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Why: "busy"}})
+}
