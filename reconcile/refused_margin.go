@@ -29,7 +29,7 @@ func (b *Book) marginBeyond(without *account.Placement, possible bool) (beyond e
 		if leverage == 0 && rules != nil {
 			leverage = b.Symbol(key).leverage
 		}
-		known = known && rules != nil && leverage > 0 && countable(rules.PriceAmount(price).Float()*rules.QuantityAmount(quantity).Float())
+		known = known && rules != nil && leverage > 0 && countable(float64(rules.PriceAmount(price).Float()*rules.QuantityAmount(quantity).Float()))
 		if known {
 			beyond = beyond.Sub(rules.Notional(price, quantity).Div(int64(leverage)))
 		}
