@@ -156,12 +156,12 @@ func (r *Remote) decidePrepared(v *strategy.View, plan *strategy.Plan) {
 	if err := json.Unmarshal(text, &info); err != nil {
 		r.lose("its answer cannot be read: " + err.Error())
 	}
-	r.read(&info, plan)
+	r.read(&info, v.Symbol, plan)
 }
 
-// read writes the program's answer into a plan and saves it for later answers that repeat it.
-func (r *Remote) read(info *planInfo, plan *strategy.Plan) {
-	if err := info.into(plan, r.symbol); err != nil {
+// read writes the program's answer, rounded by the rules, into a plan and saves it for later answers that repeat it.
+func (r *Remote) read(info *planInfo, rules *exchange.Symbol, plan *strategy.Plan) {
+	if err := info.into(plan, rules); err != nil {
 		panic(fmt.Errorf("its plan cannot be read: %w", err))
 	}
 	r.plan, r.decided = *plan.Clone(), true

@@ -156,7 +156,7 @@ func views(t testing.TB, count int) (setting *strategy.Setting, all []strategy.T
 }
 
 // wantSame gives the tasks to both strategies and expects equal results.
-func wantSame(t *testing.T, tasks []strategy.Task, here, there strategy.Strategy) {
+func wantSame(t testing.TB, tasks []strategy.Task, here, there strategy.Strategy) {
 	t.Helper()
 	for i := range tasks {
 		one, two := tasks[i], tasks[i]

@@ -49,6 +49,9 @@ type Remote struct {
 	frame  []byte
 	buffer []byte
 
+	rules   *exchange.Symbol // of the newest view
+	changed *SymbolInfo      // these, if they differ from those of the hello
+
 	batch   batch
 	plan    strategy.Plan // plan of the newest complete answer
 	decided bool          // plan is set
@@ -279,7 +282,9 @@ func (r *Remote) Candle(v *strategy.View) {
 
 // see adds the changed parts of the view to a question.
 func (r *Remote) see(v *strategy.View, q *question) {
-	text, err := json.Marshal(newViewInfo(v))
+	info := newViewInfo(v)
+	info.Symbol = r.changedRules(v.Symbol)
+	text, err := json.Marshal(info)
 	if err != nil {
 		panic(fmt.Errorf("write a view: %w", err))
 	}
@@ -290,6 +295,23 @@ func (r *Remote) see(v *strategy.View, q *question) {
 	if last := string(appendScaled(nil, int64(v.Last), r.symbol.PriceScale)); last != r.last {
 		r.last, q.Last = last, last
 	}
+}
+
+// changedRules returns a symbol's rules if they differ from those of the hello, or nil.
+func (r *Remote) changedRules(rules *exchange.Symbol) *SymbolInfo {
+	if rules == r.rules {
+		return r.changed
+	}
+	r.rules, r.changed = rules, nil
+	if rules == r.symbol {
+		return nil
+	}
+	info := newSymbolInfo(rules)
+	have, _ := json.Marshal(info) // texts and numbers: no error is possible
+	if hello, _ := json.Marshal(r.hello.Symbol); !bytes.Equal(have, hello) {
+		r.changed = info
+	}
+	return r.changed
 }
 
 // sendCandles sends the saved candles.
@@ -318,7 +340,7 @@ func (r *Remote) Decide(v *strategy.View, plan *strategy.Plan) {
 	if a.Plan == nil {
 		return
 	}
-	r.read(a.Plan, plan)
+	r.read(a.Plan, v.Symbol, plan)
 }
 
 // Conditions requests the strategy's conditions.

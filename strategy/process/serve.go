@@ -59,6 +59,7 @@ type server struct {
 	buffer   []byte // of the newest answer
 	strategy strategy.Strategy
 	view     strategy.View
+	symbol   *exchange.Symbol // with the rules of the hello
 	candles  exchange.Candles
 	columns  *receivedColumns // nil if there are none
 	others   *receivedOthers
@@ -95,7 +96,7 @@ func (s *server) begin(h *Hello, load Load) (err error) {
 		if err != nil {
 			return err
 		}
-		s.strategy, w.Warmup = made, made.Warmup()
+		s.strategy, w.Warmup, s.symbol = made, made.Warmup(), setting.Symbol
 		s.view = strategy.View{Symbol: setting.Symbol, Interval: setting.Interval, Size: setting.Size, Leverage: h.Leverage}
 		s.candles.Interval = setting.Interval
 		_, w.Explains = made.(strategy.Conditional)
@@ -160,7 +161,7 @@ func (s *server) take(text []byte) (err error) {
 		if err := json.Unmarshal(q.View, &info); err != nil {
 			return fmt.Errorf("read a view: %w", err)
 		}
-		if err := info.into(&s.view); err != nil {
+		if err := info.into(&s.view, s.symbol); err != nil {
 			return fmt.Errorf("read a view: %w", err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 // viewInfo is the part of a view that rarely changes. Decimals are strings.
 type viewInfo struct {
+	Symbol   *SymbolInfo     `json:"symbol,omitempty"` // the symbol's rules as last read, if they differ from those of the hello
 	Position positionInfo    `json:"position"`
 	Equity   exchange.Amount `json:"equity"`
 	Leverage int             `json:"leverage,omitempty"`
@@ -124,9 +125,17 @@ func newViewInfo(v *strategy.View) *viewInfo {
 	return i
 }
 
-// into writes the received values into a view.
-func (i *viewInfo) into(v *strategy.View) error {
-	c := &converter{symbol: v.Symbol}
+// into writes the received values into a view. The rules of the hello apply unless it contains others.
+func (i *viewInfo) into(v *strategy.View, hello *exchange.Symbol) error {
+	v.Symbol = hello
+	if i.Symbol != nil {
+		current, err := i.Symbol.symbol(hello.Market)
+		if err != nil {
+			return err
+		}
+		v.Symbol = current
+	}
+	c := &converter{symbol: v.Symbol, exact: true}
 	v.Position = strategy.Position{Quantity: c.quantity(i.Position.Quantity), EntryPrice: i.Position.EntryPrice, SinceMS: i.Position.SinceMS}
 	v.Equity, v.Leverage, v.Memory, v.Version = i.Equity, i.Leverage, i.Memory.Memory, i.Version
 	v.Working, v.Fills, v.Events, v.Missed = v.Working[:0], v.Fills[:0], v.Events[:0], i.Missed
@@ -154,7 +163,7 @@ func (i *viewInfo) into(v *strategy.View) error {
 		if err != nil {
 			return err
 		}
-		pair := &converter{symbol: symbol}
+		pair := &converter{symbol: symbol, exact: true}
 		v.Pair = strategy.Pair{Symbol: symbol, Position: pair.quantity(p.Position), Last: pair.price(p.Last), Known: true}
 		c.err = firstError(c.err, pair.err)
 	}
@@ -165,12 +174,13 @@ func (i *viewInfo) into(v *strategy.View) error {
 // too many decimal places: a price to the nearest tick, a quantity towards zero.
 type converter struct {
 	symbol *exchange.Symbol
+	exact  bool // prices keep a tick of former rules
 	err    error
 }
 
 func (c *converter) price(d decimal.Decimal) exchange.Price {
 	price, err := c.symbol.Price(d)
-	if err != nil || !c.symbol.OnPriceTick(price) {
+	if err != nil || !c.exact && !c.symbol.OnPriceTick(price) {
 		tick := c.symbol.PriceDecimal(c.symbol.PriceTick)
 		price, err = c.symbol.Price(d.DivRound(tick, 0).Mul(tick))
 	}

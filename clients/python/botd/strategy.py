@@ -22,7 +22,7 @@ import os
 import struct
 import sys
 import traceback
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Type, Union
 
@@ -138,7 +138,7 @@ def _milliseconds(text: str) -> int:
 
 @dataclass(frozen=True)
 class Setting:
-    """Where a strategy runs."""
+    """Where a strategy runs. The rules (price_tick, quantity_tick, min_notional) are those that botd has read last."""
 
     name: str
     market: str  # futures or spot
@@ -357,6 +357,11 @@ def _other(name: str, market: Optional[str]) -> Dict[str, Optional[str]]:
     return {"market": own or market, "symbol": symbol}
 
 
+def _rules(symbol: Mapping[str, Any]) -> Dict[str, Decimal]:
+    return {"price_tick": Decimal(str(symbol["price_tick"])), "quantity_tick": Decimal(str(symbol["quantity_tick"])),
+            "min_notional": Decimal(str(symbol.get("min_notional") or 0))}
+
+
 def _begin(kind: Type[Strategy], hello: Mapping[str, Any]) -> tuple[Strategy, Dict[str, Any]]:
     strategy, given = kind(), hello.get("params") or {}
     parameters = _parameters(kind)
@@ -374,8 +379,7 @@ def _begin(kind: Type[Strategy], hello: Mapping[str, Any]) -> tuple[Strategy, Di
             raise ValueError(f"params.{missing[0]} is missing")
         strategy.setting = Setting(
             name=hello["name"], market=hello["market"], symbol=symbol["name"], base=symbol["base"], quote=symbol["quote"],
-            price_tick=Decimal(str(symbol["price_tick"])), quantity_tick=Decimal(str(symbol["quantity_tick"])),
-            min_notional=Decimal(str(symbol.get("min_notional") or 0)), interval=hello["interval"], interval_ms=hello["interval_ms"], size=size)
+            interval=hello["interval"], interval_ms=hello["interval_ms"], size=size, **_rules(symbol))
         strategy.start()
     answer: Dict[str, Any] = {"type": "hello", "protocol": PROTOCOL, "warmup": 1, "batches": strategy.batches, "parameters": [p.describe() for p in parameters]}
     if len(strategy.params) == len(parameters):
@@ -402,6 +406,7 @@ class _Session:
     def __init__(self, kind: Type[Strategy], hello: Mapping[str, Any]) -> None:
         self.strategy, self.welcome = _begin(kind, hello)
         self.view, self.names = View(_places=(hello.get("symbol") or {}).get("price_scale") or 0), list(self.strategy.columns)
+        self.setting: Optional[Setting] = getattr(self.strategy, "setting", None)  # with the rules of the hello
         self.interval_ms = hello.get("interval_ms") or 0
         self.watches_candles = kind.candle is not Strategy.candle
         self.packed = _PACKED_PRICES if self.strategy.prices_only else _PACKED
@@ -420,7 +425,7 @@ class _Session:
         for i, row in enumerate(rows if self.watches_candles else rows[-1:]):
             self.see(row, columns[i if self.watches_candles else -1] if columns else ())
         if "view" in question:
-            self.view._take(question["view"])
+            self.take_view(question["view"])
         if question["type"] != "decide":
             return None
         if question.get("last"):
@@ -435,6 +440,13 @@ class _Session:
         if isinstance(candles, str):
             return list(self.packed.iter_unpack(binascii.a2b_base64(candles)))
         return candles or []
+
+    def take_view(self, raw: Mapping[str, Any]) -> None:
+        """Takes a view, and with it the rules of the symbol if they are not those of the hello."""
+        self.view._take(raw)
+        if self.setting is not None:
+            symbol = raw.get("symbol")
+            self.strategy.setting = self.setting if symbol is None else replace(self.setting, **_rules(symbol))
 
     def take_others(self, question: Mapping[str, Any]) -> None:
         for other in question.get("others") or ():
@@ -477,7 +489,7 @@ class _Session:
             if candle is not None:
                 candle(view)
             if i == 0 and "view" in question:
-                view._take(question["view"])
+                self.take_view(question["view"])
             if equities:
                 view.equity = Decimal(str(equities[i]))
             view.now_ms, view._last = row[0] + self.interval_ms, row[4]

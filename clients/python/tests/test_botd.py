@@ -12,6 +12,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 import botd  # noqa: E402
+from botd import strategy  # noqa: E402
 
 PROGRAM = (HERE / "cross.py").read_text()
 PLAIN = HERE.parents[2] / "strategy" / "process" / "testdata" / "cross.py"  # the same strategy without this package
@@ -100,6 +101,21 @@ class Strategies(Workshop):
     def test_prints_do_not_disturb(self):
         (self.folder / "cross.py").write_text(PROGRAM.replace("def decide(self, view):", "def decide(self, view):\n        print('x')"))
         self.assertGreater(botd.run_backtest(CONFIGURATION, "candles.csv").summary["fills"], 3)
+
+    def test_the_rules_of_the_symbol_are_the_current_ones(self):
+        rules = {"name": "BTC-USDT", "base": "BTC", "quote": "USDT", "price_tick": "0.1", "quantity_tick": "0.001", "min_notional": "5"}
+        hello = {"name": "one", "market": "futures", "symbol": rules, "interval": "1m", "interval_ms": 60000}
+
+        class Ticks(botd.Strategy):
+            def decide(self, view):
+                return botd.Plan(target=self.setting.price_tick, reason=str(self.setting.min_notional))
+
+        session = strategy._Session(Ticks, hello)
+        ticks = []
+        for view in ({}, {"symbol": {**rules, "price_tick": "1"}}, {"symbol": {**rules, "min_notional": "7"}}, {}):
+            plan = session.answer({"type": "decide", "view": view, "now_ms": 1})["plan"]
+            ticks.append((plan["target"]["quantity"], plan["reason"]))
+        self.assertEqual(ticks, [("0.1", "5"), ("1", "5"), ("0.1", "7"), ("0.1", "5")])
 
     def test_a_plan_is_written_as_the_protocol_says(self):
         plan = botd.Plan(target={"equity": Decimal("0.5")}, orders=[botd.Order("a", "BUY", Decimal("1E+2"), "0.5", post_only=True)], exits=[],
