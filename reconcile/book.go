@@ -84,6 +84,7 @@ type observed struct {
 	changes     uint64           // number of changes of the observed state
 	stale       int64            // number of answers older than the known state
 	idsLeftOut  bool             // spot lists omit the client order ids of botd's own orders
+	idsShown    bool             // the spot history has shown a client order id
 	names       map[int64]string // by order id: spot orders with this prefix that are not in the journal
 }
 
@@ -161,6 +162,7 @@ func (b *Book) apply(r *record.Record) {
 		symbol.short, symbol.spot.confirmed = 0, 0
 		symbol.noteBooked(body.Quantity)
 		symbol.resolvePeerOrders()
+		symbol.spot.armed, symbol.spot.armedDecided = 0, symbol.Quarantine() == ""
 		b.forgetRefused(func(of *RefusedOrder) bool { return of.Symbol == r.Symbol && symbol.Quarantine() == "" })
 		b.noteReported(r.ClientOrderID)
 	case record.Halt, record.Ignored:

@@ -166,7 +166,7 @@ func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {
 		// A spot MARKET sale is by USDT amount, so base quantity is sold by a limit through the
 		// collar. It includes the result of an uncertain purchase that fills do not explain.
 		order.Type, order.Side, order.ReduceOnly = exchange.Limit, exchange.Sell, false
-		order.Price = d.sellable(rules.CeilPrice(d.symbol.last-share(d.symbol.last, d.desired.Collar)), quantity)
+		order.Price = sellable(rules, rules.CeilPrice(d.symbol.last-share(d.symbol.last, d.desired.Collar)), quantity)
 	}
 	d.add(Intent{Purpose: placement.Exit, Order: order, Reason: reason})
 }

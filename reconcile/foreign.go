@@ -84,14 +84,14 @@ func (b *Book) ignore(symbol *SymbolState, evidence string, emit func(record.Rec
 }
 
 // ForeignOpening returns a foreign order that may open a position at any moment, if the policy
-// forbids openings alongside one (foreign: halt) or if the order repeats one of botd's; nil for
+// forbids openings alongside one (foreign: halt), or an order that may be another botd's; nil for
 // none. Spot has no positions: there the wallet shows the effect, and only an unreadable order
-// blocks openings.
+// blocks openings, or another botd's.
 func (b *Book) ForeignOpening(symbol *SymbolState) *exchange.Order {
 	for i := range symbol.foreign {
 		o := &symbol.foreign[i]
 		opens := symbol.UnreadRow(o) != nil || symbol.Key().Market == exchange.Futures && !o.Reduces()
-		if opens && (b.Foreign != ForeignAdopt && b.Foreign != ForeignIgnore || symbol.Repeats(o)) {
+		if b.Resembles(symbol, o) || opens && (b.Foreign != ForeignAdopt && b.Foreign != ForeignIgnore || symbol.Repeats(o)) {
 			return o
 		}
 	}

@@ -53,11 +53,14 @@ func (e *evidence) leftOver(p *account.Placement) *exchange.Order {
 	return nil
 }
 
-// noteIDs records that a spot list omits client order ids, if a row known by its order id to be
-// botd's shows none.
+// noteIDs records whether a spot list shows client order ids, and that it omits them if a row known
+// by its order id to be botd's shows none.
 func (s *survey) noteIDs(orders []exchange.Order) {
 	for i := range orders {
-		if o := &orders[i]; !s.book.idsLeftOut && o.ClientOrderID == "" && s.claimed(o) {
+		switch o := &orders[i]; {
+		case o.ClientOrderID != "":
+			s.book.idsShown = true
+		case !s.book.idsLeftOut && s.claimed(o):
 			s.book.idsLeftOut = true
 		}
 	}

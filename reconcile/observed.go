@@ -14,6 +14,7 @@ type quotation struct {
 	lastMS   int64
 	pricedMS int64 // time of the last requested price
 	leverage int
+	collar   exchange.Rate // spot: maximum distance of a sale through the price; 0 if unknown
 }
 
 // Rules returns the symbol's rules; nil until the engine has set them.
@@ -41,6 +42,9 @@ func (q *quotation) Leverage() int { return q.leverage }
 
 // SetLeverage sets the leverage that the exchange has confirmed or shown.
 func (q *quotation) SetLeverage(leverage int) { q.leverage = leverage }
+
+// SetCollar sets the maximum distance of a sale on spot through the price.
+func (q *quotation) SetCollar(collar exchange.Rate) { q.collar = collar }
 
 // Price returns the price used for unrealized profit: the mark price, else the last trade's price.
 func (q *quotation) Price() exchange.Price {

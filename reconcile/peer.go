@@ -152,18 +152,21 @@ func (s *SymbolState) jointFills() exchange.Quantity {
 // fills, or shown by a wallet for a purchase that no list shows.
 func (s *SymbolState) ownOnSpot() exchange.Quantity { return s.Known() - s.Fees() + s.spot.presumed }
 
-// jointStopQuantity returns the quantity that stops of both are to cover: jointPosition or, if the wallet shows none of the asset at all,
-// jointFills. If that wallet is right, the exchange refuses the stop, and nothing is lost; if it is wrong, the position gets its stop.
-func (s *situation) jointStopQuantity() exchange.Quantity {
-	if s.shownNone() {
-		return s.symbol.jointFills()
+// jointStopQuantity returns the quantity that stops of both are to cover: jointPosition or, if the wallet bounds no stop, jointFills. If that
+// wallet is right, the exchange refuses the stop, and nothing is lost; if it is wrong, the position gets its stop.
+func (b *Book) jointStopQuantity(symbol *SymbolState) exchange.Quantity {
+	if b.walletDoubted(symbol) {
+		return symbol.jointFills()
 	}
-	return s.symbol.jointPosition()
+	return symbol.jointPosition()
 }
 
-// shownNone reports whether the newest wallet shows none of a spot symbol's asset, not even the balance from before botd bought.
-func (s *situation) shownNone() bool {
-	return s.book.WalletMS != 0 && s.symbol.worthless(s.book.inWallet(s.symbol))
+// walletDoubted reports whether the newest wallet bounds no stop while botd stands down: it was read before the newest lists, may be older than
+// the last fill, shows none of a spot symbol's asset, not even the balance from before botd bought, or freezes less of it than the open list's
+// sales.
+func (b *Book) walletDoubted(symbol *SymbolState) bool {
+	old := !b.walletRead || b.walletMS <= symbol.FilledMS()+b.Settle().StalenessMS
+	return b.WalletMS != 0 && (old || symbol.worthless(b.inWallet(symbol)) || b.freezesLess(symbol))
 }
 
 // recentPeerPurchases returns the quantity that the peer bought so recently that its own stop may be on the
@@ -275,7 +278,7 @@ func (b *Book) JointUncovered(symbol *SymbolState) bool {
 	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || !b.StandsDown() {
 		return false
 	}
-	left := symbol.jointPosition() - b.jointSales(symbol)
+	left := b.jointStopQuantity(symbol) - b.jointSales(symbol)
 	return symbol.spot.excessMS != 0 || !symbol.worthless(left)
 }
 

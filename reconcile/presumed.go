@@ -35,10 +35,16 @@ func (s *survey) presume(symbol *SymbolState) {
 		}
 	}
 	bought, most, sinceMS := s.unlistedPurchases(symbol)
+	armed, explained := s.book.armedBeyond(symbol), bought
+	bought, most = max(bought, armed), max(most, armed)
 	excess := s.book.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
 	own := excess - symbol.Unattributed() - s.unclaimedPurchases(symbol, sinceMS)
+	if armed > 0 && s.book.freezesLess(symbol) {
+		own = max(own, armed) // that wallet is old or wrong
+	}
 	symbol.spot.presumed = max(0, min(own, bought), min(before, bought, own+sold)) // not less once a sale that no list shows either has sold
 	s.noteUndecided(symbol, most, sinceMS)
+	s.noteArmed(symbol, explained)
 }
 
 // listed reports whether the open list shows an order, and discards its presumed end if so.
@@ -76,17 +82,6 @@ func (s *survey) noteUndecided(symbol *SymbolState, most exchange.Quantity, sinc
 	symbol.spot.undecided = max(symbol.spot.presumed, min(max(symbol.spot.undecided, s.book.armedSince(symbol, sinceMS)), most))
 }
 
-// armedSince returns the quantity of stops from before the start that were sent since a time: a
-// wallet had shown the quantity they protect.
-func (b *Book) armedSince(symbol *SymbolState, sinceMS int64) (sum exchange.Quantity) {
-	for _, p := range symbol.live {
-		if p.Purpose() == placement.StopLoss && p.OrderID() != 0 && p.SentMS() >= sinceMS && p.SentMS() < b.bootMS {
-			sum += p.Remaining()
-		}
-	}
-	return sum
-}
-
 // noteBooked subtracts a booked purchase from the presumed quantity, so that it is not counted
 // twice, whatever is sold later.
 func (s *SymbolState) noteBooked(bought exchange.Quantity) {
@@ -118,12 +113,21 @@ func (s *survey) unclaimedPurchases(symbol *SymbolState, sinceMS int64) (sum exc
 		o := &rows[i]
 		unnamed := o.ClientOrderID == "" && (s.book.idsLeftOut || s.book.repeatsRefused(o))
 		seen := slices.ContainsFunc(symbol.spot.others, func(other exchange.Order) bool { return other.ID == o.ID })
-		if o.Key() == symbol.Key() && o.Side == exchange.Buy && o.CreatedMS >= sinceMS && !unnamed && !seen && !s.claimed(o) {
+		if o.Key() == symbol.Key() && o.Side == exchange.Buy && o.CreatedMS >= sinceMS && !unnamed && !seen && !s.claimed(o) && !s.lost(o) {
 			symbol.spot.others = append(symbol.spot.others, *o)
 			sum += o.Filled
 		}
 	}
 	return sum
+}
+
+// lost reports whether a row without an id repeats, within seconds, a purchase of unknown outcome.
+func (e *evidence) lost(o *exchange.Order) bool {
+	return o.ClientOrderID == "" && slices.ContainsFunc(e.book.Live(), func(p *account.Placement) bool {
+		order := p.Order()
+		return p.OrderID() == 0 && order.Side == exchange.Buy && repeats(o, &order) &&
+			o.CreatedMS >= p.SentMS()-createdSlackMS && o.CreatedMS <= p.SentMS()+repeatedMS
+	})
 }
 
 // mayBuy is the most that a purchase may still have bought: an amount in the quote asset at

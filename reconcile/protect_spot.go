@@ -58,11 +58,16 @@ func (d *derivation) protectSpot() {
 		d.exitPart()
 	case !d.pricePassed(placement.StopLoss, price):
 		order := exchange.NewOrder{Type: exchange.StopLimit, Side: exchange.Sell, Quantity: missing, StopPrice: price}
-		order.Price = d.sellable(d.symbol.rules.FloorPrice(price-share(price, d.desired.Collar)), missing)
+		order.Price = stopLimit(d.symbol.rules, price, missing, d.desired.Collar)
 		if order.Price <= price { // otherwise the quantity is too small to be sold at its stop price: no order can do it
 			d.add(Intent{Purpose: placement.StopLoss, Reason: "protects the position", Order: order})
 		}
 	}
+}
+
+// stopLimit returns the limit of a spot stop: the collar below its stop price, or above that if the quantity would be too small to be sold there.
+func stopLimit(rules *exchange.Symbol, stop exchange.Price, quantity exchange.Quantity, collar exchange.Rate) exchange.Price {
+	return sellable(rules, rules.FloorPrice(stop-share(stop, collar)), quantity)
 }
 
 // stopHasAsset reports whether a spot stop must reserve the asset, so that no resting exit can.
@@ -89,7 +94,7 @@ func (s *situation) soldByOthers() bool {
 // against its older position first.
 func (s *situation) peerStopPending() exchange.Quantity {
 	recent := s.symbol.recentPeerPurchases(s.nowMS)
-	before := max(0, s.symbol.jointPosition()-max(0, s.symbol.ownOnSpot())-recent)
+	before := max(0, s.book.jointStopQuantity(s.symbol)-max(0, s.symbol.ownOnSpot())-recent)
 	return max(0, recent-max(0, s.book.sellsUnknown(s.symbol)-before))
 }
 
@@ -103,7 +108,7 @@ func (s *situation) allShown() bool {
 // purchase has bought that no list shows counts as far as the wallet shows it.
 func (s *situation) explainedOnSpot() exchange.Quantity {
 	if s.book.StandsDown() {
-		return s.jointStopQuantity() - s.book.sellsUnknown(s.symbol) - s.unnamedStops()
+		return s.book.jointStopQuantity(s.symbol) - s.book.sellsUnknown(s.symbol) - s.unnamedStops()
 	}
 	switch {
 	case s.walletBounds():
@@ -124,7 +129,7 @@ func (s *situation) unnamedStops() (sum exchange.Quantity) {
 			sum += o.Remaining()
 		}
 	}
-	return min(sum, max(0, s.symbol.jointPosition()-max(0, s.symbol.ownOnSpot())-s.book.sellsUnknown(s.symbol)))
+	return min(sum, max(0, s.book.jointStopQuantity(s.symbol)-max(0, s.symbol.ownOnSpot())-s.book.sellsUnknown(s.symbol)))
 }
 
 // walletDecides reports whether the wallet bounds what is protected: in a quarantine, since fills may be missing from the
@@ -253,7 +258,7 @@ func (d *derivation) stoppable(quantity exchange.Quantity) exchange.Quantity {
 	young := symbol.spot.early || d.book.WalletMS <= symbol.FilledMS()+d.book.Settle().StalenessMS
 	doubted := symbol.misses.sinceMS != 0
 	if d.book.StandsDown() { // another botd may have sold some
-		doubted = d.shownNone()
+		doubted = d.book.walletDoubted(symbol)
 	}
 	if clipped >= quantity || !young && !doubted || d.walletBounds() || symbol.spot.overdrawn && !d.tooSmall(clipped) {
 		return clipped

@@ -58,8 +58,11 @@ func (b *Book) repeatsRefused(o *exchange.Order) bool {
 	})
 }
 
-// paidFor reports whether the wallet has shown the result of a purchase that the exchange refused.
+// paidFor reports whether the wallet has shown the result of a purchase that the exchange refused, in this start or before it.
 func (b *Book) paidFor(symbol *SymbolState) bool {
+	if symbol.spot.armed > 0 {
+		return true
+	}
 	for i := range b.refused {
 		if b.refused[i].bought > 0 && b.refused[i].Symbol == symbol.Key() {
 			return true

@@ -598,13 +598,13 @@ func TestLowestPriceOfTradableSale(t *testing.T) {
 		{2_500e8, 1, 5_000.1e8},
 		{2_500e8, 0, 2_500e8}, // no price makes nothing worth an order
 	} {
-		if have := explains(t, 10, 0).deriving(nil).sellable(c.price, c.quantity); have != c.want {
+		if have := sellable(explains(t, 10, 0).book.Symbol(coin).rules, c.price, c.quantity); have != c.want {
 			t.Errorf("%d at %v: want %v, have %v", c.quantity, c.price, c.want, have)
 		}
 	}
 	w := explains(t, 10, 0)
 	w.book.Symbol(coin).rules.PriceTick = 1
-	if have := w.deriving(nil).sellable(1_000e8, 3); have != 1_666_66666667 {
+	if have := sellable(w.book.Symbol(coin).rules, 1_000e8, 3); have != 1_666_66666667 {
 		t.Errorf("three, in the finest ticks: want the least price at which they are worth five, 1666.66666667, have %v", have)
 	}
 }

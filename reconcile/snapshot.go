@@ -144,6 +144,7 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 		symbol.traded = symbol.journalledSymbol.Traded(fetched.EndedMS, &settle)
 	}
 	s.confirmRefused()
+	s.holdArmed()
 	if newborn {
 		s.guardLost()
 	}

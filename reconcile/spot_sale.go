@@ -60,9 +60,44 @@ func (d *derivation) clip(quantity exchange.Quantity, takes func(*account.Placem
 	}
 	clipped := max(0, min(quantity, rules.FloorQuantity(rules.QuantityOf(free)+d.book.freed(d.symbol))))
 	if d.book.walletRead {
-		return clipped
+		return max(clipped, d.frozenByNone(quantity))
 	}
 	return max(clipped, d.unreadFree(quantity)) // purchases since the wallet was read are not in it
+}
+
+// frozenByNone returns the part of a quantity that the wallet contains, free or frozen, beyond all open sales. A wallet that freezes more than
+// these is old or wrong, and its free balance keeps no reduction away. If it is right, the exchange refuses the sale, and the next one is for no
+// more than is free.
+func (d *derivation) frozenByNone(quantity exchange.Quantity) exchange.Quantity {
+	if d.desired.Unread || d.book.StandsDown() || d.symbol.Quarantine() != "" || d.symbol.spot.overdrawn || d.saleRefused() {
+		return 0
+	}
+	rules := d.symbol.rules
+	left := d.book.inWallet(d.symbol)
+	for _, p := range d.book.Live() {
+		if p.Order().Side == exchange.Sell && d.sameAsset(p.Symbol()) && d.book.released[p.ClientOrderID()] == 0 {
+			left -= p.Remaining()
+		}
+	}
+	for _, symbol := range d.book.symbols {
+		for _, o := range slices.Concat(symbol.foreign, symbol.leftToMaker) {
+			if o.Side == exchange.Sell && d.sameAsset(symbol.Key()) {
+				left -= o.Remaining()
+			}
+		}
+	}
+	for i := range d.intents {
+		if order := &d.intents[i].Order; d.intents[i].Purpose != placement.Cancel && order.Side == exchange.Sell {
+			left -= order.Quantity
+		}
+	}
+	return max(0, min(quantity, rules.FloorQuantity(left)))
+}
+
+// sameAsset reports whether a sale of a symbol may be of the same asset: any on spot whose rules are unknown may be.
+func (s *situation) sameAsset(key exchange.SymbolKey) bool {
+	of := s.book.Symbol(key).rules
+	return key.Market == exchange.Spot && (of == nil || of.Base == s.symbol.rules.Base)
 }
 
 // unreadFree returns the part of a quantity that no sale of botd's takes, while the wallet cannot
@@ -155,8 +190,7 @@ func (b *Book) walletWrong(symbol *SymbolState) bool {
 
 // sellable is a price at which a sale of this quantity on spot is worth the least that the
 // exchange takes: the one given, or above it.
-func (s *situation) sellable(price exchange.Price, quantity exchange.Quantity) exchange.Price {
-	rules := s.symbol.rules
+func sellable(rules *exchange.Symbol, price exchange.Price, quantity exchange.Quantity) exchange.Price {
 	if quantity <= 0 || !rules.Notional(price, quantity).Less(rules.MinNotional) {
 		return price
 	}

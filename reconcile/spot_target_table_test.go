@@ -150,10 +150,17 @@ func TestSpotTargetIntents(t *testing.T) {
 		{"to nothing, and a stop holds it", 0, nil, func(w *wallet) { stands(w) }, withStop, room},
 		{"to nothing, its cancel answered half a second ago", 0, nil, func(w *wallet) { o := stands(w); w.answersCancel(o); w.now += 500 }, withStop, ""},
 		{"to nothing, its cancel answered a second ago", 0, nil, func(w *wallet) { o := stands(w); w.answersCancel(o); w.now += 1_000 }, withStop, flat},
+		{"to nothing, and an old wallet freezes what no order holds", 0, nil, func(w *wallet) {
+			w.now += 60_000
+			w.shows("0", "1.01")
+			w.book.Symbol(coin).spot.early = true
+		}, withStop, flat},
 		{"to nothing, and nothing is free yet in a wallet that may be old", 0, nil, func(w *wallet) {
 			w.now += 60_000
 			w.shows("0", "1.01")
 			w.book.Symbol(coin).spot.early = true
+			w.refuses(placement.Exit, saleOf(10))
+			w.now += confirmMS / 2
 		}, withStop, stop},
 		{"to one less, and a stop holds it", 9, nil, func(w *wallet) { stands(w) }, withStop, room},
 		{"to a part, and a stop holds it", 4, nil, func(w *wallet) { stands(w) }, withStop, room},

@@ -45,7 +45,7 @@ func (d *derivation) protectStandingDown() {
 	before := len(d.intents)
 	d.protect()
 	defer d.takeOffSold()
-	if d.symbol.AtVenue() == 0 && (d.symbol.Key().Market == exchange.Futures || d.jointStopQuantity() == 0) {
+	if d.symbol.AtVenue() == 0 && (d.symbol.Key().Market == exchange.Futures || d.book.jointStopQuantity(d.symbol) == 0) {
 		return // this journal's own protection is removed
 	}
 	stop := d.stands(d.stops, exchange.StopMarket, exchange.StopLimit)

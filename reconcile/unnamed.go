@@ -106,6 +106,22 @@ func within(row *exchange.Order, order *exchange.NewOrder, sentMS, untilMS int64
 // repeatedMS is the maximum time after a purchase at which its repetition may be dated.
 const repeatedMS = 10_000
 
+// Resembles reports whether a row without an id has the form of botd's stops on spot: a STOP_LIMIT sale whose limit is the collar below its
+// stop price. Where the history leaves ids out, nothing else names the orders of another botd, or of a journal that was lost. A person's
+// order has that form by chance only.
+func (b *Book) Resembles(symbol *SymbolState, o *exchange.Order) bool {
+	rules := symbol.rules
+	if o.Market != exchange.Spot || o.ClientOrderID != "" || o.Side != exchange.Sell || o.Type != exchange.StopLimit ||
+		rules == nil || symbol.collar == 0 || b.idsShown && !b.idsLeftOut {
+		return false
+	}
+	differs := o.Price - stopLimit(rules, o.StopPrice, o.Quantity, symbol.collar)
+	return max(differs, -differs) <= max(rules.PriceTick, o.StopPrice/priceSlack)
+}
+
+// priceSlack is the part of its stop price by which the limit of such an order may differ, since the step of prices may have changed.
+const priceSlack = 10_000
+
 // repetition returns a row without an id under the id of the purchase of botd's that it repeats, where the list leaves botd's own
 // ids out too: of the same amount, or the same quantity and price, and of the same seconds. Nothing else distinguishes an order that
 // the exchange executed once more, or though it refused it, from a person's; a person's is not of the same amount by chance.

@@ -257,3 +257,53 @@ func stopOfAnother(t testing.TB, change func(*exchange.Order), want exchange.Qua
 		t.Errorf("want %d of it in a stop of botd's, have %d", want, have)
 	}
 }
+
+// Where the history leaves ids out, a stop of botd's form is another botd's, under each policy: nothing opens beside it.
+func TestStopWithoutIDOfBotdsFormBlocksOpenings(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*wallet, *exchange.Order)
+		want   bool
+	}{
+		"at the collar":                       {func(*wallet, *exchange.Order) {}, true},
+		"a step of prices off":                {func(_ *wallet, o *exchange.Order) { o.Price += 1e7 }, true},
+		"as far as a former step allows":      {func(_ *wallet, o *exchange.Order) { o.Price -= 4_90000000 }, true},
+		"farther than that":                   {func(_ *wallet, o *exchange.Order) { o.Price -= 5_10000000 }, false},
+		"at another distance":                 {func(_ *wallet, o *exchange.Order) { o.Price = 48_000e8 }, false},
+		"too small to be sold at the collar":  {func(_ *wallet, o *exchange.Order) { o.Quantity, o.StopPrice, o.Price = 1, 5_200e8, 5_000_10000000 }, true},
+		"with an id":                          {func(_ *wallet, o *exchange.Order) { o.ClientOrderID = "by hand" }, false},
+		"a sale at a limit":                   {func(_ *wallet, o *exchange.Order) { o.Type = exchange.Limit }, false},
+		"a purchase":                          {func(_ *wallet, o *exchange.Order) { o.Side = exchange.Buy }, false},
+		"the history shows ids":               {func(w *wallet, _ *exchange.Order) { w.book.idsShown = true }, false},
+		"the history shows some, not botd's":  {func(w *wallet, _ *exchange.Order) { w.book.idsShown, w.book.idsLeftOut = true, true }, true},
+		"its collar is not known":             {func(w *wallet, _ *exchange.Order) { w.book.Symbol(coin).collar = 0 }, false},
+		"its rules are not known":             {func(w *wallet, _ *exchange.Order) { w.book.Symbol(coin).rules = nil }, false},
+		"on futures, where positions show it": {func(_ *wallet, o *exchange.Order) { o.Market = exchange.Futures }, false},
+	} {
+		for _, policy := range []string{ForeignHalt, ForeignAdopt, ForeignIgnore} {
+			w := holding(t, policy)
+			symbol := w.book.Symbol(coin)
+			symbol.collar, w.book.idsShown = exchange.RateOne/20, false
+			stop := anothers("", 20, exchange.Sell, exchange.StopLimit, 7, 0, w.now)
+			stop.StopPrice, stop.Price = 49_000e8, 46_550e8
+			c.change(w, &stop)
+			symbol.foreign = []exchange.Order{stop}
+			if have := w.book.ForeignOpening(symbol) != nil; have != c.want {
+				t.Errorf("%s, foreign: %s: want %t, have %t", name, policy, c.want, have)
+			}
+		}
+	}
+}
+
+// The history of a symbol shows whether it has ids.
+func TestHistoryShowsIDs(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]bool{"": false, "by hand": true} {
+		w := holding(t, ForeignHalt)
+		w.book.idsShown = false
+		w.sees("1.01", "0", []exchange.Order{anothers(id, 30, exchange.Buy, exchange.Limit, 7, 0, w.now)})
+		if w.book.idsShown != want {
+			t.Errorf("id %q: want %t, have %t", id, want, w.book.idsShown)
+		}
+	}
+}

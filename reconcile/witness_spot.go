@@ -16,20 +16,24 @@ const spotContradiction = "the wallet holds less than botd's own fills explain, 
 
 // spotEvidence is the evidence about a spot symbol's asset other than the wallet's newest answer.
 type spotEvidence struct {
-	squaredMS int64             // when wallet and fills last agreed
-	changedMS int64             // when the position of before the start last changed; 0 without one
-	sales     []sale            // sales by others that explained an earlier difference
-	extra     persistence       // persistence of a wallet excess worth an order
-	extraOf   exchange.Quantity // that excess
-	freed     []release         // quantities held by own orders until they were canceled, oldest first
-	differs   exchange.Quantity // difference between the newest wallet and the fills, if worth an order
-	asked     int               // number of rounds that read the order history about it
-	presumed  exchange.Quantity // result of an unlisted purchase, as far as the wallet shows it, without the booked part
-	undecided exchange.Quantity // the same by any later wallet: one that shows less does not prove that it is gone
-	others    []exchange.Order  // purchases that no placement claims, from histories
-	early     bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is uncertain
-	takenMS   int64             // when the exchange last refused to cancel a stop
-	overdrawn bool              // the exchange refused a stop for more than the wallet shows
+	squaredMS    int64             // when wallet and fills last agreed
+	changedMS    int64             // when the position of before the start last changed; 0 without one
+	sales        []sale            // sales by others that explained an earlier difference
+	extra        persistence       // persistence of a wallet excess worth an order
+	extraOf      exchange.Quantity // that excess
+	freed        []release         // quantities held by own orders until they were canceled, oldest first
+	differs      exchange.Quantity // difference between the newest wallet and the fills, if worth an order
+	asked        int               // number of rounds that read the order history about it
+	presumed     exchange.Quantity // result of an unlisted purchase, as far as the wallet shows it, without the booked part
+	undecided    exchange.Quantity // the same by any later wallet: one that shows less does not prove that it is gone
+	others       []exchange.Order  // purchases that no placement claims, from histories
+	early        bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is uncertain
+	armed        exchange.Quantity // quantity of stops from before the start that only the wallet explains
+	armedFor     persistence       // persistence of that
+	armedDecided bool              // a person, or a policy, has decided it
+
+	takenMS   int64 // when the exchange last refused to cancel a stop
+	overdrawn bool  // the exchange refused a stop for more than the wallet shows
 
 	confirmed   exchange.Quantity // the wallet's shortfall that sales by others explain, on a symbol that is quarantined for another reason
 	soldUnknown exchange.Quantity // sales in the order history by orders with this instance's prefix that no placement claims

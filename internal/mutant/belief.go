@@ -252,7 +252,39 @@ var belief = []Row{
 		}},
 	{"none_trusted", "where botd stands down, a wallet that shows none of the asset in all keeps a stop away", "40",
 		"reconcile TestEmptyWalletBlocksNoStopWhileStandingDown", []Edit{
-			{"reconcile.situation.jointStopQuantity", "s.shownNone()", "false"},
+			{"reconcile.Book.walletDoubted", "symbol.worthless(b.inWallet(symbol))", "false"},
+		}},
+	{"half_wallet_stands_down", "where botd stands down, a wallet that freezes less than what stands keeps a stop away", "40",
+		"reconcile TestAWalletThatFreezesLessThanStandsBoundsNoStopWhileStandingDown", []Edit{
+			{"reconcile.Book.walletDoubted", "b.freezesLess(symbol)", "false"},
+		}},
+	{"frozen_by_none", "a wallet that freezes more than is open keeps what is sold in place of a stop away", "40",
+		"reconcile TestAWalletThatFreezesMoreThanIsOpenKeepsNoExitAway", []Edit{
+			{"reconcile.derivation.clip", "max(clipped, d.frozenByNone(quantity))", "clipped"},
+		}},
+	{"armed_forgotten", "a start takes the stop off that protects what a wallet had shown of a refused purchase", "3",
+		"reconcile TestStartKeepsStopOfRefusedPurchase", []Edit{
+			{"reconcile.survey.presume", "bought, most = max(bought, armed), max(most, armed)", ""},
+		}},
+	{"armed_opens", "after a start botd opens beside such a stop, and no person must check", "3",
+		"reconcile TestStartKeepsStopOfRefusedPurchase", []Edit{
+			{"reconcile.survey.noteArmed", "explained == 0 && s.book.armedBeyond(symbol) > 0", "false"},
+		}},
+	{"armed_halved", "half a wallet takes such a stop off", "40",
+		"reconcile TestHalfAWalletAfterAStartTakesNoStopOff", []Edit{
+			{"reconcile.survey.presume", "s.book.freezesLess(symbol)", "false"},
+		}},
+	{"lost_is_others", "after a start a row without an id, of the amount of a purchase of unknown outcome, is a person's, and has no stop", "42",
+		"reconcile TestRowWithoutIDOfTheLostAmountIsNotOthers", []Edit{
+			{"reconcile.survey.unclaimedPurchases", "!s.lost(o)", "true"},
+		}},
+	{"young_stands_down", "where botd stands down, a wallet that may be older than the last fill keeps a stop away", "40",
+		"reconcile TestAWalletOfBeforeTheLastFillBoundsNoStopWhileStandingDown", []Edit{
+			{"reconcile.Book.walletDoubted", "b.walletMS <= symbol.FilledMS()+b.Settle().StalenessMS", "false"},
+		}},
+	{"unread_stands_down", "where botd stands down, a wallet of before another botd's purchase keeps a stop away", "40",
+		"reconcile TestAnUnreadWalletBoundsNoStopWhileStandingDown", []Edit{
+			{"reconcile.Book.walletDoubted", "!b.walletRead", "false"},
 		}},
 	{"twice_sold_unseen", "a sale on spot that was executed twice is a withdrawal where nothing is held", "41",
 		"reconcile TestSaleExecutedTwiceIsFoundWithoutAPosition", []Edit{
@@ -273,6 +305,10 @@ var belief = []Row{
 	{"old_list_confirms", "an open list that still shows an order that has ended confirms that what the exchange refused was not executed", "41",
 		"reconcile TestAListThatShowsAnEndedOrderConfirmsNoRefusal", []Edit{
 			{"reconcile.survey.confirms", "!slices.Contains(s.old, r.Symbol.Market)", "true"},
+		}},
+	{"form_ignored", "an opening is placed beside a stop of botd's form, whose id no list shows", "42",
+		"runtime/engine TestStopOfBotdsFormWithoutIDBlocksOpenings", []Edit{
+			{"reconcile.Book.ForeignOpening", "b.Resembles(symbol, o)", "false"},
 		}},
 	{"elsewhere_confirms", "an open list that omits an older order of another symbol confirms a refusal", "3",
 		"reconcile TestAListThatOmitsAnOlderOrderConfirmsNoRefusal", []Edit{

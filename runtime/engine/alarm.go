@@ -77,7 +77,7 @@ func (a *alarms) watchForeign() {
 		fact := NoteForeign{Over: o == nil}
 		if symbol.NoteForeign(0); o != nil {
 			symbol.NoteForeign(a.nowMS)
-			fact.OrderID, fact.Why = o.ID, foreignText(symbol, o)
+			fact.OrderID, fact.Why = o.ID, foreignText(a.book, symbol, o)
 		}
 		a.note("", &exchange.Symbol{Market: symbol.Key().Market, Name: symbol.Key().Name}, fact)
 	}
@@ -93,12 +93,15 @@ func (a *alarms) watchContradicted() {
 	}
 }
 
-func foreignText(symbol *reconcile.SymbolState, o *exchange.Order) string {
+func foreignText(book *reconcile.Book, symbol *reconcile.SymbolState, o *exchange.Order) string {
 	if row := symbol.UnreadRow(o); row != nil {
 		return fmt.Sprintf("order %d, not placed by botd, cannot be read: %s", o.ID, row.Why)
 	}
 	if symbol.Repeats(o) {
 		return fmt.Sprintf("order %d equals one of botd's: the exchange has executed that one twice, or another botd is running", o.ID)
+	}
+	if book.Resembles(symbol, o) {
+		return fmt.Sprintf("order %d has no id and the form of botd's stops: another botd is running, or was, or a journal was lost", o.ID)
 	}
 	text := fmt.Sprintf("order %d, not placed by botd, may open a position: %s %s", o.ID, o.Side, o.Type)
 	if rules := symbol.Rules(); rules != nil {

@@ -45,10 +45,13 @@ func (r *report) Degraded() []Degraded {
 	for _, symbol := range r.book.Symbols() {
 		if o := r.book.ForeignOpening(symbol); o != nil && symbol.ForeignSinceMS() != 0 {
 			way := "set foreign: adopt or ignore"
-			if symbol.Repeats(o) {
+			switch {
+			case symbol.Repeats(o):
 				way = "stop the other botd"
+			case r.book.Resembles(symbol, o):
+				way = "stop the other botd, and close what it holds"
 			}
-			all = append(all, Degraded{State: "foreign", Scope: account.Scope{Symbol: symbol.Key()}, Cause: foreignText(symbol, o),
+			all = append(all, Degraded{State: "foreign", Scope: account.Scope{Symbol: symbol.Key()}, Cause: foreignText(r.book, symbol, o),
 				SinceMS: symbol.ForeignSinceMS(), WayOut: "cancel it on the exchange, or " + way + "; exits and stops continue"})
 		}
 	}

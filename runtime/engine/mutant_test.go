@@ -94,6 +94,7 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"part_is_covered":      func(t testing.TB) { stopsOnSpot(t, "one of part of it", []exchange.Quantity{1_000}, false) },
 		"rules_of_the_start":   rulesOfNow,
 		"quarantine_unread":    func(t testing.TB) { exitsUnread(t, "quarantined", quarantinedFor(0), 1) },
+		"form_ignored":         func(t testing.TB) { stopOfItsForm(t, "adopt", exchange.RateOne/20, false) },
 		"equal_ignored":        func(t testing.TB) { equalOpening(t, "adopt") },
 		"former_rules_open":    formerRules,
 		"standstill_goes_on":   func(t testing.TB) { stoodStill(t, patienceMS+standstillMS+1, true) },

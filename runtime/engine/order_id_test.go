@@ -226,3 +226,43 @@ func equalOpening(t testing.TB, policy string) {
 		t.Errorf("%s: want nothing opened beside it, have %d orders, %+v\n%s", policy, len(w.sent), d, w.story())
 	}
 }
+
+// Another botd, or this one with a journal that was lost, has bought on spot, and no list shows whose its stop is: nothing opens beside it,
+// under any policy. A stop at another distance is a person's.
+func TestStopOfBotdsFormWithoutIDBlocksOpenings(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []string{"halt", "adopt", "ignore"} {
+		stopOfItsForm(t, policy, exchange.RateOne/20, false)
+	}
+	stopOfItsForm(t, "halt", exchange.RateOne/25, true)
+}
+
+func stopOfItsForm(t testing.TB, policy string, distance exchange.Rate, opens bool) {
+	t.Helper()
+	target := exchange.Quantity(10)
+	w := newWorld(t, swing(&target), onSpot, protected, foreign(policy))
+	w.mirror = withoutIDs(spotLists...)
+	other := exchange.NewOrder{Market: exchange.Spot, Symbol: coin.Name, Side: exchange.Buy, Type: exchange.Limit, Quantity: 40, Price: 52_000e8,
+		ClientOrderID: "bt-another-1"}
+	if _, err := w.venue.Do("one", &exchange.Request{Operation: exchange.SpotPlace, Order: other}); err != nil {
+		t.Fatal(err)
+	}
+	w.venue.Advance(w.now + 1_000)
+	stop := exchange.Price(49_000e8)
+	other.Side, other.Type, other.Quantity, other.StopPrice, other.ClientOrderID = exchange.Sell, exchange.StopLimit, 30, stop, "bt-another-2"
+	other.Price = stop - exchange.Price(int64(stop)/int64(exchange.RateOne)*int64(distance))
+	if _, err := w.venue.Do("one", &exchange.Request{Operation: exchange.SpotPlace, Order: other}); err != nil {
+		t.Fatal(err)
+	}
+	w.pass(30_000)
+	if opens {
+		if len(w.sent) == 0 {
+			t.Errorf("want a purchase beside a person's stop, have none\n%s", w.story())
+		}
+		return
+	}
+	d := w.wantState("foreign")
+	if len(w.sent) != 0 || !strings.Contains(d.Cause, "the form of botd's stops") || !strings.Contains(d.WayOut, "the other botd") {
+		t.Errorf("%s: want nothing opened beside it, have %d orders, %+v\n%s", policy, len(w.sent), d, w.story())
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"botd/reconcile"
 	"botd/reconcile/account"
 	"botd/reconcile/record"
+	"botd/risk"
 	"botd/strategy"
 )
 
@@ -44,6 +45,7 @@ func (r *roster) add(config *StrategyConfig) (*leg, error) {
 	symbol := r.book.Track(key)
 	symbol.SetRules(config.Symbol)
 	added := &leg{config: *config, limits: config.Limits, symbol: symbol, state: r.book.Enlist(config.Name), nextMS: never, question: newQuestion()}
+	symbol.SetCollar(risk.ExitCollar(&r.config.Limits, &added.config.Limits))
 	added.view.Symbol, added.view.Interval, added.view.Size, added.view.Leverage = config.Symbol, config.Interval, config.Size, config.Leverage
 	if r.config.Feed {
 		added.steady = steadyOf(config.Strategy)

@@ -147,10 +147,11 @@ func (r *ruleset) enforce() {
 	}
 	for _, leg := range r.legs {
 		limits, before := r.tightened(leg.config.Name, leg.limits), leg.config.Limits
+		leg.config.Limits = limits
+		leg.symbol.SetCollar(risk.ExitCollar(&r.config.Limits, &leg.config.Limits))
 		if limits == before {
 			continue
 		}
-		leg.config.Limits = limits
 		leg.limitsVersion = r.newLimitsVersion()
 		if r.started && limits.Changed(risk.ByResults, &before) {
 			r.results.cool(r.book.Watch(leg.config.Name), leg, &leg.config.Limits)

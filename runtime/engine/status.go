@@ -232,7 +232,7 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 		s.Why = "it is no longer configured; on_remove: " + cmp.Or(leg.state.OnRemove(), "none")
 	}
 	if o := r.book.ForeignOpening(leg.symbol); o != nil && s.Why == "" {
-		s.Why = foreignText(leg.symbol, o)
+		s.Why = foreignText(r.book, leg.symbol, o)
 	}
 	return s
 }

@@ -1,0 +1,53 @@
+package reconcile
+
+import (
+	"botd/exchange"
+	"botd/reconcile/placement"
+)
+
+// A start forgets what a wallet had shown of a purchase that no list shows, such as one that the exchange refused but executed. The stops that
+// botd sent for it still stand, beyond what the fills explain. As far as the wallet shows their quantity, they stay, and a person must check.
+
+// armedBeyond returns the quantity of a spot symbol's stops from before the start beyond the fills; 0 once a person has decided.
+func (b *Book) armedBeyond(symbol *SymbolState) (beyond exchange.Quantity) {
+	if b.StandsDown() || symbol.spot.armedDecided {
+		return 0 // the other botd's purchases have stops too
+	}
+	if beyond = b.armedSince(symbol, 0) - max(0, symbol.Known()-symbol.Fees()); symbol.worthless(beyond) {
+		return 0
+	}
+	return beyond
+}
+
+// noteArmed records the part of these stops that only the wallet explains: no live or refused purchase does.
+func (s *survey) noteArmed(symbol *SymbolState, explained exchange.Quantity) {
+	if symbol.spot.armed = 0; explained == 0 && s.book.armedBeyond(symbol) > 0 {
+		symbol.spot.armed = symbol.spot.presumed
+	}
+}
+
+// holdArmed keeps openings away from symbols with such stops, and quarantines them if that lasts.
+func (s *survey) holdArmed() {
+	for _, symbol := range s.book.symbols {
+		t := &symbol.spot
+		if t.armed == 0 {
+			t.armedFor = persistence{}
+			continue
+		}
+		symbol.settled = false
+		if t.armedFor.extend(s.fetched); t.armedFor.exceeds(s.book.Settle().StalenessMS) {
+			s.quarantine(symbol, "stops from before the start protect more than the fills explain, and the wallet shows it")
+		}
+	}
+}
+
+// armedSince returns the quantity of stops from before the start that were sent since a time: a
+// wallet had shown the quantity they protect.
+func (b *Book) armedSince(symbol *SymbolState, sinceMS int64) (sum exchange.Quantity) {
+	for _, p := range symbol.live {
+		if p.Purpose() == placement.StopLoss && p.OrderID() != 0 && p.SentMS() >= sinceMS && p.SentMS() < b.bootMS {
+			sum += p.Remaining()
+		}
+	}
+	return sum
+}

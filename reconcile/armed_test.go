@@ -1,0 +1,188 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// restores restarts from a checkpoint.
+func (w *wallet) restores() {
+	w.t.Helper()
+	saved, rules, policy := w.book.Checkpoint("an account"), w.book.Symbol(coin).rules, w.book.Foreign
+	restored, err := Restore(testSettle, &saved)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.book = restored
+	w.book.Instance, w.book.Foreign, w.book.Symbol(coin).rules = "t", policy, rules
+	w.apply(record.Record{AtMS: w.now, Body: record.Boot{Epoch: w.book.Epoch() + 1}})
+}
+
+// What a wallet had shown of a refused purchase has a stop. A start keeps it, from the records or from a checkpoint, before the quarantine and
+// after it, as far as its wallet shows the asset, and a person must check.
+func TestStartKeepsStopOfRefusedPurchase(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		checkpoint bool
+		rounds     int    // before the start
+		free       string // after it
+		keeps      bool
+	}{
+		"from the records, before the quarantine":          {false, 1, "1", true},
+		"from the records, in the quarantine":              {false, 8, "1", true},
+		"from a checkpoint, before the quarantine":         {true, 1, "1", true},
+		"from a checkpoint, in the quarantine":             {true, 8, "1", true},
+		"from a checkpoint, the wallet no longer shows it": {true, 8, "0.99", false},
+		"from the records, the wallet no longer shows it":  {false, 8, "0.99", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			startsWithRefused(t, c.checkpoint, c.rounds, c.free, c.keeps)
+		})
+	}
+}
+
+func startsWithRefused(t testing.TB, checkpoint bool, rounds int, free string, keeps bool) {
+	t.Helper()
+	w, _ := refusedPurchase(t, 10)
+	w.hasMoney("1.02", "0", "9500")
+	own, stop := w.places(placement.StopLoss, 8, stopOf(10)), w.places(placement.StopLoss, 9, stopOf(10))
+	for range rounds {
+		w.now += 1_000
+		w.hasMoney("1", "0.02", "9500", own, stop)
+	}
+	w.now += 5_000
+	if checkpoint {
+		w.restores()
+	} else {
+		w.start()
+	}
+	derive := w.deriver()
+	for range 8 {
+		w.now += 1_000
+		w.hasMoney(free, "0.02", "9500", own, stop)
+		if have := canceled(derive()); len(have) > 0 && keeps {
+			t.Fatalf("want both stops kept, have %v canceled", have)
+		}
+		if w.book.Symbol(coin).settled {
+			t.Fatal("want nothing opened beside them, have it settled")
+		}
+	}
+	symbol := w.book.Symbol(coin)
+	if have := canceled(derive()); len(have) == 0 && !keeps {
+		t.Errorf("want the stop taken off whose asset the wallet does not show, have none")
+	}
+	if symbol.settled || symbol.Quarantine() == "" {
+		t.Errorf("want a person to check, have settled %t, quarantine %q", symbol.settled, symbol.Quarantine())
+	}
+	if !keeps {
+		return
+	}
+	before := symbol.Known() - symbol.Fees()
+	for _, r := range w.book.Resolve(coin, true, "one", "seen") {
+		w.apply(r)
+	}
+	if have := symbol.Known() - symbol.Fees() - before; have != w.book.inWallet(symbol)-symbol.Baseline()-before {
+		t.Errorf("want the excess adopted, have %d of it", have)
+	}
+}
+
+// A stop of before the start that covers what fills explain, or what others sold, keeps nothing else.
+func TestStopsOfBeforeTheStartBeyondTheFills(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		with func(w *wallet) []exchange.Order
+		want exchange.Quantity
+	}{
+		"the position's":            {func(w *wallet) []exchange.Order { return []exchange.Order{w.places(placement.StopLoss, 8, stopOf(10))} }, 0},
+		"more than the position":    {func(w *wallet) []exchange.Order { return []exchange.Order{w.places(placement.StopLoss, 8, stopOf(17))} }, 7},
+		"one of unknown fate":       {func(w *wallet) []exchange.Order { w.places(placement.StopLoss, 0, stopOf(17)); return nil }, 0},
+		"a sale that is not a stop": {func(w *wallet) []exchange.Order { return []exchange.Order{w.places(placement.Exit, 8, saleOf(17))} }, 0},
+	} {
+		w, _ := protecting(t)
+		c.with(w)
+		w.now += 5_000
+		w.restores()
+		w.book.Symbol(coin).last = 50_000e8
+		if have := w.book.armedBeyond(w.book.Symbol(coin)); have != c.want {
+			t.Errorf("%s: want %d, have %d", name, c.want, have)
+		}
+	}
+}
+
+// Half a wallet, which freezes less than the stops that stand, takes none of them off after a start, in the quarantine or before it.
+func TestHalfAWalletAfterAStartTakesNoStopOff(t *testing.T) {
+	t.Parallel()
+	for _, rounds := range []int{1, 8} {
+		halfAWalletAfterAStart(t, rounds)
+	}
+}
+
+func halfAWalletAfterAStart(t testing.TB, rounds int) {
+	t.Helper()
+	w, _ := refusedPurchase(t, 10)
+	w.hasMoney("1.02", "0", "9500")
+	own, stop := w.places(placement.StopLoss, 8, stopOf(10)), w.places(placement.StopLoss, 9, stopOf(10))
+	for range rounds {
+		w.now += 1_000
+		w.hasMoney("1", "0.02", "9500", own, stop)
+	}
+	w.now += 5_000
+	w.restores()
+	derive := w.deriver()
+	for range 20 {
+		w.now += 1_000
+		w.hasMoney("0.5", "0.01", "4750", own, stop)
+		if have := canceled(derive()); len(have) > 0 {
+			t.Fatalf("after %d rounds: want both stops kept, have %v canceled", rounds, have)
+		}
+	}
+}
+
+// After a start no row has shown yet whether the history leaves botd's ids out. A row without one, of the amount and the seconds of a purchase
+// whose answer was lost, is no purchase of others: what the wallet shows of it gets a stop.
+func TestRowWithoutIDOfTheLostAmountIsNotOthers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*exchange.Order)
+		want   exchange.Quantity
+	}{
+		"of its amount":         {func(*exchange.Order) {}, 10},
+		"of another amount":     {func(o *exchange.Order) { o.QuoteAmount = exchange.AmountOf(519) }, 0},
+		"of an earlier minute":  {func(o *exchange.Order) { o.CreatedMS -= 60_000 }, 0},
+		"of a later minute":     {func(o *exchange.Order) { o.CreatedMS += 60_000 }, 0},
+		"under a person's name": {func(o *exchange.Order) { o.ClientOrderID = "by hand" }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lostAmount(t, c.change, c.want)
+		})
+	}
+}
+
+func lostAmount(t testing.TB, change func(*exchange.Order), want exchange.Quantity) {
+	t.Helper()
+	w := newWallet(t)
+	w.book.Foreign = ForeignHalt
+	w.observe("1")
+	w.now += 60_000
+	w.book.Symbol(coin).last = 50_000e8
+	lost := exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(520)}
+	w.places(placement.Entry, 0, lost)
+	row := anothers("", 20, exchange.Buy, exchange.MarketOrder, 10, 10, w.now+100)
+	row.QuoteAmount = exchange.AmountOf(520)
+	w.now += 5_000
+	w.start()
+	derive := w.deriver()
+	change(&row)
+	for range 3 {
+		w.now += 1_000
+		w.sees("1.01", "0", []exchange.Order{row})
+	}
+	if have := stopped(derive()); have != want {
+		t.Errorf("want a stop of %d, have %d", want, have)
+	}
+}
