@@ -3,6 +3,7 @@ package private
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -69,10 +70,7 @@ func Read(path string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	content := make([]byte, found.Size())
-	n, err := file.ReadAt(content, 0)
-	if n == len(content) {
-		err = nil
-	}
+	n, err := io.ReadFull(file, content)
 	return content[:n], err
 }
 
