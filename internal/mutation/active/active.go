@@ -14,11 +14,23 @@ import (
 
 var (
 	current = number(os.Getenv("BOTD_MUTATION"))
-	trace   = os.Getenv("BOTD_MUTATION_TRACE")
+	trace   = opened(os.Getenv("BOTD_MUTATION_TRACE"))
 
 	mu      sync.Mutex // guards reached
 	reached = map[int]bool{}
 )
+
+// opened returns the file of the trace, nil for none. It is opened at the start: a test may become a user without access to it.
+func opened(path string) *os.File {
+	if path == "" {
+		return nil
+	}
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil // a test without write access has no trace: its mutants count as not reached
+	}
+	return file
+}
 
 func number(text string) int {
 	n, err := strconv.Atoi(text)
@@ -30,7 +42,7 @@ func number(text string) int {
 
 // On reports whether a mutant is on.
 func On(mutant int) bool {
-	if trace != "" {
+	if trace != nil {
 		note(mutant)
 	}
 	return mutant == current
@@ -44,12 +56,7 @@ func note(mutant int) {
 		return
 	}
 	reached[mutant] = true
-	file, err := os.OpenFile(trace, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return // a test without write access has no trace: its mutants count as not reached
-	}
-	defer file.Close()
-	file.WriteString(strconv.Itoa(mutant) + "\n")
+	trace.WriteString(strconv.Itoa(mutant) + "\n")
 }
 
 // Ordered is the constraint of the ordered types.
