@@ -28,7 +28,7 @@ func (s *survey) noteArmed(symbol *SymbolState, explained exchange.Quantity) {
 
 // holdArmed keeps openings away from symbols with such stops, and quarantines them if that lasts.
 func (s *survey) holdArmed() {
-	for _, symbol := range s.book.symbols {
+	for _, symbol := range s.book.Symbols() {
 		t := &symbol.spot
 		if t.armed == 0 {
 			t.armedFor = persistence{}
@@ -43,9 +43,9 @@ func (s *survey) holdArmed() {
 
 // armedSince returns the quantity of stops from before the start that were sent since a time: a
 // wallet had shown the quantity they protect.
-func (b *Book) armedSince(symbol *SymbolState, sinceMS int64) (sum exchange.Quantity) {
+func (o *observed) armedSince(symbol *SymbolState, sinceMS int64) (sum exchange.Quantity) {
 	for _, p := range symbol.live {
-		if p.Purpose() == placement.StopLoss && p.OrderID() != 0 && p.SentMS() >= sinceMS && p.SentMS() < b.bootMS {
+		if p.Purpose() == placement.StopLoss && p.OrderID() != 0 && p.SentMS() >= sinceMS && p.SentMS() < o.bootMS {
 			sum += p.Remaining()
 		}
 	}

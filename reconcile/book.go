@@ -7,9 +7,7 @@
 package reconcile
 
 import (
-	"cmp"
 	"iter"
-	"slices"
 	"strings"
 
 	"botd/exchange"
@@ -18,46 +16,26 @@ import (
 	"botd/reconcile/record"
 )
 
-// journalled is the account's journalled state. The book promotes its methods, but hides its Apply
-// behind its own.
-type journalled = account.State
-
 // Book is the known state of one account, journalled and observed. It is not safe for concurrent
 // use.
 type Book struct {
-	*journalled
+	tracked
 	observed
-	symbols  []*SymbolState // sorted by key
-	bySymbol map[exchange.SymbolKey]*SymbolState
-	recent   *SymbolState // the last one looked up
+	dispatched
+	refusals
+	spotEnded
+	peer
+	pass
 
-	refused      []RefusedOrder
-	sequence     int64                   // of the ids generated in this epoch
-	placedMS     int64                   // send time of the last spot order that the exchange accepted
-	handedOut    map[string]int64        // when a live placement was passed on for sending
-	answered     map[string]int64        // when the exchange's answer assigned an id to a live placement
-	canceled     map[string]cancels      // cancels sent for a live placement
-	purposes     []purposed              // purposes of ended sales, oldest first
-	purchases    []purchase              // ended spot purchases, oldest first
-	released     map[string]int64        // when the exchange answered that it canceled a live spot stop
-	presumed     map[string]bool         // of these, stops whose end only the wallet shows
-	priorBalance map[string]priorBalance // the wallet's USDT before a live spot purchase was sent
-	unable       map[string]int64        // when the exchange refused to cancel a live placement
-	unfrozen     map[string]bool         // live spot sales for which the newest wallet freezes nothing
-	shownSold    map[string]bool         // of these, uncertain ones that a later wallet read has shown as sold
-	inFlight     []*account.Placement    // live placements that do not rest, oldest first
-	openIDs      []int64                 // scratch of Vanished
-	matched      []*account.Placement    // scratch of observeList
-	slots        []slot                  // scratch of convergeKeyed
-	pass         pass
+	sequence int64                // of the ids generated in this epoch
+	openIDs  []int64              // scratch of Vanished
+	matched  []*account.Placement // scratch of observeList
+	slots    []slot               // scratch of convergeKeyed
+	marked   summed[exchange.Amount]
 
-	SpotFee  exchange.Rate // share of the bought spot asset, until an execution shows the actual rate
-	Foreign  string        // policy for foreign orders and positions: halt, adopt or ignore
-	Instance string        // instance whose prefix botd's client order ids carry
+	SpotFee exchange.Rate // share of the bought spot asset, until an execution shows the actual rate
+	Foreign string        // policy for foreign orders and positions: halt, adopt or ignore
 }
-
-// cancels holds the times of the first and the newest cancel of a placement.
-type cancels struct{ firstMS, lastMS int64 }
 
 // openList is the last read of an open list.
 type openList struct {
@@ -68,15 +46,13 @@ type openList struct {
 
 // observed is the last fetched state of the account as a whole.
 type observed struct {
+	spotWallet
+	settle      placement.Settle
 	Account     exchange.MarginAccount
 	AccountMS   int64               // time of the read; 0 for never
 	marginShown bool                // the account has reported a used position margin since the start
 	accountMS   int64               // begin of the read
-	Balances    []exchange.Balance  // spot wallet
 	Open        []exchange.Position // on futures, of any symbol
-	WalletMS    int64
-	walletMS    int64 // begin of the read
-	walletRead  bool  // read with the newest snapshot
 	listed      map[exchange.Market]openList
 	observedMS  int64            // end of the snapshot under way
 	listsMS     int64            // its begin
@@ -100,10 +76,13 @@ func NewBookWithoutLedger(settle placement.Settle) *Book {
 }
 
 func newBook(state *account.State) *Book {
-	return &Book{journalled: state, canceled: map[string]cancels{}, released: map[string]int64{}, presumed: map[string]bool{},
-		unable: map[string]int64{}, unfrozen: map[string]bool{}, shownSold: map[string]bool{}, answered: map[string]int64{},
-		handedOut: map[string]int64{}, priorBalance: map[string]priorBalance{},
-		bySymbol: map[exchange.SymbolKey]*SymbolState{}, observed: observed{listed: map[exchange.Market]openList{}}}
+	b := &Book{
+		tracked:    tracked{journalled: state, bySymbol: map[exchange.SymbolKey]*SymbolState{}},
+		observed:   observed{spotWallet: spotWallet{settle: state.Settle()}, settle: state.Settle(), listed: map[exchange.Market]openList{}},
+		dispatched: newDispatched(),
+	}
+	b.peer.account, b.peer.pass = &b.tracked, &b.pass
+	return b
 }
 
 // Checkpoint returns the current journalled state, for the journal.
@@ -184,7 +163,7 @@ func (b *Book) advance(r *record.Record) {
 	}
 	filled, known := p.Filled(), b.Symbol(p.Symbol()).Known()
 	if _, refused := r.Body.(record.Refused); refused {
-		b.noteRefused(p, r.AtMS)
+		b.refusals.note(p, b.beforeSent(p), r.AtMS)
 		b.noteOverdrawn(p)
 		if p.Purpose().Opens() {
 			b.Symbol(p.Symbol()).refusedMS = r.AtMS
@@ -196,10 +175,10 @@ func (b *Book) advance(r *record.Record) {
 	_, acknowledged := r.Body.(record.Acknowledged)
 	symbol.settled, symbol.onlyOpeningsPending = false, symbol.onlyOpeningsPending && acknowledged && p.Purpose() == placement.Order
 	if acknowledged && p.Order().Market == exchange.Spot {
-		b.placedMS = p.SentMS()
+		b.notePlaced(p.SentMS())
 	}
 	if acknowledged {
-		b.answered[r.ClientOrderID] = r.AtMS
+		b.noteAnswered(r.ClientOrderID, r.AtMS)
 	}
 	if p.Filled() > filled {
 		symbol.spot.overdrawn = false
@@ -215,92 +194,23 @@ func (b *Book) advance(r *record.Record) {
 		}
 	}
 	if p.State().Final() {
-		b.notePurpose(p)
+		b.noteEnded(p)
 		if p.State() == placement.Canceled {
 			b.noteFreed(p, r.AtMS)
 			b.noteTaken(p, r.AtMS)
 		}
-		delete(b.canceled, r.ClientOrderID)
-		delete(b.released, r.ClientOrderID)
-		delete(b.presumed, r.ClientOrderID)
-		delete(b.unable, r.ClientOrderID)
-		delete(b.priorBalance, r.ClientOrderID)
-		delete(b.unfrozen, r.ClientOrderID)
-		delete(b.shownSold, r.ClientOrderID)
-		delete(b.answered, r.ClientOrderID)
-		delete(b.handedOut, r.ClientOrderID)
+		b.dispatched.forget(r.ClientOrderID)
 		if p.Order().Side == exchange.Buy {
 			symbol.leftSold = 0
 		}
 	}
 }
 
-// InFlight returns the live placements that do not rest, oldest first: sent without an answer,
-// acknowledged but not read yet, uncertain, or at market. They are few, however many orders rest.
-func (b *Book) InFlight() []*account.Placement { return slices.Clip(b.inFlight) }
-
-// InFlightOn returns the placements in flight on a symbol, oldest first.
-func (b *Book) InFlightOn(key exchange.SymbolKey) []*account.Placement {
-	if symbol := b.Symbol(key); symbol != nil {
-		return slices.Clip(symbol.inFlight)
-	}
-	return nil
-}
-
-func inFlight(p *account.Placement) bool {
-	return !p.State().Final() && (p.State() != placement.Working || p.Type() == exchange.MarketOrder)
-}
-
-// listLive rebuilds the lists of live placements per symbol and of those in flight.
-func (b *Book) listLive() {
-	b.inFlight = b.inFlight[:0]
-	for _, symbol := range b.symbols {
-		symbol.live, symbol.inFlight = symbol.live[:0], symbol.inFlight[:0]
-	}
-	for _, p := range b.Live() {
-		b.begin(p)
-	}
-}
-
-// begin lists a new placement.
-func (b *Book) begin(p *account.Placement) {
-	symbol := b.Track(p.Symbol())
-	symbol.live = append(symbol.live, p)
-	if inFlight(p) {
-		b.inFlight, symbol.inFlight = append(b.inFlight, p), append(symbol.inFlight, p)
-	}
-}
-
-// follow moves a changed placement to the list where it belongs.
-func (b *Book) follow(p *account.Placement) {
-	symbol := b.Symbol(p.Symbol())
-	if listed := slices.Contains(symbol.inFlight, p); inFlight(p) && !listed {
-		b.listLive()
-		return
-	} else if listed && !inFlight(p) {
-		b.inFlight, symbol.inFlight = without(b.inFlight, p), without(symbol.inFlight, p)
-	}
-	if p.State().Final() {
-		symbol.live = without(symbol.live, p)
-	}
-}
-
-// without removes a placement from a list in place. It does not clear the slots behind the end,
-// because another reader may still use them.
-func without(list []*account.Placement, p *account.Placement) []*account.Placement {
-	others := list[:0]
-	for _, q := range list {
-		if q != p {
-			others = append(others, q)
-		}
-	}
-	return others
-}
-
 // noteBoot begins a new epoch: earlier reads no longer count as evidence.
 func (b *Book) noteBoot(atMS int64) {
-	b.sequence, b.bootMS = 0, atMS
-	for _, symbol := range b.symbols {
+	b.sequence = 0
+	b.observed.boot(atMS)
+	for _, symbol := range b.Symbols() {
 		symbol.read, symbol.settled, symbol.onlyOpeningsPending, symbol.sinceFill = false, false, false, symbol.sinceFillAtStart(b.Settle(), atMS)
 		symbol.futuresEvidence, symbol.spot, symbol.readAlone, symbol.refusedMS = futuresEvidence{}, spotEvidence{}, false, 0
 		symbol.believe()
@@ -308,48 +218,6 @@ func (b *Book) noteBoot(atMS int64) {
 			symbol.spot.changedMS = symbol.ChangedMS()
 		}
 	}
-}
-
-// noteReported records that an unknown ended order was reported to a person.
-func (b *Book) noteReported(clientOrderID string) {
-	for _, symbol := range b.symbols {
-		if clientOrderID != "" && symbol.unknownEnded == clientOrderID {
-			symbol.unknownEnded = ""
-		}
-	}
-}
-
-// Track returns the state of a symbol and creates it if it is new.
-func (b *Book) Track(key exchange.SymbolKey) *SymbolState {
-	if known := b.Symbol(key); known != nil {
-		return known
-	}
-	none := []*account.Placement{} // not nil, like a list that became empty
-	made := &SymbolState{journalledSymbol: b.journalled.Track(key), live: none, inFlight: none}
-	at, _ := slices.BinarySearchFunc(b.symbols, key, func(s *SymbolState, k exchange.SymbolKey) int { return s.Key().Compare(k) })
-	b.symbols, b.bySymbol[key] = slices.Insert(b.symbols, at, made), made
-	return made
-}
-
-// Symbol returns the state of a symbol, or nil if the book does not track it. It caches the last
-// one, which a round looks up repeatedly.
-func (b *Book) Symbol(key exchange.SymbolKey) *SymbolState {
-	if b.recent == nil || b.recent.Key() != key {
-		known := b.bySymbol[key]
-		if known == nil {
-			return nil
-		}
-		b.recent = known
-	}
-	return b.recent
-}
-
-// Symbols returns all symbols, sorted by key.
-func (b *Book) Symbols() []*SymbolState { return b.symbols }
-
-// Knows reports whether the book has a symbol of a market.
-func (b *Book) Knows(market exchange.Market) bool {
-	return slices.ContainsFunc(b.symbols, func(s *SymbolState) bool { return s.Key().Market == market })
 }
 
 // Version changes whenever anything that can affect a round changes.
@@ -362,18 +230,10 @@ func (b *Book) NextClientOrderID(instance string) string {
 	return placement.ClientOrderID(instance, b.Start(), b.sequence)
 }
 
-// NoteHandedOut records that a live placement was passed on for sending.
-func (b *Book) NoteHandedOut(clientOrderID string, atMS int64) { b.handedOut[clientOrderID] = atMS }
-
-// NoteCancel records that a cancel of a live placement was sent.
-func (b *Book) NoteCancel(clientOrderID string, atMS int64) {
-	b.canceled[clientOrderID] = cancels{cmp.Or(b.canceled[clientOrderID].firstMS, atMS), atMS}
-}
-
 // Canceled yields the live placements for which a cancel was sent, in no particular order.
 func (b *Book) Canceled() iter.Seq[*account.Placement] {
 	return func(yield func(*account.Placement) bool) {
-		for id := range b.canceled {
+		for id := range b.canceledIDs() {
 			if p := b.Placement(id); p != nil && !yield(p) {
 				return
 			}
@@ -381,30 +241,17 @@ func (b *Book) Canceled() iter.Seq[*account.Placement] {
 	}
 }
 
-// CancelMS returns when a cancel of a live placement was last sent; 0 for never.
-func (b *Book) CancelMS(clientOrderID string) int64 { return b.canceled[clientOrderID].lastMS }
-
 // Marked returns the futures account's equity at the last prices: it includes the effect of price
 // changes on positions since the account was fetched.
-func (b *Book) Marked() exchange.Amount { return b.pass.marked.once(&b.pass, b.sumMarked) }
+func (b *Book) Marked() exchange.Amount { return b.marked.once(&b.pass, b.sumMarked) }
 
 func (b *Book) sumMarked() exchange.Amount {
 	equity := b.Account.Equity()
-	for _, symbol := range b.symbols {
+	for _, symbol := range b.Symbols() {
 		equity = equity.Add(symbol.Moved())
 	}
 	return equity
 }
 
-// Balance returns the spot wallet's entry for an asset, or zero if there is none.
-func (b *Book) Balance(asset string) exchange.Balance {
-	for _, balance := range b.Balances {
-		if balance.Asset == asset {
-			return balance
-		}
-	}
-	return exchange.Balance{Asset: asset}
-}
-
 // Stale returns the number of answers that were older than the known state.
-func (b *Book) Stale() int64 { return b.stale }
+func (o *observed) Stale() int64 { return o.stale }

@@ -128,7 +128,7 @@ func residualText(symbol *SymbolState) string {
 // guardLost quarantines, while the journal is new, every symbol with a position or an order of
 // botd's (case 35). Nothing is adopted, whatever the policy.
 func (s *survey) guardLost() {
-	for _, symbol := range s.book.symbols {
+	for _, symbol := range s.book.Symbols() {
 		id := symbol.unknownEnded
 		if i := slices.IndexFunc(symbol.foreign, func(o exchange.Order) bool { return s.book.prefixed(o.ClientOrderID) }); id == "" && i >= 0 {
 			id = symbol.foreign[i].ClientOrderID
@@ -146,16 +146,16 @@ func (s *survey) guardLost() {
 }
 
 // prefixed reports whether a client order id carries this instance's prefix.
-func (b *Book) prefixed(clientOrderID string) bool {
-	return b.Instance != "" && strings.HasPrefix(clientOrderID, "b"+b.Instance+"-")
+func (p *peer) prefixed(clientOrderID string) bool {
+	return p.Instance != "" && strings.HasPrefix(clientOrderID, "b"+p.Instance+"-")
 }
 
 // sellsUnknown returns the quantity of the explained position that open spot orders with this
 // instance's prefix, unknown to the journal, may still sell. A stop from an old backup does not
 // just reduce a position, as on futures, but sells again.
-func (b *Book) sellsUnknown(symbol *SymbolState) (sum exchange.Quantity) {
+func (p *peer) sellsUnknown(symbol *SymbolState) (sum exchange.Quantity) {
 	for i := range symbol.foreign {
-		if o := &symbol.foreign[i]; o.Side == exchange.Sell && b.prefixed(o.ClientOrderID) {
+		if o := &symbol.foreign[i]; o.Side == exchange.Sell && p.prefixed(o.ClientOrderID) {
 			sum += o.Remaining()
 		}
 	}
@@ -213,8 +213,8 @@ func (s *survey) forgetUnlisted(symbol *SymbolState) {
 // ForeignPrefix returns the client order id of an order that carries this instance's prefix but is
 // not in the journal, from a second instance or an old backup (case 15); empty for none. If the
 // journal was lost, its symbol is already quarantined (case 35).
-func (b *Book) ForeignPrefix() string {
-	for _, symbol := range b.symbols {
+func (p *peer) ForeignPrefix() string {
+	for _, symbol := range p.account.Symbols() {
 		if symbol.Cause() == record.JournalLost {
 			continue
 		}
@@ -222,7 +222,7 @@ func (b *Book) ForeignPrefix() string {
 			return symbol.unknownEnded
 		}
 		for i := range symbol.foreign {
-			if id := symbol.foreign[i].ClientOrderID; b.prefixed(id) {
+			if id := symbol.foreign[i].ClientOrderID; p.prefixed(id) {
 				return id
 			}
 		}

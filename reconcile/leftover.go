@@ -95,11 +95,6 @@ func (b *Book) heldInQuarantine(symbol *SymbolState) exchange.Quantity {
 	return max(0, min(held, b.inWallet(symbol)-symbol.Baseline()))
 }
 
-// buysUnknown reports whether a symbol has an uncertain purchase.
-func (b *Book) buysUnknown(symbol *SymbolState) bool {
-	return slices.ContainsFunc(b.unknownOn(symbol.Key()), func(p *account.Placement) bool { return p.Order().Side == exchange.Buy })
-}
-
 // couldBe reports whether a row may be an order sent at that time, under any id.
 func couldBe(o *exchange.Order, order exchange.NewOrder, sentMS int64) bool {
 	if o.Key() != order.Key() || o.Side != order.Side || o.CreatedMS < sentMS-createdSlackMS || o.Status.Final() && o.Filled == 0 {

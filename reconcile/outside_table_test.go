@@ -238,7 +238,7 @@ func TestReadNamesNewInstruments(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)
 	reads := func() int {
-		reading, whole := w.book.SpotReading(w.reads(1_010, 0).fetched)
+		reading, whole := w.book.Readings().Spot(w.reads(1_010, 0).fetched)
 		if !whole {
 			t.Fatal("want the wallet read")
 		}

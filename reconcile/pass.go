@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"botd/exchange"
 	"botd/reconcile/account"
 	"botd/reconcile/record"
 )
@@ -10,11 +9,9 @@ import (
 // needs are computed once per pass: nothing is read meanwhile, and an order that is sent changes a
 // sum by at most its own amount.
 type pass struct {
-	number       uint64 // changes with each pass and with a record that may change a sum; 0 outside a pass
-	last         uint64 // the last number used
-	sent         []*account.Placement
-	marked       summed[exchange.Amount]
-	unknownOrder summed[string]
+	number uint64 // changes with each pass and with a record that may change a sum; 0 outside a pass
+	last   uint64 // the last number used
+	sent   []*account.Placement
 }
 
 // summed is a sum and the number of the pass in which it was computed.
@@ -36,15 +33,15 @@ func (s *summed[T]) once(p *pass, sum func() T) T {
 
 // BeginPass begins a pass over all strategies: until EndPass no price, position or list may be
 // applied.
-func (b *Book) BeginPass() { b.pass.restart() }
+func (p *pass) BeginPass() { p.restart() }
 
 // EndPass ends the pass.
-func (b *Book) EndPass() { b.pass.number = 0 }
+func (p *pass) EndPass() { p.number = 0 }
 
 // Pass returns the number of the current pass and the placements sent in it, oldest first. While
 // the number stays the same, only they have changed the sums over all symbols. Outside a pass the
 // number is 0.
-func (b *Book) Pass() (number uint64, sent []*account.Placement) { return b.pass.number, b.pass.sent }
+func (p *pass) Pass() (number uint64, sent []*account.Placement) { return p.number, p.sent }
 
 func (p *pass) restart() {
 	p.last++

@@ -28,6 +28,19 @@ type peerOrder struct {
 	seenMS  int64
 }
 
+// peer finds what another botd under this instance's prefix has open and holds.
+type peer struct {
+	Instance string // instance whose prefix botd's client order ids carry
+
+	account      *tracked
+	pass         *pass
+	unknownOrder summed[string]
+	placedMS     int64 // send time of the last spot order that the exchange accepted
+}
+
+// notePlaced records the send time of a spot order that the exchange accepted.
+func (p *peer) notePlaced(sentMS int64) { p.placedMS = sentMS }
+
 // notePeerOrders records the fills of the peer's orders.
 func (s *survey) notePeerOrders(orders []exchange.Order) {
 	for i := range orders {
@@ -85,8 +98,8 @@ func (s *SymbolState) notePeerOrder(o *exchange.Order, atMS int64, fee exchange.
 // PeerPosition returns the part of a spot symbol's asset that the peer has bought and not sold, as
 // far as the wallet shows it, and since when botd has seen it; zero for none. It is protected while
 // botd stands down; a person decides its owner.
-func (b *Book) PeerPosition(symbol *SymbolState) (quantity exchange.Quantity, sinceMS int64) {
-	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || !b.StandsDown() || len(symbol.spot.peerOrders) == 0 {
+func (p *peer) PeerPosition(symbol *SymbolState) (quantity exchange.Quantity, sinceMS int64) {
+	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || !p.StandsDown() || len(symbol.spot.peerOrders) == 0 {
 		return 0, 0
 	}
 	quantity = symbol.rules.FloorQuantity(symbol.jointPosition() - max(0, symbol.ownOnSpot()))
@@ -154,8 +167,8 @@ func (s *SymbolState) ownOnSpot() exchange.Quantity { return s.Known() - s.Fees(
 
 // jointStopQuantity returns the quantity that stops of both are to cover: jointPosition or, if the wallet bounds no stop, jointFills. If that
 // wallet is right, the exchange refuses the stop, and nothing is lost; if it is wrong, the position gets its stop.
-func (b *Book) jointStopQuantity(symbol *SymbolState) exchange.Quantity {
-	if b.walletDoubted(symbol) {
+func (o *observed) jointStopQuantity(symbol *SymbolState) exchange.Quantity {
+	if o.walletDoubted(symbol) {
 		return symbol.jointFills()
 	}
 	return symbol.jointPosition()
@@ -164,9 +177,9 @@ func (b *Book) jointStopQuantity(symbol *SymbolState) exchange.Quantity {
 // walletDoubted reports whether the newest wallet bounds no stop while botd stands down: it was read before the newest lists, may be older than
 // the last fill, shows none of a spot symbol's asset, not even the balance from before botd bought, or freezes less of it than the open list's
 // sales.
-func (b *Book) walletDoubted(symbol *SymbolState) bool {
-	old := !b.walletRead || b.walletMS <= symbol.FilledMS()+b.Settle().StalenessMS
-	return b.WalletMS != 0 && (old || symbol.worthless(b.inWallet(symbol)) || b.freezesLess(symbol))
+func (o *observed) walletDoubted(symbol *SymbolState) bool {
+	old := !o.walletRead || o.walletMS <= symbol.FilledMS()+o.settle.StalenessMS
+	return o.WalletMS != 0 && (old || symbol.worthless(o.inWallet(symbol)) || o.freezesLess(symbol))
 }
 
 // recentPeerPurchases returns the quantity that the peer bought so recently that its own stop may be on the
@@ -186,10 +199,10 @@ const yieldMS = 3_500
 
 // younger reports whether botd stands down for a botd that began earlier. Both compare the starts
 // in which they found each other, so a later start changes nothing.
-func (b *Book) younger() bool {
-	id, standing := placement.ParseSerial(b.UnknownOrder())
-	own := b.Start()
-	if halted := b.Halted(); halted.Unknown != "" {
+func (p *peer) younger() bool {
+	id, standing := placement.ParseSerial(p.UnknownOrder())
+	own := p.account.Start()
+	if halted := p.account.Halted(); halted.Unknown != "" {
 		own = halted.Start
 	}
 	return standing && id.Start.Compare(own) < 0
@@ -199,17 +212,17 @@ func (b *Book) younger() bool {
 // for no wait. Of two botds that found each other, the elder sells first. If the elder has placed
 // nothing on spot since the other began, the peer may not have found it, so the elder also yields,
 // though for a shorter time.
-func (b *Book) YieldMS(symbol *SymbolState, decidedMS int64) int64 {
+func (p *peer) YieldMS(symbol *SymbolState, decidedMS int64) int64 {
 	if symbol.Key().Market != exchange.Spot {
 		return 0
 	}
-	id, standing := placement.ParseSerial(b.UnknownOrder())
+	id, standing := placement.ParseSerial(p.UnknownOrder())
 	switch {
 	case !standing:
 		return 0
-	case b.younger():
+	case p.younger():
 		return decidedMS + 2*yieldMS
-	case b.placedMS >= (id.Start.Epoch+1)*1000:
+	case p.placedMS >= (id.Start.Epoch+1)*1000:
 		return 0
 	}
 	return decidedMS + yieldMS
@@ -223,8 +236,8 @@ const (
 )
 
 // jointSales returns the total quantity that the live orders of both would sell.
-func (b *Book) jointSales(symbol *SymbolState) exchange.Quantity {
-	sells := b.sellsUnknown(symbol)
+func (p *peer) jointSales(symbol *SymbolState) exchange.Quantity {
+	sells := p.sellsUnknown(symbol)
 	for _, p := range symbol.live {
 		if p.Side() == exchange.Sell {
 			sells += p.Remaining()

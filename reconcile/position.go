@@ -304,12 +304,6 @@ func (e *evidence) mayPredateFill(symbol *SymbolState) bool {
 		e.book.Settle().StalenessMS > 0 && symbol.sinceFill.sinceMS != 0 && !symbol.sinceFill.exceeds(e.book.Settle().StalenessMS)
 }
 
-// inWallet returns the account's balance of a spot symbol's base asset.
-func (b *Book) inWallet(symbol *SymbolState) exchange.Quantity {
-	balance := b.Balance(symbol.rules.Base)
-	return symbol.rules.QuantityOf(balance.Free.Add(balance.Frozen)) // not by the step, which may change
-}
-
 // boundByWallet limits the sellable quantity to the wallet if the journal is known to lack orders:
 // it may lack the sale of an assumed position, and a spot exit sells whatever exists. A wallet that
 // may be older than the last fills may still show the sold quantity.
@@ -332,11 +326,6 @@ func (s *survey) boundByWallet(symbol *SymbolState) {
 // rest of the asset may be the user's and is not sold.
 func (t *SymbolState) heldOnSpot() exchange.Quantity {
 	return max(0, t.Known()-t.Fees()+t.short)
-}
-
-func (b *Book) liveOn(key exchange.SymbolKey) bool {
-	symbol := b.Symbol(key)
-	return symbol != nil && len(symbol.live) > 0
 }
 
 // shortWallet is the quarantine reason for a spot symbol on which a witness confirms sales by

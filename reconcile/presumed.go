@@ -29,9 +29,9 @@ func (s *survey) presume(symbol *SymbolState) {
 			continue
 		}
 		stop := p.OrderID() != 0 && p.Purpose() == placement.StopLoss && p.Order().Type == exchange.StopLimit
-		if stop && s.book.released[p.ClientOrderID()] == 0 && s.soldNothing(p, symbol) {
+		if stop && s.book.releasedMS(p) == 0 && s.soldNothing(p, symbol) {
 			s.book.noteFreed(p, s.fetched.EndedMS)
-			s.book.released[p.ClientOrderID()], s.book.presumed[p.ClientOrderID()] = s.fetched.EndedMS, true
+			s.book.presumeEnded(p.ClientOrderID(), s.fetched.EndedMS)
 		}
 	}
 	bought, most, sinceMS := s.unlistedPurchases(symbol)
@@ -52,10 +52,7 @@ func (s *survey) listed(p *account.Placement) bool {
 	if p.OrderID() == 0 || !s.fetched.SpotOrders.Done() || !s.onSpot(p.OrderID()) && !s.fetched.Shows(exchange.Spot, p.OrderID()) {
 		return false
 	}
-	if s.book.presumed[p.ClientOrderID()] {
-		delete(s.book.presumed, p.ClientOrderID())
-		delete(s.book.released, p.ClientOrderID())
-	}
+	s.book.endPresumption(p.ClientOrderID())
 	return true
 }
 
@@ -147,7 +144,7 @@ const mostTimes = 2
 // the money for all of it since the purchase was sent, with no other known cause. A deposit costs nothing, and a person's purchase in the same
 // second would have to be of the same amount.
 func (e *evidence) timesPaid(p *account.Placement, symbol *SymbolState) exchange.Quantity {
-	before := e.book.priorBalance[p.ClientOrderID()]
+	before := e.book.prior(p)
 	if e.book.StandsDown() || e.boughtSince(p, before.atMS) {
 		return 1
 	}
@@ -162,7 +159,7 @@ func (e *evidence) timesPaid(p *account.Placement, symbol *SymbolState) exchange
 
 // boughtSince reports whether anything else on spot may have cost money since a time.
 func (e *evidence) boughtSince(p *account.Placement, sinceMS int64) bool {
-	return slices.ContainsFunc(e.book.symbols, func(other *SymbolState) bool {
+	return slices.ContainsFunc(e.book.Symbols(), func(other *SymbolState) bool {
 		return other.Key().Market == exchange.Spot && other.FilledMS() >= sinceMS
 	}) || slices.ContainsFunc(e.book.Live(), func(q *account.Placement) bool {
 		return q != p && q.Order().Market == exchange.Spot && q.Order().Side == exchange.Buy
@@ -182,8 +179,7 @@ func (b *Book) notePriorBalance(p *account.Placement) {
 	if p.Order().QuoteAmount.IsZero() || symbol.rules == nil { // what a limit order pays is frozen before it has bought anything
 		return
 	}
-	balance := b.Balance(symbol.rules.Quote)
-	b.priorBalance[p.ClientOrderID()] = priorBalance{balance.Free.Add(balance.Frozen), b.inWallet(symbol), b.walletMS}
+	b.notePrior(p.ClientOrderID(), b.held(symbol))
 }
 
 // soldNothing reports whether the wallet shows all of the asset, though it freezes none of it for
@@ -212,7 +208,7 @@ func (s *survey) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
 		}
 	}
 	for _, q := range b.Live() { // acknowledged orders hold the asset before one that may not have been accepted
-		if p.OrderID() == 0 && q.Symbol() == p.Symbol() && q.Order().Side == exchange.Sell && b.unlisted(q) {
+		if p.OrderID() == 0 && q.Symbol() == p.Symbol() && q.Order().Side == exchange.Sell && b.Unlisted(q) {
 			frozen -= q.Remaining()
 		}
 	}
@@ -221,9 +217,7 @@ func (s *survey) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
 		most = repeatMS // it is repeated as soon as one whose answer is known to be lost
 	}
 	unfrozen := read.BeganMS > b.arrivedMS(p)+min(b.Settle().StalenessMS, most) && frozen < p.Remaining()/2
-	if b.unfrozen[p.ClientOrderID()] = true; !unfrozen {
-		delete(b.unfrozen, p.ClientOrderID())
-	}
+	b.noteUnfrozen(p.ClientOrderID(), unfrozen)
 	return unfrozen
 }
 
@@ -235,6 +229,6 @@ func (s *survey) noteWalletShortfall(p *account.Placement, symbol *SymbolState) 
 		return
 	}
 	if !s.book.inWalletYet(p, symbol, symbol.position) {
-		s.book.shownSold[p.ClientOrderID()] = true
+		s.book.noteShownSold(p.ClientOrderID())
 	}
 }

@@ -28,7 +28,7 @@ const bridge = "bridge"
 // shows the asset, but not enough for both. A stop is repeated anyway, because a duplicate appears
 // in the next list and is canceled.
 func (d *derivation) mayRepeat(p *account.Placement) bool {
-	if at := d.book.released[p.ClientOrderID()]; at != 0 {
+	if at := d.book.releasedMS(p); at != 0 {
 		return d.nowMS-at >= ReleaseMS
 	}
 	if immediate := p.Order().Type == exchange.MarketOrder || p.Order().Type == exchange.Limit; d.desired.Unread && immediate {
@@ -52,14 +52,8 @@ func (s *situation) unansweredStop(p *account.Placement) bool {
 	if !s.book.unanswered(p, s.nowMS) {
 		return false
 	}
-	unfrozen := s.book.walletRead && !s.desired.Unread && s.book.unfrozen[p.ClientOrderID()]
+	unfrozen := s.book.walletRead && !s.desired.Unread && s.book.isUnfrozen(p)
 	return p.Order().ClosePosition || p.Order().Type == exchange.StopLimit && unfrozen && s.repeatable(p)
-}
-
-// unanswered reports whether a stop was handed out so long ago that its answer counts as lost.
-func (b *Book) unanswered(p *account.Placement, nowMS int64) bool {
-	at := b.handedOut[p.ClientOrderID()]
-	return at != 0 && nowMS-at >= repeatMS && p.State() == placement.Sending && p.Purpose() == placement.StopLoss
 }
 
 // replaceable reports whether a protective order may be replaced: its fate is unknown and it may be
@@ -71,7 +65,7 @@ func (d *derivation) replaceable(p *account.Placement) bool {
 // EndUnread reports whether an order was canceled, no open list since shows it, and its final state
 // cannot be read.
 func (b *Book) EndUnread(p *account.Placement) bool {
-	canceledMS, list := b.canceled[p.ClientOrderID()].firstMS, b.listed[p.Order().Market]
+	canceledMS, list := b.firstCancelMS(p), b.listed[p.Order().Market]
 	if canceledMS == 0 || b.listsMS < canceledMS+replaceMS || p.State().Unresolved() || !b.Symbol(p.Symbol()).unread {
 		return false
 	}

@@ -187,7 +187,7 @@ func (s *situation) selling(replaced func(*account.Placement) bool) (sum exchang
 		case p.Purpose() == placement.Entry || replaced(p):
 		case s.book.hasEnded(p):
 			finished += p.Remaining()
-		case s.book.unlisted(p):
+		case s.book.Unlisted(p):
 			unlisted += p.Remaining()
 		default:
 			sum += p.Remaining()
@@ -228,7 +228,7 @@ func (d *derivation) exitPart() {
 		lost := d.leavesUncovered(p) && (p.Purpose() != placement.StopLoss || !d.desired.Unread && d.repeatable(p))
 		switch {
 		case p.Purpose() == placement.Entry || lost:
-		case d.book.walletRead && !d.desired.Unread && d.book.unfrozen[p.ClientOrderID()] && d.book.unlisted(p):
+		case d.book.walletRead && !d.desired.Unread && d.book.isUnfrozen(p) && d.book.Unlisted(p):
 			ended += p.Remaining()
 		default:
 			left, shown = left-p.Remaining(), shown-p.Remaining()
@@ -345,7 +345,7 @@ func (s *situation) placeable(quantity exchange.Quantity) bool {
 func (d *derivation) shrinkStops() {
 	released := func(p *account.Placement) bool {
 		unanswered := p.Purpose() == placement.StopLoss && p.OrderID() == 0
-		return d.book.released[p.ClientOrderID()] != 0 || unanswered || d.leavesUncovered(p)
+		return d.book.releasedMS(p) != 0 || unanswered || d.leavesUncovered(p)
 	}
 	explained := d.explainedOnSpot()
 	if d.walletDecides() && !d.soldByOthers() && d.book.freezesLess(d.symbol) { // that wallet removes no stop
@@ -355,7 +355,7 @@ func (d *derivation) shrinkStops() {
 		explained += d.symbol.vanished()
 	}
 	resting := d.selling(released)
-	if d.book.walletRead && slices.ContainsFunc(d.stops, d.book.unlisted) { // what the exchange freezes nothing for, no stop sells
+	if d.book.walletRead && slices.ContainsFunc(d.stops, d.book.Unlisted) { // what the exchange freezes nothing for, no stop sells
 		resting = min(resting, d.symbol.rules.QuantityOf(d.book.Balance(d.symbol.rules.Base).Frozen))
 	}
 	excess := resting + d.reserved - explained
@@ -376,7 +376,7 @@ func (d *derivation) makeRoom(quantity exchange.Quantity) (wait bool) {
 	if short := d.symbol.rules.FloorQuantity(quantity) - d.uncovered(); short > 0 {
 		wait = len(d.takeOff(short, "makes room for the exit")) > 0 || wait
 	}
-	wait = wait || slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return d.book.released[p.ClientOrderID()] != 0 && d.blocksExit(p) })
+	wait = wait || slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return d.book.releasedMS(p) != 0 && d.blocksExit(p) })
 	if wait {
 		d.reserved = quantity
 	}
@@ -392,7 +392,7 @@ func (d *derivation) takeOff(quantity exchange.Quantity, reason string) (taken [
 		next := slices.MaxFunc(stops, func(a, b *account.Placement) int {
 			return cmp.Or(
 				compareBool(d.book.CancelMS(a.ClientOrderID()) != 0, d.book.CancelMS(b.ClientOrderID()) != 0),
-				compareBool(d.book.unlisted(a), d.book.unlisted(b)),
+				compareBool(d.book.Unlisted(a), d.book.Unlisted(b)),
 				compareBool(a.Remaining() >= quantity, b.Remaining() >= quantity),
 				cmp.Compare(a.Remaining(), b.Remaining())*signOf(quantity-max(a.Remaining(), b.Remaining())),
 				cmp.Compare(a.OrderID(), b.OrderID()), // of two equal stops another botd removes the younger one too

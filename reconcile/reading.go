@@ -8,17 +8,14 @@ import (
 	"botd/reconcile/ledger"
 )
 
-// rulesOf returns a symbol's rules if the book has them.
-func (b *Book) rulesOf(key exchange.SymbolKey) *exchange.Symbol {
-	symbol := b.Symbol(key)
-	if symbol == nil {
-		return nil
-	}
-	return symbol.rules
-}
+// Readings reads a snapshot's answers for the ledger. It changes nothing.
+type Readings struct{ account *tracked }
 
-// FuturesReading returns a snapshot's reading of the futures wallet, and false if it is incomplete.
-func (b *Book) FuturesReading(s *Snapshot) (ledger.Reading, bool) {
+// Readings returns the book's view for the ledger.
+func (b *Book) Readings() Readings { return Readings{&b.tracked} }
+
+// Futures returns a snapshot's reading of the futures wallet, and false if it is incomplete.
+func (v Readings) Futures(s *Snapshot) (ledger.Reading, bool) {
 	if s.Account == nil || !s.Positions.Done() || len(s.UnreadPositions) > 0 {
 		return ledger.Reading{}, false
 	}
@@ -26,21 +23,21 @@ func (b *Book) FuturesReading(s *Snapshot) (ledger.Reading, bool) {
 		AtMS:   s.EndedMS,
 		Market: exchange.Futures,
 		Wallet: ledger.FuturesWallet(s.Account),
-		Open:   b.PositionsRead(s.Positions.Items()),
+		Open:   v.Positions(s.Positions.Items()),
 	}
-	for _, symbol := range b.symbols {
+	for _, symbol := range v.account.Symbols() {
 		if symbol.Key().Market == exchange.Futures {
-			b.addInstrument(&r, symbol.rules)
+			v.addInstrument(&r, symbol.rules)
 		}
 	}
 	return r, true
 }
 
-// PositionsRead reads open positions for the ledger, sorted by id.
-func (b *Book) PositionsRead(open []exchange.Position) (read []ledger.Position) {
+// Positions reads open positions for the ledger, sorted by id.
+func (v Readings) Positions(open []exchange.Position) (read []ledger.Position) {
 	for i := range open {
 		if p := &open[i]; p.Remaining != 0 {
-			read = append(read, b.PositionRead(p))
+			read = append(read, v.Position(p))
 		}
 	}
 	slices.SortFunc(read, func(a, b ledger.Position) int { return cmp.Compare(a.ID, b.ID) })
@@ -48,18 +45,18 @@ func (b *Book) PositionsRead(open []exchange.Position) (read []ledger.Position) 
 }
 
 // addInstrument adds a symbol to a reading if the ledger's terms of it differ.
-func (b *Book) addInstrument(r *ledger.Reading, rules *exchange.Symbol) {
+func (v Readings) addInstrument(r *ledger.Reading, rules *exchange.Symbol) {
 	if rules == nil {
 		return
 	}
 	instrument := ledger.InstrumentOf(rules)
-	if known, found := b.Ledger().Instrument(instrument.Symbol); !found || known != instrument {
+	if known, found := v.account.Ledger().Instrument(instrument.Symbol); !found || known != instrument {
 		r.Instruments = append(r.Instruments, instrument)
 	}
 }
 
-// PositionRead reads a position for the ledger. Its quantities are zero if the symbol is unknown.
-func (b *Book) PositionRead(p *exchange.Position) ledger.Position {
+// Position reads a position for the ledger. Its quantities are zero if the symbol is unknown.
+func (v Readings) Position(p *exchange.Position) ledger.Position {
 	read := ledger.Position{
 		ID:         p.ID,
 		Symbol:     p.Symbol,
@@ -73,23 +70,23 @@ func (b *Book) PositionRead(p *exchange.Position) ledger.Position {
 	if p.Remaining == 0 {
 		read.UntilMS = p.UpdatedMS
 	}
-	if rules := b.rulesOf(exchange.SymbolKey{Market: exchange.Futures, Name: p.Symbol}); rules != nil {
+	if rules := v.account.rulesOf(exchange.SymbolKey{Market: exchange.Futures, Name: p.Symbol}); rules != nil {
 		read.Opened, read.Remaining = rules.QuantityAmount(p.Quantity), rules.QuantityAmount(p.Remaining)
 	}
 	return read
 }
 
-// SpotReading returns a snapshot's reading of the spot wallet: the assets of the book's symbols. It
+// Spot returns a snapshot's reading of the spot wallet: the assets of the book's symbols. It
 // returns false if the wallet was not read.
-func (b *Book) SpotReading(s *Snapshot) (ledger.Reading, bool) {
+func (v Readings) Spot(s *Snapshot) (ledger.Reading, bool) {
 	if !s.Balances.Done() || s.UnreadAssets {
 		return ledger.Reading{}, false
 	}
 	r := ledger.Reading{AtMS: s.EndedMS, Market: exchange.Spot}
 	var names []string
-	for _, symbol := range b.symbols {
+	for _, symbol := range v.account.Symbols() {
 		if symbol.Key().Market == exchange.Spot && symbol.rules != nil {
-			b.addInstrument(&r, symbol.rules)
+			v.addInstrument(&r, symbol.rules)
 			names = append(names, symbol.rules.Base, symbol.rules.Quote)
 		}
 	}
@@ -106,9 +103,9 @@ func (b *Book) SpotReading(s *Snapshot) (ledger.Reading, bool) {
 	return r, len(r.Wallet) > 0
 }
 
-// TradeRead reads an execution of a spot order for the ledger.
-func (b *Book) TradeRead(t *exchange.UserTrade) (ledger.Trade, bool) {
-	rules := b.rulesOf(exchange.SymbolKey{Market: exchange.Spot, Name: t.Symbol})
+// Trade reads an execution of a spot order for the ledger.
+func (v Readings) Trade(t *exchange.UserTrade) (ledger.Trade, bool) {
+	rules := v.account.rulesOf(exchange.SymbolKey{Market: exchange.Spot, Name: t.Symbol})
 	if rules == nil {
 		return ledger.Trade{}, false
 	}

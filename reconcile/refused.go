@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"botd/exchange"
@@ -29,8 +30,11 @@ type RefusedOrder struct {
 // Opens reports whether it would have opened a position, or made one larger.
 func (r *RefusedOrder) Opens() bool { return r.purpose.Opens() }
 
+// refusals are the refusals that no snapshot has confirmed yet.
+type refusals struct{ refused []RefusedOrder }
+
 // Refused lists the refusals that no snapshot has confirmed yet.
-func (b *Book) Refused() []RefusedOrder { return b.refused }
+func (r *refusals) Refused() []RefusedOrder { return r.refused }
 
 // RefusedUntilMS returns the time until which a list may first show an opening on the symbol that
 // the exchange refused but executed; 0 if it has refused none since the start.
@@ -41,13 +45,40 @@ func (s *SymbolState) RefusedUntilMS(settle *placement.Settle) int64 {
 	return s.refusedMS + settle.WindowMS + settle.VisibilityMS + settle.StalenessMS
 }
 
-func (b *Book) noteRefused(p *account.Placement, atMS int64) {
-	before := b.priorBalance[p.ClientOrderID()]
-	if p.Order().Market == exchange.Futures {
-		before = b.marginBefore(p)
-	}
-	b.refused = append(b.refused, RefusedOrder{Symbol: p.Symbol(), SentMS: p.SentMS(), atMS: atMS, clientOrderID: p.ClientOrderID(), purpose: p.Purpose(),
+// note adds the refusal of a placement, given what a read showed before it was sent.
+func (r *refusals) note(p *account.Placement, before priorBalance, atMS int64) {
+	r.refused = append(r.refused, RefusedOrder{Symbol: p.Symbol(), SentMS: p.SentMS(), atMS: atMS, clientOrderID: p.ClientOrderID(), purpose: p.Purpose(),
 		order: p.Order(), before: before})
+}
+
+// keep keeps the refusals that a predicate holds for.
+func (r *refusals) keep(unconfirmed func(*RefusedOrder) bool) {
+	left := r.refused[:0]
+	for i := range r.refused {
+		if one := r.refused[i]; unconfirmed(&one) {
+			left = append(left, one)
+		}
+	}
+	r.refused = left
+}
+
+// refusedOn yields the refusals on a symbol.
+func (r *refusals) refusedOn(key exchange.SymbolKey) iter.Seq[*RefusedOrder] {
+	return func(yield func(*RefusedOrder) bool) {
+		for i := range r.refused {
+			if one := &r.refused[i]; one.Symbol == key && !yield(one) {
+				return
+			}
+		}
+	}
+}
+
+// beforeSent returns what a read showed before a placement was sent that the exchange has refused: the wallet on spot, the margin in use on futures.
+func (b *Book) beforeSent(p *account.Placement) priorBalance {
+	if p.Order().Market == exchange.Futures {
+		return b.marginBefore(p)
+	}
+	return b.prior(p)
 }
 
 // confirmMS is the time for which a further spot exit waits for the reads that confirm a refusal.
@@ -57,7 +88,7 @@ const confirmMS = 10_000
 // executed all the same, since no read has confirmed the refusal: another one would sell
 // what is not there.
 func (s *situation) mayHaveSold() bool {
-	return s.symbol.Key().Market == exchange.Spot && !s.desired.Flatten && slices.ContainsFunc(s.book.refused, func(r RefusedOrder) bool {
+	return s.symbol.Key().Market == exchange.Spot && !s.desired.Flatten && slices.ContainsFunc(s.book.Refused(), func(r RefusedOrder) bool {
 		return r.Symbol == s.symbol.Key() && r.order.Side == exchange.Sell && s.nowMS-r.atMS < confirmMS
 	})
 }
@@ -65,16 +96,14 @@ func (s *situation) mayHaveSold() bool {
 // confirmRefused drops the refusals that a snapshot confirms and keeps blocking openings on the
 // symbols of the others.
 func (s *survey) confirmRefused() {
-	left := s.book.refused[:0]
-	for i := range s.book.refused {
-		if r := s.book.refused[i]; s.confirms(&r) {
-			s.quarantineExecuted(&r)
-		} else {
-			left = append(left, r)
+	s.book.keep(func(r *RefusedOrder) bool {
+		confirmed := s.confirms(r)
+		if confirmed {
+			s.quarantineExecuted(r)
 		}
-	}
-	s.book.refused = left
-	for _, r := range s.book.refused {
+		return !confirmed
+	})
+	for _, r := range s.book.Refused() {
 		s.book.Track(r.Symbol).settled = false
 	}
 }

@@ -49,7 +49,7 @@ func (b *Book) marginBeyond(without *account.Placement, possible bool) (beyond e
 			need(order.Symbol, 0, b.orderPrice(&order), p.Remaining())
 		}
 	}
-	for _, symbol := range b.symbols {
+	for _, symbol := range b.Symbols() {
 		for i := range symbol.foreign {
 			if o := &symbol.foreign[i]; o.Market == exchange.Futures && !o.Reduces() {
 				need(o.Symbol, 0, cmp.Or(o.Price, o.StopPrice, symbol.last), o.Remaining())
@@ -63,11 +63,6 @@ func (b *Book) marginBeyond(without *account.Placement, possible bool) (beyond e
 const mostCountable = 1e12
 
 func countable(usdt float64) bool { return usdt > -mostCountable && usdt < mostCountable }
-
-// orderPrice is the price that an order's margin is computed from.
-func (b *Book) orderPrice(o *exchange.NewOrder) exchange.Price {
-	return cmp.Or(o.Price, o.StopPrice, b.Symbol(o.Key()).last)
-}
 
 // marginBefore returns the margin in use before a futures opening was sent that the exchange has refused, if the account has not been read since.
 func (b *Book) marginBefore(p *account.Placement) priorBalance {
@@ -100,8 +95,8 @@ func (s *survey) holdsMargin(r *RefusedOrder) bool {
 
 // marginContradicts reports whether the account has used the margin of a refused opening for longer than L.
 func (e *evidence) marginContradicts(symbol *SymbolState) bool {
-	for i := range e.book.refused {
-		if r := &e.book.refused[i]; r.Symbol == symbol.Key() && r.Symbol.Market == exchange.Futures && r.paid.exceeds(e.book.Settle().StalenessMS) {
+	for r := range e.book.refusedOn(symbol.Key()) {
+		if r.Symbol.Market == exchange.Futures && r.paid.exceeds(e.book.Settle().StalenessMS) {
 			return true
 		}
 	}

@@ -13,11 +13,7 @@ import (
 // noteRefusedPurchases records the quantity that a symbol's refused purchases have bought by the wallet. It returns the sum and the send time of the
 // oldest.
 func (s *survey) noteRefusedPurchases(symbol *SymbolState) (bought exchange.Quantity, sinceMS int64) {
-	for i := range s.book.refused {
-		r := &s.book.refused[i]
-		if r.Symbol != symbol.Key() {
-			continue
-		}
+	for r := range s.book.refusedOn(symbol.Key()) {
 		if r.bought == 0 {
 			r.bought = s.paidThoughRefused(r, symbol)
 		}
@@ -52,19 +48,19 @@ func (e *evidence) paidThoughRefused(r *RefusedOrder, symbol *SymbolState) excha
 
 // repeatsRefused reports whether a row without an id equals a refused purchase in every term and was created in the same seconds, while the wallet shows
 // that its money is gone: it is that purchase.
-func (b *Book) repeatsRefused(o *exchange.Order) bool {
-	return slices.ContainsFunc(b.refused, func(r RefusedOrder) bool {
-		return r.bought > 0 && repeats(o, &r.order) && abs(exchange.Quantity(o.CreatedMS-r.SentMS)) <= repeatedMS
+func (r *refusals) repeatsRefused(o *exchange.Order) bool {
+	return slices.ContainsFunc(r.refused, func(one RefusedOrder) bool {
+		return one.bought > 0 && repeats(o, &one.order) && abs(exchange.Quantity(o.CreatedMS-one.SentMS)) <= repeatedMS
 	})
 }
 
 // paidFor reports whether the wallet has shown the result of a purchase that the exchange refused, in this start or before it.
-func (b *Book) paidFor(symbol *SymbolState) bool {
+func (r *refusals) paidFor(symbol *SymbolState) bool {
 	if symbol.spot.armed > 0 {
 		return true
 	}
-	for i := range b.refused {
-		if b.refused[i].bought > 0 && b.refused[i].Symbol == symbol.Key() {
+	for one := range r.refusedOn(symbol.Key()) {
+		if one.bought > 0 {
 			return true
 		}
 	}
@@ -87,10 +83,10 @@ func (s *survey) executedUnlisted(r *RefusedOrder) bool {
 }
 
 // forgetRefused discards this evidence for purchases that a list has shown or that a person has decided.
-func (b *Book) forgetRefused(of func(*RefusedOrder) bool) {
-	for i := range b.refused {
-		if r := &b.refused[i]; of(r) {
-			r.bought, r.before, r.paid = 0, priorBalance{}, persistence{}
+func (r *refusals) forgetRefused(of func(*RefusedOrder) bool) {
+	for i := range r.refused {
+		if one := &r.refused[i]; of(one) {
+			one.bought, one.before, one.paid = 0, priorBalance{}, persistence{}
 		}
 	}
 }

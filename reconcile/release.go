@@ -26,23 +26,13 @@ const (
 	ExitReleaseMS = 1_000
 )
 
-// arrivedMS returns the earliest time from which a read proves something about an order: its send
-// time, or the time of the exchange's answer. In between it may have waited for its turn, so an
-// earlier read proves nothing.
-func (b *Book) arrivedMS(p *account.Placement) int64 {
-	return max(p.SentMS(), b.answered[p.ClientOrderID()])
-}
-
-// unlisted reports whether the newest open list, which began after an order was sent and answered, does not
+// Unlisted reports whether the newest open list, which began after an order was sent and answered, does not
 // show it.
-func (b *Book) unlisted(p *account.Placement) bool {
+func (b *Book) Unlisted(p *account.Placement) bool {
 	list := b.listed[p.Order().Market]
 	return p.OrderID() != 0 && list.beganMS > b.arrivedMS(p) && !slices.Contains(list.unread, p.OrderID()) &&
 		!slices.ContainsFunc(list.orders, func(o exchange.Order) bool { return o.ID == p.OrderID() })
 }
-
-// Unlisted reports whether the newest open list, which began after an order was sent and answered, does not show it.
-func (b *Book) Unlisted(p *account.Placement) bool { return b.unlisted(p) }
 
 // NoteCancelRefused records that the exchange refused to cancel an order.
 func (b *Book) NoteCancelRefused(clientOrderID string, atMS int64) {
@@ -50,7 +40,7 @@ func (b *Book) NoteCancelRefused(clientOrderID string, atMS int64) {
 	if p == nil {
 		return
 	}
-	b.unable[clientOrderID] = atMS
+	b.noteUnable(clientOrderID, atMS)
 	if p.Order().Market == exchange.Spot && p.Purpose() == placement.StopLoss && p.Order().Type == exchange.StopLimit {
 		b.Symbol(p.Symbol()).spot.takenMS = atMS
 	}
@@ -70,15 +60,15 @@ func (s *situation) taken() bool {
 // hasEnded reports whether an order that the open list does not show has ended in any way: the
 // exchange refused to cancel it, or the wallet freezes nothing for it.
 func (b *Book) hasEnded(p *account.Placement) bool {
-	at := b.unable[p.ClientOrderID()]
-	return b.unlisted(p) && (at != 0 && b.listed[p.Order().Market].beganMS > at || b.unfrozen[p.ClientOrderID()])
+	at := b.unableMS(p)
+	return b.Unlisted(p) && (at != 0 && b.listed[p.Order().Market].beganMS > at || b.isUnfrozen(p))
 }
 
 // ReleasedMS returns the answer time of a symbol's last stop cancel if the lists still show the
 // stop; 0 for none.
 func (b *Book) ReleasedMS(key exchange.SymbolKey) (atMS int64) {
 	for _, p := range b.Symbol(key).live {
-		atMS = max(atMS, b.released[p.ClientOrderID()])
+		atMS = max(atMS, b.releasedMS(p))
 	}
 	return atMS
 }
@@ -96,7 +86,7 @@ func (b *Book) NoteReleased(clientOrderID string, order *exchange.Order, atMS in
 		return false
 	}
 	b.noteFreed(p, atMS)
-	b.released[clientOrderID] = atMS
+	b.release(clientOrderID, atMS)
 	return true
 }
 
@@ -104,7 +94,7 @@ func (b *Book) NoteReleased(clientOrderID string, order *exchange.Order, atMS in
 func (b *Book) noteFreed(p *account.Placement, atMS int64) {
 	order := p.Order()
 	left := order.Quantity - p.Filled() // an ended placement has no remainder
-	if order.Market != exchange.Spot || order.Side != exchange.Sell || p.OrderID() == 0 || left <= 0 || b.released[p.ClientOrderID()] != 0 {
+	if order.Market != exchange.Spot || order.Side != exchange.Sell || p.OrderID() == 0 || left <= 0 || b.releasedMS(p) != 0 {
 		return
 	}
 	t := &b.Symbol(p.Symbol()).spot
@@ -112,6 +102,12 @@ func (b *Book) noteFreed(p *account.Placement, atMS int64) {
 		t.freed = slices.Delete(t.freed, 0, 1)
 	}
 	t.freed = append(t.freed, release{atMS, left})
+}
+
+// spotEnded is what is remembered of ended placements on spot, the newest of each kind.
+type spotEnded struct {
+	purposes  []purposed // of sales, oldest first
+	purchases []purchase // oldest first
 }
 
 // purposed is the purpose of an ended spot sale.
@@ -127,9 +123,9 @@ type purchase struct {
 	sentMS        int64
 }
 
-// notePurpose remembers the purpose of a spot sale: the exchange may execute it a second time, and
+// noteEnded remembers the purpose of a spot sale: the exchange may execute it a second time, and
 // an exit does not count as part of the plan's resting exits. It remembers purchases too.
-func (b *Book) notePurpose(p *account.Placement) {
+func (e *spotEnded) noteEnded(p *account.Placement) {
 	if p.Order().Market != exchange.Spot {
 		return
 	}
@@ -137,16 +133,16 @@ func (b *Book) notePurpose(p *account.Placement) {
 		if p.OrderID() == 0 {
 			return // it was decided without its exchange order, which is not a repetition
 		}
-		if len(b.purchases) == mostReleases {
-			b.purchases = slices.Delete(b.purchases, 0, 1)
+		if len(e.purchases) == mostReleases {
+			e.purchases = slices.Delete(e.purchases, 0, 1)
 		}
-		b.purchases = append(b.purchases, purchase{p.ClientOrderID(), p.Order(), p.SentMS()})
+		e.purchases = append(e.purchases, purchase{p.ClientOrderID(), p.Order(), p.SentMS()})
 		return
 	}
-	if len(b.purposes) == mostReleases {
-		b.purposes = slices.Delete(b.purposes, 0, 1)
+	if len(e.purposes) == mostReleases {
+		e.purposes = slices.Delete(e.purposes, 0, 1)
 	}
-	b.purposes = append(b.purposes, purposed{p.ClientOrderID(), p.Purpose()})
+	e.purposes = append(e.purposes, purposed{p.ClientOrderID(), p.Purpose()})
 }
 
 // purposeOf returns the purpose of a placement, live or just ended, or zero if unknown.
@@ -154,7 +150,12 @@ func (b *Book) purposeOf(clientOrderID string) placement.Purpose {
 	if p := b.Placement(clientOrderID); p != nil && p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell {
 		return p.Purpose()
 	}
-	for _, one := range b.purposes {
+	return b.endedPurpose(clientOrderID)
+}
+
+// endedPurpose returns the purpose of a sale that has just ended, or zero if unknown.
+func (e *spotEnded) endedPurpose(clientOrderID string) placement.Purpose {
+	for _, one := range e.purposes {
 		if one.clientOrderID == clientOrderID {
 			return one.purpose
 		}
@@ -164,20 +165,9 @@ func (b *Book) purposeOf(clientOrderID string) placement.Purpose {
 
 // noteOpenAgain records that a list not older than the release shows the order open.
 func (s *survey) noteOpenAgain(p *account.Placement) {
-	if s.book.listsMS > s.book.released[p.ClientOrderID()]+s.book.Settle().StalenessMS {
-		delete(s.book.released, p.ClientOrderID())
+	if s.book.listsMS > s.book.releasedMS(p)+s.book.Settle().StalenessMS {
+		s.book.holdAgain(p.ClientOrderID())
 	}
-}
-
-// freed returns the quantity released by own orders that the newest wallet may not show as free
-// yet.
-func (b *Book) freed(symbol *SymbolState) (sum exchange.Quantity) {
-	for _, one := range symbol.spot.freed {
-		if b.walletMS <= one.atMS+b.Settle().StalenessMS {
-			sum += one.quantity
-		}
-	}
-	return sum
 }
 
 // noteOverdrawn records that the exchange refused a stop for more than the wallet shows: the wallet

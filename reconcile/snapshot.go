@@ -106,17 +106,11 @@ func (s *Snapshot) openIDs(market exchange.Market, ids []int64) []int64 {
 	return ids
 }
 
-// Unknowns reports whether any placement is uncertain, in which case a round must take the full
-// snapshot.
-func (b *Book) Unknowns() bool {
-	return slices.ContainsFunc(b.InFlight(), func(p *account.Placement) bool { return p.State() == placement.Uncertain })
-}
-
 // Observe advances every placement and position by the fetched answers. The returned records are
 // already applied, in order, and must be journalled.
 func (b *Book) Observe(fetched *Snapshot) []record.Record {
 	s := b.survey(fetched)
-	b.observedMS, b.listsMS = fetched.EndedMS, fetched.BeganMS
+	b.observed.beginRead(fetched)
 	newborn := b.New()
 	s.nameRows()
 	s.learnFees()
@@ -131,8 +125,8 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 	for _, answer := range fetched.ByID {
 		s.observeByID(answer)
 	}
-	b.note(fetched)
-	for _, symbol := range b.symbols {
+	b.observed.note(fetched)
+	for _, symbol := range b.Symbols() {
 		if fetched.Account != nil {
 			symbol.markedAt = symbol.Price()
 		}
@@ -148,7 +142,7 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 	if newborn {
 		s.guardLost()
 	}
-	for _, symbol := range b.symbols {
+	for _, symbol := range b.Symbols() {
 		symbol.onlyOpeningsPending = symbol.settled || s.awaitsAnswer(symbol)
 	}
 	return s.records
@@ -170,7 +164,7 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 			s.observeOpen(p, order)
 		}
 	}
-	for _, symbol := range s.book.symbols {
+	for _, symbol := range s.book.Symbols() {
 		if symbol.Key().Market == market {
 			s.noteUnlisted(symbol, orders)
 			symbol.foreign, symbol.leftToMaker = symbol.foreign[:0], symbol.leftToMaker[:0]
@@ -460,14 +454,4 @@ func (s *survey) observeHistory() {
 		}
 	}
 	s.observeEnded(exchange.Sell) // sales that waited for a purchase that was never accepted
-}
-
-// withOrderID finds a live placement by the exchange's order id.
-func (b *Book) withOrderID(market exchange.Market, orderID int64) *account.Placement {
-	for _, p := range b.Live() {
-		if orderID != 0 && p.OrderID() == orderID && p.Symbol().Market == market {
-			return p
-		}
-	}
-	return nil
 }

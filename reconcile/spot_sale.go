@@ -75,11 +75,11 @@ func (d *derivation) frozenByNone(quantity exchange.Quantity) exchange.Quantity 
 	rules := d.symbol.rules
 	left := d.book.inWallet(d.symbol)
 	for _, p := range d.book.Live() {
-		if p.Order().Side == exchange.Sell && d.sameAsset(p.Symbol()) && d.book.released[p.ClientOrderID()] == 0 {
+		if p.Order().Side == exchange.Sell && d.sameAsset(p.Symbol()) && d.book.releasedMS(p) == 0 {
 			left -= p.Remaining()
 		}
 	}
-	for _, symbol := range d.book.symbols {
+	for _, symbol := range d.book.Symbols() {
 		for _, o := range slices.Concat(symbol.foreign, symbol.leftToMaker) {
 			if o.Side == exchange.Sell && d.sameAsset(symbol.Key()) {
 				left -= o.Remaining()
@@ -122,7 +122,7 @@ func (d *derivation) unreadFree(quantity exchange.Quantity) exchange.Quantity {
 // both, so that the exchange refuses the one that arrives second. The foreign assets were measured while
 // no order was undecided. No wallet read since has shown that the first was executed.
 func (s *situation) repeatable(p *account.Placement) bool {
-	return !s.book.shownSold[p.ClientOrderID()] && s.inWalletYet(p) && s.book.inWallet(s.symbol)-abs(s.ownPosition) < p.Remaining()
+	return !s.book.isShownSold(p) && s.inWalletYet(p) && s.book.inWallet(s.symbol)-abs(s.ownPosition) < p.Remaining()
 }
 
 // fitsWithUnknown reports whether on spot the wallet has enough for a sale and for one of unknown fate: the exchange would
@@ -141,11 +141,6 @@ func (s *situation) inWalletYet(p *account.Placement) bool {
 	return s.book.inWalletYet(p, s.symbol, s.ownPosition)
 }
 
-// inWalletYet reports the same, given the position before that sale.
-func (b *Book) inWalletYet(p *account.Placement, symbol *SymbolState, held exchange.Quantity) bool {
-	return b.inWallet(symbol)-symbol.Baseline()-symbol.Unattributed() > abs(held)-p.Remaining()/2
-}
-
 // leavesUncovered reports whether a spot sale reduces the quantity that needs a stop by nothing: it
 // may be repeated, or it is uncertain, no list shows it, and the wallet still shows the asset
 // without freezing any. If it executes later, the superfluous stop appears in the next list and is
@@ -154,22 +149,22 @@ func (d *derivation) leavesUncovered(p *account.Placement) bool {
 	if d.mayRepeat(p) {
 		return true
 	}
-	lost := p.State() == placement.Uncertain && p.OrderID() == 0 && d.book.unfrozen[p.ClientOrderID()] &&
+	lost := p.State() == placement.Uncertain && p.OrderID() == 0 && d.book.isUnfrozen(p) &&
 		d.nowMS-max(p.SentMS(), p.UnknownMS()) >= repeatMS
 	return lost && d.book.walletRead && !d.book.StandsDown() && (d.inWalletYet(p) || d.book.freezesLess(d.symbol))
 }
 
 // freezesLess reports whether the wallet freezes less of a spot symbol's asset than the open list's
 // sales: it is older than the list, or wrong, and does not prove that any of the asset was sold.
-func (b *Book) freezesLess(symbol *SymbolState) bool {
-	frozen := symbol.rules.QuantityOf(b.Balance(symbol.rules.Base).Frozen)
-	for i := range b.listed[exchange.Spot].orders {
-		if o := &b.listed[exchange.Spot].orders[i]; o.Key() == symbol.Key() && o.Side == exchange.Sell {
+func (o *observed) freezesLess(symbol *SymbolState) bool {
+	frozen := symbol.rules.QuantityOf(o.Balance(symbol.rules.Base).Frozen)
+	for i := range o.listed[exchange.Spot].orders {
+		if o := &o.listed[exchange.Spot].orders[i]; o.Key() == symbol.Key() && o.Side == exchange.Sell {
 			frozen -= o.Remaining()
 		}
 	}
 	for _, p := range symbol.live { // its row is unreadable, and it is open
-		if p.Order().Side == exchange.Sell && slices.Contains(b.listed[exchange.Spot].unread, p.OrderID()) {
+		if p.Order().Side == exchange.Sell && slices.Contains(o.listed[exchange.Spot].unread, p.OrderID()) {
 			frozen -= p.Remaining()
 		}
 	}
@@ -185,7 +180,7 @@ func (b *Book) walletWrong(symbol *SymbolState) bool {
 			arrivedMS = max(arrivedMS, b.arrivedMS(p))
 		}
 	}
-	return b.walletRead && b.walletMS > arrivedMS+min(b.Settle().StalenessMS, mostUnfrozenMS) && b.freezesLess(symbol)
+	return b.readAfter(arrivedMS+min(b.Settle().StalenessMS, mostUnfrozenMS)) && b.freezesLess(symbol)
 }
 
 // sellable is a price at which a sale of this quantity on spot is worth the least that the

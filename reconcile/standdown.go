@@ -14,16 +14,16 @@ import (
 // before it has read anything. A second instance, or this one with a later journal, may be running
 // (case 15): nothing opens, existing orders are neither moved nor canceled, and existing protection
 // is not placed again, whoever placed it.
-func (b *Book) UnknownOrder() string { return b.pass.unknownOrder.once(&b.pass, b.findUnknown) }
+func (p *peer) UnknownOrder() string { return p.unknownOrder.once(p.pass, p.findUnknown) }
 
 // StandsDown reports whether such an order exists.
-func (b *Book) StandsDown() bool { return b.UnknownOrder() != "" }
+func (p *peer) StandsDown() bool { return p.UnknownOrder() != "" }
 
-func (b *Book) findUnknown() string {
-	if id := b.Halted().Unknown; id != "" {
+func (p *peer) findUnknown() string {
+	if id := p.account.Halted().Unknown; id != "" {
 		return id
 	}
-	for _, symbol := range b.symbols {
+	for _, symbol := range p.account.Symbols() {
 		if id := symbol.UnknownOrder(); id != "" {
 			return id
 		}
@@ -31,7 +31,7 @@ func (b *Book) findUnknown() string {
 			return symbol.unknownEnded
 		}
 		for i := range symbol.foreign {
-			if id := symbol.foreign[i].ClientOrderID; b.prefixed(id) {
+			if id := symbol.foreign[i].ClientOrderID; p.prefixed(id) {
 				return id
 			}
 		}
@@ -76,7 +76,7 @@ func (d *derivation) takeOffSold() {
 	if slices.ContainsFunc(seen.peerOrders, recent) {
 		return // the list that showed it may lack others, such as the purchase of what it sold
 	}
-	canceled := func(p *account.Placement) bool { return d.book.released[p.ClientOrderID()] != 0 }
+	canceled := func(p *account.Placement) bool { return d.book.releasedMS(p) != 0 }
 	if excess := min(d.selling(canceled)-d.symbol.jointPosition(), seen.soldUnknown-d.symbol.peerPurchases()); excess > 0 {
 		d.takeOff(excess, "orders that the journal does not know have sold what it would sell")
 	}

@@ -86,6 +86,12 @@ func (s *survey) apply(r record.Record) {
 	s.records = append(s.records, r)
 }
 
+// boot begins a new epoch.
+func (o *observed) boot(atMS int64) { o.bootMS = atMS }
+
+// beginRead begins to take a snapshot.
+func (o *observed) beginRead(s *Snapshot) { o.observedMS, o.listsMS = s.EndedMS, s.BeganMS }
+
 // note stores the fetched state of the account as a whole.
 func (o *observed) note(s *Snapshot) {
 	if s.Account != nil {
@@ -100,7 +106,5 @@ func (o *observed) note(s *Snapshot) {
 			o.listed[market] = openList{list.Items(), s.unreadIDs(market), s.BeganMS}
 		}
 	}
-	if o.walletRead = s.Balances.Done(); o.walletRead {
-		o.Balances, o.WalletMS, o.walletMS = s.Balances.Items(), s.EndedMS, s.BeganMS
-	}
+	o.spotWallet.note(s)
 }

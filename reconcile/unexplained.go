@@ -45,18 +45,17 @@ func (s *situation) shownUnexplained() bool {
 // protectsUnexplained reports whether an order may protect a position that no fill explains and
 // whose end only the list shows: a position shown since the start or, before that, one that was
 // open when the order was sent, at least ten seconds after anything was booked.
-func (b *Book) protectsUnexplained(p *account.Placement) bool {
-	symbol := b.Symbol(p.Symbol())
+func (o *observed) protectsUnexplained(p *account.Placement, symbol *SymbolState) bool {
 	if symbol.Key().Market != exchange.Futures || !p.Order().ClosePosition || symbol.Known() != 0 || symbol.AtVenue() != 0 {
 		return false
 	}
-	before := p.SentMS() < b.bootMS && p.SentMS() > symbol.ChangedMS()+maxClockStepMS
+	before := p.SentMS() < o.bootMS && p.SentMS() > symbol.ChangedMS()+maxClockStepMS
 	return symbol.unexplainedID != 0 || before && symbol.closedMS < p.SentMS()-p.SentMS()%1000
 }
 
 // keepsForUnexplained reports whether an order stays for that reason. A person who wants all of it closed wants it gone with what the list shows.
 func (s *situation) keepsForUnexplained(p *account.Placement) bool {
-	return !s.desired.Flatten && s.book.protectsUnexplained(p)
+	return !s.desired.Flatten && s.book.protectsUnexplained(p, s.symbol)
 }
 
 // endUnproved reports whether a position that no fill explains has left the list, and nothing else says that it has ended, nor has a fill been
@@ -66,13 +65,13 @@ func (s *SymbolState) endUnproved() bool {
 }
 
 // needsEnd reports whether positions/history must be read to learn whether a position has ended that no fill explains, and from when on.
-func (b *Book) needsEnd(symbol *SymbolState) (sinceMS int64, ask bool) {
+func (o *observed) needsEnd(symbol *SymbolState) (sinceMS int64, ask bool) {
 	if symbol.endUnproved() {
-		return max(0, symbol.unexplainedMS-b.Settle().StalenessMS-maxClockStepMS), true
+		return max(0, symbol.unexplainedMS-o.settle.StalenessMS-maxClockStepMS), true
 	}
 	for _, p := range symbol.live {
-		if b.protectsUnexplained(p) {
-			return max(0, min(p.SentMS(), symbol.unexplainedMS)-b.Settle().StalenessMS-maxClockStepMS), true
+		if o.protectsUnexplained(p, symbol) {
+			return max(0, min(p.SentMS(), symbol.unexplainedMS)-o.settle.StalenessMS-maxClockStepMS), true
 		}
 	}
 	return 0, false

@@ -14,16 +14,6 @@ import (
 // then in the list of the second.
 const stableGapMS = 3_000
 
-func (b *Book) unknownOn(key exchange.SymbolKey) []*account.Placement {
-	var unknown []*account.Placement
-	for _, p := range b.InFlightOn(key) {
-		if p.State() == placement.Uncertain {
-			unknown = append(unknown, p)
-		}
-	}
-	return unknown
-}
-
 func (e *evidence) anyUnresolved(key exchange.SymbolKey) bool {
 	return slices.ContainsFunc(e.book.InFlightOn(key), func(p *account.Placement) bool { return p.State().Unresolved() })
 }
@@ -39,22 +29,6 @@ func (e *evidence) awaitsAnswer(symbol *SymbolState) bool {
 			resting := p.State() == placement.Sending && p.Purpose() == placement.Order
 			return p.State().Unresolved() && !resting
 		})
-}
-
-// BlocksOpening reports whether something on the symbol blocks this opening: an older unanswered
-// placement, an exit of any age, which could reduce the new position, or any uncertain placement.
-func (b *Book) BlocksOpening(clientOrderID string, key exchange.SymbolKey) bool {
-	own := false
-	for _, p := range b.InFlightOn(key) {
-		if p.ClientOrderID() == clientOrderID {
-			own = true
-			continue
-		}
-		if p.State() == placement.Uncertain || p.State() == placement.Sending && (!own || p.Reduces() && p.Type() == exchange.MarketOrder) {
-			return true
-		}
-	}
-	return false
 }
 
 // anyUnanswered reports whether a placement on the symbol waits for its answer: it may
@@ -74,17 +48,6 @@ func (e *evidence) anyUnlistedThat(key exchange.SymbolKey, that func(*account.Pl
 	return slices.ContainsFunc(e.book.InFlightOn(key), func(p *account.Placement) bool {
 		return !p.State().Unresolved() && !p.Seen() && e.fetched.BeganMS < p.Fence(e.book.Settle()) && that(p)
 	})
-}
-
-// Overdue returns the oldest uncertain placement whose fence passed at least that long ago and that
-// is still undecided (cases 24 and 37), or nil.
-func (b *Book) Overdue(key exchange.SymbolKey, nowMS, byMS int64) *account.Placement {
-	for _, p := range b.InFlightOn(key) {
-		if p.State() == placement.Uncertain && nowMS > p.Fence(b.Settle())+byMS {
-			return p
-		}
-	}
-	return nil
 }
 
 // decideUnknown decides the uncertain placements of a symbol by the position equation: two equal
@@ -236,20 +199,6 @@ func (s *SymbolState) Ahead() exchange.Quantity {
 // closed before anybody looked: there is no position, and none is missing.
 func (e *evidence) mayHaveClosed(symbol *SymbolState, unknown []*account.Placement) bool {
 	return symbol.position == 0 && slices.ContainsFunc(unknown, func(p *account.Placement) bool { return p.Purpose().Opens() })
-}
-
-// OpeningNeedingHistory returns the symbol's oldest uncertain opening if positions/history must be
-// read to decide it, or nil.
-func (b *Book) OpeningNeedingHistory(symbol *SymbolState, nowMS int64) *account.Placement {
-	if symbol.Key().Market != exchange.Futures || symbol.position != 0 {
-		return nil
-	}
-	for _, p := range b.Live() {
-		if p.State() == placement.Uncertain && p.Purpose().Opens() && p.Symbol() == symbol.Key() && nowMS >= p.Fence(b.Settle()) {
-			return p
-		}
-	}
-	return nil
 }
 
 // closedAlready finds a position that the uncertain opening made and that has closed again: created

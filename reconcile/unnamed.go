@@ -76,8 +76,8 @@ func (e *evidence) idOfEqual(row *exchange.Order, rows []exchange.Order) string 
 			return p.ClientOrderID()
 		}
 	}
-	for i := range e.book.refused {
-		if r := &e.book.refused[i]; within(row, &r.order, r.SentMS, r.atMS+createdSlackMS) && !shown(r.clientOrderID) {
+	for _, r := range e.book.Refused() {
+		if within(row, &r.order, r.SentMS, r.atMS+createdSlackMS) && !shown(r.clientOrderID) {
 			return r.clientOrderID
 		}
 	}
@@ -109,14 +109,14 @@ const repeatedMS = 10_000
 // Resembles reports whether a row without an id has the form of botd's stops on spot: a STOP_LIMIT sale whose limit is the collar below its
 // stop price. Where the history leaves ids out, nothing else names the orders of another botd, or of a journal that was lost. A person's
 // order has that form by chance only.
-func (b *Book) Resembles(symbol *SymbolState, o *exchange.Order) bool {
+func (o *observed) Resembles(symbol *SymbolState, row *exchange.Order) bool {
 	rules := symbol.rules
-	if o.Market != exchange.Spot || o.ClientOrderID != "" || o.Side != exchange.Sell || o.Type != exchange.StopLimit ||
-		rules == nil || symbol.collar == 0 || b.idsShown && !b.idsLeftOut {
+	if row.Market != exchange.Spot || row.ClientOrderID != "" || row.Side != exchange.Sell || row.Type != exchange.StopLimit ||
+		rules == nil || symbol.collar == 0 || o.idsShown && !o.idsLeftOut {
 		return false
 	}
-	differs := o.Price - stopLimit(rules, o.StopPrice, o.Quantity, symbol.collar)
-	return max(differs, -differs) <= max(rules.PriceTick, o.StopPrice/priceSlack)
+	differs := row.Price - stopLimit(rules, row.StopPrice, row.Quantity, symbol.collar)
+	return max(differs, -differs) <= max(rules.PriceTick, row.StopPrice/priceSlack)
 }
 
 // priceSlack is the part of its stop price by which the limit of such an order may differ, since the step of prices may have changed.
@@ -129,15 +129,14 @@ func (e *evidence) repetition(order *exchange.Order) *exchange.Order {
 	if order.ClientOrderID != "" || !e.book.idsLeftOut || order.Side != exchange.Buy || e.claimed(order) {
 		return order
 	}
-	own := e.book.purchases
+	own := e.book.spotEnded.purchases
 	for _, p := range e.book.Live() {
 		if p.OrderID() == 0 && couldBe(order, p.Order(), p.SentMS()) {
 			return order // the order itself, whose answer was lost
 		}
 		own = append(own[:len(own):len(own)], purchase{p.ClientOrderID(), p.Order(), p.SentMS()})
 	}
-	for i := range e.book.refused { // it may have been executed all the same
-		r := &e.book.refused[i]
+	for _, r := range e.book.Refused() { // it may have been executed all the same
 		own = append(own[:len(own):len(own)], purchase{r.clientOrderID, r.order, r.SentMS})
 	}
 	for _, one := range own {

@@ -21,18 +21,6 @@ func (u *UnreadOrder) Key() exchange.SymbolKey {
 	return exchange.SymbolKey{Market: u.Market, Name: u.Row.Symbol}
 }
 
-// PlacementOf returns the live placement of a row: by the exchange's id, otherwise by the client
-// order id; nil for none.
-func (b *Book) PlacementOf(u *UnreadOrder) *account.Placement {
-	if p := b.withOrderID(u.Market, u.Row.ID); p != nil {
-		return p
-	}
-	if p := b.Placement(u.Row.ClientOrderID); p != nil && p.Order().Market == u.Market {
-		return p
-	}
-	return nil
-}
-
 // Shows reports whether an unreadable row shows that an order is open.
 func (s *Snapshot) Shows(market exchange.Market, orderID int64) bool {
 	return slices.ContainsFunc(s.UnreadOrders, func(u UnreadOrder) bool { return u.Open && u.Market == market && u.Row.ID == orderID })
@@ -58,7 +46,7 @@ func (s *Snapshot) lacksPosition(key exchange.SymbolKey) bool {
 // uncertain, and its fill is booked; a listed protective order stays. A foreign row is an unknown
 // order on its symbol.
 func (s *survey) observeUnread() {
-	for _, symbol := range s.book.symbols {
+	for _, symbol := range s.book.Symbols() {
 		if s.fetched.Orders(symbol.Key().Market).Done() {
 			symbol.unreadable = symbol.unreadable[:0]
 		}

@@ -350,8 +350,8 @@ func (s *SymbolState) EndContradiction() {
 
 // NeedsPositionHistory reports whether positions/history must be read to learn whether a position
 // that the list does not show completely has ended, and from which time.
-func (b *Book) NeedsPositionHistory(symbol *SymbolState) (sinceMS int64, ask bool) {
-	if since, unexplained := b.needsEnd(symbol); unexplained {
+func (o *observed) NeedsPositionHistory(symbol *SymbolState) (sinceMS int64, ask bool) {
+	if since, unexplained := o.needsEnd(symbol); unexplained {
 		return since, true
 	}
 	if symbol.Key().Market != exchange.Futures || !symbol.Missing() || symbol.futuresEvidence.by == closedRow || symbol.futuresEvidence.by == aPerson {

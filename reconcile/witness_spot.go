@@ -59,13 +59,13 @@ const mostSales = 64
 // AwaitsFreshWallet reports whether a spot symbol's wallet proves nothing yet because it may be
 // older than the last fill. Little of the time between two snapshots counts, so the next one must
 // come soon; otherwise a wrong wallet would go uncontradicted for minutes.
-func (b *Book) AwaitsFreshWallet(symbol *SymbolState) bool {
-	return b.Settle().StalenessMS > 0 && symbol.Key().Market == exchange.Spot && symbol.spot.early && symbol.Known() != 0
+func (o *observed) AwaitsFreshWallet(symbol *SymbolState) bool {
+	return o.settle.StalenessMS > 0 && symbol.Key().Market == exchange.Spot && symbol.spot.early && symbol.Known() != 0
 }
 
 // WalletConclusive reports whether the newest snapshot read the wallet, late enough after the start and the last fill to show all of botd's sales.
-func (b *Book) WalletConclusive(symbol *SymbolState) bool {
-	return b.walletRead && symbol.Cause() != record.JournalLost && b.walletMS > max(b.bootMS, symbol.FilledMS())+b.Settle().StalenessMS
+func (o *observed) WalletConclusive(symbol *SymbolState) bool {
+	return o.walletRead && symbol.Cause() != record.JournalLost && o.walletMS > max(o.bootMS, symbol.FilledMS())+o.settle.StalenessMS
 }
 
 // mostAsked bounds the number of rounds that read the order history about an unresolved difference.
@@ -87,12 +87,12 @@ func (s *survey) noteDiffers(symbol *SymbolState) {
 
 // walletDiffers returns the newest wallet's excess of a spot symbol over the fills; 0 if it is not
 // worth an order, or if botd neither holds any of it nor may have bought some.
-func (b *Book) walletDiffers(symbol *SymbolState) exchange.Quantity {
-	unconcerned := symbol.Known() == 0 && !b.liveOn(symbol.Key()) && !b.mayHaveBought(symbol)
+func (o *observed) walletDiffers(symbol *SymbolState) exchange.Quantity {
+	unconcerned := symbol.Known() == 0 && len(symbol.live) == 0 && !o.mayHaveBought(symbol)
 	if symbol.rules == nil || unconcerned {
 		return 0
 	}
-	by := b.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
+	by := o.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
 	if symbol.worthless(abs(by)) {
 		return 0
 	}
@@ -102,28 +102,28 @@ func (b *Book) walletDiffers(symbol *SymbolState) exchange.Quantity {
 // WalletAhead reports whether the wallet includes a spot order's fill before a list shows it: the
 // change of money without coins, or vice versa, is neither a loss nor a gain. This ends once the
 // order history has been read about it often enough.
-func (b *Book) WalletAhead(symbol *SymbolState) bool {
+func (o *observed) WalletAhead(symbol *SymbolState) bool {
 	if symbol.Key().Market != exchange.Spot {
 		return false
 	}
-	by := b.walletDiffers(symbol)
+	by := o.walletDiffers(symbol)
 	return by != 0 && (by != symbol.spot.differs || symbol.Suspect())
 }
 
 // mayHaveBought reports whether a refused purchase may have been executed without any list showing
 // it yet.
-func (b *Book) mayHaveBought(symbol *SymbolState) bool {
-	settle := b.Settle()
-	return b.observedMS < symbol.RefusedUntilMS(&settle)
+func (o *observed) mayHaveBought(symbol *SymbolState) bool {
+	settle := o.settle
+	return o.observedMS < symbol.RefusedUntilMS(&settle)
 }
 
 // NeedsOrderHistory reports whether a spot symbol's order history must be read to learn why the
 // wallet disagrees with the fills, and from which time.
-func (b *Book) NeedsOrderHistory(symbol *SymbolState) (sinceMS int64, ask bool) {
+func (o *observed) NeedsOrderHistory(symbol *SymbolState) (sinceMS int64, ask bool) {
 	if symbol.Key().Market != exchange.Spot || symbol.misses.sinceMS == 0 && symbol.spot.extra.sinceMS == 0 && !symbol.Suspect() {
 		return 0, false
 	}
-	return max(0, b.salesFrom(symbol)-60_000), true
+	return max(0, o.salesFrom(symbol)-60_000), true
 }
 
 // Suspect reports whether a spot symbol's wallet differs from the fills and the order history,
@@ -132,11 +132,11 @@ func (s *SymbolState) Suspect() bool { return s.spot.differs != 0 && s.spot.aske
 
 // salesFrom returns the time from which a sale may explain a difference. What a start books of the time before it is no younger
 // than what the journal of that time lacks.
-func (b *Book) salesFrom(symbol *SymbolState) int64 {
+func (o *observed) salesFrom(symbol *SymbolState) int64 {
 	if symbol.spot.squaredMS == 0 { // never since the start
 		return cmp.Or(symbol.spot.changedMS, symbol.ChangedMS())
 	}
-	return symbol.spot.squaredMS - b.Settle().StalenessMS - createdSlackMS
+	return symbol.spot.squaredMS - o.settle.StalenessMS - createdSlackMS
 }
 
 // salesOfOthers returns what orders that no placement claims have sold since wallet and

@@ -20,7 +20,7 @@ var belief = []Row{
 		}},
 	{"unexplained_stripped", "one list takes the stop off a position that no fill explained", "39",
 		"reconcile TestUnexplainedPositionKeepsStopAgainstOneList", []Edit{
-			{"reconcile.Book.protectsUnexplained", "symbol.unexplainedID != 0", "false"},
+			{"reconcile.observed.protectsUnexplained", "symbol.unexplainedID != 0", "false"},
 		}},
 	{"margin_unasked", "what a list shows beyond the fills is another's, whatever the margin needs", "16",
 		"reconcile TestExcessWithoutMarginIsNotForeign", []Edit{
@@ -28,11 +28,11 @@ var belief = []Row{
 		}},
 	{"half_wallet_trusted", "a wallet that freezes less than stands takes stops off", "40",
 		"reconcile TestWalletThatFreezesTooLittleCancelsNoStop", []Edit{
-			{"reconcile.Book.freezesLess", "frozen < 0", "false"},
+			{"reconcile.observed.freezesLess", "frozen < 0", "false"},
 		}},
 	{"read_before_it_arrived", "a list read before a stop arrived shows that it has ended", "11",
 		"reconcile TestReadsFromBeforeArrivalDoNotEndStop", []Edit{
-			{"reconcile.Book.arrivedMS", "b.answered[p.ClientOrderID()]", "0"},
+			{"reconcile.dispatched.arrivedMS", "d.answered[p.ClientOrderID()]", "0"},
 		}},
 	{"unanswered_takes_off", "a stop on spot that is not answered takes one off that stands", "protection",
 		"reconcile TestUnansweredStopCancelsNoLiveStop", []Edit{
@@ -72,7 +72,7 @@ var belief = []Row{
 		}},
 	{"unread_row_unfrozen", "a wallet that freezes less than a stop whose row cannot be read takes it off", "43",
 		"reconcile TestWalletFreezesLessThanUnreadableStop", []Edit{
-			{"reconcile.Book.freezesLess", "slices.Contains(b.listed[exchange.Spot].unread, p.OrderID())", "false"},
+			{"reconcile.observed.freezesLess", "slices.Contains(o.listed[exchange.Spot].unread, p.OrderID())", "false"},
 		}},
 	{"entry_unread_strips", "one list takes the stop off while the row of the entry cannot be read", "43",
 		"reconcile TestStopStaysWhileEntryIsUnreadable", []Edit{
@@ -84,7 +84,7 @@ var belief = []Row{
 		}},
 	{"start_strips", "after a start a wallet takes off the stop of a purchase that is not decided", "40",
 		"reconcile TestStopStaysAfterStartUntilPurchaseIsDecided", []Edit{
-			{"reconcile.Book.armedSince", "p.SentMS() < b.bootMS", "false"},
+			{"reconcile.observed.armedSince", "p.SentMS() < o.bootMS", "false"},
 		}},
 	{"opposite_stays", "what protected the other side stays where the list shows less than fills explain", "39",
 		"reconcile TestStopOfOppositeSideIsCanceled", []Edit{
@@ -160,7 +160,7 @@ var belief = []Row{
 		}},
 	{"unfrozen_takes_off", "a stop for which the wallet freezes nothing takes one off that stands", "protection",
 		"reconcile TestUnansweredStopCancelsNoLiveStop", []Edit{
-			{"reconcile.derivation.shrinkStops", "slices.ContainsFunc(d.stops, d.book.unlisted)", "false"},
+			{"reconcile.derivation.shrinkStops", "slices.ContainsFunc(d.stops, d.book.Unlisted)", "false"},
 		}},
 	{"own_next_to_peer", "where botd stands down, what its own purchase bought that no list shows is not held", "15",
 		"reconcile TestStandingDownKeepsOwnUnlistedPurchase", []Edit{
@@ -208,7 +208,7 @@ var belief = []Row{
 		}},
 	{"unanswered_stop", "a stop is awaited for as long as the client waits for its answer", "1",
 		"runtime/engine TestUnansweredStopIsPlacedAgain", []Edit{
-			{"reconcile.Book.unanswered", "at != 0", "false"},
+			{"reconcile.dispatched.unanswered", "at != 0", "false"},
 		}},
 	{"canceled_by_another", "where botd stands down, a stop that other hands have canceled is placed again at once", "34",
 		"reconcile TestForeignCanceledStopHasGracePeriod", []Edit{
@@ -228,7 +228,7 @@ var belief = []Row{
 		}},
 	{"cut_sale_forgotten", "after a start a sale that the journal lacks is no witness, once the start has booked another", "40",
 		"reconcile TestAfterAStartASaleThatTheJournalLacksIsAWitness", []Edit{
-			{"reconcile.Book.salesFrom", "cmp.Or(symbol.spot.changedMS, symbol.ChangedMS())", "symbol.ChangedMS()"},
+			{"reconcile.observed.salesFrom", "cmp.Or(symbol.spot.changedMS, symbol.ChangedMS())", "symbol.ChangedMS()"},
 		}},
 	{"deposit_makes_up", "what orders of the journal's own starts have sold is held again where a deposit makes up for it", "15",
 		"reconcile TestStandingDownSpotStopSellsOnce", []Edit{
@@ -252,11 +252,11 @@ var belief = []Row{
 		}},
 	{"none_trusted", "where botd stands down, a wallet that shows none of the asset in all keeps a stop away", "40",
 		"reconcile TestEmptyWalletBlocksNoStopWhileStandingDown", []Edit{
-			{"reconcile.Book.walletDoubted", "symbol.worthless(b.inWallet(symbol))", "false"},
+			{"reconcile.observed.walletDoubted", "symbol.worthless(o.inWallet(symbol))", "false"},
 		}},
 	{"half_wallet_stands_down", "where botd stands down, a wallet that freezes less than what stands keeps a stop away", "40",
 		"reconcile TestAWalletThatFreezesLessThanStandsBoundsNoStopWhileStandingDown", []Edit{
-			{"reconcile.Book.walletDoubted", "b.freezesLess(symbol)", "false"},
+			{"reconcile.observed.walletDoubted", "o.freezesLess(symbol)", "false"},
 		}},
 	{"frozen_by_none", "a wallet that freezes more than is open keeps what is sold in place of a stop away", "40",
 		"reconcile TestAWalletThatFreezesMoreThanIsOpenKeepsNoExitAway", []Edit{
@@ -280,11 +280,11 @@ var belief = []Row{
 		}},
 	{"young_stands_down", "where botd stands down, a wallet that may be older than the last fill keeps a stop away", "40",
 		"reconcile TestAWalletOfBeforeTheLastFillBoundsNoStopWhileStandingDown", []Edit{
-			{"reconcile.Book.walletDoubted", "b.walletMS <= symbol.FilledMS()+b.Settle().StalenessMS", "false"},
+			{"reconcile.observed.walletDoubted", "o.walletMS <= symbol.FilledMS()+o.settle.StalenessMS", "false"},
 		}},
 	{"unread_stands_down", "where botd stands down, a wallet of before another botd's purchase keeps a stop away", "40",
 		"reconcile TestAnUnreadWalletBoundsNoStopWhileStandingDown", []Edit{
-			{"reconcile.Book.walletDoubted", "!b.walletRead", "false"},
+			{"reconcile.observed.walletDoubted", "!o.walletRead", "false"},
 		}},
 	{"twice_sold_unseen", "a sale on spot that was executed twice is a withdrawal where nothing is held", "41",
 		"reconcile TestSaleExecutedTwiceIsFoundWithoutAPosition", []Edit{

@@ -345,7 +345,7 @@ var protocol = []Row{
 		}},
 	{"standing_down_forgot", "a start does not know that it stands down before it has read why", "15",
 		"reconcile TestStandingDownPersistsAcrossStart", []Edit{
-			{"reconcile.Book.findUnknown", "id := symbol.UnknownOrder(); «id != \"\"»", "false"},
+			{"reconcile.peer.findUnknown", "id := symbol.UnknownOrder(); «id != \"\"»", "false"},
 		}},
 	{"bought_sold_with", "what a purchase bought that no list shows is less once an exit has sold", "protection",
 		"reconcile TestExitDoesNotReduceUnlistedPurchase", []Edit{

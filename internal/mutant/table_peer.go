@@ -12,7 +12,7 @@ var peer = []Row{
 		}},
 	{"both_sell", "of two botds that hold the same coins each sells them", "34",
 		"reconcile TestEarlierBotdSellsSharedCoinsFirst", []Edit{
-			{"reconcile.Book.younger", "id.Start.Compare(own) < 0", "false"},
+			{"reconcile.peer.younger", "id.Start.Compare(own) < 0", "false"},
 		}},
 	{"taken_sells", "an exit on spot goes out though another has taken its stop off", "34",
 		"reconcile TestAnExitWaitsWhereAnotherTookTheStopOff", []Edit{

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -27,29 +28,56 @@ import (
 // a constant power of two is compiled as a product.
 func TestProductsAreRounded(t *testing.T) {
 	t.Parallel()
-	set := token.NewFileSet()
-	own := listing(t, "-deps", "./...") // a package follows its dependencies
-	imports := &checked{importer: compiled(t, set, own), packages: map[string]*types.Package{}}
-	for i := range own {
-		p := &own[i]
-		if !p.isOwn() {
-			continue
-		}
-		var trees []*ast.File
-		for _, name := range p.GoFiles {
-			tree, err := parser.ParseFile(set, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
-			trees = append(trees, tree)
-		}
-		for _, pos := range unrounded(t, set, imports, p.ImportPath, trees) {
+	set, all := examined(t)
+	for _, p := range all {
+		for _, pos := range unrounded(p.info, p.trees) {
 			t.Errorf("%s: want float64(...) around this product: otherwise it may be fused with a sum, on some machines", set.Position(pos))
 		}
 	}
-	if have := len(imports.packages); have < 50 {
-		t.Errorf("want every package examined, have %d", have)
+}
+
+// typed is a package of botd's, without its tests, and the types of its expressions.
+type typed struct {
+	path  string
+	trees []*ast.File
+	info  *types.Info
+}
+
+// examination is what examined returns, for every test that asks.
+var examination struct {
+	once sync.Once
+	set  *token.FileSet
+	all  []typed
+}
+
+// examined returns every package of botd's.
+func examined(t *testing.T) (*token.FileSet, []typed) {
+	t.Helper()
+	examination.once.Do(func() {
+		set := token.NewFileSet()
+		examination.set = set
+		own := listing(t, "-deps", "./...") // a package follows its dependencies
+		imports := &checked{importer: compiled(t, set, own), packages: map[string]*types.Package{}}
+		for i := range own {
+			p := &own[i]
+			if !p.isOwn() {
+				continue
+			}
+			var trees []*ast.File
+			for _, name := range p.GoFiles {
+				tree, err := parser.ParseFile(set, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+				if err != nil {
+					t.Fatal(err)
+				}
+				trees = append(trees, tree)
+			}
+			examination.all = append(examination.all, typed{p.ImportPath, trees, imports.check(t, set, p.ImportPath, trees)})
+		}
+	})
+	if have := len(examination.all); have < 50 {
+		t.Fatalf("want every package examined, have %d", have)
 	}
+	return examination.set, examination.all
 }
 
 // built is a package as the go command lists it.
@@ -110,16 +138,21 @@ func (c *checked) Import(path string) (*types.Package, error) {
 	return c.importer.Import(path)
 }
 
-// unrounded returns the products of a package that are not converted, and may be the operand of a sum.
-func unrounded(t *testing.T, set *token.FileSet, imports *checked, path string, trees []*ast.File) (found []token.Pos) {
+// check determines the types of a package's expressions.
+func (c *checked) check(t *testing.T, set *token.FileSet, path string, trees []*ast.File) *types.Info {
 	t.Helper()
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}
-	config := types.Config{Importer: imports}
+	config := types.Config{Importer: c}
 	p, err := config.Check(path, set, trees, info)
 	if err != nil {
 		t.Fatal(err)
 	}
-	imports.packages[path] = p
+	c.packages[path] = p
+	return info
+}
+
+// unrounded returns the products of a package that are not converted, and may be the operand of a sum.
+func unrounded(info *types.Info, trees []*ast.File) (found []token.Pos) {
 	for _, tree := range trees {
 		var above []ast.Node
 		ast.Inspect(tree, func(node ast.Node) bool {
@@ -254,7 +287,7 @@ func TestUnroundedProductsAreFound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if have := unrounded(t, set, imports, "x", []*ast.File{tree}); len(have) != want {
+		if have := unrounded(imports.check(t, set, "x", []*ast.File{tree}), []*ast.File{tree}); len(have) != want {
 			t.Errorf("%s\nwant %d findings, have %d", code, want, len(have))
 		}
 	}

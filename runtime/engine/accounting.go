@@ -68,10 +68,10 @@ func (a *accounting) observe(snapshot *reconcile.Snapshot) {
 	if !a.config.Ledger || a.journalErr != nil {
 		return
 	}
-	if r, whole := a.book.FuturesReading(snapshot); whole {
+	if r, whole := a.book.Readings().Futures(snapshot); whole {
 		a.take(&a.futures, r, snapshot.BeganMS)
 	}
-	if r, whole := a.book.SpotReading(snapshot); whole {
+	if r, whole := a.book.Readings().Spot(snapshot); whole {
 		a.take(&a.spot, r, snapshot.BeganMS)
 	}
 }
@@ -146,7 +146,7 @@ func (a *accounting) takeBetween(m *bookkeeping, answer *exchange.Answer) {
 		a.askFor(m, purpose{kind: callBetween}, exchange.Request{Operation: exchange.FuturesOpenPositions})
 		return
 	}
-	open := a.book.PositionsRead(answer.Positions.Items())
+	open := a.book.Readings().Positions(answer.Positions.Items())
 	switch {
 	case m.between > 1 && slices.Equal(open, m.reading.Open):
 		m.reading.AtMS = a.nowMS
@@ -223,7 +223,7 @@ func ofExecutions(p *purpose, err error) bool {
 func (a *accounting) takeEnded(m *bookkeeping, page []exchange.Position) {
 	booked := false
 	for i := range page {
-		m.ended = append(m.ended, a.book.PositionRead(&page[i]))
+		m.ended = append(m.ended, a.book.Readings().Position(&page[i]))
 		booked = booked || a.book.Ledger().Booked(page[i].ID)
 	}
 	if len(page) >= closedPage && !booked && len(m.ended) < maxClosed && a.book.Ledger().Opened(exchange.Futures) {
@@ -240,7 +240,7 @@ func (a *accounting) takeExecutions(m *bookkeeping, p purpose, trades []exchange
 		}
 		before := o.Before
 		for i := range trades {
-			trade, known := a.book.TradeRead(&trades[i])
+			trade, known := a.book.Readings().Trade(&trades[i])
 			if !known || trades[i].OrderID != o.OrderID || slices.Contains(o.Booked, trade.ID) {
 				continue
 			}

@@ -73,7 +73,7 @@ func TestMovingWalletReadIsRepeated(t *testing.T) {
 		a := accountant(t, false)
 		m := &a.futures
 		m.reading, m.unstable = walletRead(900), true
-		m.reading.Open = a.book.PositionsRead([]exchange.Position{{ID: 5, Symbol: bitcoin.Name, Quantity: 1, Remaining: 1}})
+		m.reading.Open = a.book.Readings().Positions([]exchange.Position{{ID: 5, Symbol: bitcoin.Name, Quantity: 1, Remaining: 1}})
 		a.askFor(m, purpose{kind: callBetween}, exchange.Request{Operation: exchange.FuturesOpenPositions})
 		list := 0
 		for n := 1; m.pending > 0; n++ {

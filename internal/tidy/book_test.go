@@ -1,0 +1,172 @@
+package tidy
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"maps"
+	"slices"
+	"testing"
+)
+
+// mostOfBook bounds the methods of reconcile.Book. What belongs together has a type of its own, which the book embeds; a question about one symbol is a
+// method of SymbolState, situation or observed.
+const mostOfBook = 50
+
+// parts are the types that the book is made of. Each owns its fields: methods of the book call its methods.
+var parts = []string{"tracked", "spotWallet", "dispatched", "refusals", "spotEnded", "peer", "pass"}
+
+// TestBookIsMadeOfParts checks that reconcile.Book has few methods and that none of them uses an unexported field of a part.
+func TestBookIsMadeOfParts(t *testing.T) {
+	t.Parallel()
+	files := sources(t, "reconcile", false)
+	owner := map[string]string{} // of a field
+	for _, file := range files {
+		ast.Inspect(file.tree, func(node ast.Node) bool {
+			if declared, ok := node.(*ast.TypeSpec); ok && slices.Contains(parts, declared.Name.Name) {
+				for _, field := range declared.Type.(*ast.StructType).Fields.List {
+					for _, name := range field.Names {
+						owner[name.Name] = declared.Name.Name
+					}
+				}
+			}
+			return true
+		})
+	}
+	for _, part := range parts {
+		if !slices.Contains(slices.Collect(maps.Values(owner)), part) {
+			t.Errorf("reconcile has no type %s with fields: this test looks for the wrong type", part)
+		}
+	}
+	methods := 0
+	for _, file := range files {
+		for _, declared := range file.tree.Decls {
+			method, ok := declared.(*ast.FuncDecl)
+			if !ok || method.Recv == nil || receiverOf(method) != "Book" {
+				continue
+			}
+			methods++
+			for _, used := range fieldsUsed(method, owner) {
+				t.Errorf("%s:%d Book.%s uses %s, a field of %s: want a method of that type", file.path, file.line(used.Pos()), method.Name.Name, used.Sel.Name,
+					owner[used.Sel.Name])
+			}
+		}
+	}
+	if methods == 0 || methods > mostOfBook {
+		t.Errorf("reconcile.Book has %d methods, want 1 to %d: what belongs together wants a type of its own", methods, mostOfBook)
+	}
+}
+
+// receiverOf returns the name of a method's receiver type.
+func receiverOf(method *ast.FuncDecl) string {
+	of := method.Recv.List[0].Type
+	if pointer, ok := of.(*ast.StarExpr); ok {
+		of = pointer.X
+	}
+	return rootOf(of)
+}
+
+// fieldsUsed returns where a method selects an unexported field of a part directly from its receiver.
+func fieldsUsed(method *ast.FuncDecl, owner map[string]string) (found []*ast.SelectorExpr) {
+	receiver := method.Recv.List[0].Names[0].Name
+	called := map[ast.Expr]bool{} // a method may have the name of a field
+	ast.Inspect(method.Body, func(node ast.Node) bool {
+		if call, ok := node.(*ast.CallExpr); ok {
+			called[call.Fun] = true
+		}
+		selected, ok := node.(*ast.SelectorExpr)
+		if !ok || called[selected] || selected.Sel.IsExported() || owner[selected.Sel.Name] == "" || slices.Contains(parts, selected.Sel.Name) {
+			return true
+		}
+		switch x := selected.X.(type) {
+		case *ast.Ident:
+			if x.Name == receiver {
+				found = append(found, selected)
+			}
+		case *ast.SelectorExpr:
+			if rootOf(x) == receiver && slices.Contains(parts, x.Sel.Name) {
+				found = append(found, selected)
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// guarded are types that packages other than their own hold pointers to and change by methods alone.
+var guarded = map[string]string{
+	"Placement": "botd/reconcile/account", "Strategy": "botd/reconcile/account", "Symbol": "botd/reconcile/account", "Watch": "botd/reconcile/account",
+	"SymbolState": "botd/reconcile",
+}
+
+// TestStateIsNotOverwritten checks that no package replaces the whole of a value of another through a pointer (*p = Placement{}), which unexported
+// fields do not prevent.
+func TestStateIsNotOverwritten(t *testing.T) {
+	t.Parallel()
+	set, all := examined(t)
+	for _, p := range all {
+		for _, pos := range overwritten(p.info, p.path, guarded, p.trees) {
+			t.Errorf("%s: this replaces state of another package: want a method or a record", set.Position(pos))
+		}
+	}
+	for _, code := range []string{"*p = T{}", "p, i := p, 0; *p, i = T{}, 1; _ = i", "(*p) = T{}", "*at() = T{}", "q := &p; **q = T{}"} {
+		if have := overwrites(t, code); have != 1 {
+			t.Errorf("%s: want it found, have %d", code, have)
+		}
+	}
+	for _, code := range []string{"v := *p; v = T{}; _ = v", "p = at()", "i := 0; j := &i; *j = 1"} {
+		if have := overwrites(t, code); have != 0 {
+			t.Errorf("%s: want nothing found, have %d", code, have)
+		}
+	}
+}
+
+// overwrites returns how many such assignments code contains, given a pointer p to a guarded type T.
+func overwrites(t *testing.T, code string) int {
+	t.Helper()
+	set, imports := token.NewFileSet(), &checked{packages: map[string]*types.Package{}}
+	for _, source := range []struct{ path, text string }{
+		{"home", "package home\ntype T struct{ n int }"},
+		{"x", "package x\nimport \"home\"\ntype T = home.T\nfunc at() *T { return nil }\nfunc f(p *T) { " + code + " }"},
+	} {
+		tree, err := parser.ParseFile(set, source.path+".go", source.text, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trees := []*ast.File{tree}
+		if info := imports.check(t, set, source.path, trees); source.path == "x" {
+			return len(overwritten(info, source.path, map[string]string{"T": "home"}, trees))
+		}
+	}
+	return 0
+}
+
+// overwritten returns where a package assigns to what a pointer to a guarded type of another package points to.
+func overwritten(info *types.Info, path string, guarded map[string]string, trees []*ast.File) (found []token.Pos) {
+	for _, tree := range trees {
+		ast.Inspect(tree, func(node ast.Node) bool {
+			assigned, ok := node.(*ast.AssignStmt)
+			if !ok {
+				return true
+			}
+			for _, to := range assigned.Lhs {
+				if _, whole := ast.Unparen(to).(*ast.StarExpr); whole && isGuarded(info.TypeOf(to), path, guarded) {
+					found = append(found, to.Pos())
+				}
+			}
+			return true
+		})
+	}
+	return found
+}
+
+// isGuarded reports whether a type is a guarded one of a package other than the given one.
+func isGuarded(of types.Type, path string, guarded map[string]string) bool {
+	named, ok := types.Unalias(of).(*types.Named)
+	if !ok || named.Obj().Pkg() == nil {
+		return false
+	}
+	home := named.Obj().Pkg().Path()
+	return path != home && guarded[named.Obj().Name()] == home
+}

@@ -1,0 +1,231 @@
+package reconcile
+
+import (
+	"cmp"
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+)
+
+// journalled is the account's journalled state. The book promotes its methods, but hides its Apply
+// behind its own.
+type journalled = account.State
+
+// tracked is the journalled state with the symbols that the book tracks and the live placements that
+// do not rest.
+type tracked struct {
+	*journalled
+	symbols  []*SymbolState // sorted by key
+	bySymbol map[exchange.SymbolKey]*SymbolState
+	recent   *SymbolState         // the last one looked up
+	inFlight []*account.Placement // live placements that do not rest, oldest first
+}
+
+// InFlight returns the live placements that do not rest, oldest first: sent without an answer,
+// acknowledged but not read yet, uncertain, or at market. They are few, however many orders rest.
+func (t *tracked) InFlight() []*account.Placement { return slices.Clip(t.inFlight) }
+
+// InFlightOn returns the placements in flight on a symbol, oldest first.
+func (t *tracked) InFlightOn(key exchange.SymbolKey) []*account.Placement {
+	if symbol := t.Symbol(key); symbol != nil {
+		return slices.Clip(symbol.inFlight)
+	}
+	return nil
+}
+
+func inFlight(p *account.Placement) bool {
+	return !p.State().Final() && (p.State() != placement.Working || p.Type() == exchange.MarketOrder)
+}
+
+// listLive rebuilds the lists of live placements per symbol and of those in flight.
+func (t *tracked) listLive() {
+	t.inFlight = t.inFlight[:0]
+	for _, symbol := range t.symbols {
+		symbol.live, symbol.inFlight = symbol.live[:0], symbol.inFlight[:0]
+	}
+	for _, p := range t.Live() {
+		t.begin(p)
+	}
+}
+
+// begin lists a new placement.
+func (t *tracked) begin(p *account.Placement) {
+	symbol := t.Track(p.Symbol())
+	symbol.live = append(symbol.live, p)
+	if inFlight(p) {
+		t.inFlight, symbol.inFlight = append(t.inFlight, p), append(symbol.inFlight, p)
+	}
+}
+
+// follow moves a changed placement to the list where it belongs.
+func (t *tracked) follow(p *account.Placement) {
+	symbol := t.Symbol(p.Symbol())
+	if listed := slices.Contains(symbol.inFlight, p); inFlight(p) && !listed {
+		t.listLive()
+		return
+	} else if listed && !inFlight(p) {
+		t.inFlight, symbol.inFlight = without(t.inFlight, p), without(symbol.inFlight, p)
+	}
+	if p.State().Final() {
+		symbol.live = without(symbol.live, p)
+	}
+}
+
+// without removes a placement from a list in place. It does not clear the slots behind the end,
+// because another reader may still use them.
+func without(list []*account.Placement, p *account.Placement) []*account.Placement {
+	others := list[:0]
+	for _, q := range list {
+		if q != p {
+			others = append(others, q)
+		}
+	}
+	return others
+}
+
+// noteReported records that an unknown ended order was reported to a person.
+func (t *tracked) noteReported(clientOrderID string) {
+	for _, symbol := range t.symbols {
+		if clientOrderID != "" && symbol.unknownEnded == clientOrderID {
+			symbol.unknownEnded = ""
+		}
+	}
+}
+
+// Track returns the state of a symbol and creates it if it is new.
+func (t *tracked) Track(key exchange.SymbolKey) *SymbolState {
+	if known := t.Symbol(key); known != nil {
+		return known
+	}
+	none := []*account.Placement{} // not nil, like a list that became empty
+	made := &SymbolState{journalledSymbol: t.journalled.Track(key), live: none, inFlight: none}
+	at, _ := slices.BinarySearchFunc(t.symbols, key, func(s *SymbolState, k exchange.SymbolKey) int { return s.Key().Compare(k) })
+	t.symbols, t.bySymbol[key] = slices.Insert(t.symbols, at, made), made
+	return made
+}
+
+// Symbol returns the state of a symbol, or nil if the book does not track it. It caches the last
+// one, which a round looks up repeatedly.
+func (t *tracked) Symbol(key exchange.SymbolKey) *SymbolState {
+	if t.recent == nil || t.recent.Key() != key {
+		known := t.bySymbol[key]
+		if known == nil {
+			return nil
+		}
+		t.recent = known
+	}
+	return t.recent
+}
+
+// Symbols returns all symbols, sorted by key.
+func (t *tracked) Symbols() []*SymbolState { return t.symbols }
+
+// Knows reports whether the book has a symbol of a market.
+func (t *tracked) Knows(market exchange.Market) bool {
+	return slices.ContainsFunc(t.symbols, func(s *SymbolState) bool { return s.Key().Market == market })
+}
+
+func (t *tracked) liveOn(key exchange.SymbolKey) bool {
+	symbol := t.Symbol(key)
+	return symbol != nil && len(symbol.live) > 0
+}
+
+func (t *tracked) unknownOn(key exchange.SymbolKey) []*account.Placement {
+	var unknown []*account.Placement
+	for _, p := range t.InFlightOn(key) {
+		if p.State() == placement.Uncertain {
+			unknown = append(unknown, p)
+		}
+	}
+	return unknown
+}
+
+// BlocksOpening reports whether something on the symbol blocks this opening: an older unanswered
+// placement, an exit of any age, which could reduce the new position, or any uncertain placement.
+func (t *tracked) BlocksOpening(clientOrderID string, key exchange.SymbolKey) bool {
+	own := false
+	for _, p := range t.InFlightOn(key) {
+		if p.ClientOrderID() == clientOrderID {
+			own = true
+			continue
+		}
+		if p.State() == placement.Uncertain || p.State() == placement.Sending && (!own || p.Reduces() && p.Type() == exchange.MarketOrder) {
+			return true
+		}
+	}
+	return false
+}
+
+// Overdue returns the oldest uncertain placement whose fence passed at least that long ago and that
+// is still undecided (cases 24 and 37), or nil.
+func (t *tracked) Overdue(key exchange.SymbolKey, nowMS, byMS int64) *account.Placement {
+	for _, p := range t.InFlightOn(key) {
+		if p.State() == placement.Uncertain && nowMS > p.Fence(t.Settle())+byMS {
+			return p
+		}
+	}
+	return nil
+}
+
+// OpeningNeedingHistory returns the symbol's oldest uncertain opening if positions/history must be
+// read to decide it, or nil.
+func (t *tracked) OpeningNeedingHistory(symbol *SymbolState, nowMS int64) *account.Placement {
+	if symbol.Key().Market != exchange.Futures || symbol.position != 0 {
+		return nil
+	}
+	for _, p := range t.Live() {
+		if p.State() == placement.Uncertain && p.Purpose().Opens() && p.Symbol() == symbol.Key() && nowMS >= p.Fence(t.Settle()) {
+			return p
+		}
+	}
+	return nil
+}
+
+// Unknowns reports whether any placement is uncertain, in which case a round must take the full
+// snapshot.
+func (t *tracked) Unknowns() bool {
+	return slices.ContainsFunc(t.InFlight(), func(p *account.Placement) bool { return p.State() == placement.Uncertain })
+}
+
+// withOrderID finds a live placement by the exchange's order id.
+func (t *tracked) withOrderID(market exchange.Market, orderID int64) *account.Placement {
+	for _, p := range t.Live() {
+		if orderID != 0 && p.OrderID() == orderID && p.Symbol().Market == market {
+			return p
+		}
+	}
+	return nil
+}
+
+// PlacementOf returns the live placement of a row: by the exchange's id, otherwise by the client
+// order id; nil for none.
+func (t *tracked) PlacementOf(u *UnreadOrder) *account.Placement {
+	if p := t.withOrderID(u.Market, u.Row.ID); p != nil {
+		return p
+	}
+	if p := t.Placement(u.Row.ClientOrderID); p != nil && p.Order().Market == u.Market {
+		return p
+	}
+	return nil
+}
+
+// rulesOf returns a symbol's rules if the book has them.
+func (t *tracked) rulesOf(key exchange.SymbolKey) *exchange.Symbol {
+	symbol := t.Symbol(key)
+	if symbol == nil {
+		return nil
+	}
+	return symbol.rules
+}
+
+// buysUnknown reports whether a symbol has an uncertain purchase.
+func (t *tracked) buysUnknown(symbol *SymbolState) bool {
+	return slices.ContainsFunc(t.unknownOn(symbol.Key()), func(p *account.Placement) bool { return p.Order().Side == exchange.Buy })
+}
+
+// orderPrice is the price that an order's margin is computed from.
+func (t *tracked) orderPrice(o *exchange.NewOrder) exchange.Price {
+	return cmp.Or(o.Price, o.StopPrice, t.Symbol(o.Key()).last)
+}

@@ -1,0 +1,64 @@
+package reconcile
+
+import (
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+)
+
+// spotWallet is the spot wallet as last read.
+type spotWallet struct {
+	Balances   []exchange.Balance
+	WalletMS   int64
+	walletMS   int64 // begin of the read
+	walletRead bool  // read with the newest snapshot
+	settle     placement.Settle
+}
+
+// note stores a snapshot's wallet.
+func (w *spotWallet) note(s *Snapshot) {
+	if w.walletRead = s.Balances.Done(); w.walletRead {
+		w.Balances, w.WalletMS, w.walletMS = s.Balances.Items(), s.EndedMS, s.BeganMS
+	}
+}
+
+// Balance returns the spot wallet's entry for an asset, or zero if there is none.
+func (w *spotWallet) Balance(asset string) exchange.Balance {
+	for _, balance := range w.Balances {
+		if balance.Asset == asset {
+			return balance
+		}
+	}
+	return exchange.Balance{Asset: asset}
+}
+
+// readAfter reports whether the newest snapshot read the wallet, after a time.
+func (w *spotWallet) readAfter(atMS int64) bool { return w.walletRead && w.walletMS > atMS }
+
+// held returns the wallet's balances of a symbol's two assets.
+func (w *spotWallet) held(symbol *SymbolState) priorBalance {
+	balance := w.Balance(symbol.rules.Quote)
+	return priorBalance{balance.Free.Add(balance.Frozen), w.inWallet(symbol), w.walletMS}
+}
+
+// inWallet returns the account's balance of a spot symbol's base asset.
+func (w *spotWallet) inWallet(symbol *SymbolState) exchange.Quantity {
+	balance := w.Balance(symbol.rules.Base)
+	return symbol.rules.QuantityOf(balance.Free.Add(balance.Frozen)) // not by the step, which may change
+}
+
+// inWalletYet reports the same, given the position before that sale.
+func (w *spotWallet) inWalletYet(p *account.Placement, symbol *SymbolState, held exchange.Quantity) bool {
+	return w.inWallet(symbol)-symbol.Baseline()-symbol.Unattributed() > abs(held)-p.Remaining()/2
+}
+
+// freed returns the quantity released by own orders that the newest wallet may not show as free
+// yet.
+func (w *spotWallet) freed(symbol *SymbolState) (sum exchange.Quantity) {
+	for _, one := range symbol.spot.freed {
+		if w.walletMS <= one.atMS+w.settle.StalenessMS {
+			sum += one.quantity
+		}
+	}
+	return sum
+}
