@@ -50,6 +50,9 @@ type Daemon struct {
 // answerWithin bounds each request: a daemon that hangs must not hang its caller.
 const answerWithin = 10 * time.Second
 
+// longestAnswer bounds the memory that an answer takes.
+const longestAnswer = 16 << 20
+
 // Find finds the running daemon: through the unix socket in a data directory, which is for its
 // owner alone and needs no token; otherwise at the TCP address, with a token.
 func (s Search) Find(ctx context.Context) (*Daemon, error) {
@@ -69,7 +72,9 @@ func (s Search) Find(ctx context.Context) (*Daemon, error) {
 	return s.overTCP(ctx)
 }
 
-func (s Search) daemon(where, base string, client *http.Client) *Daemon {
+// daemon follows no redirect, which could turn a change into a read and lead the token elsewhere.
+func (s Search) daemon(where, base string, transport http.RoundTripper) *Daemon {
+	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return &Daemon{Where: where, base: base, client: client, Within: max(answerWithin, s.Timeout), trace: s.Trace}
 }
 
@@ -80,10 +85,10 @@ func (s Search) overSocket(path string) *Daemon {
 		return nil
 	}
 	_ = conn.Close() // it only showed that a process listens
-	return s.daemon(path, "http://botd", &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+	return s.daemon(path, "http://botd", &http.Transport{DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", path)
-		}}})
+		}})
 }
 
 // overTCP returns the daemon at an address. Its token is the one that the daemon accepts: a data
@@ -94,7 +99,7 @@ func (s Search) overTCP(ctx context.Context) (*Daemon, error) {
 		return nil, failure.New(failure.Unavailable, "is botd running? botd run starts it; -c names another configuration",
 			"no daemon answers on %s, and listen is off", filepath.Join(s.Directories[0], api.SocketName))
 	}
-	d := s.daemon(address, "http://"+address, http.DefaultClient)
+	d := s.daemon(shown(address), "http://"+address, http.DefaultTransport)
 	if strings.Contains(address, "://") {
 		d.base = strings.TrimSuffix(address, "/")
 	}
@@ -124,6 +129,19 @@ func (s Search) overTCP(ctx context.Context) (*Daemon, error) {
 		break
 	}
 	return d, d.private()
+}
+
+// shown is an address without the name and password that a URL may contain.
+func shown(address string) string {
+	end := strings.LastIndexByte(address, '@')
+	if end < 0 {
+		return address
+	}
+	scheme, _, found := strings.Cut(address, "://")
+	if !found {
+		return "..." + address[end:]
+	}
+	return scheme + "://..." + address[end:]
 }
 
 // private refuses to send a token over a network in the clear.
@@ -161,6 +179,8 @@ func (d *Daemon) Call(ctx context.Context, method, path string, body any) ([]byt
 		hint = "this botd runs on another configuration: go to its directory, name it by -c DIR, or name the file of a token in " + TokenFile
 	case http.StatusForbidden:
 		code = failure.Credentials
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		hint = "redirects are not followed: give --url the final address"
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		code = failure.Temporary
 	}
@@ -185,9 +205,12 @@ func (d *Daemon) Send(ctx context.Context, method, path string, body io.Reader) 
 			"no daemon answers on %s", d.Where)
 	}
 	defer response.Body.Close()
-	answer, err = io.ReadAll(io.LimitReader(response.Body, 16<<20))
+	answer, err = io.ReadAll(io.LimitReader(response.Body, longestAnswer+1))
 	if err != nil {
 		return nil, 0, failure.New(failure.Unavailable, "", "read the daemon's answer: %w", err)
+	}
+	if len(answer) > longestAnswer {
+		return nil, 0, failure.New(failure.Unavailable, "", "the answer of %s to %s is longer than %d MiB", d.Where, path, longestAnswer>>20)
 	}
 	if d.trace != nil {
 		d.trace("%s %s on %s: %d, %d bytes in %s", method, path, d.Where, response.StatusCode, len(answer), time.Since(began).Round(time.Microsecond))
