@@ -320,7 +320,7 @@ func cell(value json.RawMessage) string {
 	switch {
 	case len(value) == 0 || string(value) == "null":
 		return ""
-	case len(value) > 0 && value[0] == '"' && json.Unmarshal(value, &text) == nil:
+	case value[0] == '"' && json.Unmarshal(value, &text) == nil:
 		return text
 	}
 	var compact bytes.Buffer

@@ -15,6 +15,7 @@ import (
 type Progress struct {
 	writer  progress.Writer
 	tracker *progress.Tracker
+	drawn   chan struct{} // closed when the bar's goroutine ends
 	stream  io.Writer
 	what    string
 	began   time.Time
@@ -41,7 +42,11 @@ func NewProgress(command *cobra.Command, total int, what string) *Progress {
 	b.writer.SetStyle(style)
 	b.tracker = &progress.Tracker{Message: what, Total: int64(total)}
 	b.writer.AppendTracker(b.tracker)
-	go b.writer.Render()
+	b.drawn = make(chan struct{})
+	go func() {
+		defer close(b.drawn)
+		b.writer.Render()
+	}()
 	return b
 }
 
@@ -85,20 +90,25 @@ func (b *Progress) Set(done, total int) {
 			text += ", " + b.note
 		}
 		if passed := time.Since(b.began); done > b.first {
-			text += fmt.Sprintf(", %s left", (passed * time.Duration(total-done) / time.Duration(done-b.first)).Round(time.Second))
+			left := time.Duration(float64(passed) * (float64(total-done) / float64(done-b.first))) // integers overflow: bytes times nanoseconds
+			text += fmt.Sprintf(", %s left", left.Round(time.Second))
 		}
 		fmt.Fprintln(b.stream, text)
 	}
 }
 
-// End draws the final bar.
+// End draws the final bar, and returns when nothing more is drawn.
 func (b *Progress) End() {
 	if b.tracker == nil {
 		return
 	}
 	b.tracker.MarkAsDone()
-	b.writer.Stop()
-	for b.writer.IsRenderInProgress() {
-		time.Sleep(5 * time.Millisecond) // the bar's own goroutine draws its last state
+	for { // Stop has no effect before the goroutine has begun to draw
+		b.writer.Stop()
+		select {
+		case <-b.drawn:
+			return
+		case <-time.After(5 * time.Millisecond):
+		}
 	}
 }

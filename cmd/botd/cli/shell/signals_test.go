@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	"errors"
 	"os"
 	"syscall"
 	"testing"
@@ -42,4 +43,27 @@ func TestASecondSignalEndsAtOnceUnlessItIsTheFirstStill(t *testing.T) {
 			close(done)
 		})
 	}
+}
+
+// TestASignalEndsTheContext sends one to this process; at the end of the function nothing is left of it.
+func TestASignalEndsTheContext(t *testing.T) {
+	ctx, end := SignalContext(t.Context())
+	if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	<-ctx.Done()
+	if s, ended := failure.SignalOf(context.Cause(ctx)); !ended || s != syscall.SIGTERM {
+		t.Errorf("want SIGTERM, have %v", context.Cause(ctx))
+	}
+	end()
+	synctest.Test(t, func(t *testing.T) { // a goroutine that is left would fail it
+		ctx, end := SignalContext(t.Context())
+		if ctx.Err() != nil {
+			t.Error("want a context that has not ended")
+		}
+		end()
+		if !errors.Is(context.Cause(ctx), context.Canceled) {
+			t.Errorf("want it ended, have %v", context.Cause(ctx))
+		}
+	})
 }

@@ -68,6 +68,30 @@ func TestNarrowTableDropsColumnsBeforeBlocks(t *testing.T) {
 	}
 }
 
+func TestARowWithMoreCellsThanTheHeaderIsWhole(t *testing.T) {
+	t.Parallel()
+	rows := []table.Row{{"a", "-1", "more of its"}, {"b"}}
+	drawn := func(most int) (out, returned string) {
+		var text bytes.Buffer
+		g := NewTable(&shape{Writer: Printable(&text), colours: true}, table.Row{"name", "net"})
+		g.most = most
+		g.Signed("net")
+		g.AppendRows(rows)
+		returned = g.Render()
+		return text.String(), returned
+	}
+	if have, returned := drawn(0); !strings.Contains(have, "│ a    │ \x1b[31m-1\x1b[0m  │ more of its │") || strings.Count(returned, "\n") != 5 {
+		t.Errorf("want a table of six lines, have\n%q\n%q", have, returned)
+	}
+	want := "NAME  a\nNET   \x1b[31m-1\x1b[0m\n      more of\n      its\n────────────────\nNAME  b\n"
+	if have, _ := drawn(16); have != want {
+		t.Errorf("on 16 columns: want\n%q\nhave\n%q", want, have)
+	}
+	if rows[0][1] != "-1" {
+		t.Errorf("want the rows as they were given, have %q", rows[0])
+	}
+}
+
 // More lines would scroll it at each refresh.
 func TestAWatchedScreenIsNeverLongerThanTheTerminal(t *testing.T) {
 	t.Parallel()
