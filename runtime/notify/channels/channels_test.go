@@ -108,7 +108,8 @@ func TestChannelsThatCannotBeOpened(t *testing.T) {
 		{"a file that others can read", []configs.ChannelConfig{good, loose}, 77, []string{"notify.channels.loose.url_file", "600"}},
 		{"neither a file nor a credential", []configs.ChannelConfig{missing, good}, 77, []string{"notify.channels.missing.url_file", "BOTD_NOTIFY_MISSING"}},
 		{"no service", []configs.ChannelConfig{wrong, good}, 78, []string{"notify.channels.wrong: ", "begins with one of"}},
-		{"two, of which the first decides", []configs.ChannelConfig{wrong, good, loose}, 78, []string{"notify.channels.wrong: ", "notify.channels.loose.url_file"}},
+		{"two, of which the first decides", []configs.ChannelConfig{wrong, good, loose}, 78,
+			[]string{"notify.channels.wrong: ", "notify.channels.loose.url_file"}},
 		{"two, the other way round", []configs.ChannelConfig{loose, wrong}, 77, []string{"notify.channels.wrong: ", "notify.channels.loose.url_file"}},
 	} {
 		routes, err := Routes(configured(c.channels...))
