@@ -2,6 +2,7 @@ package parity_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"botd/backtest/parity"
@@ -97,5 +98,97 @@ func TestProfitFollowsFills(t *testing.T) {
 	}
 	if thin := c.Thinned(2); len(thin.Profit) != 2 || thin.TimeMS[0] != 20*minute || thin.TimeMS[1] != 40*minute {
 		t.Errorf("want the last of each half, have %+v", thin)
+	}
+}
+
+func TestTheComparisonIsOneSentence(t *testing.T) {
+	t.Parallel()
+	at := func(minutes int64, buy bool, price float64) parity.Execution {
+		return parity.Execution{AtMS: minutes * minute, Buy: buy, Quantity: 2, Price: price}
+	}
+	for _, c := range []struct {
+		live, backtest []parity.Execution
+		want           string
+	}{
+		{nil, nil, "0 of 0 orders are the same live and in the backtest; no price of any is known on both sides"},
+		{[]parity.Execution{at(1, true, 101)}, []parity.Execution{at(1, true, 100)},
+			"1 of 1 orders are the same live and in the backtest; live prices were 1.0000 % worse on average, 2.00 USDT in all"},
+		{[]parity.Execution{at(1, false, 101)}, []parity.Execution{at(1, false, 100)},
+			"1 of 1 orders are the same live and in the backtest; live prices were 1.0000 % better on average, 2.00 USDT in all"},
+		{[]parity.Execution{at(1, true, 100)}, []parity.Execution{at(1, true, 100)},
+			"1 of 1 orders are the same live and in the backtest; live prices were 0.0000 % worse on average, 0.00 USDT in all"},
+		{[]parity.Execution{at(1, true, 100), at(50, true, 7)}, []parity.Execution{at(1, true, 0), at(100, true, 1), at(150, true, 1)},
+			"1 of 4 orders are the same live and in the backtest, 1 are live alone, 2 are of the backtest alone; no price of any is known on both sides"},
+	} {
+		if have := parity.Compare(c.live, c.backtest, minute).Sentence(); have != c.want {
+			t.Errorf("want\n%s, have\n%s", c.want, have)
+		}
+	}
+}
+
+// TestTheNearestOrderIsThePair has three orders of the backtest near one live order: the nearest is its pair, the earlier of two that are as near.
+func TestTheNearestOrderIsThePair(t *testing.T) {
+	t.Parallel()
+	at := func(minutes int64, purpose string) parity.Execution {
+		return parity.Execution{AtMS: minutes * minute, Buy: true, Quantity: 1, Price: 100, Purpose: purpose}
+	}
+	for _, c := range []struct {
+		name     string
+		backtest []parity.Execution
+		want     int64 // minutes of the pair
+	}{
+		{"the last is the nearest", []parity.Execution{at(1, "entry"), at(7, "entry"), at(9, "entry")}, 9},
+		{"the first is the nearest", []parity.Execution{at(9, "entry"), at(14, "entry"), at(15, "entry")}, 9},
+		{"two as near", []parity.Execution{at(9, "entry"), at(11, "entry")}, 9},
+		{"another purpose is nearer", []parity.Execution{at(3, "entry"), at(10, "stop")}, 3},
+	} {
+		pairs := parity.Compare([]parity.Execution{at(10, "entry")}, c.backtest, 10*minute)
+		var have int64
+		for _, p := range pairs.Pairs {
+			if p.Live != nil && p.Backtest != nil {
+				have = p.Backtest.AtMS / minute
+			}
+			if want := p.Backtest; p.Live == nil && p.AtMS() != want.AtMS {
+				t.Errorf("%s: want the time of the backtest's order, have %d", c.name, p.AtMS())
+			}
+		}
+		if have != c.want || pairs.Matched != 1 || pairs.BacktestOnly != len(c.backtest)-1 {
+			t.Errorf("%s: want the order at %d, have %d of %+v", c.name, c.want, have, pairs)
+		}
+	}
+	two := []parity.Execution{at(1, "entry"), at(1, "stop")}
+	if c := parity.Compare(two, two, 0); c.Matched != 2 || len(c.Pairs) != 2 {
+		t.Errorf("want two orders of one time kept apart by their purpose, have %+v", c)
+	}
+}
+
+func TestDigitsOfAMean(t *testing.T) {
+	t.Parallel()
+	for number, want := range map[float64]string{
+		0: "0", 0.1 + 0.2: "0.3", 1e-7: "0.0000001", 123456789: "123456790", 100.0 / 3: "33.333333", -2.5: "-2.5", 1e12: "1000000000000",
+	} {
+		if have := parity.Digits(number); have != want {
+			t.Errorf("%v: want %s, have %s", number, want, have)
+		}
+	}
+}
+
+// TestSpotFeesAreTakenFromTheAsset has 10 bought for 1,000 before the beginning, of which a fee takes 1, and another 1 at the close.
+func TestSpotFeesAreTakenFromTheAsset(t *testing.T) {
+	t.Parallel()
+	fills := []parity.Execution{{AtMS: minute, Buy: true, Quantity: 10, Price: 7}, {AtMS: 10 * minute, Buy: false, Quantity: 2, Price: 130}}
+	charges := []parity.Charge{{AtMS: minute, Base: 1, USDT: 50}, {AtMS: 10 * minute, Base: 1}, {AtMS: 20 * minute, USDT: 3}}
+	// 9 at the open price of 100 are worth 900. At 120 at minute 10: 2 sold for 260, 1 taken, 6 left, less 900. At 110: 6 of 110.
+	at, closes := []int64{10 * minute, 20 * minute, 30 * minute}, []float64{120, 110, 110}
+	c := parity.ProfitOf(fills, charges, 5*minute, 100, at, closes)
+	for i, want := range []float64{260 + 720 - 900, 260 + 660 - 900 - 3, 260 + 660 - 900 - 3} {
+		if !near(c.Profit[i], want) {
+			t.Errorf("close %d: want %v, have %v", i+1, want, c.Profit[i])
+		}
+	}
+	for most, want := range map[int][]int64{1: {30 * minute}, 2: {20 * minute, 30 * minute}, 3: at, 4: at} {
+		if thin := c.Thinned(most); !slices.Equal(thin.TimeMS, want) || len(thin.Profit) != len(want) || thin.Profit[len(want)-1] != c.Profit[2] {
+			t.Errorf("%d points at most: want %v, have %+v", most, want, thin)
+		}
 	}
 }

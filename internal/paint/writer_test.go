@@ -3,6 +3,7 @@ package paint
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -46,6 +47,69 @@ func TestJSONKeepsItsValue(t *testing.T) {
 	var again map[string]string
 	if err := json.Unmarshal(out.Bytes(), &again); err != nil || again["symbol"] != value["symbol"] || strings.ContainsRune(out.String(), '\u202e') {
 		t.Errorf("want the same value without the sign, have %q, %v", out.String(), err)
+	}
+}
+
+// TestWritesEndAnywhere cuts a rune of each length at each place; the rest of it comes with the next write, or never.
+func TestWritesEndAnywhere(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		writes []string
+		want   []string // what each write adds
+	}{
+		{[]string{"\xe2", "\x82", "\xac"}, []string{"", "", "€"}},
+		{[]string{"a\xc3", "\xa9b"}, []string{"a", "éb"}},
+		{[]string{"\xf0\x9f\x98", "\x80"}, []string{"", "😀"}},
+		{[]string{"\xf0\x9f", "\x98\x80!"}, []string{"", "😀!"}},
+		{[]string{"\xf0", "\x9f\x98\x80"}, []string{"", "😀"}},
+		{[]string{"ab€", "cd"}, []string{"ab€", "cd"}},
+		{[]string{"\xe2\x80", "\xae"}, []string{"", `\u202e`}},
+		{[]string{"\xe2\x80", "x"}, []string{"", `\ufffd\ufffdx`}},
+		{[]string{"\x80"}, []string{`\ufffd`}},
+		{[]string{"\x80\x80\x80\x80\x80"}, []string{`\ufffd\ufffd\ufffd\ufffd\ufffd`}},
+		{[]string{"é\x80\x80\x80\x80"}, []string{`é\ufffd\ufffd\ufffd\ufffd`}},
+		{[]string{"a\x7fb"}, []string{`a\u007fb`}},
+		{[]string{"a\tb\n", "", "\x1f"}, []string{"a\tb\n", "", `\u001f`}},
+	} {
+		var out bytes.Buffer
+		w := NewWriter(&out)
+		for i, text := range c.writes {
+			out.Reset()
+			if n, err := io.WriteString(w, text); n != len(text) || err != nil || out.String() != c.want[i] {
+				t.Errorf("%q, write %d: want %q of all bytes, have %q of %d, %v", c.writes, i+1, c.want[i], out.String(), n, err)
+			}
+		}
+	}
+}
+
+// failing is a stream that is closed.
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+func TestAFailedWriteIsReported(t *testing.T) {
+	t.Parallel()
+	for name, w := range map[string]io.Writer{"plain": NewWriter(failing{}), "its own colours": OwnWriter(failing{})} {
+		for _, text := range []string{"plain", "€", "\x1b[31m"} {
+			if n, err := io.WriteString(w, text); n != 0 || !errors.Is(err, io.ErrClosedPipe) {
+				t.Errorf("%s, %q: want nothing written, have %d, %v", name, text, n, err)
+			}
+		}
+	}
+	var out bytes.Buffer
+	if n, err := io.WriteString(OwnWriter(&out), "\x1b[31mx"); n != 6 || err != nil {
+		t.Errorf("want the 6 bytes of the text, have %d, %v", n, err)
+	}
+	if w := NewWriter(&out); w.To() != io.Writer(&out) {
+		t.Errorf("want the stream behind it, have %v", w.To())
+	}
+}
+
+// TestPlainTextCostsNothing has the text of nearly all output, which passes without a copy.
+func TestPlainTextCostsNothing(t *testing.T) {
+	w, text := NewWriter(io.Discard), []byte("all of ~ASCII: 0123456789 !?@AZaz\t|\n")
+	if have := testing.AllocsPerRun(100, func() { _, _ = w.Write(text) }); have != 0 {
+		t.Errorf("want no allocation, have %v", have)
 	}
 }
 

@@ -20,9 +20,14 @@ type Info struct {
 }
 
 func Read() Info {
+	build, _ := debug.ReadBuildInfo()
+	return infoOf(build)
+}
+
+// infoOf reads the build's information, nil for none.
+func infoOf(build *debug.BuildInfo) Info {
 	info := Info{Schema: 1, Version: "devel", Go: goruntime.Version(), Platform: goruntime.GOOS + "/" + goruntime.GOARCH}
-	build, ok := debug.ReadBuildInfo()
-	if !ok {
+	if build == nil {
 		return info
 	}
 	if v := build.Main.Version; v != "" && v != "(devel)" {

@@ -117,9 +117,9 @@ func TestCompletionOffersTheConfiguredStrategies(t *testing.T) {
 			t.Errorf("-c %q: want %q and no files, have %q, %d", c.directory, c.want, have, directive)
 		}
 	}
-	bare := &cobra.Command{Use: "x"}
-	bare.SetContext(t.Context())
-	if have, _ := CompleteStrategies(bare, nil, ""); len(have) == 0 {
+	plain := &cobra.Command{Use: "x"}
+	plain.SetContext(t.Context())
+	if have, _ := CompleteStrategies(plain, nil, ""); len(have) == 0 {
 		t.Error("want the built-in examples for a command without -c")
 	}
 }

@@ -52,7 +52,8 @@ func TestAnEmptyPageOfAnUnknownNameIsRefused(t *testing.T) {
 		{"no filter", "/orders?limit=7", `{"items":[]}`, two, "", 200},
 		{"no page", "/orders?strategy=zzzzzz", `[]`, two, "", 200},
 		{"no strategy trades yet", "/orders?strategy=trend", `{"items":[]}`, `{"items":[]}`, "", 200},
-		{"a daemon that starts", "/orders?strategy=trend", `{"items":[]}`, `{"detail":"starting"}`, "the daemon answered 503 Service Unavailable: starting", 503},
+		{"a daemon that starts", "/orders?strategy=trend", `{"items":[]}`, `{"detail":"starting"}`,
+			"the daemon answered 503 Service Unavailable: starting", 503},
 		{"no path", "%zz", `{"items":[]}`, two, "parse \"%zz\": invalid URL escape \"%zz\"", 200},
 	} {
 		s := newStub(t)
