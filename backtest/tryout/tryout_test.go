@@ -46,6 +46,10 @@ func TestTicksAreGuessedFromThePrices(t *testing.T) {
 		{candles(t, "0.00000001", 12_345_000, 12_300_000), "0.00001", "0.1"}, // 0.12345 and 0.12300
 		{candles(t, "0.00000001", 6_000_010_000_000, 6_000_000_000_000), "0.1", "0.000001"},
 		{candles(t, "0.00000001", 985), "0.00000001", "1000"},
+		{candles(t, "0.00000001", 100_000_000), "1", "0.1"},                      // 1.00: a tenth of it is worth 0.1
+		{candles(t, "0.00000001", 101_000_000), "0.01", "0.01"},                  // 1.01: a tenth is worth more
+		{candles(t, "0.00000001", 1_000_000_000_000_000_000), "1", "0.00000001"}, // 10,000,000,000: no step is smaller
+		{candles(t, "0.00000001", 50_000_000, 12_345_678), "0.00000001", "0.1"},  // 0.5, and 0.12345678 at the end
 	} {
 		have := TicksOf(c.recorded)
 		if have.Price.String() != c.price || have.Quantity.String() != c.quantity {
@@ -120,5 +124,78 @@ func TestTheVerdictIsOneSentence(t *testing.T) {
 		if !strings.Contains(page.String(), `src="report.html"`) || !strings.Contains(page.String(), "No look-ahead") {
 			t.Errorf("want the checks and the report in the page, have %.300s", page.String())
 		}
+	}
+}
+
+// TestTheBoundsOfTheChecks has each figure at its bound and just beyond.
+func TestTheBoundsOfTheChecks(t *testing.T) {
+	t.Parallel()
+	number := func(value float64) *float64 { return &value }
+	trials := func(made ...float64) (all []backtest.Trial) {
+		for _, m := range made {
+			all = append(all, backtest.Trial{Seen: &backtest.Column{Profit: number(m)}})
+		}
+		return append(all, backtest.Trial{}, backtest.Trial{Seen: &backtest.Column{}}) // two that failed
+	}
+	for _, c := range []struct {
+		name, check string
+		change      func(*Outcome)
+		want        Check
+	}{
+		{"nothing earned", "After costs", func(o *Outcome) { o.Result.Columns[0].Profit = number(0) }, Check{"", false, "+0.0 % with the configured costs"}},
+		{"a little earned", "After costs", func(o *Outcome) { o.Result.Columns[0].Profit = number(0.1) }, Check{"", true, "+0.1 % with the configured costs"}},
+		{"no figure", "After costs", func(o *Outcome) { o.Result.Columns[0].Profit = nil }, Check{"", false, "+0.0 % with the configured costs"}},
+		{"nothing at worse costs", "With worse costs", func(o *Outcome) { o.Result.Columns[1].Profit = number(0) },
+			Check{"", false, "+0.0 % with worse costs and fills"}},
+		{"three of five", "Other settings", func(o *Outcome) { o.Sweep.Trials = trials(1, 2, 3) }, Check{"", true, "3 of 5 settings near yours earn"}},
+		{"two of five, and one that earns nothing", "Other settings", func(o *Outcome) { o.Sweep.Trials = trials(1, 2, 0)[:5] },
+			Check{"", false, "2 of 5 settings near yours earn"}},
+		{"two settings", "Other settings", func(o *Outcome) { o.Sweep.Trials = trials(1, 2)[:2] }, Check{"", true, "2 of 2 settings near yours earn"}},
+		{"30 trips", "Enough trades", func(o *Outcome) { o.Result.RoundTrips = 30 }, Check{"", true, "30 round trips; below 30 luck decides"}},
+		{"29 trips", "Enough trades", func(o *Outcome) { o.Result.RoundTrips = 29 }, Check{"", false, "29 round trips; below 30 luck decides"}},
+		{"90 days", "Enough time", func(o *Outcome) { o.Result.To = o.Result.From.AddDate(0, 0, 90) },
+			Check{"", true, "90 days; below 90 one mood of the market decides"}},
+		{"89 days", "Enough time", func(o *Outcome) { o.Result.To = o.Result.From.AddDate(0, 0, 89) },
+			Check{"", false, "89 days; below 90 one mood of the market decides"}},
+		{"as much as holding", "Against holding", func(o *Outcome) { o.Result.Figures.BuyAndHold = number(12) }, Check{"", false, "buy and hold made +12.0 %"}},
+		{"liquidated", "No liquidation", func(o *Outcome) { o.Result.Liquidations = 1 }, Check{"", false, "1 liquidations"}},
+		{"a decision by the future", "No look-ahead", func(o *Outcome) { o.Lookahead.Differences = make([]backtest.Difference, 1) },
+			Check{"", false, "1 decisions depend on candles that come later"}},
+		{"not examined", "No look-ahead", func(o *Outcome) { o.Lookahead.Unexamined = []string{"trend"} },
+			Check{"", false, "too few decisions to examine for look-ahead: trend"}},
+		{"examined", "No look-ahead", func(*Outcome) {}, Check{"", true, "200 decisions compared at 20 cuts, none depends on later candles"}},
+	} {
+		c.want.Name = c.check
+		checks := outcome(c.change).Checks()
+		if at := slices.IndexFunc(checks, func(check Check) bool { return check.Name == c.check }); at < 0 || checks[at] != c.want {
+			t.Errorf("%s: want %+v, have %+v", c.name, c.want, checks)
+		}
+	}
+	for _, change := range []func(*Outcome){func(o *Outcome) { o.Sweep = nil }, func(o *Outcome) { o.Sweep.Trials = o.Sweep.Trials[:1] }} {
+		without := func(o *Outcome) { change(o); o.Result.Figures.BuyAndHold = nil }
+		var names []string
+		for _, check := range outcome(without).Checks() {
+			names = append(names, check.Name)
+		}
+		if want := []string{"No look-ahead", "After costs", "With worse costs", "Enough trades", "Enough time"}; !slices.Equal(names, want) {
+			t.Errorf("want %q where nothing varies, have %q", want, names)
+		}
+		if want, have := "Worth trying on paper: +12.0 % after costs, and no check speaks against it.", outcome(without).Verdict(); have != want {
+			t.Errorf("want %s, have %s", want, have)
+		}
+	}
+	if have := outcome(func(o *Outcome) { o.Result.RoundTrips, o.Result.Fills = 0, 1 }).Verdict(); !strings.Contains(have, "0 round trips") {
+		t.Errorf("want a position that is still open to count as trading, have %s", have)
+	}
+}
+
+func TestTheSettingsOfATrialAreSorted(t *testing.T) {
+	t.Parallel()
+	var page strings.Builder
+	o := outcome(func(o *Outcome) {
+		o.Sweep.Trials[1].Params = map[string]string{"slow": "30", "fast": "8", "atr": "14", "mode": "both"}
+	})
+	if err := o.WritePage(&page); err != nil || !strings.Contains(page.String(), "atr 14, fast 8, mode both, slow 30") {
+		t.Errorf("want the settings in order, have %.2000s, %v", page.String(), err)
 	}
 }

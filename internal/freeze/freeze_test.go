@@ -3,6 +3,7 @@ package freeze
 import (
 	"bytes"
 	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -67,5 +68,72 @@ func TestAnotherLayoutHasAnotherName(t *testing.T) {
 	first, again := Layout(&tree{}), Layout(new(tree))
 	if Layout(before{}) == Layout(after{}) || first != again {
 		t.Errorf("want another name for another layout alone: %s, %s", Layout(before{}), Layout(after{}))
+	}
+}
+
+// namesOfOne and namesOfOther have layouts whose types have one name, in whatever they are contained.
+func namesOfOne() []string {
+	type row struct{ A int64 }
+	return layouts(row{}, &row{}, []row{}, [2]row{}, map[string]row{}, map[row]bool{}, struct{ R row }{})
+}
+
+func namesOfOther() []string {
+	type row struct{ B int64 }
+	return layouts(row{}, &row{}, []row{}, [2]row{}, map[string]row{}, map[row]bool{}, struct{ R row }{})
+}
+
+func layouts(values ...any) (all []string) {
+	for _, value := range values {
+		all = append(all, Layout(value))
+	}
+	return all
+}
+
+// ring refers to itself.
+type ring struct{ next *ring }
+
+func TestALayoutIsThatOfWhatItContains(t *testing.T) {
+	t.Parallel()
+	one, other := namesOfOne(), namesOfOther()
+	for i := range one {
+		if one[i] == other[i] {
+			t.Errorf("type %d: want two layouts, have %s twice", i, one[i])
+		}
+		if slices.Index(one, one[i]) != i {
+			t.Errorf("type %d: want a name of its own, have %s", i, one[i])
+		}
+	}
+	if a, b := Layout([2]leaf{}), Layout([3]leaf{}); a == b || len(a) != 16 {
+		t.Errorf("want another name for another length, of 16 digits, have %s and %s", a, b)
+	}
+	if a, b := Layout(&ring{}), Layout(ring{}); a == b {
+		t.Errorf("want two names, have %s", a)
+	}
+	for _, value := range []any{struct{ f func() }{}, struct{ c chan int }{}, struct{ e error }{}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%T: want a panic for what cannot be frozen", value)
+				}
+			}()
+			Layout(value)
+		}()
+	}
+}
+
+// TestAValueIsReplacedWhole thaws into a target that is full, and a list of one byte an element at the end of the text.
+func TestAValueIsReplacedWhole(t *testing.T) {
+	t.Parallel()
+	type row struct {
+		list   []leaf
+		byName map[string]*leaf
+		to     *leaf
+		flags  []bool
+	}
+	for _, want := range []row{{}, {flags: []bool{true, false, true}}, {list: []leaf{}, byName: map[string]*leaf{}, flags: []bool{}}} {
+		have := row{[]leaf{{1}}, map[string]*leaf{"a": {1}}, &leaf{1}, []bool{true}}
+		if err := Thaw(Freeze(&want), &have); err != nil || !reflect.DeepEqual(have, want) {
+			t.Errorf("want %+v, have %+v, %v", want, have, err)
+		}
 	}
 }

@@ -14,6 +14,10 @@ import (
 
 func TestAnyURLReachesTheHandler(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, anyURLReachesTheHandler)
+}
+
+func anyURLReachesTheHandler(t *testing.T) {
 	client, shut := Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/moved" {
 			http.Redirect(w, r, "/", http.StatusFound)
@@ -42,7 +46,7 @@ func TestAnyURLReachesTheHandler(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeftOfAServer runs in a bubble, which fails if a goroutine is left.
+// TestNothingIsLeftOfAServer runs in a bubble, which fails if a goroutine is left; so do the others, which it ends if all wait.
 func TestNothingIsLeftOfAServer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
