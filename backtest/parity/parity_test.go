@@ -192,3 +192,54 @@ func TestSpotFeesAreTakenFromTheAsset(t *testing.T) {
 		}
 	}
 }
+
+// TestPairsAreInTheOrderOfTheirTimes has fills out of order, of which only some name their order.
+func TestPairsAreInTheOrderOfTheirTimes(t *testing.T) {
+	t.Parallel()
+	at := func(minutes int64, order string) parity.Execution {
+		return parity.Execution{AtMS: minutes * minute, Buy: true, Quantity: 1, Order: order}
+	}
+	live := []parity.Execution{at(30, "3"), at(10, "1"), at(10, ""), at(31, "3"), at(20, "2")}
+	c := parity.Compare(live, []parity.Execution{at(35, ""), at(15, ""), at(30, "")}, 0)
+	var have []int64
+	for i := range c.Pairs {
+		have = append(have, c.Pairs[i].AtMS()/minute)
+	}
+	if want := []int64{10, 10, 15, 20, 30, 35}; !slices.Equal(have, want) || c.Matched != 1 {
+		t.Errorf("want the times %v, of which 30 is the pair, have %v, %+v", want, have, c)
+	}
+}
+
+// TestTheBeginningIsPartOfThePeriod has a fill and a charge at it: their own price counts, and the charge.
+func TestTheBeginningIsPartOfThePeriod(t *testing.T) {
+	t.Parallel()
+	fills := []parity.Execution{{AtMS: 5 * minute, Buy: true, Quantity: 2, Price: 90}}
+	c := parity.ProfitOf(fills, []parity.Charge{{AtMS: 5 * minute, USDT: 7}}, 5*minute, 100, []int64{10 * minute}, []float64{110})
+	if want := 2*(110.0-90) - 7; len(c.Profit) != 1 || !near(c.Profit[0], want) {
+		t.Errorf("want %v, have %v", want, c.Profit)
+	}
+}
+
+// TestFillsOfOneOrderAreOne has an order filled in parts, and two unnamed orders of one time on two sides.
+func TestFillsOfOneOrderAreOne(t *testing.T) {
+	t.Parallel()
+	part := func(minutes int64, quantity, price float64) parity.Execution {
+		return parity.Execution{Order: "1", AtMS: minutes * minute, Buy: true, Quantity: quantity, Price: price}
+	}
+	for _, c := range []struct {
+		fills []parity.Execution
+		want  parity.Execution
+	}{
+		{[]parity.Execution{part(7, 1, 100), part(5, 3, 104)}, part(5, 4, 103)}, // (100 + 312) / 4
+		{[]parity.Execution{part(5, 1, 0), part(7, 3, 104)}, part(5, 4, 104)},
+		{[]parity.Execution{part(5, 1, 100), part(7, 3, 0)}, part(5, 4, 100)},
+	} {
+		if have := parity.Compare(c.fills, nil, minute).Pairs; len(have) != 1 || *have[0].Live != c.want {
+			t.Errorf("want one order, %+v, have %+v", c.want, have[0].Live)
+		}
+	}
+	both := []parity.Execution{{AtMS: minute, Buy: true, Quantity: 1}, {AtMS: minute, Quantity: 1}, {AtMS: minute, Quantity: 2}}
+	if have := parity.Compare(nil, both, minute).Pairs; len(have) != 2 || have[0].Backtest.Quantity != 1 || have[1].Backtest.Quantity != 3 {
+		t.Errorf("want a purchase of 1 and a sale of 3, have %+v", have)
+	}
+}

@@ -177,21 +177,15 @@ func TestAProgramThatDoesNotAnswerAtAStart(t *testing.T) {
 	}
 }
 
-// TestAScriptIsCompiled has it compiled in this process, and in one of its own, where a start tolerates no mistake either.
 func TestAScriptIsCompiled(t *testing.T) {
 	t.Parallel()
-	ctx := WithProcesses(t.Context())
-	for name, compile := range map[string]func(*strategy.Source) (strategy.Definition, error){
-		"here": Compiled, "isolated": Isolate(ctx, Options(ctx, "")).Script, "at a start": Tolerate(ctx, Options(ctx, "")).Script,
-	} {
-		good := &strategy.Source{File: "my.star", Text: []byte("fast = param(\"fast\", 12, min = 1)\n\ndef decide(view):\n    return hold(\"long\")\n")}
-		if definition, err := compile(good); err != nil || len(definition.Parameters) != 1 || definition.Parameters[0].Name != "fast" {
-			t.Errorf("%s: want the parameter fast, have %+v, %v", name, definition, err)
-		}
-		wrong := &strategy.Source{File: "my.star", Text: []byte("\nx = = 1\n")}
-		if definition, err := compile(wrong); err == nil || !strings.Contains(err.Error(), "my.star:2") || definition.New != nil {
-			t.Errorf("%s: want the line of the mistake, have %+v, %v", name, definition, err)
-		}
+	good := &strategy.Source{File: "my.star", Text: []byte("fast = param(\"fast\", 12, min = 1)\n\ndef decide(view):\n    return hold(\"long\")\n")}
+	if definition, err := Compiled(good); err != nil || len(definition.Parameters) != 1 || definition.Parameters[0].Name != "fast" {
+		t.Errorf("want the parameter fast, have %+v, %v", definition, err)
+	}
+	wrong := &strategy.Source{File: "my.star", Text: []byte("\nx = = 1\n")}
+	if definition, err := Compiled(wrong); err == nil || !strings.Contains(err.Error(), "my.star:2") || definition.New != nil {
+		t.Errorf("want the line of the mistake, have %+v, %v", definition, err)
 	}
 }
 
