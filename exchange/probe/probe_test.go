@@ -70,6 +70,9 @@ func probed(t *testing.T, config Config) *Report {
 		config.Secret = []byte(secret)
 	}
 	config.glance = time.Millisecond
+	if config.gap == 0 {
+		config.gap = time.Millisecond
+	}
 	report, err := Run(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
@@ -467,7 +470,7 @@ func TestFaultsAndLimitsOfAVenueAreReported(t *testing.T) {
 				next.ServeHTTP(w, r)
 			}
 		})
-	}}).URL})
+	}}).URL, gap: firstGap})
 	if step := r.step(t, "futures_depth"); step.Outcome != Fail || step.Status != 200 ||
 		!strings.Contains(step.What, "<!DOCTYPE html> <html>Just a moment") || step.Hint != pageHint {
 		t.Errorf("a web page: %+v", step)
@@ -503,7 +506,7 @@ func TestAVenueThatAllowsFewRequestsIsProbed(t *testing.T) {
 	}
 	venue := httptest.NewServer(made.Handler())
 	t.Cleanup(venue.Close)
-	r := probed(t, Config{BaseURL: venue.URL})
+	r := probed(t, Config{BaseURL: venue.URL, gap: firstGap})
 	if r.Failed() != 0 || r.Clock == nil || r.RateLimited == 0 {
 		t.Errorf("want it limited and nothing failed, have %d limited, %+v", r.RateLimited, r.Steps)
 	}
