@@ -52,6 +52,7 @@ type tripSymbol struct {
 	filling  span     // round trip of botd's own fills
 	spans    []span   // closed spans whose position has not been reported yet
 	position Position // futures: open at the last reading
+	missing  int64    // futures: id of the last position that was no longer open before its end was reported
 	fees     exchange.Amount
 	funding  exchange.Amount
 	whole    bool // it began after the wallet was taken over

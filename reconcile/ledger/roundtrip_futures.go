@@ -63,18 +63,21 @@ func (s *tripSymbol) read(e *Posting, instrument Instrument) (ended []RoundTrip)
 	fees, funding := s.shares(e, positions)
 	for i := range positions[:closed] {
 		trip := tripOf(&positions[i], s.key)
-		trip.Fees, trip.Funding, trip.Whole = fees[i], funding[i], true
+		trip.Fees, trip.Funding, trip.Whole = fees[i], funding[i], positions[i].ID != s.missing
 		if positions[i].ID == s.position.ID {
 			trip.Fees, trip.Funding, trip.Whole = trip.Fees.Add(s.fees), trip.Funding.Add(s.funding), s.whole
 		}
 		s.attribute(&trip, &positions[i], instrument)
 		ended = append(ended, trip)
 	}
+	if s.position.ID != 0 && !slices.ContainsFunc(positions, func(g Position) bool { return g.ID == s.position.ID }) {
+		s.missing = s.position.ID
+	}
 	switch {
 	case open.ID == 0:
 		s.fees, s.funding, s.whole = exchange.Amount{}, exchange.Amount{}, false
 	case open.ID != s.position.ID:
-		s.fees, s.funding, s.whole = fees[closed], funding[closed], true
+		s.fees, s.funding, s.whole = fees[closed], funding[closed], open.ID != s.missing
 	default:
 		s.fees, s.funding = s.fees.Add(fees[closed]), s.funding.Add(funding[closed])
 	}
