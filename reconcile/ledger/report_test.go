@@ -29,7 +29,8 @@ func reported(t *testing.T) *accounts {
 	a.l.declare(&Transfer{Market: exchange.Futures, Asset: "USDT", Amount: amount("7")}, 1)
 
 	key := spotInstrument.Symbol
-	a.book(&Reading{AtMS: 1, Market: exchange.Spot, Wallet: []Asset{{"BTC", amount("1")}, {"USDT", amount("10000")}}, Instruments: []Instrument{spotInstrument}})
+	a.book(&Reading{AtMS: 1, Market: exchange.Spot, Wallet: []Asset{{"BTC", amount("1")}, {"USDT", amount("10000")}},
+		Instruments: []Instrument{spotInstrument}})
 	a.l.fill(&Order{ClientOrderID: "s1", OrderID: 5, Strategy: "two", Symbol: key, Side: exchange.Buy}, 10_000)
 	a.l.fill(&Order{ClientOrderID: "s2", OrderID: 6, Strategy: "two", Symbol: key, Side: exchange.Sell, Purpose: placement.Exit}, 5_000)
 	a.book(&Reading{AtMS: 60_000_000, Market: exchange.Spot, Wallet: []Asset{{"BTC", amount("1.0499")}, {"USDT", amount("7990")}},

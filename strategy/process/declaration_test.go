@@ -136,12 +136,14 @@ func TestASettingArrivesWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		have, err := h.Setting()
-		if err != nil || have.Size != size || have.Market != setting.Market || have.Interval != setting.Interval || have.TickMS != 5_000 || have.Columns != nil {
+		if err != nil || have.Size != size || have.Market != setting.Market ||
+			have.Interval != setting.Interval || have.TickMS != 5_000 || have.Columns != nil {
 			t.Errorf("%+v: have %+v, %v", setting, have, err)
 		}
 		s := have.Symbol
 		if s.PriceScale != 8 || s.QuantityScale != 5 || s.PriceTick != 10_000_000 || s.QuantityTick != 100 || s.FundingIntervalHours != 4 ||
-			s.MinNotional != exchange.AmountOf(5) || s.MaxNotional != exchange.AmountOf(1_000_000) || s.Key() != symbol.Key() || s.Base != "BTC" || s.Quote != "USDT" {
+			s.MinNotional != exchange.AmountOf(5) ||
+			s.MaxNotional != exchange.AmountOf(1_000_000) || s.Key() != symbol.Key() || s.Base != "BTC" || s.Quote != "USDT" {
 			t.Errorf("want the symbol's terms, have %+v", s)
 		}
 	}
@@ -164,7 +166,8 @@ func TestAnErrorArrivesWithItsPosition(t *testing.T) {
 	var source *strategy.SourceError
 	f := faultOf(fmt.Errorf("load: %w", position))
 	if err := f.err(); !errors.As(err, &source) || !reflect.DeepEqual(source, &strategy.SourceError{File: "a.star", Line: 7, Column: 3, Err: source.Err,
-		Unknown: "clos", Known: []string{"close", "open"}, Trace: []string{"a.star:7"}, Member: true, Hint: "close"}) || source.Err.Error() != "no member" {
+		Unknown: "clos", Known: []string{"close", "open"}, Trace: []string{"a.star:7"}, Member: true,
+		Hint: "close"}) || source.Err.Error() != "no member" {
 		t.Errorf("want %+v, have %+v", position, err)
 	}
 	var value *strategy.ValueError

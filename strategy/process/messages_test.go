@@ -30,8 +30,9 @@ func TestThePlanOfAProgramIsReadInTheUnitsOfTheSymbol(t *testing.T) {
 		{`{"target":{"equity":"-0.123456789"}}`, strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: -12_345_678}}},
 		{`{"target":{"quote":"100.5"}}`, strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuote, Quote: exchange.MustAmount("100.5")}}},
 		{`{"orders":[{"key":"k","side":"BUY","price":"60000.05","quantity":"0.0129","post_only":true,"stop_price":"61000.99"}]}`,
-			strategy.Plan{OrdersSet: true, Orders: []strategy.DesiredOrder{{Key: "k", Side: exchange.Buy, Price: price("60000.1"), Quantity: 12, PostOnly: true,
-				StopPrice: price("61001")}}}},
+			strategy.Plan{OrdersSet: true,
+				Orders: []strategy.DesiredOrder{{Key: "k", Side: exchange.Buy, Price: price("60000.1"), Quantity: 12, PostOnly: true,
+					StopPrice: price("61001")}}}},
 		{`{"exits":[{"key":"k","side":"BUY","price":60000.149,"quantity":0.012,"post_only":true,"stop_price":60000.951}]}`,
 			strategy.Plan{ExitsSet: true, Exits: []strategy.DesiredOrder{order}}},
 		{`{"orders":[],"exits":[]}`, strategy.Plan{OrdersSet: true, ExitsSet: true}},
@@ -52,7 +53,8 @@ func TestThePlanOfAProgramIsReadInTheUnitsOfTheSymbol(t *testing.T) {
 	}
 	for _, text := range []string{
 		`{"target":{}}`, `{"target":{"quantity":"1","quote":"1"}}`, `{"target":{"equity":"1","quote":"1"}}`, `{"target":{"quantity":"1","equity":"1"}}`,
-		`{"target":{"quantity":"1"},"orders":[]}`, `{"orders":[{"side":"BUY","price":"1","quantity":"1"}]}`, `{"orders":[{"key":"k","price":"1","quantity":"1"}]}`,
+		`{"target":{"quantity":"1"},"orders":[]}`, `{"orders":[{"side":"BUY","price":"1","quantity":"1"}]}`,
+		`{"orders":[{"key":"k","price":"1","quantity":"1"}]}`,
 		`{"exits":[{"key":"k","side":"BUY","price":"1e40","quantity":"1"}]}`, `{"target":{"quantity":"1e40"}}`, `{"target":{"equity":"1e40"}}`,
 		`{"target":{"quote":"1e40"}}`, `{"protection":{"stop_loss":{"share":"1e40"}}}`, `{"protection":{"take_profit":{"price":"1e40"}}}`,
 	} {
@@ -71,14 +73,16 @@ func TestRowsThatAreNoCandlesAreRefused(t *testing.T) {
 	s := *symbolOf(t)
 	s.PriceScale = 2
 	row := "[60000,1.5,2,-0.5,1.25,10.5,15,3,5.5,7.25]"
-	want := exchange.Candle{OpenMS: 60_000, Open: 150, High: 200, Low: -50, Close: 125, Volume: 10.5, QuoteVolume: 15, Trades: 3, TakerBase: 5.5, TakerQuote: 7.25}
+	want := exchange.Candle{OpenMS: 60_000, Open: 150, High: 200, Low: -50, Close: 125, Volume: 10.5, QuoteVolume: 15, Trades: 3, TakerBase: 5.5,
+		TakerQuote: 7.25}
 	for _, c := range []struct {
 		rows    string
 		candles int
 		fails   string
 	}{
 		{"[]", 0, ""}, {" [" + row + "] ", 1, ""}, {"[" + row + "," + row + "]", 2, ""}, {"[" + strings.ReplaceAll(row, ",", " , ") + "]", 1, ""},
-		{"", 0, "list of rows"}, {"[", 0, "list of rows"}, {"x]", 0, "list of rows"}, {"[" + row, 0, "does not end"}, {"{" + row + "]", 0, "list of rows"},
+		{"", 0, "list of rows"}, {"[", 0, "list of rows"}, {"x]", 0, "list of rows"}, {"[" + row, 0, "does not end"},
+		{"{" + row + "]", 0, "list of rows"},
 		{"[" + row + "}", 0, "list of rows"},
 		{"[[1,2]", 0, "does not end"}, {"[1]", 0, "does not end"}, {"[]1[]", 0, "does not end"},
 		{"[[1,2,3,4,5]]", 0, "a candle has 10 numbers, not 5"}, {"[" + row + ",[1]]", 1, "a candle has 10 numbers, not 1"},
@@ -128,7 +132,8 @@ func TestABatchGrowsWhileItIsQuick(t *testing.T) {
 		want          int
 	}{
 		{2, 2, quick, 4}, {2_048, 2_048, quick, 4_096}, {4_096, 4_096, quick, 4_096}, {3_000, 3_000, quick, 4_096}, {64, 63, quick, 64},
-		{64, 64, 200 * time.Millisecond, 64}, {64, 64, time.Second, 64}, {64, 64, slow, 16}, {64, 3, slow, 16}, {12, 12, slow, 3}, {8, 8, slow, 2}, {4, 4, slow, 2},
+		{64, 64, 200 * time.Millisecond, 64}, {64, 64, time.Second, 64}, {64, 64, slow, 16}, {64, 3, slow, 16}, {12, 12, slow, 3}, {8, 8, slow, 2},
+		{4, 4, slow, 2},
 	} {
 		r := &Remote{batch: batch{most: c.most}}
 		if r.adapt(c.candles, c.took); r.batch.most != c.want {
@@ -256,7 +261,8 @@ func TestAMessageOfCandlesIsBoundedByItsColumns(t *testing.T) {
 		setting, tasks := views(t, 140)
 		setting.Columns = named{"a"}
 		var written bytes.Buffer
-		r, err := NewRemote(answering(&written, `{"type":"hello","protocol":1,"columns":`+listed(c.columns, `"a"`)+`}`), NewHello("one", setting, nil), setting)
+		r, err := NewRemote(answering(&written, `{"type":"hello","protocol":1,"columns":`+listed(c.columns, `"a"`)+`}`),
+			NewHello("one", setting, nil), setting)
 		if err != nil {
 			t.Fatal(err)
 		}
