@@ -288,6 +288,10 @@ func TestTheEndOfDataIsReportedByTheClock(t *testing.T) {
 		if have := last(); have != (Staleness{Key: btcFutures, Stale: true, SinceMS: asOf}) || b.heard("paper.stale") != 1 {
 			t.Errorf("later: want it stale since its request, have %+v", have)
 		}
+		pass(1_999 * time.Millisecond)
+		if _, err := b.tryPlace(buyMarket); err == nil || !strings.Contains(err.Error(), "are 12s old, more than max_age 10s") {
+			t.Errorf("a placement: want it refused for data of 12 s, have %v", err)
+		}
 	})
 }
 
@@ -329,9 +333,10 @@ func TestMissedPaymentsAreCounted(t *testing.T) {
 	}{{7 * time.Hour, ""}, {8 * time.Hour, "BTC-USDT: 1 funding payments"}, {25 * time.Hour, "BTC-USDT: 3 funding payments"}} {
 		synctest.Test(t, func(t *testing.T) { // it begins at midnight
 			first := newBench(t, newVenue(), nil)
-			first.run(t)
+			first.Poll(t.Context())
 			first.place(t, buyMarket)
 			pass(time.Second)
+			first.passTime()
 			state := first.stored()
 			pass(c.away)
 			var heard string

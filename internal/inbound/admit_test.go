@@ -15,8 +15,8 @@ import (
 // arrives admits the connection of that number from a source, and returns the numbers of those that give way.
 func arrives(l *Listener, number int64, source string, rank Rank) (out []int64) {
 	c := &connection{listener: l, source: source}
-	for _, gone := range l.admit(c) {
-		out = append(out, gone.number)
+	for _, other := range l.admit(c) {
+		out = append(out, other.number)
 	}
 	if c.number != number {
 		panic(fmt.Sprint("want connection ", number, ", have ", c.number))

@@ -19,6 +19,7 @@ func TestAKeyCountsOnceInOneSpelling(t *testing.T) {
 		{`{"a":1e999,"b":"b"}`, nil},
 		{`{"level":"flatten","level":"pause"}`, ErrTwice},
 		{`{"level":"flatten","Level":"pause"}`, ErrTwice},
+		{`{"a":1e999,"b":1,"b":2}`, ErrTwice},
 		{`{"position":"flat","poſition":"long"}`, ErrTwice},
 		{`{"key":1,"\u212aey":2}`, ErrTwice},
 		{`{"limits":{"a":"1%","a":null}}`, ErrTwice},
