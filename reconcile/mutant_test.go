@@ -5,6 +5,7 @@ import (
 
 	"botd/exchange"
 	"botd/internal/mutant/mutanttest"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -57,6 +58,8 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"unanswered_takes_off":      func(t testing.TB) { stopNotAnswered(t, nil, "0.016", 0) },
 		"equal_unnamed":             func(t testing.TB) { stopWithoutAnID(t, func(*exchange.Order) {}, true) },
 		"refused_sale_rests":        func(t testing.TB) { refusedSaleRests(t, func(*exchange.Order) {}, true) },
+		"confirmed_forgotten":       func(t testing.TB) { recognizedLate(t, placement.StopLoss, stopOf(10), func(*exchange.Order) {}, true) },
+		"late_purchase_anothers":    func(t testing.TB) { boughtLate(t, func(*exchange.Order) {}, 20) },
 		"equal_stops_stay":          func(t testing.TB) { twoEqualStops(t, 9, 9, false) },
 		"name_forgotten":            func(t testing.TB) { shownWithItsID(t, true, 10) },
 		"unnamed_stop_again":        func(t testing.TB) { stopOfAnother(t, func(*exchange.Order) {}, 0) },

@@ -30,8 +30,11 @@ type RefusedOrder struct {
 // Opens reports whether it would have opened a position, or made one larger.
 func (r *RefusedOrder) Opens() bool { return r.purpose.Opens() }
 
-// refusals are the refusals that no snapshot has confirmed yet.
-type refusals struct{ refused []RefusedOrder }
+// refusals are the refusals that no snapshot has confirmed yet, and what is remembered of those on spot that one has confirmed.
+type refusals struct {
+	refused   []RefusedOrder
+	confirmed []RefusedOrder // the newest, oldest first
+}
 
 // Refused lists the refusals that no snapshot has confirmed yet.
 func (r *refusals) Refused() []RefusedOrder { return r.refused }
@@ -50,6 +53,21 @@ func (r *refusals) note(p *account.Placement, before priorBalance, atMS int64) {
 	r.refused = append(r.refused, RefusedOrder{Symbol: p.Symbol(), SentMS: p.SentMS(), atMS: atMS, clientOrderID: p.ClientOrderID(), purpose: p.Purpose(),
 		order: p.Order(), before: before})
 }
+
+// noteConfirmed remembers the terms of a refused spot order: the lists that confirmed the refusal may have been too old to show the order, and a later
+// one may show it without its id.
+func (r *refusals) noteConfirmed(one *RefusedOrder) {
+	if one.Symbol.Market != exchange.Spot {
+		return
+	}
+	if len(r.confirmed) == mostReleases {
+		r.confirmed = slices.Delete(r.confirmed, 0, 1)
+	}
+	r.confirmed = append(r.confirmed, *one)
+}
+
+// everRefused lists the refusals of both kinds: each of these orders may have been executed all the same.
+func (r *refusals) everRefused() []RefusedOrder { return slices.Concat(r.refused, r.confirmed) }
 
 // keep keeps the refusals that a predicate holds for.
 func (r *refusals) keep(unconfirmed func(*RefusedOrder) bool) {
@@ -100,6 +118,7 @@ func (s *survey) confirmRefused() {
 		confirmed := s.confirms(r)
 		if confirmed {
 			s.quarantineExecuted(r)
+			s.book.noteConfirmed(r)
 		}
 		return !confirmed
 	})

@@ -76,8 +76,8 @@ func (e *evidence) idOfEqual(row *exchange.Order, rows []exchange.Order) string 
 			return p.ClientOrderID()
 		}
 	}
-	for _, r := range e.book.Refused() {
-		if within(row, &r.order, r.SentMS, r.atMS+createdSlackMS) && !shown(r.clientOrderID) {
+	for _, r := range e.book.everRefused() {
+		if within(row, &r.order, r.SentMS, r.atMS+createdSlackMS) && !shown(r.clientOrderID) && e.book.Known(r.clientOrderID) {
 			return r.clientOrderID
 		}
 	}
@@ -136,7 +136,7 @@ func (e *evidence) repetition(order *exchange.Order) *exchange.Order {
 		}
 		own = append(own[:len(own):len(own)], purchase{p.ClientOrderID(), p.Order(), p.SentMS()})
 	}
-	for _, r := range e.book.Refused() { // it may have been executed all the same
+	for _, r := range e.book.everRefused() {
 		own = append(own[:len(own):len(own)], purchase{r.clientOrderID, r.order, r.SentMS})
 	}
 	for _, one := range own {

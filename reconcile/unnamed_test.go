@@ -94,6 +94,85 @@ func refusedSaleRests(t testing.TB, change func(*exchange.Order), found bool) {
 	}
 }
 
+// A list that is older than the sale, or does not show it yet, confirms its refusal. A later list shows the sale under no id.
+func TestRefusedSaleIsRecognizedAfterConfirmation(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		order   exchange.NewOrder
+		purpose placement.Purpose
+		change  func(*exchange.Order)
+		found   bool
+	}{
+		"a sale":                 {saleOf(10), placement.Exit, func(*exchange.Order) {}, true},
+		"a sale of another size": {saleOf(10), placement.Exit, func(o *exchange.Order) { o.Quantity = 4 }, false},
+		"a stop":                 {stopOf(10), placement.StopLoss, func(*exchange.Order) {}, true},
+		"a stop dated later":     {stopOf(10), placement.StopLoss, func(o *exchange.Order) { o.CreatedMS += 1_001 }, false},
+		"an order of another id": {stopOf(10), placement.StopLoss, func(o *exchange.Order) { o.ClientOrderID = "a person's" }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			recognizedLate(t, c.purpose, c.order, c.change, c.found)
+		})
+	}
+}
+
+func recognizedLate(t testing.TB, purpose placement.Purpose, order exchange.NewOrder, change func(*exchange.Order), found bool) {
+	w := holding(t, ForeignHalt)
+	sale := w.places(purpose, 0, order)
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Body: record.Refused{Code: 2999, Why: "system busy"}})
+	sale.ID = 8
+	sale = unnamed(sale)
+	change(&sale)
+	w.now += 1_000
+	if w.sees("1.01", "0", nil); len(w.book.Refused()) != 0 {
+		t.Fatalf("want the refusal confirmed, have %+v", w.book.Refused())
+	}
+	w.now += 1_000
+	w.sees("1", "0.01", nil, sale)
+	own := false
+	for _, p := range w.book.Live() {
+		own = own || p.OrderID() == 8
+	}
+	if own != found {
+		t.Errorf("want order 8 to be the refused one %t, have %t", found, own)
+	}
+}
+
+// A history that is older than the purchase confirms its refusal. A later one shows the purchase under no id, as it shows botd's other orders.
+func TestRefusedPurchaseIsRecognizedAfterConfirmation(t *testing.T) {
+	t.Parallel()
+	boughtLate(t, func(*exchange.Order) {}, 20)
+	boughtLate(t, func(o *exchange.Order) { o.QuoteAmount = exchange.AmountOf(501) }, 10)
+	boughtLate(t, func(o *exchange.Order) { o.CreatedMS += 60_000 }, 10)
+}
+
+func boughtLate(t testing.TB, change func(*exchange.Order), known exchange.Quantity) {
+	w := newWallet(t)
+	w.observe("1")
+	w.now += 60_000
+	order := exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)}
+	row := func(id int64, sent exchange.Order) exchange.Order {
+		sent.ID, sent.ClientOrderID, sent.QuoteAmount, sent.Filled, sent.Status = id, "", exchange.AmountOf(500), 10, exchange.StatusFilled
+		return sent
+	}
+	first := row(5, w.places(placement.Entry, 5, order))
+	w.now += 30_000
+	w.sees("1.01", "0", []exchange.Order{first})
+	sent := w.sends(placement.Entry, 0, order)
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: sent.ClientOrderID, Body: record.Refused{Code: 2999, Why: "system busy"}})
+	w.now += 1_000
+	if w.sees("1.01", "0", []exchange.Order{first}); len(w.book.Refused()) != 0 {
+		t.Fatalf("want the refusal confirmed, have %+v", w.book.Refused())
+	}
+	second := row(6, sent)
+	change(&second)
+	w.now += 1_000
+	w.sees("1.02", "0", []exchange.Order{first, second})
+	if symbol := w.book.Symbol(coin); symbol.Known() != known || (symbol.Cause() == record.ExecutedBeyond) != (known == 20) {
+		t.Errorf("want %d known, have %d, quarantined %q", known, symbol.Known(), symbol.Quarantine())
+	}
+}
+
 // The equal order is canceled. Next to a resting sale it is one that is younger by at most ten seconds. Next to a stop it may also be the
 // older one: the younger of two stops is canceled.
 func TestEqualOrderWithoutIDIsOwn(t *testing.T) {

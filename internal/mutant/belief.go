@@ -50,6 +50,14 @@ var belief = []Row{
 		"reconcile TestRefusedSaleThatRestsWithoutIDIsCanceled", []Edit{
 			{"reconcile.evidence.idOfEqual", "within(row, &r.order, r.SentMS, r.atMS+createdSlackMS)", "false"},
 		}},
+	{"confirmed_forgotten", "a sale that lists confirmed as refused before they could show it is another's where they leave ids out", "42",
+		"reconcile TestRefusedSaleIsRecognizedAfterConfirmation", []Edit{
+			{"reconcile.survey.confirmRefused", "s.book.noteConfirmed(r)", ""},
+		}},
+	{"late_purchase_anothers", "a purchase that lists confirmed as refused before they could show it is another's where they leave ids out", "42",
+		"reconcile TestRefusedPurchaseIsRecognizedAfterConfirmation", []Edit{
+			{"reconcile.evidence.repetition", "e.book.everRefused()", "e.book.Refused()"},
+		}},
 	{"equal_stops_stay", "of two equal stops without ids both stay", "14",
 		"reconcile TestYoungerOfTwoEqualStopsIsCanceled", []Edit{
 			{"reconcile.evidence.idOfEqual", "equals(row, p, p.SentMS()+repeatedMS)", "false"},

@@ -41,11 +41,13 @@ func TestSeedsBeyondTheBoundsThatOnceFailedHold(t *testing.T) {
 		}
 		options := Options{Seed: seed, Beyond: &Beyond{}}
 		if fields[0] != "together" {
-			class, err := ParseClass(fields[0])
-			if err != nil {
-				t.Fatalf("testdata/beyond.txt:%d: %v", number+1, err)
+			for _, name := range strings.Split(fields[0], "+") {
+				class, err := ParseClass(name)
+				if err != nil {
+					t.Fatalf("testdata/beyond.txt:%d: %v", number+1, err)
+				}
+				options.Beyond.Only = append(options.Beyond.Only, class)
 			}
-			options.Beyond.Only = []Class{class}
 		}
 		if result := Run(options); result.Violation != nil {
 			t.Errorf("%s: seed %d at %d ms: want %s to hold, have: %s\n%s", fields[0], seed, result.Violation.AtMS, result.Violation.Rule,
