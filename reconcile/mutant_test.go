@@ -85,6 +85,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"stop_moves_for_exit":       dueExit,
 		"reduction_opens":           func(t testing.TB) { reducesBeyond(t, 0, 0, 20, false, 0) },
 		"reduction_owed_forgotten":  reducesBeforeOpeningEnds,
+		"opened_stays":              reducesUnexplainedAfterOpening,
 		"margin_confirms":           func(t testing.TB) { refusedBeforeMargin(t, 0, 40, 0, nil, false, 1) },
 		"position_confirms":         func(t testing.TB) { refusedWithPosition(t, 10, 1) },
 		"margin_undeclared":         marginLasts,

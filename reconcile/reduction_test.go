@@ -47,6 +47,7 @@ func TestReductionOpensNoPositionAfterOpeningEnds(t *testing.T) {
 			stop.OrderID, stop.Order.ID, stop.Order.ClientOrderID, stop.Order.Filled = 13, 13, d.whole(placement.StopLoss, 13, exchange.Sell, "49000"), 5
 			d.observe(0, []OrderByID{ended, stop})
 		}, 0},
+		"it filled as much, and a stop then reduces an unexplained position of the other side": {exchange.Buy, fillsAndUnexplainedIsReduced, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -64,6 +65,15 @@ func endsLater(d *desk, _ string, exit, ended OrderByID) {
 	d.observe(0, []OrderByID{ended})
 }
 
+func fillsAndUnexplainedIsReduced(d *desk, _ string, exit, ended OrderByID) {
+	ended.Order.Filled, ended.Order.Status = 20, exchange.StatusFilled
+	endsLater(d, "", exit, ended)
+	stop := exit
+	stop.OrderID, stop.Order.ID, stop.Order.ClientOrderID = 13, 13, d.whole(placement.StopLoss, 13, exchange.Buy, "52000")
+	stop.Order.Side, stop.Order.Filled = exchange.Buy, 30
+	d.observe(0, []OrderByID{stop})
+}
+
 // reductionDuringOpening shows an exit of 20 filled while an opening rests, and then what the caller lets happen.
 func reductionDuringOpening(d *desk, side exchange.Side, ends func(d *desk, opening string, exit, ended OrderByID)) {
 	d.observe(0, nil)
@@ -77,9 +87,12 @@ func reductionDuringOpening(d *desk, side exchange.Side, ends func(d *desk, open
 	ends(d, opening, OrderByID{OrderID: 12, Known: true, Order: filled}, OrderByID{OrderID: 11, Known: true, Order: canceled})
 }
 
-func reducesBeforeOpeningEnds(t testing.TB) {
+func reducesBeforeOpeningEnds(t testing.TB)       { nothingStays(t, endsLater) }
+func reducesUnexplainedAfterOpening(t testing.TB) { nothingStays(t, fillsAndUnexplainedIsReduced) }
+
+func nothingStays(t testing.TB, ends func(d *desk, opening string, exit, ended OrderByID)) {
 	d := newDesk(t)
-	reductionDuringOpening(d, exchange.Buy, endsLater)
+	reductionDuringOpening(d, exchange.Buy, ends)
 	if symbol := d.book.Symbol(bitcoin); symbol.Known() != 0 {
 		t.Errorf("want no position, have %d", symbol.Known())
 	}

@@ -110,6 +110,10 @@ var belief = []Row{
 		"reconcile TestReductionOpensNoPositionAfterOpeningEnds", []Edit{
 			{"reconcile.Book.Observe", "s.adoptReduced(symbol, symbol.Opened())", ""},
 		}},
+	{"opened_stays", "what an opening that is booked after its reduction has opened counts as a position that is still there", "41",
+		"reconcile TestReductionOpensNoPositionAfterOpeningEnds", []Edit{
+			{"reconcile/account.Symbol.fill", "s.opened = within(s.opened, s.known)", ""},
+		}},
 	{"margin_confirms", "lists confirm that a refused opening was not executed while the account uses its margin", "41",
 		"reconcile TestMarginInUseConfirmsNoRefusal", []Edit{
 			{"reconcile.survey.confirms", "!s.holdsMargin(r)", "true"},

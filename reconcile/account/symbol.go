@@ -169,6 +169,9 @@ func (s *Symbol) fill(p *Placement, grown exchange.Quantity, atMS int64, settle 
 	s.filledMS = atMS
 	s.expose(p, grown, atMS, settle)
 	s.known += grown * exchange.Quantity(p.order.Side.Sign())
+	if s.key.Market == exchange.Futures {
+		s.opened = within(s.opened, s.known)
+	}
 	if p.order.Side == exchange.Buy {
 		s.bought += grown
 		return
@@ -201,6 +204,14 @@ func towardZero(position, reduction exchange.Quantity) exchange.Quantity {
 		return after
 	}
 	return 0
+}
+
+// within returns a part of a position, at most the position: an opening that is booked after its reduction has left less.
+func within(part, position exchange.Quantity) exchange.Quantity {
+	if sign(part) != sign(position) {
+		return 0
+	}
+	return min(max(part, min(position, 0)), max(position, 0))
 }
 
 func sign(q exchange.Quantity) int { return cmp.Compare(q, 0) }
