@@ -169,9 +169,10 @@ func TestAHeartbeatReportsThreeFailuresInARow(t *testing.T) {
 					}
 					return &http.Response{StatusCode: status, Body: http.NoBody}, nil
 				})}
+			lasts := time.Duration(len(statuses)-1)*time.Minute + time.Second
 			ctx, cancel := context.WithCancel(t.Context())
 			go h.Run(ctx)
-			time.Sleep(time.Duration(len(statuses)-1)*time.Minute + time.Second)
+			time.Sleep(lasts)
 			synctest.Wait()
 			cancel()
 			if have := strings.Join(counted, " "); have != c.counts {

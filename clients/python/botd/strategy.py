@@ -357,7 +357,7 @@ def _other(name: str, market: Optional[str]) -> Dict[str, Optional[str]]:
     return {"market": own or market, "symbol": symbol}
 
 
-def _rules(symbol: Mapping[str, Any]) -> Dict[str, Decimal]:
+def _rules(symbol: Mapping[str, Any]) -> Dict[str, Any]:
     return {"price_tick": Decimal(str(symbol["price_tick"])), "quantity_tick": Decimal(str(symbol["quantity_tick"])),
             "min_notional": Decimal(str(symbol.get("min_notional") or 0))}
 
