@@ -36,11 +36,7 @@ func TestHalfAWalletDoesNotRepeatAnotherBotdsStop(t *testing.T) {
 
 func unnamedStopInHalfAWallet(t testing.TB) {
 	t.Helper()
-	w, derive := protecting(t)
-	stop := w.places(placement.StopLoss, 8, stopOf(10))
-	w.now += 60_000
-	w.shows("1", "0.01", stop)
-	bought := anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, 10, 10, w.now)
+	w, derive, stop, bought := peerBuysNextToStop(t, "1")
 	unnamed := anothers("", 21, exchange.Sell, exchange.StopLimit, 10, 0, w.now)
 	for range 3 {
 		w.sees("0", "0.01", []exchange.Order{bought}, stop, unnamed)
@@ -51,14 +47,20 @@ func unnamedStopInHalfAWallet(t testing.TB) {
 	}
 }
 
+// peerBuysNextToStop has botd hold ten under a stop, with so much of the asset free besides, and another botd buy ten a minute later.
+func peerBuysNextToStop(t testing.TB, free string) (w *wallet, derive func() []Intent, stop, bought exchange.Order) {
+	t.Helper()
+	w, derive = protecting(t)
+	stop = w.places(placement.StopLoss, 8, stopOf(10))
+	w.now += 60_000
+	w.shows(free, "0.01", stop)
+	return w, derive, stop, anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, 10, 10, w.now)
+}
+
 // halvedNextToPeer has botd and another one hold ten each, of which botd's stop covers ten.
 func halvedNextToPeer(t testing.TB, free, frozen string, want exchange.Quantity) {
 	t.Helper()
-	w, derive := protecting(t)
-	stop := w.places(placement.StopLoss, 8, stopOf(10))
-	w.now += 60_000
-	w.shows("1", "0.01", stop)
-	bought := anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, 10, 10, w.now)
+	w, derive, stop, bought := peerBuysNextToStop(t, "1")
 	for range 3 {
 		w.sees(free, frozen, []exchange.Order{bought}, stop)
 		w.now += 1_000
@@ -79,11 +81,7 @@ func TestAnUnreadWalletBoundsNoStopWhileStandingDown(t *testing.T) {
 
 func unreadNextToPeer(t testing.TB) {
 	t.Helper()
-	w, derive := protecting(t)
-	stop := w.places(placement.StopLoss, 8, stopOf(10))
-	w.now += 60_000
-	w.shows("0", "0.01", stop)
-	bought := anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, 10, 10, w.now)
+	w, derive, stop, bought := peerBuysNextToStop(t, "0")
 	for range 3 {
 		w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf([]exchange.Order{stop}),
 			History: exchange.FetchedOf([]exchange.Order{bought}), HistoryWhole: true})...)

@@ -60,7 +60,7 @@ func (r *refusals) noteConfirmed(one *RefusedOrder) {
 	if one.Symbol.Market != exchange.Spot {
 		return
 	}
-	if len(r.confirmed) == mostReleases {
+	if len(r.confirmed) == mostRemembered {
 		r.confirmed = slices.Delete(r.confirmed, 0, 1)
 	}
 	r.confirmed = append(r.confirmed, *one)

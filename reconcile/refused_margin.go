@@ -19,7 +19,7 @@ const heldMargin = "the account uses the margin of an opening that the exchange 
 // that may not rest count if possible is set. It returns false if the account was never read, or if the needs are not known.
 func (b *Book) marginBeyond(without *account.Placement, possible bool) (beyond exchange.Amount, known bool) {
 	orders, positions := b.Account.OrderMargin, b.Account.PositionMargin
-	if b.AccountMS == 0 || !countable(orders.Float()) || !countable(positions.Float()) {
+	if b.AccountMS == 0 || mostMargin.Less(orders.Abs()) || mostMargin.Less(positions.Abs()) {
 		return exchange.Amount{}, false
 	}
 	beyond, known = orders.Add(positions), true
@@ -29,10 +29,11 @@ func (b *Book) marginBeyond(without *account.Placement, possible bool) (beyond e
 		if leverage == 0 && rules != nil {
 			leverage = b.Symbol(key).leverage
 		}
-		known = known && rules != nil && leverage > 0 && countable(float64(rules.PriceAmount(price).Float()*rules.QuantityAmount(quantity).Float()))
-		if known {
-			beyond = beyond.Sub(rules.Notional(price, quantity).Div(int64(leverage)))
+		if known = known && rules != nil && leverage > 0; !known {
+			return
 		}
+		notional, within := rules.NotionalWithin(price, quantity, mostMargin)
+		known, beyond = within, beyond.Sub(notional.Div(int64(leverage)))
 	}
 	for i := range b.Open {
 		if p := &b.Open[i]; p.Remaining != 0 {
@@ -59,10 +60,8 @@ func (b *Book) marginBeyond(without *account.Placement, possible bool) (beyond e
 	return beyond, known
 }
 
-// mostCountable bounds the amounts that are summed: no real account has more USDT.
-const mostCountable = 1e12
-
-func countable(usdt float64) bool { return usdt > -mostCountable && usdt < mostCountable }
+// mostMargin bounds each amount that is summed: no real account has more, and sums do not overflow.
+var mostMargin = exchange.AmountOf(1e12)
 
 // marginBefore returns the margin in use before a futures opening was sent that the exchange has refused, if the account has not been read since.
 func (b *Book) marginBefore(p *account.Placement) priorBalance {

@@ -73,8 +73,8 @@ func (b *Book) ReleasedMS(key exchange.SymbolKey) (atMS int64) {
 	return atMS
 }
 
-// mostReleases bounds the remembered releases.
-const mostReleases = 64
+// mostRemembered bounds each list of what is remembered of ended spot orders, their releases and refusals.
+const mostRemembered = 64
 
 // NoteReleased records the answer to a cancel. It reports whether the answer proves that a spot
 // stop has ended without an unknown fill, so that another order may replace it. The lists decide
@@ -98,7 +98,7 @@ func (b *Book) noteFreed(p *account.Placement, atMS int64) {
 		return
 	}
 	t := &b.Symbol(p.Symbol()).spot
-	if len(t.freed) == mostReleases {
+	if len(t.freed) == mostRemembered {
 		t.freed = slices.Delete(t.freed, 0, 1)
 	}
 	t.freed = append(t.freed, release{atMS, left})
@@ -133,13 +133,13 @@ func (e *spotEnded) noteEnded(p *account.Placement) {
 		if p.OrderID() == 0 {
 			return // it was decided without its exchange order, which is not a repetition
 		}
-		if len(e.purchases) == mostReleases {
+		if len(e.purchases) == mostRemembered {
 			e.purchases = slices.Delete(e.purchases, 0, 1)
 		}
 		e.purchases = append(e.purchases, purchase{p.ClientOrderID(), p.Order(), p.SentMS()})
 		return
 	}
-	if len(e.purposes) == mostReleases {
+	if len(e.purposes) == mostRemembered {
 		e.purposes = slices.Delete(e.purposes, 0, 1)
 	}
 	e.purposes = append(e.purposes, purposed{p.ClientOrderID(), p.Purpose()})

@@ -16,21 +16,13 @@ import (
 // TestRowGroupsOfParquetAreOneSeries has groups that end before, at and after the rows that are examined first.
 func TestRowGroupsOfParquetAreOneSeries(t *testing.T) {
 	t.Parallel()
-	type row struct {
-		OpenTime int64   `parquet:"open_time_ms"`
-		Open     float64 `parquet:"open"`
-		High     float64 `parquet:"high"`
-		Low      float64 `parquet:"low"`
-		Close    float64 `parquet:"close"`
-		Volume   float64 `parquet:"volume"`
-	}
 	for _, groups := range [][]int{{600, 600, 600}, {1024, 10}, {1023, 2, 5}, {5, 4100, 4096}, {1, 1, 1}} {
 		var out bytes.Buffer
-		writer, count := parquet.NewGenericWriter[row](&out), 0
+		writer, count := parquet.NewGenericWriter[plainRow](&out), 0
 		for _, length := range groups {
 			for range length {
 				price := 10 + float64(count%7)/10
-				if _, err := writer.Write([]row{{january + int64(count)*60_000, price, price, price, price, float64(count)}}); err != nil {
+				if _, err := writer.Write([]plainRow{{january + int64(count)*60_000, price, price, price, price, float64(count)}}); err != nil {
 					t.Fatal(err)
 				}
 				count++

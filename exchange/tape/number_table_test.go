@@ -75,16 +75,8 @@ func TestWordsAreNoNumbers(t *testing.T) {
 // TestALaterRowRaisesTheScale has its first finer price after the rows that are examined first, as CSV and as Parquet.
 func TestALaterRowRaisesTheScale(t *testing.T) {
 	t.Parallel()
-	type row struct {
-		OpenTime int64   `parquet:"open_time_ms"`
-		Open     float64 `parquet:"open"`
-		High     float64 `parquet:"high"`
-		Low      float64 `parquet:"low"`
-		Close    float64 `parquet:"close"`
-		Volume   float64 `parquet:"volume"`
-	}
 	const count = 5_000
-	var rows []row
+	var rows []plainRow
 	var text strings.Builder
 	text.WriteString(header)
 	for i := range count {
@@ -92,7 +84,7 @@ func TestALaterRowRaisesTheScale(t *testing.T) {
 		if i == count-2 {
 			price = 10.123456789
 		}
-		rows = append(rows, row{january + int64(i)*60_000, price, price, price, price, float64(i)})
+		rows = append(rows, plainRow{january + int64(i)*60_000, price, price, price, price, float64(i)})
 		fmt.Fprintf(&text, "%d,%v,%[2]v,%[2]v,%[2]v,%d\n", january+int64(i)*60_000, price, i)
 	}
 	for _, path := range []string{file(t, "a.csv", []byte(text.String())), parquetOf(t, rows)} {

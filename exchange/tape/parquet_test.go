@@ -39,6 +39,14 @@ type (
 		Volume   int64  `parquet:"volume"`
 		Trades   *int32 `parquet:"trades,optional"`
 	}
+	plainRow struct {
+		OpenTime int64   `parquet:"open_time_ms"`
+		Open     float64 `parquet:"open"`
+		High     float64 `parquet:"high"`
+		Low      float64 `parquet:"low"`
+		Close    float64 `parquet:"close"`
+		Volume   float64 `parquet:"volume"`
+	}
 	texts struct {
 		OpenTime int64   `parquet:"open_time_ms"`
 		Open     string  `parquet:"open"`

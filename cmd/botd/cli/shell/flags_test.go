@@ -69,7 +69,8 @@ func TestGlobalFlags(t *testing.T) {
 		{"show -o csv --columns net,name", "net,name\n+1.50,a\n-2,b\n", ""},
 		{"show -o jsonl --columns net", "{\"net\":\"+1.50\"}\n{\"net\":\"-2\"}\n", ""},
 		{"show -o jsonl --columns net,name", "{\"net\":\"+1.50\",\"name\":\"a\"}\n{\"net\":\"-2\",\"name\":\"b\"}\n", ""},
-		{"show --columns net", "┌───────┐\n│ NET   │\n├───────┤\n│ +1.50 │\n│ -2    │\n└───────┘\n", ""},
+		{"show --columns net", "┌───────┐\n│ NET   │\n├───────┤\n" +
+			"│ +1.50 │\n│ -2    │\n└───────┘\n", ""},
 		{"show --columns net --no-header", "┌───────┐\n│ +1.50 │\n│ -2    │\n└───────┘\n", ""},
 		{"act", "", "message\nsure?\n"},
 		{"act --quiet", "", "sure?\n"},
