@@ -39,6 +39,11 @@ func ParseStopWhen(text string) (s StopWhen, err error) {
 	return s, nil
 }
 
+// StoppedEarly reports whether StopWhen ended the column's run. Its figures then cover other days than those of a whole run.
+func (c *Column) StoppedEarly() bool {
+	return c != nil && c.EndedBy != nil && c.EndedBy.Limit == Stopped
+}
+
 // String returns the form that ParseStopWhen parses, or an empty string for the zero value.
 func (s StopWhen) String() string {
 	switch {

@@ -190,10 +190,14 @@ const eulerGamma = 0.57721566490153286
 
 // LuckySharpe returns the best Sharpe ratio expected from as many trials without skill: their spread times the
 // expected maximum of as many normal numbers (Bailey and Lopez de Prado, The Deflated Sharpe Ratio, 2014). Every
-// trial counts, even without a ratio, since it was tried. known is false for fewer than two ratios.
+// trial counts, even without a ratio, since it was tried. known is false for fewer than two ratios, and where a trial was
+// stopped early: ratios of different days have no common spread, and without those of the bad trials it would be too small.
 func LuckySharpe(trials []Trial) (lucky float64, known bool) {
 	n, sum, squares := 0.0, 0.0, 0.0
 	for i := range trials {
+		if trials[i].Seen.StoppedEarly() {
+			return 0, false
+		}
 		if seen := trials[i].Seen; seen != nil && seen.Sharpe != nil {
 			n, sum, squares = n+1, sum+*seen.Sharpe, squares+float64(*seen.Sharpe**seen.Sharpe)
 		}

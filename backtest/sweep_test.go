@@ -122,6 +122,15 @@ func TestManyTrialsWithoutSkillHaveALuckyBest(t *testing.T) {
 	if lucky, _ := backtest.LuckySharpe(idle); math.Abs(lucky-math.Sqrt2*2.53) > 0.01 { // the formula's maximum of a hundred is 2.53
 		t.Errorf("a hundred tries, two ratios: want %g, have %g", math.Sqrt2*2.53, lucky)
 	}
+	early := of(3, 2, -1)
+	early[1].Seen.EndedBy = &backtest.EndedBy{Limit: backtest.Stopped}
+	if _, known := backtest.LuckySharpe(early); known {
+		t.Error("one of three was stopped early, so that its ratio covers other days: want nothing known")
+	}
+	early[1].Seen.EndedBy.Limit = "max_drawdown" // the account's own limit is part of the result
+	if _, known := backtest.LuckySharpe(early); !known {
+		t.Error("a limit of the account ended a trial: want the luckiest known")
+	}
 	if lucky, known := backtest.LuckySharpe(of(1, 1, 1)); !known || lucky != 0 {
 		t.Errorf("no spread: want 0, have %g", lucky)
 	}

@@ -96,7 +96,9 @@ func newSweepPage(r *saved.Sweep, link TrialLink) *sweepPage {
 	}
 	p.Ways = waysOf(r.Trials, axes)
 	p.Scatter, p.Rank = unseenOf(r.Trials)
-	p.Near, p.NearNote = around(r.Trials, axes, link)
+	if r.Best() != nil {
+		p.Near, p.NearNote = around(r.Trials, axes, link)
+	}
 	for i := range r.Trials[:min(MostTrialRows, len(r.Trials))] {
 		p.Rows = append(p.Rows, rowOfTrial(&r.Trials[i], p.Names, i, link))
 		p.Clicks, p.Bounded = p.Clicks || p.Rows[i].Link != "", p.Bounded || p.Rows[i].Bound != ""
@@ -197,9 +199,10 @@ func (a *axis) at(value string) float64 {
 	return float64(slices.Index(a.values, value)) / float64(len(a.values)-1)
 }
 
-// sharpe returns a trial's Sharpe ratio on the data before the split.
+// sharpe returns a trial's Sharpe ratio on the data before the split. That of a trial that was stopped early covers other
+// days, so it is no part of the page's means and charts.
 func sharpe(t *backtest.Trial) (float64, bool) {
-	if t.Seen == nil || t.Seen.Sharpe == nil {
+	if t.Seen == nil || t.Seen.Sharpe == nil || t.Seen.StoppedEarly() {
 		return 0, false
 	}
 	return *t.Seen.Sharpe, true
@@ -312,7 +315,8 @@ func unseenOf(trials []backtest.Trial) (template.HTML, string) {
 	const left, right, top, bottom = 8.0, 98.0, 12.0, 262.0
 	var seen, unseen []float64
 	for i := range trials {
-		if value, known := sharpe(&trials[i]); known && trials[i].Unseen != nil && trials[i].Unseen.Sharpe != nil {
+		if value, known := sharpe(&trials[i]); known && trials[i].Unseen != nil && trials[i].Unseen.Sharpe != nil &&
+			!trials[i].Unseen.StoppedEarly() {
 			seen, unseen = append(seen, value), append(unseen, *trials[i].Unseen.Sharpe)
 		}
 	}

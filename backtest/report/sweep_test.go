@@ -90,6 +90,31 @@ func TestSweepPageWithoutSplitOmitsUnseenPart(t *testing.T) {
 	}
 }
 
+// The mean of 1.4 three times and 1.3 four times, without the neighbour that was stopped early.
+func TestSweepPageJudgesWholeTrialsAlone(t *testing.T) {
+	t.Parallel()
+	r := swept(true)
+	r.Trials[1].Seen.EndedBy = &backtest.EndedBy{Limit: backtest.Stopped, Text: "drawdown>0.3"}
+	r.Trials[2].Unseen.EndedBy = r.Trials[1].Seen.EndedBy
+	r.Conclude()
+	page := sweepPage(t, r)
+	for _, want := range []string{
+		"on the unseen candles it shows -1.50: it did not last; not compared with luck, since 1 of 15 were stopped early (drawdown&gt;0.3).",
+		"1 of 15 trials were stopped early: they are the last in the order", "over 13 trials", "their mean Sharpe ratio is 1.34 beside 1.50 of the best"} {
+		if !strings.Contains(page, want) && !strings.Contains(page, strings.ReplaceAll(want, "-", "−")) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	for i := range r.Trials {
+		r.Trials[i].Seen.EndedBy = r.Trials[1].Seen.EndedBy
+	}
+	r.Conclude()
+	if page = sweepPage(t, r); !strings.Contains(page, "Every trial was stopped early (drawdown&gt;0.3): there is nothing to judge.") ||
+		strings.Contains(page, "nearest settings") || strings.Contains(page, "mean Sharpe 1") {
+		t.Error("want nothing judged when every trial was stopped early")
+	}
+}
+
 // Axes with many values are merged, and only the best trials are drawn.
 func TestASweepOfManyTrialsHasABoundedPage(t *testing.T) {
 	t.Parallel()

@@ -195,6 +195,57 @@ func TestTheVerdictOfASweep(t *testing.T) {
 	}
 }
 
+// A trial that was stopped early covers other days than the others: it is never the best, and nothing is compared with its ratio.
+func TestTheVerdictOfASweepWithoutWholeTrials(t *testing.T) {
+	t.Parallel()
+	trial := func(sharpe float64, stopped bool) backtest.Trial {
+		c := &backtest.Column{Sharpe: &sharpe}
+		if stopped {
+			c.EndedBy = &backtest.EndedBy{Limit: backtest.Stopped, Text: "drawdown>0.01"}
+		}
+		return backtest.Trial{Params: map[string]string{"fast": "2"}, Seen: c}
+	}
+	unseen := trial(1, false)
+	unseen.Unseen = trial(2, true).Seen
+	lucky := 0.1
+	for _, c := range []struct {
+		want                     string
+		trials                   []backtest.Trial
+		unranked, short, stopped int
+		best                     bool
+	}{
+		{want: "every trial was stopped early (drawdown>0.01): there is nothing to judge",
+			trials: []backtest.Trial{trial(9, true), trial(8, true)}, stopped: 2},
+		{want: "best of 2 tries by sharpe: Sharpe 1.00, on the candles it was chosen by; not compared with luck, since 1 of 2 were stopped early " +
+			"(drawdown>0.01)", trials: []backtest.Trial{trial(1, false), trial(8, true)}, unranked: 1, stopped: 1, best: true},
+		{want: "no trial meets trades >= 30: there is nothing to judge", trials: []backtest.Trial{trial(1, false), trial(8, false)}, unranked: 2, short: 2},
+		{want: "none of 3 trials has a rank (1 were stopped early (drawdown>0.01), 1 do not meet trades >= 30, 1 have no value of sharpe): " +
+			"there is nothing to judge", trials: []backtest.Trial{trial(1, false), trial(8, true), trial(2, false)}, unranked: 3, short: 1, stopped: 1},
+		{want: "best of 2 tries by sharpe: Sharpe 1.00; the luckiest of 2 without skill would show 0.10: better than luck; " +
+			"on the unseen candles it was stopped early (drawdown>0.01)", trials: []backtest.Trial{unseen, trial(1, false)}, best: true},
+	} {
+		sweep := saved.Sweep{Sort: "sharpe", Require: "trades >= 30", Trials: c.trials, Unranked: c.unranked, Short: c.short}
+		if sweep.Conclude(); sweep.Stopped != c.stopped || (sweep.Lucky == nil) != (c.stopped > 0) {
+			t.Errorf("%s: want %d stopped early, have %d, and %v by luck", c.want, c.stopped, sweep.Stopped, sweep.Lucky)
+		}
+		if c.stopped == 0 {
+			sweep.Lucky = &lucky
+		}
+		if have := sweep.Verdict(); have != c.want || c.stopped > 0 && sweep.Conclusion != c.want {
+			t.Errorf("want %s\nhave %s\nJSON %s", c.want, have, sweep.Conclusion)
+		}
+		directory := t.TempDir()
+		if err := sweep.WriteSummary(directory); err != nil {
+			t.Fatal(err)
+		}
+		var have saved.Summary
+		read(t, filepath.Join(directory, saved.SweepSummary), &have)
+		if have.Verdict != c.want || (len(have.Best) == 1) != c.best || (have.Seen != nil) != c.best {
+			t.Errorf("%s: want a best in the list: %v, have %+v", c.want, c.best, have)
+		}
+	}
+}
+
 // The files are the complete sweep, and its entry in a list.
 func TestASweepsFiles(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"botd/backtest"
@@ -31,8 +32,11 @@ type Sweep struct {
 	Sort       string             `json:"sort"`
 	Search     string             `json:"search,omitempty"`
 	Require    string             `json:"require,omitempty"`
-	Short      int                `json:"short_of_required,omitempty"` // trials that do not meet the requirement: they rank last
-	Lucky      *float64           `json:"sharpe_by_luck"`              // the best Sharpe ratio expected from as many trials without skill
+	Short      int                `json:"short_of_required,omitempty"` // whole trials that do not meet the requirement: they rank last
+	Stopped    int                `json:"stopped_early,omitempty"`     // trials that --stop-when ended: they rank last
+	Unranked   int                `json:"unranked,omitempty"`          // these, and trials without a value of the objective
+	Conclusion string             `json:"verdict,omitempty"`           // Verdict
+	Lucky      *float64           `json:"sharpe_by_luck"`              // the best Sharpe ratio expected from as many trials without skill; null if unknown
 	Refused    int                `json:"refused"`                     // choices that the strategy rejects
 	Why        string             `json:"refused_why"`                 // the reason of the first of them
 	Reused     int                `json:"reused,omitempty"`            // trials that existed when the sweep was resumed
@@ -95,9 +99,8 @@ type Summary struct {
 // WriteSummary stores a sweep's list entry in its folder.
 func (r *Sweep) WriteSummary(directory string) error {
 	s := Summary{Strategy: r.Strategy, Symbol: r.Symbol, Interval: r.Interval, Candles: r.Candles, Split: r.Split, Sort: r.Sort, Search: r.Search,
-		Verdict: r.Verdict(), Lucky: r.Lucky, Trials: len(r.Trials), Refused: r.Refused, Data: r.DataSHA256}
-	if len(r.Trials) > 0 {
-		best := &r.Trials[0]
+		Verdict: r.Verdict(), Lucky: r.Lucky, Trials: len(r.Trials), Refused: r.Refused, Best: map[string]string{}, Data: r.DataSHA256}
+	if best := r.Best(); best != nil {
 		s.Best, s.Seen = best.Params, best.Seen.Sharpe
 		if best.Unseen != nil {
 			s.Unseen = best.Unseen.Sharpe
@@ -110,14 +113,47 @@ func (r *Sweep) WriteSummary(directory string) error {
 	return os.WriteFile(filepath.Join(directory, SweepSummary), append(text, '\n'), 0o600)
 }
 
+// Conclude completes the fields that follow from the trials alone.
+func (r *Sweep) Conclude() {
+	r.Stopped, r.Lucky = r.stopped(), nil
+	if lucky, known := backtest.LuckySharpe(r.Trials); known {
+		r.Lucky = &lucky
+	}
+	r.Conclusion = r.Verdict()
+}
+
+// stopped counts the trials that were stopped early.
+func (r *Sweep) stopped() (count int) {
+	for i := range r.Trials {
+		if r.Trials[i].Seen.StoppedEarly() {
+			count++
+		}
+	}
+	return count
+}
+
+// Best returns the first trial, or nil if no trial has a rank.
+func (r *Sweep) Best() *backtest.Trial {
+	if n := len(r.Trials); n == 0 || r.Unranked == n || r.stopped() == n {
+		return nil
+	}
+	return &r.Trials[0]
+}
+
 // Verdict summarizes in a sentence how good the best trial is: compared with the luck of so many tries, and on the
-// data after the split.
+// data after the split. It compares nothing with trials that were stopped early, whose figures cover other days.
 func (r *Sweep) Verdict() string {
-	if len(r.Trials) == 0 || r.Trials[0].Seen == nil || r.Trials[0].Seen.Sharpe == nil {
+	best, stopped := r.Best(), r.stopped()
+	switch {
+	case best == nil && len(r.Trials) > 0:
+		return r.unranked(stopped) + ": there is nothing to judge"
+	case best == nil || best.Seen == nil || best.Seen.Sharpe == nil:
 		return "no trial has a Sharpe ratio: there is nothing to judge"
 	}
-	best := &r.Trials[0]
 	text := fmt.Sprintf("best of %s by %s: Sharpe %.2f", plural.Of(len(r.Trials), "try"), r.Sort, *best.Seen.Sharpe)
+	if stopped > 0 {
+		return fmt.Sprintf("%s%s; not compared with luck, since %d of %d were stopped early (%s)", text, unseen(best), stopped, len(r.Trials), r.limit())
+	}
 	switch {
 	case r.Lucky == nil:
 		text += "; one try says nothing about luck"
@@ -126,15 +162,55 @@ func (r *Sweep) Verdict() string {
 	default:
 		text += fmt.Sprintf("; the luckiest of %d without skill would show %.2f: better than luck", len(r.Trials), *r.Lucky)
 	}
-	switch {
-	case best.Unseen == nil:
-		text += ", on the candles it was chosen by"
-	case best.Unseen.Sharpe == nil:
-		text += "; on the unseen candles it has no Sharpe ratio"
-	case *best.Unseen.Sharpe <= 0:
-		text += fmt.Sprintf("; on the unseen candles it shows %.2f: it did not last", *best.Unseen.Sharpe)
-	default:
-		text += fmt.Sprintf("; on the unseen candles it shows %.2f", *best.Unseen.Sharpe)
+	return text + unseen(best)
+}
+
+// unranked returns why no trial has a rank.
+func (r *Sweep) unranked(stopped int) string {
+	switch n := len(r.Trials); {
+	case stopped == n:
+		return fmt.Sprintf("every trial was stopped early (%s)", r.limit())
+	case r.Short == n:
+		return "no trial meets " + r.Require
 	}
-	return text
+	var why []string
+	for _, c := range []struct {
+		count int
+		text  string
+	}{
+		{stopped, "were stopped early (" + r.limit() + ")"},
+		{r.Short, "do not meet " + r.Require},
+		{len(r.Trials) - stopped - r.Short, "have no value of " + r.Sort},
+	} {
+		if c.count > 0 {
+			why = append(why, fmt.Sprintf("%d %s", c.count, c.text))
+		}
+	}
+	return fmt.Sprintf("none of %s has a rank (%s)", plural.Of(len(r.Trials), "trial"), strings.Join(why, ", "))
+}
+
+// limit returns the limit that stopped trials.
+func (r *Sweep) limit() string {
+	for i := range r.Trials {
+		if seen := r.Trials[i].Seen; seen.StoppedEarly() {
+			return seen.EndedBy.Text
+		}
+	}
+	return ""
+}
+
+// unseen describes the best trial on the candles after the split.
+func unseen(best *backtest.Trial) string {
+	switch c := best.Unseen; {
+	case c == nil:
+		return ", on the candles it was chosen by"
+	case c.StoppedEarly():
+		return fmt.Sprintf("; on the unseen candles it was stopped early (%s)", c.EndedBy.Text)
+	case c.Sharpe == nil:
+		return "; on the unseen candles it has no Sharpe ratio"
+	case *c.Sharpe <= 0:
+		return fmt.Sprintf("; on the unseen candles it shows %.2f: it did not last", *c.Sharpe)
+	default:
+		return fmt.Sprintf("; on the unseen candles it shows %.2f", *c.Sharpe)
+	}
 }

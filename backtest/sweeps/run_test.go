@@ -336,6 +336,32 @@ func TestALearningSearchLearnsFromTheObjective(t *testing.T) {
 	}
 }
 
+// Stopped trials have the highest ratios here, over fewer days. They rank last, and only whole trials are judged.
+func TestStoppedTrialsAreNotJudged(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ from, stopped, short, unranked int }{{from: 2, stopped: 4, unranked: 4}, {from: 4, stopped: 2, short: 1, unranked: 3}} {
+		spec := &sweeps.Spec{Vary: []string{"fast=2,3,4,5", "slow=10"}, Require: "trades >= 3", Search: sweeps.Grid, Sort: "sharpe"}
+		plan, trials := prepared(t, spec)
+		result, err := plan.Run(t.Context(), trials, &runner{of: func(fast, slow int) backtest.Column {
+			column := steep(fast, slow)
+			if fast >= c.from {
+				column.EndedBy = &backtest.EndedBy{Limit: backtest.Stopped, Text: "drawdown>0.3"}
+			}
+			return column
+		}}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result.Stopped != c.stopped || result.Short != c.short || result.Unranked != c.unranked || result.Lucky != nil ||
+			result.Conclusion != result.Verdict() {
+			t.Errorf("want %+v, and nothing by luck, have %+v", c, result)
+		}
+		if best := result.Best(); (best != nil) != (c.unranked < 4) || best != nil && best.Params["fast"] != "3" {
+			t.Errorf("want the best of the ranked trials, have %+v", best)
+		}
+	}
+}
+
 // The front has the trials that no other one beats. A trial that ties in one figure and loses in the other is not
 // part of it, and neither is an unranked one.
 func TestTheFront(t *testing.T) {

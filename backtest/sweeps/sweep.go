@@ -221,11 +221,14 @@ func (p *Plan) StopWhen() backtest.StopWhen { return p.stop }
 
 // reached returns a trial's objective, or NaN if it misses the requirement or ended early.
 func (p *Plan) reached(t *backtest.Trial) float64 {
-	if p.require != nil && !p.require.Holds(t.Figures) || t.Seen.EndedBy != nil && t.Seen.EndedBy.Limit == backtest.Stopped {
+	if p.short(t) || t.Seen.StoppedEarly() {
 		return math.NaN()
 	}
 	return p.objective(t)
 }
+
+// short reports whether a trial misses the requirement.
+func (p *Plan) short(t *backtest.Trial) bool { return p.require != nil && !p.require.Holds(t.Figures) }
 
 // Runner runs trials; ended is called for each as it ends, one at a time, in any order. Its error ends the run.
 type Runner interface {
@@ -413,15 +416,16 @@ func (p *Plan) summary(trials []backtest.Trial) *saved.Sweep {
 	title := p.spec.Title
 	result := &saved.Sweep{Schema: 1, Strategy: title.Strategy, Symbol: title.Symbol, Interval: title.Interval, Candles: title.Candles,
 		Sort: p.spec.Sort, Search: p.spec.Search, Require: p.spec.Require, Trials: trials, DataSHA256: title.DataSHA256, Warnings: title.Warnings}
-	if lucky, known := backtest.LuckySharpe(trials); known {
-		result.Lucky = &lucky
-	}
 	for i := range trials {
-		if p.require != nil && !p.require.Holds(trials[i].Figures) {
+		if p.short(&trials[i]) && !trials[i].Seen.StoppedEarly() {
 			result.Short++
+		}
+		if math.IsNaN(p.reached(&trials[i])) {
+			result.Unranked++
 		}
 	}
 	p.Rank(result.Trials)
+	result.Conclude()
 	result.Pareto = p.front(result.Trials)
 	return result
 }

@@ -18,16 +18,19 @@ func sweeps(t *testing.T) string {
 			"sharpe_by_luck":0.9,"refused":2,"refused_why":"fast is not below slow",
 			"trials":[{"params":{"fast":"5"},"seen":{"sharpe":1.5},"unseen":{"sharpe":-0.2}},{"params":{"fast":"9"},"seen":{"sharpe":1.1},"unseen":null}],
 			"data_sha256":"00","elapsed_s":1}`,
-		"second.json": `{"strategy":"rsi","trials":[{"params":{},"seen":{"sharpe":null},"unseen":null}]}`,
-		"torn.json":   `{"strategy":"rsi","tri`, "none.json": `{"strategy":"rsi","trials":[]}`, "other.txt": "x",
+		"second.json":  `{"strategy":"rsi","trials":[{"params":{},"seen":{"sharpe":null},"unseen":null}]}`,
+		"stopped.json": `{"strategy":"rsi","verdict":"nothing","unranked":1,"trials":[{"params":{"fast":"5"},"seen":{"sharpe":9.8},"unseen":{"sharpe":1}}]}`,
+		"torn.json":    `{"strategy":"rsi","tri`, "none.json": `{"strategy":"rsi","trials":[]}`, "other.txt": "x",
 		".hidden.json": `{"strategy":"x","trials":[{"params":{}}]}`,
 	} {
 		if err := os.WriteFile(filepath.Join(directory, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Chtimes(filepath.Join(directory, "second.json"), time.Time{}, time.Unix(1, 0)); err != nil {
-		t.Fatal(err)
+	for i, name := range []string{"stopped.json", "second.json"} {
+		if err := os.Chtimes(filepath.Join(directory, name), time.Time{}, time.Unix(int64(2-i), 0)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return directory
 }
@@ -36,8 +39,11 @@ func TestSweepsThatWereSavedAreListedWithTheirBest(t *testing.T) {
 	t.Parallel()
 	d := newDeskWith(t, func(c *Config) { c.Sweeps = sweeps(t) })
 	items := decoded[List[view.Sweep]](t, d.want(200, "/api/v1/sweeps")).Items
-	if len(items) != 2 || items[0].Name != "first" || items[1].Name != "second" {
-		t.Fatalf("want first and second, the newest first, have %+v", items)
+	if len(items) != 3 || items[0].Name != "first" || items[1].Name != "stopped" || items[2].Name != "second" {
+		t.Fatalf("want first, stopped and second, the newest first, have %+v", items)
+	}
+	if none := items[1]; none.Verdict != "nothing" || len(none.Best) != 0 || none.Seen != nil || none.Unseen != nil || none.Trials != 1 {
+		t.Errorf("no trial has a rank: want no best one, have %+v", none)
 	}
 	one := items[0]
 	if one.Strategy != "sma_cross" || one.Trials != 2 || one.Refused != 2 || one.Best["fast"] != "5" || one.Seen == nil || *one.Seen != 1.5 ||

@@ -60,7 +60,8 @@ var ErrNoSweep = errors.New("no such sweep")
 // sweepFile is the part that is read of a sweep without a folder.
 type sweepFile struct {
 	Sweep
-	Trials []struct {
+	Unranked int `json:"unranked"`
+	Trials   []struct {
 		Params       map[string]string
 		Seen, Unseen *struct{ Sharpe *float64 }
 	} `json:"trials"`
@@ -214,5 +215,9 @@ func sweepOf(root *os.Root, name string) (Sweep, bool) {
 	if best.Unseen != nil {
 		one.Unseen = best.Unseen.Sharpe
 	}
-	return one, one.Best != nil
+	if found := one.Best != nil; file.Unranked < one.Trials || !found {
+		return one, found
+	}
+	one.Best, one.Seen, one.Unseen = map[string]string{}, nil, nil // no trial has a rank
+	return one, true
 }

@@ -201,6 +201,7 @@ func readSweep(command *cobra.Command, flags *savedFlags, name string) (*saved.S
 	if slices.ContainsFunc(result.Trials, func(t backtest.Trial) bool { return t.Seen == nil }) || len(result.Trials) == 0 {
 		return nil, failure.New(failure.Data, "botd sweep run --name NAME writes one", "%s is no sweep: it holds no trials with what came of them", path)
 	}
+	result.Conclude() // earlier versions also compared trials that were stopped early
 	return &result, nil
 }
 

@@ -108,7 +108,7 @@ func sweepTable(w io.Writer, r *saved.Sweep) {
 	for _, warning := range r.Warnings {
 		fmt.Fprintln(w, "warning:", warning)
 	}
-	if r.Split == nil {
+	if r.Split == nil && r.Best() != nil {
 		fmt.Fprintln(w, "warning: the best of many, over the candles it was chosen by; --split 70% keeps some back")
 	}
 }
