@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"botd/internal/notation"
 )
 
 // AccessConfig configures access to dashboard and API from other machines.
@@ -44,7 +46,7 @@ func (a *AccessConfig) readHosts(s *section, node *yaml.Node) {
 	for _, host := range a.Hosts {
 		if !hostName.MatchString(host) {
 			s.wrong(node, "write names without port or https://, separated by commas: botd.example, 10.0.0.5",
-				"access.hosts: %q is not the name of a host", shortened(host))
+				"access.hosts: %q is not the name of a host", notation.Shortened(host))
 		}
 	}
 }
@@ -67,12 +69,12 @@ func (l *loader) checkListen(s *section) {
 	host, well := hostOf(c.Listen)
 	switch {
 	case !well:
-		s.wrong(node, "write 127.0.0.1:8420, or off", "listen %q is not host:port", shortened(c.Listen))
+		s.wrong(node, "write 127.0.0.1:8420, or off", "listen %q is not host:port", notation.Shortened(c.Listen))
 	case !loopback(host) && !c.Access.Secure():
 		s.wrong(node, "127.0.0.1:8420 serves this machine only; for others give access.certificate_file and access.key_file, "+
-			"or access.behind_proxy: true with TLS in front", "listen %s can be reached from other machines, and there is no TLS", shortened(c.Listen))
+			"or access.behind_proxy: true with TLS in front", "listen %s can be reached from other machines, and there is no TLS", notation.Shortened(c.Listen))
 	case !loopback(host):
-		s.warn(node, "127.0.0.1:8420 serves this machine only", "listen %s can be reached from other machines", shortened(c.Listen))
+		s.warn(node, "127.0.0.1:8420 serves this machine only", "listen %s can be reached from other machines", notation.Shortened(c.Listen))
 	}
 }
 

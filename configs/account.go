@@ -4,6 +4,8 @@ import (
 	"os"
 
 	"gopkg.in/yaml.v3"
+
+	"botd/internal/notation"
 )
 
 // AccountConfig is one account of the simulated exchange, as a file of accounts
@@ -40,7 +42,7 @@ func LoadAccounts(file string) ([]AccountConfig, Problems) {
 	var accounts []AccountConfig
 	for _, e := range s.entries {
 		if e.value.Kind != yaml.MappingNode {
-			s.wrong(e.value, "write {secret: ...}", "%s is %s, not a block of keys", shortened(e.key.Value), kindOf(e.value))
+			s.wrong(e.value, "write {secret: ...}", "%s is %s, not a block of keys", notation.Shortened(e.key.Value), kindOf(e.value))
 			continue
 		}
 		accounts = append(accounts, readAccount(s, e.key.Value))
@@ -71,7 +73,7 @@ func readAccount(root *section, name string) AccountConfig {
 }
 
 // String returns the account's name without its secret.
-func (a AccountConfig) String() string { return "account " + shortened(a.Key) }
+func (a AccountConfig) String() string { return "account " + notation.Shortened(a.Key) }
 
 // GoString returns String, so that no verb of fmt prints the secret.
 func (a AccountConfig) GoString() string { return a.String() }

@@ -7,6 +7,8 @@ import (
 	"net/url"
 
 	"gopkg.in/yaml.v3"
+
+	"botd/internal/notation"
 )
 
 // outline builds a YAML block key by key, in the order given.
@@ -96,7 +98,7 @@ func (d DistanceConfig) text() string {
 	case d.IsZero():
 		return ""
 	case d.Share != 0:
-		return percent(d.Share)
+		return notation.Percent(d.Share)
 	}
 	return d.Price.String()
 }

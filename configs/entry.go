@@ -1,6 +1,9 @@
 package configs
 
-import "botd/exchange"
+import (
+	"botd/exchange"
+	"botd/internal/notation"
+)
 
 // EntryConfig configures entries.
 type EntryConfig struct {
@@ -42,6 +45,7 @@ func (r *strategyReader) checkEntry(s *section) {
 		s.wrong(node, "write order: limit", "spot has no post-only orders")
 	}
 	if r.into.Schedule.Candle() && int64(r.into.Interval) > e.PatienceMS {
-		s.warn(node, "add schedule: \"@every 5s\"", "the order is checked once a candle of %s, not every %s", r.into.Interval, durationText(e.PatienceMS))
+		s.warn(node, "add schedule: \"@every 5s\"", "the order is checked once a candle of %s, not every %s",
+			r.into.Interval, notation.DurationText(e.PatienceMS))
 	}
 }

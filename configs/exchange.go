@@ -10,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"botd/exchange/wire"
+	"botd/internal/notation"
 	"botd/internal/spell"
 )
 
@@ -157,7 +158,7 @@ func checkPayload(s *section, node *yaml.Node) {
 			if near != "" {
 				hint = fmt.Sprintf("did you mean %s?", near)
 			}
-			s.wrong(node, hint, "%spayload has %s, which is not known", s.path, shortened(word))
+			s.wrong(node, hint, "%spayload has %s, which is not known", s.path, notation.Shortened(word))
 			return
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"botd/internal/notation"
 )
 
 // minJournalKey is the minimum length of a journal's key in characters, which makes guessing infeasible.
@@ -20,7 +22,7 @@ func (l *loader) checkJournalKey(s *section) {
 		s.wrong(node, "write the key to a file of mode 600 and its path here; make another one if others could read this file",
 			"journal_key_file looks like the key itself, not like a path")
 	case within(l.config.DataDir, l.config.JournalKeyFile):
-		s.wrong(node, keyElsewhere, "journal_key_file %s lies in data_dir %s", shortened(node.Value), l.config.DataDir)
+		s.wrong(node, keyElsewhere, "journal_key_file %s lies in data_dir %s", notation.Shortened(node.Value), l.config.DataDir)
 	}
 }
 

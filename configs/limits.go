@@ -23,6 +23,7 @@ func limitKeys(into *risk.Limits, ofStrategy bool) (keys []key) {
 			}
 			return l.Text(into) // in the form used everywhere
 		})
+		value.parse = func(text string) (string, string) { return l.Parse(into, text) }
 		k := key{name: l.Name, value: value, what: l.What, unit: l.Unit, example: l.Example}
 		if l.Of != "" {
 			k.after = func(s *section) {
@@ -36,7 +37,7 @@ func limitKeys(into *risk.Limits, ofStrategy bool) (keys []key) {
 	return keys
 }
 
-// valueOf reads the field of a limit.
+// valueOf returns the kind and the bounds of a limit's field.
 func valueOf(l *risk.Limit, limits *risk.Limits) value {
 	switch field := l.Field(limits).(type) {
 	case *int:
@@ -46,9 +47,9 @@ func valueOf(l *risk.Limit, limits *risk.Limits) value {
 	case *exchange.Rate:
 		return share(field, exchange.Rate(l.Low), exchange.Rate(l.High))
 	case *exchange.Amount:
-		return units(field)
+		return value{kind: KindNumber}
 	case *risk.Loss:
-		return loss(field)
+		return value{kind: KindLoss, high: "100%"}
 	default:
 		panic(fmt.Sprintf("configs: limit %s has a field of type %T", l.Name, field))
 	}

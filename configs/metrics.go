@@ -1,6 +1,10 @@
 package configs
 
-import "fmt"
+import (
+	"fmt"
+
+	"botd/internal/notation"
+)
 
 // MetricsConfig configures a separate address for the metrics. Without it only listen serves them.
 type MetricsConfig struct {
@@ -35,12 +39,12 @@ func (l *loader) checkMetrics(s *section) {
 	host, well := hostOf(c.Listen)
 	switch {
 	case !well:
-		s.wrong(listen, "write 127.0.0.1:8421", "metrics.listen %q is not host:port", shortened(c.Listen))
+		s.wrong(listen, "write 127.0.0.1:8421", "metrics.listen %q is not host:port", notation.Shortened(c.Listen))
 	case file == nil && l.config.Exchange.CredentialsDirectory == "":
 		s.wrong(listen, "name a file of mode 600, or use systemd's LoadCredential="+metricsCredential, "metrics.token_file is not set")
 	case !loopback(host) && !l.config.Access.Secure():
 		s.wrong(listen, "write 127.0.0.1:8421; or give access.certificate_file and access.key_file, which it uses too",
-			"metrics.listen %s would take the token over a network in the clear", shortened(c.Listen))
+			"metrics.listen %s would take the token over a network in the clear", notation.Shortened(c.Listen))
 	}
 }
 

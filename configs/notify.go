@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"botd/internal/notation"
 )
 
 // MaxChannels is the maximum number of channels: their names are metric labels.
@@ -90,7 +92,7 @@ func (l *loader) readChannels(s *section) {
 		name := e.key.Value
 		if !channelName.MatchString(name) {
 			s.report(Error, e.key.Line, e.key.Column, "1 to 20 of a-z and 0-9, such as phone",
-				fmt.Sprintf("notify.channels: %q is not the name of a channel", shortened(name)))
+				fmt.Sprintf("notify.channels: %q is not the name of a channel", notation.Shortened(name)))
 			continue
 		}
 		c, block := newChannel(name), s.section(name)

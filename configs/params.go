@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"botd/internal/notation"
 	"botd/internal/spell"
 	"botd/strategy"
 )
@@ -47,7 +48,7 @@ func (r *strategyReader) readParams(s *section) {
 			} else if len(known) > 0 {
 				hint = fmt.Sprintf("%s takes %s", r.into.Kind, strings.Join(known, ", "))
 			}
-			s.report(Error, e.key.Line, e.key.Column, hint, fmt.Sprintf("unknown parameter %q", shortened(name)))
+			s.report(Error, e.key.Line, e.key.Column, hint, fmt.Sprintf("unknown parameter %q", notation.Shortened(name)))
 		default:
 			r.param(s, name, parameter)
 		}
@@ -105,17 +106,17 @@ func (r *strategyReader) param(s *section, name string, parameter strategy.Param
 	var err error
 	switch parameter.Kind {
 	case "int", "decimal":
-		_, hint, err = parseDecimal(strings.TrimSuffix(text, "%"))
+		_, hint, err = notation.Decimal(strings.TrimSuffix(text, "%"))
 	case "duration":
 		// The registry reads Go's durations, which have no days.
 		var ms int64
-		if ms, err = parseDuration(text); err == nil {
+		if ms, err = notation.Duration(text); err == nil {
 			text = fmt.Sprintf("%dms", ms)
 			if ms%second == 0 {
 				text = fmt.Sprintf("%ds", ms/second)
 			}
 		} else {
-			hint = durationHint(text)
+			hint = notation.DurationHint(text)
 		}
 	}
 	if err == nil {

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"botd/internal/notation"
 )
 
 // processKind is the kind of a strategy that is a separate program, in any language.
@@ -54,7 +56,7 @@ func megabytes(into *int64, low, high int64) value {
 	return value{kind: KindText, text: show, parse: func(text string) (string, string) {
 		parts := memorySize.FindStringSubmatch(text)
 		if parts == nil {
-			return fmt.Sprintf(" %q is not a size of memory", shortened(text)), "write 256MB or 2GB"
+			return fmt.Sprintf(" %q is not a size of memory", notation.Shortened(text)), "write 256MB or 2GB"
 		}
 		n, _ := strconv.ParseInt(parts[1], 10, 64) // at most seven digits
 		if strings.HasPrefix(parts[2], "G") {

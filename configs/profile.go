@@ -14,6 +14,7 @@ import (
 
 	"botd/exchange"
 	"botd/exchange/wire"
+	"botd/internal/notation"
 )
 
 // ProfileConfig describes the venue's choices where the interface leaves them open.
@@ -62,7 +63,7 @@ func (l *loader) profileFile(s *section, node *yaml.Node) *section {
 		file = l.name(file)
 	}
 	if err != nil {
-		s.wrong(node, "botd probe --trade --out FILE writes one", "%s%s: %s cannot be read: %s", s.path, name, shortened(node.Value), reason(err))
+		s.wrong(node, "botd probe --trade --out FILE writes one", "%s%s: %s cannot be read: %s", s.path, name, notation.Shortened(node.Value), reason(err))
 		return empty
 	}
 	l.config.Files = append(l.config.Files, file)
@@ -146,7 +147,7 @@ func readWords(s *section, into *map[string]string) {
 	for _, e := range s.entries {
 		word, status := e.key.Value, ""
 		if !statusWord.MatchString(word) || len(words) == maxStatusWords {
-			s.report(Error, e.key.Line, e.key.Column, "a word such as EXECUTED", fmt.Sprintf("%s%s is not a status word", s.path, shortened(word)))
+			s.report(Error, e.key.Line, e.key.Column, "a word such as EXECUTED", fmt.Sprintf("%s%s is not a status word", s.path, notation.Shortened(word)))
 			continue
 		}
 		value := text(&status)

@@ -10,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"botd/exchange"
+	"botd/internal/notation"
 	"botd/strategy/overlay"
 )
 
@@ -61,10 +62,10 @@ func checkTrailing(s *section) {
 
 func (e *ExitsConfig) readReturns(s *section) {
 	for _, entry := range s.entries {
-		age, err := parseDuration(entry.key.Value)
+		age, err := notation.Duration(entry.key.Value)
 		if err != nil || age > longestHold {
 			s.report(Error, entry.key.Line, entry.key.Column, "write age: profit, such as 4h: 2%",
-				fmt.Sprintf("protect.returns: %q is not an age", shortened(entry.key.Value)))
+				fmt.Sprintf("protect.returns: %q is not an age", notation.Shortened(entry.key.Value)))
 			continue
 		}
 		enough := overlay.Return{AgeMS: age}
@@ -77,7 +78,7 @@ func (e *ExitsConfig) readReturns(s *section) {
 
 func (e *ExitsConfig) showReturns(into outline) {
 	for _, enough := range e.Returns {
-		into.set(durationText(enough.AgeMS), percent(enough.Profit))
+		into.set(notation.DurationText(enough.AgeMS), notation.Percent(enough.Profit))
 	}
 }
 
@@ -95,7 +96,7 @@ func (r *strategyReader) distance(into *DistanceConfig, most exchange.Rate) valu
 		}
 		return problem, hint
 	})
-	return value{kind: KindDistance, high: percent(most), text: written, parse: func(text string) (problem, hint string) {
+	return value{kind: KindDistance, high: notation.Percent(most), text: written, parse: func(text string) (problem, hint string) {
 		if strings.HasSuffix(strings.TrimSpace(text), "%") {
 			return share(&into.Share, 1, most).parse(text)
 		}
@@ -106,7 +107,7 @@ func (r *strategyReader) distance(into *DistanceConfig, most exchange.Rate) valu
 // looksLikeShare warns of a price that is probably a percentage without its sign: real prices are tens of thousands
 // of ticks.
 func (r *strategyReader) looksLikeShare(s *section, node *yaml.Node) {
-	price, _, err := parseDecimal(node.Value)
+	price, _, err := notation.Decimal(node.Value)
 	if err != nil {
 		return // it has a percent sign
 	}

@@ -5,6 +5,8 @@ import (
 	"regexp"
 
 	"gopkg.in/yaml.v3"
+
+	"botd/internal/notation"
 )
 
 // RetentionConfig configures how long and how much data is stored. The journal and downloaded candles stay until a
@@ -76,7 +78,7 @@ func (l *loader) setMode(s *section) {
 
 func checkInstance(s *section, node *yaml.Node) {
 	if !instanceName.MatchString(node.Value) {
-		s.wrong(node, "it is part of every order's id", "instance %q is not 1 to 10 of a-z and 0-9", shortened(node.Value))
+		s.wrong(node, "it is part of every order's id", "instance %q is not 1 to 10 of a-z and 0-9", notation.Shortened(node.Value))
 	}
 }
 
@@ -95,7 +97,7 @@ func checkJournal(s *section, node *yaml.Node) {
 
 func (c *RetentionConfig) keys() []key {
 	return []key{
-		{name: "decisions", value: duration(&c.DecisionsMS, hour, maxDurationMS),
+		{name: "decisions", value: duration(&c.DecisionsMS, hour, notation.MaxDurationMS),
 			what: "how long the decisions of strategies, with their reasons, are stored in `data_dir/MODE/decisions` for dashboard and API, 256 MiB at most; " +
 				"whole files are deleted, of a day or 1 MiB each. The journal has every plan too", example: "30d"},
 		{name: "journal_mib", zero: true, value: whole(&c.JournalMiB, 0, 1<<20),

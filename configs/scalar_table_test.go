@@ -12,44 +12,6 @@ import (
 	"botd/exchange"
 )
 
-// The maximum is ten years. It is formatted in its largest unit.
-func TestADurationIsOfWholeMilliseconds(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		text  string
-		want  int64
-		again string
-		wrong string
-		hint  string
-	}{
-		{"0", 0, "0s", "", ""}, {"0s", 0, "0s", "", ""}, {" 500ms ", 500, "500ms", "", ""}, {"1500ms", 1_500, "1500ms", "", ""}, {"90s", 90_000, "90s", "", ""},
-		{"60s", 60_000, "1m", "", ""}, {"1h30m", 5_400_000, "90m", "", ""}, {"24h", 86_400_000, "1d", "", ""}, {"1w", 604_800_000, "7d", "", ""},
-		{"1.5s", 1_500, "1500ms", "", ""}, {"3653d", 3_653 * 86_400_000, "3653d", "", ""},
-		{"3654d", 0, "", `"3654d" is longer than ten years`, "durations are written 500ms, 90s, 10m, 4h or 30d"},
-		{"3653d1ms", 0, "", `"3653d1ms" is longer than ten years`, "durations are written 500ms, 90s, 10m, 4h or 30d"},
-		{"0.5ms", 0, "", `"0.5ms" is not a duration in whole milliseconds`, "durations are written 500ms, 90s, 10m, 4h or 30d"},
-		{"", 0, "", `"" is not a duration in whole milliseconds`, "durations are written 500ms, 90s, 10m, 4h or 30d"},
-		{"1y", 0, "", `"1y" is not a duration`, "durations are written 500ms, 90s, 10m, 4h or 30d"},
-		{"5s1", 0, "", `"5s1" is not a duration`, "durations are written 500ms, 90s, 10m, 4h or 30d"},
-		{"90", 0, "", `"90" is not a duration`, "did you mean 90s?"},
-		{"123456789", 0, "", `"123456789" is not a duration`, "did you mean 123456789s?"},
-		{"1234567890", 0, "", `"1234567890" is not a duration`, "durations are written 500ms, 90s, 10m, 4h or 30d"},
-	} {
-		ms, err := ParseDuration(c.text)
-		switch {
-		case c.wrong == "" && (err != nil || ms != c.want || durationText(ms) != c.again):
-			t.Errorf("%q: want %d, %s, have %d, %s, %v", c.text, c.want, c.again, ms, durationText(ms), err)
-		case c.wrong != "" && (err == nil || err.Error() != c.wrong || durationHint(c.text) != c.hint || ms != 0):
-			t.Errorf("%q: want %q, %q, have %v, %q", c.text, c.wrong, c.hint, err, durationHint(c.text))
-		}
-	}
-	for text, want := range map[string]string{strings.Repeat("é", 60): strings.Repeat("é", 60), strings.Repeat("é", 61): strings.Repeat("é", 60) + "..."} {
-		if have := shortened(text); have != want {
-			t.Errorf("want %s quoted, have %s", want, have)
-		}
-	}
-}
-
 // The reader searches for the syntax error as far as that is fast.
 func TestAFileIsReadUpToItsLength(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,7 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"botd/exchange"
+	"botd/internal/notation"
 	"botd/internal/spell"
 )
 
@@ -49,7 +50,8 @@ func parseSchedule(spec string, interval exchange.Interval) (Schedule, string, e
 	case strings.HasPrefix(spec, "TZ=") || strings.HasPrefix(spec, "CRON_TZ="):
 		// The parser panics on a time zone without fields, and the summer time of another zone would double or skip
 		// ticks.
-		return Schedule{}, "leave " + shortened(word) + " out; schedules are in UTC", fmt.Errorf("schedule %q names a time zone", shortened(spec))
+		return Schedule{}, "leave " + notation.Shortened(word) + " out; schedules are in UTC",
+			fmt.Errorf("schedule %q names a time zone", notation.Shortened(spec))
 	case strings.HasPrefix(spec, "@"):
 		known := []string{"@candle", "@every", "@hourly", "@daily", "@midnight", "@weekly", "@monthly", "@yearly", "@annually"}
 		if near := spell.Nearest(word, known); near != word {
@@ -57,52 +59,52 @@ func parseSchedule(spec string, interval exchange.Interval) (Schedule, string, e
 			if near != "" {
 				hint = fmt.Sprintf("did you mean %q?", near)
 			}
-			return Schedule{}, hint, fmt.Errorf("schedule %q is not known", shortened(spec))
+			return Schedule{}, hint, fmt.Errorf("schedule %q is not known", notation.Shortened(spec))
 		}
 	}
 	return parseCron(spec)
 }
 
 func parseEvery(spec, period string) (Schedule, string, error) {
-	ms, err := parseDuration(period)
+	ms, err := notation.Duration(period)
 	switch {
 	case err != nil:
-		return Schedule{}, `write "@every 10s"; periods are written 500ms, 90s, 10m, 4h or 30d`, fmt.Errorf("schedule %q: %w", shortened(spec), err)
+		return Schedule{}, `write "@every 10s"; periods are written 500ms, 90s, 10m, 4h or 30d`, fmt.Errorf("schedule %q: %w", notation.Shortened(spec), err)
 	case ms < minEveryMS:
-		return Schedule{}, "", fmt.Errorf("schedule %q is shorter than %s", shortened(spec), durationText(minEveryMS))
+		return Schedule{}, "", fmt.Errorf("schedule %q is shorter than %s", notation.Shortened(spec), notation.DurationText(minEveryMS))
 	case ms > maxEveryMS:
-		return Schedule{}, "", fmt.Errorf("schedule %q is longer than %s", shortened(spec), durationText(maxEveryMS))
+		return Schedule{}, "", fmt.Errorf("schedule %q is longer than %s", notation.Shortened(spec), notation.DurationText(maxEveryMS))
 	}
-	return Schedule{spec: "@every " + durationText(ms), everyMS: ms}, "", nil
+	return Schedule{spec: "@every " + notation.DurationText(ms), everyMS: ms}, "", nil
 }
 
 func parseCron(spec string) (Schedule, string, error) {
 	if len(spec) > 256 {
-		return Schedule{}, scheduleHint, fmt.Errorf("schedule %q is too long", shortened(spec))
+		return Schedule{}, scheduleHint, fmt.Errorf("schedule %q is too long", notation.Shortened(spec))
 	}
 	if fields := strings.Fields(spec); spec[0] != '@' && len(fields) != 5 && len(fields) != 6 {
-		return Schedule{}, scheduleHint, fmt.Errorf("schedule %q has %d fields, not 5 or 6", shortened(spec), len(fields))
+		return Schedule{}, scheduleHint, fmt.Errorf("schedule %q has %d fields, not 5 or 6", notation.Shortened(spec), len(fields))
 	}
 	parser := cron.NewParser(cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
 	parsed, err := parser.Parse(spec)
 	if err != nil {
-		return Schedule{}, scheduleHint, fmt.Errorf("schedule %q: %w", shortened(spec), err)
+		return Schedule{}, scheduleHint, fmt.Errorf("schedule %q: %w", notation.Shortened(spec), err)
 	}
 	fields, ok := parsed.(*cron.SpecSchedule)
 	if !ok {
-		return Schedule{}, scheduleHint, fmt.Errorf("schedule %q is not known", shortened(spec))
+		return Schedule{}, scheduleHint, fmt.Errorf("schedule %q is not known", notation.Shortened(spec))
 	}
 	const moments = 1<<60 - 1 // the bits below the parser's mark for a star
 	for _, field := range []uint64{fields.Second, fields.Minute, fields.Hour, fields.Dom, fields.Month, fields.Dow} {
 		if field&moments == 0 {
 			// The parser accepts a field of commas alone, and Next then tries every second of five years.
-			return Schedule{}, scheduleHint, fmt.Errorf("schedule %q has a field without a value", shortened(spec))
+			return Schedule{}, scheduleHint, fmt.Errorf("schedule %q has a field without a value", notation.Shortened(spec))
 		}
 	}
 	fields.Location = time.UTC
 	schedule := Schedule{spec: spec, fields: fields}
 	if schedule.Next(0) == never {
-		return Schedule{}, "no month has that day", fmt.Errorf("schedule %q never comes", shortened(spec))
+		return Schedule{}, "no month has that day", fmt.Errorf("schedule %q never comes", notation.Shortened(spec))
 	}
 	return schedule, "", nil
 }

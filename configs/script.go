@@ -11,6 +11,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"botd/internal/notation"
 	"botd/internal/spell"
 	"botd/strategy"
 )
@@ -50,7 +51,8 @@ func (r *strategyReader) readScript(s *section, node *yaml.Node) {
 	}
 	r.into.definition = nil
 	if !fs.ValidPath(file) {
-		s.wrong(node, "put it beside the strategy's YAML file and write its name", "file %q is not in the directory of the configuration", shortened(file))
+		s.wrong(node, "put it beside the strategy's YAML file and write its name",
+			"file %q is not in the directory of the configuration", notation.Shortened(file))
 		return
 	}
 	source, err := fs.ReadFile(r.loader.files, path.Join(path.Dir(r.file), file))

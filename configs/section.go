@@ -9,6 +9,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"botd/internal/notation"
 	"botd/internal/spell"
 	"botd/risk"
 )
@@ -125,7 +126,7 @@ func (s *section) unknown(key *yaml.Node, known []string) {
 	} else if len(known) > 0 {
 		hint = "known here: " + strings.Join(known, ", ")
 	}
-	s.report(Error, key.Line, key.Column, hint, fmt.Sprintf("unknown key %q", shortened(s.path+key.Value)))
+	s.report(Error, key.Line, key.Column, hint, fmt.Sprintf("unknown key %q", notation.Shortened(s.path+key.Value)))
 }
 
 // homeOf returns the block of a key: of several the first, with this file's blocks before the other file's.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/internal/notation"
 )
 
 // SettleConfig are W, D and L of the exactly-once protocol, for both markets or for each.
@@ -141,7 +142,7 @@ func settleKeys(c *SettleConfig) []key {
 	}
 	keys := boundKeys(&c.WindowMS, &c.VisibilityMS, &c.StalenessMS, &c.Measured)
 	for i, ms := range []int64{live.WindowMS, live.VisibilityMS, live.StalenessMS} {
-		keys[i].live = durationText(ms)
+		keys[i].live = notation.DurationText(ms)
 	}
 	keys[1].zero, keys[2].zero = true, true
 	return append(keys, market(&c.Futures, "futures"), market(&c.Spot, "spot"))

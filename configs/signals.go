@@ -1,5 +1,7 @@
 package configs
 
+import "botd/internal/notation"
+
 // SignalsConfig configures the reception of external signals. It is off without an address.
 type SignalsConfig struct {
 	Listen      string // host:port of a separate server
@@ -39,10 +41,10 @@ func (l *loader) checkSignals(s *section) {
 	host, well := hostOf(c.Listen)
 	switch {
 	case !well:
-		s.wrong(listen, "write 127.0.0.1:8430", "signals.listen %q is not host:port", shortened(c.Listen))
+		s.wrong(listen, "write 127.0.0.1:8430", "signals.listen %q is not host:port", notation.Shortened(c.Listen))
 	case !loopback(host) && !c.BehindProxy:
 		s.wrong(listen, "write 127.0.0.1:8430 and let a proxy with TLS pass POST /signal on; or behind_proxy: true, when the proxy is on another machine",
-			"signals.listen %s would take the token over a network in the clear", shortened(c.Listen))
+			"signals.listen %s would take the token over a network in the clear", notation.Shortened(c.Listen))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/internal/notation"
 )
 
 // SimulatedConfig is the account of the modes demo and paper. Deposits apply when the account begins, fees always.
@@ -76,7 +77,8 @@ func (c *SimulatedConfig) readDeposits(s *section) {
 	for _, e := range s.entries {
 		asset, deposit := e.key.Value, exchange.Amount{}
 		if !assetName.MatchString(asset) {
-			s.report(Error, e.key.Line, e.key.Column, "an asset, such as USDT", fmt.Sprintf("%s%s is not the name of an asset", s.path, shortened(asset)))
+			s.report(Error, e.key.Line, e.key.Column, "an asset, such as USDT",
+				fmt.Sprintf("%s%s is not the name of an asset", s.path, notation.Shortened(asset)))
 			continue
 		}
 		value := amount(&deposit, exchange.Amount{})
@@ -108,6 +110,7 @@ func (c *PaperConfig) keys() []key {
 func (c *PaperConfig) checkMaxAge(s *section) {
 	if c.MaxAgeMS < 2*c.PollMS {
 		s.fail(s.lineOf("max_age"), "make it several polls long, or poll more often",
-			"paper.max_age %s is below two polls of %s: data would be too old again and again", durationText(c.MaxAgeMS), durationText(c.PollMS))
+			"paper.max_age %s is below two polls of %s: data would be too old again and again",
+			notation.DurationText(c.MaxAgeMS), notation.DurationText(c.PollMS))
 	}
 }

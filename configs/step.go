@@ -7,6 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"botd/exchange"
+	"botd/internal/notation"
 	"botd/strategy"
 	"botd/strategy/overlay"
 )
@@ -74,7 +75,7 @@ func (l *stepList) parse(member *yaml.Node, first bool) (step overlay.Step, prob
 	for i := 0; i < len(member.Content); i += 2 {
 		switch name, value := member.Content[i].Value, member.Content[i+1]; {
 		case value.Kind != yaml.ScalarNode || name != "at" && name != l.share:
-			return step, fmt.Sprintf(": %q is neither at nor %s", shortened(name), l.share), hint
+			return step, fmt.Sprintf(": %q is neither at nor %s", notation.Shortened(name), l.share), hint
 		case name == "at":
 			at = value.Value
 		default:
@@ -95,7 +96,7 @@ func (l *stepList) parse(member *yaml.Node, first bool) (step overlay.Step, prob
 		}
 	}
 	if step.Share, err = exchange.ParseRate(part); err != nil || step.Share <= 0 || step.Share > exchange.RateOne {
-		return step, fmt.Sprintf(": %s %q is not a share above 0 and up to 100%%", l.share, shortened(part)), hint
+		return step, fmt.Sprintf(": %s %q is not a share above 0 and up to 100%%", l.share, notation.Shortened(part)), hint
 	}
 	return step, "", ""
 }
@@ -105,7 +106,7 @@ func (l *stepList) node(step *overlay.Step) *yaml.Node {
 	if step.Away != 0 || step.R != 0 {
 		o.set("at", step.Distance())
 	}
-	o.set(l.share, percent(step.Share))
+	o.set(l.share, notation.Percent(step.Share))
 	o.node.Style = yaml.FlowStyle
 	return o.node
 }
@@ -121,7 +122,7 @@ func shares(all []overlay.Step) (sum exchange.Rate) {
 func (r *strategyReader) checkScaleIn(s *section, node *yaml.Node) {
 	c := r.into
 	if sum := shares(c.ScaleIn); sum > exchange.RateOne {
-		s.wrong(node, "let them add up to 100%", "%sscale_in: the parts add up to %s", s.path, percent(sum))
+		s.wrong(node, "let them add up to 100%", "%sscale_in: the parts add up to %s", s.path, notation.Percent(sum))
 	}
 	r.scaleIn = node
 }
@@ -134,7 +135,7 @@ func (r *strategyReader) checkTargets(s *section, node *yaml.Node) {
 			"let them add up to 100%, or less where a stop or the strategy closes the rest",
 			"%stargets: the shares add up to %s",
 			s.path,
-			percent(sum),
+			notation.Percent(sum),
 		)
 	}
 	for i := range c.Targets {

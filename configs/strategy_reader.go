@@ -13,6 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"botd/exchange"
+	"botd/internal/notation"
 	"botd/internal/spell"
 	"botd/risk"
 	"botd/strategy"
@@ -116,12 +117,12 @@ func (l *loader) checkShares() {
 			}
 			if c.Market == market && part > 0 {
 				sum, last = sum+part, c
-				names = append(names, c.Name+" "+percent(part))
+				names = append(names, c.Name+" "+notation.Percent(part))
 			}
 		}
 		if sum > exchange.RateOne && len(names) > 1 {
 			l.problems = append(l.problems, Problem{Severity: Warning, File: last.File, Line: last.Line,
-				What: fmt.Sprintf("the shares of the account on %s add up to %s: %s", market, percent(sum), strings.Join(names, ", ")),
+				What: fmt.Sprintf("the shares of the account on %s add up to %s: %s", market, notation.Percent(sum), strings.Join(names, ", ")),
 				Hint: "whichever comes last is refused; let them add up to at most 100%"})
 		}
 	}
@@ -272,7 +273,7 @@ var strategyName = regexp.MustCompile(`^[a-z0-9_-]{1,32}$`)
 
 func checkName(s *section, node *yaml.Node) {
 	if !strategyName.MatchString(node.Value) {
-		s.wrong(node, nameHint, "name %q is not 1 to 32 of a-z, 0-9, _ and -", shortened(node.Value))
+		s.wrong(node, nameHint, "name %q is not 1 to 32 of a-z, 0-9, _ and -", notation.Shortened(node.Value))
 	}
 }
 
@@ -299,7 +300,7 @@ func (r *strategyReader) findKind(s *section, node *yaml.Node) {
 	if near := spell.Nearest(strings.ToLower(strings.ReplaceAll(node.Value, "-", "_")), known); near != "" {
 		list = fmt.Sprintf("did you mean %q? there are %s", near, strings.Join(known, ", "))
 	}
-	s.wrong(node, list, "unknown strategy %q", shortened(node.Value))
+	s.wrong(node, list, "unknown strategy %q", notation.Shortened(node.Value))
 }
 
 func (r *strategyReader) readMarket(_ *section, node *yaml.Node) {
@@ -346,7 +347,7 @@ func (r *strategyReader) findSymbol(s *section, node *yaml.Node) {
 		if hint == "" {
 			hint = "symbols are written BASE-QUOTE, such as BTC-USDT"
 		}
-		s.wrong(node, hint, "symbol %q is not BASE-QUOTE in capitals", shortened(c.Symbol))
+		s.wrong(node, hint, "symbol %q is not BASE-QUOTE in capitals", notation.Shortened(c.Symbol))
 	case len(known) == 0:
 	case r.loader.config.Mode == Demo:
 		s.wrong(node, hint, "symbol %s is not known on %s", c.Symbol, c.Market)
@@ -371,7 +372,7 @@ func (r *strategyReader) readInterval(s *section, node *yaml.Node) {
 	interval, err := exchange.ParseInterval(node.Value)
 	switch {
 	case err != nil:
-		s.wrong(node, "one of "+strings.Join(served, ", "), "interval %q is not known", shortened(node.Value))
+		s.wrong(node, "one of "+strings.Join(served, ", "), "interval %q is not known", notation.Shortened(node.Value))
 	case !slices.Contains(served, interval.String()):
 		s.wrong(node, "one of "+strings.Join(served, ", "), "interval %s is not served by %s", interval, r.into.Market)
 	default:

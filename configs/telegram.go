@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+
+	"botd/internal/notation"
 )
 
 // TelegramConfig configures commands by Telegram. Without users it is off.
@@ -64,7 +66,7 @@ func (l *loader) checkTelegram(s *section) {
 		plain := err == nil && address.Scheme == "http" && loopback(address.Hostname())
 		if err != nil || address.Host == "" || address.User != nil || address.RawQuery != "" || address.Scheme != "https" && !plain {
 			s.wrong(server, "write https://HOST; the token is a part of every address there",
-				"telegram.server %q is neither https nor http on this machine", shortened(c.Server))
+				"telegram.server %q is neither https nor http on this machine", notation.Shortened(c.Server))
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"botd/internal/notation"
 	"botd/internal/spell"
 )
 
@@ -124,7 +125,7 @@ func text(into *string) value {
 func date(into *string) value {
 	return value{kind: KindText, text: func() string { return *into }, parse: func(text string) (string, string) {
 		if _, err := time.Parse(time.DateOnly, text); err != nil {
-			return fmt.Sprintf(" %q is no date", shortened(text)), "write a day such as 2026-11-22"
+			return fmt.Sprintf(" %q is no date", notation.Shortened(text)), "write a day such as 2026-11-22"
 		}
 		*into = text
 		return "", ""
@@ -142,7 +143,7 @@ func choice(into *string, words ...string) value {
 		if near := spell.Nearest(strings.ToLower(text), words); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		return fmt.Sprintf(" %q is not known", shortened(text)), hint
+		return fmt.Sprintf(" %q is not known", notation.Shortened(text)), hint
 	}}
 }
 
@@ -165,7 +166,7 @@ func words(into *[]string, each *regexp.Regexp, hint string) value {
 	return value{kind: KindWords, list: &list{members: "words", example: "one, another",
 		parse: func(member *yaml.Node) (string, string) {
 			if member.Kind != yaml.ScalarNode || !each.MatchString(member.Value) {
-				return fmt.Sprintf(": %q is no such word", shortened(member.Value)), hint
+				return fmt.Sprintf(": %q is no such word", notation.Shortened(member.Value)), hint
 			}
 			return "", ""
 		},
@@ -179,7 +180,7 @@ func users(into *[]int64) value {
 	return value{kind: KindUsers, list: &list{members: "numbers", example: "123456789",
 		parse: func(member *yaml.Node) (string, string) {
 			if member.Kind != yaml.ScalarNode || member.Tag != "!!int" || !userNumber.MatchString(member.Value) {
-				return fmt.Sprintf(": %q is not a user's number", shortened(member.Value)),
+				return fmt.Sprintf(": %q is not a user's number", notation.Shortened(member.Value)),
 					"the log shows a user's number when they write to the bot; a group has a negative one and cannot be listed"
 			}
 			return "", ""
@@ -216,7 +217,7 @@ func timeOfDay(into *int) value {
 		parse: func(text string) (string, string) {
 			parts := clockFace.FindStringSubmatch(text)
 			if parts == nil && text != "off" {
-				return fmt.Sprintf(" %q is not a time of day in UTC", shortened(text)), "write 06:00, or off"
+				return fmt.Sprintf(" %q is not a time of day in UTC", notation.Shortened(text)), "write 06:00, or off"
 			}
 			*into = Never
 			if parts != nil {
@@ -242,7 +243,7 @@ func hours(from, until *int) value {
 			first, second, _ := strings.Cut(text, "-")
 			a, b := clockFace.FindStringSubmatch(first), clockFace.FindStringSubmatch(second)
 			if a == nil || b == nil || first == second {
-				return fmt.Sprintf(" %q are not hours of a day in UTC", shortened(text)), "write 22:00-07:00, or off"
+				return fmt.Sprintf(" %q are not hours of a day in UTC", notation.Shortened(text)), "write 22:00-07:00, or off"
 			}
 			*from, *until = minutesOf(a), minutesOf(b)
 			return "", ""

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"botd/exchange"
-	"botd/risk"
 )
 
 // An accepted value is formatted as it was read; a refusal contains the figure and a hint.
@@ -12,7 +11,6 @@ func TestAValueIsReadWithinItsBounds(t *testing.T) {
 	t.Parallel()
 	var (
 		money  exchange.Amount
-		lost   risk.Loss
 		minute int
 		count  int
 		lasts  int64
@@ -31,20 +29,6 @@ func TestAValueIsReadWithinItsBounds(t *testing.T) {
 		wrong string
 		hint  string
 	}{
-		{"units", units(&money), "0.5", "0.5", "", ""},
-		{"units", units(&money), "0", "", " 0 is not above zero", noLimitHint},
-		{"units", units(&money), "-1", "", " -1 is not above zero", noLimitHint},
-		{"units", units(&money), "0.00000000000000000001", "", " 0.00000000000000000001 is too large, or has too many decimal places", ""},
-		{"loss", loss(&lost), "5%", "5%", "", ""},
-		{"loss", loss(&lost), "100%", "100%", "", ""},
-		{"loss", loss(&lost), "500 USDT", "500 USDT", "", ""},
-		{"loss", loss(&lost), "0 USDT", "", " 0 USDT is not above zero", noLimitHint},
-		{"loss", loss(&lost), "101", "", " 101 is above 100%", "did you mean 101 USDT?"},
-		{"loss", loss(&lost), "what USDT", "", `: "what" is not a number`, "write a share, 5%, or money, 500 USDT"},
-		{"loss", loss(&lost), "0.000001%", "0.000001%", "", ""},
-		{"loss", loss(&lost), "0%", "", " 0% is not above zero", ""},
-		{"loss", loss(&lost), "100", "", " 100 is above 100%", "did you mean 100%?"},
-		{"loss", loss(&lost), "0.0000000000000000001 USDT", "", " 0.0000000000000000001 USDT has more than 18 decimal places or is too large", ""},
 		{"money", amount(&money, exchange.AmountOf(2)), "2", "2", "", ""},
 		{"money", amount(&money, exchange.AmountOf(2)), "1.99", "", " 1.99 is below 2", ""},
 		{"money", amount(&money, exchange.AmountOf(2)), "2.0000000000000000001", "",

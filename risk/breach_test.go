@@ -98,6 +98,10 @@ func TestValuesOfLimitsAtTheirBounds(t *testing.T) {
 		{MaxGrossExposure, "0.00000001", "0.00000001"}, {MaxGrossExposure, "0", ""}, {PriceCollar, "0.000001%", "0.000001%"}, {PriceCollar, "0%", ""},
 		{MaxDailyLoss, "100%", "100%"}, {MaxDailyLoss, "100.000001%", ""}, {MaxDailyLoss, "0.000001%", "0.000001%"}, {MaxDailyLoss, "0%", ""},
 		{MaxDrawdown, "0.01 USDT", "0.01 USDT"}, {MaxDrawdown, "0 USDT", ""}, {MaxPosition, "0.001", "0.001"}, {MaxPosition, "0", ""}, {MaxPosition, "-1", ""},
+		{MaxLeverage, "1000", "1000"}, {MaxLeverage, "1001", ""}, {MaxOpenOrders, "100000", "100000"}, {MaxOpenOrders, "100001", ""},
+		{MaxOrdersPerMinute, "100000", "100000"}, {MaxOrdersPerMinute, "100001", ""}, {MaxLosingStreak, "1000", "1000"}, {MaxLosingStreak, "1001", ""},
+		{MaxDataAge, "7d", "7d"}, {MaxDataAge, "604800001ms", ""}, {PriceCollar, "100%", "100%"}, {PriceCollar, "100.000001%", ""},
+		{MaxGrossExposure, "1000", "1000"}, {MaxGrossExposure, "1000.00000001", ""}, {MaxSymbolExposure, "1000", "1000"}, {MaxSymbolExposure, "1001", ""},
 	} {
 		var limits Limits
 		err := limits.Tighten("one", c.rule, c.value)
@@ -125,6 +129,30 @@ func TestChanged(t *testing.T) {
 	} {
 		if have := c.after.Changed(c.by, &c.before); have != c.want {
 			t.Errorf("case %d: want %t, have %t", i, c.want, have)
+		}
+	}
+}
+
+// A loss is a share or an amount of money. A refusal has a hint where one is useful.
+func TestLossIsAShareOrMoney(t *testing.T) {
+	t.Parallel()
+	const none = "take the line out for no limit of its own"
+	for _, c := range []struct{ text, want, problem, hint string }{
+		{"5%", "5%", "", ""}, {"0.05", "5%", "", ""}, {"100%", "100%", "", ""}, {"500 USDT", "500 USDT", "", ""}, {" 500USDT ", "500 USDT", "", ""},
+		{"0 USDT", "", " 0 USDT is not above zero", none}, {"-5 USDT", "", " -5 USDT is not above zero", none},
+		{"101", "", " 101 is above 100%", "did you mean 101 USDT?"}, {"100", "", " 100 is above 100%", "did you mean 100%?"},
+		{"what USDT", "", `: "what" is not a number`, "write a share, 5%, or money, 500 USDT"}, {"0%", "", " 0% is not above zero", ""},
+		{"0.0000000000000000001 USDT", "", " 0.0000000000000000001 USDT has more than 18 decimal places or is too large", ""},
+	} {
+		limits := Limits{MaxDrawdown: Loss{Share: 1}}
+		problem, hint := LimitNamed(MaxDrawdown).Parse(&limits, c.text)
+		switch {
+		case problem != c.problem || hint != c.hint:
+			t.Errorf("%q: want %q, %q, have %q, %q", c.text, c.problem, c.hint, problem, hint)
+		case problem == "" && limits.Text(MaxDrawdown) != c.want:
+			t.Errorf("%q: want %s, have %s", c.text, c.want, limits.Text(MaxDrawdown))
+		case problem != "" && limits.MaxDrawdown != (Loss{Share: 1}):
+			t.Errorf("%q: want nothing changed, have %s", c.text, limits.Text(MaxDrawdown))
 		}
 	}
 }

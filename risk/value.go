@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/shopspring/decimal"
 
 	"botd/exchange"
+	"botd/internal/notation"
 )
 
 // Loss is a limit on a loss: a share of the starting equity, or an amount in USDT.
@@ -36,14 +36,12 @@ func (l Loss) From(equity exchange.Amount) exchange.Amount {
 func (l Loss) String() string {
 	switch {
 	case l.Share != 0:
-		return percent(l.Share)
+		return notation.Percent(l.Share)
 	case !l.USDT.IsZero():
 		return l.USDT.String() + " USDT"
 	}
 	return ""
 }
-
-func percent(rate exchange.Rate) string { return rate.Decimal().Shift(2).String() + "%" }
 
 // Table returns the rows of all limits, in the order of the checks and the documents.
 func Table() []Limit { return slices.Clone(limitTable) }
@@ -62,8 +60,8 @@ func LimitNamed(name string) *Limit {
 func DefaultLimits() (limits Limits) {
 	for i := range limitTable {
 		if l := &limitTable[i]; l.Default != "" {
-			if err := l.parse(&limits, l.Default); err != nil {
-				panic("risk: default of " + l.Name + ": " + err.Error())
+			if problem, _ := l.Parse(&limits, l.Default); problem != "" {
+				panic("risk: default of " + l.Name + problem)
 			}
 		}
 	}
@@ -91,8 +89,11 @@ func (l *Limits) Tighten(strategy, name, value string) error {
 	case limit.Reach == OfStrategy && strategy == "":
 		return fmt.Errorf("%s %s: this limit belongs to a strategy: name the strategy", name, value)
 	}
-	if err := limit.parse(&tighter, value); err != nil {
-		return fmt.Errorf("%s %s: %w", name, value, err)
+	switch problem, hint := limit.Parse(&tighter, value); {
+	case problem != "" && hint != "":
+		return fmt.Errorf("%s%s; %s", name, problem, hint)
+	case problem != "":
+		return errors.New(name + problem)
 	}
 	if in := limit.Text(l); in != "" {
 		switch order, comparable := limit.Compare(&tighter, l); {
@@ -111,8 +112,8 @@ func (l *Limits) Tighten(strategy, name, value string) error {
 func (l *Limits) Complete() {
 	for i := range limitTable {
 		if setting := &limitTable[i]; setting.Usual != "" && !setting.isSet(l) && LimitNamed(setting.Of).isSet(l) {
-			if err := setting.parse(l, setting.Usual); err != nil {
-				panic("risk: usual value of " + setting.Name + ": " + err.Error())
+			if problem, _ := setting.Parse(l, setting.Usual); problem != "" {
+				panic("risk: usual value of " + setting.Name + problem)
 			}
 		}
 	}
@@ -166,10 +167,10 @@ func (l *Limit) Text(limits *Limits) string {
 	case *int:
 		return strconv.Itoa(*field)
 	case *int64:
-		return durationText(*field)
+		return notation.DurationText(*field)
 	case *exchange.Rate:
 		if l.Percent {
-			return percent(*field)
+			return notation.Percent(*field)
 		}
 		return field.String()
 	case *exchange.Amount:
@@ -199,74 +200,57 @@ func (l *Limit) Compare(a, b *Limits) (order int, comparable bool) {
 	return 0, false
 }
 
-// parse reads a value of the limit.
-func (l *Limit) parse(limits *Limits, value string) (err error) {
+// Parse reads a value of the limit as configuration files write it. A value that it refuses, such as one outside the
+// limit's bounds, has a problem and possibly a hint (internal/notation), and changes nothing.
+func (l *Limit) Parse(limits *Limits, text string) (problem, hint string) {
 	switch field := l.Field(limits).(type) {
 	case *int:
-		if *field, err = strconv.Atoi(value); err != nil || *field < 1 {
-			return errors.New("want a whole number of at least 1")
-		}
+		n, problem, hint := notation.Whole(text, int(l.Low), int(l.High))
+		return store(field, n, problem, hint)
 	case *int64:
-		if *field, err = parseDuration(value); err != nil || *field < l.Low {
-			return errors.New("want a duration of at least a second, such as 30s or 2m")
-		}
+		ms, problem, hint := notation.DurationWithin(text, l.Low, l.High)
+		return store(field, ms, problem, hint)
 	case *exchange.Rate:
-		if *field, err = parseRate(value); err != nil || *field < 1 {
-			return errors.New("want a number above zero, such as 0.5 or 5%")
-		}
+		rate, problem, hint := notation.Share(text, exchange.Rate(l.Low), exchange.Rate(l.High))
+		return store(field, rate, problem, hint)
 	case *exchange.Amount:
-		if *field, err = exchange.ParseAmount(value); err != nil || field.Sign() <= 0 {
-			return errors.New("want a number above zero, in base units")
-		}
+		units, problem, hint := notation.Units(text)
+		return store(field, units, problem, hint)
 	case *Loss:
-		return field.parse(value)
+		loss, problem, hint := parseLoss(text)
+		return store(field, loss, problem, hint)
+	default:
+		panic(fmt.Sprintf("risk: limit %s has a field of type %T", l.Name, field))
 	}
-	return nil
 }
 
-// parse reads a loss: a share, 5%, or money, 500 USDT.
-func (l *Loss) parse(value string) (err error) {
-	*l = Loss{}
-	money, absolute := strings.CutSuffix(value, "USDT")
+// store sets a value that was read without a problem.
+func store[T any](into *T, read T, problem, hint string) (string, string) {
+	if problem == "" {
+		*into = read
+	}
+	return problem, hint
+}
+
+// parseLoss reads a limit on a loss: a share, 5%, or an amount, 500 USDT.
+func parseLoss(text string) (loss Loss, problem, hint string) {
+	money, absolute := strings.CutSuffix(strings.TrimSpace(text), "USDT")
+	d, hint, err := notation.Decimal(money)
 	if !absolute {
-		if l.Share, err = parseRate(value); err != nil || l.Share < 1 || l.Share > exchange.RateOne {
-			return errors.New("want a share of at most 100%, or an amount such as 500 USDT")
+		if err == nil && d.GreaterThan(decimal.NewFromInt(100)) {
+			return loss, fmt.Sprintf(" %s is above 100%%", text), fmt.Sprintf("did you mean %s USDT?", text)
 		}
-		return nil
+		share, problem, hint := notation.Share(text, 1, exchange.RateOne)
+		return Loss{Share: share}, problem, hint
 	}
-	d, err := decimal.NewFromString(strings.TrimSpace(money))
-	if err == nil {
-		l.USDT, err = exchange.AmountFromDecimal(d)
+	amount, inexact := exchange.AmountFromDecimal(d)
+	switch {
+	case err != nil:
+		return loss, ": " + err.Error(), "write a share, 5%, or money, 500 USDT"
+	case inexact != nil:
+		return loss, fmt.Sprintf(" %s has more than %d decimal places or is too large", text, exchange.AmountScale), hint
+	case amount.Sign() <= 0:
+		return loss, fmt.Sprintf(" %s is not above zero", text), notation.NoLimitHint
 	}
-	if err != nil || l.USDT.Sign() <= 0 {
-		return errors.New("want an amount above zero, such as 500 USDT")
-	}
-	return nil
-}
-
-func parseRate(text string) (exchange.Rate, error) {
-	return exchange.ParseRate(strings.ReplaceAll(text, " ", ""))
-}
-
-// parseDuration reads 30s, 2m, 1h30m or whole days, 3d, as milliseconds.
-func parseDuration(text string) (int64, error) {
-	if days, whole := strings.CutSuffix(text, "d"); whole {
-		n, err := strconv.ParseInt(days, 10, 16)
-		return n * dayMS, err
-	}
-	d, err := time.ParseDuration(text)
-	return d.Milliseconds(), err
-}
-
-// durationText returns a duration in the largest unit that divides it.
-func durationText(ms int64) string {
-	for _, u := range [...]struct {
-		name   string
-		length int64
-	}{{"d", dayMS}, {"h", 3_600_000}, {"m", 60_000}, {"s", 1000}} {
-		if ms%u.length == 0 {
-			return strconv.FormatInt(ms/u.length, 10) + u.name
-		}
-	}
-	return strconv.FormatInt(ms, 10) + "ms"
+	return Loss{USDT: amount}, "", ""
 }

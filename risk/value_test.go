@@ -15,16 +15,17 @@ func TestALimitIsSetTighterAndNeverLooser(t *testing.T) {
 		MaxOpenOrders: 200, MaxOrdersPerMinute: 300, PriceCollar: exchange.RateOne / 20, MaxDataAgeMS: 120_000, MaxPosition: exchange.MustAmount("0.1")}
 	for _, c := range []struct{ rule, value, want string }{ // want: the limit afterwards, or the error's text
 		{risk.MaxLeverage, "5", "5"}, {risk.MaxLeverage, "20", "not tighter than 20"}, {risk.MaxLeverage, "21", "not tighter than 20"},
-		{risk.MaxLeverage, "0", "of at least 1"}, {risk.MaxLeverage, "x", "of at least 1"},
+		{risk.MaxLeverage, "0", "max_leverage 0 is not between 1 and 1000"},
+		{risk.MaxLeverage, "x", `max_leverage: "x" is not a number; write a whole number from 1 to 1000`},
 		{risk.MaxGrossExposure, "0.5", "0.5"}, {risk.MaxGrossExposure, "11", "not tighter than 10"}, {risk.MaxGrossExposure, "-1", "above zero"},
 		{risk.MaxSymbolExposure, "2", "2"}, {risk.MaxLosingStreak, "3", "3"},
 		{risk.MaxDailyLoss, "2%", "2%"}, {risk.MaxDailyLoss, "0.02", "2%"}, {risk.MaxDailyLoss, "5%", "not tighter than 5%"},
-		{risk.MaxDailyLoss, "100 USDT", "use the same unit"}, {risk.MaxDailyLoss, "200%", "at most 100%"},
+		{risk.MaxDailyLoss, "100 USDT", "use the same unit"}, {risk.MaxDailyLoss, "200%", "above 100%"},
 		{risk.MaxDrawdown, "100 USDT", "100 USDT"}, {risk.MaxDrawdown, "600USDT", "not tighter than 500 USDT"},
 		{risk.MaxDrawdown, "1%", "use the same unit"}, {risk.MaxDrawdown, "-5 USDT", "above zero"},
 		{risk.MaxOpenOrders, "10", "10"}, {risk.MaxOrdersPerMinute, "10", "10"}, {risk.PriceCollar, "1%", "1%"}, {risk.PriceCollar, "6%",
 			"not tighter than 5%"},
-		{risk.MaxDataAge, "30s", "30s"}, {risk.MaxDataAge, "3m", "not tighter than 2m"}, {risk.MaxDataAge, "1", "at least a second"},
+		{risk.MaxDataAge, "30s", "30s"}, {risk.MaxDataAge, "3m", "not tighter than 2m"}, {risk.MaxDataAge, "1", "did you mean 1s?"},
 		{risk.MaxPosition, "0.05", "0.05"}, {risk.MaxPosition, "0.2", "not tighter than 0.1"},
 		{"cool_down", "1h", "unknown limit"}, {"max_fun", "1", "unknown limit"},
 	} {
@@ -41,7 +42,7 @@ func TestALimitIsSetTighterAndNeverLooser(t *testing.T) {
 	if err := limits.Tighten("", risk.MaxLosingStreak, "2"); err != nil || limits.CoolDownMS == 0 {
 		t.Errorf("a streak's limit has a cool-down: have %d ms, %v", limits.CoolDownMS, err)
 	}
-	for text, want := range map[string]string{"10d": "10d", "1h30m": "90m", "1500ms": "1500ms", "24h": "1d"} {
+	for text, want := range map[string]string{"6d": "6d", "1w": "7d", "1d12h": "36h", "1h30m": "90m", "1500ms": "1500ms", "24h": "1d"} {
 		age := risk.Limits{}
 		if err := age.Tighten("", risk.MaxDataAge, text); err != nil || age.Text(risk.MaxDataAge) != want {
 			t.Errorf("%s: want %s, have %s, %v", text, want, age.Text(risk.MaxDataAge), err)

@@ -102,7 +102,7 @@ var Table = []Row{
 		impure, "internal/private exchange reconcile/placement reconcile/ledger reconcile/record " +
 			"reconcile/account reconcile internal/failure internal/version", "compress sqlite sys"},
 	{"risk", "checks every intent against the rules, is the only maker of Approved, and fails closed",
-		pure, "exchange reconcile/placement reconcile/record reconcile/account reconcile", "decimal"},
+		pure, "internal/notation exchange reconcile/placement reconcile/record reconcile/account reconcile", "decimal"},
 	{"runtime/engine", "runs one account as a state machine of ticks and rounds: events in, effects out",
 		pure, "exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account reconcile risk", ""},
 	{"runtime", "drives the engine live: schedule, requests, journal, supervision, and shutdown",
@@ -205,7 +205,7 @@ var Table = []Row{
 	{"internal/chart", "embeds the chart library of botd's pages, with its licence",
 		impure, "", ""},
 	{"configs", "loads and validates the YAML configuration, with file and line in every error, and holds the examples",
-		impure, "exchange exchange/wire strategy strategy/overlay risk internal/spell", "decimal yaml cron"},
+		impure, "exchange exchange/wire strategy strategy/overlay risk internal/notation internal/spell", "decimal yaml cron"},
 	{"configs/engineconfig", "converts a configuration to the engine's: limits, strategies, the account",
 		impure, "exchange strategy reconcile/placement reconcile runtime/engine configs internal/failure", ""},
 	{"cmd/botd", "is the program: its command line with the built-in strategies, nothing else",
@@ -218,7 +218,7 @@ var Table = []Row{
 	{"cmd/botd/cli/daemon", "holds the commands that run or query the daemon, one file each",
 		impure, "internal/paint reconcile/placement reconcile/record reconcile/account reconcile/journal risk runtime/ops runtime/view runtime/api " +
 			"runtime/api/client runtime/gateway runtime/rehearsal runtime/haltfile runtime/reload runtime/daemon configs cmd/botd/cli/shell " +
-			"cmd/botd/cli/connect internal/failure internal/hangup internal/moment internal/spell", "decimal table cobra"},
+			"cmd/botd/cli/connect internal/failure internal/hangup internal/moment internal/notation internal/spell", "decimal table cobra"},
 	{"cmd/botd/cli/research", "holds the commands that test strategies on recorded or simulated markets, one file each",
 		impure, "exchange exchange/wire exchange/rest exchange/sim exchange/sim/server exchange/tape strategy strategy/indicator " +
 			"runtime/gateway runtime/view runtime/api/client backtest backtest/parity backtest/replay backtest/report backtest/inputs backtest/saved " +
@@ -297,6 +297,8 @@ var Table = []Row{
 		impure, "", ""},
 	{"internal/printable", "makes text from outside safe to show on a terminal, in a log, on a page or in a message",
 		pure, "", ""},
+	{"internal/notation", "reads and writes numbers, shares, durations and quantities as configuration files write them",
+		pure, "exchange", "decimal"},
 	{"internal/paint", "colours botd's own words on a terminal, and lets no other escape sequence through",
 		impure, "internal/printable", ""},
 	{"internal/spell", "suggests the known name that a misspelt one was meant to be",

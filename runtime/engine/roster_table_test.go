@@ -346,6 +346,10 @@ func TestSetLimitText(t *testing.T) {
 				"); nothing is closed", risk.MaxOpenOrders + " of " + whose + ": 4, set by ann: news"},
 			{risk.MaxLeverage, "3", risk.MaxLeverage + " of " + scope + " is 3 from now on, across restarts (configured: none); nothing is closed",
 				risk.MaxLeverage + " of " + whose + ": 3, set by ann: news"},
+			{risk.MaxDailyLoss, "0.02", risk.MaxDailyLoss + " of " + scope + " is 2% from now on, across restarts (configured: none); nothing is closed",
+				risk.MaxDailyLoss + " of " + whose + ": 2%, set by ann: news"},
+			{risk.MaxDataAge, "1m30s", risk.MaxDataAge + " of " + scope + " is 90s from now on, across restarts (configured: none); nothing is closed",
+				risk.MaxDataAge + " of " + whose + ": 90s, set by ann: news"},
 			{risk.MaxOpenOrders, "", risk.MaxOpenOrders + " of " + scope + " is as configured again: " + configured + " (4 was set by ann)",
 				risk.MaxOpenOrders + " of " + whose + ": as configured again: news"},
 		} {

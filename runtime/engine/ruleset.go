@@ -71,7 +71,7 @@ func (r *ruleset) preview(t *LimitChange) (lines []string, err error) {
 		}
 		lines = append(
 			lines,
-			fmt.Sprintf("%s of %s is %s from now on, across restarts (configured: %s); nothing is closed", s.Rule, scope, s.Value, have),
+			fmt.Sprintf("%s of %s is %s from now on, across restarts (configured: %s); nothing is closed", s.Rule, scope, probe.Text(s.Rule), have),
 		)
 	}
 	if len(lines) == 0 {
@@ -89,6 +89,9 @@ func (r *ruleset) tooLoose(t *LimitChange) bool {
 // tighten journals the limits and puts them in force.
 func (r *ruleset) tighten(t *LimitChange) {
 	for _, s := range t.Limits {
+		if written := (risk.Limits{}); s.Value != "" && written.Tighten(t.Strategy, s.Rule, s.Value) == nil {
+			s.Value = written.Text(s.Rule) // one form, however it was typed
+		}
 		r.set(account.SetLimit{Strategy: t.Strategy, Rule: s.Rule, Value: s.Value, By: t.By, Why: t.Why})
 	}
 	r.enforce()

@@ -14,8 +14,8 @@ import (
 
 	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
-	"botd/configs"
 	"botd/internal/failure"
+	"botd/internal/notation"
 	"botd/runtime/api"
 	"botd/runtime/api/client"
 )
@@ -42,7 +42,7 @@ cannot create others.`,
 		Example: "  botd token create phone --role viewer --for 30d\n  botd token create grafana > grafana.token && chmod 600 grafana.token",
 		RunE: func(command *cobra.Command, names []string) error {
 			request := api.TokenRequest{Name: names[0], Role: role}
-			milliseconds, err := configs.ParseDuration(length)
+			milliseconds, err := notation.Duration(length)
 			if err != nil {
 				return failure.Usagef("--for %s: %w\nhint: write 30d, 12h, or 0 for a token that does not expire", length, err)
 			}
