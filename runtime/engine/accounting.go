@@ -118,13 +118,13 @@ func (a *accounting) liveIn(market exchange.Market) bool {
 	return slices.ContainsFunc(a.book.Live(), func(p *account.Placement) bool { return p.Order().Market == market })
 }
 
-// traded records when a fill was learned.
-func (a *accounting) traded(p *account.Placement) {
+// traded records when a round learned of a fill. A clock set back within the round makes the fill no older than the round.
+func (a *accounting) traded(p *account.Placement, beganMS int64) {
 	m := &a.futures
 	if p.Order().Market == exchange.Spot {
 		m = &a.spot
 	}
-	m.tradedMS = a.nowMS
+	m.tradedMS = max(a.nowMS, beganMS)
 }
 
 // differs reports whether the exchange's position differs from the fills: one of them is old, or a

@@ -104,6 +104,23 @@ func TestAClockThatIsSetBackMakesNoReadingOlder(t *testing.T) {
 	}
 }
 
+// The round that learns of a fill has begun before it, and shows nothing of its money for certain.
+func TestAClockThatIsSetBackMakesNoFillOlder(t *testing.T) {
+	t.Parallel()
+	for ends, want := range map[int64]int64{-500: 0, 0: 0, 500: 500} {
+		w := settled(t)
+		id := w.sendsOn(bitcoin, placement.Entry)
+		w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Fill{OrderID: 5, Filled: 4}})
+		beganMS := w.engine.nowMS
+		w.engine.round.reading.snapshot.BeganMS = beganMS
+		w.engine.nowMS += ends
+		w.engine.round.notePlacement(w.engine.book.Placement(id), 0)
+		if have := w.engine.accounting.futures.tradedMS - beganMS; have != want {
+			t.Errorf("a round that ends %d ms after its begin: want the fill dated %d after it, have %d", ends, want, have)
+		}
+	}
+}
+
 // spotAccountant books the spot wallet, of which 500 USDT and no BTC are booked, and an order of 30 steps that filled since, 10 of them
 // before.
 func spotAccountant(t *testing.T) *accounting {
