@@ -37,8 +37,7 @@ func (s *survey) presume(symbol *SymbolState) {
 	bought, most, sinceMS := s.unlistedPurchases(symbol)
 	armed, explained := s.book.armedBeyond(symbol), bought
 	bought, most = max(bought, armed), max(most, armed)
-	excess := s.book.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
-	own := excess - symbol.Unattributed() - s.unclaimedPurchases(symbol, sinceMS)
+	own := s.book.beyondFills(symbol) - s.unclaimedPurchases(symbol, sinceMS)
 	if armed > 0 && s.book.freezesLess(symbol) {
 		own = max(own, armed) // that wallet is old or wrong
 	}
@@ -74,9 +73,23 @@ func (s *survey) unlistedPurchases(symbol *SymbolState) (bought, most exchange.Q
 	return bought, most, sinceMS
 }
 
-// noteUndecided keeps what a wallet has shown of such purchases, up to the most that they may have bought.
+// beyondFills returns the quantity that the newest wallet shows beyond the fills and beyond what others had before.
+func (o *observed) beyondFills(symbol *SymbolState) exchange.Quantity {
+	return o.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees() - symbol.Unattributed()
+}
+
+// noteUndecided keeps what a wallet has shown of such purchases, up to the most that they may have bought, and without what others bought by the
+// history: a wallet that shows less of theirs, too, is no reason to protect it.
 func (s *survey) noteUndecided(symbol *SymbolState, most exchange.Quantity, sinceMS int64) {
-	symbol.spot.undecided = max(symbol.spot.presumed, min(max(symbol.spot.undecided, s.book.armedSince(symbol, sinceMS)), most))
+	t, armed := &symbol.spot, s.book.armedSince(symbol, sinceMS)
+	left := max(t.shown, s.book.beyondFills(symbol), armed)
+	if t.shown = left; most == 0 {
+		t.shown = 0
+	}
+	for i := range t.others {
+		left -= t.others[i].Filled
+	}
+	t.undecided = max(t.presumed, min(max(t.undecided, armed), most, left))
 }
 
 // noteBooked subtracts a booked purchase from the presumed quantity, so that it is not counted
@@ -84,6 +97,7 @@ func (s *survey) noteUndecided(symbol *SymbolState, most exchange.Quantity, sinc
 func (s *SymbolState) noteBooked(bought exchange.Quantity) {
 	s.spot.presumed = max(0, s.spot.presumed-max(0, bought))
 	s.spot.undecided = max(0, s.spot.undecided-max(0, bought))
+	s.spot.shown -= max(0, bought)
 }
 
 // noteSold subtracts a booked sale, beyond the known position, from the quantity that may have been

@@ -56,6 +56,58 @@ func vanishes(t testing.TB, held bool, wallet string) {
 	}
 }
 
+// A person bought beside a purchase whose answer was lost, and the wallet looked like the purchase. The stop goes once the history shows the
+// person's order, before and after a start, but for the part that only the purchase explains.
+func TestPurchaseOfOthersKeepsNoStop(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		free     string            // beside the stop's ten
+		bought   exchange.Quantity // by the person
+		starts   bool
+		canceled bool
+	}{
+		"all of it":              {"1", 10, false, true},
+		"all of it, and a start": {"1", 10, true, true},
+		"all of it, and the newest wallet lacks it":     {"0.99", 10, false, true},
+		"as much as the purchase, and both were shown":  {"1.01", 10, false, false},
+		"less, and the newest wallet lacks it":          {"0.99", 4, false, false},
+		"less, the newest wallet lacks it, and a start": {"0.99", 4, true, false},
+		"more than any wallet has shown":                {"1", 30, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lostAmongOthers(t, c.free, c.bought, c.starts, c.canceled)
+		})
+	}
+}
+
+func lostAmongOthers(t testing.TB, free string, bought exchange.Quantity, starts, want bool) {
+	t.Helper()
+	w, derive := protecting(t)
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
+	w.now += 60_000
+	w.places(placement.Entry, 0, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)})
+	w.now += 1_000
+	theirs := anothers("manual", 20, exchange.Buy, exchange.MarketOrder, bought, bought, w.now)
+	w.shows("1.01", "0")
+	if have := stopped(derive()); have != 10 {
+		t.Fatalf("want a stop of the ten that the wallet shows, have %d", have)
+	}
+	stop := w.places(placement.StopLoss, 9, stopOf(10))
+	if starts {
+		w.now += 5_000
+		w.start()
+		derive = w.deriver()
+	}
+	for range 3 {
+		w.now += 1_000
+		w.sees(free, "0.01", []exchange.Order{theirs}, stop)
+	}
+	if have := len(canceled(derive())) > 0; have != want {
+		t.Errorf("want the stop canceled %t, have %t; %d undecided", want, have, w.book.Symbol(coin).spot.undecided)
+	}
+}
+
 // The purchase has ended.
 func TestUnfilledPurchaseInHistoryLeavesNoStop(t *testing.T) {
 	t.Parallel()

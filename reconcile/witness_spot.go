@@ -26,6 +26,7 @@ type spotEvidence struct {
 	asked        int               // number of rounds that read the order history about it
 	presumed     exchange.Quantity // result of an unlisted purchase, as far as the wallet shows it, without the booked part
 	undecided    exchange.Quantity // the same by any later wallet: one that shows less does not prove that it is gone
+	shown        exchange.Quantity // most that a wallet has shown beyond the fills while such a purchase was undecided, whoever bought it
 	others       []exchange.Order  // purchases that no placement claims, from histories
 	early        bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is uncertain
 	armed        exchange.Quantity // quantity of stops from before the start that only the wallet explains

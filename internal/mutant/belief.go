@@ -74,6 +74,10 @@ var belief = []Row{
 		"reconcile TestUnlistedPurchaseKeepsStopAgainstOneWallet", []Edit{
 			{"reconcile.SymbolState.vanished", "s.spot.undecided-s.spot.presumed", "0"},
 		}},
+	{"others_keep_stop", "what a wallet showed of a person's purchase beside one whose answer was lost keeps a stop", "16",
+		"reconcile TestPurchaseOfOthersKeepsNoStop", []Edit{
+			{"reconcile.survey.noteUndecided", "left -= t.others[i].Filled", "_ = i"},
+		}},
 	{"peer_wallet_strips", "one wallet takes the stop off what another botd bought", "40",
 		"reconcile TestAnotherBotdsPurchaseKeepsStopAgainstOneWallet", []Edit{
 			{"reconcile.derivation.protect", "d.symbol.jointFills() > 0", "false"},
