@@ -64,6 +64,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"name_forgotten":            func(t testing.TB) { shownWithItsID(t, true, 10) },
 		"unnamed_stop_again":        func(t testing.TB) { stopOfAnother(t, func(*exchange.Order) {}, 0) },
 		"one_wallet_strips":         func(t testing.TB) { vanishes(t, true, "1.01") },
+		"forgotten_sale_again":      func(t testing.TB) { soldOfForgotten(t, 13, true, false, false, 5) },
 		"others_keep_stop":          func(t testing.TB) { lostAmongOthers(t, "1", 10, false, true) },
 		"peer_wallet_strips":        walletWithoutPeer,
 		"elsewhere_confirms":        func(t testing.TB) { refusedWithAnother(t, 10_000, exchange.StatusOpen, false, 1) },

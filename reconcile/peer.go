@@ -89,6 +89,9 @@ func (s *SymbolState) notePeerOrder(o *exchange.Order, atMS int64, fee exchange.
 		}
 		return grown
 	}
+	if len(t.peerOrders) == 0 {
+		t.peerSold = s.Oversold() // by this start and those before it, which no list shows to be of these orders
+	}
 	if len(t.peerOrders) < maxPeerOrders {
 		t.peerOrders, grown = append(t.peerOrders, peerOrder{o.ID, net, atMS}), net
 	}

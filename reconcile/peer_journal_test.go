@@ -53,6 +53,69 @@ func canceledByAnother(t testing.TB, own, alone bool, want exchange.Quantity) {
 	}
 }
 
+// An old backup has forgotten a purchase, which the history shows, and botd's stop has sold it, or part of it. A start does not protect that again.
+func TestStartKnowsWhatItsOrdersSoldOfAnothersPurchase(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		sold       exchange.Quantity // of the forgotten eight, next to ten of botd's own
+		checkpoint bool
+		resolved   bool // a person has decided it before
+		unfound    bool // botd did not know of it yet when the stop sold
+		want       exchange.Quantity
+	}{
+		"nothing of it":                   {10, false, false, false, 8},
+		"part of it":                      {13, false, false, false, 5},
+		"all of it":                       {18, false, false, false, 0},
+		"part of it, from a checkpoint":   {13, true, false, false, 5},
+		"all of it, from a checkpoint":    {18, true, false, false, 0},
+		"of one that a person left to it": {13, false, true, false, 8},
+		"before botd stood down":          {13, false, false, true, 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			soldOfForgotten(t, c.sold, c.checkpoint, c.resolved, c.unfound, c.want)
+		})
+	}
+}
+
+func soldOfForgotten(t testing.TB, sold exchange.Quantity, checkpoint, resolved, unfound bool, want exchange.Quantity) {
+	t.Helper()
+	w, _ := protecting(t)
+	w.book.SpotFee = 0
+	w.now += 60_000
+	standDown := func() {
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: youngers + "1", Body: record.Halt{Level: record.LevelPause, Why: "an old backup"}})
+	}
+	if !unfound {
+		standDown()
+	}
+	stop := w.places(placement.StopLoss, 21, stopOf(sold))
+	stop.Status, stop.Filled = exchange.StatusFilled, sold
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: stop.ClientOrderID, Body: record.Ended{OrderID: 21, State: placement.Filled, Filled: sold}})
+	if unfound {
+		standDown()
+	}
+	if resolved {
+		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{}})
+	}
+	w.now += 60_000
+	if checkpoint {
+		w.restores()
+	} else {
+		w.start()
+	}
+	w.book.SpotFee = 0
+	derive := w.deriver()
+	bought := anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, 8, 8, w.now-90_000)
+	for range 3 {
+		w.now += 1_000
+		w.sees("1.02", "0", []exchange.Order{bought, stop})
+	}
+	if have := stopped(derive()); have != want {
+		t.Errorf("want a stop of %d, have %d", want, have)
+	}
+}
+
 // A list omitted the id, and the order had the same amount and second as botd's own.
 func TestOwnBookedFillIsNotAnotherBotds(t *testing.T) {
 	t.Parallel()

@@ -78,6 +78,10 @@ var belief = []Row{
 		"reconcile TestPurchaseOfOthersKeepsNoStop", []Edit{
 			{"reconcile.survey.noteUndecided", "left -= t.others[i].Filled", "_ = i"},
 		}},
+	{"forgotten_sale_again", "what botd's orders sold of a purchase that an old backup forgot is protected again after a start", "15",
+		"reconcile TestStartKnowsWhatItsOrdersSoldOfAnothersPurchase", []Edit{
+			{"reconcile.SymbolState.notePeerOrder", "t.peerSold = s.Oversold()", ""},
+		}},
 	{"peer_wallet_strips", "one wallet takes the stop off what another botd bought", "40",
 		"reconcile TestAnotherBotdsPurchaseKeepsStopAgainstOneWallet", []Edit{
 			{"reconcile.derivation.protect", "d.symbol.jointFills() > 0", "false"},

@@ -148,6 +148,9 @@ func (s *State) fill(p, before *Placement, grown exchange.Quantity, r *record.Re
 		symbol.buy(before, grown, price)
 	}
 	s.watch(p.strategy).filled(p, before, grown)
+	if p.order.Market == exchange.Spot && p.order.Side == exchange.Sell && (s.halts.Halted().Unknown != "" || symbol.unknownOrder != "") {
+		symbol.oversold += max(0, grown-max(0, symbol.known))
+	}
 	symbol.fill(p, grown, r.AtMS, &s.settle)
 	s.refusals.endPosition(symbol)
 	if !s.unbooked {

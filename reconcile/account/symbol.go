@@ -32,6 +32,7 @@ type Symbol struct {
 	opened       exchange.Quantity
 	traded       exchange.Quantity
 	sold         exchange.Quantity
+	oversold     exchange.Quantity
 }
 
 // Key returns the symbol's key.
@@ -142,6 +143,10 @@ func (s *Symbol) ChangedMS() int64 { return max(s.filledMS, s.adoptedMS) }
 // other.
 func (s *Symbol) Sold() exchange.Quantity { return s.sold }
 
+// Oversold returns, on spot, the quantity that botd's own orders have sold beyond Known while botd stood down, since a difference was last adopted:
+// it was of the other botd's purchases, or of those that the journal does not know.
+func (s *Symbol) Oversold() exchange.Quantity { return s.oversold }
+
 // release ends a quarantine.
 func (s *Symbol) release() {
 	s.quarantine, s.quarantineMS, s.unknownOrder, s.cause = "", 0, "", record.OtherCause
@@ -157,7 +162,7 @@ func (s *Symbol) adopt(quantity exchange.Quantity, atMS int64) {
 	}
 	s.known += quantity
 	s.opened = s.known
-	s.bought, s.expected = 0, 0
+	s.bought, s.expected, s.oversold = 0, 0, 0
 	s.release()
 }
 
