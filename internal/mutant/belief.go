@@ -82,6 +82,14 @@ var belief = []Row{
 		"reconcile TestStartKnowsWhatItsOrdersSoldOfAnothersPurchase", []Edit{
 			{"reconcile.SymbolState.notePeerOrder", "t.peerSold = s.Oversold()", ""},
 		}},
+	{"others_proceeds", "what botd sold of a person's coins on spot is a gain of the strategy", "Limits",
+		"runtime/engine TestSaleBeforeItsPurchaseIsTheStrategys", []Edit{
+			{"runtime/engine.results.cash", "fill.Others != 0", "false"},
+		}},
+	{"sold_before_bought", "what is sold before its purchase is booked is no gain", "Limits",
+		"runtime/engine TestSaleBeforeItsPurchaseIsTheStrategys", []Edit{
+			{"reconcile/account.State.fill", "beyond != 0 && s.buys(symbol.key)", "false"},
+		}},
 	{"peer_wallet_strips", "one wallet takes the stop off what another botd bought", "40",
 		"reconcile TestAnotherBotdsPurchaseKeepsStopAgainstOneWallet", []Edit{
 			{"reconcile.derivation.protect", "d.symbol.jointFills() > 0", "false"},

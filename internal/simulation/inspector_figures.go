@@ -31,6 +31,7 @@ type figures struct {
 // share is one role's trading result.
 type share struct {
 	tally.Strategy
+	others
 	fills   int
 	counted bool     // its results began before its first trade
 	fresh   bool     // and before the first trade in its market
@@ -89,8 +90,13 @@ func (f *figures) filled(h *held, fill *sim.Fill, own bool) {
 				s.trip, s.unsure, s.opened = s.Net(), s.unsure || s.opened, true
 			}
 			s.fills++
-			s.Take(&tally.Fill{Buy: fill.Side == exchange.Buy, Price: fraction(int64(fill.Price), h.rules.PriceScale),
-				Quantity: fraction(int64(fill.Quantity), h.rules.QuantityScale), Fee: ratOf(fill.Fee), FeeInBase: fill.FeeAsset == h.rules.Base})
+			one := &tally.Fill{Buy: fill.Side == exchange.Buy, Price: fraction(int64(fill.Price), h.rules.PriceScale),
+				Quantity: fraction(int64(fill.Quantity), h.rules.QuantityScale), Fee: ratOf(fill.Fee), FeeInBase: fill.FeeAsset == h.rules.Base}
+			if h.key.Market == exchange.Futures {
+				s.Take(one)
+				continue
+			}
+			s.take(&s.Strategy, one, restOf(h.rules))
 		}
 	}
 }
@@ -222,7 +228,7 @@ func (f *figures) results(market exchange.Market, book *reconcile.Book) {
 		}
 		result := ratOf(book.Watch(watch.role.name).Result().Result)
 		if market == exchange.Spot {
-			f.near("the result of "+watch.role.name, f.cash(s), result, cent)
+			f.near("the result of "+watch.role.name, f.cash(s), result, new(big.Rat).Add(cent, &s.either))
 			continue
 		}
 		rules := watch.held.rules
@@ -262,7 +268,7 @@ func (f *figures) cash(s *share) *big.Rat {
 func (f *figures) status(book *reconcile.Book) {
 	w := f.w
 	status := w.daemon.machine.Status()
-	total, slack, traded := new(big.Rat), new(big.Rat).Set(cent), map[exchange.Market]bool{}
+	total, lent, slack, traded := new(big.Rat), new(big.Rat), new(big.Rat).Set(cent), map[exchange.Market]bool{}
 	fresh, alone := true, f.onFutures() == 1 // several strategies share the result by estimates
 	for n := range f.shares {
 		s, watch := &f.shares[n], &w.inspector.watched[n]
@@ -280,7 +286,8 @@ func (f *figures) status(book *reconcile.Book) {
 		if key.Market == exchange.Spot {
 			worth.Add(worth, &s.Cash)
 			steps := int64(mostRest*rules.QuantityTick) * int64(1+s.fills) // the position is in whole steps, and each sale leaves a remainder
-			bound.Add(bound, new(big.Rat).Mul(price, fraction(steps, rules.QuantityScale)))
+			bound.Add(bound, new(big.Rat).Mul(price, fraction(steps, rules.QuantityScale))).Add(bound, &s.either)
+			lent.Add(lent, &s.proceeds)
 		} else {
 			worth.Sub(worth, &s.Cost).Add(worth, s.Net())
 		}
@@ -295,7 +302,7 @@ func (f *figures) status(book *reconcile.Book) {
 	if !fresh || status.Total.IsZero() {
 		return
 	}
-	f.near("the equity of the account", total, ratOf(status.Total), slack)
+	f.near("the equity of the account", total.Add(total, lent), ratOf(status.Total), slack)
 	if status.Day.StartMS != 0 {
 		begin := new(big.Rat)
 		for market := range traded {

@@ -147,10 +147,14 @@ func (s *State) fill(p, before *Placement, grown exchange.Quantity, r *record.Re
 		_, price, _ := r.Filled()
 		symbol.buy(before, grown, price)
 	}
-	s.watch(p.strategy).filled(p, before, grown)
-	if p.order.Market == exchange.Spot && p.order.Side == exchange.Sell && (s.halts.Halted().Unknown != "" || symbol.unknownOrder != "") {
-		symbol.oversold += max(0, grown-max(0, symbol.known))
+	beyond := s.beyond(p, symbol, grown)
+	if s.halts.Halted().Unknown != "" || symbol.unknownOrder != "" {
+		symbol.oversold += beyond
 	}
+	if beyond != 0 && s.buys(symbol.key) {
+		beyond = 0 // a purchase that is booked later may explain it
+	}
+	s.watch(p.strategy).filled(p, before, grown, beyond)
 	symbol.fill(p, grown, r.AtMS, &s.settle)
 	s.refusals.endPosition(symbol)
 	if !s.unbooked {
@@ -170,6 +174,19 @@ func (s *State) fill(p, before *Placement, grown exchange.Quantity, r *record.Re
 	case p.purpose.Protects():
 		t.setLatch(t.plan.Target.Sign(), true, r.AtMS)
 	}
+}
+
+// beyond returns the part of a fill that sells more on spot than the fills explain.
+func (s *State) beyond(p *Placement, symbol *Symbol, grown exchange.Quantity) exchange.Quantity {
+	if p.order.Market != exchange.Spot || p.order.Side != exchange.Sell {
+		return 0
+	}
+	return max(0, grown-max(0, symbol.known))
+}
+
+// buys reports whether a purchase of the symbol has not ended.
+func (s *State) buys(key exchange.SymbolKey) bool {
+	return slices.ContainsFunc(s.live, func(p *Placement) bool { return p.order.Side == exchange.Buy && p.order.Key() == key })
 }
 
 func (s *State) end(p *Placement, atMS int64) {

@@ -110,14 +110,15 @@ const maxFills = 256
 // Filled is one fill of an order.
 type Filled struct {
 	Quantity exchange.Quantity // negative: sold
+	Others   exchange.Quantity // the part sold that was not the strategy's: no fill explains it
 	Price    exchange.Amount   // mean; zero if unknown
 }
 
 // Fills returns the fills of a strategy's spot orders that are not in a result yet, oldest first.
 func (w *Watch) Fills() []Filled { return slices.Clip(w.fills) }
 
-// filled adds a fill of an order.
-func (w *Watch) filled(p, before *Placement, grown exchange.Quantity) {
+// filled adds a fill of an order, of which a part was sold for others.
+func (w *Watch) filled(p, before *Placement, grown, others exchange.Quantity) {
 	switch {
 	case p.order.Market == exchange.Futures:
 		w.traded += grown
@@ -125,7 +126,7 @@ func (w *Watch) filled(p, before *Placement, grown exchange.Quantity) {
 		if len(w.fills) == maxFills {
 			w.fills = slices.Delete(w.fills, 0, 1)
 		}
-		w.fills = append(w.fills, Filled{grown * exchange.Quantity(p.order.Side.Sign()), addedPrice(before, grown, p.price)})
+		w.fills = append(w.fills, Filled{grown * exchange.Quantity(p.order.Side.Sign()), others, addedPrice(before, grown, p.price)})
 	}
 }
 

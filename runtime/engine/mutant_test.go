@@ -64,6 +64,8 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"standing_stop_forgotten": standingStopWaits,
 		"spot_latch_removed":      caseNamed("16 spot: what a person sold is adopted, latched, and not bought back"),
 		"adoption_opens":          caseNamed("16 closed manually: positions/history shows it, it is adopted, latched, and not bought back"),
+		"others_proceeds":         func(t testing.TB) { soldWith(t, coin, exchange.Sell, "-0.09") },
+		"sold_before_bought":      func(t testing.TB) { soldWith(t, coin, exchange.Buy, "89.91") },
 		"transfer_is_profit":      withdrawn(false),
 		"declaration_is_profit":   withdrawn(true),
 		"liquidation_goes_on":     liquidatedHalts,

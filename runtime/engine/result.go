@@ -255,7 +255,7 @@ func (r *results) cool(w *account.Watch, leg *leg, limits *risk.Limits) {
 }
 
 // cash returns the cash flow of a strategy's spot fills since its last result, less fees in the
-// quote asset.
+// quote asset. What it sold of others is money from outside, as in the ledger.
 func (r *results) cash(leg *leg) (cash exchange.Amount) {
 	rules := leg.symbol.Rules()
 	for _, fill := range r.book.Watch(leg.config.Name).Fills() {
@@ -263,7 +263,9 @@ func (r *results) cash(leg *leg) (cash exchange.Amount) {
 		if fill.Price.IsZero() {
 			value = rules.Notional(leg.symbol.Last(), fill.Quantity)
 		}
-		cash = cash.Sub(value)
+		if cash = cash.Sub(value); fill.Others != 0 {
+			cash = cash.Add(value.MulDiv(int64(fill.Others), int64(-fill.Quantity)))
+		}
 		if fill.Quantity < 0 || r.config.QuoteFees { // otherwise the fee is deducted from the purchase
 			cash = cash.Sub(value.Abs().MulRate(r.config.TakerFee))
 		}

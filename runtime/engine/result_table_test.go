@@ -13,7 +13,7 @@ import (
 )
 
 // resulted returns the results of strategies, for a futures account of 1,000 USDT and, if requested, a spot wallet of 500.
-func resulted(t *testing.T, futures, spot int) *results {
+func resulted(t testing.TB, futures, spot int) *results {
 	t.Helper()
 	b := valued(t, futures, spot)
 	r := &results{base: b, limits: &limits{base: b}, accounting: &accounting{base: b}, following: true}
@@ -343,27 +343,33 @@ func TestPositionValueInStrategyEquity(t *testing.T) {
 }
 
 // The result is the sales at their prices less the purchases, with the fee of a sale, and that of a purchase if it is paid in the quote
-// asset. A fill without a price counts at the last price.
+// asset. A fill without a price counts at the last price. What was sold of others' coins is no gain, but its fee is paid.
 func TestSpotFillResult(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name      string
+		held      exchange.Quantity
 		sides     []exchange.Side
 		price     int64
 		quoteFees bool
 		want      string
 	}{
-		{"nothing", nil, 90, false, "0"},
-		{"a purchase", []exchange.Side{exchange.Buy}, 90, false, "-90"},
-		{"a purchase that pays its fee in the quote asset", []exchange.Side{exchange.Buy}, 90, true, "-90.09"},
-		{"a sale", []exchange.Side{exchange.Sell}, 90, false, "89.91"},
-		{"both", []exchange.Side{exchange.Buy, exchange.Sell}, 90, false, "-0.09"},
-		{"at a price that is not known", []exchange.Side{exchange.Sell}, 0, false, "99.9"},
+		{"nothing", 0, nil, 90, false, "0"},
+		{"a purchase", 0, []exchange.Side{exchange.Buy}, 90, false, "-90"},
+		{"a purchase that pays its fee in the quote asset", 0, []exchange.Side{exchange.Buy}, 90, true, "-90.09"},
+		{"a sale", 100_000, []exchange.Side{exchange.Sell}, 90, false, "89.91"},
+		{"both", 0, []exchange.Side{exchange.Buy, exchange.Sell}, 90, false, "-0.09"},
+		{"at a price that is not known", 100_000, []exchange.Side{exchange.Sell}, 0, false, "99.9"},
+		{"a sale of others' coins alone", 0, []exchange.Side{exchange.Sell}, 90, false, "-0.09"},
+		{"a sale of others' coins too", 40_000, []exchange.Side{exchange.Sell}, 90, false, "35.91"},
+		{"the same at a price that is not known", 40_000, []exchange.Side{exchange.Sell}, 0, false, "39.9"},
+		{"one of more than a second one leaves", 150_000, []exchange.Side{exchange.Sell, exchange.Sell}, 90, false, "134.82"},
 	} {
 		r := resulted(t, 0, 1)
 		one := r.legs[0]
 		r.config.TakerFee, r.config.QuoteFees = exchange.RateOne/1_000, c.quoteFees
 		r.resultOf(one, 0, 0, 0)
+		r.record(record.Record{Symbol: coin, Body: record.Adopted{Quantity: c.held}})
 		for _, side := range c.sides {
 			id := r.book.NextClientOrderID("t")
 			order := exchange.NewOrder{Market: exchange.Spot, Symbol: coin.Name, Side: side, Quantity: 100_000, ClientOrderID: id}
@@ -376,5 +382,48 @@ func TestSpotFillResult(t *testing.T) {
 		if have := r.cash(one).String(); have != c.want {
 			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
 		}
+	}
+}
+
+// A purchase that has not ended may explain the sale: it is booked later, and the sale counts as its own.
+func TestSaleBeforeItsPurchaseIsTheStrategys(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		on   exchange.SymbolKey // of a purchase without an answer
+		side exchange.Side
+		want string
+	}{
+		{"a purchase", coin, exchange.Buy, "89.91"},
+		{"a sale", coin, exchange.Sell, "-0.09"},
+		{"a purchase of another symbol", bitcoin, exchange.Buy, "-0.09"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			soldWith(t, c.on, c.side, c.want)
+		})
+	}
+}
+
+// soldWith sells of what nothing explains next to an order without an answer.
+func soldWith(t testing.TB, on exchange.SymbolKey, side exchange.Side, want string) {
+	t.Helper()
+	r := resulted(t, 0, 1)
+	one := r.legs[0]
+	r.config.TakerFee = exchange.RateOne / 1_000
+	r.resultOf(one, 0, 0, 0)
+	sends := func(key exchange.SymbolKey, side exchange.Side) (about func(body record.Body)) {
+		id := r.book.NextClientOrderID("t")
+		about = func(body record.Body) {
+			r.record(record.Record{Strategy: one.config.Name, Symbol: key, ClientOrderID: id, Body: body})
+		}
+		about(record.Sending{Order: exchange.NewOrder{Market: key.Market, Symbol: key.Name, Side: side, Quantity: 100_000, ClientOrderID: id},
+			Purpose: placement.Entry})
+		return about
+	}
+	sends(on, side)
+	sends(coin, exchange.Sell)(record.Ended{OrderID: 5, State: placement.Filled, Filled: 100_000, Price: exchange.AmountOf(90)})
+	if have := r.cash(one).String(); have != want {
+		t.Errorf("want %s, have %s", want, have)
 	}
 }
