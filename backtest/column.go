@@ -29,6 +29,7 @@ type Column struct {
 	Liquidations  int         `json:"liquidations"`
 	EndedBy       *EndedBy    `json:"ended_by,omitempty"`   // the event that ended its trading before the last candle
 	NotTraded     []NotTraded `json:"not_traded,omitempty"` // desired trades that did not happen
+	Machine       string      `json:"machine,omitempty"`    // direct, or engine and why
 	Assumptions   []string    `json:"assumptions"`
 	ResultSHA256  string      `json:"result_sha256"`
 }
@@ -177,6 +178,7 @@ func (r *Result) column(name string) Column {
 		Liquidations:  r.Liquidations,
 		EndedBy:       r.EndedBy,
 		NotTraded:     r.NotTraded,
+		Machine:       r.Machine,
 		Assumptions:   r.Assumptions,
 		ResultSHA256:  r.ResultSHA256,
 	}

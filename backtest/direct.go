@@ -80,7 +80,7 @@ func (c *Config) indirect() string {
 	case len(c.Legs) > 1:
 		return "several strategies"
 	case leg.Make == nil:
-		return "the strategy cannot be made again"
+		return "a strategy that cannot be made again"
 	case symbol.Market != exchange.Futures:
 		return "spot"
 	case c.Limits != (risk.Limits{}) || given.Limits != (risk.Limits{}):
@@ -177,7 +177,7 @@ func (d *direct) giveUp(format string, arguments ...any) {
 func (d *direct) take(from, to int, out *engine.Effects) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			d.giveUp("the strategy failed: %v", cause)
+			d.giveUp("a strategy that failed: %v", cause)
 			out.Taken = max(out.Taken, 1)
 		}
 	}()

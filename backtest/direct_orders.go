@@ -282,7 +282,7 @@ func (d *direct) withdraw() (any bool) {
 		}
 		d.cancel.OrderID = o.id
 		if _, err := d.run.venue.Do(account, &d.cancel); err != nil {
-			d.giveUp("refused by the exchange: %v", err)
+			d.giveUp("an order that the exchange refused: %v", err)
 			return false
 		}
 		o.canceled, any = true, true

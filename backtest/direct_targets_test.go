@@ -133,7 +133,7 @@ func TestDirectMachineFollowsTargets(t *testing.T) {
 				c.Legs[0].Strategy.Others = []strategy.Other{{Symbol: &other, Candles: c.Legs[0].Tape.Candles}}
 			},
 		},
-		{name: "a mistake", machine: "engine: the strategy failed: a mistake", fills: "1 buy 1 100 entry", script: `100 100 100 100 | hold 1` + even,
+		{name: "a mistake", machine: "engine: a strategy that failed: a mistake", fills: "1 buy 1 100 entry", script: `100 100 100 100 | hold 1` + even,
 			change: func(at int, plan *strategy.Plan) {
 				if at == 3 {
 					panic("a mistake")

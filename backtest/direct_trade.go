@@ -188,7 +188,7 @@ func (d *direct) place(purpose placement.Purpose, side exchange.Side, quantity e
 	order.Side, order.Quantity, order.ReduceOnly = side, quantity, purpose == placement.Exit
 	id, err := d.run.venue.Place(account, &d.request)
 	if err != nil {
-		d.giveUp("refused by the exchange: %v", err)
+		d.giveUp("an order that the exchange refused: %v", err)
 		return
 	}
 	d.pending, d.after = id, d.held.Quantity+quantity*exchange.Quantity(side.Sign())

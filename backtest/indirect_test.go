@@ -52,7 +52,7 @@ func TestWhyTheEngineIsTheMachine(t *testing.T) {
 		{"", func(*Config) {}},
 		{"as configured", func(c *Config) { c.engine = true }},
 		{"several strategies", func(c *Config) { c.Legs = append(c.Legs, Leg{}) }},
-		{"the strategy cannot be made again", func(c *Config) { c.Legs[0].Make = nil }},
+		{"a strategy that cannot be made again", func(c *Config) { c.Legs[0].Make = nil }},
 		{"spot", func(c *Config) { c.Legs[0].Tape.Symbol.Market = exchange.Spot }},
 		{"limits", func(c *Config) { c.Limits = risk.Limits{MaxOpenOrders: 1} }},
 		{"limits", func(c *Config) { of(c).Limits = risk.Limits{MaxOpenOrders: 1} }},

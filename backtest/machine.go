@@ -1,6 +1,10 @@
 package backtest
 
 import (
+	"fmt"
+	"io"
+	"strings"
+
 	"botd/exchange"
 	"botd/reconcile"
 	"botd/runtime/engine"
@@ -36,5 +40,35 @@ func (r *run) machineName() string {
 	if r.indirect == "" {
 		return "direct"
 	}
-	return "engine: " + r.indirect
+	return byEngine + r.indirect
+}
+
+// byEngine begins the name of the engine as a run's machine.
+const byEngine = "engine: "
+
+// EngineReason returns the reason why a run's machine was the engine; engine is false for the direct machine.
+func EngineReason(machine string) (why string, engine bool) {
+	return strings.CutPrefix(machine, byEngine)
+}
+
+// inWords describes a run's machine.
+func inWords(machine string) string {
+	if why, engine := EngineReason(machine); engine {
+		return "by the engine, since the direct machine does not cover " + why
+	}
+	return "by the direct machine"
+}
+
+// machineLine shows the machine of the run, and those of columns that used another one.
+func (r *Result) machineLine(w io.Writer) {
+	if r.Machine == "" {
+		return // of an earlier version
+	}
+	line := "run " + inWords(r.Machine)
+	for i := range r.Columns {
+		if c := &r.Columns[i]; c.Machine != "" && c.Machine != r.Machine {
+			line += "; " + c.Name + " " + inWords(c.Machine)
+		}
+	}
+	fmt.Fprintln(w, line)
 }

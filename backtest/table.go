@@ -65,6 +65,7 @@ func (r *Result) Table(w io.Writer, colour bool) {
 	t.Render()
 	r.columnTable(w, colour)
 	r.groupTables(w, colour)
+	r.machineLine(w)
 	for _, line := range r.Assumptions {
 		fmt.Fprintln(w, "assumes", line)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -242,6 +243,42 @@ func TestTheVerdictOfASweepWithoutWholeTrials(t *testing.T) {
 		read(t, filepath.Join(directory, saved.SweepSummary), &have)
 		if have.Verdict != c.want || (len(have.Best) == 1) != c.best || (have.Seen != nil) != c.best {
 			t.Errorf("%s: want a best in the list: %v, have %+v", c.want, c.best, have)
+		}
+	}
+}
+
+// A sweep counts its trials by machine. The engine ran a trial if it ran one of its parts.
+func TestASweepCountsTheTrialsOfTheEngine(t *testing.T) {
+	t.Parallel()
+	trials := func(machines ...string) (trials []backtest.Trial) {
+		for _, machine := range machines {
+			seen, unseen, split := strings.Cut(machine, "|")
+			one := backtest.Trial{Seen: &backtest.Column{Machine: seen}}
+			if split {
+				one.Unseen = &backtest.Column{Machine: unseen}
+			}
+			trials = append(trials, one)
+		}
+		return trials
+	}
+	const since = " by the engine, since the direct machine does not cover: "
+	for _, c := range []struct {
+		want     string
+		trials   []backtest.Trial
+		machines []saved.MachineCount
+	}{
+		{"", trials("", ""), nil},
+		{"2 trials by the direct machine", trials("direct|direct", "direct"), []saved.MachineCount{{"direct", 2}}},
+		{"3 of 4 trials" + since + "spot (2); limits (1)", trials("engine: spot", "direct", "direct|engine: spot", "engine: limits|direct"),
+			[]saved.MachineCount{{"engine: spot", 2}, {"direct", 1}, {"engine: limits", 1}}},
+		{"1 of 2 trials" + since + "spot (1)", trials("engine: spot", ""), []saved.MachineCount{{"", 1}, {"engine: spot", 1}}},
+		{"5 of 5 trials" + since + "a (1); b (1); c (1); 2 other reasons", trials("engine: a", "engine: c", "engine: b", "engine: d", "engine: e"),
+			[]saved.MachineCount{{"engine: a", 1}, {"engine: b", 1}, {"engine: c", 1}, {"engine: d", 1}, {"engine: e", 1}}},
+	} {
+		sweep := saved.Sweep{Trials: c.trials}
+		sweep.Conclude()
+		if have := sweep.ByEngine(); have != c.want || !slices.Equal(sweep.Machines, c.machines) {
+			t.Errorf("want %q and %v, have %q and %v", c.want, c.machines, have, sweep.Machines)
 		}
 	}
 }

@@ -1,10 +1,12 @@
 package saved
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,6 +37,7 @@ type Sweep struct {
 	Short      int                `json:"short_of_required,omitempty"` // whole trials that do not meet the requirement: they rank last
 	Stopped    int                `json:"stopped_early,omitempty"`     // trials that --stop-when ended: they rank last
 	Unranked   int                `json:"unranked,omitempty"`          // these, and trials without a value of the objective
+	Machines   []MachineCount     `json:"machines,omitempty"`          // of the trials, the most frequent first
 	Conclusion string             `json:"verdict,omitempty"`           // Verdict
 	Lucky      *float64           `json:"sharpe_by_luck"`              // the best Sharpe ratio expected from as many trials without skill; null if unknown
 	Refused    int                `json:"refused"`                     // choices that the strategy rejects
@@ -46,6 +49,12 @@ type Sweep struct {
 	DataSHA256 string             `json:"data_sha256"`
 	Warnings   []backtest.Warning `json:"warnings,omitempty"` // of files and configuration
 	Elapsed    float64            `json:"elapsed_s"`
+}
+
+// MachineCount counts the trials of one machine.
+type MachineCount struct {
+	Machine string `json:"machine"` // direct, or engine and why
+	Trials  int    `json:"trials"`
 }
 
 // Front is the Pareto front of several objectives: the trials that no other trial beats.
@@ -120,6 +129,55 @@ func (r *Sweep) Conclude() {
 		r.Lucky = &lucky
 	}
 	r.Conclusion = r.Verdict()
+	r.Machines = nil
+	for i := range r.Trials {
+		machine := machineOf(&r.Trials[i])
+		at := slices.IndexFunc(r.Machines, func(c MachineCount) bool { return c.Machine == machine })
+		if at < 0 {
+			at, r.Machines = len(r.Machines), append(r.Machines, MachineCount{Machine: machine})
+		}
+		r.Machines[at].Trials++
+	}
+	slices.SortFunc(r.Machines, func(a, b MachineCount) int { return cmp.Or(b.Trials-a.Trials, strings.Compare(a.Machine, b.Machine)) })
+	if len(r.Machines) == 1 && r.Machines[0].Machine == "" { // trials of an earlier version
+		r.Machines = nil
+	}
+}
+
+// machineOf returns the machine of a trial: the engine if it ran one of the parts.
+func machineOf(t *backtest.Trial) (machine string) {
+	for _, part := range []*backtest.Column{t.Unseen, t.Seen} {
+		if part == nil {
+			continue
+		}
+		if _, engine := backtest.EngineReason(machine); !engine {
+			machine = part.Machine
+		}
+	}
+	return machine
+}
+
+// mostReasons bounds the reasons that ByEngine lists.
+const mostReasons = 3
+
+// ByEngine counts in a line the trials that the engine ran, with the reasons. It is empty for trials of an earlier version.
+func (r *Sweep) ByEngine() string {
+	count, reasons := 0, []string(nil)
+	for _, c := range r.Machines {
+		if why, engine := backtest.EngineReason(c.Machine); engine {
+			count, reasons = count+c.Trials, append(reasons, fmt.Sprintf("%s (%d)", why, c.Trials))
+		}
+	}
+	switch more := len(reasons) - mostReasons; {
+	case len(r.Machines) == 0:
+		return ""
+	case count == 0:
+		return plural.Of(len(r.Trials), "trial") + " by the direct machine"
+	case more > 0:
+		reasons = append(reasons[:mostReasons], plural.Of(more, "other reason"))
+	}
+	return fmt.Sprintf("%d of %s by the engine, since the direct machine does not cover: %s", count, plural.Of(len(r.Trials), "trial"),
+		strings.Join(reasons, "; "))
 }
 
 // stopped counts the trials that were stopped early.

@@ -95,6 +95,11 @@ func sweepTable(w io.Writer, r *saved.Sweep) {
 		fmt.Fprintf(w, "and %d more: -o csv has all\n", more)
 	}
 	paretoTable(w, r.Pareto, names)
+	sweepNotes(w, r)
+}
+
+// sweepNotes writes the lines below a sweep's table.
+func sweepNotes(w io.Writer, r *saved.Sweep) {
 	if r.Short > 0 {
 		fmt.Fprintf(w, "%s without %s, the last in the order\n", plural.Of(r.Short, "trial"), r.Require)
 	}
@@ -103,6 +108,9 @@ func sweepTable(w io.Writer, r *saved.Sweep) {
 	}
 	if r.Refused > 0 {
 		fmt.Fprintf(w, "%s left out, refused by the strategy; the first, %s\n", plural.Of(r.Refused, "choice"), r.Why)
+	}
+	if line := r.ByEngine(); line != "" {
+		fmt.Fprintln(w, line)
 	}
 	fmt.Fprintln(w, r.Verdict())
 	for _, warning := range r.Warnings {
