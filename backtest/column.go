@@ -213,14 +213,14 @@ func (r *Result) bound() {
 	ordered := !less(ideal, realistic) && !less(realistic, pessimistic)
 	r.Ordered = &ordered
 	if !ordered {
-		r.warn(BoundsNotOrdered, "the columns end with %s, %s and %s: they bound nothing", ideal, realistic, pessimistic)
+		r.warn(BoundsNotOrdered, "the columns end with %s, %s and %s: they are not ordered, so they are no bounds", ideal, realistic, pessimistic)
 	}
 	if own := r.Columns[0].OwnEquity; own != ideal {
-		r.warn(IdealRepriced, "the ideal column's own run ends with %s, by other fills than the realistic run's: "+
+		r.warn(IdealRepriced, "the ideal column's own run ends with %s, with other fills than the realistic run: "+
 			"it shows those of the realistic run without costs, %s", own, ideal)
 	}
 	if own := r.Columns[2].OwnEquity; own != pessimistic {
-		r.warn(PessimisticRepriced, "the pessimistic column's own run ends with %s, by other fills than the realistic run's: "+
+		r.warn(PessimisticRepriced, "the pessimistic column's own run ends with %s, with other fills than the realistic run: "+
 			"it shows those of the realistic run at its costs, %s", own, pessimistic)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // AccessConfig configures access to dashboard and API from other machines.
 type AccessConfig struct {
 	CertificateFile, KeyFile string   // of TLS
-	BehindProxy              bool     // a TLS proxy stands in front
+	BehindProxy              bool     // a TLS proxy is in front
 	Hosts                    []string // accepted host names, besides loopback ones
 	MetricsToken             bool     // /metrics needs a token
 	MetricsOpen              bool     // /metrics shows money without a token
@@ -31,7 +31,7 @@ func (a *AccessConfig) keys() []key {
 		{name: "certificate_file", value: text(&a.CertificateFile), what: "the TLS certificate of dashboard and API, PEM", example: both},
 		{name: "key_file", value: text(&a.KeyFile), what: "its key, PEM", example: both},
 		{name: "behind_proxy", value: flag(&a.BehindProxy),
-			what: "says that a proxy with TLS stands in front, so that `listen` need not be loopback", example: "true"},
+			what: "a proxy with TLS is in front of botd, so that `listen` need not be loopback", example: "true"},
 		{name: "hosts", value: custom(func() string { return strings.Join(a.Hosts, ", ") }), check: a.readHosts,
 			what: "names that browsers may ask for, separated by commas, besides loopback", example: "botd.example, 10.0.0.5"},
 		{name: "metrics_token", value: flag(&a.MetricsToken),

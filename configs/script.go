@@ -51,14 +51,14 @@ func (r *strategyReader) readScript(s *section, node *yaml.Node) {
 	}
 	r.into.definition = nil
 	if !fs.ValidPath(file) {
-		s.wrong(node, "put it beside the strategy's YAML file and write its name",
+		s.wrong(node, "put it in the directory of the strategy's YAML file and write its name",
 			"file %q is not in the directory of the configuration", notation.Shortened(file))
 		return
 	}
 	source, err := fs.ReadFile(r.loader.files, path.Join(path.Dir(r.file), file))
 	switch shown := r.shown(file); {
 	case errors.Is(err, fs.ErrNotExist):
-		s.wrong(node, "it must stand beside the strategy's YAML file; botd strategy new NAME --script writes one", "there is no file %s", shown)
+		s.wrong(node, "it belongs in the directory of the strategy's YAML file; botd strategy new NAME --script writes one", "there is no file %s", shown)
 	case err != nil:
 		s.wrong(node, "", "%s cannot be read: %v", shown, reason(err))
 	case len(source) > maxFileBytes:

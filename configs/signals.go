@@ -6,7 +6,7 @@ import "botd/internal/notation"
 type SignalsConfig struct {
 	Listen      string // host:port of a separate server
 	TokenFile   string
-	BehindProxy bool // a TLS proxy stands in front of it
+	BehindProxy bool // a TLS proxy is in front of it
 }
 
 // signalCredential is the systemd credential of the token.
@@ -19,7 +19,7 @@ func (c *SignalsConfig) keys() []key {
 		{name: "token_file", value: text(&c.TokenFile),
 			what: "the file of mode 600 that holds their token", example: both, instead: "systemd's credential BOTD_SIGNAL_TOKEN, where no file is named"},
 		{name: "behind_proxy", value: flag(&c.BehindProxy),
-			what: "says that a proxy with TLS on another machine stands in front", example: "true"},
+			what: "a proxy with TLS on another machine is in front of botd", example: "true"},
 	}
 }
 

@@ -30,7 +30,7 @@ type mutateFlags struct {
 func newMutate() *cobra.Command {
 	flags := &mutateFlags{}
 	command := &cobra.Command{
-		Use: "mutate [PACKAGE...]", Short: "change one small thing of a package after another, and see whether its tests notice",
+		Use: "mutate [PACKAGE...]", Short: "mutation-test packages: make one small change after another, and run the tests",
 		Long: `Builds the tests of each package with all mutants, each behind a switch, and runs, with one
 mutant after another, the tests that reach it. Survivors are printed. A survivor that
 changes nothing that could be seen is listed with the reason in

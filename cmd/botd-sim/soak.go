@@ -23,7 +23,7 @@ type soakFlags struct {
 func newSoak() *cobra.Command {
 	var flags soakFlags
 	command := &cobra.Command{
-		Use: "soak", Short: "trade for hours, and measure what the daemon's memory grows by", Args: cobra.NoArgs,
+		Use: "soak", Short: "trade for hours, and measure how much the daemon's memory grows", Args: cobra.NoArgs,
 		Long: `Trades on a moving simulated exchange, a process of its own, with six strategies that
 send about five orders a second, and measures the daemon's memory by its metrics. The slope
 is that of its resident memory by least squares, after the warm-up. The exit code is 1 if

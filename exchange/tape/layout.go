@@ -68,7 +68,7 @@ func layoutOf(path, line string) (l layout, isRow bool, err error) {
 	line = strings.TrimSpace(strings.TrimPrefix(line, "\xef\xbb\xbf"))
 	fail := func(column, format string, arguments ...any) (layout, bool, error) {
 		return nil, false, &DataError{Path: path, Line: 1, Column: column, What: fmt.Sprintf(format, arguments...),
-			Hint: "the header is " + header + "; 'botd data import --columns' says what stands where in another file"}
+			Hint: "the header is " + header + "; 'botd data import --columns' describes the columns of another file"}
 	}
 	if line == "" {
 		return fail("", "the first line is empty")

@@ -24,7 +24,7 @@ func TestEachRefusalNamesPlaceColumnAndHint(t *testing.T) {
 		complete = "\nhint: was the download complete?"
 		grid     = "\nhint: is the interval right? --repair drops rows that are off the grid"
 		names    = "\nhint: the header is open_time_ms,open,high,low,close,volume,close_time_ms,quote_volume,trades,taker_buy_base,taker_buy_quote; " +
-			"'botd data import --columns' says what stands where in another file"
+			"'botd data import --columns' describes the columns of another file"
 		ordered = "open_time_ms,volume,open,low,high,close"
 	)
 	type options = tape.Options

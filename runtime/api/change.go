@@ -58,7 +58,7 @@ func (c controls) send(r *request, event engine.Event) error {
 // record journals the sender of a change that is not the engine's. The change waits for the record.
 func (c controls) record(r *request, target, detail string) error {
 	if c.send(r, r.audited(target, detail, nil)) != nil {
-		return &failure{http.StatusServiceUnavailable, "stopped", "who asked for it cannot be written to the journal now: nothing was done"}
+		return &failure{http.StatusServiceUnavailable, "stopped", "the request cannot be journalled now: nothing was done"}
 	}
 	return nil
 }

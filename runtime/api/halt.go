@@ -16,9 +16,9 @@ import (
 
 var haltRoutes = []route{
 	{id: "halt", tag: "risk", method: "POST", path: "/api/v1/risk/halt", minimum: auth.Operator, endpoint: order(by(manualOf, (*manual).halt)),
-		summary: "The kill switch, of the account or a part of it. The answer says exactly what is sent; with dry_run nothing is.", fails: []int{404}},
+		summary: "The kill switch, of the account or a part of it. The answer lists exactly what is sent; with dry_run nothing is.", fails: []int{404}},
 	{id: "rearm", tag: "risk", method: "POST", path: "/api/v1/risk/rearm", minimum: auth.Operator, endpoint: order(by(manualOf, (*manual).rearm)),
-		summary: "Ends a halt. Says what ends, and what still blocks trading.", fails: []int{404}},
+		summary: "Ends a halt. The answer lists what ends, and what still blocks trading.", fails: []int{404}},
 	{id: "pause_strategy", tag: "strategies", method: "POST", path: "/api/v1/strategies/{name}/pause", minimum: auth.Operator,
 		endpoint: order(by(manualOf, haltingAt(record.LevelPause))),
 		summary:  "Nothing opens for this strategy; exits and stops continue.", fails: []int{404}},

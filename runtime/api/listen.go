@@ -16,7 +16,7 @@ var connections = inbound.Limits{All: 256, Unknown: 128}
 // Access configures access to the server over TCP.
 type Access struct {
 	Certificate, Key string   // files of TLS
-	BehindProxy      bool     // a proxy with TLS stands in front
+	BehindProxy      bool     // a proxy with TLS is in front
 	Hosts            []string // permitted host names, besides loopback ones
 	MetricsToken     bool     // /metrics need a viewer's token or session
 	MetricsOpen      bool     // /metrics show money to every client

@@ -17,17 +17,17 @@ var manualRoutes = []route{
 	{id: "cancel_orders", tag: "orders", method: "POST", path: "/api/v1/orders/cancel", minimum: auth.Operator,
 		endpoint: order(by(manualOf, (*manual).cancelOrders)),
 		summary: "Cancels the opening orders that match (all of them without a filter), and pauses their strategies so that none is placed again. " +
-			"The answer says exactly what is sent; " +
+			"The answer lists exactly what is sent; " +
 			"with dry_run nothing is. Orders that reduce or protect stay. Each order is a change of its own in the journal.", fails: []int{404, 409}},
 	{id: "cancel_order", tag: "orders", method: "POST", path: "/api/v1/orders/{id}/cancel", minimum: auth.Operator,
 		endpoint: order(by(manualOf, (*manual).cancelOrder)),
 		summary: "Cancels one opening order, and pauses its strategy so that it is not placed again. " +
-			"The answer says exactly what is sent; with dry_run nothing is. " +
+			"The answer lists exactly what is sent; with dry_run nothing is. " +
 			"An order that reduces or protects is refused (409): no halt blocks those.", fails: []int{404, 409}},
 	{id: "close_position", tag: "money", method: "POST", path: "/api/v1/positions/{market}/{symbol}/close", minimum: auth.Operator,
 		endpoint: order(by(manualOf, (*manual).closePosition)),
 		summary: "Closes the position of one symbol at market, reduceOnly, and halts its strategy at level flatten so that it is not opened again. " +
-			"The answer says exactly what is sent, " +
+			"The answer lists exactly what is sent, " +
 			"and what the strategy does afterwards; with dry_run nothing is done.", fails: []int{404, 409}},
 }
 

@@ -7,11 +7,11 @@ import (
 
 var noticeRoutes = []route{
 	{id: "notices", tag: "log", method: "GET", path: "/api/v1/notices", minimum: auth.Viewer, endpoint: list(of(viewsOf, (*views).notices)),
-		summary: "What a person may want to know, newest first, since the start.",
+		summary: "Notices for people, newest first, since the start.",
 		takes: []parameter{{name: "kind", text: "Of this kind alone."}, {name: "severity", text: "Of this severity alone.", values: []string{"info",
 			"warning", "error"}}, ofStrategy, ofMarket, ofSymbol}},
 	{id: "incidents", tag: "log", method: "GET", path: "/api/v1/incidents", minimum: auth.Viewer, endpoint: list(of(viewsOf, (*views).incidents)),
-		summary: "What does not work as it should, one incident per cause, newest first, over restarts: those that are open and those that have ended.",
+		summary: "Incidents, one per cause, newest first, across restarts: the open ones and those that have ended.",
 		takes: []parameter{{name: "state", text: "Open or closed ones alone.", values: []string{"open", "closed"}},
 			{name: "kind", text: "Of this kind alone."}, {name: "severity", text: "Of this severity alone.", values: []string{"warning", "critical"}},
 			ofStrategy, ofMarket, ofSymbol}},

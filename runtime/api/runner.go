@@ -18,7 +18,7 @@ import (
 var runnerRoutes = []route{
 	{id: "backtest_choices", tag: "backtests", method: "GET", path: "/api/v1/backtests/choices", minimum: auth.Viewer,
 		endpoint: read(of(runnerOf, (*runner).choices)),
-		summary: "What a backtest can be made of: the configured strategies, and the files of candles: those that the daemon recorded " +
+		summary: "The possible inputs of a backtest: the configured strategies, and the files of candles: those that the daemon recorded " +
 			"(`recorded/...`) and those in `data_dir/candles` (`candles/...`)."},
 	{id: "start_backtest", tag: "backtests", method: "POST", path: "/api/v1/backtests", minimum: auth.Operator, endpoint: order(by(runnerOf, (*runner).start)),
 		fails: []int{409},

@@ -11,7 +11,7 @@ import (
 
 var sessionRoutes = []route{
 	{id: "session", tag: "session", method: "GET", path: "/api/v1/session", minimum: auth.Viewer, endpoint: read(of(credentialsOf, (*credentials).session)),
-		summary: "Who asks, and with which role."},
+		summary: "The caller's name and role."},
 	{id: "login", tag: "session", method: "POST", path: auth.LoginPath, minimum: auth.Public, endpoint: secret(by(credentialsOf, (*credentials).login)),
 		summary: "Exchanges a token, or the code of a one-time link, for a session cookie.", fails: []int{401, 413, 429}},
 	{id: "logout", tag: "session", method: "DELETE", path: "/api/v1/session", minimum: auth.Viewer, endpoint: raw("", (*Server).logout),

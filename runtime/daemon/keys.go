@@ -32,7 +32,7 @@ func (p *process) watchKeys(ctx context.Context) {
 			p.console.Warn("exchange.key_refused", "key       the files of key or secret have changed and are not used: %v", err)
 			refused = err.Error()
 		case err == nil && changed:
-			p.console.Warn("exchange.key_rotated", "key       requests are signed with the key that its files hold now")
+			p.console.Warn("exchange.key_rotated", "key       requests are signed with the key now in its files")
 			refused = ""
 		case err == nil:
 			refused = ""

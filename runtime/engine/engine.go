@@ -35,7 +35,7 @@ type Engine struct {
 	permission *permission // whether openings may go out
 	halts      *halts      // the kill switch
 	readHealth *readHealth // whether reads fail
-	breaker    *breaker    // the time that positions lack their stops
+	breaker    *breaker    // the circuit breaker of unanswered and empty orders
 	protection *protection // how long positions lack their stops
 	backoffs   *backoffs   // the waits of refused intents
 	ruleset    *ruleset    // the limits in force

@@ -76,7 +76,7 @@ var alerts = []Alert{
 		incident.UnfinishedAfterMS * time.Millisecond,
 		"a halt of {{ $labels.instance }} has not removed everything it covers",
 		"A halt to cancel or to flatten is in force, and orders or a position that it covers are still there.",
-		"botd status names what is left and why; close it on the exchange's own screen if that lasts."},
+		"botd status lists what is still open and the reason; close it on the exchange's own page if that lasts."},
 	{"BotdOrderUnsettled", Page,
 		fmt.Sprintf(`time() - (botd_orders_unsettled_oldest_timestamp_seconds > 0) > %d`, incident.UnsettledAfterMS/1000) + unless(outage), 0,
 		"an order on {{ $labels.market }} has not settled for {{ $value | humanizeDuration }}",

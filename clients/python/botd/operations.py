@@ -1820,7 +1820,7 @@ class Operations:
         return answer
 
     def cancel_orders(self, body: Optional[CancelRequest] = None, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
-        """Cancels the opening orders that match (all of them without a filter), and pauses their strategies so that none is placed again. The answer says exactly what is sent; with dry_run nothing is. Orders that reduce or protect stay. Each order is a change of its own in the journal.
+        """Cancels the opening orders that match (all of them without a filter), and pauses their strategies so that none is placed again. The answer lists exactly what is sent; with dry_run nothing is. Orders that reduce or protect stay. Each order is a change of its own in the journal.
 
         dry_run: Answers exactly what would be done, and does nothing.
         """
@@ -1828,7 +1828,7 @@ class Operations:
         return answer
 
     def cancel_order(self, id: str, body: Optional[ReasonRequest] = None, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
-        """Cancels one opening order, and pauses its strategy so that it is not placed again. The answer says exactly what is sent; with dry_run nothing is. An order that reduces or protects is refused (409): no halt blocks those.
+        """Cancels one opening order, and pauses its strategy so that it is not placed again. The answer lists exactly what is sent; with dry_run nothing is. An order that reduces or protects is refused (409): no halt blocks those.
 
         dry_run: Answers exactly what would be done, and does nothing.
         """
@@ -1836,7 +1836,7 @@ class Operations:
         return answer
 
     def close_position(self, market: str, symbol: str, body: Optional[ReasonRequest] = None, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
-        """Closes the position of one symbol at market, reduceOnly, and halts its strategy at level flatten so that it is not opened again. The answer says exactly what is sent, and what the strategy does afterwards; with dry_run nothing is done.
+        """Closes the position of one symbol at market, reduceOnly, and halts its strategy at level flatten so that it is not opened again. The answer lists exactly what is sent, and what the strategy does afterwards; with dry_run nothing is done.
 
         dry_run: Answers exactly what would be done, and does nothing.
         """
@@ -1964,7 +1964,7 @@ class Operations:
         return answer
 
     def halt(self, body: HaltRequest, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
-        """The kill switch, of the account or a part of it. The answer says exactly what is sent; with dry_run nothing is.
+        """The kill switch, of the account or a part of it. The answer lists exactly what is sent; with dry_run nothing is.
 
         dry_run: Answers exactly what would be done, and does nothing.
         """
@@ -1972,7 +1972,7 @@ class Operations:
         return answer
 
     def rearm(self, body: Optional[RearmRequest] = None, *, dry_run: Optional[bool] = None, idempotency_key: Optional[str] = None) -> HaltAnswer:
-        """Ends a halt. Says what ends, and what still blocks trading.
+        """Ends a halt. The answer lists what ends, and what still blocks trading.
 
         dry_run: Answers exactly what would be done, and does nothing.
         """
@@ -2077,7 +2077,7 @@ class Operations:
         return answer
 
     def notices(self, *, kind: Optional[str] = None, severity: Optional[Literal["info", "warning", "error"]] = None, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> NoticeList:
-        """What a person may want to know, newest first, since the start.
+        """Notices for people, newest first, since the start.
 
         kind: Of this kind alone.
         severity: Of this severity alone.
@@ -2091,7 +2091,7 @@ class Operations:
         return answer
 
     def incidents(self, *, state: Optional[Literal["open", "closed"]] = None, kind: Optional[str] = None, severity: Optional[Literal["warning", "critical"]] = None, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> IncidentList:
-        """What does not work as it should, one incident per cause, newest first, over restarts: those that are open and those that have ended.
+        """Incidents, one per cause, newest first, across restarts: the open ones and those that have ended.
 
         state: Open or closed ones alone.
         kind: Of this kind alone.
@@ -2140,7 +2140,7 @@ class Operations:
         return answer
 
     def backtest_choices(self) -> BacktestChoices:
-        """What a backtest can be made of: the configured strategies, and the files of candles: those that the daemon recorded (`recorded/...`) and those in `data_dir/candles` (`candles/...`)."""
+        """The possible inputs of a backtest: the configured strategies, and the files of candles: those that the daemon recorded (`recorded/...`) and those in `data_dir/candles` (`candles/...`)."""
         answer: BacktestChoices = self._request("GET", "/api/v1/backtests/choices", {})
         return answer
 
@@ -2262,7 +2262,7 @@ class Operations:
         return answer
 
     def session(self) -> Session:
-        """Who asks, and with which role."""
+        """The caller's name and role."""
         answer: Session = self._request("GET", "/api/v1/session", {})
         return answer
 

@@ -49,7 +49,7 @@ Ctrl-C stops cleanly and says what stays open on the exchange; a second one ends
 		},
 	}
 	connect.ConfigFlag(command, &flags.directory)
-	command.Flags().StringVar(&flags.mode, "mode", "", "demo, paper or live; live must stand in botd.yaml too")
+	command.Flags().StringVar(&flags.mode, "mode", "", "demo, paper or live; live requires mode: live in botd.yaml too")
 	command.Flags().StringVar(&flags.listen, "listen", "", "address of metrics, health and API (default 127.0.0.1:8420; off for none)")
 	command.Flags().StringVar(&flags.logFormat, "log-format", "auto", "console, json, or auto: console on a terminal")
 	command.Flags().StringVar(&flags.logLevel, "log-level", "", strings.Join(ops.Levels, ", ")+" (default info; botd log-level changes it while it runs)")

@@ -19,7 +19,7 @@ func newAcceptKey() *cobra.Command {
 	var directory, output string
 	var dry bool
 	command := &cobra.Command{
-		Use: "accept-key", Short: "hand the journal of the exchange's old key over to the new one", Args: cobra.NoArgs,
+		Use: "accept-key", Short: "assign the journal of a replaced exchange key to the new key", Args: cobra.NoArgs,
 		Long: `A journal belongs to one account of the exchange, which it knows by the key it began with.
 A running botd takes a new key over by itself when its files change (docs/operations.md);
 this is for a key that was replaced while botd was down, or that botd could not recognise.

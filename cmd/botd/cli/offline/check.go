@@ -21,8 +21,8 @@ func NewCheck() *cobra.Command {
 	var strict bool
 	command := &cobra.Command{
 		Use: "check", Short: "validate a configuration, offline", Args: cobra.NoArgs,
-		Long: "Reads botd.yaml and strategies/*.yaml and says everything that is wrong at once,\nwith file, line and a hint, then the " +
-			"limits that will hold (docs/risk.md), and\nfor paper and live what it costs in requests. Nothing is sent anywhere.\n" +
+		Long: "Reads botd.yaml and strategies/*.yaml and reports all errors at once, each with\nfile, line and a hint, then the " +
+			"limits that will apply (docs/risk.md), and\nfor paper and live its cost in requests. Nothing is sent anywhere.\n" +
 			"Exit code 1 when there are errors; with --strict when there are warnings too.",
 		Example: "  botd check\n  botd check -c /etc/botd\n  botd check -c configs -o json | jq .problems",
 		RunE: func(command *cobra.Command, _ []string) error {

@@ -293,7 +293,7 @@ func (f *initFlags) exchange() string {
 		text += "  # the key comes as systemd credentials BOTD_KEY and BOTD_SECRET; or name files of mode 600:\n  # key_file: " +
 			"/etc/botd/key\n  # secret_file: /etc/botd/secret\n"
 	} else {
-		text += fmt.Sprintf("  key_file: %q # files of mode 600; secrets never stand in YAML\n  secret_file: %q\n", f.keyFile, f.secretFile)
+		text += fmt.Sprintf("  key_file: %q # files of mode 600; secrets never belong in YAML\n  secret_file: %q\n", f.keyFile, f.secretFile)
 	}
 	return text + "  # signature: {payload: \"{timestamp}{method}{path}{body}\", encoding: hex}    # botd probe finds out\n  settle: " +
 		"{window: 60s, visibility: 45s, staleness: 15s}    # cautious; botd probe --trade --out FILE measures, for profile: FILE\n"

@@ -18,7 +18,7 @@ func newKey() *cobra.Command {
 		output, expect string
 	)
 	command := &cobra.Command{
-		Use: "key", Short: "key the journal's chain from its next record on", Args: cobra.NoArgs,
+		Use: "key", Short: "add a key to the chain of an unkeyed journal", Args: cobra.NoArgs,
 		Long: `Keys the chain of an unkeyed journal with the key of journal_key_file: it verifies the existing
 records, and adds a record of the change. Later links carry a code that only the holder of the
 key can make; nobody without it can change existing or later records unnoticed.

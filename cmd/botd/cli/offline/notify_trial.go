@@ -101,6 +101,6 @@ func testOpened(command *cobra.Command, config *configs.Config, open []channels.
 	if !slices.ContainsFunc(open, func(o channels.Channel) bool { return o.Err == nil }) {
 		return wrong // no channel could be tried
 	}
-	return failure.Wrap(failure.Negative, errors.Join(wrong, failure.New(failure.Negative, "the address stands in the channel's url_file",
+	return failure.Wrap(failure.Negative, errors.Join(wrong, failure.New(failure.Negative, "the address is in the channel's url_file",
 		"%d of %d channels failed", failed, len(all))))
 }

@@ -40,10 +40,10 @@ type comparison struct {
 func NewParity() *cobra.Command {
 	var b comparison
 	command := &cobra.Command{
-		Use: "parity STRATEGY", Short: "a running strategy compared with its backtest over the same candles",
-		Long: `Runs a strategy that trades now, as its file says now, over the candles that the daemon recorded
-since its first fill (or --from), with what its market's wallet had then and the costs of its backtest
-block, and sets each order beside the same one of the backtest: how much later it was, and how
+		Use: "parity STRATEGY", Short: "compare a running strategy with its backtest over the same candles",
+		Long: `Backtests a running strategy, with its current file, over the candles that the daemon recorded
+since its first fill (or --from), with its market's wallet of that time and the costs of its backtest
+block. Each live order is listed with the same order of the backtest: how much later it was, and how
 much worse its price. Orders of one side alone mean that live trading and backtest decide
 differently: a halt, a limit, an outage, another version of the strategy, other parameters.
 

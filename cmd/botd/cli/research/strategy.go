@@ -47,7 +47,7 @@ func newStrategyList() *cobra.Command {
 	var output string
 	command := &cobra.Command{
 		Use: "list", Short: "every kind of strategy", Args: cobra.NoArgs,
-		Long:    "Lists the kinds that may stand behind strategy: in a strategy's file, each with a sentence.\nParameters: botd strategy show NAME.",
+		Long:    "Lists the kinds of strategies for the key strategy: of a strategy's file, each with a sentence.\nParameters: botd strategy show NAME.",
 		Example: "  botd strategy list\n  botd strategy list -o json",
 		RunE: func(command *cobra.Command, _ []string) error {
 			var rows []strategyRow
@@ -148,8 +148,8 @@ func newStrategyNew() *cobra.Command {
 	)
 	command := &cobra.Command{
 		Use: "new NAME --script | --from GALLERY | --go DIRECTORY", Short: "write a strategy to start from", Args: cobra.ExactArgs(1),
-		Long: `Writes NAME.star, a script that trades already, and NAME.yaml beside it, which says where
-and how large. Files that exist are never overwritten. Then:
+		Long: `Writes NAME.star, a script that can trade at once, and NAME.yaml with its symbol and size.
+Existing files are never overwritten. Then:
 
   botd data generate --symbol BTC-USDT --interval 1h --out candles.csv
   botd backtest run -s strategies/NAME.yaml --data candles.csv

@@ -49,7 +49,7 @@ resume runs what is missing.`,
 func newSweepRun() *cobra.Command {
 	var flags sweepFlags
 	command := &cobra.Command{
-		Use: "run", Short: "run many choices, and rank them", Args: cobra.NoArgs,
+		Use: "run", Short: "run many combinations of parameters, and rank them", Args: cobra.NoArgs,
 		Long: `Runs the choices of --vary, as botd backtest run does, several at a time, and ranks them. A
 choice that the strategy refuses, as a fast average slower than the slow one, is left out and
 counted. --vary takes a parameter's name, or the path of any key of the strategy's file.

@@ -58,7 +58,7 @@ func newSweepList() *cobra.Command {
 	var flags savedFlags
 	var access cluster.Access
 	command := &cobra.Command{
-		Use: "list", Short: "the sweeps with a name", Args: cobra.NoArgs,
+		Use: "list", Short: "list saved sweeps", Args: cobra.NoArgs,
 		Long: `Lists the sweeps that botd sweep run --name NAME stores, the newest first: whether each is under
 way, has all its trials, or waits to be resumed. With --on it lists those that a NATS server knows,
 how fast they are, and the workers.`,
@@ -108,7 +108,8 @@ func newSweepShow() *cobra.Command {
 	var page string
 	command := &cobra.Command{
 		Use: "show NAME", Short: "print a saved sweep again", Args: cobra.ExactArgs(1),
-		Long: "Prints a sweep that botd sweep run --name NAME stores; of one under way, or interrupted, the trials so far. NAME may be the path of its file. " +
+		Long: "Prints a sweep that botd sweep run --name NAME saved. A sweep that still runs, or was interrupted, shows its trials so far. " +
+			"NAME may be the path of its file. " +
 			"With --on it prints what a NATS server has of it.",
 		Example: "  botd sweep show first\n  botd sweep show first -o csv\n  botd sweep show first --on nats://127.0.0.1:4222",
 		RunE: func(command *cobra.Command, names []string) error {
@@ -199,7 +200,7 @@ func readSweep(command *cobra.Command, flags *savedFlags, name string) (*saved.S
 		return nil, failure.Wrap(failure.Data, fmt.Errorf("%s is no sweep: %w", path, err))
 	}
 	if slices.ContainsFunc(result.Trials, func(t backtest.Trial) bool { return t.Seen == nil }) || len(result.Trials) == 0 {
-		return nil, failure.New(failure.Data, "botd sweep run --name NAME writes one", "%s is no sweep: it holds no trials with what came of them", path)
+		return nil, failure.New(failure.Data, "botd sweep run --name NAME writes one", "%s is not a sweep: it has no trials with results", path)
 	}
 	result.Conclude() // earlier versions also compared trials that were stopped early
 	return &result, nil

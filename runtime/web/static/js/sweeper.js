@@ -46,7 +46,7 @@ export class SweepForm extends StartForm {
     if (!this.choices) return panel(title, { key }, h("p.panel-body.note", "Reading…"));
     if (!this.chosen) return panel(title, { key }, empty("No strategy is configured", "A sweep tries settings of a configured strategy."));
     if (!this.fits.length)
-      return panel(title, { key }, this.strategies(), empty("There are no candles of its symbol",
+      return panel(title, { key }, this.strategies(), empty("There are no candles for its symbol",
         "botd data download and import put some into data_dir/candles; botd records what it trades."));
     const names = this.chosen.params.map((one) => one.name).join(", ") || "a parameter";
     return panel(

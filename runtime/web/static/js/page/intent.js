@@ -90,6 +90,6 @@ function events(one) { // the life cycle shows the newest of each step
         { name: "After", num: true, cell: (s) => elapsed(s.at_ms - one.steps[0].at_ms) },
         { name: "Step", cell: (s) => f.words(s.step) },
         { name: "What", class: "text", cell: (s) => s.text || "–" }],
-    one.steps, { key: (s) => one.steps.indexOf(s), none: empty("No events", "It is of an earlier run.") });
+    one.steps, { key: (s) => one.steps.indexOf(s), none: empty("No events", "It belongs to an earlier run.") });
   return panel("Events", { key: "events" }, narrow.matches ? h("details.mirror", h("summary", f.plural(one.steps.length, "event")), all) : all);
 }

@@ -111,5 +111,5 @@ function wallet(a) {
   return panel("Spot wallet", { key: "wallet" }, table("Spot wallet", [{ name: "Asset", cell: (one) => one.asset },
         { name: "Free", num: true, cell: (one) => f.exact(one.free) },
         { name: "In orders", num: true, cell: (one) => f.exact(one.frozen) }], held,
-          { key: (one) => one.asset, none: empty("The spot wallet is empty", "Or nothing trades on spot, so it is not fetched.") }));
+          { key: (one) => one.asset, none: empty("The spot wallet is empty", "The wallet is fetched only if a strategy trades on spot.") }));
 }

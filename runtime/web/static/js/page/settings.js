@@ -16,7 +16,7 @@ export async function open(page) {
   const read = page.reader(async () => { [config, version, named] = await Promise.all([get("config"), get("version"), readTokens()]); });
   page.on("status", () => page.draw());
   page.view(() => [
-    h("div.page-head", h("h1", "Settings"), h("p.note", "Of this browser, and of the botd that it shows.")),
+    h("div.page-head", h("h1", "Settings"), h("p.note", "Settings of this browser, and of the connected botd.")),
     panel("This browser", { key: "browser", note: "stored in this browser only" }, h("div.filters",
       choose("Theme", [["system", "as the system"], ["dark", "dark"], ["light", "light"]], settings.theme, (value) => change("theme", value)),
         choose("Times", [["utc", "UTC"], ["local", "local time"]], settings.zone, (value) => change("zone", value)),
