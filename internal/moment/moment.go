@@ -2,7 +2,7 @@
 package moment
 
 import (
-	"fmt"
+	"strconv"
 	"time"
 
 	"botd/internal/failure"
@@ -15,8 +15,7 @@ func Parse(flag, text string) (int64, error) {
 			return at.UnixMilli(), nil
 		}
 	}
-	var ms int64
-	if n, err := fmt.Sscanf(text, "%d", &ms); n == 1 && err == nil && fmt.Sprint(ms) == text && ms > 0 {
+	if ms, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(ms, 10) == text && ms > 0 {
 		return ms, nil
 	}
 	return 0, failure.Usagef("%s %q: want 2024-01-31, 2024-01-31T12:00:00Z or milliseconds", flag, text)

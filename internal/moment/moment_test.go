@@ -26,9 +26,24 @@ func TestTimesAreParsed(t *testing.T) {
 			t.Errorf("%s: want %s, have %s, %v", c.text, c.want, have, err)
 		}
 	}
-	for _, text := range []string{"", "yesterday", "-10m", "25:00"} {
-		if ms, err := ParsePast("--at", text, now); err == nil || failure.CodeOf(err) != failure.Usage {
-			t.Errorf("%q: want it refused, have %d", text, ms)
+	for _, text := range []string{"", "yesterday", "-10m", "0s", "25:00"} { // 0s is now, not a time of the past
+		if ms, err := ParsePast("--at", text, now); ms != 0 || failure.CodeOf(err) != failure.Usage {
+			t.Errorf("%q: want it refused, have %d, %v", text, ms, err)
+		}
+	}
+	if ms, err := ParsePast("--at", "1ns", now); err != nil || ms != now.UnixMilli()-1 {
+		t.Errorf("the shortest duration: want the millisecond before now, have %d, %v", ms, err)
+	}
+}
+
+// A place where the date is already the next one: the times of the day are those of UTC there, too.
+func TestATimeOfTheDayIsOfTheLastDayInUTC(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 0, 30, 0, 0, time.FixedZone("elsewhere", 7200)) // 2026-11-20 22:30 UTC
+	for text, want := range map[string]string{"22:30": "2026-11-20T22:30:00Z", "22:30:01": "2026-11-19T22:30:01Z", "00:10": "2026-11-20T00:10:00Z"} {
+		ms, err := ParsePast("--at", text, now)
+		if have := time.UnixMilli(ms).UTC().Format(time.RFC3339); err != nil || have != want {
+			t.Errorf("%s: want %s, have %s, %v", text, want, have, err)
 		}
 	}
 }
@@ -46,7 +61,7 @@ func TestAMomentInEveryForm(t *testing.T) {
 			t.Errorf("since %s: want %d, have %d, %v", text, want, have, err)
 		}
 	}
-	for _, text := range []string{"", "0", "-5", "05", "12x", "2024-02-30", "2024-13-01", "noon"} {
+	for _, text := range []string{"", "0", "-5", "05", "+5", " 5", "5 ", "12x", "9223372036854775808", "2024-02-30", "2024-13-01", "noon"} {
 		if have, err := Parse("--at", text); failure.CodeOf(err) != failure.Usage || have != 0 {
 			t.Errorf("%q: want it refused, have %d, %v", text, have, err)
 		}
@@ -62,10 +77,14 @@ func TestAMomentInEveryForm(t *testing.T) {
 		t.Errorf("want no bound of nothing, have %d, %v", have, err)
 	}
 	for _, text := range []string{"noon", "-10m"} { // a duration is how long ago: it is not negative
-		if have, err := ParseSince(text); failure.CodeOf(err) != failure.Usage ||
+		if have, err := ParseSince(text); have != 0 || failure.CodeOf(err) != failure.Usage ||
 			err.Error() != `--since "`+text+`": want how long ago, as 24h, or a time, as 2026-01-31T15:04` {
 			t.Errorf("since %s: want it refused, have %d, %v", text, have, err)
 		}
+	}
+	now := time.Now().UnixMilli()
+	if have, err := ParseSince("0s"); err != nil || have < now || have > now+60_000 {
+		t.Errorf("want now, have %d, %v", have, err)
 	}
 	before := time.Now().Add(-24 * time.Hour).UnixMilli()
 	if have, err := ParseSince("24h"); err != nil || have < before || have > before+60_000 {
