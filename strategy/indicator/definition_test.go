@@ -49,6 +49,15 @@ func ema(values []float64, period int) float64 {
 	return mean
 }
 
+// emas returns the exponential averages of the closes up to each, from the first one on.
+func emas(values []float64, period int) (all []float64) {
+	all = append(all, ema(values[:period], period))
+	for _, v := range values[period:] {
+		all = append(all, v*2/float64(period+1)+all[len(all)-1]*(1-2/float64(period+1)))
+	}
+	return all
+}
+
 func closesOf(bars []Bar) (all []float64) {
 	for _, b := range bars {
 		all = append(all, b.Close)
@@ -114,16 +123,12 @@ func vortex(bars []Bar) []float64 {
 }
 
 func strength(bars []Bar) []float64 {
-	var up, size []float64
-	for n := 25; n < len(bars); n++ {
-		var moves, sizes []float64
-		for i := 1; i <= n; i++ {
-			moves = append(moves, bars[i].Close-bars[i-1].Close)
-			sizes = append(sizes, math.Abs(bars[i].Close-bars[i-1].Close))
-		}
-		up, size = append(up, ema(moves, 25)), append(size, ema(sizes, 25))
+	var moves, sizes []float64
+	for i := 1; i < len(bars); i++ {
+		moves = append(moves, bars[i].Close-bars[i-1].Close)
+		sizes = append(sizes, math.Abs(bars[i].Close-bars[i-1].Close))
 	}
-	return []float64{100 * ema(up, 13) / ema(size, 13)}
+	return []float64{100 * ema(emas(moves, 25), 13) / ema(emas(sizes, 25), 13)}
 }
 
 // today returns the candles of the last one's day in UTC.
@@ -239,18 +244,25 @@ func TestIndicatorsMissingFromTALibEqualTheirFormulas(t *testing.T) {
 	}
 }
 
+// The silence begins in the middle of a turn of each ring.
 func TestFlowsOfASilentMarketAreExactlyZero(t *testing.T) {
 	t.Parallel()
 	bars := walk(200)
 	for i := range bars {
 		bars[i].Volume *= 1e12
-		if i >= 100 {
+		if i >= 107 {
 			bars[i].Volume = 0
 		}
 	}
-	for _, name := range []string{"mfi", "cmf"} {
-		if have := run(t, bars, name, nil, 0); have[99] == 0 || have[125] != 0 {
-			t.Errorf("%s: want 0 after 20 silent candles, have %v before and %v after", name, have[99], have[125])
+	for name, period := range map[string]int{"mfi": 14, "cmf": 20} {
+		have := run(t, bars, name, nil, 0)
+		if have[106] == 0 {
+			t.Errorf("%s: want a flow before the silence", name)
+		}
+		for i := 107 + period - 1; i < len(bars); i++ {
+			if have[i] != 0 {
+				t.Fatalf("%s, candle %d: want 0 after %d silent candles, have %v", name, i+1, period, have[i])
+			}
 		}
 	}
 }

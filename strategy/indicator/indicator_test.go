@@ -2,6 +2,8 @@ package indicator
 
 import (
 	"encoding/csv"
+	"errors"
+	"io/fs"
 	"math"
 	"math/big"
 	"os"
@@ -9,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -106,15 +109,32 @@ func TestRSIEqualsTALib(t *testing.T) {
 	}
 }
 
-// column reads one column of a recorded file; an empty field is NaN.
+// recorded holds the rows of each recorded file, which is read once, and columns the numbers of each column.
+var recorded, columns sync.Map
+
+// rowsOf reads a recorded file.
+func rowsOf(name string) ([][]string, error) {
+	read, _ := recorded.LoadOrStore(name, sync.OnceValues(func() ([][]string, error) {
+		file, err := os.Open(filepath.Join("..", "..", "..", "shared", "data", filepath.FromSlash(name)))
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		return csv.NewReader(file).ReadAll()
+	}))
+	return read.(func() ([][]string, error))()
+}
+
+// column returns one column of a recorded file; an empty field is NaN.
 func column(t *testing.T, name, header string) []float64 {
 	t.Helper()
-	file, err := os.Open(filepath.Join("..", "..", "..", "shared", "data", filepath.FromSlash(name)))
-	if err != nil {
+	if values, known := columns.Load(name + " " + header); known {
+		return values.([]float64)
+	}
+	rows, err := rowsOf(name)
+	if errors.Is(err, fs.ErrNotExist) {
 		t.Skipf("recorded data is not beside the project: %v", err)
 	}
-	defer file.Close()
-	rows, err := csv.NewReader(file).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,5 +150,6 @@ func column(t *testing.T, name, header string) []float64 {
 		}
 		values = append(values, value)
 	}
+	columns.Store(name+" "+header, values)
 	return values
 }
