@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -33,10 +34,14 @@ type piped struct {
 	io.Reader
 	io.Writer
 	closers []io.Closer
-	cause   string
+
+	mu    sync.Mutex // guards cause
+	cause string
 }
 
 func (p *piped) Kill(cause string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.cause == "" {
 		p.cause = cause
 	}
@@ -45,7 +50,11 @@ func (p *piped) Kill(cause string) {
 	}
 }
 
-func (p *piped) Cause() string { return p.cause }
+func (p *piped) Cause() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cause
+}
 
 // serving is a program that serves a strategy in this process.
 func serving(load Load) Program {
