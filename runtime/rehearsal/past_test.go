@@ -20,6 +20,7 @@ import (
 	"botd/runtime/gateway"
 	"botd/strategy"
 	"botd/strategy/library"
+	"botd/strategy/script"
 )
 
 const minute = 60_000
@@ -34,19 +35,26 @@ type house struct {
 	fails  error // of the venue
 }
 
+const crossing = "strategy: sma_cross\nparams: {fast: 1, slow: 2}\n"
+
 // newHouse writes configuration and journal. The venue's candles close at 100, but that of minute 9 at 110.
 func newHouse(t *testing.T, records ...record.Record) *house {
 	t.Helper()
+	return newHouseOf(t, crossing, records...)
+}
+
+// newHouseOf is newHouse with a strategy of this text.
+func newHouseOf(t *testing.T, text string, records ...record.Record) *house {
+	t.Helper()
 	directory := t.TempDir()
 	for name, text := range map[string]string{"botd.yaml": "mode: demo\ndata_dir: " + filepath.Join(directory, "data") + "\n",
-		"strategies/trend.yaml": "name: trend\nstrategy: sma_cross\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1m\nsize: {quantity: 0.02}\nparams: {fast: " +
-			"1, slow: 2}\n"} {
+		"strategies/trend.yaml": "name: trend\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1m\nsize: {quantity: 0.02}\n" + text} {
 		path := filepath.Join(directory, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	config, problems := configs.LoadDirectory(directory, configs.Options{Registry: strategy.NewRegistry(library.All()...)})
+	config, problems := configs.LoadDirectory(directory, configs.Options{Registry: strategy.NewRegistry(append(library.All(), script.Rules())...)})
 	if config == nil {
 		t.Fatal(problems)
 	}
