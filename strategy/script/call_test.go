@@ -15,32 +15,61 @@ func TestACallThatWouldFailIsFoundOnEveryBranch(t *testing.T) {
 	t.Parallel()
 	const top = "bands = bollinger(close, 20)\ndef both(a, b = 1):\n    return a + b\n"
 	for call, want := range map[string]string{
-		`hold("long", size = 2)`:                          `hold: unexpected keyword argument "size"`,
-		`hold("buy")`:                                     `hold("buy"): the side is`,
-		`hold("long" if close > open else "shrt")`:        `hold("shrt"): the side is`,
-		`plan(target = size(1), stoploss = "2%")`:         `plan: unexpected keyword argument "stoploss"`,
-		`plan(size(1))`:                                   "plan(...) takes its parts by name",
-		`plan(orders = [order("a", "bought", 1, 1)])`:     `order: side "bought" is not "buy" or "sell"`,
-		`plan(orders = [order("a", "buy", 1)])`:           "order: missing argument for quantity",
-		`plan(target = risk("1%"))`:                       "risk: missing argument for stop",
-		`plan(target = quantity(1, 2))`:                   "quantity takes 1 positional arguments, not 2",
-		`hold("long") if cross_above(close) else None`:    "cross_above takes 2 positional arguments, not 1",
-		`hold("flat", reason = str(both()))`:              "both: missing argument for a",
-		`hold("flat", reason = str(both(1, 2, 3)))`:       "both: got 3 arguments, want at most 2",
-		`hold("flat", reason = str(both(1, a = 2)))`:      `both: got multiple values for parameter "a"`,
-		`hold("flat", reason = str(both(1, c = 2)))`:      `both: unexpected keyword argument "c"`,
-		`hold("flat", reason = str(view.filled()))`:       "filled: missing argument for key",
-		`hold("long") if ema(close, 20) > 1 else None`:    "ema(...) defines an indicator",
-		`hold("long") if ema(close, len = 20) else None`:  "ema(...) defines an indicator",
-		`hold("flat") if view.market == "perp" else None`: `.market is never "perp": it is "futures" or "spot"`,
-		`hold("flat") if "perp" != view.market else None`: `.market is never "perp"`,
-		`[e for e in view.events if e.kind == "fill"]`:    `.kind is never "fill": it is "filled", "stopped"`,
-		`[o for o in view.working if o.side == "long"]`:   `.side is never "long": it is "buy" or "sell"`,
-		`[e for e in view.events if e.kind in ("stop",)]`: `.kind is never "stop"`,
+		`hold("long", size = 2)`:                                                      `hold: unexpected keyword argument "size"`,
+		`hold("buy")`:                                                                 `hold("buy"): the side is`,
+		`hold("long" if close > open else "shrt")`:                                    `hold("shrt"): the side is`,
+		`plan(target = size(1), stoploss = "2%")`:                                     `plan: unexpected keyword argument "stoploss"`,
+		`plan(size(1))`:                                                               "plan(...) takes its parts by name",
+		`plan(orders = [order("a", "bought", 1, 1)])`:                                 `order: side "bought" is not "buy" or "sell"`,
+		`plan(orders = [order("a", "buy", 1)])`:                                       "order: missing argument for quantity",
+		`plan(target = risk("1%"))`:                                                   "risk: missing argument for stop",
+		`plan(target = quantity(1, 2))`:                                               "quantity takes 1 positional arguments, not 2",
+		`hold("long") if cross_above(close) else None`:                                "cross_above takes 2 positional arguments, not 1",
+		`hold("flat", reason = str(both()))`:                                          "both: missing argument for a",
+		`hold("flat", reason = str(both(1, 2, 3)))`:                                   "both: got 3 arguments, want at most 2",
+		`hold("flat", reason = str(both(1, a = 2)))`:                                  `both: got multiple values for parameter "a"`,
+		`hold("flat", reason = str(both(1, c = 2)))`:                                  `both: unexpected keyword argument "c"`,
+		`hold("flat", reason = str(view.filled()))`:                                   "filled: missing argument for key",
+		`hold("long") if ema(close, 20) > 1 else None`:                                "ema(...) defines an indicator",
+		`hold("long") if ema(close, len = 20) else None`:                              "ema(...) defines an indicator",
+		`hold("flat") if view.market == "perp" else None`:                             `.market is never "perp": it is "futures" or "spot"`,
+		`hold("flat") if "perp" != view.market else None`:                             `.market is never "perp"`,
+		`[e for e in view.events if e.kind == "fill"]`:                                `.kind is never "fill": it is "filled", "stopped"`,
+		`[o for o in view.working if o.side == "long"]`:                               `.side is never "long": it is "buy" or "sell"`,
+		`[e for e in view.events if e.kind in ("stop",)]`:                             `.kind is never "stop"`,
+		`hold(side = "buy")`:                                                          `hold("buy"): the side is`,
+		`plan(orders = [order(key = "a", price = 1, quantity = 1, side = "bought")])`: `order: side "bought" is not`,
+		`hold("long") if cross_above(close, 1, b = 2) else None`:                      "cross_above takes 2 positional arguments, not 3",
+		`hold("flat", reason = str(abs()))`:                                           "abs takes 1 positional arguments, not 0",
+		`hold("flat", reason = str(abs(close, 2)))`:                                   "abs takes 1 positional arguments, not 2",
+		`hold("flat", reason = str(log()))`:                                           "log takes 1 positional arguments, not 0",
+		`hold("flat", reason = str(log(close, 2)))`:                                   "log takes 1 positional arguments, not 2",
+		`plan(target = equity())`:                                                     "equity takes 1 positional arguments, not 0",
+		`plan(target = equity("1%", 2))`:                                              "equity takes 1 positional arguments, not 2",
+		`plan(target = quote())`:                                                      "quote takes 1 positional arguments, not 0",
+		`plan(target = quote(1, 2))`:                                                  "quote takes 1 positional arguments, not 2",
+		`plan(target = quantity(quantity = 1))`:                                       "quantity takes 1 positional arguments",
+		`hold("long") if known() else None`:                                           "known takes 1 positional arguments, not 0",
+		`hold("long") if cross_below(close, 1, 2) else None`:                          "cross_below takes 2 positional arguments, not 3",
+		`hold("long") if cross_below(close) else None`:                                "cross_below takes 2 positional arguments, not 1",
+		`hold("long") if cross_above(close, b = 2) else None`:                         "cross_above takes 2 positional arguments",
 	} {
 		source := top + "def decide(view):\n    if view.last < 0:\n        return " + call + "\n"
 		if _, err := Compile("my.star", []byte(source)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, have %v of %s", want, err, call)
+		}
+	}
+}
+
+// The number of arguments in a list is not known before the call: each of these may be right.
+func TestCallsWithListsOfArgumentsAreLeftToTheirCall(t *testing.T) {
+	t.Parallel()
+	for _, call := range []string{`hold(*["long"])`, `hold("long", **{})`, `hold(*view.bids)`, `plan(orders = [order("a", *["buy", 100, 1])])`,
+		`plan(target = equity(*["10%"]))`, `plan(target = quote(*[]))`, `many(1, 2, 3)`, `many()`, `named(a = 1)`} {
+		source := "def many(*all):\n    return None\ndef named(**all):\n    return None\n" +
+			"def decide(view):\n    if view.last < 0:\n        return " + call + "\n"
+		if _, err := Compile("my.star", []byte(source)); err != nil {
+			t.Errorf("want it compiled, have %v of %s", err, call)
 		}
 	}
 }

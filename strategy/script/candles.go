@@ -50,7 +50,7 @@ func candlesOf(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple
 		r.clocks = append(r.clocks, made.on)
 	}
 	for _, source := range priceSources {
-		made.series[source.name] = r.derive(made.on, made.on.String()+" "+source.name, source.of)
+		made.series[source.name] = r.derive(made.on, made.String()+"."+source.name, source.of)
 	}
 	return made, nil
 }

@@ -52,16 +52,12 @@ func comparison(operator syntax.Token, floats func(x, y float64) bool) *starlark
 
 // compared returns a top-level comparison as a series, or nil if no operand is a series.
 func compared(thread *starlark.Thread, operator syntax.Token, floats func(x, y float64) bool, x, y starlark.Value) starlark.Value {
-	r, on := runningOf(thread), (*clock)(nil)
-	for _, side := range [...]starlark.Value{x, y} {
-		if s, is := side.(*series); is {
-			if on == nil {
-				on = s.on
-			}
-			on = r.meet(on, s.on)
-		}
+	r := runningOf(thread)
+	if !r.loading {
+		return nil
 	}
-	if !r.loading || on == nil {
+	on := r.clockFor(starlark.Tuple{x, y})
+	if on == nil {
 		return nil
 	}
 	return condition(r, on, "("+label(x)+" "+operator.String()+" "+label(y)+")", func() bool {

@@ -9,20 +9,18 @@ import (
 // maxConditions bounds the number of conditions that a script shows.
 const maxConditions = 60
 
-// Conditions returns the newest value of every series of the script.
+// Conditions returns the newest value of every series of the script, under the text that defines it.
 func (r *running) Conditions(*strategy.View) (all []strategy.Condition) {
 	seen := map[string]bool{}
 	for _, c := range r.clocks {
 		for _, n := range c.nodes {
-			name := n.wrote.name
-			if c.interval != 0 {
-				name += " of " + c.interval.String()
+			for _, s := range n.wrote {
+				if seen[s.name] || len(all) == maxConditions {
+					continue
+				}
+				seen[s.name] = true
+				all = append(all, strategy.Condition{Name: s.name, Value: strategy.Figure(s.at(0))})
 			}
-			if seen[name] || len(all) == maxConditions {
-				continue
-			}
-			seen[name] = true
-			all = append(all, strategy.Condition{Name: name, Value: strategy.Figure(n.wrote.at(0))})
 		}
 	}
 	return all

@@ -18,6 +18,12 @@ func TestTextsAreFormattedAsInPython(t *testing.T) {
 		{`"{:.2f} {} {:>6d}|{:<4}|{:+.1f} {:.1%}".format(close, "x", 12, "a", 3, 0.256)`, "101.30 x     12|a   |+3.0 25.6%"},
 		{`"{1:.1f} {0} {name:.3g} {{}}".format("a", 2, name = close)`, "2.0 a 101 {}"},
 		{`"{} {}".format(close, 1)`, "101.3 1"},
+		{`"{!r}".format("a")`, `"a"`}, // Starlark's own
+		{`"{:.4}|{:.3}|{:.2}".format(close, 1234.5678, "abc")`, "101.3|1.23e+03|ab"},
+		{`"{:5}|{:5}|{:>5}|{:<5}|{:05}".format("ab", 7, "ab", 7, 7)`, "ab   |    7|   ab|7    |00007"},
+		{`"{:>10}".format(12345678)`, "  12345678"},
+		{`"%100d" % 7`, strings.Repeat(" ", 99) + "7"}, {`"%.100f" % 0`, "0." + strings.Repeat("0", 100)},
+		{`"%5d" % float(4611686018427387904)`, "4611686018427387904"},
 		{`7 % 4`, "3"},
 	} {
 		s := written(t, exchange.Futures, nil, "def decide(view):\n    print("+c.expression+")")
@@ -34,7 +40,7 @@ func TestTextsThatCannotBeFormatted(t *testing.T) {
 		{`"%y" % close`, `my.star:4:20: "%y": unknown conversion %y`},
 		{`"100% sure %g" % (close,)`, "takes 2 values, not 1"},
 		{`"%g %g" % (close, high, low)`, "takes 2 values, not 3"},
-		{`"%999d" % 3`, "a width is at most 100"},
+		{`"%999d" % 3`, "a width is at most 100"}, {`"%101d" % 3`, "a width is at most 100"}, {`"%.101f" % 3`, "a width is at most 100"},
 	} {
 		_, err := Compile("my.star", []byte("def decide(view):\n    if view.equity < 0:\n        print(1)\n        print("+c.expression+")\n"))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -42,7 +48,8 @@ func TestTextsThatCannotBeFormatted(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ expression, want string }{
-		{`"%.2f" % "x"`, "is of a number, not of string"},
+		{`"%.2f" % "x"`, "is of a number, not of string"}, {`"%5d" % float(9223372036854775808)`, "is of a whole number"},
+		{`"%5d" % float(-9223372036854775808)`, "is of a whole number"}, {`"%5d" % close[9]`, "is of a whole number"},
 		{`("%g" + " %g") % close`, "takes 2 values, not 1"},
 		{`"{:^9}".format(close)`, "is not supported"},
 		{`"{:.1f} {}".format(close)`, "no value for {1}"},

@@ -42,15 +42,7 @@ func extremeOf(values []float64, of func(x, y float64) float64) float64 {
 func ofSeries(name string, least, most int, of func(values []float64) float64) *starlark.Builtin {
 	return starlark.NewBuiltin(name, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 		r := runningOf(thread)
-		var on *clock
-		for _, arg := range args {
-			if s, is := arg.(*series); is {
-				if on == nil {
-					on = s.on
-				}
-				on = r.meet(on, s.on)
-			}
-		}
+		on := r.clockFor(args)
 		if own, is := starlark.Universe[name]; is && on == nil {
 			return starlark.Call(thread, own, args, named)
 		}
@@ -76,7 +68,7 @@ func ofSeries(name string, least, most int, of func(values []float64) float64) *
 		if !r.loading || on == nil {
 			return starlark.Float(compute()), nil
 		}
-		return r.derive(on, name+"(...)", func(*indicator.Bar) float64 { return compute() }), nil
+		return r.derive(on, callText(name, args, named), func(*indicator.Bar) float64 { return compute() }), nil
 	})
 }
 

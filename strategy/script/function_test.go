@@ -127,6 +127,15 @@ func TestRehearsalErrorNamesSyntheticShort(t *testing.T) {
 	}
 }
 
+// The candle is tried in each position, too; a failure there has nothing to do with a short one.
+func TestAFailureOfACandleIsNotThatOfAShortPosition(t *testing.T) {
+	t.Parallel()
+	text := faultOf(t, exchange.Futures, "def candle(view):\n    if view.position == 0:\n        fail(\"never flat\")\ndef decide(view):\n    return None\n")
+	if !strings.Contains(text, "never flat") || strings.Contains(text, "synthetic") {
+		t.Errorf("want the failure alone, have %q", text)
+	}
+}
+
 // A series and twice the same have the correlation 1 and, with equal returns, the beta 1. One series alone is
 // refused.
 func TestAnIndicatorOfTwoSeriesTakesBoth(t *testing.T) {

@@ -23,6 +23,12 @@ func TestAVariableHasTheMembersOfItsValues(t *testing.T) {
 		{[]string{"a = [1]", "x = a.keys()"}, "a is a list, which has no .keys"},
 		{[]string{"a = {}", "x = a.keys()"}, ""},
 		{[]string{"a = [1]", "a = {}", "x = a.keys()"}, ""},
+		{[]string{"a = {}", "a = [1]", "x = {}.keys() if len(a) > 3 else a.keys() if False else 1"}, ""},
+		{[]string{"a = {}", "a, b = [1], 2", "a.append(3)"}, ""},
+		{[]string{"a = {}", "[a, b] = [[1], 2]", "a.append(3)"}, ""},
+		{[]string{"a = 2 * [1]", "a.append(3)"}, ""},
+		{[]string{"a = [1] + [2]", "x = a.keys()"}, "a is a list, which has no .keys"},
+		{[]string{"a = [1] + 2 * [1]", "a.append(3)"}, ""},
 		{[]string{"a = \"x\"", "a += \"y\"", "x = a.keys()"}, "a is a string, which has no .keys"},
 		{[]string{"(a) = [1]", "x = a.keys()"}, "a is a list, which has no .keys"},
 		{[]string{"a, b = [1], {}", "x = b.keys()"}, ""},
@@ -35,6 +41,29 @@ func TestAVariableHasTheMembersOfItsValues(t *testing.T) {
 		err := made(t, exchange.Futures, nil, "def decide(view):", "    "+strings.Join(c.lines, "\n    "))
 		if have := fmt.Sprint(err); (err == nil) != (c.want == "") || err != nil && !strings.Contains(have, c.want) {
 			t.Errorf("%q: want %q, have %s", c.lines, c.want, have)
+		}
+	}
+}
+
+// A parameter has the kind of its argument: the view of decide and of candle under any name, elsewhere only under its own.
+func TestTheKindsOfParameters(t *testing.T) {
+	t.Parallel()
+	const decide = "def decide(view):\n    return None\n"
+	for source, want := range map[string]string{
+		"def decide(v):\n    return v.postion\n":                                                   "v is a view, which has no .postion",
+		"def candle(v):\n    x = v.postion\n" + decide:                                             "v is a view, which has no .postion",
+		"def helper(view):\n    return view.postion\n" + decide:                                    "view has no .postion",
+		"def helper(v):\n    return v.keys()\n" + decide:                                           "",
+		"def helper(a = {}):\n    return a.keys()\n" + decide:                                      "",
+		"def helper(a = {}):\n    if len(a) > 3:\n        a = [1]\n    return a.keys()\n" + decide: "",
+		// A dict of the named arguments, unless it becomes a text.
+		"def helper(**a):\n    if len(a) > 3:\n        a = \"x\"\n        return a\n    return a.keys()\n" + decide: "",
+		"def helper(*, a):\n    return a.keys()\n" + decide:                                                         "",
+		"f = lambda v: v.keys()\n" + decide:                                                                         "",
+	} {
+		_, err := Compile("my.star", []byte(source))
+		if have := fmt.Sprint(err); (err == nil) != (want == "") || err != nil && !strings.Contains(have, want) {
+			t.Errorf("%q: want %q, have %s", source, want, have)
 		}
 	}
 }
@@ -76,6 +105,11 @@ func TestWhatAScriptPrintsIsInItsReason(t *testing.T) {
 func TestTheStagesOfARehearsalAreMarkets(t *testing.T) {
 	t.Parallel()
 	place := setting(t, exchange.Futures)
+	finer, err := place.Symbol.WithScales(9, 5) // a step of many units
+	if err != nil {
+		t.Fatal(err)
+	}
+	place.Symbol = finer
 	tick, step := place.Symbol.PriceTick, place.Symbol.QuantityTick
 	s := newStage(place)
 	others := []strategy.Other{{Symbol: place.Symbol, Candles: &exchange.Candles{}}, {Symbol: place.Symbol, Candles: &exchange.Candles{}}}

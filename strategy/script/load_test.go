@@ -87,13 +87,48 @@ func TestLoadErrorNamesPosition(t *testing.T) {
 		{"a cycle", `load("one.star", "a")`, `folder/two.star:1:6: load("one.star"): the libraries load each other: one.star loads two.star loads one.star`,
 			[]string{"one.star", "load(\"two.star\", \"b\")\na = b", "two.star", "load(\"one.star\", \"a\")\nb = a"}},
 		{"itself", `load("my.star", "a")`, `the libraries load each other: my.star loads my.star`, []string{"my.star", "load(\"my.star\", \"a\")"}},
-		{"too many steps", `load("lib.star", "a")`, "took too many steps", []string{"lib.star", "a = [1 for _ in range(100000000)]"}},
 		{"its list is frozen", "load(\"lib.star\", \"a\")\na.append(1)", "cannot append to frozen list", []string{"lib.star", "a = []"}},
 	} {
 		_, err := withLibraries(c.script+decides, c.libraries...)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s:\nwant %s\nhave %v", c.name, c.want, err)
 		}
+	}
+}
+
+// TestTooManyStepsOfALibrary takes the steps of the whole top of a script.
+func TestTooManyStepsOfALibrary(t *testing.T) {
+	t.Parallel()
+	_, err := withLibraries("load(\"lib.star\", \"a\")\ndef decide(view):\n    pass\n", "lib.star", "a = [1 for _ in range(100000000)]")
+	if err == nil || !strings.Contains(err.Error(), "folder/lib.star:1:") || !strings.Contains(err.Error(), "took too many steps") {
+		t.Errorf("want it ended, have %v", err)
+	}
+}
+
+func TestALibraryThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	_, err := Compile("my.star", []byte("load(\"lib.star\", \"a\")\ndef decide(view):\n    pass\n"))
+	var at *strategy.SourceError
+	if !errors.As(err, &at) || at.Line != 1 || at.Column != 6 || at.Err.Error() != `load("lib.star"): file not found` || at.Hint == "" {
+		t.Errorf("want the position of its name and a hint, have %+v", err)
+	}
+}
+
+// What a library names is as good as named by the script: it watches that, too.
+func TestAScriptWatchesWhatItsLibrariesName(t *testing.T) {
+	t.Parallel()
+	compiled, err := withLibraries("load(\"one.star\", \"rate\")\ndef decide(view):\n    return None if rate(view) > view.bid else None\n",
+		"one.star", "load(\"two.star\", \"lost\")\ndef rate(view):\n    return view.funding + lost(view)\n",
+		"two.star", "def lost(view):\n    return view.missed\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := compiled.Definition().New(setting(t, exchange.Futures), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, have := (strategy.Watching{Funding: true, Book: true, Events: true}), strategy.WatchingOf(s); have != want {
+		t.Errorf("want %+v, have %+v", want, have)
 	}
 }
 

@@ -17,10 +17,10 @@ import (
 // second operand is a function that is called only when needed.
 var logic = map[string]*starlark.Builtin{
 	"and": starlark.NewBuiltin("and", func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
-		return both(thread, args, func(x, y bool) bool { return x && y }, false)
+		return both(thread, args, "and", func(x, y bool) bool { return x && y }, false)
 	}),
 	"or": starlark.NewBuiltin("or", func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
-		return both(thread, args, func(x, y bool) bool { return x || y }, true)
+		return both(thread, args, "or", func(x, y bool) bool { return x || y }, true)
 	}),
 	"not": starlark.NewBuiltin("not", func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 		if s, is := args[0].(*series); is && runningOf(thread).loading {
@@ -32,7 +32,7 @@ var logic = map[string]*starlark.Builtin{
 
 // both joins two conditions. Without a series it behaves like Starlark: it returns the first
 // operand if that decides, else the second.
-func both(thread *starlark.Thread, args starlark.Tuple, of func(x, y bool) bool, decided starlark.Bool) (starlark.Value, error) {
+func both(thread *starlark.Thread, args starlark.Tuple, word string, of func(x, y bool) bool, decided starlark.Bool) (starlark.Value, error) {
 	first, isSeries := args[0].(*series)
 	isSeries = isSeries && runningOf(thread).loading
 	if !isSeries && args[0].Truth() == decided {
@@ -46,11 +46,11 @@ func both(thread *starlark.Thread, args starlark.Tuple, of func(x, y bool) bool,
 	case !isSeries:
 		return value, nil
 	case is:
-		return condition(first.owner, first.owner.meet(first.on, second.on), first.name+" with "+second.name,
+		return condition(first.owner, first.owner.meet(first.on, second.on), "("+first.name+" "+word+" "+second.name+")",
 			func() bool { return of(first.holds(0), second.holds(0)) }), nil
 	}
 	constant := bool(value.Truth())
-	return condition(first.owner, first.on, first.name, func() bool { return of(first.holds(0), constant) }), nil
+	return condition(first.owner, first.on, "("+first.name+" "+word+" "+label(value)+")", func() bool { return of(first.holds(0), constant) }), nil
 }
 
 // holds reports whether a value exists and is not zero, n candles back.
@@ -167,7 +167,7 @@ func where(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, na
 			on = r.meet(on, s.on)
 		}
 	}
-	return r.derive(on, "where("+when.name+")", func(*indicator.Bar) float64 {
+	return r.derive(on, callText("where", args, named), func(*indicator.Bar) float64 {
 		value, _ := number(no)
 		if when.holds(0) {
 			value, _ = number(yes)

@@ -47,6 +47,61 @@ func TestConditionsOfSeriesAreSeries(t *testing.T) {
 	}
 }
 
+// Conditions of each function, in a function that must see every candle.
+func TestRulesUseEachFunctionOfConditionsInsideOthers(t *testing.T) {
+	t.Parallel()
+	for rule, want := range map[string]string{
+		"sum(rising(close), 2) == 2":                                   "0011",
+		"sum(falling(close), 2) == 0":                                  "0111",
+		"sum(cross_above(close, 100), 2) == 1":                         "0011",
+		"sum(cross_below(100, close), 2) == 1":                         "0011",
+		"sum(known(close), 2) == 2":                                    "0111",
+		"sum(not known(close[2]), 2) == 1":                             "0010",
+		"sum((close > open) or (close > 1000), 2) == 2":                "0011",
+		"sum((close > open) and not (close > 100), 2) > 0":             "0110",
+		"where(rising(close), 1, 0) > 0 and hour(zone = \"UTC\") >= 2": "0111",
+		"since(close > 100, ) == 0":                                    "0011",
+		"hour(offset = -1) == 1":                                       "0100",
+		"max(close, round(open, 0)) > 99":                              "0011", // a number of the candle, which is no series
+		"abs(close - 100) < 2 and -close < 0":                          "0110",
+	} {
+		made, err := Rules().New(setting(t, exchange.Futures), strategy.Values{"entry_long": rule, "exit_long": "not (" + rule + ")"})
+		if err != nil {
+			t.Errorf("%s: %v", rule, err)
+			continue
+		}
+		w, have := newWorld(setting(t, exchange.Futures)), ""
+		for _, to := range []float64{90, 99, 101, 110} {
+			have += fmt.Sprint(w.close(made, to).Target.Sign())
+		}
+		if have != want {
+			t.Errorf("%s: want %s, have %s", rule, want, have)
+		}
+	}
+}
+
+// Each function of series has a history in a rule.
+func TestFunctionsInRulesHaveAHistory(t *testing.T) {
+	t.Parallel()
+	for _, series := range []string{"abs(-close)", "log(close)", "max(close, open)", "min(close, open)", "sum(close, 1)", "hour() + 1",
+		"minute() + 1", "weekday() + 1", "session(\"00:00\", \"24:00\")", "since(close > 0) + 1", "value_when(close > 0, close)",
+		"where(close > 0, 1, 2)", "anchored_vwap(close > 0)",
+		"ema(close, 1)", "candles(\"1h\").close", "bollinger(close, 2, deviations = 0).upper", "-(-close)", "(close)", "close * 2"} {
+		made, err := Rules().New(setting(t, exchange.Futures), strategy.Values{"entry_long": "(" + series + ")[1] > 0"})
+		if err != nil {
+			t.Errorf("%s: %v", series, err)
+			continue
+		}
+		w, have := newWorld(setting(t, exchange.Futures)), ""
+		for _, to := range []float64{90, 99, 101} {
+			have += fmt.Sprint(w.close(made, to).Target.Sign())
+		}
+		if have != "011" && have != "001" { // the bands have their first value with the second candle
+			t.Errorf("%s: want it long once there is a candle before, have %s", series, have)
+		}
+	}
+}
+
 // TestRulesUseConditionsInsideFunctions lifts them to the top.
 func TestRulesUseConditionsInsideFunctions(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ type mistake struct {
 }
 
 // syntaxError matches the messages of Starlark's parser for unexpected words and signs.
-var syntaxError = regexp.MustCompile(`^(got |unexpected input|.* does not associate with )`)
+var syntaxError = regexp.MustCompile(`^(got |unexpected input|conditional expression without else|.* does not associate with )`)
 
 const noClasses = "there are no classes: def decide(view), and keep values from candle to candle in state: state[\"n\"] = state.get(\"n\", 0) + 1"
 
@@ -65,6 +65,7 @@ var mistakes = []mistake{
 	{syntaxError, regexp.MustCompile(`\*\*`), "write math.pow(x, 2), or x * x"},
 	{syntaxError, regexp.MustCompile(`(\d%\s*($|[)\s]))`), "a percentage is a number here: open * 1.01 is one percent above"},
 	{syntaxError, regexp.MustCompile(`^\s*if\b`), "a rule is the condition alone, without if: close > open"},
+	{regexp.MustCompile(`^conditional expression without else`), nil, "a conditional expression has both values: hold(\"long\") if close > open else None"},
 	{syntaxError, regexp.MustCompile(`[^<>=!]=[^=]`), "a comparison for equality is ==; floats seldom are equal: compare with < and >"},
 	{regexp.MustCompile(`series [<>]=? series not implemented`), nil,
 		"of the last candles: highest(high, 20), lowest(low, 20), defined at the top; max(a, b) takes two values"},

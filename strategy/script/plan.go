@@ -466,7 +466,8 @@ func (r *running) price(what string, value starlark.Value, direction int) (excha
 		return 0, fmt.Errorf("%s: %w", what, err)
 	}
 	symbol := r.setting.Symbol
-	ticks := d.Div(symbol.PriceDecimal(symbol.PriceTick))
+	tick := symbol.PriceDecimal(symbol.PriceTick)
+	ticks := d.Div(tick)
 	switch direction {
 	case -1:
 		ticks = ticks.Floor()
@@ -475,8 +476,9 @@ func (r *running) price(what string, value starlark.Value, direction int) (excha
 	default:
 		ticks = ticks.Round(0)
 	}
-	if !ticks.IsPositive() || ticks.GreaterThan(decimal.New(1<<50, 0)) {
+	price, err := symbol.Price(ticks.Mul(tick))
+	if err != nil || price <= 0 || ticks.GreaterThan(decimal.New(1<<50, 0)) {
 		return 0, fmt.Errorf("%s: %s is not a price of %s", what, d, symbol.Name)
 	}
-	return exchange.Price(ticks.IntPart()) * symbol.PriceTick, nil
+	return price, nil
 }

@@ -48,7 +48,7 @@ func rehearse(r *running, as strategy.Strategy) (warmup int, err error) {
 	for n := 1; n <= warmupTried && missing > 0; n++ {
 		as.Candle(stage.next())
 		for i, node := range nodes {
-			if !has[i] && !math.IsNaN(node.wrote.at(0)) {
+			if !has[i] && !math.IsNaN(node.wrote[len(node.wrote)-1].at(0)) {
 				has[i], first = true, n
 				missing--
 			}

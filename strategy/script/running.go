@@ -1,6 +1,8 @@
 package script
 
 import (
+	"math"
+
 	"go.starlark.net/starlark"
 
 	"botd/exchange"
@@ -49,7 +51,7 @@ type clock struct {
 // node computes one or more series at each candle of its clock.
 type node struct {
 	step  func(bar *indicator.Bar)
-	wrote *series // one of the node's outputs
+	wrote []*series // its outputs
 }
 
 const local = "botd" // thread-local key of the running strategy
@@ -78,9 +80,17 @@ func (r *running) print(text string) {
 
 // derive makes a series that is computed at each candle of a clock.
 func (r *running) derive(on *clock, name string, compute func(bar *indicator.Bar) float64) *series {
-	s := &series{owner: r, on: on, name: name}
-	on.nodes = append(on.nodes, &node{func(bar *indicator.Bar) { s.push(compute(bar)) }, s})
+	s := r.series(on, name)
+	on.nodes = append(on.nodes, &node{func(bar *indicator.Bar) { s.push(compute(bar)) }, []*series{s}})
 	return s
+}
+
+// maxName bounds the name of a series, in bytes: a series of a series of a series names all of them.
+const maxName = 200
+
+// series makes a series without values.
+func (r *running) series(on *clock, name string) *series {
+	return &series{owner: r, on: on, name: strategy.Clip(name, maxName), held: math.NaN()}
 }
 
 // own returns the clock of the strategy's own candles.
@@ -101,6 +111,7 @@ func (r *running) meet(a, b *clock) *clock {
 func (r *running) feed(v *strategy.View) {
 	newest := v.Candle()
 	for _, c := range r.clocks[1:] {
+		c.hold()
 		symbol, candle, known := v.Symbol, newest, true
 		if c.other >= 0 {
 			if candle, known = v.Other(c.other); known {
@@ -116,6 +127,15 @@ func (r *running) feed(v *strategy.View) {
 		}
 	}
 	r.own().tick(v.Symbol, &newest)
+}
+
+// hold records the newest values before the strategy's next candle.
+func (c *clock) hold() {
+	for _, n := range c.nodes {
+		for _, s := range n.wrote {
+			s.held = s.at(0)
+		}
+	}
 }
 
 func (c *clock) tick(s *exchange.Symbol, candle *exchange.Candle) {

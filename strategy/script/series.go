@@ -24,6 +24,7 @@ type series struct {
 	name  string
 	ring  [History]float64
 	count int
+	held  float64 // the newest value at the strategy's previous candle; of a series of another clock
 
 	condition bool // its values are 1 and 0
 }
@@ -147,6 +148,18 @@ func label(value starlark.Value) string {
 		return s.name
 	}
 	return value.String()
+}
+
+// callText returns a call as a script writes it, such as ema(close, 12).
+func callText(function string, args starlark.Tuple, named []starlark.Tuple) string {
+	texts := make([]string, 0, len(args)+len(named))
+	for _, value := range args {
+		texts = append(texts, label(value))
+	}
+	for _, pair := range named {
+		texts = append(texts, string(pair[0].(starlark.String))+"="+label(pair[1]))
+	}
+	return function + "(" + strings.Join(texts, ", ") + ")"
 }
 
 // outputs holds the series of an indicator with several outputs, by name.

@@ -55,7 +55,9 @@ func ofTime(name string, of func(minutes int64) int64) *starlark.Builtin {
 		if err != nil {
 			return nil, err
 		}
-		return r.derive(r.own(), name, func(bar *indicator.Bar) float64 { return float64(of(minutes(bar.OpenMS + int64(r.setting.Interval)))) }), nil
+		return r.derive(r.own(), callText(name, args, named), func(bar *indicator.Bar) float64 {
+			return float64(of(minutes(bar.OpenMS + int64(r.setting.Interval))))
+		}), nil
 	})
 }
 
@@ -87,7 +89,7 @@ func session(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, 
 	if length == 0 {
 		return nil, fmt.Errorf("session(%q, %q): it has no length", begin, end)
 	}
-	return r.condition(r.own(), "session("+begin+", "+end+")", func(bar *indicator.Bar) bool {
+	return r.condition(r.own(), callText("session", args, named), func(bar *indicator.Bar) bool {
 		passed := ((minutes(bar.OpenMS)-from)%dayMins + dayMins) % dayMins
 		return passed+int64(r.setting.Interval)/minuteMS <= length
 	}), nil

@@ -114,7 +114,7 @@ func maker(definition indicator.Definition) *starlark.Builtin {
 			return nil, tooLate(definition.Name)
 		}
 		var source, second *series
-		on := r.own()
+		on, text := r.own(), callText(definition.Name, args, named)
 		if len(args) > 0 {
 			switch first := args[0].(type) {
 			case *series:
@@ -141,7 +141,7 @@ func maker(definition indicator.Definition) *starlark.Builtin {
 		if err != nil {
 			return nil, err
 		}
-		return r.indicator(on, &definition, stream, source, second), nil
+		return r.indicator(on, text, &definition, stream, source, second), nil
 	})
 }
 
@@ -181,16 +181,17 @@ func parametersOf(definition *indicator.Definition, args starlark.Tuple, named [
 }
 
 // indicator adds a node that feeds a stream: with one or two series, or with the candle.
-func (r *running) indicator(on *clock, definition *indicator.Definition, stream indicator.Stream, source, second *series) starlark.Value {
+func (r *running) indicator(on *clock, text string, definition *indicator.Definition, stream indicator.Stream, source, second *series) starlark.Value {
 	all := make([]*series, len(definition.Outputs))
 	for i, output := range definition.Outputs {
-		all[i] = &series{owner: r, on: on, name: definition.Name}
+		name := text
 		if len(all) > 1 {
-			all[i].name += "." + output
+			name += "." + output
 		}
+		all[i] = r.series(on, name)
 	}
 	values := make([]float64, len(all))
-	on.nodes = append(on.nodes, &node{wrote: all[len(all)-1], step: func(bar *indicator.Bar) {
+	on.nodes = append(on.nodes, &node{wrote: all, step: func(bar *indicator.Bar) {
 		if source != nil {
 			v := source.at(0)
 			bar = &indicator.Bar{Open: v, High: v, Low: v, Close: v, Volume: bar.Volume, OpenMS: bar.OpenMS}
@@ -215,10 +216,12 @@ func (r *running) indicator(on *clock, definition *indicator.Definition, stream 
 	return &outputs{definition, all}
 }
 
-// newestTwo returns a value's newest and previous value. A number never changes.
-func newestTwo(value starlark.Value) (now, before float64, err error) {
-	if s, is := value.(*series); is {
+// newestTwo returns a value's newest value and the one before, at the previous candle of a clock. A number never changes.
+func newestTwo(value starlark.Value, on *clock) (now, before float64, err error) {
+	if s, is := value.(*series); is && s.on == on {
 		return s.at(0), s.at(1), nil
+	} else if is {
+		return s.at(0), s.held, nil
 	}
 	f, ok := number(value)
 	if !ok {
@@ -233,18 +236,20 @@ func crossing(name string, is func(before, now float64) bool) *starlark.Builtin 
 		if len(args) != 2 || len(named) > 0 {
 			return nil, fmt.Errorf("%s takes two series: the crossing one and the crossed one", name)
 		}
-		if made, err := joined(thread, name, args, func() bool {
-			a, aBefore, _ := newestTwo(args[0])
-			b, bBefore, _ := newestTwo(args[1])
+		r := runningOf(thread)
+		on := r.clockFor(args)
+		if made, err := joined(r, on, name, args, func() bool {
+			a, aBefore, _ := newestTwo(args[0], on)
+			b, bBefore, _ := newestTwo(args[1], on)
 			return is(aBefore-bBefore, a-b)
 		}); made != nil || err != nil {
 			return made, err
 		}
-		a, aBefore, err := newestTwo(args[0])
+		a, aBefore, err := newestTwo(args[0], on)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		b, bBefore, err := newestTwo(args[1])
+		b, bBefore, err := newestTwo(args[1], on)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -252,22 +257,26 @@ func crossing(name string, is func(before, now float64) bool) *starlark.Builtin 
 	})
 }
 
+// clockFor returns the clock of an operation on values, or nil if none of them is a series.
+func (r *running) clockFor(values starlark.Tuple) (on *clock) {
+	for _, value := range values {
+		if s, is := value.(*series); is && on == nil {
+			on = s.on
+		} else if is {
+			on = r.meet(on, s.on)
+		}
+	}
+	return on
+}
+
 // joined returns a condition of two series at the top of the file as a series, or nil elsewhere.
-func joined(thread *starlark.Thread, name string, args starlark.Tuple, holds func() bool) (starlark.Value, error) {
-	r, on := runningOf(thread), (*clock)(nil)
+func joined(r *running, on *clock, name string, args starlark.Tuple, holds func() bool) (starlark.Value, error) {
 	if !r.loading {
 		return nil, nil
 	}
 	for _, arg := range args {
-		s, is := arg.(*series)
 		if _, ok := number(arg); !ok {
 			return nil, fmt.Errorf("%s: needs a series or a number, not %s", name, arg.Type())
-		}
-		if is && on == nil {
-			on = s.on
-		}
-		if is {
-			on = r.meet(on, s.on)
 		}
 	}
 	if on == nil {

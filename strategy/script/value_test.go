@@ -31,25 +31,25 @@ func TestSeriesHaveTheValuesOfTheirDefinition(t *testing.T) {
 		"hl2": "112.5", "hlc3": "115.0", "ohlc4": "112.5",
 		"close + 1": "121.0", "1 + close": "121.0", "close - 20": "100.0", "20 - close": "-100.0", "close * 2": "240.0", "2 * close": "240.0",
 		"240 / close": "2.0", "close / 60": "2.0", "close - open": "15.0", "open - close": "-15.0", "-close": "-120.0", "+close": "120.0",
-		"close + open": "225.0", "close / 0": "nan", "(close - open)[1]": "-5.0",
+		"close + open": "225.0", "(close - open)[1]": "-5.0",
 		"abs(open - close)": "15.0", "max(close, 130)": "130.0", "max(open, close, 7)": "120.0", "max(7, open)": "105.0", "min(close, open)": "105.0",
-		"min(open, 3, close)": "3.0", "log(close / close)": "0.0", "log(close - close)": "nan",
+		"min(open, 3, close)": "3.0", "log(close / close)": "0.0",
 		"sum(close, 1)": "120.0", "sum(close, 2)": "225.0", "sum(close, 4)": "435.0", "sum(close, 5)": "nan", "sum(close > open, 4)": "2.0",
 		"close > open": "1.0", "close > open and open > 110": "0.0", "open > 110 or close > 110": "1.0", "open > 110 and True": "0.0",
 		"close > 110 and True": "1.0", "close > 110 and False": "0.0", "open > 110 or False": "0.0", "open > 110 or True": "1.0",
 		"not (close > open)": "0.0", "not (close < open)": "1.0", "close[4] > 1": "0.0", "close[4] != 1": "0.0", "close != 1": "1.0",
 		"close == 120":        "1.0",
-		"since(close < open)": "1.0", "since(close > open)": "0.0", "since(close > 1000)": "nan", "since(close == 100)": "3.0",
-		"value_when(close < open, volume)": "12.0", "value_when(close > open, high)": "120.0", "value_when(close > 1000, high)": "nan",
+		"since(close < open)": "1.0", "since(close > open)": "0.0", "since(close == 100)": "3.0",
+		"value_when(close < open, volume)": "12.0", "value_when(close > open, high)": "120.0",
 		"where(close > open, 1, 2)": "1.0", "where(close < open, high, low)": "105.0", "where(close < open, 1, close)": "120.0",
 		// Typical prices of 106.67 and 115, weighted by 12 and 13: 2775 / 25.
-		"anchored_vwap(close < open)": "111.0", "anchored_vwap(close > 110)": "115.0", "anchored_vwap(close > 1000)": "nan",
-		"cross_above(close, 110)": "1.0", "cross_above(close, 105)": "1.0", "cross_above(close, 104)": "0.0", "cross_above(close, 120)": "0.0",
+		"anchored_vwap(close < open)": "111.0",
+		"cross_above(close, 110)":     "1.0", "cross_above(close, 105)": "1.0", "cross_above(close, 104)": "0.0", "cross_above(close, 120)": "0.0",
 		"cross_below(close, 110)": "0.0", "cross_below(-close, -105)": "1.0", "cross_below(-close, -120)": "0.0", "cross_above(close, open)": "1.0",
 		"cross_above(open, close)": "0.0", "cross_below(open, close)": "1.0", "cross_above(110, close)": "0.0", "cross_below(110, close)": "1.0",
 		"rising(close)": "1.0", "rising(close, 2)": "0.0", "rising(volume, 3)": "1.0", "rising(volume, 4)": "0.0", "falling(close)": "0.0",
-		"falling(-volume, 3)": "1.0",
-		"known(close)":        "1.0", "known(close[3])": "1.0", "known(close[4])": "0.0",
+		"falling(-volume, 3)": "1.0", "rising(close - close)": "0.0", "falling(close - close)": "0.0",
+		"known(close)": "1.0", "known(close[3])": "1.0", "known(close[4])": "0.0",
 		"hour()": "4.0", "minute()": "0.0", "weekday()": "3.0", "hour(offset = 2)": "6.0", "minute(offset = 0.5)": "30.0", "hour(-4)": "0.0",
 		`hour(zone = "Asia/Tokyo")`: "13.0", `hour(0, "Asia/Kolkata")`: "9.0", `minute(zone = "Asia/Kolkata")`: "30.0", "weekday(offset = -4)": "3.0",
 		`session("03:00", "04:00")`: "1.0", `session("03:00", "03:59")`: "0.0", `session("02:00", "03:30")`: "0.0", `session("03:01", "09:00")`: "0.0",
@@ -63,6 +63,17 @@ func TestSeriesHaveTheValuesOfTheirDefinition(t *testing.T) {
 		if have := output(t, nil, "x = "+expression, "x[0]"); have != want {
 			t.Errorf("%s: want %s, have %s", expression, want, have)
 		}
+	}
+}
+
+// Without a value on any candle of the rehearsal, the first of which alone would make it short: 100,000 candles, in one script.
+func TestSeriesWithoutAValue(t *testing.T) {
+	t.Parallel()
+	all := []string{"close / 0", "log(close - close)", "since(close > 1000)", "value_when(close > 1000, high)", "anchored_vwap(close > 1000)",
+		"anchored_vwap(close > 110)"}
+	want := "[nan, nan, nan, nan, nan, 115.0]"
+	if have := output(t, nil, "x = ["+strings.Join(all, ", ")+"]", "[s[0] for s in x]"); have != want {
+		t.Errorf("%s: want %s, have %s", all, want, have)
 	}
 }
 
