@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -20,6 +19,7 @@ import (
 
 // Bounds of one request.
 const (
+	dialTimeout = 5 * time.Second // for the connection, and again for its encryption
 	callTimeout = 8 * time.Second
 	maxBody     = 8 << 20
 )
@@ -73,8 +73,8 @@ func (r *reply) took() time.Duration { return r.ended.Sub(r.began) }
 func newCaller(config *Config) *caller {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
-	transport := &http.Transport{Protocols: &protocols, TLSClientConfig: config.TLS, TLSHandshakeTimeout: 5 * time.Second,
-		DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext, MaxIdleConnsPerHost: 4, IdleConnTimeout: 30 * time.Second}
+	transport := &http.Transport{Protocols: &protocols, TLSClientConfig: config.TLS, TLSHandshakeTimeout: dialTimeout,
+		DialContext: config.dial, MaxIdleConnsPerHost: 4, IdleConnTimeout: 30 * time.Second}
 	return &caller{
 		base: strings.TrimSuffix(config.BaseURL, "/"), key: config.Key, secret: config.Secret, signer: config.Signer,
 		symbols: rest.NewSymbolTable(), headers: map[string]string{}, began: time.Now(), gap: config.gap, habits: newHabits(), budget: config.Requests,

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -46,8 +47,7 @@ func TestTheProbeFindsExactlyTheVariant(t *testing.T) {
 		{habitStalePositions + "=3s", nil},
 		{strings.Join([]string{habitExtra, habitNoise, habitWords, habitNull, habitStrings}, ","), []string{"null_lists: empty", "EXECUTED: FILLED"}},
 	} {
-		t.Run(c.variant, func(t *testing.T) {
-			t.Parallel()
+		t.Run(c.variant, virtual(func(t *testing.T) {
 			venue := serve(t, setup{variant: c.variant})
 			r := probed(
 				t,
@@ -75,7 +75,7 @@ func TestTheProbeFindsExactlyTheVariant(t *testing.T) {
 				}
 			}
 			t.Logf("\n%s", profile)
-		})
+		}))
 	}
 }
 
@@ -84,8 +84,7 @@ func TestTheProbeFindsExactlyTheVariant(t *testing.T) {
 func TestProbeFindsPositionsMissingFromList(t *testing.T) {
 	t.Parallel()
 	for _, order := range []int{2, 3} { // the stop, and the partial sale
-		t.Run(fmt.Sprintf("after order %d", order), func(t *testing.T) {
-			t.Parallel()
+		t.Run(fmt.Sprintf("after order %d", order), virtual(func(t *testing.T) {
 			var mu sync.Mutex // guards both below
 			placed, empty := 0, 12
 			venue := serve(t, setup{between: func(next http.Handler) http.Handler {
@@ -111,7 +110,7 @@ func TestProbeFindsPositionsMissingFromList(t *testing.T) {
 				t.Errorf("want %s and nothing else, have %q, %+v", habitEmpty, r.Habits, r.Steps)
 			}
 			wantNothingLeft(t, control(t, venue, http.MethodGet, "/control/v1/orders", ""))
-		})
+		}))
 	}
 }
 
@@ -130,8 +129,7 @@ func TestProbeClosesOnlyItsOwnPositions(t *testing.T) {
 		{"an empty wallet at the end", "/hapi/v1/spot/wallet", "[]", 3, 4},
 		{"a wallet that fails", "/hapi/v1/spot/wallet", "", 3, 4},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
+		t.Run(c.name, virtual(func(t *testing.T) {
 			var mu sync.Mutex // guards reads
 			reads, armed := 0, false
 			venue := serve(t, setup{between: func(next http.Handler) http.Handler {
@@ -165,7 +163,7 @@ func TestProbeClosesOnlyItsOwnPositions(t *testing.T) {
 			if held["spot"] > 0.0003 && r.Failed() == 0 {
 				t.Errorf("want it said that something is left, have %v, %+v", held, r.Steps)
 			}
-		})
+		}))
 	}
 }
 
@@ -230,52 +228,56 @@ func heldAfter(t *testing.T, text []byte) map[string]float64 {
 // TestAnOrderIsFilledInPartWhereTheBestLevelIsSmall has another account quote a small level.
 func TestAnOrderIsFilledInPartWhereTheBestLevelIsSmall(t *testing.T) {
 	t.Parallel()
-	venue := serve(t, setup{})
-	quote := func(market exchange.Market, quantity string) {
-		order(t, venue, "other", exchange.NewOrder{Market: market, Side: exchange.Sell, Type: exchange.Limit}, "50000", quantity)
-	}
-	config := Config{BaseURL: venue.URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: time.Second, MaxWait: 5 * time.Second}
-	config.Progress = func(step Step) { // the level exists when the exercise reaches it
-		switch step.Name {
-		case "futures_stop":
-			quote(exchange.Futures, "0.001")
-		case "spot_stop":
-			quote(exchange.Spot, "0.0002")
+	synctest.Test(t, func(t *testing.T) {
+		venue := serve(t, setup{})
+		quote := func(market exchange.Market, quantity string) {
+			order(t, venue, "other", exchange.NewOrder{Market: market, Side: exchange.Sell, Type: exchange.Limit}, "50000", quantity)
 		}
-	}
-	r := probed(t, config)
-	for _, name := range []string{"futures_partial", "spot_partial"} {
-		if step := r.step(t, name); step.Outcome != OK || !strings.Contains(step.What, "in part") {
-			t.Errorf("want a part fill, have %+v", step)
+		config := Config{BaseURL: venue.URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: time.Second, MaxWait: 5 * time.Second}
+		config.Progress = func(step Step) { // the level exists when the exercise reaches it
+			switch step.Name {
+			case "futures_stop":
+				quote(exchange.Futures, "0.001")
+			case "spot_stop":
+				quote(exchange.Spot, "0.0002")
+			}
 		}
-	}
-	if !r.Partial || r.Failed() > 0 || len(r.Habits) > 0 {
-		t.Errorf("want a part fill and nothing odd, have %q, %+v", r.Habits, r.Steps)
-	}
+		r := probed(t, config)
+		for _, name := range []string{"futures_partial", "spot_partial"} {
+			if step := r.step(t, name); step.Outcome != OK || !strings.Contains(step.What, "in part") {
+				t.Errorf("want a part fill, have %+v", step)
+			}
+		}
+		if !r.Partial || r.Failed() > 0 || len(r.Habits) > 0 {
+			t.Errorf("want a part fill and nothing odd, have %q, %+v", r.Habits, r.Steps)
+		}
+	})
 }
 
 // TestProbeSkipsExistingPosition probes an account with another trader.
 func TestProbeSkipsExistingPosition(t *testing.T) {
 	t.Parallel()
-	venue := serve(t, setup{})
-	config := Config{BaseURL: venue.URL, Key: "key", Secret: []byte(secret), Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: time.Second}
-	order(t, venue, "key", exchange.NewOrder{Market: exchange.Futures, Side: exchange.Buy, Type: exchange.MarketOrder}, "0", "0.001")
-	r := probed(t, config)
-	if step := r.step(t, "futures_fill"); step.Outcome != Skip || !strings.Contains(step.What, "left alone") {
-		t.Errorf("want it skipped, have %+v", step)
-	}
-	if have := string(control(t, venue, http.MethodGet, "/control/v1/orders", "")); strings.Count(
-		have,
-		`"market":"futures","symbol":"BTC-USDT","order_id"`,
-	) != 1 {
-		t.Errorf("want the position untouched, have %s", have)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		venue := serve(t, setup{})
+		config := Config{BaseURL: venue.URL, Key: "key", Secret: []byte(secret), Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: time.Second}
+		order(t, venue, "key", exchange.NewOrder{Market: exchange.Futures, Side: exchange.Buy, Type: exchange.MarketOrder}, "0", "0.001")
+		r := probed(t, config)
+		if step := r.step(t, "futures_fill"); step.Outcome != Skip || !strings.Contains(step.What, "left alone") {
+			t.Errorf("want it skipped, have %+v", step)
+		}
+		if have := string(control(t, venue, http.MethodGet, "/control/v1/orders", "")); strings.Count(
+			have,
+			`"market":"futures","symbol":"BTC-USDT","order_id"`,
+		) != 1 {
+			t.Errorf("want the position untouched, have %s", have)
+		}
+	})
 }
 
 // order places an order of BTC-USDT for an account.
 func order(t *testing.T, venue *httptest.Server, account string, o exchange.NewOrder, price, quantity string) {
 	t.Helper()
-	client, err := rest.New(rest.Config{BaseURL: venue.URL, Key: account, Secret: []byte(secret)})
+	client, err := rest.New(rest.Config{BaseURL: venue.URL, Key: account, Secret: []byte(secret), Transport: transport(t)})
 	if err == nil {
 		err = errors.Join(client.SyncClock(t.Context()), client.RefreshSymbols(t.Context()))
 	}
@@ -303,8 +305,7 @@ func order(t *testing.T, venue *httptest.Server, account string, o exchange.NewO
 func TestSpentBudgetEndsProbeAndClosesPositions(t *testing.T) {
 	t.Parallel()
 	for _, requests := range []int{60, 200, 260} {
-		t.Run(fmt.Sprint(requests), func(t *testing.T) {
-			t.Parallel()
+		t.Run(fmt.Sprint(requests), virtual(func(t *testing.T) {
 			venue := serve(t, setup{})
 			r := probed(
 				t,
@@ -314,6 +315,6 @@ func TestSpentBudgetEndsProbeAndClosesPositions(t *testing.T) {
 			if strings.Contains(text, `"OPEN"`) || strings.Contains(text, `"NEW"`) || r.Requests > requests+40 {
 				t.Errorf("want nothing open after %d requests, have %s", r.Requests, text)
 			}
-		})
+		}))
 	}
 }

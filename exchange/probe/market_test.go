@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"botd/exchange"
@@ -14,7 +15,7 @@ import (
 // trading is the configuration of a short probe with orders.
 func trading(venue *httptest.Server) Config {
 	return Config{BaseURL: venue.URL, Key: "key", Secret: []byte(secret), Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: time.Second,
-		MaxWait: 5 * time.Second, glance: time.Millisecond}
+		MaxWait: 5 * time.Second, glance: time.Millisecond, dial: dial}
 }
 
 // TestMarketsAreProbedIndependently fails the futures orders, then the spot ones.
@@ -30,8 +31,7 @@ func TestMarketsAreProbedIndependently(t *testing.T) {
 		{"futures depth", `{"match":"GET /fapi/v1/depth","kind":"status","status":404}`, exchange.Futures, exchange.Spot, "trade"},
 		{"spot hidden", `{"match":"POST /hapi/v1/spot/order","kind":"hide","delay_ms":60000}`, exchange.Spot, exchange.Futures, "spot"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
+		t.Run(c.name, virtual(func(t *testing.T) {
 			venue := serve(t, setup{})
 			control(t, venue, http.MethodPost, "/control/v1/faults", c.fault)
 			config := trading(venue)
@@ -46,7 +46,7 @@ func TestMarketsAreProbedIndependently(t *testing.T) {
 			if !strings.Contains(profile, "  "+c.other.String()+": {window:") || !strings.Contains(profile, "# "+c.failing.String()+": not measured") {
 				t.Errorf("want the profile to say so, have\n%s", profile)
 			}
-		})
+		}))
 	}
 }
 
@@ -55,8 +55,7 @@ func TestMarketsAreProbedIndependently(t *testing.T) {
 func TestAProbeThatIsInterruptedEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, at := range map[string]string{"before the first order": "window", "between orders": "futures_fill", "before spot": "trade"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		t.Run(name, virtual(func(t *testing.T) {
 			venue := serve(t, setup{})
 			interrupted(t, venue, func(config *Config, stop func()) {
 				config.Progress = func(step Step) {
@@ -65,10 +64,9 @@ func TestAProbeThatIsInterruptedEndsAtOnce(t *testing.T) {
 					}
 				}
 			})
-		})
+		}))
 	}
-	t.Run("while an order is placed", func(t *testing.T) {
-		t.Parallel()
+	t.Run("while an order is placed", virtual(func(t *testing.T) {
 		stop := make(chan func(), 1)
 		venue := serve(t, setup{between: func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -79,7 +77,7 @@ func TestAProbeThatIsInterruptedEndsAtOnce(t *testing.T) {
 			})
 		}})
 		interrupted(t, venue, func(_ *Config, cancel func()) { stop <- cancel })
-	})
+	}))
 }
 
 // interrupted probes until the probe is stopped, and expects nothing to be open.
@@ -105,28 +103,30 @@ func interrupted(t *testing.T, venue *httptest.Server, prepare func(config *Conf
 // Without such a level the step is skipped and names the smallest one, which is bought with a larger budget.
 func TestAPartialFillNeedsALevelThatIsAffordable(t *testing.T) {
 	t.Parallel()
-	venue := serve(t, setup{})
-	r := probed(t, trading(venue))
-	for _, name := range []string{"futures_partial", "spot_partial"} {
-		if step := r.step(t, name); step.Outcome != Skip || !strings.Contains(step.What, "never small enough in 20 reads") || step.Hint == "" {
-			t.Errorf("want it skipped with the reason, have %+v", step)
+	synctest.Test(t, func(t *testing.T) {
+		venue := serve(t, setup{})
+		r := probed(t, trading(venue))
+		for _, name := range []string{"futures_partial", "spot_partial"} {
+			if step := r.step(t, name); step.Outcome != Skip || !strings.Contains(step.What, "never small enough in 20 reads") || step.Hint == "" {
+				t.Errorf("want it skipped with the reason, have %+v", step)
+			}
 		}
-	}
-	for market, quantity := range map[exchange.Market]string{exchange.Futures: "0.02", exchange.Spot: "0.02"} {
-		order(t, venue, "other", exchange.NewOrder{Market: market, Side: exchange.Sell, Type: exchange.Limit}, "50000", quantity)
-	}
-	config := trading(venue)
-	config.Spend = exchange.AmountOf(9_000)
-	refill := config
-	refill.Progress = func(step Step) { // replaces what the previous exercise bought of the level
-		switch step.Name {
-		case "futures_stop":
-			order(t, venue, "other", exchange.NewOrder{Market: exchange.Futures, Side: exchange.Sell, Type: exchange.Limit}, "50000", "0.01")
-		case "spot_stop":
-			order(t, venue, "other", exchange.NewOrder{Market: exchange.Spot, Side: exchange.Sell, Type: exchange.Limit}, "50000", "0.14")
+		for market, quantity := range map[exchange.Market]string{exchange.Futures: "0.02", exchange.Spot: "0.02"} {
+			order(t, venue, "other", exchange.NewOrder{Market: market, Side: exchange.Sell, Type: exchange.Limit}, "50000", quantity)
 		}
-	}
-	if r := probed(t, refill); !r.Partial || r.Failed() > 0 {
-		t.Errorf("want part fills, and everything sold again but the fee, which is worth more than the smallest order, have %+v", r.Steps)
-	}
+		config := trading(venue)
+		config.Spend = exchange.AmountOf(9_000)
+		refill := config
+		refill.Progress = func(step Step) { // replaces what the previous exercise bought of the level
+			switch step.Name {
+			case "futures_stop":
+				order(t, venue, "other", exchange.NewOrder{Market: exchange.Futures, Side: exchange.Sell, Type: exchange.Limit}, "50000", "0.01")
+			case "spot_stop":
+				order(t, venue, "other", exchange.NewOrder{Market: exchange.Spot, Side: exchange.Sell, Type: exchange.Limit}, "50000", "0.14")
+			}
+		}
+		if r := probed(t, refill); !r.Partial || r.Failed() > 0 {
+			t.Errorf("want part fills, and everything sold again but the fee, which is worth more than the smallest order, have %+v", r.Steps)
+		}
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"net"
 	"slices"
 	"time"
 
@@ -136,8 +137,9 @@ type Config struct {
 	MaxWait  time.Duration // for an order to become visible; 0 is a minute
 	Progress func(Step)    // called after each step; nil for none
 
-	gap    time.Duration // initial gap between two requests; 0 is firstGap
-	glance time.Duration // gap between two reads of the book for a small level; 0 is slowestPoll
+	dial   func(ctx context.Context, network, address string) (net.Conn, error) // nil is the network's
+	gap    time.Duration                                                        // initial gap between two requests; 0 is firstGap
+	glance time.Duration                                                        // gap between two reads of the book for a small level; 0 is slowestPoll
 }
 
 // prober is a running probe.
@@ -196,6 +198,9 @@ func (c *Config) fill() {
 	}
 	if c.glance == 0 {
 		c.glance = slowestPoll
+	}
+	if c.dial == nil {
+		c.dial = (&net.Dialer{Timeout: dialTimeout}).DialContext
 	}
 	if c.gap == 0 {
 		c.gap = firstGap

@@ -29,25 +29,34 @@ func (p *prober) reach(ctx context.Context) bool {
 	limited, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	began := time.Now()
-	dialer := &net.Dialer{}
-	if address.Scheme == "http" {
-		connection, err := dialer.DialContext(limited, "tcp", target)
-		if err != nil {
-			return p.unreached(err)
-		}
-		connection.Close()
-		p.add(Step{Name: "reach", Outcome: OK, LatencyMS: ms(time.Since(began)), What: target + ", plain http on this machine"})
-		return true
-	}
-	secure := &tls.Dialer{NetDialer: dialer, Config: p.config.TLS}
-	connection, err := secure.DialContext(limited, "tcp", target)
+	connection, err := p.config.dial(limited, "tcp", target)
 	if err != nil {
 		return p.unreached(err)
 	}
 	defer connection.Close()
-	state := connection.(*tls.Conn).ConnectionState()
+	if address.Scheme == "http" {
+		p.add(Step{Name: "reach", Outcome: OK, LatencyMS: ms(time.Since(began)), What: target + ", plain http on this machine"})
+		return true
+	}
+	secure := tls.Client(connection, encryption(p.config.TLS, address.Hostname()))
+	if err := secure.HandshakeContext(limited); err != nil {
+		return p.unreached(err)
+	}
+	state := secure.ConnectionState()
 	p.add(reached(target, &state, time.Since(began)))
 	return true
+}
+
+// encryption returns the configuration of a connection to the host. Nil is the system's.
+func encryption(config *tls.Config, host string) *tls.Config {
+	if config == nil {
+		return &tls.Config{ServerName: host}
+	}
+	config = config.Clone()
+	if config.ServerName == "" {
+		config.ServerName = host
+	}
+	return config
 }
 
 func (p *prober) unreached(err error) bool {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"botd/exchange/wire"
@@ -68,14 +69,13 @@ func sameSigner(a, b wire.Signer) bool {
 func TestTheSignatureIsFound(t *testing.T) {
 	t.Parallel()
 	for _, want := range someSchemes {
-		t.Run(want.Template+want.Encoding, func(t *testing.T) {
-			t.Parallel()
+		t.Run(want.Template+want.Encoding, virtual(func(t *testing.T) {
 			r := probed(t, Config{BaseURL: serve(t, setup{signer: want}).URL, Key: "key", MaxAge: time.Second, gap: time.Millisecond})
 			if r.Signature == nil || !sameSigner(want, wire.Signer{Template: r.Signature.Payload, Encoding: r.Signature.Encoding}) {
 				t.Errorf("want %+v, have %+v, %+v", want, r.Signature, r.step(t, "signature"))
 			}
 			t.Log(r.step(t, "signature").What)
-		})
+		}))
 	}
 }
 
@@ -112,22 +112,24 @@ func TestTheSchemesAreAProduct(t *testing.T) {
 // A venue without a futures market answers 404 there.
 func TestAVenueThatServesSpotAloneIsSignedFor(t *testing.T) {
 	t.Parallel()
-	want := wire.Signer{Template: `{method}\n{path}\n{timestamp}[\n{body}]`, Encoding: "base64"}
-	spotAlone := func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if strings.HasPrefix(r.URL.Path, "/fhapi/") {
-				http.NotFound(w, r)
-				return
-			}
-			next.ServeHTTP(w, r)
-		})
-	}
-	r := probed(t, Config{BaseURL: serve(t, setup{signer: want, between: spotAlone}).URL, Key: "key", MaxAge: time.Second})
-	if r.Signature == nil || r.Signature.Encoding != want.Encoding ||
-		!strings.Contains(r.step(t, "signature").What, "no read with a body is served") {
-		t.Errorf("want it found as far as spot shows it, have %+v, %+v", r.Signature, r.step(t, "signature"))
-	}
-	if r.Window == nil {
-		t.Errorf("want the window measured, have %+v", r.step(t, "window"))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		want := wire.Signer{Template: `{method}\n{path}\n{timestamp}[\n{body}]`, Encoding: "base64"}
+		spotAlone := func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if strings.HasPrefix(r.URL.Path, "/fhapi/") {
+					http.NotFound(w, r)
+					return
+				}
+				next.ServeHTTP(w, r)
+			})
+		}
+		r := probed(t, Config{BaseURL: serve(t, setup{signer: want, between: spotAlone}).URL, Key: "key", MaxAge: time.Second})
+		if r.Signature == nil || r.Signature.Encoding != want.Encoding ||
+			!strings.Contains(r.step(t, "signature").What, "no read with a body is served") {
+			t.Errorf("want it found as far as spot shows it, have %+v, %+v", r.Signature, r.step(t, "signature"))
+		}
+		if r.Window == nil {
+			t.Errorf("want the window measured, have %+v", r.step(t, "window"))
+		}
+	})
 }
