@@ -51,7 +51,7 @@ type caller struct {
 	calls   int
 	limited int
 	began   time.Time     // time of the first request
-	next    time.Time     // time of the next request
+	last    time.Time     // time of the last request
 	gap     time.Duration // minimum gap between two requests
 	waited  time.Duration // total wait after answers 429
 }
@@ -100,11 +100,11 @@ func (c *caller) call(ctx context.Context, request exchange.Request, shift time.
 	if encoded.Body != nil {
 		outgoing.Header.Set("Content-Type", "application/json")
 	}
-	if !pause(ctx, time.Until(c.next)) {
+	if !pause(ctx, time.Until(c.last.Add(c.gap))) {
 		return reply{err: ctx.Err()}
 	}
 	r := reply{began: time.Now()}
-	c.next = r.began.Add(c.gap)
+	c.last = r.began
 	signature := ""
 	if request.Operation.Signed() {
 		signature = c.sign(outgoing, &encoded, r.began.Add(c.offset+shift).UnixMilli())
