@@ -171,6 +171,7 @@ func TestTheFeedThatExpiresFirstIsNext(t *testing.T) {
 		wantMS int64
 	}{
 		{map[exchange.SymbolKey]*feed{btcFutures: {}, etherFutures: {asOfMS: 5, stale: true}}, exchange.SymbolKey{}, 1<<63 - 1},
+		{map[exchange.SymbolKey]*feed{btcFutures: {}, etherFutures: {asOfMS: 1}}, etherFutures, 10_001},
 		{map[exchange.SymbolKey]*feed{btcFutures: {asOfMS: 6}, etherFutures: {asOfMS: 5}}, etherFutures, 10_005},
 		{map[exchange.SymbolKey]*feed{btcFutures: {asOfMS: 5}, etherFutures: {asOfMS: 6}}, btcFutures, 10_005},
 		{map[exchange.SymbolKey]*feed{btcFutures: {asOfMS: 5}, etherFutures: {asOfMS: 5}, other: {asOfMS: 5}}, other, 10_005},

@@ -323,3 +323,37 @@ func TestPaymentsAreMissedByTheSymbolsInterval(t *testing.T) {
 		})
 	}
 }
+
+// TestAnAnswerIsJudgedByTheTimeOfItsArrival takes an answer to a request of eleven seconds ago, while nothing else moves the clock.
+func TestAnAnswerIsJudgedByTheTimeOfItsArrival(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var last Staleness
+		v, err := silent(t, func(c *Config) { c.OnStale = func(s Staleness) { last = s } })
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := clock{}.ServerNowMS()
+		pass(11 * time.Second)
+		v.take(btcFutures, observation{asOfMS: asked, ticker: exchange.Ticker{Last: 50_000 * usd}}, nil)
+		if !last.Stale || last.Reason != "the answers took 11s" || v.feeds[btcFutures].asOfMS != 0 {
+			t.Errorf("want it refused for its age, have %+v", last)
+		}
+	})
+}
+
+// TestSymbolsAreAskedForInTheirOrder watches every symbol of both markets, the last one first.
+func TestSymbolsAreAskedForInTheirOrder(t *testing.T) {
+	t.Parallel()
+	var keys []exchange.SymbolKey
+	for _, symbol := range sim.DefaultSymbols() {
+		keys = append([]exchange.SymbolKey{symbol.Key()}, keys...)
+	}
+	v, err := silent(t, func(c *Config) { c.Watch = keys })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if have := v.watched(); len(have) != len(keys) || !slices.IsSortedFunc(have, exchange.SymbolKey.Compare) {
+		t.Errorf("want %d symbols in order, have %v", len(keys), have)
+	}
+}
