@@ -357,3 +357,33 @@ func TestSymbolsAreAskedForInTheirOrder(t *testing.T) {
 		t.Errorf("want %d symbols in order, have %v", len(keys), have)
 	}
 }
+
+// TestAnOrderThatReachesTheBookBeforeTheDataExpireFills reads the order long after both, while nothing else moves the clock.
+func TestAnOrderThatReachesTheBookBeforeTheDataExpireFills(t *testing.T) {
+	t.Parallel()
+	for before, want := range map[time.Duration]exchange.OrderStatus{6 * time.Millisecond: exchange.StatusFilled, 4 * time.Millisecond: exchange.StatusCanceled} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t, newVenue(), nil)
+			b.Poll(t.Context())
+			pass(10*time.Second - before)
+			id := b.place(t, buyMarket) // on its way for 5 ms
+			pass(time.Second)
+			b.want(t, id, want, map[bool]exchange.Quantity{true: btc / 10}[want == exchange.StatusFilled])
+		})
+	}
+}
+
+func TestASymbolThatTheVenueLacksIsNotWatched(t *testing.T) {
+	t.Parallel()
+	v, err := silent(t, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.feeds[btcFutures].asOfMS = 7
+	for _, key := range []exchange.SymbolKey{{Market: exchange.Futures, Name: "XYZ-USDT"}, btcFutures, etherFutures} {
+		v.Watch(key)
+	}
+	if have := v.watched(); !slices.Equal(have, []exchange.SymbolKey{btcFutures, etherFutures}) || v.feeds[btcFutures].asOfMS != 7 {
+		t.Errorf("want the listed symbols, and what is known of the first one kept, have %v, %+v", have, v.feeds[btcFutures])
+	}
+}

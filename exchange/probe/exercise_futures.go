@@ -61,10 +61,11 @@ func (e *exercise) position(ctx context.Context) (held float64, err error) {
 		if textOf(row["symbol"]) != e.symbol.Name {
 			continue
 		}
-		held += numberOf(row["remainingQty"])
+		quantity := numberOf(row["remainingQty"])
 		if textOf(row["side"]) == exchange.Short.String() {
-			held = -held
+			quantity = -quantity
 		}
+		held += quantity
 	}
 	switch {
 	case held == 0:
@@ -93,6 +94,7 @@ func (e *exercise) open(ctx context.Context) bool {
 		if took, word, err = e.filled(ctx, id, sent); err != nil {
 			return e.done("fill", began, err, "")
 		}
+		e.report.Filled = true // from now on an empty list of positions proves nothing
 	}
 	var held float64
 	shown, shownErr := e.pollPosition(ctx, sent, &held, refused)
@@ -108,7 +110,6 @@ func (e *exercise) open(ctx context.Context) bool {
 	}
 	e.noteTwice(e.units(held), quantity)
 	e.compare(took, shown)
-	e.report.Filled = true
 	return e.done(
 		"fill",
 		began,

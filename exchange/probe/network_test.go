@@ -20,7 +20,7 @@ import (
 	"botd/internal/startclock"
 )
 
-const secret = "the secret of the test"
+const secret = "S3cret-0f-a-test" // not a word: its beginning is hidden too
 
 // latency is the virtual time from a request to its answer.
 const latency = time.Millisecond

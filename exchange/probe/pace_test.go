@@ -196,7 +196,7 @@ func TestAnswersThatAreTooLongOrElsewhereAreErrors(t *testing.T) {
 		}, ""},
 		"a byte more": {func(w http.ResponseWriter, _ *http.Request, _ int) {
 			_, _ = w.Write(append(body[:8<<20-1:8<<20-1], '"', '}'))
-		}, "answer is longer than 8 MiB"},
+		}, "the answer is longer than 8 MiB"},
 		"elsewhere":          {status(307, "Location", "/x"), "it redirects to /x"},
 		"nowhere":            {status(307), "status 307"},
 		"a place of a 201":   {status(201, "Location", "/x"), ""},

@@ -1,0 +1,202 @@
+package probe
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/exchange/rest"
+)
+
+// rewriter changes the answers of one path, once an order of a type has been placed.
+type rewriter struct {
+	path   string
+	after  string // a text in the body of a placement; empty for from the start
+	from   int    // the first placement with that text that arms it; 0 is the first
+	change func(status int, body string, n int) (int, string)
+
+	armed bool
+	count int
+}
+
+func (w *rewriter) between(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		body := ""
+		if r.Method == http.MethodPost {
+			read := new(bytes.Buffer)
+			_, _ = read.ReadFrom(r.Body)
+			body = read.String()
+			r.Body = readCloser{strings.NewReader(body)}
+		}
+		recorded := httptest.NewRecorder()
+		next.ServeHTTP(recorded, r)
+		status, text := recorded.Code, recorded.Body.String()
+		if w.after == "" || strings.Contains(body, "botdprobe-x") && strings.Contains(body, w.after) {
+			if w.from--; w.from < 0 {
+				w.armed = true
+			}
+		}
+		if w.armed && r.URL.Path == w.path {
+			status, text = w.change(status, text, w.count)
+			w.count++
+		}
+		out.Header().Set("Content-Type", "application/json")
+		out.WriteHeader(status)
+		_, _ = out.Write([]byte(text))
+	})
+}
+
+type readCloser struct{ *strings.Reader }
+
+func (readCloser) Close() error { return nil }
+
+// always answers with a text.
+func always(status int, text string) func(int, string, int) (int, string) {
+	return func(int, string, int) (int, string) { return status, text }
+}
+
+// without removes the rows that contain a text from a list.
+func without(text string) func(int, string, int) (int, string) {
+	return func(status int, body string, _ int) (int, string) {
+		var rows []json.RawMessage
+		if json.Unmarshal([]byte(body), &rows) != nil {
+			return status, body
+		}
+		rows = slices.DeleteFunc(rows, func(row json.RawMessage) bool { return strings.Contains(string(row), text) })
+		left, _ := json.Marshal(rows)
+		return status, string(left)
+	}
+}
+
+const (
+	futuresOrder, futuresOpen, futuresPositions = "/fhapi/v1/order", "/fhapi/v1/order/open", "/fhapi/v1/positions/open"
+	spotOpen, spotTrades, spotWallet            = "/hapi/v1/spot/order/open", "/hapi/v1/spot/order/trades", "/hapi/v1/spot/wallet"
+)
+
+// TestAnExerciseThatFailsSaysWhereAndClosesAll hides one thing at a time from the exercise. The step names what did not
+// appear within the configured wait, and what was bought is sold again.
+func TestAnExerciseThatFailsSaysWhereAndClosesAll(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		faulty rewriter
+		step   string
+		words  string
+	}{
+		{"the stop is never listed", rewriter{path: futuresOpen, after: "STOP_MARKET", change: always(200, "[]")},
+			"futures_stop", "after 5s the stop is not in the open list"},
+		{"the spot stop is never listed", rewriter{path: spotOpen, after: "STOP_LIMIT", change: always(200, "[]")},
+			"spot_stop", "after 5s the stop is not in the open list"},
+		{"the order is never filled", rewriter{path: futuresOrder, after: `"MARKET"`, change: func(status int, body string, _ int) (int, string) {
+			return status, strings.ReplaceAll(strings.ReplaceAll(body, `"filled":0.002`, `"filled":0`), `"filled":"0.002"`, `"filled":"0"`)
+		}}, "futures_fill", "is not shown as filled"},
+		{"no position is ever shown", rewriter{path: futuresPositions, after: `"BUY"`, change: func(status int, body string, n int) (int, string) {
+			if n < 40 {
+				return status, "[]"
+			}
+			return status, body
+		}}, "futures_fill", "after 5s no list of positions shows it"},
+		{"no trade is ever listed", rewriter{path: spotTrades, after: `"BUY"`, change: always(200, "[]")},
+			"spot_fill", "after 5s the list of trades does not show it"},
+	} {
+		t.Run(c.name, virtual(func(t *testing.T) {
+			faulty := c.faulty
+			venue := serve(t, setup{between: faulty.between})
+			r := probed(t, trading(venue))
+			if step := r.step(t, c.step); step.Outcome != Fail || !strings.Contains(step.What, c.words) {
+				t.Errorf("want %s to fail with %q, have %+v", c.step, c.words, step)
+			}
+			wantNothingOpen(t, venue)
+		}))
+	}
+}
+
+// wantNothingOpen expects the exchange's own state to have no open order and no position.
+func wantNothingOpen(t *testing.T, venue *httptest.Server) {
+	t.Helper()
+	text := control(t, venue, http.MethodGet, "/control/v1/orders", "")
+	for _, status := range []string{`"OPEN"`, `"NEW"`, `"CREATED"`} {
+		if strings.Contains(string(text), status) {
+			t.Errorf("want no order left, have %s", text)
+		}
+	}
+	if held := heldAfter(t, text); held["futures"] > 1e-9 || held["futures"] < -1e-9 || held["spot"] > 0.0001 || held["spot"] < -1e-9 {
+		t.Errorf("want no position left, have %v", held)
+	}
+}
+
+// TestPositionsOfASymbolAreSummedWithTheirSides types lists of positions. A position that disappears and returns shows a list that
+// omits it.
+func TestPositionsOfASymbolAreSummedWithTheirSides(t *testing.T) {
+	t.Parallel()
+	const row = `{"symbol":"%s","side":"%s","remainingQty":"%s","id":1}`
+	list := func(rows ...string) string { return "[" + strings.Join(rows, ",") + "]" }
+	long, short := fmt.Sprintf(row, "BTC-USDT", "LONG", "0.003"), fmt.Sprintf(row, "BTC-USDT", "SHORT", "0.001")
+	other := fmt.Sprintf(row, "ETH-USDT", "LONG", "5")
+	for _, c := range []struct {
+		lists []string
+		held  []float64
+		empty bool
+	}{
+		{[]string{list()}, []float64{0}, false},
+		{[]string{list(long, other)}, []float64{0.003}, false},
+		{[]string{list(other, short)}, []float64{-0.001}, false},
+		{[]string{list(long, short)}, []float64{0.002}, false},
+		{[]string{list(short, long)}, []float64{0.002}, false},
+		{[]string{list(), list(long), list(long)}, []float64{0, 0.003, 0.003}, false},
+		{[]string{list(long), list(), list()}, []float64{0.003, 0, 0}, false},
+		{[]string{list(long), list(), list(long)}, []float64{0.003, 0, 0.003}, true},
+	} {
+		t.Run(strings.Join(c.lists, " "), virtual(func(t *testing.T) {
+			caller, _ := callerOf(t, Config{Key: "key", Secret: []byte(secret)}, func(w http.ResponseWriter, _ *http.Request, n int) {
+				_, _ = w.Write([]byte(c.lists[n-1]))
+			})
+			e := exerciseOf(t, exchange.Futures)
+			e.caller = caller
+			symbol := *spotBitcoin(t)
+			symbol.Market = exchange.Futures
+			e.symbol, caller.symbols = &symbol, rest.NewSymbolTable(&symbol)
+			for i, want := range c.held {
+				if have, err := e.position(t.Context()); err != nil || have < want-1e-12 || have > want+1e-12 {
+					t.Errorf("list %d: want %v, have %v, %v", i, want, have, err)
+				}
+			}
+			if caller.habits.seen[habitEmpty] != c.empty {
+				t.Errorf("want a list that omits it %v, have %v", c.empty, caller.habits.names())
+			}
+		}))
+	}
+}
+
+// TestThePriceOfTheSmallestLevelIsNamed quotes levels of 4, 2 and 3 coins in turn. Two coins and the smallest order cost
+// 100,070.01 USDT, more than is spent: 10 times 5 USDT, or three of the smallest orders.
+func TestThePriceOfTheSmallestLevelIsNamed(t *testing.T) {
+	t.Parallel()
+	t.Run("spot and futures", virtual(func(t *testing.T) {
+		venue := serve(t, setup{between: func(next http.Handler) http.Handler {
+			reads := 0
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != "/fapi/v1/depth" {
+					next.ServeHTTP(w, r)
+					return
+				}
+				reads++
+				fmt.Fprintf(w, `{"lastUpdateId":%d,"bids":[["50000","9"]],"asks":[["50010","%d"]]}`, reads, []int{4, 2, 3}[reads%3])
+			})
+		}})
+		r := probed(t, trading(venue))
+		// 2.001 coins at 50010 are 100070.01 USDT. Three orders of 0.001 at 50010 are 150.03 USDT.
+		want := "the best level of the book was never small enough in 20 reads: 100070.01 USDT at least, more than the 150.03 USDT that are spent here; " +
+			"no order was filled in part"
+		if step := r.step(t, "futures_partial"); step.Outcome != Skip || step.What != want {
+			t.Errorf("want %q, have %+v", want, step)
+		}
+		wantNothingOpen(t, venue)
+	}))
+}
