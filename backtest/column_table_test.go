@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -170,5 +171,46 @@ func TestEachFigureOfAColumnHasItsName(t *testing.T) {
 	first := d.err
 	if d.number("y"); first == nil || d.err != first || !strings.Contains(first.Error(), "a figure of the result: ") {
 		t.Errorf("want the first error kept, have %v", d.err)
+	}
+}
+
+// TestColumnsSayWhatTheyBound has the final equities of three columns, of their own runs, and the warnings that follow: a column that
+// shows another figure than its own run's says so.
+func TestColumnsSayWhatTheyBound(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		ends, own [3]string
+		ordered   bool
+		want      []string // codes
+	}{
+		{[3]string{"12", "11", "10"}, [3]string{"12", "11", "10"}, true, nil},
+		{[3]string{"11", "11", "11"}, [3]string{"11", "11", "11"}, true, nil},
+		{[3]string{"12", "11", "10"}, [3]string{"9", "11", "10"}, true, []string{IdealRepriced}},
+		{[3]string{"12", "11", "10"}, [3]string{"12", "11", "10.5"}, true, []string{PessimisticRepriced}},
+		{[3]string{"10.99", "11", "10"}, [3]string{"10.99", "11", "10"}, false, []string{BoundsNotOrdered}},
+		{[3]string{"12", "11", "11.01"}, [3]string{"12", "11", "11.02"}, false, []string{BoundsNotOrdered, PessimisticRepriced}},
+	} {
+		r := &Result{Columns: someColumns()}
+		for i := range r.Columns {
+			r.Columns[i].FinalEquity, r.Columns[i].OwnEquity = c.ends[i], c.own[i]
+		}
+		r.bound()
+		var have []string
+		for _, w := range r.Warnings {
+			have = append(have, w.Code)
+		}
+		if *r.Ordered != c.ordered || *r.Finals != (Finals{c.ends[0], c.ends[1], c.ends[2]}) || !slices.Equal(have, c.want) {
+			t.Errorf("%v of %v: want ordered %v and %v, have %v, %+v and %v", c.ends, c.own, c.ordered, c.want, *r.Ordered, *r.Finals, have)
+		}
+	}
+	r := &Result{Columns: someColumns()}
+	for i, own := range []string{"9", "11", "10.5"} {
+		r.Columns[i].FinalEquity, r.Columns[i].OwnEquity = []string{"10", "11", "12"}[i], own
+	}
+	r.bound()
+	for i, want := range []string{"the columns end with 10, 11 and 12: they bound nothing", "own run ends with 9, ", "own run ends with 10.5, "} {
+		if !strings.Contains(r.Warnings[i].Text, want) {
+			t.Errorf("want %q, have %q", want, r.Warnings[i].Text)
+		}
 	}
 }

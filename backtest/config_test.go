@@ -1,6 +1,8 @@
 package backtest
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"botd/exchange/sim"
 	"botd/exchange/tape"
 	"botd/runtime/engine"
+	"botd/strategy"
 )
 
 // sound is a valid configuration with a leg of five-minute candles.
@@ -142,5 +145,22 @@ func TestASplitIsAtAShareOfTheCandles(t *testing.T) {
 		if have := fmt.Sprint(at, " ", err); !strings.HasPrefix(have, want) {
 			t.Errorf("%s of four candles: want %s, have %s", share, want, have)
 		}
+	}
+}
+
+// A strategy that cannot be made ends a run before its first candle, with the strategy's name.
+func TestAStrategyThatCannotBeMadeEndsTheRun(t *testing.T) {
+	t.Parallel()
+	wrong := errors.New("period 0 is below 1")
+	config := sound()
+	config.Legs[0].Make = func(*tape.Tape) (strategy.Strategy, error) { return nil, wrong }
+	for name, run := range map[string]func(context.Context, Config) (*Result, error){"one run": Run, "columns": RunColumns} {
+		if r, err := run(t.Context(), *config); r != nil || !errors.Is(err, wrong) || err.Error() != "strategy trend: period 0 is below 1" {
+			t.Errorf("%s: want the strategy's fault, have %v, %v", name, r, err)
+		}
+	}
+	config.Cash = exchange.Amount{}
+	if r, err := Run(t.Context(), *config); r != nil || err == nil || errors.Is(err, wrong) {
+		t.Errorf("want the configuration's fault first, have %v, %v", r, err)
 	}
 }
