@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"fmt"
 	"slices"
 	"sort"
 	"strconv"
@@ -219,7 +220,7 @@ func (l *measurement) byWeekday() []TimeRow {
 func (l *measurement) byHour() []TimeRow {
 	names := make([]string, 24)
 	for i := range names {
-		names[i] = time.Date(2000, 1, 1, i, 0, 0, 0, time.UTC).Format("15:04")
+		names[i] = fmt.Sprintf("%02d:00", i)
 	}
 	return l.byTime(names, time.Time.Hour)
 }

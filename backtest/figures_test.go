@@ -150,6 +150,11 @@ func TestFiguresWithoutLossesOrWinsAreNull(t *testing.T) {
 	t.Parallel()
 	var won, lost TripFigures
 	won.ofProfits([]float64{1, 1, 1})
+	var even TripFigures // a round trip without a profit is no win, and there is no loss to divide by
+	if even.ofProfits([]float64{2, 0}); even.AverageLoss != nil || even.ExpectancyR != nil || even.Payoff != nil || even.Kelly != nil ||
+		even.LongestLosses != 1 || *even.WinRate != 50 || *even.AverageWin != 2 {
+		t.Errorf("without money lost: have %+v", even)
+	}
 	lost.ofProfits([]float64{-1, -1})
 	if won.Payoff != nil || won.Kelly != nil || won.ExpectancyR != nil || won.SQN != nil || won.AverageLoss != nil {
 		t.Errorf("only wins: want nulls, have %+v", won)

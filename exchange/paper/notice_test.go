@@ -54,7 +54,8 @@ func TestNoticesSayHowOldTheDataAreAndWhy(t *testing.T) {
 		v.Poll(t.Context())
 		pass(10*time.Second + time.Millisecond)
 		v.passTime()
-		want("without a cause", "paper.stale: the venue's data of futures BTC-USDT are older than 10s: the symbol accepts and fills nothing until new data arrive")
+		want("without a cause", "paper.stale: the venue's data of futures BTC-USDT are older than 10s: "+
+			"the symbol accepts and fills nothing until new data arrive")
 		public.fail(&exchange.Unavailable{Operation: exchange.FuturesTrades, Reason: "timeout"})
 		v.Poll(t.Context())
 		want("a fault while the data are too old")
@@ -361,7 +362,8 @@ func TestSymbolsAreAskedForInTheirOrder(t *testing.T) {
 // TestAnOrderThatReachesTheBookBeforeTheDataExpireFills reads the order long after both, while nothing else moves the clock.
 func TestAnOrderThatReachesTheBookBeforeTheDataExpireFills(t *testing.T) {
 	t.Parallel()
-	for before, want := range map[time.Duration]exchange.OrderStatus{6 * time.Millisecond: exchange.StatusFilled, 4 * time.Millisecond: exchange.StatusCanceled} {
+	for before, want := range map[time.Duration]exchange.OrderStatus{6 * time.Millisecond: exchange.StatusFilled,
+		4 * time.Millisecond: exchange.StatusCanceled} {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t, newVenue(), nil)
 			b.Poll(t.Context())

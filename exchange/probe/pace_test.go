@@ -165,7 +165,8 @@ func TestASignedRequestCarriesTheVenuesTime(t *testing.T) {
 		if got.Get(wire.HeaderTimestamp) != want || got.Get(wire.HeaderKey) != "key" || got.Get("User-Agent") != "botd" || got.Get("Content-Type") != "" {
 			t.Errorf("want the time %s, have %v", want, got)
 		}
-		if signature := (wire.Signer{}).Sign([]byte(secret), wire.Signed{Timestamp: want, Method: "GET", Path: "/fhapi/v1/margin/account", Key: "key"}); got.Get(wire.HeaderSignature) != signature {
+		signed := wire.Signed{Timestamp: want, Method: "GET", Path: "/fhapi/v1/margin/account", Key: "key"}
+		if signature := (wire.Signer{}).Sign([]byte(secret), signed); got.Get(wire.HeaderSignature) != signature {
 			t.Errorf("want %s, have %v", signature, got)
 		}
 		if r.took() != latency || r.status != 200 || len(caller.headers) != 2 || caller.headers["x-mbx-used-weight"] != "3" ||

@@ -117,7 +117,8 @@ func TestProbeExaminesBothMarketsAndClosesAll(t *testing.T) {
 			Orders []struct{ Status string }
 			Fills  []any
 		}
-		if err := json.Unmarshal(control(t, venue, http.MethodGet, "/control/v1/orders", ""), &state); err != nil || len(state.Orders) != 2 || len(state.Fills) != 0 {
+		if err := json.Unmarshal(control(t, venue, http.MethodGet, "/control/v1/orders", ""), &state); err != nil ||
+			len(state.Orders) != 2 || len(state.Fills) != 0 {
 			t.Fatalf("want two orders and no fill, have %+v, %v", state, err)
 		}
 		for _, order := range state.Orders {

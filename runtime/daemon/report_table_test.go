@@ -393,7 +393,8 @@ func TestRoomIsDeclaredWhileItIsShort(t *testing.T) {
 		{5<<20 - 1, "4 MiB are free on the disk of /data", 4}} {
 		r.free.Store(c.free)
 		all := r.states(int64(i))
-		if len(all) != map[bool]int{false: 1}[c.want == ""] || len(all) == 1 && (all[0].State != "disk" || all[0].Cause != c.want || all[0].SinceMS != c.since ||
+		if len(all) != map[bool]int{false: 1}[c.want == ""] || len(all) == 1 && (all[0].State != "disk" ||
+			all[0].Cause != c.want || all[0].SinceMS != c.since ||
 			all[0].WayOut == "") {
 			t.Errorf("%d: want %q since %d, have %+v", i, c.want, c.since, all)
 		}
