@@ -43,6 +43,7 @@ type caller struct {
 	signer  wire.Signer
 	symbols *rest.SymbolTable
 	offset  time.Duration // server time minus local time
+	shift   time.Duration // added to the timestamps of signed requests, to measure the window
 
 	habits  *habits
 	budget  int  // maximum number of requests
@@ -83,8 +84,8 @@ func newCaller(config *Config) *caller {
 	}
 }
 
-// call sends a request once. A signed request carries the server's time plus a shift.
-func (c *caller) call(ctx context.Context, request exchange.Request, shift time.Duration) reply {
+// call sends a request once. A signed request carries the server's time plus the caller's shift.
+func (c *caller) call(ctx context.Context, request exchange.Request) reply {
 	encoded, err := wire.EncodeRequest(&request, c.symbols)
 	if err != nil {
 		return reply{err: err}
@@ -107,7 +108,7 @@ func (c *caller) call(ctx context.Context, request exchange.Request, shift time.
 	c.last = r.began
 	signature := ""
 	if request.Operation.Signed() {
-		signature = c.sign(outgoing, &encoded, r.began.Add(c.offset+shift).UnixMilli())
+		signature = c.sign(outgoing, &encoded, r.began.Add(c.offset+c.shift).UnixMilli())
 	}
 	c.calls++
 	response, err := c.http.Do(outgoing)
@@ -213,27 +214,27 @@ func (c *caller) note(response *http.Response) {
 }
 
 // unlimited calls, and retries after a pause while the venue answers "too many requests".
-func (c *caller) unlimited(ctx context.Context, request exchange.Request, shift time.Duration) reply {
-	r := c.call(ctx, request, shift)
+func (c *caller) unlimited(ctx context.Context, request exchange.Request) reply {
+	r := c.call(ctx, request)
 	for try := 0; try < 3 && r.status == http.StatusTooManyRequests && c.waited < maxTotalWait; try++ {
 		wait := min(max(r.retryAfter, 500*time.Millisecond), maxWait)
 		c.waited += wait
 		if !pause(ctx, wait) {
 			break
 		}
-		r = c.call(ctx, request, shift)
+		r = c.call(ctx, request)
 	}
 	return r
 }
 
 // patiently is unlimited with one more retry after a pause if the venue was unavailable.
-func (c *caller) patiently(ctx context.Context, request exchange.Request, shift time.Duration) reply {
-	r := c.unlimited(ctx, request, shift)
+func (c *caller) patiently(ctx context.Context, request exchange.Request) reply {
+	r := c.unlimited(ctx, request)
 	for try := 0; try < 3 && (r.status == 0 || r.status >= http.StatusInternalServerError); try++ {
 		if !pause(ctx, min(max(r.retryAfter, 500*time.Millisecond), maxWait)) {
 			break
 		}
-		r = c.unlimited(ctx, request, shift)
+		r = c.unlimited(ctx, request)
 	}
 	return r
 }

@@ -79,7 +79,7 @@ func (e *exercise) quotes(ctx context.Context) (askSize exchange.Quantity, err e
 	if e.market == exchange.Spot {
 		operation = exchange.SpotDepth
 	}
-	r := e.patiently(ctx, exchange.Request{Operation: operation, Symbol: e.symbol.Name, Limit: 5}, 0)
+	r := e.patiently(ctx, exchange.Request{Operation: operation, Symbol: e.symbol.Name, Limit: 5})
 	if r.err != nil {
 		return 0, r.err
 	}
@@ -177,7 +177,7 @@ func (e *exercise) orderRow(ctx context.Context, id int64) (map[string]any, erro
 		}
 	}
 	for _, request := range requests {
-		r := e.patiently(ctx, request, 0)
+		r := e.patiently(ctx, request)
 		var refusal *exchange.Refusal
 		if r.err != nil && !(errors.As(r.err, &refusal) && (r.status == 400 || r.status == 404)) && len(r.rows) == 0 {
 			return nil, r.err
@@ -239,7 +239,7 @@ func (e *exercise) listed(ctx context.Context, id int64, kind *string) (bool, er
 	if e.market == exchange.Spot {
 		operation = exchange.SpotOpenOrders
 	}
-	r := e.patiently(ctx, exchange.Request{Operation: operation, Symbol: e.symbol.Name}, 0)
+	r := e.patiently(ctx, exchange.Request{Operation: operation, Symbol: e.symbol.Name})
 	listed := false
 	for _, row := range r.rows {
 		found, clientID, _, _ := orderOf(row)

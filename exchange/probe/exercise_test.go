@@ -22,39 +22,68 @@ import (
 	"botd/exchange/wire"
 )
 
-// TestTheProbeFindsExactlyTheVariant probes a venue of each variant with orders that fill, and checks the
-// report. A variant that shows for seconds of a minute only may stay undetected.
-func TestTheProbeFindsExactlyTheVariant(t *testing.T) {
+// variant is a venue's habit, and the profile's lines for it.
+type variant struct {
+	name    string
+	profile []string
+}
+
+func TestTheProbeFindsNothingInTheInterfaceItself(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		variant string
-		profile []string // the profile's lines for it
-	}{
-		{"", nil},
-		{habitHistoryIDs, []string{"spot_history: absent", "spot_open: echoed"}},
-		{habitOpenIDs, []string{"futures_open: absent", "spot_open: absent", "futures_order: echoed"}},
-		{habitNoise, nil},
-		{habitWords, []string{"futures: {CANCELLED: CANCELED}", "spot: {CANCELLED: CANCELED, EXECUTED: FILLED}"}},
-		{habitExtra, nil},
-		{habitStrings, nil},
-		{habitNull, []string{"null_lists: empty"}},
-		{habitNoEnvelopes, nil},
-		{habitEnvelopes, nil},
-		{habitMark, nil},
-		{habitErrorWords, nil},
-		{habitRefuses, nil},
-		{habitTwice, nil},
-		{habitStalePositions + "=3s", nil},
-		{strings.Join([]string{habitExtra, habitNoise, habitWords, habitNull, habitStrings}, ","), []string{"null_lists: empty", "EXECUTED: FILLED"}},
-	} {
-		t.Run(c.variant, virtual(func(t *testing.T) {
-			venue := serve(t, setup{variant: c.variant})
+	findsExactly(t, variant{"", nil})
+}
+
+func TestTheProbeFindsIDsThatAreMissing(t *testing.T) {
+	t.Parallel()
+	findsExactly(t, variant{habitHistoryIDs, []string{"spot_history: absent", "spot_open: echoed"}},
+		variant{habitOpenIDs, []string{"futures_open: absent", "spot_open: absent", "futures_order: echoed"}})
+}
+
+func TestTheProbeFindsOtherSpellings(t *testing.T) {
+	t.Parallel()
+	findsExactly(t, variant{habitNoise, nil}, variant{habitWords, []string{"futures: {CANCELLED: CANCELED}", "spot: {CANCELLED: CANCELED, EXECUTED: FILLED}"}},
+		variant{habitExtra, nil}, variant{habitStrings, nil}, variant{habitNull, []string{"null_lists: empty"}})
+}
+
+func TestTheProbeFindsOtherShapes(t *testing.T) {
+	t.Parallel()
+	findsExactly(t, variant{habitNoEnvelopes, nil}, variant{habitEnvelopes, nil}, variant{habitMark, nil}, variant{habitErrorWords, nil})
+}
+
+func TestTheProbeFindsWhatARefusalHides(t *testing.T) {
+	t.Parallel()
+	findsExactly(t, variant{habitRefuses, nil})
+}
+
+func TestTheProbeFindsADuplicate(t *testing.T) {
+	t.Parallel()
+	findsExactly(t, variant{habitTwice, nil})
+}
+
+func TestTheProbeFindsStalePositions(t *testing.T) {
+	t.Parallel()
+	findsExactly(t, variant{habitStalePositions + "=3s", nil})
+}
+
+func TestTheProbeFindsVariantsTogether(t *testing.T) {
+	t.Parallel()
+	findsExactly(t, variant{strings.Join([]string{habitExtra, habitNoise, habitWords, habitNull, habitStrings}, ","),
+		[]string{"null_lists: empty", "EXECUTED: FILLED"}})
+}
+
+// findsExactly probes a venue of each variant with orders that fill, and checks the report. A variant that shows for
+// seconds of a minute only may stay undetected.
+func findsExactly(t *testing.T, variants ...variant) {
+	t.Helper()
+	for _, c := range variants {
+		t.Run(c.name, virtual(func(t *testing.T) {
+			venue := serve(t, setup{variant: c.name})
 			r := probed(
 				t,
 				Config{BaseURL: venue.URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: time.Second, MaxWait: 15 * time.Second},
 			)
 			want := []string{}
-			for _, name := range strings.FieldsFunc(c.variant, func(r rune) bool { return r == ',' }) {
+			for _, name := range strings.FieldsFunc(c.name, func(r rune) bool { return r == ',' }) {
 				name, _, _ = strings.Cut(name, "=")
 				want = append(want, name)
 			}

@@ -2,10 +2,13 @@ package probe
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -65,7 +68,7 @@ func TestRequestsKeepTheirPace(t *testing.T) {
 		t.Run(c.name, virtual(func(t *testing.T) {
 			caller, times := callerOf(t, Config{}, c.answer)
 			for range c.calls {
-				caller.unlimited(t.Context(), ping, 0)
+				caller.unlimited(t.Context(), ping)
 			}
 			if have := milliseconds(times()); !slices.Equal(have, c.want) || caller.gap != c.gap || caller.calls != len(have) {
 				t.Errorf("want requests at %v ms and a gap of %s, have %v and %s", c.want, c.gap, have, caller.gap)
@@ -100,7 +103,7 @@ func TestAnUnavailableVenueIsAskedThreeMoreTimes(t *testing.T) {
 	} {
 		t.Run(c.name, virtual(func(t *testing.T) {
 			caller, times := callerOf(t, Config{}, c.answer)
-			caller.patiently(t.Context(), ping, 0)
+			caller.patiently(t.Context(), ping)
 			if have := milliseconds(times()); !slices.Equal(have, c.want) {
 				t.Errorf("want requests at %v ms, have %v", c.want, have)
 			}
@@ -113,7 +116,7 @@ func TestAnUnavailableVenueIsAskedThreeMoreTimes(t *testing.T) {
 			return nil, errors.New("refused")
 		}}
 		config.fill()
-		r := newCaller(&config).patiently(t.Context(), ping, 0)
+		r := newCaller(&config).patiently(t.Context(), ping)
 		if have := milliseconds(times); !slices.Equal(have, []int{0, 500, 1000, 1500}) || r.err == nil || r.err.Error() != "refused" || r.status != 0 {
 			t.Errorf("want four tries and the reason without the address, have %v, %v", have, r.err)
 		}
@@ -126,20 +129,20 @@ func TestTheBudgetOfRequestsIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		caller, times := callerOf(t, Config{Requests: 2}, status(200))
 		for range 2 {
-			if r := caller.call(t.Context(), ping, 0); r.err != nil {
+			if r := caller.call(t.Context(), ping); r.err != nil {
 				t.Fatal(r.err)
 			}
 		}
-		if r := caller.call(t.Context(), ping, 0); r.err == nil || r.err.Error() != "the probe's budget of 2 requests is spent" || !r.began.IsZero() {
+		if r := caller.call(t.Context(), ping); r.err == nil || r.err.Error() != "the probe's budget of 2 requests is spent" || !r.began.IsZero() {
 			t.Errorf("want the third refused, have %+v", r)
 		}
 		for _, operation := range []exchange.Operation{exchange.FuturesCancel, exchange.SpotCancel} {
-			if r := caller.call(t.Context(), exchange.Request{Operation: operation, OrderID: 1, Symbol: "BTC-USDT"}, 0); r.status != 200 {
+			if r := caller.call(t.Context(), exchange.Request{Operation: operation, OrderID: 1, Symbol: "BTC-USDT"}); r.status != 200 {
 				t.Errorf("%s: want it sent, have %v", operation, r.err)
 			}
 		}
 		caller.reserve = true
-		if r := caller.call(t.Context(), ping, 0); r.err != nil || len(times()) != 5 {
+		if r := caller.call(t.Context(), ping); r.err != nil || len(times()) != 5 {
 			t.Errorf("want it sent while closing, have %v, %d requests", r.err, len(times()))
 		}
 	})
@@ -158,9 +161,9 @@ func TestASignedRequestCarriesTheVenuesTime(t *testing.T) {
 			w.Header().Set("X-Other", "6")
 			_, _ = w.Write([]byte("{}"))
 		})
-		caller.offset = 3 * time.Second
+		caller.offset, caller.shift = 3*time.Second, -500*time.Millisecond
 		sentMS := time.Now().UnixMilli()
-		r := caller.call(t.Context(), exchange.Request{Operation: exchange.FuturesAccount}, -500*time.Millisecond)
+		r := caller.call(t.Context(), exchange.Request{Operation: exchange.FuturesAccount})
 		want := fmt.Sprint(sentMS + 2_500)
 		if got.Get(wire.HeaderTimestamp) != want || got.Get(wire.HeaderKey) != "key" || got.Get("User-Agent") != "botd" || got.Get("Content-Type") != "" {
 			t.Errorf("want the time %s, have %v", want, got)
@@ -173,11 +176,11 @@ func TestASignedRequestCarriesTheVenuesTime(t *testing.T) {
 			caller.headers["rate-limit-left"] != "4, 5" || caller.limited != 0 {
 			t.Errorf("want a millisecond and the limits, have %s, %v", r.took(), caller.headers)
 		}
-		caller.call(t.Context(), ping, 0)
+		caller.call(t.Context(), ping)
 		if got.Get(wire.HeaderKey) != "" || got.Get(wire.HeaderSignature) != "" || got.Get(wire.HeaderTimestamp) != "" {
 			t.Errorf("a public request: want no key, have %v", got)
 		}
-		caller.call(t.Context(), exchange.Request{Operation: exchange.FuturesOpenPositions}, 0)
+		caller.call(t.Context(), exchange.Request{Operation: exchange.FuturesOpenPositions})
 		if got.Get("Content-Type") != "application/json" {
 			t.Errorf("a body: have %v", got)
 		}
@@ -205,7 +208,7 @@ func TestAnswersThatAreTooLongOrElsewhereAreErrors(t *testing.T) {
 	} {
 		t.Run(name, virtual(func(t *testing.T) {
 			caller, times := callerOf(t, Config{Key: "key", Secret: []byte(secret)}, c.answer)
-			r := caller.call(t.Context(), ping, 0)
+			r := caller.call(t.Context(), ping)
 			if c.want == "" && r.err != nil || c.want != "" && (r.err == nil || !strings.Contains(r.err.Error(), c.want)) || len(times()) != 1 {
 				t.Errorf("want %q after one request, have %v", c.want, r.err)
 			}
@@ -229,4 +232,63 @@ func TestAPauseEndsWithItsContext(t *testing.T) {
 			t.Errorf("want it ended after a second, have %s", time.Since(began))
 		}
 	})
+}
+
+// TestAClockASecondAwayIsAWarning has venues a second away, and a millisecond more, in both directions.
+func TestAClockASecondAwayIsAWarning(t *testing.T) {
+	t.Parallel()
+	for aheadMS, want := range map[int64]Outcome{0: OK, 1_000: OK, 1_001: Warn, -1_000: OK, -1_001: Warn} {
+		t.Run(fmt.Sprint(aheadMS), virtual(func(t *testing.T) {
+			<-time.After(time.Millisecond - latency/2) // so that the middle of the request is a whole millisecond
+			caller, _ := callerOf(t, Config{gap: time.Millisecond}, func(w http.ResponseWriter, _ *http.Request, _ int) {
+				fmt.Fprintf(w, `{"serverTime":%d}`, time.Now().UnixMilli()+aheadMS)
+			})
+			p := &prober{caller: caller, report: &Report{}, config: Config{Progress: func(Step) {}}}
+			p.clock(t.Context())
+			step := p.report.Steps[0]
+			// Half of the latency and a millisecond, since the server's time is in whole milliseconds: 1.5, rounded up.
+			if step.Outcome != want || step.LatencyMS != 1 || (step.Hint != "") != (want == Warn) || *p.report.Clock != (Clock{aheadMS, 2}) ||
+				step.What != fmt.Sprintf("the venue is %+d ms from this machine, +-2 ms", aheadMS) {
+				t.Errorf("want %s, have %+v, %+v", want, step, p.report.Clock)
+			}
+		}))
+	}
+	t.Run("none", virtual(func(t *testing.T) {
+		caller, times := callerOf(t, Config{}, status(404))
+		p := &prober{caller: caller, report: &Report{}, config: Config{Progress: func(Step) {}}}
+		p.clock(t.Context())
+		if step := p.report.Steps[0]; step.Outcome != Fail || step.Hint != "every signature needs it" || p.report.Clock != nil || len(times()) != 5 {
+			t.Errorf("want it to fail after five reads, have %+v", p.report)
+		}
+	}))
+}
+
+// TestTheVenueIsSpokenToByHTTP1 serves HTTP/2 too.
+func TestTheVenueIsSpokenToByHTTP1(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		protocols := map[string]bool{}
+		venue := &httptest.Server{Listener: newListener(t), EnableHTTP2: true, Config: &http.Server{Handler: http.HandlerFunc(
+			func(w http.ResponseWriter, r *http.Request) {
+				protocols[r.Proto] = true
+				_, _ = w.Write([]byte(`{"status":"OK"}`))
+			})}}
+		venue.StartTLS()
+		t.Cleanup(venue.Close)
+		pool := x509.NewCertPool()
+		pool.AddCert(venue.Certificate())
+		config := Config{BaseURL: venue.URL, dial: dial, TLS: &tls.Config{RootCAs: pool}}
+		config.fill()
+		if r := newCaller(&config).call(t.Context(), ping); r.err != nil || len(protocols) != 1 || !protocols["HTTP/1.1"] {
+			t.Errorf("want HTTP/1.1, have %v, %v", protocols, r.err)
+		}
+	})
+}
+
+func TestFailedStepsAreCounted(t *testing.T) {
+	t.Parallel()
+	r := Report{Steps: []Step{{Outcome: Fail}, {Outcome: OK}, {Outcome: Warn}, {Outcome: Fail}, {Outcome: Skip}}}
+	if have := r.Failed(); have != 2 {
+		t.Errorf("want 2, have %d", have)
+	}
 }

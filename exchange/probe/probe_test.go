@@ -49,6 +49,9 @@ func TestEveryPublicOperationIsExaminedWithoutKeys(t *testing.T) {
 				t.Errorf("%s: want status and latency, have %+v", operation, step)
 			}
 		}
+		if step := r.step(t, "reach"); step.Outcome != OK || step.What != strings.TrimPrefix(venue.URL, "http://")+", plain http on this machine" {
+			t.Errorf("reach: have %+v", step)
+		}
 		if public != 18 || r.Failed() != 0 {
 			t.Errorf("want 18 public operations and no failure, have %d and %+v", public, r.Steps)
 		}

@@ -119,7 +119,7 @@ func (p *prober) ask(ctx context.Context, operation exchange.Operation) {
 		now := time.Now().Add(p.offset).UnixMilli()
 		request.Interval, request.StartMS, request.EndMS, request.Limit = exchange.Minute1, now-int64(exchange.Hour1), now, 60
 	}
-	r := p.unlimited(ctx, request, 0)
+	r := p.unlimited(ctx, request)
 	step := Step{Name: operation.String(), Outcome: OK, Status: r.status, LatencyMS: ms(r.took())}
 	if r.err != nil {
 		step.Outcome, step.What = Fail, r.err.Error()
@@ -254,7 +254,7 @@ func (p *prober) clock(ctx context.Context) {
 	best := time.Duration(1<<63 - 1)
 	var fault error
 	for range clockTries {
-		r := p.unlimited(ctx, exchange.Request{Operation: exchange.FuturesTime}, 0)
+		r := p.unlimited(ctx, exchange.Request{Operation: exchange.FuturesTime})
 		if r.err != nil {
 			fault = r.err
 			continue

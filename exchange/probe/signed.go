@@ -189,7 +189,9 @@ func (p *prober) bound(ctx context.Context, sign time.Duration) (within time.Dur
 // admits reports whether a timestamp with that shift is accepted. The signature is known to be
 // valid, so any refusal concerns the timestamp.
 func (p *prober) admits(ctx context.Context, shift time.Duration) (bool, error) {
-	r := p.patiently(ctx, p.plain, shift)
+	p.shift = shift
+	defer func() { p.shift = 0 }()
+	r := p.patiently(ctx, p.plain)
 	p.slowest = max(p.slowest, r.took())
 	switch judge(&r) {
 	case accepted:

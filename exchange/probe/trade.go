@@ -75,9 +75,9 @@ func (p *prober) futures(ctx context.Context, seen *Delays) {
 func (p *prober) empties(ctx context.Context) {
 	for _, operation := range []exchange.Operation{exchange.FuturesOpenOrders, exchange.FuturesOpenPositions, exchange.SpotOpenOrders, exchange.SpotUserTrades,
 		exchange.SpotOrderHistory} {
-		p.patiently(ctx, exchange.Request{Operation: operation, Symbol: p.config.Symbol}, 0)
+		p.patiently(ctx, exchange.Request{Operation: operation, Symbol: p.config.Symbol})
 	}
-	p.patiently(ctx, exchange.Request{Operation: exchange.FuturesOrder, OrderID: noOrder}, 0)
+	p.patiently(ctx, exchange.Request{Operation: exchange.FuturesOrder, OrderID: noOrder})
 }
 
 // noOrder is an id that no venue has reached.
@@ -94,7 +94,7 @@ func (p *prober) tiny(ctx context.Context, market exchange.Market) (exchange.New
 	if !found {
 		return order, fmt.Errorf("the venue lists no %s symbol %s", market, p.config.Symbol)
 	}
-	depth := p.patiently(ctx, exchange.Request{Operation: book, Symbol: symbol.Name, Limit: 5}, 0)
+	depth := p.patiently(ctx, exchange.Request{Operation: book, Symbol: symbol.Name, Limit: 5})
 	if depth.err != nil {
 		return order, depth.err
 	}
@@ -171,7 +171,7 @@ func (p *prober) submit(ctx context.Context, request exchange.Request) reply {
 	if err := ctx.Err(); err != nil {
 		return reply{err: err}
 	}
-	return p.call(context.WithoutCancel(ctx), request, 0)
+	return p.call(context.WithoutCancel(ctx), request)
 }
 
 // lost searches for an order whose placement got no answer. It returns 0 if the order was refused,
@@ -194,7 +194,7 @@ func (p *prober) lost(order *exchange.NewOrder, placed *reply) int64 {
 		open = exchange.SpotOpenOrders
 	}
 	for end := time.Now().Add(patience); time.Now().Before(end); {
-		r := p.patiently(ctx, exchange.Request{Operation: open, Symbol: order.Symbol}, 0)
+		r := p.patiently(ctx, exchange.Request{Operation: open, Symbol: order.Symbol})
 		for _, row := range r.rows {
 			if id, clientID, _, _ := orderOf(row); clientID == order.ClientOrderID && id != 0 {
 				if refused {
@@ -212,7 +212,7 @@ func (p *prober) lost(order *exchange.NewOrder, placed *reply) int64 {
 func (p *prober) withdraw(ctx context.Context, cancel exchange.Request) error {
 	var err error
 	for range 5 {
-		r := p.patiently(ctx, cancel, 0)
+		r := p.patiently(ctx, cancel)
 		if err = r.err; err == nil {
 			p.habits.canceled[cancel.OrderID] = true
 			return nil
@@ -284,7 +284,7 @@ func laterOf(times [2]time.Time) time.Time {
 
 // get reads the order. Before it is visible the venue may answer that it does not exist.
 func (w *orderWatch) get(ctx context.Context) (observation, error) {
-	r := w.p.patiently(ctx, exchange.Request{Operation: exchange.FuturesOrder, OrderID: w.id}, 0)
+	r := w.p.patiently(ctx, exchange.Request{Operation: exchange.FuturesOrder, OrderID: w.id})
 	var refusal *exchange.Refusal
 	if r.err != nil && !(errors.As(r.err, &refusal) && (r.status == 400 || r.status == 404)) {
 		return observation{}, fmt.Errorf("get: %w", r.err)
@@ -301,7 +301,7 @@ func (w *orderWatch) get(ctx context.Context) (observation, error) {
 
 // list looks for the order in the open list.
 func (w *orderWatch) list(ctx context.Context) (observation, error) {
-	r := w.p.patiently(ctx, exchange.Request{Operation: exchange.FuturesOpenOrders, Symbol: w.order.Symbol}, 0)
+	r := w.p.patiently(ctx, exchange.Request{Operation: exchange.FuturesOpenOrders, Symbol: w.order.Symbol})
 	if r.err != nil {
 		return observation{}, fmt.Errorf("open orders: %w", r.err)
 	}
