@@ -82,9 +82,7 @@ func writeColumns(w io.Writer, t *Tape) error {
 	}
 	whole, prices, floats := columnsOf(c)
 	for _, column := range whole {
-		if numbers = numbers[:copy(numbers[:cap(numbers)], *column)]; len(*column) == 0 {
-			numbers = numbers[:0]
-		}
+		numbers = numbers[:copy(numbers[:cap(numbers)], *column)]
 		add(columnHeader{})
 	}
 	for _, column := range prices {
