@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"botd/exchange"
 )
 
 // TestTheOlderQuarterOfAFileIsCut has a header and rows of ten bytes each. The row in which the quarter ends goes too.
@@ -138,5 +141,41 @@ func TestADecimalPriceNamesThePlacesItNeeds(t *testing.T) {
 	}
 	if _, _, ok := priceOf([]byte("92233720368547758.08"), 2); ok {
 		t.Error("want a price that no integer holds refused")
+	}
+}
+
+func TestPricesWithoutRoomForMorePlacesAreRefused(t *testing.T) {
+	t.Parallel()
+	const most = math.MaxInt64 / 100
+	for column := range 4 {
+		for price, fits := range map[exchange.Price]bool{most: true, most + 1: false} {
+			prices := [4]exchange.Price{1, 1, 1, 1}
+			prices[column] = price
+			c := &exchange.Candles{OpenMS: []int64{0}, Open: prices[0:1], High: prices[1:2], Low: prices[2:3], Close: prices[3:4]}
+			finer, err := rescaled(c, 2)
+			if (err == nil) != fits || fits && [4]exchange.Price{finer.Open[0], finer.High[0], finer.Low[0], finer.Close[0]}[column] != most*100 {
+				t.Errorf("column %d, price %d: want it to fit %v, have %+v, %v", column, price, fits, finer, err)
+			}
+			if prices[column] != price {
+				t.Error("want the given candles as they were")
+			}
+			if same, err := rescaled(c, 0); same != c || err != nil {
+				t.Errorf("no more places: want the same candles, have %v, %v", same, err)
+			}
+		}
+	}
+}
+
+// TestOnlyTheEndsOfASeriesAreLeftOut has one minute of the first five, two of the next five, and one of the last five.
+func TestOnlyTheEndsOfASeriesAreLeftOut(t *testing.T) {
+	t.Parallel()
+	fine := &exchange.Candles{Interval: exchange.Minute1}
+	for _, minute := range []int64{4, 5, 7, 10, 15, 16} {
+		fine.Append(exchange.Candle{OpenMS: minute * 60_000, Open: 1, High: exchange.Price(minute), Low: 1, Close: 1})
+	}
+	coarse, incomplete, err := Resample(fine, exchange.Minute5)
+	if err != nil || !slices.Equal(coarse.OpenMS, []int64{5 * 60_000, 10 * 60_000}) || !slices.Equal(incomplete, coarse.OpenMS) ||
+		!slices.Equal(coarse.High, []exchange.Price{7, 10}) {
+		t.Errorf("want the middle ones, incomplete, have %+v, %v, %v", coarse, incomplete, err)
 	}
 }

@@ -216,3 +216,33 @@ func TestRecorderStopsAtItsBound(t *testing.T) {
 		}
 	})
 }
+
+// TestAFileOfAHeaderAloneMakesNoRoom has one that is larger than all files may be.
+func TestAFileOfAHeaderAloneMakesNoRoom(t *testing.T) {
+	t.Parallel()
+	seen, directory := &tally{}, t.TempDir()
+	config := seen.config(directory)
+	config.MaxBytes = 5_000
+	if err := os.WriteFile(filepath.Join(directory, "other.csv"), []byte(strings.Repeat("x", 5_999)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	recorder := tape.NewRecorder(config)
+	recorder.Candles(bitcoin(t), tape.Generate(3, bitcoin(t), exchange.Minute1, january, 1))
+	recorder.Close()
+	if seen.lost != 1 || len(seen.notices) != 1 || !strings.HasSuffix(seen.notices[0], "other.csv: nothing more can be removed") {
+		t.Errorf("want a row lost, and why, have %+v", seen)
+	}
+}
+
+func TestSignalsCountInTheSizeOfWhatIsRecorded(t *testing.T) {
+	t.Parallel()
+	seen := &tally{}
+	config := seen.config(t.TempDir())
+	recorder := tape.NewRecorder(config)
+	recorder.Signal(tape.SignalRow{TimeMS: 1_000, Strategy: "alerts", Side: 1, Share: 0.5})
+	recorder.Close()
+	info, err := os.Stat(config.Store.SignalsPath())
+	if err != nil || info.Size() == 0 || recorder.Bytes() != info.Size() || seen.stored != 1 {
+		t.Errorf("want the file's size, have %d, %+v, %v", recorder.Bytes(), info, err)
+	}
+}
