@@ -65,6 +65,8 @@ type Benchmark struct {
 	Result        Result
 	recorded      *tape.Tape
 	directory     string
+	read          func() usage // nil for this process's
+	strategies    []int        // that open in one round; nil for openings
 }
 
 func (b *Benchmark) Run() (err error) {
@@ -95,28 +97,47 @@ func machineText() string {
 func (b *Benchmark) best(what string, candles int, do func() (fills int, err error)) (measured, error) {
 	fmt.Fprintln(b.Progress, "measuring", what)
 	m := measured{What: what, Seconds: math.MaxFloat64, Processor: math.MaxFloat64}
+	read := b.read
+	if read == nil {
+		read = ownUsage
+	}
 	for range b.Runs {
 		if b.Ctx.Err() != nil {
 			return m, context.Cause(b.Ctx)
 		}
-		var before, after goruntime.MemStats
 		goruntime.GC()
-		goruntime.ReadMemStats(&before)
-		began, used := time.Now(), processorTime()
+		before := read()
 		fills, err := do()
-		elapsed, spent := time.Since(began).Seconds(), (processorTime() - used).Seconds()
 		if err != nil {
 			return m, fmt.Errorf("%s: %w", what, err)
 		}
-		goruntime.ReadMemStats(&after)
-		if spent == 0 { // not reported by this system
-			spent = elapsed
-		}
-		m.Seconds, m.Processor = min(m.Seconds, elapsed), min(m.Processor, spent)
-		m.Fills, m.Allocs = fills, after.Mallocs-before.Mallocs
+		m.take(before, read())
+		m.Fills = fills
 	}
 	m.Speed = float64(candles) / m.Processor / 1e6
 	return m, nil
+}
+
+// usage is what a process has used up to a moment.
+type usage struct {
+	at        time.Time
+	processor time.Duration // 0 on a system that does not report it
+	allocs    uint64
+}
+
+func ownUsage() usage {
+	var memory goruntime.MemStats
+	goruntime.ReadMemStats(&memory)
+	return usage{time.Now(), processorTime(), memory.Mallocs}
+}
+
+// take takes the usage before and after a run.
+func (m *measured) take(before, after usage) {
+	elapsed, spent := after.at.Sub(before.at).Seconds(), (after.processor - before.processor).Seconds()
+	if after.processor == 0 {
+		spent = elapsed
+	}
+	m.Seconds, m.Processor, m.Allocs = min(m.Seconds, elapsed), min(m.Processor, spent), after.allocs-before.allocs
 }
 
 // engine measures runs over candles in memory.
@@ -197,12 +218,25 @@ func (b *Benchmark) counted(m *measured, made func() (backtest.Config, error)) (
 			return nil, err
 		}
 	}
-	fills, quiet := float64(m.Fills), &b.Result.Engine[1]
-	if traded, err := config.Legs[0].Make(b.recorded); err == nil && m.Machine == "direct" && isPasser(traded) {
-		quiet = &b.Result.Engine[2]
+	traded, err := config.Legs[0].Make(b.recorded)
+	if err != nil {
+		return nil, err
 	}
-	return &perFill{1e6 * max(0, m.Processor-quiet.Processor) / fills, max(0, float64(m.Allocs)-float64(quiet.Allocs)) / fills,
-		float64(notes) / fills}, nil
+	return m.beyond(b.quietFor(m, traded), notes), nil
+}
+
+// quietFor returns the quiet run that takes candles in the same way: by column where the machine and the strategy do.
+func (b *Benchmark) quietFor(m *measured, traded strategy.Strategy) *measured {
+	if m.Machine == "direct" && isPasser(traded) {
+		return &b.Result.Engine[2]
+	}
+	return &b.Result.Engine[1]
+}
+
+// beyond returns the cost of each fill beyond a quiet run.
+func (m *measured) beyond(quiet *measured, notes int) *perFill {
+	fills := float64(m.Fills)
+	return &perFill{1e6 * max(0, m.Processor-quiet.Processor) / fills, max(0, float64(m.Allocs)-float64(quiet.Allocs)) / fills, float64(notes) / fills}
 }
 
 func isPasser(s strategy.Strategy) bool {

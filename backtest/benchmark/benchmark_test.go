@@ -28,7 +28,7 @@ const children = "BOTD_BENCH_CHILD"
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv(children); path != "" {
-		if os.Args[1] == "fail" {
+		if os.Args[1] == "fail" || slices.Contains(os.Args, os.Getenv(children+"_FAILS")) {
 			fmt.Fprintln(os.Stderr, "no candles")
 			os.Exit(3)
 		}
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 		if err == nil {
 			_, err = fmt.Fprintln(file, os.Getenv("BOTD_CACHE"), os.Args[1:])
 		}
-		if at := slices.Index(os.Args, "--out"); err == nil && at > 0 {
+		if at := slices.Index(os.Args, "--out"); err == nil && at > 0 && os.Getenv(children+"_WITHOUT") != os.Args[1] {
 			err = write(os.Args[at+1])
 		}
 		if err != nil {
@@ -80,6 +80,7 @@ func TestFiguresOfPlainLoop(t *testing.T) {
 		{"in at the end", []float64{10, 10, 10}, []float64{10, 10, 12}, 0, 0},
 		{"in, and no way out", []float64{10, 10, 10, 10, 10}, []float64{10, 10, 12, 20, 30}, 1, 0},
 		{"a fall from a peak", []float64{10, 10, 10, 10, 10, 10}, []float64{10, 10, 12, 20, 25, 20}, 1, 1 - 20./25},
+		{"equal averages", []float64{10, 10, 10, 10}, []float64{10, 10, 10, 9}, 0, 0},
 	} {
 		if fills, deepest := plainBacktest(c.opens, c.closes, 1, 2); fills != c.fills || math.Abs(deepest-c.deepest) > 1e-12 {
 			t.Errorf("%s: want %d fills and a drawdown of %v, have %d and %v", c.name, c.fills, c.deepest, fills, deepest)
@@ -212,7 +213,7 @@ func TestProcessesAreMeasured(t *testing.T) {
 func TestEverythingIsMeasured(t *testing.T) {
 	log, shown := filepath.Join(t.TempDir(), "log"), &bytes.Buffer{}
 	t.Setenv(children, log)
-	b := &Benchmark{Ctx: t.Context(), Candles: 11_000, Runs: 1, Progress: shown}
+	b := &Benchmark{Ctx: t.Context(), Candles: 11_000, Runs: 1, Progress: shown, strategies: []int{1, 30}}
 	if err := b.Run(); err != nil {
 		t.Fatal(err)
 	}
@@ -228,8 +229,9 @@ func TestEverythingIsMeasured(t *testing.T) {
 			t.Errorf("have %+v", o)
 		}
 	}
-	if !slices.Equal(strategies, []int{1, 500, 2_000}) || !strings.HasSuffix(shown.String(), "measuring the openings of 2000 strategies in one round\n") {
-		t.Errorf("want openings of 1, 500 and 2000 strategies, have %v: %s", strategies, shown)
+	if !slices.Equal(strategies, []int{1, 30}) || !strings.HasSuffix(shown.String(), "measuring the openings of 30 strategies in one round\n") ||
+		!slices.Equal(openings, []int{1, 500, 2_000}) {
+		t.Errorf("want openings of 1 and 30 strategies, have %v: %s", strategies, shown)
 	}
 }
 
@@ -461,5 +463,179 @@ func TestTurnsAreSmall(t *testing.T) {
 	noted, err := b.turnsNoted()
 	if figures, other := b.turnsFigures(); other != nil || err != nil || !figures.FiguresOnly || noted.FiguresOnly || noted.Note == nil {
 		t.Errorf("want figures only, and every note, have %v and %v", figures.FiguresOnly, noted.Note != nil)
+	}
+}
+
+// TestAveragesOfTwoAndFourClosesCross enters after the fifth close, at 12: the mean of 10 and 14 is above that of 10, 10, 10 and 14. It
+// leaves after the seventh, at 3: the mean of 14 and 6 is 10, that of 10, 14, 14 and 6 is 11. Equity falls from 14/12 to 3/12.
+func TestAveragesOfTwoAndFourClosesCross(t *testing.T) {
+	t.Parallel()
+	opens := []float64{10, 10, 10, 10, 10, 12, 10, 3, 9}
+	closes := []float64{10, 10, 10, 10, 14, 14, 6, 10, 10}
+	if fills, deepest := plainBacktest(opens, closes, 2, 4); fills != 2 || math.Abs(deepest-(1-3./14)) > 1e-12 {
+		t.Errorf("want an entry and an exit, and a drawdown of %v, have %d and %v", 1-3./14, fills, deepest)
+	}
+}
+
+// TestUsageIsTheDifferenceOfTwoReadings has runs of 3 and 2 s, the second one without a reading of processor time.
+func TestUsageIsTheDifferenceOfTwoReadings(t *testing.T) {
+	t.Parallel()
+	began := time.Unix(1_000, 0)
+	b, readings := benchmarkOf(t, 10, 2), []usage{{began, time.Second, 100}, {began.Add(3 * time.Second), 5 * time.Second, 107},
+		{began.Add(4 * time.Second), 6 * time.Second, 200}, {began.Add(6 * time.Second), 12 * time.Second, 203}}
+	b.read = func() (next usage) { next, readings = readings[0], readings[1:]; return next }
+	m, err := b.best("it", 8_000_000, func() (int, error) { return 5, nil })
+	if err != nil || m.Seconds != 2 || m.Processor != 4 || m.Allocs != 3 || m.Speed != 2 || m.Fills != 5 || len(readings) != 0 {
+		t.Errorf("want the shorter times, the last allocations, 2 million a second, have %+v (%v)", m, err)
+	}
+	silent := measured{Seconds: 9, Processor: 9}
+	silent.take(usage{at: began}, usage{at: began.Add(3 * time.Second), allocs: 4})
+	if silent.Seconds != 3 || silent.Processor != 3 || silent.Allocs != 4 {
+		t.Errorf("without processor time: want the time on the wall, have %+v", silent)
+	}
+	before, block := ownUsage(), make([][]byte, 0)
+	for range 1_000 {
+		block = append(block, make([]byte, 100))
+	}
+	after := ownUsage()
+	if after.at.Before(before.at) || after.processor < before.processor || after.allocs < before.allocs+1_000 || len(block) != 1_000 {
+		t.Errorf("want this process's own, have %+v and %+v", before, after)
+	}
+}
+
+// TestAFillCostsWhatIsBeyondTheQuietRun has a run of 10 s and 100 allocations beside quiet ones.
+func TestAFillCostsWhatIsBeyondTheQuietRun(t *testing.T) {
+	t.Parallel()
+	m, quiet := measured{Processor: 10, Allocs: 100, Fills: 4}, measured{Processor: 2, Allocs: 60}
+	if have := *m.beyond(&quiet, 6); have != (perFill{2e6, 10, 1.5}) {
+		t.Errorf("want 2 s, 10 allocations and 1.5 notes a fill, have %+v", have)
+	}
+	if have := *quiet.with(1).beyond(&m, 0); have != (perFill{}) {
+		t.Errorf("a quicker run: want nothing below zero, have %+v", have)
+	}
+	b := benchmarkOf(t, 10, 1)
+	b.Result.Engine = make([]measured, 3)
+	for machine, c := range map[string]struct{ plain, column int }{"direct": {1, 2}, "engine: journal and notes": {1, 1}} {
+		one := &measured{Machine: machine}
+		if b.quietFor(one, noTarget{}) != &b.Result.Engine[c.plain] || b.quietFor(one, passing{}) != &b.Result.Engine[c.column] {
+			t.Errorf("%s: want the quiet run that takes candles in the same way", machine)
+		}
+	}
+	if !(passing{}).Stays() || (passing{}).Pass(nil, 3, 9) != 9 {
+		t.Error("want every candle taken by column")
+	}
+	(&turning{}).Candle(nil)
+	turns := &turning{seen: 36}
+	if turns.Candle(nil); turns.seen != 37 || turns.Stays() {
+		t.Errorf("want the candle counted, have %d", turns.seen)
+	}
+}
+
+// with returns a copy with that many fills.
+func (m measured) with(fills int) *measured {
+	m.Fills = fills
+	return &m
+}
+
+func TestOpeningsAreSummarized(t *testing.T) {
+	t.Parallel()
+	if have := openingOf([]int64{9, 1, 5, 3}, 2*time.Millisecond); have != (Opening{4, 5, 9, 500}) {
+		t.Errorf("want the third of four, the last and 500 us each, have %+v", have)
+	}
+	if have := openingOf([]int64{7}, time.Millisecond); have != (Opening{1, 7, 7, 1_000}) {
+		t.Errorf("one: have %+v", have)
+	}
+	b := benchmarkOf(t, 10, 3)
+	b.strategies = []int{0}
+	if err := b.opening(); err == nil || len(b.Result.Opening) != 0 {
+		t.Errorf("no strategy: have %v", err)
+	}
+	b.strategies = []int{2}
+	if err := b.opening(); err != nil || len(b.Result.Opening) != 1 || b.Result.Opening[0].Strategies != 2 {
+		t.Errorf("want the best of three, have %+v, %v", b.Result.Opening, err)
+	}
+}
+
+// TestAFailureEndsTheBenchmark has each command fail, and the report be absent.
+func TestAFailureEndsTheBenchmark(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log")
+	t.Setenv(children, log)
+	run := func() error {
+		return (&Benchmark{Ctx: t.Context(), Candles: 10, Runs: 1, Progress: io.Discard, strategies: []int{1}}).Run()
+	}
+	for word, want := range map[string]string{"generate": "writing the candles: exit status 3", "--hand": "a hand-written program", "--one-column": "botd backtest run --one-column"} {
+		t.Setenv(children+"_FAILS", word)
+		if err := run(); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "exit status 3\nno candles") {
+			t.Errorf("%s fails: want %q, have %v", word, want, err)
+		}
+	}
+	t.Setenv(children+"_FAILS", "")
+	for _, command := range []string{"data", "backtest"} { // neither writes what it must
+		t.Setenv(children+"_WITHOUT", command)
+		if err := run(); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s writes nothing: have %v", command, err)
+		}
+	}
+	t.Setenv("TMPDIR", log+"/none")
+	if err := run(); err == nil {
+		t.Error("no directory: want an error")
+	}
+}
+
+// TestAnInterruptionEndsEachMeasurement has a context that has ended.
+func TestAnInterruptionEndsEachMeasurement(t *testing.T) {
+	t.Parallel()
+	enough := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(enough)
+	b := benchmarkOf(t, 100, 1)
+	b.Ctx = ctx
+	plain := measured{Speed: 1}
+	for name, run := range map[string]func() error{"engine": b.engine, "sweep": func() error { return b.sweep(&plain) }, "command": b.command} {
+		if err := run(); !errors.Is(err, enough) {
+			t.Errorf("%s: want the cause, have %v", name, err)
+		}
+	}
+	if _, err := b.counted(&measured{}, b.turns); !errors.Is(err, enough) {
+		t.Errorf("counted: want the cause, have %v", err)
+	}
+	wrong := errors.New("wrong")
+	if _, err := b.counted(&measured{}, func() (backtest.Config, error) { return backtest.Config{}, wrong }); !errors.Is(err, wrong) {
+		t.Errorf("counted: want the fault, have %v", err)
+	}
+}
+
+// TestConfigurationsAreThoseOfTheTable types sizes, leverage and averages.
+func TestConfigurationsAreThoseOfTheTable(t *testing.T) {
+	t.Parallel()
+	b := benchmarkOf(t, 1_000, 1)
+	cross, err := b.cross("10", "50")
+	if err != nil || cross.Legs[0].Strategy.Size != (strategy.Size{Quote: exchange.AmountOf(5_000)}) || cross.Legs[0].Strategy.Leverage != 3 ||
+		cross.Legs[0].Kind != "sma_cross" {
+		t.Errorf("want 5000 USDT a position with a leverage of 3, have %+v, %v", cross.Legs, err)
+	}
+	quiet, err := b.quiet(noTarget{})
+	if err != nil || quiet.Legs[0].Strategy.Leverage != 3 || quiet.Legs[0].Strategy.Interval != exchange.Minute1 {
+		t.Errorf("want a leverage of 3, have %+v, %v", quiet.Legs, err)
+	}
+	several := b.several(10)
+	all, err := b.together(several)
+	if err != nil || len(all.Legs) != 10 {
+		t.Fatalf("want ten legs, have %d, %v", len(all.Legs), err)
+	}
+	for i, leg := range all.Legs {
+		if leg.Strategy.Size != (strategy.Size{Quote: exchange.AmountOf(500)}) || leg.Tape != several[i] || leg.Tape.Candles.OpenMS[0] != 1_704_067_200_000 {
+			t.Errorf("leg %d: want 500 USDT from 2024 on, have %+v", i, leg.Strategy)
+		}
+	}
+	if made := tape.Generate(1, several[0].Symbol, exchange.Minute1, 1_704_067_200_000, 100); !slices.Equal(made.Close, several[0].Candles.Close) {
+		t.Error("want the symbols' markets seeded from 1 on")
+	}
+	if (noTarget{}).Warmup() != 0 || (&turning{}).Warmup() != 0 || (buyer{}).Warmup() != 1 {
+		t.Error("want a decision from the first candle on")
+	}
+	var plan strategy.Plan
+	if (buyer{}).Decide(nil, &plan); plan.Target != (strategy.Target{Kind: strategy.ByQuantity, Quantity: 1}) {
+		t.Errorf("want the minimum quantity, have %+v", plan.Target)
 	}
 }

@@ -29,7 +29,11 @@ var openings = []int{1, 500, 2_000}
 
 // opening measures acknowledgements.
 func (b *Benchmark) opening() error {
-	for _, strategies := range openings {
+	numbers := b.strategies
+	if numbers == nil {
+		numbers = openings
+	}
+	for _, strategies := range numbers {
 		best := Opening{}
 		for i := range b.Runs {
 			fmt.Fprintln(b.Progress, "measuring the openings of", strategies, "strategies in one round")
@@ -157,10 +161,16 @@ func measureOpening(strategies int) (Opening, error) {
 	a.handle(&engine.EventStart{})
 	for range strategies * stepsEach {
 		if len(a.delays) == strategies {
-			slices.Sort(a.delays)
-			return Opening{strategies, a.delays[strategies/2], a.delays[strategies-1], float64((spent() - a.opened).Microseconds()) / float64(strategies)}, nil
+			return openingOf(a.delays, spent()-a.opened), nil
 		}
 		a.step()
 	}
 	return Opening{}, fmt.Errorf("%d of %d openings were acknowledged", len(a.delays), strategies)
+}
+
+// openingOf returns the figures of openings with these delays, in milliseconds, that used this processor time together.
+func openingOf(delays []int64, used time.Duration) Opening {
+	n := len(delays)
+	slices.Sort(delays)
+	return Opening{n, delays[n/2], delays[n-1], float64(used.Microseconds()) / float64(n)}
 }
