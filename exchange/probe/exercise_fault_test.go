@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"botd/exchange"
 	"botd/exchange/rest"
@@ -198,5 +200,114 @@ func TestThePriceOfTheSmallestLevelIsNamed(t *testing.T) {
 			t.Errorf("want %q, have %+v", want, step)
 		}
 		wantNothingOpen(t, venue)
+	}))
+}
+
+// TestClientIDsAreUniqueAndNamed lists the client order ids of a probe's orders.
+func TestClientIDsAreUniqueAndNamed(t *testing.T) {
+	t.Parallel()
+	t.Run("of both markets", virtual(func(t *testing.T) {
+		venue := serve(t, setup{})
+		probed(t, trading(venue))
+		var state struct {
+			Orders []struct {
+				Market string
+				ID     string `json:"client_order_id"`
+				SpotID string `json:"clientOrderId"`
+			}
+		}
+		if err := json.Unmarshal(control(t, venue, http.MethodGet, "/control/v1/orders", ""), &state); err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for _, order := range state.Orders {
+			if !strings.HasPrefix(order.ID+order.SpotID, "botdprobe-") || seen[order.ID+order.SpotID] {
+				t.Errorf("want ids of the probe, each once, have %+v", state.Orders)
+			}
+			seen[order.ID+order.SpotID] = true
+		}
+		if len(state.Orders) < 8 {
+			t.Errorf("want the orders of both markets, have %+v", state.Orders)
+		}
+	}))
+}
+
+// TestABudgetThatEndsWithinAnExerciseLeavesNothingOpen spends it after each step of an exercise.
+func TestABudgetThatEndsWithinAnExerciseLeavesNothingOpen(t *testing.T) {
+	t.Parallel()
+	counts := map[string]int{}
+	t.Run("counted", func(t *testing.T) {
+		virtual := func(t *testing.T) {
+			requests := 0
+			venue := serve(t, setup{between: func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { requests++; next.ServeHTTP(w, r) })
+			}})
+			config := trading(venue)
+			config.Progress = func(step Step) { counts[step.Name] = requests }
+			probed(t, config)
+		}
+		synctest.Test(t, virtual)
+	})
+	for _, after := range []string{"trade", "futures_fill", "futures_stop", "spot", "spot_fill", "spot_stop"} {
+		t.Run(after, virtual(func(t *testing.T) {
+			venue := serve(t, setup{})
+			config := trading(venue)
+			config.Requests = counts[after] + 3
+			probed(t, config)
+			wantNothingOpen(t, venue)
+		}))
+	}
+}
+
+// TestAVenueThatFailsWhileTheWindowIsMeasuredLeavesItUnmeasured fails the reads after the signature was accepted.
+func TestAVenueThatFailsWhileTheWindowIsMeasuredLeavesItUnmeasured(t *testing.T) {
+	t.Parallel()
+	for from, name := range map[int]string{3: "the past", 5: "the future"} {
+		t.Run(name, virtual(func(t *testing.T) {
+			reads := 0
+			venue := serve(t, setup{between: func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if strings.HasPrefix(r.URL.Path, "/fhapi/") {
+						if reads++; reads > from {
+							w.WriteHeader(http.StatusServiceUnavailable)
+							return
+						}
+					}
+					next.ServeHTTP(w, r)
+				})
+			}})
+			r := probed(t, Config{BaseURL: venue.URL, Key: "key", MaxAge: 2 * time.Second})
+			if step := r.step(t, "window"); step.Outcome != Fail || !strings.Contains(step.What, "the venue answered: ") || r.Window != nil ||
+				step.Hint != "try again later; unmeasured, take 60s" {
+				t.Errorf("want it to fail, have %+v, %+v", step, r.Window)
+			}
+			if r.Settings.Has("window") || r.Settings.WindowMS != 60_000 {
+				t.Errorf("want a cautious window, have %+v", r.Settings)
+			}
+		}))
+	}
+}
+
+// TestAWalletThatShowsNoPurchaseEndsTheExercise answers with the wallet of the start. The purchase was shown as filled, so the probe says
+// that it may still be held.
+func TestAWalletThatShowsNoPurchaseEndsTheExercise(t *testing.T) {
+	t.Parallel()
+	t.Run("forever", virtual(func(t *testing.T) {
+		first := ""
+		faulty := rewriter{path: spotWallet, change: func(status int, body string, _ int) (int, string) {
+			if first == "" {
+				first = body
+			}
+			return status, first
+		}}
+		venue := serve(t, setup{between: faulty.between})
+		r := probed(t, trading(venue))
+		if step := r.step(t, "spot_fill"); step.Outcome != Fail || !strings.Contains(step.What, "after 5s the wallet does not show it") {
+			t.Errorf("want the purchase missed, have %+v", step)
+		}
+		if step := r.step(t, "spot_close"); step.Outcome != Fail || step.Hint != "sell it manually" ||
+			!strings.Contains(step.What, "of the purchase may still be held: the wallet does not show it") {
+			t.Errorf("want it reported as held, have %+v", step)
+		}
 	}))
 }

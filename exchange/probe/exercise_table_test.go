@@ -131,3 +131,67 @@ func TestOrdersOfPartsAreJudgedByCommonVenues(t *testing.T) {
 		t.Errorf("want 24 orders of four parts, have %d", have)
 	}
 }
+
+// TestABodyIsLikelyAtTheEnd compares the costs of the places of a body: none at the end, little before a time at the end, more elsewhere.
+func TestABodyIsLikelyAtTheEnd(t *testing.T) {
+	t.Parallel()
+	p := parts{"|", "{path}", "{body}", "|"}
+	for _, c := range []struct {
+		order string
+		place int
+		want  string
+		level int // 0 for no cost, 1 for little, 2 for more
+	}{
+		{"tmr", 3, "{timestamp}|{method}|{path}|{body}", 0},
+		{"mrt", 3, "{method}|{path}|{timestamp}|{body}", 0},
+		{"mrt", 2, "{method}|{path}|{body}|{timestamp}", 1},
+		{"tmr", 2, "{timestamp}|{method}|{body}|{path}", 2},
+		{"mrt", 0, "{body}|{method}|{path}|{timestamp}", 2},
+		{"mrt", 1, "{method}|{body}|{path}|{timestamp}", 2},
+	} {
+		template, cost := choice{text: c.order}.template(p, c.place)
+		level := 0
+		if cost > 0 {
+			level = 1
+		}
+		if _, little := (choice{text: "t"}).template(p, 0); cost > little {
+			level = 2
+		}
+		if template != c.want || level != c.level {
+			t.Errorf("%s at %d: want %q at level %d, have %q at %d", c.order, c.place, c.want, c.level, template, level)
+		}
+	}
+	for _, c := range []struct {
+		order, body, want string
+		place             int
+	}{
+		{"tm", "[{body}]", "{timestamp}|{method}[|{body}]", 2},
+		{"tm", "[{body}]", "{timestamp}[|{body}]|{method}", 1},
+		{"tm", "[{body}]", "[{body}|]{timestamp}|{method}", 0},
+		{"tm", "~[{body}]", "{timestamp}|{method}|[{body}]", 2},
+		{"tm", "", "{timestamp}|{method}", 2},
+	} {
+		template, cost := choice{text: c.order}.template(parts{"|", "", c.body, "|"}, c.place)
+		if template != c.want || c.body == "" && cost != 0 {
+			t.Errorf("%s with %q at %d: want %q, have %q", c.order, c.body, c.place, c.want, template)
+		}
+	}
+	all := joins(choice{text: "|"}, choice{text: "{body}"})
+	if len(all) != 2 || all[0] != (choice{"|", 0}) || all[1].text != "" || all[1].cost == 0 {
+		t.Errorf("want the separator before the body, or less likely none, have %v", all)
+	}
+	for _, body := range []string{"", "~[{body}]"} {
+		if all := joins(choice{text: "|"}, choice{text: body}); len(all) != 1 {
+			t.Errorf("%q: want the separator alone, have %v", body, all)
+		}
+	}
+	all = joins(choice{}, choice{text: "{body}"})
+	if len(all) != len(separators) || all[0] != (choice{"", 0}) {
+		t.Errorf("without a separator: want any before the body, have %v", all)
+	}
+	for i := 1; i < len(all); i++ {
+		if all[i].text != separators[i].text || all[i].cost <= separators[i].cost {
+			t.Errorf("want %v less likely than everywhere, have %v", separators[i], all[i])
+		}
+	}
+}
