@@ -1,0 +1,80 @@
+package daemon
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"botd/configs"
+	"botd/runtime/ops"
+)
+
+// TestTwoRunsOfAMinuteAreLogged stops a live daemon after a minute and starts it again. The log has each run's start, what it read, and
+// what it left open; the second one finds what the first one left.
+func TestTwoRunsOfAMinuteAreLogged(t *testing.T) {
+	t.Parallel()
+	w := newWatched(t, scrapeEvery)
+	w.down = []window{{time.Minute, 70 * time.Second}}
+	var runs []*process
+	w.check = func(p *process) {
+		if len(runs) == 0 || runs[len(runs)-1] != p {
+			runs = append(runs, p)
+		}
+		if w.within(30*time.Second, time.Minute) || w.within(100*time.Second, 130*time.Second) {
+			checks := p.board.Checks()
+			if i := slices.IndexFunc(checks, func(c ops.Check) bool { return !c.OK }); i >= 0 || !slices.ContainsFunc(checks, func(c ops.Check) bool {
+				return c.Name == "clock" && strings.HasPrefix(c.Detail, "off by ")
+			}) {
+				t.Errorf("want every check passed, the clock's too, have %+v", checks)
+			}
+			if have := p.fault(); have != "" {
+				t.Errorf("want the dead-man's service satisfied, have %s", have)
+			}
+		}
+	}
+	w.run(live(t, liveRoot, nil), configs.Live, 130*time.Second, nil)
+	if len(runs) != 2 {
+		t.Fatalf("want two runs, have %d", len(runs))
+	}
+	for i, p := range runs {
+		var lines []string
+		p.logs.Lines(func(all []ops.LogLine) {
+			for _, l := range all {
+				lines = append(lines, l.Level+" "+l.Event+" "+l.Strategy+" "+l.Message)
+			}
+		})
+		at := -1
+		for _, want := range []string{
+			"info daemon.started  botd      live on ",
+			"info daemon.strategy hold strategy  hold: buy_and_hold on spot SOL-USDT, ",
+			"info daemon.strategy trend strategy  trend: sma_cross on futures ETH-USDT, ",
+			"warn daemon.socket  socket    ",
+			"info daemon.reconciled  known     orders and positions, ",
+			"info daemon.left_open  left open ",
+			"info daemon.stopped  stopped   the next start finds these again and carries on",
+		} {
+			n := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, want) })
+			if n <= at {
+				t.Errorf("run %d: want %q after line %d, have it at %d of\n%s", i, want, at, n, strings.Join(lines, "\n"))
+			}
+			at = n
+		}
+		has := func(text string) bool {
+			return slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, text) })
+		}
+		if !has("; 2 strategies; data in "+p.directory+"; Ctrl-C stops") || !has("nothing is unknown") || has("daemon.unclean") || has("error ") {
+			t.Errorf("run %d: want two strategies, nothing unknown and a clean start, have\n%s", i, strings.Join(lines, "\n"))
+		}
+		if opened := has("trade.opened hold "); opened != (i == 0) {
+			t.Errorf("run %d: want the purchase reported once, have\n%s", i, strings.Join(lines, "\n"))
+		}
+	}
+	for _, name := range []string{"journal.db", "equity.csv", decisionsFolder, "recorded"} {
+		if _, err := os.Stat(filepath.Join(runs[0].directory, name)); err != nil {
+			t.Errorf("want it in the data: %v", err)
+		}
+	}
+}
