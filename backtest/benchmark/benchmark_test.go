@@ -19,6 +19,8 @@ import (
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/exchange/tape"
+	"botd/reconcile/placement"
+	"botd/runtime/engine"
 	"botd/strategy"
 )
 
@@ -352,12 +354,12 @@ func TestGridIsBelowTheFirstPrice(t *testing.T) {
 func TestOpeningsAreAcknowledged(t *testing.T) {
 	t.Parallel()
 	for _, strategies := range []int{1, 20} {
-		o, err := measureOpening(strategies)
+		o, err := measureOpening(strategies, spent)
 		if err != nil || o.Strategies != strategies || o.Median < 0 || o.Last < o.Median || o.Last > 10_000 || o.Microseconds <= 0 {
 			t.Errorf("want %d openings, have %+v (%v)", strategies, o, err)
 		}
 	}
-	if _, err := measureOpening(0); err == nil {
+	if _, err := measureOpening(0, spent); err == nil {
 		t.Error("no strategy: want an error")
 	}
 }
@@ -563,7 +565,8 @@ func TestAFailureEndsTheBenchmark(t *testing.T) {
 	run := func() error {
 		return (&Benchmark{Ctx: t.Context(), Candles: 10, Runs: 1, Progress: io.Discard, strategies: []int{1}}).Run()
 	}
-	for word, want := range map[string]string{"generate": "writing the candles: exit status 3", "--hand": "a hand-written program", "--one-column": "botd backtest run --one-column"} {
+	for word, want := range map[string]string{"generate": "writing the candles: exit status 3", "--hand": "a hand-written program",
+		"--one-column": "botd backtest run --one-column"} {
 		t.Setenv(children+"_FAILS", word)
 		if err := run(); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "exit status 3\nno candles") {
 			t.Errorf("%s fails: want %q, have %v", word, want, err)
@@ -637,5 +640,52 @@ func TestConfigurationsAreThoseOfTheTable(t *testing.T) {
 	var plan strategy.Plan
 	if (buyer{}).Decide(nil, &plan); plan.Target != (strategy.Target{Kind: strategy.ByQuantity, Quantity: 1}) {
 		t.Errorf("want the minimum quantity, have %+v", plan.Target)
+	}
+}
+
+// TestTheClockOfOpeningsFollowsProcessorTime has a processor whose time advances by a millisecond with each reading, from an hour on.
+func TestTheClockOfOpeningsFollowsProcessorTime(t *testing.T) {
+	t.Parallel()
+	readings := time.Duration(0)
+	used := func() time.Duration { readings++; return time.Hour + readings*time.Millisecond }
+	o, err := measureOpening(5, used)
+	total := float64(readings * 1_000)
+	if err != nil || o.Strategies != 5 || o.Microseconds <= 0 || 5*o.Microseconds >= total || o.Median <= 0 || o.Last < o.Median ||
+		float64(o.Last)*1_000 >= total {
+		t.Errorf("want times within the %v us that were used, have %+v, %v", total, o, err)
+	}
+	a := account{ahead: 5, from: 2 * time.Second, used: func() time.Duration { return 3 * time.Second }}
+	if have := a.nowMS(); have != 1_704_067_201_005 {
+		t.Errorf("want a second and 5 ms after the start of 2024, have %d", have)
+	}
+	before := processorTime()
+	own := spent()
+	if after := processorTime(); before != 0 && (own < before || own > after) {
+		t.Errorf("want this process's time, from %s to %s, have %s", before, after, own)
+	}
+}
+
+// TestOpeningsAreMeasuredAtTheLivePace types the pace, the bounds and the breaker.
+func TestOpeningsAreMeasuredAtTheLivePace(t *testing.T) {
+	t.Parallel()
+	c := openingConfig()
+	if c.BusyRoundMS != 1_000 || c.IdleRoundMS != 15_000 || c.CloseLagMS != 2_000 || c.TimeToLive != 5_000 || c.Epoch != 1 {
+		t.Errorf("want rounds every 1 and 15 s, candles 2 s after their close, orders valid for 5 s, have %+v", c)
+	}
+	if c.Breaker != (engine.BreakerConfig{Unknowns: 3, WithinMS: 600_000, PauseMS: 600_000}) ||
+		c.Settle != (placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}) {
+		t.Errorf("want three unknown orders in ten minutes, and bounds of 5, 1 and 1 s, have %+v, %+v", c.Breaker, c.Settle)
+	}
+	a, err := newAccount(3, spent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if money := a.venue.Money("one"); money.Wallet != exchange.AmountOf(10_000_000) {
+		t.Errorf("want ten million USDT, have %s", money.Wallet)
+	}
+	symbol := a.venue.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "C0002-USDT"})
+	if symbol == nil || !symbol.Tradable || symbol.MinNotional != exchange.AmountOf(5) || symbol.FundingIntervalHours != 8 ||
+		symbol.PriceDecimal(symbol.PriceTick).String() != "0.1" || symbol.QuantityDecimal(symbol.QuantityTick).String() != "1" {
+		t.Errorf("want three symbols with the usual rules, have %+v", symbol)
 	}
 }

@@ -37,7 +37,7 @@ func (b *Benchmark) opening() error {
 		best := Opening{}
 		for i := range b.Runs {
 			fmt.Fprintln(b.Progress, "measuring the openings of", strategies, "strategies in one round")
-			o, err := measureOpening(strategies)
+			o, err := measureOpening(strategies, spent)
 			if err != nil {
 				return err
 			}
@@ -64,18 +64,24 @@ type account struct {
 	venue   *sim.Exchange
 	machine *engine.Engine
 	calls   []engine.Call
-	ahead   int64 // of processor time, in milliseconds
+	used    func() time.Duration // of the processor
+	ahead   int64                // of processor time, in milliseconds
 	from    time.Duration
 	opened  time.Duration // start of the round that derived the first opening
 	delays  []int64       // of acknowledgements, in milliseconds
 	effects engine.Effects
 }
 
-// newAccount returns an account with one strategy on each of that many symbols.
-func newAccount(strategies int) (*account, error) {
-	config := engine.Config{Instance: "bench", Epoch: 1, Random: "00000", BusyRoundMS: 1_000, IdleRoundMS: 15_000, CloseLagMS: 2_000, TimeToLive: 5_000,
+// openingConfig returns the pace, the bounds and the breaker of a live account.
+func openingConfig() engine.Config {
+	return engine.Config{Instance: "bench", Epoch: 1, Random: "00000", BusyRoundMS: 1_000, IdleRoundMS: 15_000, CloseLagMS: 2_000, TimeToLive: 5_000,
 		Breaker: engine.BreakerConfig{Unknowns: 3, WithinMS: 600_000, PauseMS: 600_000},
 		Settle:  placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}}
+}
+
+// newAccount returns an account with one strategy on each of that many symbols.
+func newAccount(strategies int, used func() time.Duration) (*account, error) {
+	config := openingConfig()
 	var symbols []*exchange.Symbol
 	for i := range strategies {
 		name := fmt.Sprintf("C%04d", i)
@@ -96,7 +102,7 @@ func newAccount(strategies int) (*account, error) {
 		return nil, err
 	}
 	machine, err := engine.New(config, reconcile.NewBookWithoutLedger(config.Settle))
-	return &account{venue: venue, machine: machine, from: spent()}, err
+	return &account{venue: venue, machine: machine, used: used, from: used()}, err
 }
 
 // began is the start of this measurement, for systems that do not report processor time.
@@ -110,13 +116,13 @@ func spent() time.Duration {
 	return time.Since(began)
 }
 
-func (a *account) nowMS() int64 { return benchStartMS + a.ahead + (spent() - a.from).Milliseconds() }
+func (a *account) nowMS() int64 { return benchStartMS + a.ahead + (a.used() - a.from).Milliseconds() }
 
 // handle gives the engine an event. Its records are durable at once; its calls are queued.
 func (a *account) handle(event engine.Event) {
 	for event != nil {
 		a.effects.Reset()
-		began := spent()
+		began := a.used()
 		a.machine.Handle(a.nowMS(), event, &a.effects)
 		event = nil
 		if len(a.effects.Records) > 0 {
@@ -153,15 +159,15 @@ func (a *account) step() {
 // stepsEach is the maximum number of steps that a strategy needs until its opening is acknowledged.
 const stepsEach = 100
 
-func measureOpening(strategies int) (Opening, error) {
-	a, err := newAccount(strategies)
+func measureOpening(strategies int, used func() time.Duration) (Opening, error) {
+	a, err := newAccount(strategies, used)
 	if err != nil {
 		return Opening{}, err
 	}
 	a.handle(&engine.EventStart{})
 	for range strategies * stepsEach {
 		if len(a.delays) == strategies {
-			return openingOf(a.delays, spent()-a.opened), nil
+			return openingOf(a.delays, used()-a.opened), nil
 		}
 		a.step()
 	}

@@ -168,7 +168,8 @@ func TestIntervalIsFoundOrAccepted(t *testing.T) {
 // TestColumnsNamedByTheUserReplaceTheHeader reads columns in another order, with and without a first line of names.
 func TestColumnsNamedByTheUserReplaceTheHeader(t *testing.T) {
 	t.Parallel()
-	for _, first := range []string{"", "a,b,c,d,e,f,g\n", "#time,b,c,d,e,f,g\n", "\"a\",b,c,d,e,f,g\n", "\xef\xbb\xbfopen_time_ms,open,high,low,close,volume,x\n"} {
+	for _, first := range []string{"", "a,b,c,d,e,f,g\n", "#time,b,c,d,e,f,g\n", "\"a\",b,c,d,e,f,g\n",
+		"\xef\xbb\xbfopen_time_ms,open,high,low,close,volume,x\n"} {
 		path := file(t, "x.csv", []byte(first+"1704067200000,2.5,10,9,12,11,x\n1704067260000,3,11,10,13,12,\n"))
 		have, err := tape.LoadCandles(path, bitcoin(t), 0, tape.Options{Columns: "open_time_ms,volume,open,low,high,close,-"})
 		if err != nil {
@@ -181,7 +182,8 @@ func TestColumnsNamedByTheUserReplaceTheHeader(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "\n"} {
-		if _, err := tape.LoadCandles(file(t, "x.csv", []byte(text)), bitcoin(t), 0, tape.Options{Columns: "open_time_ms,open,high,low,close"}); err == nil {
+		options := tape.Options{Columns: "open_time_ms,open,high,low,close"}
+		if _, err := tape.LoadCandles(file(t, "x.csv", []byte(text)), bitcoin(t), 0, options); err == nil {
 			t.Errorf("%q: want a file without rows refused", text)
 		}
 	}
