@@ -179,3 +179,37 @@ func TestOnlyTheEndsOfASeriesAreLeftOut(t *testing.T) {
 		t.Errorf("want the middle ones, incomplete, have %+v, %v, %v", coarse, incomplete, err)
 	}
 }
+
+// TestOnlyCandlesThatAreEqualInEverythingAreRepeats has as many candles as make a repeat, of which the last differs in one column.
+func TestOnlyCandlesThatAreEqualInEverythingAreRepeats(t *testing.T) {
+	t.Parallel()
+	for column := -1; column < 7; column++ {
+		c := &exchange.Candles{Interval: exchange.Minute1}
+		for i := range shortestRepeat {
+			candle := exchange.Candle{OpenMS: int64(i) * 60_000, Open: 10, High: 12, Low: 9, Close: 11, Volume: 2}
+			if i == shortestRepeat-1 {
+				for k, price := range []*exchange.Price{&candle.Open, &candle.High, &candle.Low, &candle.Close} {
+					if k == column {
+						*price++
+					}
+				}
+				if column == 4 {
+					candle.Volume++
+				}
+			}
+			if column == 5 {
+				candle.Volume = 0
+			}
+			if column < 6 || i > 0 { // 6: one fewer
+				c.Append(candle)
+			}
+		}
+		want := ""
+		if column == -1 {
+			want = fmt.Sprintf("repeated: %d candles from 1970-01-01T00:00:00Z on are the same", shortestRepeat)
+		}
+		if have := strings.Join(repeats(&Tape{Candles: c}), "; "); have != want {
+			t.Errorf("column %d differs: want %q, have %q", column, want, have)
+		}
+	}
+}
