@@ -164,3 +164,33 @@ func TestAStrategyThatCannotBeMadeEndsTheRun(t *testing.T) {
 		t.Errorf("want the configuration's fault first, have %v, %v", r, err)
 	}
 }
+
+// The engine reserves the fee of a market order where it is paid from the same balance: spot's as soon as a leg trades there.
+func TestTheReservedFeeIsThatOfSpotWhereALegTradesThere(t *testing.T) {
+	t.Parallel()
+	spot, _ := exchange.FindSymbol(sim.DefaultSymbols(), exchange.Spot, "BTC-USDT")
+	for want, markets := range map[exchange.Rate][]exchange.Market{
+		40: {exchange.Futures}, 80: {exchange.Spot}, 81: {exchange.Futures, exchange.Spot}, 82: {exchange.Spot, exchange.Futures},
+	} {
+		config := sound()
+		config.Costs = Costs{Futures: Fees{Maker: 10, Taker: 40}, Spot: Fees{Maker: 20, Taker: max(want, 80)}, FeeFromQuote: true}
+		futures := config.Legs[0]
+		config.Legs = nil
+		for _, market := range markets {
+			leg := futures
+			if market == exchange.Spot {
+				leg.Tape = &tape.Tape{Symbol: spot, Candles: futures.Tape.Candles}
+			}
+			config.Legs = append(config.Legs, leg)
+		}
+		machine := (&run{config: config}).machineConfig()
+		if machine.TakerFee != want || !machine.QuoteFees || len(machine.Strategies) != len(markets) {
+			t.Errorf("%v: want %s reserved, have %s of %d strategies", markets, want, machine.TakerFee, len(machine.Strategies))
+		}
+		for i, s := range machine.Strategies {
+			if s.Symbol != config.Legs[i].Tape.Symbol {
+				t.Errorf("want the tape's symbol, have %s", s.Symbol.Name)
+			}
+		}
+	}
+}
