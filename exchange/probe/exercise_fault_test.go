@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -61,19 +60,6 @@ func (readCloser) Close() error { return nil }
 // always answers with a text.
 func always(status int, text string) func(int, string, int) (int, string) {
 	return func(int, string, int) (int, string) { return status, text }
-}
-
-// without removes the rows that contain a text from a list.
-func without(text string) func(int, string, int) (int, string) {
-	return func(status int, body string, _ int) (int, string) {
-		var rows []json.RawMessage
-		if json.Unmarshal([]byte(body), &rows) != nil {
-			return status, body
-		}
-		rows = slices.DeleteFunc(rows, func(row json.RawMessage) bool { return strings.Contains(string(row), text) })
-		left, _ := json.Marshal(rows)
-		return status, string(left)
-	}
 }
 
 const (
