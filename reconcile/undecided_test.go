@@ -108,6 +108,35 @@ func lostAmongOthers(t testing.TB, free string, bought exchange.Quantity, starts
 	}
 }
 
+// What a wallet has shown counts for the purchases of that time alone, and never for more than they may have bought.
+func TestShownExcessIsOfLivePurchases(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name                     string
+		shown, inWallet, most    exchange.Quantity // ten are explained, beside a thousand
+		others                   []exchange.Quantity
+		wantShown, wantUndecided exchange.Quantity
+	}{
+		{"the newest wallet shows more", 5, 1_018, 30, nil, 8, 8},
+		{"an earlier one did", 9, 1_018, 30, nil, 9, 9},
+		{"of others, in part", 9, 1_010, 30, []exchange.Quantity{3, 4}, 9, 2},
+		{"all of others", 9, 1_010, 30, []exchange.Quantity{12}, 9, 0},
+		{"more than was bought", 9, 1_018, 4, nil, 9, 4},
+		{"nothing is live", 9, 1_018, 0, nil, 0, 0},
+	} {
+		w := explains(t, 10, 0)
+		symbol := w.book.Symbol(coin)
+		symbol.spot.shown, symbol.spot.undecided = c.shown, 100
+		for i, filled := range c.others {
+			symbol.spot.others = append(symbol.spot.others, exchange.Order{ID: int64(50 + i), Filled: filled})
+		}
+		w.reads(c.inWallet, 0).noteUndecided(symbol, c.most, w.now)
+		if after := &symbol.spot; after.shown != c.wantShown || after.undecided != c.wantUndecided {
+			t.Errorf("%s: want %d shown, %d undecided, have %d, %d", c.name, c.wantShown, c.wantUndecided, after.shown, after.undecided)
+		}
+	}
+}
+
 // The purchase has ended.
 func TestUnfilledPurchaseInHistoryLeavesNoStop(t *testing.T) {
 	t.Parallel()
