@@ -215,7 +215,7 @@ func TestReplayingTheRecordsGivesTheSameBook(t *testing.T) {
 			held = "-" + held
 		}
 	}
-	for _, state := range book.Symbols() {
+	for state := range book.Symbols() {
 		same(t, "position by the records", held, config.Legs[0].Tape.Symbol.QuantityDecimal(state.Known()).String())
 	}
 }

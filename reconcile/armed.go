@@ -28,7 +28,7 @@ func (s *survey) noteArmed(symbol *SymbolState, explained exchange.Quantity) {
 
 // holdArmed keeps openings away from symbols with such stops, and quarantines them if that lasts.
 func (s *survey) holdArmed() {
-	for _, symbol := range s.book.Symbols() {
+	for symbol := range s.book.Symbols() {
 		t := &symbol.spot
 		if t.armed == 0 {
 			t.armedFor = persistence{}

@@ -214,7 +214,7 @@ func TestStopFromBeforeStartStaysUntilItsPositionEnds(t *testing.T) {
 			snapshot.Closed = []exchange.Position{{ID: 3, Symbol: "BTC-USDT", Side: exchange.Long, UpdatedMS: sentMS + c.closedMS}}
 		}
 		d.book.Observe(snapshot)
-		if have := d.book.protectsUnexplained(d.book.Live()[0], d.book.Symbol(bitcoin)); have != c.want {
+		if have := d.book.protectsUnexplained(d.book.LiveAt(0), d.book.Symbol(bitcoin)); have != c.want {
 			t.Errorf("%s: want it kept %t, have %t", c.name, c.want, have)
 		}
 	}

@@ -99,7 +99,7 @@ func Restore(settle placement.Settle, c *record.Checkpoint) (*Book, error) {
 	}
 	b := newBook(state)
 	b.listLive()
-	for _, journalled := range state.Symbols() {
+	for journalled := range state.Symbols() {
 		symbol := b.Track(journalled.Key())
 		symbol.position = -symbol.Ignored()
 	}
@@ -210,7 +210,7 @@ func (b *Book) advance(r *record.Record) {
 func (b *Book) noteBoot(atMS int64) {
 	b.sequence = 0
 	b.observed.boot(atMS)
-	for _, symbol := range b.Symbols() {
+	for symbol := range b.Symbols() {
 		symbol.read, symbol.settled, symbol.onlyOpeningsPending, symbol.sinceFill = false, false, false, symbol.sinceFillAtStart(b.Settle(), atMS)
 		symbol.futuresEvidence, symbol.spot, symbol.readAlone, symbol.refusedMS = futuresEvidence{}, spotEvidence{}, false, 0
 		symbol.believe()
@@ -247,7 +247,7 @@ func (b *Book) Marked() exchange.Amount { return b.marked.once(&b.pass, b.sumMar
 
 func (b *Book) sumMarked() exchange.Amount {
 	equity := b.Account.Equity()
-	for _, symbol := range b.Symbols() {
+	for symbol := range b.Symbols() {
 		equity = equity.Add(symbol.Moved())
 	}
 	return equity

@@ -344,8 +344,8 @@ func TestEntryClosedBeforeFirstReadSettlesFlat(t *testing.T) {
 		)
 	}
 	symbol := d.book.Symbol(bitcoin)
-	if symbol.Known() != 0 || len(d.book.Live()) != 0 || !symbol.settled {
-		t.Fatalf("want the entry and its end booked, have known %d, live %d, settled %t", symbol.Known(), len(d.book.Live()), symbol.settled)
+	if symbol.Known() != 0 || d.book.LiveCount() != 0 || !symbol.settled {
+		t.Fatalf("want the entry and its end booked, have known %d, live %d, settled %t", symbol.Known(), d.book.LiveCount(), symbol.settled)
 	}
 }
 

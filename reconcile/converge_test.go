@@ -188,7 +188,7 @@ func positionOutgrowsBridge(t testing.TB) {
 
 // stopOpen returns the stop with that order id as an open list shows it.
 func (d *desk) stopOpen(orderID int64) exchange.Order {
-	for _, p := range d.book.Live() {
+	for p := range d.book.Live() {
 		if o := p.Order(); p.OrderID() == orderID {
 			return exchange.Order{ID: orderID, ClientOrderID: p.ClientOrderID(), Market: o.Market, Symbol: o.Symbol, Side: o.Side, Type: o.Type,
 				StopPrice: o.StopPrice, ClosePosition: o.ClosePosition, Status: exchange.StatusNew}

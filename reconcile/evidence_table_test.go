@@ -613,7 +613,7 @@ func TestRowRepeatsPurchase(t *testing.T) {
 		{"where lists show ids", limit, true, func(w *wallet, _ *exchange.Order) { w.book.idsLeftOut = false }, false},
 		{"its own row", limit, true, func(_ *wallet, o *exchange.Order) { o.ID = 8 }, false},
 		{"of one that was refused", limit, false, func(w *wallet, _ *exchange.Order) {
-			w.apply(record.Record{AtMS: w.now, ClientOrderID: w.book.Live()[0].ClientOrderID(), Body: record.Refused{Why: "no"}})
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: w.book.LiveAt(0).ClientOrderID(), Body: record.Refused{Why: "no"}})
 		}, true},
 		{"of one of the same amount that was refused and never answered", amount, true, func(w *wallet, _ *exchange.Order) {
 			w.book.purchases = nil

@@ -92,7 +92,8 @@ func (b *Book) ForeignOpening(symbol *SymbolState) *exchange.Order {
 		o := &symbol.foreign[i]
 		opens := symbol.UnreadRow(o) != nil || symbol.Key().Market == exchange.Futures && !o.Reduces()
 		if b.Resembles(symbol, o) || opens && (b.Foreign != ForeignAdopt && b.Foreign != ForeignIgnore || symbol.Repeats(o)) {
-			return o
+			opening := *o
+			return &opening
 		}
 	}
 	return nil
@@ -128,7 +129,7 @@ func residualText(symbol *SymbolState) string {
 // guardLost quarantines, while the journal is new, every symbol with a position or an order of
 // botd's (case 35). Nothing is adopted, whatever the policy.
 func (s *survey) guardLost() {
-	for _, symbol := range s.book.Symbols() {
+	for symbol := range s.book.Symbols() {
 		id := symbol.unknownEnded
 		if i := slices.IndexFunc(symbol.foreign, func(o exchange.Order) bool { return s.book.prefixed(o.ClientOrderID) }); id == "" && i >= 0 {
 			id = symbol.foreign[i].ClientOrderID
@@ -214,7 +215,7 @@ func (s *survey) forgetUnlisted(symbol *SymbolState) {
 // not in the journal, from a second instance or an old backup (case 15); empty for none. If the
 // journal was lost, its symbol is already quarantined (case 35).
 func (p *peer) ForeignPrefix() string {
-	for _, symbol := range p.account.Symbols() {
+	for symbol := range p.account.Symbols() {
 		if symbol.Cause() == record.JournalLost {
 			continue
 		}

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"slices"
 	"testing"
 
 	"botd/exchange"
@@ -38,7 +39,7 @@ func latchesAndObserves(t testing.TB) {
 			t.Fatalf("want the spot symbol observed in each round, have %d at %d", spot.position, d.now)
 		}
 	}
-	if !latched || len(d.book.Symbols()) != 2 {
-		t.Errorf("want a latch and two symbols, have %t and %d", latched, len(d.book.Symbols()))
+	if !latched || len(slices.Collect(d.book.Symbols())) != 2 {
+		t.Errorf("want a latch and two symbols, have %t and %d", latched, len(slices.Collect(d.book.Symbols())))
 	}
 }

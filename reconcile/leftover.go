@@ -2,9 +2,9 @@ package reconcile
 
 import (
 	"fmt"
-	"slices"
 
 	"botd/exchange"
+	"botd/internal/seq"
 	"botd/reconcile/account"
 )
 
@@ -139,7 +139,7 @@ func (s *survey) walletMoved(symbol *SymbolState, p *account.Placement) (moved, 
 	}
 	symbol.movedBy = by
 	symbol.moved.extend(s.fetched)
-	others := slices.ContainsFunc(s.book.Live(), func(q *account.Placement) bool { return q != p && q.Symbol() == symbol.Key() })
+	others := seq.Any(s.book.Live(), func(q *account.Placement) bool { return q != p && q.Symbol() == symbol.Key() })
 	return true, !others || symbol.moved.exceeds(s.book.Settle().StalenessMS)
 }
 

@@ -171,7 +171,7 @@ func TestUnreadableRowIsAttributed(t *testing.T) {
 				about += key.Name
 			}
 			foreign := 0
-			for _, symbol := range d.book.Symbols() {
+			for symbol := range d.book.Symbols() {
 				if foreign += len(symbol.foreign); len(symbol.foreign) != len(symbol.unreadable) {
 					t.Errorf("%s: want each marked as one that cannot be read, have %d of %d", c.name, len(symbol.unreadable), len(symbol.foreign))
 				}
@@ -427,8 +427,8 @@ func TestClosedPositionDecidesUncertainOpening(t *testing.T) {
 				Body: record.Ended{OrderID: 30, State: placement.Canceled, Filled: 1}})
 		}, "filled 10", true},
 		{"four of it were known", nil, func(d *desk, _ *SymbolState) {
-			d.book.Apply(&record.Record{AtMS: 1_001_499, ClientOrderID: d.book.Live()[0].ClientOrderID(), Body: record.Fill{OrderID: 9, Filled: 4}})
-			d.unknown(d.book.Live()[0].ClientOrderID())
+			d.book.Apply(&record.Record{AtMS: 1_001_499, ClientOrderID: d.book.LiveAt(0).ClientOrderID(), Body: record.Fill{OrderID: 9, Filled: 4}})
+			d.unknown(d.book.LiveAt(0).ClientOrderID())
 		}, "filled 10", true},
 	} {
 		d := newDesk(t)

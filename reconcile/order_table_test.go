@@ -142,7 +142,7 @@ func TestRestingOrdersOfPlan(t *testing.T) {
 		}, nil, ""},
 		{"a person withdrew it", []strategy.DesiredOrder{bid}, func(d *desk) {
 			rests(0)(d)
-			d.book.Apply(&record.Record{ClientOrderID: d.book.Live()[0].ClientOrderID(), Body: record.Withdrawn{Why: "a test"}})
+			d.book.Apply(&record.Record{ClientOrderID: d.book.LiveAt(0).ClientOrderID(), Body: record.Withdrawn{Why: "a test"}})
 		}, nil, "cancel 12: withdrawn by a person: a test"},
 	} {
 		d := holds(t, 0)

@@ -38,10 +38,13 @@ func (p *pass) BeginPass() { p.restart() }
 // EndPass ends the pass.
 func (p *pass) EndPass() { p.number = 0 }
 
-// Pass returns the number of the current pass and the placements sent in it, oldest first. While
-// the number stays the same, only they have changed the sums over all symbols. Outside a pass the
-// number is 0.
-func (p *pass) Pass() (number uint64, sent []*account.Placement) { return p.number, p.sent }
+// Pass returns the number of the current pass and how many placements were sent in it. While the
+// number stays the same, only they have changed the sums over all symbols. Outside a pass the number
+// is 0.
+func (p *pass) Pass() (number uint64, sent int) { return p.number, len(p.sent) }
+
+// SentInPass returns one of them, by its index from the oldest.
+func (p *pass) SentInPass(i int) *account.Placement { return p.sent[i] }
 
 func (p *pass) restart() {
 	p.last++

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/shopspring/decimal"
@@ -300,12 +301,12 @@ func TestOpenOrderDeclaredEndedIsCanceled(t *testing.T) {
 	for _, record := range w.book.Resolve(coin, true, "one", "all is well") {
 		w.apply(record)
 	}
-	if len(w.book.Live()) != 0 {
-		t.Fatalf("want nothing live, have %+v", w.book.Live())
+	if w.book.LiveCount() != 0 {
+		t.Fatalf("want nothing live, have %+v", slices.Collect(w.book.Live()))
 	}
 	w.now += 60_000
 	w.observe("1.01", order)
-	if live := w.book.Live(); len(live) != 1 || live[0].OrderID() != 7 || !live[0].Duplicate() {
+	if live := slices.Collect(w.book.Live()); len(live) != 1 || live[0].OrderID() != 7 || !live[0].Duplicate() {
 		t.Errorf("want the open order held, to be canceled, have %+v", live)
 	}
 }

@@ -39,7 +39,7 @@ func (d *derivation) mayRepeat(p *account.Placement) bool {
 	if !lost || !late {
 		return false
 	}
-	if d.desired.MaxLive > 0 && len(d.book.Live())+len(d.intents) >= d.desired.MaxLive {
+	if d.desired.MaxLive > 0 && d.book.LiveCount()+len(d.intents) >= d.desired.MaxLive {
 		return false // an uncertain placement represents each lost one: there is no room for more of them
 	}
 	return d.symbol.Key().Market == exchange.Futures || p.Order().Type == exchange.StopLimit && p.Purpose() == placement.StopLoss || d.repeatable(p)
@@ -76,7 +76,7 @@ func (b *Book) EndUnread(p *account.Placement) bool {
 // repeatAfterMS is how long a placement of unknown fate waits for another beside it.
 func (s *situation) repeatAfterMS(p *account.Placement) int64 {
 	levels := -promptRepeats
-	for _, q := range s.book.InFlightOn(p.Symbol()) {
+	for q := range s.book.InFlightOn(p.Symbol()) {
 		if (q.State() == placement.Uncertain || s.unansweredStop(q)) && q.Purpose() == p.Purpose() && q.Key() == p.Key() &&
 			q.Order().Type == p.Order().Type {
 			levels++

@@ -193,7 +193,7 @@ func TestFuturesProtection(t *testing.T) {
 			d.now += 1_000
 			stands("48000", 0)(d)
 			d.now += minute
-			d.unknown(d.book.Live()[0].ClientOrderID())
+			d.unknown(d.book.LiveAt(0).ClientOrderID())
 		}, only(2_000_000, 0), moves},
 		{"it is being sold, since its price was passed", 20, func(d *desk) {
 			d.rests(placement.StopLoss, 12, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: 20, ReduceOnly: true})

@@ -25,7 +25,7 @@ func (v Readings) Futures(s *Snapshot) (ledger.Reading, bool) {
 		Wallet: ledger.FuturesWallet(s.Account),
 		Open:   v.Positions(s.Positions.Items()),
 	}
-	for _, symbol := range v.account.Symbols() {
+	for symbol := range v.account.Symbols() {
 		if symbol.Key().Market == exchange.Futures {
 			v.addInstrument(&r, symbol.rules)
 		}
@@ -84,7 +84,7 @@ func (v Readings) Spot(s *Snapshot) (ledger.Reading, bool) {
 	}
 	r := ledger.Reading{AtMS: s.EndedMS, Market: exchange.Spot}
 	var names []string
-	for _, symbol := range v.account.Symbols() {
+	for symbol := range v.account.Symbols() {
 		if symbol.Key().Market == exchange.Spot && symbol.rules != nil {
 			v.addInstrument(&r, symbol.rules)
 			names = append(names, symbol.rules.Base, symbol.rules.Quote)

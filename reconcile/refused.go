@@ -37,7 +37,7 @@ type refusals struct {
 }
 
 // Refused lists the refusals that no snapshot has confirmed yet.
-func (r *refusals) Refused() []RefusedOrder { return r.refused }
+func (r *refusals) Refused() []RefusedOrder { return slices.Clone(r.refused) }
 
 // RefusedUntilMS returns the time until which a list may first show an opening on the symbol that
 // the exchange refused but executed; 0 if it has refused none since the start.

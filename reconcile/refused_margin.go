@@ -44,13 +44,13 @@ func (b *Book) marginBeyond(without *account.Placement, possible bool) (beyond e
 			}
 		}
 	}
-	for _, p := range b.Live() {
+	for p := range b.Live() {
 		rests := possible || p.State() == placement.Working && b.CancelMS(p.ClientOrderID()) == 0
 		if order := p.Order(); p != without && rests && order.Market == exchange.Futures && p.Purpose().Opens() {
 			need(order.Symbol, 0, b.orderPrice(&order), p.Remaining())
 		}
 	}
-	for _, symbol := range b.Symbols() {
+	for symbol := range b.Symbols() {
 		for i := range symbol.foreign {
 			if o := &symbol.foreign[i]; o.Market == exchange.Futures && !o.Reduces() {
 				need(o.Symbol, 0, cmp.Or(o.Price, o.StopPrice, symbol.last), o.Remaining())

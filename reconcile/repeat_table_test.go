@@ -554,7 +554,7 @@ func TestSpotSaleBound(t *testing.T) {
 		{"not less than a wallet of before has free", 8, func(w *wallet) { w.places(placement.StopLoss, 9, stopOf(6)) },
 			func(w *wallet, _ *derivation) {
 				w.book.walletRead = false
-				for _, p := range w.book.Live() {
+				for p := range w.book.Live() {
 					w.apply(record.Record{ClientOrderID: p.ClientOrderID(), Body: record.Fill{OrderID: p.OrderID()}}) // a list shows it
 				}
 			}, 8},

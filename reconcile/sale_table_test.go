@@ -186,7 +186,7 @@ func TestAnotherBotdsSalesAreNotRepeated(t *testing.T) {
 		{"a list has shown that 1.5 s ago", 1_006, 4, func(w *wallet, s *SymbolState) {
 			s.spot.peerOrders = []peerOrder{{51, -4, w.now - peerStopMS}}
 		}, nil, "cancel 21: "},
-		{"one is canceled already", 1_006, 4, func(w *wallet, _ *SymbolState) { w.book.released[w.book.Live()[1].ClientOrderID()] = w.now }, nil, ""},
+		{"one is canceled already", 1_006, 4, func(w *wallet, _ *SymbolState) { w.book.released[w.book.LiveAt(1).ClientOrderID()] = w.now }, nil, ""},
 	} {
 		if have := takenOff(t, c.inWallet, c.sold, c.with, c.desired); have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)

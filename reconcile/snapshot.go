@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"botd/exchange"
+	"botd/internal/seq"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
@@ -74,7 +75,7 @@ func (b *Book) Vanished(s *Snapshot) []*account.Placement {
 		}
 		orders, open := list.Items(), b.openIDs[:0]
 		next := 0 // placements are also sorted oldest first: usually the next one matches the next order
-		for _, p := range b.Live() {
+		for p := range b.Live() {
 			if p.OrderID() == 0 || p.Symbol().Market != market {
 				continue
 			}
@@ -126,7 +127,7 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 		s.observeByID(answer)
 	}
 	b.observed.note(fetched)
-	for _, symbol := range b.Symbols() {
+	for symbol := range b.Symbols() {
 		if fetched.Account != nil {
 			symbol.markedAt = symbol.Price()
 		}
@@ -142,7 +143,7 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 	if newborn {
 		s.guardLost()
 	}
-	for _, symbol := range b.Symbols() {
+	for symbol := range b.Symbols() {
 		symbol.onlyOpeningsPending = symbol.settled || s.awaitsAnswer(symbol)
 	}
 	return s.records
@@ -164,7 +165,7 @@ func (s *survey) observeList(market exchange.Market, list exchange.Fetched[excha
 			s.observeOpen(p, order)
 		}
 	}
-	for _, symbol := range s.book.Symbols() {
+	for symbol := range s.book.Symbols() {
 		if symbol.Key().Market == market {
 			s.noteUnlisted(symbol, orders)
 			symbol.foreign, symbol.leftToMaker = symbol.foreign[:0], symbol.leftToMaker[:0]
@@ -301,8 +302,8 @@ func (e *evidence) match(order *exchange.Order) *account.Placement {
 // matchFrom is match with a hint: it tries the live placement at next first and sets next behind
 // the one it found there.
 func (s *survey) matchFrom(next *int, order *exchange.Order) *account.Placement {
-	for at := *next; at < min(*next+3, len(s.book.Live())); at++ {
-		p := s.book.Live()[at]
+	for at := *next; at < min(*next+3, s.book.LiveCount()); at++ {
+		p := s.book.LiveAt(at)
 		if p.OrderID() == order.ID && p.Side() == order.Side && p.Symbol() == order.Key() {
 			*next = at + 1
 			return p
@@ -417,7 +418,7 @@ func (e *evidence) early(p *account.Placement, filled exchange.Quantity) bool {
 	if p.Order().Side != exchange.Sell || filled-p.Filled() <= symbol.Known() || symbol.Quarantine() != "" {
 		return false
 	}
-	return slices.ContainsFunc(e.book.Live(), func(q *account.Placement) bool {
+	return seq.Any(e.book.Live(), func(q *account.Placement) bool {
 		return q.Symbol() == p.Symbol() && q.Order().Side == exchange.Buy && (q.State().Unresolved() || !q.Seen())
 	})
 }
@@ -437,7 +438,7 @@ func (s *survey) observeHistory() {
 	if !s.fetched.HistoryWhole || !s.fetched.SpotOrders.Done() {
 		return
 	}
-	for _, p := range slices.Clone(s.book.Live()) {
+	for _, p := range slices.Collect(s.book.Live()) {
 		if p.Symbol().Market != exchange.Spot || s.fetched.BeganMS < p.Fence(s.book.Settle()) || s.fetched.isUnread(p.Symbol()) {
 			continue
 		}

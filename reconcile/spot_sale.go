@@ -45,7 +45,7 @@ func (d *derivation) clip(quantity exchange.Quantity, takes func(*account.Placem
 		return quantity
 	}
 	free := d.book.Balance(rules.Base).Free
-	for _, p := range d.book.Live() {
+	for p := range d.book.Live() {
 		if p.Order().Market != exchange.Spot || p.Order().Side != exchange.Sell || !takes(p) {
 			continue
 		}
@@ -74,12 +74,12 @@ func (d *derivation) frozenByNone(quantity exchange.Quantity) exchange.Quantity 
 	}
 	rules := d.symbol.rules
 	left := d.book.inWallet(d.symbol)
-	for _, p := range d.book.Live() {
+	for p := range d.book.Live() {
 		if p.Order().Side == exchange.Sell && d.sameAsset(p.Symbol()) && d.book.releasedMS(p) == 0 {
 			left -= p.Remaining()
 		}
 	}
-	for _, symbol := range d.book.Symbols() {
+	for symbol := range d.book.Symbols() {
 		for _, o := range slices.Concat(symbol.foreign, symbol.leftToMaker) {
 			if o.Side == exchange.Sell && d.sameAsset(symbol.Key()) {
 				left -= o.Remaining()

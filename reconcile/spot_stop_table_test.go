@@ -301,7 +301,7 @@ func TestSaleExcludesStopsPastTheirPrice(t *testing.T) {
 		}
 		w.reads(1_000+c.inWallet-c.stop, c.stop, rows...)
 		if c.unfrozen {
-			for _, p := range w.book.Live() {
+			for p := range w.book.Live() {
 				if p.OrderID() == 9 {
 					w.book.unfrozen[p.ClientOrderID()] = true
 				}

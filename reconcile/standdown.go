@@ -23,7 +23,7 @@ func (p *peer) findUnknown() string {
 	if id := p.account.Halted().Unknown; id != "" {
 		return id
 	}
-	for _, symbol := range p.account.Symbols() {
+	for symbol := range p.account.Symbols() {
 		if id := symbol.UnknownOrder(); id != "" {
 			return id
 		}

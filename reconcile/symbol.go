@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"iter"
 	"slices"
 
 	"botd/exchange"
@@ -65,8 +66,11 @@ type SymbolState struct {
 	short             exchange.Quantity // spot: the wallet's shortfall against the fills, negative
 }
 
-// Live returns the live placements on the symbol, oldest first.
-func (s *SymbolState) Live() []*account.Placement { return slices.Clip(s.live) }
+// Live yields the live placements on the symbol, oldest first.
+func (s *SymbolState) Live() iter.Seq[*account.Placement] { return slices.Values(s.live) }
+
+// LiveCount returns their number.
+func (s *SymbolState) LiveCount() int { return len(s.live) }
 
 // MeanEntry returns the mean price of the position: the exchange's entry price, or the price paid
 // if it reports none, as on spot. It is zero without a position.

@@ -2,9 +2,11 @@ package reconcile
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"botd/exchange"
+	"botd/internal/seq"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
 )
@@ -23,16 +25,17 @@ type tracked struct {
 	inFlight []*account.Placement // live placements that do not rest, oldest first
 }
 
-// InFlight returns the live placements that do not rest, oldest first: sent without an answer,
+// InFlight yields the live placements that do not rest, oldest first: sent without an answer,
 // acknowledged but not read yet, uncertain, or at market. They are few, however many orders rest.
-func (t *tracked) InFlight() []*account.Placement { return slices.Clip(t.inFlight) }
+func (t *tracked) InFlight() iter.Seq[*account.Placement] { return slices.Values(t.inFlight) }
 
-// InFlightOn returns the placements in flight on a symbol, oldest first.
-func (t *tracked) InFlightOn(key exchange.SymbolKey) []*account.Placement {
+// InFlightOn yields the placements in flight on a symbol, oldest first.
+func (t *tracked) InFlightOn(key exchange.SymbolKey) iter.Seq[*account.Placement] {
+	var on []*account.Placement
 	if symbol := t.Symbol(key); symbol != nil {
-		return slices.Clip(symbol.inFlight)
+		on = symbol.inFlight
 	}
-	return nil
+	return slices.Values(on)
 }
 
 func inFlight(p *account.Placement) bool {
@@ -45,7 +48,7 @@ func (t *tracked) listLive() {
 	for _, symbol := range t.symbols {
 		symbol.live, symbol.inFlight = symbol.live[:0], symbol.inFlight[:0]
 	}
-	for _, p := range t.Live() {
+	for p := range t.Live() {
 		t.begin(p)
 	}
 }
@@ -119,8 +122,8 @@ func (t *tracked) Symbol(key exchange.SymbolKey) *SymbolState {
 	return t.recent
 }
 
-// Symbols returns all symbols, sorted by key.
-func (t *tracked) Symbols() []*SymbolState { return t.symbols }
+// Symbols yields all symbols, sorted by key.
+func (t *tracked) Symbols() iter.Seq[*SymbolState] { return slices.Values(t.symbols) }
 
 // Knows reports whether the book has a symbol of a market.
 func (t *tracked) Knows(market exchange.Market) bool {
@@ -134,7 +137,7 @@ func (t *tracked) liveOn(key exchange.SymbolKey) bool {
 
 func (t *tracked) unknownOn(key exchange.SymbolKey) []*account.Placement {
 	var unknown []*account.Placement
-	for _, p := range t.InFlightOn(key) {
+	for p := range t.InFlightOn(key) {
 		if p.State() == placement.Uncertain {
 			unknown = append(unknown, p)
 		}
@@ -146,7 +149,7 @@ func (t *tracked) unknownOn(key exchange.SymbolKey) []*account.Placement {
 // placement, an exit of any age, which could reduce the new position, or any uncertain placement.
 func (t *tracked) BlocksOpening(clientOrderID string, key exchange.SymbolKey) bool {
 	own := false
-	for _, p := range t.InFlightOn(key) {
+	for p := range t.InFlightOn(key) {
 		if p.ClientOrderID() == clientOrderID {
 			own = true
 			continue
@@ -161,7 +164,7 @@ func (t *tracked) BlocksOpening(clientOrderID string, key exchange.SymbolKey) bo
 // Overdue returns the oldest uncertain placement whose fence passed at least that long ago and that
 // is still undecided (cases 24 and 37), or nil.
 func (t *tracked) Overdue(key exchange.SymbolKey, nowMS, byMS int64) *account.Placement {
-	for _, p := range t.InFlightOn(key) {
+	for p := range t.InFlightOn(key) {
 		if p.State() == placement.Uncertain && nowMS > p.Fence(t.Settle())+byMS {
 			return p
 		}
@@ -175,7 +178,7 @@ func (t *tracked) OpeningNeedingHistory(symbol *SymbolState, nowMS int64) *accou
 	if symbol.Key().Market != exchange.Futures || symbol.position != 0 {
 		return nil
 	}
-	for _, p := range t.Live() {
+	for p := range t.Live() {
 		if p.State() == placement.Uncertain && p.Purpose().Opens() && p.Symbol() == symbol.Key() && nowMS >= p.Fence(t.Settle()) {
 			return p
 		}
@@ -186,12 +189,12 @@ func (t *tracked) OpeningNeedingHistory(symbol *SymbolState, nowMS int64) *accou
 // Unknowns reports whether any placement is uncertain, in which case a round must take the full
 // snapshot.
 func (t *tracked) Unknowns() bool {
-	return slices.ContainsFunc(t.InFlight(), func(p *account.Placement) bool { return p.State() == placement.Uncertain })
+	return seq.Any(t.InFlight(), func(p *account.Placement) bool { return p.State() == placement.Uncertain })
 }
 
 // withOrderID finds a live placement by the exchange's order id.
 func (t *tracked) withOrderID(market exchange.Market, orderID int64) *account.Placement {
-	for _, p := range t.Live() {
+	for p := range t.Live() {
 		if orderID != 0 && p.OrderID() == orderID && p.Symbol().Market == market {
 			return p
 		}

@@ -71,7 +71,7 @@ func (e *evidence) idOfEqual(row *exchange.Order, rows []exchange.Order) string 
 	shown := func(id string) bool {
 		return slices.ContainsFunc(rows, func(o exchange.Order) bool { return o.ClientOrderID == id })
 	}
-	for _, p := range e.book.Live() {
+	for p := range e.book.Live() {
 		if p.State() == placement.Uncertain && p.OrderID() == 0 && equals(row, p, p.Fence(e.book.Settle())) && !shown(p.ClientOrderID()) {
 			return p.ClientOrderID()
 		}
@@ -84,7 +84,7 @@ func (e *evidence) idOfEqual(row *exchange.Order, rows []exchange.Order) string 
 	if e.book.StandsDown() {
 		return ""
 	}
-	for _, p := range e.book.Live() {
+	for p := range e.book.Live() {
 		if younger := p.OrderID() > row.ID; p.OrderID() != 0 && (!younger || p.Purpose() == placement.StopLoss) && equals(row, p, p.SentMS()+repeatedMS) {
 			return p.ClientOrderID()
 		}
@@ -130,7 +130,7 @@ func (e *evidence) repetition(order *exchange.Order) *exchange.Order {
 		return order
 	}
 	own := e.book.spotEnded.purchases
-	for _, p := range e.book.Live() {
+	for p := range e.book.Live() {
 		if p.OrderID() == 0 && couldBe(order, p.Order(), p.SentMS()) {
 			return order // the order itself, whose answer was lost
 		}

@@ -130,7 +130,7 @@ func recognizedLate(t testing.TB, purpose placement.Purpose, order exchange.NewO
 	w.now += 1_000
 	w.sees("1", "0.01", nil, sale)
 	own := false
-	for _, p := range w.book.Live() {
+	for p := range w.book.Live() {
 		own = own || p.OrderID() == 8
 	}
 	if own != found {
@@ -202,7 +202,7 @@ func TestEqualOrderWithoutIDIsOwn(t *testing.T) {
 			open = open[1:]
 		}
 		if c.uncertain {
-			w.apply(record.Record{AtMS: w.now, ClientOrderID: w.book.Live()[0].ClientOrderID(), Body: record.Unknown{Why: "a test"}})
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: w.book.LiveAt(0).ClientOrderID(), Body: record.Unknown{Why: "a test"}})
 		}
 		w.now += 11_000
 		w.shows("0.99", "0.02", open...)

@@ -46,7 +46,7 @@ func (s *Snapshot) lacksPosition(key exchange.SymbolKey) bool {
 // uncertain, and its fill is booked; a listed protective order stays. A foreign row is an unknown
 // order on its symbol.
 func (s *survey) observeUnread() {
-	for _, symbol := range s.book.Symbols() {
+	for symbol := range s.book.Symbols() {
 		if s.fetched.Orders(symbol.Key().Market).Done() {
 			symbol.unreadable = symbol.unreadable[:0]
 		}
@@ -96,5 +96,6 @@ func (s *SymbolState) UnreadRow(o *exchange.Order) *exchange.UnreadableRow {
 	if i < 0 {
 		return nil
 	}
-	return &s.unreadable[i]
+	row := s.unreadable[i]
+	return &row
 }

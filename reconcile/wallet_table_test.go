@@ -868,7 +868,7 @@ func TestWalletConclusive(t *testing.T) {
 
 // bookedNow books a fill of the last purchase, and reads the wallet L later.
 func bookedNow(w *wallet) {
-	last := w.book.Live()[len(w.book.Live())-1]
+	last := w.book.LiveAt(w.book.LiveCount() - 1)
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: last.ClientOrderID(), Body: record.Fill{OrderID: 9, Filled: 4}})
 	w.now += 1_000
 	w.shows("1.014", "0")

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/internal/seq"
 	"botd/reconcile/account"
 	"botd/reconcile/record"
 )
@@ -125,7 +126,7 @@ func (s *survey) noteEnded(symbol *SymbolState) {
 
 // opens reports whether an opening of botd's is live on the symbol.
 func (e *evidence) opens(key exchange.SymbolKey) bool {
-	return slices.ContainsFunc(e.book.Live(), func(p *account.Placement) bool { return p.Symbol() == key && p.Purpose().Opens() })
+	return seq.Any(e.book.Live(), func(p *account.Placement) bool { return p.Symbol() == key && p.Purpose().Opens() })
 }
 
 func (s *survey) witness(symbol *SymbolState) witness {
@@ -264,7 +265,7 @@ func sideSign(side exchange.PositionSide) int {
 
 // armed reports whether a closePosition order of botd's stands on the symbol, as far as known.
 func (e *evidence) armed(key exchange.SymbolKey) bool {
-	return slices.ContainsFunc(e.book.Live(), func(p *account.Placement) bool {
+	return seq.Any(e.book.Live(), func(p *account.Placement) bool {
 		return p.Symbol() == key && p.Order().ClosePosition && !p.State().Unresolved()
 	})
 }
@@ -363,7 +364,7 @@ func (o *observed) NeedsPositionHistory(symbol *SymbolState) (sinceMS int64, ask
 // latchOn latches the strategies of a symbol after a change that their plan did not cause, so that
 // the plan in force does not open again.
 func (s *survey) latchOn(key exchange.SymbolKey) {
-	for _, t := range s.book.Strategies() {
+	for t := range s.book.Strategies() {
 		plan := t.Plan()
 		if side := plan.Target.Sign(); t.Symbol() == key && side != 0 && t.Latch() != side {
 			s.emit(record.Record{Strategy: t.Name(), Body: record.Latch{Side: side}})

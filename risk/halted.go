@@ -49,7 +49,7 @@ func (g *Gate) unsettled(intent *reconcile.Intent, facts *Facts, f *finding) boo
 
 // unresolved returns a placement on the symbol whose outcome is not known, or nil.
 func unresolved(facts *Facts) *account.Placement {
-	for _, p := range facts.Book.InFlightOn(facts.State.Key()) {
+	for p := range facts.Book.InFlightOn(facts.State.Key()) {
 		if p.State().Unresolved() {
 			return p
 		}

@@ -205,13 +205,19 @@ func leverageSet(s *subject) figures {
 // grossExposure measures the market. For a strategy, it measures the strategy's one symbol.
 func grossExposure(s *subject) figures {
 	if s.strategy != "" {
-		return s.exposure(s.limits.MaxGrossExposure, s.state)
+		return s.exposure(s.limits.MaxGrossExposure)
 	}
-	return s.exposure(s.limits.MaxGrossExposure, s.book.Symbols()...)
+	f := figures{unit: usdt}
+	for state := range s.book.Symbols() {
+		if !s.expose(&f, state) {
+			return f
+		}
+	}
+	return s.exposed(f, s.limits.MaxGrossExposure)
 }
 
 func symbolExposure(s *subject) figures {
-	return s.exposure(s.limits.MaxSymbolExposure, s.state)
+	return s.exposure(s.limits.MaxSymbolExposure)
 }
 
 func dailyLoss(s *subject) figures {
@@ -232,7 +238,7 @@ func losingStreak(s *subject) figures {
 // openOrders counts the orders in the book, in flight and uncertain.
 func openOrders(s *subject) figures {
 	n := s.added()
-	for _, p := range s.book.Live() {
+	for p := range s.book.Live() {
 		if s.strategy == "" || p.Strategy() == s.strategy {
 			n++
 		}

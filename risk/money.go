@@ -48,7 +48,7 @@ func (g *Gate) lowered(leverage int, facts *Facts, f *finding) bool {
 	if state.AtVenue() != 0 {
 		open = entryCost(state)
 	}
-	for _, p := range state.Live() {
+	for p := range state.Live() {
 		if p.Purpose().Opens() {
 			resting := p.Order()
 			open = open.Add(boundedNotional(state.Rules(), basis(&resting, state), p.Remaining()))
@@ -147,27 +147,31 @@ func (g *Gate) free(facts *Facts) exchange.Amount {
 
 func sumFree(facts *Facts, collar exchange.Rate) exchange.Amount {
 	free := facts.Book.Account.AvailableBalance
-	for _, state := range facts.Book.Symbols() {
+	for state := range facts.Book.Symbols() {
 		free = free.Add(state.Moved().Min(exchange.Amount{}))
-		if orders := state.Live(); len(orders) > 0 {
-			free = free.Sub(taken(orders, state, collar, facts))
+		if state.LiveCount() > 0 {
+			free = free.Sub(taken(state, collar, facts))
 		}
 	}
 	return free
 }
 
 // taken returns the margin that a symbol's live placements may still take.
-func taken(orders []*account.Placement, state *reconcile.SymbolState, collar exchange.Rate, facts *Facts) (sum exchange.Amount) {
-	if state.Rules() == nil || state.Key().Market != exchange.Futures {
-		return sum
-	}
-	away := state.Rules().PriceOf(state.Rules().PriceAmount(state.Last()).MulRate(collar)) + 1
-	for _, p := range orders {
-		if !p.Order().ClosePosition {
+func taken(state *reconcile.SymbolState, collar exchange.Rate, facts *Facts) (sum exchange.Amount) {
+	if away, takes := slippage(state, collar); takes {
+		for p := range state.Live() {
 			sum = sum.Add(reserve(p, state, away, facts))
 		}
 	}
 	return sum
+}
+
+// slippage returns the assumed distance of a fill from a symbol's last price, or false if its orders take no margin that is known.
+func slippage(state *reconcile.SymbolState, collar exchange.Rate) (away exchange.Price, takes bool) {
+	if state.Rules() == nil || state.Key().Market != exchange.Futures {
+		return 0, false
+	}
+	return state.Rules().PriceOf(state.Rules().PriceAmount(state.Last()).MulRate(collar)) + 1, true
 }
 
 // collar returns the assumed distance of a fill from the last price.
@@ -194,6 +198,9 @@ func ExitCollar(account, own *Limits) exchange.Rate {
 // reserve returns the margin that a placement may still take: the margin of an opening that no read
 // has returned yet, its fee, and the loss of a fill through the price.
 func reserve(p *account.Placement, state *reconcile.SymbolState, away exchange.Price, facts *Facts) exchange.Amount {
+	if p.Order().ClosePosition {
+		return exchange.Amount{}
+	}
 	left, rules := p.Remaining(), state.Rules()
 	low, high := max(0, state.Last()-away), state.Last()+away
 	if p.Order().Type.Priced() {
@@ -240,7 +247,7 @@ func (g *Gate) balance(intent *reconcile.Intent, facts *Facts, f *finding) bool 
 // flight count as spent.
 func freeOf(asset string, side exchange.Side, facts *Facts) exchange.Amount {
 	free := facts.Book.Balance(asset).Free
-	for _, p := range facts.Book.InFlight() {
+	for p := range facts.Book.InFlight() {
 		if p.Symbol().Market != exchange.Spot || p.Side() != side || p.Seen() {
 			continue
 		}

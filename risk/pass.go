@@ -20,10 +20,12 @@ func (g *Gate) pass(facts *Facts, collar exchange.Rate) *passed {
 		return nil
 	}
 	in := g.passWith(facts, number, collar)
-	for ; in.sent < len(sent); in.sent++ {
-		p := sent[in.sent]
+	for ; in.sent < sent; in.sent++ {
+		p := facts.Book.SentInPass(in.sent)
 		in.orders[p.Symbol().Market]++
-		in.free = in.free.Sub(taken(sent[in.sent:in.sent+1], facts.Book.Symbol(p.Symbol()), collar, facts))
+		if away, takes := slippage(facts.Book.Symbol(p.Symbol()), collar); takes {
+			in.free = in.free.Sub(reserve(p, facts.Book.Symbol(p.Symbol()), away, facts))
+		}
 	}
 	return in
 }
@@ -39,7 +41,7 @@ func (g *Gate) passWith(facts *Facts, number uint64, collar exchange.Rate) *pass
 		}
 	}
 	_, sent := facts.Book.Pass()
-	g.passed = append(g.passed, passed{number: number, collar: collar, fee: facts.TakerFee, sent: len(sent),
+	g.passed = append(g.passed, passed{number: number, collar: collar, fee: facts.TakerFee, sent: sent,
 		free: sumFree(facts, collar), orders: countOrders(facts.Book)})
 	return &g.passed[len(g.passed)-1]
 }

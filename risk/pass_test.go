@@ -3,6 +3,7 @@ package risk
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"botd/exchange"
@@ -40,7 +41,7 @@ func TestPassSumsEqualFreshSums(t *testing.T) {
 			order := exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 1 + exchange.Quantity(draw.Int64N(50)),
 				ClosePosition: draw.IntN(9) == 0}
 			b.fly(id, []exchange.SymbolKey{bitcoin, ether, spot}[draw.IntN(3)], flight{intent: as(placement.Entry, order)})
-			if live := b.book.Live(); draw.IntN(4) == 0 {
+			if live := slices.Collect(b.book.Live()); draw.IntN(4) == 0 {
 				p := live[draw.IntN(len(live))]
 				b.book.Apply(&record.Record{Symbol: p.Symbol(), ClientOrderID: p.ClientOrderID(), Body: record.Ended{State: placement.Expired}})
 			}

@@ -74,7 +74,7 @@ func (g *Gate) reduceOnlySum(intent *reconcile.Intent, facts *Facts, f *finding)
 	_, whole := reducible(intent, facts.State)
 	open := max(whole, -whole)
 	sum, sweeps := intent.Order.Quantity, intent.Order.Type == exchange.MarketOrder && intent.Order.Quantity == open
-	for _, p := range facts.State.Live() {
+	for p := range facts.State.Live() {
 		swept := sweeps && p.Order().Type != exchange.MarketOrder
 		if p.Order().ReduceOnly && !swept && !(repeats(intent.Purpose) && unanswered(p, facts)) {
 			sum = plus(sum, p.Remaining())
@@ -99,7 +99,7 @@ func (g *Gate) closePosition(intent *reconcile.Intent, facts *Facts, f *finding)
 	if order.Type != exchange.StopMarket && order.Type != exchange.TakeProfitMarket {
 		return f.refuse(order.Type, "STOP_MARKET or TAKE_PROFIT_MARKET", "closePosition belongs to these types (rule 8)")
 	}
-	for _, p := range facts.State.Live() {
+	for p := range facts.State.Live() {
 		active := p.Order().ClosePosition && !unanswered(p, facts) && !facts.Book.EndUnread(p)
 		if active && p.Order().Type == order.Type {
 			return f.refuse("a second one", "one per symbol and type", "the first is canceled beforehand (rule 8)")
@@ -132,7 +132,7 @@ func (g *Gate) opposite(intent *reconcile.Intent, facts *Facts, f *finding) bool
 			return f.refuse(side, side.Opposite(), "against an open position only reduceOnly orders are sent (rule 4)")
 		}
 	}
-	for _, p := range state.Live() {
+	for p := range state.Live() {
 		if p.Purpose().Opens() && p.Order().Side != side && !quotesBoth(intent, p, state) {
 			return f.refuse(side, side.Opposite(), "opening order "+p.ClientOrderID()+" on the other side may fill first; it is canceled beforehand (rule 4)")
 		}
@@ -172,7 +172,7 @@ func own(state *reconcile.SymbolState, side exchange.Side) exchange.Quantity {
 
 // opening returns the quantity that botd's openings on a side may still fill.
 func opening(state *reconcile.SymbolState, side exchange.Side) (size exchange.Quantity) {
-	for _, p := range state.Live() {
+	for p := range state.Live() {
 		if !p.Purpose().Opens() || p.Order().Side != side {
 			continue
 		}
@@ -223,10 +223,10 @@ type perMarket [exchange.Spot + 1]int
 
 // countOrders counts the open orders, foreign ones included.
 func countOrders(book *reconcile.Book) (orders perMarket) {
-	for _, p := range book.Live() {
+	for p := range book.Live() {
 		orders[p.Symbol().Market]++
 	}
-	for _, state := range book.Symbols() {
+	for state := range book.Symbols() {
 		orders[state.Key().Market] += state.ForeignCount()
 	}
 	return orders

@@ -77,25 +77,36 @@ func (s *subject) added() int {
 	return 1
 }
 
-// exposure compares the value of symbols, with everything in flight filled, with a multiple of the
-// market's equity. The value is unknown if a size has no price or is so large that a sum could
-// overflow.
-func (s *subject) exposure(multiple exchange.Rate, symbols ...*reconcile.SymbolState) figures {
+// exposure compares the value of the subject's symbol, with everything in flight filled, with a
+// multiple of the market's equity.
+func (s *subject) exposure(multiple exchange.Rate) figures {
 	f := figures{unit: usdt}
-	for _, state := range symbols {
-		if state.Key().Market != s.market {
-			continue
-		}
-		one, known := exposure(state)
-		if !known {
-			f.unknown, f.hint = state.Key().String()+" has no price, or its size is out of bounds", nextRound
-			if state.Rules() == nil {
-				f.unknown, f.hint = state.Key().String()+" has no price", "no strategy trades it, so botd does not read it: close its positions and orders"
-			}
-			return f
-		}
-		f.value = f.value.Add(one)
+	if !s.expose(&f, s.state) {
+		return f
 	}
+	return s.exposed(f, multiple)
+}
+
+// expose adds a symbol of the subject's market to an exposure. It returns false if the value is
+// unknown: a size has no price, or is so large that a sum could overflow.
+func (s *subject) expose(f *figures, state *reconcile.SymbolState) bool {
+	if state.Key().Market != s.market {
+		return true
+	}
+	one, known := exposure(state)
+	if !known {
+		f.unknown, f.hint = state.Key().String()+" has no price, or its size is out of bounds", nextRound
+		if state.Rules() == nil {
+			f.unknown, f.hint = state.Key().String()+" has no price", "no strategy trades it, so botd does not read it: close its positions and orders"
+		}
+		return false
+	}
+	f.value = f.value.Add(one)
+	return true
+}
+
+// exposed adds the intent to an exposure and compares the sum with a multiple of the market's equity.
+func (s *subject) exposed(f figures, multiple exchange.Rate) figures {
 	if s.intent != nil {
 		more, known := value(&s.intent.Order, s.state)
 		if !known {

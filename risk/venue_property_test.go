@@ -236,7 +236,7 @@ func (s *scene) fetch(x *world) {
 		}
 	}
 	s.book.Observe(snapshot)
-	for _, p := range s.book.Live() {
+	for p := range s.book.Live() {
 		if p.Order().Type == exchange.Limit && p.Order().Price == s.bestFor(p.Order()) {
 			s.resting = append(s.resting, limboOrder{placement: p, order: p.Order(), arrived: true, id: p.OrderID()})
 		}

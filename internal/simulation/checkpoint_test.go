@@ -3,6 +3,7 @@ package simulation
 import (
 	"bytes"
 	"reflect"
+	"slices"
 	"testing"
 
 	"botd/reconcile"
@@ -41,7 +42,7 @@ func TestACheckpointAndTheRecordsAfterItMakeTheStateOfTheWhole(t *testing.T) {
 			if !bytes.Equal(whole.Snapshot(), restored.Snapshot()) {
 				t.Fatalf("seed %d: want the state of %d records, have another from a checkpoint after %d", 7_000+seed, len(journal), at)
 			}
-			if want, have := whole.Symbols(), restored.Symbols(); !reflect.DeepEqual(want, have) {
+			if want, have := slices.Collect(whole.Symbols()), slices.Collect(restored.Symbols()); !reflect.DeepEqual(want, have) {
 				t.Fatalf("seed %d, checkpoint after %d of %d records:\nwant %+v\nhave %+v", 7_000+seed, at, len(journal), *want[0], *have[0])
 			}
 		}

@@ -153,7 +153,7 @@ const byPerson = "a person"
 
 // withdraw cancels one opening order through botd, as a person would.
 func (w *world) withdraw() bool {
-	for _, p := range w.daemon.machine.Book().Live() {
+	for p := range w.daemon.machine.Book().Live() {
 		if p.Purpose().Opens() && p.Withdrawn() == "" {
 			w.say("a person withdraws %s", p.ClientOrderID())
 			w.daemon.handle(&engine.EventWithdraw{ClientOrderID: p.ClientOrderID(), Why: byPerson})

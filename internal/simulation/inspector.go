@@ -172,7 +172,7 @@ func (w *world) beliefRounds() int { return 10 + 3*int(w.bounds.StalenessMS/1_00
 func (i *inspector) belief() {
 	w := i.w
 	book := w.daemon.machine.Book()
-	if live := len(book.Live()); live > mostLive {
+	if live := book.LiveCount(); live > mostLive {
 		w.fail("memory", "%d placements are not final", live)
 	}
 	for n := range i.watched {
@@ -245,7 +245,7 @@ func (i *inspector) agrees(watch *watch, state *reconcile.SymbolState) bool {
 }
 
 func (i *inspector) unresolved(book *reconcile.Book, key exchange.SymbolKey) bool {
-	for _, p := range book.Live() {
+	for p := range book.Live() {
 		if p.State().Unresolved() && p.Symbol() == key {
 			return true
 		}

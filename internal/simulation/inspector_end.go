@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/internal/seq"
 	"botd/reconcile"
 	"botd/reconcile/account"
 	"botd/reconcile/ledger"
@@ -20,7 +21,7 @@ func (i *inspector) converged() {
 		return
 	}
 	book := w.daemon.machine.Book()
-	for _, p := range book.Live() {
+	for p := range book.Live() {
 		if p.State().Unresolved() && w.nowMS-p.SentMS() > recentMS && book.Symbol(p.Symbol()).Quarantine() == "" {
 			w.fail("converged", "%s is still %s", p.ClientOrderID(), p.State())
 		}
@@ -52,7 +53,7 @@ func (i *inspector) known(book *reconcile.Book) {
 			if a == nil || a.sentMS > w.quietMS || w.stats.Faults[OldBackup] > 0 {
 				return
 			}
-			if !slices.ContainsFunc(book.Live(), func(p *account.Placement) bool { return p.OrderID() == o.ID && p.Order().Market == market }) {
+			if !seq.Any(book.Live(), func(p *account.Placement) bool { return p.OrderID() == o.ID && p.Order().Market == market }) {
 				w.fail("orphan", "order %d under %s is open, and the book does not hold it", o.ID, o.ClientOrderID)
 			}
 		})

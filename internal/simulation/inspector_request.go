@@ -160,7 +160,7 @@ func (i *inspector) refused(a *placed, refusal *exchange.Refusal) {
 // alone checks that nothing opens on a symbol while another opening on it is unanswered
 // or anything on it is uncertain.
 func (i *inspector) alone(book *reconcile.Book, order *exchange.NewOrder) {
-	for _, p := range book.Live() {
+	for p := range book.Live() {
 		switch {
 		case p.ClientOrderID() == order.ClientOrderID || p.Symbol() != order.Key():
 		case p.State() == placement.Uncertain, p.State() == placement.Sending && p.Purpose().Opens():

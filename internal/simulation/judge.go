@@ -427,7 +427,7 @@ func (j *judge) converged() {
 		if j.declares(r) || h.recent(w.nowMS, w.bounds.StalenessMS) {
 			continue
 		}
-		for _, p := range book.Live() {
+		for p := range book.Live() {
 			if p.Symbol() == r.key && p.State().Unresolved() && w.nowMS-p.SentMS() > recentMS {
 				j.fail(r.key, "converged", fmt.Sprintf("%s is still %s, and no state is declared", p.ClientOrderID(), p.State()))
 			}

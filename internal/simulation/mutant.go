@@ -53,7 +53,7 @@ func (w *world) misread(f *flight) bool {
 	case mutant.Is("vanished_is_canceled") && f.err == nil:
 		f.answer.Order.Status = exchange.StatusCanceled
 	case mutant.Is("not_known_is_canceled") && is(f.err, &refusal):
-		for _, p := range w.daemon.machine.Book().Live() {
+		for p := range w.daemon.machine.Book().Live() {
 			if p.OrderID() == f.call.Request.OrderID {
 				f.err, f.answer = nil, exchange.Answer{Operation: operation,
 					Order: exchange.Order{ID: p.OrderID(), ClientOrderID: p.ClientOrderID(), Market: p.Order().Market,
@@ -107,7 +107,7 @@ func remembered(r *record.Record) bool {
 
 // forgetSending ends the placements whose answers a crash lost.
 func forgetSending(book *reconcile.Book) {
-	for _, p := range slices.Clone(book.Live()) {
+	for _, p := range slices.Collect(book.Live()) {
 		if p.State() == placement.Sending {
 			book.Apply(&record.Record{ClientOrderID: p.ClientOrderID(), Strategy: p.Strategy(), Symbol: p.Symbol(),
 				Body: record.Ended{State: placement.Expired}})

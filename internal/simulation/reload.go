@@ -104,7 +104,7 @@ func (w *world) comeBack(h *happening) {
 	if d.handle(&engine.EventReload{Reload: change}); len(change.Refused) > 0 {
 		w.fail("reload", "a strategy cannot return: %q", change.Refused)
 	}
-	for _, halt := range slices.Clone(d.machine.Book().Halts()) {
+	for _, halt := range d.machine.Book().Halts() {
 		if strings.Contains(halt.Why, "was removed from the configuration") {
 			d.handle(&engine.EventHalt{Scope: halt.Scope, Why: byPerson})
 		}

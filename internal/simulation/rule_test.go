@@ -9,6 +9,7 @@ import (
 
 	"botd/exchange"
 	"botd/internal/mutant"
+	"botd/internal/seq"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
 	"botd/strategy"
@@ -52,7 +53,7 @@ func (s *stage) fenced(beforeMS int64) {
 	s.t.Helper()
 	s.until("an unknown placement", func() bool { return s.book().Unknowns() })
 	fence := int64(0)
-	for _, p := range s.book().Live() {
+	for p := range s.book().Live() {
 		if p.State() == placement.Uncertain {
 			fence = max(fence, p.Fence(s.w.bounds))
 		}
@@ -122,7 +123,7 @@ var rehearsals = []rehearsal{
 		s.plan = hold(0)
 		s.until("the exit's fill", func() bool { return s.held() == 0 })
 		s.pass(5)
-		want(s, "the exit waits for its answer", true, slices.ContainsFunc(s.book().Live(),
+		want(s, "the exit waits for its answer", true, seq.Any(s.book().Live(),
 			func(p *account.Placement) bool { return p.State() == placement.Sending }))
 		s.pass(20)
 		s.wantHeld(0)

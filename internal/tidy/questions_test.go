@@ -40,14 +40,7 @@ func TestQuestionsHaveNoSideEffects(t *testing.T) {
 
 // assignedBeyond returns where a method assigns to a field or element of its receiver or a parameter.
 func assignedBeyond(method *ast.FuncDecl) (found []token.Pos) {
-	foreign := map[string]bool{}
-	for _, list := range []*ast.FieldList{method.Recv, method.Type.Params} {
-		for _, field := range list.List {
-			for _, name := range field.Names {
-				foreign[name.Name] = true
-			}
-		}
-	}
+	foreign := parametersOf(method)
 	assigned := func(to ast.Expr) {
 		if _, plain := to.(*ast.Ident); !plain && foreign[rootOf(to)] {
 			found = append(found, to.Pos())

@@ -3,6 +3,7 @@ package account
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"slices"
 
 	"botd/internal/freeze"
@@ -29,8 +30,8 @@ func Restore(options Options, snapshot []byte) (*State, error) {
 	return s, nil
 }
 
-// Symbols returns all symbols in the journal, sorted by key.
-func (s *State) Symbols() []*Symbol { return s.symbols }
+// Symbols yields all symbols in the journal, sorted by key.
+func (s *State) Symbols() iter.Seq[*Symbol] { return slices.Values(s.symbols) }
 
 // SameSnapshot reports whether two snapshots are of the same state, regardless of the venue bounds
 // configured for each, and of symbols that were only read.

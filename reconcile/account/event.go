@@ -1,6 +1,7 @@
 package account
 
 import (
+	"iter"
 	"slices"
 
 	"botd/exchange"
@@ -20,11 +21,16 @@ type events struct {
 	seen    int64 // number of events that the strategy has received
 }
 
-// Events returns the events since the strategy's last decision, the number of those that were
-// dropped, and the total number so far. The list must not be modified.
-func (s *Strategy) Events() (list []strategy.Event, missed int, all int64) {
+// Events yields the events since the strategy's last decision, oldest first, and returns the number
+// of those that were dropped, and the total number so far.
+func (s *Strategy) Events() (stored iter.Seq[strategy.Event], missed int, all int64) {
 	e := &s.events
-	return e.list, int(e.before - e.seen), e.before + int64(len(e.list))
+	return slices.Values(e.list), int(e.before - e.seen), e.before + int64(len(e.list))
+}
+
+// PendingEvents returns the number of events since the strategy's last decision, dropped ones included.
+func (s *Strategy) PendingEvents() int {
+	return len(s.events.list) + int(s.events.before-s.events.seen)
 }
 
 // WatchesEvents reports whether events are stored for the strategy.

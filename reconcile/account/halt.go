@@ -53,7 +53,7 @@ type Halt struct {
 type halts struct{ inForce []Halt }
 
 // Halts returns every halt in force, the account's first.
-func (h *halts) Halts() []Halt { return slices.Clip(h.inForce) }
+func (h *halts) Halts() []Halt { return slices.Clone(h.inForce) }
 
 // Halted returns the account's halt; its level is LevelNone while there is none.
 func (h *halts) Halted() Halt { return h.HaltOf(Scope{}) }

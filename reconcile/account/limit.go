@@ -36,4 +36,4 @@ func (l *setLimits) apply(r *record.Record, body *record.Limit) {
 }
 
 // SetLimits returns the limits that people set, the account's first.
-func (l *setLimits) SetLimits() []SetLimit { return slices.Clip(l.inForce) }
+func (l *setLimits) SetLimits() []SetLimit { return slices.Clone(l.inForce) }

@@ -40,7 +40,13 @@ const mostRefused = 16
 type refusals struct{ inForce []Refusal }
 
 // Refusals returns the intents that the exchange refused, in the order of their first refusal.
-func (f *refusals) Refusals() []Refusal { return slices.Clone(f.inForce) }
+func (f *refusals) Refusals() []Refusal {
+	all := slices.Clone(f.inForce)
+	for i := range all {
+		all[i].Of = slices.Clone(all[i].Of)
+	}
+	return all
+}
 
 func (f *refusals) find(p *Placement) int {
 	return slices.IndexFunc(f.inForce, func(r Refusal) bool {

@@ -8,6 +8,7 @@
 package account
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -84,11 +85,17 @@ func (s *State) findStrategy(name string) (at int, found bool) {
 	return slices.BinarySearchFunc(s.strategies, name, func(t *Strategy, n string) int { return strings.Compare(t.name, n) })
 }
 
-// Strategies returns all strategies in the journal, sorted by name.
-func (s *State) Strategies() []*Strategy { return slices.Clip(s.strategies) }
+// Strategies yields all strategies in the journal, sorted by name.
+func (s *State) Strategies() iter.Seq[*Strategy] { return slices.Values(s.strategies) }
 
-// Live returns the placements that are not final, oldest first.
-func (s *State) Live() []*Placement { return slices.Clip(s.live) }
+// Live yields the placements that are not final, oldest first.
+func (s *State) Live() iter.Seq[*Placement] { return slices.Values(s.live) }
+
+// LiveCount returns their number.
+func (s *State) LiveCount() int { return len(s.live) }
+
+// LiveAt returns one of them, by its index from the oldest.
+func (s *State) LiveAt(i int) *Placement { return s.live[i] }
 
 // Placement returns a live placement by its client order id, or nil.
 func (s *State) Placement(clientOrderID string) *Placement { return s.placements[clientOrderID] }

@@ -3,6 +3,7 @@ package account
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,8 +27,9 @@ func TestAskingCreatesNothing(t *testing.T) {
 	s.Enlist("one")
 	s.Apply(&record.Record{Strategy: "two", Body: record.Day{StartMS: 5}})
 	s.Track(exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"})
-	if len(s.Strategies()) != 1 || s.Watch("two").Day().StartMS != 5 || len(s.Symbols()) != 1 {
-		t.Errorf("want one strategy, one watch and one symbol, have %d, %+v and %d", len(s.Strategies()), s.Watch("two").Day(), len(s.Symbols()))
+	strategies, symbols := slices.Collect(s.Strategies()), slices.Collect(s.Symbols())
+	if len(strategies) != 1 || s.Watch("two").Day().StartMS != 5 || len(symbols) != 1 {
+		t.Errorf("want one strategy, one watch and one symbol, have %d, %+v and %d", len(strategies), s.Watch("two").Day(), len(symbols))
 	}
 }
 

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -114,8 +115,8 @@ type Filled struct {
 	Price    exchange.Amount   // mean; zero if unknown
 }
 
-// Fills returns the fills of a strategy's spot orders that are not in a result yet, oldest first.
-func (w *Watch) Fills() []Filled { return slices.Clip(w.fills) }
+// Fills yields the fills of a strategy's spot orders that are not in a result yet, oldest first.
+func (w *Watch) Fills() iter.Seq[Filled] { return slices.Values(w.fills) }
 
 // filled adds a fill of an order, of which a part was sold for others.
 func (w *Watch) filled(p, before *Placement, grown, others exchange.Quantity) {
@@ -152,8 +153,8 @@ func (w *watches) account(body *record.Accounted) {
 // Losses returns the number of consecutive losing positions.
 func (w *Watch) Losses() int { return w.losses }
 
-// Breaches returns the breaches in force, one per rule.
-func (w *Watch) Breaches() []Breach { return slices.Clip(w.breaches) }
+// Breaches yields the breaches in force, one per rule.
+func (w *Watch) Breaches() iter.Seq[Breach] { return slices.Values(w.breaches) }
 
 // Breach returns a rule's breach in force, or nil.
 func (w *Watch) Breach(rule string) *Breach {

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"slices"
 	"testing"
 
 	"botd/reconcile/record"
@@ -30,8 +31,8 @@ func TestABreachIsReplacedAndEnded(t *testing.T) {
 	apply("", "max_daily_loss", "b", 200)
 	apply("one", "max_drawdown", "c", 0)
 	breach := b.Watch("").Breach("max_daily_loss")
-	if w := b.Watch(""); len(w.Breaches()) != 1 || *breach != (Breach{"max_daily_loss", "b", 5, 200}) {
-		t.Fatalf("want the newer one alone, have %+v", w.Breaches())
+	if w := b.Watch(""); len(slices.Collect(w.Breaches())) != 1 || *breach != (Breach{"max_daily_loss", "b", 5, 200}) {
+		t.Fatalf("want the newer one alone, have %+v", slices.Collect(w.Breaches()))
 	}
 	if breach.Over(199) || !breach.Over(200) {
 		t.Error("want it over at 200, not before")

@@ -160,7 +160,7 @@ func TestSchema2JournalKeepsUserActions(t *testing.T) {
 		t.Errorf("want max_open_orders 5, have %+v", limits)
 	}
 	owners := []string{}
-	for _, s := range book.Strategies() {
+	for s := range book.Strategies() {
 		owners = append(owners, s.Name()+" "+s.Symbol().Name+" "+s.OnRemove())
 	}
 	if want := []string{"accumulate BTC-USDT ", "hold SOL-USDT leave", "trend ETH-USDT "}; !slices.Equal(want, owners) {

@@ -300,7 +300,7 @@ func declares(fact engine.Fact) bool {
 // logReconciled logs that the start has read its state: from here on everything open is managed.
 func logReconciled(console *ops.Console, machine *engine.Engine, took time.Duration) {
 	unknown := 0
-	for _, p := range machine.Book().Live() {
+	for p := range machine.Book().Live() {
 		if p.State() == placement.Uncertain { // a request that this run has just sent is not uncertain
 			unknown++
 		}

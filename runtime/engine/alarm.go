@@ -56,7 +56,7 @@ func (a *alarms) guardPrefix() {
 // guardUnknownOrders quarantines the symbols whose history shows an order that the journal does not
 // know: unlike an open order, it is not found again.
 func (a *alarms) guardUnknownOrders() {
-	for _, symbol := range a.book.Symbols() {
+	for symbol := range a.book.Symbols() {
 		if symbol.UnknownEnded() == "" || symbol.Quarantine() != "" {
 			continue
 		}
@@ -69,7 +69,7 @@ func (a *alarms) guardUnknownOrders() {
 // watchForeign reports when foreign orders begin to block a symbol's openings, and when none does
 // any longer.
 func (a *alarms) watchForeign() {
-	for _, symbol := range a.book.Symbols() {
+	for symbol := range a.book.Symbols() {
 		o := a.book.ForeignOpening(symbol)
 		if (o != nil) == (symbol.ForeignSinceMS() != 0) {
 			continue
@@ -85,7 +85,7 @@ func (a *alarms) watchForeign() {
 
 // watchContradicted reports when a list begins to contradict botd's own fills, and when that ends.
 func (a *alarms) watchContradicted() {
-	for _, symbol := range a.book.Symbols() {
+	for symbol := range a.book.Symbols() {
 		if !symbol.NoteContradicted() {
 			continue
 		}

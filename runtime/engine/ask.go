@@ -266,12 +266,11 @@ func (t *tick) putInForce(leg *leg, decided bool) {
 // remember journals a strategy's memory and, if it was called, the number of events it has
 // received, in one record.
 func (t *tick) remember(leg *leg, memory strategy.Memory, changed, decided bool) {
-	events, missed, _ := leg.state.Events()
 	seen := int64(0)
 	if decided {
 		seen = leg.events
 	}
-	if changed || decided && len(events)+missed > 0 {
+	if changed || decided && leg.state.PendingEvents() > 0 {
 		t.record(record.Record{Strategy: leg.config.Name, Body: record.Memory{Entries: slices.Clone(memory.Entries()), Events: seen}})
 	}
 }

@@ -69,8 +69,8 @@ func TestHungStrategyStaysProtectedAndCanBeFlattened(t *testing.T) {
 	if state := w.engine.Status().Strategies[0].State; state != "hung" || len(w.killed) != 1 {
 		t.Errorf("want it hung and abandoned once, have %s and %v", state, w.killed)
 	}
-	if len(w.engine.Book().Live()) != 1 {
-		t.Errorf("want its stop on the exchange, have %d orders", len(w.engine.Book().Live()))
+	if w.engine.Book().LiveCount() != 1 {
+		t.Errorf("want its stop on the exchange, have %d orders", w.engine.Book().LiveCount())
 	}
 	w.manually(w.market(exchange.Sell, 5, true)) // its position changes while it hangs
 	w.pass(20_000)

@@ -165,7 +165,7 @@ func TestRefusedFlattenBacksOffAndReportsReason(t *testing.T) {
 				t.Errorf("the halt: want what keeps it, have %q", halted.Remaining)
 			}
 			stops := 0
-			for _, p := range w.engine.Book().Live() {
+			for p := range w.engine.Book().Live() {
 				if p.Purpose() == placement.StopLoss && p.State() == placement.Working {
 					stops++
 				}
@@ -270,7 +270,7 @@ func TestARefusedLeverageAndARefusedCancelBackOff(t *testing.T) {
 	w.wantState("refused")
 	w.network = nil
 	w.pass(61_000)
-	if len(w.engine.Book().Live()) != 0 {
+	if w.engine.Book().LiveCount() != 0 {
 		t.Errorf("want it canceled\n%s", w.story())
 	}
 }
@@ -288,7 +288,7 @@ func TestLostAnswersAreBoundedByMaxOpenOrders(t *testing.T) {
 	most := 0
 	for range 300 {
 		w.pass(1_000)
-		most = max(most, len(w.engine.Book().Live()))
+		most = max(most, w.engine.Book().LiveCount())
 	}
 	if most > 6 {
 		t.Errorf("want at most 6 placements unsettled, have %d\n%s", most, w.story())

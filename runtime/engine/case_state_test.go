@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,7 +77,7 @@ var casesOfState = []caseTest{
 		hidden = false // it is listed within D
 		w.pass(10_000)
 		w.wantSent(1)
-		if live := w.engine.Book().Live(); len(live) != 1 || live[0].State() != placement.Working {
+		if live := slices.Collect(w.engine.Book().Live()); len(live) != 1 || live[0].State() != placement.Working {
 			t.Errorf("want the order known and working, have %+v", live)
 		}
 	}},
@@ -136,7 +137,7 @@ var casesOfState = []caseTest{
 		if len(facts[NoteFound](w.notes)) != 1 {
 			t.Errorf("want one alarm, have %d", len(facts[NoteFound](w.notes)))
 		}
-		if live := w.engine.Book().Live(); len(live) != 1 || live[0].Duplicate() || live[0].OrderID() != 1 {
+		if live := slices.Collect(w.engine.Book().Live()); len(live) != 1 || live[0].Duplicate() || live[0].OrderID() != 1 {
 			t.Errorf("want the elder kept, have %+v", live)
 		}
 	}},

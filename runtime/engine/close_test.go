@@ -150,7 +150,7 @@ func TestFlattenPreviewEqualsSentRequests(t *testing.T) {
 			}
 			w.network = func(call *Call) fate {
 				if r := call.Request; r.Operation == exchange.FuturesCancel {
-					for _, p := range w.engine.Book().Live() {
+					for p := range w.engine.Book().Live() {
 						if p.OrderID() == r.OrderID {
 							have = append(have, "cancel  "+p.ClientOrderID())
 						}

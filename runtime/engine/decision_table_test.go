@@ -333,8 +333,8 @@ func TestDayStoresEquityPeakAndBreaches(t *testing.T) {
 		b.nowMS = day + c.afterMS
 		l.watch(b.book.Watch(""), nil, exchange.MustAmount(c.equity), &limit)
 		w := b.book.Watch("")
-		if have := fmt.Sprint(w.Day().Equity, " ", w.Day().Peak); have != c.want || len(w.Breaches()) != c.breaches {
-			t.Errorf("step %d: want %s and %d breaches, have %s, %+v", i, c.want, c.breaches, have, w.Breaches())
+		if have := fmt.Sprint(w.Day().Equity, " ", w.Day().Peak); have != c.want || len(slices.Collect(w.Breaches())) != c.breaches {
+			t.Errorf("step %d: want %s and %d breaches, have %s, %+v", i, c.want, c.breaches, have, slices.Collect(w.Breaches()))
 		}
 	}
 	notes := facts[NoteLimit](b.out.Notes)
@@ -358,14 +358,14 @@ func TestRearmEndsDrawdown(t *testing.T) {
 		l.rearmed(scope)
 		peak := map[string]string{"": "1000", "futures BTC-USDT": "0", "nobody": "5000"}[scope]
 		var left []string
-		for _, one := range b.book.Watch(scope).Breaches() {
+		for one := range b.book.Watch(scope).Breaches() {
 			left = append(left, one.Rule)
 		}
 		if day := b.book.Watch(scope).Day(); !slices.Equal(left, []string{risk.MaxDailyLoss}) || day.Peak.String() != peak ||
 			day.Equity != exchange.AmountOf(3_000) {
 			t.Errorf("%q: want the drawdown over, measured from %s, have %v, %+v", scope, peak, left, day)
 		}
-		if len(b.book.Watch("another").Breaches()) != 2 {
+		if len(slices.Collect(b.book.Watch("another").Breaches())) != 2 {
 			t.Errorf("%q: want another scope left alone", scope)
 		}
 	}

@@ -33,16 +33,16 @@ const standDownWayOut = "find the other botd of this account and instance and st
 // then the strategies'.
 func (r *report) Degraded() []Degraded {
 	all := r.degradedAccount()
-	for _, symbol := range r.book.Symbols() {
+	for symbol := range r.book.Symbols() {
 		if symbol.Quarantine() != "" {
 			all = append(all, Degraded{State: "quarantined", Scope: account.Scope{Symbol: symbol.Key()}, Cause: symbol.Quarantine(),
 				SinceMS: symbol.QuarantineMS(), WayOut: "botd resolve " + symbol.Key().Name + " --adopt or --ignore"})
 		}
 	}
-	for _, symbol := range r.book.Symbols() {
+	for symbol := range r.book.Symbols() {
 		all = append(all, r.degradedSymbol(symbol)...)
 	}
-	for _, symbol := range r.book.Symbols() {
+	for symbol := range r.book.Symbols() {
 		if o := r.book.ForeignOpening(symbol); o != nil && symbol.ForeignSinceMS() != 0 {
 			way := "set foreign: adopt or ignore"
 			switch {
@@ -179,7 +179,7 @@ func (r *report) remaining(scope account.Scope, level record.HaltLevel) string {
 			}
 		}
 		lost := 0
-		for _, p := range r.book.Live() {
+		for p := range r.book.Live() {
 			if p.Symbol() == leg.symbol.Key() && p.Purpose() == placement.Exit && p.State() == placement.Uncertain {
 				lost++
 				obstacle = fmt.Sprintf("%s: no answer to %d of its exits; another is sent every few seconds", leg.symbol.Key(), lost)
@@ -221,7 +221,7 @@ func (r *report) exitsAccepted(scope account.Scope, level record.HaltLevel) bool
 		if !scope.Covers(leg.config.Name, leg.symbol.Key()) {
 			continue
 		}
-		for _, p := range r.book.Live() {
+		for p := range r.book.Live() {
 			if p.Symbol() == leg.symbol.Key() && p.Purpose().Opens() {
 				return false
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/internal/seq"
 	"botd/reconcile"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
@@ -81,7 +82,7 @@ func TestARefusalIsReportedOnceUntilItIsOver(t *testing.T) {
 	}{{"0.001", 1, 1}, {"0.001", 1, 1}, {"0.002", 2, 2}, {"1", 2, 3}, {"0.002", 3, 4}} {
 		limited(c.most)
 		d.dispatch(one, w.entry())
-		for _, p := range slices.Clone(w.engine.book.Live()) { // an approved order must not block the next one
+		for _, p := range slices.Collect(w.engine.book.Live()) { // an approved order must not block the next one
 			w.engine.book.Apply(&record.Record{ClientOrderID: p.ClientOrderID(), Body: record.Ended{State: placement.Expired}})
 		}
 		if refused, intents := len(facts[NoteRefusal](w.out.Notes)), len(facts[NoteIntent](w.out.Notes)); refused != c.want || intents != c.intents {
@@ -400,7 +401,7 @@ func TestACanceledStopIsReplacedByAStrategyThatActs(t *testing.T) {
 		leg := w.engine.legs[0]
 		c.with(w, leg)
 		w.engine.dispatcher.replace(leg)
-		replaced := slices.ContainsFunc(w.engine.book.Live(), func(p *account.Placement) bool { return p.Purpose() == placement.StopLoss })
+		replaced := seq.Any(w.engine.book.Live(), func(p *account.Placement) bool { return p.Purpose() == placement.StopLoss })
 		if replaced != c.replace {
 			t.Errorf("%s: want the stop replaced %t, have %t", c.name, c.replace, replaced)
 		}

@@ -291,7 +291,7 @@ func TestADeclaredTransferEndsABreachThatItExplains(t *testing.T) {
 		}
 		l.reconsider(c.strategy, nil)
 		notes := facts[NoteLimit](b.out.Notes)
-		if over := len(b.book.Watch(c.strategy).Breaches()) == 0; over != c.want || (len(notes) == 1) != c.want || c.want &&
+		if over := len(slices.Collect(b.book.Watch(c.strategy).Breaches())) == 0; over != c.want || (len(notes) == 1) != c.want || c.want &&
 			notes[0].Why != "a declared transfer explains it" {
 			t.Errorf("a peak of %d, %q: want it over %t, have %+v", c.peak, c.strategy, c.want, notes)
 		}

@@ -93,7 +93,7 @@ func ofAccount(refusal *exchange.Refusal) bool {
 // fetchUnlisted reads by id the futures orders that need a decision while the open list cannot be
 // read.
 func (r *round) fetchUnlisted() {
-	for _, p := range r.book.Live() {
+	for p := range r.book.Live() {
 		moves := p.State() != placement.Working || r.book.CancelMS(p.ClientOrderID()) != 0 || p.Order().Type == exchange.MarketOrder
 		if p.Order().Market == exchange.Futures && p.OrderID() != 0 && moves {
 			r.askForRound(purpose{kind: callOrder, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},
@@ -109,7 +109,7 @@ func (r *round) fetchSpotHistory() {
 		return
 	}
 	var requested []string
-	for _, p := range r.book.Live() {
+	for p := range r.book.Live() {
 		if p.Symbol().Market != exchange.Spot {
 			continue
 		}
@@ -166,7 +166,7 @@ func (r *round) askEvidence() {
 	if !r.book.Knows(exchange.Spot) {
 		return
 	}
-	for _, p := range r.book.Live() {
+	for p := range r.book.Live() {
 		if p.Symbol().Market == exchange.Spot && p.OrderID() != 0 && r.vanished(p) {
 			r.askForRound(purpose{kind: callTrades, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},
 				exchange.Request{Operation: exchange.SpotUserTrades, Symbol: p.Order().Symbol, OrderID: p.OrderID(), Limit: spotHistory})

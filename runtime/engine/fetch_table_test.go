@@ -94,7 +94,7 @@ func TestSpotOrderReads(t *testing.T) {
 		{"the list cannot be read", nil, rests, false, history + ", trades of 5"},
 		{"it is being canceled, and is listed", []int64{5}, func(w *world) {
 			rests(w)
-			w.engine.book.NoteCancel(w.engine.book.Live()[0].ClientOrderID(), w.now)
+			w.engine.book.NoteCancel(w.engine.book.LiveAt(0).ClientOrderID(), w.now)
 		}, false, history},
 		{"two of one symbol", []int64{}, func(w *world) { w.sendsOn(coin, placement.Entry); w.now += 7; w.sendsOn(coin, placement.Exit) }, false, history},
 		{"it was refused", []int64{}, refused, false, history},

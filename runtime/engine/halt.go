@@ -3,9 +3,9 @@ package engine
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"botd/exchange"
+	"botd/internal/seq"
 	"botd/reconcile/account"
 	"botd/reconcile/record"
 )
@@ -58,7 +58,7 @@ func (h *halts) decideAgain(scope account.Scope) {
 // levelOn returns the severest level for a strategy: of the kill switch, of stopping, of its
 // removal from the configuration, of a crossed limit, and the given one.
 func (h *halts) levelOn(leg *leg, level record.HaltLevel) record.HaltLevel {
-	if h.limits.breached(leg.config.Name) != nil {
+	if h.limits.breached(leg.config.Name) {
 		level = max(level, record.LevelCancel) // a resting order could still open
 	}
 	return max(level, h.book.HaltOn(leg.config.Name, leg.symbol.Key()).Level, h.closing, leg.removal())
@@ -97,7 +97,7 @@ func (h *halts) unfinished(leg *leg, level record.HaltLevel) bool {
 	if held := h.book.ToClose(leg.symbol); level == record.LevelFlatten && held != 0 && !h.dust(leg, held) {
 		return true
 	}
-	for _, p := range h.book.Live() {
+	for p := range h.book.Live() {
 		if p.Symbol() == leg.symbol.Key() && (p.Purpose().Opens() || level == record.LevelFlatten) {
 			return true
 		}
@@ -152,7 +152,7 @@ func (h *halts) pending() bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(h.book.Live(), func(p *account.Placement) bool { return p.Withdrawn() != "" })
+	return seq.Any(h.book.Live(), func(p *account.Placement) bool { return p.Withdrawn() != "" })
 }
 
 // latchFlattened latches a strategy whose position a halt closes, so that the plan in force does

@@ -25,7 +25,7 @@ func (r *report) HaltBlind(level record.HaltLevel, scope account.Scope, sinceMS 
 			continue
 		}
 		r.blindRead(leg, sinceMS, add)
-		for _, p := range r.book.Live() {
+		for p := range r.book.Live() {
 			if p.Symbol() == leg.symbol.Key() && p.State() == placement.Uncertain && p.Purpose().Opens() {
 				add("placement %s on %s is uncertain: what it turns out to have opened is closed then", p.ClientOrderID(), p.Symbol())
 			}
@@ -93,7 +93,7 @@ func (r *report) blindUntraded(add func(string, ...any)) {
 func (r *report) closingInFlight(leg *leg) bool {
 	held := r.book.ToClose(leg.symbol)
 	var covered exchange.Quantity
-	for _, p := range r.book.Live() {
+	for p := range r.book.Live() {
 		taken := p.State() == placement.Acknowledged || p.State() == placement.Working
 		if p.Symbol() == leg.symbol.Key() && taken && p.Purpose() == placement.Exit {
 			covered += p.Remaining()

@@ -60,7 +60,7 @@ func (d *dispatcher) largest(key exchange.SymbolKey, intents []reconcile.Intent)
 
 // unread returns the quantity that a symbol's resting openings may fill and that no read has shown yet.
 func (d *dispatcher) unread(key exchange.SymbolKey) (sum exchange.Quantity) {
-	for _, p := range d.book.InFlightOn(key) {
+	for p := range d.book.InFlightOn(key) {
 		if p.Purpose() == placement.Order && !p.Seen() {
 			sum += p.Remaining()
 		}

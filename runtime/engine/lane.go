@@ -27,7 +27,7 @@ func (e *Engine) Exposures() []Exposure {
 	for _, leg := range e.legs {
 		one := Exposure{Strategy: leg.config.Name, Symbol: leg.config.Symbol, Close: e.book.ToClose(leg.symbol), Others: leg.symbol.Ignored(),
 			Last: leg.symbol.Last(), Collar: risk.ExitCollar(&e.config.Limits, &leg.config.Limits)}
-		for _, p := range e.book.Live() {
+		for p := range e.book.Live() {
 			if p.Symbol() == leg.symbol.Key() {
 				one.Orders = append(one.Orders, *p)
 			}

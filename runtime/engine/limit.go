@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 
 	"botd/exchange"
@@ -70,8 +71,8 @@ func (l *limits) watch(w *account.Watch, leg *leg, equity exchange.Amount, limit
 		day.Peak = equity
 		l.recordDay(w.Strategy(), day)
 	}
-	for i := len(w.Breaches()) - 1; i >= 0; i-- {
-		if b := w.Breaches()[i]; b.Over(l.nowMS) {
+	for _, b := range slices.Backward(slices.Collect(w.Breaches())) {
+		if b.Over(l.nowMS) {
 			l.endBreach(w.Strategy(), leg, b.Rule, "its time is over")
 		}
 	}
@@ -149,25 +150,25 @@ func (l *limits) endBreach(strategy string, leg *leg, rule, why string) {
 	l.soon()
 }
 
-// breached returns the breach that blocks a strategy's entries, or nil.
-func (l *limits) breached(strategy string) *account.Breach {
+// breached reports whether a breach blocks a strategy's entries.
+func (l *limits) breached(strategy string) bool {
 	for _, name := range [...]string{"", strategy} {
-		for i := range l.book.Watch(name).Breaches() {
-			if b := &l.book.Watch(name).Breaches()[i]; !b.Over(l.nowMS) {
-				return b
+		for b := range l.book.Watch(name).Breaches() {
+			if !b.Over(l.nowMS) {
+				return true
 			}
 		}
 	}
-	return nil
+	return false
 }
 
 // rearmed ends the breaches of a scope that botd rearm ends. The drawdown is then measured from the
 // current equity; a daily loss stays until its day is over.
 func (l *limits) rearmed(strategy string) {
 	w, leg := l.book.Watch(strategy), l.legNamed(strategy)
-	for i := len(w.Breaches()) - 1; i >= 0; i-- {
-		if rule := w.Breaches()[i].Rule; risk.Rearms(rule) {
-			l.endBreach(strategy, leg, rule, "armed again")
+	for _, b := range slices.Backward(slices.Collect(w.Breaches())) {
+		if risk.Rearms(b.Rule) {
+			l.endBreach(strategy, leg, b.Rule, "armed again")
 		}
 	}
 	equity, known := l.total()
@@ -186,7 +187,7 @@ func (l *limits) rearmed(strategy string) {
 func (l *limits) turnMS() int64 {
 	turn := exchange.Day1.OpenOf(l.nowMS) + int64(exchange.Day1)
 	earliest := func(scope string) {
-		for _, b := range l.book.Watch(scope).Breaches() {
+		for b := range l.book.Watch(scope).Breaches() {
 			if b.UntilMS > l.nowMS {
 				turn = min(turn, b.UntilMS)
 			}
@@ -202,7 +203,7 @@ func (l *limits) turnMS() int64 {
 // limitedBy returns a scope's breaches as declared states.
 func (l *limits) limitedBy(strategy string) (all []Degraded) {
 	scope := account.Scope{Strategy: strategy}
-	for _, b := range l.book.Watch(strategy).Breaches() {
+	for b := range l.book.Watch(strategy).Breaches() {
 		if b.Over(l.nowMS) {
 			continue
 		}

@@ -333,13 +333,13 @@ func TestABreachTakesRestingOpeningsOutOfTheBook(t *testing.T) {
 		}
 	}, accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(50)}}))
 	w.pass(10_000)
-	if len(w.engine.Book().Live()) != 2 {
-		t.Fatalf("want two orders in the book, have %d", len(w.engine.Book().Live()))
+	if w.engine.Book().LiveCount() != 2 {
+		t.Fatalf("want two orders in the book, have %d", w.engine.Book().LiveCount())
 	}
 	w.price("48000")
 	w.pass(30_000)
 	w.wantHeld(100)
-	if live := w.engine.Book().Live(); len(live) != 0 {
+	if live := slices.Collect(w.engine.Book().Live()); len(live) != 0 {
 		t.Errorf("want the other one canceled, have %+v", live[0])
 	}
 	w.price("44000")

@@ -121,7 +121,7 @@ func (m *manual) PreviewClose(key exchange.SymbolKey) (ManualAction, error) {
 	if left := leg.symbol.StandingAtVenue() - held; left != 0 {
 		action.add("%s of the exchange's position is not known to be botd's, and is left", leg.config.Symbol.QuantityDecimal(left))
 	}
-	for _, p := range m.book.Live() {
+	for p := range m.book.Live() {
 		switch {
 		case p.Symbol() != key:
 		case p.Purpose() == placement.Exit:

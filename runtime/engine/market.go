@@ -76,7 +76,7 @@ func (b *base) belowStricter(symbol *reconcile.SymbolState) bool {
 		return false
 	}
 	uncovered := max(symbol.Position(), -symbol.Position())
-	for _, p := range symbol.Live() {
+	for p := range symbol.Live() {
 		if p.Purpose() == placement.StopLoss {
 			uncovered -= p.Remaining()
 		}

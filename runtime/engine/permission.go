@@ -23,7 +23,7 @@ type permission struct {
 func (p *permission) mayEnter(leg *leg) bool {
 	return p.heldBack(leg.config.Name, leg.symbol.Key()) == "" && p.low == "" && p.halts.closing == record.LevelNone && !leg.config.Removed &&
 		leg.failed == "" && leg.question.hung == "" && !leg.undecided &&
-		p.limits.breached(leg.config.Name) == nil
+		!p.limits.breached(leg.config.Name)
 }
 
 // heldBack returns the declared state that blocks a strategy's openings; empty for none.
@@ -68,7 +68,7 @@ func (p *permission) withdrawn(w *queued) string {
 		return "the configuration changed meanwhile"
 	case p.low != "":
 		return "the journal's disk was nearly full or its files lost meanwhile"
-	case p.limits.breached(w.intent.Strategy) != nil:
+	case p.limits.breached(w.intent.Strategy):
 		return "a limit was passed meanwhile"
 	case opposes(p.book.Symbol(key), w.intent.Order.Side):
 		return "a position of the other side is open meanwhile"

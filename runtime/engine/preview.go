@@ -212,7 +212,7 @@ func (p *previews) blocks(leg *leg, o *TickPreview) []Block {
 			}
 		}
 	}
-	for _, order := range p.book.Live() {
+	for order := range p.book.Live() {
 		if order.Symbol() == leg.symbol.Key() && order.State().Unresolved() {
 			add("its outcome is fetched, never guessed", "placement %s is %s", order.ClientOrderID(), order.State())
 		}

@@ -191,7 +191,7 @@ func TestAPositionOfAnUnknownEntryIsProtectedAtOnce(t *testing.T) {
 	if len(w.stops()) != 1 {
 		t.Errorf("want the stop before the fence decides the entry\n%s", w.story())
 	}
-	if p := w.engine.Book().Live()[0]; p.State() != placement.Uncertain {
+	if p := w.engine.Book().LiveAt(0); p.State() != placement.Uncertain {
 		t.Errorf("want the entry unknown still, have %s", p.State())
 	}
 }

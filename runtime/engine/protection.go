@@ -35,7 +35,7 @@ func (p *protection) measure(leg *leg) {
 // quantities, together they must cover the position except for a remainder too small for an order.
 func (p *protection) hasStop(leg *leg) bool {
 	left := leg.symbol.Standing()
-	for _, order := range leg.symbol.Live() {
+	for order := range leg.symbol.Live() {
 		if order.Purpose() == placement.StopLoss && !p.book.Unlisted(order) &&
 			(order.State() == placement.Working || order.State() == placement.Acknowledged) {
 			if leg.symbol.Key().Market == exchange.Futures {

@@ -43,7 +43,7 @@ type quarantines struct{ *base }
 // Quarantines lists the symbols that wait for a person.
 func (q *quarantines) Quarantines() []Quarantine {
 	var all []Quarantine
-	for _, symbol := range q.book.Symbols() {
+	for symbol := range q.book.Symbols() {
 		cause, sinceMS := q.waits(symbol)
 		if cause == "" {
 			continue
@@ -65,7 +65,7 @@ func (q *quarantines) Quarantines() []Quarantine {
 				one.Strategy = leg.config.Name
 			}
 		}
-		for _, p := range q.book.Live() {
+		for p := range q.book.Live() {
 			if p.State() == placement.Uncertain && p.Symbol() == symbol.Key() {
 				one.Unknown = append(one.Unknown, *p)
 			}

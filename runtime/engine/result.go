@@ -161,7 +161,7 @@ func (r *results) share(change exchange.Amount, shares []exchange.Amount) {
 
 // unknown returns the quantity that a strategy's uncertain orders may have filled.
 func (r *results) unknown(leg *leg) (quantity exchange.Quantity) {
-	for _, p := range r.book.InFlight() {
+	for p := range r.book.InFlight() {
 		if p.State().Unresolved() && p.Strategy() == leg.config.Name {
 			quantity += p.Order().Quantity
 		}
@@ -258,7 +258,7 @@ func (r *results) cool(w *account.Watch, leg *leg, limits *risk.Limits) {
 // quote asset. What it sold of others is money from outside, as in the ledger.
 func (r *results) cash(leg *leg) (cash exchange.Amount) {
 	rules := leg.symbol.Rules()
-	for _, fill := range r.book.Watch(leg.config.Name).Fills() {
+	for fill := range r.book.Watch(leg.config.Name).Fills() {
 		value := rules.Cost(fill.Price, fill.Quantity)
 		if fill.Price.IsZero() {
 			value = rules.Notional(leg.symbol.Last(), fill.Quantity)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"botd/exchange"
@@ -141,8 +142,9 @@ func TestLosingStreakBlocksEntries(t *testing.T) {
 			if breaches > 0 {
 				left = 0
 			}
-			if len(w.Breaches()) != breaches || w.Losses() != left || breaches > 0 && w.Breaches()[0].UntilMS != r.nowMS+60_000 {
-				t.Errorf("%s, %d losses: want %d breaches, have %+v, %d losses", name, losses, breaches, w.Breaches(), w.Losses())
+			have := slices.Collect(w.Breaches())
+			if len(have) != breaches || w.Losses() != left || breaches > 0 && have[0].UntilMS != r.nowMS+60_000 {
+				t.Errorf("%s, %d losses: want %d breaches, have %+v, %d losses", name, losses, breaches, have, w.Losses())
 			}
 		}
 		if w := r.book.Watch(one.config.Name); w.Traded() != 3 || w.Result().Result != exchange.AmountOf(20) ||

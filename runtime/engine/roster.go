@@ -139,7 +139,7 @@ func (r *roster) arrive(leg *leg) {
 // uncertain.
 func (r *roster) holding(leg *leg) string {
 	symbol, orders := leg.symbol, 0
-	for _, p := range r.book.Live() {
+	for p := range r.book.Live() {
 		if p.Symbol() == symbol.Key() {
 			orders++
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/internal/seq"
 	"botd/reconcile"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
@@ -287,7 +288,7 @@ func (r *round) exposed() bool {
 		return (leg.symbol.UnprotectedSinceMS() != 0 || unseen) && r.readHealth.failing(leg.symbol.Key()) > 0
 	}) || slices.ContainsFunc(r.book.Refused(), func(o reconcile.RefusedOrder) bool {
 		return o.Opens() && r.readHealth.failing(o.Symbol) > 0
-	}) || slices.ContainsFunc(r.book.InFlight(), func(p *account.Placement) bool {
+	}) || seq.Any(r.book.InFlight(), func(p *account.Placement) bool {
 		return p.Purpose().Opens() && p.State() != placement.Working && r.readHealth.failing(p.Symbol()) > 0
 	})
 }
@@ -343,7 +344,7 @@ func (r *round) settle(snapshot *reconcile.Snapshot) {
 		before = append(before, symbolBefore{leg.symbol.Position(), leg.symbol.Quarantine(), leg.state.Latch()})
 	}
 	unread := slices.DeleteFunc(slices.Clone(r.legs), func(leg *leg) bool { return leg.symbol.Read() })
-	live, fills := append(r.live[:0], r.book.Live()...), r.filled[:0]
+	live, fills := slices.AppendSeq(r.live[:0], r.book.Live()), r.filled[:0]
 	for _, p := range live {
 		fills = append(fills, p.Filled())
 	}
@@ -468,7 +469,7 @@ func (r *round) hastenBooking() {
 
 // busy reports whether a round in the near future could bring new information.
 func (r *round) busy() bool {
-	for _, p := range r.book.InFlight() {
+	for p := range r.book.InFlight() {
 		if r.readHealth.failing(p.Symbol()) == 0 {
 			return true
 		}

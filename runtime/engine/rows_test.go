@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/internal/seq"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
@@ -55,7 +56,7 @@ func TestUnreadableOwnRowMakesOnlyItsPlacementUncertain(t *testing.T) {
 		w.pass(30_000)
 		key := exchange.SymbolKey{Market: market, Name: "BTC-USDT"}
 		own := func() *placement.State {
-			for _, p := range w.engine.Book().Live() {
+			for p := range w.engine.Book().Live() {
 				if p.Purpose() == placement.Order && p.Symbol() == key {
 					state := p.State()
 					return &state
@@ -262,7 +263,7 @@ func TestForeignRowWithoutIDPreventsAbsence(t *testing.T) {
 			}
 		}
 		w.pass(90_000)
-		unknown := slices.ContainsFunc(w.engine.Book().Live(), func(p *account.Placement) bool {
+		unknown := seq.Any(w.engine.Book().Live(), func(p *account.Placement) bool {
 			return p.State() == placement.Uncertain && p.Symbol().Name == "BTC-USDT"
 		})
 		if !unknown {

@@ -122,7 +122,7 @@ func (r *ruleset) setLimit(strategy, rule string) *account.SetLimit {
 // lapse resets limits set by people that the configuration has reached: if it becomes looser again,
 // that is intended.
 func (r *ruleset) lapse() {
-	for _, s := range append([]account.SetLimit{}, r.book.SetLimits()...) {
+	for _, s := range r.book.SetLimits() {
 		written := r.written
 		if s.Strategy != "" {
 			leg := r.configured(s.Strategy)

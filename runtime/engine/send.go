@@ -47,7 +47,7 @@ type queued struct {
 // until it was recalled (case 20).
 func (s *sender) recallLate(key exchange.SymbolKey) (waits bool) {
 	const lateMS, youngMS = 1_000, 2_000
-	for _, order := range s.book.InFlightOn(key) {
+	for order := range s.book.InFlightOn(key) {
 		if order.Purpose().Opens() || order.State() != placement.Sending || s.nowMS-order.SentMS() < lateMS {
 			continue
 		}

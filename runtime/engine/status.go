@@ -128,9 +128,9 @@ func (r *report) Status() Status {
 	if total, known := r.limits.shown(); known {
 		status.Total = total
 	}
-	status.Halts = slices.Clone(r.book.Halts())
+	status.Halts = r.book.Halts()
 	status.Balances = slices.Clone(r.book.Balances)
-	for _, t := range r.book.Symbols() {
+	for t := range r.book.Symbols() {
 		residual, _ := t.Residual()
 		status.Symbols = append(
 			status.Symbols,
@@ -157,7 +157,7 @@ func (r *report) Status() Status {
 			},
 		)
 	}
-	for _, p := range r.book.Live() {
+	for p := range r.book.Live() {
 		status.Live = append(status.Live, *p)
 	}
 	for _, leg := range r.legs {
@@ -240,7 +240,7 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 // OpenLeft lists what stays open on the exchange, one line each.
 func (r *report) OpenLeft() []string {
 	var lines []string
-	for _, symbol := range r.book.Symbols() {
+	for symbol := range r.book.Symbols() {
 		if symbol.Position() != 0 && symbol.Rules() != nil {
 			line := fmt.Sprintf("position %s %s", symbol.Key(), symbol.Rules().QuantityDecimal(symbol.Position()))
 			if !symbol.EntryPrice().IsZero() { // spot reports no entry price
@@ -249,7 +249,7 @@ func (r *report) OpenLeft() []string {
 			lines = append(lines, line)
 		}
 	}
-	for _, p := range r.book.Live() {
+	for p := range r.book.Live() {
 		what := fmt.Sprintf("order %s %s %s %s %s", p.ClientOrderID(), p.State(), p.Symbol(), p.Order().Side, p.Order().Type)
 		if rules := r.symbolOf(p.Symbol()); rules != nil {
 			what += measures(p, rules)

@@ -19,7 +19,7 @@ func TestOpenItemsText(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
 	ids := map[placement.Purpose]string{}
-	for _, p := range w.engine.Book().Live() {
+	for p := range w.engine.Book().Live() {
 		ids[p.Purpose()] = p.ClientOrderID()
 	}
 	want := []string{

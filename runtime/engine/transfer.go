@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"botd/exchange"
-	"botd/reconcile/account"
 	"botd/reconcile/ledger"
 	"botd/reconcile/record"
 	"botd/risk"
@@ -167,7 +166,7 @@ func (l *limits) reconsider(strategy string, leg *leg) {
 		return
 	}
 	w := l.book.Watch(strategy)
-	for _, b := range append([]account.Breach(nil), w.Breaches()...) {
+	for b := range w.Breaches() {
 		if limits.Recovered(risk.ByEquity, b.Rule, l.nowMS, l.book, strategy, equity) {
 			l.endBreach(strategy, leg, b.Rule, "a declared transfer explains it")
 		}

@@ -5,6 +5,7 @@ import (
 	"botd/reconcile"
 	"botd/risk"
 	"botd/strategy"
+	"slices"
 )
 
 // watched is a strategy's additional data besides its own symbol's candles.
@@ -47,7 +48,7 @@ func (t *tick) fillView(leg *leg) {
 	leg.view.Memory = leg.state.Memory()
 	leg.working = leg.working[:0]
 	ahead := leg.symbol.Ahead()
-	for _, p := range t.book.Live() {
+	for p := range t.book.Live() {
 		if p.Strategy() == leg.config.Name {
 			part := reconcile.Explained(p, ahead) // the position already includes it: it is not in flight as well
 			ahead -= part
@@ -62,7 +63,8 @@ func (t *tick) fillView(leg *leg) {
 		leg.fills = append(leg.fills, strategy.KeyFill{Key: key, Quantity: filled})
 	}
 	leg.view.Fills = leg.fills
-	leg.view.Events, leg.view.Missed, leg.events = leg.state.Events()
+	stored, missed, all := leg.state.Events()
+	leg.view.Events, leg.view.Missed, leg.events = slices.AppendSeq(leg.view.Events[:0], stored), missed, all
 }
 
 // quantityOf returns an order's quantity; for an order by amount, the quantity that it buys at the

@@ -116,13 +116,13 @@ func TestLateOpeningIsWithdrawnByDeclaredState(t *testing.T) {
 			b := newBench(t, &wanting{target: 10})
 			b.slow = true
 			b.pass(2_500)
-			if live := b.engine.Book().Live(); len(live) != 1 || len(b.placed) != 0 {
+			if live := slices.Collect(b.engine.Book().Live()); len(live) != 1 || len(b.placed) != 0 {
 				t.Fatalf("want an entry that waits for the disk, have %+v", live)
 			}
 			begins(b)
 			b.slow = false
 			b.give(b.late[0])
-			if len(b.placed) != 0 || len(b.engine.Book().Live()) != 0 {
+			if len(b.placed) != 0 || b.engine.Book().LiveCount() != 0 {
 				t.Errorf("want the entry ended as never sent, have %+v", b.placed)
 			}
 		})
@@ -192,7 +192,7 @@ func TestLateOpeningIsWithdrawnByYoungerExit(t *testing.T) {
 	b.filled(10)
 	b.slow, w.target = true, 20
 	b.pass(1_500)
-	live := b.engine.Book().Live()
+	live := slices.Collect(b.engine.Book().Live())
 	if len(live) != 1 || live[0].Purpose() != placement.Entry || len(b.placed) != 1 {
 		t.Fatalf("want an entry that waits for the disk, have %+v", live)
 	}

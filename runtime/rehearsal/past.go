@@ -191,7 +191,7 @@ func blocksThen(book *reconcile.Book, name string, symbol *reconcile.SymbolState
 		add("botd resolve "+symbol.Key().Name, "quarantined: %s", symbol.Quarantine())
 	}
 	for _, scope := range []string{"", name} {
-		for _, b := range book.Watch(scope).Breaches() {
+		for b := range book.Watch(scope).Breaches() {
 			if !b.Over(atMS) {
 				add("docs/risk.md", "the limit %s was crossed: %s", b.Rule, b.Why)
 			}
@@ -200,7 +200,7 @@ func blocksThen(book *reconcile.Book, name string, symbol *reconcile.SymbolState
 	if state.Latch() != 0 {
 		add("released when the strategy's target is flat or the other side", "latched: a position of this side was ended by something else than its plan")
 	}
-	for _, p := range book.Live() {
+	for p := range book.Live() {
 		if p.Symbol() == symbol.Key() && p.State().Unresolved() {
 			add("its fate was fetched, never guessed", "placement %s was %s", p.ClientOrderID(), p.State())
 		}
