@@ -11,13 +11,13 @@ import (
 // restores restarts from a checkpoint.
 func (w *wallet) restores() {
 	w.t.Helper()
-	saved, rules, policy := w.book.Checkpoint("an account"), w.book.Symbol(coin).rules, w.book.Foreign
+	saved, rules, policy := w.book.Checkpoint("an account"), w.book.Symbol(coin).rules, w.book.foreignPolicy
 	restored, err := Restore(testSettle, &saved)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.book = restored
-	w.book.Instance, w.book.Foreign, w.book.Symbol(coin).rules = "t", policy, rules
+	w.book.instance, w.book.foreignPolicy, w.book.Symbol(coin).rules = "t", policy, rules
 	w.apply(record.Record{AtMS: w.now, Body: record.Boot{Epoch: w.book.Epoch() + 1}})
 }
 
@@ -166,7 +166,7 @@ func TestRowWithoutIDOfTheLostAmountIsNotOthers(t *testing.T) {
 func lostAmount(t testing.TB, change func(*exchange.Order), want exchange.Quantity) {
 	t.Helper()
 	w := newWallet(t)
-	w.book.Foreign = ForeignHalt
+	w.book.foreignPolicy = ForeignHalt
 	w.observe("1")
 	w.now += 60_000
 	w.book.Symbol(coin).last = 50_000e8

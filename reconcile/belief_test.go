@@ -398,7 +398,7 @@ func TestListedPositionWithoutMarginIsRejected(t *testing.T) {
 
 func marginOfNone(t testing.TB, policy string) {
 	d, _, _ := guarded(t)
-	d.book.Foreign = policy
+	d.book.foreignPolicy = policy
 	symbol := d.book.Symbol(bitcoin)
 	d.margined(20, exchange.MustAmount("100"))
 	d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: -20}})
@@ -424,7 +424,7 @@ func TestExcessWithoutMarginIsNotForeign(t *testing.T) {
 
 func marginOfLess(t testing.TB, policy string) {
 	d, _, _ := guarded(t)
-	d.book.Foreign = policy
+	d.book.foreignPolicy = policy
 	symbol := d.book.Symbol(bitcoin)
 	for range testSettle.StalenessMS/1_000 + 5 {
 		d.now += 1_000

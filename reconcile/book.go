@@ -33,8 +33,21 @@ type Book struct {
 	slots    []slot               // scratch of convergeKeyed
 	marked   summed[exchange.Amount]
 
-	SpotFee exchange.Rate // share of the bought spot asset, until an execution shows the actual rate
-	Foreign string        // policy for foreign orders and positions: halt, adopt or ignore
+	spotFee       exchange.Rate
+	foreignPolicy string
+}
+
+// Settings are what a book is configured with.
+type Settings struct {
+	Instance string        // whose prefix botd's client order ids carry
+	Foreign  string        // policy for foreign orders and positions: halt, adopt or ignore
+	SpotFee  exchange.Rate // share of the bought spot asset, until an execution shows the actual rate
+}
+
+// Configure changes the book's settings.
+func (b *Book) Configure(s Settings) {
+	b.identify(s.Instance)
+	b.foreignPolicy, b.spotFee = s.Foreign, s.SpotFee
 }
 
 // openList is the last read of an open list.
@@ -47,21 +60,21 @@ type openList struct {
 // observed is the last fetched state of the account as a whole.
 type observed struct {
 	spotWallet
-	settle      placement.Settle
-	Account     exchange.MarginAccount
-	AccountMS   int64               // time of the read; 0 for never
-	marginShown bool                // the account has reported a used position margin since the start
-	accountMS   int64               // begin of the read
-	Open        []exchange.Position // on futures, of any symbol
-	listed      map[exchange.Market]openList
-	observedMS  int64            // end of the snapshot under way
-	listsMS     int64            // its begin
-	bootMS      int64            // begin of this epoch
-	changes     uint64           // number of changes of the observed state
-	stale       int64            // number of answers older than the known state
-	idsLeftOut  bool             // spot lists omit the client order ids of botd's own orders
-	idsShown    bool             // the spot history has shown a client order id
-	names       map[int64]string // by order id: spot orders with this prefix that are not in the journal
+	settle        placement.Settle
+	marginAccount exchange.MarginAccount
+	accountMS     int64               // time of the read; 0 for never
+	accountFromMS int64               // begin of the read
+	marginShown   bool                // the account has reported a used position margin since the start
+	openPositions []exchange.Position // on futures, of any symbol
+	listed        map[exchange.Market]openList
+	observedMS    int64            // end of the snapshot under way
+	listsMS       int64            // its begin
+	bootMS        int64            // begin of this epoch
+	changes       uint64           // number of changes of the observed state
+	stale         int64            // number of answers older than the known state
+	idsLeftOut    bool             // spot lists omit the client order ids of botd's own orders
+	idsShown      bool             // the spot history has shown a client order id
+	names         map[int64]string // by order id: spot orders with this prefix that are not in the journal
 }
 
 // NewBook returns the book of an account whose journal is empty.
@@ -246,7 +259,7 @@ func (b *Book) Canceled() iter.Seq[*account.Placement] {
 func (b *Book) Marked() exchange.Amount { return b.marked.once(&b.pass, b.sumMarked) }
 
 func (b *Book) sumMarked() exchange.Amount {
-	equity := b.Account.Equity()
+	equity := b.marginAccount.Equity()
 	for symbol := range b.Symbols() {
 		equity = equity.Add(symbol.Moved())
 	}

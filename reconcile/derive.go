@@ -294,7 +294,7 @@ func (d *derivation) convergeTarget() {
 func (s *situation) shown(position exchange.Quantity) exchange.Quantity {
 	held, symbol := abs(position), s.symbol
 	switch {
-	case symbol.Key().Market == exchange.Futures && symbol.Standing() == symbol.position, symbol.Key().Market == exchange.Spot && s.book.WalletMS == 0:
+	case symbol.Key().Market == exchange.Futures && symbol.Standing() == symbol.position, symbol.Key().Market == exchange.Spot && s.book.walletMS == 0:
 		return held
 	case symbol.Key().Market == exchange.Futures:
 		return 0 // the list shows none of it, and is not trusted

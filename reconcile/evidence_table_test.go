@@ -326,7 +326,7 @@ func TestAnotherBotdsFills(t *testing.T) {
 			func(_ *wallet, s *SymbolState) { s.unknownEnded = "" }, ""},
 	} {
 		w, symbol := standing(t)
-		w.book.SpotFee = exchange.RateOne / 1_000
+		w.book.spotFee = exchange.RateOne / 1_000
 		s := w.reads(1_010, 0)
 		if c.with != nil {
 			c.with(w, symbol)
@@ -407,7 +407,7 @@ func TestWalletExcessOverClosableHolding(t *testing.T) {
 		{"less", 0, 900, nil, 0},
 		{"by the fees that were expected", 2, 1_011, nil, 0},
 		{"by more than those", 2, 1_012, nil, 4},
-		{"the wallet was never read", 0, 1_012, func(w *wallet) { w.book.WalletMS = 0 }, 0},
+		{"the wallet was never read", 0, 1_012, func(w *wallet) { w.book.walletMS = 0 }, 0},
 		{"the rules are not known", 0, 1_012, func(w *wallet) { w.book.Symbol(coin).rules = nil }, 0},
 	} {
 		w := explains(t, 10, c.fees)
@@ -422,7 +422,7 @@ func TestWalletExcessOverClosableHolding(t *testing.T) {
 		}
 	}
 	d := holds(t, 0)
-	d.book.WalletMS, d.book.Balances = 1, []exchange.Balance{{Asset: "BTC", Free: exchange.AmountOf(1)}}
+	d.book.walletMS, d.book.balances = 1, []exchange.Balance{{Asset: "BTC", Free: exchange.AmountOf(1)}}
 	if have := d.book.Unclaimed(d.book.Symbol(bitcoin)); have != 0 {
 		t.Errorf("want nothing of the kind on futures, have %d", have)
 	}
@@ -785,7 +785,7 @@ func TestForeignOrderBlocksOpenings(t *testing.T) {
 	} {
 		for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
 			d := newDesk(t)
-			d.book.Foreign = c.policy
+			d.book.foreignPolicy = c.policy
 			symbol := d.book.Track(exchange.SymbolKey{Market: market, Name: "BTC-USDT"})
 			symbol.foreign = []exchange.Order{c.order}
 			if c.unread {
@@ -821,7 +821,7 @@ func TestForeignOrderRepeatsAnOpening(t *testing.T) {
 		{"no opening", placement.ExitOrder, 12, func(*desk, *exchange.Order) {}, false},
 	} {
 		d := newDesk(t)
-		d.book.Foreign = ForeignAdopt
+		d.book.foreignPolicy = ForeignAdopt
 		order := exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: d.price("40000"), Quantity: 10}
 		d.rests(c.purpose, c.orderID, order)
 		row := exchange.Order{ID: 50, Market: exchange.Futures, Symbol: "BTC-USDT", Side: order.Side, Type: order.Type, Price: order.Price, Quantity: 10,

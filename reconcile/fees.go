@@ -46,7 +46,7 @@ func (e *evidence) expectFees(symbol *SymbolState) (record.Record, bool) {
 	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || symbol.Bought() <= 0 {
 		return record.Record{}, false
 	}
-	rate := e.book.SpotFee
+	rate := e.book.spotFee
 	if symbol.feeRateKnown {
 		rate = symbol.feeRate
 	}

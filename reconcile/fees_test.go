@@ -46,7 +46,7 @@ func TestTheFeeOfASpotPurchaseIsDeductedAtTheFill(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWallet(t)
-			w.book.SpotFee = c.configured
+			w.book.spotFee = c.configured
 			w.observe("0")
 			w.now += 60_000
 			order := w.order(5, exchange.Buy, 1_000)

@@ -46,9 +46,9 @@ func (s *survey) foreign(symbol *SymbolState) {
 	case s.marginDenies(symbol):
 		symbol.futuresEvidence.denied = true
 		return
-	case s.book.Foreign == ForeignAdopt:
+	case s.book.foreignPolicy == ForeignAdopt:
 		s.emit(symbol.about(record.Adopted{Quantity: symbol.residual, Evidence: "made outside botd, adopted by foreign: adopt"}))
-	case s.book.Foreign == ForeignIgnore:
+	case s.book.foreignPolicy == ForeignIgnore:
 		s.book.ignore(symbol, "made outside botd, ignored by foreign: ignore", s.emit)
 	default:
 		s.quarantine(symbol, "the position differs from the fills by "+residualText(symbol)+", which nothing explains")
@@ -91,7 +91,7 @@ func (b *Book) ForeignOpening(symbol *SymbolState) *exchange.Order {
 	for i := range symbol.foreign {
 		o := &symbol.foreign[i]
 		opens := symbol.UnreadRow(o) != nil || symbol.Key().Market == exchange.Futures && !o.Reduces()
-		if b.Resembles(symbol, o) || opens && (b.Foreign != ForeignAdopt && b.Foreign != ForeignIgnore || symbol.Repeats(o)) {
+		if b.Resembles(symbol, o) || opens && (b.foreignPolicy != ForeignAdopt && b.foreignPolicy != ForeignIgnore || symbol.Repeats(o)) {
 			opening := *o
 			return &opening
 		}
@@ -148,7 +148,7 @@ func (s *survey) guardLost() {
 
 // prefixed reports whether a client order id carries this instance's prefix.
 func (p *peer) prefixed(clientOrderID string) bool {
-	return p.Instance != "" && strings.HasPrefix(clientOrderID, "b"+p.Instance+"-")
+	return p.instance != "" && strings.HasPrefix(clientOrderID, "b"+p.instance+"-")
 }
 
 // sellsUnknown returns the quantity of the explained position that open spot orders with this

@@ -666,7 +666,7 @@ func TestMarginDeniesListedExcess(t *testing.T) {
 		{"a leverage of one", ForeignAdopt, 30, "100", func(s *SymbolState) { s.leverage = 1 }, false},
 	} {
 		d, symbol := opened(t, 0)
-		d.book.Foreign = c.policy
+		d.book.foreignPolicy = c.policy
 		s := d.shows(symbol, c.shown)
 		s.fetched.Account = &exchange.MarginAccount{PositionMargin: exchange.MustAmount(c.used)}
 		if c.state != nil {

@@ -18,7 +18,7 @@ func TestAnAdoptionThatLatchesHidesNoSymbol(t *testing.T) {
 func latchesAndObserves(t testing.TB) {
 	t.Helper()
 	d := newDesk(t)
-	d.book.Foreign = ForeignAdopt
+	d.book.foreignPolicy = ForeignAdopt
 	d.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Assigned{}})
 	d.book.Apply(&record.Record{AtMS: d.now, Strategy: "one", Symbol: bitcoin,
 		Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 20}}}})

@@ -156,7 +156,7 @@ func (e *evidence) shownInWallet(symbol *SymbolState) exchange.Quantity {
 // Unclaimed returns the wallet's excess of a spot symbol's asset over the quantity that the kill
 // switch would close and the balance before botd bought; zero if there is none.
 func (b *Book) Unclaimed(symbol *SymbolState) exchange.Quantity {
-	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || b.WalletMS == 0 {
+	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || b.WalletMS() == 0 {
 		return 0
 	}
 	more := b.inWallet(symbol) - symbol.Baseline() - b.ToClose(symbol)

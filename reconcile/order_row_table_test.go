@@ -156,7 +156,7 @@ func TestUnreadableRowIsAttributed(t *testing.T) {
 		}, 0, ""},
 	} {
 		d := holds(t, 0)
-		d.book.Instance = "t"
+		d.book.instance = "t"
 		if c.with != nil {
 			c.with(d)
 		}

@@ -38,7 +38,7 @@ func TestUnexplainedDifferenceFollowsPolicy(t *testing.T) {
 			"20 0 5 false; " + differs + "0.005 while another botd may be placing orders"},
 	} {
 		d := newDesk(t)
-		d.book.Foreign = c.policy
+		d.book.foreignPolicy = c.policy
 		d.target(20)
 		if c.known != 0 {
 			d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: c.known}})
@@ -80,7 +80,7 @@ func TestNewJournalQuarantinesOpenState(t *testing.T) {
 		{"a person's order", 0, "a person's", false, ""}, {"both", -20, elders + "1", true, elders + "1"},
 	} {
 		d := newDesk(t)
-		d.book.Foreign, d.book.Instance = ForeignAdopt, "t"
+		d.book.foreignPolicy, d.book.instance = ForeignAdopt, "t"
 		var rows []exchange.Order
 		if c.row != "" {
 			rows = append(rows, d.order(c.row, 50, exchange.StatusOpen, 10, 0))

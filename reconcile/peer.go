@@ -30,13 +30,16 @@ type peerOrder struct {
 
 // peer finds what another botd under this instance's prefix has open and holds.
 type peer struct {
-	Instance string // instance whose prefix botd's client order ids carry
+	instance string // whose prefix botd's client order ids carry
 
 	account      *tracked
 	pass         *pass
 	unknownOrder summed[string]
 	placedMS     int64 // send time of the last spot order that the exchange accepted
 }
+
+// identify sets the instance whose prefix botd's client order ids carry.
+func (p *peer) identify(instance string) { p.instance = instance }
 
 // notePlaced records the send time of a spot order that the exchange accepted.
 func (p *peer) notePlaced(sentMS int64) { p.placedMS = sentMS }
@@ -48,7 +51,7 @@ func (s *survey) notePeerOrders(orders []exchange.Order) {
 		symbol := s.book.Track(o.Key())
 		symbol.decideUnlisted(o, s.fetched.EndedMS)
 		if o.Filled > 0 && o.ID > symbol.spot.resolvedID && s.isPeerOrder(o) {
-			grown := symbol.notePeerOrder(o, s.fetched.EndedMS, s.book.SpotFee)
+			grown := symbol.notePeerOrder(o, s.fetched.EndedMS, s.book.spotFee)
 			if id, _ := placement.ParseSerial(o.ClientOrderID); s.book.Booted(id.Start) {
 				symbol.spot.continued += grown
 			}
@@ -181,8 +184,8 @@ func (o *observed) jointStopQuantity(symbol *SymbolState) exchange.Quantity {
 // the last fill, shows none of a spot symbol's asset, not even the balance from before botd bought, or freezes less of it than the open list's
 // sales.
 func (o *observed) walletDoubted(symbol *SymbolState) bool {
-	old := !o.walletRead || o.walletMS <= symbol.FilledMS()+o.settle.StalenessMS
-	return o.WalletMS != 0 && (old || symbol.worthless(o.inWallet(symbol)) || o.freezesLess(symbol))
+	old := !o.walletRead || o.walletFromMS <= symbol.FilledMS()+o.settle.StalenessMS
+	return o.walletMS != 0 && (old || symbol.worthless(o.inWallet(symbol)) || o.freezesLess(symbol))
 }
 
 // recentPeerPurchases returns the quantity that the peer bought so recently that its own stop may be on the

@@ -81,7 +81,7 @@ func TestStartKnowsWhatItsOrdersSoldOfAnothersPurchase(t *testing.T) {
 func soldOfForgotten(t testing.TB, sold exchange.Quantity, checkpoint, resolved, unfound bool, want exchange.Quantity) {
 	t.Helper()
 	w, _ := protecting(t)
-	w.book.SpotFee = 0
+	w.book.spotFee = 0
 	w.now += 60_000
 	standDown := func() {
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: youngers + "1", Body: record.Halt{Level: record.LevelPause, Why: "an old backup"}})
@@ -104,7 +104,7 @@ func soldOfForgotten(t testing.TB, sold exchange.Quantity, checkpoint, resolved,
 	} else {
 		w.start()
 	}
-	w.book.SpotFee = 0
+	w.book.spotFee = 0
 	derive := w.deriver()
 	bought := anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, 8, 8, w.now-90_000)
 	for range 3 {

@@ -331,7 +331,7 @@ func takenByAnother(t testing.TB) {
 func TestNoAdoptionWhileAnotherBotdTrades(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)
-	w.book.Foreign = ForeignAdopt
+	w.book.foreignPolicy = ForeignAdopt
 	w.now += 60_000
 	for range 40 {
 		w.now += 1_000

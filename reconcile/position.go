@@ -340,7 +340,7 @@ func (s *survey) decideMissing(symbol *SymbolState, short exchange.Quantity) {
 		s.quarantineFor(symbol, record.SoldByOthers, shortWallet+" while another botd may be placing")
 		return
 	}
-	if s.book.Foreign == ForeignAdopt || s.book.Foreign == ForeignIgnore {
+	if s.book.foreignPolicy == ForeignAdopt || s.book.foreignPolicy == ForeignIgnore {
 		s.emit(symbol.about(record.Adopted{Quantity: -short, Evidence: "the wallet holds less: sold outside botd, as the order history shows"}))
 		s.latchOn(symbol.Key())
 		return

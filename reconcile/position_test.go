@@ -38,7 +38,7 @@ func TestOwnPartIsAtMostExchangePosition(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
-			d.book.Foreign = ForeignIgnore
+			d.book.foreignPolicy = ForeignIgnore
 			d.want(
 				&strategy.Plan{
 					OrdersSet: true,
@@ -113,7 +113,7 @@ func (w *wallet) start() {
 	}
 	records := w.records
 	w.book, w.records = NewBook(testSettle), nil
-	w.book.Instance = "t"
+	w.book.instance = "t"
 	w.book.Track(coin).rules = rules
 	for i := range records {
 		w.apply(records[i])

@@ -148,7 +148,7 @@ func (s *situation) declared() bool {
 // What is left to others by policy is no part of it.
 func (s *situation) unexplained() bool {
 	symbol := s.symbol
-	if symbol.Key().Market != exchange.Futures || symbol.position == 0 || s.book.Foreign == ForeignIgnore && symbol.Cause() != record.JournalLost {
+	if symbol.Key().Market != exchange.Futures || symbol.position == 0 || s.book.foreignPolicy == ForeignIgnore && symbol.Cause() != record.JournalLost {
 		return false
 	}
 	known := &symbol.futuresEvidence

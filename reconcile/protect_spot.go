@@ -38,7 +38,7 @@ func (d *derivation) protectSpot() {
 	if d.book.StandsDown() {
 		uncovered = max(min(0, uncovered), uncovered-d.peerStopPending())
 	}
-	if d.historyUnread() && d.book.walletMS >= d.book.bootMS+d.book.Settle().StalenessMS { // before that a wallet may be older than the last fill
+	if d.historyUnread() && d.book.walletFromMS >= d.book.bootMS+d.book.Settle().StalenessMS { // before that a wallet may be older than the last fill
 		uncovered = min(uncovered, d.beyondBaseline()-d.selling(d.leavesUncovered))
 	}
 	missing := d.symbol.rules.FloorQuantity(d.capped(d.stoppable(uncovered - d.restingExits())))
@@ -255,7 +255,7 @@ func (d *derivation) stoppable(quantity exchange.Quantity) exchange.Quantity {
 		}
 		return !p.Seen() && !d.leavesUncovered(p)
 	})
-	young := symbol.spot.early || d.book.WalletMS <= symbol.FilledMS()+d.book.Settle().StalenessMS
+	young := symbol.spot.early || d.book.walletMS <= symbol.FilledMS()+d.book.Settle().StalenessMS
 	doubted := symbol.misses.sinceMS != 0
 	if d.book.StandsDown() { // another botd may have sold some
 		doubted = d.book.walletDoubted(symbol)

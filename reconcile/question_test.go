@@ -338,7 +338,7 @@ func TestAdoptAndIgnoreRecords(t *testing.T) {
 		{"an order of a hand", true, 0, 0, exchange.Order{ID: 9, ClientOrderID: "hand", Side: exchange.Buy}, "adopted 0"},
 	} {
 		d := holds(t, c.known)
-		d.book.Instance = "t"
+		d.book.instance = "t"
 		symbol := d.book.Symbol(bitcoin)
 		if symbol.position = c.position; c.order.ID != 0 {
 			c.order.Market, c.order.Symbol = exchange.Futures, "BTC-USDT"

@@ -117,8 +117,8 @@ func TestFailedReadIsForgottenAfterCompleteRead(t *testing.T) {
 		t.Errorf("want the 25 of one list noted, have %d, unread %t, unexplained at %d", symbol.position, symbol.unread, symbol.unexplainedMS)
 	}
 	d.now += 1_000
-	if d.observe(20, nil); symbol.unread || !symbol.settled || len(d.book.Open) != 1 {
-		t.Errorf("want it read, have unread %t, settled %t, %d positions", symbol.unread, symbol.settled, len(d.book.Open))
+	if d.observe(20, nil); symbol.unread || !symbol.settled || len(d.book.openPositions) != 1 {
+		t.Errorf("want it read, have unread %t, settled %t, %d positions", symbol.unread, symbol.settled, len(d.book.openPositions))
 	}
 }
 

@@ -37,7 +37,7 @@ func TestMarginBeforeRefusedOpening(t *testing.T) {
 			purpose = placement.ExitOrder
 		}
 		id := d.send(Intent{Purpose: purpose, Key: "r", Order: bid})
-		d.book.AccountMS += c.readMS
+		d.book.accountMS += c.readMS
 		have := d.book.marginBefore(d.book.Placement(id))
 		if want := exchange.AmountOf(c.want); !have.amount.Sub(want).IsZero() || (have.atMS != 0) != c.known {
 			t.Errorf("%s: want %v, known %t, have %v at %d", c.name, want, c.known, have.amount, have.atMS)
@@ -152,7 +152,7 @@ func TestRefusedPurchaseIsPaidByTheWallet(t *testing.T) {
 		w, _ := refusedPurchase(t, 0)
 		before := w.book.refused[0]
 		w.hasMoney("1.01", "0", "9500")
-		s := w.book.survey(&Snapshot{BeganMS: w.now, EndedMS: w.now, Balances: exchange.FetchedOf(w.book.Balances)})
+		s := w.book.survey(&Snapshot{BeganMS: w.now, EndedMS: w.now, Balances: exchange.FetchedOf(w.book.balances)})
 		c.with(&before, w.now)
 		if have := s.paidThoughRefused(&before, w.book.Symbol(coin)); have != c.want {
 			t.Errorf("%s: want %d, have %d", name, c.want, have)

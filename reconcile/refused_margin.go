@@ -18,8 +18,8 @@ const heldMargin = "the account uses the margin of an opening that the exchange 
 // marginBeyond returns the margin that the account uses beyond what the listed positions and the known openings need, without one placement. Openings
 // that may not rest count if possible is set. It returns false if the account was never read, or if the needs are not known.
 func (b *Book) marginBeyond(without *account.Placement, possible bool) (beyond exchange.Amount, known bool) {
-	orders, positions := b.Account.OrderMargin, b.Account.PositionMargin
-	if b.AccountMS == 0 || mostMargin.Less(orders.Abs()) || mostMargin.Less(positions.Abs()) {
+	orders, positions := b.marginAccount.OrderMargin, b.marginAccount.PositionMargin
+	if b.accountMS == 0 || mostMargin.Less(orders.Abs()) || mostMargin.Less(positions.Abs()) {
 		return exchange.Amount{}, false
 	}
 	beyond, known = orders.Add(positions), true
@@ -35,8 +35,8 @@ func (b *Book) marginBeyond(without *account.Placement, possible bool) (beyond e
 		notional, within := rules.NotionalWithin(price, quantity, mostMargin)
 		known, beyond = within, beyond.Sub(notional.Div(int64(leverage)))
 	}
-	for i := range b.Open {
-		if p := &b.Open[i]; p.Remaining != 0 {
+	for i := range b.openPositions {
+		if p := &b.openPositions[i]; p.Remaining != 0 {
 			if rules := b.rulesOf(exchange.SymbolKey{Market: exchange.Futures, Name: p.Symbol}); rules != nil {
 				need(p.Symbol, p.Leverage, rules.PriceOf(p.EntryPrice), p.Remaining)
 			} else {
@@ -65,14 +65,14 @@ var mostMargin = exchange.AmountOf(1e12)
 
 // marginBefore returns the margin in use before a futures opening was sent that the exchange has refused, if the account has not been read since.
 func (b *Book) marginBefore(p *account.Placement) priorBalance {
-	if p.Order().Market != exchange.Futures || !p.Purpose().Opens() || b.AccountMS > p.SentMS() {
+	if p.Order().Market != exchange.Futures || !p.Purpose().Opens() || b.accountMS > p.SentMS() {
 		return priorBalance{}
 	}
 	beyond, known := b.marginBeyond(p, true)
 	if !known {
 		return priorBalance{}
 	}
-	return priorBalance{amount: beyond, atMS: b.AccountMS}
+	return priorBalance{amount: beyond, atMS: b.accountMS}
 }
 
 // holdsMargin reports whether the account uses at least half the margin of a refused opening that nothing else needs, and that it did not use before.

@@ -312,7 +312,7 @@ func TestUnexplainedPosition(t *testing.T) {
 	unknown := func(purpose placement.Purpose, order exchange.NewOrder) func(d *desk, symbol *SymbolState) {
 		return func(d *desk, _ *SymbolState) { d.unknown(d.places(purpose, order)) }
 	}
-	ignores := func(d *desk, _ *SymbolState) { d.book.Foreign = ForeignIgnore }
+	ignores := func(d *desk, _ *SymbolState) { d.book.foreignPolicy = ForeignIgnore }
 	for _, c := range []struct {
 		name     string
 		position exchange.Quantity
@@ -672,7 +672,7 @@ func TestWalletBoundsPosition(t *testing.T) {
 		{"less by an order", 1_008, nil, 8},
 		{"less by less than an order", 1_009, nil, 10},
 		{"none of it", 990, nil, 0},
-		{"the wallet was never read", 1_000, func(w *wallet) { w.book.WalletMS = 0 }, 10},
+		{"the wallet was never read", 1_000, func(w *wallet) { w.book.walletMS = 0 }, 10},
 	} {
 		w := explains(t, 10, 0)
 		w.reads(c.inWallet, 0)
@@ -684,7 +684,7 @@ func TestWalletBoundsPosition(t *testing.T) {
 		}
 	}
 	d := holds(t, 20)
-	d.book.WalletMS = d.now
+	d.book.walletMS = d.now
 	if have := d.deriving(nil).shown(10); have != 10 {
 		t.Errorf("want no wallet to show futures, have %d", have)
 	}

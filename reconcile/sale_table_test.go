@@ -91,7 +91,7 @@ func TestPartialSaleWaitsForUncertainSale(t *testing.T) {
 	}
 	d := holds(t, 20)
 	d.unknown(d.places(placement.Exit, closes))
-	d.book.walletRead, d.book.Balances = true, []exchange.Balance{{Asset: "BTC", Free: exchange.AmountOf(1)}}
+	d.book.walletRead, d.book.balances = true, []exchange.Balance{{Asset: "BTC", Free: exchange.AmountOf(1)}}
 	if d.deriving(nil).fitsWithUnknown(4) {
 		t.Error("want no such wait on futures")
 	}

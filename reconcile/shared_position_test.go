@@ -57,7 +57,7 @@ func TestProtectionFitsNextToForeignOrders(t *testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				t.Parallel()
 				d := newDesk(t)
-				d.book.Foreign, d.book.Instance = ForeignIgnore, "t"
+				d.book.foreignPolicy, d.book.instance = ForeignIgnore, "t"
 				d.hold(20)
 				others := slices.Clone(c.others)
 				for i := range others {

@@ -83,7 +83,7 @@ func TestAPositionThatFitsNoUnknownIsQuarantined(t *testing.T) {
 func TestASecondInstanceIsFoundByItsOrders(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.book.Instance = "t"
+	d.book.instance = "t"
 	d.observe(0, nil, d.order("bt-zzz-4", 77, exchange.StatusOpen, 5, 0))
 	if id := d.book.ForeignPrefix(); id != "" {
 		t.Fatalf("where the journal was new the symbol is quarantined, not the account: have %s", id)
@@ -92,7 +92,7 @@ func TestASecondInstanceIsFoundByItsOrders(t *testing.T) {
 	if id := d.book.ForeignPrefix(); id == "" {
 		t.Fatalf("want bt-zzz-4, have none")
 	}
-	d.book.Instance = "other"
+	d.book.instance = "other"
 	if id := d.book.ForeignPrefix(); id != "" {
 		t.Fatalf("want none for another instance, have %s", id)
 	}
@@ -171,7 +171,7 @@ func TestUnjournalledSpotOrderIsFoundInHistory(t *testing.T) {
 		{"another botd's that began in the same second", "bt-000002aaaaa-9", "", "bt-2-9"},
 	} {
 		book := NewBook(testSettle)
-		book.Instance = "t"
+		book.instance = "t"
 		book.Symbol(coin)
 		if c.sent != "" {
 			book.Apply(

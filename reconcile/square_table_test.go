@@ -17,7 +17,7 @@ import (
 func bought(t testing.TB) (*wallet, *SymbolState) {
 	t.Helper()
 	w := explains(t, 0, 0)
-	w.book.SpotFee = exchange.RateOne / 1_000
+	w.book.spotFee = exchange.RateOne / 1_000
 	order := w.buysUnder(5, 1_000)
 	w.sees("2", "0", []exchange.Order{w.filled(order)})
 	w.now += 60_000
@@ -171,7 +171,7 @@ func TestExpectedFeeOfPurchase(t *testing.T) {
 		{"of one unit", []Traded{{OrderID: 5, Filled: 1, Fee: exchange.MustAmount("0.000003")}}, 3},
 	} {
 		w := explains(t, 0, 0)
-		w.book.SpotFee = exchange.RateOne / 500
+		w.book.spotFee = exchange.RateOne / 500
 		order := w.buysUnder(5, 1_000)
 		w.places(placement.Exit, 7, saleOf(1_000))
 		s := w.reads(2_000, 0)
@@ -191,7 +191,7 @@ func TestExpectedFeeOfPurchase(t *testing.T) {
 		}
 	}
 	w := explains(t, 0, 0)
-	w.book.SpotFee = exchange.RateOne / 500
+	w.book.spotFee = exchange.RateOne / 500
 	s := w.reads(1_001, 0)
 	s.emit(w.book.Placement(w.buysUnder(5, 1).ClientOrderID).About(record.Fill{OrderID: 5, Filled: 1}))
 	if have := w.book.Symbol(coin).Fees(); have != 1 {
@@ -203,7 +203,7 @@ func TestExpectedFeeOfPurchase(t *testing.T) {
 		t.Error("want no rate of a symbol whose rules are not known")
 	}
 	d := newDesk(t)
-	d.book.SpotFee = exchange.RateOne / 500
+	d.book.spotFee = exchange.RateOne / 500
 	on := d.book.survey(&Snapshot{})
 	on.emit(d.book.Placement(d.places(placement.Entry, buys)).About(record.Fill{OrderID: 5, Filled: 10}))
 	if have := d.book.Symbol(bitcoin).Fees(); have != 0 || len(on.records) != 1 {
@@ -247,7 +247,7 @@ func TestWalletShortfallNeedsWitness(t *testing.T) {
 		}, "10 4; false false " + shortWallet + " while another botd may be placing false"},
 	} {
 		w := explains(t, 10, 0)
-		w.book.Foreign = c.policy
+		w.book.foreignPolicy = c.policy
 		w.apply(record.Record{Strategy: "one", Symbol: coin,
 			Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}}}})
 		symbol := w.book.Symbol(coin)

@@ -37,7 +37,7 @@ func TestStandingDownProtectsOnlyUnprotected(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
-			d.book.Instance = "t"
+			d.book.instance = "t"
 			d.hold(20)
 			orders := slices.Clone(c.others)
 			if c.own != 0 {
@@ -76,7 +76,7 @@ func TestStandingDownABridgeIsTheStop(t *testing.T) {
 		{19, []placement.Purpose{placement.StopLoss, placement.TakeProfit}}, // the bridge covers a part only
 	} {
 		d := newDesk(t)
-		d.book.Instance = "t"
+		d.book.instance = "t"
 		d.hold(20)
 		order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket,
 			StopPrice: 45_000_00, Quantity: c.quantity, ReduceOnly: true, WorkingType: exchange.ContractPrice}
@@ -105,7 +105,7 @@ func TestStandingDownABridgeIsTheStop(t *testing.T) {
 func TestStandingDownEndsWhenArmed(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.book.Instance = "t"
+	d.book.instance = "t"
 	for _, step := range []struct {
 		record record.Halt
 		id     string
@@ -128,7 +128,7 @@ func TestStandingDownDoesNotAdopt(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{ForeignHalt, ForeignAdopt, ForeignIgnore} {
 		d := newDesk(t)
-		d.book.Instance, d.book.Foreign = "t", policy
+		d.book.instance, d.book.foreignPolicy = "t", policy
 		d.hold(20)
 		foreign := exchange.Order{ID: 90, ClientOrderID: "bt-00000100000-1", Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
 			Type: exchange.StopMarket, ClosePosition: true, Status: exchange.StatusNew, StopPrice: 45_000_00}
@@ -156,7 +156,7 @@ func TestStandingDownPersistsAcrossStart(t *testing.T) {
 func standsDownAfterAStart(t testing.TB) {
 	d := newDesk(t)
 	d.book = NewBook(d.book.Settle())
-	d.book.Instance = "t"
+	d.book.instance = "t"
 	foreign := exchange.Order{ID: 90, ClientOrderID: "bt-00000100000-1", Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
 		Type: exchange.Limit, Quantity: 5, Price: 40_000_00, Status: exchange.StatusOpen}
 	journal := d.observe(0, nil, foreign)
@@ -165,7 +165,7 @@ func standsDownAfterAStart(t testing.TB) {
 	}
 	start := func() *Book {
 		book := NewBook(d.book.Settle())
-		book.Instance = "t"
+		book.instance = "t"
 		for i := range journal {
 			book.Apply(&journal[i])
 		}
@@ -190,7 +190,7 @@ func TestLostJournalIsFoundOnLaterSymbol(t *testing.T) {
 func lostOnAnotherSymbol(t testing.TB) {
 	d := newDesk(t)
 	d.book = NewBook(d.book.Settle())
-	d.book.Instance = "t"
+	d.book.instance = "t"
 	later, earlier := "bt-00000100000-9", "bt-00000100000-4"
 	journal := d.observe(0, nil, exchange.Order{ID: 90, ClientOrderID: later, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
 		Type: exchange.Limit, Quantity: 5, Price: 40_000_00, Status: exchange.StatusOpen})
@@ -210,7 +210,7 @@ func lostOnAnotherSymbol(t testing.TB) {
 	}
 	journal = append(journal, record.Record{AtMS: d.now, ClientOrderID: earlier, Body: record.Halt{Level: record.LevelPause, Why: "a test"}})
 	again := NewBook(d.book.Settle())
-	again.Instance = "t"
+	again.instance = "t"
 	for i := range journal {
 		again.Apply(&journal[i])
 	}

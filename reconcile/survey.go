@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"iter"
 	"slices"
 
 	"botd/exchange"
@@ -89,17 +90,29 @@ func (s *survey) apply(r record.Record) {
 // boot begins a new epoch.
 func (o *observed) boot(atMS int64) { o.bootMS = atMS }
 
+// Account returns the futures account, as last read.
+func (o *observed) Account() exchange.MarginAccount { return o.marginAccount }
+
+// AccountMS returns when it was read; 0 for never.
+func (o *observed) AccountMS() int64 { return o.accountMS }
+
+// ForgetAccount drops the account's read: it is read again before anything relies on it.
+func (o *observed) ForgetAccount() { o.accountMS = 0 }
+
+// OpenPositions yields the open positions on futures, of any symbol, as last read.
+func (o *observed) OpenPositions() iter.Seq[exchange.Position] { return slices.Values(o.openPositions) }
+
 // beginRead begins to take a snapshot.
 func (o *observed) beginRead(s *Snapshot) { o.observedMS, o.listsMS = s.EndedMS, s.BeganMS }
 
 // note stores the fetched state of the account as a whole.
 func (o *observed) note(s *Snapshot) {
 	if s.Account != nil {
-		o.Account, o.AccountMS, o.accountMS = *s.Account, s.EndedMS, s.BeganMS
+		o.marginAccount, o.accountMS, o.accountFromMS = *s.Account, s.EndedMS, s.BeganMS
 		o.marginShown = o.marginShown || !s.Account.PositionMargin.IsZero()
 	}
 	if s.Positions.Done() {
-		o.Open = s.Positions.Items()
+		o.openPositions = s.Positions.Items()
 	}
 	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {
 		if list := s.Orders(market); list.Done() {

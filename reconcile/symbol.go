@@ -107,7 +107,7 @@ func (s *SymbolState) AtVenue() exchange.Quantity { return s.position + s.Ignore
 func (b *Book) TakePrice(key exchange.SymbolKey, price exchange.Price, trueMS, nowMS int64) {
 	symbol := b.Track(key)
 	symbol.last, symbol.mark, symbol.lastMS = price, price, trueMS
-	if symbol.pricedMS < b.accountMS || nowMS <= b.accountMS+b.Settle().StalenessMS {
+	if symbol.pricedMS < b.accountFromMS || nowMS <= b.accountFromMS+b.Settle().StalenessMS {
 		symbol.markedAt = price
 	}
 	symbol.pricedMS = nowMS

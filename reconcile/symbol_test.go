@@ -9,7 +9,7 @@ import (
 func TestAPriceMovesMarkedEquity(t *testing.T) {
 	t.Parallel()
 	b := newDesk(t).book
-	b.Account = exchange.MarginAccount{WalletBalance: exchange.AmountOf(1_000), UnrealizedPNL: exchange.AmountOf(10)}
+	b.marginAccount = exchange.MarginAccount{WalletBalance: exchange.AmountOf(1_000), UnrealizedPNL: exchange.AmountOf(10)}
 	symbol := b.Symbol(bitcoin)
 	symbol.position, symbol.markedAt, symbol.last = 100, 50_000e8, 49_900e8
 	if have := b.Marked(); have != exchange.AmountOf(1_000) {

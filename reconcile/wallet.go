@@ -4,27 +4,38 @@ import (
 	"botd/exchange"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
+	"iter"
+	"slices"
 )
 
 // spotWallet is the spot wallet as last read.
 type spotWallet struct {
-	Balances   []exchange.Balance
-	WalletMS   int64
-	walletMS   int64 // begin of the read
-	walletRead bool  // read with the newest snapshot
-	settle     placement.Settle
+	balances     []exchange.Balance
+	walletMS     int64
+	walletFromMS int64 // begin of the read
+	walletRead   bool  // read with the newest snapshot
+	settle       placement.Settle
 }
 
 // note stores a snapshot's wallet.
 func (w *spotWallet) note(s *Snapshot) {
 	if w.walletRead = s.Balances.Done(); w.walletRead {
-		w.Balances, w.WalletMS, w.walletMS = s.Balances.Items(), s.EndedMS, s.BeganMS
+		w.balances, w.walletMS, w.walletFromMS = s.Balances.Items(), s.EndedMS, s.BeganMS
 	}
 }
 
+// Balances yields the spot wallet's entries, as last read.
+func (w *spotWallet) Balances() iter.Seq[exchange.Balance] { return slices.Values(w.balances) }
+
+// WalletMS returns when the wallet was read; 0 for never.
+func (w *spotWallet) WalletMS() int64 { return w.walletMS }
+
+// ForgetWallet drops the wallet's read: it is read again before anything relies on it.
+func (w *spotWallet) ForgetWallet() { w.walletMS = 0 }
+
 // Balance returns the spot wallet's entry for an asset, or zero if there is none.
 func (w *spotWallet) Balance(asset string) exchange.Balance {
-	for _, balance := range w.Balances {
+	for _, balance := range w.balances {
 		if balance.Asset == asset {
 			return balance
 		}
@@ -33,12 +44,12 @@ func (w *spotWallet) Balance(asset string) exchange.Balance {
 }
 
 // readAfter reports whether the newest snapshot read the wallet, after a time.
-func (w *spotWallet) readAfter(atMS int64) bool { return w.walletRead && w.walletMS > atMS }
+func (w *spotWallet) readAfter(atMS int64) bool { return w.walletRead && w.walletFromMS > atMS }
 
 // held returns the wallet's balances of a symbol's two assets.
 func (w *spotWallet) held(symbol *SymbolState) priorBalance {
 	balance := w.Balance(symbol.rules.Quote)
-	return priorBalance{balance.Free.Add(balance.Frozen), w.inWallet(symbol), w.walletMS}
+	return priorBalance{balance.Free.Add(balance.Frozen), w.inWallet(symbol), w.walletFromMS}
 }
 
 // inWallet returns the account's balance of a spot symbol's base asset.
@@ -56,7 +67,7 @@ func (w *spotWallet) inWalletYet(p *account.Placement, symbol *SymbolState, held
 // yet.
 func (w *spotWallet) freed(symbol *SymbolState) (sum exchange.Quantity) {
 	for _, one := range symbol.spot.freed {
-		if w.walletMS <= one.atMS+w.settle.StalenessMS {
+		if w.walletFromMS <= one.atMS+w.settle.StalenessMS {
 			sum += one.quantity
 		}
 	}

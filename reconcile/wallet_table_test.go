@@ -14,7 +14,7 @@ import (
 func explains(t testing.TB, known, fees exchange.Quantity) *wallet {
 	t.Helper()
 	w := newWallet(t)
-	w.book.SpotFee = 0
+	w.book.spotFee = 0
 	for _, body := range []record.Body{record.Baseline{Quantity: 1_000}, record.Adopted{Quantity: known}, record.Fees{Quantity: fees, Expected: true}} {
 		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: body})
 	}
@@ -127,7 +127,7 @@ func TestWalletAheadOfLists(t *testing.T) {
 		}
 	}
 	d := holds(t, 20)
-	d.book.WalletMS, d.book.Balances = 1, []exchange.Balance{{Asset: "BTC", Free: exchange.AmountOf(7)}}
+	d.book.walletMS, d.book.balances = 1, []exchange.Balance{{Asset: "BTC", Free: exchange.AmountOf(7)}}
 	if d.book.WalletAhead(d.book.Symbol(bitcoin)) {
 		t.Error("want no wallet ahead on futures, whose account is one")
 	}
@@ -676,7 +676,7 @@ func TestCanceledSaleFreesAsset(t *testing.T) {
 			t.Errorf("%s: want it released at %d, have %d", c.name, w.now, at)
 		}
 		for _, ageMS := range []int64{1_000, 1_001} { // L after the answer the wallet shows what is free
-			w.book.walletMS = w.now + ageMS
+			w.book.walletFromMS = w.now + ageMS
 			want := c.want
 			if ageMS > 1_000 {
 				want = 0
@@ -782,7 +782,7 @@ func TestRefusalOfOversizedSpotStop(t *testing.T) {
 	d := holds(t, 20)
 	order := offers
 	order.Type, order.Quantity = exchange.StopLimit, 11
-	d.book.Balances = []exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("0.01")}}
+	d.book.balances = []exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("0.01")}}
 	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.StopLoss, order), Body: record.Refused{Why: "no"}})
 	if d.book.Symbol(bitcoin).spot.overdrawn {
 		t.Error("want no wallet to say so of futures")

@@ -302,7 +302,7 @@ func (e *evidence) sumMargin() (difference, needed exchange.Amount) {
 // marginDenies reports whether the account's margin in use does not need what the list shows beyond the fills: one of the
 // two is old, and neither decides what others hold. Where that waits for a person, the list is enough.
 func (e *evidence) marginDenies(symbol *SymbolState) bool {
-	policy := e.book.Foreign
+	policy := e.book.foreignPolicy
 	if symbol.rules == nil || symbol.Missing() || policy != ForeignAdopt && policy != ForeignIgnore {
 		return false
 	}

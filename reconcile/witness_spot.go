@@ -66,7 +66,7 @@ func (o *observed) AwaitsFreshWallet(symbol *SymbolState) bool {
 
 // WalletConclusive reports whether the newest snapshot read the wallet, late enough after the start and the last fill to show all of botd's sales.
 func (o *observed) WalletConclusive(symbol *SymbolState) bool {
-	return o.walletRead && symbol.Cause() != record.JournalLost && o.walletMS > max(o.bootMS, symbol.FilledMS())+o.settle.StalenessMS
+	return o.walletRead && symbol.Cause() != record.JournalLost && o.walletFromMS > max(o.bootMS, symbol.FilledMS())+o.settle.StalenessMS
 }
 
 // mostAsked bounds the number of rounds that read the order history about an unresolved difference.

@@ -13,7 +13,7 @@ import (
 func holding(t testing.TB, policy string) *wallet {
 	t.Helper()
 	w := newWallet(t)
-	w.book.Foreign = policy
+	w.book.foreignPolicy = policy
 	w.apply(
 		record.Record{
 			Strategy: "one",

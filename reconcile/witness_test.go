@@ -159,7 +159,7 @@ func TestOwnTradesCountRegardlessOfLists(t *testing.T) {
 func TestClosedAdoptionIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.book.Foreign = ForeignAdopt
+	d.book.foreignPolicy = ForeignAdopt
 	d.hold(20)
 	d.target(0)
 	symbol := d.book.Symbol(bitcoin)
@@ -191,7 +191,7 @@ func TestClosedAdoptionIsNotRepeated(t *testing.T) {
 func TestOwnPartEndsWithSharedPosition(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.book.Foreign = ForeignIgnore
+	d.book.foreignPolicy = ForeignIgnore
 	symbol := d.book.Symbol(bitcoin)
 	d.target(12)
 	d.observe(0, nil)
@@ -236,7 +236,7 @@ func TestSharedPositionEndsByItsRow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
-			d.book.Foreign = ForeignIgnore
+			d.book.foreignPolicy = ForeignIgnore
 			symbol := d.book.Symbol(bitcoin)
 			d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Ignored{Quantity: 6}})
 			d.target(12)
@@ -391,7 +391,7 @@ func TestUnexplainedPositionGetsStop(t *testing.T) {
 		t.Run(policy, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
-			d.book.Foreign = policy
+			d.book.foreignPolicy = policy
 			d.observe(0, nil)
 			d.now += 60_000
 			d.observe(-20, nil)
@@ -424,7 +424,7 @@ func TestHiddenAdoptedPositionEndsByItsRow(t *testing.T) {
 
 func adoptedAndHidden(t testing.TB) {
 	d := newDesk(t)
-	d.book.Foreign = ForeignAdopt
+	d.book.foreignPolicy = ForeignAdopt
 	d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Quarantined{Why: "a test"}}) // the journal is not new
 	d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{}})
 	for step := 0; d.book.Symbol(bitcoin).Known() == 0; step++ {
@@ -455,7 +455,7 @@ func TestMarginOfEarlierPositionIsNoWitness(t *testing.T) {
 
 func marginOfAnEarlierPosition(t testing.TB) {
 	d := newDesk(t)
-	d.book.Foreign = ForeignIgnore
+	d.book.foreignPolicy = ForeignIgnore
 	d.hold(20)
 	d.margined(20, exchange.MustAmount("100"))
 	d.now += 10_000

@@ -100,7 +100,7 @@ func TestAdoptedPositionEndsByRowOfListedPosition(t *testing.T) {
 		want exchange.Quantity
 	}{{8, 0}, {7, 20}, {5, 20}} {
 		d := newDesk(t)
-		d.book.Foreign = ForeignAdopt
+		d.book.foreignPolicy = ForeignAdopt
 		symbol := d.book.Symbol(bitcoin)
 		d.hold(20)
 		d.target(0)

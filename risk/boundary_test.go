@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/internal/reconciletest"
 	"botd/reconcile"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
@@ -60,13 +61,13 @@ func venueBoundaries() []boundary {
 		{"leverage", Limits{}, nil, reconcile.Intent{Purpose: placement.Leverage, Leverage: 1}, func(i *reconcile.Intent) { i.Leverage-- }, onFutures},
 		{"leverage", Limits{}, func(b *table, _ string, _ bool) { see(b.state, func(o *seen) { o.Leverage = 50 }) }, entry(5_000), more, onFutures},
 		{"margin", Limits{}, func(b *table, _ string, beyond bool) {
-			if b.book.Account.AvailableBalance = exchange.AmountOf(500); beyond {
-				b.book.Account.AvailableBalance = b.book.Account.AvailableBalance.Sub(least)
+			if reconciletest.Of(b.book).Account.AvailableBalance = exchange.AmountOf(500); beyond {
+				reconciletest.Of(b.book).Account.AvailableBalance = reconciletest.Of(b.book).Account.AvailableBalance.Sub(least)
 			}
 		}, entry(100), nil, onFutures},
 		{"balance", Limits{}, func(b *table, _ string, beyond bool) {
-			if b.book.Balances[0].Free = exchange.MustAmount("4004"); beyond { // 0.1 BTC at 40,000, and a fee of 0.1 %
-				b.book.Balances[0].Free = b.book.Balances[0].Free.Sub(least)
+			if (*reconciletest.Of(b.book).Balances)[0].Free = exchange.MustAmount("4004"); beyond { // 0.1 BTC at 40,000, and a fee of 0.1 %
+				(*reconciletest.Of(b.book).Balances)[0].Free = (*reconciletest.Of(b.book).Balances)[0].Free.Sub(least)
 			}
 		}, limit(40_000e8, 100), nil, onSpot},
 		{"order_count", Limits{}, func(b *table, _ string, beyond bool) {
@@ -87,9 +88,9 @@ func venueBoundaries() []boundary {
 
 // rich has an account with enough money for its rules' maximum.
 func rich(b *table, _ string, _ bool) {
-	b.book.Account.AvailableBalance, b.facts.Market = exchange.AmountOf(10_000_000), exchange.AmountOf(10_000_000)
-	for i := range b.book.Balances {
-		b.book.Balances[i].Free = exchange.AmountOf(10_000_000)
+	reconciletest.Of(b.book).Account.AvailableBalance, b.facts.Market = exchange.AmountOf(10_000_000), exchange.AmountOf(10_000_000)
+	for i := range *reconciletest.Of(b.book).Balances {
+		(*reconciletest.Of(b.book).Balances)[i].Free = exchange.AmountOf(10_000_000)
 	}
 }
 

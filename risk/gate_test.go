@@ -7,6 +7,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"botd/exchange"
+	"botd/internal/reconciletest"
 	"botd/reconcile"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
@@ -42,8 +43,8 @@ func newTable(t *testing.T, limits Limits) *table {
 	see(state, func(o *seen) {
 		o.Rules, o.Leverage, o.Last, o.LastMS, o.Read, o.Settled = rules, 10, 50_000e8, 1_000, true, true
 	})
-	book.AccountMS = 1_000
-	book.Account = exchange.MarginAccount{WalletBalance: exchange.AmountOf(10_000), AvailableBalance: exchange.AmountOf(10_000)}
+	*reconciletest.Of(book).AccountMS = 1_000
+	*reconciletest.Of(book).Account = exchange.MarginAccount{WalletBalance: exchange.AmountOf(10_000), AvailableBalance: exchange.AmountOf(10_000)}
 	equity := exchange.AmountOf(10_000)
 	return &table{t, book, state, NewGate(limits), Facts{NowMS: 2_000, Book: book, State: state, Market: equity, Equity: equity, Own: equity}}
 }
@@ -351,7 +352,7 @@ func TestRefusalNamesTheForeignOpening(t *testing.T) {
 	} {
 		for i, want := range wants {
 			b := newTable(t, Limits{})
-			b.book.Foreign = policy
+			b.book.Configure(reconcile.Settings{Foreign: policy})
 			order := limit(40_000e8, 10).Order
 			b.live("b1", order, placement.Order)
 			row := exchange.Order{ID: 9, Market: exchange.Futures, Symbol: "BTC-USDT", Side: order.Side, Type: order.Type, Price: order.Price, Quantity: 10}

@@ -41,7 +41,7 @@ func (g *Gate) lowered(leverage int, facts *Facts, f *finding) bool {
 	if state.Leverage() != 0 && leverage >= state.Leverage() {
 		return true
 	}
-	if facts.Book.AccountMS == 0 {
+	if facts.Book.AccountMS() == 0 {
 		return f.refuse("unknown", "a fetched margin account", "the account was not fetched yet")
 	}
 	var open exchange.Amount
@@ -113,7 +113,7 @@ func (g *Gate) margin(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	if state.Key().Market == exchange.Spot {
 		return true
 	}
-	if facts.Book.AccountMS == 0 {
+	if facts.Book.AccountMS() == 0 {
 		return f.refuse("unknown", "a fetched margin account", "the account was not fetched yet")
 	}
 	needed, _ := value(&intent.Order, state)
@@ -146,7 +146,7 @@ func (g *Gate) free(facts *Facts) exchange.Amount {
 }
 
 func sumFree(facts *Facts, collar exchange.Rate) exchange.Amount {
-	free := facts.Book.Account.AvailableBalance
+	free := facts.Book.Account().AvailableBalance
 	for state := range facts.Book.Symbols() {
 		free = free.Add(state.Moved().Min(exchange.Amount{}))
 		if state.LiveCount() > 0 {
@@ -231,7 +231,7 @@ func (g *Gate) balance(intent *reconcile.Intent, facts *Facts, f *finding) bool 
 	if state.Key().Market != exchange.Spot {
 		return true
 	}
-	if facts.Book.WalletMS == 0 {
+	if facts.Book.WalletMS() == 0 {
 		return f.refuse("unknown", "a fetched wallet", "the wallet was not fetched yet")
 	}
 	asset := state.Rules().Quote
@@ -271,9 +271,9 @@ func (g *Gate) BuyingPower(leverage int, facts *Facts) exchange.Amount {
 	leverage = max(1, cmp.Or(leverage, state.Leverage()))
 	free := exchange.Amount{}
 	switch spot := state.Key().Market == exchange.Spot; {
-	case spot && facts.Book.WalletMS != 0:
+	case spot && facts.Book.WalletMS() != 0:
 		leverage, free = 1, freeOf(state.Rules().Quote, exchange.Buy, facts)
-	case !spot && facts.Book.AccountMS != 0:
+	case !spot && facts.Book.AccountMS() != 0:
 		free = g.free(facts)
 	}
 	one := int64(exchange.RateOne)

@@ -7,6 +7,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"botd/exchange"
+	"botd/internal/reconciletest"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
@@ -155,8 +156,8 @@ func spotTable(t *testing.T) *table {
 	}
 	state := b.book.Track(coin)
 	see(state, func(o *seen) { o.Rules, o.Last, o.LastMS, o.Read, o.Settled = rules, 50_000e8, 1_000, true, true })
-	b.book.WalletMS = 1_000
-	b.book.Balances = []exchange.Balance{{Asset: "USDT", Free: exchange.AmountOf(10_000)}, {Asset: "BTC", Free: exchange.AmountOf(2)}}
+	*reconciletest.Of(b.book).WalletMS = 1_000
+	*reconciletest.Of(b.book).Balances = []exchange.Balance{{Asset: "USDT", Free: exchange.AmountOf(10_000)}, {Asset: "BTC", Free: exchange.AmountOf(2)}}
 	b.state, b.facts.State, b.facts.TakerFee = state, state, exchange.RateOne/1_000
 	return b
 }
@@ -211,11 +212,11 @@ func TestBuyingPower(t *testing.T) {
 		{"at the one that is configured", false, 2, nil, "19960.079840319361277445"},
 		{"without a fee", false, 2, func(b *table) { b.facts.TakerFee = 0 }, "20000"},
 		{"without any leverage", false, 0, func(b *table) { see(b.state, func(o *seen) { o.Leverage = 0 }) }, "9990.009990009990009990"},
-		{"the account was not read", false, 2, func(b *table) { b.book.AccountMS = 0 }, "0"},
-		{"less than nothing is free", false, 2, func(b *table) { b.book.Account.AvailableBalance = exchange.AmountOf(-5) }, "0"},
+		{"the account was not read", false, 2, func(b *table) { *reconciletest.Of(b.book).AccountMS = 0 }, "0"},
+		{"less than nothing is free", false, 2, func(b *table) { reconciletest.Of(b.book).Account.AvailableBalance = exchange.AmountOf(-5) }, "0"},
 		{"no rules", false, 2, func(b *table) { see(b.state, func(o *seen) { o.Rules = nil }) }, "0"},
 		{"on spot there is no leverage", true, 5, nil, "9990.009990009990009990"},
-		{"the wallet was not read", true, 0, func(b *table) { b.book.WalletMS = 0 }, "0"},
+		{"the wallet was not read", true, 0, func(b *table) { *reconciletest.Of(b.book).WalletMS = 0 }, "0"},
 	} {
 		b := newTable(t, Limits{})
 		if c.spot {
@@ -236,7 +237,7 @@ func TestBuyingPower(t *testing.T) {
 func TestALowerLeverageNeedsMargin(t *testing.T) {
 	t.Parallel()
 	lower := func(b *table, free string) bool {
-		b.book.Account.AvailableBalance = exchange.MustAmount(free)
+		reconciletest.Of(b.book).Account.AvailableBalance = exchange.MustAmount(free)
 		var f finding
 		return b.gate.lowered(5, &b.facts, &f)
 	}
@@ -293,12 +294,12 @@ func TestALowerLeverageNeedsMargin(t *testing.T) {
 		}
 	}
 	b := newTable(t, Limits{})
-	if b.book.AccountMS = 0; lower(b, "10000") {
+	if *reconciletest.Of(b.book).AccountMS = 0; lower(b, "10000") {
 		t.Error("want it refused before the account was read")
 	}
 }
 
 func free10k(b *table) exchange.Amount {
-	b.book.Account.AvailableBalance = exchange.AmountOf(10_000)
+	reconciletest.Of(b.book).Account.AvailableBalance = exchange.AmountOf(10_000)
 	return b.gate.free(&b.facts)
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/internal/reconciletest"
 	"botd/reconcile"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
@@ -48,18 +49,18 @@ func TestRefusalMessages(t *testing.T) {
 			Refusal{"leverage", "", "no price", "a last price", "no price of this symbol has been read yet"}},
 		{"leverage without rules", false, func(b *table) { see(b.state, func(o *seen) { o.Rules = nil }) }, lever(5),
 			Refusal{"leverage", "", "5", "a known symbol", "its rules have not been fetched yet"}},
-		{"a lower leverage, the account never read", false, func(b *table) { b.book.AccountMS = 0 }, lever(9),
+		{"a lower leverage, the account never read", false, func(b *table) { *reconciletest.Of(b.book).AccountMS = 0 }, lever(9),
 			Refusal{"leverage", "", "unknown", "a fetched margin account", "the account was not fetched yet"}},
-		{"an equal one", false, func(b *table) { b.book.AccountMS = 0 }, lever(10), Refusal{}},
-		{"margin, the account never read", false, func(b *table) { b.book.AccountMS = 0 }, entry(100),
+		{"an equal one", false, func(b *table) { *reconciletest.Of(b.book).AccountMS = 0 }, lever(10), Refusal{}},
+		{"margin, the account never read", false, func(b *table) { *reconciletest.Of(b.book).AccountMS = 0 }, entry(100),
 			Refusal{"margin", "", "unknown", "a fetched margin account", "the account was not fetched yet"}},
 		{"the leverage never read", false, func(b *table) { see(b.state, func(o *seen) { o.Leverage = 0 }) }, entry(100),
 			Refusal{"leverage", "", "unknown", "the leverage set on the exchange", "it was not fetched yet"}},
 		{"no price", false, func(b *table) { see(b.state, func(o *seen) { o.Last = 0 }) }, entry(100),
 			Refusal{"price", "", "none", "a last price", "no price of this symbol has been read yet"}},
-		{"the wallet never read", true, func(b *table) { b.book.WalletMS = 0 }, spot(exchange.Buy, "100"),
+		{"the wallet never read", true, func(b *table) { *reconciletest.Of(b.book).WalletMS = 0 }, spot(exchange.Buy, "100"),
 			Refusal{"balance", "", "unknown", "a fetched wallet", "the wallet was not fetched yet"}},
-		{"read at once", true, func(b *table) { b.book.WalletMS = 1 }, spot(exchange.Buy, "100"), Refusal{}},
+		{"read at once", true, func(b *table) { *reconciletest.Of(b.book).WalletMS = 1 }, spot(exchange.Buy, "100"), Refusal{}},
 		{"all, and its fee of 0.1 %", true, nil, spot(exchange.Buy, "9990.009990009990009990"), Refusal{}},
 		{"and more", true, nil, spot(exchange.Buy, "9990.01"), Refusal{"balance", "", "10000.00001 USDT", "10000 USDT", "less size or a deposit; " +
 			"open orders may hold the rest"}},

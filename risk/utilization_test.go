@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/internal/reconciletest"
 	"botd/reconcile"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
@@ -179,9 +180,9 @@ func TestRefusalNamesComparedValues(t *testing.T) {
 			b.change(func(s *exchange.Symbol) { s.MaxNotional = exchange.AmountOf(10_000_000) })
 			see(b.state, func(o *seen) { o.Leverage = 1 })
 		}, entry(20_001), "leverage: 1000050 USDT, limit 1000000 USDT (no margin bracket of the symbol reaches this size)"},
-		{"too little margin", func(b *table) { b.book.Account.AvailableBalance = exchange.AmountOf(499) }, entry(100),
+		{"too little margin", func(b *table) { reconciletest.Of(b.book).Account.AvailableBalance = exchange.AmountOf(499) }, entry(100),
 			"margin: 500 USDT, limit 499 USDT available (less size, more leverage, or a deposit)"},
-		{"the account was not read", func(b *table) { b.book.AccountMS = 0 }, entry(100),
+		{"the account was not read", func(b *table) { *reconciletest.Of(b.book).AccountMS = 0 }, entry(100),
 			"margin: unknown, limit a fetched margin account (the account was not fetched yet)"},
 		{"leverage was not read", func(b *table) { see(b.state, func(o *seen) { o.Leverage = 0 }) }, entry(100),
 			"leverage: unknown, limit the leverage set on the exchange (it was not fetched yet)"},

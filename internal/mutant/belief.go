@@ -308,7 +308,7 @@ var belief = []Row{
 		}},
 	{"young_stands_down", "where botd stands down, a wallet that may be older than the last fill keeps a stop away", "40",
 		"reconcile TestAWalletOfBeforeTheLastFillBoundsNoStopWhileStandingDown", []Edit{
-			{"reconcile.observed.walletDoubted", "o.walletMS <= symbol.FilledMS()+o.settle.StalenessMS", "false"},
+			{"reconcile.observed.walletDoubted", "o.walletFromMS <= symbol.FilledMS()+o.settle.StalenessMS", "false"},
 		}},
 	{"unread_stands_down", "where botd stands down, a wallet of before another botd's purchase keeps a stop away", "40",
 		"reconcile TestAnUnreadWalletBoundsNoStopWhileStandingDown", []Edit{

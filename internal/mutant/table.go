@@ -82,7 +82,7 @@ var protocol = []Row{
 		{"reconcile.survey.takePosition", "symbol.doubled.exceeds(s.book.Settle().StalenessMS)", "true"},
 	}},
 	{"everything_adopted", "a foreign position is adopted whatever the policy", "16", "", []Edit{
-		{"reconcile.survey.foreign", "s.book.Foreign == ForeignAdopt", "true"},
+		{"reconcile.survey.foreign", "s.book.foreignPolicy == ForeignAdopt", "true"},
 	}},
 
 	// Durable before the first byte, in order, and never an id twice.

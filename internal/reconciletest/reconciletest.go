@@ -1,5 +1,5 @@
-// Package reconciletest sets what snapshots have shown of a symbol, for the tests of packages that
-// read it.
+// Package reconciletest sets what snapshots have shown of a symbol or an account, for the tests of
+// packages that read it.
 //
 // Outside tests only Book.Observe can: the fields are not exported. A table of a package above wants
 // one symbol in one state, without the reads that lead there.
@@ -34,6 +34,34 @@ type Observed struct {
 	UnknownEnded  string
 
 	UnprotectedSinceMS, UnprotectedMS, ForeignSinceMS int64
+}
+
+// Account points to what is observed of an account as a whole.
+type Account struct {
+	Account       *exchange.MarginAccount
+	AccountMS     *int64
+	OpenPositions *[]exchange.Position
+	Balances      *[]exchange.Balance
+	WalletMS      *int64
+}
+
+// Of returns what is observed of a book's account, for a test to set.
+func Of(book *reconcile.Book) Account {
+	return Account{
+		Account:       field[exchange.MarginAccount](book, "marginAccount"),
+		AccountMS:     field[int64](book, "accountMS"),
+		OpenPositions: field[[]exchange.Position](book, "openPositions"),
+		Balances:      field[[]exchange.Balance](book, "balances"),
+		WalletMS:      field[int64](book, "walletMS"),
+	}
+}
+
+func field[T any](book *reconcile.Book, name string) *T {
+	of := reflect.ValueOf(book).Elem().FieldByName(name)
+	if !of.IsValid() || of.Type() != reflect.TypeFor[T]() {
+		panic(fmt.Sprintf("reconciletest: the book has no field like %s", name))
+	}
+	return (*T)(unsafe.Pointer(of.UnsafeAddr()))
 }
 
 // Set changes what is observed of a symbol.

@@ -1,6 +1,7 @@
 package reconciletest
 
 import (
+	"slices"
 	"testing"
 
 	"botd/exchange"
@@ -20,5 +21,24 @@ func TestASymbolShowsWhatATestHasSet(t *testing.T) {
 	symbol.Foreign()[0].ID = 8
 	if have := append(symbol.Foreign(), exchange.Order{})[0].ID; have != 7 || symbol.ForeignCount() != 1 {
 		t.Errorf("want what a caller changes in its copies to stay with it, have order %d of %d", have, symbol.ForeignCount())
+	}
+}
+
+func TestAnAccountShowsWhatATestHasSet(t *testing.T) {
+	t.Parallel()
+	book := reconcile.NewBook(placement.Settle{})
+	set := Of(book)
+	set.Account.WalletBalance, *set.AccountMS, *set.WalletMS = exchange.AmountOf(5), 6, 7
+	*set.OpenPositions, *set.Balances = []exchange.Position{{ID: 8}}, []exchange.Balance{{Asset: "BTC"}}
+	if book.Account().WalletBalance != exchange.AmountOf(5) || book.AccountMS() != 6 || book.WalletMS() != 7 {
+		t.Errorf("want what was set, have %+v at %d, the wallet at %d", book.Account(), book.AccountMS(), book.WalletMS())
+	}
+	if open, balances := slices.Collect(book.OpenPositions()), slices.Collect(book.Balances()); len(open) != 1 || len(balances) != 1 || open[0].ID != 8 {
+		t.Errorf("want the lists that were set, have %+v and %+v", open, balances)
+	}
+	book.ForgetAccount()
+	book.ForgetWallet()
+	if book.AccountMS() != 0 || book.WalletMS() != 0 {
+		t.Errorf("want no read remembered, have %d and %d", book.AccountMS(), book.WalletMS())
 	}
 }

@@ -279,7 +279,7 @@ func (f *figures) status(book *reconcile.Book) {
 		}
 		fresh = fresh && s.fresh
 		price := fraction(int64(book.Symbol(key).Price()), rules.PriceScale)
-		if key.Market == exchange.Futures && s.Quantity.Sign() != 0 && book.AccountMS-book.Symbol(key).LastMS() > oldPriceMS {
+		if key.Market == exchange.Futures && s.Quantity.Sign() != 0 && book.AccountMS()-book.Symbol(key).LastMS() > oldPriceMS {
 			fresh = false // the account uses a later mark than any price that could be read
 		}
 		worth, bound := new(big.Rat).Mul(&s.Quantity, price), new(big.Rat).Mul(&s.Value, big.NewRat(1, 1_000)) // estimated fees, and prices of two moments

@@ -17,6 +17,35 @@ const mostOfBook = 50
 // parts are the types that the book is made of. Each owns its fields: methods of the book call its methods.
 var parts = []string{"tracked", "spotWallet", "dispatched", "refusals", "spotEnded", "peer", "pass"}
 
+// state are the structs of reconcile with no exported field: other packages read them through methods, and change them by records and snapshots.
+var state = append([]string{"Book", "observed", "SymbolState", "quotation", "observation", "declared"}, parts...)
+
+// TestStateHasNoExportedField checks that the book and its parts export no field.
+func TestStateHasNoExportedField(t *testing.T) {
+	t.Parallel()
+	found := 0
+	for _, file := range sources(t, "reconcile", false) {
+		ast.Inspect(file.tree, func(node ast.Node) bool {
+			declared, ok := node.(*ast.TypeSpec)
+			if !ok || !slices.Contains(state, declared.Name.Name) {
+				return true
+			}
+			found++
+			for _, field := range declared.Type.(*ast.StructType).Fields.List {
+				for _, name := range field.Names {
+					if name.IsExported() {
+						t.Errorf("%s:%d %s.%s is exported: want a method that reads it", file.path, file.line(name.Pos()), declared.Name.Name, name.Name)
+					}
+				}
+			}
+			return true
+		})
+	}
+	if found != len(state) {
+		t.Errorf("want %d structs examined, have %d: this test looks for the wrong type", len(state), found)
+	}
+}
+
 // TestBookIsMadeOfParts checks that reconcile.Book has few methods and that none of them uses an unexported field of a part.
 func TestBookIsMadeOfParts(t *testing.T) {
 	t.Parallel()
@@ -110,7 +139,7 @@ func TestStateIsNotOverwritten(t *testing.T) {
 			t.Errorf("%s: this replaces state of another package: want a method or a record", set.Position(pos))
 		}
 	}
-	for _, code := range []string{"*p = T{}", "p, i := p, 0; *p, i = T{}, 1; _ = i", "(*p) = T{}", "*at() = T{}", "q := &p; **q = T{}"} {
+	for _, code := range []string{"*p = T{}", "p, i := p, 0; *p, i = T{}, 1; _ = i", "(*p) = T{}", "*at() = T{}", "q := &p; **q = T{}", "for _, *p = range []T{} {\n}", "for *p = range func(func(T) bool) {} {\n}"} {
 		if have := overwrites(t, code); have != 1 {
 			t.Errorf("%s: want it found, have %d", code, have)
 		}
@@ -146,11 +175,14 @@ func overwrites(t *testing.T, code string) int {
 func overwritten(info *types.Info, path string, guarded map[string]string, trees []*ast.File) (found []token.Pos) {
 	for _, tree := range trees {
 		ast.Inspect(tree, func(node ast.Node) bool {
-			assigned, ok := node.(*ast.AssignStmt)
-			if !ok {
-				return true
+			var assigned []ast.Expr
+			switch n := node.(type) {
+			case *ast.AssignStmt:
+				assigned = n.Lhs
+			case *ast.RangeStmt:
+				assigned = []ast.Expr{n.Key, n.Value}
 			}
-			for _, to := range assigned.Lhs {
+			for _, to := range assigned {
 				if _, whole := ast.Unparen(to).(*ast.StarExpr); whole && isGuarded(info.TypeOf(to), path, guarded) {
 					found = append(found, to.Pos())
 				}

@@ -263,7 +263,7 @@ var Table = []Row{
 		impure, "exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile reconcile/journal", "sqlite libc"},
 	{"internal/enginetest", "makes engine notes of every kind for the tests of packages that read them",
 		impure, "exchange strategy reconcile/placement reconcile/record reconcile/account reconcile risk runtime/engine", "decimal"},
-	{"internal/reconciletest", "sets what snapshots have shown of a symbol, for the tests of packages that read it",
+	{"internal/reconciletest", "sets what snapshots have shown of a symbol or an account, for the tests of packages that read it",
 		impure, "exchange reconcile", ""},
 	{"internal/openapi", "checks requests and answers against an OpenAPI document",
 		impure, "", "schema openapi"},

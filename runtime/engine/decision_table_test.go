@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/internal/reconciletest"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
@@ -295,7 +296,7 @@ func TestEquityLimitsUseCompleteReads(t *testing.T) {
 		{"a round has read", true, false, nil, true}, {"between rounds", false, true, nil, true},
 		{"between rounds, and none needs it", false, false, nil, false},
 		{"of two moments", true, true, func(l *limits) { l.mixed = true }, false},
-		{"before the account was read", true, true, func(l *limits) { l.book.AccountMS = 0 }, false},
+		{"before the account was read", true, true, func(l *limits) { *reconciletest.Of(l.book).AccountMS = 0 }, false},
 	} {
 		b := valued(t, 1, 0)
 		l := &limits{base: b, accounting: &accounting{base: b}, watching: c.watches}

@@ -53,7 +53,7 @@ func New(config Config, book *reconcile.Book) (*Engine, error) {
 	if !placement.IsRandom(config.Random) {
 		return nil, fmt.Errorf("random part %q of client order ids: want %d characters of a-z and 0-9", config.Random, placement.RandomLength)
 	}
-	book.Foreign, book.Instance, book.SpotFee = config.Foreign, config.Instance, config.TakerFee
+	book.Configure(reconcile.Settings{Instance: config.Instance, Foreign: config.Foreign, SpotFee: config.TakerFee})
 	config.Offload = config.Offload && !config.Rehearse
 	b := &base{config: config, on: map[exchange.SymbolKey]*leg{}, agenda: agenda{roundMS: never, replaceMS: never, rulesMS: never},
 		outbox: newOutbox(book)}

@@ -9,6 +9,7 @@ import (
 
 	"botd/exchange"
 	"botd/exchange/sim"
+	"botd/internal/reconciletest"
 	"botd/reconcile"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
@@ -405,7 +406,7 @@ func TestARowOfAWalletThatCannotBeRead(t *testing.T) {
 		{"one without a name first", []string{"", "BTC"}, "none", []exchange.SymbolKey{wholeSpot, coin}, []exchange.SymbolKey{wholeSpot, coin}},
 	} {
 		b := valued(t, 1, 1)
-		b.book.Balances = append(b.book.Balances, exchange.Balance{Asset: "BTC", Free: exchange.AmountOf(3)})
+		*reconciletest.Of(b.book).Balances = append(*reconciletest.Of(b.book).Balances, exchange.Balance{Asset: "BTC", Free: exchange.AmountOf(3)})
 		r := &round{base: b}
 		answer := &exchange.Answer{Operation: exchange.SpotWallet,
 			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "USDT", Free: exchange.AmountOf(5)}})}

@@ -79,8 +79,7 @@ func (r *report) blindExit(leg *leg, add func(string, ...any)) {
 
 // blindUntraded adds the positions that no strategy trades: botd sends no orders there.
 func (r *report) blindUntraded(add func(string, ...any)) {
-	for i := range r.book.Open {
-		p := &r.book.Open[i]
+	for p := range r.book.OpenPositions() {
 		key := exchange.SymbolKey{Market: exchange.Futures, Name: p.Symbol}
 		if p.Remaining != 0 && r.legOn(key) == nil {
 			add("%s: a %s position that no strategy trades is left: close it on the exchange", key, p.Side)

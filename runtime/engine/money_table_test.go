@@ -6,6 +6,7 @@ import (
 
 	"botd/exchange"
 	"botd/exchange/sim"
+	"botd/internal/reconciletest"
 	"botd/reconcile/account"
 	"botd/reconcile/record"
 	"botd/risk"
@@ -16,8 +17,8 @@ import (
 func valued(t testing.TB, futures, spot int) *base {
 	t.Helper()
 	b := emptyBase(1_767_225_600_000) // midnight
-	b.book.Account, b.book.AccountMS = exchange.MarginAccount{WalletBalance: exchange.AmountOf(1_000)}, 1
-	b.book.Balances, b.book.WalletMS = []exchange.Balance{{Asset: "USDT", Free: exchange.AmountOf(400), Frozen: exchange.AmountOf(100)}}, 1
+	*reconciletest.Of(b.book).Account, *reconciletest.Of(b.book).AccountMS = exchange.MarginAccount{WalletBalance: exchange.AmountOf(1_000)}, 1
+	*reconciletest.Of(b.book).Balances, *reconciletest.Of(b.book).WalletMS = []exchange.Balance{{Asset: "USDT", Free: exchange.AmountOf(400), Frozen: exchange.AmountOf(100)}}, 1
 	for _, symbol := range sim.DefaultSymbols() {
 		left := &futures
 		if symbol.Market == exchange.Spot {
@@ -50,10 +51,10 @@ func TestEquityOfTradedMarkets(t *testing.T) {
 		{"two on spot share the quote asset", 0, 2, nil, "500 true 500 spot"},
 		{"both", 1, 1, nil, "1500 true 500 futures spot"},
 		{"none", 0, 0, nil, "0 false 0 "},
-		{"futures, not read yet", 1, 0, func(b *base) { b.book.AccountMS = 0 }, "0 false 0 futures"},
-		{"spot, not read yet", 0, 1, func(b *base) { b.book.WalletMS = 0 }, "0 false 500 spot"},
-		{"spot alone, and the futures account was not read", 0, 1, func(b *base) { b.book.AccountMS = 0 }, "500 true 500 spot"},
-		{"futures alone, and the wallet was not read", 1, 0, func(b *base) { b.book.WalletMS = 0 }, "1000 true 0 futures"},
+		{"futures, not read yet", 1, 0, func(b *base) { *reconciletest.Of(b.book).AccountMS = 0 }, "0 false 0 futures"},
+		{"spot, not read yet", 0, 1, func(b *base) { *reconciletest.Of(b.book).WalletMS = 0 }, "0 false 500 spot"},
+		{"spot alone, and the futures account was not read", 0, 1, func(b *base) { *reconciletest.Of(b.book).AccountMS = 0 }, "500 true 500 spot"},
+		{"futures alone, and the wallet was not read", 1, 0, func(b *base) { *reconciletest.Of(b.book).WalletMS = 0 }, "1000 true 0 futures"},
 		{"with a position on spot", 0, 1, func(b *base) {
 			one := b.legs[0]
 			see(one.symbol, func(o *seen) { o.Position, _ = o.Rules.Quantity(exchange.AmountOf(2).Decimal()) })

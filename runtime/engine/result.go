@@ -83,7 +83,7 @@ func (r *results) waits(snapshot *reconcile.Snapshot) bool {
 	if r.config.Feed {
 		return false // everything is read at the same moment
 	}
-	wallet, account := r.book.Account.WalletBalance, r.book.Watch("")
+	wallet, account := r.book.Account().WalletBalance, r.book.Watch("")
 	read := snapshot.Account != nil && snapshot.Positions.Done()
 	if read && (r.walletMS == 0 || r.wallet != wallet) {
 		r.wallet, r.walletMS = wallet, snapshot.BeganMS
@@ -110,7 +110,7 @@ func (r *results) waits(snapshot *reconcile.Snapshot) bool {
 // ledger yet: once posted, the wallet of the results moves by them. If they turn out not to be
 // external, they are part of the next change.
 func (r *results) ownWallet() exchange.Amount {
-	return r.book.Account.WalletBalance.Sub(r.accounting.fromOutside())
+	return r.book.Account().WalletBalance.Sub(r.accounting.fromOutside())
 }
 
 // tradedFutures reports whether a strategy's orders have filled on futures since the last wallet

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/internal/reconciletest"
 	"botd/reconcile"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
@@ -166,7 +167,9 @@ func TestFuturesResultWaitsForStableWallet(t *testing.T) {
 	}{
 		{"nothing is due", nil, false, -1},
 		{"it traded", func(r *results, _ *reconcile.Snapshot) { r.fills(r.legs[0], 3) }, true, 0},
-		{"the wallet is another", func(r *results, _ *reconcile.Snapshot) { r.book.Account.WalletBalance = exchange.AmountOf(990) }, true, 0},
+		{"the wallet is another", func(r *results, _ *reconcile.Snapshot) {
+			reconciletest.Of(r.book).Account.WalletBalance = exchange.AmountOf(990)
+		}, true, 0},
 		{"it stood still", func(r *results, _ *reconcile.Snapshot) { r.fills(r.legs[0], 3); r.walletMS = now - 1_001 }, false, -1},
 		{"it stood still for a moment less", func(r *results, _ *reconcile.Snapshot) { r.fills(r.legs[0], 3); r.walletMS = now - 1_000 }, true, 0},
 		{"a fill was learned of since", func(r *results, _ *reconcile.Snapshot) {
@@ -205,7 +208,7 @@ func TestFuturesResultWaitsForStableWallet(t *testing.T) {
 		if waits != c.waits || since != c.outstanding {
 			t.Errorf("%s: want it awaited %t, since %d ms, have %t, %d", c.name, c.waits, c.outstanding, waits, since)
 		}
-		if moved := r.book.Account.WalletBalance == exchange.AmountOf(990); moved && (r.wallet != exchange.AmountOf(990) || r.walletMS != s.BeganMS) {
+		if moved := reconciletest.Of(r.book).Account.WalletBalance == exchange.AmountOf(990); moved && (r.wallet != exchange.AmountOf(990) || r.walletMS != s.BeganMS) {
 			t.Errorf("%s: want the new wallet noted, have %s at %d", c.name, r.wallet, r.walletMS)
 		}
 	}
@@ -214,7 +217,7 @@ func TestFuturesResultWaitsForStableWallet(t *testing.T) {
 func TestEmptyWalletIsStableSinceFirstRead(t *testing.T) {
 	t.Parallel()
 	r := resulted(t, 1, 0)
-	r.book.Account.WalletBalance = exchange.Amount{}
+	reconciletest.Of(r.book).Account.WalletBalance = exchange.Amount{}
 	for n := range int64(2) {
 		s := &reconcile.Snapshot{BeganMS: r.nowMS + n*1_000, Account: &exchange.MarginAccount{}, Positions: exchange.FetchedOf[exchange.Position](nil)}
 		if r.waits(s); r.walletMS != r.nowMS {
@@ -233,13 +236,23 @@ func TestAccountedRecords(t *testing.T) {
 		records int    // records of the account
 	}{
 		{"nothing happened", func(*results) {}, "0 0 1000", 0},
-		{"the first time", func(r *results) { r.book = reconcile.NewBook(placement.Settle{}); r.book.AccountMS = 1 }, "0 0 0", 1},
-		{"the wallet is another", func(r *results) { r.book.Account.WalletBalance = exchange.AmountOf(990); r.fills(r.legs[0], 3) }, "-10 0 990", 1},
+		{"the first time", func(r *results) {
+			r.book = reconcile.NewBook(placement.Settle{})
+			*reconciletest.Of(r.book).AccountMS = 1
+		}, "0 0 0", 1},
+		{"the wallet is another", func(r *results) {
+			reconciletest.Of(r.book).Account.WalletBalance = exchange.AmountOf(990)
+			r.fills(r.legs[0], 3)
+		}, "-10 0 990", 1},
 		{"it traded for nothing", func(r *results) { r.fills(r.legs[0], 3) }, "0 0 1000", 1},
-		{"nobody follows results", func(r *results) { r.book.Account.WalletBalance, r.following = exchange.AmountOf(990), false }, "0 0 1000", 0},
-		{"the wallet was not read yet", func(r *results) { r.book.Account.WalletBalance, r.book.AccountMS = exchange.AmountOf(990), 0 }, "0 0 1000", 0},
+		{"nobody follows results", func(r *results) {
+			reconciletest.Of(r.book).Account.WalletBalance, r.following = exchange.AmountOf(990), false
+		}, "0 0 1000", 0},
+		{"the wallet was not read yet", func(r *results) {
+			reconciletest.Of(r.book).Account.WalletBalance, *reconciletest.Of(r.book).AccountMS = exchange.AmountOf(990), 0
+		}, "0 0 1000", 0},
 		{"money came from outside", func(r *results) {
-			r.book.Account.WalletBalance, r.accounting.futures.flow = exchange.AmountOf(1_040), exchange.AmountOf(40)
+			reconciletest.Of(r.book).Account.WalletBalance, r.accounting.futures.flow = exchange.AmountOf(1_040), exchange.AmountOf(40)
 		}, "0 0 1000", 0},
 	} {
 		r := resulted(t, 2, 0)
@@ -265,7 +278,7 @@ func TestAccountedRecords(t *testing.T) {
 		if have != c.want || records != c.records {
 			t.Errorf("%s: want %s, accounted for %d times, have %s, %d", c.name, c.want, c.records, have, records)
 		}
-		if followed := r.following && r.book.AccountMS != 0; (r.legs[0].entry == exchange.AmountOf(77)) != followed {
+		if followed := r.following && r.book.AccountMS() != 0; (r.legs[0].entry == exchange.AmountOf(77)) != followed {
 			t.Errorf("%s: want the entry price noted %t, have %s", c.name, followed, r.legs[0].entry)
 		}
 	}

@@ -225,9 +225,9 @@ func (r *roster) drop(ended *leg) {
 	})
 	ended.symbol.Forget()
 	if !r.trades(exchange.Futures) {
-		r.book.AccountMS = 0 // if it is traded again, it is read first
+		r.book.ForgetAccount() // if it is traded again, it is read first
 	}
 	if !r.trades(exchange.Spot) {
-		r.book.WalletMS = 0
+		r.book.ForgetWallet()
 	}
 }

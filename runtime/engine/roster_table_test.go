@@ -10,6 +10,7 @@ import (
 
 	"botd/exchange"
 	"botd/exchange/sim"
+	"botd/internal/reconciletest"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
@@ -166,7 +167,7 @@ func TestRemovedStrategyEndsOnceBooked(t *testing.T) {
 		w.out.Reset()
 		w.engine.calls = map[int64]purpose{1: {kind: callBook, leg: one}, 2: {kind: callSetLeverage, symbol: one.symbol}, 3: {kind: callRules},
 			4: {kind: callSetLeverage, symbol: w.engine.book.Track(ether)}, 5: {kind: callRound}}
-		w.engine.round.reading.phase, w.engine.book.WalletMS = phaseLists, 7
+		w.engine.round.reading.phase, *reconciletest.Of(w.engine.book).WalletMS = phaseLists, 7
 		w.engine.roster.endRemoved()
 		if calls := len(w.engine.calls); calls != map[int]int{0: 2, 1: 5}[c.want] || w.engine.round.inProgress() != (c.want == 1) {
 			t.Errorf("%s: want the answers that are awaited for it left to nobody, have %d", c.name, calls)
@@ -182,7 +183,7 @@ func TestRemovedStrategyEndsOnceBooked(t *testing.T) {
 		}
 		notes := facts[NoteReload](w.out.Notes)
 		if len(notes) != 1 || notes[0].Text != "it is no longer configured, has no position, and has ended" || one.state.Plan().Target.Sign() != 0 ||
-			len(w.engine.market.series) != 0 || w.engine.book.AccountMS != 0 || w.engine.book.WalletMS != 0 || one.symbol.Read() {
+			len(w.engine.market.series) != 0 || w.engine.book.AccountMS() != 0 || w.engine.book.WalletMS() != 0 || one.symbol.Read() {
 			t.Errorf("%s: want it reported, and its plan, its candles and what was read forgotten, have %+v", c.name, notes)
 		}
 	}

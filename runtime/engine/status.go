@@ -120,7 +120,7 @@ type report struct {
 
 // Status summarizes the engine between events.
 func (r *report) Status() Status {
-	status := Status{NowMS: r.nowMS, Equity: r.equity(exchange.Futures), Account: r.book.Account, AccountMS: r.book.AccountMS,
+	status := Status{NowMS: r.nowMS, Equity: r.equity(exchange.Futures), Account: r.book.Account(), AccountMS: r.book.AccountMS(),
 		Halt: r.book.Halted(), Blind: r.readHealth.blindWide(), SoundMS: r.readHealth.soundMS,
 		Failed: r.readHealth.failed, JournalErr: r.journalErr, DiskLow: r.permission.low}
 	status.Ledger = slices.Clone(r.book.Ledger().Balances())
@@ -129,7 +129,7 @@ func (r *report) Status() Status {
 		status.Total = total
 	}
 	status.Halts = r.book.Halts()
-	status.Balances = slices.Clone(r.book.Balances)
+	status.Balances = slices.Collect(r.book.Balances())
 	for t := range r.book.Symbols() {
 		residual, _ := t.Residual()
 		status.Symbols = append(

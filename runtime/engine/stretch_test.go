@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/internal/reconciletest"
 	"botd/reconcile/record"
 	"botd/risk"
 	"botd/strategy"
@@ -175,7 +176,7 @@ func TestStretchEndsAtCandleWithEffect(t *testing.T) {
 		{"nobody trades the symbol", func(m *market, one *leg) { one.series.legs = nil }, 5},
 		{"people look on", func(m *market, _ *leg) { m.config.Quiet = false }, 1},
 		{"the account has lost too much at the fourth", func(m *market, one *leg) {
-			m.book.Account, m.book.AccountMS = exchange.MarginAccount{WalletBalance: exchange.AmountOf(1_000)}, 1
+			*reconciletest.Of(m.book).Account, *reconciletest.Of(m.book).AccountMS = exchange.MarginAccount{WalletBalance: exchange.AmountOf(1_000)}, 1
 			m.record(record.Record{Body: record.Day{StartMS: m.nowMS, Equity: exchange.AmountOf(1_000), Peak: exchange.AmountOf(1_000), Markets: "futures"}})
 			m.emitted, m.unwritten = 1, nil
 			m.config.Limits.MaxDrawdown, m.limits.watching = risk.Loss{USDT: exchange.AmountOf(10)}, true

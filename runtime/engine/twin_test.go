@@ -21,7 +21,7 @@ func TestAnotherBotdsPurchaseIsFoundAndProtected(t *testing.T) {
 	for w.inEther() == before {
 		w.pass(100)
 	}
-	for shown := w.engine.Book().WalletMS; w.engine.Book().WalletMS == shown; {
+	for shown := w.engine.Book().WalletMS(); w.engine.Book().WalletMS() == shown; {
 		w.pass(100)
 	}
 	w.pass(4_000)

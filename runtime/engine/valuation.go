@@ -31,7 +31,7 @@ func (b *base) equity(market exchange.Market) exchange.Amount {
 // total returns the equity of all traded markets, and whether it is known.
 func (b *base) total() (total exchange.Amount, known bool) {
 	futures, spot := b.trades(exchange.Futures), b.trades(exchange.Spot)
-	if futures && b.book.AccountMS == 0 || spot && b.book.WalletMS == 0 || !futures && !spot {
+	if futures && b.book.AccountMS() == 0 || spot && b.book.WalletMS() == 0 || !futures && !spot {
 		return total, false
 	}
 	if futures {
