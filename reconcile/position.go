@@ -1,54 +1,9 @@
 package reconcile
 
 import (
-	"slices"
-
 	"botd/exchange"
-	"botd/reconcile/account"
 	"botd/reconcile/record"
 )
-
-// observePosition compares the exchange's position with the one that the fills explain, and decides
-// uncertain placements.
-func (s *survey) observePosition(symbol *SymbolState) {
-	if symbol.sinceFill.sinceMS != 0 {
-		symbol.sinceFill.extend(s.fetched)
-	}
-	s.noteClosed(symbol)
-	if s.fetched.isUnread(symbol.Key()) {
-		s.partialPosition(symbol)
-		return
-	}
-	symbol.unread = false
-	if symbol.Key().Market == exchange.Spot {
-		s.forgetUnlisted(symbol)
-		s.observeWallet(symbol)
-		return
-	}
-	if !s.fetched.Positions.Done() {
-		return
-	}
-	if !s.takePosition(symbol) {
-		return
-	}
-	symbol.read, symbol.futuresEvidence.denied = true, false
-	s.measureResidual(symbol)
-	s.seekWitness(symbol)
-	switch unknown := s.book.unknownOn(symbol.Key()); {
-	case len(unknown) > 0:
-		s.decideUnknown(symbol, unknown)
-		s.adoptReduced(symbol, symbol.Opened())
-		s.measureResidual(symbol)
-		s.seekWitness(symbol)
-	case symbol.Unwitnessed(): // a single list never settles a symbol
-	case symbol.residual != 0 && symbol.Quarantine() == "" && symbol.differs.exceeds(s.book.Settle().StalenessMS):
-		s.foreign(symbol)
-	case symbol.residual == 0 && symbol.outweighed():
-		s.book.ignore(symbol, "the exchange has one position: what is left of it beside others is botd's", s.emit)
-	}
-	s.contradict(symbol)
-	symbol.settled = symbol.residual == 0 && !s.anyUnresolved(symbol.Key()) && symbol.Quarantine() == "" && !symbol.endUnproved()
-}
 
 // partialPosition updates a symbol's position after another read about the symbol failed: reducing
 // and protecting continue, and nothing is concluded.
@@ -107,56 +62,6 @@ func (s *survey) standOpened(symbol *SymbolState) {
 	}
 }
 
-// takePosition reads the symbol's position from the list. It returns false if the full snapshot
-// changed while it was taken.
-func (s *survey) takePosition(symbol *SymbolState) bool {
-	now, count := find(s.fetched.Positions.Items(), symbol.Key().Name)
-	if count > 1 { // a list combined from replicas may show both an ended and the next position; if this persists, it violates the contract (case 38)
-		if symbol.doubled.extend(s.fetched); symbol.doubled.exceeds(s.book.Settle().StalenessMS) {
-			s.quarantine(symbol, "the exchange shows two positions on one symbol")
-		}
-		symbol.takeOneOf(s.fetched.Positions.Items())
-		symbol.equal.reset()
-		symbol.settled = false
-		return false
-	}
-	symbol.doubled.reset()
-	if s.fetched.Before.Done() {
-		if before, _ := find(s.fetched.Before.Items(), symbol.Key().Name); before.Signed() != now.Signed() || before.ID != now.ID {
-			symbol.equal.reset()
-			return false
-		}
-	}
-	if now.ID == symbol.positionID && signOf(now.Signed()) == -signOf(symbol.AtVenue()) && now.Remaining != 0 {
-		s.quarantine(symbol, "the position changed its side by itself") // case 38
-	}
-	if now.ID != symbol.positionID || now.Signed() != symbol.AtVenue() {
-		s.book.changes++
-		symbol.markedAt = symbol.Price()
-	}
-	if now.ID != 0 && !slices.Contains(symbol.seen, now.ID) && s.opens(symbol.Key()) {
-		symbol.futuresEvidence.unbooked = now.ID
-	}
-	symbol.noteSeen(now.ID)
-	s.takeRow(symbol, &now)
-	symbol.positionMS = s.fetched.BeganMS
-	return true
-}
-
-// takeRow uses a row of the list as the symbol's position; a zero row means none.
-func (s *survey) takeRow(symbol *SymbolState, now *exchange.Position) {
-	if now.ID != symbol.positionID || symbol.AtVenue() == 0 {
-		symbol.sinceMS = s.fetched.EndedMS
-	}
-	symbol.position, symbol.positionID, symbol.liqPrice = now.Signed()-symbol.Ignored(), now.ID, now.LiqPrice
-	if now.Remaining != 0 || symbol.Known() == 0 || symbol.futuresEvidence.shownOf != symbol.OpenedMS() {
-		symbol.entryPrice = now.EntryPrice // a list without a known position does not change the price
-	}
-	if now.Leverage > 0 {
-		symbol.leverage = now.Leverage
-	}
-}
-
 // takeShown uses a position that one of the snapshot's two lists shows while the other list, or its
 // row there, cannot be read. A position that a read has shown is protected, and nothing else is
 // concluded from it. It returns false if neither shows one.
@@ -205,83 +110,6 @@ func find(positions []exchange.Position, symbol string) (found exchange.Position
 		}
 	}
 	return found, count
-}
-
-// measureResidual records the difference and for how long nothing has explained it. The time does
-// not start while a placement could explain it, by being unresolved or not visible yet, and it
-// starts over when fills are booked, because the same figure then means a different one. A read
-// without a difference, which may be older, interrupts it but does not end it.
-func (s *survey) measureResidual(symbol *SymbolState) {
-	residual, known := symbol.position-symbol.Known(), symbol.Known()
-	explains := func(p *account.Placement) bool { return explained(p, residual) != 0 }
-	switch {
-	case known != symbol.residualOf || s.anyUnresolved(symbol.Key()) || s.anyUnlistedThat(symbol.Key(), explains):
-		symbol.differs.restart(s.fetched)
-		symbol.differed = residual
-	case residual == 0:
-		if symbol.residual != 0 {
-			symbol.agrees.reset()
-		}
-		if symbol.agrees.extend(s.fetched); symbol.differed == 0 || symbol.agrees.exceeds(s.book.Settle().StalenessMS) {
-			symbol.differs.restart(s.fetched)
-			symbol.differed = 0
-		}
-	case residual != symbol.differed:
-		symbol.differs.restart(s.fetched)
-		symbol.differed = residual
-	case symbol.residual == 0:
-		symbol.differs.pause(s.fetched)
-	default:
-		symbol.differs.extend(s.fetched)
-	}
-	symbol.residual, symbol.residualOf = residual, known
-	s.noteUnexplained(symbol)
-}
-
-// observeWallet reconciles the fills of a spot symbol with the wallet, whose base asset pays the
-// fees of purchases.
-func (s *survey) observeWallet(symbol *SymbolState) {
-	if !s.fetched.Balances.Done() || !s.fetched.SpotOrders.Done() || symbol.rules == nil {
-		return
-	}
-	symbol.read = true
-	symbol.spot.inWallet = s.book.inWallet(symbol)
-	symbol.position = symbol.heldOnSpot()
-	s.noteExcess(symbol)
-	s.noteDiffers(symbol)
-	s.presume(symbol)
-	if s.book.StandsDown() {
-		s.noteSoldUnknown(symbol)
-	}
-	live := s.book.liveOn(symbol.Key())
-	symbol.spot.early = true
-	if s.anyUnresolved(symbol.Key()) || s.book.paidFor(symbol) || live && (s.mayPredateFill(symbol) || s.anyUnlisted(symbol.Key())) {
-		symbol.settled = !s.anyUnresolved(symbol.Key()) && symbol.Quarantine() == ""
-		symbol.misses.reset()
-		s.boundByWallet(symbol)
-		return
-	}
-	if s.mayPredateFill(symbol) {
-		s.boundByWallet(symbol)
-		return // a read this early may be older than the last fill: it proves nothing, and nothing opens until one does
-	}
-	symbol.spot.early = false
-	held := s.book.inWallet(symbol)
-	if symbol.Known() == 0 {
-		more := held - symbol.Baseline()
-		wait := (symbol.Baseline() != 0 || symbol.spot.squaredMS != 0 || s.book.mayHaveBought(symbol)) && s.awaitsHistory(symbol, s.mayBeOwn(symbol, more))
-		if live || wait {
-			s.recordUnattributed(symbol, more)
-		} else if more != 0 || symbol.Unattributed() != 0 {
-			s.emit(symbol.about(record.Baseline{Quantity: held}))
-		}
-		symbol.noteAgreed(s.fetched.EndedMS)
-		symbol.settled = symbol.Quarantine() == "" && !wait
-		return
-	}
-	s.squareWallet(symbol, held, live)
-	symbol.position = symbol.heldOnSpot()
-	symbol.settled = symbol.Quarantine() == "" && symbol.misses.sinceMS == 0
 }
 
 // recordUnattributed journals the wallet's excess over the baseline and the fills, if it has

@@ -62,7 +62,7 @@ func venueBoundaries() []boundary {
 		{"leverage", Limits{}, func(b *table, _ string, _ bool) { see(b.state, func(o *seen) { o.Leverage = 50 }) }, entry(5_000), more, onFutures},
 		{"margin", Limits{}, func(b *table, _ string, beyond bool) {
 			if reconciletest.Of(b.book).Account.AvailableBalance = exchange.AmountOf(500); beyond {
-				reconciletest.Of(b.book).Account.AvailableBalance = reconciletest.Of(b.book).Account.AvailableBalance.Sub(least)
+				reconciletest.Of(b.book).Account.AvailableBalance = b.book.Account().AvailableBalance.Sub(least)
 			}
 		}, entry(100), nil, onFutures},
 		{"balance", Limits{}, func(b *table, _ string, beyond bool) {

@@ -139,7 +139,8 @@ func TestStateIsNotOverwritten(t *testing.T) {
 			t.Errorf("%s: this replaces state of another package: want a method or a record", set.Position(pos))
 		}
 	}
-	for _, code := range []string{"*p = T{}", "p, i := p, 0; *p, i = T{}, 1; _ = i", "(*p) = T{}", "*at() = T{}", "q := &p; **q = T{}", "for _, *p = range []T{} {\n}", "for *p = range func(func(T) bool) {} {\n}"} {
+	for _, code := range []string{"*p = T{}", "p, i := p, 0; *p, i = T{}, 1; _ = i", "(*p) = T{}", "*at() = T{}", "q := &p; **q = T{}",
+		"for _, *p = range []T{} {\n}", "for *p = range func(func(T) bool) {} {\n}"} {
 		if have := overwrites(t, code); have != 1 {
 			t.Errorf("%s: want it found, have %d", code, have)
 		}

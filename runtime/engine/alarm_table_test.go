@@ -198,8 +198,8 @@ func TestHaltListsBlindSpots(t *testing.T) {
 			w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Why: "a difference"}})
 		}, nil},
 		{"a position that no strategy trades", flatten, account.Scope{}, func(w *world) {
-			*reconciletest.Of(w.engine.book).OpenPositions = []exchange.Position{{Symbol: "ETH-USDT", Side: exchange.Short, Remaining: 3}, {Symbol: "BTC-USDT", Remaining: 3},
-				{Symbol: "SOL-USDT"}}
+			*reconciletest.Of(w.engine.book).OpenPositions = []exchange.Position{{Symbol: "ETH-USDT", Side: exchange.Short, Remaining: 3},
+				{Symbol: "BTC-USDT", Remaining: 3}, {Symbol: "SOL-USDT"}}
 		}, []string{"futures ETH-USDT: a SHORT position that no strategy trades is left: close it on the exchange"}},
 		{"a position that no strategy trades, and a strategy is halted", flatten, account.Scope{Strategy: "one"}, func(w *world) {
 			*reconciletest.Of(w.engine.book).OpenPositions = []exchange.Position{{Symbol: "ETH-USDT", Side: exchange.Short, Remaining: 3}}

@@ -279,7 +279,8 @@ func TestADeclaredTransferEndsABreachThatItExplains(t *testing.T) {
 		with     func(l *limits)
 		want     bool // whether the breach ends
 	}{
-		{1_010, "", nil, true}, {1_060, "", nil, false}, {1_010, "nobody", nil, false}, {1_010, "", func(l *limits) { *reconciletest.Of(l.book).AccountMS = 0 }, false},
+		{1_010, "", nil, true}, {1_060, "", nil, false}, {1_010, "nobody", nil, false},
+		{1_010, "", func(l *limits) { *reconciletest.Of(l.book).AccountMS = 0 }, false},
 		{1_010, "", func(l *limits) { l.accounting.futures.flow = exchange.AmountOf(60) }, false},
 	} {
 		b := valued(t, 1, 0)

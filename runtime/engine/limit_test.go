@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"botd/exchange"
-	"botd/internal/reconciletest"
 	"botd/reconcile/account"
 	"botd/reconcile/record"
 	"botd/risk"
@@ -315,7 +314,7 @@ func TestALosingStreakCoolsDown(t *testing.T) {
 			w.wantUtilization(c.scope, risk.MaxLosingStreak, risk.StateOK, "0", "2")
 			if result, change := w.engine.book.Watch("one").
 				Result().
-				Result, reconciletest.Of(w.engine.book).Account.WalletBalance.Sub(
+				Result, w.engine.book.Account().WalletBalance.Sub(
 				exchange.AmountOf(10_000),
 			); result != change {
 				t.Errorf("want the result %s, have %s", change, result)
@@ -365,7 +364,7 @@ func TestResultsSumToTheWallet(t *testing.T) {
 		w.pass(40_000)
 		book := w.engine.Book()
 		r1, r2 := book.Watch("one").Result().Result, book.Watch("two").Result().Result
-		if sum, change := r1.Add(r2), reconciletest.Of(book).Account.WalletBalance.Sub(exchange.AmountOf(10_000)); sum != change {
+		if sum, change := r1.Add(r2), book.Account().WalletBalance.Sub(exchange.AmountOf(10_000)); sum != change {
 			t.Errorf("want the results to sum to %s, have %s + %s", change, r1, r2)
 		}
 		if r1.Decimal().Round(4).String() != want1 || r2.Decimal().Round(4).String() != want2 {
@@ -388,7 +387,7 @@ func TestResultsSumToTheWallet(t *testing.T) {
 		Result().
 		Result.Add(
 		book.Watch("two").Result().Result,
-	); sum != reconciletest.Of(book).Account.WalletBalance.Sub(
+	); sum != book.Account().WalletBalance.Sub(
 		exchange.AmountOf(10_000),
 	) {
 		t.Errorf("want the results to sum to the wallet's change, have %s", sum)

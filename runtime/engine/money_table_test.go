@@ -17,8 +17,9 @@ import (
 func valued(t testing.TB, futures, spot int) *base {
 	t.Helper()
 	b := emptyBase(1_767_225_600_000) // midnight
-	*reconciletest.Of(b.book).Account, *reconciletest.Of(b.book).AccountMS = exchange.MarginAccount{WalletBalance: exchange.AmountOf(1_000)}, 1
-	*reconciletest.Of(b.book).Balances, *reconciletest.Of(b.book).WalletMS = []exchange.Balance{{Asset: "USDT", Free: exchange.AmountOf(400), Frozen: exchange.AmountOf(100)}}, 1
+	account := reconciletest.Of(b.book)
+	*account.Account, *account.AccountMS = exchange.MarginAccount{WalletBalance: exchange.AmountOf(1_000)}, 1
+	*account.Balances, *account.WalletMS = []exchange.Balance{{Asset: "USDT", Free: exchange.AmountOf(400), Frozen: exchange.AmountOf(100)}}, 1
 	for _, symbol := range sim.DefaultSymbols() {
 		left := &futures
 		if symbol.Market == exchange.Spot {

@@ -208,7 +208,7 @@ func TestFuturesResultWaitsForStableWallet(t *testing.T) {
 		if waits != c.waits || since != c.outstanding {
 			t.Errorf("%s: want it awaited %t, since %d ms, have %t, %d", c.name, c.waits, c.outstanding, waits, since)
 		}
-		if moved := reconciletest.Of(r.book).Account.WalletBalance == exchange.AmountOf(990); moved && (r.wallet != exchange.AmountOf(990) || r.walletMS != s.BeganMS) {
+		if moved := r.book.Account().WalletBalance == exchange.AmountOf(990); moved && (r.wallet != exchange.AmountOf(990) || r.walletMS != s.BeganMS) {
 			t.Errorf("%s: want the new wallet noted, have %s at %d", c.name, r.wallet, r.walletMS)
 		}
 	}

@@ -1,6 +1,10 @@
 package engine
 
 import (
+	"slices"
+	"sort"
+
+	"botd/exchange"
 	"botd/reconcile/record"
 	"botd/strategy"
 )
@@ -10,6 +14,136 @@ type tick struct {
 	*base
 	halts   *halts
 	ruleset *ruleset
+}
+
+// poll requests the due candles and, each minute, the symbols' rules.
+func (m *market) poll() {
+	for _, s := range m.series {
+		if s.pollMS <= m.nowMS && !s.asking {
+			m.pollSeries(s)
+		}
+	}
+	if m.rulesMS <= m.nowMS {
+		m.rulesMS = m.nowMS + rulesEveryMS
+		m.pollRules()
+	}
+}
+
+// pollSeries requests the candles closed since the newest stored one, or those for the warm-up.
+func (m *market) pollSeries(s *series) {
+	s.asking, s.pollMS = true, never
+	from := s.interval.OpenOf(m.nowMS) - int64(s.warmup+1)*int64(s.interval)
+	if s.end > 0 {
+		from = s.candles.OpenMS[s.end-1] + int64(s.interval)
+	}
+	request := exchange.Request{
+		Operation: exchange.FuturesCandles,
+		Symbol:    s.key.Name,
+		Interval:  s.interval,
+		StartMS:   max(0, from),
+		Limit:     futuresCandles,
+	}
+	if s.key.Market == exchange.Spot {
+		request.Operation, request.EndMS, request.Limit = exchange.SpotCandles, m.nowMS, spotCandles
+	}
+	m.ask(purpose{kind: callCandles, series: s}, PriorityMarket, request)
+}
+
+// takePolled applies a poll's answer: the new closed candles.
+func (m *market) takePolled(s *series, event *EventAnswer) {
+	s.asking = false
+	if event.Err != nil || event.Answer.Candles == nil {
+		s.pollMS = m.nowMS + pollBackoffMS
+		s.failed(m.nowMS, event.Err)
+		m.note("", s.symbol, NoteFetchFailed{What: "candles", Err: event.Err})
+		return
+	}
+	s.faultMS, s.fault = 0, ""
+	taken, full := m.takeClosed(s, event.Answer.Candles)
+	next := s.interval.OpenOf(m.nowMS-m.config.CloseLagMS) + int64(s.interval) + m.config.CloseLagMS
+	if full {
+		s.pollMS = m.nowMS // the answer was a full page: there is more
+		return
+	}
+	m.watchFrozen(s)
+	switch {
+	case s.frozen:
+		s.pollMS = m.nowMS + pollBackoffMS
+	case s.end > 0 && s.candles.CloseMS(s.end-1)+int64(s.interval)+m.config.CloseLagMS <= m.nowMS:
+		s.pollMS = m.nowMS + pollAgainMS
+	default:
+		s.pollMS = next
+	}
+	if taken > 0 {
+		m.caughtUp(s, taken)
+	}
+	s.begun = true
+}
+
+// takeClosed appends the new closed candles and reports whether the page was full.
+func (m *market) takeClosed(s *series, answer *exchange.Candles) (taken int, full bool) {
+	polled := &exchange.Candles{Interval: s.interval}
+	if state := s.state(); state != nil {
+		s.price, s.priceMS = state.Last(), state.LastMS()
+	}
+	for i := range answer.Len() {
+		candle := answer.At(i)
+		closed := candle.OpenMS+int64(s.interval)+m.config.CloseLagMS <= m.nowMS
+		if !closed || s.end > 0 && candle.OpenMS <= s.candles.OpenMS[s.end-1] {
+			continue
+		}
+		if s.end > 0 {
+			if missing := (candle.OpenMS-s.candles.OpenMS[s.end-1])/int64(s.interval) - 1; missing > 0 {
+				m.note("", s.symbol, NoteGap{int(missing)})
+			}
+		}
+		s.trim()
+		s.candles.Append(candle)
+		polled.Append(candle)
+		s.end++
+		m.takeCandlePrice(s)
+		m.follow(s)
+		taken++
+	}
+	if taken > 0 && !m.config.Quiet {
+		m.note("", s.symbol, NoteCandles{polled})
+	}
+	limit := futuresCandles
+	if s.key.Market == exchange.Spot {
+		limit = spotCandles
+	}
+	return taken, answer.Len() >= limit
+}
+
+// caughtUp ends a poll's catch-up: only the last of the followed plans takes effect; exits stay,
+// and entries older than one interval lapse.
+func (m *market) caughtUp(s *series, taken int) {
+	nominal := s.candles.CloseMS(s.end - 1)
+	if taken > 1 && s.begun {
+		m.note("", s.symbol, NoteMissed{taken - 1, "candles came late; only the last decides"})
+	}
+	if m.config.Rehearse {
+		m.tick.catchUp(s)
+	}
+	for _, leg := range s.legs {
+		if m.config.Offload {
+			leg.question.taken += taken
+			m.tick.inquire(leg)
+			continue
+		}
+		if !leg.decidesByCandle() {
+			continue
+		}
+		before := leg.state.Plan().Target
+		if leg.failed == "" {
+			leg.lastMS = nominal
+			m.tick.decided(leg)
+		}
+		m.tick.lapse(leg, before, taken, nominal)
+	}
+	for _, leg := range s.readers {
+		m.tick.inquireRead(leg) // it may have been waiting for these
+	}
 }
 
 // scheduled runs a tick that is due by the schedule. Missed ticks are counted and skipped, never
@@ -33,10 +167,175 @@ func (t *tick) scheduled(leg *leg) {
 	}
 }
 
-func (t *tick) noteLatch(leg *leg, before int) {
-	if leg.state.Latch() != before {
-		t.note(leg.config.Name, leg.config.Symbol, NoteLatch{Side: leg.state.Latch(), Over: leg.state.Latch() == 0})
+// inquire calls a strategy unless it is still busy or has nothing to do. Before the account is
+// read, a decision would assume no position, although one may exist from before the start. A round
+// that reads the account is then due.
+func (t *tick) inquire(leg *leg) {
+	q := &leg.question
+	if !leg.symbol.Read() {
+		t.soon()
+		return
 	}
+	if q.id != 0 || q.retryMS != never || leg.failed != "" || leg.config.Removed || t.halts.stopped || t.halts.closing != record.LevelNone {
+		return
+	}
+	task := t.task(leg)
+	if task.From == task.To && task.AtMS == 0 {
+		return
+	}
+	t.nextAsk++
+	q.id, q.dueMS = t.nextAsk, t.nowMS+leg.deadlineMS()+int64(task.To-task.From)*candleDeadlineMS
+	if q.fresh {
+		q.dueMS += strategy.StartMS(leg.config.Strategy)
+	}
+	q.fresh = false
+	t.out.Asks = append(t.out.Asks, Ask{ID: q.id, Name: leg.config.Name, Strategy: leg.config.Strategy, Task: task})
+}
+
+// task returns the next task of a strategy.
+func (t *tick) task(leg *leg) strategy.Task {
+	q, s := &leg.question, leg.series
+	from, warmup := 0, leg.config.Strategy.Warmup()
+	if q.givenMS > 0 {
+		from = sort.Search(s.end, func(i int) bool { return s.candles.OpenMS[i] > q.givenMS })
+	}
+	to := max(from, min(leg.reached(), from+candlesPerRead))
+	task := strategy.Task{Candles: *s.candles.Slice(0, s.end), From: from, To: to, Each: to, Fresh: q.fresh, Target: leg.candleTarget,
+		Price: s.price, PriceMS: s.priceMS}
+	leg.view.Others = leg.othersNow()
+	sound := leg.lacking() == nil
+	if leg.config.Schedule == nil && sound {
+		after := sort.Search(to, func(i int) bool { return s.candles.OpenMS[i] > q.heldMS })
+		task.Each = min(to, max(from, after, from+warmup-leg.seen-1))
+	}
+	if leg.seen += to - from; to > 0 {
+		q.givenMS = s.candles.OpenMS[to-1]
+	}
+	task.Before = leg.view.Snapshot()
+	t.refreshView(leg, t.nowMS)
+	if to == s.end && leg.symbol.Last() > 0 && leg.seen >= warmup && sound {
+		task.AtMS, q.atMS = q.atMS, 0
+		leg.lastMS = max(leg.lastMS, task.AtMS)
+	}
+	if task.Each < to {
+		leg.lastMS = s.candles.CloseMS(to - 1)
+	}
+	task.View, q.events = leg.view.Snapshot(), leg.events
+	return task
+}
+
+// answered applies a strategy's result. A decision from candles is superseded if newer ones have
+// arrived: the next answer follows at once. A halt does not change a plan, only the orders it may
+// send; while botd stops, no plan changes.
+func (t *tick) answered(event *EventDecision) {
+	leg := t.legOfAsk(event.AskID)
+	if leg == nil {
+		return // the strategy has been replaced or removed meanwhile
+	}
+	q, result := &leg.question, &event.Result
+	late := q.dueMS == never
+	q.id, q.dueMS, q.answered = 0, never, event.AskID
+	switch {
+	case t.halts.stopped || t.halts.closing != record.LevelNone:
+		return
+	case result.Lost != "":
+		t.lost(leg, result.Lost)
+		return
+	case result.Failure != "":
+		t.fail(leg, result.Failure)
+		return
+	}
+	t.answersAgain(leg)
+	if result.TargetMS != 0 {
+		leg.candleTarget, leg.candleTargetMS = result.Plan.Target, result.TargetMS
+	}
+	reached := leg.reached()
+	superseded := leg.config.Schedule == nil && reached > 0 && q.givenMS < leg.series.candles.OpenMS[reached-1]
+	switch {
+	case !result.Decided || superseded:
+	case late:
+		q.atMS = t.nowMS // its inputs were too old
+	default:
+		q.conditions, leg.plan, leg.events = result.Conditions, result.Plan, q.events
+		t.takeDecision(leg)
+	}
+	t.inquire(leg)
+}
+
+// takeDecision puts a decision in force unless it is too old to enter.
+func (t *tick) takeDecision(leg *leg) {
+	before, taken := leg.state.Plan().Target, leg.question.taken
+	leg.question.taken = 0
+	t.decided(leg)
+	if leg.config.Schedule == nil {
+		t.lapse(leg, before, taken, leg.lastMS)
+	}
+}
+
+// decided applies a strategy's decision. A plan that changes nothing ends here.
+func (t *tick) decided(leg *leg) {
+	if t.config.Rehearse {
+		return
+	}
+	if leg.undecided && (leg.question.answered > leg.newestAsk || !t.config.Offload) {
+		leg.undecided, t.roundMS = false, t.nowMS
+	}
+	t.putInForce(leg, true)
+}
+
+// putInForce applies the new plan and its memory. decided is true if the strategy decided it.
+func (t *tick) putInForce(leg *leg, decided bool) {
+	// In the journal it would fail every start: there it is derived again.
+	covered := leg.state.Covers(&leg.plan)
+	why := leg.plan.WordsOutOfBounds()
+	if why == "" && !covered {
+		why = leg.plan.OutOfBounds(leg.config.Symbol, leg.symbol.Last())
+	}
+	memory, changed := leg.state.Memory().With(leg.plan.Remembered())
+	if why == "" && changed {
+		why = memory.OutOfBounds()
+	}
+	if why != "" {
+		t.fail(leg, why)
+		return
+	}
+	t.remember(leg, memory, changed, decided)
+	if decided && !t.config.Quiet {
+		t.note(leg.config.Name, leg.config.Symbol, NoteTick{leg.plan.Reason})
+	}
+	if decided {
+		t.report(leg)
+	}
+	if !covered {
+		t.adopt(leg)
+	}
+	if decided { // an exit that follows the price sets no target, which is not a decision to hold nothing
+		t.reenter(leg)
+	}
+}
+
+// remember journals a strategy's memory and, if it was called, the number of events it has
+// received, in one record.
+func (t *tick) remember(leg *leg, memory strategy.Memory, changed, decided bool) {
+	seen := int64(0)
+	if decided {
+		seen = leg.events
+	}
+	if changed || decided && leg.state.PendingEvents() > 0 {
+		t.record(record.Record{Strategy: leg.config.Name, Body: record.Memory{Entries: slices.Clone(memory.Entries()), Events: seen}})
+	}
+}
+
+// adopt puts the new plan in force, journals it, and requests a round.
+func (t *tick) adopt(leg *leg) {
+	merged := leg.state.ClonePlan()
+	merged.Merge(&leg.plan)
+	latch := leg.state.Latch()
+	t.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Plan{Plan: merged}})
+	planned := t.emitted + int64(len(t.unwritten))
+	t.note(leg.config.Name, leg.config.Symbol, NoteDecision{merged, leg.plan.Reason, leg.symbol.Last(), leg.symbol.Position()})
+	t.noteLatch(leg, latch)
+	t.roundMS, leg.plannedMS, leg.planned = t.nowMS, t.nowMS, planned
 }
 
 // lapse latches an entry that was decided more than one candle ago, if several candles arrived at
@@ -47,6 +346,12 @@ func (t *tick) lapse(leg *leg, before strategy.Target, taken int, nominalMS int6
 	if taken > 1 && sign != 0 && before != now && leg.candleTargetMS < nominalMS && leg.state.Latch() != sign && leg.symbol.Known() == 0 {
 		t.record(record.Record{Strategy: leg.config.Name, Body: record.Latch{Side: sign}})
 		t.note(leg.config.Name, leg.config.Symbol, NoteLatch{Side: sign, Why: "the entry was decided more than one candle ago and lapses"})
+	}
+}
+
+func (t *tick) noteLatch(leg *leg, before int) {
+	if leg.state.Latch() != before {
+		t.note(leg.config.Name, leg.config.Symbol, NoteLatch{Side: leg.state.Latch(), Over: leg.state.Latch() == 0})
 	}
 }
 

@@ -1,0 +1,89 @@
+package reconcile
+
+import (
+	"slices"
+
+	"botd/exchange"
+	"botd/internal/seq"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// observeHistory applies the spot order history, which contains every ended order, and the user
+// trades of single orders. They are evidence by themselves: an order in neither list nor history
+// after the fence was never accepted.
+func (s *survey) observeHistory() {
+	s.noteIDs(s.fetched.History.Items())
+	s.noteUnknownEnded(s.fetched.History.Items())
+	s.observeEnded(exchange.Sell)
+	for i := range s.fetched.History.Items() {
+		if order := &s.fetched.History.Items()[i]; s.match(order) == nil {
+			s.observeExtra(order)
+		}
+	}
+	if !s.fetched.HistoryWhole || !s.fetched.SpotOrders.Done() {
+		return
+	}
+	for _, p := range slices.Collect(s.book.Live()) {
+		if p.Symbol().Market != exchange.Spot || s.fetched.BeganMS < p.Fence(s.book.Settle()) || s.fetched.isUnread(p.Symbol()) {
+			continue
+		}
+		listed := func(o exchange.Order) bool { return o.ID == p.OrderID() }
+		switch {
+		case p.State() == placement.Uncertain && p.OrderID() != 0: // the exchange had it: only its row, or a person, decides how it ended
+		case p.State() == placement.Uncertain:
+			if s.quarantineLeftOver(p) {
+				continue
+			}
+			s.emit(p.About(record.Ended{State: placement.Absent, Filled: p.Filled(), Evidence: "in neither open list nor history after the fence"}))
+		case p.OrderID() != 0 && !s.onSpot(p.OrderID()) && !slices.ContainsFunc(s.fetched.History.Items(), listed):
+			s.observeLost(p)
+		}
+	}
+	s.observeEnded(exchange.Sell) // sales that waited for a purchase that was never accepted
+}
+
+// observeEnded applies the orders of one side in the spot order history, and the user trades of
+// single orders.
+func (s *survey) observeEnded(side exchange.Side) {
+	if !s.fetched.History.Done() {
+		return
+	}
+	for i := range s.fetched.History.Items() {
+		order := &s.fetched.History.Items()[i]
+		if p := s.match(order); p != nil && order.Side == side && !s.early(p, order.Filled) {
+			s.observeOrder(p, order)
+		}
+	}
+	for _, traded := range s.fetched.Trades {
+		p := s.book.withOrderID(exchange.Spot, traded.OrderID)
+		if p != nil && p.Order().Side == side && traded.Filled > p.Filled() && !s.early(p, traded.Filled) {
+			s.emit(p.About(record.Fill{OrderID: p.OrderID(), Filled: traded.Filled, Price: traded.Price}))
+		}
+	}
+}
+
+// early reports whether a spot sale exceeds the known position while a purchase that is undecided, or acknowledged and not shown yet, may
+// have supplied the rest. Booked now, the sale would count as a sale of the whole position, and the purchase, booked later, as still
+// owned. The sale waits until the purchase is decided, unless a person must decide.
+func (e *evidence) early(p *account.Placement, filled exchange.Quantity) bool {
+	symbol := e.book.Symbol(p.Symbol())
+	if p.Order().Side != exchange.Sell || filled-p.Filled() <= symbol.Known() || symbol.Quarantine() != "" {
+		return false
+	}
+	return seq.Any(e.book.Live(), func(q *account.Placement) bool {
+		return q.Symbol() == p.Symbol() && q.Order().Side == exchange.Buy && (q.State().Unresolved() || !q.Seen())
+	})
+}
+
+// observeLost handles an acknowledged order that the exchange does not know after the fence: its
+// effect is unknown, and a person must check (case 12).
+func (s *survey) observeLost(p *account.Placement) {
+	if s.fetched.BeganMS < p.Fence(s.book.Settle()) || p.State() == placement.Uncertain {
+		return
+	}
+	why := "acknowledged order " + p.ClientOrderID() + " is not known to the exchange"
+	s.emit(p.About(record.Unknown{Why: why}))
+	s.quarantine(s.book.Symbol(p.Symbol()), why)
+}

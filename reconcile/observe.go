@@ -1,0 +1,414 @@
+package reconcile
+
+import (
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// Observe advances every placement and position by the fetched answers. The returned records are
+// already applied, in order, and must be journalled.
+func (b *Book) Observe(fetched *Snapshot) []record.Record {
+	s := b.survey(fetched)
+	b.observed.beginRead(fetched)
+	newborn := b.New()
+	s.nameRows()
+	s.learnFees()
+	s.observeEnded(exchange.Buy) // before any sale: a sale of more than the known position counts as a sale of all of it
+	s.observeList(exchange.Futures, fetched.FuturesOrders)
+	s.observeList(exchange.Spot, fetched.SpotOrders)
+	s.observeUnread()
+	if fetched.History.Done() {
+		s.observeHistory()
+	}
+	s.observeNewest()
+	for _, answer := range fetched.ByID {
+		s.observeByID(answer)
+	}
+	b.observed.note(fetched)
+	for symbol := range b.Symbols() {
+		if fetched.Account != nil {
+			symbol.markedAt = symbol.Price()
+		}
+		if symbol.Key().Market == exchange.Futures {
+			s.adoptReduced(symbol, symbol.Opened())
+		}
+		s.observePosition(symbol)
+		settle := b.Settle()
+		symbol.traded = symbol.journalledSymbol.Traded(fetched.EndedMS, &settle)
+	}
+	s.confirmRefused()
+	s.holdArmed()
+	if newborn {
+		s.guardLost()
+	}
+	for symbol := range b.Symbols() {
+		symbol.onlyOpeningsPending = symbol.settled || s.awaitsAnswer(symbol)
+	}
+	return s.records
+}
+
+// observeList applies an open list: its orders are working, with their fills.
+func (s *survey) observeList(market exchange.Market, list exchange.Fetched[exchange.Order]) {
+	if !list.Done() {
+		return
+	}
+	orders, stale := list.Items(), s.book.stale
+	matched := slices.Grow(s.book.matched[:0], len(orders))
+	next := 0 // both lists are sorted oldest first: usually the next placement matches the next order
+	for i := range orders {
+		order := &orders[i]
+		p := s.matchFrom(&next, order)
+		matched = append(matched, p)
+		if p != nil && (p.OrderID() != 0 || !hasOlder(orders, order)) {
+			s.observeOpen(p, order)
+		}
+	}
+	for symbol := range s.book.Symbols() {
+		if symbol.Key().Market == market {
+			s.noteUnlisted(symbol, orders)
+			symbol.foreign, symbol.leftToMaker = symbol.foreign[:0], symbol.leftToMaker[:0]
+		}
+	}
+	for i := range orders {
+		order := &orders[i]
+		switch {
+		case matched[i] != nil && !matched[i].State().Final(): // live and unchanged
+		case s.match(order) != nil:
+		case s.endedBefore(order): // in a stale list that omits client order ids
+			s.book.stale++
+		case s.leftToMaker(order):
+			symbol := s.book.Track(order.Key())
+			symbol.leftToMaker = append(symbol.leftToMaker, *order)
+		case s.book.Known(order.ClientOrderID):
+			s.observeDuplicate(order)
+		default:
+			symbol := s.book.Track(order.Key())
+			symbol.foreign = append(symbol.foreign, *order)
+		}
+	}
+	if s.book.stale != stale {
+		s.old = append(s.old, market)
+	}
+	s.notePeerOrders(orders)
+	clear(matched) // do not retain ended placements
+	s.book.matched = matched
+}
+
+// observeOpen applies an order in an open list. A partly filled sale of an uncertain purchase's
+// result stays open; its fill is booked once the purchase is decided.
+func (s *survey) observeOpen(p *account.Placement, order *exchange.Order) {
+	if order.Market == exchange.Spot && s.early(p, order.Filled) {
+		unfilled := *order
+		unfilled.Filled = p.Filled()
+		order = &unfilled
+	}
+	s.observeOrder(p, order)
+}
+
+// match finds the live placement an order belongs to: by the exchange's id, which every
+// list shows, then by its client order id, since the order id of an unknown one is not
+// known.
+func (e *evidence) match(order *exchange.Order) *account.Placement {
+	p := e.book.withOrderID(order.Market, order.ID)
+	if p == nil {
+		p = e.book.Placement(order.ClientOrderID)
+	}
+	if p != nil && p.OrderID() != 0 && p.OrderID() != order.ID {
+		p = nil // it is a second order with the same client order id
+	}
+	if p == nil || p.Order().Symbol != order.Symbol || p.Order().Side != order.Side {
+		return nil
+	}
+	return p
+}
+
+// matchFrom is match with a hint: it tries the live placement at next first and sets next behind
+// the one it found there.
+func (s *survey) matchFrom(next *int, order *exchange.Order) *account.Placement {
+	for at := *next; at < min(*next+3, s.book.LiveCount()); at++ {
+		p := s.book.LiveAt(at)
+		if p.OrderID() == order.ID && p.Side() == order.Side && p.Symbol() == order.Key() {
+			*next = at + 1
+			return p
+		}
+	}
+	return s.match(order)
+}
+
+// leftToMaker reports whether a person left the order to whoever made it.
+func (e *evidence) leftToMaker(order *exchange.Order) bool {
+	former, known := e.book.Ended(order.ClientOrderID)
+	if !known {
+		_, former, _ = e.book.EndedAs(order.Key(), order.ID)
+	}
+	return former.Left
+}
+
+// endedBefore reports whether an order without a client order id is one of a placement
+// that has ended.
+func (e *evidence) endedBefore(order *exchange.Order) bool {
+	if order.ClientOrderID != "" {
+		return false
+	}
+	_, former, ended := e.book.EndedAs(order.Key(), order.ID)
+	return ended && !former.Left && !former.Absent
+}
+
+func hasOlder(orders []exchange.Order, order *exchange.Order) bool {
+	return slices.ContainsFunc(orders, func(o exchange.Order) bool { return o.ClientOrderID == order.ClientOrderID && o.ID < order.ID })
+}
+
+// observeByID applies the answer to a read by id.
+func (s *survey) observeByID(answer OrderByID) {
+	p := s.book.withOrderID(exchange.Futures, answer.OrderID)
+	if p == nil {
+		return
+	}
+	if answer.Known {
+		s.observeOrder(p, &answer.Order)
+		return
+	}
+	// The exchange does not know an acknowledged id: read it again until the fence has passed, then
+	// a person must check. It never counts as lost after a number of reads (case 12).
+	s.observeLost(p)
+}
+
+// observeOrder applies a fetched order. Filled never decreases: a smaller value comes from a stale
+// replica (exactly-once.md, case 13).
+func (s *survey) observeOrder(p *account.Placement, order *exchange.Order) {
+	if order.Filled < p.Filled() {
+		s.book.stale++
+	}
+	filled := max(order.Filled, p.Filled())
+	if !order.Status.Final() {
+		s.noteOpenAgain(p)
+	}
+	if !order.Status.Final() && p.State() == placement.Working && filled == p.Filled() && p.OrderID() == order.ID {
+		return // resting and unchanged
+	}
+	switch {
+	case order.Status.Final():
+		if order.Status != exchange.StatusFilled {
+			s.noteEndedWithPosition(p, s.book.observedMS)
+		}
+		s.emit(
+			p.About(
+				record.Ended{
+					OrderID:   order.ID,
+					State:     finalState(order.Status),
+					Filled:    filled,
+					Price:     fillPrice(order),
+					Evidence:  "fetched " + order.Status.String(),
+					CreatedMS: datedBefore(p, order),
+				},
+			),
+		)
+	case p.State() != placement.Working || filled != p.Filled() || p.OrderID() != order.ID:
+		if order.Status == exchange.StatusCreated && p.OrderID() == order.ID {
+			return // accepted but not yet in the book: no change
+		}
+		s.emit(p.About(record.Fill{OrderID: order.ID, Filled: filled, Price: fillPrice(order), CreatedMS: datedBefore(p, order)}))
+	}
+}
+
+// datedBefore returns the exchange's date of a futures opening, in whole seconds, if it precedes
+// the send time by botd's clock: that clock is ahead, and the position that the order opens would
+// seem younger than its row in positions/history.
+func datedBefore(p *account.Placement, order *exchange.Order) int64 {
+	if order.Market != exchange.Futures || !p.Purpose().Opens() || order.CreatedMS >= p.SentMS()-p.SentMS()%1000 {
+		return 0
+	}
+	return order.CreatedMS
+}
+
+func finalState(status exchange.OrderStatus) placement.State {
+	switch status {
+	case exchange.StatusFilled:
+		return placement.Filled
+	case exchange.StatusRejected:
+		return placement.Rejected
+	}
+	return placement.Canceled
+}
+
+// fillPrice returns the mean price if the exchange reports it: spot orders contain it, futures
+// orders do not.
+func fillPrice(order *exchange.Order) exchange.Amount {
+	if order.Market == exchange.Spot {
+		return order.AveragePrice
+	}
+	return exchange.Amount{}
+}
+
+// observePosition compares the exchange's position with the one that the fills explain, and decides
+// uncertain placements.
+func (s *survey) observePosition(symbol *SymbolState) {
+	if symbol.sinceFill.sinceMS != 0 {
+		symbol.sinceFill.extend(s.fetched)
+	}
+	s.noteClosed(symbol)
+	if s.fetched.isUnread(symbol.Key()) {
+		s.partialPosition(symbol)
+		return
+	}
+	symbol.unread = false
+	if symbol.Key().Market == exchange.Spot {
+		s.forgetUnlisted(symbol)
+		s.observeWallet(symbol)
+		return
+	}
+	if !s.fetched.Positions.Done() {
+		return
+	}
+	if !s.takePosition(symbol) {
+		return
+	}
+	symbol.read, symbol.futuresEvidence.denied = true, false
+	s.measureResidual(symbol)
+	s.seekWitness(symbol)
+	switch unknown := s.book.unknownOn(symbol.Key()); {
+	case len(unknown) > 0:
+		s.decideUnknown(symbol, unknown)
+		s.adoptReduced(symbol, symbol.Opened())
+		s.measureResidual(symbol)
+		s.seekWitness(symbol)
+	case symbol.Unwitnessed(): // a single list never settles a symbol
+	case symbol.residual != 0 && symbol.Quarantine() == "" && symbol.differs.exceeds(s.book.Settle().StalenessMS):
+		s.foreign(symbol)
+	case symbol.residual == 0 && symbol.outweighed():
+		s.book.ignore(symbol, "the exchange has one position: what is left of it beside others is botd's", s.emit)
+	}
+	s.contradict(symbol)
+	symbol.settled = symbol.residual == 0 && !s.anyUnresolved(symbol.Key()) && symbol.Quarantine() == "" && !symbol.endUnproved()
+}
+
+// takePosition reads the symbol's position from the list. It returns false if the full snapshot
+// changed while it was taken.
+func (s *survey) takePosition(symbol *SymbolState) bool {
+	now, count := find(s.fetched.Positions.Items(), symbol.Key().Name)
+	if count > 1 { // a list combined from replicas may show both an ended and the next position; if this persists, it violates the contract (case 38)
+		if symbol.doubled.extend(s.fetched); symbol.doubled.exceeds(s.book.Settle().StalenessMS) {
+			s.quarantine(symbol, "the exchange shows two positions on one symbol")
+		}
+		symbol.takeOneOf(s.fetched.Positions.Items())
+		symbol.equal.reset()
+		symbol.settled = false
+		return false
+	}
+	symbol.doubled.reset()
+	if s.fetched.Before.Done() {
+		if before, _ := find(s.fetched.Before.Items(), symbol.Key().Name); before.Signed() != now.Signed() || before.ID != now.ID {
+			symbol.equal.reset()
+			return false
+		}
+	}
+	if now.ID == symbol.positionID && signOf(now.Signed()) == -signOf(symbol.AtVenue()) && now.Remaining != 0 {
+		s.quarantine(symbol, "the position changed its side by itself") // case 38
+	}
+	if now.ID != symbol.positionID || now.Signed() != symbol.AtVenue() {
+		s.book.changes++
+		symbol.markedAt = symbol.Price()
+	}
+	if now.ID != 0 && !slices.Contains(symbol.seen, now.ID) && s.opens(symbol.Key()) {
+		symbol.futuresEvidence.unbooked = now.ID
+	}
+	symbol.noteSeen(now.ID)
+	s.takeRow(symbol, &now)
+	symbol.positionMS = s.fetched.BeganMS
+	return true
+}
+
+// takeRow uses a row of the list as the symbol's position; a zero row means none.
+func (s *survey) takeRow(symbol *SymbolState, now *exchange.Position) {
+	if now.ID != symbol.positionID || symbol.AtVenue() == 0 {
+		symbol.sinceMS = s.fetched.EndedMS
+	}
+	symbol.position, symbol.positionID, symbol.liqPrice = now.Signed()-symbol.Ignored(), now.ID, now.LiqPrice
+	if now.Remaining != 0 || symbol.Known() == 0 || symbol.futuresEvidence.shownOf != symbol.OpenedMS() {
+		symbol.entryPrice = now.EntryPrice // a list without a known position does not change the price
+	}
+	if now.Leverage > 0 {
+		symbol.leverage = now.Leverage
+	}
+}
+
+// measureResidual records the difference and for how long nothing has explained it. The time does
+// not start while a placement could explain it, by being unresolved or not visible yet, and it
+// starts over when fills are booked, because the same figure then means a different one. A read
+// without a difference, which may be older, interrupts it but does not end it.
+func (s *survey) measureResidual(symbol *SymbolState) {
+	residual, known := symbol.position-symbol.Known(), symbol.Known()
+	explains := func(p *account.Placement) bool { return explained(p, residual) != 0 }
+	switch {
+	case known != symbol.residualOf || s.anyUnresolved(symbol.Key()) || s.anyUnlistedThat(symbol.Key(), explains):
+		symbol.differs.restart(s.fetched)
+		symbol.differed = residual
+	case residual == 0:
+		if symbol.residual != 0 {
+			symbol.agrees.reset()
+		}
+		if symbol.agrees.extend(s.fetched); symbol.differed == 0 || symbol.agrees.exceeds(s.book.Settle().StalenessMS) {
+			symbol.differs.restart(s.fetched)
+			symbol.differed = 0
+		}
+	case residual != symbol.differed:
+		symbol.differs.restart(s.fetched)
+		symbol.differed = residual
+	case symbol.residual == 0:
+		symbol.differs.pause(s.fetched)
+	default:
+		symbol.differs.extend(s.fetched)
+	}
+	symbol.residual, symbol.residualOf = residual, known
+	s.noteUnexplained(symbol)
+}
+
+// observeWallet reconciles the fills of a spot symbol with the wallet, whose base asset pays the
+// fees of purchases.
+func (s *survey) observeWallet(symbol *SymbolState) {
+	if !s.fetched.Balances.Done() || !s.fetched.SpotOrders.Done() || symbol.rules == nil {
+		return
+	}
+	symbol.read = true
+	symbol.spot.inWallet = s.book.inWallet(symbol)
+	symbol.position = symbol.heldOnSpot()
+	s.noteExcess(symbol)
+	s.noteDiffers(symbol)
+	s.presume(symbol)
+	if s.book.StandsDown() {
+		s.noteSoldUnknown(symbol)
+	}
+	live := s.book.liveOn(symbol.Key())
+	symbol.spot.early = true
+	if s.anyUnresolved(symbol.Key()) || s.book.paidFor(symbol) || live && (s.mayPredateFill(symbol) || s.anyUnlisted(symbol.Key())) {
+		symbol.settled = !s.anyUnresolved(symbol.Key()) && symbol.Quarantine() == ""
+		symbol.misses.reset()
+		s.boundByWallet(symbol)
+		return
+	}
+	if s.mayPredateFill(symbol) {
+		s.boundByWallet(symbol)
+		return // a read this early may be older than the last fill: it proves nothing, and nothing opens until one does
+	}
+	symbol.spot.early = false
+	held := s.book.inWallet(symbol)
+	if symbol.Known() == 0 {
+		more := held - symbol.Baseline()
+		wait := (symbol.Baseline() != 0 || symbol.spot.squaredMS != 0 || s.book.mayHaveBought(symbol)) && s.awaitsHistory(symbol, s.mayBeOwn(symbol, more))
+		if live || wait {
+			s.recordUnattributed(symbol, more)
+		} else if more != 0 || symbol.Unattributed() != 0 {
+			s.emit(symbol.about(record.Baseline{Quantity: held}))
+		}
+		symbol.noteAgreed(s.fetched.EndedMS)
+		symbol.settled = symbol.Quarantine() == "" && !wait
+		return
+	}
+	s.squareWallet(symbol, held, live)
+	symbol.position = symbol.heldOnSpot()
+	symbol.settled = symbol.Quarantine() == "" && symbol.misses.sinceMS == 0
+}
