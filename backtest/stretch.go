@@ -14,7 +14,7 @@ const (
 // stretch passes uneventful candles of the only series, up to and including the first one at whose close the strategy
 // changes its plan. It returns their number, or 0 for fewer than two.
 func (r *run) stretch(l *leg) int {
-	to := r.calm(l)
+	to := r.quietUntil(l)
 	if to-l.at < 2 {
 		r.reach = leastStretch
 		return 0
@@ -37,9 +37,9 @@ func (r *run) stretch(l *leg) int {
 	return taken
 }
 
-// calm returns one after the last candle, from the current one on, in which neither the exchange nor a schedule has
+// quietUntil returns one after the last candle, from the current one on, in which neither the exchange nor a schedule has
 // anything to do.
-func (r *run) calm(l *leg) int {
+func (r *run) quietUntil(l *leg) int {
 	floor, ceiling, beforeMS, apart := l.seat.Bounds()
 	if _, _, trails := r.machine.Trails(l.key); !apart || r.config.walk || trails {
 		return l.at
