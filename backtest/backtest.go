@@ -30,20 +30,7 @@ const (
 // Run runs one backtest. It returns the context's error when the context ends first.
 func Run(ctx context.Context, config Config) (*Result, error) {
 	began := time.Now()
-	r, err := newRun(&config)
-	if err != nil {
-		return nil, err
-	}
-	err = r.loop(ctx)
-	if errors.Is(err, errUncovered) {
-		why := r.direct.uncovered
-		config.engine = true
-		if r, err = newRun(&config); err != nil {
-			return nil, err
-		}
-		r.indirect = why
-		err = r.loop(ctx)
-	}
+	r, err := config.played(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +39,27 @@ func Run(ctx context.Context, config Config) (*Result, error) {
 		r.ledger.moveOut()
 	}
 	return result, err
+}
+
+// played plays a configuration to its end. A case that the direct machine does not cover starts it over with the engine.
+func (c Config) played(ctx context.Context) (*run, error) {
+	r, err := newRun(&c)
+	if err != nil {
+		return nil, err
+	}
+	if err = r.loop(ctx); !errors.Is(err, errUncovered) {
+		return r, err
+	}
+	why := r.direct.uncovered
+	c.engine = true
+	if c.decided != nil {
+		*c.decided = (*c.decided)[:0]
+	}
+	if r, err = newRun(&c); err != nil {
+		return nil, err
+	}
+	r.indirect = why
+	return r, r.loop(ctx)
 }
 
 func newRun(config *Config) (*run, error) {

@@ -41,6 +41,8 @@ type Config struct {
 
 	FiguresOnly bool // the result has neither rows nor a hash, for a caller who reads neither
 
+	decided *[]decision // receives every decision; nil for none
+
 	auxiliary bool // a secondary run, whose curve is not stored
 	choosing  bool // of a walk's trials: only the part before the split, and only its figures
 	walk      bool // tests: play every candle's path, even where nothing can happen on it

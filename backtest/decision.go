@@ -25,20 +25,19 @@ type decision struct {
 // the run uses the configured market.
 func decide(ctx context.Context, config Config) ([]decision, error) {
 	var all []decision
-	config.Progress, config.Record, config.Inputs = nil, nil, nil
-	config.Note = func(n *engine.Note) {
-		switch fact := n.Fact.(type) {
-		case engine.NoteDecision:
-			all = append(all, decision{n.Strategy, n.AtMS, planText(n.Symbol, fact.Plan)})
-		case engine.NoteStrategyFailed:
-			all = append(all, decision{n.Strategy, n.AtMS, "panicked: " + fact.Why})
-		}
+	config.Progress, config.Record, config.Note, config.Inputs, config.decided = nil, nil, nil, nil, &all
+	_, err := config.played(ctx)
+	return all, err
+}
+
+// takeDecision adds the decision that the engine reports.
+func (c *Config) takeDecision(n *engine.Note) {
+	switch fact := n.Fact.(type) {
+	case engine.NoteDecision:
+		*c.decided = append(*c.decided, decision{n.Strategy, n.AtMS, planText(n.Symbol, fact.Plan)})
+	case engine.NoteStrategyFailed:
+		*c.decided = append(*c.decided, decision{n.Strategy, n.AtMS, "panicked: " + fact.Why})
 	}
-	r, err := newRun(&config)
-	if err != nil {
-		return nil, err
-	}
-	return all, r.loop(ctx)
 }
 
 // repeatable returns an error unless every leg can make its strategy again.

@@ -271,6 +271,9 @@ func (d *direct) decided(nowMS int64) {
 	}
 	before := d.inForce.Target.Kind
 	d.inForce.Merge(&d.plan)
+	if all := d.run.config.decided; all != nil {
+		*all = append(*all, decision{d.name, nowMS, planText(d.symbol, &d.inForce)})
+	}
 	if d.rests() {
 		if before != strategy.NoTarget || d.inForce.Target.Kind != strategy.NoTarget {
 			d.giveUp("a target and resting orders")

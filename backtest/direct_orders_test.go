@@ -27,6 +27,7 @@ type runged struct {
 	bold     bool // some orders are beyond the last price: they fill immediately
 	shared   bool // lists that never change
 	shuffled bool // not in order of distance
+	several  bool // it trades next to another one
 	rare     func(r *runged, view *strategy.View, plan *strategy.Plan)
 
 	seen   int
@@ -45,13 +46,15 @@ func (r *runged) note(values ...any) {
 
 func (r *runged) saw() uint64 { return r.views }
 
+func (r *runged) count() int { r.seen++; return r.seen }
+
 func (r *runged) Candle(v *strategy.View) {
-	r.seen++
-	r.note("candle", v.NowMS, v.Candle(), v.Position, v.Working, v.Fills)
+	r.count()
+	r.note("candle", v.NowMS, v.Candle(), positionOf(v, r.several), v.Working, v.Fills)
 }
 
 func (r *runged) Decide(v *strategy.View, plan *strategy.Plan) {
-	r.note("decide", v.NowMS, v.Last, v.Position, v.Equity, v.Working, v.Fills, v.Memory.Entries())
+	r.note("decide", v.NowMS, v.Last, positionOf(v, r.several), v.Equity, v.Working, v.Fills, v.Memory.Entries())
 	draw := rand.New(rand.NewPCG(r.seed, uint64(r.seen)))
 	if r.orders == nil || draw.IntN(r.calm) == 0 {
 		r.orders = r.drawn(v, draw, r.side, "in")
@@ -122,10 +125,15 @@ func rung(t testing.TB, seed uint64) (config backtest.Config, made *[]*runged) {
 		seed: seed, side: side, rungs: 1 + draw.IntN(15), calm: 2 + draw.IntN(30), even: chance(2), bold: chance(2), shared: chance(2), shuffled: chance(3),
 		rare: rareRung(draw)}
 	made = &[]*runged{}
-	leg.Make = func(*tape.Tape) (strategy.Strategy, error) {
-		one := like
-		*made = append(*made, &one)
-		return &one, nil
+	joined(draw, &config, func() backtest.Config { return w.config(t, seed+1_000_000) })
+	for i := range config.Legs {
+		wrapped := calmed(draw)
+		config.Legs[i].Make = func(*tape.Tape) (strategy.Strategy, error) {
+			one := like
+			one.seed, one.several = one.seed+uint64(i), len(config.Legs) > 1
+			*made = append(*made, &one)
+			return wrapped(&one), nil
+		}
 	}
 	return config, made
 }

@@ -6,9 +6,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"botd/backtest"
 	"botd/exchange"
@@ -27,6 +30,7 @@ type erratic struct {
 	warmup  int
 	calm    int           // decisions between two changes, about
 	redrawn exchange.Rate // share of the equity, requested again at each decision; 0 for drawn targets
+	several bool          // it trades next to another one
 	seen    int
 	views   uint64
 	target  strategy.Target
@@ -35,8 +39,8 @@ type erratic struct {
 func (e *erratic) Warmup() int { return e.warmup }
 
 func (e *erratic) Candle(v *strategy.View) {
-	e.seen++
-	e.note("candle", v.NowMS, v.Candle(), v.Position, v.Closed())
+	e.count()
+	e.note("candle", v.NowMS, v.Candle(), positionOf(v, e.several), v.Closed())
 }
 
 func (e *erratic) note(values ...any) {
@@ -47,8 +51,10 @@ func (e *erratic) note(values ...any) {
 
 func (e *erratic) saw() uint64 { return e.views }
 
+func (e *erratic) count() int { e.seen++; return e.seen }
+
 func (e *erratic) Decide(v *strategy.View, plan *strategy.Plan) {
-	e.note("decide", v.NowMS, v.Last, v.Position, v.Equity, v.Memory.Entries(), len(v.Working), len(v.Fills), len(v.Events), v.Size, v.Leverage)
+	e.note("decide", v.NowMS, v.Last, positionOf(v, e.several), v.Equity, v.Memory.Entries(), len(v.Working), len(v.Fills), len(v.Events), v.Size, v.Leverage)
 	draw := rand.New(rand.NewPCG(e.seed, uint64(e.seen)))
 	if draw.IntN(e.calm) == 0 {
 		e.target = e.draw(v, draw)
@@ -63,7 +69,7 @@ func (e *erratic) Decide(v *strategy.View, plan *strategy.Plan) {
 		e.target = strategy.Target{Kind: strategy.ByQuantity, Quantity: v.Symbol.QuantityFor(v.Equity.MulRate(e.redrawn), v.Last) * exchange.Quantity(sign)}
 	}
 	plan.Hold(e.target, []string{"", "one", "another"}[e.seen/50%3])
-	plan.Remember("seen", v.Position.SinceMS)
+	plan.Remember("seen", positionOf(v, e.several).SinceMS)
 }
 
 func (e *erratic) draw(v *strategy.View, draw *rand.Rand) strategy.Target {
@@ -119,10 +125,15 @@ func twin(t testing.TB, seed uint64) (config backtest.Config, made *[]*erratic) 
 		redrawn = exchange.RateOne * 2 / 5
 	}
 	made = &[]*erratic{}
-	leg.Make = func(*tape.Tape) (strategy.Strategy, error) {
-		one := &erratic{seed: seed, kinds: kinds, calm: calm, warmup: warmup, rare: rare, redrawn: redrawn}
-		*made = append(*made, one)
-		return one, nil
+	joined(draw, &config, func() backtest.Config { return w.config(t, seed+1_000_000) })
+	for i := range config.Legs {
+		wrapped := calmed(draw)
+		config.Legs[i].Make = func(*tape.Tape) (strategy.Strategy, error) {
+			one := &erratic{seed: seed + uint64(i), kinds: kinds, calm: calm, warmup: warmup, rare: rare, redrawn: redrawn,
+				several: len(config.Legs) > 1}
+			*made = append(*made, one)
+			return wrapped(one), nil
+		}
 	}
 	return config, made
 }
@@ -182,22 +193,35 @@ func TestBothMachinesDoTheSame(t *testing.T) {
 
 // compareMachines draws runs and executes each with both machines. The direct machine must execute at least that share of them,
 // with at least that many fills per run.
-func compareMachines[S interface{ saw() uint64 }](t *testing.T, draw func(testing.TB, uint64) (backtest.Config, *[]S), share float64, fillsEach int) {
+func compareMachines[S seer](t *testing.T, draw func(testing.TB, uint64) (backtest.Config, *[]S), share float64, fillsEach int) {
 	t.Helper()
-	machines, fills, twins := map[string]int{}, 0, 60
+	machines, fills, twins, several := map[string]int{}, 0, 60, 0
 	if more, err := strconv.Atoi(os.Getenv("BOTD_TWINS")); err == nil {
 		twins = more
 	}
 	for seed := range uint64(twins) {
 		config, made := draw(t, seed)
-		direct := mustRun(t, config)
-		saw := (*made)[len(*made)-1].saw()
-		engine := mustRun(t, backtest.ByEngine(config))
-		seen := (*made)[len(*made)-1].saw()
-		if direct.ResultSHA256 != engine.ResultSHA256 || saw != seen {
+		run := func(config backtest.Config) (*backtest.Result, []uint64) {
+			result, saw := mustRun(t, config), []uint64(nil)
+			for _, one := range (*made)[len(*made)-len(config.Legs):] {
+				saw = append(saw, one.saw())
+			}
+			return result, saw
+		}
+		several += len(config.Legs) - 1
+		direct, saw := run(config)
+		engine, seen := run(backtest.ByEngine(asked(config)))
+		calm, calmSaw := run(backtest.ByEngine(config))
+		if calm.ResultSHA256 != engine.ResultSHA256 || !slices.Equal(calmSaw, seen) {
+			t.Errorf("seed %d, the engine, asked less often: want %s with %d fills, have %s with %d fills: %v", seed, engine.FinalEquity, engine.Fills,
+				calm.FinalEquity, calm.Fills, difference(calm, engine))
+		}
+		sameFigures(t, seed, config, direct)
+		sameDecisions(t, seed, config)
+		if direct.ResultSHA256 != engine.ResultSHA256 || !slices.Equal(saw, seen) {
 			t.Errorf("seed %d, machine %q: want %s with %d fills, %s, have %s with %d fills, %s; views equal: %v\n%v", seed, direct.Machine,
 				engine.FinalEquity, engine.Fills, engine.ResultSHA256[:8], direct.FinalEquity, direct.Fills, direct.ResultSHA256[:8],
-				saw == seen, difference(direct, engine))
+				slices.Equal(saw, seen), difference(direct, engine))
 			continue
 		}
 		why, _, _ := strings.Cut(direct.Machine, ",")
@@ -205,9 +229,30 @@ func compareMachines[S interface{ saw() uint64 }](t *testing.T, draw func(testin
 			fills += direct.Fills
 		}
 	}
-	t.Logf("%d fills by the direct machine; runs by machine: %v", fills, machines)
+	t.Logf("%d fills by the direct machine; %d runs of two strategies; runs by machine: %v", fills, several, machines)
 	if float64(machines["direct"]) < share*float64(twins) || fills < fillsEach*twins {
 		t.Errorf("want the direct machine compared often, have %d fills in %d runs", fills, machines["direct"])
+	}
+}
+
+// sameFigures compares a result with that of a caller who reads figures alone.
+func sameFigures(t *testing.T, seed uint64, config backtest.Config, whole *backtest.Result) {
+	t.Helper()
+	config.FiguresOnly = true
+	have, want := mustRun(t, config), *whole
+	want.Executions, want.Trips, want.ResultSHA256 = []backtest.Execution{}, []backtest.TripRow{}, ""
+	if want.Elapsed, want.Speed = have.Elapsed, have.Speed; !reflect.DeepEqual(have, &want) {
+		t.Errorf("seed %d, figures only: want %+v\nhave %+v", seed, want, *have)
+	}
+}
+
+// sameDecisions compares the decisions that the search for lookahead compares.
+func sameDecisions(t *testing.T, seed uint64, config backtest.Config) {
+	t.Helper()
+	have, err := backtest.Decisions(t.Context(), config)
+	want, other := backtest.Decisions(t.Context(), backtest.ByEngine(config))
+	if err != nil || other != nil || !slices.Equal(want, have) {
+		t.Errorf("seed %d: want %d decisions, have %d (%v, %v)\n%s", seed, len(want), len(have), err, other, cmp.Diff(want, have))
 	}
 }
 

@@ -24,6 +24,15 @@ func ByEngine(config Config) Config {
 	return config
 }
 
+// Decisions returns the decisions of a run, in words.
+func Decisions(ctx context.Context, config Config) (words []string, err error) {
+	all, err := decide(ctx, config)
+	for _, one := range all {
+		words = append(words, fmt.Sprint(one))
+	}
+	return words, err
+}
+
 // Interruption happens to a run of one leg once that many of its candles have closed: it is an event, or the engine is
 // rebuilt from its records, with this strategy.
 type Interruption struct {

@@ -1,6 +1,8 @@
 package backtest
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -29,17 +31,62 @@ func (r *Result) WriteDir(directory string, more ...Output) error {
 	if err := os.MkdirAll(directory, 0o755); err != nil {
 		return fmt.Errorf("make the report's directory: %w", err)
 	}
-	files := slices.Concat(r.tables(), r.parquet(), more, []Output{{ReportFile, func(w io.Writer) error { // a directory with this file is listed as a report
-		encoder := json.NewEncoder(w)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(r)
-	}}})
+	files := slices.Concat(r.tables(), r.parquet(), more, []Output{{ReportFile, r.writeJSON}}) // a directory with this file is listed as a report
 	if err := replace(directory, files); err != nil {
 		for _, file := range files {
 			err = errors.Join(err, remove(filepath.Join(directory, file.Name+partial)))
 		}
 		return err
 	}
+	return nil
+}
+
+// noIndentedRows is the end of a result's indented JSON without rows.
+const noIndentedRows = `"executions": [],
+  "trades": []
+}`
+
+// writeJSON writes the result as an indenting json.Encoder does, but row by row: the text of many rows takes several
+// times their memory.
+func (r *Result) writeJSON(w io.Writer) error {
+	figures := *r
+	figures.Executions, figures.Trips = []Execution{}, []TripRow{}
+	text, err := json.MarshalIndent(&figures, "", "  ")
+	if err != nil {
+		return err
+	}
+	head, last := bytes.CutSuffix(text, []byte(noIndentedRows))
+	if !last {
+		return errors.New("write the result: its rows are not the last that it has")
+	}
+	out := bufio.NewWriter(w)
+	out.Write(head)
+	if err := errors.Join(writeRows(out, `"executions": `, r.Executions), writeRows(out, ",\n  \"trades\": ", r.Trips)); err != nil {
+		return err
+	}
+	out.WriteString("\n}\n")
+	return out.Flush() // with the first error of all writes
+}
+
+// writeRows writes a list of rows, indented.
+func writeRows[T any](out *bufio.Writer, key string, rows []T) error {
+	out.WriteString(key)
+	if len(rows) == 0 {
+		text, err := json.Marshal(rows) // null or []
+		out.Write(text)
+		return err
+	}
+	between := "[\n    "
+	for i := range rows {
+		text, err := json.MarshalIndent(&rows[i], "    ", "  ")
+		if err != nil {
+			return err
+		}
+		out.WriteString(between)
+		out.Write(text)
+		between = ",\n    "
+	}
+	out.WriteString("\n  ]")
 	return nil
 }
 

@@ -319,5 +319,8 @@ func (r *run) gather() {
 		if r.config.Note != nil {
 			r.config.Note(note)
 		}
+		if r.config.decided != nil {
+			r.config.takeDecision(note)
+		}
 	}
 }

@@ -115,10 +115,10 @@ func frame(w io.Writer, title string, body []byte, parts []unpacked, script []by
 }
 
 // packed compresses a content for the page: deflated (RFC 1951), in Base64. It takes a third of the size, and cannot
-// end its HTML element.
+// end its HTML element. The best compression would take four times as long, for a page that is 1 % smaller.
 func packed(content []byte) (string, error) {
 	var small bytes.Buffer
-	writer, err := flate.NewWriter(&small, flate.BestCompression)
+	writer, err := flate.NewWriter(&small, flate.DefaultCompression)
 	if err != nil {
 		return "", err
 	}
