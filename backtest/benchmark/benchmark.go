@@ -2,14 +2,11 @@
 package benchmark
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"math"
 	"os"
-	"os/exec"
-	"path/filepath"
 	goruntime "runtime"
 	"time"
 
@@ -31,7 +28,8 @@ type measured struct {
 	Times     float64  `json:"times_as_long"`         // relative to the plain loop or the hand-written program
 	Fills     int      `json:"fills,omitempty"`
 	Allocs    uint64   `json:"allocations,omitempty"`
-	Memory    float64  `json:"peak_mb,omitempty"` // of the process
+	Memory    float64  `json:"peak_mb,omitempty"`    // of the process
+	File      int64    `json:"file_bytes,omitempty"` // of candles, which the process reads
 	PerFill   *perFill `json:"per_fill,omitempty"`
 	Machine   string   `json:"machine,omitempty"` // of the backtest: direct, or the engine and why
 }
@@ -48,9 +46,11 @@ type Result struct {
 	Candles int        `json:"candles"`
 	CSV     int64      `json:"csv_bytes"`
 	Report  int64      `json:"report_bytes"`
-	Engine  []measured `json:"engine"`  // candles in memory; times the plain loop
-	Command []measured `json:"command"` // from the file; times a hand-written parse and loop
-	Opening []Opening  `json:"opening"` // strategies that all open in one round
+	Often   int64      `json:"often_report_bytes"` // the same with many fills
+	Engine  []measured `json:"engine"`             // candles in memory; times the plain loop
+	Command []measured `json:"command"`            // from the file; times a hand-written parse and loop
+	Sweep   []Sweep    `json:"sweep"`              // by one core and by all
+	Opening []Opening  `json:"opening"`            // strategies that all open in one round
 }
 
 // Benchmark measures the speed of backtests.
@@ -63,6 +63,7 @@ type Benchmark struct {
 	directory     string
 	read          func() usage // nil for this process's
 	strategies    []int        // that open in one round; nil for openings
+	filled        bool         // the cache has the candles
 }
 
 func (b *Benchmark) Run() (err error) {
@@ -270,100 +271,6 @@ func plainBacktest(opens, closes []float64, fast, slow int) (fills int, deepest 
 		}
 	}
 	return fills, deepest
-}
-
-// command measures whole processes that start from the CSV file.
-func (b *Benchmark) command() error {
-	csv, strategyFile, out := filepath.Join(b.directory, "candles.csv"), filepath.Join(b.directory, "bench.yaml"), filepath.Join(b.directory, "report")
-	parquet := filepath.Join(b.directory, "candles.parquet")
-	for _, path := range []string{csv, parquet} {
-		if _, err := b.process("writing the candles", false, []string{"data", "generate", "--symbol", "BTC-USDT", "--interval", "1m", "--seed",
-			fmt.Sprint(benchSeed), "--from", fmt.Sprint(benchStartMS), "--candles", fmt.Sprint(b.Candles), "--out", path}); err != nil {
-			return err
-		}
-	}
-	if err := os.WriteFile(strategyFile, []byte(benchStrategy), 0o600); err != nil {
-		return err
-	}
-	info, err := os.Stat(csv)
-	if err != nil {
-		return err
-	}
-	b.Result.CSV = info.Size()
-	run := []string{"backtest", "run", "-s", strategyFile, "--data", csv}
-	manual := measured{}
-	for _, c := range []struct {
-		what      string
-		cached    bool
-		arguments []string
-	}{
-		{"a hand-written program: split the lines, ParseFloat, the plain loop", false, []string{"bench", "--hand", csv}},
-		{"botd reads the candles, and nothing else", false, []string{"bench", "--read", csv}},
-		{"the same, from Parquet", false, []string{"bench", "--read", parquet}},
-		{"botd backtest run --one-column", false, append(run[:len(run):len(run)], "--one-column")},
-		{"the same, candles from the cache", true, append(run[:len(run):len(run)], "--one-column")},
-		{"botd backtest run: ideal, realistic, pessimistic", false, run},
-		{"the same, candles from the cache", true, run},
-		{"the same with --out: the report, and a study of 4 runs and 4 cuts", true, append(run[:len(run):len(run)], "--out", out)},
-	} {
-		m, err := b.process(c.what, c.cached, c.arguments)
-		if err != nil {
-			return err
-		}
-		if manual.Processor == 0 {
-			manual = m
-		}
-		m.Times = m.Seconds / manual.Seconds
-		b.Result.Command = append(b.Result.Command, m)
-	}
-	page, err := os.Stat(filepath.Join(out, "report.html"))
-	if err != nil {
-		return err
-	}
-	b.Result.Report = page.Size()
-	return nil
-}
-
-// process measures a child process of this program. The cache is warm, or off.
-func (b *Benchmark) process(what string, cached bool, arguments []string) (measured, error) {
-	fmt.Fprintln(b.Progress, "measuring", what)
-	m := measured{What: what, Seconds: math.MaxFloat64, Processor: math.MaxFloat64}
-	self, err := os.Executable()
-	if err != nil {
-		return m, err
-	}
-	cache := "off"
-	if cached {
-		cache = filepath.Join(b.directory, "cache")
-	}
-	runs := b.Runs
-	if arguments[0] == "data" {
-		runs = 1
-	}
-	if cached {
-		runs++ // the first run fills the cache
-	}
-	for i := range runs {
-		command := exec.CommandContext(b.Ctx, self, arguments...)
-		command.Env = append(os.Environ(), "BOTD_CACHE="+cache)
-		var output bytes.Buffer
-		command.Stderr = &output
-		began := time.Now()
-		if err := command.Run(); err != nil {
-			if b.Ctx.Err() != nil {
-				return m, context.Cause(b.Ctx)
-			}
-			return m, fmt.Errorf("%s: %w\n%s", what, err, output.String())
-		}
-		if cached && i == 0 {
-			continue
-		}
-		m.Seconds = min(m.Seconds, time.Since(began).Seconds())
-		m.Processor = min(m.Processor, (command.ProcessState.UserTime() + command.ProcessState.SystemTime()).Seconds())
-		m.Memory = max(m.Memory, peakMB(command.ProcessState))
-	}
-	m.Speed = float64(b.Candles) / m.Processor / 1e6
-	return m, nil
 }
 
 func (b *Benchmark) quiet(idle strategy.Strategy) (backtest.Config, error) {

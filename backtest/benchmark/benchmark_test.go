@@ -49,10 +49,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// write writes a file of candles of 5 bytes, or a directory with a page of 6.
+// write writes a file of candles of 5 bytes, of 3 in Parquet, or a directory with a page of 6.
 func write(out string) error {
-	if filepath.Ext(out) != "" {
-		return os.WriteFile(out, []byte("12345"), 0o600)
+	if ext := filepath.Ext(out); ext != "" {
+		return os.WriteFile(out, []byte("12345")[:map[string]int{".csv": 5, ".parquet": 3}[ext]], 0o600)
 	}
 	return errors.Join(os.MkdirAll(out, 0o700), os.WriteFile(filepath.Join(out, "report.html"), []byte("<html>"), 0o600))
 }
@@ -237,7 +237,7 @@ func TestEverythingIsMeasured(t *testing.T) {
 	}
 }
 
-// wantCommands compares the commands that were run, and their figures. With a cache each runs once more.
+// wantCommands compares the commands that were run, and their figures. The first one with a cache runs once more.
 func wantCommands(t *testing.T, b *Benchmark, log string) {
 	t.Helper()
 	text, err := os.ReadFile(log)
@@ -248,16 +248,19 @@ func wantCommands(t *testing.T, b *Benchmark, log string) {
 	const run = " [backtest run -s DIR/bench.yaml --data DIR/candles.csv"
 	want := []string{generated + "csv]", generated + "parquet]", "off [bench --hand DIR/candles.csv]", "off [bench --read DIR/candles.csv]",
 		"off [bench --read DIR/candles.parquet]", "off" + run + " --one-column]", "DIR/cache" + run + " --one-column]", "DIR/cache" + run + " --one-column]",
-		"off" + run + "]", "DIR/cache" + run + "]", "DIR/cache" + run + "]", "DIR/cache" + run + " --out DIR/report]", "DIR/cache" + run +
-			" --out DIR/report]", ""}
+		"off" + run + "]", "DIR/cache" + run + "]", "DIR/cache" + run + " --out DIR/report]",
+		"DIR/cache" + strings.Replace(run, "bench.yaml", "often.yaml", 1) + " --out DIR/often]", ""}
 	if have := strings.Split(strings.ReplaceAll(string(text), b.directory, "DIR"), "\n"); !slices.Equal(want, have) {
 		t.Errorf("want %q\nhave %q", want, have)
 	}
 	if _, err := os.Stat(b.directory); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("want the directory removed, have %v", err)
 	}
-	if b.Result.CSV != 5 || b.Result.Report != 6 || len(b.Result.Command) != 8 {
-		t.Fatalf("want 8 commands, 5 bytes of CSV and 6 of the report, have %+v", b.Result)
+	if b.Result.CSV != 5 || b.Result.Report != 6 || b.Result.Often != 6 || len(b.Result.Command) != 9 {
+		t.Fatalf("want 9 commands, 5 bytes of CSV and 6 of the report, have %+v", b.Result)
+	}
+	if m := b.Result.Command; m[0].File != 5 || m[2].File != 3 || m[8].File != 5 {
+		t.Errorf("want the size of the file that each command reads, have %+v", m)
 	}
 	for i, m := range b.Result.Command {
 		if m.Times != m.Seconds/b.Result.Command[0].Seconds || i == 0 && !strings.HasPrefix(m.What, "a hand-written program") {
@@ -293,8 +296,19 @@ func wantEngine(t *testing.T, b *Benchmark) {
 			t.Errorf("quiet %d: want no fills, have %+v", i, m)
 		}
 	}
-	if b.Result.Engine[12].What != "a sweep of 4 trials over 2200 candles, sma_cross 10/50" || b.Result.Engine[12].Fills == 0 {
+	cores := goruntime.GOMAXPROCS(0)
+	trials := max(4, 2*cores)
+	if b.Result.Engine[12].What != fmt.Sprintf("a sweep of %d trials over 2200 candles, sma_cross 10/50", trials) || b.Result.Engine[12].Fills == 0 {
 		t.Errorf("have %+v", b.Result.Engine[12])
+	}
+	for i, s := range b.Result.Sweep {
+		if s.Cores != []int{1, cores}[i] || s.Trials != trials || s.Candles != 2_200 || s.Milliseconds <= 0 || s.Processor <= 0 ||
+			math.Abs(s.Times*s.Milliseconds/b.Result.Sweep[0].Milliseconds-1) > 1e-9 {
+			t.Errorf("want the speed relative to one core, have %+v", b.Result.Sweep)
+		}
+	}
+	if len(b.Result.Sweep) != min(cores, 2) {
+		t.Errorf("want one core and all %d, have %+v", cores, b.Result.Sweep)
 	}
 }
 
@@ -366,10 +380,12 @@ func TestOpeningsAreAcknowledged(t *testing.T) {
 
 // result is a typed result: the tables below follow from it.
 func result() *Result {
-	return &Result{Machine: "linux/amd64, 2 cores", Candles: 1_000, CSV: 1_250_000, Report: 2_340_000,
+	return &Result{Machine: "linux/amd64, 2 cores", Candles: 1_000, CSV: 1_250_000, Report: 2_340_000, Often: 3_450_000,
 		Engine: []measured{{What: "plain", Seconds: 0.0204, Processor: 0.0206, Speed: 48.5444, Times: 1, Fills: 7},
 			{What: "grid", Seconds: 1, Processor: 2, Speed: 0.5, Times: 97.06, Fills: 400, PerFill: &perFill{12.34, 0.06, 3}, Machine: "direct"}},
-		Command: []measured{{What: "a program", Seconds: 1.005, Times: 2, Processor: 0.5, Memory: 100}}, Opening: []Opening{{500, 12, 34, 56.7}}}
+		Command: []measured{{What: "a program", Seconds: 1.005, Times: 2, Processor: 0.5, Memory: 100},
+			{What: "another file", Seconds: 1.005, Times: 2, Processor: 0.5, Memory: 100, File: 50_000_000}},
+		Sweep: []Sweep{{1, 4, 2_000, 30.06, 31.04, 1}, {2, 4, 2_000, 16, 32, 1.875}}, Opening: []Opening{{500, 12, 34, 56.7}}}
 }
 
 func TestTablesShowEachFigure(t *testing.T) {
@@ -379,7 +395,10 @@ func TestTablesShowEachFigure(t *testing.T) {
 	for _, want := range []string{"linux/amd64, 2 cores; 1000 one-minute candles, 1.2 MB of CSV.\n\n",
 		"│ plain                     │       48.54 │      1.0 x │     7 │  0.020 │       0.021 │",
 		"│ grid                      │        0.50 │     97.1 x │   400 │  1.000 │       2.000 │       12.3 │         0.1 │   3.0 │ direct  │",
-		"│   1.00 │       2.00 x │        0.50 │     100 │     80.00 x │", "The report of that run is one page of 2.3 MB.",
+		"│   1.00 │       2.00 x │        0.50 │     100 │     80.00 x │", "│   1.00 │       2.00 x │        0.50 │     100 │      2.00 x │",
+		"The report with a study is one page of 2.3 MB, with many fills of 3.5 MB.",
+		"│                1 │      4 │         2000 │             30.1 │         31.0 │         1.00 x │",
+		"│                2 │      4 │         2000 │             16.0 │         32.0 │         1.88 x │",
 		"│                               500 │                              12 │      34 │            57 │"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("want %q in\n%s", want, out.String())

@@ -23,6 +23,17 @@ size: {quote: 5000}
 params: {fast: 500, slow: 2000, mode: long_short}
 `
 
+// oftenStrategy has a fill every 20 candles.
+const oftenStrategy = `name: often
+strategy: sma_cross
+market: futures
+symbol: BTC-USDT
+interval: 1m
+leverage: 3
+size: {quote: 100}
+params: {fast: 10, slow: 50, mode: long_short}
+`
+
 // Plain is the backtest that a person would write in an hour: it reads lines, splits them, parses floats, and loops.
 func Plain(path string) (fills int, err error) {
 	file, err := os.Open(path)

@@ -2,6 +2,7 @@ package benchmark
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -43,9 +44,11 @@ func (r *Result) write(w io.Writer, render func(table.Writer) string) {
 	t.AppendHeader(table.Row{"whole command, from the CSV file", "wall s", "hand-written", "processor s", "peak MB", "of the file"})
 	for _, m := range r.Command {
 		t.AppendRow(table.Row{m.What, fmt.Sprintf("%.2f", m.Seconds), fmt.Sprintf("%.2f x", m.Times), fmt.Sprintf("%.2f", m.Processor),
-			fmt.Sprintf("%.0f", m.Memory), fmt.Sprintf("%.2f x", m.Memory*1e6/float64(r.CSV))})
+			fmt.Sprintf("%.0f", m.Memory), fmt.Sprintf("%.2f x", m.Memory*1e6/float64(cmp.Or(m.File, r.CSV)))})
 	}
-	fmt.Fprintf(w, "%s\n\nThe report of that run is one page of %.1f MB.\n\n", render(t), float64(r.Report)/1e6)
+	fmt.Fprintf(w,
+		"%s\n\nThe report with a study is one page of %.1f MB, with many fills of %.1f MB.\n\n", render(t), float64(r.Report)/1e6, float64(r.Often)/1e6)
+	r.sweepTable(w, right, render)
 	t = table.NewWriter()
 	t.SetStyle(table.StyleLight)
 	t.SetColumnConfigs(right)
