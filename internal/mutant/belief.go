@@ -366,4 +366,33 @@ var belief = []Row{
 		"runtime/engine TestStopThatStandsDownBacksOff", []Edit{
 			{"runtime/engine.backoffs.doubtsEnd", "b.book.StandsDown()", "false"},
 		}},
+	{"share_unestimated", "strategies that trade between two reads of the wallet share its change by traded value alone", "results",
+		"runtime/engine TestEachStrategyGetsItsOwnResult", []Edit{
+			{"runtime/engine.results.share", "r.estimate(leg)", "exchange.Amount{}"},
+		}},
+	{"cancels_out", "a gain and a loss that cancel out are nobody's", "results",
+		"runtime/engine TestEachStrategyGetsItsOwnResult", []Edit{
+			{"runtime/engine.results.attribute", "!change.IsZero() || r.tradedFutures()", "!change.IsZero()"},
+		}},
+	{"funding_dropped", "funding belongs to no strategy", "results",
+		"runtime/engine TestEachStrategyGetsItsOwnResult", []Edit{
+			{"runtime/engine.results.share", "max(w.Result().Position, -w.Result().Position, leg.symbol.Position(), -leg.symbol.Position())",
+				"exchange.Quantity(0)"},
+		}},
+	{"peak_stays", "the peak of an equity never rises", "limits",
+		"runtime/engine TestDayStoresEquityPeakAndBreaches", []Edit{
+			{"runtime/engine.limits.watch", "w.Day().Peak.Add(step).Less(equity)", "false"},
+		}},
+	{"day_of_hours", "a day of the limits begins with each hour", "limits",
+		"runtime/engine TestDayStoresEquityPeakAndBreaches", []Edit{
+			{"runtime/engine.limits.watch", "exchange.Day1.OpenOf(l.nowMS)", "exchange.Hour1.OpenOf(l.nowMS)"},
+		}},
+	{"day_from_nothing", "a strategy's day begins before its results, with an equity of zero", "limits",
+		"runtime/engine TestStrategyDayBeginsWithItsResults", []Edit{
+			{"runtime/engine.limits.watchLimits", "l.book.Watch(leg.config.Name).Known()", "true"},
+		}},
+	{"worthless_unpriced", "a position on spot without a price counts as a loss", "limits",
+		"runtime/engine TestEquityLimitsWaitForPrices", []Edit{
+			{"runtime/engine.base.priced", "leg.symbol.Last() == 0", "false"},
+		}},
 }

@@ -118,6 +118,9 @@ type Filled struct {
 // Fills yields the fills of a strategy's spot orders that are not in a result yet, oldest first.
 func (w *Watch) Fills() iter.Seq[Filled] { return slices.Values(w.fills) }
 
+// Awaits reports whether fills of a strategy's spot orders are not in a result yet.
+func (w *Watch) Awaits() bool { return len(w.fills) > 0 }
+
 // filled adds a fill of an order, of which a part was sold for others.
 func (w *Watch) filled(p, before *Placement, grown, others exchange.Quantity) {
 	switch {

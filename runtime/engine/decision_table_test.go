@@ -302,13 +302,14 @@ func TestEquityLimitsUseCompleteReads(t *testing.T) {
 		l := &limits{base: b, accounting: &accounting{base: b}, watching: c.watches}
 		b.legs[0].state = b.book.Strategy(b.legs[0].config.Name)
 		b.legs[0].config.Limits = risk.Limits{MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(5)}}
+		b.record(record.Record{Strategy: b.legs[0].config.Name, Symbol: b.legs[0].symbol.Key(), Body: record.Result{Base: exchange.AmountOf(900)}})
 		if c.with != nil {
 			c.with(l)
 		}
 		l.watchLimits(c.fetched)
 		account, own := b.book.Watch("").Day(), b.book.Watch(b.legs[0].config.Name).Day()
 		if have := account.StartMS != 0; have != c.want || (own.StartMS != 0) != c.want || c.want && (account.Equity != exchange.AmountOf(1_000) ||
-			l.unmixed != account.Equity || account.Markets != "futures" || own.Markets != "") {
+			own.Equity != exchange.AmountOf(900) || l.unmixed != account.Equity || account.Markets != "futures" || own.Markets != "") {
 			t.Errorf("%s: want the day begun %t, have %+v, %+v", c.name, c.want, account, own)
 		}
 	}
@@ -318,6 +319,10 @@ func TestEquityLimitsUseCompleteReads(t *testing.T) {
 // its time.
 func TestDayStoresEquityPeakAndBreaches(t *testing.T) {
 	t.Parallel()
+	dayStored(t)
+}
+
+func dayStored(t testing.TB) {
 	b := valued(t, 1, 0)
 	l := &limits{base: b, accounting: &accounting{base: b}}
 	limit := risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(50)}}

@@ -23,17 +23,19 @@ type limits struct {
 }
 
 // shown returns the account's equity for display: while a wallet includes a fill that no list shows
-// yet, the previous one.
+// yet, or a position has no price, the previous one.
 func (l *limits) shown() (total exchange.Amount, known bool) {
-	if l.ahead && !l.unmixed.IsZero() {
+	priced := l.priced()
+	if (l.ahead || !priced) && !l.unmixed.IsZero() {
 		return l.unmixed, true
 	}
-	return l.total()
+	total, known = l.total()
+	return total, known && priced
 }
 
 // watchLimits checks every limit that follows equity.
 func (l *limits) watchLimits(fetched bool) {
-	if !fetched && !l.watching || l.mixed {
+	if !fetched && !l.watching || l.mixed || !l.priced() {
 		return
 	}
 	total, known := l.total()
@@ -45,7 +47,7 @@ func (l *limits) watchLimits(fetched bool) {
 	l.regroup()
 	l.watch(l.book.Watch(""), nil, total, &l.config.Limits)
 	for _, leg := range l.legs {
-		if leg.config.Limits.Watches() {
+		if leg.config.Limits.Watches() && l.book.Watch(leg.config.Name).Known() { // its equity begins with its results
 			l.watch(l.book.Watch(leg.config.Name), leg, l.own(leg), &leg.config.Limits)
 		}
 	}

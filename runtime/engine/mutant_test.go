@@ -74,6 +74,13 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"refusal_forgotten":       func(t testing.TB) { removedWithARefusedOpening(t, "flatten", true) },
 		"decided_beside":          func(t testing.TB) { neverSentSlice(t, nil) },
 		"order_id_ignored":        settlesByOrderID,
+		"cancels_out":             ownResults,
+		"share_unestimated":       ownResults,
+		"funding_dropped":         ownResults,
+		"peak_stays":              dayStored,
+		"day_of_hours":            dayStored,
+		"day_from_nothing":        dayBegins,
+		"worthless_unpriced":      unpricedEquity,
 		"no_deadline": func(t testing.TB) {
 			w := newWorld(t, hold(20), protected, offload)
 			w.pass(10_000)

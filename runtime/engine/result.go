@@ -52,7 +52,7 @@ func (r *results) attribute(snapshot *reconcile.Snapshot) {
 	waits := r.trades(exchange.Futures) && r.waits(snapshot)
 	if r.trades(exchange.Futures) && !waits {
 		wallet := r.ownWallet()
-		if change := wallet.Sub(account.Wallet()); account.Known() && !change.IsZero() {
+		if change := wallet.Sub(account.Wallet()); account.Known() && (!change.IsZero() || r.tradedFutures()) { // a gain and a loss may cancel out
 			r.share(change, shares)
 		}
 		if !account.Known() || account.Wallet() != wallet || r.tradedFutures() {
@@ -169,10 +169,17 @@ func (r *results) unknown(leg *leg) (quantity exchange.Quantity) {
 	return quantity
 }
 
-// estimate returns the value closed by a strategy's fills at the last price.
+// estimate returns the value closed by a strategy's fills at the last price. If they both opened and
+// closed, it follows from the costs of the positions before and after them: the difference of the
+// positions alone does not show what was closed.
 func (r *results) estimate(leg *leg) exchange.Amount {
-	rules, held := leg.symbol.Rules(), r.book.Watch(leg.config.Name).Result().Position
-	closed := held - leg.symbol.Position()
+	rules, w := leg.symbol.Rules(), r.book.Watch(leg.config.Name)
+	held, now := w.Result().Position, leg.symbol.Position()
+	closed := held - now
+	if entry := leg.symbol.EntryPrice(); w.Traded() != max(closed, -closed) && held != 0 && !leg.entry.IsZero() && (now == 0 || !entry.IsZero()) {
+		before := rules.Notional(leg.symbol.Price(), held).Sub(rules.Cost(leg.entry, held))
+		return before.Sub(rules.Notional(leg.symbol.Price(), now).Sub(rules.Cost(entry, now)))
+	}
 	if held == 0 || leg.entry.IsZero() || (closed > 0) != (held > 0) {
 		return exchange.Amount{}
 	}

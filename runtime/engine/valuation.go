@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 
 	"botd/exchange"
@@ -55,6 +56,10 @@ func (b *base) own(leg *leg) exchange.Amount {
 func (b *base) worth(leg *leg) (worth exchange.Amount) {
 	symbol := leg.symbol
 	held, entry, at := symbol.Position(), symbol.EntryPrice(), symbol.AtVenue()
+	if w := b.book.Watch(leg.config.Name); symbol.Key().Market == exchange.Spot && w.Known() && w.Awaits() { // they have cost or brought nothing yet
+		held = w.Result().Position
+		at = held
+	}
 	switch {
 	case symbol.Ignored() != 0: // the exchange's single position has a foreign part: the strategy's part follows from its fills
 		held = symbol.Known()
@@ -67,6 +72,14 @@ func (b *base) worth(leg *leg) (worth exchange.Amount) {
 	}
 	paid := symbol.Rules().Cost(entry, held) // 0 on spot, where the result includes the purchase price
 	return symbol.Rules().Notional(symbol.Price(), held).Sub(paid)
+}
+
+// priced reports whether the positions on spot have a price: after a start one of them may have none
+// yet, and would be worth nothing.
+func (b *base) priced() bool {
+	return !slices.ContainsFunc(b.legs, func(leg *leg) bool {
+		return leg.symbol.Key().Market == exchange.Spot && leg.symbol.Position() != 0 && leg.symbol.Last() == 0
+	})
 }
 
 // onSpot returns the spot part of the account's equity.

@@ -1,0 +1,168 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/internal/reconciletest"
+	"botd/reconcile"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/risk"
+)
+
+// moved is what one strategy does between two reads of the wallet. Quantities are in steps of a thousandth, at a price of 100 USDT.
+type moved struct {
+	was, now    exchange.Quantity // its position
+	traded      exchange.Quantity // by all its fills
+	from, entry int64             // the entry prices of the two positions
+}
+
+// Several strategies trade, or hold, between two reads of the wallet. Each gets the value that it closed at the last price; fees are divided in
+// proportion to the traded value, and a payment without a trade in proportion to positions. The results always add up to the wallet's change.
+func TestEachStrategyGetsItsOwnResult(t *testing.T) {
+	t.Parallel()
+	ownResults(t)
+}
+
+func ownResults(t testing.TB) {
+	for _, c := range []struct {
+		name   string
+		all    []moved
+		change string // of the wallet
+		want   string
+	}{
+		{"one alone gets the change, whatever the last price is", []moved{{was: 10_000, traded: 10_000, from: 90}, {was: 5, now: 5}}, "77.5", "77.5 0"},
+		{"a gain and a loss of equal values cancel out", []moved{{was: 10_000, traded: 10_000, from: 90}, {was: 10_000, traded: 10_000, from: 110}},
+			"0", "100 -100"},
+		{"with fees", []moved{{was: 10_000, traded: 10_000, from: 90}, {was: 10_000, traded: 10_000, from: 110}}, "-2", "99 -101"},
+		{"with fees of different values", []moved{{was: 10_000, traded: 10_000, from: 90}, {was: -30_000, traded: 30_000, from: 90}},
+			"-204", "99 -303"},
+		{"three close, to neither, a gain and a loss", []moved{{was: 20_000, traded: 20_000, from: 100}, {was: 10_000, traded: 10_000, from: 90},
+			{was: 10_000, traded: 10_000, from: 110}}, "-4", "-2 99 -101"},
+		{"one closes and two open", []moved{{now: -20_000, traded: 20_000, entry: 99}, {was: 10_000, traded: 10_000, from: 90},
+			{now: 10_000, traded: 10_000, entry: 101}}, "96", "-2 99 -1"},
+		{"one closes a part", []moved{{was: 10_000, now: 5_000, traded: 5_000, from: 90, entry: 90}, {now: 5_000, traded: 5_000, entry: 100}}, "48", "49 -1"},
+		{"one turns over", []moved{{was: 10_000, now: -10_000, traded: 20_000, from: 90, entry: 100}, {now: 20_000, traded: 20_000, entry: 100}},
+			"96", "98 -2"},
+		{"one adds to its position", []moved{{was: 10_000, now: 20_000, traded: 10_000, from: 90, entry: 95},
+			{was: 10_000, traded: 10_000, from: 110}}, "-102", "-1 -101"},
+		{"one closes all and opens the same again", []moved{{was: 10_000, now: 10_000, traded: 20_000, from: 90, entry: 100},
+			{was: 20_000, traded: 20_000, from: 110}}, "-104", "98 -202"},
+		{"a short one closes all and opens less", []moved{{was: -10_000, now: -5_000, traded: 15_000, from: 110, entry: 100},
+			{was: 15_000, traded: 15_000, from: 110}}, "-53", "98.5 -151.5"},
+		{"one adds, and closes a part", []moved{{was: 10_000, now: 10_000, traded: 20_000, from: 90, entry: 95},
+			{was: 20_000, traded: 20_000, from: 110}}, "-154", "48 -202"},
+		{"one opens and closes, at prices that are not reported", []moved{{traded: 20_000}, {was: 20_000, traded: 20_000, from: 110}}, "-204", "-2 -202"},
+		{"the entry of one is not known", []moved{{was: 10_000, traded: 10_000}, {was: 10_000, traded: 10_000, from: 110}}, "-102", "-1 -101"},
+		{"the new entry of one is not known", []moved{{was: 10_000, now: 5_000, traded: 15_000, from: 90}, {was: 15_000, traded: 15_000, from: 110}},
+			"-103", "48.5 -151.5"},
+		{"funding of two positions", []moved{{was: 10_000, now: 10_000, from: 90, entry: 90}, {was: -30_000, now: -30_000, from: 90, entry: 90}},
+			"-8", "-2 -6"},
+		{"funding of one position", []moved{{was: 10_000, now: 10_000, from: 90, entry: 90}, {}}, "-8", "-8 0"},
+		{"funding next to a trade counts as its fee", []moved{{was: 10_000, now: 10_000, from: 90, entry: 90}, {now: 10_000, traded: 10_000, entry: 100}},
+			"-3", "0 -3"},
+		{"nothing happens", []moved{{was: 10_000, now: 10_000, from: 90, entry: 90}, {}}, "0", "0 0"},
+	} {
+		r := resulted(t, len(c.all), 0)
+		r.config.Feed = true
+		r.record(record.Record{Body: record.Accounted{Wallet: exchange.AmountOf(1_000)}})
+		rules := *r.legs[0].symbol.Rules()
+		for i, m := range c.all {
+			leg := r.legs[i]
+			r.resultOf(leg, 7, m.was, 0)
+			if m.traded != 0 {
+				r.fills(leg, m.traded)
+			}
+			see(leg.symbol, func(o *seen) {
+				leg.entry, o.Rules, o.Position, o.EntryPrice = exchange.AmountOf(m.from), &rules, m.now, exchange.AmountOf(m.entry)
+			})
+		}
+		change := exchange.MustAmount(c.change)
+		reconciletest.Of(r.book).Account.WalletBalance = exchange.AmountOf(1_000).Add(change)
+		r.attribute(&reconcile.Snapshot{})
+		var have []string
+		sum := exchange.Amount{}
+		for _, leg := range r.legs {
+			made := r.book.Watch(leg.config.Name).Result().Result.Sub(exchange.AmountOf(7))
+			have, sum = append(have, made.String()), sum.Add(made)
+		}
+		if strings.Join(have, " ") != c.want || sum != change {
+			t.Errorf("%s: want results of %s, have %s", c.name, c.want, strings.Join(have, " "))
+		}
+	}
+}
+
+// Before a strategy's results begin, its equity is not known: a day that began with none would let it lose any amount on its first day.
+func TestStrategyDayBeginsWithItsResults(t *testing.T) {
+	t.Parallel()
+	dayBegins(t)
+}
+
+func dayBegins(t testing.TB) {
+	r := resulted(t, 0, 1)
+	one := r.legs[0]
+	one.config.Limits = risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(5)}}
+	see(one.symbol, func(o *seen) { o.Last, o.Mark = 0, 0 }) // no price was read yet
+	r.attribute(&reconcile.Snapshot{})
+	r.limits.watchLimits(true)
+	if day := r.book.Watch(one.config.Name).Day(); day.StartMS != 0 || r.book.Watch("").Day().StartMS == 0 {
+		t.Errorf("want a day of the account alone, have %+v, %+v", day, r.book.Watch("").Day())
+	}
+	see(one.symbol, func(o *seen) { o.Last, o.Mark, o.Read = 100e8, 100e8, true })
+	r.attribute(&reconcile.Snapshot{})
+	r.limits.watchLimits(true)
+	if day := r.book.Watch(one.config.Name).Day(); day.StartMS == 0 || day.Equity != exchange.AmountOf(500) || day.Peak != exchange.AmountOf(500) {
+		t.Errorf("want its day to begin with 500, have %+v", day)
+	}
+}
+
+// A position on spot without a price would be worth nothing: after a start that cannot read the price, the day would begin with a loss.
+func TestEquityLimitsWaitForPrices(t *testing.T) {
+	t.Parallel()
+	unpricedEquity(t)
+}
+
+func unpricedEquity(t testing.TB) {
+	for _, c := range []struct {
+		name     string
+		position exchange.Quantity
+		last     exchange.Price
+		want     bool
+	}{{"no position", 0, 0, true}, {"a position with a price", 100_000, 100e8, true}, {"a position without a price", 100_000, 0, false}} {
+		r := resulted(t, 0, 1)
+		see(r.legs[0].symbol, func(o *seen) { o.Position, o.Last, o.Mark = c.position, c.last, c.last })
+		r.limits.watchLimits(true)
+		if _, known := r.limits.shown(); known != c.want || (r.book.Watch("").Day().StartMS != 0) != c.want {
+			t.Errorf("%s: want the equity known %t, have %t, and a day %+v", c.name, c.want, known, r.book.Watch("").Day())
+		}
+		r.limits.unmixed = exchange.AmountOf(77)
+		if total, known := r.limits.shown(); !known || (total == exchange.AmountOf(77)) == c.want {
+			t.Errorf("%s: want the previous equity while there is no price, have %s, %t", c.name, total, known)
+		}
+	}
+}
+
+// A purchase on spot that is in no result yet has cost nothing yet: its position counts with its cost.
+func TestSpotEquityCountsFillsWithTheirMoney(t *testing.T) {
+	t.Parallel()
+	r := resulted(t, 0, 1)
+	one := r.legs[0]
+	r.resultOf(one, 0, 0, 0)
+	id := r.book.NextClientOrderID("t")
+	order := exchange.NewOrder{Market: exchange.Spot, Symbol: coin.Name, Side: exchange.Buy, Quantity: 100_000, ClientOrderID: id}
+	about := func(body record.Body) {
+		r.record(record.Record{Strategy: one.config.Name, Symbol: coin, ClientOrderID: id, Body: body})
+	}
+	about(record.Sending{Order: order, Purpose: placement.Entry})
+	about(record.Ended{OrderID: 5, State: placement.Filled, Filled: 100_000, Price: exchange.AmountOf(90)})
+	see(one.symbol, func(o *seen) { o.Position = 100_000 })
+	if have := r.worth(one); !have.IsZero() {
+		t.Errorf("before its cost: want no value, have %s", have)
+	}
+	r.attribute(&reconcile.Snapshot{})
+	if have, made := r.worth(one).String(), r.book.Watch(one.config.Name).Result().Result.String(); have != "100" || made != "-90" {
+		t.Errorf("with its cost: want a value of 100 for 90, have %s for %s", have, made)
+	}
+}
