@@ -22,6 +22,7 @@ type Strategy struct {
 	Cash     big.Rat // proceeds of sales minus costs of purchases, with fees in the quote asset
 	Realised big.Rat // price differences of closed quantities
 	Fees     big.Rat // in the quote asset
+	Funding  big.Rat // paid less received
 	Bought   big.Rat
 	Sold     big.Rat
 	Value    big.Rat // of all fills
@@ -49,6 +50,12 @@ func (s *Strategy) Take(f *Fill) {
 	}
 	s.Fees.Add(&s.Fees, f.Fee)
 	s.Cash.Sub(&s.Cash, f.Fee)
+}
+
+// Pay deducts a funding payment; a negative one was received.
+func (s *Strategy) Pay(payment *big.Rat) {
+	s.Funding.Add(&s.Funding, payment)
+	s.Cash.Sub(&s.Cash, payment)
 }
 
 // move changes the position: a reduction realises the difference to the mean price, an opening adds to the cost.
@@ -87,5 +94,39 @@ func (s *Strategy) Unrealised(price *big.Rat) *big.Rat {
 	return worth.Sub(worth, &s.Cost)
 }
 
-// Net returns the realised profit after fees.
-func (s *Strategy) Net() *big.Rat { return new(big.Rat).Sub(&s.Realised, &s.Fees) }
+// Net returns the realised profit after fees and funding.
+func (s *Strategy) Net() *big.Rat {
+	net := new(big.Rat).Sub(&s.Realised, &s.Fees)
+	return net.Sub(net, &s.Funding)
+}
+
+const dayMS = 24 * 60 * 60 * 1000
+
+// Curve follows an equity through time: its day, its peak and its drawdown.
+type Curve struct {
+	Values   int     // number of values
+	StartMS  int64   // start of the UTC day of the last value
+	Began    big.Rat // the first value of that day
+	Equity   big.Rat // the last value
+	Peak     big.Rat
+	Drawdown big.Rat // the largest fall from a peak
+}
+
+// Take adds a value.
+func (c *Curve) Take(atMS int64, equity *big.Rat) {
+	if c.Values == 0 || equity.Cmp(&c.Peak) > 0 {
+		c.Peak.Set(equity)
+	}
+	if start := atMS - atMS%dayMS; c.Values == 0 || start != c.StartMS {
+		c.StartMS = start
+		c.Began.Set(equity)
+	}
+	c.Values++
+	c.Equity.Set(equity)
+	if fall := c.Fall(); fall.Cmp(&c.Drawdown) > 0 {
+		c.Drawdown.Set(fall)
+	}
+}
+
+// Fall returns the distance from the peak to the last value.
+func (c *Curve) Fall() *big.Rat { return new(big.Rat).Sub(&c.Peak, &c.Equity) }

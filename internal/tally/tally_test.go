@@ -50,3 +50,48 @@ func TestFeeInBaseRaisesCostOfPosition(t *testing.T) {
 		t.Errorf("want 9 held, no fee in money, 3 lost, 30 paid, have %+v", s)
 	}
 }
+
+// A position of 2 at 100 pays 0.75 and receives 0.25 before it is closed at 103 for a fee of 1 in all.
+func TestFundingReducesNetResult(t *testing.T) {
+	t.Parallel()
+	s := &Strategy{}
+	s.Take(&Fill{Buy: true, Price: rat("100"), Quantity: rat("2"), Fee: rat("0.5")})
+	s.Pay(rat("0.75"))
+	s.Pay(rat("-0.25"))
+	s.Take(&Fill{Price: rat("103"), Quantity: rat("2"), Fee: rat("0.5")})
+	if s.Funding.Cmp(rat("0.5")) != 0 || s.Net().Cmp(rat("4.5")) != 0 || s.Cash.Cmp(rat("4.5")) != 0 || s.Realised.Cmp(rat("6")) != 0 {
+		t.Errorf("want 6 realized, 0.5 of funding and 4.5 in all, have %+v", s)
+	}
+}
+
+// The day begins with its first value; the peak and the largest drawdown last beyond it.
+func TestCurveFollowsDayPeakAndDrawdown(t *testing.T) {
+	t.Parallel()
+	c := &Curve{}
+	for _, step := range []struct {
+		atMS                        int64
+		equity                      string
+		start                       int64
+		began, peak, fall, drawdown string
+	}{
+		{5 * dayMS, "100", 5 * dayMS, "100", "100", "0", "0"},
+		{6*dayMS - 1, "104", 5 * dayMS, "100", "104", "0", "0"},
+		{6 * dayMS, "97", 6 * dayMS, "97", "104", "7", "7"},
+		{6*dayMS + 1, "103", 6 * dayMS, "97", "104", "1", "7"},
+		{9*dayMS + 7, "105", 9 * dayMS, "105", "105", "0", "7"},
+		{9*dayMS + 8, "-2", 9 * dayMS, "105", "105", "107", "107"},
+	} {
+		c.Take(step.atMS, rat(step.equity))
+		for name, pair := range map[string][2]*big.Rat{"start of the day": {rat(step.began), &c.Began},
+			"peak": {rat(step.peak), &c.Peak}, "fall": {rat(step.fall), c.Fall()}, "drawdown": {rat(step.drawdown), &c.Drawdown}} {
+			if pair[0].Cmp(pair[1]) != 0 || c.StartMS != step.start {
+				t.Errorf("%s at %d: want %s %s since %d, have %s, %d", step.equity, step.atMS, name, pair[0].FloatString(2), step.start,
+					pair[1].FloatString(2), c.StartMS)
+			}
+		}
+	}
+	below := &Curve{}
+	if below.Take(1, rat("-5")); below.Peak.Cmp(rat("-5")) != 0 {
+		t.Errorf("want the first value to be the peak, have %s", below.Peak.FloatString(2))
+	}
+}
