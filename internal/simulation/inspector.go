@@ -77,6 +77,7 @@ func (i *inspector) judge() {
 		i.exposure()
 		i.wallet()
 	}
+	i.figures.attribution.compare()
 	if w.daemon.up {
 		i.belief()
 		i.figures.compare()

@@ -22,6 +22,7 @@ func (i *inspector) record(r *record.Record) {
 		i.w.judge.liquidated(r)
 		return
 	}
+	i.figures.attribution.record(r)
 	switch body := r.Body.(type) {
 	case record.Sending:
 		i.entering(r, &body)
@@ -36,6 +37,8 @@ func (i *inspector) record(r *record.Record) {
 		i.filled(r, body.Filled, body.Evidence)
 	case record.Posting:
 		i.posted(&body.Posting)
+	case record.Day:
+		i.figures.dayed(r, &body)
 	case record.Breach:
 		if i.w.limits.far && body.Why != "" && !i.distorted() {
 			i.w.fail("needless", "a limit that is far away is breached: %s %s", body.Rule, body.Why)

@@ -171,6 +171,7 @@ func (i *inspector) alone(book *reconcile.Book, order *exchange.NewOrder) {
 
 // effects checks the effects of an event against the state that produced them.
 func (i *inspector) effects(out *engine.Effects) {
+	i.figures.attribution.handled()
 	for n := range out.Calls {
 		call := &out.Calls[n]
 		if !call.Request.Operation.Places() || !opens(&call.Request.Order) {

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"cmp"
+	"slices"
 
 	"botd/exchange"
 	"botd/exchange/sim"
@@ -34,7 +35,8 @@ type role struct {
 	config    engine.StrategyConfig
 	spy       *spy
 	scripted  strategy.Strategy // of a scenario
-	rules     overlay.Rules     // rules of a patient role
+	rules     overlay.Rules     // rules of a patient or a sized role
+	share     exchange.Rate     // of the equity: nearly the maximum position at the start
 	follower  int               // number of the library's strategy, or of the assorted one
 	onRemove  string
 	absent    bool // removed from the configuration
@@ -59,6 +61,11 @@ func (c *portfolio) of(key exchange.SymbolKey) string {
 		}
 	}
 	return ""
+}
+
+// number returns the number of the role that trades a symbol; -1 for none.
+func (c *portfolio) number(key exchange.SymbolKey) int {
+	return slices.IndexFunc(c.roles, func(r role) bool { return r.key == key })
 }
 
 var (
@@ -237,6 +244,10 @@ func (r *role) strategy(symbol *exchange.Symbol) strategy.Strategy {
 		return overlay.Wrap(r.follow(symbol), r.exits())
 	case "assorted":
 		return r.assorted(symbol)
+	case "shelved":
+		return overlay.Wrap(r.shelved(symbol), r.exits())
+	case "sized":
+		return overlay.Wrap(&sized{*r}, r.dimension())
 	case "patient":
 		return overlay.Wrap(&swing{*r}, r.rules)
 	}

@@ -95,7 +95,7 @@ func (w *world) comeBack(h *happening) {
 	change := &engine.Reload{}
 	for i := range w.portfolio.roles {
 		if r := &w.portfolio.roles[i]; r.absent {
-			r.absent = false
+			r.absent, w.inspector.figures.attribution.rebooted = false, true
 			r.dress(w)
 			change.Strategies = append(change.Strategies, &r.config)
 		}

@@ -142,6 +142,7 @@ func (v *venue) takeFills(w *world) {
 		}
 		w.judge.filled(h.key, fill.OrderID, fill.Side, fill.Quantity, fill.Fee, fill.FeeAsset)
 	}
+	w.inspector.figures.observe()
 	w.judge.observe()
 }
 

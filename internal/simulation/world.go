@@ -24,7 +24,7 @@ const never = math.MaxInt64
 
 // These bound a run.
 const (
-	startMS     = int64(1_800_000_000_000)
+	startMS     = int64(1_800_000_000_000) // 08:00 UTC
 	faultsMS    = 8 * 60_000
 	quietMS     = 90_000
 	mostEvents  = 60_000 // events that the engine may handle in one run: more is a livelock
@@ -116,6 +116,7 @@ type world struct {
 	weather Weather
 	bounds  placement.Settle // bounds of the network
 	settle  placement.Settle // configuration of the daemon
+	beganMS int64
 	nowMS   int64
 	quietMS int64 // end of the faults
 	endMS   int64
@@ -159,7 +160,7 @@ func Run(options Options) Result {
 	default:
 		w.inspector.converged()
 	}
-	w.stats.VirtualMS = w.nowMS - startMS
+	w.stats.VirtualMS = w.nowMS - w.beganMS
 	if w.tracing && w.failure != nil {
 		w.tracef("broken", "%s: %s", w.failure.Rule, w.failure.Text)
 	}
@@ -172,8 +173,9 @@ func Run(options Options) Result {
 }
 
 func newWorld(options Options) *world {
+	began := begins(options.Seed)
 	w := &world{
-		options: options, seed: options.Seed, nowMS: startMS, bounds: bounds[0], quietMS: startMS + faultsMS, endMS: startMS + faultsMS + quietMS,
+		options: options, seed: options.Seed, beganMS: began, nowMS: began, bounds: bounds[0], quietMS: began + faultsMS, endMS: began + faultsMS + quietMS,
 		network: newDraw(options.Seed, 1), storage: newDraw(options.Seed, 2), market: newDraw(options.Seed, 3), people: newDraw(options.Seed, 4),
 		tracing: options.Trace != nil, process: &process{disk: newDisk()},
 	}
@@ -212,7 +214,10 @@ func (w *world) setUp() {
 	}
 	delay, spread := setup.between(0, 200), setup.between(0, 800)
 	w.portfolio, w.harsh = newPortfolio(&setup), setup.chance(0.3)
-	switch kinds := newDraw(w.seed, 8); {
+	kinds := newDraw(w.seed, 8)
+	switch {
+	case w.seed >= calendarFrom:
+		w.portfolio.mixed(&kinds)
 	case w.seed >= assortedFrom:
 		w.portfolio.assort(&kinds)
 	case w.seed >= libraryFrom:
@@ -232,6 +237,7 @@ func (w *world) setUp() {
 	}
 	w.ledger = setup.chance(0.5)
 	w.poor = setup.chance(0.15) || w.weather[Liquidation] > 0
+	w.calendar(&kinds)
 	if w.beyond != nil {
 		w.beyond.fit()
 	}
@@ -246,6 +252,7 @@ func (w *world) setUp() {
 	w.delayMS = delay + spread
 	w.venue = newVenue(w, w.portfolio.symbols, delay, spread)
 	w.portfolio.markets(w, &setup)
+	w.fund(&kinds)
 	w.daemon = &daemon{w: w}
 	w.inspector = newInspector(w)
 	w.judge = newJudge(w)
@@ -359,13 +366,13 @@ func (w *world) happen(h *happening) {
 // fail records the first broken invariant, which ends the run.
 func (w *world) fail(rule, format string, values ...any) {
 	if w.failure == nil {
-		w.failure = &Violation{Rule: rule, AtMS: w.nowMS - startMS, Text: fmt.Sprintf(format, values...)}
+		w.failure = &Violation{Rule: rule, AtMS: w.nowMS - w.beganMS, Text: fmt.Sprintf(format, values...)}
 	}
 }
 
 // tracef writes a line of the trace.
 func (w *world) tracef(who, format string, values ...any) {
-	at := w.nowMS - startMS
+	at := w.nowMS - w.beganMS
 	fmt.Fprintf(w.options.Trace, "%3d:%02d.%03d %-8s %s\n", at/60_000, at/1000%60, at%1000, who, fmt.Sprintf(format, values...))
 }
 
@@ -394,5 +401,6 @@ func (w *world) walk(key exchange.SymbolKey, millionths int64) {
 			w.fail("simulation", "price of %s: %v", key, err)
 		}
 		w.venue.takeFills(w)
+		w.inspector.figures.value()
 	}
 }

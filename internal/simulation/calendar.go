@@ -1,0 +1,168 @@
+package simulation
+
+import (
+	"maps"
+	"slices"
+
+	"botd/exchange"
+	"botd/exchange/sim"
+	"botd/risk"
+	"botd/strategy"
+	"botd/strategy/overlay"
+)
+
+// calendarFrom is the first seed that starts near midnight UTC or another time of funding, which its positions then pay or receive. Its swings and
+// ladders may be any strategy of the ranges below it, one of the rest of the library, or a target that rules size and divide into parts.
+const calendarFrom = 1 << 43
+
+// fundingMS is the time between two payments of funding. At every third one begins a day.
+const fundingMS = 8 * 60 * 60 * 1_000
+
+// begins returns the start of a run.
+func begins(seed uint64) int64 {
+	if seed < calendarFrom {
+		return startMS
+	}
+	d := newDraw(seed, 9)
+	boundary := startMS + d.below(3)*fundingMS // the first one is at 08:00
+	if d.chance(0.1) {
+		return boundary + d.between(1, fundingMS-faultsMS-quietMS-1) // far from any
+	}
+	return boundary - d.between(0, faultsMS+quietMS/2)
+}
+
+// calendar draws how these seeds follow results: most have a ledger, and limits that no market move reaches.
+func (w *world) calendar(d *draw) {
+	if w.seed < calendarFrom || w.beyond != nil {
+		return
+	}
+	w.ledger = w.ledger || d.chance(0.8)
+	w.poor = w.poor || d.chance(0.4) // so that a small profit raises the peak, which is journalled in steps of a thousandth
+	if w.limits == (bounded{}) && d.chance(0.75) {
+		far := risk.Loss{Share: exchange.RateOne / 2}
+		w.limits = bounded{far: true, account: risk.Limits{MaxDailyLoss: far, MaxDrawdown: far}, strategy: risk.Limits{MaxDailyLoss: far, MaxDrawdown: far}}
+	}
+}
+
+// fund sets the rates of funding, and the shares of the equity by which rules of size keep within the roles' limits.
+func (w *world) fund(d *draw) {
+	if w.seed < calendarFrom {
+		return
+	}
+	free, _ := w.venue.x.Balance(trader, "USDT")
+	for i := range w.portfolio.roles {
+		r, equity := &w.portfolio.roles[i], free
+		symbol := w.venue.held[r.key].rules
+		if r.key.Market == exchange.Futures {
+			equity = w.venue.x.Money(trader).Wallet
+			var rates []sim.FundingPoint
+			for n := range int64(4) {
+				rates = append(rates, sim.FundingPoint{TimeMS: startMS + n*fundingMS, Rate: exchange.Rate(d.between(-50_000, 75_000))}) // -0.05 to 0.075 %
+			}
+			w.venue.x.SetFunding(r.key.Name, rates)
+		}
+		r.share = symbol.Notional(w.portfolio.anchor[r.key], r.most/5*4).Ratio(equity)
+	}
+}
+
+// mixed replaces swings and ladders by strategies of any kind.
+func (c *portfolio) mixed(d *draw) {
+	switch d.below(10) {
+	case 0:
+		c.patience(d)
+	case 1:
+		c.libraries(d)
+	case 2:
+		c.assort(d)
+	default:
+		c.shelve(d)
+	}
+}
+
+// shelf are the strategies of the library that the ranges below do not draw, each with the fewest candles that it accepts. Of the rest, the run is
+// too short for macd, funding_carry trades two symbols, and signals gets its targets from outside.
+var shelf = []struct {
+	definition strategy.Definition
+	market     exchange.Market // 0 for either
+	values     strategy.Values
+	share      string // parameter that bounds the position by a share of the equity; empty for none
+}{
+	{find("donchian"), 0, strategy.Values{"entry": "1", "exit": "1"}, ""},
+	{find("rsi"), 0, strategy.Values{"period": "2", "low": "45", "high": "55"}, ""},
+	{find("supertrend"), 0, strategy.Values{"period": "1", "multiplier": "0.5"}, ""},
+	{find("turtle"), 0, strategy.Values{"entry": "1", "exit": "2", "failsafe": "0", "period": "2", "add": "0.1", "risk": "0.5%"}, "max_notional"},
+	{find("rebalance"), exchange.Spot, strategy.Values{"band": "0.1%"}, "weight"},
+}
+
+// shelve replaces swings and ladders by strategies of the shelf, and by targets with rules of size.
+func (c *portfolio) shelve(d *draw) {
+	for i := range c.roles {
+		r := &c.roles[i]
+		if r.kind != "swing" && r.kind != "ladder" || !d.chance(0.9) {
+			continue
+		}
+		r.protected = r.protected || r.kind == "ladder" && d.chance(0.7)
+		r.most = r.unit * 4
+		if n := int(d.below(int64(2 * len(shelf)))); n < len(shelf) && (shelf[n].market == 0 || shelf[n].market == r.key.Market) {
+			r.kind, r.follower, r.name = "shelved", n, shelf[n].definition.Name+"-"+r.key.Name+"-"+r.key.Market.String()
+			continue
+		}
+		r.kind, r.name = "sized", "sized-"+r.key.Name+"-"+r.key.Market.String()
+		sizing := &r.rules.Sizing
+		if sizing.Reduce = d.chance(0.3); d.chance(0.5) {
+			sizing.Kelly = exchange.RateOne / 2
+		} else {
+			sizing.Risk, sizing.Stop = exchange.RateOne/2, strategy.Distance{Share: 600_000} // bounded by Max
+		}
+		if d.chance(0.6) {
+			sizing.Steps = []overlay.Step{{Share: exchange.RateOne / 2}, {Away: exchange.Rate(d.between(1, 4) * 20_000), Share: exchange.RateOne / 2}}
+			if d.chance(0.5) {
+				sizing.Steps[1].Away = -sizing.Steps[1].Away
+			}
+		}
+	}
+}
+
+// shelved creates the strategy of the shelf.
+func (r *role) shelved(symbol *exchange.Symbol) strategy.Strategy {
+	one := shelf[r.follower]
+	values := maps.Clone(one.values)
+	if one.share != "" {
+		values[one.share] = r.share.Decimal().String()
+	}
+	if r.key.Market == exchange.Futures && r.salt%2 == 0 &&
+		slices.ContainsFunc(one.definition.Parameters, func(p strategy.Parameter) bool { return p.Name == "mode" }) {
+		values["mode"] = "long_short"
+	}
+	made, err := one.definition.New(strategy.Setting{Market: r.key.Market, Symbol: symbol, Interval: exchange.Minute1, Size: strategy.Size{Quantity: r.most}},
+		values)
+	if err != nil {
+		panic(err)
+	}
+	return made
+}
+
+// sized targets a share of the equity on either side, or none, by the time alone; rules of size replace the share.
+type sized struct{ role role }
+
+// Warmup returns none.
+func (*sized) Warmup() int { return 0 }
+
+// Candle ignores the candle.
+func (*sized) Candle(*strategy.View) {}
+
+// Decide sets a target from the hash of the current interval.
+func (s *sized) Decide(view *strategy.View, plan *strategy.Plan) {
+	n := int64(mix(s.role.salt^uint64(view.NowMS/40_000))%5) - 2
+	if view.Symbol.Market == exchange.Spot {
+		n = max(n, -n)
+	}
+	plan.Hold(strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne / 2 * exchange.Rate(n)}, "the time says so")
+}
+
+// dimension returns the rules of size, bounded by the role's share of the equity.
+func (r *role) dimension() overlay.Rules {
+	rules := r.rules
+	rules.Sizing.Max = r.share
+	return rules
+}
