@@ -174,7 +174,7 @@ func (l *limits) rearmed(strategy string) {
 		}
 	}
 	equity, known := l.total()
-	if known = known && (strategy == "" || leg != nil); leg != nil { // nothing is known about a removed strategy
+	if known = known && l.priced() && (strategy == "" || leg != nil); leg != nil { // nothing is known about a removed strategy
 		equity = l.own(leg)
 	}
 	if known && w.Day().StartMS != 0 {

@@ -137,6 +137,10 @@ func unpricedEquity(t testing.TB) {
 		if _, known := r.limits.shown(); known != c.want || (r.book.Watch("").Day().StartMS != 0) != c.want {
 			t.Errorf("%s: want the equity known %t, have %t, and a day %+v", c.name, c.want, known, r.book.Watch("").Day())
 		}
+		r.record(record.Record{Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(900), Peak: exchange.AmountOf(900)}})
+		if r.limits.rearmed(""); (r.book.Watch("").Day().Peak != exchange.AmountOf(900)) != c.want {
+			t.Errorf("%s: want a new peak of the present equity %t, have %+v", c.name, c.want, r.book.Watch("").Day())
+		}
 		r.limits.unmixed = exchange.AmountOf(77)
 		if total, known := r.limits.shown(); !known || (total == exchange.AmountOf(77)) == c.want {
 			t.Errorf("%s: want the previous equity while there is no price, have %s, %t", c.name, total, known)

@@ -74,11 +74,11 @@ func (b *base) worth(leg *leg) (worth exchange.Amount) {
 	return symbol.Rules().Notional(symbol.Price(), held).Sub(paid)
 }
 
-// priced reports whether the positions on spot have a price: after a start one of them may have none
-// yet, and would be worth nothing.
+// priced reports whether all positions have a price: after a start, or the return of a strategy, one
+// of them may have none yet, and would be worth nothing.
 func (b *base) priced() bool {
 	return !slices.ContainsFunc(b.legs, func(leg *leg) bool {
-		return leg.symbol.Key().Market == exchange.Spot && leg.symbol.Position() != 0 && leg.symbol.Last() == 0
+		return leg.symbol.Position() != 0 && leg.symbol.Last() == 0
 	})
 }
 
