@@ -79,11 +79,13 @@ func TestClassesTogetherBeyondTheBounds(t *testing.T) {
 	t.Parallel()
 	seeds := 2 * beyondSeeds(t)
 	failed, atMost := 0, seeds/300
-	fleet := Fleet{From: 1000, Seeds: seeds, Options: Options{Beyond: &Beyond{}}, Broke: func(f Failure) {
-		failed++
-		t.Logf("seed %d at %d ms: want %s to hold, have: %s\n%s", f.Seed, f.Broken.AtMS, f.Broken.Rule, f.Broken.Text, f.Command)
-	}}
-	fleet.Run(t.Context())
+	for _, base := range []uint64{0, patientFrom, libraryFrom, assortedFrom, calendarFrom} {
+		fleet := Fleet{From: base + 1000, Seeds: seeds / 5, Options: Options{Beyond: &Beyond{}}, Broke: func(f Failure) {
+			failed++
+			t.Logf("seed %d at %d ms: want %s to hold, have: %s\n%s", f.Seed, f.Broken.AtMS, f.Broken.Rule, f.Broken.Text, f.Command)
+		}}
+		fleet.Run(t.Context())
+	}
 	if failed > atMost {
 		t.Errorf("want at most %d of %d seeds to fail, have %d", atMost, seeds, failed)
 	}
