@@ -24,7 +24,7 @@ func Mark(directory string) (clean func() error, unclean bool, err error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, false, fmt.Errorf("look for the last run's marker: %w", err)
 	}
-	if err := writeMark(path); err != nil {
+	if err := private.Write(path, fmt.Appendln(nil, os.Getpid())); err != nil {
 		return nil, unclean, fmt.Errorf("mark the data directory as running: %w", err)
 	}
 	return func() error {
@@ -33,21 +33,4 @@ func Mark(directory string) (clean func() error, unclean bool, err error) {
 		}
 		return nil
 	}, unclean, nil
-}
-
-// writeMark creates the file so that it survives a power failure.
-func writeMark(path string) error {
-	file, err := private.Open(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(file, os.Getpid())
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	directory, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(directory.Sync(), directory.Close())
 }

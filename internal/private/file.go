@@ -91,7 +91,12 @@ func Write(path string, content []byte) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(partial))
 	}
-	directory, err := os.Open(filepath.Dir(path))
+	return SyncDirectory(filepath.Dir(path))
+}
+
+// SyncDirectory makes the entries of a directory durable: a file that was created, renamed or removed in it.
+func SyncDirectory(path string) error {
+	directory, err := os.Open(path)
 	if err != nil {
 		return err
 	}

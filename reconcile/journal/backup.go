@@ -175,16 +175,7 @@ func settle(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
 	}
-	return syncDirectory(filepath.Dir(to))
-}
-
-// syncDirectory makes a directory's entries durable.
-func syncDirectory(path string) error {
-	directory, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(directory.Sync(), directory.Close())
+	return private.SyncDirectory(filepath.Dir(to))
 }
 
 func discard(path string) error {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"botd/internal/private"
 	"botd/reconcile/account"
 	"botd/reconcile/record"
 )
@@ -129,7 +130,7 @@ func (j *Journal) writeChecked(ctx context.Context, h *segmentHeader, path strin
 	if err := settle(path+partial, path); err != nil {
 		return nil, nil, err
 	}
-	if err := syncDirectory(filepath.Dir(filepath.Dir(path))); err != nil { // of the segments' directory itself
+	if err := private.SyncDirectory(filepath.Dir(filepath.Dir(path))); err != nil { // of the segments' directory itself
 		return nil, nil, err
 	}
 	step("named")

@@ -99,7 +99,7 @@ func Write(directory string, halt Halt, code func(text []byte) string) (path str
 	if err != nil {
 		return "", errors.Join(err, os.Remove(file.Name()))
 	}
-	return path, syncDirectory(directory)
+	return path, private.SyncDirectory(directory)
 }
 
 // List returns the paths of the stored halts in a directory, the oldest first; a directory that does not exist has none.
@@ -159,14 +159,6 @@ func (h *Halt) audit(path string, scope account.Scope, code func(text []byte) st
 			", while no botd answered" + unproven + ")"}
 }
 
-func syncDirectory(path string) error {
-	directory, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(directory.Sync(), directory.Close())
-}
-
 // Replay writes the stored halts into the journal and the book, before
 // the engine starts. A halt that cannot be read is an error, not a reason to trade.
 func Replay(ctx context.Context, config *configs.Config, directory string, nowMS int64, store *journal.Journal, key *journal.Key,
@@ -198,7 +190,7 @@ func Replay(ctx context.Context, config *configs.Config, directory string, nowMS
 	for _, path := range paths {
 		err = errors.Join(err, os.Remove(path))
 	}
-	return failure.Wrap(failure.IO, errors.Join(err, syncDirectory(directory)))
+	return failure.Wrap(failure.IO, errors.Join(err, private.SyncDirectory(directory)))
 }
 
 // How often a running daemon polls for stored halts, and how often

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -227,7 +228,7 @@ func (e *Equity) rewrite() error {
 	}
 	old := e.file
 	e.file, e.lines, e.missing = fresh, len(e.points), 0
-	return old.Close()
+	return errors.Join(old.Close(), private.SyncDirectory(filepath.Dir(e.path)))
 }
 
 // thin leaves one point an hour of those older than a week.

@@ -274,7 +274,7 @@ func (f *stateFile) install(file *os.File, size int) error {
 	if old != nil {
 		_ = old.Close() // the new file contains everything written to it
 	}
-	err := syncDirectory(filepath.Dir(f.path))
+	err := private.SyncDirectory(filepath.Dir(f.path))
 	f.whole = err == nil
 	return err
 }
@@ -291,13 +291,4 @@ func (f *stateFile) close() error {
 	file := f.file
 	f.file, f.whole = nil, false
 	return file.Close()
-}
-
-// syncDirectory makes a rename durable.
-func syncDirectory(path string) error {
-	directory, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(directory.Sync(), directory.Close())
 }
