@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"botd/exchange"
-	"botd/internal/seq"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
@@ -76,7 +75,7 @@ func TestInFlight(t *testing.T) {
 	want("one cannot be read any more", first, market)
 	d.unknown(second)
 	want("nor can another", first, second, market)
-	if seq.Any(d.book.InFlightOn(ethers.Key()), func(*account.Placement) bool { return true }) {
+	if d.book.AnyInFlightOn(ethers.Key(), func(*account.Placement) bool { return true }) {
 		t.Error("want none of a symbol that is not known")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"botd/exchange"
-	"botd/internal/seq"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
@@ -72,7 +71,7 @@ func (e *evidence) early(p *account.Placement, filled exchange.Quantity) bool {
 	if p.Order().Side != exchange.Sell || filled-p.Filled() <= symbol.Known() || symbol.Quarantine() != "" {
 		return false
 	}
-	return seq.Any(e.book.Live(), func(q *account.Placement) bool {
+	return e.book.AnyLive(func(q *account.Placement) bool {
 		return q.Symbol() == p.Symbol() && q.Order().Side == exchange.Buy && (q.State().Unresolved() || !q.Seen())
 	})
 }

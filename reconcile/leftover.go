@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"botd/exchange"
-	"botd/internal/seq"
 	"botd/reconcile/account"
 )
 
@@ -139,7 +138,7 @@ func (s *survey) walletMoved(symbol *SymbolState, p *account.Placement) (moved, 
 	}
 	symbol.movedBy = by
 	symbol.moved.extend(s.fetched)
-	others := seq.Any(s.book.Live(), func(q *account.Placement) bool { return q != p && q.Symbol() == symbol.Key() })
+	others := s.book.AnyLive(func(q *account.Placement) bool { return q != p && q.Symbol() == symbol.Key() })
 	return true, !others || symbol.moved.exceeds(s.book.Settle().StalenessMS)
 }
 

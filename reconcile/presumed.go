@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"botd/exchange"
-	"botd/internal/seq"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
 )
@@ -135,7 +134,7 @@ func (s *survey) unclaimedPurchases(symbol *SymbolState, sinceMS int64) (sum exc
 
 // lost reports whether a row without an id repeats, within seconds, a purchase of unknown outcome.
 func (e *evidence) lost(o *exchange.Order) bool {
-	return o.ClientOrderID == "" && seq.Any(e.book.Live(), func(p *account.Placement) bool {
+	return o.ClientOrderID == "" && e.book.AnyLive(func(p *account.Placement) bool {
 		order := p.Order()
 		return p.OrderID() == 0 && order.Side == exchange.Buy && repeats(o, &order) &&
 			o.CreatedMS >= p.SentMS()-createdSlackMS && o.CreatedMS <= p.SentMS()+repeatedMS
@@ -174,9 +173,9 @@ func (e *evidence) timesPaid(p *account.Placement, symbol *SymbolState) exchange
 
 // boughtSince reports whether anything else on spot may have cost money since a time.
 func (e *evidence) boughtSince(p *account.Placement, sinceMS int64) bool {
-	return seq.Any(e.book.Symbols(), func(other *SymbolState) bool {
+	return e.book.AnySymbol(func(other *SymbolState) bool {
 		return other.Key().Market == exchange.Spot && other.FilledMS() >= sinceMS
-	}) || seq.Any(e.book.Live(), func(q *account.Placement) bool {
+	}) || e.book.AnyLive(func(q *account.Placement) bool {
 		return q != p && q.Order().Market == exchange.Spot && q.Order().Side == exchange.Buy
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"botd/exchange"
-	"botd/internal/seq"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
 )
@@ -29,13 +28,26 @@ type tracked struct {
 // acknowledged but not read yet, uncertain, or at market. They are few, however many orders rest.
 func (t *tracked) InFlight() iter.Seq[*account.Placement] { return slices.Values(t.inFlight) }
 
+// AnyInFlight reports whether one of them satisfies the condition.
+func (t *tracked) AnyInFlight(satisfies func(*account.Placement) bool) bool {
+	return slices.ContainsFunc(t.inFlight, satisfies)
+}
+
 // InFlightOn yields the placements in flight on a symbol, oldest first.
 func (t *tracked) InFlightOn(key exchange.SymbolKey) iter.Seq[*account.Placement] {
-	var on []*account.Placement
+	return slices.Values(t.inFlightOn(key))
+}
+
+// AnyInFlightOn reports whether one of them satisfies the condition.
+func (t *tracked) AnyInFlightOn(key exchange.SymbolKey, satisfies func(*account.Placement) bool) bool {
+	return slices.ContainsFunc(t.inFlightOn(key), satisfies)
+}
+
+func (t *tracked) inFlightOn(key exchange.SymbolKey) []*account.Placement {
 	if symbol := t.Symbol(key); symbol != nil {
-		on = symbol.inFlight
+		return symbol.inFlight
 	}
-	return slices.Values(on)
+	return nil
 }
 
 func inFlight(p *account.Placement) bool {
@@ -125,6 +137,11 @@ func (t *tracked) Symbol(key exchange.SymbolKey) *SymbolState {
 // Symbols yields all symbols, sorted by key.
 func (t *tracked) Symbols() iter.Seq[*SymbolState] { return slices.Values(t.symbols) }
 
+// AnySymbol reports whether one of them satisfies the condition.
+func (t *tracked) AnySymbol(satisfies func(*SymbolState) bool) bool {
+	return slices.ContainsFunc(t.symbols, satisfies)
+}
+
 // Knows reports whether the book has a symbol of a market.
 func (t *tracked) Knows(market exchange.Market) bool {
 	return slices.ContainsFunc(t.symbols, func(s *SymbolState) bool { return s.Key().Market == market })
@@ -137,7 +154,7 @@ func (t *tracked) liveOn(key exchange.SymbolKey) bool {
 
 func (t *tracked) unknownOn(key exchange.SymbolKey) []*account.Placement {
 	var unknown []*account.Placement
-	for p := range t.InFlightOn(key) {
+	for _, p := range t.inFlightOn(key) {
 		if p.State() == placement.Uncertain {
 			unknown = append(unknown, p)
 		}
@@ -149,7 +166,7 @@ func (t *tracked) unknownOn(key exchange.SymbolKey) []*account.Placement {
 // placement, an exit of any age, which could reduce the new position, or any uncertain placement.
 func (t *tracked) BlocksOpening(clientOrderID string, key exchange.SymbolKey) bool {
 	own := false
-	for p := range t.InFlightOn(key) {
+	for _, p := range t.inFlightOn(key) {
 		if p.ClientOrderID() == clientOrderID {
 			own = true
 			continue
@@ -164,7 +181,7 @@ func (t *tracked) BlocksOpening(clientOrderID string, key exchange.SymbolKey) bo
 // Overdue returns the oldest uncertain placement whose fence passed at least that long ago and that
 // is still undecided (cases 24 and 37), or nil.
 func (t *tracked) Overdue(key exchange.SymbolKey, nowMS, byMS int64) *account.Placement {
-	for p := range t.InFlightOn(key) {
+	for _, p := range t.inFlightOn(key) {
 		if p.State() == placement.Uncertain && nowMS > p.Fence(t.Settle())+byMS {
 			return p
 		}
@@ -189,7 +206,7 @@ func (t *tracked) OpeningNeedingHistory(symbol *SymbolState, nowMS int64) *accou
 // Unknowns reports whether any placement is uncertain, in which case a round must take the full
 // snapshot.
 func (t *tracked) Unknowns() bool {
-	return seq.Any(t.InFlight(), func(p *account.Placement) bool { return p.State() == placement.Uncertain })
+	return t.AnyInFlight(func(p *account.Placement) bool { return p.State() == placement.Uncertain })
 }
 
 // withOrderID finds a live placement by the exchange's order id.

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"botd/exchange"
-	"botd/internal/seq"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
@@ -16,7 +15,7 @@ import (
 const stableGapMS = 3_000
 
 func (e *evidence) anyUnresolved(key exchange.SymbolKey) bool {
-	return seq.Any(e.book.InFlightOn(key), func(p *account.Placement) bool { return p.State().Unresolved() })
+	return e.book.AnyInFlightOn(key, func(p *account.Placement) bool { return p.State().Unresolved() })
 }
 
 // awaitsAnswer reports whether a symbol would be settled if a resting opening were answered.
@@ -35,7 +34,7 @@ func (e *evidence) awaitsAnswer(symbol *SymbolState) bool {
 // anyUnanswered reports whether a placement on the symbol waits for its answer: it may
 // have filled already, so the residual is not the unknown ones' alone.
 func (e *evidence) anyUnanswered(key exchange.SymbolKey) bool {
-	return seq.Any(e.book.InFlightOn(key), func(p *account.Placement) bool { return p.State() == placement.Sending })
+	return e.book.AnyInFlightOn(key, func(p *account.Placement) bool { return p.State() == placement.Sending })
 }
 
 // anyUnlisted reports whether an accepted placement may not be visible yet: it could
@@ -46,7 +45,7 @@ func (e *evidence) anyUnlisted(key exchange.SymbolKey) bool {
 
 // anyUnlistedThat is the same of those placements that a predicate holds for.
 func (e *evidence) anyUnlistedThat(key exchange.SymbolKey, that func(*account.Placement) bool) bool {
-	return seq.Any(e.book.InFlightOn(key), func(p *account.Placement) bool {
+	return e.book.AnyInFlightOn(key, func(p *account.Placement) bool {
 		return !p.State().Unresolved() && !p.Seen() && e.fetched.BeganMS < p.Fence(e.book.Settle()) && that(p)
 	})
 }
@@ -118,7 +117,7 @@ func (s *SymbolState) exitsAlone() bool {
 // list showed the position then, and such an order ends with it.
 func (e *evidence) protectsOneOf(unknown []*account.Placement) bool {
 	return slices.ContainsFunc(unknown, func(q *account.Placement) bool {
-		return q.Purpose().Opens() && seq.Any(e.book.Live(), func(p *account.Placement) bool {
+		return q.Purpose().Opens() && e.book.AnyLive(func(p *account.Placement) bool {
 			return p.Symbol() == q.Symbol() && p.Order().ClosePosition && !p.State().Unresolved() && p.SentMS() >= q.SentMS()
 		})
 	})

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"botd/exchange"
-	"botd/internal/seq"
 	"botd/reconcile/account"
 	"botd/reconcile/record"
 )
@@ -126,7 +125,7 @@ func (s *survey) noteEnded(symbol *SymbolState) {
 
 // opens reports whether an opening of botd's is live on the symbol.
 func (e *evidence) opens(key exchange.SymbolKey) bool {
-	return seq.Any(e.book.Live(), func(p *account.Placement) bool { return p.Symbol() == key && p.Purpose().Opens() })
+	return e.book.AnyLive(func(p *account.Placement) bool { return p.Symbol() == key && p.Purpose().Opens() })
 }
 
 func (s *survey) witness(symbol *SymbolState) witness {
@@ -265,7 +264,7 @@ func sideSign(side exchange.PositionSide) int {
 
 // armed reports whether a closePosition order of botd's stands on the symbol, as far as known.
 func (e *evidence) armed(key exchange.SymbolKey) bool {
-	return seq.Any(e.book.Live(), func(p *account.Placement) bool {
+	return e.book.AnyLive(func(p *account.Placement) bool {
 		return p.Symbol() == key && p.Order().ClosePosition && !p.State().Unresolved()
 	})
 }

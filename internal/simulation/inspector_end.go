@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"botd/exchange"
-	"botd/internal/seq"
 	"botd/reconcile"
 	"botd/reconcile/account"
 	"botd/reconcile/ledger"
@@ -53,7 +52,7 @@ func (i *inspector) known(book *reconcile.Book) {
 			if a == nil || a.sentMS > w.quietMS || w.stats.Faults[OldBackup] > 0 {
 				return
 			}
-			if !seq.Any(book.Live(), func(p *account.Placement) bool { return p.OrderID() == o.ID && p.Order().Market == market }) {
+			if !book.AnyLive(func(p *account.Placement) bool { return p.OrderID() == o.ID && p.Order().Market == market }) {
 				w.fail("orphan", "order %d under %s is open, and the book does not hold it", o.ID, o.ClientOrderID)
 			}
 		})

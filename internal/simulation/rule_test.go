@@ -9,7 +9,6 @@ import (
 
 	"botd/exchange"
 	"botd/internal/mutant"
-	"botd/internal/seq"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
 	"botd/strategy"
@@ -123,8 +122,7 @@ var rehearsals = []rehearsal{
 		s.plan = hold(0)
 		s.until("the exit's fill", func() bool { return s.held() == 0 })
 		s.pass(5)
-		want(s, "the exit waits for its answer", true, seq.Any(s.book().Live(),
-			func(p *account.Placement) bool { return p.State() == placement.Sending }))
+		want(s, "the exit waits for its answer", true, s.book().AnyLive(func(p *account.Placement) bool { return p.State() == placement.Sending }))
 		s.pass(20)
 		s.wantHeld(0)
 		s.wantSound()

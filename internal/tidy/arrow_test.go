@@ -136,7 +136,7 @@ func TestTestCodeIsNotLinkedIntoBotd(t *testing.T) {
 
 // linkable are the packages below internal/ that botd links. The others sabotage, judge, measure or test: oracle,
 // tally and the conformance suite must not be able to share a line with what they judge.
-const linkable = "chart confine disk failure freeze hangup inbound moment notation paint plural printable private seq spell version"
+const linkable = "chart confine disk failure freeze hangup inbound moment notation paint plural printable private spell version"
 
 // unwanted returns a line for each package of a list that botd must not link.
 func unwanted(linked []string) (wrong []string) {

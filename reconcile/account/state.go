@@ -91,6 +91,11 @@ func (s *State) Strategies() iter.Seq[*Strategy] { return slices.Values(s.strate
 // Live yields the placements that are not final, oldest first.
 func (s *State) Live() iter.Seq[*Placement] { return slices.Values(s.live) }
 
+// AnyLive reports whether one of them satisfies the condition.
+func (s *State) AnyLive(satisfies func(*Placement) bool) bool {
+	return slices.ContainsFunc(s.live, satisfies)
+}
+
 // LiveCount returns their number.
 func (s *State) LiveCount() int { return len(s.live) }
 

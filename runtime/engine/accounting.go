@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"botd/exchange"
-	"botd/internal/seq"
 	"botd/reconcile"
 	"botd/reconcile/account"
 	"botd/reconcile/ledger"
@@ -108,7 +107,7 @@ func (a *accounting) take(m *bookkeeping, r ledger.Reading, beganMS int64) {
 // unresolved reports whether the outcome of an order in a market is unknown and less than a minute
 // has passed.
 func (a *accounting) unresolved(market exchange.Market) bool {
-	return seq.Any(a.book.InFlight(), func(p *account.Placement) bool {
+	return a.book.AnyInFlight(func(p *account.Placement) bool {
 		return p.State().Unresolved() && p.Order().Market == market && a.nowMS-p.SentMS() < moneyGiveUpMS
 	})
 }
@@ -116,7 +115,7 @@ func (a *accounting) unresolved(market exchange.Market) bool {
 // liveIn reports whether an order of botd's is, or may be, open in a market: its later fills may be
 // in a reading's positions but not in its wallet, and are not booked yet.
 func (a *accounting) liveIn(market exchange.Market) bool {
-	return seq.Any(a.book.Live(), func(p *account.Placement) bool { return p.Order().Market == market })
+	return a.book.AnyLive(func(p *account.Placement) bool { return p.Order().Market == market })
 }
 
 // traded records when a round learned of a fill. A clock set back within the round makes the fill no older than the round.
@@ -131,7 +130,7 @@ func (a *accounting) traded(p *account.Placement, beganMS int64) {
 // differs reports whether the exchange's position differs from the fills: one of them is old, or a
 // fill is unknown, which the wallet may include.
 func (a *accounting) differs(market exchange.Market) bool {
-	return seq.Any(a.book.Symbols(), func(t *reconcile.SymbolState) bool {
+	return a.book.AnySymbol(func(t *reconcile.SymbolState) bool {
 		residual, _ := t.Residual()
 		return residual != 0 && t.Key().Market == market && t.Quarantine() == ""
 	})
@@ -305,7 +304,7 @@ func (a *accounting) flow() exchange.Amount { return a.futures.flow.Add(a.spot.f
 // transfer. While an order's outcome is unknown or the fills do not explain a position, a change
 // does not count as external, because the unknown may have caused it.
 func (a *accounting) fromOutside() exchange.Amount {
-	if a.differs(exchange.Futures) || seq.Any(a.book.InFlight(), func(p *account.Placement) bool {
+	if a.differs(exchange.Futures) || a.book.AnyInFlight(func(p *account.Placement) bool {
 		return p.State().Unresolved() && p.Order().Market == exchange.Futures
 	}) {
 		return exchange.Amount{}

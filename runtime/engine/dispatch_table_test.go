@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"botd/exchange"
-	"botd/internal/seq"
 	"botd/reconcile"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
@@ -401,7 +400,7 @@ func TestACanceledStopIsReplacedByAStrategyThatActs(t *testing.T) {
 		leg := w.engine.legs[0]
 		c.with(w, leg)
 		w.engine.dispatcher.replace(leg)
-		replaced := seq.Any(w.engine.book.Live(), func(p *account.Placement) bool { return p.Purpose() == placement.StopLoss })
+		replaced := w.engine.book.AnyLive(func(p *account.Placement) bool { return p.Purpose() == placement.StopLoss })
 		if replaced != c.replace {
 			t.Errorf("%s: want the stop replaced %t, have %t", c.name, c.replace, replaced)
 		}

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"botd/internal/seq"
 	"botd/reconcile"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
@@ -42,7 +41,7 @@ func (d *dispatcher) emergencyOn(leg *leg) {
 // anything on the leg's symbol.
 func (d *dispatcher) endsSomething(leg *leg, level record.HaltLevel) bool {
 	return level >= record.LevelCancel ||
-		seq.Any(d.book.Live(), func(p *account.Placement) bool { return p.Symbol() == leg.symbol.Key() && p.Withdrawn() != "" })
+		d.book.AnyLive(func(p *account.Placement) bool { return p.Symbol() == leg.symbol.Key() && p.Withdrawn() != "" })
 }
 
 func (d *dispatcher) withoutRead(leg *leg, intent *reconcile.Intent, level record.HaltLevel) bool {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"botd/exchange"
-	"botd/internal/seq"
 	"botd/reconcile/account"
 	"botd/reconcile/record"
 )
@@ -152,7 +151,7 @@ func (h *halts) pending() bool {
 			return true
 		}
 	}
-	return seq.Any(h.book.Live(), func(p *account.Placement) bool { return p.Withdrawn() != "" })
+	return h.book.AnyLive(func(p *account.Placement) bool { return p.Withdrawn() != "" })
 }
 
 // latchFlattened latches a strategy whose position a halt closes, so that the plan in force does

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"botd/exchange"
-	"botd/internal/seq"
 	"botd/reconcile"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
@@ -288,7 +287,7 @@ func (r *round) exposed() bool {
 		return (leg.symbol.UnprotectedSinceMS() != 0 || unseen) && r.readHealth.failing(leg.symbol.Key()) > 0
 	}) || slices.ContainsFunc(r.book.Refused(), func(o reconcile.RefusedOrder) bool {
 		return o.Opens() && r.readHealth.failing(o.Symbol) > 0
-	}) || seq.Any(r.book.InFlight(), func(p *account.Placement) bool {
+	}) || r.book.AnyInFlight(func(p *account.Placement) bool {
 		return p.Purpose().Opens() && p.State() != placement.Working && r.readHealth.failing(p.Symbol()) > 0
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"botd/exchange"
-	"botd/internal/seq"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
@@ -263,7 +262,7 @@ func TestForeignRowWithoutIDPreventsAbsence(t *testing.T) {
 			}
 		}
 		w.pass(90_000)
-		unknown := seq.Any(w.engine.Book().Live(), func(p *account.Placement) bool {
+		unknown := w.engine.Book().AnyLive(func(p *account.Placement) bool {
 			return p.State() == placement.Uncertain && p.Symbol().Name == "BTC-USDT"
 		})
 		if !unknown {
