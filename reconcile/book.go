@@ -33,6 +33,8 @@ type Book struct {
 	slots    []slot               // scratch of convergeKeyed
 	marked   summed[exchange.Amount]
 
+	fetchedOnly []*account.Placement // resting openings read by id that no open list has shown
+
 	spotFee       exchange.Rate
 	foreignPolicy string
 }

@@ -15,6 +15,7 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 	s := b.survey(fetched)
 	b.observed.beginRead(fetched)
 	newborn := b.New()
+	s.beginShown()
 	s.nameRows()
 	s.learnFees()
 	s.observeEnded(exchange.Buy) // before any sale: a sale of more than the known position counts as a sale of all of it
@@ -29,6 +30,7 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 		s.observeByID(answer)
 	}
 	b.observed.note(fetched)
+	s.endShown()
 	for symbol := range b.Symbols() {
 		if fetched.Account != nil {
 			symbol.markedAt = symbol.Price()

@@ -30,8 +30,12 @@ const (
 // show it.
 func (b *Book) Unlisted(p *account.Placement) bool {
 	list := b.listed[p.Order().Market]
-	return p.OrderID() != 0 && list.beganMS > b.arrivedMS(p) && !slices.Contains(list.unread, p.OrderID()) &&
-		!slices.ContainsFunc(list.orders, func(o exchange.Order) bool { return o.ID == p.OrderID() })
+	return p.OrderID() != 0 && list.beganMS > b.arrivedMS(p) && !list.shows(p.OrderID())
+}
+
+// shows reports whether the list contains an order, as an unreadable row at least.
+func (l *openList) shows(orderID int64) bool {
+	return slices.Contains(l.unread, orderID) || slices.ContainsFunc(l.orders, func(o exchange.Order) bool { return o.ID == orderID })
 }
 
 // NoteCancelRefused records that the exchange refused to cancel an order.

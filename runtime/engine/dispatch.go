@@ -28,6 +28,7 @@ type dispatcher struct {
 // act derives the intents that lead to one strategy's desired state, checks them and sends them. It
 // returns the number of intents sent.
 func (d *dispatcher) act(leg *leg) int {
+	d.noteListed(leg)
 	level := d.halts.levelOn(leg, record.LevelNone)
 	if d.config.Rehearse || leg.config.Removed && level == record.LevelNone {
 		return 0 // its position's protection stays unchanged

@@ -10,38 +10,58 @@ import (
 	"botd/reconcile/record"
 )
 
-// ladderMS is the maximum age of a symbol's newest read for an opening to be sent between rounds.
-const ladderMS = 5_000
+const (
+	// ladderMS is the maximum age of a symbol's newest read for an opening to be sent between rounds.
+	ladderMS = 5_000
+	// relistMS is the minimum time between the lists of two rounds, the second of which an acknowledged opening requests.
+	relistMS = 500
+	// announcedMS is the maximum age of a list at the acknowledgement of the first resting opening sent by it, for others to be sent by it. It is
+	// half of relistMS: of two botds that read the account at the same time, each shows the other an opening before it reads again.
+	announcedMS = relistMS / 2
+)
 
 // extendLadder sends a plan's next resting opening as soon as the exchange has acknowledged the
 // previous one: a ladder is complete as fast as answers arrive and the request budget allows. One
-// opening at a time is unanswered, nothing is sent while anything on the symbol is uncertain, and
-// the next round reads the state of them all.
+// opening at a time is unanswered, and nothing is sent while anything on the symbol is uncertain.
+// If only the lack of a list holds the next one back, a round follows without waiting for its turn.
 func (d *dispatcher) extendLadder(before *account.Placement) {
 	if before.Purpose() != placement.Order {
 		return
 	}
 	leg := d.legOn(before.Symbol())
-	if leg == nil || !d.mayExtend(leg) {
+	if leg == nil {
+		return
+	}
+	if before.State() == placement.Acknowledged {
+		leg.extended, leg.announced = true, leg.announced || d.nowMS-leg.readMS <= announcedMS
+	}
+	if !d.mayExtend(leg) {
 		return
 	}
 	desired := d.desiredAt(leg, d.halts.levelOn(leg, record.LevelNone))
 	desired.BetweenRounds = true
 	intents, _ := d.book.Derive(&desired, d.nowMS)
-	most := d.share(before.Symbol(), intents)
+	most, held := d.share(before.Symbol(), intents), false
+	if !leg.announced {
+		most = 0
+	}
 	for i := range intents {
 		fits := intents[i].Order.Quantity <= most
 		if intents[i].Purpose == placement.Order && fits && d.dispatch(leg, &intents[i]) {
 			return
 		}
+		held = held || intents[i].Purpose == placement.Order && !fits
+	}
+	if held {
+		d.roundMS = min(d.roundMS, max(d.nowMS, leg.readMS+relistMS))
 	}
 }
 
-// share returns the quantity that may follow what no read has shown yet of a symbol's resting openings: together they are at most half of
+// share returns the quantity that may follow what no list has shown yet of a symbol's resting openings: together they are at most half of
 // what the plan lacks, since a second botd on the account may send the other half. Only a list detects it, and a list that
 // does not show botd's own order yet shows none of that one's either.
 func (d *dispatcher) share(key exchange.SymbolKey, intents []reconcile.Intent) exchange.Quantity {
-	sent, left := d.unread(key), exchange.Quantity(0)
+	sent, left := d.book.Unshown(key), exchange.Quantity(0)
 	for i := range intents {
 		if intents[i].Purpose == placement.Order {
 			left += intents[i].Order.Quantity
@@ -52,20 +72,16 @@ func (d *dispatcher) share(key exchange.SymbolKey, intents []reconcile.Intent) e
 
 // largest returns the quantity of the largest resting opening that a round may send. The first waits for no list.
 func (d *dispatcher) largest(key exchange.SymbolKey, intents []reconcile.Intent) exchange.Quantity {
-	if d.unread(key) == 0 {
+	if d.book.Unshown(key) == 0 {
 		return math.MaxInt64
 	}
 	return d.share(key, intents)
 }
 
-// unread returns the quantity that a symbol's resting openings may fill and that no read has shown yet.
-func (d *dispatcher) unread(key exchange.SymbolKey) (sum exchange.Quantity) {
-	for p := range d.book.InFlightOn(key) {
-		if p.Purpose() == placement.Order && !p.Seen() {
-			sum += p.Remaining()
-		}
-	}
-	return sum
+// noteListed records, in a round, whether its list shows resting openings for the first time.
+func (d *dispatcher) noteListed(leg *leg) {
+	leg.announced = leg.extended && d.book.Unshown(leg.symbol.Key()) == 0
+	leg.extended = leg.extended && !leg.announced
 }
 
 // mayExtend reports whether a strategy's openings may use the last read: between rounds, while its

@@ -54,22 +54,55 @@ func TestLadderIsPlacedAtAnswerSpeed(t *testing.T) {
 // A second botd on the account, which only a round sees, may send the other half.
 func TestLadderSendsHalfBetweenRounds(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, ladder(40))
-	w.pass(1_950) // the second round is at 2 s
-	w.wantSent(20)
+	const orders = 40
+	w := newWorld(t, ladder(orders))
+	type list struct {
+		atMS int64
+		sent int // before it
+	}
+	var lists []list
+	w.network = func(call *Call) fate {
+		if call.Request.Operation == exchange.FuturesOpenOrders {
+			lists = append(lists, list{w.now, len(w.sent)})
+		}
+		return fate{}
+	}
+	w.pass(5_500)
+	w.wantSent(orders)
+	for i, l := range lists[:len(lists)-1] {
+		next := lists[i+1]
+		if most := max(1, (orders-l.sent)/2); next.sent-l.sent > most {
+			t.Errorf("want at most %d of the %d orders that lack sent by one list, have %d", most, orders-l.sent, next.sent-l.sent)
+		}
+		if next.sent > l.sent && next.atMS < l.atMS+500 {
+			t.Errorf("want half a second between lists that allow half of a ladder, have %d ms", next.atMS-l.atMS)
+		}
+	}
 }
 
-// A list that does not show botd's own orders yet does not show those of a second botd either.
+// A round without budget to wait for takes 40 ms, and an answer 20 ms: 20 of the orders stand when half a second has passed.
+func TestNextHalfOfLadderFollowsItsAnswers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, ladder(40))
+	w.pass(1_000) // the plan is made
+	for _, want := range []int{20, 30, 35, 37, 38, 39, 40} {
+		w.pass(500)
+		w.wantSent(want)
+	}
+}
+
+// A list that does not show botd's own orders yet does not show those of a second botd either, whatever reads by id show.
 func TestRestOfLadderWaitsForListWithSentOrders(t *testing.T) {
 	t.Parallel()
-	unlistedLadder(t)
+	unlistedLadder(t, false)
+	unlistedLadder(t, true)
 }
 
-func unlistedLadder(t testing.TB) {
+func unlistedLadder(t testing.TB, byID bool) {
 	w := newWorld(t, ladder(40))
 	listed := false
 	w.network = func(call *Call) fate {
-		if listed || call.Request.Operation != exchange.FuturesOrder {
+		if listed || byID || call.Request.Operation != exchange.FuturesOrder {
 			return fate{}
 		}
 		return fate{err: &exchange.Refusal{Operation: exchange.FuturesOrder, Status: 400, Code: sim.CodeUnknownOrder, Message: "unknown"}}

@@ -56,6 +56,9 @@ type leg struct {
 	undecided bool  // the plan in force relies on something that did not happen: nothing opens before the strategy has decided again
 	newestAsk int64 // the newest call at that time: an answer to it or to an older one does not end this
 
+	extended  bool // a resting opening was acknowledged that no list has shown yet
+	announced bool // a second botd on the account sees a resting opening of the ladder in progress before it sends half of its own
+
 	candleTarget   strategy.Target // the target of the last candle's decision, and the candle since which it is unchanged
 	candleTargetMS int64
 }

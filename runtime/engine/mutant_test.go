@@ -96,7 +96,10 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 			}
 		},
 		"refused_before":       stopAfterRefusals,
-		"unlisted_follows":     unlistedLadder,
+		"unlisted_follows":     func(t testing.TB) { unlistedLadder(t, false) },
+		"fetched_follows":      func(t testing.TB) { unlistedLadder(t, true) },
+		"lists_crowd":          func(t testing.TB) { oneLadder(t, 160, 0, false) },
+		"unannounced_follows":  func(t testing.TB) { oneLadder(t, 500, -240, false) },
 		"lost_read":            func(t testing.TB) { lostRead(t, exchange.SpotWallet) },
 		"unanswered_stop":      func(t testing.TB) { unansweredStop(t, bitcoin) },
 		"amount_unseen":        amountOnItsWay,

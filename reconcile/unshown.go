@@ -1,0 +1,46 @@
+package reconcile
+
+import (
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+)
+
+// Unshown returns the quantity that a symbol's resting openings may fill and that no open list has shown yet. A read by id shows
+// one order; only a list that shows it also shows what a second botd on the account has sent before.
+func (b *Book) Unshown(key exchange.SymbolKey) (sum exchange.Quantity) {
+	for p := range b.InFlightOn(key) {
+		if unshown(p) {
+			sum += p.Remaining()
+		}
+	}
+	for _, p := range b.fetchedOnly {
+		if p.Symbol() == key {
+			sum += p.Remaining()
+		}
+	}
+	return sum
+}
+
+func unshown(p *account.Placement) bool { return p.Purpose() == placement.Order && !p.Seen() }
+
+// beginShown collects, before a snapshot, the openings that it may show for the first time.
+func (s *survey) beginShown() {
+	b := s.book
+	for p := range b.InFlight() {
+		if unshown(p) {
+			b.fetchedOnly = append(b.fetchedOnly, p)
+		}
+	}
+}
+
+// endShown keeps, after a snapshot, those that are known to be open, though not from a list.
+func (s *survey) endShown() {
+	b := s.book
+	b.fetchedOnly = slices.DeleteFunc(b.fetchedOnly, func(p *account.Placement) bool {
+		list := b.listed[p.Order().Market]
+		return !p.Seen() || p.State().Final() || list.shows(p.OrderID())
+	})
+}
