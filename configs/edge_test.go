@@ -113,6 +113,10 @@ func TestRequestCosts(t *testing.T) {
 	futures, spot := exchange.Futures, exchange.Spot
 	withOthers := strategies(futures, exchange.Minute1, "A")
 	withOthers[0].others = []exchange.SymbolKey{{Market: futures, Name: "B"}, {Market: spot, Name: "A"}, {Market: futures, Name: "A"}}
+	scheduled := append(strategies(futures, exchange.Minute1, "A", "B", "C"), strategies(futures, exchange.Minute5, "D")...)
+	for i := range scheduled[:3] {
+		scheduled[i].Schedule = Schedule{everyMS: 10_000}
+	}
 	for _, c := range []struct {
 		name       string
 		strategies []StrategyConfig
@@ -130,6 +134,8 @@ func TestRequestCosts(t *testing.T) {
 		{"two intervals of one symbol", append(strategies(futures, exchange.Minute1, "A"), strategies(futures, exchange.Hour1, "A")...), 10,
 			"futures: 2 series of candles, about 18 requests a minute while nothing is in flight; at 10 a second the last 1m candle is seen 100ms " +
 				"after the first"},
+		{"three whose schedules wait for no candle come last", scheduled, 1,
+			"futures: 4 series of candles, about 20 requests a minute while nothing is in flight; at 1 a second the last 1m candle is seen 4s after the first"},
 		{"both markets, and symbols beside its own", withOthers, 0, "futures: 2 series of candles, about 19 requests a minute while nothing is in flight\n" +
 			"spot: 1 series of candles, about 14 requests a minute while nothing is in flight"},
 		{"four at one a second", strategies(futures, exchange.Minute1, "A", "B", "C", "D"), 1,

@@ -63,32 +63,41 @@ func (c *Config) requestsOf(market exchange.Market) RequestCost {
 		symbol   string
 		interval exchange.Interval
 	}
-	seen := map[series]bool{}
-	counts := map[exchange.Interval]int{}
+	decides := map[series]bool{} // whether a strategy decides by its candles as they close
 	for i := range c.Strategies {
 		one := &c.Strategies[i]
 		for _, key := range append([]exchange.SymbolKey{{Market: one.Market, Name: one.Symbol}}, one.others...) {
-			if s := (series{key.Name, one.Interval}); key.Market == market && !seen[s] {
-				seen[s] = true
-				counts[s.interval]++
+			if s := (series{key.Name, one.Interval}); key.Market == market {
+				decides[s] = decides[s] || one.Schedule.Candle()
 			}
 		}
 	}
-	cost := RequestCost{Market: market.String(), Series: len(seen), RequestsPerSecond: c.Exchange.RequestsPerSecond,
+	type place struct {
+		decides  bool
+		interval exchange.Interval
+	}
+	counts := map[place]int{}
+	for s, decides := range decides {
+		counts[place{decides, s.interval}]++
+	}
+	cost := RequestCost{Market: market.String(), Series: len(decides), RequestsPerSecond: c.Exchange.RequestsPerSecond,
 		RequestsMinute: rulesMinute + roundsMinute*futuresRound}
 	if market == exchange.Spot {
 		cost.RequestsMinute = rulesMinute + roundsMinute*spotRound
 	}
 	polls, due := 0.0, 0
-	for _, interval := range exchange.Intervals() { // shorter intervals that close at the same time are read first
-		if counts[interval] == 0 {
-			continue
-		}
-		due += counts[interval]
-		polls += float64(counts[interval]) * float64(exchange.Minute1) / float64(interval)
-		delayMS := int64(due) * 1_000 / int64(max(1, cost.RequestsPerSecond))
-		if cost.interval == 0 || delayMS*int64(cost.interval) > cost.CandleDelayMS*int64(interval) {
-			cost.CandleDelayMS, cost.interval, cost.Interval = delayMS, interval, interval.String()
+	for _, first := range [2]bool{true, false} { // of those that close at the same time the engine reads these first, then the shorter intervals
+		for _, interval := range exchange.Intervals() {
+			count := counts[place{first, interval}]
+			if count == 0 {
+				continue
+			}
+			due += count
+			polls += float64(count) * float64(exchange.Minute1) / float64(interval)
+			delayMS := int64(due) * 1_000 / int64(max(1, cost.RequestsPerSecond))
+			if cost.interval == 0 || delayMS*int64(cost.interval) > cost.CandleDelayMS*int64(interval) {
+				cost.CandleDelayMS, cost.interval, cost.Interval = delayMS, interval, interval.String()
+			}
 		}
 	}
 	if cost.RequestsPerSecond == 0 {

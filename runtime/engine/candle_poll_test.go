@@ -74,6 +74,41 @@ func TestCandlePollRequest(t *testing.T) {
 	}
 }
 
+// First the series by whose candles a strategy decides as they close, then the shorter interval, then the symbol.
+func TestCandlePollOrder(t *testing.T) { // AllocsPerRun allows no parallel tests
+	m, first := polled(t, bitcoin, 5)
+	add := func(key exchange.SymbolKey, interval exchange.Interval, with func(*leg)) *leg {
+		s := m.seriesOf(key, interval)
+		one := &leg{symbol: m.book.Track(key), series: s, config: first.legs[0].config}
+		one.config.Schedule, one.config.Interval = nil, interval
+		s.symbol, s.pollMS, s.legs = first.symbol, m.nowMS, append(s.legs, one)
+		if with != nil {
+			with(one)
+		}
+		return one
+	}
+	add(bitcoin, exchange.Hour1, nil)
+	add(bitcoin, exchange.Minute5, func(one *leg) { one.failed = "a test" })
+	add(ether, exchange.Minute1, func(one *leg) { one.config.Removed = true })
+	add(ether, exchange.Minute5, nil)
+	read := add(ether, exchange.Minute15, func(one *leg) { one.config.Schedule = each(1_000) })
+	add(coin, exchange.Minute1, func(one *leg) { read.series.readers = append(read.series.readers, one) })
+	m.poll()
+	have := ""
+	for _, call := range m.out.Calls {
+		have += fmt.Sprintf("%s %s %s, ", call.Request.Operation, call.Request.Symbol, call.Request.Interval)
+	}
+	want := "spot_candles BTC-USDT 1m, futures_candles ETH-USDT 5m, futures_candles ETH-USDT 15m, futures_candles BTC-USDT 1h, " +
+		"futures_candles BTC-USDT 1m, futures_candles ETH-USDT 1m, futures_candles BTC-USDT 5m, "
+	if have != want {
+		t.Errorf("want\n%s\nhave\n%s", want, have)
+	}
+	m.out.Calls = nil
+	if allocated := testing.AllocsPerRun(100, m.poll); allocated != 0 || len(m.out.Calls) != 0 {
+		t.Errorf("want no allocation where nothing is due, have %g and %d requests", allocated, len(m.out.Calls))
+	}
+}
+
 // Candles are read again two seconds after the next close; a second later if a due one was missing; after five seconds if a read failed or
 // the market stands still; immediately if an answer was full.
 func TestCandlePollSchedule(t *testing.T) {

@@ -23,6 +23,7 @@ type market struct {
 	limits  *limits
 	tick    *tick
 	series  []*series                    // sorted by key and interval
+	due     []*series                    // scratch of poll
 	feeding int                          // the one that the driver fed last
 	strict  map[exchange.SymbolKey]int64 // when a symbol's current, stricter rules were first read
 }

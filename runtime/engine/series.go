@@ -77,6 +77,13 @@ func (s *series) state() *reconcile.SymbolState {
 	return s.legs[0].symbol
 }
 
+// decides reports whether a strategy decides by its candles as they close, on this symbol or another one. A strategy with a schedule of its
+// own decides at its moments, and one that has failed or was removed no longer does.
+func (s *series) decides() bool {
+	waits := func(leg *leg) bool { return leg.config.Schedule == nil && leg.failed == "" && !leg.config.Removed }
+	return slices.ContainsFunc(s.legs, waits) || slices.ContainsFunc(s.readers, waits)
+}
+
 // trim bounds the stored candles.
 func (s *series) trim() {
 	keep := max(keepCandles, s.warmup+1)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -16,17 +17,36 @@ type tick struct {
 	ruleset *ruleset
 }
 
-// poll requests the due candles and, each minute, the symbols' rules.
+// poll requests the due candles and, each minute, the symbols' rules. Requests of one priority leave in order, so series by whose
+// candles a strategy decides come first, and of these the shorter intervals, whose next close is nearer.
 func (m *market) poll() {
+	m.due = m.due[:0]
 	for _, s := range m.series {
 		if s.pollMS <= m.nowMS && !s.asking {
-			m.pollSeries(s)
+			m.due = append(m.due, s)
 		}
+	}
+	if len(m.due) > 1 {
+		slices.SortFunc(m.due, comparePolls)
+	}
+	for _, s := range m.due {
+		m.pollSeries(s)
 	}
 	if m.rulesMS <= m.nowMS {
 		m.rulesMS = m.nowMS + rulesEveryMS
 		m.pollRules()
 	}
+}
+
+// comparePolls orders two series that are due.
+func comparePolls(a, b *series) int {
+	if decides := a.decides(); decides != b.decides() {
+		if decides {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(a.interval, b.interval), a.key.Compare(b.key))
 }
 
 // pollSeries requests the candles closed since the newest stored one, or those for the warm-up.
