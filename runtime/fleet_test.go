@@ -267,7 +267,7 @@ func TestLadderOfTwoHundredOrders(t *testing.T) {
 		most        time.Duration
 	}{
 		{1, 50, 10 * time.Second},
-		{1, 0, 5 * time.Second},
+		{1, 0, 10 * time.Second},
 		{20, 50, 10 * time.Second},
 		{50, 50, 18 * time.Second},
 		{100, 50, 30 * time.Second},

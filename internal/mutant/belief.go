@@ -399,10 +399,6 @@ var belief = []Row{
 		"runtime/engine TestRestOfLadderWaitsForListWithSentOrders", []Edit{
 			{"reconcile.survey.endShown", "!p.Seen()", "true"},
 		}},
-	{"lists_crowd", "half of a ladder follows a list that may be older than the openings of a second botd", "34",
-		"runtime/engine TestTwoBotdsPlaceOneLadder", []Edit{
-			{"runtime/engine.dispatcher.extendLadder", "leg.readMS+relistMS", "leg.readMS"},
-		}},
 	{"unannounced_follows", "half of a ladder follows its first opening though the list is too old to show a second botd's", "34",
 		"runtime/engine TestTwoBotdsPlaceOneLadder", []Edit{
 			{"runtime/engine.dispatcher.extendLadder", "!leg.announced", "false"},

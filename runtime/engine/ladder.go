@@ -13,17 +13,16 @@ import (
 const (
 	// ladderMS is the maximum age of a symbol's newest read for an opening to be sent between rounds.
 	ladderMS = 5_000
-	// relistMS is the minimum time between the lists of two rounds, the second of which an acknowledged opening requests.
-	relistMS = 500
 	// announcedMS is the maximum age of a list at the acknowledgement of the first resting opening sent by it, for others to be sent by it. It is
-	// half of relistMS: of two botds that read the account at the same time, each shows the other an opening before it reads again.
-	announcedMS = relistMS / 2
+	// less than half of the time between two rounds: of two botds that read the account at the same time, each shows the other an opening before
+	// it reads again.
+	announcedMS = 250
 )
 
 // extendLadder sends a plan's next resting opening as soon as the exchange has acknowledged the
 // previous one: a ladder is complete as fast as answers arrive and the request budget allows. One
 // opening at a time is unanswered, and nothing is sent while anything on the symbol is uncertain.
-// If only the lack of a list holds the next one back, a round follows without waiting for its turn.
+// The rest waits for the next round, which reads the state of them all.
 func (d *dispatcher) extendLadder(before *account.Placement) {
 	if before.Purpose() != placement.Order {
 		return
@@ -41,7 +40,7 @@ func (d *dispatcher) extendLadder(before *account.Placement) {
 	desired := d.desiredAt(leg, d.halts.levelOn(leg, record.LevelNone))
 	desired.BetweenRounds = true
 	intents, _ := d.book.Derive(&desired, d.nowMS)
-	most, held := d.share(before.Symbol(), intents), false
+	most := d.share(before.Symbol(), intents)
 	if !leg.announced {
 		most = 0
 	}
@@ -50,10 +49,6 @@ func (d *dispatcher) extendLadder(before *account.Placement) {
 		if intents[i].Purpose == placement.Order && fits && d.dispatch(leg, &intents[i]) {
 			return
 		}
-		held = held || intents[i].Purpose == placement.Order && !fits
-	}
-	if held {
-		d.roundMS = min(d.roundMS, max(d.nowMS, leg.readMS+relistMS))
 	}
 }
 
