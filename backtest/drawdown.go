@@ -22,12 +22,17 @@ type fall struct {
 	recoveredMS int64 // 0: not yet recovered
 }
 
+// within reports whether equity changes nothing: it is below the peak, and above the trough of a drawdown.
+func (d *drawdown) within(equity float64) bool {
+	return equity < d.peak && equity >= d.low && d.depth > 0
+}
+
 // take processes equity in order of time.
 func (d *drawdown) take(atMS int64, equity float64) {
+	if d.within(equity) {
+		return
+	}
 	if equity < d.peak {
-		if d.depth > 0 && equity >= d.low {
-			return
-		}
 		if depth := (d.peak - equity) / d.peak; depth > d.depth {
 			d.depth, d.troughMS, d.low = depth, atMS, equity
 		}

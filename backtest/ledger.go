@@ -3,6 +3,7 @@ package backtest
 import (
 	"math"
 	"slices"
+	"sort"
 	"sync"
 
 	"botd/exchange"
@@ -31,6 +32,7 @@ type measurement struct {
 	exposed      int             // closes with a position
 	days, hours  sampler         // of equity: at UTC midnight, and at full hours where candles end at them
 	level        float64         // the equity
+	levels       []float64       // scratch of hold
 	equities     float64         // summed over the closes
 	gross        float64         // position value at the last close valued
 	leverage     float64         // of the position, summed over the closes
@@ -149,7 +151,7 @@ func (l *measurement) markCalm(leg *leg, last int) {
 		l.mark(leg.closeMS())
 		leg.at++
 	}
-	if l.holds {
+	if l.holds && leg.at < last {
 		l.hold(leg, last)
 	}
 	if leg.at < last {
@@ -179,21 +181,74 @@ func (l *measurement) stay(candles *exchange.Candles, from, to int) {
 }
 
 // hold values the only leg's position at the closes of its candles up to the last one. It equals value without a
-// change. It omits the last marked price that value stores, since nothing reads it meanwhile.
+// change, and pass, but takes each figure in a short loop of its own. It omits the last marked price that value stores,
+// since nothing reads it meanwhile.
 func (l *measurement) hold(leg *leg, last int) {
 	h, candles, from := &leg.held, leg.candles, leg.at
-	for ; leg.at < last; leg.at++ {
-		before, price, closeMS := l.level, candles.Close[leg.at], candles.CloseMS(leg.at)
-		l.gross, l.equity = leg.grossAt(price), l.wallet.Add(leg.worthAt(price))
-		l.level = l.equity.Float()
-		l.drawdown.take(closeMS, l.level)
-		l.pass(closeMS, before)
+	closes := candles.Close[from:last]
+	l.levels = leg.levels(l.wallet, closes, l.levels)
+	equities, leverage := l.equities, l.leverage
+	for i, level := range l.levels {
+		if equities += level; level > 0 {
+			leverage += leg.grossAt(closes[i]) / level
+		}
 	}
-	if h.exposed && from < last {
+	l.equities, l.leverage = equities, leverage
+	for i, level := range l.levels {
+		if !l.drawdown.within(level) {
+			l.drawdown.take(candles.CloseMS(from+i), level)
+		}
+	}
+	l.sample(leg, last)
+	for at := l.nextCurve - l.slots; at < last-from; at = l.nextCurve - l.slots {
+		l.nextCurve += l.every
+		l.at(leg, from+at)
+		l.point(candles.CloseMS(from + at))
+	}
+	l.at(leg, last-1)
+	l.slots += last - from
+	if leg.at = last; h.exposed {
 		l.exposed += last - from
 		h.slots += last - from
 		h.open.reach(slices.Min(candles.Low[from:last]), slices.Max(candles.High[from:last]))
 	}
+}
+
+// sample records the equity at those closes of the only leg's candles at which a sample is due, mostly none.
+func (l *measurement) sample(leg *leg, last int) {
+	from, candles := leg.at, leg.candles
+	for candles.CloseMS(last-1) >= min(l.hours.nextMS, l.days.nextMS) {
+		dueMS := min(l.hours.nextMS, l.days.nextMS)
+		at := sort.Search(last-1-from, func(i int) bool { return candles.CloseMS(from+i) >= dueMS })
+		before, closeMS := l.level, candles.CloseMS(from+at)
+		if at > 0 {
+			before = l.levels[at-1]
+		}
+		l.hours.take(closeMS, before, l.levels[at])
+		l.days.take(closeMS, before, l.levels[at])
+	}
+}
+
+// at sets the equity at the close of a candle of the only leg.
+func (l *measurement) at(leg *leg, candle int) {
+	price := leg.candles.Close[candle]
+	l.gross, l.equity, l.level = leg.grossAt(price), l.wallet.Add(leg.worthAt(price)), l.levels[candle-leg.at]
+}
+
+// levels returns the equity at some prices of the only leg, in a list to reuse.
+func (l *leg) levels(wallet exchange.Amount, prices []exchange.Price, reused []float64) []float64 {
+	all := slices.Grow(reused[:0], len(prices))[:len(prices)]
+	if l.held.quantity == 0 { // spot: a part below one unit has a truncated value
+		for i, price := range prices {
+			all[i] = wallet.Add(l.worthAt(price)).Float()
+		}
+		return all
+	}
+	equity := l.symbol.Valuation(wallet.Sub(l.held.cost), l.held.quantity, slices.Max(prices))
+	for i, price := range prices {
+		all[i] = equity.At(price).Float()
+	}
+	return all
 }
 
 // pass counts a close. before is the equity before it.

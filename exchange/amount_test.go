@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"errors"
+	"math"
 	"math/big"
 	"testing"
 
@@ -179,4 +180,20 @@ func TestAmountTextHasNoTrailingZeros(t *testing.T) {
 			t.Errorf("want %s, have %s", text, have)
 		}
 	}
+}
+
+// TestFloatRoundsBothWordsOnce compares with the conversions of the language, at the places where rounding changes.
+func TestFloatRoundsBothWordsOnce(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		high := uint64(rapid.Int64Range(0, math.MaxInt64).Draw(t, "high"))
+		low := rapid.Uint64().Draw(t, "low")
+		for _, low := range []uint64{low, low | 1<<63, low &^ (1<<11 - 1), low | 1<<10, low&^(1<<11-1) | 1<<10, low>>11<<11 + 1, 0, math.MaxUint64} {
+			want := (float64(float64(high)*18446744073709551616) + float64(low)) / 1e18
+			a := Amount{int64(high), low}
+			if have, negative := a.Float(), a.Neg().Float(); have != want || negative != -want {
+				t.Fatalf("%d, %d: want %g, have %g and %g", high, low, want, have, negative)
+			}
+		}
+	})
 }

@@ -159,6 +159,9 @@ var powers = [AmountScale + 1]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 
 
 func powU(n int) uint64 { return powers[n] }
 
+// floatPowers are the same as floats, all exact.
+var floatPowers = [AmountScale + 1]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
+
 // WithScales returns the symbol with at least that many places of price and quantity, for recorded
 // data finer than the ticks. It returns s itself if it already has them.
 func (s *Symbol) WithScales(price, quantity int) (*Symbol, error) {
@@ -342,11 +345,11 @@ func (s *Symbol) QuantityDecimal(q Quantity) decimal.Decimal {
 }
 
 // PriceFloat returns a price for indicators and statistics.
-func (s *Symbol) PriceFloat(p Price) float64 { return float64(p) / float64(powU(s.PriceScale)) }
+func (s *Symbol) PriceFloat(p Price) float64 { return float64(p) / floatPowers[s.PriceScale] }
 
 // QuantityFloat returns a quantity for statistics and metrics.
 func (s *Symbol) QuantityFloat(q Quantity) float64 {
-	return float64(q) / float64(powU(s.QuantityScale))
+	return float64(q) / floatPowers[s.QuantityScale]
 }
 
 // BracketOf returns the margin level of a notional, or the last level beyond its maximum. Without
