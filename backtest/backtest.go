@@ -35,7 +35,7 @@ func Run(ctx context.Context, config Config) (*Result, error) {
 		return nil, err
 	}
 	result, err := r.result(time.Since(began))
-	if config.auxiliary {
+	if config.summary() {
 		r.ledger.moveOut()
 	}
 	return result, err

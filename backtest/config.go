@@ -39,7 +39,7 @@ type Config struct {
 	Ledger   bool                  // the engine also books the account's money, as it does live; it costs time per fill and changes nothing
 	Note     func(*engine.Note)    // every fact but those of fills and positions; nil for none
 
-	FiguresOnly bool // the result has neither rows nor a hash, for a caller who reads neither
+	FiguresOnly bool // the result has no rows, no curve and no hash, for a caller who reads none of them
 
 	decided *[]decision // receives every decision; nil for none
 
@@ -48,6 +48,9 @@ type Config struct {
 	walk      bool // tests: play every candle's path, even where nothing can happen on it
 	engine    bool // use the engine even where the direct machine suffices
 }
+
+// summary reports whether nobody reads a run's curve and rows.
+func (c *Config) summary() bool { return c.auxiliary || c.FiguresOnly }
 
 // Leg is one strategy on one symbol of the account.
 type Leg struct {

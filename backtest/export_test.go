@@ -130,3 +130,6 @@ func SignedTwice(ctx context.Context, config Config) (without, with string, rows
 	err = result.sign()
 	return without, result.ResultSHA256, len(result.Executions) + len(result.Trips), err
 }
+
+// DropCurve removes the curve of a result.
+func (r *Result) DropCurve() { r.curve = nil }

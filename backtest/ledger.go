@@ -47,7 +47,7 @@ type measurement struct {
 	events       events
 }
 
-// rooms recycles the lists of fills and round trips of ended trials.
+// rooms recycles the lists of fills and round trips of ended runs that are summaries.
 var rooms sync.Pool
 
 type room struct {
@@ -55,14 +55,14 @@ type room struct {
 	trips []Trip
 }
 
-// moveIn gives recycled lists to a trial whose rows are not stored.
+// moveIn gives recycled lists to a run whose rows are not stored.
 func (l *measurement) moveIn() {
 	if had, is := rooms.Get().(*room); is {
 		l.fills, l.trips = had.fills, had.trips
 	}
 }
 
-// moveOut recycles the lists of a trial after its summary.
+// moveOut recycles the lists of a run after its summary.
 func (l *measurement) moveOut() {
 	clear(l.fills)
 	clear(l.trips)
@@ -120,10 +120,10 @@ func (l *measurement) begin(r *run) {
 	}
 	l.run, l.equity, l.wallet, l.version, l.every = r, l.initial, l.initial, math.MaxUint64, 1
 	l.drawdown.take(openMS, l.initial.Float())
-	if l.nextCurve = math.MaxInt; !r.config.auxiliary {
-		l.nextCurve, l.curve = 0, make([]Point, 0, min(n, maxCurve)+1)
-	} else {
+	if l.nextCurve = math.MaxInt; r.config.summary() {
 		l.moveIn()
+	} else {
+		l.nextCurve, l.curve = 0, make([]Point, 0, min(n, maxCurve)+1)
 	}
 	l.level = l.initial.Float()
 	l.days.begin(exchange.Day1, openMS, lastMS, l.level)

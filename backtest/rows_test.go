@@ -16,7 +16,11 @@ func TestFiguresOnlyLeavesOutRowsAndHash(t *testing.T) {
 	if len(have.Executions)+len(have.Trips) > 0 || have.ResultSHA256 != "" || len(whole.Executions) < 20 {
 		t.Errorf("want no rows and no hash, have %d, %d and %q", len(have.Executions), len(have.Trips), have.ResultSHA256)
 	}
+	if len(have.Curve()) > 0 || len(whole.Curve()) < 20 {
+		t.Errorf("want no curve, have %d points of %d", len(have.Curve()), len(whole.Curve()))
+	}
 	want.Executions, want.Trips, want.ResultSHA256 = have.Executions, have.Trips, ""
+	want.DropCurve()
 	want.Elapsed, want.Speed = have.Elapsed, have.Speed
 	if !reflect.DeepEqual(have, &want) {
 		t.Errorf("want the same figures, have\n%+v\n%+v", want, have)
