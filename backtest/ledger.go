@@ -393,8 +393,7 @@ func worth(symbol *exchange.Symbol, base exchange.Amount, price exchange.Price) 
 func (l *measurement) readWallet() {
 	l.wallet = exchange.Amount{}
 	if l.futures {
-		money := l.run.venue.Money(account)
-		l.wallet, l.liquidations = money.Wallet, money.Liquidations
+		l.wallet, _, l.liquidations = l.run.venue.Settled(account)
 	}
 	if l.spot != "" {
 		free, frozen := l.run.venue.Balance(account, l.spot)

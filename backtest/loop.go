@@ -277,8 +277,9 @@ func (r *run) decided(closes int64) {
 // give hands one event to the engine and applies its effects.
 func (r *run) give(nowMS int64, event engine.Event) {
 	r.effects.Reset()
-	r.machine.Handle(nowMS, event, &r.effects)
-	r.take(nowMS)
+	if r.machine.Handle(nowMS, event, &r.effects); r.direct == nil { // which trades by itself
+		r.take(nowMS)
+	}
 }
 
 // take applies the effects: records are durable at once, and the exchange in process answers the calls.

@@ -69,15 +69,16 @@ func (l *measurement) execution(leg *leg, f *fill) {
 }
 
 func (l *measurement) closeTrip(leg *leg, atMS int64) {
-	t, symbol, money := &leg.held.open, leg.symbol, l.run.venue.Money(account)
+	t, symbol := &leg.held.open, leg.symbol
 	t.LeftMS, t.Quantity, t.Fees = atMS, symbol.QuantityOf(t.pair.Bought.Max(t.pair.Sold)), t.pair.Fees
 	t.Entry, t.Exit = t.pair.Prices()
 	t.Funding = l.run.venue.FundingPaid(account, symbol.Name).Sub(t.funded)
 	if symbol.Market == exchange.Spot {
 		t.PNL = t.gained.Sub(t.Fees)
 	} else { // the part that a bankrupt wallet could not pay is not the owner's loss
-		t.PNL = t.pair.Net().Sub(t.Funding).Add(money.Insurance.Sub(l.insured))
-		l.insured = money.Insurance
+		_, insurance, _ := l.run.venue.Settled(account)
+		t.PNL = t.pair.Net().Sub(t.Funding).Add(insurance.Sub(l.insured))
+		l.insured = insurance
 	}
 	*added(&l.trips) = t.Trip
 	leg.held.open = trip{}

@@ -231,6 +231,16 @@ func (x *Exchange) Money(name string) Money {
 	return money
 }
 
+// Settled returns an account's futures wallet, and what liquidations did to it: the parts of Money that need no sum over
+// positions.
+func (x *Exchange) Settled(name string) (wallet, insurance exchange.Amount, liquidations int) {
+	a := x.named(name)
+	if a == nil {
+		return wallet, insurance, 0
+	}
+	return a.money.Wallet, a.money.Insurance, a.money.Liquidations
+}
+
 // Position returns an account's open position of a symbol without allocating.
 func (x *Exchange) Position(name, symbol string) (exchange.Position, bool) {
 	a, b := x.named(name), x.find(exchange.SymbolKey{Market: exchange.Futures, Name: symbol})

@@ -33,19 +33,18 @@ type fillLog struct {
 }
 
 // record numbers and stores a fill.
-func (l *fillLog) record(fill Fill) Fill {
+func (l *fillLog) record(fill *Fill) {
 	l.lastID++
 	fill.ID = l.lastID
 	if len(l.all) < l.most {
-		l.all = append(l.all, fill)
-		return fill
+		l.all = append(l.all, *fill)
+		return
 	}
-	l.all[l.oldest] = fill
+	l.all[l.oldest] = *fill
 	if l.oldest < len(l.encoded) {
 		l.encoded[l.oldest] = nil
 	}
 	l.oldest = (l.oldest + 1) % len(l.all)
-	return fill
 }
 
 // appendTo appends all fills to the buffer, oldest first.
@@ -85,7 +84,7 @@ func (l *fillLog) countAfter(id int64) int {
 }
 
 // recordSpot adds a fill to the account's own trades.
-func (c *clearing) recordSpot(o *order, fill Fill) {
+func (c *clearing) recordSpot(o *order, fill *Fill) {
 	a := o.account
 	a.trades = append(a.trades, exchange.UserTrade{
 		ID: fill.ID, Symbol: fill.Symbol, OrderID: fill.OrderID, Price: fill.Price, Quantity: fill.Quantity,
@@ -102,6 +101,9 @@ func (x *Exchange) Fills() []Fill { return x.fills.appendTo(nil) }
 
 // TakeFills appends the fills to the buffer and removes them.
 func (x *Exchange) TakeFills(buffer []Fill) []Fill {
+	if len(x.fills.all) == 0 {
+		return buffer
+	}
 	buffer = x.fills.appendTo(buffer)
 	x.fills.clear()
 	return buffer

@@ -292,6 +292,12 @@ func TestAGapBeyondBankruptcyLeavesAnEmptyWallet(t *testing.T) {
 	// 1.9 x (70000 - 49999.9) less the wallet of 10000 - 1.9 x 49999.9 x 0.05 %
 	d.wantAmount("the exchange bears the rest", "28047.689905", m.Insurance)
 	d.wantAmount("nothing is left for a fee", "0", m.LiquidationFee)
+	if wallet, insurance, liquidations := d.Settled("alice"); wallet != m.Wallet || insurance != m.Insurance || liquidations != 1 {
+		t.Errorf("want the same without a sum, have %s, %s and %d", wallet, insurance, liquidations)
+	}
+	if wallet, insurance, liquidations := d.Settled("nobody"); !wallet.IsZero() || !insurance.IsZero() || liquidations != 0 {
+		t.Errorf("want nothing of an unknown account, have %s, %s and %d", wallet, insurance, liquidations)
+	}
 	d.checkMoney()
 }
 

@@ -45,21 +45,19 @@ type clearing struct {
 	positionID int64      // of the newest position
 }
 
-// marginOf returns the order margin of the rest of an opening order: its value at its basis /
-// leverage. On an exchange that nets, an opposite order opens only the quantity that exceeds the
-// position.
-func (c *clearing) marginOf(o *order) exchange.Amount {
-	h := &o.account.holdings[o.book.index]
-	left := o.Quantity - o.Filled
-	if p := h.position; c.exchange.net && p != nil && p.side != sideOf(o.Side) {
-		left = max(0, left-p.remaining)
+// marginOf returns the order margin of a quantity that an order may open: its value at the order's basis / leverage. On
+// an exchange that nets, an opposite order opens only the quantity that exceeds the position.
+func (a *account) marginOf(b *book, side exchange.Side, basis exchange.Price, quantity exchange.Quantity) exchange.Amount {
+	h := &a.holdings[b.index]
+	if p := h.position; b.exchange.net && p != nil && p.side != sideOf(side) {
+		quantity = max(0, quantity-p.remaining)
 	}
-	return o.book.symbol.Notional(o.basis(), left).Div(int64(h.leverage))
+	return b.symbol.Notional(basis, quantity).Div(int64(h.leverage))
 }
 
 // holdMargin updates the margin that an order reserves to its current need.
 func (c *clearing) holdMargin(o *order) {
-	margin := c.marginOf(o)
+	margin := o.account.marginOf(o.book, o.Side, o.basis(), o.Quantity-o.Filled)
 	o.account.orderMargin = o.account.orderMargin.Add(margin).Sub(o.reserved)
 	o.reserved = margin
 	c.exchange.noteOrder(o)
@@ -142,7 +140,7 @@ func (c *clearing) liquidate(a *account) {
 		a.money.Liquidations++
 		b.stale = true
 		b.publish(b.mark, quantities[i], p.exitSide() == exchange.Sell)
-		c.exchange.fills.record(Fill{
+		c.exchange.fills.record(&Fill{
 			Account: a.config.Name, Market: exchange.Futures, Symbol: b.symbol.Name, Side: p.exitSide(), Price: b.mark,
 			Quantity: quantities[i], Fee: fee, FeeAsset: b.symbol.Quote, TimeMS: c.exchange.nowMS,
 		})

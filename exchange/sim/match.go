@@ -372,11 +372,12 @@ func (x *Exchange) apply(o *order, price exchange.Price, quantity exchange.Quant
 	b.quoted = 0
 	if o.Market == exchange.Futures {
 		fill.Fee = value.MulRate(o.account.futuresFee(maker))
-		x.fills.record(fill)
+		x.fills.record(&fill)
 		x.clearing.fillFutures(o, price, quantity, fill.Fee)
 	} else {
 		fill.Fee, fill.FeeAsset = o.spotFee(value, quantity, maker)
-		x.clearing.recordSpot(o, x.fills.record(fill))
+		x.fills.record(&fill)
+		x.clearing.recordSpot(o, &fill)
 		x.clearing.fillSpot(o, value, quantity, fill.Fee)
 	}
 	switch {

@@ -12,13 +12,13 @@ func (x *Exchange) Do(name string, request *exchange.Request) (exchange.Answer, 
 	return c.answer, nil
 }
 
-// Place places an order like Do, and returns only its id: a backtest does not copy a whole Answer for each order.
+// Place places an order like Do, and returns only its id: a backtest needs no Answer for each order.
 func (x *Exchange) Place(name string, request *exchange.Request) (orderID int64, err error) {
-	c := call{exchange: x, request: request}
+	c := call{exchange: x, request: request, unread: true}
 	if refusal := c.do(name); refusal != nil {
 		return 0, refusal
 	}
-	return c.answer.Order.ID, nil
+	return x.orders.lastID, nil
 }
 
 // call is one operation being answered.
@@ -27,6 +27,7 @@ type call struct {
 	account  *account // nil for a public operation
 	request  *exchange.Request
 	answer   exchange.Answer // a value, to avoid an allocation per operation
+	unread   bool            // nobody reads the answer
 }
 
 // do performs the operation of an account by name.

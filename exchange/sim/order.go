@@ -77,11 +77,10 @@ func (l *orderList) remove(o *order) {
 func (x *Exchange) newOrder(a *account, b *book, request *exchange.NewOrder) *order {
 	o := x.orders.spare.blank()
 	o.account, o.book, o.reduceOnly = a, b, request.ReduceOnly
-	o.Order = exchange.Order{
-		ID: x.orders.lastID + 1, ClientOrderID: request.ClientOrderID, Market: b.symbol.Market, Symbol: b.symbol.Name, Side: request.Side, Type: request.Type,
-		Price: request.Price, StopPrice: request.StopPrice, Quantity: request.Quantity, QuoteAmount: request.QuoteAmount, WorkingType: request.WorkingType,
-		ClosePosition: request.ClosePosition, PostOnly: request.PostOnly, Status: exchange.StatusCreated, CreatedMS: x.nowMS,
-	}
+	o.ID, o.ClientOrderID, o.Market, o.Symbol = x.orders.lastID+1, request.ClientOrderID, b.symbol.Market, b.symbol.Name
+	o.Side, o.Type, o.Price, o.StopPrice = request.Side, request.Type, request.Price, request.StopPrice
+	o.Quantity, o.QuoteAmount, o.WorkingType = request.Quantity, request.QuoteAmount, request.WorkingType
+	o.ClosePosition, o.PostOnly, o.Status, o.CreatedMS = request.ClosePosition, request.PostOnly, exchange.StatusCreated, x.nowMS
 	x.orders.add(o)
 	x.forgetOrders()
 	x.noteOrder(o)
@@ -131,16 +130,18 @@ func (o *order) exits() bool {
 	return o.Market == exchange.Futures && !o.opens() || o.Market == exchange.Spot && o.Side == exchange.Sell
 }
 
-// basis is the price at which an order's value and margin are computed: its own, the stop price of
-// a conditional market order, else the market's.
-func (o *order) basis() exchange.Price {
+// basis is the price at which the order's value and margin are computed.
+func (o *order) basis() exchange.Price { return o.book.basis(o.Type, o.Price, o.StopPrice) }
+
+// basis returns an order's own price, the stop price of a conditional market order, else the market's price.
+func (b *book) basis(kind exchange.OrderType, price, stop exchange.Price) exchange.Price {
 	switch {
-	case o.Type.Priced():
-		return o.Price
-	case o.Type.Conditional():
-		return o.StopPrice
+	case kind.Priced():
+		return price
+	case kind.Conditional():
+		return stop
 	}
-	return o.book.current(exchange.ContractPrice)
+	return b.current(exchange.ContractPrice)
 }
 
 // finish ends an order and releases everything it holds.

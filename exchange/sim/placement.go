@@ -22,7 +22,7 @@ func (c *call) prepare() (*placement, *exchange.Refusal) {
 		return nil, refusal
 	}
 	p := &c.exchange.validating // one at a time; allocating it would take a tenth of a placement
-	*p = placement{c.exchange, c.request.Operation, c.account, b, c.request.Order}
+	p.exchange, p.operation, p.account, p.book, p.request = c.exchange, c.request.Operation, c.account, b, c.request.Order
 	request, s := &p.request, b.symbol
 	switch {
 	case request.Side != exchange.Buy && request.Side != exchange.Sell:
@@ -103,17 +103,16 @@ func (p *placement) quantity() *exchange.Refusal {
 
 // value validates the order's value at its basis (rule 2).
 func (p *placement) value() *exchange.Refusal {
-	s, basis := p.book.symbol, p.book.current(exchange.ContractPrice)
-	switch {
-	case p.request.Type.Priced():
-		basis = p.request.Price
-	case p.request.Type.Conditional():
-		basis = p.request.StopPrice
-	}
+	s, basis := p.book.symbol, p.basis()
 	if rough := float64(s.PriceFloat(basis) * s.QuantityFloat(p.request.Quantity)); rough > maxValue {
 		return p.refuse(CodeMaxNotional, "order value %.0f is above maxNotional %s", rough, s.MaxNotional)
 	}
 	return p.bounds(s.Notional(basis, p.request.Quantity))
+}
+
+// basis is the basis of the order that it will be.
+func (p *placement) basis() exchange.Price {
+	return p.book.basis(p.request.Type, p.request.Price, p.request.StopPrice)
 }
 
 func (p *placement) bounds(value exchange.Amount) *exchange.Refusal {
@@ -155,7 +154,9 @@ func (p *placement) classify() *exchange.Refusal {
 // send starts an accepted order on its way to the book: at once, inside the call, if there is no
 // delay. The answer contains the order as accepted.
 func (c *call) send(o *order) {
-	c.answer.Order = o.report()
+	if !c.unread {
+		c.answer.Order = o.report()
+	}
 	delay := c.exchange.delay()
 	if t := o.book.tape; t != nil && t.config.Costs.Bounded {
 		o.delayed = delay > t.config.Costs.LaterMS

@@ -125,10 +125,7 @@ func (p *placement) margin() *exchange.Refusal {
 	if p.request.Reduces() {
 		return nil
 	}
-	trial := order{account: p.account, book: p.book}
-	o := &p.request
-	trial.Side, trial.Type, trial.Price, trial.StopPrice, trial.Quantity = o.Side, o.Type, o.Price, o.StopPrice, o.Quantity
-	needed, available := p.exchange.clearing.marginOf(&trial), p.account.available()
+	needed, available := p.account.marginOf(p.book, p.request.Side, p.basis(), p.request.Quantity), p.account.available()
 	if available.Less(needed) {
 		return p.refuse(CodeMargin, "order margin %s is above the available balance %s", needed, available)
 	}
