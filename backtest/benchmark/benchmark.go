@@ -161,6 +161,7 @@ func (b *Benchmark) engine() error {
 	}{
 		{"quiet: no target", b.Candles, func() (backtest.Config, error) { return b.quiet(noTarget{}) }},
 		{"quiet, candles by column", b.Candles, func() (backtest.Config, error) { return b.quiet(passing{}) }},
+		{"the same, figures only: no curve", b.Candles, b.quietFigures},
 		{"sma_cross 2000/10000", b.Candles, func() (backtest.Config, error) { return b.cross("2000", "10000") }},
 		{"sma_cross 200/1000", b.Candles, func() (backtest.Config, error) { return b.cross("200", "1000") }},
 		{"sma_cross 10/50", b.Candles, func() (backtest.Config, error) { return b.cross("10", "50") }},
@@ -219,15 +220,19 @@ func (b *Benchmark) counted(m *measured, made func() (backtest.Config, error)) (
 	if err != nil {
 		return nil, err
 	}
-	return m.beyond(b.quietFor(m, traded), notes), nil
+	return m.beyond(b.quietFor(m, traded, config.FiguresOnly), notes), nil
 }
 
-// quietFor returns the quiet run that takes candles in the same way: by column where the machine and the strategy do.
-func (b *Benchmark) quietFor(m *measured, traded strategy.Strategy) *measured {
-	if m.Machine == "direct" && isPasser(traded) {
-		return &b.Result.Engine[2]
+// quietFor returns the quiet run that takes candles in the same way, by column where the machine and the strategy do, and
+// whose result has the same parts.
+func (b *Benchmark) quietFor(m *measured, traded strategy.Strategy, figuresOnly bool) *measured {
+	switch {
+	case m.Machine != "direct" || !isPasser(traded):
+		return &b.Result.Engine[1]
+	case figuresOnly:
+		return &b.Result.Engine[3]
 	}
-	return &b.Result.Engine[1]
+	return &b.Result.Engine[2]
 }
 
 // beyond returns the cost of each fill beyond a quiet run.
@@ -278,6 +283,13 @@ func (b *Benchmark) quiet(idle strategy.Strategy) (backtest.Config, error) {
 	config.Legs = []backtest.Leg{{Kind: "idle", Tape: b.recorded, Strategy: engine.StrategyConfig{Name: "idle", Interval: exchange.Minute1,
 		Leverage: 3}, Make: func(*tape.Tape) (strategy.Strategy, error) { return idle, nil }}}
 	return config, nil
+}
+
+// quietFigures returns a quiet run by column for a caller who reads neither rows nor the hash of the result.
+func (b *Benchmark) quietFigures() (backtest.Config, error) {
+	config, err := b.quiet(passing{})
+	config.FiguresOnly = true
+	return config, err
 }
 
 // turns returns a run that is long for 37 candles, then flat for as many.

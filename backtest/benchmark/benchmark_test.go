@@ -271,7 +271,7 @@ func wantCommands(t *testing.T, b *Benchmark, log string) {
 
 func wantEngine(t *testing.T, b *Benchmark) {
 	t.Helper()
-	machines := []string{"", "direct", "direct", "direct", "direct", "direct", "direct", "direct", "engine: journal and notes", "direct", "direct",
+	machines := []string{"", "direct", "direct", "direct", "direct", "direct", "direct", "direct", "direct", "engine: journal and notes", "direct", "direct",
 		"engine: several strategies", ""}
 	if len(b.Result.Engine) != len(machines) {
 		t.Fatalf("want %d lines, have %+v", len(machines), b.Result.Engine)
@@ -286,20 +286,20 @@ func wantEngine(t *testing.T, b *Benchmark) {
 		}
 	}
 	// 297 turns of 37 candles end before the last of 11,000 candles.
-	for _, i := range []int{6, 7, 8} {
-		if m := b.Result.Engine[i]; m.Fills != 297 || m.PerFill == nil || (m.PerFill.Notes > 1) != (i == 8) || m.PerFill.Microseconds < 0 {
+	for _, i := range []int{7, 8, 9} {
+		if m := b.Result.Engine[i]; m.Fills != 297 || m.PerFill == nil || (m.PerFill.Notes > 1) != (i == 9) || m.PerFill.Microseconds < 0 {
 			t.Errorf("%s: want 297 fills and their cost, have %+v", m.What, m)
 		}
 	}
-	for i, quiet := range []int{1, 2} {
+	for i, quiet := range []int{1, 2, 3} {
 		if m := b.Result.Engine[quiet]; m.Fills != 0 {
 			t.Errorf("quiet %d: want no fills, have %+v", i, m)
 		}
 	}
 	cores := goruntime.GOMAXPROCS(0)
 	trials := max(4, 2*cores)
-	if b.Result.Engine[12].What != fmt.Sprintf("a sweep of %d trials over 2200 candles, sma_cross 10/50", trials) || b.Result.Engine[12].Fills == 0 {
-		t.Errorf("have %+v", b.Result.Engine[12])
+	if b.Result.Engine[13].What != fmt.Sprintf("a sweep of %d trials over 2200 candles, sma_cross 10/50", trials) || b.Result.Engine[13].Fills == 0 {
+		t.Errorf("have %+v", b.Result.Engine[13])
 	}
 	for i, s := range b.Result.Sweep {
 		if s.Cores != []int{1, cores}[i] || s.Trials != trials || s.Candles != 2_200 || s.Milliseconds <= 0 || s.Processor <= 0 ||
@@ -535,11 +535,12 @@ func TestAFillCostsWhatIsBeyondTheQuietRun(t *testing.T) {
 		t.Errorf("a quicker run: want nothing below zero, have %+v", have)
 	}
 	b := benchmarkOf(t, 10, 1)
-	b.Result.Engine = make([]measured, 3)
-	for machine, c := range map[string]struct{ plain, column int }{"direct": {1, 2}, "engine: journal and notes": {1, 1}} {
+	b.Result.Engine = make([]measured, 4)
+	for machine, c := range map[string]struct{ plain, column, figures int }{"direct": {1, 2, 3}, "engine: journal and notes": {1, 1, 1}} {
 		one := &measured{Machine: machine}
-		if b.quietFor(one, noTarget{}) != &b.Result.Engine[c.plain] || b.quietFor(one, passing{}) != &b.Result.Engine[c.column] {
-			t.Errorf("%s: want the quiet run that takes candles in the same way", machine)
+		if b.quietFor(one, noTarget{}, true) != &b.Result.Engine[c.plain] || b.quietFor(one, passing{}, false) != &b.Result.Engine[c.column] ||
+			b.quietFor(one, passing{}, true) != &b.Result.Engine[c.figures] {
+			t.Errorf("%s: want the quiet run that takes candles in the same way, with the same parts of the result", machine)
 		}
 	}
 	if !(passing{}).Stays() || (passing{}).Pass(nil, 3, 9) != 9 {
