@@ -200,7 +200,7 @@ func TestFiveHundredStrategiesSeeTheirCandlesInTime(t *testing.T) {
 	}{
 		{"one ticker for each open symbol", 50, line{roundTripMS: 20, refused: tickersPath}, 15_000, 60_000, 120_000},
 		{"the list of tickers", 50, line{roundTripMS: 20}, 25, 7_000, 12_000},
-		{"no bound of requests, 20 ms to an answer", 0, line{roundTripMS: 20}, 25, 3_500, 4_500},
+		{"no bound of requests, 20 ms to an answer", 0, line{roundTripMS: 20}, 25, 2_500, 2_600},
 		{"no bound of requests, 1 ms to an answer", 0, line{roundTripMS: 1}, 25, 2_500, 2_500},
 	} {
 		t.Run(c.name, func(t *testing.T) {

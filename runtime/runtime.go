@@ -23,7 +23,7 @@ import (
 
 // Bounds of the driver.
 const (
-	DefaultWorkers     = 8
+	DefaultWorkers     = 24
 	DefaultCallTimeout = 10 * time.Second
 	DefaultStopTimeout = 10 * time.Second
 	maxQueued          = 4_096            // calls that wait for a worker

@@ -466,8 +466,8 @@ func TestWorkersAreReservedForExitsAndReads(t *testing.T) {
 			}
 		}
 	}
-	if d := New(Config{}); d.config.Workers != 8 || d.config.CallTimeout != 10*time.Second || d.config.StopTimeout != 10*time.Second {
-		t.Errorf("want 8 workers, and 10 s for a call and for stopping, have %+v", d.config)
+	if d := New(Config{}); d.config.Workers != 24 || d.config.CallTimeout != 10*time.Second || d.config.StopTimeout != 10*time.Second {
+		t.Errorf("want 24 workers, and 10 s for a call and for stopping, have %+v", d.config)
 	}
 	set := Config{Workers: 3, CallTimeout: time.Second, StopTimeout: time.Minute}
 	if d := New(set); d.config.Workers != 3 || d.config.CallTimeout != time.Second || d.config.StopTimeout != time.Minute {

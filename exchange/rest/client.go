@@ -141,7 +141,7 @@ func newTransport() *http.Transport {
 	return &http.Transport{
 		Protocols:   &protocols,
 		DialContext: (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext, TLSHandshakeTimeout: 5 * time.Second,
-		MaxIdleConnsPerHost: 16, IdleConnTimeout: 90 * time.Second,
+		MaxIdleConnsPerHost: 24, IdleConnTimeout: 90 * time.Second,
 	}
 }
 

@@ -45,7 +45,7 @@ func TestAConfigurationBelowZeroIsRefused(t *testing.T) {
 		t.Error("a signer that cannot sign: want it refused")
 	}
 	transport := newTransport()
-	if transport.TLSHandshakeTimeout != 5*time.Second || transport.MaxIdleConnsPerHost != 16 || transport.IdleConnTimeout != 90*time.Second {
+	if transport.TLSHandshakeTimeout != 5*time.Second || transport.MaxIdleConnsPerHost != 24 || transport.IdleConnTimeout != 90*time.Second {
 		t.Errorf("want connections as documented, have %+v", transport)
 	}
 }
