@@ -127,10 +127,10 @@ type derivation struct {
 	intents []Intent
 	priced  *record.Record
 
-	shrunk    []*account.Placement // stops that are taken off since they sell more than is held
-	dusting   bool                 // a rest too small for an order is closed by its protection
+	shrunk    []*account.Placement // stops to cancel, since they sell more than the position
+	dusting   bool                 // whether the protection closes a remainder that is too small for an order
 	exiting   bool                 // this round exits the position
-	reserved  exchange.Quantity    // what an exit on spot sells as soon as the stops have ended that hold it
+	reserved  exchange.Quantity    // quantity that an exit on spot sells as soon as the stops that freeze it have ended
 	postponed bool                 // an exit that was refused waits
 	unlevered bool                 // the leverage is not the desired one: nothing opens
 }
@@ -283,13 +283,13 @@ func (d *derivation) convergeTarget() {
 	case signOf(delta) == sign:
 		d.enter(delta)
 	default:
-		// Only what is held already is reduced: an entry whose fill is not
+		// Only the known position is reduced: an entry whose fill is not
 		// known yet may be in the position and in flight at once.
 		d.reduce(d.shown(position) + d.symbol.Fees() - max(abs(resolved), d.unrounded(target)))
 	}
 }
 
-// shown returns how much of the trusted position the newest list shows; on spot, only where the wallet lacks the quantity of an order. An
+// shown returns the part of the trusted position that the newest list shows; on spot, only where the wallet lacks the quantity of an order. An
 // order that no list shows may have sold the rest, so a partial exit sells no more than the quantity above the target.
 func (s *situation) shown(position exchange.Quantity) exchange.Quantity {
 	held, symbol := abs(position), s.symbol

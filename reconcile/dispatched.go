@@ -9,17 +9,17 @@ import (
 	"botd/reconcile/placement"
 )
 
-// dispatched is what became of the requests about live placements, by client order id: when they
-// were passed on and answered, and what the wallet shows where no answer does.
+// dispatched holds the outcome of the requests about live placements, by client order id: when they
+// were passed on and answered, and what the wallet shows in place of an answer.
 type dispatched struct {
 	handedOut    map[string]int64        // when a placement was passed on for sending
 	answered     map[string]int64        // when the exchange's answer assigned an id to it
 	canceled     map[string]cancels      // cancels sent for it
 	unable       map[string]int64        // when the exchange refused to cancel it
-	released     map[string]int64        // when the exchange answered that it canceled a spot stop
+	released     map[string]int64        // when a spot stop ended by an answer to its cancel, or as the wallet shows
 	presumed     map[string]bool         // of these, stops whose end only the wallet shows
 	unfrozen     map[string]bool         // spot sales for which the newest wallet freezes nothing
-	shownSold    map[string]bool         // of these, uncertain ones that a later wallet read has shown as sold
+	shownSold    map[string]bool         // uncertain ones of unfrozen that a later read of the wallet has shown as sold
 	priorBalance map[string]priorBalance // the wallet's USDT before a spot purchase was sent
 }
 

@@ -182,7 +182,7 @@ func (s *survey) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
 	}
 }
 
-// noteTaken records that, while another botd may be placing, an own spot stop has been canceled by other hands: whoever did it may be selling the
+// noteTaken records that, while another botd may be placing, somebody else has canceled an own spot stop, and may be selling the
 // quantity that it held. The stop in its place waits as it does for one of that botd's.
 func (b *Book) noteTaken(p *account.Placement, atMS int64) {
 	taken := p.State() == placement.Canceled && p.Purpose() == placement.StopLoss && p.OrderID() != 0 && b.CancelMS(p.ClientOrderID()) == 0

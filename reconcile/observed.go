@@ -10,7 +10,7 @@ import (
 type quotation struct {
 	rules    *exchange.Symbol
 	last     exchange.Price // of the last trade
-	mark     exchange.Price // Last if unknown
+	mark     exchange.Price // 0 if there is none
 	lastMS   int64
 	pricedMS int64 // time of the last requested price
 	leverage int
@@ -54,8 +54,8 @@ func (q *quotation) Price() exchange.Price {
 	return q.last
 }
 
-// observation is what snapshots have shown of a symbol. Only Observe, and the records that it
-// derives, change it.
+// observation is the state of a symbol as snapshots have shown it. Observe and the records that it derives change it, TakePrice its
+// price, and Forget clears it.
 type observation struct {
 	position   exchange.Quantity // signed
 	entryPrice exchange.Amount

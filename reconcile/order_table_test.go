@@ -134,7 +134,7 @@ func TestRestingOrdersOfPlan(t *testing.T) {
 			rests(0)(d)
 			d.unknown(d.places(placement.ExitOrder, offers))
 			d.now += 5_000 + 7_000 + 60_001
-		}, nil, "cancel 12: fills all the time: out of the way of a stable snapshot"},
+		}, nil, "cancel 12: canceled for a stable snapshot: it keeps filling"},
 		{"something is unknown for less", []strategy.DesiredOrder{bid}, func(d *desk) {
 			rests(0)(d)
 			d.unknown(d.places(placement.ExitOrder, offers))

@@ -33,7 +33,7 @@ func (d *derivation) convergeKeyed(purpose placement.Purpose, desired []strategy
 			d.symbol.keyedAt[n] = i
 		}
 		if overdue {
-			d.cancel(p, "fills all the time: out of the way of a stable snapshot")
+			d.cancel(p, "canceled for a stable snapshot: it keeps filling")
 		}
 		switch {
 		case i < 0 || !sameOrder(p, &desired[i], slots[i].filled):

@@ -128,7 +128,7 @@ func (d *derivation) protect() {
 	d.convergeProfit(protection)
 }
 
-// soldAll reports whether on spot botd's own fills say that nothing is held, and no purchase is under way: a
+// soldAll reports whether on spot botd's own fills leave no position, and no purchase is in flight: a
 // stop that stands would sell what is not botd's, whatever could not be read.
 func (s *situation) soldAll() bool {
 	return s.symbol.Key().Market == exchange.Spot && s.symbol.Known() == 0 && s.symbol.contradicted == "" &&

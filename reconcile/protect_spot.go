@@ -104,7 +104,7 @@ func (s *situation) allShown() bool {
 }
 
 // explainedOnSpot is the spot position that stops protect: while a wallet is contradicted it is
-// what the fills explain, since nothing but that wallet says that any of it is gone. What a
+// what the fills explain, since only that wallet shows that some of it was sold. What a
 // purchase has bought that no list shows counts as far as the wallet shows it.
 func (s *situation) explainedOnSpot() exchange.Quantity {
 	if s.book.StandsDown() {
@@ -138,7 +138,7 @@ func (s *situation) walletDecides() bool {
 	return s.symbol.Quarantine() != "" && s.symbol.Cause() != record.ExecutedBeyond
 }
 
-// walletBounds reports whether a new stop is for no more than the wallet shows. A wallet that freezes less than what stands is wrong,
+// walletBounds reports whether a new stop is for no more than the wallet shows. A wallet that freezes less than the open orders require is wrong,
 // unless sales by others confirm it.
 func (s *situation) walletBounds() bool {
 	return s.walletDecides() && (s.soldByOthers() || !s.book.walletWrong(s.symbol))
@@ -210,7 +210,7 @@ func (s *situation) walletMisses() exchange.Quantity {
 	if s.walletDecides() {
 		return missing
 	}
-	own := s.book.inWallet(s.symbol) - s.symbol.Baseline() - s.symbol.Unattributed() // what others bought is no witness of what is left
+	own := s.book.inWallet(s.symbol) - s.symbol.Baseline() - s.symbol.Unattributed() // a purchase of others does not show what is left of the own position
 	return max(missing, min(all, all-own))
 }
 

@@ -54,8 +54,8 @@ func (b *Book) NoteCancelRefused(clientOrderID string, atMS int64) {
 // for it.
 const takenWaitMS = 3_000
 
-// taken reports whether the exchange has just refused to cancel a stop on spot: it has ended by other hands, and whoever
-// canceled it may be selling what it held. An exit goes by a wallet of after that.
+// taken reports whether the exchange has just refused to cancel a stop on spot: somebody else has canceled it, and may be
+// selling its coins. An exit uses a wallet that was read after that.
 func (s *situation) taken() bool {
 	at := s.symbol.spot.takenMS
 	return !s.desired.Flatten && s.nowMS-at < takenWaitMS

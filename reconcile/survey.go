@@ -8,7 +8,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// evidence is the book beside what a snapshot shows. Its methods answer questions: they
+// evidence is the book together with a snapshot. Its methods answer questions: they
 // conclude nothing and change nothing.
 type evidence struct {
 	book    *Book
@@ -16,7 +16,7 @@ type evidence struct {
 	margins margins
 }
 
-// margins is what margin returns, once somebody has asked.
+// margins caches the results of margin.
 type margins struct {
 	known              bool
 	difference, needed exchange.Amount

@@ -14,8 +14,8 @@ import (
 type journalledSymbol = account.Symbol
 
 // SymbolState is the known state of one symbol, journalled and observed. Records change the
-// journalled part, snapshots what they show; the rest of botd reads both, and changes only what
-// quotation and declared have methods for.
+// journalled part, and snapshots the observed one. The rest of botd reads both, and changes them only by
+// the methods of quotation and declared, and by Forget.
 type SymbolState struct {
 	*journalledSymbol
 	quotation

@@ -58,8 +58,8 @@ func (s *situation) keepsForUnexplained(p *account.Placement) bool {
 	return !s.desired.Flatten && s.book.protectsUnexplained(p, s.symbol)
 }
 
-// endUnproved reports whether a position that no fill explains has left the list, and nothing else says that it has ended, nor has a fill been
-// booked since that may explain it.
+// endUnproved reports whether a position that no fill explains has left the list without any other sign of its end, and
+// without a fill since then that may explain it.
 func (s *SymbolState) endUnproved() bool {
 	return s.Key().Market == exchange.Futures && s.unexplainedID != 0 && s.AtVenue() == 0 && s.Known() == 0 && s.FilledMS() < s.unexplainedMS
 }

@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// In a quarantine the wallet bounds a new stop, unless it freezes less than what stands although it was read long enough after that.
+// In a quarantine the wallet bounds a new stop, unless it freezes less than the open orders require, although it was read long enough after them.
 func TestAWalletThatFreezesLessThanStandsBoundsNoStop(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -37,7 +37,7 @@ func (g *Gate) unsettled(intent *reconcile.Intent, facts *Facts, f *finding) boo
 	switch o := facts.Book.ForeignOpening(state); {
 	case o == nil:
 	case facts.Book.Resembles(state, o):
-		return f.refuse(fmt.Sprintf("order %d has the form of botd's stops", o.ID), "no opening beside another botd", "stop it, and close what it holds")
+		return f.refuse(fmt.Sprintf("order %d has the form of botd's stops", o.ID), "no openings while another botd trades", "stop it, and close its positions")
 	case state.Repeats(o):
 		return f.refuse(fmt.Sprintf("order %d equals one of botd's", o.ID), "no opening placed twice", "cancel it; another botd may be running")
 	default:
