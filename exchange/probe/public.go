@@ -50,7 +50,7 @@ func (p *prober) reach(ctx context.Context) bool {
 // encryption returns the configuration of a connection to the host. Nil is the system's.
 func encryption(config *tls.Config, host string) *tls.Config {
 	if config == nil {
-		return &tls.Config{ServerName: host}
+		return &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
 	}
 	config = config.Clone()
 	if config.ServerName == "" {
