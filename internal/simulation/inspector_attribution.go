@@ -33,7 +33,6 @@ type attribution struct {
 	wallet   exchange.Amount
 	traded   exchange.Quantity
 	pending  *accounted
-	windows  int
 
 	bound []big.Rat // by role: sum of the bounds within which its results are estimated
 	lost  bool      // a change could not be compared, so that the results are unknown
