@@ -403,4 +403,8 @@ var belief = []Row{
 		"runtime/engine TestTwoBotdsPlaceOneLadder", []Edit{
 			{"runtime/engine.dispatcher.extendLadder", "!leg.announced", "false"},
 		}},
+	{"funding_explains", "an unconfirmed reading over a funding time is booked, whose wallet lacks a trade", "ledger",
+		"reconcile/ledger TestUnstableReadOverFundingTimeIsImplausible", []Edit{
+			{"reconcile/ledger.Ledger.usual", "!p.held.IsZero()", "false"},
+		}},
 }

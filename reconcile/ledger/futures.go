@@ -376,13 +376,16 @@ func (l *Ledger) Fresh(r *Reading, ended []Position) (fresh []Position, whole bo
 	return fresh, whole
 }
 
-// usual reports whether the paid amount is close to the expected fees plus possible funding. The
-// tolerance is below both the profit of a trade and the fees of the symbol that paid least: a
-// wallet that does not include a trade yet must not pass.
+// usual reports whether the paid amount is close to the expected fees. The tolerance is below both
+// the profit of a trade and the fees of the symbol that paid least: a wallet that does not include
+// a trade yet must not pass. If funding is due, it is unknown, and may equal what such a wallet lacks.
 func (l *Ledger) usual(r *Reading) bool {
 	var expected, bound, paid, least exchange.Amount
 	for _, p := range l.parts(r) {
-		expected, bound, paid = expected.Add(p.expected), bound.Add(p.funding()), paid.Add(p.realised)
+		if !p.held.IsZero() {
+			return false
+		}
+		expected, paid = expected.Add(p.expected), paid.Add(p.realised)
 		switch fees := p.expected.Abs(); {
 		case p.takes && p.rests || p.forced:
 			bound = bound.Add(fees.Div(2))

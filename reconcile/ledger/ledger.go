@@ -434,7 +434,7 @@ func (l *Ledger) Lines(r *Reading) []Line {
 }
 
 // Plausible reports whether an unstable reading can be consistent: all of it is explained, and on
-// futures by fees close to the usual ones.
+// futures by fees close to the usual ones, with no funding due.
 func (l *Ledger) Plausible(r *Reading, lines []Line) bool {
 	if slices.ContainsFunc(lines, func(l Line) bool { return l.Account == Unexplained }) {
 		return false
