@@ -190,7 +190,7 @@ func (f *figures) follow(n int, book *reconcile.Book) {
 	s, role := &f.shares[n], &f.w.portfolio.roles[n]
 	result := book.Watch(role.name).Result()
 	if !book.Watch(role.name).Known() {
-		s.counted, s.held = false, 0
+		s.counted, s.fresh, s.held = false, false, 0
 		return
 	}
 	if !s.counted && s.Value.Sign() == 0 {
