@@ -383,6 +383,14 @@ var belief = []Row{
 		"runtime/engine TestDayStoresEquityPeakAndBreaches", []Edit{
 			{"runtime/engine.limits.watch", "w.Day().Peak.Add(step).Less(equity)", "false"},
 		}},
+	{"peak_of_estimate", "a closed position raises the peak with the price until its result is known", "limits",
+		"runtime/engine TestPeakWaitsForResults", []Edit{
+			{"runtime/engine.limits.watch", "!estimated", "true"},
+		}},
+	{"day_of_estimate", "a day begins with an equity that a fill without a result may lower", "limits",
+		"runtime/engine TestPeakWaitsForResults", []Edit{
+			{"runtime/engine.limits.watch", "estimated && w.Day().StartMS != start", "false"},
+		}},
 	{"day_of_hours", "a day of the limits begins with each hour", "limits",
 		"runtime/engine TestDayStoresEquityPeakAndBreaches", []Edit{
 			{"runtime/engine.limits.watch", "exchange.Day1.OpenOf(l.nowMS)", "exchange.Hour1.OpenOf(l.nowMS)"},

@@ -54,11 +54,15 @@ func (l *limits) watchLimits(fetched bool) {
 }
 
 // watch updates the day and the peak of one scope, ends expired breaches and latches crossed
-// limits. The peak is journalled in steps of a thousandth.
+// limits. The peak is journalled in steps of a thousandth. Neither begins or rises with an estimate:
+// the result may be lower, and losses would be measured from an equity that never was.
 func (l *limits) watch(w *account.Watch, leg *leg, equity exchange.Amount, limits *risk.Limits) {
 	start := exchange.Day1.OpenOf(l.nowMS)
 	step := w.Day().Peak.MulRate(exchange.RateOne / 1000)
+	estimated := leg != nil && l.estimated(leg)
 	switch {
+	case estimated && w.Day().StartMS != start:
+		return // within a minute: see waits
 	case w.Day().StartMS == 0 || w.Day().StartMS != start:
 		day := account.Day{StartMS: start, Equity: equity, Peak: w.Day().Peak.Max(equity)}
 		if w.Day().StartMS == 0 {
@@ -68,7 +72,7 @@ func (l *limits) watch(w *account.Watch, leg *leg, equity exchange.Amount, limit
 			day.Markets, day.Spot = l.markets(), l.onSpot()
 		}
 		l.recordDay(w.Strategy(), day)
-	case w.Day().Peak.Add(step).Less(equity):
+	case !estimated && w.Day().Peak.Add(step).Less(equity):
 		day := w.Day()
 		day.Peak = equity
 		l.recordDay(w.Strategy(), day)

@@ -78,6 +78,8 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"share_unestimated":       ownResults,
 		"funding_dropped":         ownResults,
 		"peak_stays":              dayStored,
+		"peak_of_estimate":        peakWaits,
+		"day_of_estimate":         peakWaits,
 		"day_of_hours":            dayStored,
 		"day_from_nothing":        dayBegins,
 		"worthless_unpriced":      unpricedEquity,

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -144,6 +145,63 @@ func unpricedEquity(t testing.TB) {
 		r.limits.unmixed = exchange.AmountOf(77)
 		if total, known := r.limits.shown(); !known || (total == exchange.AmountOf(77)) == c.want {
 			t.Errorf("%s: want the previous equity while there is no price, have %s, %t", c.name, total, known)
+		}
+	}
+}
+
+// A position that was closed counts at the last price until its result is known, not at the price that it was closed at. What the price does after
+// that raises no peak, and no day begins with it: losses would be measured from an equity that never was. They count meanwhile.
+func TestPeakWaitsForResults(t *testing.T) {
+	t.Parallel()
+	peakWaits(t)
+}
+
+func peakWaits(t testing.TB) {
+	r := resulted(t, 1, 0)
+	one, day := r.legs[0], int64(exchange.Day1)
+	one.config.Limits = risk.Limits{MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(12)}}
+	result := func(made int64, position exchange.Quantity) {
+		r.record(record.Record{Strategy: one.config.Name, Symbol: one.symbol.Key(),
+			Body: record.Result{Base: exchange.AmountOf(900), Result: exchange.AmountOf(made), Position: position}})
+	}
+	result(0, 1_000)
+	closed := func() {
+		r.fills(one, 1_000)
+		one.waits, one.entry = true, exchange.AmountOf(90)
+		see(one.symbol, func(o *seen) { o.Position, o.EntryPrice = 0, exchange.Amount{} })
+	}
+	for _, c := range []struct {
+		name     string
+		with     func()
+		at       exchange.Price
+		want     string // the day's equity and the peak
+		breaches int
+	}{
+		{"held", func() { see(one.symbol, func(o *seen) { o.Position, o.EntryPrice = 1_000, exchange.AmountOf(90) }) }, 100, "910 910", 0},
+		{"held at a higher price", func() {}, 105, "910 915", 0},
+		{"closed, and the price rises", closed, 115, "910 915", 0},
+		{"the price falls, by less than the limit below the peak", func() {}, 102, "910 915", 0},
+		{"a day begins meanwhile", func() { r.nowMS += day }, 120, "910 915", 0},
+		{"the result is known", func() {
+			r.record(record.Record{Body: record.Accounted{Wallet: exchange.AmountOf(1_018)}})
+			result(18, 0)
+			one.waits = false
+		}, 99, "918 918", 0},
+		{"another position", func() {
+			see(one.symbol, func(o *seen) { o.Position, o.EntryPrice = 1_000, exchange.AmountOf(100) })
+			result(18, 1_000)
+		}, 100, "918 918", 0},
+		{"closed, and the price falls by more than the limit", func() {
+			closed()
+			one.entry = exchange.AmountOf(100)
+		}, 87, "918 918", 1},
+	} {
+		c.with()
+		see(one.symbol, func(o *seen) { o.Last, o.Mark = c.at*1e8, c.at*1e8 })
+		r.limits.watchLimits(true)
+		w := r.book.Watch(one.config.Name)
+		if have := w.Day().Equity.String() + " " + w.Day().Peak.String(); have != c.want || len(slices.Collect(w.Breaches())) != c.breaches {
+			t.Errorf("%s: want %s and %d breaches, have %s, %+v", c.name, c.want, c.breaches, have, slices.Collect(w.Breaches()))
 		}
 	}
 }

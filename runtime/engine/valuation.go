@@ -74,6 +74,13 @@ func (b *base) worth(leg *leg) (worth exchange.Amount) {
 	return symbol.Rules().Notional(symbol.Price(), held).Sub(paid)
 }
 
+// estimated reports whether fills of a strategy are in no result yet: what it closed counts at the
+// last price, not at the price of the fill.
+func (b *base) estimated(leg *leg) bool {
+	w := b.book.Watch(leg.config.Name)
+	return w.Traded() != 0 || w.Awaits()
+}
+
 // priced reports whether all positions have a price: after a start, or the return of a strategy, one
 // of them may have none yet, and would be worth nothing.
 func (b *base) priced() bool {
