@@ -330,6 +330,7 @@ func (s *survey) takeRow(symbol *SymbolState, now *exchange.Position) {
 		symbol.sinceMS = s.fetched.EndedMS
 	}
 	symbol.position, symbol.positionID, symbol.liqPrice = now.Signed()-symbol.Ignored(), now.ID, now.LiqPrice
+	symbol.createdMS = now.CreatedMS
 	if now.Remaining != 0 || symbol.Known() == 0 || symbol.futuresEvidence.shownOf != symbol.OpenedMS() {
 		symbol.entryPrice = now.EntryPrice // a list without a known position does not change the price
 	}

@@ -62,6 +62,7 @@ type observation struct {
 	markedAt   exchange.Price // price at which the account was fetched
 	positionID int64
 	sinceMS    int64 // when this position was first seen
+	createdMS  int64 // when it was created, by the exchange's clock; 0 if there is none
 	liqPrice   exchange.Amount
 
 	read    bool // fetched since this start

@@ -61,7 +61,7 @@ func (s *Snapshot) Orders(market exchange.Market) exchange.Fetched[exchange.Orde
 }
 
 // Vanished returns the live placements with an order id that their market's open list does not
-// show, or that were canceled, because an old list may still show them: each must be read by id.
+// show, or that were canceled or may have ended with a position, because an old list may still show them: each must be read by id.
 func (b *Book) Vanished(s *Snapshot) []*account.Placement {
 	var vanished []*account.Placement
 	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {
@@ -82,13 +82,23 @@ func (b *Book) Vanished(s *Snapshot) []*account.Placement {
 				}
 				next, shown = slices.BinarySearch(open, p.OrderID())
 			}
-			if next++; !shown || b.CancelMS(p.ClientOrderID()) != 0 {
+			if next++; !shown || b.CancelMS(p.ClientOrderID()) != 0 || b.outlived(p) {
 				vanished = append(vanished, p)
 			}
 		}
 		b.openIDs = open
 	}
 	return vanished
+}
+
+// outlived reports whether a protective order was sent for a position that the newest list of positions does not show any more: it shows
+// none, or one that was created later. The exchange ends such an order with its position, by execution or not.
+func (b *Book) outlived(p *account.Placement) bool {
+	if !p.Order().ClosePosition {
+		return false
+	}
+	symbol := b.Symbol(p.Symbol())
+	return symbol.read && symbol.AtVenue() == 0 || p.SentMS()+maxClockStepMS < symbol.createdMS
 }
 
 // openIDs appends the exchange's ids of a market's open orders, including unreadable rows, and

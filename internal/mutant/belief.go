@@ -415,4 +415,8 @@ var belief = []Row{
 		"reconcile/ledger TestUnstableReadOverFundingTimeIsImplausible", []Edit{
 			{"reconcile/ledger.Ledger.usual", "!p.held.IsZero()", "false"},
 		}},
+	{"outlived_trusted", "a list that is too old shows the stop of an ended position, which counts as that of the next", "13",
+		"reconcile TestProtectionOfEndedPositionIsReadByID", []Edit{
+			{"reconcile.Book.Vanished", "b.outlived(p)", "false"},
+		}},
 }
