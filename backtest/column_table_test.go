@@ -174,8 +174,8 @@ func TestEachFigureOfAColumnHasItsName(t *testing.T) {
 	}
 }
 
-// TestColumnsSayWhatTheyBound has the final equities of three columns, of their own runs, and the warnings that follow: a column that
-// shows another figure than its own run's says so.
+// TestColumnsSayWhatTheyBound has the final equities of three columns, of their own runs, and the warnings that follow: a column whose
+// figure differs from its own run's has one.
 func TestColumnsSayWhatTheyBound(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

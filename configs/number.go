@@ -17,7 +17,7 @@ func whole(into *int, low, high int) value {
 		text: func() string { return strconv.Itoa(*into) }, zero: func() bool { return *into == 0 },
 		parse: func(text string) (string, string) {
 			n, problem, hint := notation.Whole(text, low, high)
-			return store(into, n, problem, hint)
+			return notation.Store(into, n, problem, hint)
 		}}
 }
 
@@ -27,7 +27,7 @@ func duration(into *int64, low, high int64) value {
 		text: func() string { return notation.DurationText(*into) }, zero: func() bool { return *into == 0 },
 		parse: func(text string) (string, string) {
 			ms, problem, hint := notation.DurationWithin(text, low, high)
-			return store(into, ms, problem, hint)
+			return notation.Store(into, ms, problem, hint)
 		}}
 }
 
@@ -37,16 +37,8 @@ func share(into *exchange.Rate, low, high exchange.Rate) value {
 		text: func() string { return notation.Percent(*into) }, zero: func() bool { return *into == 0 },
 		parse: func(text string) (string, string) {
 			rate, problem, hint := notation.Share(text, low, high)
-			return store(into, rate, problem, hint)
+			return notation.Store(into, rate, problem, hint)
 		}}
-}
-
-// store sets a value that was read without a problem.
-func store[T any](into *T, read T, problem, hint string) (string, string) {
-	if problem == "" {
-		*into = read
-	}
-	return problem, hint
 }
 
 // number is a decimal number. take stores it or returns a problem.

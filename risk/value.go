@@ -206,30 +206,22 @@ func (l *Limit) Parse(limits *Limits, text string) (problem, hint string) {
 	switch field := l.Field(limits).(type) {
 	case *int:
 		n, problem, hint := notation.Whole(text, int(l.Low), int(l.High))
-		return store(field, n, problem, hint)
+		return notation.Store(field, n, problem, hint)
 	case *int64:
 		ms, problem, hint := notation.DurationWithin(text, l.Low, l.High)
-		return store(field, ms, problem, hint)
+		return notation.Store(field, ms, problem, hint)
 	case *exchange.Rate:
 		rate, problem, hint := notation.Share(text, exchange.Rate(l.Low), exchange.Rate(l.High))
-		return store(field, rate, problem, hint)
+		return notation.Store(field, rate, problem, hint)
 	case *exchange.Amount:
 		units, problem, hint := notation.Units(text)
-		return store(field, units, problem, hint)
+		return notation.Store(field, units, problem, hint)
 	case *Loss:
 		loss, problem, hint := parseLoss(text)
-		return store(field, loss, problem, hint)
+		return notation.Store(field, loss, problem, hint)
 	default:
 		panic(fmt.Sprintf("risk: limit %s has a field of type %T", l.Name, field))
 	}
-}
-
-// store sets a value that was read without a problem.
-func store[T any](into *T, read T, problem, hint string) (string, string) {
-	if problem == "" {
-		*into = read
-	}
-	return problem, hint
 }
 
 // parseLoss reads a limit on a loss: a share, 5%, or an amount, 500 USDT.

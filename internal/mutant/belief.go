@@ -401,7 +401,11 @@ var belief = []Row{
 		}},
 	{"worthless_unpriced", "a position on spot without a price counts as a loss", "limits",
 		"runtime/engine TestEquityLimitsWaitForPrices", []Edit{
-			{"runtime/engine.base.priced", "leg.symbol.Last() == 0", "false"},
+			{"runtime/engine.leg.unpriced", "l.symbol.Last() == 0", "false"},
+		}},
+	{"price_awaited", "limits wait for the price of a delisted symbol for ever", "limits",
+		"runtime/engine TestMissingPriceSilencesNoLimitForLong", []Edit{
+			{"runtime/engine.limits.awaitsPrice", "l.unpricedMS == 0 || l.nowMS < l.unpricedMS+priceWaitMS", "true"},
 		}},
 	{"fetched_follows", "an opening read by id counts as shown, and half of a ladder follows, though no list has shown it", "34",
 		"runtime/engine TestRestOfLadderWaitsForListWithSentOrders", []Edit{

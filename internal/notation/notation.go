@@ -6,6 +6,7 @@
 package notation
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -74,6 +75,14 @@ func Decimal(text string) (value decimal.Decimal, hint string, err error) {
 	return value, "", nil
 }
 
+// Store sets a value that was read without a problem, and returns the problem and the hint.
+func Store[T any](into *T, read T, problem, hint string) (string, string) {
+	if problem == "" {
+		*into = read
+	}
+	return problem, hint
+}
+
 // Whole reads a whole number between two inclusive bounds.
 func Whole(text string, low, high int) (n int, problem, hint string) {
 	d, hint, err := Decimal(text)
@@ -81,10 +90,8 @@ func Whole(text string, low, high int) (n int, problem, hint string) {
 		err = fmt.Errorf("%q is not a whole number", text)
 	}
 	switch {
-	case err != nil && hint != "":
-		return 0, ": " + err.Error(), hint
 	case err != nil:
-		return 0, ": " + err.Error(), fmt.Sprintf("write a whole number from %d to %d", low, high)
+		return 0, ": " + err.Error(), cmp.Or(hint, fmt.Sprintf("write a whole number from %d to %d", low, high))
 	case d.LessThan(decimal.NewFromInt(int64(low))) || d.GreaterThan(decimal.NewFromInt(int64(high))):
 		return 0, fmt.Sprintf(" %s is not between %d and %d", text, low, high), ""
 	}
@@ -95,10 +102,8 @@ func Whole(text string, low, high int) (n int, problem, hint string) {
 func Share(text string, low, high exchange.Rate) (rate exchange.Rate, problem, hint string) {
 	rate, hint, err := parseRate(text)
 	switch {
-	case err != nil && hint != "":
-		return 0, ": " + err.Error(), hint
 	case err != nil:
-		return 0, ": " + err.Error(), "write a share, such as 5% or 0.05"
+		return 0, ": " + err.Error(), cmp.Or(hint, "write a share, such as 5% or 0.05")
 	case rate > high:
 		if rate >= exchange.RateOne && rate/100 >= low && rate/100 <= high && !strings.HasSuffix(text, "%") {
 			hint = fmt.Sprintf("did you mean %s%%?", text)
@@ -138,11 +143,8 @@ const NoLimitHint = "take the line out for no limit of its own"
 // Units reads a quantity above zero, in base units.
 func Units(text string) (amount exchange.Amount, problem, hint string) {
 	d, hint, err := Decimal(text)
-	if err != nil && hint != "" {
-		return amount, ": " + err.Error(), hint
-	}
 	if err != nil {
-		return amount, ": " + err.Error(), "write a plain number, such as 0.5"
+		return amount, ": " + err.Error(), cmp.Or(hint, "write a plain number, such as 0.5")
 	}
 	amount, err = exchange.AmountFromDecimal(d)
 	switch {

@@ -20,34 +20,52 @@ type limits struct {
 	mixed      bool            // positions and money are from two different moments, and so would the equity be
 	ahead      bool            // a wallet includes a fill that no list shows yet
 	unmixed    exchange.Amount // the account's equity when they were last consistent; zero before
+	unpricedMS int64           // since when a position has had no price; 0: all have one
 }
 
 // shown returns the account's equity for display: while a wallet includes a fill that no list shows
 // yet, or a position has no price, the previous one.
 func (l *limits) shown() (total exchange.Amount, known bool) {
-	priced := l.priced()
-	if (l.ahead || !priced) && !l.unmixed.IsZero() {
+	unpriced := l.awaitsPrice(l.legs...)
+	if (l.ahead || unpriced) && !l.unmixed.IsZero() {
 		return l.unmixed, true
 	}
 	total, known = l.total()
-	return total, known && priced
+	return total, known && !unpriced
+}
+
+// priceWaitMS bounds how long limits wait for the price of a position. The price of a symbol whose
+// calls fail may never come: then its position counts as lost, and all limits are checked.
+const priceWaitMS = 60_000
+
+// awaitsPrice reports whether one of these strategies' positions has no price, and that not for long.
+func (l *limits) awaitsPrice(legs ...*leg) bool {
+	return slices.ContainsFunc(legs, (*leg).unpriced) && (l.unpricedMS == 0 || l.nowMS < l.unpricedMS+priceWaitMS)
 }
 
 // watchLimits checks every limit that follows equity.
 func (l *limits) watchLimits(fetched bool) {
-	if !fetched && !l.watching || l.mixed || !l.priced() {
+	if !fetched && !l.watching || l.mixed {
 		return
 	}
 	total, known := l.total()
 	if !known {
 		return
 	}
-	l.unmixed = total
-	total = total.Sub(l.accounting.flow()) // a transfer is neither a gain nor a loss
-	l.regroup()
-	l.watch(l.book.Watch(""), nil, total, &l.config.Limits)
+	switch unpriced := slices.ContainsFunc(l.legs, (*leg).unpriced); {
+	case !unpriced:
+		l.unpricedMS = 0
+	case l.unpricedMS == 0:
+		l.unpricedMS = l.nowMS
+	}
+	if !l.awaitsPrice(l.legs...) {
+		l.unmixed = total
+		total = total.Sub(l.accounting.flow()) // a transfer is neither a gain nor a loss
+		l.regroup()
+		l.watch(l.book.Watch(""), nil, total, &l.config.Limits)
+	}
 	for _, leg := range l.legs {
-		if leg.config.Limits.Watches() && l.book.Watch(leg.config.Name).Known() { // its equity begins with its results
+		if leg.config.Limits.Watches() && !l.awaitsPrice(leg) && l.book.Watch(leg.config.Name).Known() { // its equity begins with its results
 			l.watch(l.book.Watch(leg.config.Name), leg, l.own(leg), &leg.config.Limits)
 		}
 	}
@@ -178,8 +196,13 @@ func (l *limits) rearmed(strategy string) {
 		}
 	}
 	equity, known := l.total()
-	if known = known && l.priced() && (strategy == "" || leg != nil); leg != nil { // nothing is known about a removed strategy
-		equity = l.own(leg)
+	switch {
+	case leg != nil:
+		equity, known = l.own(leg), known && !l.awaitsPrice(leg)
+	case strategy != "":
+		known = false // nothing is known about a removed strategy
+	default:
+		known = known && !l.awaitsPrice(l.legs...)
 	}
 	if known && w.Day().StartMS != 0 {
 		day := w.Day()

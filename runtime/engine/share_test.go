@@ -228,3 +228,42 @@ func TestSpotEquityCountsFillsWithTheirMoney(t *testing.T) {
 		t.Errorf("with its cost: want a value of 100 for 90, have %s for %s", have, made)
 	}
 }
+
+// The price of a delisted symbol may never come. Its position holds up the limits of other strategies not at all, and its own and the account's for a
+// minute: then it counts as lost.
+func TestMissingPriceSilencesNoLimitForLong(t *testing.T) {
+	t.Parallel()
+	missingPrice(t)
+}
+
+func missingPrice(t testing.TB) {
+	r := resulted(t, 1, 1)
+	other, delisted := r.legs[0], r.legs[1]
+	if delisted.symbol.Key().Market != exchange.Spot {
+		other, delisted = delisted, other
+	}
+	for _, leg := range r.legs {
+		leg.config.Limits = risk.Limits{MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(12)}}
+		r.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Result{Base: exchange.AmountOf(900)}})
+	}
+	see(delisted.symbol, func(o *seen) { o.Position, o.Last, o.Mark = 100_000, 0, 0 })
+	watched := func(leg *leg) bool { return r.book.Watch(leg.config.Name).Day().StartMS != 0 }
+	r.limits.watchLimits(true)
+	if !watched(other) || watched(delisted) || r.book.Watch("").Day().StartMS != 0 {
+		t.Errorf("without a price: want the other strategy watched alone")
+	}
+	r.nowMS += 59_999
+	if r.limits.watchLimits(true); watched(delisted) || r.book.Watch("").Day().StartMS != 0 {
+		t.Errorf("after less than a minute: want the price awaited")
+	}
+	r.nowMS++
+	if r.limits.watchLimits(true); !watched(delisted) || r.book.Watch("").Day().StartMS == 0 {
+		t.Errorf("after a minute: want all limits checked")
+	}
+	see(delisted.symbol, func(o *seen) { o.Last, o.Mark = 100e8, 100e8 })
+	r.limits.watchLimits(true)
+	see(delisted.symbol, func(o *seen) { o.Last, o.Mark = 0, 0 })
+	if r.limits.watchLimits(true); !r.limits.awaitsPrice(r.legs...) {
+		t.Errorf("without a price once more: want another minute")
+	}
+}

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"slices"
 	"strings"
 
 	"botd/exchange"
@@ -81,13 +80,9 @@ func (b *base) estimated(leg *leg) bool {
 	return w.Traded() != 0 || w.Awaits()
 }
 
-// priced reports whether all positions have a price: after a start, or the return of a strategy, one
-// of them may have none yet, and would be worth nothing.
-func (b *base) priced() bool {
-	return !slices.ContainsFunc(b.legs, func(leg *leg) bool {
-		return leg.symbol.Position() != 0 && leg.symbol.Last() == 0
-	})
-}
+// unpriced reports whether a position has no price: after a start, or the return of its strategy, it
+// may have none yet, and would be worth nothing.
+func (l *leg) unpriced() bool { return l.symbol.Position() != 0 && l.symbol.Last() == 0 }
 
 // onSpot returns the spot part of the account's equity.
 func (b *base) onSpot() (part exchange.Amount) {
