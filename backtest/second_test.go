@@ -37,6 +37,7 @@ type second struct {
 	held     []float64 // value of the position at each close
 	units    float64   // position at the last of them
 	trips    []secondTrip
+	fills    int
 	fees     float64
 	funding  float64
 	slippage float64
@@ -76,6 +77,7 @@ func compute(config *backtest.Config, r *backtest.Result) *second {
 		closeMS, last := c.CloseMS(i), symbol.PriceFloat(c.Close[max(0, i-1)])
 		for ; next < len(r.Executions) && r.Executions[next].TimeMS < closeMS; next++ {
 			e := &r.Executions[next]
+			s.fills++
 			fund(e.TimeMS, last)
 			price, quantity, fee := number(e.Price), number(e.Quantity), number(e.Fee)
 			if open == nil {
