@@ -44,6 +44,9 @@ func reasons(t *testing.T, b *Board, name string, limit int) (all []string) {
 	return nil
 }
 
+// forever is older than any file: the time of a file is the system's, whose clock may be another one than the test's.
+const forever = 200 * 365 * 24 * time.Hour
+
 func keep(t *testing.T, directory string, age time.Duration) (*Board, *DecisionStore) {
 	t.Helper()
 	store := NewDecisionStore(DecisionStoreConfig{Directory: directory, Keep: age, Failed: func(err error) { t.Errorf("want no report, have %v", err) }})
@@ -57,7 +60,7 @@ func TestDecisionsArePagedAcrossRestarts(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "decisions")
 	var want []string
 	for run := range 3 { // a separate file each
-		b, store := keep(t, directory, time.Hour)
+		b, store := keep(t, directory, forever)
 		for i := range 5 {
 			reason := string(rune('a'+run)) + string(rune('0'+i))
 			decides(b, "other", "of another", int64(i))
@@ -67,7 +70,7 @@ func TestDecisionsArePagedAcrossRestarts(t *testing.T) {
 		store.Close()
 	}
 	slices.Reverse(want)
-	b, store := keep(t, directory, time.Hour)
+	b, store := keep(t, directory, forever)
 	defer store.Close()
 	for _, limit := range []int{1, 2, 4, 5, 15, 100} {
 		if have := reasons(t, b, "trend", limit); !slices.Equal(have, want) {
@@ -80,7 +83,7 @@ func TestDecisionsArePagedAcrossRestarts(t *testing.T) {
 func TestADecisionFollowsThoseOfTheRunBefore(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
-	b, store := keep(t, directory, time.Hour)
+	b, store := keep(t, directory, forever)
 	decides(b, "trend", "first", 1)
 	store.Close()
 	path := filepath.Join(directory, "0000000000000001.jsonl")
@@ -94,7 +97,7 @@ func TestADecisionFollowsThoseOfTheRunBefore(t *testing.T) {
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
-	b, store = keep(t, directory, time.Hour)
+	b, store = keep(t, directory, forever)
 	decides(b, "trend", "second", 2)
 	store.Close()
 	if items, _ := b.Decisions("trend", Page{Limit: 9}); len(items) != 2 || items[0].ID != "2" || items[0].Reason != "second" || items[1].Reason != "first" {
@@ -144,7 +147,7 @@ func TestANearlyFullDiskStoresNoDecisionsAndIsReportedOnce(t *testing.T) {
 		var reports []string
 		full := errors.New("nearly full")
 		var room error = full
-		store := NewDecisionStore(DecisionStoreConfig{Directory: directory, Keep: time.Hour, Room: func() error { return room }, Failed: func(err error) {
+		store := NewDecisionStore(DecisionStoreConfig{Directory: directory, Keep: forever, Room: func() error { return room }, Failed: func(err error) {
 			if err == nil {
 				err = errors.New("again")
 			}

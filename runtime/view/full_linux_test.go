@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"botd/internal/disk/disktest"
 )
@@ -95,7 +94,7 @@ func TestCutDecisionDamagesNoOther(t *testing.T) {
 	disktest.Run(t, func(fill func(int64)) {
 		for cut := int64(0); cut < 100; cut += 5 {
 			failed := 0
-			s := &DecisionStore{config: DecisionStoreConfig{Directory: filepath.Join(t.TempDir(), "decisions"), Keep: time.Hour, Failed: func(err error) {
+			s := &DecisionStore{config: DecisionStoreConfig{Directory: filepath.Join(t.TempDir(), "decisions"), Keep: forever, Failed: func(err error) {
 				if err != nil {
 					failed++
 				}
