@@ -16,14 +16,14 @@ import (
 // least is the smallest possible amount.
 var least = exchange.MustAmount("0.000000000000000001")
 
-// boundary is a rule with a state exactly at its bound, which passes, and the smallest step beyond it, which
-// is refused. It holds on both markets unless on names one.
+// boundary is a rule with a state exactly at its bound, which passes, the smallest step within it, which passes too, and the smallest step beyond
+// it, which is refused: by is 0, -1 and 1. It holds on both markets unless on names one.
 type boundary struct {
 	rule   string
 	limits Limits // the account's, then the strategy's
-	state  func(b *table, strategy string, beyond bool)
+	state  func(b *table, strategy string, by int)
 	intent reconcile.Intent
-	step   func(intent *reconcile.Intent) // the step beyond, if the intent makes it
+	step   func(intent *reconcile.Intent, by int) // if the intent makes the step
 	on     []exchange.Market
 }
 
@@ -37,68 +37,67 @@ var withoutBound = map[string]string{
 	MaxLosingStreak: "TestAStreakLatchesAtItsLimit",
 }
 
+// more is a step of the quantity.
+func more(i *reconcile.Intent, by int) { i.Order.Quantity += exchange.Quantity(by) }
+
+// tenths is a price of so many ticks.
+func tenths(n int) exchange.Price { return exchange.Price(n) * 0.1e8 }
+
+// multiples are the rules that a step in either direction breaks.
+var multiples = map[string]bool{"price_tick": true, "quantity_tick": true}
+
 // venueBoundaries are the boundaries of the exchange's rules, including minimums.
 func venueBoundaries() []boundary {
-	more := func(i *reconcile.Intent) { i.Order.Quantity++ }
-	holds := func(b *table, _ string, _ bool) { see(b.state, func(o *seen) { o.Position = 100 }) }
+	holds := func(b *table, _ string, _ int) { see(b.state, func(o *seen) { o.Position = 100 }) }
 	return []boundary{
-		{"price_tick", Limits{}, nil, limit(40_000.1e8, 100), func(i *reconcile.Intent) { i.Order.Price++ }, nil},
-		{"price_tick", Limits{}, nil, limit(40_000.1e8, 100), func(i *reconcile.Intent) { i.Order.Price-- }, nil},
-		{"quantity_tick", Limits{}, func(b *table, _ string, _ bool) {
+		{"price_tick", Limits{}, nil, limit(40_000.1e8, 100), func(i *reconcile.Intent, by int) { i.Order.Price += exchange.Price(by) }, nil},
+		{"price_tick", Limits{}, nil, limit(40_000.1e8, 100), func(i *reconcile.Intent, by int) { i.Order.Price -= exchange.Price(by) }, nil},
+		{"quantity_tick", Limits{}, func(b *table, _ string, _ int) {
 			rules := *b.state.Rules()
 			rules.QuantityTick = 100
 			see(b.state, func(o *seen) { o.Rules = &rules })
-		}, entry(100), func(i *reconcile.Intent) { i.Order.Quantity-- }, nil},
-		{"notional", Limits{}, func(b *table, _ string, beyond bool) {
+		}, entry(100), func(i *reconcile.Intent, by int) { i.Order.Quantity -= exchange.Quantity(by) }, nil},
+		{"notional", Limits{}, func(b *table, _ string, by int) {
 			see(b.state, func(o *seen) {
-				o.Last = 5_000e8 - exchange.Price(one01(beyond))
+				o.Last = 5_000e8 - exchange.Price(by)
 			})
 		}, entry(1), nil, onFutures},
-		{"notional", Limits{}, nil, limit(5_000e8, 1), func(i *reconcile.Intent) { i.Order.Price -= 0.1e8 }, nil},
+		{"notional", Limits{}, nil, limit(5_000e8, 1), func(i *reconcile.Intent, by int) { i.Order.Price -= tenths(by) }, nil},
 		{"notional", Limits{}, nil, exit(20_000, exchange.Sell), more, onFutures},
 		{"notional", Limits{}, rich, limit(50_000e8, 20_000), more, nil},
-		{"leverage", Limits{}, nil, reconcile.Intent{Purpose: placement.Leverage, Leverage: 50}, func(i *reconcile.Intent) { i.Leverage++ }, onFutures},
-		{"leverage", Limits{}, nil, reconcile.Intent{Purpose: placement.Leverage, Leverage: 1}, func(i *reconcile.Intent) { i.Leverage-- }, onFutures},
-		{"leverage", Limits{}, func(b *table, _ string, _ bool) { see(b.state, func(o *seen) { o.Leverage = 50 }) }, entry(5_000), more, onFutures},
-		{"margin", Limits{}, func(b *table, _ string, beyond bool) {
-			if reconciletest.Of(b.book).Account.AvailableBalance = exchange.AmountOf(500); beyond {
-				reconciletest.Of(b.book).Account.AvailableBalance = b.book.Account().AvailableBalance.Sub(least)
-			}
+		{"leverage", Limits{}, nil, reconcile.Intent{Purpose: placement.Leverage, Leverage: 50},
+			func(i *reconcile.Intent, by int) { i.Leverage += by }, onFutures},
+		{"leverage", Limits{}, nil, reconcile.Intent{Purpose: placement.Leverage, Leverage: 1},
+			func(i *reconcile.Intent, by int) { i.Leverage -= by }, onFutures},
+		{"leverage", Limits{}, func(b *table, _ string, _ int) { see(b.state, func(o *seen) { o.Leverage = 50 }) }, entry(5_000), more, onFutures},
+		{"margin", Limits{}, func(b *table, _ string, by int) {
+			reconciletest.Of(b.book).Account.AvailableBalance = exchange.AmountOf(500).Sub(least.Mul(int64(by)))
 		}, entry(100), nil, onFutures},
-		{"balance", Limits{}, func(b *table, _ string, beyond bool) {
-			if (*reconciletest.Of(b.book).Balances)[0].Free = exchange.MustAmount("4004"); beyond { // 0.1 BTC at 40,000, and a fee of 0.1 %
-				(*reconciletest.Of(b.book).Balances)[0].Free = (*reconciletest.Of(b.book).Balances)[0].Free.Sub(least)
-			}
+		{"balance", Limits{}, func(b *table, _ string, by int) {
+			(*reconciletest.Of(b.book).Balances)[0].Free = exchange.MustAmount("4004").Sub(least.Mul(int64(by))) // 0.1 BTC at 40,000, and a fee of 0.1 %
 		}, limit(40_000e8, 100), nil, onSpot},
-		{"order_count", Limits{}, func(b *table, _ string, beyond bool) {
+		{"order_count", Limits{}, func(b *table, _ string, by int) {
 			other := b.book.Track(exchange.SymbolKey{Market: b.state.Key().Market, Name: "ETH-USDT"})
-			see(other, func(o *seen) { o.Foreign = make([]exchange.Order, maxMarketOrders-reservedForExits-1+one01(beyond)) })
+			see(other, func(o *seen) { o.Foreign = make([]exchange.Order, maxMarketOrders-reservedForExits-1+by) })
 		}, entry(100), nil, nil},
 		{"reduce_only", Limits{}, holds, exit(100, exchange.Sell), more, onFutures},
-		{"reduce_only_sum", Limits{}, func(b *table, strategy string, beyond bool) {
-			holds(b, strategy, beyond)
+		{"reduce_only_sum", Limits{}, func(b *table, strategy string, by int) {
+			holds(b, strategy, by)
 			resting := exit(60, exchange.Sell).Order
 			resting.Type, resting.Price = exchange.Limit, 51_000e8
 			b.live("resting", resting, placement.ExitOrder)
 		}, exit(40, exchange.Sell), more, onFutures},
-		{"stop_price", Limits{}, holds, protection(49_999.9e8), func(i *reconcile.Intent) { i.Order.StopPrice += 0.1e8 }, onFutures},
-		{"close_position", Limits{}, holds, stop(49_999.9e8), func(i *reconcile.Intent) { i.Order.StopPrice += 0.1e8 }, onFutures},
+		{"stop_price", Limits{}, holds, protection(49_999.9e8), func(i *reconcile.Intent, by int) { i.Order.StopPrice += tenths(by) }, onFutures},
+		{"close_position", Limits{}, holds, stop(49_999.9e8), func(i *reconcile.Intent, by int) { i.Order.StopPrice += tenths(by) }, onFutures},
 	}
 }
 
 // rich has an account with enough money for its rules' maximum.
-func rich(b *table, _ string, _ bool) {
+func rich(b *table, _ string, _ int) {
 	reconciletest.Of(b.book).Account.AvailableBalance, b.facts.Market = exchange.AmountOf(10_000_000), exchange.AmountOf(10_000_000)
 	for i := range *reconciletest.Of(b.book).Balances {
 		(*reconciletest.Of(b.book).Balances)[i].Free = exchange.AmountOf(10_000_000)
 	}
-}
-
-func one01(beyond bool) int {
-	if beyond {
-		return 1
-	}
-	return 0
 }
 
 func sellLimit(price exchange.Price, quantity exchange.Quantity) reconcile.Intent {
@@ -126,10 +125,13 @@ func TestValuesAtBoundsPassAndBeyondAreRefused(t *testing.T) {
 				continue
 			}
 			for _, market := range c.on {
-				for _, beyond := range []bool{false, true} {
-					t.Run(fmt.Sprintf("%d %s of %q on %s, beyond %t", i, c.rule, strategy, market, beyond), func(t *testing.T) {
+				for by := -1; by <= 1; by++ {
+					if by < 0 && multiples[c.rule] {
+						continue
+					}
+					t.Run(fmt.Sprintf("%d %s of %q on %s, by %d", i, c.rule, strategy, market, by), func(t *testing.T) {
 						t.Parallel()
-						c.check(t, strategy, market, beyond)
+						c.check(t, strategy, market, by)
 					})
 				}
 			}
@@ -142,7 +144,7 @@ func TestValuesAtBoundsPassAndBeyondAreRefused(t *testing.T) {
 	}
 }
 
-func (c *boundary) check(t *testing.T, strategy string, market exchange.Market, beyond bool) {
+func (c *boundary) check(t *testing.T, strategy string, market exchange.Market, by int) {
 	b := newTable(t, Limits{})
 	if market == exchange.Spot {
 		b = spotTable(t)
@@ -154,20 +156,20 @@ func (c *boundary) check(t *testing.T, strategy string, market exchange.Market, 
 		see(b.state, func(o *seen) { o.Position = 20_001 })
 	}
 	if c.state != nil {
-		c.state(b, strategy, beyond)
+		c.state(b, strategy, by)
 	}
 	intent := c.intent
 	if market == exchange.Spot && intent.Order.Type == exchange.MarketOrder { // such an order has an amount there
 		intent = limit(b.state.Last(), intent.Order.Quantity)
 	}
-	if beyond && c.step != nil {
-		c.step(&intent)
+	if c.step != nil {
+		c.step(&intent, by)
 	}
 	refusal := b.check(intent)
-	if !beyond && refusal != nil {
-		t.Errorf("want it passed at its bound, have %v", refusal)
+	if by <= 0 && refusal != nil {
+		t.Errorf("want it passed, have %v", refusal)
 	}
-	if beyond && (refusal == nil || refusal.Rule != c.rule || refusal.Value == refusal.Limit) {
+	if by > 0 && (refusal == nil || refusal.Rule != c.rule || refusal.Value == refusal.Limit) {
 		t.Errorf("want it refused by %s with figures that differ, have %+v", c.rule, refusal)
 	}
 }

@@ -19,46 +19,41 @@ import (
 
 // limitBoundaries has a boundary for each limit.
 func limitBoundaries() []boundary {
-	loss := func(from string, equity int64) func(*table, string, bool) {
-		return func(b *table, strategy string, beyond bool) {
+	loss := func(from string, equity int64) func(*table, string, int) {
+		return func(b *table, strategy string, by int) {
 			day := record.Day{StartMS: 1, Equity: exchange.AmountOf(10_000), Peak: exchange.AmountOf(10_000)}
 			if from == MaxDrawdown {
 				day.Equity = exchange.AmountOf(equity)
 			}
 			b.book.Apply(&record.Record{Strategy: strategy, Body: day})
-			now := exchange.AmountOf(equity)
-			if beyond {
-				now = now.Sub(least)
-			}
+			now := exchange.AmountOf(equity).Sub(least.Mul(int64(by)))
 			if b.facts.Own = now; strategy == "" {
 				b.facts.Equity = now
 			}
 		}
 	}
-	equity := func(b *table, _ string, beyond bool) {
-		if b.facts.Market = exchange.AmountOf(5_000); beyond {
-			b.facts.Market = b.facts.Market.Sub(least)
-		}
+	equity := func(b *table, _ string, by int) {
+		b.facts.Market = exchange.AmountOf(5_000).Sub(least.Mul(int64(by)))
 	}
-	orders := func(b *table, _ string, beyond bool) {
-		for i := range 2 + one01(beyond) {
+	orders := func(b *table, _ string, by int) {
+		for i := range 2 + by {
 			b.live(fmt.Sprint("o", i), limit(40_000e8, 1).Order, placement.Order)
 		}
 	}
-	sent := func(b *table, _ string, beyond bool) {
+	sent := func(b *table, _ string, by int) {
 		b.facts.NowMS = 61_999
-		for i := range 2 + one01(beyond) {
+		for i := range 2 + by {
 			b.sent(fmt.Sprint("s", i), "one", 2_000)
 		}
 	}
 	return []boundary{
-		{MaxLeverage, Limits{MaxLeverage: 10}, func(b *table, _ string, beyond bool) {
+		{MaxLeverage, Limits{MaxLeverage: 10}, func(b *table, _ string, by int) {
 			see(b.state, func(o *seen) {
-				o.Leverage = 10 + one01(beyond)
+				o.Leverage = 10 + by
 			})
 		}, entry(100), nil, onFutures},
-		{MaxLeverage, Limits{MaxLeverage: 10}, nil, reconcile.Intent{Purpose: placement.Leverage, Leverage: 10}, func(i *reconcile.Intent) { i.Leverage++ },
-			onFutures},
+		{MaxLeverage, Limits{MaxLeverage: 10}, nil, reconcile.Intent{Purpose: placement.Leverage, Leverage: 10},
+			func(i *reconcile.Intent, by int) { i.Leverage += by }, onFutures},
 		{MaxGrossExposure, Limits{MaxGrossExposure: exchange.RateOne}, equity, entry(100), nil, nil},
 		{MaxSymbolExposure, Limits{MaxSymbolExposure: exchange.RateOne}, equity, entry(100), nil, nil},
 		{MaxDailyLoss, Limits{MaxDailyLoss: Loss{Share: exchange.RateOne / 20}}, loss(MaxDailyLoss, 9_500), entry(100), nil, nil},
@@ -67,13 +62,14 @@ func limitBoundaries() []boundary {
 		{MaxDrawdown, Limits{MaxDrawdown: Loss{USDT: exchange.AmountOf(2_000)}}, loss(MaxDrawdown, 8_000), entry(100), nil, nil},
 		{MaxOpenOrders, Limits{MaxOpenOrders: 3}, orders, entry(100), nil, nil},
 		{MaxOrdersPerMinute, Limits{MaxOrdersPerMinute: 3}, sent, entry(100), nil, nil},
-		{PriceCollar, Limits{PriceCollar: exchange.RateOne / 100}, nil, limit(50_500e8, 100), func(i *reconcile.Intent) { i.Order.Price += 0.1e8 }, nil},
-		{PriceCollar, Limits{PriceCollar: exchange.RateOne / 100}, nil, sellLimit(49_500e8, 100), func(i *reconcile.Intent) { i.Order.Price -= 0.1e8 }, nil},
-		{MaxDataAge, Limits{MaxDataAgeMS: 1_000}, func(b *table, _ string, beyond bool) { b.facts.NowMS = 2_000 + int64(one01(beyond)) },
+		{PriceCollar, Limits{PriceCollar: exchange.RateOne / 100}, nil, limit(50_500e8, 100),
+			func(i *reconcile.Intent, by int) { i.Order.Price += tenths(by) }, nil},
+		{PriceCollar, Limits{PriceCollar: exchange.RateOne / 100}, nil, sellLimit(49_500e8, 100),
+			func(i *reconcile.Intent, by int) { i.Order.Price -= tenths(by) }, nil},
+		{MaxDataAge, Limits{MaxDataAgeMS: 1_000}, func(b *table, _ string, by int) { b.facts.NowMS = 2_000 + int64(by) },
 			entry(100), nil, nil},
-		{MaxPosition, Limits{MaxPosition: exchange.MustAmount("0.1")}, nil, entry(100), func(i *reconcile.Intent) { i.Order.Quantity++ }, nil},
-		{MaxPosition, Limits{MaxPosition: exchange.MustAmount("0.1")}, nil, sellLimit(50_000e8, 100), func(i *reconcile.Intent) { i.Order.Quantity++ },
-			onFutures},
+		{MaxPosition, Limits{MaxPosition: exchange.MustAmount("0.1")}, nil, entry(100), more, nil},
+		{MaxPosition, Limits{MaxPosition: exchange.MustAmount("0.1")}, nil, sellLimit(50_000e8, 100), more, onFutures},
 	}
 }
 
