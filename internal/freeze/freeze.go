@@ -37,7 +37,6 @@ func layout(text *bytes.Buffer, t reflect.Type, seen map[reflect.Type]bool) {
 	seen[t] = true
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array:
-		fmt.Fprintln(text, t.Kind() == reflect.Array && t.Len() > 0)
 		layout(text, t.Elem(), seen)
 	case reflect.Map:
 		layout(text, t.Key(), seen)

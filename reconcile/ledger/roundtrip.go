@@ -153,12 +153,9 @@ func (s *tripSymbol) fill(o *Order, grown exchange.Quantity) {
 	s.over()
 }
 
-// move changes the position; an increase counts as opened.
+// move changes the position; an increase counts as opened. Each call is followed by over, so that a flat span is empty here.
 func (s *tripSymbol) move(by exchange.Quantity) *span {
 	f := &s.filling
-	if f.net == 0 {
-		*f = span{}
-	}
 	before := max(f.net, -f.net)
 	f.net += by
 	f.opened += max(0, max(f.net, -f.net)-before)
