@@ -259,13 +259,17 @@ func (b *Bundle) running(ctx context.Context, of doctor.Patient) {
 	}
 }
 
-// Write creates the file, for its owner alone. It must not exist yet.
+// Write creates the file, for its owner alone. It must not exist yet, and does not after an error, so that the same command can be repeated.
 func (b *Bundle) Write(path string) (err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("write the bundle: %w", err)
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
+	defer func() {
+		if err = errors.Join(err, file.Close()); err != nil {
+			err = errors.Join(err, os.Remove(path))
+		}
+	}()
 	return b.Pack(file)
 }
 

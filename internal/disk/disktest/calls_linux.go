@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -21,6 +22,9 @@ const fileCalls = "openat,write,pwrite64,fsync,fdatasync,ftruncate,renameat,link
 type Call struct {
 	Kind, Path string
 	Nth        int
+
+	thread string // that made it
+	number int    // among the thread's calls of this kind, on any file
 }
 
 func (c Call) String() string {
@@ -28,7 +32,7 @@ func (c Call) String() string {
 }
 
 var (
-	callKind = regexp.MustCompile(`^\d+\s+(\w+)\(`)
+	callKind = regexp.MustCompile(`^(\d+)\s+(\w+)\(`)
 	callPath = regexp.MustCompile(`[<"](/[^>"]+)[>"]`)
 )
 
@@ -79,58 +83,54 @@ func Traced(t *testing.T, inject []string, command *exec.Cmd) (trace, printed st
 	return string(text), output.String(), under.ProcessState.ExitCode()
 }
 
-// Calls returns the calls in a trace on files below a directory: the first two and the last of each kind on a file.
+// Calls returns the calls in a trace on files below a directory: the first two and the last of each kind on a file; with BOTD_FAULTS=all each.
 func Calls(trace, directory string) (all []Call) {
-	count := map[Call]int{}
+	type key struct{ kind, path string }
+	count, numbers := map[key]int{}, map[key]int{} // numbers: of a thread's calls
 	for line := range strings.Lines(trace) {
-		kind, path := callKind.FindStringSubmatch(line), ""
+		found, path := callKind.FindStringSubmatch(line), ""
+		if found == nil {
+			continue
+		}
+		thread, kind := found[1], found[2]
+		numbers[key{kind, thread}]++
 		for _, found := range callPath.FindAllStringSubmatch(line, -1) {
 			if strings.HasPrefix(found[1], directory+"/") {
 				path = found[1]
 				break
 			}
 		}
-		if kind == nil || path == "" || kind[1] == "openat" && !strings.Contains(line, "O_CREAT") && !strings.Contains(line, "O_RDWR") {
+		if path == "" || kind == "openat" && !strings.Contains(line, "O_CREAT") && !strings.Contains(line, "O_RDWR") {
 			continue
 		}
-		key := Call{Kind: kind[1], Path: path}
-		if count[key]++; count[key] == 1 {
-			all = append(all, key)
-		}
+		count[key{kind, path}]++
+		all = append(all, Call{kind, path, count[key{kind, path}], thread, numbers[key{kind, thread}]})
 	}
-	var each []Call
-	for _, c := range all {
-		nths := []int{1, 2, count[c]}
-		slices.Sort(nths)
-		for _, nth := range slices.Compact(nths) {
-			if nth <= count[c] {
-				each = append(each, Call{c.Kind, c.Path, nth})
-			}
-		}
+	if os.Getenv("BOTD_FAULTS") == "all" {
+		return all
 	}
-	return each
+	return slices.DeleteFunc(all, func(c Call) bool { return c.Nth > 2 && c.Nth < count[key{c.Kind, c.Path}] })
 }
 
-func (c Call) inject() []string {
-	return []string{"-e", fmt.Sprintf("inject=%s:error=ENOSPC:when=%d", c.Kind, c.Nth)}
+func (c Call) inject(when int) []string {
+	return []string{"-e", fmt.Sprintf("inject=%s:error=ENOSPC:when=%d", c.Kind, when)}
 }
 
 // Inject returns the arguments of strace that make the call fail, as on a full disk.
-func (c Call) Inject() []string { return append([]string{"-P", c.Path}, c.inject()...) }
+func (c Call) Inject() []string { return append([]string{"-P", c.Path}, c.inject(c.Nth)...) }
 
-// Fail runs a command and makes one call of it fail, as on a full disk; prepare recreates the input. Failed is false if the call did not occur,
-// for example because the file's name changes each time, or if it failed twice: strace counts the calls of each thread.
+// Fail runs a command and makes one call of it fail, as on a full disk; prepare recreates the input. A file whose name changes each time is found by the
+// number of the call among those of its thread. Failed is false if the call did not occur, or if it failed twice: strace counts the calls of each thread.
 func (c Call) Fail(t *testing.T, prepare func(), command func() *exec.Cmd) (printed string, code int, failed bool) {
 	t.Helper()
-	inject := c.inject()
-	for try := 0; try < 3 && !failed; try++ {
+	for try := 0; try < 4 && !failed; try++ {
+		inject := c.Inject()
+		if try%2 == 1 {
+			inject = c.inject(c.number)
+		}
 		prepare()
 		var trace string
-		trace, printed, code = Traced(t, c.Inject(), command())
-		if !strings.Contains(trace, "(INJECTED)") && c.Kind != "openat" && c.Kind != "write" {
-			prepare()
-			trace, printed, code = Traced(t, inject, command())
-		}
+		trace, printed, code = Traced(t, inject, command())
 		var all, here int
 		for line := range strings.Lines(trace) {
 			if strings.Contains(line, "(INJECTED)") {
@@ -148,15 +148,34 @@ const (
 	callsChild     = "BOTD_TEST_WHOSE_CALLS_FAIL"
 	callsIn        = "BOTD_TEST_CALLS_IN"
 	reportedPrefix = "reported: "
+	threadPrefix   = "thread: "
 )
+
+// standOut makes more calls of each kind than any other thread does, without a file: a call's number in this thread is then that of no other call.
+func standOut() {
+	for range 100 {
+		_, _ = syscall.Open("", 0, 0)
+		_, _ = syscall.Write(-1, nil)
+		_, _ = syscall.Pwrite(-1, nil, 0)
+		_ = syscall.Fsync(-1)
+		_ = syscall.Fdatasync(-1)
+		_ = syscall.Ftruncate(-1, 0)
+		_ = syscall.Rename("", "")
+		_ = syscall.Link("", "")
+		_ = syscall.Unlink("")
+		_ = syscall.Mkdir("", 0)
+	}
+}
 
 // EachCallFails runs a test in a separate process, once for each file call below its directory, and makes that call fail once. The test retries the failed
 // action and checks that nothing is lost. It passes each error or warning that it receives to reported: each failure must be reported. It returns the
-// calls without a failure, for tests of what must be durable; nil in the separate process.
-func EachCallFails(t *testing.T, test func(directory string, reported func(error))) []Call {
+// calls without a failure, for tests of what must be durable; nil in the separate process. Calls named in silent may fail without a report.
+func EachCallFails(t *testing.T, test func(directory string, reported func(error)), silent ...string) []Call {
 	t.Helper()
 	if os.Getenv(callsChild) == t.Name() {
 		runtime.LockOSThread() // strace counts the calls of this thread
+		fmt.Printf("\n%s%d\n", threadPrefix, syscall.Gettid())
+		standOut()
 		test(os.Getenv(callsIn), func(err error) {
 			if err != nil {
 				fmt.Println(reportedPrefix + err.Error())
@@ -178,9 +197,9 @@ func EachCallFails(t *testing.T, test func(directory string, reported func(error
 		return child
 	}
 	prepare()
-	trace, printed, code := Traced(t, nil, command())
-	if code != 0 || strings.Contains(printed, reportedPrefix) {
-		t.Fatalf("without a fault: exit %d: %s", code, printed)
+	trace, without, code := Traced(t, nil, command())
+	if code != 0 || strings.Contains(without, reportedPrefix) {
+		t.Fatalf("without a fault: exit %d: %s", code, without)
 	}
 	all, failed, every := Calls(trace, home), 0, 1
 	if len(all) > 20 {
@@ -191,6 +210,9 @@ func EachCallFails(t *testing.T, test func(directory string, reported func(error
 			continue
 		}
 		printed, code, now := c.Fail(t, prepare, command)
+		if !now && strings.Contains(without, threadPrefix+c.thread+"\n") { // other threads share their calls as it happens
+			t.Errorf("%s: the test's own call did not fail once", c)
+		}
 		if !now {
 			t.Logf("%s: it did not fail once", c)
 			continue
@@ -198,7 +220,8 @@ func EachCallFails(t *testing.T, test func(directory string, reported func(error
 		failed++
 		if code != 0 {
 			t.Errorf("%s: exit %d: %s", c, code, printed)
-		} else if c.Kind != "unlinkat" && !strings.Contains(printed, reportedPrefix) { // a file removed as a precaution need not exist
+		} else if c.Kind != "unlinkat" && !slices.Contains(silent, c.String()) && !strings.Contains(printed, reportedPrefix) {
+			// a file removed as a precaution need not exist
 			t.Errorf("%s: nothing was reported of it", c)
 		}
 	}
