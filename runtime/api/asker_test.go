@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -190,6 +191,8 @@ type asks struct {
 	query           []string
 	body            string
 	media           string
+	path            string // set: another one than of a good request
+	from            string // address
 }
 
 func (a *asker) good() asks {
@@ -198,7 +201,7 @@ func (a *asker) good() asks {
 
 func (a *asker) send(ask asks) *httptest.ResponseRecorder {
 	a.asked++
-	path := a.path()
+	path := cmp.Or(ask.path, a.path())
 	if len(ask.query) > 0 {
 		path += "?" + strings.Join(ask.query, "&")
 	}
@@ -214,6 +217,9 @@ func (a *asker) send(ask asks) *httptest.ResponseRecorder {
 			*r = *r.WithContext(auth.WithConnection(r.Context(), &net.UnixConn{}))
 		} else if ask.token != testToken { // a caller without the role is limited by address
 			r.RemoteAddr = fmt.Sprintf("198.51.%d.%d:1", a.asked/250, 1+a.asked%250)
+		}
+		if ask.from != "" {
+			r.RemoteAddr = ask.from
 		}
 		if ask.key != "" {
 			r.Header.Set("Idempotency-Key", ask.key)

@@ -468,6 +468,18 @@ func (v *visitor) goTokens() {
 	v.fails = nil
 }
 
+// oftenAsked calls an operation that needs no token from one address, until it is refused.
+func (v *visitor) oftenAsked(id string) {
+	for range 2_000 {
+		if a := v.answer(v.Operations[id].Method, v.Operations[id].Path, "", from("192.0.2.8:1")); a.Code == http.StatusTooManyRequests {
+			if at, known := v.Answered(id, a.Code, a.Body.Bytes()); known {
+				v.Reply(id, at, a.Header(), a.Body.Bytes())
+			}
+			return
+		}
+	}
+}
+
 // goRefusals calls every operation without a token, with a wrong one, with an unknown parameter, and for a
 // missing object.
 func (v *visitor) goRefusals() {
@@ -490,6 +502,7 @@ func (v *visitor) goRefusals() {
 			v.call(http.StatusNotFound, id, where, "", bearer(testToken))
 		}
 	}
+	v.oftenAsked("document")
 	for _, c := range []struct{ id, where string }{
 		{"orders", "?limit=0"}, {"orders", "?limit=1001"}, {"orders", "?after=x"}, {"orders", "?after=-1"}, {"orders", "?limit=1&limit=2"},
 		{"candles", "?symbol=BTC-USDT&interval=2s"}, {"candles", "?symbol=NO-USDT&interval=1m"}, {"candles", "?symbol=BTC-USDT&interval=1m&limit=5001"},

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -71,6 +72,10 @@ func TestEveryOperationOfTheDocumentRefuses(t *testing.T) {
 				a.parametersBeyond()
 				a.bodiesBeyond()
 				a.otherMethods()
+				if m.name != "starting" { // it knows none of what it is asked for
+					a.unknown()
+				}
+				a.tooMany()
 				a.goodOnes(&m)
 				a.counted()
 			})
@@ -224,6 +229,61 @@ func (a *asker) otherMethods() {
 	}
 }
 
+// unknown names what botd does not have: in the first part of the path that is a name, or in the body.
+func (a *asker) unknown() {
+	if _, documented := a.o.Statuses[http.StatusNotFound]; !documented {
+		return
+	}
+	ask := a.good()
+	if ask.why = "an unknown part"; a.schema != nil && !strings.Contains(a.o.Path, "{") {
+		ask.body = a.changed("strategy", "nobody")
+	}
+	for n, part := range strings.Split(a.o.Path, "/") {
+		if strings.HasPrefix(part, "{") {
+			all := strings.Split(a.path(), "/")
+			all[n] = "999999"
+			ask.path = strings.Join(all, "/")
+			break
+		}
+	}
+	a.refused(ask, http.StatusNotFound, "not_found")
+}
+
+// tooMany sends wrong tokens from one address, until that has to wait.
+func (a *asker) tooMany() {
+	ask := a.good()
+	ask.why, ask.token, ask.from = "one wrong token after another", "botd_AWRONGTOKENOFTWENTYSIXLETTERS", "203.0.113.7:1"
+	if a.o.ID == "login" {
+		ask.token, ask.body = "", a.changed("token", ask.token)
+	}
+	for range 300 {
+		before := len(a.sent)
+		answer := a.send(ask)
+		a.count(a.o.ID, answer.Code)
+		if len(a.sent) != before {
+			a.desk.t.Fatalf("%s: want nothing in the audit, have %+v", ask.why, a.sent[before:])
+		}
+		if answer.Code != http.StatusTooManyRequests {
+			continue
+		}
+		if at, known := a.Answered(a.o.ID, answer.Code, answer.Body.Bytes()); known {
+			a.Reply(ask.why, at, answer.Header(), answer.Body.Bytes())
+		}
+		code := "login_delay"
+		if a.o.ID == "document" { // a token is not looked at
+			code = "rate_limit"
+		}
+		a.problem(ask, answer, http.StatusTooManyRequests, code)
+		if wait, err := strconv.Atoi(answer.Header().Get("Retry-After")); err != nil || wait < 1 {
+			a.desk.t.Errorf("%s: want it to say when to try again, have %q", ask.why, answer.Header().Get("Retry-After"))
+		}
+		return
+	}
+	if _, documented := a.o.Statuses[http.StatusTooManyRequests]; documented {
+		a.desk.t.Errorf("%s: want it refused with 429 in the end", ask.why)
+	}
+}
+
 // goodOnes must be answered, a change under its key once. If it cannot be journalled it is refused, and can be
 // sent again.
 func (a *asker) goodOnes(m *moment) {
@@ -272,7 +332,7 @@ func (a *asker) counted() {
 	for line := range strings.Lines(text) {
 		at := strings.LastIndex(line, " ")
 		series, value := line[:max(0, at)], strings.TrimSpace(line[at+1:])
-		if !strings.HasPrefix(series, "botd_http_requests_total{") {
+		if !strings.HasPrefix(series, "botd_http_requests_total{") || strings.Contains(series, `"GET /metrics"`) { // which the test itself reads
 			continue
 		}
 		if want := fmt.Sprint(a.expected[series]); value != want {

@@ -18,7 +18,7 @@ var statusRoutes = []route{
 	{id: "version", tag: "state", method: "GET", path: "/api/v1/version", minimum: auth.Viewer, endpoint: read((*Server).version),
 		summary: "The version of botd that runs."},
 	{id: "document", tag: "document", method: "GET", path: "/api/v1/openapi.json", minimum: auth.Public, endpoint: raw("application/json", (*Server).document),
-		summary: "This document."},
+		summary: "This document.", fails: []int{http.StatusTooManyRequests}},
 }
 
 func (s *Server) status(r *request) (view.Status, error) {

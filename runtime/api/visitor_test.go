@@ -67,14 +67,36 @@ func (v *visitor) call(status int, id, where, body string, change func(*http.Req
 	if query != "" {
 		target += "?" + query
 	}
+	entries, served := len(v.sent), 0
+	if status != http.StatusTooManyRequests { // the next one may soon be let in: nothing is read in between
+		served = v.served(o, status)
+	}
 	a := v.answer(o.Method, target, body, change)
 	if a.Code != status {
 		v.desk.t.Errorf("%s %s %s: want %d, have %d: %s", id, where, body, status, a.Code, a.Body)
+	}
+	if now := v.served(o, status); now != served+1 && status != http.StatusTooManyRequests {
+		v.desk.t.Errorf("%s %s %s: want one more %d counted, have %d after %d", id, where, body, status, now, served)
+	}
+	if status >= 400 && len(v.sent) != entries {
+		v.desk.t.Errorf("%s %s %s: %d: want nothing in the audit, have %+v", id, where, body, status, v.sent[entries:])
 	}
 	if at, known := v.Answered(id, a.Code, a.Body.Bytes()); known {
 		v.Reply(fmt.Sprintf("%s %d", id, a.Code), at, a.Header(), a.Body.Bytes())
 	}
 	return a
+}
+
+// served returns how many requests of an operation were answered with a status, by the metric.
+func (v *visitor) served(o *openapi.Operation, status int) (count int) {
+	_, text := v.ask(http.MethodGet, "/metrics", "", bearer(testToken))
+	series := fmt.Sprintf(`botd_http_requests_total{code="%d",handler="%s"} `, status, o.Method+" "+o.Path)
+	for line := range strings.Lines(text) {
+		if value, is := strings.CutPrefix(line, series); is {
+			fmt.Sscan(value, &count)
+		}
+	}
+	return count
 }
 
 // good calls as the operator and expects 200.
