@@ -110,6 +110,23 @@ func TestABudgetEndsARun(t *testing.T) {
 	}
 }
 
+// TestATestWhoseProgramIsTooSlowIsLeftOut limits the processor time of a test and of a program that it starts: it passes with the usual limit, so it is one
+// that takes too long, not one that is broken.
+func TestATestWhoseProgramIsTooSlowIsLeftOut(t *testing.T) {
+	t.Parallel()
+	for longest, want := range map[time.Duration]string{2 * time.Second: "TestHalf", DefaultLongest: "TestHalf or TestOfAProgram"} {
+		scores, err := Run(context.Background(), moduleRoot(t), []string{"./internal/mutation/testdata/second"}, &Options{Jobs: 1, Longest: longest})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range scores[0].All {
+			if m.Outcome != Killed || !strings.Contains(want, m.By) {
+				t.Errorf("at most %s: want %s killed by %s, have %s by %s", longest, m.Name(), want, m.Outcome, m.By)
+			}
+		}
+	}
+}
+
 // The counts are from the binomial distribution, computed elsewhere.
 func TestASampleIsBelowAShareBeyondChance(t *testing.T) {
 	t.Parallel()

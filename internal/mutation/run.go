@@ -29,6 +29,7 @@ const (
 	hanging     = 20 * time.Second // wall-clock time, in addition to that of its tests without a mutant: a mutant that waits for ever uses no processor time
 	firstTests  = 6                // the tests that reach the fewest mutants run first
 	outputLimit = 1 << 20
+	leastBudget = 40 * time.Second // of a package, if so much is left: its build and the traces of its tests come first
 )
 
 // Run measures the packages that patterns name, in the module at root.
@@ -53,7 +54,7 @@ func Run(ctx context.Context, root string, patterns []string, options *Options) 
 	left := options.Budget
 	for i, p := range packages {
 		began := time.Now()
-		if p.budget = left / time.Duration(len(packages)-i); options.Budget != 0 && p.budget <= 0 {
+		if p.budget = min(left, max(leastBudget, left/time.Duration(len(packages)-i))); options.Budget != 0 && p.budget <= 0 {
 			break
 		}
 		if err := p.run(ctx, options, func() {
@@ -117,6 +118,10 @@ func (p *source) run(ctx context.Context, options *Options, done func()) error {
 		}
 		if err := s.trace(ctx, options); err != nil {
 			return err
+		}
+		if p.spent() { // without the traces of all its tests it cannot be judged
+			p.mutants = nil
+			return nil
 		}
 		tests = append(tests, s.tests...)
 	}
@@ -223,6 +228,10 @@ func (s *suite) trace(ctx context.Context, options *Options) error {
 		}
 	}
 	return inParallel(options.Jobs, s.tests, func(t *test) error {
+		if s.of.spent() {
+			return nil
+		}
+		whole := ctx
 		ctx, cancel := context.WithTimeout(ctx, slower*longest+hanging)
 		defer cancel()
 		path := filepath.Join(s.scratch, "trace_"+t.name)
@@ -234,7 +243,12 @@ func (s *suite) trace(ctx context.Context, options *Options) error {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) || outOfTime(command.ProcessState) {
 			return nil // it is too slow to run with each mutant that it reaches: mutants that only it reaches count as not reached
 		}
-		if err != nil {
+		if err != nil { // a program that it starts may have been killed at the limit
+			again := s.command(whole, max(longest, DefaultLongest), "-test.run", "^"+t.name+"$")
+			defer s.of.ran(again)
+			if longest < DefaultLongest && again.Run() == nil {
+				return nil // it is too slow, too
+			}
 			return fmt.Errorf("%s fails without a mutant: %w\n%s", t.name, err, output)
 		}
 		t.took, t.clock = command.ProcessState.UserTime()+command.ProcessState.SystemTime(), time.Since(began)
