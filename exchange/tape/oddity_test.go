@@ -69,6 +69,20 @@ func TestLastingMoveIsNoOutlier(t *testing.T) {
 	}
 }
 
+// The move is a jump that the next candle opens at: its high is the new price.
+func TestAJumpThatTheNextCandleOpensAtIsNoOutlier(t *testing.T) {
+	t.Parallel()
+	recorded := plain(t, 300)
+	c := recorded.Candles
+	for i := 150; i < 300; i++ {
+		c.Open[i], c.High[i], c.Low[i], c.Close[i] = 2*c.Open[i], 2*c.High[i], 2*c.Low[i], 2*c.Close[i]
+	}
+	c.High[149] = c.Open[150]
+	if odd := tape.Oddities(recorded); len(odd) != 0 {
+		t.Errorf("have %v", odd)
+	}
+}
+
 // Neither hides the other.
 func TestOutliersSideBySideAreBothNamed(t *testing.T) {
 	t.Parallel()

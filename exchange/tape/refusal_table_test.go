@@ -135,6 +135,10 @@ func TestIntervalIsFoundOrAccepted(t *testing.T) {
 	for _, n := range []int64{0, 15, 45, 60, 105, 165, 180, 255, 270, 330} { // two neighbors are rare
 		sparse += minute(n)
 	}
+	distant := header
+	for _, n := range []int64{0, 25, 50, 60, 130, 155} { // mostly as far apart as no interval is
+		distant += minute(n)
+	}
 	for _, c := range []struct {
 		name, content string
 		asked, want   exchange.Interval
@@ -147,6 +151,9 @@ func TestIntervalIsFoundOrAccepted(t *testing.T) {
 		{"one row and microseconds", strings.ReplaceAll(closing, "1704067200000", "1704067200000000") + "1704067259999999\n", 0, exchange.Minute1, 0},
 		{"one row of an asked interval", header + minute(0), exchange.Hour4, exchange.Hour4, 0},
 		{"a sparse series", sparse, 0, exchange.Minute15, 13},
+		{"a series of which most is missing", distant, 0, exchange.Minute5, 26},
+		{"the last millisecond before the first", "close_time_ms,open_time_ms,open,high,low,close,volume\n1704067259999,1704067200000,10,12,9,11,1\n" +
+			"1704067319999,1704067260000,10,12,9,11,1\n", 0, exchange.Minute1, 0},
 		{"few neighbors of an asked interval", header + minute(0) + minute(5) + minute(10) + minute(11), exchange.Minute1, exchange.Minute1, 8},
 		{"a volume and more", header + minutes + "\n\n", 0, exchange.Minute1, 0},
 	} {
@@ -168,7 +175,7 @@ func TestIntervalIsFoundOrAccepted(t *testing.T) {
 // TestColumnsNamedByTheUserReplaceTheHeader reads columns in another order, with and without a first line of names.
 func TestColumnsNamedByTheUserReplaceTheHeader(t *testing.T) {
 	t.Parallel()
-	for _, first := range []string{"", "a,b,c,d,e,f,g\n", "#time,b,c,d,e,f,g\n", "\"a\",b,c,d,e,f,g\n",
+	for _, first := range []string{"", "a,b,c,d,e,f,g\n", "a1,b,c,d,e,f,g\n", "#time,b,c,d,e,f,g\n", "\"a\",b,c,d,e,f,g\n",
 		"\xef\xbb\xbfopen_time_ms,open,high,low,close,volume,x\n"} {
 		path := file(t, "x.csv", []byte(first+"1704067200000,2.5,10,9,12,11,x\n1704067260000,3,11,10,13,12,\n"))
 		have, err := tape.LoadCandles(path, bitcoin(t), 0, tape.Options{Columns: "open_time_ms,volume,open,low,high,close,-"})

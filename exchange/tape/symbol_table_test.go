@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shopspring/decimal"
+
 	"botd/exchange"
 	"botd/exchange/tape"
 )
@@ -236,6 +238,49 @@ func TestTradesOfEachColumnName(t *testing.T) {
 		var wrong *tape.DataError
 		if !errors.As(err, &wrong) || wrong.Line != 3 || !strings.Contains(wrong.Column+": "+wrong.What, want) {
 			t.Errorf("%s: want %q, have %v of %+v", row, want, err, wrong)
+		}
+	}
+}
+
+// TestColumnsOfTradesAreInAnyOrder has each column first, and a side that is none.
+func TestColumnsOfTradesAreInAnyOrder(t *testing.T) {
+	t.Parallel()
+	header, row := []string{"id", "price", "qty", "time_ms", "is_buyer_maker"}, []string{"7", "10.5", "2", "1000", "true"}
+	for n := range header {
+		turned := func(all []string) string { return strings.Join(slices.Concat(all[n:], all[:n]), ",") + "\n" }
+		path := outside(t, turned(header)+turned(row))
+		have, err := tape.LoadTrades(path, ether(t))
+		if err != nil || !tape.AreTrades(path) || have.Len() != 1 || !have.Sold[0] || have.TimeMS[0] != 1000 ||
+			ether(t).QuantityDecimal(have.Quantity[0]).String() != "2" || ether(t).PriceDecimal(have.Price[0]).String() != "10.5" {
+			t.Errorf("%s: have %+v (%v)", header[n], have, err)
+		}
+	}
+	_, err := tape.LoadTrades(outside(t, "id,price,qty,time_ms,is_buyer_maker\n1,10,1,1000,true\n2,10,1,1001,maybe\n"), ether(t))
+	if wrong := (*tape.DataError)(nil); !errors.As(err, &wrong) || wrong.Line != 3 || wrong.Column != "is_buyer_maker" {
+		t.Errorf("want the side of line 3 to be wrong, have %v", err)
+	}
+}
+
+// TestAGeneratedVolumeIsInLots takes a part of each volume, also where the step of a quantity is not its last decimal place.
+func TestAGeneratedVolumeIsInLots(t *testing.T) {
+	t.Parallel()
+	d := decimal.RequireFromString
+	symbol, err := exchange.NewSymbol(exchange.SymbolSpec{Market: exchange.Spot, Name: "ETH-USDT", Base: "ETH", Quote: "USDT",
+		PriceTick: d("0.05"), QuantityTick: d("0.005"), MinNotional: d("5"), MaxNotional: d("1000000")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := tape.Generate(5, symbol, exchange.Hour1, january, 500)
+	for i := range c.Len() {
+		candle := c.At(i)
+		lots, taken := candle.Volume/0.005, candle.TakerBase/0.005
+		if lots < 1 || math.Abs(lots-math.Round(lots)) > 1e-6 || math.Abs(taken-math.Round(taken)) > 1e-6 || taken > 0.65*lots || taken < 0.35*lots-1 {
+			t.Fatalf("candle %d: want whole lots, and 35 to 65 in 100 taken, have %v of %v", i, taken, lots)
+		}
+		low, high := symbol.PriceFloat(candle.Low), symbol.PriceFloat(candle.High)
+		mean, part := candle.QuoteVolume/candle.Volume, candle.TakerQuote
+		if mean < low || mean > high || part < taken*0.005*low-1e-9 || part > taken*0.005*high+1e-9 {
+			t.Fatalf("candle %d: want values at prices between %v and %v, have %+v", i, low, high, candle)
 		}
 	}
 }
