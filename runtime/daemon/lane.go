@@ -65,10 +65,14 @@ func (p *process) laneUse() *view.LaneUse {
 	if p.lane == nil {
 		return nil
 	}
-	u := p.lane.LastUse()
-	if u == nil {
-		return nil
+	if u := p.lane.LastUse(); u != nil {
+		return useShown(u)
 	}
+	return nil
+}
+
+// useShown converts times to durations since the first halt.
+func useShown(u *lane.Use) *view.LaneUse {
 	shown := &view.LaneUse{Since: time.UnixMilli(u.SinceMS).UTC(), By: u.By, Level: u.Level, Cause: u.Cause, Orders: u.Orders, Active: u.OverMS == 0}
 	if u.DoneMS != 0 {
 		shown.DoneAfterMS = u.DoneMS - u.SinceMS
