@@ -61,9 +61,10 @@ type Benchmark struct {
 	Result        Result
 	recorded      *tape.Tape
 	directory     string
-	read          func() usage // nil for this process's
-	strategies    []int        // that open in one round; nil for openings
-	filled        bool         // the cache has the candles
+	read          func() usage         // nil for this process's
+	used          func() time.Duration // processor time, for openings; nil for this process's
+	strategies    []int                // that open in one round; nil for openings
+	filled        bool                 // the cache has the candles
 }
 
 func (b *Benchmark) Run() (err error) {

@@ -113,15 +113,15 @@ func TestHandWrittenProgramReadsItsFile(t *testing.T) {
 		if err := os.WriteFile(wrong, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Plain(wrong); err == nil || !strings.Contains(err.Error(), `"x"`) {
+		if n, err := Plain(wrong); n != 0 || err == nil || !strings.Contains(err.Error(), `"x"`) {
 			t.Errorf("%s: have %v", name, err)
 		}
-		if _, err := Read(wrong); err == nil || !strings.Contains(err.Error(), wrong) {
+		if n, err := Read(wrong); n != 0 || err == nil || !strings.Contains(err.Error(), wrong) {
 			t.Errorf("%s: have %v", name, err)
 		}
 	}
 	for _, read := range []func(string) (int, error){Plain, Read} {
-		if _, err := read(filepath.Join(b.directory, "absent.csv")); !errors.Is(err, os.ErrNotExist) {
+		if n, err := read(filepath.Join(b.directory, "absent.csv")); n != 0 || !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("no file: have %v", err)
 		}
 	}
@@ -180,6 +180,8 @@ func TestProcessesAreMeasured(t *testing.T) {
 	b := benchmarkOf(t, 1_000_000/1_000, 2)
 	log := filepath.Join(b.directory, "log")
 	t.Setenv(children, log)
+	progress := &bytes.Buffer{}
+	b.Progress = progress
 	for _, c := range []struct {
 		cached    bool
 		arguments []string
@@ -198,6 +200,9 @@ func TestProcessesAreMeasured(t *testing.T) {
 		if err := os.Remove(log); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if progress.String() != strings.Repeat("measuring it\n", 3) {
+		t.Errorf("want each named while it is measured, have %q", progress)
 	}
 	if _, err := b.process("it", false, []string{"fail"}); err == nil || err.Error() != "it: exit status 3\nno candles\n" {
 		t.Errorf("want the child's words, have %v", err)
@@ -575,6 +580,42 @@ func TestOpeningsAreSummarized(t *testing.T) {
 	b.strategies = []int{2}
 	if err := b.opening(); err != nil || len(b.Result.Opening) != 1 || b.Result.Opening[0].Strategies != 2 {
 		t.Errorf("want the best of three, have %+v, %v", b.Result.Opening, err)
+	}
+}
+
+// TestTheBestOpeningCounts has a processor on which the second of three runs takes the least time.
+func TestTheBestOpeningCounts(t *testing.T) {
+	t.Parallel()
+	b, progress := benchmarkOf(t, 10, 1), &bytes.Buffer{}
+	b.strategies, b.Progress = []int{2}, progress
+	now, each := time.Duration(0), time.Microsecond
+	b.used = func() time.Duration { now += each; return now }
+	var alone []float64
+	for _, each = range []time.Duration{3 * time.Microsecond, time.Microsecond, 2 * time.Microsecond} {
+		b.Result.Opening = nil
+		if err := b.opening(); err != nil {
+			t.Fatal(err)
+		}
+		alone = append(alone, b.Result.Opening[0].Microseconds)
+	}
+	if alone[0] != 3*alone[1] || alone[2] != 2*alone[1] || alone[1] <= 0 {
+		t.Fatalf("want the figures of each processor, have %v", alone)
+	}
+	readings := 0
+	b.used = func() time.Duration { readings++; now += time.Microsecond; return now }
+	b.Result.Opening = nil
+	if err := b.opening(); err != nil {
+		t.Fatal(err)
+	}
+	ofRun, slow := readings, []time.Duration{3 * time.Microsecond, time.Microsecond, 2 * time.Microsecond}
+	readings, b.Runs, b.Result.Opening = 0, 3, nil
+	b.used = func() time.Duration { now += slow[min(2, readings/ofRun)]; readings++; return now }
+	progress.Reset()
+	if err := b.opening(); err != nil || b.Result.Opening[0].Microseconds != alone[1] {
+		t.Errorf("want the second run's %v, have %+v, %v", alone[1], b.Result.Opening, err)
+	}
+	if want := strings.Repeat("measuring the openings of 2 strategies in one round\n", 3); progress.String() != want {
+		t.Errorf("want %q, have %q", want, progress)
 	}
 }
 

@@ -29,15 +29,18 @@ var openings = []int{1, 500, 2_000}
 
 // opening measures acknowledgements.
 func (b *Benchmark) opening() error {
-	numbers := b.strategies
+	numbers, used := b.strategies, b.used
 	if numbers == nil {
 		numbers = openings
+	}
+	if used == nil {
+		used = spent
 	}
 	for _, strategies := range numbers {
 		best := Opening{}
 		for i := range b.Runs {
 			fmt.Fprintln(b.Progress, "measuring the openings of", strategies, "strategies in one round")
-			o, err := measureOpening(strategies, spent)
+			o, err := measureOpening(strategies, used)
 			if err != nil {
 				return err
 			}
