@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -166,6 +167,31 @@ func TestOnlyLinkSessionsCreateTokens(t *testing.T) {
 			t.Errorf("%s: want it reported %s, have %s", c.name, want, reported.Body)
 		}
 	}
+}
+
+// TestATokenByALinkLivesFor366DaysAtMost has the longest life that is accepted in a browser, and one a second longer.
+func TestATokenByALinkLivesFor366DaysAtMost(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDeskWith(t, func(c *Config) {
+			var err error
+			if c.Keyring, err = auth.OpenKeyring(directory); err != nil {
+				t.Fatal(err)
+			}
+		})
+		cookie := d.asked(http.MethodPost, "/api/v1/session", `{"code":"`+d.server.NewLink().Code+`"}`, func(*http.Request) {}).Result().Cookies()[0]
+		for name, c := range map[string]struct {
+			life time.Duration
+			want int
+		}{"year": {366 * 24 * time.Hour, 200}, "longer": {366*24*time.Hour + time.Second, 400}, "second": {time.Second, 200}, "none": {0, 400}} {
+			text := fmt.Sprintf(`{"name":"%s","role":"viewer","ends":"%s"}`, name, time.Now().Add(c.life).UTC().Format(time.RFC3339))
+			have := d.asked(http.MethodPost, "/api/v1/tokens", text, func(r *http.Request) { r.AddCookie(cookie) })
+			if have.Code != c.want {
+				t.Errorf("%s: want %d, have %d %s", name, c.want, have.Code, have.Body)
+			}
+		}
+	})
 }
 
 // The token no longer works, and the answer says that the journal lacks the revocation.

@@ -94,7 +94,7 @@ func readToken(path string) (text string, made bool, err error) {
 		return "", false, fmt.Errorf("read the API token: %w", err)
 	}
 	text = newToken()
-	// A token cut short by a crash is replaced, and so is one that others could read or write;
+	// A token cut short by a crash is replaced, and so is one that others could read or write, and a file that is too long;
 	// the new file is never readable by others.
 	if err := private.Write(path, []byte(text+"\n")); err != nil {
 		return "", false, fmt.Errorf("write the API token: %w", err)
@@ -102,7 +102,7 @@ func readToken(path string) (text string, made bool, err error) {
 	return text, true, nil
 }
 
-// readSecret reads a file without following a link, and reports whether it is its owner's alone.
+// readSecret reads a file without following a link, and reports whether it is its owner's alone and no longer than a token's may be.
 func readSecret(path string) (text string, secret bool, err error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ELOOP) {
@@ -114,11 +114,11 @@ func readSecret(path string) (text string, secret bool, err error) {
 	found, err := file.Stat()
 	if err == nil && found.Mode().IsRegular() {
 		var content []byte
-		content, err = io.ReadAll(io.LimitReader(file, maxToken))
-		text, secret = string(content), found.Mode().Perm()&0o077 == 0
+		content, err = io.ReadAll(io.LimitReader(file, maxToken+1))
+		text, secret = string(content), found.Mode().Perm()&0o077 == 0 && len(content) <= maxToken
 	}
 	return text, secret, errors.Join(err, file.Close())
 }
 
-// maxToken is the longest token file that is read, in bytes.
+// maxToken is the length of the longest token file that is used, in bytes: the beginning of a longer one is no token.
 const maxToken = 4 << 10

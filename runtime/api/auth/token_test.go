@@ -60,6 +60,25 @@ func TestTheTokensAreTheirOwnersAlone(t *testing.T) {
 	}
 }
 
+// TestATokenFileThatIsTooLongIsReplaced has a token after so many blanks that the file is 4 KiB long, and one byte longer: half of a token is none.
+func TestATokenFileThatIsTooLongIsReplaced(t *testing.T) {
+	t.Parallel()
+	const token = "botd_ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	for length, known := range map[int]bool{len(token): true, 4 << 10: true, 4<<10 + 1: false, 4<<10 + 10: false} {
+		path := filepath.Join(t.TempDir(), OperatorFile)
+		if err := os.WriteFile(path, []byte(strings.Repeat(" ", length-len(token))+token), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		have, made, err := readToken(path)
+		if err != nil || made == known || (have == token) != known || len(have) != len(token) {
+			t.Errorf("%d bytes: want it known %t, have %q, made %t, %v", length, known, have, made, err)
+		}
+		if again, _, err := readToken(path); err != nil || again != have {
+			t.Errorf("%d bytes: want the same afterwards, have %q, %v", length, again, err)
+		}
+	}
+}
+
 // The directory is restored, too, for its owner only. Existing files stay.
 func TestMissingTokenFilesAreRestored(t *testing.T) {
 	t.Parallel()
