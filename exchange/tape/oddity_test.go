@@ -83,6 +83,26 @@ func TestAJumpThatTheNextCandleOpensAtIsNoOutlier(t *testing.T) {
 	}
 }
 
+// TestAnOutlierIsBeyondOnePartInAHundred has a high and a low that are a hundredth of the price away from their neighbours, and one unit more.
+func TestAnOutlierIsBeyondOnePartInAHundred(t *testing.T) {
+	t.Parallel()
+	for more, want := range map[exchange.Price]int{0: 0, 1: 1} {
+		recorded := plain(t, 300)
+		c := recorded.Candles
+		top, bottom := max(c.Open[149], c.Close[149], c.Open[150], c.Close[150], c.Open[151], c.Close[151]),
+			min(c.Open[149], c.Close[149], c.Open[150], c.Close[150], c.Open[151], c.Close[151])
+		c.High[150] = top + c.Close[149]/100 + more
+		if odd := tape.Oddities(recorded); len(odd) != want {
+			t.Errorf("a high %d beyond the bound: want %d, have %q", more, want, odd)
+		}
+		recorded = plain(t, 300)
+		recorded.Candles.Low[150] = bottom - c.Close[149]/100 - more
+		if odd := tape.Oddities(recorded); len(odd) != want {
+			t.Errorf("a low %d beyond the bound: want %d, have %q", more, want, odd)
+		}
+	}
+}
+
 // Neither hides the other.
 func TestOutliersSideBySideAreBothNamed(t *testing.T) {
 	t.Parallel()

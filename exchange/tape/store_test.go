@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -238,8 +239,13 @@ func TestDownloadFetchesMissingAndResumes(t *testing.T) {
 		t.Errorf("want 25 saved of an ended download, have %+v, %v", saved, err)
 	}
 	from.fails = 0
+	var progress [][2]int
+	d.Progress = func(done, total int) { progress = append(progress, [2]int{done, total}) }
 	if saved, err = d.Run(context.Background(), from); err != nil || saved.Added != 55 || saved.Total != 100 {
 		t.Errorf("want the other 55, have %+v, %v", saved, err)
+	}
+	if want := [][2]int{{10, 55}, {20, 55}, {30, 55}, {40, 55}, {50, 55}, {55, 55}}; !slices.Equal(progress, want) {
+		t.Errorf("want the progress %v, have %v", want, progress)
 	}
 	want := [][2]int64{{0, 10}, {10, 15}, {35, 45}, {45, 55}, {45, 55}, {55, 65}, {65, 75}, {75, 85}, {85, 95}, {95, 100}}
 	if len(from.asked) != len(want) {
