@@ -54,7 +54,8 @@ func TestPositionsAtAStartAreThoseOfTheJournal(t *testing.T) {
 		Symbols: []engine.SymbolStatus{{Key: futures.Key(), Owner: "trend", Known: -7}, {Key: spot.Key(), Owner: "hold", Known: 9},
 			{Key: spot.Key(), Owner: "fresh", Known: 3}},
 		Strategies: []engine.StrategyStatus{{Name: "trend", Symbol: futures, Booked: exchange.AmountOf(1)},
-			{Name: "hold", Symbol: spot, Booked: exchange.MustAmount("0.00012345678")}, {Name: "fresh", Symbol: spot}, {Name: "gone", Booked: exchange.AmountOf(1)}},
+			{Name: "hold", Symbol: spot, Booked: exchange.MustAmount("0.00012345678")}, {Name: "fresh", Symbol: spot},
+			{Name: "gone", Booked: exchange.AmountOf(1)}},
 	}
 	have := positionsByStrategy(status)
 	want := map[string]exchange.Quantity{"trend": -7, "hold": spot.FloorQuantity(spot.QuantityOf(exchange.MustAmount("0.00012345678"))), "fresh": 3}
@@ -71,7 +72,8 @@ func TestPositionsAtAStartAreThoseOfTheJournal(t *testing.T) {
 // TestAnOutageIsShownWithItsStrategies waits for an exchange while everything is halted.
 func TestAnOutageIsShownWithItsStrategies(t *testing.T) {
 	t.Parallel()
-	strategies := []configs.StrategyConfig{{Name: "trend", Market: exchange.Futures, Symbol: "BTC-USDT"}, {Name: "hold", Market: exchange.Spot, Symbol: "ETH-USDT"}}
+	strategies := []configs.StrategyConfig{{Name: "trend", Market: exchange.Futures, Symbol: "BTC-USDT"},
+		{Name: "hold", Market: exchange.Spot, Symbol: "ETH-USDT"}}
 	p := &process{machine: idle(t, record.LevelCancel)}
 	if _, plain := p.shown().(*engine.Engine); !plain {
 		t.Errorf("without an outage: want the engine itself, have %T", p.shown())
