@@ -32,10 +32,10 @@ type SymbolState struct {
 	spot                spotEvidence
 	leftToMaker         []exchange.Order // open orders with botd's prefix that a person left to their owner
 
-	refusedMS         int64             // when the exchange last refused an opening; 0 for never
-	positionMS        int64             // futures: begin of the snapshot with the last read of the list
-	readAlone         bool              // spot: since this start the wallet was read, but not everything else
-	unread            bool              // a read about it failed or is late: nothing was concluded from the newest snapshot
+	refusedMS         int64 // when the exchange last refused an opening; 0 for never
+	positionMS        int64 // futures: begin of the snapshot with the last read of the list
+	readAlone         bool  // spot: since this start the wallet was read, but not everything else
+	unread            bool
 	differs           persistence       // Position and Known, by residual
 	residual          exchange.Quantity // Position - Known
 	residualOf        exchange.Quantity // Known at that time
@@ -120,6 +120,10 @@ func (s *SymbolState) Moved() exchange.Amount {
 	}
 	return s.rules.Notional(s.Price()-s.markedAt, s.AtVenue())
 }
+
+// Unread reports whether a read about the symbol failed or is late, so that nothing was concluded
+// from the newest snapshot.
+func (s *SymbolState) Unread() bool { return s.unread }
 
 // Residual returns Position minus Known, and the start of the difference.
 func (s *SymbolState) Residual() (exchange.Quantity, int64) { return s.residual, s.differs.sinceMS }

@@ -385,11 +385,28 @@ var belief = []Row{
 		}},
 	{"peak_of_estimate", "a closed position raises the peak with the price until its result is known", "limits",
 		"runtime/engine TestPeakWaitsForResults", []Edit{
-			{"runtime/engine.limits.watch", "!estimated", "true"},
+			{"runtime/engine.limits.watch", "«!estimated» && w.Day()", "true"},
 		}},
 	{"day_of_estimate", "a day begins with an equity that a fill without a result may lower", "limits",
 		"runtime/engine TestPeakWaitsForResults", []Edit{
 			{"runtime/engine.limits.watch", "estimated && w.Day().StartMS != start", "false"},
+		}},
+	{"peak_of_unknown", "a position that the list no longer shows raises the peak until its order is read", "limits",
+		"runtime/engine TestPeakWaitsForResults", []Edit{
+			{"runtime/engine.base.estimated", "b.unsure(leg.symbol)", "false"},
+		}},
+	{"day_never", "no day begins, and no limit is checked, while the money cannot be read", "limits",
+		"runtime/engine TestPeakWaitsForResults", []Edit{
+			{"runtime/engine.limits.watch", "l.nowMS-max(start, leg.estimatedMS) < resultGiveUpMS", "true"},
+		}},
+	{"closed_at_last_price", "a closed position follows the price until its result is known", "limits",
+		"runtime/engine TestClosedPartIsValuedAtItsRound", []Edit{
+			{"runtime/engine.base.worth", "symbol.Rules().Notional(symbol.Price(), held-closed).Add(closedFor)",
+				"symbol.Rules().Notional(symbol.Price(), held)"},
+		}},
+	{"unread_is_explained", "a wallet is booked while an order that it may include cannot be read", "ledger",
+		"runtime/engine TestWalletReadIsBookedWhenStable", []Edit{
+			{"runtime/engine.base.unsure", "symbol.Unread()", "false"},
 		}},
 	{"day_of_hours", "a day of the limits begins with each hour", "limits",
 		"runtime/engine TestDayStoresEquityPeakAndBreaches", []Edit{

@@ -23,12 +23,14 @@ type Observed struct {
 	Leverage   int
 
 	Position   exchange.Quantity
+	Residual   exchange.Quantity
 	EntryPrice exchange.Amount
 	MarkedAt   exchange.Price
 	SinceMS    int64
 	LiqPrice   exchange.Amount
 
 	Read, Settled bool
+	Unread        bool
 	Contradicted  string
 	Foreign       []exchange.Order
 	UnknownEnded  string

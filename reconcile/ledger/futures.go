@@ -18,7 +18,9 @@ func FuturesWallet(a *exchange.MarginAccount) []Asset {
 // Futures orders report neither price nor fee. A position's realizedPNL is its exact profit; any
 // further wallet change is fees and funding. If only one of the two can have occurred, the change
 // is that one. If both can, fees are booked at the rate last seen on its own, and the rest is
-// funding. An amount outside these bounds is booked as unexplained.
+// funding. If that is more than can be due, the fees were others: they are booked as near to the
+// usual ones, or else to the possible ones, as leaves the least funding. An amount outside these
+// bounds is booked as unexplained.
 const (
 	usualTaker    exchange.Rate = 50_000     // 0.05 %, until a fee has occurred on its own
 	usualMaker    exchange.Rate = 20_000     // 0.02 %
@@ -38,6 +40,7 @@ type part struct {
 	traded   exchange.Amount // value of all executions
 	exact    bool            // traded is exact to the last digit
 	expected exchange.Amount // fees, at the rates last seen
+	taking   exchange.Amount // fees if all of it took
 	takes    bool            // some of it by taking orders
 	rests    bool            // some of it by orders that may rest
 	held     exchange.Amount // value of the position over funding times, times their number
@@ -139,10 +142,10 @@ func walletOf(r *Reading, asset string) exchange.Amount {
 // unexplained.
 func divide(parts []part, paid exchange.Amount) (fees, funding []exchange.Amount) {
 	fees, funding = make([]exchange.Amount, len(parts)), make([]exchange.Amount, len(parts))
-	var expected, least, most, bound, held exchange.Amount
+	var expected, taking, least, most, bound, held exchange.Amount
 	for i := range parts {
 		p := &parts[i]
-		expected = expected.Add(p.expected)
+		expected, taking = expected.Add(p.expected), taking.Add(p.taking)
 		high := mostFee
 		if p.forced {
 			high = mostFeeForced
@@ -151,19 +154,41 @@ func divide(parts []part, paid exchange.Amount) (fees, funding []exchange.Amount
 		bound = bound.Add(p.funding())
 		held = held.Add(p.held)
 	}
+	weight := func(i int) exchange.Amount { return parts[i].expected }
+	whole := expected
+	if whole.IsZero() { // orders were free of fees until now
+		weight = func(i int) exchange.Amount { return parts[i].traded }
+		for i := range parts {
+			whole = whole.Add(parts[i].traded)
+		}
+	}
 	within := func(amount, low, high exchange.Amount) bool { return !amount.Less(low) && !high.Less(amount) }
+	funded := func(fee exchange.Amount) bool {
+		return !held.IsZero() && within(paid.Sub(fee).Abs(), exchange.Amount{}, bound)
+	}
 	switch {
 	case held.IsZero() && within(paid, least, most): // only fees
-		apportion(fees, paid, expected, func(i int) exchange.Amount { return parts[i].expected })
+		apportion(fees, paid, whole, weight)
 	case most.IsZero() && within(paid.Abs(), exchange.Amount{}, bound): // only funding
 		apportion(funding, paid, held, func(i int) exchange.Amount { return parts[i].held })
-	default: // both or neither: the usual fees, and funding if the rest is plausible
-		apportion(fees, expected, expected, func(i int) exchange.Amount { return parts[i].expected })
-		if rest := paid.Sub(expected); !held.IsZero() && within(rest.Abs(), exchange.Amount{}, bound) {
-			apportion(funding, rest, held, func(i int) exchange.Amount { return parts[i].held })
+	default: // both or neither
+		fee := expected
+		for _, other := range [...]exchange.Amount{nearest(paid, expected, taking), nearest(paid, least, most)} {
+			if !funded(fee) && funded(other) {
+				fee = other
+			}
+		}
+		apportion(fees, fee, whole, weight)
+		if funded(fee) {
+			apportion(funding, paid.Sub(fee), held, func(i int) exchange.Amount { return parts[i].held })
 		}
 	}
 	return fees, funding
+}
+
+// nearest returns the amount between two bounds that is nearest to an amount.
+func nearest(to, one, other exchange.Amount) exchange.Amount {
+	return to.Max(one.Min(other)).Min(one.Max(other))
 }
 
 // apportion divides an amount in proportion to weights, exactly: the last part with a weight gets
@@ -218,7 +243,7 @@ func (l *Ledger) parts(r *Reading) []part {
 		if p.rests && !p.takes {
 			rate = l.maker
 		}
-		p.expected = p.traded.MulRate(rate)
+		p.expected, p.taking = p.traded.MulRate(rate), p.traded.MulRate(l.taker)
 		l.overFunding(p, r, &instrument)
 	}
 	return parts
@@ -431,8 +456,11 @@ func (l *Ledger) learnRates(r *Reading) {
 		return
 	}
 	rate := paid.Ratio(p.traded)
-	if p.traded.MulRate(rate) != paid {
+	switch {
+	case p.traded.MulRate(rate) != paid:
 		return // rounded by the exchange, or of both kinds
+	case p.rests && rate == l.taker:
+		return // it took instead of resting
 	}
 	if p.takes {
 		l.taker = rate

@@ -127,13 +127,10 @@ func (a *accounting) traded(p *account.Placement, beganMS int64) {
 	m.tradedMS = max(a.nowMS, beganMS)
 }
 
-// differs reports whether the exchange's position differs from the fills: one of them is old, or a
-// fill is unknown, which the wallet may include.
+// differs reports whether a position of the market differs from the fills, or may: one of them is
+// old, or a fill is unknown, which the wallet may include.
 func (a *accounting) differs(market exchange.Market) bool {
-	return a.book.AnySymbol(func(t *reconcile.SymbolState) bool {
-		residual, _ := t.Residual()
-		return residual != 0 && t.Key().Market == market && t.Quarantine() == ""
-	})
+	return a.book.AnySymbol(func(t *reconcile.SymbolState) bool { return t.Key().Market == market && a.unsure(t) })
 }
 
 // takeBetween applies the reads for an unstable reading, one after the other: positions, the

@@ -12,7 +12,7 @@ import (
 )
 
 // accountant books money for a futures account of 1,000 USDT. If opened, that account has been taken over.
-func accountant(t *testing.T, opened bool) *accounting {
+func accountant(t testing.TB, opened bool) *accounting {
 	t.Helper()
 	b := valued(t, 1, 0)
 	a := &accounting{base: b, alarms: &alarms{b}}

@@ -18,6 +18,10 @@ import (
 // uncertain. If that does not happen for a minute, the positions are read outside the rounds.
 func TestWalletReadIsBookedWhenStable(t *testing.T) {
 	t.Parallel()
+	bookedWhenStable(t)
+}
+
+func bookedWhenStable(t testing.TB) {
 	unknown := func(sentMS int64) func(a *accounting, m *bookkeeping) {
 		return func(a *accounting, _ *bookkeeping) {
 			order := exchange.NewOrder{Market: exchange.Futures, Symbol: bitcoin.Name, Side: exchange.Buy, Quantity: 10, ClientOrderID: "unknown"}
@@ -26,6 +30,15 @@ func TestWalletReadIsBookedWhenStable(t *testing.T) {
 			}
 			about(record.Sending{Order: order, Purpose: placement.Entry})
 			about(record.Unknown{Why: "a test"})
+		}
+	}
+	unread := func(key exchange.SymbolKey, live bool) func(a *accounting, m *bookkeeping) {
+		return func(a *accounting, m *bookkeeping) {
+			if live {
+				unknown(60_000)(a, m)
+				a.recordAt(a.nowMS, record.Record{Symbol: bitcoin, ClientOrderID: "unknown", Body: record.Acknowledged{OrderID: 5}})
+			}
+			see(a.book.Track(key), func(o *seen) { o.Unread = true })
 		}
 	}
 	starved := func(ms int64) func(a *accounting, m *bookkeeping) {
@@ -46,6 +59,9 @@ func TestWalletReadIsBookedWhenStable(t *testing.T) {
 		{"in a backtest at once", 951, func(a *accounting, _ *bookkeeping) { a.config.Feed = true }, "booked"},
 		{"an order is of unknown fate", 950, unknown(59_999), "put off"},
 		{"an order is of unknown fate for a minute", 950, unknown(60_000), "booked"},
+		{"an order cannot be read", 950, unread(bitcoin, true), "put off"},
+		{"a symbol without orders cannot be read", 950, unread(bitcoin, false), "booked"},
+		{"a symbol of another market cannot be read", 950, unread(coin, true), "booked"},
 		{"an answer is waited for", 950, func(_ *accounting, m *bookkeeping) { m.pending = 1 }, "put off"},
 		{"it moves for less than a minute", 951, starved(59_999), "put off"},
 		{"it moves for a minute", 951, starved(60_000), "asked futures_open_positions"},

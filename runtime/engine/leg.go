@@ -35,8 +35,12 @@ type leg struct {
 	limitsVersion int    // the number of its last change
 	version       uint64 // of the book when the view was last filled
 
-	waits bool            // its results wait until the money is known
-	entry exchange.Amount // futures: the position's entry price before that
+	waits     bool              // its results wait until the money is known
+	entry     exchange.Amount   // futures: the position's entry price before that
+	closed    exchange.Quantity // what the position has lost since then, as far as a round has shown it
+	closedFor exchange.Amount   // its value, at the prices of those rounds
+
+	estimatedMS int64 // start of the time for which fills have been in no result; 0 if all are
 
 	plannedMS   int64 // when its plan was put in force; 0 if before the start
 	planned     int64 // the sequence of its plan's record; 0 likewise

@@ -73,18 +73,29 @@ func (l *limits) watchLimits(fetched bool) {
 
 // watch updates the day and the peak of one scope, ends expired breaches and latches crossed
 // limits. The peak is journalled in steps of a thousandth. Neither begins or rises with an estimate:
-// the result may be lower, and losses would be measured from an equity that never was.
+// the result may be lower, and losses would be measured from an equity that never was. A day waits a
+// minute at most, because the money may be unreadable, and no limit is checked meanwhile.
 func (l *limits) watch(w *account.Watch, leg *leg, equity exchange.Amount, limits *risk.Limits) {
 	start := exchange.Day1.OpenOf(l.nowMS)
 	step := w.Day().Peak.MulRate(exchange.RateOne / 1000)
 	estimated := leg != nil && l.estimated(leg)
 	switch {
-	case estimated && w.Day().StartMS != start:
-		return // within a minute: see waits
+	case leg == nil:
+	case !estimated:
+		leg.estimatedMS = 0
+	case leg.estimatedMS == 0:
+		leg.estimatedMS = l.nowMS
+	}
+	switch {
+	case estimated && w.Day().StartMS != start && l.nowMS-max(start, leg.estimatedMS) < resultGiveUpMS:
+		return
 	case w.Day().StartMS == 0 || w.Day().StartMS != start:
-		day := account.Day{StartMS: start, Equity: equity, Peak: w.Day().Peak.Max(equity)}
-		if w.Day().StartMS == 0 {
+		day := account.Day{StartMS: start, Equity: equity, Peak: w.Day().Peak}
+		switch {
+		case w.Day().StartMS == 0:
 			day.Peak = equity
+		case !estimated:
+			day.Peak = day.Peak.Max(equity)
 		}
 		if leg == nil {
 			day.Markets, day.Spot = l.markets(), l.onSpot()

@@ -66,11 +66,22 @@ func (r *results) attribute(snapshot *reconcile.Snapshot) {
 			}
 			shares[i] = r.cash(leg)
 		} else if leg.waits = waits; waits {
+			r.hold(leg)
 			continue
 		}
 		r.result(leg, shares[i])
-		leg.entry = leg.symbol.EntryPrice()
+		leg.entry, leg.closed, leg.closedFor = leg.symbol.EntryPrice(), 0, exchange.Amount{}
 	}
+}
+
+// hold values what a position has lost or gained since the last round at the price of this one, as
+// long as its money is awaited: what the price does after a fill changes nothing of it.
+func (r *results) hold(leg *leg) {
+	rules, change := leg.symbol.Rules(), r.book.Watch(leg.config.Name).Result().Position-leg.closed-leg.symbol.Position()
+	if change == 0 || rules == nil || leg.symbol.Price() == 0 {
+		return
+	}
+	leg.closed, leg.closedFor = leg.closed+change, leg.closedFor.Add(rules.Notional(leg.symbol.Price(), change))
 }
 
 // waits reports whether the futures money is left for a later round: until a wallet read has been

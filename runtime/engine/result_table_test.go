@@ -334,6 +334,18 @@ func TestPositionValueInStrategyEquity(t *testing.T) {
 			r.resultOf(one, 0, 500, 0)
 			one.waits, one.entry = true, exchange.AmountOf(80)
 		}, "10"},
+		{"all of it was closed at a lower price", false, func(r *results, one *leg) {
+			r.resultOf(one, 0, 500, 0)
+			one.waits, one.entry, one.closed, one.closedFor = true, exchange.AmountOf(80), 500, exchange.AmountOf(45)
+		}, "5"},
+		{"a part was", false, func(r *results, one *leg) {
+			r.resultOf(one, 0, 500, 0)
+			one.waits, one.entry, one.closed, one.closedFor = true, exchange.AmountOf(80), 200, exchange.AmountOf(18)
+		}, "8"},
+		{"a short one was, and reversed", false, func(r *results, one *leg) {
+			r.resultOf(one, 0, -500, 0)
+			one.waits, one.entry, one.closed, one.closedFor = true, exchange.AmountOf(80), -700, exchange.AmountOf(-63)
+		}, "-3"},
 		{"its money is awaited, and its entry is not known", false, func(r *results, one *leg) {
 			r.resultOf(one, 0, 500, 0)
 			one.waits = true
@@ -440,5 +452,58 @@ func soldWith(t testing.TB, on exchange.SymbolKey, side exchange.Side, want stri
 	sends(coin, exchange.Sell)(record.Ended{OrderID: 5, State: placement.Filled, Filled: 100_000, Price: exchange.AmountOf(90)})
 	if have := r.cash(one).String(); have != want {
 		t.Errorf("want %s, have %s", want, have)
+	}
+}
+
+// What a position has lost counts at the price of the round that first showed it, whatever the price does until the result is known.
+func TestClosedPartIsValuedAtItsRound(t *testing.T) {
+	t.Parallel()
+	closedAtItsRound(t)
+}
+
+func closedAtItsRound(t testing.TB) {
+	r := resulted(t, 1, 0)
+	one := r.legs[0]
+	r.config.Settle.StalenessMS = 1_000
+	r.record(record.Record{Body: record.Accounted{Wallet: exchange.AmountOf(1_000)}})
+	see(one.symbol, func(o *seen) { o.Position, o.EntryPrice = 1_000, exchange.AmountOf(90) })
+	wallet := reconciletest.Of(r.book)
+	for _, c := range []struct {
+		name     string
+		position exchange.Quantity
+		at       exchange.Price
+		wallet   int64
+		want     string // the equity, which was 1,000
+		waits    bool
+	}{
+		{"held", 1_000, 100, 1_000, "1000", false},
+		{"half of it was closed", 500, 110, 1_000, "1010", true},
+		{"the price falls", 500, 80, 1_000, "995", true},
+		{"it was turned over", -200, 90, 1_000, "1000", true},
+		{"the price rises", -200, 100, 1_000, "998", true},
+		{"the money has arrived", -200, 100, 1_011, "999", false},
+		{"the price falls with nothing awaited", -200, 80, 1_011, "1003", false},
+	} {
+		r.nowMS += 10_000
+		if !c.waits && one.waits {
+			r.wallet, r.walletMS = exchange.AmountOf(c.wallet), r.nowMS-5_000
+		} else if c.waits && !one.waits {
+			r.fills(one, 500)
+		}
+		wallet.Account.WalletBalance = exchange.AmountOf(c.wallet)
+		see(one.symbol, func(o *seen) {
+			o.Position, o.Last, o.Mark = c.position, c.at*1e8, c.at*1e8
+			if c.position < 0 {
+				o.EntryPrice = exchange.AmountOf(90)
+			}
+		})
+		snapshot := &reconcile.Snapshot{BeganMS: r.nowMS, Account: wallet.Account, Positions: exchange.FetchedOf[exchange.Position](nil)}
+		if c.waits {
+			r.wallet, r.walletMS = wallet.Account.WalletBalance, r.nowMS // read for the first time
+		}
+		r.attribute(snapshot)
+		if have := r.own(one).String(); have != c.want || one.waits != c.waits {
+			t.Errorf("%s: want %s, have %s, waits %t", c.name, c.want, have, one.waits)
+		}
 	}
 }

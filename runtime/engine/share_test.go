@@ -150,7 +150,8 @@ func unpricedEquity(t testing.TB) {
 }
 
 // A position that was closed counts at the last price until its result is known, not at the price that it was closed at. What the price does after
-// that raises no peak, and no day begins with it: losses would be measured from an equity that never was. They count meanwhile.
+// that raises no peak, and no day begins with it for a minute: losses would be measured from an equity that never was. They count meanwhile. The same
+// applies to a position that the list no longer shows, though its order has not been read.
 func TestPeakWaitsForResults(t *testing.T) {
 	t.Parallel()
 	peakWaits(t)
@@ -182,6 +183,7 @@ func peakWaits(t testing.TB) {
 		{"closed, and the price rises", closed, 115, "910 915", 0},
 		{"the price falls, by less than the limit below the peak", func() {}, 102, "910 915", 0},
 		{"a day begins meanwhile", func() { r.nowMS += day }, 120, "910 915", 0},
+		{"it has begun for less than a minute", func() { r.nowMS += 59_999 }, 120, "910 915", 0},
 		{"the result is known", func() {
 			r.record(record.Record{Body: record.Accounted{Wallet: exchange.AmountOf(1_018)}})
 			result(18, 0)
@@ -195,6 +197,21 @@ func peakWaits(t testing.TB) {
 			closed()
 			one.entry = exchange.AmountOf(100)
 		}, 87, "918 918", 1},
+		{"its money is awaited for a minute of the next day", func() { r.nowMS += day + 1 }, 130, "948 918", 1},
+		{"the price rises further", func() {}, 140, "948 918", 1},
+		{"it is known", func() {
+			r.record(record.Record{Body: record.Accounted{Wallet: exchange.AmountOf(1_018)}})
+			result(18, 0)
+			one.waits = false
+		}, 140, "948 918", 1},
+		{"another position, which the list no longer shows", func() {
+			result(18, 1_000)
+			one.waits, one.entry = true, exchange.AmountOf(100)
+			see(one.symbol, func(o *seen) { o.Residual = -1_000 })
+		}, 140, "948 918", 1},
+		{"funding is awaited, and nothing has filled", func() {
+			see(one.symbol, func(o *seen) { o.Position, o.EntryPrice, o.Residual = 1_000, exchange.AmountOf(100), 0 })
+		}, 141, "948 959", 1},
 	} {
 		c.with()
 		see(one.symbol, func(o *seen) { o.Last, o.Mark = c.at*1e8, c.at*1e8 })

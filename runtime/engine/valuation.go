@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"botd/exchange"
+	"botd/reconcile"
+	"botd/reconcile/account"
 )
 
 // equity returns the basis of sizes and limits. Futures: wallet plus unrealized profit at the last
@@ -53,31 +55,40 @@ func (b *base) own(leg *leg) exchange.Amount {
 // worth returns a position's contribution to a strategy's result: on spot its value, on futures its
 // profit.
 func (b *base) worth(leg *leg) (worth exchange.Amount) {
-	symbol := leg.symbol
+	symbol, w := leg.symbol, b.book.Watch(leg.config.Name)
 	held, entry, at := symbol.Position(), symbol.EntryPrice(), symbol.AtVenue()
-	if w := b.book.Watch(leg.config.Name); symbol.Key().Market == exchange.Spot && w.Known() && w.Awaits() { // they have cost or brought nothing yet
+	closed, closedFor := exchange.Quantity(0), exchange.Amount{}
+	if symbol.Key().Market == exchange.Spot && w.Known() && w.Awaits() { // they have cost or brought nothing yet
 		held = w.Result().Position
 		at = held
 	}
 	switch {
 	case symbol.Ignored() != 0: // the exchange's single position has a foreign part: the strategy's part follows from its fills
 		held = symbol.Known()
-	case leg.waits && !leg.entry.IsZero(): // the part closed since then has brought nothing yet: it counts as still held
-		held, entry = b.book.Watch(leg.config.Name).Result().Position, leg.entry
+	case leg.waits && !leg.entry.IsZero(): // the part closed since then has brought nothing yet: it counts at the price at which it was seen closed
+		held, entry, closed, closedFor = w.Result().Position, leg.entry, leg.closed, leg.closedFor
 		at = held
 	}
 	if held == 0 || symbol.Rules() == nil || at == 0 {
 		return worth
 	}
 	paid := symbol.Rules().Cost(entry, held) // 0 on spot, where the result includes the purchase price
-	return symbol.Rules().Notional(symbol.Price(), held).Sub(paid)
+	return symbol.Rules().Notional(symbol.Price(), held-closed).Add(closedFor).Sub(paid)
 }
 
-// estimated reports whether fills of a strategy are in no result yet: what it closed counts at the
-// last price, not at the price of the fill.
+// estimated reports whether fills of a strategy are in no result yet, or may not be: what it closed
+// counts at a price that a round has read, not at the price of the fill.
 func (b *base) estimated(leg *leg) bool {
 	w := b.book.Watch(leg.config.Name)
-	return w.Traded() != 0 || w.Awaits()
+	return w.Traded() != 0 || w.Awaits() || b.unsure(leg.symbol)
+}
+
+// unsure reports whether the exchange's position differs from the fills, or may, because an order
+// could not be read.
+func (b *base) unsure(symbol *reconcile.SymbolState) bool {
+	residual, _ := symbol.Residual()
+	live := func(p *account.Placement) bool { return p.Symbol() == symbol.Key() }
+	return symbol.Quarantine() == "" && (residual != 0 || symbol.Unread() && b.book.AnyLive(live))
 }
 
 // unpriced reports whether a position has no price: after a start, or the return of its strategy, it

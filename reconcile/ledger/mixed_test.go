@@ -1,0 +1,71 @@
+package ledger
+
+import (
+	"testing"
+
+	"botd/exchange"
+)
+
+// Orders of 500 and of 0.02 % to 0.05 % filled, and a position of 50 may have paid or received at most 0.45 of funding. What such funding beside the
+// usual fee does not explain is a fee of another rate: between those of resting and of taking orders if possible, at most 0.3 %.
+func TestFeesExplainWhatFundingDoesNot(t *testing.T) {
+	t.Parallel()
+	const due = 8 * 3_600_000
+	for _, c := range []struct {
+		name  string
+		rests bool
+		paid  string
+		want  map[Account]string
+	}{
+		{"the usual fee and funding", true, "0.55", map[Account]string{Fees: "0.1", Funding: "0.45"}},
+		{"a resting order took in part", true, "0.551", map[Account]string{Fees: "0.25", Funding: "0.301"}},
+		{"and funding was paid", true, "0.7", map[Account]string{Fees: "0.25", Funding: "0.45"}},
+		{"and it cost more than usual", true, "0.701", map[Account]string{Fees: "0.701"}},
+		{"a rebate, and funding received", true, "-0.351", map[Account]string{Fees: "-0.25", Funding: "-0.101"}},
+		{"a taking order cost less than usual", false, "-0.201", map[Account]string{Fees: "-0.201"}},
+		{"a taking order cost more than usual", false, "1.5", map[Account]string{Fees: "1.5"}},
+		{"the largest fee, and funding", false, "1.95", map[Account]string{Fees: "1.5", Funding: "0.45"}},
+		{"more than both", false, "1.951", map[Account]string{Fees: "0.25", Unexplained: "1.701"}},
+		{"received more than both", true, "-0.701", map[Account]string{Fees: "0.1", Unexplained: "-0.801"}},
+	} {
+		a := newAccounts(t)
+		held := position(2, false, "0.5", "0.5", "100", "0")
+		held.Symbol = "ETH-USDT"
+		a.l.fill(&Order{ClientOrderID: "e", Strategy: "two", Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}, Side: exchange.Buy}, 1)
+		a.futures("999.975", []Position{held}, nil)
+		a.l.learn(Instrument{Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"},
+			Base: "ETH", Quote: "USDT", FundingCap: 750_000, FundingHours: 8})
+		a.l.fill(&Order{ClientOrderID: "o", Strategy: "one", Symbol: bitcoin, Side: exchange.Buy, Rests: c.rests}, 10)
+		a.now = due
+		bought := position(1, false, "0.01", "0.01", "50000", "0")
+		bought.FromMS = due + 1
+		have := a.futures(amount("999.975").Sub(amount(c.paid)).String(), []Position{bought, held}, nil)
+		t.Log(c.name)
+		a.want(have, c.want)
+	}
+}
+
+// Orders were free of fees until now, so that their usual fees are no measure of how a fee is divided.
+func TestFirstFeeAfterFreeTradesIsAFee(t *testing.T) {
+	t.Parallel()
+	a := newAccounts(t)
+	a.trades(exchange.Buy, 10)
+	open := position(1, false, "0.01", "0.01", "50000", "0")
+	a.futures("1000", []Position{open}, nil)
+	a.trades(exchange.Sell, 5)
+	open.Remaining = amount("0.005")
+	a.want(a.futures("999.9", []Position{open}, nil), map[Account]string{Fees: "0.1"})
+}
+
+// An order that may rest and pays what takers pay has taken, and says nothing of those that rest.
+func TestRestingOrderThatTookTeachesNoRate(t *testing.T) {
+	t.Parallel()
+	for paid, want := range map[string]exchange.Rate{"0.25": 20_000, "0.24": 48_000} {
+		a := newAccounts(t)
+		a.l.fill(&Order{ClientOrderID: "r", Strategy: "one", Symbol: bitcoin, Side: exchange.Buy, Rests: true}, 10)
+		a.futures(amount("1000").Sub(amount(paid)).String(), []Position{position(1, false, "0.01", "0.01", "50000", "0")}, nil)
+		if a.l.maker != want {
+			t.Errorf("%s of 500: want the rate of makers %d, have %d", paid, want, a.l.maker)
+		}
+	}
+}
