@@ -262,6 +262,21 @@ func TestDownloadFetchesMissingAndResumes(t *testing.T) {
 	}
 }
 
+// TestADownloadAddsUpWhatItSaves has more candles than are held in memory at a time; a second one finds nothing missing.
+func TestADownloadAddsUpWhatItSaves(t *testing.T) {
+	t.Parallel()
+	const count = 60_000 + 5
+	symbol, store := bitcoin(t), tape.Store{Directory: t.TempDir()}
+	past := tape.Generate(3, symbol, exchange.Minute1, start, count)
+	d := tape.Download{Store: store, Symbol: symbol, Interval: exchange.Minute1, FromMS: start, ToMS: start + count*60_000, Page: 60_000, Replace: true}
+	for _, want := range [][2]int{{count, 0}, {0, 0}} {
+		saved, err := d.Run(context.Background(), &venue{candles: past})
+		if err != nil || saved.Added != want[0] || saved.Same != want[1] || saved.Replaced != 0 || saved.Total != count {
+			t.Errorf("want %d added and %d the same of them all, have %+v, %v", want[0], want[1], saved, err)
+		}
+	}
+}
+
 func TestADownloadRefusesImpossibleCandles(t *testing.T) {
 	t.Parallel()
 	symbol := bitcoin(t)
