@@ -193,8 +193,8 @@ func TestProcessesAreMeasured(t *testing.T) {
 	} {
 		m, err := b.process("it", c.cached, c.arguments)
 		text, readErr := os.ReadFile(log)
-		if err != nil || readErr != nil || string(text) != c.want || m.Seconds <= 0 || m.Seconds > 60 || m.Processor <= 0 || m.Memory < 1 || m.Memory > 100_000 ||
-			math.Abs(m.Speed*m.Processor-0.001) > 1e-9 {
+		if err != nil || readErr != nil || string(text) != c.want || m.Seconds <= 0 || m.Seconds > 60 || m.Processor <= 0 || m.Memory < 1 ||
+			m.Memory > 100_000 || math.Abs(m.Speed*m.Processor-0.001) > 1e-9 {
 			t.Errorf("%v: want %q, have %q, %+v (%v, %v)", c.arguments, c.want, text, m, err, readErr)
 		}
 		if err := os.Remove(log); err != nil {
