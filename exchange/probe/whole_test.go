@@ -48,17 +48,33 @@ func written(t *testing.T, r *Report, took time.Duration) string {
 	return regexp.MustCompile(`the venue is [+-]\d+ ms from`).ReplaceAllString(masked, "the venue is so many ms from")
 }
 
-// TestReportsAreWhole compares each word and figure of a report with a golden file, in virtual time: what a person sees of quantities, prices and
-// durations, the number of requests and how long a probe takes.
-func TestReportsAreWhole(t *testing.T) {
-	t.Parallel()
+// These compare each word and figure of a report with a golden file, in virtual time: what a person sees of quantities, prices and durations, the number
+// of requests and how long a probe takes. Each is a test of its own, so that a mutation run, which leaves out tests of seconds, has them.
+
+func TestTheReportOfPublicSteps(t *testing.T)   { wholeReport(t, "public") }
+func TestTheReportOfTrading(t *testing.T)       { wholeReport(t, "trading") }
+func TestTheReportOfASlowVenue(t *testing.T)    { wholeReport(t, "slow") }
+func TestTheReportOfAnotherSymbol(t *testing.T) { wholeReport(t, "other symbol") }
+func TestTheReportOfAnotherScheme(t *testing.T) { wholeReport(t, "other scheme") }
+func TestTheReportOfAWrongSecret(t *testing.T)  { wholeReport(t, "wrong secret") }
+func TestTheReportOfFewRequests(t *testing.T)   { wholeReport(t, "few requests") }
+func TestTheReportOfAReader(t *testing.T)       { wholeReport(t, "reader") }
+func TestTheReportOfNoSymbol(t *testing.T)      { wholeReport(t, "unknown") }
+func TestTheReportOfHiddenOrders(t *testing.T)  { wholeReport(t, "hidden orders") }
+func TestTheReportOfLostOrders(t *testing.T)    { wholeReport(t, "never shown") }
+func TestTheReportOfPartialFills(t *testing.T)  { wholeReport(t, "fills in part") }
+
+// probing is a probe of a venue.
+type probing struct {
+	setup  setup
+	config Config
+	before func(t *testing.T, venue *httptest.Server, config *Config)
+}
+
+func probings() map[string]probing {
 	short := Config{Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 2, MaxAge: 2 * time.Second, MaxWait: 5 * time.Second}
 	with := func(change func(c *Config)) Config { c := short; change(&c); return c }
-	for name, c := range map[string]struct {
-		setup  setup
-		config Config
-		before func(t *testing.T, venue *httptest.Server, config *Config)
-	}{
+	return map[string]probing{
 		"public":       {setup{}, Config{}, nil},
 		"trading":      {setup{}, short, nil},
 		"slow":         {setup{delayMS: 600}, with(func(c *Config) { c.NoFills = true }), nil},
@@ -81,29 +97,32 @@ func TestReportsAreWhole(t *testing.T) {
 				}
 			}
 		}},
-	} {
-		t.Run(name, virtual(func(t *testing.T) {
-			venue := serve(t, c.setup)
-			c.config.BaseURL = venue.URL
-			if c.before != nil {
-				c.before(t, venue, &c.config)
-			}
-			began := time.Now()
-			r := probed(t, c.config)
-			have := written(t, r, time.Since(began))
-			path := filepath.Join("testdata", "reports", strings.ReplaceAll(name, " ", "_")+".txt")
-			if *update {
-				if err := os.WriteFile(path, []byte(have), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
+	}
+}
+
+func wholeReport(t *testing.T, name string) {
+	t.Helper()
+	c, path := probings()[name], filepath.Join("testdata", "reports", strings.ReplaceAll(name, " ", "_")+".txt")
+	virtual(func(t *testing.T) {
+		venue := serve(t, c.setup)
+		c.config.BaseURL = venue.URL
+		if c.before != nil {
+			c.before(t, venue, &c.config)
+		}
+		began := time.Now()
+		r := probed(t, c.config)
+		have := written(t, r, time.Since(began))
+		if *update {
+			if err := os.WriteFile(path, []byte(have), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			differs(t, strings.Split(string(want), "\n"), strings.Split(have, "\n"))
-		}))
-	}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		differs(t, strings.Split(string(want), "\n"), strings.Split(have, "\n"))
+	})(t)
 }
 
 // hides has the venue show orders late.
