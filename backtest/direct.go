@@ -89,8 +89,8 @@ func (c *Config) indirect() string {
 		return "a schedule"
 	case given.Protection.Set && given.Protection != (strategy.Protection{Set: true}):
 		return "stops or targets"
-	case 2*(c.Costs.LatencyMS+c.Costs.LaterMS) >= int64(given.Interval):
-		return "latency" // an order would be under way at a close
+	case c.Costs.LatencyMS+c.Costs.LaterMS > int64(given.Interval):
+		return "latency" // an order would be under way after the close at which a plan can change
 	case leg.Trades != nil:
 		return "recorded trades"
 	case len(c.Signals) > 0 || strategy.WatchingOf(given.Strategy) != (strategy.Watching{}):
@@ -181,11 +181,6 @@ func (d *direct) take(from, to int, out *engine.Effects) {
 			out.Taken = max(out.Taken, 1)
 		}
 	}()
-	if d.pending != 0 {
-		d.giveUp("an order under way at a close")
-		out.Taken = 1
-		return
-	}
 	warmup := d.strategy.Warmup()
 	for at := from; at < to; {
 		end := at + 1
@@ -229,7 +224,7 @@ func (d *direct) changed(warmup int) bool {
 	if d.viewed != d.version {
 		d.viewed = d.version
 		d.view.Version, d.view.Position, d.view.Memory = d.version, d.position, d.memory
-		if d.rests() || len(d.view.Working)+len(d.view.Fills) > 0 {
+		if d.rests() || d.pending != 0 || len(d.view.Working)+len(d.view.Fills) > 0 {
 			d.showOrders()
 		}
 	}

@@ -210,6 +210,9 @@ func (d *direct) showOrders() {
 		}
 	}
 	l.shown = append(l.shown[:0], l.working...)
+	if order := &d.request.Order; d.pending != 0 {
+		l.shown = append(l.shown, strategy.WorkingOrder{Side: order.Side, Type: order.Type, Quantity: order.Quantity})
+	}
 	d.view.Working, d.view.Fills = l.shown, l.fills
 }
 

@@ -94,6 +94,25 @@ func TestDirectMachineFollowsTargets(t *testing.T) {
 		{name: "a latency within the candle", machine: "direct", fills: "1 buy 1 100 entry, 3 sell 1 100 exit", script: `100 100 100 100 | hold 1
 			100 100 100 100
 			100 100 100 100 | hold flat` + even, set: func(c *backtest.Config, _ *exchange.Symbol) { c.Costs.LatencyMS = 29_000 }},
+		{name: "one candle later, with plans that change meanwhile", machine: "direct",
+			fills: "2 buy 1 101 entry, 3 sell 1 102 exit, 4 sell 2 103 entry, 6 buy 1 100 exit", script: `
+			100 100 100 100 | hold 1
+			100 101 100 101 | hold -2; why turns
+			101 102 101 102
+			102 103 102 103
+			103 104 103 104 | hold -1
+			104 105 104 105 | hold -1; why the same` + even,
+			set: func(c *backtest.Config, _ *exchange.Symbol) { c.Costs.LaterMS = 60_000 }},
+		{name: "a latency of a whole candle", machine: "direct", fills: "2 buy 1 101 entry", script: `
+			100 100 100 100 | hold 1
+			100 101 100 101
+			101 101 101 101` + even, set: func(c *backtest.Config, _ *exchange.Symbol) { c.Costs.LatencyMS = 60_000 }},
+		{name: "a liquidation while the exit is under way", machine: "engine: a liquidation, or an order that is filled in part",
+			fills: "1 buy 450 100 entry, 2 sell 450 78.19053993 liquidation", script: `
+			100 100 100 100 | hold 450
+			100 100 100 100 | hold flat
+			100 100 60 60
+			60 60 60 60`, set: func(c *backtest.Config, _ *exchange.Symbol) { c.Costs.LatencyMS = 29_000 }},
 		{name: "a notice", machine: "engine: a report to people", fills: "1 buy 1 100 entry", script: `100 100 100 100 | hold 1` + even,
 			change: func(at int, plan *strategy.Plan) {
 				if at == 2 {

@@ -54,7 +54,7 @@ func (e *erratic) saw() uint64 { return e.views }
 func (e *erratic) count() int { e.seen++; return e.seen }
 
 func (e *erratic) Decide(v *strategy.View, plan *strategy.Plan) {
-	e.note("decide", v.NowMS, v.Last, positionOf(v, e.several), v.Equity, v.Memory.Entries(), len(v.Working), len(v.Fills), len(v.Events), v.Size, v.Leverage)
+	e.note("decide", v.NowMS, v.Last, positionOf(v, e.several), v.Equity, v.Memory.Entries(), v.Working, len(v.Fills), len(v.Events), v.Size, v.Leverage)
 	draw := rand.New(rand.NewPCG(e.seed, uint64(e.seen)))
 	if draw.IntN(e.calm) == 0 {
 		e.target = e.draw(v, draw)
@@ -123,6 +123,9 @@ func twin(t testing.TB, seed uint64) (config backtest.Config, made *[]*erratic) 
 	var redrawn exchange.Rate
 	if chance(4) {
 		redrawn = exchange.RateOne * 2 / 5
+	}
+	if chance(3) { // one candle later
+		config.Costs.LaterMS = int64(leg.Strategy.Interval)
 	}
 	made = &[]*erratic{}
 	joined(draw, &config, func() backtest.Config { return w.config(t, seed+1_000_000) })

@@ -1,6 +1,8 @@
 package backtest
 
 import (
+	"slices"
+
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/reconcile/placement"
@@ -18,7 +20,7 @@ func (d *direct) round(nowMS int64) {
 			d.giveUp("a liquidation, or an order that the exchange ended")
 			return
 		}
-	case d.pending != 0 && held.Quantity == d.after:
+	case d.pending != 0 && held.Quantity == d.after && !d.liquidated():
 		d.run.ledger.events.filled()
 		d.pending = 0
 	case held.Quantity != d.held.Quantity:
@@ -35,6 +37,11 @@ func (d *direct) round(nowMS int64) {
 	case d.pending == 0:
 		d.converge()
 	}
+}
+
+// liquidated reports whether a fill since the last round belongs to no order: a liquidation.
+func (d *direct) liquidated() bool {
+	return slices.ContainsFunc(d.run.fills, func(f sim.Fill) bool { return f.OrderID == 0 })
 }
 
 // read updates the account as an engine round does.

@@ -44,7 +44,7 @@ func TestWhyTheEngineIsTheMachine(t *testing.T) {
 		return c
 	}
 	of := func(c *Config) *engine.StrategyConfig { return &c.Legs[0].Strategy }
-	const window, asked = 5 * minute / 2, "a strategy that may not trade"
+	const interval, asked = 5 * minute, "a strategy that may not trade"
 	for _, c := range []struct {
 		want   string
 		change func(c *Config)
@@ -61,9 +61,10 @@ func TestWhyTheEngineIsTheMachine(t *testing.T) {
 		{"stops or targets", func(c *Config) {
 			of(c).Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 1}}
 		}},
-		{"", func(c *Config) { c.Costs.LatencyMS = window - 1 }},
-		{"latency", func(c *Config) { c.Costs.LatencyMS = window }},
-		{"latency", func(c *Config) { c.Costs.LatencyMS, c.Costs.LaterMS = window-1, 1 }},
+		{"", func(c *Config) { c.Costs.LatencyMS = interval }},
+		{"", func(c *Config) { c.Costs.LaterMS = interval }},
+		{"latency", func(c *Config) { c.Costs.LatencyMS = interval + 1 }},
+		{"latency", func(c *Config) { c.Costs.LatencyMS, c.Costs.LaterMS = 1, interval }},
 		{"recorded trades", func(c *Config) { c.Legs[0].Trades = &exchange.Trades{} }},
 		{"a strategy that sees more than its candles", func(c *Config) { c.Signals = []Signal{{}} }},
 		{"a strategy that is asked between candles, or for many", func(c *Config) { of(c).Strategy = following{} }},
