@@ -2,9 +2,8 @@ package backtest
 
 import (
 	"bufio"
-	"bytes"
+	"cmp"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -38,55 +37,6 @@ func (r *Result) WriteDir(directory string, more ...Output) error {
 		}
 		return err
 	}
-	return nil
-}
-
-// noIndentedRows is the end of a result's indented JSON without rows.
-const noIndentedRows = `"executions": [],
-  "trades": []
-}`
-
-// writeJSON writes the result as an indenting json.Encoder does, but row by row: the text of many rows takes several
-// times their memory.
-func (r *Result) writeJSON(w io.Writer) error {
-	figures := *r
-	figures.Executions, figures.Trips = []Execution{}, []TripRow{}
-	text, err := json.MarshalIndent(&figures, "", "  ")
-	if err != nil {
-		return err
-	}
-	head, last := bytes.CutSuffix(text, []byte(noIndentedRows))
-	if !last {
-		return errors.New("write the result: its rows are not the last that it has")
-	}
-	out := bufio.NewWriter(w)
-	out.Write(head)
-	if err := errors.Join(writeRows(out, `"executions": `, r.Executions), writeRows(out, ",\n  \"trades\": ", r.Trips)); err != nil {
-		return err
-	}
-	out.WriteString("\n}\n")
-	return out.Flush() // with the first error of all writes
-}
-
-// writeRows writes a list of rows, indented.
-func writeRows[T any](out *bufio.Writer, key string, rows []T) error {
-	out.WriteString(key)
-	if len(rows) == 0 {
-		text, err := json.Marshal(rows) // null or []
-		out.Write(text)
-		return err
-	}
-	between := "[\n    "
-	for i := range rows {
-		text, err := json.MarshalIndent(&rows[i], "    ", "  ")
-		if err != nil {
-			return err
-		}
-		out.WriteString(between)
-		out.Write(text)
-		between = ",\n    "
-	}
-	out.WriteString("\n  ]")
 	return nil
 }
 
@@ -171,7 +121,8 @@ func writeFile(path string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	if err := write(file); err != nil {
+	out := bufio.NewWriterSize(file, 1<<16)
+	if err := cmp.Or(write(out), out.Flush()); err != nil {
 		file.Close()
 		return fmt.Errorf("write %s: %w", path, err)
 	}
