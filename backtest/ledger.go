@@ -70,11 +70,18 @@ func (l *measurement) moveOut() {
 	l.fills, l.trips = nil, nil
 }
 
-// fill is an execution and its purpose.
+// fill is what a run stores of an execution, and its purpose. It is two thirds of a sim.Fill and its tag, since there
+// may be many.
 type fill struct {
-	sim.Fill
-	leg int
-	tag tag
+	TimeMS, OrderID int64 // no order: a liquidation
+	Price           exchange.Price
+	Quantity        exchange.Quantity
+	Fee, Slipped    exchange.Amount
+	FeeAsset        string
+	tag             tag
+	leg             int32
+	Side            exchange.Side
+	Maker           bool
 }
 
 // holding is a leg's position, as of the ledger's version.
@@ -424,8 +431,10 @@ func (l *measurement) take(fills []sim.Fill) {
 		for at < len(l.run.legs)-1 && (l.run.legs[at].key.Name != fills[i].Symbol || l.run.legs[at].key.Market != fills[i].Market) {
 			at++
 		}
-		booked := added(&l.fills)
-		booked.Fill, booked.leg, booked.tag = fills[i], at, l.events.tagOf(&fills[i])
+		booked, f := added(&l.fills), &fills[i]
+		booked.TimeMS, booked.OrderID, booked.Price, booked.Quantity = f.TimeMS, f.OrderID, f.Price, f.Quantity
+		booked.Fee, booked.Slipped, booked.FeeAsset, booked.Side, booked.Maker = f.Fee, f.Slipped, f.FeeAsset, f.Side, f.Maker
+		booked.leg, booked.tag = int32(at), l.events.tagOf(f)
 		l.execution(&l.run.legs[at], booked)
 	}
 }

@@ -42,7 +42,7 @@ func (l *measurement) execution(leg *leg, f *fill) {
 	if !t.pair.Begun() {
 		*t = trip{} // in place: a literal with fields would be copied through the stack
 		t.funded, t.pair.Held = venue.FundingPaid(account, symbol.Name), leg.held.stock.Quantity
-		t.EnteredMS, t.Side, t.EntryTag, t.leg = f.TimeMS, f.Side, f.tag, f.leg
+		t.EnteredMS, t.Side, t.EntryTag, t.leg = f.TimeMS, f.Side, f.tag, int(f.leg)
 	}
 	notional := symbol.Notional(f.Price, f.Quantity)
 	l.filled = l.filled.Add(notional)
