@@ -124,7 +124,7 @@ func twin(t testing.TB, seed uint64) (config backtest.Config, made *[]*erratic) 
 	if chance(4) {
 		redrawn = exchange.RateOne * 2 / 5
 	}
-	if chance(3) { // one candle later
+	if w.latencyMS == 0 && seed%2 == 1 { // one candle later
 		config.Costs.LaterMS = int64(leg.Strategy.Interval)
 	}
 	made = &[]*erratic{}
