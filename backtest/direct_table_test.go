@@ -39,6 +39,9 @@ func (p *planned) Decide(v *strategy.View, plan *strategy.Plan) {
 			p.last = own
 		}
 	}
+	if (v.Position.Quantity == 0) != (v.Position.SinceMS == 0) {
+		p.t.Errorf("candle %d: a position of %d since %d", p.seen, v.Position.Quantity, v.Position.SinceMS)
+	}
 	var orders []string
 	for i := range v.Working {
 		w := &v.Working[i]

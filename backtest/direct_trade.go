@@ -51,8 +51,9 @@ func (d *direct) read(held *sim.Held, nowMS int64) {
 	if held.ID != d.held.ID || d.held.Quantity == 0 {
 		d.position.SinceMS = nowMS
 	}
-	d.position.Quantity, d.position.EntryPrice = held.Quantity, exchange.Amount{}
-	if held.Quantity != 0 {
+	if d.position.Quantity = held.Quantity; held.Quantity == 0 {
+		d.position = strategy.Position{}
+	} else {
 		d.position.EntryPrice = d.symbol.AverageCost(held.Cost, magnitude(held.Quantity))
 	}
 	d.held, d.marked = *held, d.last

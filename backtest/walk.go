@@ -9,7 +9,7 @@ import (
 )
 
 // Window is one step of a walk forward: the parameters chosen on its first candles, and their result on the candles
-// after those.
+// after those. Without a choice nothing was traded, and there are neither parameters nor results.
 type Window struct {
 	From   time.Time         `json:"from"`
 	Split  time.Time         `json:"split"` // the end of the data that the choice depends on
@@ -21,7 +21,7 @@ type Window struct {
 
 // Walk cuts the candles of the configuration's one leg into windows + train parts of equal length. For each part
 // after the first ones, best chooses a trial from a sweep over the train parts before it, and that trial trades the
-// part. The other trials run only over the train parts, and only for their figures. Progress counts all trials.
+// part; nil trades nothing. The other trials run only over the train parts, and only for their figures. Progress counts all trials.
 func Walk(ctx context.Context, config Config, trials []Trial, windows, train int, best func([]Trial) *Trial,
 	progress func(done, total int)) ([]Window, error) {
 	if len(config.Legs) != 1 {
@@ -73,22 +73,15 @@ func Walk(ctx context.Context, config Config, trials []Trial, windows, train int
 		if err != nil {
 			return nil, err
 		}
-		chosen := best(own)
-		chosen.Config.choosing = false
-		if err := chosen.Run(ctx, chosen.Config, splitMS); err != nil {
-			return nil, err
+		window := Window{From: utc(openOf(i)), Split: utc(splitMS), To: utc(openOf(i + train + 1))}
+		if chosen := best(own); chosen != nil {
+			chosen.Config.choosing = false
+			if err := chosen.Run(ctx, chosen.Config, splitMS); err != nil {
+				return nil, err
+			}
+			window.Params, window.Seen, window.Unseen = chosen.Params, chosen.Seen, chosen.Unseen
 		}
-		walked = append(
-			walked,
-			Window{
-				From:   utc(openOf(i)),
-				Split:  utc(splitMS),
-				To:     utc(openOf(i + train + 1)),
-				Params: chosen.Params,
-				Seen:   chosen.Seen,
-				Unseen: chosen.Unseen,
-			},
-		)
+		walked = append(walked, window)
 	}
 	return walked, nil
 }
@@ -108,6 +101,9 @@ func Sum(windows []Window) Walked {
 	known := map[string]bool{}
 	for i := range windows {
 		one := &windows[i]
+		if one.Unseen == nil {
+			continue // nothing was chosen, and nothing earned
+		}
 		known[fmt.Sprint(one.Params)] = true // Sprint orders the keys
 		if one.Unseen.Profit == nil || one.Seen.Profit == nil {
 			return w // no initial equity

@@ -106,3 +106,29 @@ func TestWindowsAreSummedOneAfterTheOther(t *testing.T) {
 		t.Errorf("chosen by a loss: want no efficiency, have %+v", have)
 	}
 }
+
+// In a window without a choice nothing is traded: the profit of the other windows is the whole.
+func TestAWindowWithoutAChoiceTradesNothing(t *testing.T) {
+	t.Parallel()
+	config := crossing(t, steps(symbol(t, exchange.Futures, "0.1", "0.001"), 2_000), exchange.RateOne, strategy.Protection{}, bothWays)
+	asked := 0
+	walked, err := backtest.Walk(t.Context(), config, []backtest.Trial{trialOf("whole", config)}, 3, 2, func(all []backtest.Trial) *backtest.Trial {
+		if asked++; asked == 2 {
+			return nil
+		}
+		return &all[0]
+	}, nil)
+	if err != nil || len(walked) != 3 {
+		t.Fatalf("want three windows, have %+v (%v)", walked, err)
+	}
+	if none := walked[1]; none.Params != nil || none.Seen != nil || none.Unseen != nil || none.Split != walked[0].To {
+		t.Errorf("want no parameters and no results between two times, have %+v", none)
+	}
+	have, want := backtest.Sum(walked), backtest.Sum([]backtest.Window{walked[0], walked[2]})
+	if *have.Profit != *want.Profit || have.Profitable != want.Profitable || have.Choices != 1 {
+		t.Errorf("want the two windows that were traded, %+v, have %+v", want, have)
+	}
+	if empty := backtest.Sum(walked[1:2]); *empty.Profit != 0 || empty.Choices+empty.Profitable != 0 || empty.Efficiency != nil {
+		t.Errorf("want no profit of nothing, have %+v", empty)
+	}
+}

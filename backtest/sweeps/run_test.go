@@ -362,6 +362,23 @@ func TestStoppedTrialsAreNotJudged(t *testing.T) {
 	}
 }
 
+// A walk trades no trial that missed the requirement or ended early, even if there is no other.
+func TestNothingIsChosenFromUnrankedTrials(t *testing.T) {
+	t.Parallel()
+	stopped := &backtest.Column{Sharpe: new(float64), EndedBy: &backtest.EndedBy{Limit: backtest.Stopped}}
+	trial := func(name string, trades float64, seen *backtest.Column) backtest.Trial {
+		return backtest.Trial{Params: map[string]string{"name": name}, Seen: seen, Figures: map[string]*float64{"trades": &trades}}
+	}
+	plan, _ := prepared(t, &sweeps.Spec{Vary: []string{"fast=2,3", "slow=10"}, Require: "trades >= 3", Search: sweeps.Grid, Sort: "sharpe"})
+	none := []backtest.Trial{trial("stopped", 9, stopped), trial("few", 2, &backtest.Column{Sharpe: new(float64)})}
+	if chosen := plan.Choose(none); chosen != nil {
+		t.Errorf("want nothing chosen, have %v", chosen.Params)
+	}
+	if chosen := plan.Choose(append(none, trial("whole", 3, &backtest.Column{Sharpe: new(float64)}))); chosen == nil || chosen.Params["name"] != "whole" {
+		t.Errorf("want the only whole trial, have %+v", chosen)
+	}
+}
+
 // The front has the trials that no other one beats. A trial that ties in one figure and loses in the other is not
 // part of it, and neither is an unranked one.
 func TestTheFront(t *testing.T) {

@@ -213,6 +213,15 @@ func (p *Plan) noneFits(trials *inputs.Trials, why string) error {
 // Rank sorts trials by the plan's objective, the best first.
 func (p *Plan) Rank(trials []backtest.Trial) { backtest.Rank(trials, p.reached) }
 
+// Choose ranks the trials and returns the best. It returns nil if even that misses the requirement or ended early.
+func (p *Plan) Choose(trials []backtest.Trial) *backtest.Trial {
+	p.Rank(trials)
+	if best := &trials[0]; !p.short(best) && !best.Seen.StoppedEarly() {
+		return best
+	}
+	return nil
+}
+
 // Axes returns the varied settings.
 func (p *Plan) Axes() []search.Axis { return p.space.Axes }
 

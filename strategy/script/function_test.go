@@ -2,6 +2,7 @@ package script
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -174,6 +175,15 @@ func TestLongOnlyScriptIsNotTestedShort(t *testing.T) {
 	}
 	if have := faultOf(t, exchange.Futures, "long_only()\ndef decide(view):\n    return hold(\"short\")\n"); !strings.Contains(have, "calls long_only()") {
 		t.Errorf("want its short refused, have %q", have)
+	}
+}
+
+// Rules cannot call long_only(), so that no error advises it.
+func TestRulesThatFailWhileShortAreNotAdvisedLongOnly(t *testing.T) {
+	t.Parallel()
+	_, err := Rules().New(setting(t, exchange.Futures), strategy.Values{"entry_long": "close > 1 if view.position >= 0 else [][0]"})
+	if have := fmt.Sprint(err); !strings.Contains(have, "synthetic short position: a rule must be") || strings.Contains(have, "long_only") {
+		t.Errorf("want the short position named, without long_only(), have %q", have)
 	}
 }
 

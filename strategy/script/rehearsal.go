@@ -35,7 +35,7 @@ func rehearse(r *running, as strategy.Strategy) (warmup int, err error) {
 				failed = fmt.Errorf("%v", cause)
 			}
 			if err = failed; stage.view.Position.Quantity < 0 && stage.decides(as) {
-				err = rehearsedWith(failed)
+				err = rehearsedWith(as, failed)
 			}
 		}
 	}()
@@ -80,16 +80,17 @@ func (s *stage) decides(as strategy.Strategy) (sound bool) {
 	return sound
 }
 
-// rehearsedWith adds to an error that the rehearsal showed the script a short position, which a
-// long-only script does not expect.
-func rehearsedWith(failed error) error {
+// rehearsedWith adds to an error that the rehearsal showed a short position, which a long-only script does not expect.
+func rehearsedWith(as strategy.Strategy, failed error) error {
 	var at *strategy.SourceError
 	if !errors.As(failed, &at) {
 		return failed
 	}
-	with := *at
-	with.Err = fmt.Errorf("%w (rehearsed on load with a synthetic short position: a script that never sells short must call long_only() at its top; "+
-		"any other must handle the position or return None)", at.Err)
+	with, advice := *at, "a script that never sells short must call long_only() at its top; any other must handle the position or return None"
+	if _, rules := as.(*ruled); rules { // which have no top
+		advice = "a rule must be true or false while short too, as a position adopted from a person may be"
+	}
+	with.Err = fmt.Errorf("%w (rehearsed on load with a synthetic short position: %s)", at.Err, advice)
 	return &with
 }
 

@@ -53,9 +53,10 @@ func newSweepWalk() *cobra.Command {
 		Use: "walk", Short: "walk forward: choose on one window, trade the next", Args: cobra.NoArgs,
 		Long: `Runs a walk-forward test. The candles are cut into equal parts. The choices of --vary are ranked
 over the first --train parts, and the best one trades the next part, which it has not seen; then
-the window moves on by one part. The result of all unseen parts together is what this way of
-choosing would have made. Strategies warm up within each part: make the parts much longer than
-the slowest average needs. --vary takes any key, as in botd sweep run: intervals and costs too.
+the window moves on by one part. A part is not traded if --require or --stop-when leaves no choice
+for it. The result of all unseen parts together is what this way of choosing would have made.
+Strategies warm up within each part: make the parts much longer than the slowest average needs.
+--vary takes any key, as in botd sweep run: intervals and costs too.
 --purge and --embargo leave candles out on both sides of each cut, so that what chose shares no
 trade and no look ahead with what is traded.
 
@@ -95,11 +96,7 @@ func (f *sweepFlags) walk(command *cobra.Command, windows, train, purge, embargo
 		return err
 	}
 	bar := shell.NewProgress(command, windows*len(trials), "trials")
-	best := func(trials []backtest.Trial) *backtest.Trial {
-		plan.Rank(trials)
-		return &trials[0]
-	}
-	walked, err := backtest.Walk(command.Context(), made.Config, trials, windows, train, best, bar.Set)
+	walked, err := backtest.Walk(command.Context(), made.Config, trials, windows, train, plan.Choose, bar.Set)
 	bar.End()
 	if err != nil {
 		return tape.Failure(err)
@@ -115,13 +112,17 @@ func (f *sweepFlags) walk(command *cobra.Command, windows, train, purge, embargo
 func walkTable(w io.Writer, r *walkResult) {
 	fmt.Fprintf(w, "%s on %s %s, %d candles: %s of %s, each chosen by %s over the %d parts before it\n", r.Strategy, r.Symbol, r.Interval, r.Candles,
 		plural.Of(len(r.Windows), "window"), plural.Of(r.Trials, "trial"), r.Sort, r.Train)
-	names := slices.Sorted(maps.Keys(r.Windows[0].Params))
+	chose := func(one backtest.Window) bool { return one.Unseen != nil }
+	var names []string
+	if at := slices.IndexFunc(r.Windows, chose); at >= 0 {
+		names = slices.Sorted(maps.Keys(r.Windows[at].Params))
+	}
 	header := table.Row{"traded from (UTC)", "to"}
 	for _, name := range names {
 		header = append(header, name)
 	}
 	header = append(header, "profit % seen", "unseen", "sharpe seen", "unseen", "drawdown % unseen", "trips unseen")
-	ended := slices.ContainsFunc(r.Windows, func(one backtest.Window) bool { return one.Unseen.EndedBy != nil })
+	ended := slices.ContainsFunc(r.Windows, func(one backtest.Window) bool { return chose(one) && one.Unseen.EndedBy != nil })
 	if ended {
 		header = append(header, "unseen ended by")
 	}
@@ -129,6 +130,10 @@ func walkTable(w io.Writer, r *walkResult) {
 	for i := range r.Windows {
 		one := &r.Windows[i]
 		row := table.Row{one.Split.Format(time.DateTime), one.To.Format(time.DateTime)}
+		if !chose(*one) {
+			t.AppendRow(append(row, "not traded: nothing to choose"))
+			continue
+		}
 		for _, name := range names {
 			row = append(row, one.Params[name])
 		}
