@@ -11,7 +11,8 @@ import (
 func TestSharesHaveTheTextOfANumber(t *testing.T) {
 	t.Parallel()
 	draw := rand.New(rand.NewPCG(3, 5))
-	shares := []float64{0, math.Copysign(0, -1), 1, -1, 0.1, 0.0001, -0.0001, 0.9999, 12.3, 12.03, 12.003, 12.0003, 100, 999_999_999.9999, 1e9, -1e9, 123_456_789_012.3456}
+	shares := []float64{0, math.Copysign(0, -1), 1, -1, 0.1, 0.0001, -0.0001, 0.9999, 12.3, 12.03, 12.003, 12.0003, 100,
+		999_999_999.9999, 1e9, -1e9, 123_456_789_012.3456}
 	for range 20_000 {
 		shares = append(shares, rounded(draw.NormFloat64()*math.Pow(10, float64(draw.IntN(12)-4))))
 	}
