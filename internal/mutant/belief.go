@@ -420,6 +420,10 @@ var belief = []Row{
 		"runtime/engine TestEquityLimitsWaitForPrices", []Edit{
 			{"runtime/engine.leg.unpriced", "l.symbol.Last() == 0", "false"},
 		}},
+	{"worthless_unread", "a position that has not been read since the start counts as a loss", "limits",
+		"runtime/engine TestEquityLimitsWaitForPrices", []Edit{
+			{"runtime/engine.leg.unpriced", "!l.symbol.Read()", "false"},
+		}},
 	{"price_awaited", "limits wait for the price of a delisted symbol for ever", "limits",
 		"runtime/engine TestMissingPriceSilencesNoLimitForLong", []Edit{
 			{"runtime/engine.limits.awaitsPrice", "l.unpricedMS == 0 || l.nowMS < l.unpricedMS+priceWaitMS", "true"},

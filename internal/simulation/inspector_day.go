@@ -152,6 +152,9 @@ func (f *figures) bound(n int) *big.Rat {
 func (f *figures) slack(n int, price exchange.Price) *big.Rat {
 	s, key := &f.shares[n], f.w.portfolio.roles[n].key
 	rules := f.w.venue.held[key].rules
+	if price == 0 { // botd has read none since its start, when a remainder is no less uncertain
+		price, _ = f.w.venue.x.Price(key)
+	}
 	slack := new(big.Rat).Mul(&s.Value, big.NewRat(1, 1_000))
 	if key.Market == exchange.Spot {
 		steps := fraction(int64(mostRest*rules.QuantityTick)*int64(1+s.fills), rules.QuantityScale)

@@ -87,6 +87,7 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"day_of_hours":            dayStored,
 		"day_from_nothing":        dayBegins,
 		"worthless_unpriced":      unpricedEquity,
+		"worthless_unread":        unpricedEquity,
 		"price_awaited":           missingPrice,
 		"no_deadline": func(t testing.TB) {
 			w := newWorld(t, hold(20), protected, offload)

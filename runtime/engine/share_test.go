@@ -130,10 +130,15 @@ func unpricedEquity(t testing.TB) {
 		name     string
 		position exchange.Quantity
 		last     exchange.Price
+		unread   exchange.Quantity
 		want     bool
-	}{{"no position", 0, 0, true}, {"a position with a price", 100_000, 100e8, true}, {"a position without a price", 100_000, 0, false}} {
+	}{
+		{"no position", 0, 0, 0, true}, {"a position with a price", 100_000, 100e8, 0, true}, {"a position without a price", 100_000, 0, 0, false},
+		{"a position that has not been read since the start", 0, 100e8, 100_000, false},
+	} {
 		r := resulted(t, 0, 1)
-		see(r.legs[0].symbol, func(o *seen) { o.Position, o.Last, o.Mark = c.position, c.last, c.last })
+		r.record(record.Record{Symbol: r.legs[0].symbol.Key(), Body: record.Adopted{Quantity: c.unread}})
+		see(r.legs[0].symbol, func(o *seen) { o.Position, o.Last, o.Mark, o.Read = c.position, c.last, c.last, c.unread == 0 })
 		r.limits.watchLimits(true)
 		if _, known := r.limits.shown(); known != c.want || (r.book.Watch("").Day().StartMS != 0) != c.want {
 			t.Errorf("%s: want the equity known %t, have %t, and a day %+v", c.name, c.want, known, r.book.Watch("").Day())

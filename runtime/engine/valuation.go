@@ -91,9 +91,11 @@ func (b *base) unsure(symbol *reconcile.SymbolState) bool {
 	return symbol.Quarantine() == "" && (residual != 0 || symbol.Unread() && b.book.AnyLive(live))
 }
 
-// unpriced reports whether a position has no price: after a start, or the return of its strategy, it
-// may have none yet, and would be worth nothing.
-func (l *leg) unpriced() bool { return l.symbol.Position() != 0 && l.symbol.Last() == 0 }
+// unpriced reports whether a position has no price, or has not been read itself: after a start, or
+// the return of its strategy, it may not be yet, and would be worth nothing.
+func (l *leg) unpriced() bool {
+	return l.symbol.Position() != 0 && l.symbol.Last() == 0 || l.symbol.Known() != 0 && !l.symbol.Read()
+}
 
 // onSpot returns the spot part of the account's equity.
 func (b *base) onSpot() (part exchange.Amount) {
