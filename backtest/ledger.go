@@ -192,8 +192,8 @@ func (l *measurement) stay(candles *exchange.Candles, from, to int) {
 // since nothing reads it meanwhile.
 func (l *measurement) hold(leg *leg, last int) {
 	h, candles, from := &leg.held, leg.candles, leg.at
-	closes, highest := candles.Close[from:last], slices.Max(candles.High[from:last])
-	l.levels = leg.levels(l.wallet, closes, highest, l.levels)
+	closes := candles.Close[from:last]
+	l.levels = leg.levels(l.wallet, closes, l.levels)
 	equities, leverage := l.equities, l.leverage
 	for i, level := range l.levels {
 		if equities += level; level > 0 {
@@ -217,7 +217,7 @@ func (l *measurement) hold(leg *leg, last int) {
 	if leg.at = last; h.exposed {
 		l.exposed += last - from
 		h.slots += last - from
-		h.open.reach(slices.Min(candles.Low[from:last]), highest)
+		h.open.reach(slices.Min(candles.Low[from:last]), slices.Max(candles.High[from:last]))
 	}
 }
 
@@ -242,8 +242,8 @@ func (l *measurement) at(leg *leg, candle int) {
 	l.gross, l.equity, l.level = leg.grossAt(price), l.wallet.Add(leg.worthAt(price)), l.levels[candle-leg.at]
 }
 
-// levels returns the equity at some prices of the only leg, none above the highest, in a list to reuse.
-func (l *leg) levels(wallet exchange.Amount, prices []exchange.Price, highest exchange.Price, reused []float64) []float64 {
+// levels returns the equity at some prices of the only leg, in a list to reuse.
+func (l *leg) levels(wallet exchange.Amount, prices []exchange.Price, reused []float64) []float64 {
 	all := slices.Grow(reused[:0], len(prices))[:len(prices)]
 	if l.held.quantity == 0 { // spot: a part below one unit has a truncated value
 		for i, price := range prices {
@@ -251,7 +251,7 @@ func (l *leg) levels(wallet exchange.Amount, prices []exchange.Price, highest ex
 		}
 		return all
 	}
-	equity := l.symbol.Valuation(wallet.Sub(l.held.cost), l.held.quantity, highest)
+	equity := l.symbol.Valuation(wallet.Sub(l.held.cost), l.held.quantity, slices.Max(prices))
 	for i, price := range prices {
 		all[i] = equity.At(price).Float()
 	}

@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"hash"
-	"math"
-	"slices"
 	"strconv"
 
 	"botd/exchange"
@@ -123,9 +121,8 @@ func separated(hash hash.Hash, text []byte, i int) []byte {
 
 // rowWriter writes rows as encoding/json writes an Execution and a TripRow.
 type rowWriter struct {
-	run    *run
-	words  []word
-	recent [11]pair // of each text in the rows
+	run   *run
+	words []word
 }
 
 // word is a text with its JSON form.
@@ -133,9 +130,6 @@ type word struct {
 	text string
 	json []byte
 }
-
-// pair are the last two texts of one place in the rows, each with its key. Most places have no more: a symbol, two sides.
-type pair [2]word
 
 func appendInteger(text []byte, key string, n int64) []byte {
 	return strconv.AppendInt(append(text, key...), n, 10)
@@ -145,45 +139,20 @@ func appendAmount(text []byte, key string, a exchange.Amount) []byte {
 	return append(a.Append(append(text, key...)), '"')
 }
 
-// appendShare writes a number from rounded, which has four places and never needs an exponent in JSON.
+// appendShare writes a number from rounded. Such a number never needs an exponent in JSON.
 func appendShare(text []byte, key string, f float64) []byte {
+	return strconv.AppendFloat(append(text, key...), f, 'f', -1, 64)
+}
+
+// word writes a text. Most texts are among a few known ones.
+func (w *rowWriter) word(text []byte, key, word string) []byte {
 	text = append(text, key...)
-	if !(math.Abs(f) < 1e9) { // beyond the digits that a float64 has
-		return strconv.AppendFloat(text, f, 'f', -1, 64)
-	}
-	if math.Signbit(f) {
-		text = append(text, '-')
-	}
-	units := int64(math.Round(math.Abs(f) * 1e4))
-	text = strconv.AppendInt(text, units/1e4, 10)
-	if units %= 1e4; units == 0 {
-		return text
-	}
-	text = append(text, '.', byte('0'+units/1000), byte('0'+units/100%10), byte('0'+units/10%10), byte('0'+units%10))
-	return bytes.TrimRight(text, "0")
-}
-
-// word writes a text at one place of a row. Most texts are among a few known ones.
-func (w *rowWriter) word(text []byte, place int, key, word string) []byte {
-	recent := &w.recent[place]
-	for i := range recent {
-		if recent[i].text == word && recent[i].json != nil {
-			return append(text, recent[i].json...)
-		}
-	}
-	recent[1] = recent[0]
-	recent[0].text, recent[0].json = word, slices.Concat([]byte(key), w.known(word))
-	return append(text, recent[0].json...)
-}
-
-// known returns a text as JSON.
-func (w *rowWriter) known(word string) []byte {
 	for i := range w.words {
 		if w.words[i].text == word {
-			return w.words[i].json
+			return append(text, w.words[i].json...)
 		}
 	}
-	return w.learn(word)
+	return append(text, w.learn(word)...)
 }
 
 // learn returns a text as JSON, and remembers the first few.
@@ -199,26 +168,26 @@ func (w *rowWriter) learn(text string) []byte {
 func (w *rowWriter) execution(text []byte, f *fill) []byte {
 	symbol := w.run.legs[f.leg].symbol
 	text = appendInteger(text, `{"time_ms":`, f.TimeMS)
-	text = w.word(text, 0, `,"symbol":`, symbol.Name)
-	text = w.word(text, 1, `,"side":`, f.Side.String())
+	text = w.word(text, `,"symbol":`, symbol.Name)
+	text = w.word(text, `,"side":`, f.Side.String())
 	text = appendAmount(text, `,"price":"`, symbol.PriceAmount(f.Price))
 	text = appendAmount(text, `,"quantity":"`, symbol.QuantityAmount(f.Quantity))
 	text = appendAmount(text, `,"fee":"`, f.Fee)
-	text = w.word(text, 2, `,"fee_asset":`, f.FeeAsset)
-	text = w.word(text, 3, `,"role":`, f.role())
+	text = w.word(text, `,"fee_asset":`, f.FeeAsset)
+	text = w.word(text, `,"role":`, f.role())
 	text = appendAmount(text, `,"slippage":"`, f.Slipped)
-	text = w.word(text, 4, `,"purpose":`, f.tag.purpose)
+	text = w.word(text, `,"purpose":`, f.tag.purpose)
 	return append(text, '}')
 }
 
 func (w *rowWriter) trip(text []byte, t *Trip) []byte {
 	leg := &w.run.legs[t.leg]
 	against, in := t.excursions(leg.symbol)
-	text = w.word(text, 5, `{"symbol":`, leg.symbol.Name)
-	text = w.word(text, 6, `,"strategy":`, leg.config.Strategy.Name)
+	text = w.word(text, `{"symbol":`, leg.symbol.Name)
+	text = w.word(text, `,"strategy":`, leg.config.Strategy.Name)
 	text = appendInteger(text, `,"entered_ms":`, t.EnteredMS)
 	text = appendInteger(text, `,"left_ms":`, t.LeftMS)
-	text = w.word(text, 7, `,"side":`, t.Side.String())
+	text = w.word(text, `,"side":`, t.Side.String())
 	text = appendAmount(text, `,"quantity":"`, leg.symbol.QuantityAmount(t.Quantity))
 	text = appendAmount(text, `,"entry_price":"`, t.Entry)
 	text = appendAmount(text, `,"exit_price":"`, t.Exit)
@@ -228,8 +197,8 @@ func (w *rowWriter) trip(text []byte, t *Trip) []byte {
 	text = appendAmount(text, `,"pnl":"`, t.PNL)
 	text = appendShare(text, `,"mae_pct":`, rounded(float64(against*100)))
 	text = appendShare(text, `,"mfe_pct":`, rounded(float64(in*100)))
-	text = w.word(text, 8, `,"entry_reason":`, t.EntryTag.why)
-	text = w.word(text, 9, `,"exit_purpose":`, t.ExitTag.purpose)
-	text = w.word(text, 10, `,"exit_reason":`, t.ExitTag.why)
+	text = w.word(text, `,"entry_reason":`, t.EntryTag.why)
+	text = w.word(text, `,"exit_purpose":`, t.ExitTag.purpose)
+	text = w.word(text, `,"exit_reason":`, t.ExitTag.why)
 	return append(text, '}')
 }

@@ -84,30 +84,18 @@ func NextWhile[T ~int64](a, b *SMA, values []T, compare int) (taken, now int) {
 	most := math.MaxInt64 / 2 / (timesA * timesB)
 	now = compare
 	if a.within(most) && b.within(most) {
-		sumA, sumB, atA, atB := int64(a.low), int64(b.low), a.next, b.next
-		for taken < len(values) && now == compare && int64(values[taken]) <= most {
-			// Up to the next end of a ring, places need no checks.
-			n := min(len(values)-taken, len(a.ring)-atA, len(b.ring)-atB)
-			ringA, ringB, i := a.ring[atA:atA+n], b.ring[atB:atB+n], 0
-			for _, next := range values[taken : taken+n] {
-				value := int64(next)
-				if value > most {
-					break
-				}
-				sumA, sumB = sumA+value-ringA[i], sumB+value-ringB[i]
-				ringA[i], ringB[i] = value, value
-				i++
-				if now = cmp.Compare(sumA*timesA, sumB*timesB); now != compare {
-					break
-				}
-			}
-			taken += i
-			if atA += i; atA == len(a.ring) {
+		sumA, sumB, ringA, ringB, atA, atB := int64(a.low), int64(b.low), a.ring, b.ring, a.next, b.next
+		for ; taken < len(values) && int64(values[taken]) <= most && now == compare; taken++ {
+			value := int64(values[taken])
+			sumA, sumB = sumA+value-ringA[atA], sumB+value-ringB[atB]
+			ringA[atA], ringB[atB] = value, value
+			if atA++; atA == len(ringA) {
 				atA = 0
 			}
-			if atB += i; atB == len(b.ring) {
+			if atB++; atB == len(ringB) {
 				atB = 0
 			}
+			now = cmp.Compare(sumA*timesA, sumB*timesB)
 		}
 		a.low, b.low, a.next, b.next = uint64(sumA), uint64(sumB), atA, atB
 	}
