@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Shares of rows are written by their four places, as encoding/json writes the number.
+// Shares of rows are written as encoding/json writes the number.
 func TestSharesHaveTheTextOfANumber(t *testing.T) {
 	t.Parallel()
 	draw := rand.New(rand.NewPCG(3, 5))
