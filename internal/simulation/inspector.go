@@ -138,7 +138,7 @@ func (i *inspector) exposure() {
 
 func (i *inspector) within(watch *watch, buys, sells exchange.Quantity) {
 	limit := watch.role.limit() + watch.held.slack
-	position := watch.held.exposed() - watch.held.rest
+	position := watch.held.exposed()
 	if long := position + buys; buys > 0 && long > limit {
 		i.w.fail("exposure", "%s: position %d and %d that may still be bought are above %d", watch.role.key, position, buys, limit)
 	}

@@ -132,7 +132,7 @@ func (i *inspector) walletExplained(watch *watch, symbol *reconcile.SymbolState)
 	wallet := watch.held.rules.FloorQuantity(watch.held.rules.QuantityOf(free.Add(frozen)))
 	explained := symbol.Baseline() + symbol.Known() - symbol.Fees()
 	slack := watch.held.rules.QuantityOf(watch.held.rules.QuantityAmount(watch.role.most).MulRate(exchange.RateOne/200)) + 2*watch.held.rules.QuantityTick
-	if off := wallet - explained; off > slack+watch.held.rest || -off > slack {
+	if off := wallet - explained; off > slack+watch.held.rules.QuantityOf(watch.held.rest) || -off > slack {
 		i.w.fail("converged", "%s: the wallet holds %d, of which %d are explained", watch.role.key, wallet, explained)
 	}
 }

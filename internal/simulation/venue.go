@@ -57,7 +57,7 @@ type held struct {
 	position  exchange.Quantity // signed: the sum of the account's fills
 	fees      exchange.Amount   // spot: deducted from purchases, in the base asset
 	own       exchange.Quantity // part from botd's own orders
-	rest      exchange.Quantity // spot: remainders of complete sales, which no order can sell
+	rest      exchange.Amount   // spot: remainders of complete sales, which no order can sell
 	slack     exchange.Quantity // exposure that others may have added
 	touchedMS int64             // time of the last trade by anybody else; 0 for never
 	filledMS  int64             // time of the last fill of the account's own orders
@@ -146,21 +146,24 @@ func (v *venue) takeFills(w *world) {
 	w.judge.observe()
 }
 
-// exposed returns the part of the position that can be sold, in whole ticks: on spot the fees are deducted.
+// exposed returns the part of the position that can be sold, in whole ticks: on spot fees and the remainders of complete sales are deducted.
 func (h *held) exposed() exchange.Quantity {
-	if h.fees.IsZero() {
+	if h.fees.IsZero() && h.rest.IsZero() {
 		return h.position
 	}
-	return h.rules.FloorQuantity(h.rules.QuantityOf(h.rules.QuantityAmount(h.position).Sub(h.fees)))
+	return h.rules.FloorQuantity(h.rules.QuantityOf(h.bought().Sub(h.rest)))
 }
+
+// bought returns the position less the fees that were taken from it.
+func (h *held) bought() exchange.Amount { return h.rules.QuantityAmount(h.position).Sub(h.fees) }
 
 // mostRest bounds the remainder of a complete sale in steps: less than one of the purchase, and as much of the fee.
 const mostRest = 2
 
 // noteRest records the remainder of a complete sale: orders are in whole steps, and fees are not.
 func (h *held) noteRest(side exchange.Side) {
-	if left := h.exposed() - h.rest; h.key.Market == exchange.Spot && side == exchange.Sell && left >= 0 && left <= mostRest*h.rules.QuantityTick {
-		h.rest = h.exposed()
+	if left := h.exposed(); h.key.Market == exchange.Spot && side == exchange.Sell && left >= 0 && left <= mostRest*h.rules.QuantityTick {
+		h.rest = h.bought()
 	}
 }
 
