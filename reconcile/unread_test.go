@@ -129,3 +129,30 @@ func repeatsDuringALostOne(t testing.TB, free, frozen string, want exchange.Quan
 		t.Errorf("%s free, %s frozen: want %d sold again, have %+v", free, frozen, want, intents)
 	}
 }
+
+// The open list cannot be read while an exit of unknown fate may still hold the asset. What the wallet freezes is for stops that the exchange has
+// acknowledged, so that no stop is canceled for the exit; what it freezes beyond them is for the exit.
+func TestStopBesideLostExitStaysWithoutOpenList(t *testing.T) {
+	t.Parallel()
+	lostExitUnread(t, "1", "0.01", 0)
+	lostExitUnread(t, "0.997", "0.013", 1)
+}
+
+func lostExitUnread(t testing.TB, free, frozen string, want int) {
+	t.Helper()
+	w, _ := protecting(t)
+	first := w.places(placement.StopLoss, 8, stopOf(7))
+	w.places(placement.Exit, 0, saleOf(3))
+	w.now += 2_000
+	w.shows("1.003", "0.007", first)
+	second := w.places(placement.StopLoss, 9, stopOf(3))
+	w.now += 5_000
+	w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, History: exchange.FetchedOf([]exchange.Order{first, second}),
+		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(free), Frozen: exchange.MustAmount(frozen)}}),
+		Unread:   []exchange.SymbolKey{{Market: exchange.Spot}}})
+	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: w.book.Symbol(coin), Interval: exchange.Minute1, Unread: true,
+		Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}}, w.now)
+	if have := len(intents); have != want {
+		t.Errorf("%s free, %s frozen: want %d canceled, have %+v", free, frozen, want, intents)
+	}
+}
