@@ -317,7 +317,9 @@ func TestAnotherBotdsFills(t *testing.T) {
 			return o
 		}()}, func(w *wallet, s *SymbolState) { w.book.Track(bitcoin).rules = s.rules }, ""},
 		{"one that a person has decided about", []exchange.Order{row(elders+"2", 50, exchange.Sell, 4), row(elders+"3", 51, exchange.Sell, 4)},
-			func(_ *wallet, s *SymbolState) { s.spot.resolvedID = 50 }, "51:-4"},
+			func(w *wallet, _ *SymbolState) {
+				w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Decided: 50}})
+			}, "51:-4"},
 		{"the rules are not known", []exchange.Order{row(elders+"2", 50, exchange.Sell, 4)}, func(_ *wallet, s *SymbolState) { s.rules = nil }, ""},
 		{"under an id of this journal's own start", []exchange.Order{row("bt-1-0", 50, exchange.Sell, 4)}, nil, ""},
 		{"under such an id, where the other botd began with a copy of the journal", []exchange.Order{row("bt-1-0", 50, exchange.Sell, 4)},
@@ -352,9 +354,11 @@ func TestAnotherBotdsFills(t *testing.T) {
 	if len(symbol.spot.peerOrders) != 1_000 {
 		t.Errorf("want a page of them remembered, have %d", len(symbol.spot.peerOrders))
 	}
-	symbol.resolvePeerOrders()
-	if symbol.spot.resolvedID != 1_049 || len(symbol.spot.peerOrders) != 0 {
-		t.Errorf("want all of them decided, have up to %d, %d", symbol.spot.resolvedID, len(symbol.spot.peerOrders))
+	for _, r := range w.book.Resolve(coin, false, "one", "a test") {
+		w.apply(r)
+	}
+	if symbol.DecidedID() != 1_049 || len(symbol.spot.peerOrders) != 0 {
+		t.Errorf("want all of them decided, have up to %d, %d", symbol.DecidedID(), len(symbol.spot.peerOrders))
 	}
 }
 

@@ -287,7 +287,11 @@ func (b *Book) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason stri
 				b.adoptPeerPosition(symbol, theirs, emit)
 			}
 		}
-		emit(record.Record{Symbol: key, ClientOrderID: symbol.unknownEnded, Body: record.Adopted{Quantity: quantity, Evidence: evidence}})
+		emit(record.Record{
+			Symbol:        key,
+			ClientOrderID: symbol.unknownEnded,
+			Body:          record.Adopted{Quantity: quantity, Decided: symbol.newestPeerOrder(), Evidence: evidence},
+		})
 		return records
 	}
 	residual := symbol.position - symbol.Known()

@@ -50,7 +50,7 @@ func (s *survey) notePeerOrders(orders []exchange.Order) {
 		o := &orders[i]
 		symbol := s.book.Track(o.Key())
 		symbol.decideUnlisted(o, s.fetched.EndedMS)
-		if o.Filled > 0 && o.ID > symbol.spot.resolvedID && s.isPeerOrder(o) {
+		if o.Filled > 0 && o.ID > symbol.DecidedID() && s.isPeerOrder(o) {
 			grown := symbol.notePeerOrder(o, s.fetched.EndedMS, s.book.spotFee)
 			if id, _ := placement.ParseSerial(o.ClientOrderID); s.book.Booted(id.Start) {
 				symbol.spot.continued += grown
@@ -121,11 +121,16 @@ func (b *Book) adoptPeerPosition(symbol *SymbolState, quantity exchange.Quantity
 	}
 }
 
-// resolvePeerOrders records that a person decided the effect of the peer's orders.
-func (s *SymbolState) resolvePeerOrders() {
+// newestPeerOrder returns the id of the newest order of the peer's that has been noted; 0 for none.
+func (s *SymbolState) newestPeerOrder() (id int64) {
 	for _, one := range s.spot.peerOrders {
-		s.spot.resolvedID = max(s.spot.resolvedID, one.orderID)
+		id = max(id, one.orderID)
 	}
+	return id
+}
+
+// resolvePeerOrders drops the orders of the peer's whose effect is decided.
+func (s *SymbolState) resolvePeerOrders() {
 	s.spot.peerOrders, s.spot.peerSold, s.spot.continued = nil, 0, 0
 }
 

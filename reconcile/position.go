@@ -169,7 +169,11 @@ func (s *survey) decideMissing(symbol *SymbolState, short exchange.Quantity) {
 		return
 	}
 	if s.book.foreignPolicy == ForeignAdopt || s.book.foreignPolicy == ForeignIgnore {
-		s.emit(symbol.about(record.Adopted{Quantity: -short, Evidence: "the wallet holds less: sold outside botd, as the order history shows"}))
+		s.emit(symbol.about(record.Adopted{
+			Quantity: -short,
+			Decided:  symbol.newestPeerOrder(),
+			Evidence: "the wallet holds less: sold outside botd, as the order history shows",
+		}))
 		s.latchOn(symbol.Key())
 		return
 	}

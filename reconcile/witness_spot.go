@@ -42,7 +42,6 @@ type spotEvidence struct {
 	peerOrders []peerOrder       // filled orders of another botd with this prefix, oldest first
 	peerSold   exchange.Quantity // part of these that own sales have sold
 	continued  exchange.Quantity // what these have bought or, if negative, sold in starts that the journal knows
-	resolvedID int64             // a person has decided about them up to this order
 	excess     exchange.Quantity // quantity by which own and the other botd's stops exceed the position
 	excessMS   int64             // start of that time; 0 if they do not
 	inWallet   exchange.Quantity // as last read

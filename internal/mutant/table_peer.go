@@ -4,7 +4,15 @@ package mutant
 var peer = []Row{
 	{"peer_unprotected", "what another botd bought on spot has no stop", "15",
 		"reconcile TestAnotherBotdsSpotPurchaseIsProtected", []Edit{
-			{"reconcile.survey.notePeerOrders", "o.Filled > 0 && o.ID > symbol.spot.resolvedID", "false"},
+			{"reconcile.survey.notePeerOrders", "o.Filled > 0 && o.ID > symbol.DecidedID()", "false"},
+		}},
+	{"decision_forgotten", "a start forgets what a person has decided about orders of another botd", "53",
+		"reconcile TestStartKeepsDecisionAboutAnotherBotdsPurchase", []Edit{
+			{"reconcile/account.Symbol.adopt", "max(s.decidedID, body.Decided)", "0"},
+		}},
+	{"clock_ahead_accounts", "an order of a botd whose clock was ahead accounts for what later starts send", "53",
+		"reconcile TestOrderOfAClockAheadHidesNoForgottenOrder", []Edit{
+			{"reconcile/account.starts.past", "min(id.Start.Epoch, s.newest.Epoch)", "id.Start.Epoch"},
 		}},
 	{"both_stops_stay", "two stops over the same coins, of two botds, stay", "15",
 		"reconcile TestOneOfTwoStopsOverSameCoinsIsCanceled", []Edit{
@@ -17,6 +25,10 @@ var peer = []Row{
 	{"taken_sells", "an exit on spot goes out though another has taken its stop off", "34",
 		"reconcile TestAnExitWaitsWhereAnotherTookTheStopOff", []Edit{
 			{"reconcile.situation.taken", "s.nowMS-at < takenWaitMS", "false"},
+		}},
+	{"hung_list_freezes", "while the open list hangs, what the wallet freezes for acknowledged stops counts as frozen for a lost exit", "protection",
+		"reconcile TestStopBesideLostExitStaysWithoutOpenList", []Edit{
+			{"reconcile.survey.noteUnfrozen", "b.Unlisted(q) || «unread»", "false"},
 		}},
 	{"price_hangs", "a price whose ticker hangs stays as it was", "protection",
 		"runtime/engine TestAPriceThatHangsIsReadFromTheList", []Edit{

@@ -79,7 +79,7 @@ func (s *State) applyFact(r *record.Record) {
 		symbol.quarantine, symbol.quarantineMS, symbol.unknownOrder = body.Why, r.AtMS, r.ClientOrderID
 		symbol.cause = cmp.Or(body.Cause, body.FormerCause())
 	case record.Adopted:
-		s.adopted(s.Track(r.Symbol), body.Quantity, r.AtMS)
+		s.adopted(s.Track(r.Symbol), &body, r.AtMS)
 	case record.Liquidated:
 		s.liquidated(s.Track(r.Symbol), body.PositionID, r.AtMS)
 	case record.Ignored:
@@ -220,8 +220,8 @@ func (s *State) liquidated(symbol *Symbol, positionID, atMS int64) {
 
 // adopted books a difference between exchange and journal as the strategy's. If this ends a
 // position, it latches the strategies that trade the symbol.
-func (s *State) adopted(symbol *Symbol, quantity exchange.Quantity, atMS int64) {
-	symbol.adopt(quantity, atMS)
+func (s *State) adopted(symbol *Symbol, body *record.Adopted, atMS int64) {
+	symbol.adopt(body, atMS)
 	s.refusals.endPosition(symbol)
 	if symbol.known != 0 || symbol.key.Market != exchange.Futures {
 		return

@@ -24,8 +24,17 @@ type starts struct {
 	known    []started
 	reported int64 // the newest epoch with an unknown id that was reported to a person for the account, or was forgotten
 
-	reportedOn map[exchange.SymbolKey]placement.Serial // the newest unknown id on one symbol that was reported or adopted
+	reportedOn map[exchange.SymbolKey]reported
 }
+
+// reported are the unknown ids on one symbol that a person was notified of, or that were adopted.
+type reported struct {
+	before int64              // ids of earlier epochs
+	ids    []placement.Serial // the newest one of a start that is not earlier, and those before it
+}
+
+// maxReported bounds the number of such starts of a symbol, oldest first.
+const maxReported = 64
 
 // Epoch returns the highest journalled epoch.
 func (s *starts) Epoch() int64 { return s.newest.Epoch }
@@ -73,7 +82,7 @@ func (s *starts) noteID(r *record.Record) {
 		s.note(started{Start: id.Start, sequence: id.Sequence})
 	case record.Halt:
 		s.note(started{Start: id.Start, sequence: id.Sequence})
-		s.reported = max(s.reported, id.Start.Epoch)
+		s.reported = max(s.reported, s.past(id))
 	default:
 		s.noteOn(r.Symbol, id)
 	}
@@ -84,15 +93,28 @@ func (s *starts) noteOn(key exchange.SymbolKey, id placement.Serial) {
 	if s.accounts(id) {
 		return
 	}
-	before := s.reportedOn[key]
-	if order := id.Start.Compare(before.Start); order < 0 || order == 0 && id.Sequence <= before.Sequence {
+	on := s.reportedOn[key]
+	if id.Start.Epoch < on.before {
 		return
 	}
+	on.before = max(on.before, s.past(id))
+	on.ids = slices.DeleteFunc(slices.Clone(on.ids), func(one placement.Serial) bool {
+		if one.Start == id.Start {
+			id.Sequence = max(id.Sequence, one.Sequence)
+		}
+		return one.Start == id.Start || one.Start.Epoch < on.before
+	})
+	on.ids = append(on.ids, id)
+	on.ids = on.ids[max(0, len(on.ids)-maxReported):]
 	if s.reportedOn == nil {
-		s.reportedOn = map[exchange.SymbolKey]placement.Serial{}
+		s.reportedOn = map[exchange.SymbolKey]reported{}
 	}
-	s.reportedOn[key] = id
+	s.reportedOn[key] = on
 }
+
+// past returns an id's epoch, but at most the newest start's: the id of a botd whose clock was ahead says nothing about the starts that follow, of which
+// an old backup may lack orders.
+func (s *starts) past(id placement.Serial) int64 { return min(id.Start.Epoch, s.newest.Epoch) }
 
 // note records that the journal knows a start and its ids up to a sequence.
 func (s *starts) note(one started) {
@@ -108,11 +130,13 @@ func (s *starts) note(one started) {
 }
 
 // Sent reports whether the journal accounts for one of botd's order ids on a symbol: it knows the
-// start and an id of it that is no earlier, or a person was notified of that start or a later one.
+// start and an id of it that is no earlier, or a person was notified of that start or of a later one that had begun by then.
 // Any other id was sent by another botd, or by this one after the journal was copied.
 func (s *starts) Sent(key exchange.SymbolKey, id placement.Serial) bool {
 	on := s.reportedOn[key]
-	return s.accounts(id) || id.Start.Epoch < on.Start.Epoch || id.Start == on.Start && id.Sequence <= on.Sequence
+	return s.accounts(id) || id.Start.Epoch < on.before || slices.ContainsFunc(on.ids, func(one placement.Serial) bool {
+		return one.Start == id.Start && id.Sequence <= one.Sequence
+	})
 }
 
 // accounts reports the same for any symbol.

@@ -33,6 +33,7 @@ type Symbol struct {
 	traded       exchange.Quantity
 	sold         exchange.Quantity
 	oversold     exchange.Quantity
+	decidedID    int64
 }
 
 // Key returns the symbol's key.
@@ -147,13 +148,19 @@ func (s *Symbol) Sold() exchange.Quantity { return s.sold }
 // it was of the other botd's purchases, or of those that the journal does not know.
 func (s *Symbol) Oversold() exchange.Quantity { return s.oversold }
 
+// DecidedID returns, on spot, the newest order of another botd with this prefix whose effect has been decided; 0 for none. What it and earlier ones
+// have bought and sold is no longer counted.
+func (s *Symbol) DecidedID() int64 { return s.decidedID }
+
 // release ends a quarantine.
 func (s *Symbol) release() {
 	s.quarantine, s.quarantineMS, s.unknownOrder, s.cause = "", 0, "", record.OtherCause
 }
 
 // adopt books a difference between exchange and journal as the strategy's.
-func (s *Symbol) adopt(quantity exchange.Quantity, atMS int64) {
+func (s *Symbol) adopt(body *record.Adopted, atMS int64) {
+	quantity := body.Quantity
+	s.decidedID = max(s.decidedID, body.Decided)
 	if quantity != 0 {
 		s.adoptedMS = atMS
 	}

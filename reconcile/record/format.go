@@ -47,6 +47,7 @@ var formats = [...]string{
 	`+QuarantineCause "journal_lost"`,
 	`+QuarantineCause "sold_by_others"`,
 	"+quarantined.cause QuarantineCause",
+	"+adopted.decided int64",
 }
 
 // FormatEpoch is the format of the records that this botd writes: it grows with every line of

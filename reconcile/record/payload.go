@@ -74,6 +74,7 @@ type Quarantined struct {
 // Adopted assigns a difference between exchange and journal to the strategy.
 type Adopted struct {
 	Quantity exchange.Quantity `json:"quantity,omitempty"` // signed
+	Decided  int64             `json:"decided,omitempty"`  // on spot: the newest order of another botd with this prefix whose effect this decides
 	Evidence string            `json:"evidence,omitempty"`
 }
 

@@ -103,7 +103,7 @@ func (r *record2) body() (Body, error) {
 	case "quarantined":
 		return Quarantined{Why: r.Why}, nil
 	case "adopted":
-		return Adopted{r.Filled, r.Evidence}, nil
+		return Adopted{Quantity: r.Filled, Evidence: r.Evidence}, nil
 	case "ignored":
 		return Ignored{r.Filled, r.OrderID, r.Evidence}, nil
 	case "day":

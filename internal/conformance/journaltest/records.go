@@ -33,7 +33,7 @@ func EveryKind() []record.Record {
 		{AtMS: 7, ClientOrderID: "bmain-1-2", Body: record.Refused{Why: "no", Code: 2003}},
 		{AtMS: 8, Symbol: bitcoin, Body: record.Quarantined{Why: "why"}},
 		{AtMS: 8, Symbol: bitcoin, Body: record.Quarantined{Why: "why", Cause: record.ExecutedBeyond}},
-		{AtMS: 8, Symbol: bitcoin, Body: record.Adopted{Quantity: -2, Evidence: "by hand"}},
+		{AtMS: 8, Symbol: bitcoin, Body: record.Adopted{Quantity: -2, Decided: 97, Evidence: "by hand"}},
 		{AtMS: 8, Strategy: "one", Body: record.Latch{Side: -1}},
 		{AtMS: 9, Body: record.Day{StartMS: 8, Equity: exchange.AmountOf(5), Peak: exchange.AmountOf(6), Markets: "futures", Spot: exchange.AmountOf(1)}},
 		{AtMS: 9, Body: record.Halt{Level: record.LevelPause, Why: "why"}},
