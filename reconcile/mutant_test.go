@@ -44,6 +44,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"double_stays":              func(t testing.TB) { stopTooMany(t, []exchange.Quantity{10, 10}, 2, 1) },
 		"peer_unprotected":          boughtByAnother,
 		"hung_list_freezes":         func(t testing.TB) { lostExitUnread(t, "1", "0.01", 0) },
+		"refused_exit_beside":       func(t testing.TB) { stopAfterARefusedExit(t, 1_000, "1", 0) },
 		"decision_forgotten":        func(t testing.TB) { decidedBeforeAStart(t, false) },
 		"clock_ahead_accounts":      reportedAhead,
 		"both_stops_stay":           func(t testing.TB) { twoStops(t, elders, excessMS, true) },

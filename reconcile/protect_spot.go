@@ -41,7 +41,7 @@ func (d *derivation) protectSpot() {
 	if d.historyUnread() && d.book.walletFromMS >= d.book.bootMS+d.book.Settle().StalenessMS { // before that a wallet may be older than the last fill
 		uncovered = min(uncovered, d.beyondBaseline()-d.selling(d.leavesUncovered))
 	}
-	missing := d.symbol.rules.FloorQuantity(d.capped(d.stoppable(uncovered - d.restingExits())))
+	missing := d.symbol.rules.FloorQuantity(d.capped(d.stoppable(d.withoutRefused(uncovered - d.restingExits()))))
 	moved := slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return p.Order().StopPrice != price })
 	switch {
 	case d.desired.Unread && d.tooSmall(missing) && (uncovered >= 0 || !d.allShown()): // existing stops stay

@@ -111,6 +111,31 @@ func (s *situation) mayHaveSold() bool {
 	})
 }
 
+// refusedWaitMS is the time for which a new spot stop waits after the exchange refused an exit: it may have executed that all the same, and a wallet
+// read after this time shows the sale.
+const refusedWaitMS = 1_000
+
+// withoutRefused returns the part of a quantity that a new spot stop may sell beside a refused exit whose refusal no read has confirmed: none before the
+// wallet can show the sale, then no more than the wallet has beyond foreign assets.
+func (d *derivation) withoutRefused(quantity exchange.Quantity) exchange.Quantity {
+	if quantity <= 0 || d.desired.Flatten {
+		return quantity
+	}
+	for _, r := range d.book.Refused() {
+		age := d.nowMS - r.atMS
+		if r.Symbol != d.symbol.Key() || r.order.Side != exchange.Sell || r.purpose == placement.StopLoss || age >= confirmMS {
+			continue
+		}
+		switch {
+		case d.book.readAfter(r.atMS + refusedWaitMS/2):
+			quantity = min(quantity, max(0, d.beyondBaseline()-d.selling(d.leavesUncovered)))
+		case age < 2*refusedWaitMS:
+			quantity = min(quantity, max(0, quantity-r.order.Quantity))
+		}
+	}
+	return quantity
+}
+
 // confirmRefused drops the refusals that a snapshot confirms and keeps blocking openings on the
 // symbols of the others.
 func (s *survey) confirmRefused() {

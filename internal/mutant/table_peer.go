@@ -30,6 +30,10 @@ var peer = []Row{
 		"reconcile TestStopBesideLostExitStaysWithoutOpenList", []Edit{
 			{"reconcile.survey.noteUnfrozen", "b.Unlisted(q) || «unread»", "false"},
 		}},
+	{"refused_exit_beside", "a stop on spot stands at once beside an exit that the exchange has refused, and may have executed", "41",
+		"reconcile TestStopAfterRefusedExitCoversWhatIsLeft", []Edit{
+			{"reconcile.derivation.withoutRefused", "age >= confirmMS", "true"},
+		}},
 	{"price_hangs", "a price whose ticker hangs stays as it was", "protection",
 		"runtime/engine TestAPriceThatHangsIsReadFromTheList", []Edit{
 			{"runtime/engine.round.skipLateRead", "p.kind == callTicker", "false"},

@@ -1,0 +1,49 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+)
+
+// The exchange refused an exit that took the place of the stop, and may have executed it. A new stop beside it would sell a person's coins. It waits
+// until a wallet can show the sale, at most two seconds, and then covers what the wallet has.
+func TestStopAfterRefusedExitCoversWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		afterMS int64
+		wallet  string // empty: not read since
+		want    exchange.Quantity
+	}{
+		"at once":                           {100, "", 0},
+		"a wallet that may be older":        {100, "1.01", 0},
+		"the wallet shows that it was sold": {1_000, "1", 0},
+		"the wallet shows that a part was":  {1_000, "1.004", 4},
+		"the wallet shows all of it":        {1_000, "1.01", 10},
+		"no wallet is read":                 {1_900, "", 0},
+		"no wallet is read for two seconds": {2_000, "", 10},
+		"it shows the sale long afterwards": {9_000, "1", 0},
+		"no wallet is read for ten seconds": {10_000, "", 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stopAfterARefusedExit(t, c.afterMS, c.wallet, c.want)
+		})
+	}
+}
+
+func stopAfterARefusedExit(t testing.TB, afterMS int64, held string, want exchange.Quantity) {
+	t.Helper()
+	w, derive := protecting(t)
+	w.now += 60_000
+	w.observe("1.01")
+	w.refuses(placement.Exit, saleOf(10))
+	w.now += afterMS
+	if held != "" {
+		w.observe(held)
+	}
+	if have := stopped(derive()); have != want {
+		t.Errorf("%d ms after the refusal: want a stop of %d, have %d", afterMS, want, have)
+	}
+}
