@@ -234,7 +234,7 @@ func (d *direct) changed(warmup int) bool {
 	if !d.inForce.Covers(&d.plan) || len(d.plan.Notices()) > 0 {
 		return true
 	}
-	if remembered := d.plan.Remembered(); len(remembered.Entries()) > 0 {
+	if remembered := d.plan.Remembered(); remembered.Len() > 0 {
 		_, changed := d.memory.With(remembered)
 		return changed
 	}

@@ -246,7 +246,7 @@ func TestTheLedgerEqualsTheWallet(t *testing.T) {
 func wantBooked(t *testing.T, market exchange.Market, books *ledger.Ledger, result *backtest.Result) {
 	t.Helper()
 	sums, unexplained := map[ledger.Account]exchange.Amount{}, books.Unexplained()
-	for _, b := range books.Balances() {
+	for b := range books.Balances() {
 		if b.Asset == "USDT" {
 			sums[b.Account] = sums[b.Account].Add(b.Amount)
 		}

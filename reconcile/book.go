@@ -16,8 +16,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// Book is the known state of one account, journalled and observed. It is not safe for concurrent
-// use.
+// Book is the known state of one account. Each of its parts has its own fields: the journalled
+// state, what was observed, what was sent. It is not safe for concurrent use.
 type Book struct {
 	tracked
 	observed
@@ -26,17 +26,27 @@ type Book struct {
 	spotEnded
 	peer
 	pass
+	valued
+	buffers
+	configured
+}
 
-	sequence int64                // of the ids generated in this epoch
-	openIDs  []int64              // scratch of Vanished
-	matched  []*account.Placement // scratch of observeList
-	slots    []slot               // scratch of convergeKeyed
-	marked   summed[exchange.Amount]
-
-	fetchedOnly []*account.Placement // resting openings read by id that no open list has shown
-
+// configured is how a book was configured.
+type configured struct {
 	spotFee       exchange.Rate
 	foreignPolicy string
+}
+
+// valued is what was calculated from the other parts.
+type valued struct {
+	marked summed[exchange.Amount]
+}
+
+// buffers are reused from round to round; what is in them means nothing.
+type buffers struct {
+	openIDs []int64              // of Vanished
+	matched []*account.Placement // of observeList
+	slots   []slot               // of convergeKeyed
 }
 
 // Settings are what a book is configured with.
@@ -69,14 +79,15 @@ type observed struct {
 	marginShown   bool                // the account has reported a used position margin since the start
 	openPositions []exchange.Position // on futures, of any symbol
 	listed        map[exchange.Market]openList
-	observedMS    int64            // end of the snapshot under way
-	listsMS       int64            // its begin
-	bootMS        int64            // begin of this epoch
-	changes       uint64           // number of changes of the observed state
-	stale         int64            // number of answers older than the known state
-	idsLeftOut    bool             // spot lists omit the client order ids of botd's own orders
-	idsShown      bool             // the spot history has shown a client order id
-	names         map[int64]string // by order id: spot orders with this prefix that are not in the journal
+	observedMS    int64                // end of the snapshot under way
+	listsMS       int64                // its begin
+	bootMS        int64                // begin of this epoch
+	changes       uint64               // number of changes of the observed state
+	stale         int64                // number of answers older than the known state
+	idsLeftOut    bool                 // spot lists omit the client order ids of botd's own orders
+	idsShown      bool                 // the spot history has shown a client order id
+	names         map[int64]string     // by order id: spot orders with this prefix that are not in the journal
+	fetchedOnly   []*account.Placement // resting openings read by id that no open list has shown
 }
 
 // NewBook returns the book of an account whose journal is empty.
@@ -223,7 +234,7 @@ func (b *Book) advance(r *record.Record) {
 
 // noteBoot begins a new epoch: earlier reads no longer count as evidence.
 func (b *Book) noteBoot(atMS int64) {
-	b.sequence = 0
+	b.restartSequence()
 	b.observed.boot(atMS)
 	for symbol := range b.Symbols() {
 		symbol.read, symbol.settled, symbol.onlyOpeningsPending, symbol.sinceFill = false, false, false, symbol.sinceFillAtStart(b.Settle(), atMS)
@@ -241,8 +252,7 @@ func (b *Book) Version() uint64 { return b.journalled.Version() + b.changes }
 // NextClientOrderID returns a new unique id: its epoch is above every journalled one, its random
 // part belongs to this start, and its sequence counts up.
 func (b *Book) NextClientOrderID(instance string) string {
-	b.sequence++
-	return placement.ClientOrderID(instance, b.Start(), b.sequence)
+	return placement.ClientOrderID(instance, b.Start(), b.nextInSequence())
 }
 
 // Canceled yields the live placements for which a cancel was sent, in no particular order.

@@ -155,7 +155,7 @@ func TestATargetByEquityIsPricedOnce(t *testing.T) {
 	d.book.Symbol(bitcoin).last = d.price("25000")
 	d.none(nil)
 	one := d.book.Strategy("one")
-	if want, have := exchange.Quantity(200), quantityOf(one.Priced(one.Plan().Target)); want != have {
+	if want, have := exchange.Quantity(200), quantityOf(one.Priced(one.Plan().Target())); want != have {
 		t.Fatalf("want %d, have %d", want, have)
 	}
 }

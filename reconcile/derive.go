@@ -46,10 +46,10 @@ func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *
 	}
 	d.cancelPassedExits(d.targetOrders) // whatever the plan desires now: such an exit holds the asset, and no stop can
 	d.convergeTarget()
-	d.convergeKeyed(placement.Order, d.plan.Orders)
-	exits := d.plan.Exits
+	d.convergeKeyed(placement.Order, d.plan.Orders())
+	exits := d.plan.Exits()
 	if d.stopHasAsset() {
-		exits = nil
+		exits = account.Orders{}
 	}
 	d.convergeKeyed(placement.ExitOrder, exits)
 	switch {
@@ -123,7 +123,7 @@ func (b *Book) situation(desired *Desired, symbol *SymbolState, nowMS int64) sit
 // derivation is the work of one Derive: a situation, and what has been derived from it so far.
 type derivation struct {
 	situation
-	plan    strategy.Plan
+	plan    account.Plan
 	intents []Intent
 	priced  *record.Record
 
@@ -244,7 +244,7 @@ func (d *derivation) setLeverage() bool {
 	if d.symbol.Key().Market != exchange.Futures || desired.Leverage == 0 || desired.Leverage == d.symbol.leverage || !desired.Entries {
 		return false
 	}
-	if d.plan.Target.Sign() == 0 && len(d.plan.Orders) == 0 {
+	if d.plan.Target().Sign() == 0 && d.plan.Orders().Len() == 0 {
 		return false
 	}
 	d.unlevered = d.symbol.position != 0 || len(d.targetOrders)+len(d.keyedOrders) > 0
@@ -256,7 +256,7 @@ func (d *derivation) setLeverage() bool {
 
 // convergeTarget converges the position: delta = target - position - signed in flight.
 func (d *derivation) convergeTarget() {
-	target, position := d.plan.Target, d.ownPosition
+	target, position := d.plan.Target(), d.ownPosition
 	if target.Kind == strategy.NoTarget {
 		return
 	}
@@ -384,7 +384,7 @@ func (d *derivation) enter(delta exchange.Quantity) {
 	if d.symbol.Key().Market == exchange.Spot {
 		order.Quantity, order.QuoteAmount = 0, d.amountFor(quantity)
 	}
-	d.add(Intent{Purpose: placement.Entry, Order: order, Reason: d.plan.Reason})
+	d.add(Intent{Purpose: placement.Entry, Order: order, Reason: d.plan.Reason()})
 }
 
 // amountFor returns the quote amount of a spot purchase. A purchase of one step has room up to the collar: at a price above the last one its

@@ -12,6 +12,7 @@ import (
 // dispatched holds the outcome of the requests about live placements, by client order id: when they
 // were passed on and answered, and what the wallet shows in place of an answer.
 type dispatched struct {
+	sequence     int64                   // of the ids generated in this epoch
 	handedOut    map[string]int64        // when a placement was passed on for sending
 	answered     map[string]int64        // when the exchange's answer assigned an id to it
 	canceled     map[string]cancels      // cancels sent for it
@@ -31,6 +32,14 @@ func newDispatched() dispatched {
 		released: map[string]int64{}, presumed: map[string]bool{}, unfrozen: map[string]bool{}, shownSold: map[string]bool{},
 		priorBalance: map[string]priorBalance{}}
 }
+
+// nextInSequence returns the number of the next id of this epoch, from 1.
+func (d *dispatched) nextInSequence() int64 {
+	d.sequence++
+	return d.sequence
+}
+
+func (d *dispatched) restartSequence() { d.sequence = 0 }
 
 // forget drops what is known of a placement that has ended.
 func (d *dispatched) forget(clientOrderID string) {

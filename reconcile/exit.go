@@ -39,8 +39,8 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 	if target.Sign() != 0 {
 		reason = "the target changed side: first flat, then the other side"
 	}
-	if d.plan.Reason != "" {
-		reason += ": " + d.plan.Reason
+	if why := d.plan.Reason(); why != "" {
+		reason += ": " + why
 	}
 	d.reduceNow(abs(position), reason)
 }
@@ -48,7 +48,7 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 // ExitOutdated reports whether the plan in force desires at least the current position, so that an
 // exit for the previous plan is no longer needed.
 func (b *Book) ExitOutdated(desired *Desired) bool {
-	target, symbol := desired.Strategy.Plan().Target, desired.Symbol
+	target, symbol := desired.Strategy.Plan().Target(), desired.Symbol
 	held := b.situation(desired, symbol, 0).ownPosition
 	if target.Sign() == 0 || symbol.rules == nil || target.Sign() != signOf(held) {
 		return false

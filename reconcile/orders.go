@@ -19,10 +19,10 @@ const refusedMS = 5_000
 
 // convergeKeyed keeps the plan's resting orders in the book: it cancels orders that are not
 // desired. It cancels a changed order, waits for the confirmation, and places the remainder.
-func (d *derivation) convergeKeyed(purpose placement.Purpose, desired []strategy.DesiredOrder) {
+func (d *derivation) convergeKeyed(purpose placement.Purpose, desired account.Orders) {
 	overdue := purpose == placement.Order && d.book.Overdue(d.symbol.Key(), d.nowMS, cutMS) != nil
-	keys := account.KeysOf(desired)
-	slots := d.slots(&keys, purpose, len(desired))
+	keys := desired.Keys()
+	slots := d.slots(&keys, purpose, desired.Len())
 	for n, p := range d.keyedOrders {
 		if p.Purpose() != purpose {
 			continue
@@ -36,7 +36,7 @@ func (d *derivation) convergeKeyed(purpose placement.Purpose, desired []strategy
 			d.cancel(p, "canceled for a stable snapshot: it keeps filling")
 		}
 		switch {
-		case i < 0 || !sameOrder(p, &desired[i], slots[i].filled):
+		case i < 0 || !sameOrder(p, desired.At(i), slots[i].filled):
 			d.cancel(p, "no longer desired")
 		case purpose == placement.Order && p.Order().PostOnly && d.against(p.Order().Side):
 			d.cancel(p, "the quote of the other side has filled")
@@ -45,9 +45,9 @@ func (d *derivation) convergeKeyed(purpose placement.Purpose, desired []strategy
 	if d.exiting {
 		return
 	}
-	for i := range desired {
+	for i := range slots {
 		if !slots[i].placed {
-			d.placeKeyed(purpose, &desired[i], slots[i].filled)
+			d.placeKeyed(purpose, desired.At(i), slots[i].filled)
 		}
 	}
 }
@@ -69,13 +69,13 @@ func (d *derivation) slots(keys *account.Keys, purpose placement.Purpose, count 
 	return slots
 }
 
-func sameOrder(p *account.Placement, desired *strategy.DesiredOrder, filled exchange.Quantity) bool {
+func sameOrder(p *account.Placement, desired strategy.DesiredOrder, filled exchange.Quantity) bool {
 	order := p.Order()
 	return order.Side == desired.Side && order.Price == desired.Price && order.StopPrice == desired.StopPrice && p.Remaining() <= desired.Quantity-filled
 }
 
 // placeKeyed places an order for a desired one without an order.
-func (d *derivation) placeKeyed(purpose placement.Purpose, desired *strategy.DesiredOrder, filled exchange.Quantity) {
+func (d *derivation) placeKeyed(purpose placement.Purpose, desired strategy.DesiredOrder, filled exchange.Quantity) {
 	if purpose == placement.Order && (!d.desired.Entries || !d.mayOpen()) {
 		return
 	}
@@ -103,7 +103,7 @@ func (d *derivation) placeKeyed(purpose placement.Purpose, desired *strategy.Des
 			order.WorkingType = exchange.ContractPrice
 		}
 	}
-	d.add(Intent{Purpose: purpose, Key: desired.Key, Order: order, Reason: d.plan.Reason})
+	d.add(Intent{Purpose: purpose, Key: desired.Key, Order: order, Reason: d.plan.Reason()})
 }
 
 // against reports whether a side would open against a position (futures rule 4).

@@ -364,8 +364,7 @@ func (o *observed) NeedsPositionHistory(symbol *SymbolState) (sinceMS int64, ask
 // the plan in force does not open again.
 func (s *survey) latchOn(key exchange.SymbolKey) {
 	for t := range s.book.Strategies() {
-		plan := t.Plan()
-		if side := plan.Target.Sign(); t.Symbol() == key && side != 0 && t.Latch() != side {
+		if side := t.Plan().Target().Sign(); t.Symbol() == key && side != 0 && t.Latch() != side {
 			s.emit(record.Record{Strategy: t.Name(), Body: record.Latch{Side: side}})
 		}
 	}

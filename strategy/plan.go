@@ -231,8 +231,11 @@ func (m Memory) Get(key string) (int64, bool) {
 	return 0, false
 }
 
-// Entries returns all values, in the order in which they were first remembered.
-func (m Memory) Entries() []MemoryEntry { return m.entries }
+// Entries returns a copy of all values, in the order in which they were first remembered.
+func (m Memory) Entries() []MemoryEntry { return slices.Clone(m.entries) }
+
+// Len returns their number.
+func (m Memory) Len() int { return len(m.entries) }
 
 // With returns a memory with the newer values added, and whether that changed anything.
 func (m Memory) With(newer Memory) (Memory, bool) {

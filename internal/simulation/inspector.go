@@ -223,7 +223,7 @@ func (i *inspector) rounded(whole bool) {
 	for n := range i.watched {
 		watch := &i.watched[n]
 		name, key, held := watch.role.name, watch.role.key, watch.held
-		target, state := book.Strategy(name).Plan().Target, book.Symbol(key)
+		target, state := book.Strategy(name).Plan().Target(), book.Symbol(key)
 		last, _ := w.venue.x.Price(key)
 		sign := target.Sign()
 		intended := target.Kind == strategy.NoTarget || sign != 0 && (sign > 0) == (held.position > 0)

@@ -77,7 +77,7 @@ func (i *inspector) booksAgree(book *reconcile.Book) {
 		}
 	}
 	have := func(market exchange.Market, asset string) (sum exchange.Amount) {
-		for _, b := range book.Ledger().Balances() {
+		for b := range book.Ledger().Balances() {
 			if b.Account == ledger.Wallet && b.Symbol.Market == market && b.Asset == asset {
 				sum = sum.Add(b.Amount)
 			}
@@ -170,7 +170,7 @@ func (i *inspector) reached(watch *watch, book *reconcile.Book) {
 		return
 	case book.Breaker().UntilMS > w.nowMS-60_000, w.nowMS-i.story.planMS[role.name] < unchangedMS:
 		return
-	case i.story.last[role.name] != fmt.Sprint(state.Plan().Target): // just decided: its record is not durable yet
+	case i.story.last[role.name] != fmt.Sprint(state.Plan().Target()): // just decided: its record is not durable yet
 		return
 	case w.stats.Faults[RuleDrift] > 0: // rules are read hourly: a remainder that was too small under the old ones stays
 		return
@@ -179,11 +179,11 @@ func (i *inspector) reached(watch *watch, book *reconcile.Book) {
 	case held.doubled > 0: // a lost stop was repeated, and both may have filled
 		return
 	}
-	want := state.Plan().Target.Quantity
+	want := state.Plan().Target().Quantity
 	if role.kind == "twap" && max(want, -want) != role.most {
 		w.fail("reached", "%s targets %d in the end, of %d", role.name, want, role.most)
 	}
-	if priced, is := state.Priced(state.Plan().Target); is {
+	if priced, is := state.Priced(state.Plan().Target()); is {
 		want = priced // a filled resting exit has lowered it
 	}
 	last, _ := w.venue.x.Price(role.key)

@@ -399,7 +399,7 @@ func (j *judge) launched(order *exchange.NewOrder) {
 	if h == nil || h.position == 0 || role == nil || role.absent || story.halted(name, key) || story.latched[name] != 0 || w.daemon.stopping {
 		return
 	}
-	target := w.daemon.machine.Book().Strategy(name).Plan().Target
+	target := w.daemon.machine.Book().Strategy(name).Plan().Target()
 	if target.Kind != strategy.ByQuantity || target.Quantity == 0 || (target.Quantity > 0) != (h.position > 0) {
 		return
 	}

@@ -18,7 +18,7 @@ const mostOfBook = 50
 var parts = []string{"tracked", "spotWallet", "dispatched", "refusals", "spotEnded", "peer", "pass"}
 
 // state are the structs of reconcile with no exported field: other packages read them through methods, and change them by records and snapshots.
-var state = append([]string{"Book", "observed", "SymbolState", "quotation", "observation", "declared"}, parts...)
+var state = append([]string{"Book", "observed", "valued", "buffers", "configured", "SymbolState", "quotation", "observation", "declared"}, parts...)
 
 // TestStateHasNoExportedField checks that the book and its parts export no field.
 func TestStateHasNoExportedField(t *testing.T) {

@@ -5,20 +5,22 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"strings"
 	"testing"
 )
 
-// TestStateGivesOutNoListOfItsOwn checks that no exported method of the account's state returns one of its slices or maps, or a pointer to an element of
-// one: a caller could change the state without a record. An iterator or a copy gives out the same.
+// TestStateGivesOutNoListOfItsOwn checks that no exported method of the account's state returns one of its slices or maps, a struct that shows one, or a
+// pointer to an element of one: a caller could change the state without a record. An iterator or a copy gives out the same.
 func TestStateGivesOutNoListOfItsOwn(t *testing.T) {
 	t.Parallel()
 	set, all := examined(t)
 	methods := 0
 	for _, p := range all {
-		if p.path != "botd/reconcile" && p.path != "botd/reconcile/account" {
+		of, ok := map[string]string{"botd/reconcile": "", "botd/reconcile/account": "", "botd/reconcile/ledger": "", "botd/strategy": "Memory"}[p.path]
+		if !ok {
 			continue
 		}
-		found, examined := givenOut(p.info, p.trees)
+		found, examined := givenOut(p.info, p.trees, of)
 		methods += examined
 		for _, pos := range found {
 			t.Errorf("%s: this gives out a list of the state: want an iterator or a copy", set.Position(pos))
@@ -35,6 +37,11 @@ func TestStateGivesOutNoListOfItsOwn(t *testing.T) {
 	if have := given(t, "*int", "return &s.list[0]"); have != 1 {
 		t.Errorf("want a pointer into a list found, have %d", have)
 	}
+	for result, want := range map[string]int{"Shown": 1, "Hidden": 0} {
+		if have := given(t, result, "return s."+strings.ToLower(result)); have != want {
+			t.Errorf("%s: want %d structs with a list found, have %d", result, want, have)
+		}
+	}
 	for _, code := range []string{"return slices.Clone(s.list)", "own := []int{1}; return own", "f := func() []int { return s.list }; f(); return nil",
 		"own := S{}; return own.list"} {
 		if have := given(t, "[]int", code); have != 0 {
@@ -50,7 +57,8 @@ func given(t *testing.T, result, body string) int {
 	var found []token.Pos
 	for _, source := range []struct{ path, text string }{
 		{"slices", "package slices\nfunc Clip(s []int) []int { return s }\nfunc Clone(s []int) []int { return s }"},
-		{"x", "package x\nimport \"slices\"\ntype S struct { list []int; byName [][]int; deep struct { list []int } }\nfunc (s *S) List() " + result +
+		{"x", "package x\nimport \"slices\"\ntype Shown struct { Of struct { List []int } }\ntype Hidden struct { list []int; Any int }\n" +
+			"type S struct { list []int; byName [][]int; deep struct { list []int }; shown Shown; hidden Hidden }\nfunc (s *S) List() " + result +
 			" { " + body + " }\nvar _ = slices.Clip"},
 	} {
 		tree, err := parser.ParseFile(set, source.path+".go", source.text, parser.SkipObjectResolution)
@@ -59,18 +67,18 @@ func given(t *testing.T, result, body string) int {
 		}
 		trees := []*ast.File{tree}
 		if info := imports.check(t, set, source.path, trees); source.path == "x" {
-			found, _ = givenOut(info, trees)
+			found, _ = givenOut(info, trees, "")
 		}
 	}
 	return len(found)
 }
 
-// givenOut returns where an exported method returns a list that its receiver has, and the number of exported methods.
-func givenOut(info *types.Info, trees []*ast.File) (found []token.Pos, examined int) {
+// givenOut returns where an exported method of one type, or of all, returns a list that its receiver has, and the number of exported methods.
+func givenOut(info *types.Info, trees []*ast.File, of string) (found []token.Pos, examined int) {
 	for _, tree := range trees {
 		for _, declared := range tree.Decls {
 			method, ok := declared.(*ast.FuncDecl)
-			if !ok || method.Recv == nil || !method.Name.IsExported() {
+			if !ok || method.Recv == nil || !method.Name.IsExported() || of != "" && of != receiverOf(method) {
 				continue
 			}
 			examined++
@@ -137,9 +145,21 @@ func isOwnList(info *types.Info, e ast.Expr) bool {
 	case *ast.SliceExpr:
 		return isOwnList(info, x.X)
 	case *ast.SelectorExpr, *ast.IndexExpr:
-		switch info.TypeOf(e).Underlying().(type) {
-		case *types.Slice, *types.Map:
-			return true
+		return showsList(info.TypeOf(e))
+	}
+	return false
+}
+
+// showsList reports whether a type is a slice or map, or a struct with an exported field that shows one.
+func showsList(of types.Type) bool {
+	switch x := of.Underlying().(type) {
+	case *types.Slice, *types.Map:
+		return true
+	case *types.Struct:
+		for field := range x.Fields() {
+			if field.Exported() && showsList(field.Type()) {
+				return true
+			}
 		}
 	}
 	return false

@@ -39,11 +39,11 @@ func (s *State) Apply(r *record.Record) {
 
 // applyToStrategy applies the records that change one strategy's state.
 func (s *State) applyToStrategy(r *record.Record) {
-	t := s.Enlist(r.Strategy)
+	t := s.strategy(r.Strategy)
 	defer t.noteLatch(t.latch.side, r.AtMS)
 	switch body := r.Body.(type) {
 	case record.Assigned:
-		s.Track(r.Symbol).owner = r.Strategy
+		s.symbol(r.Symbol).owner = r.Strategy
 		t.symbol, t.onRemove = r.Symbol, body.OnRemove
 		t.events.watched = body.Events
 	case record.Plan:
@@ -75,19 +75,19 @@ func (s *State) applyFact(r *record.Record) {
 	case record.Acknowledged, record.Unknown, record.Fill, record.Refused, record.Ended, record.Withdrawn:
 		s.advance(r)
 	case record.Quarantined:
-		symbol := s.Track(r.Symbol)
+		symbol := s.symbol(r.Symbol)
 		symbol.quarantine, symbol.quarantineMS, symbol.unknownOrder = body.Why, r.AtMS, r.ClientOrderID
 		symbol.cause = cmp.Or(body.Cause, body.FormerCause())
 	case record.Adopted:
-		s.adopted(s.Track(r.Symbol), &body, r.AtMS)
+		s.adopted(s.symbol(r.Symbol), &body, r.AtMS)
 	case record.Liquidated:
-		s.liquidated(s.Track(r.Symbol), body.PositionID, r.AtMS)
+		s.liquidated(s.symbol(r.Symbol), body.PositionID, r.AtMS)
 	case record.Ignored:
 		s.ignored(r, &body)
 	case record.Fees:
-		s.Track(r.Symbol).takeFees(&body)
+		s.symbol(r.Symbol).takeFees(&body)
 	case record.Baseline:
-		symbol := s.Track(r.Symbol)
+		symbol := s.symbol(r.Symbol)
 		symbol.baseline, symbol.unattributed = body.Quantity, body.Unattributed
 	case record.Day:
 		s.watch(r.Strategy).measure(r.AtMS, Day(body))
@@ -116,6 +116,7 @@ func (s *State) boot(r *record.Record, body *record.Boot) {
 }
 
 func (s *State) begin(p *Placement) {
+	s.symbol(p.order.Key())
 	s.placements[p.clientOrderID] = p
 	s.live = append(s.live, p)
 }
@@ -142,7 +143,7 @@ func (s *State) advance(r *record.Record) {
 
 // fill books a fill of a placement.
 func (s *State) fill(p, before *Placement, grown exchange.Quantity, r *record.Record) {
-	symbol := s.Track(p.order.Key())
+	symbol := s.symbol(p.order.Key())
 	if p.order.Market == exchange.Spot && p.order.Side == exchange.Buy {
 		_, price, _ := r.Filled()
 		symbol.buy(before, grown, price)
@@ -160,7 +161,7 @@ func (s *State) fill(p, before *Placement, grown exchange.Quantity, r *record.Re
 	if !s.unbooked {
 		s.books.Fill(p.booked(), grown)
 	}
-	t := s.Enlist(p.strategy)
+	t := s.strategy(p.strategy)
 	t.events.noteFill(p, before, grown, r.AtMS)
 	switch {
 	case p.purpose == placement.Order:
@@ -192,10 +193,10 @@ func (s *State) buys(key exchange.SymbolKey) bool {
 func (s *State) end(p *Placement, atMS int64) {
 	s.circuit.ended(p)
 	if i, known := s.findStrategy(p.strategy); known {
-		s.strategies[i].events.noteEnd(p, atMS)
+		s.recorded.strategies[i].events.noteEnd(p, atMS)
 	}
 	if (p.purpose == placement.Order || p.purpose == placement.ExitOrder) && (p.state == placement.Rejected || p.state == placement.Refused) {
-		s.Enlist(p.strategy).ofKey(p.purpose, p.key).refusedMS = atMS
+		s.strategy(p.strategy).ofKey(p.purpose, p.key).refusedMS = atMS
 	}
 	if !s.unbooked {
 		s.books.End(p.clientOrderID, p.orderID)
@@ -211,7 +212,7 @@ func (s *State) end(p *Placement, atMS int64) {
 // liquidated. The position itself ends when the difference is adopted.
 func (s *State) liquidated(symbol *Symbol, positionID, atMS int64) {
 	symbol.liquidatedID = positionID
-	for _, t := range s.strategies {
+	for _, t := range s.recorded.strategies {
 		if t.symbol == symbol.key {
 			t.setLatch(t.plan.Target.Sign(), false, atMS)
 		}
@@ -226,7 +227,7 @@ func (s *State) adopted(symbol *Symbol, body *record.Adopted, atMS int64) {
 	if symbol.known != 0 || symbol.key.Market != exchange.Futures {
 		return
 	}
-	for _, t := range s.strategies {
+	for _, t := range s.recorded.strategies {
 		if t.symbol == symbol.key {
 			t.setLatch(t.plan.Target.Sign(), false, atMS)
 		}
@@ -235,7 +236,7 @@ func (s *State) adopted(symbol *Symbol, body *record.Adopted, atMS int64) {
 
 // ignored leaves a part of the position, or one order, to its owner.
 func (s *State) ignored(r *record.Record, body *record.Ignored) {
-	symbol := s.Track(r.Symbol)
+	symbol := s.symbol(r.Symbol)
 	symbol.ignored = body.Quantity
 	symbol.release()
 	if r.ClientOrderID != "" {

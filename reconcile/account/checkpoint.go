@@ -15,36 +15,34 @@ const meaning = 2 // 2: fewer endings are remembered
 
 // Layout identifies the format of this botd's snapshots. Snapshots of another layout are ignored,
 // and the whole journal is replayed.
-var Layout = fmt.Sprintf("%d-%s", meaning, freeze.Layout(State{}))
+var Layout = fmt.Sprintf("%d-%s", meaning, freeze.Layout(recorded{}))
 
 // Snapshot returns the whole state, for a checkpoint.
-func (s *State) Snapshot() []byte { return freeze.Freeze(s) }
+func (s *State) Snapshot() []byte { return freeze.Freeze(&s.recorded) }
 
 // Restore returns the state of a snapshot of this layout, with the current options.
 func Restore(options Options, snapshot []byte) (*State, error) {
-	s := &State{}
-	if err := freeze.Thaw(snapshot, s); err != nil {
+	s := newState(options)
+	if err := freeze.Thaw(snapshot, &s.recorded); err != nil {
 		return nil, fmt.Errorf("read a checkpoint: %w", err)
 	}
-	s.settle, s.unbooked = options.Settle, options.WithoutLedger
 	return s, nil
 }
 
 // Symbols yields all symbols in the journal, sorted by key.
-func (s *State) Symbols() iter.Seq[*Symbol] { return slices.Values(s.symbols) }
+func (s *State) Symbols() iter.Seq[*Symbol] { return slices.Values(s.recorded.symbols) }
 
-// SameSnapshot reports whether two snapshots are of the same state, regardless of the venue bounds
-// configured for each, and of symbols that were only read.
+// SameSnapshot reports whether two snapshots are of the same state, regardless of what depends on
+// the venue bounds configured for each.
 func SameSnapshot(one, other []byte) bool {
 	normal := func(snapshot []byte) []byte {
 		s, err := Restore(Options{}, snapshot)
 		if err != nil {
 			return nil
 		}
-		for _, symbol := range s.symbols {
-			symbol.sold, symbol.traded = 0, 0 // they depend on the bounds
+		for symbol := range s.Symbols() {
+			symbol.sold, symbol.traded = 0, 0
 		}
-		s.symbols = slices.DeleteFunc(s.symbols, func(t *Symbol) bool { return *t == Symbol{key: t.key} }) // no record refers to it
 		return s.Snapshot()
 	}
 	a, b := normal(one), normal(other)

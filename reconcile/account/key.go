@@ -84,7 +84,7 @@ func (s *Strategy) ofKey(purpose placement.Purpose, key string) *keyFill {
 // forgetKeys drops the fills of keys that the plan no longer contains. A key that returns starts
 // from zero.
 func (s *Strategy) forgetKeys() {
-	orders, exits := KeysOf(s.plan.Orders), KeysOf(s.plan.Exits)
+	orders, exits := s.Plan().Orders().Keys(), s.Plan().Exits().Keys()
 	for i := range s.keys {
 		named := &orders
 		if s.keys[i].purpose == placement.ExitOrder {
@@ -102,8 +102,8 @@ type Keys struct {
 	byKey  map[string]int // nil until many keys were missed
 }
 
-// KeysOf finds orders of a list.
-func KeysOf(orders []strategy.DesiredOrder) Keys { return Keys{orders: orders} }
+// Keys finds orders among them.
+func (o Orders) Keys() Keys { return Keys{orders: o.list} }
 
 // fewMissed is the number of misses up to which a linear search is faster.
 const fewMissed = 8

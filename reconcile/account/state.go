@@ -17,9 +17,18 @@ import (
 	"botd/reconcile/placement"
 )
 
-// State is one account's journalled state. Each part it embeds has its own fields and rules. It is
-// not safe for concurrent use.
+// State is one account's journalled state. It is not safe for concurrent use.
 type State struct {
+	recorded
+	unrecorded
+
+	settle   placement.Settle
+	unbooked bool
+}
+
+// recorded is what Apply has made of the journal's records; a checkpoint contains it whole. Each
+// part it embeds has its own fields and rules.
+type recorded struct {
 	halts
 	setLimits
 	circuit
@@ -29,7 +38,6 @@ type State struct {
 	starts
 	endings
 
-	settle     placement.Settle
 	version    uint64
 	symbols    []*Symbol   // sorted by key
 	strategies []*Strategy // sorted by name
@@ -37,8 +45,14 @@ type State struct {
 	live       []*Placement // oldest first
 	ledger     *ledger.Ledger
 	books      ledger.Writer
-	unbooked   bool
 	seasoned   bool // the journal contains more than starts and plans
+}
+
+// unrecorded are the symbols and strategies that callers observe although no record names them. The
+// first record that does takes them over.
+type unrecorded struct {
+	symbols    map[exchange.SymbolKey]*Symbol
+	strategies map[string]*Strategy
 }
 
 // Options are what a state is created with. They are not journalled.
@@ -49,44 +63,90 @@ type Options struct {
 
 // New returns the state of an account whose journal is empty.
 func New(options Options) *State {
-	s := &State{settle: options.Settle, unbooked: options.WithoutLedger, placements: map[string]*Placement{}, endings: endings{byID: map[string]Ending{}}}
+	s := newState(options)
+	s.placements, s.endings = map[string]*Placement{}, endings{byID: map[string]Ending{}}
 	s.ledger, s.books = ledger.New()
 	return s
 }
 
-// Track returns a symbol's state and creates it if it is new.
+func newState(options Options) *State {
+	return &State{settle: options.Settle, unbooked: options.WithoutLedger,
+		unrecorded: unrecorded{symbols: map[exchange.SymbolKey]*Symbol{}, strategies: map[string]*Strategy{}}}
+}
+
+// Track returns a symbol's state, which is empty until a record names the symbol.
 func (s *State) Track(key exchange.SymbolKey) *Symbol {
-	i, found := slices.BinarySearchFunc(s.symbols, key, func(t *Symbol, k exchange.SymbolKey) int { return t.key.Compare(k) })
-	if !found {
-		s.symbols = slices.Insert(s.symbols, i, &Symbol{key: key})
+	if i, found := s.findSymbol(key); found {
+		return s.recorded.symbols[i]
 	}
-	return s.symbols[i]
+	return s.unrecorded.symbol(key)
+}
+
+// symbol returns the state of a symbol that a record names.
+func (s *State) symbol(key exchange.SymbolKey) *Symbol {
+	i, found := s.findSymbol(key)
+	if !found {
+		s.recorded.symbols = slices.Insert(s.recorded.symbols, i, s.unrecorded.symbol(key))
+		delete(s.unrecorded.symbols, key)
+	}
+	return s.recorded.symbols[i]
+}
+
+func (s *State) findSymbol(key exchange.SymbolKey) (at int, found bool) {
+	return slices.BinarySearchFunc(s.recorded.symbols, key, func(t *Symbol, k exchange.SymbolKey) int { return t.key.Compare(k) })
 }
 
 // Strategy returns a strategy's state. It is empty, and no part of the account's, if neither the
 // journal nor the roster knows the strategy.
 func (s *State) Strategy(name string) *Strategy {
 	if i, found := s.findStrategy(name); found {
-		return s.strategies[i]
+		return s.recorded.strategies[i]
+	}
+	if enlisted := s.unrecorded.strategies[name]; enlisted != nil {
+		return enlisted
 	}
 	return &Strategy{name: name}
 }
 
-// Enlist returns a strategy's state and creates it if it is new.
+// Enlist returns the state of a strategy of the roster, which is empty until a record names the
+// strategy.
 func (s *State) Enlist(name string) *Strategy {
+	if i, found := s.findStrategy(name); found {
+		return s.recorded.strategies[i]
+	}
+	return s.unrecorded.strategy(name)
+}
+
+// strategy returns the state of a strategy that a record names.
+func (s *State) strategy(name string) *Strategy {
 	i, found := s.findStrategy(name)
 	if !found {
-		s.strategies = slices.Insert(s.strategies, i, &Strategy{name: name})
+		s.recorded.strategies = slices.Insert(s.recorded.strategies, i, s.unrecorded.strategy(name))
+		delete(s.unrecorded.strategies, name)
 	}
-	return s.strategies[i]
+	return s.recorded.strategies[i]
+}
+
+func (u *unrecorded) symbol(key exchange.SymbolKey) *Symbol {
+	if u.symbols[key] == nil {
+		u.symbols[key] = &Symbol{key: key}
+	}
+	return u.symbols[key]
+}
+
+func (u *unrecorded) strategy(name string) *Strategy {
+	if u.strategies[name] == nil {
+		u.strategies[name] = &Strategy{name: name}
+	}
+	return u.strategies[name]
 }
 
 func (s *State) findStrategy(name string) (at int, found bool) {
-	return slices.BinarySearchFunc(s.strategies, name, func(t *Strategy, n string) int { return strings.Compare(t.name, n) })
+	return slices.BinarySearchFunc(s.recorded.strategies, name, func(t *Strategy, n string) int { return strings.Compare(t.name, n) })
 }
 
 // Strategies yields all strategies in the journal, sorted by name.
-func (s *State) Strategies() iter.Seq[*Strategy] { return slices.Values(s.strategies) }
+func (s *State) Strategies() iter.Seq[*Strategy] { return slices.Values(s.recorded.strategies) }
 
 // Live yields the placements that are not final, oldest first.
 func (s *State) Live() iter.Seq[*Placement] { return slices.Values(s.live) }
@@ -134,7 +194,7 @@ type Orphan struct {
 // position or live orders of a strategy, or trades that are not all booked or part of a result.
 func (s *State) Orphans(configured func(strategy string, symbol exchange.SymbolKey) bool) []Orphan {
 	var orphans []Orphan
-	for _, symbol := range s.symbols {
+	for _, symbol := range s.recorded.symbols {
 		owner := symbol.owner
 		held := symbol.known != 0 || !s.unbooked && s.ledger.Awaits(symbol.key) || s.unaccounted(owner)
 		for _, p := range s.live {

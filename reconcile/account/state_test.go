@@ -9,14 +9,15 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile/record"
+	"botd/strategy"
 )
 
 func TestAskingCreatesNothing(t *testing.T) {
 	t.Parallel()
 	s := New(Options{})
 	before := s.Snapshot()
-	if name, plan := s.Strategy("one").Name(), s.Strategy("one").Plan(); name != "one" || plan.Target.Sign() != 0 {
-		t.Errorf("want an empty state of one, have %q with %+v", name, plan)
+	if name, target := s.Strategy("one").Name(), s.Strategy("one").Plan().Target(); name != "one" || target.Sign() != 0 {
+		t.Errorf("want an empty state of one, have %q with %+v", name, target)
 	}
 	if w := s.Watch("one"); w.Strategy() != "one" || w.Known() || w.Day() != (Day{}) {
 		t.Errorf("want an empty watch of one, have %+v", w)
@@ -24,12 +25,40 @@ func TestAskingCreatesNothing(t *testing.T) {
 	if s.Today() != (Day{}) || string(s.Snapshot()) != string(before) {
 		t.Error("want an empty state as it was")
 	}
-	s.Enlist("one")
+	bitcoin := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
+	one, symbol := s.Enlist("one"), s.Track(bitcoin)
+	if s.Enlist("one") != one || s.Strategy("one") != one || s.Track(bitcoin) != symbol || string(s.Snapshot()) != string(before) {
+		t.Error("want the same empty states each time, and no part of what a checkpoint holds")
+	}
+	if strategies, symbols := slices.Collect(s.Strategies()), slices.Collect(s.Symbols()); len(strategies) != 0 || len(symbols) != 0 {
+		t.Errorf("want nothing in the journal, have %v and %v", strategies, symbols)
+	}
 	s.Apply(&record.Record{Strategy: "two", Body: record.Day{StartMS: 5}})
-	s.Track(exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"})
+	s.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Assigned{}})
 	strategies, symbols := slices.Collect(s.Strategies()), slices.Collect(s.Symbols())
-	if len(strategies) != 1 || s.Watch("two").Day().StartMS != 5 || len(symbols) != 1 {
-		t.Errorf("want one strategy, one watch and one symbol, have %d, %+v and %d", len(strategies), s.Watch("two").Day(), len(symbols))
+	if !slices.Equal(strategies, []*Strategy{one}) || !slices.Equal(symbols, []*Symbol{symbol}) || one.Symbol() != bitcoin || symbol.Owner() != "one" {
+		t.Errorf("want the states that were observed, as the record has changed them, have %+v and %+v", strategies, symbols)
+	}
+	if s.Watch("two").Day().StartMS != 5 || string(s.Snapshot()) == string(before) {
+		t.Error("want a watch, and another state than the empty one")
+	}
+}
+
+// A plan and a ledger that were given out show the state and cannot change it.
+func TestAPlanInForceIsOnlyRead(t *testing.T) {
+	t.Parallel()
+	s := New(Options{})
+	first := &strategy.Plan{OrdersSet: true, Orders: []strategy.DesiredOrder{{Key: "low", Quantity: 3}}, ExitsSet: true, Reason: "the first"}
+	s.Apply(&record.Record{Strategy: "one", Body: record.Plan{Plan: first}})
+	before, plan := s.Snapshot(), s.Strategy("one").Plan()
+	clone, order := plan.Clone(), plan.Orders().At(0)
+	clone.Orders[0].Quantity, order.Quantity = 5, 7
+	if !plan.Equal(first) || plan.Orders().Len() != 1 || plan.Orders().At(0).Quantity != 3 || string(s.Snapshot()) != string(before) {
+		t.Errorf("want the plan as it was, have %+v", plan.Clone())
+	}
+	s.Apply(&record.Record{Strategy: "one", Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Flat(), Reason: "the second"}}})
+	if plan.Orders().Len() != 0 || plan.Reason() != "the second" {
+		t.Errorf("want the plan that replaced it, have %+v", plan.Clone())
 	}
 }
 

@@ -30,14 +30,8 @@ func (s *Strategy) Name() string { return s.name }
 // Symbol returns the symbol that it trades.
 func (s *Strategy) Symbol() exchange.SymbolKey { return s.symbol }
 
-// Plan returns a copy of the plan in force. Its lists are shared and must not be modified.
-func (s *Strategy) Plan() strategy.Plan { return s.plan }
-
-// ClonePlan returns a copy of the plan in force that shares nothing with it.
-func (s *Strategy) ClonePlan() *strategy.Plan { return s.plan.Clone() }
-
-// Covers reports whether a newer plan would change nothing in the plan in force.
-func (s *Strategy) Covers(newer *strategy.Plan) bool { return s.plan.Covers(newer) }
+// Plan returns the plan in force.
+func (s *Strategy) Plan() Plan { return Plan{&s.plan} }
 
 // Memory returns the strategy's memory.
 func (s *Strategy) Memory() strategy.Memory { return s.memory }

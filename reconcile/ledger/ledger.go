@@ -7,6 +7,7 @@ package ledger
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 
 	"botd/exchange"
@@ -265,12 +266,12 @@ func (w Writer) Post(p *Posting) { w.l.post(p) }
 // Declare books a transfer that a person declares.
 func (w Writer) Declare(t *Transfer, atMS int64) { w.l.declare(t, atMS) }
 
-// Balances returns every account, sorted by strategy, symbol, account and asset.
-func (l *Ledger) Balances() []Balance { return l.balances }
+// Balances yields every account, sorted by strategy, symbol, account and asset.
+func (l *Ledger) Balances() iter.Seq[Balance] { return slices.Values(l.balances) }
 
-// Quantities returns the quantities bought and sold by every strategy, sorted by strategy and
+// Quantities yields the quantities bought and sold by every strategy, sorted by strategy and
 // symbol.
-func (l *Ledger) Quantities() []Moved { return l.moved }
+func (l *Ledger) Quantities() iter.Seq[Moved] { return slices.Values(l.moved) }
 
 // Sum returns the sum of one account of a strategy in an asset, over all symbols.
 func (l *Ledger) Sum(account Account, strategy, asset string) (sum exchange.Amount) {

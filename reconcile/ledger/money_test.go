@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"botd/exchange"
@@ -189,7 +190,7 @@ func TestQuantitiesAreCountedFromFills(t *testing.T) {
 		l.fill(&Order{ClientOrderID: "o", Strategy: x.strategy, Symbol: x.symbol, Side: x.side}, x.quantity)
 	}
 	want := []Moved{{"one", ether, 8, 0}, {"two", bitcoin, 11, 0}, {"two", ether, 2, 6}}
-	if have := l.Quantities(); fmt.Sprint(have) != fmt.Sprint(want) {
+	if have := slices.Collect(l.Quantities()); fmt.Sprint(have) != fmt.Sprint(want) {
 		t.Errorf("want %v, have %v", want, have)
 	}
 }

@@ -55,14 +55,14 @@ func TestEachSymbolsHoldingHasItsOwnCost(t *testing.T) {
 	if all := l.Unexplained(); len(all) != 1 || all[0].Asset != "ETH" {
 		t.Errorf("want the ETH alone unexplained, have %+v", all)
 	}
-	sum := exchange.Amount{}
-	for _, b := range l.Balances() {
+	sum, balances := exchange.Amount{}, slices.Collect(l.Balances())
+	for _, b := range balances {
 		if b.Asset == "USDT" {
 			sum = sum.Add(b.Amount)
 		}
 	}
-	if len(l.Balances()) == 0 || !sum.IsZero() {
-		t.Errorf("want all accounts in balance, have %s over %d", sum, len(l.Balances()))
+	if len(balances) == 0 || !sum.IsZero() {
+		t.Errorf("want all accounts in balance, have %s over %d", sum, len(balances))
 	}
 }
 

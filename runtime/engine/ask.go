@@ -81,7 +81,7 @@ func (t *tick) run(leg *leg, nominalMS int64) {
 // opening that is absent, a position that a person closed before rearming, or rules that have
 // changed. Until it has decided, nothing opens under the old plan.
 func (t *tick) decideAgain(leg *leg) {
-	if leg.config.Removed || leg.failed != "" || leg.state.Plan().Target.Sign() == 0 {
+	if leg.config.Removed || leg.failed != "" || leg.state.Plan().Target().Sign() == 0 {
 		return
 	}
 	leg.undecided, leg.newestAsk = true, t.nextAsk

@@ -181,11 +181,11 @@ func TestStrategyAnswerIsTaken(t *testing.T) {
 			t.Errorf("%s: want an answer to another question left to nobody, have %+v", c.name, w.out.Notes)
 		}
 		w.engine.tick.answered(&EventDecision{AskID: 77, Result: c.result})
-		have := fmt.Sprint(one.state.Plan().Target.Quantity, " ", q.hung, " ", one.failed, " ", len(w.out.Asks))
+		have := fmt.Sprint(one.state.Plan().Target().Quantity, " ", q.hung, " ", one.failed, " ", len(w.out.Asks))
 		if have != c.want || q.id == 77 || q.answered != 77 || len(w.out.Asks) == 0 && q.dueMS != never {
 			t.Errorf("%s: want %q, have %q, %+v", c.name, c.want, have, q)
 		}
-		if inForce := one.state.Plan().Target.Quantity == 30; (len(q.conditions) == 1) != inForce || (q.taken == 0) != inForce {
+		if inForce := one.state.Plan().Target().Quantity == 30; (len(q.conditions) == 1) != inForce || (q.taken == 0) != inForce {
 			t.Errorf("%s: want the conditions of the plan in force, have %+v, %d candles", c.name, q.conditions, q.taken)
 		}
 	}
@@ -432,8 +432,8 @@ func TestTheSideOfASignalIsReported(t *testing.T) {
 		if len(have) != 1 || have[0].Text != want+", 1 of its size, as s" || have[0].Err != nil {
 			t.Errorf("want %q, have %+v", want, have)
 		}
-		if side != 0 && w.engine.legs[0].state.Plan().Target.Quantity != exchange.Quantity(10*side) {
-			t.Errorf("%s: want it decided at once, have %+v", want, w.engine.legs[0].state.Plan().Target)
+		if side != 0 && w.engine.legs[0].state.Plan().Target().Quantity != exchange.Quantity(10*side) {
+			t.Errorf("%s: want it decided at once, have %+v", want, w.engine.legs[0].state.Plan().Target())
 		}
 	}
 }

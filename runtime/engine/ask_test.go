@@ -230,7 +230,7 @@ func TestAnswerAfterHaltChangesOnlyThePlan(t *testing.T) {
 	w.give(&EventHalt{Level: record.LevelPause, Why: "a person"})
 	w.pass(10_000)
 	w.wantHeld(0)
-	if target := w.engine.Book().Strategy("one").Plan().Target.Quantity; target != 20 {
+	if target := w.engine.Book().Strategy("one").Plan().Target().Quantity; target != 20 {
 		t.Errorf("want the plan in force once trading resumes, have %d", target)
 	}
 	w.give(&EventHalt{Level: record.LevelNone})

@@ -16,8 +16,8 @@ func (d *dispatcher) desired(leg *leg) reconcile.Desired {
 		Frozen:     leg.config.Removed && !protectionOf(leg).Set,
 		ExitFromMS: d.backoffs.exitFromMS(leg), YieldMS: d.book.YieldMS(leg.symbol, max(d.startMS, leg.plannedMS)), MaxLive: d.config.Limits.MaxOpenOrders,
 	}
-	if leg.state.Plan().Leverage != 0 {
-		desired.Leverage = leg.state.Plan().Leverage
+	if leg.state.Plan().Leverage() != 0 {
+		desired.Leverage = leg.state.Plan().Leverage()
 	}
 	return desired
 }

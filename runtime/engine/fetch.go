@@ -221,5 +221,5 @@ func (r *round) takeTrades(p *purpose, answer *exchange.Answer) {
 // needsPrice reports whether a round could use the symbol's price.
 func (r *round) needsPrice(leg *leg) bool {
 	return leg.symbol.LastMS() == 0 || leg.symbol.Position() != 0 || leg.config.Schedule != nil ||
-		leg.state.Plan().Target.Sign() != 0 || leg.state.Plan().OrdersSet
+		leg.state.Plan().Target().Sign() != 0 || leg.state.Plan().OrdersSet()
 }

@@ -31,7 +31,7 @@ func (e *Engine) Trails(key exchange.SymbolKey) (stop, from exchange.Price, trai
 			entry := leg.symbol.MeanEntry()
 			side := cmp.Compare(leg.symbol.Position(), 0)
 			from = leg.symbol.Rules().PriceOf(entry.Add(entry.MulRate(after).Mul(int64(side)))) + exchange.Price(max(0, side)) // rounded up for a long position
-			if stop = leg.state.Plan().Protection.StopLoss.Price; side < 0 {
+			if stop = leg.state.Plan().Protection().StopLoss.Price; side < 0 {
 				return leg.symbol.Rules().CeilPrice(stop), from, true
 			}
 			return leg.symbol.Rules().FloorPrice(stop), from, true

@@ -157,7 +157,7 @@ func (h *halts) pending() bool {
 // latchFlattened latches a strategy whose position a halt closes, so that the plan in force does
 // not open it again.
 func (h *halts) latchFlattened(leg *leg, level record.HaltLevel) {
-	sign := leg.state.Plan().Target.Sign()
+	sign := leg.state.Plan().Target().Sign()
 	if level != record.LevelFlatten || leg.symbol.Known() == 0 || sign == 0 || leg.state.Latch() == sign || leg.config.Removed {
 		return
 	}

@@ -118,15 +118,16 @@ func SpentText(keys []string) string {
 // spent returns the keys of the plan's orders if there is no position and all of them have filled:
 // the plan has no further effect.
 func (leg *leg) spent() (keys []string) {
-	orders := leg.state.Plan().Orders
-	if len(orders) == 0 || !leg.ended() {
+	orders := leg.state.Plan().Orders()
+	if orders.Len() == 0 || !leg.ended() {
 		return nil
 	}
-	for i := range orders {
-		if leg.state.FilledByKey(placement.Order, orders[i].Key) < orders[i].Quantity {
+	for i := range orders.Len() {
+		order := orders.At(i)
+		if leg.state.FilledByKey(placement.Order, order.Key) < order.Quantity {
 			return nil
 		}
-		keys = append(keys, orders[i].Key)
+		keys = append(keys, order.Key)
 	}
 	return keys
 }
@@ -134,7 +135,7 @@ func (leg *leg) spent() (keys []string) {
 // target returns the quantity that the plan in force desires. For a share or an amount it is known
 // once priced.
 func (leg *leg) target() exchange.Quantity {
-	target := leg.state.Plan().Target
+	target := leg.state.Plan().Target()
 	quantity, priced := leg.state.Priced(target)
 	switch {
 	case priced:
@@ -155,8 +156,8 @@ func (leg *leg) removal() record.HaltLevel {
 
 // protectionOf returns the plan's protection, or else the configured one.
 func protectionOf(leg *leg) strategy.Protection {
-	if leg.state.Plan().Protection.Set {
-		return leg.state.Plan().Protection
+	if leg.state.Plan().Protection().Set {
+		return leg.state.Plan().Protection()
 	}
 	return leg.config.Protection
 }

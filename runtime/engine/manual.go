@@ -163,36 +163,35 @@ func (m *manual) addConsequences(leg *leg, d *ManualAction) {
 		}
 	}
 	wayBack := "botd rearm --strategy " + leg.config.Name
-	inForce := leg.state.Plan()
-	plan := &inForce
-	switch sign := plan.Target.Sign(); {
+	plan := leg.state.Plan()
+	switch sign := plan.Target().Sign(); {
 	case leg.config.Removed:
 		d.add("the strategy is not in the configuration any more: nothing opens again")
 	case sign != 0:
 		d.add(
 			"it stays so until it is armed again (%s); its plan desires %s now, so then it may enter at once",
 			wayBack,
-			targetText(plan, leg.config.Symbol),
+			targetText(plan.Target(), leg.config.Symbol),
 		)
-	case len(plan.Orders) > 0:
+	case plan.Orders().Len() > 0:
 		d.add(
 			"it stays so until it is armed again (%s); its plan keeps %d opening orders in the book, so then it places them at once",
 			wayBack,
-			len(plan.Orders),
+			plan.Orders().Len(),
 		)
 	default:
 		d.add("it stays so until it is armed again (%s); its plan desires no position now", wayBack)
 	}
 }
 
-// targetText returns a plan's target as text.
-func targetText(plan *strategy.Plan, symbol *exchange.Symbol) string {
+// targetText returns a target as text.
+func targetText(target strategy.Target, symbol *exchange.Symbol) string {
 	side := "long"
-	if plan.Target.Sign() < 0 {
+	if target.Sign() < 0 {
 		side = "short"
 	}
-	if plan.Target.Kind == strategy.ByQuantity {
-		return side + " " + symbol.QuantityDecimal(max(plan.Target.Quantity, -plan.Target.Quantity)).String()
+	if target.Kind == strategy.ByQuantity {
+		return side + " " + symbol.QuantityDecimal(max(target.Quantity, -target.Quantity)).String()
 	}
 	return "a " + side + " position"
 }

@@ -23,7 +23,7 @@ func (w *world) ledger() *ledger.Ledger { return w.engine.Book().Ledger() }
 
 // sum returns the balance of an account of the ledger over all strategies.
 func (w *world) sum(account ledger.Account, market exchange.Market, asset string) (sum exchange.Amount) {
-	for _, b := range w.ledger().Balances() {
+	for b := range w.ledger().Balances() {
 		if b.Account == account && b.Symbol.Market == market && b.Asset == asset {
 			sum = sum.Add(b.Amount)
 		}
@@ -112,7 +112,7 @@ func (w *world) wantQuantities() {
 			sold += grown
 		}
 	}
-	for _, q := range w.ledger().Quantities() {
+	for q := range w.ledger().Quantities() {
 		bought, sold = bought-q.Bought, sold-q.Sold
 	}
 	if bought != 0 || sold != 0 {
@@ -132,7 +132,7 @@ func (w *world) wantFills() {
 			want.Sold += fill.Quantity
 		}
 	}
-	if have := w.ledger().Quantities(); len(have) != 1 || have[0] != want {
+	if have := slices.Collect(w.ledger().Quantities()); len(have) != 1 || have[0] != want {
 		w.t.Errorf("want %+v, have %+v", want, have)
 	}
 }
@@ -154,7 +154,7 @@ func (w *world) wantReplay() {
 		}
 		book.Apply(r)
 	}
-	if want, have := book.Ledger().Balances(), w.ledger().Balances(); !reflect.DeepEqual(want, have) {
+	if want, have := slices.Collect(book.Ledger().Balances()), slices.Collect(w.ledger().Balances()); !reflect.DeepEqual(want, have) {
 		w.t.Errorf("want %v by replay, have %v", want, have)
 	}
 }
@@ -182,7 +182,7 @@ func TestLedgerRecordsProfitsAndCosts(t *testing.T) {
 	if money.Realized.IsZero() || money.Fees.IsZero() {
 		t.Errorf("the test made nothing: %+v", money)
 	}
-	for _, b := range w.ledger().Balances() {
+	for b := range w.ledger().Balances() {
 		if b.Account != ledger.Wallet && b.Account != ledger.Transferred && (b.Strategy != "one" || !b.Derived) {
 			t.Errorf("want it to be strategy one's, and derived: have %+v", b)
 		}
@@ -404,7 +404,7 @@ func TestSpotIsBookedByItsExecutions(t *testing.T) {
 	if want := exchange.AmountOf(10_000).Add(value).Sub(fees); free.Add(frozen) != want || value.IsZero() {
 		t.Errorf("the test is wrong: want %s USDT, have %s", want, free.Add(frozen))
 	}
-	for _, b := range w.ledger().Balances() {
+	for b := range w.ledger().Balances() {
 		if b.Derived {
 			t.Errorf("on spot nothing is derived: have %+v", b)
 		}

@@ -100,7 +100,7 @@ func (p *previews) previewTick(leg *leg) TickPreview {
 		Position:   leg.symbol.Position(),
 		EntryPrice: leg.symbol.EntryPrice(),
 		Equity:     p.equity(leg.symbol.Key().Market),
-		InForce:    *leg.state.ClonePlan(),
+		InForce:    *leg.state.Plan().Clone(),
 		Latch:      leg.state.Latch(),
 	}
 	if leg.series.end > 0 {
@@ -138,7 +138,7 @@ func (p *previews) previewTick(leg *leg) TickPreview {
 
 // previewPlan returns the plan that would be in force after the next tick.
 func (p *previews) previewPlan(leg *leg, o *TickPreview) strategy.Plan {
-	plan := *leg.state.ClonePlan()
+	plan := *leg.state.Plan().Clone()
 	if o.NextMS == 0 || leg.symbol.Last() == 0 {
 		return plan
 	}

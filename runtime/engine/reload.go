@@ -156,7 +156,7 @@ func (r *roster) replace(leg *leg, config *StrategyConfig) {
 	r.claim(leg)
 	leg.view.Size, leg.view.Leverage = config.Size, config.Leverage
 	leg.failed = ""
-	leg.candleTarget, leg.candleTargetMS = leg.state.Plan().Target, r.nowMS
+	leg.candleTarget, leg.candleTargetMS = leg.state.Plan().Target(), r.nowMS
 	leg.series.warmup = max(leg.series.warmup, config.Strategy.Warmup())
 	r.tick.begin(leg)
 	for n := range leg.series.end {
@@ -225,9 +225,9 @@ func (r *roster) windUp(leg *leg) {
 	if leg.removal() != record.LevelFlatten {
 		return
 	}
-	plan := leg.state.Halted(record.LevelFlatten).ClonePlan()
+	plan := leg.state.Halted(record.LevelFlatten).Plan().Clone()
 	plan.Protection = protectionOf(leg)
-	if plan.Reason = "it was removed from the configuration"; !plan.Equal(new(leg.state.Plan())) {
+	if plan.Reason = "it was removed from the configuration"; !leg.state.Plan().Equal(plan) {
 		r.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Plan{Plan: plan}})
 	}
 }

@@ -437,7 +437,7 @@ func TestRemovalEndsQuestionsAndPlan(t *testing.T) {
 		if ended := w.out.Ended; len(ended) != 1 || ended[0].Name != "one" {
 			t.Errorf("it holds something %t: want it asked no more, have %+v", holds, ended)
 		}
-		if have := one.state.Plan().Target.Quantity; (have == 10) != holds || !one.config.Removed {
+		if have := one.state.Plan().Target().Quantity; (have == 10) != holds || !one.config.Removed {
 			t.Errorf("it holds something %t: want its plan to stay so, have %d", holds, have)
 		}
 	}

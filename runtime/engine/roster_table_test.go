@@ -182,7 +182,7 @@ func TestRemovedStrategyEndsOnceBooked(t *testing.T) {
 			continue
 		}
 		notes := facts[NoteReload](w.out.Notes)
-		if len(notes) != 1 || notes[0].Text != "it is no longer configured, has no position, and has ended" || one.state.Plan().Target.Sign() != 0 ||
+		if len(notes) != 1 || notes[0].Text != "it is no longer configured, has no position, and has ended" || one.state.Plan().Target().Sign() != 0 ||
 			len(w.engine.market.series) != 0 || w.engine.book.AccountMS() != 0 || w.engine.book.WalletMS() != 0 || one.symbol.Read() {
 			t.Errorf("%s: want it reported, and its plan, its candles and what was read forgotten, have %+v", c.name, notes)
 		}
@@ -227,12 +227,12 @@ func TestRemovalText(t *testing.T) {
 		w.engine.roster.remove(one, &Reload{Removed: []string{"one"}})
 		notes := facts[NoteReload](w.out.Notes)
 		plan := one.state.Plan()
-		if len(notes) != 1 || notes[0].Text != c.text || plan.Target.Sign() != c.target {
-			t.Errorf("%s: want %q, and a plan of sign %d, have %+v, %+v", c.name, c.text, c.target, notes, plan.Target)
+		if len(notes) != 1 || notes[0].Text != c.text || plan.Target().Sign() != c.target {
+			t.Errorf("%s: want %q, and a plan of sign %d, have %+v, %+v", c.name, c.text, c.target, notes, plan.Target())
 		}
 		if left := len(w.engine.legs) == 1; left && (one.failed != "" || !one.decidesByCandle() ||
 			one.nextMS != never || !one.config.Removed || one.config.Protection != stop ||
-			one.limits != (risk.Limits{}) || c.onRemove == removeFlatten && plan.Protection != stop) || left != (c.onRemove != "") {
+			one.limits != (risk.Limits{}) || c.onRemove == removeFlatten && plan.Protection() != stop) || left != (c.onRemove != "") {
 			t.Errorf("%s: want it without a strategy and limits, and its stop kept, have %+v", c.name, one.config)
 		}
 	}

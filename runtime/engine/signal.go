@@ -111,7 +111,7 @@ func (t *tick) signal(name string, s *Signal) {
 		s.Err = ErrFailed
 		return
 	}
-	t.record(record.Record{Strategy: name, Body: record.Memory{Entries: slices.Clone(memory.Entries())}})
+	t.record(record.Record{Strategy: name, Body: record.Memory{Entries: memory.Entries()}})
 	side := [...]string{"short", "flat", "long"}[s.Side+1]
 	t.note(name, leg.config.Symbol, NoteSignal{Text: fmt.Sprintf("%s, %s of its size, as %s", side, s.Share, s.ID)})
 	t.run(leg, t.nowMS)

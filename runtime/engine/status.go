@@ -123,7 +123,7 @@ func (r *report) Status() Status {
 	status := Status{NowMS: r.nowMS, Equity: r.equity(exchange.Futures), Account: r.book.Account(), AccountMS: r.book.AccountMS(),
 		Halt: r.book.Halted(), Blind: r.readHealth.blindWide(), SoundMS: r.readHealth.soundMS,
 		Failed: r.readHealth.failed, JournalErr: r.journalErr, DiskLow: r.permission.low}
-	status.Ledger = slices.Clone(r.book.Ledger().Balances())
+	status.Ledger = slices.Collect(r.book.Ledger().Balances())
 	status.Degraded, status.Limits, status.Day = r.Degraded(), r.Limits(), r.book.Today()
 	if total, known := r.limits.shown(); known {
 		status.Total = total
@@ -173,7 +173,7 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 		Symbol:     leg.config.Symbol,
 		Interval:   leg.config.Interval,
 		State:      "running",
-		Reason:     leg.state.Plan().Reason,
+		Reason:     leg.state.Plan().Reason(),
 		Target:     leg.target(),
 		Position:   leg.symbol.Position(),
 		EntryPrice: leg.symbol.EntryPrice(),
@@ -187,7 +187,7 @@ func (r *report) strategyStatus(leg *leg) StrategyStatus {
 	if s.NextMS == never { // its candle is being read
 		s.NextMS = leg.nextTick(r.nowMS)
 	}
-	s.Booked, s.Plan, s.Memory, s.Latch = r.book.Ledger().Held(leg.config.Symbol.Key()), *leg.state.ClonePlan(), leg.state.Memory(), leg.state.Latch()
+	s.Booked, s.Plan, s.Memory, s.Latch = r.book.Ledger().Held(leg.config.Symbol.Key()), *leg.state.Plan().Clone(), leg.state.Memory(), leg.state.Latch()
 	watch := r.book.Watch(leg.config.Name)
 	if watch.Known() {
 		s.Realized, s.Own, s.Peak = watch.Result().Result, r.own(leg), watch.Day().Peak

@@ -250,7 +250,7 @@ func TestFlattenReplacesPlanExits(t *testing.T) {
 			Exits: []strategy.DesiredOrder{{Key: "high", Side: exchange.Sell, Price: 60_000e8, Quantity: 4}}}}})
 		desired := w.engine.dispatcher.desiredAt(one, level)
 		sum := exchange.Quantity(0)
-		for _, exit := range desired.Strategy.Plan().Exits {
+		for _, exit := range desired.Strategy.Plan().Clone().Exits {
 			sum += exit.Quantity
 		}
 		if have := fmt.Sprintf("flatten %t, exit of the plan %d", desired.Flatten, sum); have != want {

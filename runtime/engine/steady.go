@@ -62,7 +62,7 @@ func (leg *leg) stays() bool {
 // ask asks the strategy, whose view is up to date and whose plan is empty.
 func (leg *leg) ask() {
 	leg.config.Strategy.Decide(&leg.view, &leg.plan)
-	if leg.steady.strategy != nil && len(leg.plan.Notices()) == 0 && len(leg.plan.Remembered().Entries()) == 0 {
+	if leg.steady.strategy != nil && len(leg.plan.Notices()) == 0 && leg.plan.Remembered().Len() == 0 {
 		leg.steady.decided = leg.seen
 	}
 }

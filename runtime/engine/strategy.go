@@ -101,11 +101,11 @@ func (t *tick) next(leg *leg, s *series, from, to, warmup int) (end int, changed
 
 // changes reports whether the decision in leg.plan changes something.
 func (t *tick) changes(leg *leg) bool {
-	if !leg.state.Covers(&leg.plan) || leg.state.Latch() != 0 && leg.renewal() != staysOut || len(leg.plan.Notices()) > 0 {
+	if !leg.state.Plan().Covers(&leg.plan) || leg.state.Latch() != 0 && leg.renewal() != staysOut || len(leg.plan.Notices()) > 0 {
 		return true
 	}
 	leg.takeLastDecision()
-	if remembered := leg.plan.Remembered(); len(remembered.Entries()) > 0 {
+	if remembered := leg.plan.Remembered(); remembered.Len() > 0 {
 		_, changed := leg.state.Memory().With(remembered)
 		return changed
 	}

@@ -154,7 +154,7 @@ func (m *market) caughtUp(s *series, taken int) {
 		if !leg.decidesByCandle() {
 			continue
 		}
-		before := leg.state.Plan().Target
+		before := leg.state.Plan().Target()
 		if leg.failed == "" {
 			leg.lastMS = nominal
 			m.tick.decided(leg)
@@ -284,7 +284,7 @@ func (t *tick) answered(event *EventDecision) {
 
 // takeDecision puts a decision in force unless it is too old to enter.
 func (t *tick) takeDecision(leg *leg) {
-	before, taken := leg.state.Plan().Target, leg.question.taken
+	before, taken := leg.state.Plan().Target(), leg.question.taken
 	leg.question.taken = 0
 	t.decided(leg)
 	if leg.config.Schedule == nil {
@@ -306,7 +306,7 @@ func (t *tick) decided(leg *leg) {
 // putInForce applies the new plan and its memory. decided is true if the strategy decided it.
 func (t *tick) putInForce(leg *leg, decided bool) {
 	// In the journal it would fail every start: there it is derived again.
-	covered := leg.state.Covers(&leg.plan)
+	covered := leg.state.Plan().Covers(&leg.plan)
 	why := leg.plan.WordsOutOfBounds()
 	if why == "" && !covered {
 		why = leg.plan.OutOfBounds(leg.config.Symbol, leg.symbol.Last())
@@ -342,13 +342,13 @@ func (t *tick) remember(leg *leg, memory strategy.Memory, changed, decided bool)
 		seen = leg.events
 	}
 	if changed || decided && leg.state.PendingEvents() > 0 {
-		t.record(record.Record{Strategy: leg.config.Name, Body: record.Memory{Entries: slices.Clone(memory.Entries()), Events: seen}})
+		t.record(record.Record{Strategy: leg.config.Name, Body: record.Memory{Entries: memory.Entries(), Events: seen}})
 	}
 }
 
 // adopt puts the new plan in force, journals it, and requests a round.
 func (t *tick) adopt(leg *leg) {
-	merged := leg.state.ClonePlan()
+	merged := leg.state.Plan().Clone()
 	merged.Merge(&leg.plan)
 	latch := leg.state.Latch()
 	t.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Plan{Plan: merged}})
@@ -361,7 +361,7 @@ func (t *tick) adopt(leg *leg) {
 // lapse latches an entry that was decided more than one candle ago, if several candles arrived at
 // once.
 func (t *tick) lapse(leg *leg, before strategy.Target, taken int, nominalMS int64) {
-	now := leg.state.Plan().Target
+	now := leg.state.Plan().Target()
 	sign := now.Sign()
 	if taken > 1 && sign != 0 && before != now && leg.candleTargetMS < nominalMS && leg.state.Latch() != sign && leg.symbol.Known() == 0 {
 		t.record(record.Record{Strategy: leg.config.Name, Body: record.Latch{Side: sign}})

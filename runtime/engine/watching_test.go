@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -143,7 +144,7 @@ func TestStatusShowsUnrealizedSpotProfit(t *testing.T) {
 	if have := one.Unrealized(); one.Position == 0 || !one.Realized.IsZero() || have.Sub(want).Abs().Cmp(fees) > 0 {
 		t.Errorf("want about %s not realised of %d, have %s, realised %s", want, one.Position, have, one.Realized)
 	}
-	if len(status.Ledger) == 0 || len(status.Ledger) != len(w.engine.Book().Ledger().Balances()) {
+	if len(status.Ledger) == 0 || len(status.Ledger) != len(slices.Collect(w.engine.Book().Ledger().Balances())) {
 		t.Errorf("want the accounts of the ledger, have %+v", status.Ledger)
 	}
 }

@@ -56,7 +56,7 @@ func Replay(ctx context.Context, found []record.Record, nowMS int64, store Journ
 // latchOf returns the latch that keeps a strategy from reopening a position that the lane closed.
 func latchOf(book *reconcile.Book, r *record.Record) (record.Record, bool) {
 	strategy := book.Strategy(r.Strategy)
-	sign := strategy.Plan().Target.Sign()
+	sign := strategy.Plan().Target().Sign()
 	if sign == 0 || strategy.Latch() == sign {
 		return record.Record{}, false
 	}

@@ -120,7 +120,7 @@ func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConf
 	}
 	state, symbolState := book.Strategy(c.Name), book.Track(symbol.Key())
 	p.memory = state.Memory()
-	p.preview.InForce, p.preview.Plan, p.preview.Latch, p.preview.Position = *state.ClonePlan(), *state.ClonePlan(), state.Latch(), symbolState.Known()
+	p.preview.InForce, p.preview.Plan, p.preview.Latch, p.preview.Position = *state.Plan().Clone(), *state.Plan().Clone(), state.Latch(), symbolState.Known()
 	p.preview.Equity = book.Watch("").Day().Equity
 	p.preview.Blocks = blocksThen(book, c.Name, symbolState, state, atMS)
 	return p, nil
