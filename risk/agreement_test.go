@@ -32,12 +32,12 @@ func TestCheckExplainAndUtilizationAgreeOnRandomStates(t *testing.T) {
 		utilization := map[string]Utilization{}
 		for _, u := range s.gate.Utilization(&s.account) {
 			utilization[u.Rule+" "+u.Scope] = u
-			value, most := s.counted(nil, u.Rule, u.Strategy)
-			if u.Rule == PriceCollar {
+			c := s.counted(nil, u.Rule, u.Strategy)
+			if c.unused {
 				u.Value = "0" // without an order none of it is in use
 			}
-			if !same(value, numberIn(r, u.Value)) || !most.Equal(numberIn(r, u.Limit)) {
-				r.Fatalf("%s of %s: want %s of %s in use, have %+v", u.Rule, u.Scope, value, most, u)
+			if !same(c.value, numberIn(r, u.Value)) || !c.most.Equal(numberIn(r, u.Limit)) {
+				r.Fatalf("%s of %s: want %s of %s in use, have %+v", u.Rule, u.Scope, c.value, c.most, u)
 			}
 		}
 		for _, v := range verdicts {
@@ -96,9 +96,13 @@ type live struct {
 
 func drawState(t *testing.T, r *rapid.T) *state {
 	few := func(name string, values ...int) int { return rapid.SampledFrom(values).Draw(r, name) }
-	limits := func(scope string) Limits { return drawLimits(r, scope) }
-	account, own := limits("account"), limits("one")
-	own.MaxPosition = exchange.AmountOf(int64(few("max position", 0, 1, 3))).Div(10)
+	account, own := drawLimits(r, ""), drawLimits(r, "one")
+	breaches := make([]string, 6)
+	for i := range limitTable {
+		if l := &limitTable[i]; l.latch != nil {
+			breaches = append(breaches, l.Name)
+		}
+	}
 	b := newTable(t, account)
 	s := &state{table: b, limits: map[string]*Limits{"": &account, "one": &own}, sends: map[string]int{},
 		losses: map[string]int{"": few("losses", 0, 2, 5), "one": few("own losses", 0, 2, 5)}, equity: map[string][3]int64{}}
@@ -133,7 +137,7 @@ func drawState(t *testing.T, r *rapid.T) *state {
 		e := [3]int64{start, start + int64(few("peak above", 0, 1_000)), int64(few("equity", 8_400, 8_900, 9_500, 11_000))}
 		s.equity[strategy] = e
 		b.book.Apply(&record.Record{Strategy: strategy, Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(e[0]), Peak: exchange.AmountOf(e[1])}})
-		if rule := rapid.SampledFrom([]string{"", "", "", "", "", "", MaxDailyLoss, MaxDrawdown, MaxLosingStreak}).Draw(r, "breach"); rule != "" {
+		if rule := rapid.SampledFrom(breaches).Draw(r, "breach"); rule != "" {
 			b.book.Apply(&record.Record{Strategy: strategy, Body: record.Breach{Rule: rule, Why: "lost before",
 				UntilMS: int64(few("until", 0, 99_999, 100_001))}})
 		}
@@ -197,21 +201,21 @@ func (s *state) wantFigures(r *rapid.T, intent *reconcile.Intent, l *Limit, v *V
 		}
 		return
 	}
-	value, most := s.counted(intent, v.Rule, strategy)
-	if v.Rule == PriceCollar && intent.Order.Type != exchange.Limit {
+	c := s.counted(intent, v.Rule, strategy)
+	if c.unused {
 		if v.Value != "" || v.Outcome != Passed {
-			r.Fatalf("a collar bounds limit orders alone, have %+v", v)
+			r.Fatalf("the limit does not bound such an intent, have %+v", v)
 		}
 		return
 	}
-	if !same(value, numberIn(r, v.Value)) {
-		r.Fatalf("%s of %s: want %s, have %s", v.Rule, v.Scope, value, v.Value)
+	if !same(c.value, numberIn(r, v.Value)) {
+		r.Fatalf("%s of %s: want %s, have %s", v.Rule, v.Scope, c.value, v.Value)
 	}
-	if have := v.Limit; !most.Equal(numberIn(r, have)) || u.Limit != have {
-		r.Fatalf("limit %s of %s: want %s, have %s in Explain and %s in Utilization", v.Rule, v.Scope, most, have, u.Limit)
+	if have := v.Limit; !c.most.Equal(numberIn(r, have)) || u.Limit != have {
+		r.Fatalf("limit %s of %s: want %s, have %s in Explain and %s in Utilization", v.Rule, v.Scope, c.most, have, u.Limit)
 	}
-	if fits := value.LessThanOrEqual(most) || v.Rule == MaxLosingStreak; fits != (v.Outcome == Passed) {
-		r.Fatalf("%s of %s: %s of %s, have %+v", v.Rule, v.Scope, value, most, v)
+	if fits := c.value.LessThanOrEqual(c.most) || c.latched; fits != (v.Outcome == Passed) {
+		r.Fatalf("%s of %s: %s of %s, have %+v", v.Rule, v.Scope, c.value, c.most, v)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"botd/internal/reconciletest"
 	"botd/reconcile"
 	"botd/reconcile/placement"
-	"botd/reconcile/record"
 )
 
 // least is the smallest possible amount.
@@ -29,12 +28,11 @@ type boundary struct {
 
 var onFutures, onSpot = []exchange.Market{exchange.Futures}, []exchange.Market{exchange.Spot}
 
-// withoutBound lists the rules that compare no figure, each with the test in which it refuses and passes.
+// withoutBound lists the rules of the exchange and of botd that compare no figure, each with the test in which it refuses and passes.
 var withoutBound = map[string]string{
 	"symbol": "TestEveryRuleOfTheExchangeIsJudgedBeforeSending", "shape": "TestEveryRuleOfTheExchangeIsJudgedBeforeSending",
 	"price": "TestRefusalMessages", "halted": "TestRefusalMessages", "unsettled": "TestRefusalMessages",
-	"opposite":      "TestQuotesOnBothSidesNeedFlatPosition",
-	MaxLosingStreak: "TestAStreakLatchesAtItsLimit",
+	"opposite": "TestQuotesOnBothSidesNeedFlatPosition",
 }
 
 // more is a step of the quantity.
@@ -115,6 +113,7 @@ func protection(price exchange.Price) reconcile.Intent {
 func TestValuesAtBoundsPassAndBeyondAreRefused(t *testing.T) {
 	t.Parallel()
 	tested := maps.Clone(withoutBound)
+	maps.Copy(tested, limitsWithoutBound)
 	for i, c := range append(limitBoundaries(), venueBoundaries()...) {
 		tested[c.rule] = "this one"
 		if c.on == nil {
@@ -171,20 +170,6 @@ func (c *boundary) check(t *testing.T, strategy string, market exchange.Market, 
 	}
 	if by > 0 && (refusal == nil || refusal.Rule != c.rule || refusal.Value == refusal.Limit) {
 		t.Errorf("want it refused by %s with figures that differ, have %+v", c.rule, refusal)
-	}
-}
-
-// As many losing positions as the limit hold entries back.
-func TestAStreakLatchesAtItsLimit(t *testing.T) {
-	t.Parallel()
-	limits := Limits{MaxLosingStreak: 3, CoolDownMS: 60_000}
-	for losses, want := range map[int]bool{2: false, 3: true, 4: true} {
-		b := newTable(t, limits)
-		b.book.Apply(&record.Record{Body: record.Accounted{Losses: losses}})
-		crossed := limits.Crossed(ByResults, 5_000, b.book, "", exchange.Amount{})
-		if (len(crossed) == 1) != want || want && (crossed[0].UntilMS != 65_000 || crossed[0].Why != fmt.Sprint(losses, " positions in a row lost")) {
-			t.Errorf("%d losses of at most 3: want crossed %t, have %+v", losses, want, crossed)
-		}
 	}
 }
 

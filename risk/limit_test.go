@@ -73,10 +73,31 @@ func limitBoundaries() []boundary {
 	}
 }
 
-// drawLimits sets few limits at a time, so that a random state reaches each of them.
-func drawLimits(r *rapid.T, scope string) Limits {
+// limitsWithoutBound lists the limits that no boundary describes, each with the test in which it refuses and passes.
+var limitsWithoutBound = map[string]string{MaxLosingStreak: "TestAStreakLatchesAtItsLimit"}
+
+// As many losing positions as the limit hold entries back.
+func TestAStreakLatchesAtItsLimit(t *testing.T) {
+	t.Parallel()
+	limits := Limits{MaxLosingStreak: 3, CoolDownMS: 60_000}
+	for losses, want := range map[int]bool{2: false, 3: true, 4: true} {
+		b := newTable(t, limits)
+		b.book.Apply(&record.Record{Body: record.Accounted{Losses: losses}})
+		crossed := limits.Crossed(ByResults, 5_000, b.book, "", exchange.Amount{})
+		if (len(crossed) == 1) != want || want && (crossed[0].UntilMS != 65_000 || crossed[0].Why != fmt.Sprint(losses, " positions in a row lost")) {
+			t.Errorf("%d losses of at most 3: want crossed %t, have %+v", losses, want, crossed)
+		}
+	}
+}
+
+// drawLimits sets few limits of a strategy, or of the account (empty), at a time, so that a random state reaches each of them.
+func drawLimits(r *rapid.T, strategy string) Limits {
 	rarely := func(name string, values ...int) int {
-		return rapid.SampledFrom(append(values, 0, 0, 0, 0, 0)).Draw(r, scope+" "+name)
+		return rapid.SampledFrom(append(values, 0, 0, 0, 0, 0)).Draw(r, strategy+" "+name)
+	}
+	position := 0
+	if strategy != "" {
+		position = rarely("max position", 1, 3, 1, 3)
 	}
 	return Limits{
 		MaxLeverage:       rarely("max leverage", 5, 10),
@@ -88,12 +109,19 @@ func drawLimits(r *rapid.T, scope string) Limits {
 		PriceCollar:     exchange.Rate(rarely("collar", 1)) * exchange.RateOne / 100,
 		MaxDataAgeMS:    int64(rarely("age", 2_000)),
 		MaxLosingStreak: rarely("streak", 3), CoolDownMS: 60_000,
+		MaxPosition: exchange.AmountOf(int64(position)).Div(10),
 	}
 }
 
-// counted returns the figures that a limit compares, counted from the lists: value and limit. Without an
-// intent it counts what is in use.
-func (s *state) counted(intent *reconcile.Intent, rule, strategy string) (value, most decimal.Decimal) {
+// count has a limit's figures as a test counts them.
+type count struct {
+	value, most decimal.Decimal
+	unused      bool // the limit does not bound such an intent
+	latched     bool // only a breach refuses, whatever the figures
+}
+
+// counted counts the figures that a limit compares from the lists. Without an intent it counts what is in use.
+func (s *state) counted(intent *reconcile.Intent, rule, strategy string) count {
 	limits, whole := s.limits[strategy], func(n int) decimal.Decimal { return decimal.NewFromInt(int64(n)) }
 	rate := func(rate exchange.Rate, of int64) decimal.Decimal { return rate.Decimal().Mul(decimal.NewFromInt(of)) }
 	openings, mine := exchange.Quantity(0), 0
@@ -117,33 +145,34 @@ func (s *state) counted(intent *reconcile.Intent, rule, strategy string) (value,
 	switch rule {
 	case MaxLeverage:
 		if intent.Purpose == placement.Leverage {
-			return whole(intent.Leverage), whole(limits.MaxLeverage)
+			return count{value: whole(intent.Leverage), most: whole(limits.MaxLeverage)}
 		}
-		return whole(s.state.Leverage()), whole(limits.MaxLeverage)
+		return count{value: whole(s.state.Leverage()), most: whole(limits.MaxLeverage)}
 	case MaxGrossExposure:
-		return exposure, rate(limits.MaxGrossExposure, 10_000)
+		return count{value: exposure, most: rate(limits.MaxGrossExposure, 10_000)}
 	case MaxSymbolExposure:
-		return exposure, rate(limits.MaxSymbolExposure, 10_000)
+		return count{value: exposure, most: rate(limits.MaxSymbolExposure, 10_000)}
 	case MaxDailyLoss:
-		return decimal.NewFromInt(max(0, equity[0]-equity[2])), limits.MaxDailyLoss.USDT.Decimal()
+		return count{value: decimal.NewFromInt(max(0, equity[0]-equity[2])), most: limits.MaxDailyLoss.USDT.Decimal()}
 	case MaxDrawdown:
-		return decimal.NewFromInt(max(0, equity[1]-equity[2])), rate(limits.MaxDrawdown.Share, equity[1])
+		return count{value: decimal.NewFromInt(max(0, equity[1]-equity[2])), most: rate(limits.MaxDrawdown.Share, equity[1])}
 	case MaxOpenOrders:
-		return whole(mine + added), whole(limits.MaxOpenOrders)
+		return count{value: whole(mine + added), most: whole(limits.MaxOpenOrders)}
 	case MaxOrdersPerMinute:
 		sent := s.sends[strategy]
 		if strategy == "" {
 			sent = s.sends["one"] + s.sends["two"]
 		}
-		return whole(sent + added), whole(limits.MaxOrdersPerMinute)
+		return count{value: whole(sent + added), most: whole(limits.MaxOrdersPerMinute)}
 	case PriceCollar:
-		return decimal.Max(price.Sub(whole(50_000)), decimal.Zero), rate(limits.PriceCollar, 50_000)
+		return count{value: decimal.Max(price.Sub(whole(50_000)), decimal.Zero), most: rate(limits.PriceCollar, 50_000),
+			unused: intent.Order.Type != exchange.Limit}
 	case MaxDataAge:
-		return decimal.New(s.facts.NowMS-s.state.LastMS(), -3), decimal.New(limits.MaxDataAgeMS, -3)
+		return count{value: decimal.New(s.facts.NowMS-s.state.LastMS(), -3), most: decimal.New(limits.MaxDataAgeMS, -3)}
 	case MaxLosingStreak:
-		return whole(s.losses[strategy]), whole(limits.MaxLosingStreak)
+		return count{value: whole(s.losses[strategy]), most: whole(limits.MaxLosingStreak), latched: true}
 	case MaxPosition:
-		return base(s.state.Position() + openings + intent.Order.Quantity), limits.MaxPosition.Decimal()
+		return count{value: base(s.state.Position() + openings + intent.Order.Quantity), most: limits.MaxPosition.Decimal()}
 	}
 	panic("no count of " + rule)
 }
