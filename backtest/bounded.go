@@ -135,7 +135,7 @@ func (e *events) decided(name string, s *exchange.Symbol, target strategy.Target
 				step.Decimal().StringFixed(2),
 			)
 		})
-	case s.Notional(last, quantity).Less(s.MinNotional):
+	case s.BelowMinimum(last, quantity):
 		e.suppressed(name, belowMinimum, func() string {
 			return fmt.Sprintf("%s: %s accepts orders of %s and more", order(), s.Name, s.MinNotional)
 		})

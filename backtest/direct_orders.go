@@ -301,7 +301,7 @@ func (d *direct) lacks(purpose placement.Purpose, at int) exchange.Quantity {
 
 // sendable reports whether a quantity is large enough for an order at a price.
 func (d *direct) sendable(price exchange.Price, quantity exchange.Quantity) bool {
-	return quantity >= d.symbol.QuantityTick && !d.symbol.Notional(price, quantity).Less(d.symbol.MinNotional)
+	return quantity >= d.symbol.QuantityTick && !d.symbol.BelowMinimum(price, quantity)
 }
 
 // lackEntries lists the openings missing from the book.

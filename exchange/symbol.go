@@ -216,6 +216,12 @@ func (s *Symbol) Notional(price Price, quantity Quantity) Amount {
 	return Amount{int64(high), low}
 }
 
+// BelowMinimum reports whether the notional of an order is below the minimum that the exchange
+// accepts.
+func (s *Symbol) BelowMinimum(price Price, quantity Quantity) bool {
+	return s.Notional(price, quantity).Less(s.MinNotional)
+}
+
 // PriceAmount returns a price as an Amount.
 func (s *Symbol) PriceAmount(price Price) Amount {
 	return scaled(int64(price), powU(AmountScale-s.PriceScale))

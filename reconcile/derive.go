@@ -367,7 +367,7 @@ func (s *situation) capped(quantity exchange.Quantity) exchange.Quantity {
 }
 
 func (s *situation) tooSmall(quantity exchange.Quantity) bool {
-	return quantity < s.symbol.rules.QuantityTick || s.symbol.rules.Notional(s.symbol.last, quantity).Less(s.symbol.rules.MinNotional)
+	return quantity < s.symbol.rules.QuantityTick || s.symbol.rules.BelowMinimum(s.symbol.last, quantity)
 }
 
 // enter opens or adds: one opening at a time, and only if everything on the symbol is settled

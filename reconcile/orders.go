@@ -92,7 +92,7 @@ func (d *derivation) placeKeyed(purpose placement.Purpose, desired strategy.Desi
 	if purpose == placement.ExitOrder {
 		quantity = min(quantity, d.reducible())
 	}
-	if quantity < d.symbol.rules.QuantityTick || d.symbol.rules.Notional(desired.Price, quantity).Less(d.symbol.rules.MinNotional) {
+	if quantity < d.symbol.rules.QuantityTick || d.symbol.rules.BelowMinimum(desired.Price, quantity) {
 		return
 	}
 	order := exchange.NewOrder{Type: exchange.Limit, Side: desired.Side, Quantity: quantity, Price: desired.Price, PostOnly: desired.PostOnly,

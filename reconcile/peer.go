@@ -274,7 +274,7 @@ func (s *survey) noteExcess(symbol *SymbolState) {
 
 // worthless reports whether a quantity is too small for any order.
 func (s *SymbolState) worthless(quantity exchange.Quantity) bool {
-	return quantity <= 0 || s.rules.Notional(s.last, quantity).Less(s.rules.MinNotional)
+	return quantity <= 0 || s.rules.BelowMinimum(s.last, quantity)
 }
 
 // shrinks reports whether an own stop may be removed because stops of the peer replace it, as the

@@ -118,7 +118,7 @@ func find(positions []exchange.Position, symbol string) (found exchange.Position
 func (s *survey) recordUnattributed(symbol *SymbolState, quantity exchange.Quantity) {
 	quantity = max(0, quantity)
 	changed := abs(quantity - symbol.Unattributed())
-	if changed != 0 && (quantity == 0 || !symbol.rules.Notional(symbol.last, changed).Less(symbol.rules.MinNotional)) {
+	if changed != 0 && (quantity == 0 || !symbol.rules.BelowMinimum(symbol.last, changed)) {
 		s.emit(symbol.about(record.Baseline{Quantity: symbol.Baseline(), Unattributed: quantity}))
 	}
 }

@@ -186,7 +186,7 @@ func (b *Book) walletWrong(symbol *SymbolState) bool {
 // sellable is a price at which a sale of this quantity on spot is worth the least that the
 // exchange takes: the one given, or above it.
 func sellable(rules *exchange.Symbol, price exchange.Price, quantity exchange.Quantity) exchange.Price {
-	if quantity <= 0 || !rules.Notional(price, quantity).Less(rules.MinNotional) {
+	if quantity <= 0 || !rules.BelowMinimum(price, quantity) {
 		return price
 	}
 	return rules.CeilPrice(rules.PriceOf(rules.AverageCost(rules.MinNotional, quantity)) + 1)

@@ -162,5 +162,5 @@ func (e *exercise) sellAll(ctx context.Context, before exchange.Quantity) {
 
 // tooSmall reports whether a sale is below the smallest order.
 func (e *exercise) tooSmall(price exchange.Price, quantity exchange.Quantity) bool {
-	return quantity <= 0 || e.symbol.Notional(price, quantity).Less(e.symbol.MinNotional)
+	return quantity <= 0 || e.symbol.BelowMinimum(price, quantity)
 }

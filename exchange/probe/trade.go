@@ -107,7 +107,7 @@ func (p *prober) tiny(ctx context.Context, market exchange.Market) (exchange.New
 		return order, fmt.Errorf("a price %s below %s is not possible", p.config.Distance, symbol.PriceDecimal(bid))
 	}
 	order.Quantity = max(symbol.QuantityFor(symbol.MinNotional, order.Price), symbol.QuantityTick)
-	for symbol.Notional(order.Price, order.Quantity).Less(symbol.MinNotional) {
+	for symbol.BelowMinimum(order.Price, order.Quantity) {
 		order.Quantity += symbol.QuantityTick
 	}
 	return order, nil

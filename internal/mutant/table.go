@@ -183,8 +183,7 @@ var protocol = []Row{
 		uncheckedLimit("max_position"),
 	}},
 	{"dust_ordered", "an order below the minimum is sent", "36", "", []Edit{
-		{"reconcile.situation.tooSmall", "quantity < s.symbol.rules.QuantityTick || s.symbol.rules.Notional(s.symbol.last, quantity)." +
-			"Less(s.symbol.rules.MinNotional)", "quantity == 0"},
+		{"reconcile.situation.tooSmall", "quantity < s.symbol.rules.QuantityTick || s.symbol.rules.BelowMinimum(s.symbol.last, quantity)", "quantity == 0"},
 		unchecked("notional"),
 	}},
 	{"ticks_ignored", "prices are not rounded to their tick", "risk", "", []Edit{

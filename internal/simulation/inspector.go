@@ -227,7 +227,7 @@ func (i *inspector) rounded(whole bool) {
 		last, _ := w.venue.x.Price(key)
 		sign := target.Sign()
 		intended := target.Kind == strategy.NoTarget || sign != 0 && (sign > 0) == (held.position > 0)
-		dust := held.rules.Notional(last, max(held.position, -held.position)).Less(held.rules.MinNotional)
+		dust := held.rules.BelowMinimum(last, max(held.position, -held.position))
 		exiting := held.triedMS != 0 && w.nowMS-held.triedMS < 10_000
 		if key.Market == exchange.Spot || intended || watch.role.absent || held.position == 0 || state.Position() == 0 || dust || exiting ||
 			held.touchedMS != 0 {

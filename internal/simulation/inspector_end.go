@@ -202,7 +202,7 @@ const dustMS = 60_000 + recentMS
 func (i *inspector) dustCloses(watch *watch) bool {
 	key, held := watch.role.key, watch.held
 	last, _ := i.w.venue.x.Price(key)
-	if key.Market != exchange.Futures || !held.rules.Notional(last, max(held.position, -held.position)).Less(held.rules.MinNotional) {
+	if key.Market != exchange.Futures || !held.rules.BelowMinimum(last, max(held.position, -held.position)) {
 		return false
 	}
 	stop, profit, young := false, false, false

@@ -107,14 +107,13 @@ func (h *halts) unfinished(leg *leg, level record.HaltLevel) bool {
 // dust reports whether a spot position is worth less than any order may be, by the rules at the
 // start and the current ones: nothing of it can be sold, and its value is small.
 func (b *base) dust(leg *leg, held exchange.Quantity) bool {
-	return b.belowMinimum(leg, held) && worth(leg, held).Less(leg.config.Symbol.MinNotional)
+	return b.unsellable(leg, held) && worth(leg, held).Less(leg.config.Symbol.MinNotional)
 }
 
-// belowMinimum reports whether a spot position is worth less than the exchange's current minimum
-// order.
-func (b *base) belowMinimum(leg *leg, held exchange.Quantity) bool {
+// unsellable reports whether a spot position is below the exchange's current minimum.
+func (b *base) unsellable(leg *leg, held exchange.Quantity) bool {
 	rules := leg.symbol.Rules()
-	return leg.symbol.Key().Market == exchange.Spot && rules != nil && leg.symbol.Last() > 0 && worth(leg, held).Less(rules.MinNotional)
+	return leg.symbol.Key().Market == exchange.Spot && rules != nil && leg.symbol.Last() > 0 && rules.BelowMinimum(leg.symbol.Last(), max(held, -held))
 }
 
 func worth(leg *leg, held exchange.Quantity) exchange.Amount {
@@ -124,7 +123,7 @@ func worth(leg *leg, held exchange.Quantity) exchange.Amount {
 // minimumText explains that a position is too small for an order, although it is more than dust;
 // empty if an order is possible.
 func (b *base) minimumText(leg *leg, held exchange.Quantity) string {
-	if held == 0 || !b.belowMinimum(leg, held) || b.dust(leg, held) {
+	if held == 0 || !b.unsellable(leg, held) || b.dust(leg, held) {
 		return ""
 	}
 	return fmt.Sprintf("%s is worth %s USDT: the exchange currently accepts no order below %s USDT", leg.symbol.Key(), worth(leg, held),

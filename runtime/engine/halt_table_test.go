@@ -283,8 +283,8 @@ func TestDustRules(t *testing.T) {
 		see(one.symbol, func(o *seen) { one.config.Symbol, o.Rules, o.Last = &before, &now, c.last })
 		cent, _ := now.Quantity(exchange.MustAmount("0.01").Decimal())
 		held := cent * c.held
-		if b.belowMinimum(one, held) != c.below || b.dust(one, held) != c.isDust {
-			t.Errorf("%s: want it below the minimum %t, dust %t, have %t, %t", c.name, c.below, c.isDust, b.belowMinimum(one, held), b.dust(one, held))
+		if b.unsellable(one, held) != c.below || b.dust(one, held) != c.isDust {
+			t.Errorf("%s: want it below the minimum %t, dust %t, have %t, %t", c.name, c.below, c.isDust, b.unsellable(one, held), b.dust(one, held))
 		}
 		want := ""
 		if c.below && !c.isDust {
@@ -293,7 +293,7 @@ func TestDustRules(t *testing.T) {
 		if have := b.minimumText(one, held); have != want {
 			t.Errorf("%s: want %q, have %q", c.name, want, have)
 		}
-		if see(one.symbol, func(o *seen) { o.Rules = nil }); b.belowMinimum(one, held) {
+		if see(one.symbol, func(o *seen) { o.Rules = nil }); b.unsellable(one, held) {
 			t.Errorf("%s: want nothing said without rules", c.name)
 		}
 	}

@@ -82,15 +82,14 @@ func (b *base) belowStricter(symbol *reconcile.SymbolState) bool {
 			uncovered -= p.Remaining()
 		}
 	}
-	return belowMinimum(symbol, symbol.Position()) || b.nowMS-b.startMS < rulesStrictMS && belowMinimum(symbol, max(0, uncovered))
+	return stuck(symbol, symbol.Position()) || b.nowMS-b.startMS < rulesStrictMS && stuck(symbol, max(0, uncovered))
 }
 
-// belowMinimum reports whether a position, or a part of one, is below the minimum order but more
-// than the remainder that fees and steps leave.
-func belowMinimum(state *reconcile.SymbolState, part exchange.Quantity) bool {
-	const leftover = 8 // the largest remainder, as a divisor of the minimum order
-	value := state.Rules().Notional(state.Last(), max(part, -part))
-	return value.Less(state.Rules().MinNotional) && !value.Mul(leftover).Less(state.Rules().MinNotional)
+// stuck reports whether a position, or a part of one, is below the exchange's minimum but more than
+// the remainder that fees and steps leave.
+func stuck(state *reconcile.SymbolState, part exchange.Quantity) bool {
+	const leftover = 8 // the largest remainder, as a divisor of the minimum
+	return state.Rules().BelowMinimum(state.Last(), max(part, -part)) && !state.Rules().BelowMinimum(state.Last(), max(part, -part)*leftover)
 }
 
 // compare reports whether a symbol's rules have changed, and records when they became stricter:

@@ -83,7 +83,7 @@ func TestPositionBelowSmallestOrder(t *testing.T) {
 		rules.MinNotional = exchange.AmountOf(4_000)
 		state := new(reconcile.SymbolState)
 		see(state, func(o *seen) { o.Rules, o.Last, o.Position = &rules, 50_000e8, held })
-		if have := belowMinimum(state, held); have != want {
+		if have := stuck(state, held); have != want {
 			t.Errorf("%d steps, of which 80 are an order: want %t, have %t", held, want, have)
 		}
 	}

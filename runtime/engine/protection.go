@@ -44,7 +44,7 @@ func (p *protection) hasStop(leg *leg) bool {
 			left -= order.Remaining()
 		}
 	}
-	return leg.symbol.Key().Market == exchange.Spot && left != leg.symbol.Standing() && (left <= 0 || p.belowMinimum(leg, left))
+	return leg.symbol.Key().Market == exchange.Spot && left != leg.symbol.Standing() && (left <= 0 || p.unsellable(leg, left))
 }
 
 // unprotectedAfterMS is the time for which a position may lack its stop, whatever the reason,

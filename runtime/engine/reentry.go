@@ -44,7 +44,7 @@ func (leg *leg) renewal() renewal {
 func (leg *leg) ended() bool {
 	held, rules := leg.symbol.Known()-leg.symbol.Fees(), leg.symbol.Rules()
 	held = max(held, -held)
-	return rules != nil && (rules.FloorQuantity(held) == 0 || rules.Notional(leg.symbol.Last(), held).Less(rules.MinNotional))
+	return rules != nil && (rules.FloorQuantity(held) == 0 || rules.BelowMinimum(leg.symbol.Last(), held))
 }
 
 // takeLastDecision records the decision in leg.plan before the next one.

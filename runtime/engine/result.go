@@ -205,7 +205,7 @@ func (r *results) result(leg *leg, made exchange.Amount) {
 	w := r.book.Watch(leg.config.Name)
 	position := leg.symbol.Position()
 	if leg.symbol.Key().Market == exchange.Spot && leg.symbol.Rules() != nil &&
-		leg.symbol.Rules().Notional(leg.symbol.Last(), position).Less(leg.symbol.Rules().MinNotional) {
+		leg.symbol.Rules().BelowMinimum(leg.symbol.Last(), position) {
 		position = 0 // a quantity too small to sell does not count as a position
 	}
 	if made.IsZero() && position == w.Result().Position && w.Known() {

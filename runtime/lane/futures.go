@@ -163,7 +163,7 @@ func (l *Lane) close(ctx context.Context, a *action, t *target, quantity, from e
 	if t.Last > 0 {
 		size = min(size, t.Symbol.QuantityFor(t.Symbol.MaxNotional, t.Last)) // the rest follows
 	}
-	if size = t.Symbol.FloorQuantity(size); size == 0 || t.Last > 0 && t.Symbol.Notional(t.Last, size).Less(t.Symbol.MinNotional) {
+	if size = t.Symbol.FloorQuantity(size); size == 0 || t.Last > 0 && t.Symbol.BelowMinimum(t.Last, size) {
 		return fmt.Sprintf("%s of %s is too little for an order of its own: it is left to the engine", t.Symbol.QuantityDecimal(quantity), t.Symbol.Key())
 	}
 	_, outcome := l.place(ctx, a, t, exchange.NewOrder{Market: exchange.Futures, Side: exchange.SideOf(-quantity), Type: exchange.MarketOrder,

@@ -105,7 +105,7 @@ func (l *Lane) settleSale(ctx context.Context, a *action, t *target, open []exch
 	}
 	quantity := t.Symbol.FloorQuantity(min(t.leftToSell(), free))
 	last := l.lastPrice(ctx, t)
-	if quantity <= 0 || last > 0 && t.Symbol.Notional(last, quantity).Less(t.Symbol.MinNotional) {
+	if quantity <= 0 || last > 0 && t.Symbol.BelowMinimum(last, quantity) {
 		return nil, nil // nothing, or dust that no order can sell
 	}
 	if last <= 0 {
@@ -137,10 +137,10 @@ func (l *Lane) settleSale(ctx context.Context, a *action, t *target, open []exch
 func (t *target) price(last exchange.Price, quantity exchange.Quantity) exchange.Price {
 	rules := t.Symbol
 	price := rules.CeilPrice(last - rules.PriceOf(rules.PriceAmount(last).MulRate(t.Collar)))
-	if rules.Notional(price, quantity).Less(rules.MinNotional) {
+	if rules.BelowMinimum(price, quantity) {
 		price = rules.CeilPrice(rules.PriceOf(rules.AverageCost(rules.MinNotional, quantity)))
 	}
-	if rules.Notional(price, quantity).Less(rules.MinNotional) { // the average was rounded down
+	if rules.BelowMinimum(price, quantity) { // the average was rounded down
 		price = rules.CeilPrice(price + 1)
 	}
 	return price

@@ -173,7 +173,7 @@ func (a *averagingTurn) filled(e *strategy.Event) {
 		a.Remember(dcaFalling, 0)
 	}
 	left := exchange.Quantity(max(0, a.Recall(dcaPending)-int64(e.Quantity)))
-	if a.symbol.Notional(a.View.Last, left).Less(a.symbol.MinNotional) {
+	if a.symbol.BelowMinimum(a.View.Last, left) {
 		left = 0 // spot is bought by amount: after a price rise the quantity is smaller, and no order makes up for it
 	}
 	a.Remember(dcaPending, int64(left))
@@ -270,7 +270,7 @@ func (a *averagingTurn) sell() {
 
 // dust reports whether the remaining position is too small to sell.
 func (a *averaging) dust(view *strategy.View) bool {
-	return a.symbol.Notional(view.Last, view.Position.Quantity).Less(a.symbol.MinNotional)
+	return a.symbol.BelowMinimum(view.Last, view.Position.Quantity)
 }
 
 // fallen reports whether the price has fallen far enough below the last buy for the next buy on a

@@ -88,7 +88,7 @@ func (m *mesh) sizes(setting *strategy.Setting, p *gridParams) error {
 // trades reports whether the exchange accepts the orders of a cell. After a trailing grid has
 // moved, its amount of money may be too small.
 func (m *mesh) trades(cell int) bool {
-	return m.exit[cell] > 0 && !m.symbol.Notional(m.prices[cell], m.exit[cell]).Less(m.symbol.MinNotional)
+	return m.exit[cell] > 0 && !m.symbol.BelowMinimum(m.prices[cell], m.exit[cell])
 }
 
 // size computes the quantities of all cells.

@@ -277,7 +277,7 @@ func (q *quoter) quote(view *strategy.View, plan *strategy.Plan, t *turn, side e
 			price = view.Symbol.CeilPrice(exchange.Price(float64(best) * (1 + float64(q.step*float64(level)))))
 		}
 		n := view.Symbol.FloorQuantity(min(each, room))
-		if price <= 0 || n <= 0 || view.Symbol.Notional(price, n).Less(view.Symbol.MinNotional) {
+		if price <= 0 || n <= 0 || view.Symbol.BelowMinimum(price, n) {
 			break
 		}
 		room -= n

@@ -273,7 +273,7 @@ func (t *turtleTurn) unit() exchange.Quantity {
 	unit := t.View.QuantityByVolatility(t.risk, exchange.Price(t.Recall(turtleN)))
 	room := symbol.QuantityFor(t.View.Equity.MulRate(t.cap), t.View.Last) - exchange.Quantity(t.Recall(turtleQuantity))
 	unit = symbol.FloorQuantity(max(0, min(unit, room)))
-	if symbol.Notional(t.View.Last, unit).Less(symbol.MinNotional) {
+	if symbol.BelowMinimum(t.View.Last, unit) {
 		return 0
 	}
 	return unit

@@ -187,7 +187,7 @@ func (e *entering) enter() {
 // small reports whether the rest is too small for an order.
 func (e *entering) small(left exchange.Quantity) bool {
 	n := e.View.Symbol.FloorQuantity(abs(left))
-	return n == 0 || e.View.Symbol.Notional(e.View.Last, n).Less(e.View.Symbol.MinNotional)
+	return n == 0 || e.View.Symbol.BelowMinimum(e.View.Last, n)
 }
 
 // keep holds the result of the entry while the strategy's target stays the same.

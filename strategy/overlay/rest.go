@@ -45,7 +45,7 @@ func (e *exiting) returnRests() bool {
 		return false
 	}
 	price, size := e.restingPrice(), abs(e.View.Position.Quantity)
-	return price > 0 && !e.View.Symbol.Notional(price, size).Less(e.View.Symbol.MinNotional)
+	return price > 0 && !e.View.Symbol.BelowMinimum(price, size)
 }
 
 // restingPrice returns the price of the return that is due, or of the spot take-profit if that is

@@ -146,7 +146,7 @@ func (s *sizing) affordable(whole exchange.Quantity, side int64) exchange.Quanti
 	if power.Sign() > 0 {
 		more = symbol.FloorQuantity(symbol.QuantityFor(power, s.View.Last))
 	}
-	if symbol.Notional(s.View.Last, more).Less(symbol.MinNotional) {
+	if symbol.BelowMinimum(s.View.Last, more) {
 		more = 0
 	}
 	share := s.due()

@@ -144,7 +144,7 @@ func (e *exiting) restTargets(leaves bool) {
 	e.Plan.Exits, e.Plan.ExitsSet = e.Plan.Exits[:0], true
 	for i := range e.rules.Targets {
 		price, quantity := e.targetPrice(i), e.targetQuantity(i)
-		if e.taken(i) || price <= 0 || quantity <= 0 || e.View.Symbol.Notional(price, quantity).Less(e.View.Symbol.MinNotional) {
+		if e.taken(i) || price <= 0 || quantity <= 0 || e.View.Symbol.BelowMinimum(price, quantity) {
 			continue
 		}
 		e.Plan.Exits = append(e.Plan.Exits, strategy.DesiredOrder{Key: e.targetKey(i), Side: exchange.SideOf(-e.View.Position.Quantity),
