@@ -6,7 +6,7 @@
 // reducing and protecting intents pass.
 //
 // The rules of the exchange and of botd itself are in venue.go, position.go, money.go and
-// halted.go. The user's limits are rows of one table, in limit.go.
+// block.go. The user's limits are rows of one table, in limit.go.
 package risk
 
 import (

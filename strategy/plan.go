@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"iter"
 	"slices"
 
 	"botd/exchange"
@@ -233,6 +234,9 @@ func (m Memory) Get(key string) (int64, bool) {
 
 // Entries returns a copy of all values, in the order in which they were first remembered.
 func (m Memory) Entries() []MemoryEntry { return slices.Clone(m.entries) }
+
+// All yields them. It does not allocate.
+func (m Memory) All() iter.Seq[MemoryEntry] { return slices.Values(m.entries) }
 
 // Len returns their number.
 func (m Memory) Len() int { return len(m.entries) }

@@ -123,21 +123,18 @@ var protocol = []Row{
 		{"runtime/engine.sender.recall", "len(s.sent) == 0", "true"},
 	}},
 	{"halted_opens", "a halt blocks nothing", "kill switch", "", []Edit{
-		{"runtime/engine.permission.heldBack", "p.book.HaltOn(strategy, key).Level != record.LevelNone", "false"},
-		unchecked("halted"),
+		{"risk.Opening.halted", "o.Book.HaltOn(o.Strategy, o.State.Key()).Level != record.LevelNone", "false"},
 	}},
 	{"blind_opens", "openings are sent while reads fail", "23", "", []Edit{
-		{"runtime/engine.permission.heldBack", "p.readHealth.Blind(key)", "false"},
-		unchecked("halted"),
+		{"risk.Opening.blind", "return «o.Blind»", "false"},
 	}},
 	{"broken_opens", "openings are sent while the breaker is tripped", "25", "", []Edit{
-		{"runtime/engine.permission.heldBack", "p.book.Breaking(p.nowMS)", "false"},
-		unchecked("halted"),
+		{"risk.Opening.breaking", "o.Book.Breaking(o.NowMS)", "false"},
 	}},
 	{"quarantined_opens", "openings are sent on a quarantined symbol", "equation", "", []Edit{
 		{"reconcile.derivation.mayOpen", "settled && !d.unsettled && !d.unlevered",
 			`settled && !d.unsettled && !d.unlevered || d.symbol.Quarantine() != "" && !d.unsettled`},
-		{"runtime/engine.permission.heldBack", `p.book.Symbol(key).Quarantine() != ""`, "false"},
+		{"risk.Opening.quarantined", `o.State.Quarantine() != ""`, "false"},
 		unchecked("unsettled"),
 	}},
 	{"stopping_opens", "openings are sent after SIGTERM", "33", "", []Edit{

@@ -11,73 +11,155 @@ import (
 	"botd/reconcile/record"
 )
 
-// Degraded is a declared state in which some or all openings are blocked.
-type Degraded struct {
-	State         string // blind, breaker, standing_down, halted, limit, quarantined, contradicted, adopted, foreign, failed, journal, stale, ...
-	Scope         account.Scope
-	Cause         string
-	SinceMS       int64
-	UntilMS       int64    // when it ends by itself; 0 if unknown
-	WayOut        string   // how it ends
-	Blind         []string // of a halt that closes something: what it cannot see or act on
-	ExitsAccepted bool     // the exchange has also accepted all orders that close the rest
-	Remaining     string   // of a halt that closes something: what remains, and the reason
-}
-
 // standDownWayOut is the same for every journal, because only a person knows which botd is to
 // trade.
 const standDownWayOut = "find the other botd of this account and instance and stop it, or look why the journal is old; " +
 	"then botd resolve each waiting symbol, and botd rearm; existing stops stay unchanged, exits continue"
 
-// Degraded lists the declared states in force: the account's first, then the symbols',
-// then the strategies'.
-func (r *report) Degraded() []Degraded {
-	all := r.degradedAccount()
-	for symbol := range r.book.Symbols() {
-		if symbol.Quarantine() != "" {
-			all = append(all, Degraded{State: "quarantined", Scope: account.Scope{Symbol: symbol.Key()}, Cause: symbol.Quarantine(),
-				SinceMS: symbol.QuarantineMS(), WayOut: "botd resolve " + symbol.Key().Name + " --adopt or --ignore"})
-		}
+// journalFails declares that no record can be written; diskLow declares a full disk.
+func (r *report) journalFails() []Degraded {
+	if r.journalErr == nil || r.permission.low != "" && !r.permission.lost {
+		return nil
 	}
-	for symbol := range r.book.Symbols() {
-		all = append(all, r.degradedSymbol(symbol)...)
+	state := "journal"
+	if r.journalFull {
+		state = "disk"
 	}
-	for symbol := range r.book.Symbols() {
-		if o := r.book.ForeignOpening(symbol); o != nil && symbol.ForeignSinceMS() != 0 {
-			way := "set foreign: adopt or ignore"
-			switch {
-			case symbol.Repeats(o):
-				way = "stop the other botd"
-			case r.book.Resembles(symbol, o):
-				way = "stop the other botd, and close what it holds"
-			}
-			all = append(all, Degraded{State: "foreign", Scope: account.Scope{Symbol: symbol.Key()}, Cause: foreignText(r.book, symbol, o),
-				SinceMS: symbol.ForeignSinceMS(), WayOut: "cancel it on the exchange, or " + way + "; exits and stops continue"})
-		}
+	return []Degraded{{State: state, Cause: r.journalErr.Error(), SinceMS: r.journalSinceMS,
+		WayOut: "nothing opens until a record can be written; it is tried every second"}}
+}
+
+func (r *report) diskLow() []Degraded {
+	if r.permission.low == "" {
+		return nil
 	}
+	state, wayOut := "disk", "make room on the disk of data_dir; exits and stops continue"
+	if r.permission.lost {
+		state, wayOut = "journal", "exits, stops and the kill switch go on; stop botd, which saves what it still holds as journal.db.rescued-TIME; "+
+			"botd restore that or the newest backup; start"
+	}
+	return []Degraded{{State: state, Cause: r.permission.low, SinceMS: r.permission.lowMS, WayOut: wayOut}}
+}
+
+func (r *report) breaking() []Degraded {
+	b := r.book.Breaker()
+	if !r.book.Breaking(r.nowMS) {
+		return nil
+	}
+	return []Degraded{{State: "breaker", Cause: b.Why, SinceMS: b.SinceMS, UntilMS: b.UntilMS, WayOut: "ends by itself; exits and stops continue"}}
+}
+
+func (r *report) standingDown() []Degraded {
+	h := r.book.Halted()
+	if h.Unknown == "" {
+		return nil
+	}
+	return []Degraded{{State: "standing_down", SinceMS: h.UnknownMS, WayOut: standDownWayOut,
+		Cause: "order " + h.Unknown + " carries this instance's prefix but is not in the journal: a second botd, or an old backup"}}
+}
+
+func (r *report) halted() (all []Degraded) {
+	for _, h := range r.book.Halts() {
+		all = append(all, Degraded{State: "halted", Scope: h.Scope, Cause: h.Level.String() + ": " + h.Why, SinceMS: h.AtMS,
+			WayOut: "botd rearm" + flagOf(h.Scope), Blind: r.HaltBlind(h.Level, h.Scope, max(h.AtMS, r.dispatcher.halts.requestedMS)),
+			ExitsAccepted: r.exitsAccepted(h.Scope, h.Level), Remaining: r.remaining(h.Scope, h.Level)})
+	}
+	return all
+}
+
+func (r *report) quarantined(symbol *reconcile.SymbolState) []Degraded {
+	if symbol.Quarantine() == "" {
+		return nil
+	}
+	return []Degraded{{State: "quarantined", Scope: account.Scope{Symbol: symbol.Key()}, Cause: symbol.Quarantine(),
+		SinceMS: symbol.QuarantineMS(), WayOut: "botd resolve " + symbol.Key().Name + " --adopt or --ignore"}}
+}
+
+func (r *report) contradicted(symbol *reconcile.SymbolState) []Degraded {
+	if symbol.Contradicted() == "" {
+		return nil
+	}
+	return []Degraded{{State: "contradicted", Scope: account.Scope{Symbol: symbol.Key()}, Cause: symbol.Contradicted(), SinceMS: symbol.ContradictedSinceMS(),
+		WayOut: "ends when a read shows the position again or a witness confirms its end; if it did end: botd resolve " + symbol.Key().Name +
+			" --adopt. Meanwhile nothing opens, and what protects stays"}}
+}
+
+func (r *report) adopted(symbol *reconcile.SymbolState) []Degraded {
+	until := symbol.HoldMS(r.settleBounds())
+	if r.nowMS >= until {
+		return nil
+	}
+	return []Degraded{{State: "adopted", Scope: account.Scope{Symbol: symbol.Key()}, Cause: "a change that botd did not make was adopted",
+		SinceMS: symbol.AdoptedMS(), UntilMS: until, WayOut: "ends by itself, when no older read can arrive any more; exits and stops continue"}}
+}
+
+func (r *report) foreign(symbol *reconcile.SymbolState) []Degraded {
+	o := r.book.ForeignOpening(symbol)
+	if o == nil || symbol.ForeignSinceMS() == 0 {
+		return nil
+	}
+	way := "set foreign: adopt or ignore"
+	switch {
+	case symbol.Repeats(o):
+		way = "stop the other botd"
+	case r.book.Resembles(symbol, o):
+		way = "stop the other botd, and close what it holds"
+	}
+	return []Degraded{{State: "foreign", Scope: account.Scope{Symbol: symbol.Key()}, Cause: foreignText(r.book, symbol, o),
+		SinceMS: symbol.ForeignSinceMS(), WayOut: "cancel it on the exchange, or " + way + "; exits and stops continue"}}
+}
+
+func (r *report) stale() (all []Degraded) {
 	for _, s := range r.market.series {
 		if s.stale(r.nowMS) {
 			all = append(all, s.degraded(r.nowMS))
 		}
 	}
+	return all
+}
+
+// missing declares the strategies whose symbols the exchange no longer lists.
+func (r *report) missing() (all []Degraded) {
 	for i := range r.config.Missing {
-		all = append(all, r.missing(&r.config.Missing[i]))
+		m := &r.config.Missing[i]
+		all = append(all, Degraded{State: "failed", Scope: account.Scope{Strategy: m.Name, Symbol: m.Symbol}, Cause: missingText(m),
+			SinceMS: max(1, r.startMS),
+			WayOut:  "remove the strategy, or start again when the exchange lists the symbol; what it left on the exchange stays as it is"})
 	}
-	for _, leg := range r.legs {
-		all = append(all, r.limits.limitedBy(leg.config.Name)...)
-		if why := r.protection.cause(leg); why != "" {
-			all = append(all, Degraded{State: "unprotected", Scope: account.Scope{Symbol: leg.symbol.Key()}, Cause: why,
-				SinceMS: leg.symbol.UnprotectedSinceMS(), WayOut: r.protectionWayOut(leg)})
-		}
-		if leg.failed != "" {
-			all = append(all, Degraded{State: "failed", Scope: account.Scope{Strategy: leg.config.Name}, Cause: leg.failed, SinceMS: leg.failedMS,
-				WayOut: "fix its file, which is then reloaded; its protection stays"})
-		}
-		if leg.question.hung != "" {
-			all = append(all, Degraded{State: "hung", Scope: account.Scope{Strategy: leg.config.Name}, Cause: leg.question.hung,
-				SinceMS: leg.question.hungMS, WayOut: leg.hungWayOut()})
-		}
+	return all
+}
+
+func missingText(m *MissingStrategy) string {
+	return "the exchange has no symbol " + m.Symbol.String() + " any more"
+}
+
+func (r *report) unprotected(leg *leg) []Degraded {
+	why := r.protection.cause(leg)
+	if why == "" {
+		return nil
 	}
+	return []Degraded{{State: "unprotected", Scope: account.Scope{Symbol: leg.symbol.Key()}, Cause: why,
+		SinceMS: leg.symbol.UnprotectedSinceMS(), WayOut: r.protectionWayOut(leg)}}
+}
+
+func (r *report) failed(leg *leg) []Degraded {
+	if leg.failed == "" {
+		return nil
+	}
+	return []Degraded{{State: "failed", Scope: account.Scope{Strategy: leg.config.Name}, Cause: leg.failed, SinceMS: leg.failedMS,
+		WayOut: "fix its file, which is then reloaded; its protection stays"}}
+}
+
+func (r *report) hung(leg *leg) []Degraded {
+	if leg.question.hung == "" {
+		return nil
+	}
+	return []Degraded{{State: "hung", Scope: account.Scope{Strategy: leg.config.Name}, Cause: leg.question.hung,
+		SinceMS: leg.question.hungMS, WayOut: leg.hungWayOut()}}
+}
+
+// refused declares what the exchange refuses again and again. It blocks nothing.
+func (r *report) refused() (all []Degraded) {
 	for _, one := range r.backoffs.all {
 		if r.backoffs.declares(one) {
 			all = append(all, Degraded{State: "refused", Scope: account.Scope{Strategy: one.strategy}, Cause: r.backoffs.text(one),
@@ -96,68 +178,6 @@ func (r *report) protectionWayOut(leg *leg) string {
 		way += "; botd exits at market itself when the price passes " + leg.config.Symbol.PriceDecimal(level).String()
 	}
 	return way
-}
-
-// degradedSymbol lists the parts of a symbol that are not trusted, or were not until recently.
-func (r *report) degradedSymbol(symbol *reconcile.SymbolState) (all []Degraded) {
-	scope := account.Scope{Symbol: symbol.Key()}
-	if symbol.Contradicted() != "" {
-		all = append(all, Degraded{State: "contradicted", Scope: scope, Cause: symbol.Contradicted(), SinceMS: symbol.ContradictedSinceMS(),
-			WayOut: "ends when a read shows the position again or a witness confirms its end; if it did end: botd resolve " + symbol.Key().Name +
-				" --adopt. Meanwhile nothing opens, and what protects stays"})
-	}
-	if until := symbol.HoldMS(r.settleBounds()); r.nowMS < until {
-		all = append(all, Degraded{State: "adopted", Scope: scope, Cause: "a change that botd did not make was adopted", SinceMS: symbol.AdoptedMS(),
-			UntilMS: until, WayOut: "ends by itself, when no older read can arrive any more; exits and stops continue"})
-	}
-	return all
-}
-
-// missing returns the state of a strategy whose symbol the exchange no longer lists.
-func (r *report) missing(m *MissingStrategy) Degraded {
-	return Degraded{State: "failed", Scope: account.Scope{Strategy: m.Name, Symbol: m.Symbol}, Cause: missingText(m), SinceMS: max(1, r.startMS),
-		WayOut: "remove the strategy, or start again when the exchange lists the symbol; what it left on the exchange stays as it is"}
-}
-
-func missingText(m *MissingStrategy) string {
-	return "the exchange has no symbol " + m.Symbol.String() + " any more"
-}
-
-// degradedAccount lists the states of the account, and all halts.
-func (r *report) degradedAccount() (all []Degraded) {
-	if full := r.permission.low != "" && !r.permission.lost; r.journalErr != nil && !full { // a full disk is declared below
-		state := "journal"
-		if r.journalFull {
-			state = "disk"
-		}
-		all = append(all, Degraded{State: state, Cause: r.journalErr.Error(), SinceMS: r.journalSinceMS,
-			WayOut: "nothing opens until a record can be written; it is tried every second"})
-	}
-	if r.permission.low != "" {
-		state, wayOut := "disk", "make room on the disk of data_dir; exits and stops continue"
-		if r.permission.lost {
-			state, wayOut = "journal", "exits, stops and the kill switch go on; stop botd, which saves what it still holds as journal.db.rescued-TIME; "+
-				"botd restore that or the newest backup; start"
-		}
-		all = append(all, Degraded{State: state, Cause: r.permission.low, SinceMS: r.permission.lowMS, WayOut: wayOut})
-	}
-	all = append(all, r.readHealth.degraded()...)
-	if b := r.book.Breaker(); r.book.Breaking(r.nowMS) {
-		all = append(
-			all,
-			Degraded{State: "breaker", Cause: b.Why, SinceMS: b.SinceMS, UntilMS: b.UntilMS, WayOut: "ends by itself; exits and stops continue"},
-		)
-	}
-	if h := r.book.Halted(); h.Unknown != "" {
-		all = append(all, Degraded{State: "standing_down", SinceMS: h.UnknownMS, WayOut: standDownWayOut,
-			Cause: "order " + h.Unknown + " carries this instance's prefix but is not in the journal: a second botd, or an old backup"})
-	}
-	for _, h := range r.book.Halts() {
-		all = append(all, Degraded{State: "halted", Scope: h.Scope, Cause: h.Level.String() + ": " + h.Why, SinceMS: h.AtMS,
-			WayOut: "botd rearm" + flagOf(h.Scope), Blind: r.HaltBlind(h.Level, h.Scope, max(h.AtMS, r.dispatcher.halts.requestedMS)),
-			ExitsAccepted: r.exitsAccepted(h.Scope, h.Level), Remaining: r.remaining(h.Scope, h.Level)})
-	}
-	return append(all, r.limits.limitedBy("")...)
 }
 
 // remaining returns what a halt still has to close and the obstacle, or an empty string if it is

@@ -89,7 +89,7 @@ func assemble(b *base) *Engine {
 	e.ruleset = &ruleset{base: b, limits: e.limits, results: e.results, written: b.config.Limits, gate: risk.NewGate(b.config.Limits)}
 	e.halts = &halts{base: b, limits: e.limits}
 	e.permission = &permission{base: b, readHealth: e.readHealth, limits: e.limits, ruleset: e.ruleset, halts: e.halts,
-		protection: e.protection}
+		protection: e.protection, conditions: conditions()}
 	e.sender = &sender{base: b, permission: e.permission}
 	e.dispatcher = &dispatcher{base: b, readHealth: e.readHealth, breaker: e.breaker, protection: e.protection, ruleset: e.ruleset, halts: e.halts,
 		permission: e.permission, sender: e.sender, refusals: refusals, backoffs: e.backoffs}

@@ -5,6 +5,7 @@ import (
 	"botd/reconcile"
 	"botd/reconcile/placement"
 	"botd/reconcile/record"
+	"botd/risk"
 )
 
 // permission decides whether openings may be sent.
@@ -15,36 +16,35 @@ type permission struct {
 	ruleset    *ruleset
 	halts      *halts
 	protection *protection
+	conditions []condition
 	low        string // why the journal's disk is nearly full; empty if it is not
 	lowMS      int64
 	lost       bool // low means that the journal's files are lost
 }
 
 func (p *permission) mayEnter(leg *leg) bool {
-	return p.heldBack(leg.config.Name, leg.symbol.Key()) == "" && p.low == "" && p.halts.closing == record.LevelNone && !leg.config.Removed &&
-		leg.failed == "" && leg.question.hung == "" && !leg.undecided &&
-		!p.limits.breached(leg.config.Name)
+	o := p.candidate(leg.config.Name, leg.symbol.Key(), leg)
+	for i := range p.conditions {
+		if blocks := p.conditions[i].blocks; blocks != nil && blocks(p, o) {
+			return false
+		}
+	}
+	return true
 }
 
-// heldBack returns the declared state that blocks a strategy's openings; empty for none.
-func (p *permission) heldBack(strategy string, key exchange.SymbolKey) string {
-	switch {
-	case p.book.HaltOn(strategy, key).Level != record.LevelNone:
-		return "trading was halted"
-	case p.book.Breaking(p.nowMS):
-		return "the breaker was tripped"
-	case p.readHealth.Blind(key):
-		return "reads failed"
-	case p.book.Symbol(key).Quarantine() != "":
-		return "the symbol was quarantined"
-	case p.protection.declared(p.legNamed(strategy)):
-		return "its position is unprotected"
-	case p.book.Symbol(key).Contradicted() != "":
-		return "the position was contradicted"
-	case p.nowMS < p.book.Symbol(key).HoldMS(p.settleBounds()):
-		return "a change that botd did not make was adopted"
+// overtaken returns the condition that withdraws a queued opening; empty for none.
+func (p *permission) overtaken(w *queued) string {
+	o := p.candidate(w.intent.Strategy, w.intent.Order.Key(), p.legNamed(w.intent.Strategy))
+	for i := range p.conditions {
+		if c := &p.conditions[i]; c.meanwhile != "" && c.blocks(p, o) {
+			return c.meanwhile
+		}
 	}
 	return ""
+}
+
+func (p *permission) candidate(strategy string, key exchange.SymbolKey, leg *leg) candidate {
+	return candidate{risk.Opening{NowMS: p.nowMS, Book: p.book, State: p.book.Symbol(key), Strategy: strategy, Blind: p.readHealth.Blind(key)}, leg}
 }
 
 // withdrawn returns why a placement must no longer be sent although its record is durable: the
@@ -60,16 +60,13 @@ func (p *permission) withdrawn(w *queued) string {
 		return "the plan now desires the current position"
 	case !w.intent.Purpose.Opens():
 		return ""
-	case p.halts.closing != record.LevelNone:
-		return "botd is stopping"
-	case p.heldBack(w.intent.Strategy, key) != "":
-		return p.heldBack(w.intent.Strategy, key) + " meanwhile"
+	}
+	if why := p.overtaken(w); why != "" {
+		return why
+	}
+	switch {
 	case w.limitsVersion != p.ruleset.limitsVersionOf(w.intent.Strategy):
 		return "the configuration changed meanwhile"
-	case p.low != "":
-		return "the journal's disk was nearly full or its files lost meanwhile"
-	case p.limits.breached(w.intent.Strategy):
-		return "a limit was passed meanwhile"
 	case opposes(p.book.Symbol(key), w.intent.Order.Side):
 		return "a position of the other side is open meanwhile"
 	case p.book.BlocksOpening(w.intent.Order.ClientOrderID, key):

@@ -199,7 +199,7 @@ func (m *mesh) saveDecision(view *strategy.View, plan *strategy.Plan, held *cell
 	if high > 0 {
 		m.to = min(m.to, high-1)
 	}
-	if len(plan.Remembered().Entries()) > 0 || m.trail {
+	if plan.Remembered().Len() > 0 || m.trail {
 		m.version = 0
 	}
 }

@@ -116,7 +116,7 @@ func (m *mesh) grow(view *strategy.View, plan *strategy.Plan) {
 	}
 	m.size()
 	for _, memory := range [...]strategy.Memory{view.Memory, plan.Remembered()} {
-		for _, e := range memory.Entries() {
+		for e := range memory.All() {
 			if text, is := strings.CutPrefix(e.Key, gridSize); is {
 				if i, err := strconv.Atoi(text); err == nil && i < m.cells {
 					m.entry[i] = exchange.Quantity(e.Value)

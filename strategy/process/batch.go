@@ -173,7 +173,7 @@ func repeat(plan, before *strategy.Plan) {
 	plan.Reason, plan.SignalMS = before.Reason, before.SignalMS
 	plan.OrdersSet, plan.ExitsSet = before.OrdersSet, before.ExitsSet
 	plan.Orders, plan.Exits = append(plan.Orders, before.Orders...), append(plan.Exits, before.Exits...)
-	for _, e := range before.Remembered().Entries() {
+	for e := range before.Remembered().All() {
 		plan.Remember(e.Key, e.Value)
 	}
 }

@@ -69,7 +69,7 @@ func newPlanInfo(p *strategy.Plan, s *exchange.Symbol) *planInfo {
 	if p.Protection.Set {
 		i.Protection = &protectionInfo{newDistanceInfo(p.Protection.StopLoss, s), newDistanceInfo(p.Protection.TakeProfit, s)}
 	}
-	if remembered := p.Remembered(); len(remembered.Entries()) > 0 {
+	if remembered := p.Remembered(); remembered.Len() > 0 {
 		i.Memory = &memory{remembered}
 	}
 	return i
@@ -130,7 +130,7 @@ func (i *planInfo) into(p *strategy.Plan, s *exchange.Symbol) error {
 		if why := i.Memory.OutOfBounds(); why != "" { // before Remember, which compares each key with all others
 			return errors.New(why)
 		}
-		for _, e := range i.Memory.Entries() {
+		for e := range i.Memory.All() {
 			p.Remember(e.Key, e.Value)
 		}
 	}

@@ -55,7 +55,7 @@ func (w *result) into(plan *strategy.Plan) {
 	plan.Target, plan.Leverage, plan.Protection, plan.Reason = w.plan.Target, w.plan.Leverage, w.plan.Protection, w.plan.Reason
 	plan.OrdersSet, plan.ExitsSet = w.plan.OrdersSet, w.plan.ExitsSet
 	plan.Orders, plan.Exits = append(plan.Orders, w.orders...), append(plan.Exits, w.exits...)
-	for _, e := range w.plan.Remembered().Entries() {
+	for e := range w.plan.Remembered().All() {
 		plan.Remember(e.Key, e.Value)
 	}
 }

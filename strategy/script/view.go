@@ -145,9 +145,8 @@ func events(v *strategy.View) starlark.Value {
 }
 
 func memory(v *strategy.View) starlark.Value {
-	entries := v.Memory.Entries()
-	d := starlark.NewDict(len(entries))
-	for _, e := range entries {
+	d := starlark.NewDict(v.Memory.Len())
+	for e := range v.Memory.All() {
 		_ = d.SetKey(starlark.String(e.Key), starlark.MakeInt64(e.Value)) // a string key and a dictionary that is not frozen
 	}
 	d.Freeze()

@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"fmt"
+
+	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/record"
+	"botd/risk"
+)
+
+// condition is a state of the account, of a symbol or of a strategy that blocks openings or is
+// declared, or both.
+type condition struct {
+	name      string // as declared; also the name of a block of package risk, in which the gate refuses too
+	blocks    func(p *permission, o candidate) bool
+	meanwhile string // why a queued opening is withdrawn in it; empty: it is sent
+	declare   func(r *report) []Degraded
+	ofLeg     func(r *report, leg *leg) []Degraded // declares, after all others, one strategy's state
+}
+
+// candidate is where a strategy may open; leg is nil once the strategy has ended.
+type candidate struct {
+	risk.Opening
+	leg *leg
+}
+
+// conditions returns the one list of what blocks openings: a strategy derives none in a condition that
+// blocks, a queued one is withdrawn, and Degraded declares the condition, in this order.
+func conditions() []condition {
+	return []condition{
+		{name: "stopping", blocks: func(p *permission, _ candidate) bool { return p.halts.closing != record.LevelNone }, meanwhile: "botd is stopping"},
+		{name: "journal", declare: (*report).journalFails}, // nothing is sent without a record
+		{name: "disk", blocks: func(p *permission, _ candidate) bool { return p.low != "" },
+			meanwhile: "the journal's disk was nearly full or its files lost meanwhile", declare: (*report).diskLow},
+		{name: "blind", blocks: gated("blind"), meanwhile: "reads failed meanwhile", declare: func(r *report) []Degraded { return r.readHealth.degraded() }},
+		{name: "breaker", blocks: gated("breaker"), meanwhile: "the breaker was tripped meanwhile", declare: (*report).breaking},
+		{name: "standing_down", declare: (*report).standingDown}, // the account is halted then
+		{name: "halted", blocks: gated("halted"), meanwhile: "trading was halted meanwhile", declare: (*report).halted},
+		{name: "limit", blocks: func(p *permission, o candidate) bool { return p.limits.breached(o.Strategy) }, meanwhile: "a limit was passed meanwhile",
+			declare: func(r *report) []Degraded { return r.limits.limitedBy("") },
+			ofLeg:   func(r *report, leg *leg) []Degraded { return r.limits.limitedBy(leg.config.Name) }},
+		{name: "quarantined", blocks: gated("quarantined"), meanwhile: "the symbol was quarantined meanwhile", declare: ofSymbols((*report).quarantined)},
+		{name: "contradicted", blocks: func(_ *permission, o candidate) bool { return o.State.Contradicted() != "" },
+			meanwhile: "the position was contradicted meanwhile", declare: ofSymbols((*report).contradicted)},
+		{name: "adopted", blocks: func(p *permission, o candidate) bool { return p.nowMS < o.State.HoldMS(p.settleBounds()) },
+			meanwhile: "a change that botd did not make was adopted meanwhile", declare: ofSymbols((*report).adopted)},
+		{name: "unread"},     // the gate's: before the first read no order is derived
+		{name: "unresolved"}, // the gate's: an unsettled symbol derives no candidate, and withdrawn judges what was sent meanwhile
+		{name: "foreign", declare: ofSymbols((*report).foreign)}, // the gate's: the opening is derived, so that its refusal is reported
+		{name: "stale", declare: (*report).stale},                // max_data_age refuses
+		{name: "missing", declare: (*report).missing},            // there is no strategy
+		{name: "unprotected", blocks: func(p *permission, o candidate) bool { return p.protection.declared(o.leg) },
+			meanwhile: "its position is unprotected meanwhile", ofLeg: (*report).unprotected},
+		{name: "failed", blocks: ofLeg(func(leg *leg) bool { return leg.failed != "" }), ofLeg: (*report).failed},
+		{name: "hung", blocks: ofLeg(func(leg *leg) bool { return leg.question.hung != "" }), ofLeg: (*report).hung},
+		{name: "removed", blocks: ofLeg(func(leg *leg) bool { return leg.config.Removed })},
+		{name: "undecided", blocks: ofLeg(func(leg *leg) bool { return leg.undecided })},
+	}
+}
+
+// gated returns the condition of a block of package risk.
+func gated(name string) func(*permission, candidate) bool {
+	for _, b := range risk.Blocks() {
+		if b.Name == name {
+			return func(_ *permission, o candidate) bool { return b.In(o.Opening) }
+		}
+	}
+	panic(fmt.Sprintf("engine: package risk has no block %s", name))
+}
+
+func ofLeg(in func(*leg) bool) func(*permission, candidate) bool {
+	return func(_ *permission, o candidate) bool { return o.leg != nil && in(o.leg) }
+}
+
+// ofSymbols declares the state of each symbol.
+func ofSymbols(of func(*report, *reconcile.SymbolState) []Degraded) func(*report) []Degraded {
+	return func(r *report) (all []Degraded) {
+		for symbol := range r.book.Symbols() {
+			all = append(all, of(r, symbol)...)
+		}
+		return all
+	}
+}
+
+// Degraded is a declared state in which some or all openings are blocked.
+type Degraded struct {
+	State         string // the name of a condition
+	Scope         account.Scope
+	Cause         string
+	SinceMS       int64
+	UntilMS       int64    // when it ends by itself; 0 if unknown
+	WayOut        string   // how it ends
+	Blind         []string // of a halt that closes something: what it cannot see or act on
+	ExitsAccepted bool     // the exchange has also accepted all orders that close the rest
+	Remaining     string   // of a halt that closes something: what remains, and the reason
+}
+
+// Degraded lists the declared states in force: the account's first, then the symbols',
+// then the strategies'.
+func (r *report) Degraded() (all []Degraded) {
+	for i := range r.permission.conditions {
+		if declare := r.permission.conditions[i].declare; declare != nil {
+			all = append(all, declare(r)...)
+		}
+	}
+	for _, leg := range r.legs {
+		for i := range r.permission.conditions {
+			if declare := r.permission.conditions[i].ofLeg; declare != nil {
+				all = append(all, declare(r, leg)...)
+			}
+		}
+	}
+	return append(all, r.refused()...)
+}
