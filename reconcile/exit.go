@@ -106,7 +106,7 @@ func (d *derivation) clearResting() bool {
 // market order for the whole position removes it (rule 6).
 func (d *derivation) blocksExit(p *account.Placement) bool {
 	if d.symbol.Key().Market == exchange.Spot {
-		at := d.book.releasedMS(p)
+		at := d.book.delivery(p).releasedMS
 		return !d.mayRepeat(p) || d.nowMS-at < ExitReleaseMS
 	}
 	canceled := d.book.CancelMS(p.ClientOrderID())

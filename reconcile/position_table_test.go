@@ -198,7 +198,7 @@ func TestWalletIsUsedWhileAnotherReadFails(t *testing.T) {
 		}
 		symbol := w.book.Symbol(coin)
 		s.observePosition(symbol)
-		unfrozen := fmt.Sprint(w.book.unfrozen[unknown.ClientOrderID], w.book.unfrozen[acknowledged.ClientOrderID])
+		unfrozen := fmt.Sprint(w.book.deliveries[unknown.ClientOrderID].unfrozen, w.book.deliveries[acknowledged.ClientOrderID].unfrozen)
 		if symbol.readAlone != c.readAlone || symbol.spot.presumed != c.presumed || unfrozen != c.unfrozen || symbol.position != 10 {
 			t.Errorf("%s: want read alone %t, %d presumed, unfrozen %s, have %t, %d, %s, position %d", c.name, c.readAlone, c.presumed, c.unfrozen,
 				symbol.readAlone, symbol.spot.presumed, unfrozen, symbol.position)
@@ -210,8 +210,10 @@ func TestWalletIsUsedWhileAnotherReadFails(t *testing.T) {
 	s := w.reads(1_015, 0)
 	s.fetched.SpotOrders = exchange.Fetched[exchange.Order]{}
 	s.partialWallet(w.book.Symbol(coin))
-	if len(w.book.unfrozen) != 0 {
-		t.Errorf("want nothing noted, have %v", w.book.unfrozen)
+	for id, known := range w.book.deliveries {
+		if known.unfrozen {
+			t.Errorf("want nothing noted, have %s: %+v", id, known)
+		}
 	}
 }
 
@@ -276,16 +278,17 @@ func TestPlacementNotesAreDeletedAtItsEnd(t *testing.T) {
 		o := w.places(placement.StopLoss, 9, stopOf(10))
 		id := o.ClientOrderID
 		w.book.NoteCancel(id, w.now)
-		w.book.released[id], w.book.presumed[id], w.book.unable[id], w.book.unfrozen[id] = 1, true, 1, true
+		w.book.presumeEnded(id, 1)
+		w.book.noteUnable(id, 1)
+		w.book.noteUnfrozen(id, true)
 		body := record.Body(record.Fill{OrderID: 9, Filled: 4})
 		if ended {
 			body = record.Ended{OrderID: 9, State: placement.Filled, Filled: 10}
 		}
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: body})
-		_, canceled := w.book.canceled[id]
-		_, released := w.book.released[id]
-		for what, stands := range map[string]bool{"its cancel": canceled, "the answer to it": released, "that a wallet shows it": w.book.presumed[id],
-			"that its cancel was refused": w.book.unable[id] != 0, "that the wallet freezes nothing for it": w.book.unfrozen[id]} {
+		known := w.book.deliveries[id]
+		for what, stands := range map[string]bool{"its cancel": known.canceled != cancels{}, "the answer to it": known.releasedMS != 0,
+			"that a wallet shows it": known.presumed, "that its cancel was refused": known.unableMS != 0, "that the wallet freezes nothing for it": known.unfrozen} {
 			if stands == ended {
 				t.Errorf("ended %t: want %s stands %t", ended, what, !ended)
 			}

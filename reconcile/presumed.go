@@ -29,7 +29,7 @@ func (s *survey) presume(symbol *SymbolState) {
 			continue
 		}
 		stop := p.OrderID() != 0 && p.Purpose() == placement.StopLoss && p.Order().Type == exchange.StopLimit
-		if stop && s.book.releasedMS(p) == 0 && s.soldNothing(p, symbol) {
+		if stop && s.book.delivery(p).releasedMS == 0 && s.soldNothing(p, symbol) {
 			s.book.noteFreed(p, s.fetched.EndedMS)
 			s.book.presumeEnded(p.ClientOrderID(), s.fetched.EndedMS)
 		}
@@ -158,7 +158,7 @@ const mostTimes = 2
 // the money for all of it since the purchase was sent, with no other known cause. A deposit costs nothing, and a person's purchase in the same
 // second would have to be of the same amount.
 func (e *evidence) timesPaid(p *account.Placement, symbol *SymbolState) exchange.Quantity {
-	before := e.book.prior(p)
+	before := e.book.delivery(p).before
 	if e.book.StandsDown() || e.boughtSince(p, before.atMS) {
 		return 1
 	}

@@ -60,7 +60,7 @@ func TestPurchaseExecutionCount(t *testing.T) {
 		{"another purchase is under way", byAmount, 0, 80, "800", rests(exchange.Spot, exchange.Buy), 1},
 		{"a sale is under way", byAmount, 0, 80, "800", rests(exchange.Spot, exchange.Sell), 2},
 		{"a purchase on futures is under way", byAmount, 0, 80, "800", rests(exchange.Futures, exchange.Buy), 2},
-		{"after a start what was paid is not known", byAmount, 0, 80, "800", func(w *wallet) { clear(w.book.priorBalance) }, 1},
+		{"after a start what was paid is not known", byAmount, 0, 80, "800", func(w *wallet) { clear(w.book.deliveries) }, 1},
 	} {
 		w := explains(t, 10, c.fees)
 		has := func(more exchange.Quantity, money string) *survey {
@@ -185,7 +185,7 @@ func TestAWalletShowsThatASaleOfUnknownFateHasSold(t *testing.T) {
 		s := w.reads(c.inWallet, 0)
 		symbol.position = symbol.heldOnSpot()
 		s.noteWalletShortfall(w.book.Placement(sale.ClientOrderID), symbol)
-		if have := w.book.shownSold[sale.ClientOrderID]; have != c.want {
+		if have := w.book.deliveries[sale.ClientOrderID].shownSold; have != c.want {
 			t.Errorf("%s: want it shown to be sold %t, have %t", c.name, c.want, have)
 		}
 	}
@@ -207,12 +207,12 @@ func TestNotesOfEndedOrdersAreDeleted(t *testing.T) {
 		w.book.NoteCancel(id, w.now)
 		w.book.NoteCancelRefused(id, w.now)
 		w.book.NoteReleased(id, &exchange.Order{ID: 9, Status: exchange.StatusCanceled}, w.now)
-		w.book.unfrozen[id], w.book.presumed[id], w.book.shownSold[id] = true, true, true
+		w.book.noteUnfrozen(id, true)
+		w.book.presumeEnded(id, w.now)
+		w.book.noteShownSold(id)
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Ended{State: placement.Canceled, OrderID: 9}})
 	}
-	b := w.book
-	if n := len(b.handedOut) + len(b.answered) + len(b.canceled) + len(b.released) + len(b.presumed) + len(b.priorBalance) + len(b.unable) + len(b.unfrozen) +
-		len(b.shownSold); n != 0 {
-		t.Errorf("want nothing remembered, have %d entries", n)
+	if len(w.book.deliveries) != 0 {
+		t.Errorf("want nothing remembered, have %+v", w.book.deliveries)
 	}
 }

@@ -28,7 +28,7 @@ const bridge = "bridge"
 // shows the asset, but not enough for both. A stop is repeated anyway, because a duplicate appears
 // in the next list and is canceled.
 func (d *derivation) mayRepeat(p *account.Placement) bool {
-	if at := d.book.releasedMS(p); at != 0 {
+	if at := d.book.delivery(p).releasedMS; at != 0 {
 		return d.nowMS-at >= ReleaseMS
 	}
 	if immediate := p.Order().Type == exchange.MarketOrder || p.Order().Type == exchange.Limit; d.desired.Unread && immediate {
@@ -52,7 +52,7 @@ func (s *situation) unansweredStop(p *account.Placement) bool {
 	if !s.book.unanswered(p, s.nowMS) {
 		return false
 	}
-	unfrozen := s.book.walletRead && !s.desired.Unread && s.book.isUnfrozen(p)
+	unfrozen := s.book.walletRead && !s.desired.Unread && s.book.delivery(p).unfrozen
 	return p.Order().ClosePosition || p.Order().Type == exchange.StopLimit && unfrozen && s.repeatable(p)
 }
 
@@ -65,7 +65,7 @@ func (d *derivation) replaceable(p *account.Placement) bool {
 // EndUnread reports whether an order was canceled, no open list since shows it, and its final state
 // cannot be read.
 func (b *Book) EndUnread(p *account.Placement) bool {
-	canceledMS, list := b.firstCancelMS(p), b.listed[p.Order().Market]
+	canceledMS, list := b.delivery(p).canceled.firstMS, b.listed[p.Order().Market]
 	if canceledMS == 0 || b.listsMS < canceledMS+replaceMS || p.State().Unresolved() || !b.Symbol(p.Symbol()).unread {
 		return false
 	}

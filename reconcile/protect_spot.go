@@ -228,7 +228,7 @@ func (d *derivation) exitPart() {
 		lost := d.leavesUncovered(p) && (p.Purpose() != placement.StopLoss || !d.desired.Unread && d.repeatable(p))
 		switch {
 		case p.Purpose() == placement.Entry || lost:
-		case d.book.walletRead && !d.desired.Unread && d.book.isUnfrozen(p) && d.book.Unlisted(p):
+		case d.book.walletRead && !d.desired.Unread && d.book.delivery(p).unfrozen && d.book.Unlisted(p):
 			ended += p.Remaining()
 		default:
 			left, shown = left-p.Remaining(), shown-p.Remaining()
@@ -345,7 +345,7 @@ func (s *situation) placeable(quantity exchange.Quantity) bool {
 func (d *derivation) shrinkStops() {
 	released := func(p *account.Placement) bool {
 		unanswered := p.Purpose() == placement.StopLoss && p.OrderID() == 0
-		return d.book.releasedMS(p) != 0 || unanswered || d.leavesUncovered(p)
+		return d.book.delivery(p).releasedMS != 0 || unanswered || d.leavesUncovered(p)
 	}
 	explained := d.explainedOnSpot()
 	if d.walletDecides() && !d.soldByOthers() && d.book.freezesLess(d.symbol) { // that wallet removes no stop
@@ -376,7 +376,7 @@ func (d *derivation) makeRoom(quantity exchange.Quantity) (wait bool) {
 	if short := d.symbol.rules.FloorQuantity(quantity) - d.uncovered(); short > 0 {
 		wait = len(d.takeOff(short, "makes room for the exit")) > 0 || wait
 	}
-	wait = wait || slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return d.book.releasedMS(p) != 0 && d.blocksExit(p) })
+	wait = wait || slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return d.book.delivery(p).releasedMS != 0 && d.blocksExit(p) })
 	if wait {
 		d.reserved = quantity
 	}

@@ -141,7 +141,7 @@ func TestUnlistedStopExplainsShortfallFirst(t *testing.T) {
 		w.now += 60_000
 		w.reads(1_020-missing, 0)
 		w.book.listed[exchange.Spot] = openList{beganMS: w.now}
-		w.book.unfrozen[ended.ClientOrderID] = true
+		w.book.noteUnfrozen(ended.ClientOrderID, true)
 		if have := w.deriving(nil).selling(func(*account.Placement) bool { return false }); have != want {
 			t.Errorf("%d missing: want %s and %s to sell %d, have %d", missing, ended.ClientOrderID, unlisted.ClientOrderID, want, have)
 		}

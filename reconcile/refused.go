@@ -96,7 +96,7 @@ func (b *Book) beforeSent(p *account.Placement) priorBalance {
 	if p.Order().Market == exchange.Futures {
 		return b.marginBefore(p)
 	}
-	return b.prior(p)
+	return b.delivery(p).before
 }
 
 // confirmMS is the time for which a further spot exit waits for the reads that confirm a refusal.

@@ -64,15 +64,15 @@ func (s *situation) taken() bool {
 // hasEnded reports whether an order that the open list does not show has ended in any way: the
 // exchange refused to cancel it, or the wallet freezes nothing for it.
 func (b *Book) hasEnded(p *account.Placement) bool {
-	at := b.unableMS(p)
-	return b.Unlisted(p) && (at != 0 && b.listed[p.Order().Market].beganMS > at || b.isUnfrozen(p))
+	at := b.delivery(p).unableMS
+	return b.Unlisted(p) && (at != 0 && b.listed[p.Order().Market].beganMS > at || b.delivery(p).unfrozen)
 }
 
 // ReleasedMS returns the answer time of a symbol's last stop cancel if the lists still show the
 // stop; 0 for none.
 func (b *Book) ReleasedMS(key exchange.SymbolKey) (atMS int64) {
 	for _, p := range b.Symbol(key).live {
-		atMS = max(atMS, b.releasedMS(p))
+		atMS = max(atMS, b.delivery(p).releasedMS)
 	}
 	return atMS
 }
@@ -98,7 +98,7 @@ func (b *Book) NoteReleased(clientOrderID string, order *exchange.Order, atMS in
 func (b *Book) noteFreed(p *account.Placement, atMS int64) {
 	order := p.Order()
 	left := order.Quantity - p.Filled() // an ended placement has no remainder
-	if order.Market != exchange.Spot || order.Side != exchange.Sell || p.OrderID() == 0 || left <= 0 || b.releasedMS(p) != 0 {
+	if order.Market != exchange.Spot || order.Side != exchange.Sell || p.OrderID() == 0 || left <= 0 || b.delivery(p).releasedMS != 0 {
 		return
 	}
 	t := &b.Symbol(p.Symbol()).spot
@@ -169,7 +169,7 @@ func (e *spotEnded) endedPurpose(clientOrderID string) placement.Purpose {
 
 // noteOpenAgain records that a list not older than the release shows the order open.
 func (s *survey) noteOpenAgain(p *account.Placement) {
-	if s.book.listsMS > s.book.releasedMS(p)+s.book.Settle().StalenessMS {
+	if s.book.listsMS > s.book.delivery(p).releasedMS+s.book.Settle().StalenessMS {
 		s.book.holdAgain(p.ClientOrderID())
 	}
 }

@@ -44,7 +44,7 @@ func TestFuturesOrderMayBeRepeated(t *testing.T) {
 		}
 	}
 	released := func(agoMS int64) func(d *desk, id string) {
-		return func(d *desk, id string) { d.acknowledge(id, 11); d.book.released[id] = d.now - agoMS }
+		return func(d *desk, id string) { d.acknowledge(id, 11); d.book.release(id, d.now-agoMS) }
 	}
 	unread := func(w *Desired) { w.Unread = true }
 	called := func(w *Desired) { w.Repeat = true }
@@ -219,7 +219,7 @@ func TestUncertainSaleLeavesHoldingForStop(t *testing.T) {
 			w.apply(record.Record{AtMS: 1, ClientOrderID: sale.ClientOrderID, Body: record.Acknowledged{OrderID: 9}})
 			w.apply(record.Record{AtMS: 1, ClientOrderID: sale.ClientOrderID, Body: record.Unknown{Why: "a test"}})
 		}, false},
-		{"the wallet freezes it", 0, 2_000, func(w *wallet, sale exchange.Order) { delete(w.book.unfrozen, sale.ClientOrderID) }, false},
+		{"the wallet freezes it", 0, 2_000, func(w *wallet, sale exchange.Order) { w.book.noteUnfrozen(sale.ClientOrderID, false) }, false},
 		{"the wallet was not read", 0, 2_000, func(w *wallet, _ exchange.Order) { w.book.walletRead = false }, false},
 		{"another botd may have sold it", 0, 2_000, func(w *wallet, _ exchange.Order) { w.book.Symbol(coin).unknownEnded = elders + "1" }, false},
 		{"the wallet shows that it was sold", 0, 2_000, func(w *wallet, _ exchange.Order) { w.reads(1_000, 0) }, false},
@@ -267,7 +267,7 @@ func TestCanceledOrderWithUnreadableEnd(t *testing.T) {
 		{"a list of then shows it", 500, 0, true, nil, false},
 		{"a list of before shows it", 500, -1, true, nil, true},
 		{"it was canceled once more", 500, 500, false, func(d *desk, id string) { d.now += 400; d.canceled(id) }, true},
-		{"it was not canceled", 500, 500, false, func(d *desk, id string) { delete(d.book.canceled, id) }, false},
+		{"it was not canceled", 500, 500, false, func(d *desk, id string) { delete(d.book.deliveries, id) }, false},
 		{"its symbol is read", 500, 500, false, func(d *desk, _ string) { d.book.Symbol(bitcoin).unread = false }, false},
 		{"its fate is unknown", 500, 500, false, (*desk).unknown, false},
 	} {
@@ -402,7 +402,7 @@ func TestOrdersThatBlockFullExit(t *testing.T) {
 		w := explains(t, 10, 0)
 		stop := w.places(placement.StopLoss, 9, stopOf(10))
 		if agoMS >= 0 {
-			w.book.released[stop.ClientOrderID] = w.now - agoMS
+			w.book.release(stop.ClientOrderID, w.now-agoMS)
 		}
 		if have := w.deriving(nil).blocksExit(w.book.Placement(stop.ClientOrderID)); have != want {
 			t.Errorf("on spot, its cancel answered %d ms ago: want %t, have %t", agoMS, want, have)
@@ -491,8 +491,8 @@ func TestRefusedCancelOfSpotStopIsNoted(t *testing.T) {
 		if have := w.book.Symbol(coin).spot.takenMS; (have == w.now) != c.want || have != w.now && have != 0 {
 			t.Errorf("%s: want %t, have %d", c.name, c.want, have)
 		}
-		if w.book.unable[order.ClientOrderID] != w.now || len(w.book.unable) != 1 {
-			t.Errorf("%s: want its refusal noted, have %v", c.name, w.book.unable)
+		if w.book.deliveries[order.ClientOrderID].unableMS != w.now || len(w.book.deliveries) != 1 {
+			t.Errorf("%s: want its refusal noted, have %v", c.name, w.book.deliveries)
 		}
 	}
 }

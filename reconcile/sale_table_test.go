@@ -32,7 +32,7 @@ func TestStopsCanceledToFreeQuantity(t *testing.T) {
 		{"one that no list shows goes before the others", []exchange.Quantity{4, 10, 6}, 5, func(w *wallet, _ []string) {
 			w.book.listed[exchange.Spot] = openList{orders: []exchange.Order{{ID: 20}, {ID: 22}}, beganMS: w.now + 1}
 		}, "[10]"},
-		{"one that may be repeated holds nothing", []exchange.Quantity{4, 10, 6}, 5, func(w *wallet, ids []string) { w.book.released[ids[2]] = w.now - 400 },
+		{"one that may be repeated holds nothing", []exchange.Quantity{4, 10, 6}, 5, func(w *wallet, ids []string) { w.book.release(ids[2], w.now-400) },
 			"[10]"},
 	} {
 		w := explains(t, 20, 0)
@@ -108,7 +108,7 @@ func TestUncoveredPartIsSoldPastStopPrice(t *testing.T) {
 		o := w.places(placement.StopLoss, 9, stopOf(4))
 		shown(w, o)
 		w.now += 2_000
-		w.book.unfrozen[o.ClientOrderID] = true
+		w.book.noteUnfrozen(o.ClientOrderID, true)
 	}
 	for _, c := range []struct {
 		name     string
@@ -186,7 +186,7 @@ func TestAnotherBotdsSalesAreNotRepeated(t *testing.T) {
 		{"a list has shown that 1.5 s ago", 1_006, 4, func(w *wallet, s *SymbolState) {
 			s.spot.peerOrders = []peerOrder{{51, -4, w.now - peerStopMS}}
 		}, nil, "cancel 21: "},
-		{"one is canceled already", 1_006, 4, func(w *wallet, _ *SymbolState) { w.book.released[w.book.LiveAt(1).ClientOrderID()] = w.now }, nil, ""},
+		{"one is canceled already", 1_006, 4, func(w *wallet, _ *SymbolState) { w.book.release(w.book.LiveAt(1).ClientOrderID(), w.now) }, nil, ""},
 	} {
 		if have := takenOff(t, c.inWallet, c.sold, c.with, c.desired); have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)

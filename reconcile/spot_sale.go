@@ -75,7 +75,7 @@ func (d *derivation) frozenByNone(quantity exchange.Quantity) exchange.Quantity 
 	rules := d.symbol.rules
 	left := d.book.inWallet(d.symbol)
 	for p := range d.book.Live() {
-		if p.Order().Side == exchange.Sell && d.sameAsset(p.Symbol()) && d.book.releasedMS(p) == 0 {
+		if p.Order().Side == exchange.Sell && d.sameAsset(p.Symbol()) && d.book.delivery(p).releasedMS == 0 {
 			left -= p.Remaining()
 		}
 	}
@@ -122,7 +122,7 @@ func (d *derivation) unreadFree(quantity exchange.Quantity) exchange.Quantity {
 // both, so that the exchange refuses the one that arrives second. The foreign assets were measured while
 // no order was undecided. No wallet read since has shown that the first was executed.
 func (s *situation) repeatable(p *account.Placement) bool {
-	return !s.book.isShownSold(p) && s.inWalletYet(p) && s.book.inWallet(s.symbol)-abs(s.ownPosition) < p.Remaining()
+	return !s.book.delivery(p).shownSold && s.inWalletYet(p) && s.book.inWallet(s.symbol)-abs(s.ownPosition) < p.Remaining()
 }
 
 // fitsWithUnknown reports whether on spot the wallet has enough for a sale and for one of unknown fate: the exchange would
@@ -149,7 +149,7 @@ func (d *derivation) leavesUncovered(p *account.Placement) bool {
 	if d.mayRepeat(p) {
 		return true
 	}
-	lost := p.State() == placement.Uncertain && p.OrderID() == 0 && d.book.isUnfrozen(p) &&
+	lost := p.State() == placement.Uncertain && p.OrderID() == 0 && d.book.delivery(p).unfrozen &&
 		d.nowMS-max(p.SentMS(), p.UnknownMS()) >= repeatMS
 	return lost && d.book.walletRead && !d.book.StandsDown() && (d.inWalletYet(p) || d.book.freezesLess(d.symbol))
 }

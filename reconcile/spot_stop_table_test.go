@@ -303,7 +303,7 @@ func TestSaleExcludesStopsPastTheirPrice(t *testing.T) {
 		if c.unfrozen {
 			for p := range w.book.Live() {
 				if p.OrderID() == 9 {
-					w.book.unfrozen[p.ClientOrderID()] = true
+					w.book.noteUnfrozen(p.ClientOrderID(), true)
 				}
 			}
 		}
@@ -439,7 +439,8 @@ func TestEndedStopsExplainOwnPartOfShortfall(t *testing.T) {
 	w.now += 60_000
 	w.reads(14, 0)
 	w.book.listed[exchange.Spot] = openList{beganMS: w.now}
-	w.book.unfrozen[first.ClientOrderID], w.book.unfrozen[second.ClientOrderID] = true, true
+	w.book.noteUnfrozen(first.ClientOrderID, true)
+	w.book.noteUnfrozen(second.ClientOrderID, true)
 	w.apply(record.Record{Symbol: coin, Body: record.Baseline{}})
 	if have := w.deriving(nil).stoppable(14); have != 8 {
 		t.Errorf("of fourteen that are free, while one of two stops of six has sold: want eight, have %d", have)

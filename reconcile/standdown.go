@@ -76,7 +76,7 @@ func (d *derivation) takeOffSold() {
 	if slices.ContainsFunc(seen.peerOrders, recent) {
 		return // the list that showed it may lack others, such as the purchase of what it sold
 	}
-	canceled := func(p *account.Placement) bool { return d.book.releasedMS(p) != 0 }
+	canceled := func(p *account.Placement) bool { return d.book.delivery(p).releasedMS != 0 }
 	if excess := min(d.selling(canceled)-d.symbol.jointPosition(), seen.soldUnknown-d.symbol.peerPurchases()); excess > 0 {
 		d.takeOff(excess, "orders that the journal does not know have sold what it would sell")
 	}

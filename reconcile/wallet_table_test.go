@@ -389,10 +389,10 @@ func TestWalletFreezesNothingForSale(t *testing.T) {
 			}
 			w.now += c.afterMS
 			if before {
-				w.book.unfrozen[sale.ClientOrderID] = true
+				w.book.noteUnfrozen(sale.ClientOrderID, true)
 			}
 			have := w.reads(1_000, c.frozen, open...).noteUnfrozen(w.book.Placement(sale.ClientOrderID), w.book.Symbol(coin))
-			if noted := w.book.unfrozen[sale.ClientOrderID]; have != c.want || noted != c.want {
+			if noted := w.book.deliveries[sale.ClientOrderID].unfrozen; have != c.want || noted != c.want {
 				t.Errorf("%s: want %t, have %t, noted %t", c.name, c.want, have, noted)
 			}
 		}
@@ -576,7 +576,7 @@ func TestStopEndedOnlyByWallet(t *testing.T) {
 		}, true},
 		{"the read may be older than the stop", stop, 1_010, 1_000, nil, false},
 		{"its cancel was answered before", stop, 1_010, 1_001, func(w *wallet, sale exchange.Order) {
-			w.book.released[sale.ClientOrderID] = w.now - 500
+			w.book.release(sale.ClientOrderID, w.now-500)
 		}, false},
 		{"one of unknown fate", func(w *wallet) exchange.Order { return w.places(placement.StopLoss, 0, stopOf(10)) }, 1_010, 1_001, nil, false},
 		{"an exit", func(w *wallet) exchange.Order { return w.places(placement.Exit, 9, stopOf(10)) }, 1_010, 1_001, nil, false},
@@ -588,22 +588,22 @@ func TestStopEndedOnlyByWallet(t *testing.T) {
 		if frozen = 0; c.with != nil {
 			c.with(w, sale)
 		}
-		symbol, former := w.book.Symbol(coin), w.book.released[sale.ClientOrderID]
+		symbol, former := w.book.Symbol(coin), w.book.deliveries[sale.ClientOrderID].releasedMS
 		w.reads(c.inWallet-frozen, frozen).presume(symbol)
-		have := w.book.presumed[sale.ClientOrderID]
-		if want := map[bool]int64{true: w.now, false: former}[c.want]; have != c.want || w.book.released[sale.ClientOrderID] != want {
-			t.Errorf("%s: want it presumed %t, have %t, released at %d", c.name, c.want, have, w.book.released[sale.ClientOrderID])
+		have := w.book.deliveries[sale.ClientOrderID].presumed
+		if want := map[bool]int64{true: w.now, false: former}[c.want]; have != c.want || w.book.deliveries[sale.ClientOrderID].releasedMS != want {
+			t.Errorf("%s: want it presumed %t, have %t, released at %d", c.name, c.want, have, w.book.deliveries[sale.ClientOrderID].releasedMS)
 		}
 		if freed := w.book.freed(symbol); freed != map[bool]exchange.Quantity{true: 10}[c.want] {
 			t.Errorf("%s: want its asset free %t, have %d", c.name, c.want, freed)
 		}
 		w.reads(c.inWallet, 0, sale).presume(symbol)
-		if listed := w.book.released[sale.ClientOrderID] == former || c.want && w.book.released[sale.ClientOrderID] == 0; sale.ID != 0 && !listed {
-			t.Errorf("%s: want a listed one to hold again, have it released at %d", c.name, w.book.released[sale.ClientOrderID])
+		if listed := w.book.deliveries[sale.ClientOrderID].releasedMS == former || c.want && w.book.deliveries[sale.ClientOrderID].releasedMS == 0; sale.ID != 0 && !listed {
+			t.Errorf("%s: want a listed one to hold again, have it released at %d", c.name, w.book.deliveries[sale.ClientOrderID].releasedMS)
 		}
 		if c.want { // and no list reverts the answer to its cancel
 			w.book.NoteReleased(sale.ClientOrderID, &exchange.Order{ID: 9, Status: exchange.StatusCanceled}, w.now)
-			if w.reads(c.inWallet, 0, sale).presume(symbol); w.book.released[sale.ClientOrderID] != w.now {
+			if w.reads(c.inWallet, 0, sale).presume(symbol); w.book.deliveries[sale.ClientOrderID].releasedMS != w.now {
 				t.Errorf("%s: want it released since its cancel was answered", c.name)
 			}
 		}
@@ -747,7 +747,7 @@ func TestUnlistedOrders(t *testing.T) {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 		for refusedMS, ended := range map[int64]bool{0: false, w.now + c.afterMS - 1: c.want, w.now + c.afterMS: false} { // and its cancel was refused before
-			w.book.unable[sent.ClientOrderID] = refusedMS
+			w.book.noteUnable(sent.ClientOrderID, refusedMS)
 			if have := w.book.hasEnded(p); have != ended {
 				t.Errorf("%s, its cancel refused at %d: want it ended %t, have %t", c.name, refusedMS, ended, have)
 			}
@@ -814,7 +814,7 @@ func TestCanceledSpotSaleReleasesAsset(t *testing.T) {
 		w := explains(t, 20, 0)
 		order := w.places(placement.StopLoss, c.orderID, c.order)
 		if c.released {
-			w.book.released[order.ClientOrderID] = 1
+			w.book.release(order.ClientOrderID, 1)
 		}
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: c.state, Filled: c.filled, OrderID: c.orderID}})
 		if have := w.book.freed(w.book.Symbol(coin)); have != c.want {
