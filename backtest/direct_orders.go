@@ -178,7 +178,7 @@ func (d *direct) removeEnded() {
 // spent returns the keys of the plan's orders when all of them are filled and there is no position that an order
 // could close.
 func (d *direct) spent() (keys []string) {
-	if d.sendable(d.last, magnitude(d.held.Quantity)) {
+	if d.sendable(d.last, d.held.Quantity.Abs()) {
 		return nil
 	}
 	d.ladder.entries.match(d.ladder.book, d.inForce.Orders)
@@ -332,7 +332,7 @@ func (d *direct) lackExits() {
 
 // reducible returns the part of the position that no exit in the book covers.
 func (d *direct) reducible() exchange.Quantity {
-	free := magnitude(d.held.Quantity)
+	free := d.held.Quantity.Abs()
 	for i := range d.ladder.book {
 		if d.ladder.book[i].purpose == placement.ExitOrder {
 			free -= d.ladder.left(i)
@@ -367,7 +367,7 @@ func (d *direct) sendEntry(i int) exchange.Quantity {
 func (d *direct) opens() bool {
 	l, orders := &d.ladder, d.inForce.Orders
 	side, above := orders[l.entries.missing[0]].Side, d.last+d.last/20+2
-	size, value, needed, highest := magnitude(d.held.Quantity), exchange.Amount{}, exchange.Amount{}, d.last
+	size, value, needed, highest := d.held.Quantity.Abs(), exchange.Amount{}, exchange.Amount{}, d.last
 	for i := range l.book {
 		o, left := &l.working[i], l.left(i)
 		value = value.Add(d.symbol.Notional(max(o.Price, above), left))

@@ -54,7 +54,7 @@ func (d *direct) read(held *sim.Held, nowMS int64) {
 	if d.position.Quantity = held.Quantity; held.Quantity == 0 {
 		d.position = strategy.Position{}
 	} else {
-		d.position.EntryPrice = d.symbol.AverageCost(held.Cost, magnitude(held.Quantity))
+		d.position.EntryPrice = d.symbol.AverageCost(held.Cost, held.Quantity.Abs())
 	}
 	d.held, d.marked = *held, d.last
 }
@@ -76,7 +76,7 @@ func (d *direct) converge() {
 	sign := target.Sign()
 	if sign == 0 || position != 0 && (position > 0) != (sign > 0) {
 		if position != 0 {
-			d.reduce(magnitude(position), d.exitReason(sign))
+			d.reduce(position.Abs(), d.exitReason(sign))
 		}
 		return
 	}
@@ -88,17 +88,15 @@ func (d *direct) converge() {
 	case (delta > 0) == (sign > 0):
 		d.enter(delta)
 	default:
-		desired := magnitude(d.quantity)
+		desired := d.quantity.Abs()
 		if target.Kind == strategy.ByQuantity { // without the quantity step
-			desired = max(desired, min(magnitude(target.Quantity), magnitude(position)))
+			desired = max(desired, min(target.Quantity.Abs(), position.Abs()))
 		}
-		if less := magnitude(position) - desired; less > 0 {
+		if less := position.Abs() - desired; less > 0 {
 			d.reduce(less, "the target is smaller")
 		}
 	}
 }
-
-func magnitude(q exchange.Quantity) exchange.Quantity { return max(q, -q) }
 
 // size returns the quantity of a target.
 func (d *direct) size(target strategy.Target) exchange.Quantity {
@@ -143,11 +141,11 @@ func (d *direct) tooSmall(quantity exchange.Quantity, value exchange.Amount) boo
 
 // enter opens or adds to a position if the margin suffices. It leaves refusals by other risk rules to the engine.
 func (d *direct) enter(delta exchange.Quantity) {
-	quantity, value := d.capped(magnitude(delta))
+	quantity, value := d.capped(delta.Abs())
 	if d.tooSmall(quantity, value) {
 		return // within one step, or below minNotional: reached
 	}
-	if !d.bracketed(d.last, magnitude(d.held.Quantity)+quantity) {
+	if !d.bracketed(d.last, d.held.Quantity.Abs()+quantity) {
 		d.giveUp("an intent that a rule may refuse")
 		return
 	}
@@ -182,7 +180,7 @@ func (d *direct) reduce(part exchange.Quantity, why string) {
 	position := d.held.Quantity
 	quantity, value := d.capped(part)
 	if d.tooSmall(quantity, value) {
-		if quantity >= magnitude(position) {
+		if quantity >= position.Abs() {
 			d.giveUp("too little for an order of its own")
 		}
 		return

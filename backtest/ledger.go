@@ -421,7 +421,7 @@ func (l *measurement) read(leg *leg) {
 	if h.quantity, h.cost = held.Quantity, held.Cost; held.Quantity < 0 {
 		h.cost = held.Cost.Neg()
 	}
-	h.units = leg.symbol.QuantityFloat(magnitude(held.Quantity))
+	h.units = leg.symbol.QuantityFloat(held.Quantity.Abs())
 }
 
 // take books executions.

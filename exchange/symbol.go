@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"strings"
@@ -15,6 +16,12 @@ type Price int64
 // Quantity is a base-currency quantity in units of 10^-Symbol.QuantityScale. A position's quantity
 // is signed: negative is short.
 type Quantity int64
+
+// Abs returns the quantity without its sign.
+func (q Quantity) Abs() Quantity { return max(q, -q) }
+
+// Sign returns -1, 0 or 1.
+func (q Quantity) Sign() int { return cmp.Compare(q, 0) }
 
 // MinPriceScale is the minimum number of decimal places of a Price, so that most recorded data and
 // venue averages need no rescaling.

@@ -71,7 +71,7 @@ func (b *Book) ExitOf(desired *Desired, nowMS int64) []Intent {
 		return nil
 	}
 	d := &derivation{situation: b.situation(desired, desired.Symbol, nowMS), plan: desired.Strategy.Plan()}
-	d.reduceNow(abs(d.ownPosition), "the target is flat")
+	d.reduceNow(d.ownPosition.Abs(), "the target is flat")
 	return d.intents
 }
 
@@ -211,9 +211,9 @@ func (s *situation) ownPart() exchange.Quantity {
 	}
 	held := max(least, min(most, position))
 	switch {
-	case signOf(held) != signOf(position):
+	case held.Sign() != position.Sign():
 		return 0
-	case abs(held) > abs(position):
+	case held.Abs() > position.Abs():
 		return position
 	}
 	return held
@@ -261,7 +261,7 @@ func (d *derivation) convergeTarget() {
 		return
 	}
 	sign := target.Sign()
-	if sign == 0 || position != 0 && signOf(position) != sign {
+	if sign == 0 || position != 0 && position.Sign() != sign {
 		d.exit(position, target)
 		return
 	}
@@ -279,20 +279,20 @@ func (d *derivation) convergeTarget() {
 	}
 	switch {
 	case delta == 0:
-	case signOf(delta) == sign && latched:
-	case signOf(delta) == sign:
+	case delta.Sign() == sign && latched:
+	case delta.Sign() == sign:
 		d.enter(delta)
 	default:
 		// Only the known position is reduced: an entry whose fill is not
 		// known yet may be in the position and in flight at once.
-		d.reduce(d.shown(position) + d.symbol.Fees() - max(abs(resolved), d.unrounded(target)))
+		d.reduce(d.shown(position) + d.symbol.Fees() - max(resolved.Abs(), d.unrounded(target)))
 	}
 }
 
 // shown returns the part of the trusted position that the newest list shows; on spot, only where the wallet lacks the quantity of an order. An
 // order that no list shows may have sold the rest, so a partial exit sells no more than the quantity above the target.
 func (s *situation) shown(position exchange.Quantity) exchange.Quantity {
-	held, symbol := abs(position), s.symbol
+	held, symbol := position.Abs(), s.symbol
 	switch {
 	case symbol.Key().Market == exchange.Futures && symbol.Standing() == symbol.position, symbol.Key().Market == exchange.Spot && s.book.walletMS == 0:
 		return held
@@ -312,17 +312,7 @@ func (s *situation) unrounded(target strategy.Target) exchange.Quantity {
 	if target.Kind != strategy.ByQuantity {
 		return 0
 	}
-	return min(abs(target.Quantity), abs(s.ownPosition)+s.symbol.Fees())
-}
-
-func signOf(q exchange.Quantity) int {
-	switch {
-	case q > 0:
-		return 1
-	case q < 0:
-		return -1
-	}
-	return 0
+	return min(target.Quantity.Abs(), s.ownPosition.Abs()+s.symbol.Fees())
 }
 
 // resolve prices the target once, when its first order is due and everything on the symbol is
@@ -344,7 +334,7 @@ func (d *derivation) resolve(target strategy.Target) (exchange.Quantity, bool) {
 	case strategy.ByQuote:
 		resolved = d.quantityFor(target.Quote)
 	}
-	if !d.desired.Entries && abs(resolved) >= abs(d.symbol.position) {
+	if !d.desired.Entries && resolved.Abs() >= d.symbol.position.Abs() {
 		return 0, false // nothing may open, so it is priced later; a smaller position is still reached
 	}
 	d.priced = &record.Record{AtMS: d.nowMS, Strategy: state.Name(), Symbol: d.symbol.Key(), Body: record.Priced{Target: target, Quantity: resolved}}
@@ -358,8 +348,6 @@ func (s *situation) quantityFor(notional exchange.Amount) exchange.Quantity {
 	}
 	return s.symbol.rules.QuantityFor(notional, s.symbol.last)
 }
-
-func abs(q exchange.Quantity) exchange.Quantity { return max(q, -q) }
 
 // capped bounds one order by the most the symbol allows; what is left follows in the next round.
 func (s *situation) capped(quantity exchange.Quantity) exchange.Quantity {
@@ -376,7 +364,7 @@ func (d *derivation) enter(delta exchange.Quantity) {
 	if !d.desired.Entries || !d.mayOpen() || d.exiting || len(d.targetOrders) > 0 {
 		return
 	}
-	quantity := d.capped(d.symbol.rules.FloorQuantity(abs(delta)))
+	quantity := d.capped(d.symbol.rules.FloorQuantity(delta.Abs()))
 	if d.tooSmall(quantity) {
 		return // within one step or below minNotional: the target is reached
 	}

@@ -16,7 +16,7 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 	if position == 0 || d.postpones() || d.mayHaveSold() || d.taken() {
 		return
 	}
-	if d.symbol.Key().Market == exchange.Spot && d.tooSmall(d.symbol.rules.FloorQuantity(abs(position))) {
+	if d.symbol.Key().Market == exchange.Spot && d.tooSmall(d.symbol.rules.FloorQuantity(position.Abs())) {
 		return // under the current rules no order can close it: protection stays
 	}
 	d.exiting = true
@@ -29,7 +29,7 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 		return
 	}
 	if d.book.StandsDown() && d.symbol.Key().Market == exchange.Spot {
-		if d.makeRoom(abs(position)) { // another owner's quantity keeps its stops
+		if d.makeRoom(position.Abs()) { // another owner's quantity keeps its stops
 			return
 		}
 	} else if d.clearResting() {
@@ -42,7 +42,7 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 	if why := d.plan.Reason(); why != "" {
 		reason += ": " + why
 	}
-	d.reduceNow(abs(position), reason)
+	d.reduceNow(position.Abs(), reason)
 }
 
 // ExitOutdated reports whether the plan in force desires at least the current position, so that an
@@ -50,7 +50,7 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 func (b *Book) ExitOutdated(desired *Desired) bool {
 	target, symbol := desired.Strategy.Plan().Target(), desired.Symbol
 	held := b.situation(desired, symbol, 0).ownPosition
-	if target.Sign() == 0 || symbol.rules == nil || target.Sign() != signOf(held) {
+	if target.Sign() == 0 || symbol.rules == nil || target.Sign() != held.Sign() {
 		return false
 	}
 	quantity, priced := desired.Strategy.Priced(target)
@@ -61,7 +61,7 @@ func (b *Book) ExitOutdated(desired *Desired) bool {
 	default:
 		return false // the desired quantity is not known yet
 	}
-	return abs(held)+symbol.Fees() <= abs(quantity)
+	return held.Abs()+symbol.Fees() <= quantity.Abs()
 }
 
 // postpones reports whether a spot exit waits after refusals, or until the symbol is traded again.
@@ -96,7 +96,7 @@ func (d *derivation) clearResting() bool {
 		}
 	}
 	if wait {
-		d.reserved = max(abs(d.ownPosition), d.explainedOnSpot())
+		d.reserved = max(d.ownPosition.Abs(), d.explainedOnSpot())
 	}
 	return wait
 }
@@ -120,7 +120,7 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 		return
 	}
 	if d.symbol.Key().Market == exchange.Spot {
-		if d.tooSmall(d.symbol.rules.FloorQuantity(min(quantity, abs(d.ownPosition)))) {
+		if d.tooSmall(d.symbol.rules.FloorQuantity(min(quantity, d.ownPosition.Abs()))) {
 			return // no order can do it: protection stays
 		}
 		d.exiting = true // the stop holds the asset to be sold; it returns afterwards
@@ -133,24 +133,24 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 	if d.exitForProtection() != nil {
 		return
 	}
-	if d.symbol.Key().Market == exchange.Spot && d.makeRoom(min(quantity, abs(d.ownPosition))) {
+	if d.symbol.Key().Market == exchange.Spot && d.makeRoom(min(quantity, d.ownPosition.Abs())) {
 		return
 	}
 	if _, bridge, _ := d.stopsOf(d.stops); bridge != nil && !d.positionShared() && d.symbol.Key().Market == exchange.Futures {
 		return // a stop is moving and its bridge uses the reduceOnly sum, for a round or two
 	}
-	if d.symbol.Key().Market == exchange.Futures && d.reducingRoom() < min(quantity, abs(d.ownPosition)) && d.clearOrders() {
+	if d.symbol.Key().Market == exchange.Futures && d.reducingRoom() < min(quantity, d.ownPosition.Abs()) && d.clearOrders() {
 		return // resting exits use the sum; they return for the rest
 	}
-	if d.positionShared() && d.reducingRoom() < min(quantity, abs(d.ownPosition)) && d.clearResting() {
+	if d.positionShared() && d.reducingRoom() < min(quantity, d.ownPosition.Abs()) && d.clearResting() {
 		d.exiting = true // the protection returns afterwards
 		return
 	}
-	d.reduceNow(min(quantity, abs(d.ownPosition)), "the target is smaller")
+	d.reduceNow(min(quantity, d.ownPosition.Abs()), "the target is smaller")
 }
 
 func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {
-	rules, whole := d.symbol.rules, quantity >= abs(d.ownPosition)
+	rules, whole := d.symbol.rules, quantity >= d.ownPosition.Abs()
 	quantity = d.capped(d.clipToWallet(rules.FloorQuantity(quantity)))
 	if d.tooSmall(quantity) {
 		d.closeDust(whole, reason)

@@ -64,7 +64,7 @@ func (s *survey) foreign(symbol *SymbolState) {
 // trade the symbol, its own orders may fill against theirs.
 func (t *SymbolState) outweighed() bool {
 	venue := t.AtVenue()
-	return t.Ignored() != 0 && t.Known() != 0 && (signOf(t.Known()) != signOf(venue) || abs(t.Known()) > abs(venue))
+	return t.Ignored() != 0 && t.Known() != 0 && (t.Known().Sign() != venue.Sign() || t.Known().Abs() > venue.Abs())
 }
 
 // ignore leaves the difference to its owner. botd's part is at most the whole position, because one
@@ -72,9 +72,9 @@ func (t *SymbolState) outweighed() bool {
 func (b *Book) ignore(symbol *SymbolState, evidence string, emit func(record.Record)) {
 	venue, own := symbol.AtVenue(), symbol.Known()
 	switch {
-	case signOf(own) != signOf(venue):
+	case own.Sign() != venue.Sign():
 		own = 0
-	case abs(own) > abs(venue):
+	case own.Abs() > venue.Abs():
 		own = venue
 	}
 	if own != symbol.Known() {
@@ -105,7 +105,7 @@ func (b *Book) ForeignOpening(symbol *SymbolState) *exchange.Order {
 func (s *SymbolState) Repeats(o *exchange.Order) bool {
 	return o.ClientOrderID == "" && slices.ContainsFunc(s.live, func(p *account.Placement) bool {
 		order := p.Order()
-		return p.Purpose().Opens() && p.OrderID() != 0 && repeats(o, &order) && abs(exchange.Quantity(o.CreatedMS-p.SentMS())) <= repeatedMS
+		return p.Purpose().Opens() && p.OrderID() != 0 && repeats(o, &order) && exchange.Quantity(o.CreatedMS-p.SentMS()).Abs() <= repeatedMS
 	})
 }
 
@@ -216,16 +216,21 @@ func (s *survey) forgetUnlisted(symbol *SymbolState) {
 // journal was lost, its symbol is already quarantined (case 35).
 func (p *peer) ForeignPrefix() string {
 	for symbol := range p.account.Symbols() {
-		if symbol.Cause() == record.JournalLost {
-			continue
+		if id := p.shownUnknown(symbol); id != "" && symbol.Cause() != record.JournalLost {
+			return id
 		}
-		if symbol.unknownEnded != "" {
-			return symbol.unknownEnded
-		}
-		for i := range symbol.foreign {
-			if id := symbol.foreign[i].ClientOrderID; p.prefixed(id) {
-				return id
-			}
+	}
+	return ""
+}
+
+// shownUnknown returns the client order id of such an order as a list or a symbol's history shows it.
+func (p *peer) shownUnknown(symbol *SymbolState) string {
+	if symbol.unknownEnded != "" {
+		return symbol.unknownEnded
+	}
+	for i := range symbol.foreign {
+		if id := symbol.foreign[i].ClientOrderID; p.prefixed(id) {
+			return id
 		}
 	}
 	return ""

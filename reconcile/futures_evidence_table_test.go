@@ -404,7 +404,7 @@ func TestSweptOrdersAndMarginShowReduction(t *testing.T) {
 		if have := s.witness(symbol); have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
 		}
-		freed := abs(symbol.residual)
+		freed := symbol.residual.Abs()
 		if c.want != freedMargin {
 			freed = 0
 		}

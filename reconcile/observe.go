@@ -308,7 +308,7 @@ func (s *survey) takePosition(symbol *SymbolState) bool {
 			return false
 		}
 	}
-	if now.ID == symbol.positionID && signOf(now.Signed()) == -signOf(symbol.AtVenue()) && now.Remaining != 0 {
+	if now.ID == symbol.positionID && now.Signed().Sign() == -symbol.AtVenue().Sign() && now.Remaining != 0 {
 		s.quarantine(symbol, "the position changed its side by itself") // case 38
 	}
 	if now.ID != symbol.positionID || now.Signed() != symbol.AtVenue() {

@@ -133,7 +133,7 @@ func (d *derivation) otherSideUnknown(side exchange.Side) bool {
 // reducible returns the part of botd's position that no resting exit covers yet, including those
 // derived in this round, and that fits the exchange's sum (rule 5).
 func (d *derivation) reducible() exchange.Quantity {
-	free := abs(d.ownPosition)
+	free := d.ownPosition.Abs()
 	for _, p := range d.keyedOrders {
 		if p.Purpose() == placement.ExitOrder {
 			free -= p.Remaining()

@@ -86,7 +86,7 @@ func (s *SymbolState) notePeerOrder(o *exchange.Order, atMS int64, fee exchange.
 	}
 	t := &s.spot
 	if i := slices.IndexFunc(t.peerOrders, func(one peerOrder) bool { return one.orderID == o.ID }); i >= 0 {
-		if abs(net) > abs(t.peerOrders[i].net) {
+		if net.Abs() > t.peerOrders[i].net.Abs() {
 			grown = net - t.peerOrders[i].net
 			t.peerOrders[i].net, t.peerOrders[i].seenMS = net, atMS
 		}

@@ -57,7 +57,7 @@ func (s *survey) standOpened(symbol *SymbolState) {
 	if symbol.positionMS > symbol.FilledMS()+s.book.Settle().StalenessMS || t.by != noWitness {
 		return // it has been read since then and is current, or a witness reports the end
 	}
-	if known != 0 && signOf(symbol.Opened()) == signOf(known) && t.shownOf != symbol.OpenedMS() && symbol.FilledMS() > s.book.bootMS {
+	if known != 0 && symbol.Opened().Sign() == known.Sign() && t.shownOf != symbol.OpenedMS() && symbol.FilledMS() > s.book.bootMS {
 		t.doubted = true
 	}
 }
@@ -117,7 +117,7 @@ func find(positions []exchange.Position, symbol string) (found exchange.Position
 // a purchase that no list shows, or the rest of a sale.
 func (s *survey) recordUnattributed(symbol *SymbolState, quantity exchange.Quantity) {
 	quantity = max(0, quantity)
-	changed := abs(quantity - symbol.Unattributed())
+	changed := (quantity - symbol.Unattributed()).Abs()
 	if changed != 0 && (quantity == 0 || !symbol.rules.BelowMinimum(symbol.last, changed)) {
 		s.emit(symbol.about(record.Baseline{Quantity: symbol.Baseline(), Unattributed: quantity}))
 	}

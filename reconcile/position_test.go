@@ -78,7 +78,7 @@ func TestOwnPartIsAtMostExchangePosition(t *testing.T) {
 			}
 			d.target(0)
 			intents := d.derive(nil)
-			if want := c.own != 0; (len(intents) == 1) != want || want && intents[0].Order.Quantity != abs(c.own) {
+			if want := c.own != 0; (len(intents) == 1) != want || want && intents[0].Order.Quantity != c.own.Abs() {
 				t.Errorf("want an exit of %d and no more, have %+v", c.own, intents)
 			}
 		})

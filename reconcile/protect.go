@@ -240,7 +240,7 @@ func (d *derivation) convergeStop(protection strategy.Protection) {
 			d.cancel(bridging, "the stop stands at its new price")
 		}
 	case bridging != nil:
-		switch covers := bridging.Remaining() >= abs(d.symbol.position); {
+		switch covers := bridging.Remaining() >= d.symbol.position.Abs(); {
 		case bridging.State().Unresolved():
 		case covers: // only then does its replacement rest
 			d.cancel(main, "the protection moves")
@@ -250,10 +250,10 @@ func (d *derivation) convergeStop(protection strategy.Protection) {
 	case d.nowMS-main.SentMS() < int64(d.desired.Interval), !d.symbol.rules.Tradable, d.symbol.unread, d.ownPosition != d.symbol.position, d.exits():
 		// not too often, while another may be placed, where its end can be read, where it would cover all that the exchange shows, and beside no
 		// exit: that leaves a bridge no room, and may be refused
-	case d.desired.Bridge && len(d.targetOrders) == 0 && d.reducible() == abs(d.ownPosition):
+	case d.desired.Bridge && len(d.targetOrders) == 0 && d.reducible() == d.ownPosition.Abs():
 		d.protectBy(
 			placement.StopLoss,
-			exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price, Quantity: abs(d.ownPosition), ReduceOnly: true},
+			exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price, Quantity: d.ownPosition.Abs(), ReduceOnly: true},
 			"stands while the protection moves",
 		)
 	default:
@@ -354,12 +354,12 @@ func (d *derivation) exitsWhole() bool {
 			continue
 		}
 		part := explained(p, ahead)
-		if ahead -= part; p.Remaining()-abs(part) >= abs(d.ownPosition) {
+		if ahead -= part; p.Remaining()-part.Abs() >= d.ownPosition.Abs() {
 			return true
 		}
 	}
 	for i := range d.intents {
-		if d.intents[i].Order.Type == exchange.MarketOrder && d.intents[i].Order.ReduceOnly && d.intents[i].Order.Quantity >= abs(d.ownPosition) {
+		if d.intents[i].Order.Type == exchange.MarketOrder && d.intents[i].Order.ReduceOnly && d.intents[i].Order.Quantity >= d.ownPosition.Abs() {
 			return true
 		}
 	}
@@ -439,7 +439,7 @@ func (d *derivation) exitNow() {
 		return // the whole exit follows after the exchange has confirmed
 	}
 	d.intents = slices.DeleteFunc(d.intents, func(i Intent) bool { return i.Purpose == placement.Exit }) // they are included in this exit
-	d.stopNow(abs(d.ownPosition))
+	d.stopNow(d.ownPosition.Abs())
 }
 
 // stopNow sells or buys back a quantity in place of a stop.

@@ -394,7 +394,7 @@ func (d *derivation) takeOff(quantity exchange.Quantity, reason string) (taken [
 				compareBool(d.book.CancelMS(a.ClientOrderID()) != 0, d.book.CancelMS(b.ClientOrderID()) != 0),
 				compareBool(d.book.Unlisted(a), d.book.Unlisted(b)),
 				compareBool(a.Remaining() >= quantity, b.Remaining() >= quantity),
-				cmp.Compare(a.Remaining(), b.Remaining())*signOf(quantity-max(a.Remaining(), b.Remaining())),
+				cmp.Compare(a.Remaining(), b.Remaining())*(quantity-max(a.Remaining(), b.Remaining())).Sign(),
 				cmp.Compare(a.OrderID(), b.OrderID()), // of two equal stops another botd removes the younger one too
 			)
 		})

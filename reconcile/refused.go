@@ -166,7 +166,7 @@ func (s *survey) confirms(r *RefusedOrder) bool {
 // addsTo reports whether the list of positions shows more on a refused opening's side than fills explain: its execution, or another's trade.
 func (s *survey) addsTo(r *RefusedOrder) bool {
 	residual := s.book.Symbol(r.Symbol).residual
-	return r.Opens() && r.Symbol.Market == exchange.Futures && residual != 0 && signOf(residual) == int(r.order.Side.Sign())
+	return r.Opens() && r.Symbol.Market == exchange.Futures && residual != 0 && residual.Sign() == int(r.order.Side.Sign())
 }
 
 // leavesOut reports whether the open list of futures omits an order that its id shows as open: one of the symbol, or one of any symbol that was sent

@@ -52,7 +52,7 @@ func (d *derivation) convergePart(purpose placement.Purpose, order exchange.NewO
 	if purpose == placement.TakeProfit {
 		live = d.profits
 	}
-	open, ends := abs(d.ownPosition), false
+	open, ends := d.ownPosition.Abs(), false
 	var whole *account.Placement
 	for _, p := range live {
 		moved := p.Order().StopPrice != order.StopPrice && d.nowMS-p.SentMS() >= int64(d.desired.Interval)
@@ -118,9 +118,9 @@ func (d *derivation) convergeProfitPart(protection strategy.Protection) {
 // leaves free, including those derived in this round (rule 5). On spot it is the part of the asset
 // that no order sells.
 func (d *derivation) reducingRoom() exchange.Quantity {
-	free := abs(d.ownPosition)
+	free := d.ownPosition.Abs()
 	if d.symbol.Key().Market == exchange.Futures {
-		free = abs(d.symbol.StandingAtVenue())
+		free = d.symbol.StandingAtVenue().Abs()
 	}
 	for _, p := range d.keyedOrders {
 		if p.Purpose() == placement.ExitOrder {

@@ -103,7 +103,7 @@ func (s *situation) sameAsset(key exchange.SymbolKey) bool {
 // unreadFree returns the part of a quantity that no sale of botd's takes, while the wallet cannot
 // be read.
 func (d *derivation) unreadFree(quantity exchange.Quantity) exchange.Quantity {
-	free := d.symbol.rules.FloorQuantity(abs(d.ownPosition))
+	free := d.symbol.rules.FloorQuantity(d.ownPosition.Abs())
 	for _, p := range d.symbol.live {
 		if p.Order().Side == exchange.Sell && !d.mayRepeat(p) {
 			free -= p.Remaining()
@@ -122,7 +122,7 @@ func (d *derivation) unreadFree(quantity exchange.Quantity) exchange.Quantity {
 // both, so that the exchange refuses the one that arrives second. The foreign assets were measured while
 // no order was undecided. No wallet read since has shown that the first was executed.
 func (s *situation) repeatable(p *account.Placement) bool {
-	return !s.book.delivery(p).shownSold && s.inWalletYet(p) && s.book.inWallet(s.symbol)-abs(s.ownPosition) < p.Remaining()
+	return !s.book.delivery(p).shownSold && s.inWalletYet(p) && s.book.inWallet(s.symbol)-s.ownPosition.Abs() < p.Remaining()
 }
 
 // fitsWithUnknown reports whether on spot the wallet has enough for a sale and for one of unknown fate: the exchange would
@@ -131,7 +131,7 @@ func (s *situation) fitsWithUnknown(quantity exchange.Quantity) bool {
 	unknown := func(p *account.Placement) bool {
 		return p.Purpose() == placement.Exit && p.State() == placement.Uncertain && p.OrderID() == 0 && quantity+p.Remaining() <= s.book.inWallet(s.symbol)
 	}
-	return s.symbol.Key().Market == exchange.Spot && quantity < s.symbol.rules.FloorQuantity(abs(s.ownPosition)) && s.book.walletRead &&
+	return s.symbol.Key().Market == exchange.Spot && quantity < s.symbol.rules.FloorQuantity(s.ownPosition.Abs()) && s.book.walletRead &&
 		slices.ContainsFunc(s.targetOrders, unknown)
 }
 

@@ -27,13 +27,8 @@ func (p *peer) findUnknown() string {
 		if id := symbol.UnknownOrder(); id != "" {
 			return id
 		}
-		if symbol.unknownEnded != "" {
-			return symbol.unknownEnded
-		}
-		for i := range symbol.foreign {
-			if id := symbol.foreign[i].ClientOrderID; p.prefixed(id) {
-				return id
-			}
+		if id := p.shownUnknown(symbol); id != "" {
+			return id
 		}
 	}
 	return ""
@@ -89,7 +84,7 @@ func (d *derivation) stands(own []*account.Placement, types ...exchange.OrderTyp
 	if d.symbol.Key().Market == exchange.Futures {
 		side = exchange.SideOf(-d.symbol.AtVenue())
 	}
-	covers := func(closes bool, remaining exchange.Quantity) bool { return closes || remaining >= abs(d.ownPosition) }
+	covers := func(closes bool, remaining exchange.Quantity) bool { return closes || remaining >= d.ownPosition.Abs() }
 	for _, p := range own {
 		o := p.Order()
 		if slices.Contains(types, o.Type) && o.Side == side && covers(o.ClosePosition, p.Remaining()) && !d.mayRepeat(p) {

@@ -62,7 +62,7 @@ func (s *survey) emit(r record.Record) {
 	if p == nil || p.Order().Market != exchange.Futures || !p.Reduces() {
 		return
 	}
-	if signOf(opened) != int(p.Order().Side.Sign()) {
+	if opened.Sign() != int(p.Order().Side.Sign()) {
 		opened = symbol.Opened()
 	}
 	s.adoptReduced(symbol, opened)
@@ -73,10 +73,10 @@ func (s *survey) emit(r record.Record) {
 func (s *survey) adoptReduced(symbol *SymbolState, opened exchange.Quantity) {
 	known := symbol.Known()
 	beyond := known
-	if signOf(opened) == signOf(known) {
+	if opened.Sign() == known.Sign() {
 		beyond -= opened
 	}
-	if beyond != 0 && signOf(beyond) == signOf(known) && symbol.Ignored() == 0 && !s.opens(symbol.Key()) {
+	if beyond != 0 && beyond.Sign() == known.Sign() && symbol.Ignored() == 0 && !s.opens(symbol.Key()) {
 		s.apply(symbol.about(record.Adopted{Quantity: -beyond, Evidence: "a position that nothing explained was reduced"}))
 	}
 }

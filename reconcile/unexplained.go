@@ -81,7 +81,7 @@ func (o *observed) needsEnd(symbol *SymbolState) (sinceMS int64, ask bool) {
 // exchange accepts no second closePosition order of a type. The list must show no more than the
 // fills explain, and on their side, because an old list may show an earlier position.
 func (d *derivation) cancelOpposite() {
-	if known := d.symbol.Known(); d.symbol.Quarantine() != "" || signOf(d.ownPosition) != signOf(known) || abs(d.symbol.position) > abs(known) {
+	if known := d.symbol.Known(); d.symbol.Quarantine() != "" || d.ownPosition.Sign() != known.Sign() || d.symbol.position.Abs() > known.Abs() {
 		return
 	}
 	for _, p := range slices.Concat(d.stops, d.profits) {

@@ -148,7 +148,7 @@ func (s *survey) attribute(symbol *SymbolState, unknown []*account.Placement) {
 		ended := record.Ended{State: placement.Absent, Filled: p.Filled(), Evidence: "the position after the fence needs no fill of it"}
 		switch {
 		case part != 0:
-			ended.State, ended.Filled, ended.Evidence = placement.Filled, p.Filled()+abs(part), "inferred from the position after the fence"
+			ended.State, ended.Filled, ended.Evidence = placement.Filled, p.Filled()+part.Abs(), "inferred from the position after the fence"
 			if ended.Filled < p.Order().Quantity {
 				ended.State = placement.Canceled
 			}

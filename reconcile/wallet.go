@@ -60,7 +60,7 @@ func (w *spotWallet) inWallet(symbol *SymbolState) exchange.Quantity {
 
 // inWalletYet reports the same, given the position before that sale.
 func (w *spotWallet) inWalletYet(p *account.Placement, symbol *SymbolState, held exchange.Quantity) bool {
-	return w.inWallet(symbol)-symbol.Baseline()-symbol.Unattributed() > abs(held)-p.Remaining()/2
+	return w.inWallet(symbol)-symbol.Baseline()-symbol.Unattributed() > held.Abs()-p.Remaining()/2
 }
 
 // freed returns the quantity released by own orders that the newest wallet may not show as free

@@ -50,7 +50,7 @@ type futuresEvidence struct {
 // explain.
 func (s *SymbolState) Missing() bool {
 	expected := s.Known() + s.Ignored()
-	return s.Known() != 0 && signOf(s.Opened()) == signOf(s.Known()) && s.residual != 0 && signOf(s.residual) == -signOf(expected)
+	return s.Known() != 0 && s.Opened().Sign() == s.Known().Sign() && s.residual != 0 && s.residual.Sign() == -expected.Sign()
 }
 
 // Unwitnessed reports whether the list shows less than that and nothing else confirms it.
@@ -69,7 +69,7 @@ func (s *SymbolState) DecisionPosition() exchange.Quantity {
 // Standing returns botd's part of the position for protection, exits and limits: from the newest
 // read or, if that is not trusted and shows none of it, from the fills.
 func (s *SymbolState) Standing() exchange.Quantity {
-	if s.futuresEvidence.doubted && signOf(s.position) != signOf(s.Known()) {
+	if s.futuresEvidence.doubted && s.position.Sign() != s.Known().Sign() {
 		return s.Known()
 	}
 	return s.position
@@ -99,7 +99,7 @@ func (s *survey) seekWitness(symbol *SymbolState) {
 		}
 		return
 	}
-	if t.by == noWitness || t.by == freedMargin && abs(symbol.residual) > t.freed || t.by == sweptOrders && symbol.rowOf(s.fetched) != nil {
+	if t.by == noWitness || t.by == freedMargin && symbol.residual.Abs() > t.freed || t.by == sweptOrders && symbol.rowOf(s.fetched) != nil {
 		t.by = s.witness(symbol)
 	}
 	unseen := t.shownOf != symbol.OpenedMS() && symbol.OpenedMS() > s.book.bootMS               // the list may be older than the entry
@@ -137,10 +137,10 @@ func (s *survey) witness(symbol *SymbolState) witness {
 		return sweptOrders
 	case symbol.AtVenue() != 0 && symbol.rules != nil &&
 		(t.marginOf == symbol.Known() && t.shownOf == symbol.OpenedMS() || s.fetched.BeganMS > s.noReadBefore(symbol.ChangedMS())):
-		smaller := abs(symbol.Known()+symbol.Ignored()) - abs(symbol.AtVenue()) // the other side needs the same margin, so none was released
+		smaller := (symbol.Known() + symbol.Ignored()).Abs() - symbol.AtVenue().Abs() // the other side needs the same margin, so none was released
 		released := symbol.rules.Notional(symbol.rules.PriceOf(symbol.entryPrice), smaller).Div(int64(max(1, symbol.leverage)))
 		if more, needed := s.margin(); smaller > 0 && !needed.IsZero() && !released.Less(more.Mul(2)) {
-			t.freed = abs(symbol.residual)
+			t.freed = symbol.residual.Abs()
 			return freedMargin
 		}
 	}
@@ -174,7 +174,7 @@ func (s *SymbolState) Liquidation(snapshot *Snapshot) *exchange.Position {
 // closedBy reports whether a row of positions/history is the end of botd's position.
 func (s *SymbolState) closedBy(row *exchange.Position) bool {
 	t := &s.futuresEvidence
-	if row.Symbol != s.Key().Name || row.Remaining != 0 || sideSign(row.Side) != signOf(s.Known()) {
+	if row.Symbol != s.Key().Name || row.Remaining != 0 || sideSign(row.Side) != s.Known().Sign() {
 		return false
 	}
 	newest := len(s.seen) - 1
@@ -189,7 +189,7 @@ func (s *SymbolState) closedBy(row *exchange.Position) bool {
 		return true // the list showed it last, and it was adopted after it was opened
 	case s.adoptedWas(row):
 		return true // a symbol has one position: the one open at its adoption
-	case signOf(s.Ignored()) == signOf(s.Known()) && row.UpdatedMS >= s.DatedMS()-s.DatedMS()%1000 && row.Quantity >= abs(s.Known()+s.Ignored()):
+	case s.Ignored().Sign() == s.Known().Sign() && row.UpdatedMS >= s.DatedMS()-s.DatedMS()%1000 && row.Quantity >= (s.Known()+s.Ignored()).Abs():
 		return true // botd opened its part in another's position of that total size
 	}
 	return row.CreatedMS >= s.DatedMS()-s.DatedMS()%1000
@@ -220,8 +220,8 @@ func (e *evidence) closedByUnknown(symbol *SymbolState) bool {
 	}
 	return slices.ContainsFunc(e.fetched.Closed, func(row exchange.Position) bool {
 		another := slices.Contains(t.past, row.ID) || t.shownOf == symbol.OpenedMS() && row.ID != t.shownID
-		return !another && row.Symbol == symbol.Key().Name && row.Remaining == 0 && sideSign(row.Side) == signOf(symbol.Known()) &&
-			row.Quantity >= abs(part) && row.UpdatedMS >= sentMS-maxClockStepMS
+		return !another && row.Symbol == symbol.Key().Name && row.Remaining == 0 && sideSign(row.Side) == symbol.Known().Sign() &&
+			row.Quantity >= part.Abs() && row.UpdatedMS >= sentMS-maxClockStepMS
 	})
 }
 
@@ -235,8 +235,8 @@ func (e *evidence) closedUnseen(symbol *SymbolState) bool {
 		return false
 	}
 	return slices.ContainsFunc(e.fetched.Closed, func(row exchange.Position) bool {
-		return !slices.Contains(t.past, row.ID) && row.Symbol == symbol.Key().Name && row.Remaining == 0 && sideSign(row.Side) == signOf(symbol.Known()) &&
-			row.Quantity >= abs(symbol.Known()+symbol.Ignored()) && row.UpdatedMS > symbol.DatedMS()
+		return !slices.Contains(t.past, row.ID) && row.Symbol == symbol.Key().Name && row.Remaining == 0 && sideSign(row.Side) == symbol.Known().Sign() &&
+			row.Quantity >= (symbol.Known()+symbol.Ignored()).Abs() && row.UpdatedMS > symbol.DatedMS()
 	})
 }
 
@@ -250,7 +250,7 @@ func (e *evidence) closedByAnotherClock(symbol *SymbolState) bool {
 		return false
 	}
 	return slices.ContainsFunc(e.fetched.Closed, func(row exchange.Position) bool {
-		return !slices.Contains(t.past, row.ID) && row.Symbol == symbol.Key().Name && row.Remaining == 0 && sideSign(row.Side) == signOf(symbol.Known()) &&
+		return !slices.Contains(t.past, row.ID) && row.Symbol == symbol.Key().Name && row.Remaining == 0 && sideSign(row.Side) == symbol.Known().Sign() &&
 			row.CreatedMS >= openedMS-openedMS%1000-maxClockStepMS && row.UpdatedMS > openedMS+maxClockStepMS
 	})
 }
@@ -306,7 +306,7 @@ func (e *evidence) marginDenies(symbol *SymbolState) bool {
 		return false
 	}
 	more, needed := e.margin()
-	beyond := symbol.rules.Notional(symbol.rules.PriceOf(symbol.entryPrice), abs(symbol.residual)).Div(int64(max(1, symbol.leverage)))
+	beyond := symbol.rules.Notional(symbol.rules.PriceOf(symbol.entryPrice), symbol.residual.Abs()).Div(int64(max(1, symbol.leverage)))
 	return !needed.IsZero() && e.fetched.Account.PositionMargin.Less(needed) && !more.Mul(2).Less(beyond)
 }
 

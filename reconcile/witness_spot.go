@@ -93,7 +93,7 @@ func (o *observed) walletDiffers(symbol *SymbolState) exchange.Quantity {
 		return 0
 	}
 	by := o.inWallet(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees()
-	if symbol.worthless(abs(by)) {
+	if symbol.worthless(by.Abs()) {
 		return 0
 	}
 	return by

@@ -112,7 +112,7 @@ var belief = []Row{
 		}},
 	{"opposite_stays", "what protected the other side stays where the list shows less than fills explain", "39",
 		"reconcile TestStopOfOppositeSideIsCanceled", []Edit{
-			{"reconcile.derivation.cancelOpposite", "abs(d.symbol.position) > abs(known)", "abs(d.symbol.position) != abs(known)"},
+			{"reconcile.derivation.cancelOpposite", "d.symbol.position.Abs() > known.Abs()", "d.symbol.position.Abs() != known.Abs()"},
 		}},
 	{"stop_moves_for_exit", "a stop is taken off to be moved while an exit is due", "protection",
 		"reconcile TestAnExitThatIsDueMovesNoStop", []Edit{
@@ -156,7 +156,7 @@ var belief = []Row{
 		}},
 	{"step_outgrows", "a position smaller than a quantity step that has grown is not closed where its stop was passed", "45",
 		"reconcile TestPositionBelowAGrownStepIsClosed", []Edit{
-			{"reconcile.derivation.reduceNow", "d.closeDust(«whole», reason)", "quantity >= abs(d.ownPosition)"},
+			{"reconcile.derivation.reduceNow", "d.closeDust(«whole», reason)", "quantity >= d.ownPosition.Abs()"},
 		}},
 	{"no_margin_no_witness", "an account that uses no margin at all denies nothing that a list shows", "39",
 		"reconcile TestListedPositionWithoutMarginIsRejected", []Edit{

@@ -163,7 +163,7 @@ var protocol = []Row{
 
 	// Reducing is never blocked, and never more than there is.
 	{"opposite_opens", "an order against the position is sent without reduceOnly", "classes", "", []Edit{
-		{"reconcile.derivation.convergeTarget", "position != 0 && signOf(position) != sign", "false"},
+		{"reconcile.derivation.convergeTarget", "position != 0 && position.Sign() != sign", "false"},
 		unchecked("opposite"),
 	}},
 	{"exit_at_once", "an uncertain exit is repeated without a pause", "20", "", []Edit{
@@ -297,7 +297,7 @@ var protocol = []Row{
 		}},
 	{"part_is_whole", "the margin that a part of a position released is a witness of the end of the rest", "39",
 		"reconcile TestTheMarginOfAPartConfirmsNoMoreThanThat", []Edit{
-			{"reconcile.survey.seekWitness", "abs(symbol.residual) > t.freed", "false"},
+			{"reconcile.survey.seekWitness", "symbol.residual.Abs() > t.freed", "false"},
 		}},
 	{"witness_forgotten", "while the list cannot be read, a position stands whose end a witness has shown", "39",
 		"reconcile TestWitnessedEndCountsWhileListIsUnreadable", []Edit{
@@ -360,7 +360,7 @@ var protocol = []Row{
 			{"runtime/engine.dispatcher.placed", "!lost && refusal == nil", "!lost"},
 		}},
 	{"other_side_released", "a position of the other side, and of the same size, shows that margin was released", "39", "", []Edit{
-		{"reconcile.survey.witness", "abs(symbol.Known()+symbol.Ignored()) - abs(symbol.AtVenue())", "abs(symbol.residual)"},
+		{"reconcile.survey.witness", "(symbol.Known()+symbol.Ignored()).Abs() - symbol.AtVenue().Abs()", "symbol.residual.Abs()"},
 	}},
 	{"release_ignored", "what takes the place of a stop on spot waits for the lists", "27", "", []Edit{
 		{"reconcile.derivation.mayRepeat", "d.nowMS-at >= ReleaseMS", "false"},
@@ -414,7 +414,7 @@ var protocol = []Row{
 		{"reconcile.situation.placeable", "rules.Tradable && rules.FloorQuantity(quantity) == quantity && !s.tooSmall(quantity)", "true"},
 	}},
 	{"step_sells", "a step that has grown sells what is no multiple of it", "45", "runtime/engine TestLargerStepCausesNoSale", []Edit{
-		{"reconcile.derivation.convergeTarget", "max(abs(resolved), d.unrounded(target))", "abs(resolved)"},
+		{"reconcile.derivation.convergeTarget", "max(resolved.Abs(), d.unrounded(target))", "resolved.Abs()"},
 	}},
 	{"unread_waits", "where a list of a market was not read, nothing is done there", "23", "", []Edit{
 		{"runtime/engine.dispatcher.actUnread", "d.halts.stopped || d.config.Rehearse || leg.config.Removed && level == record.LevelNone", "true"},

@@ -119,7 +119,7 @@ func (s *Symbol) Traded(nowMS int64, settle *placement.Settle) exchange.Quantity
 	if s.settledZero(nowMS, settle) {
 		return 0
 	}
-	return s.traded - s.fees*exchange.Quantity(sign(s.traded))
+	return s.traded - s.fees*exchange.Quantity(s.traded.Sign())
 }
 
 // settledZero reports whether the position is zero and no adoption is recent enough for a late read
@@ -212,7 +212,7 @@ func (s *Symbol) expose(p *Placement, grown exchange.Quantity, atMS int64, settl
 
 // towardZero adds a reduction to a position, at most down to zero.
 func towardZero(position, reduction exchange.Quantity) exchange.Quantity {
-	if after := position + reduction; sign(after) == sign(position) {
+	if after := position + reduction; after.Sign() == position.Sign() {
 		return after
 	}
 	return 0
@@ -220,13 +220,11 @@ func towardZero(position, reduction exchange.Quantity) exchange.Quantity {
 
 // within returns a part of a position, at most the position: an opening that is booked after its reduction has left less.
 func within(part, position exchange.Quantity) exchange.Quantity {
-	if sign(part) != sign(position) {
+	if part.Sign() != position.Sign() {
 		return 0
 	}
 	return min(max(part, min(position, 0)), max(position, 0))
 }
-
-func sign(q exchange.Quantity) int { return cmp.Compare(q, 0) }
 
 // buy updates the mean price of the spot position. mean is the mean price of the order's whole
 // fill, of which grown is new. An unreported price changes nothing.

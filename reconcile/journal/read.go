@@ -98,7 +98,22 @@ func (j *Journal) each(ctx context.Context, conn *sql.Conn, segments []segment, 
 
 // eachAfter passes on every record after a position in the chain.
 func eachAfter(ctx context.Context, conn *sql.Conn, l link, take func(*Stored) error) error {
-	rows, err := conn.QueryContext(ctx, "SELECT sequence, body, previous, hash FROM record WHERE sequence > ? ORDER BY sequence", l.sequence)
+	const query = "SELECT sequence, body, previous, hash FROM record WHERE sequence > ? ORDER BY sequence"
+	return eachRow(ctx, conn, query, []any{l.sequence}, func(sequence int64, body, previous, hash string) error {
+		stored, err := l.take(sequence, body, previous, hash)
+		if err != nil {
+			return err
+		}
+		if err := take(&stored); err != nil {
+			return fmt.Errorf("journal record %d: %w", sequence, err)
+		}
+		return nil
+	})
+}
+
+// eachRow passes on the rows of records that a query selects.
+func eachRow(ctx context.Context, conn *sql.Conn, query string, arguments []any, take func(sequence int64, body, previous, hash string) error) error {
+	rows, err := conn.QueryContext(ctx, query, arguments...)
 	if err != nil {
 		return fmt.Errorf("read the journal: %w", err)
 	}
@@ -109,12 +124,8 @@ func eachAfter(ctx context.Context, conn *sql.Conn, l link, take func(*Stored) e
 		if err := rows.Scan(&sequence, &body, &previous, &hash); err != nil {
 			return fmt.Errorf("read the journal: %w", err)
 		}
-		stored, err := l.take(sequence, body, previous, hash)
-		if err != nil {
+		if err := take(sequence, body, previous, hash); err != nil {
 			return err
-		}
-		if err := take(&stored); err != nil {
-			return fmt.Errorf("journal record %d: %w", sequence, err)
 		}
 	}
 	return rows.Err()
@@ -254,25 +265,12 @@ func (j *Journal) chooseStored(ctx context.Context, conn *sql.Conn, b *base, fil
 		query = "SELECT * FROM (" + query + " DESC LIMIT ?) ORDER BY sequence"
 		arguments = append(arguments, filter.Last)
 	}
-	rows, err := conn.QueryContext(ctx, query, arguments...)
-	if err != nil {
-		return fmt.Errorf("read the journal: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var sequence int64
-		var body, previous, hash string
-		if err := rows.Scan(&sequence, &body, &previous, &hash); err != nil {
-			return fmt.Errorf("read the journal: %w", err)
-		}
+	return eachRow(ctx, conn, query, arguments, func(sequence int64, body, previous, hash string) error {
 		l := link{j.key, sequence - 1, previous}
 		stored, err := l.take(sequence, body, previous, hash)
 		if err != nil {
 			return err
 		}
-		if err := take(&stored); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+		return take(&stored)
+	})
 }

@@ -109,7 +109,7 @@ func (e *entering) begin() {
 	e.Remember(entryOutcome, 0)
 	e.Remember(entryWaits, 0)
 	switch {
-	case q == 0, position != 0 && (q > 0) != (position > 0), abs(q) <= abs(position):
+	case q == 0, position != 0 && (q > 0) != (position > 0), q.Abs() <= position.Abs():
 		return
 	case e.working(): // it may still fill: the missing quantity is known once it is canceled
 		e.Remember(entryWaits, 1)
@@ -133,8 +133,6 @@ func (e *entering) quantity(t strategy.Target) exchange.Quantity {
 	return s.FloorQuantity(t.Quantity)
 }
 
-func abs(q exchange.Quantity) exchange.Quantity { return max(q, -q) }
-
 func (e *entering) working() bool {
 	return slices.ContainsFunc(e.View.Working, func(w strategy.WorkingOrder) bool { return w.Key == entryKey })
 }
@@ -156,7 +154,7 @@ func (e *entering) reprice(n int64) {
 func (e *entering) enter() {
 	whole := exchange.Quantity(e.Recall(entryGoal) - e.Recall(entryFrom))
 	left := exchange.Quantity(e.Recall(entryGoal)) - e.View.Position.Quantity
-	if left == 0 || (left > 0) != (whole > 0) || e.small(left) || e.View.Filled(entryKey) >= abs(whole) {
+	if left == 0 || (left > 0) != (whole > 0) || e.small(left) || e.View.Filled(entryKey) >= whole.Abs() {
 		e.Remember(entryOutcome, reached)
 		e.hold(exchange.Quantity(e.Recall(entryGoal)), "entered")
 		return
@@ -178,7 +176,7 @@ func (e *entering) enter() {
 	e.Plan.Target = strategy.Target{}
 	e.Plan.Orders, e.Plan.OrdersSet = append(e.Plan.Orders[:0], strategy.DesiredOrder{Key: entryKey, Side: exchange.SideOf(whole),
 		Price:    exchange.Price(e.Recall(entryPrice)),
-		Quantity: abs(whole), PostOnly: e.rules.PostOnly}), true
+		Quantity: whole.Abs(), PostOnly: e.rules.PostOnly}), true
 	if e.Plan.Reason == "" {
 		e.Plan.Reason = fmt.Sprintf("patient entry, price %d of %d", e.Recall(entryTry), e.rules.Tries)
 	}
@@ -186,7 +184,7 @@ func (e *entering) enter() {
 
 // small reports whether the rest is too small for an order.
 func (e *entering) small(left exchange.Quantity) bool {
-	n := e.View.Symbol.FloorQuantity(abs(left))
+	n := e.View.Symbol.FloorQuantity(left.Abs())
 	return n == 0 || e.View.Symbol.BelowMinimum(e.View.Last, n)
 }
 

@@ -44,7 +44,7 @@ func (e *exiting) returnRests() bool {
 	if !e.restReturns() || e.Plan.ExitsSet && e.Recall(exitRests) == 0 {
 		return false
 	}
-	price, size := e.restingPrice(), abs(e.View.Position.Quantity)
+	price, size := e.restingPrice(), e.View.Position.Quantity.Abs()
 	return price > 0 && !e.View.Symbol.BelowMinimum(price, size)
 }
 
@@ -123,10 +123,10 @@ func (e *exiting) rest() {
 		}
 		return
 	}
-	whole := abs(e.View.Position.Quantity) + e.View.Filled(e.restKey())
+	whole := e.View.Position.Quantity.Abs() + e.View.Filled(e.restKey())
 	if e.Recall(exitRests) == 0 || int64(whole) > e.Recall(exitSize) { // a resting order is never enlarged
 		e.Remember(exitOrder, e.Recall(exitOrder)+1)
-		whole = abs(e.View.Position.Quantity)
+		whole = e.View.Position.Quantity.Abs()
 	}
 	e.Remember(exitSize, int64(whole))
 	e.Remember(exitRests, 1)

@@ -107,7 +107,7 @@ func amountOf(t strategy.Target) int64 {
 	case strategy.ByQuote:
 		return t.Quote.Abs().MulDiv(1_000_000, 1).Quo(exchange.AmountOf(1))
 	}
-	return int64(abs(t.Quantity))
+	return int64(t.Quantity.Abs())
 }
 
 // whole returns the full size of a target, or the reason for none.
@@ -115,7 +115,7 @@ func (s *sizing) whole(t strategy.Target, side int64) (quantity exchange.Quantit
 	symbol := s.View.Symbol
 	switch {
 	case t.Kind == strategy.ByQuantity:
-		return symbol.FloorQuantity(abs(t.Quantity)), noneFits
+		return symbol.FloorQuantity(t.Quantity.Abs()), noneFits
 	case s.View.Last <= 0:
 		return 0, "no price to size by"
 	case t.Kind == strategy.ByQuote:

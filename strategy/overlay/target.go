@@ -31,7 +31,7 @@ func (e *exiting) observeTargets() {
 	if len(e.rules.Targets) == 0 || e.Recall(exitSide) == 0 {
 		return
 	}
-	size, filled := int64(abs(e.View.Position.Quantity)), int64(0)
+	size, filled := int64(e.View.Position.Quantity.Abs()), int64(0)
 	if e.Recall(exitRests) != 0 {
 		for i := range e.rules.Targets {
 			part := int64(e.View.Filled(e.targetKey(i)))
