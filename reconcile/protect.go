@@ -15,7 +15,7 @@ import (
 // doubles for each, up to eight times.
 const (
 	repeatMS      = 2_000
-	replaceMS     = 500 // after a stop's cancel was sent, if nothing reports the stop's fate
+	replaceMS     = 500 // after a stop's cancel was sent, if nothing reports its outcome
 	promptRepeats = 3
 	repeatLevels  = 3
 )
@@ -56,7 +56,7 @@ func (s *situation) unansweredStop(p *account.Placement) bool {
 	return p.Order().ClosePosition || p.Order().Type == exchange.StopLimit && unfrozen && s.repeatable(p)
 }
 
-// replaceable reports whether a protective order may be replaced: its fate is unknown and it may be
+// replaceable reports whether a protective order may be replaced: its outcome is unknown and it may be
 // repeated, or its end cannot be read. On spot the answer to the cancel decides that.
 func (d *derivation) replaceable(p *account.Placement) bool {
 	return d.mayRepeat(p) || p.Order().Market == exchange.Futures && d.book.EndUnread(p)
@@ -73,7 +73,7 @@ func (b *Book) EndUnread(p *account.Placement) bool {
 	return !shown || list.beganMS < canceledMS
 }
 
-// repeatAfterMS is how long a placement of unknown fate waits for another beside it.
+// repeatAfterMS is how long a placement of unknown outcome waits for another beside it.
 func (s *situation) repeatAfterMS(p *account.Placement) int64 {
 	levels := -promptRepeats
 	for q := range s.book.InFlightOn(p.Symbol()) {
@@ -88,7 +88,7 @@ func (s *situation) repeatAfterMS(p *account.Placement) int64 {
 	return repeatMS << max(0, min(levels, repeatLevels))
 }
 
-// superseded reports whether a younger exit was sent after this one: its own fate holds
+// superseded reports whether a younger exit was sent after this one: its own outcome holds
 // nothing up then.
 func (s *situation) superseded(p *account.Placement) bool {
 	return slices.ContainsFunc(s.targetOrders, func(q *account.Placement) bool { return q.Purpose() == placement.Exit && q.SentMS() > p.SentMS() })

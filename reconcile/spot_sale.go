@@ -125,7 +125,7 @@ func (s *situation) repeatable(p *account.Placement) bool {
 	return !s.book.delivery(p).shownSold && s.inWalletYet(p) && s.book.inWallet(s.symbol)-s.ownPosition.Abs() < p.Remaining()
 }
 
-// fitsWithUnknown reports whether on spot the wallet has enough for a sale and for one of unknown fate: the exchange would
+// fitsWithUnknown reports whether on spot the wallet has enough for a sale and for one of unknown outcome: the exchange would
 // refuse neither. What the wallet has free is less than is held where it freezes the rest for that one.
 func (s *situation) fitsWithUnknown(quantity exchange.Quantity) bool {
 	unknown := func(p *account.Placement) bool {
@@ -135,7 +135,7 @@ func (s *situation) fitsWithUnknown(quantity exchange.Quantity) bool {
 		slices.ContainsFunc(s.targetOrders, unknown)
 }
 
-// inWalletYet reports whether the wallet still shows most of what a sale of unknown fate would
+// inWalletYet reports whether the wallet still shows most of what a sale of unknown outcome would
 // have sold, beside what is not botd's.
 func (s *situation) inWalletYet(p *account.Placement) bool {
 	return s.book.inWalletYet(p, s.symbol, s.ownPosition)

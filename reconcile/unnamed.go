@@ -61,7 +61,7 @@ func (e *evidence) named(rows []exchange.Order) []exchange.Order {
 	return rows
 }
 
-// idOfEqual returns the client order id of botd's order that a row equals: one of unknown fate, one that the exchange refused, or one that
+// idOfEqual returns the client order id of botd's order that a row equals: one of unknown outcome, one that the exchange refused, or one that
 // it executed once more. A person's order of the same quantity at the same prices in the same seconds is improbable.
 // Where botd stands down, another botd's may be.
 func (e *evidence) idOfEqual(row *exchange.Order, rows []exchange.Order) string {

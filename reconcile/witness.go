@@ -201,7 +201,7 @@ func (s *SymbolState) adoptedWas(row *exchange.Position) bool {
 	return s.OpenedMS() == atMS && row.CreatedMS+maxClockStepMS <= atMS && row.UpdatedMS >= atMS+maxClockStepMS
 }
 
-// closedByUnknown reports whether positions/history shows that reductions of unknown fate have ended the
+// closedByUnknown reports whether positions/history shows that reductions of unknown outcome have ended the
 // position: a row on its side, as large as what they explain of what is missing, closed since one of
 // them was sent. It may have been opened before botd held part of it, or be dated by another clock
 // than what was journalled, and after a start nothing else shows which position it was. Where more is

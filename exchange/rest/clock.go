@@ -84,12 +84,12 @@ func (c *Client) synchronize(ctx context.Context, must bool) error {
 	best := noRoundTrips
 	var middle, server time.Time
 	for range clockAttempts {
-		answer, fate := c.read(ctx, &exchange.Request{Operation: exchange.FuturesTime})
-		if fate.err != nil {
-			return fate.err
+		answer, outcome := c.read(ctx, &exchange.Request{Operation: exchange.FuturesTime})
+		if outcome.err != nil {
+			return outcome.err
 		}
-		if half := fate.ended.Sub(fate.began) / 2; half < best {
-			best, middle, server = half, fate.began.Add(half), time.UnixMilli(answer.ServerTimeMS)
+		if half := outcome.ended.Sub(outcome.began) / 2; half < best {
+			best, middle, server = half, outcome.began.Add(half), time.UnixMilli(answer.ServerTimeMS)
 		}
 	}
 	c.clock.set(middle, server, best+time.Millisecond) // the server truncates its time to the millisecond

@@ -272,8 +272,8 @@ func TestCanceledCallerSendsNoRequest(t *testing.T) {
 	before := v.count(exchange.FuturesPing)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, fate := client.exchange(ctx, &exchange.Request{Operation: exchange.FuturesPing}, exchange.SendLimit{})
-	if fate.err == nil || !strings.Contains(fate.err.Error(), "not sent: canceled") || v.count(exchange.FuturesPing) != before {
-		t.Errorf("want nothing sent, have %v", fate.err)
+	_, outcome := client.exchange(ctx, &exchange.Request{Operation: exchange.FuturesPing}, exchange.SendLimit{})
+	if outcome.err == nil || !strings.Contains(outcome.err.Error(), "not sent: canceled") || v.count(exchange.FuturesPing) != before {
+		t.Errorf("want nothing sent, have %v", outcome.err)
 	}
 }

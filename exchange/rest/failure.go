@@ -19,16 +19,16 @@ func notSent(operation exchange.Operation, why string, cause error) error {
 	return &exchange.Unavailable{Operation: operation, Reason: "not sent: " + why, Err: cause}
 }
 
-// failed returns the fate of a network error. Only an error before the connection was established
+// failed returns the outcome of a network error. Only an error before the connection was established
 // proves that the exchange received nothing.
-func failed(operation exchange.Operation, err error, sent bool) fate {
+func failed(operation exchange.Operation, err error, sent bool) outcome {
 	switch {
 	case !sent:
-		return fate{err: notSent(operation, reason(err), err), again: true}
+		return outcome{err: notSent(operation, reason(err), err), again: true}
 	case operation.Places():
-		return fate{err: &exchange.Uncertain{Reason: reason(err), Err: err}}
+		return outcome{err: &exchange.Uncertain{Reason: reason(err), Err: err}}
 	}
-	return fate{err: &exchange.Unavailable{Operation: operation, Reason: reason(err), Err: err}, again: true}
+	return outcome{err: &exchange.Unavailable{Operation: operation, Reason: reason(err), Err: err}, again: true}
 }
 
 // tooLong returns the error for an answer longer than maxBody.

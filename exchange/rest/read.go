@@ -22,39 +22,39 @@ const (
 
 // read retries a read while venue or network are unavailable, once more after -1021 with a new
 // clock reading, and once more after an unknown symbol with a new symbol list. A refusal is final.
-func (c *Client) read(ctx context.Context, request *exchange.Request) (exchange.Answer, fate) {
+func (c *Client) read(ctx context.Context, request *exchange.Request) (exchange.Answer, outcome) {
 	pause := &backoff.ExponentialBackOff{InitialInterval: firstBackoff, Multiplier: 2, RandomizationFactor: 0.3, MaxInterval: maxBackoff}
 	pause.Reset()
 	synced, listed := false, false
 	for tries := 1; ; tries++ {
-		answer, fate := c.try(ctx, request, exchange.SendLimit{})
+		answer, outcome := c.try(ctx, request, exchange.SendLimit{})
 		var (
 			refusal *exchange.Refusal
 			unknown *wire.UnknownSymbolError
 		)
 		switch {
-		case fate.err == nil && namesUnknown(&answer) && !listed:
+		case outcome.err == nil && namesUnknown(&answer) && !listed:
 			if listed = true; !c.relisted(ctx, request.Operation.Market()) {
-				return answer, fate
+				return answer, outcome
 			}
-		case fate.err == nil:
-			return answer, fate
-		case errors.As(fate.err, &refusal) && refusal.Code == exchange.CodeInvalidTimestamp && request.Operation.Signed() && !synced:
+		case outcome.err == nil:
+			return answer, outcome
+		case errors.As(outcome.err, &refusal) && refusal.Code == exchange.CodeInvalidTimestamp && request.Operation.Signed() && !synced:
 			synced = true
 			if c.synchronize(ctx, false) != nil {
-				return answer, fate
+				return answer, outcome
 			}
-		case errors.As(fate.err, &unknown) && !listed:
+		case errors.As(outcome.err, &unknown) && !listed:
 			listed = true
 			if c.list(ctx, unknown.Key.Market, true) != nil {
-				return answer, fate
+				return answer, outcome
 			}
-		case fate.again && tries < maxTries:
-			if !sleep(ctx, max(pause.NextBackOff(), fate.retryAfter)) {
-				return answer, fate
+		case outcome.again && tries < maxTries:
+			if !sleep(ctx, max(pause.NextBackOff(), outcome.retryAfter)) {
+				return answer, outcome
 			}
 		default:
-			return answer, fate
+			return answer, outcome
 		}
 	}
 }

@@ -20,8 +20,8 @@ import (
 // maxBody is the maximum length of an answer, in bytes.
 const maxBody = 8 << 20
 
-// fate is the outcome of one attempt.
-type fate struct {
+// outcome is what came of one attempt.
+type outcome struct {
 	err        error
 	again      bool // the same read may succeed later
 	limited    bool // 429: the venue limits the rate
@@ -48,37 +48,37 @@ func (c *Client) DoBefore(ctx context.Context, request exchange.Request, limit e
 		return exchange.Answer{}, notReady(operation, err)
 	}
 	if !operation.Changes() {
-		answer, fate := c.read(ctx, &request)
-		if operation == exchange.FuturesSymbols && fate.err == nil {
+		answer, outcome := c.read(ctx, &request)
+		if operation == exchange.FuturesSymbols && outcome.err == nil {
 			c.addBrackets(ctx, answer.Symbols.Items())
 		}
-		return answer, fate.err
+		return answer, outcome.err
 	}
 	// A placement is sent once, whatever happens. A cancel or a leverage change could be repeated,
 	// but that decision is the engine's.
-	answer, fate := c.try(ctx, &request, limit)
-	return answer, fate.err
+	answer, outcome := c.try(ctx, &request, limit)
+	return answer, outcome.err
 }
 
 // try waits for the budget, sends the request once and reports to the observer.
-func (c *Client) try(ctx context.Context, request *exchange.Request, limit exchange.SendLimit) (exchange.Answer, fate) {
+func (c *Client) try(ctx context.Context, request *exchange.Request, limit exchange.SendLimit) (exchange.Answer, outcome) {
 	began := c.config.Clock()
 	if err := c.await(ctx, request, limit.Recalled); err != nil {
-		return exchange.Answer{}, fate{err: notSent(request.Operation, "the request budget is spent", err)}
+		return exchange.Answer{}, outcome{err: notSent(request.Operation, "the request budget is spent", err)}
 	}
 	ready := c.config.Clock()
-	answer, fate := c.exchange(ctx, request, limit)
+	answer, outcome := c.exchange(ctx, request, limit)
 	var refusal *exchange.Refusal
-	if errors.As(fate.err, &refusal) && refusal.Code == exchange.CodeInvalidTimestamp {
+	if errors.As(outcome.err, &refusal) && refusal.Code == exchange.CodeInvalidTimestamp {
 		c.clock.doubt()
 	}
 	if c.config.Observe != nil {
-		seen := Observation{Operation: request.Operation, Outcome: exchange.ErrorKind(fate.err), Duration: c.config.Clock().Sub(ready),
+		seen := Observation{Operation: request.Operation, Outcome: exchange.ErrorKind(outcome.err), Duration: c.config.Clock().Sub(ready),
 			Waited: ready.Sub(began)}
-		if fate.err == nil {
+		if outcome.err == nil {
 			seen.Outcome = "ok"
 		}
-		if fate.limited {
+		if outcome.limited {
 			seen.Outcome = RateLimited
 		}
 		if refusal != nil {
@@ -86,18 +86,18 @@ func (c *Client) try(ctx context.Context, request *exchange.Request, limit excha
 		}
 		c.config.Observe(seen)
 	}
-	return answer, fate
+	return answer, outcome
 }
 
 // exchange sends one request and reads its answer.
-func (c *Client) exchange(ctx context.Context, request *exchange.Request, limit exchange.SendLimit) (exchange.Answer, fate) {
+func (c *Client) exchange(ctx context.Context, request *exchange.Request, limit exchange.SendLimit) (exchange.Answer, outcome) {
 	operation := request.Operation
 	encoded, err := wire.EncodeRequest(request, c.symbols)
 	if err != nil {
-		return exchange.Answer{}, fate{err: notSent(operation, err.Error(), nil)}
+		return exchange.Answer{}, outcome{err: notSent(operation, err.Error(), nil)}
 	}
 	if err := ctx.Err(); err != nil {
-		return exchange.Answer{}, fate{err: notSent(operation, reason(err), err)}
+		return exchange.Answer{}, outcome{err: notSent(operation, reason(err), err)}
 	}
 	limited, cancel := context.WithTimeout(ctx, c.config.Timeout)
 	defer cancel()
@@ -105,7 +105,7 @@ func (c *Client) exchange(ctx context.Context, request *exchange.Request, limit 
 	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }}
 	outgoing, err := http.NewRequestWithContext(httptrace.WithClientTrace(limited, trace), encoded.Method, c.base+encoded.Path, bytes.NewReader(encoded.Body))
 	if err != nil {
-		return exchange.Answer{}, fate{err: notSent(operation, "the request cannot be built", nil)}
+		return exchange.Answer{}, outcome{err: notSent(operation, "the request cannot be built", nil)}
 	}
 	outgoing.Header.Set("User-Agent", "botd")
 	if encoded.Body != nil {
@@ -114,12 +114,12 @@ func (c *Client) exchange(ctx context.Context, request *exchange.Request, limit 
 	if operation.Signed() {
 		nowMS := c.ServerNowMS()
 		if limit.NotAfterMS != 0 && nowMS > limit.NotAfterMS {
-			return exchange.Answer{}, fate{err: notSent(operation, "its time to live had passed", nil)}
+			return exchange.Answer{}, outcome{err: notSent(operation, "its time to live had passed", nil)}
 		}
 		c.sign(outgoing, &encoded, nowMS)
 	}
 	if limit.IsRecalled() {
-		return exchange.Answer{}, fate{err: notSent(operation, "it was recalled", nil)}
+		return exchange.Answer{}, outcome{err: notSent(operation, "it was recalled", nil)}
 	}
 	began := c.config.Clock()
 	response, err := c.http.Do(outgoing)
@@ -133,12 +133,12 @@ func (c *Client) exchange(ctx context.Context, request *exchange.Request, limit 
 		return exchange.Answer{}, failed(operation, err, true)
 	}
 	if len(body) > maxBody {
-		return exchange.Answer{}, fate{err: tooLong(operation)}
+		return exchange.Answer{}, outcome{err: tooLong(operation)}
 	}
 	ended := c.config.Clock()
-	answer, fate := c.understand(request, outgoing, response, body)
-	fate.began, fate.ended = began, ended
-	return answer, fate
+	answer, outcome := c.understand(request, outgoing, response, body)
+	outcome.began, outcome.ended = began, ended
+	return answer, outcome
 }
 
 // inSeconds converts a Retry-After date into seconds from the server's time.
@@ -165,14 +165,14 @@ func (c *Client) sign(request *http.Request, encoded *wire.HTTPRequest, nowMS in
 }
 
 // understand parses a completely received answer.
-func (c *Client) understand(request *exchange.Request, outgoing *http.Request, response *http.Response, body []byte) (exchange.Answer, fate) {
+func (c *Client) understand(request *exchange.Request, outgoing *http.Request, response *http.Response, body []byte) (exchange.Answer, outcome) {
 	received := wire.HTTPResponse{Status: response.StatusCode, RetryAfter: c.inSeconds(response.Header.Get("Retry-After")), Body: body}
 	answer, err := c.config.Profile.DecodeAnswer(request, received, c.symbols)
 	if err == nil {
 		c.scrubRows(answer.Unreadable, outgoing.Header.Get(wire.HeaderSignature))
-		return answer, fate{}
+		return answer, outcome{}
 	}
-	failed := fate{
+	failed := outcome{
 		err:        c.scrubbed(err, outgoing.Header.Get(wire.HeaderSignature)),
 		again:      response.StatusCode == http.StatusTooManyRequests || response.StatusCode >= http.StatusInternalServerError,
 		retryAfter: time.Duration(received.RetryAfterMS()) * time.Millisecond,

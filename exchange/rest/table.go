@@ -122,9 +122,9 @@ func (c *Client) list(ctx context.Context, market exchange.Market, again bool) e
 }
 
 func (c *Client) listSpot(ctx context.Context) error {
-	pairs, fate := c.read(ctx, &exchange.Request{Operation: exchange.SpotPairs})
-	if fate.err != nil {
-		return fate.err
+	pairs, outcome := c.read(ctx, &exchange.Request{Operation: exchange.SpotPairs})
+	if outcome.err != nil {
+		return outcome.err
 	}
 	c.symbols.replace(exchange.Spot, pairs.Symbols.Items(), c.config.Clock())
 	return nil
@@ -132,9 +132,9 @@ func (c *Client) listSpot(ctx context.Context) error {
 
 // listFutures reads the symbols and adds the margin levels.
 func (c *Client) listFutures(ctx context.Context) error {
-	listed, fate := c.read(ctx, &exchange.Request{Operation: exchange.FuturesSymbols})
-	if fate.err != nil {
-		return fate.err
+	listed, outcome := c.read(ctx, &exchange.Request{Operation: exchange.FuturesSymbols})
+	if outcome.err != nil {
+		return outcome.err
 	}
 	brackets := c.brackets(ctx)
 	symbols := listed.Symbols.Items()
@@ -152,8 +152,8 @@ func (c *Client) listFutures(ctx context.Context) error {
 // or have none, and everything else continues.
 func (c *Client) brackets(ctx context.Context) map[string][]exchange.Bracket {
 	brackets := map[string][]exchange.Bracket{}
-	levels, fate := c.read(ctx, &exchange.Request{Operation: exchange.FuturesMarginLevels})
-	if fate.err != nil {
+	levels, outcome := c.read(ctx, &exchange.Request{Operation: exchange.FuturesMarginLevels})
+	if outcome.err != nil {
 		return brackets
 	}
 	return bracketsOf(&levels)
@@ -175,8 +175,8 @@ func (c *Client) addBrackets(ctx context.Context, symbols []*exchange.Symbol) {
 	if !missing {
 		return
 	}
-	levels, fate := c.try(ctx, &exchange.Request{Operation: exchange.FuturesMarginLevels}, exchange.SendLimit{})
-	if fate.err != nil {
+	levels, outcome := c.try(ctx, &exchange.Request{Operation: exchange.FuturesMarginLevels}, exchange.SendLimit{})
+	if outcome.err != nil {
 		return // the risk check refuses orders that need them; the rest continues
 	}
 	brackets := bracketsOf(&levels)

@@ -96,7 +96,7 @@ func (w *world) far(least, most int64) int64 {
 	return w.network.between(least, most)
 }
 
-// route draws the fate of a request.
+// route draws what happens to a request.
 func (w *world) route(f *flight) {
 	w.current = f
 	request := &f.call.Request

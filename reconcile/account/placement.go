@@ -116,7 +116,7 @@ func (p *Placement) SignedRemaining() exchange.Quantity {
 }
 
 // Fence returns the server time from which a snapshot counts as evidence of the
-// placement's fate (exactly-once.md, The fence and the equation).
+// placement's outcome (exactly-once.md, The fence and the equation).
 func (p *Placement) Fence(settle placement.Settle) int64 {
 	return p.deadlineMS + settle.WindowMS + settle.VisibilityMS + settle.StalenessMS
 }

@@ -307,7 +307,7 @@ func logReconciled(console *ops.Console, machine *engine.Engine, took time.Durat
 	}
 	text := "nothing is unknown"
 	if unknown > 0 {
-		text = fmt.Sprintf("the fate of %d placements of the previous run is unknown; nothing opens on their symbols until it is determined", unknown)
+		text = fmt.Sprintf("the outcome of %d placements of the previous run is unknown; nothing opens on their symbols until it is determined", unknown)
 	}
 	console.Say("daemon.reconciled", "known     orders and positions, %s after the start; %s", took.Round(time.Millisecond), text)
 }

@@ -202,7 +202,7 @@ func blocksThen(book *reconcile.Book, name string, symbol *reconcile.SymbolState
 	}
 	for p := range book.Live() {
 		if p.Symbol() == symbol.Key() && p.State().Unresolved() {
-			add("its fate was fetched, never guessed", "placement %s was %s", p.ClientOrderID(), p.State())
+			add("its outcome was fetched, never guessed", "placement %s was %s", p.ClientOrderID(), p.State())
 		}
 	}
 	return all

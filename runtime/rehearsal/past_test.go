@@ -179,7 +179,7 @@ func TestWhatBlockedAtAMoment(t *testing.T) {
 			"latched: a position of this side was ended by something else than its plan | released when the strategy's target is flat or the other side"},
 		{"an order without an answer", record.Record{Strategy: "trend", Symbol: key, ClientOrderID: "a", Body: record.Sending{Purpose: placement.Entry,
 			Order: order}},
-			"placement a was sending | its fate was fetched, never guessed"},
+			"placement a was sending | its outcome was fetched, never guessed"},
 	} {
 		c.r.AtMS = 8 * minute
 		h := newHouse(t, record.Record{AtMS: 1, Body: record.Boot{Epoch: 1}}, c.r)
