@@ -288,7 +288,8 @@ func TestPlacementNotesAreDeletedAtItsEnd(t *testing.T) {
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: body})
 		known := w.book.deliveries[id]
 		for what, stands := range map[string]bool{"its cancel": known.canceled != cancels{}, "the answer to it": known.releasedMS != 0,
-			"that a wallet shows it": known.presumed, "that its cancel was refused": known.unableMS != 0, "that the wallet freezes nothing for it": known.unfrozen} {
+			"that a wallet shows it": known.presumed, "that its cancel was refused": known.unableMS != 0,
+			"that the wallet freezes nothing for it": known.unfrozen} {
 			if stands == ended {
 				t.Errorf("ended %t: want %s stands %t", ended, what, !ended)
 			}

@@ -598,7 +598,8 @@ func TestStopEndedOnlyByWallet(t *testing.T) {
 			t.Errorf("%s: want its asset free %t, have %d", c.name, c.want, freed)
 		}
 		w.reads(c.inWallet, 0, sale).presume(symbol)
-		if listed := w.book.deliveries[sale.ClientOrderID].releasedMS == former || c.want && w.book.deliveries[sale.ClientOrderID].releasedMS == 0; sale.ID != 0 && !listed {
+		released := w.book.deliveries[sale.ClientOrderID].releasedMS
+		if listed := released == former || c.want && released == 0; sale.ID != 0 && !listed {
 			t.Errorf("%s: want a listed one to hold again, have it released at %d", c.name, w.book.deliveries[sale.ClientOrderID].releasedMS)
 		}
 		if c.want { // and no list reverts the answer to its cancel

@@ -110,7 +110,8 @@ func (o Opening) foreign() *exchange.Order { return o.Book.ForeignOpening(o.Stat
 func (o Opening) foreignText() refusal {
 	switch order := o.foreign(); {
 	case o.Book.Resembles(o.State, order):
-		return refusal{fmt.Sprintf("order %d has the form of botd's stops", order.ID), "no openings while another botd trades", "stop it, and close its positions"}
+		return refusal{fmt.Sprintf("order %d has the form of botd's stops", order.ID), "no openings while another botd trades",
+			"stop it, and close its positions"}
 	case o.State.Repeats(order):
 		return refusal{fmt.Sprintf("order %d equals one of botd's", order.ID), "no opening placed twice", "cancel it; another botd may be running"}
 	default:

@@ -32,7 +32,7 @@ var belief = []Row{
 		}},
 	{"read_before_it_arrived", "a list read before a stop arrived shows that it has ended", "11",
 		"reconcile TestReadsFromBeforeArrivalDoNotEndStop", []Edit{
-			{"reconcile.dispatched.arrivedMS", "d.answered[p.ClientOrderID()]", "0"},
+			{"reconcile.dispatched.arrivedMS", "d.delivery(p).answeredMS", "0"},
 		}},
 	{"unanswered_takes_off", "a stop on spot that is not answered takes one off that stands", "protection",
 		"reconcile TestUnansweredStopCancelsNoLiveStop", []Edit{
