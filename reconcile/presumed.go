@@ -222,7 +222,7 @@ func (s *survey) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
 		}
 	}
 	for q := range b.Live() { // acknowledged orders hold the asset before one that may not have been accepted
-		unread := !read.SpotOrders.Done() && q.OrderID() != 0 && b.arrivedMS(q) < read.BeganMS && b.releasedMS(q) == 0
+		unread := !read.SpotOrders.Done() && q.OrderID() != 0 && b.arrivedMS(q) < read.BeganMS && b.delivery(q).releasedMS == 0
 		if p.OrderID() == 0 && q.Symbol() == p.Symbol() && q.Order().Side == exchange.Sell && (b.Unlisted(q) || unread) {
 			frozen -= q.Remaining()
 		}
