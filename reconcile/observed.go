@@ -32,6 +32,9 @@ func (q *quotation) Mark() exchange.Price { return q.mark }
 // LastMS returns the time of the price.
 func (q *quotation) LastMS() int64 { return q.lastMS }
 
+// Quoted reports whether a price was requested and received since the start, or since Forget.
+func (q *quotation) Quoted() bool { return q.pricedMS != 0 }
+
 // SetPrice sets the prices and their time.
 func (q *quotation) SetPrice(last, mark exchange.Price, atMS int64) {
 	q.last, q.mark, q.lastMS = last, mark, atMS

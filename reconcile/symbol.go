@@ -88,7 +88,7 @@ func (s *SymbolState) MeanEntry() exchange.Amount {
 // is concluded before it is read again.
 func (s *SymbolState) Forget() {
 	s.read, s.settled, s.onlyOpeningsPending, s.leverage = false, false, false, 0
-	s.last, s.mark, s.lastMS = 0, 0, 0
+	s.last, s.mark, s.lastMS, s.pricedMS = 0, 0, 0, 0
 }
 
 // Traded returns the quantity that botd itself opened on a side and has not reduced since the

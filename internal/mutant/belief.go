@@ -418,11 +418,15 @@ var belief = []Row{
 		}},
 	{"worthless_unpriced", "a position on spot without a price counts as a loss", "limits",
 		"runtime/engine TestEquityLimitsWaitForPrices", []Edit{
-			{"runtime/engine.leg.unpriced", "l.symbol.Last() == 0", "false"},
+			{"runtime/engine.base.unpriced", "s.Last() == 0", "false"},
 		}},
 	{"worthless_unread", "a position that has not been read since the start counts as a loss", "limits",
 		"runtime/engine TestEquityLimitsWaitForPrices", []Edit{
-			{"runtime/engine.leg.unpriced", "!l.symbol.Read()", "false"},
+			{"runtime/engine.base.unpriced", "!s.Read()", "false"},
+		}},
+	{"price_before_start", "the equity after a start counts with a candle's price of before it", "limits",
+		"runtime/engine TestEquityLimitsWaitForPrices", []Edit{
+			{"runtime/engine.base.unpriced", "s.LastMS() < b.startMS && !s.Quoted()", "false"},
 		}},
 	{"price_awaited", "limits wait for the price of a delisted symbol for ever", "limits",
 		"runtime/engine TestMissingPriceSilencesNoLimitForLong", []Edit{

@@ -343,8 +343,9 @@ func (f *figures) status(book *reconcile.Book) {
 		lent.Add(lent, &s.proceeds)
 		total.Add(total, worth)
 		slack.Add(slack, bound).Add(slack, new(big.Rat).Mul(&s.Value, big.NewRat(1, 100))) // at the marks of two moments
-		if price.Sign() == 0 && s.Quantity.Sign() != 0 {
-			fresh = false // it has read none since its start, and shows the position without a value
+		old := book.Symbol(key).LastMS() < w.daemon.bootMS && !book.Symbol(key).Quoted()
+		if (price.Sign() == 0 || old) && s.Quantity.Sign() != 0 {
+			fresh = false // it has read none since its start, when no limit counts with the value that it shows
 			continue
 		}
 		for k := range status.Strategies {

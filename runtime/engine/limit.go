@@ -40,7 +40,7 @@ const priceWaitMS = 60_000
 
 // awaitsPrice reports whether one of these strategies' positions has no price, and that not for long.
 func (l *limits) awaitsPrice(legs ...*leg) bool {
-	return slices.ContainsFunc(legs, (*leg).unpriced) && (l.unpricedMS == 0 || l.nowMS < l.unpricedMS+priceWaitMS)
+	return slices.ContainsFunc(legs, l.unpriced) && (l.unpricedMS == 0 || l.nowMS < l.unpricedMS+priceWaitMS)
 }
 
 // watchLimits checks every limit that follows equity.
@@ -52,7 +52,7 @@ func (l *limits) watchLimits(fetched bool) {
 	if !known {
 		return
 	}
-	switch unpriced := slices.ContainsFunc(l.legs, (*leg).unpriced); {
+	switch unpriced := slices.ContainsFunc(l.legs, l.unpriced); {
 	case !unpriced:
 		l.unpricedMS = 0
 	case l.unpricedMS == 0:

@@ -88,6 +88,7 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"day_from_nothing":        dayBegins,
 		"worthless_unpriced":      unpricedEquity,
 		"worthless_unread":        unpricedEquity,
+		"price_before_start":      unpricedEquity,
 		"price_awaited":           missingPrice,
 		"no_deadline": func(t testing.TB) {
 			w := newWorld(t, hold(20), protected, offload)

@@ -131,12 +131,23 @@ func unpricedEquity(t testing.TB) {
 		position exchange.Quantity
 		last     exchange.Price
 		unread   exchange.Quantity
+		priced   string
 		want     bool
 	}{
-		{"no position", 0, 0, 0, true}, {"a position with a price", 100_000, 100e8, 0, true}, {"a position without a price", 100_000, 0, 0, false},
-		{"a position that has not been read since the start", 0, 100e8, 100_000, false},
+		{"no position", 0, 0, 0, "", true}, {"a position with a price", 100_000, 100e8, 0, "", true}, {"a position without a price", 100_000, 0, 0, "", false},
+		{"a position that has not been read since the start", 0, 100e8, 100_000, "", false},
+		{"a candle that closed before the start", 100_000, 100e8, 0, "earlier", false}, {"no position, and such a candle", 0, 100e8, 0, "earlier", true},
+		{"a candle that closed since the start", 100_000, 100e8, 0, "later", true}, {"a ticker's old price", 100_000, 100e8, 0, "ticker", true},
 	} {
 		r := resulted(t, 0, 1)
+		switch r.startMS = 1_000; c.priced {
+		case "earlier":
+			r.legs[0].symbol.SetPrice(c.last, c.last, 999)
+		case "ticker":
+			r.book.TakePrice(r.legs[0].symbol.Key(), c.last, 999, r.nowMS)
+		default:
+			r.legs[0].symbol.SetPrice(c.last, c.last, 1_000)
+		}
 		r.record(record.Record{Symbol: r.legs[0].symbol.Key(), Body: record.Adopted{Quantity: c.unread}})
 		see(r.legs[0].symbol, func(o *seen) { o.Position, o.Last, o.Mark, o.Read = c.position, c.last, c.last, c.unread == 0 })
 		r.limits.watchLimits(true)

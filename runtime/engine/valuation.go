@@ -92,9 +92,12 @@ func (b *base) unsure(symbol *reconcile.SymbolState) bool {
 }
 
 // unpriced reports whether a position has no price, or has not been read itself: after a start, or
-// the return of its strategy, it may not be yet, and would be worth nothing.
-func (l *leg) unpriced() bool {
-	return l.symbol.Position() != 0 && l.symbol.Last() == 0 || l.symbol.Known() != 0 && !l.symbol.Read()
+// the return of its strategy, it may not be yet, and would be worth nothing. The price of a candle
+// that closed before the start may be hours old: it is none.
+func (b *base) unpriced(leg *leg) bool {
+	s := leg.symbol
+	none := s.Last() == 0 || s.LastMS() < b.startMS && !s.Quoted()
+	return s.Position() != 0 && none || s.Known() != 0 && !s.Read()
 }
 
 // onSpot returns the spot part of the account's equity.
