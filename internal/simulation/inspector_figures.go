@@ -343,9 +343,9 @@ func (f *figures) status(book *reconcile.Book) {
 		lent.Add(lent, &s.proceeds)
 		total.Add(total, worth)
 		slack.Add(slack, bound).Add(slack, new(big.Rat).Mul(&s.Value, big.NewRat(1, 100))) // at the marks of two moments
-		old := book.Symbol(key).LastMS() < w.daemon.bootMS && !book.Symbol(key).Quoted()
-		if (price.Sign() == 0 || old) && s.Quantity.Sign() != 0 {
-			fresh = false // it has read none since its start, when no limit counts with the value that it shows
+		symbol := book.Symbol(key)
+		if old := symbol.LastMS() < w.daemon.bootMS && !symbol.Quoted(); s.Quantity.Sign() != 0 && (price.Sign() == 0 || old || !symbol.Read()) {
+			fresh = false // it has read none, or not the position, since its start or the strategy's return: no limit counts with the value that it shows
 			continue
 		}
 		for k := range status.Strategies {
