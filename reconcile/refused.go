@@ -111,9 +111,10 @@ func (s *situation) mayHaveSold() bool {
 	})
 }
 
-// refusedWaitMS is the time for which a new spot stop waits after the exchange refused an exit: it may have executed that all the same, and a wallet
-// read after this time shows the sale.
-const refusedWaitMS = 1_000
+const (
+	refusedShownMS = 500   // after an exit on spot was refused, which may have executed all the same: a wallet read later shows the sale
+	refusedWaitMS  = 2_000 // the longest time for which a new stop waits for such a wallet
+)
 
 // withoutRefused returns the part of a quantity that a new spot stop may sell beside a refused exit whose refusal no read has confirmed: none before the
 // wallet can show the sale, then no more than the wallet has beyond foreign assets.
@@ -127,9 +128,9 @@ func (d *derivation) withoutRefused(quantity exchange.Quantity) exchange.Quantit
 			continue
 		}
 		switch {
-		case d.book.readAfter(r.atMS + refusedWaitMS/2):
+		case d.book.readAfter(r.atMS + refusedShownMS):
 			quantity = min(quantity, max(0, d.beyondBaseline()-d.selling(d.leavesUncovered)))
-		case age < 2*refusedWaitMS:
+		case age < refusedWaitMS:
 			quantity = min(quantity, max(0, quantity-r.order.Quantity))
 		}
 	}

@@ -156,7 +156,7 @@ func (s *Strategy) exitsEnded(left exchange.Quantity) bool {
 			sold += k.filled
 		}
 	}
-	return s.quantity == 0 || max(left, -left) <= sold/20
+	return s.quantity == 0 || left.Abs() <= sold/20
 }
 
 // lower subtracts an exit order's fill from a priced target.

@@ -156,9 +156,9 @@ func (s *tripSymbol) fill(o *Order, grown exchange.Quantity) {
 // move changes the position; an increase counts as opened. Each call is followed by over, so that a flat span is empty here.
 func (s *tripSymbol) move(by exchange.Quantity) *span {
 	f := &s.filling
-	before := max(f.net, -f.net)
+	before := f.net.Abs()
 	f.net += by
-	f.opened += max(0, max(f.net, -f.net)-before)
+	f.opened += max(0, f.net.Abs()-before)
 	return f
 }
 

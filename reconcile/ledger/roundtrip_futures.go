@@ -74,7 +74,7 @@ func (s *tripSymbol) read(e *Posting, instrument Instrument) (ended []RoundTrip)
 		s.missing = s.position.ID
 	}
 	switch {
-	case open.ID == 0: // nothing reads these before the next position sets them; but a state, which is stored, has no costs of a position that is not there
+	case open.ID == 0: // the next position would set these before anything reads them, but the state is stored: it shows no costs of a position that has ended
 		s.fees, s.funding, s.whole = exchange.Amount{}, exchange.Amount{}, false
 	case open.ID != s.position.ID:
 		s.fees, s.funding, s.whole = fees[closed], funding[closed], open.ID != s.missing
