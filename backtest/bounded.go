@@ -109,7 +109,7 @@ func (e *events) decided(name string, s *exchange.Symbol, target strategy.Target
 		}
 	}
 	money := target.Quote
-	quantity := max(target.Quantity, -target.Quantity)
+	quantity := target.Quantity.Abs()
 	if target.Kind == strategy.ByEquity {
 		money = equity.MulRate(max(target.Share, -target.Share))
 	}
@@ -119,7 +119,7 @@ func (e *events) decided(name string, s *exchange.Symbol, target strategy.Target
 	quantity = s.FloorQuantity(quantity)
 	order := func() string {
 		if at := s.PriceDecimal(last); target.Kind == strategy.ByQuantity {
-			return fmt.Sprintf("%s at %s", s.QuantityDecimal(max(target.Quantity, -target.Quantity)), at)
+			return fmt.Sprintf("%s at %s", s.QuantityDecimal(target.Quantity.Abs()), at)
 		} else {
 			return fmt.Sprintf("%s USDT at %s", money.Decimal().StringFixed(2), at)
 		}

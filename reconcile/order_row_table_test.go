@@ -307,7 +307,13 @@ func TestForgetClearsReads(t *testing.T) {
 	d := holds(t, 20)
 	symbol := d.book.Symbol(bitcoin)
 	symbol.mark, symbol.lastMS, symbol.onlyOpeningsPending, symbol.leverage = 1, 2, true, 10
-	symbol.Forget()
+	if d.book.TakePrice(bitcoin, 1, 2, 3); !symbol.Quoted() {
+		t.Error("want a price that was requested")
+	}
+	symbol.unread = true
+	if symbol.Forget(); symbol.Quoted() || !symbol.Unread() { // a read that failed stays so
+		t.Error("want no price that was requested, and a failed read")
+	}
 	if symbol.read || symbol.settled || symbol.onlyOpeningsPending || symbol.leverage != 0 || symbol.last != 0 || symbol.mark != 0 || symbol.lastMS != 0 {
 		t.Errorf("want nothing of what was read, have %+v", symbol)
 	}

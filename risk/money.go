@@ -72,7 +72,7 @@ func (g *Gate) lowered(leverage int, facts *Facts, f *finding) bool {
 
 // entryCost returns what the position cost.
 func entryCost(state *reconcile.SymbolState) exchange.Amount {
-	return boundedNotional(state.Rules(), state.Rules().PriceOf(state.EntryPrice())+1, max(state.AtVenue(), -state.AtVenue()))
+	return boundedNotional(state.Rules(), state.Rules().PriceOf(state.EntryPrice())+1, state.AtVenue().Abs())
 }
 
 // bracketLeverage applies the margin bracket of a size, which bounds leverage; the last bracket

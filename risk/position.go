@@ -48,7 +48,7 @@ func (g *Gate) reduceOnly(intent *reconcile.Intent, facts *Facts, f *finding) bo
 	if intent.Order.ClosePosition {
 		return true
 	}
-	open := min(max(position, -position), max(whole, -whole))
+	open := min(position.Abs(), whole.Abs())
 	return f.compare(sizeOf(facts.State.Rules(), intent.Order.Quantity), sizeOf(facts.State.Rules(), open), intent.Order.Quantity <= open,
 		"more than the position's remaining quantity (rule 5)")
 }
@@ -72,7 +72,7 @@ func (g *Gate) reduceOnlySum(intent *reconcile.Intent, facts *Facts, f *finding)
 		return true
 	}
 	_, whole := reducible(intent, facts.State)
-	open := max(whole, -whole)
+	open := whole.Abs()
 	sum, sweeps := intent.Order.Quantity, intent.Order.Type == exchange.MarketOrder && intent.Order.Quantity == open
 	for p := range facts.State.Live() {
 		swept := sweeps && p.Order().Type != exchange.MarketOrder

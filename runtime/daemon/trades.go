@@ -61,7 +61,7 @@ func (t *trades) note(n *engine.Note) {
 	}
 	name, what, was := "trade.opened", "opened", ""
 	if before != 0 && (before < 0) == (fact.Quantity < 0) {
-		name, what, was = "trade.changed", "changed", fmt.Sprintf(", was %s", n.Symbol.QuantityDecimal(max(before, -before)))
+		name, what, was = "trade.changed", "changed", fmt.Sprintf(", was %s", n.Symbol.QuantityDecimal(before.Abs()))
 	}
 	t.report(n.Symbol.Key(), &notify.Trade{At: time.UnixMilli(n.AtMS), Name: name, Strategy: n.Strategy,
 		Text: fmt.Sprintf("%s %s: %s %s %s at %s%s", n.Strategy, what, side, quantity, n.Symbol.Name, price, was)})

@@ -349,7 +349,7 @@ func (e *examination) venue() {
 // clock judges the offset of the venue's clock from this machine's, which is known within a bound. An unanswered order
 // is decided within the window.
 func (e *examination) clock(offset, bound, window time.Duration) {
-	away, text := max(offset, -offset), offset.Round(time.Millisecond).String()
+	away, text := offset.Abs(), offset.Round(time.Millisecond).String()
 	const remedy = "let the system keep time: timedatectl set-ntp true"
 	switch {
 	case away > clockFar:

@@ -113,11 +113,11 @@ func (b *base) dust(leg *leg, held exchange.Quantity) bool {
 // unsellable reports whether a spot position is below the exchange's current minimum.
 func (b *base) unsellable(leg *leg, held exchange.Quantity) bool {
 	rules := leg.symbol.Rules()
-	return leg.symbol.Key().Market == exchange.Spot && rules != nil && leg.symbol.Last() > 0 && rules.BelowMinimum(leg.symbol.Last(), max(held, -held))
+	return leg.symbol.Key().Market == exchange.Spot && rules != nil && leg.symbol.Last() > 0 && rules.BelowMinimum(leg.symbol.Last(), held.Abs())
 }
 
 func worth(leg *leg, held exchange.Quantity) exchange.Amount {
-	return leg.symbol.Rules().Notional(leg.symbol.Last(), max(held, -held))
+	return leg.symbol.Rules().Notional(leg.symbol.Last(), held.Abs())
 }
 
 // minimumText explains that a position is too small for an order, although it is more than dust;

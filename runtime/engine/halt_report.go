@@ -98,5 +98,5 @@ func (r *report) closingInFlight(leg *leg) bool {
 			covered += p.Remaining()
 		}
 	}
-	return covered >= max(held, -held)
+	return covered >= held.Abs()
 }

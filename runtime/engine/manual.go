@@ -191,7 +191,7 @@ func targetText(target strategy.Target, symbol *exchange.Symbol) string {
 		side = "short"
 	}
 	if target.Kind == strategy.ByQuantity {
-		return side + " " + symbol.QuantityDecimal(max(target.Quantity, -target.Quantity)).String()
+		return side + " " + symbol.QuantityDecimal(target.Quantity.Abs()).String()
 	}
 	return "a " + side + " position"
 }

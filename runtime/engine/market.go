@@ -76,7 +76,7 @@ func (b *base) belowStricter(symbol *reconcile.SymbolState) bool {
 	if symbol.Rules() == nil {
 		return false
 	}
-	uncovered := max(symbol.Position(), -symbol.Position())
+	uncovered := symbol.Position().Abs()
 	for p := range symbol.Live() {
 		if p.Purpose() == placement.StopLoss {
 			uncovered -= p.Remaining()
@@ -89,7 +89,7 @@ func (b *base) belowStricter(symbol *reconcile.SymbolState) bool {
 // the remainder that fees and steps leave.
 func stuck(state *reconcile.SymbolState, part exchange.Quantity) bool {
 	const leftover = 8 // the largest remainder, as a divisor of the minimum
-	return state.Rules().BelowMinimum(state.Last(), max(part, -part)) && !state.Rules().BelowMinimum(state.Last(), max(part, -part)*leftover)
+	return state.Rules().BelowMinimum(state.Last(), part.Abs()) && !state.Rules().BelowMinimum(state.Last(), part.Abs()*leftover)
 }
 
 // compare reports whether a symbol's rules have changed, and records when they became stricter:

@@ -43,7 +43,7 @@ func (leg *leg) renewal() renewal {
 // ended reports whether nothing reducible remains of the position.
 func (leg *leg) ended() bool {
 	held, rules := leg.symbol.Known()-leg.symbol.Fees(), leg.symbol.Rules()
-	held = max(held, -held)
+	held = held.Abs()
 	return rules != nil && (rules.FloorQuantity(held) == 0 || rules.BelowMinimum(leg.symbol.Last(), held))
 }
 

@@ -187,7 +187,7 @@ func (r *results) estimate(leg *leg) exchange.Amount {
 	rules, w := leg.symbol.Rules(), r.book.Watch(leg.config.Name)
 	held, now := w.Result().Position, leg.symbol.Position()
 	closed := held - now
-	if entry := leg.symbol.EntryPrice(); w.Traded() != max(closed, -closed) && held != 0 && !leg.entry.IsZero() && (now == 0 || !entry.IsZero()) {
+	if entry := leg.symbol.EntryPrice(); w.Traded() != closed.Abs() && held != 0 && !leg.entry.IsZero() && (now == 0 || !entry.IsZero()) {
 		before := rules.Notional(leg.symbol.Price(), held).Sub(rules.Cost(leg.entry, held))
 		return before.Sub(rules.Notional(leg.symbol.Price(), now).Sub(rules.Cost(entry, now)))
 	}

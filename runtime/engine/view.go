@@ -57,7 +57,7 @@ func (t *tick) fillView(leg *leg) {
 			ahead -= part
 			order := p.Order()
 			leg.working = append(leg.working, strategy.WorkingOrder{Key: p.Key(), Side: order.Side, Type: order.Type, Price: order.Price,
-				StopPrice: order.StopPrice, Quantity: quantityOf(leg.symbol, &order), Filled: p.Filled() + max(part, -part)})
+				StopPrice: order.StopPrice, Quantity: quantityOf(leg.symbol, &order), Filled: p.Filled() + part.Abs()})
 		}
 	}
 	leg.view.Working = leg.working

@@ -159,7 +159,7 @@ func (t *target) mayClose(remaining exchange.Quantity, began time.Time) bool {
 
 // close sends one reduceOnly market order. It returns the reason if nothing can be sent.
 func (l *Lane) close(ctx context.Context, a *action, t *target, quantity, from exchange.Quantity) (why string) {
-	size := max(quantity, -quantity)
+	size := quantity.Abs()
 	if t.Last > 0 {
 		size = min(size, t.Symbol.QuantityFor(t.Symbol.MaxNotional, t.Last)) // the rest follows
 	}

@@ -22,7 +22,7 @@ func (m *mesh) rests(view *strategy.View, plan *strategy.Plan) bool {
 		plan.Reason = "the price is back: the grid starts over"
 	case stopped == 1:
 		plan.Reason = "a stop or target closed the position; the grid rests"
-	case stopped == 2 && m.symbol.BelowMinimum(view.Last, max(view.Position.Quantity, -view.Position.Quantity)):
+	case stopped == 2 && m.symbol.BelowMinimum(view.Last, view.Position.Quantity.Abs()):
 		before := heldBefore(view)
 		remember(plan, &before, &cellSet{})
 		plan.Remember(gridStopped, 1)

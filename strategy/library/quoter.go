@@ -95,7 +95,7 @@ func newQuoter(setting strategy.Setting, p quoteParams, model spreadModel) (stra
 		return nil, wrongParameter("quantity", "is not above zero")
 	case q.maxPosition < q.quantity:
 		return nil, &strategy.ValueError{Parameter: "max_position", Err: fmt.Errorf("%s is less than one order, %s", p.MaxPosition, p.Quantity)}
-	case max(q.target, -q.target) > q.maxPosition:
+	case q.target.Abs() > q.maxPosition:
 		return nil, &strategy.ValueError{Parameter: "target", Err: fmt.Errorf("%s exceeds max_position %s", p.Target, p.MaxPosition)}
 	case q.spot && q.target < 0:
 		return nil, &strategy.ValueError{Parameter: "target", Err: fmt.Errorf("%s would be a short position, which spot does not have", p.Target)}
@@ -212,7 +212,7 @@ func (q *quoter) priced(view *strategy.View, t turn, both bool) turn {
 // or there is no position.
 func (q *quoter) hung(t turn, held exchange.Quantity, center exchange.Price) int64 {
 	before := exchange.Quantity(t[quoteHeld])
-	grown := max(held, -held) - max(before, -before)
+	grown := held.Abs() - before.Abs()
 	hung, nearest := t[quoteHung], t[quoteAsk]
 	if held < 0 {
 		nearest = t[quoteBid]
@@ -223,7 +223,7 @@ func (q *quoter) hung(t turn, held exchange.Quantity, center exchange.Price) int
 	case before == 0 || (held > 0) != (before > 0):
 		hung = nearest
 	case grown > 0 && hung > 0:
-		share := float64(grown) / float64(max(held, -held))
+		share := float64(grown) / float64(held.Abs())
 		hung = int64(float64(float64(hung)*(1-share)) + float64(float64(nearest)*share))
 	}
 	if math.Abs(float64(hung)-float64(center)) > q.hanging*float64(center) {
@@ -258,9 +258,9 @@ func (q *quoter) quote(view *strategy.View, plan *strategy.Plan, t *turn, side e
 		return
 	}
 	sign := exchange.Quantity(side.Sign())
-	reduces, room := held*sign < 0, q.maxPosition-max(held, -held)
+	reduces, room := held*sign < 0, q.maxPosition-held.Abs()
 	if reduces {
-		room = max(held, -held)
+		room = held.Abs()
 	} else if q.spot && side == exchange.Sell {
 		return // nothing to sell
 	}

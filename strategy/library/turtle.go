@@ -220,7 +220,7 @@ func (t *turtles) Decide(view *strategy.View, plan *strategy.Plan) {
 // happened applies the events of the units: a stop ends all of them, and a refused unit was not
 // bought.
 func (t *turtleTurn) happened() {
-	held := max(t.View.Position.Quantity, -t.View.Position.Quantity)
+	held := t.View.Position.Quantity.Abs()
 	if held != 0 && t.Recall(turtleSide) != 0 {
 		t.Remember(turtleEntered, 1)
 	}

@@ -229,7 +229,7 @@ func (s *sizing) compute(side int64) (quantity exchange.Quantity, why string) {
 	default:
 		quantity, why = s.worth(max(leastKelly.Float(), s.rules.Kelly.Float()*s.kelly())), "the size by kelly is less than the smallest order"
 	}
-	return min(max(quantity, -quantity), most), why
+	return min(quantity.Abs(), most), why
 }
 
 // most returns the maximum value as a share of equity: the configured one, or the value that the

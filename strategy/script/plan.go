@@ -211,7 +211,7 @@ func (s *sized) at(v *strategy.View, now exchange.Quantity) exchange.Quantity {
 		return now
 	}
 	if s.sinceMS == 0 || s.sinceMS != v.Position.SinceMS {
-		if s.entered = held; (s.desired > 0) == (held > 0) && max(s.desired, -s.desired) > max(held, -held) {
+		if s.entered = held; (s.desired > 0) == (held > 0) && s.desired.Abs() > held.Abs() {
 			s.entered = s.desired // a part of it has filled
 		}
 		s.desired, s.sinceMS = 0, v.Position.SinceMS
@@ -299,7 +299,7 @@ func (r *running) orderQuantity(value starlark.Value, at exchange.Price) (exchan
 		case strategy.ByQuote:
 			return symbol.FloorQuantity(symbol.QuantityFor(t.Quote.Abs(), at)), nil
 		default:
-			return max(t.Quantity, -t.Quantity), nil
+			return t.Quantity.Abs(), nil
 		}
 	}
 	d, err := decimalOf(value)
