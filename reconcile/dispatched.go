@@ -11,8 +11,8 @@ import (
 // dispatched holds the outcome of the requests about live placements, by client order id: when they
 // were passed on and answered, and what the wallet shows in place of an answer.
 type dispatched struct {
-	sequence   int64               // of the ids generated in this epoch
-	deliveries map[string]delivery // by client order id
+	sequence   int64                // of the ids generated in this epoch
+	deliveries map[string]*delivery // by client order id
 }
 
 // delivery is what happened to one live placement on its way to the exchange and back.
@@ -31,7 +31,7 @@ type delivery struct {
 // cancels holds the times of the first and the newest cancel of a placement.
 type cancels struct{ firstMS, lastMS int64 }
 
-func newDispatched() dispatched { return dispatched{deliveries: map[string]delivery{}} }
+func newDispatched() dispatched { return dispatched{deliveries: map[string]*delivery{}} }
 
 // nextInSequence returns the number of the next id of this epoch, from 1.
 func (d *dispatched) nextInSequence() int64 {
@@ -45,34 +45,36 @@ func (d *dispatched) restartSequence() { d.sequence = 0 }
 func (d *dispatched) forget(clientOrderID string) { delete(d.deliveries, clientOrderID) }
 
 // delivery returns what is known of a placement.
-func (d *dispatched) delivery(p *account.Placement) delivery { return d.deliveries[p.ClientOrderID()] }
+func (d *dispatched) delivery(p *account.Placement) delivery { return d.known(p.ClientOrderID()) }
+
+func (d *dispatched) known(clientOrderID string) delivery {
+	if known := d.deliveries[clientOrderID]; known != nil {
+		return *known
+	}
+	return delivery{}
+}
+
+// note returns the delivery of a live placement, to be changed.
+func (d *dispatched) note(clientOrderID string) *delivery {
+	if d.deliveries[clientOrderID] == nil {
+		d.deliveries[clientOrderID] = &delivery{}
+	}
+	return d.deliveries[clientOrderID]
+}
 
 // noteAnswered records that the exchange's answer assigned an id to a placement.
-func (d *dispatched) noteAnswered(clientOrderID string, atMS int64) {
-	known := d.deliveries[clientOrderID]
-	known.answeredMS = atMS
-	d.deliveries[clientOrderID] = known
-}
+func (d *dispatched) noteAnswered(clientOrderID string, atMS int64) { d.note(clientOrderID).answeredMS = atMS }
 
 // noteUnable records that the exchange refused to cancel a placement.
-func (d *dispatched) noteUnable(clientOrderID string, atMS int64) {
-	known := d.deliveries[clientOrderID]
-	known.unableMS = atMS
-	d.deliveries[clientOrderID] = known
-}
+func (d *dispatched) noteUnable(clientOrderID string, atMS int64) { d.note(clientOrderID).unableMS = atMS }
 
 // release records that the exchange answered that it canceled a spot stop.
-func (d *dispatched) release(clientOrderID string, atMS int64) {
-	known := d.deliveries[clientOrderID]
-	known.releasedMS = atMS
-	d.deliveries[clientOrderID] = known
-}
+func (d *dispatched) release(clientOrderID string, atMS int64) { d.note(clientOrderID).releasedMS = atMS }
 
 // presumeEnded records that only the wallet shows the end of a spot stop.
 func (d *dispatched) presumeEnded(clientOrderID string, atMS int64) {
-	known := d.deliveries[clientOrderID]
+	known := d.note(clientOrderID)
 	known.releasedMS, known.presumed = atMS, true
-	d.deliveries[clientOrderID] = known
 }
 
 // holdAgain records that an order which counted as released holds its asset.
@@ -80,52 +82,35 @@ func (d *dispatched) holdAgain(clientOrderID string) { d.release(clientOrderID, 
 
 // endPresumption discards the presumed end of a stop that a list shows.
 func (d *dispatched) endPresumption(clientOrderID string) {
-	if known := d.deliveries[clientOrderID]; known.presumed {
+	if known := d.deliveries[clientOrderID]; known != nil && known.presumed {
 		known.presumed, known.releasedMS = false, 0
-		d.deliveries[clientOrderID] = known
 	}
 }
 
 // noteUnfrozen records whether the newest wallet freezes nothing for a sale.
 func (d *dispatched) noteUnfrozen(clientOrderID string, unfrozen bool) {
-	if known := d.deliveries[clientOrderID]; known.unfrozen != unfrozen {
-		known.unfrozen = unfrozen
-		d.deliveries[clientOrderID] = known
+	if d.known(clientOrderID).unfrozen != unfrozen {
+		d.note(clientOrderID).unfrozen = unfrozen
 	}
 }
 
 // noteShownSold records that a wallet has shown an uncertain sale as sold.
-func (d *dispatched) noteShownSold(clientOrderID string) {
-	known := d.deliveries[clientOrderID]
-	known.shownSold = true
-	d.deliveries[clientOrderID] = known
-}
+func (d *dispatched) noteShownSold(clientOrderID string) { d.note(clientOrderID).shownSold = true }
 
 // notePrior records the balance before a purchase was sent.
-func (d *dispatched) notePrior(clientOrderID string, before priorBalance) {
-	known := d.deliveries[clientOrderID]
-	known.before = before
-	d.deliveries[clientOrderID] = known
-}
+func (d *dispatched) notePrior(clientOrderID string, before priorBalance) { d.note(clientOrderID).before = before }
 
 // NoteHandedOut records that a live placement was passed on for sending.
-func (d *dispatched) NoteHandedOut(clientOrderID string, atMS int64) {
-	known := d.deliveries[clientOrderID]
-	known.handedOutMS = atMS
-	d.deliveries[clientOrderID] = known
-}
+func (d *dispatched) NoteHandedOut(clientOrderID string, atMS int64) { d.note(clientOrderID).handedOutMS = atMS }
 
 // NoteCancel records that a cancel of a live placement was sent.
 func (d *dispatched) NoteCancel(clientOrderID string, atMS int64) {
-	known := d.deliveries[clientOrderID]
+	known := d.note(clientOrderID)
 	known.canceled = cancels{cmp.Or(known.canceled.firstMS, atMS), atMS}
-	d.deliveries[clientOrderID] = known
 }
 
 // CancelMS returns when a cancel of a live placement was last sent; 0 for never.
-func (d *dispatched) CancelMS(clientOrderID string) int64 {
-	return d.deliveries[clientOrderID].canceled.lastMS
-}
+func (d *dispatched) CancelMS(clientOrderID string) int64 { return d.known(clientOrderID).canceled.lastMS }
 
 // canceledIDs yields the placements for which a cancel was sent, in no particular order.
 func (d *dispatched) canceledIDs() iter.Seq[string] {

@@ -295,7 +295,7 @@ func TestListShowsReleasedStop(t *testing.T) {
 		w.book.NoteReleased(stop.ClientOrderID, &exchange.Order{ID: 9, Status: exchange.StatusCanceled}, w.now)
 		w.now += afterMS
 		w.reads(1_000, 10, stop).noteOpenAgain(w.book.Placement(stop.ClientOrderID))
-		if released := w.book.deliveries[stop.ClientOrderID].releasedMS != 0; released == stands {
+		if released := w.book.known(stop.ClientOrderID).releasedMS != 0; released == stands {
 			t.Errorf("a list of %d ms after the answer: want it to stand again %t", afterMS, stands)
 		}
 	}
@@ -371,8 +371,8 @@ func TestCanceledPlacements(t *testing.T) {
 		all = append(all, p.ClientOrderID())
 	}
 	slices.Sort(all)
-	if !slices.Equal(all, []string{first, second}) || d.book.CancelMS(first) != 20 || d.book.deliveries[first].canceled.firstMS != 10 {
-		t.Errorf("want two, the first from 10 to 20, have %v, %+v", all, d.book.deliveries[first].canceled)
+	if !slices.Equal(all, []string{first, second}) || d.book.CancelMS(first) != 20 || d.book.known(first).canceled.firstMS != 10 {
+		t.Errorf("want two, the first from 10 to 20, have %v, %+v", all, d.book.known(first).canceled)
 	}
 	for p := range d.book.Canceled() {
 		if p == nil {

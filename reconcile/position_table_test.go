@@ -198,7 +198,7 @@ func TestWalletIsUsedWhileAnotherReadFails(t *testing.T) {
 		}
 		symbol := w.book.Symbol(coin)
 		s.observePosition(symbol)
-		unfrozen := fmt.Sprint(w.book.deliveries[unknown.ClientOrderID].unfrozen, w.book.deliveries[acknowledged.ClientOrderID].unfrozen)
+		unfrozen := fmt.Sprint(w.book.known(unknown.ClientOrderID).unfrozen, w.book.deliveries[acknowledged.ClientOrderID].unfrozen)
 		if symbol.readAlone != c.readAlone || symbol.spot.presumed != c.presumed || unfrozen != c.unfrozen || symbol.position != 10 {
 			t.Errorf("%s: want read alone %t, %d presumed, unfrozen %s, have %t, %d, %s, position %d", c.name, c.readAlone, c.presumed, c.unfrozen,
 				symbol.readAlone, symbol.spot.presumed, unfrozen, symbol.position)
@@ -286,7 +286,7 @@ func TestPlacementNotesAreDeletedAtItsEnd(t *testing.T) {
 			body = record.Ended{OrderID: 9, State: placement.Filled, Filled: 10}
 		}
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: body})
-		known := w.book.deliveries[id]
+		known := w.book.known(id)
 		for what, stands := range map[string]bool{"its cancel": known.canceled != cancels{}, "the answer to it": known.releasedMS != 0,
 			"that a wallet shows it": known.presumed, "that its cancel was refused": known.unableMS != 0,
 			"that the wallet freezes nothing for it": known.unfrozen} {

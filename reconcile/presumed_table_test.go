@@ -185,7 +185,7 @@ func TestAWalletShowsThatASaleOfUnknownFateHasSold(t *testing.T) {
 		s := w.reads(c.inWallet, 0)
 		symbol.position = symbol.heldOnSpot()
 		s.noteWalletShortfall(w.book.Placement(sale.ClientOrderID), symbol)
-		if have := w.book.deliveries[sale.ClientOrderID].shownSold; have != c.want {
+		if have := w.book.known(sale.ClientOrderID).shownSold; have != c.want {
 			t.Errorf("%s: want it shown to be sold %t, have %t", c.name, c.want, have)
 		}
 	}
@@ -213,6 +213,6 @@ func TestNotesOfEndedOrdersAreDeleted(t *testing.T) {
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Ended{State: placement.Canceled, OrderID: 9}})
 	}
 	if len(w.book.deliveries) != 0 {
-		t.Errorf("want nothing remembered, have %+v", w.book.deliveries)
+		t.Errorf("want nothing remembered, have %d", len(w.book.deliveries))
 	}
 }

@@ -491,8 +491,8 @@ func TestRefusedCancelOfSpotStopIsNoted(t *testing.T) {
 		if have := w.book.Symbol(coin).spot.takenMS; (have == w.now) != c.want || have != w.now && have != 0 {
 			t.Errorf("%s: want %t, have %d", c.name, c.want, have)
 		}
-		if w.book.deliveries[order.ClientOrderID].unableMS != w.now || len(w.book.deliveries) != 1 {
-			t.Errorf("%s: want its refusal noted, have %v", c.name, w.book.deliveries)
+		if w.book.known(order.ClientOrderID).unableMS != w.now || len(w.book.deliveries) != 1 {
+			t.Errorf("%s: want its refusal noted, have %v", c.name, w.book.known(order.ClientOrderID))
 		}
 	}
 }

@@ -392,7 +392,7 @@ func TestWalletFreezesNothingForSale(t *testing.T) {
 				w.book.noteUnfrozen(sale.ClientOrderID, true)
 			}
 			have := w.reads(1_000, c.frozen, open...).noteUnfrozen(w.book.Placement(sale.ClientOrderID), w.book.Symbol(coin))
-			if noted := w.book.deliveries[sale.ClientOrderID].unfrozen; have != c.want || noted != c.want {
+			if noted := w.book.known(sale.ClientOrderID).unfrozen; have != c.want || noted != c.want {
 				t.Errorf("%s: want %t, have %t, noted %t", c.name, c.want, have, noted)
 			}
 		}
@@ -588,23 +588,23 @@ func TestStopEndedOnlyByWallet(t *testing.T) {
 		if frozen = 0; c.with != nil {
 			c.with(w, sale)
 		}
-		symbol, former := w.book.Symbol(coin), w.book.deliveries[sale.ClientOrderID].releasedMS
+		symbol, former := w.book.Symbol(coin), w.book.known(sale.ClientOrderID).releasedMS
 		w.reads(c.inWallet-frozen, frozen).presume(symbol)
-		have := w.book.deliveries[sale.ClientOrderID].presumed
-		if want := map[bool]int64{true: w.now, false: former}[c.want]; have != c.want || w.book.deliveries[sale.ClientOrderID].releasedMS != want {
-			t.Errorf("%s: want it presumed %t, have %t, released at %d", c.name, c.want, have, w.book.deliveries[sale.ClientOrderID].releasedMS)
+		have := w.book.known(sale.ClientOrderID).presumed
+		if want := map[bool]int64{true: w.now, false: former}[c.want]; have != c.want || w.book.known(sale.ClientOrderID).releasedMS != want {
+			t.Errorf("%s: want it presumed %t, have %t, released at %d", c.name, c.want, have, w.book.known(sale.ClientOrderID).releasedMS)
 		}
 		if freed := w.book.freed(symbol); freed != map[bool]exchange.Quantity{true: 10}[c.want] {
 			t.Errorf("%s: want its asset free %t, have %d", c.name, c.want, freed)
 		}
 		w.reads(c.inWallet, 0, sale).presume(symbol)
-		released := w.book.deliveries[sale.ClientOrderID].releasedMS
+		released := w.book.known(sale.ClientOrderID).releasedMS
 		if listed := released == former || c.want && released == 0; sale.ID != 0 && !listed {
-			t.Errorf("%s: want a listed one to hold again, have it released at %d", c.name, w.book.deliveries[sale.ClientOrderID].releasedMS)
+			t.Errorf("%s: want a listed one to hold again, have it released at %d", c.name, w.book.known(sale.ClientOrderID).releasedMS)
 		}
 		if c.want { // and no list reverts the answer to its cancel
 			w.book.NoteReleased(sale.ClientOrderID, &exchange.Order{ID: 9, Status: exchange.StatusCanceled}, w.now)
-			if w.reads(c.inWallet, 0, sale).presume(symbol); w.book.deliveries[sale.ClientOrderID].releasedMS != w.now {
+			if w.reads(c.inWallet, 0, sale).presume(symbol); w.book.known(sale.ClientOrderID).releasedMS != w.now {
 				t.Errorf("%s: want it released since its cancel was answered", c.name)
 			}
 		}
